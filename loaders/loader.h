@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a loader is: a name, how sure it is of a file, and how it opens one.
+ */
+#ifndef LOADERS_LOADER_H
+#define LOADERS_LOADER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/error.h"
+#include "src/reader.h"
+#include "src/source.h"
+
+/* How many bytes of the file a probe sees at the most. */
+#define TS_PROBE_LEN 4096
+
+struct ts_loader_options {
+	const char *exec; /* path of the program's file as the user gave it, NULL for none; borrowed during open */
+};
+
+struct ts_loader {
+	const char *name;    /* for --format */
+	const char *summary; /* the tool, for people */
+
+	/*
+	 * How many bits of evidence the first @len bytes of a file of @file_len bytes give for this format: 0 = it isn't, 32 = a
+	 * four-byte magic.  Looks at bytes only: no side effects, no allocation.
+	 */
+	unsigned (*probe)(const uint8_t *head, size_t len, uint64_t file_len);
+
+	/*
+	 * Open a recording over @src, which stays the caller's and must outlive it.
+	 *
+	 * Returns the recording, to be closed with ts_recording_close().  Returns NULL and fills @err with offset and sentence if
+	 * there is nothing to serve.
+	 */
+	struct ts_recording *(*open)(const struct ts_source *src, const struct ts_loader_options *opt,
+				     struct ts_error *err);
+};
+
+/* All loaders, NULL-terminated. */
+extern const struct ts_loader *const ts_loaders[];
+
+/* The loader called @name, NULL if there is none. */
+const struct ts_loader *ts_loader_find(const char *name);
+
+/*
+ * The loader with the most evidence for the file.
+ *
+ * Returns NULL if the file cannot be read (TS_EIO) or no loader knows it (TS_EUNSUPPORTED; the sentence lists the formats).
+ */
+const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_error *err);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A growing byte buffer with checked growth.
+ *
+ * Appending to a buffer that ran out of memory does nothing and keeps the failure, so that a writer tests once, at the end,
+ * with ts_buf_ok().
+ */
+#ifndef TS_BUF_H
+#define TS_BUF_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ts_buf {
+	uint8_t *data; /* owned */
+	size_t len;
+	size_t cap;
+	bool is_failed; /* an append found no memory */
+};
+
+void ts_buf_init(struct ts_buf *b);
+void ts_buf_fini(struct ts_buf *b);
+
+/* Empty it and forget a failure; memory is kept. */
+void ts_buf_reset(struct ts_buf *b);
+bool ts_buf_ok(const struct ts_buf *b);
+
+/* Make room for @len more bytes; returns where they go (not yet counted in len), NULL when there is no memory. */
+uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
+
+/* Append @len bytes uninitialised and return them, NULL when there is no memory. */
+uint8_t *ts_buf_add(struct ts_buf *b, size_t len);
+void ts_buf_put(struct ts_buf *b, const void *data, size_t len);
+void ts_buf_putc(struct ts_buf *b, uint8_t c);
+void ts_buf_puts(struct ts_buf *b, const char *text);
+void ts_buf_printf(struct ts_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void ts_buf_vprintf(struct ts_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
+
+/* Append two lower-case hex digits a byte. */
+void ts_buf_hex(struct ts_buf *b, const void *data, size_t len);
+
+/* Drop the first @len bytes. */
+void ts_buf_consume(struct ts_buf *b, size_t len);
+
+/* The text, terminated; valid until the next append.  "" after a failure. */
+const char *ts_buf_text(struct ts_buf *b);
+
+#endif

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "error.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void ts_error_reset(struct ts_error *err)
+{
+	err->code = TS_OK;
+	err->off = TS_NO_OFF;
+	err->text[0] = '\0';
+}
+
+bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (err->code != TS_OK)
+		return false;
+	err->code = code;
+	err->off = off;
+	va_start(ap, fmt);
+	vsnprintf(err->text, sizeof(err->text), fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...)
+{
+	char text[sizeof(err->text)];
+	size_t len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	len = strlen(text);
+	snprintf(text + len, sizeof(text) - len, ": %s", err->text);
+	memcpy(err->text, text, sizeof(text));
+	return false;
+}
+
+bool ts_fail_errno(struct ts_error *err, const char *fmt, ...)
+{
+	int saved = errno;
+	char what[256];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return ts_fail(err, saved == ENOMEM ? TS_ENOMEM : TS_EIO, TS_NO_OFF, "%s: %s", what, strerror(saved));
+}
+
+const char *ts_code_name(enum ts_code code)
+{
+	switch (code) {
+	case TS_OK:
+		return "ok";
+	case TS_EIO:
+		return "io";
+	case TS_ETRUNC:
+		return "truncated";
+	case TS_ECORRUPT:
+		return "corrupt";
+	case TS_EUNSUPPORTED:
+		return "unsupported";
+	case TS_ELIMIT:
+		return "limit";
+	case TS_ENOMEM:
+		return "memory";
+	case TS_EUSAGE:
+		return "usage";
+	}
+	return "unknown";
+}
+
+void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len)
+{
+	const char *sep = file ? ": " : "";
+
+	if (!file)
+		file = "";
+	if (err->off == TS_NO_OFF)
+		snprintf(text, len, "%s%s%s", file, sep, err->text);
+	else
+		snprintf(text, len, "%s%s0x%" PRIx64 ": %s", file, file[0] ? ":" : "", err->off, err->text);
+}

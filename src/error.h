@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What went wrong, where in which file, in one sentence.
+ *
+ * An error is a fixed-size value owned by the caller; nothing allocates.  The function that finds the fault fills it, a level
+ * that knows more prefixes it, and the one that can act on it shows it.  Nobody shows and returns it.
+ */
+#ifndef TS_ERROR_H
+#define TS_ERROR_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whose fault it is. */
+enum ts_code {
+	TS_OK,
+	TS_EIO,          /* the operating system refused */
+	TS_ETRUNC,       /* the file ends before what it promises */
+	TS_ECORRUPT,     /* the file contradicts its format */
+	TS_EUNSUPPORTED, /* legal, but nothing that tracestub can serve */
+	TS_ELIMIT,       /* larger than tracestub handles */
+	TS_ENOMEM,
+	TS_EUSAGE,       /* the user asked for something that cannot be */
+};
+
+#define TS_NO_OFF UINT64_MAX
+
+struct ts_error {
+	enum ts_code code;
+	uint64_t off;   /* byte offset in the file that the sentence is about, or TS_NO_OFF */
+	char text[480]; /* the sentence, without file name and offset; always terminated */
+};
+
+/* Forget what @err says. */
+void ts_error_reset(struct ts_error *err);
+
+/*
+ * Fill @err unless it already says something: the first failure stays.
+ *
+ * @off is a file offset or TS_NO_OFF.  A sentence too long for @err is cut.
+ * Returns false, so that a function can end with "return ts_fail(...)".
+ */
+bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Put "WHAT: " before the sentence; returns false like ts_fail(). */
+bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Fill @err from errno: "WHAT: No such file or directory"; returns false. */
+bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* The class of a fault in a word, for --json and tests. */
+const char *ts_code_name(enum ts_code code);
+
+/*
+ * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, cut if need be.  @file may be NULL.
+ */
+void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len);
+
+#endif

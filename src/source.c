@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct ts_source {
+	int fd;              /* -1 for memory */
+	const uint8_t *data; /* borrowed; NULL for a file */
+	uint64_t len;
+	char name[];
+};
+
+static struct ts_source *source_new(int fd, const void *data, uint64_t len, const char *name, struct ts_error *err)
+{
+	size_t n = strlen(name) + 1;
+	struct ts_source *src = malloc(sizeof(*src) + n);
+
+	if (!src) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
+		return NULL;
+	}
+	src->fd = fd;
+	src->data = data;
+	src->len = len;
+	memcpy(src->name, name, n);
+	return src;
+}
+
+struct ts_source *ts_source_open(const char *path, struct ts_error *err)
+{
+	struct ts_source *src = NULL;
+	struct stat st;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0) {
+		ts_fail_errno(err, "cannot open it");
+		return NULL;
+	}
+	if (fstat(fd, &st) < 0)
+		ts_fail_errno(err, "cannot stat it");
+	else if (!S_ISREG(st.st_mode))
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "not a regular file");
+	else
+		src = source_new(fd, NULL, (uint64_t)st.st_size, path, err);
+	if (!src)
+		close(fd);
+	return src;
+}
+
+struct ts_source *ts_source_from_memory(const void *data, size_t len, const char *name, struct ts_error *err)
+{
+	return source_new(-1, data, len, name, err);
+}
+
+void ts_source_close(struct ts_source *src)
+{
+	if (!src)
+		return;
+	if (src->fd >= 0)
+		close(src->fd);
+	free(src);
+}
+
+uint64_t ts_source_len(const struct ts_source *src)
+{
+	return src->len;
+}
+
+const char *ts_source_name(const struct ts_source *src)
+{
+	return src->name;
+}
+
+static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+		      struct ts_error *err)
+{
+	while (*got < len) {
+		ssize_t n = pread(src->fd, data + *got, len - *got, (off_t)(off + *got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ts_fail(err, TS_EIO, off + *got, "cannot read it: %s", strerror(errno));
+		if (n == 0)
+			break;
+		*got += (size_t)n;
+	}
+	return true;
+}
+
+bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
+		    struct ts_error *err)
+{
+	*got = 0;
+	if (off >= src->len)
+		return true;
+	if (len > src->len - off)
+		len = (size_t)(src->len - off);
+	if (!src->data)
+		return read_file(src, off, data, len, got, err);
+	memcpy(data, src->data + off, len);
+	*got = len;
+	return true;
+}
+
+bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len, struct ts_error *err)
+{
+	size_t got;
+
+	if (!ts_source_read(src, off, data, len, &got, err))
+		return false;
+	if (got < len)
+		return ts_fail(err, TS_ETRUNC, off, "%zu bytes needed but the file ends after %zu", len, got);
+	return true;
+}

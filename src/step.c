@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "step.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void ts_steps_init(struct ts_steps *b)
+{
+	*b = (struct ts_steps){ 0 };
+}
+
+void ts_steps_fini(struct ts_steps *b)
+{
+	free(b->steps);
+	free(b->effects);
+	free(b->data);
+	free(b->maps);
+	free(b->events);
+	ts_steps_init(b);
+}
+
+void ts_steps_reset(struct ts_steps *b)
+{
+	b->n_steps = b->n_effects = b->n_data = b->n_maps = b->n_events = b->n_closed = 0;
+	b->is_failed = false;
+}
+
+/* Double @cap until it holds @need items of @item_len bytes; counts are 32 bits, and UINT32_MAX means "none". */
+static bool grow(struct ts_steps *b, void **array, uint32_t *cap, uint64_t need, size_t item_len)
+{
+	uint64_t n = *cap ? *cap : 64;
+	void *p;
+
+	while (n < need)
+		n *= 2;
+	p = n < UINT32_MAX ? realloc(*array, (size_t)n * item_len) : NULL;
+	if (!p) {
+		b->is_failed = true;
+		return false;
+	}
+	*array = p;
+	*cap = (uint32_t)n;
+	return true;
+}
+
+bool ts_steps_grow_effects(struct ts_steps *b)
+{
+	return grow(b, (void **)&b->effects, &b->cap_effects, (uint64_t)b->n_effects + 1, sizeof(*b->effects));
+}
+
+bool ts_steps_grow_data(struct ts_steps *b, size_t len)
+{
+	if (len > UINT32_MAX) {
+		b->is_failed = true;
+		return false;
+	}
+	return grow(b, (void **)&b->data, &b->cap_data, (uint64_t)b->n_data + len, 1);
+}
+
+bool ts_steps_grow_steps(struct ts_steps *b)
+{
+	return grow(b, (void **)&b->steps, &b->cap_steps, (uint64_t)b->n_steps + 1, sizeof(*b->steps));
+}
+
+static uint32_t add_text(struct ts_steps *b, const char *text, size_t len)
+{
+	uint32_t off = b->n_data;
+
+	if (!text)
+		return TS_NO_DATA;
+	if (b->cap_data - b->n_data <= len && !ts_steps_grow_data(b, len + 1))
+		return TS_NO_DATA;
+	memcpy(b->data + off, text, len);
+	b->data[off + len] = '\0';
+	b->n_data += (uint32_t)len + 1;
+	return off;
+}
+
+struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc, size_t desc_len,
+			    const char *file, size_t file_len)
+{
+	struct ts_effect *e = ts_steps_effect(b, TS_FX_MAP, addr, len);
+	struct ts_map *m;
+
+	if (!e)
+		return NULL;
+	if (b->n_maps == b->cap_maps &&
+	    !grow(b, (void **)&b->maps, &b->cap_maps, (uint64_t)b->n_maps + 1, sizeof(*b->maps)))
+		return NULL;
+	e->item = b->n_maps;
+	m = &b->maps[b->n_maps++];
+	*m = (struct ts_map){ .addr = addr, .len = len };
+	m->desc = add_text(b, desc, desc_len);
+	m->file = add_text(b, file, file_len);
+	return b->is_failed ? NULL : m;
+}
+
+struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind)
+{
+	struct ts_effect *e = ts_steps_effect(b, TS_FX_EVENT, 0, 0);
+	struct ts_event *ev;
+
+	if (!e)
+		return NULL;
+	if (b->n_events == b->cap_events &&
+	    !grow(b, (void **)&b->events, &b->cap_events, (uint64_t)b->n_events + 1, sizeof(*b->events)))
+		return NULL;
+	e->item = b->n_events;
+	ev = &b->events[b->n_events++];
+	*ev = (struct ts_event){ .kind = kind };
+	return ev;
+}
+
+void ts_steps_extend_last(struct ts_steps *b)
+{
+	assert(b->n_steps > 0);
+	b->steps[b->n_steps - 1].n_effects += b->n_effects - b->n_closed;
+	b->n_closed = b->n_effects;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Steps and their effects: the one language that every loader speaks.
+ *
+ * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller owns and refills;
+ * an effect is 32 bytes, its value lies in the batch's data.  Effects stand in the order in which they happened.  Reads carry
+ * the value seen where the format has it: a value seen shows what was there before this step, unless the step itself wrote it.
+ */
+#ifndef TS_STEP_H
+#define TS_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define TS_NO_DATA UINT32_MAX
+#define TS_NO_THREAD UINT32_MAX
+
+/* What a step did.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order. */
+enum ts_effect_kind {
+	TS_FX_REG_WRITE, /* registers [addr, addr + len) are now the data */
+	TS_FX_REG_READ,  /* registers [addr, addr + len) held the data; no data: read, value not recorded */
+	TS_FX_WRITE,     /* memory [addr, addr + len) is now the data; no data: written, value unknown */
+	TS_FX_READ,      /* memory [addr, addr + len) was read and held the data; no data: value not recorded */
+	TS_FX_MAP,       /* a region [addr, addr + len) appears, item = ordinal in maps; replaces what it overlaps */
+	TS_FX_UNMAP,     /* [addr, addr + len) is mapped no more; its contents are unknown */
+	TS_FX_PROTECT,   /* [addr, addr + len) gets the protection item (enum ts_prot bits) */
+	TS_FX_FORGET,    /* [addr, addr + len) may have been written by something unseen: unknown from here */
+	TS_FX_EVENT,     /* item = ordinal in events */
+	TS_FX_THREAD,    /* the effects after this one, up to the step's end, are those of thread item */
+};
+
+enum ts_prot {
+	TS_PROT_READ = 1,
+	TS_PROT_WRITE = 2,
+	TS_PROT_EXEC = 4,
+};
+
+struct ts_effect {
+	uint64_t addr; /* memory: target address; registers: byte offset in the 'g' layout */
+	uint64_t len;  /* bytes; addr + len <= 2^64 (a region may end there) */
+	uint32_t data; /* offset of the value in the batch's data, TS_NO_DATA without one */
+	uint32_t item; /* see the kind */
+	enum ts_effect_kind kind;
+	bool is_hidden; /* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
+};
+
+/* What a new region holds. */
+enum ts_fill {
+	TS_FILL_UNKNOWN, /* until something is seen there */
+	TS_FILL_ZERO,
+};
+
+/* A region of memory as the recorder named it.  Strings are offsets into the batch's data, terminated; TS_NO_DATA: none. */
+struct ts_map {
+	uint64_t addr;
+	uint64_t len;      /* bytes, not 0 */
+	uint64_t file_off; /* offset in the file of the region's first byte */
+	uint32_t prot;     /* enum ts_prot bits */
+	uint32_t desc;     /* "stack", "exe", ... */
+	uint32_t file;     /* path at recording time */
+	enum ts_fill fill;
+};
+
+enum ts_event_kind {
+	TS_EV_SYSCALL,    /* number, args, ret */
+	TS_EV_SIGNAL,     /* number = gdb's signal number */
+	TS_EV_FAULT,      /* the instruction did not complete; addr = where, if known */
+	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
+	TS_EV_THREAD_END, /* the step's thread ended */
+	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
+};
+#define TS_N_EVENT_KINDS (TS_EV_GAP + 1)
+
+#define TS_MAX_SYSCALL_ARGS 8
+
+struct ts_event {
+	enum ts_event_kind kind;
+	uint64_t number;
+	uint64_t addr;
+	uint64_t ret;
+	uint64_t args[TS_MAX_SYSCALL_ARGS]; /* the first n_args of them */
+	uint8_t n_args;
+	bool has_ret;
+	bool has_addr;
+};
+
+struct ts_step {
+	uint64_t pc;      /* address of the instruction */
+	uint32_t thread;  /* ordinal in the recording's threads */
+	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1] */
+	uint32_t n_effects;
+	uint16_t insn_len; /* bytes, 0 = unknown */
+};
+
+/* A batch of consecutive steps.  Arrays are owned; counts say what is used. */
+struct ts_steps {
+	struct ts_step *steps;
+	struct ts_effect *effects;
+	uint8_t *data;
+	struct ts_map *maps;
+	struct ts_event *events;
+	uint32_t n_steps, n_effects, n_data, n_maps, n_events;
+	uint32_t cap_steps, cap_effects, cap_data, cap_maps, cap_events;
+	uint32_t n_closed; /* effects that belong to a step already */
+	bool is_failed;    /* memory ran out, or the batch would pass 4 GiB; what was added since is lost */
+};
+
+void ts_steps_init(struct ts_steps *b);
+void ts_steps_fini(struct ts_steps *b);
+
+/* Empty it, keep the memory. */
+void ts_steps_reset(struct ts_steps *b);
+
+/* Make room for one more effect, or for @len more bytes; false (and is_failed) when there is none. */
+bool ts_steps_grow_effects(struct ts_steps *b);
+bool ts_steps_grow_data(struct ts_steps *b, size_t len);
+bool ts_steps_grow_steps(struct ts_steps *b);
+
+/*
+ * Append an effect without a value to the open step.
+ *
+ * Returns it, to be filled further; NULL when memory ran out (is_failed then holds).
+ */
+static inline struct ts_effect *ts_steps_effect(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+						uint64_t len)
+{
+	struct ts_effect *e;
+
+	if (__builtin_expect(b->n_effects == b->cap_effects, 0) && !ts_steps_grow_effects(b))
+		return NULL;
+	e = &b->effects[b->n_effects++];
+	*e = (struct ts_effect){ .addr = addr, .len = len, .data = TS_NO_DATA, .kind = kind };
+	return e;
+}
+
+/*
+ * Append an effect with a value of @len bytes copied from @data.
+ *
+ * Returns it; NULL when memory ran out.
+ */
+static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+					       const void *data, uint32_t len)
+{
+	struct ts_effect *e;
+
+	if (__builtin_expect(b->cap_data - b->n_data < len, 0) && !ts_steps_grow_data(b, len))
+		return NULL;
+	e = ts_steps_effect(b, kind, addr, len);
+	if (!e)
+		return NULL;
+	e->data = b->n_data;
+	if (len)
+		memcpy(b->data + b->n_data, data, len);
+	b->n_data += len;
+	return e;
+}
+
+/* Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory ran out. */
+struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc, size_t desc_len,
+			    const char *file, size_t file_len);
+
+/* Append an event; NULL when memory ran out. */
+struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);
+
+/* The open step is over: the effects since the last close are its own. */
+static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn_len, uint32_t thread)
+{
+	if (__builtin_expect(b->n_steps == b->cap_steps, 0) && !ts_steps_grow_steps(b))
+		return;
+	b->steps[b->n_steps++] = (struct ts_step){
+		.pc = pc,
+		.thread = thread,
+		.first = b->n_closed,
+		.n_effects = b->n_effects - b->n_closed,
+		.insn_len = insn_len,
+	};
+	b->n_closed = b->n_effects;
+}
+
+/* The effects since the last close belong to the last step after all.  There must be one. */
+void ts_steps_extend_last(struct ts_steps *b);
+
+/* Value of an effect, NULL without one. */
+static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const struct ts_effect *e)
+{
+	return e->data == TS_NO_DATA ? NULL : b->data + e->data;
+}
+
+/* A string of a map, NULL for none. */
+static inline const char *ts_steps_text(const struct ts_steps *b, uint32_t off)
+{
+	return off == TS_NO_DATA ? NULL : (const char *)b->data + off;
+}
+
+#endif

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""Test cases as functions, results as TAP.
+
+    from _tap import TRACESTUB, case, run_cases, skip
+
+    @case
+    def info_names_the_format():
+        assert "usercorn" in ...
+
+    run_cases()
+
+A case passes when it returns, is skipped when it calls skip(why), and fails on
+any other exception. The name of a case is its function's name with spaces.
+Paths come from the environment that tests/run makes, or from where this file
+is, so that a script can be started by hand.
+"""
+import os
+import pathlib
+import sys
+import traceback
+
+SRCDIR = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
+TRACESTUB = os.environ.get("TRACESTUB", str(SRCDIR / "tracestub"))
+DATA = SRCDIR / "tests/data"
+
+_cases = []
+
+
+class Skip(Exception):
+    """Why a case cannot run here."""
+
+
+def skip(why):
+    raise Skip(why)
+
+
+def case(function):
+    add_case(function.__name__.replace("_", " "), function)
+    return function
+
+
+def add_case(name, function, *args):
+    """One case of a table: add_case(f"{sample} walks back", walk_back, sample)."""
+    _cases.append((name, function, args))
+
+
+def skip_all(why):
+    print(f"1..0 # SKIP {why}")
+    sys.exit(0)
+
+
+def run_cases():
+    failed = False
+    print(f"1..{len(_cases)}", flush=True)
+    for n, (name, function, args) in enumerate(_cases, 1):
+        try:
+            function(*args)
+            print(f"ok {n} - {name}", flush=True)
+        except Skip as why:
+            print(f"ok {n} - {name} # SKIP {why}", flush=True)
+        except Exception:
+            failed = True
+            for line in traceback.format_exc().splitlines():
+                print(f"# {line}")
+            print(f"not ok {n} - {name}", flush=True)
+    sys.exit(failed)

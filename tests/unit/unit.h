@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What every unit test program shares. libunit.a has main(): it runs the one
+ * suite that the test file defines, with libcheck's own environment variables
+ * (CK_FORK=no for a debugger, CK_RUN_CASE, CK_VERBOSITY, CK_TAP_LOG_FILE_NAME).
+ * A program runs in an empty directory of its own and may write there.
+ *
+ *	#include "unit.h"
+ *	#include "src/cursor.h"
+ *
+ *	START_TEST(take_fails_past_the_end)
+ *	{
+ *		...
+ *	}
+ *	END_TEST
+ *
+ *	UNIT_SUITE("cursor", take_fails_past_the_end)
+ */
+#ifndef TS_TESTS_UNIT_H
+#define TS_TESTS_UNIT_H
+
+#include <check.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The suite, defined by the test file: by UNIT_SUITE, or written out where it
+ * needs fixtures (tcase_add_checked_fixture) or loops (tcase_add_loop_test).
+ */
+Suite *unit_suite(void);
+
+/* A suite with one case of the same name that holds @tests. */
+Suite *unit_suite_of(const char *name, const TTest *const *tests, size_t n_tests);
+
+#define UNIT_SUITE(name, ...) \
+	Suite *unit_suite(void) \
+	{ \
+		const TTest *const tests[] = { __VA_ARGS__ }; \
+		return unit_suite_of(name, tests, sizeof(tests) / sizeof(tests[0])); \
+	}
+
+/* The path of tests/data/@name. Valid until the next call. */
+const char *unit_data_path(const char *name);
+
+/*
+ * The bytes of tests/data/@name, their number in *len. The caller frees them.
+ * The test fails if the file cannot be read.
+ */
+uint8_t *unit_data(const char *name, size_t *len);
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The arguments of a packet, read in order.
+ *
+ * Like struct ts_cursor: it cannot leave the packet, and it remembers that something was wrong.  After a failure every read
+ * gives zeros and nothing is left, so that a handler reads all its arguments and tests once, before the first use:
+ *
+ *	addr = rsp_args_u64(a);
+ *	rsp_args_expect(a, ',');
+ *	len = rsp_args_u64(a);
+ *	if (!rsp_args_done(a))
+ *		return RSP_BAD;
+ */
+#ifndef RSP_ARGS_H
+#define RSP_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ts_buf;
+
+struct rsp_args {
+	const uint8_t *p; /* next byte; borrowed from the packet */
+	size_t left;      /* bytes left */
+	bool is_bad;      /* something was not as the packet wants it */
+};
+
+/* A process or thread number that stands for others. */
+#define RSP_TID_ANY 0
+#define RSP_TID_ALL (-1)
+
+/* A thread as the protocol names it: "N", "-1", "0", or with a process "pP.T", "pP.-1", "pP" (all its threads), "p-1". */
+struct rsp_tid {
+	int64_t pid; /* RSP_TID_ANY where has_pid is false */
+	int64_t tid;
+	bool has_pid;
+};
+
+static inline struct rsp_args rsp_args(const void *packet, size_t len)
+{
+	return (struct rsp_args){ packet, len, false };
+}
+
+/* Nothing was wrong so far. */
+static inline bool rsp_args_ok(const struct rsp_args *a)
+{
+	return !a->is_bad;
+}
+
+/* Nothing was wrong, and nothing is left. */
+static inline bool rsp_args_done(const struct rsp_args *a)
+{
+	return !a->is_bad && !a->left;
+}
+
+/* Say that something is wrong; nothing is left then. */
+void rsp_args_fail(struct rsp_args *a);
+
+/* The next byte, which stays; -1 at the end. */
+int rsp_args_peek(const struct rsp_args *a);
+
+/* Take the next byte if it is @c, or the next bytes if they are @word.  Returns whether they were. */
+bool rsp_args_accept(struct rsp_args *a, char c);
+bool rsp_args_accept_word(struct rsp_args *a, const char *word);
+
+/* Take the next byte, which must be @c. */
+void rsp_args_expect(struct rsp_args *a, char c);
+
+/*
+ * Take a hex number of at least one digit and of any number of leading zeros.
+ *
+ * Fails if there is no digit or the number does not fit the type.  The signed one may begin with '-'.
+ */
+uint64_t rsp_args_u64(struct rsp_args *a);
+uint32_t rsp_args_u32(struct rsp_args *a);
+int64_t rsp_args_i64(struct rsp_args *a);
+
+/* Take exactly two hex digits: a signal, a byte. */
+uint8_t rsp_args_u8(struct rsp_args *a);
+
+/* Take a thread.  Fails on negative numbers but -1, and on one thread of all processes ("p-1.2"). */
+struct rsp_tid rsp_args_tid(struct rsp_args *a);
+
+/* How many bytes the hex digits that follow stand for, up to the first byte that is no digit. */
+size_t rsp_args_hex_len(const struct rsp_args *a);
+
+/*
+ * Take bytes written as pairs of hex digits, up to the first byte that is no digit; there may be none.
+ *
+ * Fails on an odd digit, on more than @max bytes, and for the buffer when there is no memory.  The first form returns how many
+ * bytes it stored at @bytes.
+ */
+size_t rsp_args_hex(struct rsp_args *a, uint8_t *bytes, size_t max);
+void rsp_args_hex_buf(struct rsp_args *a, struct ts_buf *bytes);
+
+/* Take what comes before the first byte that is one of @stops, or all; *len gets its length.  Borrowed from the packet. */
+const uint8_t *rsp_args_until(struct rsp_args *a, const char *stops, size_t *len);
+
+/* Take all that is left, as it is (binary data is unescaped already); *len gets its length.  Borrowed from the packet. */
+const uint8_t *rsp_args_rest(struct rsp_args *a, size_t *len);
+
+#endif

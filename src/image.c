@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "image.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ts_image_init(struct ts_image *img)
+{
+	*img = (struct ts_image){ 0 };
+}
+
+void ts_image_fini(struct ts_image *img)
+{
+	for (uint32_t i = 0; i < img->n_sources; i++)
+		ts_source_close(img->sources[i]);
+	free(img->sources);
+	free(img->ranges);
+	ts_image_init(img);
+}
+
+uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src)
+{
+	if (img->n_sources == img->cap_sources) {
+		uint32_t cap = img->cap_sources ? img->cap_sources * 2 : 4;
+		struct ts_source **p = realloc(img->sources, cap * sizeof(struct ts_source *));
+
+		if (!p) {
+			ts_source_close(src);
+			return UINT32_MAX;
+		}
+		img->sources = p;
+		img->cap_sources = cap;
+	}
+	img->sources[img->n_sources] = src;
+	return img->n_sources++;
+}
+
+bool ts_image_add(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
+		  struct ts_error *err)
+{
+	uint64_t file_len;
+
+	assert(source < img->n_sources);
+	file_len = ts_source_len(img->sources[source]);
+	if (off >= file_len || !len)
+		return true;
+	if (len > file_len - off)
+		len = file_len - off;
+	if (len - 1 > UINT64_MAX - addr)
+		len = UINT64_MAX - addr + 1;
+	if (img->n_ranges == img->cap_ranges) {
+		size_t cap = img->cap_ranges ? img->cap_ranges * 2 : 8;
+		struct ts_image_range *p = realloc(img->ranges, cap * sizeof(*p));
+
+		if (!p)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image's ranges");
+		img->ranges = p;
+		img->cap_ranges = cap;
+	}
+	img->ranges[img->n_ranges++] = (struct ts_image_range){ pos, addr, addr + (len - 1), off, source };
+	return true;
+}
+
+/* The source called @name if it is open already, else opened now; UINT32_MAX when there is no such file. */
+static uint32_t find_source(struct ts_image *img, const char *name)
+{
+	struct ts_error err = { 0 };
+	struct ts_source *src;
+
+	for (uint32_t i = 0; i < img->n_sources; i++) {
+		if (!strcmp(ts_source_name(img->sources[i]), name))
+			return i;
+	}
+	src = ts_source_open(name, &err);
+	return src ? ts_image_add_source(img, src) : UINT32_MAX;
+}
+
+bool ts_image_map(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, const char *path, uint64_t off,
+		  struct ts_error *err)
+{
+	char name[PATH_MAX];
+	uint32_t source;
+
+	if (!img->sysroot || strstr(path, "..") ||
+	    snprintf(name, sizeof(name), "%s/%s", img->sysroot, path) >= (int)sizeof(name))
+		return true;
+	source = find_source(img, name);
+	return source == UINT32_MAX || ts_image_add(img, pos, addr, len, source, off, err);
+}
+
+static void fill_from(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr, size_t len,
+		      uint8_t *data, uint8_t *known)
+{
+	uint64_t last = addr + (len - 1);
+	uint64_t from = addr > r->first ? addr : r->first;
+	uint64_t to = last < r->last ? last : r->last;
+	uint8_t bytes[256];
+
+	while (from <= to) {
+		size_t n = to - from >= sizeof(bytes) ? sizeof(bytes) : (size_t)(to - from) + 1;
+		struct ts_error err = { 0 };
+		size_t got;
+
+		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got, &err) || !got)
+			return;
+		for (size_t i = 0; i < got; i++) {
+			size_t at = (size_t)(from - addr) + i;
+
+			if (!known[at]) {
+				data[at] = bytes[i];
+				known[at] = 1;
+			}
+		}
+		if (to - from < got)
+			return;
+		from += got;
+	}
+}
+
+void ts_image_fill(const struct ts_image *img, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
+{
+	for (size_t i = img->n_ranges; i-- > 0;) {
+		const struct ts_image_range *r = &img->ranges[i];
+
+		if (r->pos == pos && r->first <= addr + (len - 1) && r->last >= addr && memchr(known, 0, len))
+			fill_from(img, r, addr, len, data, known);
+	}
+}

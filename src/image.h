@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of files that fill what a trace leaves unknown.
+ *
+ * Files named by the user (--image, --exec) or by a region of the trace (--sysroot) lie under the recording: a byte comes from
+ * here only where the trace itself knows nothing.  Ranges are read from their files on demand.
+ */
+#ifndef TS_IMAGE_H
+#define TS_IMAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "error.h"
+#include "source.h"
+
+struct ts_image_range {
+	uint64_t pos;         /* position from which on the bytes are there: that of the region's layer */
+	uint64_t first, last; /* addresses, both inclusive */
+	uint64_t off;         /* of the first byte in the source */
+	uint32_t source;
+};
+
+struct ts_image {
+	struct ts_image_range *ranges; /* owned */
+	size_t n_ranges, cap_ranges;
+	struct ts_source **sources;    /* owned */
+	uint32_t n_sources, cap_sources;
+	const char *sysroot;           /* borrowed; where files named by a trace are looked for, NULL: nowhere */
+};
+
+void ts_image_init(struct ts_image *img);
+void ts_image_fini(struct ts_image *img);
+
+/*
+ * Hand the open file @src over to the image (on failure too).
+ *
+ * Returns its ordinal, UINT32_MAX if memory is exhausted.
+ */
+uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src);
+
+/*
+ * Bytes [@off, @off + @len) of a source lie at @addr from position @pos on; what passes the end of the file or of the address
+ * space is left out.  Of two ranges over one byte the later one wins.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_image_add(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
+		  struct ts_error *err);
+
+/*
+ * A trace maps @len bytes of the file called @path, from @off on, at @addr from position @pos.  Nothing happens when there is no
+ * sysroot or no such file beneath it: the bytes stay unknown.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_image_map(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, const char *path, uint64_t off,
+		  struct ts_error *err);
+
+/*
+ * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of position @pos holds; @data and
+ * @known are both updated.  A file that cannot be read any more holds nothing.
+ */
+void ts_image_fill(const struct ts_image *img, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sparse bytes, each known or unknown, held in pages that appear when they are first touched.
+ */
+#ifndef TS_PAGES_H
+#define TS_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "lines.h"
+
+struct ts_page {
+	uint64_t page;      /* address >> TS_PAGE_BITS */
+	uint32_t layer;     /* the second half of the key; what it means is the user's */
+	uint32_t id;        /* ordinal, in order of appearance */
+	uint64_t known[64]; /* bit i: byte i is known */
+	uint64_t dirty[4];  /* lines written, and lines read, since the user last asked */
+	uint64_t read[4];
+	bool is_listed;     /* the user has it on its list of touched pages */
+	uint8_t data[TS_PAGE_LEN];
+};
+
+#define TS_PAGE_CACHE 64
+
+struct ts_pages {
+	struct ts_page **slots; /* owned; hash table, a power of two */
+	size_t n_slots;
+	struct ts_page **by_id; /* owned, and owns the pages */
+	size_t n, cap;
+	struct ts_page *cache[TS_PAGE_CACHE]; /* borrowed from by_id; a guess by page number */
+};
+
+void ts_pages_fini(struct ts_pages *p);
+
+/* The page, NULL if it has never been touched. */
+struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t layer);
+
+/* Add the page, which is not there yet, all unknown.  Returns NULL if memory is exhausted. */
+struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer);
+
+/* Find with a one-entry guess per page number; a hit costs a compare. */
+static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, uint32_t layer)
+{
+	struct ts_page **guess = &p->cache[page % TS_PAGE_CACHE];
+	struct ts_page *hit = *guess;
+
+	if (hit && hit->page == page && hit->layer == layer)
+		return hit;
+	hit = ts_pages_find(p, page, layer);
+	if (hit)
+		*guess = hit;
+	return hit;
+}
+
+static inline bool ts_page_knows(const struct ts_page *p, unsigned i)
+{
+	return p->known[i / 64] >> (i % 64) & 1;
+}
+
+/* All ones in bits [from, from + n) of a word; n > 0, from + n <= 64. */
+static inline uint64_t ts_bit_run(unsigned from, unsigned n)
+{
+	return (UINT64_MAX >> (64 - n)) << from;
+}
+
+/* Are all bytes [off, off + len) of the page known?  Mark them known; mark them unknown. */
+bool ts_page_knows_all(const struct ts_page *p, unsigned off, unsigned len);
+void ts_page_know(struct ts_page *p, unsigned off, unsigned len);
+void ts_page_forget(struct ts_page *p, unsigned off, unsigned len);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes over time: an address space, or the register files of all threads, at every chunk boundary.
+ *
+ * The timeline feeds a space with what the steps do, chunk by chunk; each chunk leaves a version of every line that it wrote
+ * (the line's contents at the chunk's end, with a known-mask) and a note of every line that it read.  Versions are sealed a
+ * segment at a time.  The state at a chunk's start is then: for each byte, the newest version before the chunk, if the layer
+ * that governs the byte is not newer; else what the layer holds.  What is inferred backwards goes into the layers' own pages,
+ * so that one write at first sight completes the past and no query knows of it.
+ */
+#ifndef TS_SPACE_H
+#define TS_SPACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image.h"
+#include "step.h"
+
+struct ts_space;
+
+/* What a space holds, for `info` and the benchmark. */
+struct ts_space_stats {
+	uint64_t n_versions;    /* line versions */
+	uint64_t n_reads;       /* (line, chunk) pairs that were read */
+	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
+	uint64_t n_unexplained; /* reads that contradict what was known */
+	uint64_t n_pages;       /* pages touched by steps */
+	uint64_t index_len;     /* bytes of the sealed part */
+};
+
+/*
+ * A new space, all unknown.  @image (borrowed, may be NULL) fills what stays unknown.
+ *
+ * Returns NULL if memory is exhausted.
+ */
+struct ts_space *ts_space_new(const struct ts_image *image);
+void ts_space_free(struct ts_space *sp);
+
+/*
+ * The functions that build.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does nothing.  One
+ * that finds no memory makes the space failed; ts_space_end_chunk() reports it.
+ */
+
+/* Bytes at position 0, before anything else. */
+void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* A write of a known value. */
+void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* A range starts afresh at position @pos; with @is_write it also counts as written (by a value that is not known). */
+void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill, bool is_write);
+
+/* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
+void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* An instruction read the range. */
+void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len);
+
+/*
+ * The chunk with this number is over (they come in order).
+ *
+ * Returns false if memory ran out since the last call.
+ */
+bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk);
+
+/* Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.  False: no memory. */
+bool ts_space_seal(struct ts_space *sp, uint64_t segment);
+
+/* Give back what only building needs. */
+void ts_space_end_build(struct ts_space *sp);
+
+/*
+ * The functions that ask.  They see sealed segments only, change nothing, and cannot fail.
+ */
+
+/* The @len bytes at @addr at the first position of @chunk: known[i] is 1 or 0, data[i] is 0 where unknown. */
+void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+
+/* The same as far as the layers up to position @pos say, without any write. */
+void ts_space_base(const struct ts_space *sp, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+
+/*
+ * The first chunk >= @chunk (the last chunk <= @chunk) in which a line that overlaps [addr, last] was written, or read.
+ *
+ * Returns TS_NO_CHUNK if there is none.
+ */
+uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+
+void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
+
+#endif

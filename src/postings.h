@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sorted sets of numbers by key, delta-coded: where each key occurs.
+ *
+ * Pairs are noted with values ascending and sealed into one list a key.  A list is blocks of up to 64 values: a head (first
+ * value, where its bytes begin), then the differences as varints.  A look-up is a binary search over keys and heads and the
+ * decode of one block.
+ */
+#ifndef TS_POSTINGS_H
+#define TS_POSTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TS_NO_POSTING UINT32_MAX
+
+struct ts_pair {
+	uint32_t key, value;
+};
+
+struct ts_pairs {
+	struct ts_pair *items; /* owned */
+	size_t n, cap;
+};
+
+/* Note a pair; values must not descend.  Returns false if memory is exhausted. */
+bool ts_pairs_add(struct ts_pairs *p, uint32_t key, uint32_t value);
+void ts_pairs_fini(struct ts_pairs *p);
+
+struct ts_posting_block {
+	uint32_t value; /* first of the block */
+	uint32_t off;   /* where the differences to it begin in bytes */
+};
+
+struct ts_postings {
+	uint32_t *keys;                  /* owned; n_keys, ascending */
+	uint32_t *first_block;           /* owned; n_keys + 1 */
+	struct ts_posting_block *blocks; /* owned; n_blocks + 1: the last one only ends the bytes */
+	uint8_t *bytes;                  /* owned */
+	size_t n_keys, n_blocks, n_bytes;
+};
+
+/*
+ * Sort the pairs by key and empty @p (its memory is kept).  Keys are below @n_keys.
+ *
+ * Returns false if memory is exhausted; @set is then empty.
+ */
+bool ts_postings_seal(struct ts_postings *set, struct ts_pairs *p, uint32_t n_keys);
+void ts_postings_fini(struct ts_postings *set);
+
+/* The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if there is none. */
+uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
+uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
+
+size_t ts_postings_mem(const struct ts_postings *set);
+
+#endif

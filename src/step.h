@@ -17,7 +17,7 @@
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
 
-/* What a step did.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order. */
+/* What a step did; those from TS_FX_WRITE to TS_FX_FORGET concern a range of memory.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order. */
 enum ts_effect_kind {
 	TS_FX_REG_WRITE, /* registers [addr, addr + len) are now the data */
 	TS_FX_REG_READ,  /* registers [addr, addr + len) held the data; no data: read, value not recorded */

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* What only building needs. */
+struct ts_builder {
+	struct ts_reader *reader;   /* owned */
+	struct ts_steps steps;      /* the chunk that is being read */
+	struct ts_open_run *run;    /* borrowed from the runs */
+	uint32_t last_thread;
+	struct ts_end end;
+	uint64_t fall_through;      /* address behind the last instruction */
+};
+
+void ts_timeline_free(struct ts_timeline *tl)
+{
+	if (!tl)
+		return;
+	if (tl->builder) {
+		ts_reader_close(tl->builder->reader);
+		ts_steps_fini(&tl->builder->steps);
+		free(tl->builder);
+	}
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_free(tl->memory[i]);
+	free(tl->memory);
+	ts_space_free(tl->regs);
+	ts_runs_free(tl->runs);
+	ts_world_fini(&tl->world);
+	ts_buf_fini(&tl->point_data);
+	free(tl->points);
+	free(tl);
+}
+
+static bool no_memory(const struct ts_timeline *tl, struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps", tl->n_steps);
+}
+
+/* The address space of a process, made when it is first needed. */
+static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
+{
+	if (process >= tl->n_memory) {
+		struct ts_space **p = realloc(tl->memory, ((size_t)process + 1) * sizeof(struct ts_space *));
+
+		if (!p)
+			return NULL;
+		tl->memory = p;
+		for (; tl->n_memory <= process; tl->n_memory++) {
+			p[tl->n_memory] = ts_space_new(tl->image);
+			if (!p[tl->n_memory])
+				return NULL;
+		}
+	}
+	return tl->memory[process];
+}
+
+/* ------------------------------------------------------------------------------------------------ effects */
+
+/* Where effects go while a step is taken in. */
+struct target {
+	uint64_t pos;  /* the position that the step leads to; 0 for the initial state */
+	uint32_t thread;
+	uint32_t process;
+	struct ts_space *memory;
+	uint64_t regs; /* start of the thread's registers */
+};
+
+static bool aim(struct ts_timeline *tl, struct target *t, uint32_t thread)
+{
+	t->thread = thread;
+	t->process = ts_timeline_process(tl, thread);
+	t->regs = thread * TS_REGS_STRIDE;
+	t->memory = memory_of(tl, t->process);
+	return t->memory != NULL;
+}
+
+static void apply_reg(struct ts_timeline *tl, const struct target *t, const struct ts_effect *e, const uint8_t *data)
+{
+	if (e->kind == TS_FX_REG_WRITE && !data)
+		ts_space_fill(tl->regs, t->pos, t->regs + e->addr, e->len, TS_FILL_UNKNOWN, true);
+	else if (e->kind == TS_FX_REG_WRITE && t->pos)
+		ts_space_write(tl->regs, t->regs + e->addr, data, e->len);
+	else if (e->kind == TS_FX_REG_WRITE)
+		ts_space_initial(tl->regs, t->regs + e->addr, data, e->len);
+	else if (data)
+		ts_space_see(tl->regs, t->regs + e->addr, data, e->len);
+}
+
+static void apply_access(const struct target *t, const struct ts_effect *e, const uint8_t *data)
+{
+	if (e->kind == TS_FX_READ) {
+		if (!e->is_hidden)
+			ts_space_note_read(t->memory, e->addr, e->len);
+		if (data)
+			ts_space_see(t->memory, e->addr, data, e->len);
+	} else if (!data) {
+		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, true);
+	} else if (t->pos) {
+		ts_space_write(t->memory, e->addr, data, e->len);
+	} else {
+		ts_space_initial(t->memory, e->addr, data, e->len);
+	}
+}
+
+static bool apply_map(struct ts_timeline *tl, const struct target *t, const struct ts_steps *b, const struct ts_effect *e)
+{
+	const struct ts_map *m = &b->maps[e->item];
+	const char *file = ts_steps_text(b, m->file);
+	struct ts_error err = { 0 };
+
+	if (tl->image && file && m->fill == TS_FILL_UNKNOWN &&
+	    !ts_image_map(tl->image, t->pos, m->addr, m->len, file, m->file_off, &err))
+		return false;
+	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill, false);
+	ts_world_map(&tl->world, t->pos, t->process, b, m);
+	return true;
+}
+
+static bool apply(struct ts_timeline *tl, struct target *t, const struct ts_steps *b, const struct ts_effect *e)
+{
+	switch (e->kind) {
+	case TS_FX_REG_WRITE:
+	case TS_FX_REG_READ:
+		apply_reg(tl, t, e, ts_effect_data(b, e));
+		break;
+	case TS_FX_WRITE:
+	case TS_FX_READ:
+		apply_access(t, e, ts_effect_data(b, e));
+		break;
+	case TS_FX_MAP:
+		return apply_map(tl, t, b, e);
+	case TS_FX_UNMAP:
+		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, false);
+		ts_world_unmap(&tl->world, t->pos, t->process, e->addr, e->len);
+		break;
+	case TS_FX_PROTECT:
+		ts_world_protect(&tl->world, t->pos, t->process, e->addr, e->len, e->item);
+		break;
+	case TS_FX_FORGET:
+		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, false);
+		break;
+	case TS_FX_EVENT:
+		ts_world_event(&tl->world, t->pos ? t->pos - 1 : 0, t->thread, &b->events[e->item]);
+		break;
+	case TS_FX_THREAD:
+		return aim(tl, t, e->item);
+	}
+	return true;
+}
+
+static bool apply_initial(struct ts_timeline *tl)
+{
+	const struct ts_steps *b = &tl->rec->initial;
+	struct target t = { 0 };
+
+	if (tl->rec->n_threads && !aim(tl, &t, 0))
+		return false;
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		if (!apply(tl, &t, b, &b->effects[i]))
+			return false;
+	}
+	return !tl->world.is_failed;
+}
+
+static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t pos = tl->n_steps;
+	struct target t = { .pos = pos + 1 };
+
+	if (!aim(tl, &t, s->thread))
+		return false;
+	if (s->thread != bd->last_thread) {
+		ts_world_run(&tl->world, pos, s->thread);
+		bd->last_thread = s->thread;
+	}
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		if (!apply(tl, &t, &bd->steps, &bd->steps.effects[s->first + i]))
+			return false;
+	}
+	tl->n_steps++;
+	return ts_runs_step(tl->runs, bd->run, pos, t.process, s->thread, s->pc, s->insn_len);
+}
+
+/* ------------------------------------------------------------------------------------------------ chunks and segments */
+
+static bool add_point(struct ts_timeline *tl)
+{
+	if (tl->n_chunks + 1 >= tl->cap_points) {
+		uint64_t cap = tl->cap_points ? tl->cap_points * 2 : 64;
+		uint64_t *p = realloc(tl->points, (size_t)cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		tl->points = p;
+		tl->cap_points = cap;
+	}
+	tl->points[tl->n_chunks] = tl->point_data.len;
+	tl->builder->reader->ops->save(tl->builder->reader, &tl->point_data);
+	tl->points[tl->n_chunks + 1] = tl->point_data.len;
+	return ts_buf_ok(&tl->point_data);
+}
+
+static bool seal_segment(struct ts_timeline *tl)
+{
+	uint64_t segment = (tl->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	bool done = ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, tl->n_steps);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal(tl->memory[i], segment);
+	return done;
+}
+
+/* The chunk's steps were taken in. */
+static bool end_chunk(struct ts_timeline *tl)
+{
+	bool done = ts_space_end_chunk(tl->regs, tl->n_chunks) && !tl->world.is_failed;
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_end_chunk(tl->memory[i], tl->n_chunks);
+	tl->n_chunks++;
+	if (done && tl->n_chunks % TS_SEGMENT_CHUNKS == 0)
+		done = seal_segment(tl);
+	return done;
+}
+
+/* Decode up to a chunk of steps; *next says how it ended. */
+static void decode_chunk(struct ts_builder *bd, enum ts_next *next, struct ts_error *err)
+{
+	ts_steps_reset(&bd->steps);
+	do {
+		*next = bd->reader->ops->next(bd->reader, &bd->steps, err);
+	} while (*next == TS_ITEM && bd->steps.n_steps < TS_CHUNK_STEPS);
+	if (bd->steps.is_failed && *next != TS_FAIL) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+		*next = TS_FAIL;
+	}
+}
+
+static bool take_in_chunk(struct ts_timeline *tl)
+{
+	const struct ts_steps *b = &tl->builder->steps;
+	const struct ts_step *last = &b->steps[b->n_steps - 1];
+
+	for (uint32_t i = 0; i < b->n_steps; i++) {
+		if (!apply_step(tl, &b->steps[i]))
+			return false;
+	}
+	tl->builder->fall_through = (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);
+	return end_chunk(tl);
+}
+
+/* The recording has been read: what it says about its end, and nothing is open any more. */
+static enum ts_grow finish(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
+{
+	struct ts_builder *bd = tl->builder;
+	const struct ts_end *end = &bd->reader->end;
+
+	tl->damage = *damage;
+	if (!tl->n_steps) {
+		if (damage->code == TS_OK)
+			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
+		else
+			*err = *damage;
+		return TS_GROW_FAILED;
+	}
+	if (tl->n_chunks % TS_SEGMENT_CHUNKS && !seal_segment(tl)) {
+		no_memory(tl, err);
+		return TS_GROW_FAILED;
+	}
+	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
+	tl->has_exit = end->has_exit;
+	tl->is_fault = end->is_fault;
+	ts_space_end_build(tl->regs);
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_end_build(tl->memory[i]);
+	ts_reader_close(bd->reader);
+	ts_steps_fini(&bd->steps);
+	free(bd);
+	tl->builder = NULL;
+	return TS_GROW_DONE;
+}
+
+enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+{
+	uint64_t until = tl->n_steps + n_steps;
+
+	while (tl->builder && tl->n_steps < until) {
+		struct ts_error damage;
+		enum ts_next next;
+
+		ts_error_reset(&damage);
+		if (!add_point(tl)) {
+			no_memory(tl, err);
+			return TS_GROW_FAILED;
+		}
+		decode_chunk(tl->builder, &next, &damage);
+		if (next == TS_FAIL && damage.code == TS_ENOMEM) {
+			*err = damage;
+			return TS_GROW_FAILED;
+		}
+		if (tl->builder->steps.n_steps && !take_in_chunk(tl)) {
+			no_memory(tl, err);
+			return TS_GROW_FAILED;
+		}
+		if (next != TS_ITEM)
+			return finish(tl, &damage, err);
+	}
+	return tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
+}
+
+struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err)
+{
+	struct ts_timeline *tl = calloc(1, sizeof(*tl));
+	struct ts_builder *bd = calloc(1, sizeof(*bd));
+
+	if (!tl || !bd)
+		goto out_of_memory;
+	tl->rec = rec;
+	tl->image = image;
+	tl->builder = bd;
+	bd->last_thread = TS_NO_THREAD;
+	ts_error_reset(&tl->damage);
+	ts_world_init(&tl->world);
+	tl->regs = ts_space_new(NULL);
+	tl->runs = ts_runs_new();
+	if (!tl->regs || !tl->runs || !apply_initial(tl))
+		goto out_of_memory;
+	bd->run = ts_runs_open(tl->runs);
+	bd->reader = rec->ops->reader(rec, err);
+	if (bd->reader)
+		return tl;
+	ts_timeline_free(tl);
+	return NULL;
+
+out_of_memory:
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index");
+	if (tl && tl->builder)
+		ts_timeline_free(tl);
+	else {
+		free(bd);
+		free(tl);
+	}
+	return NULL;
+}
+
+void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *stats)
+{
+	struct ts_space_stats s;
+
+	ts_space_stats(tl->regs, &s);
+	*stats = (struct ts_timeline_stats){
+		.points_len = tl->point_data.len + tl->n_chunks * sizeof(*tl->points),
+		.regs_len = s.index_len,
+		.runs_len = ts_runs_mem(tl->runs),
+		.n_inferred = s.n_inferred,
+		.n_unexplained = s.n_unexplained,
+		.n_runs = ts_runs_n_distinct(tl->runs),
+	};
+	for (uint32_t i = 0; i < tl->n_memory; i++) {
+		ts_space_stats(tl->memory[i], &s);
+		stats->memory_len += s.index_len;
+		stats->n_inferred += s.n_inferred;
+		stats->n_unexplained += s.n_unexplained;
+		stats->n_pages += s.n_pages;
+	}
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "query.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_CACHED_CHUNKS 16
+#define N_CACHED_REGS 4
+
+struct cached_chunk {
+	uint64_t chunk; /* TS_NO_CHUNK: empty */
+	uint64_t used;  /* when */
+	struct ts_steps steps;
+};
+
+/* Registers of a thread somewhere in a chunk; going forward from there is cheap. */
+struct cached_regs {
+	uint64_t pos; /* TS_NO_POS: empty */
+	uint64_t used;
+	uint32_t thread;
+	uint8_t *data, *known; /* owned; one allocation, at data */
+};
+
+struct ts_query {
+	const struct ts_timeline *tl; /* borrowed */
+	struct ts_reader *reader;     /* owned */
+	uint64_t clock;
+	struct cached_chunk chunks[N_CACHED_CHUNKS];
+	struct cached_regs regs[N_CACHED_REGS];
+};
+
+static bool alloc_regs(struct ts_query *q)
+{
+	size_t len = q->tl->rec->regs.g_len;
+
+	for (unsigned i = 0; i < N_CACHED_REGS; i++) {
+		struct cached_regs *c = &q->regs[i];
+
+		c->pos = TS_NO_POS;
+		c->data = malloc(2 * len + 1);
+		if (!c->data)
+			return false;
+		c->known = c->data + len;
+	}
+	return true;
+}
+
+struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err)
+{
+	struct ts_query *q = calloc(1, sizeof(*q));
+
+	if (!q) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+		return NULL;
+	}
+	q->tl = tl;
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		q->chunks[i].chunk = TS_NO_CHUNK;
+		ts_steps_init(&q->chunks[i].steps);
+	}
+	if (!alloc_regs(q))
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for queries");
+	else
+		q->reader = tl->rec->ops->reader(tl->rec, err);
+	if (!q->reader) {
+		ts_query_free(q);
+		return NULL;
+	}
+	return q;
+}
+
+void ts_query_free(struct ts_query *q)
+{
+	if (!q)
+		return;
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++)
+		ts_steps_fini(&q->chunks[i].steps);
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		free(q->regs[i].data);
+	ts_reader_close(q->reader);
+	free(q);
+}
+
+const struct ts_timeline *ts_query_timeline(const struct ts_query *q)
+{
+	return q->tl;
+}
+
+/* ------------------------------------------------------------------------------------------------ chunks */
+
+/* How many steps the chunk has: all but the last are full. */
+static uint32_t chunk_len(const struct ts_timeline *tl, uint64_t chunk)
+{
+	uint64_t left = tl->n_steps - chunk * TS_CHUNK_STEPS;
+
+	return left < TS_CHUNK_STEPS ? (uint32_t)left : TS_CHUNK_STEPS;
+}
+
+static bool decode(struct ts_query *q, uint64_t chunk, struct ts_steps *out, struct ts_error *err)
+{
+	uint32_t n = chunk_len(q->tl, chunk);
+	size_t len;
+	const uint8_t *point = ts_timeline_point(q->tl, chunk, &len);
+
+	ts_steps_reset(out);
+	if (!q->reader->ops->resume(q->reader, point, len, err))
+		return ts_fail_prefix(err, "step %" PRIu64, chunk * TS_CHUNK_STEPS);
+	while (out->n_steps < n) {
+		enum ts_next next = q->reader->ops->next(q->reader, out, err);
+
+		if (next == TS_ITEM)
+			continue;
+		if (next == TS_END)
+			ts_fail(err, TS_ETRUNC, TS_NO_OFF, "the trace has become shorter since it was opened");
+		return ts_fail_prefix(err, "step %" PRIu64, chunk * TS_CHUNK_STEPS + out->n_steps);
+	}
+	if (out->is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
+	return true;
+}
+
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, struct ts_error *err)
+{
+	struct cached_chunk *c = q->chunks;
+
+	assert(chunk < q->tl->n_chunks);
+	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
+		if (q->chunks[i].chunk == chunk) {
+			q->chunks[i].used = ++q->clock;
+			return &q->chunks[i].steps;
+		}
+		if (q->chunks[i].used < c->used)
+			c = &q->chunks[i];
+	}
+	c->chunk = TS_NO_CHUNK;
+	if (!decode(q, chunk, &c->steps, err))
+		return NULL;
+	c->chunk = chunk;
+	c->used = ++q->clock;
+	return &c->steps;
+}
+
+const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch, struct ts_error *err)
+{
+	const struct ts_steps *b;
+
+	assert(pos < q->tl->n_steps);
+	b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, err);
+	if (!b)
+		return NULL;
+	*batch = b;
+	return &b->steps[pos % TS_CHUNK_STEPS];
+}
+
+uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos)
+{
+	return ts_world_thread(&q->tl->world, pos);
+}
+
+bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc, struct ts_error *err)
+{
+	const struct ts_timeline *tl = q->tl;
+	uint64_t step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	*has_pc = step != UINT64_MAX || thread == ts_query_thread(q, tl->n_steps);
+	*pc = tl->end_pc;
+	if (step == UINT64_MAX)
+		return true;
+	s = ts_query_step(q, step, &b, err);
+	if (!s)
+		return false;
+	*pc = s->pc;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ registers */
+
+/* What step @s, which leads to position @pos, did to the registers of @thread. */
+static void replay_regs(const struct ts_timeline *tl, const struct ts_steps *b, const struct ts_step *s, uint64_t pos,
+			uint32_t thread, uint8_t *data, uint8_t *known)
+{
+	uint32_t whose = s->thread;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+		const uint8_t *value = ts_effect_data(b, e);
+
+		if (e->kind == TS_FX_THREAD)
+			whose = e->item;
+		if (whose != thread || (e->kind != TS_FX_REG_WRITE && e->kind != TS_FX_REG_READ))
+			continue;
+		if (value) {
+			memcpy(data + e->addr, value, e->len);
+			memset(known + e->addr, 1, e->len);
+		} else if (e->kind == TS_FX_REG_WRITE) {
+			ts_space_base(tl->regs, pos, thread * TS_REGS_STRIDE + e->addr, e->len, data + e->addr,
+				      known + e->addr);
+		}
+	}
+}
+
+static void put_pc(const struct ts_timeline *tl, uint64_t pc, bool has_pc, uint8_t *data, uint8_t *known)
+{
+	const struct ts_regset *set = &tl->rec->regs;
+	const struct ts_reg *reg = &set->regs[set->pc];
+
+	memset(known + reg->off, has_pc, reg->len);
+	memset(data + reg->off, 0, reg->len);
+	if (has_pc)
+		ts_arch_put(set->arch, data + reg->off, reg->len, pc);
+}
+
+/* The cached registers to go on from: those of the thread nearest below @pos in its chunk, else the least used. */
+static struct cached_regs *pick_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
+{
+	struct cached_regs *best = NULL, *oldest = q->regs;
+
+	for (unsigned i = 0; i < N_CACHED_REGS; i++) {
+		struct cached_regs *c = &q->regs[i];
+
+		if (c->pos <= pos && c->pos / TS_CHUNK_STEPS == pos / TS_CHUNK_STEPS && c->thread == thread &&
+		    (!best || c->pos > best->pos))
+			best = c;
+		if (c->used < oldest->used)
+			oldest = c;
+	}
+	return best ? best : oldest;
+}
+
+static void start_regs(struct ts_query *q, struct cached_regs *c, uint64_t pos, uint32_t thread)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS;
+
+	if (c->thread == thread && c->pos <= pos && c->pos / TS_CHUNK_STEPS == chunk)
+		return;
+	ts_space_at(q->tl->regs, chunk, thread * TS_REGS_STRIDE, q->tl->rec->regs.g_len, c->data, c->known);
+	c->pos = chunk * TS_CHUNK_STEPS;
+	c->thread = thread;
+}
+
+bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+		   struct ts_error *err)
+{
+	const struct ts_timeline *tl = q->tl;
+	struct cached_regs *c = pick_regs(q, pos, thread);
+	uint64_t pc;
+	bool has_pc;
+
+	start_regs(q, c, pos, thread);
+	c->used = ++q->clock;
+	if (c->pos < pos) {
+		const struct ts_steps *b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, err);
+
+		if (!b)
+			return false;
+		for (; c->pos < pos; c->pos++)
+			replay_regs(tl, b, &b->steps[c->pos % TS_CHUNK_STEPS], c->pos + 1, thread, c->data, c->known);
+	}
+	memcpy(data, c->data, tl->rec->regs.g_len);
+	memcpy(known, c->known, tl->rec->regs.g_len);
+	if (!ts_query_pc(q, pos, thread, &pc, &has_pc, err))
+		return false;
+	put_pc(tl, pc, has_pc, data, known);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+void ts_view_replay_effect(const struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e, uint64_t pos)
+{
+	const uint8_t *value = ts_effect_data(b, e);
+	uint64_t lo, hi;
+	size_t at, n;
+
+	if (!ts_view_overlap(v, e, &lo, &hi))
+		return;
+	at = (size_t)(lo - v->addr);
+	n = (size_t)(hi - lo) + 1;
+	if ((e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && value) {
+		memcpy(v->data + at, value + (lo - e->addr), n);
+		memset(v->known + at, 1, n);
+	} else if (e->kind != TS_FX_READ && e->kind != TS_FX_PROTECT) {
+		ts_space_base(v->tl->memory[v->process], pos, lo, n, v->data + at, v->known + at);
+	}
+}
+
+static void replay_mem(const struct ts_view *v, const struct ts_steps *b, const struct ts_step *s, uint64_t pos)
+{
+	uint32_t process = ts_timeline_process(v->tl, s->thread);
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			process = ts_timeline_process(v->tl, e->item);
+		else if (process == v->process)
+			ts_view_replay_effect(v, b, e, pos);
+	}
+}
+
+bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
+		  uint8_t *known, struct ts_error *err)
+{
+	const struct ts_timeline *tl = q->tl;
+	struct ts_view v = { tl, process, addr, len, data, known };
+	uint64_t chunk = pos / TS_CHUNK_STEPS, start = chunk * TS_CHUNK_STEPS;
+	const struct ts_steps *b;
+
+	if (!len)
+		return true;
+	if (process >= tl->n_memory) {
+		memset(data, 0, len);
+		memset(known, 0, len);
+		return true;
+	}
+	ts_space_at(tl->memory[process], chunk, addr, len, data, known);
+	if (len - 1 > UINT64_MAX - addr)
+		v.len = (size_t)(UINT64_MAX - addr) + 1;
+	if (pos == start)
+		return true;
+	b = ts_query_chunk(q, chunk, err);
+	if (!b)
+		return false;
+	for (uint64_t i = start; i < pos; i++)
+		replay_mem(&v, b, &b->steps[i - start], i + 1);
+	return true;
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+#include "search.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------ breakpoints, events */
+
+/* Take a stop that is nearer than the best one, or as near and more important (in the order of the calls). */
+static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uint32_t thread, uint64_t number)
+{
+	struct ts_found *b = &s->best;
+
+	if (s->is_reverse ? pos >= s->from : pos <= s->from)
+		return;
+	if (b->kind != TS_STOP_END && (s->is_reverse ? pos <= b->pos : pos >= b->pos))
+		return;
+	*b = (struct ts_found){ .pos = pos, .kind = kind, .thread = thread, .number = number };
+}
+
+static void offer_break(struct ts_search *s, const struct ts_break *br)
+{
+	const struct ts_timeline *tl = ts_query_timeline(s->q);
+	uint64_t pos = TS_NO_POS;
+
+	if (!s->is_reverse)
+		pos = ts_runs_next(tl->runs, br->process, br->addr, br->addr, s->from + 1);
+	else if (s->from)
+		pos = ts_runs_prev(tl->runs, br->process, br->addr, br->addr, s->from - 1);
+	if (pos == TS_NO_POS && !s->is_reverse && br->addr == tl->end_pc &&
+	    ts_timeline_process(tl, ts_query_thread(s->q, tl->n_steps)) == br->process)
+		pos = tl->n_steps;
+	if (pos != TS_NO_POS)
+		offer(s, pos, TS_STOP_BREAK, ts_query_thread(s->q, pos), 0);
+}
+
+static bool is_caught(const struct ts_stops *stops, uint64_t number)
+{
+	for (size_t i = 0; i < stops->n_syscalls; i++) {
+		if (stops->syscalls[i] == number)
+			return true;
+	}
+	return !stops->n_syscalls;
+}
+
+/* Step e is a system call: it is entered at position e and has returned at position e + 1. */
+static void offer_syscall(struct ts_search *s, const struct ts_happening *h)
+{
+	uint64_t nearer = s->is_reverse ? h->step + 1 : h->step;
+	uint64_t farther = s->is_reverse ? h->step : h->step + 1;
+	bool has_returned = h->event.has_ret;
+
+	if (!s->is_reverse || has_returned)
+		offer(s, nearer, s->is_reverse ? TS_STOP_SYSCALL_RETURN : TS_STOP_SYSCALL_ENTRY, h->thread,
+		      h->event.number);
+	if (s->is_reverse || has_returned)
+		offer(s, farther, s->is_reverse ? TS_STOP_SYSCALL_ENTRY : TS_STOP_SYSCALL_RETURN, h->thread,
+		      h->event.number);
+}
+
+static void offer_syscalls(struct ts_search *s)
+{
+	const struct ts_world *w = &ts_query_timeline(s->q)->world;
+	const struct ts_happenings *list = &w->events[TS_EV_SYSCALL];
+	const struct ts_happening *h;
+
+	if (!s->is_reverse) {
+		h = ts_world_next_event(w, TS_EV_SYSCALL, s->from ? s->from - 1 : 0);
+		for (; h && h < list->items + list->n && s->best.kind < TS_STOP_SYSCALL_ENTRY; h++) {
+			if (is_caught(s->stops, h->event.number))
+				offer_syscall(s, h);
+			if (s->best.kind == TS_STOP_BREAK && h->step > s->best.pos)
+				return;
+		}
+		return;
+	}
+	h = ts_world_prev_event(w, TS_EV_SYSCALL, s->from);
+	for (; h && h >= list->items && s->best.kind < TS_STOP_SYSCALL_ENTRY; h--) {
+		if (is_caught(s->stops, h->event.number))
+			offer_syscall(s, h);
+		if (s->best.kind == TS_STOP_BREAK && h->step + 1 < s->best.pos)
+			return;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ watchpoints */
+
+static bool wants_writes(const struct ts_watch *w)
+{
+	return w->kind != TS_WATCH_READ;
+}
+
+static bool wants_reads(const struct ts_watch *w)
+{
+	return w->kind != TS_WATCH_WRITE;
+}
+
+/* The nearest of two chunks in the direction of the search. */
+static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
+{
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return (a < b) == s->is_reverse ? b : a;
+}
+
+/* The first chunk from @chunk on, in the direction of the search, in which a watchpoint may trigger. */
+static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
+{
+	const struct ts_timeline *tl = ts_query_timeline(s->q);
+	uint64_t best = TS_NO_CHUNK;
+
+	for (size_t i = 0; i < s->stops->n_watches; i++) {
+		const struct ts_watch *w = &s->stops->watches[i];
+		uint64_t last = w->addr + (w->len - 1);
+		const struct ts_space *sp;
+
+		if (w->process >= tl->n_memory)
+			continue;
+		sp = tl->memory[w->process];
+		if (wants_writes(w))
+			best = nearer_chunk(s, best,
+					    s->is_reverse ? ts_space_prev_write(sp, chunk, w->addr, last) :
+							    ts_space_next_write(sp, chunk, w->addr, last));
+		if (wants_reads(w))
+			best = nearer_chunk(s, best,
+					    s->is_reverse ? ts_space_prev_read(sp, chunk, w->addr, last) :
+							    ts_space_next_read(sp, chunk, w->addr, last));
+	}
+	return best;
+}
+
+/* The window of watchpoint @i, which lies behind those of the ones before it. */
+static struct ts_view window(const struct ts_search *s, size_t i)
+{
+	const struct ts_watch *w = &s->stops->watches[i];
+	size_t off = 0;
+
+	for (size_t j = 0; j < i; j++)
+		off += (size_t)s->stops->watches[j].len;
+	return (struct ts_view){ ts_query_timeline(s->q),      w->process, w->addr, (size_t)w->len, s->bytes + off,
+				 s->bytes + s->bytes_len + off };
+}
+
+/* Does the value of the effect differ from what the window holds? */
+static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo, uint64_t hi)
+{
+	for (uint64_t a = lo;; a++) {
+		if (!v->known[a - v->addr] || v->data[a - v->addr] != value[a - e->addr])
+			return true;
+		if (a == hi)
+			return false;
+	}
+}
+
+static bool is_trigger(const struct ts_watch *w, const struct ts_view *v, const struct ts_steps *b,
+		       const struct ts_effect *e, uint64_t lo, uint64_t hi)
+{
+	const uint8_t *value = ts_effect_data(b, e);
+
+	if (e->kind == TS_FX_WRITE)
+		return w->kind == TS_WATCH_ACCESS || (w->kind == TS_WATCH_WRITE && (!value || is_change(v, e, value, lo, hi)));
+	if (e->kind != TS_FX_READ)
+		return false;
+	if (w->kind != TS_WATCH_WRITE)
+		return !e->is_hidden;
+	return value && is_change(v, e, value, lo, hi); /* something unseen had changed it */
+}
+
+/* Carry the windows through one step; @found, if not NULL, gets a trigger. */
+static bool watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st, uint64_t step,
+		       struct ts_found *found)
+{
+	const struct ts_timeline *tl = ts_query_timeline(s->q);
+	uint32_t thread = st->thread;
+	bool is_hit = false;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		for (size_t j = 0; j < s->stops->n_watches; j++) {
+			const struct ts_watch *w = &s->stops->watches[j];
+			struct ts_view v = window(s, j);
+			uint64_t lo, hi;
+
+			if (ts_timeline_process(tl, thread) != w->process || !ts_view_overlap(&v, e, &lo, &hi))
+				continue;
+			if (!is_hit && found && is_trigger(w, &v, b, e, lo, hi)) {
+				*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread };
+				found->pos = s->is_reverse ? step : step + 1;
+				is_hit = true;
+			}
+			ts_view_replay_effect(&v, b, e, step + 1);
+		}
+	}
+	return is_hit;
+}
+
+/* Look through a chunk for the trigger that is nearest in the direction of the search. */
+static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found, struct ts_error *err)
+{
+	const struct ts_timeline *tl = ts_query_timeline(s->q);
+	const struct ts_steps *b = ts_query_chunk(s->q, chunk, err);
+	uint64_t start = chunk * TS_CHUNK_STEPS;
+	bool is_found = false;
+
+	if (!b)
+		return TS_FAIL;
+	for (size_t i = 0; i < s->stops->n_watches; i++) {
+		struct ts_view v = window(s, i);
+
+		if (v.process < tl->n_memory)
+			ts_space_at(tl->memory[v.process], chunk, v.addr, v.len, v.data, v.known);
+	}
+	for (uint32_t i = 0; i < b->n_steps; i++) {
+		uint64_t step = start + i;
+		bool is_admitted = s->is_reverse ? step < s->from : step >= s->from;
+
+		if (s->is_reverse && !is_admitted)
+			break;
+		is_found |= watch_step(s, b, &b->steps[i], step, is_admitted ? found : NULL);
+		if (is_found && !s->is_reverse)
+			break;
+	}
+	return is_found ? TS_ITEM : TS_END;
+}
+
+/* Can a watchpoint in @chunk still come before the best other stop? */
+static bool is_within(const struct ts_search *s, uint64_t chunk)
+{
+	uint64_t start = chunk * TS_CHUNK_STEPS;
+
+	if (chunk == TS_NO_CHUNK)
+		return false;
+	return s->is_reverse ? start + TS_CHUNK_STEPS > s->best.pos : start < s->best.pos;
+}
+
+/* ------------------------------------------------------------------------------------------------ the search */
+
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, bool is_reverse,
+		    struct ts_error *err)
+{
+	const struct ts_timeline *tl = ts_query_timeline(q);
+	uint64_t end = is_reverse ? 0 : tl->n_steps;
+
+	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = is_reverse, .chunk = TS_NO_CHUNK };
+	s->best = (struct ts_found){ .pos = end, .kind = TS_STOP_END, .thread = ts_query_thread(q, end) };
+	for (size_t i = 0; i < stops->n_watches; i++)
+		s->bytes_len += (size_t)stops->watches[i].len;
+	s->bytes = malloc(2 * s->bytes_len + 1);
+	if (!s->bytes)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", s->bytes_len);
+	if (pos == end)
+		return true;
+	for (size_t i = 0; i < stops->n_breaks; i++)
+		offer_break(s, &stops->breaks[i]);
+	if (stops->has_syscalls)
+		offer_syscalls(s);
+	if (stops->n_watches)
+		s->chunk = touched_chunk(s, (is_reverse ? pos - 1 : pos) / TS_CHUNK_STEPS);
+	return true;
+}
+
+void ts_search_fini(struct ts_search *s)
+{
+	free(s->bytes);
+	s->bytes = NULL;
+}
+
+enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found, struct ts_error *err)
+{
+	while (is_within(s, s->chunk)) {
+		struct ts_found hit;
+
+		if (!n_chunks--)
+			return TS_END;
+		switch (watch_chunk(s, s->chunk, &hit, err)) {
+		case TS_FAIL:
+			return TS_FAIL;
+		case TS_ITEM:
+			if (s->is_reverse ? hit.pos >= s->best.pos : hit.pos <= s->best.pos)
+				s->best = hit;
+			s->chunk = TS_NO_CHUNK;
+			break;
+		case TS_END:
+			if (s->is_reverse && !s->chunk)
+				s->chunk = TS_NO_CHUNK;
+			else
+				s->chunk = touched_chunk(s, s->is_reverse ? s->chunk - 1 : s->chunk + 1);
+			break;
+		}
+	}
+	*found = s->best;
+	return TS_ITEM;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where does running on, forwards or backwards, come to a stop?
+ *
+ * A search asks the index, not the steps: breakpoints and events are exact look-ups, watchpoints are the chunks that touch
+ * their lines, decoded one after the other until a step qualifies.  It runs in slices, so that a server can serve others and
+ * be interrupted in between.
+ */
+#ifndef TS_SEARCH_H
+#define TS_SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query.h"
+
+struct ts_break {
+	uint32_t process;
+	uint64_t addr;
+};
+
+enum ts_watch_kind {
+	TS_WATCH_WRITE, /* a byte changes */
+	TS_WATCH_READ,
+	TS_WATCH_ACCESS, /* read or written, changed or not */
+};
+
+/* The longest range that can be watched, in bytes. */
+#define TS_MAX_WATCH_LEN UINT64_C(1048576)
+
+struct ts_watch {
+	uint32_t process;
+	uint64_t addr;
+	uint64_t len; /* 1 .. TS_MAX_WATCH_LEN; addr + len does not pass the end of the address space */
+	enum ts_watch_kind kind;
+};
+
+/* What a search looks for.  Arrays are borrowed while the search runs. */
+struct ts_stops {
+	const struct ts_break *breaks;
+	size_t n_breaks;
+	const struct ts_watch *watches;
+	size_t n_watches;
+	bool has_syscalls;        /* stop before and after system calls ... */
+	const uint64_t *syscalls; /* ... of these numbers; none: of any */
+	size_t n_syscalls;
+};
+
+enum ts_stop_kind {
+	TS_STOP_END, /* position 0 or N */
+	TS_STOP_BREAK,
+	TS_STOP_WATCH,
+	TS_STOP_SYSCALL_ENTRY,
+	TS_STOP_SYSCALL_RETURN,
+};
+
+struct ts_found {
+	uint64_t pos;
+	enum ts_stop_kind kind;
+	size_t watch;    /* WATCH: ordinal in watches */
+	uint64_t addr;   /* WATCH: first byte accessed within the watched range */
+	uint32_t thread; /* the thread that did it; of position pos for BREAK and END */
+	uint64_t number; /* SYSCALL: its number */
+};
+
+struct ts_search {
+	struct ts_query *q;           /* borrowed */
+	const struct ts_stops *stops; /* borrowed */
+	uint64_t from;                /* where it started */
+	bool is_reverse;
+	uint64_t chunk;               /* the next one to look into for watchpoints, TS_NO_CHUNK: none */
+	struct ts_found best;         /* the nearest stop that is no watchpoint */
+	uint8_t *bytes;               /* owned; windows of the watchpoints: values, then known flags */
+	size_t bytes_len;
+};
+
+/*
+ * Start a search at position @pos: forwards for the smallest arrival above it, in reverse for the largest below it.  Backwards a
+ * watchpoint's arrival is the position before the step that triggers it, forwards the one behind it.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, bool is_reverse,
+		    struct ts_error *err);
+void ts_search_fini(struct ts_search *s);
+
+/*
+ * Go on, decoding at most @n_chunks chunks.
+ *
+ * Returns TS_ITEM and fills @found when it is over, TS_END when it needs another slice, TS_FAIL if the trace cannot be read.
+ */
+enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found, struct ts_error *err);
+
+#endif

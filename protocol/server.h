@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets and libev: brings bytes to sessions and back.
+ */
+#ifndef RSP_SERVER_H
+#define RSP_SERVER_H
+
+#include <stdbool.h>
+
+#include "src/error.h"
+#include "src/query.h"
+
+struct rsp_server_options {
+	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
+	const char *exec; /* the program's file for the client, NULL for none */
+	bool is_once;     /* end after the first session */
+	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
+	void *user;
+};
+
+/*
+ * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
+ *
+ * Returns true at such an end.  Returns false if COMM makes no sense (TS_EUSAGE) or cannot be had (TS_EIO).
+ */
+bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
+
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One client: where it stands in the recording and what it asked for.
+ *
+ * Everything that serving changes is here, and of the machine's state it is one number: the position.  All sessions share the
+ * query object, the documents and the names of struct rsp_shared, which are constant while serving.  A session does no I/O: it
+ * takes payloads, fills replies, and when it runs it does so in slices that the server paces.
+ */
+#ifndef RSP_SESSION_H
+#define RSP_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "args.h"
+#include "breaks.h"
+#include "reply.h"
+#include "src/query.h"
+#include "src/search.h"
+#include "table.h"
+
+/* What qSupported claims as PacketSize, in characters. */
+#define RSP_PACKET_SIZE 0x8000u
+
+/* gdb's names of processes and threads.  Recorded ids where they are positive and no other has them, else free numbers. */
+struct rsp_names {
+	int64_t *pids; /* owned; by process ordinal */
+	int64_t *tids; /* owned; by thread ordinal */
+	uint32_t n_pids, n_tids;
+};
+
+/* What all sessions of a server share; constant while serving. */
+struct rsp_shared {
+	struct ts_query *q;             /* borrowed */
+	const struct ts_timeline *tl;   /* borrowed; that of q */
+	struct rsp_table table;
+	struct rsp_names names;
+	struct ts_buf target_xml;
+	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
+	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
+};
+
+/*
+ * Prepare what sessions share.  @q is borrowed and must outlive it; @exec (path of the program's file, may be NULL) is opened.
+ *
+ * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @sh then needs no fini.
+ */
+bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
+void rsp_shared_fini(struct rsp_shared *sh);
+
+/* How a run that is under way goes on. */
+enum rsp_run_kind {
+	RSP_RUN_NONE,
+	RSP_RUN_CONTINUE, /* to the next stop */
+	RSP_RUN_RANGE,    /* forwards while the pc of run.thread is in [range_start, range_end) */
+};
+
+struct rsp_run {
+	enum rsp_run_kind kind;
+	bool is_reverse;
+	struct ts_stops stops;     /* arrays are owned by the session's breaks */
+	struct ts_search search;
+	uint32_t thread;           /* RANGE */
+	uint64_t range_start, range_end;
+	bool is_interrupted;       /* the client wants it to stop */
+};
+
+/* A document that a client reads in pieces: its text is frozen while it does. */
+struct rsp_document {
+	struct ts_buf text;
+	char name[64]; /* "threads", "" for none */
+};
+
+#define RSP_MAX_FILES 8
+
+/* A file that a client opened with vFile:open. */
+struct rsp_file {
+	bool is_open;
+	struct ts_source *source; /* borrowed from the shared exec; NULL: text */
+	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
+};
+
+struct rsp_session {
+	const struct rsp_shared *sh; /* borrowed */
+	uint64_t pos;                /* the position; 0..N */
+	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
+	uint32_t step_thread;        /* ordinal: of s, bs (H c); TS_NO_THREAD: the one that runs */
+
+	/* what the client said that it understands, and asked for */
+	bool has_multiprocess, has_swbreak, has_hwbreak;
+	bool is_lldb;
+	bool wants_noack;            /* set by QStartNoAckMode; the server tells the frame after the OK */
+	bool is_extended;
+	bool catches_syscalls;
+	uint64_t *syscalls;          /* owned; numbers to catch, none: all */
+	size_t n_syscalls;
+
+	struct rsp_breaks breaks;
+	struct rsp_run run;
+	struct rsp_document document;
+	struct rsp_file files[RSP_MAX_FILES];
+
+	/* console output ("O" packets) that goes out before the reply; the server sends it */
+	struct ts_buf console;
+	bool is_closing;             /* the client is done; the connection ends when all is sent */
+};
+
+/* A session at position 0.  False: no memory. */
+bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err);
+void rsp_session_fini(struct rsp_session *s);
+
+/* Forget breakpoints, features and open files, as for a new client; the position stays. */
+void rsp_session_reset(struct rsp_session *s);
+
+/*
+ * Answer one packet: @r (empty) gets the reply.
+ *
+ * Returns true when there is a reply to send, false when there is none: a stop reply comes later, or the session ends
+ * (is_closing).
+ */
+bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
+
+/* Does a run wait for rsp_session_run()? */
+static inline bool rsp_session_is_running(const struct rsp_session *s)
+{
+	return s->run.kind != RSP_RUN_NONE;
+}
+
+/*
+ * Go on with a run for one slice of about a millisecond.
+ *
+ * Returns true when it is over and @r (empty) holds the stop reply.
+ */
+bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
+
+/* ^C: a run stops at the position that it has reached, others do not care. */
+void rsp_session_interrupt(struct rsp_session *s);
+
+/* ------------------------------------------------------------------------------------------------ for the handlers */
+
+static inline const struct ts_timeline *rsp_timeline(const struct rsp_session *s)
+{
+	return s->sh->tl;
+}
+
+static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
+{
+	return &s->sh->tl->rec->regs;
+}
+
+/* The process (ordinal) whose memory the client looks at. */
+static inline uint32_t rsp_process(const struct rsp_session *s)
+{
+	return ts_timeline_process(s->sh->tl, s->thread);
+}
+
+/* Move to a position: the thread that runs there becomes the current one, as after a stop. */
+void rsp_session_go(struct rsp_session *s, uint64_t pos);
+
+/* A thread's name for the client, with its process if the client knows of processes. */
+struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
+
+/*
+ * The thread (ordinal) that a client means: "any" is the current one.
+ *
+ * Returns TS_NO_THREAD if there is none of that name.
+ */
+uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid);
+
+/*
+ * The stop reply for where the session stands, because of @found (NULL: it just stands there, as after '?').
+ * @signal is 5 (SIGTRAP) but for an interrupt (2).
+ */
+void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal, const struct ts_found *found);
+
+/* A failure of the trace itself, as an error reply. */
+void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err);
+
+#endif

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arena.h"
+
 struct ts_error;
 
 /* What a register is for, where the model or the protocol must know. */
@@ -29,30 +31,56 @@ enum ts_role {
 struct ts_reg_def {
 	const char *name;  /* gdb's name */
 	uint16_t bits;     /* width */
-	int16_t regnum;    /* explicit gdb number, or -1: one after the previous */
-	const char *type;  /* tdesc type: "int64", "code_ptr", "i387_ext", ... */
-	const char *group; /* "general", "float", "vector", "system", or NULL */
+	int32_t regnum;    /* explicit gdb number, or -1: one after the previous register of the description */
+	const char *type;  /* tdesc type: "int64", "code_ptr", "i387_ext", ...; NULL: "int", a number of that width */
+	const char *group; /* "general", "float", "vector", "system", or NULL: gdb decides by the type */
 	enum ts_role role;
+};
+
+enum ts_type_kind {
+	TS_TYPE_FLAGS,
+	TS_TYPE_STRUCT,
+	TS_TYPE_UNION,
+	TS_TYPE_VECTOR,
+	TS_TYPE_ENUM,
+};
+
+/* A field of a type. */
+struct ts_field_def {
+	const char *name; /* may be "" */
+	const char *type; /* the field's type; NULL: a number of those bits */
+	int32_t start;    /* lowest bit, 0 the least significant; of an enumerator its value; -1: no bit field */
+	int32_t end;      /* highest bit; unused in an enumerator; -1: no bit field */
+};
+
+/* A type that a feature declares, so that gdb shows a register's parts. */
+struct ts_type_def {
+	const char *id;
+	enum ts_type_kind kind;
+	uint32_t count;   /* bytes of flags, an enum or a struct of bit fields (0: a struct of whole fields); elements of a vector */
+	const char *elem; /* type of a vector's elements; NULL for the others */
+	const struct ts_field_def *fields;
+	unsigned n_fields;
 };
 
 /* A feature: a named group of registers that gdb accepts or rejects as a whole. */
 struct ts_feature_def {
 	const char *name;              /* "org.gnu.gdb.i386.core" */
-	bool is_optional;              /* false: gdb rejects the description without it */
-	const struct ts_reg_def *regs;
+	bool is_optional;              /* false: gdb rejects the description, or a usual program with it, without it */
+	uint32_t needs;                /* optional features that gdb wants beside this one: mask of ordinals */
+	const struct ts_reg_def *regs; /* none is legal: the feature's name alone says something */
 	unsigned n_regs;
-	/* types that the feature declares before its registers (flags, vectors, unions); see tdesc.h */
-	const struct ts_type_def *types;
+	const struct ts_type_def *types; /* declared before the registers that have them */
 	unsigned n_types;
 };
 
 /* An architecture in one byte order. */
 struct ts_arch {
 	const char *name;     /* ours: "x86_64", "i386", "arm", "armeb", "aarch64", "mips", "mipsel", "mips64", "mips64el", ... */
-	const char *gdb_name; /* for <architecture>: "i386:x86-64" */
+	const char *gdb_name; /* for <architecture>: "i386:x86-64"; gdb names no byte order here */
 	bool is_big_endian;   /* data */
 	uint8_t addr_bits;    /* width of an address: 32 or 64 */
-	uint8_t min_insn_len; /* shortest instruction in bytes; addresses of instructions are multiples of it where is_aligned */
+	uint8_t min_insn_len; /* shortest instruction in bytes; instructions begin at multiples of it */
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
 	const struct ts_feature_def *features;
 	unsigned n_features;  /* at most 32: a feature set is a bit mask */
@@ -65,7 +93,7 @@ struct ts_reg {
 	uint16_t len;        /* bytes in the 'g' packet */
 	uint32_t off;        /* byte offset in the 'g' packet */
 	uint32_t regnum;     /* gdb's protocol number */
-	uint16_t feature;    /* ordinal of its feature */
+	uint16_t feature;    /* ordinal of its feature: in own where the set has that, else in arch->features */
 	enum ts_role role;
 };
 
@@ -77,14 +105,25 @@ struct ts_regset {
 	unsigned n_regs;
 	uint32_t g_len;             /* bytes of a 'g' packet's registers */
 	int pc, sp, fp, flags;      /* indices into regs, -1 where there is none (pc always is) */
+	/* A set that was read from a description (ts_tdesc_parse()) has features of its own instead of the architecture's. */
+	const struct ts_feature_def *own; /* NULL: the features of arch; else in the arena */
+	unsigned n_own;
+	const char *gdb_name;  /* for <architecture>: of arch, or what the description says */
+	const char *osabi;     /* what the description says, or NULL */
+	struct ts_arena arena; /* owned: names and definitions of own */
 };
 
 /*
- * Find an architecture by tracestub's name or by one of its aliases ("amd64", "arm64", "i386:x86-64", ...).
+ * Find an architecture by tracestub's name, by one of its aliases ("amd64", "arm64", ...) or by gdb's name; case is ignored.
+ *
+ * A name that says no byte order finds the usual one: "arm" and "aarch64" little-endian, "mips" and "ppc64" big-endian.
  *
  * Returns the table, NULL if the name is unknown.
  */
 const struct ts_arch *ts_arch_find(const char *name);
+
+/* The same architecture in the other or in this byte order; NULL if it has none of that order. */
+const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian);
 
 /* All architectures in a fixed order; *n gets their count. */
 const struct ts_arch *const *ts_arch_all(unsigned *n);
@@ -92,16 +131,47 @@ const struct ts_arch *const *ts_arch_all(unsigned *n);
 /*
  * Make the register set of an architecture.
  *
- * @features names optional features as a mask of ordinals; the mandatory ones are always there.
+ * @features names optional features as a mask of ordinals; the mandatory ones are always there, and so are those that an
+ * optional one needs.  Bits above the architecture's features are ignored.
  *
  * On success @set owns its memory, to be given back with ts_regset_fini().
- * Returns false if memory is exhausted (TS_ENOMEM in @err).
+ * Returns false if memory is exhausted (TS_ENOMEM in @err); @set then is empty and needs no fini.
  */
 bool ts_regset_init(struct ts_regset *set, const struct ts_arch *arch, uint32_t features, struct ts_error *err);
+
+/*
+ * Make the register set of a description that has features of its own.
+ *
+ * @own are its features in order; numbers are given and registers placed as for those of an architecture.  Roles are taken
+ * from the architecture by the registers' names, as gdb does, without regard to case.
+ * @gdb_name and @osabi are the description's words for them; @osabi may be NULL.
+ * @arena holds @own, the words, and all that they point at; the set takes it over, also on failure.
+ *
+ * Returns false with @set empty if two registers have one number or no register is the program counter (TS_ECORRUPT), if the
+ * registers are more than a megabyte (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_regset_init_own(struct ts_regset *set, const struct ts_arch *arch, const char *gdb_name, const char *osabi,
+			const struct ts_feature_def *own, unsigned n_own, struct ts_arena *arena, struct ts_error *err);
+
+/* Give back what @set owns.  A set that is all zero bytes may be given. */
 void ts_regset_fini(struct ts_regset *set);
+
+/*
+ * Walk the features of a set in the order of its description.
+ *
+ * @at is 0 for the first call; afterwards it is one more than the ordinal of the feature returned (see ts_reg.feature).
+ * Returns NULL after the last.
+ */
+const struct ts_feature_def *ts_regset_next_feature(const struct ts_regset *set, unsigned *at);
+
+/* The register that is the program counter. */
+const struct ts_reg_def *ts_arch_pc(const struct ts_arch *arch);
 
 /* Ordinal of the feature @name in @arch for the mask above, -1 if it has none of that name. */
 int ts_arch_feature(const struct ts_arch *arch, const char *name);
+
+/* Ordinal of the feature of @arch that has the register @reg, -1 if none has. */
+int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
 
 /* Index into set->regs of the register called @name, -1 if there is none. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
@@ -109,7 +179,9 @@ int ts_regset_find(const struct ts_regset *set, const char *name);
 /* Index into set->regs of gdb's register number @regnum, -1 if there is none. */
 int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum);
 
-/* Read @len (at most 8) bytes in the architecture's byte order as a number, and the reverse (low @len bytes of @val). */
+/*
+ * Read @len bytes (at most 8) in the architecture's byte order as a number, and the reverse: the low @len bytes of @val.
+ */
 uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t len);
 void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_t val);
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Agent expressions: the bytecode in which gdb sends conditions, collections and dynamic printfs.
+ *
+ * An expression is checked once, when it comes, and evaluated as often as a breakpoint is hit.  The check follows every path:
+ * where an instruction lies within the code, a jump leads to the beginning of one, no path runs past the end, and the stack
+ * has the same height on whatever path an instruction is reached, between nothing and RSP_AX_MAX_STACK.  Demanding one height
+ * refuses no expression that gdb sends (gdb itself calls the others malformed), tells the user at the insertion and not at a
+ * hit, and leaves nothing to test on the stack while evaluating.  Loops are legal, so a budget of steps ends them.
+ *
+ * What an expression sees of the recording comes through struct rsp_ax_env.  Unknown is never zero: it ends the evaluation.
+ */
+#ifndef RSP_AX_H
+#define RSP_AX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct rsp_args;
+
+#define RSP_AX_MAX_STACK      100
+#define RSP_AX_DEFAULT_BUDGET 100000
+#define RSP_AX_MAX_TEXT       4096 /* bytes that one printf prints; more is cut, and ends in "..." */
+
+enum rsp_ax_error {
+	RSP_AX_OK,
+
+	/* found by the check */
+	RSP_AX_SYNTAX,      /* the packet does not hold "Xlen,hex" */
+	RSP_AX_NO_MEMORY,
+	RSP_AX_EMPTY,       /* no code at all */
+	RSP_AX_BAD_OPCODE,
+	RSP_AX_FLOAT,       /* an instruction on floating-point numbers; no debugger sends them */
+	RSP_AX_TRUNCATED,   /* the last instruction's operands are missing */
+	RSP_AX_BAD_JUMP,
+	RSP_AX_NO_END,
+	RSP_AX_UNDERFLOW,
+	RSP_AX_OVERFLOW,
+	RSP_AX_HEIGHT,      /* paths meet with different stacks */
+	RSP_AX_BAD_FORMAT,
+
+	/* found while evaluating */
+	RSP_AX_NO_VALUE,    /* ended with nothing on the stack, where a value was wanted */
+	RSP_AX_DIVIDE,
+	RSP_AX_UNKNOWN_REG,
+	RSP_AX_UNKNOWN_MEM,
+	RSP_AX_UNKNOWN_VAR,
+	RSP_AX_NOT_SET,     /* a state variable that can't be set */
+	RSP_AX_NOT_TRACED,  /* a collection that was refused */
+	RSP_AX_ENDLESS,     /* the budget is used up */
+};
+
+/*
+ * What an expression may ask and do.  Every callback gets @user first.
+ *
+ * reg and mem are needed.  Without get_var and set_var state variables are unknown and can't be set.  Without trace, trace_var
+ * or print the instructions that would call them do nothing but take their operands: a condition collects nothing.
+ */
+struct rsp_ax_env {
+	void *user;
+	uint64_t addr_mask; /* bits of an address that count, ts_arch_addr_mask() */
+	bool is_big_endian; /* order of the bytes that mem gives */
+	uint32_t budget;    /* instructions that may run; 0: RSP_AX_DEFAULT_BUDGET */
+
+	/* *value gets register number @regnum of the protocol, zero-extended.  False: unknown, or there is none. */
+	bool (*reg)(void *user, unsigned regnum, uint64_t *value);
+
+	/* @bytes gets memory from @addr on, target order, up to the first unknown byte.  Returns how many, at most @len. */
+	size_t (*mem)(void *user, uint64_t addr, uint8_t *bytes, size_t len);
+
+	/* Trace state variables by number.  False: there is none. */
+	bool (*get_var)(void *user, unsigned var, uint64_t *value);
+	bool (*set_var)(void *user, unsigned var, uint64_t value);
+
+	/*
+	 * Collect memory, of which as much as is known, or a variable.  @len is whatever the expression says.
+	 * False: no more can be collected, which ends the evaluation.
+	 */
+	bool (*trace)(void *user, uint64_t addr, uint64_t len);
+	bool (*trace_var)(void *user, unsigned var);
+
+	/* Print what a dynamic printf says, at most RSP_AX_MAX_TEXT bytes. */
+	void (*print)(void *user, const char *text, size_t len);
+};
+
+/* A checked expression; constant. */
+struct rsp_ax;
+
+/*
+ * Copy and check @len bytes of code.
+ *
+ * Returns the expression, to be given back with rsp_ax_free(); NULL with the reason in *error.
+ */
+struct rsp_ax *rsp_ax_new(const uint8_t *code, size_t len, enum rsp_ax_error *error);
+void rsp_ax_free(struct rsp_ax *ax);
+
+/*
+ * Take "Xlen,hex" out of a packet and check it.
+ *
+ * Returns the expression as rsp_ax_new() does; NULL with the reason in *error, and @a is bad if that is RSP_AX_SYNTAX.
+ */
+struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error);
+
+/* The code as it came; *len gets its length. */
+const uint8_t *rsp_ax_code(const struct rsp_ax *ax, size_t *len);
+
+/*
+ * Evaluate.
+ *
+ * @result, unless NULL, gets the top of the stack; an expression that only collects or prints needs none.
+ *
+ * Returns RSP_AX_OK or what went wrong; *result is then untouched, but what was collected, printed or set before stays.
+ */
+enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result);
+
+/* Is it that the recording does not know something, rather than a fault of the expression? */
+bool rsp_ax_is_unknown(enum rsp_ax_error error);
+
+/* What went wrong, in a few words, those of gdbserver where it has them. */
+const char *rsp_ax_error_text(enum rsp_ax_error error);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An agent expression, as a packet's "Xlen,hex" and as bare code, checked and run over a world where half is unknown.
+ */
+#include "fuzz.h"
+
+#include "protocol/args.h"
+#include "protocol/ax.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+static bool get_reg(void *user, unsigned regnum, uint64_t *value)
+{
+	(void)user;
+	*value = regnum * 0x1001;
+	return regnum < 32;
+}
+
+static size_t get_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
+{
+	size_t n = 0;
+
+	(void)user;
+	for (; n < len && (addr + n) % 256 < 240; n++)
+		bytes[n] = (uint8_t)(addr + n);
+	return n;
+}
+
+static bool get_var(void *user, unsigned var, uint64_t *value)
+{
+	(void)user;
+	*value = var;
+	return var < 8;
+}
+
+static bool set_var(void *user, unsigned var, uint64_t value)
+{
+	(void)user;
+	(void)value;
+	return var < 4;
+}
+
+static bool trace(void *user, uint64_t addr, uint64_t len)
+{
+	(void)user;
+	(void)len;
+	return addr != 0;
+}
+
+static bool trace_var(void *user, unsigned var)
+{
+	(void)user;
+	return var != 0;
+}
+
+static void print(void *user, const char *text, size_t len)
+{
+	static volatile uint8_t sum;
+
+	(void)user;
+	if (len > RSP_AX_MAX_TEXT)
+		abort();
+	while (len--)
+		sum = (uint8_t)(sum + (uint8_t)text[len]);
+}
+
+static void run(struct rsp_ax *ax, enum rsp_ax_error error)
+{
+	struct rsp_ax_env env = {
+		.addr_mask = UINT64_MAX,
+		.budget = 2000,
+		.reg = get_reg,
+		.mem = get_mem,
+		.get_var = get_var,
+		.set_var = set_var,
+		.trace = trace,
+		.trace_var = trace_var,
+		.print = print,
+	};
+	uint64_t result;
+
+	if (!ax != (error != RSP_AX_OK))
+		abort();
+	if (!ax)
+		return;
+	rsp_ax_eval(ax, &env, &result);
+	rsp_ax_free(ax);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
+{
+	struct rsp_args a = rsp_args(bytes, len);
+	enum rsp_ax_error error;
+	struct rsp_ax *ax = rsp_ax_parse(&a, &error);
+
+	run(ax, error);
+	ax = rsp_ax_new(bytes, len, &error);
+	run(ax, error);
+	return 0;
+}

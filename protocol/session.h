@@ -88,8 +88,10 @@ struct rsp_session {
 	uint32_t step_thread;        /* ordinal: of s, bs (H c); TS_NO_THREAD: the one that runs */
 
 	/* what the client said that it understands, and asked for */
-	bool has_multiprocess, has_swbreak, has_hwbreak;
+	bool is_greeted;             /* its qSupported came */
+	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool is_lldb;
+	enum rsp_error_style error_style; /* that of its replies */
 	bool wants_noack;            /* set by QStartNoAckMode; the server tells the frame after the OK */
 	bool is_extended;
 	bool catches_syscalls;

@@ -16,7 +16,7 @@ extern const struct rsp_packets rsp_break_packets; /* pkt_break.c */
 extern const struct rsp_packets rsp_thread_packets; /* pkt_thread.c */
 extern const struct rsp_packets rsp_query_packets; /* pkt_query.c */
 extern const struct rsp_packets rsp_xfer_packets; /* pkt_xfer.c */
-extern const struct rsp_packets rsp_trace_packets; /* pkt_trace.c */
+extern const struct rsp_packets rsp_file_packets; /* pkt_file.c */
 extern const struct rsp_packets rsp_monitor_packets; /* pkt_monitor.c */
 
 #endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What sessions share: the table of packets, gdb's names of threads, the documents that never change, the program's file.
+ */
+#include "session.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "packets.h"
+#include "src/source.h"
+
+/* gdb keeps process ids in an int; other clients do so with thread ids. */
+#define MAX_ID INT32_MAX
+
+static const struct rsp_packets *const topics[] = {
+	&rsp_regs_packets,
+	&rsp_mem_packets,
+	&rsp_resume_packets,
+	&rsp_break_packets,
+	&rsp_thread_packets,
+	&rsp_query_packets,
+	&rsp_xfer_packets,
+};
+
+/* ------------------------------------------------------------------------------------------------ names */
+
+/* A recorded id and whose it is. */
+struct claim {
+	uint64_t id;
+	uint32_t ordinal;
+};
+
+static int compare_claims(const void *a, const void *b)
+{
+	const struct claim *x = a;
+	const struct claim *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->ordinal < y->ordinal ? -1 : 1;
+}
+
+/*
+ * Give each of @n a number of its own: the first to claim an id gets it if gdb can show it, the others get the smallest
+ * numbers that nobody claims.  @claims is sorted on the way.
+ */
+static void give_ids(struct claim *claims, uint32_t n, int64_t *ids)
+{
+	int64_t next = 1;
+	uint32_t at = 0;
+
+	qsort(claims, n, sizeof(*claims), compare_claims);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct claim *c = &claims[i];
+		bool is_first = !i || claims[i - 1].id != c->id;
+
+		ids[c->ordinal] = is_first && c->id && c->id <= MAX_ID ? (int64_t)c->id : RSP_TID_ANY;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (ids[i] != RSP_TID_ANY)
+			continue;
+		while (at < n && claims[at].id <= (uint64_t)next) {
+			if (claims[at++].id == (uint64_t)next)
+				next++;
+		}
+		ids[i] = next++;
+	}
+}
+
+/* The pid of a process is that of its first thread. */
+static void claim_pids(const struct ts_recording *rec, struct claim *claims, uint32_t n_pids)
+{
+	for (uint32_t i = 0; i < n_pids; i++)
+		claims[i] = (struct claim){ 0, i };
+	for (uint32_t t = rec->n_threads; t-- > 0;)
+		claims[rec->threads[t].process].id = rec->threads[t].pid;
+}
+
+static bool names_init(struct rsp_names *names, const struct ts_recording *rec, struct ts_error *err)
+{
+	uint32_t n_pids = rec->n_processes, n_tids = rec->n_threads;
+	struct claim *claims = calloc((size_t)(n_pids > n_tids ? n_pids : n_tids) + 1, sizeof(*claims));
+
+	names->pids = calloc((size_t)n_pids + 1, sizeof(*names->pids));
+	names->tids = calloc((size_t)n_tids + 1, sizeof(*names->tids));
+	names->n_pids = n_pids;
+	names->n_tids = n_tids;
+	if (!claims || !names->pids || !names->tids) {
+		free(claims);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the names of %u threads", n_tids);
+	}
+	claim_pids(rec, claims, n_pids);
+	give_ids(claims, n_pids, names->pids);
+	for (uint32_t t = 0; t < n_tids; t++)
+		claims[t] = (struct claim){ rec->threads[t].tid, t };
+	give_ids(claims, n_tids, names->tids);
+	free(claims);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ the program */
+
+/* The client is told where the file lies, or, where there is none, what the recorder called it. */
+static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *err)
+{
+	const char *recorded = sh->tl->rec->exec_path;
+
+	if (exec) {
+		sh->exec = ts_source_open(exec, err);
+		if (!sh->exec)
+			return false;
+		sh->exec_path = realpath(exec, NULL);
+		if (!sh->exec_path)
+			return ts_fail_errno(err, "%s", exec);
+	} else if (recorded) {
+		sh->exec_path = strdup(recorded);
+		if (!sh->exec_path)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
+	}
+	return true;
+}
+
+bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err)
+{
+	const struct ts_timeline *tl = ts_query_timeline(q);
+
+	*sh = (struct rsp_shared){ .q = q, .tl = tl };
+	ts_buf_init(&sh->target_xml);
+	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
+	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err))
+		return true;
+	rsp_shared_fini(sh);
+	return false;
+}
+
+void rsp_shared_fini(struct rsp_shared *sh)
+{
+	rsp_table_fini(&sh->table);
+	free(sh->names.pids);
+	free(sh->names.tids);
+	ts_buf_fini(&sh->target_xml);
+	ts_source_close(sh->exec);
+	free(sh->exec_path);
+	*sh = (struct rsp_shared){ 0 };
+}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "search.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,9 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 
 	if (s->is_reverse ? pos >= s->from : pos <= s->from)
 		return;
-	if (b->kind != TS_STOP_END && (s->is_reverse ? pos <= b->pos : pos >= b->pos))
+	if (s->is_reverse ? pos < b->pos : pos > b->pos)
+		return;
+	if (pos == b->pos && b->kind != TS_STOP_END)
 		return;
 	*b = (struct ts_found){ .pos = pos, .kind = kind, .thread = thread, .number = number };
 }
@@ -239,20 +240,19 @@ static bool is_within(const struct ts_search *s, uint64_t chunk)
 
 /* ------------------------------------------------------------------------------------------------ the search */
 
-bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, bool is_reverse,
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, uint64_t limit,
 		    struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
-	uint64_t end = is_reverse ? 0 : tl->n_steps;
+	bool is_reverse = limit < pos;
 
 	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = is_reverse, .chunk = TS_NO_CHUNK };
-	s->best = (struct ts_found){ .pos = end, .kind = TS_STOP_END, .thread = ts_query_thread(q, end) };
+	s->best = (struct ts_found){ .pos = limit, .kind = TS_STOP_END, .thread = ts_query_thread(q, limit) };
 	for (size_t i = 0; i < stops->n_watches; i++)
 		s->bytes_len += (size_t)stops->watches[i].len;
 	s->bytes = malloc(2 * s->bytes_len + 1);
 	if (!s->bytes)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", s->bytes_len);
-	if (pos == end)
+	if (pos == limit)
 		return true;
 	for (size_t i = 0; i < stops->n_breaks; i++)
 		offer_break(s, &stops->breaks[i]);
@@ -267,6 +267,17 @@ void ts_search_fini(struct ts_search *s)
 {
 	free(s->bytes);
 	s->bytes = NULL;
+}
+
+uint64_t ts_search_reached(const struct ts_search *s)
+{
+	uint64_t start = s->chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
+
+	if (s->chunk == TS_NO_CHUNK)
+		return s->from;
+	if (s->is_reverse)
+		return end < s->from ? end : s->from;
+	return start > s->from ? start : s->from;
 }
 
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found, struct ts_error *err)

@@ -48,7 +48,7 @@ struct ts_stops {
 };
 
 enum ts_stop_kind {
-	TS_STOP_END, /* position 0 or N */
+	TS_STOP_END, /* the limit */
 	TS_STOP_BREAK,
 	TS_STOP_WATCH,
 	TS_STOP_SYSCALL_ENTRY,
@@ -76,14 +76,18 @@ struct ts_search {
 };
 
 /*
- * Start a search at position @pos: forwards for the smallest arrival above it, in reverse for the largest below it.  Backwards a
- * watchpoint's arrival is the position before the step that triggers it, forwards the one behind it.
+ * Start a search at position @pos for the nearest arrival on the way to position @limit, which lies behind it, before it (then
+ * the search goes in reverse), or is it (then there is nothing to find).  Backwards a watchpoint's arrival is the position
+ * before the step that triggers it, forwards the one behind it.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, bool is_reverse,
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, uint64_t limit,
 		    struct ts_error *err);
 void ts_search_fini(struct ts_search *s);
+
+/* The position up to which nothing was found, for one who gives up. */
+uint64_t ts_search_reached(const struct ts_search *s);
 
 /*
  * Go on, decoding at most @n_chunks chunks.

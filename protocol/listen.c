@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "listen.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define BACKLOG 64
+
+/* "HOST:PORT", "[HOST]:PORT", ":PORT": split at the last colon. */
+static bool split(const char *comm, char *host, size_t host_len, const char **port)
+{
+	const char *colon = strrchr(comm, ':');
+	size_t n;
+
+	if (!colon || !colon[1])
+		return false;
+	*port = colon + 1;
+	n = (size_t)(colon - comm);
+	if (n >= 2 && comm[0] == '[' && comm[n - 1] == ']') {
+		comm++;
+		n -= 2;
+	}
+	if (n >= host_len)
+		return false;
+	memcpy(host, comm, n);
+	host[n] = '\0';
+	return true;
+}
+
+static int open_socket(const struct addrinfo *ai)
+{
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, ai->ai_protocol), on = 1;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The address that the system chose, as HOST:PORT. */
+static void name_socket(struct rsp_listener *l)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = sizeof(addr);
+	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "?";
+
+	if (getsockname(l->fd, (struct sockaddr *)&addr, &len) == 0)
+		getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
+			    NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(l->address, sizeof(l->address), strchr(host, ':') ? "[%.255s]:%.8s" : "%.255s:%.8s", host, port);
+}
+
+static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error *err)
+{
+	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	struct addrinfo *list;
+	char host[256];
+	const char *port;
+	int rc;
+
+	if (!split(comm, host, sizeof(host), &port))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%s' is neither HOST:PORT nor :PORT nor a path with '/' nor -", comm);
+	rc = getaddrinfo(host[0] ? host : "127.0.0.1", port, &hints, &list);
+	if (rc)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "cannot listen at '%s': %s", comm, gai_strerror(rc));
+	for (const struct addrinfo *ai = list; ai && l->fd < 0; ai = ai->ai_next)
+		l->fd = open_socket(ai);
+	if (l->fd < 0)
+		ts_fail_errno(err, "cannot listen at '%s'", comm);
+	freeaddrinfo(list);
+	if (l->fd < 0)
+		return false;
+	name_socket(l);
+	return true;
+}
+
+/* A socket file that nobody listens at is what a killed server left. */
+static void remove_stale(const struct sockaddr_un *addr)
+{
+	struct stat st;
+	int fd;
+
+	if (lstat(addr->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
+		return;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 && errno == ECONNREFUSED)
+		unlink(addr->sun_path);
+	close(fd);
+}
+
+static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_error *err)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	mode_t mask;
+	int rc;
+
+	if (strlen(path) >= sizeof(addr.sun_path))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is longer than the %zu characters that a unix socket may have",
+			       path, sizeof(addr.sun_path) - 1);
+	strcpy(addr.sun_path, path);
+	remove_stale(&addr);
+	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return ts_fail_errno(err, "cannot make a unix socket");
+	mask = umask(0177);
+	rc = bind(l->fd, (struct sockaddr *)&addr, sizeof(addr));
+	umask(mask);
+	if (rc < 0 || listen(l->fd, BACKLOG) < 0)
+		return ts_fail_errno(err, "cannot listen at '%s'", path);
+	l->unix_path = strdup(path);
+	snprintf(l->address, sizeof(l->address), "%s", path);
+	return true;
+}
+
+bool rsp_listen(struct rsp_listener *l, const char *comm, struct ts_error *err)
+{
+	bool done;
+
+	*l = (struct rsp_listener){ .fd = -1, .is_stdio = !strcmp(comm, "-") };
+	if (l->is_stdio) {
+		strcpy(l->address, "-");
+		return true;
+	}
+	done = strchr(comm, '/') ? listen_unix(l, comm, err) : listen_tcp(l, comm, err);
+	if (!done)
+		rsp_listener_fini(l);
+	return done;
+}
+
+void rsp_listener_fini(struct rsp_listener *l)
+{
+	if (l->fd >= 0)
+		close(l->fd);
+	if (l->unix_path)
+		unlink(l->unix_path);
+	free(l->unix_path);
+	*l = (struct rsp_listener){ .fd = -1 };
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+#include "breaks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ax.h"
+
+void rsp_breaks_init(struct rsp_breaks *b)
+{
+	*b = (struct rsp_breaks){ 0 };
+}
+
+static void free_conditions(struct rsp_ax **conditions, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		rsp_ax_free(conditions[i]);
+	free(conditions);
+}
+
+void rsp_breaks_fini(struct rsp_breaks *b)
+{
+	for (size_t i = 0; i < b->n_items; i++)
+		free_conditions(b->items[i].conditions, b->items[i].n_conditions);
+	free(b->items);
+	free(b->places);
+	free(b->watches);
+	rsp_breaks_init(b);
+}
+
+static bool is_same_place(struct ts_break a, struct ts_break b)
+{
+	return a.process == b.process && a.addr == b.addr;
+}
+
+static struct rsp_break *find(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
+{
+	for (size_t i = 0; i < b->n_items; i++) {
+		if (b->items[i].kind == kind && is_same_place(b->items[i].at, at))
+			return &b->items[i];
+	}
+	return NULL;
+}
+
+const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
+{
+	return find(b, kind, at);
+}
+
+/* Each place once. */
+static void list_places(struct rsp_breaks *b)
+{
+	b->n_places = 0;
+	for (size_t i = 0; i < b->n_items; i++) {
+		size_t j = 0;
+
+		while (j < b->n_places && !is_same_place(b->places[j], b->items[i].at))
+			j++;
+		b->places[j] = b->items[i].at;
+		if (j == b->n_places)
+			b->n_places++;
+	}
+}
+
+static bool grow(struct rsp_breaks *b)
+{
+	size_t cap = b->cap_items ? b->cap_items * 2 : 8;
+	struct rsp_break *items = realloc(b->items, cap * sizeof(*items));
+	struct ts_break *places;
+
+	if (!items)
+		return false;
+	b->items = items;
+	places = realloc(b->places, cap * sizeof(*places));
+	if (!places)
+		return false;
+	b->places = places;
+	b->cap_items = cap;
+	return true;
+}
+
+bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **conditions,
+		       size_t n_conditions)
+{
+	struct rsp_break *item = find(b, kind, at);
+
+	if (item) {
+		free_conditions(item->conditions, item->n_conditions);
+	} else if (b->n_items == b->cap_items && !grow(b)) {
+		free_conditions(conditions, n_conditions);
+		return false;
+	} else {
+		item = &b->items[b->n_items++];
+	}
+	*item = (struct rsp_break){ at, kind, conditions, n_conditions };
+	list_places(b);
+	return true;
+}
+
+void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
+{
+	struct rsp_break *item = find(b, kind, at);
+
+	if (!item)
+		return;
+	free_conditions(item->conditions, item->n_conditions);
+	*item = b->items[--b->n_items];
+	list_places(b);
+}
+
+static struct ts_watch *find_watch(const struct rsp_breaks *b, const struct ts_watch *w)
+{
+	for (size_t i = 0; i < b->n_watches; i++) {
+		struct ts_watch *x = &b->watches[i];
+
+		if (x->process == w->process && x->addr == w->addr && x->len == w->len && x->kind == w->kind)
+			return x;
+	}
+	return NULL;
+}
+
+bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w)
+{
+	if (find_watch(b, w))
+		return true;
+	if (b->n_watches == b->cap_watches) {
+		size_t cap = b->cap_watches ? b->cap_watches * 2 : 8;
+		struct ts_watch *p = realloc(b->watches, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		b->watches = p;
+		b->cap_watches = cap;
+	}
+	b->watches[b->n_watches++] = *w;
+	return true;
+}
+
+void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w)
+{
+	struct ts_watch *x = find_watch(b, w);
+
+	if (x)
+		*x = b->watches[--b->n_watches];
+}
+
+void rsp_breaks_stops(const struct rsp_breaks *b, struct ts_stops *stops)
+{
+	stops->breaks = b->places;
+	stops->n_breaks = b->n_places;
+	stops->watches = b->watches;
+	stops->n_watches = b->n_watches;
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Breakpoints and watchpoints: Z0..Z4 and z0..z4.
+ *
+ * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked when it comes and
+ * evaluated at each hit, here; breakpoint commands (dynamic printf) are not claimed yet.
+ */
+#include <stdlib.h>
+
+#include "args.h"
+#include "ax.h"
+#include "breaks.h"
+#include "packets.h"
+#include "session.h"
+
+/* The longest list of conditions that one breakpoint may have. */
+#define MAX_CONDITIONS 64
+
+struct place {
+	uint64_t addr, len; /* len: of an instruction (its kind) or of the watched range */
+};
+
+/* "addr,kind" */
+static struct place parse_place(const struct rsp_session *s, struct rsp_args *a)
+{
+	struct place p;
+
+	p.addr = rsp_args_u64(a) & ts_arch_addr_mask(rsp_regset(s)->arch);
+	rsp_args_expect(a, ',');
+	p.len = rsp_args_u64(a);
+	return p;
+}
+
+static struct ts_break break_at(const struct rsp_session *s, const struct place *p)
+{
+	return (struct ts_break){ rsp_process(s), p->addr };
+}
+
+/*
+ * ";Xlen,code" as often as it comes, nothing else behind it.  On success *conditions is the caller's.
+ *
+ * Returns how many, -1 after a failure, which @r then tells or @a is bad.
+ */
+static int parse_conditions(struct rsp_args *a, struct rsp_ax ***conditions, struct rsp_reply *r)
+{
+	struct rsp_ax **list = calloc(MAX_CONDITIONS, sizeof(struct rsp_ax *));
+	enum rsp_ax_error error = list ? RSP_AX_OK : RSP_AX_NO_MEMORY;
+	int n = 0;
+
+	while (error == RSP_AX_OK && rsp_args_accept(a, ';') && n < MAX_CONDITIONS) {
+		list[n] = rsp_ax_parse(a, &error);
+		n += list[n] != NULL;
+	}
+	if (error == RSP_AX_OK && rsp_args_done(a)) {
+		*conditions = list;
+		return n;
+	}
+	if (error != RSP_AX_OK && error != RSP_AX_SYNTAX)
+		rsp_reply_error_text(r, "condition: %s", rsp_ax_error_text(error));
+	else
+		rsp_args_fail(a);
+	while (n > 0)
+		rsp_ax_free(list[--n]);
+	free(list);
+	return -1;
+}
+
+static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum rsp_break_kind kind)
+{
+	struct place p = parse_place(s, a);
+	struct rsp_ax **conditions;
+	int n = parse_conditions(a, &conditions, r);
+
+	if (n < 0)
+		return a->is_bad ? RSP_BAD : RSP_REPLIED;
+	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions, (size_t)n))
+		return RSP_OK;
+	rsp_reply_error_text(r, "no memory for another breakpoint");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enum rsp_break_kind kind)
+{
+	struct place p = parse_place(s, a);
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
+	return RSP_OK;
+}
+
+/* The watchpoint that the arguments name.  False: they are malformed, or @r says why it cannot be. */
+static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind,
+			struct ts_watch *w)
+{
+	struct place p = parse_place(s, a);
+
+	if (!rsp_args_done(a))
+		return false;
+	*w = (struct ts_watch){ rsp_process(s), p.addr, p.len, kind };
+	if (!p.len || p.len > TS_MAX_WATCH_LEN || p.len - 1 > UINT64_MAX - p.addr) {
+		rsp_reply_error_text(r, "a watched range has 1 to %u bytes", (unsigned)TS_MAX_WATCH_LEN);
+		return false;
+	}
+	return true;
+}
+
+static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind)
+{
+	struct ts_watch w;
+
+	if (!parse_watch(s, a, r, kind, &w))
+		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
+	if (kind != TS_WATCH_WRITE && !rsp_timeline(s)->rec->has_reads)
+		return RSP_UNSUPPORTED; /* accepted, it would never fire */
+	if (rsp_breaks_watch(&s->breaks, &w))
+		return RSP_OK;
+	rsp_reply_error_text(r, "no memory for another watchpoint");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind)
+{
+	struct ts_watch w;
+
+	if (!parse_watch(s, a, r, kind, &w))
+		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
+	rsp_breaks_unwatch(&s->breaks, &w);
+	return RSP_OK;
+}
+
+static enum rsp_done pkt_Z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_break(s, a, r, RSP_BREAK_SOFT);
+}
+
+static enum rsp_done pkt_Z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_break(s, a, r, RSP_BREAK_HARD);
+}
+
+static enum rsp_done pkt_Z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_WRITE);
+}
+
+static enum rsp_done pkt_Z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_READ);
+}
+
+static enum rsp_done pkt_Z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_ACCESS);
+}
+
+static enum rsp_done pkt_z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return remove_break(s, a, RSP_BREAK_SOFT);
+}
+
+static enum rsp_done pkt_z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return remove_break(s, a, RSP_BREAK_HARD);
+}
+
+static enum rsp_done pkt_z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_WRITE);
+}
+
+static enum rsp_done pkt_z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_READ);
+}
+
+static enum rsp_done pkt_z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_ACCESS);
+}
+
+static const struct rsp_packet packets[] = {
+	{ "Z0", RSP_ARGS, pkt_Z0, .feature = "ConditionalBreakpoints+" },
+	{ "z0", RSP_ARGS, pkt_z0, .feature = "swbreak+" },
+	{ "Z1", RSP_ARGS, pkt_Z1, .feature = "hwbreak+" },
+	{ "z1", RSP_ARGS, pkt_z1, NULL },
+	{ "Z2", RSP_ARGS, pkt_Z2, NULL },
+	{ "z2", RSP_ARGS, pkt_z2, NULL },
+	{ "Z3", RSP_ARGS, pkt_Z3, NULL },
+	{ "z3", RSP_ARGS, pkt_z3, NULL },
+	{ "Z4", RSP_ARGS, pkt_Z4, NULL },
+	{ "z4", RSP_ARGS, pkt_z4, NULL },
+};
+
+const struct rsp_packets rsp_break_packets = RSP_PACKETS(packets);

@@ -16,8 +16,8 @@
 #include "args.h"
 #include "breaks.h"
 #include "reply.h"
+#include "run.h"
 #include "src/query.h"
-#include "src/search.h"
 #include "table.h"
 
 /* What qSupported claims as PacketSize, in characters. */
@@ -48,23 +48,6 @@ struct rsp_shared {
  */
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
 void rsp_shared_fini(struct rsp_shared *sh);
-
-/* How a run that is under way goes on. */
-enum rsp_run_kind {
-	RSP_RUN_NONE,
-	RSP_RUN_CONTINUE, /* to the next stop */
-	RSP_RUN_RANGE,    /* forwards while the pc of run.thread is in [range_start, range_end) */
-};
-
-struct rsp_run {
-	enum rsp_run_kind kind;
-	bool is_reverse;
-	struct ts_stops stops;     /* arrays are owned by the session's breaks */
-	struct ts_search search;
-	uint32_t thread;           /* RANGE */
-	uint64_t range_start, range_end;
-	bool is_interrupted;       /* the client wants it to stop */
-};
 
 /* A document that a client reads in pieces: its text is frozen while it does. */
 struct rsp_document {
@@ -105,6 +88,7 @@ struct rsp_session {
 
 	/* console output ("O" packets) that goes out before the reply; the server sends it */
 	struct ts_buf console;
+	uint8_t *scratch;            /* owned; room for registers and their known flags, 2 * g_len bytes */
 	bool is_closing;             /* the client is done; the connection ends when all is sent */
 };
 
@@ -126,11 +110,11 @@ bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t le
 /* Does a run wait for rsp_session_run()? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)
 {
-	return s->run.kind != RSP_RUN_NONE;
+	return s->run.state != RSP_RUN_NONE;
 }
 
 /*
- * Go on with a run for one slice of about a millisecond.
+ * Go on with a run for one slice of about two milliseconds.
  *
  * Returns true when it is over and @r (empty) holds the stop reply.
  */
@@ -172,7 +156,7 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 
 /*
  * The stop reply for where the session stands, because of @found (NULL: it just stands there, as after '?').
- * @signal is 5 (SIGTRAP) but for an interrupt (2).
+ * @signal is gdb's number: 5 (SIGTRAP) but for an interrupt (2).
  */
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal, const struct ts_found *found);
 

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "run.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "condition.h"
+#include "session.h"
+
+/* How long a slice lasts, and between two looks at the clock: chunks decoded, or steps walked. */
+#define SLICE_NS INT64_C(2000000)
+#define CHUNKS_BETWEEN_LOOKS 8
+#define STEPS_BETWEEN_LOOKS 4096
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+void rsp_run_cancel(struct rsp_session *s)
+{
+	if (s->run.state == RSP_RUN_SEARCHING)
+		ts_search_fini(&s->run.search);
+	s->run = (struct rsp_run){ .state = RSP_RUN_NONE };
+}
+
+/* Look for a stop on the way from @pos to the run's target. */
+static bool start_search(struct rsp_session *s, uint64_t pos, struct ts_error *err)
+{
+	struct rsp_run *run = &s->run;
+
+	if (run->state == RSP_RUN_SEARCHING)
+		ts_search_fini(&run->search);
+	run->state = RSP_RUN_NONE;
+	if (!ts_search_init(&run->search, s->sh->q, &run->stops, pos, run->target, err))
+		return false;
+	run->state = RSP_RUN_SEARCHING;
+	return true;
+}
+
+static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
+{
+	rsp_run_cancel(s);
+	s->run.is_reverse = is_reverse;
+	s->run.thread = thread;
+	s->run.is_step = thread != TS_NO_THREAD;
+	rsp_breaks_stops(&s->breaks, &s->run.stops);
+	s->run.stops.has_syscalls = s->catches_syscalls;
+	s->run.stops.syscalls = s->syscalls;
+	s->run.stops.n_syscalls = s->n_syscalls;
+}
+
+bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *err)
+{
+	start_run(s, TS_NO_THREAD, is_reverse);
+	s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
+	return start_search(s, s->pos, err);
+}
+
+/* The position at which one instruction of the thread has run, or been undone; a limit of the recording if there is none. */
+static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
+{
+	const struct ts_timeline *tl = rsp_timeline(s);
+	uint64_t step;
+
+	if (is_reverse) {
+		step = pos ? ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps) : UINT64_MAX;
+		return step == UINT64_MAX ? 0 : step;
+	}
+	step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+	return step == UINT64_MAX ? tl->n_steps : step + 1;
+}
+
+/* A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a target. */
+static bool has_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
+{
+	const struct ts_timeline *tl = rsp_timeline(s);
+
+	if (is_reverse)
+		return pos && ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps) != UINT64_MAX;
+	return ts_world_next_step(&tl->world, thread, pos, tl->n_steps) != UINT64_MAX;
+}
+
+bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err)
+{
+	start_run(s, thread, is_reverse);
+	s->run.is_step = has_target(s, s->pos, thread, is_reverse);
+	s->run.target = step_target(s, s->pos, thread, is_reverse);
+	return start_search(s, s->pos, err);
+}
+
+bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end, struct ts_error *err)
+{
+	if (!has_target(s, s->pos, thread, false))
+		return rsp_run_step(s, thread, false, err);
+	start_run(s, thread, false);
+	s->run.state = RSP_RUN_LEAVING;
+	s->run.pos = s->pos;
+	s->run.range_start = start;
+	s->run.range_end = end;
+	return true;
+}
+
+/* Walk the thread's instructions until one lies outside the range. */
+static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
+{
+	struct rsp_run *run = &s->run;
+
+	for (unsigned i = 0; i < STEPS_BETWEEN_LOOKS; i++) {
+		uint64_t pc;
+		bool has_pc;
+
+		run->pos = step_target(s, run->pos, run->thread, false);
+		if (!ts_query_pc(s->sh->q, run->pos, run->thread, &pc, &has_pc, err))
+			return TS_FAIL;
+		if (!has_pc || pc < run->range_start || pc >= run->range_end || run->pos == rsp_timeline(s)->n_steps) {
+			run->target = run->pos;
+			return start_search(s, s->pos, err) ? TS_ITEM : TS_FAIL;
+		}
+	}
+	return TS_END;
+}
+
+/* Does a stop that the search found hold?  One whose conditions all fail does not, and the search goes on behind it. */
+static enum ts_next judge(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+{
+	struct rsp_run *run = &s->run;
+
+	if (found->kind == TS_STOP_BREAK && run->is_step && found->pos == run->target)
+		found->kind = TS_STOP_END; /* a step has arrived, wherever that is */
+	if (found->kind == TS_STOP_BREAK && !rsp_condition_holds(s, found))
+		return start_search(s, found->pos, err) ? TS_END : TS_FAIL;
+	return TS_ITEM;
+}
+
+static enum ts_next go_on(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+{
+	enum ts_next next;
+
+	if (s->run.state == RSP_RUN_LEAVING) {
+		next = leave_range(s, err);
+		return next == TS_ITEM ? TS_END : next;
+	}
+	next = ts_search_run(&s->run.search, CHUNKS_BETWEEN_LOOKS, found, err);
+	return next == TS_ITEM ? judge(s, found, err) : next;
+}
+
+/* Where an interrupted run stops: up to there nothing was found. */
+static uint64_t reached(const struct rsp_run *run)
+{
+	return run->state == RSP_RUN_SEARCHING ? ts_search_reached(&run->search) : run->pos;
+}
+
+enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+{
+	int64_t end = now_ns() + SLICE_NS;
+	enum ts_next next;
+
+	do {
+		if (s->run.is_interrupted) {
+			uint64_t pos = reached(&s->run);
+
+			*found = (struct ts_found){ .pos = pos, .thread = ts_query_thread(s->sh->q, pos) };
+			return TS_ITEM;
+		}
+		next = go_on(s, found, err);
+	} while (next == TS_END && now_ns() < end);
+	return next;
+}

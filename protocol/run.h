@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run under way: from a resume packet to the stop that ends it.
+ *
+ * A step has a target, the position behind (in reverse: before) the next instruction of its thread; a continue has the end of the
+ * recording.  Either way a search looks for a stop up to there.  A range step looks for its target first: the first position
+ * at which the thread has left the range.
+ */
+#ifndef RSP_RUN_H
+#define RSP_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/search.h"
+
+struct rsp_session;
+
+enum rsp_run_state {
+	RSP_RUN_NONE,
+	RSP_RUN_LEAVING, /* a range step on its way to the target */
+	RSP_RUN_SEARCHING,
+};
+
+struct rsp_run {
+	enum rsp_run_state state;
+	bool is_reverse;
+	bool is_step;        /* a stop at the target is an ordinary one, not the end of the recording */
+	bool is_interrupted; /* the client wants it to stop */
+	uint32_t thread;     /* the thread that steps; TS_NO_THREAD for a continue */
+	uint64_t pos;        /* LEAVING: how far it got */
+	uint64_t target;
+	uint64_t range_start, range_end;
+	struct ts_stops stops; /* arrays borrowed from the session */
+	struct ts_search search;
+};
+
+/* What resume packets ask for.  Each starts a run of the session, which then goes on in slices. */
+bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *err);
+bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err);
+
+/* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
+bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end, struct ts_error *err);
+
+/* Go on for a slice.  Returns TS_ITEM and @found when the run is over, TS_END when it is not, TS_FAIL with @err. */
+enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err);
+
+/* Drop the run that is under way, if there is one. */
+void rsp_run_cancel(struct rsp_session *s);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/log.h"
+
+bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
+{
+	*s = (struct rsp_session){ .sh = sh };
+	s->scratch = malloc(2 * (size_t)sh->tl->rec->regs.g_len + 1);
+	if (!s->scratch)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+	rsp_breaks_init(&s->breaks);
+	ts_buf_init(&s->console);
+	ts_buf_init(&s->document.text);
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
+		ts_buf_init(&s->files[i].text);
+	rsp_session_reset(s);
+	rsp_session_go(s, 0);
+	return true;
+}
+
+void rsp_session_reset(struct rsp_session *s)
+{
+	rsp_run_cancel(s);
+	rsp_breaks_fini(&s->breaks);
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
+		ts_buf_fini(&s->files[i].text);
+		s->files[i].is_open = false;
+	}
+	s->document.name[0] = '\0';
+	free(s->syscalls);
+	s->syscalls = NULL;
+	s->n_syscalls = 0;
+	s->catches_syscalls = false;
+	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
+	s->step_thread = TS_NO_THREAD;
+}
+
+void rsp_session_fini(struct rsp_session *s)
+{
+	rsp_session_reset(s);
+	ts_buf_fini(&s->document.text);
+	ts_buf_fini(&s->console);
+	free(s->scratch);
+}
+
+void rsp_session_go(struct rsp_session *s, uint64_t pos)
+{
+	s->pos = pos;
+	s->thread = ts_query_thread(s->sh->q, pos);
+	s->step_thread = TS_NO_THREAD;
+}
+
+void rsp_session_interrupt(struct rsp_session *s)
+{
+	if (rsp_session_is_running(s))
+		s->run.is_interrupted = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ threads */
+
+struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
+{
+	const struct rsp_names *names = &s->sh->names;
+
+	return (struct rsp_tid){
+		.pid = s->has_multiprocess ? names->pids[ts_timeline_process(rsp_timeline(s), thread)] : RSP_TID_ANY,
+		.tid = names->tids[thread],
+		.has_pid = s->has_multiprocess,
+	};
+}
+
+static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_tid tid)
+{
+	const struct rsp_names *names = &s->sh->names;
+
+	if (tid.has_pid && tid.pid > 0 && names->pids[ts_timeline_process(rsp_timeline(s), thread)] != tid.pid)
+		return false;
+	return tid.tid <= 0 || names->tids[thread] == tid.tid;
+}
+
+uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid)
+{
+	if (is_meant(s, s->thread, tid))
+		return s->thread;
+	for (uint32_t i = 0; i < rsp_timeline(s)->rec->n_threads; i++) {
+		if (is_meant(s, i, tid))
+			return i;
+	}
+	return TS_NO_THREAD;
+}
+
+/* ------------------------------------------------------------------------------------------------ stop replies */
+
+static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
+{
+	static const char *const watch_names[] = {
+		[TS_WATCH_WRITE] = "watch",
+		[TS_WATCH_READ] = "rwatch",
+		[TS_WATCH_ACCESS] = "awatch",
+	};
+	struct ts_break at = { ts_timeline_process(rsp_timeline(s), s->thread), 0 };
+	struct ts_error err = { 0 };
+	bool has_pc, is_soft;
+
+	switch (f->kind) {
+	case TS_STOP_END:
+		if (f->pos == 0 || f->pos == rsp_timeline(s)->n_steps)
+			rsp_reply_printf(r, "replaylog:%s;", f->pos ? "end" : "begin");
+		break;
+	case TS_STOP_BREAK:
+		ts_query_pc(s->sh->q, s->pos, s->thread, &at.addr, &has_pc, &err);
+		is_soft = rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at) != NULL;
+		if (is_soft ? s->has_swbreak : s->has_hwbreak)
+			rsp_reply_puts(r, is_soft ? "swbreak:;" : "hwbreak:;");
+		break;
+	case TS_STOP_WATCH:
+		rsp_reply_printf(r, "%s:%" PRIx64 ";", watch_names[s->breaks.watches[f->watch].kind], f->addr);
+		break;
+	case TS_STOP_SYSCALL_ENTRY:
+		rsp_reply_printf(r, "syscall_entry:%" PRIx64 ";", f->number);
+		break;
+	case TS_STOP_SYSCALL_RETURN:
+		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
+		break;
+	}
+}
+
+/* A register that is worth sending with every stop: known, and of a kind that a debugger looks at then. */
+static bool is_expedited(const struct ts_regset *set, const struct ts_reg *reg, const uint8_t *known)
+{
+	return (reg->feature == set->regs[set->pc].feature || reg->role != TS_ROLE_NONE) && reg->bits <= 64 &&
+	       !memchr(known + reg->off, 0, reg->len);
+}
+
+static void put_registers(struct rsp_session *s, struct rsp_reply *r)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	uint8_t *data = s->scratch, *known = s->scratch + set->g_len;
+	struct ts_error err = { 0 };
+
+	if (!ts_query_regs(s->sh->q, s->pos, s->thread, data, known, &err)) {
+		rsp_reply_failure(r, &err);
+		return;
+	}
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		const struct ts_reg *reg = &set->regs[i];
+
+		if (!is_expedited(set, reg, known))
+			continue;
+		rsp_reply_num(r, reg->regnum);
+		rsp_reply_putc(r, ':');
+		rsp_reply_hex(r, data + reg->off, reg->len);
+		rsp_reply_putc(r, ';');
+	}
+}
+
+void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal, const struct ts_found *found)
+{
+	rsp_reply_printf(r, "T%02x", signal);
+	if (found)
+		put_reason(s, r, found);
+	put_registers(s, r);
+	rsp_reply_puts(r, "thread:");
+	rsp_reply_tid(r, rsp_session_tid(s, s->thread));
+	rsp_reply_putc(r, ';');
+}
+
+void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
+{
+	char text[600];
+
+	ts_error_format(err, NULL, text, sizeof(text));
+	ts_log(TS_LOG_WARN, "%s", text);
+	rsp_reply_error_text(r, "%s", text);
+}
+
+/* ------------------------------------------------------------------------------------------------ packets and runs */
+
+/* A run is over: the session stands where it stopped. */
+static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step;
+	uint32_t stepped = s->run.thread;
+
+	rsp_run_cancel(s);
+	rsp_session_go(s, found->pos);
+	if (found->kind == TS_STOP_END && is_step)
+		s->thread = stepped;
+	else if (found->kind != TS_STOP_BREAK)
+		s->thread = found->thread;
+	if (is_interrupted)
+		rsp_session_stop_reply(s, r, 2, NULL);
+	else
+		rsp_session_stop_reply(s, r, 5, found->kind == TS_STOP_END && is_step ? NULL : found);
+}
+
+bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
+{
+	struct ts_found found;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	switch (rsp_run_slice(s, &found, &err)) {
+	case TS_ITEM:
+		stop(s, r, &found);
+		return true;
+	case TS_END:
+		return false;
+	case TS_FAIL:
+		break;
+	}
+	rsp_run_cancel(s);
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
+bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
+{
+	rsp_run_cancel(s); /* a client that speaks does not wait for a stop any more */
+	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
+	case RSP_REPLIED:
+		break;
+	case RSP_OK:
+		rsp_reply_ok(r);
+		break;
+	case RSP_BAD:
+		rsp_reply_reset(r);
+		rsp_reply_error(r, 0x16); /* EINVAL */
+		break;
+	case RSP_DEFERRED:
+		return rsp_session_run(s, r);
+	case RSP_CLOSE:
+		s->is_closing = true;
+		return false;
+	case RSP_UNSUPPORTED:
+		rsp_reply_reset(r);
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+#include "server.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "frame.h"
+#include "listen.h"
+#include "session.h"
+#include "src/log.h"
+
+#define READ_LEN 65536
+#define INTERRUPT 0x03
+
+/* A client that does not take its replies, or does not wait for them, is not read for a while. */
+#define MAX_UNSENT (1u << 20)
+
+/* One client. */
+struct connection {
+	struct server *server;
+	struct connection *next, **link; /* in the server's list */
+	int in_fd, out_fd;               /* owned; the same one but for stdio */
+	struct ev_io reader, writer;
+	struct ev_timer runner;          /* fires at once as long as the session runs */
+	struct rsp_frame frame;
+	struct rsp_session session;
+	struct rsp_reply reply;
+	struct ts_buf parked;            /* input that came while the session was running: it waits for the stop reply */
+};
+
+struct server {
+	struct ev_loop *loop;
+	struct rsp_shared shared;
+	struct rsp_listener listener;
+	struct ev_io acceptor;
+	struct ev_signal interrupted, terminated;
+	struct connection *connections; /* owned */
+	bool is_once;
+};
+
+/* ------------------------------------------------------------------------------------------------ a connection's life */
+
+static void close_connection(struct connection *c)
+{
+	struct server *sv = c->server;
+
+	ev_io_stop(sv->loop, &c->reader);
+	ev_io_stop(sv->loop, &c->writer);
+	ev_timer_stop(sv->loop, &c->runner);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	rsp_session_fini(&c->session);
+	rsp_reply_fini(&c->reply);
+	rsp_frame_fini(&c->frame);
+	ts_buf_fini(&c->parked);
+	if (c->out_fd != c->in_fd)
+		close(c->out_fd);
+	close(c->in_fd);
+	free(c);
+	if (sv->is_once)
+		ev_break(sv->loop, EVBREAK_ALL);
+}
+
+/* Send what there is.  Returns false if the connection is gone. */
+static bool flush(struct connection *c)
+{
+	struct ts_buf *out = &c->frame.out;
+
+	while (out->len) {
+		ssize_t n = write(c->out_fd, out->data, out->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return false;
+		if (n < 0)
+			break;
+		ts_buf_consume(out, (size_t)n);
+	}
+	if (out->len)
+		ev_io_start(c->server->loop, &c->writer);
+	else
+		ev_io_stop(c->server->loop, &c->writer);
+	if (out->len > MAX_UNSENT || c->parked.len > MAX_UNSENT)
+		ev_io_stop(c->server->loop, &c->reader);
+	else
+		ev_io_start(c->server->loop, &c->reader);
+	return out->len || !c->session.is_closing;
+}
+
+/* Text for the client's console goes before the reply, in "O" packets of a size that it takes. */
+static void send_console(struct connection *c)
+{
+	struct ts_buf *text = &c->session.console;
+	size_t max = RSP_PACKET_SIZE / 2 - 1;
+
+	for (size_t off = 0; off < text->len; off += max) {
+		size_t n = text->len - off < max ? text->len - off : max;
+		struct ts_buf packet;
+
+		ts_buf_init(&packet);
+		ts_buf_putc(&packet, 'O');
+		ts_buf_hex(&packet, text->data + off, n);
+		if (ts_buf_ok(&packet))
+			rsp_frame_send(&c->frame, packet.data, packet.len, RSP_TEXT);
+		ts_buf_fini(&packet);
+	}
+	ts_buf_reset(text);
+}
+
+static void send_reply(struct connection *c)
+{
+	send_console(c);
+	rsp_reply_finish(&c->reply);
+	ts_log(TS_LOG_DEBUG, "<- %.*s", (int)(c->reply.is_binary ? 0 : c->reply.len), (const char *)c->reply.data);
+	rsp_frame_send(&c->frame, c->reply.data, c->reply.len, c->reply.is_binary ? RSP_BINARY : RSP_TEXT);
+	if (c->session.wants_noack) {
+		rsp_frame_stop_acks(&c->frame);
+		c->session.wants_noack = false;
+	}
+}
+
+static void handle_packet(struct connection *c)
+{
+	ts_log(TS_LOG_DEBUG, "-> %.*s", (int)c->frame.len, (const char *)c->frame.payload);
+	rsp_reply_reset(&c->reply);
+	if (rsp_session_packet(&c->session, c->frame.payload, c->frame.len, &c->reply))
+		send_reply(c);
+	else
+		send_console(c);
+}
+
+static void handle_event(struct connection *c, enum rsp_event ev)
+{
+	switch (ev) {
+	case RSP_EV_PACKET:
+		handle_packet(c);
+		break;
+	case RSP_EV_INTERRUPT:
+		rsp_session_interrupt(&c->session);
+		break;
+	case RSP_EV_OVERSIZE:
+		rsp_reply_reset(&c->reply);
+		rsp_reply_error_text(&c->reply, "a packet has at most %u characters", RSP_PACKET_SIZE);
+		send_reply(c);
+		break;
+	case RSP_EV_NONE:
+	case RSP_EV_ACK:
+	case RSP_EV_NAK:
+	case RSP_EV_BADSUM:
+		break;
+	}
+}
+
+/* Packets are answered in order: what comes during a run waits for its end, all but ^C. */
+static void handle_input(struct connection *c, const uint8_t *bytes, size_t len)
+{
+	while (len && !c->session.is_closing) {
+		if (rsp_session_is_running(&c->session) && *bytes == '$') {
+			ts_buf_put(&c->parked, bytes, len);
+			return;
+		}
+		handle_event(c, rsp_frame_feed(&c->frame, &bytes, &len));
+	}
+}
+
+static void handle_parked(struct connection *c)
+{
+	struct ts_buf input = c->parked;
+
+	ts_buf_init(&c->parked);
+	handle_input(c, input.data, input.len);
+	ts_buf_fini(&input);
+}
+
+/* After anything that happened to a connection: send, go on running, or end. */
+static void settle(struct connection *c)
+{
+	if (c->parked.len && !rsp_session_is_running(&c->session))
+		handle_parked(c);
+	if (!rsp_frame_ok(&c->frame) || !ts_buf_ok(&c->parked) || !flush(c)) {
+		close_connection(c);
+		return;
+	}
+	if (rsp_session_is_running(&c->session)) {
+		ev_timer_set(&c->runner, 0., 0.);
+		ev_timer_start(c->server->loop, &c->runner);
+	} else {
+		ev_timer_stop(c->server->loop, &c->runner);
+	}
+}
+
+static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	struct connection *c = w->data;
+	uint8_t bytes[READ_LEN];
+	ssize_t n = read(c->in_fd, bytes, sizeof(bytes));
+
+	(void)loop;
+	(void)events;
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		close_connection(c);
+		return;
+	}
+	if (c->parked.len && bytes[0] != INTERRUPT)
+		ts_buf_put(&c->parked, bytes, (size_t)n);
+	else
+		handle_input(c, bytes, (size_t)n);
+	settle(c);
+}
+
+static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	(void)loop;
+	(void)events;
+	settle(w->data);
+}
+
+static void on_slice(struct ev_loop *loop, struct ev_timer *w, int events)
+{
+	struct connection *c = w->data;
+
+	(void)loop;
+	(void)events;
+	rsp_reply_reset(&c->reply);
+	if (rsp_session_run(&c->session, &c->reply))
+		send_reply(c);
+	settle(c);
+}
+
+static void set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static bool init_parts(struct connection *c, struct ts_error *err)
+{
+	if (!rsp_frame_init(&c->frame, RSP_PACKET_SIZE, err))
+		return false;
+	if (!rsp_reply_init(&c->reply, RSP_PACKET_SIZE, err)) {
+		rsp_frame_fini(&c->frame);
+		return false;
+	}
+	if (rsp_session_init(&c->session, &c->server->shared, err))
+		return true;
+	rsp_reply_fini(&c->reply);
+	rsp_frame_fini(&c->frame);
+	return false;
+}
+
+/* Takes the descriptors over, on failure too. */
+static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_error *err)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->server = sv;
+	if (!c || !init_parts(c, err)) {
+		free(c);
+		close(in_fd);
+		if (out_fd != in_fd)
+			close(out_fd);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for another client");
+	}
+	c->in_fd = in_fd;
+	c->out_fd = out_fd;
+	set_nonblocking(in_fd);
+	set_nonblocking(out_fd);
+	c->next = sv->connections;
+	c->link = &sv->connections;
+	if (c->next)
+		c->next->link = &c->next;
+	sv->connections = c;
+	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
+	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
+	ev_timer_init(&c->runner, on_slice, 0., 0.);
+	c->reader.data = c->writer.data = c->runner.data = c;
+	ev_io_start(sv->loop, &c->reader);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ the server */
+
+static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	struct server *sv = w->data;
+	struct ts_error err;
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
+
+	(void)events;
+	if (fd < 0)
+		return;
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* no effect on a unix socket */
+	ts_error_reset(&err);
+	if (!open_connection(sv, fd, fd, &err))
+		ts_log(TS_LOG_ERROR, "%s", err.text);
+	else if (sv->is_once)
+		ev_io_stop(loop, w);
+}
+
+static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
+{
+	(void)w;
+	(void)events;
+	ev_break(loop, EVBREAK_ALL);
+}
+
+static bool start(struct server *sv, struct ts_error *err)
+{
+	if (sv->listener.is_stdio) {
+		sv->is_once = true;
+		return open_connection(sv, dup(STDIN_FILENO), dup(STDOUT_FILENO), err);
+	}
+	ev_io_init(&sv->acceptor, on_connect, sv->listener.fd, EV_READ);
+	sv->acceptor.data = sv;
+	ev_io_start(sv->loop, &sv->acceptor);
+	return true;
+}
+
+static void run(struct server *sv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
+	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
+	ev_signal_start(sv->loop, &sv->interrupted);
+	ev_signal_start(sv->loop, &sv->terminated);
+	ev_run(sv->loop, 0);
+	ev_signal_stop(sv->loop, &sv->interrupted);
+	ev_signal_stop(sv->loop, &sv->terminated);
+	sv->is_once = false;
+	while (sv->connections)
+		close_connection(sv->connections);
+	ev_io_stop(sv->loop, &sv->acceptor);
+}
+
+bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
+{
+	struct server sv = { .is_once = opt->is_once };
+	bool done = false;
+
+	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
+		return false;
+	sv.loop = ev_loop_new(EVFLAG_AUTO);
+	if (!sv.loop) {
+		ts_fail(err, TS_EIO, TS_NO_OFF, "libev finds no way to wait for events");
+	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
+		done = start(&sv, err);
+		if (done && opt->ready)
+			opt->ready(opt->user, sv.listener.address);
+		if (done)
+			run(&sv);
+		rsp_listener_fini(&sv.listener);
+	}
+	if (sv.loop)
+		ev_loop_destroy(sv.loop);
+	rsp_shared_fini(&sv.shared);
+	return done;
+}

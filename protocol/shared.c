@@ -22,6 +22,8 @@ static const struct rsp_packets *const topics[] = {
 	&rsp_thread_packets,
 	&rsp_query_packets,
 	&rsp_xfer_packets,
+	&rsp_file_packets,
+	&rsp_monitor_packets,
 };
 
 /* ------------------------------------------------------------------------------------------------ names */

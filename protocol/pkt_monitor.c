@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the protocol has no packet for, as text for people: qRcmd, gdb's "monitor".
+ *
+ * gdb before 16 knows two ends of a monitor command: text, and an error without any.  A command that fails for such a client
+ * therefore says why as console output, and then answers with an error, so that a script stops.
+ */
+#include "packets.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proc.h"
+#include "session.h"
+#include "threads.h"
+
+/*
+ * A command.  It appends what it has to say to @out: its answer, or (returning false) one sentence on why it did nothing.
+ * @arg is "" where the user gave none.
+ */
+struct command {
+	const char *name;
+	const char *arg; /* "" for a command without one */
+	const char *help;
+	bool (*run)(struct rsp_session *s, const char *arg, struct ts_buf *out);
+};
+
+/* ------------------------------------------------------------------------------------------------ positions */
+
+/* In hundredths of a percent, rounded down: only the last position is 100%. */
+static unsigned percent(uint64_t pos, uint64_t n_steps)
+{
+	unsigned share = n_steps ? (unsigned)((double)pos * 10000 / (double)n_steps) : 10000;
+
+	return pos < n_steps && share == 10000 ? 9999 : share;
+}
+
+/* A thread as gdb calls it. */
+static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
+{
+	struct rsp_tid tid = rsp_session_tid(s, thread);
+
+	if (tid.has_pid)
+		ts_buf_printf(out, "%" PRId64 ".", tid.pid);
+	ts_buf_printf(out, "%" PRId64, tid.tid);
+}
+
+static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
+{
+	struct ts_error err = { 0 };
+	uint64_t pc;
+	bool has_pc;
+
+	if (!ts_query_pc(s->sh->q, s->pos, s->thread, &pc, &has_pc, &err)) {
+		ts_buf_reset(out);
+		ts_buf_puts(out, err.text);
+		return false;
+	}
+	if (has_pc)
+		ts_buf_printf(out, "pc 0x%" PRIx64 "\n", pc);
+	else
+		ts_buf_puts(out, "pc unknown\n");
+	return true;
+}
+
+static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	uint64_t n_steps = s->sh->tl->n_steps;
+	unsigned share = percent(s->pos, n_steps);
+
+	(void)arg;
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, n_steps, share / 100,
+		      share % 100);
+	put_thread(s, s->thread, out);
+	ts_buf_puts(out, ", ");
+	return put_pc(s, out);
+}
+
+/* Take a number in decimal; false if there is none or it is too large. */
+static bool take_number(const char **text, uint64_t *value)
+{
+	const char *start = *text;
+
+	for (*value = 0; **text >= '0' && **text <= '9'; ++*text) {
+		if (__builtin_mul_overflow(*value, 10u, value) ||
+		    __builtin_add_overflow(*value, (unsigned)(**text - '0'), value))
+			return false;
+	}
+	return *text != start;
+}
+
+/* "12", "12.5": up to 9 digits behind the point count.  False if it is none, or above 100. */
+static bool take_percent(const char **text, double *share)
+{
+	const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
+	uint64_t whole, part = 0;
+	size_t n_digits = 0;
+
+	if (!take_number(text, &whole))
+		return false;
+	if (**text == '.') {
+		const char *start = ++*text;
+
+		if (!take_number(text, &part))
+			return false;
+		n_digits = (size_t)(*text - start);
+	}
+	if (n_digits > 9 || whole > 100)
+		return false;
+	*share = (double)whole + (double)part / scales[n_digits];
+	return *share <= 100;
+}
+
+/* Where "begin", "end", "K" or "P%" is.  False with a sentence if it is nowhere. */
+static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, struct ts_buf *out)
+{
+	const char *p = arg;
+	double share;
+
+	if (!strcmp(arg, "begin")) {
+		*pos = 0;
+		return true;
+	}
+	if (!strcmp(arg, "end")) {
+		*pos = n_steps;
+		return true;
+	}
+	if (take_number(&p, pos) && !*p) {
+		if (*pos <= n_steps)
+			return true;
+		ts_buf_printf(out, "there is no position %" PRIu64 ": the recording has positions 0 to %" PRIu64, *pos, n_steps);
+		return false;
+	}
+	p = arg;
+	if (take_percent(&p, &share) && !strcmp(p, "%")) {
+		*pos = (uint64_t)((double)n_steps * (share / 100));
+		if (*pos > n_steps || share == 100)
+			*pos = n_steps;
+		return true;
+	}
+	ts_buf_printf(out, "goto wants a position from 0 to %" PRIu64 ", a percentage from 0%% to 100%%, begin or end, not \"%.64s\"",
+		      n_steps, arg);
+	return false;
+}
+
+static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	uint64_t pos;
+
+	if (!parse_position(arg, s->sh->tl->n_steps, &pos, out))
+		return false;
+	rsp_session_go(s, pos);
+	return run_when(s, "", out);
+}
+
+/* ------------------------------------------------------------------------------------------------ facts */
+
+static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
+{
+	ts_buf_puts(out, "arguments:");
+	for (size_t i = 0; i < cmdline->len; i++) {
+		if (!i || !cmdline->data[i - 1])
+			ts_buf_putc(out, ' ');
+		if (cmdline->data[i])
+			ts_buf_putc(out, cmdline->data[i]);
+	}
+	ts_buf_putc(out, '\n');
+}
+
+static void put_warnings(const struct ts_recording *rec, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < rec->n_warnings; i++) {
+		ts_buf_printf(out, "warning: %s", rec->warnings[i].text);
+		if (rec->warnings[i].count > 1)
+			ts_buf_printf(out, " (%" PRIu64 " times)", rec->warnings[i].count);
+		ts_buf_putc(out, '\n');
+	}
+}
+
+static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	const struct ts_timeline *tl = s->sh->tl;
+	const struct ts_recording *rec = tl->rec;
+	struct ts_timeline_stats stats;
+
+	(void)arg;
+	ts_timeline_stats(tl, &stats);
+	ts_buf_printf(out, "format: %s%s%s\n", rec->format, rec->variant[0] ? ", " : "", rec->variant);
+	ts_buf_printf(out, "architecture: %s\n", rec->regs.arch->name);
+	if (rec->os[0])
+		ts_buf_printf(out, "system: %s\n", rec->os);
+	if (s->sh->exec_path)
+		ts_buf_printf(out, "program: %s\n", s->sh->exec_path);
+	if (rec->cmdline.len)
+		put_arguments(&rec->cmdline, out);
+	ts_buf_printf(out, "positions: 0 to %" PRIu64 "\n", tl->n_steps);
+	ts_buf_printf(out, "threads: %" PRIu32 "\n", rec->n_threads);
+	ts_buf_printf(out, "memory reads: %s\n", rec->has_reads ? "recorded" : "not recorded");
+	ts_buf_printf(out, "system calls: %s\n", rec->has_syscalls ? "recorded" : "not recorded");
+	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
+	put_warnings(rec, out);
+	if (tl->damage.code != TS_OK) {
+		char text[sizeof(tl->damage.text) + 64];
+
+		ts_error_format(&tl->damage, NULL, text, sizeof(text));
+		ts_buf_printf(out, "damage: %s\n", text);
+	}
+	return true;
+}
+
+static bool run_maps(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	(void)arg;
+	rsp_proc_maps(s, rsp_process(s), out);
+	if (!ts_buf_ok(out) || out->len)
+		return true;
+	ts_buf_puts(out, "the recording knows of no mapped region here");
+	return false;
+}
+
+static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	(void)arg;
+	for (uint32_t i = 0; i < s->sh->tl->rec->n_threads; i++) {
+		const char *name = s->sh->tl->rec->threads[i].name;
+
+		ts_buf_puts(out, "thread ");
+		put_thread(s, i, out);
+		if (*name)
+			ts_buf_printf(out, " \"%s\"", name);
+		ts_buf_puts(out, ": ");
+		if (rsp_thread_exists(s, i))
+			rsp_thread_text(s, i, out);
+		else
+			ts_buf_puts(out, "does not exist here");
+		ts_buf_putc(out, '\n');
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ commands */
+
+static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
+
+static const struct command commands[] = {
+	{ "goto", "K|P%|begin|end", "move to a position; the client's own view is refreshed by the next stop", run_goto },
+	{ "help", "", "list these commands", run_help },
+	{ "info", "", "what the recording is, and what is odd about it", run_info },
+	{ "maps", "", "the regions of memory at this position", run_maps },
+	{ "threads", "", "all threads, and where they are", run_threads },
+	{ "when", "", "where this session stands", run_when },
+};
+
+static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	(void)s;
+	(void)arg;
+	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		const struct command *c = &commands[i];
+		int width = (int)(20 - strlen(c->name));
+
+		ts_buf_printf(out, "monitor %s %-*s %s\n", c->name, width, c->arg, c->help);
+	}
+	return true;
+}
+
+static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
+{
+	char *name = line + strspn(line, " \t");
+	char *arg = name + strcspn(name, " \t");
+
+	if (*arg)
+		*arg++ = '\0';
+	arg += strspn(arg, " \t");
+	for (size_t len = strlen(arg); len && strchr(" \t\n", arg[len - 1]); len--)
+		arg[len - 1] = '\0';
+	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(name, commands[i].name) != 0)
+			continue;
+		if (!*commands[i].arg && *arg) {
+			ts_buf_printf(out, "%s takes no argument", name);
+			return false;
+		}
+		return commands[i].run(s, arg, out);
+	}
+	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists those there are", name);
+	return false;
+}
+
+/* Text goes into the reply where it fits and the client shows it: lldb shows console output only. */
+static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_reply *r)
+{
+	if (!s->is_lldb && 2 * text->len <= rsp_reply_room(r))
+		rsp_reply_hex(r, text->data, text->len);
+	else
+		ts_buf_put(&s->console, text->data, text->len);
+}
+
+static void answer_failure(struct rsp_session *s, struct ts_buf *text, struct rsp_reply *r)
+{
+	if (s->has_error_message) {
+		rsp_reply_error_text(r, "%s", ts_buf_text(text));
+		return;
+	}
+	ts_buf_put(&s->console, text->data, text->len);
+	ts_buf_putc(&s->console, '\n');
+	rsp_reply_error(r, RSP_ERROR_PLAIN);
+}
+
+static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_buf line, text;
+	bool is_done;
+
+	ts_buf_init(&line);
+	ts_buf_init(&text);
+	rsp_args_hex_buf(a, &line);
+	ts_buf_putc(&line, '\0');
+	if (!rsp_args_done(a) || !ts_buf_ok(&line)) {
+		ts_buf_fini(&line);
+		return RSP_BAD;
+	}
+	is_done = run_line(s, (char *)line.data, &text);
+	if (!ts_buf_ok(&text))
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+	else if (is_done)
+		answer(s, &text, r);
+	else
+		answer_failure(s, &text, r);
+	ts_buf_fini(&line);
+	ts_buf_fini(&text);
+	return r->kind == RSP_REPLY_EMPTY ? RSP_OK : RSP_REPLIED;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "qRcmd", RSP_ARGS, pkt_command, NULL },
+};
+const struct rsp_packets rsp_monitor_packets = RSP_PACKETS(packets);

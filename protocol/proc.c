@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+#include "proc.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "session.h"
+#include "threads.h"
+
+/* Linux cuts the name of a task to this. */
+#define MAX_COMM 15
+
+/* Whom a path is about. */
+struct task {
+	uint32_t process;
+	uint32_t thread;
+};
+
+/* ------------------------------------------------------------------------------------------------ maps */
+
+/* The words of recorders for what Linux puts in brackets. */
+static const char *kernel_name(const char *desc)
+{
+	return strcmp(desc, "brk") == 0 ? "heap" : desc;
+}
+
+/* A path as the kernel shows it: nothing in it ends the line. */
+static void put_path(const char *path, struct ts_buf *text)
+{
+	for (; *path; path++) {
+		if (*path == '\n' || *path == '\\')
+			ts_buf_printf(text, "\\%03o", (unsigned)*path);
+		else
+			ts_buf_putc(text, (uint8_t)*path);
+	}
+}
+
+static void put_region(const struct rsp_session *s, const struct ts_region *region, struct ts_buf *text)
+{
+	const struct ts_world *world = &s->sh->tl->world;
+	const char *file = ts_world_text(world, region->file);
+	const char *desc = ts_world_text(world, region->desc);
+	size_t column = rsp_regset(s)->arch->addr_bits == 64 ? 73 : 49;
+	size_t start = text->len;
+
+	ts_buf_printf(text, "%08" PRIx64 "-%08" PRIx64 " %c%c%cp %08" PRIx64 " 00:00 0 ", region->first,
+		      region->last == UINT64_MAX ? region->last : region->last + 1,
+		      region->prot & TS_PROT_READ ? 'r' : '-', region->prot & TS_PROT_WRITE ? 'w' : '-',
+		      region->prot & TS_PROT_EXEC ? 'x' : '-', region->file_off);
+	if ((file && *file) || (desc && *desc)) {
+		while (ts_buf_ok(text) && text->len - start < column)
+			ts_buf_putc(text, ' ');
+	}
+	if (file && *file) {
+		put_path(file, text);
+	} else if (desc && *desc) {
+		ts_buf_putc(text, '[');
+		put_path(kernel_name(desc), text);
+		ts_buf_putc(text, ']');
+	}
+	ts_buf_putc(text, '\n');
+}
+
+void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text)
+{
+	const struct ts_world *world = &s->sh->tl->world;
+	size_t n = ts_world_regions(world, process, s->pos, NULL, 0);
+	const struct ts_region **regions = calloc(n + 1, sizeof(*regions));
+
+	if (!regions) {
+		text->is_failed = true;
+		return;
+	}
+	ts_world_regions(world, process, s->pos, regions, n);
+	for (size_t i = 0; i < n; i++)
+		put_region(s, regions[i], text);
+	free(regions);
+}
+
+static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	if (!ts_world_regions(&s->sh->tl->world, t->process, s->pos, NULL, 0))
+		return RSP_PROC_NONE;
+	rsp_proc_maps(s, t->process, text);
+	return RSP_PROC_FILE;
+}
+
+/* ------------------------------------------------------------------------------------------------ the others */
+
+static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const struct ts_buf *cmdline = &s->sh->tl->rec->cmdline;
+
+	(void)t;
+	if (!cmdline->len)
+		return RSP_PROC_NONE;
+	ts_buf_put(text, cmdline->data, cmdline->len);
+	return RSP_PROC_FILE;
+}
+
+static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	(void)t;
+	if (!s->sh->exec_path)
+		return RSP_PROC_NONE;
+	ts_buf_puts(text, s->sh->exec_path);
+	return RSP_PROC_LINK;
+}
+
+static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const struct ts_recording *rec = s->sh->tl->rec;
+
+	(void)t;
+	if (!rec->auxv)
+		return RSP_PROC_NONE;
+	ts_buf_put(text, rec->auxv, rec->auxv_len);
+	return RSP_PROC_FILE;
+}
+
+/* The thread's own name, else that of the program; NULL if neither is known. */
+static const char *task_name(const struct rsp_session *s, const struct task *t)
+{
+	const char *name = s->sh->tl->rec->threads[t->thread].name;
+	const char *path = s->sh->exec_path;
+
+	if (*name)
+		return name;
+	if (!path)
+		return NULL;
+	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+}
+
+static enum rsp_proc read_comm(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const char *name = task_name(s, t);
+
+	if (!name)
+		return RSP_PROC_NONE;
+	ts_buf_printf(text, "%.*s\n", MAX_COMM, name);
+	return RSP_PROC_FILE;
+}
+
+static unsigned count_threads(const struct rsp_session *s, uint32_t process)
+{
+	const struct ts_recording *rec = s->sh->tl->rec;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < rec->n_threads; i++)
+		n += rec->threads[i].process == process && rsp_thread_exists(s, i);
+	return n;
+}
+
+/* Whoever a debugger looks at is stopped by it. */
+static enum rsp_proc read_status(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const char *name = task_name(s, t);
+
+	if (name)
+		ts_buf_printf(text, "Name:\t%.*s\n", MAX_COMM, name);
+	ts_buf_puts(text, "State:\tt (tracing stop)\n");
+	ts_buf_printf(text, "Tgid:\t%" PRId64 "\n", s->sh->names.pids[t->process]);
+	ts_buf_printf(text, "Pid:\t%" PRId64 "\n", s->sh->names.tids[t->thread]);
+	ts_buf_printf(text, "Threads:\t%u\n", count_threads(s, t->process));
+	return RSP_PROC_FILE;
+}
+
+/* Its fields have no names: it ends before the first that is not known, the parent. */
+static enum rsp_proc read_stat(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
+{
+	const char *name = task_name(s, t);
+
+	ts_buf_printf(text, "%" PRId64 " (%.*s) t\n", s->sh->names.tids[t->thread], MAX_COMM, name ? name : "");
+	return RSP_PROC_FILE;
+}
+
+/* ------------------------------------------------------------------------------------------------ paths */
+
+static const struct {
+	const char *name;
+	enum rsp_proc (*read)(const struct rsp_session *s, const struct task *t, struct ts_buf *text);
+} files[] = {
+	{ "auxv", read_auxv }, { "cmdline", read_cmdline }, { "comm", read_comm }, { "exe", read_exe },
+	{ "maps", read_maps }, { "stat", read_stat },       { "status", read_status },
+};
+
+/* Take "PREFIX" and a number, in decimal as in a file name. */
+static bool take_id(const char **path, const char *prefix, int64_t *id)
+{
+	size_t len = strlen(prefix);
+	char *end;
+
+	if (strncmp(*path, prefix, len) != 0 || (*path)[len] < '1' || (*path)[len] > '9')
+		return false;
+	*id = strtoll(*path + len, &end, 10);
+	*path = end;
+	return true;
+}
+
+static uint32_t find_process(const struct rsp_session *s, int64_t pid)
+{
+	const struct rsp_names *names = &s->sh->names;
+
+	for (uint32_t i = 0; i < names->n_pids; i++) {
+		if (names->pids[i] == pid)
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* The thread of that process with this id, or (RSP_TID_ANY) one that is there, the current one before others. */
+static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64_t tid)
+{
+	const struct ts_recording *rec = s->sh->tl->rec;
+
+	if (tid == RSP_TID_ANY && rsp_process(s) == process)
+		return s->thread;
+	for (uint32_t i = 0; i < rec->n_threads; i++) {
+		if (rec->threads[i].process == process && rsp_thread_exists(s, i) &&
+		    (tid == RSP_TID_ANY || s->sh->names.tids[i] == tid))
+			return i;
+	}
+	return TS_NO_THREAD;
+}
+
+/* Take "/proc/PID" and perhaps "/task/TID". */
+static bool take_task(const struct rsp_session *s, const char **path, struct task *t)
+{
+	int64_t pid, tid = RSP_TID_ANY;
+
+	if (!take_id(path, "/proc/", &pid))
+		return false;
+	take_id(path, "/task/", &tid);
+	t->process = find_process(s, pid);
+	if (t->process == UINT32_MAX)
+		return false;
+	t->thread = find_thread(s, t->process, tid);
+	return t->thread != TS_NO_THREAD;
+}
+
+enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struct ts_buf *text)
+{
+	struct task t;
+
+	if (!take_task(s, &path, &t) || *path++ != '/')
+		return RSP_PROC_NONE;
+	for (unsigned i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		if (strcmp(path, files[i].name) == 0)
+			return files[i].read(s, &t, text);
+	}
+	return RSP_PROC_NONE;
+}

@@ -12,7 +12,8 @@
 
 #include "session.h"
 
-/* The number that clients know as EFAULT. */
+/* Numbers, and no texts: gdb takes a text for the memory's contents. */
+#define ERROR_IO    0x05
 #define ERROR_FAULT 0x14
 
 /* What one packet may search or sum, in bytes: a fraction of a second. */
@@ -52,6 +53,7 @@ static bool read_bytes(const struct rsp_session *s, uint64_t addr, size_t len, c
 	if (ts_query_mem(s->sh->q, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
 		return true;
 	rsp_reply_failure(r, &err);
+	rsp_reply_error(r, ERROR_IO);
 	return false;
 }
 

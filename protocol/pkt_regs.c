@@ -7,33 +7,29 @@
  */
 #include "packets.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
 
-/* The registers of a thread, read at once. */
+/* The number that clients know as EIO.  Not a text: gdb takes one for the registers' values. */
+#define ERROR_IO 5
+
+/* The registers of a thread: g_len bytes, and as many known flags. */
 struct values {
-	uint8_t *data;  /* owned; g_len bytes, and as many flags behind them */
-	uint8_t *known; /* in the same memory */
+	const uint8_t *data, *known; /* borrowed from the session's scratch */
 };
 
 /* False, with an error as reply, if they cannot be read. */
 static bool read_values(const struct rsp_session *s, uint32_t thread, struct values *v, struct rsp_reply *r)
 {
-	size_t len = rsp_regset(s)->g_len;
+	uint8_t *data = s->scratch, *known = s->scratch + rsp_regset(s)->g_len;
 	struct ts_error err = { 0 };
 
-	v->data = malloc(2 * len + 1);
-	if (!v->data) {
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-		return false;
-	}
-	v->known = v->data + len;
-	if (ts_query_regs(s->sh->q, s->pos, thread, v->data, v->known, &err))
+	*v = (struct values){ data, known };
+	if (ts_query_regs(s->sh->q, s->pos, thread, data, known, &err))
 		return true;
-	free(v->data);
 	rsp_reply_failure(r, &err);
+	rsp_reply_error(r, ERROR_IO);
 	return false;
 }
 
@@ -86,7 +82,6 @@ static enum rsp_done pkt_g(struct rsp_session *s, struct rsp_args *a, struct rsp
 		return RSP_REPLIED;
 	for (unsigned i = 0; i < set->n_regs && rsp_reply_room(r) >= 2 * (size_t)set->regs[i].len; i++)
 		put_reg(&set->regs[i], &v, r);
-	free(v.data);
 	return RSP_REPLIED;
 }
 
@@ -102,7 +97,6 @@ static enum rsp_done pkt_p(struct rsp_session *s, struct rsp_args *a, struct rsp
 	if (!read_values(s, thread, &v, r))
 		return RSP_REPLIED;
 	put_reg(&set->regs[reg], &v, r);
-	free(v.data);
 	return RSP_REPLIED;
 }
 

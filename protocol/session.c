@@ -233,7 +233,7 @@ bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t le
 		rsp_reply_error(r, 0x16); /* EINVAL */
 		break;
 	case RSP_DEFERRED:
-		return rsp_session_run(s, r);
+		return rsp_session_is_running(s) && rsp_session_run(s, r);
 	case RSP_CLOSE:
 		s->is_closing = true;
 		return false;

@@ -82,8 +82,7 @@ const struct ts_arch *ts_arch_find(const char *name)
 const struct ts_arch *ts_arch_in_order(const struct ts_arch *arch, bool is_big_endian)
 {
 	for (size_t i = 0; i < COUNT(all); i++)
-		if (all[i]->is_big_endian == is_big_endian && all[i]->addr_bits == arch->addr_bits &&
-		    strcmp(all[i]->gdb_name, arch->gdb_name) == 0)
+		if (all[i]->is_big_endian == is_big_endian && strcmp(all[i]->gdb_name, arch->gdb_name) == 0)
 			return all[i];
 	return NULL;
 }

@@ -4,12 +4,12 @@
  */
 #include "session.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "packets.h"
 #include "src/source.h"
+#include "src/tdesc.h"
 
 /* gdb keeps process ids in an int; other clients do so with thread ids. */
 #define MAX_ID INT32_MAX
@@ -131,7 +131,8 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 	*sh = (struct rsp_shared){ .q = q, .tl = tl };
 	ts_buf_init(&sh->target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err))
+	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err) &&
+	    ts_tdesc_write(&tl->rec->regs, tl->rec->osabi, &sh->target_xml, err))
 		return true;
 	rsp_shared_fini(sh);
 	return false;

@@ -111,7 +111,7 @@ static unsigned load_file(const struct rsp_session *s, const char *path, struct 
 static void put_be(uint8_t **p, uint64_t value, unsigned len)
 {
 	while (len-- > 0)
-		*(*p)++ = (uint8_t)(value >> 8 * len);
+		*(*p)++ = len < sizeof(value) ? (uint8_t)(value >> 8 * len) : 0;
 }
 
 /* The protocol's struct stat.  Who owns the file and when it was changed nobody asks in earnest. */

@@ -15,13 +15,16 @@
 struct task {
 	uint32_t process;
 	uint32_t thread;
+	int64_t id; /* the number in its path: of the process, or of the thread */
 };
 
 /* ------------------------------------------------------------------------------------------------ maps */
 
-/* The words of recorders for what Linux puts in brackets. */
+/* What Linux puts in brackets for a region without a file, by what the recorder calls it; "" for nothing. */
 static const char *kernel_name(const char *desc)
 {
+	if (!desc || strcmp(desc, "mmap") == 0)
+		return "";
 	return strcmp(desc, "brk") == 0 ? "heap" : desc;
 }
 
@@ -40,7 +43,7 @@ static void put_region(const struct rsp_session *s, const struct ts_region *regi
 {
 	const struct ts_world *world = &s->sh->tl->world;
 	const char *file = ts_world_text(world, region->file);
-	const char *desc = ts_world_text(world, region->desc);
+	const char *name = kernel_name(ts_world_text(world, region->desc));
 	size_t column = rsp_regset(s)->arch->addr_bits == 64 ? 73 : 49;
 	size_t start = text->len;
 
@@ -48,15 +51,15 @@ static void put_region(const struct rsp_session *s, const struct ts_region *regi
 		      region->last == UINT64_MAX ? region->last : region->last + 1,
 		      region->prot & TS_PROT_READ ? 'r' : '-', region->prot & TS_PROT_WRITE ? 'w' : '-',
 		      region->prot & TS_PROT_EXEC ? 'x' : '-', region->file_off);
-	if ((file && *file) || (desc && *desc)) {
+	if ((file && *file) || *name) {
 		while (ts_buf_ok(text) && text->len - start < column)
 			ts_buf_putc(text, ' ');
 	}
 	if (file && *file) {
 		put_path(file, text);
-	} else if (desc && *desc) {
+	} else if (*name) {
 		ts_buf_putc(text, '[');
-		put_path(kernel_name(desc), text);
+		put_path(name, text);
 		ts_buf_putc(text, ']');
 	}
 	ts_buf_putc(text, '\n');
@@ -161,17 +164,17 @@ static enum rsp_proc read_status(const struct rsp_session *s, const struct task 
 		ts_buf_printf(text, "Name:\t%.*s\n", MAX_COMM, name);
 	ts_buf_puts(text, "State:\tt (tracing stop)\n");
 	ts_buf_printf(text, "Tgid:\t%" PRId64 "\n", s->sh->names.pids[t->process]);
-	ts_buf_printf(text, "Pid:\t%" PRId64 "\n", s->sh->names.tids[t->thread]);
+	ts_buf_printf(text, "Pid:\t%" PRId64 "\n", t->id);
 	ts_buf_printf(text, "Threads:\t%u\n", count_threads(s, t->process));
 	return RSP_PROC_FILE;
 }
 
-/* Its fields have no names: it ends before the first that is not known, the parent. */
+/* Its fields have no names: it ends before the first that is not known, the parent, without a line's end that gdb reads as one. */
 static enum rsp_proc read_stat(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	const char *name = task_name(s, t);
 
-	ts_buf_printf(text, "%" PRId64 " (%.*s) t\n", s->sh->names.tids[t->thread], MAX_COMM, name ? name : "");
+	ts_buf_printf(text, "%" PRId64 " (%.*s) t", t->id, MAX_COMM, name ? name : "");
 	return RSP_PROC_FILE;
 }
 
@@ -236,6 +239,7 @@ static bool take_task(const struct rsp_session *s, const char **path, struct tas
 	if (t->process == UINT32_MAX)
 		return false;
 	t->thread = find_thread(s, t->process, tid);
+	t->id = tid == RSP_TID_ANY ? pid : tid;
 	return t->thread != TS_NO_THREAD;
 }
 

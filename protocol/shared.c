@@ -112,7 +112,7 @@ static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *
 	if (exec) {
 		sh->exec = ts_source_open(exec, err);
 		if (!sh->exec)
-			return false;
+			return ts_fail_prefix(err, "%s", exec);
 		sh->exec_path = realpath(exec, NULL);
 		if (!sh->exec_path)
 			return ts_fail_errno(err, "%s", exec);

@@ -342,7 +342,8 @@ size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos
 			out[n] = r;
 		n++;
 	}
-	qsort(out, n < max ? n : max, sizeof(const struct ts_region *), compare_regions);
+	if (max)
+		qsort(out, n < max ? n : max, sizeof(const struct ts_region *), compare_regions);
 	return n;
 }
 

@@ -20,6 +20,8 @@
 #define MAX_SCAN (UINT64_C(16) << 20)
 #define SCAN_BLOCK 65536u
 
+#define LLDB_LINE_LEN 512u
+
 /* Bytes of memory with their known flags. */
 struct bytes {
 	uint8_t *data;  /* owned; room for both */
@@ -75,6 +77,17 @@ static struct range take_range(struct rsp_args *a)
 }
 
 /*
+ * lldb before 17 fills lines of 512 bytes and crashes when it gets a part of one.  It gets an error then, which it shows, and
+ * reads as much as is known after "settings set target.process.disable-memory-cache true".  lldb 20 is the first that says
+ * swbreak+; those between lose nothing by the setting either.
+ */
+static bool breaks_lldb(const struct rsp_session *s, struct range range, size_t known_len)
+{
+	return s->is_lldb && !s->has_swbreak && range.len == LLDB_LINE_LEN && range.addr % LLDB_LINE_LEN == 0 &&
+	       known_len < LLDB_LINE_LEN;
+}
+
+/*
  * Read up to @max bytes of a range; the known ones at its beginning go to @put.  A range that holds nothing known is an error,
  * an empty one too: an empty reply would say that the packet is unknown.
  */
@@ -91,7 +104,7 @@ static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struc
 		return RSP_REPLIED;
 	if (read_bytes(s, range.addr, len, &b, r)) {
 		len = known_prefix(b.known, len);
-		if (len)
+		if (len && !breaks_lldb(s, range, len))
 			put(r, b.data, len);
 		else
 			rsp_reply_error(r, ERROR_FAULT);

@@ -11,8 +11,9 @@
 
 #include "session.h"
 
-/* The number that clients know as EIO.  Not a text: gdb takes one for the registers' values. */
-#define ERROR_IO 5
+/* Numbers, and no texts: gdb takes a text for the registers' values. */
+#define ERROR_IO      0x05
+#define ERROR_UNKNOWN 0x14
 
 /* The registers of a thread: g_len bytes, and as many known flags. */
 struct values {
@@ -33,12 +34,17 @@ static bool read_values(const struct rsp_session *s, uint32_t thread, struct val
 	return false;
 }
 
+static bool is_known(const struct ts_reg *reg, const struct values *v)
+{
+	return !memchr(v->known + reg->off, 0, reg->len);
+}
+
 static void put_reg(const struct ts_reg *reg, const struct values *v, struct rsp_reply *r)
 {
-	if (memchr(v->known + reg->off, 0, reg->len))
-		rsp_reply_unknown(r, reg->len);
-	else
+	if (is_known(reg, v))
 		rsp_reply_hex(r, v->data + reg->off, reg->len);
+	else
+		rsp_reply_unknown(r, reg->len);
 }
 
 /*
@@ -85,6 +91,7 @@ static enum rsp_done pkt_g(struct rsp_session *s, struct rsp_args *a, struct rsp
 	return RSP_REPLIED;
 }
 
+/* lldb reads "xx" as a value, 0xcc; an error it shows as "unavailable". */
 static enum rsp_done pkt_p(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_regset *set = rsp_regset(s);
@@ -96,7 +103,10 @@ static enum rsp_done pkt_p(struct rsp_session *s, struct rsp_args *a, struct rsp
 		return RSP_BAD;
 	if (!read_values(s, thread, &v, r))
 		return RSP_REPLIED;
-	put_reg(&set->regs[reg], &v, r);
+	if (s->is_lldb && !is_known(&set->regs[reg], &v))
+		rsp_reply_error(r, ERROR_UNKNOWN);
+	else
+		put_reg(&set->regs[reg], &v, r);
 	return RSP_REPLIED;
 }
 

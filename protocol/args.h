@@ -2,8 +2,9 @@
 /*
  * The arguments of a packet, read in order.
  *
- * Like struct ts_cursor: it cannot leave the packet, and it remembers that something was wrong.  After a failure every read
- * gives zeros and nothing is left, so that a handler reads all its arguments and tests once, before the first use:
+ * Like struct ts_cursor: it cannot leave the packet, and it remembers that something was wrong.  After a
+ * failure every read gives zeros and nothing is left, so that a handler reads all its arguments and tests
+ * once, before the first use:
  *
  *	addr = rsp_args_u64(a);
  *	rsp_args_expect(a, ',');
@@ -30,7 +31,10 @@ struct rsp_args {
 #define RSP_TID_ANY 0
 #define RSP_TID_ALL (-1)
 
-/* A thread as the protocol names it: "N", "-1", "0", or with a process "pP.T", "pP.-1", "pP" (all its threads), "p-1". */
+/*
+ * A thread as the protocol names it: "N", "-1", "0", or with a process "pP.T", "pP.-1", "pP" (all its
+ * threads), "p-1".
+ */
 struct rsp_tid {
 	int64_t pid; /* RSP_TID_ANY where has_pid is false */
 	int64_t tid;
@@ -88,16 +92,22 @@ size_t rsp_args_hex_len(const struct rsp_args *a);
 /*
  * Take bytes written as pairs of hex digits, up to the first byte that is no digit; there may be none.
  *
- * Fails on an odd digit, on more than @max bytes, and for the buffer when there is no memory.  The first form returns how many
- * bytes it stored at @bytes.
+ * Fails on an odd digit, on more than @max bytes, and for the buffer when there is no memory.  The first form
+ * returns how many bytes it stored at @bytes.
  */
 size_t rsp_args_hex(struct rsp_args *a, uint8_t *bytes, size_t max);
 void rsp_args_hex_buf(struct rsp_args *a, struct ts_buf *bytes);
 
-/* Take what comes before the first byte that is one of @stops, or all; *len gets its length.  Borrowed from the packet. */
+/*
+ * Take what comes before the first byte that is one of @stops, or all; *len gets its length.  Borrowed from
+ * the packet.
+ */
 const uint8_t *rsp_args_until(struct rsp_args *a, const char *stops, size_t *len);
 
-/* Take all that is left, as it is (binary data is unescaped already); *len gets its length.  Borrowed from the packet. */
+/*
+ * Take all that is left, as it is (binary data is unescaped already); *len gets its length.  Borrowed from
+ * the packet.
+ */
 const uint8_t *rsp_args_rest(struct rsp_args *a, size_t *len);
 
 #endif

@@ -9,7 +9,8 @@
 #include "ax_format.h"
 
 /*
- * The instructions, numbered as in gdb's manual, "The Agent Expression Mechanism".  Operands follow in the code, big-endian.
+ * The instructions, numbered as in gdb's manual, "The Agent Expression Mechanism".  Operands follow in the
+ * code, big-endian.
  */
 enum opcode {
 	OP_FLOAT = 0x01,
@@ -155,8 +156,8 @@ static size_t insn_len(const uint8_t *insn)
 }
 
 /*
- * The check.  For each byte of code: the beginning of an instruction that was not reached yet, part of an instruction, or the
- * height of the stack with which the instruction is reached.
+ * The check.  For each byte of code: the beginning of an instruction that was not reached yet, part of an
+ * instruction, or the height of the stack with which the instruction is reached.
  */
 #define HEIGHT_UNSEEN 0xff
 #define HEIGHT_INSIDE 0xfe
@@ -188,7 +189,8 @@ static enum rsp_ax_error check_insn(const uint8_t *insn, size_t left)
 		return RSP_AX_BAD_OPCODE;
 	if (left < 1 + (size_t)shapes[*insn].operands || left < insn_len(insn))
 		return RSP_AX_TRUNCATED;
-	if (*insn == OP_PRINTF && !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
+	if (*insn == OP_PRINTF &&
+	    !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
 		return RSP_AX_BAD_FORMAT;
 	return RSP_AX_OK;
 }
@@ -249,7 +251,8 @@ static enum rsp_ax_error check_path(struct check *c, size_t pc, unsigned height)
 		if (*insn == OP_GOTO)
 			pc = operand16(insn + 1);
 		if (*insn == OP_IF_GOTO) {
-			c->pending[c->n_pending++] = (struct branch){ (uint16_t)operand16(insn + 1), (uint8_t)height };
+			c->pending[c->n_pending++] =
+				(struct branch){ (uint16_t)operand16(insn + 1), (uint8_t)height };
 		}
 		if (*insn != OP_GOTO && pc == c->len)
 			return RSP_AX_NO_END;
@@ -343,7 +346,8 @@ struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error)
 }
 
 /*
- * The evaluation.  What could be wrong with the code was looked for before: only the recording and the numbers can fail.
+ * The evaluation.  What could be wrong with the code was looked for before: only the recording and the
+ * numbers can fail.
  */
 struct machine {
 	const struct rsp_ax_env *env;
@@ -437,7 +441,10 @@ static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t
 	return !len || trace(m->env, addr, len) ? RSP_AX_OK : RSP_AX_NOT_TRACED;
 }
 
-/* Below @top lies the first argument, then the second...; above it were channel and function, which nobody has here. */
+/*
+ * Below @top lies the first argument, then the second...; above it were channel and function, which nobody
+ * has here.
+ */
 static void print(const struct rsp_ax_env *env, const uint8_t *insn, const uint64_t *top)
 {
 	uint64_t args[RSP_AX_MAX_STACK];
@@ -467,7 +474,7 @@ static bool trace_var(const struct rsp_ax_env *env, unsigned var)
 	return !env->trace_var || env->trace_var(env->user, var);
 }
 
-/* One case an instruction, in the manual's order.  @s points behind the top of the stack: s[-1] is the top. */
+/* One case an instruction, in the manual's order.  @s points behind the stack's top, which is s[-1]. */
 enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result)
 {
 	struct machine m = { env, env->budget ? env->budget : RSP_AX_DEFAULT_BUDGET };

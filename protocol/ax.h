@@ -2,13 +2,15 @@
 /*
  * Agent expressions: the bytecode in which gdb sends conditions, collections and dynamic printfs.
  *
- * An expression is checked once, when it comes, and evaluated as often as a breakpoint is hit.  The check follows every path:
- * where an instruction lies within the code, a jump leads to the beginning of one, no path runs past the end, and the stack
- * has the same height on whatever path an instruction is reached, between nothing and RSP_AX_MAX_STACK.  Demanding one height
- * refuses no expression that gdb sends (gdb itself calls the others malformed), tells the user at the insertion and not at a
- * hit, and leaves nothing to test on the stack while evaluating.  Loops are legal, so a budget of steps ends them.
+ * An expression is checked once, when it comes, and evaluated as often as a breakpoint is hit.  The check
+ * follows every path: where an instruction lies within the code, a jump leads to the beginning of one, no
+ * path runs past the end, and the stack has the same height on whatever path an instruction is reached,
+ * between nothing and RSP_AX_MAX_STACK.  Demanding one height refuses no expression that gdb sends (gdb
+ * itself calls the others malformed), tells the user at the insertion and not at a hit, and leaves nothing to
+ * test on the stack while evaluating.  Loops are legal, so a budget of steps ends them.
  *
- * What an expression sees of the recording comes through struct rsp_ax_env.  Unknown is never zero: it ends the evaluation.
+ * What an expression sees of the recording comes through struct rsp_ax_env.  Unknown is never zero: it ends
+ * the evaluation.
  */
 #ifndef RSP_AX_H
 #define RSP_AX_H
@@ -54,8 +56,9 @@ enum rsp_ax_error {
 /*
  * What an expression may ask and do.  Every callback gets @user first.
  *
- * reg and mem are needed.  Without get_var and set_var state variables are unknown and can't be set.  Without trace, trace_var
- * or print the instructions that would call them do nothing but take their operands: a condition collects nothing.
+ * reg and mem are needed.  Without get_var and set_var state variables are unknown and can't be set.  Without
+ * trace, trace_var or print the instructions that would call them do nothing but take their operands: a
+ * condition collects nothing.
  */
 struct rsp_ax_env {
 	void *user;
@@ -63,10 +66,10 @@ struct rsp_ax_env {
 	bool is_big_endian; /* order of the bytes that mem gives */
 	uint32_t budget;    /* instructions that may run; 0: RSP_AX_DEFAULT_BUDGET */
 
-	/* *value gets register number @regnum of the protocol, zero-extended.  False: unknown, or there is none. */
+	/* *value gets the register with the protocol's number @regnum, zero-extended.  False: unknown. */
 	bool (*reg)(void *user, unsigned regnum, uint64_t *value);
 
-	/* @bytes gets memory from @addr on, target order, up to the first unknown byte.  Returns how many, at most @len. */
+	/* @bytes gets at most @len bytes from @addr on, up to the first unknown one.  Returns how many. */
 	size_t (*mem)(void *user, uint64_t addr, uint8_t *bytes, size_t len);
 
 	/* Trace state variables by number.  False: there is none. */
@@ -98,7 +101,8 @@ void rsp_ax_free(struct rsp_ax *ax);
 /*
  * Take "Xlen,hex" out of a packet and check it.
  *
- * Returns the expression as rsp_ax_new() does; NULL with the reason in *error, and @a is bad if that is RSP_AX_SYNTAX.
+ * Returns the expression as rsp_ax_new() does; NULL with the reason in *error, and @a is bad if that is
+ * RSP_AX_SYNTAX.
  */
 struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error);
 
@@ -110,7 +114,8 @@ const uint8_t *rsp_ax_code(const struct rsp_ax *ax, size_t *len);
  *
  * @result, unless NULL, gets the top of the stack; an expression that only collects or prints needs none.
  *
- * Returns RSP_AX_OK or what went wrong; *result is then untouched, but what was collected, printed or set before stays.
+ * Returns RSP_AX_OK or what went wrong; *result is then untouched, but what was collected, printed or set
+ * before stays.
  */
 enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result);
 

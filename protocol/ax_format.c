@@ -99,7 +99,8 @@ static struct piece take_conversion(const char **p)
 	}
 	take_length(p, &piece);
 	piece.c = **p;
-	if (!piece.c || !strchr("diouxXcsp", piece.c) || piece.width > MAX_WIDTH || piece.precision > MAX_WIDTH)
+	if (!piece.c || !strchr("diouxXcsp", piece.c) || piece.width > MAX_WIDTH ||
+	    piece.precision > MAX_WIDTH)
 		return bad_piece();
 	if (strchr("csp", piece.c) && piece.length != LEN_INT)
 		return bad_piece();
@@ -194,7 +195,8 @@ static unsigned bits_of(const struct rsp_ax_env *env, const struct piece *piece)
 	return 64;
 }
 
-static void put_integer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece, uint64_t value)
+static void put_integer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+			uint64_t value)
 {
 	unsigned shift = 64 - bits_of(env, piece);
 	bool is_signed = piece->c == 'd' || piece->c == 'i';
@@ -213,7 +215,8 @@ static void put_integer(struct text *t, const struct rsp_ax_env *env, const stru
 	put(t, number, (size_t)n);
 }
 
-static void put_pointer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece, uint64_t value)
+static void put_pointer(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+			uint64_t value)
 {
 	char number[24];
 	int n = snprintf(number, sizeof number, "0x%" PRIx64, value & env->addr_mask);
@@ -225,18 +228,18 @@ static void put_pointer(struct text *t, const struct rsp_ax_env *env, const stru
 }
 
 /* Read a string of at most @max bytes; *is_known gets whether its end (or @max) was reached. */
-static size_t read_string(const struct rsp_ax_env *env, uint64_t addr, char *string, size_t max, bool *is_known)
+static size_t read_string(const struct rsp_ax_env *env, uint64_t addr, char *string, size_t max,
+			  bool *is_known)
 {
 	size_t len = 0;
 
 	*is_known = true;
 	while (len < max) {
 		size_t want = max - len < 64 ? max - len : 64;
-		size_t got = env->mem(env->user, (addr + len) & env->addr_mask, (uint8_t *)string + len, want);
-		const char *end;
+		uint64_t from = (addr + len) & env->addr_mask;
+		size_t got = env->mem(env->user, from, (uint8_t *)string + len, want);
+		const char *end = memchr(string + len, '\0', got);
 
-		assert(got <= want);
-		end = memchr(string + len, '\0', got);
 		if (end)
 			return (size_t)(end - string);
 		len += got;
@@ -270,7 +273,8 @@ static void put_string(struct text *t, const struct rsp_ax_env *env, const struc
 	put_padded(t, piece, string, len);
 }
 
-static void put_argument(struct text *t, const struct rsp_ax_env *env, const struct piece *piece, uint64_t value)
+static void put_argument(struct text *t, const struct rsp_ax_env *env, const struct piece *piece,
+			 uint64_t value)
 {
 	char c = (char)value;
 
@@ -290,7 +294,8 @@ static void put_argument(struct text *t, const struct rsp_ax_env *env, const str
 	}
 }
 
-size_t rsp_ax_format(const struct rsp_ax_env *env, const char *format, const uint64_t *args, char *text, size_t max)
+size_t rsp_ax_format(const struct rsp_ax_env *env, const char *format, const uint64_t *args, char *text,
+		     size_t max)
 {
 	struct text t = { text, 0, max, false };
 	struct piece piece;

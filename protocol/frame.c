@@ -10,8 +10,9 @@
 #define ESCAPE_XOR 0x20
 
 /*
- * A run is the byte, '*', and a printable character: repeats + 29.  Below 3 repeats the character would not be printable (and
- * nothing is gained); the frame's own characters are no counts either, so that a simple reader can't be misled.
+ * A run is the byte, '*', and a printable character: repeats + 29.  Below 3 repeats the character would not
+ * be printable (and nothing is gained); the frame's own characters are no counts either, so that a simple
+ * reader can't be misled.
  */
 #define RUN_BIAS 29
 #define RUN_MIN  3
@@ -79,7 +80,10 @@ static enum rsp_event end_packet(struct rsp_frame *f, bool is_intact)
 	return f->is_oversize ? RSP_EV_OVERSIZE : RSP_EV_PACKET;
 }
 
-/* A reply that still waits to be sent can't be what the client complains of: so many '-' do not gather many copies. */
+/*
+ * A reply that still waits to be sent can't be what the client complains of: so many '-' do not gather many
+ * copies.
+ */
 static void resend(struct rsp_frame *f)
 {
 	if (!f->out.len)
@@ -162,7 +166,7 @@ enum rsp_event rsp_frame_feed(struct rsp_frame *f, const uint8_t **bytes, size_t
 			break;
 		case RSP_FRAME_SUM_HIGH:
 		case RSP_FRAME_SUM_LOW:
-			if (rsp_hex_digit(c) < 0) /* not of this packet: it is looked at again between packets */
+			if (rsp_hex_digit(c) < 0) /* not of this packet: the next feed sees it again */
 				return end_packet(f, false);
 			event = feed_sum(f, (uint8_t)rsp_hex_digit(c));
 			break;
@@ -187,7 +191,7 @@ static size_t count_repeats(const uint8_t *s, size_t len)
 	return n;
 }
 
-/* Encode the payload at @dst, where there is room for twice its length; returns the end of what was written. */
+/* Encode the payload at @dst, where there is room for twice its length; returns the end of what is there. */
 static uint8_t *encode(uint8_t *dst, const uint8_t *src, size_t len, enum rsp_encoding encoding)
 {
 	for (size_t i = 0; i < len; i++) {

@@ -2,9 +2,10 @@
 /*
  * Bytes to packets and back: checksums, escapes, run lengths, acknowledgements.
  *
- * One struct rsp_frame serves one connection and does no I/O.  The server gives it what it received, in any split, and takes
- * the events out one by one; what is to be sent gathers in one contiguous buffer, so that a reply, with the '+' for its packet
- * before it, is one send.  Acknowledging and resending happen in here; a caller sees them only for its log.
+ * One struct rsp_frame serves one connection and does no I/O.  The server gives it what it received, in any
+ * split, and takes the events out one by one; what is to be sent gathers in one contiguous buffer, so that a
+ * reply, with the '+' for its packet before it, is one send.  Acknowledging and resending happen in here; a
+ * caller sees them only for its log.
  */
 #ifndef RSP_FRAME_H
 #define RSP_FRAME_H
@@ -77,19 +78,22 @@ void rsp_frame_fini(struct rsp_frame *f);
 /*
  * Take input up to the next event.
  *
- * @bytes and @len are moved past what was used.  Call it until it says RSP_EV_NONE, which it does only with *len at 0; an
- * incomplete packet waits in @f for more.  Acknowledgements and resent frames are added to f->out.
+ * @bytes and @len are moved past what was used.  Call it until it says RSP_EV_NONE, which it does only with
+ * *len at 0; an incomplete packet waits in @f for more.  Acknowledgements and resent frames are added to
+ * f->out.
  *
- * Garbage between packets is dropped.  A '$' within a body starts afresh: the packet before it was cut off.  Without
- * acknowledgements a wrong checksum is not looked at, as nothing could be asked for again; a checksum that is no number is
- * RSP_EV_BADSUM even then.
+ * Garbage between packets is dropped.  A '$' within a body starts afresh: the packet before it was cut off.
+ * Without acknowledgements a wrong checksum is not looked at, as nothing could be asked for again; a checksum
+ * that is no number is RSP_EV_BADSUM even then.
  */
 enum rsp_event rsp_frame_feed(struct rsp_frame *f, const uint8_t **bytes, size_t *len);
 
 /* Add a packet with this payload to f->out, whole or (rsp_frame_ok() then fails) not at all. */
 void rsp_frame_send(struct rsp_frame *f, const void *payload, size_t len, enum rsp_encoding encoding);
 
-/* QStartNoAckMode: the OK to it has been sent with rsp_frame_send(), no packet after it will be acknowledged. */
+/*
+ * QStartNoAckMode: the OK to it has been sent with rsp_frame_send(), no packet after it will be acknowledged.
+ */
 void rsp_frame_stop_acks(struct rsp_frame *f);
 
 /* False after memory ran out for what was to be sent: the connection can't go on. */

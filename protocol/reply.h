@@ -2,9 +2,10 @@
 /*
  * The reply to one packet: empty, OK, an error, or data; never two of them.
  *
- * Its room is what the client was promised with PacketSize.  Text that does not fit is dropped and remembered, and
- * rsp_reply_finish() then makes an error of the whole: no client sees half a reply.  Binary data is cut to what fits, its
- * packets have a way to say that more follows.  The payload is kept unescaped; only frame.c writes escapes.
+ * Its room is what the client was promised with PacketSize.  Text that does not fit is dropped and
+ * remembered, and rsp_reply_finish() then makes an error of the whole: no client sees half a reply.  Binary
+ * data is cut to what fits, its packets have a way to say that more follows.  The payload is kept unescaped;
+ * only frame.c writes escapes.
  */
 #ifndef RSP_REPLY_H
 #define RSP_REPLY_H
@@ -47,7 +48,8 @@ struct rsp_reply {
 };
 
 /*
- * Prepare an empty reply with room for @packet_size characters on the wire (at least 64: an error always fits).
+ * Prepare an empty reply with room for @packet_size characters on the wire (at least 64: an error always
+ * fits).
  *
  * Returns false if memory is exhausted (TS_ENOMEM in @err); @r then needs no rsp_reply_fini().
  */
@@ -89,9 +91,9 @@ size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
 /*
  * Make it an error, instead of what was said so far.
  *
- * rsp_reply_error() is "Enn" for every client: the only kind that gdb takes for an error in the replies to m, g and p, where it
- * reads anything else as data.  The text is one sentence without a full stop; characters that a client would show escaped
- * become '?'; a client that takes no text gets the plain number.
+ * rsp_reply_error() is "Enn" for every client: the only kind that gdb takes for an error in the replies to m,
+ * g and p, where it reads anything else as data.  The text is one sentence without a full stop; characters
+ * that a client would show escaped become '?'; a client that takes no text gets the plain number.
  */
 void rsp_reply_error(struct rsp_reply *r, uint8_t number);
 void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

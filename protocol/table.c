@@ -12,9 +12,10 @@
 #define NO_PARENT (-1)
 
 /*
- * In a sorted list every name that is a prefix of a payload stands before it, and between such a name and the payload stand
- * only names that begin with it.  So the candidates are the last name not after the payload, the longest other name that is
- * a prefix of that one (its parent), the parent's parent...: from the longest to the shortest.
+ * In a sorted list every name that is a prefix of a payload stands before it, and between such a name and the
+ * payload stand only names that begin with it.  So the candidates are the last name not after the payload,
+ * the longest other name that is a prefix of that one (its parent), the parent's parent...: from the longest
+ * to the shortest.
  */
 struct rsp_entry {
 	const struct rsp_packet *packet; /* borrowed */
@@ -41,7 +42,8 @@ static void link_parents(struct rsp_table *t)
 		struct rsp_entry *e = &t->entries[i];
 		int parent = (int)i - 1;
 
-		while (parent != NO_PARENT && !is_prefix(&t->entries[parent], (const uint8_t *)e->packet->name, e->len))
+		while (parent != NO_PARENT &&
+		       !is_prefix(&t->entries[parent], (const uint8_t *)e->packet->name, e->len))
 			parent = t->entries[parent].parent;
 		e->parent = parent;
 		assert(parent == NO_PARENT || t->entries[parent].len < e->len);
@@ -141,7 +143,8 @@ static bool accepts(const struct rsp_packet *packet, struct rsp_args *a)
 	return false;
 }
 
-const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t *payload, size_t len, struct rsp_args *a)
+const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t *payload, size_t len,
+					struct rsp_args *a)
 {
 	for (int i = last_not_after(t, payload, len); i != NO_PARENT; i = t->entries[i].parent) {
 		const struct rsp_entry *e = &t->entries[i];
@@ -155,8 +158,8 @@ const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t
 	return NULL;
 }
 
-enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, const uint8_t *payload, size_t len,
-			    struct rsp_reply *r)
+enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, const uint8_t *payload,
+			    size_t len, struct rsp_reply *r)
 {
 	struct rsp_args a;
 	const struct rsp_packet *packet = rsp_table_find(t, payload, len, &a);

@@ -2,8 +2,9 @@
 /*
  * From a packet to its handler.
  *
- * Each topic has a constant array of packets, one line a packet (pkt_*.c); the table joins them.  The longest name that fits
- * wins, so that the order of lines means nothing.  The features for qSupported stand beside the packets that need them.
+ * Each topic has a constant array of packets, one line a packet (pkt_*.c); the table joins them.  The longest
+ * name that fits wins, so that the order of lines means nothing.  The features for qSupported stand beside
+ * the packets that need them.
  */
 #ifndef RSP_TABLE_H
 #define RSP_TABLE_H
@@ -56,7 +57,8 @@ struct rsp_table {
 };
 
 /*
- * Join the packets of @n_topics topics, which must outlive the table.  No name may stand there twice: asserted.
+ * Join the packets of @n_topics topics, which must outlive the table.  No name may stand there twice:
+ * asserted.
  *
  * Returns false if memory is exhausted (TS_ENOMEM in @err); @t then needs no rsp_table_fini().
  */
@@ -67,22 +69,24 @@ void rsp_table_fini(struct rsp_table *t);
 /*
  * Find the packet that a payload is, in time that does not depend on the order of the table.
  *
- * A name of several letters is that packet only if the payload ends with it or goes on as its kind allows; RSP_EXACT with a
- * separator behind it is the packet with arguments that it must not have.  A name of one letter is the packet whatever
- * follows.  @a gets the arguments, without the separator, and is bad already where nothing of the kind may follow.
+ * A name of several letters is that packet only if the payload ends with it or goes on as its kind allows;
+ * RSP_EXACT with a separator behind it is the packet with arguments that it must not have.  A name of one
+ * letter is the packet whatever follows.  @a gets the arguments, without the separator, and is bad already
+ * where nothing of the kind may follow.
  *
  * Returns the packet, NULL if it is unknown.
  */
-const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t *payload, size_t len, struct rsp_args *a);
+const struct rsp_packet *rsp_table_find(const struct rsp_table *t, const uint8_t *payload, size_t len,
+					struct rsp_args *a);
 
 /*
  * Find the packet and run its handler.
  *
- * Returns what the handler did, RSP_UNSUPPORTED for an unknown packet, RSP_BAD (handler not called) when something follows
- * that may not.
+ * Returns what the handler did, RSP_UNSUPPORTED for an unknown packet, RSP_BAD (handler not called) when
+ * something follows that may not.
  */
-enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, const uint8_t *payload, size_t len,
-			    struct rsp_reply *r);
+enum rsp_done rsp_table_run(const struct rsp_table *t, struct rsp_session *s, const uint8_t *payload,
+			    size_t len, struct rsp_reply *r);
 
 /*
  * Add ";feature" to @r for each feature of the table, each once.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An agent expression, as a packet's "Xlen,hex" and as bare code, checked and run over a world where half is unknown.
+ * An agent expression, as a packet's "Xlen,hex" and as bare code, checked and run over a world where half is
+ * unknown.
  */
 #include "fuzz.h"
 

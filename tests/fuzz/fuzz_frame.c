@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client's bytes, at once and one by one: both ways must give the same events and the same bytes to send.  Each packet is
- * then sent back in both encodings, as the worst payload that a reply can be.
+ * A client's bytes, at once and one by one: both ways must give the same events and the same bytes to send.
+ * Each packet is then sent back in both encodings, as the worst payload that a reply can be.
  */
 #include "fuzz.h"
 

@@ -380,8 +380,10 @@ START_TEST(a_packet_cut_anywhere_is_safe)
 END_TEST
 
 UNIT_SUITE("args", numbers_of_every_length_are_read, a_number_that_does_not_fit_fails, a_number_wants_a_digit,
-	   signed_numbers_reach_both_ends, an_address_and_a_length_are_read_in_order, what_is_left_over_is_not_done,
-	   a_wrong_separator_fails, optional_bytes_and_words_stay_when_they_are_others, two_digits_are_a_signal,
-	   threads_in_all_their_forms_are_read, what_is_no_thread_fails, a_thread_ends_where_the_next_argument_begins,
-	   hex_strings_become_bytes, odd_and_oversized_hex_strings_fail, hex_strings_are_added_to_a_buffer,
+	   signed_numbers_reach_both_ends, an_address_and_a_length_are_read_in_order,
+	   what_is_left_over_is_not_done, a_wrong_separator_fails,
+	   optional_bytes_and_words_stay_when_they_are_others, two_digits_are_a_signal,
+	   threads_in_all_their_forms_are_read, what_is_no_thread_fails,
+	   a_thread_ends_where_the_next_argument_begins, hex_strings_become_bytes,
+	   odd_and_oversized_hex_strings_fail, hex_strings_are_added_to_a_buffer,
 	   text_is_taken_up_to_a_separator, zero_bytes_are_bytes, a_packet_cut_anywhere_is_safe)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets out of bytes in every split, and replies that two independent decoders read back: one in gdb's order (run lengths,
- * then escapes), one in lldb's (both in one pass).
+ * Packets out of bytes in every split, and replies that two independent decoders read back: one in gdb's
+ * order (run lengths, then escapes), one in lldb's (both in one pass).
  */
 #include "unit.h"
 
@@ -243,11 +243,13 @@ END_TEST
 /* Events of a stream with everything in it must not depend on how it is cut. */
 START_TEST(every_split_gives_the_same_events)
 {
-	static const char stream[] = "+$qSupported:xmlRegisters=i386#c1-junk$g#66\x03$X10,2:}]}\x03#ab$}\x0a#87++$m#6q"
-				     "$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#02"
-				     "$bad$k#6b\x03$m0,1}]#d4$vCont?#49-";
-	static const char expected[] = "ack [qSupported:xmlRegisters=i386] nak badsum interrupt [X10,2:}#] [*] ack ack "
-				       "badsum oversize [k] interrupt [m0,1}] [vCont?] nak ";
+	static const char stream[] =
+		"+$qSupported:xmlRegisters=i386#c1-junk$g#66\x03$X10,2:}]}\x03#ab$}\x0a#87++$m#6q"
+		"$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa#02"
+		"$bad$k#6b\x03$m0,1}]#d4$vCont?#49-";
+	static const char expected[] =
+		"ack [qSupported:xmlRegisters=i386] nak badsum interrupt [X10,2:}#] [*] ack ack "
+		"badsum oversize [k] interrupt [m0,1}] [vCont?] nak ";
 	size_t len = sizeof stream - 1;
 
 	feed(stream, len);
@@ -365,11 +367,11 @@ END_TEST
 START_TEST(runs_of_every_length_and_byte_decode)
 {
 	static uint8_t payload[400];
-	static const uint8_t bytes[] = { '0', 'x', '*', '}', '#', '$', '+', '-', 0, 0xff, 0x5d, 0x0a, 0x03, 0x04 };
+	static const uint8_t bytes[] = "0x*}#$+-\0\xff\x5d\x0a\x03";
 
 	for (size_t i = 0; i < sizeof bytes; i++) {
 		for (size_t len = 0; len <= sizeof payload - 2; len++) {
-			payload[0] = '*'; /* "}\n" on the wire: the run after it must not join its second byte */
+			payload[0] = '*'; /* "}\n" on the wire: a run after it must not join the "\n" */
 			memset(payload + 1, bytes[i], len);
 			payload[1 + len] = 'y';
 			rsp_frame_send(&frame, payload, len + 2, RSP_TEXT);

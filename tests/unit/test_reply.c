@@ -205,7 +205,7 @@ START_TEST(text_that_does_not_fit_makes_the_reply_an_error)
 	ck_assert_uint_eq(reply.len, 64);
 	ck_assert_uint_eq(rsp_reply_room(&reply), 0);
 
-	for (int way = 0; way < 6; way++) {
+	for (int way = 0; way < 7; way++) {
 		rsp_reply_reset(&reply);
 		put_64();
 		switch (way) {
@@ -215,6 +215,7 @@ START_TEST(text_that_does_not_fit_makes_the_reply_an_error)
 		case 3: rsp_reply_hex(&reply, "a", 1); break;
 		case 4: rsp_reply_unknown(&reply, 1); break;
 		case 5: rsp_reply_unknown(&reply, SIZE_MAX / 2 + 2); break;
+		case 6: rsp_reply_printf(&reply, "%01000d", 7); break;
 		}
 		ck_assert_uint_eq(reply.len, 64);
 		rsp_reply_finish(&reply);
@@ -269,14 +270,17 @@ START_TEST(binary_data_fits_with_its_escapes)
 
 	memset(bytes, '}', sizeof bytes);
 	rsp_reply_putc(&reply, 'l');
-	ck_assert_uint_eq(rsp_reply_fit(&reply, bytes, sizeof bytes), 31); /* 1 + 62, and no room for half a byte */
+	ck_assert_uint_eq(rsp_reply_fit(&reply, bytes, sizeof bytes), 31); /* 1 + 62: half a byte is left */
 	ck_assert_uint_eq(rsp_reply_binary(&reply, bytes, sizeof bytes), 31);
 	ck_assert_uint_eq(rsp_reply_fit(&reply, "a", 1), 1);
 	ck_assert_uint_eq(rsp_reply_fit(&reply, "#", 1), 0);
 }
 END_TEST
 
-/* The promise to the client: for every mix of bytes, what frame.c makes of a full reply is at most PacketSize long. */
+/*
+ * The promise to the client: for every mix of bytes, what frame.c makes of a full reply is at most PacketSize
+ * long.
+ */
 START_TEST(no_binary_reply_is_longer_on_the_wire_than_packet_size)
 {
 	struct ts_error err = { 0 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packet table over made-up topics that hold the protocol's awkward names: prefixes of each other in every kind.
+ * The packet table over made-up topics that hold the protocol's awkward names: prefixes of each other in
+ * every kind.
  */
 #include "unit.h"
 
@@ -176,9 +177,9 @@ END_TEST
 START_TEST(what_only_begins_like_a_name_is_unknown)
 {
 	static const char *const texts[] = {
-		"",	  "q",	     "v",     "vCon",	  "vContinue",	  "vMustReplyEmpty", "bsx",
-		"b",	  "qCR",     "qCRCx", "qC1",	  "qXfer",	  "qXfer:auxv:read", "qXfer:features:readable:x",
-		"qXfer:features:write:target.xml:0", "!", "~", "qTf",	  "qTfVx",	     "QStartNoAckModeX",
+		"", "q", "v", "vCon", "vContinue", "vMustReplyEmpty", "bsx", "b", "qCR", "qCRCx", "qC1",
+		"qXfer", "qXfer:auxv:read", "qXfer:features:readable:x", "qXfer:features:write:target.xml:0",
+		"!", "~", "qTf", "qTfVx", "QStartNoAckModeX",
 	};
 
 	for (unsigned i = 0; i < sizeof texts / sizeof texts[0]; i++)
@@ -215,7 +216,8 @@ START_TEST(no_name_shadows_another_in_any_order)
 			const struct rsp_packet *packet = &topics[topic]->packets[i];
 			struct rsp_args a;
 
-			ck_assert_ptr_eq(rsp_table_find(&other, (const uint8_t *)packet->name, strlen(packet->name), &a),
+			ck_assert_ptr_eq(rsp_table_find(&other, (const uint8_t *)packet->name,
+							strlen(packet->name), &a),
 					 packet);
 		}
 	}
@@ -235,7 +237,8 @@ static const struct rsp_packet *find_naively(const uint8_t *payload, size_t len)
 
 			if (n > len || memcmp(p->name, payload, n) != 0 || (best && strlen(best->name) > n))
 				continue;
-			if (n == len || n == 1 || p->kind == RSP_PREFIX || (payload[n] && strchr(":;,", payload[n])))
+			if (n == len || n == 1 || p->kind == RSP_PREFIX ||
+			    (payload[n] && strchr(":;,", payload[n])))
 				best = p;
 		}
 	}
@@ -257,8 +260,9 @@ START_TEST(the_search_agrees_with_looking_at_every_line)
 				for (unsigned c = 0; c < 256 * 3; c++) {
 					payload[len] = (uint8_t)c;
 					payload[len + 1] = c < 512 ? ':' : 'P';
-					ck_assert_ptr_eq(rsp_table_find(&table, payload, len + 1 + c / 256, &a),
-							 find_naively(payload, len + 1 + c / 256));
+					ck_assert_ptr_eq(
+						rsp_table_find(&table, payload, len + 1 + c / 256, &a),
+						find_naively(payload, len + 1 + c / 256));
 				}
 			}
 		}
@@ -290,8 +294,9 @@ END_TEST
 
 START_TEST(each_feature_is_claimed_once_in_the_order_of_the_lines)
 {
-	static const char expected[] = "PacketSize=400;swbreak+;ReverseStep+;ReverseContinue+;vContSupported+;"
-				       "TracepointSource+;qXfer:features:read+;qXfer:threads:read+;QStartNoAckMode+";
+	static const char expected[] =
+		"PacketSize=400;swbreak+;ReverseStep+;ReverseContinue+;vContSupported+;"
+		"TracepointSource+;qXfer:features:read+;qXfer:threads:read+;QStartNoAckMode+";
 
 	rsp_reply_puts(&reply, "PacketSize=400");
 	rsp_table_features(&table, NULL, NULL, &reply);

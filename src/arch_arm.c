@@ -113,12 +113,10 @@ static const struct ts_reg_def a64_fpu[] = {
 	REG("fpcr", 32, "fpcr_flags"),
 };
 
+/* Without the vector registers, which every program may use, gdb 13 aborts when it writes a core file. */
 static const struct ts_feature_def a64_features[] = {
 	{ .name = "org.gnu.gdb.aarch64.core", WITH_REGS(a64_core), WITH_TYPES(a64_core_types) },
-	{ .name = "org.gnu.gdb.aarch64.fpu",
-	  .is_optional = true,
-	  WITH_REGS(a64_fpu),
-	  WITH_TYPES(a64_fpu_types) },
+	{ .name = "org.gnu.gdb.aarch64.fpu", WITH_REGS(a64_fpu), WITH_TYPES(a64_fpu_types) },
 };
 
 const struct ts_arch ts_arch_arm = {

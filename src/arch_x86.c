@@ -84,15 +84,13 @@ static const struct ts_reg_def avx64[] = {
 	REGS_1_15("ymm", "h", 128, "uint128"),
 };
 
+/* SSE belongs to the ABI: without it gdb 13 aborts when it writes a core file. */
 static const struct ts_feature_def features64[] = {
 	[CORE] = { .name = "org.gnu.gdb.i386.core", WITH_REGS(core64), WITH_TYPES(core_types) },
-	[SSE] = { .name = "org.gnu.gdb.i386.sse",
-		  .is_optional = true,
-		  WITH_REGS(sse64),
-		  WITH_TYPES(sse_types) },
+	[SSE] = { .name = "org.gnu.gdb.i386.sse", WITH_REGS(sse64), WITH_TYPES(sse_types) },
 	[LINUX] = { .name = "org.gnu.gdb.i386.linux", .is_optional = true, WITH_REGS(linux64) },
 	[SEGMENTS] = { .name = "org.gnu.gdb.i386.segments", .is_optional = true, WITH_REGS(segments64) },
-	[AVX] = { .name = "org.gnu.gdb.i386.avx", .is_optional = true, .needs = 1u << SSE, WITH_REGS(avx64) },
+	[AVX] = { .name = "org.gnu.gdb.i386.avx", .is_optional = true, WITH_REGS(avx64) },
 };
 
 static const struct ts_reg_def core32[] = {

@@ -276,12 +276,15 @@ static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct
 	return rsp_args_done(a) ? leave(s) : RSP_BAD;
 }
 
+/* gdb wants no reply, lldb that of a process that was killed. */
 static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	(void)r;
 	s->is_closing = true;
-	return RSP_CLOSE;
+	if (!s->is_lldb)
+		return RSP_CLOSE;
+	rsp_reply_puts(r, "X09");
+	return RSP_REPLIED;
 }
 
 /* Restart, which has no reply. */

@@ -2,7 +2,8 @@
 /*
  * Files that a client reads from the server: vFile.
  *
- * There are the program's file and what proc.h makes, and no others: no name reaches the file system.  What is open is frozen.
+ * There are the program's file and what proc.h makes, and no others: no name reaches the file system.  What
+ * is open is frozen.
  */
 #include "packets.h"
 
@@ -58,9 +59,9 @@ static struct rsp_file *take_file(struct rsp_session *s, struct rsp_args *a)
 {
 	uint64_t fd = rsp_args_u64(a);
 
-	if (!rsp_args_ok(a) || fd < FIRST_FD || fd - FIRST_FD >= RSP_MAX_FILES || !s->files[fd - FIRST_FD].is_open)
+	if (!rsp_args_ok(a) || fd < FIRST_FD || fd - FIRST_FD >= RSP_MAX_FILES)
 		return NULL;
-	return &s->files[fd - FIRST_FD];
+	return s->files[fd - FIRST_FD].is_open ? &s->files[fd - FIRST_FD] : NULL;
 }
 
 static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size_t len)
@@ -77,9 +78,11 @@ static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size
 	return RSP_REPLIED;
 }
 
-/* ------------------------------------------------------------------------------------------------ what there is */
+/* ------------------------------------------------------------------------------------------ what there is */
 
-/* The program's file goes by the name that the client was told, and by the one that the recording has for it. */
+/*
+ * The program's file goes by the name that the client was told, and by the one that the recording has for it.
+ */
 static bool is_exec(const struct rsp_shared *sh, const char *path)
 {
 	const char *recorded = sh->tl->rec->exec_path;

@@ -2,8 +2,8 @@
 /*
  * Memory: m x M X, qSearch:memory, qCRC.
  *
- * What the recording does not know is never sent: a read ends before the first unknown byte, and is an error if that is its
- * first.  Each packet looks at a bounded amount of memory.
+ * What the recording does not know is never sent: a read ends before the first unknown byte, and is an error
+ * if that is its first.  Each packet looks at a bounded amount of memory.
  */
 #include "packets.h"
 
@@ -77,19 +77,20 @@ static struct range take_range(struct rsp_args *a)
 }
 
 /*
- * lldb before 17 fills lines of 512 bytes and crashes when it gets a part of one.  It gets an error then, which it shows, and
- * reads as much as is known after "settings set target.process.disable-memory-cache true".  lldb 20 is the first that says
- * swbreak+; those between lose nothing by the setting either.
+ * lldb before 17 fills lines of 512 bytes and crashes when it gets a part of one.  It gets an error then,
+ * which it shows, and reads as much as is known after "settings set target.process.disable-memory-cache
+ * true".  lldb 20 is the first that says swbreak+; those between lose nothing by the setting either.
  */
 static bool breaks_lldb(const struct rsp_session *s, struct range range, size_t known_len)
 {
-	return s->is_lldb && !s->has_swbreak && range.len == LLDB_LINE_LEN && range.addr % LLDB_LINE_LEN == 0 &&
-	       known_len < LLDB_LINE_LEN;
+	bool is_line = range.len == LLDB_LINE_LEN && range.addr % LLDB_LINE_LEN == 0;
+
+	return s->is_lldb && !s->has_swbreak && is_line && known_len < LLDB_LINE_LEN;
 }
 
 /*
- * Read up to @max bytes of a range; the known ones at its beginning go to @put.  A range that holds nothing known is an error,
- * an empty one too: an empty reply would say that the packet is unknown.
+ * Read up to @max bytes of a range; the known ones at its beginning go to @put.  A range that holds nothing
+ * known is an error, an empty one too: an empty reply would say that the packet is unknown.
  */
 static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, size_t max,
 				void (*put)(struct rsp_reply *r, const uint8_t *data, size_t len))
@@ -164,7 +165,7 @@ static enum rsp_done pkt_write_binary(struct rsp_session *s, struct rsp_args *a,
 	return refuse_write(r);
 }
 
-/* ------------------------------------------------------------------------------------------------ searching */
+/* ---------------------------------------------------------------------------------------------- searching */
 
 /* The first place of @pattern in [0, len) of @b where all its bytes are known; SIZE_MAX if there is none. */
 static size_t find_pattern(const struct bytes *b, size_t len, const uint8_t *pattern, size_t pattern_len)
@@ -193,7 +194,8 @@ enum scan {
 };
 
 /*
- * Look for @pattern in @range, a block at a time; a block goes on into the next by the pattern's length, less one.
+ * Look for @pattern in @range, a block at a time; a block goes on into the next by the pattern's length, less
+ * one.
  *
  * *addr gets where it is.
  */
@@ -267,7 +269,7 @@ static enum rsp_done pkt_search(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_REPLIED;
 }
 
-/* ------------------------------------------------------------------------------------------------ checksum */
+/* ----------------------------------------------------------------------------------------------- checksum */
 
 /* CRC-32 with the highest bit first, polynomial 0x04c11db7, nothing inverted at the end. */
 static uint32_t crc(uint32_t sum, const uint8_t *data, size_t len)

@@ -2,8 +2,9 @@
 /*
  * What the protocol has no packet for, as text for people: qRcmd, gdb's "monitor".
  *
- * gdb before 16 knows two ends of a monitor command: text, and an error without any.  A command that fails for such a client
- * therefore says why as console output, and then answers with an error, so that a script stops.
+ * gdb before 16 knows two ends of a monitor command: text, and an error without any.  A command that fails
+ * for such a client therefore says why as console output, and then answers with an error, so that a script
+ * stops.
  */
 #include "packets.h"
 
@@ -16,8 +17,8 @@
 #include "threads.h"
 
 /*
- * A command.  It appends what it has to say to @out: its answer, or (returning false) one sentence on why it did nothing.
- * @arg is "" where the user gave none.
+ * A command.  It appends what it has to say to @out: its answer, or (returning false) one sentence on why it
+ * did nothing. @arg is "" where the user gave none.
  */
 struct command {
 	const char *name;
@@ -26,7 +27,7 @@ struct command {
 	bool (*run)(struct rsp_session *s, const char *arg, struct ts_buf *out);
 };
 
-/* ------------------------------------------------------------------------------------------------ positions */
+/* ---------------------------------------------------------------------------------------------- positions */
 
 /* In hundredths of a percent, rounded down: only the last position is 100%. */
 static unsigned percent(uint64_t pos, uint64_t n_steps)
@@ -70,8 +71,8 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	unsigned share = percent(s->pos, n_steps);
 
 	(void)arg;
-	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, n_steps, share / 100,
-		      share % 100);
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, n_steps,
+		      share / 100, share % 100);
 	put_thread(s, s->thread, out);
 	ts_buf_puts(out, ", ");
 	return put_pc(s, out);
@@ -129,7 +130,7 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 	if (take_number(&p, pos) && !*p) {
 		if (*pos <= n_steps)
 			return true;
-		ts_buf_printf(out, "there is no position %" PRIu64 ": the recording has positions 0 to %" PRIu64, *pos, n_steps);
+		ts_buf_printf(out, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, *pos, n_steps);
 		return false;
 	}
 	p = arg;
@@ -139,8 +140,7 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 			*pos = n_steps;
 		return true;
 	}
-	ts_buf_printf(out, "goto wants a position from 0 to %" PRIu64 ", a percentage from 0%% to 100%%, begin or end, not \"%.64s\"",
-		      n_steps, arg);
+	ts_buf_printf(out, "goto wants a position (0 to %" PRIu64 "), a percentage (0%% to 100%%), begin or end", n_steps);
 	return false;
 }
 
@@ -239,12 +239,12 @@ static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *o
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ commands */
+/* ----------------------------------------------------------------------------------------------- commands */
 
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
 static const struct command commands[] = {
-	{ "goto", "K|P%|begin|end", "move to a position; the client's own view is refreshed by the next stop", run_goto },
+	{ "goto", "K|P%|begin|end", "move to a position; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
 	{ "maps", "", "the regions of memory at this position", run_maps },

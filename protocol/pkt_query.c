@@ -9,7 +9,7 @@
 
 #include "session.h"
 
-/* ------------------------------------------------------------------------------------------------ features */
+/* ----------------------------------------------------------------------------------------------- features */
 
 /* Take one feature of the client; those that say nothing to us are skipped. */
 static void take_feature(struct rsp_session *s, struct rsp_args *a)
@@ -33,9 +33,9 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 }
 
 /*
- * Does this session claim the feature?  What depends on the client's own features or on the recording is named here, the rest
- * is always claimed.  lldb reads thread ids without processes only, and takes an auxiliary vector as a reason to plant a
- * breakpoint at the entry point, on which it then runs on by itself.
+ * Does this session claim the feature?  What depends on the client's own features or on the recording is
+ * named here, the rest is always claimed.  lldb reads thread ids without processes only, and takes an
+ * auxiliary vector as a reason to plant a breakpoint at the entry point, on which it then runs on by itself.
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
@@ -121,7 +121,7 @@ static enum rsp_done pkt_extended(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ settings */
+/* ----------------------------------------------------------------------------------------------- settings */
 
 /* "0" or "1" and nothing else. */
 static bool take_switch(struct rsp_args *a)
@@ -213,7 +213,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 	return RSP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ questions */
+/* ---------------------------------------------------------------------------------------------- questions */
 
 /* Take a process by the name that it has for the client.  Fails if there is none of that name. */
 static void take_pid(const struct rsp_session *s, struct rsp_args *a)
@@ -252,7 +252,7 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
 }
 
-/* ------------------------------------------------------------------------------------------------ beginning and end */
+/* -------------------------------------------------------------------------------------- beginning and end */
 
 /* A client that works with extended-remote stays when it lets go of a process. */
 static enum rsp_done leave(struct rsp_session *s)

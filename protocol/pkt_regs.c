@@ -2,8 +2,8 @@
 /*
  * Registers: g G p P.
  *
- * A register is sent whole or as unknown ("xx" for each byte): gdb and lldb look at its first byte only to decide whether it
- * is there, and would show the unknown bytes of a register that is known in part as zeros.
+ * A register is sent whole or as unknown ("xx" for each byte): gdb and lldb look at its first byte only to
+ * decide whether it is there, and would show the unknown bytes of a register that is known in part as zeros.
  */
 #include "packets.h"
 
@@ -48,7 +48,8 @@ static void put_reg(const struct ts_reg *reg, const struct values *v, struct rsp
 }
 
 /*
- * Take what lldb puts behind register packets, ";thread:1;": the thread that is meant.  Without it, it is the current one.
+ * Take what lldb puts behind register packets, ";thread:1;": the thread that is meant.  Without it, it is the
+ * current one.
  *
  * Fails if there is no such thread, or on anything else.
  */

@@ -10,7 +10,10 @@
 #include "session.h"
 #include "threads.h"
 
-/* The thread that the arguments name, and nothing else; TS_NO_THREAD (and bad) if it does not exist at this position. */
+/*
+ * The thread that the arguments name, and nothing else; TS_NO_THREAD (and bad) if it does not exist at this
+ * position.
+ */
 static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 {
 	struct rsp_tid tid = rsp_args_tid(a);
@@ -22,7 +25,10 @@ static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 	return TS_NO_THREAD;
 }
 
-/* "Hg": of registers and memory.  "Hc": of the resume packets that name no thread; any and all leave it to the recording. */
+/*
+ * "Hg": of registers and memory.  "Hc": of the resume packets that name no thread; any and all leave it to
+ * the recording.
+ */
 static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_step = rsp_args_accept(a, 'c');
@@ -62,7 +68,7 @@ static enum rsp_done pkt_qC(struct rsp_session *s, struct rsp_args *a, struct rs
 	return RSP_REPLIED;
 }
 
-/* ------------------------------------------------------------------------------------------------ the list */
+/* ----------------------------------------------------------------------------------------------- the list */
 
 static const char list_name[] = "thread list";
 

@@ -2,8 +2,8 @@
 /*
  * Documents that a client reads in pieces: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH.
  *
- * "m" and a piece, "l" and the last one; "l" alone beyond the end.  What depends on the position is frozen with the first piece,
- * so that the pieces fit together.
+ * "m" and a piece, "l" and the last one; "l" alone beyond the end.  What depends on the position is frozen
+ * with the first piece, so that the pieces fit together.
  */
 #include "packets.h"
 
@@ -42,7 +42,8 @@ static enum rsp_done bad_annex(struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
-static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, size_t text_len, struct rsp_reply *r)
+static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, size_t text_len,
+				 struct rsp_reply *r)
 {
 	size_t left = q->off < text_len ? text_len - (size_t)q->off : 0;
 	const uint8_t *piece = left ? text + q->off : NULL;

@@ -39,16 +39,20 @@ static void put_path(const char *path, struct ts_buf *text)
 	}
 }
 
+/*
+ * A region at the end of the address space seems one byte shorter than it is: there is no address behind it.
+ */
 static void put_region(const struct rsp_session *s, const struct ts_region *region, struct ts_buf *text)
 {
 	const struct ts_world *world = &s->sh->tl->world;
 	const char *file = ts_world_text(world, region->file);
 	const char *name = kernel_name(ts_world_text(world, region->desc));
-	size_t column = rsp_regset(s)->arch->addr_bits == 64 ? 73 : 49;
+	const struct ts_arch *arch = rsp_regset(s)->arch;
+	uint64_t end = region->last == ts_arch_addr_mask(arch) ? region->last : region->last + 1;
+	size_t column = arch->addr_bits == 64 ? 73 : 49;
 	size_t start = text->len;
 
-	ts_buf_printf(text, "%08" PRIx64 "-%08" PRIx64 " %c%c%cp %08" PRIx64 " 00:00 0 ", region->first,
-		      region->last == UINT64_MAX ? region->last : region->last + 1,
+	ts_buf_printf(text, "%08" PRIx64 "-%08" PRIx64 " %c%c%cp %08" PRIx64 " 00:00 0 ", region->first, end,
 		      region->prot & TS_PROT_READ ? 'r' : '-', region->prot & TS_PROT_WRITE ? 'w' : '-',
 		      region->prot & TS_PROT_EXEC ? 'x' : '-', region->file_off);
 	if ((file && *file) || *name) {
@@ -89,7 +93,7 @@ static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t
 	return RSP_PROC_FILE;
 }
 
-/* ------------------------------------------------------------------------------------------------ the others */
+/* --------------------------------------------------------------------------------------------- the others */
 
 static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
@@ -169,7 +173,10 @@ static enum rsp_proc read_status(const struct rsp_session *s, const struct task 
 	return RSP_PROC_FILE;
 }
 
-/* Its fields have no names: it ends before the first that is not known, the parent, without a line's end that gdb reads as one. */
+/*
+ * Its fields have no names: it ends before the first that is not known, the parent, without a line's end that
+ * gdb reads as one.
+ */
 static enum rsp_proc read_stat(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	const char *name = task_name(s, t);
@@ -212,7 +219,9 @@ static uint32_t find_process(const struct rsp_session *s, int64_t pid)
 	return UINT32_MAX;
 }
 
-/* The thread of that process with this id, or (RSP_TID_ANY) one that is there, the current one before others. */
+/*
+ * The thread of that process with this id, or (RSP_TID_ANY) one that is there, the current one before others.
+ */
 static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64_t tid)
 {
 	const struct ts_recording *rec = s->sh->tl->rec;

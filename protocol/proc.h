@@ -2,7 +2,8 @@
 /*
  * The files under /proc that clients read about a process, made from the recording.
  *
- * Only what the recording knows: a file of which nothing is known does not exist, and a line that is not known is left out.
+ * Only what the recording knows: a file of which nothing is known does not exist, and a line that is not
+ * known is left out.
  */
 #ifndef RSP_PROC_H
 #define RSP_PROC_H
@@ -21,8 +22,8 @@ enum rsp_proc {
 };
 
 /*
- * Append to @text what the file @path ("/proc/PID/maps", "/proc/PID/task/TID/status") holds at the session's position, of a link
- * where it points.  PID and TID are those that the client knows.
+ * Append to @text what the file @path ("/proc/PID/maps", "/proc/PID/task/TID/status") holds at the session's
+ * position, of a link where it points.  PID and TID are those that the client knows.
  *
  * Returns what kind of file it is; RSP_PROC_NONE leaves @text alone.
  */

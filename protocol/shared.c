@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sessions share: the table of packets, gdb's names of threads, the documents that never change, the program's file.
+ * What sessions share: the table of packets, gdb's names of threads, the documents that never change, the
+ * program's file.
  */
 #include "session.h"
 
@@ -45,8 +46,8 @@ static int compare_claims(const void *a, const void *b)
 }
 
 /*
- * Give each of @n a number of its own: the first to claim an id gets it if gdb can show it, the others get the smallest
- * numbers that nobody claims.  @claims is sorted on the way.
+ * Give each of @n a number of its own: the first to claim an id gets it if gdb can show it, the others get
+ * the smallest numbers that nobody claims.  @claims is sorted on the way.
  */
 static void give_ids(struct claim *claims, uint32_t n, int64_t *ids)
 {
@@ -102,7 +103,7 @@ static bool names_init(struct rsp_names *names, const struct ts_recording *rec, 
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the program */
+/* -------------------------------------------------------------------------------------------- the program */
 
 /* The client is told where the file lies, or, where there is none, what the recorder called it. */
 static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *err)

@@ -7,7 +7,9 @@
 
 bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
-	return thread == ts_query_thread(s->sh->q, s->pos) || ts_world_is_alive(&s->sh->tl->world, thread, s->pos);
+	const struct ts_world *world = &s->sh->tl->world;
+
+	return thread == ts_query_thread(s->sh->q, s->pos) || ts_world_is_alive(world, thread, s->pos);
 }
 
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)

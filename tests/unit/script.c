@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+#include "script.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct script_arena script_arenas[SCRIPT_N_ARENAS] = {
+	{ 0, 95 },
+	{ 0x1000 - 56, 0x1000 + 55 },
+	{ 0x5000, 0x5000 + 79 },
+	{ 0x7ffff7a3, 0x7ffff7a3 + 60 },
+	{ UINT64_C(0xffffffd0), UINT64_C(0x10000002f) },
+	{ UINT64_C(0x7fffffffeff0), UINT64_C(0x7ffffffff00f) },
+	{ UINT64_MAX - 95, UINT64_MAX },
+};
+
+uint64_t script_random(struct script_random *r)
+{
+	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+	return z ^ z >> 31;
+}
+
+void script_range(struct script_random *r, unsigned max_len, uint64_t *addr, uint64_t *len)
+{
+	const struct script_arena *a = &script_arenas[script_below(r, SCRIPT_N_ARENAS)];
+	uint64_t room;
+
+	*addr = a->first + script_below(r, a->last - a->first + 1);
+	room = a->last - *addr + 1;
+	*len = 1 + script_below(r, max_len);
+	if (*len > room)
+		*len = room;
+}
+
+uint8_t script_file_byte(uint64_t off)
+{
+	return (uint8_t)(200 + off % 50);
+}
+
+/* ------------------------------------------------------------------------------------------------ the recording */
+
+struct script_reader {
+	struct ts_reader base; /* first */
+	struct script *s;
+	uint64_t step;
+};
+
+/* Copy one effect of the script, with what belongs to it, to another batch. */
+static void copy_effect(struct ts_steps *out, const struct ts_steps *from, const struct ts_effect *e)
+{
+	const uint8_t *value = ts_effect_data(from, e);
+	struct ts_effect *copy = NULL;
+
+	if (e->kind == TS_FX_MAP) {
+		const struct ts_map *m = &from->maps[e->item];
+		const char *desc = ts_steps_text(from, m->desc), *file = ts_steps_text(from, m->file);
+		struct ts_map *to = ts_steps_map(out, m->addr, m->len, desc, desc ? strlen(desc) : 0, file,
+						 file ? strlen(file) : 0);
+
+		if (to) {
+			to->file_off = m->file_off;
+			to->prot = m->prot;
+			to->fill = m->fill;
+		}
+	} else if (e->kind == TS_FX_EVENT) {
+		struct ts_event *to = ts_steps_event(out, from->events[e->item].kind);
+
+		if (to)
+			*to = from->events[e->item];
+	} else if (value) {
+		copy = ts_steps_value(out, e->kind, e->addr, value, (uint32_t)e->len);
+	} else {
+		copy = ts_steps_effect(out, e->kind, e->addr, e->len);
+	}
+	if (copy) {
+		copy->item = e->item;
+		copy->is_hidden = e->is_hidden;
+	}
+}
+
+static bool learn_threads(struct script *s, uint32_t n)
+{
+	while (s->rec.n_threads < n) {
+		uint32_t i = s->rec.n_threads;
+
+		if (ts_recording_thread(&s->rec, s->process_of[i], 100 + s->process_of[i], 1000 + i) == TS_NO_THREAD)
+			return false;
+	}
+	return true;
+}
+
+static enum ts_next next_step(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+{
+	struct script_reader *r = (struct script_reader *)base;
+	struct script *s = r->s;
+	const struct ts_step *st = &s->steps.steps[r->step];
+
+	if (r->step == s->fail_at) {
+		ts_fail(err, TS_EIO, TS_NO_OFF, "the script's trace is gone");
+		return TS_FAIL;
+	}
+	base->end = s->end;
+	if (r->step == s->steps.n_steps && s->ending == TS_FAIL) {
+		ts_steps_effect(out, TS_FX_WRITE, 0, 16); /* as far as it was read */
+		ts_fail(err, s->damage, r->step, "the script is damaged after %u steps", s->steps.n_steps);
+		return TS_FAIL;
+	}
+	if (r->step == s->steps.n_steps)
+		return TS_END;
+	if (!learn_threads(s, st->thread + 1)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
+		return TS_FAIL;
+	}
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD && !learn_threads(s, e->item + 1)) {
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a thread");
+			return TS_FAIL;
+		}
+		copy_effect(out, &s->steps, e);
+	}
+	ts_steps_close(out, st->pc, st->insn_len, st->thread);
+	r->step++;
+	s->n_reads++;
+	return TS_ITEM;
+}
+
+static void save(const struct ts_reader *base, struct ts_buf *point)
+{
+	const struct script_reader *r = (const struct script_reader *)base;
+
+	ts_buf_put(point, &r->step, sizeof(r->step));
+	for (uint64_t i = 0; i < r->step % 5; i++)
+		ts_buf_putc(point, (uint8_t)r->step);
+}
+
+static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+{
+	struct script_reader *r = (struct script_reader *)base;
+
+	(void)err;
+	assert(len >= sizeof(r->step));
+	memcpy(&r->step, point, sizeof(r->step));
+	assert(len == sizeof(r->step) + r->step % 5);
+	assert(len == sizeof(r->step) || point[len - 1] == (uint8_t)r->step);
+	return true;
+}
+
+static void close_reader(struct ts_reader *base)
+{
+	free(base);
+}
+
+static struct ts_reader *open_reader(struct ts_recording *rec, struct ts_error *err)
+{
+	static const struct ts_reader_ops ops = { next_step, save, resume, close_reader };
+	struct script_reader *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+		return NULL;
+	}
+	r->base.ops = &ops;
+	r->s = (struct script *)rec;
+	return &r->base;
+}
+
+static void close_recording(struct ts_recording *rec)
+{
+	struct script *s = (struct script *)rec;
+
+	ts_recording_fini(rec);
+	ts_steps_fini(&s->steps);
+	free(s);
+}
+
+struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *process_of)
+{
+	static const struct ts_recording_ops ops = { open_reader, close_recording };
+	struct script *s = calloc(1, sizeof(*s));
+	struct ts_error err;
+
+	if (!s)
+		return NULL;
+	ts_error_reset(&err);
+	ts_recording_init(&s->rec, &ops, "script");
+	ts_steps_init(&s->steps);
+	s->ending = TS_END;
+	s->fail_at = UINT64_MAX;
+	s->n_threads = n_threads;
+	for (uint32_t i = 0; process_of && i < n_threads; i++)
+		s->process_of[i] = process_of[i];
+	if (ts_regset_init(&s->rec.regs, ts_arch_find(arch), 0, &err) && learn_threads(s, n_threads))
+		return s;
+	script_free(s);
+	return NULL;
+}
+
+void script_free(struct script *s)
+{
+	if (s)
+		ts_recording_close(&s->rec);
+}
+
+/* ------------------------------------------------------------------------------------------------ random effects */
+
+#define N_ARENA_BYTES 128 /* at the most */
+#define N_BLOCKS 5
+#define MAX_BLOCK_INSNS 300
+
+struct now_byte {
+	uint8_t value;
+	bool is_known;
+};
+
+/* Straight code; threads run through it and jump about. */
+struct block {
+	uint64_t pc[MAX_BLOCK_INSNS];
+	uint16_t len[MAX_BLOCK_INSNS];
+	unsigned n;
+};
+
+struct maker {
+	struct script *s;
+	struct ts_steps *out; /* where effects go: the initial ones or the steps */
+	struct script_random rnd;
+	struct block blocks[N_BLOCKS];
+	unsigned block_of[SCRIPT_MAX_THREADS], insn_of[SCRIPT_MAX_THREADS];
+	struct now_byte mem[SCRIPT_MAX_PROCESSES][SCRIPT_N_ARENAS][N_ARENA_BYTES];
+	struct now_byte regs[SCRIPT_MAX_THREADS][1024];
+	uint32_t thread; /* whose effects are made */
+	/* the recording's temper, in percent */
+	unsigned switches, jumps, busy, fills, unknowns, lies, n_values;
+};
+
+static struct now_byte *now_at(struct maker *m, uint64_t addr)
+{
+	unsigned a = 0;
+
+	while (addr < script_arenas[a].first || addr > script_arenas[a].last)
+		a++;
+	return &m->mem[m->s->process_of[m->thread]][a][addr - script_arenas[a].first];
+}
+
+static void forget_range(struct maker *m, uint64_t addr, uint64_t len, bool is_zero)
+{
+	for (unsigned a = 0; a < SCRIPT_N_ARENAS; a++) {
+		for (uint64_t i = script_arenas[a].first;; i++) {
+			if (i >= addr && i - addr < len)
+				*now_at(m, i) = (struct now_byte){ 0, is_zero };
+			if (i == script_arenas[a].last)
+				break;
+		}
+	}
+}
+
+static uint8_t random_value(struct maker *m)
+{
+	return (uint8_t)script_below(&m->rnd, m->n_values);
+}
+
+/* A value for a read of @now: what is there, in a few cases something else. */
+static void see_value(struct maker *m, struct now_byte *now, uint8_t *value)
+{
+	if (!now->is_known || script_chance(&m->rnd, m->lies))
+		now->value = random_value(m);
+	now->is_known = true;
+	*value = now->value;
+}
+
+static void write_value(struct maker *m, struct now_byte *now, uint8_t *value)
+{
+	*value = now->value = random_value(m);
+	now->is_known = true;
+}
+
+static void make_reg(struct maker *m)
+{
+	uint64_t g_len = m->s->rec.regs.g_len, off = script_below(&m->rnd, g_len);
+	uint64_t len = 1 + script_below(&m->rnd, g_len - off < 16 ? g_len - off : 16);
+	bool is_write = m->out == &m->s->rec.initial || script_chance(&m->rnd, 60);
+	enum ts_effect_kind kind = is_write ? TS_FX_REG_WRITE : TS_FX_REG_READ;
+	uint8_t value[16];
+
+	if (script_chance(&m->rnd, m->unknowns)) {
+		ts_steps_effect(m->out, kind, off, len);
+		for (uint64_t i = 0; is_write && i < len; i++)
+			m->regs[m->thread][off + i].is_known = false;
+		return;
+	}
+	for (uint64_t i = 0; i < len; i++)
+		(is_write ? write_value : see_value)(m, &m->regs[m->thread][off + i], &value[i]);
+	ts_steps_value(m->out, kind, off, value, (uint32_t)len);
+}
+
+static void make_access(struct maker *m)
+{
+	bool is_write = m->out == &m->s->rec.initial || script_chance(&m->rnd, 50);
+	enum ts_effect_kind kind = is_write ? TS_FX_WRITE : TS_FX_READ;
+	struct ts_effect *e;
+	uint64_t addr, len;
+	uint8_t value[40];
+
+	script_range(&m->rnd, script_chance(&m->rnd, 80) ? 8 : 40, &addr, &len);
+	if (script_chance(&m->rnd, m->unknowns)) {
+		e = ts_steps_effect(m->out, kind, addr, len);
+		if (is_write)
+			forget_range(m, addr, len, false);
+	} else {
+		for (uint64_t i = 0; i < len; i++)
+			(is_write ? write_value : see_value)(m, now_at(m, addr + i), &value[i]);
+		e = ts_steps_value(m->out, kind, addr, value, (uint32_t)len);
+	}
+	e->is_hidden = script_chance(&m->rnd, 10);
+}
+
+/* A range for a map: within an arena, of whole pages, or nearly everything. */
+static void make_region(struct maker *m, uint64_t *addr, uint64_t *len)
+{
+	unsigned how = (unsigned)script_below(&m->rnd, 10);
+
+	script_range(&m->rnd, 60, addr, len);
+	if (how < 3) {
+		*addr &= ~UINT64_C(4095);
+		*len = *addr > UINT64_MAX - 0xffff ? UINT64_MAX - *addr + 1 : 4096 * (1 + script_below(&m->rnd, 5));
+	} else if (how == 3) {
+		*len = UINT64_MAX - *addr + (*addr > 0);
+	}
+}
+
+static void make_map(struct maker *m)
+{
+	static const char *const descs[] = { NULL, "stack", "a program" };
+	static const char *const files[] = { NULL, "/" SCRIPT_FILE, "/" SCRIPT_FILE, "/nowhere/else.so" };
+	const char *desc = descs[script_below(&m->rnd, 3)], *file = files[script_below(&m->rnd, 4)];
+	uint64_t addr, len;
+	struct ts_map *map;
+
+	make_region(m, &addr, &len);
+	map = ts_steps_map(m->out, addr, len, desc, desc ? strlen(desc) : 0, file, file ? strlen(file) : 0);
+	map->file_off = script_below(&m->rnd, 2) * script_below(&m->rnd, SCRIPT_FILE_LEN + 20);
+	map->prot = (uint32_t)script_below(&m->rnd, 8);
+	map->fill = script_chance(&m->rnd, 40) ? TS_FILL_ZERO : TS_FILL_UNKNOWN;
+	forget_range(m, addr, len, map->fill == TS_FILL_ZERO);
+}
+
+static void make_fill(struct maker *m)
+{
+	static const enum ts_effect_kind kinds[] = { TS_FX_UNMAP, TS_FX_PROTECT, TS_FX_FORGET };
+	enum ts_effect_kind kind = kinds[script_below(&m->rnd, 3)];
+	uint64_t addr, len;
+
+	if (script_chance(&m->rnd, 40)) {
+		make_map(m);
+		return;
+	}
+	make_region(m, &addr, &len);
+	ts_steps_effect(m->out, kind, addr, len)->item = (uint32_t)script_below(&m->rnd, 8);
+	if (kind != TS_FX_PROTECT)
+		forget_range(m, addr, len, false);
+}
+
+static void make_event(struct maker *m)
+{
+	enum ts_event_kind kind = script_chance(&m->rnd, 70) ? TS_EV_SYSCALL : script_below(&m->rnd, TS_N_EVENT_KINDS);
+	struct ts_event *ev = ts_steps_event(m->out, kind);
+
+	ev->number = script_below(&m->rnd, 4);
+	ev->has_ret = script_chance(&m->rnd, 60);
+	ev->ret = script_random(&m->rnd);
+	ev->n_args = (uint8_t)script_below(&m->rnd, TS_MAX_SYSCALL_ARGS + 1);
+	for (unsigned i = 0; i < ev->n_args; i++)
+		ev->args[i] = script_random(&m->rnd);
+}
+
+static void make_effect(struct maker *m)
+{
+	unsigned what = (unsigned)script_below(&m->rnd, 100);
+
+	if (what < m->fills)
+		make_fill(m);
+	else if (what < 30)
+		make_reg(m);
+	else if (what < 94)
+		make_access(m);
+	else if (what < 97 && m->out == &m->s->steps)
+		make_event(m);
+	else if (m->out == &m->s->steps || m->s->rec.n_threads == m->s->n_threads)
+		ts_steps_effect(m->out, TS_FX_THREAD, 0, 0)->item = m->thread =
+			(uint32_t)script_below(&m->rnd, m->s->n_threads);
+}
+
+static void make_block(struct maker *m, struct block *b, uint64_t start)
+{
+	b->n = script_chance(&m->rnd, 30) ? MAX_BLOCK_INSNS : 1 + (unsigned)script_below(&m->rnd, 20);
+	for (unsigned i = 0; i < b->n; i++) {
+		b->pc[i] = start;
+		b->len[i] = (uint16_t)(1 + script_below(&m->rnd, 15));
+		if (script_chance(&m->rnd, 5))
+			b->len[i] = script_chance(&m->rnd, 70) ? 0 : 255 + (uint16_t)script_below(&m->rnd, 3);
+		start += b->len[i];
+	}
+}
+
+static void make_code(struct maker *m)
+{
+	uint64_t starts[N_BLOCKS] = { 0, 0x400000, 0x400003, 0, UINT64_MAX - 30 };
+
+	starts[3] = starts[1] + 300 + script_below(&m->rnd, 300);
+	for (unsigned i = 0; i < N_BLOCKS; i++)
+		make_block(m, &m->blocks[i], starts[i]);
+}
+
+static void make_step(struct maker *m, uint32_t thread)
+{
+	struct block *b;
+	unsigned i;
+
+	if (script_chance(&m->rnd, m->jumps) || m->insn_of[thread] >= m->blocks[m->block_of[thread]].n) {
+		m->block_of[thread] = (unsigned)script_below(&m->rnd, N_BLOCKS);
+		m->insn_of[thread] = script_chance(&m->rnd, 70) ?
+					     0 :
+					     (unsigned)script_below(&m->rnd, m->blocks[m->block_of[thread]].n);
+	}
+	b = &m->blocks[m->block_of[thread]];
+	i = m->insn_of[thread]++;
+	m->thread = thread;
+	while (script_chance(&m->rnd, m->busy))
+		make_effect(m);
+	ts_steps_close(&m->s->steps, b->pc[i], b->len[i], thread);
+}
+
+static unsigned one_of(struct maker *m, unsigned a, unsigned b, unsigned c)
+{
+	unsigned which = (unsigned)script_below(&m->rnd, 3);
+
+	return which == 0 ? a : which == 1 ? b : c;
+}
+
+static void choose_temper(struct maker *m)
+{
+	m->switches = one_of(m, 0, 3, 40);
+	m->jumps = one_of(m, 1, 10, 50);
+	m->busy = one_of(m, 20, 50, 75);
+	m->fills = one_of(m, 0, 1, 12);
+	m->unknowns = one_of(m, 0, 4, 30);
+	m->lies = one_of(m, 0, 0, 2);
+	m->n_values = one_of(m, 2, 4, 256);
+}
+
+static void make_initial(struct maker *m)
+{
+	m->out = &m->s->rec.initial;
+	m->thread = 0;
+	for (uint64_t n = script_below(&m->rnd, 40); n; n--)
+		make_effect(m);
+	m->out = &m->s->steps;
+}
+
+struct script *script_random_new(uint64_t seed, uint64_t n_steps)
+{
+	static const char *const archs[] = { "x86_64", "i386", "m68k" };
+	struct maker *m = calloc(1, sizeof(*m));
+	uint32_t process_of[SCRIPT_MAX_THREADS], n_threads, thread;
+	struct script *s;
+
+	assert(m);
+	m->rnd.state = seed;
+	choose_temper(m);
+	n_threads = 1 + (uint32_t)script_below(&m->rnd, SCRIPT_MAX_THREADS);
+	for (uint32_t i = 0; i < SCRIPT_MAX_THREADS; i++)
+		process_of[i] = (uint32_t)script_below(&m->rnd, 1 + script_below(&m->rnd, SCRIPT_MAX_PROCESSES));
+	m->s = s = script_new(archs[script_below(&m->rnd, 3)], n_threads, process_of);
+	assert(s && s->rec.regs.g_len <= sizeof(m->regs[0]) / sizeof(m->regs[0][0]));
+	if (script_chance(&m->rnd, 30))
+		s->rec.n_threads = 1; /* the others appear while it is read */
+	make_initial(m);
+	make_code(m);
+	thread = (uint32_t)script_below(&m->rnd, n_threads);
+	for (uint64_t i = 0; i < n_steps; i++) {
+		if (script_chance(&m->rnd, m->switches))
+			thread = (uint32_t)script_below(&m->rnd, n_threads);
+		make_step(m, thread);
+	}
+	s->end = (struct ts_end){ .pc = m->blocks[0].pc[0], .has_pc = script_chance(&m->rnd, 50) };
+	assert(!s->steps.is_failed && !s->rec.initial.is_failed);
+	free(m);
+	return s;
+}

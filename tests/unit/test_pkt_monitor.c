@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/hex.h"
+
+/* What a client shows of a command that succeeds. */
+static const char *monitor(const char *command)
+{
+	char *out = fake.text;
+
+	fake_send_hex("qRcmd,%s", command);
+	ck_assert_msg(fake.reply.kind == RSP_REPLY_DATA, "%s: %s", command, fake.text);
+	for (size_t i = 0; i < fake.reply.len; i += 2)
+		*out++ = (char)(rsp_hex_digit((uint8_t)fake.text[i]) << 4 |
+				rsp_hex_digit((uint8_t)fake.text[i + 1]));
+	*out = '\0';
+	return fake.text;
+}
+
+/* What gdb 13 shows of one that fails, before its own words. */
+static const char *monitor_fails(const char *command)
+{
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", command), "E01");
+	return fake_console();
+}
+
+static const char gdb[] = "qSupported:multiprocess+";
+
+START_TEST(when_says_position_thread_and_pc_as_gdb_does)
+{
+	ck_assert_str_eq(monitor("when"), "position 0 of 10 (0.00%), thread 1000, pc 0x401000\n");
+	fake_send(gdb);
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(monitor("when"), "position 4 of 10 (40.00%), thread 100.1001, pc 0x402001\n");
+	rsp_session_go(&fake.session, 10);
+	ck_assert_str_eq(monitor("when"), "position 10 of 10 (100.00%), thread 100.1000, pc 0x401006\n");
+}
+END_TEST
+
+START_TEST(a_pc_that_nobody_knows_is_said_to_be_unknown)
+{
+	rsp_session_go(&fake.session, 9);
+	fake_send("Hg3ea");
+	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 1002, pc unknown\n");
+}
+END_TEST
+
+START_TEST(goto_moves_to_positions_and_shares_and_ends)
+{
+	static const struct {
+		const char *command;
+		uint64_t pos;
+	} moves[] = {
+		{ "goto 7", 7 },     { "goto 0", 0 },
+		{ "goto 10", 10 },   { "goto 50%", 5 },
+		{ "goto 0%", 0 },    { "goto 100%", 10 },
+		{ "goto 39.9%", 3 }, { "goto begin", 0 },
+		{ "goto end", 10 },  { "  goto   12.500%  ", 1 },
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		fake.session.pos = 6;
+		monitor(moves[i].command);
+		ck_assert_msg(fake.session.pos == moves[i].pos, "%s: %d", moves[i].command,
+			      (int)fake.session.pos);
+	}
+	ck_assert_str_eq(monitor("goto 4"), "position 4 of 10 (40.00%), thread 1001, pc 0x402001\n");
+	ck_assert_uint_eq(fake.session.thread, 1);
+}
+END_TEST
+
+START_TEST(goto_elsewhere_says_why_and_moves_nothing)
+{
+	static const char *const commands[] = {
+		"goto",
+		"goto 11",
+		"goto -1",
+		"goto 101%",
+		"goto 100.1%",
+		"goto x",
+		"goto 5x",
+		"goto 5 6",
+		"goto 5%%",
+		"goto .5%",
+		"goto 5.%",
+		"goto 0x5",
+		"goto 18446744073709551616",
+		"goto 99999999999999999999%",
+		"goto BEGIN",
+		"goto 1.12345678901%",
+	};
+
+	rsp_session_go(&fake.session, 6);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		ck_assert_ptr_nonnull(strstr(monitor_fails(commands[i]), "position"));
+		ck_assert_uint_eq(fake.session.pos, 6);
+	}
+	ck_assert_str_eq(monitor_fails("goto 11"),
+			 "there is no position 11, they go from 0 to 10\n");
+}
+END_TEST
+
+START_TEST(a_client_that_reads_texts_of_errors_gets_one)
+{
+	fake_send("qSupported:error-message+");
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "goto 11"),
+			 "E.there is no position 11, they go from 0 to 10");
+	ck_assert_str_eq(fake_console(), "");
+}
+END_TEST
+
+START_TEST(lldb_shows_console_output_only)
+{
+	fake.session.is_lldb = true;
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "when"), "OK");
+	ck_assert_str_eq(fake_console(), "position 0 of 10 (0.00%), thread 1000, pc 0x401000\n");
+}
+END_TEST
+
+START_TEST(a_text_that_does_not_fit_goes_to_the_console)
+{
+	const struct fake_options small = { .packet_size = 64 };
+
+	fake_again(&small);
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "maps"), "OK");
+	ck_assert_ptr_nonnull(strstr(fake_console(), "[stack]"));
+}
+END_TEST
+
+START_TEST(help_has_a_line_for_each_command)
+{
+	static const char *const commands[] = { "goto", "help", "info", "maps", "threads", "when" };
+	const char *at = monitor("help");
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		ck_assert_ptr_nonnull(at);
+		ck_assert_int_eq(strncmp(at, "monitor ", 8), 0);
+		ck_assert_int_eq(strncmp(at + 8, commands[i], strlen(commands[i])), 0);
+		at = strchr(at, '\n') + 1;
+	}
+	ck_assert_str_eq(at, "");
+}
+END_TEST
+
+START_TEST(an_unknown_command_names_help)
+{
+	ck_assert_str_eq(monitor_fails("whence"),
+			 "no command \"whence\": \"monitor help\" lists those there are\n");
+	ck_assert_str_eq(monitor_fails("whe"),
+			 "no command \"whe\": \"monitor help\" lists those there are\n");
+	ck_assert_ptr_nonnull(strstr(monitor_fails(""), "monitor help"));
+	ck_assert_str_eq(monitor_fails("when then"), "when takes no argument\n");
+}
+END_TEST
+
+static void make_odd(struct ts_recording *rec)
+{
+	ts_recording_warn(rec, "odd thing");
+	ts_recording_warn(rec, "odd thing");
+	ts_recording_warn(rec, "another");
+}
+
+START_TEST(info_says_what_the_recording_is_and_what_is_odd)
+{
+	const struct fake_options odd = { .change = make_odd };
+
+	fake_again(&odd);
+	fake.tl->damage = (struct ts_error){ .code = TS_ETRUNC, .off = 0x1f, .text = "cut off" };
+	ck_assert_str_eq(
+		monitor("info"),
+		"format: script\narchitecture: x86_64\nsystem: linux\nprogram: /usr/bin/fake\narguments: "
+		"fake -v\n"
+		"positions: 0 to 10\nthreads: 3\nmemory reads: not recorded\nsystem calls: recorded\n"
+		"unexplained changes: 0\nwarning: odd thing (2 times)\nwarning: another\ndamage: 0x1f: cut "
+		"off\n");
+}
+END_TEST
+
+START_TEST(maps_are_those_of_the_position)
+{
+	ck_assert_ptr_null(strstr(monitor("maps"), "[heap]"));
+	rsp_session_go(&fake.session, 9);
+	ck_assert_ptr_nonnull(strstr(monitor("maps"), "[heap]"));
+	rsp_session_go(&fake.session, 8);
+	ck_assert_str_eq(monitor_fails("maps"), "the recording knows of no mapped region here\n");
+}
+END_TEST
+
+START_TEST(threads_are_all_of_the_recording)
+{
+	fake_send(gdb);
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(monitor("threads"), "thread 100.1000: runs again at position 6\n"
+					     "thread 100.1001 \"w<&>\": position 4 of 10\n"
+					     "thread 101.1002: does not exist here\n");
+}
+END_TEST
+
+START_TEST(malformed_packets_are_errors)
+{
+	static const char *const packets[] = { "qRcmd,6", "qRcmd,zz", "qRcmd,7768656e,", "qRcmd,776865zz" };
+
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
+		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+		ck_assert_str_eq(fake_console(), "");
+	}
+}
+END_TEST
+
+FAKE_SUITE("pkt_monitor", when_says_position_thread_and_pc_as_gdb_does,
+	   a_pc_that_nobody_knows_is_said_to_be_unknown, goto_moves_to_positions_and_shares_and_ends,
+	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
+	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
+	   help_has_a_line_for_each_command, an_unknown_command_names_help,
+	   info_says_what_the_recording_is_and_what_is_odd, maps_are_those_of_the_position,
+	   threads_are_all_of_the_recording, malformed_packets_are_errors)

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Does the last reply claim the feature? */
+static bool is_claimed(const char *feature)
+{
+	const char *at = strstr(fake.text, feature);
+
+	return at && at > fake.text && at[-1] == ';' && (at[strlen(feature)] == ';' || !at[strlen(feature)]);
+}
+
+static const char gdb_13[] =
+	"qSupported:multiprocess+;swbreak+;hwbreak+;qRelocInsn+;fork-events+;vfork-events+;exec-events+;"
+	"vContSupported+;QThreadEvents+;no-resumed+;memory-tagging+;xmlRegisters=i386";
+static const char lldb_14[] =
+	"qSupported:xmlRegisters=i386,arm,mips,arc;multiprocess+;fork-events+;vfork-events+";
+
+START_TEST(gdb_is_told_the_packet_size_and_the_features)
+{
+	fake_send(gdb_13);
+	ck_assert(strncmp(fake.text, "PacketSize=8000;", 16) == 0);
+	ck_assert(is_claimed("multiprocess+"));
+	ck_assert(is_claimed("swbreak+"));
+	ck_assert(is_claimed("hwbreak+"));
+	ck_assert(is_claimed("ReverseStep+"));
+	ck_assert(is_claimed("ReverseContinue+"));
+	ck_assert(is_claimed("QStartNoAckMode+"));
+	ck_assert(is_claimed("qXfer:features:read+"));
+	ck_assert(is_claimed("qXfer:threads:read+"));
+	ck_assert(is_claimed("qXfer:exec-file:read+"));
+	ck_assert(is_claimed("qXfer:auxv:read+"));
+	ck_assert(is_claimed("QCatchSyscalls+"));
+	ck_assert(is_claimed("binary-upload+"));
+}
+END_TEST
+
+START_TEST(what_no_recording_can_do_is_not_claimed)
+{
+	fake_send(gdb_13);
+	ck_assert_ptr_null(strstr(fake.text, "memory-map"));
+	ck_assert_ptr_null(strstr(fake.text, "QNonStop"));
+	ck_assert_ptr_null(strstr(fake.text, "QThreadEvents"));
+	ck_assert_ptr_null(strstr(fake.text, "QThreadSuffixSupported"));
+	ck_assert_ptr_null(strstr(fake.text, "qXfer:siginfo"));
+	ck_assert_ptr_null(strstr(fake.text, "qXfer:libraries"));
+}
+END_TEST
+
+START_TEST(features_of_the_client_are_claimed_only_if_it_has_them)
+{
+	fake_send("qSupported:hwbreak+;swbreak-;multiprocess");
+	ck_assert(is_claimed("hwbreak+"));
+	ck_assert(!is_claimed("swbreak+"));
+	ck_assert(!is_claimed("multiprocess+"));
+	ck_assert(fake.session.has_hwbreak && !fake.session.has_swbreak && !fake.session.has_multiprocess);
+	fake_send("qSupported");
+	ck_assert(!is_claimed("hwbreak+") && !fake.session.has_hwbreak);
+}
+END_TEST
+
+static void know_nothing(struct ts_recording *rec)
+{
+	free(rec->exec_path);
+	free(rec->auxv);
+	rec->exec_path = NULL;
+	rec->auxv = NULL;
+	rec->auxv_len = 0;
+	rec->has_syscalls = false;
+}
+
+START_TEST(features_of_the_recording_are_claimed_only_if_it_has_them)
+{
+	const struct fake_options poor = { .change = know_nothing };
+
+	fake_again(&poor);
+	fake_send(gdb_13);
+	ck_assert(!is_claimed("qXfer:exec-file:read+"));
+	ck_assert(!is_claimed("qXfer:auxv:read+"));
+	ck_assert(!is_claimed("QCatchSyscalls+"));
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read::0,100"), "");
+	ck_assert_str_eq(fake_send("qXfer:auxv:read::0,100"), "");
+	ck_assert_str_eq(fake_send("QCatchSyscalls:1"), "");
+}
+END_TEST
+
+START_TEST(lldb_is_known_by_the_order_of_its_packets)
+{
+	ck_assert_str_eq(fake_send("QStartNoAckMode"), "OK");
+	fake_send(lldb_14);
+	ck_assert(fake.session.is_lldb);
+	ck_assert(!is_claimed("multiprocess+"));
+	ck_assert(!is_claimed("qXfer:auxv:read+"));
+	ck_assert(is_claimed("qXfer:features:read+"));
+}
+END_TEST
+
+START_TEST(lldb_is_known_by_a_packet_of_its_own)
+{
+	fake_send(gdb_13);
+	ck_assert_str_eq(fake_send("QThreadSuffixSupported"), "");
+	ck_assert(fake.session.is_lldb);
+}
+END_TEST
+
+START_TEST(gdb_is_not_taken_for_lldb)
+{
+	fake_send(gdb_13);
+	ck_assert_str_eq(fake_send("QStartNoAckMode"), "OK");
+	ck_assert(!fake.session.is_lldb);
+	ck_assert(fake.session.wants_noack);
+}
+END_TEST
+
+START_TEST(a_client_that_introduces_itself_finds_nothing_but_the_position)
+{
+	fake_send(gdb_13);
+	rsp_session_go(&fake.session, 7);
+	ck_assert_str_eq(fake_send("Z0,401003,1"), "OK");
+	ck_assert_str_eq(fake_send("QCatchSyscalls:1;1"), "OK");
+	fake_send_hex("vFile:open:%s,0,0", "/proc/100/maps");
+	fake_send(gdb_13);
+	ck_assert_uint_eq(fake.session.pos, 7);
+	ck_assert_uint_eq(fake.session.breaks.n_items, 0);
+	ck_assert(!fake.session.catches_syscalls);
+	ck_assert(!fake.session.files[0].is_open);
+}
+END_TEST
+
+START_TEST(errors_are_numbers_texts_or_hex_texts)
+{
+	ck_assert_str_eq(fake_send("M401000,1:00"), "E01");
+	fake_send(gdb_13);
+	ck_assert_str_eq(fake_send("M401000,1:00"), "E.a recording can't be changed");
+	ck_assert_str_eq(fake_send("QEnableErrorStrings"), "OK");
+	ck_assert_ptr_eq(strstr(fake_send("M401000,1:00"), "E01;"), fake.text);
+	ck_assert_str_eq(fake.text + 4, fake_hex("a recording can't be changed"));
+	fake.session.is_lldb = true;
+	fake_send(lldb_14);
+	ck_assert_str_eq(fake_send("M401000,1:00"), "E01");
+}
+END_TEST
+
+START_TEST(what_must_be_unknown_is)
+{
+	ck_assert_str_eq(fake_send("vMustReplyEmpty"), "");
+	ck_assert_str_eq(fake_send("qGetTLSAddr:1,2,3"), "");
+	ck_assert_str_eq(fake_send("qHostInfo"), "");
+	ck_assert_str_eq(fake_send("qProcessInfo"), "");
+	ck_assert_str_eq(fake_send("qOffsets"), "");
+}
+END_TEST
+
+START_TEST(settings_that_change_nothing_are_taken)
+{
+	ck_assert_str_eq(fake_send("QNonStop:0"), "OK");
+	ck_assert_str_eq(fake_send("QThreadEvents:1"), "OK");
+	ck_assert_str_eq(fake_send("QThreadEvents:0"), "OK");
+	ck_assert_str_eq(fake_send("QPassSignals:"), "OK");
+	ck_assert_str_eq(fake_send("QPassSignals:e;10;14"), "OK");
+	ck_assert_str_eq(fake_send("QProgramSignals:0;1;3"), "OK");
+	ck_assert_str_eq(fake_send("qSymbol::"), "OK");
+	ck_assert_str_eq(fake_send("qSymbol:1234:6d61696e"), "OK");
+	ck_assert_str_eq(fake_send("qSymbol::6d61696e"), "OK");
+	ck_assert_str_eq(fake_send("vCtrlC"), "OK");
+}
+END_TEST
+
+START_TEST(threads_cannot_be_stopped_one_by_one)
+{
+	ck_assert_int_eq(fake_send("QNonStop:1")[0], 'E');
+}
+END_TEST
+
+START_TEST(system_calls_to_catch_are_kept)
+{
+	ck_assert_str_eq(fake_send("QCatchSyscalls:1;3b;e7"), "OK");
+	ck_assert(fake.session.catches_syscalls);
+	ck_assert_uint_eq(fake.session.n_syscalls, 2);
+	ck_assert_uint_eq(fake.session.syscalls[1], 0xe7);
+	ck_assert_int_eq(fake_send("QCatchSyscalls:1;3b;zz")[0], 'E');
+	ck_assert_uint_eq(fake.session.n_syscalls, 2);
+	ck_assert_str_eq(fake_send("QCatchSyscalls:1"), "OK");
+	ck_assert_uint_eq(fake.session.n_syscalls, 0);
+	ck_assert_str_eq(fake_send("QCatchSyscalls:0"), "OK");
+	ck_assert(!fake.session.catches_syscalls);
+}
+END_TEST
+
+START_TEST(the_processes_were_there_before)
+{
+	ck_assert_str_eq(fake_send("qAttached"), "1");
+	ck_assert_str_eq(fake_send("qAttached:64"), "1");
+	ck_assert_str_eq(fake_send("qAttached:65"), "1");
+	ck_assert_int_eq(fake_send("qAttached:66")[0], 'E');
+}
+END_TEST
+
+START_TEST(detaching_ends_the_session)
+{
+	ck_assert_str_eq(fake_send("D;64"), "OK");
+	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(a_process_that_is_not_there_cannot_be_detached_or_killed)
+{
+	ck_assert_int_eq(fake_send("D;66")[0], 'E');
+	ck_assert_int_eq(fake_send("vKill;66")[0], 'E');
+	ck_assert_int_eq(fake_send("vAttach;66")[0], 'E');
+	ck_assert(!fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(k_ends_the_session_without_a_reply)
+{
+	ck_assert_str_eq(fake_send("k"), "(none)");
+	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(lldb_is_told_that_it_has_killed)
+{
+	fake_send("QThreadSuffixSupported");
+	ck_assert_str_eq(fake_send("k"), "X09");
+	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(an_extended_client_stays)
+{
+	ck_assert_str_eq(fake_send("!"), "OK");
+	ck_assert_str_eq(fake_send("vKill;64"), "OK");
+	ck_assert_str_eq(fake_send("D;64"), "OK");
+	ck_assert(!fake.session.is_closing);
+	ck_assert_str_eq(fake_send("k"), "(none)");
+	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(to_run_is_to_go_to_the_beginning)
+{
+	rsp_session_go(&fake.session, 5);
+	ck_assert_ptr_eq(strstr(fake_send("vRun;2f62696e2f6c73;2d6c"), "T05"), fake.text);
+	ck_assert_uint_eq(fake.session.pos, 0);
+	rsp_session_go(&fake.session, 5);
+	ck_assert_int_eq(fake_send("vRun;")[0], 'T');
+	ck_assert_uint_eq(fake.session.pos, 0);
+	rsp_session_go(&fake.session, 5);
+	ck_assert_str_eq(fake_send("R00"), "(none)");
+	ck_assert_uint_eq(fake.session.pos, 0);
+}
+END_TEST
+
+START_TEST(to_attach_is_to_stay)
+{
+	rsp_session_go(&fake.session, 5);
+	ck_assert_int_eq(fake_send("vAttach;64")[0], 'T');
+	ck_assert_uint_eq(fake.session.pos, 5);
+}
+END_TEST
+
+START_TEST(malformed_packets_are_errors)
+{
+	static const char *const packets[] = {
+		"QStartNoAckMode:1",
+		"QThreadSuffixSupported:",
+		"QEnableErrorStrings;",
+		"!1",
+		"QNonStop",
+		"QNonStop:",
+		"QNonStop:2",
+		"QNonStop:00",
+		"QThreadEvents",
+		"QThreadEvents:x",
+		"QPassSignals:zz",
+		"QPassSignals:1,2",
+		"QProgramSignals:1;;2",
+		"QCatchSyscalls",
+		"QCatchSyscalls:",
+		"QCatchSyscalls:2",
+		"QCatchSyscalls:1;",
+		"QCatchSyscalls:1,2",
+		"QCatchSyscalls:0;1",
+		"qAttached:zz",
+		"qAttached:64:",
+		"qSymbol",
+		"qSymbol:",
+		"qSymbol:zz:",
+		"qSymbol::6",
+		"qSymbol::zz",
+		"D;zz",
+		"D;64;",
+		"k1",
+		"vKill",
+		"vKill;",
+		"vKill;zz",
+		"R",
+		"R0",
+		"R000",
+		"Rzz",
+		"vRun;zz",
+		"vRun;6",
+		"vAttach",
+		"vAttach;",
+		"vCtrlC:",
+	};
+
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+	ck_assert(!fake.session.is_lldb && !fake.session.is_extended && !fake.session.is_closing);
+}
+END_TEST
+
+FAKE_SUITE("pkt_query", gdb_is_told_the_packet_size_and_the_features, what_no_recording_can_do_is_not_claimed,
+	   features_of_the_client_are_claimed_only_if_it_has_them,
+	   features_of_the_recording_are_claimed_only_if_it_has_them,
+	   lldb_is_known_by_the_order_of_its_packets, lldb_is_known_by_a_packet_of_its_own,
+	   gdb_is_not_taken_for_lldb, a_client_that_introduces_itself_finds_nothing_but_the_position,
+	   errors_are_numbers_texts_or_hex_texts, what_must_be_unknown_is,
+	   settings_that_change_nothing_are_taken, threads_cannot_be_stopped_one_by_one,
+	   system_calls_to_catch_are_kept, the_processes_were_there_before, detaching_ends_the_session,
+	   a_process_that_is_not_there_cannot_be_detached_or_killed, k_ends_the_session_without_a_reply,
+	   lldb_is_told_that_it_has_killed, an_extended_client_stays, to_run_is_to_go_to_the_beginning,
+	   to_attach_is_to_stay, malformed_packets_are_errors)

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+#include "unit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct ts_reg *reg(const char *name)
+{
+	int i = ts_regset_find(rsp_regset(&fake.session), name);
+
+	ck_assert_int_ge(i, 0);
+	return &rsp_regset(&fake.session)->regs[i];
+}
+
+/* Is this register of a g reply known, and what is it? */
+static const char *in_g(const char *name)
+{
+	static char value[128];
+
+	snprintf(value, sizeof(value), "%.*s", 2 * (int)reg(name)->len, fake.text + 2 * reg(name)->off);
+	return value;
+}
+
+static const char *send_p(const char *name)
+{
+	char packet[32];
+
+	snprintf(packet, sizeof(packet), "p%x", reg(name)->regnum);
+	return fake_send(packet);
+}
+
+START_TEST(g_has_all_registers_with_the_unknown_ones_as_x)
+{
+	fake_send("g");
+	ck_assert_uint_eq(fake.reply.len, 2 * rsp_regset(&fake.session)->g_len);
+	ck_assert_str_eq(in_g("rax"), "8877665544332211");
+	ck_assert_str_eq(in_g("rip"), "0010400000000000");
+	ck_assert_str_eq(in_g("rcx"), "xxxxxxxxxxxxxxxx");
+}
+END_TEST
+
+START_TEST(a_register_known_in_part_is_sent_as_unknown)
+{
+	ck_assert_str_eq(send_p("rbx"), "xxxxxxxxxxxxxxxx");
+	fake_send("g");
+	ck_assert_str_eq(in_g("rbx"), "xxxxxxxxxxxxxxxx");
+}
+END_TEST
+
+START_TEST(lldb_gets_an_error_for_an_unknown_register)
+{
+	fake_send("QThreadSuffixSupported");
+	ck_assert_str_eq(send_p("rcx"), "E14");
+	ck_assert_str_eq(send_p("rax"), "8877665544332211");
+}
+END_TEST
+
+START_TEST(p_has_one_register_at_the_position)
+{
+	ck_assert_str_eq(send_p("rax"), "8877665544332211");
+	ck_assert_str_eq(send_p("rip"), "0010400000000000");
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(send_p("rip"), "0120400000000000");
+	ck_assert_str_eq(send_p("rax"), "xxxxxxxxxxxxxxxx");
+}
+END_TEST
+
+START_TEST(registers_are_those_of_the_selected_thread)
+{
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(fake_send("Hg3e8"), "OK");
+	ck_assert_str_eq(send_p("rax"), "8877665544332211");
+	ck_assert_str_eq(send_p("rip"), "0310400000000000");
+}
+END_TEST
+
+START_TEST(a_thread_behind_the_packet_is_the_one_meant)
+{
+	char packet[64];
+
+	rsp_session_go(&fake.session, 4);
+	snprintf(packet, sizeof(packet), "p%x;thread:3e8;", reg("rip")->regnum);
+	ck_assert_str_eq(fake_send(packet), "0310400000000000");
+	fake_send("g;thread:3e8;");
+	ck_assert_str_eq(in_g("rip"), "0310400000000000");
+	fake_send("g");
+	ck_assert_str_eq(in_g("rip"), "0120400000000000");
+}
+END_TEST
+
+START_TEST(a_reply_without_room_for_all_ends_behind_a_whole_register)
+{
+	const struct fake_options small = { .packet_size = 101 };
+
+	fake_again(&small);
+	fake_send("g");
+	ck_assert_uint_eq(fake.reply.len, 96); /* six registers of sixteen digits */
+	ck_assert_str_eq(in_g("rax"), "8877665544332211");
+}
+END_TEST
+
+START_TEST(writing_is_refused_with_a_text_for_those_that_read_one)
+{
+	char packet[64], all[2 * 4096];
+
+	snprintf(packet, sizeof(packet), "P%x=0000000000000000", reg("rax")->regnum);
+	ck_assert_str_eq(fake_send(packet), "E01");
+	fake_send("qSupported");
+	ck_assert_str_eq(fake_send(packet), "E.a recording can't be changed");
+	memset(all, '0', sizeof(all));
+	all[0] = 'G';
+	all[1 + 2 * rsp_regset(&fake.session)->g_len] = '\0';
+	memcpy(all + 1, "xx", 2);
+	ck_assert_str_eq(fake_send(all), "E.a recording can't be changed");
+	ck_assert_str_eq(send_p("rax"), "8877665544332211");
+}
+END_TEST
+
+START_TEST(malformed_packets_are_errors)
+{
+	static const char *const packets[] = {
+		"p",
+		"pzz",
+		"pffffff",
+		"p100000000",
+		"p0,1",
+		"p0;thread:7;",
+		"p0;thread:3e8;x",
+		"P",
+		"P0",
+		"P0=",
+		"P0=1",
+		"P0=00000000",
+		"Pffffff=00",
+		"P0=zz00000000000000",
+		"P0=000000000000000000",
+		"G",
+		"Gzz",
+		"G0",
+		"Gx0",
+		"g;thread:",
+		"g;x",
+		"g:1",
+		"gg",
+	};
+
+	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
+		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+}
+END_TEST
+
+FAKE_SUITE("pkt_regs", g_has_all_registers_with_the_unknown_ones_as_x,
+	   a_register_known_in_part_is_sent_as_unknown, lldb_gets_an_error_for_an_unknown_register,
+	   p_has_one_register_at_the_position, registers_are_those_of_the_selected_thread,
+	   a_thread_behind_the_packet_is_the_one_meant,
+	   a_reply_without_room_for_all_ends_behind_a_whole_register,
+	   writing_is_refused_with_a_text_for_those_that_read_one, malformed_packets_are_errors)

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+START_TEST(the_target_description_is_whole_and_the_last_piece)
+{
+	const struct ts_buf *xml = &fake.shared.target_xml;
+
+	ck_assert_uint_gt(xml->len, 1000);
+	fake_send("qXfer:features:read:target.xml:0,100000");
+	ck_assert_uint_eq(fake.reply.len, xml->len + 1);
+	ck_assert_int_eq(fake.text[0], 'l');
+	ck_assert_mem_eq(fake.text + 1, xml->data, xml->len);
+	ck_assert(fake.reply.is_binary);
+}
+END_TEST
+
+START_TEST(pieces_fit_together)
+{
+	static const char *const packets[] = { "0,400", "400,400", "800,10000" };
+	const struct ts_buf *xml = &fake.shared.target_xml;
+	size_t at = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		char packet[64] = "qXfer:features:read:target.xml:";
+
+		fake_send(strcat(packet, packets[i]));
+		ck_assert_int_eq(fake.text[0], i == 2 ? 'l' : 'm');
+		ck_assert_mem_eq(fake.text + 1, xml->data + at, fake.reply.len - 1);
+		at += fake.reply.len - 1;
+	}
+	ck_assert_uint_eq(at, xml->len);
+}
+END_TEST
+
+START_TEST(a_piece_is_cut_to_the_packet_with_its_escapes)
+{
+	const struct fake_options small = { .packet_size = 64 };
+
+	fake_again(&small);
+	fake_send("qXfer:features:read:target.xml:0,100000");
+	ck_assert_uint_eq(fake.reply.len, 64);
+	ck_assert_int_eq(fake.text[0], 'm');
+	memset(fake.shared.target_xml.data, '}', 100);
+	fake_send("qXfer:features:read:target.xml:0,100000");
+	ck_assert_uint_eq(fake.reply.len, 32); /* "m" and 31 bytes of two characters */
+}
+END_TEST
+
+START_TEST(a_piece_that_ends_with_the_document_is_the_last)
+{
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:0,d"), "l/usr/bin/fake");
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:0,c"), "m/usr/bin/fak");
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:c,c"), "le");
+}
+END_TEST
+
+START_TEST(beyond_the_end_is_an_empty_last_piece)
+{
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:d,10"), "l");
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:ffffffffffffffff,ffffffffffffffff"), "l");
+	ck_assert_str_eq(fake_send("qXfer:threads:read::100000,10"), "l");
+}
+END_TEST
+
+START_TEST(threads_have_names_and_the_position)
+{
+	fake_send("qSupported:multiprocess+");
+	rsp_session_go(&fake.session, 4);
+	ck_assert_str_eq(fake_send("qXfer:threads:read::0,1000"),
+			 "l<?xml version=\"1.0\"?>\n<threads>\n"
+			 "<thread id=\"p64.3e8\">runs again at position 6</thread>\n"
+			 "<thread id=\"p64.3e9\" name=\"w&lt;&amp;&gt;\">position 4 of 10</thread>\n"
+			 "</threads>\n");
+}
+END_TEST
+
+START_TEST(a_thread_list_is_frozen_between_its_pieces)
+{
+	fake_send("qXfer:threads:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "position 0 of 10"));
+	fake_send("qXfer:threads:read::0,20");
+	rsp_session_go(&fake.session, 4);
+	fake_send("qXfer:threads:read::20,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "position 0 of 10"));
+	fake_send("qXfer:threads:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "position 4 of 10"));
+}
+END_TEST
+
+START_TEST(another_document_in_between_is_no_piece_of_it)
+{
+	fake_send("qfThreadInfo");
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:threads:read::1,1000"), "threads"));
+}
+END_TEST
+
+START_TEST(the_auxiliary_vector_is_as_recorded)
+{
+	fake_send("qXfer:auxv:read::0,1000");
+	ck_assert_uint_eq(fake.reply.len, 17);
+	ck_assert_mem_eq(fake.text, "l\6\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0", 17);
+}
+END_TEST
+
+START_TEST(the_program_is_the_one_given_if_one_is)
+{
+	const struct fake_options with_exec = { .exec = "/bin/sh" };
+
+	fake_again(&with_exec);
+	ck_assert_int_eq(fake_send("qXfer:exec-file:read:64:0,1000")[0], 'l');
+	ck_assert_str_eq(fake.text + 1, fake.shared.exec_path);
+	ck_assert_int_eq(fake.text[1], '/');
+	ck_assert_ptr_nonnull(fake.shared.exec);
+}
+END_TEST
+
+START_TEST(a_wrong_annex_is_error_0)
+{
+	ck_assert_str_eq(fake_send("qXfer:features:read:other.xml:0,100"), "E00");
+	ck_assert_str_eq(fake_send("qXfer:features:read::0,100"), "E00");
+	ck_assert_str_eq(fake_send("qXfer:threads:read:1:0,100"), "E00");
+	ck_assert_str_eq(fake_send("qXfer:auxv:read:1:0,100"), "E00");
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:zz:0,100"), "E00");
+}
+END_TEST
+
+START_TEST(malformed_packets_are_errors)
+{
+	static const char *const objects[] = { "features", "threads", "exec-file", "auxv" };
+	static const char *const args[] = { "",	      ":",	"::",	  "::0",   "::0,",  "::,1",
+					    "::0,zz", "::zz,1", "::0,1,", "::0;1", "::0,1:" };
+	char packet[64];
+
+	for (unsigned i = 0; i < 4; i++) {
+		for (size_t j = 0; j < sizeof(args) / sizeof(args[0]); j++) {
+			snprintf(packet, sizeof(packet), "qXfer:%s:read%s", objects[i], args[j]);
+			ck_assert_msg(fake_send(packet)[0] == 'E', "%s: %s", packet, fake.text);
+			ck_assert_str_ne(fake.text, "E00");
+		}
+	}
+}
+END_TEST
+
+START_TEST(writing_and_unknown_objects_are_unknown)
+{
+	ck_assert_str_eq(fake_send("qXfer:memory-map:read::0,100"), "");
+	ck_assert_str_eq(fake_send("qXfer:siginfo:write::0:00"), "");
+}
+END_TEST
+
+FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, pieces_fit_together,
+	   a_piece_is_cut_to_the_packet_with_its_escapes, a_piece_that_ends_with_the_document_is_the_last,
+	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
+	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
+	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
+	   a_wrong_annex_is_error_0, malformed_packets_are_errors, writing_and_unknown_objects_are_unknown)

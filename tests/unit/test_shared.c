@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Three threads; the third is of process 1, the others of process 0. */
+static void name(struct ts_recording *rec, uint64_t pid0, uint64_t pid1, uint64_t tid0, uint64_t tid1,
+		 uint64_t tid2)
+{
+	rec->threads[0].pid = rec->threads[1].pid = pid0;
+	rec->threads[2].pid = pid1;
+	rec->threads[0].tid = tid0;
+	rec->threads[1].tid = tid1;
+	rec->threads[2].tid = tid2;
+}
+
+static void expect_names(void (*change)(struct ts_recording *rec), const int64_t pids[2],
+			 const int64_t tids[3])
+{
+	const struct rsp_names *names = &fake.shared.names;
+	const struct fake_options opt = { .change = change };
+
+	fake_again(&opt);
+	ck_assert_uint_eq(names->n_pids, 2);
+	ck_assert_uint_eq(names->n_tids, 3);
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert_int_eq(names->pids[i], pids[i]);
+	for (unsigned i = 0; i < 3; i++)
+		ck_assert_int_eq(names->tids[i], tids[i]);
+}
+
+START_TEST(recorded_ids_are_kept)
+{
+	expect_names(NULL, (const int64_t[]){ 100, 101 }, (const int64_t[]){ 1000, 1001, 1002 });
+}
+END_TEST
+
+static void all_zero(struct ts_recording *rec)
+{
+	name(rec, 0, 0, 0, 0, 0);
+}
+
+START_TEST(ids_that_are_no_ids_become_the_smallest_free_numbers)
+{
+	expect_names(all_zero, (const int64_t[]){ 1, 2 }, (const int64_t[]){ 1, 2, 3 });
+}
+END_TEST
+
+static void twice(struct ts_recording *rec)
+{
+	name(rec, 7, 7, 1, 1, 2);
+}
+
+START_TEST(of_two_with_one_id_the_first_keeps_it)
+{
+	expect_names(twice, (const int64_t[]){ 7, 1 }, (const int64_t[]){ 1, 3, 2 });
+}
+END_TEST
+
+static void too_large(struct ts_recording *rec)
+{
+	name(rec, UINT64_C(0x80000000), UINT64_C(0x7fffffff), UINT64_MAX, UINT64_C(0x7fffffff),
+	     UINT64_C(0x100000001));
+}
+
+START_TEST(ids_that_gdb_cannot_hold_are_replaced)
+{
+	expect_names(too_large, (const int64_t[]){ 1, 0x7fffffff }, (const int64_t[]){ 1, 0x7fffffff, 2 });
+}
+END_TEST
+
+START_TEST(a_program_that_cannot_be_opened_is_said_to_be_so)
+{
+	struct rsp_shared sh;
+	struct ts_error err = { 0 };
+
+	ck_assert(!rsp_shared_init(&sh, fake.q, "no/such/file", &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_ptr_nonnull(strstr(err.text, "no/such/file"));
+}
+END_TEST
+
+START_TEST(the_program_has_an_absolute_name)
+{
+	const struct fake_options relative = { .exec = "../tmp/../tmp/prog" };
+	FILE *file = fopen("prog", "wb");
+
+	ck_assert_ptr_nonnull(file);
+	fclose(file);
+	fake_again(&relative);
+	ck_assert_int_eq(fake.shared.exec_path[0], '/');
+	ck_assert_ptr_null(strstr(fake.shared.exec_path, ".."));
+}
+END_TEST
+
+FAKE_SUITE("shared", recorded_ids_are_kept, ids_that_are_no_ids_become_the_smallest_free_numbers,
+	   of_two_with_one_id_the_first_keeps_it, ids_that_gdb_cannot_hold_are_replaced,
+	   a_program_that_cannot_be_opened_is_said_to_be_so, the_program_has_an_absolute_name)

@@ -8,11 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-Suite *unit_suite_of(const char *name, const TTest *const *tests, size_t n_tests)
+Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *const *tests, size_t n_tests)
 {
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
 
+	if (setup || teardown)
+		tcase_add_checked_fixture(tcase, setup, teardown);
 	for (size_t i = 0; i < n_tests; i++)
 		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);

@@ -24,19 +24,21 @@
 #include <stdint.h>
 
 /*
- * The suite, defined by the test file: by UNIT_SUITE, or written out where it
- * needs fixtures (tcase_add_checked_fixture) or loops (tcase_add_loop_test).
+ * The suite, defined by the test file: by UNIT_SUITE or UNIT_FIXTURE_SUITE, or
+ * written out where it needs more (tcase_add_loop_test).
  */
 Suite *unit_suite(void);
 
-/* A suite with one case of the same name that holds @tests. */
-Suite *unit_suite_of(const char *name, const TTest *const *tests, size_t n_tests);
+/* A suite with one case of the same name that holds @tests, each run between @setup and @teardown (NULL: none). */
+Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *const *tests, size_t n_tests);
 
-#define UNIT_SUITE(name, ...) \
+#define UNIT_SUITE(name, ...) UNIT_FIXTURE_SUITE(name, NULL, NULL, __VA_ARGS__)
+
+#define UNIT_FIXTURE_SUITE(name, setup, teardown, ...) \
 	Suite *unit_suite(void) \
 	{ \
 		const TTest *const tests[] = { __VA_ARGS__ }; \
-		return unit_suite_of(name, tests, sizeof(tests) / sizeof(tests[0])); \
+		return unit_suite_of(name, setup, teardown, tests, sizeof(tests) / sizeof(tests[0])); \
 	}
 
 /* The path of tests/data/@name. Valid until the next call. */

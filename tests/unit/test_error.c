@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An error keeps its first sentence, takes prefixes, and is shown with file and offset.
+ */
+#include "unit.h"
+
+#include "src/error.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct ts_error err;
+static char text[600];
+
+static void setup(void)
+{
+	ts_error_reset(&err);
+}
+
+START_TEST(the_first_failure_stays)
+{
+	ck_assert(!ts_fail(&err, TS_ECORRUPT, 0x40, "length %d", 7));
+	ck_assert(!ts_fail(&err, TS_EIO, 9, "later"));
+	ck_assert_int_eq(err.code, TS_ECORRUPT);
+	ck_assert_uint_eq(err.off, 0x40);
+	ck_assert_str_eq(err.text, "length 7");
+	ts_error_reset(&err);
+	ts_fail(&err, TS_EIO, 9, "later");
+	ck_assert_str_eq(err.text, "later");
+}
+END_TEST
+
+START_TEST(prefixes_stand_before_the_sentence)
+{
+	ts_fail(&err, TS_ECORRUPT, TS_NO_OFF, "length 7");
+	ck_assert(!ts_fail_prefix(&err, "frame %d", 3));
+	ck_assert(!ts_fail_prefix(&err, "bap"));
+	ck_assert_str_eq(err.text, "bap: frame 3: length 7");
+	ck_assert_int_eq(err.code, TS_ECORRUPT);
+}
+END_TEST
+
+START_TEST(errno_is_told_in_words_and_lack_of_memory_is_its_own_code)
+{
+	errno = ENOENT;
+	ck_assert(!ts_fail_errno(&err, "cannot open %s", "it"));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_str_eq(err.text, "cannot open it: No such file or directory");
+	ts_error_reset(&err);
+	errno = ENOMEM;
+	ts_fail_errno(&err, "cannot open it");
+	ck_assert_int_eq(err.code, TS_ENOMEM);
+}
+END_TEST
+
+START_TEST(a_sentence_too_long_is_cut_and_terminated)
+{
+	ts_fail(&err, TS_EIO, TS_NO_OFF, "%0900d", 1);
+	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+	ts_fail_prefix(&err, "%0300d", 2);
+	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+	ck_assert_int_eq(err.text[299], '2');
+	ts_fail_prefix(&err, "%0900d", 3);
+	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+}
+END_TEST
+
+START_TEST(an_error_is_shown_with_file_and_offset_where_it_has_them)
+{
+	ts_fail(&err, TS_ECORRUPT, 0x1f40, "length 7");
+	ts_error_format(&err, "run.frames", text, sizeof(text));
+	ck_assert_str_eq(text, "run.frames:0x1f40: length 7");
+	ts_error_format(&err, NULL, text, sizeof(text));
+	ck_assert_str_eq(text, "0x1f40: length 7");
+	err.off = TS_NO_OFF;
+	ts_error_format(&err, "run.frames", text, sizeof(text));
+	ck_assert_str_eq(text, "run.frames: length 7");
+	ts_error_format(&err, NULL, text, sizeof(text));
+	ck_assert_str_eq(text, "length 7");
+	ts_error_format(&err, "run.frames", text, 8);
+	ck_assert_str_eq(text, "run.fra");
+}
+END_TEST
+
+START_TEST(every_code_has_a_name_of_its_own)
+{
+	for (int i = TS_OK; i <= TS_EUSAGE; i++) {
+		ck_assert_str_ne(ts_code_name((enum ts_code)i), "unknown");
+		for (int j = TS_OK; j < i; j++)
+			ck_assert_str_ne(ts_code_name((enum ts_code)i), ts_code_name((enum ts_code)j));
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("error", setup, NULL, the_first_failure_stays, prefixes_stand_before_the_sentence,
+		   errno_is_told_in_words_and_lack_of_memory_is_its_own_code,
+		   a_sentence_too_long_is_cut_and_terminated, an_error_is_shown_with_file_and_offset_where_it_has_them,
+		   every_code_has_a_name_of_its_own)

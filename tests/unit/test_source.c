@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of files and of memory; a file that shrinks after it was opened gives fewer bytes, and no signal.
+ */
+#include "unit.h"
+
+#include "src/source.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct ts_error err;
+static struct ts_source *src;
+static uint8_t data[64];
+static size_t got;
+
+static void setup(void)
+{
+	FILE *f = fopen("ten", "wb");
+
+	ck_assert_ptr_nonnull(f);
+	fputs("0123456789", f);
+	fclose(f);
+	ts_error_reset(&err);
+}
+
+static void teardown(void)
+{
+	ts_source_close(src);
+	src = NULL;
+}
+
+static void open_ten(void)
+{
+	src = ts_source_open("ten", &err);
+	ck_assert_ptr_nonnull(src);
+}
+
+/* What every source of these ten bytes must do. */
+static void check_ten(void)
+{
+	ck_assert_uint_eq(ts_source_len(src), 10);
+	ck_assert(ts_source_read(src, 3, data, 4, &got, &err));
+	ck_assert_uint_eq(got, 4);
+	ck_assert_int_eq(memcmp(data, "3456", 4), 0);
+	ck_assert(ts_source_read(src, 8, data, 64, &got, &err));
+	ck_assert_uint_eq(got, 2);
+	ck_assert(ts_source_read(src, 10, data, 1, &got, &err));
+	ck_assert_uint_eq(got, 0);
+	ck_assert(ts_source_read(src, UINT64_MAX, data, 64, &got, &err));
+	ck_assert_uint_eq(got, 0);
+	ck_assert(ts_source_read_all(src, 0, data, 10, &err));
+	ck_assert_int_eq(err.code, TS_OK);
+	ck_assert(!ts_source_read_all(src, 1, data, 10, &err));
+	ck_assert_int_eq(err.code, TS_ETRUNC);
+	ck_assert_uint_eq(err.off, 1);
+}
+
+START_TEST(a_file_is_read_up_to_its_end)
+{
+	open_ten();
+	check_ten();
+	ck_assert_str_eq(ts_source_name(src), "ten");
+}
+END_TEST
+
+START_TEST(memory_is_read_like_a_file)
+{
+	src = ts_source_from_memory("0123456789", 10, "memory", &err);
+	check_ten();
+	ck_assert_str_eq(ts_source_name(src), "memory");
+}
+END_TEST
+
+START_TEST(no_memory_at_all_is_an_empty_source)
+{
+	src = ts_source_from_memory(NULL, 0, "nothing", &err);
+	ck_assert_uint_eq(ts_source_len(src), 0);
+	ck_assert(ts_source_read(src, 0, data, 1, &got, &err));
+	ck_assert_uint_eq(got, 0);
+}
+END_TEST
+
+START_TEST(a_file_that_shrinks_gives_what_is_left)
+{
+	open_ten();
+	ck_assert_int_eq(truncate("ten", 6), 0);
+	ck_assert(ts_source_read(src, 4, data, 6, &got, &err));
+	ck_assert_uint_eq(got, 2);
+	ck_assert(!ts_source_read_all(src, 4, data, 6, &err));
+	ck_assert_int_eq(err.code, TS_ETRUNC);
+	ck_assert_int_eq(truncate("ten", 0), 0);
+	ck_assert(ts_source_read(src, 4, data, 6, &got, &err));
+	ck_assert_uint_eq(got, 0);
+}
+END_TEST
+
+START_TEST(a_file_that_grows_keeps_the_length_it_had)
+{
+	FILE *f;
+
+	open_ten();
+	f = fopen("ten", "ab");
+	fputs("more", f);
+	fclose(f);
+	ck_assert(ts_source_read(src, 8, data, 6, &got, &err));
+	ck_assert_uint_eq(got, 2);
+}
+END_TEST
+
+START_TEST(a_file_that_is_not_there_is_told_in_words)
+{
+	ck_assert_ptr_null(ts_source_open("nothing", &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_str_eq(err.text, "cannot open it: No such file or directory");
+}
+END_TEST
+
+START_TEST(folders_and_pipes_are_no_traces)
+{
+	ck_assert_ptr_null(ts_source_open(".", &err));
+	ck_assert_int_eq(err.code, TS_EUSAGE);
+	ts_error_reset(&err);
+	ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+	ck_assert_ptr_null(ts_source_open("pipe", &err));
+	ck_assert_int_eq(err.code, TS_EUSAGE);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
+		   no_memory_at_all_is_an_empty_source, a_file_that_shrinks_gives_what_is_left,
+		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_not_there_is_told_in_words,
+		   folders_and_pipes_are_no_traces)

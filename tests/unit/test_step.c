@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A batch of steps holds what was appended, whatever it grows to.
+ */
+#include "unit.h"
+
+#include "src/step.h"
+
+#include <string.h>
+
+static struct ts_steps b;
+
+static void setup(void)
+{
+	ts_steps_init(&b);
+}
+
+static void teardown(void)
+{
+	ts_steps_fini(&b);
+}
+
+static void close_step(void)
+{
+	ts_steps_close(&b, 0x1000, 4, 0);
+}
+
+START_TEST(each_step_has_the_effects_since_the_one_before)
+{
+	ts_steps_effect(&b, TS_FX_READ, 1, 1);
+	ts_steps_effect(&b, TS_FX_READ, 2, 1);
+	ts_steps_close(&b, 0x1000, 2, 7);
+	ts_steps_close(&b, 0x1002, 3, 8);
+	ts_steps_effect(&b, TS_FX_READ, 3, 1);
+	ts_steps_close(&b, 0x1005, 0, 7);
+	ck_assert_uint_eq(b.n_steps, 3);
+	ck_assert_uint_eq(b.steps[0].first, 0);
+	ck_assert_uint_eq(b.steps[0].n_effects, 2);
+	ck_assert_uint_eq(b.steps[1].n_effects, 0);
+	ck_assert_uint_eq(b.steps[2].first, 2);
+	ck_assert_uint_eq(b.steps[2].n_effects, 1);
+	ck_assert_uint_eq(b.steps[1].pc, 0x1002);
+	ck_assert_uint_eq(b.steps[1].insn_len, 3);
+	ck_assert_uint_eq(b.steps[1].thread, 8);
+}
+END_TEST
+
+START_TEST(late_effects_are_those_of_the_last_step)
+{
+	ts_steps_effect(&b, TS_FX_READ, 1, 1);
+	close_step();
+	ts_steps_effect(&b, TS_FX_READ, 2, 1);
+	ts_steps_extend_last(&b);
+	close_step();
+	ck_assert_uint_eq(b.steps[0].n_effects, 2);
+	ck_assert_uint_eq(b.steps[1].n_effects, 0);
+}
+END_TEST
+
+START_TEST(values_stay_what_they_were_while_the_batch_grows)
+{
+	for (uint32_t i = 0; i < 5000; i++) {
+		ts_steps_value(&b, TS_FX_WRITE, i, &i, sizeof(i));
+		close_step();
+	}
+	ck_assert(!b.is_failed);
+	for (uint32_t i = 0; i < 5000; i++) {
+		const struct ts_effect *e = &b.effects[b.steps[i].first];
+
+		ck_assert_uint_eq(e->addr, i);
+		ck_assert_uint_eq(e->len, sizeof(i));
+		ck_assert_int_eq(memcmp(ts_effect_data(&b, e), &i, sizeof(i)), 0);
+	}
+}
+END_TEST
+
+START_TEST(an_effect_without_a_value_has_no_data)
+{
+	struct ts_effect *e = ts_steps_effect(&b, TS_FX_WRITE, 5, 8);
+
+	ck_assert_ptr_null(ts_effect_data(&b, e));
+	ck_assert(!e->is_hidden);
+	e = ts_steps_value(&b, TS_FX_WRITE, 5, NULL, 0);
+	ck_assert_ptr_nonnull(e);
+	ck_assert_uint_ne(e->data, TS_NO_DATA);
+}
+END_TEST
+
+START_TEST(texts_of_maps_are_copied_and_terminated)
+{
+	char desc[] = "stackXX";
+
+	for (uint32_t i = 0; i < 300; i++) {
+		const struct ts_map *m = ts_steps_map(&b, i, 4096, desc, 5, NULL, 0);
+
+		ck_assert_uint_eq(m->addr, i);
+		ck_assert_uint_eq(m->len, 4096);
+	}
+	desc[0] = '?';
+	for (uint32_t i = 0; i < 300; i++) {
+		const struct ts_map *m = &b.maps[b.effects[i].item];
+
+		ck_assert_uint_eq(m->addr, b.effects[i].addr);
+		ck_assert_str_eq(ts_steps_text(&b, m->desc), "stack");
+		ck_assert_ptr_null(ts_steps_text(&b, m->file));
+	}
+}
+END_TEST
+
+START_TEST(an_effect_names_its_event)
+{
+	for (uint64_t i = 0; i < 200; i++)
+		ts_steps_event(&b, TS_EV_SYSCALL)->number = i;
+	for (uint64_t i = 0; i < 200; i++) {
+		ck_assert_int_eq(b.effects[i].kind, TS_FX_EVENT);
+		ck_assert_uint_eq(b.events[b.effects[i].item].number, i);
+	}
+}
+END_TEST
+
+START_TEST(a_reset_batch_is_empty_and_good)
+{
+	ts_steps_value(&b, TS_FX_WRITE, 0, "x", 1);
+	close_step();
+	ck_assert(!ts_steps_grow_data(&b, UINT32_MAX));
+	ck_assert(b.is_failed);
+	ts_steps_reset(&b);
+	ck_assert(!b.is_failed);
+	close_step();
+	ck_assert_uint_eq(b.n_steps, 1);
+	ck_assert_uint_eq(b.steps[0].first, 0);
+	ck_assert_uint_eq(b.steps[0].n_effects, 0);
+}
+END_TEST
+
+START_TEST(a_batch_past_4_gib_is_refused_without_an_allocation)
+{
+	ts_steps_value(&b, TS_FX_WRITE, 0, "x", 1);
+	ck_assert(!ts_steps_grow_data(&b, UINT32_MAX));
+	ck_assert(b.is_failed);
+	ck_assert_uint_lt(b.cap_data, 1000);
+	ck_assert_uint_eq(b.n_effects, 1);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_one_before,
+		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
+		   an_effect_without_a_value_has_no_data, texts_of_maps_are_copied_and_terminated,
+		   an_effect_names_its_event, a_reset_batch_is_empty_and_good,
+		   a_batch_past_4_gib_is_refused_without_an_allocation)

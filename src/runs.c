@@ -254,7 +254,8 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 {
 	for (size_t s = segment_of(r, pos); s < r->n_segments; s++) {
 		const struct segment *seg = &r->segments[s];
-		uint32_t found = ts_postings_next(&seg->postings, run, pos > seg->start ? (uint32_t)(pos - seg->start) : 0);
+		uint64_t rel = pos > seg->start ? pos - seg->start : 0;
+		uint32_t found = rel < UINT32_MAX ? ts_postings_next(&seg->postings, run, (uint32_t)rel) : TS_NO_POSTING;
 
 		if (found != TS_NO_POSTING)
 			return seg->start + found;

@@ -2,9 +2,10 @@
 /*
  * Executed addresses, posted by fall-through runs.
  *
- * A run is a sequence of instructions of one thread that follow each other in memory and in time.  A program has few distinct
- * runs, however long it executes: each is stored once with the lengths of its instructions, and the positions at which it
- * began are posted a segment at a time.  "When was this address executed" is then exact without decoding anything.
+ * A run is a sequence of instructions of one thread that follow each other in memory and in time; none passes the end of the
+ * address space.  A program has few distinct runs, however long it executes: each is stored once with the lengths of its
+ * instructions, and the positions at which it began are posted a segment at a time.  "When was this address executed" is then
+ * exact without decoding anything.
  */
 #ifndef TS_RUNS_H
 #define TS_RUNS_H
@@ -52,7 +53,7 @@ static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uin
 				uint32_t thread, uint64_t pc, uint16_t insn_len)
 {
 	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread || open->n == TS_MAX_RUN ||
-				     !open->last_len || insn_len > UINT8_MAX,
+				     !open->last_len || insn_len > UINT8_MAX || pc < open->pc,
 			     0))
 		return ts_runs_start(r, pos, process, thread, pc, insn_len);
 	open->lens[open->n++] = (uint8_t)insn_len;

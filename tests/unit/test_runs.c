@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * When an address was executed, against a plain list of all steps.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/runs.h"
+
+#define MAX_STEPS 4000
+
+static struct {
+	uint64_t pc;
+	uint32_t process;
+} steps[MAX_STEPS];
+static uint64_t n_steps;
+static struct ts_runs *runs;
+
+static void setup(void)
+{
+	n_steps = 0;
+	runs = ts_runs_new();
+	ck_assert_ptr_nonnull(runs);
+}
+
+static void teardown(void)
+{
+	ts_runs_free(runs);
+}
+
+/* Thread and process are the same here. */
+static void step(uint32_t process, uint64_t pc, uint16_t insn_len)
+{
+	steps[n_steps].pc = pc;
+	steps[n_steps].process = process;
+	if (!ts_runs_step(runs, ts_runs_open(runs), n_steps++, process, process, pc, insn_len))
+		ck_abort_msg("no memory");
+}
+
+static void seal(void)
+{
+	ck_assert(ts_runs_seal(runs, n_steps));
+}
+
+static bool is_there(uint64_t pos, uint32_t process, uint64_t first, uint64_t last)
+{
+	return steps[pos].process == process && steps[pos].pc >= first && steps[pos].pc <= last;
+}
+
+static void check(uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+{
+	uint64_t next = pos, prev = pos < n_steps ? pos + 1 : n_steps;
+
+	while (next < n_steps && !is_there(next, process, first, last))
+		next++;
+	while (prev > 0 && !is_there(prev - 1, process, first, last))
+		prev--;
+	next = next < n_steps ? next : TS_NO_POS;
+	prev = prev ? prev - 1 : TS_NO_POS;
+	if (ts_runs_next(runs, process, first, last, pos) != next || ts_runs_prev(runs, process, first, last, pos) != prev)
+		ck_abort_msg("0x%lx..0x%lx of %u from %lu: %ld and %ld, not %ld and %ld", (long)first, (long)last, process,
+			     (long)pos, (long)ts_runs_next(runs, process, first, last, pos),
+			     (long)ts_runs_prev(runs, process, first, last, pos), (long)next, (long)prev);
+}
+
+/* Each address that was executed, from each position. */
+static void check_all(void)
+{
+	for (uint64_t i = 0; i < n_steps; i++) {
+		for (uint64_t pos = 0; pos <= n_steps; pos++)
+			check(steps[i].process, steps[i].pc, steps[i].pc, pos);
+	}
+}
+
+START_TEST(every_instruction_of_a_run_longer_than_the_longest_is_found)
+{
+	for (unsigned i = 0; i < 2 * TS_MAX_RUN + 3; i++)
+		step(0, 0x1000 + 4 * i, 4);
+	seal();
+	check_all();
+	ck_assert_uint_eq(ts_runs_n_distinct(runs), 3);
+}
+END_TEST
+
+START_TEST(a_run_over_the_end_of_the_address_space_is_found_on_both_sides)
+{
+	step(0, UINT64_MAX - 5, 4);
+	step(0, UINT64_MAX - 1, 4);
+	step(0, 2, 4);
+	step(0, 6, 4);
+	seal();
+	check_all();
+	check(0, 0, 5, 0);
+	check(0, UINT64_MAX - 3, UINT64_MAX, 3);
+}
+END_TEST
+
+START_TEST(an_instruction_of_unknown_or_great_length_ends_its_run)
+{
+	step(0, 0x10, 2);
+	step(0, 0x12, 0);
+	step(0, 0x12, 0);
+	step(0, 0x12, 2);
+	step(0, 0x14, 256);
+	step(0, 0x114, 255);
+	step(0, 0x213, 1);
+	seal();
+	check_all();
+	check(0, 0x13, 0x13, 0);
+}
+END_TEST
+
+START_TEST(another_process_at_the_same_address_is_not_found)
+{
+	step(0, 0x10, 2);
+	step(1, 0x12, 2);
+	step(0, 0x12, 2);
+	step(1, 0x10, 2);
+	seal();
+	check_all();
+	ck_assert_uint_eq(ts_runs_next(runs, 2, 0, UINT64_MAX, 0), TS_NO_POS);
+}
+END_TEST
+
+START_TEST(a_loop_is_stored_once)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		step(0, 0x10, 2);
+		step(0, 0x12, 2);
+		step(0, 0x14, 1);
+	}
+	seal();
+	ck_assert_uint_eq(ts_runs_n_distinct(runs), 1);
+	check_all();
+}
+END_TEST
+
+START_TEST(only_what_is_sealed_is_found)
+{
+	step(0, 0x10, 2);
+	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_prev(runs, 0, 0x10, 0x10, 0), TS_NO_POS);
+	seal();
+	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, 0), 0);
+	ck_assert_uint_eq(ts_runs_prev(runs, 0, 0x10, 0x10, UINT64_MAX), 0);
+	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, UINT64_C(1) << 32), TS_NO_POS);
+}
+END_TEST
+
+START_TEST(random_code_in_several_segments_is_found_as_in_the_list)
+{
+	struct script_random r = { 5 };
+	uint64_t pc = 0;
+
+	while (n_steps < MAX_STEPS) {
+		uint16_t len = (uint16_t)(1 + script_below(&r, 3));
+
+		if (script_chance(&r, 15))
+			pc = script_below(&r, 4) ? 0x100 * script_below(&r, 6) : UINT64_MAX - script_below(&r, 40);
+		step((uint32_t)script_below(&r, 100) / 98, pc, script_chance(&r, 3) ? 0 : len);
+		pc += len;
+		if (script_below(&r, 1000) == 0)
+			seal();
+	}
+	seal();
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t first = steps[script_below(&r, n_steps)].pc - script_below(&r, 3), last = first;
+
+		if (script_chance(&r, 50) && first <= UINT64_MAX - 100)
+			last += script_below(&r, 100);
+		check((uint32_t)script_below(&r, 2), first, last, script_below(&r, n_steps + 2));
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("runs", setup, teardown, every_instruction_of_a_run_longer_than_the_longest_is_found,
+		   a_run_over_the_end_of_the_address_space_is_found_on_both_sides,
+		   an_instruction_of_unknown_or_great_length_ends_its_run,
+		   another_process_at_the_same_address_is_not_found,
+		   a_loop_is_stored_once,
+		   only_what_is_sealed_is_found,
+		   random_code_in_several_segments_is_found_as_in_the_list)

@@ -119,6 +119,19 @@ static bool apply_map(struct ts_timeline *tl, const struct target *t, const stru
 	return true;
 }
 
+static void apply_event(struct ts_timeline *tl, const struct target *t, const struct ts_event *ev)
+{
+	uint64_t step = t->pos ? t->pos - 1 : 0;
+
+	ts_world_event(&tl->world, step, t->thread, ev);
+	if (ev->kind == TS_EV_THREAD_END)
+		ts_world_end_thread(&tl->world, step, t->thread);
+	for (uint32_t i = 0; ev->kind == TS_EV_EXIT && i < tl->rec->n_threads; i++) {
+		if (ts_timeline_process(tl, i) == t->process)
+			ts_world_end_thread(&tl->world, step, i);
+	}
+}
+
 static bool apply(struct ts_timeline *tl, struct target *t, const struct ts_steps *b, const struct ts_effect *e)
 {
 	switch (e->kind) {
@@ -143,7 +156,7 @@ static bool apply(struct ts_timeline *tl, struct target *t, const struct ts_step
 		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, false);
 		break;
 	case TS_FX_EVENT:
-		ts_world_event(&tl->world, t->pos ? t->pos - 1 : 0, t->thread, &b->events[e->item]);
+		apply_event(tl, t, &b->events[e->item]);
 		break;
 	case TS_FX_THREAD:
 		return aim(tl, t, e->item);

@@ -163,6 +163,25 @@ uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t 
 	return w->slices[slice + 1].pos - 1; /* a later slice exists: @pos lies in one */
 }
 
+/* The last step of a thread that has run, as far as @n_steps steps tell. */
+static uint64_t last_step(const struct ts_world *w, const struct ts_thread_slices *t, uint64_t n_steps)
+{
+	size_t slice = t->items[t->n - 1];
+
+	return (slice + 1 < w->n_slices ? w->slices[slice + 1].pos : n_steps) - 1;
+}
+
+void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread)
+{
+	struct ts_thread_slices *t;
+
+	if (thread >= w->n_threads || !w->threads[thread].n)
+		return;
+	t = &w->threads[thread];
+	if (t->end_step == UINT64_MAX || t->end_step < last_step(w, t, step + 1))
+		t->end_step = step;
+}
+
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos)
 {
 	const struct ts_thread_slices *t;
@@ -170,7 +189,10 @@ bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos)
 	if (thread >= w->n_threads || !w->threads[thread].n)
 		return false;
 	t = &w->threads[thread];
-	return w->slices[t->items[0]].pos <= pos && (t->end_step == UINT64_MAX || pos <= t->end_step + 1);
+	if (w->slices[t->items[0]].pos > pos)
+		return false;
+	return t->end_step == UINT64_MAX || pos <= t->end_step || ts_world_thread(w, pos) == thread ||
+	       t->end_step < last_step(w, t, UINT64_MAX);
 }
 
 /* ------------------------------------------------------------------------------------------------ events */
@@ -179,17 +201,11 @@ void ts_world_event(struct ts_world *w, uint64_t step, uint32_t thread, const st
 {
 	struct ts_happenings *h = &w->events[ev->kind];
 	struct ts_happening *items = room(w, h->items, h->n, &h->cap, sizeof(*items));
-	struct ts_thread_slices *t;
 
 	if (!items)
 		return;
 	h->items = items;
 	items[h->n++] = (struct ts_happening){ step, thread, *ev };
-	if (ev->kind != TS_EV_EXIT && ev->kind != TS_EV_THREAD_END)
-		return;
-	t = thread_slices(w, thread);
-	if (t)
-		t->end_step = step;
 }
 
 /* How many events of the list are at steps below @step. */

@@ -44,7 +44,7 @@ struct ts_region {
 struct ts_thread_slices {
 	uint32_t *items; /* owned; ascending */
 	uint32_t n, cap;
-	uint64_t end_step; /* the step that ended it, UINT64_MAX if none did */
+	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
 };
 
 struct ts_world {
@@ -67,6 +67,7 @@ void ts_world_fini(struct ts_world *w);
 /* Building; one that finds no memory sets is_failed. */
 void ts_world_run(struct ts_world *w, uint64_t pos, uint32_t thread);
 void ts_world_event(struct ts_world *w, uint64_t step, uint32_t thread, const struct ts_event *ev);
+void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread);
 void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_map *m);
 void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
 void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, uint32_t prot);
@@ -78,7 +79,7 @@ uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 
-/* Does the thread exist at @pos: it has run, or runs now, and has not ended? */
+/* Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had not ended. */
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
 /* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */

@@ -38,7 +38,7 @@ uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src)
 	return img->n_sources++;
 }
 
-bool ts_image_add(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
+bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
 		  struct ts_error *err)
 {
 	uint64_t file_len;
@@ -60,7 +60,7 @@ bool ts_image_add(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t le
 		img->ranges = p;
 		img->cap_ranges = cap;
 	}
-	img->ranges[img->n_ranges++] = (struct ts_image_range){ pos, addr, addr + (len - 1), off, source };
+	img->ranges[img->n_ranges++] = (struct ts_image_range){ map, addr, addr + (len - 1), off, source };
 	return true;
 }
 
@@ -78,7 +78,7 @@ static uint32_t find_source(struct ts_image *img, const char *name)
 	return src ? ts_image_add_source(img, src) : UINT32_MAX;
 }
 
-bool ts_image_map(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, const char *path, uint64_t off,
+bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path, uint64_t off,
 		  struct ts_error *err)
 {
 	char name[PATH_MAX];
@@ -88,7 +88,7 @@ bool ts_image_map(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t le
 	    snprintf(name, sizeof(name), "%s/%s", img->sysroot, path) >= (int)sizeof(name))
 		return true;
 	source = find_source(img, name);
-	return source == UINT32_MAX || ts_image_add(img, pos, addr, len, source, off, err);
+	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);
 }
 
 static void fill_from(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr, size_t len,
@@ -120,12 +120,12 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 	}
 }
 
-void ts_image_fill(const struct ts_image *img, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
+void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 {
 	for (size_t i = img->n_ranges; i-- > 0;) {
 		const struct ts_image_range *r = &img->ranges[i];
 
-		if (r->pos == pos && r->first <= addr + (len - 1) && r->last >= addr && memchr(known, 0, len))
+		if (r->map == map && r->first <= addr + (len - 1) && r->last >= addr && memchr(known, 0, len))
 			fill_from(img, r, addr, len, data, known);
 	}
 }

@@ -16,7 +16,7 @@
 #include "source.h"
 
 struct ts_image_range {
-	uint64_t pos;         /* position from which on the bytes are there: that of the region's layer */
+	uint64_t map;         /* 0: there at position 0 in all processes; else the trace's map that it belongs to */
 	uint64_t first, last; /* addresses, both inclusive */
 	uint64_t off;         /* of the first byte in the source */
 	uint32_t source;
@@ -41,27 +41,28 @@ void ts_image_fini(struct ts_image *img);
 uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src);
 
 /*
- * Bytes [@off, @off + @len) of a source lie at @addr from position @pos on; what passes the end of the file or of the address
- * space is left out.  Of two ranges over one byte the later one wins.
+ * Bytes [@off, @off + @len) of a source lie at @addr: with @map 0 at position 0, in every process, else as part of a map of the
+ * trace (ts_space_next_map()).  What passes the end of the file or of the address space is left out.  Of two ranges over one byte
+ * the later one wins, those of a map before those of position 0.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_image_add(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
+bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
 		  struct ts_error *err);
 
 /*
- * A trace maps @len bytes of the file called @path, from @off on, at @addr from position @pos.  Nothing happens when there is no
+ * The trace's map @map puts @len bytes of the file called @path, from @off on, at @addr.  Nothing happens when there is no
  * sysroot or no such file beneath it: the bytes stay unknown.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
-bool ts_image_map(struct ts_image *img, uint64_t pos, uint64_t addr, uint64_t len, const char *path, uint64_t off,
+bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path, uint64_t off,
 		  struct ts_error *err);
 
 /*
- * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of position @pos holds; @data and
- * @known are both updated.  A file that cannot be read any more holds nothing.
+ * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds; @data and @known are
+ * both updated.  A file that cannot be read any more holds nothing.
  */
-void ts_image_fill(const struct ts_image *img, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
 
 #endif

@@ -23,6 +23,7 @@ struct segment {
 
 struct ts_space {
 	const struct ts_image *image; /* borrowed; may be NULL */
+	uint32_t id;
 	struct ts_layers layers;
 	struct ts_pages base;     /* what layers are known to hold beyond their fill; keyed by layer */
 	struct segment *segments; /* owned; by number */
@@ -39,7 +40,7 @@ struct ts_space {
 	uint64_t n_inferred, n_unexplained, n_pages;
 };
 
-struct ts_space *ts_space_new(const struct ts_image *image)
+struct ts_space *ts_space_new(const struct ts_image *image, uint32_t id)
 {
 	struct ts_space *sp = calloc(1, sizeof(*sp));
 
@@ -47,8 +48,10 @@ struct ts_space *ts_space_new(const struct ts_image *image)
 		free(sp);
 		return NULL;
 	}
-	if (sp)
+	if (sp) {
 		sp->image = image;
+		sp->id = id;
+	}
 	return sp;
 }
 
@@ -84,9 +87,15 @@ void ts_space_free(struct ts_space *sp)
 
 /* ------------------------------------------------------------------------------------------------ the state at a boundary */
 
-/* What layer @layer holds in [first, last], which lies within it. */
-static void layer_bytes(const struct ts_space *sp, uint32_t layer, uint64_t first, uint64_t last, uint8_t *data,
-			uint8_t *known)
+/* What the image calls a layer; not 0. */
+static uint64_t map_of_layer(const struct ts_space *sp, uint32_t layer)
+{
+	return ((uint64_t)sp->id + 1) << 32 | layer;
+}
+
+/* What layer @layer holds in [first, last], which lies within it; @image (may be NULL) lies beneath it. */
+static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer, uint64_t first,
+			uint64_t last, uint8_t *data, uint8_t *known)
 {
 	const struct ts_layer *l = &sp->layers.items[layer];
 	size_t len = (size_t)(last - first) + 1;
@@ -107,8 +116,10 @@ static void layer_bytes(const struct ts_space *sp, uint32_t layer, uint64_t firs
 		}
 		i += n;
 	}
-	if (sp->image && l->fill == TS_FILL_UNKNOWN)
-		ts_image_fill(sp->image, l->pos, first, len, data, known);
+	if (image && l->fill == TS_FILL_UNKNOWN)
+		ts_image_fill(image, map_of_layer(sp, layer), first, len, data, known);
+	if (image && l->fill == TS_FILL_UNKNOWN && !l->pos)
+		ts_image_fill(image, 0, first, len, data, known);
 }
 
 /* The newest version of the line at @addr in chunks [from, until), NULL if there is none. */
@@ -155,26 +166,33 @@ static void overlay_versions(const struct ts_space *sp, uint64_t from, uint64_t 
 	}
 }
 
+/* How to paint bytes. */
+struct painting {
+	const struct ts_space *sp;
+	const struct ts_image *image; /* beneath all; NULL: only what the recording shows */
+	uint64_t until;               /* versions of chunks below this one count */
+};
+
 /*
- * The bytes [first, last] as the first @n layers and the versions of chunks below @until have them: newest layer first, and
- * around it what older layers say.
+ * The bytes [first, last] as the first @n layers and the versions have them: newest layer first, and around it what older
+ * layers say.
  */
-static void paint(const struct ts_space *sp, uint32_t n, uint64_t until, uint64_t first, uint64_t last, uint8_t *data,
-		  uint8_t *known)
+static void paint(const struct painting *p, uint32_t n, uint64_t first, uint64_t last, uint8_t *data, uint8_t *known)
 {
-	uint32_t i = ts_layers_newest(&sp->layers, n, first, last);
-	const struct ts_layer *l = &sp->layers.items[i];
+	const struct ts_layers *layers = &p->sp->layers;
+	uint32_t i = ts_layers_newest(layers, n, first, last);
+	const struct ts_layer *l = &layers->items[i];
 	uint64_t lo = first > l->first ? first : l->first;
 	uint64_t hi = last < l->last ? last : l->last;
 
 	assert(i != TS_NO_LAYER); /* layer 0 is everywhere */
 	if (first < lo)
-		paint(sp, i, until, first, lo - 1, data, known);
-	layer_bytes(sp, i, lo, hi, data + (lo - first), known + (lo - first));
-	overlay_versions(sp, l->pos ? (l->pos - 1) / TS_CHUNK_STEPS : 0, until, lo, hi, data + (lo - first),
+		paint(p, i, first, lo - 1, data, known);
+	layer_bytes(p->sp, p->image, i, lo, hi, data + (lo - first), known + (lo - first));
+	overlay_versions(p->sp, l->pos ? (l->pos - 1) / TS_CHUNK_STEPS : 0, p->until, lo, hi, data + (lo - first),
 			 known + (lo - first));
 	if (hi < last)
-		paint(sp, i, until, hi + 1, last, data + (hi + 1 - first), known + (hi + 1 - first));
+		paint(p, i, hi + 1, last, data + (hi + 1 - first), known + (hi + 1 - first));
 }
 
 /* [addr, addr + len) may pass the end of the space: what does is unknown. */
@@ -191,17 +209,20 @@ static size_t clip(uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 
 void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 {
+	struct painting p = { sp, sp->image, chunk };
+
 	len = clip(addr, len, data, known);
 	if (len)
-		paint(sp, ts_layers_until(&sp->layers, chunk * TS_CHUNK_STEPS), chunk, addr, addr + (len - 1), data,
-		      known);
+		paint(&p, ts_layers_until(&sp->layers, chunk * TS_CHUNK_STEPS), addr, addr + (len - 1), data, known);
 }
 
 void ts_space_base(const struct ts_space *sp, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 {
+	struct painting p = { sp, sp->image, 0 };
+
 	len = clip(addr, len, data, known);
 	if (len)
-		paint(sp, ts_layers_until(&sp->layers, pos), 0, addr, addr + (len - 1), data, known);
+		paint(&p, ts_layers_until(&sp->layers, pos), addr, addr + (len - 1), data, known);
 }
 
 /* ------------------------------------------------------------------------------------------------ building */
@@ -239,13 +260,17 @@ static bool list_page(struct ts_space *sp, struct ts_page *pg)
 	return true;
 }
 
-/* Bytes [first, last], all in the touched page @pg, hold what their layers hold. */
+/*
+ * Bytes [first, last], all in the touched page @pg, hold what their layers hold.  Without the image: a value seen that differs
+ * from a file's completes the past, it contradicts nothing.
+ */
 static void repaint(struct ts_space *sp, struct ts_page *pg, uint64_t first, uint64_t last)
 {
+	struct painting p = { sp, NULL, 0 };
 	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
 	uint8_t known[TS_PAGE_LEN];
 
-	paint(sp, sp->layers.n, 0, first, last, pg->data + off, known);
+	paint(&p, sp->layers.n, first, last, pg->data + off, known);
 	ts_page_forget(pg, off, len);
 	for (unsigned i = 0; i < len; i++)
 		pg->known[(off + i) / 64] |= (uint64_t)known[i] << ((off + i) % 64);
@@ -351,6 +376,17 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 	sp->n_unexplained += is_contradiction;
 }
 
+/* Bytes within one page have this value now, if the page has been touched. */
+static void set_touched(struct ts_space *sp, uint64_t addr, const uint8_t *data, unsigned len)
+{
+	struct ts_page *pg = ts_pages_get(&sp->now, addr >> TS_PAGE_BITS, 0);
+
+	if (!pg)
+		return;
+	memcpy(pg->data + addr % TS_PAGE_LEN, data, len);
+	ts_page_know(pg, (unsigned)(addr % TS_PAGE_LEN), len);
+}
+
 void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
 {
 	while (len && !sp->is_failed) {
@@ -364,6 +400,7 @@ void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, u
 			layer = governing_layer(sp, addr);
 		}
 		infer(sp, layer, addr, data, n);
+		set_touched(sp, addr, data, n);
 		addr += n;
 		data += n;
 		len -= n;
@@ -388,6 +425,11 @@ static void repaint_touched(struct ts_space *sp, uint64_t first, uint64_t last)
 		if (start <= last && end >= first)
 			repaint(sp, pg, first > start ? first : start, last < end ? last : end);
 	}
+}
+
+uint64_t ts_space_next_map(const struct ts_space *sp)
+{
+	return map_of_layer(sp, sp->layers.n);
 }
 
 void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill, bool is_write)

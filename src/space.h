@@ -31,11 +31,12 @@ struct ts_space_stats {
 };
 
 /*
- * A new space, all unknown.  @image (borrowed, may be NULL) fills what stays unknown.
+ * A new space, all unknown.  @image (borrowed, may be NULL) fills what stays unknown; the image's maps of this space have the
+ * ordinal @id in them.
  *
  * Returns NULL if memory is exhausted.
  */
-struct ts_space *ts_space_new(const struct ts_image *image);
+struct ts_space *ts_space_new(const struct ts_image *image, uint32_t id);
 void ts_space_free(struct ts_space *sp);
 
 /*
@@ -51,6 +52,9 @@ void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uin
 
 /* A range starts afresh at position @pos; with @is_write it also counts as written (by a value that is not known). */
 void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill, bool is_write);
+
+/* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
+uint64_t ts_space_next_map(const struct ts_space *sp);
 
 /* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
 void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len);

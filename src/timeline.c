@@ -49,7 +49,7 @@ static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
 			return NULL;
 		tl->memory = p;
 		for (; tl->n_memory <= process; tl->n_memory++) {
-			p[tl->n_memory] = ts_space_new(tl->image);
+			p[tl->n_memory] = ts_space_new(tl->image, tl->n_memory);
 			if (!p[tl->n_memory])
 				return NULL;
 		}
@@ -112,7 +112,7 @@ static bool apply_map(struct ts_timeline *tl, const struct target *t, const stru
 	struct ts_error err = { 0 };
 
 	if (tl->image && file && m->fill == TS_FILL_UNKNOWN &&
-	    !ts_image_map(tl->image, t->pos, m->addr, m->len, file, m->file_off, &err))
+	    !ts_image_map(tl->image, ts_space_next_map(t->memory), m->addr, m->len, file, m->file_off, &err))
 		return false;
 	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill, false);
 	ts_world_map(&tl->world, t->pos, t->process, b, m);
@@ -338,7 +338,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	bd->last_thread = TS_NO_THREAD;
 	ts_error_reset(&tl->damage);
 	ts_world_init(&tl->world);
-	tl->regs = ts_space_new(NULL);
+	tl->regs = ts_space_new(NULL, 0);
 	tl->runs = ts_runs_new();
 	if (!tl->regs || !tl->runs || !apply_initial(tl))
 		goto out_of_memory;

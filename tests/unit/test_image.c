@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which byte of which file lies under a recording.
+ */
+#include "unit.h"
+
+#include "src/image.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct ts_image img;
+static struct ts_error err;
+static uint8_t data[1000], known[1000];
+
+static void setup(void)
+{
+	ts_image_init(&img);
+	ts_error_reset(&err);
+	memset(data, 0, sizeof(data));
+	memset(known, 0, sizeof(known));
+}
+
+static void teardown(void)
+{
+	ts_image_fini(&img);
+}
+
+static uint32_t add_source(const char *text)
+{
+	return ts_image_add_source(&img, ts_source_from_memory(text, strlen(text), text, &err));
+}
+
+static void add(uint64_t map, uint64_t addr, uint64_t len, uint32_t source, uint64_t off)
+{
+	ck_assert(ts_image_add(&img, map, addr, len, source, off, &err));
+}
+
+/* The bytes of a map as text, '.' where unknown. */
+static const char *text_at(uint64_t map, uint64_t addr, size_t len)
+{
+	static char text[1001];
+
+	memset(data, 0, len);
+	memset(known, 0, len);
+	ts_image_fill(&img, map, addr, len, data, known);
+	for (size_t i = 0; i < len; i++)
+		text[i] = known[i] ? (char)data[i] : '.';
+	text[len] = '\0';
+	return text;
+}
+
+START_TEST(a_range_shows_its_part_of_the_file)
+{
+	add(0, 0x1000, 4, add_source("0123456789"), 3);
+	ck_assert_str_eq(text_at(0, 0xffe, 8), "..3456..");
+	ck_assert_str_eq(text_at(0, 0x1001, 2), "45");
+	ck_assert_str_eq(text_at(0, 0xff0, 16), "................");
+	ck_assert_str_eq(text_at(0, 0x1004, 1), ".");
+}
+END_TEST
+
+START_TEST(what_passes_the_end_of_the_file_stays_unknown)
+{
+	uint32_t source = add_source("0123456789");
+
+	add(0, 0x1000, UINT64_MAX, source, 8);
+	add(0, 0x2000, 4, source, 10);
+	ck_assert_str_eq(text_at(0, 0x1000, 4), "89..");
+	ck_assert_str_eq(text_at(0, 0x2000, 4), "....");
+}
+END_TEST
+
+START_TEST(a_range_may_end_with_the_address_space)
+{
+	add(0, UINT64_MAX - 1, 10, add_source("0123456789"), 0);
+	ck_assert_str_eq(text_at(0, UINT64_MAX - 3, 4), "..01");
+	ck_assert_str_eq(text_at(0, 0, 4), "....");
+}
+END_TEST
+
+START_TEST(known_bytes_are_left_alone)
+{
+	add(0, 0, 10, add_source("0123456789"), 0);
+	data[4] = 'x';
+	known[4] = 1;
+	ts_image_fill(&img, 0, 0, 10, data, known);
+	ck_assert_int_eq(memcmp(data, "0123x56789", 10), 0);
+}
+END_TEST
+
+START_TEST(of_two_ranges_the_later_one_wins)
+{
+	add(0, 0, 10, add_source("0123456789"), 0);
+	add(0, 4, 3, add_source("abc"), 0);
+	ck_assert_str_eq(text_at(0, 0, 10), "0123abc789");
+}
+END_TEST
+
+START_TEST(a_range_belongs_to_one_map)
+{
+	uint32_t source = add_source("0123456789");
+
+	add(7, 0, 5, source, 0);
+	ck_assert_str_eq(text_at(7, 0, 2), "01");
+	ck_assert_str_eq(text_at(0, 0, 2), "..");
+	ck_assert_str_eq(text_at(8, 0, 2), "..");
+}
+END_TEST
+
+static void write_file(const char *path, const char *text, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	ck_assert_ptr_nonnull(f);
+	while (n--)
+		fputs(text, f);
+	fclose(f);
+}
+
+START_TEST(a_mapped_file_is_found_beneath_the_sysroot)
+{
+	mkdir("root", 0777);
+	write_file("root/lib", "0123456789", 90);
+	img.sysroot = "root";
+	ck_assert(ts_image_map(&img, 1, 0x1000, 4096, "/lib", 5, &err));
+	ck_assert(ts_image_map(&img, 2, 0x5000, 4, "/lib", 0, &err));
+	ck_assert_uint_eq(img.n_sources, 1);
+	ck_assert_int_eq(strncmp(text_at(1, 0x1000, 900), "5678901234", 10), 0);
+	ck_assert_uint_eq(strspn(text_at(1, 0x1000, 900), "0123456789"), 895);
+	ck_assert_str_eq(text_at(2, 0x5000, 5), "0123.");
+}
+END_TEST
+
+START_TEST(paths_out_of_the_sysroot_and_missing_files_are_nothing)
+{
+	mkdir("root", 0777);
+	write_file("secret", "x", 1);
+	ck_assert(ts_image_map(&img, 1, 0, 1, "/secret", 0, &err)); /* no sysroot at all */
+	img.sysroot = "root";
+	ck_assert(ts_image_map(&img, 1, 0, 1, "/../secret", 0, &err));
+	ck_assert(ts_image_map(&img, 1, 0, 1, "/nothing", 0, &err));
+	ck_assert_uint_eq(img.n_ranges, 0);
+	ck_assert_int_eq(err.code, TS_OK);
+}
+END_TEST
+
+START_TEST(a_file_that_shrinks_holds_what_is_left)
+{
+	mkdir("root", 0777);
+	write_file("root/lib", "0123456789", 1);
+	img.sysroot = "root";
+	ck_assert(ts_image_map(&img, 1, 0, 10, "/lib", 0, &err));
+	ck_assert_int_eq(truncate("root/lib", 3), 0);
+	ck_assert_str_eq(text_at(1, 0, 10), "012.......");
+	ck_assert_int_eq(truncate("root/lib", 0), 0);
+	ck_assert_str_eq(text_at(1, 0, 10), "..........");
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
+		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
+		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
+		   a_mapped_file_is_found_beneath_the_sysroot,
+		   paths_out_of_the_sysroot_and_missing_files_are_nothing, a_file_that_shrinks_holds_what_is_left)

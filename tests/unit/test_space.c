@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state of bytes at the borders of chunks, by hand; test_timeline asks at random.
+ */
+#include "unit.h"
+
+#include "src/lines.h"
+#include "src/space.h"
+
+#include <string.h>
+
+static struct ts_image img;
+static struct ts_space *sp;
+static uint64_t chunk; /* the one that is being read */
+static struct ts_space_stats stats;
+
+static void setup(void)
+{
+	ts_image_init(&img);
+	sp = ts_space_new(&img, 0);
+	ck_assert_ptr_nonnull(sp);
+	chunk = 0;
+}
+
+static void teardown(void)
+{
+	ts_space_free(sp);
+	ts_image_fini(&img);
+}
+
+static const uint8_t *bytes(const char *text)
+{
+	return (const uint8_t *)text;
+}
+
+static void write_text(uint64_t addr, const char *text)
+{
+	ts_space_write(sp, addr, bytes(text), strlen(text));
+}
+
+static void see_text(uint64_t addr, const char *text)
+{
+	ts_space_see(sp, addr, bytes(text), strlen(text));
+}
+
+/* The position to which the first step of this chunk leads. */
+static uint64_t pos(void)
+{
+	return chunk * TS_CHUNK_STEPS + 1;
+}
+
+static void end_chunk(void)
+{
+	ck_assert(ts_space_end_chunk(sp, chunk++));
+}
+
+static void end_recording(void)
+{
+	end_chunk();
+	ck_assert(ts_space_seal(sp, 0));
+	ts_space_end_build(sp);
+	ts_space_stats(sp, &stats);
+}
+
+/* The state at a chunk's start as text, '.' where unknown, '0' for a zero. */
+static const char *text_at(uint64_t at, uint64_t addr, size_t len)
+{
+	static char text[101];
+	uint8_t data[100], known[100];
+
+	ts_space_at(sp, at, addr, len, data, known);
+	for (size_t i = 0; i < len; i++)
+		text[i] = !known[i] ? '.' : data[i] ? (char)data[i] : '0';
+	text[len] = '\0';
+	return text;
+}
+
+START_TEST(a_write_shows_at_the_end_of_its_chunk_and_later)
+{
+	write_text(0x100, "ab");
+	end_chunk();
+	end_chunk();
+	write_text(0x101, "c");
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0xff, 4), "....");
+	ck_assert_str_eq(text_at(1, 0xff, 4), ".ab.");
+	ck_assert_str_eq(text_at(2, 0xff, 4), ".ab.");
+	ck_assert_str_eq(text_at(3, 0xff, 4), ".ac.");
+	ck_assert_uint_eq(stats.n_versions, 2);
+}
+END_TEST
+
+START_TEST(a_value_seen_was_there_from_the_start)
+{
+	end_chunk();
+	see_text(0xffe, "wxyz"); /* over a border of pages */
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0xffd, 6), ".wxyz.");
+	ck_assert_uint_eq(stats.n_inferred, 4);
+	ck_assert_uint_eq(stats.n_unexplained, 0);
+}
+END_TEST
+
+START_TEST(a_value_seen_after_a_write_says_nothing_of_before)
+{
+	write_text(0x100, "a");
+	end_chunk();
+	see_text(0x100, "ab");
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 2), ".b");
+	ck_assert_str_eq(text_at(1, 0x100, 2), "ab");
+	ck_assert_uint_eq(stats.n_inferred, 1);
+}
+END_TEST
+
+START_TEST(a_value_that_contradicts_is_a_change_where_it_was_seen)
+{
+	see_text(0x100, "a");
+	end_chunk();
+	see_text(0x100, "b");
+	see_text(0x100, "b");
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 1), "a");
+	ck_assert_str_eq(text_at(1, 0x100, 1), "a");
+	ck_assert_str_eq(text_at(2, 0x100, 1), "b");
+	ck_assert_uint_eq(stats.n_unexplained, 1);
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 1);
+}
+END_TEST
+
+START_TEST(what_is_inferred_goes_back_to_the_last_fresh_start_only)
+{
+	write_text(0x100, "a");
+	end_chunk();
+	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN, false);
+	end_chunk();
+	end_chunk();
+	see_text(0x100, "bc");
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 2), "..");
+	ck_assert_str_eq(text_at(1, 0x100, 2), "a.");
+	ck_assert_str_eq(text_at(2, 0x100, 2), "bc");
+	ck_assert_str_eq(text_at(4, 0x100, 2), "bc");
+}
+END_TEST
+
+START_TEST(a_fresh_start_with_zeros_is_known)
+{
+	write_text(0x100, "abcdef");
+	end_chunk();
+	ts_space_fill(sp, pos(), 0x102, 2, TS_FILL_ZERO, false);
+	write_text(0x103, "x");
+	end_recording();
+	ck_assert_str_eq(text_at(1, 0x100, 6), "abcdef");
+	ck_assert_str_eq(text_at(2, 0x100, 6), "ab0xef");
+}
+END_TEST
+
+START_TEST(an_unknown_write_is_found_as_a_write)
+{
+	write_text(0x100, "ab");
+	end_chunk();
+	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN, true);
+	end_chunk();
+	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN, false);
+	end_recording();
+	ck_assert_str_eq(text_at(2, 0x100, 2), ".b");
+	ck_assert_uint_eq(ts_space_prev_write(sp, 9, 0x100, 0x100), 1);
+	ck_assert_uint_eq(ts_space_next_write(sp, 2, 0, UINT64_MAX), TS_NO_CHUNK);
+}
+END_TEST
+
+START_TEST(initial_bytes_are_there_at_position_zero)
+{
+	ts_space_fill(sp, 0, 0x200, 0x100, TS_FILL_ZERO, false);
+	ts_space_initial(sp, 0x1fe, bytes("abcd"), 4);
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x1fd, 6), ".abcd0");
+	ck_assert_uint_eq(stats.n_inferred, 0);
+}
+END_TEST
+
+START_TEST(initial_bytes_beside_an_unknown_initial_write_are_remembered)
+{
+	ts_space_fill(sp, 0, 0x200, 1, TS_FILL_UNKNOWN, true);
+	ts_space_initial(sp, 0x201, bytes("b"), 1);
+	see_text(0x200, "ab");
+	see_text(0x201, "c");
+	end_recording();
+	ck_assert_uint_eq(stats.n_inferred, 1);
+	ck_assert_uint_eq(stats.n_unexplained, 1);
+	ck_assert_str_eq(text_at(0, 0x200, 2), "ab");
+}
+END_TEST
+
+START_TEST(reads_are_found_by_the_lines_that_they_overlap)
+{
+	end_chunk();
+	ts_space_note_read(sp, 0x10f, 2);
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x100, 0x100), 1);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x11f, 0x11f), 1);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x120, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_prev_read(sp, 0, 0x100, 0x100), TS_NO_CHUNK);
+}
+END_TEST
+
+START_TEST(both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond)
+{
+	write_text(UINT64_MAX - 1, "yz");
+	write_text(0, "ab");
+	end_recording();
+	ck_assert_str_eq(text_at(1, UINT64_MAX - 2, 6), ".yz...");
+	ck_assert_str_eq(text_at(1, 0, 3), "ab.");
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, UINT64_MAX, UINT64_MAX), 0);
+}
+END_TEST
+
+static void lay_file(uint64_t map, const char *text)
+{
+	struct ts_error err = { 0 };
+	uint32_t source = ts_image_add_source(&img, ts_source_from_memory(text, strlen(text), text, &err));
+
+	ck_assert(ts_image_add(&img, map, 0x100, strlen(text), source, 0, &err));
+}
+
+START_TEST(a_file_fills_only_what_the_recording_never_shows)
+{
+	lay_file(0, "file");
+	write_text(0x101, "W");
+	end_chunk();
+	see_text(0x102, "S"); /* the file was wrong from the start */
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 5), "fiSe.");
+	ck_assert_str_eq(text_at(1, 0x100, 5), "fWSe.");
+	ck_assert_uint_eq(stats.n_unexplained, 0);
+}
+END_TEST
+
+START_TEST(a_mapped_file_lies_under_its_map_and_nothing_after_it)
+{
+	lay_file(0, "older");
+	lay_file(ts_space_next_map(sp), "mapped");
+	ts_space_fill(sp, pos(), 0x100, 0x100, TS_FILL_UNKNOWN, false);
+	end_chunk();
+	lay_file(ts_space_next_map(sp), "gone");
+	ts_space_fill(sp, pos(), 0x100, 4, TS_FILL_UNKNOWN, false);
+	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN, false); /* in the same step */
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 6), "older.");
+	ck_assert_str_eq(text_at(1, 0x100, 6), "mapped");
+	ck_assert_str_eq(text_at(2, 0x100, 6), "..need");
+}
+END_TEST
+
+START_TEST(a_file_of_one_space_is_not_in_another)
+{
+	struct ts_space *other = ts_space_new(&img, 1);
+	uint8_t data[4], known[4];
+
+	lay_file(ts_space_next_map(sp), "file");
+	ts_space_fill(sp, 0, 0x100, 4, TS_FILL_UNKNOWN, false);
+	ts_space_fill(other, 0, 0x100, 4, TS_FILL_UNKNOWN, false);
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 4), "file");
+	ts_space_at(other, 0, 0x100, 4, data, known);
+	ck_assert_uint_eq(known[0], 0);
+	ts_space_free(other);
+}
+END_TEST
+
+START_TEST(a_space_that_came_late_has_nothing_before)
+{
+	write_text(0x100, "a");
+	chunk = 5 * TS_SEGMENT_CHUNKS + 3;
+	end_chunk();
+	ck_assert(ts_space_seal(sp, 5));
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
+	ck_assert_uint_eq(ts_space_prev_write(sp, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 5 * TS_SEGMENT_CHUNKS, 0x100, 0x100), TS_NO_CHUNK);
+	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 3, 0x100, 1), ".");
+	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 4, 0x100, 1), "a");
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chunk_and_later,
+		   a_value_seen_was_there_from_the_start, a_value_seen_after_a_write_says_nothing_of_before,
+		   a_value_that_contradicts_is_a_change_where_it_was_seen,
+		   what_is_inferred_goes_back_to_the_last_fresh_start_only, a_fresh_start_with_zeros_is_known,
+		   an_unknown_write_is_found_as_a_write, initial_bytes_are_there_at_position_zero,
+		   initial_bytes_beside_an_unknown_initial_write_are_remembered,
+		   reads_are_found_by_the_lines_that_they_overlap,
+		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
+		   a_file_fills_only_what_the_recording_never_shows,
+		   a_mapped_file_lies_under_its_map_and_nothing_after_it, a_file_of_one_space_is_not_in_another,
+		   a_space_that_came_late_has_nothing_before)

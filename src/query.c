@@ -197,8 +197,8 @@ static void replay_regs(const struct ts_timeline *tl, const struct ts_steps *b, 
 			memcpy(data + e->addr, value, e->len);
 			memset(known + e->addr, 1, e->len);
 		} else if (e->kind == TS_FX_REG_WRITE) {
-			ts_space_base(tl->regs, pos, thread * TS_REGS_STRIDE + e->addr, e->len, data + e->addr,
-				      known + e->addr);
+			ts_space_base(tl->regs, ts_space_n_layers(tl->regs, pos), thread * TS_REGS_STRIDE + e->addr,
+				      e->len, data + e->addr, known + e->addr);
 		}
 	}
 }
@@ -270,25 +270,56 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-void ts_view_replay_effect(const struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e, uint64_t pos)
+void ts_view_start(struct ts_view *v, uint64_t chunk)
+{
+	const struct ts_space *sp = v->tl->memory[v->process];
+
+	ts_space_at(sp, chunk, v->addr, v->len, v->data, v->known);
+	v->n_layers = ts_space_n_layers(sp, chunk * TS_CHUNK_STEPS);
+}
+
+/* Does the effect start its range afresh, as a layer of the space? */
+static bool is_fill(const struct ts_effect *e, const uint8_t *value)
+{
+	switch (e->kind) {
+	case TS_FX_MAP:
+	case TS_FX_UNMAP:
+	case TS_FX_FORGET:
+		return e->len > 0;
+	case TS_FX_WRITE:
+		return e->len > 0 && !value;
+	case TS_FX_READ:
+	case TS_FX_PROTECT:
+	case TS_FX_REG_WRITE:
+	case TS_FX_REG_READ:
+	case TS_FX_EVENT:
+	case TS_FX_THREAD:
+		break;
+	}
+	return false;
+}
+
+void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(b, e);
+	bool is_fresh = is_fill(e, value);
 	uint64_t lo, hi;
 	size_t at, n;
 
+	v->n_layers += is_fresh;
 	if (!ts_view_overlap(v, e, &lo, &hi))
 		return;
 	at = (size_t)(lo - v->addr);
 	n = (size_t)(hi - lo) + 1;
-	if ((e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && value) {
+	if (is_fresh) {
+		ts_space_base(v->tl->memory[v->process], v->n_layers, lo, n, v->data + at, v->known + at);
+	} else if (value) {
 		memcpy(v->data + at, value + (lo - e->addr), n);
 		memset(v->known + at, 1, n);
-	} else if (e->kind != TS_FX_READ && e->kind != TS_FX_PROTECT) {
-		ts_space_base(v->tl->memory[v->process], pos, lo, n, v->data + at, v->known + at);
 	}
 }
 
-static void replay_mem(const struct ts_view *v, const struct ts_steps *b, const struct ts_step *s, uint64_t pos)
+static void replay_mem(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s)
 {
 	uint32_t process = ts_timeline_process(v->tl, s->thread);
 
@@ -298,34 +329,34 @@ static void replay_mem(const struct ts_view *v, const struct ts_steps *b, const 
 		if (e->kind == TS_FX_THREAD)
 			process = ts_timeline_process(v->tl, e->item);
 		else if (process == v->process)
-			ts_view_replay_effect(v, b, e, pos);
+			ts_view_replay(v, b, e);
 	}
 }
 
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
 		  uint8_t *known, struct ts_error *err)
 {
-	const struct ts_timeline *tl = q->tl;
-	struct ts_view v = { tl, process, addr, len, data, known };
-	uint64_t chunk = pos / TS_CHUNK_STEPS, start = chunk * TS_CHUNK_STEPS;
+	struct ts_view v = { .tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known };
+	uint64_t chunk = pos / TS_CHUNK_STEPS, n = pos % TS_CHUNK_STEPS;
 	const struct ts_steps *b;
 
 	if (!len)
 		return true;
-	if (process >= tl->n_memory) {
+	if (process >= q->tl->n_memory || len - 1 > UINT64_MAX - addr) {
 		memset(data, 0, len);
 		memset(known, 0, len);
-		return true;
 	}
-	ts_space_at(tl->memory[process], chunk, addr, len, data, known);
+	if (process >= q->tl->n_memory)
+		return true;
 	if (len - 1 > UINT64_MAX - addr)
 		v.len = (size_t)(UINT64_MAX - addr) + 1;
-	if (pos == start)
+	ts_view_start(&v, chunk);
+	if (!n)
 		return true;
 	b = ts_query_chunk(q, chunk, err);
 	if (!b)
 		return false;
-	for (uint64_t i = start; i < pos; i++)
-		replay_mem(&v, b, &b->steps[i - start], i + 1);
+	for (uint64_t i = 0; i < n; i++)
+		replay_mem(&v, b, &b->steps[i]);
 	return true;
 }

@@ -70,7 +70,7 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 
 /*
  * A window on memory that is carried through the effects of a chunk, for those that look inside steps (search.c).
- * addr + len does not pass the end of the address space, len is not 0.
+ * addr + len does not pass the end of the address space, len is not 0, the process has run.
  */
 struct ts_view {
 	const struct ts_timeline *tl;
@@ -78,6 +78,7 @@ struct ts_view {
 	uint64_t addr;
 	size_t len;
 	uint8_t *data, *known; /* borrowed; the bytes before the next effect */
+	uint32_t n_layers;     /* of the process's space, before the next effect */
 };
 
 /* Where a memory effect overlaps the window: *lo to *hi, both inclusive.  False: nowhere, or it is no memory effect. */
@@ -92,7 +93,10 @@ static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effe
 	return *lo <= *hi;
 }
 
-/* Take an effect of the step that leads to position @pos into the window.  The effect is one of the window's process. */
-void ts_view_replay_effect(const struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e, uint64_t pos);
+/* Go to the first position of a chunk. */
+void ts_view_start(struct ts_view *v, uint64_t chunk);
+
+/* Take the next effect in.  All effects of the window's process come here, in order, in the window or not. */
+void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e);
 
 #endif

@@ -60,28 +60,29 @@ static void offer_syscall(struct ts_search *s, const struct ts_happening *h)
 		      h->event.number);
 }
 
+/* Can no event of @step or farther come before the best stop?  In the direction of the search its first arrival is the nearest. */
+static bool is_beaten(const struct ts_search *s, uint64_t step)
+{
+	uint64_t arrival = s->is_reverse ? step + 1 : step;
+
+	if (arrival == s->best.pos)
+		return s->best.kind != TS_STOP_END;
+	return (arrival < s->best.pos) == s->is_reverse;
+}
+
 static void offer_syscalls(struct ts_search *s)
 {
 	const struct ts_world *w = &ts_query_timeline(s->q)->world;
 	const struct ts_happenings *list = &w->events[TS_EV_SYSCALL];
-	const struct ts_happening *h;
+	const struct ts_happening *h = s->is_reverse ? ts_world_prev_event(w, TS_EV_SYSCALL, s->from) :
+						       ts_world_next_event(w, TS_EV_SYSCALL, s->from);
 
-	if (!s->is_reverse) {
-		h = ts_world_next_event(w, TS_EV_SYSCALL, s->from ? s->from - 1 : 0);
-		for (; h && h < list->items + list->n && s->best.kind < TS_STOP_SYSCALL_ENTRY; h++) {
-			if (is_caught(s->stops, h->event.number))
-				offer_syscall(s, h);
-			if (s->best.kind == TS_STOP_BREAK && h->step > s->best.pos)
-				return;
-		}
-		return;
-	}
-	h = ts_world_prev_event(w, TS_EV_SYSCALL, s->from);
-	for (; h && h >= list->items && s->best.kind < TS_STOP_SYSCALL_ENTRY; h--) {
+	for (size_t i = h ? (size_t)(h - list->items) : list->n; i < list->n; i += s->is_reverse ? -1 : 1) {
+		h = &list->items[i];
+		if (is_beaten(s, h->step))
+			return;
 		if (is_caught(s->stops, h->event.number))
 			offer_syscall(s, h);
-		if (s->best.kind == TS_STOP_BREAK && h->step + 1 < s->best.pos)
-			return;
 	}
 }
 
@@ -131,18 +132,6 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 	return best;
 }
 
-/* The window of watchpoint @i, which lies behind those of the ones before it. */
-static struct ts_view window(const struct ts_search *s, size_t i)
-{
-	const struct ts_watch *w = &s->stops->watches[i];
-	size_t off = 0;
-
-	for (size_t j = 0; j < i; j++)
-		off += (size_t)s->stops->watches[j].len;
-	return (struct ts_view){ ts_query_timeline(s->q),      w->process, w->addr, (size_t)w->len, s->bytes + off,
-				 s->bytes + s->bytes_len + off };
-}
-
 /* Does the value of the effect differ from what the window holds? */
 static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo, uint64_t hi)
 {
@@ -154,18 +143,17 @@ static bool is_change(const struct ts_view *v, const struct ts_effect *e, const 
 	}
 }
 
+/* An access that instructions see, or a change, which may be hidden or show only in a later read. */
 static bool is_trigger(const struct ts_watch *w, const struct ts_view *v, const struct ts_steps *b,
 		       const struct ts_effect *e, uint64_t lo, uint64_t hi)
 {
 	const uint8_t *value = ts_effect_data(b, e);
 
-	if (e->kind == TS_FX_WRITE)
-		return w->kind == TS_WATCH_ACCESS || (w->kind == TS_WATCH_WRITE && (!value || is_change(v, e, value, lo, hi)));
-	if (e->kind != TS_FX_READ)
+	if (e->kind != TS_FX_WRITE && e->kind != TS_FX_READ)
 		return false;
-	if (w->kind != TS_WATCH_WRITE)
-		return !e->is_hidden;
-	return value && is_change(v, e, value, lo, hi); /* something unseen had changed it */
+	if (!e->is_hidden && (e->kind == TS_FX_READ ? wants_reads(w) : w->kind == TS_WATCH_ACCESS))
+		return true;
+	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : e->kind == TS_FX_WRITE);
 }
 
 /* Carry the windows through one step; @found, if not NULL, gets a trigger. */
@@ -182,18 +170,18 @@ static bool watch_step(struct ts_search *s, const struct ts_steps *b, const stru
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
 		for (size_t j = 0; j < s->stops->n_watches; j++) {
-			const struct ts_watch *w = &s->stops->watches[j];
-			struct ts_view v = window(s, j);
+			struct ts_view *v = &s->views[j];
 			uint64_t lo, hi;
 
-			if (ts_timeline_process(tl, thread) != w->process || !ts_view_overlap(&v, e, &lo, &hi))
+			if (ts_timeline_process(tl, thread) != v->process)
 				continue;
-			if (!is_hit && found && is_trigger(w, &v, b, e, lo, hi)) {
+			if (!is_hit && found && ts_view_overlap(v, e, &lo, &hi) &&
+			    is_trigger(&s->stops->watches[j], v, b, e, lo, hi)) {
 				*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread };
 				found->pos = s->is_reverse ? step : step + 1;
 				is_hit = true;
 			}
-			ts_view_replay_effect(&v, b, e, step + 1);
+			ts_view_replay(v, b, e);
 		}
 	}
 	return is_hit;
@@ -210,10 +198,8 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 	if (!b)
 		return TS_FAIL;
 	for (size_t i = 0; i < s->stops->n_watches; i++) {
-		struct ts_view v = window(s, i);
-
-		if (v.process < tl->n_memory)
-			ts_space_at(tl->memory[v.process], chunk, v.addr, v.len, v.data, v.known);
+		if (s->views[i].process < tl->n_memory)
+			ts_view_start(&s->views[i], chunk);
 	}
 	for (uint32_t i = 0; i < b->n_steps; i++) {
 		uint64_t step = start + i;
@@ -240,6 +226,30 @@ static bool is_within(const struct ts_search *s, uint64_t chunk)
 
 /* ------------------------------------------------------------------------------------------------ the search */
 
+/* A window a watchpoint, all their bytes in one piece. */
+static bool make_views(struct ts_search *s, struct ts_error *err)
+{
+	size_t len = 0, n = s->stops->n_watches;
+
+	for (size_t i = 0; i < n; i++)
+		len += (size_t)s->stops->watches[i].len;
+	s->views = calloc(n + 1, sizeof(*s->views));
+	s->bytes = malloc(2 * len + 1);
+	if (!s->views || !s->bytes) {
+		ts_search_fini(s);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", len);
+	}
+	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
+		const struct ts_watch *w = &s->stops->watches[i];
+
+		s->views[i] = (struct ts_view){ .tl = ts_query_timeline(s->q), .process = w->process, .addr = w->addr };
+		s->views[i].len = (size_t)w->len;
+		s->views[i].data = s->bytes + off;
+		s->views[i].known = s->bytes + len + off;
+	}
+	return true;
+}
+
 bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, uint64_t limit,
 		    struct ts_error *err)
 {
@@ -247,11 +257,8 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 
 	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = is_reverse, .chunk = TS_NO_CHUNK };
 	s->best = (struct ts_found){ .pos = limit, .kind = TS_STOP_END, .thread = ts_query_thread(q, limit) };
-	for (size_t i = 0; i < stops->n_watches; i++)
-		s->bytes_len += (size_t)stops->watches[i].len;
-	s->bytes = malloc(2 * s->bytes_len + 1);
-	if (!s->bytes)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", s->bytes_len);
+	if (!make_views(s, err))
+		return false;
 	if (pos == limit)
 		return true;
 	for (size_t i = 0; i < stops->n_breaks; i++)
@@ -265,7 +272,9 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 
 void ts_search_fini(struct ts_search *s)
 {
+	free(s->views);
 	free(s->bytes);
+	s->views = NULL;
 	s->bytes = NULL;
 }
 

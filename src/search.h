@@ -21,9 +21,9 @@ struct ts_break {
 };
 
 enum ts_watch_kind {
-	TS_WATCH_WRITE, /* a byte changes */
-	TS_WATCH_READ,
-	TS_WATCH_ACCESS, /* read or written, changed or not */
+	TS_WATCH_WRITE,  /* a byte changes, or may (a value is unknown); hidden changes count */
+	TS_WATCH_READ,   /* read; hidden reads do not count */
+	TS_WATCH_ACCESS, /* read or written, changed or not; of what is hidden, changes count */
 };
 
 /* The longest range that can be watched, in bytes. */
@@ -71,8 +71,8 @@ struct ts_search {
 	bool is_reverse;
 	uint64_t chunk;               /* the next one to look into for watchpoints, TS_NO_CHUNK: none */
 	struct ts_found best;         /* the nearest stop that is no watchpoint */
-	uint8_t *bytes;               /* owned; windows of the watchpoints: values, then known flags */
-	size_t bytes_len;
+	struct ts_view *views;        /* owned; the watchpoints' windows;  */
+	uint8_t *bytes;               /* owned; what the windows hold: values, then known flags */
 };
 
 /*

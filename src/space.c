@@ -216,13 +216,19 @@ void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_
 		paint(&p, ts_layers_until(&sp->layers, chunk * TS_CHUNK_STEPS), addr, addr + (len - 1), data, known);
 }
 
-void ts_space_base(const struct ts_space *sp, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
+uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos)
+{
+	return ts_layers_until(&sp->layers, pos);
+}
+
+void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
+		   uint8_t *known)
 {
 	struct painting p = { sp, sp->image, 0 };
 
 	len = clip(addr, len, data, known);
 	if (len)
-		paint(&p, ts_layers_until(&sp->layers, pos), addr, addr + (len - 1), data, known);
+		paint(&p, n_layers, addr, addr + (len - 1), data, known);
 }
 
 /* ------------------------------------------------------------------------------------------------ building */

@@ -82,8 +82,12 @@ void ts_space_end_build(struct ts_space *sp);
 /* The @len bytes at @addr at the first position of @chunk: known[i] is 1 or 0, data[i] is 0 where unknown. */
 void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
 
-/* The same as far as the layers up to position @pos say, without any write. */
-void ts_space_base(const struct ts_space *sp, uint64_t pos, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+/* How many times a range has started afresh up to and including position @pos: fills, and one for the space itself. */
+uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos);
+
+/* Bytes as far as the first @n_layers layers say, without any write. */
+void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
+		   uint8_t *known);
 
 /*
  * The first chunk >= @chunk (the last chunk <= @chunk) in which a line that overlaps [addr, last] was written, or read.

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where running on stops, on small recordings written by hand; test_timeline asks at random.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/search.h"
+
+#include <string.h>
+
+#define ADDR UINT64_C(0x5000)
+
+static struct script *s;
+static struct ts_timeline *tl;
+static struct ts_query *q;
+static struct ts_error err;
+static struct ts_stops stops;
+static struct ts_break breaks[2];
+static struct ts_watch watch;
+static struct ts_search search;
+static struct ts_found found;
+
+static void setup(void)
+{
+	static const uint32_t process_of[] = { 0, 1 };
+
+	s = script_new("x86_64", 2, process_of);
+	ck_assert_ptr_nonnull(s);
+	ts_error_reset(&err);
+	stops = (struct ts_stops){ .breaks = breaks, .watches = &watch };
+	watch = (struct ts_watch){ .addr = ADDR, .len = 4 };
+}
+
+static void teardown(void)
+{
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+
+/* Steps, with the effects added before each; instruction i lies at 16 * i. */
+static void step(void)
+{
+	ts_steps_close(&s->steps, 16 * (uint64_t)s->steps.n_steps, 16, 0);
+}
+
+static void steps(unsigned n)
+{
+	while (n--)
+		step();
+}
+
+static struct ts_effect *effect(enum ts_effect_kind kind, const char *value)
+{
+	return ts_steps_value(&s->steps, kind, ADDR, value, (uint32_t)strlen(value));
+}
+
+static struct ts_event *call(uint64_t number, bool has_ret)
+{
+	struct ts_event *ev = ts_steps_event(&s->steps, TS_EV_SYSCALL);
+
+	ev->number = number;
+	ev->has_ret = has_ret;
+	return ev;
+}
+
+static void build(void)
+{
+	tl = ts_timeline_new(&s->rec, NULL, &err);
+	ck_assert_ptr_nonnull(tl);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	q = ts_query_new(tl, &err);
+	ck_assert_ptr_nonnull(q);
+}
+
+static void stop_at_pc(uint64_t pc)
+{
+	breaks[stops.n_breaks++] = (struct ts_break){ 0, pc };
+}
+
+static void watch_for(enum ts_watch_kind kind)
+{
+	watch.kind = kind;
+	stops.n_watches = 1;
+}
+
+/* A whole search; the kind of its stop is checked, the position returned. */
+static uint64_t go(uint64_t from, uint64_t limit, enum ts_stop_kind kind)
+{
+	ck_assert(ts_search_init(&search, q, &stops, from, limit, &err));
+	ck_assert_int_eq(ts_search_run(&search, 1000, &found, &err), TS_ITEM);
+	ts_search_fini(&search);
+	ck_assert_int_eq(found.kind, kind);
+	return found.pos;
+}
+
+START_TEST(a_breakpoint_where_one_stands_is_not_reported_again)
+{
+	steps(10);
+	build();
+	stop_at_pc(48);
+	ck_assert_uint_eq(go(0, 10, TS_STOP_BREAK), 3);
+	ck_assert_uint_eq(go(3, 10, TS_STOP_END), 10);
+	ck_assert_uint_eq(go(10, 0, TS_STOP_BREAK), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_END), 0);
+}
+END_TEST
+
+START_TEST(the_nearest_of_several_breakpoints_counts)
+{
+	steps(10);
+	build();
+	stop_at_pc(112);
+	stop_at_pc(32);
+	ck_assert_uint_eq(go(0, 10, TS_STOP_BREAK), 2);
+	ck_assert_uint_eq(go(10, 0, TS_STOP_BREAK), 7);
+}
+END_TEST
+
+START_TEST(a_breakpoint_may_lie_at_the_first_and_at_the_last_position)
+{
+	steps(10);
+	build();
+	stop_at_pc(0);
+	stop_at_pc(160);
+	ck_assert_uint_eq(go(5, 10, TS_STOP_BREAK), 10);
+	ck_assert_uint_eq(go(5, 0, TS_STOP_BREAK), 0);
+}
+END_TEST
+
+START_TEST(another_process_does_not_stop)
+{
+	steps(5);
+	ts_steps_close(&s->steps, 16, 16, 1);
+	steps(5);
+	build();
+	breaks[stops.n_breaks++] = (struct ts_break){ 1, 16 };
+	ck_assert_uint_eq(go(0, 11, TS_STOP_BREAK), 5);
+	ck_assert_uint_eq(found.thread, 1);
+}
+END_TEST
+
+START_TEST(nothing_beyond_the_limit_is_found)
+{
+	steps(10);
+	effect(TS_FX_WRITE, "a");
+	step();
+	build();
+	stop_at_pc(96);
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, 5, TS_STOP_END), 5);
+	ck_assert_uint_eq(go(0, 6, TS_STOP_BREAK), 6);
+	ck_assert_uint_eq(go(7, 10, TS_STOP_END), 10);
+	ck_assert_uint_eq(go(7, 11, TS_STOP_WATCH), 11);
+	ck_assert_uint_eq(go(9, 7, TS_STOP_END), 7);
+	ck_assert_uint_eq(go(9, 9, TS_STOP_END), 9);
+}
+END_TEST
+
+START_TEST(a_write_watchpoint_stops_behind_the_change_and_backwards_before_it)
+{
+	steps(3);
+	effect(TS_FX_WRITE, "a");
+	step();
+	steps(3);
+	effect(TS_FX_WRITE, "a"); /* changes nothing */
+	step();
+	steps(3);
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, 11, TS_STOP_WATCH), 4);
+	ck_assert_uint_eq(found.addr, ADDR);
+	ck_assert_uint_eq(go(4, 11, TS_STOP_END), 11);
+	ck_assert_uint_eq(go(11, 0, TS_STOP_WATCH), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_END), 0);
+	watch_for(TS_WATCH_ACCESS);
+	ck_assert_uint_eq(go(4, 11, TS_STOP_WATCH), 8);
+	ck_assert_uint_eq(go(11, 0, TS_STOP_WATCH), 7);
+	watch_for(TS_WATCH_READ);
+	ck_assert_uint_eq(go(0, 11, TS_STOP_END), 11);
+}
+END_TEST
+
+START_TEST(reads_stop_read_and_access_watchpoints_with_or_without_a_value)
+{
+	step();
+	effect(TS_FX_READ, "a");
+	step();
+	ts_steps_effect(&s->steps, TS_FX_READ, ADDR + 3, 8);
+	step();
+	steps(2);
+	build();
+	watch_for(TS_WATCH_READ);
+	ck_assert_uint_eq(go(0, 5, TS_STOP_WATCH), 2);
+	ck_assert_uint_eq(go(2, 5, TS_STOP_WATCH), 3);
+	ck_assert_uint_eq(found.addr, ADDR + 3);
+	watch_for(TS_WATCH_ACCESS);
+	ck_assert_uint_eq(go(5, 0, TS_STOP_WATCH), 2);
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, 5, TS_STOP_END), 5);
+}
+END_TEST
+
+START_TEST(a_change_that_shows_only_in_a_read_stops_a_write_watchpoint)
+{
+	step();
+	effect(TS_FX_READ, "a");
+	step();
+	effect(TS_FX_READ, "b");
+	step();
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, 3, TS_STOP_WATCH), 3);
+}
+END_TEST
+
+START_TEST(a_write_of_an_unknown_value_may_be_a_change)
+{
+	effect(TS_FX_WRITE, "abcd");
+	step();
+	ts_steps_effect(&s->steps, TS_FX_WRITE, ADDR, 1);
+	step();
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(1, 2, TS_STOP_WATCH), 2);
+}
+END_TEST
+
+START_TEST(hidden_accesses_count_for_what_they_change)
+{
+	effect(TS_FX_WRITE, "abcd");
+	step();
+	effect(TS_FX_WRITE, "abcd")->is_hidden = true;
+	step();
+	effect(TS_FX_READ, "abcd")->is_hidden = true;
+	step();
+	effect(TS_FX_WRITE, "abxd")->is_hidden = true;
+	step();
+	effect(TS_FX_READ, "abyd")->is_hidden = true;
+	step();
+	build();
+	watch_for(TS_WATCH_ACCESS);
+	ck_assert_uint_eq(go(1, 5, TS_STOP_WATCH), 4);
+	ck_assert_uint_eq(go(4, 5, TS_STOP_WATCH), 5);
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(1, 5, TS_STOP_WATCH), 4);
+	watch_for(TS_WATCH_READ);
+	ck_assert_uint_eq(go(1, 5, TS_STOP_END), 5);
+}
+END_TEST
+
+START_TEST(a_byte_that_starts_afresh_twice_in_a_step_is_compared_with_the_start_before)
+{
+	effect(TS_FX_WRITE, "a");
+	step();
+	ts_steps_effect(&s->steps, TS_FX_FORGET, ADDR, 4);
+	effect(TS_FX_READ, "b"); /* so b was there: no change by this read */
+	ts_steps_effect(&s->steps, TS_FX_UNMAP, ADDR, 4);
+	step();
+	steps(2);
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(1, 4, TS_STOP_END), 4);
+}
+END_TEST
+
+START_TEST(where_both_hold_the_watchpoint_is_reported)
+{
+	steps(3);
+	effect(TS_FX_WRITE, "a");
+	step();
+	steps(3);
+	build();
+	watch_for(TS_WATCH_WRITE);
+	stop_at_pc(64);
+	ck_assert_uint_eq(go(0, 7, TS_STOP_WATCH), 4);
+	ck_assert_uint_eq(go(0, 4, TS_STOP_WATCH), 4);
+	breaks[0].addr = 48;
+	ck_assert_uint_eq(go(7, 0, TS_STOP_WATCH), 3);
+	ck_assert_uint_eq(go(0, 7, TS_STOP_BREAK), 3);
+}
+END_TEST
+
+START_TEST(a_system_call_stops_at_its_entry_and_at_its_return)
+{
+	steps(3);
+	call(39, true);
+	step();
+	steps(3);
+	build();
+	stops.has_syscalls = true;
+	ck_assert_uint_eq(go(0, 7, TS_STOP_SYSCALL_ENTRY), 3);
+	ck_assert_uint_eq(found.number, 39);
+	ck_assert_uint_eq(go(3, 7, TS_STOP_SYSCALL_RETURN), 4);
+	ck_assert_uint_eq(go(4, 7, TS_STOP_END), 7);
+	ck_assert_uint_eq(go(7, 0, TS_STOP_SYSCALL_RETURN), 4);
+	ck_assert_uint_eq(go(4, 0, TS_STOP_SYSCALL_ENTRY), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_END), 0);
+}
+END_TEST
+
+START_TEST(only_the_system_calls_asked_for_stop)
+{
+	static const uint64_t numbers[] = { 60, 2 };
+
+	call(39, true);
+	step();
+	call(2, false);
+	step();
+	step();
+	build();
+	stops = (struct ts_stops){ .has_syscalls = true, .syscalls = numbers, .n_syscalls = 2 };
+	ck_assert_uint_eq(go(0, 3, TS_STOP_SYSCALL_ENTRY), 1);
+	ck_assert_uint_eq(go(1, 3, TS_STOP_END), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_SYSCALL_ENTRY), 1);
+}
+END_TEST
+
+START_TEST(backwards_a_return_is_found_though_a_later_call_of_its_step_has_none)
+{
+	steps(3);
+	call(1, true);
+	call(2, false);
+	step();
+	steps(3);
+	build();
+	stops.has_syscalls = true;
+	ck_assert_uint_eq(go(7, 0, TS_STOP_SYSCALL_RETURN), 4);
+	ck_assert_uint_eq(found.number, 1);
+	ck_assert_uint_eq(go(4, 0, TS_STOP_SYSCALL_ENTRY), 3);
+	ck_assert_uint_eq(found.number, 2);
+}
+END_TEST
+
+START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
+{
+	for (unsigned i = 0; i < 5 * TS_CHUNK_STEPS; i++) {
+		if (i % TS_CHUNK_STEPS == 7 || i == 4 * TS_CHUNK_STEPS + 9)
+			effect(TS_FX_WRITE, i < 4 * TS_CHUNK_STEPS + 9 ? "a" : "b");
+		step();
+	}
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert(ts_search_init(&search, q, &stops, 8, s->steps.n_steps, &err));
+	for (uint64_t i = 1; i <= 4; i++) {
+		ck_assert_int_eq(ts_search_run(&search, 1, &found, &err), TS_END);
+		ck_assert_uint_eq(ts_search_reached(&search), i * TS_CHUNK_STEPS);
+	}
+	ck_assert_int_eq(ts_search_run(&search, 1, &found, &err), TS_ITEM);
+	ck_assert_uint_eq(found.pos, 4 * TS_CHUNK_STEPS + 10);
+	ts_search_fini(&search);
+}
+END_TEST
+
+START_TEST(chunks_that_touch_nothing_watched_are_not_read)
+{
+	effect(TS_FX_WRITE, "a");
+	steps(6 * TS_CHUNK_STEPS);
+	build();
+	watch_for(TS_WATCH_ACCESS);
+	s->n_reads = 0;
+	ck_assert_uint_eq(go(6 * TS_CHUNK_STEPS, 0, TS_STOP_WATCH), 0);
+	ck_assert_uint_eq(s->n_reads, TS_CHUNK_STEPS);
+}
+END_TEST
+
+START_TEST(a_trace_that_is_gone_fails_the_search)
+{
+	steps(5);
+	effect(TS_FX_WRITE, "a");
+	step();
+	build();
+	watch_for(TS_WATCH_WRITE);
+	s->fail_at = 3;
+	ck_assert(ts_search_init(&search, q, &stops, 0, 6, &err));
+	ck_assert_int_eq(ts_search_run(&search, 9, &found, &err), TS_FAIL);
+	ck_assert_str_eq(err.text, "step 3: the script's trace is gone");
+	ts_search_fini(&search);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_not_reported_again,
+		   the_nearest_of_several_breakpoints_counts,
+		   a_breakpoint_may_lie_at_the_first_and_at_the_last_position, another_process_does_not_stop,
+		   nothing_beyond_the_limit_is_found,
+		   a_write_watchpoint_stops_behind_the_change_and_backwards_before_it,
+		   reads_stop_read_and_access_watchpoints_with_or_without_a_value,
+		   a_change_that_shows_only_in_a_read_stops_a_write_watchpoint,
+		   a_write_of_an_unknown_value_may_be_a_change, hidden_accesses_count_for_what_they_change,
+		   a_byte_that_starts_afresh_twice_in_a_step_is_compared_with_the_start_before,
+		   where_both_hold_the_watchpoint_is_reported, a_system_call_stops_at_its_entry_and_at_its_return,
+		   only_the_system_calls_asked_for_stop,
+		   backwards_a_return_is_found_though_a_later_call_of_its_step_has_none,
+		   a_search_goes_on_in_slices_and_says_how_far_it_came,
+		   chunks_that_touch_nothing_watched_are_not_read, a_trace_that_is_gone_fails_the_search)

@@ -20,9 +20,14 @@
 #define TS_PAGE_LEN 4096u
 #define TS_PAGE_LINES 256u
 
-/* Steps of a chunk, the unit that is decoded; chunks of a segment, the unit that is sealed (their numbers fit 16 bits). */
+/*
+ * Steps of a chunk, the unit that is decoded; chunks of a segment, the unit that is sealed (their numbers fit 16 bits).  Tests
+ * build the model with small ones, to cross many borders.
+ */
+#ifndef TS_CHUNK_STEPS
 #define TS_CHUNK_STEPS 1024u
 #define TS_SEGMENT_CHUNKS 4096u
+#endif
 
 #define TS_NO_CHUNK UINT64_MAX
 

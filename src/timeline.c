@@ -183,9 +183,11 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 	struct ts_builder *bd = tl->builder;
 	uint64_t pos = tl->n_steps;
 	struct target t = { .pos = pos + 1 };
+	uint32_t process;
 
 	if (!aim(tl, &t, s->thread))
 		return false;
+	process = t.process; /* effects may be those of other threads */
 	if (s->thread != bd->last_thread) {
 		ts_world_run(&tl->world, pos, s->thread);
 		bd->last_thread = s->thread;
@@ -195,7 +197,7 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 			return false;
 	}
 	tl->n_steps++;
-	return ts_runs_step(tl->runs, bd->run, pos, t.process, s->thread, s->pc, s->insn_len);
+	return ts_runs_step(tl->runs, bd->run, pos, process, s->thread, s->pc, s->insn_len);
 }
 
 /* ------------------------------------------------------------------------------------------------ chunks and segments */

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The naive twin of the timeline: the same questions, answered from plain lists by the definitions of the model.
+ *
+ * For each byte of the arenas and each byte of each thread's registers it keeps what happened to it, in order.  What is asked
+ * "next" or "previous" it finds by walking step by step.  It shares no code with the index.
+ */
+#ifndef TS_TESTS_NAIVE_H
+#define TS_TESTS_NAIVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "script.h"
+#include "src/search.h"
+
+enum naive_kind {
+	NAIVE_UNKNOWN, /* starts afresh, nobody knows with what */
+	NAIVE_ZERO,    /* starts afresh with 0 */
+	NAIVE_WRITTEN,
+	NAIVE_SEEN,
+};
+
+/* Something that happened to a byte. */
+struct naive_entry {
+	uint32_t seq; /* ordinal of the effect, the initial ones included */
+	uint8_t kind;
+	uint8_t value;
+	bool has_file;  /* UNKNOWN: but a file says file_value */
+	uint8_t file_value;
+};
+
+struct naive_log {
+	struct naive_entry *items; /* owned */
+	uint32_t n, cap;
+};
+
+/* How a byte of memory is mapped from some effect on. */
+struct naive_mapping {
+	uint32_t seq;
+	bool is_mapped;
+	uint32_t prot;
+	uint64_t file_off; /* of the byte */
+	const char *desc, *file;
+};
+
+struct naive_mappings {
+	struct naive_mapping *items; /* owned */
+	uint32_t n, cap;
+};
+
+struct naive {
+	const struct script *s; /* borrowed */
+	uint64_t n_steps;
+	uint32_t *first_seq;    /* owned; of each step, and one more */
+	struct naive_log *mem;  /* owned; by process, then byte of the arenas */
+	struct naive_log *regs; /* owned; by thread, then byte of the 'g' layout */
+	struct naive_mappings *mappings; /* owned; as mem */
+	uint64_t n_unexplained; /* reads that contradict */
+	uint64_t n_inferred;    /* bytes */
+	bool has_image;         /* under everything lies naive_image_byte() */
+};
+
+/* Bytes of all arenas together. */
+#define NAIVE_N_BYTES 768u
+
+/* Under the recording lies this file, from its byte 0 on at this address. */
+#define NAIVE_IMAGE_ADDR (UINT64_C(0x1000) - 30)
+#define NAIVE_IMAGE_LEN 60u
+uint8_t naive_image_byte(uint64_t off);
+
+/* The twin of a script; @has_file: SCRIPT_FILE is there to be mapped. */
+struct naive *naive_new(const struct script *s, bool has_image, bool has_file);
+void naive_free(struct naive *nv);
+
+/* Is the address in an arena? */
+bool naive_is_tracked(uint64_t addr);
+
+/* A tracked byte at a position; returns whether it is known. */
+bool naive_mem(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr, uint8_t *value);
+bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t off, uint8_t *value);
+
+uint32_t naive_thread(const struct naive *nv, uint64_t pos);
+bool naive_pc(const struct naive *nv, uint64_t pos, uint32_t thread, uint64_t *pc);
+bool naive_is_alive(const struct naive *nv, uint64_t pos, uint32_t thread);
+
+/* TS_NO_POS if there is none. */
+uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+uint64_t naive_next_step(const struct naive *nv, uint32_t thread, uint64_t pos);
+uint64_t naive_prev_step(const struct naive *nv, uint32_t thread, uint64_t pos);
+
+/* The event's effect, NULL if there is none; *step and *thread get whose it is. */
+const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
+					uint32_t *thread);
+const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
+					uint32_t *thread);
+
+/* How a tracked byte is mapped; NULL if it is not. */
+const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr);
+
+void naive_search(const struct naive *nv, const struct ts_stops *stops, uint64_t from, uint64_t limit,
+		  struct ts_found *found);
+
+#endif

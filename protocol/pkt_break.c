@@ -37,7 +37,8 @@ static struct ts_break break_at(const struct rsp_session *s, const struct place 
 }
 
 /*
- * ";Xlen,code" as often as it comes, nothing else behind it.  On success *conditions is the caller's.
+ * ";Xlen,code" as often as it comes, nothing else behind it; gdb leaves out the ';' from the second one on.  On success
+ * *conditions is the caller's.
  *
  * Returns how many, -1 after a failure, which @r then tells or @a is bad.
  */
@@ -47,7 +48,8 @@ static int parse_conditions(struct rsp_args *a, struct rsp_ax ***conditions, str
 	enum rsp_ax_error error = list ? RSP_AX_OK : RSP_AX_NO_MEMORY;
 	int n = 0;
 
-	while (error == RSP_AX_OK && rsp_args_accept(a, ';') && n < MAX_CONDITIONS) {
+	while (error == RSP_AX_OK && n < MAX_CONDITIONS &&
+	       (rsp_args_accept(a, ';') || (n && rsp_args_peek(a) == 'X'))) {
 		list[n] = rsp_ax_parse(a, &error);
 		n += list[n] != NULL;
 	}

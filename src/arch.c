@@ -104,6 +104,24 @@ int ts_arch_feature_with(const struct ts_arch *arch, const char *reg)
 	return -1;
 }
 
+uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi)
+{
+	static const char linux_suffix[] = ".linux";
+	size_t suffix_len = sizeof(linux_suffix) - 1;
+	uint32_t features = 0;
+
+	if (!osabi || strcmp(osabi, "GNU/Linux") != 0)
+		return 0;
+	for (unsigned i = 0; i < arch->n_features; i++) {
+		const char *name = arch->features[i].name;
+		size_t len = strlen(name);
+
+		if (len > suffix_len && strcmp(name + len - suffix_len, linux_suffix) == 0)
+			features |= UINT32_C(1) << i;
+	}
+	return features;
+}
+
 const struct ts_reg_def *ts_arch_pc(const struct ts_arch *arch)
 {
 	for (unsigned i = 0; i < arch->n_features; i++)

@@ -181,6 +181,13 @@ int ts_arch_feature(const struct ts_arch *arch, const char *name);
 /* Ordinal of the feature of @arch that has the register @reg, -1 if none has. */
 int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
 
+/*
+ * The features, as a mask, without which gdb does not arrange for an operating system: system calls, /proc, signals.
+ *
+ * @osabi is gdb's word for the system, "GNU/Linux" for instance; NULL: none.
+ */
+uint32_t ts_arch_os_features(const struct ts_arch *arch, const char *osabi);
+
 /* Index into set->regs of the register called @name, -1 if there is none. */
 int ts_regset_find(const struct ts_regset *set, const char *name);
 

@@ -254,26 +254,32 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 
 /* -------------------------------------------------------------------------------------- beginning and end */
 
-/* A client that works with extended-remote stays when it lets go of a process. */
-static enum rsp_done leave(struct rsp_session *s)
+/*
+ * The client lets go of a process, or (not @is_one) of all.  It stays if it works with extended-remote, and
+ * with one of several it has not done.
+ */
+static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {
-	s->is_closing = !s->is_extended;
+	if (!s->is_extended && (!is_one || s->sh->names.n_pids == 1))
+		s->is_closing = true;
 	return RSP_OK;
 }
 
 static enum rsp_done pkt_detach(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	bool has_pid = a->left > 0;
+
 	(void)r;
-	if (a->left)
+	if (has_pid)
 		take_pid(s, a);
-	return rsp_args_done(a) ? leave(s) : RSP_BAD;
+	return rsp_args_done(a) ? leave(s, has_pid) : RSP_BAD;
 }
 
 static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)r;
 	take_pid(s, a);
-	return rsp_args_done(a) ? leave(s) : RSP_BAD;
+	return rsp_args_done(a) ? leave(s, true) : RSP_BAD;
 }
 
 /* gdb wants no reply, lldb that of a process that was killed. */

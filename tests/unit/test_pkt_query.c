@@ -200,6 +200,17 @@ END_TEST
 
 START_TEST(detaching_ends_the_session)
 {
+	ck_assert_str_eq(fake_send("D"), "OK");
+	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(a_client_that_lets_go_of_one_of_two_processes_stays)
+{
+	ck_assert_str_eq(fake_send("D;64"), "OK");
+	ck_assert_str_eq(fake_send("vKill;65"), "OK");
+	ck_assert(!fake.session.is_closing);
+	fake.shared.names.n_pids = 1;
 	ck_assert_str_eq(fake_send("D;64"), "OK");
 	ck_assert(fake.session.is_closing);
 }
@@ -321,7 +332,7 @@ FAKE_SUITE("pkt_query", gdb_is_told_the_packet_size_and_the_features, what_no_re
 	   gdb_is_not_taken_for_lldb, a_client_that_introduces_itself_finds_nothing_but_the_position,
 	   errors_are_numbers_texts_or_hex_texts, what_must_be_unknown_is,
 	   settings_that_change_nothing_are_taken, threads_cannot_be_stopped_one_by_one,
-	   system_calls_to_catch_are_kept, the_processes_were_there_before, detaching_ends_the_session,
+	   system_calls_to_catch_are_kept, the_processes_were_there_before, detaching_ends_the_session, a_client_that_lets_go_of_one_of_two_processes_stays,
 	   a_process_that_is_not_there_cannot_be_detached_or_killed, k_ends_the_session_without_a_reply,
 	   lldb_is_told_that_it_has_killed, an_extended_client_stays, to_run_is_to_go_to_the_beginning,
 	   to_attach_is_to_stay, malformed_packets_are_errors)

@@ -17,7 +17,7 @@
 #define ERROR_FAULT 0x14
 
 /* What one packet may search or sum, in bytes: a fraction of a second. */
-#define MAX_SCAN (UINT64_C(16) << 20)
+#define MAX_SCAN (UINT64_C(64) << 20)
 #define SCAN_BLOCK 65536u
 
 #define LLDB_LINE_LEN 512u
@@ -271,21 +271,29 @@ static enum rsp_done pkt_search(struct rsp_session *s, struct rsp_args *a, struc
 
 /* ----------------------------------------------------------------------------------------------- checksum */
 
-/* CRC-32 with the highest bit first, polynomial 0x04c11db7, nothing inverted at the end. */
-static uint32_t crc(uint32_t sum, const uint8_t *data, size_t len)
+/* What a byte in front does to a CRC-32 with the highest bit first, polynomial 0x04c11db7. */
+static void crc_init(uint32_t table[256])
 {
-	for (size_t i = 0; i < len; i++) {
-		sum ^= (uint32_t)data[i] << 24;
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t sum = i << 24;
+
 		for (unsigned bit = 0; bit < 8; bit++)
 			sum = sum & 0x80000000u ? sum << 1 ^ 0x04c11db7u : sum << 1;
+		table[i] = sum;
 	}
+}
+
+static uint32_t crc(const uint32_t table[256], uint32_t sum, const uint8_t *data, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		sum = sum << 8 ^ table[sum >> 24 ^ data[i]];
 	return sum;
 }
 
 static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct range range = take_range(a);
-	uint32_t sum = UINT32_MAX;
+	uint32_t sum = UINT32_MAX, table[256];
 	struct bytes b;
 
 	if (!rsp_args_done(a) || !is_sane(range))
@@ -296,6 +304,7 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 	}
 	if (!bytes_init(&b, SCAN_BLOCK, r))
 		return RSP_REPLIED;
+	crc_init(table);
 	while (range.len && r->kind == RSP_REPLY_EMPTY) {
 		size_t len = range.len < SCAN_BLOCK ? (size_t)range.len : SCAN_BLOCK;
 
@@ -303,7 +312,7 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 			break;
 		if (known_prefix(b.known, len) < len)
 			rsp_reply_error(r, ERROR_FAULT);
-		sum = crc(sum, b.data, len);
+		sum = crc(table, sum, b.data, len);
 		range.addr += len;
 		range.len -= len;
 	}

@@ -2,8 +2,8 @@
 /*
  * Files that a client reads from the server: vFile.
  *
- * There are the program's file and what proc.h makes, and no others: no name reaches the file system.  What
- * is open is frozen.
+ * There are the program's file, the files that the recording maps and the user supplies (--sysroot), and what
+ * proc.h makes; no others: no name reaches the file system.  What is open is frozen.
  */
 #include "packets.h"
 
@@ -90,23 +90,28 @@ static bool is_exec(const struct rsp_shared *sh, const char *path)
 	return sh->exec && (strcmp(path, sh->exec_path) == 0 || (recorded && strcmp(path, recorded) == 0));
 }
 
+static const struct ts_source *find_source(const struct rsp_shared *sh, const char *path)
+{
+	const struct ts_image *image = sh->tl->image;
+
+	if (is_exec(sh, path))
+		return sh->exec;
+	return image ? ts_image_find(image, path) : NULL;
+}
+
 /* Fill @f, which is not open.  Returns 0 or an error number. */
 static unsigned load_file(const struct rsp_session *s, const char *path, struct rsp_file *f)
 {
 	ts_buf_reset(&f->text);
-	f->source = NULL;
-	if (is_exec(s->sh, path)) {
-		f->source = s->sh->exec;
+	f->source = find_source(s->sh, path);
+	if (f->source)
 		return 0;
-	}
 	switch (rsp_proc_read(s, path, &f->text)) {
 	case RSP_PROC_NONE: return FILE_ENOENT;
 	case RSP_PROC_FILE: break;
 	case RSP_PROC_LINK:
-		if (!is_exec(s->sh, ts_buf_text(&f->text)))
-			return FILE_ENOENT;
-		f->source = s->sh->exec;
-		break;
+		f->source = find_source(s->sh, ts_buf_text(&f->text));
+		return f->source ? 0 : FILE_ENOENT;
 	}
 	return ts_buf_ok(&f->text) ? 0 : FILE_EUNKNOWN;
 }
@@ -258,7 +263,7 @@ static enum rsp_done pkt_readlink(struct rsp_session *s, struct rsp_args *a, str
 		return RSP_BAD;
 	ts_buf_init(&text);
 	switch (rsp_proc_read(s, path, &text)) {
-	case RSP_PROC_NONE: fail(r, is_exec(s->sh, path) ? FILE_EINVAL : FILE_ENOENT); break;
+	case RSP_PROC_NONE: fail(r, find_source(s->sh, path) ? FILE_EINVAL : FILE_ENOENT); break;
 	case RSP_PROC_FILE: fail(r, FILE_EINVAL); break;
 	case RSP_PROC_LINK:
 		if (ts_buf_ok(&text))

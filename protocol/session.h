@@ -60,7 +60,7 @@ struct rsp_document {
 /* A file that a client opened with vFile:open. */
 struct rsp_file {
 	bool is_open;
-	struct ts_source *source; /* borrowed from the shared exec; NULL: text */
+	const struct ts_source *source; /* borrowed from the shared exec or the image; NULL: text */
 	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
 };
 

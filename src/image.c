@@ -64,18 +64,42 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	return true;
 }
 
-/* The source called @name if it is open already, else opened now; UINT32_MAX when there is no such file. */
-static uint32_t find_source(struct ts_image *img, const char *name)
+/* Where the file called @path at recording time would be.  False: nowhere. */
+static bool beneath_sysroot(const struct ts_image *img, const char *path, char name[PATH_MAX])
 {
-	struct ts_error err = { 0 };
-	struct ts_source *src;
+	return img->sysroot && !strstr(path, "..") &&
+	       snprintf(name, PATH_MAX, "%s/%s", img->sysroot, path) < PATH_MAX;
+}
 
+/* The source called @name if it is open already; UINT32_MAX if it is not. */
+static uint32_t find_open(const struct ts_image *img, const char *name)
+{
 	for (uint32_t i = 0; i < img->n_sources; i++) {
 		if (!strcmp(ts_source_name(img->sources[i]), name))
 			return i;
 	}
+	return UINT32_MAX;
+}
+
+/* The same, opened now if need be; UINT32_MAX when there is no such file. */
+static uint32_t find_source(struct ts_image *img, const char *name)
+{
+	uint32_t source = find_open(img, name);
+	struct ts_error err = { 0 };
+	struct ts_source *src;
+
+	if (source != UINT32_MAX)
+		return source;
 	src = ts_source_open(name, &err);
 	return src ? ts_image_add_source(img, src) : UINT32_MAX;
+}
+
+const struct ts_source *ts_image_find(const struct ts_image *img, const char *path)
+{
+	char name[PATH_MAX];
+	uint32_t source = beneath_sysroot(img, path, name) ? find_open(img, name) : UINT32_MAX;
+
+	return source == UINT32_MAX ? NULL : img->sources[source];
 }
 
 bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path, uint64_t off,
@@ -84,8 +108,7 @@ bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	char name[PATH_MAX];
 	uint32_t source;
 
-	if (!img->sysroot || strstr(path, "..") ||
-	    snprintf(name, sizeof(name), "%s/%s", img->sysroot, path) >= (int)sizeof(name))
+	if (!beneath_sysroot(img, path, name))
 		return true;
 	source = find_source(img, name);
 	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);

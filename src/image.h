@@ -60,6 +60,11 @@ bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 		  struct ts_error *err);
 
 /*
+ * The file called @path that ts_image_map() found beneath the sysroot, borrowed until fini; NULL if there is none.
+ */
+const struct ts_source *ts_image_find(const struct ts_image *img, const char *path);
+
+/*
  * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds; @data and @known are
  * both updated.  A file that cannot be read any more holds nothing.
  */

@@ -113,7 +113,9 @@ static void begin(const struct fake_options *opt)
 	f->script = make_script();
 	if (opt->change)
 		opt->change(&f->script->rec);
-	f->tl = ts_timeline_new(&f->script->rec, NULL, &err);
+	ts_image_init(&f->image);
+	f->image.sysroot = opt->sysroot;
+	f->tl = ts_timeline_new(&f->script->rec, &f->image, &err);
 	ck_assert_msg(f->tl != NULL, "%s", err.text);
 	ck_assert_int_eq(ts_timeline_grow(f->tl, UINT64_MAX, &err), TS_GROW_DONE);
 	f->q = ts_query_new(f->tl, &err);
@@ -130,6 +132,7 @@ static void end(void)
 	rsp_shared_fini(&fake.shared);
 	ts_query_free(fake.q);
 	ts_timeline_free(fake.tl);
+	ts_image_fini(&fake.image);
 	script_free(fake.script);
 }
 

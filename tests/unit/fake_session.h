@@ -31,6 +31,7 @@ struct script;
 
 struct fake {
 	struct script *script;
+	struct ts_image image;
 	struct ts_timeline *tl;
 	struct ts_query *q;
 	struct rsp_shared shared;
@@ -44,7 +45,8 @@ extern struct fake fake;
 
 /* What a test may want otherwise. */
 struct fake_options {
-	const char *exec; /* the program's file */
+	const char *exec;    /* the program's file */
+	const char *sysroot; /* where files that the recording maps are looked for */
 	void (*change)(struct ts_recording *rec);
 	size_t packet_size; /* of replies; 0: RSP_PACKET_SIZE */
 };

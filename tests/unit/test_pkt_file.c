@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define ENOENT_REPLY "F-1,2"
 #define EBADF_REPLY  "F-1,9"
@@ -63,6 +64,27 @@ START_TEST(the_programs_file_goes_by_its_recorded_name_too)
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/exe"), "F4");
 	ck_assert_str_eq(fake_send("vFile:pread:4,4,0"), "F4;\x7f"
 							 "ELF");
+}
+END_TEST
+
+START_TEST(a_file_that_the_recording_maps_is_there_if_it_is_beneath_the_sysroot)
+{
+	const struct fake_options with_sysroot = { .sysroot = "root" };
+	FILE *file;
+
+	ck_assert(!mkdir("root", 0777) && !mkdir("root/usr", 0777) && !mkdir("root/usr/bin", 0777));
+	file = fopen("root/usr/bin/fake", "wb");
+	ck_assert(file && fputs("beneath", file) >= 0 && !fclose(file));
+	file = fopen("root/usr/bin/other", "wb");
+	ck_assert(file && !fclose(file));
+
+	fake_again(&with_sysroot);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/usr/bin/fake"), "F3");
+	ck_assert_str_eq(fake_send("vFile:pread:3,100,0"), "F7;beneath");
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/exe"), "F4");
+	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/usr/bin/fake"), EINVAL_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/usr/bin/other"), ENOENT_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "root/usr/bin/fake"), ENOENT_REPLY);
 }
 END_TEST
 
@@ -296,6 +318,7 @@ END_TEST
 
 FAKE_SUITE("pkt_file", the_programs_file_is_read_by_the_name_that_the_client_was_told,
 	   the_programs_file_goes_by_its_recorded_name_too, a_program_that_nobody_gave_is_not_there,
+	   a_file_that_the_recording_maps_is_there_if_it_is_beneath_the_sysroot,
 	   no_other_file_is_there, reading_stops_at_the_end, a_piece_fits_into_a_packet_with_its_escapes,
 	   maps_are_those_of_the_position_as_the_kernel_writes_them,
 	   a_process_without_known_regions_has_no_maps, a_file_is_frozen_when_it_is_opened,

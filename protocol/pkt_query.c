@@ -36,10 +36,12 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
  * Does this session claim the feature?  What depends on the client's own features or on the recording is
  * named here, the rest is always claimed.  lldb reads thread ids without processes only, and takes an
  * auxiliary vector as a reason to plant a breakpoint at the entry point, on which it then runs on by itself.
+ * A relative path of the program gdb would look for in its own working directory.
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
 	const struct ts_recording *rec = s->sh->tl->rec;
+	const char *exec_path = s->sh->exec_path;
 	const struct {
 		const char *name;
 		bool is_claimed;
@@ -49,7 +51,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "hwbreak+", s->has_hwbreak },
 		{ "QCatchSyscalls+", rec->has_syscalls },
 		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
-		{ "qXfer:exec-file:read+", s->sh->exec_path != NULL },
+		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};
 
 	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

@@ -106,7 +106,7 @@ static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, st
 		rsp_args_u64(&pid);
 	if (!rsp_args_done(&pid))
 		return bad_annex(r);
-	if (!path)
+	if (!path || *path != '/')
 		return RSP_UNSUPPORTED;
 	return reply_piece(&q, (const uint8_t *)path, strlen(path), r);
 }

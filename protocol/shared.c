@@ -105,11 +105,17 @@ static bool names_init(struct rsp_names *names, const struct ts_recording *rec, 
 
 /* -------------------------------------------------------------------------------------------- the program */
 
-/* The client is told where the file lies, or, where there is none, what the recorder called it. */
+/*
+ * The client is told where the file lies that the user gave, or that lies beneath the sysroot; where there is
+ * neither, what the recorder called it.
+ */
 static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *err)
 {
 	const char *recorded = sh->tl->rec->exec_path;
+	const struct ts_source *mapped = recorded && sh->tl->image ? ts_image_find(sh->tl->image, recorded) : NULL;
 
+	if (!exec && mapped)
+		exec = ts_source_name(mapped);
 	if (exec) {
 		sh->exec = ts_source_open(exec, err);
 		if (!sh->exec)

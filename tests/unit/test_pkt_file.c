@@ -67,24 +67,28 @@ START_TEST(the_programs_file_goes_by_its_recorded_name_too)
 }
 END_TEST
 
+static void map_a_library(struct ts_recording *rec)
+{
+	ts_steps_map(&rec->initial, 0x800000, 0x1000, "lib", 3, "/lib/libfake.so", 15);
+}
+
 START_TEST(a_file_that_the_recording_maps_is_there_if_it_is_beneath_the_sysroot)
 {
-	const struct fake_options with_sysroot = { .sysroot = "root" };
+	const struct fake_options with_sysroot = { .sysroot = "root", .change = map_a_library };
 	FILE *file;
 
-	ck_assert(!mkdir("root", 0777) && !mkdir("root/usr", 0777) && !mkdir("root/usr/bin", 0777));
-	file = fopen("root/usr/bin/fake", "wb");
+	ck_assert(!mkdir("root", 0777) && !mkdir("root/lib", 0777));
+	file = fopen("root/lib/libfake.so", "wb");
 	ck_assert(file && fputs("beneath", file) >= 0 && !fclose(file));
-	file = fopen("root/usr/bin/other", "wb");
+	file = fopen("root/lib/other", "wb");
 	ck_assert(file && !fclose(file));
 
 	fake_again(&with_sysroot);
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/usr/bin/fake"), "F3");
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/lib/libfake.so"), "F3");
 	ck_assert_str_eq(fake_send("vFile:pread:3,100,0"), "F7;beneath");
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/exe"), "F4");
-	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/usr/bin/fake"), EINVAL_REPLY);
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/usr/bin/other"), ENOENT_REPLY);
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "root/usr/bin/fake"), ENOENT_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/lib/libfake.so"), EINVAL_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/lib/other"), ENOENT_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "root/lib/libfake.so"), ENOENT_REPLY);
 }
 END_TEST
 

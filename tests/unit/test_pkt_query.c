@@ -86,6 +86,22 @@ START_TEST(features_of_the_recording_are_claimed_only_if_it_has_them)
 }
 END_TEST
 
+static void know_a_relative_path(struct ts_recording *rec)
+{
+	strcpy(rec->exec_path, "./fake");
+}
+
+START_TEST(a_relative_path_of_the_program_is_not_told)
+{
+	const struct fake_options relative = { .change = know_a_relative_path };
+
+	fake_again(&relative);
+	fake_send(gdb_13);
+	ck_assert(!is_claimed("qXfer:exec-file:read+"));
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read::0,100"), "");
+}
+END_TEST
+
 START_TEST(lldb_is_known_by_the_order_of_its_packets)
 {
 	ck_assert_str_eq(fake_send("QStartNoAckMode"), "OK");
@@ -328,7 +344,7 @@ END_TEST
 FAKE_SUITE("pkt_query", gdb_is_told_the_packet_size_and_the_features, what_no_recording_can_do_is_not_claimed,
 	   features_of_the_client_are_claimed_only_if_it_has_them,
 	   features_of_the_recording_are_claimed_only_if_it_has_them,
-	   lldb_is_known_by_the_order_of_its_packets, lldb_is_known_by_a_packet_of_its_own,
+	   a_relative_path_of_the_program_is_not_told, lldb_is_known_by_the_order_of_its_packets, lldb_is_known_by_a_packet_of_its_own,
 	   gdb_is_not_taken_for_lldb, a_client_that_introduces_itself_finds_nothing_but_the_position,
 	   errors_are_numbers_texts_or_hex_texts, what_must_be_unknown_is,
 	   settings_that_change_nothing_are_taken, threads_cannot_be_stopped_one_by_one,

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Three threads; the third is of process 1, the others of process 0. */
 static void name(struct ts_recording *rec, uint64_t pid0, uint64_t pid1, uint64_t tid0, uint64_t tid1,
@@ -81,6 +82,23 @@ START_TEST(a_program_that_cannot_be_opened_is_said_to_be_so)
 }
 END_TEST
 
+START_TEST(a_program_beneath_the_sysroot_is_found)
+{
+	const struct fake_options with_sysroot = { .sysroot = "root" };
+	size_t len;
+	FILE *file;
+
+	ck_assert(!mkdir("root", 0777) && !mkdir("root/usr", 0777) && !mkdir("root/usr/bin", 0777));
+	file = fopen("root/usr/bin/fake", "wb");
+	ck_assert(file && !fclose(file));
+	fake_again(&with_sysroot);
+	ck_assert_ptr_nonnull(fake.shared.exec);
+	len = strlen(fake.shared.exec_path);
+	ck_assert_int_eq(fake.shared.exec_path[0], '/');
+	ck_assert_str_eq(fake.shared.exec_path + len - 18, "/root/usr/bin/fake");
+}
+END_TEST
+
 START_TEST(the_program_has_an_absolute_name)
 {
 	const struct fake_options relative = { .exec = "../tmp/../tmp/prog" };
@@ -96,4 +114,5 @@ END_TEST
 
 FAKE_SUITE("shared", recorded_ids_are_kept, ids_that_are_no_ids_become_the_smallest_free_numbers,
 	   of_two_with_one_id_the_first_keeps_it, ids_that_gdb_cannot_hold_are_replaced,
-	   a_program_that_cannot_be_opened_is_said_to_be_so, the_program_has_an_absolute_name)
+	   a_program_that_cannot_be_opened_is_said_to_be_so, a_program_beneath_the_sysroot_is_found,
+	   the_program_has_an_absolute_name)

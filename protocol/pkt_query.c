@@ -329,11 +329,12 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_REPLIED;
 }
 
+/* A packet is answered when nothing runs any more. */
 static enum rsp_done pkt_ctrl_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	(void)s;
 	(void)a;
 	(void)r;
-	rsp_session_interrupt(s);
 	return RSP_OK;
 }
 

@@ -77,6 +77,7 @@ static void build_list(struct rsp_session *s)
 {
 	struct ts_buf *text = &s->document.text;
 
+	rsp_session_shown(s);
 	ts_buf_reset(text);
 	snprintf(s->document.name, sizeof(s->document.name), "%s", list_name);
 	for (uint32_t i = 0; i < s->sh->tl->rec->n_threads; i++) {

@@ -81,6 +81,7 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 	if (!is_annex(&q, ""))
 		return bad_annex(r);
 	if (!q.off || strcmp(doc->name, name) != 0) {
+		rsp_session_shown(s);
 		ts_buf_reset(&doc->text);
 		rsp_threads_xml(s, &doc->text);
 		snprintf(doc->name, sizeof(doc->name), "%s", name);

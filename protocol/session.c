@@ -36,6 +36,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->syscalls = NULL;
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
+	s->is_interrupt_pending = false;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
 }
@@ -55,10 +56,17 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 	s->step_thread = TS_NO_THREAD;
 }
 
+void rsp_session_shown(struct rsp_session *s)
+{
+	s->is_interrupt_pending = false;
+}
+
 void rsp_session_interrupt(struct rsp_session *s)
 {
 	if (rsp_session_is_running(s))
 		s->run.is_interrupted = true;
+	else
+		s->is_interrupt_pending = true;
 }
 
 /* ------------------------------------------------------------------------------------------------ threads */
@@ -233,6 +241,8 @@ bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t le
 		rsp_reply_error(r, 0x16); /* EINVAL */
 		break;
 	case RSP_DEFERRED:
+		s->run.is_interrupted = s->is_interrupt_pending;
+		s->is_interrupt_pending = false;
 		return rsp_session_is_running(s) && rsp_session_run(s, r);
 	case RSP_CLOSE:
 		s->is_closing = true;

@@ -83,6 +83,7 @@ struct rsp_session {
 
 	struct rsp_breaks breaks;
 	struct rsp_run run;
+	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	struct rsp_document document;
 	struct rsp_file files[RSP_MAX_FILES];
 
@@ -120,8 +121,14 @@ static inline bool rsp_session_is_running(const struct rsp_session *s)
  */
 bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
 
-/* ^C: a run stops at the position that it has reached, others do not care. */
+/*
+ * ^C: a run stops at the position that it has reached.  Between two runs it holds for the next one, for a client that steps
+ * many times ("stepi 10000") is mostly caught there; unless the last stop was shown.
+ */
 void rsp_session_interrupt(struct rsp_session *s);
+
+/* The client lists threads, which it does when it shows a stop to its user: a ^C that came too late for that run is void. */
+void rsp_session_shown(struct rsp_session *s);
 
 /* ------------------------------------------------------------------------------------------------ for the handlers */
 

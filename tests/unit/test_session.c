@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "fake_session.h"
+
+#include <string.h>
+
+static void check_stop(const char *resume, const char *reply, uint64_t pos)
+{
+	ck_assert_msg(!strncmp(fake_send(resume), reply, strlen(reply)), "%s: %s", resume, fake.text);
+	ck_assert_uint_eq(fake.session.pos, pos);
+}
+
+START_TEST(an_interrupt_between_two_runs_stops_the_next_before_it_moves)
+{
+	static const char *const resumes[] = { "s", "c", "vCont;s", "vCont;r401000,401003", "bs", "bc" };
+
+	rsp_session_go(&fake.session, 4);
+	for (size_t i = 0; i < sizeof(resumes) / sizeof(resumes[0]); i++) {
+		rsp_session_interrupt(&fake.session);
+		fake_send("m401000,4");
+		check_stop(resumes[i], "T02", 4);
+	}
+	check_stop("s", "T05", 5);
+}
+END_TEST
+
+START_TEST(an_interrupt_is_void_when_the_stop_before_it_has_been_shown)
+{
+	static const char *const lists[] = { "qXfer:threads:read::0,1000", "qfThreadInfo" };
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		rsp_session_interrupt(&fake.session);
+		fake_send(lists[i]);
+		check_stop("s", "T05", i + 1);
+	}
+}
+END_TEST
+
+START_TEST(a_packet_is_no_interrupt_of_the_next_run)
+{
+	ck_assert_str_eq(fake_send("vCtrlC"), "OK");
+	check_stop("s", "T05", 1);
+}
+END_TEST
+
+START_TEST(a_new_client_does_not_inherit_an_interrupt)
+{
+	rsp_session_interrupt(&fake.session);
+	rsp_session_reset(&fake.session);
+	check_stop("s", "T05", 1);
+}
+END_TEST
+
+FAKE_SUITE("session", an_interrupt_between_two_runs_stops_the_next_before_it_moves,
+	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown, a_packet_is_no_interrupt_of_the_next_run,
+	   a_new_client_does_not_inherit_an_interrupt)

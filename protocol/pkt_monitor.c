@@ -154,6 +154,15 @@ static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return run_when(s, "", out);
 }
 
+/* For a client that has been moved by goto and does not know it; it says nothing, as part of the client's own command. */
+static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	(void)arg;
+	(void)out;
+	s->is_announcing = true;
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ facts */
 
 static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
@@ -244,6 +253,7 @@ static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *o
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
 static const struct command commands[] = {
+	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
 	{ "goto", "K|P%|begin|end", "move to a position; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
@@ -291,6 +301,8 @@ static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 /* Text goes into the reply where it fits and the client shows it: lldb shows console output only. */
 static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_reply *r)
 {
+	if (!text->len)
+		return; /* an empty reply would mean that there is no such command */
 	if (!s->is_lldb && 2 * text->len <= rsp_reply_room(r))
 		rsp_reply_hex(r, text->data, text->len);
 	else

@@ -23,10 +23,26 @@ static enum rsp_done started(bool is_started, struct rsp_reply *r, const struct 
 	return RSP_REPLIED;
 }
 
+/*
+ * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no breakpoint or step is to
+ * blame.  The client then forgets all that it knew.
+ */
+static bool announce(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->is_announcing)
+		return false;
+	s->is_announcing = false;
+	rsp_session_go(s, s->pos);
+	rsp_session_stop_reply(s, r, 0, NULL);
+	return true;
+}
+
 static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
 {
 	struct ts_error err;
 
+	if (announce(s, r))
+		return RSP_REPLIED;
 	ts_error_reset(&err);
 	return started(is_step ? rsp_run_step(s, stepping_thread(s), is_reverse, &err) :
 				 rsp_run_continue(s, is_reverse, &err),
@@ -136,6 +152,8 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
 	struct ts_error err;
 
+	if (announce(s, r))
+		return RSP_REPLIED;
 	ts_error_reset(&err);
 	switch (act->kind) {
 	case 's':

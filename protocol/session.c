@@ -36,7 +36,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->syscalls = NULL;
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
-	s->is_interrupt_pending = false;
+	s->is_announcing = s->is_interrupt_pending = false;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
 }

@@ -84,6 +84,7 @@ struct rsp_session {
 	struct rsp_breaks breaks;
 	struct rsp_run run;
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
+	bool is_announcing;          /* the next resume is answered at once, by a stop where the session stands */
 	struct rsp_document document;
 	struct rsp_file files[RSP_MAX_FILES];
 

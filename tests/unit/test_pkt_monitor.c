@@ -132,7 +132,7 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "goto", "help", "info", "maps", "threads", "when" };
+	static const char *const commands[] = { "announce", "goto", "help", "info", "maps", "threads", "when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -199,6 +199,27 @@ START_TEST(threads_are_all_of_the_recording)
 }
 END_TEST
 
+START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
+{
+	static const char *const resumes[] = { "s", "c", "S05", "C05", "bs", "bc", "vCont;c", "vCont;s:p64.3e8;c:p64.-1",
+					       "vCont;r401000,401003:p64.3e8" };
+	static const char stop[] = "T00", thread[] = "thread:p64.3e9;";
+
+	fake_send(gdb);
+	for (size_t i = 0; i < sizeof(resumes) / sizeof(resumes[0]); i++) {
+		monitor("goto 4");
+		ck_assert_str_eq(fake_send_hex("qRcmd,%s", "announce"), "OK");
+		ck_assert_str_eq(fake_console(), "");
+		fake_send("Hgp64.3e8"); /* gdb still looks at the thread from before */
+		ck_assert_msg(!strncmp(fake_send(resumes[i]), stop, strlen(stop)), "%s: %s", resumes[i], fake.text);
+		ck_assert_ptr_nonnull(strstr(fake.text, thread));
+		ck_assert_uint_eq(fake.session.pos, 4);
+	}
+	ck_assert_int_eq(strncmp(fake_send("s"), "T05", 3), 0);
+	ck_assert_uint_eq(fake.session.pos, 5);
+}
+END_TEST
+
 START_TEST(malformed_packets_are_errors)
 {
 	static const char *const packets[] = { "qRcmd,6", "qRcmd,zz", "qRcmd,7768656e,", "qRcmd,776865zz" };
@@ -216,4 +237,5 @@ FAKE_SUITE("pkt_monitor", when_says_position_thread_and_pc_as_gdb_does,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, an_unknown_command_names_help,
 	   info_says_what_the_recording_is_and_what_is_odd, maps_are_those_of_the_position,
-	   threads_are_all_of_the_recording, malformed_packets_are_errors)
+	   threads_are_all_of_the_recording,
+	   announce_makes_the_next_resume_a_stop_of_signal_0_right_here, malformed_packets_are_errors)

@@ -42,9 +42,10 @@ START_TEST(a_packet_is_no_interrupt_of_the_next_run)
 }
 END_TEST
 
-START_TEST(a_new_client_does_not_inherit_an_interrupt)
+START_TEST(a_new_client_does_not_inherit_interrupts_and_announcements)
 {
 	rsp_session_interrupt(&fake.session);
+	fake_send_hex("qRcmd,%s", "announce");
 	rsp_session_reset(&fake.session);
 	check_stop("s", "T05", 1);
 }
@@ -52,4 +53,4 @@ END_TEST
 
 FAKE_SUITE("session", an_interrupt_between_two_runs_stops_the_next_before_it_moves,
 	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown, a_packet_is_no_interrupt_of_the_next_run,
-	   a_new_client_does_not_inherit_an_interrupt)
+	   a_new_client_does_not_inherit_interrupts_and_announcements)

@@ -74,6 +74,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 
 	rsp_session_reset(s);
 	s->is_greeted = true;
+	s->is_away = false;
 	s->is_lldb = is_lldb;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
 	while (a->left) {
@@ -257,13 +258,15 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 /* -------------------------------------------------------------------------------------- beginning and end */
 
 /*
- * The client lets go of a process, or (not @is_one) of all.  It stays if it works with extended-remote, and
- * with one of several it has not done.
+ * The client lets go of a process, or (not @is_one) of all.  With one of several it is not done; one that works
+ * with extended-remote stays without a process.
  */
 static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {
-	if (!s->is_extended && (!is_one || s->sh->names.n_pids == 1))
-		s->is_closing = true;
+	if (is_one && s->sh->names.n_pids > 1)
+		return RSP_OK;
+	s->is_away = s->is_extended;
+	s->is_closing = !s->is_extended;
 	return RSP_OK;
 }
 
@@ -302,6 +305,7 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
 	rsp_args_u8(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
+	s->is_away = false;
 	rsp_session_go(s, 0);
 	return RSP_DEFERRED;
 }
@@ -315,6 +319,7 @@ static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct r
 	}
 	if (!rsp_args_ok(a))
 		return RSP_BAD;
+	s->is_away = false;
 	rsp_session_go(s, 0);
 	rsp_session_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
@@ -325,6 +330,7 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 	take_pid(s, a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
+	s->is_away = false;
 	rsp_session_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }

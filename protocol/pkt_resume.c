@@ -105,7 +105,10 @@ static enum rsp_done pkt_bc(struct rsp_session *s, struct rsp_args *a, struct rs
 static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	rsp_session_stop_reply(s, r, 5, NULL);
+	if (s->is_away)
+		rsp_reply_puts(r, "W00");
+	else
+		rsp_session_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }
 

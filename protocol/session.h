@@ -77,6 +77,7 @@ struct rsp_session {
 	enum rsp_error_style error_style; /* that of its replies */
 	bool wants_noack;            /* set by QStartNoAckMode; the server tells the frame after the OK */
 	bool is_extended;
+	bool is_away;                /* an extended client has let go of the program: no threads until it runs or attaches */
 	bool catches_syscalls;
 	uint64_t *syscalls;          /* owned; numbers to catch, none: all */
 	size_t n_syscalls;

@@ -9,6 +9,8 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
 	const struct ts_world *world = &s->sh->tl->world;
 
+	if (s->is_away)
+		return false;
 	return thread == ts_query_thread(s->sh->q, s->pos) || ts_world_is_alive(world, thread, s->pos);
 }
 

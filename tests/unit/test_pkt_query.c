@@ -258,12 +258,32 @@ END_TEST
 
 START_TEST(an_extended_client_stays)
 {
+	fake.shared.names.n_pids = 1;
 	ck_assert_str_eq(fake_send("!"), "OK");
 	ck_assert_str_eq(fake_send("vKill;64"), "OK");
 	ck_assert_str_eq(fake_send("D;64"), "OK");
 	ck_assert(!fake.session.is_closing);
 	ck_assert_str_eq(fake_send("k"), "(none)");
 	ck_assert(fake.session.is_closing);
+}
+END_TEST
+
+START_TEST(an_extended_client_has_no_program_until_it_runs_or_attaches)
+{
+	static const char *const gone[] = { "D", "vKill;64" };
+	static const char *const back[] = { "vRun;", "vAttach;64", "R00" };
+
+	fake.shared.names.n_pids = 1;
+	fake_send("!");
+	for (unsigned i = 0; i < 6; i++) {
+		ck_assert_str_eq(fake_send(gone[i % 2]), "OK");
+		ck_assert_str_eq(fake_send("?"), "W00");
+		ck_assert_str_eq(fake_send("qfThreadInfo"), "l");
+		ck_assert_ptr_null(strstr(fake_send("qXfer:threads:read::0,100"), "<thread "));
+		fake_send(back[i % 3]);
+		ck_assert_int_eq(fake_send("?")[0], 'T');
+		ck_assert_str_eq(fake_send("qfThreadInfo"), "m3e8");
+	}
 }
 END_TEST
 
@@ -344,11 +364,14 @@ END_TEST
 FAKE_SUITE("pkt_query", gdb_is_told_the_packet_size_and_the_features, what_no_recording_can_do_is_not_claimed,
 	   features_of_the_client_are_claimed_only_if_it_has_them,
 	   features_of_the_recording_are_claimed_only_if_it_has_them,
-	   a_relative_path_of_the_program_is_not_told, lldb_is_known_by_the_order_of_its_packets, lldb_is_known_by_a_packet_of_its_own,
-	   gdb_is_not_taken_for_lldb, a_client_that_introduces_itself_finds_nothing_but_the_position,
+	   a_relative_path_of_the_program_is_not_told, lldb_is_known_by_the_order_of_its_packets,
+	   lldb_is_known_by_a_packet_of_its_own, gdb_is_not_taken_for_lldb,
+	   a_client_that_introduces_itself_finds_nothing_but_the_position,
 	   errors_are_numbers_texts_or_hex_texts, what_must_be_unknown_is,
 	   settings_that_change_nothing_are_taken, threads_cannot_be_stopped_one_by_one,
-	   system_calls_to_catch_are_kept, the_processes_were_there_before, detaching_ends_the_session, a_client_that_lets_go_of_one_of_two_processes_stays,
+	   system_calls_to_catch_are_kept, the_processes_were_there_before, detaching_ends_the_session,
+	   a_client_that_lets_go_of_one_of_two_processes_stays,
 	   a_process_that_is_not_there_cannot_be_detached_or_killed, k_ends_the_session_without_a_reply,
-	   lldb_is_told_that_it_has_killed, an_extended_client_stays, to_run_is_to_go_to_the_beginning,
+	   lldb_is_told_that_it_has_killed, an_extended_client_stays,
+	   an_extended_client_has_no_program_until_it_runs_or_attaches, to_run_is_to_go_to_the_beginning,
 	   to_attach_is_to_stay, malformed_packets_are_errors)

@@ -107,7 +107,7 @@ static bool decode(struct ts_query *q, uint64_t chunk, struct ts_steps *out, str
 	ts_steps_reset(out);
 	if (!q->reader->ops->resume(q->reader, point, len, err))
 		return ts_fail_prefix(err, "step %" PRIu64, chunk * TS_CHUNK_STEPS);
-	while (out->n_steps < n) {
+	while (out->n_steps < n && !out->is_failed) {
 		enum ts_next next = q->reader->ops->next(q->reader, out, err);
 
 		if (next == TS_ITEM)

@@ -169,7 +169,8 @@ static bool apply_initial(struct ts_timeline *tl)
 	const struct ts_steps *b = &tl->rec->initial;
 	struct target t = { 0 };
 
-	if (tl->rec->n_threads && !aim(tl, &t, 0))
+	t.memory = memory_of(tl, 0); /* until there is a thread */
+	if (!t.memory || (tl->rec->n_threads && !aim(tl, &t, 0)))
 		return false;
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		if (!apply(tl, &t, b, &b->effects[i]))
@@ -248,8 +249,9 @@ static void decode_chunk(struct ts_builder *bd, enum ts_next *next, struct ts_er
 	ts_steps_reset(&bd->steps);
 	do {
 		*next = bd->reader->ops->next(bd->reader, &bd->steps, err);
-	} while (*next == TS_ITEM && bd->steps.n_steps < TS_CHUNK_STEPS);
-	if (bd->steps.is_failed && *next != TS_FAIL) {
+	} while (*next == TS_ITEM && bd->steps.n_steps < TS_CHUNK_STEPS && !bd->steps.is_failed);
+	if (bd->steps.is_failed) {
+		ts_error_reset(err);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
 		*next = TS_FAIL;
 	}
@@ -301,9 +303,9 @@ static enum ts_grow finish(struct ts_timeline *tl, const struct ts_error *damage
 
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
-	uint64_t until = tl->n_steps + n_steps;
+	uint64_t start = tl->n_steps;
 
-	while (tl->builder && tl->n_steps < until) {
+	while (tl->builder && tl->n_steps - start < n_steps) {
 		struct ts_error damage;
 		enum ts_next next;
 

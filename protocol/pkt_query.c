@@ -61,12 +61,6 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 	return true;
 }
 
-static void set_error_style(struct rsp_session *s, enum rsp_error_style style, struct rsp_reply *r)
-{
-	s->error_style = style;
-	r->error_style = style;
-}
-
 /* A client introduces itself: whatever another one left behind is forgotten, but for the position. */
 static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -83,7 +77,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	}
 	if (is_lldb)
 		s->has_multiprocess = false;
-	set_error_style(s, is_lldb ? RSP_ERROR_NUMBER : RSP_ERROR_TEXT, r);
+	r->error_style = is_lldb ? RSP_ERROR_NUMBER : RSP_ERROR_TEXT;
 	rsp_reply_printf(r, "PacketSize=%x", RSP_PACKET_SIZE);
 	rsp_table_features(&s->sh->table, is_claimed, s, r);
 	return RSP_REPLIED;
@@ -111,8 +105,9 @@ static enum rsp_done pkt_thread_suffix(struct rsp_session *s, struct rsp_args *a
 
 static enum rsp_done pkt_error_strings(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	(void)s;
 	(void)a;
-	set_error_style(s, RSP_ERROR_HEX, r);
+	r->error_style = RSP_ERROR_HEX;
 	return RSP_OK;
 }
 

@@ -74,7 +74,6 @@ struct rsp_session {
 	bool is_greeted;             /* its qSupported came */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool is_lldb;
-	enum rsp_error_style error_style; /* that of its replies */
 	bool wants_noack;            /* set by QStartNoAckMode; the server tells the frame after the OK */
 	bool is_extended;
 	bool is_away;                /* an extended client has let go of the program: no threads until it runs or attaches */

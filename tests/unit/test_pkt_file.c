@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_session.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,31 @@ START_TEST(maps_are_those_of_the_position_as_the_kernel_writes_them)
 }
 END_TEST
 
+static void map_oddly(struct ts_recording *rec)
+{
+	ts_steps_map(&rec->initial, 0x800000, 0x1000, "mmap", 4, NULL, 0);
+	ts_steps_map(&rec->initial, 0x900000, 0x1000, NULL, 0, NULL, 0);
+	ts_steps_map(&rec->initial, 0xa00000, 0x1000, "", 0, "", 0);
+	ts_steps_map(&rec->initial, 0xb00000, 0x1000, NULL, 0, "/a\nb\\c", 6);
+	ts_steps_map(&rec->initial, UINT64_MAX - 0xfff, 0x1000, "end", 3, NULL, 0);
+}
+
+START_TEST(regions_that_have_no_name_and_odd_ones_have_a_line_too)
+{
+	const struct fake_options odd = { .change = map_oddly };
+
+	fake_again(&odd);
+	contents("/proc/100/maps");
+	ck_assert_ptr_nonnull(strstr(fake.text, "\n00800000-00801000 ---p 00000000 00:00 0 \n"
+						"00900000-00901000 ---p 00000000 00:00 0 \n"
+						"00a00000-00a01000 ---p 00000000 00:00 0 \n"
+						"00b00000-00b01000 ---p 00000000 00:00 0 "));
+	ck_assert_ptr_nonnull(strstr(fake.text, " /a\\012b\\134c\n"));
+	ck_assert_ptr_nonnull(
+		strstr(fake.text, "\nfffffffffffff000-ffffffffffffffff ---p 00000000 00:00 0 "));
+}
+END_TEST
+
 START_TEST(a_process_without_known_regions_has_no_maps)
 {
 	rsp_session_go(&fake.session, 9);
@@ -273,6 +299,9 @@ START_TEST(so_many_files_may_be_open)
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm"), EMFILE_REPLY);
 	ck_assert_str_eq(fake_send("vFile:close:5"), "F0");
 	ck_assert_str_eq(fake_send("vFile:close:5"), EBADF_REPLY);
+	ck_assert_str_eq(fake_send("vFile:close:2"), EBADF_REPLY);
+	ck_assert_str_eq(fake_send("vFile:close:b"), EBADF_REPLY);
+	ck_assert_str_eq(fake_send("vFile:close:ffffffffffffffff"), EBADF_REPLY);
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm"), "F5");
 }
 END_TEST
@@ -301,14 +330,17 @@ START_TEST(malformed_packets_are_errors)
 		"vFile:pwrite",	     "vFile:pwrite:3",	    "vFile:pwrite:3,0",	   "vFile:unlink",
 		"vFile:unlink:2f,0",
 	};
-	char packet[2 * 5000];
+	char packet[13 + 2 * PATH_MAX + 1];
 
+	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
 	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
-		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+		ck_assert_msg(strcmp(fake_send(packets[i]), "E16") == 0, "%s: %s", packets[i], fake.text);
 	memset(packet, '4', sizeof(packet));
 	memcpy(packet, "vFile:unlink:", 13);
-	packet[sizeof(packet) - 2] = '\0';
-	ck_assert_int_eq(fake_send(packet)[0], 'E');
+	packet[13 + 2 * PATH_MAX] = '\0';
+	ck_assert_str_eq(fake_send(packet), "E16");
+	packet[13 + 2 * (PATH_MAX - 1)] = '\0';
+	ck_assert_str_eq(fake_send(packet), EROFS_REPLY);
 }
 END_TEST
 
@@ -320,10 +352,11 @@ START_TEST(there_is_one_file_system_and_no_other_operation)
 }
 END_TEST
 
-FAKE_SUITE("pkt_file", the_programs_file_is_read_by_the_name_that_the_client_was_told,
+FAKE_SUITE("pkt_file", regions_that_have_no_name_and_odd_ones_have_a_line_too,
+	   the_programs_file_is_read_by_the_name_that_the_client_was_told,
 	   the_programs_file_goes_by_its_recorded_name_too, a_program_that_nobody_gave_is_not_there,
-	   a_file_that_the_recording_maps_is_there_if_it_is_beneath_the_sysroot,
-	   no_other_file_is_there, reading_stops_at_the_end, a_piece_fits_into_a_packet_with_its_escapes,
+	   a_file_that_the_recording_maps_is_there_if_it_is_beneath_the_sysroot, no_other_file_is_there,
+	   reading_stops_at_the_end, a_piece_fits_into_a_packet_with_its_escapes,
 	   maps_are_those_of_the_position_as_the_kernel_writes_them,
 	   a_process_without_known_regions_has_no_maps, a_file_is_frozen_when_it_is_opened,
 	   what_is_known_of_a_process_is_in_its_files, what_is_not_known_is_not_there,

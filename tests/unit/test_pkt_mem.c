@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "script.h"
+
 START_TEST(m_reads_what_is_known_at_the_position)
 {
 	ck_assert_str_eq(fake_send("m401000,4"), "90909090");
@@ -93,6 +95,18 @@ START_TEST(the_probe_of_an_old_lldb_is_an_error)
 }
 END_TEST
 
+START_TEST(a_trace_that_cannot_be_read_any_more_is_an_error_number)
+{
+	fake_send("qSupported"); /* gdb would read a text as the memory's contents */
+	rsp_session_go(&fake.session, 2);
+	fake.script->fail_at = 0;
+	ck_assert_str_eq(fake_send("m602000,4"), "E05");
+	ck_assert_str_eq(fake_send("x602000,4"), "E05");
+	ck_assert_str_eq(fake_send("qCRC:602000,4"), "E05");
+	ck_assert_str_eq(fake_send("qSearch:memory:602000;4;a"), "E05");
+}
+END_TEST
+
 START_TEST(writing_is_refused)
 {
 	ck_assert_str_eq(fake_send("M401000,2:9090"), "E01");
@@ -118,6 +132,7 @@ START_TEST(a_search_ends_with_its_range)
 	ck_assert_str_eq(fake_send("qSearch:memory:7fffffffeff0;6;\x05\x06"), "0");
 	ck_assert_str_eq(fake_send("qSearch:memory:7fffffffeff0;7;\x05\x06"), "1,7fffffffeff5");
 	ck_assert_str_eq(fake_send("qSearch:memory:401000;1;\x90\x90"), "0");
+	ck_assert_str_eq(fake_send("qSearch:memory:401000;2;\x90\x90"), "1,401000");
 }
 END_TEST
 
@@ -210,15 +225,17 @@ START_TEST(malformed_packets_are_errors)
 		"qCRC:ffffffffffffffff,2",
 	};
 
+	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
 	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
-		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+		ck_assert_msg(strcmp(fake_send(packets[i]), "E16") == 0, "%s: %s", packets[i], fake.text);
 }
 END_TEST
 
 FAKE_SUITE("pkt_mem", m_reads_what_is_known_at_the_position, m_ends_before_the_first_unknown_byte,
 	   m_fits_into_a_packet, memory_is_that_of_the_selected_threads_process,
 	   an_old_lldb_gets_no_part_of_its_cache_lines, an_old_lldb_gets_a_cache_line_that_is_known,
-	   x_sends_bytes_behind_a_b, the_probe_of_an_old_lldb_is_an_error, writing_is_refused,
+	   x_sends_bytes_behind_a_b, the_probe_of_an_old_lldb_is_an_error,
+	   a_trace_that_cannot_be_read_any_more_is_an_error_number, writing_is_refused,
 	   a_search_finds_the_first_place, a_search_ends_with_its_range, a_search_goes_on_over_its_own_blocks,
 	   unknown_bytes_match_nothing, a_search_that_cannot_end_in_time_is_no_answer,
 	   a_checksum_is_the_one_that_gdb_computes, a_checksum_over_unknown_bytes_is_an_error,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "protocol/hex.h"
+#include "script.h"
 
 /* What a client shows of a command that succeeds. */
 static const char *monitor(const char *command)
@@ -45,6 +46,13 @@ START_TEST(a_pc_that_nobody_knows_is_said_to_be_unknown)
 	rsp_session_go(&fake.session, 9);
 	fake_send("Hg3ea");
 	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 1002, pc unknown\n");
+}
+END_TEST
+
+START_TEST(a_trace_that_cannot_be_read_any_more_is_said_to_be_so)
+{
+	fake.script->fail_at = 0;
+	ck_assert_ptr_eq(strstr(monitor_fails("when"), "step 0: the script's trace is gone"), fake.text);
 }
 END_TEST
 
@@ -224,14 +232,16 @@ START_TEST(malformed_packets_are_errors)
 {
 	static const char *const packets[] = { "qRcmd,6", "qRcmd,zz", "qRcmd,7768656e,", "qRcmd,776865zz" };
 
+	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
 	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
-		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+		ck_assert_msg(strcmp(fake_send(packets[i]), "E16") == 0, "%s: %s", packets[i], fake.text);
 		ck_assert_str_eq(fake_console(), "");
 	}
 }
 END_TEST
 
-FAKE_SUITE("pkt_monitor", when_says_position_thread_and_pc_as_gdb_does,
+FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
+	   when_says_position_thread_and_pc_as_gdb_does,
 	   a_pc_that_nobody_knows_is_said_to_be_unknown, goto_moves_to_positions_and_shares_and_ends,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,

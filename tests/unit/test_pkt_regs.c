@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "script.h"
+
 static const struct ts_reg *reg(const char *name)
 {
 	int i = ts_regset_find(rsp_regset(&fake.session), name);
@@ -100,6 +102,15 @@ START_TEST(a_reply_without_room_for_all_ends_behind_a_whole_register)
 }
 END_TEST
 
+START_TEST(a_trace_that_cannot_be_read_any_more_is_an_error_number)
+{
+	fake_send("qSupported"); /* gdb would read a text as the registers' values */
+	fake.script->fail_at = 0;
+	ck_assert_str_eq(fake_send("g"), "E05");
+	ck_assert_str_eq(fake_send("p0"), "E05");
+}
+END_TEST
+
 START_TEST(writing_is_refused_with_a_text_for_those_that_read_one)
 {
 	char packet[64], all[2 * 4096];
@@ -145,8 +156,9 @@ START_TEST(malformed_packets_are_errors)
 		"gg",
 	};
 
+	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
 	for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++)
-		ck_assert_msg(fake_send(packets[i])[0] == 'E', "%s: %s", packets[i], fake.text);
+		ck_assert_msg(strcmp(fake_send(packets[i]), "E16") == 0, "%s: %s", packets[i], fake.text);
 }
 END_TEST
 
@@ -155,4 +167,5 @@ FAKE_SUITE("pkt_regs", g_has_all_registers_with_the_unknown_ones_as_x,
 	   p_has_one_register_at_the_position, registers_are_those_of_the_selected_thread,
 	   a_thread_behind_the_packet_is_the_one_meant,
 	   a_reply_without_room_for_all_ends_behind_a_whole_register,
+	   a_trace_that_cannot_be_read_any_more_is_an_error_number,
 	   writing_is_refused_with_a_text_for_those_that_read_one, malformed_packets_are_errors)

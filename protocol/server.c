@@ -321,6 +321,11 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 
 static bool start(struct server *sv, struct ts_error *err)
 {
+	signal(SIGPIPE, SIG_IGN);
+	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
+	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
+	ev_signal_start(sv->loop, &sv->interrupted);
+	ev_signal_start(sv->loop, &sv->terminated);
 	if (sv->listener.is_stdio) {
 		sv->is_once = true;
 		return open_connection(sv, dup(STDIN_FILENO), dup(STDOUT_FILENO), err);
@@ -331,14 +336,8 @@ static bool start(struct server *sv, struct ts_error *err)
 	return true;
 }
 
-static void run(struct server *sv)
+static void stop(struct server *sv)
 {
-	signal(SIGPIPE, SIG_IGN);
-	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
-	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
-	ev_signal_start(sv->loop, &sv->interrupted);
-	ev_signal_start(sv->loop, &sv->terminated);
-	ev_run(sv->loop, 0);
 	ev_signal_stop(sv->loop, &sv->interrupted);
 	ev_signal_stop(sv->loop, &sv->terminated);
 	sv->is_once = false;
@@ -360,9 +359,10 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
 		done = start(&sv, err);
 		if (done && opt->ready)
-			opt->ready(opt->user, sv.listener.address);
+			opt->ready(opt->user, sv.listener.address); /* from here on a signal ends it in good order */
 		if (done)
-			run(&sv);
+			ev_run(sv.loop, 0);
+		stop(&sv);
 		rsp_listener_fini(&sv.listener);
 	}
 	if (sv.loop)

@@ -122,7 +122,7 @@ static bool check_identifier(const struct head *h, struct ts_error *err)
 {
 	if (h->len != SNAPPY_IDENTIFIER_LEN - HEADER_LEN)
 		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier of %" PRIu32 " bytes", h->len);
-	if (h->n_body == h->len && memcmp(h->body, SNAPPY_IDENTIFIER + HEADER_LEN, h->len) != 0)
+	if (h->n_body == h->len && memcmp(h->body, &SNAPPY_IDENTIFIER[HEADER_LEN], h->len) != 0)
 		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier with other bytes than sNaPpY");
 	return true;
 }

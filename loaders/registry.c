@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loaders that there are, and which of them a file is for.
+ */
+#include "loader.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct ts_loader usercorn_loader;
+
+const struct ts_loader *const ts_loaders[] = {
+	&usercorn_loader,
+	NULL,
+};
+
+const struct ts_loader *ts_loader_find(const char *name)
+{
+	for (size_t i = 0; ts_loaders[i]; i++)
+		if (strcmp(ts_loaders[i]->name, name) == 0)
+			return ts_loaders[i];
+	return NULL;
+}
+
+/* The first bytes of a file as a message shows them: hex, and the characters that can be seen. */
+static void show_bytes(const uint8_t *bytes, size_t len, char text[96])
+{
+	size_t n = len < 8 ? len : 8, at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, 96 - at, "%02x ", bytes[i]);
+	at += (size_t)snprintf(text + at, 96 - at, "\"");
+	for (size_t i = 0; i < n; i++)
+		at += (size_t)snprintf(text + at, 96 - at, "%c", bytes[i] >= ' ' && bytes[i] < 0x7f ? bytes[i] : '.');
+	snprintf(text + at, 96 - at, "\"");
+}
+
+static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
+{
+	char names[200] = "", bytes[96];
+	size_t at = 0;
+
+	for (size_t i = 0; ts_loaders[i] && at < sizeof(names); i++)
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "", ts_loaders[i]->name);
+	show_bytes(head, len, bytes);
+	if (!len)
+		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty; known formats: %s", names);
+	else
+		ts_fail(err, TS_EUNSUPPORTED, 0, "no known trace format, it begins with %s; known formats: %s", bytes, names);
+}
+
+const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_error *err)
+{
+	const struct ts_loader *best = NULL;
+	uint8_t head[TS_PROBE_LEN];
+	unsigned most = 0;
+	size_t len;
+
+	if (!ts_source_read(src, 0, head, sizeof(head), &len, err))
+		return NULL;
+	for (size_t i = 0; ts_loaders[i]; i++) {
+		unsigned bits = ts_loaders[i]->probe(head, len, ts_source_len(src));
+
+		if (bits > most) {
+			most = bits;
+			best = ts_loaders[i];
+		}
+	}
+	if (!best)
+		fail_unknown(head, len, err);
+	return best;
+}

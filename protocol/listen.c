@@ -13,13 +13,21 @@
 
 #define BACKLOG 64
 
+/* Digits, and no more than a port can be: getaddrinfo() takes more than that. */
+static bool is_port(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && len <= 5 && strspn(text, "0123456789") == len && strtoul(text, NULL, 10) <= UINT16_MAX;
+}
+
 /* "HOST:PORT", "[HOST]:PORT", ":PORT": split at the last colon. */
 static bool split(const char *comm, char *host, size_t host_len, const char **port)
 {
 	const char *colon = strrchr(comm, ':');
 	size_t n;
 
-	if (!colon || !colon[1])
+	if (!colon || !is_port(colon + 1))
 		return false;
 	*port = colon + 1;
 	n = (size_t)(colon - comm);
@@ -93,7 +101,7 @@ static void remove_stale(const struct sockaddr_un *addr)
 
 	if (lstat(addr->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
 		return;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return;
 	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) < 0 && errno == ECONNREFUSED)
@@ -118,9 +126,10 @@ static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_erro
 	mask = umask(0177);
 	rc = bind(l->fd, (struct sockaddr *)&addr, sizeof(addr));
 	umask(mask);
+	if (rc == 0)
+		l->unix_path = strdup(path);
 	if (rc < 0 || listen(l->fd, BACKLOG) < 0)
 		return ts_fail_errno(err, "cannot listen at '%s'", path);
-	l->unix_path = strdup(path);
 	snprintf(l->address, sizeof(l->address), "%s", path);
 	return true;
 }

@@ -47,21 +47,6 @@ const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break
 	return find(b, kind, at);
 }
 
-/* Each place once. */
-static void list_places(struct rsp_breaks *b)
-{
-	b->n_places = 0;
-	for (size_t i = 0; i < b->n_items; i++) {
-		size_t j = 0;
-
-		while (j < b->n_places && !is_same_place(b->places[j], b->items[i].at))
-			j++;
-		b->places[j] = b->items[i].at;
-		if (j == b->n_places)
-			b->n_places++;
-	}
-}
-
 static bool grow(struct rsp_breaks *b)
 {
 	size_t cap = b->cap_items ? b->cap_items * 2 : 8;
@@ -86,14 +71,14 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 
 	if (item) {
 		free_conditions(item->conditions, item->n_conditions);
-	} else if (b->n_items == b->cap_items && !grow(b)) {
+	} else if (b->n_items == RSP_MAX_BREAKS || (b->n_items == b->cap_items && !grow(b))) {
 		free_conditions(conditions, n_conditions);
 		return false;
 	} else {
+		b->places[b->n_items] = at;
 		item = &b->items[b->n_items++];
 	}
 	*item = (struct rsp_break){ at, kind, conditions, n_conditions };
-	list_places(b);
 	return true;
 }
 
@@ -105,7 +90,7 @@ void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 		return;
 	free_conditions(item->conditions, item->n_conditions);
 	*item = b->items[--b->n_items];
-	list_places(b);
+	b->places[item - b->items] = b->places[b->n_items];
 }
 
 static struct ts_watch *find_watch(const struct rsp_breaks *b, const struct ts_watch *w)
@@ -123,6 +108,8 @@ bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w)
 {
 	if (find_watch(b, w))
 		return true;
+	if (b->n_watches == RSP_MAX_WATCHES || w->len > RSP_MAX_WATCHED - b->watched_len)
+		return false;
 	if (b->n_watches == b->cap_watches) {
 		size_t cap = b->cap_watches ? b->cap_watches * 2 : 8;
 		struct ts_watch *p = realloc(b->watches, cap * sizeof(*p));
@@ -133,6 +120,7 @@ bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w)
 		b->cap_watches = cap;
 	}
 	b->watches[b->n_watches++] = *w;
+	b->watched_len += w->len;
 	return true;
 }
 
@@ -140,14 +128,16 @@ void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w)
 {
 	struct ts_watch *x = find_watch(b, w);
 
-	if (x)
-		*x = b->watches[--b->n_watches];
+	if (!x)
+		return;
+	b->watched_len -= x->len;
+	*x = b->watches[--b->n_watches];
 }
 
 void rsp_breaks_stops(const struct rsp_breaks *b, struct ts_stops *stops)
 {
 	stops->breaks = b->places;
-	stops->n_breaks = b->n_places;
+	stops->n_breaks = b->n_items;
 	stops->watches = b->watches;
 	stops->n_watches = b->n_watches;
 }

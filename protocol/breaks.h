@@ -26,13 +26,18 @@ struct rsp_break {
 	size_t n_conditions;
 };
 
-/* Two arrays of each: what the search needs, contiguous, and what belongs to it. */
+/* How many breakpoints and watchpoints a client may have, and how many bytes it may watch in all. */
+#define RSP_MAX_BREAKS 65536u
+#define RSP_MAX_WATCHES 256u
+#define RSP_MAX_WATCHED (UINT64_C(16) << 20)
+
 struct rsp_breaks {
 	struct rsp_break *items; /* owned */
-	struct ts_break *places; /* owned; items[i].at, each place once for the search */
-	size_t n_items, cap_items, n_places;
+	struct ts_break *places; /* owned; items[i].at, as the search wants them */
+	size_t n_items, cap_items;
 	struct ts_watch *watches; /* owned */
 	size_t n_watches, cap_watches;
+	uint64_t watched_len;
 };
 
 void rsp_breaks_init(struct rsp_breaks *b);
@@ -41,7 +46,7 @@ void rsp_breaks_fini(struct rsp_breaks *b);
 /*
  * Insert a breakpoint; one of the same kind at the same place is replaced.  @conditions is taken over, on failure too.
  *
- * Returns false if memory is exhausted.
+ * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **conditions,
 		       size_t n_conditions);
@@ -49,7 +54,7 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 /* Remove it if it is there. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
 
-/* Insert or remove a watchpoint; one that is there already stays once.  False: no memory. */
+/* Insert or remove a watchpoint; one that is there already stays once.  False: no memory, or too many. */
 bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
 void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 

@@ -77,7 +77,7 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 		return a->is_bad ? RSP_BAD : RSP_REPLIED;
 	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions, (size_t)n))
 		return RSP_OK;
-	rsp_reply_error_text(r, "no memory for another breakpoint");
+	rsp_reply_error_text(r, "no room for another breakpoint");
 	return RSP_REPLIED;
 }
 
@@ -117,7 +117,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 		return RSP_UNSUPPORTED; /* accepted, it would never fire */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
-	rsp_reply_error_text(r, "no memory for another watchpoint");
+	rsp_reply_error_text(r, "no room for another watchpoint");
 	return RSP_REPLIED;
 }
 

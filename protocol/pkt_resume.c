@@ -75,7 +75,7 @@ static enum rsp_done pkt_c(struct rsp_session *s, struct rsp_args *a, struct rsp
 static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
 {
 	rsp_args_u8(a);
-	if (!rsp_args_ok(a) || (a->left && !rsp_args_accept(a, ';')))
+	if (!rsp_args_ok(a) || (a->left && (!rsp_args_accept(a, ';') || !a->left)))
 		return RSP_BAD;
 	return resume_here(s, a, r, is_step);
 }

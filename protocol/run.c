@@ -9,8 +9,8 @@
 
 /* How long a slice lasts, and between two looks at the clock: chunks decoded, or steps walked. */
 #define SLICE_NS INT64_C(2000000)
-#define CHUNKS_BETWEEN_LOOKS 8
-#define STEPS_BETWEEN_LOOKS 4096
+#define CHUNKS_BETWEEN_LOOKS 1
+#define STEPS_BETWEEN_LOOKS 64
 
 static int64_t now_ns(void)
 {
@@ -124,16 +124,39 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 	return TS_END;
 }
 
+/* Is there a system call to stop at, at a position where the search found a breakpoint?  @found then gets it. */
+static enum ts_next find_syscall(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+{
+	struct ts_stops stops = s->run.stops;
+	struct ts_search search;
+	struct ts_found at;
+	enum ts_next next;
+
+	stops.n_breaks = stops.n_watches = 0;
+	if (!ts_search_init(&search, s->sh->q, &stops, s->run.is_reverse ? found->pos + 1 : found->pos - 1, found->pos, err))
+		return TS_FAIL;
+	next = ts_search_run(&search, 1, &at, err);
+	ts_search_fini(&search);
+	if (next != TS_ITEM || at.kind == TS_STOP_END)
+		return next == TS_FAIL ? TS_FAIL : TS_END;
+	*found = at;
+	return TS_ITEM;
+}
+
 /* Does a stop that the search found hold?  One whose conditions all fail does not, and the search goes on behind it. */
 static enum ts_next judge(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
 	struct rsp_run *run = &s->run;
+	enum ts_next next;
 
 	if (found->kind == TS_STOP_BREAK && run->is_step && found->pos == run->target)
 		found->kind = TS_STOP_END; /* a step has arrived, wherever that is */
-	if (found->kind == TS_STOP_BREAK && !rsp_condition_holds(s, found))
-		return start_search(s, found->pos, err) ? TS_END : TS_FAIL;
-	return TS_ITEM;
+	if (found->kind != TS_STOP_BREAK || rsp_condition_holds(s, found))
+		return TS_ITEM;
+	next = run->stops.has_syscalls ? find_syscall(s, found, err) : TS_END;
+	if (next == TS_END && !start_search(s, found->pos, err))
+		return TS_FAIL;
+	return next;
 }
 
 static enum ts_next go_on(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
@@ -148,10 +171,21 @@ static enum ts_next go_on(struct rsp_session *s, struct ts_found *found, struct 
 	return next == TS_ITEM ? judge(s, found, err) : next;
 }
 
-/* Where an interrupted run stops: up to there nothing was found. */
-static uint64_t reached(const struct rsp_run *run)
+/* A range step was interrupted on its way, which is not searched yet: the way ends where it is. */
+static bool stop_leaving(struct rsp_session *s, struct ts_error *err)
 {
-	return run->state == RSP_RUN_SEARCHING ? ts_search_reached(&run->search) : run->pos;
+	s->run.target = s->run.pos;
+	s->run.is_step = false;
+	return start_search(s, s->pos, err);
+}
+
+/* Where an interrupted run stops: up to there nothing was found. */
+static enum ts_next give_up(const struct rsp_session *s, struct ts_found *found)
+{
+	uint64_t pos = ts_search_reached(&s->run.search);
+
+	*found = (struct ts_found){ .pos = pos, .thread = ts_query_thread(s->sh->q, pos) };
+	return TS_ITEM;
 }
 
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
@@ -159,14 +193,16 @@ enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct
 	int64_t end = now_ns() + SLICE_NS;
 	enum ts_next next;
 
-	do {
-		if (s->run.is_interrupted) {
-			uint64_t pos = reached(&s->run);
-
-			*found = (struct ts_found){ .pos = pos, .thread = ts_query_thread(s->sh->q, pos) };
-			return TS_ITEM;
-		}
+	if (s->run.is_interrupted && s->run.state == RSP_RUN_SEARCHING)
+		return give_up(s, found);
+	if (s->run.is_interrupted && !stop_leaving(s, err))
+		return TS_FAIL;
+	do
 		next = go_on(s, found, err);
-	} while (next == TS_END && now_ns() < end);
+	while (next == TS_END && now_ns() < end);
+	if (next == TS_END && s->run.is_interrupted)
+		return give_up(s, found);
+	if (next == TS_ITEM && found->kind != TS_STOP_END)
+		s->run.is_interrupted = false; /* there is a better reason to stop */
 	return next;
 }

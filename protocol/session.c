@@ -53,7 +53,6 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 {
 	s->pos = pos;
 	s->thread = ts_query_thread(s->sh->q, pos);
-	s->step_thread = TS_NO_THREAD;
 }
 
 void rsp_session_shown(struct rsp_session *s)

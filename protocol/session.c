@@ -103,6 +103,20 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 
 /* ------------------------------------------------------------------------------------------------ stop replies */
 
+/*
+ * An end of the recording.  lldb before 20 has no word for it, and repeats a step that moved nothing until something else than
+ * a step is why it stopped.
+ */
+static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_end)
+{
+	if (s->is_lldb) {
+		rsp_reply_puts(r, "reason:exception;description:");
+		rsp_reply_hex_text(r, is_end ? "end of the recording" : "beginning of the recording");
+		rsp_reply_putc(r, ';');
+	}
+	rsp_reply_printf(r, "replaylog:%s;", is_end ? "end" : "begin");
+}
+
 static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
 {
 	static const char *const watch_names[] = {
@@ -117,7 +131,7 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	switch (f->kind) {
 	case TS_STOP_END:
 		if (f->pos == 0 || f->pos == rsp_timeline(s)->n_steps)
-			rsp_reply_printf(r, "replaylog:%s;", f->pos ? "end" : "begin");
+			put_limit(s, r, f->pos != 0);
 		break;
 	case TS_STOP_BREAK:
 		ts_query_pc(s->sh->q, s->pos, s->thread, &at.addr, &has_pc, &err);
@@ -159,8 +173,7 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 
 		if (!is_expedited(set, reg, known))
 			continue;
-		rsp_reply_num(r, reg->regnum);
-		rsp_reply_putc(r, ':');
+		rsp_reply_printf(r, "%02" PRIx32 ":", reg->regnum); /* lldb takes no single digit */
 		rsp_reply_hex(r, data + reg->off, reg->len);
 		rsp_reply_putc(r, ';');
 	}

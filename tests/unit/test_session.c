@@ -51,6 +51,25 @@ START_TEST(a_new_client_does_not_inherit_interrupts_and_announcements)
 }
 END_TEST
 
-FAKE_SUITE("session", an_interrupt_between_two_runs_stops_the_next_before_it_moves,
+START_TEST(an_end_is_no_step_that_stopped_for_lldb)
+{
+	fake_send("QStartNoAckMode");
+	fake_send("qSupported:xmlRegisters=i386");
+	check_stop("bs", "T05reason:exception;description:", 0);
+	ck_assert_ptr_nonnull(strstr(fake.text, fake_hex("beginning of the recording")));
+	ck_assert_ptr_nonnull(strstr(fake.text, ";replaylog:begin;"));
+	check_stop("s", "T05", 1);
+	ck_assert_ptr_null(strstr(fake.text, "reason"));
+}
+END_TEST
+
+START_TEST(registers_in_a_stop_have_numbers_of_two_digits)
+{
+	check_stop("s", "T0500:8877665544332211;", 1);
+}
+END_TEST
+
+FAKE_SUITE("session", an_end_is_no_step_that_stopped_for_lldb, registers_in_a_stop_have_numbers_of_two_digits,
+	   an_interrupt_between_two_runs_stops_the_next_before_it_moves,
 	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown, a_packet_is_no_interrupt_of_the_next_run,
 	   a_new_client_does_not_inherit_interrupts_and_announcements)

@@ -267,15 +267,10 @@ static bool refuse(const struct ucir_start *start, struct ts_error *err)
 	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction (no STEP)");
 }
 
-/*
- * Features of the register set: those that hold a register of the trace, and on x86 Linux the one by which gdb knows that it is
- * Linux (catch syscall, info proc); its only register stays unknown.
- */
+/* The features that hold a register of the trace, and those by which gdb knows the system. */
 static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR_N_REGS])
 {
-	int os = rec->base.osabi ? ts_arch_feature(rec->model, "org.gnu.gdb.i386.linux") : -1;
-
-	return ucir_arch_features(rec->arch, rec->model, seen) | (os >= 0 ? 1u << os : 0);
+	return ucir_arch_features(rec->arch, rec->model, seen) | ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
 /* Look at the trace up to the first step, to know which registers it has, then read the state there. */

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf.h"
+
 void ts_image_init(struct ts_image *img)
 {
 	*img = (struct ts_image){ 0 };
@@ -62,6 +64,53 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	}
 	img->ranges[img->n_ranges++] = (struct ts_image_range){ map, addr, addr + (len - 1), off, source };
 	return true;
+}
+
+#define PAGE_LEN UINT64_C(4096)
+
+static bool add_segments(struct ts_image *img, const struct ts_elf *elf, const uint64_t *base, uint32_t source,
+			 struct ts_error *err)
+{
+	uint64_t lowest = UINT64_MAX, move;
+
+	for (size_t i = 0; i < elf->n_loads; i++)
+		lowest = elf->loads[i].addr < lowest ? elf->loads[i].addr : lowest;
+	move = base ? *base - (lowest & ~(PAGE_LEN - 1)) : 0;
+	for (size_t i = 0; i < elf->n_loads; i++) {
+		const struct ts_elf_load *l = &elf->loads[i];
+
+		if (!ts_image_add(img, 0, l->addr + move, l->file_len, source, l->file_off, err))
+			return false;
+	}
+	return true;
+}
+
+bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err)
+{
+	struct ts_source *src = ts_source_open(path, err);
+	struct ts_error not_elf;
+	struct ts_elf elf;
+	uint32_t source;
+	bool done;
+
+	if (!src)
+		return false;
+	source = ts_image_add_source(img, src);
+	if (source == UINT32_MAX)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image");
+	ts_error_reset(&not_elf);
+	if (ts_elf_init(&elf, src, &not_elf)) {
+		done = add_segments(img, &elf, base, source, err);
+		ts_elf_fini(&elf);
+		return done;
+	}
+	if (not_elf.code != TS_EUNSUPPORTED) {
+		*err = not_elf;
+		return false;
+	}
+	if (!base)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF file: its address must be given, as FILE@BASE");
+	return ts_image_add(img, 0, *base, ts_source_len(src), source, 0, err);
 }
 
 /* Where the file called @path at recording time would be.  False: nowhere. */

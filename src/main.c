@@ -3,9 +3,216 @@
  * The program: joins loaders, model and protocol, and runs one command.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-int main(void)
+#include "cli.h"
+#include "gdb.h"
+#include "info.h"
+#include "loaders/loader.h"
+#include "protocol/server.h"
+#include "query.h"
+#include "report.h"
+
+#define STEPS_A_GROW (UINT64_C(1) << 16)
+
+/* A recording on its way to be asked questions. */
+struct job {
+	struct ts_cli cli;
+	struct ts_source *src;    /* owned; the trace */
+	struct ts_image image;
+	struct ts_recording *rec; /* owned */
+	struct ts_timeline *tl;   /* owned */
+	struct ts_query *q;       /* owned */
+};
+
+/* -------------------------------------------------------------------------- from a file to questions */
+
+static bool is_format_known(const char *name)
 {
-	fprintf(stderr, "usage: tracestub serve|info|gdb|export|index TRACE [option]...\n");
-	return 2;
+	if (!name || ts_loader_find(name))
+		return true;
+	fprintf(stderr, "tracestub: --format %s: the formats are", name);
+	for (const struct ts_loader *const *l = ts_loaders; *l; l++)
+		fprintf(stderr, "%s %s", l == ts_loaders ? "" : ",", (*l)->name);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* The files that the user names besides the trace; says what is wrong with one itself. */
+static bool add_files(struct job *job, enum ts_status *status)
+{
+	const struct ts_cli *cli = &job->cli;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	job->image.sysroot = cli->sysroot;
+	for (unsigned i = 0; i < cli->n_images; i++) {
+		const struct ts_image_option *o = &cli->images[i];
+
+		if (!ts_image_add_file(&job->image, o->path, o->has_base ? &o->base : NULL, &err)) {
+			*status = ts_report_failure(o->path, &err);
+			return false;
+		}
+	}
+	if (cli->exec) {
+		ts_source_close(ts_source_open(cli->exec, &err));
+		if (err.code != TS_OK)
+			*status = ts_report_failure(cli->exec, &err);
+	}
+	return err.code == TS_OK;
+}
+
+static bool open_recording(struct job *job, struct ts_error *err)
+{
+	const struct ts_loader_options opt = { .exec = job->cli.exec };
+	const struct ts_loader *loader;
+
+	job->src = ts_source_open(job->cli.trace, err);
+	if (!job->src)
+		return false;
+	loader = job->cli.format ? ts_loader_find(job->cli.format) : ts_loader_probe(job->src, err);
+	if (!loader)
+		return false;
+	job->rec = loader->open(job->src, &opt, err);
+	return job->rec || ts_fail_prefix(err, "%s", loader->name);
+}
+
+/* Read the recording to its end or to its damage. */
+static bool build_timeline(struct job *job, struct ts_error *err)
+{
+	enum ts_grow grow;
+
+	job->tl = ts_timeline_new(job->rec, &job->image, err);
+	if (!job->tl)
+		return ts_fail_prefix(err, "%s", job->rec->format);
+	do {
+		grow = ts_timeline_grow(job->tl, STEPS_A_GROW, err);
+		if (!job->cli.is_quiet)
+			ts_report_progress(job->cli.trace, job->tl, grow != TS_GROW_MORE);
+	} while (grow == TS_GROW_MORE);
+	if (grow == TS_GROW_FAILED)
+		return ts_fail_prefix(err, "%s", job->rec->format);
+	if (job->tl->damage.code != TS_OK)
+		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
+	job->q = ts_query_new(job->tl, err);
+	return job->q != NULL;
+}
+
+static void job_fini(struct job *job)
+{
+	ts_query_free(job->q);
+	ts_timeline_free(job->tl);
+	ts_recording_close(job->rec);
+	ts_image_fini(&job->image);
+	ts_source_close(job->src);
+	ts_cli_fini(&job->cli);
+}
+
+/* ------------------------------------------------------------------------------------------- commands */
+
+static void say_listening(void *user, const char *address)
+{
+	(void)user;
+	if (strcmp(address, "-"))
+		fprintf(stderr, "Listening on %s\n", address);
+}
+
+static enum ts_status serve(const struct job *job, const char *comm,
+			    void (*ready)(void *user, const char *address), void *user)
+{
+	const struct rsp_server_options opt = {
+		.comm = comm,
+		.exec = job->cli.exec,
+		.is_once = job->cli.is_once,
+		.ready = ready,
+		.user = user,
+	};
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return rsp_server_run(job->q, &opt, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}
+
+static int serve_gdb(void *user, const char *path, void (*ready)(void *ready_user, const char *path),
+		     void *ready_user)
+{
+	return serve(user, path, ready, ready_user);
+}
+
+static int run_gdb(struct job *job)
+{
+	const struct ts_gdb_options opt = {
+		.arch = job->rec->regs.arch,
+		.exec = job->cli.exec,
+		.args = job->cli.gdb_args,
+		.serve = serve_gdb,
+		.user = job,
+	};
+	struct ts_error err;
+	int status;
+
+	ts_error_reset(&err);
+	status = ts_gdb_run(&opt, &err);
+	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
+}
+
+static enum ts_status run_info(struct job *job)
+{
+	struct ts_error err;
+	struct ts_info info;
+	bool done = true;
+
+	ts_error_reset(&err);
+	if (!ts_info_init(&info, job->q, job->cli.trace, &err))
+		return ts_report_failure(job->cli.trace, &err);
+	if (job->cli.is_json)
+		done = ts_info_json(&info, &err);
+	else
+		ts_info_text(&info);
+	ts_info_fini(&info);
+	if (done && (fflush(stdout) || ferror(stdout)))
+		done = ts_fail_errno(&err, "cannot write to stdout");
+	return done ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}
+
+static int run_command(struct job *job)
+{
+	switch (job->cli.command) {
+	case TS_CMD_SERVE:
+		return serve(job, job->cli.comm, say_listening, NULL);
+	case TS_CMD_GDB:
+		return run_gdb(job);
+	case TS_CMD_INFO:
+		return run_info(job);
+	case TS_CMD_INDEX:
+	case TS_CMD_EXPORT:
+		break; /* refused by ts_cli_parse() */
+	}
+	abort();
+}
+
+int main(int argc, char **argv)
+{
+	enum ts_status status;
+	struct job job = { 0 };
+	struct ts_error err;
+	int result;
+
+	if (!ts_cli_parse(&job.cli, argc, argv, &status) || !is_format_known(job.cli.format)) {
+		ts_cli_fini(&job.cli);
+		return status;
+	}
+	ts_log_set_level(job.cli.level);
+	ts_error_reset(&err);
+	if (!add_files(&job, &status)) {
+		result = status;
+	} else if (open_recording(&job, &err) && build_timeline(&job, &err)) {
+		ts_report_warnings(job.tl, job.cli.trace);
+		result = run_command(&job);
+	} else {
+		result = ts_report_failure(job.cli.trace, &err);
+	}
+	job_fini(&job);
+	return result;
 }

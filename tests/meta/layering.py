@@ -27,6 +27,7 @@ LOADERS_SHARED = {"loader.h", "pbwire.h", "snappy.h"}
 # headers of libraries -> the only files that may include them
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server\.c")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/info_json\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"check\.h"), None),

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facts as text.  What a trace calls its things is shown with its control characters escaped.
+ */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "report.h"
+
+static void label(const char *name)
+{
+	printf("%-14s", name);
+}
+
+static void put_text(const char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			printf("\\x%02x", (unsigned char)*s);
+		else
+			putchar(*s);
+	}
+}
+
+static void put_pc(bool is_known, uint64_t pc)
+{
+	if (is_known)
+		printf("0x%" PRIx64, pc);
+	else
+		printf("unknown");
+}
+
+static void put_recording(const struct ts_info *info)
+{
+	const struct ts_recording *rec = info->tl->rec;
+	const struct ts_arch *arch = rec->regs.arch;
+
+	label("trace");
+	put_text(info->path);
+	putchar('\n');
+	label("format");
+	printf("%s%s", rec->format, *rec->variant ? ", " : "");
+	put_text(rec->variant);
+	putchar('\n');
+	label("architecture");
+	printf("%s, %s-endian\n", arch->name, arch->is_big_endian ? "big" : "little");
+	if (*rec->os) {
+		label("system");
+		put_text(rec->os);
+		putchar('\n');
+	}
+}
+
+static const char *end_text(const struct ts_info *info)
+{
+	const struct ts_timeline *tl = info->tl;
+
+	if (tl->damage.code != TS_OK)
+		return "the trace is cut or damaged there";
+	if (tl->is_fault)
+		return "a fault: the last instruction did not complete";
+	return tl->has_exit ? "the program's exit" : "no exit was recorded";
+}
+
+static void put_course(const struct ts_info *info)
+{
+	const struct ts_timeline *tl = info->tl;
+
+	label("positions");
+	printf("0..%" PRIu64 ": %" PRIu64 " instructions\n", tl->n_steps, tl->n_steps);
+	label("first pc");
+	put_pc(info->has_pc_first, info->pc_first);
+	putchar('\n');
+	label("last pc");
+	put_pc(info->has_pc_last, info->pc_last);
+	printf("\n%-14s%s\n", "end", end_text(info));
+	label("system calls");
+	if (tl->world.events[TS_EV_SYSCALL].n)
+		printf("%zu\n", tl->world.events[TS_EV_SYSCALL].n);
+	else
+		puts("none recorded");
+	printf("%-14s%s\n", "memory reads", tl->rec->has_reads ? "recorded" : "not recorded");
+}
+
+static void put_threads(const struct ts_info *info)
+{
+	const struct ts_recording *rec = info->tl->rec;
+
+	label("threads");
+	printf("%" PRIu32 "\n", rec->n_threads);
+	for (uint32_t i = 0; i < rec->n_threads; i++) {
+		const struct ts_thread *t = &rec->threads[i];
+
+		printf("  process %" PRIu64 " thread %" PRIu64 "%s", t->pid, t->tid, *t->name ? " " : "");
+		put_text(t->name);
+		printf(": %" PRIu64 " instructions\n", info->thread_steps[i]);
+	}
+}
+
+static void put_registers(const struct ts_info *info, const char *name, enum ts_info_known known)
+{
+	const struct ts_regset *set = &info->tl->rec->regs;
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (info->known[i] != known)
+			continue;
+		if (!n++)
+			label(name);
+		if (n > 1)
+			printf("%s", n % 12 == 1 ? "\n              " : " ");
+		printf("%s", set->regs[i].name);
+	}
+	if (n)
+		putchar('\n');
+}
+
+static void put_region(const struct ts_info *info, const struct ts_region *r)
+{
+	const char *desc = ts_world_text(&info->tl->world, r->desc);
+	const char *file = ts_world_text(&info->tl->world, r->file);
+	char prot[4];
+
+	printf("  0x%" PRIx64 "-0x%" PRIx64 " %s", r->first, r->last, ts_info_prot(r->prot, prot));
+	if (info->tl->rec->n_processes > 1)
+		printf(" process %" PRIu32, r->process);
+	if (desc && *desc) {
+		putchar(' ');
+		put_text(desc);
+	}
+	if (file && *file) {
+		putchar(' ');
+		put_text(file);
+		printf("+0x%" PRIx64, r->file_off);
+	}
+	putchar('\n');
+}
+
+static void put_index(const struct ts_info *info)
+{
+	const struct ts_timeline_stats *st = &info->stats;
+	double n = (double)info->tl->n_steps;
+
+	label("index");
+	printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
+	       (double)ts_info_index_len(info) / n, (double)st->points_len / n, (double)st->regs_len / n,
+	       (double)st->memory_len / n, (double)st->runs_len / n);
+	label("inferred");
+	printf("%" PRIu64 " bytes, known from their first use\n", st->n_inferred);
+	label("unexplained");
+	printf("%" PRIu64 " changes that nothing in the trace made\n", st->n_unexplained);
+}
+
+void ts_info_text(const struct ts_info *info)
+{
+	put_recording(info);
+	put_course(info);
+	put_threads(info);
+	put_registers(info, "registers", TS_KNOWN_FIRST);
+	put_registers(info, "known later", TS_KNOWN_LATER);
+	put_registers(info, "unknown", TS_KNOWN_NEVER);
+	label("regions");
+	printf("%zu at position 0\n", info->n_regions);
+	for (size_t i = 0; i < info->n_regions; i++)
+		put_region(info, info->regions[i]);
+	put_index(info);
+	label("warnings");
+	printf("%u\n", ts_report_n_warnings(info->tl));
+	for (unsigned i = 0; i < ts_report_n_warnings(info->tl); i++) {
+		char line[TS_WARNING_LINE_LEN];
+
+		ts_report_warning(info->tl, info->path, i, line);
+		printf("  ");
+		put_text(line);
+		putchar('\n');
+	}
+}

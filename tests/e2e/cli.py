@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The command line: what it takes, what it says, and with which status it ends."""
+import gzip
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
+
+TRACE = DATA / "usercorn/x64_walk.ucir"
+LIMIT = 60
+
+
+def run(*args, **options):
+    return subprocess.run([TRACESTUB, *map(str, args)], capture_output=True, text=True, timeout=LIMIT, **options)
+
+
+def info(*args):
+    """`info --json`, parsed."""
+    done = run("info", "--json", *args)
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def check_refused(args, status, *texts):
+    """One command line: nothing on stdout, the status, and on stderr what is wrong."""
+    done = run(*args)
+    assert done.returncode == status, done
+    assert done.stdout == "", done
+    for text in texts:
+        assert text in done.stderr, (text, done)
+    return done
+
+
+# ------------------------------------------------------------------------------------------------ usage
+
+USAGE = {
+    "no command": ([], "usage: tracestub"),
+    "an unknown command": (["walk", TRACE], "'walk' is no command"),
+    "an unknown option": (["info", "--colour", TRACE], "unrecognized option '--colour'"),
+    "an option without its argument": (["info", TRACE, "--exec"], "option '--exec' requires an argument"),
+    "an option of another command": (["info", "--once", TRACE], "'tracestub info' has no option --once"),
+    "the option of export elsewhere": (["info", "-o", "out", TRACE], "'tracestub info' has no option -o"),
+    "no trace": (["info"], "usage: tracestub info TRACE"),
+    "two traces": (["info", TRACE, TRACE], "too many arguments"),
+    "serve without COMM": (["serve", TRACE], "usage: tracestub serve COMM TRACE"),
+    "a log level that is none": (["info", "--log", "loud", TRACE], "error, warn, info, debug or trace"),
+    "an unknown format": (["info", "--format", "vhs", TRACE], "usercorn"),
+    "index, which comes later": (["index", TRACE], "'tracestub index' is not in this version"),
+    "export, which comes later": (["export", TRACE, "-o", "out.tf"], "'tracestub export' is not in this version"),
+    "a port that is none": (["serve", ":http-alt", TRACE], "http-alt"),
+    "a COMM that is none": (["serve", "nowhere", TRACE], "nowhere"),
+}
+for name, (args, text) in USAGE.items():
+    add_case(f"{name} is a usage error", check_refused, args, 2, text)
+
+
+@case
+def help_and_version_go_to_stdout():
+    for args in ["--help"], ["serve", "--help"], ["info", TRACE, "--help"]:
+        done = run(*args)
+        assert (done.returncode, done.stderr) == (0, ""), done
+        assert "usage:" in done.stdout and "examples:" in done.stdout, done
+    done = run("--version")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert re.fullmatch(r"tracestub \d+\.\d+\.\d+\n", done.stdout), done
+
+
+@case
+def options_stand_anywhere():
+    expected = run("info", "--json", "--quiet", TRACE)
+    assert expected.returncode == 0, expected
+    for args in ["--json", "--quiet", "info", TRACE], ["info", TRACE, "--json", "--quiet"], \
+                ["--quiet", "info", "--format=usercorn", TRACE, "--json"]:
+        done = run(*args)
+        assert (done.returncode, done.stdout) == (0, expected.stdout), done
+
+
+@case
+def behind_two_dashes_nothing_is_an_option(name="--json"):
+    with open(name, "wb") as copy:
+        copy.write(TRACE.read_bytes())
+    assert run("info", "--", name).stdout.startswith("trace         --json\n")
+
+
+# ------------------------------------------------------------------------------------------------ bad files
+
+def check_bad_file(name, data, *texts):
+    if data is not None:
+        with open(name, "wb") as f:
+            f.write(data)
+    for command in ["info", name], ["serve", ":0", name], ["gdb", name, "--", "-batch"]:
+        done = check_refused(command, 1, *texts)
+        assert done.stderr.startswith(name + ":"), done
+        assert done.stderr.count("\n") == 1, done
+
+
+BAD_FILES = {
+    "a file that is not there": ("absent", None, "No such file or directory"),
+    "an empty file": ("empty", b"", "empty:0x0: the file is empty"),
+    "a folder": (".", None, "not a regular file"),
+    "a device": ("/dev/zero", None, "not a regular file"),
+    "a file of no format": ("text", b"Once upon a time", "text:0x0: ", "usercorn"),
+    "a Usercorn header and no more": ("head", TRACE.read_bytes()[:74], "head:0x4a: usercorn: "),
+}
+for name, args in BAD_FILES.items():
+    add_case(f"{name} is refused in one line", check_bad_file, *args)
+
+
+@case
+def a_file_of_the_user_that_is_bad_is_named():
+    check_refused(["info", TRACE, "--exec", "absent"], 1, "absent: cannot open it: No such file")
+    check_refused(["info", TRACE, "--image", "absent"], 1, "absent: cannot open it: No such file")
+    with open("raw", "w") as f:
+        f.write("raw bytes")
+    check_refused(["info", TRACE, "--image", "raw"], 1, "raw: ", "FILE@BASE")
+    assert run("info", TRACE, "--image", "raw@0x7000").returncode == 0
+
+
+# ------------------------------------------------------------------------------------------------ info
+
+def oracle(name):
+    with gzip.open(DATA / f"usercorn/{name}.positions.gz", "rt") as lines:
+        return lines.read().splitlines()
+
+
+def check_info(name, arch):
+    lines = oracle(name)
+    facts = info(DATA / f"usercorn/{name}.ucir")
+    assert facts["format"] == "usercorn" and facts["arch"] == arch and facts["os"] == "linux", facts
+    assert facts["positions"] == len(lines) - 1, facts
+    assert facts["threads"] == len(facts["thread_list"]) == 1, facts
+    assert facts["thread_list"][0]["steps"] == facts["positions"], facts
+    assert int(facts["pc_first"], 16) == int(lines[0].split()[1], 16), facts
+    assert int(facts["pc_last"], 16) == int(lines[-1].split()[1], 16), facts
+    assert (facts["truncated"], facts["end"]) == (False, "exit"), facts
+    return facts
+
+
+for name, arch in {"x64_walk": "x86_64", "x64_lib": "x86_64", "x86_walk": "i386", "arm_walk": "arm",
+                   "arm64_walk": "aarch64", "mips_walk": "mipsel"}.items():
+    add_case(f"info of {name} agrees with its oracle", check_info, name, arch)
+
+
+@case
+def info_knows_what_is_known():
+    facts = check_info("x64_walk", "x86_64")
+    assert {"rax", "rsp", "r15", "rip"} <= set(facts["registers"]["known"]), facts
+    assert "eflags" in facts["registers"]["unknown"], facts
+    assert facts["syscalls"] > 0 and facts["memory_reads"] is True, facts
+    text = [r for r in facts["regions"] if int(r["first"], 16) <= int(facts["pc_first"], 16) <= int(r["last"], 16)]
+    assert len(text) == 1 and "x" in text[0]["prot"] and text[0]["file"].endswith("prog"), facts
+    assert facts["index"]["bytes"] > 0 and 0 < facts["index"]["bytes_per_step"] < 100, facts
+
+
+@case
+def info_tells_a_fault_from_an_exit():
+    facts = info(DATA / "usercorn/x64_crash.ucir")
+    assert facts["end"] == "fault" and facts["truncated"] is False, facts
+    assert facts["positions"] == len(oracle("x64_crash")) - 1, facts
+
+
+@case
+def what_was_not_recorded_is_null():
+    assert info(DATA / "usercorn/x64_nosys.ucir")["syscalls"] is None
+
+
+@case
+def info_as_text_has_the_same_numbers():
+    facts, done = info(TRACE), run("info", TRACE)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    for text in f"0..{facts['positions']}", facts["arch"], facts["pc_first"], facts["pc_last"], "usercorn", "exit":
+        assert text in done.stdout, (text, done)
+
+
+@case
+def json_escapes_what_a_name_may_hold():
+    for name in 'quo"te', "back\\slash", "new\nline", "b\udcff\udcfe":
+        raw = os.fsencode(name)
+        with open(raw, "wb") as copy:
+            copy.write(TRACE.read_bytes())
+        done = subprocess.run([TRACESTUB, "info", "--json", raw], capture_output=True, timeout=LIMIT)
+        assert done.returncode == 0, done
+        shown = json.loads(done.stdout.decode("utf-8"))["trace"]
+        assert shown == name.replace("\udcff", "\ufffd").replace("\udcfe", "\ufffd"), shown
+
+
+@case
+def a_cut_trace_is_served_with_a_warning():
+    with open("cut", "wb") as cut:
+        cut.write(TRACE.read_bytes()[:20000])
+    done = run("info", "--json", "cut")
+    facts = json.loads(done.stdout)
+    assert done.returncode == 0 and facts["truncated"] is True and facts["end"] == "damage", done
+    assert 0 < facts["positions"] < len(oracle("x64_walk")) - 1, facts
+    assert len(facts["warnings"]) == 1 and re.match(r"cut:0x[0-9a-f]+: usercorn: ", facts["warnings"][0]), facts
+    assert facts["warnings"][0] in done.stderr and done.stderr.count("\n") == 1, done
+    quiet = run("info", "--json", "--quiet", "cut")
+    assert (quiet.returncode, quiet.stderr, quiet.stdout) == (0, "", done.stdout), quiet
+
+
+@case
+def a_full_disk_is_noticed():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TRACESTUB, "info", str(TRACE)], stdout=full, stderr=subprocess.PIPE, text=True,
+                              timeout=LIMIT)
+    assert done.returncode == 1 and "No space left" in done.stderr, done
+
+
+# ------------------------------------------------------------------------------------------------ serve
+
+class Serving:
+    """`tracestub serve`, and the first line it says."""
+
+    def __init__(self, comm, *args):
+        self.proc = subprocess.Popen([TRACESTUB, "serve", comm, str(TRACE), *args], stdin=subprocess.DEVNULL,
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.line = self.proc.stderr.readline()
+
+    def connect(self):
+        where = self.line.removeprefix("Listening on ").rstrip("\n")
+        if "/" in where:
+            client = socket.socket(socket.AF_UNIX)
+            client.connect(where)
+            return client
+        host, port = where.rsplit(":", 1)
+        return socket.create_connection((host.strip("[]"), int(port)), timeout=LIMIT)
+
+    def end(self, sig=None):
+        """Its status, and what else it said."""
+        if sig:
+            self.proc.send_signal(sig)
+        out, err = self.proc.communicate(timeout=LIMIT)
+        return self.proc.returncode, out, err
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if self.proc.poll() is None:
+            self.proc.kill()
+        self.proc.communicate()
+
+
+def ask(client, payload):
+    """One packet, and the payload of its reply."""
+    client.settimeout(LIMIT)
+    client.sendall(b"$%s#%02x" % (payload, sum(payload) & 255))
+    data = b""
+    while not re.search(rb"\$[^#]*#..", data):
+        piece = client.recv(4096)
+        assert piece, data
+        data += piece
+    client.sendall(b"+")
+    return re.search(rb"\$([^#]*)#", data)[1]
+
+
+def check_address(comm, pattern):
+    with Serving(comm) as server:
+        assert re.fullmatch(pattern, server.line), server.line
+        with server.connect() as client:
+            assert ask(client, b"?").startswith(b"T05")
+        assert server.end(signal.SIGTERM) == (0, "", "")
+
+
+add_case("a port of any number is told in one line", check_address, "127.0.0.1:0", r"Listening on 127\.0\.0\.1:[1-9]\d*\n")
+add_case("without a host it is the loopback address", check_address, ":0", r"Listening on 127\.0\.0\.1:[1-9]\d*\n")
+add_case("a path is a unix socket", check_address, "./sock", r"Listening on \./sock\n")
+
+
+@case
+def a_unix_socket_is_its_owners_and_goes_away():
+    with Serving("./private") as server:
+        assert stat.S_IMODE(os.stat("private").st_mode) == 0o600
+        assert server.end(signal.SIGINT) == (0, "", "")
+    assert not os.path.exists("private")
+
+
+@case
+def quiet_serves_and_still_says_where():
+    with Serving(":0", "--quiet") as server:
+        assert server.line.startswith("Listening on "), server.line
+        assert server.end(signal.SIGTERM) == (0, "", "")
+
+
+@case
+def once_ends_with_the_first_session():
+    with Serving(":0", "--once") as server:
+        with server.connect() as client:
+            assert ask(client, b"?").startswith(b"T05")
+        assert server.end() == (0, "", "")
+
+
+@case
+def without_once_another_session_may_follow():
+    with Serving(":0") as server:
+        for _ in range(2):
+            with server.connect() as client:
+                assert ask(client, b"?").startswith(b"T05")
+        assert server.end(signal.SIGTERM) == (0, "", "")
+
+
+@case
+def stdio_serves_one_session_and_says_nothing_else():
+    packet = b"$?#3f"
+    done = subprocess.run([TRACESTUB, "serve", "-", str(TRACE)], input=packet, capture_output=True, timeout=LIMIT)
+    assert (done.returncode, done.stderr) == (0, b""), done
+    assert re.match(rb"\+\$T05.*#..$", done.stdout), done
+
+
+@case
+def an_address_that_is_taken_is_a_failure():
+    with Serving(":0") as server:
+        address = server.line.split()[-1]
+        check_refused(["serve", address, TRACE], 1, address.rsplit(":", 1)[1], "in use")
+
+
+run_cases()

@@ -31,7 +31,8 @@ static void show_bytes(const uint8_t *bytes, size_t len, char text[96])
 		at += (size_t)snprintf(text + at, 96 - at, "%02x ", bytes[i]);
 	at += (size_t)snprintf(text + at, 96 - at, "\"");
 	for (size_t i = 0; i < n; i++)
-		at += (size_t)snprintf(text + at, 96 - at, "%c", bytes[i] >= ' ' && bytes[i] < 0x7f ? bytes[i] : '.');
+		at += (size_t)snprintf(text + at, 96 - at, "%c",
+				       bytes[i] >= ' ' && bytes[i] < 0x7f ? bytes[i] : '.');
 	snprintf(text + at, 96 - at, "\"");
 }
 
@@ -41,12 +42,14 @@ static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
 	size_t at = 0;
 
 	for (size_t i = 0; ts_loaders[i] && at < sizeof(names); i++)
-		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "", ts_loaders[i]->name);
+		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+				       ts_loaders[i]->name);
 	show_bytes(head, len, bytes);
 	if (!len)
 		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty; known formats: %s", names);
 	else
-		ts_fail(err, TS_EUNSUPPORTED, 0, "no known trace format, it begins with %s; known formats: %s", bytes, names);
+		ts_fail(err, TS_EUNSUPPORTED, 0,
+			"no known trace format, it begins with %s; known formats: %s", bytes, names);
 }
 
 const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_error *err)

@@ -22,12 +22,12 @@ enum chunk_type {
 
 /* A chunk header as read, and the first bytes of its body. */
 struct head {
-	uint64_t off;       /* in the file */
-	uint64_t left;      /* bytes of the file behind the header */
-	uint32_t len;       /* of the body */
+	uint64_t off;  /* in the file */
+	uint64_t left; /* bytes of the file behind the header */
+	uint32_t len;  /* of the body */
 	uint8_t type;
 	uint8_t body[16];
-	size_t n_body;      /* valid in body: as many as the chunk and the file have */
+	size_t n_body; /* valid in body: as many as the chunk and the file have */
 };
 
 static uint32_t tables[8][256];
@@ -121,9 +121,11 @@ static bool read_head(const struct snappy_frames *f, uint64_t off, struct head *
 static bool check_identifier(const struct head *h, struct ts_error *err)
 {
 	if (h->len != SNAPPY_IDENTIFIER_LEN - HEADER_LEN)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier of %" PRIu32 " bytes", h->len);
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier of %" PRIu32 " bytes",
+			       h->len);
 	if (h->n_body == h->len && memcmp(h->body, &SNAPPY_IDENTIFIER[HEADER_LEN], h->len) != 0)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier with other bytes than sNaPpY");
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy stream identifier with other bytes than sNaPpY");
 	return true;
 }
 
@@ -144,22 +146,25 @@ static bool block_len(const struct head *h, uint64_t *len, struct ts_error *err)
 static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_error *err)
 {
 	if (h->len < CRC_LEN)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy data chunk of %" PRIu32 " bytes has no checksum", h->len);
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy data chunk of %" PRIu32 " bytes has no checksum", h->len);
 	if (h->len > SNAPPY_MAX_BODY)
-		return ts_fail(err, TS_ECORRUPT, h->off, "snappy data chunk of %" PRIu32 " bytes, at most %u are legal",
-			       h->len, SNAPPY_MAX_BODY);
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy data chunk of %" PRIu32 " bytes, at most %u are legal", h->len,
+			       SNAPPY_MAX_BODY);
 	if (h->type == STORED)
 		*decoded_len = h->len - CRC_LEN;
 	else if (!block_len(h, decoded_len, err))
 		return false;
 	if (*decoded_len > SNAPPY_MAX_DECODED)
 		return ts_fail(err, TS_ECORRUPT, h->off,
-			       "snappy chunk decodes to %" PRIu64 " bytes, at most %u are legal", *decoded_len,
-			       SNAPPY_MAX_DECODED);
+			       "snappy chunk decodes to %" PRIu64 " bytes, at most %u are legal",
+			       *decoded_len, SNAPPY_MAX_DECODED);
 	return true;
 }
 
-static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t decoded_len, struct ts_error *err)
+static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t decoded_len,
+		      struct ts_error *err)
 {
 	if (f->n == f->cap) {
 		size_t cap = f->cap ? f->cap * 2 : 16;
@@ -194,7 +199,8 @@ static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_
 		return false;
 	if (h->len > h->left)
 		return ts_fail(err, TS_ETRUNC, h->off,
-			       "the file ends inside a snappy chunk: its body has %" PRIu32 " bytes, %" PRIu64 " are left",
+			       "the file ends inside a snappy chunk: its body has %" PRIu32 " bytes, %" PRIu64
+			       " are left",
 			       h->len, h->left);
 	return !is_data || add_chunk(f, h, decoded_len, err);
 }
@@ -209,8 +215,8 @@ static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_e
 	if (!read_head(f, *off, &h, err))
 		return false;
 	if (h.type != IDENTIFIER)
-		return ts_fail(err, TS_ECORRUPT, *off, "snappy chunk of type 0x%02x where the stream identifier must be",
-			       h.type);
+		return ts_fail(err, TS_ECORRUPT, *off,
+			       "snappy chunk of type 0x%02x where the stream identifier must be", h.type);
 	if (!check_identifier(&h, err))
 		return false;
 	if (h.len > h.left)
@@ -219,7 +225,8 @@ static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_e
 	return true;
 }
 
-bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off, struct ts_error *err)
+bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
+			struct ts_error *err)
 {
 	struct head h;
 
@@ -268,18 +275,21 @@ uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i)
 	return (uint32_t)(end - f->chunks[i].off);
 }
 
-static bool decode_block(const struct snappy_chunk *chunk, const uint8_t *block, size_t block_len, uint8_t *out,
-			 uint32_t out_len, struct ts_error *err)
+static bool decode_block(const struct snappy_chunk *chunk, const uint8_t *block, size_t block_len,
+			 uint8_t *out, uint32_t out_len, struct ts_error *err)
 {
 	size_t len;
 
 	if (snappy_uncompressed_length((const char *)block, block_len, &len) != SNAPPY_OK || len != out_len)
-		return ts_fail(err, TS_ECORRUPT, chunk->file_off, "snappy block changed its length since it was scanned");
-	if (snappy_uncompress((const char *)block, block_len, (char *)out, &len) != SNAPPY_OK || len != out_len)
 		return ts_fail(err, TS_ECORRUPT, chunk->file_off,
-			       "snappy block is damaged: a literal or a copy is out of range, or it is not %" PRIu32
-			       " bytes as it says",
-			       out_len);
+			       "snappy block changed its length since it was scanned");
+	if (snappy_uncompress((const char *)block, block_len, (char *)out, &len) != SNAPPY_OK ||
+	    len != out_len)
+		return ts_fail(
+			err, TS_ECORRUPT, chunk->file_off,
+			"snappy block is damaged: a literal or a copy is out of range, or it is not %" PRIu32
+			" bytes as it says",
+			out_len);
 	return true;
 }
 
@@ -300,6 +310,7 @@ bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out,
 	crc = snappy_mask_crc(snappy_crc32c(out, out_len));
 	if (crc != stored)
 		return ts_fail(err, TS_ECORRUPT, chunk->file_off,
-			       "snappy chunk's checksum is 0x%08" PRIx32 ", its bytes give 0x%08" PRIx32, stored, crc);
+			       "snappy chunk's checksum is 0x%08" PRIx32 ", its bytes give 0x%08" PRIx32,
+			       stored, crc);
 	return true;
 }

@@ -9,10 +9,12 @@
  *	 40  32  operating system, NUL-padded
  *	 72   1  byte order of code: 0 little, 1 big
  *	 73   1  byte order of data
- *	 74      the op stream (usercorn_ops.h): in snappy framing (snappy.h) if the framing's identifier is here, else plain
+ *	 74      the op stream (usercorn_ops.h): in snappy framing (snappy.h) if the framing's identifier is
+ *	         here, else plain
  *
- * Version 0 is the written specification, version 1 what the tool writes.  The first frame is a keyframe, the state at the start.
- * Traces of the tool's first months have the same version word and other layouts; they are recognised and refused by name.
+ * Version 0 is the written specification, version 1 what the tool writes.  The first frame is a keyframe, the
+ * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
+ * are recognised and refused by name.
  */
 #include "usercorn.h"
 
@@ -41,7 +43,7 @@ struct header {
 	uint8_t code_order, data_order;
 };
 
-/* ------------------------------------------------------------------------------------------------ header */
+/* -------------------------------------------------------------------------------- header */
 
 static bool is_version_known(const uint8_t v[4])
 {
@@ -80,15 +82,15 @@ static bool has_identifier(const struct ts_source *src, uint64_t off)
 static bool refuse_old(uint64_t off, struct ts_error *err)
 {
 	return ts_fail(err, TS_EUNSUPPORTED, off,
-		       "a revision of 2017 wrote this trace, before the layout of 14 September 2017 that is in use since: record it"
-		       " again with a later Usercorn");
+		       "a revision of 2017 wrote this trace, before the layout of 14 September 2017 that is in"
+		       " use since: record it again with a later Usercorn");
 }
 
 static bool check_header(const struct header *h, const struct ts_source *src, struct ts_error *err)
 {
 	if (!is_version_known(h->version))
-		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0 and 1 are known", h->version[0],
-			       h->version[1], h->version[2], h->version[3]);
+		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0 and 1 are known",
+			       h->version[0], h->version[1], h->version[2], h->version[3]);
 	if (!has_identifier(src, HEADER_LEN)) {
 		if (has_identifier(src, FIRST_LAYOUT_START))
 			return refuse_old(FIRST_LAYOUT_START, err);
@@ -96,10 +98,12 @@ static bool check_header(const struct header *h, const struct ts_source *src, st
 			return refuse_old(SECOND_LAYOUT_START, err);
 	}
 	if (!ucir_arch_find(h->arch))
-		return ts_fail(err, TS_EUNSUPPORTED, 8, "unknown architecture \"%s\", known are %s", h->arch, ucir_arch_names());
+		return ts_fail(err, TS_EUNSUPPORTED, 8, "unknown architecture \"%s\", known are %s", h->arch,
+			       ucir_arch_names());
 	if (h->code_order > 1 || h->data_order > 1)
 		return ts_fail(err, TS_ECORRUPT, h->code_order > 1 ? 72 : 73,
-			       "byte orders of code and data are %u and %u, but only 0 (little) and 1 (big) are known",
+			       "byte orders of code and data are %u and %u, but only 0 (little) and 1 (big) "
+			       "are known",
 			       h->code_order, h->data_order);
 	return true;
 }
@@ -113,9 +117,11 @@ static bool read_header(struct header *h, const struct ts_source *src, struct ts
 	if (!ts_source_read(src, 0, bytes, sizeof(bytes), &got, err))
 		return false;
 	if (got < 4 || memcmp(bytes, MAGIC, 4) != 0)
-		return ts_fail(err, TS_EUNSUPPORTED, 0, "not a Usercorn trace: it does not begin with %s", MAGIC);
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "not a Usercorn trace: it does not begin with %s",
+			       MAGIC);
 	if (got < HEADER_LEN)
-		return ts_fail(err, TS_ETRUNC, got, "the header has %d bytes but the file only %zu", HEADER_LEN, got);
+		return ts_fail(err, TS_ETRUNC, got, "the header has %d bytes but the file only %zu",
+			       HEADER_LEN, got);
 	c = ts_cursor(bytes + 4, sizeof(bytes) - 4, 4, "header", err);
 	memcpy(h->version, ts_take(&c, 4), 4);
 	read_name(&c, h->arch);
@@ -125,7 +131,7 @@ static bool read_header(struct header *h, const struct ts_source *src, struct ts
 	return check_header(h, src, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ recording */
+/* -------------------------------------------------------------------------------- recording */
 
 static void close_recording(struct ts_recording *base)
 {
@@ -151,8 +157,8 @@ static void take_header(struct usercorn *rec, const struct header *h)
 	rec->arch = ucir_arch_find(h->arch);
 	rec->model = ts_arch_find(rec->arch->model);
 	if (rec->model->is_big_endian != is_big && rec->arch->is_one_order)
-		ts_recording_warn(&rec->base, "the header says %s-endian, which %s is not", is_big ? "big" : "little",
-				  rec->arch->name);
+		ts_recording_warn(&rec->base, "the header says %s-endian, which %s is not",
+				  is_big ? "big" : "little", rec->arch->name);
 	else if (rec->model->is_big_endian != is_big)
 		rec->model = ts_arch_in_order(rec->model, is_big);
 	rec->is_code_big_endian = rec->arch->is_one_order ? rec->model->is_big_endian : h->code_order == 1;
@@ -170,8 +176,9 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 	size_t got;
 
 	if (len == HEADER_LEN)
-		return ts_fail(err, TS_EUNSUPPORTED, HEADER_LEN,
-			       "a trace without any frame: only registers were asked for, or nothing was executed");
+		return ts_fail(
+			err, TS_EUNSUPPORTED, HEADER_LEN,
+			"a trace without any frame: only registers were asked for, or nothing was executed");
 	if (!ts_source_read(src, HEADER_LEN, &first, 1, &got, err))
 		return false;
 	rec->bytes.src = src;
@@ -190,7 +197,7 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ old layouts */
+/* -------------------------------------------------------------------------------- old layouts */
 
 /* Does a MEM_WRITE to @addr stand at @at of the @n bytes? */
 static bool is_write_of(const uint8_t *p, size_t n, size_t at, const uint8_t addr[8])
@@ -204,11 +211,12 @@ static size_t u16_at(const uint8_t *p, size_t at)
 }
 
 /*
- * The @n bytes at @p begin with the first MEM_MAP of a keyframe, which a MEM_WRITE to the same address follows.  Tell by where that
- * stands whether it has one of the layouts of 2017:
+ * The @n bytes at @p begin with the first MEM_MAP of a keyframe, which a MEM_WRITE to the same address
+ * follows.  Tell by where that stands whether it has one of the layouts of 2017:
  *
  *	until 9 September   addr u64, length u64, prot u8, flag u8
- *	until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64 later), strings
+ *	until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64
+ *	                    later), strings
  *	13 September        fields overlap (strings from byte 36 on), two spare bytes at the end
  */
 static bool is_old_map(const uint8_t *p, size_t n)
@@ -251,7 +259,7 @@ static bool check_layout(const struct usercorn *rec, struct ts_error *err)
 	return !is_old || refuse_old(ucir_bytes_file_off(&rec->bytes, op.off), err);
 }
 
-/* ------------------------------------------------------------------------------------------------ initial state */
+/* -------------------------------------------------------------------------------- initial state */
 
 /* No STEP: what was recorded instead? */
 static bool refuse(const struct ucir_start *start, struct ts_error *err)
@@ -260,17 +268,20 @@ static bool refuse(const struct ucir_start *start, struct ts_error *err)
 		return ts_fail(err, TS_EUNSUPPORTED, HEADER_LEN, "a trace without any frame");
 	if (start->has_jmp)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "it holds basic blocks but no instruction (no STEP): record it with instruction tracing");
+			       "it holds basic blocks but no instruction (no STEP): record it with "
+			       "instruction tracing");
 	if (start->has_syscall)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "it holds system calls but no executed instruction (no STEP): record it with instruction tracing");
+			       "it holds system calls but no executed instruction (no STEP): record it with "
+			       "instruction tracing");
 	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction (no STEP)");
 }
 
 /* The features that hold a register of the trace, and those by which gdb knows the system. */
 static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR_N_REGS])
 {
-	return ucir_arch_features(rec->arch, rec->model, seen) | ts_arch_os_features(rec->model, rec->base.osabi);
+	return ucir_arch_features(rec->arch, rec->model, seen) |
+	       ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
 /* Look at the trace up to the first step, to know which registers it has, then read the state there. */
@@ -294,10 +305,13 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	if (rec->base.initial.is_failed)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
 	if (!start.has_keyframe)
-		ts_recording_warn(&rec->base, "the trace has no keyframe: registers and memory are unknown at its start");
+		ts_recording_warn(&rec->base,
+				  "the trace has no keyframe: registers and memory are unknown at its start");
 	rec->base.has_reads = rec->is_v0 || start.has_access;
 	if (!rec->base.has_reads)
-		ts_recording_warn(&rec->base, "memory accesses were not recorded: memory is shown as it was at the start");
+		ts_recording_warn(
+			&rec->base,
+			"memory accesses were not recorded: memory is shown as it was at the start");
 	return true;
 }
 
@@ -322,7 +336,8 @@ static bool index_contents(struct usercorn *rec, struct ts_error *err)
 		if (b->effects[i].kind == TS_FX_THREAD)
 			thread = b->effects[i].item;
 		if (b->effects[i].kind == TS_FX_WRITE)
-			rec->contents[rec->n_contents++] = (struct ucir_content){ b->effects[i].addr, thread, i };
+			rec->contents[rec->n_contents++] =
+				(struct ucir_content){ b->effects[i].addr, thread, i };
 	}
 	qsort(rec->contents, rec->n_contents, sizeof(*rec->contents), compare_contents);
 	return true;
@@ -356,7 +371,8 @@ static void find_exec_path(struct usercorn *rec)
 	const struct ts_steps *b = &rec->base.initial;
 
 	for (uint32_t i = 0; i < b->n_maps && !rec->base.exec_path; i++) {
-		const char *desc = ts_steps_text(b, b->maps[i].desc), *file = ts_steps_text(b, b->maps[i].file);
+		const char *desc = ts_steps_text(b, b->maps[i].desc),
+			   *file = ts_steps_text(b, b->maps[i].file);
 
 		if (desc && file && strcmp(desc, "exe") == 0)
 			rec->base.exec_path = strdup(file);
@@ -376,7 +392,9 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 		return false;
 	rec->base.has_syscalls = true; /* whether any was traced shows only at the trace's end */
 	if (strcmp(rec->arch->name, "x86_16") == 0)
-		ts_recording_warn(&rec->base, "the upper halves of the 32-bit registers are not recorded and shown as zero");
+		ts_recording_warn(
+			&rec->base,
+			"the upper halves of the 32-bit registers are not recorded and shown as zero");
 	find_exec_path(rec);
 	ucir_read_stack(rec);
 	return true;

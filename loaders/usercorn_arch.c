@@ -77,30 +77,14 @@ static const struct ucir_reg_range x86_regs[] = {
 
 /* The 16-bit registers are shown as the 32-bit ones that gdb has; see ucir_arch_slots(). */
 static const struct ucir_reg_range x86_16_regs[] = {
-	KEPT(3, "eax"),
-	KEPT(6, "ebp"),
-	KEPT(8, "ebx"),
-	KEPT(11, "cs"),
-	KEPT(12, "ecx"),
-	KEPT(14, "edi"),
-	KEPT(17, "ds"),
-	KEPT(18, "edx"),
-	KEPT(25, "eflags"),
-	KEPT(28, "es"),
-	KEPT(45, "esi"),
-	KEPT(47, "esp"),
-	KEPT(49, "ss"),
-	OTHER(32, "fs"),
-	OTHER(33, "gs"),
+	KEPT(3, "eax"),  KEPT(6, "ebp"),  KEPT(8, "ebx"),  KEPT(11, "cs"),     KEPT(12, "ecx"),
+	KEPT(14, "edi"), KEPT(17, "ds"),  KEPT(18, "edx"), KEPT(25, "eflags"), KEPT(28, "es"),
+	KEPT(45, "esi"), KEPT(47, "esp"), KEPT(49, "ss"),  OTHER(32, "fs"),    OTHER(33, "gs"),
 };
 
 static const struct ucir_reg_range arm_regs[] = {
-	KEPT(10, "lr"),
-	KEPT(12, "sp"),
-	KEPT_RANGE(66, 78, "r%u", 0),
-	OTHER(3, "cpsr"),
-	OTHER(6, "fpscr"),
-	OTHER_RANGE(14, 45, "d%u", 0, 1),
+	KEPT(10, "lr"),   KEPT(12, "sp"),    KEPT_RANGE(66, 78, "r%u", 0),
+	OTHER(3, "cpsr"), OTHER(6, "fpscr"), OTHER_RANGE(14, 45, "d%u", 0, 1),
 };
 
 static const struct ucir_reg_range arm64_regs[] = {
@@ -141,11 +125,8 @@ static const struct ucir_reg_range sparc_regs[] = {
 };
 
 static const struct ucir_reg_range m68k_regs[] = {
-	KEPT_RANGE(1, 6, "a%u", 0),
-	KEPT(7, "fp"),
-	KEPT(8, "sp"),
-	KEPT_RANGE(9, 16, "d%u", 0),
-	OTHER(17, "ps"),
+	KEPT_RANGE(1, 6, "a%u", 0),  KEPT(7, "fp"),   KEPT(8, "sp"),
+	KEPT_RANGE(9, 16, "d%u", 0), OTHER(17, "ps"),
 };
 
 /* The first @n (2 or 4) bytes as a number; 0, which is no system call anywhere, if there are fewer. */
@@ -208,22 +189,22 @@ static bool m68k_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool
 #define REGS(table) .regs = table, .n_regs = COUNT(table)
 
 static const struct ucir_arch archs[] = {
-	{ .name = "x86_64", .model = "x86_64", .is_one_order = true, REGS(x86_64_regs), .pc = 41, .max_insn_len = 15,
-	  .exits = { 60, 231 }, .is_syscall = x86_is_syscall },
-	{ .name = "x86", .model = "i386", .is_one_order = true, REGS(x86_regs), .pc = 26, .max_insn_len = 15,
-	  .exits = { 1, 252 }, .is_syscall = x86_is_syscall },
-	{ .name = "x86_16", .model = "i8086", .is_one_order = true, REGS(x86_16_regs), .pc = 34, .max_insn_len = 15,
-	  .is_syscall = x86_is_syscall },
-	{ .name = "arm", .model = "arm", REGS(arm_regs), .pc = 11, .max_insn_len = 4, .exits = { 1, 248 },
-	  .is_syscall = arm_is_syscall },
-	{ .name = "arm64", .model = "aarch64", REGS(arm64_regs), .pc = 260, .max_insn_len = 4, .exits = { 93, 94 },
-	  .is_syscall = arm64_is_syscall },
-	{ .name = "mips", .model = "mips", REGS(mips_regs), .pc = 1, .zero = "r0", .max_insn_len = 4,
-	  .exits = { 4001, 4246 }, .is_syscall = mips_is_syscall },
+	{ .name = "x86_64", .model = "x86_64", .is_one_order = true, REGS(x86_64_regs), .pc = 41,
+	  .max_insn_len = 15, .exits = { 60, 231 }, .is_syscall = x86_is_syscall },
+	{ .name = "x86", .model = "i386", .is_one_order = true, REGS(x86_regs), .pc = 26,
+	  .max_insn_len = 15, .exits = { 1, 252 }, .is_syscall = x86_is_syscall },
+	{ .name = "x86_16", .model = "i8086", .is_one_order = true, REGS(x86_16_regs), .pc = 34,
+	  .max_insn_len = 15, .is_syscall = x86_is_syscall },
+	{ .name = "arm", .model = "arm", REGS(arm_regs), .pc = 11,
+	  .max_insn_len = 4, .exits = { 1, 248 }, .is_syscall = arm_is_syscall },
+	{ .name = "arm64", .model = "aarch64", REGS(arm64_regs), .pc = 260,
+	  .max_insn_len = 4, .exits = { 93, 94 }, .is_syscall = arm64_is_syscall },
+	{ .name = "mips", .model = "mips", REGS(mips_regs), .pc = 1, .zero = "r0",
+	  .max_insn_len = 4, .exits = { 4001, 4246 }, .is_syscall = mips_is_syscall },
 	{ .name = "sparc", .model = "sparc", .is_one_order = true, REGS(sparc_regs), .pc = 88, .zero = "g0",
 	  .max_insn_len = 4, .exits = { 1, 188 }, .is_syscall = sparc_is_syscall },
-	{ .name = "m68k", .model = "m68k", .is_one_order = true, REGS(m68k_regs), .pc = 18, .max_insn_len = 22,
-	  .exits = { 1, 247 }, .is_syscall = m68k_is_syscall },
+	{ .name = "m68k", .model = "m68k", .is_one_order = true, REGS(m68k_regs), .pc = 18,
+	  .max_insn_len = 22, .exits = { 1, 247 }, .is_syscall = m68k_is_syscall },
 };
 
 const struct ucir_arch *ucir_arch_find(const char *name)
@@ -251,7 +232,8 @@ static const char *reg_name(const struct ucir_reg_range *r, unsigned num, char t
 	return text;
 }
 
-uint32_t ucir_arch_features(const struct ucir_arch *arch, const struct ts_arch *model, const bool seen[UCIR_N_REGS])
+uint32_t ucir_arch_features(const struct ucir_arch *arch, const struct ts_arch *model,
+			    const bool seen[UCIR_N_REGS])
 {
 	uint32_t features = 0;
 	char text[16];
@@ -296,7 +278,8 @@ static void fill_slot(const struct ts_regset *set, const char *name, struct ucir
 		fill_ymm(set, name, slot);
 }
 
-void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set, struct ucir_slot slots[UCIR_N_REGS])
+void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
+		     struct ucir_slot slots[UCIR_N_REGS])
 {
 	char text[16];
 

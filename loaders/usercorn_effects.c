@@ -7,7 +7,7 @@
 
 #include "src/cursor.h"
 
-/* ------------------------------------------------------------------------------------------------ messages */
+/* -------------------------------------------------------------------------------- messages */
 
 #define PLACE_LEN 64
 
@@ -33,7 +33,8 @@ uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off)
 	return w->rec->bytes.is_framed ? off : w->rec->bytes.start + off;
 }
 
-bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err, const char *fmt, ...)
+bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
+	      const char *fmt, ...)
 {
 	char what[256], frame[PLACE_LEN], place[PLACE_LEN];
 	va_list ap;
@@ -41,8 +42,8 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	return ts_fail(err, code, ucir_bytes_file_off(&w->rec->bytes, off), "%s: %s%s", frame_place(w, frame), what,
-		       stream_place(w, off, place));
+	return ts_fail(err, code, ucir_bytes_file_off(&w->rec->bytes, off), "%s: %s%s", frame_place(w, frame),
+		       what, stream_place(w, off, place));
 }
 
 void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
@@ -67,15 +68,17 @@ static bool was_closed(const struct ucir_bytes *b)
 }
 
 /* The stream ends inside @op, or where the current frame promises more. */
-static bool explain_cut(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
+static bool explain_cut(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
+			struct ts_error *err)
 {
 	const struct ucir_bytes *b = &w->rec->bytes;
 	const struct ts_error why = *err;
 	char frame[PLACE_LEN], place[PLACE_LEN], what[240];
 
 	if (op->kind < UCIR_N_KINDS)
-		snprintf(what, sizeof(what), "%s at %s0x%" PRIx64 " is incomplete, %s", ucir_kind_name(op->kind),
-			 b->is_framed ? "stream offset " : "", ucir_shown_off(w, op->off), why.text);
+		snprintf(what, sizeof(what), "%s at %s0x%" PRIx64 " is incomplete, %s",
+			 ucir_kind_name(op->kind), b->is_framed ? "stream offset " : "",
+			 ucir_shown_off(w, op->off), why.text);
 	else if (left_ops)
 		snprintf(what, sizeof(what), "%" PRIu32 " more ops are promised there", left_ops);
 	else
@@ -83,11 +86,13 @@ static bool explain_cut(const struct ucir_walk *w, const struct ucir_op *op, uin
 	ts_error_reset(err);
 	return ts_fail(err, TS_ETRUNC, ucir_bytes_file_off(b, b->len),
 		       "loaded %" PRIu64 " steps, truncated at 0x%" PRIx64 "%s, %s: %s%s", w->n_steps,
-		       ucir_bytes_file_off(b, b->len), stream_place(w, b->len, place), frame_place(w, frame), what,
+		       ucir_bytes_file_off(b, b->len), stream_place(w, b->len, place), frame_place(w, frame),
+		       what,
 		       was_closed(b) ? "; the writer had closed the file, so it was damaged later" : "");
 }
 
-bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
+bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
+		  struct ts_error *err)
 {
 	const struct snappy_frames *frames = &w->rec->bytes.frames;
 	char frame[PLACE_LEN], place[PLACE_LEN];
@@ -106,7 +111,7 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* -------------------------------------------------------------------------------- registers */
 
 /* Bytes of a register whose target order is the other one. */
 static void reverse(uint8_t *bytes, size_t len)
@@ -127,19 +132,24 @@ static const struct ucir_slot *slot_of(const struct ucir_walk *w, uint32_t num)
 }
 
 /* A register that is not kept, or a value of another width than the register's. */
-static void odd_reg(const struct ucir_walk *w, const struct ucir_op *op, const struct ucir_slot *slot, uint64_t len)
+static void odd_reg(const struct ucir_walk *w, const struct ucir_op *op, const struct ucir_slot *slot,
+		    uint64_t len)
 {
 	if (slot->kind == UCIR_SLOT_NONE)
-		ucir_warn(w, op->off, "register number %" PRIu32 " is left out: not a whole register that gdb knows for %s",
+		ucir_warn(w, op->off,
+			  "register number %" PRIu32
+			  " is left out: not a whole register that gdb knows for %s",
 			  op->num, w->rec->arch->name);
 	else
-		ucir_warn(w, op->off, "register number %" PRIu32 " has %u bytes but was recorded with %" PRIu64 " of them",
+		ucir_warn(w, op->off,
+			  "register number %" PRIu32 " has %u bytes but was recorded with %" PRIu64
+			  " of them",
 			  op->num, slot->len, len);
 }
 
 /* @len bytes at @bytes, in target order, are the low part of a register of @reg_len at @off. */
-static void put_low(const struct ucir_walk *w, struct ts_steps *to, uint32_t off, uint32_t reg_len, const uint8_t *bytes,
-		    uint64_t len)
+static void put_low(const struct ucir_walk *w, struct ts_steps *to, uint32_t off, uint32_t reg_len,
+		    const uint8_t *bytes, uint64_t len)
 {
 	bool is_big = w->rec->model->is_big_endian;
 
@@ -150,8 +160,8 @@ static void put_low(const struct ucir_walk *w, struct ts_steps *to, uint32_t off
 	ts_steps_value(to, TS_FX_REG_WRITE, off + (is_big ? reg_len - len : 0), bytes, (uint32_t)len);
 }
 
-static void put_ymm(const struct ucir_walk *w, struct ts_steps *to, const struct ucir_slot *slot, const uint8_t *bytes,
-		    uint64_t len)
+static void put_ymm(const struct ucir_walk *w, struct ts_steps *to, const struct ucir_slot *slot,
+		    const uint8_t *bytes, uint64_t len)
 {
 	put_low(w, to, slot->off, 16, bytes, len < 16 ? len : 16);
 	if (len > 16)
@@ -159,7 +169,8 @@ static void put_ymm(const struct ucir_walk *w, struct ts_steps *to, const struct
 }
 
 /* SPREG: as many bytes as the op says, in target order. */
-static void put_special(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to)
+static void put_special(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to)
 {
 	const struct ucir_slot *slot = slot_of(w, op->num);
 
@@ -181,7 +192,8 @@ static void put_special(struct ucir_walk *w, struct ucir_task *t, const struct u
 }
 
 /* REG of anything but a register of at most eight bytes. */
-static void put_odd_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to)
+static void put_odd_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to)
 {
 	const struct ucir_slot *slot = slot_of(w, op->num);
 
@@ -195,7 +207,8 @@ static void put_odd_reg(struct ucir_walk *w, struct ucir_task *t, const struct u
 	}
 }
 
-static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to)
+static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			   struct ts_steps *to)
 {
 	const struct ucir_slot *slot = slot_of(w, op->num);
 	uint8_t bytes[8];
@@ -230,7 +243,7 @@ static void put_zeros(const struct ucir_walk *w, const bool given[UCIR_N_REGS], 
 		ts_steps_value(to, TS_FX_REG_WRITE, regs->regs[zero].off, zeros, regs->regs[zero].len);
 }
 
-/* ------------------------------------------------------------------------------------------------ memory */
+/* -------------------------------------------------------------------------------- memory */
 
 static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, const struct ucir_op *op,
 			      struct ts_steps *to, struct ts_error *err)
@@ -241,12 +254,14 @@ static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, co
 		return true;
 	if (__builtin_expect(op->addr + (len - 1) < op->addr, 0))
 		return ucir_bad(w, op->off, TS_ECORRUPT, err,
-				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64 " passes the end of the address space",
+				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
+				" passes the end of the address space",
 				ucir_kind_name(op->kind), len, op->addr);
 	if (!to)
 		return true;
 	if (__builtin_expect(len - 1 > w->rec->addr_mask - addr, 0)) {
-		ucir_warn(w, op->off, "an access that passes the end of the 32-bit address space is cut there");
+		ucir_warn(w, op->off,
+			  "an access that passes the end of the 32-bit address space is cut there");
 		len = w->rec->addr_mask - addr + 1;
 	}
 	if (op->kind == UCIR_WRITE && len == 8)
@@ -269,8 +284,8 @@ static size_t text_len(const char *text, size_t len)
 static void put_map(const struct ucir_op *op, uint32_t prot, struct ts_steps *to)
 {
 	size_t n_desc = text_len(op->desc, op->n_desc), n_file = text_len(op->file, op->n_file);
-	struct ts_map *m = ts_steps_map(to, op->addr, op->len, n_desc ? op->desc : NULL, n_desc, n_file ? op->file : NULL,
-					n_file);
+	struct ts_map *m = ts_steps_map(to, op->addr, op->len, n_desc ? op->desc : NULL, n_desc,
+					n_file ? op->file : NULL, n_file);
 
 	if (!m)
 		return;
@@ -279,14 +294,16 @@ static void put_map(const struct ucir_op *op, uint32_t prot, struct ts_steps *to
 	m->fill = TS_FILL_ZERO;
 }
 
-static bool put_region(struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to, struct ts_error *err)
+static bool put_region(struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to,
+		       struct ts_error *err)
 {
 	uint32_t prot = op->prot & (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC);
 	struct ts_effect *e;
 
 	if (op->len && (op->addr > w->rec->addr_mask || op->len - 1 > w->rec->addr_mask - op->addr))
 		return ucir_bad(w, op->off, TS_ECORRUPT, err,
-				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64 " passes the end of the address space",
+				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
+				" passes the end of the address space",
 				ucir_kind_name(op->kind), op->len, op->addr);
 	if (!to)
 		return true;
@@ -306,7 +323,7 @@ static bool put_region(struct ucir_walk *w, const struct ucir_op *op, struct ts_
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ all of them */
+/* -------------------------------------------------------------------------------- all of them */
 
 bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
 		struct ts_error *err)
@@ -372,8 +389,8 @@ static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t
 	ucir_add_exit(to, is_exit ? &status : NULL);
 }
 
-bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
-			bool *has_exit, struct ts_error *err)
+bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to, bool *has_exit, struct ts_error *err)
 {
 	uint32_t event = to ? to->n_events : 0, n_ops = op->n_ops;
 	uint64_t off = op->off;
@@ -400,8 +417,8 @@ bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct u
 }
 
 /* An op of a keyframe: state, not an access. */
-static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
-			   struct ts_error *err)
+static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			   struct ts_steps *to, struct ts_error *err)
 {
 	bool has_exit;
 
@@ -421,8 +438,8 @@ static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struc
 	}
 }
 
-bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
-			 struct ts_error *err)
+bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			 struct ts_steps *to, struct ts_error *err)
 {
 	bool given[UCIR_N_REGS] = { false };
 	uint32_t n_ops = op->n_ops;

@@ -6,16 +6,16 @@
 const char *ucir_kind_name(unsigned kind)
 {
 	static const char *const names[UCIR_N_KINDS] = {
-		"NOP",	     "FRAME",	  "KEYFRAME", "JMP",	   "STEP",     "REG",	  "SPREG",
-		"MEM_READ",  "MEM_WRITE", "MEM_MAP",  "MEM_UNMAP", "MEM_PROT", "SYSCALL", "EXIT",
+		"NOP",      "FRAME",     "KEYFRAME", "JMP",       "STEP",     "REG",     "SPREG",
+		"MEM_READ", "MEM_WRITE", "MEM_MAP",  "MEM_UNMAP", "MEM_PROT", "SYSCALL", "EXIT",
 	};
 
 	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
 }
 
 /*
- * Little-endian numbers at a fixed place of bytes that ucir_stream_need() gave: that is the gate here, one check an op, as
- * ts_take() is elsewhere.
+ * Little-endian numbers at a fixed place of bytes that ucir_stream_need() gave: that is the gate here, one
+ * check an op, as ts_take() is elsewhere.
  */
 static inline uint16_t u16(const uint8_t *p)
 {
@@ -84,7 +84,8 @@ static bool read_map(struct ucir_stream *s, bool is_v0, struct ucir_op *op, stru
 }
 
 /* MEM_UNMAP and MEM_PROT. */
-static bool read_region(struct ucir_stream *s, bool is_v0, bool has_prot, struct ucir_op *op, struct ts_error *err)
+static bool read_region(struct ucir_stream *s, bool is_v0, bool has_prot, struct ucir_op *op,
+			struct ts_error *err)
 {
 	size_t len = is_v0 ? 13 : 17;
 	const uint8_t *p = ucir_stream_need(s, len + has_prot, err);

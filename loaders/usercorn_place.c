@@ -18,26 +18,26 @@
 /* A region whose contents are fewer bytes than itself and were recorded at its start. */
 struct region {
 	uint64_t addr, len;
-	const char *desc;       /* "" for none; borrowed from the initial effects */
-	const uint8_t *data;    /* likewise; not empty */
+	const char *desc;    /* "" for none; borrowed from the initial effects */
+	const uint8_t *data; /* likewise; not empty */
 	uint64_t data_len;
 	uint32_t thread;
-	uint32_t effect;        /* ordinal of the write in the initial effects */
+	uint32_t effect; /* ordinal of the write in the initial effects */
 	uint64_t shift;
-	const char *by;         /* what told the shift, NULL as long as nothing did; literal */
+	const char *by; /* what told the shift, NULL as long as nothing did; literal */
 };
 
 struct places {
-	struct usercorn *rec;   /* borrowed */
-	struct region *items;   /* owned; those of a thread stand together */
+	struct usercorn *rec; /* borrowed */
+	struct region *items; /* owned; those of a thread stand together */
 	size_t n;
 	/* Of the thread that was asked about last. */
-	uint32_t thread;        /* TS_NO_THREAD before the first */
+	uint32_t thread; /* TS_NO_THREAD before the first */
 	bool has_sp;
-	uint64_t sp;            /* initial stack pointer */
-	uint64_t bias;          /* by how much the program lies above where it was linked */
+	uint64_t sp;   /* initial stack pointer */
+	uint64_t bias; /* by how much the program lies above where it was linked */
 	/* The program's file, if there is one. */
-	struct ts_source *src;  /* owned */
+	struct ts_source *src; /* owned */
 	struct ts_elf elf;
 };
 
@@ -54,14 +54,16 @@ static void place(struct region *r, uint64_t shift, const char *by)
 	r->by = by;
 }
 
-/* ------------------------------------------------------------------------------------------------ what there is */
+/* -------------------------------------------------------------------------------- what there is */
 
 /* Does the region's write at effect @i follow its map at once, with nothing more written there? */
 static bool is_snapshot(const struct ts_steps *b, uint32_t i)
 {
-	const struct ts_effect *map = &b->effects[i - 1], *write = &b->effects[i], *after = &b->effects[i + 1];
+	const struct ts_effect *map = &b->effects[i - 1], *write = &b->effects[i],
+			       *after = &b->effects[i + 1];
 
-	if (map->kind != TS_FX_MAP || write->kind != TS_FX_WRITE || write->addr != map->addr || write->len > map->len)
+	if (map->kind != TS_FX_MAP || write->kind != TS_FX_WRITE || write->addr != map->addr ||
+	    write->len > map->len)
 		return false;
 	return i + 1 == b->n_effects || after->kind != TS_FX_WRITE || after->addr < map->addr ||
 	       after->addr - map->addr >= map->len;
@@ -123,7 +125,7 @@ static bool stack_pointer(const struct usercorn *rec, uint32_t thread, uint64_t 
 	return is_known;
 }
 
-/* ------------------------------------------------------------------------------------------------ the program's file */
+/* -------------------------------------------------------------------------------- the program's file */
 
 static void open_exec(struct places *p, const char *exec)
 {
@@ -136,7 +138,8 @@ static void open_exec(struct places *p, const char *exec)
 			p->elf.n_loads = MAX_LOADS;
 		return;
 	}
-	ts_recording_warn(&p->rec->base, "%s does not help to place the regions' contents: %s", exec, err.text);
+	ts_recording_warn(&p->rec->base, "%s does not help to place the regions' contents: %s", exec,
+			  err.text);
 }
 
 /* By how much the program lies above where it was linked. */
@@ -148,7 +151,8 @@ static uint64_t find_bias(const struct places *p, uint32_t thread)
 		if (p->elf.loads[i].addr < linked)
 			linked = p->elf.loads[i].addr;
 	for (size_t i = 0; i < p->n; i++)
-		if (p->items[i].thread == thread && has_desc(&p->items[i], "exe") && p->items[i].addr < loaded)
+		if (p->items[i].thread == thread && has_desc(&p->items[i], "exe") &&
+		    p->items[i].addr < loaded)
 			loaded = p->items[i].addr;
 	return loaded - (linked & ~(PAGE_LEN - 1));
 }
@@ -164,11 +168,12 @@ static void look_at(struct places *p, uint32_t thread)
 }
 
 /*
- * The part of a segment's file bytes that lies in the region from shift @from on: *at gets its shift, *off its offset in the file.
+ * The part of a segment's file bytes that lies in the region from shift @from on: *at gets its shift, *off
+ * its offset in the file.
  * Returns its length.
  */
-static uint64_t clip(const struct places *p, const struct ts_elf_load *load, const struct region *r, uint64_t from,
-		     uint64_t *at, uint64_t *off)
+static uint64_t clip(const struct places *p, const struct ts_elf_load *load, const struct region *r,
+		     uint64_t from, uint64_t *at, uint64_t *off)
 {
 	uint64_t start = load->addr + p->bias - r->addr; /* below the region: a huge number */
 	uint64_t skip = 0;
@@ -188,7 +193,10 @@ static uint64_t clip(const struct places *p, const struct ts_elf_load *load, con
 	return load->file_len - skip < r->len - *at ? load->file_len - skip : r->len - *at;
 }
 
-/* The shift of the first byte of the file's image of the region, from @from on, that is not zero; r->len if there is none. */
+/*
+ * The shift of the first byte of the file's image of the region, from @from on, that is not zero; r->len if
+ * there is none.
+ */
 static uint64_t first_nonzero(const struct places *p, const struct region *r, uint64_t from)
 {
 	uint64_t best = r->len;
@@ -243,17 +251,18 @@ static void place_by_file(const struct places *p, struct region *r)
 	    first_nonzero(p, r, shift + r->data_len) == r->len)
 		place(r, shift, "the program's file");
 	else
-		ts_recording_warn(&p->rec->base,
-				  "the given program is not quite the one that was recorded: the region at 0x%" PRIx64
-				  " differs",
-				  r->addr);
+		ts_recording_warn(
+			&p->rec->base,
+			"the given program is not quite the one that was recorded: the region at 0x%" PRIx64
+			" differs",
+			r->addr);
 }
 
-/* ------------------------------------------------------------------------------------------------ rules */
+/* -------------------------------------------------------------------------------- rules */
 
 /*
- * Linux: the stack pointer points at the argument count, whose only byte that is not zero is the first one of a little-endian
- * number and the last one of a big-endian one.
+ * Linux: the stack pointer points at the argument count, whose only byte that is not zero is the first one of
+ * a little-endian number and the last one of a big-endian one.
  */
 static void place_linux_stack(const struct places *p, struct region *r)
 {
@@ -270,7 +279,10 @@ static void place_by_rule(struct places *p, struct region *r)
 	bool is_program = has_desc(r, "exe") || has_desc(r, "interp");
 
 	look_at(p, r->thread);
-	/* The tool's cut leaves no zero at either end: this comes from another producer, which put it where it belongs. */
+	/*
+	 * The tool's cut leaves no zero at either end: this comes from another producer, which put it where
+	 * it belongs.
+	 */
 	if (r->data_len == r->len || !r->data[0] || !r->data[r->data_len - 1])
 		place(r, 0, "its length or its ends");
 	if (p->elf.n_loads && has_desc(r, "exe"))
@@ -310,7 +322,9 @@ static bool place_by_votes(struct places *p, struct ts_error *err)
 	if (n && !ucir_vote(p->rec, votes, n, err))
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		ts_log(TS_LOG_DEBUG, "usercorn: region at 0x%" PRIx64 ": shift 0x%" PRIx64 " has %u bytes for it, %u against",
+		ts_log(TS_LOG_DEBUG,
+		       "usercorn: region at 0x%" PRIx64 ": shift 0x%" PRIx64
+		       " has %u bytes for it, %u against",
 		       asked[i]->addr, votes[i].shift, votes[i].n_for, votes[i].n_against);
 		if (votes[i].is_decided)
 			place(asked[i], votes[i].shift, "what the execution shows");
@@ -318,7 +332,7 @@ static bool place_by_votes(struct places *p, struct ts_error *err)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ all of it */
+/* -------------------------------------------------------------------------------- all of it */
 
 static void settle(struct places *p)
 {
@@ -328,11 +342,13 @@ static void settle(struct places *p)
 		struct region *r = &p->items[i];
 
 		b->effects[r->effect].addr += r->shift;
-		ts_log(TS_LOG_DEBUG, "usercorn: region at 0x%" PRIx64 " (%s): contents at +0x%" PRIx64 " by %s", r->addr,
+		ts_log(TS_LOG_DEBUG,
+		       "usercorn: region at 0x%" PRIx64 " (%s): contents at +0x%" PRIx64 " by %s", r->addr,
 		       r->desc, r->shift, r->by ? r->by : "nothing");
 		if (!r->by)
 			ts_recording_warn(&p->rec->base,
-					  "the contents of the region at 0x%" PRIx64 "%s%s are uncertain: nothing tells where"
+					  "the contents of the region at 0x%" PRIx64
+					  "%s%s are uncertain: nothing tells where"
 					  " in it they belong%s",
 					  r->addr, *r->desc ? " of " : "", r->desc,
 					  has_desc(r, "exe") && !p->src ? "; --exec would" : "");
@@ -358,7 +374,7 @@ bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ the stack */
+/* -------------------------------------------------------------------------------- the stack */
 
 /* The region in which the stack pointer points; bytes without contents are zero. */
 struct stack {

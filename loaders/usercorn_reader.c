@@ -2,16 +2,17 @@
 /*
  * From a stream of ops to steps.
  *
- * A group is what one instruction did: everything behind the previous STEP of its process up to its own.  Frames are transport: a
- * group goes on over frame borders.  A SYSCALL stands behind the STEP of its instruction, so next() looks a little ahead and takes
- * what still belongs to the step: SYSCALLs that do not end the process, and the state of processes that begin there.
+ * A group is what one instruction did: everything behind the previous STEP of its process up to its own.
+ * Frames are transport: a group goes on over frame borders.  A SYSCALL stands behind the STEP of its
+ * instruction, so next() looks a little ahead and takes what still belongs to the step: SYSCALLs that do not
+ * end the process, and the state of processes that begin there.
  *
  *	FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
  *	      `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
  *
- * When the frames of several processes are mixed, a group may be open while another process runs.  Of such a group only the place
- * in the stream is kept (its parts); its ops are read again when its STEP comes.  So a decode point is a few numbers, and nothing
- * of it is state that sequential reading would have elsewhere.
+ * When the frames of several processes are mixed, a group may be open while another process runs.  Of such a
+ * group only the place in the stream is kept (its parts); its ops are read again when its STEP comes.  So a
+ * decode point is a few numbers, and nothing of it is state that sequential reading would have elsewhere.
  */
 #include "usercorn.h"
 
@@ -30,8 +31,9 @@
 #define UNDEFINED_INSN 241
 
 /*
- * How full a batch was.  Not of its data: counts that were stored just before, read again as one block, would stall the processor (a
- * third of the time of sequential reading), and values that nothing points at harm nobody.
+ * How full a batch was.  Not of its data: counts that were stored just before, read again as one block, would
+ * stall the processor (a third of the time of sequential reading), and values that nothing points at harm
+ * nobody.
  */
 struct mark {
 	uint32_t n_effects, n_maps, n_events;
@@ -41,19 +43,19 @@ struct ucir_reader {
 	struct ts_reader base;
 	struct ucir_walk w;
 	struct ucir_tasks tasks;
-	uint32_t n_processes;     /* that ever began: the ordinal of the next */
-	struct ucir_task *task;   /* of the current frame; NULL: none of its pid lives (yet) */
-	uint64_t pid;             /* of the current frame */
-	uint32_t left;            /* ops left in the current frame, 0: at stream level */
-	uint32_t last_thread;     /* of the last step */
+	uint32_t n_processes;   /* that ever began: the ordinal of the next */
+	struct ucir_task *task; /* of the current frame; NULL: none of its pid lives (yet) */
+	uint64_t pid;           /* of the current frame */
+	uint32_t left;          /* ops left in the current frame, 0: at stream level */
+	uint32_t last_thread;   /* of the last step */
 	/* The open group. */
-	struct mark begin;        /* the batch when next() was called */
-	struct mark mark;         /* and where the group's effects begin: behind what keyframes put before it */
-	uint64_t part_off;        /* its ops since it was last taken up: from here, */
-	uint32_t part_left;       /* with so many ops left in the frame there */
-	bool has_bare_exit;       /* an EXIT of its own, not in a SYSCALL, */
-	uint32_t exit_effects;    /* and the effects in the batch there */
-	struct ts_error failed;   /* what next() has failed with */
+	struct mark begin;      /* the batch when next() was called */
+	struct mark mark;       /* and where the group's effects begin: behind what keyframes put before it */
+	uint64_t part_off;      /* its ops since it was last taken up: from here, */
+	uint32_t part_left;     /* with so many ops left in the frame there */
+	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
+	uint32_t exit_effects;  /* and the effects in the batch there */
+	struct ts_error failed; /* what next() has failed with */
 };
 
 static struct mark mark_of(const struct ts_steps *b)
@@ -82,7 +84,7 @@ static bool no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
 }
 
-/* ------------------------------------------------------------------------------------------------ processes */
+/* -------------------------------------------------------------------------------- processes */
 
 /* A process begins; it gets the next ordinal, whichever reader comes here. */
 static struct ucir_task *begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err)
@@ -114,7 +116,7 @@ static void end_task(struct ucir_reader *r, struct ucir_task *t)
 	r->base.end.has_exit = r->tasks.n == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ the open group */
+/* -------------------------------------------------------------------------------- the open group */
 
 /* The group of the current task goes on, or begins, here. */
 static void take_up(struct ucir_reader *r)
@@ -145,7 +147,8 @@ static bool leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, str
 }
 
 /* A frame header: the ops that follow are those of a process. */
-static bool begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
+static bool begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			struct ts_error *err)
 {
 	bool is_other = !r->task || r->pid != op->val;
 
@@ -177,13 +180,15 @@ static bool begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct 
 	r->task = begin_task(r, r->pid, err);
 	if (!r->task)
 		return false;
-	ucir_warn(&r->w, op->off, "process %" PRIu64 " begins without a keyframe: its registers and memory are unknown",
+	ucir_warn(&r->w, op->off,
+		  "process %" PRIu64 " begins without a keyframe: its registers and memory are unknown",
 		  r->pid);
 	return true;
 }
 
 /* An op of the group, other than STEP. */
-static inline bool group_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
+static inline bool group_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			    struct ts_error *err)
 {
 	struct ucir_task *t = r->task;
 	bool has_exit;
@@ -207,7 +212,8 @@ static inline bool group_op(struct ucir_reader *r, const struct ucir_op *op, str
 }
 
 /* Read the ops of a part again, which has no STEP and nobody else's frames. */
-static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out, struct ts_error *err)
+static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
+			struct ts_error *err)
 {
 	uint32_t left = part->left;
 	struct ucir_op op;
@@ -227,7 +233,9 @@ static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, str
 	return true;
 }
 
-/* The group of the current task, whose STEP stands at @end, has parts: make its effects from the first op on. */
+/*
+ * The group of the current task, whose STEP stands at @end, has parts: make its effects from the first op on.
+ */
 static bool replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err)
 {
 	struct ucir_task *t = r->task;
@@ -250,19 +258,23 @@ static bool replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, st
 	return ucir_stream_seek(&r->w.s, back, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ keyframes */
+/* -------------------------------------------------------------------------------- keyframes */
 
-/* Whether a process of @pid gets its state from a keyframe here: it is new, or has neither a state nor a step yet. */
+/* Does a process get its state from a keyframe here: it is new, or has neither a state nor a step yet? */
 static bool wants_state(const struct ucir_task *t)
 {
 	return !t || (!t->has_state && !t->has_stepped);
 }
 
-/* What a keyframe's state is to whom it is given. */
+/*
+ * What a keyframe's state becomes: that of position 0; a change behind a step that is nobody's doing; or the
+ * same inside a step.  The position before that step may be the process's first, so its registers must hold
+ * there too.
+ */
 enum role {
-	AT_START,     /* position 0 */
-	BEHIND_STEP,  /* it appears with the step before: nobody's doing */
-	IN_STEP,      /* the same, but the position before this step may be the process's first: its registers must hold there too */
+	AT_START,
+	BEHIND_STEP,
+	IN_STEP,
 };
 
 static void give_role(struct ts_steps *b, uint32_t from, enum role role)
@@ -275,8 +287,8 @@ static void give_role(struct ts_steps *b, uint32_t from, enum role role)
 }
 
 /*
- * A keyframe at @op: the first of its process gives its state to @to (NULL: nowhere), any later one is only checked, since it sums
- * up what follows.
+ * A keyframe at @op: the first of its process gives its state to @to (NULL: nowhere), any later one is only
+ * checked, since it sums up what follows.
  */
 static bool keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum role role,
 		     struct ts_error *err)
@@ -322,11 +334,12 @@ static bool keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, s
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the end of a process */
+/* -------------------------------------------------------------------------------- the end of a process */
 
 /*
- * A process that ends with a bare EXIT has left by a system call that was not traced, or its last instruction failed.  The
- * instruction itself tells; where its bytes are not in the trace, a register that changed after EXIT shows that it was completed.
+ * A process that ends with a bare EXIT has left by a system call that was not traced, or its last instruction
+ * failed.  The instruction itself tells; where its bytes are not in the trace, a register that changed after
+ * EXIT shows that it was completed.
  */
 static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struct ts_steps *out)
 {
@@ -345,8 +358,9 @@ static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struc
 }
 
 /*
- * The instruction failed.  The emulator stops at the access that it cannot make, so that one stands last before EXIT; it did not
- * happen and is taken out.  Earlier accesses of the same instruction (a string instruction's, say) did.
+ * The instruction failed.  The emulator stops at the access that it cannot make, so that one stands last
+ * before EXIT; it did not happen and is taken out.  Earlier accesses of the same instruction (a string
+ * instruction's, say) did.
  */
 static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
 {
@@ -357,7 +371,8 @@ static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps 
 	uint64_t addr = has_addr ? out->effects[i].addr : 0;
 
 	if (has_addr)
-		memmove(out->effects + i, out->effects + i + 1, (--out->n_effects - i) * sizeof(*out->effects));
+		memmove(out->effects + i, out->effects + i + 1,
+			(--out->n_effects - i) * sizeof(*out->effects));
 	ev = ts_steps_event(out, TS_EV_FAULT);
 	if (ev) {
 		ev->addr = addr;
@@ -376,7 +391,7 @@ static void last_step(struct ucir_reader *r, uint64_t insn_len, struct ts_steps 
 	ucir_add_exit(out, NULL);
 }
 
-/* ------------------------------------------------------------------------------------------------ steps */
+/* -------------------------------------------------------------------------------- steps */
 
 /* The STEP of the current task: close the group. */
 static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
@@ -385,7 +400,8 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	uint64_t next;
 
 	if (!t->has_pc)
-		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err, "STEP before any JMP: its address is unknown");
+		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
+				"STEP before any JMP: its address is unknown");
 	if (__builtin_expect(t->n_parts || r->mark.n_effects > r->begin.n_effects, 0) &&
 	    !replay(r, op->off, out, err))
 		return false;
@@ -394,7 +410,8 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 		last_step(r, op->len, out);
 	if (out->is_failed)
 		return no_memory(err);
-	ts_steps_close(out, t->pc, op->len <= r->w.rec->arch->max_insn_len ? (uint16_t)op->len : 0, t->thread);
+	ts_steps_close(out, t->pc, op->len <= r->w.rec->arch->max_insn_len ? (uint16_t)op->len : 0,
+		       t->thread);
 	next = t->has_next_pc ? t->next_pc : (t->pc + op->len) & r->w.rec->addr_mask;
 	r->base.end.pc = r->base.end.is_fault ? t->pc : next;
 	r->base.end.has_pc = true;
@@ -409,7 +426,8 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 }
 
 /* An op at stream level. */
-static bool stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
+static bool stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		      struct ts_error *err)
 {
 	switch (op->kind) {
 	case UCIR_NOP:
@@ -424,7 +442,8 @@ static bool stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts
 		return true;
 	default:
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
-				"%s at stream level, behind the frame at 0x%" PRIx64 ", whose op count may be wrong",
+				"%s at stream level, behind the frame at 0x%" PRIx64
+				", whose op count may be wrong",
 				ucir_kind_name(op->kind), ucir_shown_off(&r->w, r->w.frame_off));
 	}
 }
@@ -435,17 +454,19 @@ static bool is_at_end(const struct ucir_reader *r)
 	return !r->left && !ucir_stream_left(&r->w.s) && r->w.rec->bytes.frames.end.code == TS_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ looking ahead */
+/* -------------------------------------------------------------------------------- looking ahead */
 
 /* Does a SYSCALL here belong to a step that is over? */
 static bool is_behind_step(const struct ucir_reader *r)
 {
 	if (!r->task) /* its process ended with its step */
-		return r->w.rec->base.threads[r->last_thread].pid == r->pid && !ucir_tasks_by_thread(&r->tasks, r->last_thread);
+		return r->w.rec->base.threads[r->last_thread].pid == r->pid &&
+		       !ucir_tasks_by_thread(&r->tasks, r->last_thread);
 	return r->task->has_stepped && !r->task->n_parts;
 }
 
-static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
+static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			 struct ts_error *err)
 {
 	struct ucir_task ended = { .thread = r->last_thread, .has_pc = true };
 	struct ucir_task *t = r->task ? r->task : &ended;
@@ -522,7 +543,8 @@ static inline bool may_be_behind(const struct ucir_reader *r)
 }
 
 /*
- * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad, is left for next().
+ * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad,
+ * is left for next().
  */
 static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 {
@@ -531,7 +553,8 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 
 	ts_error_reset(&err);
 	while (may_be_behind(r) && !is_at_end(r)) {
-		uint64_t off = ucir_stream_tell(&r->w.s), n_frames = r->w.n_frames, frame_off = r->w.frame_off;
+		uint64_t off = ucir_stream_tell(&r->w.s), n_frames = r->w.n_frames,
+			 frame_off = r->w.frame_off;
 		uint32_t left = r->left, n_processes = r->n_processes;
 
 		r->begin = r->mark = mark_of(out);
@@ -552,7 +575,7 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ the interface */
+/* -------------------------------------------------------------------------------- the interface */
 
 /* Nothing more comes: where would the last process go on?  Jumps behind its last step count. */
 static void end_here(struct ucir_reader *r, struct ts_steps *out)
@@ -630,9 +653,9 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 }
 
 /*
- * A decode point: numbers of seven bits a byte, the low ones first.  Stream offset; ops left in the frame; pid of the frame; frames
- * and steps passed; offset of the frame; processes that began; last thread; end.pc; flags; thread of the current task and 1; the
- * tasks.
+ * A decode point: numbers of seven bits a byte, the low ones first.  Stream offset; ops left in the frame;
+ * pid of the frame; frames and steps passed; offset of the frame; processes that began; last thread; end.pc;
+ * flags; thread of the current task and 1; the tasks.
  */
 #define END_HAS_PC 1u
 #define END_HAS_EXIT 2u
@@ -687,7 +710,8 @@ static bool restore(struct ucir_reader *r, struct ts_cursor *c, struct ts_error 
 	r->base.end.has_exit = flags & END_HAS_EXIT;
 	r->base.end.is_fault = flags & END_IS_FAULT;
 	current = ucir_get_num(c);
-	if (off > r->w.rec->bytes.len || r->n_processes > n_threads || (r->w.n_steps && r->last_thread >= n_threads))
+	if (off > r->w.rec->bytes.len || r->n_processes > n_threads ||
+	    (r->w.n_steps && r->last_thread >= n_threads))
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point is not one of this trace");
 	if (!ucir_tasks_restore(&r->tasks, c, n_threads, r->w.rec->bytes.len, err))
 		return false;
@@ -718,7 +742,9 @@ static void close_reader(struct ts_reader *base)
 
 static struct ucir_reader *reader_new(struct usercorn *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { .next = next, .save = save, .resume = resume, .close = close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct ucir_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {
@@ -741,7 +767,7 @@ struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err)
 	return r ? &r->base : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ before the first step */
+/* -------------------------------------------------------------------------------- before the first step */
 
 static void note(struct ucir_start *start, uint8_t kind)
 {
@@ -751,7 +777,8 @@ static void note(struct ucir_start *start, uint8_t kind)
 }
 
 /* One op that is not a STEP: keyframes give their state, all others are only looked at. */
-static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct ucir_start *start, struct ts_error *err)
+static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct ucir_start *start,
+		     struct ts_error *err)
 {
 	struct ts_steps nothing;
 	bool has_exit;

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a plain stream is read at once: enough to make the system calls cheap, and still within a processor's cache. */
+/*
+ * How much of a plain stream is read at once: enough to make the system calls cheap, and still within a
+ * processor's cache.
+ */
 #define PIECE_LEN 262144u
 
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
@@ -67,7 +70,8 @@ static bool append(struct ucir_stream *s, struct ts_error *err)
 		s->chunk++;
 	} else {
 		len = b->len - off < PIECE_LEN ? (size_t)(b->len - off) : PIECE_LEN;
-		if (!make_room(s, len, err) || !ts_source_read_all(b->src, b->start + off, s->buf + s->end, len, err))
+		if (!make_room(s, len, err) ||
+		    !ts_source_read_all(b->src, b->start + off, s->buf + s->end, len, err))
 			return false;
 	}
 	s->end += len;

@@ -2,9 +2,10 @@
 /*
  * The op stream of a Usercorn trace as a window of contiguous bytes that moves over it.
  *
- * The stream is either the file itself from the end of its header on (plain) or what the snappy chunks there decode to (framed).
- * Whoever decodes an op asks for as many bytes as it has; an op that straddles chunks makes the window longer for as long as it
- * is needed.  Nothing is allocated for bytes that the stream does not have.
+ * The stream is either the file itself from the end of its header on (plain) or what the snappy chunks there
+ * decode to (framed).  Whoever decodes an op asks for as many bytes as it has; an op that straddles chunks
+ * makes the window longer for as long as it is needed.  Nothing is allocated for bytes that the stream does
+ * not have.
  */
 #ifndef LOADERS_USERCORN_STREAM_H
 #define LOADERS_USERCORN_STREAM_H
@@ -19,11 +20,11 @@
 
 /* Where the stream of a trace is.  Constant. */
 struct ucir_bytes {
-	const struct ts_source *src;  /* borrowed */
+	const struct ts_source *src; /* borrowed */
 	bool is_framed;
-	struct snappy_frames frames;  /* of a framed one */
-	uint64_t start;               /* of a plain one: file offset of its first byte */
-	uint64_t len;                 /* bytes of the whole stream */
+	struct snappy_frames frames; /* of a framed one */
+	uint64_t start;              /* of a plain one: file offset of its first byte */
+	uint64_t len;                /* bytes of the whole stream */
 };
 
 /* File offset to name for byte @off of the stream: the byte itself, or the chunk that holds it. */
@@ -68,8 +69,8 @@ const uint8_t *ucir_stream_fill(struct ucir_stream *s, uint64_t len, struct ts_e
 /*
  * The next @len (at least one) bytes, without passing them; valid until the next call.
  *
- * Returns NULL if the stream has fewer (TS_ETRUNC), if its bytes are damaged (TS_ECORRUPT) or cannot be read (TS_EIO), or if
- * memory is exhausted (TS_ENOMEM).
+ * Returns NULL if the stream has fewer (TS_ETRUNC), if its bytes are damaged (TS_ECORRUPT) or cannot be read
+ * (TS_EIO), or if memory is exhausted (TS_ENOMEM).
  */
 static inline const uint8_t *ucir_stream_need(struct ucir_stream *s, uint64_t len, struct ts_error *err)
 {

@@ -47,7 +47,8 @@ struct ucir_task *ucir_tasks_by_thread(const struct ucir_tasks *tasks, uint32_t 
 	return NULL;
 }
 
-struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread, struct ts_error *err)
+struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_t thread,
+				 struct ts_error *err)
 {
 	struct ucir_task *t = calloc(1, sizeof(*t));
 
@@ -96,7 +97,7 @@ bool ucir_task_add_part(struct ucir_task *t, const struct ucir_part *part, struc
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* -------------------------------------------------------------------------------- decode points */
 
 void ucir_put_num(struct ts_buf *b, uint64_t v)
 {
@@ -149,7 +150,8 @@ static bool restore_parts(struct ucir_task *t, struct ts_cursor *c, uint64_t str
 
 		p.left = (uint32_t)ucir_get_num(c);
 		if (p.off > stream_len || len > stream_len - p.off)
-			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point passes the end of the trace");
+			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
+				       "a decode point passes the end of the trace");
 		p.end = p.off + len;
 		if (!ucir_task_add_part(t, &p, err))
 			return false;
@@ -157,8 +159,8 @@ static bool restore_parts(struct ucir_task *t, struct ts_cursor *c, uint64_t str
 	return ts_ok(c);
 }
 
-static bool restore_task(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads, uint64_t stream_len,
-			 struct ts_error *err)
+static bool restore_task(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads,
+			 uint64_t stream_len, struct ts_error *err)
 {
 	uint64_t pid = ucir_get_num(c), thread = ucir_get_num(c), flags;
 	struct ucir_task *t;
@@ -178,8 +180,8 @@ static bool restore_task(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t
 	return restore_parts(t, c, stream_len, err);
 }
 
-bool ucir_tasks_restore(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads, uint64_t stream_len,
-			struct ts_error *err)
+bool ucir_tasks_restore(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads,
+			uint64_t stream_len, struct ts_error *err)
 {
 	for (uint64_t n = ts_count(c, ucir_get_num(c), 5); n > 0; n--) {
 		if (!restore_task(tasks, c, n_threads, stream_len, err))

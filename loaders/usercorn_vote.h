@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where in a region do bytes belong that were recorded without their place?  The execution tells: what instructions load from the
- * region while nothing was written there, and what calls and jumps in it must look like.
+ * Where in a region do bytes belong that were recorded without their place?  The execution tells: what
+ * instructions load from the region while nothing was written there, and what calls and jumps in it must look
+ * like.
  */
 #ifndef LOADERS_USERCORN_VOTE_H
 #define LOADERS_USERCORN_VOTE_H
@@ -15,21 +16,22 @@
 /* A question: at which shift in [addr, addr + len) do the @data_len bytes lie? */
 struct ucir_vote {
 	uint64_t addr, len;
-	uint64_t data_len;       /* less than len */
-	const uint8_t *data;     /* borrowed; neither its first nor its last byte is zero */
+	uint64_t data_len;   /* less than len */
+	const uint8_t *data; /* borrowed; neither its first nor its last byte is zero */
 	uint32_t thread;
 	/* The answer. */
 	bool is_decided;
 	uint64_t shift;
-	uint32_t n_for, n_against; /* bytes seen that are not zero and fit there; bytes seen that do not fit */
+	uint32_t n_for,
+		n_against; /* bytes seen that are not zero and fit there; bytes seen that do not fit */
 };
 
 /* How many questions are asked at the most; more wait in vain. */
 #define UCIR_MAX_VOTES 32
 
 /*
- * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  A trace that is damaged there
- * tells what it can.
+ * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  A trace
+ * that is damaged there tells what it can.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

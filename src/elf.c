@@ -54,7 +54,8 @@ struct table {
 	uint16_t n;
 };
 
-static bool read_header(struct ts_elf *elf, const struct ts_source *src, struct table *t, struct ts_error *err)
+static bool read_header(struct ts_elf *elf, const struct ts_source *src, struct table *t,
+			struct ts_error *err)
 {
 	uint8_t bytes[HEADER_LEN_64];
 	struct in in = { 0 };
@@ -87,7 +88,8 @@ static bool read_header(struct ts_elf *elf, const struct ts_source *src, struct 
 
 static uint32_t prot_of(uint32_t flags)
 {
-	return (flags & 4 ? TS_PROT_READ : 0) | (flags & 2 ? TS_PROT_WRITE : 0) | (flags & 1 ? TS_PROT_EXEC : 0);
+	return (flags & 4 ? TS_PROT_READ : 0) | (flags & 2 ? TS_PROT_WRITE : 0) |
+	       (flags & 1 ? TS_PROT_EXEC : 0);
 }
 
 /* Enter one program header if it is a PT_LOAD. */
@@ -112,7 +114,8 @@ static bool add_load(struct ts_elf *elf, struct in *in, uint64_t file_len, struc
 	if (load.file_len > load.mem_len || !ts_add(load.file_off, load.file_len, &end) ||
 	    (load.mem_len && !ts_add(load.addr, load.mem_len - 1, &end)))
 		return ts_fail(err, TS_ECORRUPT, at,
-			       "ELF segment at 0x%" PRIx64 " of 0x%" PRIx64 " bytes, 0x%" PRIx64 " of them in the file",
+			       "ELF segment at 0x%" PRIx64 " of 0x%" PRIx64 " bytes, 0x%" PRIx64
+			       " of them in the file",
 			       load.addr, load.mem_len, load.file_len);
 	if (load.file_off > file_len)
 		load.file_len = 0;
@@ -152,14 +155,16 @@ bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_erro
 	if (t.n && t.item_len < (elf->is_64 ? PHDR_LEN_64 : PHDR_LEN_32))
 		return ts_fail(err, TS_ECORRUPT, 0, "ELF program headers of %u bytes", t.item_len);
 	if (t.off > ts_source_len(src) || len > ts_source_len(src) - t.off)
-		return ts_fail(err, TS_ETRUNC, 0, "%u ELF program headers at 0x%" PRIx64 " pass the end of the file", t.n,
+		return ts_fail(err, TS_ETRUNC, 0,
+			       "%u ELF program headers at 0x%" PRIx64 " pass the end of the file", t.n,
 			       t.off);
 	bytes = malloc(len + 1);
 	elf->loads = calloc((size_t)t.n + 1, sizeof(*elf->loads));
 	if (!bytes || !elf->loads)
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %u program headers", t.n);
 	else
-		done = ts_source_read_all(src, t.off, bytes, len, err) && read_loads(elf, src, &t, bytes, err);
+		done = ts_source_read_all(src, t.off, bytes, len, err) &&
+		       read_loads(elf, src, &t, bytes, err);
 	free(bytes);
 	if (!done)
 		ts_elf_fini(elf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an ELF file puts into memory: its header's facts and its PT_LOAD segments, of either class and byte order.  Sections and
- * symbols are gdb's business.
+ * What an ELF file puts into memory: its header's facts and its PT_LOAD segments, of either class and byte
+ * order.  Sections and symbols are gdb's business.
  */
 #ifndef TS_ELF_H
 #define TS_ELF_H
@@ -15,11 +15,11 @@
 
 /* A PT_LOAD segment.  Its file range lies within the file, and neither range wraps. */
 struct ts_elf_load {
-	uint64_t addr;     /* as linked */
-	uint64_t mem_len;  /* bytes in memory, at least file_len */
+	uint64_t addr;    /* as linked */
+	uint64_t mem_len; /* bytes in memory, at least file_len */
 	uint64_t file_off;
 	uint64_t file_len;
-	uint32_t prot;     /* enum ts_prot bits */
+	uint32_t prot; /* enum ts_prot bits */
 };
 
 struct ts_elf {
@@ -35,9 +35,10 @@ struct ts_elf {
 /*
  * Read the header and the program headers of @src.
  *
- * On success @elf is filled, to be given back with ts_elf_fini().  A segment that passes the end of the file is cut to it.
- * Returns false if it is no ELF file (TS_EUNSUPPORTED), if its headers lie outside the file (TS_ETRUNC) or contradict themselves
- * (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
+ * On success @elf is filled, to be given back with ts_elf_fini().  A segment that passes the end of the file
+ * is cut to it. Returns false if it is no ELF file (TS_EUNSUPPORTED), if its headers lie outside the file
+ * (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
+ * exhausted (TS_ENOMEM).
  */
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 void ts_elf_fini(struct ts_elf *elf);

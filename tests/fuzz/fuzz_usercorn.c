@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a Usercorn trace: open, read all steps, and once more from a decode point on the way, which must give the same step.
+ * Any bytes as a Usercorn trace: open, read all steps, and once more from a decode point on the way, which
+ * must give the same step.
  */
 #include "fuzz.h"
 
@@ -29,7 +30,8 @@ static void require_same(const struct ts_steps *a, const struct ts_steps *b)
 		const struct ts_effect *x = &a->effects[i], *y = &b->effects[i];
 		const uint8_t *p = ts_effect_data(a, x), *q = ts_effect_data(b, y);
 
-		require(x->kind == y->kind && x->addr == y->addr && x->len == y->len && x->is_hidden == y->is_hidden);
+		require(x->kind == y->kind && x->addr == y->addr && x->len == y->len &&
+			x->is_hidden == y->is_hidden);
 		require(!p == !q && (!p || memcmp(p, q, x->len) == 0));
 	}
 }

@@ -27,7 +27,7 @@ static void teardown(void)
 }
 
 /* A state to begin with: code at 1000 that is a system call, and a stack. */
-#define START \
+#define START                                                           \
 	"KEY 0 { REG 44 7100 MAP 1000 1000 5 exe prog WRITE 1000 0f05 " \
 	"MAP 7000 1000 3 stack - WRITE 7000 - } "
 
@@ -60,7 +60,7 @@ static const char *initial(void)
 	return ts_buf_text(&got);
 }
 
-/* ------------------------------------------------------------------------------------------------ ops */
+/* -------------------------------------------------------------------------------- ops */
 
 static const char all_ops[] =
 	START "NOP FRAME 0 { JMP 1000 REG 35 7000 SPREG 122 00112233445566778899aabbccddeeff READ 2000 8 "
@@ -68,11 +68,11 @@ static const char all_ops[] =
 	      "SYSCALL 1 5 1,2000,5 { REG 38 9 READ 2000 5 NOP } NOP STEP 3 "
 	      "SYSCALL 60 0 15 { EXIT } STEP 2 }";
 
-static const char all_steps[] =
-	"1000/2@0 rax=7000 xmm0=00112233445566778899aabbccddeeff R2000,8 W2008=0102 M3000,1000,3,brk,- U3000,1000 "
-	"P1000,1000,5 syscall1(1,2000,5)=5 rcx=9 R2000,5\n"
-	"1002/3@0\n"
-	"1005/2@0 syscall60(15) exit21\n";
+static const char all_steps[] = "1000/2@0 rax=7000 xmm0=00112233445566778899aabbccddeeff R2000,8 W2008=0102 "
+				"M3000,1000,3,brk,- U3000,1000 "
+				"P1000,1000,5 syscall1(1,2000,5)=5 rcx=9 R2000,5\n"
+				"1002/3@0\n"
+				"1005/2@0 syscall60(15) exit21\n";
 
 START_TEST(all_fourteen_ops_are_read_in_each_form_of_the_file)
 {
@@ -130,14 +130,16 @@ END_TEST
 
 START_TEST(a_plain_stream_longer_than_a_window_is_read)
 {
-	open_form(&ucir_v0, START "FRAME 0 { JMP 1000 WRITE 20000 400000*5a STEP 2 WRITE 100 700000*21 STEP 2 STEP 1 }");
+	open_form(&ucir_v0, START
+		  "FRAME 0 { JMP 1000 WRITE 20000 400000*5a STEP 2 WRITE 100 700000*21 STEP 2 STEP 1 }");
 	ck_assert_int_eq(ucir_read_all(&t, &got), TS_END);
 	ck_assert_uint_gt(got.len, 2 * 1100000);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&got), "\n1004/1@0\n"));
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ attribution */
+/* ------------------------------------------------------------------------------------------------
+ * attribution */
 
 START_TEST(what_stands_before_a_step_is_its_own)
 {
@@ -150,7 +152,8 @@ END_TEST
 
 START_TEST(a_group_goes_on_over_frames)
 {
-	expect(START "FRAME 0 { JMP 1000 WRITE 7000 11 } NOP FRAME 0 { } FRAME 0 { REG 35 5 } FRAME 0 { STEP 2 STEP 1 }",
+	expect(START "FRAME 0 { JMP 1000 WRITE 7000 11 } NOP FRAME 0 { } FRAME 0 { REG 35 5 } FRAME 0 { STEP "
+		     "2 STEP 1 }",
 	       "1000/2@0 W7000=11 rax=5\n"
 	       "1002/1@0\n");
 }
@@ -161,7 +164,8 @@ START_TEST(a_system_call_belongs_to_the_step_before_it)
 	expect(START "FRAME 0 { JMP 1000 REG 35 c000 STEP 2 NOP } NOP FRAME 0 { "
 		     "SYSCALL 9 c000 0,1000 { UNMAP c000 1000 MAP c000 1000 3 mmap - WRITE c000 aa } "
 		     "NOP SYSCALL 10 0 - { } } FRAME 0 { JMP 1002 REG 36 1 STEP 3 }",
-	       "1000/2@0 rax=c000 syscall9(0,1000)=c000 Uc000,1000 Mc000,1000,3,mmap,- Wc000=aa syscall10()=0\n"
+	       "1000/2@0 rax=c000 syscall9(0,1000)=c000 Uc000,1000 Mc000,1000,3,mmap,- Wc000=aa "
+	       "syscall10()=0\n"
 	       "1002/3@0 rbp=1\n");
 }
 END_TEST
@@ -199,7 +203,8 @@ END_TEST
 
 START_TEST(a_folded_repetition_is_one_step)
 {
-	expect(START "FRAME 0 { JMP 1000 READ 2000 1 WRITE 3000 61 } FRAME 0 { JMP 1000 READ 2001 1 WRITE 3001 62 } "
+	expect(START "FRAME 0 { JMP 1000 READ 2000 1 WRITE 3000 61 } FRAME 0 { JMP 1000 READ 2001 1 WRITE "
+		     "3001 62 } "
 		     "FRAME 0 { JMP 1000 READ 2002 1 WRITE 3002 63 REG 38 0 STEP 2 STEP 1 }",
 	       "1000/2@0 R2000,1 W3000=61 R2001,1 W3001=62 R2002,1 W3002=63 rcx=0\n"
 	       "1002/1@0\n");
@@ -226,7 +231,8 @@ START_TEST(an_empty_write_is_nothing)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ addresses */
+/* -------------------------------------------------------------------------------- addresses
+ */
 
 START_TEST(jumps_set_the_address_and_lengths_move_it)
 {
@@ -256,7 +262,8 @@ END_TEST
 START_TEST(a_recorded_pc_is_believed)
 {
 	expect_form(&ucir_v0,
-		    "KEY 0 { REG 41 1000 } FRAME 0 { REG 41 1002 STEP 2 REG 41 2000 STEP 5 STEP 1 REG 41 3 JMP 5000 STEP 1 }",
+		    "KEY 0 { REG 41 1000 } FRAME 0 { REG 41 1002 STEP 2 REG 41 2000 STEP 5 STEP 1 REG 41 3 "
+		    "JMP 5000 STEP 1 }",
 		    "1000/2@0\n1002/5@0\n2000/1@0\n5000/1@0\n");
 	ck_assert_uint_eq(t.reader->end.pc, 3);
 }
@@ -266,11 +273,12 @@ START_TEST(addresses_and_registers_of_32_bits_are_masked)
 {
 	const struct ucir_form form = { .arch = "arm", .version = 1, .is_framed = true };
 
-	expect_form(&form,
-		    "KEY 0 { } FRAME 0 { JMP fffffffffffffffc READ ffffffff80000000 4 WRITE 1234567880000004 01 "
-		    "REG 66 ffffffff12345678 STEP 4 STEP 2 SYSCALL 4 ffffffffffffffff fffffffffffffff0 { } }",
-		    "fffffffc/4@0 R80000000,4 W80000004=01 r0=12345678\n"
-		    "0/2@0 syscall4(fffffff0)=ffffffff\n");
+	expect_form(
+		&form,
+		"KEY 0 { } FRAME 0 { JMP fffffffffffffffc READ ffffffff80000000 4 WRITE 1234567880000004 01 "
+		"REG 66 ffffffff12345678 STEP 4 STEP 2 SYSCALL 4 ffffffffffffffff fffffffffffffff0 { } }",
+		"fffffffc/4@0 R80000000,4 W80000004=01 r0=12345678\n"
+		"0/2@0 syscall4(fffffff0)=ffffffff\n");
 }
 END_TEST
 
@@ -284,7 +292,8 @@ START_TEST(an_access_past_the_end_of_32_bits_is_cut)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* -------------------------------------------------------------------------------- registers
+ */
 
 START_TEST(special_registers_have_the_bytes_of_the_op)
 {
@@ -306,9 +315,12 @@ END_TEST
 
 START_TEST(big_endian_registers_are_in_target_order)
 {
-	const struct ucir_form form = { .arch = "mips", .version = 1, .is_framed = true, .is_big_endian = true };
+	const struct ucir_form form = {
+		.arch = "mips", .version = 1, .is_framed = true, .is_big_endian = true
+	};
 
-	expect_form(&form, "KEY 0 { } FRAME 0 { JMP 1000 REG 4 12345678 SPREG 5 01020304 SPREG 6 0506 STEP 4 }",
+	expect_form(&form,
+		    "KEY 0 { } FRAME 0 { JMP 1000 REG 4 12345678 SPREG 5 01020304 SPREG 6 0506 STEP 4 }",
 		    "1000/4@0 r2=12345678 r3=1020304 r4[2..3]=0506\n");
 	ck_assert_str_eq(t.rec->regs.arch->name, "mips");
 	ck_assert_uint_eq(t.steps.n_steps, 0);
@@ -318,7 +330,8 @@ END_TEST
 
 START_TEST(unknown_and_partial_registers_are_counted_and_left_out)
 {
-	expect(START "FRAME 0 { JMP 1000 REG 3 1 REG 9999 1 SPREG 400 0102 REG 3 2 REG 35 2 STEP 2 }", "1000/2@0 rax=2\n");
+	expect(START "FRAME 0 { JMP 1000 REG 3 1 REG 9999 1 SPREG 400 0102 REG 3 2 REG 35 2 STEP 2 }",
+	       "1000/2@0 rax=2\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "number 3 "), 2);
 	ck_assert_uint_eq(ucir_warned(t.rec, "number 9999 "), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "number 400 "), 1);
@@ -328,8 +341,10 @@ END_TEST
 START_TEST(recorded_registers_are_zero_until_the_keyframe_says_otherwise_and_others_are_unknown)
 {
 	open_form(&ucir_v1, "KEY 0 { REG 44 7100 REG 36 5 } FRAME 0 { JMP 1000 STEP 1 }");
-	ck_assert_str_eq(initial(), " T0 rsp=7100 rbp=5 rax=0 rbx=0 rcx=0 rdi=0 rdx=0 rsi=0 r8=0 r9=0 r10=0 r11=0 r12=0"
-				    " r13=0 r14=0 r15=0");
+	ck_assert_str_eq(initial(),
+			 " T0 rsp=7100 rbp=5 rax=0 rbx=0 rcx=0 rdi=0 rdx=0 rsi=0 r8=0 r9=0 r10=0 r11=0 r12=0"
+			 " r13=0 r14=0 r15=0");
+	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "xmm0"), 0);
 	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "fs_base"), 0);
 }
 END_TEST
@@ -348,7 +363,8 @@ END_TEST
 
 START_TEST(optional_features_are_there_when_the_start_has_their_registers)
 {
-	open_form(&ucir_v0, "KEY 0 { REG 250 f000 SPREG 123 00112233445566778899aabbccddeeff } FRAME 0 { JMP 1000 STEP 1 }");
+	open_form(&ucir_v0, "KEY 0 { REG 250 f000 SPREG 123 00112233445566778899aabbccddeeff } FRAME 0 { JMP "
+			    "1000 STEP 1 }");
 	ck_assert_int_ge(ts_regset_find(&t.rec->regs, "fs_base"), 0);
 	ck_assert_ptr_nonnull(strstr(initial(), " fs_base=f000 xmm1=00112233445566778899aabbccddeeff"));
 }
@@ -366,18 +382,23 @@ START_TEST(every_recorded_register_of_every_architecture_is_kept)
 		{ "x86_16", "REG 3 1234 REG 45 2 REG 47 fffe", "eax=1234 esi=2 esp=fffe", false },
 		{ "arm", "REG 66 1 REG 78 2 REG 12 3 REG 10 4", "r0=1 r12=2 sp=3 lr=4", false },
 		{ "arm", "REG 66 1 REG 12 3", "r0=1 sp=3", true },
-		{ "arm64", "REG 199 1 REG 227 2 REG 1 3 REG 2 4 REG 4 5", "x0=1 x28=2 x29=3 x30=4 sp=5", false },
+		{ "arm64", "REG 199 1 REG 227 2 REG 1 3 REG 2 4 REG 4 5", "x0=1 x28=2 x29=3 x30=4 sp=5",
+		  false },
 		{ "mips", "REG 3 1 REG 33 2 REG 32 3", "r1=1 r31=2 r30=3", true },
-		{ "sparc", "REG 54 1 REG 67 2 REG 84 3 REG 85 4 REG 77 5 REG 61 6", "g1=1 fp=2 sp=3 o7=4 l7=5 i0=6", true },
+		{ "sparc", "REG 54 1 REG 67 2 REG 84 3 REG 85 4 REG 77 5 REG 61 6",
+		  "g1=1 fp=2 sp=3 o7=4 l7=5 i0=6", true },
 		{ "m68k", "REG 9 1 REG 7 2 REG 8 3 REG 6 4", "d0=1 fp=2 sp=3 a5=4", true },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct ucir_form form = { .arch = cases[i].arch, .version = 1, .is_framed = true,
+		const struct ucir_form form = { .arch = cases[i].arch,
+						.version = 1,
+						.is_framed = true,
 						.is_big_endian = cases[i].is_big_endian };
 		char text[200], want[200];
 
-		snprintf(text, sizeof(text), "KEY 0 { } FRAME 0 { READ 0 1 JMP 1000 %s STEP 2 EXIT }", cases[i].text);
+		snprintf(text, sizeof(text), "KEY 0 { } FRAME 0 { READ 0 1 JMP 1000 %s STEP 2 EXIT }",
+			 cases[i].text);
 		snprintf(want, sizeof(want), "1000/2@0 %s exit\n", cases[i].want);
 		expect_form(&form, text, want);
 		ck_assert_uint_eq(t.rec->n_warnings, strcmp(cases[i].arch, "x86_16") == 0);
@@ -386,7 +407,8 @@ START_TEST(every_recorded_register_of_every_architecture_is_kept)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ keyframes */
+/* -------------------------------------------------------------------------------- keyframes
+ */
 
 START_TEST(the_first_keyframe_is_the_state_at_position_0)
 {
@@ -403,8 +425,10 @@ END_TEST
 
 START_TEST(a_later_keyframe_changes_nothing)
 {
-	expect(START "FRAME 0 { JMP 1000 STEP 2 } KEY 0 { REG 35 99 MAP 1000 1000 7 x y WRITE 1000 00 SYSCALL 1 1 - { } } "
-		     "FRAME 0 { SYSCALL 4 0 - { } WRITE 7000 11 } KEY 0 { REG 35 98 } FRAME 0 { REG 35 1 STEP 1 }",
+	expect(START
+	       "FRAME 0 { JMP 1000 STEP 2 } KEY 0 { REG 35 99 MAP 1000 1000 7 x y WRITE 1000 00 SYSCALL 1 1 "
+	       "- { } } "
+	       "FRAME 0 { SYSCALL 4 0 - { } WRITE 7000 11 } KEY 0 { REG 35 98 } FRAME 0 { REG 35 1 STEP 1 }",
 	       "1000/2@0 syscall4()=0\n"
 	       "1002/1@0 W7000=11 rax=1\n");
 }
@@ -428,8 +452,9 @@ END_TEST
 
 START_TEST(a_keyframe_of_the_specification_may_hold_other_ops)
 {
-	open_form(&ucir_v0, "KEY 0 { JMP 1000 REG 35 1 READ 1000 4 STEP 3 EXIT UNMAP 9000 1000 PROT 1000 1000 5 } "
-			    "FRAME 0 { STEP 2 }");
+	open_form(&ucir_v0,
+		  "KEY 0 { JMP 1000 REG 35 1 READ 1000 4 STEP 3 EXIT UNMAP 9000 1000 PROT 1000 1000 5 } "
+		  "FRAME 0 { STEP 2 }");
 	ck_assert_ptr_nonnull(strstr(initial(), " rax=1 U9000,1000 P1000,1000,5 "));
 	ts_buf_reset(&got);
 	ck_assert_int_eq(ucir_read_all(&t, &got), TS_END);
@@ -437,7 +462,8 @@ START_TEST(a_keyframe_of_the_specification_may_hold_other_ops)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ processes */
+/* -------------------------------------------------------------------------------- processes
+ */
 
 #define TWO "KEY 10 { REG 35 a } KEY 20 { REG 35 b } "
 
@@ -457,9 +483,11 @@ END_TEST
 START_TEST(a_group_stays_open_while_another_process_runs)
 {
 	expect_form(&ucir_v0,
-		    TWO "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 WRITE 8000 21 } "
-			"FRAME 10 { } FRAME 10 { WRITE 7001 12 } FRAME 20 { REG 35 1 } FRAME 10 { REG 35 2 STEP 2 STEP 1 } "
-			"FRAME 20 { STEP 1 STEP 1 }",
+		    TWO
+		    "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 WRITE 8000 21 } "
+		    "FRAME 10 { } FRAME 10 { WRITE 7001 12 } FRAME 20 { REG 35 1 } FRAME 10 { REG 35 2 STEP "
+		    "2 STEP 1 } "
+		    "FRAME 20 { STEP 1 STEP 1 }",
 		    "1000/2@0\n"
 		    "2000/1@1\n"
 		    "1002/2@0 W7000=11 W7001=12 rax=2\n"
@@ -472,8 +500,9 @@ END_TEST
 START_TEST(reads_before_a_process_jumps_stay_nobodys_when_its_group_is_taken_up_again)
 {
 	expect_form(&ucir_v0,
-		    TWO "FRAME 10 { READ 1000 1000 } FRAME 20 { READ 2000 1000 } FRAME 10 { JMP 1000 READ 1 1 } "
-			"FRAME 20 { JMP 2000 STEP 1 } FRAME 10 { READ 2 1 STEP 1 }",
+		    TWO
+		    "FRAME 10 { READ 1000 1000 } FRAME 20 { READ 2000 1000 } FRAME 10 { JMP 1000 READ 1 1 } "
+		    "FRAME 20 { JMP 2000 STEP 1 } FRAME 10 { READ 2 1 STEP 1 }",
 		    "2000/1@1\n"
 		    "1000/1@0 R1,1 R2,1\n");
 }
@@ -482,7 +511,8 @@ END_TEST
 START_TEST(a_system_call_belongs_to_the_last_step_of_its_own_process)
 {
 	expect_form(&ucir_v0,
-		    TWO "FRAME 20 { JMP 2000 STEP 2 } FRAME 10 { JMP 1000 STEP 2 } FRAME 20 { SYSCALL 3 0 - { WRITE 8000 1234 } "
+		    TWO "FRAME 20 { JMP 2000 STEP 2 } FRAME 10 { JMP 1000 STEP 2 } FRAME 20 { SYSCALL 3 0 - "
+			"{ WRITE 8000 1234 } "
 			"STEP 1 } FRAME 10 { SYSCALL 4 0 - { } STEP 1 }",
 		    "2000/2@1\n"
 		    "1000/2@0 T1 syscall3()=0 W8000=1234\n"
@@ -494,9 +524,11 @@ END_TEST
 START_TEST(a_process_that_begins_between_steps_has_its_state_at_the_position_there)
 {
 	expect_form(&ucir_v0,
-		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 } KEY 30 { REG 35 5 MAP 3000 1000 5 exe q WRITE 3000 90 } "
+		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 } KEY 30 { REG 35 5 MAP 3000 1000 5 exe q WRITE "
+		    "3000 90 } "
 		    "FRAME 30 { JMP 3000 STEP 1 } FRAME 10 { STEP 1 }",
-		    "1000/2@0 T1 rax=5! M3000,1000,5,exe,q! W3000=90! rbp=0! rbx=0! rcx=0! rdi=0! rdx=0! rsi=0! rsp=0! r8=0!"
+		    "1000/2@0 T1 rax=5! M3000,1000,5,exe,q! W3000=90! rbp=0! rbx=0! rcx=0! rdi=0! rdx=0! "
+		    "rsi=0! rsp=0! r8=0!"
 		    " r9=0! r10=0! r11=0! r12=0! r13=0! r14=0! r15=0!\n"
 		    "3000/1@1\n"
 		    "1002/1@0\n");
@@ -505,16 +537,19 @@ START_TEST(a_process_that_begins_between_steps_has_its_state_at_the_position_the
 }
 END_TEST
 
-/* The position before the step is over, so registers are seen (which holds for all time before), not written. */
+/* The position before the step is over, so registers are seen (which holds for all time before), not written.
+ */
 START_TEST(a_process_that_begins_in_an_open_group_has_its_state_in_the_next_step)
 {
 	const struct ucir_form form = { .arch = "x86_16", .version = 0 };
 
 	expect_form(&form,
-		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } KEY 30 { REG 3 5 MAP 3000 1000 5 exe q WRITE 3000 90 } "
+		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } KEY 30 { REG 3 5 MAP 3000 1000 5 "
+		    "exe q WRITE 3000 90 } "
 		    "FRAME 30 { JMP 3000 REG 3 6 STEP 1 } FRAME 10 { STEP 1 }",
 		    "1000/2@0\n"
-		    "3000/1@1 T1 eax?=5! M3000,1000,5,exe,q! W3000=90! ebp?=0! ebx?=0! cs?=0! ecx?=0! edi?=0! ds?=0! edx?=0!"
+		    "3000/1@1 T1 eax?=5! M3000,1000,5,exe,q! W3000=90! ebp?=0! ebx?=0! cs?=0! ecx?=0! "
+		    "edi?=0! ds?=0! edx?=0!"
 		    " eflags?=0! es?=0! esi?=0! esp?=0! ss?=0! T1 eax=6\n"
 		    "1002/1@0 W7000=11\n");
 }
@@ -525,10 +560,12 @@ START_TEST(a_process_that_begins_in_an_open_group_of_the_one_that_goes_on)
 	const struct ucir_form form = { .arch = "x86_16", .version = 0 };
 
 	expect_form(&form,
-		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } KEY 30 { REG 3 5 } FRAME 10 { STEP 1 } "
+		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } KEY 30 { REG 3 5 } FRAME 10 { "
+		    "STEP 1 } "
 		    "FRAME 30 { JMP 3000 STEP 1 }",
 		    "1000/2@0\n"
-		    "1002/1@0 T1 eax?=5! ebp?=0! ebx?=0! cs?=0! ecx?=0! edi?=0! ds?=0! edx?=0! eflags?=0! es?=0! esi?=0!"
+		    "1002/1@0 T1 eax?=5! ebp?=0! ebx?=0! cs?=0! ecx?=0! edi?=0! ds?=0! edx?=0! eflags?=0! "
+		    "es?=0! esi?=0!"
 		    " esp?=0! ss?=0! T0 W7000=11\n"
 		    "3000/1@1\n");
 }
@@ -556,9 +593,11 @@ START_TEST(a_keyframe_after_an_exit_without_a_step_begins_a_new_process)
 	const struct ucir_form form = { .arch = "x86_16", .version = 0 };
 
 	expect_form(&form,
-		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 EXIT } KEY 10 { REG 3 7 } FRAME 10 { JMP 3000 STEP 1 EXIT }",
+		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 EXIT } KEY 10 { REG 3 7 } FRAME 10 { JMP 3000 "
+		    "STEP 1 EXIT }",
 		    "1000/2@0\n"
-		    "3000/1@1 T1 eax?=7! ebp?=0! ebx?=0! cs?=0! ecx?=0! edi?=0! ds?=0! edx?=0! eflags?=0! es?=0! esi?=0!"
+		    "3000/1@1 T1 eax?=7! ebp?=0! ebx?=0! cs?=0! ecx?=0! edi?=0! ds?=0! edx?=0! eflags?=0! "
+		    "es?=0! esi?=0!"
 		    " esp?=0! ss?=0! T1 exit\n");
 	ck_assert(t.reader->end.has_exit);
 }
@@ -569,7 +608,8 @@ START_TEST(another_reader_gives_the_same_ordinals)
 	struct ts_reader *second;
 	struct ts_buf again;
 
-	open_form(&ucir_v0, TWO "FRAME 10 { JMP 1000 SYSCALL 60 0 1 { EXIT } STEP 2 } KEY 30 { } FRAME 30 { JMP 2000 STEP 1 } "
+	open_form(&ucir_v0, TWO "FRAME 10 { JMP 1000 SYSCALL 60 0 1 { EXIT } STEP 2 } KEY 30 { } FRAME 30 { "
+				"JMP 2000 STEP 1 } "
 				"FRAME 10 { JMP 1000 STEP 2 }");
 	ck_assert_int_eq(ucir_read_all(&t, &got), TS_END);
 	ts_buf_init(&again);
@@ -585,14 +625,15 @@ START_TEST(another_reader_gives_the_same_ordinals)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ ends */
+/* -------------------------------------------------------------------------------- ends */
 
 /* Code: a store to (rax), then a system call. */
 #define CODE "KEY 0 { MAP 1000 1000 5 exe p WRITE 1000 7f454c468900cd80 } "
 
 START_TEST(an_exit_without_system_call_tracing_is_no_fault)
 {
-	expect(CODE "FRAME 0 { READ 0 1 JMP 1004 STEP 2 EXIT REG 35 0 STEP 2 }", "1004/2@0\n1006/2@0 rax=0 exit\n");
+	expect(CODE "FRAME 0 { READ 0 1 JMP 1004 STEP 2 EXIT REG 35 0 STEP 2 }",
+	       "1004/2@0\n1006/2@0 rax=0 exit\n");
 	ck_assert(t.reader->end.has_exit && !t.reader->end.is_fault);
 	ck_assert_uint_eq(t.reader->end.pc, 0x1008);
 	ck_assert_uint_eq(t.rec->n_warnings, 0);
@@ -623,7 +664,8 @@ END_TEST
 
 START_TEST(what_a_faulting_instruction_did_before_stays)
 {
-	expect(CODE "FRAME 0 { JMP 1004 READ 2000 1 WRITE 7000 11 } FRAME 0 { JMP 1004 READ 2001 1 WRITE 8000 22 EXIT "
+	expect(CODE "FRAME 0 { JMP 1004 READ 2000 1 WRITE 7000 11 } FRAME 0 { JMP 1004 READ 2001 1 WRITE "
+		    "8000 22 EXIT "
 		    "REG 38 1 STEP 2 }",
 	       "1004/2@0 R2000,1 W7000=11 R2001,1 rcx=1 fault8000 exit\n");
 }
@@ -650,7 +692,8 @@ END_TEST
 START_TEST(a_fault_is_found_when_its_group_was_put_aside)
 {
 	expect_form(&ucir_v0,
-		    CODE "KEY 5 { } FRAME 0 { JMP 1004 WRITE 7000 11 WRITE 10 06000000 } FRAME 5 { JMP 9 STEP 1 } FRAME 0 { EXIT } "
+		    CODE "KEY 5 { } FRAME 0 { JMP 1004 WRITE 7000 11 WRITE 10 06000000 } FRAME 5 { JMP 9 "
+			 "STEP 1 } FRAME 0 { EXIT } "
 			 "FRAME 5 { STEP 1 } FRAME 0 { STEP 2 } FRAME 5 { STEP 1 }",
 		    "9/1@1\na/1@1\n1004/2@0 W7000=11 fault10 exit\nb/1@1\n");
 	ck_assert(!t.reader->end.is_fault);
@@ -670,11 +713,13 @@ END_TEST
 
 START_TEST(an_exit_at_stream_level_may_stand_before_its_step)
 {
-	expect(CODE "FRAME 0 { JMP 1004 STEP 2 } EXIT FRAME 0 { REG 35 0 STEP 2 }", "1004/2@0\n1006/2@0 rax=0 exit\n");
+	expect(CODE "FRAME 0 { JMP 1004 STEP 2 } EXIT FRAME 0 { REG 35 0 STEP 2 }",
+	       "1004/2@0\n1006/2@0 rax=0 exit\n");
 }
 END_TEST
 
-/* System call instructions of each architecture: with such code a bare EXIT is an exit, with other code a fault. */
+/* System call instructions of each architecture: with such code a bare EXIT is an exit, with other code a
+ * fault. */
 START_TEST(the_instruction_tells_an_exit_from_a_fault_on_each_architecture)
 {
 	static const struct {
@@ -682,37 +727,43 @@ START_TEST(the_instruction_tells_an_exit_from_a_fault_on_each_architecture)
 		unsigned len;
 		bool is_big_endian, is_fault;
 	} cases[] = {
-		{ "x86_64", "0f05", 2, false, false },	 { "x86_64", "0f34", 2, false, false },
-		{ "x86_64", "8907", 2, false, true },	 { "x86_64", "0f0b", 2, false, true },
-		{ "x86", "cd80", 2, false, false },	 { "x86_16", "cd21", 2, false, false },
-		{ "arm", "000000ef", 4, false, false },	 { "arm", "00df", 2, false, false },
-		{ "arm", "000080e5", 4, false, true },	 { "arm", "ef000000", 4, true, false },
+		{ "x86_64", "0f05", 2, false, false },    { "x86_64", "0f34", 2, false, false },
+		{ "x86_64", "8907", 2, false, true },     { "x86_64", "0f0b", 2, false, true },
+		{ "x86", "cd80", 2, false, false },       { "x86_16", "cd21", 2, false, false },
+		{ "arm", "000000ef", 4, false, false },   { "arm", "00df", 2, false, false },
+		{ "arm", "000080e5", 4, false, true },    { "arm", "ef000000", 4, true, false },
 		{ "arm64", "010000d4", 4, false, false }, { "arm64", "000000f9", 4, false, true },
-		{ "mips", "0c000000", 4, false, false }, { "mips", "0000000c", 4, true, false },
-		{ "mips", "0d000000", 4, false, true },	 { "sparc", "91d02010", 4, true, false },
-		{ "sparc", "d0224000", 4, true, true },	 { "m68k", "4e40", 2, true, false },
+		{ "mips", "0c000000", 4, false, false },  { "mips", "0000000c", 4, true, false },
+		{ "mips", "0d000000", 4, false, true },   { "sparc", "91d02010", 4, true, false },
+		{ "sparc", "d0224000", 4, true, true },   { "m68k", "4e40", 2, true, false },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct ucir_form form = { .arch = cases[i].arch, .version = 1, .is_framed = true,
+		const struct ucir_form form = { .arch = cases[i].arch,
+						.version = 1,
+						.is_framed = true,
 						.is_big_endian = cases[i].is_big_endian };
 		char text[200];
 
-		snprintf(text, sizeof(text), "KEY 0 { MAP 1000 %x 5 exe - WRITE 1000 %s } FRAME 0 { JMP 1000 EXIT STEP %u }",
+		snprintf(text, sizeof(text),
+			 "KEY 0 { MAP 1000 %x 5 exe - WRITE 1000 %s } FRAME 0 { JMP 1000 EXIT STEP %u }",
 			 cases[i].len, cases[i].code, cases[i].len);
 		open_form(&form, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
-		ck_assert_msg(t.reader->end.is_fault == cases[i].is_fault, "%s %s", cases[i].arch, cases[i].code);
+		ck_assert_msg(t.reader->end.is_fault == cases[i].is_fault, "%s %s", cases[i].arch,
+			      cases[i].code);
 		ucir_close(&t);
 	}
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ oddities */
+/* -------------------------------------------------------------------------------- oddities
+ */
 
 START_TEST(odd_regions_are_warned_of)
 {
-	expect(START "FRAME 0 { JMP 1000 MAP 3000 0 3 a - UNMAP 3000 0 MAP 4000 1000 15 b - PROT 4000 1000 8 STEP 1 EXIT }",
+	expect(START "FRAME 0 { JMP 1000 MAP 3000 0 3 a - UNMAP 3000 0 MAP 4000 1000 15 b - PROT 4000 1000 8 "
+		     "STEP 1 EXIT }",
 	       "1000/1@0 M4000,1000,7,b,- P4000,1000,0 exit\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "MEM_MAP of no bytes"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "MEM_UNMAP of no bytes"), 1);
@@ -724,16 +775,19 @@ START_TEST(regions_may_end_where_the_address_space_ends)
 {
 	const struct ucir_form form = { .arch = "arm", .version = 1, .is_framed = true };
 
-	expect(START "FRAME 0 { JMP 1000 MAP fffffffffffff000 1000 3 a - STEP 1 }", "1000/1@0 Mfffffffffffff000,1000,3,a,-\n");
+	expect(START "FRAME 0 { JMP 1000 MAP fffffffffffff000 1000 3 a - STEP 1 }",
+	       "1000/1@0 Mfffffffffffff000,1000,3,a,-\n");
 	ucir_close(&t);
-	expect_form(&form, "KEY 0 { MAP ffff0000 10000 5 - - } FRAME 0 { JMP 1000 MAP fffff000 1000 3 a - STEP 4 }",
+	expect_form(&form,
+		    "KEY 0 { MAP ffff0000 10000 5 - - } FRAME 0 { JMP 1000 MAP fffff000 1000 3 a - STEP 4 }",
 		    "1000/4@0 Mfffff000,1000,3,a,-\n");
 }
 END_TEST
 
 START_TEST(an_absurd_region_costs_nothing)
 {
-	open_form(&ucir_v1, "KEY 0 { MAP 0 ffffffffffffffff 3 exe - WRITE 0 7f454c46 } FRAME 0 { JMP 1000 STEP 1 }");
+	open_form(&ucir_v1,
+		  "KEY 0 { MAP 0 ffffffffffffffff 3 exe - WRITE 0 7f454c46 } FRAME 0 { JMP 1000 STEP 1 }");
 	ck_assert_uint_lt(t.rec->initial.cap_data, 65536);
 }
 END_TEST
@@ -774,7 +828,8 @@ START_TEST(warnings_are_counted_once_however_often_the_ops_are_read)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* -------------------------------------------------------------------------------- decode
+ * points */
 
 /* At each step of what @t holds: a reader resumed there goes on as the one that saved. */
 static void expect_resume_everywhere(void)
@@ -804,8 +859,9 @@ static void expect_resume_everywhere(void)
 	ts_reader_close(t.reader);
 	t.reader = other;
 	for (size_t i = n; i-- > 0;) {
-		ck_assert_msg(other->ops->resume(other, points.data + point_at[i], point_at[i + 1] - point_at[i], &t.err), "%s",
-			      t.err.text);
+		ck_assert_msg(other->ops->resume(other, points.data + point_at[i],
+						 point_at[i + 1] - point_at[i], &t.err),
+			      "%s", t.err.text);
 		ts_buf_reset(&again);
 		ck_assert_int_eq(ucir_read_all(&t, &again), TS_END);
 		ck_assert_str_eq(ts_buf_text(&again), ts_buf_text(&lines) + line_at[i]);
@@ -822,10 +878,14 @@ START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 {
 	static const char *const texts[] = {
 		all_ops,
-		START "FRAME 0 { JMP 1000 STEP 2 } NOP FRAME 0 { SYSCALL 4 0 - { WRITE 7000 01 } NOP } FRAME 0 { STEP 1 WRITE 7000 05 }",
-		TWO "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 WRITE 8000 21 } FRAME 10 { WRITE 7001 12 } "
-		    "FRAME 20 { REG 35 1 } KEY 30 { REG 35 9 } FRAME 10 { REG 35 2 STEP 2 STEP 1 } FRAME 30 { JMP 5 STEP 1 } "
-		    "FRAME 20 { STEP 1 STEP 1 SYSCALL 60 0 1 { EXIT } STEP 1 } FRAME 20 { JMP 9 STEP 1 } FRAME 30 { STEP 1 EXIT }",
+		START "FRAME 0 { JMP 1000 STEP 2 } NOP FRAME 0 { SYSCALL 4 0 - { WRITE 7000 01 } NOP } FRAME "
+		      "0 { STEP 1 WRITE 7000 05 }",
+		TWO "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 WRITE 8000 21 } "
+		    "FRAME 10 { WRITE 7001 12 } "
+		    "FRAME 20 { REG 35 1 } KEY 30 { REG 35 9 } FRAME 10 { REG 35 2 STEP 2 STEP 1 } FRAME 30 "
+		    "{ JMP 5 STEP 1 } "
+		    "FRAME 20 { STEP 1 STEP 1 SYSCALL 60 0 1 { EXIT } STEP 1 } FRAME 20 { JMP 9 STEP 1 } "
+		    "FRAME 30 { STEP 1 EXIT }",
 		CODE "FRAME 0 { JMP 1004 STEP 2 JMP 1004 WRITE 10 06 EXIT STEP 2 }",
 	};
 	struct ucir_form form = { .version = 1, .is_framed = true };
@@ -848,7 +908,8 @@ START_TEST(a_damaged_decode_point_is_refused_or_harmless)
 	struct ts_buf point;
 	uint8_t bytes[256];
 
-	open_form(&ucir_v1, TWO "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 STEP 1 }");
+	open_form(&ucir_v1,
+		  TWO "FRAME 10 { JMP 1000 STEP 2 WRITE 7000 11 } FRAME 20 { JMP 2000 STEP 1 STEP 1 }");
 	ts_buf_init(&point);
 	for (int i = 0; i < 2; i++)
 		ck_assert_int_eq(t.reader->ops->next(t.reader, &t.steps, &t.err), TS_ITEM);
@@ -871,7 +932,8 @@ START_TEST(a_damaged_decode_point_is_refused_or_harmless)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ registry */
+/* -------------------------------------------------------------------------------- registry
+ */
 
 START_TEST(a_trace_is_recognised_by_its_first_bytes)
 {
@@ -884,7 +946,9 @@ END_TEST
 
 START_TEST(an_unknown_file_is_refused_with_its_first_bytes_and_the_known_formats)
 {
-	t.src = ts_source_from_memory("\x7f" "ELF\x02\x01", 6, "test", &t.err);
+	t.src = ts_source_from_memory("\x7f"
+				      "ELF\x02\x01",
+				      6, "test", &t.err);
 	ck_assert_ptr_null(ts_loader_probe(t.src, &t.err));
 	ck_assert_int_eq(t.err.code, TS_EUNSUPPORTED);
 	ck_assert_ptr_nonnull(strstr(t.err.text, "7f 45 4c 46 02 01 \".ELF..\""));

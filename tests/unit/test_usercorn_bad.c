@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Usercorn traces that are damaged, cut, or hold nothing to serve: each case is refused, or served up to the damage, with a sentence
- * that names the place; and nothing that a file says makes the loader crash, hang or take memory beyond reason.
+ * Usercorn traces that are damaged, cut, or hold nothing to serve: each case is refused, or served up to the
+ * damage, with a sentence that names the place; and nothing that a file says makes the loader crash, hang or
+ * take memory beyond reason.
  */
 #include "unit.h"
 
@@ -40,13 +41,15 @@ static void fail_bytes(void)
 {
 	ts_buf_reset(&steps);
 	if (ucir_open(&t, NULL))
-		ck_assert_msg(ucir_read_all(&t, &steps) == TS_FAIL, "no failure, but %s", ts_buf_text(&steps));
+		ck_assert_msg(ucir_read_all(&t, &steps) == TS_FAIL, "no failure, but %s",
+			      ts_buf_text(&steps));
 }
 
 static void expect_error(enum ts_code code, uint64_t off, const char *word)
 {
 	ck_assert_msg(t.err.code == code, "%s: %s", ts_code_name(t.err.code), t.err.text);
-	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off, t.err.text);
+	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off,
+		      t.err.text);
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);
 }
 
@@ -71,10 +74,11 @@ static uint64_t find_bytes(const char *text, bool is_v0, const char *hex)
 }
 
 /*
- * @text fails at the op that begins with the bytes @hex, with @code and a sentence with @word; with its offset in the file if it is
- * plain, with that of its chunk and of the stream if it is framed.
+ * @text fails at the op that begins with the bytes @hex, with @code and a sentence with @word; with its
+ * offset in the file if it is plain, with that of its chunk and of the stream if it is framed.
  */
-static void expect_bad_on(const char *arch, const char *text, const char *hex, enum ts_code code, const char *word)
+static void expect_bad_on(const char *arch, const char *text, const char *hex, enum ts_code code,
+			  const char *word)
 {
 	struct ucir_form plain = ucir_v0, framed = ucir_v1;
 	char place[64];
@@ -100,7 +104,7 @@ static void expect_bad(const char *text, const char *hex, const char *word)
 	expect_bad_on("x86_64", text, hex, TS_ECORRUPT, word);
 }
 
-/* ------------------------------------------------------------------------------------------------ header */
+/* -------------------------------------------------------------------------------- header */
 
 static void good_file(const struct ucir_form *form)
 {
@@ -133,7 +137,9 @@ END_TEST
 
 START_TEST(an_unknown_version_word_is_refused_with_its_digits)
 {
-	static const uint8_t words[][4] = { { 0, 0, 0, 2 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 } };
+	static const uint8_t words[][4] = {
+		{ 0, 0, 0, 2 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }
+	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		char digits[16];
@@ -141,7 +147,8 @@ START_TEST(an_unknown_version_word_is_refused_with_its_digits)
 		good_file(&ucir_v1);
 		memcpy(t.bytes.data + 4, words[i], 4);
 		fail_bytes();
-		snprintf(digits, sizeof(digits), "%02x%02x%02x%02x", words[i][0], words[i][1], words[i][2], words[i][3]);
+		snprintf(digits, sizeof(digits), "%02x%02x%02x%02x", words[i][0], words[i][1], words[i][2],
+			 words[i][3]);
 		expect_error(TS_EUNSUPPORTED, 4, digits);
 		ucir_close(&t);
 	}
@@ -169,8 +176,9 @@ END_TEST
 
 START_TEST(an_unknown_architecture_is_refused_with_its_name)
 {
-	static const char *const names[] = { "ppc", "ppc64", "riscv", "X86_64", "", "x86_64\n",
-					     "abcdefghijklmnopqrstuvwxyz012345" };
+	static const char *const names[] = {
+		"ppc", "ppc64", "riscv", "X86_64", "", "x86_64\n", "abcdefghijklmnopqrstuvwxyz012345"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		struct ucir_form form = ucir_v1;
@@ -219,7 +227,7 @@ START_TEST(an_identifier_alone_is_a_trace_without_any_frame)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ framing */
+/* -------------------------------------------------------------------------------- framing */
 
 START_TEST(version_1_without_the_stream_identifier_is_refused)
 {
@@ -269,10 +277,14 @@ START_TEST(a_bad_chunk_ends_the_recording_there_with_its_offset)
 		uint8_t value;
 		const char *word;
 	} cases[] = {
-		{ 0, 0x02, "reserved type 0x02" }, { 0, 0x7f, "reserved type 0x7f" },
-		{ 1, 0x03, "no checksum" },	   { 3, 0x02, "at most" },
-		{ 4, 0x00, "checksum" },	   { 8, 0x03, "checksum" },
-		{ 0, 0x00, "block" },		   { 0, 0xff, "identifier" },
+		{ 0, 0x02, "reserved type 0x02" },
+		{ 0, 0x7f, "reserved type 0x7f" },
+		{ 1, 0x03, "no checksum" },
+		{ 3, 0x02, "at most" },
+		{ 4, 0x00, "checksum" },
+		{ 8, 0x03, "checksum" },
+		{ 0, 0x00, "block" },
+		{ 0, 0xff, "identifier" },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -299,7 +311,7 @@ START_TEST(a_checksum_error_in_the_first_chunk_is_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ ops */
+/* -------------------------------------------------------------------------------- ops */
 
 START_TEST(an_unknown_op_is_found)
 {
@@ -314,8 +326,10 @@ START_TEST(a_frame_inside_a_frame_is_found)
 {
 	expect_bad(GOOD "FRAME 0 { FRAME 77 { NOP } } ", "014d", "FRAME inside the frame");
 	expect_bad(GOOD "FRAME 0 { KEY 77 { NOP } } ", "024d", "KEYFRAME inside the frame");
-	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { FRAME 77 { NOP } } } ", "014d", "FRAME inside the SYSCALL");
-	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { KEY 77 { NOP } } } ", "024d", "KEYFRAME inside the SYSCALL");
+	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { FRAME 77 { NOP } } } ", "014d",
+		   "FRAME inside the SYSCALL");
+	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { KEY 77 { NOP } } } ", "024d",
+		   "KEYFRAME inside the SYSCALL");
 	expect_bad("KEY 0 { KEY 77 { NOP } } ", "024d", "KEYFRAME inside the frame");
 	expect_bad("KEY 0 { } FRAME 0 { FRAME 77 { NOP } } ", "014d", "FRAME inside the frame");
 }
@@ -325,7 +339,8 @@ START_TEST(an_op_that_may_not_be_inside_a_system_call_is_found)
 {
 	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { JMP 77 } } ", "0377", "JMP inside the SYSCALL");
 	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { STEP 77 } } ", "044d", "STEP inside the SYSCALL");
-	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { SYSCALL 77 0 - { } } } ", "0c4d", "SYSCALL inside the SYSCALL");
+	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { SYSCALL 77 0 - { } } } ", "0c4d",
+		   "SYSCALL inside the SYSCALL");
 }
 END_TEST
 
@@ -343,24 +358,29 @@ END_TEST
 START_TEST(a_step_before_any_jump_has_no_address)
 {
 	expect_bad("KEY 0 { } FRAME 0 { STEP 77 }", "044d", "STEP before any JMP");
-	expect_bad("KEY 1 { } KEY 2 { } FRAME 1 { JMP 1000 STEP 1 } FRAME 2 { STEP 77 }", "044d", "STEP before any JMP");
+	expect_bad("KEY 1 { } KEY 2 { } FRAME 1 { JMP 1000 STEP 1 } FRAME 2 { STEP 77 }", "044d",
+		   "STEP before any JMP");
 }
 END_TEST
 
 START_TEST(a_region_past_the_end_of_the_address_space_is_found)
 {
-	expect_bad(GOOD "FRAME 0 { UNMAP ffffffffffffff77 1000 }", "0a77", "MEM_UNMAP of 0x1000 bytes at 0xffffffffffffff77");
+	expect_bad(GOOD "FRAME 0 { UNMAP ffffffffffffff77 1000 }", "0a77",
+		   "MEM_UNMAP of 0x1000 bytes at 0xffffffffffffff77");
 	expect_bad(GOOD "FRAME 0 { PROT ffffffffffffff77 1000 1 }", "0b77", "MEM_PROT");
 	expect_bad(GOOD "FRAME 0 { MAP ffffffffffffff77 1000 1 - - }", "0977", "MEM_MAP");
 	expect_bad("KEY 0 { MAP ffffffffffffff77 1000 1 - - } ", "0977", "MEM_MAP");
-	expect_bad_on("arm", "KEY 0 { } FRAME 0 { JMP 10 STEP 4 MAP fffff077 1000 1 - - } ", "0977", TS_ECORRUPT, "MEM_MAP");
-	expect_bad_on("arm", "KEY 0 { } FRAME 0 { JMP 10 STEP 4 UNMAP 177777777 1 } ", "0a77", TS_ECORRUPT, "MEM_UNMAP");
+	expect_bad_on("arm", "KEY 0 { } FRAME 0 { JMP 10 STEP 4 MAP fffff077 1000 1 - - } ", "0977",
+		      TS_ECORRUPT, "MEM_MAP");
+	expect_bad_on("arm", "KEY 0 { } FRAME 0 { JMP 10 STEP 4 UNMAP 177777777 1 } ", "0a77", TS_ECORRUPT,
+		      "MEM_UNMAP");
 }
 END_TEST
 
 START_TEST(an_access_that_wraps_is_found)
 {
-	expect_bad(GOOD "FRAME 0 { READ ffffffffffffff77 1000 }", "0777", "MEM_READ of 0x1000 bytes at 0xffffffffffffff77");
+	expect_bad(GOOD "FRAME 0 { READ ffffffffffffff77 1000 }", "0777",
+		   "MEM_READ of 0x1000 bytes at 0xffffffffffffff77");
 	expect_bad(GOOD "FRAME 0 { WRITE ffffffffffffff77 200*00 }", "0877", "MEM_WRITE");
 	expect_bad(GOOD "FRAME 0 { SYSCALL 1 0 - { READ ffffffffffffff77 1000 } }", "0777", "MEM_READ");
 	expect_bad("KEY 0 { WRITE ffffffffffffff77 200*00 } ", "0877", "MEM_WRITE");
@@ -370,11 +390,13 @@ END_TEST
 /* The writer's 16 bits wrap, so that the ops after the first few look as if they stood in the frame. */
 START_TEST(a_system_call_with_more_ops_than_its_count_goes_out_of_step)
 {
-	expect_bad(GOOD "FRAME 0 { SYSCALL/1 1 0 - { NOP NOP } STEP 2 READ 77 1 }", "0777", "MEM_READ at stream level");
+	expect_bad(GOOD "FRAME 0 { SYSCALL/1 1 0 - { NOP NOP } STEP 2 READ 77 1 }", "0777",
+		   "MEM_READ at stream level");
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ nothing to serve */
+/* -------------------------------------------------------------------------------- nothing to
+ * serve */
 
 static void expect_refused(const char *text, const char *word)
 {
@@ -387,7 +409,8 @@ static void expect_refused(const char *text, const char *word)
 
 START_TEST(traces_without_a_step_are_refused_by_what_they_hold)
 {
-	expect_refused(KEY0 "FRAME 0 { READ 1000 1000 } FRAME 0 { JMP 1000 WRITE 7000 11 REG 35 1 } FRAME 0 { JMP 1010 EXIT }",
+	expect_refused(KEY0 "FRAME 0 { READ 1000 1000 } FRAME 0 { JMP 1000 WRITE 7000 11 REG 35 1 } FRAME 0 "
+			    "{ JMP 1010 EXIT }",
 		       "basic blocks");
 	expect_refused("FRAME 0 { SYSCALL 1 0 - { REG 35 1 } SYSCALL 60 0 - { EXIT } }", "system calls");
 	expect_refused(KEY0, "no executed instruction");
@@ -395,7 +418,8 @@ START_TEST(traces_without_a_step_are_refused_by_what_they_hold)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ old layouts */
+/* -------------------------------------------------------------------------------- old
+ * layouts */
 
 /* A keyframe with a MEM_MAP of these bytes and its MEM_WRITE. */
 static void expect_old_map(const char *map)
@@ -403,7 +427,8 @@ static void expect_old_map(const char *map)
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "KEY/3 0 { REG 44 7000 RAW 09 RAW 0010000000000000 RAW 0010000000000000 RAW 05 %s WRITE 1000 0f05 } "
+		 "KEY/3 0 { REG 44 7000 RAW 09 RAW 0010000000000000 RAW 0010000000000000 RAW 05 %s WRITE "
+		 "1000 0f05 } "
 		 "FRAME 0 { JMP 1000 STEP 2 }",
 		 map);
 	ucir_encode(&t.bytes, &ucir_v1, text);
@@ -426,19 +451,22 @@ END_TEST
 
 START_TEST(the_map_layout_of_today_is_no_old_one)
 {
-	ucir_encode(&t.bytes, &ucir_v1,
-		    "KEY 0 { REG 44 7000 MAP 1000 1000 5 exe p WRITE 1000 0f05 } FRAME 0 { JMP 1000 STEP 2 }");
+	ucir_encode(
+		&t.bytes, &ucir_v1,
+		"KEY 0 { REG 44 7000 MAP 1000 1000 5 exe p WRITE 1000 0f05 } FRAME 0 { JMP 1000 STEP 2 }");
 	ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ cuts */
+/* -------------------------------------------------------------------------------- cuts */
 
-#define WHOLE \
-	KEY0 "KEY 5 { REG 35 1 } NOP FRAME 0 { READ 1000 2 } FRAME 0 { JMP 1000 REG 35 7000 SPREG 122 0011 READ 2000 8 " \
-	     "WRITE 2008 0102 MAP 3000 1000 3 brk file UNMAP 3000 1000 PROT 1000 1000 5 STEP 2 " \
-	     "SYSCALL 1 5 1,2000,5 { REG 38 9 READ 2000 5 NOP } NOP STEP 3 WRITE 7000 11 } FRAME 5 { JMP 5000 STEP 1 } " \
-	     "KEY 7 { REG 35 3 } FRAME 0 { STEP 1 } FRAME 5 { SYSCALL 2 0 - { WRITE 8000 22 } STEP 1 } " \
+#define WHOLE                                                                                                \
+	KEY0 "KEY 5 { REG 35 1 } NOP FRAME 0 { READ 1000 2 } FRAME 0 { JMP 1000 REG 35 7000 SPREG 122 0011 " \
+	     "READ 2000 8 "                                                                                  \
+	     "WRITE 2008 0102 MAP 3000 1000 3 brk file UNMAP 3000 1000 PROT 1000 1000 5 STEP 2 "             \
+	     "SYSCALL 1 5 1,2000,5 { REG 38 9 READ 2000 5 NOP } NOP STEP 3 WRITE 7000 11 } FRAME 5 { JMP "   \
+	     "5000 STEP 1 } "                                                                                \
+	     "KEY 7 { REG 35 3 } FRAME 0 { STEP 1 } FRAME 5 { SYSCALL 2 0 - { WRITE 8000 22 } STEP 1 } "     \
 	     "FRAME 0 { STEP 2 SYSCALL 60 0 15 { EXIT } STEP 2 }"
 
 static size_t count_lines(const char *text)
@@ -459,7 +487,8 @@ static void check_prefix(const char *whole)
 	ck_assert_msg(!len || strncmp(cut, whole, len - 1) == 0, "cut:\n%swhole:\n%s", cut, whole);
 }
 
-/* What every cut of @form must come to: refused without a state, or all steps up to the cut, and the sentence says how many. */
+/* What every cut of @form must come to: refused without a state, or all steps up to the cut, and the sentence
+ * says how many. */
 static void cut_everywhere(const struct ucir_form *form)
 {
 	size_t len, n_before = 0;
@@ -480,7 +509,8 @@ static void cut_everywhere(const struct ucir_form *form)
 		t.bytes.len = cut;
 		ts_buf_reset(&steps);
 		if (!ucir_open(&t, NULL)) {
-			ck_assert_msg(t.err.code == TS_ETRUNC || t.err.code == TS_EUNSUPPORTED, "%s", t.err.text);
+			ck_assert_msg(t.err.code == TS_ETRUNC || t.err.code == TS_EUNSUPPORTED, "%s",
+				      t.err.text);
 			ck_assert_uint_eq(n_before, 0);
 			ck_assert_uint_le(t.err.off == TS_NO_OFF ? 0 : t.err.off, cut);
 			ucir_close(&t);
@@ -542,7 +572,8 @@ START_TEST(a_frame_that_lacks_ops_is_a_cut)
 }
 END_TEST
 
-/* As a killed recorder leaves it: whole chunks of 64 KiB, cut inside an op; and the same with a short last chunk, which is damage. */
+/* As a killed recorder leaves it: whole chunks of 64 KiB, cut inside an op; and the same with a short last
+ * chunk, which is damage. */
 START_TEST(a_stream_that_ends_inside_an_op_is_a_kill_unless_the_writer_had_closed_it)
 {
 	struct ts_buf ops;
@@ -578,7 +609,8 @@ START_TEST(a_length_past_the_end_is_treated_as_a_cut)
 	static const char *const ops[] = {
 		"RAW 08 RAW 0070000000000000 RAW ffffffff",
 		"RAW 06 RAW 2300 RAW ffff",
-		"RAW 09 RAW 0070000000000000 RAW 0010000000000000 RAW 03 RAW 0000000000000000 RAW 0000000000000000 RAW ffffffff",
+		"RAW 09 RAW 0070000000000000 RAW 0010000000000000 RAW 03 RAW 0000000000000000 RAW "
+		"0000000000000000 RAW ffffffff",
 		"RAW 0c RAW 01000000 RAW 0000000000000000 RAW ff RAW ffff",
 	};
 
@@ -611,7 +643,7 @@ START_TEST(too_many_processes_are_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ flips */
+/* -------------------------------------------------------------------------------- flips */
 
 static long peak_kib(void)
 {
@@ -628,7 +660,8 @@ static long peak_kib(void)
 #define MAX_GROWTH_KIB 32768
 #endif
 
-/* Read what is in @file with one bit changed, to its end, then once more from a decode point in the middle. */
+/* Read what is in @file with one bit changed, to its end, then once more from a decode point in the middle.
+ */
 static void read_flipped(const struct ts_buf *file, size_t bit)
 {
 	struct ts_buf point;
@@ -693,7 +726,8 @@ START_TEST(every_flipped_bit_of_a_recording_is_survived)
 }
 END_TEST
 
-/* Flips under a right checksum: the stream of a recording in stored chunks, which are made anew for each flip. */
+/* Flips under a right checksum: the stream of a recording in stored chunks, which are made anew for each
+ * flip. */
 static void flip_stream(const uint8_t *ops, size_t len, size_t from, size_t to)
 {
 	struct ucir_form form = { .version = 1, .is_framed = true, .is_stored = true };
@@ -708,7 +742,8 @@ static void flip_stream(const uint8_t *ops, size_t len, size_t from, size_t to)
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
 		ts_buf_init(&file);
 		ucir_encode_stream(&file, &form, copy, len);
-		/* the changed bit is in the file already: change the unused upper half of the header's name instead */
+		/* the changed bit is in the file already: change the unused upper half of the header's name
+		 * instead */
 		read_flipped(&file, 71 * 8);
 		ts_buf_fini(&file);
 		copy[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -732,8 +767,8 @@ START_TEST(flipped_bits_under_a_right_checksum_are_survived)
 	ck_assert_uint_eq(frames.n, 1);
 	ck_assert(snappy_frames_decode(&frames, 0, ops, scratch, &err));
 	ops_len = snappy_frames_decoded_len(&frames, 0);
-	flip_stream(ops, ops_len, 0, 0x60);		  /* keyframe, a register, the first region */
-	flip_stream(ops, ops_len, 0x741, 0x78b);	  /* the stack */
+	flip_stream(ops, ops_len, 0, 0x60);                 /* keyframe, a register, the first region */
+	flip_stream(ops, ops_len, 0x741, 0x78b);            /* the stack */
 	flip_stream(ops, ops_len, 0x1188, 0x1188 + 0x200);  /* the first steps */
 	flip_stream(ops, ops_len, ops_len - 0x60, ops_len); /* the last ones */
 	snappy_frames_fini(&frames);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings by the real tool against what the emulator itself said: pc and every register at every position, memory at the start
- * and at the end; and readers resumed at every step against one that read on.  The state is replayed here in the plainest way.
+ * Recordings by the real tool against what the emulator itself said: pc and every register at every position,
+ * memory at the start and at the end; and readers resumed at every step against one that read on.  The state
+ * is replayed here in the plainest way.
  */
 #include "unit.h"
 
@@ -15,7 +16,7 @@
 #define PAGE_LEN 4096u
 #define N_BUCKETS 4096u
 
-static const char *const samples[] = { "x64_walk", "x64_nosys", "x64_fpu",  "x64_crash", "x64_lib",
+static const char *const samples[] = { "x64_walk", "x64_nosys", "x64_fpu",    "x64_crash", "x64_lib",
 				       "x86_walk", "arm_walk",  "arm64_walk", "mips_walk" };
 #define N_SAMPLES ((int)(sizeof(samples) / sizeof(samples[0])))
 
@@ -64,13 +65,14 @@ static FILE *open_gz(const char *sample, const char *end)
 }
 
 /* As ck_assert, for millions of them: libcheck's own tells the parent process about each. */
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) \
+#define CHECK(condition)                                \
+	do {                                            \
+		if (!(condition))                       \
 			ck_abort_msg("%s", #condition); \
 	} while (0)
 
-/* ------------------------------------------------------------------------------------------------ plain replay */
+/* -------------------------------------------------------------------------------- plain
+ * replay */
 
 struct page {
 	struct page *next;
@@ -203,8 +205,8 @@ static uint64_t reg_value(const char *name)
 }
 
 /*
- * The recorder does not see x87 stores of 80 bits: ten bytes change that the trace does not have.  The instruction is "db /7" with
- * an operand (rsp), (rbp) or (rdi) and a distance in these programs.
+ * The recorder does not see x87 stores of 80 bits: ten bytes change that the trace does not have.  The
+ * instruction is "db /7" with an operand (rsp), (rbp) or (rdi) and a distance in these programs.
  */
 static void excuse_x87(const struct ts_step *s)
 {
@@ -212,9 +214,11 @@ static void excuse_x87(const struct ts_step *s)
 	uint8_t modrm = byte_at(s->pc + 1), mod = modrm >> 6, rm = modrm & 7;
 	uint64_t at = s->pc + (rm == 4 ? 3 : 2), addr;
 
-	if (strcmp(t.rec->regs.arch->name, "x86_64") != 0 || byte_at(s->pc) != 0xdb || (modrm >> 3 & 7) != 7 || mod == 3)
+	if (strcmp(t.rec->regs.arch->name, "x86_64") != 0 || byte_at(s->pc) != 0xdb ||
+	    (modrm >> 3 & 7) != 7 || mod == 3)
 		return;
-	CHECK(bases[rm] && (rm != 4 || byte_at(s->pc + 2) == 0x24)); /* no operand that this test does not know */
+	CHECK(bases[rm] &&
+	      (rm != 4 || byte_at(s->pc + 2) == 0x24)); /* no operand that this test does not know */
 	addr = reg_value(bases[rm]);
 	if (mod == 1)
 		addr += (uint64_t)(int8_t)byte_at(at);
@@ -230,14 +234,16 @@ static void begin(void)
 		apply(&t.rec->initial, &t.rec->initial.effects[i]);
 }
 
-/* ------------------------------------------------------------------------------------------------ the truth */
+/* -------------------------------------------------------------------------------- the truth
+ */
 
 /* gdb's name for a register of the oracle. */
 static const char *gdb_name(const char *name)
 {
-	static const char *const mips[] = { "zero", "at", "v0", "v1", "a0", "a1", "a2", "a3", "t0", "t1", "t2",
-					    "t3",   "t4", "t5", "t6", "t7", "s0", "s1", "s2", "s3", "s4", "s5",
-					    "s6",   "s7", "t8", "t9", "k0", "k1", "gp", "sp", "s8", "ra" };
+	static const char *const mips[] = { "zero", "at", "v0", "v1", "a0", "a1", "a2", "a3",
+					    "t0",   "t1", "t2", "t3", "t4", "t5", "t6", "t7",
+					    "s0",   "s1", "s2", "s3", "s4", "s5", "s6", "s7",
+					    "t8",   "t9", "k0", "k1", "gp", "sp", "s8", "ra" };
 	static char text[8];
 
 	if (strcmp(t.rec->regs.arch->name, "aarch64") == 0 && strcmp(name, "fp") == 0)
@@ -292,8 +298,9 @@ static void check_regs(const char *sample, uint64_t pos)
 		if (memchr(is_reg_known + r->off, 0, r->len))
 			ck_abort_msg("%s, position %" PRIu64 ": %s is unknown", sample, pos, r->name);
 		if (ts_arch_get(t.rec->regs.arch, regs + r->off, r->len) != truth[i].value)
-			ck_abort_msg("%s, position %" PRIu64 ": %s is %" PRIx64 ", not %" PRIx64, sample, pos, r->name,
-				     ts_arch_get(t.rec->regs.arch, regs + r->off, r->len), truth[i].value);
+			ck_abort_msg("%s, position %" PRIu64 ": %s is %" PRIx64 ", not %" PRIx64, sample, pos,
+				     r->name, ts_arch_get(t.rec->regs.arch, regs + r->off, r->len),
+				     truth[i].value);
 	}
 }
 
@@ -319,7 +326,8 @@ static int hex_digit(char c)
 }
 
 /* Check a page of a region whose bytes from @low on are the @n of the text @bytes, and zero elsewhere. */
-static void check_page(const char *sample, unsigned when, uint64_t addr, uint64_t low, uint64_t n, const char *bytes)
+static void check_page(const char *sample, unsigned when, uint64_t addr, uint64_t low, uint64_t n,
+		       const char *bytes)
 {
 	const struct page *p = find_page(addr);
 
@@ -332,10 +340,11 @@ static void check_page(const char *sample, unsigned when, uint64_t addr, uint64_
 		int want = at < n ? hex_digit(bytes[2 * at]) << 4 | hex_digit(bytes[2 * at + 1]) : 0;
 
 		if (p && !p->is_known[i])
-			ck_abort_msg("%s, %s: byte at %" PRIx64 " is unknown", sample, when ? "end" : "start", addr + i);
+			ck_abort_msg("%s, %s: byte at %" PRIx64 " is unknown", sample, when ? "end" : "start",
+				     addr + i);
 		if (byte_at(addr + i) != want && !(p && p->is_excused[i]))
-			ck_abort_msg("%s, %s: byte at %" PRIx64 " is %02x, not %02x", sample, when ? "end" : "start", addr + i,
-				     byte_at(addr + i), (unsigned)want);
+			ck_abort_msg("%s, %s: byte at %" PRIx64 " is %02x, not %02x", sample,
+				     when ? "end" : "start", addr + i, byte_at(addr + i), (unsigned)want);
 	}
 }
 
@@ -392,7 +401,8 @@ static uint64_t walk(const char *sample)
 		if (next != TS_ITEM)
 			break;
 		if (t.steps.steps[0].pc != pc)
-			ck_abort_msg("%s, position %" PRIu64 ": pc %" PRIx64 ", not %" PRIx64, sample, pos, t.steps.steps[0].pc, pc);
+			ck_abort_msg("%s, position %" PRIu64 ": pc %" PRIx64 ", not %" PRIx64, sample, pos,
+				     t.steps.steps[0].pc, pc);
 		excuse_x87(&t.steps.steps[0]);
 		for (uint32_t i = 0; i < t.steps.n_effects; i++)
 			apply(&t.steps, &t.steps.effects[i]);
@@ -420,7 +430,8 @@ START_TEST(every_position_of_a_recording_agrees_with_the_emulator)
 }
 END_TEST
 
-/* Only x64_fpu has a region of which nothing but the program's file tells where its contents belong: floats that no load shows. */
+/* Only x64_fpu has a region of which nothing but the program's file tells where its contents belong: floats
+ * that no load shows. */
 START_TEST(a_recording_alone_tells_where_its_contents_belong)
 {
 	open_sample(samples[_i], false);
@@ -466,7 +477,8 @@ START_TEST(system_calls_are_events_of_their_instruction)
 	while (t.reader->ops->next(t.reader, &t.steps, &t.err) == TS_ITEM) {
 		for (uint32_t i = 0; i < t.steps.n_events; i++)
 			if (t.steps.events[i].kind == TS_EV_SYSCALL) {
-				CHECK(t.steps.steps[0].pc == 0x401038); /* the program's one syscall instruction */
+				CHECK(t.steps.steps[0].pc ==
+				      0x401038); /* the program's one syscall instruction */
 				CHECK(t.steps.steps[0].insn_len == 2);
 				n++;
 			}
@@ -489,9 +501,11 @@ START_TEST(blocks_without_instructions_are_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* -------------------------------------------------------------------------------- decode
+ * points */
 
-/* Every step of a small recording, every 499th of the large one: one step read from there is the one that came there. */
+/* Every step of a small recording, every 499th of the large one: one step read from there is the one that
+ * came there. */
 START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 {
 	struct ts_buf points, lines, line;
@@ -519,7 +533,8 @@ START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 	stride = n < 10000 ? 1 : 499;
 	ck_assert_uint_lt(points.len / n, 48); /* compact */
 	for (size_t i = (n - 1) / stride * stride;; i -= stride) {
-		CHECK(t.reader->ops->resume(t.reader, points.data + point_at[i], point_at[i + 1] - point_at[i], &t.err));
+		CHECK(t.reader->ops->resume(t.reader, points.data + point_at[i],
+					    point_at[i + 1] - point_at[i], &t.err));
 		ts_steps_reset(&t.steps);
 		ts_buf_reset(&line);
 		next = t.reader->ops->next(t.reader, &t.steps, &t.err);

@@ -14,7 +14,8 @@
 const struct ucir_form ucir_v1 = { .version = 1, .is_framed = true };
 const struct ucir_form ucir_v0 = { .version = 0 };
 
-/* ------------------------------------------------------------------------------------------------ text to ops */
+/* -------------------------------------------------------------------------------- text to
+ * ops */
 
 struct scan {
 	const char *p;
@@ -159,7 +160,7 @@ static void encode_write(struct scan *s, struct ts_buf *out, unsigned len_len)
 
 static void encode_op(struct scan *s, struct ts_buf *out)
 {
-	static const char *const names[] = { "NOP",  "FRAME", "KEY", "JMP",   "STEP", "REG",	 "SPREG",
+	static const char *const names[] = { "NOP",  "FRAME", "KEY", "JMP",   "STEP", "REG",     "SPREG",
 					     "READ", "WRITE", "MAP", "UNMAP", "PROT", "SYSCALL", "EXIT" };
 	char *slash = strchr(s->word, '/');
 	int64_t n_forced = slash ? strtoll(slash + 1, NULL, 10) : -1;
@@ -238,7 +239,8 @@ void ucir_encode_ops(struct ts_buf *out, const char *text, bool is_v0)
 	ck_assert_msg(!*s.p, "a } too much before: %s", s.p);
 }
 
-/* ------------------------------------------------------------------------------------------------ ops to files */
+/* -------------------------------------------------------------------------------- ops to
+ * files */
 
 void ucir_encode_chunk(struct ts_buf *out, const uint8_t *data, size_t len, bool is_stored)
 {
@@ -266,7 +268,8 @@ static void pad(struct ts_buf *out, const char *name)
 
 void ucir_encode_stream(struct ts_buf *out, const struct ucir_form *form, const uint8_t *ops, size_t len)
 {
-	size_t chunk = form->chunk ? form->chunk : 65536, first = form->first_chunk ? form->first_chunk : chunk;
+	size_t chunk = form->chunk ? form->chunk : 65536,
+	       first = form->first_chunk ? form->first_chunk : chunk;
 
 	ts_buf_puts(out, "UCIR");
 	le(out, form->is_version_le ? form->version : __builtin_bswap32(form->version), 4);
@@ -297,9 +300,11 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
 	ts_buf_fini(&ops);
 }
 
-/* ------------------------------------------------------------------------------------------------ steps to text */
+/* -------------------------------------------------------------------------------- steps to
+ * text */
 
-static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const struct ts_effect *e, const uint8_t *data)
+static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const struct ts_effect *e,
+			 const uint8_t *data)
 {
 	for (unsigned i = 0; i < set->n_regs; i++) {
 		const struct ts_reg *r = &set->regs[i];
@@ -308,7 +313,8 @@ static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const 
 			continue;
 		ts_buf_puts(out, r->name);
 		if (r->off != e->addr || r->len != e->len)
-			ts_buf_printf(out, "[%" PRIu64 "..%" PRIu64 "]", e->addr - r->off, e->addr - r->off + e->len - 1);
+			ts_buf_printf(out, "[%" PRIu64 "..%" PRIu64 "]", e->addr - r->off,
+				      e->addr - r->off + e->len - 1);
 		ts_buf_puts(out, e->kind == TS_FX_REG_READ ? "?=" : "=");
 		if (data && e->len <= 8 && r->len == e->len)
 			ts_buf_printf(out, "%" PRIx64, ts_arch_get(set->arch, data, (size_t)e->len));
@@ -386,8 +392,8 @@ static void describe_effect(struct ts_buf *out, const struct ts_recording *rec, 
 		ts_buf_puts(out, "!");
 }
 
-void ucir_describe_effects(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t from,
-			   uint32_t to)
+void ucir_describe_effects(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b,
+			   uint32_t from, uint32_t to)
 {
 	for (uint32_t i = from; i < to; i++) {
 		ts_buf_putc(out, ' ');
@@ -404,7 +410,7 @@ void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const str
 	ts_buf_putc(out, '\n');
 }
 
-/* ------------------------------------------------------------------------------------------------ traces */
+/* -------------------------------------------------------------------------------- traces */
 
 bool ucir_open(struct ucir_trace *t, const char *exec)
 {
@@ -448,7 +454,8 @@ enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
 		next = t->reader->ops->next(t->reader, &t->steps, &t->err);
 		if (t->steps.n_closed != t->steps.n_effects || t->steps.n_steps != (next == TS_ITEM) ||
 		    (t->err.code != TS_OK) != (next == TS_FAIL))
-			ck_abort_msg("next() gave %d with %u steps and error \"%s\"", next, t->steps.n_steps, t->err.text);
+			ck_abort_msg("next() gave %d with %u steps and error \"%s\"", next, t->steps.n_steps,
+				     t->err.text);
 		if (next != TS_ITEM)
 			return next;
 		if (out)

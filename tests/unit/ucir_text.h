@@ -2,15 +2,15 @@
 /*
  * Usercorn traces from readable text, and steps back to text: what the tests of the loader are written in.
  *
- *	KEY 0 {                              frames: pid, ops (their number is counted; FRAME/5 says 5 whatever there is)
- *	  REG 44 7000                        number, value
- *	  MAP 1000 1000 5 exe ./prog         addr, len, prot, description, file ("-" for an empty one)
- *	  WRITE 1000 0f05                    addr, bytes ("-" for none; "8*00" repeats)
+ *	KEY 0 {                              frames: pid, ops (their number is counted; FRAME/5 says 5
+ *whatever there is) REG 44 7000                        number, value MAP 1000 1000 5 exe ./prog         addr,
+ *len, prot, description, file ("-" for an empty one) WRITE 1000 0f05                    addr, bytes ("-" for
+ *none; "8*00" repeats)
  *	}
  *	FRAME 0 { JMP 1000 READ 2000 8 STEP 2 SYSCALL 60 0 15,16 { EXIT } SPREG 122 00112233 RAW ff }
  *
- * Addresses, lengths, values and bytes are hex; numbers of registers and system calls, pids, protections, STEP lengths and counts
- * decimal.
+ * Addresses, lengths, values and bytes are hex; numbers of registers and system calls, pids, protections,
+ *STEP lengths and counts decimal.
  */
 #ifndef TS_TESTS_UCIR_TEXT_H
 #define TS_TESTS_UCIR_TEXT_H
@@ -23,15 +23,15 @@
 #include "src/buf.h"
 
 struct ucir_form {
-	const char *arch;      /* NULL: x86_64 */
-	const char *os;        /* NULL: linux */
-	uint32_t version;      /* 0 or 1 */
-	bool is_version_le;    /* the version word little-endian */
+	const char *arch;   /* NULL: x86_64 */
+	const char *os;     /* NULL: linux */
+	uint32_t version;   /* 0 or 1 */
+	bool is_version_le; /* the version word little-endian */
 	bool is_framed;
-	bool is_big_endian;    /* both order bytes */
-	bool is_stored;        /* chunks of plain bytes */
-	size_t first_chunk;    /* bytes in the first chunk, 0: as the others */
-	size_t chunk;          /* bytes in a chunk, 0: 65536 */
+	bool is_big_endian; /* both order bytes */
+	bool is_stored;     /* chunks of plain bytes */
+	size_t first_chunk; /* bytes in the first chunk, 0: as the others */
+	size_t chunk;       /* bytes in a chunk, 0: 65536 */
 };
 
 /* Version 1 in frames, as the tool writes it. */
@@ -52,15 +52,16 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
 /*
  * Append step @i of @b as a line: address/length@thread and its effects in order.
  *
- *	1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0 exit21 fault10
+ *	1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
+ *exit21 fault10
  *
  * "?=" is a register read, "!" behind an effect says that it is hidden.
  */
 void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t i);
 
 /* The same for effects [@from, @to). */
-void ucir_describe_effects(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t from,
-			   uint32_t to);
+void ucir_describe_effects(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b,
+			   uint32_t from, uint32_t to);
 
 /* A trace in memory that is open. */
 struct ucir_trace {
@@ -68,7 +69,7 @@ struct ucir_trace {
 	struct ts_source *src;
 	struct ts_recording *rec; /* NULL: err says why */
 	struct ts_reader *reader;
-	struct ts_steps steps;    /* the last one read */
+	struct ts_steps steps; /* the last one read */
 	struct ts_error err;
 };
 

@@ -11,7 +11,10 @@
 #define MAX_SHIFTS (UINT64_C(1) << 20)
 #define MAX_WORK (UINT64_C(1) << 28)
 
-/* What decides: loads or branches that showed something, bytes that fit more than not, and lead over the second best. */
+/*
+ * What decides: loads or branches that showed something, bytes that fit more than not, and lead over the
+ * second best.
+ */
 #define MIN_SIGHTS 2
 #define MIN_SCORE 4
 #define MIN_LEAD 2
@@ -29,9 +32,10 @@ struct box {
 	uint8_t *settled;       /* owned; a bit a byte: written, or in the clues already */
 	struct clue *clues;     /* owned */
 	size_t n_clues;
-	uint32_t n_sights;      /* loads and branches that gave clues */
-	uint64_t first_pc, last_pc; /* offsets of the lowest and the highest instruction executed; first > last: none */
-	bool is_gone;           /* the region was unmapped or replaced */
+	uint32_t n_sights; /* loads and branches that gave clues */
+	uint64_t first_pc,
+		last_pc; /* offsets of the lowest and the highest instruction executed; first > last: none */
+	bool is_gone;    /* the region was unmapped or replaced */
 };
 
 /* The step before, as far as it may have been a branch. */
@@ -61,7 +65,7 @@ static void box_fini(struct box *b)
 	free(b->clues);
 }
 
-/* ------------------------------------------------------------------------------------------------ collecting */
+/* -------------------------------------------------------------------------------- collecting */
 
 /* Offset of @addr in the box; at least its span where it is elsewhere. */
 static uint64_t off_in(const struct box *b, uint32_t thread, uint64_t addr)
@@ -101,7 +105,7 @@ static void add_clues(struct box *b, uint64_t off, const uint8_t *bytes, size_t 
 static void add_load(struct box *boxes, size_t n, const struct usercorn *rec, uint32_t thread,
 		     const struct ts_effect *load, const struct ts_effect *reg, const uint8_t *value)
 {
-	if (load->len > reg->len || load->len > 8)
+	if (load->len > reg->len || (load->len != 1 && load->len != 2 && load->len != 4 && load->len != 8))
 		return;
 	if (rec->model->is_big_endian)
 		value += reg->len - load->len;
@@ -252,7 +256,8 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 		return false;
 	ts_steps_init(&b);
 	ts_error_reset(&ignored);
-	for (size_t n_steps = 0; result == TS_ITEM && n_steps < MAX_STEPS && !is_enough(boxes, n); n_steps += b.n_steps) {
+	for (size_t n_steps = 0; result == TS_ITEM && n_steps < MAX_STEPS && !is_enough(boxes, n);
+	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);
 		while (result == TS_ITEM && b.n_steps < BATCH_STEPS)
 			result = reader->ops->next(reader, &b, &ignored);
@@ -266,7 +271,7 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ deciding */
+/* -------------------------------------------------------------------------------- deciding */
 
 struct score {
 	uint32_t n_for, n_against;
@@ -337,7 +342,8 @@ bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct t
 	for (size_t i = 0; i < n; i++)
 		done &= box_init(&boxes[i], &votes[i]);
 	if (!done)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look for the places of the regions' contents");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF,
+			"no memory to look for the places of the regions' contents");
 	done = done && collect(rec, boxes, n, err);
 	for (size_t i = 0; i < n; i++) {
 		if (done && !boxes[i].is_gone)

@@ -344,7 +344,7 @@ START_TEST(recorded_registers_are_zero_until_the_keyframe_says_otherwise_and_oth
 	ck_assert_str_eq(initial(),
 			 " T0 rsp=7100 rbp=5 rax=0 rbx=0 rcx=0 rdi=0 rdx=0 rsi=0 r8=0 r9=0 r10=0 r11=0 r12=0"
 			 " r13=0 r14=0 r15=0");
-	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "xmm0"), 0);
+	ck_assert_ptr_null(strstr(initial(), "xmm0"));
 	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "fs_base"), 0);
 }
 END_TEST

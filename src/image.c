@@ -109,7 +109,7 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 		return false;
 	}
 	if (!base)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF file: its address must be given, as FILE@BASE");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF file: it needs an address, as FILE@BASE");
 	return ts_image_add(img, 0, *base, ts_source_len(src), source, 0, err);
 }
 

@@ -7,6 +7,7 @@
 #include "src/image.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -160,8 +161,72 @@ START_TEST(a_file_that_shrinks_holds_what_is_left)
 }
 END_TEST
 
+/* A program whose second segment, its text, is linked at 0x401000 and lies at 0x1000 in the file. */
+#define PROGRAM "usercorn/x64_walk.elf"
+
+static void expect_program_at(uint64_t base)
+{
+	size_t len;
+	uint8_t *file = unit_data(PROGRAM, &len);
+
+	ck_assert_uint_ge(len, 0x1040);
+	ck_assert_str_eq(text_at(0, base, 4), "\177ELF");
+	text_at(0, base + 0x1000, 0x40);
+	ck_assert_ptr_null(memchr(known, 0, 0x40));
+	ck_assert_mem_eq(data, file + 0x1000, 0x40);
+	free(file);
+}
+
+START_TEST(an_elf_file_lies_where_it_is_linked)
+{
+	ck_assert(ts_image_add_file(&img, unit_data_path(PROGRAM), NULL, &err));
+	expect_program_at(0x400000);
+	ck_assert_str_eq(text_at(0, 0, 4), "....");
+}
+END_TEST
+
+START_TEST(an_elf_file_lies_where_the_user_says)
+{
+	const uint64_t base = 0x7fff12340000;
+
+	ck_assert(ts_image_add_file(&img, unit_data_path(PROGRAM), &base, &err));
+	expect_program_at(base);
+	ck_assert_str_eq(text_at(0, 0x400000, 4), "....");
+}
+END_TEST
+
+START_TEST(any_other_file_needs_an_address)
+{
+	const uint64_t base = 0x5000;
+
+	write_file("raw", "0123456789", 1);
+	ck_assert(!ts_image_add_file(&img, "raw", NULL, &err));
+	ck_assert_int_eq(err.code, TS_EUSAGE);
+	ck_assert_ptr_nonnull(strstr(err.text, "FILE@BASE"));
+	ts_error_reset(&err);
+	ck_assert(ts_image_add_file(&img, "raw", &base, &err));
+	ck_assert_str_eq(text_at(0, base - 2, 14), "..0123456789..");
+}
+END_TEST
+
+START_TEST(files_that_cannot_be_taken_are_refused)
+{
+	const uint64_t base = 0;
+
+	write_file("cut", "\177ELF\2\1\1 and no more", 1);
+	ck_assert(!ts_image_add_file(&img, "cut", &base, &err));
+	ck_assert_int_eq(err.code, TS_ETRUNC);
+	ts_error_reset(&err);
+	ck_assert(!ts_image_add_file(&img, "absent", &base, &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_uint_eq(img.n_ranges, 0);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
 		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
 		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
-		   paths_out_of_the_sysroot_and_missing_files_are_nothing, a_file_that_shrinks_holds_what_is_left)
+		   paths_out_of_the_sysroot_and_missing_files_are_nothing, a_file_that_shrinks_holds_what_is_left,
+		   an_elf_file_lies_where_it_is_linked, an_elf_file_lies_where_the_user_says,
+		   any_other_file_needs_an_address, files_that_cannot_be_taken_are_refused)

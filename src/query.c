@@ -294,6 +294,8 @@ static bool is_fill(const struct ts_effect *e, const uint8_t *value)
 	case TS_FX_REG_READ:
 	case TS_FX_EVENT:
 	case TS_FX_THREAD:
+	case TS_FX_LOAD:
+	case TS_FX_UNLOAD:
 		break;
 	}
 	return false;

@@ -15,13 +15,14 @@ void ts_steps_fini(struct ts_steps *b)
 	free(b->effects);
 	free(b->data);
 	free(b->maps);
+	free(b->modules);
 	free(b->events);
 	ts_steps_init(b);
 }
 
 void ts_steps_reset(struct ts_steps *b)
 {
-	b->n_steps = b->n_effects = b->n_data = b->n_maps = b->n_events = b->n_closed = 0;
+	b->n_steps = b->n_effects = b->n_data = b->n_maps = b->n_modules = b->n_events = b->n_closed = 0;
 	b->is_failed = false;
 }
 
@@ -93,6 +94,20 @@ struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, con
 	m->desc = add_text(b, desc, desc_len);
 	m->file = add_text(b, file, file_len);
 	return b->is_failed ? NULL : m;
+}
+
+bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *file, size_t file_len)
+{
+	struct ts_effect *e = ts_steps_effect(b, TS_FX_LOAD, addr, len);
+
+	if (!e)
+		return false;
+	if (b->n_modules == b->cap_modules &&
+	    !grow(b, (void **)&b->modules, &b->cap_modules, (uint64_t)b->n_modules + 1, sizeof(*b->modules)))
+		return false;
+	e->item = b->n_modules;
+	b->modules[b->n_modules++] = (struct ts_module){ addr, len, add_text(b, file, file_len) };
+	return !b->is_failed;
 }
 
 struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind)

@@ -29,6 +29,8 @@ enum ts_effect_kind {
 	TS_FX_FORGET,    /* [addr, addr + len) may have been written by something unseen: unknown from here */
 	TS_FX_EVENT,     /* item = ordinal in events */
 	TS_FX_THREAD,    /* the effects after this one, up to the step's end, are those of thread item */
+	TS_FX_LOAD,      /* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
+	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are there no more */
 };
 
 enum ts_prot {
@@ -61,6 +63,13 @@ struct ts_map {
 	uint32_t desc;     /* "stack", "exe", ... */
 	uint32_t file;     /* path at recording time */
 	enum ts_fill fill;
+};
+
+/* An executable or library in memory, as the recorder saw it loaded.  It says nothing about what is mapped. */
+struct ts_module {
+	uint64_t addr;
+	uint64_t len;  /* bytes, not 0 */
+	uint32_t file; /* its path at recording time, an offset into the batch's data; terminated */
 };
 
 enum ts_event_kind {
@@ -100,9 +109,10 @@ struct ts_steps {
 	struct ts_effect *effects;
 	uint8_t *data;
 	struct ts_map *maps;
+	struct ts_module *modules;
 	struct ts_event *events;
-	uint32_t n_steps, n_effects, n_data, n_maps, n_events;
-	uint32_t cap_steps, cap_effects, cap_data, cap_maps, cap_events;
+	uint32_t n_steps, n_effects, n_data, n_maps, n_modules, n_events;
+	uint32_t cap_steps, cap_effects, cap_data, cap_maps, cap_modules, cap_events;
 	uint32_t n_closed; /* effects that belong to a step already */
 	bool is_failed;    /* memory ran out, or the batch would pass 4 GiB; what was added since is lost */
 };
@@ -160,6 +170,9 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 /* Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory ran out. */
 struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc, size_t desc_len,
 			    const char *file, size_t file_len);
+
+/* Append a module; @file (length without terminator) is copied.  False when memory ran out. */
+bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *file, size_t file_len);
 
 /* Append an event; NULL when memory ran out. */
 struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);

@@ -160,6 +160,12 @@ static bool apply(struct ts_timeline *tl, struct target *t, const struct ts_step
 		break;
 	case TS_FX_THREAD:
 		return aim(tl, t, e->item);
+	case TS_FX_LOAD:
+		ts_world_load(&tl->world, t->pos, t->process, b, &b->modules[e->item]);
+		break;
+	case TS_FX_UNLOAD:
+		ts_world_unload(&tl->world, t->pos, t->process, e->addr, e->len);
+		break;
 	}
 	return true;
 }

@@ -21,6 +21,7 @@ void ts_world_fini(struct ts_world *w)
 	free(w->slices);
 	free(w->regions);
 	free(w->live);
+	free(w->modules);
 	ts_buf_fini(&w->texts);
 	ts_world_init(w);
 }
@@ -361,6 +362,50 @@ size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos
 	if (max)
 		qsort(out, n < max ? n : max, sizeof(const struct ts_region *), compare_regions);
 	return n;
+}
+
+/* ------------------------------------------------------------------------------------------------ modules */
+
+void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
+{
+	uint64_t last = addr + (len - 1);
+
+	for (size_t i = 0; len && i < w->n_modules; i++) {
+		struct ts_loaded *m = &w->modules[i];
+
+		if (m->process == process && m->until == UINT64_MAX && m->first <= last && addr <= m->last)
+			m->until = pos;
+	}
+}
+
+void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_module *m)
+{
+	struct ts_loaded *modules;
+
+	ts_world_unload(w, pos, process, m->addr, m->len);
+	modules = room(w, w->modules, w->n_modules, &w->cap_modules, sizeof(*modules));
+	if (!modules)
+		return;
+	w->modules = modules;
+	modules[w->n_modules++] = (struct ts_loaded){
+		.from = pos,
+		.until = UINT64_MAX,
+		.first = m->addr,
+		.last = m->addr + (m->len - 1),
+		.process = process,
+		.file = add_text(w, ts_steps_text(b, m->file)),
+	};
+}
+
+const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos, size_t *at)
+{
+	while (*at < w->n_modules) {
+		const struct ts_loaded *m = &w->modules[(*at)++];
+
+		if (m->process == process && m->from <= pos && pos < m->until)
+			return m;
+	}
+	return NULL;
 }
 
 const char *ts_world_text(const struct ts_world *w, uint32_t off)

@@ -40,6 +40,14 @@ struct ts_region {
 	uint32_t desc, file;  /* offsets in the world's texts, TS_NO_DATA for none */
 };
 
+/* A module as it was there from position @from until before position @until. */
+struct ts_loaded {
+	uint64_t from, until;
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	uint32_t file; /* offset in the world's texts */
+};
+
 /* Where a thread's slices are: its ordinals in slices. */
 struct ts_thread_slices {
 	uint32_t *items; /* owned; ascending */
@@ -57,6 +65,8 @@ struct ts_world {
 	size_t n_regions, cap_regions;
 	uint32_t *live;            /* owned; the regions that stand at the end of what was read */
 	size_t n_live, cap_live;
+	struct ts_loaded *modules; /* owned; in the order in which they appeared */
+	size_t n_modules, cap_modules;
 	struct ts_buf texts;
 	bool is_failed;            /* memory ran out */
 };
@@ -71,6 +81,9 @@ void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread);
 void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_map *m);
 void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
 void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, uint32_t prot);
+
+void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_module *m);
+void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
 
 /* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
@@ -94,7 +107,15 @@ const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts
 size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos, const struct ts_region **out,
 			size_t max);
 
-/* A text of a region, NULL for none. */
+/*
+ * The next module of @process at position @pos after the one before *at, in the order in which they appeared; *at is 0 for the
+ * first call.
+ *
+ * Returns it (borrowed from the world), NULL after the last.
+ */
+const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos, size_t *at);
+
+/* A text of a region or a module, NULL for none. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);
 
 #endif

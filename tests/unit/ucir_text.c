@@ -387,6 +387,9 @@ static void describe_effect(struct ts_buf *out, const struct ts_recording *rec, 
 	case TS_FX_THREAD:
 		ts_buf_printf(out, "T%u", e->item);
 		break;
+	case TS_FX_LOAD:
+	case TS_FX_UNLOAD:
+		break; /* the format has no modules */
 	}
 	if (e->is_hidden && e->kind != TS_FX_THREAD)
 		ts_buf_puts(out, "!");

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct ts_loader usercorn_loader;
+extern const struct ts_loader bap_loader, usercorn_loader;
 
 const struct ts_loader *const ts_loaders[] = {
+	&bap_loader,
 	&usercorn_loader,
 	NULL,
 };

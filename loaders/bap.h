@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace of BAP's frames, open: what its parts (bap.c, bap_reader.c) share.
+ */
+#ifndef LOADERS_BAP_H
+#define LOADERS_BAP_H
+
+#include "bap_arch.h"
+#include "src/reader.h"
+#include "src/source.h"
+
+/* Frames begin with a length of this many bytes; none of a real recorder is longer than a few kilobytes. */
+#define BAP_LEN_LEN 8
+#define BAP_MAX_FRAME (UINT64_C(16) << 20)
+
+/* Who wrote the trace, as far as it matters. */
+enum bap_recorder {
+	BAP_TRACEWRAP,     /* QEMU with "tracewrap": operands only */
+	BAP_OLD_TRACEWRAP, /* its first version: memory operands have the width of a word whatever is accessed */
+	BAP_SNAPSHOT,      /* QEMU's plugin: all registers before each instruction; program counter and x86 flags are stale */
+	BAP_PIN,           /* Pin: operands only */
+	BAP_PIN_OLD,       /* no list of values after an instruction: what is written is listed with its old value */
+	BAP_UNKNOWN,
+};
+
+struct bap {
+	struct ts_recording base;
+	const struct ts_source *src; /* borrowed */
+	uint64_t version, arch, machine;
+	uint64_t n_frames; /* as the header says; 0: unknown */
+	uint64_t first;    /* file offset of the first frame */
+	uint64_t end;      /* of what is behind the last frame */
+	bool is_closed;    /* the recorder ended as it should: the index is there */
+	enum bap_recorder recorder;
+	char tracer[64];   /* name and version, printable */
+	uint64_t first_thread; /* id of the thread that executes the first instruction */
+	bool is_mem_reversed; /* memory values are numbers, least significant byte first, on a big-endian target */
+	bool has_modes;    /* ARM: each frame says which instruction set it is of */
+	uint64_t addr_mask;
+	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
+	struct bap_names names;
+
+	/* The index behind the frames, to be compared with what is found. */
+	uint64_t toc_step;     /* frames an entry; 0: it is not compared */
+	uint64_t toc_n;        /* entries */
+	uint64_t toc_first;    /* 1: entry 0 is of frame toc_step; 0: of frame 0, of which it only says where the meta frame is */
+
+	/* While the trace is read for the first time: */
+	uint64_t read_until; /* frames that begin before this offset have been looked at, their oddities counted */
+	uint64_t n_walked;
+	uint32_t n_modules;
+	bool is_walked;      /* to its end */
+};
+
+/* A reader at the first instruction. */
+struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err);
+
+/*
+ * Look at the first frames, with the names of all registers in place, to find which features of the architecture have values:
+ * *features, a mask; and whose the first instruction is.
+ *
+ * Returns false if there is no instruction (TS_EUNSUPPORTED), or if the trace is damaged before the first one.
+ */
+bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
+
+/* Fill the initial state with what comes before the first instruction. */
+bool bap_read_initial(struct bap *rec, struct ts_error *err);
+
+/* Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones? */
+bool bap_is_code_big_endian(struct bap *rec);
+
+/*
+ * Decide in which order the bytes of memory values stand: in that in which the first accesses contradict each other less;
+ * where both fit, rec->is_mem_reversed stays.
+ */
+void bap_vote_memory_order(struct bap *rec);
+
+#endif

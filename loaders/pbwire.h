@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Protobuf's wire format, read in place: fields of a message by a table that describes it.
+ *
+ * A message is a run of fields: a key (number * 8 + wire type), then a value.  Nothing is copied or allocated; what is read
+ * points into the message's bytes and lives as long as they do.  Unknown fields are skipped; of a field that comes twice the
+ * last one counts; fields may come in any order.
+ */
+#ifndef LOADERS_PBWIRE_H
+#define LOADERS_PBWIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/cursor.h"
+
+enum pb_wire {
+	PB_VARINT = 0,
+	PB_FIXED64 = 1,
+	PB_BYTES = 2,
+	PB_FIXED32 = 5,
+};
+
+/* What is known of a field: its name for messages, its wire type; field number i + 1 is at index i. */
+struct pb_field_def {
+	const char *name;
+	enum pb_wire wire;
+	bool is_must; /* a message without it means nothing */
+};
+
+struct pb_message_def {
+	const char *name;
+	const struct pb_field_def *fields;
+	unsigned n_fields; /* at most PB_MAX_FIELDS */
+};
+
+#define PB_MAX_FIELDS 8
+
+/* A field's value: a number (varint, fixed), or bytes. */
+struct pb_value {
+	uint64_t n;       /* the number, or how many bytes */
+	const uint8_t *p; /* the bytes; NULL for a number */
+	uint64_t off;     /* file offset of the value */
+};
+
+struct pb_message {
+	uint32_t present; /* bit i: field number i + 1 is there */
+	struct pb_value v[PB_MAX_FIELDS];
+};
+
+/* Varints of more than one byte. */
+uint64_t pb_long_varint(struct ts_cursor *c);
+
+/* A varint of up to ten bytes; fails (TS_ECORRUPT) on a longer one or at the end of the range. */
+static inline uint64_t pb_varint(struct ts_cursor *c)
+{
+	if (__builtin_expect(c->left > 0 && *c->p < 0x80, 1)) {
+		c->left--;
+		c->off++;
+		return *c->p++;
+	}
+	return pb_long_varint(c);
+}
+
+/*
+ * Read the message that fills @c.
+ *
+ * Returns true with @m filled; fields that are absent are zero and no bytes.
+ * Returns false (TS_ECORRUPT in the cursor's error, with the offset) for a field that passes the end, a wire type that is no
+ * value's or not that of the table, field number 0, or the lack of a field that must be there.
+ */
+bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_message *m);
+
+/*
+ * Read the next occurrence of field number @wanted, which repeats and holds bytes, of what is left of a message.
+ *
+ * Returns true with @item over its bytes; false at the end and, as above, on damage.
+ */
+bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted, struct ts_cursor *item);
+
+/* The same for a list: a message whose field 1 repeats. */
+static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_def *def, struct ts_cursor *item)
+{
+	return pb_next_of(list, def, 1, item);
+}
+
+static inline bool pb_has(const struct pb_message *m, unsigned number)
+{
+	return m->present >> (number - 1) & 1;
+}
+
+/* The bytes of a field as a message of their own. */
+static inline struct ts_cursor pb_sub(const struct pb_message *m, unsigned number, const struct ts_cursor *parent)
+{
+	const struct pb_value *v = &m->v[number - 1];
+
+	return ts_cursor(v->p, v->p ? (size_t)v->n : 0, v->off, parent->what, parent->err);
+}
+
+/* A signed number as "sint" stores it. */
+static inline int64_t pb_zigzag(uint64_t n)
+{
+	return (int64_t)(n >> 1 ^ (0 - (n & 1)));
+}
+
+#endif

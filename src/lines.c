@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk)
+bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {
 	if (__builtin_expect(t->n == t->cap, 0)) {
 		size_t cap = t->cap ? t->cap * 2 : 1024;
@@ -16,7 +16,7 @@ bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t 
 		t->items = p;
 		t->cap = cap;
 	}
-	t->items[t->n++] = (struct ts_touch){ page, line, chunk };
+	t->items[t->n++] = (struct ts_touch){ page, chunk, bytes, line };
 	return true;
 }
 
@@ -30,7 +30,7 @@ void ts_lines_fini(struct ts_lines *set)
 {
 	free(set->pages);
 	free(set->first);
-	free(set->chunks);
+	free(set->items);
 	*set = (struct ts_lines){ 0 };
 }
 
@@ -104,6 +104,19 @@ static uint32_t line_ordinal(const struct ts_line_page *p, unsigned line)
 	return p->first + bit_rank(p->has, line);
 }
 
+/* The quarters of which a byte was touched. */
+static unsigned quarters_of(unsigned bytes)
+{
+	bytes |= bytes >> 1;
+	bytes |= bytes >> 2;
+	return (bytes & 1) | (bytes >> 3 & 2) | (bytes >> 6 & 4) | (bytes >> 9 & 8);
+}
+
+static uint16_t pack_item(const struct ts_touch *t)
+{
+	return (uint16_t)(quarters_of(t->bytes) << TS_ITEM_CHUNK_BITS | t->chunk);
+}
+
 /* Counting sort: stable, so that chunks ascend within a line as they were noted. */
 static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank, uint32_t *ordinals,
 		       uint32_t *slots)
@@ -117,7 +130,7 @@ static void seal_items(struct ts_lines *set, const struct ts_touches *t, const u
 	for (size_t i = 0; i < t->n; i++) {
 		uint32_t slot = set->first[ordinals[i]]++;
 
-		set->chunks[slot] = t->items[i].chunk;
+		set->items[slot] = pack_item(&t->items[i]);
 		slots[i] = slot;
 	}
 	/* each entry now says where its line ends, that is where the next one begins */
@@ -136,8 +149,8 @@ bool ts_lines_seal(struct ts_lines *set, struct ts_touches *t, const uint64_t *p
 	*set = (struct ts_lines){ 0 };
 	if (rank && ordinals && slot && seal_pages(set, t, page_addrs, n_pages, rank)) {
 		set->first = calloc(set->n_lines + 1, sizeof(*set->first));
-		set->chunks = malloc((t->n ? t->n : 1) * sizeof(*set->chunks));
-		if (set->first && set->chunks) {
+		set->items = malloc((t->n ? t->n : 1) * sizeof(*set->items));
+		if (set->first && set->items) {
 			seal_items(set, t, rank, ordinals, slot);
 			t->n = 0;
 			done = true;
@@ -172,17 +185,14 @@ static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 	return lo;
 }
 
-bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *first, uint32_t *end)
+bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
 {
 	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
 	unsigned line = (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES;
-	uint32_t ordinal;
 
 	if (i == set->n_pages || set->pages[i].page != addr >> TS_PAGE_BITS || !has_bit(set->pages[i].has, line))
 		return false;
-	ordinal = line_ordinal(&set->pages[i], line);
-	*first = set->first[ordinal];
-	*end = set->first[ordinal + 1];
+	*ordinal = line_ordinal(&set->pages[i], line);
 	return true;
 }
 
@@ -194,7 +204,7 @@ static uint32_t item_lower_bound(const struct ts_lines *set, uint32_t first, uin
 	while (n) {
 		uint32_t half = n / 2;
 
-		if (set->chunks[first + half] < chunk) {
+		if (ts_lines_chunk(set, first + half) < chunk) {
 			first += half + 1;
 			n -= half + 1;
 		} else {
@@ -228,7 +238,8 @@ static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, ui
 				   last };
 }
 
-static bool walk_next(struct line_walk *w, uint32_t *ordinal)
+/* The next line: its ordinal, and which of its bytes are in the range. */
+static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 {
 	for (; w->page < w->set->n_pages; w->page++, w->line = 0) {
 		const struct ts_line_page *p = &w->set->pages[w->page];
@@ -236,43 +247,61 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal)
 		if (p->page > w->last >> TS_PAGE_BITS)
 			return false;
 		for (; w->line < TS_PAGE_LINES; w->line++) {
+			uint64_t addr = p->page << TS_PAGE_BITS | w->line << TS_LINE_BITS;
+
 			if (!has_bit(p->has, w->line))
 				continue;
-			if (((p->page << TS_PAGE_BITS) | (w->line << TS_LINE_BITS)) > w->last)
+			if (addr > w->last)
 				return false;
 			*ordinal = line_ordinal(p, w->line++);
+			*bytes = UINT16_MAX;
+			if (w->addr > addr)
+				*bytes &= (uint16_t)(UINT16_MAX << (w->addr - addr));
+			if (w->last - addr < TS_LINE_LEN)
+				*bytes &= (uint16_t)(UINT16_MAX >> (TS_LINE_LEN - 1 - (w->last - addr)));
 			return true;
 		}
 	}
 	return false;
 }
 
-uint32_t ts_lines_next(const struct ts_lines *set, uint64_t addr, uint64_t last, uint32_t chunk)
+static bool touches(const struct ts_lines *set, const uint16_t *exact, uint32_t item, uint16_t bytes)
+{
+	return exact ? exact[item] & bytes : set->items[item] >> TS_ITEM_CHUNK_BITS & quarters_of(bytes);
+}
+
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
 	uint32_t best = UINT32_MAX, line;
+	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line)) {
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
 		uint32_t end = set->first[line + 1];
 		uint32_t i = item_lower_bound(set, set->first[line], end, chunk);
 
-		if (i < end && set->chunks[i] < best)
-			best = set->chunks[i];
+		while (i < end && !touches(set, exact, i, bytes))
+			i++;
+		if (i < end && ts_lines_chunk(set, i) < best)
+			best = ts_lines_chunk(set, i);
 	}
 	return best;
 }
 
-uint32_t ts_lines_prev(const struct ts_lines *set, uint64_t addr, uint64_t last, uint32_t chunk)
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
 	uint32_t best = UINT32_MAX, line;
+	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line)) {
-		uint32_t end = set->first[line + 1];
-		uint32_t i = ts_lines_before(set, set->first[line], end, chunk + 1);
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
+		uint32_t first = set->first[line];
+		uint32_t i = item_lower_bound(set, first, set->first[line + 1], chunk + 1);
 
-		if (i < end && (best == UINT32_MAX || set->chunks[i] > best))
-			best = set->chunks[i];
+		while (i > first && !touches(set, exact, i - 1, bytes))
+			i--;
+		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
+			best = ts_lines_chunk(set, i - 1);
 	}
 	return best;
 }
@@ -280,5 +309,5 @@ uint32_t ts_lines_prev(const struct ts_lines *set, uint64_t addr, uint64_t last,
 size_t ts_lines_mem(const struct ts_lines *set)
 {
 	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +
-	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->chunks);
+	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->items);
 }

@@ -3,9 +3,9 @@
  * In which chunks of a segment each line was touched.
  *
  * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by chunk; sealing sorts
- * them by line.  Sealed, a set is three arrays: pages with a bitmap of their lines, where each line's items begin, and the
- * items' chunks (ascending within a line, relative to the segment).  Whoever keeps something with each touch keeps it in an
- * array of its own in the order of the items.
+ * them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's items begin, and the items: the chunk
+ * (ascending within a line, relative to the segment) and which quarters of the line.  Whoever keeps more with each touch keeps
+ * it in an array of its own in the order of the items.
  */
 #ifndef TS_LINES_H
 #define TS_LINES_H
@@ -34,8 +34,9 @@
 /* One touch, as noted. */
 struct ts_touch {
 	uint32_t page;  /* the noter's ordinal of the page */
-	uint8_t line;   /* in the page */
 	uint16_t chunk; /* relative to the segment */
+	uint16_t bytes; /* bit i: byte i of the line */
+	uint8_t line;   /* in the page */
 };
 
 struct ts_touches {
@@ -44,7 +45,7 @@ struct ts_touches {
 };
 
 /* Note a touch; chunks must not descend.  Returns false if memory is exhausted. */
-bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk);
+bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes);
 void ts_touches_fini(struct ts_touches *t);
 
 struct ts_line_page {
@@ -53,12 +54,15 @@ struct ts_line_page {
 	uint32_t first;  /* ordinal of its first line */
 };
 
+#define TS_ITEM_CHUNK_BITS 12
+_Static_assert(TS_SEGMENT_CHUNKS <= 1u << TS_ITEM_CHUNK_BITS, "a chunk's number fits an item");
+
 struct ts_lines {
 	struct ts_line_page *pages; /* owned; ascending */
 	size_t n_pages;
 	uint32_t *first;            /* owned; n_lines + 1: line i has items first[i] .. first[i + 1] - 1 */
 	size_t n_lines;
-	uint16_t *chunks;           /* owned; one an item */
+	uint16_t *items;            /* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
 };
 
 /*
@@ -73,19 +77,25 @@ bool ts_lines_seal(struct ts_lines *set, struct ts_touches *t, const uint64_t *p
 		   uint32_t **slots);
 void ts_lines_fini(struct ts_lines *set);
 
-/* Items of the line at @addr: *first and *end get their range.  Returns false if the line is not in the set. */
-bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *first, uint32_t *end);
+/* The ordinal of the line at @addr.  Returns false if it is not in the set. */
+bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
+
+static inline uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item)
+{
+	return set->items[item] & ((1u << TS_ITEM_CHUNK_BITS) - 1);
+}
 
 /* The last item of [first, end) with a chunk below @chunk.  Returns its ordinal, @end if there is none. */
 uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
 
 /*
- * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
+ * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.  @exact tells which
+ * bytes each item is about; if it is NULL, quarters of lines are taken for them.
  *
  * Returns it, UINT32_MAX if there is none.
  */
-uint32_t ts_lines_next(const struct ts_lines *set, uint64_t addr, uint64_t last, uint32_t chunk);
-uint32_t ts_lines_prev(const struct ts_lines *set, uint64_t addr, uint64_t last, uint32_t chunk);
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk);
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk);
 
 /* Bytes of memory that the set holds. */
 size_t ts_lines_mem(const struct ts_lines *set);

@@ -12,14 +12,14 @@
 
 #include "lines.h"
 
+struct ts_marks;
+
 struct ts_page {
-	uint64_t page;      /* address >> TS_PAGE_BITS */
-	uint32_t layer;     /* the second half of the key; what it means is the user's */
-	uint32_t id;        /* ordinal, in order of appearance */
-	uint64_t known[64]; /* bit i: byte i is known */
-	uint64_t dirty[4];  /* lines written, and lines read, since the user last asked */
-	uint64_t read[4];
-	bool is_listed;     /* the user has it on its list of touched pages */
+	uint64_t page;          /* address >> TS_PAGE_BITS */
+	uint32_t layer;         /* the second half of the key; what it means is the user's */
+	uint32_t id;            /* ordinal, in order of appearance */
+	struct ts_marks *marks; /* the user's, NULL at first */
+	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
 };
 

@@ -2,23 +2,34 @@
 #include "space.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "layers.h"
 #include "lines.h"
 #include "pages.h"
+#include "versions.h"
 
-/* A line at the end of a chunk. */
-struct version {
-	uint16_t known; /* bit i: byte i */
-	uint8_t data[TS_LINE_LEN];
-};
+#define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
 
 struct segment {
-	struct ts_lines writes;
-	struct version *versions; /* owned; one an item of writes */
+	struct ts_versions versions; /* of the lines that were changed */
+	struct ts_lines silent;      /* lines that were written with what they held, and not changed in the chunk */
 	struct ts_lines reads;
+};
+
+/* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
+struct ts_marks {
+	uint64_t changed[64]; /* also written */
+	uint64_t written[64];
+	uint64_t read[64];
+	uint64_t written_words, read_words; /* bit i: word i is not 0 */
+};
+
+struct touched {
+	struct ts_page *page;   /* borrowed */
+	struct ts_marks *marks; /* owned, beyond n_touched too; all 0 there */
 };
 
 struct ts_space {
@@ -31,11 +42,10 @@ struct ts_space {
 
 	/* building */
 	struct ts_pages now;      /* current contents of the pages that steps touched */
-	struct ts_page **touched; /* owned; those touched in this chunk */
+	struct touched *touched;  /* owned; the pages touched in this chunk */
 	size_t n_touched, cap_touched;
-	struct ts_touches writes, reads;
-	struct version *versions; /* owned; one a touch of writes */
-	size_t cap_versions;
+	struct ts_changes changes;
+	struct ts_touches silent, reads;
 	bool is_failed;
 	uint64_t n_inferred, n_unexplained, n_pages;
 };
@@ -60,13 +70,14 @@ void ts_space_end_build(struct ts_space *sp)
 	if (sp->now.n)
 		sp->n_pages = sp->now.n;
 	ts_pages_fini(&sp->now);
-	ts_touches_fini(&sp->writes);
+	ts_changes_fini(&sp->changes);
+	ts_touches_fini(&sp->silent);
 	ts_touches_fini(&sp->reads);
+	for (size_t i = 0; i < sp->cap_touched; i++)
+		free(sp->touched[i].marks);
 	free(sp->touched);
-	free(sp->versions);
 	sp->touched = NULL;
-	sp->versions = NULL;
-	sp->n_touched = sp->cap_touched = sp->cap_versions = 0;
+	sp->n_touched = sp->cap_touched = 0;
 }
 
 void ts_space_free(struct ts_space *sp)
@@ -75,9 +86,9 @@ void ts_space_free(struct ts_space *sp)
 		return;
 	ts_space_end_build(sp);
 	for (size_t i = 0; i < sp->n_segments; i++) {
-		ts_lines_fini(&sp->segments[i].writes);
+		ts_versions_fini(&sp->segments[i].versions);
+		ts_lines_fini(&sp->segments[i].silent);
 		ts_lines_fini(&sp->segments[i].reads);
-		free(sp->segments[i].versions);
 	}
 	free(sp->segments);
 	ts_layers_fini(&sp->layers);
@@ -122,28 +133,24 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 		ts_image_fill(image, 0, first, len, data, known);
 }
 
-/* The newest version of the line at @addr in chunks [from, until), NULL if there is none. */
-static const struct version *find_version(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until)
+/* What chunks [from, until) made of the line at @addr; v->known tells which bytes they changed, or are known anyway. */
+static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until, struct ts_version *v)
 {
 	uint64_t seg = until ? (until - 1) / TS_SEGMENT_CHUNKS : 0;
 
+	v->known = 0;
 	if (until <= from || !sp->n_segments)
-		return NULL;
+		return;
 	if (seg >= sp->n_segments)
 		seg = sp->n_segments - 1;
 	for (;; seg--) {
-		const struct ts_lines *set = &sp->segments[seg].writes;
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint64_t rel = until - start < TS_SEGMENT_CHUNKS ? until - start : TS_SEGMENT_CHUNKS;
-		uint32_t first, end, i;
 
-		if (ts_lines_find(set, addr, &first, &end)) {
-			i = ts_lines_before(set, first, end, (uint32_t)rel);
-			if (i < end)
-				return start + set->chunks[i] >= from ? &sp->segments[seg].versions[i] : NULL;
-		}
-		if (start <= from)
-			return NULL;
+		if (ts_versions_read(&sp->segments[seg].versions, addr, from > start ? (uint32_t)(from - start) : 0,
+				     (uint32_t)rel, v) ||
+		    start <= from)
+			return;
 	}
 }
 
@@ -152,14 +159,15 @@ static void overlay_versions(const struct ts_space *sp, uint64_t from, uint64_t 
 			     uint8_t *data, uint8_t *known)
 {
 	size_t len = (size_t)(last - first) + 1;
+	struct ts_version v;
 
 	for (size_t i = 0; i < len;) {
 		unsigned off = (unsigned)((first + i) % TS_LINE_LEN);
-		const struct version *v = find_version(sp, first + i - off, from, until);
 
+		read_line(sp, first + i - off, from, until, &v);
 		for (; off < TS_LINE_LEN && i < len; off++, i++) {
-			if (v && v->known >> off & 1) {
-				data[i] = v->data[off];
+			if (v.known >> off & 1) {
+				data[i] = v.data[off];
 				known[i] = 1;
 			}
 		}
@@ -233,36 +241,38 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 
 /* ------------------------------------------------------------------------------------------------ building */
 
-/* Bits of the lines that overlap [off, off + len) of a page. */
-static void mark_lines(uint64_t *bits, unsigned off, unsigned len)
+static bool grow_touched(struct ts_space *sp)
 {
-	unsigned line = off / TS_LINE_LEN, end = (off + len - 1) / TS_LINE_LEN + 1;
+	size_t cap = sp->cap_touched ? sp->cap_touched * 2 : 64;
+	struct touched *p = realloc(sp->touched, cap * sizeof(*p));
 
-	while (line < end) {
-		unsigned bit = line % 64, n = end - line < 64 - bit ? end - line : 64 - bit;
-
-		bits[line / 64] |= ts_bit_run(bit, n);
-		line += n;
-	}
+	if (!p)
+		return false;
+	memset(p + sp->cap_touched, 0, (cap - sp->cap_touched) * sizeof(*p));
+	sp->touched = p;
+	sp->cap_touched = cap;
+	return true;
 }
 
+/* Give the page its marks for this chunk.  Returns false if memory is exhausted. */
 static bool list_page(struct ts_space *sp, struct ts_page *pg)
 {
-	if (pg->is_listed)
-		return true;
-	if (sp->n_touched == sp->cap_touched) {
-		size_t cap = sp->cap_touched ? sp->cap_touched * 2 : 64;
-		struct ts_page **p = realloc(sp->touched, cap * sizeof(struct ts_page *));
+	struct touched *t;
 
-		if (!p) {
-			sp->is_failed = true;
-			return false;
-		}
-		sp->touched = p;
-		sp->cap_touched = cap;
+	if (sp->n_touched == sp->cap_touched && !grow_touched(sp)) {
+		sp->is_failed = true;
+		return false;
 	}
-	sp->touched[sp->n_touched++] = pg;
-	pg->is_listed = true;
+	t = &sp->touched[sp->n_touched];
+	if (!t->marks)
+		t->marks = calloc(1, sizeof(*t->marks));
+	if (!t->marks) {
+		sp->is_failed = true;
+		return false;
+	}
+	t->page = pg;
+	pg->marks = t->marks;
+	sp->n_touched++;
 	return true;
 }
 
@@ -295,24 +305,76 @@ static struct ts_page *first_touch(struct ts_space *sp, uint64_t page)
 	return pg;
 }
 
-/* A part of a range that lies in one page. */
+/* A part of a range that lies in one word of a page's bits. */
 struct piece {
 	struct ts_page *pg;
-	unsigned off, len;
+	unsigned off, len; /* bytes */
+	unsigned word;
+	uint64_t bits;     /* in that word */
 };
 
 /* The piece at @addr of a range with @left bytes left, its page touched.  Returns false if memory is exhausted. */
 static inline bool take_piece(struct ts_space *sp, uint64_t addr, uint64_t left, struct piece *p)
 {
+	unsigned room = 64 - (unsigned)addr % 64;
+
 	p->off = (unsigned)(addr % TS_PAGE_LEN);
-	p->len = left < TS_PAGE_LEN - p->off ? (unsigned)left : TS_PAGE_LEN - p->off;
+	p->len = left < room ? (unsigned)left : room;
+	p->word = p->off / 64;
+	p->bits = ts_bit_run(p->off % 64, p->len);
 	p->pg = ts_pages_get(&sp->now, addr >> TS_PAGE_BITS, 0);
 	if (__builtin_expect(!p->pg, 0)) {
 		p->pg = first_touch(sp, addr >> TS_PAGE_BITS);
 		if (!p->pg)
 			return false;
 	}
-	return p->pg->is_listed || list_page(sp, p->pg);
+	return p->pg->marks || list_page(sp, p->pg);
+}
+
+static inline void mark_write(const struct piece *p, uint64_t changed)
+{
+	p->pg->marks->changed[p->word] |= changed;
+	p->pg->marks->written[p->word] |= p->bits;
+	p->pg->marks->written_words |= UINT64_C(1) << p->word;
+}
+
+/* Bit i: byte i of the word, counted from its low end, is not 0. */
+static inline uint64_t nonzero_bytes(uint64_t x)
+{
+	x |= x >> 4;
+	x |= x >> 2;
+	x |= x >> 1;
+	return (x & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static inline uint64_t load(const uint8_t *p, unsigned len)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, len);
+	return le64toh(v);
+}
+
+/* Copy at most 64 bytes.  Bit i of the result: byte i is not what it was. */
+static inline uint64_t copy_changes(uint8_t *to, const uint8_t *from, unsigned len)
+{
+	uint64_t changed = 0;
+	unsigned i = 0;
+
+	for (; i + 8 <= len; i += 8) {
+		changed |= nonzero_bytes(load(to + i, 8) ^ load(from + i, 8)) << i;
+		memcpy(to + i, from + i, 8);
+	}
+	if (len - i >= 4) {
+		changed |= nonzero_bytes(load(to + i, 4) ^ load(from + i, 4)) << i;
+		memcpy(to + i, from + i, 4);
+		i += 4;
+	}
+	for (; i < len; i++) {
+		changed |= (uint64_t)(to[i] != from[i]) << i;
+		to[i] = from[i];
+	}
+	return changed;
 }
 
 void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
@@ -320,9 +382,10 @@ void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uin
 	struct piece p;
 
 	for (; len && take_piece(sp, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		memcpy(p.pg->data + p.off, data, p.len);
-		ts_page_know(p.pg, p.off, p.len);
-		mark_lines(p.pg->dirty, p.off, p.len);
+		uint64_t changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64;
+
+		mark_write(&p, changed | (p.bits & ~p.pg->known[p.word]));
+		p.pg->known[p.word] |= p.bits;
 	}
 }
 
@@ -330,8 +393,10 @@ void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len)
 {
 	struct piece p;
 
-	for (; len && take_piece(sp, addr, len, &p); addr += p.len, len -= p.len)
-		mark_lines(p.pg->read, p.off, p.len);
+	for (; len && take_piece(sp, addr, len, &p); addr += p.len, len -= p.len) {
+		p.pg->marks->read[p.word] |= p.bits;
+		p.pg->marks->read_words |= UINT64_C(1) << p.word;
+	}
 }
 
 /* Bytes within one page were there since @layer, which governs them all, began. */
@@ -354,18 +419,23 @@ static uint32_t governing_layer(const struct ts_space *sp, uint64_t addr)
 	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr);
 }
 
-static void see_byte(struct ts_space *sp, const struct piece *p, unsigned i, uint64_t addr, uint8_t value,
-		     bool *is_contradiction)
+/* Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is known. */
+static void infer_piece(struct ts_space *sp, const struct piece *p, uint64_t addr, const uint8_t *data)
 {
-	if (!ts_page_knows(p->pg, i)) {
-		infer(sp, governing_layer(sp, addr), addr, &value, 1);
-		sp->n_inferred++;
-	} else if (p->pg->data[i] != value) {
-		*is_contradiction = true;
-		mark_lines(p->pg->dirty, i, 1);
+	uint64_t last = addr + (p->len - 1), unknown = (p->bits & ~p->pg->known[p->word]) >> p->off % 64;
+	uint32_t layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
+	const struct ts_layer *l = &sp->layers.items[layer];
+
+	sp->n_inferred += (unsigned)__builtin_popcountll(unknown);
+	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64) {
+		infer(sp, layer, addr, data, p->len);
+		return;
 	}
-	p->pg->data[i] = value;
-	ts_page_know(p->pg, i, 1);
+	for (; unknown; unknown &= unknown - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(unknown);
+
+		infer(sp, governing_layer(sp, addr + i), addr + i, data + i, 1);
+	}
 }
 
 void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
@@ -374,10 +444,17 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 	struct piece p;
 
 	for (; len && take_piece(sp, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		if (ts_page_knows_all(p.pg, p.off, p.len) && !memcmp(p.pg->data + p.off, data, p.len))
-			continue;
-		for (unsigned i = 0; i < p.len; i++)
-			see_byte(sp, &p, p.off + i, addr + i, data[i], &is_contradiction);
+		uint64_t *known = &p.pg->known[p.word], changed;
+
+		if (__builtin_expect((*known & p.bits) != p.bits, 0))
+			infer_piece(sp, &p, addr, data);
+		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
+		*known |= p.bits;
+		if (__builtin_expect(changed != 0, 0)) {
+			p.bits = changed;
+			mark_write(&p, changed);
+			is_contradiction = true;
+		}
 	}
 	sp->n_unexplained += is_contradiction;
 }
@@ -413,8 +490,20 @@ void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, u
 	}
 }
 
+/* Bytes [first, last] of a touched page start afresh. */
+static void refill(struct ts_page *pg, uint64_t first, uint64_t last, enum ts_fill fill)
+{
+	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
+
+	memset(pg->data + off, 0, len);
+	if (fill == TS_FILL_ZERO)
+		ts_page_know(pg, off, len);
+	else
+		ts_page_forget(pg, off, len);
+}
+
 /* The touched pages follow a new layer over [first, last]; either the pages or the range may be the fewer. */
-static void repaint_touched(struct ts_space *sp, uint64_t first, uint64_t last)
+static void refill_touched(struct ts_space *sp, uint64_t first, uint64_t last, enum ts_fill fill)
 {
 	uint64_t n_range = (last >> TS_PAGE_BITS) - (first >> TS_PAGE_BITS) + 1;
 	uint64_t n = n_range < sp->now.n ? n_range : sp->now.n;
@@ -429,7 +518,7 @@ static void repaint_touched(struct ts_space *sp, uint64_t first, uint64_t last)
 		start = pg->page << TS_PAGE_BITS;
 		end = start + (TS_PAGE_LEN - 1);
 		if (start <= last && end >= first)
-			repaint(sp, pg, first > start ? first : start, last < end ? last : end);
+			refill(pg, first > start ? first : start, last < end ? last : end, fill);
 	}
 }
 
@@ -449,62 +538,74 @@ void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t le
 		sp->is_failed = true;
 		return;
 	}
-	repaint_touched(sp, addr, last);
+	refill_touched(sp, addr, last, fill);
 	for (; is_write && len && take_piece(sp, addr, len, &p); addr += p.len, len -= p.len)
-		mark_lines(p.pg->dirty, p.off, p.len);
+		mark_write(&p, p.bits);
 }
 
-static bool room_for_version(struct ts_space *sp)
+static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned line, uint16_t chunk, uint16_t changed)
 {
-	size_t cap;
-	struct version *p;
+	struct ts_version v;
 
-	if (sp->writes.n < sp->cap_versions)
-		return true;
-	cap = sp->cap_versions ? sp->cap_versions * 2 : 1024;
-	p = realloc(sp->versions, cap * sizeof(*p));
-	if (!p)
-		return false;
-	sp->versions = p;
-	sp->cap_versions = cap;
+	v.known = (uint16_t)(pg->known[line / 4] >> (line % 4 * 16));
+	v.changed = changed;
+	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
+	return ts_changes_add(&sp->changes, pg->id, (uint8_t)line, chunk, &v);
+}
+
+/* The four lines of a word of marks. */
+static bool note_writes(struct ts_space *sp, const struct ts_page *pg, unsigned word, uint16_t chunk)
+{
+	uint64_t changed = pg->marks->changed[word], written = pg->marks->written[word];
+
+	for (unsigned line = word * 4; written; line++, changed >>= 16, written >>= 16) {
+		if ((uint16_t)changed && !note_version(sp, pg, line, chunk, (uint16_t)changed))
+			return false;
+		if ((uint16_t)written && !(uint16_t)changed &&
+		    !ts_touches_add(&sp->silent, pg->id, (uint8_t)line, chunk, (uint16_t)written))
+			return false;
+	}
 	return true;
 }
 
-static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned line, uint16_t chunk)
+static bool note_reads(struct ts_space *sp, const struct ts_page *pg, unsigned word, uint16_t chunk)
 {
-	struct version *v;
+	uint64_t read = pg->marks->read[word];
 
-	if (!room_for_version(sp))
-		return false;
-	v = &sp->versions[sp->writes.n];
-	v->known = (uint16_t)(pg->known[line / 4] >> (line % 4 * 16));
-	memcpy(v->data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
-	return ts_touches_add(&sp->writes, pg->id, (uint8_t)line, chunk);
+	for (unsigned line = word * 4; read; line++, read >>= 16) {
+		if ((uint16_t)read && !ts_touches_add(&sp->reads, pg->id, (uint8_t)line, chunk, (uint16_t)read))
+			return false;
+	}
+	return true;
 }
 
-/* Versions of the lines that the chunk wrote, notes of those that it read. */
+/* Versions of the lines that the chunk changed, notes of those that it wrote or read; the marks go. */
 static bool note_page(struct ts_space *sp, struct ts_page *pg, uint16_t chunk)
 {
-	for (unsigned w = 0; w < 4; w++) {
-		for (uint64_t bits = pg->dirty[w]; bits; bits &= bits - 1) {
-			if (!note_version(sp, pg, w * 64 + (unsigned)__builtin_ctzll(bits), chunk))
-				return false;
-		}
-		for (uint64_t bits = pg->read[w]; bits; bits &= bits - 1) {
-			if (!ts_touches_add(&sp->reads, pg->id, (uint8_t)(w * 64 + (unsigned)__builtin_ctzll(bits)),
-					    chunk))
-				return false;
-		}
-		pg->dirty[w] = pg->read[w] = 0;
+	struct ts_marks *m = pg->marks;
+
+	for (; m->written_words; m->written_words &= m->written_words - 1) {
+		unsigned word = (unsigned)__builtin_ctzll(m->written_words);
+
+		if (!note_writes(sp, pg, word, chunk))
+			return false;
+		m->changed[word] = m->written[word] = 0;
 	}
-	pg->is_listed = false;
+	for (; m->read_words; m->read_words &= m->read_words - 1) {
+		unsigned word = (unsigned)__builtin_ctzll(m->read_words);
+
+		if (!note_reads(sp, pg, word, chunk))
+			return false;
+		m->read[word] = 0;
+	}
+	pg->marks = NULL;
 	return true;
 }
 
 bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk)
 {
 	for (size_t i = 0; i < sp->n_touched && !sp->is_failed; i++)
-		sp->is_failed = !note_page(sp, sp->touched[i], (uint16_t)(chunk % TS_SEGMENT_CHUNKS));
+		sp->is_failed = !note_page(sp, sp->touched[i].page, (uint16_t)(chunk % TS_SEGMENT_CHUNKS));
 	sp->n_touched = 0;
 	return !sp->is_failed;
 }
@@ -528,20 +629,10 @@ static bool room_for_segment(struct ts_space *sp, uint64_t segment)
 	return true;
 }
 
-static struct version *sort_versions(const struct version *versions, const uint32_t *slots, size_t n)
-{
-	struct version *sorted = malloc((n ? n : 1) * sizeof(*sorted));
-
-	for (size_t i = 0; sorted && i < n; i++)
-		sorted[slots[i]] = versions[i];
-	return sorted;
-}
-
 bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 {
-	size_t n_pages = sp->now.n, n = sp->writes.n;
+	size_t n_pages = sp->now.n;
 	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
-	uint32_t *slots = NULL;
 	bool done = false;
 
 	if (page_addrs && room_for_segment(sp, segment)) {
@@ -549,31 +640,48 @@ bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 
 		for (size_t i = 0; i < n_pages; i++)
 			page_addrs[i] = sp->now.by_id[i]->page;
-		if (ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL) &&
-		    ts_lines_seal(&seg->writes, &sp->writes, page_addrs, n_pages, &slots)) {
-			seg->versions = sort_versions(sp->versions, slots, n);
-			done = seg->versions != NULL;
-		}
+		done = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
+		       ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
+		       ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);
 		sp->n_segments = (size_t)segment + 1;
 	}
-	free(slots);
 	free(page_addrs);
 	return done;
 }
 
 /* ------------------------------------------------------------------------------------------------ next and previous */
 
-static const struct ts_lines *segment_set(const struct ts_space *sp, uint64_t seg, bool is_write)
+/* The sets of a segment that can be asked. */
+enum set {
+	CHANGES, /* bytes that were changed */
+	CHANGED_LINES,
+	SILENT,
+	READS,
+};
+
+static const struct ts_lines *set_of(const struct segment *seg, enum set set, const uint16_t **exact)
 {
-	return is_write ? &sp->segments[seg].writes : &sp->segments[seg].reads;
+	*exact = set == CHANGES ? seg->versions.changed : NULL;
+	switch (set) {
+	case CHANGES:
+	case CHANGED_LINES:
+		return &seg->versions.lines;
+	case SILENT:
+		return &seg->silent;
+	case READS:
+		break;
+	}
+	return &seg->reads;
 }
 
-static uint64_t next_chunk(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last, bool is_write)
+static uint64_t next_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	for (uint64_t seg = chunk / TS_SEGMENT_CHUNKS; seg < sp->n_segments; seg++) {
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel = chunk > start ? (uint32_t)(chunk - start) : 0;
-		uint32_t found = ts_lines_next(segment_set(sp, seg, is_write), addr, last, rel);
+		const uint16_t *exact;
+		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
+		uint32_t found = ts_lines_next(lines, exact, addr, last, rel);
 
 		if (found != UINT32_MAX)
 			return start + found;
@@ -581,7 +689,7 @@ static uint64_t next_chunk(const struct ts_space *sp, uint64_t chunk, uint64_t a
 	return TS_NO_CHUNK;
 }
 
-static uint64_t prev_chunk(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last, bool is_write)
+static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	uint64_t seg = chunk / TS_SEGMENT_CHUNKS + 1;
 
@@ -590,7 +698,9 @@ static uint64_t prev_chunk(const struct ts_space *sp, uint64_t chunk, uint64_t a
 	while (seg-- > 0) {
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel = chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
-		uint32_t found = ts_lines_prev(segment_set(sp, seg, is_write), addr, last, rel);
+		const uint16_t *exact;
+		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
+		uint32_t found = ts_lines_prev(lines, exact, addr, last, rel);
 
 		if (found != UINT32_MAX)
 			return start + found;
@@ -598,24 +708,48 @@ static uint64_t prev_chunk(const struct ts_space *sp, uint64_t chunk, uint64_t a
 	return TS_NO_CHUNK;
 }
 
+uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return next_in(sp, CHANGES, chunk, addr, last);
+}
+
+uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return prev_in(sp, CHANGES, chunk, addr, last);
+}
+
+/* A chunk that changed any byte of a line may have written all of them. */
 uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_chunk(sp, chunk, addr, last, true);
+	uint64_t changed = next_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
+	uint64_t silent = next_in(sp, SILENT, chunk, addr, last);
+
+	return silent < changed ? silent : changed;
 }
 
 uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_chunk(sp, chunk, addr, last, true);
+	uint64_t changed = prev_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
+	uint64_t silent = prev_in(sp, SILENT, chunk, addr, last);
+
+	if (changed == TS_NO_CHUNK || silent == TS_NO_CHUNK)
+		return changed == TS_NO_CHUNK ? silent : changed;
+	return silent > changed ? silent : changed;
 }
 
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_chunk(sp, chunk, addr, last, false);
+	return next_in(sp, READS, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_chunk(sp, chunk, addr, last, false);
+	return prev_in(sp, READS, chunk, addr, last);
+}
+
+static uint64_t n_items(const struct ts_lines *set)
+{
+	return set->first ? set->first[set->n_lines] : 0;
 }
 
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
@@ -627,10 +761,11 @@ void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
 	};
 	for (size_t i = 0; i < sp->n_segments; i++) {
 		const struct segment *seg = &sp->segments[i];
-		uint64_t n = seg->writes.first ? seg->writes.first[seg->writes.n_lines] : 0;
 
-		stats->n_versions += n;
-		stats->n_reads += seg->reads.first ? seg->reads.first[seg->reads.n_lines] : 0;
-		stats->index_len += ts_lines_mem(&seg->writes) + ts_lines_mem(&seg->reads) + n * sizeof(struct version);
+		stats->n_versions += n_items(&seg->versions.lines);
+		stats->n_silent += n_items(&seg->silent);
+		stats->n_reads += n_items(&seg->reads);
+		stats->index_len += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent);
+		stats->reads_len += ts_lines_mem(&seg->reads);
 	}
 }

@@ -22,12 +22,14 @@ struct ts_space;
 
 /* What a space holds, for `info` and the benchmark. */
 struct ts_space_stats {
-	uint64_t n_versions;    /* line versions */
+	uint64_t n_versions;    /* (line, chunk) pairs that were changed */
+	uint64_t n_silent;      /* (line, chunk) pairs that were written, but not changed */
 	uint64_t n_reads;       /* (line, chunk) pairs that were read */
 	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
 	uint64_t n_unexplained; /* reads that contradict what was known */
 	uint64_t n_pages;       /* pages touched by steps */
-	uint64_t index_len;     /* bytes of the sealed part */
+	uint64_t index_len;     /* bytes of the sealed part, reads left out */
+	uint64_t reads_len;     /* bytes of the sealed part that say what was read */
 };
 
 /*
@@ -90,10 +92,13 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 		   uint8_t *known);
 
 /*
- * The first chunk >= @chunk (the last chunk <= @chunk) in which a line that overlaps [addr, last] was written, or read.
+ * The first chunk >= @chunk (the last chunk <= @chunk) in which a byte of [addr, last] was changed (written and became different,
+ * or known), perhaps written (changed or not), read.
  *
  * Returns TS_NO_CHUNK if there is none.
  */
+uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);

@@ -15,13 +15,13 @@ static const uint64_t pages[] = { UINT64_MAX >> TS_PAGE_BITS, 7, 0, 8, 0x7ffff, 
 #define N_PAGES 6
 #define N_CHUNKS 60
 
-static bool is_touched[N_PAGES][TS_PAGE_LINES][N_CHUNKS];
+static uint16_t touched[N_PAGES][TS_PAGE_LINES][N_CHUNKS]; /* bytes of each line */
 static struct ts_touches touches;
 static struct ts_lines set;
 
 static void setup(void)
 {
-	memset(is_touched, 0, sizeof(is_touched));
+	memset(touched, 0, sizeof(touched));
 	touches = (struct ts_touches){ 0 };
 	set = (struct ts_lines){ 0 };
 }
@@ -32,10 +32,10 @@ static void teardown(void)
 	ts_lines_fini(&set);
 }
 
-static void touch(uint32_t page, unsigned line, unsigned chunk)
+static void touch(uint32_t page, unsigned line, unsigned chunk, uint16_t bytes)
 {
-	is_touched[page][line][chunk] = true;
-	if (!ts_touches_add(&touches, page, (uint8_t)line, (uint16_t)chunk))
+	touched[page][line][chunk] = bytes;
+	if (!ts_touches_add(&touches, page, (uint8_t)line, (uint16_t)chunk, bytes))
 		ck_abort_msg("no memory");
 }
 
@@ -47,8 +47,8 @@ static void touch_at_random(struct script_random *r)
 			uint32_t page = (uint32_t)script_below(r, N_PAGES);
 			unsigned line = (unsigned)script_below(r, 4) * 63 + (unsigned)script_below(r, 3);
 
-			if (!is_touched[page][line][chunk])
-				touch(page, line, chunk);
+			if (!touched[page][line][chunk])
+				touch(page, line, chunk, (uint16_t)(1 + script_below(r, UINT16_MAX)));
 		}
 	}
 }
@@ -58,13 +58,14 @@ static uint64_t line_addr(uint32_t page, unsigned line)
 	return pages[page] << TS_PAGE_BITS | line << TS_LINE_BITS;
 }
 
-/* Was a line that overlaps the range touched in the chunk? */
+/* Was a quarter of a line that overlaps the range touched in the chunk? */
 static bool is_any_touched(uint64_t addr, uint64_t last, unsigned chunk)
 {
 	for (uint32_t page = 0; page < N_PAGES; page++) {
-		for (unsigned line = 0; line < TS_PAGE_LINES; line++) {
-			if (is_touched[page][line][chunk] && line_addr(page, line) <= last &&
-			    line_addr(page, line) + (TS_LINE_LEN - 1) >= addr)
+		for (unsigned i = 0; i < TS_PAGE_LINES * 4; i++) {
+			uint64_t quarter = line_addr(page, i / 4) + i % 4 * 4;
+
+			if (touched[page][i / 4][chunk] >> i % 4 * 4 & 0xf && quarter <= last && quarter + 3 >= addr)
 				return true;
 		}
 	}
@@ -79,8 +80,8 @@ static void check(uint64_t addr, uint64_t last, unsigned chunk)
 		next++;
 	while (prev > 0 && !is_any_touched(addr, last, prev - 1))
 		prev--;
-	ck_assert_uint_eq(ts_lines_next(&set, addr, last, chunk), next < N_CHUNKS ? next : UINT32_MAX);
-	ck_assert_uint_eq(ts_lines_prev(&set, addr, last, chunk), prev ? prev - 1 : UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_next(&set, NULL, addr, last, chunk), next < N_CHUNKS ? next : UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_prev(&set, NULL, addr, last, chunk), prev ? prev - 1 : UINT32_MAX);
 }
 
 START_TEST(next_and_previous_chunk_of_any_range_are_those_of_the_table)
@@ -106,7 +107,7 @@ START_TEST(a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot)
 {
 	struct script_random r = { 4 };
 	struct ts_touch noted[2000];
-	uint32_t *slots, first, end;
+	uint32_t *slots, line;
 	size_t n;
 
 	touch_at_random(&r);
@@ -116,11 +117,11 @@ START_TEST(a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot)
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, &slots));
 	ck_assert_uint_eq(touches.n, 0);
 	for (size_t i = 0; i < n; i++) {
-		ck_assert(ts_lines_find(&set, line_addr(noted[i].page, noted[i].line), &first, &end));
-		ck_assert(slots[i] >= first && slots[i] < end);
-		ck_assert_uint_eq(set.chunks[slots[i]], noted[i].chunk);
-		for (uint32_t item = first + 1; item < end; item++)
-			ck_assert_uint_lt(set.chunks[item - 1], set.chunks[item]);
+		ck_assert(ts_lines_find(&set, line_addr(noted[i].page, noted[i].line), &line));
+		ck_assert(slots[i] >= set.first[line] && slots[i] < set.first[line + 1]);
+		ck_assert_uint_eq(ts_lines_chunk(&set, slots[i]), noted[i].chunk);
+		for (uint32_t item = set.first[line] + 1; item < set.first[line + 1]; item++)
+			ck_assert_uint_lt(ts_lines_chunk(&set, item - 1), ts_lines_chunk(&set, item));
 	}
 	free(slots);
 }
@@ -128,43 +129,45 @@ END_TEST
 
 START_TEST(a_line_that_was_not_touched_is_not_found)
 {
-	uint32_t first, end;
+	uint32_t line;
 
-	touch(1, 9, 0);
-	touch(1, 255, 1);
+	touch(1, 9, 0, 1);
+	touch(1, 255, 1, 1);
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, NULL));
-	ck_assert(ts_lines_find(&set, line_addr(1, 9) + 15, &first, &end));
-	ck_assert(!ts_lines_find(&set, line_addr(1, 8), &first, &end));
-	ck_assert(!ts_lines_find(&set, line_addr(1, 10), &first, &end));
-	ck_assert(!ts_lines_find(&set, line_addr(3, 9), &first, &end));
-	ck_assert(!ts_lines_find(&set, line_addr(2, 9), &first, &end));
+	ck_assert(ts_lines_find(&set, line_addr(1, 9) + 15, &line));
+	ck_assert(!ts_lines_find(&set, line_addr(1, 8), &line));
+	ck_assert(!ts_lines_find(&set, line_addr(1, 10), &line));
+	ck_assert(!ts_lines_find(&set, line_addr(3, 9), &line));
+	ck_assert(!ts_lines_find(&set, line_addr(2, 9), &line));
 }
 END_TEST
 
 START_TEST(the_item_before_a_chunk_is_the_newest_one_below_it)
 {
-	uint32_t first, end;
+	uint32_t line, first, end;
 
-	touch(2, 0, 3);
-	touch(2, 0, 5);
-	touch(2, 0, 9);
+	touch(2, 0, 3, 1);
+	touch(2, 0, 5, 1);
+	touch(2, 0, 9, UINT16_MAX);
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, NULL));
-	ck_assert(ts_lines_find(&set, 0, &first, &end));
+	ck_assert(ts_lines_find(&set, 0, &line));
+	first = set.first[line];
+	end = set.first[line + 1];
 	ck_assert_uint_eq(ts_lines_before(&set, first, end, 3), end);
-	ck_assert_uint_eq(set.chunks[ts_lines_before(&set, first, end, 4)], 3);
-	ck_assert_uint_eq(set.chunks[ts_lines_before(&set, first, end, 9)], 5);
-	ck_assert_uint_eq(set.chunks[ts_lines_before(&set, first, end, UINT32_MAX)], 9);
+	ck_assert_uint_eq(ts_lines_chunk(&set, ts_lines_before(&set, first, end, 4)), 3);
+	ck_assert_uint_eq(ts_lines_chunk(&set, ts_lines_before(&set, first, end, 9)), 5);
+	ck_assert_uint_eq(ts_lines_chunk(&set, ts_lines_before(&set, first, end, UINT32_MAX)), 9);
 }
 END_TEST
 
 START_TEST(a_set_without_touches_holds_nothing)
 {
-	uint32_t first, end;
+	uint32_t line;
 
 	ck_assert(ts_lines_seal(&set, &touches, pages, 0, NULL));
-	ck_assert(!ts_lines_find(&set, 0, &first, &end));
-	ck_assert_uint_eq(ts_lines_next(&set, 0, UINT64_MAX, 0), UINT32_MAX);
-	ck_assert_uint_eq(ts_lines_prev(&set, 0, UINT64_MAX, 4095), UINT32_MAX);
+	ck_assert(!ts_lines_find(&set, 0, &line));
+	ck_assert_uint_eq(ts_lines_next(&set, NULL, 0, UINT64_MAX, 0), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_prev(&set, NULL, 0, UINT64_MAX, 4095), UINT32_MAX);
 }
 END_TEST
 

@@ -193,16 +193,51 @@ START_TEST(initial_bytes_beside_an_unknown_initial_write_are_remembered)
 }
 END_TEST
 
-START_TEST(reads_are_found_by_the_lines_that_they_overlap)
+START_TEST(reads_are_found_by_the_quarters_of_lines_that_they_overlap)
 {
 	end_chunk();
 	ts_space_note_read(sp, 0x10f, 2);
 	end_recording();
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x100, 0x100), 1);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x11f, 0x11f), 1);
-	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x120, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x10c, 0x10c), 1);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x113, 0x113), 1);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x114, UINT64_MAX), TS_NO_CHUNK);
 	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0, UINT64_MAX), TS_NO_CHUNK);
-	ck_assert_uint_eq(ts_space_prev_read(sp, 0, 0x100, 0x100), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_prev_read(sp, 0, 0x10f, 0x10f), TS_NO_CHUNK);
+}
+END_TEST
+
+START_TEST(a_write_of_what_is_there_is_a_write_and_no_change)
+{
+	write_text(0x100, "same");
+	end_chunk();
+	write_text(0x100, "same");
+	end_chunk();
+	write_text(0x100, "sane");
+	write_text(0x100, "same");
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x100, 0x103), 2);
+	ck_assert_uint_eq(ts_space_prev_change(sp, 1, 0x100, 0x103), 0);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x100, 0x100), 1);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x103, 0x103), 1);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10f, 0x10f), 0);
+	ck_assert_uint_eq(stats.n_versions, 2);
+	ck_assert_uint_eq(stats.n_silent, 1);
+	ck_assert_str_eq(text_at(2, 0x100, 5), "same.");
+}
+END_TEST
+
+START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line)
+{
+	write_text(0x100, "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef_");
+	end_chunk();
+	write_text(0x13e, "eF_");
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x13f, 0x13f), 1);
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x13e, 0x13e), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x140, 0x140), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x13e, 0x13e), 1);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x140, 0x140), 1);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x120, 0x12f), TS_NO_CHUNK);
 }
 END_TEST
 
@@ -290,7 +325,9 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   what_is_inferred_goes_back_to_the_last_fresh_start_only, a_fresh_start_with_zeros_is_known,
 		   an_unknown_write_is_found_as_a_write, initial_bytes_are_there_at_position_zero,
 		   initial_bytes_beside_an_unknown_initial_write_are_remembered,
-		   reads_are_found_by_the_lines_that_they_overlap,
+		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
+		   a_write_of_what_is_there_is_a_write_and_no_change,
+		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
 		   a_file_fills_only_what_the_recording_never_shows,
 		   a_mapped_file_lies_under_its_map_and_nothing_after_it, a_file_of_one_space_is_not_in_another,

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lines held at the ends of the chunks of a segment that changed them.
+ *
+ * A version is what a chunk left of a line.  Sealed, it keeps only the bytes that the chunk changed; each sixteenth version of
+ * a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that were changed to something unknown are
+ * rare and stay as they were noted.  Which bytes were changed when is also what watchpoints look for.
+ */
+#ifndef TS_VERSIONS_H
+#define TS_VERSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lines.h"
+
+#define TS_PLAIN_LINE (UINT32_C(1) << 31)
+
+/* Versions from one that keeps the whole line to the next. */
+#define TS_VERSION_BLOCK 16u
+
+struct ts_version {
+	uint16_t known;   /* bit i: byte i */
+	uint16_t changed;
+	uint8_t data[TS_LINE_LEN];
+};
+
+/* Versions as noted, one a touch. */
+struct ts_changes {
+	struct ts_touches touches;
+	struct ts_version *items; /* owned */
+	size_t cap;
+};
+
+struct ts_versions {
+	struct ts_lines lines;
+	uint16_t *changed;           /* owned; the bytes of each item that were changed */
+	uint32_t *offs;              /* owned; where each line's versions begin: in data, or (TS_PLAIN_LINE is set) in plain */
+	uint8_t *data;               /* owned; see versions.c */
+	size_t data_len;
+	struct ts_version *plain;    /* owned; all versions of the lines of which one has bytes that were changed and are unknown */
+	size_t n_plain;
+};
+
+/*
+ * Note what a chunk left of a line; chunks must not descend.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v);
+void ts_changes_fini(struct ts_changes *c);
+
+/*
+ * Sort the versions by line and empty @c (its memory is kept).  @page_addrs is as for ts_lines_seal().
+ *
+ * Returns false if memory is exhausted or the versions are more than 2 GiB; @set is then empty.
+ */
+bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs, size_t n_pages);
+void ts_versions_fini(struct ts_versions *set);
+
+/*
+ * The line at @addr as chunks below @until leave it, going back no further than chunk @from.
+ *
+ * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or are known anyway
+ * (v->changed is not set).
+ */
+bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until, struct ts_version *v);
+
+/* Bytes of memory that the set holds. */
+size_t ts_versions_mem(const struct ts_versions *set);
+
+#endif

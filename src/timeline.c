@@ -4,11 +4,21 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+/* Where effects go while a step is taken in. */
+struct target {
+	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
+	uint32_t thread;
+	uint32_t process;
+	struct ts_space *memory; /* NULL: no thread yet */
+	uint64_t regs;           /* start of the thread's registers */
+};
+
 /* What only building needs. */
 struct ts_builder {
 	struct ts_reader *reader;   /* owned */
 	struct ts_steps steps;      /* the chunk that is being read */
 	struct ts_open_run *run;    /* borrowed from the runs */
+	struct target target;
 	uint32_t last_thread;
 	struct ts_end end;
 	uint64_t fall_through;      /* address behind the last instruction */
@@ -58,15 +68,6 @@ static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
 }
 
 /* ------------------------------------------------------------------------------------------------ effects */
-
-/* Where effects go while a step is taken in. */
-struct target {
-	uint64_t pos;  /* the position that the step leads to; 0 for the initial state */
-	uint32_t thread;
-	uint32_t process;
-	struct ts_space *memory;
-	uint64_t regs; /* start of the thread's registers */
-};
 
 static bool aim(struct ts_timeline *tl, struct target *t, uint32_t thread)
 {
@@ -132,7 +133,7 @@ static void apply_event(struct ts_timeline *tl, const struct target *t, const st
 	}
 }
 
-static bool apply(struct ts_timeline *tl, struct target *t, const struct ts_steps *b, const struct ts_effect *e)
+static inline bool apply(struct ts_timeline *tl, struct target *t, const struct ts_steps *b, const struct ts_effect *e)
 {
 	switch (e->kind) {
 	case TS_FX_REG_WRITE:
@@ -189,18 +190,19 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t pos = tl->n_steps;
-	struct target t = { .pos = pos + 1 };
+	struct target *t = &bd->target;
 	uint32_t process;
 
-	if (!aim(tl, &t, s->thread))
+	if ((s->thread != t->thread || !t->memory) && !aim(tl, t, s->thread))
 		return false;
-	process = t.process; /* effects may be those of other threads */
+	t->pos = pos + 1;
+	process = t->process; /* effects may be those of other threads */
 	if (s->thread != bd->last_thread) {
 		ts_world_run(&tl->world, pos, s->thread);
 		bd->last_thread = s->thread;
 	}
 	for (uint32_t i = 0; i < s->n_effects; i++) {
-		if (!apply(tl, &t, &bd->steps, &bd->steps.effects[s->first + i]))
+		if (!apply(tl, t, &bd->steps, &bd->steps.effects[s->first + i]))
 			return false;
 	}
 	tl->n_steps++;
@@ -386,6 +388,7 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 	for (uint32_t i = 0; i < tl->n_memory; i++) {
 		ts_space_stats(tl->memory[i], &s);
 		stats->memory_len += s.index_len;
+		stats->reads_len += s.reads_len;
 		stats->n_inferred += s.n_inferred;
 		stats->n_unexplained += s.n_unexplained;
 		stats->n_pages += s.n_pages;

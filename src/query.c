@@ -12,7 +12,7 @@
 struct cached_chunk {
 	uint64_t chunk; /* TS_NO_CHUNK: empty */
 	uint64_t used;  /* when */
-	struct ts_steps steps;
+	struct ts_steps steps; /* the first of its steps */
 };
 
 /* Registers of a thread somewhere in a chunk; going forward from there is cheap. */
@@ -26,6 +26,7 @@ struct cached_regs {
 struct ts_query {
 	const struct ts_timeline *tl; /* borrowed */
 	struct ts_reader *reader;     /* owned */
+	struct cached_chunk *read;    /* the reader stands behind its last step; NULL: elsewhere */
 	uint64_t clock;
 	struct cached_chunk chunks[N_CACHED_CHUNKS];
 	struct cached_regs regs[N_CACHED_REGS];
@@ -98,48 +99,74 @@ static uint32_t chunk_len(const struct ts_timeline *tl, uint64_t chunk)
 	return left < TS_CHUNK_STEPS ? (uint32_t)left : TS_CHUNK_STEPS;
 }
 
-static bool decode(struct ts_query *q, uint64_t chunk, struct ts_steps *out, struct ts_error *err)
+static bool start_chunk(struct ts_query *q, struct cached_chunk *c, struct ts_error *err)
 {
-	uint32_t n = chunk_len(q->tl, chunk);
 	size_t len;
-	const uint8_t *point = ts_timeline_point(q->tl, chunk, &len);
+	const uint8_t *point = ts_timeline_point(q->tl, c->chunk, &len);
 
-	ts_steps_reset(out);
+	ts_steps_reset(&c->steps);
 	if (!q->reader->ops->resume(q->reader, point, len, err))
-		return ts_fail_prefix(err, "step %" PRIu64, chunk * TS_CHUNK_STEPS);
-	while (out->n_steps < n && !out->is_failed) {
-		enum ts_next next = q->reader->ops->next(q->reader, out, err);
+		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS);
+	q->read = c;
+	return true;
+}
+
+/* Decode on until the chunk's first @n steps are there. */
+static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struct ts_error *err)
+{
+	struct ts_steps *b = &c->steps;
+
+	while (b->n_steps < n && !b->is_failed) {
+		enum ts_next next = q->reader->ops->next(q->reader, b, err);
 
 		if (next == TS_ITEM)
 			continue;
 		if (next == TS_END)
 			ts_fail(err, TS_ETRUNC, TS_NO_OFF, "the trace has become shorter since it was opened");
-		return ts_fail_prefix(err, "step %" PRIu64, chunk * TS_CHUNK_STEPS + out->n_steps);
+		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS + b->n_steps);
 	}
-	if (out->is_failed)
+	if (b->is_failed)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
 	return true;
 }
 
-const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, struct ts_error *err)
+/* The chunk's place in the cache, empty if it was not there. */
+static struct cached_chunk *find_chunk(struct ts_query *q, uint64_t chunk)
 {
 	struct cached_chunk *c = q->chunks;
 
-	assert(chunk < q->tl->n_chunks);
-	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
-		if (q->chunks[i].chunk == chunk) {
-			q->chunks[i].used = ++q->clock;
-			return &q->chunks[i].steps;
-		}
-		if (q->chunks[i].used < c->used)
+	for (unsigned i = 0; i < N_CACHED_CHUNKS && c->chunk != chunk; i++) {
+		if (q->chunks[i].chunk == chunk || q->chunks[i].used < c->used)
 			c = &q->chunks[i];
 	}
-	c->chunk = TS_NO_CHUNK;
-	if (!decode(q, chunk, &c->steps, err))
-		return NULL;
-	c->chunk = chunk;
 	c->used = ++q->clock;
-	return &c->steps;
+	if (c->chunk == chunk)
+		return c;
+	if (q->read == c)
+		q->read = NULL;
+	c->chunk = chunk;
+	ts_steps_reset(&c->steps);
+	return c;
+}
+
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps, struct ts_error *err)
+{
+	uint32_t len = chunk_len(q->tl, chunk);
+	struct cached_chunk *c = find_chunk(q, chunk);
+
+	assert(chunk < q->tl->n_chunks);
+	if (n_steps > len)
+		n_steps = len;
+	if (c->steps.n_steps >= n_steps)
+		return &c->steps;
+	if (q->read != c && c->steps.n_steps)
+		n_steps = len; /* read in turns with others: not bit by bit from its start each time */
+	if ((q->read == c || start_chunk(q, c, err)) && decode(q, c, n_steps, err))
+		return &c->steps;
+	c->chunk = TS_NO_CHUNK;
+	c->used = 0;
+	q->read = NULL;
+	return NULL;
 }
 
 const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch, struct ts_error *err)
@@ -147,7 +174,7 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 	const struct ts_steps *b;
 
 	assert(pos < q->tl->n_steps);
-	b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, err);
+	b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS + 1, err);
 	if (!b)
 		return NULL;
 	*batch = b;
@@ -253,7 +280,7 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 	start_regs(q, c, pos, thread);
 	c->used = ++q->clock;
 	if (c->pos < pos) {
-		const struct ts_steps *b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, err);
+		const struct ts_steps *b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS, err);
 
 		if (!b)
 			return false;
@@ -355,7 +382,7 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 	ts_view_start(&v, chunk);
 	if (!n)
 		return true;
-	b = ts_query_chunk(q, chunk, err);
+	b = ts_query_chunk(q, chunk, (uint32_t)n, err);
 	if (!b)
 		return false;
 	for (uint64_t i = 0; i < n; i++)

@@ -28,11 +28,11 @@ void ts_query_free(struct ts_query *q);
 const struct ts_timeline *ts_query_timeline(const struct ts_query *q);
 
 /*
- * The steps of a chunk, decoded: step i of it is step chunk * TS_CHUNK_STEPS + i of the recording.
+ * The first @n_steps steps of a chunk, decoded, or all if it has fewer: step i is step chunk * TS_CHUNK_STEPS + i of the recording.
  *
- * Returns the batch, borrowed until the next call for another chunk; NULL if the trace cannot be read any more.
+ * Returns the batch, which may hold more of them, borrowed until the next question; NULL if the trace cannot be read any more.
  */
-const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, struct ts_error *err);
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps, struct ts_error *err);
 
 /*
  * Step @pos, which must be below N: *batch gets the chunk that holds its effects (borrowed as above).

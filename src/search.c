@@ -88,6 +88,9 @@ static void offer_syscalls(struct ts_search *s)
 
 /* ------------------------------------------------------------------------------------------------ watchpoints */
 
+/* Steps that are decoded together when a search goes forwards. */
+#define STEPS_AHEAD 64
+
 static bool wants_writes(const struct ts_watch *w)
 {
 	return w->kind != TS_WATCH_READ;
@@ -120,7 +123,11 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 		if (w->process >= tl->n_memory)
 			continue;
 		sp = tl->memory[w->process];
-		if (wants_writes(w))
+		if (w->kind == TS_WATCH_WRITE)
+			best = nearer_chunk(s, best,
+					    s->is_reverse ? ts_space_prev_change(sp, chunk, w->addr, last) :
+							    ts_space_next_change(sp, chunk, w->addr, last));
+		if (w->kind == TS_WATCH_ACCESS)
 			best = nearer_chunk(s, best,
 					    s->is_reverse ? ts_space_prev_write(sp, chunk, w->addr, last) :
 							    ts_space_next_write(sp, chunk, w->addr, last));
@@ -187,30 +194,37 @@ static bool watch_step(struct ts_search *s, const struct ts_steps *b, const stru
 	return is_hit;
 }
 
+/* How many of a chunk's steps may have a trigger that is nearer than the best other stop. */
+static uint32_t steps_to_watch(const struct ts_search *s, uint64_t start)
+{
+	uint64_t end = s->is_reverse ? s->from : s->best.pos;
+
+	return end - start < TS_CHUNK_STEPS ? (uint32_t)(end - start) : TS_CHUNK_STEPS;
+}
+
 /* Look through a chunk for the trigger that is nearest in the direction of the search. */
 static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found, struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
-	const struct ts_steps *b = ts_query_chunk(s->q, chunk, err);
 	uint64_t start = chunk * TS_CHUNK_STEPS;
+	uint32_t n = steps_to_watch(s, start);
+	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
 	bool is_found = false;
 
-	if (!b)
-		return TS_FAIL;
 	for (size_t i = 0; i < s->stops->n_watches; i++) {
 		if (s->views[i].process < tl->n_memory)
 			ts_view_start(&s->views[i], chunk);
 	}
-	for (uint32_t i = 0; i < b->n_steps; i++) {
-		uint64_t step = start + i;
-		bool is_admitted = s->is_reverse ? step < s->from : step >= s->from;
+	for (uint32_t i = 0; b && i < n && (s->is_reverse || !is_found); i++) {
+		bool is_admitted = s->is_reverse || start + i >= s->from;
 
-		if (s->is_reverse && !is_admitted)
-			break;
-		is_found |= watch_step(s, b, &b->steps[i], step, is_admitted ? found : NULL);
-		if (is_found && !s->is_reverse)
-			break;
+		if (i == b->n_steps)
+			b = ts_query_chunk(s->q, chunk, i + STEPS_AHEAD, err);
+		if (b && i < b->n_steps)
+			is_found |= watch_step(s, b, &b->steps[i], start + i, is_admitted ? found : NULL);
 	}
+	if (!b)
+		return TS_FAIL;
 	return is_found ? TS_ITEM : TS_END;
 }
 

@@ -337,11 +337,13 @@ START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
 {
 	for (unsigned i = 0; i < 5 * TS_CHUNK_STEPS; i++) {
 		if (i % TS_CHUNK_STEPS == 7 || i == 4 * TS_CHUNK_STEPS + 9)
-			effect(TS_FX_WRITE, i < 4 * TS_CHUNK_STEPS + 9 ? "a" : "b");
+			effect(TS_FX_READ, i < 4 * TS_CHUNK_STEPS + 9 ? "a" : "ab");
 		step();
 	}
 	build();
-	watch_for(TS_WATCH_WRITE);
+	watch.addr++; /* reads of its neighbour are looked at too */
+	watch.len = 1;
+	watch_for(TS_WATCH_READ);
 	ck_assert(ts_search_init(&search, q, &stops, 8, s->steps.n_steps, &err));
 	for (uint64_t i = 1; i <= 4; i++) {
 		ck_assert_int_eq(ts_search_run(&search, 1, &found, &err), TS_END);

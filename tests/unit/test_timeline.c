@@ -644,7 +644,8 @@ START_TEST(a_trace_that_is_gone_for_a_while_is_an_error_and_then_right_again)
 
 	open_plain(&x, 3 * TS_CHUNK_STEPS);
 	x.s->fail_at = TS_CHUNK_STEPS + 3;
-	ck_assert(!first_reg(&x, TS_CHUNK_STEPS + 2, &value, &err));
+	ck_assert(first_reg(&x, TS_CHUNK_STEPS + 2, &value, &err));
+	ck_assert(!first_reg(&x, TS_CHUNK_STEPS + 3, &value, &err));
 	ck_assert_int_eq(err.code, TS_EIO);
 	ck_assert_int_eq(strncmp(err.text, "step ", 5), 0);
 	ck_assert_ptr_nonnull(strstr(err.text, ": the script's trace is gone"));
@@ -668,7 +669,8 @@ START_TEST(a_trace_that_has_become_shorter_is_an_error)
 
 	open_plain(&x, 2 * TS_CHUNK_STEPS);
 	x.s->steps.n_steps = TS_CHUNK_STEPS + 2;
-	ck_assert(!first_reg(&x, TS_CHUNK_STEPS + 1, &value, &err));
+	ck_assert(first_reg(&x, TS_CHUNK_STEPS + 1, &value, &err));
+	ck_assert(!first_reg(&x, TS_CHUNK_STEPS + 2, &value, &err));
 	ck_assert_int_eq(err.code, TS_ETRUNC);
 	ck_assert_ptr_nonnull(strstr(err.text, "shorter"));
 	ck_assert(first_reg(&x, TS_CHUNK_STEPS - 1, &value, &err));

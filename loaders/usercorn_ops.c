@@ -13,10 +13,7 @@ const char *ucir_kind_name(unsigned kind)
 	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
 }
 
-/*
- * Little-endian numbers at a fixed place of bytes that ucir_stream_need() gave: that is the gate here, one
- * check an op, as ts_take() is elsewhere.
- */
+/* Little-endian numbers in bytes of which decode() has checked that they are there. */
 static inline uint16_t u16(const uint8_t *p)
 {
 	return (uint16_t)(p[0] | p[1] << 8);
@@ -38,36 +35,16 @@ static inline uint64_t u64(const uint8_t *p)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
 }
 
-/* The op has @len bytes and @tail more: check that they are there, and pass them.  Returns the tail. */
-static const uint8_t *pass(struct ucir_stream *s, size_t len, uint64_t tail, struct ts_error *err)
+/* Bytes of each kind that are always there, in versions 1 and 0. */
+static const uint8_t fixed_lens[2][UCIR_N_KINDS] = {
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 16, 1 },
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
+};
+
+static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, bool is_v0, struct ucir_op *op)
 {
-	const uint8_t *p = ucir_stream_need(s, len + tail, err);
+	size_t len = fixed_lens[is_v0][UCIR_MAP];
 
-	if (!p)
-		return NULL;
-	ucir_stream_skip(s, len + (size_t)tail);
-	return p + len;
-}
-
-static bool read_special(struct ucir_stream *s, struct ucir_op *op, struct ts_error *err)
-{
-	const uint8_t *p = ucir_stream_need(s, 5, err);
-
-	if (!p)
-		return false;
-	op->num = u16(p + 1);
-	op->len = u16(p + 3);
-	op->bytes = pass(s, 5, op->len, err);
-	return op->bytes != NULL;
-}
-
-static bool read_map(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err)
-{
-	size_t len = is_v0 ? 34 : 38;
-	const uint8_t *p = ucir_stream_need(s, len, err);
-
-	if (!p)
-		return false;
 	op->addr = u64(p + 1);
 	op->len = is_v0 ? u32(p + 9) : u64(p + 9);
 	p += len;
@@ -76,109 +53,118 @@ static bool read_map(struct ucir_stream *s, bool is_v0, struct ucir_op *op, stru
 	op->file_len = u64(p - 12);
 	op->n_desc = u16(p - 4);
 	op->n_file = u16(p - 2);
-	op->desc = (const char *)pass(s, len, (uint64_t)op->n_desc + op->n_file, err);
-	if (!op->desc)
-		return false;
-	op->file = op->desc + op->n_desc;
-	return true;
+	op->desc = (const char *)p;
+	if (left - len >= op->n_desc)
+		op->file = op->desc + op->n_desc;
+	return len + (uint64_t)op->n_desc + op->n_file;
 }
 
-/* MEM_UNMAP and MEM_PROT. */
-static bool read_region(struct ucir_stream *s, bool is_v0, bool has_prot, struct ucir_op *op,
-			struct ts_error *err)
+static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, bool is_v0, struct ucir_op *op)
 {
-	size_t len = is_v0 ? 13 : 17;
-	const uint8_t *p = ucir_stream_need(s, len + has_prot, err);
+	size_t len = fixed_lens[is_v0][UCIR_SYSCALL];
 
-	if (!p)
-		return false;
-	op->addr = u64(p + 1);
-	op->len = is_v0 ? u32(p + 9) : u64(p + 9);
-	op->prot = has_prot ? p[len] : 0;
-	ucir_stream_skip(s, len + has_prot);
-	return true;
-}
-
-static bool read_syscall(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err)
-{
-	size_t len = is_v0 ? 14 : 16;
-	const uint8_t *p = ucir_stream_need(s, len, err);
-
-	if (!p)
-		return false;
 	op->num = is_v0 ? u16(p + 1) : u32(p + 1);
-	p += len;
-	op->val = u64(p - 11);
-	op->n_args = p[-3];
-	op->n_ops = u16(p - 2);
-	op->bytes = pass(s, len, op->n_args * UINT64_C(8), err);
-	return op->bytes != NULL;
+	op->bytes = p + len;
+	op->val = u64(op->bytes - 11);
+	op->n_args = op->bytes[-3];
+	op->n_ops = u16(op->bytes - 2);
+	return len + op->n_args * UINT64_C(8);
+}
+
+/*
+ * Decode the op at @p, of which and of what follows @left (at least one) bytes are at hand.
+ *
+ * Returns its length; if that is more than @left, so many bytes are needed first, and then perhaps more.
+ * Returns 0 for an unknown op.
+ */
+static inline uint64_t decode(const uint8_t *p, size_t left, bool is_v0, struct ucir_op *op)
+{
+	size_t len;
+
+	op->kind = *p;
+	if (op->kind >= UCIR_N_KINDS)
+		return 0;
+	len = fixed_lens[is_v0][op->kind];
+	if (left < len)
+		return len;
+	switch ((enum ucir_kind)op->kind) {
+	case UCIR_FRAME:
+	case UCIR_KEYFRAME:
+		op->val = u64(p + 1);
+		op->n_ops = u32(p + 9);
+		return len;
+	case UCIR_JMP:
+	case UCIR_READ:
+		op->addr = u64(p + 1);
+		op->len = u32(p + 9);
+		return len;
+	case UCIR_STEP:
+		op->len = p[1];
+		return len;
+	case UCIR_REG:
+		op->num = u16(p + 1);
+		op->bytes = p + 3;
+		op->val = u64(p + 3);
+		return len;
+	case UCIR_SPREG:
+		op->num = u16(p + 1);
+		op->len = u16(p + 3);
+		op->bytes = p + len;
+		return len + op->len;
+	case UCIR_WRITE:
+		op->addr = u64(p + 1);
+		op->len = u32(p + 9);
+		op->bytes = p + len;
+		return len + op->len;
+	case UCIR_MAP:
+		return decode_map(p, left, is_v0, op);
+	case UCIR_UNMAP:
+	case UCIR_PROT:
+		op->addr = u64(p + 1);
+		op->len = is_v0 ? u32(p + 9) : u64(p + 9);
+		op->prot = p[len - 1]; /* of no meaning to UNMAP */
+		return len;
+	case UCIR_SYSCALL:
+		return decode_syscall(p, is_v0, op);
+	case UCIR_NOP:
+	case UCIR_EXIT:
+	case UCIR_N_KINDS:
+		break;
+	}
+	return len;
+}
+
+/* As ucir_op_read(), where the window ends before the op does. */
+static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0, struct ucir_op *op,
+					      struct ts_error *err)
+{
+	uint64_t need = 1;
+
+	op->kind = UCIR_N_KINDS;
+	for (;;) {
+		const uint8_t *p = ucir_stream_need(s, need, err);
+		uint64_t len = p ? decode(p, s->end - s->at, is_v0, op) : 0;
+
+		if (!p)
+			return false;
+		if (!len)
+			return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off), "unknown op %u", *p);
+		if (len <= need || len <= s->end - s->at) {
+			ucir_stream_skip(s, (size_t)len);
+			return true;
+		}
+		need = len;
+	}
 }
 
 bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err)
 {
-	const uint8_t *p = ucir_stream_need(s, 1, err);
+	size_t left = s->end - s->at;
+	uint64_t len = left ? decode(s->buf + s->at, left, is_v0, op) : 0;
 
 	op->off = ucir_stream_tell(s);
-	op->kind = p ? *p : UCIR_N_KINDS;
-	if (!p)
-		return false;
-	switch (*p) {
-	case UCIR_NOP:
-	case UCIR_EXIT:
-		ucir_stream_skip(s, 1);
-		return true;
-	case UCIR_FRAME:
-	case UCIR_KEYFRAME:
-		p = ucir_stream_need(s, 13, err);
-		if (!p)
-			return false;
-		op->val = u64(p + 1);
-		op->n_ops = u32(p + 9);
-		ucir_stream_skip(s, 13);
-		return true;
-	case UCIR_JMP:
-	case UCIR_READ:
-		p = ucir_stream_need(s, 13, err);
-		if (!p)
-			return false;
-		op->addr = u64(p + 1);
-		op->len = u32(p + 9);
-		ucir_stream_skip(s, 13);
-		return true;
-	case UCIR_STEP:
-		p = ucir_stream_need(s, 2, err);
-		if (!p)
-			return false;
-		op->len = p[1];
-		ucir_stream_skip(s, 2);
-		return true;
-	case UCIR_REG:
-		p = ucir_stream_need(s, 11, err);
-		if (!p)
-			return false;
-		op->num = u16(p + 1);
-		op->bytes = p + 3;
-		op->val = u64(p + 3);
-		ucir_stream_skip(s, 11);
-		return true;
-	case UCIR_WRITE:
-		p = ucir_stream_need(s, 13, err);
-		if (!p)
-			return false;
-		op->addr = u64(p + 1);
-		op->len = u32(p + 9);
-		op->bytes = pass(s, 13, op->len, err);
-		return op->bytes != NULL;
-	case UCIR_SPREG:
-		return read_special(s, op, err);
-	case UCIR_MAP:
-		return read_map(s, is_v0, op, err);
-	case UCIR_UNMAP:
-	case UCIR_PROT:
-		return read_region(s, is_v0, *p == UCIR_PROT, op, err);
-	case UCIR_SYSCALL:
-		return read_syscall(s, is_v0, op, err);
-	}
-	return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off), "unknown op %u", *p);
+	if (__builtin_expect(len - 1 >= left, 0)) /* none at hand, unknown (len is 0), or longer than what is */
+		return read_on(s, is_v0, op, err);
+	ucir_stream_skip(s, (size_t)len);
+	return true;
 }

@@ -30,11 +30,7 @@
 /* The "length" of an undefined instruction. */
 #define UNDEFINED_INSN 241
 
-/*
- * How full a batch was.  Not of its data: counts that were stored just before, read again as one block, would
- * stall the processor (a third of the time of sequential reading), and values that nothing points at harm
- * nobody.
- */
+/* How full a batch was, but for its data: values that nothing points at harm nobody. */
 struct mark {
 	uint32_t n_effects, n_maps, n_events;
 };
@@ -61,6 +57,15 @@ struct ucir_reader {
 static struct mark mark_of(const struct ts_steps *b)
 {
 	return (struct mark){ b->n_effects, b->n_maps, b->n_events };
+}
+
+/*
+ * The same where no effect is open.  n_effects, just stored, must not be read together with its neighbours: the
+ * processor would stall, for a third of the time of sequential reading.
+ */
+static struct mark mark_of_closed(const struct ts_steps *b)
+{
+	return (struct mark){ b->n_closed, b->n_maps, b->n_events };
 }
 
 static void rollback(struct ts_steps *b, const struct mark *m)
@@ -557,7 +562,7 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 			 frame_off = r->w.frame_off;
 		uint32_t left = r->left, n_processes = r->n_processes;
 
-		r->begin = r->mark = mark_of(out);
+		r->begin = r->mark = mark_of_closed(out);
 		take_up(r);
 		if (ucir_read(&r->w, &op, left, &err) && take(r, &op, out, &err)) {
 			ts_steps_extend_last(out);
@@ -637,7 +642,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		*err = r->failed;
 		return TS_FAIL;
 	}
-	r->begin = r->mark = mark_of(out);
+	assert(out->n_effects == out->n_closed);
+	r->begin = r->mark = mark_of_closed(out);
 	r->has_bare_exit = false;
 	take_up(r);
 	if (!read_group(r, out, &is_end, err)) {

@@ -140,18 +140,33 @@ static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, st
 	return refuse_write(r);
 }
 
+/*
+ * Is it what gdb writes beside a pc that it writes?  That there is no system call to restart is so in any recording, and gdb
+ * writes the pc that is there when it runs the program again.
+ */
+static bool is_no_restart(const struct ts_reg *reg, struct rsp_args value)
+{
+	bool is_ones = true;
+
+	for (unsigned i = 0; i < reg->len; i++)
+		is_ones &= rsp_args_u8(&value) == 0xff;
+	return reg->role == TS_ROLE_RESTART && is_ones;
+}
+
 static enum rsp_done pkt_write_one(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_regset *set = rsp_regset(s);
 	int reg = ts_regset_by_num(set, rsp_args_u32(a));
+	struct rsp_args value;
 	size_t len;
 
 	rsp_args_expect(a, '=');
+	value = *a;
 	len = take_value(a);
 	take_suffix(s, a);
 	if (!rsp_args_ok(a) || reg < 0 || len != set->regs[reg].len)
 		return RSP_BAD;
-	return refuse_write(r);
+	return is_no_restart(&set->regs[reg], value) ? RSP_OK : refuse_write(r);
 }
 
 static const struct rsp_packet packets[] = {

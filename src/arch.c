@@ -206,7 +206,8 @@ static bool place_regs(struct ts_regset *set, struct ts_error *err)
 		r->off = (uint32_t)off;
 		off += r->len;
 		switch (r->role) {
-		case TS_ROLE_NONE: break;
+		case TS_ROLE_NONE:
+		case TS_ROLE_RESTART: break;
 		case TS_ROLE_PC: set->pc = (int)i; break;
 		case TS_ROLE_SP: set->sp = (int)i; break;
 		case TS_ROLE_FP: set->fp = (int)i; break;

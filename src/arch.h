@@ -26,6 +26,7 @@ enum ts_role {
 	TS_ROLE_SP,
 	TS_ROLE_FP,
 	TS_ROLE_FLAGS,
+	TS_ROLE_RESTART, /* the system call that the kernel would restart; gdb writes -1, none, with each new pc */
 };
 
 /* One register of a feature, as gdb's feature files have it. */

@@ -17,7 +17,7 @@ enum { CORE, FPU, LINUX, ALTIVEC, VSX };
 		REG_AS(TS_ROLE_FLAGS, "cr", 32, "uint32"), REG("lr", bits, "code_ptr"),                     \
 		REG("ctr", bits, type), REG("xer", 32, "uint32")
 
-#define POWER_LINUX(bits) REG_AT(71, "orig_r3", bits, NULL), REG("trap", bits, NULL)
+#define POWER_LINUX(bits) REG_AT(71, "orig_r3", bits, NULL), REG_AS(TS_ROLE_RESTART, "trap", bits, NULL)
 
 static const struct ts_reg_def core32[] = { POWER_CORE(32, "uint32") };
 static const struct ts_reg_def core64[] = { POWER_CORE(64, "uint64") };

@@ -71,7 +71,7 @@ static const struct ts_reg_def sse64[] = {
 };
 
 static const struct ts_reg_def linux64[] = {
-	REG_AT(57, "orig_rax", 64, "int"),
+	REG_AT_AS(57, TS_ROLE_RESTART, "orig_rax", 64, "int"),
 };
 
 static const struct ts_reg_def segments64[] = {
@@ -115,7 +115,7 @@ static const struct ts_reg_def sse32[] = {
 };
 
 static const struct ts_reg_def linux32[] = {
-	REG_AT(41, "orig_eax", 32, "int"),
+	REG_AT_AS(41, TS_ROLE_RESTART, "orig_eax", 32, "int"),
 };
 
 static const struct ts_reg_def segments32[] = {

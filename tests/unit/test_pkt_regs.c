@@ -128,6 +128,27 @@ START_TEST(writing_is_refused_with_a_text_for_those_that_read_one)
 }
 END_TEST
 
+static void make_linux(struct ts_recording *rec)
+{
+	struct ts_error err = { 0 };
+
+	ts_regset_fini(&rec->regs);
+	ck_assert(ts_regset_init(&rec->regs, ts_arch_find("x86_64"),
+				 ts_arch_os_features(ts_arch_find("x86_64"), "GNU/Linux"), &err));
+}
+
+START_TEST(no_system_call_to_restart_may_be_written_as_gdb_does_to_run_again)
+{
+	const struct fake_options on_linux = { .change = make_linux };
+
+	fake_again(&on_linux);
+	ck_assert_str_eq(fake_send("P39=ffffffffffffffff"), "OK");
+	ck_assert_str_eq(fake_send("P39=ffffffffffffff7f"), "E01");
+	ck_assert_str_eq(fake_send("P0=ffffffffffffffff"), "E01");
+	ck_assert_str_eq(send_p("orig_rax"), "xxxxxxxxxxxxxxxx");
+}
+END_TEST
+
 START_TEST(malformed_packets_are_errors)
 {
 	static const char *const packets[] = {
@@ -168,4 +189,5 @@ FAKE_SUITE("pkt_regs", g_has_all_registers_with_the_unknown_ones_as_x,
 	   a_thread_behind_the_packet_is_the_one_meant,
 	   a_reply_without_room_for_all_ends_behind_a_whole_register,
 	   a_trace_that_cannot_be_read_any_more_is_an_error_number,
-	   writing_is_refused_with_a_text_for_those_that_read_one, malformed_packets_are_errors)
+	   writing_is_refused_with_a_text_for_those_that_read_one,
+	   no_system_call_to_restart_may_be_written_as_gdb_does_to_run_again, malformed_packets_are_errors)

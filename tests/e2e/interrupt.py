@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""^C ends a long run within a second, in both directions, and the session goes on from where it was."""
+import time
+
+from _gdb import Gdb
+from _tap import case, run_cases
+
+# Never true, and long to compute: many reads of memory for each of 200,000 hits.
+SLOW = " + ".join(["*(long *) $rsp"] * 100) + " == 1"
+
+
+def interrupted(g, command):
+    """How long gdb takes to come back."""
+    g.start(command)
+    time.sleep(0.5)
+    started = time.monotonic()
+    g.interrupt()
+    g.finish(10)
+    return time.monotonic() - started
+
+
+
+
+@case
+def a_condition_that_is_never_true():
+    with Gdb("x64_lib") as g:
+        counts = {}
+        for pc in g.recording.pcs():
+            counts[pc] = counts.get(pc, 0) + 1
+        for pc in sorted(counts, key=counts.get)[-40:]:
+            g(f"break *{pc:#x} if {SLOW}")
+        assert interrupted(g, "continue") < 1
+        g.expect("Program received signal SIGINT")
+        assert any(";X" in p for p in g.packets("Z0")), "gdb evaluates the condition itself"
+        where = g.position()
+        assert interrupted(g, "reverse-continue") < 1
+        g.expect("Program received signal SIGINT|No more reverse-execution history")
+        back = g.position()
+        assert back <= where, (where, back)
+        g("delete")
+        g("stepi")
+        assert g.position() == back + 1
+        g("reverse-stepi")
+        assert g.position() == back
+
+
+@case
+def single_steps_of_gdb():
+    with Gdb("x64_lib") as g:
+        g("continue")
+        g("set can-use-hw-watchpoints 0")
+        g("watch counter if counter == 123456")
+        assert interrupted(g, "reverse-continue") < 1
+        g.expect("SIGINT")
+        where = g.position()
+        g("delete")
+        g("reverse-stepi")
+        assert g.position() == where - 1
+
+
+run_cases()

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""reverse-step and reverse-stepi: lines and instructions back, into the end of a function that was called."""
+from _gdb import Gdb
+from _tap import case, run_cases
+
+
+@case
+def reverse_step_enters_called_functions_at_their_ends():
+    with Gdb("x64_walk") as g:
+        g(f"tbreak walk.c:{g.recording.line('u32 seed=argc+12345')}")
+        g("continue")
+        g("reverse-step")
+        g.expect(r"bump \(by=34\) at walk.c:20")
+        g("reverse-step")
+        g.expect(r"^20\s+static void bump")
+        g("reverse-step")
+        g.expect(r"fib \(n=1\) at walk.c:19")      # the last call that returned on the way to fib(9)'s result
+        g("reverse-finish")
+        g.expect(r"fib \(n=3\)")
+
+
+@case
+def reverse_stepi_undoes_exactly_that_many_instructions():
+    with Gdb("x64_walk") as g:
+        g("stepi 1000")
+        assert g.position() == 1000
+        g("reverse-stepi 400")
+        assert g.position() == 600
+        g("reverse-stepi")
+        assert g.position() == 599
+
+
+run_cases()

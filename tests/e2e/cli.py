@@ -119,7 +119,18 @@ def a_file_of_the_user_that_is_bad_is_named():
     with open("raw", "w") as f:
         f.write("raw bytes")
     check_refused(["info", TRACE, "--image", "raw"], 1, "raw: ", "FILE@BASE")
-    assert run("info", TRACE, "--image", "raw@0x7000").returncode == 0
+
+
+@case
+def an_image_fills_memory_that_the_trace_leaves_unknown():
+    with open("raw", "w") as f:
+        f.write("raw bytes")
+    with Serving(":0") as server, server.connect() as client:
+        assert ask(client, b"m7000,3").startswith(b"E")
+    with Serving(":0", "--image", "raw@0x7000") as server, server.connect() as client:
+        assert ask(client, b"m7000,9") == b"raw bytes".hex().encode()
+        assert ask(client, b"m7009,1").startswith(b"E")
+        assert ask(client, b"m400000,4") == b"7f454c46", "what the trace knows stays"
 
 
 # ------------------------------------------------------------------------------------------------ info
@@ -311,6 +322,13 @@ def stdio_serves_one_session_and_says_nothing_else():
     done = subprocess.run([TRACESTUB, "serve", "-", str(TRACE)], input=packet, capture_output=True, timeout=LIMIT)
     assert (done.returncode, done.stderr) == (0, b""), done
     assert re.match(rb"\+\$T05.*#..$", done.stdout), done
+
+
+@case
+def a_log_level_shows_packets():
+    done = subprocess.run([TRACESTUB, "serve", "-", str(TRACE), "--log=debug"], input=b"$?#3f", capture_output=True,
+                          timeout=LIMIT)
+    assert done.returncode == 0 and b"debug: -> ?\n" in done.stderr, done
 
 
 @case

@@ -61,6 +61,17 @@ def gdb_gets_the_helpers_the_program_the_socket_and_the_users_arguments():
 
 
 @case
+def a_big_endian_recording_without_a_program_tells_gdb_so():
+    trace = bytearray((SAMPLES / "mips_walk.ucir").read_bytes())
+    trace[72:74] = 1, 1     # the byte orders in the header
+    pathlib.Path("big.ucir").write_bytes(trace)
+    env = fake_gdb('for a; do echo "$a"; done')
+    assert "set endian big" in run("big.ucir", env=env).stdout.splitlines()
+    assert "set endian big" not in run("big.ucir", "--exec", PROGRAM, env=env).stdout
+    assert "set endian big" not in run(SAMPLES / "mips_walk.ucir", env=env).stdout
+
+
+@case
 def the_socket_is_private_and_answers():
     socket = fake_gdb('for a; do case $a in "target remote "*) s=${a#target remote };; esac; done\n'
                       'stat -c %a "$s" "${s%/*}"')

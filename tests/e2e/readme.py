@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What README says to type works: the lines of its first two sections, one after the other."""
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+
+from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
+
+README = (SRCDIR / "README").read_text()
+LIMIT = 60
+NAMES = {"./tracestub": TRACESTUB, "tracestub": TRACESTUB, "TRACE": str(DATA / "usercorn/x64_walk.ucir"),
+         "PROGRAM": str(DATA / "usercorn/x64_walk.elf"), ":1234": ":0"}
+
+
+def block(title):
+    """The indented lines of a section, without what is said behind them."""
+    section = re.search(rf"^{title}\n-+\n(.*?)(?=^[^\n]+\n-+\n|\Z)", README, re.M | re.S)
+    assert section, f"README has no section {title!r}"
+    return [re.sub(r"\s{2,}.*", "", line) for line in re.findall(r"^    (\S.*)$", section[1], re.M)]
+
+
+def words(line):
+    line = line.replace("[", "").replace("]", "")
+    return [NAMES.get(word, word) for word in shlex.split(line)]
+
+
+START, USE = block("From a clone to reverse-stepi"), block("Using it")
+
+
+def check_line(line):
+    """A shell line: of those that build, that they mean something; the others are run."""
+    argv = words(line)
+    if line == "./bootstrap && make demo":
+        assert os.access(SRCDIR / "bootstrap", os.X_OK) and os.access(SRCDIR / "tests/demo/run", os.X_OK)
+    elif argv == ["make"]:
+        assert (SRCDIR / "Makefile.am").is_file()
+    elif argv[:2] == [TRACESTUB, "info"]:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and "usercorn" in done.stdout, done
+    elif argv[:2] == [TRACESTUB, "gdb"]:
+        check_session(argv)
+    elif argv[:2] == [TRACESTUB, "serve"]:
+        server = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
+        said = server.stderr.readline()
+        server.send_signal(signal.SIGTERM)
+        server.communicate(timeout=LIMIT)
+        assert said.startswith("Listening on ") and server.returncode == 0, (said, server.returncode)
+    else:
+        raise AssertionError(f"this test does not know what to make of {line!r}")
+
+
+def check_session(argv):
+    """Both sections' gdb commands; none may be refused."""
+    if not shutil.which("gdb"):
+        skip("no gdb")
+    commands = [line.removeprefix("(gdb) ") for line in START + USE if line.startswith("(gdb) ")]
+    assert len(commands) > 5, commands
+    numbered = [a for n, c in enumerate(commands) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
+    done = subprocess.run([*argv, "--", "-nx", "-q", "-batch", *numbered], stdout=subprocess.PIPE, timeout=LIMIT,
+                          stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True)
+    said = re.split(r"<\d+>\n", done.stdout)[1:]
+    assert len(said) == len(commands), done.stdout
+    for command, text in zip(commands, said):
+        assert text.strip(), (command, done.stdout)
+        for complaint in "Undefined", "not supported", "Cannot", "No symbol", "wants", "Protocol error":
+            assert complaint not in text, (command, text)
+    assert "position 7443 of 7480" in done.stdout, done.stdout    # as README shows it
+
+
+for line in START + USE:
+    if not line.startswith("(gdb) "):
+        add_case(f"README: {line}".replace("#", ""), check_line, line)
+
+
+@case
+def readme_begins_with_the_lines_for_a_clone():
+    assert START[0] == "./bootstrap && make demo" and START[-1] == "(gdb) reverse-stepi", START
+    assert any(line.startswith("(gdb) ") for line in USE), USE
+
+
+run_cases()

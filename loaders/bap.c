@@ -15,7 +15,8 @@
  * Numbers are little-endian whatever the target.  Messages are those of bap_schema.c, in protobuf's encoding.  Four revisions of
  * recorders write four forms of the index, most of which their own readers refuse: it is compared, and never needed.
  */
-#include "bap.h"
+#include "bap_reader.h"
+#include "bap_scan.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of BAP's frames, open: what its parts (bap.c, bap_reader.c) share.
+ * A trace of BAP's frames, open: what its parts (bap.c, bap_reader.c and below) share.
  */
 #ifndef LOADERS_BAP_H
 #define LOADERS_BAP_H
@@ -51,28 +51,5 @@ struct bap {
 	uint32_t n_modules;
 	bool is_walked;      /* to its end */
 };
-
-/* A reader at the first instruction. */
-struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err);
-
-/*
- * Look at the first frames, with the names of all registers in place, to find which features of the architecture have values:
- * *features, a mask; and whose the first instruction is.
- *
- * Returns false if there is no instruction (TS_EUNSUPPORTED), or if the trace is damaged before the first one.
- */
-bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
-
-/* Fill the initial state with what comes before the first instruction. */
-bool bap_read_initial(struct bap *rec, struct ts_error *err);
-
-/* Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones? */
-bool bap_is_code_big_endian(struct bap *rec);
-
-/*
- * Decide in which order the bytes of memory values stand: in that in which the first accesses contradict each other less;
- * where both fit, rec->is_mem_reversed stays.
- */
-void bap_vote_memory_order(struct bap *rec);
 
 #endif

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a thread: see bap_state.h.
+ */
+#include "bap_state.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bap_reader.h"
+
+#define MAX_THREADS 4096
+
+/* ------------------------------------------------------------------------------------------------ threads */
+
+static void free_thread(struct bap_thread *t)
+{
+	if (!t)
+		return;
+	free(t->data);
+	free(t->seen);
+	free(t);
+}
+
+static struct bap_thread *new_thread(struct bap_reader *r, uint64_t id, struct ts_error *err)
+{
+	const struct bap *rec = r->rec;
+	uint32_t len = rec->base.regs.g_len;
+	bool is_one_based = rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP;
+	struct bap_thread *t = calloc(1, sizeof(*t));
+
+	if (t) {
+		t->data = calloc(len, 2);
+		t->seen = calloc(len, sizeof(*t->seen));
+	}
+	if (t && t->data && t->seen) {
+		t->state = t->data + len;
+		t->id = id;
+		/* gdb's numbers begin with 1; Pin's and the plugin's with 0 */
+		t->ordinal = ts_recording_thread(&r->rec->base, 0, 1,
+						 is_one_based && id ? id
+						 : id + 1	    ? id + 1
+								    : 1);
+		for (unsigned i = 0; i < rec->names.n_flags; i++) {
+			t->flags[i].value = rec->names.flags[i].usual;
+			t->flags[i].known = ~rec->names.flags[i].need;
+		}
+		if (t->ordinal != TS_NO_THREAD)
+			return t;
+	}
+	free_thread(t);
+	ts_fail(err, TS_ENOMEM, r->off, "no memory for a thread");
+	return NULL;
+}
+
+struct bap_thread *bap_find_thread(struct bap_reader *r, uint64_t id, struct ts_error *err)
+{
+	struct bap_thread *t;
+
+	if (r->now && r->now->id == id)
+		return r->now;
+	for (uint32_t i = 0; i < r->n_threads; i++)
+		if (r->threads[i]->id == id)
+			return r->threads[i];
+	if (r->n_threads == MAX_THREADS) {
+		ts_fail(err, TS_ELIMIT, r->off, "frame %" PRIu64 ": more than %d threads", r->n_frames,
+			MAX_THREADS);
+		return NULL;
+	}
+	if (r->n_threads == r->cap_threads) {
+		uint32_t cap = r->cap_threads ? r->cap_threads * 2 : 4;
+		struct bap_thread **p = realloc(r->threads, cap * sizeof(struct bap_thread *));
+
+		if (!p) {
+			ts_fail(err, TS_ENOMEM, r->off, "no memory for a thread");
+			return NULL;
+		}
+		r->threads = p;
+		r->cap_threads = cap;
+	}
+	t = new_thread(r, id, err);
+	if (t)
+		r->threads[r->n_threads++] = t;
+	return t;
+}
+
+void bap_forget_threads(struct bap_reader *r)
+{
+	for (uint32_t i = 0; i < r->n_threads; i++)
+		free_thread(r->threads[i]);
+	r->n_threads = 0;
+	r->now = NULL;
+}
+
+void bap_forget_told(struct bap_reader *r)
+{
+	uint32_t len = r->rec->base.regs.g_len;
+
+	for (uint32_t i = 0; i < r->n_threads; i++)
+		for (uint32_t j = 0; j < len; j++)
+			if (r->threads[i]->state[j] == BAP_TOLD)
+				r->threads[i]->state[j] = BAP_UNTOLD;
+}
+
+/* ---------------------------------------------------------------------------------------------- registers */
+
+static bool is_same(const struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
+{
+	return !memchr(t->state + off, BAP_UNTOLD, len) && !memcmp(t->data + off, data, len);
+}
+
+/* A value before the instruction.  The last instruction's result is believed more. */
+static void see_first(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		      uint32_t len)
+{
+	if (is_same(t, off, data, len))
+		return;
+	for (uint32_t i = 0; i < len; i++) {
+		if (t->state[off + i] == BAP_WRITTEN && t->data[off + i] != data[i]) {
+			bap_warn(r, "values before an instruction that contradict the result of the one "
+				    "before it are not believed");
+			return;
+		}
+	}
+	ts_steps_value(r->out, TS_FX_REG_READ, off, data, len);
+	memcpy(t->data + off, data, len);
+	for (uint32_t i = 0; i < len; i++)
+		if (t->state[off + i] == BAP_UNTOLD)
+			t->state[off + i] = BAP_TOLD;
+}
+
+void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
+{
+	for (uint32_t i = 0, n; i < len; i += n) {
+		for (n = 0; i + n < len && t->seen[off + i + n] != r->serial; n++)
+			t->seen[off + i + n] = r->serial;
+		if (n)
+			see_first(r, t, off + i, data + i, n);
+		else
+			n = 1;
+	}
+}
+
+static void note_written(struct bap_thread *t, uint32_t off, uint32_t len)
+{
+	memset(t->state + off, BAP_TOLD, len);
+	if (t->n_last == BAP_MAX_LAST)
+		return;
+	memset(t->state + off, BAP_WRITTEN, len);
+	t->last[t->n_last++] = (struct bap_extent){ off, len };
+}
+
+void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		   uint32_t len)
+{
+	if (!is_same(t, off, data, len)) {
+		ts_steps_value(r->out, TS_FX_REG_WRITE, off, data, len);
+		memcpy(t->data + off, data, len);
+	}
+	note_written(t, off, len);
+}
+
+void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len)
+{
+	ts_steps_effect(r->out, TS_FX_REG_WRITE, off, len);
+	memset(t->state + off, BAP_UNTOLD, len);
+}
+
+void bap_age_writes(struct bap_thread *t)
+{
+	for (unsigned i = 0; i < t->n_last; i++)
+		for (uint32_t j = t->last[i].off; j < t->last[i].off + t->last[i].len; j++)
+			if (t->state[j] == BAP_WRITTEN)
+				t->state[j] = BAP_TOLD;
+	t->n_last = 0;
+	for (unsigned i = 0; i < BAP_MAX_FLAGS; i++)
+		t->flags[i].last = 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- flags */
+
+/* Byte @i of a flag register in the 'g' layout: which of its bits count, and what they are. */
+static uint32_t flag_shift(const struct bap *rec, unsigned len, unsigned i)
+{
+	return 8 * (rec->base.regs.arch->is_big_endian ? len - 1 - i : i);
+}
+
+void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
+{
+	const struct bap_flags *def = &r->rec->names.flags[group];
+	const struct bap_flag_bits *f = &t->flags[group];
+
+	for (unsigned i = 0; i < def->len; i++) {
+		unsigned shift = flag_shift(r->rec, def->len, i);
+		uint8_t byte = (uint8_t)(f->value >> shift);
+
+		bool is_touched = bits >> shift & 0xff;
+
+		if (!is_touched && def->need >> shift & 0xff)
+			continue;
+		if (!is_touched) {
+			bap_see_reg(r, t, def->off + i, &byte, 1); /* nobody ever logs its bits */
+			continue;
+		}
+		if (def->need & ~f->known & UINT32_C(0xff) << shift) {
+			if (is_write)
+				bap_lose_reg(r, t, def->off + i, 1);
+		} else if (is_write) {
+			bap_write_reg(r, t, def->off + i, &byte, 1);
+		} else {
+			bap_see_reg(r, t, def->off + i, &byte, 1);
+		}
+	}
+}
+
+void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	if (f->last & mask & (f->value ^ value))
+		bap_warn(r, "values before an instruction that contradict the result of the one before it "
+			    "are not believed");
+	mask &= ~f->seen & ~f->last;
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->seen |= mask;
+}
+
+void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->last |= mask;
+}

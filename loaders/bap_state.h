@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of each thread.
+ *
+ * Of each thread the reader keeps which register bytes it has told the model, so that a recorder's full
+ * snapshots cost nothing where nothing changed.  Flags that are logged bit by bit are put together here: a
+ * byte of a flag register is told when all its bits are known.
+ *
+ * To tell is to add an effect to the reader's open step.  Offsets and data are those of the 'g' layout.
+ */
+#ifndef LOADERS_BAP_STATE_H
+#define LOADERS_BAP_STATE_H
+
+#include "bap.h"
+#include "src/cursor.h"
+
+struct bap_reader;
+
+#define BAP_MAX_LAST 16
+
+/* What is known of a register byte. */
+enum bap_byte {
+	BAP_UNTOLD,
+	BAP_TOLD,
+	BAP_WRITTEN, /* told, and written by the thread's previous instruction, all of whose writes are logged
+		      */
+};
+
+struct bap_extent {
+	uint32_t off, len;
+};
+
+struct bap_thread {
+	uint64_t id;	  /* as recorded */
+	uint32_t ordinal; /* in the recording */
+	uint8_t *data;	  /* owned, as are those below; the registers in the 'g' layout */
+	uint8_t *state;	  /* enum bap_byte a byte; lies in the block of data */
+	uint32_t *seen;	  /* the frame (reader's serial) in whose list before the instruction the byte was */
+	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */
+	unsigned n_last;
+	struct bap_flag_bits {
+		uint32_t value, known;
+		uint32_t last; /* bits that the previous instruction wrote */
+		uint32_t seen; /* bits in this frame's list before the instruction */
+	} flags[BAP_MAX_FLAGS];
+};
+
+/*
+ * The thread with the recorder's @id; one that is met for the first time becomes a thread of the recording.
+ *
+ * Returns it (the reader's), NULL if there are too many (TS_ELIMIT) or memory is exhausted (TS_ENOMEM).
+ */
+struct bap_thread *bap_find_thread(struct bap_reader *r, uint64_t id, struct ts_error *err);
+
+/* Free all threads; the reader's array stays. */
+void bap_forget_threads(struct bap_reader *r);
+
+/* All register bytes are untold again, but for those that the previous instruction wrote. */
+void bap_forget_told(struct bap_reader *r);
+
+/*
+ * A value before the instruction.  Of a frame's values the first one of each byte counts; the last
+ * instruction's result is believed more.
+ */
+void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
+
+/* A value after the instruction. */
+void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		   uint32_t len);
+
+/* Registers got a value that is not logged. */
+void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len);
+
+/* The thread's previous instruction is no longer the previous one. */
+void bap_age_writes(struct bap_thread *t);
+
+/*
+ * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
+ * flag register
+ * @group: those of @mask have @value, in the places that they have in the register.
+ */
+void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
+void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
+
+/* Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
+ * they changed. */
+void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+
+#endif

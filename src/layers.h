@@ -23,10 +23,26 @@ struct ts_layer {
 	enum ts_fill fill;
 };
 
+/* Addresses first to last, both inclusive. */
+struct ts_extent {
+	uint64_t first, last;
+};
+
+/* Which addresses the layers of a block overlap, for blocks of TS_LAYER_FAN^(level + 1) layers each: extents apart from each other. */
+#define TS_LAYER_FAN 8u
+#define TS_LAYER_LEVELS 11u
+
+struct ts_layer_level {
+	struct ts_extent *extents; /* owned; ascending within a block */
+	size_t cap_extents;
+	size_t *ends;              /* owned; where each block's extents end */
+	size_t n_blocks, cap_blocks;
+};
+
 struct ts_layers {
 	struct ts_layer *items; /* owned; pos does not descend */
 	uint32_t n, cap;
-	uint64_t *lo, *hi;      /* owned; a binary tree over the items: bounds of all addresses below a node */
+	struct ts_layer_level levels[TS_LAYER_LEVELS];
 };
 
 /* Append a layer.  Returns false if memory is exhausted. */

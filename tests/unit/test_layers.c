@@ -37,15 +37,16 @@ START_TEST(the_newest_of_any_number_of_layers_is_the_one_that_a_walk_finds)
 {
 	struct script_random r = { 9 };
 
-	for (unsigned i = 0; i < 200; i++) {
-		uint64_t first = script_below(&r, 1000);
+	for (unsigned i = 0; i < 1200; i++) {
+		uint64_t first = script_below(&r, 100000);
 
-		add(i, first, first + script_below(&r, script_chance(&r, 20) ? 500 : 8));
-		for (unsigned j = 0; j < 50; j++) {
+		add(i, first, first + script_below(&r, script_chance(&r, 2) ? 50000 : 8));
+		for (unsigned j = 0; j < 20; j++) {
 			uint32_t n = (uint32_t)script_below(&r, i + 2);
-			uint64_t a = script_below(&r, 1500), z = a + script_below(&r, 30);
+			uint64_t a = script_below(&r, 100500), z = a + script_below(&r, 30);
 
-			ck_assert_uint_eq(ts_layers_newest(&layers, n, a, z), newest_by_walk(n, a, z));
+			if (ts_layers_newest(&layers, n, a, z) != newest_by_walk(n, a, z))
+				ck_abort_msg("the newest of %u layers over %lu..%lu", n, (long)a, (long)z);
 		}
 	}
 }
@@ -59,6 +60,16 @@ START_TEST(layers_reach_both_ends_of_the_address_space)
 	ck_assert_uint_eq(ts_layers_newest(&layers, 2, 1, UINT64_MAX), 0);
 	ck_assert_uint_eq(ts_layers_newest(&layers, 2, 1, UINT64_MAX - 1), TS_NO_LAYER);
 	ck_assert_uint_eq(ts_layers_newest(&layers, 1, 0, 0), TS_NO_LAYER);
+}
+END_TEST
+
+START_TEST(adjacent_layers_at_the_top_join_without_a_wrap)
+{
+	for (uint64_t i = 0; i < 64; i++)
+		add(0, UINT64_MAX - i, UINT64_MAX - i);
+	for (uint64_t i = 0; i < 64; i++)
+		ck_assert_uint_eq(ts_layers_newest(&layers, 64, UINT64_MAX - i, UINT64_MAX), i);
+	ck_assert_uint_eq(ts_layers_newest(&layers, 64, 0, UINT64_MAX - 64), TS_NO_LAYER);
 }
 END_TEST
 
@@ -84,5 +95,5 @@ START_TEST(no_layers_have_no_newest)
 END_TEST
 
 UNIT_FIXTURE_SUITE("layers", setup, teardown, the_newest_of_any_number_of_layers_is_the_one_that_a_walk_finds,
-		   layers_reach_both_ends_of_the_address_space, layers_up_to_a_position_include_all_of_that_position,
+		   layers_reach_both_ends_of_the_address_space, adjacent_layers_at_the_top_join_without_a_wrap, layers_up_to_a_position_include_all_of_that_position,
 		   no_layers_have_no_newest)

@@ -215,13 +215,24 @@ static size_t clip(uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 	return (size_t)room + 1;
 }
 
+/* Page by page: paint() goes as deep as there are layers side by side. */
+static void paint_pages(const struct painting *p, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
+			uint8_t *known)
+{
+	len = clip(addr, len, data, known);
+	for (size_t i = 0, n; i < len; i += n) {
+		n = TS_PAGE_LEN - (size_t)((addr + i) % TS_PAGE_LEN);
+		if (n > len - i)
+			n = len - i;
+		paint(p, n_layers, addr + i, addr + i + (n - 1), data + i, known + i);
+	}
+}
+
 void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 {
 	struct painting p = { sp, sp->image, chunk };
 
-	len = clip(addr, len, data, known);
-	if (len)
-		paint(&p, ts_layers_until(&sp->layers, chunk * TS_CHUNK_STEPS), addr, addr + (len - 1), data, known);
+	paint_pages(&p, ts_space_n_layers(sp, chunk * TS_CHUNK_STEPS), addr, len, data, known);
 }
 
 uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos)
@@ -234,9 +245,7 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 {
 	struct painting p = { sp, sp->image, 0 };
 
-	len = clip(addr, len, data, known);
-	if (len)
-		paint(&p, n_layers, addr, addr + (len - 1), data, known);
+	paint_pages(&p, n_layers, addr, len, data, known);
 }
 
 /* ------------------------------------------------------------------------------------------------ building */

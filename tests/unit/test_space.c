@@ -7,6 +7,7 @@
 #include "src/lines.h"
 #include "src/space.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct ts_image img;
@@ -241,6 +242,23 @@ START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line)
 }
 END_TEST
 
+START_TEST(any_number_of_layers_side_by_side_is_painted)
+{
+	size_t len = 1 << 20;
+	uint8_t *data = malloc(2 * len);
+
+	ck_assert_ptr_nonnull(data);
+	for (size_t i = 0; i < len; i += 4)
+		ts_space_fill(sp, pos(), 0x10000 + i, 4, TS_FILL_ZERO, false);
+	end_recording();
+	ts_space_at(sp, 1, 0x10000, len, data, data + len);
+	for (size_t i = 0; i < len; i++)
+		if (data[i] || data[len + i] != 1)
+			ck_abort_msg("byte %zu", i);
+	free(data);
+}
+END_TEST
+
 START_TEST(both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond)
 {
 	write_text(UINT64_MAX - 1, "yz");
@@ -328,6 +346,7 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
 		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,
+		   any_number_of_layers_side_by_side_is_painted,
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
 		   a_file_fills_only_what_the_recording_never_shows,
 		   a_mapped_file_lies_under_its_map_and_nothing_after_it, a_file_of_one_space_is_not_in_another,

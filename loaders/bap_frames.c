@@ -325,10 +325,13 @@ static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 	tag = pb_sub(&m, TAGGED_SOURCE, c);
 	if (!pb_read(&tag, &bap_source, &source))
 		return false;
-	if (pb_has(&source, SOURCE_THREAD_ID))
+	if (pb_has(&source, SOURCE_THREAD_ID)) {
 		t = bap_find_thread(r, source.v[SOURCE_THREAD_ID - 1].n, c->err);
-	if (!t)
-		return false;
+		if (!t)
+			return false;
+	}
+	if (!t) /* a look ahead, which does not know yet whose the first instruction is */
+		return true;
 	switch_thread(r, t);
 	list = pb_sub(&m, TAGGED_VALUES, c);
 	while (pb_next_item(&list, &bap_value_list, &item))
@@ -339,7 +342,8 @@ static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 			bap_tell_flags(r, t, i, t->flags[i].seen, false);
 		t->flags[i].seen = 0;
 	}
-	switch_thread(r, r->now);
+	if (r->now)
+		switch_thread(r, r->now);
 	return ts_ok(c);
 }
 

@@ -612,6 +612,38 @@ START_TEST(key_frames_exceptions_and_taint_say_what_is_so)
 }
 END_TEST
 
+/* The loader looks ahead before it knows which thread is the first one to run. */
+START_TEST(a_key_frame_may_come_before_all_instructions)
+{
+	struct ts_buf file = start(), m = { 0 }, list = { 0 }, item = { 0 }, source = { 0 }, values = { 0 };
+	struct ts_buf value = { 0 }, specific = { 0 }, name = { 0 };
+	struct loaded l;
+
+	for (unsigned i = 0; i < 2; i++) { /* rdx of thread 2, rbx of the first thread */
+		bytes(&name, 1, i ? "rbx" : "rdx", 3);
+		message(&specific, 2, &name);
+		message(&value, 1, &specific);
+		number(&value, 2, 128);
+		bytes(&value, 4, i ? "\x88\0\0\0\0\0\0\0" : "\x77\0\0\0\0\0\0\0", 8);
+		message(&values, 1, &value);
+		number(&source, i ? 1 : 2, i ? 1 : 2);
+		message(&item, 1, &source);
+		message(&item, 2, &values);
+		message(&list, 1, &item);
+	}
+	message(&m, 1, &list);
+	frame(&file, 6, &m);
+	nop_frame(&file, 0x1000, 1);
+	nop_frame(&file, 0x1001, 2);
+	l = loaded(&file);
+	ck_assert_uint_eq(l.rec->n_threads, 2);
+	for (uint32_t i = 0; i < 2; i++)
+		check_reg(&l, 0, i, l.rec->threads[i].tid == 1 ? "rbx" : "rdx", l.rec->threads[i].tid == 1 ? 0x88 : 0x77);
+	unload(&l);
+	ts_buf_fini(&file);
+}
+END_TEST
+
 START_TEST(a_machine_that_gdb_has_not_is_named)
 {
 	struct ts_buf file = { 0 };
@@ -992,7 +1024,8 @@ UNIT_SUITE("bap", the_worked_example_writes_rdi, what_is_read_was_there_before, 
 	   the_oldest_recorder_lists_old_values_of_what_is_written, arm_modes_are_the_t_bit,
 	   registers_of_big_endian_targets_are_little_endian_numbers, threads_keep_their_own_registers,
 	   modules_appear_before_the_next_instruction, a_system_call_belongs_to_the_next_instruction_at_its_address,
-	   key_frames_exceptions_and_taint_say_what_is_so, a_machine_that_gdb_has_not_is_named, headers_that_are_none_are_refused,
+	   key_frames_exceptions_and_taint_say_what_is_so,
+	   a_key_frame_may_come_before_all_instructions, a_machine_that_gdb_has_not_is_named, headers_that_are_none_are_refused,
 	   lying_counts_and_offsets_are_said, a_good_index_is_not_warned_of, frames_that_do_not_fit_are_damage,
 	   messages_that_are_none_are_damage, unknown_kinds_of_frames_are_skipped_and_said, unknown_fields_are_skipped,
 	   operands_without_sense_are_left_out_and_said, a_trace_cut_anywhere_keeps_its_whole_frames, no_flipped_bit_does_harm,

@@ -1,88 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a Usercorn trace: open, read all steps, and once more from a decode point on the way, which
- * must give the same step.
+ * Any bytes as a Usercorn trace.
  */
 #include "fuzz.h"
-
-#include "loaders/loader.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-/* So that one input does not take the whole time: steps, and the step where the decode point is. */
-#define MAX_STEPS 300000u
-#define POINT_STEP 5u
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void require_same(const struct ts_steps *a, const struct ts_steps *b)
-{
-	require(a->n_steps == b->n_steps && a->n_effects == b->n_effects);
-	for (uint32_t i = 0; i < a->n_steps; i++)
-		require(a->steps[i].pc == b->steps[i].pc && a->steps[i].thread == b->steps[i].thread &&
-			a->steps[i].insn_len == b->steps[i].insn_len);
-	for (uint32_t i = 0; i < a->n_effects; i++) {
-		const struct ts_effect *x = &a->effects[i], *y = &b->effects[i];
-		const uint8_t *p = ts_effect_data(a, x), *q = ts_effect_data(b, y);
-
-		require(x->kind == y->kind && x->addr == y->addr && x->len == y->len &&
-			x->is_hidden == y->is_hidden);
-		require(!p == !q && (!p || memcmp(p, q, x->len) == 0));
-	}
-}
-
-static void read_steps(struct ts_recording *rec, struct ts_reader *reader)
-{
-	struct ts_error err = { 0 };
-	struct ts_steps steps, wanted;
-	struct ts_buf point;
-	enum ts_next next = TS_ITEM;
-
-	ts_steps_init(&steps);
-	ts_steps_init(&wanted);
-	ts_buf_init(&point);
-	for (unsigned n = 0; next == TS_ITEM && n < MAX_STEPS; n++) {
-		struct ts_steps *out = n == POINT_STEP ? &wanted : &steps;
-
-		if (n == POINT_STEP)
-			reader->ops->save(reader, &point);
-		ts_steps_reset(out);
-		next = reader->ops->next(reader, out, &err);
-		require(out->n_steps == (next == TS_ITEM) && out->n_effects == out->n_closed);
-		for (uint32_t i = 0; i < out->n_steps; i++)
-			require(out->steps[i].thread < rec->n_threads);
-	}
-	ts_error_reset(&err);
-	if (wanted.n_steps) {
-		require(reader->ops->resume(reader, point.data, point.len, &err));
-		ts_steps_reset(&steps);
-		require(reader->ops->next(reader, &steps, &err) == TS_ITEM);
-		require_same(&steps, &wanted);
-	}
-	ts_buf_fini(&point);
-	ts_steps_fini(&steps);
-	ts_steps_fini(&wanted);
-}
+#include "fuzz_reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	const struct ts_loader_options opt = { 0 };
-	struct ts_error err = { 0 };
-	struct ts_source *src = ts_source_from_memory(bytes, len, "fuzz", &err);
-	const struct ts_loader *loader = ts_loader_find("usercorn");
-	struct ts_recording *rec = loader->open(src, &opt, &err);
-	struct ts_reader *reader = rec ? rec->ops->reader(rec, &err) : NULL;
-
-	require(!rec == (err.code != TS_OK));
-	if (reader)
-		read_steps(rec, reader);
-	ts_reader_close(reader);
-	ts_recording_close(rec);
-	ts_source_close(src);
+	fuzz_reader("usercorn", bytes, len);
 	return 0;
 }

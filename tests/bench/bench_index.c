@@ -7,7 +7,6 @@
  * process, so that a busy machine does not show; nothing here waits.  Each recording has a process of its own, whose peak memory
  * is that of the first indexing.
  */
-#define _GNU_SOURCE
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

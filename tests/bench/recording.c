@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#define _GNU_SOURCE
 #include "recording.h"
 
 #include <snappy-c.h>
@@ -192,6 +191,42 @@ static struct ts_buf load(const char *path, uint8_t *header)
 	return stream;
 }
 
+static int compare_addrs(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The address that most instructions have. */
+static uint64_t find_hot(const struct ts_buf *stream)
+{
+	uint64_t *addrs = malloc(stream->len * sizeof(*addrs) / 2), hot = 0, pc = 0;
+	size_t n = 0, best = 0;
+
+	if (!addrs)
+		bench_die("no memory");
+	for (const uint8_t *p = stream->data, *end = p + stream->len; p < end; p += op_len(p)) {
+		if (*p == OP_JMP)
+			pc = get64(p + 1);
+		if (*p == OP_STEP) {
+			addrs[n++] = pc;
+			pc += p[1];
+		}
+	}
+	qsort(addrs, n, sizeof(*addrs), compare_addrs);
+	for (size_t i = 0, start = 0; i < n; i++) {
+		if (addrs[i] != addrs[start])
+			start = i;
+		if (i - start >= best) {
+			best = i - start;
+			hot = addrs[i];
+		}
+	}
+	free(addrs);
+	return hot;
+}
+
 /* A frame of the body, as bytes of it. */
 struct frame {
 	size_t off, len;
@@ -334,7 +369,7 @@ void bench_record(const char *source, const char *path, enum bench_layout layout
 	split(&stream, layout, &parts);
 	put_header(&o, header);
 	put(&o, parts.head.data, parts.head.len);
-	*rec = (struct bench_recording){ .mark = parts.mark };
+	*rec = (struct bench_recording){ .mark = parts.mark, .hot = find_hot(&stream) };
 	for (size_t i = 0; rec->n_steps < n_steps; i = (i + 1) % parts.n_frames) {
 		put(&o, parts.body.data + parts.frames[i].off, parts.frames[i].len);
 		if (!rec->n_steps)

@@ -22,6 +22,7 @@ struct bench_recording {
 	uint64_t n_steps;
 	uint64_t file_len;
 	uint64_t mark; /* the address that is written once */
+	uint64_t hot;  /* the instruction that runs most often */
 };
 
 /* Say what went wrong and end the program. */

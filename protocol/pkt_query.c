@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "modules.h"
 #include "session.h"
 
 /* ----------------------------------------------------------------------------------------------- features */
@@ -50,6 +51,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
 		{ "QCatchSyscalls+", rec->has_syscalls },
+		{ "qXfer:libraries:read+", rsp_has_module_list(s->sh) },
 		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};

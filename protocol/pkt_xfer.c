@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "modules.h"
 #include "session.h"
 #include "threads.h"
 
@@ -70,27 +71,46 @@ static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, str
 	return reply_piece(&q, s->sh->target_xml.data, s->sh->target_xml.len, r);
 }
 
-static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+/* A document of the session's position, called @name, that @write writes. */
+static enum rsp_done reply_document(struct rsp_session *s, const struct request *q, const char *name,
+				    void (*write)(const struct rsp_session *s, struct ts_buf *out), struct rsp_reply *r)
 {
-	static const char name[] = "threads";
 	struct rsp_document *doc = &s->document;
-	struct request q;
 
-	if (!take_request(a, &q))
-		return RSP_BAD;
-	if (!is_annex(&q, ""))
+	if (!is_annex(q, ""))
 		return bad_annex(r);
-	if (!q.off || strcmp(doc->name, name) != 0) {
-		rsp_session_shown(s);
+	if (!q->off || strcmp(doc->name, name) != 0) {
 		ts_buf_reset(&doc->text);
-		rsp_threads_xml(s, &doc->text);
+		write(s, &doc->text);
 		snprintf(doc->name, sizeof(doc->name), "%s", name);
 	}
 	if (!ts_buf_ok(&doc->text)) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 		return RSP_REPLIED;
 	}
-	return reply_piece(&q, doc->text.data, doc->text.len, r);
+	return reply_piece(q, doc->text.data, doc->text.len, r);
+}
+
+static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!q.off)
+		rsp_session_shown(s);
+	return reply_document(s, &q, "threads", rsp_threads_xml, r);
+}
+
+static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!rsp_has_module_list(s->sh))
+		return RSP_UNSUPPORTED;
+	return reply_document(s, &q, "libraries", rsp_modules_xml, r);
 }
 
 /* The annex names a process, or nothing; all run the same program as far as a recording says. */
@@ -129,6 +149,7 @@ static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct 
 static const struct rsp_packet packets[] = {
 	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
 	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
+	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
 	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
 	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
 };

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "session.h"
+#include "xml.h"
 
 bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
@@ -37,20 +38,6 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 	ts_buf_printf(out, "%" PRIx64, (uint64_t)tid.tid);
 }
 
-/* A recorded name may hold anything; what XML does not take becomes '?'. */
-static void put_escaped(const char *text, struct ts_buf *out)
-{
-	for (; *text; text++) {
-		switch (*text) {
-		case '&': ts_buf_puts(out, "&amp;"); break;
-		case '<': ts_buf_puts(out, "&lt;"); break;
-		case '>': ts_buf_puts(out, "&gt;"); break;
-		case '"': ts_buf_puts(out, "&quot;"); break;
-		default: ts_buf_putc(out, *text < ' ' || *text > '~' ? '?' : (uint8_t)*text);
-		}
-	}
-}
-
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
 	const char *name = s->sh->tl->rec->threads[thread].name;
@@ -59,7 +46,7 @@ static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_b
 	put_id(rsp_session_tid(s, thread), out);
 	if (*name) {
 		ts_buf_puts(out, "\" name=\"");
-		put_escaped(name, out);
+		rsp_xml_text(name, out);
 	}
 	ts_buf_puts(out, "\">");
 	rsp_thread_text(s, thread, out);

@@ -71,6 +71,10 @@ static void copy_effect(struct ts_steps *out, const struct ts_steps *from, const
 
 		if (to)
 			*to = from->events[e->item];
+	} else if (e->kind == TS_FX_LOAD) {
+		const char *file = ts_steps_text(from, from->modules[e->item].file);
+
+		ts_steps_load(out, e->addr, e->len, file, file ? strlen(file) : 0);
 	} else if (value) {
 		copy = ts_steps_value(out, e->kind, e->addr, value, (uint32_t)e->len);
 	} else {

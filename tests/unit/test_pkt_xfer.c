@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fake_session.h"
+#include "script.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -98,6 +99,59 @@ START_TEST(another_document_in_between_is_no_piece_of_it)
 }
 END_TEST
 
+static void add_modules(struct ts_recording *rec)
+{
+	struct ts_steps *b = &fake.script->steps;
+	uint32_t end = b->n_effects;
+	struct ts_step *s;
+
+	ts_steps_load(&rec->initial, 0x400000, 0x3000, "/usr/bin/fake", 13);
+	ts_steps_load(&rec->initial, 0x7000000, 0x1000, "/lib/<a>.so", 11);
+	ts_steps_load(b, 0x8000000, 0x2000, "/lib/b.so", 9); /* at the last step */
+	ck_assert_uint_eq(b->n_effects, end + 1);
+	s = &b->steps[b->n_steps - 1];
+	s->first = s->n_effects ? s->first : end;
+	s->n_effects++;
+	b->n_closed = b->n_effects;
+}
+
+static void add_modules_of_windows(struct ts_recording *rec)
+{
+	add_modules(rec);
+	rec->osabi = "Windows";
+}
+
+START_TEST(libraries_are_those_of_the_position_without_the_program)
+{
+	const struct fake_options with_modules = { .change = add_modules_of_windows };
+
+	fake_again(&with_modules);
+	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"),
+			 "l<library-list>\n"
+			 "<library name=\"/lib/&lt;a&gt;.so\"><segment address=\"0x7001000\"/></library>\n"
+			 "</library-list>\n");
+	rsp_session_go(&fake.session, 9);
+	ck_assert_ptr_null(strstr(fake_send("qXfer:libraries:read::0,1000"), "b.so"));
+	rsp_session_go(&fake.session, 10);
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:libraries:read::0,1000"), "<library name=\"/lib/b.so\">"));
+	ck_assert_str_eq(fake_send("qXfer:libraries:read:1:0,1000"), "E00");
+}
+END_TEST
+
+START_TEST(libraries_are_claimed_where_gdb_reads_such_a_list)
+{
+	const struct fake_options linux_modules = { .change = add_modules };
+	const struct fake_options windows_modules = { .change = add_modules_of_windows };
+
+	ck_assert_ptr_null(strstr(fake_send("qSupported"), "libraries"));
+	fake_again(&linux_modules);
+	ck_assert_ptr_null(strstr(fake_send("qSupported"), "libraries"));
+	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"), "");
+	fake_again(&windows_modules);
+	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries:read+"));
+}
+END_TEST
+
 START_TEST(the_auxiliary_vector_is_as_recorded)
 {
 	fake_send("qXfer:auxv:read::0,1000");
@@ -130,13 +184,13 @@ END_TEST
 
 START_TEST(malformed_packets_are_errors)
 {
-	static const char *const objects[] = { "features", "threads", "exec-file", "auxv" };
+	static const char *const objects[] = { "features", "threads", "exec-file", "auxv", "libraries" };
 	static const char *const args[] = { "",	      ":",	"::",	  "::0",   "::0,",  "::,1",
 					    "::0,zz", "::zz,1", "::0,1,", "::0;1", "::0,1:" };
 	char packet[64];
 
 	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < 5; i++) {
 		for (size_t j = 0; j < sizeof(args) / sizeof(args[0]); j++) {
 			snprintf(packet, sizeof(packet), "qXfer:%s:read%s", objects[i], args[j]);
 			ck_assert_msg(strcmp(fake_send(packet), "E16") == 0, "%s: %s", packet, fake.text);
@@ -156,5 +210,7 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   a_piece_is_cut_to_the_packet_with_its_escapes, a_piece_that_ends_with_the_document_is_the_last,
 	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
+	   libraries_are_those_of_the_position_without_the_program,
+	   libraries_are_claimed_where_gdb_reads_such_a_list,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
 	   a_wrong_annex_is_error_0, malformed_packets_are_errors, writing_and_unknown_objects_are_unknown)

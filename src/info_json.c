@@ -87,6 +87,26 @@ static json_t *regions(const struct ts_info *info)
 	return list;
 }
 
+/* A module that was there from its first position on until before its last, null: to the end. */
+static json_t *modules(const struct ts_info *info)
+{
+	const struct ts_world *w = &info->tl->world;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < w->n_modules; i++) {
+		const struct ts_loaded *m = &w->modules[i];
+
+		list = added(list, json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}",
+					     "first", address(true, m->first),
+					     "last", address(true, m->last),
+					     "process", (json_int_t)m->process,
+					     "file", text_or_null(ts_world_text(w, m->file)),
+					     "from", (json_int_t)m->from,
+					     "until", m->until == UINT64_MAX ? json_null() : json_integer((json_int_t)m->until)));
+	}
+	return list;
+}
+
 static json_t *names(const struct ts_info *info, enum ts_info_known known)
 {
 	const struct ts_regset *set = &info->tl->rec->regs;
@@ -140,7 +160,7 @@ static json_t *facts(const struct ts_info *info)
 	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
 
 	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:b, s:I, s:I,"
-			 " s:o, s:o, s:o, s:o, s:o}",
+			 " s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "trace", text(info->path),
 			 "format", rec->format,
 			 "variant", text_or_null(rec->variant),
@@ -160,7 +180,8 @@ static json_t *facts(const struct ts_info *info)
 			 "thread_list", threads(info),
 			 "registers", registers(info),
 			 "index", index_figures(info),
-			 "regions", regions(info));
+			 "regions", regions(info),
+			 "modules", modules(info));
 }
 
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)

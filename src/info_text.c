@@ -138,6 +138,36 @@ static void put_region(const struct ts_info *info, const struct ts_region *r)
 	putchar('\n');
 }
 
+static void put_module(const struct ts_info *info, const struct ts_loaded *m)
+{
+	const char *file = ts_world_text(&info->tl->world, m->file);
+
+	printf("  0x%" PRIx64 "-0x%" PRIx64, m->first, m->last);
+	if (info->tl->rec->n_processes > 1)
+		printf(" process %" PRIu32, m->process);
+	if (file && *file) {
+		putchar(' ');
+		put_text(file);
+	}
+	if (m->from)
+		printf(", from position %" PRIu64, m->from);
+	if (m->until != UINT64_MAX)
+		printf(", until position %" PRIu64, m->until);
+	putchar('\n');
+}
+
+static void put_modules(const struct ts_info *info)
+{
+	const struct ts_world *w = &info->tl->world;
+
+	if (!w->n_modules)
+		return;
+	label("modules");
+	printf("%zu\n", w->n_modules);
+	for (size_t i = 0; i < w->n_modules; i++)
+		put_module(info, &w->modules[i]);
+}
+
 static void put_index(const struct ts_info *info)
 {
 	const struct ts_timeline_stats *st = &info->stats;
@@ -165,6 +195,7 @@ void ts_info_text(const struct ts_info *info)
 	printf("%zu at position 0\n", info->n_regions);
 	for (size_t i = 0; i < info->n_regions; i++)
 		put_region(info, info->regions[i]);
+	put_modules(info);
 	put_index(info);
 	label("warnings");
 	printf("%u\n", ts_report_n_warnings(info->tl));

@@ -29,7 +29,7 @@ struct rsp_break {
 /* How many breakpoints and watchpoints a client may have, and how many bytes it may watch in all. */
 #define RSP_MAX_BREAKS 65536u
 #define RSP_MAX_WATCHES 256u
-#define RSP_MAX_WATCHED (UINT64_C(16) << 20)
+#define RSP_MAX_WATCHED (UINT64_C(4) << 20)
 
 struct rsp_breaks {
 	struct rsp_break *items; /* owned */

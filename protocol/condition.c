@@ -7,6 +7,12 @@
 #include "breaks.h"
 #include "session.h"
 
+/*
+ * How many instructions the conditions of one hit may run, together: as many as the longest packet can hold.  More would be a
+ * loop, which gdb does not make, and for which other clients would wait: there is no slice within a hit.
+ */
+#define BUDGET (RSP_PACKET_SIZE / 2)
+
 /* The state that an expression sees: that of a thread at a position.  Registers are fetched when they are first asked for. */
 struct sight {
 	struct ts_query *q;
@@ -57,10 +63,12 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 	return done;
 }
 
-static bool holds(const struct rsp_break *br, const struct rsp_ax_env *env)
+static bool holds(const struct rsp_break *br, struct rsp_ax_env *env)
 {
 	if (!br)
 		return false;
+	if (br->n_conditions)
+		env->budget = (uint32_t)(BUDGET / br->n_conditions);
 	for (size_t i = 0; i < br->n_conditions; i++) {
 		uint64_t value;
 

@@ -103,6 +103,26 @@ START_TEST(what_cannot_be_evaluated_stops)
 }
 END_TEST
 
+/* "const16 n; again: const8 1; sub; dup; if_goto again; end", which is 0 in the end. */
+static const char *loop(unsigned n)
+{
+	static char text[64];
+
+	snprintf(text, sizeof(text), ";Xb,23%04x22010328200003" "27", n);
+	return text;
+}
+
+START_TEST(a_condition_that_loops_for_long_stops)
+{
+	char twice[128];
+
+	ck_assert_str_eq(rounds(loop(3000), 2), "");
+	ck_assert_str_eq(rounds(loop(5000), 2), "0123456");
+	snprintf(twice, sizeof(twice), "%s%s", loop(3000), loop(3000));
+	ck_assert_str_eq(rounds(twice, 2), "0123456");
+}
+END_TEST
+
 START_TEST(one_of_several_conditions_is_enough)
 {
 	ck_assert_str_eq(rounds(";" RCX_IS_3 ";" RCX_IS_5, 2), "0135");
@@ -147,5 +167,5 @@ END_TEST
 
 FAKE_SUITE("condition", without_a_condition_each_hit_stops, a_condition_sees_the_registers_at_the_hit,
 	   a_condition_sees_the_memory_at_the_hit, what_is_not_known_stops, what_cannot_be_evaluated_stops,
-	   one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
+	   a_condition_that_loops_for_long_stops, one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
 	   a_condition_sees_the_thread_that_runs_not_the_one_chosen)

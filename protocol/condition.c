@@ -13,6 +13,9 @@
  */
 #define BUDGET (RSP_PACKET_SIZE / 2)
 
+/* How often they may look at memory, which is what takes time: each goes through a chunk up to the hit. */
+#define MAX_LOOKS 256
+
 /* The state that an expression sees: that of a thread at a position.  Registers are fetched when they are first asked for. */
 struct sight {
 	struct ts_query *q;
@@ -20,6 +23,7 @@ struct sight {
 	uint64_t pos;
 	uint32_t thread;
 	bool has_regs;
+	unsigned n_looks;
 	uint8_t *data, *known; /* borrowed room for the registers */
 };
 
@@ -48,7 +52,7 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 	struct ts_error err = { 0 };
 	size_t done = 0;
 
-	while (done < len) {
+	while (done < len && sight->n_looks++ < MAX_LOOKS) {
 		uint8_t known[256];
 		size_t n = len - done < sizeof(known) ? len - done : sizeof(known), i = 0;
 

@@ -123,6 +123,26 @@ START_TEST(a_condition_that_loops_for_long_stops)
 }
 END_TEST
 
+/* "const16 n; again: const32 602000; ref8; pop; const8 1; sub; dup; if_goto again; end" */
+static const char *look(unsigned n)
+{
+	static char text[80];
+
+	snprintf(text, sizeof(text), ";X12,23%04x240060200017292201032820000327", n);
+	return text;
+}
+
+START_TEST(a_condition_that_looks_at_memory_too_often_stops)
+{
+	char twice[160];
+
+	ck_assert_str_eq(rounds(look(200), 2), "");
+	ck_assert_str_eq(rounds(look(300), 2), "0123456");
+	snprintf(twice, sizeof(twice), "%s%s", look(200), look(200));
+	ck_assert_str_eq(rounds(twice, 2), "0123456");
+}
+END_TEST
+
 START_TEST(one_of_several_conditions_is_enough)
 {
 	ck_assert_str_eq(rounds(";" RCX_IS_3 ";" RCX_IS_5, 2), "0135");
@@ -167,5 +187,5 @@ END_TEST
 
 FAKE_SUITE("condition", without_a_condition_each_hit_stops, a_condition_sees_the_registers_at_the_hit,
 	   a_condition_sees_the_memory_at_the_hit, what_is_not_known_stops, what_cannot_be_evaluated_stops,
-	   a_condition_that_loops_for_long_stops, one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
+	   a_condition_that_loops_for_long_stops, a_condition_that_looks_at_memory_too_often_stops, one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
 	   a_condition_sees_the_thread_that_runs_not_the_one_chosen)

@@ -42,7 +42,8 @@ static struct rsp_break *find(const struct rsp_breaks *b, enum rsp_break_kind ki
 	return NULL;
 }
 
-const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
+const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
+				      struct ts_break at)
 {
 	return find(b, kind, at);
 }
@@ -64,8 +65,8 @@ static bool grow(struct rsp_breaks *b)
 	return true;
 }
 
-bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **conditions,
-		       size_t n_conditions)
+bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+		       struct rsp_ax **conditions, size_t n_conditions)
 {
 	struct rsp_break *item = find(b, kind, at);
 

@@ -27,7 +27,7 @@ struct rsp_break {
 };
 
 /* How many breakpoints and watchpoints a client may have, and how many bytes it may watch in all. */
-#define RSP_MAX_BREAKS 65536u
+#define RSP_MAX_BREAKS  65536u
 #define RSP_MAX_WATCHES 256u
 #define RSP_MAX_WATCHED (UINT64_C(4) << 20)
 
@@ -44,12 +44,13 @@ void rsp_breaks_init(struct rsp_breaks *b);
 void rsp_breaks_fini(struct rsp_breaks *b);
 
 /*
- * Insert a breakpoint; one of the same kind at the same place is replaced.  @conditions is taken over, on failure too.
+ * Insert a breakpoint; one of the same kind at the same place is replaced.  @conditions is taken over, on
+ * failure too.
  *
  * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
  */
-bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **conditions,
-		       size_t n_conditions);
+bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+		       struct rsp_ax **conditions, size_t n_conditions);
 
 /* Remove it if it is there. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
@@ -59,7 +60,8 @@ bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
 void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 
 /* The breakpoint of a kind at a place, NULL if there is none. */
-const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
+const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
+				      struct ts_break at);
 
 /* Breakpoints and watchpoints as what a search looks for; borrowed until the next change. */
 void rsp_breaks_stops(const struct rsp_breaks *b, struct ts_stops *stops);

@@ -8,15 +8,19 @@
 #include "session.h"
 
 /*
- * How many instructions the conditions of one hit may run, together: as many as the longest packet can hold.  More would be a
- * loop, which gdb does not make, and for which other clients would wait: there is no slice within a hit.
+ * How many instructions the conditions of one hit may run, together: as many as the longest packet can hold.
+ * More would be a loop, which gdb does not make, and for which other clients would wait: there is no slice
+ * within a hit.
  */
 #define BUDGET (RSP_PACKET_SIZE / 2)
 
 /* How often they may look at memory, which is what takes time: each goes through a chunk up to the hit. */
 #define MAX_LOOKS 256
 
-/* The state that an expression sees: that of a thread at a position.  Registers are fetched when they are first asked for. */
+/*
+ * The state that an expression sees: that of a thread at a position.  Registers are fetched when they are
+ * first asked for.
+ */
 struct sight {
 	struct ts_query *q;
 	const struct ts_timeline *tl;
@@ -36,7 +40,8 @@ static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 
 	if (i < 0 || set->regs[i].len > sizeof(*value))
 		return false;
-	if (!sight->has_regs && !ts_query_regs(sight->q, sight->pos, sight->thread, sight->data, sight->known, &err))
+	if (!sight->has_regs &&
+	    !ts_query_regs(sight->q, sight->pos, sight->thread, sight->data, sight->known, &err))
 		return false;
 	sight->has_regs = true;
 	if (memchr(sight->known + set->regs[i].off, 0, set->regs[i].len))

@@ -13,8 +13,8 @@ struct ts_found;
 /*
  * Does the breakpoint that was hit stop the client?
  *
- * It does without conditions, when any condition is not zero, and when one cannot be evaluated: what the recording does not
- * know is for the user to judge.
+ * It does without conditions, when any condition is not zero, and when one cannot be evaluated: what the
+ * recording does not know is for the user to judge.
  */
 bool rsp_condition_holds(const struct rsp_session *s, const struct ts_found *found);
 

@@ -44,7 +44,8 @@ static bool split(const char *comm, char *host, size_t host_len, const char **po
 
 static int open_socket(const struct addrinfo *ai)
 {
-	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, ai->ai_protocol), on = 1;
+	int fd = socket(ai->ai_family, ai->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, ai->ai_protocol),
+	    on = 1;
 
 	if (fd < 0)
 		return -1;
@@ -65,12 +66,15 @@ static void name_socket(struct rsp_listener *l)
 	if (getsockname(l->fd, (struct sockaddr *)&addr, &len) == 0)
 		getnameinfo((struct sockaddr *)&addr, len, host, sizeof(host), port, sizeof(port),
 			    NI_NUMERICHOST | NI_NUMERICSERV);
-	snprintf(l->address, sizeof(l->address), strchr(host, ':') ? "[%.255s]:%.8s" : "%.255s:%.8s", host, port);
+	snprintf(l->address, sizeof(l->address), strchr(host, ':') ? "[%.255s]:%.8s" : "%.255s:%.8s", host,
+		 port);
 }
 
 static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error *err)
 {
-	struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+	struct addrinfo hints = { .ai_family = AF_UNSPEC,
+				  .ai_socktype = SOCK_STREAM,
+				  .ai_flags = AI_NUMERICSERV };
 	struct addrinfo *list;
 	char host[256];
 	const char *port;
@@ -81,7 +85,8 @@ static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error
 			       "'%s' is neither HOST:PORT nor :PORT nor a path with '/' nor -", comm);
 	rc = getaddrinfo(host[0] ? host : "127.0.0.1", port, &hints, &list);
 	if (rc)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "cannot listen at '%s': %s", comm, gai_strerror(rc));
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "cannot listen at '%s': %s", comm,
+			       gai_strerror(rc));
 	for (const struct addrinfo *ai = list; ai && l->fd < 0; ai = ai->ai_next)
 		l->fd = open_socket(ai);
 	if (l->fd < 0)
@@ -116,8 +121,9 @@ static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_erro
 	int rc;
 
 	if (strlen(path) >= sizeof(addr.sun_path))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is longer than the %zu characters that a unix socket may have",
-			       path, sizeof(addr.sun_path) - 1);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%s' is longer than the %zu characters that a unix socket may have", path,
+			       sizeof(addr.sun_path) - 1);
 	strcpy(addr.sun_path, path);
 	remove_stale(&addr);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

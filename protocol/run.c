@@ -8,9 +8,9 @@
 #include "session.h"
 
 /* How long a slice lasts, and between two looks at the clock: chunks decoded, or steps walked. */
-#define SLICE_NS INT64_C(2000000)
+#define SLICE_NS             INT64_C(2000000)
 #define CHUNKS_BETWEEN_LOOKS 1
-#define STEPS_BETWEEN_LOOKS 64
+#define STEPS_BETWEEN_LOOKS  64
 
 static int64_t now_ns(void)
 {
@@ -60,7 +60,10 @@ bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *e
 	return start_search(s, s->pos, err);
 }
 
-/* The position at which one instruction of the thread has run, or been undone; a limit of the recording if there is none. */
+/*
+ * The position at which one instruction of the thread has run, or been undone; a limit of the recording if
+ * there is none.
+ */
 static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
 {
 	const struct ts_timeline *tl = rsp_timeline(s);
@@ -74,7 +77,10 @@ static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t 
 	return step == UINT64_MAX ? tl->n_steps : step + 1;
 }
 
-/* A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a target. */
+/*
+ * A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a
+ * target.
+ */
 static bool has_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
 {
 	const struct ts_timeline *tl = rsp_timeline(s);
@@ -116,7 +122,8 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 		run->pos = step_target(s, run->pos, run->thread, false);
 		if (!ts_query_pc(s->sh->q, run->pos, run->thread, &pc, &has_pc, err))
 			return TS_FAIL;
-		if (!has_pc || pc < run->range_start || pc >= run->range_end || run->pos == rsp_timeline(s)->n_steps) {
+		if (!has_pc || pc < run->range_start || pc >= run->range_end ||
+		    run->pos == rsp_timeline(s)->n_steps) {
 			run->target = run->pos;
 			return start_search(s, s->pos, err) ? TS_ITEM : TS_FAIL;
 		}
@@ -124,7 +131,9 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 	return TS_END;
 }
 
-/* Is there a system call to stop at, at a position where the search found a breakpoint?  @found then gets it. */
+/*
+ * Is there a system call to stop at, at a position where the search found a breakpoint?  @found then gets it.
+ */
 static enum ts_next find_syscall(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
 	struct ts_stops stops = s->run.stops;
@@ -133,7 +142,8 @@ static enum ts_next find_syscall(struct rsp_session *s, struct ts_found *found, 
 	enum ts_next next;
 
 	stops.n_breaks = stops.n_watches = 0;
-	if (!ts_search_init(&search, s->sh->q, &stops, s->run.is_reverse ? found->pos + 1 : found->pos - 1, found->pos, err))
+	if (!ts_search_init(&search, s->sh->q, &stops, s->run.is_reverse ? found->pos + 1 : found->pos - 1,
+			    found->pos, err))
 		return TS_FAIL;
 	next = ts_search_run(&search, 1, &at, err);
 	ts_search_fini(&search);
@@ -143,7 +153,10 @@ static enum ts_next find_syscall(struct rsp_session *s, struct ts_found *found, 
 	return TS_ITEM;
 }
 
-/* Does a stop that the search found hold?  One whose conditions all fail does not, and the search goes on behind it. */
+/*
+ * Does a stop that the search found hold?  One whose conditions all fail does not, and the search goes on
+ * behind it.
+ */
 static enum ts_next judge(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
 	struct rsp_run *run = &s->run;

@@ -2,9 +2,9 @@
 /*
  * A run under way: from a resume packet to the stop that ends it.
  *
- * A step has a target, the position behind (in reverse: before) the next instruction of its thread; a continue has the end of the
- * recording.  Either way a search looks for a stop up to there.  A range step looks for its target first: the first position
- * at which the thread has left the range.
+ * A step has a target, the position behind (in reverse: before) the next instruction of its thread; a
+ * continue has the end of the recording.  Either way a search looks for a stop up to there.  A range step
+ * looks for its target first: the first position at which the thread has left the range.
  */
 #ifndef RSP_RUN_H
 #define RSP_RUN_H
@@ -40,9 +40,13 @@ bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *e
 bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err);
 
 /* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
-bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end, struct ts_error *err);
+bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end,
+		   struct ts_error *err);
 
-/* Go on for a slice.  Returns TS_ITEM and @found when the run is over, TS_END when it is not, TS_FAIL with @err. */
+/*
+ * Go on for a slice.  Returns TS_ITEM and @found when the run is over, TS_END when it is not, TS_FAIL with
+ * @err.
+ */
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err);
 
 /* Drop the run that is under way, if there is one. */

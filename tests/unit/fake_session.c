@@ -166,6 +166,22 @@ const char *fake_send(const char *packet)
 	return fake_send_bytes(packet, strlen(packet));
 }
 
+const char *fake_resume(const char *packet)
+{
+	struct rsp_reply *r = &fake.reply;
+
+	fake_send(packet);
+	if (!rsp_session_is_running(&fake.session))
+		return fake.text;
+	do
+		rsp_reply_reset(r);
+	while (!rsp_session_run(&fake.session, r));
+	rsp_reply_finish(r);
+	memcpy(fake.text, r->data, r->len);
+	fake.text[r->len] = '\0';
+	return fake.text;
+}
+
 const char *fake_hex(const char *text)
 {
 	static char all[4][2 * 4096 + 1];

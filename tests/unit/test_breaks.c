@@ -122,7 +122,8 @@ START_TEST(each_of_many_is_found_until_it_is_removed)
 	const uint64_t n = 1000;
 
 	for (uint64_t i = 0; i < n; i++)
-		ck_assert(rsp_breaks_insert(&breaks, RSP_BREAK_SOFT, at(i), i % 2 ? condition() : NULL, i % 2));
+		ck_assert(
+			rsp_breaks_insert(&breaks, RSP_BREAK_SOFT, at(i), i % 2 ? condition() : NULL, i % 2));
 	for (uint64_t i = 0; i < n; i += 3)
 		rsp_breaks_remove(&breaks, RSP_BREAK_SOFT, at(i));
 	for (uint64_t i = 0; i < n; i++) {

@@ -7,21 +7,38 @@
 #include "script.h"
 
 /*
- * Seven rounds of a loop at 0x401000..0x401003 by two threads in turn.  Round i begins with i in rcx (gdb's register 2) of its
- * thread, and the second instruction writes i at 0x602000; rdx (3) is never known, nor what lies at 0x602100.
+ * Seven rounds of a loop at 0x401000..0x401003 by two threads in turn.  Round i begins with i in rcx (gdb's
+ * register 2) of its thread, and the second instruction writes i at 0x602000; rdx (3) is never known, nor
+ * what lies at 0x602100.
  */
-#define N_ROUNDS 7u
+#define N_ROUNDS  7u
 #define ROUND_LEN 4u
 
 /* Agent expressions, as gdb writes them. */
-#define RCX_IS_3    "X7,260002220313" "27"
-#define RCX_IS_5    "X7,260002220513" "27"
-#define RCX_IS_9    "X7,260002220913" "27"
-#define RDX         "X4,26000327"
-#define MEM_IS_2    "Xa,2400602000" "19" "2202" "13" "27"
-#define MEM_UNKNOWN "X7,2400602100" "19" "27"
-#define DIVIDES     "X6,2201220005" "27"
-#define FALSE_CODE  "X3,220027"
+#define RCX_IS_3          \
+	"X7,260002220313" \
+	"27"
+#define RCX_IS_5          \
+	"X7,260002220513" \
+	"27"
+#define RCX_IS_9          \
+	"X7,260002220913" \
+	"27"
+#define RDX "X4,26000327"
+#define MEM_IS_2        \
+	"Xa,2400602000" \
+	"19"            \
+	"2202"          \
+	"13"            \
+	"27"
+#define MEM_UNKNOWN     \
+	"X7,2400602100" \
+	"19"            \
+	"27"
+#define DIVIDES         \
+	"X6,2201220005" \
+	"27"
+#define FALSE_CODE "X3,220027"
 
 static void make_rounds(struct ts_recording *rec)
 {
@@ -57,8 +74,7 @@ static const char *rounds(const char *conditions, unsigned insn)
 	ck_assert_msg(!strcmp(fake_send(packet), "OK"), "%s: %s", packet, fake.text);
 	rsp_session_go(&fake.session, 0);
 	for (;;) {
-		fake_send("c");
-		ck_assert(!rsp_session_is_running(&fake.session));
+		fake_resume("c");
 		if (strstr(fake.text, "replaylog"))
 			break;
 		ck_assert_uint_eq(fake.session.pos % ROUND_LEN, insn);
@@ -108,7 +124,10 @@ static const char *loop(unsigned n)
 {
 	static char text[64];
 
-	snprintf(text, sizeof(text), ";Xb,23%04x22010328200003" "27", n);
+	snprintf(text, sizeof(text),
+		 ";Xb,23%04x22010328200003"
+		 "27",
+		 n);
 	return text;
 }
 
@@ -157,7 +176,7 @@ START_TEST(a_soft_and_a_hard_breakpoint_are_asked_both)
 	fake_again(&(struct fake_options){ .change = make_rounds });
 	fake_send("Z0,401002,1;" FALSE_CODE);
 	fake_send("Z1,401002,1;" MEM_IS_2);
-	fake_send("c");
+	fake_resume("c");
 	ck_assert_uint_eq(fake.session.pos, 2 * ROUND_LEN + 2);
 	ck_assert_msg(!strncmp(fake.text, "T05", 3), "%s", fake.text);
 }
@@ -166,9 +185,9 @@ END_TEST
 START_TEST(backwards_too)
 {
 	rounds(";" MEM_IS_2, 2);
-	fake_send("bc");
+	fake_resume("bc");
 	ck_assert_uint_eq(fake.session.pos, 2 * ROUND_LEN + 2);
-	fake_send("bc");
+	fake_resume("bc");
 	ck_assert_uint_eq(fake.session.pos, 0);
 }
 END_TEST
@@ -178,14 +197,15 @@ START_TEST(a_condition_sees_the_thread_that_runs_not_the_one_chosen)
 	rounds(";" RCX_IS_3, 2);
 	rsp_session_go(&fake.session, 4);
 	ck_assert_str_eq(fake_send("Hg3e8"), "OK");
-	fake_send("c");
+	fake_resume("c");
 	ck_assert_uint_eq(fake.session.pos, 6); /* thread 1 does not know rcx there, thread 0 does */
-	fake_send("c");
+	fake_resume("c");
 	ck_assert_uint_eq(fake.session.pos, 3 * ROUND_LEN + 2);
 }
 END_TEST
 
 FAKE_SUITE("condition", without_a_condition_each_hit_stops, a_condition_sees_the_registers_at_the_hit,
 	   a_condition_sees_the_memory_at_the_hit, what_is_not_known_stops, what_cannot_be_evaluated_stops,
-	   a_condition_that_loops_for_long_stops, a_condition_that_looks_at_memory_too_often_stops, one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
+	   a_condition_that_loops_for_long_stops, a_condition_that_looks_at_memory_too_often_stops,
+	   one_of_several_conditions_is_enough, a_soft_and_a_hard_breakpoint_are_asked_both, backwards_too,
 	   a_condition_sees_the_thread_that_runs_not_the_one_chosen)

@@ -97,8 +97,26 @@ END_TEST
 START_TEST(what_makes_no_sense_is_the_users_fault)
 {
 	static const char *const comms[] = {
-		"", ":", "1234", "localhost", "localhost:", ":x", ":12x", ":-1", ": 80", ":65536", ":99999", ":4294967376",
-		":+80", "no such host.invalid:0", "[::1:0", ":0x50", "256.256.256.256:0", "--", "-1", ":18446744073709551616",
+		"",
+		":",
+		"1234",
+		"localhost",
+		"localhost:",
+		":x",
+		":12x",
+		":-1",
+		": 80",
+		":65536",
+		":99999",
+		":4294967376",
+		":+80",
+		"no such host.invalid:0",
+		"[::1:0",
+		":0x50",
+		"256.256.256.256:0",
+		"--",
+		"-1",
+		":18446744073709551616",
 	};
 
 	for (size_t i = 0; i < sizeof(comms) / sizeof(comms[0]); i++)
@@ -249,8 +267,9 @@ START_TEST(a_listener_that_never_listened_may_be_given_back)
 END_TEST
 
 UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_that_clients_reach,
-	   a_port_that_is_taken_cannot_be_had, what_makes_no_sense_is_the_users_fault, a_name_without_an_end_is_refused,
-	   a_dash_listens_to_nothing, a_unix_socket_is_for_its_owner_and_goes_with_the_server, a_stale_socket_is_replaced,
+	   a_port_that_is_taken_cannot_be_had, what_makes_no_sense_is_the_users_fault,
+	   a_name_without_an_end_is_refused, a_dash_listens_to_nothing,
+	   a_unix_socket_is_for_its_owner_and_goes_with_the_server, a_stale_socket_is_replaced,
 	   a_socket_that_another_server_listens_at_is_not, a_server_too_busy_to_take_clients_keeps_its_socket,
 	   a_file_that_is_no_socket_is_not_touched, a_link_to_a_socket_is_not_followed,
 	   a_folder_that_is_not_there_is_no_place, a_listener_that_never_listened_may_be_given_back)

@@ -19,25 +19,10 @@
 
 static struct rsp_session *const s = &fake.session;
 
-/* The reply to a packet that resumes, when it is over. */
-static const char *resume(const char *packet)
-{
-	fake_send(packet);
-	while (rsp_session_is_running(s)) {
-		rsp_reply_reset(&fake.reply);
-		if (rsp_session_run(s, &fake.reply))
-			break;
-	}
-	rsp_reply_finish(&fake.reply);
-	memcpy(fake.text, fake.reply.data, fake.reply.len);
-	fake.text[fake.reply.len] = '\0';
-	return fake.text;
-}
-
 static void check_stop(uint64_t from, const char *packet, const char *reply, uint64_t pos)
 {
 	rsp_session_go(s, from);
-	ck_assert_msg(!strncmp(resume(packet), reply, strlen(reply)), "%s: %s", packet, fake.text);
+	ck_assert_msg(!strncmp(fake_resume(packet), reply, strlen(reply)), "%s: %s", packet, fake.text);
 	ck_assert_msg(s->pos == pos, "%s from %" PRIu64 ": at %" PRIu64, packet, from, s->pos);
 }
 
@@ -62,18 +47,18 @@ static void greet(void)
 /* Nothing but the registers comes before the thread: an ordinary stop. */
 static bool has_reason(void)
 {
-	return strstr(fake.text, "break:") || strstr(fake.text, "watch:") || strstr(fake.text, "replaylog:") ||
-	       strstr(fake.text, "syscall");
+	return strstr(fake.text, "break:") || strstr(fake.text, "watch:") ||
+	       strstr(fake.text, "replaylog:") || strstr(fake.text, "syscall");
 }
 
-/* ------------------------------------------------------------------------------------------------ steps */
+/* -------------------------------------------------------------------------------------------------- steps */
 
 START_TEST(a_step_back_undoes_a_step_everywhere)
 {
 	for (uint64_t pos = 0; pos < FAKE_N_STEPS; pos++) {
 		check_stop(pos, "s", "T05", pos + 1);
 		ck_assert(!has_reason());
-		ck_assert_msg(!strncmp(resume("bs"), "T05", 3), "%s", fake.text);
+		ck_assert_msg(!strncmp(fake_resume("bs"), "T05", 3), "%s", fake.text);
 		ck_assert_uint_eq(s->pos, pos);
 		ck_assert(!has_reason());
 	}
@@ -95,16 +80,16 @@ START_TEST(while_one_thread_steps_back_the_others_pass)
 {
 	rsp_session_go(s, 6);
 	set("Hc" T0);
-	ck_assert_msg(!strncmp(resume("bs"), "T05", 3), "%s", fake.text);
+	ck_assert_msg(!strncmp(fake_resume("bs"), "T05", 3), "%s", fake.text);
 	ck_assert_uint_eq(s->pos, 2);
 	check_thread(T0);
 	rsp_session_go(s, 5);
 	set("Hc" T1);
 	rsp_session_go(s, 9);
-	resume("bs");
+	fake_resume("bs");
 	ck_assert_uint_eq(s->pos, 5);
 	check_thread(T1);
-	resume("bs");
+	fake_resume("bs");
 	ck_assert_uint_eq(s->pos, 4);
 }
 END_TEST
@@ -114,17 +99,17 @@ START_TEST(the_thread_to_step_stays_that_of_the_last_Hc)
 	set("Z0,402001,1");
 	rsp_session_go(s, 2);
 	set("Hc" T0);
-	resume("s");
+	fake_resume("s");
 	ck_assert_uint_eq(s->pos, 3);
-	resume("s"); /* stopped by the breakpoint of the other one */
+	fake_resume("s"); /* stopped by the breakpoint of the other one */
 	ck_assert_uint_eq(s->pos, 4);
 	check_thread(T1);
-	resume("s");
+	fake_resume("s");
 	ck_assert_uint_eq(s->pos, 7);
 	check_thread(T0);
 	rsp_session_go(s, 4);
 	set("Hc0");
-	resume("s");
+	fake_resume("s");
 	ck_assert_uint_eq(s->pos, 5);
 	check_thread(T1);
 }
@@ -136,7 +121,7 @@ START_TEST(a_thread_that_runs_no_more_steps_to_the_end_of_the_recording)
 	check_stop(6, "vCont;r402000,402010:" T1, "T05replaylog:end;", FAKE_N_STEPS);
 	rsp_session_go(s, 3);
 	set("Hc" T1);
-	resume("bs");
+	fake_resume("bs");
 	ck_assert_uint_eq(s->pos, 0);
 	ck_assert_ptr_nonnull(strstr(fake.text, "replaylog:begin;"));
 }
@@ -144,7 +129,8 @@ END_TEST
 
 START_TEST(both_ends_stay_ends)
 {
-	static const char *const forwards[] = { "s", "c", "vCont;s", "vCont;c", "vCont;r401000,402000", "C05", "S05" };
+	static const char *const forwards[] = { "s",   "c",  "vCont;s", "vCont;c", "vCont;r401000,402000",
+						"C05", "S05" };
 
 	for (size_t i = 0; i < sizeof(forwards) / sizeof(forwards[0]); i++)
 		check_stop(FAKE_N_STEPS, forwards[i], "T05replaylog:end;", FAKE_N_STEPS);
@@ -172,7 +158,7 @@ START_TEST(a_step_stops_at_a_breakpoint_of_a_thread_that_passes)
 	check_thread(T1);
 	rsp_session_go(s, 6);
 	set("Hc" T0);
-	resume("bs");
+	fake_resume("bs");
 	ck_assert_uint_eq(s->pos, 4);
 	ck_assert_ptr_nonnull(strstr(fake.text, "swbreak:;"));
 }
@@ -208,11 +194,33 @@ END_TEST
 START_TEST(malformed_resumes_do_not_move)
 {
 	static const char *const bad[] = {
-		"vCont;",      "vCont;x",	  "vCont;s:zz",	    "vCont;s:7777", "vCont;r401000",   "vCont;r401000,",
-		"vCont;s;",    "vCont;C",	  "vCont;C5",	    "vCont;s:1:2",  "vCont;c,",	       "vCont;r,401000",
-		"sxyz",	       "c-1",		  "S",		    "C5",	    "S05;",	       "C05;zz",
-		"bs;",	       "bc,1",		  "s401000",	    "c401000",	    "S05;401000",      "vCont;s:p1.zz",
-		"vCont;s: " T0, "vCont;r0,1:p-1.5", "vCont;c:-2",
+		"vCont;",
+		"vCont;x",
+		"vCont;s:zz",
+		"vCont;s:7777",
+		"vCont;r401000",
+		"vCont;r401000,",
+		"vCont;s;",
+		"vCont;C",
+		"vCont;C5",
+		"vCont;s:1:2",
+		"vCont;c,",
+		"vCont;r,401000",
+		"sxyz",
+		"c-1",
+		"S",
+		"C5",
+		"S05;",
+		"C05;zz",
+		"bs;",
+		"bc,1",
+		"s401000",
+		"c401000",
+		"S05;401000",
+		"vCont;s:p1.zz",
+		"vCont;s: " T0,
+		"vCont;r0,1:p-1.5",
+		"vCont;c:-2",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
@@ -220,7 +228,7 @@ START_TEST(malformed_resumes_do_not_move)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ stops */
+/* -------------------------------------------------------------------------------------------------- stops */
 
 START_TEST(a_breakpoint_where_one_stands_is_not_reported)
 {
@@ -228,7 +236,7 @@ START_TEST(a_breakpoint_where_one_stands_is_not_reported)
 	set("Z0,401000,1");
 	set("Z1,401003,1");
 	check_stop(0, "c", "T05hwbreak:;", 6);
-	resume("bc");
+	fake_resume("bc");
 	ck_assert_uint_eq(s->pos, 0);
 	ck_assert_ptr_nonnull(strstr(fake.text, "swbreak:;"));
 	check_stop(6, "c", "T05replaylog:end;", FAKE_N_STEPS);
@@ -309,7 +317,7 @@ START_TEST(a_watched_range_has_bounds)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ system calls */
+/* ------------------------------------------------------------------------------------------- system calls */
 
 /* Steps at 0x401000 and on, of which step 3 is system call 7 that returns, and step 5 one that does not. */
 static void make_calls(struct ts_recording *rec)
@@ -378,14 +386,14 @@ START_TEST(a_breakpoint_whose_condition_fails_hides_no_system_call)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ ranges */
+/* ------------------------------------------------------------------------------------------------- ranges */
 
-#define N_ROUNDS 20000u
+#define N_ROUNDS  20000u
 #define ROUND_LEN 4u
 
 /*
- * A loop at 0x401000..0x401003, run N_ROUNDS times; in its middle round a call of 0x402000 and 0x402001 lies between the second
- * and the third instruction, which writes at 0x602000.  Then 0x403000.
+ * A loop at 0x401000..0x401003, run N_ROUNDS times; in its middle round a call of 0x402000 and 0x402001 lies
+ * between the second and the third instruction, which writes at 0x602000.  Then 0x403000.
  */
 #define CALL_POS (N_ROUNDS / 2 * ROUND_LEN + 2)
 #define LOOP_END (N_ROUNDS * ROUND_LEN + 2)
@@ -480,7 +488,7 @@ START_TEST(a_range_step_is_that_of_its_thread)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ interrupts */
+/* --------------------------------------------------------------------------------------------- interrupts */
 
 /* Send ^C when the run has had @n slices; the reply. */
 static const char *interrupt_after(const char *packet, unsigned n)
@@ -501,7 +509,10 @@ static const char *interrupt_after(const char *packet, unsigned n)
 	return fake.text;
 }
 
-/* A run that is interrupted again and again comes to the stop that it would have come to, and to each on its way. */
+/*
+ * A run that is interrupted again and again comes to the stop that it would have come to, and to each on its
+ * way.
+ */
 static void check_interrupted(const char *packet, uint64_t from, uint64_t to, const char *reply)
 {
 	bool is_reverse = to < from;
@@ -561,7 +572,8 @@ START_TEST(a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed)
 	rsp_session_interrupt(s);
 	rsp_reply_reset(&fake.reply);
 	ck_assert(rsp_session_run(s, &fake.reply));
-	ck_assert_msg(!strncmp((const char *)fake.reply.data, "T02", 3), "%.20s", (const char *)fake.reply.data);
+	ck_assert_msg(!strncmp((const char *)fake.reply.data, "T02", 3), "%.20s",
+		      (const char *)fake.reply.data);
 	ck_assert_uint_eq(s->pos, CALL_POS + 100);
 
 	set("Z0,402000,1");
@@ -599,16 +611,20 @@ END_TEST
 FAKE_SUITE("run", a_step_back_undoes_a_step_everywhere, while_one_thread_steps_the_others_pass,
 	   while_one_thread_steps_back_the_others_pass, the_thread_to_step_stays_that_of_the_last_Hc,
 	   a_thread_that_runs_no_more_steps_to_the_end_of_the_recording, both_ends_stay_ends,
-	   to_arrive_at_an_end_by_a_step_is_an_ordinary_stop, a_step_stops_at_a_breakpoint_of_a_thread_that_passes,
-	   a_step_that_arrives_at_a_breakpoint_has_just_stepped, a_step_tells_of_the_watchpoint_that_it_triggers,
-	   one_action_that_steps_decides_what_vCont_does, malformed_resumes_do_not_move,
-	   a_breakpoint_where_one_stands_is_not_reported, a_client_that_knows_no_swbreak_gets_none,
-	   a_watchpoint_comes_before_a_breakpoint, a_breakpoint_comes_before_the_end,
-	   the_other_process_has_its_own_addresses, what_was_removed_stops_no_more, a_watched_range_has_bounds,
+	   to_arrive_at_an_end_by_a_step_is_an_ordinary_stop,
+	   a_step_stops_at_a_breakpoint_of_a_thread_that_passes,
+	   a_step_that_arrives_at_a_breakpoint_has_just_stepped,
+	   a_step_tells_of_the_watchpoint_that_it_triggers, one_action_that_steps_decides_what_vCont_does,
+	   malformed_resumes_do_not_move, a_breakpoint_where_one_stands_is_not_reported,
+	   a_client_that_knows_no_swbreak_gets_none, a_watchpoint_comes_before_a_breakpoint,
+	   a_breakpoint_comes_before_the_end, the_other_process_has_its_own_addresses,
+	   what_was_removed_stops_no_more, a_watched_range_has_bounds,
 	   system_calls_stop_where_they_begin_and_where_they_end, only_the_calls_asked_for_stop,
-	   a_breakpoint_whose_condition_fails_hides_no_system_call, a_range_is_left_at_the_first_position_outside,
-	   an_empty_range_is_one_step, a_step_from_outside_the_range_is_one_step_too,
-	   a_range_is_left_by_a_call_and_by_its_return, a_range_that_is_never_left_ends_with_the_recording,
+	   a_breakpoint_whose_condition_fails_hides_no_system_call,
+	   a_range_is_left_at_the_first_position_outside, an_empty_range_is_one_step,
+	   a_step_from_outside_the_range_is_one_step_too, a_range_is_left_by_a_call_and_by_its_return,
+	   a_range_that_is_never_left_ends_with_the_recording,
 	   a_range_step_stops_at_breakpoints_and_watchpoints_inside, a_range_step_is_that_of_its_thread,
 	   nothing_is_missed_where_a_run_is_interrupted, nothing_is_missed_where_a_range_step_is_interrupted,
-	   a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed, a_packet_ends_a_run_without_a_stop)
+	   a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed,
+	   a_packet_ends_a_run_without_a_stop)

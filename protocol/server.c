@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frame.h"
@@ -18,10 +19,13 @@
 #include "src/log.h"
 
 #define READ_LEN 65536
-#define INTERRUPT 0x03
 
-/* A client that does not take its replies, or does not wait for them, is not read for a while. */
-#define MAX_UNSENT (1u << 20)
+/* A client that does not take its replies, or sends much more than it waits for, is not read for a while. */
+#define MAX_UNSENT  (1u << 20)
+#define MAX_WAITING (1u << 20)
+
+/* How long one client's packets are handled before it is another's turn; a slice of a run lasts as long. */
+#define TURN_NS INT64_C(2000000)
 
 /* One client. */
 struct connection {
@@ -29,11 +33,17 @@ struct connection {
 	struct connection *next, **link; /* in the server's list */
 	int in_fd, out_fd;               /* owned; the same one but for stdio */
 	struct ev_io reader, writer;
-	struct ev_timer runner;          /* fires at once as long as the session runs */
 	struct rsp_frame frame;
 	struct rsp_session session;
 	struct rsp_reply reply;
-	struct ts_buf parked;            /* input that came while the session was running: it waits for the stop reply */
+	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
+	bool is_eof;           /* nothing more will come: what came is answered */
+	uint64_t turn;         /* when it had its last turn */
+};
+
+struct waiting_packet {
+	uint32_t len;
+	bool is_oversize; /* its payload was thrown away */
 };
 
 struct server {
@@ -41,12 +51,15 @@ struct server {
 	struct rsp_shared shared;
 	struct rsp_listener listener;
 	struct ev_io acceptor;
+	struct ev_timer worker; /* fires at once as long as a connection has work to do */
+	uint64_t turns;
 	struct ev_signal interrupted, terminated;
 	struct connection *connections; /* owned */
 	bool is_once;
+	bool is_full; /* no descriptor was left for another client: the next that ends makes room */
 };
 
-/* ------------------------------------------------------------------------------------------------ a connection's life */
+/* ------------------------------------------------------------------------------------ a connection's life */
 
 static void close_connection(struct connection *c)
 {
@@ -54,20 +67,22 @@ static void close_connection(struct connection *c)
 
 	ev_io_stop(sv->loop, &c->reader);
 	ev_io_stop(sv->loop, &c->writer);
-	ev_timer_stop(sv->loop, &c->runner);
 	*c->link = c->next;
 	if (c->next)
 		c->next->link = c->link;
 	rsp_session_fini(&c->session);
 	rsp_reply_fini(&c->reply);
 	rsp_frame_fini(&c->frame);
-	ts_buf_fini(&c->parked);
+	ts_buf_fini(&c->waiting);
 	if (c->out_fd != c->in_fd)
 		close(c->out_fd);
 	close(c->in_fd);
 	free(c);
 	if (sv->is_once)
 		ev_break(sv->loop, EVBREAK_ALL);
+	if (sv->is_full)
+		ev_io_start(sv->loop, &sv->acceptor);
+	sv->is_full = false;
 }
 
 /* Send what there is.  Returns false if the connection is gone. */
@@ -90,11 +105,11 @@ static bool flush(struct connection *c)
 		ev_io_start(c->server->loop, &c->writer);
 	else
 		ev_io_stop(c->server->loop, &c->writer);
-	if (out->len > MAX_UNSENT || c->parked.len > MAX_UNSENT)
+	if (c->is_eof || out->len > MAX_UNSENT || c->waiting.len > MAX_WAITING)
 		ev_io_stop(c->server->loop, &c->reader);
 	else
 		ev_io_start(c->server->loop, &c->reader);
-	return out->len || !c->session.is_closing;
+	return true;
 }
 
 /* Text for the client's console goes before the reply, in "O" packets of a size that it takes. */
@@ -121,7 +136,8 @@ static void send_reply(struct connection *c)
 {
 	send_console(c);
 	rsp_reply_finish(&c->reply);
-	ts_log(TS_LOG_DEBUG, "<- %.*s", (int)(c->reply.is_binary ? 0 : c->reply.len), (const char *)c->reply.data);
+	ts_log(TS_LOG_DEBUG, "<- %.*s", (int)(c->reply.is_binary ? 0 : c->reply.len),
+	       (const char *)c->reply.data);
 	rsp_frame_send(&c->frame, c->reply.data, c->reply.len, c->reply.is_binary ? RSP_BINARY : RSP_TEXT);
 	if (c->session.wants_noack) {
 		rsp_frame_stop_acks(&c->frame);
@@ -129,94 +145,142 @@ static void send_reply(struct connection *c)
 	}
 }
 
-static void handle_packet(struct connection *c)
+static void handle_packet(struct connection *c, const struct waiting_packet *packet, const uint8_t *payload)
 {
-	ts_log(TS_LOG_DEBUG, "-> %.*s", (int)c->frame.len, (const char *)c->frame.payload);
+	bool has_reply = true;
+
 	rsp_reply_reset(&c->reply);
-	if (rsp_session_packet(&c->session, c->frame.payload, c->frame.len, &c->reply))
+	if (packet->is_oversize) {
+		rsp_reply_error_text(&c->reply, "a packet has at most %u characters", RSP_PACKET_SIZE);
+	} else {
+		ts_log(TS_LOG_DEBUG, "-> %.*s", (int)packet->len, (const char *)payload);
+		has_reply = rsp_session_packet(&c->session, payload, packet->len, &c->reply);
+	}
+	if (has_reply)
 		send_reply(c);
 	else
 		send_console(c);
 }
 
+/* Handle the packet at @off, and say where the next one is. */
+static size_t handle_waiting(struct connection *c, size_t off)
+{
+	struct waiting_packet packet;
+
+	memcpy(&packet, c->waiting.data + off, sizeof(packet));
+	off += sizeof(packet);
+	handle_packet(c, &packet, c->waiting.data + off);
+	if (c->is_eof && rsp_session_is_running(&c->session))
+		rsp_session_interrupt(&c->session);
+	return off + packet.len;
+}
+
+static bool has_packets(const struct connection *c, size_t off)
+{
+	return off < c->waiting.len && !c->session.is_closing && c->frame.out.len <= MAX_UNSENT;
+}
+
+/* Packets are answered in order: they wait for the end of a run, and for the client to take its replies. */
+static bool has_work(const struct connection *c)
+{
+	return rsp_session_is_running(&c->session) || has_packets(c, 0);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+/* One turn: a slice of a run, or the packets that wait, as far as time allows. */
+static void work(struct connection *c)
+{
+	int64_t end = now_ns() + TURN_NS;
+	size_t off = 0;
+
+	if (rsp_session_is_running(&c->session)) {
+		rsp_reply_reset(&c->reply);
+		if (rsp_session_run(&c->session, &c->reply))
+			send_reply(c);
+	}
+	while (!rsp_session_is_running(&c->session) && has_packets(c, off) && now_ns() < end)
+		off = handle_waiting(c, off);
+	ts_buf_consume(&c->waiting, off);
+}
+
+static void add_waiting(struct connection *c, bool is_oversize)
+{
+	struct waiting_packet packet = { is_oversize ? 0 : (uint32_t)c->frame.len, is_oversize };
+
+	ts_buf_put(&c->waiting, &packet, sizeof(packet));
+	ts_buf_put(&c->waiting, c->frame.payload, packet.len);
+}
+
 static void handle_event(struct connection *c, enum rsp_event ev)
 {
 	switch (ev) {
-	case RSP_EV_PACKET:
-		handle_packet(c);
-		break;
-	case RSP_EV_INTERRUPT:
-		rsp_session_interrupt(&c->session);
-		break;
-	case RSP_EV_OVERSIZE:
-		rsp_reply_reset(&c->reply);
-		rsp_reply_error_text(&c->reply, "a packet has at most %u characters", RSP_PACKET_SIZE);
-		send_reply(c);
-		break;
+	case RSP_EV_PACKET: add_waiting(c, false); break;
+	case RSP_EV_OVERSIZE: add_waiting(c, true); break;
+	case RSP_EV_INTERRUPT: rsp_session_interrupt(&c->session); break;
 	case RSP_EV_NONE:
 	case RSP_EV_ACK:
 	case RSP_EV_NAK:
-	case RSP_EV_BADSUM:
-		break;
+	case RSP_EV_BADSUM: break;
 	}
 }
 
-/* Packets are answered in order: what comes during a run waits for its end, all but ^C. */
-static void handle_input(struct connection *c, const uint8_t *bytes, size_t len)
+static bool is_finished(const struct connection *c)
 {
-	while (len && !c->session.is_closing) {
-		if (rsp_session_is_running(&c->session) && *bytes == '$') {
-			ts_buf_put(&c->parked, bytes, len);
-			return;
-		}
-		handle_event(c, rsp_frame_feed(&c->frame, &bytes, &len));
-	}
+	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
 }
 
-static void handle_parked(struct connection *c)
-{
-	struct ts_buf input = c->parked;
-
-	ts_buf_init(&c->parked);
-	handle_input(c, input.data, input.len);
-	ts_buf_fini(&input);
-}
-
-/* After anything that happened to a connection: send, go on running, or end. */
+/* After anything that happened to a connection: send, go on working, or end. */
 static void settle(struct connection *c)
 {
-	if (c->parked.len && !rsp_session_is_running(&c->session))
-		handle_parked(c);
-	if (!rsp_frame_ok(&c->frame) || !ts_buf_ok(&c->parked) || !flush(c)) {
+	struct server *sv = c->server;
+
+	if (!rsp_frame_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
 		close_connection(c);
-		return;
+	} else if (has_work(c) && !ev_is_active(&sv->worker)) {
+		ev_timer_set(&sv->worker, 0., 0.);
+		ev_timer_start(sv->loop, &sv->worker);
 	}
-	if (rsp_session_is_running(&c->session)) {
-		ev_timer_set(&c->runner, 0., 0.);
-		ev_timer_start(c->server->loop, &c->runner);
-	} else {
-		ev_timer_stop(c->server->loop, &c->runner);
-	}
+}
+
+/*
+ * A client that says no more still gets its answers.  But it has gone, more likely than not, and its run is
+ * not worth the time.
+ */
+static void end_input(struct connection *c)
+{
+	c->is_eof = true;
+	if (rsp_session_is_running(&c->session))
+		rsp_session_interrupt(&c->session);
 }
 
 static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
 {
 	struct connection *c = w->data;
 	uint8_t bytes[READ_LEN];
+	const uint8_t *next = bytes;
 	ssize_t n = read(c->in_fd, bytes, sizeof(bytes));
+	size_t left = n > 0 ? (size_t)n : 0;
 
 	(void)loop;
 	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) {
+	if (n < 0) {
 		close_connection(c);
 		return;
 	}
-	if (c->parked.len && bytes[0] != INTERRUPT)
-		ts_buf_put(&c->parked, bytes, (size_t)n);
-	else
-		handle_input(c, bytes, (size_t)n);
+	while (left)
+		handle_event(c, rsp_frame_feed(&c->frame, &next, &left));
+	if (!n)
+		end_input(c);
+	work(c);
 	settle(c);
 }
 
@@ -227,16 +291,34 @@ static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
 	settle(w->data);
 }
 
-static void on_slice(struct ev_loop *loop, struct ev_timer *w, int events)
+/* The connection with work to do that has waited longest for its turn. */
+static struct connection *whose_turn(const struct server *sv)
 {
-	struct connection *c = w->data;
+	struct connection *first = NULL;
 
-	(void)loop;
+	for (struct connection *c = sv->connections; c; c = c->next) {
+		if (has_work(c) && (!first || c->turn < first->turn))
+			first = c;
+	}
+	return first;
+}
+
+/* One turn, so that what others sent meanwhile is read before the next. */
+static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
+{
+	struct server *sv = w->data;
+	struct connection *c = whose_turn(sv);
+
 	(void)events;
-	rsp_reply_reset(&c->reply);
-	if (rsp_session_run(&c->session, &c->reply))
-		send_reply(c);
+	if (!c)
+		return;
+	c->turn = ++sv->turns;
+	work(c);
 	settle(c);
+	if (whose_turn(sv) && !ev_is_active(w)) {
+		ev_timer_set(w, 0., 0.);
+		ev_timer_start(loop, w);
+	}
 }
 
 static void set_nonblocking(int fd)
@@ -287,13 +369,25 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 	sv->connections = c;
 	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
 	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
-	ev_timer_init(&c->runner, on_slice, 0., 0.);
-	c->reader.data = c->writer.data = c->runner.data = c;
+	c->reader.data = c->writer.data = c;
 	ev_io_start(sv->loop, &c->reader);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the server */
+/* --------------------------------------------------------------------------------------------- the server */
+
+/*
+ * Where no descriptor is left, clients wait for one that ends: without this the loop would ask again and
+ * again.
+ */
+static void refuse_connection(struct server *sv)
+{
+	if ((errno != EMFILE && errno != ENFILE) || !sv->connections)
+		return;
+	ts_log(TS_LOG_WARN, "more clients than files may be open: some have to wait");
+	sv->is_full = true;
+	ev_io_stop(sv->loop, &sv->acceptor);
+}
 
 static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 {
@@ -302,8 +396,10 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
 
 	(void)events;
-	if (fd < 0)
+	if (fd < 0) {
+		refuse_connection(sv);
 		return;
+	}
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* no effect on a unix socket */
 	ts_error_reset(&err);
 	if (!open_connection(sv, fd, fd, &err))
@@ -343,6 +439,7 @@ static void stop(struct server *sv)
 	sv->is_once = false;
 	while (sv->connections)
 		close_connection(sv->connections);
+	ev_timer_stop(sv->loop, &sv->worker);
 	ev_io_stop(sv->loop, &sv->acceptor);
 }
 
@@ -354,12 +451,14 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
 		return false;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
+	ev_timer_init(&sv.worker, on_turn, 0., 0.);
+	sv.worker.data = &sv;
 	if (!sv.loop) {
 		ts_fail(err, TS_EIO, TS_NO_OFF, "libev finds no way to wait for events");
 	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
 		done = start(&sv, err);
-		if (done && opt->ready)
-			opt->ready(opt->user, sv.listener.address); /* from here on a signal ends it in good order */
+		if (done && opt->ready) /* from here on a signal ends it in good order */
+			opt->ready(opt->user, sv.listener.address);
 		if (done)
 			ev_run(sv.loop, 0);
 		stop(&sv);

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""64 clients at once, each at a place of its own: all get the answers that one gets that is alone."""
+import random
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+from _raw import TRACE, LONG_TRACE, Quiet, serve
+from _tap import add_case, run_cases
+
+N_CLIENTS, N_PACKETS = 64, 60
+TRACES = {"x64_walk": (TRACE, 7480, (0x401000, 0x401500)),
+          "x64_lib": (LONG_TRACE, 211384, (0x401000, 0x406800))}
+
+
+def script(seed, name):
+    """What a client asks: where to start, then a random mix of moving, stopping and looking."""
+    _, n_steps, (low, high) = TRACES[name]
+    chance = random.Random(seed)
+    yield "qRcmd," + f"goto {n_steps * seed // N_CLIENTS}".encode().hex()
+    for _ in range(N_PACKETS):
+        yield chance.choice(["s", "s", "bs", "bs", "c", "bc", "g", "p10", "?", "vCont;s",
+                             f"m{chance.randrange(low, high):x},{chance.randrange(1, 200):x}",
+                             f"m{0x7ffffffff000 - chance.randrange(0x3000):x},40",
+                             f"Z0,{chance.randrange(low, high):x},1", f"z0,{chance.randrange(low, high):x},1",
+                             f"Z2,{0x404000 + chance.randrange(0x4000):x},8", f"vCont;r{low:x},{low + 0x200:x}",
+                             f"Z1,{chance.randrange(low, high):x},1;X3,220027"])
+
+
+def ask_all(r, seed, name):
+    return [(p, r.ask(p)) for p in script(seed, name)]
+
+
+def at_once(name):
+    trace = TRACES[name][0]
+    with serve(trace) as server:
+        alone = []
+        for seed in range(N_CLIENTS):
+            with Quiet(server.address) as r:
+                alone.append(ask_all(r, seed, name))
+        replies = [reply for answers in alone for _, reply in answers]
+        assert len(set(replies)) > 10 * N_CLIENTS, "the clients ask for the same"
+        together = Barrier(N_CLIENTS)
+
+        def client(seed):
+            with Quiet(server.address) as r:
+                together.wait()
+                return ask_all(r, seed, name)
+
+        with ThreadPoolExecutor(N_CLIENTS) as pool:
+            for seed, answers in enumerate(pool.map(client, range(N_CLIENTS))):
+                for (p, right), (_, got) in zip(alone[seed], answers, strict=True):
+                    assert got == right, (seed, p, got, right)
+
+
+for trace_name in TRACES:
+    add_case(f"{trace_name}: as many as 64 get the answers of one", at_once, trace_name)
+
+run_cases()

@@ -5,8 +5,10 @@
 
 void ts_pages_fini(struct ts_pages *p)
 {
-	for (size_t i = 0; i < p->n; i++)
+	for (size_t i = 0; i < p->n; i++) {
+		free(p->by_id[i]->holes);
 		free(p->by_id[i]);
+	}
 	free(p->by_id);
 	free(p->slots);
 	*p = (struct ts_pages){ 0 };
@@ -98,7 +100,7 @@ void ts_page_know(struct ts_page *p, unsigned off, unsigned len)
 	while (len) {
 		unsigned bit = off % 64, n = len < 64 - bit ? len : 64 - bit;
 
-		p->known[off / 64] |= ts_bit_run(bit, n);
+		ts_page_know_word(p, off / 64, ts_bit_run(bit, n));
 		off += n;
 		len -= n;
 	}
@@ -110,7 +112,20 @@ void ts_page_forget(struct ts_page *p, unsigned off, unsigned len)
 		unsigned bit = off % 64, n = len < 64 - bit ? len : 64 - bit;
 
 		p->known[off / 64] &= ~ts_bit_run(bit, n);
+		if (p->holes)
+			p->holes->bits[off / 64] &= ~ts_bit_run(bit, n);
 		off += n;
 		len -= n;
 	}
+}
+
+bool ts_page_lose(struct ts_page *p, unsigned word, uint64_t bits)
+{
+	if (!p->holes)
+		p->holes = calloc(1, sizeof(*p->holes));
+	if (!p->holes)
+		return false;
+	p->known[word] &= ~bits;
+	p->holes->bits[word] |= bits;
+	return true;
 }

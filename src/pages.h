@@ -14,11 +14,21 @@
 
 struct ts_marks;
 
+/*
+ * For a page where values were lost: bytes that are unknown because something unknown was written there.  What is seen of such a
+ * byte tells of the time since that write only.
+ */
+struct ts_holes {
+	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */
+	uint32_t chain[256]; /* by line; the user's */
+};
+
 struct ts_page {
 	uint64_t page;          /* address >> TS_PAGE_BITS */
 	uint32_t layer;         /* the second half of the key; what it means is the user's */
 	uint32_t id;            /* ordinal, in order of appearance */
 	struct ts_marks *marks; /* the user's, NULL at first */
+	struct ts_holes *holes; /* owned; NULL where nothing was lost */
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
 };
@@ -70,5 +80,16 @@ static inline uint64_t ts_bit_run(unsigned from, unsigned n)
 bool ts_page_knows_all(const struct ts_page *p, unsigned off, unsigned len);
 void ts_page_know(struct ts_page *p, unsigned off, unsigned len);
 void ts_page_forget(struct ts_page *p, unsigned off, unsigned len);
+
+/* Mark bytes of a word of the bits lost.  Returns false if memory is exhausted. */
+bool ts_page_lose(struct ts_page *p, unsigned word, uint64_t bits);
+
+/* The same, of a word of the bits, for known. */
+static inline void ts_page_know_word(struct ts_page *p, unsigned word, uint64_t bits)
+{
+	p->known[word] |= bits;
+	if (__builtin_expect(p->holes != NULL, 0))
+		p->holes->bits[word] &= ~bits;
+}
 
 #endif

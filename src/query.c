@@ -206,28 +206,83 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 
 /* ------------------------------------------------------------------------------------------------ registers */
 
-/* What step @s, which leads to position @pos, did to the registers of @thread. */
-static void replay_regs(const struct ts_timeline *tl, const struct ts_steps *b, const struct ts_step *s, uint64_t pos,
-			uint32_t thread, uint8_t *data, uint8_t *known)
+/* The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL when there is none. */
+static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s, uint32_t thread,
+					       uint32_t *i, uint32_t *whose)
 {
-	uint32_t whose = s->thread;
-
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &b->effects[s->first + i];
-		const uint8_t *value = ts_effect_data(b, e);
+	while (*i < s->n_effects) {
+		const struct ts_effect *e = &b->effects[s->first + (*i)++];
 
 		if (e->kind == TS_FX_THREAD)
-			whose = e->item;
-		if (whose != thread || (e->kind != TS_FX_REG_WRITE && e->kind != TS_FX_REG_READ))
-			continue;
+			*whose = e->item;
+		if (*whose == thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ))
+			return e;
+	}
+	return NULL;
+}
+
+static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
+			uint8_t *known)
+{
+	uint32_t i = 0, whose = s->thread;
+	const struct ts_effect *e;
+
+	while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
+		const uint8_t *value = ts_effect_data(b, e);
+
 		if (value) {
 			memcpy(data + e->addr, value, e->len);
 			memset(known + e->addr, 1, e->len);
 		} else if (e->kind == TS_FX_REG_WRITE) {
-			ts_space_base(tl->regs, ts_space_n_layers(tl->regs, pos), thread * TS_REGS_STRIDE + e->addr,
-				      e->len, data + e->addr, known + e->addr);
+			memset(data + e->addr, 0, e->len);
+			memset(known + e->addr, TS_LOST, e->len);
 		}
 	}
+}
+
+/* The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) ends it unseen. */
+static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (known[i] != TS_LOST)
+			continue;
+		known[i] = shown != NULL;
+		data[i] = shown ? shown[i] : 0;
+	}
+}
+
+/* Nothing concerned the lost bytes up to the chunk's end: they are what they are there. */
+static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint8_t *data, uint8_t *known,
+			  size_t len)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		for (n = 1; i + n < len && known[i + n] == known[i];)
+			n++;
+		if (known[i] == TS_LOST)
+			ts_space_at(sp, chunk + 1, addr + i, n, data + i, known + i);
+	}
+}
+
+/* Look ahead from position @pos to the chunk's end for what became of lost registers. */
+static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, uint64_t pos, uint32_t thread,
+			uint8_t *data, uint8_t *known)
+{
+	uint32_t len = tl->rec->regs.g_len;
+
+	for (uint32_t j = pos % TS_CHUNK_STEPS; j < b->n_steps && memchr(known, TS_LOST, len); j++) {
+		const struct ts_step *s = &b->steps[j];
+		uint32_t i = 0, whose = s->thread;
+		const struct ts_effect *e;
+
+		while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
+			const uint8_t *value = ts_effect_data(b, e);
+
+			if (e->kind == TS_FX_REG_WRITE || value)
+				settle(data + e->addr, known + e->addr, e->len,
+				       e->kind == TS_FX_REG_READ ? value : NULL);
+		}
+	}
+	settle_at_end(tl->regs, pos / TS_CHUNK_STEPS, thread * TS_REGS_STRIDE, data, known, len);
 }
 
 static void put_pc(const struct ts_timeline *tl, uint64_t pc, bool has_pc, uint8_t *data, uint8_t *known)
@@ -274,21 +329,28 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 {
 	const struct ts_timeline *tl = q->tl;
 	struct cached_regs *c = pick_regs(q, pos, thread);
-	uint64_t pc;
+	uint64_t chunk = pos / TS_CHUNK_STEPS, pc;
+	uint32_t n = pos % TS_CHUNK_STEPS, len = tl->rec->regs.g_len;
+	const struct ts_steps *b;
 	bool has_pc;
 
 	start_regs(q, c, pos, thread);
 	c->used = ++q->clock;
 	if (c->pos < pos) {
-		const struct ts_steps *b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS, err);
-
+		b = ts_query_chunk(q, chunk, n, err);
 		if (!b)
 			return false;
 		for (; c->pos < pos; c->pos++)
-			replay_regs(tl, b, &b->steps[c->pos % TS_CHUNK_STEPS], c->pos + 1, thread, c->data, c->known);
+			replay_regs(b, &b->steps[c->pos % TS_CHUNK_STEPS], thread, c->data, c->known);
 	}
-	memcpy(data, c->data, tl->rec->regs.g_len);
-	memcpy(known, c->known, tl->rec->regs.g_len);
+	memcpy(data, c->data, len);
+	memcpy(known, c->known, len);
+	if (memchr(known, TS_LOST, len)) {
+		b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
+		if (!b)
+			return false;
+		settle_regs(tl, b, pos, thread, data, known);
+	}
 	if (!ts_query_pc(q, pos, thread, &pc, &has_pc, err))
 		return false;
 	put_pc(tl, pc, has_pc, data, known);
@@ -306,49 +368,36 @@ void ts_view_start(struct ts_view *v, uint64_t chunk)
 }
 
 /* Does the effect start its range afresh, as a layer of the space? */
-static bool is_fill(const struct ts_effect *e, const uint8_t *value)
+static bool is_fill(const struct ts_effect *e)
 {
-	switch (e->kind) {
-	case TS_FX_MAP:
-	case TS_FX_UNMAP:
-	case TS_FX_FORGET:
-		return e->len > 0;
-	case TS_FX_WRITE:
-		return e->len > 0 && !value;
-	case TS_FX_READ:
-	case TS_FX_PROTECT:
-	case TS_FX_REG_WRITE:
-	case TS_FX_REG_READ:
-	case TS_FX_EVENT:
-	case TS_FX_THREAD:
-	case TS_FX_LOAD:
-	case TS_FX_UNLOAD:
-		break;
-	}
-	return false;
+	return (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) && e->len;
 }
 
 void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(b, e);
-	bool is_fresh = is_fill(e, value);
 	uint64_t lo, hi;
 	size_t at, n;
 
-	v->n_layers += is_fresh;
+	v->n_layers += is_fill(e);
 	if (!ts_view_overlap(v, e, &lo, &hi))
 		return;
 	at = (size_t)(lo - v->addr);
 	n = (size_t)(hi - lo) + 1;
-	if (is_fresh) {
+	if (is_fill(e)) {
 		ts_space_base(v->tl->memory[v->process], v->n_layers, lo, n, v->data + at, v->known + at);
 	} else if (value) {
 		memcpy(v->data + at, value + (lo - e->addr), n);
 		memset(v->known + at, 1, n);
+	} else if (e->kind == TS_FX_WRITE) {
+		memset(v->data + at, 0, n);
+		memset(v->known + at, TS_LOST, n);
 	}
 }
 
-static void replay_mem(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s)
+/* The same for the effects of a whole step, with @use for those of the window's process. */
+static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
+			    void (*use)(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e))
 {
 	uint32_t process = ts_timeline_process(v->tl, s->thread);
 
@@ -358,8 +407,27 @@ static void replay_mem(struct ts_view *v, const struct ts_steps *b, const struct
 		if (e->kind == TS_FX_THREAD)
 			process = ts_timeline_process(v->tl, e->item);
 		else if (process == v->process)
-			ts_view_replay(v, b, e);
+			use(v, b, e);
 	}
+}
+
+static void settle_by_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
+{
+	const uint8_t *value = ts_effect_data(b, e);
+	uint64_t lo, hi;
+
+	if (!ts_view_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT || (e->kind == TS_FX_READ && !value))
+		return;
+	settle(v->data + (lo - v->addr), v->known + (lo - v->addr), (size_t)(hi - lo) + 1,
+	       e->kind == TS_FX_READ ? value + (lo - e->addr) : NULL);
+}
+
+/* Look ahead from position @pos to the chunk's end for what became of lost bytes. */
+static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos)
+{
+	for (uint32_t i = pos % TS_CHUNK_STEPS; i < b->n_steps && memchr(v->known, TS_LOST, v->len); i++)
+		each_mem_effect(v, b, &b->steps[i], settle_by_effect);
+	settle_at_end(v->tl->memory[v->process], pos / TS_CHUNK_STEPS, v->addr, v->data, v->known, v->len);
 }
 
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
@@ -386,6 +454,12 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 	if (!b)
 		return false;
 	for (uint64_t i = 0; i < n; i++)
-		replay_mem(&v, b, &b->steps[i]);
+		each_mem_effect(&v, b, &b->steps[i], ts_view_replay);
+	if (!memchr(v.known, TS_LOST, v.len))
+		return true;
+	b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
+	if (!b)
+		return false;
+	settle_mem(&v, b, pos);
 	return true;
 }

@@ -68,6 +68,9 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
 		  uint8_t *known, struct ts_error *err);
 
+/* Of a byte in a window: something unknown was written in this chunk; if what comes next is a read, it shows what. */
+#define TS_LOST 2
+
 /*
  * A window on memory that is carried through the effects of a chunk, for those that look inside steps (search.c).
  * addr + len does not pass the end of the address space, len is not 0, the process has run.
@@ -77,7 +80,7 @@ struct ts_view {
 	uint32_t process;
 	uint64_t addr;
 	size_t len;
-	uint8_t *data, *known; /* borrowed; the bytes before the next effect */
+	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST */
 	uint32_t n_layers;     /* of the process's space, before the next effect */
 };
 

@@ -139,11 +139,16 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 	return best;
 }
 
-/* Does the value of the effect differ from what the window holds? */
+/*
+ * Does the value of the effect differ from what the window holds?  Over an unknown byte a write may, a read does not: it shows
+ * what was there.
+ */
 static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo, uint64_t hi)
 {
 	for (uint64_t a = lo;; a++) {
-		if (!v->known[a - v->addr] || v->data[a - v->addr] != value[a - e->addr])
+		bool is_known = v->known[a - v->addr] == 1;
+
+		if (is_known ? v->data[a - v->addr] != value[a - e->addr] : e->kind == TS_FX_WRITE)
 			return true;
 		if (a == hi)
 			return false;

@@ -22,6 +22,7 @@ struct segment {
 /* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
 struct ts_marks {
 	uint64_t changed[64]; /* also written */
+	uint64_t lost[64];    /* changed to something unknown at some time in the chunk */
 	uint64_t written[64];
 	uint64_t read[64];
 	uint64_t written_words, read_words; /* bit i: word i is not 0 */
@@ -133,12 +134,12 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 		ts_image_fill(image, 0, first, len, data, known);
 }
 
-/* What chunks [from, until) made of the line at @addr; v->known tells which bytes they changed, or are known anyway. */
+/* What chunks [from, until) made of the line at @addr: v->known of it they changed, or it is known anyway, v->lost they lost. */
 static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until, struct ts_version *v)
 {
 	uint64_t seg = until ? (until - 1) / TS_SEGMENT_CHUNKS : 0;
 
-	v->known = 0;
+	v->known = v->lost = 0;
 	if (until <= from || !sp->n_segments)
 		return;
 	if (seg >= sp->n_segments)
@@ -166,10 +167,10 @@ static void overlay_versions(const struct ts_space *sp, uint64_t from, uint64_t 
 
 		read_line(sp, first + i - off, from, until, &v);
 		for (; off < TS_LINE_LEN && i < len; off++, i++) {
-			if (v.known >> off & 1) {
-				data[i] = v.data[off];
-				known[i] = 1;
-			}
+			if (!((v.known | v.lost) >> off & 1))
+				continue;
+			known[i] = v.known >> off & 1;
+			data[i] = known[i] ? v.data[off] : 0;
 		}
 	}
 }
@@ -394,7 +395,7 @@ void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uin
 		uint64_t changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64;
 
 		mark_write(&p, changed | (p.bits & ~p.pg->known[p.word]));
-		p.pg->known[p.word] |= p.bits;
+		ts_page_know_word(p.pg, p.word, p.bits);
 	}
 }
 
@@ -428,14 +429,57 @@ static uint32_t governing_layer(const struct ts_space *sp, uint64_t addr)
 	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr);
 }
 
-/* Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is known. */
+/* The bits of a line among those of its page. */
+static uint16_t line_bits(const uint64_t *bits, unsigned line)
+{
+	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
+}
+
+/*
+ * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk that lost them itself
+ * has no version yet.
+ */
+static void complete_line(struct ts_space *sp, const struct ts_page *pg, unsigned line, const uint8_t *data, uint16_t mask)
+{
+	uint64_t addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN;
+
+	mask &= (uint16_t)~line_bits(pg->marks->lost, line);
+	ts_changes_complete(&sp->changes, pg->holes->chain[line], data, &mask);
+	for (size_t seg = sp->n_segments; mask && seg-- > 0;)
+		ts_versions_complete(&sp->segments[seg].versions, addr, data, &mask);
+	assert(!mask);
+}
+
+/* Bytes of a word that were lost are seen. */
+static void complete_piece(struct ts_space *sp, const struct piece *p, const uint8_t *data, uint64_t lost)
+{
+	uint8_t bytes[64];
+
+	memcpy(bytes + p->off % 64, data, p->len);
+	for (unsigned i = 0; i < 4; i++) {
+		uint16_t mask = (uint16_t)(lost >> i * 16);
+
+		if (mask)
+			complete_line(sp, p->pg, p->word * 4 + i, bytes + i * TS_LINE_LEN, mask);
+	}
+}
+
+/* Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is known or lost. */
 static void infer_piece(struct ts_space *sp, const struct piece *p, uint64_t addr, const uint8_t *data)
 {
-	uint64_t last = addr + (p->len - 1), unknown = (p->bits & ~p->pg->known[p->word]) >> p->off % 64;
-	uint32_t layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
-	const struct ts_layer *l = &sp->layers.items[layer];
+	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word];
+	uint64_t lost = p->pg->holes ? unknown & p->pg->holes->bits[p->word] : 0;
+	const struct ts_layer *l;
+	uint32_t layer;
 
 	sp->n_inferred += (unsigned)__builtin_popcountll(unknown);
+	if (lost)
+		complete_piece(sp, p, data, lost);
+	unknown = (unknown & ~lost) >> p->off % 64;
+	if (!unknown)
+		return;
+	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
+	l = &sp->layers.items[layer];
 	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64) {
 		infer(sp, layer, addr, data, p->len);
 		return;
@@ -458,7 +502,7 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 		if (__builtin_expect((*known & p.bits) != p.bits, 0))
 			infer_piece(sp, &p, addr, data);
 		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
-		*known |= p.bits;
+		ts_page_know_word(p.pg, p.word, p.bits);
 		if (__builtin_expect(changed != 0, 0)) {
 			p.bits = changed;
 			mark_write(&p, changed);
@@ -466,17 +510,6 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 		}
 	}
 	sp->n_unexplained += is_contradiction;
-}
-
-/* Bytes within one page have this value now, if the page has been touched. */
-static void set_touched(struct ts_space *sp, uint64_t addr, const uint8_t *data, unsigned len)
-{
-	struct ts_page *pg = ts_pages_get(&sp->now, addr >> TS_PAGE_BITS, 0);
-
-	if (!pg)
-		return;
-	memcpy(pg->data + addr % TS_PAGE_LEN, data, len);
-	ts_page_know(pg, (unsigned)(addr % TS_PAGE_LEN), len);
 }
 
 void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
@@ -492,7 +525,6 @@ void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, u
 			layer = governing_layer(sp, addr);
 		}
 		infer(sp, layer, addr, data, n);
-		set_touched(sp, addr, data, n);
 		addr += n;
 		data += n;
 		len -= n;
@@ -536,30 +568,38 @@ uint64_t ts_space_next_map(const struct ts_space *sp)
 	return map_of_layer(sp, sp->layers.n);
 }
 
-void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill, bool is_write)
+void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill)
 {
-	uint64_t last = addr + (len - 1);
-	struct piece p;
-
 	if (!len)
 		return;
-	if (!ts_layers_add(&sp->layers, pos, addr, last, fill)) {
+	if (ts_layers_add(&sp->layers, pos, addr, addr + (len - 1), fill))
+		refill_touched(sp, addr, addr + (len - 1), fill);
+	else
 		sp->is_failed = true;
-		return;
-	}
-	refill_touched(sp, addr, last, fill);
-	for (; is_write && len && take_piece(sp, addr, len, &p); addr += p.len, len -= p.len)
+}
+
+void ts_space_lose(struct ts_space *sp, uint64_t addr, uint64_t len)
+{
+	struct piece p;
+
+	for (; len && take_piece(sp, addr, len, &p); addr += p.len, len -= p.len) {
+		if (!ts_page_lose(p.pg, p.word, p.bits))
+			sp->is_failed = true;
+		p.pg->marks->lost[p.word] |= p.bits;
 		mark_write(&p, p.bits);
+	}
 }
 
 static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned line, uint16_t chunk, uint16_t changed)
 {
 	struct ts_version v;
 
-	v.known = (uint16_t)(pg->known[line / 4] >> (line % 4 * 16));
+	v.known = line_bits(pg->known, line);
+	v.lost = pg->holes ? line_bits(pg->holes->bits, line) : 0;
+	v.known |= v.lost & line_bits(pg->marks->lost, line);
 	v.changed = changed;
 	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
-	return ts_changes_add(&sp->changes, pg->id, (uint8_t)line, chunk, &v);
+	return ts_changes_add(&sp->changes, pg->id, (uint8_t)line, chunk, &v, pg->holes ? &pg->holes->chain[line] : NULL);
 }
 
 /* The four lines of a word of marks. */
@@ -598,7 +638,7 @@ static bool note_page(struct ts_space *sp, struct ts_page *pg, uint16_t chunk)
 
 		if (!note_writes(sp, pg, word, chunk))
 			return false;
-		m->changed[word] = m->written[word] = 0;
+		m->changed[word] = m->written[word] = m->lost[word] = 0;
 	}
 	for (; m->read_words; m->read_words &= m->read_words - 1) {
 		unsigned word = (unsigned)__builtin_ctzll(m->read_words);
@@ -638,6 +678,16 @@ static bool room_for_segment(struct ts_space *sp, uint64_t segment)
 	return true;
 }
 
+/* The chains of lost bytes end with their segment. */
+static void end_chains(struct ts_space *sp)
+{
+	for (size_t i = 0; i < sp->changes.n_links; i++) {
+		const struct ts_touch *t = &sp->changes.touches.items[sp->changes.links[i].item];
+
+		sp->now.by_id[t->page]->holes->chain[t->line] = 0;
+	}
+}
+
 bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 {
 	size_t n_pages = sp->now.n;
@@ -649,6 +699,7 @@ bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 
 		for (size_t i = 0; i < n_pages; i++)
 			page_addrs[i] = sp->now.by_id[i]->page;
+		end_chains(sp);
 		done = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
 		       ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
 		       ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);

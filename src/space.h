@@ -6,7 +6,8 @@
  * (the line's contents at the chunk's end, with a known-mask) and a note of every line that it read.  Versions are sealed a
  * segment at a time.  The state at a chunk's start is then: for each byte, the newest version before the chunk, if the layer
  * that governs the byte is not newer; else what the layer holds.  What is inferred backwards goes into the layers' own pages,
- * so that one write at first sight completes the past and no query knows of it.
+ * so that one write at first sight completes the past and no query knows of it.  Only a byte that something unknown was written
+ * to is completed in the versions since that write, in each of them once.
  */
 #ifndef TS_SPACE_H
 #define TS_SPACE_H
@@ -52,8 +53,11 @@ void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, u
 /* A write of a known value. */
 void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len);
 
-/* A range starts afresh at position @pos; with @is_write it also counts as written (by a value that is not known). */
-void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill, bool is_write);
+/* A write of a value that is not known. */
+void ts_space_lose(struct ts_space *sp, uint64_t addr, uint64_t len);
+
+/* A range starts afresh at position @pos; nobody wrote it. */
+void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
 
 /* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
 uint64_t ts_space_next_map(const struct ts_space *sp);

@@ -78,32 +78,37 @@ static bool aim(struct ts_timeline *tl, struct target *t, uint32_t thread)
 	return t->memory != NULL;
 }
 
+/* A write to memory or registers; those of the initial state make position 0. */
+static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, const uint8_t *data)
+{
+	if (pos && data)
+		ts_space_write(sp, addr, data, len);
+	else if (pos)
+		ts_space_lose(sp, addr, len);
+	else if (data)
+		ts_space_initial(sp, addr, data, len);
+	else
+		ts_space_fill(sp, pos, addr, len, TS_FILL_UNKNOWN);
+}
+
 static void apply_reg(struct ts_timeline *tl, const struct target *t, const struct ts_effect *e, const uint8_t *data)
 {
-	if (e->kind == TS_FX_REG_WRITE && !data)
-		ts_space_fill(tl->regs, t->pos, t->regs + e->addr, e->len, TS_FILL_UNKNOWN, true);
-	else if (e->kind == TS_FX_REG_WRITE && t->pos)
-		ts_space_write(tl->regs, t->regs + e->addr, data, e->len);
-	else if (e->kind == TS_FX_REG_WRITE)
-		ts_space_initial(tl->regs, t->regs + e->addr, data, e->len);
+	if (e->kind == TS_FX_REG_WRITE)
+		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
 	else if (data)
 		ts_space_see(tl->regs, t->regs + e->addr, data, e->len);
 }
 
 static void apply_access(const struct target *t, const struct ts_effect *e, const uint8_t *data)
 {
-	if (e->kind == TS_FX_READ) {
-		if (!e->is_hidden)
-			ts_space_note_read(t->memory, e->addr, e->len);
-		if (data)
-			ts_space_see(t->memory, e->addr, data, e->len);
-	} else if (!data) {
-		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, true);
-	} else if (t->pos) {
-		ts_space_write(t->memory, e->addr, data, e->len);
-	} else {
-		ts_space_initial(t->memory, e->addr, data, e->len);
+	if (e->kind == TS_FX_WRITE) {
+		apply_write(t->memory, t->pos, e->addr, e->len, data);
+		return;
 	}
+	if (!e->is_hidden)
+		ts_space_note_read(t->memory, e->addr, e->len);
+	if (data)
+		ts_space_see(t->memory, e->addr, data, e->len);
 }
 
 static bool apply_map(struct ts_timeline *tl, const struct target *t, const struct ts_steps *b, const struct ts_effect *e)
@@ -115,7 +120,7 @@ static bool apply_map(struct ts_timeline *tl, const struct target *t, const stru
 	if (tl->image && file && m->fill == TS_FILL_UNKNOWN &&
 	    !ts_image_map(tl->image, ts_space_next_map(t->memory), m->addr, m->len, file, m->file_off, &err))
 		return false;
-	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill, false);
+	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill);
 	ts_world_map(&tl->world, t->pos, t->process, b, m);
 	return true;
 }
@@ -147,14 +152,14 @@ static inline bool apply(struct ts_timeline *tl, struct target *t, const struct 
 	case TS_FX_MAP:
 		return apply_map(tl, t, b, e);
 	case TS_FX_UNMAP:
-		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, false);
+		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
 		ts_world_unmap(&tl->world, t->pos, t->process, e->addr, e->len);
 		break;
 	case TS_FX_PROTECT:
 		ts_world_protect(&tl->world, t->pos, t->process, e->addr, e->len, e->item);
 		break;
 	case TS_FX_FORGET:
-		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN, false);
+		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
 		break;
 	case TS_FX_EVENT:
 		apply_event(tl, t, &b->events[e->item]);

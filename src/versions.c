@@ -6,6 +6,7 @@
  */
 #include "versions.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +16,29 @@ enum form {
 	PARTIAL, /* which bytes are known (16 bits), and those */
 };
 
-bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v)
+/* Link the version that is next. */
+static bool add_link(struct ts_changes *c, uint32_t *chain)
+{
+	if (c->n_links == c->cap_links) {
+		size_t cap = c->cap_links ? c->cap_links * 2 : 256;
+		struct ts_link *p = cap < UINT32_MAX ? realloc(c->links, cap * sizeof(*p)) : NULL;
+
+		if (!p)
+			return false;
+		c->links = p;
+		c->cap_links = cap;
+	}
+	c->links[c->n_links++] = (struct ts_link){ (uint32_t)c->touches.n, *chain };
+	*chain = (uint32_t)c->n_links;
+	return true;
+}
+
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v,
+		    uint32_t *chain)
 {
 	size_t n = c->touches.n;
 
-	if (!ts_touches_add(&c->touches, page, line, chunk, v->changed))
+	if ((v->lost && !add_link(c, chain)) || !ts_touches_add(&c->touches, page, line, chunk, v->changed))
 		return false;
 	if (c->cap < c->touches.cap) {
 		struct ts_version *p = realloc(c->items, c->touches.cap * sizeof(*p));
@@ -37,7 +56,42 @@ void ts_changes_fini(struct ts_changes *c)
 {
 	ts_touches_fini(&c->touches);
 	free(c->items);
+	free(c->links);
 	*c = (struct ts_changes){ 0 };
+}
+
+/* The bytes that this version's chunk lost leave the mask: before it they were something else. */
+static void complete(struct ts_version *v, const uint8_t *data, uint16_t *mask)
+{
+	uint16_t ends = v->known & v->lost & *mask;
+
+	assert((v->lost & *mask) == *mask);
+	for (unsigned i = 0; i < TS_LINE_LEN; i++) {
+		if (*mask >> i & 1)
+			v->data[i] = data[i];
+	}
+	v->known |= *mask;
+	v->lost &= (uint16_t)~*mask;
+	*mask &= (uint16_t)~ends;
+}
+
+void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask)
+{
+	for (; chain && *mask; chain = c->links[chain - 1].prev)
+		complete(&c->items[c->links[chain - 1].item], data, mask);
+}
+
+void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask)
+{
+	uint32_t line, first, end;
+
+	if (!*mask || !ts_lines_find(&set->lines, addr, &line))
+		return;
+	first = set->lines.first[line];
+	end = set->lines.first[line + 1];
+	assert(set->offs[line] & TS_PLAIN_LINE);
+	while (*mask && end-- > first)
+		complete(&set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (end - first)], data, mask);
 }
 
 void ts_versions_fini(struct ts_versions *set)
@@ -142,7 +196,7 @@ static size_t line_len(uint32_t first, uint32_t end, const struct ts_version *co
 static bool is_plain(uint32_t first, uint32_t end, const struct ts_version *const *sorted)
 {
 	for (uint32_t i = first; i < end; i++) {
-		if (sorted[i]->changed & ~sorted[i]->known)
+		if (sorted[i]->lost || sorted[i]->changed & ~sorted[i]->known)
 			return true;
 	}
 	return false;
@@ -202,6 +256,7 @@ bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint6
 		for (size_t i = 0; i < n; i++)
 			sorted[slots[i]] = &c->items[i];
 		done = pack(set, sorted, n);
+		c->n_links = 0;
 	}
 	free(slots);
 	free(sorted);
@@ -266,9 +321,12 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 		return false;
 	if (set->offs[line] & TS_PLAIN_LINE) {
 		*v = set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (last - first)];
-		v->known &= ts_lines_chunk(lines, last) < from ? 0 : UINT16_MAX;
+		v->known &= (uint16_t)~v->lost;
+		if (ts_lines_chunk(lines, last) < from)
+			v->known = v->lost = 0;
 		return true;
 	}
+	v->lost = 0;
 	p = block_data(set, line, (last - first) / TS_VERSION_BLOCK);
 	for (i = last - (last - first) % TS_VERSION_BLOCK; i <= last; i++) {
 		if (is_whole(i - first, set->changed[i])) {

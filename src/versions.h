@@ -3,8 +3,9 @@
  * What lines held at the ends of the chunks of a segment that changed them.
  *
  * A version is what a chunk left of a line.  Sealed, it keeps only the bytes that the chunk changed; each sixteenth version of
- * a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that were changed to something unknown are
- * rare and stay as they were noted.  Which bytes were changed when is also what watchpoints look for.
+ * a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that were changed to something unknown stay
+ * as they were noted, so that what is seen later can complete them.  Which bytes were changed when is also what watchpoints look
+ * for.
  */
 #ifndef TS_VERSIONS_H
 #define TS_VERSIONS_H
@@ -22,8 +23,15 @@
 
 struct ts_version {
 	uint16_t known;   /* bit i: byte i */
+	uint16_t lost;    /* unknown, and what was known before does not count; known as well: lost by this very chunk */
 	uint16_t changed;
 	uint8_t data[TS_LINE_LEN];
+};
+
+/* A version that has lost bytes, and the one of the same line before. */
+struct ts_link {
+	uint32_t item; /* ordinal in items and touches */
+	uint32_t prev; /* ordinal of the link, plus 1; 0: none */
 };
 
 /* Versions as noted, one a touch. */
@@ -31,6 +39,8 @@ struct ts_changes {
 	struct ts_touches touches;
 	struct ts_version *items; /* owned */
 	size_t cap;
+	struct ts_link *links;    /* owned */
+	size_t n_links, cap_links;
 };
 
 struct ts_versions {
@@ -44,12 +54,20 @@ struct ts_versions {
 };
 
 /*
- * Note what a chunk left of a line; chunks must not descend.
+ * Note what a chunk left of a line; chunks must not descend.  If bytes of it are lost, *@chain (else unused) links the line's
+ * versions of which that is so: 0 at first, and again when the changes have been sealed.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v);
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v,
+		    uint32_t *chain);
 void ts_changes_fini(struct ts_changes *c);
+
+/*
+ * The lost bytes of a line that are in *@mask turn out to be those of @data (a whole line).  The versions of the chain become
+ * known in them, the newest first, down to the one whose chunk lost them; what was found to the end leaves *@mask.
+ */
+void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask);
 
 /*
  * Sort the versions by line and empty @c (its memory is kept).  @page_addrs is as for ts_lines_seal().
@@ -59,11 +77,14 @@ void ts_changes_fini(struct ts_changes *c);
 bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs, size_t n_pages);
 void ts_versions_fini(struct ts_versions *set);
 
+/* As ts_changes_complete(), for the line at @addr. */
+void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
+
 /*
  * The line at @addr as chunks below @until leave it, going back no further than chunk @from.
  *
- * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or are known anyway
- * (v->changed is not set).
+ * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or are known anyway,
+ * v->lost those that were lost since then (v->changed is not set).
  */
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until, struct ts_version *v);
 

@@ -89,6 +89,29 @@ START_TEST(exactly_the_bytes_of_a_range_become_known_and_unknown)
 }
 END_TEST
 
+START_TEST(a_lost_byte_is_unknown_until_it_is_known_or_forgotten)
+{
+	struct ts_page *pg = ts_pages_add(&pages, 0, 0);
+
+	ts_page_know(pg, 0, 256);
+	ck_assert_ptr_null(pg->holes);
+	ck_assert(ts_page_lose(pg, 1, 0xff0));
+	for (unsigned i = 0; i < 256; i++)
+		ck_assert(ts_page_knows(pg, i) == (i < 68 || i >= 76));
+	ck_assert_uint_eq(pg->holes->bits[1], 0xff0);
+	ck_assert_uint_eq(pg->holes->bits[0] | pg->holes->bits[2], 0);
+	ts_page_know(pg, 69, 1);
+	ck_assert_uint_eq(pg->holes->bits[1], 0xfd0);
+	ts_page_forget(pg, 60, 10);
+	ck_assert_uint_eq(pg->holes->bits[1], 0xfc0);
+	ts_page_know_word(pg, 1, 0xf00);
+	ck_assert_uint_eq(pg->holes->bits[1], 0xc0);
+	ck_assert(ts_page_knows(pg, 72));
+	ck_assert(!ts_page_knows(pg, 71));
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("pages", setup, teardown, each_page_is_found_again_among_many_and_keeps_its_place,
 		   the_same_number_in_another_layer_is_another_page,
-		   exactly_the_bytes_of_a_range_become_known_and_unknown)
+		   exactly_the_bytes_of_a_range_become_known_and_unknown,
+		   a_lost_byte_is_unknown_until_it_is_known_or_forgotten)

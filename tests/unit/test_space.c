@@ -133,7 +133,7 @@ START_TEST(what_is_inferred_goes_back_to_the_last_fresh_start_only)
 {
 	write_text(0x100, "a");
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN, false);
+	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN);
 	end_chunk();
 	end_chunk();
 	see_text(0x100, "bc");
@@ -149,7 +149,7 @@ START_TEST(a_fresh_start_with_zeros_is_known)
 {
 	write_text(0x100, "abcdef");
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x102, 2, TS_FILL_ZERO, false);
+	ts_space_fill(sp, pos(), 0x102, 2, TS_FILL_ZERO);
 	write_text(0x103, "x");
 	end_recording();
 	ck_assert_str_eq(text_at(1, 0x100, 6), "abcdef");
@@ -161,9 +161,9 @@ START_TEST(an_unknown_write_is_found_as_a_write)
 {
 	write_text(0x100, "ab");
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN, true);
+	ts_space_lose(sp, 0x100, 1);
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN, false);
+	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(2, 0x100, 2), ".b");
 	ck_assert_uint_eq(ts_space_prev_write(sp, 9, 0x100, 0x100), 1);
@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(initial_bytes_are_there_at_position_zero)
 {
-	ts_space_fill(sp, 0, 0x200, 0x100, TS_FILL_ZERO, false);
+	ts_space_fill(sp, 0, 0x200, 0x100, TS_FILL_ZERO);
 	ts_space_initial(sp, 0x1fe, bytes("abcd"), 4);
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x1fd, 6), ".abcd0");
@@ -181,16 +181,90 @@ START_TEST(initial_bytes_are_there_at_position_zero)
 }
 END_TEST
 
-START_TEST(initial_bytes_beside_an_unknown_initial_write_are_remembered)
+START_TEST(a_value_seen_after_an_unknown_write_was_there_since_that_write)
 {
-	ts_space_fill(sp, 0, 0x200, 1, TS_FILL_UNKNOWN, true);
-	ts_space_initial(sp, 0x201, bytes("b"), 1);
-	see_text(0x200, "ab");
-	see_text(0x201, "c");
+	write_text(0x100, "abcd");
+	end_chunk();
+	ts_space_lose(sp, 0x101, 2);
+	end_chunk();
+	write_text(0x100, "x"); /* another version of the line */
+	end_chunk();
+	write_text(0x102, "y"); /* overwritten, never seen */
+	end_chunk();
+	see_text(0x100, "xByd");
 	end_recording();
+	ck_assert_str_eq(text_at(1, 0x100, 4), "abcd");
+	ck_assert_str_eq(text_at(2, 0x100, 4), "aB.d");
+	ck_assert_str_eq(text_at(3, 0x100, 4), "xB.d");
+	ck_assert_str_eq(text_at(4, 0x100, 4), "xByd");
+	ck_assert_str_eq(text_at(5, 0x100, 4), "xByd");
 	ck_assert_uint_eq(stats.n_inferred, 1);
-	ck_assert_uint_eq(stats.n_unexplained, 1);
-	ck_assert_str_eq(text_at(0, 0x200, 2), "ab");
+	ck_assert_uint_eq(stats.n_unexplained, 0);
+}
+END_TEST
+
+START_TEST(each_unknown_write_is_completed_by_what_is_seen_after_it)
+{
+	static const char *const texts[] = { "a", "b", NULL, "d", NULL, NULL, "g" };
+
+	for (unsigned i = 0; i < 7; i++) {
+		ts_space_lose(sp, 0x100, 1);
+		if (i % 2)
+			end_chunk();
+		if (texts[i])
+			see_text(0x100, texts[i]);
+		end_chunk();
+	}
+	end_recording();
+	/* lost in chunks 0, 1, 3, 4, 6, 7 and 9; seen in 0, 2, 5 and 9 */
+	ck_assert_str_eq(text_at(1, 0x100, 1), "a");
+	ck_assert_str_eq(text_at(2, 0x100, 1), "b");
+	ck_assert_str_eq(text_at(3, 0x100, 1), "b");
+	ck_assert_str_eq(text_at(4, 0x100, 1), ".");
+	ck_assert_str_eq(text_at(5, 0x100, 1), "d");
+	ck_assert_str_eq(text_at(6, 0x100, 1), "d");
+	ck_assert_str_eq(text_at(7, 0x100, 1), ".");
+	ck_assert_str_eq(text_at(8, 0x100, 1), ".");
+	ck_assert_str_eq(text_at(9, 0x100, 1), ".");
+	ck_assert_str_eq(text_at(10, 0x100, 1), "g");
+	ck_assert_uint_eq(stats.n_inferred, 4);
+}
+END_TEST
+
+START_TEST(an_unknown_write_is_completed_in_sealed_segments_too)
+{
+	ts_space_lose(sp, 0xffc, 8); /* two lines on two pages */
+	for (unsigned seg = 0; seg < 3; seg++) {
+		end_chunk();
+		if (seg != 1)
+			write_text(0xff0, "w");
+		end_chunk();
+		ck_assert(ts_space_seal(sp, seg));
+		chunk = (seg + 1) * TS_SEGMENT_CHUNKS;
+	}
+	see_text(0xffe, "abcd");
+	end_chunk();
+	ck_assert(ts_space_seal(sp, 3));
+	ck_assert_str_eq(text_at(0, 0xffc, 8), "........");
+	ck_assert_str_eq(text_at(1, 0xffc, 8), "..abcd..");
+	ck_assert_str_eq(text_at(2, 0xff0, 16), "w.............ab");
+	ck_assert_str_eq(text_at(2 * TS_SEGMENT_CHUNKS, 0xffc, 8), "..abcd..");
+	ck_assert_str_eq(text_at(4 * TS_SEGMENT_CHUNKS, 0xffc, 8), "..abcd..");
+}
+END_TEST
+
+START_TEST(a_byte_that_starts_afresh_is_lost_no_more)
+{
+	ts_space_lose(sp, 0x100, 3);
+	end_chunk();
+	ts_space_fill(sp, pos(), 0x101, 1, TS_FILL_UNKNOWN);
+	ts_space_fill(sp, pos(), 0x102, 1, TS_FILL_ZERO);
+	end_chunk();
+	end_chunk();
+	see_text(0x101, "b");
+	end_recording();
+	ck_assert_str_eq(text_at(1, 0x100, 3), "...");
+	ck_assert_str_eq(text_at(2, 0x100, 3), ".b0");
 }
 END_TEST
 
@@ -249,7 +323,7 @@ START_TEST(any_number_of_layers_side_by_side_is_painted)
 
 	ck_assert_ptr_nonnull(data);
 	for (size_t i = 0; i < len; i += 4)
-		ts_space_fill(sp, pos(), 0x10000 + i, 4, TS_FILL_ZERO, false);
+		ts_space_fill(sp, pos(), 0x10000 + i, 4, TS_FILL_ZERO);
 	end_recording();
 	ts_space_at(sp, 1, 0x10000, len, data, data + len);
 	for (size_t i = 0; i < len; i++)
@@ -295,11 +369,11 @@ START_TEST(a_mapped_file_lies_under_its_map_and_nothing_after_it)
 {
 	lay_file(0, "older");
 	lay_file(ts_space_next_map(sp), "mapped");
-	ts_space_fill(sp, pos(), 0x100, 0x100, TS_FILL_UNKNOWN, false);
+	ts_space_fill(sp, pos(), 0x100, 0x100, TS_FILL_UNKNOWN);
 	end_chunk();
 	lay_file(ts_space_next_map(sp), "gone");
-	ts_space_fill(sp, pos(), 0x100, 4, TS_FILL_UNKNOWN, false);
-	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN, false); /* in the same step */
+	ts_space_fill(sp, pos(), 0x100, 4, TS_FILL_UNKNOWN);
+	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN); /* in the same step */
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x100, 6), "older.");
 	ck_assert_str_eq(text_at(1, 0x100, 6), "mapped");
@@ -313,8 +387,8 @@ START_TEST(a_file_of_one_space_is_not_in_another)
 	uint8_t data[4], known[4];
 
 	lay_file(ts_space_next_map(sp), "file");
-	ts_space_fill(sp, 0, 0x100, 4, TS_FILL_UNKNOWN, false);
-	ts_space_fill(other, 0, 0x100, 4, TS_FILL_UNKNOWN, false);
+	ts_space_fill(sp, 0, 0x100, 4, TS_FILL_UNKNOWN);
+	ts_space_fill(other, 0, 0x100, 4, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x100, 4), "file");
 	ts_space_at(other, 0, 0x100, 4, data, known);
@@ -342,7 +416,10 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   a_value_that_contradicts_is_a_change_where_it_was_seen,
 		   what_is_inferred_goes_back_to_the_last_fresh_start_only, a_fresh_start_with_zeros_is_known,
 		   an_unknown_write_is_found_as_a_write, initial_bytes_are_there_at_position_zero,
-		   initial_bytes_beside_an_unknown_initial_write_are_remembered,
+		   a_value_seen_after_an_unknown_write_was_there_since_that_write,
+		   each_unknown_write_is_completed_by_what_is_seen_after_it,
+		   an_unknown_write_is_completed_in_sealed_segments_too,
+		   a_byte_that_starts_afresh_is_lost_no_more,
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
 		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,

@@ -70,7 +70,7 @@ static void fill_table(struct ts_changes *c)
 				change(&now[p][l]);
 				n->is_there = true;
 				n->v = now[p][l];
-				ck_assert(ts_changes_add(c, p, lines_used[l], (uint16_t)chunk, &n->v));
+				ck_assert(ts_changes_add(c, p, lines_used[l], (uint16_t)chunk, &n->v, NULL));
 			}
 		}
 	}
@@ -209,6 +209,78 @@ START_TEST(next_and_previous_change_are_exact_to_the_byte)
 }
 END_TEST
 
+/* What a reader sees of line 0 before chunk @until: '?' lost, '.' nothing known, else the byte. */
+static const char *shown(const struct ts_versions *set, uint32_t from, uint32_t until)
+{
+	static char text[4];
+	struct ts_version v;
+
+	if (!ts_versions_read(set, page_addrs[0] << TS_PAGE_BITS, from, until, &v))
+		return "none";
+	for (unsigned i = 0; i < 3; i++)
+		text[i] = v.lost >> i & 1 ? '?' : v.known >> i & 1 ? (char)v.data[i] : '.';
+	return text;
+}
+
+START_TEST(lost_bytes_are_completed_back_to_the_chunk_that_lost_them)
+{
+	/* byte 1 is lost by chunks 1 and 3, byte 2 by chunk 0 */
+	static const struct ts_version noted[] = {
+		{ .known = 7, .lost = 4, .changed = 7, .data = "ab" },
+		{ .known = 3, .lost = 6, .changed = 2, .data = "a" },
+		{ .known = 1, .lost = 6, .changed = 1, .data = "c" },
+		{ .known = 3, .lost = 6, .changed = 2, .data = "c" },
+		{ .known = 1, .lost = 6, .changed = 1, .data = "d" },
+	};
+	uint8_t seen[TS_LINE_LEN] = "xyz";
+	struct ts_changes c = { 0 };
+	uint32_t chain = 0;
+	struct ts_versions set;
+	uint16_t mask = 2;
+
+	for (uint16_t i = 0; i < 5; i++)
+		ck_assert(ts_changes_add(&c, 0, 0, i, &noted[i], &chain));
+	ts_changes_complete(&c, chain, seen, &mask);
+	ck_assert_uint_eq(mask, 0);
+	ck_assert(ts_versions_seal(&set, &c, page_addrs, 1));
+	ts_changes_fini(&c);
+	ck_assert_str_eq(shown(&set, 0, 1), "ab?");
+	ck_assert_str_eq(shown(&set, 0, 2), "a??");
+	ck_assert_str_eq(shown(&set, 0, 3), "c??");
+	ck_assert_str_eq(shown(&set, 0, 4), "cy?");
+	ck_assert_str_eq(shown(&set, 0, 5), "dy?");
+	ck_assert_str_eq(shown(&set, 5, 5), "...");
+	mask = 4;
+	ts_versions_complete(&set, page_addrs[0] << TS_PAGE_BITS, seen, &mask);
+	ck_assert_uint_eq(mask, 0);
+	ck_assert_str_eq(shown(&set, 0, 1), "abz");
+	ck_assert_str_eq(shown(&set, 0, 2), "a?z");
+	ck_assert_str_eq(shown(&set, 0, 5), "dyz");
+	ts_versions_fini(&set);
+}
+END_TEST
+
+START_TEST(bytes_lost_before_the_set_leave_the_mask_as_it_is)
+{
+	struct ts_version v = { .lost = 1, .changed = 2, .known = 2 };
+	uint8_t seen[TS_LINE_LEN] = "x";
+	struct ts_changes c = { 0 };
+	struct ts_versions set;
+	uint32_t chain = 0;
+	uint16_t mask = 1;
+
+	ck_assert(ts_changes_add(&c, 0, 0, 9, &v, &chain));
+	ck_assert(ts_versions_seal(&set, &c, page_addrs, 1));
+	ts_changes_fini(&c);
+	ts_versions_complete(&set, page_addrs[0] << TS_PAGE_BITS, seen, &mask);
+	ck_assert_uint_eq(mask, 1);
+	ck_assert_int_eq(shown(&set, 0, 10)[0], 'x');
+	ts_versions_complete(&set, page_addrs[1] << TS_PAGE_BITS, seen, &mask);
+	ck_assert_uint_eq(mask, 1);
+	ts_versions_fini(&set);
+}
+END_TEST
+
 /* Bytes that a line costs beyond the set's own when chunks change it to what @data says. */
 static size_t cost(uint16_t changed, const uint8_t *data)
 {
@@ -219,7 +291,7 @@ static size_t cost(uint16_t changed, const uint8_t *data)
 
 	memcpy(v.data, data, TS_LINE_LEN);
 	for (unsigned i = 0; i < 64; i++)
-		ck_assert(ts_changes_add(&c, 0, 0, (uint16_t)i, &v));
+		ck_assert(ts_changes_add(&c, 0, 0, (uint16_t)i, &v, NULL));
 	ck_assert(ts_versions_seal(&set, &c, page_addrs, 1));
 	len = ts_versions_mem(&set);
 	ts_versions_fini(&set);
@@ -239,6 +311,7 @@ START_TEST(a_version_costs_what_was_changed)
 }
 END_TEST
 
-UNIT_SUITE("versions", a_line_reads_back_as_each_chunk_left_it, what_lies_before_the_first_chunk_asked_for_does_not_show,
+UNIT_SUITE("versions", lost_bytes_are_completed_back_to_the_chunk_that_lost_them,
+	   bytes_lost_before_the_set_leave_the_mask_as_it_is, a_line_reads_back_as_each_chunk_left_it, what_lies_before_the_first_chunk_asked_for_does_not_show,
 	   a_line_without_versions_is_not_there, next_and_previous_change_are_exact_to_the_byte,
 	   a_version_costs_what_was_changed)

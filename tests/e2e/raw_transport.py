@@ -16,6 +16,9 @@ from _raw import HOT_PC, PROGRAM, TRACE, LONG_TRACE, Quiet, Raw, packet, serve
 from _rsp import LIMIT
 from _tap import case, run_cases
 
+# A sanitizer keeps what is freed, to see who uses it still: that is not what the server takes.
+os.environ["ASAN_OPTIONS"] = f"{os.environ.get('ASAN_OPTIONS', '')}:quarantine_size_mb=1:thread_local_quarantine_size_kb=64"
+
 
 def memory_of(server):
     with open(f"/proc/{server.pid}/statm") as f:

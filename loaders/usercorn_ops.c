@@ -41,7 +41,8 @@ static const uint8_t fixed_lens[2][UCIR_N_KINDS] = {
 	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
 };
 
-static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, bool is_v0, struct ucir_op *op)
+static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, bool is_v0,
+						     struct ucir_op *op)
 {
 	size_t len = fixed_lens[is_v0][UCIR_MAP];
 
@@ -148,7 +149,8 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0,
 		if (!p)
 			return false;
 		if (!len)
-			return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off), "unknown op %u", *p);
+			return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off),
+				       "unknown op %u", *p);
 		if (len <= need || len <= s->end - s->at) {
 			ucir_stream_skip(s, (size_t)len);
 			return true;
@@ -163,7 +165,8 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 	uint64_t len = left ? decode(s->buf + s->at, left, is_v0, op) : 0;
 
 	op->off = ucir_stream_tell(s);
-	if (__builtin_expect(len - 1 >= left, 0)) /* none at hand, unknown (len is 0), or longer than what is */
+	/* Nothing is at hand, it is unknown (len is 0), or it is longer than what is at hand. */
+	if (__builtin_expect(len - 1 >= left, 0))
 		return read_on(s, is_v0, op, err);
 	ucir_stream_skip(s, (size_t)len);
 	return true;

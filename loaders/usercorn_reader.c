@@ -44,6 +44,7 @@ struct ucir_reader {
 	uint64_t pid;           /* of the current frame */
 	uint32_t left;          /* ops left in the current frame, 0: at stream level */
 	uint32_t last_thread;   /* of the last step */
+	uint32_t acting;        /* while looking ahead: the thread whose effects the last step's end has */
 	/* The open group. */
 	struct mark begin;      /* the batch when next() was called */
 	struct mark mark;       /* and where the group's effects begin: behind what keyframes put before it */
@@ -75,10 +76,10 @@ static void rollback(struct ts_steps *b, const struct mark *m)
 	b->n_events = m->n_events;
 }
 
-/* What follows is thread @thread's doing, where @usual is who is meant otherwise. */
-static void put_thread(uint32_t thread, uint32_t usual, struct ts_steps *out)
+/* What follows is thread @thread's doing. */
+static void put_thread(uint32_t thread, struct ts_steps *out)
 {
-	struct ts_effect *e = thread != usual ? ts_steps_effect(out, TS_FX_THREAD, 0, 0) : NULL;
+	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
 
 	if (e)
 		e->item = thread;
@@ -250,7 +251,7 @@ static bool replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, st
 		return false;
 	rollback(out, &r->mark);
 	if (r->mark.n_effects > r->begin.n_effects)
-		put_thread(t->thread, TS_NO_THREAD, out);
+		put_thread(t->thread, out);
 	r->has_bare_exit = false;
 	t->is_exiting = false;
 	t->has_next_pc = false;
@@ -316,7 +317,8 @@ static bool keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_
 	if (!to)
 		return ucir_apply_keyframe(&r->w, t, op, NULL, err);
 	from = to->n_effects;
-	put_thread(t->thread, TS_NO_THREAD, to);
+	put_thread(t->thread, to);
+	r->acting = t->thread;
 	if (!ucir_apply_keyframe(&r->w, t, op, to, err))
 		return false;
 	give_role(to, from, role);
@@ -470,6 +472,14 @@ static bool is_behind_step(const struct ucir_reader *r)
 	return r->task->has_stepped && !r->task->n_parts;
 }
 
+/* What is added to the last step is thread @thread's doing. */
+static void act(struct ucir_reader *r, uint32_t thread, struct ts_steps *out)
+{
+	if (r->acting != thread)
+		put_thread(thread, out);
+	r->acting = thread;
+}
+
 static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
 			 struct ts_error *err)
 {
@@ -479,7 +489,7 @@ static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct
 
 	if (!is_behind_step(r))
 		return false;
-	put_thread(t->thread, r->last_thread, out);
+	act(r, t->thread, out);
 	if (!ucir_apply_syscall(&r->w, t, op, out, &has_exit, err) || (has_exit && r->task)) {
 		t->has_next_pc = false;
 		return false;
@@ -506,7 +516,7 @@ static bool take_exit(struct ucir_reader *r, struct ts_steps *out, struct ts_err
 		if (r->left)
 			r->left--;
 	}
-	put_thread(r->task->thread, r->last_thread, out);
+	act(r, r->task->thread, out);
 	ucir_add_exit(out, NULL);
 	end_task(r, r->task);
 	return true;
@@ -557,6 +567,7 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 	struct ucir_op op;
 
 	ts_error_reset(&err);
+	r->acting = r->last_thread;
 	while (may_be_behind(r) && !is_at_end(r)) {
 		uint64_t off = ucir_stream_tell(&r->w.s), n_frames = r->w.n_frames,
 			 frame_off = r->w.frame_off;
@@ -623,7 +634,7 @@ static bool read_group(struct ucir_reader *r, struct ts_steps *out, bool *is_end
 		}
 		if (!ucir_read(&r->w, &op, r->left, err))
 			return false;
-		if (__builtin_expect(!r->task, 0) && !begin_by_op(r, &op, err))
+		if (__builtin_expect(!r->task, 0) && op.kind != UCIR_NOP && !begin_by_op(r, &op, err))
 			return false;
 		r->left--;
 		if (op.kind == UCIR_STEP)
@@ -796,7 +807,7 @@ static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct uci
 	}
 	if (!r->left)
 		return stream_op(r, op, &nothing, err);
-	if (!r->task && !begin_by_op(r, op, err))
+	if (!r->task && op->kind != UCIR_NOP && !begin_by_op(r, op, err))
 		return false;
 	r->left--;
 	note(start, op->kind);

@@ -521,6 +521,37 @@ START_TEST(a_system_call_belongs_to_the_last_step_of_its_own_process)
 }
 END_TEST
 
+START_TEST(system_calls_of_several_processes_behind_one_step_are_each_their_own)
+{
+	const struct ucir_form form = { .arch = "x86_16", .version = 0 };
+
+	expect_form(&ucir_v0,
+		    TWO "FRAME 20 { JMP 2000 STEP 2 } FRAME 10 { JMP 1000 STEP 2 } FRAME 20 { SYSCALL 3 0 - { } } "
+			"FRAME 10 { SYSCALL 4 0 - { REG 35 1 } } FRAME 10 { STEP 1 }",
+		    "2000/2@1\n"
+		    "1000/2@0 T1 syscall3()=0 T0 syscall4()=0 rax=1\n"
+		    "1002/1@0\n");
+	ucir_close(&t);
+	expect_form(&form,
+		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 } KEY 30 { } FRAME 10 { SYSCALL 4 0 - { } } "
+		    "FRAME 30 { JMP 5 STEP 1 }",
+		    "1000/2@0 T1 eax=0! ebp=0! ebx=0! cs=0! ecx=0! edi=0! ds=0! edx=0! eflags=0! es=0! esi=0!"
+		    " esp=0! ss=0! T0 syscall4()=0\n"
+		    "5/1@1\n");
+}
+END_TEST
+
+START_TEST(nops_for_a_process_that_has_ended_begin_no_new_one)
+{
+	expect_form(&ucir_v0,
+		    TWO "FRAME 10 { JMP 1000 SYSCALL 60 0 1 { EXIT } STEP 2 } FRAME 20 { JMP 2000 REG 35 1 } "
+			"FRAME 10 { NOP } FRAME 20 { STEP 1 }",
+		    "1000/2@0 syscall60(1) exit1\n"
+		    "2000/1@1 rax=1\n");
+	ck_assert_uint_eq(t.rec->n_threads, 2);
+}
+END_TEST
+
 START_TEST(a_process_that_begins_between_steps_has_its_state_at_the_position_there)
 {
 	expect_form(&ucir_v0,
@@ -1002,6 +1033,8 @@ Suite *unit_suite(void)
 		a_group_stays_open_while_another_process_runs,
 		reads_before_a_process_jumps_stay_nobodys_when_its_group_is_taken_up_again,
 		a_system_call_belongs_to_the_last_step_of_its_own_process,
+		system_calls_of_several_processes_behind_one_step_are_each_their_own,
+		nops_for_a_process_that_has_ended_begin_no_new_one,
 		a_process_that_begins_between_steps_has_its_state_at_the_position_there,
 		a_process_that_begins_in_an_open_group_has_its_state_in_the_next_step,
 		a_process_that_begins_in_an_open_group_of_the_one_that_goes_on,

@@ -7,10 +7,11 @@
 #include <string.h>
 
 /*
- * How much of a plain stream is read at once: enough to make the system calls cheap, and still within a
- * processor's cache.
+ * How much of a plain stream is read at once: little after a jump, which is for a few steps, and twice as much each time that it
+ * goes on, until the system calls are cheap; still within a processor's cache.
  */
-#define PIECE_LEN 262144u
+#define FIRST_PIECE_LEN 16384u
+#define MAX_PIECE_LEN 262144u
 
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
 {
@@ -23,7 +24,7 @@ uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
 
 bool ucir_stream_init(struct ucir_stream *s, const struct ucir_bytes *bytes, struct ts_error *err)
 {
-	*s = (struct ucir_stream){ .bytes = bytes };
+	*s = (struct ucir_stream){ .bytes = bytes, .piece = FIRST_PIECE_LEN };
 	s->scratch = bytes->is_framed ? malloc(SNAPPY_MAX_BODY) : NULL;
 	if (bytes->is_framed && !s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
@@ -69,10 +70,12 @@ static bool append(struct ucir_stream *s, struct ts_error *err)
 			return false;
 		s->chunk++;
 	} else {
-		len = b->len - off < PIECE_LEN ? (size_t)(b->len - off) : PIECE_LEN;
+		len = b->len - off < s->piece ? (size_t)(b->len - off) : s->piece;
 		if (!make_room(s, len, err) ||
 		    !ts_source_read_all(b->src, b->start + off, s->buf + s->end, len, err))
 			return false;
+		if (s->piece < MAX_PIECE_LEN)
+			s->piece *= 2;
 	}
 	s->end += len;
 	return true;
@@ -89,6 +92,7 @@ bool ucir_stream_seek(struct ucir_stream *s, uint64_t off, struct ts_error *err)
 	}
 	s->off = off;
 	s->at = s->end = 0;
+	s->piece = FIRST_PIECE_LEN;
 	if (!s->bytes->is_framed)
 		return true;
 	s->chunk = off < frames->len ? snappy_frames_find(frames, off) : frames->n;

@@ -37,7 +37,8 @@ struct ucir_stream {
 	size_t at, end, cap;            /* buf[at .. end) are the bytes that come next */
 	uint64_t off;                   /* stream offset of buf[0] */
 	uint8_t *scratch;               /* owned; a chunk as it is in the file */
-	size_t chunk;                   /* the chunk that follows behind buf[end) */
+	size_t chunk;                   /* framed: the chunk that follows behind buf[end) */
+	size_t piece;                   /* plain: how much is read next */
 };
 
 /* A window that stands at the start.  Returns false if memory is exhausted (TS_ENOMEM). */

@@ -2,7 +2,6 @@
 #include "reply.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +120,14 @@ void rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...)
 
 void rsp_reply_num(struct rsp_reply *r, uint64_t value)
 {
-	rsp_reply_printf(r, "%" PRIx64, value);
+	char digits[16];
+	size_t n = sizeof(digits);
+
+	do {
+		digits[--n] = (char)rsp_hex_char((unsigned)value);
+		value >>= 4;
+	} while (value);
+	rsp_reply_put(r, digits + n, sizeof(digits) - n);
 }
 
 static void put_id(struct rsp_reply *r, int64_t id)

@@ -173,7 +173,10 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 
 		if (!is_expedited(set, reg, known))
 			continue;
-		rsp_reply_printf(r, "%02" PRIx32 ":", reg->regnum); /* lldb takes no single digit */
+		if (reg->regnum < 0x10)
+			rsp_reply_putc(r, '0'); /* lldb takes no single digit */
+		rsp_reply_num(r, reg->regnum);
+		rsp_reply_putc(r, ':');
 		rsp_reply_hex(r, data + reg->off, reg->len);
 		rsp_reply_putc(r, ';');
 	}

@@ -7,7 +7,10 @@
 #include <string.h>
 
 #define N_CACHED_CHUNKS 16
-#define N_CACHED_REGS 4
+#define N_CACHED_REGS 32
+
+/* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
+#define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
 
 struct cached_chunk {
 	uint64_t chunk; /* TS_NO_CHUNK: empty */
@@ -15,7 +18,7 @@ struct cached_chunk {
 	struct ts_steps steps; /* the first of its steps */
 };
 
-/* Registers of a thread somewhere in a chunk; going forward from there is cheap. */
+/* Registers of a thread; going forward from there is cheap. */
 struct cached_regs {
 	uint64_t pos; /* TS_NO_POS: empty */
 	uint64_t used;
@@ -296,10 +299,10 @@ static void put_pc(const struct ts_timeline *tl, uint64_t pc, bool has_pc, uint8
 		ts_arch_put(set->arch, data + reg->off, reg->len, pc);
 }
 
-/* The cached registers to go on from: those of the thread nearest below @pos in its chunk, else the least used. */
-static struct cached_regs *pick_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
+/* The nearest cached registers of the thread at or below @pos in its chunk, NULL if there are none. */
+static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
 {
-	struct cached_regs *best = NULL, *oldest = q->regs;
+	struct cached_regs *best = NULL;
 
 	for (unsigned i = 0; i < N_CACHED_REGS; i++) {
 		struct cached_regs *c = &q->regs[i];
@@ -307,44 +310,76 @@ static struct cached_regs *pick_regs(struct ts_query *q, uint64_t pos, uint32_t 
 		if (c->pos <= pos && c->pos / TS_CHUNK_STEPS == pos / TS_CHUNK_STEPS && c->thread == thread &&
 		    (!best || c->pos > best->pos))
 			best = c;
-		if (c->used < oldest->used)
-			oldest = c;
 	}
-	return best ? best : oldest;
+	return best;
 }
 
-static void start_regs(struct ts_query *q, struct cached_regs *c, uint64_t pos, uint32_t thread)
+/* An entry of the cache that has not been used for longest, with the state at @from, or at the start of the chunk if it is NULL. */
+static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_regs *from, uint64_t chunk, uint32_t thread)
 {
-	uint64_t chunk = pos / TS_CHUNK_STEPS;
+	struct cached_regs *c = q->regs;
+	uint32_t len = q->tl->rec->regs.g_len;
 
-	if (c->thread == thread && c->pos <= pos && c->pos / TS_CHUNK_STEPS == chunk)
-		return;
-	ts_space_at(q->tl->regs, chunk, thread * TS_REGS_STRIDE, q->tl->rec->regs.g_len, c->data, c->known);
-	c->pos = chunk * TS_CHUNK_STEPS;
+	for (unsigned i = 1; i < N_CACHED_REGS; i++) {
+		if (q->regs[i].used < c->used)
+			c = &q->regs[i];
+	}
+	if (from && from != c) {
+		memcpy(c->data, from->data, 2 * (size_t)len); /* known lies behind it */
+		c->pos = from->pos;
+	} else if (!from) {
+		ts_space_at(q->tl->regs, chunk, thread * TS_REGS_STRIDE, len, c->data, c->known);
+		c->pos = chunk * TS_CHUNK_STEPS;
+	}
 	c->thread = thread;
+	return c;
+}
+
+/*
+ * Registers of a thread at @pos, a multiple of REGS_STEPS, out of the cache or into it: from there any position is near, in both
+ * directions.
+ *
+ * Returns NULL if the trace cannot be read any more.
+ */
+static const struct cached_regs *regs_below(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_error *err)
+{
+	struct cached_regs *c = nearest_regs(q, pos, thread);
+	const struct ts_steps *b = NULL;
+
+	if (!c || c->pos < pos)
+		c = copy_regs(q, c, pos / TS_CHUNK_STEPS, thread);
+	if (c->pos < pos) {
+		b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS, err);
+		if (!b)
+			return NULL;
+	}
+	for (; c->pos < pos; c->pos++)
+		replay_regs(b, &b->steps[c->pos % TS_CHUNK_STEPS], thread, c->data, c->known);
+	c->used = ++q->clock;
+	return c;
 }
 
 bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		   struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
-	struct cached_regs *c = pick_regs(q, pos, thread);
+	const struct cached_regs *c = regs_below(q, pos - pos % REGS_STEPS, thread, err);
 	uint64_t chunk = pos / TS_CHUNK_STEPS, pc;
 	uint32_t n = pos % TS_CHUNK_STEPS, len = tl->rec->regs.g_len;
-	const struct ts_steps *b;
+	const struct ts_steps *b = NULL;
 	bool has_pc;
 
-	start_regs(q, c, pos, thread);
-	c->used = ++q->clock;
+	if (!c)
+		return false;
+	memcpy(data, c->data, len);
+	memcpy(known, c->known, len);
 	if (c->pos < pos) {
 		b = ts_query_chunk(q, chunk, n, err);
 		if (!b)
 			return false;
-		for (; c->pos < pos; c->pos++)
-			replay_regs(b, &b->steps[c->pos % TS_CHUNK_STEPS], thread, c->data, c->known);
 	}
-	memcpy(data, c->data, len);
-	memcpy(known, c->known, len);
+	for (uint64_t i = c->pos; i < pos; i++)
+		replay_regs(b, &b->steps[i % TS_CHUNK_STEPS], thread, data, known);
 	if (memchr(known, TS_LOST, len)) {
 		b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
 		if (!b)

@@ -132,7 +132,12 @@ bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t l
 		l->cap = cap;
 	}
 	l->items[l->n++] = (struct ts_layer){ pos, first, last, fill };
-	return add_blocks(l);
+	if (add_blocks(l))
+		return true;
+	l->n--;
+	for (size_t i = 0, n = l->n / TS_LAYER_FAN; i < TS_LAYER_LEVELS; i++, n /= TS_LAYER_FAN)
+		l->levels[i].n_blocks = n;
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------------ looking up */

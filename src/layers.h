@@ -45,7 +45,7 @@ struct ts_layers {
 	struct ts_layer_level levels[TS_LAYER_LEVELS];
 };
 
-/* Append a layer.  Returns false if memory is exhausted. */
+/* Append a layer.  Returns false if memory is exhausted; nothing has changed then. */
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill);
 void ts_layers_fini(struct ts_layers *l);
 

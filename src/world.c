@@ -70,8 +70,10 @@ void ts_world_run(struct ts_world *w, uint64_t pos, uint32_t thread)
 	if (w->n_slices && w->slices[w->n_slices - 1].thread == thread)
 		return;
 	t = thread_slices(w, thread);
+	if (!t)
+		return;
 	slices = room(w, w->slices, w->n_slices, &w->cap_slices, sizeof(*slices));
-	if (!t || !slices)
+	if (!slices)
 		return;
 	w->slices = slices;
 	if (t->n == t->cap) {

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that runs out at any moment: building a small timeline and asking it fails with TS_ENOMEM, or succeeds; nothing
+ * crashes, nothing is lost.
+ *
+ * Linked with wrappers around malloc and its like (-Wl,--wrap): they count what is allocated and can fail one allocation, or all
+ * from one on.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/image.h"
+#include "src/search.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool is_armed;         /* count, and fail */
+static uint64_t n_calls;      /* allocations since armed */
+static uint64_t fail_from;    /* ordinals of those that fail */
+static uint64_t fail_until;
+static int64_t n_live;        /* allocations that were made while armed, less those freed */
+
+void *__real_malloc(size_t len);
+void *__real_calloc(size_t n, size_t len);
+void *__real_realloc(void *p, size_t len);
+void __real_free(void *p);
+void *__wrap_malloc(size_t len);
+void *__wrap_calloc(size_t n, size_t len);
+void *__wrap_realloc(void *p, size_t len);
+void __wrap_free(void *p);
+
+static bool is_refused(void)
+{
+	uint64_t call = n_calls;
+
+	if (!is_armed)
+		return false;
+	n_calls++;
+	return call >= fail_from && call < fail_until;
+}
+
+static void *count(void *p)
+{
+	n_live += is_armed && p;
+	return p;
+}
+
+void *__wrap_malloc(size_t len)
+{
+	return is_refused() ? NULL : count(__real_malloc(len));
+}
+
+void *__wrap_calloc(size_t n, size_t len)
+{
+	return is_refused() ? NULL : count(__real_calloc(n, len));
+}
+
+void *__wrap_realloc(void *p, size_t len)
+{
+	if (is_refused())
+		return NULL;
+	return p ? __real_realloc(p, len) : count(__real_malloc(len));
+}
+
+void __wrap_free(void *p)
+{
+	n_live -= is_armed && p;
+	__real_free(p);
+}
+
+/* ------------------------------------------------------------------------------------------------ what is tried */
+
+#define N_STEPS 300
+
+static struct script *s;
+
+static bool search_from(struct ts_query *q, uint64_t pos, uint64_t limit, struct ts_error *err)
+{
+	struct ts_watch watches[] = { { 0, 0x1000 - 8, 16, TS_WATCH_ACCESS }, { 0, 0x5000, 1, TS_WATCH_WRITE } };
+	struct ts_stops stops = { .watches = watches, .n_watches = 2, .has_syscalls = true };
+	struct ts_search search;
+	struct ts_found found;
+	enum ts_next next;
+
+	if (!ts_search_init(&search, q, &stops, pos, limit, err))
+		return false;
+	next = ts_search_run(&search, UINT32_MAX, &found, err);
+	ts_search_fini(&search);
+	return next == TS_ITEM;
+}
+
+/* A few questions of each kind. */
+static bool ask(struct ts_query *q, struct ts_error *err)
+{
+	uint8_t data[1024], known[1024];
+
+	for (uint64_t pos = 0; pos <= N_STEPS; pos += 50) {
+		if (!ts_query_regs(q, pos, 0, data, known, err) ||
+		    !ts_query_mem(q, pos, 0, 0x1000 - 50, 100, data, known, err) ||
+		    !search_from(q, pos, pos < N_STEPS / 2 ? N_STEPS : 0, err))
+			return false;
+	}
+	return true;
+}
+
+static bool build(struct ts_timeline *tl, struct ts_error *err)
+{
+	enum ts_grow grown;
+
+	do
+		grown = ts_timeline_grow(tl, 100, err);
+	while (grown == TS_GROW_MORE);
+	return grown == TS_GROW_DONE;
+}
+
+static bool lay_image(struct ts_image *img, struct ts_error *err)
+{
+	struct ts_source *src = ts_source_from_memory("image", 5, "image", err);
+	uint32_t source = src ? ts_image_add_source(img, src) : UINT32_MAX;
+
+	if (source == UINT32_MAX)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an image");
+	img->sysroot = ".";
+	return ts_image_add(img, 0, 0x1000, 5, source, 0, err);
+}
+
+/* From an image to the last question, or to the first failure; *is_good gets whether asking again helps, and all is given back. */
+static bool try_all(struct ts_error *err, bool *is_good)
+{
+	struct ts_error later = { 0 };
+	struct ts_timeline *tl = NULL;
+	struct ts_query *q = NULL;
+	struct ts_image img;
+	bool done;
+
+	ts_error_reset(err);
+	ts_image_init(&img);
+	done = lay_image(&img, err) && (tl = ts_timeline_new(&s->rec, &img, err)) && build(tl, err) &&
+	       (q = ts_query_new(tl, err)) && ask(q, err);
+	*is_good = done || !q || ask(q, &later);
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	ts_image_fini(&img);
+	return done;
+}
+
+/* The same with the allocations [from, until) failing. */
+static void try_without(uint64_t from, uint64_t until)
+{
+	struct ts_error err;
+	bool done, is_good;
+
+	fail_from = from;
+	fail_until = until;
+	n_calls = n_live = 0;
+	is_armed = true;
+	done = try_all(&err, &is_good);
+	is_armed = false;
+	if (n_live)
+		ck_abort_msg("allocation %lu fails: %ld are lost", (long)from, (long)n_live);
+	if (err.code != (done ? TS_OK : TS_ENOMEM))
+		ck_abort_msg("allocation %lu fails: %s: %s", (long)from, ts_code_name(err.code), err.text);
+	if (until == from + 1 && !is_good)
+		ck_abort_msg("allocation %lu fails: and the next question", (long)from);
+}
+
+/* What the recordings themselves allocate is done before. */
+static void setup(void)
+{
+	FILE *f;
+
+	mkdir("lib", 0777);
+	f = fopen(SCRIPT_FILE, "wb");
+	ck_assert_ptr_nonnull(f);
+	fputs("mapped", f);
+	fclose(f);
+}
+
+/* Several recordings, so that there is some of everything. */
+static void each_script(void (*check)(void))
+{
+	for (uint64_t seed = 1; seed <= 5; seed++) {
+		s = script_random_new(seed, N_STEPS);
+		s->rec.n_threads = s->n_threads;
+		check();
+		script_free(s);
+	}
+}
+
+static uint64_t count_allocations(void)
+{
+	try_without(UINT64_MAX, UINT64_MAX);
+	ck_assert_uint_gt(n_calls, 100);
+	return n_calls;
+}
+
+static void fail_each(void)
+{
+	uint64_t n_all = count_allocations();
+
+	for (uint64_t n = 0; n < n_all; n++)
+		try_without(n, n + 1);
+}
+
+START_TEST(any_one_allocation_may_fail)
+{
+	each_script(fail_each);
+}
+END_TEST
+
+static void fail_from_each(void)
+{
+	uint64_t n_all = count_allocations();
+
+	for (uint64_t n = 0; n < n_all; n++)
+		try_without(n, UINT64_MAX);
+}
+
+START_TEST(memory_may_be_gone_for_good_at_any_moment)
+{
+	each_script(fail_from_each);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("no_memory", setup, NULL, any_one_allocation_may_fail, memory_may_be_gone_for_good_at_any_moment)

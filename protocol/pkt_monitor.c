@@ -187,6 +187,17 @@ static void put_warnings(const struct ts_recording *rec, struct ts_buf *out)
 	}
 }
 
+/* Does the client see a status register that nobody recorded? */
+static bool is_status_made_up(const struct rsp_session *s)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	uint8_t *known = s->scratch + set->g_len;
+	struct ts_error err = { 0 };
+
+	return set->arch->has_thumb && ts_query_regs(s->sh->q, s->pos, s->thread, s->scratch, known, &err) &&
+	       !known[set->regs[set->flags].off];
+}
+
 static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	const struct ts_timeline *tl = s->sh->tl;
@@ -208,6 +219,8 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	ts_buf_printf(out, "memory reads: %s\n", rec->has_reads ? "recorded" : "not recorded");
 	ts_buf_printf(out, "system calls: %s\n", rec->has_syscalls ? "recorded" : "not recorded");
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
+	if (is_status_made_up(s))
+		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, and zeros\n");
 	put_warnings(rec, out);
 	if (tl->damage.code != TS_OK) {
 		char text[sizeof(tl->damage.text) + 64];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "src/log.h"
+#include "src/thumb.h"
 
 bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
 {
@@ -101,6 +102,31 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 	return TS_NO_THREAD;
 }
 
+/* ------------------------------------------------------------------------------------------------ registers */
+
+/* Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as unknown. */
+static bool fill_status(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	const struct ts_reg *reg = &set->regs[set->flags];
+	bool is_thumb;
+
+	if (known[reg->off])
+		return true;
+	if (!ts_thumb_at(s->sh->q, s->pos, thread, &is_thumb, err))
+		return false;
+	ts_arch_put(set->arch, data + reg->off, reg->len, is_thumb ? TS_THUMB_BIT : 0);
+	memset(known + reg->off, 1, reg->len);
+	return true;
+}
+
+bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	if (!ts_query_regs(s->sh->q, s->pos, thread, data, known, err))
+		return false;
+	return !rsp_regset(s)->arch->has_thumb || fill_status(s, thread, data, known, err);
+}
+
 /* ------------------------------------------------------------------------------------------------ stop replies */
 
 /*
@@ -164,7 +190,7 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	uint8_t *data = s->scratch, *known = s->scratch + set->g_len;
 	struct ts_error err = { 0 };
 
-	if (!ts_query_regs(s->sh->q, s->pos, s->thread, data, known, &err)) {
+	if (!rsp_session_regs(s, s->thread, data, known, &err)) {
 		rsp_reply_failure(r, &err);
 		return;
 	}

@@ -152,6 +152,14 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 /* Move to a position: the thread that runs there becomes the current one, as after a stop. */
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
+/*
+ * The registers of @thread as a client is to see them: those of ts_query_regs(), but that an unknown status register of ARM
+ * holds its Thumb bit and zeros.  Without it gdb can neither step nor unwind where there is no debug information.
+ *
+ * Returns false if the trace cannot be read any more.
+ */
+bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err);
+
 /* A thread's name for the client, with its process if the client knows of processes. */
 struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
 

@@ -85,6 +85,7 @@ struct ts_arch {
 	uint8_t addr_bits;    /* width of an address: 32 or 64 */
 	uint8_t min_insn_len; /* shortest instruction in bytes; instructions begin at multiples of it */
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
+	bool has_thumb;	      /* two instruction sets; gdb reads of the flags which one, and does not get far without */
 	const struct ts_feature_def *features;
 	unsigned n_features; /* at most 32: a feature set is a bit mask */
 };

@@ -124,6 +124,7 @@ const struct ts_arch ts_arch_arm = {
 	.gdb_name = "arm",
 	.addr_bits = 32,
 	.min_insn_len = 2,
+	.has_thumb = true,
 	.features = arm_features,
 	.n_features = COUNT(arm_features),
 };
@@ -134,6 +135,7 @@ const struct ts_arch ts_arch_armeb = {
 	.is_big_endian = true,
 	.addr_bits = 32,
 	.min_insn_len = 2,
+	.has_thumb = true,
 	.features = arm_features,
 	.n_features = COUNT(arm_features),
 };

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "unit.h"
+
+#include "script.h"
+#include "src/thumb.h"
+
+/* Bytes of code: an ARM instruction, and one of either kind, by its first halfword. */
+#define ARM_CODE  "\x04\x00\xa0\xe1"
+#define EITHER    "\x00\xf0\xa0\xe1"
+
+static struct script *s;
+static struct ts_timeline *tl;
+static struct ts_query *q;
+static struct ts_error err;
+
+static void setup(void)
+{
+	s = script_new("arm", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	ts_error_reset(&err);
+	tl = NULL;
+	q = NULL;
+}
+
+static void teardown(void)
+{
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+
+static void step(uint64_t pc, uint16_t len, const char *code)
+{
+	if (code)
+		ts_steps_value(&s->rec.initial, TS_FX_WRITE, pc, code, len);
+	ts_steps_close(&s->steps, pc, len, 0);
+}
+
+static bool is_thumb_at(uint64_t pos)
+{
+	bool is_thumb;
+
+	if (!q) {
+		tl = ts_timeline_new(&s->rec, NULL, &err);
+		ck_assert_ptr_nonnull(tl);
+		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+		q = ts_query_new(tl, &err);
+		ck_assert_ptr_nonnull(q);
+	}
+	ck_assert(ts_thumb_at(q, pos, 0, &is_thumb, &err));
+	return is_thumb;
+}
+
+START_TEST(two_bytes_are_thumb)
+{
+	step(0x1000, 2, NULL);
+	step(0x2000, 4, ARM_CODE);
+	ck_assert(is_thumb_at(0));
+	ck_assert(!is_thumb_at(1));
+}
+END_TEST
+
+START_TEST(an_address_that_is_no_multiple_of_four_is_thumb)
+{
+	step(0x1002, 4, EITHER);
+	ck_assert(is_thumb_at(0));
+}
+END_TEST
+
+START_TEST(four_bytes_that_may_be_either_are_as_their_neighbours_behind)
+{
+	step(0x1000, 4, EITHER);
+	step(0x1004, 4, EITHER);
+	step(0x1008, 2, NULL);
+	step(0x2000, 4, EITHER);
+	step(0x2004, 4, ARM_CODE);
+	ck_assert(is_thumb_at(0));
+	ck_assert(is_thumb_at(1));
+	ck_assert(!is_thumb_at(3));
+}
+END_TEST
+
+START_TEST(or_as_those_before_them_but_never_across_a_branch)
+{
+	step(0x1000, 2, NULL);
+	step(0x1002, 2, NULL);
+	step(0x1004, 4, EITHER);
+	step(0x2000, 4, EITHER);
+	step(0x3000, 2, NULL);
+	ck_assert(is_thumb_at(2));
+	ck_assert(!is_thumb_at(3));
+	ck_assert(is_thumb_at(4));
+}
+END_TEST
+
+START_TEST(the_end_is_as_the_last_instruction)
+{
+	step(0x1000, 4, ARM_CODE);
+	step(0x2000, 2, NULL);
+	ck_assert(is_thumb_at(2));
+}
+END_TEST
+
+START_TEST(unknown_code_tells_nothing)
+{
+	step(0x1000, 4, NULL);
+	ck_assert(!is_thumb_at(0));
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("thumb", setup, teardown, two_bytes_are_thumb, an_address_that_is_no_multiple_of_four_is_thumb,
+		   four_bytes_that_may_be_either_are_as_their_neighbours_behind,
+		   or_as_those_before_them_but_never_across_a_branch, the_end_is_as_the_last_instruction,
+		   unknown_code_tells_nothing)

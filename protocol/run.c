@@ -53,8 +53,27 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 	s->run.stops.n_syscalls = s->n_syscalls;
 }
 
+/*
+ * gdb steps MIPS and SPARC by a breakpoint where the next instruction should be.  From a delay slot, where a processor cannot
+ * stand, it expects that behind the slot, and would run on to wherever that happens to be executed.
+ */
+static bool is_misled_step(const struct rsp_session *s)
+{
+	struct ts_break behind = { ts_timeline_process(rsp_timeline(s), s->thread), 0 };
+	struct ts_error err = { 0 };
+	bool has_pc;
+
+	if (!rsp_session_is_delay_slot(s, s->pos, s->thread) ||
+	    !ts_query_pc(s->sh->q, s->pos, s->thread, &behind.addr, &has_pc, &err))
+		return false;
+	behind.addr += 4;
+	return rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, behind) != NULL;
+}
+
 bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *err)
 {
+	if (!is_reverse && is_misled_step(s))
+		return rsp_run_step(s, s->thread, false, err);
 	start_run(s, TS_NO_THREAD, is_reverse);
 	s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
 	return start_search(s, s->pos, err);

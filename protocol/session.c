@@ -230,14 +230,40 @@ void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ packets and runs */
 
+bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread)
+{
+	uint64_t pc[3] = { 0 };
+	bool has_pc = true;
+	struct ts_error err = { 0 };
+
+	if (!rsp_regset(s)->arch->has_delay_slots || !pos)
+		return false;
+	for (unsigned i = 0; i < 3 && has_pc; i++)
+		has_pc = ts_query_pc(s->sh->q, pos - 1 + i, thread, &pc[i], &has_pc, &err) && has_pc;
+	return has_pc && pc[1] == pc[0] + 4 && pc[2] != pc[1] + 4;
+}
+
+/*
+ * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps over it by itself, in
+ * the direction in which it goes; so the stop is on the other side of the access.  lldb 14 does so for few of them only.
+ */
+static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
+{
+	if (!rsp_regset(s)->arch->is_trap_early || s->is_lldb)
+		return found->pos;
+	if (is_reverse)
+		return found->pos + 1;
+	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
+}
+
 /* A run is over: the session stands where it stopped. */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
-	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step;
+	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
 	uint32_t stepped = s->run.thread;
 
 	rsp_run_cancel(s);
-	rsp_session_go(s, found->pos);
+	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
 	if (found->kind == TS_STOP_END && is_step)
 		s->thread = stepped;
 	else if (found->kind != TS_STOP_BREAK)

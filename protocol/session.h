@@ -160,6 +160,9 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos);
  */
 bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err);
 
+/* Is the instruction of @thread at @pos in the slot behind a branch that was taken?  False for architectures without such. */
+bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread);
+
 /* A thread's name for the client, with its process if the client knows of processes. */
 struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
 

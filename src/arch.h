@@ -85,7 +85,9 @@ struct ts_arch {
 	uint8_t addr_bits;    /* width of an address: 32 or 64 */
 	uint8_t min_insn_len; /* shortest instruction in bytes; instructions begin at multiples of it */
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
+	bool is_trap_early;   /* a watchpoint stops the processor before the access: debuggers then step over it */
 	bool has_thumb;	      /* two instruction sets; gdb reads of the flags which one, and does not get far without */
+	bool has_delay_slots; /* a processor that stops in the slot behind a taken branch says that it is at the branch */
 	const struct ts_feature_def *features;
 	unsigned n_features; /* at most 32: a feature set is a bit mask */
 };

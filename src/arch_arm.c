@@ -125,6 +125,7 @@ const struct ts_arch ts_arch_arm = {
 	.addr_bits = 32,
 	.min_insn_len = 2,
 	.has_thumb = true,
+	.is_trap_early = true,
 	.features = arm_features,
 	.n_features = COUNT(arm_features),
 };
@@ -136,6 +137,7 @@ const struct ts_arch ts_arch_armeb = {
 	.addr_bits = 32,
 	.min_insn_len = 2,
 	.has_thumb = true,
+	.is_trap_early = true,
 	.features = arm_features,
 	.n_features = COUNT(arm_features),
 };
@@ -146,6 +148,7 @@ const struct ts_arch ts_arch_aarch64 = {
 	.addr_bits = 64,
 	.min_insn_len = 4,
 	.is_fixed_insn = true,
+	.is_trap_early = true,
 	.features = a64_features,
 	.n_features = COUNT(a64_features),
 };
@@ -157,6 +160,7 @@ const struct ts_arch ts_arch_aarch64_be = {
 	.addr_bits = 64,
 	.min_insn_len = 4,
 	.is_fixed_insn = true,
+	.is_trap_early = true,
 	.features = a64_features,
 	.n_features = COUNT(a64_features),
 };

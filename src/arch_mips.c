@@ -52,6 +52,8 @@ const struct ts_arch ts_arch_mips = {
 	.is_big_endian = true,
 	.addr_bits = 32,
 	.min_insn_len = 2,
+	.is_trap_early = true,
+	.has_delay_slots = true,
 	.features = features32,
 	.n_features = COUNT(features32),
 };
@@ -61,6 +63,8 @@ const struct ts_arch ts_arch_mipsel = {
 	.gdb_name = "mips",
 	.addr_bits = 32,
 	.min_insn_len = 2,
+	.is_trap_early = true,
+	.has_delay_slots = true,
 	.features = features32,
 	.n_features = COUNT(features32),
 };
@@ -71,6 +75,8 @@ const struct ts_arch ts_arch_mips64 = {
 	.is_big_endian = true,
 	.addr_bits = 64,
 	.min_insn_len = 2,
+	.is_trap_early = true,
+	.has_delay_slots = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };
@@ -80,6 +86,8 @@ const struct ts_arch ts_arch_mips64el = {
 	.gdb_name = "mips:5000",
 	.addr_bits = 64,
 	.min_insn_len = 2,
+	.is_trap_early = true,
+	.has_delay_slots = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };

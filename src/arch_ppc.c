@@ -75,6 +75,7 @@ const struct ts_arch ts_arch_ppc = {
 	.addr_bits = 32,
 	.min_insn_len = 4,
 	.is_fixed_insn = true,
+	.is_trap_early = true,
 	.features = features32,
 	.n_features = COUNT(features32),
 };
@@ -86,6 +87,7 @@ const struct ts_arch ts_arch_ppc64 = {
 	.is_big_endian = true,
 	.addr_bits = 64,
 	.min_insn_len = 4,
+	.is_trap_early = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };
@@ -95,6 +97,7 @@ const struct ts_arch ts_arch_ppc64le = {
 	.gdb_name = "powerpc:common64",
 	.addr_bits = 64,
 	.min_insn_len = 4,
+	.is_trap_early = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };

@@ -60,6 +60,7 @@ const struct ts_arch ts_arch_riscv32 = {
 	.gdb_name = "riscv:rv32",
 	.addr_bits = 32,
 	.min_insn_len = 2,
+	.is_trap_early = true,
 	.features = features32,
 	.n_features = COUNT(features32),
 };
@@ -69,6 +70,7 @@ const struct ts_arch ts_arch_riscv64 = {
 	.gdb_name = "riscv:rv64",
 	.addr_bits = 64,
 	.min_insn_len = 2,
+	.is_trap_early = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };

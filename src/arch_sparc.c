@@ -81,6 +81,7 @@ const struct ts_arch ts_arch_sparc = {
 	.addr_bits = 32,
 	.min_insn_len = 4,
 	.is_fixed_insn = true,
+	.has_delay_slots = true,
 	.features = features32,
 	.n_features = COUNT(features32),
 };
@@ -92,6 +93,7 @@ const struct ts_arch ts_arch_sparc64 = {
 	.addr_bits = 64,
 	.min_insn_len = 4,
 	.is_fixed_insn = true,
+	.has_delay_slots = true,
 	.features = features64,
 	.n_features = COUNT(features64),
 };

@@ -83,4 +83,25 @@ def without_hardware_watchpoints_gdb_single_steps_to_the_same_writer():
         g.expect(r"Old value = 69\nNew value = 35\n(0x[0-9a-f]+ in )?bump ")
 
 
+@case
+def other_processors_stop_right_behind_the_writer_and_right_before_it():
+    """Their watchpoints trap before the access, which gdb then steps over by itself, in both directions."""
+    for name, store in ("x86_walk", "mov"), ("arm_walk", "str"), ("arm64_walk", "str"), ("mips_walk", "sw"):
+        with Gdb(name) as g:
+            g("break fib")      # behind it bump, inlined or not
+            g("watch total")
+            g("continue")
+            while "Breakpoint 1" not in g.text:
+                g("continue")
+            g("delete 1")
+            g("continue")
+            g.expect("New value = 69")
+            behind = g.position()
+            g("reverse-continue")
+            g.expect("Old value = 69")
+            assert g.position() == behind - 1, (name, g)
+            g("x/i $pc")
+            g.expect(rf"\b{store}\b")
+
+
 run_cases()

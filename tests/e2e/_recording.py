@@ -3,7 +3,8 @@
 
 The oracle of a recording was written by a hook inside the emulator that ran the
 program, not from the trace: pc and registers at every position. What the trace
-does not have is EXTRA: gdb has to show it as unavailable.
+does not have is EXTRA: gdb has to show it as unavailable. gdb gets nowhere on
+ARM without a cpsr: of that the server makes out the Thumb bit.
 """
 import gzip
 import os
@@ -15,7 +16,8 @@ FOLDER, SOURCES = DATA / "usercorn", SRCDIR / "tests/demo"
 
 # The names of the oracle where gdb has others.
 GDB_NAMES = {"arm64": {"fp": "x29", "lr": "x30"}}
-EXTRA = {"x64": ["eflags"], "arm": ["cpsr"]}
+EXTRA = {"x64": ["eflags"]}
+THUMB_BIT = 0x20
 WIDTHS = {"x64": 64, "arm64": 64}
 NATIVE = "x64", "x86"
 PROGRAMS = {"x64_nosys": "x64_walk"}      # of recordings that have none of their own
@@ -58,7 +60,10 @@ class Recording:
             for line in lines:
                 _, pc, *registers = line.split()
                 pairs = (r.split("=") for r in registers)
-                yield int(pc, 16), {names.get(n, n): int(v, 16) for n, v in pairs if n not in extra}
+                values = {names.get(n, n): int(v, 16) for n, v in pairs if n not in extra}
+                if "cpsr" in values:
+                    values["cpsr"] &= THUMB_BIT
+                yield int(pc, 16), values
 
     def pcs(self):
         """The pc at each position."""

@@ -27,9 +27,9 @@ class Rsp:
         self.socket.sendall(b"+")
         self.has_acks = False
 
-    def send(self, packet):
-        payload = packet.encode("latin-1")
-        self.socket.sendall(b"$%s#%02x" % (payload, sum(payload) & 255))
+    def send(self, *packets):
+        payloads = [p.encode("latin-1") for p in packets]
+        self.socket.sendall(b"".join(b"$%s#%02x" % (p, sum(p) & 255) for p in payloads))
 
     def receive(self):
         data = self.data
@@ -51,6 +51,11 @@ class Rsp:
         while (reply := self.receive()).startswith("O") and reply != "OK":
             pass
         return reply
+
+    def ask_all(self, packets):
+        """Send all, then read the replies: they come in order."""
+        self.send(*packets)
+        return [self.receive() for _ in packets]
 
     def close(self):
         self.socket.close()

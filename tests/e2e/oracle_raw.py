@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A raw client walks every recording there and back; the whole reply to "g" is the oracle's at each position.
+
+And `tracestub info` agrees with the oracle.
+"""
+import itertools
+import json
+import subprocess
+import xml.etree.ElementTree as xml
+
+from _recording import Recording, recordings
+from _rsp import Rsp
+from _server import Server
+from _tap import TRACESTUB, add_case, run_cases, skip_all
+
+
+BATCH = 32      # steps at once
+
+
+def layout(r):
+    """Registers of the target description: [(name, bytes)] in the order of "g"."""
+    text, more = "", "m"
+    while more == "m":
+        piece = r.ask(f"qXfer:features:read:target.xml:{len(text):x},1000")
+        more, text = piece[0], text + piece[1:]
+    registers = [(int(e.get("regnum", -1)), e.get("name"), int(e.get("bitsize")) // 8)
+                 for e in xml.fromstring(text).iter("reg")]
+    return [(name, size) for _, name, size in sorted(registers)]
+
+
+# The names of registers in target descriptions where gdb shows others.
+RAW_NAMES = {"mips": dict(zip("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 "
+                              "gp sp s8 ra".split(), (f"r{n}" for n in range(32)))),
+             "x64": {"pc": "rip"}, "x86": {"pc": "eip"}}
+
+
+class Expected:
+    """The reply to "g" at one position after the other, there and back."""
+
+    def __init__(self, recording, registers):
+        raw = RAW_NAMES.get(recording.arch, {})
+        self.places = {name: (n, size) for n, (name, size) in enumerate(registers)}
+        self.cells = ["xx" * size for _, size in registers]
+        if recording.arch == "mips":
+            self.swap(["r0", 0])
+        self.lines = [[raw.get(n, n) for pair in [("pc", pc), *changed.items()] for n in pair]
+                      for pc, changed in recording.oracle()]
+
+    def swap(self, line):
+        """Put a line's values in place of those that are there, which the line then has."""
+        for i in range(0, len(line), 2):
+            place, size = self.places[line[i]]
+            value = line[i + 1]
+            line[i + 1] = self.cells[place]
+            self.cells[place] = value if isinstance(value, str) else value.to_bytes(size, "little").hex()
+
+    def forwards(self):
+        for line in self.lines:
+            self.swap(line)
+            yield "".join(self.cells)
+
+    def backwards(self):
+        """From the last position on, without it."""
+        for line in self.lines[:0:-1]:
+            self.swap(line)
+            yield "".join(self.cells)
+
+
+def walk(r, packet, replies):
+    """One step in front of each position: the whole state is as expected, and it is no end of the recording."""
+    k = 0
+    while expected := list(itertools.islice(replies, BATCH)):
+        found = r.ask_all([packet, "g"] * len(expected))
+        for stop, state, wanted in zip(found[::2], found[1::2], expected):
+            k += 1
+            assert stop.startswith("T05") and "replaylog" not in stop, (packet, k, stop)
+            assert state == wanted, (packet, k, state, wanted)
+
+
+def a_raw_client_walks_there_and_back(name):
+    recording = Recording(name)
+    with Server(recording.trace) as server, Rsp(server.address) as r:
+        r.ask("qSupported:multiprocess+;swbreak+;hwbreak+")
+        expected = Expected(recording, layout(r))
+        replies = expected.forwards()
+        assert r.ask("g") == next(replies)
+        walk(r, "s", replies)
+        assert "replaylog:end" in r.ask("s")
+        walk(r, "bs", expected.backwards())
+        assert "replaylog:begin" in r.ask("bs")
+
+
+def info_agrees(name):
+    recording = Recording(name)
+    done = subprocess.run([TRACESTUB, "info", "--json", recording.trace], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    info, pcs = json.loads(done.stdout), recording.pcs()
+    assert info["format"] == "usercorn", info
+    assert info["positions"] == len(pcs) - 1, (info, len(pcs))
+    assert int(info["pc_first"], 16) == pcs[0] and int(info["pc_last"], 16) == pcs[-1], (info, pcs[0], pcs[-1])
+    assert info["threads"] == 1 and not info["truncated"], info
+
+
+if not recordings():
+    skip_all("no recordings")
+for sample in recordings():
+    add_case(f"{sample}: info agrees with the oracle", info_agrees, sample)
+    add_case(f"{sample}: a raw client walks there and back", a_raw_client_walks_there_and_back, sample)
+run_cases()

@@ -190,6 +190,27 @@ static void listen_fill(struct naive *nv, const struct ts_steps *b, const struct
 	}
 }
 
+/* A module appears where others may have been; or (@file is NULL) it only goes. */
+static void listen_module(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t process, const char *file)
+{
+	uint64_t last = e->addr + (e->len - 1);
+
+	for (uint32_t i = 0; i < nv->n_modules; i++) {
+		struct naive_module *m = &nv->modules[i];
+
+		if (m->until == UINT32_MAX && m->process == process && m->first <= last && m->last >= e->addr)
+			m->until = seq;
+	}
+	if (!file)
+		return;
+	if (nv->n_modules == nv->cap_modules) {
+		nv->cap_modules = nv->cap_modules ? nv->cap_modules * 2 : 16;
+		nv->modules = realloc(nv->modules, nv->cap_modules * sizeof(*nv->modules));
+		assert(nv->modules);
+	}
+	nv->modules[nv->n_modules++] = (struct naive_module){ seq, UINT32_MAX, process, e->addr, last, file };
+}
+
 static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e, uint32_t seq, uint32_t thread,
 		   bool has_file)
 {
@@ -206,7 +227,10 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 			      e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_WRITE);
 		return;
 	}
-	if (e->kind == TS_FX_EVENT || e->kind == TS_FX_THREAD)
+	if (e->kind == TS_FX_LOAD || e->kind == TS_FX_UNLOAD)
+		listen_module(nv, e, seq, process,
+			      e->kind == TS_FX_LOAD ? ts_steps_text(b, b->modules[e->item].file) : NULL);
+	if (e->kind < TS_FX_MAP || e->kind > TS_FX_FORGET)
 		return;
 	for (unsigned a = 0; a < SCRIPT_N_ARENAS; a++) {
 		for (uint64_t addr = script_arenas[a].first;; addr++) {
@@ -270,6 +294,7 @@ void naive_free(struct naive *nv)
 	free(nv->mem);
 	free(nv->regs);
 	free(nv->mappings);
+	free(nv->modules);
 	free(nv->first_seq);
 	free(nv);
 }
@@ -383,6 +408,17 @@ const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, 
 	while (n && list->items[n - 1].seq >= nv->first_seq[pos])
 		n--;
 	return n && list->items[n - 1].is_mapped ? &list->items[n - 1] : NULL;
+}
+
+const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process, uint32_t *at)
+{
+	while (*at < nv->n_modules) {
+		const struct naive_module *m = &nv->modules[(*at)++];
+
+		if (m->process == process && m->from < nv->first_seq[pos] && m->until >= nv->first_seq[pos])
+			return m;
+	}
+	return NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ step by step */

@@ -49,6 +49,14 @@ struct naive_mappings {
 	uint32_t n, cap;
 };
 
+/* A module and the effects between which it is there. */
+struct naive_module {
+	uint32_t from, until;
+	uint32_t process;
+	uint64_t first, last;
+	const char *file;
+};
+
 struct naive {
 	const struct script *s; /* borrowed */
 	uint64_t n_steps;
@@ -56,6 +64,8 @@ struct naive {
 	struct naive_log *mem;  /* owned; by process, then byte of the arenas */
 	struct naive_log *regs; /* owned; by thread, then byte of the 'g' layout */
 	struct naive_mappings *mappings; /* owned; as mem */
+	struct naive_module *modules;    /* owned; in the order in which they appeared */
+	uint32_t n_modules, cap_modules;
 	uint64_t n_unexplained; /* reads that contradict */
 	uint64_t n_inferred;    /* bytes */
 	bool has_image;         /* under everything lies naive_image_byte() */
@@ -98,6 +108,9 @@ const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_ki
 
 /* How a tracked byte is mapped; NULL if it is not. */
 const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr);
+
+/* The next module after *at that is there at the position; NULL after the last. */
+const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process, uint32_t *at);
 
 void naive_search(const struct naive *nv, const struct ts_stops *stops, uint64_t from, uint64_t limit,
 		  struct ts_found *found);

@@ -369,6 +369,19 @@ static void make_fill(struct maker *m)
 		forget_range(m, addr, len, false);
 }
 
+static void make_module(struct maker *m)
+{
+	static const char *const files[] = { "/bin/program", "/lib/a.so", "/lib/b.so" };
+	const char *file = files[script_below(&m->rnd, 3)];
+	uint64_t addr, len;
+
+	script_range(&m->rnd, 60, &addr, &len);
+	if (script_chance(&m->rnd, 70))
+		ts_steps_load(m->out, addr, len, file, strlen(file));
+	else
+		ts_steps_effect(m->out, TS_FX_UNLOAD, addr, len);
+}
+
 static void make_event(struct maker *m)
 {
 	enum ts_event_kind kind = script_chance(&m->rnd, 70) ? TS_EV_SYSCALL : script_below(&m->rnd, TS_N_EVENT_KINDS);
@@ -392,6 +405,8 @@ static void make_effect(struct maker *m)
 		make_reg(m);
 	else if (what < 94)
 		make_access(m);
+	else if (what < 95)
+		make_module(m);
 	else if (what < 97 && m->out == &m->s->steps)
 		make_event(m);
 	else if (m->out == &m->s->steps || m->s->rec.n_threads == m->s->n_threads)

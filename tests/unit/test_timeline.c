@@ -348,6 +348,23 @@ static void ask_regions(struct exam *x)
 	}
 }
 
+static void ask_modules(struct exam *x)
+{
+	uint64_t pos = any_pos(x);
+	uint32_t process = any_process(x), naive_at = 0;
+	const struct naive_module *n;
+	const struct ts_loaded *m;
+	size_t at = 0;
+
+	do {
+		m = ts_world_next_module(&x->tl->world, process, pos, &at);
+		n = naive_next_module(x->nv, pos, process, &naive_at);
+		if (!m != !n || (m && (m->first != n->first || m->last != n->last ||
+				       !is_same_text(ts_world_text(&x->tl->world, m->file), n->file))))
+			wrong(x, "module %zu at position %" PRIu64, at, pos);
+	} while (m);
+}
+
 /* The step itself, as the loader gave it. */
 static void ask_step(struct exam *x)
 {
@@ -455,7 +472,7 @@ static void ask(struct exam *x, uint64_t n)
 		unsigned weight;
 	} questions[] = {
 		{ ask_mem, 36 },  { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },	{ ask_threads, 8 },
-		{ ask_exec, 12 }, { ask_event, 5 },	 { ask_regions, 3 }, { ask_step, 4 }, { ask_search, 5 },
+		{ ask_exec, 12 }, { ask_event, 5 },	 { ask_regions, 3 }, { ask_modules, 1 }, { ask_step, 3 }, { ask_search, 5 },
 	};
 
 	for (; n; n--, x->n_asked++) {

@@ -24,6 +24,7 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 		{ "hwbreak+", &s->has_hwbreak },
 		{ "error-message+", &s->has_error_message },
 	};
+	static const char xml_registers[] = "xmlRegisters=";
 	size_t len;
 	const char *name = (const char *)rsp_args_until(a, ";", &len);
 
@@ -31,6 +32,8 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 		if (len == strlen(features[i].name) && memcmp(name, features[i].name, len) == 0)
 			*features[i].has = true;
 	}
+	if (len >= strlen(xml_registers) && memcmp(name, xml_registers, strlen(xml_registers)) == 0)
+		s->is_gdb = !s->is_lldb;
 }
 
 /*
@@ -72,6 +75,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	s->is_greeted = true;
 	s->is_away = false;
 	s->is_lldb = is_lldb;
+	s->is_gdb = false;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
 	while (a->left) {
 		take_feature(s, a);

@@ -124,7 +124,7 @@ bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *dat
 {
 	if (!ts_query_regs(s->sh->q, s->pos, thread, data, known, err))
 		return false;
-	return !rsp_regset(s)->arch->has_thumb || fill_status(s, thread, data, known, err);
+	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, thread, data, known, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ stop replies */
@@ -245,11 +245,12 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 
 /*
  * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps over it by itself, in
- * the direction in which it goes; so the stop is on the other side of the access.  lldb 14 does so for few of them only.
+ * the direction in which it goes; so the stop is on the other side of the access.  lldb 14 does so for few of them only, and any
+ * other client takes a stop for what it says.
  */
 static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
 {
-	if (!rsp_regset(s)->arch->is_trap_early || s->is_lldb)
+	if (!rsp_regset(s)->arch->is_trap_early || !s->is_gdb)
 		return found->pos;
 	if (is_reverse)
 		return found->pos + 1;

@@ -74,6 +74,7 @@ struct rsp_session {
 	bool is_greeted;             /* its qSupported came */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool is_lldb;
+	bool is_gdb;                 /* it says that it reads descriptions of registers, as only gdb and lldb do */
 	bool wants_noack;            /* set by QStartNoAckMode; the server tells the frame after the OK */
 	bool is_extended;
 	bool is_away;                /* an extended client has let go of the program: no threads until it runs or attaches */
@@ -153,8 +154,9 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
 /*
- * The registers of @thread as a client is to see them: those of ts_query_regs(), but that an unknown status register of ARM
- * holds its Thumb bit and zeros.  Without it gdb can neither step nor unwind where there is no debug information.
+ * The registers of @thread as a client is to see them: those of ts_query_regs(), but that gdb gets for an unknown status
+ * register of ARM its Thumb bit and zeros.  Without it gdb can neither step nor unwind where there is no debug information;
+ * any other client sees that it is unknown.
  *
  * Returns false if the trace cannot be read any more.
  */

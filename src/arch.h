@@ -29,6 +29,8 @@ enum ts_role {
 	TS_ROLE_RESTART, /* the system call that the kernel would restart; gdb writes -1, none, with each new pc */
 };
 
+#define TS_N_ROLES (TS_ROLE_RESTART + 1)
+
 /* One register of a feature, as gdb's feature files have it. */
 struct ts_reg_def {
 	const char *name; /* gdb's name */

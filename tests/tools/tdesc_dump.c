@@ -34,7 +34,7 @@ static int list(void)
 
 static void print_regs(const struct ts_regset *set)
 {
-	static const char *const roles[] = { "-", "pc", "sp", "fp", "flags" };
+	static const char *const roles[TS_N_ROLES] = { "-", "pc", "sp", "fp", "flags", "restart" };
 
 	for (unsigned i = 0; i < set->n_regs; i++)
 		printf("%u %u %u %s %s\n", (unsigned)set->regs[i].regnum, (unsigned)set->regs[i].off,

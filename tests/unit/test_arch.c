@@ -84,7 +84,7 @@ END_TEST
 
 static void check_roles(const struct ts_regset *set)
 {
-	unsigned n[TS_ROLE_FLAGS + 1] = { 0 };
+	unsigned n[TS_N_ROLES] = { 0 };
 
 	for (unsigned i = 0; i < set->n_regs; i++)
 		n[set->regs[i].role]++;

@@ -108,6 +108,8 @@ struct ts_recording {
 	struct ts_thread *threads; /* owned */
 	uint32_t n_threads, cap_threads;
 	uint32_t n_processes;
+	bool is_physical;          /* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
+	uint8_t phys_bits;         /* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint8_t *auxv;             /* owned; the auxiliary vector at position 0 in target order, NULL if unknown */

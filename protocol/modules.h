@@ -5,23 +5,31 @@
 #ifndef RSP_MODULES_H
 #define RSP_MODULES_H
 
-#include <stdbool.h>
-
 struct rsp_session;
 struct rsp_shared;
 struct ts_buf;
 
-/*
- * Has the recording modules that a client can be told?  Not of GNU/Linux: there gdb reads the link map
- * instead, and believes the address of each library's dynamic section more than that of the library; a
- * recorder of modules does not know it.
- */
-bool rsp_has_module_list(const struct rsp_shared *sh);
+/* The list of libraries that a client reads; each system has one. */
+enum rsp_module_list {
+	RSP_MODULES_NONE, /* there is nothing to list */
+	RSP_MODULES_ANY,  /* qXfer:libraries: where each library begins */
+	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: where its dynamic section is too */
+};
 
 /*
- * Append the document that qXfer:libraries:read serves: the modules of the current process at the session's
- * position, but for the program itself.
+ * The list for the recording.  On GNU/Linux there is one only if some library can be in it: gdb believes the
+ * address of a dynamic section more than that of the library, and without a list it looks for the link map in
+ * memory.
  */
-void rsp_modules_xml(const struct rsp_session *s, struct ts_buf *out);
+enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
+
+/* Append the lists: the libraries of the current process at the session's position, without the program. */
+void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
+
+/*
+ * Of GNU/Linux: those whose dynamic section is known, from the ELF headers that are in memory at the position
+ * (recorded, or of a file that the user gave) or those of their file beneath the sysroot.
+ */
+void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out);
 
 #endif

@@ -46,6 +46,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
 	const struct ts_recording *rec = s->sh->tl->rec;
 	const char *exec_path = s->sh->exec_path;
+	enum rsp_module_list modules = rsp_module_list(s->sh);
 	const struct {
 		const char *name;
 		bool is_claimed;
@@ -54,7 +55,8 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
 		{ "QCatchSyscalls+", rec->has_syscalls },
-		{ "qXfer:libraries:read+", rsp_has_module_list(s->sh) },
+		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
+		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
 		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};

@@ -108,9 +108,21 @@ static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, st
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
-	if (!rsp_has_module_list(s->sh))
+	if (rsp_module_list(s->sh) != RSP_MODULES_ANY)
 		return RSP_UNSUPPORTED;
-	return reply_document(s, &q, "libraries", rsp_modules_xml, r);
+	return reply_document(s, &q, "libraries", rsp_modules_any_xml, r);
+}
+
+/* gdb's annex says which part of the list is enough for it: it gets all. */
+static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (rsp_module_list(s->sh) != RSP_MODULES_SVR4)
+		return RSP_UNSUPPORTED;
+	return reply_document(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
 }
 
 /* The annex names a process, or nothing; all run the same program as far as a recording says. */
@@ -150,6 +162,7 @@ static const struct rsp_packet packets[] = {
 	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
 	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
 	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
+	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4, .feature = "qXfer:libraries-svr4:read+" },
 	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
 	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
 };

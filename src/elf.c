@@ -14,6 +14,7 @@
 #define PHDR_LEN_32 32
 #define PHDR_LEN_64 56
 #define PT_LOAD 1
+#define PT_DYNAMIC 2
 
 /* A cursor that knows the file's class and byte order. */
 struct in {
@@ -92,8 +93,8 @@ static uint32_t prot_of(uint32_t flags)
 	       (flags & 1 ? TS_PROT_EXEC : 0);
 }
 
-/* Enter one program header if it is a PT_LOAD. */
-static bool add_load(struct ts_elf *elf, struct in *in, uint64_t file_len, struct ts_error *err)
+/* Enter one program header: a PT_LOAD, or the PT_DYNAMIC. */
+static bool add_header(struct ts_elf *elf, struct in *in, uint64_t file_len, struct ts_error *err)
 {
 	uint64_t at = in->c.off, end;
 	struct ts_elf_load load = { 0 };
@@ -108,6 +109,10 @@ static bool add_load(struct ts_elf *elf, struct in *in, uint64_t file_len, struc
 	load.mem_len = wide(in);
 	if (!in->is_64)
 		flags = word(in);
+	if (type == PT_DYNAMIC) {
+		elf->dynamic = load.addr;
+		elf->has_dynamic = true;
+	}
 	if (type != PT_LOAD)
 		return true;
 	load.prot = prot_of(flags);
@@ -125,7 +130,7 @@ static bool add_load(struct ts_elf *elf, struct in *in, uint64_t file_len, struc
 	return true;
 }
 
-static bool read_loads(struct ts_elf *elf, const struct ts_source *src, const struct table *t, uint8_t *bytes,
+static bool read_headers(struct ts_elf *elf, const struct ts_source *src, const struct table *t, uint8_t *bytes,
 		       struct ts_error *err)
 {
 	size_t len = elf->is_64 ? PHDR_LEN_64 : PHDR_LEN_32;
@@ -135,7 +140,7 @@ static bool read_loads(struct ts_elf *elf, const struct ts_source *src, const st
 		struct in in = { .is_64 = elf->is_64, .is_swapped = elf->is_big_endian };
 
 		in.c = ts_cursor(bytes + at, len, t->off + at, "ELF program header", err);
-		if (!add_load(elf, &in, ts_source_len(src), err))
+		if (!add_header(elf, &in, ts_source_len(src), err))
 			return false;
 	}
 	return true;
@@ -164,7 +169,7 @@ bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_erro
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %u program headers", t.n);
 	else
 		done = ts_source_read_all(src, t.off, bytes, len, err) &&
-		       read_loads(elf, src, &t, bytes, err);
+		       read_headers(elf, src, &t, bytes, err);
 	free(bytes);
 	if (!done)
 		ts_elf_fini(elf);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an ELF file puts into memory: its header's facts and its PT_LOAD segments, of either class and byte
- * order.  Sections and symbols are gdb's business.
+ * What an ELF file puts into memory: its header's facts, its PT_LOAD segments and where its dynamic section
+ * is, of either class and byte order.  Sections and symbols are gdb's business.
  */
 #ifndef TS_ELF_H
 #define TS_ELF_H
@@ -30,6 +30,8 @@ struct ts_elf {
 	uint64_t entry;
 	struct ts_elf_load *loads; /* owned; as in the file */
 	size_t n_loads;
+	uint64_t dynamic; /* address of the dynamic section, as linked */
+	bool has_dynamic;
 };
 
 /*

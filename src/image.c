@@ -143,6 +143,14 @@ static uint32_t find_source(struct ts_image *img, const char *name)
 	return src ? ts_image_add_source(img, src) : UINT32_MAX;
 }
 
+void ts_image_open(struct ts_image *img, const char *path)
+{
+	char name[PATH_MAX];
+
+	if (beneath_sysroot(img, path, name))
+		find_source(img, name);
+}
+
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path)
 {
 	char name[PATH_MAX];

@@ -68,8 +68,12 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path, uint64_t off,
 		  struct ts_error *err);
 
+/* The trace names a file @path that it does not map: look for it beneath the sysroot, for ts_image_find(). */
+void ts_image_open(struct ts_image *img, const char *path);
+
 /*
- * The file called @path that ts_image_map() found beneath the sysroot, borrowed until fini; NULL if there is none.
+ * The file called @path that ts_image_map() or ts_image_open() found beneath the sysroot, borrowed until fini; NULL if there is
+ * none.
  */
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path);
 

@@ -167,6 +167,8 @@ static inline bool apply(struct ts_timeline *tl, struct target *t, const struct 
 	case TS_FX_THREAD:
 		return aim(tl, t, e->item);
 	case TS_FX_LOAD:
+		if (tl->image)
+			ts_image_open(tl->image, ts_steps_text(b, b->modules[e->item].file));
 		ts_world_load(&tl->world, t->pos, t->process, b, &b->modules[e->item]);
 		break;
 	case TS_FX_UNLOAD:

@@ -96,6 +96,23 @@ START_TEST(segments_of_both_classes_and_byte_orders_are_read)
 		ck_assert_uint_eq(elf.loads[0].prot, TS_PROT_READ | TS_PROT_EXEC);
 		ck_assert_uint_eq(elf.loads[1].mem_len, 0x3000);
 		ck_assert_uint_eq(elf.loads[1].prot, TS_PROT_READ | TS_PROT_WRITE);
+		ck_assert(!elf.has_dynamic);
+		ts_elf_fini(&elf);
+	}
+}
+END_TEST
+
+START_TEST(the_dynamic_section_is_found)
+{
+	for (int i = 0; i < 4; i++) {
+		make(i & 1, i & 2);
+		file_len = 0x80 + (i & 1 ? 56 : 32);
+		put_phdr(i & 1, i & 2, 2, 6, 0x900, 0x401900, 0x100, 0x100);
+		file_len = 0x1000;
+		ck_assert_msg(read_it(), "%s", err.text);
+		ck_assert(elf.has_dynamic);
+		ck_assert_uint_eq(elf.dynamic, 0x401900);
+		ck_assert_uint_eq(elf.n_loads, 2);
 		ts_elf_fini(&elf);
 	}
 }
@@ -191,7 +208,7 @@ START_TEST(any_flipped_bit_is_survived)
 }
 END_TEST
 
-UNIT_SUITE("elf", segments_of_both_classes_and_byte_orders_are_read,
+UNIT_SUITE("elf", segments_of_both_classes_and_byte_orders_are_read, the_dynamic_section_is_found,
 	   a_segment_past_the_end_of_the_file_is_cut_to_it, what_is_no_elf_file_is_refused,
 	   headers_outside_the_file_are_refused, segments_that_contradict_themselves_are_refused,
 	   any_flipped_bit_is_survived)

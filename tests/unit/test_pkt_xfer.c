@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 START_TEST(the_target_description_is_whole_and_the_last_piece)
 {
@@ -138,6 +139,65 @@ START_TEST(libraries_are_those_of_the_position_without_the_program)
 }
 END_TEST
 
+/* The ELF headers of a library linked at 0x2000, with its dynamic section at 0x2e10. */
+static const uint8_t library_headers[] = {
+	0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	3,    0,    62, 0, 1, 0, 0,    0,
+	0,    0,   0,   0,   0, 0, 0, 0, 0x40, 0,    0, 0, 0, 0,    0,	  0,	0,    0,    0,	0, 0, 0, 0,    0,
+	0,    0,   0,   0,   0, 0, 56, 0, 2,   0,    0, 0, 0, 0,    0,	  0,	/* */
+	1,    0,   0,   0,   5, 0, 0, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	0,    0x20, 0,	0, 0, 0, 0,    0,
+	0,    0,   0,   0,   0, 0, 0, 0, 0,    0x10, 0, 0, 0, 0,    0,	  0,	0,    0x10, 0,	0, 0, 0, 0,    0,
+	0,    0x10, 0,  0,   0, 0, 0, 0, /* */
+	2,    0,   0,   0,   6, 0, 0, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	0x10, 0x2e, 0,	0, 0, 0, 0,    0,
+	0,    0,   0,   0,   0, 0, 0, 0, 0,    2,    0, 0, 0, 0,    0,	  0,	0,    2,    0,	0, 0, 0, 0,    0,
+	8,    0,   0,   0,   0, 0, 0, 0,
+};
+
+/* As above, with what is in memory where a.so begins. */
+static void add_modules_with_headers(struct ts_recording *rec)
+{
+	add_modules(rec);
+	ts_steps_value(&rec->initial, TS_FX_WRITE, 0x7000000, library_headers, sizeof(library_headers));
+}
+
+START_TEST(libraries_of_linux_are_those_whose_dynamic_section_is_known)
+{
+	const struct fake_options with_headers = { .change = add_modules_with_headers };
+
+	fake_again(&with_headers);
+	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries-svr4:read+"));
+	ck_assert_str_eq(fake_send("qXfer:libraries-svr4:read::0,1000"),
+			 "l<library-list-svr4 version=\"1.0\">\n"
+			 "<library name=\"/lib/&lt;a&gt;.so\" lm=\"0x7000000\" l_addr=\"0x6ffe000\" "
+			 "l_ld=\"0x7000e10\" lmid=\"0x0\"/>\n"
+			 "</library-list-svr4>\n");
+	rsp_session_go(&fake.session, 10);
+	ck_assert_ptr_null(strstr(fake_send("qXfer:libraries-svr4:read::0,1000"), "b.so"));
+}
+END_TEST
+
+START_TEST(a_library_beneath_the_sysroot_is_one_that_is_known)
+{
+	const struct fake_options with_file = { .change = add_modules, .sysroot = "root" };
+	FILE *file;
+
+	mkdir("root", 0777);
+	mkdir("root/lib", 0777);
+	file = fopen("root/lib/b.so", "wb");
+	ck_assert_ptr_nonnull(file);
+	ck_assert_uint_eq(fwrite(library_headers, 1, sizeof(library_headers), file), sizeof(library_headers));
+	fclose(file);
+	fake_again(&with_file);
+	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries-svr4:read+"));
+	ck_assert_ptr_null(strstr(fake_send("qXfer:libraries-svr4:read::0,1000"), "b.so"));
+	rsp_session_go(&fake.session, 10);
+	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:libraries-svr4:read::0,1000"),
+				     "<library name=\"/lib/b.so\" lm=\"0x8000000\" l_addr=\"0x7ffe000\" "
+				     "l_ld=\"0x8000e10\""));
+	ck_assert_ptr_null(strstr(fake.text, "a&gt;.so"));
+	ck_assert_int_eq(strncmp(fake_send_hex("vFile:open:%s,0,0", "/lib/b.so"), "F3", 2), 0);
+}
+END_TEST
+
 START_TEST(libraries_are_claimed_where_gdb_reads_such_a_list)
 {
 	const struct fake_options linux_modules = { .change = add_modules };
@@ -147,8 +207,10 @@ START_TEST(libraries_are_claimed_where_gdb_reads_such_a_list)
 	fake_again(&linux_modules);
 	ck_assert_ptr_null(strstr(fake_send("qSupported"), "libraries"));
 	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"), "");
+	ck_assert_str_eq(fake_send("qXfer:libraries-svr4:read::0,1000"), "");
 	fake_again(&windows_modules);
 	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries:read+"));
+	ck_assert_ptr_null(strstr(fake.text, "svr4"));
 }
 END_TEST
 
@@ -184,13 +246,14 @@ END_TEST
 
 START_TEST(malformed_packets_are_errors)
 {
-	static const char *const objects[] = { "features", "threads", "exec-file", "auxv", "libraries" };
+	static const char *const objects[] = { "features", "threads", "exec-file", "auxv", "libraries",
+						"libraries-svr4" };
 	static const char *const args[] = { "",	      ":",	"::",	  "::0",   "::0,",  "::,1",
 					    "::0,zz", "::zz,1", "::0,1,", "::0;1", "::0,1:" };
 	char packet[64];
 
 	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
-	for (unsigned i = 0; i < 5; i++) {
+	for (unsigned i = 0; i < 6; i++) {
 		for (size_t j = 0; j < sizeof(args) / sizeof(args[0]); j++) {
 			snprintf(packet, sizeof(packet), "qXfer:%s:read%s", objects[i], args[j]);
 			ck_assert_msg(strcmp(fake_send(packet), "E16") == 0, "%s: %s", packet, fake.text);
@@ -211,6 +274,8 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
 	   libraries_are_those_of_the_position_without_the_program,
+	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
+	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
 	   a_wrong_annex_is_error_0, malformed_packets_are_errors, writing_and_unknown_objects_are_unknown)

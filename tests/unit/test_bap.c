@@ -72,7 +72,7 @@ static void operand(struct ts_buf *list, const char *name, uint64_t addr, int64_
 		number(&inner, 1, addr);
 	message(&specific, name ? 2 : 1, &inner);
 	message(&op, 1, &specific);
-	number(&op, 2, (uint64_t)(bits << 1 ^ bits >> 63));
+	number(&op, 2, (uint64_t)bits << 1 ^ (uint64_t)(bits >> 63));
 	number(&inner, 1, is_read);
 	number(&inner, 2, is_written);
 	number(&inner, 3, 0);

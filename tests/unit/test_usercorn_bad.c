@@ -769,7 +769,7 @@ START_TEST(flipped_bits_under_a_right_checksum_are_survived)
 	ops_len = snappy_frames_decoded_len(&frames, 0);
 	flip_stream(ops, ops_len, 0, 0x60);                 /* keyframe, a register, the first region */
 	flip_stream(ops, ops_len, 0x741, 0x78b);            /* the stack */
-	flip_stream(ops, ops_len, 0x1188, 0x1188 + 0x200);  /* the first steps */
+	flip_stream(ops, ops_len, 0x1188, 0x1188 + 0x80);   /* the first steps */
 	flip_stream(ops, ops_len, ops_len - 0x60, ops_len); /* the last ones */
 	snappy_frames_fini(&frames);
 	ts_source_close(src);

@@ -3,11 +3,12 @@
  * Registers of x86: x86_64, i386 and 16-bit code (i8086, which has i386's registers).
  *
  * gdb wants all of the core feature, x87 included.  Under <osabi>GNU/Linux</osabi> it sets up system calls
- * and signals only if the "linux" feature is there too.
+ * and signals only if the "linux" feature is there too.  The "control" feature is tracestub's own, for recordings of
+ * whole machines: what the processor translates addresses by.
  */
 #include "arch_tables.h"
 
-enum { CORE, SSE, LINUX, SEGMENTS, AVX };
+enum { CORE, SSE, LINUX, SEGMENTS, AVX, CONTROL };
 
 static const struct ts_field_def eflags_fields[] = {
 	BIT("CF", 0),  BIT("", 1),    BIT("PF", 2),   BIT("AF", 4),   BIT("ZF", 6),  BIT("SF", 7),
@@ -48,6 +49,12 @@ static const struct ts_type_def sse_types[] = {
 		REG_IN("float", "foseg", 32, "int"), REG_IN("float", "fooff", 32, "int"), \
 		REG_IN("float", "fop", 32, "int")
 
+/* cs_shadow is the descriptor that the processor keeps beside cs, as it would lie in memory. */
+#define CONTROL_AT(num)                                                                                    \
+	REG_AT(num, "cr0", 64, "uint64"), REG("cr2", 64, "uint64"), REG("cr3", 64, "uint64"),              \
+		REG("cr4", 64, "uint64"), REG("cr8", 64, "uint64"), REG("efer", 64, "uint64"), \
+		REG("cs_shadow", 64, "uint64")
+
 static const struct ts_reg_def core64[] = {
 	REG_AT(0, "rax", 64, "int64"),
 	REG("rbx", 64, "int64"),
@@ -84,6 +91,10 @@ static const struct ts_reg_def avx64[] = {
 	REGS_1_15("ymm", "h", 128, "uint128"),
 };
 
+static const struct ts_reg_def control64[] = {
+	CONTROL_AT(76),
+};
+
 /* SSE belongs to the ABI: without it gdb 13 aborts when it writes a core file. */
 static const struct ts_feature_def features64[] = {
 	[CORE] = { .name = "org.gnu.gdb.i386.core", WITH_REGS(core64), WITH_TYPES(core_types) },
@@ -91,6 +102,7 @@ static const struct ts_feature_def features64[] = {
 	[LINUX] = { .name = "org.gnu.gdb.i386.linux", .is_optional = true, WITH_REGS(linux64) },
 	[SEGMENTS] = { .name = "org.gnu.gdb.i386.segments", .is_optional = true, WITH_REGS(segments64) },
 	[AVX] = { .name = "org.gnu.gdb.i386.avx", .is_optional = true, WITH_REGS(avx64) },
+	[CONTROL] = { .name = "org.tracestub.i386.control", .is_optional = true, WITH_REGS(control64) },
 };
 
 static const struct ts_reg_def core32[] = {
@@ -128,6 +140,10 @@ static const struct ts_reg_def avx32[] = {
 	REGS_1_7("ymm", "h", 128, "uint128"),
 };
 
+static const struct ts_reg_def control32[] = {
+	CONTROL_AT(52),
+};
+
 static const struct ts_feature_def features32[] = {
 	[CORE] = { .name = "org.gnu.gdb.i386.core", WITH_REGS(core32), WITH_TYPES(core_types) },
 	[SSE] = { .name = "org.gnu.gdb.i386.sse",
@@ -137,6 +153,7 @@ static const struct ts_feature_def features32[] = {
 	[LINUX] = { .name = "org.gnu.gdb.i386.linux", .is_optional = true, WITH_REGS(linux32) },
 	[SEGMENTS] = { .name = "org.tracestub.i386.segments", .is_optional = true, WITH_REGS(segments32) },
 	[AVX] = { .name = "org.gnu.gdb.i386.avx", .is_optional = true, .needs = 1u << SSE, WITH_REGS(avx32) },
+	[CONTROL] = { .name = "org.tracestub.i386.control", .is_optional = true, WITH_REGS(control32) },
 };
 
 const struct ts_arch ts_arch_x86_64 = {

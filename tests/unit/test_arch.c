@@ -177,6 +177,7 @@ static const struct fact {
 	{ "x86_64", ALL_FEATURES, "fs_base", 58, 544, 8 },
 	{ "x86_64", ALL_FEATURES, "ymm0h", 60, 560, 16 },
 	{ "x86_64", ALL_FEATURES, "ymm15h", 75, 800, 16 },
+	{ "x86_64", ALL_FEATURES, "cr0", 76, 816, 8 },
 	{ "i386", 0, "ecx", 1, 4, 4 },
 	{ "i386", 0, "ebx", 3, 12, 4 },
 	{ "i386", 0, "esp", 4, 16, 4 },
@@ -273,7 +274,7 @@ START_TEST(a_g_packet_is_as_long_as_gdbs)
 		const char *arch;
 		unsigned bare, full;
 	} lens[] = {
-		{ "x86_64", 536, 816 },	    { "i386", 176, 448 },     { "i8086", 176, 448 },
+		{ "x86_64", 536, 872 },	    { "i386", 176, 504 },     { "i8086", 176, 504 },
 		{ "arm", 68, 328 },	    { "armeb", 68, 328 },     { "aarch64", 788, 788 },
 		{ "aarch64_be", 788, 788 }, { "mips", 288, 288 },     { "mipsel", 288, 288 },
 		{ "mips64", 576, 576 },	    { "mips64el", 576, 576 }, { "sparc", 288, 288 },

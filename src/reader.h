@@ -18,8 +18,10 @@
 #include "error.h"
 #include "step.h"
 
+struct ts_frames;
 struct ts_reader;
 struct ts_recording;
+struct ts_tracing;
 
 enum ts_next {
 	TS_ITEM,
@@ -116,6 +118,8 @@ struct ts_recording {
 	size_t auxv_len;
 	char *exec_path;           /* owned; the program as recorded, NULL if unknown */
 	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
+	struct ts_tracing *tracing; /* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
+	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
 };

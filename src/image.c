@@ -177,7 +177,7 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 	uint64_t last = addr + (len - 1);
 	uint64_t from = addr > r->first ? addr : r->first;
 	uint64_t to = last < r->last ? last : r->last;
-	uint8_t bytes[256];
+	uint8_t bytes[4096];
 
 	while (from <= to) {
 		size_t n = to - from >= sizeof(bytes) ? sizeof(bytes) : (size_t)(to - from) + 1;

@@ -10,6 +10,7 @@ void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *
 {
 	*rec = (struct ts_recording){ .ops = ops, .format = format };
 	ts_steps_init(&rec->initial);
+	ts_image_init(&rec->memory);
 	ts_buf_init(&rec->cmdline);
 }
 
@@ -17,6 +18,7 @@ void ts_recording_fini(struct ts_recording *rec)
 {
 	ts_regset_fini(&rec->regs);
 	ts_steps_fini(&rec->initial);
+	ts_image_fini(&rec->memory);
 	ts_buf_fini(&rec->cmdline);
 	free(rec->threads);
 	free(rec->auxv);

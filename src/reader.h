@@ -16,6 +16,7 @@
 #include "arch.h"
 #include "buf.h"
 #include "error.h"
+#include "image.h"
 #include "step.h"
 
 struct ts_frames;
@@ -107,6 +108,7 @@ struct ts_recording {
 	const char *osabi;         /* gdb's name of it ("GNU/Linux"), NULL if unknown; literal */
 	struct ts_regset regs;     /* owned */
 	struct ts_steps initial;   /* owned; effects that make position 0: writes, maps, registers; no steps */
+	struct ts_image memory;    /* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
 	struct ts_thread *threads; /* owned */
 	uint32_t n_threads, cap_threads;
 	uint32_t n_processes;

@@ -58,6 +58,20 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 	return source_new(-1, data, len, name, err);
 }
 
+struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err)
+{
+	int fd = src->fd < 0 ? -1 : fcntl(src->fd, F_DUPFD_CLOEXEC, 0);
+	struct ts_source *dup = NULL;
+
+	if (src->fd >= 0 && fd < 0)
+		ts_fail_errno(err, "cannot open it once more");
+	else
+		dup = source_new(fd, src->data, src->len, src->name, err);
+	if (!dup && fd >= 0)
+		close(fd);
+	return dup;
+}
+
 void ts_source_close(struct ts_source *src)
 {
 	if (!src)

@@ -33,6 +33,13 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 
 void ts_source_close(struct ts_source *src);
 
+/*
+ * Another source of the same bytes, which may outlive @src.
+ *
+ * Returns NULL on failure (TS_EIO, TS_ENOMEM).
+ */
+struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
+
 /* Its length in bytes when it was opened, and its name as given. */
 uint64_t ts_source_len(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);

@@ -34,7 +34,7 @@ struct touched {
 };
 
 struct ts_space {
-	const struct ts_image *image; /* borrowed; may be NULL */
+	const struct ts_image *recorded, *image; /* borrowed; may be NULL */
 	uint32_t id;
 	struct ts_layers layers;
 	struct ts_pages base;     /* what layers are known to hold beyond their fill; keyed by layer */
@@ -51,7 +51,7 @@ struct ts_space {
 	uint64_t n_inferred, n_unexplained, n_pages;
 };
 
-struct ts_space *ts_space_new(const struct ts_image *image, uint32_t id)
+struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id)
 {
 	struct ts_space *sp = calloc(1, sizeof(*sp));
 
@@ -60,6 +60,7 @@ struct ts_space *ts_space_new(const struct ts_image *image, uint32_t id)
 		return NULL;
 	}
 	if (sp) {
+		sp->recorded = recorded;
 		sp->image = image;
 		sp->id = id;
 	}
@@ -128,6 +129,8 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 		}
 		i += n;
 	}
+	if (sp->recorded && l->fill == TS_FILL_UNKNOWN && !l->pos)
+		ts_image_fill(sp->recorded, 0, first, len, data, known);
 	if (image && l->fill == TS_FILL_UNKNOWN)
 		ts_image_fill(image, map_of_layer(sp, layer), first, len, data, known);
 	if (image && l->fill == TS_FILL_UNKNOWN && !l->pos)

@@ -34,12 +34,12 @@ struct ts_space_stats {
 };
 
 /*
- * A new space, all unknown.  @image (borrowed, may be NULL) fills what stays unknown; the image's maps of this space have the
- * ordinal @id in them.
+ * A new space.  What @recorded has of position 0 is known from there on; @image fills what stays unknown, its maps of this space
+ * have the ordinal @id in them.  Both are borrowed, and may be NULL.
  *
  * Returns NULL if memory is exhausted.
  */
-struct ts_space *ts_space_new(const struct ts_image *image, uint32_t id);
+struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id);
 void ts_space_free(struct ts_space *sp);
 
 /*

@@ -59,7 +59,7 @@ static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
 			return NULL;
 		tl->memory = p;
 		for (; tl->n_memory <= process; tl->n_memory++) {
-			p[tl->n_memory] = ts_space_new(tl->image, tl->n_memory);
+			p[tl->n_memory] = ts_space_new(&tl->rec->memory, tl->image, tl->n_memory);
 			if (!p[tl->n_memory])
 				return NULL;
 		}
@@ -357,7 +357,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	bd->last_thread = TS_NO_THREAD;
 	ts_error_reset(&tl->damage);
 	ts_world_init(&tl->world);
-	tl->regs = ts_space_new(NULL, 0);
+	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
 	if (!tl->regs || !tl->runs || !apply_initial(tl))
 		goto out_of_memory;

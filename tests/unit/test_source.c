@@ -74,6 +74,19 @@ START_TEST(memory_is_read_like_a_file)
 }
 END_TEST
 
+START_TEST(another_source_of_the_same_bytes_outlives_the_first)
+{
+	struct ts_source *first;
+
+	open_ten();
+	first = src;
+	src = ts_source_dup(first, &err);
+	ts_source_close(first);
+	check_ten();
+	ck_assert_str_eq(ts_source_name(src), "ten");
+}
+END_TEST
+
 START_TEST(no_memory_at_all_is_an_empty_source)
 {
 	src = ts_source_from_memory(NULL, 0, "nothing", &err);
@@ -130,6 +143,7 @@ START_TEST(folders_and_pipes_are_no_traces)
 END_TEST
 
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
+		   another_source_of_the_same_bytes_outlives_the_first,
 		   no_memory_at_all_is_an_empty_source, a_file_that_shrinks_gives_what_is_left,
 		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_not_there_is_told_in_words,
 		   folders_and_pipes_are_no_traces)

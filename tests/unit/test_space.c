@@ -10,15 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct ts_image img;
+static struct ts_image recorded, img;
 static struct ts_space *sp;
 static uint64_t chunk; /* the one that is being read */
 static struct ts_space_stats stats;
 
 static void setup(void)
 {
+	ts_image_init(&recorded);
 	ts_image_init(&img);
-	sp = ts_space_new(&img, 0);
+	sp = ts_space_new(&recorded, &img, 0);
 	ck_assert_ptr_nonnull(sp);
 	chunk = 0;
 }
@@ -26,6 +27,7 @@ static void setup(void)
 static void teardown(void)
 {
 	ts_space_free(sp);
+	ts_image_fini(&recorded);
 	ts_image_fini(&img);
 }
 
@@ -344,17 +346,17 @@ START_TEST(both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond)
 }
 END_TEST
 
-static void lay_file(uint64_t map, const char *text)
+static void lay_text(struct ts_image *image, uint64_t map, const char *text)
 {
 	struct ts_error err = { 0 };
-	uint32_t source = ts_image_add_source(&img, ts_source_from_memory(text, strlen(text), text, &err));
+	uint32_t source = ts_image_add_source(image, ts_source_from_memory(text, strlen(text), text, &err));
 
-	ck_assert(ts_image_add(&img, map, 0x100, strlen(text), source, 0, &err));
+	ck_assert(ts_image_add(image, map, 0x100, strlen(text), source, 0, &err));
 }
 
 START_TEST(a_file_fills_only_what_the_recording_never_shows)
 {
-	lay_file(0, "file");
+	lay_text(&img, 0, "file");
 	write_text(0x101, "W");
 	end_chunk();
 	see_text(0x102, "S"); /* the file was wrong from the start */
@@ -367,11 +369,11 @@ END_TEST
 
 START_TEST(a_mapped_file_lies_under_its_map_and_nothing_after_it)
 {
-	lay_file(0, "older");
-	lay_file(ts_space_next_map(sp), "mapped");
+	lay_text(&img, 0, "older");
+	lay_text(&img, ts_space_next_map(sp), "mapped");
 	ts_space_fill(sp, pos(), 0x100, 0x100, TS_FILL_UNKNOWN);
 	end_chunk();
-	lay_file(ts_space_next_map(sp), "gone");
+	lay_text(&img, ts_space_next_map(sp), "gone");
 	ts_space_fill(sp, pos(), 0x100, 4, TS_FILL_UNKNOWN);
 	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN); /* in the same step */
 	end_recording();
@@ -383,10 +385,10 @@ END_TEST
 
 START_TEST(a_file_of_one_space_is_not_in_another)
 {
-	struct ts_space *other = ts_space_new(&img, 1);
+	struct ts_space *other = ts_space_new(NULL, &img, 1);
 	uint8_t data[4], known[4];
 
-	lay_file(ts_space_next_map(sp), "file");
+	lay_text(&img, ts_space_next_map(sp), "file");
 	ts_space_fill(sp, 0, 0x100, 4, TS_FILL_UNKNOWN);
 	ts_space_fill(other, 0, 0x100, 4, TS_FILL_UNKNOWN);
 	end_recording();
@@ -394,6 +396,34 @@ START_TEST(a_file_of_one_space_is_not_in_another)
 	ts_space_at(other, 0, 0x100, 4, data, known);
 	ck_assert_uint_eq(known[0], 0);
 	ts_space_free(other);
+}
+END_TEST
+
+START_TEST(bytes_left_in_the_trace_are_known_from_the_start)
+{
+	lay_text(&recorded, 0, "trace");
+	lay_text(&img, 0, "filefile");
+	write_text(0x100, "tr"); /* as it was */
+	end_chunk();
+	see_text(0x104, "x");    /* not as it was */
+	see_text(0x105, "y");
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 9), "traceyle.");
+	ck_assert_str_eq(text_at(1, 0x100, 9), "traceyle.");
+	ck_assert_str_eq(text_at(2, 0x100, 9), "tracxyle.");
+	ck_assert_uint_eq(stats.n_silent, 1);
+	ck_assert_uint_eq(stats.n_unexplained, 1);
+	ck_assert_uint_eq(stats.n_inferred, 1);
+}
+END_TEST
+
+START_TEST(bytes_left_in_the_trace_end_where_a_range_starts_afresh)
+{
+	lay_text(&recorded, 0, "trace");
+	ts_space_fill(sp, pos(), 0x101, 2, TS_FILL_UNKNOWN);
+	end_recording();
+	ck_assert_str_eq(text_at(0, 0x100, 5), "trace");
+	ck_assert_str_eq(text_at(1, 0x100, 5), "t..ce");
 }
 END_TEST
 
@@ -427,4 +457,5 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
 		   a_file_fills_only_what_the_recording_never_shows,
 		   a_mapped_file_lies_under_its_map_and_nothing_after_it, a_file_of_one_space_is_not_in_another,
-		   a_space_that_came_late_has_nothing_before)
+		   bytes_left_in_the_trace_are_known_from_the_start,
+		   bytes_left_in_the_trace_end_where_a_range_starts_afresh, a_space_that_came_late_has_nothing_before)

@@ -39,6 +39,7 @@ void ts_timeline_free(struct ts_timeline *tl)
 	ts_space_free(tl->regs);
 	ts_runs_free(tl->runs);
 	ts_world_fini(&tl->world);
+	ts_modes_fini(&tl->modes);
 	ts_buf_fini(&tl->point_data);
 	free(tl->points);
 	free(tl);
@@ -97,6 +98,8 @@ static void apply_reg(struct ts_timeline *tl, const struct target *t, const stru
 		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
 	else if (data)
 		ts_space_see(tl->regs, t->regs + e->addr, data, e->len);
+	if (__builtin_expect(tl->rec->is_physical, 0) && (data || e->kind == TS_FX_REG_WRITE))
+		ts_modes_note(&tl->modes, t->pos, e->addr, e->len, data);
 }
 
 static void apply_access(const struct target *t, const struct ts_effect *e, const uint8_t *data)
@@ -190,7 +193,7 @@ static bool apply_initial(struct ts_timeline *tl)
 		if (!apply(tl, &t, b, &b->effects[i]))
 			return false;
 	}
-	return !tl->world.is_failed;
+	return !tl->world.is_failed && !tl->modes.is_failed;
 }
 
 static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
@@ -248,7 +251,7 @@ static bool seal_segment(struct ts_timeline *tl)
 /* The chunk's steps were taken in. */
 static bool end_chunk(struct ts_timeline *tl)
 {
-	bool done = ts_space_end_chunk(tl->regs, tl->n_chunks) && !tl->world.is_failed;
+	bool done = ts_space_end_chunk(tl->regs, tl->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_end_chunk(tl->memory[i], tl->n_chunks);
@@ -359,7 +362,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
-	if (!tl->regs || !tl->runs || !apply_initial(tl))
+	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_init(&tl->modes, &rec->regs)) || !apply_initial(tl))
 		goto out_of_memory;
 	bd->run = ts_runs_open(tl->runs);
 	bd->reader = rec->ops->reader(rec, err);

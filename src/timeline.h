@@ -4,8 +4,8 @@
  *
  * Positions 0..N, chunks of TS_CHUNK_STEPS steps, segments of TS_SEGMENT_CHUNKS chunks.  For each chunk a decode point; for
  * registers and memory the state at each chunk's start (space.h); for each line the chunks that touch it; for each address the
- * positions that execute it (runs.h); threads, regions and events over time (world.h).  The trace itself stays the store of
- * detail: whoever wants the inside of a chunk decodes it again (query.h).
+ * positions that execute it (runs.h); threads, regions and events over time (world.h); modes of the processor (mode.h).  The
+ * trace itself stays the store of detail: whoever wants the inside of a chunk decodes it again (query.h).
  */
 #ifndef TS_TIMELINE_H
 #define TS_TIMELINE_H
@@ -16,6 +16,7 @@
 #include "error.h"
 #include "image.h"
 #include "lines.h"
+#include "mode.h"
 #include "reader.h"
 #include "runs.h"
 #include "space.h"
@@ -33,6 +34,7 @@ struct ts_timeline {
 	uint32_t n_memory;
 	struct ts_runs *runs;          /* owned */
 	struct ts_world world;
+	struct ts_modes modes;         /* none unless the recording is that of a machine */
 	uint64_t *points;              /* owned; where each chunk's decode point begins in point_data, and one more */
 	uint64_t n_chunks, cap_points;
 	struct ts_buf point_data;

@@ -16,6 +16,10 @@ FOLDER, SOURCES = DATA / "usercorn", SRCDIR / "tests/demo"
 
 # The names of the oracle where gdb has others.
 GDB_NAMES = {"arm64": {"fp": "x29", "lr": "x30"}}
+# The names of registers in target descriptions where the oracle and gdb have others.
+RAW_NAMES = {"mips": dict(zip("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 "
+                              "gp sp s8 ra".split(), (f"r{n}" for n in range(32)))),
+             "x64": {"pc": "rip"}, "x86": {"pc": "eip"}}
 EXTRA = {"x64": ["eflags"]}
 THUMB_BIT = 0x20
 WIDTHS = {"x64": 64, "arm64": 64}

@@ -9,7 +9,7 @@ import json
 import subprocess
 import xml.etree.ElementTree as xml
 
-from _recording import Recording, recordings
+from _recording import RAW_NAMES, Recording, recordings
 from _rsp import Rsp
 from _server import Server
 from _tap import TRACESTUB, add_case, run_cases, skip_all
@@ -27,12 +27,6 @@ def layout(r):
     registers = [(int(e.get("regnum", -1)), e.get("name"), int(e.get("bitsize")) // 8)
                  for e in xml.fromstring(text).iter("reg")]
     return [(name, size) for _, name, size in sorted(registers)]
-
-
-# The names of registers in target descriptions where gdb shows others.
-RAW_NAMES = {"mips": dict(zip("zero at v0 v1 a0 a1 a2 a3 t0 t1 t2 t3 t4 t5 t6 t7 s0 s1 s2 s3 s4 s5 s6 s7 t8 t9 k0 k1 "
-                              "gp sp s8 ra".split(), (f"r{n}" for n in range(32)))),
-             "x64": {"pc": "rip"}, "x86": {"pc": "eip"}}
 
 
 class Expected:

@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""lldb connects, shows registers, memory, disassembly and a backtrace, steps, continues to a breakpoint, and quits.
+
+What it has to show comes from the oracle of the recording and from the program.
+"""
+import os
+import re
+import shutil
+import subprocess
+
+from _recording import RAW_NAMES, Recording
+from _server import Server
+from _tap import add_case, case, run_cases, skip
+
+
+def lldb(server, program, *commands):
+    """What each command printed: {command: text}. A refused command does not end the others."""
+    found = shutil.which("lldb") or skip("no lldb")
+    argv = [found, "--no-lldbinit", "--batch"]
+    for command in ("settings set interpreter.stop-command-source-on-error false", f"target create {program}",
+                    f"gdb-remote {server.address}", *commands, "quit"):
+        argv += ["-o", command]
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL)
+    assert done.returncode >= 0, f"lldb died of signal {-done.returncode}: {done.stdout} {done.stderr}"
+    assert server.is_alive(), server.said()
+    text = done.stdout
+    parts, places = {}, [(m[1], m.start(), m.end()) for m in re.finditer(r"^\(lldb\) (.*)$", text, re.M)]
+    for (command, _, start), (_, end, _) in zip(places, places[1:] + [(None, len(text), None)]):
+        parts.setdefault(command, text[start:end])
+    return parts
+
+
+def states(recording, last):
+    """pc and registers at the positions up to @last, by the oracle."""
+    values, found = {}, []
+    for pc, changed in recording.oracle():
+        values = {**values, **changed}
+        found.append((pc, values))
+        if len(found) > last:
+            return found
+    return found
+
+
+def numbers(text):
+    """The registers of "register read": {name: value}."""
+    return {m[1]: int(m[2], 16) for m in re.finditer(r"^\s*(\w+) = (0x[0-9a-f]+)", text, re.M)}
+
+
+def check_registers(recording, text, values):
+    shown, names = numbers(text), RAW_NAMES.get(recording.arch, {})
+    checked = [name for name in values if names.get(name, name) in shown]
+    assert len(checked) >= 8, text
+    for name in checked:
+        found = shown[names.get(name, name)]
+        assert found == values[name], f"{name}: {found:#x}, not {values[name]:#x}"
+
+
+def lldb_looks_around(name):
+    """At the first position, and an instruction later."""
+    recording = Recording(name)
+    before, after = states(recording, 1)
+    with Server(recording.trace) as server:
+        said = lldb(server, recording.exec, "register read", "memory read --size 1 --count 16 --format x $sp",
+                    "disassemble --pc --count 2", "thread step-inst", "register read pc",
+                    "memory read --size 1 --count 16 0x10", "memory write $sp 1", "memory read --size 1 --count 1 $sp")
+    check_registers(recording, said["register read"], before[1])
+    sp = next(before[1][sp] for sp in ("sp", "rsp", "esp") if sp in before[1])
+    assert f"{sp:#x}: " in said["memory read --size 1 --count 16 --format x $sp"], said
+    assert f"0x{before[0]:x}" in said["disassemble --pc --count 2"].replace("0x0000", "0x"), said
+    assert "stop reason = instruction step into" in said["thread step-inst"], said
+    assert after[0] in numbers(said["register read pc"]).values(), (hex(after[0]), said)
+    assert "0x00000010:" not in said["memory read --size 1 --count 16 0x10"], said
+
+
+def lldb_stops_at_a_breakpoint(name):
+    """With the whole stack above it; the end of the recording is called by its name."""
+    recording = Recording(name)
+    with Server(recording.trace) as server:
+        said = lldb(server, recording.exec, "breakpoint set --name bump", "continue", "bt", "frame variable by",
+                    "process plugin packet monitor when", "breakpoint delete 1", "thread step-inst", "process status",
+                    "process continue")
+    assert "stop reason = breakpoint 1.1" in said["continue"], said
+    frames = re.findall(r"frame #\d+: .*?`(\w+)", said["bt"])
+    functions = [re.sub(r".*\[inlined\] ", "", f) for f in re.findall(r"frame #\d+: .*?`([^\n(+]*)", said["bt"])]
+    assert functions[0].strip() == "bump" and "rt_main" in frames and "_start" in said["bt"], said["bt"]
+    assert re.search(r"^\(int\) by = -?\d+$", said["frame variable by"], re.M), said
+    pc = int(re.search(r"frame #0: (0x[0-9a-f]+)", said["continue"])[1], 16)
+    when = said["process plugin packet monitor when"]
+    position = int(re.search(r"position (\d+) of", when)[1])
+    assert position == recording.positions(pc)[0], (when, recording.positions(pc)[0])
+    assert "stop reason = instruction step into" in said["thread step-inst"], said
+    assert "stop reason = end of the recording" in said["process continue"], said
+
+
+@case
+def the_server_outlives_lldb_and_serves_the_next_one():
+    recording = Recording("x64_walk")
+    with Server(recording.trace) as server:
+        for _ in range(2):      # "quit" kills the process
+            said = lldb(server, recording.exec, "thread step-inst")
+            assert "instruction step into" in said["thread step-inst"], said
+
+
+for sample in "x64_walk", "x86_walk", "arm_walk", "arm64_walk", "mips_walk":
+    add_case(f"{sample}: lldb looks around", lldb_looks_around, sample)
+for sample in "x64_walk", "x86_walk", "arm_walk", "arm64_walk":
+    add_case(f"{sample}: lldb stops at a breakpoint", lldb_stops_at_a_breakpoint, sample)
+run_cases()

@@ -346,6 +346,7 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 		ts_buf_fini(&line);
 		return RSP_BAD;
 	}
+	rsp_session_shown(s);
 	is_done = run_line(s, (char *)line.data, &text);
 	if (!ts_buf_ok(&text))
 		rsp_reply_error(r, RSP_ERROR_PLAIN);

@@ -129,7 +129,10 @@ bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
  */
 void rsp_session_interrupt(struct rsp_session *s);
 
-/* The client lists threads, which it does when it shows a stop to its user: a ^C that came too late for that run is void. */
+/*
+ * The client lists threads, which it does when it shows a stop to its user, or passes on what a user types: a ^C that came too
+ * late for the last run is void.
+ */
 void rsp_session_shown(struct rsp_session *s);
 
 /* ------------------------------------------------------------------------------------------------ for the handlers */

@@ -25,7 +25,7 @@ END_TEST
 
 START_TEST(an_interrupt_is_void_when_the_stop_before_it_has_been_shown)
 {
-	static const char *const lists[] = { "qXfer:threads:read::0,1000", "qfThreadInfo" };
+	static const char *const lists[] = { "qXfer:threads:read::0,1000", "qfThreadInfo", "qRcmd,7768656e" };
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		rsp_session_interrupt(&fake.session);

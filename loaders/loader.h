@@ -17,6 +17,7 @@
 
 struct ts_loader_options {
 	const char *exec; /* path of the program's file as the user gave it, NULL for none; borrowed during open */
+	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 };
 
 struct ts_loader {

@@ -11,6 +11,7 @@
 #define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT))
 
 enum option_id {
+	OPT_ARCH,
 	OPT_AT,
 	OPT_COLLECT,
 	OPT_EXEC,
@@ -31,6 +32,7 @@ enum option_id {
 };
 
 static const struct option long_options[] = {
+	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
@@ -108,6 +110,9 @@ static bool add_image(struct ts_cli *cli, const char *arg)
 static bool set_option(struct ts_cli *cli, int id)
 {
 	switch (id) {
+	case OPT_ARCH:
+		cli->arch = optarg;
+		break;
 	case OPT_EXEC:
 		cli->exec = optarg;
 		break;

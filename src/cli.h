@@ -40,7 +40,7 @@ struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
 	const char *trace;
-	const char *format, *exec, *sysroot, *index; /* NULL when not given */
+	const char *format, *arch, *exec, *sysroot, *index; /* NULL when not given */
 	struct ts_image_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	bool is_quiet, is_once, is_json;

@@ -21,6 +21,7 @@ const char ts_cli_help[] =
 	"                        write a gdb trace file (not in this version)\n"
 	"\n"
 	"options, before or after these words:\n"
+	"  --arch NAME           the processor, where the recording does not say it\n"
 	"  --exec FILE           the recorded program, for gdb's symbols\n"
 	"  --format NAME         the recording's format (else its content tells)\n"
 	"  --image FILE[@BASE]   an ELF file, or a raw one at BASE: fills memory that\n"

@@ -39,6 +39,21 @@ static bool is_format_known(const char *name)
 	return false;
 }
 
+static bool is_arch_known(const char *name)
+{
+	const struct ts_arch *const *all;
+	unsigned n;
+
+	if (!name || ts_arch_find(name))
+		return true;
+	all = ts_arch_all(&n);
+	fprintf(stderr, "tracestub: --arch %s: the architectures are", name);
+	for (unsigned i = 0; i < n; i++)
+		fprintf(stderr, "%s %s", i ? "," : "", all[i]->name);
+	fputc('\n', stderr);
+	return false;
+}
+
 /* The files that the user names besides the trace; says what is wrong with one itself. */
 static bool add_files(struct job *job, enum ts_status *status)
 {
@@ -65,7 +80,7 @@ static bool add_files(struct job *job, enum ts_status *status)
 
 static bool open_recording(struct job *job, struct ts_error *err)
 {
-	const struct ts_loader_options opt = { .exec = job->cli.exec };
+	const struct ts_loader_options opt = { .exec = job->cli.exec, .arch = job->cli.arch };
 	const struct ts_loader *loader;
 
 	job->src = ts_source_open(job->cli.trace, err);
@@ -199,7 +214,8 @@ int main(int argc, char **argv)
 	struct ts_error err;
 	int result;
 
-	if (!ts_cli_parse(&job.cli, argc, argv, &status) || !is_format_known(job.cli.format)) {
+	if (!ts_cli_parse(&job.cli, argc, argv, &status) || !is_format_known(job.cli.format) ||
+	    !is_arch_known(job.cli.arch)) {
 		ts_cli_fini(&job.cli);
 		return status;
 	}

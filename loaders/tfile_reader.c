@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace file as steps: from each frame to the next.
+ *
+ * Position k is what frame k collected, and nothing else: between two frames anything may have happened, so that what the next
+ * one does not show again is unknown there.
+ */
+#include "tfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct tfile_reader {
+	struct ts_reader base;
+	struct tfile *t;           /* borrowed */
+	uint64_t pos;
+	struct tfile_frame frames[2];
+	struct tfile_frame *here;  /* of these, the one at pos */
+	struct tfile_frame *there; /* the other */
+};
+
+/* Memory [first, last] is unknown from here on. */
+static void forget(struct ts_steps *out, uint64_t first, uint64_t last)
+{
+	struct ts_effect *e = ts_steps_effect(out, TS_FX_WRITE, first, last - first + 1);
+
+	if (e)
+		e->is_hidden = true;
+}
+
+/* Forget what is in @from and not in @to; both without overlap, by address. */
+static void forget_difference(const struct tfile_frame *from, const struct tfile_frame *to, struct ts_steps *out)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < from->n_covered; i++) {
+		uint64_t first = from->covered[i].addr, last = first + (from->covered[i].len - 1);
+		bool is_over = false;
+
+		while (j < to->n_covered && to->covered[j].addr + (to->covered[j].len - 1) < first)
+			j++;
+		for (size_t k = j; k < to->n_covered && to->covered[k].addr <= last && !is_over; k++) {
+			uint64_t to_last = to->covered[k].addr + (to->covered[k].len - 1);
+
+			if (to->covered[k].addr > first)
+				forget(out, first, to->covered[k].addr - 1);
+			is_over = to_last >= last;
+			first = to_last + 1;
+		}
+		if (!is_over)
+			forget(out, first, last);
+	}
+}
+
+void tfile_put_change(const struct tfile *t, const struct tfile_frame *from, const struct tfile_frame *to,
+		      struct ts_steps *out)
+{
+	if (from)
+		forget_difference(from, to, out);
+	for (size_t i = to->n_memory; i-- > 0;) { /* of several blocks over one address the first counts */
+		const struct tfile_memory *m = &to->memory[i];
+		struct ts_effect *e;
+
+		if (!m->len)
+			continue;
+		e = ts_steps_value(out, TS_FX_WRITE, m->addr, m->data, (uint32_t)m->len);
+		if (e)
+			e->is_hidden = true;
+	}
+	if (to->regs && t->known_len)
+		ts_steps_value(out, TS_FX_REG_WRITE, 0, to->regs, t->known_len);
+	else if (from && from->regs && t->known_len)
+		ts_steps_effect(out, TS_FX_REG_WRITE, 0, t->known_len);
+}
+
+static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+{
+	struct tfile_reader *r = (struct tfile_reader *)base;
+	struct tfile *t = r->t;
+	struct tfile_frame *was = r->here;
+
+	base->end = (struct ts_end){ .pc = was->pc, .has_pc = true };
+	if (r->pos == tfile_n_steps(t)) {
+		if (t->damage.code == TS_OK)
+			return TS_END;
+		*err = t->damage;
+		return TS_FAIL;
+	}
+	if (r->pos + 1 < t->frames.n_frames) {
+		if (!tfile_load(t, r->pos + 1, r->there, err))
+			return TS_FAIL;
+		tfile_put_change(t, was, r->there, out);
+		r->here = r->there;
+		r->there = was;
+	}
+	ts_steps_close(out, was->pc, 0, 0);
+	r->pos++;
+	base->end.pc = r->here->pc;
+	return TS_ITEM;
+}
+
+static void save(const struct ts_reader *base, struct ts_buf *point)
+{
+	const struct tfile_reader *r = (const struct tfile_reader *)base;
+
+	ts_buf_put(point, &r->pos, sizeof(r->pos));
+}
+
+static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+{
+	struct tfile_reader *r = (struct tfile_reader *)base;
+	uint64_t n_frames = r->t->frames.n_frames, pos;
+
+	if (len != sizeof(pos))
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "no decode point of this recording");
+	memcpy(&pos, point, sizeof(pos));
+	if (pos > tfile_n_steps(r->t))
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "no decode point of this recording");
+	r->pos = pos;
+	return tfile_load(r->t, pos < n_frames ? pos : n_frames - 1, r->here, err);
+}
+
+static void close_reader(struct ts_reader *base)
+{
+	struct tfile_reader *r = (struct tfile_reader *)base;
+
+	tfile_frame_fini(&r->frames[0]);
+	tfile_frame_fini(&r->frames[1]);
+	free(r);
+}
+
+struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
+{
+	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	struct tfile_reader *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+		return NULL;
+	}
+	r->base.ops = &ops;
+	r->t = (struct tfile *)rec;
+	r->here = &r->frames[0];
+	r->there = &r->frames[1];
+	if (!tfile_load(r->t, 0, r->here, err)) {
+		close_reader(&r->base);
+		return NULL;
+	}
+	return &r->base;
+}

@@ -217,7 +217,7 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	ts_buf_printf(out, "positions: 0 to %" PRIu64 "\n", tl->n_steps);
 	ts_buf_printf(out, "threads: %" PRIu32 "\n", rec->n_threads);
 	ts_buf_printf(out, "memory reads: %s\n", rec->has_reads ? "recorded" : "not recorded");
-	ts_buf_printf(out, "system calls: %s\n", rec->has_syscalls ? "recorded" : "not recorded");
+	ts_buf_printf(out, "system calls: %s\n", rsp_has_syscalls(s->sh) ? "recorded" : "not recorded");
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
 	if (is_status_made_up(s))
 		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, and zeros\n");

@@ -54,7 +54,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "multiprocess+", s->has_multiprocess },
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
-		{ "QCatchSyscalls+", rec->has_syscalls },
+		{ "QCatchSyscalls+", rsp_has_syscalls(s->sh) },
 		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
 		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
@@ -200,7 +200,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 	uint64_t *numbers;
 	size_t n;
 
-	if (!s->sh->tl->rec->has_syscalls)
+	if (!rsp_has_syscalls(s->sh))
 		return RSP_UNSUPPORTED;
 	if (!rsp_args_ok(a) || (!is_on && a->left))
 		return RSP_BAD;

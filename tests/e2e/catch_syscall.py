@@ -57,4 +57,13 @@ def the_argument_of_a_caught_write_is_what_the_program_printed():
         assert printed.split() == ["list", "nolispe", "total", "69"]
 
 
+@case
+def a_trace_without_system_calls_refuses_to_catch_them():
+    with Gdb("x64_nosys") as g:
+        g("catch syscall")
+        g("stepi")
+        g.expect("Error inserting catchpoint 1: Your system does not support this type")
+        assert g("monitor info").count("system calls: not recorded") == 1
+
+
 run_cases()

@@ -307,6 +307,8 @@ static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 		}
 		return commands[i].run(s, arg, out);
 	}
+	if (!*name)
+		return run_help(s, "", out);
 	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists those there are", name);
 	return false;
 }

@@ -79,8 +79,9 @@ enum ts_event_kind {
 	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
 	TS_EV_THREAD_END, /* the step's thread ended */
 	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
+	TS_EV_INTERRUPT,  /* the step is no instruction, but the way to the handler of an interrupt or exception; text */
 };
-#define TS_N_EVENT_KINDS (TS_EV_GAP + 1)
+#define TS_N_EVENT_KINDS (TS_EV_INTERRUPT + 1)
 
 #define TS_MAX_SYSCALL_ARGS 8
 
@@ -93,6 +94,7 @@ struct ts_event {
 	uint8_t n_args;
 	bool has_ret;
 	bool has_addr;
+	char text[48]; /* in the recorder's words, "" for none; always terminated */
 };
 
 struct ts_step {

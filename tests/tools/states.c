@@ -5,7 +5,7 @@
  *	states regs TRACE [EXEC]          a line a position: position, thread id, pc, then NAME=HEX (target byte order) for each
  *	                                  register whose value or knowledge changed since the last line of that thread; NAME=
  *	                                  is unknown now
- *	states mem TRACE POS ADDR LEN     the bytes in hexadecimal, ".." where unknown
+ *	states mem TRACE POS ADDR LEN...  a line for each position and range: the bytes in hexadecimal, ".." where unknown
  *	states info TRACE [EXEC]          N, warnings, damage
  */
 #include <inttypes.h>
@@ -134,9 +134,14 @@ static void show_info(const struct job *job)
 
 static bool run(struct job *job, int argc, char **argv)
 {
-	if (!strcmp(argv[1], "mem"))
-		return argc == 6 && open_job(job, argv[2], NULL) && show_mem(job, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0),
-									     (size_t)strtoull(argv[5], NULL, 0));
+	if (!strcmp(argv[1], "mem")) {
+		bool done = argc % 3 == 0 && open_job(job, argv[2], NULL);
+
+		for (int i = 3; i < argc && done; i += 3)
+			done = show_mem(job, strtoull(argv[i], NULL, 0), strtoull(argv[i + 1], NULL, 0),
+					(size_t)strtoull(argv[i + 2], NULL, 0));
+		return done;
+	}
 	if (!open_job(job, argv[2], argc > 3 ? argv[3] : NULL))
 		return false;
 	if (!strcmp(argv[1], "regs"))

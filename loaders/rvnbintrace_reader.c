@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events into steps: one event, one step.
+ *
+ *	diff byte, or ff ff, description, diff byte    the latter is an interrupt or exception
+ *	    low half: entries of memory, high half: entries of registers, which follow in this order
+ *	    15 of either: 14 here, and behind them another diff byte of the same event
+ *	memory: physical address (P bytes), u8 length, or ff and the length (P bytes); bytes
+ *	register: u8 id, or ff and u16 id; then its value, nothing if the id is that of an operation
+ *
+ * Values are those after the event.  An operation's result depends on the value before: a reader keeps the values of registers
+ * that operations change, and those that x87's registers are made of; they and the place in the file are a decode point.
+ *
+ * The recorders tell no instruction's length.  Where rip goes on by as much as an instruction can have, that is taken for it: the
+ * model makes no more of a length than that the next address follows.
+ */
+#include "rvnbintrace.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_LEN (256u << 10)
+
+/* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
+#define MIN_LEFT 2048u
+_Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
+
+#define OTHER_FOLLOWS 0xff
+#define EVENT_OTHER 0xff
+#define MORE 15
+
+#define MAX_INSN_LEN 15
+
+/* One event writes no more memory than this. */
+#define MAX_EVENT_DATA (UINT64_C(256) << 20)
+
+struct rvn_reader {
+	struct ts_reader base;
+	struct rvn *rec;         /* borrowed */
+	uint8_t *window;         /* owned; WINDOW_LEN bytes */
+	struct ts_cursor c;      /* what is left of the bytes in the window */
+	uint64_t n;              /* events before this place */
+	uint8_t *kept;           /* owned; current values */
+	uint8_t x87[RVN_X87_LEN]; /* as the steps so far tell them */
+	const struct rvn_span *span; /* where memory was written last, NULL at first */
+	uint64_t data_len;       /* memory written by this event */
+	bool is_x87_changed;     /* by this event */
+	unsigned n_changed;
+	uint16_t changed[RVN_MAX_TARGETS]; /* other registers that are told at its end, by ordinal */
+	uint64_t noted[RVN_MAX_TARGETS];   /* by target: the last event that changed it, plus 1 */
+	struct ts_steps *out;    /* borrowed during next() */
+};
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+/* Bring more of the file into the window. */
+static bool refill(struct rvn_reader *r)
+{
+	uint64_t off = r->c.off + r->c.left;
+	size_t room = WINDOW_LEN - r->c.left, got;
+
+	memmove(r->window, r->c.p, r->c.left);
+	r->c.p = r->window;
+	if (room > r->rec->end - off)
+		room = (size_t)(r->rec->end - off);
+	if (!ts_source_read(r->rec->src, off, r->window + r->c.left, room, &got, r->c.err)) {
+		r->c.left = 0;
+		return false;
+	}
+	r->c.left += got;
+	return true;
+}
+
+/* Have the next MIN_LEFT bytes in the window, or all that there are. */
+static inline bool look_ahead(struct rvn_reader *r)
+{
+	return __builtin_expect(r->c.left >= MIN_LEFT, 1) || r->c.off + r->c.left >= r->rec->end || refill(r);
+}
+
+static void go_to(struct rvn_reader *r, uint64_t off)
+{
+	r->c = ts_cursor(r->window, 0, off, "events", NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+/* The span that has @addr, or the next behind it; NULL if there is none. */
+static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
+{
+	uint32_t lo = 0, n = rec->n_spans;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (rec->spans[lo + half].last < addr) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo < rec->n_spans ? &rec->spans[lo] : NULL;
+}
+
+static void warn(struct rvn_reader *r, const char *text)
+{
+	if (r->n >= r->rec->n_walked)
+		ts_recording_warn(&r->rec->base, "%s", text);
+}
+
+/* The parts of [addr, last] that lie in the machine's memory. */
+static void write_parts(struct rvn_reader *r, uint64_t addr, uint64_t last, const uint8_t *data)
+{
+	const struct rvn_span *end = r->rec->spans + r->rec->n_spans;
+
+	warn(r, "memory was written outside of the machine's regions: what lies outside is left out");
+	for (const struct rvn_span *s = find_span(r->rec, addr); s && s < end && s->first <= last; s++) {
+		uint64_t lo = addr > s->first ? addr : s->first, hi = last < s->last ? last : s->last;
+
+		ts_steps_value(r->out, TS_FX_WRITE, lo, data + (lo - addr), (uint32_t)(hi - lo + 1));
+	}
+}
+
+/* @len > 0 */
+static inline void write_piece(struct rvn_reader *r, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	uint64_t last = addr + (len - 1);
+	const struct rvn_span *s = r->span;
+
+	if (__builtin_expect(!s || addr < s->first || last > s->last, 0)) {
+		s = find_span(r->rec, addr);
+		if (!s || addr < s->first || last > s->last || last < addr) {
+			write_parts(r, addr, last < addr ? UINT64_MAX : last, data);
+			return;
+		}
+		r->span = s;
+	}
+	ts_steps_value(r->out, TS_FX_WRITE, addr, data, (uint32_t)len);
+}
+
+static bool fail_long(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_t len)
+{
+	uint64_t left = r->rec->end - r->c.off;
+
+	if (len > left)
+		return ts_fail(r->c.err, TS_ETRUNC, off, "%" PRIu64 " bytes of memory at 0x%" PRIx64 " but %" PRIu64 " are left", len,
+			       addr, left);
+	return ts_fail(r->c.err, TS_ELIMIT, off, "it writes more than %" PRIu64 " bytes of memory", MAX_EVENT_DATA);
+}
+
+/* Memory's bytes, as many at a time as the window has. */
+static bool read_contents(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_t len)
+{
+	bool is_past = false; /* beyond the last address */
+
+	if (len > r->rec->end - r->c.off || len > MAX_EVENT_DATA - r->data_len)
+		return fail_long(r, off, addr, len);
+	r->data_len += len;
+	while (len && look_ahead(r) && r->c.left) {
+		uint64_t n = len < r->c.left ? len : r->c.left;
+		const uint8_t *p = ts_take(&r->c, n);
+
+		if (!is_past)
+			write_piece(r, addr, p, n);
+		is_past |= n > UINT64_MAX - addr;
+		addr += n;
+		len -= n;
+	}
+	return !len || ts_take(&r->c, len);
+}
+
+static inline bool read_memory(struct rvn_reader *r)
+{
+	unsigned addr_len = r->rec->addr_len;
+	uint64_t off = r->c.off, addr, len;
+	const uint8_t *p;
+
+	if (!look_ahead(r))
+		return false;
+	p = ts_take(&r->c, addr_len + 1u);
+	if (!p)
+		return false;
+	addr = rvn_le(p, addr_len);
+	len = p[addr_len];
+	if (__builtin_expect(len == RVN_LONG_LEN, 0)) {
+		p = ts_take(&r->c, addr_len);
+		if (!p)
+			return false;
+		len = rvn_le(p, addr_len);
+	}
+	return read_contents(r, off, addr, len);
+}
+
+/* ------------------------------------------------------------------------------------------------ registers */
+
+/* A register whose value the reader keeps has changed. */
+static inline void note_change(struct rvn_reader *r, uint16_t ordinal, const struct rvn_reg *reg)
+{
+	if (reg->role == RVN_X87) {
+		r->is_x87_changed = true;
+	} else if (reg->role != RVN_PC && r->noted[reg->target] != r->n + 1) {
+		r->noted[reg->target] = r->n + 1;
+		r->changed[r->n_changed++] = ordinal;
+	}
+}
+
+static inline uint8_t *kept_value(const struct rvn_reader *r, const struct rvn_reg *reg)
+{
+	return r->kept + reg->kept;
+}
+
+static void add_bytes(uint8_t *value, const uint8_t *operand, unsigned len)
+{
+	unsigned carry = 0;
+
+	for (unsigned i = 0; i < len; i++) {
+		carry += (unsigned)value[i] + operand[i];
+		value[i] = (uint8_t)carry;
+		carry >>= 8;
+	}
+}
+
+static void operate(struct rvn_reader *r, const struct rvn_op *op)
+{
+	const struct rvn_reg *reg = &r->rec->regs[op->reg];
+	uint8_t *value = kept_value(r, reg);
+
+	switch ((enum rvn_op_kind)op->kind) {
+	case RVN_SET:
+		memcpy(value, op->operand, reg->len);
+		break;
+	case RVN_ADD:
+		add_bytes(value, op->operand, reg->len);
+		break;
+	case RVN_AND:
+		for (unsigned i = 0; i < reg->len; i++)
+			value[i] &= op->operand[i];
+		break;
+	case RVN_OR:
+		for (unsigned i = 0; i < reg->len; i++)
+			value[i] |= op->operand[i];
+		break;
+	}
+	note_change(r, op->reg, reg);
+}
+
+static inline bool read_register(struct rvn_reader *r)
+{
+	const struct rvn *rec = r->rec;
+	const struct rvn_reg *reg;
+	uint64_t off = r->c.off;
+	uint16_t id, ordinal;
+	const uint8_t *value;
+
+	if (!look_ahead(r))
+		return false;
+	id = ts_u8(&r->c);
+	if (__builtin_expect(id == RVN_LONG_ID, 0))
+		id = ts_u16le(&r->c);
+	if (id < 256 && rec->ops[id].reg != RVN_NO_REG) {
+		operate(r, &rec->ops[id]);
+		return ts_ok(&r->c);
+	}
+	ordinal = rec->reg_of_id[id];
+	if (__builtin_expect(ordinal == RVN_NO_REG, 0))
+		return ts_fail(r->c.err, TS_ECORRUPT, off, "there is no register of id %u", id);
+	reg = &rec->regs[ordinal];
+	value = ts_take(&r->c, reg->len);
+	if (!value)
+		return false;
+	if (reg->kept == RVN_NOT_KEPT) {
+		rvn_tell_register(reg, value, r->out);
+	} else {
+		memcpy(kept_value(r, reg), value, reg->len);
+		note_change(r, ordinal, reg);
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ events */
+
+/* Something other than an instruction: its description. */
+static bool read_other(struct rvn_reader *r)
+{
+	uint64_t off = r->c.off;
+	uint8_t type = ts_u8(&r->c), len;
+	struct ts_event *ev;
+	const uint8_t *text;
+	size_t n;
+
+	if (ts_ok(&r->c) && type != EVENT_OTHER)
+		return ts_fail(r->c.err, TS_ECORRUPT, off, "an event of type %u, only 255 is known", type);
+	len = ts_u8(&r->c);
+	text = ts_take(&r->c, len);
+	ev = text ? ts_steps_event(r->out, TS_EV_INTERRUPT) : NULL;
+	if (!ev)
+		return ts_ok(&r->c);
+	n = len < sizeof(ev->text) ? len : sizeof(ev->text) - 1;
+	for (size_t i = 0; i < n; i++)
+		ev->text[i] = text[i] >= ' ' && text[i] < 0x7f ? (char)text[i] : '?';
+	ev->text[n] = '\0';
+	return true;
+}
+
+static inline bool read_entries(struct rvn_reader *r, uint8_t diff)
+{
+	for (unsigned n = (diff & 15) == MORE ? 14 : diff & 15; n; n--)
+		if (!read_memory(r))
+			return false;
+	for (unsigned n = diff >> 4 == MORE ? 14 : diff >> 4; n; n--)
+		if (!read_register(r))
+			return false;
+	return true;
+}
+
+static inline bool is_continued(uint8_t diff)
+{
+	return (diff & 15) == MORE || diff >> 4 == MORE;
+}
+
+static bool read_event(struct rvn_reader *r, bool *is_other)
+{
+	uint8_t diff = ts_u8(&r->c);
+
+	*is_other = diff == OTHER_FOLLOWS;
+	if (__builtin_expect(*is_other, 0)) {
+		if (!read_other(r))
+			return false;
+		diff = ts_u8(&r->c);
+	}
+	if (!ts_ok(&r->c) || !read_entries(r, diff))
+		return false;
+	while (__builtin_expect(is_continued(diff), 0)) {
+		if (!look_ahead(r))
+			return false;
+		diff = ts_u8(&r->c);
+		if (diff == OTHER_FOLLOWS)
+			return ts_fail(r->c.err, TS_ECORRUPT, r->c.off - 1, "a continuation with 255, which begins another event");
+		if (!ts_ok(&r->c) || !read_entries(r, diff))
+			return false;
+	}
+	return true;
+}
+
+/* Effects of the registers that were kept back to the event's end. */
+static void tell_changes(struct rvn_reader *r)
+{
+	const struct rvn *rec = r->rec;
+	uint8_t x87[RVN_X87_LEN];
+
+	for (unsigned i = 0; i < r->n_changed; i++)
+		rvn_tell_register(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
+	r->n_changed = 0;
+	if (__builtin_expect(!r->is_x87_changed, 1))
+		return;
+	r->is_x87_changed = false;
+	rvn_make_x87(rec, r->kept, x87);
+	for (unsigned i = 0; i < RVN_N_ST; i++) {
+		uint32_t len, at = rvn_x87_at(i, &len);
+
+		if (memcmp(x87 + at, r->x87 + at, len) && rvn_has_x87(rec, i))
+			ts_steps_value(r->out, TS_FX_REG_WRITE, rec->x87_off + at, x87 + at, len);
+	}
+	memcpy(r->x87, x87, sizeof(x87));
+}
+
+static uint64_t pc_of(const struct rvn_reader *r)
+{
+	return rvn_le(r->kept + r->rec->regs[r->rec->pc].kept, 8);
+}
+
+/* The bytes end between two events. */
+static enum ts_next end_of_bytes(struct rvn_reader *r)
+{
+	const struct rvn *rec = r->rec;
+
+	if (rec->n_events != UINT64_MAX)
+		ts_fail(r->c.err, TS_ETRUNC, r->c.off, "events: %" PRIu64 " are promised, but the bytes end after %" PRIu64, rec->n_events,
+			r->n);
+	else if (rec->is_unfinished)
+		ts_fail(r->c.err, TS_ETRUNC, r->c.off, "the recording was not finished: it ends after %" PRIu64 " events", r->n);
+	return r->c.err->code == TS_OK ? TS_END : TS_FAIL;
+}
+
+static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+{
+	struct rvn_reader *r = (struct rvn_reader *)base;
+	const uint32_t n_effects = out->n_effects, n_data = out->n_data, n_events = out->n_events;
+	uint64_t pc = pc_of(r), start = r->c.off, len;
+	bool is_other;
+
+	r->c.err = err;
+	if (r->n == r->rec->n_events)
+		return TS_END;
+	if (look_ahead(r) && !r->c.left)
+		return end_of_bytes(r);
+	r->out = out;
+	r->data_len = 0;
+	if (!ts_ok(&r->c) || !read_event(r, &is_other)) {
+		out->n_effects = n_effects;
+		out->n_data = n_data;
+		out->n_events = n_events;
+		go_to(r, start);
+		ts_fail_prefix(err, "event %" PRIu64, r->n);
+		return TS_FAIL;
+	}
+	tell_changes(r);
+	r->n++;
+	if (r->n > r->rec->n_walked)
+		r->rec->n_walked = r->n;
+	r->base.end.pc = pc_of(r);
+	len = r->base.end.pc - pc;
+	ts_steps_close(out, pc, len <= MAX_INSN_LEN && !is_other ? (uint16_t)len : 0, 0);
+	return TS_ITEM;
+}
+
+/* ------------------------------------------------------------------------------------------------ decode points */
+
+/* A decode point: offset, number of the event, what is kept; of x87 only if it is not as at position 0. */
+static void save(const struct ts_reader *base, struct ts_buf *b)
+{
+	const struct rvn_reader *r = (const struct rvn_reader *)base;
+	const struct rvn *rec = r->rec;
+	uint32_t len = rec->kept_len - rec->kept_x87;
+
+	ts_buf_put(b, &r->c.off, sizeof(r->c.off));
+	ts_buf_put(b, &r->n, sizeof(r->n));
+	ts_buf_put(b, r->kept, rec->kept_x87);
+	if (memcmp(r->kept + rec->kept_x87, rec->kept + rec->kept_x87, len))
+		ts_buf_put(b, r->kept + rec->kept_x87, len);
+}
+
+/* Go to a place with the values in r->kept. */
+static void start_at(struct rvn_reader *r, uint64_t off, uint64_t n)
+{
+	go_to(r, off);
+	r->n = n;
+	r->n_changed = 0;
+	r->is_x87_changed = false;
+	memset(r->noted, 0, sizeof(r->noted));
+	rvn_make_x87(r->rec, r->kept, r->x87);
+	r->base.end = (struct ts_end){ .pc = pc_of(r), .has_pc = true };
+}
+
+static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+{
+	struct rvn_reader *r = (struct rvn_reader *)base;
+	const struct rvn *rec = r->rec;
+	struct ts_cursor c = ts_cursor(point, len, 0, "decode point", err);
+	const uint8_t *place = ts_take(&c, 16), *kept = ts_take(&c, rec->kept_x87);
+	uint64_t off, n;
+
+	if (!place || !kept)
+		return false;
+	memcpy(&off, place, 8);
+	memcpy(&n, place + 8, 8);
+	if (off < rec->first || off > rec->end || (c.left && c.left != rec->kept_len - rec->kept_x87))
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point that is none of this trace");
+	memcpy(r->kept, kept, rec->kept_x87);
+	memcpy(r->kept + rec->kept_x87, c.left ? c.p : rec->kept + rec->kept_x87, rec->kept_len - rec->kept_x87);
+	start_at(r, off, n);
+	return true;
+}
+
+static void close_reader(struct ts_reader *base)
+{
+	struct rvn_reader *r = (struct rvn_reader *)base;
+
+	free(r->window);
+	free(r->kept);
+	free(r);
+}
+
+struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
+{
+	static const struct ts_reader_ops ops = { .next = next, .save = save, .resume = resume, .close = close_reader };
+	struct rvn_reader *r = calloc(1, sizeof(*r));
+
+	if (r) {
+		r->base.ops = &ops;
+		r->rec = rec;
+		r->window = malloc(WINDOW_LEN);
+		r->kept = malloc(rec->kept_len);
+	}
+	if (!r || !r->window || !r->kept) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+		if (r)
+			close_reader(&r->base);
+		return NULL;
+	}
+	memcpy(r->kept, rec->kept, rec->kept_len);
+	start_at(r, rec->first, 0);
+	return &r->base;
+}

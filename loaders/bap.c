@@ -8,12 +8,13 @@
  *	 16   8  architecture, 24 8 machine: numbers of an old BFD (bap_arch.c)
  *	 32   8  n, how many frames; 0 until the recorder closes the file
  *	 40   8  T, file offset of the index; 0 until then
- *	 48   8  from version 2 on: length of the meta frame, which says who recorded what; then the meta frame
+ *	 48   8  from version 2 on: length of the meta frame, which says who recorded what; then it
  *	  .      frames: length (8), message; one behind the other
  *	  T   8  m, then file offsets (8 each) of frames m, 2m, ...
  *
- * Numbers are little-endian whatever the target.  Messages are those of bap_schema.c, in protobuf's encoding.  Four revisions of
- * recorders write four forms of the index, most of which their own readers refuse: it is compared, and never needed.
+ * Numbers are little-endian whatever the target.  Messages are those of bap_schema.c, in protobuf's encoding.
+ * Four revisions of recorders write four forms of the index, most of which their own readers refuse: it is
+ * compared, and never needed.
  */
 #include "bap_reader.h"
 #include "bap_scan.h"
@@ -31,9 +32,9 @@
 static const uint8_t magic[8] = { 0x25, 0x60, 0xaf, 0x8a, 0x82, 0x28, 0x7c, 0x67 };
 
 #define HEADER_LEN 48
-#define MAX_META (UINT64_C(64) << 20)
+#define MAX_META   (UINT64_C(64) << 20)
 
-/* ------------------------------------------------------------------------------------------------ header */
+/* ------------------------------------------------------------------------------------------------- header */
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 {
@@ -52,7 +53,8 @@ static bool is_swapped_magic(const uint8_t *p)
 static bool check_header(const struct bap *rec, struct ts_error *err)
 {
 	if (rec->version < 1 || rec->version > 3)
-		return ts_fail(err, TS_EUNSUPPORTED, 8, "version %" PRIu64 ", versions 1 to 3 are known", rec->version);
+		return ts_fail(err, TS_EUNSUPPORTED, 8, "version %" PRIu64 ", versions 1 to 3 are known",
+			       rec->version);
 	if (!bap_arch_name(rec->arch))
 		return ts_fail(err, TS_EUNSUPPORTED, 16, "unknown architecture %" PRIu64, rec->arch);
 	return true;
@@ -67,10 +69,13 @@ static bool read_header(struct bap *rec, uint64_t *toc, struct ts_error *err)
 	if (!ts_source_read(rec->src, 0, bytes, sizeof(bytes), &got, err))
 		return false;
 	if (got < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)))
-		return ts_fail(err, TS_EUNSUPPORTED, 0, got >= sizeof(magic) && is_swapped_magic(bytes) ?
-			       "the magic number of BAP's frames in the wrong byte order" : "not BAP's frames: the magic number is not there");
+		return ts_fail(err, TS_EUNSUPPORTED, 0,
+			       got >= sizeof(magic) && is_swapped_magic(bytes)
+				       ? "the magic number of BAP's frames in the wrong byte order"
+				       : "not BAP's frames: the magic number is not there");
 	if (got < HEADER_LEN)
-		return ts_fail(err, TS_ETRUNC, 0, "the header has %d bytes but the file only %zu", HEADER_LEN, got);
+		return ts_fail(err, TS_ETRUNC, 0, "the header has %d bytes but the file only %zu", HEADER_LEN,
+			       got);
 	c = ts_cursor(bytes + sizeof(magic), sizeof(bytes) - sizeof(magic), sizeof(magic), "header", err);
 	rec->version = ts_u64le(&c);
 	rec->arch = ts_u64le(&c);
@@ -80,7 +85,7 @@ static bool read_header(struct bap *rec, uint64_t *toc, struct ts_error *err)
 	return check_header(rec, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ meta frame */
+/* --------------------------------------------------------------------------------------------- meta frame */
 
 /* Text of the trace that people will see. */
 static void put_printable(char *out, size_t out_len, const struct pb_value *v)
@@ -135,7 +140,8 @@ static bool read_target(struct bap *rec, struct ts_cursor c)
 	if (!pb_read(&c, &bap_target, &m))
 		return false;
 	if (m.v[TARGET_PATH - 1].n)
-		rec->base.exec_path = strndup((const char *)m.v[TARGET_PATH - 1].p, (size_t)m.v[TARGET_PATH - 1].n);
+		rec->base.exec_path =
+			strndup((const char *)m.v[TARGET_PATH - 1].p, (size_t)m.v[TARGET_PATH - 1].n);
 	while (pb_next_of(&args, &bap_target, TARGET_ARGS, &item)) {
 		ts_buf_put(&rec->base.cmdline, item.p, item.left);
 		ts_buf_putc(&rec->base.cmdline, 0);
@@ -164,7 +170,8 @@ static bool read_meta(struct bap *rec, struct ts_error *err)
 	len = ts_u64le(&c);
 	rec->first = HEADER_LEN + sizeof(bytes);
 	if (len > file_len - rec->first)
-		return ts_fail(err, TS_ETRUNC, HEADER_LEN, "a meta frame of %" PRIu64 " bytes, but %" PRIu64 " bytes are left", len,
+		return ts_fail(err, TS_ETRUNC, HEADER_LEN,
+			       "a meta frame of %" PRIu64 " bytes, but %" PRIu64 " bytes are left", len,
 			       file_len - rec->first);
 	if (len > MAX_META)
 		return ts_fail(err, TS_ELIMIT, HEADER_LEN, "a meta frame of %" PRIu64 " bytes", len);
@@ -179,7 +186,7 @@ static bool read_meta(struct bap *rec, struct ts_error *err)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ frames' range */
+/* ------------------------------------------------------------------------------------------ frames' range */
 
 /* The index behind the frames, as far as it can be compared. */
 static void find_toc(struct bap *rec, uint64_t toc)
@@ -197,12 +204,15 @@ static void find_toc(struct bap *rec, uint64_t toc)
 	rec->toc_n = left / 8;
 	rec->toc_first = !rec->toc_n || ts_u64le(&c) != HEADER_LEN;
 	if (!rec->toc_step)
-		ts_recording_warn(&rec->base, "the index says that it has an entry every 0 frames; it is not used");
+		ts_recording_warn(&rec->base,
+				  "the index says that it has an entry every 0 frames; it is not used");
 	if (left % 8)
 		ts_recording_warn(&rec->base, "%" PRIu64 " bytes stand behind the index", left % 8);
 	if (rec->toc_step && rec->toc_n > rec->n_frames / rec->toc_step + 1)
-		ts_recording_warn(&rec->base, "the index has %" PRIu64 " entries for %" PRIu64 " frames, one for every %" PRIu64, rec->toc_n,
-				  rec->n_frames, rec->toc_step);
+		ts_recording_warn(&rec->base,
+				  "the index has %" PRIu64 " entries for %" PRIu64
+				  " frames, one for every %" PRIu64,
+				  rec->toc_n, rec->n_frames, rec->toc_step);
 }
 
 static void find_end(struct bap *rec, uint64_t toc)
@@ -211,16 +221,21 @@ static void find_end(struct bap *rec, uint64_t toc)
 
 	rec->end = len;
 	if (!toc && !rec->n_frames) {
-		ts_recording_warn(&rec->base, "the recorder did not finish the trace: its last frames are missing");
+		ts_recording_warn(&rec->base,
+				  "the recorder did not finish the trace: its last frames are missing");
 	} else if (!toc) {
-		ts_recording_warn(&rec->base, "the header says %" PRIu64 " frames but not where the index is", rec->n_frames);
+		ts_recording_warn(&rec->base, "the header says %" PRIu64 " frames but not where the index is",
+				  rec->n_frames);
 	} else if (toc < rec->first || len < 8 || toc > len - 8) {
-		ts_recording_warn(&rec->base, "the index is said to be at 0x%" PRIx64 ", which is outside of the frames", toc);
+		ts_recording_warn(&rec->base,
+				  "the index is said to be at 0x%" PRIx64 ", which is outside of the frames",
+				  toc);
 	} else {
 		rec->end = toc;
 		rec->is_closed = true;
 		if (!rec->n_frames)
-			ts_recording_warn(&rec->base, "the header says that there are no frames, but has an index");
+			ts_recording_warn(&rec->base,
+					  "the header says that there are no frames, but has an index");
 		find_toc(rec, toc);
 	}
 }
@@ -233,7 +248,8 @@ static uint8_t elf_order(const char *path)
 	struct ts_error err = { 0 };
 	struct ts_source *src = path ? ts_source_open(path, &err) : NULL;
 	uint8_t ident[6] = { 0 };
-	bool is_elf = src && ts_source_read_all(src, 0, ident, sizeof(ident), &err) && !memcmp(ident, "\177ELF", 4);
+	bool is_elf =
+		src && ts_source_read_all(src, 0, ident, sizeof(ident), &err) && !memcmp(ident, "\177ELF", 4);
 
 	ts_source_close(src);
 	return is_elf ? ident[5] : 0;
@@ -250,7 +266,9 @@ static const struct ts_arch *other_arch(struct bap *rec)
 	};
 	const char *name = bap_arch_name(rec->arch);
 
-	ts_recording_warn(&rec->base, "no registers are known of architecture %s: only positions and memory are served, and gdb can't take them",
+	ts_recording_warn(&rec->base,
+			  "no registers are known of architecture %s: only positions and memory are served, "
+			  "and gdb can't take them",
 			  name);
 	rec->other = (struct ts_arch){
 		.name = name,
@@ -280,7 +298,10 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec)
 	return other ? other : arch;
 }
 
-/* The recorder that lists all registers before each instruction says so nowhere: its file version and its case do. */
+/*
+ * The recorder that lists all registers before each instruction says so nowhere: its file version and its
+ * case do.
+ */
 static void tell_recorder(struct bap *rec)
 {
 	if (rec->version == 1)
@@ -296,7 +317,8 @@ static void tell_system(struct bap *rec)
 	if (path && isalpha((unsigned char)path[0]) && path[1] == ':') {
 		rec->base.osabi = "Windows";
 		snprintf(rec->base.os, sizeof(rec->base.os), "windows");
-	} else if (rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP || rec->recorder == BAP_SNAPSHOT || path) {
+	} else if (rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP ||
+		   rec->recorder == BAP_SNAPSHOT || path) {
 		rec->base.osabi = "GNU/Linux";
 		snprintf(rec->base.os, sizeof(rec->base.os), "linux");
 	}
@@ -339,7 +361,7 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ recording */
+/* ---------------------------------------------------------------------------------------------- recording */
 
 static void close_recording(struct ts_recording *base)
 {
@@ -369,14 +391,15 @@ static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts
 	rec->addr_mask = UINT64_MAX;
 	arch = choose_arch(rec, opt ? opt->exec : NULL);
 	rec->addr_mask = ts_arch_addr_mask(arch);
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %" PRIu64 "%s%.40s", rec->version, *rec->tracer ? ", " : "",
-		 rec->tracer);
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %" PRIu64 "%s%.40s", rec->version,
+		 *rec->tracer ? ", " : "", rec->tracer);
 	rec->base.has_reads = true;
 	rec->base.has_syscalls = rec->recorder == BAP_PIN || rec->recorder == BAP_PIN_OLD;
 	return choose_registers(rec, arch, err) && bap_read_initial(rec, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt, struct ts_error *err)
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
 {
 	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
 	struct bap *rec = calloc(1, sizeof(*rec));

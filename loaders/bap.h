@@ -10,16 +10,16 @@
 #include "src/source.h"
 
 /* Frames begin with a length of this many bytes; none of a real recorder is longer than a few kilobytes. */
-#define BAP_LEN_LEN 8
+#define BAP_LEN_LEN   8
 #define BAP_MAX_FRAME (UINT64_C(16) << 20)
 
 /* Who wrote the trace, as far as it matters. */
 enum bap_recorder {
-	BAP_TRACEWRAP,     /* QEMU with "tracewrap": operands only */
-	BAP_OLD_TRACEWRAP, /* its first version: memory operands have the width of a word whatever is accessed */
-	BAP_SNAPSHOT,      /* QEMU's plugin: all registers before each instruction; program counter and x86 flags are stale */
-	BAP_PIN,           /* Pin: operands only */
-	BAP_PIN_OLD,       /* no list of values after an instruction: what is written is listed with its old value */
+	BAP_TRACEWRAP,	   /* QEMU with "tracewrap": operands only */
+	BAP_OLD_TRACEWRAP, /* its first version: memory operands are words, whatever is accessed */
+	BAP_SNAPSHOT,	   /* QEMU's plugin: all registers before each instruction; x86 flags, pc are stale */
+	BAP_PIN,	   /* Pin: operands only */
+	BAP_PIN_OLD,	   /* no list of values after: what is written is listed with its old value */
 	BAP_UNKNOWN,
 };
 
@@ -28,28 +28,28 @@ struct bap {
 	const struct ts_source *src; /* borrowed */
 	uint64_t version, arch, machine;
 	uint64_t n_frames; /* as the header says; 0: unknown */
-	uint64_t first;    /* file offset of the first frame */
-	uint64_t end;      /* of what is behind the last frame */
-	bool is_closed;    /* the recorder ended as it should: the index is there */
+	uint64_t first;	   /* file offset of the first frame */
+	uint64_t end;	   /* of what is behind the last frame */
+	bool is_closed;	   /* the recorder ended as it should: the index is there */
 	enum bap_recorder recorder;
-	char tracer[64];   /* name and version, printable */
+	char tracer[64];       /* name and version, printable */
 	uint64_t first_thread; /* id of the thread that executes the first instruction */
-	bool is_mem_reversed; /* memory values are numbers, least significant byte first, on a big-endian target */
-	bool has_modes;    /* ARM: each frame says which instruction set it is of */
+	bool is_mem_reversed;  /* big-endian, but memory values are numbers, least significant byte first */
+	bool has_modes;	       /* ARM: each frame says which instruction set it is of */
 	uint64_t addr_mask;
 	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
 	struct bap_names names;
 
 	/* The index behind the frames, to be compared with what is found. */
-	uint64_t toc_step;     /* frames an entry; 0: it is not compared */
-	uint64_t toc_n;        /* entries */
-	uint64_t toc_first;    /* 1: entry 0 is of frame toc_step; 0: of frame 0, of which it only says where the meta frame is */
+	uint64_t toc_step;  /* frames an entry; 0: it is not compared */
+	uint64_t toc_n;	    /* entries */
+	uint64_t toc_first; /* 1: entry 0 is of frame toc_step; 0: it says where the meta frame is */
 
 	/* While the trace is read for the first time: */
-	uint64_t read_until; /* frames that begin before this offset have been looked at, their oddities counted */
+	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
 	uint64_t n_walked;
 	uint32_t n_modules;
-	bool is_walked;      /* to its end */
+	bool is_walked; /* to its end */
 };
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * The tables of machines and of register names.
  *
- * Recorders call a register what their emulator, Pin, or gdb calls it: "RAX", "R_EAX_32", "R31".  All spellings that are known
- * go into one table of names when a trace is opened; case does not count.
+ * Recorders call a register what their emulator, Pin, or gdb calls it: "RAX", "R_EAX_32", "R31".  All
+ * spellings that are known go into one table of names when a trace is opened; case does not count.
  */
 #include "bap_arch.h"
 
@@ -14,12 +14,17 @@
 
 /* By number. */
 static const char *const arch_names[] = {
-	"unknown", "obscure", "m68k", "vax", "i960", "or32", "sparc", "spu", "mips", "i386", "l1om", "we32k", "tahoe", "i860",
-	"i370", "romp", "convex", "m88k", "m98k", "pyramid", "h8300", "pdp11", "plugin", "powerpc", "rs6000", "hppa", "d10v",
-	"d30v", "dlx", "m68hc11", "m68hc12", "z8k", "h8500", "sh", "alpha", "arm", "ns32k", "w65", "tic30", "tic4x", "tic54x",
-	"tic6x", "tic80", "v850", "arc", "m32c", "m32r", "mn10200", "mn10300", "fr30", "frv", "moxie", "mcore", "mep", "ia64",
-	"ip2k", "iq2000", "mt", "pj", "avr", "bfin", "cr16", "cr16c", "crx", "cris", "rx", "s390", "score", "openrisc", "mmix",
-	"xstormy16", "msp430", "xc16x", "xtensa", "z80", "lm32", "microblaze", "6502", "aarch64", "8051", "sm83", "hexagon",
+	"unknown", "obscure", "m68k",  "vax",	  "i960",	"or32",	   "sparc",	"spu",
+	"mips",	   "i386",    "l1om",  "we32k",	  "tahoe",	"i860",	   "i370",	"romp",
+	"convex",  "m88k",    "m98k",  "pyramid", "h8300",	"pdp11",   "plugin",	"powerpc",
+	"rs6000",  "hppa",    "d10v",  "d30v",	  "dlx",	"m68hc11", "m68hc12",	"z8k",
+	"h8500",   "sh",      "alpha", "arm",	  "ns32k",	"w65",	   "tic30",	"tic4x",
+	"tic54x",  "tic6x",   "tic80", "v850",	  "arc",	"m32c",	   "m32r",	"mn10200",
+	"mn10300", "fr30",    "frv",   "moxie",	  "mcore",	"mep",	   "ia64",	"ip2k",
+	"iq2000",  "mt",      "pj",    "avr",	  "bfin",	"cr16",	   "cr16c",	"crx",
+	"cris",	   "rx",      "s390",  "score",	  "openrisc",	"mmix",	   "xstormy16", "msp430",
+	"xc16x",   "xtensa",  "z80",   "lm32",	  "microblaze", "6502",	   "aarch64",	"8051",
+	"sm83",	   "hexagon",
 };
 
 /* Machines of the model; the first line that fits counts. */
@@ -62,16 +67,18 @@ const struct ts_arch *bap_arch_model(uint64_t number, uint64_t machine, bool *is
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ names */
+/* -------------------------------------------------------------------------------------------------- names */
 
 static void add_key(struct bap_names *t, const char *name, const struct bap_slot *slot)
 {
+	uint8_t bytes[BAP_MAX_NAME] = { 0 };
 	size_t len = strlen(name);
 	uint64_t key[2];
 
 	if (len > BAP_MAX_NAME)
 		return;
-	bap_name_key(name, len, key);
+	memcpy(bytes, name, len);
+	bap_name_key(bytes, len, key);
 	for (uint32_t i = bap_name_hash(key);; i++) {
 		struct bap_slot *s = &t->slots[i % BAP_N_SLOTS];
 
@@ -97,9 +104,10 @@ static void add(struct bap_names *t, const char *name, const struct bap_slot *sl
 	}
 }
 
-/* The @len bytes from byte @at (0: the lowest) of a register of the set, if it is there, under another name. */
-static void add_part(struct bap_names *t, const struct ts_regset *set, const char *name, const char *reg, uint16_t at,
-		     uint16_t len, uint16_t extend)
+/* The @len bytes from byte @at (0: the lowest) of a register of the set, if it is there, under another name.
+ */
+static void add_part(struct bap_names *t, const struct ts_regset *set, const char *name, const char *reg,
+		     uint16_t at, uint16_t len, uint16_t extend)
 {
 	int i = ts_regset_find(set, reg);
 	struct bap_slot slot = { .kind = BAP_SLOT_REG, .len = len, .extend = extend };
@@ -144,8 +152,8 @@ static void add_flag(struct bap_names *t, const char *name, uint8_t shift, uint8
 }
 
 /* A register that is logged in bits; @names are those under which it comes whole. */
-static void add_group(struct bap_names *t, const struct ts_regset *set, const char *reg, uint32_t usual, uint32_t need,
-		      const char *name)
+static void add_group(struct bap_names *t, const struct ts_regset *set, const char *reg, uint32_t usual,
+		      uint32_t need, const char *name)
 {
 	const struct ts_reg *r = &set->regs[ts_regset_find(set, reg)];
 	const struct bap_slot slot = {
@@ -162,15 +170,16 @@ static void add_group(struct bap_names *t, const struct ts_regset *set, const ch
 	add(t, name, &slot);
 }
 
-/* ------------------------------------------------------------------------------------------------ families */
+/* ----------------------------------------------------------------------------------------------- families */
 
 static void add_x86_flags(struct bap_names *t, const struct ts_regset *set)
 {
 	static const struct {
 		const char *name;
 		uint8_t bit;
-	} flags[] = { { "cf", 0 }, { "pf", 2 }, { "af", 4 }, { "zf", 6 }, { "sf", 7 }, { "tf", 8 }, { "if", 9 },
-		      { "df", 10 }, { "of", 11 }, { "nt", 14 }, { "rf", 16 }, { "vm", 17 }, { "ac", 18 } };
+	} flags[] = { { "cf", 0 },  { "pf", 2 },  { "af", 4 },	{ "zf", 6 },  { "sf", 7 },
+		      { "tf", 8 },  { "if", 9 },  { "df", 10 }, { "of", 11 }, { "nt", 14 },
+		      { "rf", 16 }, { "vm", 17 }, { "ac", 18 } };
 
 	add_group(t, set, "eflags", 0x202, 0x8d5, "rflags");
 	for (size_t i = 0; i < COUNT(flags); i++)
@@ -203,8 +212,9 @@ static void add_x86(struct bap_names *t, const struct ts_regset *set)
 {
 	static const char letters[] = "abcd";
 	static const char *const rest[] = { "si", "di", "bp", "sp" };
-	static const char *const ignored[] = { "k_gs_base", "cr0", "cr2", "cr3", "cr4", "cr8", "efer", "dflag", "cs_base",
-					       "ds_base", "es_base", "ss_base" };
+	static const char *const ignored[] = { "k_gs_base", "cr0",     "cr2",	  "cr3",
+					       "cr4",	    "cr8",     "efer",	  "dflag",
+					       "cs_base",   "ds_base", "es_base", "ss_base" };
 	bool is_64 = set->arch->addr_bits == 64;
 	uint16_t extend = is_64 ? 8 : 0;
 	char reg[8], name[8];
@@ -334,9 +344,10 @@ static void add_ppc(struct bap_names *t, const struct ts_regset *set)
 
 static void add_mips(struct bap_names *t, const struct ts_regset *set)
 {
-	static const char *const names[] = { "zero", "at", "v0", "v1", "a0", "a1", "a2", "a3", "t0", "t1", "t2",
-					     "t3", "t4", "t5", "t6", "t7", "s0", "s1", "s2", "s3", "s4", "s5",
-					     "s6", "s7", "t8", "t9", "k0", "k1", "gp", "sp", "s8", "ra" };
+	static const char *const names[] = { "zero", "at", "v0", "v1", "a0", "a1", "a2", "a3",
+					     "t0",   "t1", "t2", "t3", "t4", "t5", "t6", "t7",
+					     "s0",   "s1", "s2", "s3", "s4", "s5", "s6", "s7",
+					     "t8",   "t9", "k0", "k1", "gp", "sp", "s8", "ra" };
 	char reg[8];
 
 	for (unsigned i = 0; i < COUNT(names); i++) {

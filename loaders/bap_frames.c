@@ -28,15 +28,14 @@ static bool is_seen_memory(const struct bap_reader *r, const struct bap_op *op)
 
 /* The list before the instruction. */
 static bool read_pre_list(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
-			  struct ts_cursor *frame, unsigned *n_operands)
+			  struct ts_cursor *frame, bool *has_operands)
 {
-	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame), item;
+	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame);
 	struct bap_op op;
 
-	while (pb_next_item(&list, &bap_operand_list, &item)) {
-		++*n_operands;
-		if (!bap_op_read(r, &item, &op))
-			continue;
+	bap_start_list(r);
+	*has_operands |= list.left > 0;
+	while (bap_op_next(r, &list, &op)) {
 		if (op.slot)
 			bap_op_see(r, t, &op);
 		else if (!is_seen_memory(r, &op))
@@ -54,24 +53,22 @@ static bool read_pre_list(struct bap_reader *r, struct bap_thread *t, const stru
 static void lose_written(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
 			 struct ts_cursor *frame)
 {
-	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame), item;
+	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame);
 	struct bap_op op;
 
-	while (pb_next_item(&list, &bap_operand_list, &item))
-		if (bap_op_read(r, &item, &op) && op.is_written)
+	while (bap_op_next(r, &list, &op))
+		if (op.is_written)
 			bap_op_lose(r, t, &op);
 }
 
 static bool read_post_list(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
-			   struct ts_cursor *frame, unsigned *n_operands)
+			   struct ts_cursor *frame, bool *has_operands)
 {
-	struct ts_cursor list = pb_sub(std, STD_POST_LIST, frame), item;
+	struct ts_cursor list = pb_sub(std, STD_POST_LIST, frame);
 	struct bap_op op;
 
-	while (pb_next_item(&list, &bap_operand_list, &item)) {
-		++*n_operands;
-		if (!bap_op_read(r, &item, &op))
-			continue;
+	*has_operands |= list.left > 0;
+	while (bap_op_next(r, &list, &op)) {
 		if (op.slot)
 			bap_op_write(r, t, &op);
 		else
@@ -87,7 +84,7 @@ static bool read_post_list(struct bap_reader *r, struct bap_thread *t, const str
 static bool syscall_number(struct bap_reader *r, const struct bap_thread *t, uint64_t *number)
 {
 	const char *reg = r->rec->addr_mask == UINT64_MAX ? "rax" : "eax";
-	const struct bap_slot *s = bap_names_find(&r->rec->names, (const uint8_t *)reg, 3);
+	const struct bap_slot *s = bap_names_find(&r->rec->names, reg, 3);
 
 	if (s->kind != BAP_SLOT_REG || memchr(t->state + s->off, BAP_UNTOLD, s->len))
 		return false;
@@ -132,7 +129,7 @@ bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread *
 		  uint16_t *insn_len)
 {
 	bool is_arm = r->rec->arch == BAP_ARCH_ARM && r->rec->names.n_flags;
-	unsigned n_operands = 0;
+	bool has_operands = false;
 	struct pb_message std;
 	const struct pb_value *raw = &std.v[STD_RAWBYTES - 1];
 
@@ -148,15 +145,15 @@ bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread *
 	see_code(r, *pc, raw);
 	if (is_arm)
 		bap_see_mode(r, *t, &std);
-	if (!read_pre_list(r, *t, &std, c, &n_operands))
+	if (!read_pre_list(r, *t, &std, c, &has_operands))
 		return false;
 	take_pending(r, *t, *pc);
 	bap_age_writes(*t);
 	if (!pb_has(&std, STD_POST_LIST))
 		lose_written(r, *t, &std, c);
-	if (!read_post_list(r, *t, &std, c, &n_operands))
+	if (!read_post_list(r, *t, &std, c, &has_operands))
 		return false;
-	if (!n_operands)
+	if (!has_operands)
 		bap_lose_unlogged(r, *t, raw);
 	else if (r->rec->recorder == BAP_TRACEWRAP || r->rec->recorder == BAP_OLD_TRACEWRAP)
 		bap_lose_helpers(r, *t, raw);
@@ -293,7 +290,7 @@ static bool read_key_value(struct bap_reader *r, struct bap_thread *t, struct ts
 		return false;
 	op.value = m.v[VALUE_VALUE - 1].p;
 	op.len = (uint32_t)m.v[VALUE_VALUE - 1].n;
-	if (!op.value || !op.len || !bap_op_place(r, &m.v[VALUE_SPECIFIC - 1], c, &op))
+	if (!op.value || !op.len || !bap_op_place(r, &m, c, &op))
 		return ts_ok(c);
 	op.bits = bap_op_bits(r, m.v[VALUE_BIT_LENGTH - 1].n, op.len);
 	op.len = (op.bits + 7) / 8;
@@ -354,7 +351,7 @@ static bool read_key(struct bap_reader *r, struct ts_cursor *c)
 
 	if (!pb_read(c, &bap_key, &m))
 		return false;
-	r->serial++;
+	bap_start_list(r);
 	lists = pb_sub(&m, 1, c);
 	while (pb_next_item(&lists, &bap_tagged_lists, &item))
 		if (!read_key_list(r, &item))
@@ -370,8 +367,6 @@ bool bap_read_other(struct bap_reader *r, unsigned kind, struct ts_cursor *body)
 	case FRAME_TAINT_INTRO: return read_taint_intro(r, body);
 	case FRAME_MODLOAD: return read_modload(r, body);
 	case FRAME_KEY: return read_key(r, body);
-	default:
-		bap_warn(r, "frames of a kind that is not known are left out");
-		return true;
+	default: bap_warn(r, "frames of a kind that is not known are left out"); return true;
 	}
 }

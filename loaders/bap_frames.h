@@ -14,8 +14,10 @@
 bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread **t, uint64_t *pc,
 		  uint16_t *insn_len);
 
-/* Read a frame of another @kind (FRAME_SYSCALL, ...; 0: none that is known) into the open step.  False if it
- * is damaged. */
+/*
+ * Read a frame of another @kind (FRAME_SYSCALL, ...; 0: none that is known) into the open step.  False if it
+ * is damaged.
+ */
 bool bap_read_other(struct bap_reader *r, unsigned kind, struct ts_cursor *body);
 
 #endif

@@ -41,12 +41,14 @@ void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_val
 	bap_tell_flags(r, t, 0, ARM_IT, true);
 }
 
-/* What an instruction of which the recorder logs nothing is known to change: that is unknown until it is seen
- * again. */
+/*
+ * What an instruction of which the recorder logs nothing is known to change: that is unknown until it is seen
+ * again.
+ */
 static void lose_named(struct bap_reader *r, struct bap_thread *t, const char *names)
 {
 	for (const char *p = names; *p; p += strlen(p) + 1) {
-		const struct bap_slot *s = bap_names_find(&r->rec->names, (const uint8_t *)p, strlen(p));
+		const struct bap_slot *s = bap_names_find(&r->rec->names, p, strlen(p));
 
 		if (s->kind == BAP_SLOT_REG && t->state[s->off] != BAP_WRITTEN)
 			bap_lose_reg(r, t, s->off, s->len);
@@ -62,8 +64,10 @@ static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
 #define X86_ZF	   UINT32_C(0x40)
 #define X86_STATUS UINT32_C(0x8d5)
 
-/* Opcode and the three bits that extend it of an x86 instruction with one opcode byte behind its prefixes; 0:
- * it is none. */
+/*
+ * Opcode and the three bits that extend it of an x86 instruction with one opcode byte behind its prefixes; 0:
+ * it is none.
+ */
 static unsigned x86_opcode(const struct pb_value *raw)
 {
 	uint64_t i = 0;
@@ -131,7 +135,7 @@ void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, const struct 
 		else if (is_insn(raw, "\x0f\x31", 2) || is_insn(raw, "\x0f\x01\xd0", 3)) /* rdtsc, xgetbv */
 			lose_named(r, t, is_64 ? "rax\0rdx\0" : "eax\0edx\0");
 		else if (!raw->n || is_insn(raw, "\x0f\x05", 2) || /* syscall */
-			 is_insn(raw, "\xcd\x80", 2)) /* int $0x80 */
+			 is_insn(raw, "\xcd\x80", 2))		   /* int $0x80 */
 			lose_named(r, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
 		break;
 	case BAP_ARCH_ARM: /* svc */

@@ -25,16 +25,15 @@ uint32_t bap_op_bits(struct bap_reader *r, uint64_t bit_length, uint64_t len)
 	return (uint32_t)bits;
 }
 
-bool bap_op_place(struct bap_reader *r, const struct pb_value *specific, struct ts_cursor *parent,
+bool bap_op_place(struct bap_reader *r, const struct pb_message *operand, struct ts_cursor *parent,
 		  struct bap_op *op)
 {
-	struct ts_cursor c =
-		ts_cursor(specific->p, (size_t)specific->n, specific->off, parent->what, parent->err);
+	struct ts_cursor c = pb_sub(operand, 1, parent);
 	struct pb_message m, what;
 
 	if (!pb_read(&c, &bap_specific, &m))
 		return false;
-	if (pb_has(&m, SPECIFIC_REG) && (!pb_has(&m, SPECIFIC_MEM) || m.v[1].off > m.v[0].off)) {
+	if (pb_has(&m, SPECIFIC_REG) && (!pb_has(&m, SPECIFIC_MEM) || m.v[1].p > m.v[0].p)) {
 		c = pb_sub(&m, SPECIFIC_REG, parent);
 		if (!pb_read(&c, &bap_reg, &what))
 			return false;
@@ -72,7 +71,62 @@ bool bap_op_check_memory(struct bap_reader *r, const struct bap_op *op)
 	return false;
 }
 
-bool bap_op_read(struct bap_reader *r, struct ts_cursor *c, struct bap_op *op)
+/* Of 16 bytes at @p, are those that @mask has set as in @want? */
+static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8_t mask[16])
+{
+	uint64_t a[2], b[2], m[2];
+
+	memcpy(a, p, 16);
+	memcpy(b, want, 16);
+	memcpy(m, mask, 16);
+	return !(((a[0] ^ b[0]) & m[0]) | ((a[1] ^ b[1]) & m[1]));
+}
+
+/*
+ * An operand of @len bytes as recorders write it: fields in their order, keys and lengths of one byte,
+ *
+ *	0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
+ *	10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
+ *
+ * and nothing about it is odd.  False: it is of another form, or something is; then the schema has to be
+ *asked.
+ */
+static bool read_usual(const struct bap_reader *r, const uint8_t *p, size_t len, struct bap_op *op)
+{
+	static const uint8_t want[16] = { 0x1a, 8, 8, 0, 0x10, 0, 0x18, 0, 0x20, 0, 0x22, 2, 8, 1, 0x2a, 0 };
+	static const uint8_t mask[16] = { 255, 255, 255, 254, 255, 254, 255, 254,
+					  255, 254, 255, 255, 255, 255, 255, 0 };
+	const uint8_t *end = p + len, *behind, *u;
+	uint64_t bits, key[2];
+
+	if (len < 23 || p[0] != 0x0a || p[1] < 4 || p[1] > len - 21 || p[3] != p[1] - 2)
+		return false;
+	behind = p + 2 + p[1];
+	u = pb_get_varint(behind + 1, end, &bits);
+	if (*behind != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || u[15] >= 0x80 ||
+	    u[15] != end - (u + 16) || bits / 2 > u[15] * UINT64_C(8))
+		return false;
+	op->is_read = u[3];
+	op->is_written = u[5];
+	op->value = u + 16;
+	op->bits = bits ? (uint32_t)(bits / 2) : u[15] * 8u;
+	op->len = (op->bits + 7) / 8;
+	if (p[2] == 0x12) {
+		if (p[4] != 0x0a || p[5] != p[1] - 4 || !p[5] || p[5] > BAP_MAX_NAME)
+			return false;
+		bap_name_key(p + 6, p[5], key); /* more bytes than a name has stand behind it */
+		op->slot = bap_names_find_key(&r->rec->names, key);
+		return op->slot->kind != BAP_SLOT_NONE;
+	}
+	op->slot = NULL;
+	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, behind, &op->addr) != behind)
+		return false;
+	op->addr &= r->rec->addr_mask;
+	return op->bits % 8 == 0 && op->len - 1 <= r->rec->addr_mask - op->addr;
+}
+
+/* Any operand, by the schema. */
+static bool read_any(struct bap_reader *r, struct ts_cursor *c, struct bap_op *op)
 {
 	struct pb_message m, usage;
 	struct ts_cursor u;
@@ -84,7 +138,7 @@ bool bap_op_read(struct bap_reader *r, struct ts_cursor *c, struct bap_op *op)
 		return false;
 	op->is_read = usage.v[USAGE_READ - 1].n;
 	op->is_written = usage.v[USAGE_WRITTEN - 1].n;
-	if (!bap_op_place(r, &m.v[OPERAND_SPECIFIC - 1], c, op))
+	if (!bap_op_place(r, &m, c, op))
 		return false;
 	op->value = m.v[OPERAND_VALUE - 1].p;
 	op->len = (uint32_t)m.v[OPERAND_VALUE - 1].n;
@@ -97,15 +151,32 @@ bool bap_op_read(struct bap_reader *r, struct ts_cursor *c, struct bap_op *op)
 	return op->slot || bap_op_check_memory(r, op);
 }
 
-/* The low @len bytes of a value in the target's order. */
-static void to_target(const struct bap *rec, const uint8_t *value, uint32_t len, uint8_t *out)
+static __attribute__((noinline)) bool next_any(struct bap_reader *r, struct ts_cursor *list,
+					       struct bap_op *op)
 {
-	if (!rec->base.regs.arch->is_big_endian) {
-		memcpy(out, value, len);
-		return;
+	struct ts_cursor item;
+
+	while (pb_next_item(list, &bap_operand_list, &item)) {
+		if (read_any(r, &item, op))
+			return true;
+		if (!ts_ok(list))
+			return false;
 	}
-	for (uint32_t i = 0; i < len; i++)
-		out[i] = value[len - 1 - i];
+	return false;
+}
+
+bool bap_op_next(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op)
+{
+	const uint8_t *p = list->p;
+
+	if (!list->left)
+		return false;
+	if (list->left >= 2 && p[0] == 0x0a && p[1] < 0x80 && p[1] <= list->left - 2 &&
+	    read_usual(r, p + 2, p[1], op)) {
+		ts_take(list, 2 + (uint64_t)p[1]);
+		return true;
+	}
+	return next_any(r, list, op);
 }
 
 static uint32_t low_bits(unsigned n)
@@ -117,43 +188,52 @@ static uint32_t low_bits(unsigned n)
 static void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
 {
 	unsigned bits = op->slot->kind == BAP_SLOT_FLAG ? op->slot->bits : op->bits < 32 ? op->bits : 32;
-	uint32_t n = 0;
+	uint32_t n = op->value[0];
 
-	for (uint32_t i = op->len < 4 ? op->len : 4; i--;)
-		n = n << 8 | op->value[i];
+	for (uint32_t i = 1; i < op->len && i < 4; i++)
+		n |= (uint32_t)op->value[i] << 8 * i;
 	*mask = low_bits(bits) << op->slot->shift;
 	*value = n << op->slot->shift & *mask;
 }
 
-/* Where a register's value goes, in the target's order. */
+#define MAX_REG_LEN 64
+
+/* Where a register's value goes, or a part of it. */
 struct part {
 	uint32_t off, len;
-	uint8_t data[64];
+	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
+	uint8_t bytes[MAX_REG_LEN];
 };
 
-/* The part of the value that goes to one place; the low one, or the one beyond byte 16. */
-static struct part low_part(const struct bap *rec, const struct bap_op *op)
+/* The @len bytes from byte @from of a value, for a place of @room bytes at @off. */
+static void take_part(const struct bap *rec, const struct bap_op *op, uint32_t from, uint32_t room,
+		      uint32_t off, struct part *p)
 {
-	const struct bap_slot *s = op->slot;
-	uint32_t len = s->off_high ? 16 : s->len;
-	struct part p = { .len = op->len < len ? op->len : len };
-
-	if (p.len > sizeof(p.data))
-		p.len = sizeof(p.data);
-	p.off = s->off + (rec->base.regs.arch->is_big_endian ? len - p.len : 0);
-	to_target(rec, op->value, p.len, p.data);
-	return p;
+	p->len = op->len - from < room ? op->len - from : room;
+	if (p->len > MAX_REG_LEN)
+		p->len = MAX_REG_LEN;
+	p->off = off;
+	p->data = op->value + from;
+	if (!rec->base.regs.arch->is_big_endian)
+		return;
+	p->off += room - p->len;
+	for (uint32_t i = 0; i < p->len; i++)
+		p->bytes[i] = op->value[from + p->len - 1 - i];
+	p->data = p->bytes;
 }
 
-static struct part high_part(const struct bap *rec, const struct bap_op *op)
+/* The low part, and the one beyond byte 16 of a register that lies in two places. */
+static void low_part(const struct bap *rec, const struct bap_op *op, struct part *p)
 {
-	struct part p = { .off = op->slot->off_high, .len = op->len > 16 ? op->len - 16 : 0 };
+	take_part(rec, op, 0, op->slot->off_high ? 16 : op->slot->len, op->slot->off, p);
+}
 
-	if (p.len > 16)
-		p.len = 16;
-	if (p.len)
-		to_target(rec, op->value + 16, p.len, p.data);
-	return p;
+static bool high_part(const struct bap *rec, const struct bap_op *op, struct part *p)
+{
+	if (!op->slot->off_high || op->len <= 16)
+		return false;
+	take_part(rec, op, 16, 16, op->slot->off_high, p);
+	return true;
 }
 
 void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
@@ -163,12 +243,10 @@ void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op 
 
 	switch (op->slot->kind) {
 	case BAP_SLOT_REG:
-		p = low_part(r->rec, op);
+		low_part(r->rec, op, &p);
 		bap_see_reg(r, t, p.off, p.data, p.len);
-		if (op->slot->off_high && op->len > 16) {
-			p = high_part(r->rec, op);
+		if (high_part(r->rec, op, &p))
 			bap_see_reg(r, t, p.off, p.data, p.len);
-		}
 		break;
 	case BAP_SLOT_FLAG:
 	case BAP_SLOT_FLAGS:
@@ -185,33 +263,37 @@ void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op 
 static void extend_part(const struct bap *rec, const struct bap_slot *s, struct part *p)
 {
 	uint32_t more = s->extend - p->len;
+	bool is_big = rec->base.regs.arch->is_big_endian;
 
-	if (rec->base.regs.arch->is_big_endian) {
-		memmove(p->data + more, p->data, p->len);
-		memset(p->data, 0, more);
-		p->off -= more;
-	} else {
-		memset(p->data + p->len, 0, more);
-	}
+	memmove(p->bytes + (is_big ? more : 0), p->data, p->len);
+	memset(p->bytes + (is_big ? 0 : p->len), 0, more);
+	p->data = p->bytes;
+	p->off -= is_big ? more : 0;
 	p->len = s->extend;
+}
+
+static uint64_t low_number(const struct bap_op *op)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = op->len < 8 ? op->len : 8; i--;)
+		n = n << 8 | op->value[i];
+	return n;
 }
 
 void bap_op_write(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
 	uint32_t mask, value;
-	uint64_t pc = 0;
 	struct part p;
 
 	switch (op->slot->kind) {
 	case BAP_SLOT_REG:
-		p = low_part(r->rec, op);
+		low_part(r->rec, op, &p);
 		if (op->slot->extend && p.len == op->slot->len)
 			extend_part(r->rec, op->slot, &p);
 		bap_write_reg(r, t, p.off, p.data, p.len);
-		if (op->slot->off_high && op->len > 16) {
-			p = high_part(r->rec, op);
+		if (high_part(r->rec, op, &p))
 			bap_write_reg(r, t, p.off, p.data, p.len);
-		}
 		break;
 	case BAP_SLOT_FLAG:
 	case BAP_SLOT_FLAGS:
@@ -219,9 +301,7 @@ void bap_op_write(struct bap_reader *r, struct bap_thread *t, const struct bap_o
 		bap_write_flags(t, op->slot->group, mask, value);
 		break;
 	case BAP_SLOT_PC:
-		for (uint32_t i = op->len < 8 ? op->len : 8; i--;)
-			pc = pc << 8 | op->value[i];
-		r->base.end.pc = pc & r->rec->addr_mask;
+		r->base.end.pc = low_number(op) & r->rec->addr_mask;
 		r->base.end.has_pc = true;
 		break;
 	case BAP_SLOT_NONE:

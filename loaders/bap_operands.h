@@ -20,15 +20,21 @@ struct bap_op {
 /* How many bits of a value of @len bytes count; @bit_length is as stored. */
 uint32_t bap_op_bits(struct bap_reader *r, uint64_t bit_length, uint64_t len);
 
-/* Where the operand is: slot, addr.  False if it is ignored or (@parent's error says so) damaged. */
-bool bap_op_place(struct bap_reader *r, const struct pb_value *specific, struct ts_cursor *parent,
+/*
+ * Where the operand is, by field 1 of @operand, which was read from @parent: slot, addr.  False if it is
+ * ignored or (@parent's error says so) damaged.
+ */
+bool bap_op_place(struct bap_reader *r, const struct pb_message *operand, struct ts_cursor *parent,
 		  struct bap_op *op);
 
 /* False if the memory operand is ignored: parts of bytes, or beyond the address space. */
 bool bap_op_check_memory(struct bap_reader *r, const struct bap_op *op);
 
-/* Read one operand.  False if it is ignored or (the cursor's error says so) damaged. */
-bool bap_op_read(struct bap_reader *r, struct ts_cursor *c, struct bap_op *op);
+/*
+ * Read the next operand of a list that is not left out.  False at its end and (the cursor's error says so) on
+ * damage.
+ */
+bool bap_op_next(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op);
 
 /* A register operand's value before the instruction, or after it. */
 void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op);

@@ -56,11 +56,9 @@ static const uint8_t *bytes_at(struct bap_reader *r, uint64_t off, uint64_t len,
 
 static uint64_t le64(const uint8_t *p)
 {
-	uint64_t n = 0;
+	struct ts_cursor c = ts_cursor(p, 8, 0, "", NULL);
 
-	for (unsigned i = 8; i--;)
-		n = n << 8 | p[i];
-	return n;
+	return ts_u64le(&c);
 }
 
 static bool fail_cut(const struct bap_reader *r, uint64_t left, const char *what, struct ts_error *err)
@@ -139,35 +137,65 @@ void bap_take_frame(struct bap_reader *r, size_t len)
 
 /* ------------------------------------------------------------------------------------------------- frames */
 
-/* Which kind of frame it is, and its message; 0: none that is known. */
+/* Which kind of frame it is; 0: none that is known. */
 static unsigned frame_kind(const struct pb_message *m)
 {
 	unsigned kind = 0;
 
 	for (unsigned i = 1; i <= FRAME_KEY; i++)
-		if (pb_has(m, i) && (!kind || m->v[i - 1].off > m->v[kind - 1].off))
+		if (pb_has(m, i) && (!kind || m->v[i - 1].p > m->v[kind - 1].p))
 			kind = i;
 	return kind;
+}
+
+/* The message in a frame @c, whose kind goes to *kind. */
+static bool open_message(struct ts_cursor *c, unsigned *kind, struct ts_cursor *body)
+{
+	struct pb_message m;
+	const uint8_t *p;
+	uint64_t n;
+
+	/* nearly all are one field, of an instruction, and nothing else */
+	if (*c->p == (FRAME_STD << 3 | PB_BYTES)) {
+		p = pb_get_varint(c->p + 1, c->p + c->left, &n);
+		if (p && n == (size_t)(c->p + c->left - p)) {
+			*kind = FRAME_STD;
+			*body = ts_cursor(p, (size_t)n, c->off + (uint64_t)(p - c->p), c->what, c->err);
+			return true;
+		}
+	}
+	if (!pb_read(c, &bap_frame, &m))
+		return false;
+	*kind = frame_kind(&m);
+	if (*kind)
+		*body = pb_sub(&m, *kind, c);
+	return true;
 }
 
 enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_cursor *body, size_t *len,
 			    struct ts_error *err)
 {
+	struct bap_opened *o = &r->opened;
 	struct ts_cursor c;
-	struct pb_message m;
-	enum ts_next next = peek_frame(r, &c, err);
+	enum ts_next next;
 
-	if (next != TS_ITEM)
-		return next;
 	r->is_first_time = r->off >= r->rec->read_until;
-	*len = c.left;
-	if (!pb_read(&c, &bap_frame, &m)) {
-		ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
-		return TS_FAIL;
+	if (!o->len || o->off != r->off) {
+		o->len = 0;
+		next = peek_frame(r, &c, err);
+		if (next != TS_ITEM)
+			return next;
+		o->off = r->off;
+		o->body = (struct ts_cursor){ 0 };
+		if (!open_message(&c, &o->kind, &o->body)) {
+			ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
+			return TS_FAIL;
+		}
+		o->len = (size_t)(c.off + c.left - r->off) - BAP_LEN_LEN;
 	}
-	*kind = frame_kind(&m);
-	if (*kind)
-		*body = pb_sub(&m, *kind, &c);
+	*kind = o->kind;
+	*len = o->len;
+	*body = o->body;
 	body->err = err;
 	return TS_ITEM;
 }
@@ -268,8 +296,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (r->n_steps % BAP_FORGET == 0)
 		bap_forget_told(r);
-	if (++r->serial == 0)
-		r->serial = 1;
 	if (!(kind == FRAME_STD ? bap_read_std(r, &body, &t, &pc, &insn_len)
 				: bap_read_other(r, kind, &body))) {
 		go_back(out, &mark);

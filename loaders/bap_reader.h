@@ -22,10 +22,16 @@ struct bap_reader {
 	uint8_t *buf;	 /* owned; bytes of the file from buf_off on */
 	size_t buf_len, buf_cap;
 	uint64_t buf_off;
-	uint64_t off;	   /* of the next frame */
+	uint64_t off; /* of the next frame */
+	struct bap_opened {
+		uint64_t off;
+		size_t len; /* 0: none */
+		unsigned kind;
+		struct ts_cursor body;
+	} opened;	   /* the frame that was opened last; it lies in buf */
 	uint64_t n_frames; /* before it */
 	uint64_t n_steps;
-	uint32_t serial;	     /* counts frames, never 0 */
+	uint8_t serial;		     /* counts lists of values before an instruction, never 0 */
 	struct bap_thread **threads; /* owned, each too */
 	uint32_t n_threads, cap_threads;
 	struct bap_thread *now; /* the last frame's */

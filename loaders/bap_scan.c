@@ -48,12 +48,10 @@ static bool scan(struct bap *rec,
 /* Mark the features of the registers that a list of operands names. */
 static void note_features(struct bap_reader *r, struct ts_cursor list, uint32_t *features)
 {
-	struct ts_cursor item;
 	struct bap_op op;
 
-	while (pb_next_item(&list, &bap_operand_list, &item))
-		if (bap_op_read(r, &item, &op) && op.slot &&
-		    (op.slot->kind == BAP_SLOT_REG || op.slot->kind == BAP_SLOT_FLAGS))
+	while (bap_op_next(r, &list, &op))
+		if (op.slot && (op.slot->kind == BAP_SLOT_REG || op.slot->kind == BAP_SLOT_FLAGS))
 			*features |= 1u << op.slot->feature;
 }
 
@@ -142,11 +140,11 @@ static void look_at_memory(struct bap_reader *r, const struct pb_message *std, s
 			   void *user)
 {
 	for (unsigned field = STD_PRE_LIST; field <= STD_POST_LIST; field++) {
-		struct ts_cursor list = pb_sub(std, field, body), item;
+		struct ts_cursor list = pb_sub(std, field, body);
 		struct bap_op op;
 
-		while (pb_next_item(&list, &bap_operand_list, &item))
-			if (bap_op_read(r, &item, &op) && !op.slot && op.len <= 64)
+		while (bap_op_next(r, &list, &op))
+			if (!op.slot && op.len <= 64)
 				vote_operand(user, &op, field == STD_PRE_LIST);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages of BAP's frames.  Field numbers are places in the lists of the schema (bap_schema.c), the enums name them.
+ * The messages of BAP's frames.  Field numbers are places in the lists of the schema (bap_schema.c), the
+ * enums name them.
  */
 #ifndef LOADERS_BAP_SCHEMA_H
 #define LOADERS_BAP_SCHEMA_H
@@ -23,8 +24,9 @@ enum { META_TRACER = 1, META_TARGET, META_FSTATS, META_USER, META_HOST, META_TIM
 enum { TRACER_NAME = 1, TRACER_ARGS, TRACER_ENVP, TRACER_VERSION };
 enum { TARGET_PATH = 1, TARGET_ARGS, TARGET_ENVP, TARGET_MD5SUM };
 
-extern const struct pb_message_def bap_frame, bap_std, bap_operand_list, bap_operand, bap_specific, bap_mem, bap_reg, bap_usage,
-	bap_syscall, bap_argument_list, bap_exception, bap_taint_intro, bap_taint_list, bap_taint, bap_modload, bap_key,
-	bap_tagged_lists, bap_tagged, bap_source, bap_value_list, bap_value, bap_meta, bap_tracer, bap_target;
+extern const struct pb_message_def bap_frame, bap_std, bap_operand_list, bap_operand, bap_specific, bap_mem,
+	bap_reg, bap_usage, bap_syscall, bap_argument_list, bap_exception, bap_taint_intro, bap_taint_list,
+	bap_taint, bap_modload, bap_key, bap_tagged_lists, bap_tagged, bap_source, bap_value_list, bap_value,
+	bap_meta, bap_tracer, bap_target;
 
 #endif

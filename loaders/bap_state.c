@@ -19,7 +19,6 @@ static void free_thread(struct bap_thread *t)
 	if (!t)
 		return;
 	free(t->data);
-	free(t->seen);
 	free(t);
 }
 
@@ -30,12 +29,11 @@ static struct bap_thread *new_thread(struct bap_reader *r, uint64_t id, struct t
 	bool is_one_based = rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP;
 	struct bap_thread *t = calloc(1, sizeof(*t));
 
-	if (t) {
-		t->data = calloc(len, 2);
-		t->seen = calloc(len, sizeof(*t->seen));
-	}
-	if (t && t->data && t->seen) {
+	if (t)
+		t->data = calloc(1, 3 * (size_t)len + sizeof(uint64_t));
+	if (t && t->data) {
 		t->state = t->data + len;
+		t->seen = t->state + len;
 		t->id = id;
 		/* gdb's numbers begin with 1; Pin's and the plugin's with 0 */
 		t->ordinal = ts_recording_thread(&r->rec->base, 0, 1,
@@ -103,62 +101,137 @@ void bap_forget_told(struct bap_reader *r)
 				r->threads[i]->state[j] = BAP_UNTOLD;
 }
 
+void bap_start_list(struct bap_reader *r)
+{
+	if (++r->serial)
+		return;
+	for (uint32_t i = 0; i < r->n_threads; i++)
+		memset(r->threads[i]->seen, 0, r->rec->base.regs.g_len);
+	r->serial = 1;
+}
+
 /* ---------------------------------------------------------------------------------------------- registers */
 
-static bool is_same(const struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
+/*
+ * Up to eight bytes of registers at once.  A word is what eight bytes in memory are; its bytes beyond those
+ * meant are masked out, and may lie behind the last register.
+ */
+#define ONES UINT64_C(0x0101010101010101)
+
+static uint64_t first_bytes(uint32_t len)
 {
-	return !memchr(t->state + off, BAP_UNTOLD, len) && !memcmp(t->data + off, data, len);
+	unsigned shift = 64 - 8 * len;
+
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? UINT64_MAX >> shift : UINT64_MAX << shift;
 }
 
-/* A value before the instruction.  The last instruction's result is believed more. */
-static void see_first(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
-		      uint32_t len)
+static uint64_t load(const uint8_t *p)
 {
-	if (is_same(t, off, data, len))
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static void store(uint8_t *p, uint64_t word, uint64_t mask)
+{
+	word = (load(p) & ~mask) | (word & mask);
+	memcpy(p, &word, sizeof(word));
+}
+
+static uint64_t load_value(const uint8_t *p, uint32_t len)
+{
+	uint64_t word = 0;
+
+	memcpy(&word, p, len);
+	return word;
+}
+
+/* Is one of the first @len bytes equal to @byte? */
+static bool has_byte(const uint8_t *p, uint8_t byte, uint32_t len)
+{
+	uint64_t zero = (load(p) ^ byte * ONES) | ~first_bytes(len);
+
+	return (zero - ONES) & ~zero & ONES << 7;
+}
+
+/* ff for each byte that has its lowest bit set. */
+static uint64_t spread(uint64_t bits)
+{
+	return (bits & ONES) * 0xff;
+}
+
+/*
+ * A value of at most eight bytes that were not seen in this list.  The last instruction's result is believed
+ * more.
+ */
+static void see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		     uint32_t len)
+{
+	uint64_t mask = first_bytes(len), value = load_value(data, len), state = load(t->state + off);
+	uint64_t differs = (load(t->data + off) ^ value) & mask;
+
+	store(t->seen + off, r->serial * ONES, mask);
+	if (!differs && !(~spread(state) & mask))
 		return;
-	for (uint32_t i = 0; i < len; i++) {
-		if (t->state[off + i] == BAP_WRITTEN && t->data[off + i] != data[i]) {
-			bap_warn(r, "values before an instruction that contradict the result of the one "
-				    "before it are not believed");
-			return;
-		}
+	if (differs & spread(state >> 1)) {
+		bap_warn(r, "values before an instruction that contradict the result of the one before it "
+			    "are not believed");
+		return;
 	}
 	ts_steps_value(r->out, TS_FX_REG_READ, off, data, len);
-	memcpy(t->data + off, data, len);
-	for (uint32_t i = 0; i < len; i++)
-		if (t->state[off + i] == BAP_UNTOLD)
-			t->state[off + i] = BAP_TOLD;
+	store(t->data + off, value, mask);
+	store(t->state + off, state | ONES, mask);
 }
 
-void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
+/* Of up to eight bytes, those that were not seen yet. */
+static void see_rest(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		     uint32_t len)
 {
 	for (uint32_t i = 0, n; i < len; i += n) {
 		for (n = 0; i + n < len && t->seen[off + i + n] != r->serial; n++)
-			t->seen[off + i + n] = r->serial;
+			;
 		if (n)
-			see_first(r, t, off + i, data + i, n);
+			see_word(r, t, off + i, data + i, n);
 		else
 			n = 1;
 	}
 }
 
-static void note_written(struct bap_thread *t, uint32_t off, uint32_t len)
+void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
-	memset(t->state + off, BAP_TOLD, len);
-	if (t->n_last == BAP_MAX_LAST)
-		return;
-	memset(t->state + off, BAP_WRITTEN, len);
-	t->last[t->n_last++] = (struct bap_extent){ off, len };
+	for (uint32_t i = 0, n; i < len; i += n) {
+		n = len - i < 8 ? len - i : 8;
+		if (has_byte(t->seen + off + i, r->serial, n))
+			see_rest(r, t, off + i, data + i, n);
+		else
+			see_word(r, t, off + i, data + i, n);
+	}
+}
+
+static void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		       uint32_t len, enum bap_byte state)
+{
+	uint64_t mask = first_bytes(len), value = load_value(data, len);
+
+	if ((load(t->data + off) ^ value) & mask || ~spread(load(t->state + off)) & mask) {
+		ts_steps_value(r->out, TS_FX_REG_WRITE, off, data, len);
+		store(t->data + off, value, mask);
+	}
+	store(t->state + off, state * ONES, mask);
 }
 
 void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len)
 {
-	if (!is_same(t, off, data, len)) {
-		ts_steps_value(r->out, TS_FX_REG_WRITE, off, data, len);
-		memcpy(t->data + off, data, len);
+	enum bap_byte state = BAP_TOLD;
+
+	if (t->n_last < BAP_MAX_LAST) {
+		t->last[t->n_last++] = (struct bap_extent){ off, len };
+		state = BAP_WRITTEN;
 	}
-	note_written(t, off, len);
+	for (uint32_t i = 0; i < len; i += 8)
+		write_word(r, t, off + i, data + i, len - i < 8 ? len - i : 8, state);
 }
 
 void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len)
@@ -169,10 +242,13 @@ void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint
 
 void bap_age_writes(struct bap_thread *t)
 {
-	for (unsigned i = 0; i < t->n_last; i++)
-		for (uint32_t j = t->last[i].off; j < t->last[i].off + t->last[i].len; j++)
-			if (t->state[j] == BAP_WRITTEN)
-				t->state[j] = BAP_TOLD;
+	for (unsigned i = 0; i < t->n_last; i++) {
+		const struct bap_extent *e = &t->last[i];
+
+		for (uint32_t j = 0; j < e->len; j += 8)
+			store(t->state + e->off + j, load(t->state + e->off + j) & ONES,
+			      first_bytes(e->len - j < 8 ? e->len - j : 8));
+	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < BAP_MAX_FLAGS; i++)
 		t->flags[i].last = 0;

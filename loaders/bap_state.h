@@ -18,12 +18,12 @@ struct bap_reader;
 
 #define BAP_MAX_LAST 16
 
-/* What is known of a register byte. */
+/* What is known of a register byte: two bits. */
 enum bap_byte {
-	BAP_UNTOLD,
-	BAP_TOLD,
-	BAP_WRITTEN, /* told, and written by the thread's previous instruction, all of whose writes are logged
-		      */
+	BAP_UNTOLD = 0,
+	BAP_TOLD = 1,
+	BAP_WRITTEN =
+		3, /* told, and written by the thread's previous instruction, whose writes are all logged */
 };
 
 struct bap_extent {
@@ -33,9 +33,9 @@ struct bap_extent {
 struct bap_thread {
 	uint64_t id;	  /* as recorded */
 	uint32_t ordinal; /* in the recording */
-	uint8_t *data;	  /* owned, as are those below; the registers in the 'g' layout */
-	uint8_t *state;	  /* enum bap_byte a byte; lies in the block of data */
-	uint32_t *seen;	  /* the frame (reader's serial) in whose list before the instruction the byte was */
+	uint8_t *data;	  /* owned; the registers in the 'g' layout; the two below lie behind it */
+	uint8_t *state;	  /* enum bap_byte a byte */
+	uint8_t *seen;	  /* the frame (reader's serial) in whose list before the instruction the byte was */
 	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */
 	unsigned n_last;
 	struct bap_flag_bits {
@@ -58,6 +58,9 @@ void bap_forget_threads(struct bap_reader *r);
 /* All register bytes are untold again, but for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_reader *r);
 
+/* A list of values before an instruction begins: no register was seen in it. */
+void bap_start_list(struct bap_reader *r);
+
 /*
  * A value before the instruction.  Of a frame's values the first one of each byte counts; the last
  * instruction's result is believed more.
@@ -76,14 +79,15 @@ void bap_age_writes(struct bap_thread *t);
 
 /*
  * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
- * flag register
- * @group: those of @mask have @value, in the places that they have in the register.
+ * flag register @group: those of @mask have @value, in the places that they have in the register.
  */
 void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
 void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
 
-/* Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
- * they changed. */
+/*
+ * Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
+ * they changed.
+ */
 void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
 
 #endif

@@ -10,21 +10,42 @@ static bool fail(struct ts_cursor *c)
 	return false;
 }
 
-uint64_t pb_long_varint(struct ts_cursor *c)
+static void advance(struct ts_cursor *c, const uint8_t *to)
 {
-	uint64_t off = c->off, n = 0;
+	size_t len = (size_t)(to - c->p);
 
-	for (unsigned i = 0; i < 10 && c->left; i++) {
-		uint8_t b = *c->p++;
+	c->p = to;
+	c->left -= len;
+	c->off += len;
+}
 
-		c->left--;
-		c->off++;
-		n |= (uint64_t)(b & 0x7f) << (7 * i);
-		if (b < 0x80)
-			return n;
+const uint8_t *pb_get_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
+{
+	uint64_t sum = 0;
+
+	for (unsigned shift = 0; shift < 7 * PB_MAX_VARINT && p < end; shift += 7) {
+		uint8_t b = *p++;
+
+		sum |= (uint64_t)(b & 0x7f) << shift;
+		if (b < 0x80) {
+			*n = sum;
+			return p;
+		}
 	}
-	ts_fail(c->err, TS_ECORRUPT, off, "%s: a varint that %s", c->what,
-		c->off - off == 10 ? "is longer than ten bytes" : "does not end");
+	return NULL;
+}
+
+uint64_t pb_varint(struct ts_cursor *c)
+{
+	const uint8_t *end;
+	uint64_t n;
+
+	if (c->left && (end = pb_get_varint(c->p, c->p + c->left, &n)) != NULL) {
+		advance(c, end);
+		return n;
+	}
+	ts_fail(c->err, TS_ECORRUPT, c->off, "%s: a varint that %s", c->what,
+		c->left >= PB_MAX_VARINT ? "is longer than ten bytes" : "does not end");
 	fail(c);
 	return 0;
 }
@@ -33,38 +54,28 @@ uint64_t pb_long_varint(struct ts_cursor *c)
 static bool read_value(struct ts_cursor *c, unsigned wire, struct pb_value *v)
 {
 	v->p = NULL;
-	v->off = c->off;
 	switch (wire) {
-	case PB_VARINT:
-		v->n = pb_varint(c);
-		return ts_ok(c);
-	case PB_BYTES:
-		v->n = pb_varint(c);
-		v->off = c->off;
-		break;
-	case PB_FIXED64:
-		v->n = 8;
-		break;
-	default: /* PB_FIXED32: there is no other */
-		v->n = 4;
-		break;
+	case PB_VARINT: v->n = pb_varint(c); return ts_ok(c);
+	case PB_BYTES: v->n = pb_varint(c); break;
+	case PB_FIXED64: v->n = 8; break;
+	default: v->n = 4; break; /* PB_FIXED32: there is no other */
 	}
 	if (!ts_ok(c))
 		return false;
 	if (v->n > c->left) {
-		ts_fail(c->err, TS_ECORRUPT, v->off, "%s: a field of %" PRIu64 " bytes, but %zu bytes are left around it", c->what,
-			v->n, c->left);
+		ts_fail(c->err, TS_ECORRUPT, c->off,
+			"%s: a field of %" PRIu64 " bytes, but %zu bytes are left around it", c->what, v->n,
+			c->left);
 		return fail(c);
 	}
 	v->p = c->p;
-	c->p += v->n;
-	c->left -= (size_t)v->n;
-	c->off += v->n;
+	advance(c, c->p + v->n);
 	return true;
 }
 
 /* Key and value of the next field. */
-static inline bool read_field(struct ts_cursor *c, const struct pb_message_def *def, uint64_t *number, struct pb_value *v)
+static bool read_field(struct ts_cursor *c, const struct pb_message_def *def, uint64_t *number,
+		       struct pb_value *v)
 {
 	uint64_t off = c->off, key = pb_varint(c);
 	unsigned wire = key & 7;
@@ -73,7 +84,8 @@ static inline bool read_field(struct ts_cursor *c, const struct pb_message_def *
 		return false;
 	*number = key >> 3;
 	if (!*number || *number >> 29 || (wire > PB_BYTES && wire != PB_FIXED32)) {
-		ts_fail(c->err, TS_ECORRUPT, off, "%s: field number %" PRIu64 " with wire type %u in %s, which is none", c->what,
+		ts_fail(c->err, TS_ECORRUPT, off,
+			"%s: field number %" PRIu64 " with wire type %u in %s, which is none", c->what,
 			*number, wire, def->name);
 		return fail(c);
 	}
@@ -83,6 +95,40 @@ static inline bool read_field(struct ts_cursor *c, const struct pb_message_def *
 		return fail(c);
 	}
 	return read_value(c, wire, v);
+}
+
+/*
+ * Read the fields at @p that need no second look: those of the table, numbers and bytes only.
+ *
+ * Returns where the first other one begins, or @end.
+ */
+static const uint8_t *read_plain(const uint8_t *p, const uint8_t *end, const struct pb_message_def *def,
+				 struct pb_message *m)
+{
+	while (p < end) {
+		unsigned i = (unsigned)(*p >> 3) - 1, wire = *p & 7;
+		const uint8_t *value;
+		uint64_t n;
+
+		if (*p >= 0x80 || i >= def->n_fields || def->fields[i].wire != wire || wire & 1)
+			return p;
+		value = pb_get_varint(p + 1, end, &n);
+		if (!value || (wire == PB_BYTES && n > (size_t)(end - value)))
+			return p;
+		m->present |= 1u << i;
+		m->v[i].n = n;
+		m->v[i].p = wire == PB_BYTES ? value : NULL;
+		p = wire == PB_BYTES ? value + n : value;
+	}
+	return p;
+}
+
+static bool fail_missing(struct ts_cursor *c, const struct pb_message_def *def, uint32_t missing,
+			 uint64_t off)
+{
+	ts_fail(c->err, TS_ECORRUPT, off, "%s: %s without its %s", c->what, def->name,
+		def->fields[__builtin_ctz(missing)].name);
+	return fail(c);
 }
 
 bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_message *m)
@@ -95,6 +141,9 @@ bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_me
 	while (c->left) {
 		struct pb_value v;
 
+		advance(c, read_plain(c->p, c->p + c->left, def, m));
+		if (!c->left)
+			break;
 		if (!read_field(c, def, &number, &v))
 			return false;
 		if (number > def->n_fields)
@@ -102,16 +151,13 @@ bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_me
 		m->present |= 1u << (number - 1);
 		m->v[number - 1] = v;
 	}
-	for (unsigned i = 0; i < def->n_fields; i++) {
-		if (def->fields[i].is_must && !(m->present >> i & 1)) {
-			ts_fail(c->err, TS_ECORRUPT, off, "%s: %s without its %s", c->what, def->name, def->fields[i].name);
-			return fail(c);
-		}
-	}
-	return ts_ok(c);
+	if (def->must & ~m->present)
+		return fail_missing(c, def, def->must & ~m->present, off);
+	return true;
 }
 
-bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted, struct ts_cursor *item)
+bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted,
+		struct ts_cursor *item)
 {
 	uint64_t number;
 	struct pb_value v;
@@ -121,7 +167,7 @@ bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, uns
 			return false;
 		if (number != wanted)
 			continue;
-		*item = ts_cursor(v.p, (size_t)v.n, v.off, message->what, message->err);
+		*item = ts_cursor(v.p, (size_t)v.n, message->off - v.n, message->what, message->err);
 		return true;
 	}
 	return false;

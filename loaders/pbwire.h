@@ -2,9 +2,9 @@
 /*
  * Protobuf's wire format, read in place: fields of a message by a table that describes it.
  *
- * A message is a run of fields: a key (number * 8 + wire type), then a value.  Nothing is copied or allocated; what is read
- * points into the message's bytes and lives as long as they do.  Unknown fields are skipped; of a field that comes twice the
- * last one counts; fields may come in any order.
+ * A message is a run of fields: a key (number * 8 + wire type), then a value.  Nothing is copied or
+ * allocated; what is read points into the message's bytes and lives as long as they do.  Unknown fields are
+ * skipped; of a field that comes twice the last one counts; fields may come in any order.
  */
 #ifndef LOADERS_PBWIRE_H
 #define LOADERS_PBWIRE_H
@@ -26,22 +26,21 @@ enum pb_wire {
 struct pb_field_def {
 	const char *name;
 	enum pb_wire wire;
-	bool is_must; /* a message without it means nothing */
 };
 
 struct pb_message_def {
 	const char *name;
 	const struct pb_field_def *fields;
 	unsigned n_fields; /* at most PB_MAX_FIELDS */
+	uint32_t must;	   /* bit i: a message without field number i + 1 means nothing */
 };
 
 #define PB_MAX_FIELDS 8
 
 /* A field's value: a number (varint, fixed), or bytes. */
 struct pb_value {
-	uint64_t n;       /* the number, or how many bytes */
+	uint64_t n;	  /* the number, or how many bytes */
 	const uint8_t *p; /* the bytes; NULL for a number */
-	uint64_t off;     /* file offset of the value */
 };
 
 struct pb_message {
@@ -49,40 +48,62 @@ struct pb_message {
 	struct pb_value v[PB_MAX_FIELDS];
 };
 
-/* Varints of more than one byte. */
-uint64_t pb_long_varint(struct ts_cursor *c);
+#define PB_MAX_VARINT 10
 
-/* A varint of up to ten bytes; fails (TS_ECORRUPT) on a longer one or at the end of the range. */
-static inline uint64_t pb_varint(struct ts_cursor *c)
+/* pb_get_varint() for those of several bytes. */
+const uint8_t *pb_get_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *n);
+
+/*
+ * A varint of up to ten bytes at @p, which ends before @end.
+ *
+ * Returns where it ends, with its value in *n; NULL if it is longer or does not end.
+ */
+static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
-	if (__builtin_expect(c->left > 0 && *c->p < 0x80, 1)) {
-		c->left--;
-		c->off++;
-		return *c->p++;
+	if (__builtin_expect(p < end && p[0] < 0x80, 1)) {
+		*n = p[0];
+		return p + 1;
 	}
-	return pb_long_varint(c);
+	if (end - p >= 2 && p[1] < 0x80) {
+		*n = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+		return p + 2;
+	}
+	return pb_get_long_varint(p, end, n);
 }
+
+/* The same of what is left to read; fails (TS_ECORRUPT) where that returns NULL. */
+uint64_t pb_varint(struct ts_cursor *c);
 
 /*
  * Read the message that fills @c.
  *
  * Returns true with @m filled; fields that are absent are zero and no bytes.
- * Returns false (TS_ECORRUPT in the cursor's error, with the offset) for a field that passes the end, a wire type that is no
- * value's or not that of the table, field number 0, or the lack of a field that must be there.
+ * Returns false (TS_ECORRUPT in the cursor's error, with the offset) for a field that passes the end, a wire
+ * type that is no value's or not that of the table, field number 0, or the lack of a field that must be
+ * there.
  */
 bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_message *m);
 
 /*
- * Read the next occurrence of field number @wanted, which repeats and holds bytes, of what is left of a message.
+ * Read the next occurrence of field number @wanted, which repeats and holds bytes, of what is left of a
+ * message.
  *
  * Returns true with @item over its bytes; false at the end and, as above, on damage.
  */
-bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted, struct ts_cursor *item);
+bool pb_next_of(struct ts_cursor *message, const struct pb_message_def *def, unsigned wanted,
+		struct ts_cursor *item);
 
-/* The same for a list: a message whose field 1 repeats. */
-static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_def *def, struct ts_cursor *item)
+/* The same for a list: a message whose field 1 repeats.  Most items are shorter than 128 bytes. */
+static inline bool pb_next_item(struct ts_cursor *list, const struct pb_message_def *def,
+				struct ts_cursor *item)
 {
-	return pb_next_of(list, def, 1, item);
+	const uint8_t *p = list->p;
+
+	if (list->left < 2 || p[0] != (1 << 3 | PB_BYTES) || p[1] >= 0x80 || p[1] > list->left - 2)
+		return pb_next_of(list, def, 1, item);
+	*item = ts_cursor(p + 2, p[1], list->off + 2, list->what, list->err);
+	ts_take(list, 2 + (uint64_t)p[1]);
+	return true;
 }
 
 static inline bool pb_has(const struct pb_message *m, unsigned number)
@@ -90,12 +111,16 @@ static inline bool pb_has(const struct pb_message *m, unsigned number)
 	return m->present >> (number - 1) & 1;
 }
 
-/* The bytes of a field as a message of their own. */
-static inline struct ts_cursor pb_sub(const struct pb_message *m, unsigned number, const struct ts_cursor *parent)
+/* The bytes of a field as a message of their own; @parent is the cursor that @m was read from. */
+static inline struct ts_cursor pb_sub(const struct pb_message *m, unsigned number,
+				      const struct ts_cursor *parent)
 {
 	const struct pb_value *v = &m->v[number - 1];
 
-	return ts_cursor(v->p, v->p ? (size_t)v->n : 0, v->off, parent->what, parent->err);
+	if (!v->p)
+		return ts_cursor(parent->p, 0, parent->off, parent->what, parent->err);
+	return ts_cursor(v->p, (size_t)v->n, parent->off - (uint64_t)(parent->p - v->p), parent->what,
+			 parent->err);
 }
 
 /* A signed number as "sint" stores it. */

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+#include "paging.h"
+
+#include <string.h>
+
+#define BIT(n) (UINT64_C(1) << (n))
+#define LOW(n) (BIT(n) - 1)
+
+#define CR0_PG  BIT(31)
+#define CR4_PSE BIT(4)
+#define CR4_PAE BIT(5)
+#define CR4_LA57 BIT(12)
+#define EFER_LMA BIT(10)
+#define SHADOW_L BIT(53)
+
+#define PRESENT BIT(0)
+#define LARGE   BIT(7)
+
+/* One level of a walk. */
+struct level {
+	unsigned shift; /* the lowest bit of its index */
+	unsigned bits;  /* of its index */
+	enum { LARGE_NONE, LARGE_PAGE, LARGE_RESERVED } large; /* what bit 7 of an entry means; NONE: nothing */
+};
+
+struct walk {
+	const struct level *levels;
+	unsigned n_levels;
+	unsigned entry_len;
+};
+
+static const struct level long_levels[] = {
+	{ 48, 9, LARGE_RESERVED }, { 39, 9, LARGE_RESERVED }, { 30, 9, LARGE_PAGE }, { 21, 9, LARGE_PAGE }, { 12, 9, LARGE_NONE },
+};
+static const struct level pae_levels[] = { { 30, 2, LARGE_NONE }, { 21, 9, LARGE_PAGE }, { 12, 9, LARGE_NONE } };
+static const struct level levels_32[] = { { 22, 10, LARGE_NONE }, { 12, 10, LARGE_NONE } };
+static const struct level levels_32_pse[] = { { 22, 10, LARGE_PAGE }, { 12, 10, LARGE_NONE } };
+
+/* ------------------------------------------------------------------------------------------------ how a mode translates */
+
+/* Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  False with *is_known false: unknown. */
+static bool is_long(const struct ts_mode *mode, bool *is_known)
+{
+	*is_known = ts_mode_knows(mode, TS_MODE_EFER) || ts_mode_knows(mode, TS_MODE_CS_SHADOW);
+	if (ts_mode_knows(mode, TS_MODE_EFER))
+		return mode->regs[TS_MODE_EFER] & EFER_LMA;
+	return mode->regs[TS_MODE_CS_SHADOW] & SHADOW_L;
+}
+
+struct ts_paging ts_paging_of(const struct ts_mode *mode, unsigned phys_bits)
+{
+	uint64_t cr3 = mode->regs[TS_MODE_CR3], cr4 = mode->regs[TS_MODE_CR4];
+	struct ts_paging p = { .kind = TS_PAGING_UNKNOWN };
+	bool is_known;
+
+	p.phys_max = LOW(phys_bits && phys_bits < 52 ? phys_bits : 52);
+	if (!ts_mode_knows(mode, TS_MODE_CR0))
+		return p;
+	if (!(mode->regs[TS_MODE_CR0] & CR0_PG)) {
+		p.kind = TS_PAGING_OFF;
+		return p;
+	}
+	if (!ts_mode_knows(mode, TS_MODE_CR3) || !ts_mode_knows(mode, TS_MODE_CR4))
+		return p;
+	if (!(cr4 & CR4_PAE)) {
+		p.kind = TS_PAGING_32;
+		p.root = cr3 & 0xfffff000;
+		p.has_pse = cr4 & CR4_PSE;
+	} else if (is_long(mode, &is_known)) {
+		p.kind = cr4 & CR4_LA57 ? TS_PAGING_5_LEVEL : TS_PAGING_4_LEVEL;
+		p.root = cr3 & p.phys_max & ~LOW(12);
+	} else if (is_known) {
+		p.kind = TS_PAGING_PAE;
+		p.root = cr3 & 0xffffffe0;
+	}
+	return p;
+}
+
+bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b)
+{
+	return a->kind == b->kind && a->root == b->root && a->phys_max == b->phys_max && a->has_pse == b->has_pse;
+}
+
+/* How the processor translates at a position. */
+static struct ts_paging paging_at(const struct ts_timeline *tl, uint64_t pos)
+{
+	return ts_paging_of(ts_modes_at(&tl->modes, pos), tl->rec->phys_bits);
+}
+
+bool ts_paging_is_known(const struct ts_timeline *tl)
+{
+	return tl->modes.n_changes && (paging_at(tl, 0).kind != TS_PAGING_UNKNOWN ||
+				       paging_at(tl, tl->n_steps).kind != TS_PAGING_UNKNOWN);
+}
+
+static struct walk walk_of(const struct ts_paging *p)
+{
+	switch (p->kind) {
+	case TS_PAGING_UNKNOWN:
+	case TS_PAGING_OFF:
+		break;
+	case TS_PAGING_32:
+		return (struct walk){ p->has_pse ? levels_32_pse : levels_32, 2, 4 };
+	case TS_PAGING_PAE:
+		return (struct walk){ pae_levels, 3, 8 };
+	case TS_PAGING_4_LEVEL:
+		return (struct walk){ long_levels + 1, 4, 8 };
+	case TS_PAGING_5_LEVEL:
+		return (struct walk){ long_levels, 5, 8 };
+	}
+	return (struct walk){ NULL, 0, 0 };
+}
+
+/* ------------------------------------------------------------------------------------------------ walking the tables */
+
+/* The highest address bits must all be equal. */
+static bool is_canonical(const struct ts_paging *p, uint64_t addr)
+{
+	unsigned top = p->kind == TS_PAGING_5_LEVEL ? 56 : 47;
+
+	if (p->kind != TS_PAGING_4_LEVEL && p->kind != TS_PAGING_5_LEVEL)
+		return true;
+	return addr >> top == 0 || addr >> top == UINT64_MAX >> top;
+}
+
+/* The address in an entry: of the next table, or of a page of 1 << @shift bytes. */
+static uint64_t entry_addr(const struct ts_paging *p, uint64_t entry, unsigned shift)
+{
+	if (p->kind != TS_PAGING_32)
+		return entry & p->phys_max & ~LOW(shift);
+	if (shift == 22)
+		return (entry & ~LOW(22)) | (entry >> 13 & LOW(8)) << 32;
+	return entry & ~LOW(12);
+}
+
+/* Read an entry.  MAPPED: it is present, and whole. */
+static bool read_entry(struct ts_query *q, uint64_t pos, uint32_t process, struct ts_translation *t, uint64_t addr,
+		       struct ts_error *err)
+{
+	struct ts_table_entry *e = &t->entries[t->n_entries++];
+	uint8_t data[8] = { 0 }, known[8];
+
+	e->addr = addr;
+	e->value = 0;
+	if (!ts_query_mem(q, pos, process, addr, t->entry_len, data, known, err))
+		return false;
+	for (unsigned i = t->entry_len; i-- > 0;)
+		e->value = e->value << 8 | data[i];
+	if (known[0] && !(e->value & PRESENT))
+		t->mapping = TS_UNMAPPED;
+	else if (memchr(known, 0, t->entry_len))
+		t->mapping = TS_MAPPING_UNKNOWN;
+	else
+		t->mapping = TS_MAPPED;
+	return true;
+}
+
+/* There is an answer for all of the aligned range of @page_len bytes. */
+static bool answer(struct ts_translation *t, enum ts_mapping mapping, uint64_t phys, uint64_t page_len)
+{
+	t->mapping = mapping;
+	t->phys = phys;
+	t->page_len = page_len;
+	return true;
+}
+
+bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process, uint64_t addr,
+		  struct ts_translation *t, struct ts_error *err)
+{
+	struct walk walk = walk_of(paging);
+	uint64_t table = paging->root;
+
+	*t = (struct ts_translation){ .entry_len = walk.entry_len };
+	if (!is_canonical(paging, addr))
+		return answer(t, TS_UNMAPPED, 0, BIT(12));
+	if (paging->kind == TS_PAGING_OFF)
+		return answer(t, TS_MAPPED, addr & UINT32_MAX, BIT(32));
+	for (unsigned i = 0; i < walk.n_levels; i++) {
+		const struct level *l = &walk.levels[i];
+		uint64_t index = addr >> l->shift & LOW(l->bits), entry;
+
+		if (!read_entry(q, pos, process, t, table + index * walk.entry_len, err))
+			return false;
+		entry = t->entries[i].value;
+		if (t->mapping != TS_MAPPED)
+			return answer(t, t->mapping, 0, BIT(l->shift));
+		if (l->large == LARGE_RESERVED && entry & LARGE)
+			return answer(t, TS_UNMAPPED, 0, BIT(l->shift));
+		if (i + 1 == walk.n_levels || (l->large == LARGE_PAGE && entry & LARGE))
+			return answer(t, TS_MAPPED, entry_addr(paging, entry, l->shift) | (addr & LOW(l->shift)),
+				      BIT(l->shift));
+		table = entry_addr(paging, entry, 12);
+	}
+	return answer(t, TS_MAPPING_UNKNOWN, 0, BIT(12));
+}
+
+bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, struct ts_translation *t,
+		     struct ts_error *err)
+{
+	struct ts_paging paging = paging_at(ts_query_timeline(q), pos);
+
+	return ts_translate(q, &paging, pos, process, addr, t, err);
+}
+
+bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
+		    uint8_t *known, struct ts_error *err)
+{
+	const struct ts_timeline *tl = ts_query_timeline(q);
+	struct ts_paging paging;
+	size_t n;
+
+	if (!ts_paging_is_known(tl))
+		return ts_query_mem(q, pos, process, addr, len, data, known, err);
+	paging = paging_at(tl, pos);
+	for (size_t done = 0; done < len; done += n) {
+		uint64_t at = addr + done, left;
+		struct ts_translation t;
+
+		if (at < addr || !ts_translate(q, &paging, pos, process, at, &t, err)) {
+			memset(data + done, 0, len - done);
+			memset(known + done, 0, len - done);
+			return at < addr;
+		}
+		left = t.page_len - (at & (t.page_len - 1));
+		n = len - done < left ? len - done : (size_t)left;
+		memset(data + done, 0, n);
+		memset(known + done, 0, n);
+		if (t.mapping == TS_MAPPED && !ts_query_mem(q, pos, process, t.phys, n, data + done, known + done, err))
+			return false;
+	}
+	return true;
+}

@@ -4,7 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Breakpoints that are looked up in the time of a chunk. */
+#define LOOKS_A_CHUNK 64
+
 /* ------------------------------------------------------------------------------------------------ breakpoints, events */
+
+static bool is_admitted(const struct ts_search *s, uint64_t pos)
+{
+	const struct ts_filter *f = s->stops->filter;
+
+	return !f || ts_filter_admits(f, ts_modes_at(&ts_query_timeline(s->q)->modes, pos));
+}
 
 /* Take a stop that is nearer than the best one, or as near and more important (in the order of the calls). */
 static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uint32_t thread, uint64_t number)
@@ -15,25 +25,53 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 		return;
 	if (s->is_reverse ? pos < b->pos : pos > b->pos)
 		return;
-	if (pos == b->pos && b->kind != TS_STOP_END)
+	if ((pos == b->pos && b->kind != TS_STOP_END) || !is_admitted(s, pos))
 		return;
 	*b = (struct ts_found){ .pos = pos, .kind = kind, .thread = thread, .number = number };
 }
 
-static void offer_break(struct ts_search *s, const struct ts_break *br)
+/* The nearest position from @pos on that the filter admits, in the direction of the search; TS_NO_POS if there is none. */
+static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
+{
+	const struct ts_modes *m = &ts_query_timeline(s->q)->modes;
+
+	if (!s->stops->filter)
+		return pos;
+	return s->is_reverse ? ts_filter_prev(s->stops->filter, m, pos) : ts_filter_next(s->stops->filter, m, pos);
+}
+
+/* The nearest execution of a breakpoint's address from @from on. */
+static uint64_t next_execution(const struct ts_search *s, const struct ts_break *br, uint64_t from)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
-	uint64_t pos = TS_NO_POS;
+	uint64_t pos;
 
-	if (!s->is_reverse)
-		pos = ts_runs_next(tl->runs, br->process, br->addr, br->addr, s->from + 1);
-	else if (s->from)
-		pos = ts_runs_prev(tl->runs, br->process, br->addr, br->addr, s->from - 1);
-	if (pos == TS_NO_POS && !s->is_reverse && br->addr == tl->end_pc &&
+	if (s->is_reverse)
+		return ts_runs_prev(tl->runs, br->process, br->addr, br->addr, from);
+	pos = ts_runs_next(tl->runs, br->process, br->addr, br->addr, from);
+	if (pos == TS_NO_POS && br->addr == tl->end_pc &&
 	    ts_timeline_process(tl, ts_query_thread(s->q, tl->n_steps)) == br->process)
 		pos = tl->n_steps;
-	if (pos != TS_NO_POS)
-		offer(s, pos, TS_STOP_BREAK, ts_query_thread(s->q, pos), 0);
+	return pos;
+}
+
+/* Look for the nearest execution of a breakpoint's address that counts.  False if there may be one behind s->break_from. */
+static bool offer_break(struct ts_search *s, const struct ts_break *br)
+{
+	uint64_t from = s->break_from, pos;
+
+	if (from == TS_NO_POS)
+		from = s->is_reverse ? s->from - 1 : s->from + 1;
+	pos = next_execution(s, br, from);
+	s->break_from = TS_NO_POS;
+	if (pos == TS_NO_POS || (s->is_reverse ? pos < s->best.pos : pos > s->best.pos))
+		return true;
+	if (!is_admitted(s, pos)) {
+		s->break_from = nearest_admitted(s, pos);
+		return s->break_from == TS_NO_POS;
+	}
+	offer(s, pos, TS_STOP_BREAK, ts_query_thread(s->q, pos), 0);
+	return true;
 }
 
 static bool is_caught(const struct ts_stops *stops, uint64_t number)
@@ -86,6 +124,20 @@ static void offer_syscalls(struct ts_search *s)
 	}
 }
 
+/* Look for the nearest stop that is no watchpoint; false if that takes longer than @n_chunks chunks and is not over. */
+static bool offer_all(struct ts_search *s, unsigned n_chunks)
+{
+	for (uint64_t n = (uint64_t)n_chunks * LOOKS_A_CHUNK; s->n_offered < s->stops->n_breaks; n--) {
+		if (!n)
+			return false;
+		s->n_offered += offer_break(s, &s->stops->breaks[s->n_offered]);
+	}
+	if (!s->is_offered && s->stops->has_syscalls)
+		offer_syscalls(s);
+	s->is_offered = true;
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ watchpoints */
 
 /* Steps that are decoded together when a search goes forwards. */
@@ -109,14 +161,14 @@ static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
 	return (a < b) == s->is_reverse ? b : a;
 }
 
-/* The first chunk from @chunk on, in the direction of the search, in which a watchpoint may trigger. */
+/* The first chunk from @chunk on, in the direction of the search, in which one of the places may be touched. */
 static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint64_t best = TS_NO_CHUNK;
 
-	for (size_t i = 0; i < s->stops->n_watches; i++) {
-		const struct ts_watch *w = &s->stops->watches[i];
+	for (size_t i = 0; i < s->places.n; i++) {
+		const struct ts_watch *w = &s->places.items[i].at;
 		uint64_t last = w->addr + (w->len - 1);
 		const struct ts_space *sp;
 
@@ -168,98 +220,121 @@ static bool is_trigger(const struct ts_watch *w, const struct ts_view *v, const 
 	return wants_writes(w) && (value ? is_change(v, e, value, lo, hi) : e->kind == TS_FX_WRITE);
 }
 
-/* Carry the windows through one step; @found, if not NULL, gets a trigger. */
-static bool watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st, uint64_t step,
-		       struct ts_found *found)
+/* What one step, or the steps of a chunk, did to the places. */
+enum touch {
+	TOUCH_NONE = 0,
+	TOUCH_WATCH = 1, /* a watchpoint triggered */
+	TOUCH_ENTRY = 2, /* a table entry changed: the places are others behind the step */
+};
+
+/* Carry the windows through one step.  Returns a mask of enum touch; @found gets the first trigger. */
+static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st, uint64_t step,
+			   struct ts_found *found)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint32_t thread = st->thread;
-	bool is_hit = false;
+	unsigned touch = TOUCH_NONE;
 
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		for (size_t j = 0; j < s->stops->n_watches; j++) {
+		for (size_t j = 0; j < s->places.n; j++) {
+			const struct ts_place *place = &s->places.items[j];
 			struct ts_view *v = &s->views[j];
 			uint64_t lo, hi;
 
 			if (ts_timeline_process(tl, thread) != v->process)
 				continue;
-			if (!is_hit && found && ts_view_overlap(v, e, &lo, &hi) &&
-			    is_trigger(&s->stops->watches[j], v, b, e, lo, hi)) {
-				*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread };
+			if (!ts_view_overlap(v, e, &lo, &hi) || !is_trigger(&place->at, v, b, e, lo, hi)) {
+				;
+			} else if (place->watch == TS_NO_WATCH) {
+				touch |= TOUCH_ENTRY;
+			} else if (!(touch & TOUCH_WATCH)) {
+				*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = place->watch, .thread = thread };
+				found->addr = place->addr + (lo - place->at.addr);
 				found->pos = s->is_reverse ? step : step + 1;
-				is_hit = true;
+				touch |= TOUCH_WATCH;
 			}
 			ts_view_replay(v, b, e);
 		}
 	}
-	return is_hit;
+	return touch;
 }
 
 /* How many of a chunk's steps may have a trigger that is nearer than the best other stop. */
 static uint32_t steps_to_watch(const struct ts_search *s, uint64_t start)
 {
-	uint64_t end = s->is_reverse ? s->from : s->best.pos;
+	uint64_t end = !s->is_reverse && s->best.pos < s->end ? s->best.pos : s->end;
 
 	return end - start < TS_CHUNK_STEPS ? (uint32_t)(end - start) : TS_CHUNK_STEPS;
 }
 
-/* Look through a chunk for the trigger that is nearest in the direction of the search. */
+/*
+ * Look through a chunk for the trigger that is nearest in the direction of the search.
+ *
+ * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none; a change of a table entry,
+ * behind which the places are others, ends the span there.  What the last step of a span going back does to the tables counts
+ * for what comes after it, which has been looked through.
+ */
 static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found, struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
-	uint64_t start = chunk * TS_CHUNK_STEPS;
+	uint64_t start = chunk * TS_CHUNK_STEPS, first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first;
 	uint32_t n = steps_to_watch(s, start);
 	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
 	bool is_found = false;
 
-	for (size_t i = 0; i < s->stops->n_watches; i++) {
+	for (size_t i = 0; i < s->places.n; i++) {
 		if (s->views[i].process < tl->n_memory)
 			ts_view_start(&s->views[i], chunk);
 	}
-	for (uint32_t i = 0; b && i < n && (s->is_reverse || !is_found); i++) {
-		bool is_admitted = s->is_reverse || start + i >= s->from;
+	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!is_found && start + i < s->end)); i++) {
+		uint64_t step = start + i;
+		struct ts_found hit;
+		unsigned touch;
 
 		if (i == b->n_steps)
 			b = ts_query_chunk(s->q, chunk, i + STEPS_AHEAD, err);
-		if (b && i < b->n_steps)
-			is_found |= watch_step(s, b, &b->steps[i], start + i, is_admitted ? found : NULL);
+		if (!b || i >= b->n_steps)
+			break;
+		touch = watch_step(s, b, &b->steps[i], step, &hit);
+		if (!touch || step < first)
+			continue;
+		if (touch & TOUCH_WATCH && is_admitted(s, step)) {
+			*found = hit;
+			is_found = true;
+		}
+		if (touch & TOUCH_ENTRY && !s->is_reverse) {
+			s->end = step + 1;
+		} else if (touch & TOUCH_ENTRY && step + 1 < s->end) {
+			s->first = step + 1;
+			is_found = false;
+		}
 	}
 	if (!b)
 		return TS_FAIL;
 	return is_found ? TS_ITEM : TS_END;
 }
 
-/* Can a watchpoint in @chunk still come before the best other stop? */
-static bool is_within(const struct ts_search *s, uint64_t chunk)
-{
-	uint64_t start = chunk * TS_CHUNK_STEPS;
-
-	if (chunk == TS_NO_CHUNK)
-		return false;
-	return s->is_reverse ? start + TS_CHUNK_STEPS > s->best.pos : start < s->best.pos;
-}
-
 /* ------------------------------------------------------------------------------------------------ the search */
 
-/* A window a watchpoint, all their bytes in one piece. */
+/* A window a place, all their bytes in one piece. */
 static bool make_views(struct ts_search *s, struct ts_error *err)
 {
-	size_t len = 0, n = s->stops->n_watches;
+	size_t len = 0, n = s->places.n;
 
+	free(s->views);
+	free(s->bytes);
 	for (size_t i = 0; i < n; i++)
-		len += (size_t)s->stops->watches[i].len;
+		len += (size_t)s->places.items[i].at.len;
 	s->views = calloc(n + 1, sizeof(*s->views));
 	s->bytes = malloc(2 * len + 1);
-	if (!s->views || !s->bytes) {
-		ts_search_fini(s);
+	if (!s->views || !s->bytes)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to watch %zu bytes", len);
-	}
 	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
-		const struct ts_watch *w = &s->stops->watches[i];
+		const struct ts_watch *w = &s->places.items[i].at;
 
 		s->views[i] = (struct ts_view){ .tl = ts_query_timeline(s->q), .process = w->process, .addr = w->addr };
 		s->views[i].len = (size_t)w->len;
@@ -269,28 +344,68 @@ static bool make_views(struct ts_search *s, struct ts_error *err)
 	return true;
 }
 
+/* Can watchpoints in steps that have not been looked through still come before the best other stop? */
+static bool has_more(const struct ts_search *s)
+{
+	return s->stops->n_watches && (s->is_reverse ? s->at > s->best.pos : s->at < s->best.pos);
+}
+
+/*
+ * The next chunk of the span to look into is @chunk, or one behind it; TS_NO_CHUNK: none.  If there is none all of the span has
+ * been looked through.
+ */
+static void aim(struct ts_search *s, uint64_t chunk)
+{
+	uint64_t start, end;
+
+	s->chunk = chunk == TS_NO_CHUNK ? chunk : touched_chunk(s, chunk);
+	start = s->chunk * TS_CHUNK_STEPS;
+	end = start + TS_CHUNK_STEPS;
+	if (s->chunk == TS_NO_CHUNK || (s->is_reverse ? end <= s->first : start >= s->end)) {
+		s->chunk = TS_NO_CHUNK;
+		s->at = s->is_reverse ? s->first : s->end;
+	} else if (s->is_reverse ? end < s->at : start > s->at) {
+		s->at = s->is_reverse ? end : start;
+	}
+}
+
+/* Find the places of the watchpoints in the next span of steps. */
+static bool start_span(struct ts_search *s, struct ts_error *err)
+{
+	uint64_t step = nearest_admitted(s, s->is_reverse ? s->at - 1 : s->at);
+
+	if (step == TS_NO_POS || (s->is_reverse ? step < s->best.pos : step >= s->best.pos)) {
+		s->at = s->best.pos;
+		return true;
+	}
+	if (!ts_places_find(&s->places, s->q, s->stops->watches, s->stops->n_watches, s->stops->is_virtual, step, err) ||
+	    !make_views(s, err))
+		return false;
+	s->first = s->is_reverse ? s->places.first : step;
+	s->end = s->is_reverse ? step + 1 : s->places.end;
+	s->at = s->is_reverse ? s->end : s->first;
+	aim(s, step / TS_CHUNK_STEPS);
+	return true;
+}
+
 bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, uint64_t limit,
 		    struct ts_error *err)
 {
-	bool is_reverse = limit < pos;
-
-	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = is_reverse, .chunk = TS_NO_CHUNK };
+	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = limit < pos, .at = pos };
 	s->best = (struct ts_found){ .pos = limit, .kind = TS_STOP_END, .thread = ts_query_thread(q, limit) };
-	if (!make_views(s, err))
-		return false;
-	if (pos == limit)
+	s->chunk = TS_NO_CHUNK;
+	s->break_from = TS_NO_POS;
+	s->is_offered = pos == limit;
+	s->n_offered = s->is_offered ? stops->n_breaks : 0;
+	if (!has_more(s) || start_span(s, err))
 		return true;
-	for (size_t i = 0; i < stops->n_breaks; i++)
-		offer_break(s, &stops->breaks[i]);
-	if (stops->has_syscalls)
-		offer_syscalls(s);
-	if (stops->n_watches)
-		s->chunk = touched_chunk(s, (is_reverse ? pos - 1 : pos) / TS_CHUNK_STEPS);
-	return true;
+	ts_search_fini(s);
+	return false;
 }
 
 void ts_search_fini(struct ts_search *s)
 {
+	ts_places_fini(&s->places);
 	free(s->views);
 	free(s->bytes);
 	s->views = NULL;
@@ -299,35 +414,42 @@ void ts_search_fini(struct ts_search *s)
 
 uint64_t ts_search_reached(const struct ts_search *s)
 {
-	uint64_t start = s->chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
+	return s->is_offered ? s->at : s->from;
+}
 
-	if (s->chunk == TS_NO_CHUNK)
-		return s->from;
-	if (s->is_reverse)
-		return end < s->from ? end : s->from;
-	return start > s->from ? start : s->from;
+/* A watchpoint was found that is nearer than any other stop, or as near.  The filter may not admit what is behind its step. */
+static void take_hit(struct ts_search *s, const struct ts_found *hit)
+{
+	uint64_t pos = s->is_reverse ? hit->pos : nearest_admitted(s, hit->pos);
+	uint64_t limit = s->best.pos;
+
+	s->best = *hit;
+	s->best.pos = !s->is_reverse && pos > limit ? limit : pos;
+	s->at = s->best.pos;
 }
 
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found, struct ts_error *err)
 {
-	while (is_within(s, s->chunk)) {
+	if (!offer_all(s, n_chunks))
+		return TS_END;
+	while (has_more(s)) {
 		struct ts_found hit;
 
 		if (!n_chunks--)
 			return TS_END;
+		if (s->chunk == TS_NO_CHUNK) {
+			if (!start_span(s, err))
+				return TS_FAIL;
+			continue;
+		}
 		switch (watch_chunk(s, s->chunk, &hit, err)) {
 		case TS_FAIL:
 			return TS_FAIL;
 		case TS_ITEM:
-			if (s->is_reverse ? hit.pos >= s->best.pos : hit.pos <= s->best.pos)
-				s->best = hit;
-			s->chunk = TS_NO_CHUNK;
+			take_hit(s, &hit);
 			break;
 		case TS_END:
-			if (s->is_reverse && !s->chunk)
-				s->chunk = TS_NO_CHUNK;
-			else
-				s->chunk = touched_chunk(s, s->is_reverse ? s->chunk - 1 : s->chunk + 1);
+			aim(s, s->is_reverse ? s->chunk - 1 : s->chunk + 1); /* before the first: none */
 			break;
 		}
 	}

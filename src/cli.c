@@ -19,8 +19,10 @@ enum option_id {
 	OPT_HELP,
 	OPT_IMAGE,
 	OPT_INDEX,
+	OPT_INDEX_READS,
 	OPT_JSON,
 	OPT_LOG,
+	OPT_MAX_MEMORY,
 	OPT_ONCE,
 	OPT_POSITIONS,
 	OPT_QUIET,
@@ -40,8 +42,10 @@ static const struct option long_options[] = {
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
 	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
+	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
+	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
@@ -107,6 +111,29 @@ static bool add_image(struct ts_cli *cli, const char *arg)
 	return true;
 }
 
+static bool set_index_reads(struct ts_cli *cli, const char *arg)
+{
+	cli->has_no_reads = !strcmp(arg, "no");
+	if (cli->has_no_reads || !strcmp(arg, "yes"))
+		return true;
+	return usage_error("--index-reads %s: yes or no", arg);
+}
+
+/* A number of bytes, or of KiB, MiB, GiB. */
+static bool set_max_memory(struct ts_cli *cli, const char *arg)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long n = strtoull(arg, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
+		return usage_error("--max-memory %s: a size is a number, of bytes or with K, M or G behind it", arg);
+	cli->max_memory = (uint64_t)n << shift;
+	return true;
+}
+
 static bool set_option(struct ts_cli *cli, int id)
 {
 	switch (id) {
@@ -124,6 +151,10 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_INDEX:
 		cli->index = optarg;
 		break;
+	case OPT_INDEX_READS:
+		return set_index_reads(cli, optarg);
+	case OPT_MAX_MEMORY:
+		return set_max_memory(cli, optarg);
 	case OPT_JSON:
 		cli->is_json = true;
 		break;
@@ -170,8 +201,10 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 					   i == OPT_OUTPUT ? "" : "--",
 					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
 	}
-	if (cli->command == TS_CMD_INDEX || cli->command == TS_CMD_EXPORT)
+	if (cli->command == TS_CMD_EXPORT)
 		return usage_error("'tracestub %s' is not in this version", command);
+	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
+		return usage_error("'tracestub index' builds what --index none does without");
 	return true;
 }
 
@@ -237,7 +270,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	char **operands, **rest = argv + separator + (separator < argc);
 	unsigned seen = 0;
 
-	*cli = (struct ts_cli){ .level = TS_LOG_WARN };
+	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX };
 	*status = TS_STATUS_USAGE;
 	if (!parse_options(cli, separator, argv, &seen, status))
 		return false;

@@ -44,6 +44,8 @@ struct ts_cli {
 	struct ts_image_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	bool is_quiet, is_once, is_json;
+	bool has_no_reads;   /* --index-reads=no */
+	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
 };

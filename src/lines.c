@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_file.h"
+
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
 {
 	if (__builtin_expect(t->n == t->cap, 0)) {
@@ -28,9 +30,11 @@ void ts_touches_fini(struct ts_touches *t)
 
 void ts_lines_fini(struct ts_lines *set)
 {
-	free(set->pages);
-	free(set->first);
-	free(set->items);
+	if (!set->is_mapped) {
+		free(set->pages);
+		free(set->first);
+		free(set->items);
+	}
 	*set = (struct ts_lines){ 0 };
 }
 
@@ -185,6 +189,13 @@ static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 	return lo;
 }
 
+bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
+{
+	size_t i = page_lower_bound(set, page);
+
+	return i < set->n_pages && set->pages[i].page == page;
+}
+
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
 {
 	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
@@ -310,4 +321,37 @@ size_t ts_lines_mem(const struct ts_lines *set)
 {
 	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +
 	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->items);
+}
+
+/* ------------------------------------------------------------------------------------------------ index files */
+
+static size_t n_items(const struct ts_lines *set)
+{
+	return set->first ? set->first[set->n_lines] : 0;
+}
+
+void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
+{
+	ts_index_put(f, set->pages, set->n_pages, sizeof(*set->pages));
+	ts_index_put(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));
+	ts_index_put(f, set->items, n_items(set), sizeof(*set->items));
+}
+
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a)
+{
+	size_t n_first, n;
+
+	*set = (struct ts_lines){ .is_mapped = true };
+	set->pages = ts_index_take(a, sizeof(*set->pages), &set->n_pages);
+	set->first = ts_index_take(a, sizeof(*set->first), &n_first);
+	set->items = ts_index_take(a, sizeof(*set->items), &n);
+	if (!n_first)
+		set->first = NULL;
+	else
+		set->n_lines = n_first - 1;
+	if (!a->is_bad && n == n_items(set) && (n_first || !set->n_pages))
+		return true;
+	*set = (struct ts_lines){ 0 };
+	a->is_bad = true;
+	return false;
 }

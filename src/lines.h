@@ -14,6 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ts_index_file;
+struct ts_index_arrays;
+
 #define TS_LINE_BITS 4
 #define TS_LINE_LEN 16u
 #define TS_PAGE_BITS 12
@@ -63,6 +66,7 @@ struct ts_lines {
 	uint32_t *first;            /* owned; n_lines + 1: line i has items first[i] .. first[i + 1] - 1 */
 	size_t n_lines;
 	uint16_t *items;            /* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
+	bool is_mapped;             /* the arrays belong to an index file */
 };
 
 /*
@@ -98,6 +102,13 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk);
 
 /* Bytes of memory that the set holds. */
+/* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
+bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
+
+/* To an index file; from there, with its arrays (false: they contradict each other). */
+void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a);
+
 size_t ts_lines_mem(const struct ts_lines *set);
 
 #endif

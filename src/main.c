@@ -8,7 +8,9 @@
 
 #include "cli.h"
 #include "gdb.h"
+#include "index_place.h"
 #include "info.h"
+#include "keep.h"
 #include "loaders/loader.h"
 #include "protocol/server.h"
 #include "query.h"
@@ -93,14 +95,30 @@ static bool open_recording(struct job *job, struct ts_error *err)
 	return job->rec || ts_fail_prefix(err, "%s", loader->name);
 }
 
+/* A timeline with its index file. */
+static bool begin_timeline(struct job *job, struct ts_error *err)
+{
+	bool is_bad_file = true;
+
+	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_MAX_PLACES && !job->tl; tries++) {
+		ts_recording_close(job->rec);
+		ts_source_close(job->src);
+		job->rec = NULL;
+		job->src = NULL;
+		if (!open_recording(job, err))
+			return false;
+		job->tl = ts_keep_timeline(job->rec, &job->image, job->src, &job->cli, &is_bad_file, err);
+	}
+	if (!job->tl && err->code == TS_OK)
+		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
+	return job->tl || ts_fail_prefix(err, "%s", job->rec->format);
+}
+
 /* Read the recording to its end or to its damage. */
 static bool build_timeline(struct job *job, struct ts_error *err)
 {
 	enum ts_grow grow;
 
-	job->tl = ts_timeline_new(job->rec, &job->image, err);
-	if (!job->tl)
-		return ts_fail_prefix(err, "%s", job->rec->format);
 	do {
 		grow = ts_timeline_grow(job->tl, STEPS_A_GROW, err);
 		if (!job->cli.is_quiet)
@@ -108,6 +126,7 @@ static bool build_timeline(struct job *job, struct ts_error *err)
 	} while (grow == TS_GROW_MORE);
 	if (grow == TS_GROW_FAILED)
 		return ts_fail_prefix(err, "%s", job->rec->format);
+	ts_keep_report(job->tl);
 	if (job->tl->damage.code != TS_OK)
 		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
 	job->q = ts_query_new(job->tl, err);
@@ -191,6 +210,14 @@ static enum ts_status run_info(struct job *job)
 	return done ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }
 
+static enum ts_status run_index(const struct job *job)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return ts_keep_show(job->tl, &err) ? TS_STATUS_OK : ts_report_failure(job->cli.trace, &err);
+}
+
 static int run_command(struct job *job)
 {
 	switch (job->cli.command) {
@@ -201,6 +228,7 @@ static int run_command(struct job *job)
 	case TS_CMD_INFO:
 		return run_info(job);
 	case TS_CMD_INDEX:
+		return run_index(job);
 	case TS_CMD_EXPORT:
 		break; /* refused by ts_cli_parse() */
 	}
@@ -223,7 +251,7 @@ int main(int argc, char **argv)
 	ts_error_reset(&err);
 	if (!add_files(&job, &status)) {
 		result = status;
-	} else if (open_recording(&job, &err) && build_timeline(&job, &err)) {
+	} else if (begin_timeline(&job, &err) && build_timeline(&job, &err)) {
 		ts_report_warnings(job.tl, job.cli.trace);
 		result = run_command(&job);
 	} else {

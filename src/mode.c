@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_file.h"
+
 #define ROOT_MASK (~UINT64_C(0xfff))
 
 /* How many of the newest modes are looked through for one that is the same. */
@@ -222,4 +224,52 @@ uint64_t ts_filter_prev(const struct ts_filter *f, const struct ts_modes *m, uin
 			return i == at ? pos : m->changes[i + 1].pos - 1;
 	}
 	return UINT64_MAX;
+}
+
+/* ------------------------------------------------------------------------------------------------ index files */
+
+void ts_modes_set_clean(struct ts_modes *m)
+{
+	m->n_saved_modes = m->n_modes;
+	m->n_saved_changes = m->n_changes;
+}
+
+void ts_modes_save(struct ts_modes *m, struct ts_index_file *f)
+{
+	ts_index_put(f, m->modes + m->n_saved_modes, m->n_modes - m->n_saved_modes, sizeof(*m->modes));
+	ts_index_put(f, m->changes + m->n_saved_changes, m->n_changes - m->n_saved_changes, sizeof(*m->changes));
+	ts_index_put(f, m->bytes, 1, sizeof(m->bytes));
+	ts_index_put(f, m->known, 1, sizeof(m->known));
+	ts_modes_set_clean(m);
+}
+
+bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a)
+{
+	size_t n_modes, n_changes;
+	const struct ts_mode *modes = ts_index_take(a, sizeof(*modes), &n_modes);
+	const struct ts_mode_change *changes = ts_index_take(a, sizeof(*changes), &n_changes);
+	const void *bytes = ts_index_take_n(a, sizeof(m->bytes), 1), *known = ts_index_take_n(a, sizeof(m->known), 1);
+
+	if (a->is_bad)
+		return false;
+	for (size_t i = 0; i < n_modes; i++) {
+		struct ts_mode *p = room(m, m->modes, m->n_modes, &m->cap_modes, sizeof(*p));
+
+		if (!p)
+			return false;
+		m->modes = p;
+		p[m->n_modes++] = modes[i];
+	}
+	for (size_t i = 0; i < n_changes; i++) {
+		struct ts_mode_change *p = room(m, m->changes, m->n_changes, &m->cap_changes, sizeof(*p));
+
+		if (!p || changes[i].mode >= m->n_modes)
+			return false;
+		m->changes = p;
+		p[m->n_changes++] = changes[i];
+	}
+	memcpy(m->bytes, bytes, sizeof(m->bytes));
+	memcpy(m->known, known, sizeof(m->known));
+	ts_modes_set_clean(m);
+	return true;
 }

@@ -15,6 +15,9 @@
 
 #include "arch.h"
 
+struct ts_index_file;
+struct ts_index_arrays;
+
 enum ts_mode_reg {
 	TS_MODE_CR0,
 	TS_MODE_CR3,
@@ -47,6 +50,7 @@ struct ts_modes {
 	uint32_t first_off;         /* the lowest of them */
 	uint8_t bytes[TS_N_MODE_REGS][8], known[TS_N_MODE_REGS][8];
 	bool is_failed;             /* memory ran out */
+	size_t n_saved_modes, n_saved_changes; /* in the index file, or told by the initial state */
 };
 
 /* Start with all unknown at position 0, for the registers of @set (borrowed).  False: no memory. */
@@ -62,6 +66,13 @@ static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off,
 	if (off + len > m->first_off)
 		ts_modes_take(m, pos, off, len, data);
 }
+
+/* What there is now need not be saved. */
+void ts_modes_set_clean(struct ts_modes *m);
+
+/* To an index file: what is new since the last call.  From there, with its arrays (false: no memory, or they make no sense). */
+void ts_modes_save(struct ts_modes *m, struct ts_index_file *f);
+bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a);
 
 /* Ordinal of the change that governs @pos.  There must be one. */
 size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos);

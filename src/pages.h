@@ -29,6 +29,8 @@ struct ts_page {
 	uint32_t id;            /* ordinal, in order of appearance */
 	struct ts_marks *marks; /* the user's, NULL at first */
 	struct ts_holes *holes; /* owned; NULL where nothing was lost */
+	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
+	bool is_dirty;
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
 };

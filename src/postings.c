@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_file.h"
+
 #define BLOCK_VALUES 64
 #define MAX_VARINT 5 /* bytes of a 32-bit number */
 
@@ -30,10 +32,12 @@ void ts_pairs_fini(struct ts_pairs *p)
 
 void ts_postings_fini(struct ts_postings *set)
 {
-	free(set->keys);
-	free(set->first_block);
-	free(set->blocks);
-	free(set->bytes);
+	if (!set->is_mapped) {
+		free(set->keys);
+		free(set->first_block);
+		free(set->blocks);
+		free(set->bytes);
+	}
 	*set = (struct ts_postings){ 0 };
 }
 
@@ -119,7 +123,7 @@ static void fill_set(struct ts_postings *set, const uint32_t *values, const uint
 		add_list(set, values + start, end[k] - start);
 	}
 	set->first_block[n] = (uint32_t)set->n_blocks;
-	set->blocks[set->n_blocks].off = (uint32_t)set->n_bytes;
+	set->blocks[set->n_blocks] = (struct ts_posting_block){ 0, (uint32_t)set->n_bytes };
 	bytes = realloc(set->bytes, set->n_bytes + 1);
 	if (bytes)
 		set->bytes = bytes;
@@ -232,4 +236,31 @@ size_t ts_postings_mem(const struct ts_postings *set)
 {
 	return set->n_keys * (sizeof(*set->keys) + sizeof(*set->first_block)) + set->n_blocks * sizeof(*set->blocks) +
 	       set->n_bytes;
+}
+
+/* ------------------------------------------------------------------------------------------------ index files */
+
+void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
+{
+	ts_index_put(f, set->keys, set->n_keys, sizeof(*set->keys));
+	ts_index_put(f, set->first_block, set->n_keys + 1, sizeof(*set->first_block));
+	ts_index_put(f, set->blocks, set->n_blocks + 1, sizeof(*set->blocks));
+	ts_index_put(f, set->bytes, set->n_bytes, 1);
+}
+
+bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
+{
+	struct ts_postings p = { .is_mapped = true };
+	size_t n_heads;
+
+	*set = (struct ts_postings){ 0 };
+	p.keys = ts_index_take(a, sizeof(*p.keys), &p.n_keys);
+	p.first_block = ts_index_take_n(a, sizeof(*p.first_block), p.n_keys + 1);
+	p.blocks = ts_index_take(a, sizeof(*p.blocks), &n_heads);
+	p.bytes = ts_index_take(a, 1, &p.n_bytes);
+	if (a->is_bad || !n_heads || p.first_block[p.n_keys] != n_heads - 1 || p.blocks[n_heads - 1].off != p.n_bytes)
+		return false;
+	p.n_blocks = n_heads - 1;
+	*set = p;
+	return true;
 }

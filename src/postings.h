@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ts_index_file;
+struct ts_index_arrays;
+
 #define TS_NO_POSTING UINT32_MAX
 
 struct ts_pair {
@@ -39,6 +42,7 @@ struct ts_postings {
 	struct ts_posting_block *blocks; /* owned; n_blocks + 1: the last one only ends the bytes */
 	uint8_t *bytes;                  /* owned */
 	size_t n_keys, n_blocks, n_bytes;
+	bool is_mapped;                  /* the arrays belong to an index file */
 };
 
 /*
@@ -52,6 +56,10 @@ void ts_postings_fini(struct ts_postings *set);
 /* The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if there is none. */
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
+
+/* To an index file; from there, with its arrays (false: they contradict each other). */
+void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
+bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);
 
 size_t ts_postings_mem(const struct ts_postings *set);
 

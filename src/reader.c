@@ -63,6 +63,8 @@ void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...)
 	struct ts_warning *w = rec->warnings;
 	va_list ap;
 
+	if (rec->is_read)
+		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);

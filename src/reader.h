@@ -98,7 +98,8 @@ struct ts_warning {
 
 /*
  * Facts about a trace.  Embedded as first member in the loader's own struct; the loader fills it in open() and afterwards only
- * adds threads and warnings, while a reader goes over the trace for the first time.
+ * adds threads and warnings, while a reader goes over the trace for the first time.  An index file brings them back, and readers
+ * then may be resumed where none was before.
  */
 struct ts_recording {
 	const struct ts_recording_ops *ops;
@@ -122,6 +123,7 @@ struct ts_recording {
 	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
 	struct ts_tracing *tracing; /* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
 	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */
+	bool is_read;              /* it has been read before, an index tells: threads and warnings are those of that time */
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
 };

@@ -26,7 +26,7 @@ void ts_report_progress(const char *file, const struct ts_timeline *tl, bool is_
 	if (is_done && is_shown) {
 		fputs("\r\033[K", stderr);
 	} else if (!is_done && last && now != last && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\r%s: %" PRIu64 " instructions read", file, tl->n_steps);
+		fprintf(stderr, "\r%s: %" PRIu64 " instructions read", file, ts_timeline_n_read(tl));
 		is_shown = true;
 	}
 	last = now;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_file.h"
 #include "postings.h"
 
 struct run {
@@ -34,6 +35,8 @@ struct ts_runs {
 	uint32_t max_len;         /* of any run, at least 1 */
 	struct segment *segments; /* owned */
 	size_t n_segments;
+	uint32_t n_saved;         /* how many runs are in the index file */
+	size_t n_saved_lens;
 };
 
 struct ts_runs *ts_runs_new(void)
@@ -89,8 +92,11 @@ static bool is_run(const struct ts_runs *r, uint32_t i, const struct ts_open_run
 static bool grow_table(struct ts_runs *r)
 {
 	size_t n = r->n_table ? r->n_table * 2 : 1024;
-	uint32_t *table = calloc(n, sizeof(*table));
+	uint32_t *table;
 
+	while (n <= 2 * (size_t)r->n) /* runs that came from an index file are not in it yet */
+		n *= 2;
+	table = calloc(n, sizeof(*table));
 	if (!table)
 		return false;
 	free(r->table);
@@ -119,11 +125,15 @@ static bool grow_runs(struct ts_runs *r)
 	return true;
 }
 
-static bool add_lens(struct ts_runs *r, const uint8_t *lens, uint32_t n)
+static bool add_lens(struct ts_runs *r, const uint8_t *lens, size_t n)
 {
 	if (r->cap_lens - r->n_lens < n) {
 		size_t cap = r->cap_lens ? r->cap_lens * 2 : 4096;
-		uint8_t *p = cap < UINT32_MAX ? realloc(r->lens, cap) : NULL;
+		uint8_t *p;
+
+		while (cap - r->n_lens < n)
+			cap *= 2;
+		p = cap < UINT32_MAX ? realloc(r->lens, cap) : NULL;
 
 		if (!p)
 			return false;
@@ -211,16 +221,22 @@ static bool sort_by_pc(struct ts_runs *r)
 	return true;
 }
 
+static bool room_for_segment(struct ts_runs *r)
+{
+	struct segment *p = realloc(r->segments, (r->n_segments + 1) * sizeof(*p));
+
+	if (p)
+		r->segments = p;
+	return p != NULL;
+}
+
 bool ts_runs_seal(struct ts_runs *r, uint64_t end)
 {
 	struct segment *p;
 
-	if (!ts_runs_flush(r))
+	if (!ts_runs_flush(r) || !room_for_segment(r))
 		return false;
-	p = realloc(r->segments, (r->n_segments + 1) * sizeof(*p));
-	if (!p)
-		return false;
-	r->segments = p;
+	p = r->segments;
 	p[r->n_segments].start = r->start;
 	if (!ts_postings_seal(&p[r->n_segments].postings, &r->pairs, r->n))
 		return false;
@@ -398,4 +414,84 @@ uint64_t ts_runs_mem(const struct ts_runs *r)
 	for (size_t i = 0; i < r->n_segments; i++)
 		sum += ts_postings_mem(&r->segments[i].postings);
 	return sum;
+}
+
+/* ------------------------------------------------------------------------------------------------ index files */
+
+void ts_runs_save(struct ts_runs *r, struct ts_index_file *f)
+{
+	const struct segment *seg = &r->segments[r->n_segments - 1];
+	uint64_t bounds[2] = { seg->start, r->start };
+
+	ts_index_put(f, bounds, 2, sizeof(bounds[0]));
+	ts_postings_save(&seg->postings, f);
+	ts_index_put(f, r->runs + r->n_saved, r->n - r->n_saved, sizeof(*r->runs));
+	ts_index_put(f, r->lens + r->n_saved_lens, r->n_lens - r->n_saved_lens, 1);
+	ts_index_put(f, r->by_pc, r->n_by_pc, sizeof(*r->by_pc));
+	r->n_saved = r->n;
+	r->n_saved_lens = r->n_lens;
+}
+
+/* The arrays of a segment; those of the runs are left. */
+static bool load_segment(struct ts_runs *r, struct segment *seg, struct ts_index_arrays *a)
+{
+	const uint64_t *bounds = ts_index_take_n(a, sizeof(*bounds), 2);
+
+	if (!bounds || !ts_postings_load(&seg->postings, a))
+		return false;
+	seg->start = bounds[0];
+	r->start = bounds[1];
+	return true;
+}
+
+bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a)
+{
+	struct segment *seg = &r->segments[r->n_segments - 1], mapped;
+
+	if (!load_segment(r, &mapped, a))
+		return false;
+	ts_postings_fini(&seg->postings);
+	*seg = mapped;
+	return true;
+}
+
+static bool add_runs(struct ts_runs *r, const struct run *runs, size_t n)
+{
+	while (r->cap - r->n < n) {
+		if (!grow_runs(r))
+			return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if ((size_t)runs[i].lens + runs[i].n > r->n_lens)
+			return false;
+		if (runs[i].len > r->max_len)
+			r->max_len = runs[i].len;
+		r->runs[r->n++] = runs[i];
+	}
+	return true;
+}
+
+bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a)
+{
+	const uint32_t *by_pc;
+	size_t n_runs, n_lens;
+	const struct run *runs;
+	const uint8_t *lens;
+
+	if (!room_for_segment(r) || !load_segment(r, &r->segments[r->n_segments], a))
+		return false;
+	r->n_segments++;
+	runs = ts_index_take(a, sizeof(*runs), &n_runs);
+	lens = ts_index_take(a, 1, &n_lens);
+	if (a->is_bad || !add_lens(r, lens, n_lens) || !add_runs(r, runs, n_runs))
+		return false;
+	by_pc = ts_index_take_n(a, sizeof(*by_pc), r->n);
+	free(r->by_pc);
+	r->by_pc = by_pc ? malloc((r->n + 1) * sizeof(*by_pc)) : NULL;
+	if (!r->by_pc)
+		return false;
+	memcpy(r->by_pc, by_pc, r->n * sizeof(*by_pc));
+	r->n_by_pc = r->n_saved = r->n;
+	r->n_saved_lens = r->n_lens;
+	return true;
 }

@@ -20,6 +20,8 @@
 #define TS_MAX_RUN 128u
 
 struct ts_runs;
+struct ts_index_file;
+struct ts_index_arrays;
 
 /* New and empty; NULL if memory is exhausted. */
 struct ts_runs *ts_runs_new(void);
@@ -65,6 +67,16 @@ static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uin
 
 /* Seal the steps before position @end, where the next segment begins.  False: no memory. */
 bool ts_runs_seal(struct ts_runs *r, uint64_t end);
+
+/*
+ * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the segment (the next one,
+ * or in place of the one that was sealed last), with its arrays, and with @with_runs the runs.
+ *
+ * Return false if memory is exhausted, or the arrays contradict each other.
+ */
+void ts_runs_save(struct ts_runs *r, struct ts_index_file *f);
+bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a);
+bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a);
 
 /*
  * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in [first, last] was

@@ -13,6 +13,7 @@ struct ts_source {
 	int fd;              /* -1 for memory */
 	const uint8_t *data; /* borrowed; NULL for a file */
 	uint64_t len;
+	uint64_t mtime;      /* nanoseconds; 0 for memory */
 	char name[];
 };
 
@@ -28,6 +29,7 @@ static struct ts_source *source_new(int fd, const void *data, uint64_t len, cons
 	src->fd = fd;
 	src->data = data;
 	src->len = len;
+	src->mtime = 0;
 	memcpy(src->name, name, n);
 	return src;
 }
@@ -50,6 +52,8 @@ struct ts_source *ts_source_open(const char *path, struct ts_error *err)
 		src = source_new(fd, NULL, (uint64_t)st.st_size, path, err);
 	if (!src)
 		close(fd);
+	else
+		src->mtime = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
 	return src;
 }
 
@@ -84,6 +88,11 @@ void ts_source_close(struct ts_source *src)
 uint64_t ts_source_len(const struct ts_source *src)
 {
 	return src->len;
+}
+
+uint64_t ts_source_mtime(const struct ts_source *src)
+{
+	return src->mtime;
 }
 
 const char *ts_source_name(const struct ts_source *src)

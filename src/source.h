@@ -40,8 +40,9 @@ void ts_source_close(struct ts_source *src);
  */
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
 
-/* Its length in bytes when it was opened, and its name as given. */
+/* Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given. */
 uint64_t ts_source_len(const struct ts_source *src);
+uint64_t ts_source_mtime(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*

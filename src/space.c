@@ -6,50 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "layers.h"
-#include "lines.h"
-#include "pages.h"
-#include "versions.h"
+#include "space_parts.h"
 
 #define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
-
-struct segment {
-	struct ts_versions versions; /* of the lines that were changed */
-	struct ts_lines silent;      /* lines that were written with what they held, and not changed in the chunk */
-	struct ts_lines reads;
-};
-
-/* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
-struct ts_marks {
-	uint64_t changed[64]; /* also written */
-	uint64_t lost[64];    /* changed to something unknown at some time in the chunk */
-	uint64_t written[64];
-	uint64_t read[64];
-	uint64_t written_words, read_words; /* bit i: word i is not 0 */
-};
-
-struct touched {
-	struct ts_page *page;   /* borrowed */
-	struct ts_marks *marks; /* owned, beyond n_touched too; all 0 there */
-};
-
-struct ts_space {
-	const struct ts_image *recorded, *image; /* borrowed; may be NULL */
-	uint32_t id;
-	struct ts_layers layers;
-	struct ts_pages base;     /* what layers are known to hold beyond their fill; keyed by layer */
-	struct segment *segments; /* owned; by number */
-	size_t n_segments, cap_segments;
-
-	/* building */
-	struct ts_pages now;      /* current contents of the pages that steps touched */
-	struct touched *touched;  /* owned; the pages touched in this chunk */
-	size_t n_touched, cap_touched;
-	struct ts_changes changes;
-	struct ts_touches silent, reads;
-	bool is_failed;
-	uint64_t n_inferred, n_unexplained, n_pages;
-};
 
 struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id)
 {
@@ -69,8 +28,6 @@ struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_i
 
 void ts_space_end_build(struct ts_space *sp)
 {
-	if (sp->now.n)
-		sp->n_pages = sp->now.n;
 	ts_pages_fini(&sp->now);
 	ts_changes_fini(&sp->changes);
 	ts_touches_fini(&sp->silent);
@@ -78,8 +35,12 @@ void ts_space_end_build(struct ts_space *sp)
 	for (size_t i = 0; i < sp->cap_touched; i++)
 		free(sp->touched[i].marks);
 	free(sp->touched);
+	free(sp->dirty);
+	free(sp->completions);
 	sp->touched = NULL;
-	sp->n_touched = sp->cap_touched = 0;
+	sp->dirty = NULL;
+	sp->completions = NULL;
+	sp->n_touched = sp->cap_touched = sp->n_dirty = sp->cap_dirty = sp->n_completions = sp->cap_completions = 0;
 }
 
 void ts_space_free(struct ts_space *sp)
@@ -158,9 +119,17 @@ static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, u
 	}
 }
 
-/* Lay the versions of chunks [from, until) over [first, last]. */
-static void overlay_versions(const struct ts_space *sp, uint64_t from, uint64_t until, uint64_t first, uint64_t last,
-			     uint8_t *data, uint8_t *known)
+/* How to paint bytes. */
+struct painting {
+	const struct ts_space *sp;
+	const struct ts_image *image; /* beneath all; NULL: only what the recording shows */
+	uint64_t until;               /* versions of chunks below this one count */
+	uint8_t lost;                 /* what known gets for lost bytes */
+};
+
+/* Lay the versions of chunks from @from on over [first, last]. */
+static void overlay_versions(const struct painting *p, uint64_t from, uint64_t first, uint64_t last, uint8_t *data,
+			     uint8_t *known)
 {
 	size_t len = (size_t)(last - first) + 1;
 	struct ts_version v;
@@ -168,22 +137,15 @@ static void overlay_versions(const struct ts_space *sp, uint64_t from, uint64_t 
 	for (size_t i = 0; i < len;) {
 		unsigned off = (unsigned)((first + i) % TS_LINE_LEN);
 
-		read_line(sp, first + i - off, from, until, &v);
+		read_line(p->sp, first + i - off, from, p->until, &v);
 		for (; off < TS_LINE_LEN && i < len; off++, i++) {
 			if (!((v.known | v.lost) >> off & 1))
 				continue;
-			known[i] = v.known >> off & 1;
-			data[i] = known[i] ? v.data[off] : 0;
+			known[i] = v.known >> off & 1 ? 1 : p->lost;
+			data[i] = v.known >> off & 1 ? v.data[off] : 0;
 		}
 	}
 }
-
-/* How to paint bytes. */
-struct painting {
-	const struct ts_space *sp;
-	const struct ts_image *image; /* beneath all; NULL: only what the recording shows */
-	uint64_t until;               /* versions of chunks below this one count */
-};
 
 /*
  * The bytes [first, last] as the first @n layers and the versions have them: newest layer first, and around it what older
@@ -201,7 +163,7 @@ static void paint(const struct painting *p, uint32_t n, uint64_t first, uint64_t
 	if (first < lo)
 		paint(p, i, first, lo - 1, data, known);
 	layer_bytes(p->sp, p->image, i, lo, hi, data + (lo - first), known + (lo - first));
-	overlay_versions(p->sp, l->pos ? (l->pos - 1) / TS_CHUNK_STEPS : 0, p->until, lo, hi, data + (lo - first),
+	overlay_versions(p, l->pos ? (l->pos - 1) / TS_CHUNK_STEPS : 0, lo, hi, data + (lo - first),
 			 known + (lo - first));
 	if (hi < last)
 		paint(p, i, hi + 1, last, data + (hi + 1 - first), known + (hi + 1 - first));
@@ -234,7 +196,7 @@ static void paint_pages(const struct painting *p, uint32_t n_layers, uint64_t ad
 
 void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 {
-	struct painting p = { sp, sp->image, chunk };
+	struct painting p = { sp, sp->image, chunk, 0 };
 
 	paint_pages(&p, ts_space_n_layers(sp, chunk * TS_CHUNK_STEPS), addr, len, data, known);
 }
@@ -247,7 +209,7 @@ uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos)
 void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known)
 {
-	struct painting p = { sp, sp->image, 0 };
+	struct painting p = { sp, sp->image, 0, 0 };
 
 	paint_pages(&p, n_layers, addr, len, data, known);
 }
@@ -257,7 +219,7 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 static bool grow_touched(struct ts_space *sp)
 {
 	size_t cap = sp->cap_touched ? sp->cap_touched * 2 : 64;
-	struct touched *p = realloc(sp->touched, cap * sizeof(*p));
+	struct ts_touched *p = realloc(sp->touched, cap * sizeof(*p));
 
 	if (!p)
 		return false;
@@ -270,7 +232,7 @@ static bool grow_touched(struct ts_space *sp)
 /* Give the page its marks for this chunk.  Returns false if memory is exhausted. */
 static bool list_page(struct ts_space *sp, struct ts_page *pg)
 {
-	struct touched *t;
+	struct ts_touched *t;
 
 	if (sp->n_touched == sp->cap_touched && !grow_touched(sp)) {
 		sp->is_failed = true;
@@ -289,20 +251,39 @@ static bool list_page(struct ts_space *sp, struct ts_page *pg)
 	return true;
 }
 
+/* What painting makes of a byte that is lost. */
+#define LOST 2
+
 /*
- * Bytes [first, last], all in the touched page @pg, hold what their layers hold.  Without the image: a value seen that differs
- * from a file's completes the past, it contradicts nothing.
+ * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.  Without the image: a
+ * value seen that differs from a file's completes the past, it contradicts nothing.
  */
-static void repaint(struct ts_space *sp, struct ts_page *pg, uint64_t first, uint64_t last)
+static bool paint_page(struct ts_space *sp, struct ts_page *pg)
 {
-	struct painting p = { sp, NULL, 0 };
-	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
+	struct painting p = { sp, NULL, sp->resumed, LOST };
+	uint64_t first = pg->page << TS_PAGE_BITS;
 	uint8_t known[TS_PAGE_LEN];
 
-	paint(&p, sp->layers.n, first, last, pg->data + off, known);
-	ts_page_forget(pg, off, len);
-	for (unsigned i = 0; i < len; i++)
-		pg->known[(off + i) / 64] |= (uint64_t)known[i] << ((off + i) % 64);
+	paint(&p, sp->layers.n, first, first + (TS_PAGE_LEN - 1), pg->data, known);
+	for (unsigned i = 0; i < TS_PAGE_LEN; i++) {
+		if (known[i] == LOST && !ts_page_lose(pg, i / 64, UINT64_C(1) << (i % 64)))
+			return false;
+		pg->known[i / 64] |= (uint64_t)(known[i] == 1) << (i % 64);
+	}
+	return true;
+}
+
+/* Was the page touched in a segment that came from an index file? */
+static bool was_touched(const struct ts_space *sp, uint64_t page)
+{
+	for (size_t i = 0; i < sp->resumed / TS_SEGMENT_CHUNKS && i < sp->n_segments; i++) {
+		const struct ts_space_segment *seg = &sp->segments[i];
+
+		if (ts_lines_has_page(&seg->versions.lines, page) || ts_lines_has_page(&seg->silent, page) ||
+		    ts_lines_has_page(&seg->reads, page))
+			return true;
+	}
+	return false;
 }
 
 /* A page that no step has touched yet. */
@@ -310,11 +291,11 @@ static struct ts_page *first_touch(struct ts_space *sp, uint64_t page)
 {
 	struct ts_page *pg = sp->is_failed ? NULL : ts_pages_add(&sp->now, page, 0);
 
-	if (!pg) {
+	if (!pg || !paint_page(sp, pg)) {
 		sp->is_failed = true;
 		return NULL;
 	}
-	repaint(sp, pg, page << TS_PAGE_BITS, (page << TS_PAGE_BITS) + (TS_PAGE_LEN - 1));
+	sp->n_pages += !was_touched(sp, page);
 	return pg;
 }
 
@@ -412,6 +393,26 @@ void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len)
 	}
 }
 
+/* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
+static bool note_dirty(struct ts_space *sp, struct ts_page *pg, unsigned off, unsigned len)
+{
+	if (!pg->is_dirty && sp->n_dirty == sp->cap_dirty) {
+		size_t cap = sp->cap_dirty ? sp->cap_dirty * 2 : 64;
+		uint32_t *p = realloc(sp->dirty, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		sp->dirty = p;
+		sp->cap_dirty = cap;
+	}
+	if (!pg->is_dirty)
+		sp->dirty[sp->n_dirty++] = pg->id;
+	pg->is_dirty = true;
+	for (unsigned line = off / TS_LINE_LEN; line <= (off + len - 1) / TS_LINE_LEN; line++)
+		pg->dirty[line / 64] |= UINT64_C(1) << (line % 64);
+	return true;
+}
+
 /* Bytes within one page were there since @layer, which governs them all, began. */
 static void infer(struct ts_space *sp, uint32_t layer, uint64_t addr, const uint8_t *data, unsigned len)
 {
@@ -419,7 +420,7 @@ static void infer(struct ts_space *sp, uint32_t layer, uint64_t addr, const uint
 
 	if (!pg)
 		pg = ts_pages_add(&sp->base, addr >> TS_PAGE_BITS, layer);
-	if (!pg) {
+	if (!pg || !note_dirty(sp, pg, (unsigned)(addr % TS_PAGE_LEN), len)) {
 		sp->is_failed = true;
 		return;
 	}
@@ -438,19 +439,48 @@ static uint16_t line_bits(const uint64_t *bits, unsigned line)
 	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
 }
 
+void ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c)
+{
+	uint16_t mask = (uint16_t)c->mask;
+
+	while (mask && n_segments-- > 0)
+		ts_versions_complete(&sp->segments[n_segments].versions, c->addr, c->data, &mask);
+	assert(!mask);
+}
+
+/* The same now, and to be saved. */
+static void complete_sealed(struct ts_space *sp, const struct ts_completion *c)
+{
+	ts_space_complete(sp, sp->n_segments, c);
+	if (sp->n_completions == sp->cap_completions) {
+		size_t cap = sp->cap_completions ? sp->cap_completions * 2 : 64;
+		struct ts_completion *p = realloc(sp->completions, cap * sizeof(*p));
+
+		if (!p) {
+			sp->is_failed = true;
+			return;
+		}
+		sp->completions = p;
+		sp->cap_completions = cap;
+	}
+	sp->completions[sp->n_completions++] = *c;
+}
+
 /*
  * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk that lost them itself
  * has no version yet.
  */
 static void complete_line(struct ts_space *sp, const struct ts_page *pg, unsigned line, const uint8_t *data, uint16_t mask)
 {
-	uint64_t addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN;
+	struct ts_completion c = { .addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN };
 
 	mask &= (uint16_t)~line_bits(pg->marks->lost, line);
 	ts_changes_complete(&sp->changes, pg->holes->chain[line], data, &mask);
-	for (size_t seg = sp->n_segments; mask && seg-- > 0;)
-		ts_versions_complete(&sp->segments[seg].versions, addr, data, &mask);
-	assert(!mask);
+	if (!mask)
+		return;
+	memcpy(c.data, data, TS_LINE_LEN);
+	c.mask = mask;
+	complete_sealed(sp, &c);
 }
 
 /* Bytes of a word that were lost are seen. */
@@ -662,12 +692,11 @@ bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk)
 	return !sp->is_failed;
 }
 
-/* Room for segments up to @segment; a space that came late has empty ones before. */
-static bool room_for_segment(struct ts_space *sp, uint64_t segment)
+bool ts_space_room(struct ts_space *sp, uint64_t segment)
 {
 	if (segment >= sp->cap_segments) {
 		size_t cap = sp->cap_segments ? sp->cap_segments * 2 : 4;
-		struct segment *p;
+		struct ts_space_segment *p;
 
 		while (cap <= segment)
 			cap *= 2;
@@ -697,8 +726,8 @@ bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
 	bool done = false;
 
-	if (page_addrs && room_for_segment(sp, segment)) {
-		struct segment *seg = &sp->segments[segment];
+	if (page_addrs && ts_space_room(sp, segment)) {
+		struct ts_space_segment *seg = &sp->segments[segment];
 
 		for (size_t i = 0; i < n_pages; i++)
 			page_addrs[i] = sp->now.by_id[i]->page;
@@ -722,7 +751,7 @@ enum set {
 	READS,
 };
 
-static const struct ts_lines *set_of(const struct segment *seg, enum set set, const uint16_t **exact)
+static const struct ts_lines *set_of(const struct ts_space_segment *seg, enum set set, const uint16_t **exact)
 {
 	*exact = set == CHANGES ? seg->versions.changed : NULL;
 	switch (set) {
@@ -810,6 +839,21 @@ uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t 
 	return prev_in(sp, READS, chunk, addr, last);
 }
 
+uint64_t ts_space_mem(const struct ts_space *sp)
+{
+	uint64_t sum = (sp->now.n + sp->base.n) * sizeof(struct ts_page);
+
+	sum += sp->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version));
+	sum += (sp->silent.cap + sp->reads.cap) * sizeof(struct ts_touch) + sp->cap_touched * sizeof(struct ts_marks);
+	for (size_t i = 0; i < sp->n_segments; i++) {
+		const struct ts_space_segment *seg = &sp->segments[i];
+
+		if (!seg->versions.is_mapped)
+			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) + ts_lines_mem(&seg->reads);
+	}
+	return sum;
+}
+
 static uint64_t n_items(const struct ts_lines *set)
 {
 	return set->first ? set->first[set->n_lines] : 0;
@@ -820,10 +864,10 @@ void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
 	*stats = (struct ts_space_stats){
 		.n_inferred = sp->n_inferred,
 		.n_unexplained = sp->n_unexplained,
-		.n_pages = sp->now.n ? sp->now.n : sp->n_pages,
+		.n_pages = sp->n_pages,
 	};
 	for (size_t i = 0; i < sp->n_segments; i++) {
-		const struct segment *seg = &sp->segments[i];
+		const struct ts_space_segment *seg = &sp->segments[i];
 
 		stats->n_versions += n_items(&seg->versions.lines);
 		stats->n_silent += n_items(&seg->silent);

@@ -20,6 +20,8 @@
 #include "step.h"
 
 struct ts_space;
+struct ts_index_file;
+struct ts_index_arrays;
 
 /* What a space holds, for `info` and the benchmark. */
 struct ts_space_stats {
@@ -78,6 +80,22 @@ bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk);
 /* Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.  False: no memory. */
 bool ts_space_seal(struct ts_space *sp, uint64_t segment);
 
+/*
+ * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
+ *
+ * From there: ts_space_load_segment() takes the segment with its arrays, in place of the one in memory if there is one;
+ * ts_space_load_state() then what was learned.  Return false if memory is exhausted, or the arrays contradict each other.
+ */
+void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f);
+bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
+bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
+
+/* What was learned so far need not be saved: the initial state of the recording, which its loader tells. */
+void ts_space_set_clean(struct ts_space *sp);
+
+/* Segments up to chunk @chunk were loaded; building goes on there. */
+void ts_space_resume(struct ts_space *sp, uint64_t chunk);
+
 /* Give back what only building needs. */
 void ts_space_end_build(struct ts_space *sp);
 
@@ -107,6 +125,9 @@ uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t
 uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+
+/* Bytes of memory that building needs, what is in index files left out. */
+uint64_t ts_space_mem(const struct ts_space *sp);
 
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
 

@@ -4,35 +4,28 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Where effects go while a step is taken in. */
-struct target {
-	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
-	uint32_t thread;
-	uint32_t process;
-	struct ts_space *memory; /* NULL: no thread yet */
-	uint64_t regs;           /* start of the thread's registers */
-};
+#include "builder.h"
+#include "journal.h"
 
-/* What only building needs. */
-struct ts_builder {
-	struct ts_reader *reader;   /* owned */
-	struct ts_steps steps;      /* the chunk that is being read */
-	struct ts_open_run *run;    /* borrowed from the runs */
-	struct target target;
-	uint32_t last_thread;
-	struct ts_end end;
-	uint64_t fall_through;      /* address behind the last instruction */
-};
+
+void ts_builder_free(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+
+	if (!bd)
+		return;
+	ts_reader_close(bd->reader);
+	ts_steps_fini(&bd->steps);
+	ts_buf_fini(&bd->journal);
+	free(bd);
+	tl->builder = NULL;
+}
 
 void ts_timeline_free(struct ts_timeline *tl)
 {
 	if (!tl)
 		return;
-	if (tl->builder) {
-		ts_reader_close(tl->builder->reader);
-		ts_steps_fini(&tl->builder->steps);
-		free(tl->builder);
-	}
+	ts_builder_free(tl);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_free(tl->memory[i]);
 	free(tl->memory);
@@ -40,18 +33,20 @@ void ts_timeline_free(struct ts_timeline *tl)
 	ts_runs_free(tl->runs);
 	ts_world_fini(&tl->world);
 	ts_modes_fini(&tl->modes);
-	ts_buf_fini(&tl->point_data);
+	for (size_t i = 0; i < tl->n_points; i++)
+		ts_points_fini(&tl->points[i]);
 	free(tl->points);
+	ts_index_close(tl->file);
 	free(tl);
 }
 
 static bool no_memory(const struct ts_timeline *tl, struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps", tl->n_steps);
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps",
+		       tl->builder->n_steps);
 }
 
-/* The address space of a process, made when it is first needed. */
-static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
+struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process)
 {
 	if (process >= tl->n_memory) {
 		struct ts_space **p = realloc(tl->memory, ((size_t)process + 1) * sizeof(struct ts_space *));
@@ -70,12 +65,12 @@ static struct ts_space *memory_of(struct ts_timeline *tl, uint32_t process)
 
 /* ------------------------------------------------------------------------------------------------ effects */
 
-static bool aim(struct ts_timeline *tl, struct target *t, uint32_t thread)
+bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread)
 {
 	t->thread = thread;
 	t->process = ts_timeline_process(tl, thread);
 	t->regs = thread * TS_REGS_STRIDE;
-	t->memory = memory_of(tl, t->process);
+	t->memory = ts_builder_memory(tl, t->process);
 	return t->memory != NULL;
 }
 
@@ -92,7 +87,7 @@ static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr,
 		ts_space_fill(sp, pos, addr, len, TS_FILL_UNKNOWN);
 }
 
-static void apply_reg(struct ts_timeline *tl, const struct target *t, const struct ts_effect *e, const uint8_t *data)
+static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_REG_WRITE)
 		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
@@ -102,19 +97,19 @@ static void apply_reg(struct ts_timeline *tl, const struct target *t, const stru
 		ts_modes_note(&tl->modes, t->pos, e->addr, e->len, data);
 }
 
-static void apply_access(const struct target *t, const struct ts_effect *e, const uint8_t *data)
+static void apply_access(const struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_WRITE) {
 		apply_write(t->memory, t->pos, e->addr, e->len, data);
 		return;
 	}
-	if (!e->is_hidden)
+	if (!e->is_hidden && !tl->has_no_reads)
 		ts_space_note_read(t->memory, e->addr, e->len);
 	if (data)
 		ts_space_see(t->memory, e->addr, data, e->len);
 }
 
-static bool apply_map(struct ts_timeline *tl, const struct target *t, const struct ts_steps *b, const struct ts_effect *e)
+static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const struct ts_map *m = &b->maps[e->item];
 	const char *file = ts_steps_text(b, m->file);
@@ -128,7 +123,7 @@ static bool apply_map(struct ts_timeline *tl, const struct target *t, const stru
 	return true;
 }
 
-static void apply_event(struct ts_timeline *tl, const struct target *t, const struct ts_event *ev)
+static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const struct ts_event *ev)
 {
 	uint64_t step = t->pos ? t->pos - 1 : 0;
 
@@ -141,17 +136,12 @@ static void apply_event(struct ts_timeline *tl, const struct target *t, const st
 	}
 }
 
-static inline bool apply(struct ts_timeline *tl, struct target *t, const struct ts_steps *b, const struct ts_effect *e)
+/* The effects that are neither values nor accesses: few. */
+static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
 {
+	if (tl->file && t->pos && e->kind != TS_FX_THREAD)
+		ts_journal_effect(&tl->builder->journal, t->pos, t->thread, b, e);
 	switch (e->kind) {
-	case TS_FX_REG_WRITE:
-	case TS_FX_REG_READ:
-		apply_reg(tl, t, e, ts_effect_data(b, e));
-		break;
-	case TS_FX_WRITE:
-	case TS_FX_READ:
-		apply_access(t, e, ts_effect_data(b, e));
-		break;
 	case TS_FX_MAP:
 		return apply_map(tl, t, b, e);
 	case TS_FX_UNMAP:
@@ -168,7 +158,7 @@ static inline bool apply(struct ts_timeline *tl, struct target *t, const struct 
 		apply_event(tl, t, &b->events[e->item]);
 		break;
 	case TS_FX_THREAD:
-		return aim(tl, t, e->item);
+		return ts_builder_aim(tl, t, e->item);
 	case TS_FX_LOAD:
 		if (tl->image)
 			ts_image_open(tl->image, ts_steps_text(b, b->modules[e->item].file));
@@ -177,17 +167,49 @@ static inline bool apply(struct ts_timeline *tl, struct target *t, const struct 
 	case TS_FX_UNLOAD:
 		ts_world_unload(&tl->world, t->pos, t->process, e->addr, e->len);
 		break;
+	case TS_FX_REG_WRITE:
+	case TS_FX_REG_READ:
+	case TS_FX_WRITE:
+	case TS_FX_READ:
+		break; /* apply() */
 	}
 	return true;
+}
+
+static inline bool apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+{
+	switch (e->kind) {
+	case TS_FX_REG_WRITE:
+	case TS_FX_REG_READ:
+		apply_reg(tl, t, e, ts_effect_data(b, e));
+		return true;
+	case TS_FX_WRITE:
+	case TS_FX_READ:
+		apply_access(tl, t, e, ts_effect_data(b, e));
+		return true;
+	default:
+		return apply_rare(tl, t, b, e);
+	}
+}
+
+bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+{
+	return apply(tl, t, b, e);
+}
+
+void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
+{
+	ts_world_run(&tl->world, pos, thread);
+	tl->builder->last_thread = thread;
 }
 
 static bool apply_initial(struct ts_timeline *tl)
 {
 	const struct ts_steps *b = &tl->rec->initial;
-	struct target t = { 0 };
+	struct ts_target t = { 0 };
 
-	t.memory = memory_of(tl, 0); /* until there is a thread */
-	if (!t.memory || (tl->rec->n_threads && !aim(tl, &t, 0)))
+	t.memory = ts_builder_memory(tl, 0); /* until there is a thread */
+	if (!t.memory || (tl->rec->n_threads && !ts_builder_aim(tl, &t, 0)))
 		return false;
 	for (uint32_t i = 0; i < b->n_effects; i++) {
 		if (!apply(tl, &t, b, &b->effects[i]))
@@ -199,66 +221,99 @@ static bool apply_initial(struct ts_timeline *tl)
 static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 {
 	struct ts_builder *bd = tl->builder;
-	uint64_t pos = tl->n_steps;
-	struct target *t = &bd->target;
+	uint64_t pos = bd->n_steps;
+	struct ts_target *t = &bd->target;
 	uint32_t process;
 
-	if ((s->thread != t->thread || !t->memory) && !aim(tl, t, s->thread))
+	if ((s->thread != t->thread || !t->memory) && !ts_builder_aim(tl, t, s->thread))
 		return false;
 	t->pos = pos + 1;
 	process = t->process; /* effects may be those of other threads */
 	if (s->thread != bd->last_thread) {
-		ts_world_run(&tl->world, pos, s->thread);
-		bd->last_thread = s->thread;
+		ts_builder_run(tl, pos, s->thread);
+		if (tl->file)
+			ts_journal_run(&bd->journal, pos, s->thread);
 	}
 	for (uint32_t i = 0; i < s->n_effects; i++) {
 		if (!apply(tl, t, &bd->steps, &bd->steps.effects[s->first + i]))
 			return false;
 	}
-	tl->n_steps++;
+	bd->n_steps++;
 	return ts_runs_step(tl->runs, bd->run, pos, process, s->thread, s->pc, s->insn_len);
 }
 
 /* ------------------------------------------------------------------------------------------------ chunks and segments */
 
-static bool add_point(struct ts_timeline *tl)
+/* Room for the points of one more segment.  False: no memory. */
+static bool room_for_points(struct ts_timeline *tl, size_t segment)
 {
-	if (tl->n_chunks + 1 >= tl->cap_points) {
-		uint64_t cap = tl->cap_points ? tl->cap_points * 2 : 64;
-		uint64_t *p = realloc(tl->points, (size_t)cap * sizeof(*p));
+	if (segment >= tl->cap_points) {
+		size_t cap = tl->cap_points ? tl->cap_points * 2 : 8;
+		struct ts_points *p = realloc(tl->points, cap * sizeof(*p));
 
 		if (!p)
 			return false;
 		tl->points = p;
 		tl->cap_points = cap;
 	}
-	tl->points[tl->n_chunks] = tl->point_data.len;
-	tl->builder->reader->ops->save(tl->builder->reader, &tl->point_data);
-	tl->points[tl->n_chunks + 1] = tl->point_data.len;
-	return ts_buf_ok(&tl->point_data);
+	while (tl->n_points <= segment)
+		tl->points[tl->n_points++] = (struct ts_points){ 0 };
+	return true;
+}
+
+static bool add_point(struct ts_timeline *tl)
+{
+	size_t segment = (size_t)(tl->builder->n_chunks / TS_SEGMENT_CHUNKS);
+
+	return room_for_points(tl, segment) && ts_points_add(&tl->points[segment], tl->builder->reader);
+}
+
+void ts_builder_publish(struct ts_timeline *tl)
+{
+	tl->n_steps = tl->builder->n_steps;
+	tl->n_chunks = tl->builder->n_chunks;
 }
 
 static bool seal_segment(struct ts_timeline *tl)
 {
-	uint64_t segment = (tl->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, tl->n_steps);
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	bool done = ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, bd->n_steps);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(tl->memory[i], segment);
+	if (done)
+		bd->n_sealed = segment + 1;
 	return done;
 }
 
 /* The chunk's steps were taken in. */
 static bool end_chunk(struct ts_timeline *tl)
 {
-	bool done = ts_space_end_chunk(tl->regs, tl->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
+	struct ts_builder *bd = tl->builder;
+	bool done = ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_end_chunk(tl->memory[i], tl->n_chunks);
-	tl->n_chunks++;
-	if (done && tl->n_chunks % TS_SEGMENT_CHUNKS == 0)
-		done = seal_segment(tl);
+		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
+	bd->n_chunks++;
 	return done;
+}
+
+/* To the index file, if there is one that can still be written; else all stays in memory. */
+static void save(struct ts_timeline *tl, bool is_last)
+{
+	if (tl->file && tl->file_error.code == TS_OK && !ts_builder_save(tl, is_last, &tl->file_error))
+		ts_buf_fini(&tl->builder->journal);
+}
+
+/* A whole segment was taken in. */
+static bool end_segment(struct ts_timeline *tl)
+{
+	if (!seal_segment(tl))
+		return false;
+	save(tl, false);
+	ts_builder_publish(tl);
+	return true;
 }
 
 /* Decode up to a chunk of steps; *next says how it ended. */
@@ -295,35 +350,60 @@ static enum ts_grow finish(struct ts_timeline *tl, const struct ts_error *damage
 	const struct ts_end *end = &bd->reader->end;
 
 	tl->damage = *damage;
-	if (!tl->n_steps) {
+	if (!bd->n_steps) {
 		if (damage->code == TS_OK)
 			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
 		else
 			*err = *damage;
 		return TS_GROW_FAILED;
 	}
-	if (tl->n_chunks % TS_SEGMENT_CHUNKS && !seal_segment(tl)) {
-		no_memory(tl, err);
-		return TS_GROW_FAILED;
-	}
 	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
 	tl->has_exit = end->has_exit;
 	tl->is_fault = end->is_fault;
+	if (bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS && !seal_segment(tl)) {
+		no_memory(tl, err);
+		return TS_GROW_FAILED;
+	}
+	if (damage->code != TS_EIO && damage->code != TS_ELIMIT) /* that may be different another time */
+		save(tl, true);
+	ts_builder_publish(tl);
 	ts_space_end_build(tl->regs);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_end_build(tl->memory[i]);
-	ts_reader_close(bd->reader);
-	ts_steps_fini(&bd->steps);
-	free(bd);
-	tl->builder = NULL;
+	ts_builder_free(tl);
 	return TS_GROW_DONE;
+}
+
+uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
+{
+	return tl->builder ? tl->builder->n_steps : tl->n_steps;
+}
+
+void ts_timeline_leave_reads_out(struct ts_timeline *tl)
+{
+	tl->has_no_reads = true;
+	tl->rec->has_reads = false;
+}
+
+#define CHUNKS_BETWEEN_LOOKS 64
+
+/* Has the index become larger than it may? */
+static bool is_too_large(const struct ts_timeline *tl)
+{
+	uint64_t sum = ts_space_mem(tl->regs);
+
+	if (tl->max_memory == UINT64_MAX || tl->builder->n_chunks % CHUNKS_BETWEEN_LOOKS)
+		return false;
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		sum += ts_space_mem(tl->memory[i]);
+	return sum > tl->max_memory;
 }
 
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
-	uint64_t start = tl->n_steps;
+	uint64_t start = tl->builder ? tl->builder->n_steps : 0;
 
-	while (tl->builder && tl->n_steps - start < n_steps) {
+	while (tl->builder && tl->builder->n_steps - start < n_steps) {
 		struct ts_error damage;
 		enum ts_next next;
 
@@ -341,8 +421,17 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 			no_memory(tl, err);
 			return TS_GROW_FAILED;
 		}
+		if (next == TS_ITEM && is_too_large(tl)) {
+			next = TS_FAIL;
+			ts_fail(&damage, TS_ELIMIT, TS_NO_OFF, "the index needs more memory than it may (%" PRIu64 " bytes)",
+				tl->max_memory);
+		}
 		if (next != TS_ITEM)
 			return finish(tl, &damage, err);
+		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS == 0 && !end_segment(tl)) {
+			no_memory(tl, err);
+			return TS_GROW_FAILED;
+		}
 	}
 	return tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
 }
@@ -358,12 +447,18 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->image = image;
 	tl->builder = bd;
 	bd->last_thread = TS_NO_THREAD;
+	tl->max_memory = UINT64_MAX;
 	ts_error_reset(&tl->damage);
+	ts_error_reset(&tl->file_error);
 	ts_world_init(&tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
 	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_init(&tl->modes, &rec->regs)) || !apply_initial(tl))
 		goto out_of_memory;
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_set_clean(tl->memory[i]);
+	ts_space_set_clean(tl->regs);
+	ts_modes_set_clean(&tl->modes);
 	bd->run = ts_runs_open(tl->runs);
 	bd->reader = rec->ops->reader(rec, err);
 	if (bd->reader)
@@ -388,13 +483,14 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 
 	ts_space_stats(tl->regs, &s);
 	*stats = (struct ts_timeline_stats){
-		.points_len = tl->point_data.len + tl->n_chunks * sizeof(*tl->points),
 		.regs_len = s.index_len,
 		.runs_len = ts_runs_mem(tl->runs),
 		.n_inferred = s.n_inferred,
 		.n_unexplained = s.n_unexplained,
 		.n_runs = ts_runs_n_distinct(tl->runs),
 	};
+	for (size_t i = 0; i < tl->n_points; i++)
+		stats->points_len += ts_points_mem(&tl->points[i]);
 	for (uint32_t i = 0; i < tl->n_memory; i++) {
 		ts_space_stats(tl->memory[i], &s);
 		stats->memory_len += s.index_len;

@@ -15,8 +15,10 @@
 
 #include "error.h"
 #include "image.h"
+#include "index_file.h"
 #include "lines.h"
 #include "mode.h"
+#include "points.h"
 #include "reader.h"
 #include "runs.h"
 #include "space.h"
@@ -28,22 +30,25 @@
 struct ts_timeline {
 	struct ts_recording *rec;      /* borrowed */
 	struct ts_image *image;        /* borrowed; regions with files are added while building; may be NULL */
-	uint64_t n_steps;              /* N */
+	uint64_t n_steps, n_chunks;    /* N; while it is read, what can be asked about so far */
 	struct ts_space *regs;         /* owned; thread t's 'g' layout lies at t * TS_REGS_STRIDE */
 	struct ts_space **memory;      /* owned; one a process */
 	uint32_t n_memory;
 	struct ts_runs *runs;          /* owned */
 	struct ts_world world;
 	struct ts_modes modes;         /* none unless the recording is that of a machine */
-	uint64_t *points;              /* owned; where each chunk's decode point begins in point_data, and one more */
-	uint64_t n_chunks, cap_points;
-	struct ts_buf point_data;
+	struct ts_points *points;      /* owned; by segment */
+	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
 	bool has_exit;                 /* the recording shows the program's end */
 	bool is_fault;                 /* its last instruction did not complete */
 	struct ts_error damage;        /* why the recording ends where it does; TS_OK when it ends as it should */
 
 	struct ts_builder *builder;    /* owned; NULL when the whole recording has been read */
+	struct ts_index_file *file;    /* owned; where sealed segments are; NULL: in memory */
+	struct ts_error file_error;    /* why what came since is not there; TS_OK if it is */
+	bool has_no_reads;             /* memory that was read is not noted */
+	uint64_t max_memory;           /* bytes that the index may need, beside those in the file; set it before growing */
 };
 
 enum ts_grow {
@@ -60,6 +65,17 @@ enum ts_grow {
 struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err);
 void ts_timeline_free(struct ts_timeline *tl);
 
+/* Note no memory reads: the index is smaller and cannot tell who read what.  Before the first ts_timeline_grow(). */
+void ts_timeline_leave_reads_out(struct ts_timeline *tl);
+
+/*
+ * Take in what is in @file, which the timeline then owns, on failure too; if it is not all, what is read from then on goes there
+ * as well.  The timeline is new.  If the file cannot be written later, tl->file_error tells, and all that follows stays in memory.
+ *
+ * Returns false if the file's contents make no sense or memory is exhausted: the timeline is of no use then.
+ */
+bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
+
 /*
  * Read about @n_steps more steps (whole chunks).
  *
@@ -69,11 +85,13 @@ void ts_timeline_free(struct ts_timeline *tl);
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 
+/* How many steps have been read, those that cannot be asked about yet included. */
+uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
+
 /* The decode point of a chunk; *len gets its length. */
 static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk, size_t *len)
 {
-	*len = (size_t)(tl->points[chunk + 1] - tl->points[chunk]);
-	return tl->point_data.data + tl->points[chunk];
+	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS), len);
 }
 
 /* The process (ordinal of an address space) of a thread. */

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index_file.h"
+
 enum form {
 	FULL,    /* all bytes of the line are known: 16 bytes */
 	UNIFORM, /* they are all the same: 1 byte */
@@ -97,10 +99,12 @@ void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t 
 void ts_versions_fini(struct ts_versions *set)
 {
 	ts_lines_fini(&set->lines);
-	free(set->changed);
-	free(set->offs);
-	free(set->data);
-	free(set->plain);
+	if (!set->is_mapped) {
+		free(set->changed);
+		free(set->offs);
+		free(set->data);
+		free(set->plain);
+	}
 	*set = (struct ts_versions){ 0 };
 }
 
@@ -349,4 +353,37 @@ size_t ts_versions_mem(const struct ts_versions *set)
 		return 0;
 	return ts_lines_mem(lines) + lines->first[lines->n_lines] * sizeof(*set->changed) +
 	       lines->n_lines * sizeof(*set->offs) + set->data_len + set->n_plain * sizeof(*set->plain);
+}
+
+/* ------------------------------------------------------------------------------------------------ index files */
+
+static size_t n_items(const struct ts_versions *set)
+{
+	return set->lines.first ? set->lines.first[set->lines.n_lines] : 0;
+}
+
+void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f)
+{
+	ts_lines_save(&set->lines, f);
+	ts_index_put(f, set->changed, n_items(set), sizeof(*set->changed));
+	ts_index_put(f, set->offs, set->lines.n_lines, sizeof(*set->offs));
+	ts_index_put(f, set->data, set->data_len, 1);
+	ts_index_put(f, set->plain, set->n_plain, sizeof(*set->plain));
+}
+
+bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a)
+{
+	struct ts_versions v = { .is_mapped = true };
+
+	*set = (struct ts_versions){ 0 };
+	if (!ts_lines_load(&v.lines, a))
+		return false;
+	v.changed = ts_index_take_n(a, sizeof(*v.changed), n_items(&v));
+	v.offs = ts_index_take_n(a, sizeof(*v.offs), v.lines.n_lines);
+	v.data = ts_index_take(a, 1, &v.data_len);
+	v.plain = ts_index_take(a, sizeof(*v.plain), &v.n_plain);
+	if (a->is_bad)
+		return false;
+	*set = v;
+	return true;
 }

@@ -51,6 +51,7 @@ struct ts_versions {
 	size_t data_len;
 	struct ts_version *plain;    /* owned; all versions of the lines of which one has bytes that were changed and are unknown */
 	size_t n_plain;
+	bool is_mapped;              /* the arrays belong to an index file */
 };
 
 /*
@@ -87,6 +88,10 @@ void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t 
  * v->lost those that were lost since then (v->changed is not set).
  */
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until, struct ts_version *v);
+
+/* To an index file; from there, with its arrays (false: they contradict each other). */
+void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);
+bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a);
 
 /* Bytes of memory that the set holds. */
 size_t ts_versions_mem(const struct ts_versions *set);

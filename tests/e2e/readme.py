@@ -41,6 +41,9 @@ def check_line(line):
     elif argv[:2] == [TRACESTUB, "info"]:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 0 and "usercorn" in done.stdout, done
+    elif argv[:2] == [TRACESTUB, "index"]:
+        done = subprocess.run([*argv, "--index", "here"], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and os.path.isfile("here"), done
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
     elif argv[:2] == [TRACESTUB, "serve"]:

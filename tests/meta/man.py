@@ -16,7 +16,7 @@ HELP = subprocess.run([TRACESTUB, "--help"], capture_output=True, text=True, che
 
 
 def options_of_the_source():
-    return set(re.findall(r'\{ "([a-z]+)", (?:no|required)_argument', (TOP / "src/cli.c").read_text()))
+    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/cli.c").read_text()))
 
 
 def commands_of_the_source():
@@ -30,11 +30,11 @@ def options_of_later_versions():
 
 LATER = {o.lower() for o in options_of_later_versions()}
 CASES = {
-    "every option is in --help": (options_of_the_source() - LATER, set(re.findall(r"--([a-z]+)", HELP))),
+    "every option is in --help": (options_of_the_source() - LATER, set(re.findall(r"--([a-z][a-z-]+)", HELP))),
     "every option has its paragraph in the man page":
-        (options_of_the_source() - LATER, set(re.findall(r"^\.TP\n\.BI? --([a-z]+)", PLAIN, re.M))),
+        (options_of_the_source() - LATER, set(re.findall(r"^\.TP\n\.BI? --([a-z-]+)", PLAIN, re.M))),
     "the man page has no option that is not in --help":
-        (set(re.findall(r"--([a-z]+)", PLAIN)), set(re.findall(r"--([a-z]+)", HELP))),
+        (set(re.findall(r"--([a-z][a-z-]+)", PLAIN)), set(re.findall(r"--([a-z][a-z-]+)", HELP))),
     "every command is in --help": (commands_of_the_source(), set(re.findall(r"^  tracestub ([a-z]+) ", HELP, re.M))),
     "every command has its paragraph in the man page":
         (commands_of_the_source(), set(re.findall(r'^\.TP\n\.BI "([a-z]+) ', PLAIN, re.M))),

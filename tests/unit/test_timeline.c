@@ -25,6 +25,7 @@ struct exam {
 	struct script *s;
 	struct naive *nv;
 	struct ts_image image;
+	struct script *again; /* the same recording, as another process opens it; NULL for none */
 	struct ts_timeline *tl;
 	struct ts_query *q;
 	uint64_t n_steps, n_asked;
@@ -73,17 +74,73 @@ static void write_mapped_file(void)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-static void read_all(struct exam *x)
+/* Where the index is: what a build leaves behind is what the next one finds. */
+enum place {
+	IN_MEMORY,
+	IN_FILE,
+	REOPENED,    /* a build left it, another process opens it */
+	INTERRUPTED, /* a build left a part of it, another process goes on */
+	N_PLACES,
+};
+
+#define INDEX_PATH "twin.tsindex"
+
+static const struct ts_index_key index_key = { 1, 2, 3, 4 };
+
+/* A timeline over the recording, with what there is of the file. */
+static void open_timeline(struct exam *x, struct script *s, enum place place)
+{
+	struct ts_index_file *f = NULL;
+	struct ts_error err = { 0 };
+
+	x->tl = ts_timeline_new(&s->rec, &x->image, &err);
+	must(x, x->tl != NULL, &err);
+	if (place == REOPENED)
+		f = ts_index_open(INDEX_PATH, &index_key, &err);
+	else if (place != IN_MEMORY)
+		f = ts_index_create(INDEX_PATH, &index_key, &err);
+	must(x, err.code == TS_OK && (f || place == IN_MEMORY), &err);
+	must(x, place == IN_MEMORY || ts_timeline_use_file(x->tl, f, &err), &err);
+}
+
+/* Read on, about up to step @until. */
+static void grow(struct exam *x, uint64_t until)
 {
 	struct ts_error err = { 0 };
-	enum ts_grow grown;
+	enum ts_grow grown = TS_GROW_MORE;
 
-	x->tl = ts_timeline_new(&x->s->rec, &x->image, &err);
-	must(x, x->tl != NULL, &err);
-	do
+	while (grown == TS_GROW_MORE && ts_timeline_n_read(x->tl) < until)
 		grown = ts_timeline_grow(x->tl, 1 + script_below(&x->rnd, 3000), &err);
-	while (grown == TS_GROW_MORE);
-	must(x, grown == TS_GROW_DONE, &err);
+	must(x, grown != TS_GROW_FAILED, &err);
+	must(x, x->tl->file_error.code == TS_OK, &x->tl->file_error);
+}
+
+/* The same recording in another process. */
+static struct script *open_again(struct exam *x)
+{
+	x->again = script_random_new(x->seed, x->n_steps);
+	x->again->ending = x->s->ending;
+	x->again->damage = x->s->damage;
+	return x->again;
+}
+
+static void read_all(struct exam *x, enum place place)
+{
+	struct script *s = x->s;
+	struct ts_error err = { 0 };
+
+	remove(INDEX_PATH);
+	remove(INDEX_PATH ".part");
+	if (place >= REOPENED) {
+		open_timeline(x, s, INTERRUPTED);
+		grow(x, place == REOPENED ? UINT64_MAX : script_below(&x->rnd, x->n_steps + 1));
+		ts_timeline_free(x->tl);
+		s = open_again(x);
+	}
+	open_timeline(x, s, place);
+	if (place == REOPENED && x->tl->builder)
+		wrong(x, "it is read a second time");
+	grow(x, UINT64_MAX);
 	if (x->tl->n_steps != x->n_steps)
 		wrong(x, "read %" PRIu64 " steps", x->tl->n_steps);
 	x->q = ts_query_new(x->tl, &err);
@@ -112,7 +169,7 @@ static void exam_init(struct exam *x, uint64_t seed, uint64_t n_steps, enum ts_n
 		lay_image(x);
 	x->image.sysroot = has_file ? "." : NULL;
 	x->nv = naive_new(x->s, has_image, has_file);
-	read_all(x);
+	read_all(x, (enum place)script_below(&x->rnd, N_PLACES));
 	check_damage(x);
 }
 
@@ -122,6 +179,7 @@ static void exam_fini(struct exam *x)
 	ts_timeline_free(x->tl);
 	ts_image_fini(&x->image);
 	naive_free(x->nv);
+	script_free(x->again);
 	script_free(x->s);
 }
 
@@ -612,7 +670,7 @@ START_TEST(a_recording_that_names_its_first_thread_with_its_first_step_has_an_in
 	s->rec.n_threads = 0;
 	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x5000, "a", 1);
 	ts_steps_close(&s->steps, 0x1000, 4, 0);
-	read_all(&x);
+	read_all(&x, IN_MEMORY);
 	must(&x, ts_query_mem(x.q, 0, 0, 0x5000, 2, data, known, &err), &err);
 	ck_assert_uint_eq(data[0], 'a');
 	ck_assert_uint_eq(known[0], 1);
@@ -631,7 +689,7 @@ static void open_plain(struct exam *x, uint64_t n_steps)
 		ts_steps_value(&x->s->steps, TS_FX_REG_WRITE, 0, &i, sizeof(i));
 		ts_steps_close(&x->s->steps, 0x1000 + 4 * i, 4, 0);
 	}
-	read_all(x);
+	read_all(x, IN_MEMORY);
 }
 
 static void close_plain(struct exam *x)
@@ -703,9 +761,9 @@ START_TEST(growing_by_any_amount_reads_whole_chunks_up_to_the_end)
 
 	ck_assert_ptr_nonnull(tl);
 	ck_assert_int_eq(ts_timeline_grow(tl, 1, &err), TS_GROW_MORE);
-	ck_assert_uint_eq(tl->n_steps, TS_CHUNK_STEPS);
+	ck_assert_uint_eq(ts_timeline_n_read(tl), TS_CHUNK_STEPS);
 	ck_assert_int_eq(ts_timeline_grow(tl, TS_CHUNK_STEPS + 1, &err), TS_GROW_MORE);
-	ck_assert_uint_eq(tl->n_steps, 3 * TS_CHUNK_STEPS);
+	ck_assert_uint_eq(ts_timeline_n_read(tl), 3 * TS_CHUNK_STEPS);
 	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
 	ck_assert_uint_eq(tl->n_steps, 5 * TS_CHUNK_STEPS + 1);
 	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);

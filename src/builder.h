@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a timeline is built, for the files that do it: timeline.c takes steps in, timeline_file.c puts segments into index files
+ * and takes them from there.
+ */
+#ifndef TS_BUILDER_H
+#define TS_BUILDER_H
+
+#include "timeline.h"
+
+/* Where effects go while a step is taken in. */
+struct ts_target {
+	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
+	uint32_t thread;
+	uint32_t process;
+	struct ts_space *memory; /* NULL: no thread yet */
+	uint64_t regs;           /* start of the thread's registers */
+};
+
+/* What only building needs. */
+struct ts_builder {
+	struct ts_reader *reader;   /* owned */
+	struct ts_steps steps;      /* the chunk that is being read */
+	struct ts_open_run *run;    /* borrowed from the runs */
+	struct ts_target target;
+	uint32_t last_thread;
+	uint64_t fall_through;      /* address behind the last instruction */
+	uint64_t n_steps, n_chunks; /* taken in; those of the timeline can be asked about */
+	uint64_t n_sealed;          /* segments */
+	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
+};
+
+/* The address space of a process, made when it is first needed; NULL if memory is exhausted. */
+struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
+
+/* The effects that follow are those of @thread.  False: no memory. */
+bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
+
+/* Take an effect in.  False: no memory. */
+bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e);
+
+/* From position @pos on @thread runs. */
+void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
+
+/* What was sealed can be asked about. */
+void ts_builder_publish(struct ts_timeline *tl);
+
+/* Nothing is open any more. */
+void ts_builder_free(struct ts_timeline *tl);
+
+/*
+ * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording is complete.
+ *
+ * Returns false if that is not possible: nothing is lost, but what comes stays in memory.
+ */
+bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err);
+
+#endif

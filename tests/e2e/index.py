@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The index file: where it is, when it is used, and what happens to one that cannot be."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+from _tap import DATA, TRACESTUB, case, run_cases
+
+TRACE = DATA / "usercorn/x64_walk.ucir"
+LIMIT = 60
+
+
+def run(*args, **options):
+    done = subprocess.run([TRACESTUB, *map(str, args)], capture_output=True, text=True, timeout=LIMIT, **options)
+    assert done.returncode == 0, done
+    return done
+
+
+def copy_trace(name):
+    """A folder of its own with a copy of the trace."""
+    os.makedirs(name)
+    return shutil.copy(TRACE, f"{name}/trace")
+
+
+def facts(*args):
+    """What `info` says, but for the trace's name."""
+    return run("info", *args).stdout.replace(str(args[-1]), "TRACE").splitlines()
+
+
+@case
+def index_says_where_it_is_and_the_next_run_reads_nothing():
+    trace = copy_trace("said")
+    first = run("index", trace)
+    assert first.stdout.startswith(f"{trace}.tsindex: 7480 instructions, "), first
+    assert os.listdir("said") and sorted(os.listdir("said")) == ["trace", "trace.tsindex"], os.listdir("said")
+    before = os.stat(f"{trace}.tsindex")
+    assert run("index", trace).stdout == first.stdout
+    assert os.stat(f"{trace}.tsindex").st_ino == before.st_ino
+    assert facts(trace) == facts("--index", "none", trace)
+
+
+@case
+def a_small_trace_leaves_no_file():
+    trace = copy_trace("small")
+    run("info", trace)
+    run("info", "--index", "none", trace)
+    assert os.listdir("small") == ["trace"], os.listdir("small")
+
+
+@case
+def index_goes_where_the_user_wants_it():
+    trace = copy_trace("wanted")
+    done = run("index", trace, "--index", "wanted/here")
+    assert done.stdout.startswith("wanted/here: "), done
+    assert sorted(os.listdir("wanted")) == ["here", "trace"], os.listdir("wanted")
+
+
+@case
+def what_cannot_be_beside_the_trace_is_in_the_cache_folder():
+    trace = copy_trace("cached")
+    os.mkdir(f"{trace}.tsindex.part")  # also root cannot write that
+    env = dict(os.environ, XDG_CACHE_HOME=os.path.abspath("cached/a/b"))
+    done = run("index", trace, env=env)
+    path = done.stdout.split(": ")[0]
+    assert path.startswith(os.path.abspath("cached/a/b/tracestub/trace-")), done
+    assert run("index", trace, env=env).stdout == done.stdout
+    assert os.path.exists(path)
+
+
+def check_rebuilt(trace, text, index=None):
+    """One line says why the file is not used; the answers are right, and the next run uses the new one."""
+    index = index or f"{trace}.tsindex"
+    wanted = facts("--index", "none", trace)
+    inode = os.stat(index).st_ino
+    done = run("index", trace, "--index", index)
+    lines = [line for line in done.stderr.splitlines() if index in line]
+    assert len(lines) == 1 and text in lines[0] and "built again" in lines[0], done
+    assert os.stat(index).st_ino != inode
+    assert facts("--index", index, trace) == wanted
+    again = run("index", trace, "--index", index)
+    assert index not in again.stderr, again
+
+
+@case
+def a_trace_that_has_changed_is_indexed_again():
+    trace = copy_trace("stale")
+    run("index", trace)
+    os.utime(trace, (1, 1))
+    check_rebuilt(trace, "not the one that it was made from")
+
+
+@case
+def another_way_to_read_it_is_another_index():
+    trace = copy_trace("options")
+    run("index", trace)
+    done = run("index", trace, "--index-reads=no")
+    assert "with other options" in done.stderr, done
+    assert "memory reads  not recorded" in run("info", "--index-reads=no", trace).stdout
+
+
+@case
+def a_damaged_index_is_built_again():
+    trace = copy_trace("damaged")
+    run("index", trace)
+    with open(f"{trace}.tsindex", "r+b") as f:
+        f.seek(9000)
+        byte = f.read(1)[0]
+        f.seek(9000)
+        f.write(bytes([byte ^ 1]))
+    check_rebuilt(trace, "damaged or cut")
+    with open(f"{trace}.tsindex", "r+b") as f:
+        f.truncate(5000)
+    check_rebuilt(trace, "damaged or cut")
+
+
+@case
+def what_is_no_index_is_not_taken_for_one():
+    trace = copy_trace("foreign")
+    with open(f"{trace}.tsindex", "wb") as f:
+        f.write(b"hello" * 2000)
+    check_rebuilt(trace, "it is no index")
+
+
+@case
+def two_at_once_share_it_or_do_without():
+    trace = copy_trace("two")
+    wanted = facts("--index", "none", trace)
+    runs = [subprocess.Popen([TRACESTUB, "info", "--index", f"{trace}.tsindex", trace], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True) for _ in range(6)]
+    for r in runs:
+        out, err = r.communicate(timeout=LIMIT)
+        assert r.returncode == 0, (out, err)
+        assert out.replace(trace, "TRACE").splitlines() == wanted, (out, err)
+    assert sorted(os.listdir("two")) == ["trace", "trace.tsindex"], os.listdir("two")
+
+
+@case
+def one_that_is_killed_leaves_what_the_next_can_use():
+    trace = copy_trace("killed")
+    wanted = facts("--index", "none", trace)
+    for i in range(20):
+        r = subprocess.Popen([TRACESTUB, "index", trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.002 * i)
+        r.send_signal(signal.SIGKILL)
+        r.wait()
+        done = run("info", "--index", f"{trace}.tsindex", trace)
+        assert ".tsindex" not in done.stderr, done
+        assert done.stdout.replace(trace, "TRACE").splitlines() == wanted, done
+
+
+run_cases()

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Index files: whatever becomes of one, the answers are those of an index in memory, or it is refused with a reason.
+ *
+ * Built with tiny chunks and segments, so that a short recording makes many records.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/query.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATH "trace.tsindex"
+#define PART PATH ".part"
+#define N_STEPS 700
+#define N_PLACES 200
+
+static const struct ts_index_key the_key = { 10, 20, 30, 40 };
+
+/* One recording, opened. */
+struct opened {
+	struct script *s;
+	struct ts_timeline *tl;
+	struct ts_query *q;
+};
+
+static void open_script(struct opened *o, uint64_t seed)
+{
+	struct ts_error err = { 0 };
+
+	*o = (struct opened){ .s = script_random_new(seed, N_STEPS) };
+	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
+	ck_assert_ptr_nonnull(o->tl);
+}
+
+static void finish(struct opened *o)
+{
+	struct ts_error err = { 0 };
+
+	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_DONE);
+	o->q = ts_query_new(o->tl, &err);
+	ck_assert_ptr_nonnull(o->q);
+}
+
+static void close_script(struct opened *o)
+{
+	ts_query_free(o->q);
+	ts_timeline_free(o->tl);
+	script_free(o->s);
+}
+
+/* Go on with what there is at PART, or start. */
+static void build(struct opened *o, uint64_t seed)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+
+	open_script(o, seed);
+	f = ts_index_create(PATH, &the_key, &err);
+	ck_assert_msg(f, "%s", err.text);
+	ck_assert_msg(ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
+	finish(o);
+	ck_assert_msg(o->tl->file_error.code == TS_OK, "%s", o->tl->file_error.text);
+}
+
+static void build_and_close(uint64_t seed)
+{
+	struct opened o;
+
+	remove(PATH);
+	remove(PART);
+	build(&o, seed);
+	close_script(&o);
+}
+
+/* ------------------------------------------------------------------------------------------------ the same answers */
+
+static void compare_state(const struct opened *a, const struct opened *b, uint64_t pos)
+{
+	static uint8_t bytes[2][4 * 4096];
+	uint32_t g_len = a->s->rec.regs.g_len;
+	struct ts_error err = { 0 };
+
+	for (uint32_t t = 0; t < a->s->rec.n_threads; t++) {
+		ck_assert(ts_query_regs(a->q, pos, t, bytes[0], bytes[0] + g_len, &err));
+		ck_assert(ts_query_regs(b->q, pos, t, bytes[1], bytes[1] + g_len, &err));
+		ck_assert_mem_eq(bytes[0], bytes[1], 2 * g_len);
+	}
+	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++) {
+		const struct script_arena *m = &script_arenas[i];
+		size_t len = (size_t)(m->last - m->first) + 1;
+
+		for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++) {
+			ck_assert(ts_query_mem(a->q, pos, p, m->first, len, bytes[0], bytes[0] + len, &err));
+			ck_assert(ts_query_mem(b->q, pos, p, m->first, len, bytes[1], bytes[1] + len, &err));
+			ck_assert_mem_eq(bytes[0], bytes[1], 2 * len);
+		}
+	}
+}
+
+static void compare_worlds(const struct opened *a, const struct opened *b, uint64_t pos, uint64_t pc)
+{
+	const struct ts_world *v = &a->tl->world, *w = &b->tl->world;
+
+	ck_assert_uint_eq(ts_query_thread(a->q, pos), ts_query_thread(b->q, pos));
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		const struct ts_happening *x = ts_world_next_event(v, kind, pos), *y = ts_world_next_event(w, kind, pos);
+
+		ck_assert_int_eq(!x, !y);
+		ck_assert(!x || (x->step == y->step && x->event.number == y->event.number));
+	}
+	for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++) {
+		const struct ts_region *none[1];
+
+		ck_assert_uint_eq(ts_world_regions(v, p, pos, none, 0), ts_world_regions(w, p, pos, none, 0));
+		ck_assert_uint_eq(ts_runs_next(a->tl->runs, p, pc, pc, pos), ts_runs_next(b->tl->runs, p, pc, pc, pos));
+		ck_assert_uint_eq(ts_runs_prev(a->tl->runs, p, pc, pc, pos), ts_runs_prev(b->tl->runs, p, pc, pc, pos));
+	}
+}
+
+/* Two timelines over one recording agree about what is asked at @n random positions. */
+static void compare(const struct opened *a, const struct opened *b, unsigned n)
+{
+	struct ts_timeline_stats x, y;
+	struct script_random r = { n };
+
+	ck_assert_uint_eq(a->tl->n_steps, b->tl->n_steps);
+	ck_assert_uint_eq(a->tl->end_pc, b->tl->end_pc);
+	ck_assert_uint_eq(a->s->rec.n_threads, b->s->rec.n_threads);
+	ts_timeline_stats(a->tl, &x);
+	ts_timeline_stats(b->tl, &y);
+	ck_assert_uint_eq(x.n_inferred, y.n_inferred);
+	ck_assert_uint_eq(x.n_unexplained, y.n_unexplained);
+	ck_assert_uint_eq(x.n_pages, y.n_pages);
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t pc = a->s->steps.steps[script_below(&r, N_STEPS)].pc;
+
+		compare_state(a, b, script_below(&r, N_STEPS + 1));
+		compare_worlds(a, b, script_below(&r, N_STEPS + 1), pc);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ damage */
+
+/* Open the finished file, if it is accepted.  Returns false, with a sentence, if it is not. */
+static bool open_file(struct opened *o, uint64_t seed, struct ts_error *why)
+{
+	struct ts_index_file *f;
+
+	open_script(o, seed);
+	f = ts_index_open(PATH, &the_key, why);
+	if (!f || !ts_timeline_use_file(o->tl, f, why)) {
+		close_script(o);
+		return false;
+	}
+	ck_assert_ptr_null(o->tl->builder);
+	finish(o);
+	return true;
+}
+
+static uint64_t file_len(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t)st.st_size;
+}
+
+static uint8_t flip(uint64_t off, uint8_t bits)
+{
+	int fd = open(PATH, O_RDWR);
+	uint8_t byte;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(pread(fd, &byte, 1, (off_t)off), 1);
+	byte ^= bits;
+	ck_assert_int_eq(pwrite(fd, &byte, 1, (off_t)off), 1);
+	close(fd);
+	return byte;
+}
+
+START_TEST(a_finished_index_answers_like_one_in_memory)
+{
+	for (uint64_t seed = 1; seed < 20; seed++) {
+		struct ts_error why = { 0 };
+		struct opened a, b;
+
+		build_and_close(seed);
+		open_script(&a, seed);
+		finish(&a);
+		ck_assert_msg(open_file(&b, seed, &why), "%s", why.text);
+		ck_assert_uint_eq(b.s->n_reads, 0);
+		compare(&a, &b, 20);
+		close_script(&a);
+		close_script(&b);
+	}
+}
+END_TEST
+
+START_TEST(an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter)
+{
+	unsigned n_refused = 0;
+	struct opened a;
+	uint64_t len;
+
+	build_and_close(5);
+	open_script(&a, 5);
+	finish(&a);
+	len = file_len(PATH);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		/* half of them where the layout is densest */
+		uint64_t off = i % 2 ? len / N_PLACES * i + i % 7 : i / 8 % (len / 4096) * 4096 + i * 5 % 400;
+		struct ts_error why = { 0 };
+		struct opened b;
+
+		flip(off, (uint8_t)(1u << i % 8));
+		if (open_file(&b, 5, &why)) {
+			compare(&a, &b, 3);
+			close_script(&b);
+		} else {
+			ck_assert_int_ne(why.code, TS_OK);
+			ck_assert_ptr_nonnull(strchr(why.text, ' '));
+			n_refused++;
+		}
+		flip(off, (uint8_t)(1u << i % 8));
+	}
+	ck_assert_uint_ge(n_refused, N_PLACES / 4); /* the rest hit padding */
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(an_index_that_is_cut_anywhere_or_too_long_is_refused)
+{
+	uint64_t len;
+
+	build_and_close(6);
+	len = file_len(PATH);
+	for (unsigned i = 0; i < 40; i++) {
+		struct ts_error why = { 0 };
+
+		build_and_close(6);
+		ck_assert_int_eq(truncate(PATH, (off_t)(i ? len / 40 * i : len + 4096)), 0);
+		ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
+		ck_assert_int_ne(why.code, TS_OK);
+	}
+}
+END_TEST
+
+START_TEST(an_index_of_something_else_is_refused_with_the_reason)
+{
+	static const struct {
+		struct ts_index_key key;
+		const char *text;
+	} others[] = {
+		{ { 11, 20, 30, 40 }, "the trace is not the one" },
+		{ { 10, 21, 30, 40 }, "the trace is not the one" },
+		{ { 10, 20, 31, 40 }, "the trace is not the one" },
+		{ { 10, 20, 30, 41 }, "another version, or with other options" },
+	};
+	struct ts_error why;
+	FILE *f;
+
+	build_and_close(7);
+	for (unsigned i = 0; i < 4; i++) {
+		ts_error_reset(&why);
+		ck_assert_ptr_null(ts_index_open(PATH, &others[i].key, &why));
+		ck_assert_ptr_nonnull(strstr(why.text, others[i].text));
+	}
+	f = fopen(PATH, "wb");
+	for (unsigned i = 0; i < 5000; i++)
+		fputc('x', f);
+	fclose(f);
+	ts_error_reset(&why);
+	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
+	ck_assert_ptr_nonnull(strstr(why.text, "it is no index"));
+	remove(PATH);
+	ts_error_reset(&why);
+	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
+	ck_assert_int_eq(why.code, TS_OK);
+}
+END_TEST
+
+START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
+{
+	static uint8_t bytes[300000];
+	struct ts_error err = { 0 };
+	struct ts_source *src = ts_source_from_memory(bytes, sizeof(bytes), "trace", &err);
+	struct ts_index_key a, b;
+
+	ck_assert(ts_index_key(src, "x", &a, &err));
+	ck_assert_uint_eq(a.trace_len, sizeof(bytes));
+	for (unsigned i = 0; i < 3; i++) {
+		size_t off = i == 0 ? 0 : i == 1 ? sizeof(bytes) - 1 : sizeof(bytes) / 17 * 8;
+
+		bytes[off] = 1;
+		ck_assert(ts_index_key(src, "x", &b, &err));
+		ck_assert_uint_ne(a.content, b.content);
+		bytes[off] = 0;
+	}
+	ck_assert(ts_index_key(src, "y", &b, &err));
+	ck_assert_uint_eq(a.content, b.content);
+	ck_assert_uint_ne(a.meaning, b.meaning);
+	ts_source_close(src);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ killed builders */
+
+/* Without ck_assert(), which writes to a file of its own: that would be the death of a child whose files have a limit. */
+static int build_quietly(uint64_t seed)
+{
+	struct ts_error err = { 0 };
+	struct script *s = script_random_new(seed, N_STEPS);
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
+	struct ts_index_file *f = ts_index_create(PATH, &the_key, &err);
+
+	return tl && f && ts_timeline_use_file(tl, f, &err) && ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE ? 0 : 1;
+}
+
+/* A child that builds and dies when it writes beyond @len bytes of the file. */
+static void build_and_die(uint64_t seed, uint64_t len)
+{
+	struct rlimit limit = { len, len };
+	pid_t pid = fork();
+	int status;
+
+	ck_assert_int_ge(pid, 0);
+	if (!pid) {
+		setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+		setrlimit(RLIMIT_FSIZE, &limit);
+		_exit(build_quietly(seed));
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_eq(WTERMSIG(status), SIGXFSZ);
+}
+
+START_TEST(a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing)
+{
+	uint64_t len, n_resumed = 0;
+	struct opened a;
+
+	build_and_close(8);
+	len = file_len(PATH);
+	open_script(&a, 8);
+	finish(&a);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		struct opened b;
+
+		remove(PATH);
+		remove(PART);
+		build_and_die(8, len * i / N_PLACES);
+		ck_assert_uint_eq(file_len(PATH), 0);
+		build(&b, 8);
+		n_resumed += b.s->n_reads < N_STEPS;
+		compare(&a, &b, 2);
+		close_script(&b);
+		ck_assert_uint_eq(file_len(PATH), len);
+		ck_assert_uint_eq(file_len(PART), 0);
+	}
+	ck_assert_uint_ge(n_resumed, N_PLACES * 8 / 10);
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(a_builder_that_is_killed_again_and_again_gets_there)
+{
+	struct opened a, b;
+	uint64_t len;
+
+	build_and_close(9);
+	len = file_len(PATH);
+	open_script(&a, 9);
+	finish(&a);
+	remove(PATH);
+	for (uint64_t at = 0; at < len; at += len / 30)
+		build_and_die(9, at);
+	build(&b, 9);
+	compare(&a, &b, 20);
+	close_script(&b);
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(what_a_killed_builder_left_may_be_damaged_too)
+{
+	struct opened a;
+
+	build_and_close(10);
+	open_script(&a, 10);
+	finish(&a);
+	for (unsigned i = 0; i < 60; i++) {
+		uint64_t len = file_len(PATH);
+		struct opened b;
+
+		rename(PATH, PART);
+		ck_assert_int_eq(truncate(PART, (off_t)(len / 60 * (60 - i))), 0);
+		ck_assert_int_eq(rename(PART, PATH), 0);
+		flip(len / 60 * i % (file_len(PATH) - 1), 0x10);
+		rename(PATH, PART);
+		build(&b, 10);
+		compare(&a, &b, 2);
+		close_script(&b);
+	}
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(two_cannot_build_one_index)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f, *g;
+
+	remove(PATH);
+	f = ts_index_create(PATH, &the_key, &err);
+	ck_assert_ptr_nonnull(f);
+	ck_assert_ptr_null(ts_index_create(PATH, &the_key, &err));
+	ck_assert_int_eq(err.code, TS_ELIMIT);
+	ts_index_close(f);
+	ts_error_reset(&err);
+	g = ts_index_create(PATH, &the_key, &err);
+	ck_assert_ptr_nonnull(g);
+	ts_index_close(g);
+}
+END_TEST
+
+START_TEST(a_disk_that_is_full_leaves_the_index_in_memory)
+{
+	struct opened a, b;
+	uint64_t len;
+
+	build_and_close(11);
+	len = file_len(PATH);
+	open_script(&a, 11);
+	finish(&a);
+	for (unsigned i = 1; i < 10; i++) {
+		struct rlimit old, limit;
+		struct ts_error err = { 0 };
+
+		remove(PATH);
+		remove(PART);
+		getrlimit(RLIMIT_FSIZE, &old);
+		limit = (struct rlimit){ len * i / 10, old.rlim_max };
+		signal(SIGXFSZ, SIG_IGN);
+		open_script(&b, 11);
+		ck_assert(ts_timeline_use_file(b.tl, ts_index_create(PATH, &the_key, &err), &err));
+		setrlimit(RLIMIT_FSIZE, &limit);
+		ts_timeline_grow(b.tl, UINT64_MAX, &err);
+		setrlimit(RLIMIT_FSIZE, &old);
+		finish(&b);
+		ck_assert_int_eq(b.tl->file_error.code, TS_EIO);
+		compare(&a, &b, 10);
+		close_script(&b);
+		ck_assert_uint_eq(file_len(PATH), 0);
+	}
+	close_script(&a);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ options */
+
+START_TEST(without_reads_the_rest_is_the_same)
+{
+	struct ts_error err = { 0 };
+	struct ts_timeline_stats x, y;
+	struct opened a, b;
+
+	open_script(&a, 12);
+	finish(&a);
+	open_script(&b, 12);
+	ts_timeline_leave_reads_out(b.tl);
+	remove(PATH);
+	remove(PART);
+	ck_assert(ts_timeline_use_file(b.tl, ts_index_create(PATH, &the_key, &err), &err));
+	finish(&b);
+	for (uint64_t pos = 0; pos <= N_STEPS; pos += 13)
+		compare_state(&a, &b, pos);
+	ts_timeline_stats(a.tl, &x);
+	ts_timeline_stats(b.tl, &y);
+	ck_assert_uint_eq(ts_space_next_read(b.tl->memory[0], 0, 0, UINT64_MAX), TS_NO_CHUNK);
+	ck_assert_uint_lt(y.reads_len, x.reads_len);
+	ck_assert(!b.s->rec.has_reads);
+	close_script(&a);
+	close_script(&b);
+}
+END_TEST
+
+START_TEST(an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)
+{
+	struct ts_error err = { 0 };
+	struct opened o;
+
+	open_script(&o, 13);
+	o.tl->max_memory = 1;
+	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(o.tl->damage.code, TS_ELIMIT);
+	ck_assert_uint_gt(o.tl->n_steps, 0);
+	ck_assert_uint_lt(o.tl->n_steps, N_STEPS);
+	close_script(&o);
+}
+END_TEST
+
+UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
+	   an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter,
+	   an_index_that_is_cut_anywhere_or_too_long_is_refused, an_index_of_something_else_is_refused_with_the_reason,
+	   the_key_of_a_trace_changes_with_its_bytes_and_its_meaning,
+	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
+	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
+	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,
+	   without_reads_the_rest_is_the_same, an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)

@@ -12,9 +12,9 @@
 
 #define SUFFIX ".tsindex"
 
-static bool add_place(struct ts_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool add_place(struct ts_index_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static bool add_place(struct ts_places *p, const char *fmt, ...)
+static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 {
 	char path[PATH_MAX];
 	va_list ap;
@@ -49,7 +49,7 @@ static uint64_t hash_path(const char *path)
 	return h;
 }
 
-static bool add_cached(struct ts_places *p, const char *trace)
+static bool add_cached(struct ts_index_places *p, const char *trace)
 {
 	char folder[PATH_MAX], real[PATH_MAX];
 	const char *slash;
@@ -60,23 +60,23 @@ static bool add_cached(struct ts_places *p, const char *trace)
 	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, slash ? slash + 1 : real, hash_path(real));
 }
 
-bool ts_places_init(struct ts_places *p, const char *trace, const char *wanted)
+bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)
 {
-	*p = (struct ts_places){ 0 };
+	*p = (struct ts_index_places){ 0 };
 	if (wanted ? add_place(p, "%s", wanted) : add_place(p, "%s" SUFFIX, trace) && add_cached(p, trace))
 		return true;
-	ts_places_fini(p);
+	ts_index_places_fini(p);
 	return false;
 }
 
-void ts_places_fini(struct ts_places *p)
+void ts_index_places_fini(struct ts_index_places *p)
 {
 	for (unsigned i = 0; i < p->n; i++)
 		free(p->paths[i]);
 	p->n = 0;
 }
 
-struct ts_index_file *ts_places_open(const struct ts_places *p, const struct ts_index_key *key)
+struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		struct ts_error why;
@@ -107,7 +107,8 @@ static void make_folders(const char *path)
 	mkdir(folder, 0700);
 }
 
-struct ts_index_file *ts_places_create(const struct ts_places *p, const struct ts_index_key *key, struct ts_error *err)
+struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,
+					     struct ts_error *err)
 {
 	struct ts_index_file *f = NULL;
 

@@ -46,21 +46,21 @@ static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts
 {
 	bool is_asked_for = cli->index || cli->command == TS_CMD_INDEX;
 	struct ts_index_file *f = NULL;
-	struct ts_places places;
+	struct ts_index_places places;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!ts_places_init(&places, cli->trace, cli->index))
+	if (!ts_index_places_init(&places, cli->trace, cli->index))
 		return NULL;
-	f = ts_places_open(&places, key);
+	f = ts_index_places_open(&places, key);
 	if (!f && (is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE)) {
-		f = ts_places_create(&places, key, &err);
+		f = ts_index_places_create(&places, key, &err);
 		if (!f)
 			ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory", err.text);
 	}
 	if (f && !ts_index_is_finished(f) && ts_index_n_records(f))
 		ts_log(TS_LOG_INFO, "%s: goes on where another run was interrupted", ts_index_path(f));
-	ts_places_fini(&places);
+	ts_index_places_fini(&places);
 	return f;
 }
 

@@ -100,7 +100,7 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 {
 	bool is_bad_file = true;
 
-	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_MAX_PLACES && !job->tl; tries++) {
+	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !job->tl; tries++) {
 		ts_recording_close(job->rec);
 		ts_source_close(job->src);
 		job->rec = NULL;

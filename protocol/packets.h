@@ -19,5 +19,7 @@ extern const struct rsp_packets rsp_query_packets; /* pkt_query.c */
 extern const struct rsp_packets rsp_xfer_packets; /* pkt_xfer.c */
 extern const struct rsp_packets rsp_file_packets; /* pkt_file.c */
 extern const struct rsp_packets rsp_monitor_packets; /* pkt_monitor.c */
+extern const struct rsp_packets rsp_tracepoint_packets; /* pkt_tracepoint.c */
+extern const struct rsp_packets rsp_traceframe_packets; /* pkt_traceframe.c */
 
 #endif

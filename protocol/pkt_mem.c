@@ -52,7 +52,9 @@ static bool read_bytes(const struct rsp_session *s, uint64_t addr, size_t len, c
 {
 	struct ts_error err = { 0 };
 
-	if (ts_query_mem(s->sh->q, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
+	if (rsp_tracing_is_looking(&s->tracing) ?
+		    rsp_tracing_mem(s, addr, len, b->data, b->known, &err) :
+		    ts_query_mem(s->sh->q, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
 		return true;
 	rsp_reply_failure(r, &err);
 	rsp_reply_error(r, ERROR_IO);

@@ -27,7 +27,8 @@ static bool read_values(const struct rsp_session *s, uint32_t thread, struct val
 	struct ts_error err = { 0 };
 
 	*v = (struct values){ data, known };
-	if (rsp_session_regs(s, thread, data, known, &err))
+	if (rsp_tracing_is_looking(&s->tracing) ? rsp_tracing_regs(s, data, known, &err) :
+						  rsp_session_regs(s, s->pos, thread, data, known, &err))
 		return true;
 	rsp_reply_failure(r, &err);
 	rsp_reply_error(r, ERROR_IO);

@@ -13,6 +13,7 @@
 #include "modules.h"
 #include "session.h"
 #include "threads.h"
+#include "tracing.h"
 
 struct request {
 	const char *annex; /* borrowed from the packet, not terminated */
@@ -125,6 +126,22 @@ static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *
 	return reply_document(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
 }
 
+/*
+ * What the selected frame holds.  Of a frame that holds all that is known of a position no list is given: its length would follow
+ * that of the recorded memory, and without one the client asks for what it wants.
+ */
+static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (rsp_tracing_is_looking(&s->tracing) && !s->tracing.frame.is_whole)
+		return reply_document(s, &q, "traceframe-info", rsp_tracing_info_xml, r);
+	rsp_reply_error(r, RSP_ERROR_PLAIN);
+	return RSP_REPLIED;
+}
+
 /* The annex names a process, or nothing; all run the same program as far as a recording says. */
 static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -163,6 +180,7 @@ static const struct rsp_packet packets[] = {
 	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
 	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
 	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4, .feature = "qXfer:libraries-svr4:read+" },
+	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info, .feature = "qXfer:traceframe-info:read+" },
 	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
 	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
 };

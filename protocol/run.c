@@ -2,29 +2,27 @@
 #include "run.h"
 
 #include <string.h>
-#include <time.h>
 
+#include "clock.h"
 #include "condition.h"
 #include "session.h"
 
-/* How long a slice lasts, and between two looks at the clock: chunks decoded, or steps walked. */
-#define SLICE_NS             INT64_C(2000000)
+/* Between two looks at the clock: chunks decoded, or steps walked. */
 #define CHUNKS_BETWEEN_LOOKS 1
 #define STEPS_BETWEEN_LOOKS  64
-
-static int64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
-}
 
 void rsp_run_cancel(struct rsp_session *s)
 {
 	if (s->run.state == RSP_RUN_SEARCHING)
 		ts_search_fini(&s->run.search);
 	s->run = (struct rsp_run){ .state = RSP_RUN_NONE };
+}
+
+void rsp_run_wait(struct rsp_session *s)
+{
+	if (s->run.state == RSP_RUN_SEARCHING)
+		ts_search_fini(&s->run.search);
+	s->run.state = RSP_RUN_WAITING;
 }
 
 /* Look for a stop on the way from @pos to the run's target. */
@@ -44,6 +42,7 @@ static bool start_search(struct rsp_session *s, uint64_t pos, struct ts_error *e
 static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 {
 	rsp_run_cancel(s);
+	s->tracing.selected = TS_NO_FRAME; /* what moves is not a frame */
 	s->run.is_reverse = is_reverse;
 	s->run.thread = thread;
 	s->run.is_step = thread != TS_NO_THREAD;
@@ -222,7 +221,7 @@ static enum ts_next give_up(const struct rsp_session *s, struct ts_found *found)
 
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
-	int64_t end = now_ns() + SLICE_NS;
+	int64_t end = rsp_now_ns() + RSP_SLICE_NS;
 	enum ts_next next;
 
 	if (s->run.is_interrupted && s->run.state == RSP_RUN_SEARCHING)
@@ -231,7 +230,7 @@ enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct
 		return TS_FAIL;
 	do
 		next = go_on(s, found, err);
-	while (next == TS_END && now_ns() < end);
+	while (next == TS_END && rsp_now_ns() < end);
 	if (next == TS_END && s->run.is_interrupted)
 		return give_up(s, found);
 	if (next == TS_ITEM && found->kind != TS_STOP_END)

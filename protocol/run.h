@@ -20,6 +20,7 @@ enum rsp_run_state {
 	RSP_RUN_NONE,
 	RSP_RUN_LEAVING, /* a range step on its way to the target */
 	RSP_RUN_SEARCHING,
+	RSP_RUN_WAITING, /* it has stopped, but the client is not told yet */
 };
 
 struct rsp_run {
@@ -48,6 +49,9 @@ bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint6
  * @err.
  */
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err);
+
+/* The stop of a run was found, but there is something to do before the client is told. */
+void rsp_run_wait(struct rsp_session *s);
 
 /* Drop the run that is under way, if there is one. */
 void rsp_run_cancel(struct rsp_session *s);

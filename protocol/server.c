@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "frame.h"
 #include "listen.h"
 #include "session.h"
@@ -23,9 +23,6 @@
 /* A client that does not take its replies, or sends much more than it waits for, is not read for a while. */
 #define MAX_UNSENT  (1u << 20)
 #define MAX_WAITING (1u << 20)
-
-/* How long one client's packets are handled before it is another's turn; a slice of a run lasts as long. */
-#define TURN_NS INT64_C(2000000)
 
 /* One client. */
 struct connection {
@@ -186,18 +183,16 @@ static bool has_work(const struct connection *c)
 	return rsp_session_is_running(&c->session) || has_packets(c, 0);
 }
 
-static int64_t now_ns(void)
+/* Work for which nobody waits, and which ends with the client. */
+static bool has_chores(const struct connection *c)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+	return !c->is_eof && rsp_session_has_chores(&c->session);
 }
 
-/* One turn: a slice of a run, or the packets that wait, as far as time allows. */
+/* One turn: a slice of a run, or the packets that wait, as far as time allows, and some of what else there is to do. */
 static void work(struct connection *c)
 {
-	int64_t end = now_ns() + TURN_NS;
+	int64_t end = rsp_now_ns() + RSP_SLICE_NS;
 	size_t off = 0;
 
 	if (rsp_session_is_running(&c->session)) {
@@ -205,9 +200,11 @@ static void work(struct connection *c)
 		if (rsp_session_run(&c->session, &c->reply))
 			send_reply(c);
 	}
-	while (!rsp_session_is_running(&c->session) && has_packets(c, off) && now_ns() < end)
+	while (!rsp_session_is_running(&c->session) && has_packets(c, off) && rsp_now_ns() < end)
 		off = handle_waiting(c, off);
 	ts_buf_consume(&c->waiting, off);
+	if (has_chores(c))
+		rsp_session_do_chores(&c->session);
 }
 
 static void add_waiting(struct connection *c, bool is_oversize)
@@ -243,7 +240,7 @@ static void settle(struct connection *c)
 
 	if (!rsp_frame_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
 		close_connection(c);
-	} else if (has_work(c) && !ev_is_active(&sv->worker)) {
+	} else if ((has_work(c) || has_chores(c)) && !ev_is_active(&sv->worker)) {
 		ev_timer_set(&sv->worker, 0., 0.);
 		ev_timer_start(sv->loop, &sv->worker);
 	}
@@ -297,7 +294,7 @@ static struct connection *whose_turn(const struct server *sv)
 	struct connection *first = NULL;
 
 	for (struct connection *c = sv->connections; c; c = c->next) {
-		if (has_work(c) && (!first || c->turn < first->turn))
+		if ((has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
 			first = c;
 	}
 	return first;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "src/log.h"
 #include "src/thumb.h"
 
@@ -14,6 +15,10 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct
 	s->scratch = malloc(2 * (size_t)sh->tl->rec->regs.g_len + 1);
 	if (!s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+	if (!rsp_tracing_init(&s->tracing, sh->tl, err)) {
+		free(s->scratch);
+		return false;
+	}
 	rsp_breaks_init(&s->breaks);
 	ts_buf_init(&s->console);
 	ts_buf_init(&s->document.text);
@@ -37,6 +42,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->syscalls = NULL;
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
+	s->tracing.selected = TS_NO_FRAME;
+	s->tracing.was_listed = s->tracing.is_awaited = false;
 	s->is_announcing = s->is_interrupt_pending = false;
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
@@ -45,6 +52,7 @@ void rsp_session_reset(struct rsp_session *s)
 void rsp_session_fini(struct rsp_session *s)
 {
 	rsp_session_reset(s);
+	rsp_tracing_fini(&s->tracing);
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);
 	free(s->scratch);
@@ -63,7 +71,9 @@ void rsp_session_shown(struct rsp_session *s)
 
 void rsp_session_interrupt(struct rsp_session *s)
 {
-	if (rsp_session_is_running(s))
+	if (rsp_tracing_has_chores(&s->tracing))
+		rsp_collector_stop(s->tracing.collector);
+	else if (rsp_session_is_running(s))
 		s->run.is_interrupted = true;
 	else
 		s->is_interrupt_pending = true;
@@ -105,7 +115,8 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 /* ------------------------------------------------------------------------------------------------ registers */
 
 /* Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as unknown. */
-static bool fill_status(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err)
+static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+			struct ts_error *err)
 {
 	const struct ts_regset *set = rsp_regset(s);
 	const struct ts_reg *reg = &set->regs[set->flags];
@@ -113,18 +124,19 @@ static bool fill_status(const struct rsp_session *s, uint32_t thread, uint8_t *d
 
 	if (known[reg->off])
 		return true;
-	if (!ts_thumb_at(s->sh->q, s->pos, thread, &is_thumb, err))
+	if (!ts_thumb_at(s->sh->q, pos, thread, &is_thumb, err))
 		return false;
 	ts_arch_put(set->arch, data + reg->off, reg->len, is_thumb ? TS_THUMB_BIT : 0);
 	memset(known + reg->off, 1, reg->len);
 	return true;
 }
 
-bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err)
+bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+		      struct ts_error *err)
 {
-	if (!ts_query_regs(s->sh->q, s->pos, thread, data, known, err))
+	if (!ts_query_regs(s->sh->q, pos, thread, data, known, err))
 		return false;
-	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, thread, data, known, err);
+	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ stop replies */
@@ -190,7 +202,7 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	uint8_t *data = s->scratch, *known = s->scratch + set->g_len;
 	struct ts_error err = { 0 };
 
-	if (!rsp_session_regs(s, s->thread, data, known, &err)) {
+	if (!rsp_session_regs(s, s->pos, s->thread, data, known, &err)) {
 		rsp_reply_failure(r, &err);
 		return;
 	}
@@ -275,16 +287,46 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_session_stop_reply(s, r, 5, found->kind == TS_STOP_END && is_step ? NULL : found);
 }
 
+/* QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore. */
+static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS) && rsp_now_ns() < s->tracing.deadline)
+		return false;
+	if (rsp_tracing_has_chores(&s->tracing))
+		ts_buf_puts(&s->console, "Still collecting: tstatus shows how far, tstop ends it.\n");
+	s->tracing.is_awaited = false;
+	rsp_reply_ok(r);
+	return true;
+}
+
+/* What lies on the way of a run is collected before the client hears where it has stopped. */
+static bool finish_run(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	if (!s->run.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+		rsp_run_wait(s);
+		return false;
+	}
+	stop(s, r, found);
+	return true;
+}
+
 bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 {
 	struct ts_found found;
 	struct ts_error err;
 
+	if (s->tracing.is_awaited)
+		return wait_for_tracing(s, r);
+	if (s->run.state == RSP_RUN_WAITING) {
+		if (!rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS))
+			return false;
+		stop(s, r, &s->tracing.found);
+		return true;
+	}
 	ts_error_reset(&err);
 	switch (rsp_run_slice(s, &found, &err)) {
 	case TS_ITEM:
-		stop(s, r, &found);
-		return true;
+		return finish_run(s, r, &found);
 	case TS_END:
 		return false;
 	case TS_FAIL:
@@ -295,9 +337,15 @@ bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 	return true;
 }
 
+void rsp_session_do_chores(struct rsp_session *s)
+{
+	rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS);
+}
+
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
 	rsp_run_cancel(s); /* a client that speaks does not wait for a stop any more */
+	s->tracing.is_awaited = false;
 	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
 	case RSP_REPLIED:
 		break;

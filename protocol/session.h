@@ -19,6 +19,7 @@
 #include "run.h"
 #include "src/query.h"
 #include "table.h"
+#include "tracing.h"
 
 /* What qSupported claims as PacketSize, in characters. */
 #define RSP_PACKET_SIZE 0x8000u
@@ -90,6 +91,7 @@ struct rsp_session {
 
 	struct rsp_breaks breaks;
 	struct rsp_run run;
+	struct rsp_tracing tracing;
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	bool is_announcing;          /* the next resume is answered at once, by a stop where the session stands */
 	struct rsp_document document;
@@ -116,18 +118,25 @@ void rsp_session_reset(struct rsp_session *s);
  */
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 
-/* Does a run wait for rsp_session_run()? */
+/* Does a run, of the program or of tracepoints whose end the client waits for, go on by rsp_session_run()? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)
 {
-	return s->run.state != RSP_RUN_NONE;
+	return s->run.state != RSP_RUN_NONE || s->tracing.is_awaited;
 }
 
 /*
  * Go on with a run for one slice of about two milliseconds.
  *
- * Returns true when it is over and @r (empty) holds the stop reply.
+ * Returns true when it is over and @r (empty) holds the reply.
  */
 bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
+
+/* Is there work for which the client does not wait?  It goes on, a slice at a time, by rsp_session_do_chores(). */
+static inline bool rsp_session_has_chores(const struct rsp_session *s)
+{
+	return !rsp_session_is_running(s) && rsp_tracing_has_chores(&s->tracing);
+}
+void rsp_session_do_chores(struct rsp_session *s);
 
 /*
  * ^C: a run stops at the position that it has reached.  Between two runs it holds for the next one, for a client that steps
@@ -163,13 +172,14 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
 /*
- * The registers of @thread as a client is to see them: those of ts_query_regs(), but that gdb gets for an unknown status
+ * The registers of @thread at @pos as a client is to see them: those of ts_query_regs(), but that gdb gets for an unknown status
  * register of ARM its Thumb bit and zeros.  Without it gdb can neither step nor unwind where there is no debug information;
  * any other client sees that it is unknown.
  *
  * Returns false if the trace cannot be read any more.
  */
-bool rsp_session_regs(const struct rsp_session *s, uint32_t thread, uint8_t *data, uint8_t *known, struct ts_error *err);
+bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+		      struct ts_error *err);
 
 /* Is the instruction of @thread at @pos in the slot behind a branch that was taken?  False for architectures without such. */
 bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread);

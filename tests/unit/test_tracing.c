@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracepoints as a client sees them: packets in, frames out.
+ *
+ * The recording is a loop of four instructions at 0x401000 that threads 0 and 1 run in turn.  In round i the first instruction
+ * writes i to the four bytes at 0x602000, and the second sets rcx (gdb's register 2) of its thread to 10 + i; rdx is never known.
+ */
+#include "fake_session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/collector.h"
+#include "script.h"
+
+#define N_ROUNDS  8u
+#define ROUND_LEN 4u
+#define N_STEPS   (N_ROUNDS * ROUND_LEN)
+
+static void make_rounds(struct ts_recording *rec)
+{
+	struct ts_steps *b = &((struct script *)rec)->steps;
+	int rcx = ts_regset_find(&rec->regs, "rcx");
+
+	ts_steps_reset(b);
+	for (unsigned i = 0; i < N_ROUNDS; i++) {
+		uint8_t value[8] = { (uint8_t)i };
+
+		ts_steps_value(b, TS_FX_WRITE, 0x602000, value, 4);
+		ts_steps_close(b, 0x401000, 1, i % 2);
+		value[0] = (uint8_t)(10 + i);
+		ts_steps_value(b, TS_FX_REG_WRITE, rec->regs.regs[rcx].off, value, 8);
+		ts_steps_close(b, 0x401001, 1, i % 2);
+		ts_steps_close(b, 0x401002, 1, i % 2);
+		ts_steps_close(b, 0x401003, 1, i % 2);
+	}
+	ck_assert(!b->is_failed);
+	((struct script *)rec)->end = (struct ts_end){ .pc = 0x401000, .has_pc = true };
+}
+
+static void begin(void)
+{
+	fake_again(&(struct fake_options){ .change = make_rounds });
+}
+
+/* A new run of these pieces; packets up to NULL. */
+static void run(const char *const *packets)
+{
+	begin();
+	ck_assert_str_eq(fake_send("QTinit"), "OK");
+	for (; *packets; packets++)
+		ck_assert_msg(!strcmp(fake_send(*packets), "OK"), "%s: %s", *packets, fake.text);
+	ck_assert_str_eq(fake_resume("QTStart"), "OK");
+}
+#define RUN(...) run((const char *const[]){ __VA_ARGS__, NULL })
+
+/* The positions of all frames, in one line. */
+static const char *positions(void)
+{
+	static char text[4096];
+	const struct ts_frames *f = rsp_tracing_frames(&fake.session);
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (uint64_t i = 0; i < f->n_frames; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64, i ? " " : "", f->ops->pos(f, i));
+	return text;
+}
+
+/* The status up to its figures of time. */
+static const char *status(void)
+{
+	char *times;
+
+	fake_send("qTStatus");
+	times = strstr(fake.text, ";starttime");
+	ck_assert_msg(times != NULL, "%s", fake.text);
+	*times = '\0';
+	return fake.text;
+}
+
+/* gdb's registers as it gets them; rip is register 16 of 8 bytes each. */
+static uint64_t reg(unsigned number)
+{
+	char packet[16];
+	uint64_t value = 0;
+
+	snprintf(packet, sizeof(packet), "p%x", number);
+	fake_send(packet);
+	if (fake.text[0] == 'x')
+		return UINT64_MAX;
+	for (unsigned i = 8; i-- > 0;) {
+		unsigned byte;
+
+		ck_assert_int_eq(sscanf(fake.text + 2 * i, "%2x", &byte), 1);
+		value = value << 8 | byte;
+	}
+	return value;
+}
+
+/* ------------------------------------------------------------------------------------------------ the implied run */
+
+START_TEST(a_recording_is_a_run_that_has_stopped)
+{
+	begin();
+	ck_assert_str_eq(fake_send("qTStatus"), "T0;tstop::0;tframes:21;tcreated:21;circular:0;disconn:1;starttime:0;"
+						"stoptime:0;username:;notes:");
+}
+END_TEST
+
+START_TEST(frame_k_is_position_k)
+{
+	begin();
+	rsp_session_go(&fake.session, 7);
+	for (unsigned k = 0; k <= N_STEPS; k++) {
+		char packet[32], reply[32];
+
+		snprintf(packet, sizeof(packet), "QTFrame:%x", k);
+		snprintf(reply, sizeof(reply), "F%xT1", k);
+		ck_assert_str_eq(fake_send(packet), reply);
+		ck_assert_str_eq(fake_send(packet), reply);
+		ck_assert_uint_eq(reg(16), 0x401000 + k % ROUND_LEN);
+	}
+	ck_assert_uint_eq(fake.session.pos, 7);
+	ck_assert_str_eq(fake_send("QTFrame:21"), "F-1");
+	ck_assert_uint_eq(reg(16), 0x401000); /* what was selected stays */
+	ck_assert_str_eq(fake_send("QTFrame:ffffffff"), "OK");
+	ck_assert_uint_eq(reg(16), 0x401003);
+}
+END_TEST
+
+START_TEST(a_frame_has_the_memory_of_its_position)
+{
+	begin();
+	rsp_session_go(&fake.session, 30);
+	fake_send("QTFrame:b");
+	ck_assert_str_eq(fake_send("m602000,4"), "02000000");
+	ck_assert_str_eq(fake_send("m602100,4"), "E14");
+	ck_assert_int_eq(fake_send("M602000,1:00")[0], 'E');
+	fake_send("QTFrame:-1");
+	ck_assert_str_eq(fake_send("m602000,4"), "07000000");
+}
+END_TEST
+
+START_TEST(frames_are_found_by_address_from_the_selected_one_on)
+{
+	begin();
+	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F2T1");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F6T1");
+	ck_assert_str_eq(fake_send("QTFrame:range:401001:401002"), "F9T1");
+	ck_assert_str_eq(fake_send("QTFrame:range:401001:401002"), "FaT1");
+	ck_assert_str_eq(fake_send("QTFrame:outside:401001:401003"), "FcT1");
+	ck_assert_str_eq(fake_send("QTFrame:outside:0:401000"), "FdT1");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:1"), "FeT1");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:2"), "F-1");
+	ck_assert_str_eq(fake_send("QTFrame:pc:400fff"), "F-1");
+	ck_assert_str_eq(fake_send("QTFrame:outside:401000:401003"), "F-1");
+	ck_assert_uint_eq(reg(16), 0x401002);
+}
+END_TEST
+
+START_TEST(the_last_position_is_a_frame_that_is_found)
+{
+	begin();
+	ck_assert_str_eq(fake_send("QTFrame:1d"), "F1dT1");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401000"), "F20T1");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401000"), "F-1");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:1"), "F-1");
+}
+END_TEST
+
+START_TEST(resuming_leaves_the_frame)
+{
+	begin();
+	rsp_session_go(&fake.session, 5);
+	fake_send("QTFrame:14");
+	fake_resume("s");
+	ck_assert_uint_eq(fake.session.pos, 6);
+	ck_assert_uint_eq(reg(16), 0x401002);
+}
+END_TEST
+
+START_TEST(a_client_that_connects_is_not_told_of_a_tracepoint_that_nobody_set)
+{
+	begin();
+	ck_assert_str_eq(fake_send("qTfP"), "l");
+	ck_assert_str_eq(fake_send("qTfP"), "T1:401000:E:20:0");
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_int_eq(fake_send("qTsP")[0], 'Z');
+	ck_assert_str_eq(fake_send("qTsP"), "l");
+	fake_send("qSupported:xmlRegisters=i386");
+	ck_assert_str_eq(fake_send("qTfP"), "l");
+	ck_assert_str_eq(fake_send("qTfV"), "1:0:1:74726163655f74696d657374616d70");
+	ck_assert_str_eq(fake_send("qTsV"), "l");
+}
+END_TEST
+
+START_TEST(no_list_is_given_of_a_whole_position)
+{
+	begin();
+	ck_assert_str_eq(fake_send("qXfer:traceframe-info:read::0,1000"), "E01");
+	fake_send("QTFrame:3");
+	ck_assert_str_eq(fake_send("qXfer:traceframe-info:read::0,1000"), "E01");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ collecting */
+
+#define AT_2 "QTDP:1:0000000000401002:E:0:0"
+
+START_TEST(a_tracepoint_is_hit_wherever_it_was_executed)
+{
+	RUN(AT_2);
+	ck_assert_str_eq(positions(), "2 6 10 14 18 22 26 30");
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:8;tcreated:8;circular:0;disconn:0");
+	ck_assert_str_eq(fake_send("qTP:1:401002"), "V8:30");
+}
+END_TEST
+
+START_TEST(the_ends_of_the_recording_are_hits_too)
+{
+	RUN("QTDP:1:0000000000401000:E:0:0");
+	ck_assert_str_eq(positions(), "0 4 8 12 16 20 24 28 32");
+}
+END_TEST
+
+START_TEST(a_frame_shows_what_was_collected_and_nothing_else)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:M-1,602000,2");
+	fake_send("QTFrame:3");
+	ck_assert_uint_eq(reg(16), 0x401002);
+	ck_assert_uint_eq(reg(2), UINT64_MAX);
+	ck_assert_str_eq(fake_send("m602000,4"), "0300");
+	ck_assert_str_eq(fake_send("m602002,1"), "E14");
+	ck_assert_str_eq(fake_send("m401000,1"), "E14");
+	fake_send("qXfer:traceframe-info:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "<memory start=\"0x602000\" length=\"0x2\"/>"));
+	ck_assert_ptr_null(strstr(strstr(fake.text, "<memory") + 1, "<memory"));
+	fake_send("QTFrame:ffffffff");
+	ck_assert_str_eq(fake_send("m401000,1"), "90");
+}
+END_TEST
+
+START_TEST(what_never_changes_is_in_every_frame)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:M-1,602000,2", "QTro:401000,401004:401008,401009");
+	fake_send("QTFrame:0");
+	ck_assert_str_eq(fake_send("m401003,2"), "90");
+	ck_assert_str_eq(fake_send("m401008,2"), "90");
+	ck_assert_str_eq(fake_send("m602000,2"), "0000");
+}
+END_TEST
+
+START_TEST(registers_are_those_of_the_thread_that_hit)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:R04");
+	for (unsigned i = 0; i < N_ROUNDS; i++) {
+		char packet[32];
+
+		snprintf(packet, sizeof(packet), "QTFrame:%x", i);
+		fake_send(packet);
+		ck_assert_uint_eq(reg(2), 10 + i);
+		ck_assert_uint_eq(reg(3), UINT64_MAX);
+	}
+}
+END_TEST
+
+/* "reg 2; const8 13; equal; end", of what the second instruction sets in round 3 */
+#define RCX_IS_13 "X7,260002220d1327"
+
+START_TEST(a_condition_decides_what_is_a_hit)
+{
+	RUN(AT_2 ":" RCX_IS_13);
+	ck_assert_str_eq(positions(), "14");
+	ck_assert_str_eq(fake_send("qTP:1:401002"), "V1:6");
+	RUN("QTDP:1:0000000000401002:D:0:0");
+	ck_assert_str_eq(positions(), "");
+}
+END_TEST
+
+START_TEST(a_condition_that_cannot_be_evaluated_ends_the_run)
+{
+	RUN(AT_2 ":X6,2201220005"
+		 "27");
+	ck_assert_str_eq(status(), "T0;terror:646976696465206279207a65726f:1;tframes:0;tcreated:0;circular:0;disconn:0");
+	RUN(AT_2 ":X4,26000327"); /* rdx */
+	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:63616e6e6f742072656164207265676973746572:1"));
+	RUN(AT_2 ":X3,210000"); /* goto itself */
+	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:"));
+}
+END_TEST
+
+START_TEST(the_run_ends_with_the_hit_that_completes_a_pass_count)
+{
+	RUN("QTDP:3:0000000000401002:E:0:4", "QTDP:4:0000000000401001:E:0:0");
+	ck_assert_str_eq(positions(), "1 2 5 6 9 10 13 14");
+	ck_assert_str_eq(status(), "T0;tpasscount:3;tframes:8;tcreated:8;circular:0;disconn:0");
+}
+END_TEST
+
+START_TEST(the_pass_count_of_a_tracepoint_that_steps_waits_for_the_steps)
+{
+	RUN("QTDP:3:0000000000401002:E:2:2");
+	/* thread 0 steps from 2 to 3 to 8, thread 1 from 6 to 7 to 12 */
+	ck_assert_str_eq(positions(), "2 3 6 7 8 12");
+	ck_assert_ptr_nonnull(strstr(status(), "T0;tpasscount:3;"));
+}
+END_TEST
+
+START_TEST(steps_collect_what_is_theirs)
+{
+	RUN("QTDP:1:0000000000401000:E:2:1-", "QTDP:-1:0000000000401000:M-1,602000,1-", "QTDP:-1:0000000000401000:SM-1,602000,4-",
+	    "QTDP:-1:0000000000401000:R04");
+	ck_assert_str_eq(positions(), "0 1 2");
+	fake_send("QTFrame:1");
+	ck_assert_str_eq(fake_send("m602000,4"), "00000000");
+	ck_assert_uint_eq(reg(2), UINT64_MAX);
+	fake_send("QTFrame:2");
+	ck_assert_uint_eq(reg(2), 10);
+	ck_assert_uint_eq(reg(16), 0x401002);
+}
+END_TEST
+
+START_TEST(frames_of_several_tracepoints_stand_in_order_of_time)
+{
+	RUN("QTDP:7:0000000000401003:E:0:0", "QTDP:2:0000000000401001:E:0:0", "QTDP:5:0000000000401001:E:0:2");
+	ck_assert_str_eq(positions(), "1 1 3 5 5");
+	ck_assert_str_eq(fake_send("QTFrame:0"), "F0T2");
+	ck_assert_str_eq(fake_send("QTFrame:1"), "F1T5");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:7"), "F2T7");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:5"), "F4T5");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:7"), "F-1");
+	fake_send("QTFrame:ffffffff");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401003"), "F2T7");
+	ck_assert_str_eq(fake_send("QTFrame:range:401000:401002"), "F3T2");
+	ck_assert_str_eq(fake_send("QTFrame:outside:401000:401002"), "F-1");
+	fake_send("QTFrame:ffffffff");
+	ck_assert_str_eq(fake_send("QTFrame:outside:401000:401002"), "F2T7");
+}
+END_TEST
+
+/* "getv 2; const8 1; add; setv 2; tracev 2; tracev 1; pop; end" */
+#define COUNT "X00000011,2c00022201022d00022e00022e00012927"
+
+START_TEST(variables_go_from_hit_to_hit)
+{
+	RUN("QTDV:2:fffffffffffffffe:0:68697473", "QTDV:1:0:1:74", AT_2 "-", "QTDP:-1:0000000000401002:" COUNT);
+	ck_assert_str_eq(fake_send("qTV:2"), "V6");
+	ck_assert_str_eq(fake_send("qTV:3"), "U");
+	fake_send("QTFrame:0");
+	ck_assert_str_eq(fake_send("qTV:2"), "Vffffffffffffffff");
+	ck_assert_str_eq(fake_send("qTV:1"), "V2"); /* the clock is the position */
+	fake_send("QTFrame:5");
+	ck_assert_str_eq(fake_send("qTV:2"), "V4");
+	fake_send("qXfer:traceframe-info:read::0,1000");
+	ck_assert_ptr_nonnull(strstr(fake.text, "<tvar id=\"0x2\"/>"));
+	ck_assert_str_eq(fake_send("qTfV"), "2:fffffffffffffffe:0:68697473");
+}
+END_TEST
+
+START_TEST(what_nobody_defined_cannot_be_set)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:X00000007,22012d00032927");
+	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:63616e6e6f7420736574"));
+	ck_assert_str_eq(positions(), "2");
+}
+END_TEST
+
+/* "reg 3; trace_quick 4; pop; end" and "const32 602000; trace_quick 1; pop; end" */
+START_TEST(an_action_on_what_is_unknown_collects_nothing_and_others_do)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:X00000007,2600030d042927X00000009,24006020000d012927");
+	ck_assert_ptr_nonnull(strstr(status(), "T0;tstop::0;tframes:8;"));
+	fake_send("QTFrame:7");
+	ck_assert_str_eq(fake_send("m602000,4"), "07");
+}
+END_TEST
+
+START_TEST(a_range_may_be_relative_to_a_register)
+{
+	/* rcx is 17 in the last round; what is at 0x602000 is at 0x602000 - 17 from there */
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:M2,601fef,4");
+	fake_send("QTFrame:7");
+	ck_assert_str_eq(fake_send("m602000,4"), "07000000");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ limits */
+
+START_TEST(a_buffer_that_is_full_ends_the_run)
+{
+	RUN(AT_2, "QTBuffer:size:14"); /* three frames of six bytes, and two bytes */
+	ck_assert_str_eq(positions(), "2 6 10");
+	ck_assert_str_eq(status(), "T0;tfull:0;tframes:3;tcreated:3;tfree:2;tsize:14;circular:0;disconn:0");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F0T1");
+	fake_send("QTFrame:2");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F-1");
+}
+END_TEST
+
+START_TEST(a_circular_buffer_keeps_the_last_frames)
+{
+	RUN(AT_2, "QTBuffer:size:14", "QTBuffer:circular:1");
+	ck_assert_str_eq(positions(), "22 26 30");
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:3;tcreated:8;tfree:2;tsize:14;circular:1;disconn:0");
+	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F0T1");
+	ck_assert_str_eq(fake_send("QTFrame:tdp:1"), "F1T1");
+}
+END_TEST
+
+START_TEST(a_range_that_is_too_long_is_an_error)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:M-1,0,ffffffffffffffff");
+	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:63616e6e6f7420636f6c6c656374:1"));
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ bytes */
+
+START_TEST(all_frames_are_one_sequence_of_bytes)
+{
+	/* two frames: number 1, length, 'M' address length bytes */
+	static const char all[] = "010018000000"
+				  "4d0020600000000000010000"
+				  "4d0120600000000000010000"
+				  "010018000000"
+				  "4d0020600000000000010001"
+				  "4d0120600000000000010000";
+
+	RUN("QTDP:1:0000000000401002:E:0:2-", "QTDP:-1:0000000000401002:M-1,602000,1M-1,602001,1");
+	ck_assert_str_eq(fake_send("qTBuffer:0,7d0"), all);
+	ck_assert_str_eq(fake_send("qTBuffer:20,7d0"), all + 0x40);
+	ck_assert_str_eq(fake_send("qTBuffer:1,2"), "0018");
+	ck_assert_str_eq(fake_send("qTBuffer:3c,7d0"), "l");
+	ck_assert_int_eq(fake_send("qTBuffer:3d,7d0")[0], 'E');
+}
+END_TEST
+
+FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position_k, a_frame_has_the_memory_of_its_position,
+	   frames_are_found_by_address_from_the_selected_one_on, the_last_position_is_a_frame_that_is_found,
+	   resuming_leaves_the_frame, a_client_that_connects_is_not_told_of_a_tracepoint_that_nobody_set,
+	   no_list_is_given_of_a_whole_position, a_tracepoint_is_hit_wherever_it_was_executed,
+	   the_ends_of_the_recording_are_hits_too, a_frame_shows_what_was_collected_and_nothing_else,
+	   what_never_changes_is_in_every_frame, registers_are_those_of_the_thread_that_hit, a_condition_decides_what_is_a_hit,
+	   a_condition_that_cannot_be_evaluated_ends_the_run, the_run_ends_with_the_hit_that_completes_a_pass_count,
+	   the_pass_count_of_a_tracepoint_that_steps_waits_for_the_steps, steps_collect_what_is_theirs,
+	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit, what_nobody_defined_cannot_be_set,
+	   an_action_on_what_is_unknown_collects_nothing_and_others_do, a_range_may_be_relative_to_a_register,
+	   a_buffer_that_is_full_ends_the_run, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
+	   all_frames_are_one_sequence_of_bytes)

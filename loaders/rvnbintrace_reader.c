@@ -288,6 +288,7 @@ static bool read_other(struct rvn_reader *r)
 	uint8_t type = ts_u8(&r->c), len;
 	struct ts_event *ev;
 	const uint8_t *text;
+	char *false_code; /* one of the recorders writes that of the first exception with all */
 	size_t n;
 
 	if (ts_ok(&r->c) && type != EVENT_OTHER)
@@ -301,6 +302,9 @@ static bool read_other(struct rvn_reader *r)
 	for (size_t i = 0; i < n; i++)
 		ev->text[i] = text[i] >= ' ' && text[i] < 0x7f ? (char)text[i] : '?';
 	ev->text[n] = '\0';
+	false_code = strstr(ev->text, " with error code ");
+	if (false_code)
+		*false_code = '\0';
 	return true;
 }
 

@@ -327,7 +327,7 @@ static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const 
 
 static void describe_event(struct ts_buf *out, const struct ts_event *ev)
 {
-	static const char *const names[] = { "syscall", "signal", "fault", "exit", "threadend", "gap" };
+	static const char *const names[] = { "syscall", "signal", "fault", "exit", "threadend", "gap", "interrupt" };
 
 	ts_buf_puts(out, names[ev->kind]);
 	if (ev->kind == TS_EV_SYSCALL) {
@@ -341,6 +341,8 @@ static void describe_event(struct ts_buf *out, const struct ts_event *ev)
 		ts_buf_printf(out, "%" PRIu64, ev->number);
 	} else if (ev->has_addr) {
 		ts_buf_printf(out, "%" PRIx64, ev->addr);
+	} else if (*ev->text) {
+		ts_buf_printf(out, "(%s)", ev->text);
 	}
 }
 
@@ -418,7 +420,7 @@ void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const str
 bool ucir_open(struct ucir_trace *t, const char *exec)
 {
 	const struct ts_loader_options opt = { .exec = exec };
-	const struct ts_loader *loader = ts_loader_find("usercorn");
+	const struct ts_loader *loader = ts_loader_find(t->format ? t->format : "usercorn");
 
 	ck_assert_ptr_nonnull(loader);
 	ts_error_reset(&t->err);

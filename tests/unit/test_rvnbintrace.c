@@ -1,0 +1,619 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description; real executions are in
+ * test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
+ */
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "rvn_encode.h"
+#include "src/query.h"
+#include "ucir_text.h"
+
+static struct ucir_trace t;
+static struct rvn_parts p;
+static struct ts_buf steps;
+
+static void setup(void)
+{
+	t = (struct ucir_trace){ .format = "rvnbintrace" };
+	ts_buf_init(&steps);
+	rvn_small(&p);
+}
+
+static void teardown(void)
+{
+	ucir_close(&t);
+	rvn_parts_fini(&p);
+	ts_buf_fini(&steps);
+}
+
+/* Bytes of events in hexadecimal; blanks are skipped. */
+static void events(uint32_t n, const char *hex)
+{
+	unsigned digit[2];
+
+	p.events.n = n;
+	for (const char *c = hex; *c; c++) {
+		if (*c == ' ')
+			continue;
+		for (unsigned i = 0; i < 2; i++)
+			digit[i] = c[i] <= '9' ? (unsigned)(c[i] - '0') : (unsigned)(c[i] - 'a') + 10;
+		ts_buf_putc(&p.events.bytes, (uint8_t)(digit[0] << 4 | digit[1]));
+		c++;
+	}
+}
+
+static const char *read_steps(void)
+{
+	rvn_assemble(&p, &t.bytes);
+	ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
+	ck_assert_msg(ucir_read_all(&t, &steps) == TS_END, "%s", t.err.text);
+	return ts_buf_text(&steps);
+}
+
+/* A value of the initial state, or "?". */
+static const char *initial(const char *name)
+{
+	static char text[160];
+	const struct ts_regset *set = &t.rec->regs;
+	int reg = ts_regset_find(set, name);
+	size_t at = 0;
+
+	ck_assert_msg(reg >= 0, "no %s", name);
+	strcpy(text, "?");
+	for (uint32_t i = 0; i < t.rec->initial.n_effects; i++) {
+		const struct ts_effect *e = &t.rec->initial.effects[i];
+
+		if (e->kind != TS_FX_REG_WRITE || e->addr != set->regs[reg].off)
+			continue;
+		ck_assert_uint_eq(e->len, set->regs[reg].len);
+		for (uint64_t j = e->len; j--;)
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%02x", ts_effect_data(&t.rec->initial, e)[j]);
+	}
+	return text;
+}
+
+/* ------------------------------------------------------------------------------------------------ containers */
+
+START_TEST(every_container_holds_the_same_trace)
+{
+	static const struct {
+		enum rvn_container container;
+		uint64_t first_section;
+		const char *variant;
+	} containers[] = {
+		{ RVN_BARE, 0, "no resource header" },
+		{ RVN_OLD_HEADER, 3116, "version 1.0.1, panda" },
+		{ RVN_HEADER_0, 3120, "version 1.0.1, panda" },
+		{ RVN_HEADER_1, 3640, "version 1.0.1, panda 1.3.0" },
+	};
+
+	events(1, "00");
+	for (size_t i = 0; i < sizeof(containers) / sizeof(containers[0]); i++) {
+		struct ts_error err = { 0 };
+
+		p.container = containers[i].container;
+		ck_assert_str_eq(read_steps(), "401000/0@0\n");
+		ck_assert_uint_eq(p.header_at, containers[i].first_section);
+		ck_assert_str_eq(t.rec->variant, containers[i].variant);
+		ck_assert_str_eq(ts_loader_probe(t.src, &err)->name, "rvnbintrace");
+		ts_buf_reset(&steps);
+		ucir_close(&t);
+		t.format = "rvnbintrace";
+	}
+}
+END_TEST
+
+START_TEST(any_version_1_of_the_format_is_read)
+{
+	static const char *const versions[] = { "1.0.0", "1.1.0", "1.20.3-rc1", "1.0.1+x", "" };
+
+	p.container = RVN_HEADER_1;
+	events(1, "00");
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		p.format = versions[i];
+		ck_assert_str_eq(read_steps(), "401000/0@0\n");
+		ts_buf_reset(&steps);
+		ucir_close(&t);
+		t.format = "rvnbintrace";
+	}
+}
+END_TEST
+
+START_TEST(sections_may_be_longer_than_their_fields)
+{
+	for (unsigned i = 0; i < 100; i++) {
+		ts_buf_putc(&p.header, 0xff);
+		ts_buf_putc(&p.padding, 0xff);
+	}
+	events(1, "00 ff ff ff");
+	ck_assert_str_eq(read_steps(), "401000/0@0\n");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ the machine */
+
+START_TEST(memory_stays_in_the_file_and_the_last_region_over_a_byte_counts)
+{
+	uint8_t data[8], known[8] = { 0 };
+
+	rvn_region(&p, 0x100e, 4);
+	rvn_number(&p.memory, 0xddccbbaa, 4);
+	events(1, "00");
+	read_steps();
+	ck_assert(t.rec->is_physical);
+	ck_assert_uint_eq(t.rec->phys_bits, 40);
+	ts_image_fill(&t.rec->memory, 0, 0x100c, 8, data, known);
+	ck_assert_int_eq(memcmp(data, "\x0c\x0d\xaa\xbb\xcc\xdd", 6), 0);
+	ck_assert_int_eq(memcmp(known, "\1\1\1\1\1\1\0\0", 8), 0);
+	for (uint32_t i = 0; i < t.rec->initial.n_effects; i++)
+		ck_assert_int_eq(t.rec->initial.effects[i].kind, TS_FX_REG_WRITE);
+}
+END_TEST
+
+START_TEST(addresses_have_one_to_eight_bytes)
+{
+	for (uint8_t len = 1; len <= 8; len++) {
+		char expected[64];
+		uint64_t start = UINT64_MAX >> (64 - 8 * len) ^ 0x0f; /* the last sixteen bytes that there are */
+
+		rvn_parts_fini(&p);
+		rvn_small(&p);
+		p.addr_len = len;
+		ts_buf_reset(&p.regions.bytes);
+		p.regions.n = 0;
+		rvn_region(&p, start, 16);
+		rvn_number(&p.events.bytes, 1, 1);
+		rvn_number(&p.events.bytes, start + 15, len);
+		rvn_number(&p.events.bytes, 0xaa01, 2);
+		p.events.n = 1;
+		snprintf(expected, sizeof(expected), "401000/0@0 W%" PRIx64 "=aa\n", start + 15);
+		ck_assert_str_eq(read_steps(), expected);
+		ts_buf_reset(&steps);
+		ucir_close(&t);
+		t.format = "rvnbintrace";
+	}
+}
+END_TEST
+
+START_TEST(registers_that_every_trace_should_have_may_be_missing)
+{
+	events(1, "00");
+	read_steps();
+	ck_assert_uint_eq(ucir_warned(t.rec, "missing: rcx, rdx, rsi"), 1);
+	ck_assert_str_eq(initial("rax"), "0000000000000011");
+	ck_assert_str_eq(initial("rcx"), "?");
+}
+END_TEST
+
+START_TEST(a_register_without_a_name_is_odd)
+{
+	rvn_register(&p, 7, 3, "");
+	rvn_initial(&p, 7, "abc", 3);
+	events(1, "10 07 78 79 7a");
+	ck_assert_str_eq(read_steps(), "401000/0@0\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "no name"), 1);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ events */
+
+START_TEST(memory_comes_before_registers)
+{
+	events(1, "11 0010000000 02 aabb 00 3300000000000000");
+	ck_assert_str_eq(read_steps(), "401000/0@0 W1000=aabb rax=33\n");
+}
+END_TEST
+
+START_TEST(lengths_and_ids_have_two_forms)
+{
+	events(4, "02 0010000000 ff 0100000000 aa 0310000000 00"
+		  "10 ff 2c01 4400000000000000"
+		  "10 ff 0000 5500000000000000"
+		  "10 ff 0a00");
+	ck_assert_str_eq(read_steps(), "401000/0@0 W1000=aa\n"
+				       "401000/0@0 rbx=44\n"
+				       "401000/0@0 rax=55\n"
+				       "401000/1@0\n");
+}
+END_TEST
+
+START_TEST(an_event_goes_on_after_fourteen_entries)
+{
+	/* 14 times the operation rip += 1, then: nothing more; one more */
+	events(2, "f0 0a0a0a0a0a0a0a0a0a0a0a0a0a0a 00"
+		  "f0 0a0a0a0a0a0a0a0a0a0a0a0a0a0a 11 0110000000 01 ee 0a");
+	ck_assert_str_eq(read_steps(), "401000/14@0\n40100e/15@0 W1001=ee\n");
+	ck_assert_uint_eq(t.reader->end.pc, 0x40101d);
+}
+END_TEST
+
+START_TEST(an_event_may_go_on_any_number_of_times)
+{
+	ts_buf_reset(&p.events.bytes);
+	p.events.n = 1;
+	for (unsigned i = 0; i < 1000; i++) {
+		ts_buf_put(&p.events.bytes, "\x0f", 1);
+		for (unsigned j = 0; j < 14; j++)
+			ts_buf_put(&p.events.bytes, "\x05\x10\0\0\0\1\x99", 7);
+	}
+	ts_buf_putc(&p.events.bytes, 0);
+	read_steps();
+	ck_assert_uint_eq(steps.len, strlen("401000/0@0") + 14000 * strlen(" W1005=99") + 1);
+}
+END_TEST
+
+START_TEST(operations_act_on_the_value_so_far)
+{
+	/* rip = 10, rip += 1, rip += 1; eflags |= 1, eflags = 8, eflags |= 1 */
+	events(2, "60 01 1000000000000000 0a 0a 0b 02 08000000 0b"
+		  "00");
+	ck_assert_str_eq(read_steps(), "401000/0@0 eflags=9\n12/0@0\n");
+}
+END_TEST
+
+START_TEST(operations_are_as_wide_as_their_register)
+{
+	rvn_register(&p, 7, 64, "zmm3");
+	rvn_initial(&p, 7, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+			   "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+			   "                                ", 64);
+	rvn_operation(&p, 20, 7, 1, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+				    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 64);
+	rvn_operation(&p, 21, 300, 1, "\xff\xff\xff\xff\xff\xff\xff\xff", 8); /* - 1 */
+	rvn_operation(&p, 22, 300, 2, "\xfe\xff\xff\xff\xff\xff\xff\xff", 8);
+	rvn_operation(&p, 23, 300, 0, "\0\0\0\0\0\0\0\0", 8);
+	events(4, "10 14"
+		  "10 15"
+		  "10 16"
+		  "20 17 15");
+	ck_assert_str_eq(read_steps(),
+			 "401000/0@0 xmm3=00000000000000000000000000000000 ymm3h=00000000000000000000000000000080\n"
+			 "401000/0@0 rbx=21\n"
+			 "401000/0@0 rbx=20\n"
+			 "401000/0@0 rbx=ffffffffffffffff\n");
+}
+END_TEST
+
+START_TEST(an_id_of_one_is_that_of_an_operation_before_that_of_a_register)
+{
+	events(1, "20 ff 0a00 ff 0b00");
+	ck_assert_str_eq(read_steps(), "401000/1@0 eflags=3\n");
+}
+END_TEST
+
+START_TEST(a_register_may_have_the_id_that_says_that_two_bytes_follow)
+{
+	rvn_register(&p, 255, 8, "rcx");
+	rvn_initial(&p, 255, "\0\0\0\0\0\0\0\0", 8);
+	events(1, "10 ff ff00 6600000000000000");
+	ck_assert_str_eq(read_steps(), "401000/0@0 rcx=66\n");
+}
+END_TEST
+
+START_TEST(interrupts_are_positions_and_events)
+{
+	events(4, "10 0a"
+		  "ffff 0a 70616765206661756c74 11 0210000000 01 99 01 0000200000000000"
+		  "ffff 00 00"
+		  "ffff 02 410a ff" /* 14 and 14, and then the end */
+		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
+		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
+		  "0b0b0b0b0b0b0b0b0b0b0b0b0b0b 00");
+	ck_assert_str_eq(read_steps(), "401000/1@0\n"
+				       "401001/0@0 interrupt(page fault) W1002=99\n"
+				       "200000/0@0 interrupt\n"
+				       "200000/0@0 interrupt(A?) eflags=3\n");
+}
+END_TEST
+
+START_TEST(long_descriptions_are_cut)
+{
+	char expected[128];
+
+	events(1, "ffff ff");
+	for (unsigned i = 0; i < 255; i++)
+		ts_buf_putc(&p.events.bytes, 'x');
+	ts_buf_putc(&p.events.bytes, 0);
+	snprintf(expected, sizeof(expected), "401000/0@0 interrupt(%.47s)\n", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+	ck_assert_str_eq(read_steps(), expected);
+}
+END_TEST
+
+START_TEST(an_error_code_that_the_recorder_makes_up_is_not_shown)
+{
+	events(1, "ffff 1c 70616765206661756c742077697468206572726f7220636f64652034 00");
+	ck_assert_str_eq(read_steps(), "401000/0@0 interrupt(page fault)\n");
+}
+END_TEST
+
+START_TEST(what_is_written_outside_of_all_regions_is_left_out)
+{
+	rvn_region(&p, 0x1020, 2);
+	rvn_number(&p.memory, 0, 2);
+	rvn_region(&p, 0xffffffffff, 1);
+	rvn_number(&p.memory, 0, 1);
+	events(4, "01 fe0f000000 04 01020304"                    /* into it */
+		  "01 0e10000000 14 000102030405060708090a0b0c0d0e0f10111213" /* out of it and into the next */
+		  "01 0000009000 02 0102"
+		  "01 ffffffffff 02 0102");
+	ck_assert_str_eq(read_steps(), "401000/0@0 W1000=0304\n"
+				       "401000/0@0 W100e=0001 W1020=1213\n"
+				       "401000/0@0\n"
+				       "401000/0@0 Wffffffffff=01\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "outside"), 4);
+}
+END_TEST
+
+START_TEST(a_write_longer_than_any_buffer_is_one_event)
+{
+	enum { LEN = 1000000 };
+	uint64_t n = 0;
+
+	rvn_parts_fini(&p);
+	rvn_small(&p);
+	rvn_region(&p, 0x100000, LEN);
+	for (unsigned i = 0; i < LEN; i++)
+		ts_buf_putc(&p.memory, 0);
+	events(2, "01 0000100000 ff 40420f0000");
+	for (unsigned i = 0; i < LEN; i++)
+		ts_buf_putc(&p.events.bytes, (uint8_t)(i % 251));
+	events(2, "10 0a");
+	rvn_assemble(&p, &t.bytes);
+	ck_assert(ucir_open(&t, NULL));
+	ck_assert_int_eq(t.reader->ops->next(t.reader, &t.steps, &t.err), TS_ITEM);
+	for (uint32_t i = 0; i < t.steps.n_effects; i++) {
+		const struct ts_effect *e = &t.steps.effects[i];
+
+		ck_assert_uint_eq(e->addr, 0x100000 + n);
+		for (uint64_t j = 0; j < e->len; j++)
+			if (ts_effect_data(&t.steps, e)[j] != (n + j) % 251)
+				ck_abort_msg("byte %" PRIu64, n + j);
+		n += e->len;
+	}
+	ck_assert_uint_eq(n, LEN);
+	ck_assert_int_eq(t.reader->ops->next(t.reader, &t.steps, &t.err), TS_ITEM);
+	ck_assert_uint_eq(t.reader->end.pc, 0x401001);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ registers */
+
+static void add_register(uint16_t id, const char *name, const char *value, unsigned len)
+{
+	rvn_register(&p, id, (uint16_t)len, name);
+	rvn_initial(&p, id, value, len);
+}
+
+/* Eight x87 registers with ids from 30 on: 1.0, 0, infinity, a denormal, and four with their number as mantissa. */
+static void add_x87(const char *status, const char *tags)
+{
+	static const char values[8][11] = {
+		"\0\0\0\0\0\0\0\x80\xff\x3f", "\0\0\0\0\0\0\0\0\0\0",
+		"\0\0\0\0\0\0\0\x80\xff\x7f", "\1\0\0\0\0\0\0\0\0\0",
+		"\4\0\0\0\0\0\0\0\4\0",       "\5\0\0\0\0\0\0\x80\5\0",
+		"\6\0\0\0\0\0\0\x80\6\x80",   "\7\0\0\0\0\0\0\x80\7\0",
+	};
+	char name[8];
+
+	for (unsigned i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "x87r%u", i);
+		add_register((uint16_t)(30 + i), name, values[i], 10);
+	}
+	add_register(40, "x87status", status, 2);
+	add_register(41, "x87tags", tags, 2);
+	add_register(42, "x87control", "\x7f\x03", 2);
+	add_register(43, "x87opcode", "\xff\xff", 2);
+	add_register(44, "x87lastip", "\x01\x02\x03\x04\x05\x06\x07\x08", 8);
+	add_register(45, "x87lastdp", "\x11\x12\x13\x14\x15\x16\x17\x18", 8);
+}
+
+START_TEST(x87_with_a_register_for_top_has_a_tag_bit_for_each_register)
+{
+	add_x87("\x41\x3a", "\x4f\0"); /* TOP's bits in status are not TOP */
+	add_register(46, "top", "\xfd", 1);
+	events(1, "00");
+	read_steps();
+	ck_assert_str_eq(initial("st0"), "00058000000000000005"); /* r5 */
+	ck_assert_str_eq(initial("st3"), "3fff8000000000000000"); /* r0 */
+	ck_assert_str_eq(initial("st7"), "00040000000000000004"); /* r4 */
+	ck_assert_str_eq(initial("fstat"), "00002a41");
+	/* r0 valid, r1 zero, r2 special, r3 special, r4 and r5 empty, r6 valid, r7 empty */
+	ck_assert_str_eq(initial("ftag"), "0000cfa4");
+	ck_assert_str_eq(initial("fctrl"), "0000037f");
+	ck_assert_str_eq(initial("fop"), "000007ff");
+	ck_assert_str_eq(initial("fioff"), "04030201");
+	ck_assert_str_eq(initial("fiseg"), "00000605");
+	ck_assert_str_eq(initial("fooff"), "14131211");
+	ck_assert_str_eq(initial("foseg"), "00001615");
+}
+END_TEST
+
+START_TEST(x87_without_one_has_top_in_its_status_and_a_tag_word)
+{
+	add_x87("\x41\x3a", "\x5a\xa5"); /* TOP 7 */
+	events(1, "00");
+	read_steps();
+	ck_assert_str_eq(initial("st0"), "00078000000000000007");
+	ck_assert_str_eq(initial("st1"), "3fff8000000000000000");
+	ck_assert_str_eq(initial("fstat"), "00003a41");
+	ck_assert_str_eq(initial("ftag"), "0000a55a");
+}
+END_TEST
+
+START_TEST(a_new_top_moves_all_of_the_stack)
+{
+	add_x87("\0\0", "\xff\0");
+	add_register(46, "top", "\0", 1);
+	events(2, "10 2e 01"
+		  "00");
+	read_steps();
+	ck_assert_str_eq(ts_buf_text(&steps), "401000/0@0 st0=00000000000000000000 st1=0000000000000080ff7f st2=01000000000000000000 "
+					      "st3=04000000000000000400 st4=05000000000000800500 st5=06000000000000800680 "
+					      "st6=07000000000000800700 st7=0000000000000080ff3f fstat=800\n401000/0@0\n");
+}
+END_TEST
+
+START_TEST(selectors_bases_and_control_registers_are_gdbs)
+{
+	add_register(50, "cs", "\x33\0", 2);
+	add_register(51, "msr_c0000100", "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
+	add_register(52, "msr_c0000101", "\1\0\0\0\0\0\0\0", 8);
+	add_register(53, "msr_c0000080", "\1\x0d\0\0\0\0\0\0", 8);
+	add_register(54, "cr3", "\0\x50\x12\0\0\0\0\0", 8);
+	add_register(55, "cs_shadow", "\xff\xff\0\0\0\xfb\xaf\0", 8);
+	add_register(56, "gs_shadow", "12345678", 8);
+	add_register(57, "zmm15", "0123456789abcdefghijklmnopqrstuv                                ", 64);
+	add_register(58, "zmm16", "0123456789abcdefghijklmnopqrstuv                                ", 64);
+	events(1, "20 32 2b00 38 3132333435363738");
+	ck_assert_str_eq(read_steps(), "401000/0@0 cs=2b\n");
+	ck_assert_str_eq(initial("cs"), "00000033");
+	ck_assert_str_eq(initial("fs_base"), "1122334455667788");
+	ck_assert_str_eq(initial("gs_base"), "0000000000000001");
+	ck_assert_str_eq(initial("efer"), "0000000000000d01");
+	ck_assert_str_eq(initial("cr3"), "0000000000125000");
+	ck_assert_str_eq(initial("cr0"), "?");
+	ck_assert_str_eq(initial("cs_shadow"), "00affb000000ffff");
+	ck_assert_str_eq(initial("xmm15"), "66656463626139383736353433323130");
+	ck_assert_str_eq(initial("ymm15h"), "767574737271706f6e6d6c6b6a696867");
+}
+END_TEST
+
+START_TEST(features_are_those_that_the_trace_has_registers_of)
+{
+	events(1, "00");
+	read_steps();
+	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "cr0"), 0);
+	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "fs_base"), 0);
+	ck_assert_int_lt(ts_regset_find(&t.rec->regs, "ymm0h"), 0);
+}
+END_TEST
+
+static void arm_machine(unsigned n_x)
+{
+	char name[8];
+
+	rvn_parts_fini(&p);
+	rvn_parts_init(&p);
+	strcpy(p.arch, "arm1");
+	for (unsigned i = 0; i < n_x; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		add_register((uint16_t)i, name, "\7\0\0\0\0\0\0\0", 8);
+	}
+	add_register(40, "pc", "\0\0\x40\0\0\0\0\0", 8);
+	add_register(41, "sp", "\0\0\0\0\0\0\0\0", 8);
+	add_register(42, "v31", "0123456789abcdef", 16);
+	rvn_operation(&p, 100, 40, 1, "\4\0\0\0\0\0\0\0", 8);
+	events(2, "20 64 1e 0900000000000000"
+		  "00");
+}
+
+START_TEST(arm_traces_with_the_registers_of_aarch64_are_read)
+{
+	arm_machine(31);
+	ck_assert_str_eq(read_steps(), "400000/4@0 x30=9\n400004/0@0\n");
+	ck_assert_str_eq(t.rec->regs.arch->name, "aarch64");
+	ck_assert_str_eq(initial("x7"), "0000000000000007");
+	ck_assert_str_eq(initial("v31"), "66656463626139383736353433323130");
+	ck_assert_str_eq(initial("cpsr"), "?");
+}
+END_TEST
+
+START_TEST(arm_traces_with_other_registers_are_refused)
+{
+	arm_machine(30);
+	rvn_assemble(&p, &t.bytes);
+	ck_assert(!ucir_open(&t, NULL));
+	ck_assert_int_eq(t.err.code, TS_EUNSUPPORTED);
+	ck_assert_ptr_nonnull(strstr(t.err.text, "arm1 without a register \"x30\""));
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ places */
+
+START_TEST(a_reader_goes_on_from_every_decode_point)
+{
+	struct ts_buf points[8], whole;
+	uint32_t n = 0;
+
+	add_x87("\0\0", "\xff\0");
+	add_register(46, "top", "\0", 1);
+	events(6, "20 0a 0b"
+		  "10 2e 03"
+		  "11 0010000000 01 42 0a"
+		  "ffff 01 41 00"
+		  "10 1e 11111111111111111111"
+		  "10 2e 05");
+	read_steps();
+	ts_buf_init(&whole);
+	ts_buf_put(&whole, steps.data, steps.len);
+	ts_reader_close(t.reader);
+	t.reader = t.rec->ops->reader(t.rec, &t.err);
+	do {
+		ts_buf_init(&points[n]);
+		t.reader->ops->save(t.reader, &points[n++]);
+		ts_steps_reset(&t.steps);
+	} while (t.reader->ops->next(t.reader, &t.steps, &t.err) == TS_ITEM);
+	ck_assert_uint_eq(n, 7);
+	while (n-- > 0) {
+		const char *line = ts_buf_text(&whole);
+
+		for (uint32_t i = 0; i < n; i++)
+			line = strchr(line, '\n') + 1;
+		ck_assert(t.reader->ops->resume(t.reader, points[n].data, points[n].len, &t.err));
+		ts_buf_reset(&steps);
+		ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+		ck_assert_str_eq(ts_buf_text(&steps), line);
+		ts_buf_fini(&points[n]);
+	}
+	ts_buf_fini(&whole);
+}
+END_TEST
+
+START_TEST(a_cache_beside_the_trace_changes_nothing)
+{
+	static const char *const caches[] = { "", "srnibnvr\1\0\0\0\2\0\0\0", "srnibnvr nonsense" };
+	struct ts_error err = { 0 };
+
+	events(1, "10 0a");
+	rvn_assemble(&p, &t.bytes);
+	for (size_t i = 0; i < sizeof(caches) / sizeof(caches[0]); i++) {
+		FILE *f = fopen("trace.bin", "wb");
+		struct ts_recording *rec;
+		struct ts_source *src;
+
+		fwrite(t.bytes.data, 1, t.bytes.len, f);
+		fclose(f);
+		f = fopen("trace.cache", "wb");
+		fwrite(caches[i], 1, i ? 17 : 0, f);
+		fclose(f);
+		src = ts_source_open("trace.bin", &err);
+		rec = ts_loader_probe(src, &err)->open(src, &(struct ts_loader_options){ 0 }, &err);
+		ck_assert_ptr_nonnull(rec);
+		ck_assert_uint_eq(rec->n_warnings, 1);
+		ts_recording_close(rec);
+		ts_source_close(src);
+	}
+	ck_assert(ucir_open(&t, NULL));
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("rvnbintrace", setup, teardown, every_container_holds_the_same_trace, any_version_1_of_the_format_is_read,
+		   sections_may_be_longer_than_their_fields, memory_stays_in_the_file_and_the_last_region_over_a_byte_counts,
+		   addresses_have_one_to_eight_bytes, registers_that_every_trace_should_have_may_be_missing,
+		   a_register_without_a_name_is_odd, memory_comes_before_registers, lengths_and_ids_have_two_forms,
+		   an_event_goes_on_after_fourteen_entries, an_event_may_go_on_any_number_of_times, operations_act_on_the_value_so_far,
+		   operations_are_as_wide_as_their_register, an_id_of_one_is_that_of_an_operation_before_that_of_a_register,
+		   a_register_may_have_the_id_that_says_that_two_bytes_follow, interrupts_are_positions_and_events,
+		   long_descriptions_are_cut, an_error_code_that_the_recorder_makes_up_is_not_shown,
+		   what_is_written_outside_of_all_regions_is_left_out, a_write_longer_than_any_buffer_is_one_event,
+		   x87_with_a_register_for_top_has_a_tag_bit_for_each_register,
+		   x87_without_one_has_top_in_its_status_and_a_tag_word, a_new_top_moves_all_of_the_stack,
+		   selectors_bases_and_control_registers_are_gdbs, features_are_those_that_the_trace_has_registers_of,
+		   arm_traces_with_the_registers_of_aarch64_are_read, arm_traces_with_other_registers_are_refused,
+		   a_reader_goes_on_from_every_decode_point, a_cache_beside_the_trace_changes_nothing)

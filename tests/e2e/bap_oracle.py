@@ -5,17 +5,20 @@
 The oracle has the registers before each instruction, changed ones a line. Its single step passes over the instruction behind a
 system call or cpuid, so that lines are aligned by pc; positions without a line are not compared. What is unknown in the trace is
 unknown here: only known values are compared, and the share of unknown ones is printed.
+
+Of memory the oracle says nothing: its bytes are worked out from the frames by a reader that shares nothing with the loader.
 """
 import gzip
 import json
-import os
 import pathlib
-import subprocess
+import random
 import tempfile
 
+from _frames import Memory, read_frames
+from _states import ask, run, states
 from _tap import DATA, add_case, case, run_cases
 
-TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
+N_QUESTIONS = 20000
 SAMPLES = DATA / "bap-samples"
 # What the alignment may pass over, nearest first.
 SKIPS = sorted(((i, j) for i in range(400) for j in range(400)), key=sum)
@@ -25,20 +28,6 @@ def trace(name):
     path = pathlib.Path(tempfile.mkdtemp()) / "trace.frames"
     path.write_bytes(gzip.decompress((SAMPLES / f"{name}.frames.gz").read_bytes()))
     return path
-
-
-def states(path):
-    """(pc, registers) a position; an unknown register is not there."""
-    out = subprocess.run([TOOL, "regs", path], capture_output=True, text=True, check=True).stdout
-    regs = {}
-    for line in out.splitlines():
-        _, _, pc, *changes = line.split()
-        for change in changes:
-            name, value = change.split("=")
-            regs.pop(name, None)
-            if value:
-                regs[name] = value
-        yield int(pc, 16), dict(regs)
 
 
 def oracle(name, pc_name, order):
@@ -93,15 +82,36 @@ def compare(name, pc_name, order, n_least, with_id, n_good=None):
         assert reg in with_id and len({(a, b) for _, a, b in places}) == 1, f"{reg} differs {len(places)} times"
 
 
+def compare_memory(name):
+    path = trace(name)
+    memory, rng = Memory(read_frames(path.read_bytes())), random.Random(name)
+    touched = sorted(memory.events)
+    questions = [(rng.randrange(memory.n_steps + 1), max(0, rng.choice(touched) - rng.randrange(4)), rng.randrange(1, 9))
+                 for _ in range(N_QUESTIONS)]
+    n_known = n_unknown = n_doubtful = 0
+    for (pos, addr, size), found in zip(questions, ask(path, questions), strict=True):
+        for i in range(size):
+            if addr + i in memory.doubtful:
+                n_doubtful += 1
+                continue
+            byte = found[2 * i:2 * i + 2]
+            assert byte == memory.text(pos, addr + i, 1), (pos, hex(addr + i), byte, memory.text(pos, addr + i, 1))
+            n_known, n_unknown = n_known + (byte != ".."), n_unknown + (byte == "..")
+    print(f"# {name}: {n_known} bytes known, {n_unknown} unknown, {n_doubtful} of instructions that contradict themselves")
+    assert n_known > 100 * n_doubtful
+
+
 add_case("x86-64 operands agree with the stub", compare, "tw-x86_64", "rip", "little", 7300, ["rax"])
 add_case("ARM operands agree with the stub", compare, "tw-arm", "pc", "little", 6200, ["r0"])
 add_case("PowerPC operands agree with the stub", compare, "tw-ppc", "pc", "big", 3000, ["r3", "r9"], 3136)
 add_case("i386 snapshots agree with the stub", compare, "plug-i386", "eip", "little", 12000, ["eax", "edx"])
+for sample in "tw-x86_64", "tw-arm", "tw-ppc", "plug-i386":
+    add_case(f"{sample}: memory is what the frames show", compare_memory, sample)
 
 
 @case
 def an_unfinished_trace_is_served_to_its_last_whole_frame():
-    out = subprocess.run([TOOL, "info", trace("tw-x86_64-unfinished")], capture_output=True, text=True, check=True).stdout
+    out = run("info", trace("tw-x86_64-unfinished"))
     assert out.startswith("475 steps"), out
     assert "0x11fdd: frame 475: its length is 167 bytes, but 27 bytes are left" in out, out
 

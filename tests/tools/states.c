@@ -6,6 +6,8 @@
  *	                                  register whose value or knowledge changed since the last line of that thread; NAME=
  *	                                  is unknown now
  *	states mem TRACE POS ADDR LEN...  a line for each position and range: the bytes in hexadecimal, ".." where unknown
+ *	states ask TRACE                  the same; positions, addresses and lengths come from stdin, a line each
+ *	states steps TRACE                a line a step: pc, then R:ADDR:HEX for what it reads, W: what it writes, K: what the kernel does
  *	states info TRACE [EXEC]          N, warnings, damage
  */
 #include <inttypes.h>
@@ -116,6 +118,48 @@ static bool show_mem(struct job *job, uint64_t pos, uint64_t addr, size_t len)
 	return done;
 }
 
+static bool show_asked(struct job *job)
+{
+	uint64_t pos, addr;
+	bool done = true;
+	size_t len;
+
+	while (done && scanf("%" SCNu64 " %" SCNu64 " %zu", &pos, &addr, &len) == 3)
+		done = show_mem(job, pos, addr, len);
+	return done;
+}
+
+static void show_access(const struct ts_steps *b, const struct ts_effect *e)
+{
+	const uint8_t *data = ts_effect_data(b, e);
+
+	if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || (e->is_hidden && e->kind == TS_FX_READ))
+		return;
+	printf(" %c:%" PRIx64 ":", e->kind == TS_FX_READ ? 'R' : e->is_hidden ? 'K' : 'W', e->addr);
+	for (uint64_t i = 0; i < e->len; i++) {
+		if (data)
+			printf("%02x", data[i]);
+		else
+			printf("..");
+	}
+}
+
+static bool show_steps(struct job *job)
+{
+	for (uint64_t pos = 0; pos < job->tl->n_steps; pos++) {
+		const struct ts_steps *b;
+		const struct ts_step *s = ts_query_step(job->q, pos, &b, &job->err);
+
+		if (!s)
+			return false;
+		printf("%" PRIx64, s->pc);
+		for (uint32_t i = 0; i < s->n_effects; i++)
+			show_access(b, &b->effects[s->first + i]);
+		putchar('\n');
+	}
+	return true;
+}
+
 static void show_info(const struct job *job)
 {
 	struct ts_timeline_stats stats;
@@ -146,6 +190,10 @@ static bool run(struct job *job, int argc, char **argv)
 		return false;
 	if (!strcmp(argv[1], "regs"))
 		return show_regs(job);
+	if (!strcmp(argv[1], "ask"))
+		return show_asked(job);
+	if (!strcmp(argv[1], "steps"))
+		return show_steps(job);
 	show_info(job);
 	return true;
 }

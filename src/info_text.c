@@ -6,12 +6,19 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "report.h"
 
-static void label(const char *name)
+#define LABEL_WIDTH 14
+
+/* Columns after which a list of registers goes on in the next line. */
+#define REGISTERS_WIDTH 66
+
+static int label(const char *name)
 {
-	printf("%-14s", name);
+	return printf("%-*s", LABEL_WIDTH, name);
 }
 
 static void put_text(const char *s)
@@ -99,21 +106,54 @@ static void put_threads(const struct ts_info *info)
 	}
 }
 
+/* Do two names differ by one in their number, as r8 and r9 do, or ymm0h and ymm1h? */
+static bool is_next_name(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "0123456789");
+	char *a_end, *b_end;
+
+	if (!a[len] || strncmp(a, b, len) != 0)
+		return false;
+	return strtoul(a + len, &a_end, 10) + 1 == strtoul(b + len, &b_end, 10) && strcmp(a_end, b_end) == 0;
+}
+
+/* The last of the registers from @first on that are all @known and whose names count up. */
+static unsigned find_series_end(const struct ts_info *info, unsigned first, enum ts_info_known known)
+{
+	const struct ts_regset *set = &info->tl->rec->regs;
+	unsigned i = first;
+
+	while (i + 1 < set->n_regs && info->known[i + 1] == known &&
+	       is_next_name(set->regs[i].name, set->regs[i + 1].name))
+		i++;
+	return i;
+}
+
+/* The names of the registers that are @known, of three and more that count up the first and the last. */
 static void put_registers(const struct ts_info *info, const char *name, enum ts_info_known known)
 {
 	const struct ts_regset *set = &info->tl->rec->regs;
-	unsigned n = 0;
+	int column = 0;
 
 	for (unsigned i = 0; i < set->n_regs; i++) {
+		unsigned first = i;
+
 		if (info->known[i] != known)
 			continue;
-		if (!n++)
-			label(name);
-		if (n > 1)
-			printf("%s", n % 12 == 1 ? "\n              " : " ");
-		printf("%s", set->regs[i].name);
+		i = find_series_end(info, i, known);
+		if (!column)
+			column = label(name);
+		else if (column < REGISTERS_WIDTH)
+			column += printf(" ");
+		else
+			column = printf("\n%*s", LABEL_WIDTH, "");
+		column += printf("%s", set->regs[first].name);
+		if (i == first + 1)
+			column += printf(" %s", set->regs[i].name);
+		else if (i > first)
+			column += printf("-%s", set->regs[i].name);
 	}
-	if (n)
+	if (column)
 		putchar('\n');
 }
 

@@ -161,6 +161,13 @@ for name, arch in {"x64_walk": "x86_64", "x64_lib": "x86_64", "x86_walk": "i386"
 
 
 @case
+def info_names_registers_that_count_up_by_their_ends():
+    lines = run("info", DATA / "usercorn/arm64_walk.ucir").stdout.splitlines()
+    assert "registers     x0-x30 sp pc" in lines, lines
+    assert "unknown       cpsr v0-v31 fpsr fpcr" in lines, lines
+
+
+@case
 def info_knows_what_is_known():
     facts = check_info("x64_walk", "x86_64")
     assert {"rax", "rsp", "r15", "rip"} <= set(facts["registers"]["known"]), facts

@@ -272,39 +272,20 @@ bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ what a frame says */
 
-static int by_address(const void *a, const void *b)
-{
-	const struct ts_range *x = a, *y = b;
-
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
 /* The ranges of the frame's memory without overlap, by address. */
 static bool cover(struct tfile_frame *f, struct ts_error *err)
 {
 	size_t n = 0;
 
-	f->n_covered = 0;
 	for (size_t i = 0; i < f->n_memory; i++) {
 		struct ts_range *p = grow(f->covered, n, &f->cap_covered, sizeof(*p), err);
 
 		if (!p)
 			return false;
 		f->covered = p;
-		if (f->memory[i].len)
-			f->covered[n++] = (struct ts_range){ f->memory[i].addr, f->memory[i].len };
+		f->covered[n++] = (struct ts_range){ f->memory[i].addr, f->memory[i].len };
 	}
-	if (n)
-		qsort(f->covered, n, sizeof(*f->covered), by_address);
-	for (size_t i = 0; i < n; i++) {
-		const struct ts_range *r = &f->covered[i];
-		struct ts_range *last = f->n_covered ? &f->covered[f->n_covered - 1] : NULL;
-
-		if (!last || r->addr - last->addr > last->len)
-			f->covered[f->n_covered++] = *r;
-		else if (r->addr - last->addr + r->len > last->len)
-			last->len = r->addr - last->addr + r->len;
-	}
+	f->n_covered = ts_ranges_merge(f->covered, n);
 	return true;
 }
 

@@ -134,12 +134,31 @@ static bool set_max_memory(struct ts_cli *cli, const char *arg)
 	return true;
 }
 
+/* Which frames to export, and what of them. */
+static bool select_frames(struct ts_cli *cli, int id)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (id == OPT_AT)
+		ts_selection_at(&cli->selection, optarg, &err);
+	else if (id == OPT_POSITIONS)
+		ts_selection_positions(&cli->selection, optarg, &err);
+	else
+		ts_selection_collect(&cli->selection, optarg, &err);
+	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);
+}
+
 static bool set_option(struct ts_cli *cli, int id)
 {
 	switch (id) {
 	case OPT_ARCH:
 		cli->arch = optarg;
 		break;
+	case OPT_AT:
+	case OPT_COLLECT:
+	case OPT_POSITIONS:
+		return select_frames(cli, id);
 	case OPT_EXEC:
 		cli->exec = optarg;
 		break;
@@ -164,6 +183,9 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_ONCE:
 		cli->is_once = true;
+		break;
+	case OPT_OUTPUT:
+		cli->output = optarg;
 		break;
 	case OPT_QUIET:
 		cli->is_quiet = true;
@@ -201,8 +223,8 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 					   i == OPT_OUTPUT ? "" : "--",
 					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
 	}
-	if (cli->command == TS_CMD_EXPORT)
-		return usage_error("'tracestub %s' is not in this version", command);
+	if (cli->command == TS_CMD_EXPORT && !cli->output)
+		return usage_error("'tracestub export' needs -o OUT.tf");
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
 		return usage_error("'tracestub index' builds what --index none does without");
 	return true;
@@ -271,6 +293,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	unsigned seen = 0;
 
 	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX };
+	ts_selection_options_init(&cli->selection);
 	*status = TS_STATUS_USAGE;
 	if (!parse_options(cli, separator, argv, &seen, status))
 		return false;

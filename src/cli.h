@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "log.h"
+#include "selection.h"
 
 enum ts_command {
 	TS_CMD_SERVE,
@@ -47,6 +48,8 @@ struct ts_cli {
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */
+	const char *output; /* export */
+	struct ts_selection_options selection; /* export */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
 };
 

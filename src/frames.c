@@ -70,6 +70,33 @@ bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct
 	return !out->is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
 }
 
+static int by_address(const void *a, const void *b)
+{
+	const struct ts_range *x = a, *y = b;
+
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+size_t ts_ranges_merge(struct ts_range *ranges, size_t n)
+{
+	size_t n_left = 0;
+
+	if (n)
+		qsort(ranges, n, sizeof(*ranges), by_address);
+	for (size_t i = 0; i < n; i++) {
+		const struct ts_range r = ranges[i];
+		struct ts_range *last = n_left ? &ranges[n_left - 1] : NULL;
+
+		if (!r.len)
+			continue;
+		if (!last || r.addr - last->addr > last->len)
+			ranges[n_left++] = r;
+		else if (r.addr - last->addr + r.len > last->len)
+			last->len = r.addr - last->addr + r.len;
+	}
+	return n_left;
+}
+
 void ts_frame_mask(const struct ts_frame *f, uint64_t addr, size_t len, uint8_t *known)
 {
 	enum { IN_FRAME = 2 };

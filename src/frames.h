@@ -85,6 +85,9 @@ void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value);
  */
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
+/* Sort @n ranges by address and join those that overlap or touch; empty ones go.  Returns how many are left. */
+size_t ts_ranges_merge(struct ts_range *ranges, size_t n);
+
 /* Of bytes at @addr, @known (1 or 0 a byte) as a query left it: clear those that are not in the frame. */
 void ts_frame_mask(const struct ts_frame *f, uint64_t addr, size_t len, uint8_t *known);
 

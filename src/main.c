@@ -2,11 +2,13 @@
 /*
  * The program: joins loaders, model and protocol, and runs one command.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "export.h"
 #include "gdb.h"
 #include "index_place.h"
 #include "info.h"
@@ -17,6 +19,7 @@
 #include "report.h"
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
+#define FRAMES_A_TURN 4096
 
 /* A recording on its way to be asked questions. */
 struct job {
@@ -218,6 +221,54 @@ static enum ts_status run_index(const struct job *job)
 	return ts_keep_show(job->tl, &err) ? TS_STATUS_OK : ts_report_failure(job->cli.trace, &err);
 }
 
+/* What a file of gdb's cannot say of registers. */
+static void warn_of_registers(const struct ts_export *e)
+{
+	struct ts_buf names;
+
+	ts_buf_init(&names);
+	ts_export_left_out(e, &names);
+	if (names.len)
+		ts_log(TS_LOG_WARN, "registers that some frame does not know are left out:%s", ts_buf_text(&names));
+	ts_buf_reset(&names);
+	ts_export_zeros(e, &names);
+	if (names.len)
+		ts_log(TS_LOG_WARN, "registers that gdb cannot do without are 0 where they are not known:%s", ts_buf_text(&names));
+	ts_buf_fini(&names);
+}
+
+static bool write_frames(struct job *job, struct ts_selection *s, struct ts_error *err)
+{
+	struct ts_export *e = ts_export_new(job->q, &s->frames, &s->tracing, job->cli.output, err);
+	enum ts_next next;
+
+	if (!e)
+		return false;
+	do {
+		next = ts_export_run(e, FRAMES_A_TURN, err);
+	} while (next == TS_ITEM);
+	if (next == TS_END)
+		warn_of_registers(e);
+	ts_export_free(e);
+	return next == TS_END;
+}
+
+static enum ts_status run_export(struct job *job)
+{
+	struct ts_selection s;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_selection_init(&s, job->q, &job->cli.selection, &err)) {
+		ts_selection_fini(&s);
+		return ts_report_failure(job->cli.trace, &err);
+	}
+	if (write_frames(job, &s, &err) && !job->cli.is_quiet)
+		printf("%s: %" PRIu64 " frames\n", job->cli.output, s.frames.n_frames);
+	ts_selection_fini(&s);
+	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}
+
 static int run_command(struct job *job)
 {
 	switch (job->cli.command) {
@@ -230,7 +281,7 @@ static int run_command(struct job *job)
 	case TS_CMD_INDEX:
 		return run_index(job);
 	case TS_CMD_EXPORT:
-		break; /* refused by ts_cli_parse() */
+		return run_export(job);
 	}
 	abort();
 }

@@ -518,6 +518,18 @@ static void format_definition(const struct ts_tracepoint *tp, struct ts_buf *out
 	}
 }
 
+void ts_tp_source_format(const struct ts_tracepoint *tp, const struct ts_tp_source *s, struct ts_buf *out)
+{
+	ts_buf_printf(out, "Z%" PRIx32 ":%" PRIx64 ":%s:%" PRIx64 ":%" PRIx64 ":", tp->number, tp->addr, s->type, s->start,
+		      s->len);
+	ts_buf_hex(out, s->text, s->n_text);
+}
+
+void ts_tracepoint_use_format(const struct ts_tracepoint *tp, struct ts_buf *out)
+{
+	ts_buf_printf(out, "V%" PRIx32 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, tp->number, tp->addr, tp->n_hits, tp->n_bytes);
+}
+
 /* Action @i among those of stepping, or among the others; NULL after the last, and *i less by all of them. */
 static const struct ts_action *nth_action(const struct ts_tracepoint *tp, bool is_stepping, unsigned *i)
 {
@@ -548,14 +560,12 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 	while (s && i--)
 		s = s->next;
 	if (s) {
-		ts_buf_printf(out, "Z%" PRIx32 ":%" PRIx64 ":%s:%" PRIx64 ":%" PRIx64 ":", tp->number, tp->addr, s->type,
-			      s->start, s->len);
-		ts_buf_hex(out, s->text, s->n_text);
+		ts_tp_source_format(tp, s, out);
 		return true;
 	}
 	if (i || !with_use || !tp->has_use)
 		return false;
-	ts_buf_printf(out, "V%" PRIx32 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, tp->number, tp->addr, tp->n_hits, tp->n_bytes);
+	ts_tracepoint_use_format(tp, out);
 	return true;
 }
 

@@ -168,6 +168,10 @@ bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint6
  */
 bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_use, struct ts_buf *out);
 
+/* Append one piece of source, and the use, with their letters. */
+void ts_tp_source_format(const struct ts_tracepoint *tp, const struct ts_tp_source *s, struct ts_buf *out);
+void ts_tracepoint_use_format(const struct ts_tracepoint *tp, struct ts_buf *out);
+
 /* Append one action as it stands in pieces, without letter and address. */
 void ts_action_format(const struct ts_action *a, struct ts_buf *out);
 

@@ -54,7 +54,11 @@ USAGE = {
     "an index that is to be nowhere": (["index", TRACE, "--index", "none"], "--index none does without"),
     "reads neither indexed nor not": (["info", TRACE, "--index-reads", "some"], "yes or no"),
     "a size that is none": (["info", TRACE, "--max-memory", "1T"], "K, M or G"),
-    "export, which comes later": (["export", TRACE, "-o", "out.tf"], "'tracestub export' is not in this version"),
+    "export to no file": (["export", TRACE], "'tracestub export' needs -o OUT.tf"),
+    "export of no positions": (["export", TRACE, "-o", "out.tf", "--positions", "9:8"], "FIRST:LAST"),
+    "export of no address": (["export", TRACE, "-o", "out.tf", "--at", "main"], "as in 0x401000"),
+    "export of nothing": (["export", TRACE, "-o", "out.tf", "--collect", "regs,heap"], "'heap' cannot be collected"),
+    "an unknown processor": (["info", "--arch", "pdp11", TRACE], "x86_64"),
     "a port that is none": (["serve", ":http-alt", TRACE], "http-alt"),
     "a COMM that is none": (["serve", "nowhere", TRACE], "nowhere"),
 }

@@ -44,6 +44,9 @@ def check_line(line):
     elif argv[:2] == [TRACESTUB, "index"]:
         done = subprocess.run([*argv, "--index", "here"], capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 0 and os.path.isfile("here"), done
+    elif argv[:2] == [TRACESTUB, "export"]:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and os.path.getsize("OUT.tf") > 1 << 20, done
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
     elif argv[:2] == [TRACESTUB, "serve"]:

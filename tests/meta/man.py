@@ -23,16 +23,10 @@ def commands_of_the_source():
     return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/cli.c").read_text()))
 
 
-def options_of_later_versions():
-    """Those that only commands of later versions take: parsed, but not shown yet."""
-    return set(re.findall(r"\[OPT_([A-Z]+)\] = ON\(EXPORT\)", (TOP / "src/cli.c").read_text()))
-
-
-LATER = {o.lower() for o in options_of_later_versions()}
 CASES = {
-    "every option is in --help": (options_of_the_source() - LATER, set(re.findall(r"--([a-z][a-z-]+)", HELP))),
+    "every option is in --help": (options_of_the_source(), set(re.findall(r"--([a-z][a-z-]+)", HELP))),
     "every option has its paragraph in the man page":
-        (options_of_the_source() - LATER, set(re.findall(r"^\.TP\n\.BI? --([a-z-]+)", PLAIN, re.M))),
+        (options_of_the_source(), set(re.findall(r"^\.TP\n\.BI? --([a-z-]+)", PLAIN, re.M))),
     "the man page has no option that is not in --help":
         (set(re.findall(r"--([a-z][a-z-]+)", PLAIN)), set(re.findall(r"--([a-z][a-z-]+)", HELP))),
     "every command is in --help": (commands_of_the_source(), set(re.findall(r"^  tracestub ([a-z]+) ", HELP, re.M))),

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that is written beside its place, and is there complete or not at all.
+ */
+#ifndef TS_ASIDE_H
+#define TS_ASIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "buf.h"
+#include "error.h"
+
+struct ts_aside {
+	char *path;         /* owned; where it will be */
+	char *part;         /* owned; where it is written */
+	int fd;             /* -1: not open */
+	struct ts_buf wait; /* not written yet */
+};
+
+/*
+ * Begin to write what will be @path.
+ *
+ * Returns false if no file can be made in its folder (TS_EIO), or memory is exhausted.  @f needs ts_aside_fini() either way.
+ */
+bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err);
+
+/* Give up what was not finished, and its file. */
+void ts_aside_fini(struct ts_aside *f);
+
+/* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
+bool ts_aside_write(struct ts_aside *f, const void *data, size_t len, struct ts_error *err);
+
+/* All is written: sync it, and put it in its place. */
+bool ts_aside_finish(struct ts_aside *f, struct ts_error *err);
+
+#endif

@@ -8,6 +8,8 @@
  *	states mem TRACE POS ADDR LEN...  a line for each position and range: the bytes in hexadecimal, ".." where unknown
  *	states ask TRACE                  the same; positions, addresses and lengths come from stdin, a line each
  *	states steps TRACE                a line a step: pc, then R:ADDR:HEX for what it reads, W: what it writes, K: what the kernel does
+ *	states frames TRACE               a line a trace frame: its number, tracepoint, "regs" and "pc" if it has them, then ADDR+LEN
+ *	                                  for each range of memory and $NUMBER=VALUE for each variable, in the order of collection
  *	states info TRACE [EXEC]          N, warnings, damage
  */
 #include <inttypes.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
+#include "src/frames.h"
 #include "src/query.h"
 
 struct job {
@@ -160,6 +163,26 @@ static bool show_steps(struct job *job)
 	return true;
 }
 
+static bool show_frames(struct job *job)
+{
+	struct ts_frames *frames = job->rec->frames;
+	struct ts_frame f;
+	bool done = frames != NULL;
+
+	ts_frame_init(&f);
+	for (uint64_t n = 0; done && n < frames->n_frames; n++) {
+		done = ts_frames_get(frames, n, &f, &job->err);
+		printf("%" PRIu64 " %" PRIu32 "%s%s", n, f.tracepoint, f.has_regs ? " regs" : "", f.has_pc ? " pc" : "");
+		for (size_t i = 0; i < f.n_ranges; i++)
+			printf(" %" PRIx64 "+%" PRIx64, f.ranges[i].addr, f.ranges[i].len);
+		for (size_t i = 0; i < f.n_vars; i++)
+			printf(" $%" PRIu32 "=%" PRId64, f.vars[i].number, f.vars[i].value);
+		putchar('\n');
+	}
+	ts_frame_fini(&f);
+	return done;
+}
+
 static void show_info(const struct job *job)
 {
 	struct ts_timeline_stats stats;
@@ -192,6 +215,8 @@ static bool run(struct job *job, int argc, char **argv)
 		return show_regs(job);
 	if (!strcmp(argv[1], "ask"))
 		return show_asked(job);
+	if (!strcmp(argv[1], "frames"))
+		return show_frames(job);
 	if (!strcmp(argv[1], "steps"))
 		return show_steps(job);
 	show_info(job);

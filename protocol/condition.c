@@ -31,6 +31,7 @@ bool rsp_condition_holds(const struct rsp_session *s, const struct ts_found *fou
 	if (!ts_query_pc(s->sh->q, found->pos, found->thread, &at.addr, &has_pc, &err))
 		return true;
 	rsp_sight_init(&sight, s->sh->q, found->pos, found->thread, s->scratch);
+	sight.is_physical = s->is_physical;
 	rsp_sight_env(&sight, &env);
 	return holds(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env) ||
 	       holds(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env);

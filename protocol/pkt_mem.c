@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory: m x M X, qSearch:memory, qCRC.
+ * Memory: m x M X, qSearch:memory, qCRC; of a machine, which memory: QEMU's PhyMemMode.
  *
  * What the recording does not know is never sent: a read ends before the first unknown byte, and is an error
  * if that is its first.  Each packet looks at a bounded amount of memory.
@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
 #include "session.h"
 
 /* Numbers, and no texts: gdb takes a text for the memory's contents. */
@@ -54,7 +55,7 @@ static bool read_bytes(const struct rsp_session *s, uint64_t addr, size_t len, c
 
 	if (rsp_tracing_is_looking(&s->tracing) ?
 		    rsp_tracing_mem(s, addr, len, b->data, b->known, &err) :
-		    ts_query_mem(s->sh->q, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
+		    rsp_session_mem(s, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
 		return true;
 	rsp_reply_failure(r, &err);
 	rsp_reply_error(r, ERROR_IO);
@@ -324,6 +325,43 @@ static enum rsp_done pkt_crc(struct rsp_session *s, struct rsp_args *a, struct r
 	return RSP_REPLIED;
 }
 
+/* ----------------------------------------------------------------------------------------------- physical */
+
+static enum rsp_done pkt_qemu_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	rsp_reply_puts(r, "PhyMemMode");
+	return RSP_REPLIED;
+}
+
+static bool is_physical(const struct rsp_session *s)
+{
+	return rsp_timeline(s)->rec->is_physical && !rsp_machine_is_virtual(s);
+}
+
+static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	rsp_reply_puts(r, is_physical(s) ? "1" : "0");
+	return RSP_REPLIED;
+}
+
+/* A number; QEMU takes any but 0 for "on". */
+static enum rsp_done pkt_set_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_on = rsp_args_u64(a) != 0;
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	if (s->sh->has_paging)
+		s->is_physical = is_on;
+	if (is_physical(s) == is_on)
+		return RSP_OK;
+	rsp_reply_error_text(r, "the recording has %s addresses only", is_on ? "virtual" : "physical");
+	return RSP_REPLIED;
+}
+
 static const struct rsp_packet packets[] = {
 	{ "m", RSP_PREFIX, pkt_m, NULL },
 	{ "x", RSP_PREFIX, pkt_x, .feature = "binary-upload+" },
@@ -331,5 +369,8 @@ static const struct rsp_packet packets[] = {
 	{ "X", RSP_PREFIX, pkt_write_binary, NULL },
 	{ "qSearch:memory", RSP_ARGS, pkt_search, NULL },
 	{ "qCRC", RSP_ARGS, pkt_crc, NULL },
+	{ "qqemu.Supported", RSP_EXACT, pkt_qemu_features, NULL },
+	{ "qqemu.PhyMemMode", RSP_EXACT, pkt_physical, NULL },
+	{ "Qqemu.PhyMemMode", RSP_ARGS, pkt_set_physical, NULL },
 };
 const struct rsp_packets rsp_mem_packets = RSP_PACKETS(packets);

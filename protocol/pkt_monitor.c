@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "machine.h"
 #include "proc.h"
 #include "session.h"
 #include "threads.h"
@@ -218,6 +219,7 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	ts_buf_printf(out, "threads: %" PRIu32 "\n", rec->n_threads);
 	ts_buf_printf(out, "memory reads: %s\n", rec->has_reads ? "recorded" : "not recorded");
 	ts_buf_printf(out, "system calls: %s\n", rsp_has_syscalls(s->sh) ? "recorded" : "not recorded");
+	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
 	if (is_status_made_up(s))
 		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, and zeros\n");
@@ -267,11 +269,14 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 
 static const struct command commands[] = {
 	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
+	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over", rsp_machine_run_filter },
 	{ "goto", "K|P%|begin|end", "move to a position; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
 	{ "maps", "", "the regions of memory at this position", run_maps },
+	{ "physical", "on|off", "of a machine: addresses are physical, not virtual", rsp_machine_run_physical },
 	{ "threads", "", "all threads, and where they are", run_threads },
+	{ "translate", "ADDR", "of a machine: where a virtual address lies at this position", rsp_machine_run_translate },
 	{ "when", "", "where this session stands", run_when },
 };
 

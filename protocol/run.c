@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "condition.h"
+#include "machine.h"
 #include "session.h"
 
 /* Between two looks at the clock: chunks decoded, or steps walked. */
@@ -50,6 +51,8 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 	s->run.stops.has_syscalls = s->catches_syscalls;
 	s->run.stops.syscalls = s->syscalls;
 	s->run.stops.n_syscalls = s->n_syscalls;
+	s->run.stops.is_virtual = rsp_machine_is_virtual(s);
+	s->run.stops.filter = rsp_machine_filter(s);
 }
 
 /*
@@ -79,46 +82,39 @@ bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *e
 }
 
 /*
- * The position at which one instruction of the thread has run, or been undone; a limit of the recording if
- * there is none.
+ * The position at which one instruction of the thread has run, or been undone, and from there on to one that the session does not
+ * pass over; TS_NO_POS if there is none.
  */
 static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
 {
 	const struct ts_timeline *tl = rsp_timeline(s);
-	uint64_t step;
+	uint64_t step = UINT64_MAX;
 
-	if (is_reverse) {
-		step = pos ? ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps) : UINT64_MAX;
-		return step == UINT64_MAX ? 0 : step;
-	}
-	step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
-	return step == UINT64_MAX ? tl->n_steps : step + 1;
+	if (!is_reverse)
+		step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+	else if (pos)
+		step = ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps);
+	if (step == UINT64_MAX)
+		return TS_NO_POS;
+	return rsp_machine_admitted(s, is_reverse ? step : step + 1, is_reverse);
 }
 
-/*
- * A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a
- * target.
- */
-static bool has_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
-{
-	const struct ts_timeline *tl = rsp_timeline(s);
-
-	if (is_reverse)
-		return pos && ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps) != UINT64_MAX;
-	return ts_world_next_step(&tl->world, thread, pos, tl->n_steps) != UINT64_MAX;
-}
-
+/* A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a target. */
 bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err)
 {
+	uint64_t target = step_target(s, s->pos, thread, is_reverse);
+
 	start_run(s, thread, is_reverse);
-	s->run.is_step = has_target(s, s->pos, thread, is_reverse);
-	s->run.target = step_target(s, s->pos, thread, is_reverse);
+	s->run.is_step = target != TS_NO_POS;
+	s->run.target = target;
+	if (target == TS_NO_POS)
+		s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
 	return start_search(s, s->pos, err);
 }
 
 bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end, struct ts_error *err)
 {
-	if (!has_target(s, s->pos, thread, false))
+	if (step_target(s, s->pos, thread, false) == TS_NO_POS)
 		return rsp_run_step(s, thread, false, err);
 	start_run(s, thread, false);
 	s->run.state = RSP_RUN_LEAVING;
@@ -138,6 +134,8 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 		bool has_pc;
 
 		run->pos = step_target(s, run->pos, run->thread, false);
+		if (run->pos == TS_NO_POS)
+			run->pos = rsp_timeline(s)->n_steps;
 		if (!ts_query_pc(s->sh->q, run->pos, run->thread, &pc, &has_pc, err))
 			return TS_FAIL;
 		if (!has_pc || pc < run->range_start || pc >= run->range_end ||
@@ -210,10 +208,13 @@ static bool stop_leaving(struct rsp_session *s, struct ts_error *err)
 	return start_search(s, s->pos, err);
 }
 
-/* Where an interrupted run stops: up to there nothing was found. */
+/* Where an interrupted run stops: up to there nothing was found, nor on to where the session does not pass over. */
 static enum ts_next give_up(const struct rsp_session *s, struct ts_found *found)
 {
-	uint64_t pos = ts_search_reached(&s->run.search);
+	uint64_t pos = rsp_machine_admitted(s, ts_search_reached(&s->run.search), s->run.is_reverse);
+
+	if (s->run.is_reverse ? pos < s->run.target || pos == TS_NO_POS : pos > s->run.target)
+		pos = s->run.target;
 
 	*found = (struct ts_found){ .pos = pos, .thread = ts_query_thread(s->sh->q, pos) };
 	return TS_ITEM;

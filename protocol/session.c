@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "src/log.h"
+#include "src/paging.h"
 #include "src/thumb.h"
 
 bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
@@ -45,6 +46,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = s->tracing.is_awaited = false;
 	s->is_announcing = s->is_interrupt_pending = false;
+	s->is_physical = false;
+	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
 }
@@ -137,6 +140,14 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 	if (!ts_query_regs(s->sh->q, pos, thread, data, known, err))
 		return false;
 	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
+}
+
+bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
+		     uint8_t *known, struct ts_error *err)
+{
+	if (s->is_physical)
+		return ts_query_mem(s->sh->q, pos, process, addr, len, data, known, err);
+	return ts_virtual_mem(s->sh->q, pos, process, addr, len, data, known, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ stop replies */

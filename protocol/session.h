@@ -40,6 +40,7 @@ struct rsp_shared {
 	struct ts_buf target_xml;
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
+	bool has_paging;                /* the recording of a machine that tells how addresses are translated */
 };
 
 /*
@@ -88,6 +89,10 @@ struct rsp_session {
 	bool catches_syscalls;
 	uint64_t *syscalls;          /* owned; numbers to catch, none: all */
 	size_t n_syscalls;
+
+	/* of the recording of a machine, see machine.h */
+	bool is_physical;            /* addresses are not translated: the user wants it so */
+	struct ts_filter filter;
 
 	struct rsp_breaks breaks;
 	struct rsp_run run;
@@ -180,6 +185,14 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos);
  */
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		      struct ts_error *err);
+
+/*
+ * Memory of @process at @pos by the client's addresses, otherwise as ts_query_mem().
+ *
+ * Returns false if the trace cannot be read any more.
+ */
+bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
+		     uint8_t *known, struct ts_error *err);
 
 /* Is the instruction of @thread at @pos in the slot behind a branch that was taken?  False for architectures without such. */
 bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread);

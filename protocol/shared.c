@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "packets.h"
+#include "src/paging.h"
 #include "src/source.h"
 #include "src/tdesc.h"
 
@@ -137,7 +138,7 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 {
 	const struct ts_timeline *tl = ts_query_timeline(q);
 
-	*sh = (struct rsp_shared){ .q = q, .tl = tl };
+	*sh = (struct rsp_shared){ .q = q, .tl = tl, .has_paging = ts_paging_is_known(tl) };
 	ts_buf_init(&sh->target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err) &&

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "src/paging.h"
+
 /* How often the expressions of one hit may look at memory. */
 #define MAX_LOOKS 256
 
@@ -40,10 +42,19 @@ static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 	return rsp_sight_reg(user, regnum, value);
 }
 
+static bool see_bytes(const struct rsp_sight *sight, uint64_t addr, size_t len, uint8_t *bytes, uint8_t *known,
+		      struct ts_error *err)
+{
+	uint32_t process = ts_timeline_process(ts_query_timeline(sight->q), sight->thread);
+
+	if (sight->is_physical)
+		return ts_query_mem(sight->q, sight->pos, process, addr, len, bytes, known, err);
+	return ts_virtual_mem(sight->q, sight->pos, process, addr, len, bytes, known, err);
+}
+
 static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 {
 	struct rsp_sight *sight = user;
-	uint32_t process = ts_timeline_process(ts_query_timeline(sight->q), sight->thread);
 	struct ts_error err = { 0 };
 	size_t done = 0;
 
@@ -51,7 +62,7 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 		uint8_t known[256];
 		size_t n = len - done < sizeof(known) ? len - done : sizeof(known), i = 0;
 
-		if (!ts_query_mem(sight->q, sight->pos, process, addr + done, n, bytes + done, known, &err))
+		if (!see_bytes(sight, addr + done, n, bytes + done, known, &err))
 			break;
 		while (i < n && known[i])
 			i++;

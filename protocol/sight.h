@@ -25,6 +25,7 @@ struct rsp_sight {
 	struct ts_query *q; /* borrowed */
 	uint64_t pos;
 	uint32_t thread;
+	bool is_physical; /* addresses are not translated; false at first */
 	bool has_regs;
 	unsigned n_looks;
 	uint8_t *data, *known; /* borrowed room for the registers */

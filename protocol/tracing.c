@@ -301,7 +301,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 	uint32_t process = ts_timeline_process(rsp_timeline(s), frame_thread(s));
 	uint8_t *all;
 
-	if (!ts_query_mem(s->sh->q, f->pos, process, addr, len, data, known, err))
+	if (!rsp_session_mem(s, f->pos, process, addr, len, data, known, err))
 		return false;
 	if (f->is_whole)
 		return true;

@@ -110,7 +110,7 @@ static void begin(const struct fake_options *opt)
 	struct ts_error err = { 0 };
 
 	memset(f, 0, sizeof(*f));
-	f->script = make_script();
+	f->script = opt->make ? opt->make() : make_script();
 	if (opt->change)
 		opt->change(&f->script->rec);
 	ts_image_init(&f->image);

@@ -48,6 +48,7 @@ struct fake_options {
 	const char *exec;    /* the program's file */
 	const char *sysroot; /* where files that the recording maps are looked for */
 	void (*change)(struct ts_recording *rec);
+	struct script *(*make)(void); /* another recording instead of the one above */
 	size_t packet_size; /* of replies; 0: RSP_PACKET_SIZE */
 };
 

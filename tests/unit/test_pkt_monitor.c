@@ -141,7 +141,8 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "announce", "goto", "help", "info", "maps", "threads", "when" };
+	static const char *const commands[] = { "announce", "filter", "goto",	 "help",      "info",
+						"maps",	    "physical", "threads", "translate", "when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gdb on BAP's frames of real executions: what is not known, watchpoints backwards, libraries over time, two threads."""
+import pathlib
+import re
+import shutil
+import struct
+import tempfile
+
+from _execution import Execution, PinX64, TracewrapArm
+from _frames import reg
+from _gdb import Gdb
+from _server import Server
+from _tap import case, run_cases, skip
+
+LIBRARY, LOADED_AT, BASE, SECOND_PC = "/lib/demo.so", 2000, 0x7ffff7000000, 0x700000
+
+
+def write_changes(execution, addr, size):
+    """(step, value before, value after) where the number at this address changes."""
+    found = {k - 1 for i in range(size) for k, _, _ in execution.truth.events.get(addr + i, [])}
+    values = [(k, *(int.from_bytes(execution.bytes(at, addr, size), "little") for at in (k, k + 1))) for k in sorted(found)]
+    return [(k, old, new) for k, old, new in values if old != new]
+
+
+def position(g):
+    g("monitor when")
+    return int(g.expect(r"position (\d+)")[1])
+
+
+def watch_backwards(g, execution, places):
+    """From the end, each change of a variable is found; places are the positions of the execution's steps."""
+    addr, size = g.address("&total"), g.value("sizeof(total)")
+    changes = write_changes(execution, addr, size)
+    assert len(changes) > 2, changes
+    g("watch total")
+    for k, old, new in changes[:-4:-1]:
+        g("reverse-continue")
+        g.expect(r"Hardware watchpoint \d+: total")
+        g.expect(rf"Old value = {new}\nNew value = {old}$")
+        assert position(g) == places[k], (position(g), places[k])
+    g("delete")
+
+
+# ---- x86-64
+
+
+def a_library():
+    """A shared library of this system, and where its code begins."""
+    with open("/proc/self/maps") as maps:
+        paths = {line.split()[-1] for line in maps if "/libc.so" in line or "/libm.so" in line}
+    for path in sorted(paths):
+        content = pathlib.Path(path).read_bytes()
+        if content[:6] == b"\x7fELF\2\1" and struct.unpack_from("<H", content, 18) == (62,):
+            return content, text_address(content)
+    skip("no shared library of x86-64 to look at")
+
+
+def text_address(elf):
+    off, = struct.unpack_from("<Q", elf, 40)
+    size, n, names = struct.unpack_from("<3H", elf, 58)
+    sections = [struct.unpack_from("<IIQQQQ", elf, off + i * size) for i in range(n)]
+    for name, _, _, addr, *_ in sections:
+        at = sections[names][4] + name
+        if elf[at:at + 6] == b".text\0":
+            return addr
+    raise AssertionError("no .text")
+
+
+def two_threads(folder):
+    """The execution is the first thread; every hundredth step the second one counts in rcx.  A library comes later."""
+    r = PinX64(Execution("x64_walk"))
+    places, n_second = [], 0
+    r.file.modload("/bin/prog", 0x400000, 0x404fff)
+    for k in range(len(r.execution.steps)):
+        if k == LOADED_AT:
+            r.file.modload(LIBRARY, BASE, BASE + 0x1fffff)
+        if k % 100 == 50:
+            r.file.std(SECOND_PC, 1, b"\x48\xff\xc1", [reg("RCX", n_second, 8)], [reg("RCX", n_second + 1, 8, True)])
+            n_second += 1
+        places.append(k + n_second)
+        r.record(k)
+    path = folder / "trace.frames"
+    path.write_bytes(r.file.close())
+    return r, path, places
+
+
+class Session(Gdb):
+    def __init__(self):
+        self.home = pathlib.Path(tempfile.mkdtemp())
+        self.frames, self.path, self.places = two_threads(self.home)
+        library, self.code = a_library()
+        (self.home / "root/lib").mkdir(parents=True)
+        (self.home / "root/lib/demo.so").write_bytes(library)
+        self.own = Server(str(self.path), "--sysroot", str(self.home / "root"))
+        super().__init__("x64_walk", server=self.own)
+
+    def __exit__(self, *exc):
+        super().__exit__(*exc)
+        self.own.__exit__(*exc)
+        shutil.rmtree(self.home)
+
+    def go(self, k):
+        self(f"monitor goto {k}")
+        self("maintenance flush register-cache")
+
+
+@case
+def registers_that_no_instruction_used_are_unavailable():
+    with Session() as g:
+        unknown = [n for n in g.frames.execution.regs[0] if n != "eflags" and g.frames.known.at(0, n) is None]
+        assert unknown
+        for name in [*unknown, "fs_base", "mxcsr"]:
+            g(f"info registers {name}")
+            g.expect(rf"^{name} +<unavailable>")
+        g.go(g.places[500])
+        for name, value in g.frames.execution.regs[500].items():
+            if name != "eflags":
+                assert g.value(f"(unsigned long) ${name}") == value, name
+        g("info registers fs_base")
+        g.expect("<unavailable>")
+        g("print/x $xmm0")
+        g.expect("<unavailable>")
+        g("x/gx 0x10000000")
+        g.expect("Cannot access memory")
+
+
+@case
+def a_watchpoint_finds_writers_backwards():
+    with Session() as g:
+        g.go("end")
+        watch_backwards(g, g.frames.execution, g.places)
+
+
+@case
+def libraries_come_and_go_with_the_position():
+    with Session() as g:
+        at = g.places[LOADED_AT]
+        g.go(at - 2)
+        g("info sharedlibrary")
+        g.expect("No shared libraries loaded")
+        g.go(at)
+        g("sharedlibrary")
+        g("info sharedlibrary")
+        start = g.expect(rf"^(0x[0-9a-f]+) +0x[0-9a-f]+ +Yes.*{LIBRARY}$")[1]
+        assert int(start, 16) == BASE + g.code, start
+        g.expect_not("/bin/prog")       # the program is no library
+        g.go(at - 2)
+        g("info sharedlibrary")
+        g.expect("No shared libraries loaded")
+
+
+@case
+def two_threads_have_registers_of_their_own():
+    with Session() as g:
+        g.go(g.places[500])
+        assert len(re.findall(r"^[* ] +\d+ +Thread", g("info threads"), re.M)) == 2, g.text
+        g("thread apply all -q print $rcx")
+        rcx = g.frames.execution.regs[500]["rcx"]
+        assert {int(n) for n in re.findall(r"= (\d+)", g.text)} == {rcx, 5}, g.text
+        g(f"break *{SECOND_PC:#x}")
+        g("continue")
+        assert position(g) == g.places[550] - 1
+        g.expect_not("history")
+        assert g.value("$rcx") == 5
+        g("stepi")
+        g("reverse-continue")
+        g("reverse-continue")
+        assert position(g) == g.places[450] - 1 and g.value("$rcx") == 4
+
+
+# ---- ARM
+
+
+@case
+def gdb_multiarch_walks_in_frames_of_arm():
+    r = TracewrapArm(Execution("arm_walk"))
+    for k in range(len(r.execution.steps)):
+        r.record(k)
+    home = pathlib.Path(tempfile.mkdtemp())
+    path = home / "trace.frames"
+    path.write_bytes(r.file.close())
+    with Server(str(path)) as server, Gdb("arm_walk", server=server) as g:
+        g("info registers")
+        unknown = [n for n in r.execution.regs[0] if n != "cpsr" and r.known.at(0, n) is None]
+        for name in unknown:
+            g.expect(rf"^{name} +<unavailable>")
+        g("print $d0")
+        g.expect("<unavailable>")
+        g("monitor goto end")
+        g("maintenance flush register-cache")
+        watch_backwards(g, r.execution, range(len(r.execution.steps)))
+        k = position(g)
+        for name, value in r.execution.regs[k].items():
+            if name != "cpsr":
+                assert g.value(f"(unsigned int) ${name}") & 0xffffffff == value, name
+    shutil.rmtree(home)
+
+
+run_cases()

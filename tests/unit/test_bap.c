@@ -763,6 +763,9 @@ START_TEST(lying_counts_and_offsets_are_said)
 	set_u64(&file, 32, 3);
 	check_warned(&file, 3, "not where the index is");
 	file = small();
+	finish(&file, 0, 64);
+	check_warned(&file, 3, "no frames, but has an index");
+	file = small();
 	set_u64(&file, 40, 20);
 	check_warned(&file, 3, "outside of the frames");
 	file = small();
@@ -847,6 +850,8 @@ START_TEST(messages_that_are_none_are_damage)
 	check_bad_frame("\x0a\x0c\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 14, 3, "longer than ten");
 	check_bad_frame("\x0a\x02\x08\x80", 4, 3, "does not end");
 	check_bad_frame("\x0b\x00", 2, 0, "wire type 3");
+	check_bad_frame("\x0c\x00", 2, 0, "wire type 4");
+	check_bad_frame("\x0e\x00", 2, 0, "wire type 6");
 	check_bad_frame("\x0f\x00", 2, 0, "wire type 7");
 	check_bad_frame("\x02\x00", 2, 0, "field number 0");
 	check_bad_frame("\x08\x01", 2, 0, "std_frame of frame has wire type 0, not 2");
@@ -898,9 +903,25 @@ static void check_left_out(const char *name, uint64_t addr, int64_t bits, const 
 	check_warned(&file, 4, words);
 }
 
+/* The part that says where is empty, or of a kind that is not known. */
+static void check_nowhere(const char *specific, size_t len)
+{
+	struct ts_buf file = small(), pre = { 0 }, post = { 0 }, op = { 0 };
+
+	bytes(&op, 1, specific, len);
+	number(&op, 2, 0);
+	bytes(&op, 5, "12345678", 8);
+	message(&post, 1, &op);
+	std_frame(&file, 0x2000, 1, "\x90", 1, &pre, &post);
+	check_warned(&file, 4, "neither register nor memory");
+}
+
 START_TEST(operands_without_sense_are_left_out_and_said)
 {
 	char name[70];
+
+	check_nowhere("", 0);
+	check_nowhere("\x1a\x03\x0a\x01x", 5);
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';

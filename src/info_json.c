@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "report.h"
 
@@ -153,19 +154,30 @@ static json_t *index_figures(const struct ts_info *info)
 			 "runs", (json_int_t)st->runs_len);
 }
 
+static json_t *arguments(const struct ts_buf *cmdline)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < cmdline->len; i += strlen((const char *)cmdline->data + i) + 1)
+		list = added(list, text((const char *)cmdline->data + i));
+	return list;
+}
+
 static json_t *facts(const struct ts_info *info)
 {
 	const struct ts_timeline *tl = info->tl;
 	const struct ts_recording *rec = tl->rec;
 	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:b, s:I, s:I,"
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "trace", text(info->path),
 			 "format", rec->format,
 			 "variant", text_or_null(rec->variant),
 			 "arch", rec->regs.arch->name,
 			 "os", text_or_null(rec->os),
+			 "program", text_or_null(rec->exec_path),
+			 "arguments", arguments(&rec->cmdline),
 			 "positions", (json_int_t)tl->n_steps,
 			 "threads", (int)rec->n_threads,
 			 "pc_first", address(info->has_pc_first, info->pc_first),

@@ -39,6 +39,25 @@ static void put_pc(bool is_known, uint64_t pc)
 		printf("unknown");
 }
 
+/* The program's path, and its arguments, each of which ends with a NUL. */
+static void put_program(const struct ts_recording *rec)
+{
+	if (rec->exec_path) {
+		label("program");
+		put_text(rec->exec_path);
+		putchar('\n');
+	}
+	if (!rec->cmdline.len)
+		return;
+	label("arguments");
+	for (size_t i = 0; i < rec->cmdline.len; i += strlen((const char *)rec->cmdline.data + i) + 1) {
+		if (i)
+			putchar(' ');
+		put_text((const char *)rec->cmdline.data + i);
+	}
+	putchar('\n');
+}
+
 static void put_recording(const struct ts_info *info)
 {
 	const struct ts_recording *rec = info->tl->rec;
@@ -58,6 +77,7 @@ static void put_recording(const struct ts_info *info)
 		put_text(rec->os);
 		putchar('\n');
 	}
+	put_program(rec);
 }
 
 static const char *end_text(const struct ts_info *info)

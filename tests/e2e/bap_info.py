@@ -50,9 +50,16 @@ def modules_are_in_the_json():
 
 
 @case
+def program_and_arguments_are_in_the_json():
+    facts = json.loads(info(with_modules(), "--json"))
+    assert (facts["program"], facts["arguments"]) == ("/bin/demo", ["/bin/demo"]), facts
+
+
+@case
 def the_recorder_and_what_is_unknown_are_named():
     text = info(with_modules())
     assert "bap, version 2, bpt 1.0.0" in text, text
+    assert "\nprogram       /bin/demo\narguments     /bin/demo\n" in text, text
     assert "\nregisters     rax rip\n" in text, text
     assert "\nwarnings      0\n" in text, text
 

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gdb on a whole machine: user code, an interrupt whose handler moves a page, and a watchpoint on that page.
+
+    position  pc            instruction
+    0         0x401000      movb $0x11,0x602000, at physical 0x9000
+    1         0x401008      nop
+    2         0x401009      an interrupt comes
+    3         KERNEL_CODE   nop, which copies the page to physical 0xa000
+    4         ...           nop, which maps it there
+    5         ...           iretq
+    6         0x401009      movb $0x22,0x602000
+    7         0x401011      nop
+"""
+import os
+import re
+import struct
+
+from _gdb import Gdb
+from _machine import KERNEL, USER, Machine
+from _server import Server
+from _tap import case, run_cases
+
+KERNEL_CODE = 0xffffffff80001000
+PRESENT = 1
+
+
+def make():
+    m = Machine()
+    m.entry(0x1000, 0, 0x2000 | PRESENT)            # 0x401000, 0x602000
+    m.entry(0x2000, 0, 0x3000 | PRESENT)
+    m.entry(0x3000, 2, 0x4000 | PRESENT)
+    m.entry(0x4000, 1, 0x8000 | PRESENT)
+    m.entry(0x3000, 3, 0x5000 | PRESENT)
+    m.entry(0x5000, 2, 0x9000 | PRESENT)
+    m.entry(0x1000, 511, 0x6000 | PRESENT)          # 0xffffffff80000000: a large page at 0
+    m.entry(0x6000, 510, 0x7000 | PRESENT)
+    m.entry(0x7000, 0, 0x80 | PRESENT)
+    m.put(0x8000, bytes.fromhex("c604250020600011" "90" "c604250020600022" "90"))
+    m.regs["rip"] = 0x401000
+    m.step({"rip": 0x401008}, {0x9000: b"\x11"})
+    m.step({"rip": 0x401009})
+    m.other("hw interrupt 32", {"rip": KERNEL_CODE, "cs": KERNEL})
+    m.step({"rip": KERNEL_CODE + 1}, {0xa000: b"\x11"})
+    m.step({"rip": KERNEL_CODE + 2}, {0x5010: struct.pack("<Q", 0xa000 | PRESENT)})
+    m.step({"rip": 0x401009, "cs": USER})
+    m.step({"rip": 0x401011}, {0xa000: b"\x22"})
+    m.step({"rip": 0x401012})
+    return m
+
+
+class Session:
+    """gdb without a program, connected to a server on a machine."""
+
+    def __init__(self, machine, *options):
+        self.trace = machine.save()
+        self.server = Server(self.trace, *options)
+        self.gdb = Gdb("x64_walk", server=self.server, has_exec=False)
+
+    def __enter__(self):
+        return self.gdb
+
+    def __exit__(self, *failure):
+        self.gdb.__exit__(*failure)
+        self.server.close()
+        os.unlink(self.trace)
+
+
+def position(g):
+    return int(re.search(r"position (\d+) of", g("monitor when"))[1])
+
+
+def pc(g):
+    return int(re.search(r"0x[0-9a-f]+", g("print/x $pc"))[0], 16)
+
+
+@case
+def an_interrupt_is_a_position_of_its_own():
+    with Session(make()) as g:
+        g("break *0x401009")
+        assert "Breakpoint 1, 0x0000000000401009" in g("continue"), g.text
+        assert position(g) == 2
+        g("stepi")
+        assert (position(g), pc(g)) == (3, KERNEL_CODE)
+        g("reverse-stepi")
+        assert (position(g), pc(g)) == (2, 0x401009)
+
+
+@case
+def user_code_is_stepped_over_the_interrupt():
+    with Session(make()) as g:
+        g("monitor filter user")
+        g("break *0x401009")
+        g("continue")
+        g("stepi")
+        assert (position(g), pc(g)) == (6, 0x401009), g.text
+        g("stepi")
+        assert (position(g), pc(g)) == (7, 0x401011)
+        g("reverse-stepi")
+        g("reverse-stepi")
+        assert (position(g), pc(g)) == (2, 0x401009)
+
+
+@case
+def a_watchpoint_goes_with_its_page():
+    with Session(make()) as g:
+        g("break *0x401011")
+        g("continue")
+        assert "0x22" in g("x/1xb 0x602000") and position(g) == 7
+        g("delete")
+        g("watch *(char *) 0x602000")
+        g("reverse-continue")
+        assert "Old value = 34" in g.text and "New value = 17" in g.text and position(g) == 6, g.text
+        g("reverse-continue")
+        assert "Old value = 17" in g.text and "New value = 0" in g.text and position(g) == 0, g.text
+        g("continue")
+        assert position(g) == 1
+        g("continue")
+        assert "New value = 34" in g.text and position(g) == 7, g.text
+
+
+@case
+def the_page_is_where_the_tables_of_the_position_say():
+    with Session(make()) as g:
+        g("tbreak *0x401008")
+        g("continue")
+        assert "physical 0x9000, page of 4 KiB" in g("monitor translate 0x602000")
+        g("monitor physical on")
+        assert "0x11" in g("x/1xb 0x9000") and "0x00" in g("x/1xb 0xa000")
+        assert "Cannot access" in g("x/1xb 0x602000")
+        g("monitor physical off")
+        assert "0x11" in g("x/1xb 0x602000")
+        g("tbreak *0x401011")
+        g("continue")
+        assert "physical 0xa000" in g("monitor translate 0x602000")
+        assert "Cannot access memory at address 0x603000" in g("x/1xb 0x603000")
+        assert "page of 2 MiB" in g(f"monitor translate {KERNEL_CODE:#x}")
+
+
+run_cases()

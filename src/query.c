@@ -189,10 +189,21 @@ uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos)
 	return ts_world_thread(&q->tl->world, pos);
 }
 
+/* The step whose instruction @thread stands before at @pos, UINT64_MAX if there is none. */
+static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
+{
+	const struct ts_timeline *tl = q->tl;
+	uint64_t step = UINT64_MAX;
+
+	if (tl->rec->is_before && pos && thread != ts_query_thread(q, pos))
+		step = ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps);
+	return step == UINT64_MAX ? ts_world_next_step(&tl->world, thread, pos, tl->n_steps) : step;
+}
+
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc, struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
-	uint64_t step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+	uint64_t step = pc_step(q, pos, thread);
 	const struct ts_steps *b;
 	const struct ts_step *s;
 

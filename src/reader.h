@@ -116,6 +116,7 @@ struct ts_recording {
 	bool is_physical;          /* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
 	uint8_t phys_bits;         /* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
+	bool is_before;            /* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool has_syscalls;         /* system calls are events of this recording */
 	uint8_t *auxv;             /* owned; the auxiliary vector at position 0 in target order, NULL if unknown */
 	size_t auxv_len;

@@ -27,9 +27,10 @@ LOADERS_SHARED = {"loader.h", "pbwire.h", "snappy.h"}
 # headers of libraries -> the only files that may include them
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server\.c")),
-    (re.compile(r"jansson\.h"), re.compile(r"src/info_json\.c")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/info_json\.c|loaders/.*\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
+    (re.compile(r"Zydis/.*"), re.compile(r"loaders/x64dbg_insn\.[ch]")),
     (re.compile(r"check\.h"), None),
 ]
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an instruction did to memory: its operands say which bytes it reads and writes, the block's memory slots say what was
+ * at some addresses, and neither alone says both.
+ */
+#ifndef LOADERS_X64DBG_ACCESS_H
+#define LOADERS_X64DBG_ACCESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/step.h"
+#include "x64dbg_block.h"
+#include "x64dbg_insn.h"
+
+/* An operand at its address. */
+struct x64dbg_range {
+	uint64_t addr;
+	uint32_t len;
+	uint8_t access;  /* enum x64dbg_access bits; 0: no access */
+};
+
+/* How many bytes of a memory slot, from its first on, are what was there. */
+struct x64dbg_trust {
+	uint8_t old, now;
+};
+
+/* Bytes that may have been written. */
+struct x64dbg_lost {
+	uint64_t addr, len;
+};
+
+struct x64dbg_accesses {
+	struct x64dbg_range ranges[X64DBG_MAX_OPS];
+	struct x64dbg_trust trust[X64DBG_MAX_MEM];
+	struct x64dbg_lost lost;
+	uint8_t n_ranges;
+	bool loses_all; /* lost is everything */
+};
+
+/*
+ * What the instruction of block @b is going to do; @g are its thread's registers before it.
+ */
+void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_insn *insn,
+			const struct x64dbg_insns *c, const uint8_t *g);
+
+/* The instruction did not complete: it accessed nothing, and what the recorder read may be no memory at all. */
+void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
+
+/* Effects: what was in memory before the instruction. */
+void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out);
+
+/* Effects: what the instruction read and wrote, and what was in memory after it. */
+void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The block of an executed instruction; W = 8 (x64) or 4 (x86) bytes:
+ *
+ *	1        type, 0
+ *	1        R, how many slots of the register record are listed
+ *	1        M, how many memory slots
+ *	1        bit 7: a thread id follows; bits 0 to 3: n, length of the instruction
+ *	0 or 4   thread id
+ *	n        the instruction's bytes
+ *	R        the slots' ordinals: each one more than the one before, and this byte more
+ *	R * W    the slots' values
+ *	M        bit 0: memory is unchanged
+ *	M * W    addresses
+ *	M * W    the words there before the instruction
+ *	.. * W   the words there after it, of those that are not unchanged
+ */
+#include "x64dbg_block.h"
+
+#include <inttypes.h>
+
+#define HAS_TID 0x80u
+#define RESERVED 0x70u
+#define IS_UNCHANGED 1u
+
+static uint64_t word(const uint8_t *p, unsigned width)
+{
+	uint64_t v = 0;
+
+	if (width == 8)
+		memcpy(&v, p, 8);
+	else
+		memcpy(&v, p, 4);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v) >> (64 - 8 * width);
+}
+
+static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigned n, unsigned max)
+{
+	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but %u is the most there can be", what, n, max);
+}
+
+static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type, const struct x64dbg_layout *l)
+{
+	if (!ts_ok(c))
+		return false;
+	if (type)
+		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of type 0x%02x: there is none", type);
+	if (b->n_regs > l->n_slots)
+		return corrupt(c, b->off + 1, "registers listed:", b->n_regs, l->n_slots);
+	if (b->n_mem > X64DBG_MAX_MEM)
+		return corrupt(c, b->off + 2, "memory slots:", b->n_mem, X64DBG_MAX_MEM);
+	if (!b->n_opcode)
+		return ts_fail(c->err, TS_ECORRUPT, b->off + 3, "an instruction of length 0");
+	return true;
+}
+
+/* The ordinals of the slots, and where among them the program counter is. */
+static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *deltas, uint64_t off,
+		       const struct x64dbg_layout *l)
+{
+	unsigned slot = UINT32_MAX;
+
+	b->has_pc = false;
+	for (unsigned i = 0; i < b->n_regs; i++) {
+		slot += 1u + deltas[i];
+		if (slot >= l->n_slots)
+			return corrupt(c, off + i, "register slot", slot, l->n_slots - 1);
+		b->slots[i] = (uint8_t)slot;
+		if (slot == l->pc) {
+			b->pc = word(b->values + i * l->width, l->width);
+			b->has_pc = true;
+		}
+	}
+	return true;
+}
+
+static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, unsigned width)
+{
+	const uint8_t *flags = ts_take(c, b->n_mem), *words = ts_take(c, 2 * (uint64_t)b->n_mem * width), *now;
+	unsigned n_changed = 0;
+
+	if (!ts_ok(c))
+		return false;
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		n_changed += !(flags[i] & IS_UNCHANGED);
+		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
+	}
+	now = ts_take(c, n_changed * width);
+	if (!ts_ok(c))
+		return false;
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		struct x64dbg_mem *m = &b->mem[i];
+
+		m->addr = word(words + i * width, width);
+		m->old = word(words + (b->n_mem + i) * width, width);
+		m->now = m->old;
+		if (!(flags[i] & IS_UNCHANGED)) {
+			m->now = word(now, width);
+			now += width;
+		}
+	}
+	return true;
+}
+
+bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l, bool has_unflagged_tid)
+{
+	const uint8_t *head, *opcode, *deltas, *values;
+	uint64_t off;
+
+	b->off = c->off;
+	head = ts_take(c, 4);
+	if (!head)
+		return false;
+	b->n_regs = head[1];
+	b->n_mem = head[2];
+	b->n_opcode = head[3] & 15;
+	b->is_flagged = head[3] & HAS_TID;
+	b->is_strict = !(head[3] & RESERVED);
+	b->has_tid = b->is_flagged || has_unflagged_tid;
+	if (!check_head(b, c, head[0], l))
+		return false;
+	b->tid = b->has_tid ? ts_u32le(c) : 0;
+	opcode = ts_take(c, b->n_opcode);
+	off = c->off;
+	deltas = ts_take(c, b->n_regs);
+	values = ts_take(c, b->n_regs * (uint64_t)l->width);
+	if (!ts_ok(c))
+		return false;
+	memcpy(b->opcode, opcode, b->n_opcode);
+	memcpy(b->values, values, b->n_regs * (size_t)l->width);
+	if (!read_slots(b, c, deltas, off, l) || !read_mem(b, c, l->width))
+		return false;
+	b->is_strict &= b->has_pc;
+	b->len = (uint32_t)(c->off - b->off);
+	return true;
+}

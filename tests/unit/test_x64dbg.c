@@ -1,0 +1,877 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * x64dbg traces put together block by block: what a block says, what it does not say, and what lies between two of them.
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/loader.h"
+#include "src/query.h"
+#include "x64dbg_writer.h"
+
+extern const struct ts_loader x64dbg_loader;
+
+enum { RAX = 0, RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAGS = 17 };
+
+static struct ts_buf file;
+static struct ts_source *src;
+static struct ts_recording *rec;
+static struct ts_timeline *tl;
+static struct ts_query *q;
+static struct ts_steps steps; /* all of them */
+static struct ts_error err;
+static bool is_64;
+
+static void setup(void)
+{
+	is_64 = true;
+	ts_buf_init(&file);
+	ts_steps_init(&steps);
+	ts_error_reset(&err);
+}
+
+static void teardown(void)
+{
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	ts_recording_close(rec);
+	ts_source_close(src);
+	ts_buf_fini(&file);
+	ts_steps_fini(&steps);
+	q = NULL;
+	tl = NULL;
+	rec = NULL;
+	src = NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- writing */
+
+#define INSN(pc, bytes) xw_insn(is_64, pc, bytes, sizeof(bytes) - 1)
+
+static void add(const struct xw_block *b)
+{
+	xw_put_block(&file, is_64, b);
+}
+
+static void add_full(struct xw_block b, uint32_t tid)
+{
+	b = xw_full(is_64, &b, tid);
+	add(&b);
+}
+
+/* A head and a first block of @b with these registers. */
+static void begin(struct xw_block b, uint64_t rax, uint64_t rsp)
+{
+	xw_head(&file, is_64, NULL);
+	xw_reg(&b, RAX, rax);
+	xw_reg(&b, RSP, rsp);
+	add_full(b, 100);
+}
+
+static void nop(uint64_t pc)
+{
+	struct xw_block b = INSN(pc, "\x90");
+
+	add(&b);
+}
+
+/* ---------------------------------------------------------------------------------------- reading */
+
+static bool try_load(void)
+{
+	enum ts_grow grow = TS_GROW_MORE;
+
+	src = ts_source_from_memory(file.data, file.len, "test", &err);
+	rec = x64dbg_loader.open(src, NULL, &err);
+	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;
+	while (tl && grow == TS_GROW_MORE)
+		grow = ts_timeline_grow(tl, 1 << 20, &err);
+	if (!tl || grow == TS_GROW_FAILED)
+		return false;
+	q = ts_query_new(tl, &err);
+	return q != NULL;
+}
+
+static void load(void)
+{
+	struct ts_reader *reader;
+
+	ck_assert_msg(try_load(), "%s", err.text);
+	reader = rec->ops->reader(rec, &err);
+	ck_assert_ptr_nonnull(reader);
+	while (reader->ops->next(reader, &steps, &err) == TS_ITEM)
+		;
+	ts_reader_close(reader);
+	ts_error_reset(&err);
+}
+
+/* Bytes as hexadecimal, ".." where unknown. */
+static const char *mem(uint64_t pos, uint64_t addr, unsigned len)
+{
+	static char text[256];
+	uint8_t data[100], known[100];
+
+	ck_assert_msg(ts_query_mem(q, pos, 0, addr, len, data, known, &err), "%s", err.text);
+	text[0] = '\0';
+	for (unsigned i = 0; i < len; i++) {
+		if (known[i])
+			sprintf(text + strlen(text), "%02x", data[i]);
+		else
+			strcat(text, "..");
+	}
+	return text;
+}
+
+#define UNKNOWN UINT64_C(0xdeadbeefdeadbeef)
+
+static uint64_t reg_of(uint64_t pos, uint32_t thread, const char *name)
+{
+	const struct ts_reg *r = &rec->regs.regs[ts_regset_find(&rec->regs, name)];
+	uint8_t data[4096], known[4096];
+
+	ck_assert_msg(ts_query_regs(q, pos, thread, data, known, &err), "%s", err.text);
+	return memchr(known + r->off, 0, r->len) ? UNKNOWN : ts_arch_get(rec->regs.arch, data + r->off, r->len > 8 ? 8 : r->len);
+}
+
+static uint64_t reg(uint64_t pos, const char *name)
+{
+	return reg_of(pos, ts_query_thread(q, pos), name);
+}
+
+/* The accesses of a step that an instruction made, as "r1000+8 w2000+4?": a write without value has the question mark. */
+static const char *accesses(uint64_t step)
+{
+	const struct ts_step *s = &steps.steps[step];
+	static char text[256];
+
+	ck_assert_uint_lt(step, steps.n_steps);
+	text[0] = '\0';
+	for (uint32_t i = s->first; i < s->first + s->n_effects; i++) {
+		const struct ts_effect *e = &steps.effects[i];
+
+		if (e->is_hidden || (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE))
+			continue;
+		sprintf(text + strlen(text), "%s%c%llx+%llu%s", *text ? " " : "", e->kind == TS_FX_READ ? 'r' : 'w',
+			(unsigned long long)e->addr, (unsigned long long)e->len,
+			e->kind == TS_FX_WRITE && e->data == TS_NO_DATA ? "?" : "");
+	}
+	return text;
+}
+
+static bool has_gap(uint64_t step)
+{
+	const struct ts_happening *h = ts_world_next_event(&tl->world, TS_EV_GAP, step);
+
+	return h && h->step == step;
+}
+
+/* ---------------------------------------------------------------------------------------- blocks */
+
+START_TEST(values_are_those_before_the_instruction)
+{
+	struct xw_block b = INSN(0x1005, "\xb8\x02\0\0\0"); /* mov $2, %eax */
+
+	begin(INSN(0x1000, "\xb8\x01\0\0\0"), 77, 0x9000);
+	xw_reg(&b, RAX, 1);
+	add(&b);
+	b = INSN(0x100a, "\x90");
+	xw_reg(&b, RAX, 2);
+	add(&b);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 2); /* three blocks are positions 0 to 2 */
+	ck_assert_uint_eq(reg(0, "rax"), 77);
+	ck_assert_uint_eq(reg(1, "rax"), 1);
+	ck_assert_uint_eq(reg(2, "rax"), 2);
+	ck_assert_uint_eq(reg(2, "rip"), 0x100a);
+	ck_assert_uint_eq(reg(1, "rsp"), 0x9000);
+	ck_assert_uint_eq(reg(1, "gs_base"), UNKNOWN);
+	ck_assert_str_eq(rec->exec_path, "C:\\dir\\prog.exe");
+	ck_assert_str_eq(rec->osabi, "Windows");
+}
+END_TEST
+
+START_TEST(one_block_is_one_position_and_one_that_knows_memory_only)
+{
+	struct xw_block b = INSN(0x1000, "\x88\x03"); /* mov %al, (%rbx) */
+
+	xw_reg(&b, 3, 0x2000);
+	xw_mem(&b, 0x2000, 0x11, 0x22);
+	begin(b, 7, 0);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 1);
+	ck_assert_uint_eq(reg(0, "rax"), 7);
+	ck_assert_uint_eq(reg(1, "rax"), UNKNOWN);
+	ck_assert_str_eq(mem(0, 0x2000, 2), "1100");
+	ck_assert_str_eq(mem(1, 0x2000, 2), "2200");
+}
+END_TEST
+
+START_TEST(instructions_are_memory)
+{
+	begin(INSN(0x1000, "\xb8\x01\0\0\0"), 0, 0);
+	nop(0x1005);
+	nop(0x1006);
+	load();
+	ck_assert_str_eq(mem(0, 0xfff, 9), "..b8010000009090..");
+}
+END_TEST
+
+START_TEST(code_that_changed_unseen_is_what_ran_last)
+{
+	struct xw_block b = INSN(0x1001, "\xeb\xfd"); /* jmp to 0x1000 */
+
+	begin(INSN(0x1000, "\x90"), 0, 0);
+	add(&b);
+	b = INSN(0x1000, "\xf8");
+	add(&b);
+	b = INSN(0x1001, "\xeb\xfd");
+	add(&b);
+	nop(0x1000);
+	nop(0x1001);
+	load();
+	ck_assert_str_eq(mem(1, 0x1000, 1), "90");
+	ck_assert_str_eq(mem(2, 0x1000, 1), "f8");
+	ck_assert_str_eq(mem(3, 0x1000, 1), "f8");
+	ck_assert_str_eq(mem(4, 0x1000, 1), "90");
+}
+END_TEST
+
+START_TEST(the_words_of_32_bits_have_4_bytes)
+{
+	struct xw_block b;
+
+	is_64 = false;
+	b = INSN(0x1000, "\x88\x03");
+	xw_reg(&b, 3, 0x2000);
+	xw_reg(&b, 40, 0xffff3fff); /* tag word, and a hole */
+	xw_reg(&b, 42, 0xf7bd0023); /* selector 0x23, opcode 0x7bd with bits that are none */
+	xw_mem(&b, 0x2000, 0x11223344, 0x55667788);
+	begin(b, 5, 0x9000);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(rec->regs.arch->name, "i386");
+	ck_assert_str_eq(mem(0, 0x1fff, 6), "..44332211..");
+	ck_assert_str_eq(mem(1, 0x2000, 4), "88776655");
+	ck_assert_uint_eq(reg(0, "eax"), 5);
+	ck_assert_uint_eq(reg(0, "ftag"), 0x3fff);
+	ck_assert_uint_eq(reg(0, "fiseg"), 0x23);
+	ck_assert_uint_eq(reg(0, "fop"), 0x7bd);
+}
+END_TEST
+
+START_TEST(a_tag_word_of_two_bits_a_register_is_taken_as_it_is)
+{
+	struct xw_block b = INSN(0x1000, "\x90");
+
+	xw_reg(&b, 36, UINT64_C(0x3fff) << 32);
+	begin(b, 0, 0);
+	b = INSN(0x1001, "\x90");
+	xw_reg(&b, 26, UINT64_C(0x8000000000000000)); /* ST(0) = 1.0 */
+	xw_reg(&b, 27, 0x3fff);
+	xw_reg(&b, 36, UINT64_C(0x80) << 32 | UINT64_C(0x3800) << 16); /* top 7 is in use */
+	add(&b);
+	load();
+	ck_assert_uint_eq(reg(0, "ftag"), 0x3fff);
+	ck_assert_uint_eq(reg(1, "ftag"), 0x3fff);
+	ck_assert_uint_eq(reg(1, "fstat"), 0x3800);
+	ck_assert_uint_eq(reg(0, "fop"), UNKNOWN);
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- memory */
+
+START_TEST(an_access_has_its_operands_bytes_and_a_slot_shows_more)
+{
+	struct xw_block b = INSN(0x1000, "\x88\x00"); /* mov %al, (%rax) */
+
+	xw_mem(&b, 0x2000, 0x8877665544332211, 0x88776655443322aa);
+	begin(b, 0x2000, 0);
+	b = INSN(0x1002, "\xff\x40\x04"); /* incl 4(%rax) */
+	xw_mem(&b, 0x2004, 0xff00000088776655, 0xff00000088776656);
+	add(&b);
+	b = INSN(0x1005, "\x8b\x00"); /* mov (%rax), %eax */
+	xw_mem(&b, 0x2000, 0x88776656443322aa, 0x88776656443322aa);
+	add(&b);
+	nop(0x1007);
+	load();
+	ck_assert_str_eq(accesses(0), "w2000+1");
+	ck_assert_str_eq(accesses(1), "r2004+4 w2004+4");
+	ck_assert_str_eq(accesses(2), "r2000+4");
+	ck_assert_str_eq(mem(0, 0x2000, 12), "1122334455667788000000ff");
+	ck_assert_str_eq(mem(1, 0x2000, 12), "aa22334455667788000000ff");
+	ck_assert_str_eq(mem(2, 0x2000, 12), "aa22334456667788000000ff");
+}
+END_TEST
+
+START_TEST(what_an_instruction_only_names_it_does_not_access)
+{
+	static const struct {
+		const char *bytes;
+		unsigned len;
+	} insns[] = { { "\x0f\x18\x08", 3 }, { "\x0f\x1f\x00", 3 }, { "\x0f\x0d\x08", 3 }, { "\xf3\xaa", 2 }, { "\x48\x8d\x00", 3 } };
+	uint64_t pc = 0x1000;
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct xw_block b = xw_insn(true, pc, insns[i].bytes, insns[i].len); /* stos with a count of 0 */
+
+		xw_mem(&b, 0x2000, 0, 0x4142);
+		if (i)
+			add(&b);
+		else
+			begin(b, 0x2000, 0);
+		pc += insns[i].len;
+	}
+	nop(pc);
+	load();
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_str_eq(accesses(i), "");
+	ck_assert_str_eq(mem(3, 0x2000, 4), "........"); /* zeros may be the recorder's */
+}
+END_TEST
+
+START_TEST(the_old_word_of_a_push_is_not_believed)
+{
+	struct xw_block b = INSN(0x1000, "\x50"); /* push %rax */
+
+	xw_mem(&b, 0x8ff8, 0xbad, 0x77);
+	begin(b, 0x77, 0x9000);
+	b = INSN(0x1001, "\x50"); /* the fault makes it look unchanged */
+	xw_reg(&b, RSP, 0x8ff8);
+	xw_mem(&b, 0x8ff0, 0x77, 0x77);
+	add(&b);
+	b = INSN(0x1002, "\xe8\x10\0\0\0"); /* call */
+	xw_reg(&b, RSP, 0x8ff0);
+	xw_mem(&b, 0x8fe8, 0x77, 0x1007);
+	add(&b);
+	nop(0x1017);
+	load();
+	ck_assert_str_eq(mem(0, 0x8ff0, 16), "................................");
+	ck_assert_str_eq(mem(1, 0x8ff0, 16), "................7700000000000000");
+	ck_assert_str_eq(mem(2, 0x8fe8, 16), "................7700000000000000");
+	ck_assert_str_eq(mem(3, 0x8fe8, 8), "0710000000000000");
+	ck_assert_str_eq(accesses(0), "w8ff8+8");
+	ck_assert_str_eq(accesses(2), "w8fe8+8");
+}
+END_TEST
+
+START_TEST(a_push_of_16_bits_writes_two_bytes)
+{
+	struct xw_block b = INSN(0x1000, "\x66\x50");
+
+	xw_mem(&b, 0x8ff8, 0xbad, 0x1122334455667788);
+	begin(b, 0x1122, 0x9000);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(accesses(0), "w8ffe+2");
+	ck_assert_str_eq(mem(0, 0x8ff8, 8), "887766554433....");
+	ck_assert_str_eq(mem(1, 0x8ff8, 8), "8877665544332211");
+}
+END_TEST
+
+START_TEST(zeros_behind_a_large_operand_are_not_believed)
+{
+	struct xw_block b = INSN(0x1000, "\xdb\x38"); /* fstpt (%rax) */
+
+	xw_mem(&b, 0x2000, 1, 2);
+	xw_mem(&b, 0x2008, 3, 0x8877665544330004);
+	begin(b, 0x2000, 0);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(accesses(0), "w2000+8 w2008+2");
+	ck_assert_str_eq(mem(0, 0x2000, 16), "01000000000000000300334455667788");
+	ck_assert_str_eq(mem(1, 0x2000, 16), "02000000000000000400334455667788");
+	ck_assert_uint_eq(tl->damage.code, TS_OK);
+}
+END_TEST
+
+START_TEST(zeros_beyond_the_operands_page_are_not_believed)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00"); /* mov (%rax), %al */
+
+	xw_mem(&b, 0x2ffd, 0x11, 0x9999999999000011);
+	begin(b, 0x2ffd, 0);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(accesses(0), "r2ffd+1");
+	ck_assert_str_eq(mem(1, 0x2ffd, 8), "110000..........");
+}
+END_TEST
+
+START_TEST(an_access_that_faults_tells_nothing)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00");
+
+	xw_mem(&b, 0x2000, 0, 0x9999);
+	begin(b, 0x2000, 0);
+	nop(0x7000); /* the handler */
+	nop(0x7001);
+	load();
+	ck_assert_str_eq(accesses(0), "");
+	ck_assert(has_gap(0));
+	ck_assert_str_eq(mem(2, 0x2000, 2), "....");
+}
+END_TEST
+
+START_TEST(a_bit_number_moves_the_operand)
+{
+	struct xw_block b = INSN(0x1000, "\x0f\xab\x08"); /* bts %ecx, (%rax) */
+
+	xw_reg(&b, RCX, 0xffffffe1);
+	xw_mem(&b, 0x2000, 5, 5);
+	begin(b, 0x2000, 0);
+	nop(0x1003);
+	load();
+	ck_assert_str_eq(accesses(0), "r1ffc+4 w1ffc+4?");
+}
+END_TEST
+
+START_TEST(an_operand_in_the_teb_is_where_its_slot_is)
+{
+	struct xw_block b = INSN(0x1000, "\x65\x48\x8b\x04\x25\x30\0\0\0"); /* mov %gs:0x30, %rax */
+
+	xw_mem(&b, 0x7ff0030, 0x7ff0000, 0x7ff0000);
+	begin(b, 0, 0);
+	nop(0x1009);
+	load();
+	ck_assert_str_eq(accesses(0), "r7ff0030+8");
+}
+END_TEST
+
+START_TEST(operands_without_a_slot_are_unknown)
+{
+	struct xw_block b = INSN(0x1000, "\xa4"); /* movsb; recorders until 2024 */
+
+	xw_reg(&b, RSI, 0x2000);
+	xw_reg(&b, RDI, 0x3000);
+	begin(b, 0, 0);
+	b = INSN(0x1001, "\x8a\x00");
+	xw_mem(&b, 0x3000, 0x1234, 0x1234);
+	xw_reg(&b, RAX, 0x3000);
+	add(&b);
+	nop(0x1003);
+	load();
+	ck_assert_str_eq(accesses(0), "r2000+1 w3000+1?");
+	ck_assert_str_eq(mem(0, 0x3000, 2), "..12");
+	ck_assert_str_eq(mem(1, 0x3000, 2), "3412");
+}
+END_TEST
+
+START_TEST(iterations_that_were_stepped_over_are_accesses_too)
+{
+	struct xw_block b = INSN(0x1000, "\xf3\xa4"); /* rep movsb */
+
+	xw_reg(&b, RCX, 4);
+	xw_reg(&b, RSI, 0x2000);
+	xw_reg(&b, RDI, 0x3000);
+	xw_mem(&b, 0x3000, 0x8877665544332211, 0x88776655ffffffff);
+	xw_mem(&b, 0x2000, 0xffffffff, 0xffffffff);
+	begin(b, 0, 0);
+	b = INSN(0x1002, "\xfd"); /* std */
+	xw_reg(&b, RCX, 0);
+	add(&b);
+	b = INSN(0x1003, "\xf3\xab"); /* rep stosl, downwards */
+	xw_reg(&b, RCX, 3);
+	xw_reg(&b, RDI, 0x4008);
+	xw_reg(&b, FLAGS, 0x400);
+	xw_mem(&b, 0x4008, 1, 2);
+	add(&b);
+	b = INSN(0x1005, "\x90");
+	xw_reg(&b, RCX, 0);
+	add(&b);
+	load();
+	ck_assert_str_eq(accesses(0), "r2000+1 w3000+1 w3001+3? r2001+3");
+	ck_assert_str_eq(accesses(2), "w4008+4 w4000+8?");
+	ck_assert_str_eq(mem(0, 0x3000, 8), "1122334455667788");
+}
+END_TEST
+
+START_TEST(what_others_wrote_is_no_access)
+{
+	struct xw_block b = INSN(0x1000, "\x88\x00");
+
+	xw_mem(&b, 0x2000, 0x1111, 0x3322);
+	begin(b, 0x2000, 0);
+	b = INSN(0x1002, "\x8a\x00");
+	xw_mem(&b, 0x2000, 0x4422, 0x4422);
+	add(&b);
+	nop(0x1004);
+	load();
+	ck_assert_str_eq(accesses(0), "w2000+1");
+	ck_assert_str_eq(mem(0, 0x2000, 2), "1111");
+	ck_assert_str_eq(mem(1, 0x2000, 2), "2244"); /* before the read that shows it */
+}
+END_TEST
+
+START_TEST(an_operand_may_reach_the_end_of_memory)
+{
+	struct xw_block b = INSN(0x1000, "\x88\x00");
+
+	xw_mem(&b, UINT64_MAX - 1, 0x3322, 0x3344);
+	begin(b, UINT64_MAX - 1, 0);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(mem(1, UINT64_MAX - 1, 2), "4433");
+	ck_assert_str_eq(mem(0, UINT64_MAX - 1, 2), "2233");
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- gaps */
+
+START_TEST(a_new_session_forgets_memory_and_other_threads)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00");
+
+	xw_mem(&b, 0x2000, 0x11, 0x11);
+	begin(b, 0x2000, 0);
+	b = INSN(0x5000, "\x90");
+	b.has_tid = b.is_flagged = true;
+	b.tid = 200;
+	add(&b);
+	b = INSN(0x1002, "\x90");
+	xw_reg(&b, RAX, 0x2000);
+	add_full(b, 100);
+	b = INSN(0x1003, "\x8a\x00");
+	xw_mem(&b, 0x2000, 0x22, 0x22);
+	add(&b);
+	nop(0x1005);
+	load();
+	ck_assert(!has_gap(0));
+	ck_assert(has_gap(1));
+	ck_assert_str_eq(mem(1, 0x2000, 1), "11");
+	ck_assert_str_eq(mem(2, 0x2000, 1), "22"); /* so it was since the session began */
+	ck_assert_uint_eq(reg_of(1, 1, "rax"), 0x2000);
+	ck_assert_uint_eq(reg_of(2, 1, "rax"), UNKNOWN);
+	ck_assert_uint_eq(reg(2, "rax"), 0x2000);
+}
+END_TEST
+
+START_TEST(a_page_of_a_session_is_no_gap)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00");
+	uint64_t pc = 0x1002;
+
+	xw_mem(&b, 0x2000, 0x11, 0x11);
+	begin(b, 0x2000, 0);
+	for (unsigned i = 1; i < 512; i++)
+		nop(pc++);
+	b = INSN(pc, "\x90");
+	xw_reg(&b, RAX, 0x2000);
+	add_full(b, 100);
+	nop(pc + 1);
+	load();
+	ck_assert_ptr_null(ts_world_next_event(&tl->world, TS_EV_GAP, 0));
+	ck_assert_str_eq(mem(513, 0x2000, 1), "11");
+}
+END_TEST
+
+START_TEST(a_call_that_was_stepped_over_keeps_memory)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00");
+
+	xw_mem(&b, 0x2000, 0x11, 0x11);
+	begin(b, 0x2000, 0x9000);
+	b = INSN(0x1002, "\xe8\x10\0\0\0");
+	xw_mem(&b, 0x8ff8, 0, 0x1007);
+	add(&b);
+	nop(0x1007);
+	b = INSN(0x1008, "\xff\xd0"); /* call *%rax */
+	add(&b);
+	nop(0x100a);
+	nop(0x100b);
+	load();
+	ck_assert(!has_gap(0));
+	ck_assert(has_gap(1));
+	ck_assert(!has_gap(2));
+	ck_assert(has_gap(3));
+	ck_assert_str_eq(mem(5, 0x2000, 1), "11");
+	ck_assert_str_eq(mem(2, 0x8ff8, 2), "0710");
+}
+END_TEST
+
+START_TEST(an_instruction_that_cannot_follow_is_a_gap)
+{
+	static const struct {
+		const char *bytes;
+		unsigned len;
+		uint64_t next;
+		bool is_gap;
+	} cases[] = {
+		{ "\x90", 1, 0x1001, false }, { "\x90", 1, 0x1000, true },   { "\x90", 1, 0x1002, true },
+		{ "\xeb\x10", 2, 0x1012, false }, { "\xeb\x10", 2, 0x1002, true }, { "\x74\x10", 2, 0x1012, false },
+		{ "\x74\x10", 2, 0x1002, false }, { "\x74\x10", 2, 0x1013, true }, { "\xc3", 1, 0x5000, false },
+		{ "\xf3\xaa", 2, 0x1000, false }, { "\xf3\xaa", 2, 0x1002, false }, { "\xf3\xaa", 2, 0x1003, true },
+		{ "\x0f\x05", 2, 0x7000, false }, { "\xff\xe0", 2, 0x7000, false }, { "\xe8\0\0\0\0", 5, 0x1005, false },
+		{ "\xe8\1\0\0\0", 5, 0x1007, true }, { "\x06", 1, 0x7000, false }, { "\x8e\xd0", 2, 0x1004, false },
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin(xw_insn(true, 0x1000, cases[i].bytes, cases[i].len), 0, 0x9000);
+		nop(cases[i].next);
+		nop(cases[i].next + 1);
+		load();
+		ck_assert_msg(has_gap(0) == cases[i].is_gap, "case %u", i);
+		teardown();
+		setup();
+	}
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- threads */
+
+static void switch_to(uint32_t tid, uint64_t pc, uint64_t rax, bool is_flagged)
+{
+	struct xw_block b = INSN(pc, "\x90");
+
+	b.has_tid = true;
+	b.is_flagged = is_flagged;
+	b.tid = tid;
+	xw_reg(&b, RAX, rax);
+	add(&b);
+}
+
+START_TEST(a_thread_that_waits_is_before_its_last_instruction)
+{
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	switch_to(100, 0x1001, 2, true);
+	switch_to(200, 0x5000, 3, true);
+	switch_to(200, 0x5001, 4, true);
+	switch_to(100, 0x1002, 5, true);
+	nop(0x1003);
+	load();
+	ck_assert_uint_eq(rec->n_threads, 2);
+	ck_assert_uint_eq(rec->threads[0].tid, 100);
+	ck_assert_uint_eq(rec->threads[1].tid, 200);
+	ck_assert_uint_eq(reg(1, "rax"), 2);
+	ck_assert_uint_eq(reg(2, "rax"), 3);
+	ck_assert_uint_eq(reg_of(3, 0, "rax"), 2);
+	ck_assert_uint_eq(reg_of(3, 0, "rip"), 0x1001);
+	ck_assert_uint_eq(reg(4, "rax"), 5);
+	ck_assert_uint_eq(reg_of(5, 1, "rax"), 4);
+	ck_assert_uint_eq(reg_of(5, 1, "rip"), 0x5001);
+	ck_assert_uint_eq(reg_of(1, 1, "rax"), UNKNOWN); /* it had not run */
+}
+END_TEST
+
+START_TEST(a_thread_id_without_its_flag_is_found)
+{
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	switch_to(100, 0x1001, 2, true);
+	switch_to(200, 0x5000, 3, false);
+	for (unsigned i = 1; i < 5; i++)
+		nop(0x5000 + i);
+	switch_to(200, 0x5005, 4, true);
+	switch_to(100, 0x1002, 5, false);
+	nop(0x1003);
+	nop(0x1004);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 10);
+	ck_assert_uint_eq(tl->damage.code, TS_OK);
+	ck_assert_uint_eq(rec->n_threads, 2);
+	ck_assert_uint_eq(rec->threads[ts_query_thread(q, 2)].tid, 200);
+	ck_assert_uint_eq(rec->threads[ts_query_thread(q, 8)].tid, 100);
+	ck_assert_uint_eq(rec->n_warnings, 1);
+	ck_assert_uint_eq(rec->warnings[0].count, 2);
+	ck_assert_ptr_nonnull(strstr(rec->warnings[0].text, "thread id"));
+}
+END_TEST
+
+START_TEST(it_is_found_behind_any_block)
+{
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	for (unsigned i = 1; i < 5; i++)
+		nop(0x1000 + i);
+	switch_to(200, 0x5000, 3, false); /* behind one without a flag */
+	for (unsigned i = 1; i < 6; i++)
+		nop(0x5000 + i);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 10);
+	ck_assert_uint_eq(rec->threads[ts_query_thread(q, 5)].tid, 200);
+}
+END_TEST
+
+START_TEST(threads_that_alternate_are_found)
+{
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	switch_to(100, 0x1001, 2, true);
+	for (unsigned i = 0; i < 20; i++) {
+		switch_to(i % 2 ? 100 : 200, 0x5000 + 2 * i, 3, false);
+		switch_to(i % 2 ? 100 : 200, 0x5001 + 2 * i, 3, true);
+	}
+	switch_to(300, 0x7000, 3, false);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 43); /* the last block is its thread's only one: a step */
+	ck_assert_uint_eq(rec->n_threads, 3);
+	ck_assert_uint_eq(rec->threads[ts_query_thread(q, 42)].tid, 300);
+	ck_assert_uint_eq(reg(42, "rax"), 3);
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- plugins */
+
+START_TEST(user_blocks_are_passed_over)
+{
+	static const uint8_t data[300] = { 0 };
+
+	xw_head(&file, true, NULL);
+	xw_user_block(&file, 0xff, data, 300);
+	add_full(INSN(0x1000, "\x90"), 100);
+	xw_user_block(&file, 0x81, data, 0);
+	nop(0x1001);
+	xw_user_block(&file, 0x80, data, 5);
+	xw_user_block(&file, 0x80, data, 7);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 1);
+	ck_assert_uint_eq(tl->damage.code, TS_OK);
+	ck_assert_uint_eq(rec->n_warnings, 0);
+}
+END_TEST
+
+static const char facts[] =
+	"{\"value0\": {\"supertrace.version\": 65536, \"exeBuf\": [77, 90, 144,\n 0], \"process.id\": 4242, \"process.handle\": 184467440737095516150,"
+	"\"threads\": [{\"id\": 200, \"name\": \"wor\\\"[1,2]ker\"}, {\"id\": 100, \"name\": \"\"}, {\"id\": \"x\"}, 7],"
+	"\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": 4, \"state\": 4096, \"dataValid\": true, \"data\": [1,2,3]},"
+	"{\"addr\": \"0x400000\", \"size\": \"8192\", \"protect\": 32, \"state\": 4096, \"data\": []},"
+	"{\"addr\": 65536, \"size\": 4096, \"protect\": 4, \"state\": 8192},"
+	"{\"addr\": 1e18, \"size\": 1e19, \"protect\": 4, \"state\": 4096}],"
+	"\"modules\": [{\"path\": \"C:\\\\dir\\\\prog.exe\", \"base\": 4194304, \"size\": 8192, \"isMainModule\": true},"
+	"{\"path\": \"C:\\\\Windows\\\\ntdll.dll\", \"base\": 2147418112, \"size\": 4096}, {\"base\": 1}, null]}}";
+
+START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
+{
+	const struct ts_region *regions[4];
+	const struct ts_loaded *m;
+	size_t at = 0;
+
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	switch_to(200, 0x5000, 3, true);
+	nop(0x5001);
+	xw_user_block(&file, 0x80, facts, sizeof(facts) - 1);
+	load();
+	ck_assert_uint_eq(rec->threads[0].pid, 4242);
+	ck_assert_str_eq(rec->threads[1].name, "wor\"[1,2]ker");
+	ck_assert_str_eq(rec->threads[0].name, "");
+	ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, regions, 4), 2);
+	ck_assert_uint_eq(regions[0]->first, 0x2000);
+	ck_assert_uint_eq(regions[0]->prot, TS_PROT_READ | TS_PROT_WRITE);
+	ck_assert_uint_eq(regions[1]->last, 0x401fff);
+	m = ts_world_next_module(&tl->world, 0, 0, &at);
+	ck_assert_str_eq(ts_world_text(&tl->world, m->file), "C:\\dir\\prog.exe");
+	m = ts_world_next_module(&tl->world, 0, 0, &at);
+	ck_assert_uint_eq(m->first, 0x7fff0000);
+	ck_assert_ptr_null(ts_world_next_module(&tl->world, 0, 0, &at));
+	ck_assert_uint_eq(rec->n_warnings, 0);
+}
+END_TEST
+
+START_TEST(a_last_block_that_is_no_json_is_ignored)
+{
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	nop(0x1001);
+	xw_user_block(&file, 0x80, "{\"threads\": }", 13);
+	load();
+	ck_assert_uint_eq(tl->n_steps, 1);
+	ck_assert_uint_eq(rec->n_warnings, 1);
+	ck_assert_ptr_nonnull(strstr(rec->warnings[0].text, "no JSON"));
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- decode points */
+
+/* Sessions, threads, damage, and a stretch without a block that holds all. */
+static void write_much(void)
+{
+	uint64_t pc = 0x1000;
+
+	begin(INSN(pc, "\x90"), 1, 0);
+	for (unsigned i = 1; i < 2600; i++) {
+		struct xw_block b = INSN(++pc, "\x90");
+
+		xw_reg(&b, RAX, i);
+		if (i % 97 == 0) {
+			switch_to(100 + i % 3, pc, i, true);
+		} else if (i % 101 == 0) {
+			switch_to(100 + i % 5, pc, i, false);
+		} else if (i % 7 == 0) {
+			b = INSN(pc, "\x88\x00");
+			xw_reg(&b, RAX, 0x2000 + i);
+			xw_mem(&b, 0x2000 + i, i, i + 1);
+			add(&b);
+			pc++;
+		} else if (i == 512 || i == 700 || i == 2500) {
+			add_full(b, 100);
+		} else if (i == 2450) {
+			ts_buf_puts(&file, "\x05 damage");
+		} else if (i % 131 == 0) {
+			pc = 0x1000 + i % 5;
+		} else {
+			add(&b);
+		}
+	}
+}
+
+static void compare_step(const struct ts_steps *a, uint32_t n, const struct ts_steps *b)
+{
+	const struct ts_step *x = &a->steps[n], *y = &b->steps[0];
+
+	if (x->pc != y->pc || x->thread != y->thread || x->n_effects != y->n_effects || x->insn_len != y->insn_len)
+		ck_abort_msg("step %u is another one", n);
+	for (uint32_t i = 0; i < x->n_effects; i++) {
+		const struct ts_effect *e = &a->effects[x->first + i], *f = &b->effects[i];
+		const uint8_t *p = ts_effect_data(a, e), *r = ts_effect_data(b, f);
+
+		if (e->kind != f->kind || e->addr != f->addr || e->len != f->len || e->is_hidden != f->is_hidden || !p != !r ||
+		    (p && memcmp(p, r, e->len)) || (e->kind == TS_FX_THREAD && e->item != f->item))
+			ck_abort_msg("step %u, effect %u is another one", n, i);
+	}
+}
+
+START_TEST(a_reader_goes_on_from_everywhere_as_from_the_start)
+{
+	struct ts_reader *one, *other;
+	struct ts_steps out;
+	struct ts_buf point;
+
+	write_much();
+	load();
+	ck_assert_uint_gt(steps.n_steps, 2400);
+	one = rec->ops->reader(rec, &err);
+	other = rec->ops->reader(rec, &err);
+	ts_steps_init(&out);
+	ts_buf_init(&point);
+	for (uint32_t i = 0; i < steps.n_steps; i++) {
+		ts_buf_reset(&point);
+		one->ops->save(one, &point);
+		ck_assert_msg(other->ops->resume(other, point.data, point.len, &err), "step %u: %s", i, err.text);
+		ts_steps_reset(&out);
+		ck_assert(other->ops->next(other, &out, &err) == TS_ITEM);
+		compare_step(&steps, i, &out);
+		if (other->end.pc != (i + 1 < steps.n_steps ? steps.steps[i + 1].pc : other->end.pc))
+			ck_abort_msg("step %u ends elsewhere", i);
+		ts_steps_reset(&out);
+		ck_assert(one->ops->next(one, &out, &err) == TS_ITEM);
+	}
+	ts_buf_fini(&point);
+	ts_steps_fini(&out);
+	ts_reader_close(one);
+	ts_reader_close(other);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
+		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
+		   code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
+		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is, an_access_has_its_operands_bytes_and_a_slot_shows_more,
+		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
+		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
+		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
+		   a_bit_number_moves_the_operand, an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
+		   iterations_that_were_stepped_over_are_accesses_too, what_others_wrote_is_no_access,
+		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,
+		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
+		   an_instruction_that_cannot_follow_is_a_gap, a_thread_that_waits_is_before_its_last_instruction,
+		   a_thread_id_without_its_flag_is_found, it_is_found_behind_any_block, threads_that_alternate_are_found,
+		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
+		   a_last_block_that_is_no_json_is_ignored, a_reader_goes_on_from_everywhere_as_from_the_start)

@@ -5,9 +5,11 @@
 #ifndef LOADERS_RVNBINTRACE_H
 #define LOADERS_RVNBINTRACE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/cursor.h"
 #include "src/reader.h"
@@ -157,6 +159,10 @@ static inline uint64_t rvn_le(const uint8_t *p, size_t len)
 {
 	uint64_t n = 0;
 
+	if (len == sizeof(n)) {
+		memcpy(&n, p, sizeof(n));
+		return le64toh(n);
+	}
 	while (len--)
 		n = n << 8 | p[len];
 	return n;

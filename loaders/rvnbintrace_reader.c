@@ -211,10 +211,16 @@ static inline uint8_t *kept_value(const struct rvn_reader *r, const struct rvn_r
 	return r->kept + reg->kept;
 }
 
-static void add_bytes(uint8_t *value, const uint8_t *operand, unsigned len)
+static inline void add(uint8_t *value, const uint8_t *operand, unsigned len)
 {
 	unsigned carry = 0;
 
+	if (len == sizeof(uint64_t)) {
+		uint64_t sum = htole64(rvn_le(value, len) + rvn_le(operand, len));
+
+		memcpy(value, &sum, sizeof(sum));
+		return;
+	}
 	for (unsigned i = 0; i < len; i++) {
 		carry += (unsigned)value[i] + operand[i];
 		value[i] = (uint8_t)carry;
@@ -232,7 +238,7 @@ static void operate(struct rvn_reader *r, const struct rvn_op *op)
 		memcpy(value, op->operand, reg->len);
 		break;
 	case RVN_ADD:
-		add_bytes(value, op->operand, reg->len);
+		add(value, op->operand, reg->len);
 		break;
 	case RVN_AND:
 		for (unsigned i = 0; i < reg->len; i++)

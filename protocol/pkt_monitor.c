@@ -66,6 +66,15 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 	return true;
 }
 
+/* What the step here is, if it is no instruction. */
+static void put_interrupt(const struct rsp_session *s, struct ts_buf *out)
+{
+	const struct ts_happening *h = ts_world_next_event(&s->sh->tl->world, TS_EV_INTERRUPT, s->pos);
+
+	if (h && h->step == s->pos)
+		ts_buf_printf(out, "interrupt%s%s\n", *h->event.text ? ": " : "", h->event.text);
+}
+
 static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	uint64_t n_steps = s->sh->tl->n_steps;
@@ -76,7 +85,10 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 		      share / 100, share % 100);
 	put_thread(s, s->thread, out);
 	ts_buf_puts(out, ", ");
-	return put_pc(s, out);
+	if (!put_pc(s, out))
+		return false;
+	put_interrupt(s, out);
+	return true;
 }
 
 /* Take a number in decimal; false if there is none or it is too large. */
@@ -145,11 +157,54 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 	return false;
 }
 
+static const char *const event_names[TS_N_EVENT_KINDS] = {
+	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
+	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
+	[TS_EV_THREAD_END] = "thread-end",
+};
+
+/* The position before the next or previous event that @arg names.  False with a sentence if there is none. */
+static bool find_event(const struct rsp_session *s, const char *arg, bool is_reverse, uint64_t *pos, struct ts_buf *out)
+{
+	const struct ts_world *w = &s->sh->tl->world;
+	const struct ts_happening *h = NULL;
+	unsigned kind = 0;
+
+	while (kind < TS_N_EVENT_KINDS && strcmp(arg, event_names[kind]))
+		kind++;
+	if (kind == TS_N_EVENT_KINDS) {
+		ts_buf_puts(out, "the kinds of events are");
+		for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
+			ts_buf_printf(out, "%s %s", i ? "," : "", event_names[i]);
+		return false;
+	}
+	if (!is_reverse)
+		h = ts_world_next_event(w, (enum ts_event_kind)kind, s->pos + 1);
+	else if (s->pos)
+		h = ts_world_prev_event(w, (enum ts_event_kind)kind, s->pos - 1);
+	if (h)
+		*pos = h->step;
+	else
+		ts_buf_printf(out, "there is no %s %s position %" PRIu64, arg, is_reverse ? "before" : "after", s->pos);
+	return h != NULL;
+}
+
+static bool find_position(const struct rsp_session *s, const char *arg, uint64_t *pos, struct ts_buf *out)
+{
+	static const char next[] = "next-", previous[] = "previous-";
+
+	if (!strncmp(arg, next, sizeof(next) - 1))
+		return find_event(s, arg + sizeof(next) - 1, false, pos, out);
+	if (!strncmp(arg, previous, sizeof(previous) - 1))
+		return find_event(s, arg + sizeof(previous) - 1, true, pos, out);
+	return parse_position(arg, s->sh->tl->n_steps, pos, out);
+}
+
 static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	uint64_t pos;
 
-	if (!parse_position(arg, s->sh->tl->n_steps, &pos, out))
+	if (!find_position(s, arg, &pos, out))
 		return false;
 	rsp_session_go(s, pos);
 	return run_when(s, "", out);
@@ -270,7 +325,7 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 static const struct command commands[] = {
 	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
 	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over", rsp_machine_run_filter },
-	{ "goto", "K|P%|begin|end", "move to a position; gdb shows it after its next stop", run_goto },
+	{ "goto", "K|P%|begin|end", "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
 	{ "maps", "", "the regions of memory at this position", run_maps },

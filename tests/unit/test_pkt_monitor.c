@@ -81,6 +81,32 @@ START_TEST(goto_moves_to_positions_and_shares_and_ends)
 }
 END_TEST
 
+START_TEST(goto_finds_events_in_both_directions)
+{
+	static const struct {
+		const char *command;
+		uint64_t from, pos;
+	} moves[] = {
+		{ "goto next-syscall", 0, 6 },	   { "goto next-syscall", 5, 6 },
+		{ "goto previous-syscall", 10, 6 }, { "goto previous-syscall", 7, 6 },
+		{ "goto next-thread-end", 3, 5 },   { "goto previous-thread-end", 9, 5 },
+	};
+
+	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+		rsp_session_go(&fake.session, moves[i].from);
+		monitor(moves[i].command);
+		ck_assert_msg(fake.session.pos == moves[i].pos, "%s: %d", moves[i].command, (int)fake.session.pos);
+	}
+	rsp_session_go(&fake.session, 6);
+	ck_assert_str_eq(monitor_fails("goto next-syscall"), "there is no syscall after position 6\n");
+	ck_assert_str_eq(monitor_fails("goto previous-syscall"), "there is no syscall before position 6\n");
+	rsp_session_go(&fake.session, 0);
+	ck_assert_str_eq(monitor_fails("goto previous-gap"), "there is no gap before position 0\n");
+	ck_assert_ptr_nonnull(strstr(monitor_fails("goto next-breakpoint"), "syscall, signal, fault"));
+	ck_assert_uint_eq(fake.session.pos, 0);
+}
+END_TEST
+
 START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 {
 	static const char *const commands[] = {
@@ -254,6 +280,7 @@ END_TEST
 FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
 	   when_says_position_thread_and_pc_as_gdb_does,
 	   a_pc_that_nobody_knows_is_said_to_be_unknown, goto_moves_to_positions_and_shares_and_ends,
+	   goto_finds_events_in_both_directions,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,

@@ -32,6 +32,7 @@ bool rsp_condition_holds(const struct rsp_session *s, const struct ts_found *fou
 		return true;
 	rsp_sight_init(&sight, s->sh->q, found->pos, found->thread, s->scratch);
 	sight.is_physical = s->is_physical;
+	sight.view = s->view ? &s->view->regs : NULL;
 	rsp_sight_env(&sight, &env);
 	return holds(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env) ||
 	       holds(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env);

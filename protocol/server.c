@@ -447,6 +447,10 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
 		return false;
+	if (opt->arch && !rsp_shared_force_arch(&sv.shared, opt->arch, err)) {
+		rsp_shared_fini(&sv.shared);
+		return false;
+	}
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;

@@ -82,8 +82,10 @@ define goto
   tracestub-look
   if $_tracestub == 2 && $argc == 1
     monitor goto $arg0
-    if $trace_frame != -1
-      pipe tfind none | grep -q .
+    if !$_isvoid($trace_frame)
+      if $trace_frame != -1
+        pipe tfind none | grep -q .
+      end
     end
     monitor announce
     stepi

@@ -21,7 +21,6 @@ static const struct ts_arch *const all[] = {
 	&ts_arch_aarch64,  &ts_arch_aarch64_be, &ts_arch_mips,	  &ts_arch_mipsel,  &ts_arch_mips64,
 	&ts_arch_mips64el, &ts_arch_sparc,	&ts_arch_sparc64, &ts_arch_m68k,    &ts_arch_ppc,
 	&ts_arch_ppc64,	   &ts_arch_ppc64le,	&ts_arch_riscv32, &ts_arch_riscv64,
-	&ts_arch_s390,	   &ts_arch_s390x,
 };
 
 /* Other names; gdb's own are known from the tables. */
@@ -321,6 +320,13 @@ void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_
 		bytes[arch->is_big_endian ? len - 1 - i : i] = (uint8_t)val;
 		val >>= 8;
 	}
+}
+
+uint64_t ts_arch_wide_addr(const struct ts_arch *arch, uint64_t addr)
+{
+	uint64_t sign = UINT64_C(1) << (arch->addr_bits - 1);
+
+	return arch->has_signed_addrs ? (addr ^ sign) - sign : addr;
 }
 
 uint64_t ts_arch_addr_mask(const struct ts_arch *arch)

@@ -89,6 +89,7 @@ struct ts_arch {
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
 	bool is_trap_early;   /* a watchpoint stops the processor before the access: debuggers then step over it */
 	bool has_thumb;	      /* two instruction sets; gdb reads of the flags which one, and does not get far without */
+	bool has_signed_addrs; /* gdb takes the top bit of an address for a sign */
 	bool has_delay_slots; /* a processor that stops in the slot behind a taken branch says that it is at the branch */
 	const struct ts_feature_def *features;
 	unsigned n_features; /* at most 32: a feature set is a bit mask */
@@ -206,6 +207,9 @@ int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum);
  */
 uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t len);
 void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_t val);
+
+/* An address as gdb has it in 64 bits, where it does not look at the architecture's own width: in trace frames. */
+uint64_t ts_arch_wide_addr(const struct ts_arch *arch, uint64_t addr);
 
 /* The bits of an address that count: all ones of the address width. */
 uint64_t ts_arch_addr_mask(const struct ts_arch *arch);

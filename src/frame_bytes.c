@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paging.h"
-
 /* The longest 'M' block. */
 #define MAX_BLOCK 65535u
 
@@ -60,7 +58,7 @@ static void put_known(struct writer *w, uint64_t addr, const uint8_t *data, cons
 		if (!known[i])
 			continue;
 		ts_buf_putc(w->out, 'M');
-		put(w, addr + i, 8);
+		put(w, ts_arch_wide_addr(w->arch, addr + i), 8);
 		put(w, n, 2);
 		ts_buf_put(w->out, data + i, n);
 	}
@@ -74,7 +72,7 @@ static bool put_range(struct writer *w, struct ts_range range)
 
 	for (uint64_t i = 0, n; done && i < range.len; i += n) {
 		n = range.len - i < MAX_BLOCK ? range.len - i : MAX_BLOCK;
-		done = ts_virtual_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n, w->err);
+		done = ts_query_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n, w->err);
 		if (done)
 			put_known(w, range.addr + i, bytes, bytes + n, (size_t)n);
 	}

@@ -280,7 +280,7 @@ START_TEST(a_g_packet_is_as_long_as_gdbs)
 		{ "mips64", 576, 576 },	    { "mips64el", 576, 576 }, { "sparc", 288, 288 },
 		{ "sparc64", 560, 560 },    { "m68k", 72, 180 },      { "ppc", 152, 1196 },
 		{ "ppc64", 296, 1348 },	    { "ppc64le", 296, 1348 }, { "riscv32", 392, 392 },
-		{ "riscv64", 524, 524 },    { "s390", 268, 268 },     { "s390x", 340, 340 },
+		{ "riscv64", 524, 524 },
 	};
 	unsigned n;
 
@@ -382,6 +382,15 @@ START_TEST(an_address_mask_is_as_wide_as_an_address)
 }
 END_TEST
 
+START_TEST(gdb_widens_addresses_of_mips_with_their_sign)
+{
+	ck_assert_uint_eq(ts_arch_wide_addr(ts_arch_find("mips"), 0xbffffe38), UINT64_C(0xffffffffbffffe38));
+	ck_assert_uint_eq(ts_arch_wide_addr(ts_arch_find("mipsel"), 0x7ffffe38), 0x7ffffe38);
+	ck_assert_uint_eq(ts_arch_wide_addr(ts_arch_find("arm"), 0xbffffe38), 0xbffffe38);
+	ck_assert_uint_eq(ts_arch_wide_addr(ts_arch_find("mips64"), UINT64_MAX - 1), UINT64_MAX - 1);
+}
+END_TEST
+
 START_TEST(linux_on_x86_needs_the_feature_of_orig_rax)
 {
 	const struct ts_arch *x86_64 = ts_arch_find("x86_64"), *i386 = ts_arch_find("i386");
@@ -409,4 +418,5 @@ UNIT_SUITE("arch", registers_are_packed_in_ascending_order, each_register_is_fou
 	   a_g_packet_is_as_long_as_gdbs, a_feature_that_needs_another_brings_it,
 	   names_aliases_and_gdbs_names_find_an_architecture,
 	   the_other_byte_order_is_found_where_there_is_one, numbers_are_read_and_written_in_the_byte_order,
-	   an_address_mask_is_as_wide_as_an_address, linux_on_x86_needs_the_feature_of_orig_rax, an_empty_set_may_be_given_back)
+	   an_address_mask_is_as_wide_as_an_address,
+		   gdb_widens_addresses_of_mips_with_their_sign, linux_on_x86_needs_the_feature_of_orig_rax, an_empty_set_may_be_given_back)

@@ -21,13 +21,18 @@
  */
 #include "tfile.h"
 
+#include <elf.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loader.h"
+#include "src/elf.h"
 #include "src/tdesc.h"
+
+/* More of a program's segment is not looked at. */
+#define MAX_SEGMENT (UINT64_C(64) << 20)
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 {
@@ -158,6 +163,43 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 	return tfile_sort_frames(t, err) && check_reg_len(t, err);
 }
 
+/* What a segment of the program holds that the program cannot write. */
+static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load, struct ts_error *err)
+{
+	struct ts_steps *out = &t->base.initial;
+	uint64_t len = load->file_len < MAX_SEGMENT ? load->file_len : MAX_SEGMENT;
+	uint8_t *bytes = len && !(load->prot & TS_PROT_WRITE) ? malloc((size_t)len) : NULL;
+	bool done = !bytes || ts_source_read_all(src, load->file_off, bytes, (size_t)len, err);
+	struct ts_map *m = bytes && done ? ts_steps_map(out, load->addr, len, "exe", 3, NULL, 0) : NULL;
+	struct ts_effect *e = m ? ts_steps_value(out, TS_FX_WRITE, load->addr, bytes, (uint32_t)len) : NULL;
+
+	if (e) {
+		m->prot = load->prot;
+		e->is_hidden = true;
+	}
+	free(bytes);
+	return done;
+}
+
+/* As gdb does: the program's own bytes where it cannot have changed them.  One that was moved says nothing. */
+static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
+{
+	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
+	struct ts_elf elf = { 0 };
+	struct ts_error odd;
+	bool done = !path || src;
+
+	ts_error_reset(&odd);
+	if (src && ts_elf_init(&elf, src, &odd)) {
+		for (size_t i = 0; done && elf.type == ET_EXEC && i < elf.n_loads; i++)
+			done = put_segment(t, src, &elf.loads[i], err);
+		ts_elf_fini(&elf);
+	}
+	t->n_program = t->base.initial.n_effects;
+	ts_source_close(src);
+	return done;
+}
+
 /* Position 0. */
 static bool put_first_frame(struct tfile *t, struct ts_error *err)
 {
@@ -183,7 +225,7 @@ static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts
 	tfile_init_frames(t);
 	t->base.tracing = &t->tracing;
 	t->base.frames = &t->frames;
-	return put_first_frame(t, err);
+	return put_program(t, opt->exec, err) && put_first_frame(t, err);
 }
 
 static void close_recording(struct ts_recording *rec)

@@ -58,6 +58,7 @@ struct tfile {
 	struct ts_error damage;       /* why the last frame is the last; TS_OK when the file ends as it should */
 	uint64_t n_warned;            /* frames whose oddities were noted */
 	struct tfile_frame *scratch;  /* owned; for frames.get */
+	uint32_t n_program;           /* the first effects of base.initial: what the program has where it does not write */
 };
 
 /* Memory out of a frame; data is borrowed from the frame's bytes. */

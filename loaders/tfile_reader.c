@@ -3,7 +3,7 @@
  * A trace file as steps: from each frame to the next.
  *
  * Position k is what frame k collected, and nothing else: between two frames anything may have happened, so that what the next
- * one does not show again is unknown there.
+ * one does not show again is unknown there, but for the parts of the program that it cannot write.
  */
 #include "tfile.h"
 
@@ -19,17 +19,30 @@ struct tfile_reader {
 	struct tfile_frame *there; /* the other */
 };
 
-/* Memory [first, last] is unknown from here on. */
-static void forget(struct ts_steps *out, uint64_t first, uint64_t last)
+/* Memory [first, last] is unknown from here on, where it is not the program's. */
+static void forget(const struct tfile *t, uint64_t first, uint64_t last, struct ts_steps *out)
 {
+	const struct ts_steps *program = &t->base.initial;
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_WRITE, first, last - first + 1);
 
 	if (e)
 		e->is_hidden = true;
+	for (uint32_t i = 0; i < t->n_program; i++) {
+		const struct ts_effect *p = &program->effects[i];
+		uint64_t from = p->addr > first ? p->addr : first;
+		uint64_t to = p->addr + (p->len - 1) < last ? p->addr + (p->len - 1) : last;
+
+		if (p->kind != TS_FX_WRITE || from > to)
+			continue;
+		e = ts_steps_value(out, TS_FX_WRITE, from, ts_effect_data(program, p) + (from - p->addr), (uint32_t)(to - from + 1));
+		if (e)
+			e->is_hidden = true;
+	}
 }
 
 /* Forget what is in @from and not in @to; both without overlap, by address. */
-static void forget_difference(const struct tfile_frame *from, const struct tfile_frame *to, struct ts_steps *out)
+static void forget_difference(const struct tfile *t, const struct tfile_frame *from, const struct tfile_frame *to,
+			      struct ts_steps *out)
 {
 	size_t j = 0;
 
@@ -43,12 +56,12 @@ static void forget_difference(const struct tfile_frame *from, const struct tfile
 			uint64_t to_last = to->covered[k].addr + (to->covered[k].len - 1);
 
 			if (to->covered[k].addr > first)
-				forget(out, first, to->covered[k].addr - 1);
+				forget(t, first, to->covered[k].addr - 1, out);
 			is_over = to_last >= last;
 			first = to_last + 1;
 		}
 		if (!is_over)
-			forget(out, first, last);
+			forget(t, first, last, out);
 	}
 }
 
@@ -56,7 +69,7 @@ void tfile_put_change(const struct tfile *t, const struct tfile_frame *from, con
 		      struct ts_steps *out)
 {
 	if (from)
-		forget_difference(from, to, out);
+		forget_difference(t, from, to, out);
 	for (size_t i = to->n_memory; i-- > 0;) { /* of several blocks over one address the first counts */
 		const struct tfile_memory *m = &to->memory[i];
 		struct ts_effect *e;

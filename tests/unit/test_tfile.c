@@ -34,7 +34,7 @@ static struct ts_timeline *tl;
 static struct ts_query *q;
 static struct ts_frame frame;
 static struct ts_error err;
-static const char *arch_option;
+static const char *arch_option, *exec_option;
 
 static void setup(void)
 {
@@ -46,7 +46,7 @@ static void setup(void)
 	rec = NULL;
 	tl = NULL;
 	q = NULL;
-	arch_option = NULL;
+	arch_option = exec_option = NULL;
 }
 
 static void close_all(void)
@@ -132,7 +132,7 @@ static void finish(void)
 
 static bool open_file(void)
 {
-	const struct ts_loader_options opt = { .arch = arch_option };
+	const struct ts_loader_options opt = { .arch = arch_option, .exec = exec_option };
 	const struct ts_loader *loader = ts_loader_find("tfile");
 
 	ck_assert(ts_buf_ok(&f));
@@ -465,6 +465,24 @@ START_TEST(a_decimal_register_size_is_understood)
 	expect_warning("decimal");
 	ck_assert_str_eq(reg(0, "rip"), "3");
 	ck_assert_str_eq(bytes(0, 0x5000), "abc?????");
+}
+END_TEST
+
+START_TEST(what_the_program_cannot_write_is_known)
+{
+	exec_option = unit_data_path("tfile-samples/work");
+	head(HEAD_X64);
+	for (unsigned i = 0; i < 2; i++) {
+		begin(1);
+		mem(i ? 0x5000 : 0x40100e, "now");
+		end();
+	}
+	finish();
+	serve();
+	ck_assert_str_eq(bytes(0, 0x40100a), "\x8b\x55\xec\x89" "now\x01");
+	ck_assert_str_eq(bytes(1, 0x40100a), "\x8b\x55\xec\x89\xd0\x01\xc0\x01"); /* what objdump -s shows of it */
+	ck_assert_str_eq(bytes(1, 0x402010), "????????");
+	ck_assert_str_eq(bytes(0, 0x5000), "????????");
 }
 END_TEST
 
@@ -814,6 +832,7 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   one_frame_is_a_recording, big_endian_files_are_known_by_their_frames,
 		   the_same_processor_may_be_little_endian, without_description_the_processor_is_an_option,
 		   registers_beyond_the_block_are_unknown, a_decimal_register_size_is_understood,
+		   what_the_program_cannot_write_is_known,
 		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
 		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused, a_header_alone_is_refused,
 		   a_text_section_without_end_is_refused, a_register_size_that_lies_costs_only_the_blocks,

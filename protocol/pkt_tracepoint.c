@@ -17,9 +17,6 @@
 /* How long QTStart waits for the end of the run: gdb gives up at six seconds and takes no ^C before. */
 #define START_WAIT_NS INT64_C(1000000000)
 
-/* Frames have 16 bits for the number of their tracepoint, which gdb reads with a sign; 0 ends the frames of a file. */
-#define MAX_NUMBER 0x7fffu
-
 /* What a session may say about itself, and how many ranges never change. */
 #define MAX_NOTE     4096
 #define MAX_READONLY 4096
@@ -37,10 +34,8 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 		s->tracing.selected = TS_NO_FRAME;
 		s->tracing.collector = rsp_collector_new(s->sh->q);
 	}
-	if (s->tracing.collector) {
-		rsp_collector_set_view(s->tracing.collector, s->view ? &s->view->regs : NULL);
+	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);
-	}
 	rsp_reply_error_text(r, "no memory for tracepoints");
 	return NULL;
 }
@@ -96,11 +91,7 @@ static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done pkt_define(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_actions = rsp_args_accept(a, '-');
-	struct rsp_args ahead = *a;
-	uint32_t number = rsp_args_u32(&ahead);
 
-	if (!number || number > MAX_NUMBER)
-		return RSP_BAD;
 	if (a->left && a->p[a->left - 1] == '-')
 		a->left--;
 	return add_piece(s, a, r, is_actions ? TS_PIECE_PACKET_ACTIONS : TS_PIECE_DEFINE);
@@ -276,7 +267,7 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 	ts_error_reset(&err);
 	if (!rsp_tracing_start(s, &err))
 		return refuse(r, &err);
-	if (s->tracing.is_live)
+	if (s->tracing.mode == RSP_COLLECT_LIVE)
 		return RSP_OK;
 	s->tracing.is_awaited = true;
 	s->tracing.deadline = rsp_now_ns() + START_WAIT_NS;
@@ -398,17 +389,14 @@ static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, str
 	return next_var(s, r);
 }
 
-/* Hits of a tracepoint, and what its frames take; none of one that was not part of the run. */
+/* Hits of a tracepoint, and what its frames take. */
 static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(s), *a);
 
-	rsp_args_u32(a);
-	rsp_args_expect(a, ':');
-	rsp_args_u64(a);
-	if (!rsp_args_done(a))
+	if (!tp)
 		return RSP_BAD;
-	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp ? tp->n_hits : 0, tp ? tp->n_bytes : 0);
+	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp->n_hits, tp->n_bytes);
 	return RSP_REPLIED;
 }
 
@@ -416,7 +404,8 @@ static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a,
 static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint32_t number = rsp_args_u32(a);
-	const struct ts_tvar *def = ts_tracing_find_var(rsp_tracing_shown(s), number);
+	const struct ts_tracing *shown = rsp_tracing_shown(s);
+	const struct ts_tvar *def = ts_tracing_find_var(shown, number);
 	int64_t value = 0;
 	bool is_known;
 
@@ -426,7 +415,7 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 		is_known = ts_frame_value(&s->tracing.frame, number, &value);
 	else if (s->tracing.collector)
 		is_known = rsp_collector_var(s->tracing.collector, number, &value);
-	else if ((is_known = def != NULL))
+	else if ((is_known = def && shown != rsp_timeline(s)->rec->tracing)) /* what was left of a run that was saved, nobody knows */
 		value = def->initial;
 	if (is_known)
 		rsp_reply_printf(r, "V%" PRIx64, (uint64_t)value);

@@ -13,6 +13,9 @@
 /* How long a packet may look for a place in the bytes of all frames. */
 #define MAX_SEARCH_NS INT64_C(500000000)
 
+/* Regions of memory that are looked at. */
+#define MAX_REGIONS 256
+
 /* What is listed of one collected range. */
 #define MAX_LISTED (UINT32_C(1) << 20)
 
@@ -295,6 +298,22 @@ static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
 	return false;
 }
 
+/* In a run that was saved so is memory that the program cannot write: gdb says of those of its own runs alone what does not change. */
+static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len, const uint8_t *all, uint8_t *known)
+{
+	const struct ts_region *regions[MAX_REGIONS];
+	size_t n = ts_world_regions(&rsp_timeline(s)->world, process, s->tracing.frame.pos, regions, MAX_REGIONS);
+
+	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
+		const struct ts_region *r = regions[i];
+
+		if (!r->prot || r->prot & TS_PROT_WRITE)
+			continue;
+		for (size_t j = 0; j < len; j++)
+			known[j] |= all[j] && addr + j >= r->first && addr + j <= r->last;
+	}
+}
+
 bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known, struct ts_error *err)
 {
 	const struct ts_frame *f = &s->tracing.frame;
@@ -305,12 +324,15 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 		return false;
 	if (f->is_whole)
 		return true;
-	all = s->tracing.n_readonly ? malloc(len + 1) : NULL;
-	if (all)
-		memcpy(all, known, len);
+	all = malloc(len + 1);
+	if (!all)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame's memory");
+	memcpy(all, known, len);
 	ts_frame_mask(f, addr, len, known);
-	for (size_t i = 0; all && i < len; i++)
+	for (size_t i = 0; i < len; i++)
 		known[i] |= all[i] && is_readonly(&s->tracing, addr + i);
+	if (!s->tracing.collector)
+		add_fixed(s, process, addr, len, all, known);
 	free(all);
 	return true;
 }
@@ -330,7 +352,8 @@ static void put_known(const struct rsp_session *s, const struct ts_range *range,
 		for (n = 1; i + n < len && known[i + n] == known[i];)
 			n++;
 		if (known[i])
-			ts_buf_printf(out, "<memory start=\"0x%" PRIx64 "\" length=\"0x%zx\"/>\n", range->addr + i, n);
+			ts_buf_printf(out, "<memory start=\"0x%" PRIx64 "\" length=\"0x%zx\"/>\n",
+				      ts_arch_wide_addr(rsp_regset(s)->arch, range->addr + i), n);
 	}
 	free(bytes);
 }
@@ -398,8 +421,7 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
-	t->is_live = t->mode == RSP_COLLECT_LIVE;
-	if (!t->is_live)
+	if (t->mode == RSP_COLLECT_ALL_AT_ONCE)
 		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
 	return true;
 }
@@ -408,7 +430,7 @@ bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_fo
 {
 	struct rsp_tracing *t = &s->tracing;
 
-	if (!t->collector || !t->is_live || found->pos <= from ||
+	if (!t->collector || t->mode != RSP_COLLECT_LIVE || found->pos <= from ||
 	    !rsp_collector_tracing(t->collector)->status.is_running)
 		return false;
 	rsp_collector_span(t->collector, from + 1, found->pos);
@@ -422,7 +444,7 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;
-	if (!t->is_live)
+	if (t->mode == RSP_COLLECT_ALL_AT_ONCE)
 		rsp_collector_stop(t->collector);
 	return true;
 }

@@ -35,7 +35,7 @@ define tracestub-refuse
     echo The target is not tracestub: it has no positions.\n
   end
   if $_tracestub == 2
-    echo goto wants one position: K, P%, begin or end\n
+    echo goto wants one position: K, P%, begin, end or frame\n
   end
 end
 document tracestub-refuse
@@ -82,6 +82,11 @@ define goto
   tracestub-look
   if $_tracestub == 2 && $argc == 1
     monitor goto $arg0
+    if !$_isvoid($trace_frame)
+      if $trace_frame != -1
+        pipe tfind none | grep -q .
+      end
+    end
     monitor announce
     stepi
     tracestub-refresh
@@ -90,11 +95,12 @@ define goto
   end
 end
 document goto
-Go to a position of the recording: goto K|P%|begin|end
+Go to a position of the recording: goto K|P%|begin|end|frame
   goto 1234    the state before instruction 1234
   goto 50%     the middle
   goto begin   position 0
   goto end     the state after the last instruction
+  goto frame   that of the trace frame which tfind selected
 Breakpoints on the way do not stop it. 'when' says where you are.
 end
 
@@ -106,7 +112,7 @@ class TracestubRefuse(gdb.Command):
 
     REASONS = ("Not connected: \"tracestub gdb TRACE\" or \"target remote\" comes first.",
                "The target is not tracestub: it has no positions.",
-               "goto wants one position: K, P%, begin or end")
+               "goto wants one position: K, P%, begin, end or frame")
 
     def invoke(self, argument, from_tty):
         raise gdb.GdbError(self.REASONS[int(gdb.convenience_variable("_tracestub"))])

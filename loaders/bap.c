@@ -314,6 +314,8 @@ static void tell_system(struct bap *rec)
 {
 	const char *path = rec->base.exec_path;
 
+	if (rec->arch == BAP_ARCH_X86 && rec->machine == BAP_I8086)
+		return; /* of 16 bits there is none that gdb knows */
 	if (path && isalpha((unsigned char)path[0]) && path[1] == ':') {
 		rec->base.osabi = "Windows";
 		snprintf(rec->base.os, sizeof(rec->base.os), "windows");
@@ -353,6 +355,8 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 	ts_regset_fini(&rec->base.regs);
 	if (!done || !ts_regset_init(&rec->base.regs, arch, features | wanted_features(rec, arch), err))
 		return false;
+	if (bap_arch_gdb_name(rec->arch, rec->machine))
+		rec->base.regs.gdb_name = bap_arch_gdb_name(rec->arch, rec->machine);
 	bap_names_init(&rec->names, &rec->base.regs, rec->recorder == BAP_SNAPSHOT);
 	if (arch->is_big_endian) {
 		rec->is_mem_reversed = rec->recorder == BAP_SNAPSHOT || rec->recorder == BAP_OLD_TRACEWRAP;

@@ -20,9 +20,14 @@ enum {
 	BAP_ARCH_MIPS = 8,
 	BAP_ARCH_X86 = 9,
 	BAP_ARCH_POWERPC = 23,
+	BAP_ARCH_RS6000 = 24,
 	BAP_ARCH_ARM = 35,
+	BAP_ARCH_S390 = 66,
 	BAP_ARCH_AARCH64 = 78,
 };
+
+/* A machine of x86. */
+#define BAP_I8086 2
 
 enum bap_slot_kind {
 	BAP_SLOT_NONE,	/* no such name */
@@ -74,6 +79,12 @@ const char *bap_arch_name(uint64_t number);
  * one.
  */
 const struct ts_arch *bap_arch_model(uint64_t number, uint64_t machine, bool *is_order_open);
+
+/*
+ * What gdb calls the machine, where it knows it better than the model, whose set of registers it shares;
+ * NULL: as the model does.
+ */
+const char *bap_arch_gdb_name(uint64_t number, uint64_t machine);
 
 /*
  * Learn all names of registers for a set; @is_snapshot: the recorder's program counter and x86 flags are

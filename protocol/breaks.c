@@ -11,17 +11,23 @@ void rsp_breaks_init(struct rsp_breaks *b)
 	*b = (struct rsp_breaks){ 0 };
 }
 
-static void free_conditions(struct rsp_ax **conditions, size_t n)
+static void free_code(struct rsp_ax **code, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		rsp_ax_free(conditions[i]);
-	free(conditions);
+		rsp_ax_free(code[i]);
+	free(code);
+}
+
+static void free_break(struct rsp_break *item)
+{
+	free_code(item->conditions, item->n_conditions);
+	free_code(item->commands, item->n_commands);
 }
 
 void rsp_breaks_fini(struct rsp_breaks *b)
 {
 	for (size_t i = 0; i < b->n_items; i++)
-		free_conditions(b->items[i].conditions, b->items[i].n_conditions);
+		free_break(&b->items[i]);
 	free(b->items);
 	free(b->places);
 	free(b->watches);
@@ -71,16 +77,30 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 	struct rsp_break *item = find(b, kind, at);
 
 	if (item) {
-		free_conditions(item->conditions, item->n_conditions);
+		free_break(item);
 	} else if (b->n_items == RSP_MAX_BREAKS || (b->n_items == b->cap_items && !grow(b))) {
-		free_conditions(conditions, n_conditions);
+		free_code(conditions, n_conditions);
 		return false;
 	} else {
 		b->places[b->n_items] = at;
 		item = &b->items[b->n_items++];
 	}
-	*item = (struct rsp_break){ at, kind, conditions, n_conditions };
+	*item = (struct rsp_break){ .at = at, .kind = kind, .conditions = conditions, .n_conditions = n_conditions };
 	return true;
+}
+
+void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **commands,
+			     size_t n_commands)
+{
+	struct rsp_break *item = find(b, kind, at);
+
+	if (!item) {
+		free_code(commands, n_commands);
+		return;
+	}
+	free_code(item->commands, item->n_commands);
+	item->commands = commands;
+	item->n_commands = n_commands;
 }
 
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at)
@@ -89,7 +109,7 @@ void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 
 	if (!item)
 		return;
-	free_conditions(item->conditions, item->n_conditions);
+	free_break(item);
 	*item = b->items[--b->n_items];
 	b->places[item - b->items] = b->places[b->n_items];
 }

@@ -46,6 +46,7 @@ struct var {
 struct rsp_collector {
 	struct rsp_frame_store store;
 	struct ts_query *q; /* borrowed */
+	const struct ts_regview *view; /* borrowed; NULL: registers as recorded */
 	struct ts_tracing tracing;
 	struct point *points; /* owned; empty before the first run */
 	size_t n_points;
@@ -75,6 +76,11 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 		return c;
 	rsp_collector_free(c);
 	return NULL;
+}
+
+void rsp_collector_set_view(struct rsp_collector *c, const struct ts_regview *view)
+{
+	c->view = view;
 }
 
 static void free_points(struct rsp_collector *c)
@@ -366,6 +372,7 @@ static uint32_t share_of_budget(const struct point *p)
 static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread, struct rsp_ax_env *env)
 {
 	rsp_sight_init(&look->sight, c->q, c->pos, thread, c->room);
+	look->sight.view = c->view;
 	rsp_sight_env(&look->sight, env);
 	look->c = c;
 	env->budget = share_of_budget(p);

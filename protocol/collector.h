@@ -15,6 +15,7 @@
 
 #include "src/frames.h"
 #include "src/query.h"
+#include "src/regview.h"
 #include "src/tracepoint.h"
 
 /* The builtin variable that every target has: the position, which is a recording's time. */
@@ -25,6 +26,9 @@ struct rsp_collector;
 /* Nothing defined, nothing collected; @q is borrowed.  NULL: no memory. */
 struct rsp_collector *rsp_collector_new(struct ts_query *q);
 void rsp_collector_free(struct rsp_collector *c);
+
+/* Expressions count registers as @view does (borrowed; NULL: as recorded, as at first). */
+void rsp_collector_set_view(struct rsp_collector *c, const struct ts_regview *view);
 
 /*
  * What is to be collected where; the caller fills it before the run starts.  While it runs and afterwards it tells what became of

@@ -3,7 +3,7 @@
  * Breakpoints and watchpoints: Z0..Z4 and z0..z4.
  *
  * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked when it comes and
- * evaluated at each hit, here; breakpoint commands (dynamic printf) are not claimed yet.
+ * evaluated at each hit, here; so are commands, which print (dynamic printf).
  */
 #include <stdlib.h>
 
@@ -36,47 +36,90 @@ static struct ts_break break_at(const struct rsp_session *s, const struct place 
 	return (struct ts_break){ rsp_process(s), p->addr };
 }
 
-/*
- * ";Xlen,code" as often as it comes, nothing else behind it; gdb leaves out the ';' from the second one on.  On success
- * *conditions is the caller's.
- *
- * Returns how many, -1 after a failure, which @r then tells or @a is bad.
- */
-static int parse_conditions(struct rsp_args *a, struct rsp_ax ***conditions, struct rsp_reply *r)
-{
-	struct rsp_ax **list = calloc(MAX_CONDITIONS, sizeof(struct rsp_ax *));
-	enum rsp_ax_error error = list ? RSP_AX_OK : RSP_AX_NO_MEMORY;
-	int n = 0;
+/* Expressions of one breakpoint. */
+struct code {
+	struct rsp_ax **items; /* owned */
+	size_t n;
+};
 
-	while (error == RSP_AX_OK && n < MAX_CONDITIONS &&
-	       (rsp_args_accept(a, ';') || (n && rsp_args_peek(a) == 'X'))) {
-		list[n] = rsp_ax_parse(a, &error);
-		n += list[n] != NULL;
+static void free_code(struct code *code)
+{
+	while (code->n)
+		rsp_ax_free(code->items[--code->n]);
+	free(code->items);
+	code->items = NULL;
+}
+
+/* Does an expression come next?  Takes the separator before it. */
+static bool has_code(struct rsp_args *a, bool has_separators, size_t n_before)
+{
+	struct rsp_args ahead = *a;
+
+	if (has_separators && rsp_args_accept_word(&ahead, ";X"))
+		return rsp_args_accept(a, ';');
+	return (n_before || !has_separators) && rsp_args_peek(a) == 'X';
+}
+
+/*
+ * "Xlen,code" as often as it comes, each behind a ';' where @has_separators; gdb leaves that out from the second one on.  On
+ * success *code is the caller's.
+ *
+ * Returns false after a failure, which @r then tells or @a is bad.
+ */
+static bool parse_code(struct rsp_args *a, bool has_separators, struct code *code, struct rsp_reply *r)
+{
+	enum rsp_ax_error error;
+
+	*code = (struct code){ calloc(MAX_CONDITIONS, sizeof(struct rsp_ax *)), 0 };
+	error = code->items ? RSP_AX_OK : RSP_AX_NO_MEMORY;
+	while (error == RSP_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
+		code->items[code->n] = rsp_ax_parse(a, &error);
+		code->n += code->items[code->n] != NULL;
 	}
-	if (error == RSP_AX_OK && rsp_args_done(a)) {
-		*conditions = list;
-		return n;
-	}
-	if (error != RSP_AX_OK && error != RSP_AX_SYNTAX)
-		rsp_reply_error_text(r, "condition: %s", rsp_ax_error_text(error));
+	if (error == RSP_AX_OK)
+		return true;
+	if (error != RSP_AX_SYNTAX)
+		rsp_reply_error_text(r, "breakpoint: %s", rsp_ax_error_text(error));
 	else
 		rsp_args_fail(a);
-	while (n > 0)
-		rsp_ax_free(list[--n]);
-	free(list);
-	return -1;
+	free_code(code);
+	return false;
+}
+
+/* Conditions, and then ";cmds:KEEP," and commands; they are not kept when the client has gone. */
+static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct code *commands, struct rsp_reply *r)
+{
+	*commands = (struct code){ 0 };
+	if (!parse_code(a, true, conditions, r))
+		return false;
+	if (rsp_args_accept_word(a, ";cmds:")) {
+		rsp_args_u32(a);
+		rsp_args_expect(a, ',');
+		if (!parse_code(a, false, commands, r)) {
+			free_code(conditions);
+			return false;
+		}
+	}
+	if (rsp_args_done(a))
+		return true;
+	free_code(conditions);
+	free_code(commands);
+	rsp_args_fail(a);
+	return false;
 }
 
 static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum rsp_break_kind kind)
 {
 	struct place p = parse_place(s, a);
-	struct rsp_ax **conditions;
-	int n = parse_conditions(a, &conditions, r);
+	struct code conditions, commands;
 
-	if (n < 0)
+	if (!parse_all_code(a, &conditions, &commands, r))
 		return a->is_bad ? RSP_BAD : RSP_REPLIED;
-	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions, (size_t)n))
+	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions.items, conditions.n)) {
+		rsp_breaks_set_commands(&s->breaks, kind, break_at(s, &p), commands.items, commands.n);
 		return RSP_OK;
+	}
+	free_code(&commands);
 	rsp_reply_error_text(r, "no room for another breakpoint");
 	return RSP_REPLIED;
 }
@@ -187,7 +230,7 @@ static const struct rsp_packet packets[] = {
 	{ "Z0", RSP_ARGS, pkt_Z0, .feature = "ConditionalBreakpoints+" },
 	{ "z0", RSP_ARGS, pkt_z0, .feature = "swbreak+" },
 	{ "Z1", RSP_ARGS, pkt_Z1, .feature = "hwbreak+" },
-	{ "z1", RSP_ARGS, pkt_z1, NULL },
+	{ "z1", RSP_ARGS, pkt_z1, .feature = "BreakpointCommands+" },
 	{ "Z2", RSP_ARGS, pkt_Z2, NULL },
 	{ "z2", RSP_ARGS, pkt_z2, NULL },
 	{ "Z3", RSP_ARGS, pkt_Z3, NULL },

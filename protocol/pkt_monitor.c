@@ -153,7 +153,7 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 			*pos = n_steps;
 		return true;
 	}
-	ts_buf_printf(out, "goto wants a position (0 to %" PRIu64 "), a percentage (0%% to 100%%), begin or end", n_steps);
+	ts_buf_printf(out, "goto wants a position (0 to %" PRIu64 "), a percentage (0%% to 100%%), begin, end, or frame", n_steps);
 	return false;
 }
 
@@ -189,6 +189,15 @@ static bool find_event(const struct rsp_session *s, const char *arg, bool is_rev
 	return h != NULL;
 }
 
+/* The position of the trace frame that the client looks at. */
+static bool find_frame(const struct rsp_session *s, uint64_t *pos, struct ts_buf *out)
+{
+	*pos = s->tracing.frame.pos;
+	if (!rsp_tracing_is_looking(&s->tracing))
+		ts_buf_puts(out, "no trace frame is selected");
+	return rsp_tracing_is_looking(&s->tracing);
+}
+
 static bool find_position(const struct rsp_session *s, const char *arg, uint64_t *pos, struct ts_buf *out)
 {
 	static const char next[] = "next-", previous[] = "previous-";
@@ -197,6 +206,8 @@ static bool find_position(const struct rsp_session *s, const char *arg, uint64_t
 		return find_event(s, arg + sizeof(next) - 1, false, pos, out);
 	if (!strncmp(arg, previous, sizeof(previous) - 1))
 		return find_event(s, arg + sizeof(previous) - 1, true, pos, out);
+	if (!strcmp(arg, "frame"))
+		return find_frame(s, pos, out);
 	return parse_position(arg, s->sh->tl->n_steps, pos, out);
 }
 
@@ -318,14 +329,38 @@ static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *o
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------------ collecting */
+
+/* What tstart does; the tracepoints stay the client's to define. */
+static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (!strcmp(arg, "live")) {
+		t->mode = RSP_COLLECT_LIVE;
+		ts_buf_puts(out, "tstart collects from here on, while you move forwards, until tstop\n");
+	} else if (!strcmp(arg, "all")) {
+		t->mode = RSP_COLLECT_ALL_AT_ONCE;
+		ts_buf_puts(out, "tstart collects over the whole recording at once\n");
+	} else if (!strcmp(arg, "none")) {
+		rsp_tracing_reset(t);
+		ts_buf_puts(out, "what was collected is gone: trace frame K is position K again\n");
+	} else {
+		ts_buf_puts(out, "collect wants live, all or none");
+		return false;
+	}
+	return true;
+}
+
 /* ----------------------------------------------------------------------------------------------- commands */
 
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
 static const struct command commands[] = {
 	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
+	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget", run_collect },
 	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over", rsp_machine_run_filter },
-	{ "goto", "K|P%|begin|end", "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
+	{ "goto", "K|P%|begin|end|frame", "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
 	{ "maps", "", "the regions of memory at this position", run_maps },
@@ -341,7 +376,7 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	(void)arg;
 	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		const struct command *c = &commands[i];
-		int width = (int)(20 - strlen(c->name));
+		int width = (int)(26 - strlen(c->name));
 
 		ts_buf_printf(out, "monitor %s %-*s %s\n", c->name, width, c->arg, c->help);
 	}

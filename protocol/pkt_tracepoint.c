@@ -17,6 +17,9 @@
 /* How long QTStart waits for the end of the run: gdb gives up at six seconds and takes no ^C before. */
 #define START_WAIT_NS INT64_C(1000000000)
 
+/* Frames have 16 bits for the number of their tracepoint, which gdb reads with a sign; 0 ends the frames of a file. */
+#define MAX_NUMBER 0x7fffu
+
 /* What a session may say about itself, and how many ranges never change. */
 #define MAX_NOTE     4096
 #define MAX_READONLY 4096
@@ -34,8 +37,10 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 		s->tracing.selected = TS_NO_FRAME;
 		s->tracing.collector = rsp_collector_new(s->sh->q);
 	}
-	if (s->tracing.collector)
+	if (s->tracing.collector) {
+		rsp_collector_set_view(s->tracing.collector, s->view ? &s->view->regs : NULL);
 		return rsp_collector_tracing(s->tracing.collector);
+	}
 	rsp_reply_error_text(r, "no memory for tracepoints");
 	return NULL;
 }
@@ -91,7 +96,11 @@ static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done pkt_define(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_actions = rsp_args_accept(a, '-');
+	struct rsp_args ahead = *a;
+	uint32_t number = rsp_args_u32(&ahead);
 
+	if (!number || number > MAX_NUMBER)
+		return RSP_BAD;
 	if (a->left && a->p[a->left - 1] == '-')
 		a->left--;
 	return add_piece(s, a, r, is_actions ? TS_PIECE_PACKET_ACTIONS : TS_PIECE_DEFINE);
@@ -267,7 +276,7 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 	ts_error_reset(&err);
 	if (!rsp_tracing_start(s, &err))
 		return refuse(r, &err);
-	if (s->tracing.mode == RSP_COLLECT_LIVE)
+	if (s->tracing.is_live)
 		return RSP_OK;
 	s->tracing.is_awaited = true;
 	s->tracing.deadline = rsp_now_ns() + START_WAIT_NS;
@@ -389,14 +398,17 @@ static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, str
 	return next_var(s, r);
 }
 
-/* Hits of a tracepoint, and what its frames take. */
+/* Hits of a tracepoint, and what its frames take; none of one that was not part of the run. */
 static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(s), *a);
 
-	if (!tp)
+	rsp_args_u32(a);
+	rsp_args_expect(a, ':');
+	rsp_args_u64(a);
+	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp->n_hits, tp->n_bytes);
+	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp ? tp->n_hits : 0, tp ? tp->n_bytes : 0);
 	return RSP_REPLIED;
 }
 

@@ -63,13 +63,14 @@ static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, s
 
 static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	const struct ts_buf *xml = s->view ? &s->view->target_xml : &s->sh->target_xml;
 	struct request q;
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
 	if (!is_annex(&q, "target.xml"))
 		return bad_annex(r);
-	return reply_piece(&q, s->sh->target_xml.data, s->sh->target_xml.len, r);
+	return reply_piece(&q, xml->data, xml->len, r);
 }
 
 /* A document of the session's position, called @name, that @write writes. */

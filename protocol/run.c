@@ -176,11 +176,14 @@ static enum ts_next find_syscall(struct rsp_session *s, struct ts_found *found, 
 static enum ts_next judge(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
 	struct rsp_run *run = &s->run;
+	bool holds = found->kind != TS_STOP_BREAK || rsp_condition_holds(s, found, run->is_reverse);
 	enum ts_next next;
 
-	if (found->kind == TS_STOP_BREAK && run->is_step && found->pos == run->target)
+	if (found->kind == TS_STOP_BREAK && run->is_step && found->pos == run->target) {
 		found->kind = TS_STOP_END; /* a step has arrived, wherever that is */
-	if (found->kind != TS_STOP_BREAK || rsp_condition_holds(s, found))
+		holds = true;
+	}
+	if (holds)
 		return TS_ITEM;
 	next = run->stops.has_syscalls ? find_syscall(s, found, err) : TS_END;
 	if (next == TS_END && !start_search(s, found->pos, err))

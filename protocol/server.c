@@ -172,15 +172,21 @@ static size_t handle_waiting(struct connection *c, size_t off)
 	return off + packet.len;
 }
 
-static bool has_packets(const struct connection *c, size_t off)
+/* A client that does not take what it gets gets no more. */
+static bool is_clogged(const struct connection *c)
 {
-	return off < c->waiting.len && !c->session.is_closing && c->frame.out.len <= MAX_UNSENT;
+	return c->frame.out.len > MAX_UNSENT;
 }
 
-/* Packets are answered in order: they wait for the end of a run, and for the client to take its replies. */
+static bool has_packets(const struct connection *c, size_t off)
+{
+	return off < c->waiting.len && !c->session.is_closing && !is_clogged(c);
+}
+
+/* Packets are answered in order: they wait for the end of a run, and for the client to take its replies and what a run prints. */
 static bool has_work(const struct connection *c)
 {
-	return rsp_session_is_running(&c->session) || has_packets(c, 0);
+	return (rsp_session_is_running(&c->session) && !is_clogged(c)) || has_packets(c, 0);
 }
 
 /* Work for which nobody waits, and which ends with the client. */
@@ -195,10 +201,12 @@ static void work(struct connection *c)
 	int64_t end = rsp_now_ns() + RSP_SLICE_NS;
 	size_t off = 0;
 
-	if (rsp_session_is_running(&c->session)) {
+	if (rsp_session_is_running(&c->session) && !is_clogged(c)) {
 		rsp_reply_reset(&c->reply);
 		if (rsp_session_run(&c->session, &c->reply))
 			send_reply(c);
+		else
+			send_console(c);
 	}
 	while (!rsp_session_is_running(&c->session) && has_packets(c, off) && rsp_now_ns() < end)
 		off = handle_waiting(c, off);
@@ -447,6 +455,10 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
 		return false;
+	if (opt->arch && !rsp_shared_force_arch(&sv.shared, opt->arch, err)) {
+		rsp_shared_fini(&sv.shared);
+		return false;
+	}
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;

@@ -13,6 +13,7 @@
 struct rsp_server_options {
 	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
 	const char *exec; /* the program's file for the client, NULL for none */
+	const struct ts_arch *arch; /* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;
@@ -21,7 +22,7 @@ struct rsp_server_options {
 /*
  * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
  *
- * Returns true at such an end.  Returns false if COMM makes no sense (TS_EUSAGE) or cannot be had (TS_EIO).
+ * Returns true at such an end.  Returns false if COMM or the architecture make no sense (TS_EUSAGE) or cannot be had (TS_EIO).
  */
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
 

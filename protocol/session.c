@@ -13,7 +13,7 @@
 bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
 {
 	*s = (struct rsp_session){ .sh = sh };
-	s->scratch = malloc(2 * (size_t)sh->tl->rec->regs.g_len + 1);
+	s->scratch = malloc(4 * (size_t)sh->tl->rec->regs.g_len + 1);
 	if (!s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
 	if (!rsp_tracing_init(&s->tracing, sh->tl, err)) {
@@ -47,6 +47,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->tracing.was_listed = s->tracing.is_awaited = false;
 	s->is_announcing = s->is_interrupt_pending = false;
 	s->is_physical = false;
+	s->view = rsp_shared_view(s->sh, s->pos);
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
@@ -137,6 +138,15 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		      struct ts_error *err)
 {
+	uint32_t len = rsp_timeline(s)->rec->regs.g_len;
+	uint8_t *all = s->scratch + 2 * (size_t)len;
+
+	if (s->view) {
+		if (!ts_query_regs(s->sh->q, pos, thread, all, all + len, err))
+			return false;
+		ts_regview_see(&s->view->regs, all, all + len, data, known);
+		return true;
+	}
 	if (!ts_query_regs(s->sh->q, pos, thread, data, known, err))
 		return false;
 	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);

@@ -18,6 +18,7 @@
 #include "reply.h"
 #include "run.h"
 #include "src/query.h"
+#include "src/regview.h"
 #include "table.h"
 #include "tracing.h"
 
@@ -31,13 +32,28 @@ struct rsp_names {
 	uint32_t n_pids, n_tids;
 };
 
+/* Registers as something else than recorded; there if target_xml is not empty. */
+struct rsp_view {
+	struct ts_regview regs;
+	struct ts_buf target_xml;
+};
+
+enum rsp_view_kind {
+	RSP_VIEW_32, /* in the recording of a machine, for code of so many bits */
+	RSP_VIEW_16,
+	RSP_VIEW_FORCED,
+};
+#define RSP_N_VIEWS (RSP_VIEW_FORCED + 1)
+
 /* What all sessions of a server share; constant while serving. */
 struct rsp_shared {
 	struct ts_query *q;             /* borrowed */
 	const struct ts_timeline *tl;   /* borrowed; that of q */
 	struct rsp_table table;
 	struct rsp_names names;
-	struct ts_buf target_xml;
+	struct ts_buf target_xml;       /* of the registers as recorded */
+	struct rsp_view views[RSP_N_VIEWS];
+	bool is_forced;                 /* the user says how registers are shown: as views[RSP_VIEW_FORCED], if that is there */
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	bool has_paging;                /* the recording of a machine that tells how addresses are translated */
@@ -50,6 +66,16 @@ struct rsp_shared {
  */
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
 void rsp_shared_fini(struct rsp_shared *sh);
+
+/*
+ * Show registers as those of @arch to all clients; else a machine's are those of the code that runs where the client connects.
+ *
+ * Returns false if the recording's cannot be shown so (TS_EUSAGE), or if memory is exhausted.
+ */
+bool rsp_shared_force_arch(struct rsp_shared *sh, const struct ts_arch *arch, struct ts_error *err);
+
+/* How registers are shown to a client that connects at @pos; NULL: as recorded. */
+const struct rsp_view *rsp_shared_view(const struct rsp_shared *sh, uint64_t pos);
 
 /* A document that a client reads in pieces: its text is frozen while it does. */
 struct rsp_document {
@@ -76,6 +102,7 @@ struct rsp_session {
 	const struct rsp_shared *sh; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
+	const struct rsp_view *view; /* how registers are shown, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: of s, bs (H c); TS_NO_THREAD: the one that runs */
 
 	/* what the client said that it understands, and asked for */
@@ -104,7 +131,7 @@ struct rsp_session {
 
 	/* console output ("O" packets) that goes out before the reply; the server sends it */
 	struct ts_buf console;
-	uint8_t *scratch;            /* owned; room for registers and their known flags, 2 * g_len bytes */
+	uint8_t *scratch;            /* owned; room for registers and their known flags, twice 2 * g_len bytes; the second for views */
 	bool is_closing;             /* the client is done; the connection ends when all is sent */
 };
 
@@ -162,9 +189,10 @@ static inline const struct ts_timeline *rsp_timeline(const struct rsp_session *s
 	return s->sh->tl;
 }
 
+/* The registers as the client has them. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
-	return &s->sh->tl->rec->regs;
+	return s->view ? &s->view->regs.set : &s->sh->tl->rec->regs;
 }
 
 /* The process (ordinal) whose memory the client looks at. */

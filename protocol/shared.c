@@ -134,15 +134,68 @@ static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *
 	return true;
 }
 
+/* -------------------------------------------------------------------------------------------- views */
+
+static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const struct ts_arch *arch, struct ts_error *err)
+{
+	struct rsp_view *view = &sh->views[kind];
+
+	return ts_regview_init(&view->regs, &sh->tl->rec->regs, arch, err) &&
+	       ts_tdesc_write(&view->regs.set, sh->tl->rec->osabi, &view->target_xml, err);
+}
+
+/* Code of a 64-bit processor may be narrower; of others it is as recorded. */
+static bool views_init(struct rsp_shared *sh, struct ts_error *err)
+{
+	const struct ts_recording *rec = sh->tl->rec;
+
+	if (!rec->is_physical || rec->regs.arch != ts_arch_find("x86_64"))
+		return true;
+	return view_init(sh, RSP_VIEW_32, ts_arch_find("i386"), err) &&
+	       view_init(sh, RSP_VIEW_16, ts_arch_find("i8086"), err);
+}
+
+bool rsp_shared_force_arch(struct rsp_shared *sh, const struct ts_arch *arch, struct ts_error *err)
+{
+	const struct ts_arch *recorded = sh->tl->rec->regs.arch;
+
+	sh->is_forced = true;
+	if (arch == recorded || ts_arch_in_order(arch, recorded->is_big_endian) == recorded)
+		return true;
+	if (!view_init(sh, RSP_VIEW_FORCED, arch, err)) {
+		err->code = err->code == TS_EUNSUPPORTED ? TS_EUSAGE : err->code;
+		return false;
+	}
+	return true;
+}
+
+const struct rsp_view *rsp_shared_view(const struct rsp_shared *sh, uint64_t pos)
+{
+	enum rsp_view_kind kind = RSP_VIEW_FORCED;
+
+	if (!sh->is_forced) {
+		enum ts_code_size size = TS_CODE_UNKNOWN;
+
+		if (sh->tl->modes.n_changes)
+			size = ts_mode_code_size(ts_modes_at(&sh->tl->modes, pos));
+		if (size != TS_CODE_32 && size != TS_CODE_16)
+			return NULL;
+		kind = size == TS_CODE_32 ? RSP_VIEW_32 : RSP_VIEW_16;
+	}
+	return sh->views[kind].target_xml.len ? &sh->views[kind] : NULL;
+}
+
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(q);
 
 	*sh = (struct rsp_shared){ .q = q, .tl = tl, .has_paging = ts_paging_is_known(tl) };
 	ts_buf_init(&sh->target_xml);
+	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
+		ts_buf_init(&sh->views[i].target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err) &&
-	    ts_tdesc_write(&tl->rec->regs, tl->rec->osabi, &sh->target_xml, err))
+	    ts_tdesc_write(&tl->rec->regs, tl->rec->osabi, &sh->target_xml, err) && views_init(sh, err))
 		return true;
 	rsp_shared_fini(sh);
 	return false;
@@ -154,6 +207,10 @@ void rsp_shared_fini(struct rsp_shared *sh)
 	free(sh->names.pids);
 	free(sh->names.tids);
 	ts_buf_fini(&sh->target_xml);
+	for (unsigned i = 0; i < RSP_N_VIEWS; i++) {
+		ts_regview_fini(&sh->views[i].regs);
+		ts_buf_fini(&sh->views[i].target_xml);
+	}
 	ts_source_close(sh->exec);
 	free(sh->exec_path);
 	*sh = (struct rsp_shared){ 0 };

@@ -19,11 +19,17 @@ void rsp_sight_init(struct rsp_sight *sight, struct ts_query *q, uint64_t pos, u
 	};
 }
 
+static const struct ts_regset *regset(const struct rsp_sight *sight)
+{
+	return sight->view ? &sight->view->set : &ts_query_timeline(sight->q)->rec->regs;
+}
+
 bool rsp_sight_reg(struct rsp_sight *sight, unsigned regnum, uint64_t *value)
 {
-	const struct ts_regset *set = &ts_query_timeline(sight->q)->rec->regs;
+	const struct ts_regset *set = regset(sight);
 	struct ts_error err = { 0 };
 	int i = ts_regset_by_num(set, regnum);
+	uint32_t off;
 
 	if (i < 0 || set->regs[i].len > sizeof(*value))
 		return false;
@@ -31,9 +37,10 @@ bool rsp_sight_reg(struct rsp_sight *sight, unsigned regnum, uint64_t *value)
 	    !ts_query_regs(sight->q, sight->pos, sight->thread, sight->data, sight->known, &err))
 		return false;
 	sight->has_regs = true;
-	if (memchr(sight->known + set->regs[i].off, 0, set->regs[i].len))
+	off = sight->view ? sight->view->from[i] : set->regs[i].off;
+	if (off == TS_NO_REG || memchr(sight->known + off, 0, set->regs[i].len))
 		return false;
-	*value = ts_arch_get(set->arch, sight->data + set->regs[i].off, set->regs[i].len);
+	*value = ts_arch_get(set->arch, sight->data + off, set->regs[i].len);
 	return true;
 }
 
@@ -75,7 +82,7 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 
 void rsp_sight_env(struct rsp_sight *sight, struct rsp_ax_env *env)
 {
-	const struct ts_arch *arch = ts_query_timeline(sight->q)->rec->regs.arch;
+	const struct ts_arch *arch = regset(sight)->arch;
 
 	*env = (struct rsp_ax_env){
 		.user = sight,

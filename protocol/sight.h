@@ -14,6 +14,7 @@
 
 #include "ax.h"
 #include "src/query.h"
+#include "src/regview.h"
 
 /*
  * How many instructions the expressions of one hit may run, together: as many as the longest packet can hold.  More would be a
@@ -26,6 +27,7 @@ struct rsp_sight {
 	uint64_t pos;
 	uint32_t thread;
 	bool is_physical; /* addresses are not translated; false at first */
+	const struct ts_regview *view; /* how expressions count registers, NULL: as recorded; set before rsp_sight_env() */
 	bool has_regs;
 	unsigned n_looks;
 	uint8_t *data, *known; /* borrowed room for the registers */

@@ -421,7 +421,8 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
-	if (t->mode == RSP_COLLECT_ALL_AT_ONCE)
+	t->is_live = t->mode == RSP_COLLECT_LIVE;
+	if (!t->is_live)
 		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
 	return true;
 }
@@ -430,7 +431,7 @@ bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_fo
 {
 	struct rsp_tracing *t = &s->tracing;
 
-	if (!t->collector || t->mode != RSP_COLLECT_LIVE || found->pos <= from ||
+	if (!t->collector || !t->is_live || found->pos <= from ||
 	    !rsp_collector_tracing(t->collector)->status.is_running)
 		return false;
 	rsp_collector_span(t->collector, from + 1, found->pos);
@@ -444,7 +445,7 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;
-	if (t->mode == RSP_COLLECT_ALL_AT_ONCE)
+	if (!t->is_live)
 		rsp_collector_stop(t->collector);
 	return true;
 }

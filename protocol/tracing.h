@@ -39,6 +39,7 @@ struct rsp_raw_cursor {
 
 struct rsp_tracing {
 	enum rsp_collect_mode mode;
+	bool is_live;                    /* the run that was started is of that kind */
 	struct rsp_collector *collector; /* owned; NULL: the client has not defined anything */
 	struct ts_frames steps;          /* a frame a position */
 	struct ts_tracing implied;       /* what has made them */

@@ -21,6 +21,7 @@ static const struct ts_arch *const all[] = {
 	&ts_arch_aarch64,  &ts_arch_aarch64_be, &ts_arch_mips,	  &ts_arch_mipsel,  &ts_arch_mips64,
 	&ts_arch_mips64el, &ts_arch_sparc,	&ts_arch_sparc64, &ts_arch_m68k,    &ts_arch_ppc,
 	&ts_arch_ppc64,	   &ts_arch_ppc64le,	&ts_arch_riscv32, &ts_arch_riscv64,
+	&ts_arch_s390,	   &ts_arch_s390x,
 };
 
 /* Other names; gdb's own are known from the tables. */

@@ -100,5 +100,6 @@ extern const struct ts_arch ts_arch_sparc, ts_arch_sparc64;
 extern const struct ts_arch ts_arch_m68k;
 extern const struct ts_arch ts_arch_ppc, ts_arch_ppc64, ts_arch_ppc64le;
 extern const struct ts_arch ts_arch_riscv32, ts_arch_riscv64;
+extern const struct ts_arch ts_arch_s390, ts_arch_s390x;
 
 #endif

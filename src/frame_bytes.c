@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paging.h"
+
 /* The longest 'M' block. */
 #define MAX_BLOCK 65535u
 
@@ -72,7 +74,7 @@ static bool put_range(struct writer *w, struct ts_range range)
 
 	for (uint64_t i = 0, n; done && i < range.len; i += n) {
 		n = range.len - i < MAX_BLOCK ? range.len - i : MAX_BLOCK;
-		done = ts_query_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n, w->err);
+		done = ts_virtual_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n, w->err);
 		if (done)
 			put_known(w, range.addr + i, bytes, bytes + n, (size_t)n);
 	}

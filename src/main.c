@@ -161,6 +161,7 @@ static enum ts_status serve(const struct job *job, const char *comm,
 	const struct rsp_server_options opt = {
 		.comm = comm,
 		.exec = job->cli.exec,
+		.arch = job->cli.arch ? ts_arch_find(job->cli.arch) : NULL,
 		.is_once = job->cli.is_once,
 		.ready = ready,
 		.user = user,

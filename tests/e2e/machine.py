@@ -17,7 +17,7 @@ import re
 import struct
 
 from _gdb import Gdb
-from _machine import KERNEL, USER, Machine
+from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine
 from _server import Server
 from _tap import case, run_cases
 
@@ -135,6 +135,34 @@ def the_page_is_where_the_tables_of_the_position_say():
         assert "physical 0xa000" in g("monitor translate 0x602000")
         assert "Cannot access memory at address 0x603000" in g("x/1xb 0x603000")
         assert "page of 2 MiB" in g(f"monitor translate {KERNEL_CODE:#x}")
+
+
+def show(cs_shadow, *options):
+    """What gdb shows of "mov 0x4(%esp),%eax" in a code segment of that kind."""
+    m = make()
+    m.put(0x8000, bytes.fromhex("8b442404"))
+    m.regs.update(rax=0x1122334455667788, cs_shadow=cs_shadow)
+    with Session(m, *options) as g:
+        return g("show architecture"), g("x/1i $pc"), g("info registers")
+
+
+@case
+def code_is_shown_in_its_width():
+    arch, insn, regs = show(LONG)
+    assert '"i386:x86-64"' in arch and "mov    0x4(%rsp),%eax" in insn and "rax            0x1122334455667788" in regs
+    arch, insn, regs = show(DEFAULT_32)
+    assert '"i386"' in arch and "mov    0x4(%esp),%eax" in insn and "eax            0x55667788" in regs
+    assert re.search(r"eip +0x401000", regs) and re.search(r"cr3 +0x1000", regs), regs
+    arch, insn, regs = show(0)
+    assert '"i8086"' in arch and "mov    0x24(%si),%ax" in insn and "eax            0x55667788" in regs
+
+
+@case
+def the_user_may_want_another_width():
+    arch, insn, regs = show(DEFAULT_32, "--arch", "x86_64")
+    assert '"i386:x86-64"' in arch and "0x1122334455667788" in regs
+    arch, insn, regs = show(LONG, "--arch", "i386")
+    assert '"i386"' in arch and "eax            0x55667788" in regs
 
 
 run_cases()

@@ -146,7 +146,7 @@ START_TEST(their_number_is_limited)
 	breaks.items = realloc(breaks.items, RSP_MAX_BREAKS * sizeof(*breaks.items));
 	breaks.places = realloc(breaks.places, RSP_MAX_BREAKS * sizeof(*breaks.places));
 	for (size_t i = n; i < RSP_MAX_BREAKS; i++)
-		breaks.items[i] = (struct rsp_break){ at(0x1000 + i), RSP_BREAK_SOFT, NULL, 0 };
+		breaks.items[i] = (struct rsp_break){ .at = at(0x1000 + i), .kind = RSP_BREAK_SOFT };
 	breaks.n_items = breaks.cap_items = RSP_MAX_BREAKS;
 	ck_assert(!insert(RSP_BREAK_SOFT, 0));
 	ck_assert(!rsp_breaks_insert(&breaks, RSP_BREAK_SOFT, at(0), condition(), 1));

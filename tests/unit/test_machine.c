@@ -353,6 +353,72 @@ START_TEST(info_says_how_addresses_are_meant)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------------ widths */
+
+/* One step each in code of 64, 32 and 16 bits; rax is 0x1122334455667788. */
+static struct script *make_widths(void)
+{
+	s = machine_new(40);
+	machine_long_mode(s, ROOT_A);
+	machine_reg(&s->rec.initial, s, "rax", UINT64_C(0x1122334455667788));
+	reg("cs_shadow", SHADOW_D);
+	step(UINT64_C(0xffff800000401000));
+	reg("cs_shadow", 0);
+	step(0x401001);
+	step(0x401002);
+	return s;
+}
+
+/* A client connects at a position; what it is told of the processor. */
+static const char *connect_at(uint64_t pos)
+{
+	const char *xml;
+
+	at(pos);
+	fake_send("qSupported");
+	xml = fake_send("qXfer:features:read:target.xml:0,4000");
+	return strstr(xml, "<architecture>");
+}
+
+START_TEST(registers_are_those_of_the_code_where_a_client_connects)
+{
+	static const struct fake_options options = { .make = make_widths };
+
+	fake_again(&options);
+	ck_assert(!strncmp(connect_at(0), "<architecture>i386:x86-64<", 26));
+	ck_assert_str_eq(fake_send("p0"), "8877665544332211");
+	ck_assert(!strncmp(connect_at(1), "<architecture>i386<", 19));
+	ck_assert_str_eq(fake_send("p0"), "88776655");
+	ck_assert_str_eq(fake_send("p8"), "01104000"); /* eip */
+	ck_assert_uint_eq(resume("s"), 2);
+	ck_assert_str_eq(fake_send("p0"), "88776655"); /* for as long as it is connected */
+	ck_assert_ptr_nonnull(strstr(fake_send("?"), "T05"));
+	ck_assert_ptr_nonnull(strstr(fake.text, "08:02104000;"));
+	/* the condition eax == 0x55667788, by its number in this width: reg 0, const32, equal, end */
+	at(1);
+	ck_assert_str_eq(fake_send("Z0,401002,1;Xa,2600002455667788" "1327"), "OK");
+	ck_assert_uint_eq(resume("c"), 2);
+	ck_assert(!strncmp(connect_at(2), "<architecture>i8086<", 20));
+}
+END_TEST
+
+START_TEST(the_user_may_say_how_registers_are_shown)
+{
+	static const struct fake_options options = { .make = make_widths };
+	struct ts_error error = { 0 };
+
+	fake_again(&options);
+	ck_assert(!rsp_shared_force_arch(&fake.shared, ts_arch_find("aarch64"), &error));
+	ck_assert_int_eq(error.code, TS_EUSAGE);
+	fake_again(&options);
+	ck_assert(rsp_shared_force_arch(&fake.shared, ts_arch_find("i386"), &error));
+	ck_assert(!strncmp(connect_at(0), "<architecture>i386<", 19));
+	fake_again(&options);
+	ck_assert(rsp_shared_force_arch(&fake.shared, ts_arch_find("x86_64"), &error));
+	ck_assert(!strncmp(connect_at(1), "<architecture>i386:x86-64<", 26));
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------ others */
 
 START_TEST(without_control_registers_addresses_are_physical)
@@ -406,5 +472,7 @@ FAKE_SUITE("machine",
 	   a_range_step_passes_over_what_the_filter_does_not_admit,
 	   a_filter_that_makes_no_sense_is_refused,
 	   info_says_how_addresses_are_meant,
+	   registers_are_those_of_the_code_where_a_client_connects,
+	   the_user_may_say_how_registers_are_shown,
 	   without_control_registers_addresses_are_physical,
 	   the_recording_of_a_program_has_none_of_it)

@@ -386,6 +386,131 @@ START_TEST(a_range_may_be_relative_to_a_register)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------------ live */
+
+START_TEST(live_collects_where_the_client_moves_forwards)
+{
+	begin();
+	fake_send_hex("qRcmd,%s", "collect live");
+	rsp_session_go(&fake.session, 2);
+	ck_assert_str_eq(fake_send(AT_2), "OK");
+	ck_assert_str_eq(fake_send("QTStart"), "OK");
+	fake_resume("s"); /* from where it stands, which is no arrival */
+	ck_assert_str_eq(positions(), "");
+	ck_assert_str_eq(status(), "T1;tnotrun:0;tframes:0;tcreated:0;circular:0;disconn:0");
+	fake_send("Z0,401003,1");
+	fake_resume("c");
+	fake_resume("c");
+	ck_assert_str_eq(positions(), "6 10");
+	fake_resume("bc");
+	ck_assert_str_eq(positions(), "6 10");
+	fake_resume("c");
+	ck_assert_str_eq(positions(), "6 10 10");
+	ck_assert_str_eq(fake_send("QTStop"), "OK");
+	fake_resume("c");
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:3;tcreated:3;circular:0;disconn:0");
+}
+END_TEST
+
+START_TEST(live_steps_go_on_from_one_move_to_the_next)
+{
+	begin();
+	fake_send_hex("qRcmd,%s", "collect live");
+	fake_send("QTDP:1:0000000000401001:E:2:0");
+	fake_send("QTStart");
+	for (unsigned i = 0; i < 2; i++)
+		fake_resume("s");
+	ck_assert_str_eq(positions(), "1 2");
+	fake_resume("s");
+	ck_assert_str_eq(positions(), "1 2 3");
+	rsp_session_go(&fake.session, 5); /* a jump is no move: thread 1 has begun to step nowhere */
+	fake_resume("s");
+	ck_assert_str_eq(positions(), "1 2 3");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------ bad input */
+
+static void check_bad(const char *const *bad, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		ck_assert_str_eq(fake_send("QTinit"), "OK");
+		ck_assert_str_eq(fake_send(AT_2 "-"), "OK");
+		ck_assert_msg(fake_send(bad[i])[0] == 'E', "%s: %s", bad[i], fake.text);
+	}
+}
+
+START_TEST(malformed_definitions_are_errors)
+{
+	static const char *const bad[] = {
+		"QTDP:",		   "QTDP:1",		      "QTDP:1:401000",		  "QTDP:1:401000:X:0:0",
+		"QTDP:1:401000:E",	   "QTDP:1:401000:E:0",	      "QTDP:1:401000:E:0:",	  "QTDP:1:401000:E:0:0:",
+		"QTDP:1:401002:E:0:0",	   "QTDP:1:401000:E:0:0:X2,27", "QTDP:1:401000:E:0:0:X1,2g", "QTDP:0:401000:E:0:0", "QTDP:8000:401000:E:0:0",
+		"QTDP:1:11112222333344445:E:0:0", "QTDP:-2:401002:R07",   "QTDP:-1:401003:R07",	  "QTDP:-1:401002:Q",
+		"QTDP:-1:401002:M-1,602000",	"QTDP:-1:401002:Mx,602000,4", "QTDP:-1:401002:X00000002,27",
+		"QTDP:-1:401002:Rxx",	   "QTDPsrc:1:401003:at:0:1:66", "QTDPsrc:1:401002:at:0:1:6", "QTDPsrc:1:401002",
+		"QTDV:2",		   "QTDV:x:0:0:66",	      "QTDV:2:0:0:6",		  "QTEnable:1:401003",
+		"QTDisable:1",		   "QTro:402000,401000",      "QTro:401000",		  "QTBuffer:size:",
+		"QTBuffer:circular:2",	   "QTBuffer:colour:1",	      "QTDisconnected:2",	  "QTNotes:user:6;",
+		"QTNotes:note:66;",	   "QTFrame:",		      "QTFrame:pc:",		  "QTFrame:range:1",
+		"QTFrame:tdp:x",	   "qTBuffer:0",	      "qTBuffer:0,0",		  "qTP:1",
+		"qTV:",
+	};
+
+	begin();
+	check_bad(bad, sizeof(bad) / sizeof(bad[0]));
+}
+END_TEST
+
+START_TEST(expressions_that_cannot_work_are_refused_when_they_come)
+{
+	static const char *const bad[] = {
+		"QTDP:-1:401002:X00000003,200005",  /* jumps behind its end */
+		"QTDP:-1:401002:X00000004,21000127", /* jumps into an instruction */
+		"QTDP:-1:401002:X00000002,0227",    /* takes what is not there */
+		"QTDP:-1:401002:X00000005,2201280021", /* ends within an instruction */
+		"QTDP:-1:401002:X00000006,220128210002", /* overflows its stack in a loop */
+		"QTDP:-1:401002:X00000001,ff",	    /* no instruction */
+		"QTDP:-1:401002:X00000002,2201",    /* has no end */
+		"QTDP:2:401000:E:0:0:X1,ff",	    "QTDP:2:401000:E:0:0:S", "QTDP:2:401000:E:0:0:F5", "QTDP:-1:401002:L",
+	};
+
+	begin();
+	check_bad(bad, sizeof(bad) / sizeof(bad[0]));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		fake_send("QTinit");
+		fake_send(AT_2);
+		fake_send(bad[i]);
+		/* a client that goes on all the same gets no run, or one without what was refused */
+		fake_resume("QTStart");
+		ck_assert_msg(fake.text[0] == 'E', "%s: %s", bad[i], fake.text);
+	}
+}
+END_TEST
+
+START_TEST(a_loop_without_end_ends_the_run_and_not_the_server)
+{
+	RUN(AT_2 "-", "QTDP:-1:0000000000401002:X00000003,210000");
+	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:"));
+	ck_assert_str_eq(positions(), "2");
+}
+END_TEST
+
+START_TEST(a_run_is_not_changed_while_it_runs)
+{
+	begin();
+	fake_send_hex("qRcmd,%s", "collect live");
+	ck_assert_int_eq(fake_send("QTStart")[0], 'E'); /* nothing is defined */
+	fake_send(AT_2);
+	fake_send("QTStart");
+	ck_assert_int_eq(fake_send("QTDP:2:0000000000401000:E:0:0")[0], 'E');
+	ck_assert_int_eq(fake_send("QTDV:2:0:0:66")[0], 'E');
+	ck_assert_str_eq(fake_send("QTDisable:1:401002"), "OK");
+	fake_resume("c");
+	ck_assert_str_eq(positions(), "");
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------ limits */
 
 START_TEST(a_buffer_that_is_full_ends_the_run)
@@ -448,4 +573,7 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit, what_nobody_defined_cannot_be_set,
 	   an_action_on_what_is_unknown_collects_nothing_and_others_do, a_range_may_be_relative_to_a_register,
 	   a_buffer_that_is_full_ends_the_run, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
+	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
+	   malformed_definitions_are_errors, expressions_that_cannot_work_are_refused_when_they_come,
+	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes)

@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tracepoints that are set after the recording was made, in stock gdb: trace, actions, tstart, tfind, tdump, tsave."""
+import os
+import re
+
+from _gdb import Gdb
+from _tap import case, run_cases
+
+SORT_ACTIONS = """actions
+collect $regs, $args, $locals, total, head, *head, a[0]@8
+collect $calls, $trace_timestamp
+teval $calls = $calls + 1
+while-stepping 5
+collect $regs
+end
+end"""
+FIB_ACTIONS = "actions\ncollect $regs, n, $calls\nteval $calls = $calls + 1\nend"
+
+# What the frames of the session above have of sort's hit, of its steps, and of fib.
+REGS = ["$rax", "$rbx", "$rcx", "$rdx", "$rsi", "$rdi", "$rbp", "$rsp", "$r8", "$r15", "$pc"]
+SORT = REGS + ["n", "a", "total", "head", "*head", "a[0]@8"]
+FIB = REGS + ["n"]
+N_STEPS, N_FIB = 5, 5
+
+
+def collect(g):
+    for command in "tvariable $calls = 7", "trace sort", SORT_ACTIONS, "trace fib if n == 5", FIB_ACTIONS, "tstart":
+        g(command)
+    g("tstatus")
+    g.expect(f"Collected {1 + N_STEPS + N_FIB} trace frames")
+
+
+def frames(g):
+    """Goes to one frame after the other; its number and that of its tracepoint."""
+    k = 0
+    while True:
+        g(f"tfind {k}")
+        found = re.search(rf"Found trace frame {k}, tracepoint (\d+)", g.text)
+        if not found:
+            return
+        yield k, int(found[1])
+        k += 1
+
+
+def texts(g, expressions):
+    return [g(f"output {e}") for e in expressions]
+
+
+@case
+def each_collected_value_is_the_one_that_stepping_there_shows():
+    with Gdb("x64_walk") as g:
+        collect(g)
+        seen = []
+        for k, number in frames(g):
+            names = FIB if number == 2 else SORT if len(seen) == N_FIB else REGS
+            seen.append((names, texts(g, names), g.address("$pc")))
+            g("monitor goto frame")
+            position = int(g.expect(r"position (\d+)")[1])
+            assert g.recording.pcs()[position] == seen[-1][2]
+            seen[-1] += (position,)
+        assert [s[0] for s in seen] == [FIB] * N_FIB + [SORT] + [REGS] * N_STEPS
+        g("tfind none")
+        g("monitor goto begin")
+        g("monitor announce")
+        g("stepi")
+        at = 0
+        for names, collected, _, position in seen:
+            g(f"stepi {position - at}")
+            at = position
+            assert g.position() == position
+            live = texts(g, names)
+            assert collected == live, [x for x in zip(names, collected, live) if x[1] != x[2]]
+            assert not any("unavailable" in t for t in live), live
+
+
+@case
+def variables_count_over_all_hits_in_order_of_time():
+    with Gdb("x64_walk") as g:
+        collect(g)
+        for i in range(N_FIB + 1):
+            g(f"tfind {i}")
+            assert g.value("$calls") == 7 + i
+        assert g.recording.pcs()[g.value("$trace_timestamp")] == g.address("$pc")
+        g("tfind none")
+        g("info tvariables")
+        g.expect(rf"\$calls +7 +{7 + N_FIB + 1}\b")
+
+
+@case
+def what_was_not_collected_is_unavailable_and_comes_back_after_it():
+    with Gdb("x64_walk") as g:
+        collect(g)
+        g("tfind start")
+        g("output total")
+        g.expect("<unavailable>")
+        g("output n")
+        g.expect("^5$")
+        g("tfind none")
+        assert g.value("total") == 0
+        assert g.position() == 0
+        g("stepi")
+        assert g.position() == 1
+
+
+@case
+def tdump_of_a_saved_run_is_the_same_in_another_gdb():
+    with Gdb("x64_walk") as g, Gdb("x64_walk", connect=None) as other:
+        g("tvariable $calls = 7")
+        g("trace sort")
+        g(SORT_ACTIONS.replace("$regs", "$rip, $rax, $rsp"))
+        g("trace fib if n == 5")
+        g(FIB_ACTIONS.replace("$regs", "$rip"))
+        g("tstart")
+        g("tstatus")
+        saved = os.path.join(g.folder, "saved.tf")
+        dumps = []
+        for k, _ in frames(g):
+            g("tdump")
+            dumps.append(g.text)
+        assert len(dumps) == 1 + N_STEPS + N_FIB and "total = " in "".join(dumps)
+        g("tfind none")
+        g(f"tsave {saved}")
+        g.expect("Trace data saved")
+        other(f"target tfile {saved}")
+        other.expect("Created tracepoint 2 for target's tracepoint 2")
+        for k, dump in enumerate(dumps):
+            other(f"tfind {k}")
+            assert other("tdump") == dump, (k, dump, other.text)
+        other("tstatus")
+        other.expect(f"Collected {len(dumps)} trace frames")
+
+
+@case
+def the_run_that_nobody_set_is_saved_as_well():
+    with Gdb("x64_crash") as g:
+        saved = os.path.join(g.folder, "saved.tf")
+        g("tstatus")
+        n = int(g.expect(r"Collected (\d+) trace frames")[1])
+        g(f"tsave {saved}")
+        g.expect("Trace data saved")
+        with Gdb("x64_crash", connect=None) as other:
+            other(f"target tfile {saved}")
+            for k in (0, n // 2, n - 1):
+                g(f"tfind {k}")
+                other(f"tfind {k}")
+                other.expect(f"Found trace frame {k}, tracepoint 1")
+                assert texts(other, REGS) == texts(g, REGS), k
+            other(f"tfind {n}")
+            other.expect("failed to find")
+
+
+@case
+def a_pass_count_ends_the_run_and_tstart_begins_another():
+    with Gdb("x64_walk") as g:
+        n_calls = len(g.positions("&fib"))
+        g("trace fib")
+        g("passcount 3 1")
+        g("tstart")
+        g("tstatus")
+        g.expect("Trace stopped by tracepoint 1")
+        g.expect("Collected 3 trace frames")
+        g("passcount 0 1")
+        g("tstart")
+        g("tstatus")
+        g.expect(f"Collected {n_calls} trace frames")
+        g("disable 1")
+        g("tstart")
+        g.expect("No tracepoints|None of the downloadable tracepoints|none enabled")
+
+
+@case
+def an_expression_that_divides_by_zero_ends_the_run():
+    with Gdb("x64_walk") as g:
+        g("trace fib if 1 / (n - n)")
+        g("tstart")
+        g("tstatus")
+        g.expect(r"Trace stopped by an error \(divide by zero, tracepoint 1\)")
+        g.expect("Collected 0 trace frames")
+
+
+@case
+def static_and_fast_tracepoints_are_refused_in_words():
+    with Gdb("x64_walk") as g:
+        g("strace *fib")
+        g("tstart")
+        g.expect("Target does not support static tracepoints")
+        g("delete")
+        g("ftrace *0x401052")
+        if "Fast tracepoint" in g.text:
+            g("tstart")
+            g.expect("does not support fast tracepoints, downloading")
+
+
+@case
+def live_collects_only_where_the_client_moves_forwards():
+    with Gdb("x64_walk") as g:
+        hits = g.recording.positions(g.address("&fib"))
+        g("monitor collect live")
+        g("trace *fib")
+        g("actions\ncollect $trace_timestamp\nend")
+        g("tstart")
+        g("tstatus")
+        g.expect("Trace is running on the target")
+        g(f"stepi {hits[2]}")
+        assert g.position() == hits[2]
+        g("tstatus")
+        g.expect("Collected 3 trace frames")
+        g("reverse-continue")
+        g("tstatus")
+        g.expect("Collected 3 trace frames")
+        g(f"stepi {hits[0]}")
+        g("tstop")
+        g("continue")
+        g("tstatus")
+        g.expect("Collected 4 trace frames")
+        found = []
+        for k, _ in frames(g):
+            found.append(g.value("$trace_timestamp"))
+        assert found == hits[:3] + hits[:1]
+
+
+@case
+def dynamic_printfs_print_in_the_server_forwards():
+    with Gdb("x64_walk") as g:
+        g("set dprintf-style agent")
+        g(r'dprintf bump,"by %d total %d\n", by, total')
+        g(r'dprintf fib,"fib %d %c\n", n, n + 65')
+        g("condition 2 n > 7")
+        g("continue")
+        g.expect(r"fib 9 J\nfib 8 I\nby 34 total 35\n")
+        assert len(g.packets("vCont;c")) == 1
+        g("reverse-continue")
+        g.expect_not("fib|by")
+
+
+run_cases()

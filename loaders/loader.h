@@ -13,7 +13,7 @@
 #include "src/source.h"
 
 /* How many bytes of the file a probe sees at the most. */
-#define TS_PROBE_LEN 4096
+#define TS_PROBE_LEN 8192
 
 struct ts_loader_options {
 	const char *exec; /* path of the program's file as the user gave it, NULL for none; borrowed during open */

@@ -36,7 +36,6 @@ static const uint8_t magic[8] = "srnibnvr", old_magic[8] = "crsrnibr";
 
 #define TYPE_TRACE 1
 #define TYPE_CACHE 2
-#define MAX_HEADER 3640
 #define TEXT_LEN 512
 #define INFO_LEN 2048
 
@@ -157,7 +156,7 @@ static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 static bool read_resource(struct rvn *rec, uint64_t *off, struct ts_error *err)
 {
 	char version[48], tool[32], tool_version[32] = "", info[8];
-	uint8_t bytes[MAX_HEADER];
+	uint8_t bytes[TS_PROBE_LEN];
 	bool has_tool_version;
 	struct ts_cursor c;
 	size_t len;

@@ -413,7 +413,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		out->n_data = n_data;
 		out->n_events = n_events;
 		go_to(r, start);
-		ts_fail_prefix(err, "event %" PRIu64, r->n);
+		ts_fail_prefix(err, "%" PRIu64 " events are kept; event %" PRIu64, r->n, r->n);
 		return TS_FAIL;
 	}
 	tell_changes(r);

@@ -127,12 +127,15 @@ END_TEST
 
 START_TEST(sections_may_be_longer_than_their_fields)
 {
-	for (unsigned i = 0; i < 100; i++) {
+	struct ts_error err = { 0 };
+
+	for (unsigned i = 1; i < 4096; i++) {
 		ts_buf_putc(&p.header, 0xff);
 		ts_buf_putc(&p.padding, 0xff);
 	}
 	events(1, "00 ff ff ff");
 	ck_assert_str_eq(read_steps(), "401000/0@0\n");
+	ck_assert_str_eq(ts_loader_probe(t.src, &err)->name, "rvnbintrace");
 }
 END_TEST
 

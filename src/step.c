@@ -126,6 +126,27 @@ struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind)
 	return ev;
 }
 
+/* Does @e go on where @last ends, in memory and in the batch's data? */
+static bool is_continued(const struct ts_effect *last, const struct ts_effect *e)
+{
+	return e->kind == last->kind && (e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) &&
+	       e->is_hidden == last->is_hidden && e->data != TS_NO_DATA && last->data != TS_NO_DATA &&
+	       e->data == last->data + last->len && last->addr + last->len == e->addr && e->addr;
+}
+
+void ts_steps_join(struct ts_steps *b)
+{
+	struct ts_effect *last = &b->effects[b->n_closed];
+
+	for (uint32_t i = b->n_closed + 1; i < b->n_effects; i++) {
+		if (is_continued(last, &b->effects[i]))
+			last->len += b->effects[i].len;
+		else
+			*++last = b->effects[i];
+	}
+	b->n_effects = (uint32_t)(last - b->effects) + 1;
+}
+
 void ts_steps_extend_last(struct ts_steps *b)
 {
 	assert(b->n_steps > 0);

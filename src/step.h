@@ -179,11 +179,22 @@ bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *
 /* Append an event; NULL when memory ran out. */
 struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);
 
+/* Steps with more effects are looked through for accesses that are one. */
+#define TS_MANY_EFFECTS 32u
+
+/*
+ * Make one of those accesses of the open step that follow each other in memory as they do in time: a string instruction may have
+ * thousands.
+ */
+void ts_steps_join(struct ts_steps *b);
+
 /* The open step is over: the effects since the last close are its own. */
 static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn_len, uint32_t thread)
 {
 	if (__builtin_expect(b->n_steps == b->cap_steps, 0) && !ts_steps_grow_steps(b))
 		return;
+	if (__builtin_expect(b->n_effects - b->n_closed > TS_MANY_EFFECTS, 0))
+		ts_steps_join(b);
 	b->steps[b->n_steps++] = (struct ts_step){
 		.pc = pc,
 		.thread = thread,

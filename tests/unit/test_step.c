@@ -143,8 +143,63 @@ START_TEST(a_batch_past_4_gib_is_refused_without_an_allocation)
 }
 END_TEST
 
+/* Writes of 8 bytes from @addr on, one after the other. */
+static void write_words(uint64_t addr, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		ts_steps_value(&b, TS_FX_WRITE, addr + 8 * i, &(uint64_t){ i }, 8);
+}
+
+START_TEST(many_writes_that_go_on_are_one)
+{
+	uint64_t value;
+
+	write_words(0x1000, 1);
+	close_step();
+	write_words(0x2000, 100);
+	ts_steps_effect(&b, TS_FX_FORGET, 1, 1);
+	write_words(0x3000, 50);
+	write_words(0x3000 + 50 * 8 + 1, 1);
+	write_words(UINT64_MAX - 7, 1);
+	write_words(0, 1);
+	close_step();
+	close_step();
+	ck_assert_uint_eq(b.steps[1].first, 1);
+	ck_assert_uint_eq(b.steps[1].n_effects, 6);
+	ck_assert_uint_eq(b.steps[2].first, 7);
+	ck_assert_uint_eq(b.effects[1].addr, 0x2000);
+	ck_assert_uint_eq(b.effects[1].len, 800);
+	memcpy(&value, ts_effect_data(&b, &b.effects[1]) + 99 * 8, 8);
+	ck_assert_uint_eq(value, 99);
+	ck_assert_int_eq(b.effects[2].kind, TS_FX_FORGET);
+	ck_assert_uint_eq(b.effects[3].len, 400);
+	ck_assert_uint_eq(b.effects[6].addr, 0);
+}
+END_TEST
+
+START_TEST(what_was_hidden_is_no_part_of_what_was_not)
+{
+	write_words(0x1000, 40);
+	for (unsigned i = 20; i < 40; i++)
+		b.effects[i].is_hidden = true;
+	close_step();
+	ck_assert_uint_eq(b.steps[0].n_effects, 2);
+	ck_assert(!b.effects[0].is_hidden && b.effects[1].is_hidden);
+	ck_assert_uint_eq(b.effects[1].addr, 0x1000 + 160);
+}
+END_TEST
+
+START_TEST(few_writes_stay_as_they_are)
+{
+	write_words(0x1000, TS_MANY_EFFECTS);
+	close_step();
+	ck_assert_uint_eq(b.steps[0].n_effects, TS_MANY_EFFECTS);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_one_before,
 		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
 		   an_effect_without_a_value_has_no_data, texts_of_maps_are_copied_and_terminated,
 		   an_effect_names_its_event, a_reset_batch_is_empty_and_good,
-		   a_batch_past_4_gib_is_refused_without_an_allocation)
+		   a_batch_past_4_gib_is_refused_without_an_allocation, many_writes_that_go_on_are_one,
+		   what_was_hidden_is_no_part_of_what_was_not, few_writes_stay_as_they_are)

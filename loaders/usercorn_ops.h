@@ -79,4 +79,18 @@ const char *ucir_kind_name(unsigned kind);
  */
 bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err);
 
+/* Length of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
+#define UCIR_FRAME_LEN 13u
+#define UCIR_JMP_LEN 13u
+#define UCIR_WORD_LEN (13u + 8u)
+
+/*
+ * Pass the WRITEs of a word that come next, each behind the @head_len bytes @head, as far as they are at hand and go on in memory
+ * from @addr: @max at the most.  Their words go to @data, which has room for them.
+ *
+ * Returns how many they are.
+ */
+uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr, uint32_t max,
+			   uint8_t *data);
+
 #endif

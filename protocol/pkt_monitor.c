@@ -352,6 +352,20 @@ static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *o
 	return true;
 }
 
+/* The client waits until the file is there; the answer comes then. */
+static bool run_export(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!rsp_save_start(s, arg, &err)) {
+		ts_buf_puts(out, err.text);
+		return false;
+	}
+	ts_buf_printf(&s->console, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames, s->sh->export_dir);
+	return true;
+}
+
 /* ----------------------------------------------------------------------------------------------- commands */
 
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
@@ -359,6 +373,7 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 static const struct command commands[] = {
 	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget", run_collect },
+	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", run_export },
 	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over", rsp_machine_run_filter },
 	{ "goto", "K|P%|begin|end|frame", "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
@@ -453,6 +468,8 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 		answer_failure(s, &text, r);
 	ts_buf_fini(&line);
 	ts_buf_fini(&text);
+	if (s->save.export)
+		return RSP_DEFERRED;
 	return r->kind == RSP_REPLY_EMPTY ? RSP_OK : RSP_REPLIED;
 }
 

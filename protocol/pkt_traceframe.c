@@ -111,8 +111,31 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 	return RSP_REPLIED;
 }
 
+/* "HEXNAME" */
+static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_error err;
+	struct ts_buf name;
+	bool done;
+
+	ts_error_reset(&err);
+	ts_buf_init(&name);
+	rsp_args_hex_buf(a, &name);
+	if (!rsp_args_done(a) || !name.len || !ts_buf_ok(&name) || memchr(name.data, 0, name.len)) {
+		ts_buf_fini(&name);
+		return RSP_BAD;
+	}
+	done = rsp_save_start(s, ts_buf_text(&name), &err);
+	ts_buf_fini(&name);
+	if (done)
+		return RSP_DEFERRED;
+	rsp_reply_error_text(r, "%s", err.text);
+	return RSP_REPLIED;
+}
+
 static const struct rsp_packet packets[] = {
 	{ "QTFrame", RSP_ARGS, pkt_frame, NULL },
 	{ "qTBuffer", RSP_ARGS, pkt_raw, NULL },
+	{ "QTSave", RSP_ARGS, pkt_save, NULL },
 };
 const struct rsp_packets rsp_traceframe_packets = RSP_PACKETS(packets);

@@ -459,6 +459,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		rsp_shared_fini(&sv.shared);
 		return false;
 	}
+	sv.shared.export_dir = opt->export_dir;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;

@@ -14,6 +14,7 @@ struct rsp_server_options {
 	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
 	const char *exec; /* the program's file for the client, NULL for none */
 	const struct ts_arch *arch; /* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	const char *export_dir; /* where clients may save files, NULL: nowhere */
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;

@@ -33,6 +33,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct
 void rsp_session_reset(struct rsp_session *s)
 {
 	rsp_run_cancel(s);
+	rsp_save_cancel(s);
 	rsp_breaks_fini(&s->breaks);
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
 		ts_buf_fini(&s->files[i].text);
@@ -77,7 +78,7 @@ void rsp_session_interrupt(struct rsp_session *s)
 {
 	if (rsp_tracing_has_chores(&s->tracing))
 		rsp_collector_stop(s->tracing.collector);
-	else if (rsp_session_is_running(s))
+	else if (s->run.state != RSP_RUN_NONE)
 		s->run.is_interrupted = true;
 	else
 		s->is_interrupt_pending = true;
@@ -320,6 +321,24 @@ static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
 	return true;
 }
 
+static bool go_on_saving(struct rsp_session *s, struct rsp_reply *r)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	switch (rsp_save_slice(s, rsp_now_ns() + RSP_SLICE_NS, &err)) {
+	case TS_ITEM:
+		return false;
+	case TS_END:
+		rsp_reply_ok(r);
+		return true;
+	case TS_FAIL:
+		break;
+	}
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
 /* What lies on the way of a run is collected before the client hears where it has stopped. */
 static bool finish_run(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
@@ -336,6 +355,8 @@ bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 	struct ts_found found;
 	struct ts_error err;
 
+	if (s->save.export)
+		return go_on_saving(s, r);
 	if (s->tracing.is_awaited)
 		return wait_for_tracing(s, r);
 	if (s->run.state == RSP_RUN_WAITING) {
@@ -366,6 +387,7 @@ void rsp_session_do_chores(struct rsp_session *s)
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
 	rsp_run_cancel(s); /* a client that speaks does not wait for a stop any more */
+	rsp_save_cancel(s);
 	s->tracing.is_awaited = false;
 	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
 	case RSP_REPLIED:

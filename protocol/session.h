@@ -17,6 +17,7 @@
 #include "breaks.h"
 #include "reply.h"
 #include "run.h"
+#include "save.h"
 #include "src/query.h"
 #include "src/regview.h"
 #include "table.h"
@@ -55,6 +56,7 @@ struct rsp_shared {
 	struct rsp_view views[RSP_N_VIEWS];
 	bool is_forced;                 /* the user says how registers are shown: as views[RSP_VIEW_FORCED], if that is there */
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
+	const char *export_dir;         /* borrowed; the folder in which clients may save files, NULL for none */
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	bool has_paging;                /* the recording of a machine that tells how addresses are translated */
 };
@@ -124,6 +126,7 @@ struct rsp_session {
 	struct rsp_breaks breaks;
 	struct rsp_run run;
 	struct rsp_tracing tracing;
+	struct rsp_save save;
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	bool is_announcing;          /* the next resume is answered at once, by a stop where the session stands */
 	struct rsp_document document;
@@ -150,10 +153,10 @@ void rsp_session_reset(struct rsp_session *s);
  */
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 
-/* Does a run, of the program or of tracepoints whose end the client waits for, go on by rsp_session_run()? */
+/* Does a run, of the program or of tracepoints whose end the client waits for, or a file that it saves, go on by rsp_session_run()? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)
 {
-	return s->run.state != RSP_RUN_NONE || s->tracing.is_awaited;
+	return s->run.state != RSP_RUN_NONE || s->tracing.is_awaited || s->save.export;
 }
 
 /*

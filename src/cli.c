@@ -15,6 +15,7 @@ enum option_id {
 	OPT_AT,
 	OPT_COLLECT,
 	OPT_EXEC,
+	OPT_EXPORT_DIR,
 	OPT_FORMAT,
 	OPT_HELP,
 	OPT_IMAGE,
@@ -38,6 +39,7 @@ static const struct option long_options[] = {
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
+	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
@@ -58,6 +60,7 @@ static const struct option long_options[] = {
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
+	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB),
 	[OPT_JSON] = ON(INFO),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT),
@@ -161,6 +164,9 @@ static bool set_option(struct ts_cli *cli, int id)
 		return select_frames(cli, id);
 	case OPT_EXEC:
 		cli->exec = optarg;
+		break;
+	case OPT_EXPORT_DIR:
+		cli->export_dir = optarg;
 		break;
 	case OPT_FORMAT:
 		cli->format = optarg;

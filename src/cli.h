@@ -48,6 +48,7 @@ struct ts_cli {
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */
+	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export */
 	struct ts_selection_options selection; /* export */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */

@@ -40,6 +40,7 @@ const char ts_cli_help[] =
 	"  --at ADDR             export: where this address is executed; repeatable\n"
 	"  --collect LIST        export: of each position (default is\n"
 	"                        regs,stack:256,accessed,code; also mem:ADDR+LEN)\n"
+	"  --export-dir DIR      serve, gdb: where clients may save trace frames\n"
 	"  --once                serve: end after the first session\n"
 	"  --help, --version\n"
 	"\n"

@@ -3,6 +3,8 @@
 """Tracepoints that are set after the recording was made, in stock gdb: trace, actions, tstart, tfind, tdump, tsave."""
 import os
 import re
+import shutil
+import tempfile
 
 from _gdb import Gdb
 from _tap import case, run_cases
@@ -129,6 +131,42 @@ def tdump_of_a_saved_run_is_the_same_in_another_gdb():
             assert other("tdump") == dump, (k, dump, other.text)
         other("tstatus")
         other.expect(f"Collected {len(dumps)} trace frames")
+
+
+@case
+def the_server_saves_a_run_with_what_is_not_known():
+    folder = tempfile.mkdtemp(prefix="export-")
+    try:
+        with Gdb("x64_walk", "--export-dir", folder) as g:
+            collect(g)
+            dumps = []
+            for k, _ in frames(g):
+                g("info registers")
+                dumps.append(g.text)
+                g("tdump")
+                dumps[-1] += "".join(line for line in g.text.splitlines() if not line.startswith(("xmm", "st", "mxcsr")))
+            for name in "../x.tf", "a/x.tf", "/tmp/x.tf", ".x.tf":
+                g(f"tsave -r {name}")
+                g.expect("files are saved under plain names")
+            g("tsave -r run.tf")
+            g.expect("Trace data saved")
+            g("monitor export again.tf")
+            g.expect(f"saving {len(dumps)} trace frames")
+            assert sorted(os.listdir(folder)) == ["again.tf", "run.tf"]
+            with Gdb("x64_walk", connect=None) as other:
+                other(f"target tfile {folder}/run.tf")
+                for k, dump in enumerate(dumps):
+                    other(f"tfind {k}")
+                    other("info registers")
+                    text = other.text
+                    other("tdump")
+                    text += "".join(line for line in other.text.splitlines() if not line.startswith(("xmm", "st", "mxcsr")))
+                    assert text == dump, (k, dump, text)
+    finally:
+        shutil.rmtree(folder)
+    with Gdb("x64_walk") as g:
+        g("tsave -r run.tf")
+        g.expect("without --export-dir")
 
 
 @case

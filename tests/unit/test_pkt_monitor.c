@@ -167,7 +167,7 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "announce", "collect",	"filter",  "goto",	"help", "info",
+	static const char *const commands[] = { "announce", "collect",	"export",  "filter",  "goto",	"help", "info",
 						"maps",	    "physical", "threads", "translate", "when" };
 	const char *at = monitor("help");
 

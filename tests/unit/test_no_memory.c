@@ -2,12 +2,10 @@
 /*
  * Memory that runs out at any moment: building a small timeline and asking it fails with TS_ENOMEM, or succeeds; nothing
  * crashes, nothing is lost.
- *
- * Linked with wrappers around malloc and its like (-Wl,--wrap): they count what is allocated and can fail one allocation, or all
- * from one on.
  */
 #include "unit.h"
 
+#include "no_memory.h"
 #include "script.h"
 #include "src/image.h"
 #include "src/search.h"
@@ -16,60 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-static bool is_armed;         /* count, and fail */
-static uint64_t n_calls;      /* allocations since armed */
-static uint64_t fail_from;    /* ordinals of those that fail */
-static uint64_t fail_until;
-static int64_t n_live;        /* allocations that were made while armed, less those freed */
-
-void *__real_malloc(size_t len);
-void *__real_calloc(size_t n, size_t len);
-void *__real_realloc(void *p, size_t len);
-void __real_free(void *p);
-void *__wrap_malloc(size_t len);
-void *__wrap_calloc(size_t n, size_t len);
-void *__wrap_realloc(void *p, size_t len);
-void __wrap_free(void *p);
-
-static bool is_refused(void)
-{
-	uint64_t call = n_calls;
-
-	if (!is_armed)
-		return false;
-	n_calls++;
-	return call >= fail_from && call < fail_until;
-}
-
-static void *count(void *p)
-{
-	n_live += is_armed && p;
-	return p;
-}
-
-void *__wrap_malloc(size_t len)
-{
-	return is_refused() ? NULL : count(__real_malloc(len));
-}
-
-void *__wrap_calloc(size_t n, size_t len)
-{
-	return is_refused() ? NULL : count(__real_calloc(n, len));
-}
-
-void *__wrap_realloc(void *p, size_t len)
-{
-	if (is_refused())
-		return NULL;
-	return p ? __real_realloc(p, len) : count(__real_malloc(len));
-}
-
-void __wrap_free(void *p)
-{
-	n_live -= is_armed && p;
-	__real_free(p);
-}
 
 /* ------------------------------------------------------------------------------------------------ what is tried */
 
@@ -147,24 +91,24 @@ static bool try_all(struct ts_error *err, bool *is_good)
 	return done;
 }
 
-/* The same with the allocations [from, until) failing. */
-static void try_without(uint64_t from, uint64_t until)
+/* The same with the allocations [from, until) failing.  Returns how many there were. */
+static uint64_t try_without(uint64_t from, uint64_t until)
 {
 	struct ts_error err;
 	bool done, is_good;
+	uint64_t n_calls;
+	int64_t n_lost;
 
-	fail_from = from;
-	fail_until = until;
-	n_calls = n_live = 0;
-	is_armed = true;
+	no_memory_start(from, until);
 	done = try_all(&err, &is_good);
-	is_armed = false;
-	if (n_live)
-		ck_abort_msg("allocation %lu fails: %ld are lost", (long)from, (long)n_live);
+	n_calls = no_memory_end(&n_lost);
+	if (n_lost)
+		ck_abort_msg("allocation %lu fails: %ld are lost", (long)from, (long)n_lost);
 	if (err.code != (done ? TS_OK : TS_ENOMEM))
 		ck_abort_msg("allocation %lu fails: %s: %s", (long)from, ts_code_name(err.code), err.text);
 	if (until == from + 1 && !is_good)
 		ck_abort_msg("allocation %lu fails: and the next question", (long)from);
+	return n_calls;
 }
 
 /* What the recordings themselves allocate is done before. */
@@ -192,7 +136,8 @@ static void each_script(void (*check)(void))
 
 static uint64_t count_allocations(void)
 {
-	try_without(UINT64_MAX, UINT64_MAX);
+	uint64_t n_calls = try_without(UINT64_MAX, UINT64_MAX);
+
 	ck_assert_uint_gt(n_calls, 100);
 	return n_calls;
 }

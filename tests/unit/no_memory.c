@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "no_memory.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+static bool is_armed;         /* count, and fail */
+static uint64_t n_calls;      /* allocations since armed */
+static uint64_t fail_from;    /* ordinals of those that fail */
+static uint64_t fail_until;
+static int64_t n_live;        /* allocations that were made while armed, less those freed */
+
+void *__real_malloc(size_t len);
+void *__real_calloc(size_t n, size_t len);
+void *__real_realloc(void *p, size_t len);
+void __real_free(void *p);
+void *__wrap_malloc(size_t len);
+void *__wrap_calloc(size_t n, size_t len);
+void *__wrap_realloc(void *p, size_t len);
+void __wrap_free(void *p);
+
+static bool is_refused(void)
+{
+	uint64_t call = n_calls;
+
+	if (!is_armed)
+		return false;
+	n_calls++;
+	return call >= fail_from && call < fail_until;
+}
+
+static void *count(void *p)
+{
+	n_live += is_armed && p;
+	return p;
+}
+
+void *__wrap_malloc(size_t len)
+{
+	return is_refused() ? NULL : count(__real_malloc(len));
+}
+
+void *__wrap_calloc(size_t n, size_t len)
+{
+	return is_refused() ? NULL : count(__real_calloc(n, len));
+}
+
+void *__wrap_realloc(void *p, size_t len)
+{
+	if (is_refused())
+		return NULL;
+	return p ? __real_realloc(p, len) : count(__real_malloc(len));
+}
+
+void __wrap_free(void *p)
+{
+	n_live -= is_armed && p;
+	__real_free(p);
+}
+
+void no_memory_start(uint64_t from, uint64_t until)
+{
+	fail_from = from;
+	fail_until = until;
+	n_calls = 0;
+	n_live = 0;
+	is_armed = true;
+}
+
+uint64_t no_memory_end(int64_t *n_lost)
+{
+	is_armed = false;
+	*n_lost = n_live;
+	return n_calls;
+}

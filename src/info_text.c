@@ -108,6 +108,10 @@ static void put_course(const struct ts_info *info)
 		printf("%zu\n", tl->world.events[TS_EV_SYSCALL].n);
 	else
 		puts("none recorded");
+	if (tl->rec->is_physical) {
+		label("interrupts");
+		printf("%zu\n", tl->world.events[TS_EV_INTERRUPT].n);
+	}
 	printf("%-14s%s\n", "memory reads", tl->rec->has_reads ? "recorded" : "not recorded");
 }
 

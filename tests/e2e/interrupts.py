@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A whole machine in gdb: user code, interrupts, and a page that moves to another frame."""
+import json
 import os
 import re
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 
 from _server import Server
-from _tap import SRCDIR, case, run_cases, skip_all
+from _tap import SRCDIR, TRACESTUB, case, run_cases, skip_all
 
 TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/machine_trace"
 GDB = shutil.which("gdb-multiarch") or shutil.which("gdb")
@@ -58,6 +59,16 @@ def interrupts_are_found_in_both_directions():
                    "goto previous-interrupt", "when"),
            ["0x0*401003", "position 13 (.|\n)*interrupt: page fault", "0x0*401000", "interrupt: hw interrupt 32",
             "there is no interrupt after position 27", "0x0*401003", "interrupt: page fault"])
+
+
+@case
+def info_counts_interrupts():
+    path = f"{tempfile.mkdtemp()}/trace.bin"
+    subprocess.run([TOOL, "4", path], check=True)
+    text = subprocess.run([TRACESTUB, "info", path], capture_output=True, text=True, check=True).stdout
+    assert re.search("^interrupts +2$", text, re.M), text
+    facts = json.loads(subprocess.run([TRACESTUB, "info", "--json", path], capture_output=True, check=True).stdout)
+    assert facts["interrupts"] == 2 and facts["format"] == "rvnbintrace", facts
 
 
 @case

@@ -114,6 +114,15 @@ static uint32_t write_reg(struct out *o, const struct ts_reg_def *def, uint32_t 
 	return num;
 }
 
+/*
+ * gdb as GNU/Linux distributions build it (13.1, gdb-multiarch too) has no handler for Windows: told of it, it takes x86 for 32
+ * bits and rejects the description.  Without any system it has what there is to have: no system calls, and modules by address.
+ */
+static const char *served_osabi(const char *osabi)
+{
+	return osabi && strcmp(osabi, "Windows") == 0 ? "none" : osabi;
+}
+
 static void write_target(struct out *o, const struct ts_regset *set, const char *osabi)
 {
 	const struct ts_feature_def *f;
@@ -124,7 +133,7 @@ static void write_target(struct out *o, const struct ts_regset *set, const char 
 	attr(o, "version", "1.0");
 	text_element(o, "architecture", set->gdb_name);
 	if (osabi)
-		text_element(o, "osabi", osabi);
+		text_element(o, "osabi", served_osabi(osabi));
 	while ((f = ts_regset_next_feature(set, &at))) {
 		begin(o, "feature");
 		attr(o, "name", f->name);

@@ -35,6 +35,7 @@ class Arch:
         self.all_features = f"{sum(int(o.split('=')[0], 16) for o in optional):x}"
         # gdb has no 16-bit GNU/Linux, and warns unless it is told that there is no system.
         self.osabis = ["none"] if self.name == "i8086" else ["GNU/Linux", None]
+        self.osabis += ["Windows"] * (self.name in ("i386", "x86_64"))
 
     def registers(self, features):
         rows = (line.split() for line in dump("regs", self.name, features).splitlines())

@@ -13,8 +13,7 @@
  *	  T   8  m, then file offsets (8 each) of frames m, 2m, ...
  *
  * Numbers are little-endian whatever the target.  Messages are those of bap_schema.c, in protobuf's encoding.
- * Four revisions of recorders write four forms of the index, most of which their own readers refuse: it is
- * compared, and never needed.
+ * The index is not needed (bap_toc.c).
  */
 #include "bap_reader.h"
 #include "bap_scan.h"
@@ -26,6 +25,7 @@
 #include <string.h>
 
 #include "bap_schema.h"
+#include "bap_toc.h"
 #include "loader.h"
 #include "src/cursor.h"
 
@@ -188,33 +188,6 @@ static bool read_meta(struct bap *rec, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------ frames' range */
 
-/* The index behind the frames, as far as it can be compared. */
-static void find_toc(struct bap *rec, uint64_t toc)
-{
-	uint64_t left = ts_source_len(rec->src) - toc - 8;
-	struct ts_error err = { 0 };
-	uint8_t bytes[16] = { 0 };
-	struct ts_cursor c;
-	size_t got;
-
-	if (!ts_source_read(rec->src, toc, bytes, sizeof(bytes), &got, &err))
-		return;
-	c = ts_cursor(bytes, sizeof(bytes), toc, "index", &err);
-	rec->toc_step = ts_u64le(&c);
-	rec->toc_n = left / 8;
-	rec->toc_first = !rec->toc_n || ts_u64le(&c) != HEADER_LEN;
-	if (!rec->toc_step)
-		ts_recording_warn(&rec->base,
-				  "the index says that it has an entry every 0 frames; it is not used");
-	if (left % 8)
-		ts_recording_warn(&rec->base, "%" PRIu64 " bytes stand behind the index", left % 8);
-	if (rec->toc_step && rec->toc_n > rec->n_frames / rec->toc_step + 1)
-		ts_recording_warn(&rec->base,
-				  "the index has %" PRIu64 " entries for %" PRIu64
-				  " frames, one for every %" PRIu64,
-				  rec->toc_n, rec->n_frames, rec->toc_step);
-}
-
 static void find_end(struct bap *rec, uint64_t toc)
 {
 	uint64_t len = ts_source_len(rec->src);
@@ -236,7 +209,7 @@ static void find_end(struct bap *rec, uint64_t toc)
 		if (!rec->n_frames)
 			ts_recording_warn(&rec->base,
 					  "the header says that there are no frames, but has an index");
-		find_toc(rec, toc);
+		bap_toc_open(rec);
 	}
 }
 

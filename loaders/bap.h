@@ -40,10 +40,14 @@ struct bap {
 	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
 	struct bap_names names;
 
-	/* The index behind the frames, to be compared with what is found. */
-	uint64_t toc_step;  /* frames an entry; 0: it is not compared */
-	uint64_t toc_n;	    /* entries */
-	uint64_t toc_first; /* 1: entry 0 is of frame toc_step; 0: it says where the meta frame is */
+	struct bap_toc {
+		uint64_t step;	/* frames an entry; 0: there is none */
+		uint64_t n;	/* entries */
+		uint64_t first; /* 1: entry 0 is of frame step; 0: it says where the meta frame is */
+		uint64_t due;	/* the next frame that an entry is of, while the trace is read for the first
+				   time */
+		bool is_sane;
+	} toc; /* the index behind the frames */
 
 	/* While the trace is read for the first time: */
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */

@@ -301,15 +301,6 @@ static bool read_key_value(struct bap_reader *r, struct bap_thread *t, struct ts
 	return true;
 }
 
-/* The effects that follow are those of @t. */
-static void switch_thread(struct bap_reader *r, const struct bap_thread *t)
-{
-	struct ts_effect *e = ts_steps_effect(r->out, TS_FX_THREAD, 0, 0);
-
-	if (e)
-		e->item = t->ordinal;
-}
-
 /* The values of one thread; one that is not named is the thread of the last instruction. */
 static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 {
@@ -329,7 +320,7 @@ static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 	}
 	if (!t) /* a look ahead, which does not know yet whose the first instruction is */
 		return true;
-	switch_thread(r, t);
+	bap_switch_thread(r, t);
 	list = pb_sub(&m, TAGGED_VALUES, c);
 	while (pb_next_item(&list, &bap_value_list, &item))
 		if (!read_key_value(r, t, &item))
@@ -340,7 +331,7 @@ static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 		t->flags[i].seen = 0;
 	}
 	if (r->now)
-		switch_thread(r, r->now);
+		bap_switch_thread(r, r->now);
 	return ts_ok(c);
 }
 

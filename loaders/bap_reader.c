@@ -19,6 +19,7 @@
 #include "bap_frames.h"
 #include "bap_insn.h"
 #include "bap_schema.h"
+#include "bap_toc.h"
 
 #define BAP_FORGET 1024
 #define BUF_LEN	   (256u << 10)
@@ -102,31 +103,12 @@ static enum ts_next peek_frame(struct bap_reader *r, struct ts_cursor *c, struct
 	return TS_ITEM;
 }
 
-/* Compare an entry of the index with the frame that it should point at. */
-static void check_index(struct bap_reader *r)
-{
-	struct bap *rec = r->rec;
-	uint64_t entry = r->n_frames / rec->toc_step;
-	struct ts_error err = { 0 };
-	uint8_t bytes[8];
-
-	if (entry < rec->toc_first || entry - rec->toc_first >= rec->toc_n)
-		return;
-	entry -= rec->toc_first;
-	if (!entry && !rec->toc_first)
-		return;
-	if (!ts_source_read_all(rec->src, rec->end + 8 + entry * 8, bytes, sizeof(bytes), &err))
-		return;
-	if (le64(bytes) != r->off)
-		bap_warn(r, "an entry of the index points at no frame's start; the index is not used");
-}
-
 void bap_take_frame(struct bap_reader *r, size_t len)
 {
 	struct bap *rec = r->rec;
 
-	if (rec->toc_step && r->is_first_time && r->n_frames % rec->toc_step == 0)
-		check_index(r);
+	if (rec->toc.step && r->is_first_time && r->n_frames == rec->toc.due)
+		bap_toc_compare(rec, r->off);
 	r->off += BAP_LEN_LEN + len;
 	r->n_frames++;
 	if (r->off > rec->read_until) {
@@ -218,9 +200,48 @@ static void go_back(struct ts_steps *b, const struct mark *m)
 	b->n_events = m->n_events;
 }
 
+/* Nothing is known any more, of registers and memory. */
+static void lose_everything(struct bap_reader *r)
+{
+	uint64_t half = r->rec->addr_mask / 2 + 1;
+
+	ts_steps_event(r->out, TS_EV_GAP);
+	ts_steps_effect(r->out, TS_FX_FORGET, 0, half);
+	ts_steps_effect(r->out, TS_FX_FORGET, half, half);
+	for (uint32_t i = 0; i < r->n_threads; i++) {
+		bap_switch_thread(r, r->threads[i]);
+		bap_lose_all(r, r->threads[i]);
+	}
+	bap_switch_thread(r, r->now);
+	r->n_pending = 0;
+}
+
 /*
- * Take in the frames up to the next std frame, which say what is so before it.  A damaged one is left for the
- * next call of next(), which reports it.
+ * A frame is damaged: where the index knows one behind it, the trace goes on there.
+ *
+ * Returns true with everything unknown, as part of the open step.
+ */
+static bool go_on_behind(struct bap_reader *r, const struct ts_error *damage)
+{
+	uint64_t frame, off;
+
+	if ((damage->code != TS_ECORRUPT && damage->code != TS_ETRUNC) ||
+	    !bap_toc_behind(r->rec, r->off, &frame, &off))
+		return false;
+	bap_warn(r, "%s; by the index the trace goes on at frame %" PRIu64, damage->text, frame);
+	r->off = off;
+	r->n_frames = frame;
+	if (r->off > r->rec->read_until) {
+		r->rec->read_until = r->off;
+		r->rec->toc.due = frame;
+	}
+	lose_everything(r);
+	return true;
+}
+
+/*
+ * Take in the frames up to the next std frame, which say what is so before it.  A damaged one that nothing
+ * leads on behind is left for the next call of next(), which reports it.
  */
 static void read_others(struct bap_reader *r)
 {
@@ -228,18 +249,38 @@ static void read_others(struct bap_reader *r)
 		struct mark mark = mark_of(r->out);
 		struct ts_cursor body = { 0 };
 		struct ts_error err;
+		enum ts_next found;
 		unsigned kind;
 		size_t len;
 
 		ts_error_reset(&err);
-		if (bap_open_frame(r, &kind, &body, &len, &err) != TS_ITEM || kind == FRAME_STD)
+		found = bap_open_frame(r, &kind, &body, &len, &err);
+		if (found == TS_END || (found == TS_ITEM && kind == FRAME_STD))
 			return;
-		if (!bap_read_other(r, kind, &body)) {
-			go_back(r->out, &mark);
-			return;
+		if (found == TS_ITEM && bap_read_other(r, kind, &body)) {
+			bap_take_frame(r, len);
+			continue;
 		}
-		bap_take_frame(r, len);
+		go_back(r->out, &mark);
+		if (!go_on_behind(r, &err))
+			return;
 	}
+}
+
+/*
+ * A std frame is damaged, but its address can be read: an instruction that did nobody knows what, if the
+ * index knows a frame behind it.
+ */
+static bool read_damaged(struct bap_reader *r, const struct ts_cursor *body, const struct ts_error *damage,
+			 uint64_t *pc)
+{
+	const uint8_t *p = body->p;
+
+	if (body->left < 2 || *p != (STD_ADDRESS << 3 | PB_VARINT) || !r->now ||
+	    !pb_get_varint(p + 1, p + body->left, pc))
+		return false;
+	*pc &= r->rec->addr_mask;
+	return go_on_behind(r, damage);
 }
 
 /* ARM: the next frame of the thread tells the instruction set that this instruction changed to. */
@@ -279,7 +320,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 {
 	struct bap_reader *r = (struct bap_reader *)base;
 	struct mark mark = mark_of(out);
-	struct ts_cursor body = { 0 };
+	struct ts_cursor body = { 0 }, start;
 	struct bap_thread *t;
 	uint16_t insn_len;
 	enum ts_next found;
@@ -296,17 +337,20 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (r->n_steps % BAP_FORGET == 0)
 		bap_forget_told(r);
-	if (!(kind == FRAME_STD ? bap_read_std(r, &body, &t, &pc, &insn_len)
-				: bap_read_other(r, kind, &body))) {
+	start = body;
+	if (kind == FRAME_STD ? bap_read_std(r, &body, &t, &pc, &insn_len) : bap_read_other(r, kind, &body)) {
+		bap_take_frame(r, len);
+	} else {
 		go_back(out, &mark);
 		ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
-		return TS_FAIL;
+		if (kind != FRAME_STD || !read_damaged(r, &start, err, &pc))
+			return TS_FAIL;
+		ts_error_reset(err);
+		t = r->now;
+		insn_len = 0;
 	}
-	if (kind != FRAME_STD) { /* only after a resume() at the very start */
-		bap_take_frame(r, len);
+	if (kind != FRAME_STD) /* only after a resume() at the very start */
 		return next(base, out, err);
-	}
-	bap_take_frame(r, len);
 	read_others(r);
 	if (r->rec->has_modes)
 		look_at_next_mode(r, t);

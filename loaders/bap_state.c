@@ -14,6 +14,14 @@
 
 /* ------------------------------------------------------------------------------------------------ threads */
 
+static void forget_flags(const struct bap_names *names, struct bap_thread *t)
+{
+	for (unsigned i = 0; i < names->n_flags; i++) {
+		t->flags[i] = (struct bap_flag_bits){ .value = names->flags[i].usual,
+						      .known = ~names->flags[i].need };
+	}
+}
+
 static void free_thread(struct bap_thread *t)
 {
 	if (!t)
@@ -40,10 +48,7 @@ static struct bap_thread *new_thread(struct bap_reader *r, uint64_t id, struct t
 						 is_one_based && id ? id
 						 : id + 1	    ? id + 1
 								    : 1);
-		for (unsigned i = 0; i < rec->names.n_flags; i++) {
-			t->flags[i].value = rec->names.flags[i].usual;
-			t->flags[i].known = ~rec->names.flags[i].need;
-		}
+		forget_flags(&rec->names, t);
 		if (t->ordinal != TS_NO_THREAD)
 			return t;
 	}
@@ -238,6 +243,21 @@ void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint
 {
 	ts_steps_effect(r->out, TS_FX_REG_WRITE, off, len);
 	memset(t->state + off, BAP_UNTOLD, len);
+}
+
+void bap_lose_all(struct bap_reader *r, struct bap_thread *t)
+{
+	bap_lose_reg(r, t, 0, r->rec->base.regs.g_len);
+	forget_flags(&r->rec->names, t);
+	t->n_last = 0;
+}
+
+void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t)
+{
+	struct ts_effect *e = ts_steps_effect(r->out, TS_FX_THREAD, 0, 0);
+
+	if (e)
+		e->item = t->ordinal;
 }
 
 void bap_age_writes(struct bap_thread *t)

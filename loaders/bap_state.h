@@ -74,6 +74,12 @@ void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, con
 /* Registers got a value that is not logged. */
 void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len);
 
+/* All registers of a thread, whose effects are being told, got values that are not logged. */
+void bap_lose_all(struct bap_reader *r, struct bap_thread *t);
+
+/* The effects that follow are those of @t. */
+void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t);
+
 /* The thread's previous instruction is no longer the previous one. */
 void bap_age_writes(struct bap_thread *t);
 

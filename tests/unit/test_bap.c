@@ -1066,9 +1066,10 @@ START_TEST(operands_of_any_form_say_the_same)
 }
 END_TEST
 
-START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
+/* A reader that is put at each step in turn goes on as one that reads on. */
+static void check_resuming(const struct ts_buf *file, uint32_t n_steps)
 {
-	struct ts_buf file = mixed(1500), point = { 0 };
+	struct ts_buf point = { 0 };
 	struct ts_source *src;
 	struct ts_recording *rec;
 	struct ts_reader *first, *other;
@@ -1076,7 +1077,7 @@ START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
 	struct ts_steps all, one;
 	uint32_t n = 0;
 
-	src = ts_source_from_memory(file.data, file.len, "test", &err);
+	src = ts_source_from_memory(file->data, file->len, "test", &err);
 	rec = bap_loader.open(src, NULL, &err);
 	ck_assert_msg(rec != NULL, "%s", err.text);
 	first = rec->ops->reader(rec, &err);
@@ -1093,7 +1094,7 @@ START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
 		ck_assert_int_eq(other->ops->next(other, &one, &err), TS_ITEM);
 		check_same_step(&all, n, &one);
 	}
-	ck_assert_uint_eq(n, 1500);
+	ck_assert_uint_eq(n, n_steps);
 	ts_steps_fini(&all);
 	ts_steps_fini(&one);
 	ts_buf_fini(&point);
@@ -1101,7 +1102,116 @@ START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
 	ts_reader_close(other);
 	ts_recording_close(rec);
 	ts_source_close(src);
+}
+
+START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
+{
+	struct ts_buf file = mixed(1500);
+
+	check_resuming(&file, 1500);
 	ts_buf_fini(&file);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------ the index behind damaged frames */
+
+#define LONG_N	  20
+#define LONG_EACH 5
+#define LONG_BAD  7
+
+/* Twenty instructions, each of which sets rax to its number and writes it to 0x5000; an index of every fifth.
+ */
+static struct ts_buf long_one(uint64_t offs[LONG_N + 1])
+{
+	struct ts_buf file = start(), pre = { 0 }, post = { 0 };
+
+	for (unsigned i = 0; i < LONG_N; i++) {
+		uint8_t byte = (uint8_t)i;
+
+		offs[i] = file.len;
+		reg_op(&post, "RAX", i, 8, true);
+		mem_op(&post, 0x5000, &byte, 1, true);
+		std_frame(&file, 0x1000 + i, 1, "\x90", 1, &pre, &post);
+	}
+	offs[LONG_N] = file.len;
+	finish(&file, LONG_N, LONG_EACH);
+	for (unsigned i = LONG_EACH; i <= LONG_N; i += LONG_EACH)
+		u64(&file, offs[i]);
+	return file;
+}
+
+/* What is known around the gap: everything before it, nothing behind it until it is seen again. */
+static void check_gap(struct ts_buf *file, uint64_t n_before, const char *words)
+{
+	struct loaded l = loaded(file);
+	const struct ts_happening *gap = ts_world_next_event(&l.tl->world, TS_EV_GAP, 0);
+
+	ck_assert_int_eq(l.tl->damage.code, TS_OK);
+	ck_assert_uint_eq(l.tl->n_steps, n_before + 10);
+	ck_assert_msg(has_warning(&l, words) && has_warning(&l, "goes on at frame 10"), "%s",
+		      l.rec->warnings[0].text);
+	ck_assert_ptr_nonnull(gap);
+	ck_assert_uint_eq(gap->step, n_before - 1);
+	check_reg(&l, n_before - 1, 0, "rip", 0x1000 + n_before - 1);
+	check_reg(&l, n_before, 0, "rip", 0x100a);
+	check_reg(&l, LONG_BAD - 1, 0, "rax", 5);
+	check_mem(&l, LONG_BAD - 1, 0x5000, "05......");
+	check_no_reg(&l, n_before, 0, "rax");
+	check_mem(&l, n_before, 0x5000, "........");
+	check_reg(&l, n_before + 1, 0, "rax", 10);
+	check_mem(&l, n_before + 1, 0x5000, "0a......");
+	unload(&l);
+	check_resuming(file, (uint32_t)n_before + 10);
+	ts_buf_fini(file);
+}
+
+START_TEST(behind_a_damaged_frame_the_index_leads_on)
+{
+	static const uint64_t lengths[] = { 0, 1000000, UINT64_C(1) << 40 };
+	uint64_t offs[LONG_N + 1];
+	struct ts_buf file;
+
+	for (unsigned i = 0; i < 3; i++) {
+		file = long_one(offs);
+		set_u64(&file, offs[LONG_BAD], lengths[i]);
+		check_gap(&file, LONG_BAD, "frame 7: its length is");
+	}
+	file = long_one(offs);
+	file.data[offs[LONG_BAD] + 8] = 0x0b; /* wire type 3 */
+	check_gap(&file, LONG_BAD, "frame 7: frame: field number 1 with wire type 3");
+}
+END_TEST
+
+/* Its address is good: it was executed. */
+START_TEST(a_damaged_instruction_is_a_step_of_unknown_effects)
+{
+	uint64_t offs[LONG_N + 1];
+	struct ts_buf file = long_one(offs);
+
+	file.data[offs[LONG_BAD] + 8 + 2 + 3] ^= 3; /* the key of the thread's number */
+	check_gap(&file, LONG_BAD + 1, "frame 7: ");
+}
+END_TEST
+
+START_TEST(without_a_sane_index_the_trace_ends_at_damage)
+{
+	uint64_t offs[LONG_N + 1];
+	struct ts_buf file = long_one(offs);
+
+	set_u64(&file, offs[LONG_BAD], 0);
+	set_u64(&file, 40, 0); /* no index: behind the frames is one more that is none */
+	check_damage(&file, LONG_BAD, TS_ECORRUPT, offs[LONG_BAD], "length is 0");
+	file = long_one(offs);
+	set_u64(&file, offs[LONG_BAD], 0);
+	set_u64(&file, offs[LONG_N] + 16, offs[10] + 1); /* points into a frame */
+	check_damage(&file, LONG_BAD, TS_ECORRUPT, offs[LONG_BAD], "length is 0");
+	file = long_one(offs);
+	set_u64(&file, offs[LONG_BAD], 0);
+	set_u64(&file, offs[LONG_N] + 16, offs[5] - 9); /* does not ascend */
+	check_damage(&file, LONG_BAD, TS_ECORRUPT, offs[LONG_BAD], "length is 0");
+	file = long_one(offs);
+	set_u64(&file, offs[17], 0); /* behind which there is no entry but that of the end */
+	check_damage(&file, 17, TS_ECORRUPT, offs[17], "length is 0");
 }
 END_TEST
 
@@ -1119,4 +1229,5 @@ UNIT_SUITE("bap", the_worked_example_writes_rdi, what_is_read_was_there_before,
 	   unknown_kinds_of_frames_are_skipped_and_said, unknown_fields_are_skipped,
 	   operands_without_sense_are_left_out_and_said, a_trace_cut_anywhere_keeps_its_whole_frames,
 	   no_flipped_bit_does_harm, operands_of_any_form_say_the_same,
-	   a_resumed_reader_goes_on_as_the_first_one_did)
+	   a_resumed_reader_goes_on_as_the_first_one_did, behind_a_damaged_frame_the_index_leads_on,
+	   a_damaged_instruction_is_a_step_of_unknown_effects, without_a_sane_index_the_trace_ends_at_damage)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The index behind the frames.
+ */
+#ifndef LOADERS_BAP_TOC_H
+#define LOADERS_BAP_TOC_H
+
+#include "bap.h"
+
+/*
+ * Look at the index at file offset rec->end.  It is sane if the entries that are looked at ascend and have a
+ * frame's beginning where they point; what is odd about it is warned of.
+ */
+void bap_toc_open(struct bap *rec);
+
+/*
+ * While the trace is read for the first time: frame number rec->toc.due begins at @off.  Is that what the
+ * index says?
+ */
+void bap_toc_compare(struct bap *rec, uint64_t off);
+
+/*
+ * The first frame behind file offset @off that a sane index knows: its number, and where it begins.  False if
+ * there is none.
+ */
+bool bap_toc_behind(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off);
+
+#endif

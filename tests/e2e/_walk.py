@@ -68,7 +68,10 @@ class Oracle:
 
 
 class Walk(gdb.Command):
-    """walk COMMAND FROM TO: from position FROM, where gdb stands, to TO with one COMMAND an instruction."""
+    """walk COMMAND FROM TO: from position FROM, where gdb stands, to TO with one COMMAND an instruction.
+
+    If TO is a delay slot, over which gdb steps, the walk ends behind it.
+    """
 
     def __init__(self):
         super().__init__("walk", gdb.COMMAND_USER)
@@ -81,7 +84,7 @@ class Walk(gdb.Command):
         self.oracle = self.oracle or Oracle(Recording(os.environ["WALK_RECORDING"]))
         self.oracle.go(position)
         found = self.compare(position)
-        while position != last and len(found) < 20:
+        while (last - position) * direction > 0 and len(found) < 20:
             gdb.execute(command, to_string=True)
             position += direction
             if direction > 0 and self.oracle.is_delay_slot(position):

@@ -301,17 +301,19 @@ END_TEST
 
 START_TEST(interrupts_are_positions_and_events)
 {
-	events(4, "10 0a"
+	events(5, "10 0a"
 		  "ffff 0a 70616765206661756c74 11 0210000000 01 99 01 0000200000000000"
 		  "ffff 00 00"
 		  "ffff 02 410a ff" /* 14 and 14, and then the end */
 		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
 		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
-		  "0b0b0b0b0b0b0b0b0b0b0b0b0b0b 00");
+		  "0b0b0b0b0b0b0b0b0b0b0b0b0b0b 00"
+		  "ffff 00 10 0a"); /* goes on no further than an instruction would */
 	ck_assert_str_eq(read_steps(), "401000/1@0\n"
 				       "401001/0@0 interrupt(page fault) W1002=99\n"
 				       "200000/0@0 interrupt\n"
-				       "200000/0@0 interrupt(A?) eflags=3\n");
+				       "200000/0@0 interrupt(A?) eflags=3\n"
+				       "200000/0@0 interrupt\n");
 }
 END_TEST
 
@@ -350,6 +352,52 @@ START_TEST(what_is_written_outside_of_all_regions_is_left_out)
 				       "401000/0@0\n"
 				       "401000/0@0 Wffffffffff=01\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "outside"), 4);
+}
+END_TEST
+
+START_TEST(regions_side_by_side_and_within_each_other_are_one)
+{
+	uint8_t zeros[64] = { 0 };
+
+	rvn_region(&p, 0x1010, 64);
+	ts_buf_put(&p.memory, zeros, 64);
+	rvn_region(&p, 0x1020, 2);
+	ts_buf_put(&p.memory, zeros, 2);
+	events(2, "01 0e10000000 04 01020304"
+		  "01 4e10000000 02 0506");
+	ck_assert_str_eq(read_steps(), "401000/0@0 W100e=01020304\n401000/0@0 W104e=0506\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "outside"), 0);
+}
+END_TEST
+
+START_TEST(a_long_write_past_the_last_address_does_not_go_on_at_the_first)
+{
+	enum { LEN = 600000 };
+
+	p.addr_len = 8;
+	ts_buf_reset(&p.regions.bytes);
+	p.regions.n = 0;
+	rvn_region(&p, 0, 8);
+	rvn_region(&p, UINT64_MAX - 7, 8);
+	events(1, "01 feffffffffffffff ff c027090000000000");
+	for (unsigned i = 0; i < LEN; i++)
+		ts_buf_putc(&p.events.bytes, 0x77);
+	ck_assert_str_eq(read_steps(), "401000/0@0 Wfffffffffffffffe=7777\n");
+}
+END_TEST
+
+START_TEST(physical_addresses_have_at_most_52_bits)
+{
+	p.statics.n = 0;
+	ts_buf_reset(&p.statics.bytes);
+	events(1, "00");
+	read_steps();
+	ck_assert_uint_eq(t.rec->phys_bits, 0);
+	ucir_close(&t);
+	t.format = "rvnbintrace";
+	rvn_static(&p, "cpuid_max_phy_addr", "\x40", 1);
+	read_steps();
+	ck_assert_uint_eq(t.rec->phys_bits, 52);
 }
 END_TEST
 
@@ -393,12 +441,12 @@ static void add_register(uint16_t id, const char *name, const char *value, unsig
 	rvn_initial(&p, id, value, len);
 }
 
-/* Eight x87 registers with ids from 30 on: 1.0, 0, infinity, a denormal, and four with their number as mantissa. */
+/* Eight x87 registers with ids from 30 on: 1.0, 0, infinity, a denormal, an unnormal, and three with their number as mantissa. */
 static void add_x87(const char *status, const char *tags)
 {
 	static const char values[8][11] = {
 		"\0\0\0\0\0\0\0\x80\xff\x3f", "\0\0\0\0\0\0\0\0\0\0",
-		"\0\0\0\0\0\0\0\x80\xff\x7f", "\1\0\0\0\0\0\0\0\0\0",
+		"\0\0\0\0\0\0\0\x80\xff\x7f", "\1\0\0\0\0\0\0\x80\0\0",
 		"\4\0\0\0\0\0\0\0\4\0",       "\5\0\0\0\0\0\0\x80\5\0",
 		"\6\0\0\0\0\0\0\x80\6\x80",   "\7\0\0\0\0\0\0\x80\7\0",
 	};
@@ -418,7 +466,7 @@ static void add_x87(const char *status, const char *tags)
 
 START_TEST(x87_with_a_register_for_top_has_a_tag_bit_for_each_register)
 {
-	add_x87("\x41\x3a", "\x4f\0"); /* TOP's bits in status are not TOP */
+	add_x87("\x41\x3a", "\x5f\0"); /* TOP's bits in status are not TOP */
 	add_register(46, "top", "\xfd", 1);
 	events(1, "00");
 	read_steps();
@@ -426,8 +474,8 @@ START_TEST(x87_with_a_register_for_top_has_a_tag_bit_for_each_register)
 	ck_assert_str_eq(initial("st3"), "3fff8000000000000000"); /* r0 */
 	ck_assert_str_eq(initial("st7"), "00040000000000000004"); /* r4 */
 	ck_assert_str_eq(initial("fstat"), "00002a41");
-	/* r0 valid, r1 zero, r2 special, r3 special, r4 and r5 empty, r6 valid, r7 empty */
-	ck_assert_str_eq(initial("ftag"), "0000cfa4");
+	/* r0 valid, r1 zero, r2 to r4 special, r5 empty, r6 valid, r7 empty */
+	ck_assert_str_eq(initial("ftag"), "0000cea4");
 	ck_assert_str_eq(initial("fctrl"), "0000037f");
 	ck_assert_str_eq(initial("fop"), "000007ff");
 	ck_assert_str_eq(initial("fioff"), "04030201");
@@ -456,7 +504,7 @@ START_TEST(a_new_top_moves_all_of_the_stack)
 	events(2, "10 2e 01"
 		  "00");
 	read_steps();
-	ck_assert_str_eq(ts_buf_text(&steps), "401000/0@0 st0=00000000000000000000 st1=0000000000000080ff7f st2=01000000000000000000 "
+	ck_assert_str_eq(ts_buf_text(&steps), "401000/0@0 st0=00000000000000000000 st1=0000000000000080ff7f st2=01000000000000800000 "
 					      "st3=04000000000000000400 st4=05000000000000800500 st5=06000000000000800680 "
 					      "st6=07000000000000800700 st7=0000000000000080ff3f fstat=800\n401000/0@0\n");
 }
@@ -614,7 +662,9 @@ UNIT_FIXTURE_SUITE("rvnbintrace", setup, teardown, every_container_holds_the_sam
 		   operations_are_as_wide_as_their_register, an_id_of_one_is_that_of_an_operation_before_that_of_a_register,
 		   a_register_may_have_the_id_that_says_that_two_bytes_follow, interrupts_are_positions_and_events,
 		   long_descriptions_are_cut, an_error_code_that_the_recorder_makes_up_is_not_shown,
-		   what_is_written_outside_of_all_regions_is_left_out, a_write_longer_than_any_buffer_is_one_event,
+		   what_is_written_outside_of_all_regions_is_left_out, regions_side_by_side_and_within_each_other_are_one,
+		   a_long_write_past_the_last_address_does_not_go_on_at_the_first, physical_addresses_have_at_most_52_bits,
+		   a_write_longer_than_any_buffer_is_one_event,
 		   x87_with_a_register_for_top_has_a_tag_bit_for_each_register,
 		   x87_without_one_has_top_in_its_status_and_a_tag_word, a_new_top_moves_all_of_the_stack,
 		   selectors_bases_and_control_registers_are_gdbs, features_are_those_that_the_trace_has_registers_of,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "rvn_encode.h"
 #include "src/timeline.h"
@@ -62,12 +63,17 @@ static void expect_error(enum ts_code code, uint64_t off, const char *word)
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);
 }
 
+static void put_number(uint64_t at, uint64_t value, unsigned len)
+{
+	for (unsigned i = 0; i < len; i++)
+		t.bytes.data[at + i] = (uint8_t)(value >> 8 * i);
+}
+
 /* The trace of @p, with a number of @len bytes changed, is refused with this. */
 static void expect_patched(uint64_t at, uint64_t value, unsigned len, enum ts_code code, uint64_t off, const char *word)
 {
 	rvn_assemble(&p, &t.bytes);
-	for (unsigned i = 0; i < len; i++)
-		t.bytes.data[at + i] = (uint8_t)(value >> 8 * i);
+	put_number(at, value, len);
 	expect_error(code, off, word);
 	close_trace();
 }
@@ -223,6 +229,71 @@ START_TEST(counts_that_cannot_fit_are_refused_before_anything_is_taken_for_them)
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
 		expect_patched(p.machine_at + at[i], UINT32_MAX, 4, TS_ETRUNC, p.machine_at + at[i] + 4, "4294967295 items");
 	expect_patched(p.initial_at + 8, UINT32_MAX, 4, TS_ETRUNC, p.initial_at + 12, "4294967295 items");
+}
+END_TEST
+
+START_TEST(more_than_any_machine_has_is_refused)
+{
+	char name[8];
+
+	p.addr_len = 1;
+	ts_buf_reset(&p.regions.bytes);
+	p.regions.n = 0;
+	for (unsigned i = 0; i <= 65536; i++)
+		rvn_region(&p, 0, 0);
+	rvn_assemble(&p, &t.bytes);
+	expect_refused(TS_ELIMIT, p.machine_at + REGIONS_AT, "65537 regions");
+	close_trace();
+	rvn_parts_fini(&p);
+	rvn_small(&p);
+	ts_buf_reset(&p.regs.bytes);
+	p.regs.n = 0;
+	for (unsigned i = 0; i <= 65535; i++) {
+		snprintf(name, sizeof(name), "r%x", i);
+		rvn_register(&p, (uint16_t)i, 8, name);
+	}
+	rvn_assemble(&p, &t.bytes);
+	expect_refused(TS_ELIMIT, p.machine_at + REGS_AT, "65536 registers");
+}
+END_TEST
+
+/* A file with a hole of a gigabyte behind its bytes. */
+static void expect_large(enum ts_code code, uint64_t off, const char *word)
+{
+	struct ts_error err = { 0 };
+	FILE *f = fopen("large", "wb");
+	struct ts_recording *rec;
+	struct ts_reader *reader;
+	struct ts_source *src;
+
+	ck_assert_ptr_nonnull(f);
+	fwrite(t.bytes.data, 1, t.bytes.len, f);
+	fflush(f);
+	ck_assert_int_eq(ftruncate(fileno(f), 1 << 30), 0);
+	fclose(f);
+	src = ts_source_open("large", &err);
+	rec = ts_loader_find("rvnbintrace")->open(src, &(struct ts_loader_options){ 0 }, &err);
+	reader = rec ? rec->ops->reader(rec, &err) : NULL;
+	ts_steps_init(&t.steps);
+	if (reader)
+		reader->ops->next(reader, &t.steps, &err);
+	ts_reader_close(reader);
+	ts_recording_close(rec);
+	ts_source_close(src);
+	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, word), "%s at 0x%" PRIx64 ": %s", ts_code_name(err.code),
+		      err.off, err.text);
+}
+
+START_TEST(bytes_that_are_there_are_not_taken_in_any_number)
+{
+	rvn_assemble(&p, &t.bytes);
+	put_number(p.machine_at, UINT64_C(100) << 20, 8);
+	expect_large(TS_ELIMIT, p.machine_at, "104857600 bytes, more than any real one");
+	ts_buf_reset(&p.events.bytes);
+	ts_buf_put(&p.events.bytes, "\x01\0\x10\0\0\0\xff\1\0\0\x10\0", 12);
+	p.is_unfinished = true;
+	rvn_assemble(&p, &t.bytes);
+	expect_large(TS_ELIMIT, p.events_at + 17, "more than 268435456 bytes");
 }
 END_TEST
 
@@ -444,6 +515,15 @@ START_TEST(a_count_of_more_events_than_there_are_is_said)
 }
 END_TEST
 
+START_TEST(events_end_with_their_section)
+{
+	p.events.n = 1000;
+	rvn_assemble(&p, &t.bytes);
+	ts_buf_put(&t.bytes, "\0\0\0", 3);
+	expect_error(TS_ETRUNC, t.bytes.len - 3, "1000 are promised, but the bytes end after 3");
+}
+END_TEST
+
 START_TEST(a_copy_may_be_cut_at_any_byte)
 {
 	size_t whole;
@@ -536,4 +616,6 @@ UNIT_FIXTURE_SUITE("rvnbintrace_bad", setup, teardown, what_is_no_trace_is_refus
 		   an_unfinished_recording_is_read_as_far_as_it_goes,
 		   the_last_event_of_a_killed_recorder_is_dropped_if_it_is_partial, a_young_recording_may_end_before_its_events,
 		   a_count_of_0_before_events_does_not_count, a_count_of_more_events_than_there_are_is_said,
+		   events_end_with_their_section, more_than_any_machine_has_is_refused,
+		   bytes_that_are_there_are_not_taken_in_any_number,
 		   a_copy_may_be_cut_at_any_byte, every_flipped_bit_is_survived, an_event_cannot_be_made_to_need_much_memory)

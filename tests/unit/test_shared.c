@@ -71,6 +71,20 @@ START_TEST(ids_that_gdb_cannot_hold_are_replaced)
 }
 END_TEST
 
+static void windows(struct ts_recording *rec)
+{
+	rec->osabi = "Windows";
+}
+
+START_TEST(a_system_for_which_gdb_may_have_no_handler_is_described_as_none)
+{
+	const struct fake_options opt = { .change = windows };
+
+	fake_again(&opt);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&fake.shared.target_xml), "<osabi>none</osabi>"));
+}
+END_TEST
+
 START_TEST(a_program_that_cannot_be_opened_is_said_to_be_so)
 {
 	struct rsp_shared sh;
@@ -114,5 +128,6 @@ END_TEST
 
 FAKE_SUITE("shared", recorded_ids_are_kept, ids_that_are_no_ids_become_the_smallest_free_numbers,
 	   of_two_with_one_id_the_first_keeps_it, ids_that_gdb_cannot_hold_are_replaced,
+		   a_system_for_which_gdb_may_have_no_handler_is_described_as_none,
 	   a_program_that_cannot_be_opened_is_said_to_be_so, a_program_beneath_the_sysroot_is_found,
 	   the_program_has_an_absolute_name)

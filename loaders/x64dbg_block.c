@@ -74,19 +74,18 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
 	return true;
 }
 
-static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, unsigned width)
+/* @flags and @words are those of b->n_mem slots: addresses, then old words. */
+static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, const uint8_t *words, unsigned width)
 {
-	const uint8_t *flags = ts_take(c, b->n_mem), *words = ts_take(c, 2 * (uint64_t)b->n_mem * width), *now;
+	const uint8_t *now;
 	unsigned n_changed = 0;
 
-	if (!ts_ok(c))
-		return false;
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		n_changed += !(flags[i] & IS_UNCHANGED);
 		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
 	}
 	now = ts_take(c, n_changed * width);
-	if (!ts_ok(c))
+	if (!now)
 		return false;
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		struct x64dbg_mem *m = &b->mem[i];
@@ -102,10 +101,24 @@ static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, unsigned width
 	return true;
 }
 
+/* Most of what is copied here is short: no call then. */
+static inline void copy(uint8_t *to, const uint8_t *from, size_t len)
+{
+	if (len > 64) {
+		memcpy(to, from, len);
+		return;
+	}
+	for (; len >= 8; len -= 8, to += 8, from += 8)
+		memcpy(to, from, 8);
+	for (; len; len--)
+		*to++ = *from++;
+}
+
 bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l, bool has_unflagged_tid)
 {
-	const uint8_t *head, *opcode, *deltas, *values;
-	uint64_t off;
+	unsigned width = l->width;
+	const uint8_t *head, *p;
+	size_t len;
 
 	b->off = c->off;
 	head = ts_take(c, 4);
@@ -120,15 +133,18 @@ bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct
 	if (!check_head(b, c, head[0], l))
 		return false;
 	b->tid = b->has_tid ? ts_u32le(c) : 0;
-	opcode = ts_take(c, b->n_opcode);
-	off = c->off;
-	deltas = ts_take(c, b->n_regs);
-	values = ts_take(c, b->n_regs * (uint64_t)l->width);
-	if (!ts_ok(c))
+	len = b->n_opcode + b->n_regs * (1 + (size_t)width) + b->n_mem * (1 + 2 * (size_t)width);
+	p = ts_take(c, len);
+	if (!p)
 		return false;
-	memcpy(b->opcode, opcode, b->n_opcode);
-	memcpy(b->values, values, b->n_regs * (size_t)l->width);
-	if (!read_slots(b, c, deltas, off, l) || !read_mem(b, c, l->width))
+	memset(b->opcode, 0, sizeof(b->opcode));
+	copy(b->opcode, p, b->n_opcode);
+	p += b->n_opcode;
+	copy(b->values, p + b->n_regs, b->n_regs * (size_t)width);
+	if (!read_slots(b, c, p, c->off - len + b->n_opcode, l))
+		return false;
+	p += b->n_regs * (1 + (size_t)width);
+	if (!read_mem(b, c, p, p + b->n_mem, width))
 		return false;
 	b->is_strict &= b->has_pc;
 	b->len = (uint32_t)(c->off - b->off);

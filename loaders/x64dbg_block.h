@@ -35,7 +35,7 @@ struct x64dbg_block {
 	bool has_pc;
 	uint8_t n_opcode, n_regs, n_mem;
 	uint64_t pc;     /* if has_pc */
-	uint8_t opcode[16];
+	uint8_t opcode[16];                   /* zeros behind it */
 	uint8_t slots[X64DBG_MAX_SLOTS];      /* ascending */
 	uint8_t values[X64DBG_MAX_SLOTS * 8]; /* a word each, side by side */
 	struct x64dbg_mem mem[X64DBG_MAX_MEM];

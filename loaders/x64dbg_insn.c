@@ -208,7 +208,7 @@ void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint6
 	ZydisDecodedInstruction d;
 
 	*insn = (struct x64dbg_insn){ .pc = pc, .len = (uint8_t)len, .flow = X64DBG_ANY };
-	memcpy(insn->bytes, bytes, len);
+	memcpy(insn->bytes, bytes, sizeof(insn->bytes));
 	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&c->decoder, bytes, len, &d, operands)))
 		return;
 	insn->decoded_len = d.length;

@@ -60,7 +60,7 @@ struct x64dbg_insn {
 	uint64_t target;
 	uint64_t addr_mask;    /* of effective addresses */
 	uint32_t told;         /* when its bytes were told to the model last: the reader's number */
-	uint8_t bytes[X64DBG_MAX_INSN];
+	uint8_t bytes[16];     /* zeros behind it */
 	uint8_t len;           /* as recorded; 0: an empty entry */
 	uint8_t decoded_len;   /* 0: no instruction */
 	uint8_t n_ops;
@@ -90,13 +90,13 @@ void x64dbg_insns_fini(struct x64dbg_insns *c);
 void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes, unsigned len);
 
 /*
- * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.
+ * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.  @bytes are 16, zeros behind it.
  */
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes, unsigned len)
 {
 	struct x64dbg_insn *insn = &c->items[(pc ^ pc >> 14) % X64DBG_N_INSNS];
 
-	if (insn->pc != pc || insn->len != len || memcmp(insn->bytes, bytes, len))
+	if (insn->pc != pc || insn->len != len || memcmp(insn->bytes, bytes, 16))
 		x64dbg_insns_decode(c, insn, pc, bytes, len);
 	return insn;
 }

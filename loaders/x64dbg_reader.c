@@ -610,7 +610,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	r->ahead = r->after;
 	r->after = done;
 	r->ahead_state = state;
-	r->ahead_err = after_err;
+	if (state == TS_FAIL)
+		r->ahead_err = after_err;
 	return TS_ITEM;
 }
 

@@ -160,7 +160,17 @@ void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_reg
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-static void write_reg(struct x64dbg_regs *r, unsigned off, const void *data, unsigned len, struct ts_steps *out)
+static inline bool is_same(const uint8_t *a, const uint8_t *b, unsigned len)
+{
+	switch (len) { /* a compare each, no call */
+	case 8: return !memcmp(a, b, 8);
+	case 4: return !memcmp(a, b, 4);
+	case 2: return !memcmp(a, b, 2);
+	default: return !memcmp(a, b, len);
+	}
+}
+
+static inline void write_reg(struct x64dbg_regs *r, unsigned off, const void *data, unsigned len, struct ts_steps *out)
 {
 	memcpy(r->g + off, data, len);
 	if (out)
@@ -233,9 +243,14 @@ void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, cons
 		for (unsigned p = l->first[slot]; p < l->first[slot + 1]; p++) {
 			const struct x64dbg_piece *x = &l->pieces[p];
 
-			if (!memcmp(r->g + x->off, value + x->from, x->len))
+			if (is_same(r->g + x->off, value + x->from, x->len))
 				continue;
-			write_reg(r, x->off, value + x->from, x->len, slot == l->pc ? NULL : out);
+			if (x->len == 8)
+				write_reg(r, x->off, value + x->from, 8, slot == l->pc ? NULL : out);
+			else if (x->len == 4)
+				write_reg(r, x->off, value + x->from, 4, slot == l->pc ? NULL : out);
+			else
+				write_reg(r, x->off, value + x->from, x->len, slot == l->pc ? NULL : out);
 		}
 		has_x87 |= slot >= l->x87_first && slot <= l->x87_last;
 	}

@@ -267,7 +267,7 @@ START_TEST(a_file_that_ends_in_a_block)
 
 	nops(0x1003, 1);
 	file.len--;
-	cut(2, TS_ETRUNC, off + 6, "8");
+	cut(2, TS_ETRUNC, off + 4, "10 bytes");
 	ck_assert_uint_eq(tl->end_pc, 0x1002);
 }
 END_TEST

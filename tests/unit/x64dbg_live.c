@@ -2,7 +2,6 @@
 #include "x64dbg_live.h"
 
 #include <Zydis/Zydis.h>
-#include <check.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +31,13 @@ struct tracee {
 	uint32_t random;
 	uint32_t last[N_LAST]; /* by page: ordinal of its newest content, and 1 */
 };
+
+/* Also where no test is running. */
+static void must(bool condition)
+{
+	if (!condition)
+		abort();
+}
 
 /* ---------------------------------------------------------------------------------------- memory */
 
@@ -81,12 +87,12 @@ static void sample_page(struct tracee *t, uint64_t addr, uint32_t sample)
 	if (read_mem(t, addr, data, sizeof(data)) != sizeof(data) ||
 	    (*last && !memcmp(run->pages[*last - 1].data, data, sizeof(data))))
 		return;
-	ck_assert_uint_lt(run->n_pages, N_LAST / 2);
+	must(run->n_pages < N_LAST / 2);
 	*last = (uint32_t)run->n_pages + 1;
 	if (run->n_pages == run->cap_pages) {
 		run->cap_pages = run->cap_pages ? run->cap_pages * 2 : 256;
 		run->pages = realloc(run->pages, run->cap_pages * sizeof(*run->pages));
-		ck_assert_ptr_nonnull(run->pages);
+		must(run->pages != NULL);
 	}
 	run->pages[run->n_pages].addr = addr;
 	run->pages[run->n_pages].sample = sample;
@@ -101,7 +107,7 @@ static void sample_memory(struct tracee *t, uint32_t sample)
 
 	snprintf(name, sizeof(name), "/proc/%d/maps", t->pid);
 	maps = fopen(name, "r");
-	ck_assert_ptr_nonnull(maps);
+	must(maps != NULL);
 	while (fgets(line, sizeof(line), maps)) {
 		unsigned long lo, hi;
 		char access[8];
@@ -361,8 +367,8 @@ static void take_stop(struct tracee *t, pid_t tid)
 
 	*x = (struct xl_truth){ .tid = (uint32_t)tid };
 	state.iov_base = x->state;
-	ck_assert_int_eq(ptrace(PTRACE_GETREGS, tid, NULL, &x->regs), 0);
-	ck_assert_int_eq(ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &state), 0);
+	must(ptrace(PTRACE_GETREGS, tid, NULL, &x->regs) == 0);
+	must(ptrace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &state) == 0);
 	derive(x);
 	for (unsigned i = 0; i < run->w.pending.n_mem; i++)
 		run->w.pending.mem[i].now = read_word(t, run->w.pending.mem[i].addr, t->is_64 ? 8 : 4);
@@ -400,9 +406,9 @@ static bool step(struct tracee *t, unsigned i)
 		}
 		if (status >> 8 != (SIGTRAP | PTRACE_EVENT_CLONE << 8))
 			return WSTOPSIG(status) == SIGTRAP;
-		ck_assert_int_eq(ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child), 0);
-		ck_assert_int_eq(waitpid((pid_t)child, &status, __WALL), (pid_t)child);
-		ck_assert_uint_lt(t->n_threads, MAX_THREADS);
+		must(ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) == 0);
+		must(waitpid((pid_t)child, &status, __WALL) == (pid_t)child);
+		must(t->n_threads < MAX_THREADS);
 		t->threads[t->n_threads++] = (pid_t)child;
 	}
 }
@@ -453,13 +459,13 @@ bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is
 	int status;
 
 	*run = (struct xl_run){ .stops = calloc(max_stops + 1, sizeof(*run->stops)) };
-	ck_assert_ptr_nonnull(run->stops);
+	must(run->stops != NULL);
 	t = (struct tracee){ .run = run, .is_64 = is_64, .era = era, .n_threads = 1 };
 	xw_start(&run->w, is_64, era);
 	ZydisDecoderInit(&t.decoder, is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
 			 is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
 	t.pid = t.threads[0] = fork();
-	ck_assert_int_ge(t.pid, 0);
+	must(t.pid >= 0);
 	if (!t.pid)
 		child(program, work);
 	if (waitpid(t.pid, &status, 0) != t.pid || !WIFSTOPPED(status))
@@ -467,7 +473,7 @@ bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is
 	ptrace(PTRACE_SETOPTIONS, t.pid, NULL, PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
 	snprintf(name, sizeof(name), "/proc/%d/mem", t.pid);
 	t.mem = open(name, O_RDONLY);
-	ck_assert_int_ge(t.mem, 0);
+	must(t.mem >= 0);
 	step_all(&t, max_stops);
 	close(t.mem);
 	kill(t.pid, SIGKILL);

@@ -35,6 +35,7 @@
 
 enum gap {
 	GAP_NONE,
+	GAP_RETRY,   /* the instruction did not complete, and is tried again */
 	GAP_OVER,    /* a call was stepped over */
 	GAP_BREAK,   /* the next block is no successor */
 	GAP_SESSION, /* the next block begins a session */
@@ -353,6 +354,7 @@ static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn
 {
 	uint64_t next = after->b.has_pc ? after->b.pc : s->pc, behind = s->pc + insn->len;
 	bool is_behind = next == behind, is_target = next == insn->target;
+	enum gap other = next == s->pc ? GAP_RETRY : GAP_BREAK;
 
 	if (after->is_session)
 		return GAP_SESSION;
@@ -360,15 +362,15 @@ static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn
 		return GAP_NONE;
 	switch ((enum x64dbg_flow)insn->flow) {
 	case X64DBG_NEXT:
-		return is_behind ? GAP_NONE : GAP_BREAK;
+		return is_behind ? GAP_NONE : other;
 	case X64DBG_REPEAT:
-		return is_behind || next == s->pc ? GAP_NONE : GAP_BREAK;
+		return is_behind || next == s->pc ? GAP_NONE : other;
 	case X64DBG_JUMP:
-		return is_target ? GAP_NONE : GAP_BREAK;
+		return is_target ? GAP_NONE : other;
 	case X64DBG_BRANCH:
-		return is_target || is_behind ? GAP_NONE : GAP_BREAK;
+		return is_target || is_behind ? GAP_NONE : other;
 	case X64DBG_CALL:
-		return is_target ? GAP_NONE : is_behind ? GAP_OVER : GAP_BREAK;
+		return is_target ? GAP_NONE : is_behind ? GAP_OVER : other;
 	case X64DBG_CALL_ANY:
 		return is_behind ? GAP_OVER : GAP_NONE;
 	case X64DBG_ANY:
@@ -493,7 +495,7 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	tell_code(r, insn, out);
 	x64dbg_access_find(&s->accesses, &s->b, insn, &r->insns, r->regs.g);
 	s->gap = after ? gap_behind(s, insn, after) : GAP_NONE;
-	if (s->gap == GAP_BREAK)
+	if (s->gap == GAP_BREAK || s->gap == GAP_RETRY)
 		x64dbg_access_cancel(&s->accesses, &s->b);
 	x64dbg_access_tell_old(&s->accesses, &s->b, out);
 	note_repeats(r, s, insn);
@@ -544,7 +546,7 @@ static void tell_repeats(const struct reader *r, const struct stage *s, const st
 /* Nothing is sure behind it but what is recorded there. */
 static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
-	if (s->gap == GAP_NONE)
+	if (s->gap == GAP_NONE || s->gap == GAP_RETRY)
 		return;
 	ts_steps_event(out, TS_EV_GAP);
 	if (s->gap == GAP_OVER)

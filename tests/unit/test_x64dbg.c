@@ -415,6 +415,23 @@ START_TEST(an_access_that_faults_tells_nothing)
 }
 END_TEST
 
+START_TEST(an_instruction_that_is_tried_again_did_nothing)
+{
+	struct xw_block b = INSN(0x1000, "\x88\x00");
+
+	xw_mem(&b, 0x2000, 0, 0x9999);
+	begin(b, 0x2000, 0);
+	b = INSN(0x1000, "\x88\x00");
+	xw_mem(&b, 0x2000, 0x1111, 0x1133);
+	add(&b);
+	nop(0x1002);
+	load();
+	ck_assert_str_eq(accesses(0), "");
+	ck_assert_str_eq(accesses(1), "w2000+1");
+	ck_assert_str_eq(mem(0, 0x2000, 2), "1111");
+}
+END_TEST
+
 START_TEST(a_bit_number_moves_the_operand)
 {
 	struct xw_block b = INSN(0x1000, "\x0f\xab\x08"); /* bts %ecx, (%rax) */
@@ -599,7 +616,7 @@ START_TEST(an_instruction_that_cannot_follow_is_a_gap)
 		uint64_t next;
 		bool is_gap;
 	} cases[] = {
-		{ "\x90", 1, 0x1001, false }, { "\x90", 1, 0x1000, true },   { "\x90", 1, 0x1002, true },
+		{ "\x90", 1, 0x1001, false }, { "\x90", 1, 0x1000, false },  { "\x90", 1, 0x1002, true },
 		{ "\xeb\x10", 2, 0x1012, false }, { "\xeb\x10", 2, 0x1002, true }, { "\x74\x10", 2, 0x1012, false },
 		{ "\x74\x10", 2, 0x1002, false }, { "\x74\x10", 2, 0x1013, true }, { "\xc3", 1, 0x5000, false },
 		{ "\xf3\xaa", 2, 0x1000, false }, { "\xf3\xaa", 2, 0x1002, false }, { "\xf3\xaa", 2, 0x1003, true },
@@ -867,6 +884,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
+		   an_instruction_that_is_tried_again_did_nothing,
 		   a_bit_number_moves_the_operand, an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
 		   iterations_that_were_stepped_over_are_accesses_too, what_others_wrote_is_no_access,
 		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,

@@ -19,6 +19,11 @@
 extern const struct ts_loader x64dbg_loader;
 
 #define MAX_STOPS 12000
+#ifdef __SANITIZE_ADDRESS__
+#define WALK_STOPS 1500
+#else
+#define WALK_STOPS 4000
+#endif
 
 static struct xl_run run;
 static struct ts_source *src;
@@ -179,7 +184,7 @@ static void walk(const char *name, bool is_64, int era)
 	/* the bundled program is not executable in a released tree */
 	snprintf(path, sizeof(path), "cp '%s' prog && chmod +x prog", unit_data_path(name));
 	ck_assert_int_eq(system(path), 0);
-	if (!xl_run(&run, "./prog", NULL, is_64, eras[era], 4000) || run.n_stops < 1000) {
+	if (!xl_run(&run, "./prog", NULL, is_64, eras[era], WALK_STOPS) || run.n_stops < 1000) {
 		printf("# %s cannot be run or traced here\n", name);
 		return;
 	}
@@ -224,7 +229,7 @@ PLAIN static void count(unsigned seed, unsigned n)
 PLAIN static int second(void *arg)
 {
 	(void)arg;
-	count(17, 150);
+	count(17, 100);
 	is_over = 1;
 	for (;;)
 		__asm__ volatile("syscall" : : "a"(60), "D"(0) : "rcx", "r11", "memory");
@@ -243,9 +248,11 @@ PLAIN static void oddities(void)
 {
 	static uint8_t area[4096] __attribute__((aligned(64)));
 	static const float ones[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-	uint8_t *p = area + 1024;
+	register uint8_t *p __asm__("r8") = area + 1024;
+	register const float *from __asm__("r9") = ones;
 
 	__asm__ volatile(
+		"lea -256(%%rsp), %%rsp\n" /* below what the compiler keeps there */
 		"mov $0x1122334455667788, %%rax\n mov %%rax, (%0)\n"
 		"push %%rax\n pushw %%ax\n popw %%dx\n pop %%rdx\n"
 		"push (%0)\n pop 8(%0)\n pushf\n pop %%rdx\n"
@@ -258,17 +265,17 @@ PLAIN static void oddities(void)
 		"std\n mov $3, %%ecx\n rep stosq\n cld\n movsb\n lodsw\n stosl\n mov %0, %%rsi\n mov %0, %%rdi\n mov $5, %%ecx\n repe cmpsb\n"
 		"mov $7, %%al\n xor %%edx, %%edx\n cmpxchg %%dl, 3(%0)\n xor %%eax, %%eax\n cmpxchg16b (%0)\n"
 		"cmove (%0), %%rdx\n cmovne (%0), %%rdx\n"
-		"enter $32, $0\n mov %%rax, -8(%%rbp)\n leave\n enter $16, $3\n leave\n"
+		"push %%rbp\n mov %%rsp, %%rbp\n enter $32, $0\n mov %%rax, -8(%%rbp)\n leave\n enter $16, $3\n leave\n pop %%rbp\n"
 		"movups (%1), %%xmm7\n movups %%xmm7, 901(%0)\n pcmpeqd %%xmm6, %%xmm6\n psrldq $5, %%xmm6\n"
 		"lea 930(%0), %%rdi\n maskmovdqu %%xmm6, %%xmm7\n"
 		"xor %%edx, %%edx\n call 1f\n1: pop %%rcx\n call 2f\n jmp 3f\n2: ret\n3:\n"
-		"mov $2, %%al\n mov %0, %%rbx\n xlatb\n"
-		: : "r"(p), "r"(ones) : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "xmm6", "xmm7", "memory", "cc");
+		"mov $2, %%al\n mov %0, %%rbx\n xlatb\n lea 256(%%rsp), %%rsp\n"
+		: : "r"(p), "r"(from) : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "xmm6", "xmm7", "memory", "cc");
 	if (__builtin_cpu_supports("avx2"))
 		__asm__ volatile("vmovups (%1), %%ymm3\n vmovups %%ymm3, 1001(%0)\n vpcmpeqd %%ymm2, %%ymm2, %%ymm2\n"
 				 "vpsrldq $4, %%ymm2, %%ymm2\n vmaskmovps %%ymm3, %%ymm2, 1100(%0)\n vmaskmovps (%0), %%ymm2, %%ymm4\n"
 				 "vzeroupper\n"
-				 : : "r"(p), "r"(ones) : "xmm2", "xmm3", "xmm4", "memory");
+				 : : "r"(p), "r"(from) : "xmm2", "xmm3", "xmm4", "memory");
 }
 
 PLAIN static void odd_work(void)
@@ -288,7 +295,7 @@ END_TEST
 PLAIN static void threaded_work(void)
 {
 	clone(second, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
-	count(3, 150);
+	count(3, 100);
 	while (!is_over)
 		turns++;
 	leave();
@@ -298,7 +305,7 @@ START_TEST(threads_are_told_apart)
 {
 	char text[64];
 
-	if (!xl_run(&run, NULL, threaded_work, true, eras[_i], MAX_STOPS) || run.n_stops < 1000)
+	if (!xl_run(&run, NULL, threaded_work, true, eras[_i], WALK_STOPS) || run.n_stops < 1000)
 		return;
 	snprintf(text, sizeof(text), "threads, hidden operands %d, flag %d", eras[_i].has_hidden, eras[_i].has_flag);
 	compare(text);

@@ -404,8 +404,9 @@ static bool step(struct tracee *t, unsigned i)
 			drop_thread(t, i);
 			return false;
 		}
-		if (status >> 8 != (SIGTRAP | PTRACE_EVENT_CLONE << 8))
-			return WSTOPSIG(status) == SIGTRAP;
+		if (status >> 8 == SIGTRAP)
+			return true;
+		must(status >> 8 == (SIGTRAP | PTRACE_EVENT_CLONE << 8)); /* no program faults */
 		must(ptrace(PTRACE_GETEVENTMSG, tid, NULL, &child) == 0);
 		must(waitpid((pid_t)child, &status, __WALL) == (pid_t)child);
 		must(t->n_threads < MAX_THREADS);

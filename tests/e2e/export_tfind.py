@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Exported recordings: gdb's own `target tfile` shows at every exported position what tracestub shows of the recording there."""
+import gzip
 import os
+import pathlib
 import re
 import subprocess
 import tempfile
 
 from _recording import Recording
 from _server import Server
-from _tap import TRACESTUB, add_case, case, run_cases
+from _states import states
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 from _tfind import answers, both
 
 SP = {"x64": "$rsp", "x86": "$esp"}
@@ -81,6 +84,26 @@ for NAME in "x64_walk", "x86_walk", "arm_walk", "arm64_walk", "mips_walk":
         FIRST = 1500
     add_case(f"{NAME}: gdb's own tfind over the exported file agrees with the recording", check_walk, NAME)
     add_case(f"{NAME}: and with tracestub over the same file", check_same_file, NAME)
+
+
+def check_format(packed):
+    """A recording of another format: the pc of every exported frame, as gdb's own reader has it."""
+    folder = pathlib.Path(tempfile.mkdtemp())
+    trace, path = folder / "trace", folder / "out.tf"
+    data = packed.read_bytes()
+    trace.write_bytes(gzip.decompress(data) if packed.suffix == ".gz" else data)
+    done = subprocess.run([TRACESTUB, "export", trace, "-o", path, "--index", "none", "--positions", f":{COUNT - 1}"],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done
+    commands = [c for n in range(COUNT) for c in (f"tfind {n}", "print/x $pc", "info threads")]
+    own = answers(f"target tfile {path}", "/dev/null", commands, "gdb-multiarch")
+    for n, (pc, _) in zip(range(COUNT), states(trace)):
+        assert f"Found trace frame {n}," in own[3 * n] and own[3 * n + 1].endswith(f"= {pc:#x}"), (n, hex(pc), own[3 * n:3 * n + 3])
+
+
+for SAMPLE in "bap-samples/plug-i386.frames.gz", "bap-samples/tw-arm.frames.gz", "rvnbintrace-samples/tiny-fib.bin.gz", \
+              "x64dbg/fib64-head":
+    add_case(f"{SAMPLE}: gdb opens what is exported", check_format, DATA / SAMPLE)
 
 
 @case

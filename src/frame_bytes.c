@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paging.h"
+#include "thumb.h"
 
 /* The longest 'M' block. */
 #define MAX_BLOCK 65535u
@@ -30,6 +31,23 @@ static void put(struct writer *w, uint64_t value, size_t len)
 	ts_buf_put(w->out, bytes, len);
 }
 
+/* Zeros where registers are not known; but a debugger gets nowhere on ARM without knowing which instructions it sees. */
+static bool fill_unknown(struct writer *w, uint8_t *data, const uint8_t *known)
+{
+	const struct ts_regset *set = &ts_query_timeline(w->q)->rec->regs;
+	const struct ts_reg *flags = set->flags >= 0 ? &set->regs[set->flags] : NULL;
+	bool is_thumb;
+
+	for (uint32_t i = 0; i < set->g_len; i++)
+		data[i] = known[i] ? data[i] : 0;
+	if (!set->arch->has_thumb || !flags || known[flags->off])
+		return true;
+	if (!ts_thumb_at(w->q, w->f->pos, ts_query_thread(w->q, w->f->pos), &is_thumb, w->err))
+		return false;
+	ts_arch_put(set->arch, data + flags->off, flags->len, is_thumb ? TS_THUMB_BIT : 0);
+	return true;
+}
+
 static bool put_regs(struct writer *w)
 {
 	const struct ts_timeline *tl = ts_query_timeline(w->q);
@@ -42,8 +60,7 @@ static bool put_regs(struct writer *w)
 		uint8_t *data = ts_buf_add(w->out, len);
 
 		done = ts_query_regs(w->q, w->f->pos, ts_query_thread(w->q, w->f->pos), data, known, w->err);
-		for (uint32_t i = 0; done && i < len; i++)
-			data[i] = known[i] ? data[i] : 0;
+		done = done && fill_unknown(w, data, known);
 	} else {
 		ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
 	}

@@ -19,7 +19,7 @@
 
 /*
  * Append frame @f.  Only what is known of its memory is there; a register that is not known is zeros, for the form has no way to say
- * so.  Of a whole frame it is the registers, the instruction, and the memory that the instruction accessed, as it was before.
+ * so; of ARM's status register the Thumb bit is there all the same.  Of a whole frame it is the registers, the instruction, and the memory that the instruction accessed, as it was before.
  *
  * Returns false if the trace cannot be read any more, or memory is exhausted; what @out then has behind its old end is void.
  */

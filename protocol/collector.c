@@ -46,11 +46,12 @@ struct var {
 struct rsp_collector {
 	struct rsp_frame_store store;
 	struct ts_query *q; /* borrowed */
-	const struct ts_regview *view; /* borrowed; NULL: registers as recorded */
 	struct ts_tracing tracing;
 	struct point *points; /* owned; empty before the first run */
 	size_t n_points;
 	uint32_t process;
+	const struct ts_regview *view; /* borrowed; NULL: registers are as recorded */
+	bool is_physical;
 	struct var *vars;     /* owned; by number */
 	size_t n_vars;
 	struct due *heap;     /* owned; the nearest first */
@@ -76,11 +77,6 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 		return c;
 	rsp_collector_free(c);
 	return NULL;
-}
-
-void rsp_collector_set_view(struct rsp_collector *c, const struct ts_regview *view)
-{
-	c->view = view;
 }
 
 static void free_points(struct rsp_collector *c)
@@ -260,6 +256,12 @@ static uint64_t now_us(void)
 	return (uint64_t)tv.tv_sec * 1000000u + (uint64_t)tv.tv_usec;
 }
 
+void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical)
+{
+	c->view = view;
+	c->is_physical = is_physical;
+}
+
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err)
 {
 	struct ts_run_status *status = &c->tracing.status;
@@ -372,6 +374,7 @@ static uint32_t share_of_budget(const struct point *p)
 static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread, struct rsp_ax_env *env)
 {
 	rsp_sight_init(&look->sight, c->q, c->pos, thread, c->room);
+	look->sight.is_physical = c->is_physical;
 	look->sight.view = c->view;
 	rsp_sight_env(&look->sight, env);
 	look->c = c;

@@ -27,9 +27,6 @@ struct rsp_collector;
 struct rsp_collector *rsp_collector_new(struct ts_query *q);
 void rsp_collector_free(struct rsp_collector *c);
 
-/* Expressions count registers as @view does (borrowed; NULL: as recorded, as at first). */
-void rsp_collector_set_view(struct rsp_collector *c, const struct ts_regview *view);
-
 /*
  * What is to be collected where; the caller fills it before the run starts.  While it runs and afterwards it tells what became of
  * it; of the status, rsp_collector_status() brings the figures up to date.
@@ -46,6 +43,9 @@ struct ts_frames *rsp_collector_frames(struct rsp_collector *c);
  * Returns false with what is wrong in one sentence (TS_EUNSUPPORTED, TS_ECORRUPT for an expression, TS_ENOMEM).
  */
 bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
+
+/* See registers by @view (borrowed; NULL: as recorded), and memory by physical addresses if @is_physical, as the session does. */
+void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
 
 /*
  * Begin a run of the tracepoints of @process; frames of a run before are gone.  It collects nothing until it gets a span.

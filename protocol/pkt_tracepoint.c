@@ -37,10 +37,8 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 		s->tracing.selected = TS_NO_FRAME;
 		s->tracing.collector = rsp_collector_new(s->sh->q);
 	}
-	if (s->tracing.collector) {
-		rsp_collector_set_view(s->tracing.collector, s->view ? &s->view->regs : NULL);
+	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);
-	}
 	rsp_reply_error_text(r, "no memory for tracepoints");
 	return NULL;
 }

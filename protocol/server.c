@@ -52,6 +52,7 @@ struct server {
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
 	struct connection *connections; /* owned */
+	struct rsp_collector *kept; /* owned; a run whose client has gone */
 	bool is_once;
 	bool is_full; /* no descriptor was left for another client: the next that ends makes room */
 };
@@ -460,6 +461,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		return false;
 	}
 	sv.shared.export_dir = opt->export_dir;
+	sv.shared.kept = &sv.kept;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;
@@ -476,6 +478,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	}
 	if (sv.loop)
 		ev_loop_destroy(sv.loop);
+	rsp_collector_free(sv.kept);
 	rsp_shared_fini(&sv.shared);
 	return done;
 }

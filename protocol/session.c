@@ -26,6 +26,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
 		ts_buf_init(&s->files[i].text);
 	rsp_session_reset(s);
+	rsp_tracing_take(s);
 	rsp_session_go(s, 0);
 	return true;
 }
@@ -57,6 +58,7 @@ void rsp_session_reset(struct rsp_session *s)
 void rsp_session_fini(struct rsp_session *s)
 {
 	rsp_session_reset(s);
+	rsp_tracing_leave(s);
 	rsp_tracing_fini(&s->tracing);
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);

@@ -56,6 +56,7 @@ struct rsp_shared {
 	struct rsp_view views[RSP_N_VIEWS];
 	bool is_forced;                 /* the user says how registers are shown: as views[RSP_VIEW_FORCED], if that is there */
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
+	struct rsp_collector **kept;    /* borrowed; where a run waits whose client has gone, for the next one; NULL: nowhere */
 	const char *export_dir;         /* borrowed; the folder in which clients may save files, NULL for none */
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	bool has_paging;                /* the recording of a machine that tells how addresses are translated */

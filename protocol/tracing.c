@@ -11,7 +11,7 @@
 #include "src/frame_bytes.h"
 
 /* How long a packet may look for a place in the bytes of all frames. */
-#define MAX_SEARCH_NS INT64_C(500000000)
+#define MAX_SEARCH_NS INT64_C(15000000)
 
 /* Regions of memory that are looked at. */
 #define MAX_REGIONS 256
@@ -125,6 +125,27 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 	t->is_awaited = false;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	t->piece = (struct rsp_piece_cursor){ 0 };
+}
+
+void rsp_tracing_leave(struct rsp_session *s)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (!t->collector || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
+		return;
+	if (t->is_live)
+		rsp_collector_stop(t->collector); /* it would wait for this client to move */
+	rsp_collector_free(*s->sh->kept);
+	*s->sh->kept = t->collector;
+	t->collector = NULL;
+}
+
+void rsp_tracing_take(struct rsp_session *s)
+{
+	if (!s->sh->kept)
+		return;
+	s->tracing.collector = *s->sh->kept;
+	*s->sh->kept = NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ what is shown */
@@ -390,6 +411,8 @@ bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_
 	int64_t end = rsp_now_ns() + MAX_SEARCH_NS;
 	bool done = true;
 
+	if (s->view)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "frames are kept with all registers: monitor export saves them");
 	if (off < at->off)
 		*at = (struct rsp_raw_cursor){ 0 };
 	for (uint64_t n = at->frame; done && n < n_frames && at->off + out->len < off + len; n++) {
@@ -419,6 +442,7 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
+	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
 	t->is_live = t->mode == RSP_COLLECT_LIVE;

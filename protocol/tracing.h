@@ -59,6 +59,10 @@ struct rsp_tracing {
 bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err);
 void rsp_tracing_fini(struct rsp_tracing *t);
 
+/* A client that has gone may leave its run to the next one: QTDisconnected.  That one takes it. */
+void rsp_tracing_leave(struct rsp_session *s);
+void rsp_tracing_take(struct rsp_session *s);
+
 /* Forget what the client has defined and collected, and look at no frame. */
 void rsp_tracing_reset(struct rsp_tracing *t);
 

@@ -7,6 +7,9 @@ import shutil
 import tempfile
 
 from _gdb import Gdb
+from _recording import Recording
+from _rsp import Rsp
+from _server import Server
 from _tap import case, run_cases
 
 SORT_ACTIONS = """actions
@@ -256,6 +259,53 @@ def live_collects_only_where_the_client_moves_forwards():
         for k, _ in frames(g):
             found.append(g.value("$trace_timestamp"))
         assert found == hits[:3] + hits[:1]
+
+
+@case
+def a_run_goes_on_for_the_next_client_if_it_was_told_so():
+    for is_kept in "on", "off":
+        with Server(Recording("x64_walk").trace) as server:
+            with Gdb("x64_walk", server=server) as g:
+                g(f"set disconnected-tracing {is_kept}")
+                g("trace fib if n == 5")
+                g("tstart")
+                g("tstatus")
+                g.expect("Collected 5 trace frames")
+            with Gdb("x64_walk", server=server) as g:
+                g("tstatus")
+                g.expect("Collected 5 trace frames" if is_kept == "on" else "Collected 7481 trace frames")
+                g("info tracepoints")
+                (g.expect if is_kept == "on" else g.expect_not)(r"trace only if n == 5")
+
+
+@case
+def collecting_for_long_goes_on_beside_other_packets_and_others_clients():
+    recording = Recording("x64_lib")
+    with Server(recording.trace) as server, Rsp(server.address) as r, Rsp(server.address) as other:
+        r.ask("QTFrame:10")
+        pcs = []
+        while len(pcs) < 40 and r.ask("QTFrame:outside:0:0")[1] != "-":
+            pcs.append(int.from_bytes(bytes.fromhex(r.ask("p10")), "little"))
+        for stop in "QTStop", "\x03":
+            assert r.ask("QTinit") == "OK"
+            for n, pc in enumerate(sorted(set(pcs)), 1):
+                assert r.ask(f"QTDP:{n:x}:{pc:x}:E:ffffff:0") == "OK"
+            assert r.ask("QTStart") == "OK"     # not at its end, but after a while
+            first = r.ask("qTStatus")
+            assert first.startswith("T1;"), first
+            notes = bytes.fromhex(first.split("notes:")[1]).decode()
+            assert re.fullmatch(r"collecting, position \d+ of \d+", notes), notes
+            assert other.ask("s").startswith("T05")
+            if stop == "\x03":
+                r.socket.sendall(b"\x03")
+            else:
+                assert r.ask(stop) == "OK"
+            while (now := r.ask("qTStatus")).startswith("T1"):
+                pass
+            assert now.startswith("T0;tstop::0;"), now
+            n_frames = int(re.search("tframes:([0-9a-f]+)", now)[1], 16)
+            assert n_frames >= int(re.search("tframes:([0-9a-f]+)", first)[1], 16) > 0
+            assert r.ask(f"QTFrame:{n_frames - 1:x}").startswith(f"F{n_frames - 1:x}T")
 
 
 @case

@@ -12,10 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "loaders/loader.h"
+#include "pass.h"
 #include "recording.h"
 #include "src/buf.h"
-#include "src/timeline.h"
 
 #define N_RUNS	    3
 #define HEADER_LEN  48
@@ -27,12 +26,6 @@ struct trace {
 	char *path; /* owned */
 	uint64_t n_frames, len;
 };
-
-static void check(bool done, const struct ts_error *err)
-{
-	if (!done)
-		bench_die("%s", err->text);
-}
 
 /* ------------------------------------------------------------------------------------------- a long
  * recording */
@@ -118,90 +111,12 @@ static struct trace record(const char *name, uint64_t len)
 
 static void pass_read(const char *path)
 {
-	static uint8_t piece[1 << 18];
-	struct ts_error err = { 0 };
-	struct ts_source *src = ts_source_open(path, &err);
-	size_t got = 1;
-
-	check(src, &err);
-	for (uint64_t off = 0; got; off += got)
-		check(ts_source_read(src, off, piece, sizeof(piece), &got, &err), &err);
-	ts_source_close(src);
-}
-
-static struct ts_recording *open_recording(const char *path, struct ts_source **src)
-{
-	static const struct ts_loader_options options;
-	struct ts_error err = { 0 };
-	const struct ts_loader *loader;
-	struct ts_recording *rec;
-
-	*src = ts_source_open(path, &err);
-	check(*src, &err);
-	loader = ts_loader_probe(*src, &err);
-	check(loader, &err);
-	rec = loader->open(*src, &options, &err);
-	check(rec, &err);
-	return rec;
-}
-
-static void pass_decode(const char *path)
-{
-	struct ts_error err = { 0 };
-	struct ts_reader *reader;
-	enum ts_next next = TS_ITEM;
-	struct ts_recording *rec;
-	struct ts_source *src;
-	struct ts_steps steps;
-
-	rec = open_recording(path, &src);
-	reader = rec->ops->reader(rec, &err);
-	check(reader, &err);
-	ts_steps_init(&steps);
-	while (next == TS_ITEM) {
-		next = reader->ops->next(reader, &steps, &err);
-		if (steps.n_steps == TS_CHUNK_STEPS)
-			ts_steps_reset(&steps);
-	}
-	check(next == TS_END, &err);
-	ts_steps_fini(&steps);
-	ts_reader_close(reader);
-	ts_recording_close(rec);
-	ts_source_close(src);
+	bench_pass_read(path, 0);
 }
 
 static void pass_index(const char *path)
 {
-	struct ts_error err = { 0 };
-	enum ts_grow grown = TS_GROW_MORE;
-	struct ts_recording *rec;
-	struct ts_timeline *tl;
-	struct ts_source *src;
-
-	rec = open_recording(path, &src);
-	tl = ts_timeline_new(rec, NULL, &err);
-	check(tl, &err);
-	while (grown == TS_GROW_MORE)
-		grown = ts_timeline_grow(tl, 1 << 20, &err);
-	check(grown == TS_GROW_DONE && tl->damage.code == TS_OK, &err);
-	ts_timeline_free(tl);
-	ts_recording_close(rec);
-	ts_source_close(src);
-}
-
-static double best_of(void (*pass)(const char *path), const char *path)
-{
-	double best = 0;
-
-	for (unsigned i = 0; i < N_RUNS; i++) {
-		double start = bench_cpu(), s;
-
-		pass(path);
-		s = bench_cpu() - start;
-		if (!i || s < best)
-			best = s;
-	}
-	return best;
+	bench_pass_index(path, NULL);
 }
 
 /* Seconds of protobuf's own parser, 0 if it was not built. */
@@ -236,8 +151,8 @@ static void put_line(const struct trace *t, const char *what, double s, double r
 static void measure(const char *name, uint64_t len)
 {
 	struct trace t = record(name, len);
-	double read_s = best_of(pass_read, t.path), decode_s = best_of(pass_decode, t.path);
-	double index_s = best_of(pass_index, t.path), protobuf_s = protobuf_seconds(&t);
+	double read_s = bench_best_of(N_RUNS, pass_read, t.path), decode_s = bench_best_of(N_RUNS, bench_pass_decode, t.path);
+	double index_s = bench_best_of(N_RUNS, pass_index, t.path), protobuf_s = protobuf_seconds(&t);
 
 	printf("%s: %" PRIu64 " steps, %.0f bytes a step\n", name, t.n_frames,
 	       (double)t.len / (double)t.n_frames);

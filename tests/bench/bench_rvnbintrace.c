@@ -18,10 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "loaders/loader.h"
+#include "pass.h"
 #include "recording.h"
-#include "src/query.h"
-#include "src/timeline.h"
 #include "tests/unit/rvn_encode.h"
 
 #define N_EVENTS UINT64_C(10000000)
@@ -32,17 +30,11 @@
 #define N_RUNS 3
 
 struct result {
-	uint64_t events_at, events_len, file_len, disk_len, n_steps;
+	uint64_t events_at, events_len, file_len, disk_len;
 	double read_s, decode_s, index_s; /* best of N_RUNS */
 	long base_kb, peak_kb;
 	uint64_t index_len;
 };
-
-static void check(bool done, const struct ts_error *err)
-{
-	if (!done)
-		bench_die("%s", err->text);
-}
 
 /* ------------------------------------------------------------------------------------------------ the recording */
 
@@ -213,94 +205,16 @@ static void record(const char *path, struct result *r)
 
 /* ------------------------------------------------------------------------------------------------ passes */
 
-static struct ts_recording *open_trace(const char *path, struct ts_source **src)
-{
-	static const struct ts_loader_options options;
-	struct ts_error err = { 0 };
-	struct ts_recording *rec;
+static uint64_t events_at;
 
-	*src = ts_source_open(path, &err);
-	check(*src, &err);
-	rec = ts_loader_probe(*src, &err)->open(*src, &options, &err);
-	check(rec, &err);
-	return rec;
+static void pass_read(const char *path)
+{
+	bench_pass_read(path, events_at);
 }
 
-static void pass_read(const char *path, struct result *r)
+static void pass_index(const char *path)
 {
-	static uint8_t piece[1 << 20];
-	struct ts_error err = { 0 };
-	struct ts_source *src = ts_source_open(path, &err);
-	size_t got = 1;
-
-	check(src, &err);
-	for (uint64_t off = r->events_at; got; off += got)
-		check(ts_source_read(src, off, piece, sizeof(piece), &got, &err), &err);
-	ts_source_close(src);
-}
-
-static void pass_decode(const char *path, struct result *r)
-{
-	struct ts_error err = { 0 };
-	enum ts_next next = TS_ITEM;
-	struct ts_reader *reader;
-	struct ts_steps steps;
-	struct ts_source *src;
-	struct ts_recording *rec = open_trace(path, &src);
-
-	(void)r;
-	reader = rec->ops->reader(rec, &err);
-	check(reader, &err);
-	ts_steps_init(&steps);
-	while (next == TS_ITEM) {
-		next = reader->ops->next(reader, &steps, &err);
-		if (steps.n_steps == TS_CHUNK_STEPS)
-			ts_steps_reset(&steps);
-	}
-	check(next == TS_END, &err);
-	ts_steps_fini(&steps);
-	ts_reader_close(reader);
-	ts_recording_close(rec);
-	ts_source_close(src);
-}
-
-static void pass_index(const char *path, struct result *r)
-{
-	struct ts_timeline_stats stats;
-	struct ts_error err = { 0 };
-	struct ts_timeline *tl;
-	struct ts_source *src;
-	struct ts_recording *rec = open_trace(path, &src);
-	enum ts_grow grown;
-
-	tl = ts_timeline_new(rec, NULL, &err);
-	check(tl, &err);
-	do {
-		grown = ts_timeline_grow(tl, 1 << 20, &err);
-	} while (grown == TS_GROW_MORE);
-	check(grown == TS_GROW_DONE, &err);
-	check(tl->damage.code == TS_OK, &tl->damage);
-	r->n_steps = tl->n_steps;
-	ts_timeline_stats(tl, &stats);
-	r->index_len = stats.points_len + stats.regs_len + stats.memory_len + stats.runs_len;
-	ts_timeline_free(tl);
-	ts_recording_close(rec);
-	ts_source_close(src);
-}
-
-static double best_of(void (*pass)(const char *path, struct result *r), const char *path, struct result *r)
-{
-	double best = 0;
-
-	for (unsigned i = 0; i < N_RUNS; i++) {
-		double start = bench_cpu(), s;
-
-		pass(path, r);
-		s = bench_cpu() - start;
-		if (!i || s < best)
-			best = s;
-	}
-	return best;
+	bench_pass_index(path, NULL);
 }
 
 static long peak_kb(void)
@@ -313,14 +227,16 @@ static long peak_kb(void)
 
 static void measure(const char *path, struct result *r)
 {
+	struct ts_timeline_stats stats;
+
+	events_at = r->events_at;
 	r->base_kb = peak_kb();
-	pass_index(path, r);
+	bench_pass_index(path, &stats);
 	r->peak_kb = peak_kb();
-	if (r->n_steps != N_EVENTS)
-		bench_die("%" PRIu64 " steps indexed where %" PRIu64 " were written", r->n_steps, N_EVENTS);
-	r->read_s = best_of(pass_read, path, r);
-	r->decode_s = best_of(pass_decode, path, r);
-	r->index_s = best_of(pass_index, path, r);
+	r->index_len = stats.points_len + stats.regs_len + stats.memory_len + stats.runs_len;
+	r->read_s = bench_best_of(N_RUNS, pass_read, path);
+	r->decode_s = bench_best_of(N_RUNS, bench_pass_decode, path);
+	r->index_s = bench_best_of(N_RUNS, pass_index, path);
 }
 
 static void wait_for(pid_t pid)
@@ -361,15 +277,15 @@ int main(void)
 	unlink(path);
 	free(path);
 	printf("machine: a REVEN trace with a hole of 8 GiB for its memory; best of %d runs, processor time, file in the page cache\n", N_RUNS);
-	row("events, millions", "%14.1f", (double)r->n_steps / 1e6);
+	row("events, millions", "%14.1f", (double)N_EVENTS / 1e6);
 	row("file, GiB", "%14.2f", (double)r->file_len / (1 << 30));
 	row("  of them on disk, MiB", "%14.1f", (double)r->disk_len / (1 << 20));
-	row("event, bytes", "%14.2f", (double)r->events_len / (double)r->n_steps);
-	row("reading the event bytes, million steps a second", "%14.2f", (double)r->n_steps / r->read_s / 1e6);
-	row("decoding, million steps a second", "%14.2f", (double)r->n_steps / r->decode_s / 1e6);
-	row("indexing (decodes too), million steps a second", "%14.2f", (double)r->n_steps / r->index_s / 1e6);
+	row("event, bytes", "%14.2f", (double)r->events_len / (double)N_EVENTS);
+	row("reading the event bytes, million steps a second", "%14.2f", (double)N_EVENTS / r->read_s / 1e6);
+	row("decoding, million steps a second", "%14.2f", (double)N_EVENTS / r->decode_s / 1e6);
+	row("indexing (decodes too), million steps a second", "%14.2f", (double)N_EVENTS / r->index_s / 1e6);
 	row("indexing : reading, time", "%14.1f", r->index_s / r->read_s);
-	row("index, bytes a step", "%14.2f", (double)r->index_len / (double)r->n_steps);
+	row("index, bytes a step", "%14.2f", (double)r->index_len / (double)N_EVENTS);
 	row("peak memory of the process, MiB", "%14.1f", (double)r->peak_kb / 1024);
 	row("  of it before indexing, MiB", "%14.1f", (double)r->base_kb / 1024);
 	return 0;

@@ -372,13 +372,16 @@ END_TEST
 
 START_TEST(a_long_write_past_the_last_address_does_not_go_on_at_the_first)
 {
-	enum { LEN = 600000 };
+	enum { LEN = 600000, RAM_LEN = 700000 };
 
 	p.addr_len = 8;
 	ts_buf_reset(&p.regions.bytes);
 	p.regions.n = 0;
-	rvn_region(&p, 0, 8);
+	rvn_region(&p, 0, RAM_LEN);
 	rvn_region(&p, UINT64_MAX - 7, 8);
+	ts_buf_reset(&p.memory);
+	for (unsigned i = 0; i < RAM_LEN + 8; i++)
+		ts_buf_putc(&p.memory, 0);
 	events(1, "01 feffffffffffffff ff c027090000000000");
 	for (unsigned i = 0; i < LEN; i++)
 		ts_buf_putc(&p.events.bytes, 0x77);

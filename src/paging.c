@@ -133,22 +133,43 @@ static uint64_t entry_addr(const struct ts_paging *p, uint64_t entry, unsigned s
 	return entry & ~LOW(12);
 }
 
-/* Read an entry.  MAPPED: it is present, and whole. */
-static bool read_entry(struct ts_query *q, uint64_t pos, uint32_t process, struct ts_translation *t, uint64_t addr,
-		       struct ts_error *err)
-{
-	struct ts_table_entry *e = &t->entries[t->n_entries++];
-	uint8_t data[8] = { 0 }, known[8];
+/* Entries are read with those beside them, which the next page needs. */
+#define LINE_LEN 64u
 
-	e->addr = addr;
-	e->value = 0;
-	if (!ts_query_mem(q, pos, process, addr, t->entry_len, data, known, err))
-		return false;
+struct line {
+	uint64_t addr;
+	bool is_read;
+	uint8_t data[LINE_LEN], known[LINE_LEN];
+};
+
+/* Translations one after the other. */
+struct walker {
+	struct ts_query *q;
+	struct ts_paging paging;
+	uint64_t pos;
+	uint32_t process;
+	struct line lines[TS_MAX_LEVELS]; /* where the last walk went, by level */
+};
+
+/* Read the next entry of a walk.  MAPPED: it is present, and whole. */
+static bool read_entry(struct walker *w, struct ts_translation *t, uint64_t addr, struct ts_error *err)
+{
+	struct line *line = &w->lines[t->n_entries];
+	struct ts_table_entry *e = &t->entries[t->n_entries++];
+	unsigned off = (unsigned)(addr % LINE_LEN);
+
+	if (!line->is_read || line->addr != addr - off) {
+		line->addr = addr - off;
+		line->is_read = ts_query_mem(w->q, w->pos, w->process, line->addr, LINE_LEN, line->data, line->known, err);
+		if (!line->is_read)
+			return false;
+	}
+	*e = (struct ts_table_entry){ .addr = addr };
 	for (unsigned i = t->entry_len; i-- > 0;)
-		e->value = e->value << 8 | data[i];
-	if (known[0] && !(e->value & PRESENT))
+		e->value = e->value << 8 | line->data[off + i];
+	if (line->known[off] && !(e->value & PRESENT))
 		t->mapping = TS_UNMAPPED;
-	else if (memchr(known, 0, t->entry_len))
+	else if (memchr(line->known + off, 0, t->entry_len))
 		t->mapping = TS_MAPPING_UNKNOWN;
 	else
 		t->mapping = TS_MAPPED;
@@ -164,9 +185,9 @@ static bool answer(struct ts_translation *t, enum ts_mapping mapping, uint64_t p
 	return true;
 }
 
-bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process, uint64_t addr,
-		  struct ts_translation *t, struct ts_error *err)
+static bool translate(struct walker *w, uint64_t addr, struct ts_translation *t, struct ts_error *err)
 {
+	const struct ts_paging *paging = &w->paging;
 	struct walk walk = walk_of(paging);
 	uint64_t table = paging->root;
 
@@ -179,7 +200,7 @@ bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t p
 		const struct level *l = &walk.levels[i];
 		uint64_t index = addr >> l->shift & LOW(l->bits), entry;
 
-		if (!read_entry(q, pos, process, t, table + index * walk.entry_len, err))
+		if (!read_entry(w, t, table + index * walk.entry_len, err))
 			return false;
 		entry = t->entries[i].value;
 		if (t->mapping != TS_MAPPED)
@@ -194,6 +215,14 @@ bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t p
 	return answer(t, TS_MAPPING_UNKNOWN, 0, BIT(12));
 }
 
+bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process, uint64_t addr,
+		  struct ts_translation *t, struct ts_error *err)
+{
+	struct walker w = { .q = q, .paging = *paging, .pos = pos, .process = process };
+
+	return translate(&w, addr, t, err);
+}
+
 bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, struct ts_translation *t,
 		     struct ts_error *err)
 {
@@ -206,17 +235,17 @@ bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t
 		    uint8_t *known, struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(q);
-	struct ts_paging paging;
+	struct walker w = { .q = q, .pos = pos, .process = process };
 	size_t n;
 
 	if (!ts_paging_is_known(tl))
 		return ts_query_mem(q, pos, process, addr, len, data, known, err);
-	paging = paging_at(tl, pos);
+	w.paging = paging_at(tl, pos);
 	for (size_t done = 0; done < len; done += n) {
 		uint64_t at = addr + done, left;
 		struct ts_translation t;
 
-		if (at < addr || !ts_translate(q, &paging, pos, process, at, &t, err)) {
+		if (at < addr || !translate(&w, at, &t, err)) {
 			memset(data + done, 0, len - done);
 			memset(known + done, 0, len - done);
 			return at < addr;

@@ -138,6 +138,15 @@ static void make_step(void)
 	machine_step(s, PCS + 16 * below(8));
 }
 
+static void open_questions(void)
+{
+	tl = ts_timeline_new(&s->rec, NULL, &err);
+	ck_assert_ptr_nonnull(tl);
+	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
+	q = ts_query_new(tl, &err);
+	ck_assert_ptr_nonnull(q);
+}
+
 static void build(uint64_t seed)
 {
 	rnd.state = seed;
@@ -146,11 +155,7 @@ static void build(uint64_t seed)
 	make_initial();
 	for (unsigned i = 0; i < N_STEPS; i++)
 		make_step();
-	tl = ts_timeline_new(&s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(tl);
-	ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
-	q = ts_query_new(tl, &err);
-	ck_assert_ptr_nonnull(q);
+	open_questions();
 }
 
 static void teardown(void)
@@ -334,6 +339,38 @@ START_TEST(virtual_memory_is_what_the_processor_sees)
 }
 END_TEST
 
+START_TEST(a_breakpoint_that_does_not_count_is_passed_over_in_slices)
+{
+	struct ts_found found;
+	struct ts_search se;
+	unsigned n = 1;
+
+	s = machine_new(40);
+	machine_long_mode(s, roots[0]);
+	for (unsigned i = 0; i < 500; i++) {
+		machine_reg(&s->steps, s, "cs", KERNEL_CS);
+		machine_step(s, PCS);
+		machine_reg(&s->steps, s, "cs", USER_CS);
+		machine_step(s, PCS + 16); /* the kernel's */
+	}
+	open_questions();
+	filter = (struct ts_filter){ .has_user = true };
+	breaks[0] = (struct ts_break){ 0, PCS + 16 };
+	stops = (struct ts_stops){ .breaks = breaks, .n_breaks = 1, .filter = &filter };
+	ck_assert(ts_search_init(&se, q, &stops, 0, 1000, &err));
+	for (; ts_search_run(&se, 1, &found, &err) == TS_END; n++)
+		ck_assert_uint_eq(ts_search_reached(&se), 0);
+	ts_search_fini(&se);
+	ck_assert_uint_gt(n, 3);
+	ck_assert_int_eq(found.kind, TS_STOP_END);
+	ck_assert_uint_eq(found.pos, 1000);
+	breaks[0].addr = PCS;
+	ck_assert_uint_eq(search(0, 1000).pos, 2);
+	ck_assert_uint_eq(search(999, 0).pos, 998);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("places", NULL, teardown,
+		   a_breakpoint_that_does_not_count_is_passed_over_in_slices,
 		   a_search_finds_what_a_walk_over_all_steps_finds,
 		   virtual_memory_is_what_the_processor_sees)

@@ -103,15 +103,13 @@ static void load_memory(void)
 
 static void learn(const char *name, uint64_t value)
 {
+	bool is_half = *name == 'e' && strcmp(name, "eflags"); /* of a register of the machine */
 	char recorded[8];
 	unsigned i = 0;
 
-	snprintf(recorded, sizeof(recorded), "%s%s", *name == 'e' && name[1] != 's' && strcmp(name, "eflags") ? "r" : "",
-		 *name == 'e' && name[1] != 's' && strcmp(name, "eflags") ? name + 1 : name);
-	if (!strcmp(name, "esp") || !strcmp(name, "esi"))
-		snprintf(recorded, sizeof(recorded), "r%s", name + 1);
 	if (strlen(name) == 2 && name[1] == 's')
 		return; /* selectors are the machine's */
+	snprintf(recorded, sizeof(recorded), "%s%s", is_half ? "r" : "", is_half ? name + 1 : name);
 	while (i < prog.n_regs && strcmp(prog.regs[i].name, recorded))
 		i++;
 	CHECK(i < 32);

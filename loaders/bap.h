@@ -52,7 +52,6 @@ struct bap {
 	/* While the trace is read for the first time: */
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
 	uint64_t n_walked;
-	uint32_t n_modules;
 	bool is_walked; /* to its end */
 };
 

@@ -272,9 +272,9 @@ static bool read_modload(struct bap_reader *r, struct ts_cursor *c)
 		high--;
 	if (high < low || high - low == UINT64_MAX)
 		bap_warn(r, "modules that end before they begin are left out");
-	else if (r->is_first_time && ++r->rec->n_modules > MAX_MODULES)
+	else if (++r->n_modules > MAX_MODULES)
 		bap_warn(r, "modules beyond the first %d are left out", MAX_MODULES);
-	else if (r->rec->n_modules <= MAX_MODULES)
+	else
 		ts_steps_load(r->out, low, high - low + 1, (const char *)m.v[MODLOAD_NAME - 1].p,
 			      (size_t)m.v[MODLOAD_NAME - 1].n);
 	return true;

@@ -88,8 +88,7 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
  *	0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
  *	10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
  *
- * and nothing about it is odd.  False: it is of another form, or something is; then the schema has to be
- *asked.
+ * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be asked.
  */
 static bool read_usual(const struct bap_reader *r, const uint8_t *p, size_t len, struct bap_op *op)
 {
@@ -151,6 +150,7 @@ static bool read_any(struct bap_reader *r, struct ts_cursor *c, struct bap_op *o
 	return op->slot || bap_op_check_memory(r, op);
 }
 
+/* Of its own, so that its many variables cost the usual way nothing. */
 static __attribute__((noinline)) bool next_any(struct bap_reader *r, struct ts_cursor *list,
 					       struct bap_op *op)
 {

@@ -362,8 +362,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /*
- * A decode point: offset, frame, step, then the system calls that wait, then each thread's id, flags, and
- * what was told of its registers: runs of offset, length, data; the runs that the last instruction wrote
+ * A decode point: offset, frame, step, modules, then the system calls that wait, then each thread's id, flags,
+ * and what was told of its registers: runs of offset, length, data; those that the last instruction wrote
  * first.
  */
 static void put64(struct ts_buf *b, uint64_t n)
@@ -414,6 +414,7 @@ static void save(const struct ts_reader *base, struct ts_buf *b)
 	put64(b, r->off);
 	put64(b, r->n_frames);
 	put64(b, r->n_steps);
+	put64(b, r->n_modules);
 	ts_buf_put(b, &r->base.end, sizeof(r->base.end));
 	put64(b, r->n_pending);
 	ts_buf_put(b, r->pending, r->n_pending * sizeof(r->pending[0]));
@@ -485,6 +486,7 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	r->off = get64(&c);
 	r->n_frames = get64(&c);
 	r->n_steps = get64(&c);
+	r->n_modules = get64(&c);
 	get(&c, &r->base.end, sizeof(r->base.end));
 	n = get64(&c);
 	r->n_pending = n < BAP_MAX_PENDING ? (unsigned)n : BAP_MAX_PENDING;

@@ -31,6 +31,7 @@ struct bap_reader {
 	} opened;	   /* the frame that was opened last; it lies in buf */
 	uint64_t n_frames; /* before it */
 	uint64_t n_steps;
+	uint64_t n_modules;
 	uint8_t serial;		     /* counts lists of values before an instruction, never 0 */
 	struct bap_thread **threads; /* owned, each too */
 	uint32_t n_threads, cap_threads;

@@ -95,12 +95,13 @@ define goto
   end
 end
 document goto
-Go to a position of the recording: goto K|P%|begin|end|frame
+Go to a position of the recording: goto K|P%|begin|end|frame|next-EVENT|previous-EVENT
   goto 1234    the state before instruction 1234
   goto 50%     the middle
   goto begin   position 0
   goto end     the state after the last instruction
   goto frame   that of the trace frame which tfind selected
+  goto next-syscall, goto previous-syscall; also signal, fault, exit, thread-end, gap, interrupt
 Breakpoints on the way do not stop it. 'when' says where you are.
 end
 

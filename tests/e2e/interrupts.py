@@ -15,11 +15,15 @@ TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/machine_trace"
 GDB = shutil.which("gdb-multiarch") or shutil.which("gdb")
 
 
-def session(*commands, levels=4):
-    """What gdb prints for each command."""
+def trace(levels=4):
     path = f"{tempfile.mkdtemp()}/trace.bin"
     subprocess.run([TOOL, str(levels), path], check=True)
-    with Server(path, "--quiet") as server:
+    return path
+
+
+def session(*commands, path=None, options=()):
+    """What gdb prints for each command."""
+    with Server(path or trace(), "--quiet", *options) as server:
         argv = [GDB, "-nx", "-q", "-batch", "-ex", "set width 0", "-ex", "set confirm off", "-ex", f"target remote {server.address}",
                 "-ex", f"source {SRCDIR}/gdbinit"]
         for command in commands:
@@ -63,8 +67,7 @@ def interrupts_are_found_in_both_directions():
 
 @case
 def info_counts_interrupts():
-    path = f"{tempfile.mkdtemp()}/trace.bin"
-    subprocess.run([TOOL, "4", path], check=True)
+    path = trace()
     text = subprocess.run([TRACESTUB, "info", path], capture_output=True, text=True, check=True).stdout
     assert re.search("^interrupts +2$", text, re.M), text
     facts = json.loads(subprocess.run([TRACESTUB, "info", "--json", path], capture_output=True, check=True).stdout)
@@ -74,7 +77,7 @@ def info_counts_interrupts():
 @case
 def a_watch_goes_back_over_the_move_of_its_page():
     for levels in 4, 5:
-        expect(session("goto end", "watch *(int *) 0x600000", *["reverse-continue"] * 9, levels=levels),
+        expect(session("goto end", "watch *(int *) 0x600000", *["reverse-continue"] * 9, path=trace(levels)),
                ["0x0*401000", "Hardware watchpoint"] + [rf"Old value = {n}\nNew value = {n - 1}\n" for n in range(12, 3, -1)])
 
 
@@ -82,6 +85,16 @@ def a_watch_goes_back_over_the_move_of_its_page():
 def a_watch_goes_forwards_over_the_move_of_its_page():
     expect(session("watch *(int *) 0x600000", *["continue"] * 7),
            ["Hardware watchpoint"] + [rf"Old value = {n}\nNew value = {n + 1}\n" for n in range(7)])
+
+
+@case
+def an_index_file_brings_interrupts_and_memory_back():
+    path = trace()
+    options = "--index", f"{path}.kept"
+    subprocess.run([TRACESTUB, "index", path, *options], capture_output=True, check=True)
+    assert os.path.exists(f"{path}.kept")
+    expect(session("goto next-interrupt", "when", "print *(int *) 0x600000", "x/i 0xffffffff80001001", path=path, options=options),
+           ["0x0*401003", "interrupt: page fault", "= 4", "iretq"])
 
 
 @case

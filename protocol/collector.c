@@ -293,7 +293,7 @@ static struct var *find_var(const struct rsp_collector *c, uint32_t number)
 bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *value)
 {
 	const struct var *var = find_var(c, number);
-	const struct ts_tvar *def = ts_tracing_find_var(&c->tracing, number);
+	const struct ts_tvar *def = var ? NULL : ts_tracing_find_var(&c->tracing, number);
 
 	if (var)
 		*value = var->is_clock && c->pos != TS_NO_POS ? (int64_t)c->pos : var->value;

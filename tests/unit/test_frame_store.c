@@ -97,6 +97,9 @@ START_TEST(a_full_store_takes_no_more_and_stays_as_it_was)
 	ck_assert_uint_eq(st.n_bytes, 20 * FRAME_LEN);
 	check_frame(19, 19);
 	check_searches(0, 1);
+	/* where the one would be that did not fit: of tracepoint 3, at 0x1006 */
+	ck_assert_uint_eq(st.frames.ops->next_of(&st.frames, 3, 18), TS_NO_FRAME);
+	ck_assert_uint_eq(rsp_frame_store_next_pc(&st, 0x1006, 0x1006, false, 14), TS_NO_FRAME);
 }
 END_TEST
 

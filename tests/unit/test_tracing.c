@@ -423,9 +423,22 @@ START_TEST(live_steps_go_on_from_one_move_to_the_next)
 	ck_assert_str_eq(positions(), "1 2");
 	fake_resume("s");
 	ck_assert_str_eq(positions(), "1 2 3");
-	rsp_session_go(&fake.session, 5); /* a jump is no move: thread 1 has begun to step nowhere */
+}
+END_TEST
+
+START_TEST(live_steps_end_with_a_jump)
+{
+	begin();
+	fake_send_hex("qRcmd,%s", "collect live");
+	fake_send("QTDP:1:0000000000401001:E:10:0");
+	fake_send("QTStart");
+	for (unsigned i = 0; i < 2; i++)
+		fake_resume("s");
+	ck_assert_str_eq(positions(), "1 2");
+	rsp_session_go(&fake.session, 7); /* from here thread 0 runs, as it did while it stepped */
 	fake_resume("s");
-	ck_assert_str_eq(positions(), "1 2 3");
+	fake_resume("s");
+	ck_assert_str_eq(positions(), "1 2 9 10 11 13"); /* hits at 9 and 13, and steps of thread 0 behind 9 */
 }
 END_TEST
 
@@ -573,7 +586,7 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit, what_nobody_defined_cannot_be_set,
 	   an_action_on_what_is_unknown_collects_nothing_and_others_do, a_range_may_be_relative_to_a_register,
 	   a_buffer_that_is_full_ends_the_run, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
-	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
+	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next, live_steps_end_with_a_jump,
 	   malformed_definitions_are_errors, expressions_that_cannot_work_are_refused_when_they_come,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes)

@@ -201,7 +201,9 @@ void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 	mode = ts_modes_at(&tl->modes, s->pos);
 	if (!s->sh->has_paging)
 		ts_buf_puts(out, "paging: not recorded\n");
-	else if (!ts_mode_knows(mode, TS_MODE_EFER))
+	else
+		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(tl, s->pos).kind));
+	if (s->sh->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
 		ts_buf_puts(out, "efer: not recorded; that the code segment is one of 64 bits tells long mode\n");
 	if (ts_mode_code_size(mode) == TS_CODE_16)
 		ts_buf_puts(out, "code: 16 bits; addresses of instructions are offsets in cs\n");

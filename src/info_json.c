@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "paging.h"
 #include "report.h"
 
 static json_t *text(const char *s)
@@ -169,7 +170,7 @@ static json_t *facts(const struct ts_info *info)
 	const struct ts_recording *rec = tl->rec;
 	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:b, s:I, s:I,"
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "trace", text(info->path),
 			 "format", rec->format,
@@ -186,6 +187,7 @@ static json_t *facts(const struct ts_info *info)
 			 "truncated", tl->damage.code != TS_OK,
 			 "syscalls", n_syscalls ? json_integer(n_syscalls) : json_null(),
 			 "interrupts", rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n) : json_null(),
+			 "paging", ts_paging_is_known(tl) ? text(ts_paging_text(ts_paging_at(tl, 0).kind)) : json_null(),
 			 "memory_reads", rec->has_reads,
 			 "inferred", (json_int_t)info->stats.n_inferred,
 			 "unexplained", (json_int_t)info->stats.n_unexplained,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paging.h"
 #include "report.h"
 
 #define LABEL_WIDTH 14
@@ -111,6 +112,11 @@ static void put_course(const struct ts_info *info)
 	if (tl->rec->is_physical) {
 		label("interrupts");
 		printf("%zu\n", tl->world.events[TS_EV_INTERRUPT].n);
+		label("addresses");
+		if (ts_paging_is_known(tl))
+			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(tl, 0).kind));
+		else
+			puts("physical: the recording does not tell how they are translated");
 	}
 	printf("%-14s%s\n", "memory reads", tl->rec->has_reads ? "recorded" : "not recorded");
 }

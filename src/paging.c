@@ -76,21 +76,39 @@ struct ts_paging ts_paging_of(const struct ts_mode *mode, unsigned phys_bits)
 	return p;
 }
 
+const char *ts_paging_text(enum ts_paging_kind kind)
+{
+	switch (kind) {
+	case TS_PAGING_UNKNOWN:
+		return "unknown page tables";
+	case TS_PAGING_OFF:
+		return "no paging";
+	case TS_PAGING_32:
+		return "two-level page tables";
+	case TS_PAGING_PAE:
+		return "PAE page tables";
+	case TS_PAGING_4_LEVEL:
+		return "four-level page tables";
+	case TS_PAGING_5_LEVEL:
+		return "five-level page tables";
+	}
+	return NULL;
+}
+
 bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b)
 {
 	return a->kind == b->kind && a->root == b->root && a->phys_max == b->phys_max && a->has_pse == b->has_pse;
 }
 
-/* How the processor translates at a position. */
-static struct ts_paging paging_at(const struct ts_timeline *tl, uint64_t pos)
+struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos)
 {
 	return ts_paging_of(ts_modes_at(&tl->modes, pos), tl->rec->phys_bits);
 }
 
 bool ts_paging_is_known(const struct ts_timeline *tl)
 {
-	return tl->modes.n_changes && (paging_at(tl, 0).kind != TS_PAGING_UNKNOWN ||
-				       paging_at(tl, tl->n_steps).kind != TS_PAGING_UNKNOWN);
+	return tl->modes.n_changes && (ts_paging_at(tl, 0).kind != TS_PAGING_UNKNOWN ||
+				       ts_paging_at(tl, tl->n_steps).kind != TS_PAGING_UNKNOWN);
 }
 
 static struct walk walk_of(const struct ts_paging *p)
@@ -226,7 +244,7 @@ bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t p
 bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, struct ts_translation *t,
 		     struct ts_error *err)
 {
-	struct ts_paging paging = paging_at(ts_query_timeline(q), pos);
+	struct ts_paging paging = ts_paging_at(ts_query_timeline(q), pos);
 
 	return ts_translate(q, &paging, pos, process, addr, t, err);
 }
@@ -240,7 +258,7 @@ bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t
 
 	if (!ts_paging_is_known(tl))
 		return ts_query_mem(q, pos, process, addr, len, data, known, err);
-	w.paging = paging_at(tl, pos);
+	w.paging = ts_paging_at(tl, pos);
 	for (size_t done = 0; done < len; done += n) {
 		uint64_t at = addr + done, left;
 		struct ts_translation t;

@@ -36,7 +36,13 @@ struct ts_paging {
 /* @phys_bits is the width of physical addresses, 0 if unknown. */
 struct ts_paging ts_paging_of(const struct ts_mode *mode, unsigned phys_bits);
 
+/* "four-level page tables" */
+const char *ts_paging_text(enum ts_paging_kind kind);
+
 bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b);
+
+/* How the processor of the machine translates at @pos. */
+struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos);
 
 /* Does the recording, at its beginning or at its end, tell how virtual addresses are translated?  That of a program does not. */
 bool ts_paging_is_known(const struct ts_timeline *tl);

@@ -12,14 +12,16 @@
     6         0x401009      movb $0x22,0x602000
     7         0x401011      nop
 """
+import json
 import os
 import re
 import struct
+import subprocess
 
 from _gdb import Gdb
 from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine
 from _server import Server
-from _tap import case, run_cases
+from _tap import TRACESTUB, case, run_cases
 
 KERNEL_CODE = 0xffffffff80001000
 PRESENT = 1
@@ -163,6 +165,24 @@ def the_user_may_want_another_width():
     assert '"i386:x86-64"' in arch and "0x1122334455667788" in regs
     arch, insn, regs = show(LONG, "--arch", "i386")
     assert '"i386"' in arch and "eax            0x55667788" in regs
+
+
+def info(*options, **control):
+    machine = Machine(**control)
+    machine.step({"rip": 1})
+    trace = machine.save()
+    run = subprocess.run([TRACESTUB, "info", "--index", "none", *options, trace], stdout=subprocess.PIPE, check=True, text=True)
+    os.unlink(trace)
+    return run.stdout
+
+
+@case
+def info_says_how_addresses_are_translated():
+    assert "addresses     virtual: four-level page tables at position 0\n" in info()
+    assert "virtual: PAE page tables" in info(efer=0)
+    for paging, control in [("no paging", {"cr0": 1}), ("two-level page tables", {"cr4": 0}),
+                            ("five-level page tables", {"cr4": 0x1020})]:
+        assert json.loads(info("--json", **control))["paging"] == paging
 
 
 run_cases()

@@ -349,7 +349,7 @@ END_TEST
 START_TEST(info_says_how_addresses_are_meant)
 {
 	setup();
-	ck_assert_ptr_nonnull(strstr(monitor("info"), "addresses: virtual\nfilter: off\n"));
+	ck_assert_ptr_nonnull(strstr(monitor("info"), "addresses: virtual\nfilter: off\npaging: four-level page tables here\n"));
 }
 END_TEST
 

@@ -4,9 +4,10 @@
  */
 #include "tfile.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
+
+#include "src/hex.h"
 
 /* gdb refuses lines of 1,000 bytes, and writes them. */
 #define MAX_LINE 65535
@@ -28,15 +29,14 @@ static bool read_reg_len(struct tfile *t, const struct line *l, struct ts_error 
 	bool is_decimal = l->len > 0;
 
 	for (size_t i = 0; i < l->len; i++) {
-		unsigned char c = (unsigned char)l->text[i];
-		unsigned digit = isdigit(c) ? c - (unsigned)'0' : (unsigned)tolower(c) - 'a' + 10;
+		int digit = ts_hex_digit((uint8_t)l->text[i]);
 
-		if (!isxdigit(c))
+		if (digit < 0)
 			return ts_fail(err, TS_ECORRUPT, l->off, "the size of the registers is no number: \"%.*s\"",
 				       l->len < 20 ? (int)l->len : 20, l->text);
 		is_decimal &= digit < 10;
-		hex = hex << 4 | digit;
-		decimal = decimal * 10 + digit;
+		hex = hex << 4 | (unsigned)digit;
+		decimal = decimal * 10 + (unsigned)digit;
 		if (hex > MAX_REGS)
 			return ts_fail(err, TS_ELIMIT, l->off, "registers of more than %u bytes", MAX_REGS);
 	}

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#include "src/hex.h"
+
 /* The digit of the low four bits. */
 static inline uint8_t rsp_hex_char(unsigned value)
 {
@@ -16,13 +18,7 @@ static inline uint8_t rsp_hex_char(unsigned value)
 /* Value of a hex digit of either case, -1 of anything else. */
 static inline int rsp_hex_digit(uint8_t c)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	return ts_hex_digit(c);
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cursor.h"
+#include "hex.h"
 
 void ts_tracing_init(struct ts_tracing *t)
 {
@@ -64,17 +65,6 @@ static bool bad(struct ts_cursor *c, const char *wanted)
 		       c->left < 20 ? (int)c->left : 20, c->p ? (const char *)c->p : "");
 }
 
-static int hex_digit(uint8_t c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 static bool accept(struct ts_cursor *c, char ch)
 {
 	return ts_ok(c) && c->left && *c->p == (uint8_t)ch && ts_take(c, 1);
@@ -94,8 +84,8 @@ static uint64_t number(struct ts_cursor *c, uint64_t max)
 	uint64_t v = 0;
 	unsigned n = 0;
 
-	for (; ts_ok(c) && c->left && hex_digit(*c->p) >= 0; n++) {
-		unsigned digit = (unsigned)hex_digit(*c->p);
+	for (; ts_ok(c) && c->left && ts_hex_digit(*c->p) >= 0; n++) {
+		unsigned digit = (unsigned)ts_hex_digit(*c->p);
 
 		if (v > max >> 4 || (v << 4 | digit) > max) {
 			bad(c, "a smaller number");
@@ -113,7 +103,7 @@ static size_t count_digits(const struct ts_cursor *c)
 {
 	size_t n = 0;
 
-	while (n < c->left && hex_digit(c->p[n]) >= 0)
+	while (n < c->left && ts_hex_digit(c->p[n]) >= 0)
 		n++;
 	return n;
 }
@@ -130,7 +120,7 @@ static uint8_t *hex_bytes(struct ts_cursor *c, struct ts_arena *arena, size_t *l
 		return NULL;
 	}
 	for (size_t i = 0; i < n; i++, at++)
-		bytes[at / 2] = (uint8_t)(bytes[at / 2] << 4 | (unsigned)hex_digit(c->p[i]));
+		bytes[at / 2] = (uint8_t)(bytes[at / 2] << 4 | (unsigned)ts_hex_digit(c->p[i]));
 	ts_take(c, n);
 	*len = (n + 1) / 2;
 	return bytes;

@@ -7,7 +7,6 @@
  */
 #include "export.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +37,7 @@ struct ts_export {
 	bool *is_known;       /* owned; by register: in every frame with registers so far */
 	unsigned n_needed;    /* the first registers, which are in the block whether they are known or not */
 	bool has_regs;        /* some frame has registers */
+	uint32_t *numbers;    /* owned; by register: its number in the file */
 	uint32_t block_len;   /* bytes of a register block */
 	uint8_t *regs, *known; /* owned; of one frame, 'g' layout; one allocation, at regs */
 	struct ts_frame frame;
@@ -60,10 +60,11 @@ struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames, co
 	ts_frame_init(&e->frame);
 	ts_buf_init(&e->bytes);
 	e->is_known = malloc(e->set->n_regs + 1);
+	e->numbers = calloc(e->set->n_regs + 1, sizeof(*e->numbers));
 	e->regs = malloc(2 * (size_t)e->set->g_len + 1);
 	e->file.fd = -1;
 	e->n_needed = (unsigned)(e->set->sp > e->set->pc ? e->set->sp : e->set->pc) + 1;
-	if (!e->is_known || !e->regs)
+	if (!e->is_known || !e->numbers || !e->regs)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	else if (ts_aside_init(&e->file, path, err)) {
 		memset(e->is_known, true, e->set->n_regs);
@@ -82,6 +83,7 @@ void ts_export_free(struct ts_export *e)
 	ts_frame_fini(&e->frame);
 	ts_buf_fini(&e->bytes);
 	free(e->is_known);
+	free(e->numbers);
 	free(e->regs);
 	free(e);
 }
@@ -141,38 +143,28 @@ void ts_export_zeros(const struct ts_export *e, struct ts_buf *names)
 	put_names(e, true, names);
 }
 
-/* Both passes are agreed on what a block has. */
+/* What a block has is known: its length, and the registers' numbers, of those in the block first. */
 static void measure_block(struct ts_export *e)
 {
-	unsigned n = 0;
+	uint32_t n = 0;
 
 	if (!e->has_regs)
 		memset(e->is_known, true, e->set->n_regs);
 	for (unsigned i = 0; i < e->set->n_regs; i++) {
-		e->block_len += is_in_block(e, i) ? e->set->regs[i].len : 0;
-		n += is_in_block(e, i);
+		if (!is_in_block(e, i))
+			continue;
+		e->block_len += e->set->regs[i].len;
+		e->numbers[i] = n++;
 	}
 	if (n == e->set->n_regs)
 		e->block_len = e->set->g_len;
+	for (unsigned i = 0; i < e->set->n_regs; i++) {
+		if (!is_in_block(e, i))
+			e->numbers[i] = n++;
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------ the text section */
-
-/* The number of a register in the file: those of the block come first. */
-static uint32_t file_number(const struct ts_export *e, const char *name)
-{
-	int index = ts_regset_find(e->set, name);
-	uint32_t n = 0;
-
-	assert(index >= 0);
-	for (int i = 0; i < (int)e->set->n_regs; i++) {
-		bool is_in = is_in_block(e, (unsigned)i);
-
-		if (is_in == is_in_block(e, (unsigned)index) ? i < index : is_in)
-			n++;
-	}
-	return n;
-}
 
 /* The same features with the file's numbers; what it points at is in @arena. */
 static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct ts_regset *out)
@@ -193,7 +185,7 @@ static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct t
 			return false;
 		for (unsigned j = 0; j < f->n_regs; j++) {
 			regs[j] = f->regs[j];
-			regs[j].regnum = (int32_t)file_number(e, regs[j].name);
+			regs[j].regnum = (int32_t)e->numbers[ts_regset_find(e->set, regs[j].name)];
 		}
 		own[i] = *f;
 		own[i].regs = regs;
@@ -344,6 +336,10 @@ static void put_status(const struct ts_export *e, struct ts_buf *out)
 	ts_buf_init(&notes);
 	put_notes(e, &notes);
 	s.notes = ts_buf_text(&notes);
+	if (s.is_running) {
+		s.is_running = false; /* gdb looks at no frame of a run that goes on */
+		s.end = TS_RUN_UNKNOWN;
+	}
 	s.n_frames = e->frames->n_frames;
 	if (s.n_created == TS_NO_COUNT || s.n_created < s.n_frames)
 		s.n_created = s.n_frames;

@@ -398,6 +398,17 @@ START_TEST(registers_that_gdb_cannot_do_without_are_noted)
 }
 END_TEST
 
+START_TEST(a_run_that_goes_on_is_saved_as_over)
+{
+	load(&from, unit_data_path("usercorn/x64_walk.ucir"));
+	opt.last = 3;
+	ck_assert(ts_selection_init(&sel, from.q, &opt, &err));
+	sel.tracing.status.is_running = true;
+	sel.tracing.status.n_created = 9;
+	ck_assert_ptr_nonnull(strstr(exported_text(), "\nstatus 0;tunknown:0;tframes:4;tcreated:9;"));
+}
+END_TEST
+
 static bool parse(bool (*read)(struct ts_selection_options *o, const char *text, struct ts_error *err), const char *text)
 {
 	ts_error_reset(&err);
@@ -475,6 +486,7 @@ Suite *unit_suite(void)
 	tests[n++] = a_folder_that_is_not_there_is_an_error;
 	tests[n++] = gdb_can_read_every_line;
 	tests[n++] = registers_that_gdb_cannot_do_without_are_noted;
+	tests[n++] = a_run_that_goes_on_is_saved_as_over;
 	tests[n++] = positions_are_read;
 	tests[n++] = lists_of_what_to_collect_are_read;
 	tests[n++] = addresses_are_read;

@@ -6,8 +6,8 @@
  *
  *	magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
  *	or, older, 63 72 73 72 6e 69 62 72, u32 resource type
- *	texts: u64 length, field of fixed size: format version (512), tool (512), tool version (512, header version 1 only),
- *	tool information (2048); then u64 date
+ *	texts: u64 length, field of fixed size: format version (512), tool (512), tool version (512, header
+ *	version 1 only), tool information (2048); then u64 date
  *
  *	header               u8 compression, 0
  *	machine description  rvnbintrace_machine.c
@@ -15,12 +15,13 @@
  *	initial registers    u32 count; of each register: u16 id, value
  *	events               u64 count; rvnbintrace_reader.c
  *
- * Numbers are little-endian.  Header, machine description and initial registers may be followed by padding up to their length.
- * Lengths and counts are 0 until the recorder has finished a section: an unfinished trace has its events, but neither their
- * length nor their count.
+ * Numbers are little-endian.  Header, machine description and initial registers may be followed by padding up
+ * to their length. Lengths and counts are 0 until the recorder has finished a section: an unfinished trace
+ * has its events, but neither their length nor their count.
  *
- * Initial memory stays where it is: the recording only says which bytes of the file it is.  A cache file beside the trace is
- * not looked at; the index makes up for it, and what it says would have to be checked against the trace anyway.
+ * Initial memory stays where it is: the recording only says which bytes of the file it is.  A cache file
+ * beside the trace is not looked at; the index makes up for it, and what it says would have to be checked
+ * against the trace anyway.
  */
 #include "rvnbintrace.h"
 
@@ -36,15 +37,17 @@ static const uint8_t magic[8] = "srnibnvr", old_magic[8] = "crsrnibr";
 
 #define TYPE_TRACE 1
 #define TYPE_CACHE 2
-#define TEXT_LEN 512
-#define INFO_LEN 2048
+#define TEXT_LEN   512
+#define INFO_LEN   2048
 
 /* A section that is read as a whole is not longer than this. */
 #define MAX_SECTION (UINT64_C(64) << 20)
 
-/* ------------------------------------------------------------------------------------------------ which files */
+/* -------------------------------------------------------------------------------------------- which files */
 
-/* A file without resource header: a short header section, then the architecture in the machine description. */
+/*
+ * A file without resource header: a short header section, then the architecture in the machine description.
+ */
 static bool is_bare(const uint8_t *head, size_t len)
 {
 	uint64_t n;
@@ -59,7 +62,8 @@ static bool is_bare(const uint8_t *head, size_t len)
 
 static bool is_wrapped(const uint8_t *head, size_t len)
 {
-	return len >= sizeof(magic) && (!memcmp(head, magic, sizeof(magic)) || !memcmp(head, old_magic, sizeof(old_magic)));
+	return len >= sizeof(magic) &&
+	       (!memcmp(head, magic, sizeof(magic)) || !memcmp(head, old_magic, sizeof(old_magic)));
 }
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
@@ -70,13 +74,14 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 	return is_bare(head, len) ? 48 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ resource header */
+/* ---------------------------------------------------------------------------------------- resource header */
 
 static bool fail_unknown(size_t len, struct ts_error *err)
 {
 	if (len < 8)
 		return ts_fail(err, TS_ETRUNC, 0, "the file has %zu bytes, a header more", len);
-	return ts_fail(err, TS_EUNSUPPORTED, 0, "neither a resource header nor the sections of a trace without one");
+	return ts_fail(err, TS_EUNSUPPORTED, 0,
+		       "neither a resource header nor the sections of a trace without one");
 }
 
 /* A text in a field of @field_len bytes, as people may see it. */
@@ -90,7 +95,9 @@ static void take_text(struct ts_cursor *c, size_t field_len, const char *what, c
 	if (!p)
 		return;
 	if (len > field_len) {
-		ts_fail(c->err, TS_ECORRUPT, off, "resource header: the %s has %" PRIu64 " bytes in a field of %zu", what, len, field_len);
+		ts_fail(c->err, TS_ECORRUPT, off,
+			"resource header: the %s has %" PRIu64 " bytes in a field of %zu", what, len,
+			field_len);
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -124,9 +131,11 @@ static bool check_version(const char *version, uint64_t off, struct ts_error *er
 	if (!*version)
 		return true;
 	if (!parse_major(version, &major))
-		return ts_fail(err, TS_ECORRUPT, off, "resource header: \"%.40s\" is no version of the format", version);
+		return ts_fail(err, TS_ECORRUPT, off,
+			       "resource header: \"%.40s\" is no version of the format", version);
 	if (major != 1)
-		return ts_fail(err, TS_EUNSUPPORTED, off, "resource header: version %.40s of the format, 1.x is known", version);
+		return ts_fail(err, TS_EUNSUPPORTED, off,
+			       "resource header: version %.40s of the format, 1.x is known", version);
 	return true;
 }
 
@@ -143,11 +152,14 @@ static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 	if (!ts_ok(c))
 		return false;
 	if (version > 1)
-		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 8, "resource header: version %" PRIu32 ", 0 and 1 are known", version);
+		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 8,
+			       "resource header: version %" PRIu32 ", 0 and 1 are known", version);
 	if (type == TYPE_CACHE)
-		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4, "resource header: a trace's cache; the trace itself lies beside it");
+		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
+			       "resource header: a trace's cache; the trace itself lies beside it");
 	if (type != TYPE_TRACE)
-		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4, "resource header: resource type %" PRIu32 ", a trace has %d", type,
+		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
+			       "resource header: resource type %" PRIu32 ", a trace has %d", type,
 			       TYPE_TRACE);
 	return true;
 }
@@ -180,12 +192,12 @@ static bool read_resource(struct rvn *rec, uint64_t *off, struct ts_error *err)
 	take_text(&c, INFO_LEN, "tool's information", info, sizeof(info));
 	ts_u64le(&c);
 	*off = c.off;
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %.12s%s%.20s%s%.12s", version, *tool ? ", " : "", tool,
-		 *tool_version ? " " : "", tool_version);
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %.12s%s%.20s%s%.12s", version,
+		 *tool ? ", " : "", tool, *tool_version ? " " : "", tool_version);
 	return ts_ok(&c);
 }
 
-/* ------------------------------------------------------------------------------------------------ sections */
+/* ----------------------------------------------------------------------------------------------- sections */
 
 struct section {
 	const char *what;  /* literal */
@@ -193,13 +205,15 @@ struct section {
 };
 
 /* The section at *off, which goes on behind it.  Its length is as the file says. */
-static bool open_section(const struct rvn *rec, uint64_t *off, const char *what, struct section *s, struct ts_error *err)
+static bool open_section(const struct rvn *rec, uint64_t *off, const char *what, struct section *s,
+			 struct ts_error *err)
 {
 	uint64_t file_len = ts_source_len(rec->src);
 	uint8_t bytes[8];
 
 	if (file_len - *off < sizeof(bytes))
-		return ts_fail(err, TS_ETRUNC, *off, "%s: a section begins with 8 bytes but %" PRIu64 " are left in the file", what,
+		return ts_fail(err, TS_ETRUNC, *off,
+			       "%s: a section begins with 8 bytes but %" PRIu64 " are left in the file", what,
 			       file_len - *off);
 	if (!ts_source_read_all(rec->src, *off, bytes, sizeof(bytes), err))
 		return false;
@@ -214,14 +228,16 @@ static bool skip_section(const struct rvn *rec, uint64_t *off, const struct sect
 	uint64_t left = ts_source_len(rec->src) - s->off;
 
 	if (s->len > left)
-		return ts_fail(err, TS_ETRUNC, s->off - 8, "%s: its length is %" PRIu64 " bytes but %" PRIu64 " are left in the file",
+		return ts_fail(err, TS_ETRUNC, s->off - 8,
+			       "%s: its length is %" PRIu64 " bytes but %" PRIu64 " are left in the file",
 			       s->what, s->len, left);
 	*off = s->off + s->len;
 	return true;
 }
 
 /* Read a whole section to memory, which is the caller's; NULL on failure. */
-static uint8_t *read_section(const struct rvn *rec, uint64_t *off, const char *what, struct ts_cursor *c, struct ts_error *err)
+static uint8_t *read_section(const struct rvn *rec, uint64_t *off, const char *what, struct ts_cursor *c,
+			     struct ts_error *err)
 {
 	struct section s;
 	uint8_t *p;
@@ -229,7 +245,8 @@ static uint8_t *read_section(const struct rvn *rec, uint64_t *off, const char *w
 	if (!open_section(rec, off, what, &s, err) || !skip_section(rec, off, &s, err))
 		return NULL;
 	if (s.len > MAX_SECTION) {
-		ts_fail(err, TS_ELIMIT, s.off - 8, "%s: its length is %" PRIu64 " bytes, more than any real one has", what, s.len);
+		ts_fail(err, TS_ELIMIT, s.off - 8,
+			"%s: its length is %" PRIu64 " bytes, more than any real one has", what, s.len);
 		return NULL;
 	}
 	p = malloc(s.len ? (size_t)s.len : 1);
@@ -254,7 +271,8 @@ static bool read_header(struct rvn *rec, uint64_t *off, struct ts_error *err)
 		return ts_fail(err, TS_ECORRUPT, s.off - 8, "header: its length is 0, it needs 1 byte");
 	if (!ts_source_read_all(rec->src, s.off, &compression, 1, err))
 		return false;
-	return !compression || ts_fail(err, TS_EUNSUPPORTED, s.off, "header: compression %u, only 0 (none) is known", compression);
+	return !compression || ts_fail(err, TS_EUNSUPPORTED, s.off,
+				       "header: compression %u, only 0 (none) is known", compression);
 }
 
 static bool read_machine(struct rvn *rec, uint64_t *off, struct ts_error *err)
@@ -287,8 +305,9 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 		return false;
 	if (s.len != rec->memory_len)
 		return ts_fail(err, TS_ECORRUPT, s.off - 8,
-			       "initial memory: its length is %" PRIu64 " bytes, but the regions have %" PRIu64 " together", s.len,
-			       rec->memory_len);
+			       "initial memory: its length is %" PRIu64
+			       " bytes, but the regions have %" PRIu64 " together",
+			       s.len, rec->memory_len);
 	if (!skip_section(rec, off, &s, err))
 		return false;
 	src = ts_source_dup(rec->src, err);
@@ -299,14 +318,18 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	at = s.off;
 	for (uint32_t i = 0; i < rec->n_regions; i++) {
-		if (!ts_image_add(&rec->base.memory, 0, rec->regions[i].start, rec->regions[i].len, source, at, err))
+		if (!ts_image_add(&rec->base.memory, 0, rec->regions[i].start, rec->regions[i].len, source,
+				  at, err))
 			return false;
 		at += rec->regions[i].len;
 	}
 	return true;
 }
 
-/* Where the events are.  What an unfinished recording or a cut copy says of them counts only as far as it can be. */
+/*
+ * Where the events are.  What an unfinished recording or a cut copy says of them counts only as far as it can
+ * be.
+ */
 static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 {
 	uint64_t file_len = ts_source_len(rec->src);
@@ -319,7 +342,8 @@ static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 	rec->n_events = UINT64_MAX;
 	rec->is_unfinished = !s.len;
 	if (s.len && s.len < sizeof(count))
-		return ts_fail(err, TS_ECORRUPT, s.off - 8, "events: their length is %" PRIu64 " bytes, the count alone has 8", s.len);
+		return ts_fail(err, TS_ECORRUPT, s.off - 8,
+			       "events: their length is %" PRIu64 " bytes, the count alone has 8", s.len);
 	if (file_len - s.off < sizeof(count)) {
 		rec->is_unfinished = true;
 		return true;
@@ -332,11 +356,13 @@ static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 	if (rvn_le(count, sizeof(count)) || s.len == sizeof(count))
 		rec->n_events = rvn_le(count, sizeof(count));
 	else if (s.len)
-		ts_recording_warn(&rec->base, "the count of events is 0, but there are bytes of them: they are read to their end");
+		ts_recording_warn(
+			&rec->base,
+			"the count of events is 0, but there are bytes of them: they are read to their end");
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ recording */
+/* ---------------------------------------------------------------------------------------------- recording */
 
 static void close_recording(struct ts_recording *base)
 {
@@ -369,7 +395,8 @@ static bool load(struct rvn *rec, struct ts_error *err)
 	       find_memory(rec, &off, err) && read_registers(rec, &off, err) && find_events(rec, off, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt, struct ts_error *err)
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
 {
 	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
 	struct rvn *rec = calloc(1, sizeof(*rec));

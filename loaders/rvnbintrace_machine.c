@@ -48,7 +48,8 @@ static bool check_names(struct name *names, size_t n, const char *what, struct t
 	qsort(names, n, sizeof(*names), compare_names);
 	for (size_t i = 1; i < n; i++)
 		if (names[i].len == names[i - 1].len && !memcmp(names[i].p, names[i - 1].p, names[i].len))
-			return ts_fail(err, TS_ECORRUPT, names[i].off, "machine description: there are two %s \"%.*s\"", what,
+			return ts_fail(err, TS_ECORRUPT, names[i].off,
+				       "machine description: there are two %s \"%.*s\"", what,
 				       (int)names[i].len, (const char *)names[i].p);
 	return true;
 }
@@ -83,7 +84,8 @@ static bool make_spans(struct rvn *rec, struct ts_cursor *c)
 		return false;
 	for (uint32_t i = 0; i < rec->n_regions; i++)
 		if (rec->regions[i].len)
-			spans[n++] = (struct rvn_span){ rec->regions[i].start, rec->regions[i].start + (rec->regions[i].len - 1) };
+			spans[n++] = (struct rvn_span){ rec->regions[i].start,
+							rec->regions[i].start + (rec->regions[i].len - 1) };
 	qsort(spans, n, sizeof(*spans), compare_spans);
 	for (uint32_t i = 0; i < n; i++) {
 		struct rvn_span *last = rec->n_spans ? &spans[rec->n_spans - 1] : NULL;
@@ -107,10 +109,12 @@ static bool read_region(struct rvn *rec, struct ts_cursor *c, struct rvn_region 
 	r->len = rvn_le(p + rec->addr_len, rec->addr_len);
 	if (r->len && r->len - 1 > max - r->start)
 		return ts_fail(c->err, TS_ECORRUPT, off,
-			       "machine description: a region of %" PRIu64 " bytes at 0x%" PRIx64 " passes the last address 0x%" PRIx64,
+			       "machine description: a region of %" PRIu64 " bytes at 0x%" PRIx64
+			       " passes the last address 0x%" PRIx64,
 			       r->len, r->start, max);
 	return ts_add(rec->memory_len, r->len, &rec->memory_len) ||
-	       ts_fail(c->err, TS_ECORRUPT, off, "machine description: the regions have more than 2^64 bytes together");
+	       ts_fail(c->err, TS_ECORRUPT, off,
+		       "machine description: the regions have more than 2^64 bytes together");
 }
 
 static bool read_regions(struct rvn *rec, struct ts_cursor *c)
@@ -118,7 +122,8 @@ static bool read_regions(struct rvn *rec, struct ts_cursor *c)
 	uint64_t n = ts_count(c, ts_u32le(c), 2u * rec->addr_len);
 
 	if (n > RVN_MAX_REGIONS)
-		return ts_fail(c->err, TS_ELIMIT, c->off - 4, "machine description: %" PRIu64 " regions, %u are the most", n,
+		return ts_fail(c->err, TS_ELIMIT, c->off - 4,
+			       "machine description: %" PRIu64 " regions, %u are the most", n,
 			       RVN_MAX_REGIONS);
 	rec->regions = items(c, n, sizeof(*rec->regions));
 	if (!rec->regions || !ts_ok(c))
@@ -129,7 +134,7 @@ static bool read_regions(struct rvn *rec, struct ts_cursor *c)
 	return make_spans(rec, c);
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 static bool read_register(struct rvn *rec, struct ts_cursor *c, struct name *name)
 {
@@ -147,12 +152,15 @@ static bool read_register(struct rvn *rec, struct ts_cursor *c, struct name *nam
 	if (!r->name_len)
 		ts_recording_warn(&rec->base, "a register has no name");
 	if (!r->len)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: register %u has a length of 0", r->id);
+		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: register %u has a length of 0",
+			       r->id);
 	if (r->len > RVN_MAX_REG_LEN)
-		return ts_fail(c->err, TS_ELIMIT, off, "machine description: register %u has %u bytes, %u are the most", r->id, r->len,
-			       RVN_MAX_REG_LEN);
+		return ts_fail(c->err, TS_ELIMIT, off,
+			       "machine description: register %u has %u bytes, %u are the most", r->id,
+			       r->len, RVN_MAX_REG_LEN);
 	if (rec->reg_of_id[r->id] != RVN_NO_REG)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: there are two registers of id %u", r->id);
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "machine description: there are two registers of id %u", r->id);
 	rec->reg_of_id[r->id] = (uint16_t)rec->n_regs++;
 	return true;
 }
@@ -164,7 +172,8 @@ static bool read_register_list(struct rvn *rec, struct ts_cursor *c)
 	bool done;
 
 	if (n > UINT16_MAX)
-		return ts_fail(c->err, TS_ELIMIT, off, "machine description: %" PRIu64 " registers, %u are the most", n, UINT16_MAX);
+		return ts_fail(c->err, TS_ELIMIT, off,
+			       "machine description: %" PRIu64 " registers, %u are the most", n, UINT16_MAX);
 	rec->regs = items(c, n, sizeof(*rec->regs));
 	rec->reg_of_id = items(c, UINT16_MAX + 1, sizeof(*rec->reg_of_id));
 	names = items(c, n, sizeof(*names));
@@ -178,7 +187,7 @@ static bool read_register_list(struct rvn *rec, struct ts_cursor *c)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ operations */
+/* --------------------------------------------------------------------------------------------- operations */
 
 static bool read_operation(struct rvn *rec, struct ts_cursor *c)
 {
@@ -188,15 +197,21 @@ static bool read_operation(struct rvn *rec, struct ts_cursor *c)
 	struct rvn_op *op = &rec->ops[id];
 
 	if (ts_ok(c) && id == RVN_LONG_ID)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: an operation has the id 255, which says that two bytes follow");
+		return ts_fail(
+			c->err, TS_ECORRUPT, off,
+			"machine description: an operation has the id 255, which says that two bytes follow");
 	if (ts_ok(c) && (op->reg != RVN_NO_REG || rec->reg_of_id[id] != RVN_NO_REG))
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: the id %u of an operation is that of another %s", id,
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "machine description: the id %u of an operation is that of another %s", id,
 			       op->reg != RVN_NO_REG ? "one" : "register");
 	if (ts_ok(c) && target == RVN_NO_REG)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: operation %u is on a register that there is not", id);
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "machine description: operation %u is on a register that there is not", id);
 	op->kind = ts_u8(c);
 	if (ts_ok(c) && op->kind > RVN_OR)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: operation %u is of kind %u, 0 to 3 are known", id, op->kind);
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "machine description: operation %u is of kind %u, 0 to 3 are known", id,
+			       op->kind);
 	if (!ts_ok(c))
 		return false;
 	op->operand = ts_take(c, rec->regs[target].len);
@@ -217,7 +232,7 @@ static bool read_operations(struct rvn *rec, struct ts_cursor *c)
 	return ts_ok(c);
 }
 
-/* ------------------------------------------------------------------------------------------------ static registers */
+/* --------------------------------------------------------------------------------------- static registers */
 
 static bool is_name(const struct name *n, const char *text)
 {
@@ -257,14 +272,18 @@ bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c)
 	for (unsigned i = 0; i < 4; i++)
 		rec->arch[i] = arch[i] >= ' ' && arch[i] < 0x7f ? (char)arch[i] : '?';
 	if (strcmp(rec->arch, "x641") && strcmp(rec->arch, "arm1"))
-		return ts_fail(c->err, TS_EUNSUPPORTED, off - 4, "machine description: architecture \"%s\", x641 and arm1 are known",
+		return ts_fail(c->err, TS_EUNSUPPORTED, off - 4,
+			       "machine description: architecture \"%s\", x641 and arm1 are known",
 			       rec->arch);
 	if (rec->addr_len < 1 || rec->addr_len > 8)
-		return ts_fail(c->err, TS_ECORRUPT, off, "machine description: physical addresses of %u bytes, 1 to 8 can be", rec->addr_len);
-	return read_regions(rec, c) && read_register_list(rec, c) && read_operations(rec, c) && read_static_registers(rec, c);
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "machine description: physical addresses of %u bytes, 1 to 8 can be",
+			       rec->addr_len);
+	return read_regions(rec, c) && read_register_list(rec, c) && read_operations(rec, c) &&
+	       read_static_registers(rec, c);
 }
 
-/* ------------------------------------------------------------------------------------------------ initial registers */
+/* -------------------------------------------------------------------------------------- initial registers */
 
 static void tell_initial_x87(struct rvn *rec)
 {
@@ -289,10 +308,12 @@ static bool read_initial(struct rvn *rec, struct ts_cursor *c, uint8_t *seen)
 	if (!ts_ok(c))
 		return false;
 	if (i == RVN_NO_REG)
-		return ts_fail(c->err, TS_ECORRUPT, off, "initial registers: there is no register of id %u", id);
+		return ts_fail(c->err, TS_ECORRUPT, off, "initial registers: there is no register of id %u",
+			       id);
 	r = &rec->regs[i];
 	if (seen[i]++)
-		return ts_fail(c->err, TS_ECORRUPT, off, "initial registers: register \"%.*s\" is there twice", r->name_len,
+		return ts_fail(c->err, TS_ECORRUPT, off,
+			       "initial registers: register \"%.*s\" is there twice", r->name_len,
 			       (const char *)r->name);
 	value = ts_take(c, r->len);
 	if (!value)
@@ -307,7 +328,8 @@ static bool check_all_seen(const struct rvn *rec, const struct ts_cursor *c, con
 {
 	for (uint32_t i = 0; i < rec->n_regs; i++)
 		if (!seen[i])
-			return ts_fail(c->err, TS_ECORRUPT, c->off, "initial registers: register \"%.*s\" is missing",
+			return ts_fail(c->err, TS_ECORRUPT, c->off,
+				       "initial registers: register \"%.*s\" is missing",
 				       rec->regs[i].name_len, (const char *)rec->regs[i].name);
 	return true;
 }
@@ -325,5 +347,6 @@ bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c)
 	if (!done)
 		return false;
 	tell_initial_x87(rec);
-	return !rec->base.initial.is_failed || ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial registers");
+	return !rec->base.initial.is_failed ||
+	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial registers");
 }

@@ -8,11 +8,12 @@
  *	memory: physical address (P bytes), u8 length, or ff and the length (P bytes); bytes
  *	register: u8 id, or ff and u16 id; then its value, nothing if the id is that of an operation
  *
- * Values are those after the event.  An operation's result depends on the value before: a reader keeps the values of registers
- * that operations change, and those that x87's registers are made of; they and the place in the file are a decode point.
+ * Values are those after the event.  An operation's result depends on the value before: a reader keeps the
+ * values of registers that operations change, and those that x87's registers are made of; they and the place
+ * in the file are a decode point.
  *
- * The recorders tell no instruction's length.  Where rip goes on by as much as an instruction can have, that is taken for it: the
- * model makes no more of a length than that the next address follows.
+ * The recorders tell no instruction's length.  Where rip goes on by as much as an instruction can have, that
+ * is taken for it: the model makes no more of a length than that the next address follows.
  */
 #include "rvnbintrace.h"
 
@@ -28,8 +29,8 @@
 _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 
 #define OTHER_FOLLOWS 0xff
-#define EVENT_OTHER 0xff
-#define MORE 15
+#define EVENT_OTHER   0xff
+#define MORE	      15
 
 #define MAX_INSN_LEN 15
 
@@ -38,19 +39,19 @@ _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 
 struct rvn_reader {
 	struct ts_reader base;
-	struct rvn *rec;         /* borrowed */
-	uint8_t *window;         /* owned; WINDOW_LEN bytes */
-	struct ts_cursor c;      /* what is left of the bytes in the window */
-	uint64_t n;              /* events before this place */
-	uint8_t *kept;           /* owned; current values */
-	uint8_t x87[RVN_X87_LEN]; /* as the steps so far tell them */
+	struct rvn *rec;	     /* borrowed */
+	uint8_t *window;	     /* owned; WINDOW_LEN bytes */
+	struct ts_cursor c;	     /* what is left of the bytes in the window */
+	uint64_t n;		     /* events before this place */
+	uint8_t *kept;		     /* owned; current values */
+	uint8_t x87[RVN_X87_LEN];    /* as the steps so far tell them */
 	const struct rvn_span *span; /* where memory was written last, NULL at first */
-	uint64_t data_len;       /* memory written by this event */
-	bool is_x87_changed;     /* by this event */
+	uint64_t data_len;	     /* memory written by this event */
+	bool is_x87_changed;	     /* by this event */
 	unsigned n_changed;
 	uint16_t changed[RVN_MAX_TARGETS]; /* other registers that are told at its end, by ordinal */
 	uint64_t noted[RVN_MAX_TARGETS];   /* by target: the last event that changed it, plus 1 */
-	struct ts_steps *out;    /* borrowed during next() */
+	struct ts_steps *out;		   /* borrowed during next() */
 };
 
 /* ------------------------------------------------------------------------------------------------ bytes */
@@ -145,9 +146,11 @@ static bool fail_long(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_
 	uint64_t left = r->rec->end - r->c.off;
 
 	if (len > left)
-		return ts_fail(r->c.err, TS_ETRUNC, off, "%" PRIu64 " bytes of memory at 0x%" PRIx64 " but %" PRIu64 " are left", len,
+		return ts_fail(r->c.err, TS_ETRUNC, off,
+			       "%" PRIu64 " bytes of memory at 0x%" PRIx64 " but %" PRIu64 " are left", len,
 			       addr, left);
-	return ts_fail(r->c.err, TS_ELIMIT, off, "it writes more than %" PRIu64 " bytes of memory", MAX_EVENT_DATA);
+	return ts_fail(r->c.err, TS_ELIMIT, off, "it writes more than %" PRIu64 " bytes of memory",
+		       MAX_EVENT_DATA);
 }
 
 /* Memory's bytes, as many at a time as the window has. */
@@ -193,7 +196,7 @@ static inline bool read_memory(struct rvn_reader *r)
 	return read_contents(r, off, addr, len);
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 /* A register whose value the reader keeps has changed. */
 static inline void note_change(struct rvn_reader *r, uint16_t ordinal, const struct rvn_reg *reg)
@@ -234,12 +237,8 @@ static void operate(struct rvn_reader *r, const struct rvn_op *op)
 	uint8_t *value = kept_value(r, reg);
 
 	switch ((enum rvn_op_kind)op->kind) {
-	case RVN_SET:
-		memcpy(value, op->operand, reg->len);
-		break;
-	case RVN_ADD:
-		add(value, op->operand, reg->len);
-		break;
+	case RVN_SET: memcpy(value, op->operand, reg->len); break;
+	case RVN_ADD: add(value, op->operand, reg->len); break;
 	case RVN_AND:
 		for (unsigned i = 0; i < reg->len; i++)
 			value[i] &= op->operand[i];
@@ -347,7 +346,8 @@ static bool read_event(struct rvn_reader *r, bool *is_other)
 			return false;
 		diff = ts_u8(&r->c);
 		if (diff == OTHER_FOLLOWS)
-			return ts_fail(r->c.err, TS_ECORRUPT, r->c.off - 1, "a continuation with 255, which begins another event");
+			return ts_fail(r->c.err, TS_ECORRUPT, r->c.off - 1,
+				       "a continuation with 255, which begins another event");
 		if (!ts_ok(&r->c) || !read_entries(r, diff))
 			return false;
 	}
@@ -361,7 +361,8 @@ static void tell_changes(struct rvn_reader *r)
 	uint8_t x87[RVN_X87_LEN];
 
 	for (unsigned i = 0; i < r->n_changed; i++)
-		rvn_tell_register(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
+		rvn_tell_register(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]),
+				  r->out);
 	r->n_changed = 0;
 	if (__builtin_expect(!r->is_x87_changed, 1))
 		return;
@@ -387,10 +388,12 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 	const struct rvn *rec = r->rec;
 
 	if (rec->n_events != UINT64_MAX)
-		ts_fail(r->c.err, TS_ETRUNC, r->c.off, "events: %" PRIu64 " are promised, but the bytes end after %" PRIu64, rec->n_events,
+		ts_fail(r->c.err, TS_ETRUNC, r->c.off,
+			"events: %" PRIu64 " are promised, but the bytes end after %" PRIu64, rec->n_events,
 			r->n);
 	else if (rec->is_unfinished)
-		ts_fail(r->c.err, TS_ETRUNC, r->c.off, "the recording was not finished: it ends after %" PRIu64 " events", r->n);
+		ts_fail(r->c.err, TS_ETRUNC, r->c.off,
+			"the recording was not finished: it ends after %" PRIu64 " events", r->n);
 	return r->c.err->code == TS_OK ? TS_END : TS_FAIL;
 }
 
@@ -426,7 +429,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* ------------------------------------------------------------------------------------------ decode points */
 
 /* A decode point: offset, number of the event, what is kept; of x87 only if it is not as at position 0. */
 static void save(const struct ts_reader *base, struct ts_buf *b)
@@ -469,7 +472,8 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	if (off < rec->first || off > rec->end || (c.left && c.left != rec->kept_len - rec->kept_x87))
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point that is none of this trace");
 	memcpy(r->kept, kept, rec->kept_x87);
-	memcpy(r->kept + rec->kept_x87, c.left ? c.p : rec->kept + rec->kept_x87, rec->kept_len - rec->kept_x87);
+	memcpy(r->kept + rec->kept_x87, c.left ? c.p : rec->kept + rec->kept_x87,
+	       rec->kept_len - rec->kept_x87);
 	start_at(r, off, n);
 	return true;
 }
@@ -485,7 +489,9 @@ static void close_reader(struct ts_reader *base)
 
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { .next = next, .save = save, .resume = resume, .close = close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct rvn_reader *r = calloc(1, sizeof(*r));
 
 	if (r) {

@@ -2,8 +2,8 @@
 /*
  * Registers by their recorded names, whatever their ids, as gdb has them.
  *
- * The two recorders differ in x87: one has a register "top" and a bit of x87tags for each register in use, the other has TOP in
- * x87status and the processor's own tag word.
+ * The two recorders differ in x87: one has a register "top" and a bit of x87tags for each register in use,
+ * the other has TOP in x87status and the processor's own tag word.
  */
 #include "rvnbintrace.h"
 
@@ -14,20 +14,35 @@
 /* How a recorded register of that many bytes becomes registers of the set. */
 struct rule {
 	const char *name; /* as recorded; with "%u" a number below n */
-	uint8_t n;        /* 0: one register of just this name */
+	uint8_t n;	  /* 0: one register of just this name */
 	uint16_t len;
 	enum rvn_role role;
 	const char *gdb;  /* name in the set, with "%u" for the number; NULL: as recorded */
 	const char *high; /* VECTOR: name of the upper part */
-	uint8_t x87;      /* X87: enum rvn_x87 of the first */
-	bool is_wanted;   /* its absence is odd */
+	uint8_t x87;	  /* X87: enum rvn_x87 of the first */
+	bool is_wanted;	  /* its absence is odd */
 };
 
-#define PLAIN(name_, len_) { .name = name_, .len = len_, .role = RVN_PLAIN }
-#define WANTED(name_, len_) { .name = name_, .len = len_, .role = RVN_PLAIN, .is_wanted = true }
-#define PLAINS(name_, n_, len_) { .name = name_, .n = n_, .len = len_, .role = RVN_PLAIN }
-#define CALLED(name_, len_, gdb_) { .name = name_, .len = len_, .role = RVN_PLAIN, .gdb = gdb_ }
-#define FOR_X87(name_, len_, x87_) { .name = name_, .len = len_, .role = RVN_X87, .x87 = x87_ }
+#define PLAIN(name_, len_)                                    \
+	{                                                     \
+		.name = name_, .len = len_, .role = RVN_PLAIN \
+	}
+#define WANTED(name_, len_)                                                      \
+	{                                                                        \
+		.name = name_, .len = len_, .role = RVN_PLAIN, .is_wanted = true \
+	}
+#define PLAINS(name_, n_, len_)                                        \
+	{                                                              \
+		.name = name_, .n = n_, .len = len_, .role = RVN_PLAIN \
+	}
+#define CALLED(name_, len_, gdb_)                                          \
+	{                                                                  \
+		.name = name_, .len = len_, .role = RVN_PLAIN, .gdb = gdb_ \
+	}
+#define FOR_X87(name_, len_, x87_)                                       \
+	{                                                                \
+		.name = name_, .len = len_, .role = RVN_X87, .x87 = x87_ \
+	}
 
 static const struct rule x86_rules[] = {
 	{ .name = "rip", .len = 8, .role = RVN_PC },
@@ -130,13 +145,15 @@ static int find_in_set(const struct rvn *rec, const char *format, unsigned numbe
 	return ts_regset_find(&rec->base.regs, name);
 }
 
-static bool apply_rule(struct rvn *rec, uint16_t ordinal, const struct rule *rule, unsigned number, struct ts_error *err)
+static bool apply_rule(struct rvn *rec, uint16_t ordinal, const struct rule *rule, unsigned number,
+		       struct ts_error *err)
 {
 	struct rvn_reg *r = &rec->regs[ordinal];
 	int reg = rule->role == RVN_X87 ? -1 : find_in_set(rec, rule->gdb ? rule->gdb : rule->name, number);
 
 	if (r->len != rule->len)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "machine description: register \"%.*s\" has %u bytes, where %u are known",
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "machine description: register \"%.*s\" has %u bytes, where %u are known",
 			       r->name_len, (const char *)r->name, r->len, rule->len);
 	r->role = rule->role;
 	if (rule->role == RVN_X87)
@@ -165,7 +182,7 @@ static bool apply_rules(struct rvn *rec, const struct rule *rules, struct ts_err
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ what is there */
+/* ------------------------------------------------------------------------------------------ what is there */
 
 static bool has_register(const struct rvn *rec, const char *name)
 {
@@ -173,6 +190,14 @@ static bool has_register(const struct rvn *rec, const char *name)
 		if (is_text(&rec->regs[i], name))
 			return true;
 	return false;
+}
+
+/* The register of the set that a rule fills last: its feature needs those of the others. */
+static const char *last_name(const struct rule *rule)
+{
+	if (rule->high)
+		return rule->high;
+	return rule->gdb ? rule->gdb : rule->name;
 }
 
 /* The optional features of which the trace has a register. */
@@ -184,7 +209,7 @@ static uint32_t find_features(const struct rvn *rec, const struct ts_arch *arch,
 
 	for (uint32_t i = 0; i < rec->n_regs; i++) {
 		const struct rule *rule = find_rule(rules, &rec->regs[i], &number);
-		const char *last = !rule ? NULL : rule->high ? rule->high : rule->gdb ? rule->gdb : rule->name;
+		const char *last = rule ? last_name(rule) : NULL;
 		int feature;
 
 		if (!last || rule->role == RVN_X87)
@@ -203,8 +228,10 @@ static void warn_of_missing(struct rvn *rec, const struct rule *rules)
 	size_t at = 0;
 
 	for (const struct rule *rule = rules; rule->name; rule++)
-		if (rule->is_wanted && !has_register(rec, rule->name) && at + strlen(rule->name) + 3 < sizeof(list))
-			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", at ? ", " : "", rule->name);
+		if (rule->is_wanted && !has_register(rec, rule->name) &&
+		    at + strlen(rule->name) + 3 < sizeof(list))
+			at += (size_t)snprintf(list + at, sizeof(list) - at, "%s%s", at ? ", " : "",
+					       rule->name);
 	if (at)
 		ts_recording_warn(&rec->base, "registers that every trace should have are missing: %s", list);
 }
@@ -212,18 +239,19 @@ static void warn_of_missing(struct rvn *rec, const struct rule *rules)
 static bool check_required(const struct rvn *rec, bool is_arm, struct ts_error *err)
 {
 	if (!is_arm)
-		return has_register(rec, "rip") ||
-		       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "machine description: there is no register \"rip\", so that no position has an address");
+		return has_register(rec, "rip") || ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+							   "machine description: there is no register "
+							   "\"rip\", so that no position has an address");
 	for (size_t i = 0; i < sizeof(arm64_required) / sizeof(arm64_required[0]); i++)
 		if (!has_register(rec, arm64_required[i]))
 			return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-				       "machine description: architecture arm1 without a register \"%s\": its registers are not those of aarch64",
+				       "machine description: architecture arm1 without a register \"%s\": "
+				       "its registers are not those of aarch64",
 				       arm64_required[i]);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ what readers keep */
+/* -------------------------------------------------------------------------------------- what readers keep */
 
 static bool keep(struct rvn *rec, struct rvn_reg *r, struct ts_error *err)
 {
@@ -231,8 +259,10 @@ static bool keep(struct rvn *rec, struct rvn_reg *r, struct ts_error *err)
 		return true;
 	r->kept = rec->kept_len;
 	rec->kept_len += r->len;
-	return rec->kept_len <= RVN_MAX_KEPT || ts_fail(err, TS_ELIMIT, TS_NO_OFF,
-							"machine description: operations change more than %u bytes of registers", RVN_MAX_KEPT);
+	return rec->kept_len <= RVN_MAX_KEPT ||
+	       ts_fail(err, TS_ELIMIT, TS_NO_OFF,
+		       "machine description: operations change more than %u bytes of registers",
+		       RVN_MAX_KEPT);
 }
 
 static bool place_kept(struct rvn *rec, struct ts_error *err)
@@ -266,7 +296,8 @@ bool rvn_choose_registers(struct rvn *rec, struct ts_error *err)
 	for (unsigned i = 0; i < RVN_N_X87; i++)
 		rec->x87[i] = RVN_NO_REG;
 	if (!check_required(rec, is_arm, err) ||
-	    !ts_regset_init(&rec->base.regs, arch, find_features(rec, arch, rules), err) || !apply_rules(rec, rules, err))
+	    !ts_regset_init(&rec->base.regs, arch, find_features(rec, arch, rules), err) ||
+	    !apply_rules(rec, rules, err))
 		return false;
 	warn_of_missing(rec, rules);
 	st = ts_regset_find(&rec->base.regs, "st0");
@@ -313,7 +344,8 @@ static bool has_all_x87r(const struct rvn *rec)
 
 bool rvn_has_x87(const struct rvn *rec, unsigned i)
 {
-	static const enum rvn_x87 sources[] = { RVN_CONTROL, RVN_STATUS, RVN_TAGS, RVN_LASTIP, RVN_LASTIP, RVN_LASTDP, RVN_LASTDP, RVN_OPCODE };
+	static const enum rvn_x87 sources[] = { RVN_CONTROL, RVN_STATUS, RVN_TAGS,   RVN_LASTIP,
+						RVN_LASTIP,  RVN_LASTDP, RVN_LASTDP, RVN_OPCODE };
 
 	if (i < 8)
 		return has_all_x87r(rec) && (has(rec, RVN_TOP) || has(rec, RVN_STATUS));
@@ -339,7 +371,8 @@ static unsigned tag_word(const struct rvn *rec, const uint8_t *kept, unsigned in
 	unsigned word = 0;
 
 	for (unsigned i = 0; i < 8; i++)
-		word |= (in_use >> i & 1 ? tag_of(kept + rec->regs[rec->x87[RVN_X87R + i]].kept) : 3u) << 2 * i;
+		word |= (in_use >> i & 1 ? tag_of(kept + rec->regs[rec->x87[RVN_X87R + i]].kept) : 3u)
+			<< 2 * i;
 	return word;
 }
 
@@ -351,14 +384,16 @@ static void put32(uint8_t *p, uint64_t value)
 
 void rvn_make_x87(const struct rvn *rec, const uint8_t *kept, uint8_t out[RVN_X87_LEN])
 {
-	unsigned status = (unsigned)value_of(rec, kept, RVN_STATUS), tags = (unsigned)value_of(rec, kept, RVN_TAGS);
+	unsigned status = (unsigned)value_of(rec, kept, RVN_STATUS),
+		 tags = (unsigned)value_of(rec, kept, RVN_TAGS);
 	unsigned top = has(rec, RVN_TOP) ? (unsigned)value_of(rec, kept, RVN_TOP) & 7 : status >> 11 & 7;
 	uint64_t ip = value_of(rec, kept, RVN_LASTIP), dp = value_of(rec, kept, RVN_LASTDP);
 	uint8_t *control = out + 8 * RVN_ST_LEN;
 
 	memset(out, 0, RVN_X87_LEN);
 	for (unsigned i = 0; i < 8 && has_all_x87r(rec); i++)
-		memcpy(out + i * RVN_ST_LEN, kept + rec->regs[rec->x87[RVN_X87R + ((top + i) & 7)]].kept, RVN_ST_LEN);
+		memcpy(out + i * RVN_ST_LEN, kept + rec->regs[rec->x87[RVN_X87R + ((top + i) & 7)]].kept,
+		       RVN_ST_LEN);
 	if (has(rec, RVN_TOP) && has_all_x87r(rec))
 		tags = tag_word(rec, kept, tags);
 	put32(control, value_of(rec, kept, RVN_CONTROL));

@@ -2,10 +2,10 @@
 /*
  * A whole machine's recording: how fast are its events indexed, and what does its image of memory cost?
  *
- * The machine has 8 GiB of memory, which are a hole in the file but for what the program's code needs; ten million events are
- * those of plain code: calls, pushes, arithmetic with flags, stores that go through 64 MiB.  Everything is measured in one run: reading
- * the event bytes, decoding them, indexing, each the best of three, in processor time; peak memory is that of the first indexing, in
- * a process of its own.
+ * The machine has 8 GiB of memory, which are a hole in the file but for what the program's code needs; ten
+ * million events are those of plain code: calls, pushes, arithmetic with flags, stores that go through 64
+ * MiB.  Everything is measured in one run: reading the event bytes, decoding them, indexing, each the best of
+ * three, in processor time; peak memory is that of the first indexing, in a process of its own.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,11 +23,11 @@
 #include "tests/unit/rvn_encode.h"
 
 #define N_EVENTS UINT64_C(10000000)
-#define RAM_LEN (UINT64_C(8) << 30)
-#define HEAP_AT UINT64_C(0x40000000)
+#define RAM_LEN	 (UINT64_C(8) << 30)
+#define HEAP_AT	 UINT64_C(0x40000000)
 #define HEAP_LEN (UINT64_C(64) << 20)
 #define STACK_AT UINT64_C(0x7ff000)
-#define N_RUNS 3
+#define N_RUNS	 3
 
 struct result {
 	uint64_t events_at, events_len, file_len, disk_len;
@@ -36,18 +36,18 @@ struct result {
 	uint64_t index_len;
 };
 
-/* ------------------------------------------------------------------------------------------------ the recording */
+/* ------------------------------------------------------------------------------------------ the recording */
 
 enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, R8, R9, R10, R11, R12, R13, R14, R15, RSP, EFLAGS, RIP, N_REGS };
 
-static const char *const names[N_REGS] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp",    "r8",  "r9",
+static const char *const names[N_REGS] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8",     "r9",
 					   "r10", "r11", "r12", "r13", "r14", "r15", "rsp", "eflags", "rip" };
 
 /* Operations, with the ids that the recorders give them. */
-#define OP_RIP(n) (N_REGS + (n) - 1)
-#define OP_SET_FLAG N_REGS + 15
+#define OP_RIP(n)     (N_REGS + (n)-1)
+#define OP_SET_FLAG   N_REGS + 15
 #define OP_CLEAR_FLAG N_REGS + 24
-#define OP_RSP N_REGS + 33
+#define OP_RSP	      N_REGS + 33
 
 static void describe(struct rvn_parts *p)
 {
@@ -68,7 +68,8 @@ static void describe(struct rvn_parts *p)
 	for (unsigned i = 0; i < 9; i++)
 		rvn_operation(p, (uint8_t)(OP_SET_FLAG + i), EFLAGS, 3, &(uint32_t){ 1u << flags[i] }, 4);
 	for (unsigned i = 0; i < 9; i++)
-		rvn_operation(p, (uint8_t)(OP_CLEAR_FLAG + i), EFLAGS, 2, &(uint32_t){ ~(1u << flags[i]) }, 4);
+		rvn_operation(p, (uint8_t)(OP_CLEAR_FLAG + i), EFLAGS, 2, &(uint32_t){ ~(1u << flags[i]) },
+			      4);
 	for (unsigned i = 0; i < 8; i++)
 		rvn_operation(p, (uint8_t)(OP_RSP + i), RSP, 1, &(int64_t){ steps[i] }, 8);
 }
@@ -276,7 +277,9 @@ int main(void)
 	wait_for(pid);
 	unlink(path);
 	free(path);
-	printf("machine: a REVEN trace with a hole of 8 GiB for its memory; best of %d runs, processor time, file in the page cache\n", N_RUNS);
+	printf("machine: a REVEN trace with a hole of 8 GiB for its memory; best of %d runs, processor time, "
+	       "file in the page cache\n",
+	       N_RUNS);
 	row("events, millions", "%14.1f", (double)N_EVENTS / 1e6);
 	row("file, GiB", "%14.2f", (double)r->file_len / (1 << 30));
 	row("  of them on disk, MiB", "%14.1f", (double)r->disk_len / (1 << 20));

@@ -10,20 +10,20 @@
  *	0x401003  mov %eax, 0x600000
  *	0x40100a  jmp 0x401000
  *
- * In round 5 the store faults; the kernel moves the page to another frame, and the store is done.  In round 9 a hardware interrupt
- * comes before inc.  The kernel runs at 0xffffffff80001000, two instructions each time.
+ * In round 5 the store faults; the kernel moves the page to another frame, and the store is done.  In round 9
+ * a hardware interrupt comes before inc.  The kernel runs at 0xffffffff80001000, two instructions each time.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/unit/rvn_machine.h"
 
-#define CODE_AT 0x401000
-#define DATA_AT 0x600000
-#define STACK_AT UINT64_C(0x7ffffffff000)
-#define KERNEL_AT UINT64_C(0xffffffff80000000)
-#define ROUNDS 12
-#define FAULT_ROUND 5
+#define CODE_AT		0x401000
+#define DATA_AT		0x600000
+#define STACK_AT	UINT64_C(0x7ffffffff000)
+#define KERNEL_AT	UINT64_C(0xffffffff80000000)
+#define ROUNDS		12
+#define FAULT_ROUND	5
 #define INTERRUPT_ROUND 9
 
 static struct rvn_machine m;

@@ -4,11 +4,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static bool is_armed;         /* count, and fail */
-static uint64_t n_calls;      /* allocations since armed */
-static uint64_t fail_from;    /* ordinals of those that fail */
+static bool is_armed;	   /* count, and fail */
+static uint64_t n_calls;   /* allocations since armed */
+static uint64_t fail_from; /* ordinals of those that fail */
 static uint64_t fail_until;
-static int64_t n_live;        /* allocations that were made while armed, less those freed */
+static int64_t n_live; /* allocations that were made while armed, less those freed */
 
 void *__real_malloc(size_t len);
 void *__real_calloc(size_t n, size_t len);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out: wrappers around malloc and its like, which count what is allocated and can fail some of it.
+ * Memory that runs out: wrappers around malloc and its like, which count what is allocated and can fail some
+ * of it.
  *
  * A program that uses them is linked with $(no_memory_ldflags).
  */

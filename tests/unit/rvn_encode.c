@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAX_GROUP 14u
-#define MORE 15u
+#define MORE	  15u
 
 void rvn_number(struct ts_buf *b, uint64_t n, unsigned len)
 {
@@ -55,7 +55,8 @@ void rvn_register(struct rvn_parts *p, uint16_t id, uint16_t len, const char *na
 	p->regs.n++;
 }
 
-void rvn_operation(struct rvn_parts *p, uint8_t id, uint16_t reg, uint8_t kind, const void *operand, unsigned len)
+void rvn_operation(struct rvn_parts *p, uint8_t id, uint16_t reg, uint8_t kind, const void *operand,
+		   unsigned len)
 {
 	rvn_number(&p->ops.bytes, id, 1);
 	rvn_number(&p->ops.bytes, reg, 2);
@@ -103,8 +104,8 @@ static void end_entry(struct rvn_list *list, uint32_t **ends, uint32_t *cap)
 	(*ends)[list->n++] = (uint32_t)list->bytes.len;
 }
 
-void rvn_event_memory(struct rvn_event *ev, const struct rvn_parts *p, const struct rvn_form *form, uint64_t addr, const void *data,
-		      size_t len)
+void rvn_event_memory(struct rvn_event *ev, const struct rvn_parts *p, const struct rvn_form *form,
+		      uint64_t addr, const void *data, size_t len)
 {
 	struct ts_buf *b = &ev->memory.bytes;
 
@@ -119,7 +120,8 @@ void rvn_event_memory(struct rvn_event *ev, const struct rvn_parts *p, const str
 	end_entry(&ev->memory, &ev->memory_ends, &ev->cap_memory);
 }
 
-void rvn_event_register(struct rvn_event *ev, const struct rvn_form *form, uint16_t id, const void *value, unsigned len)
+void rvn_event_register(struct rvn_event *ev, const struct rvn_form *form, uint16_t id, const void *value,
+			unsigned len)
 {
 	struct ts_buf *b = &ev->regs.bytes;
 
@@ -134,7 +136,8 @@ void rvn_event_register(struct rvn_event *ev, const struct rvn_form *form, uint1
 }
 
 /* Append entries [from, from + n). */
-static void put_entries(struct ts_buf *out, const struct rvn_list *list, const uint32_t *ends, uint32_t from, uint32_t n)
+static void put_entries(struct ts_buf *out, const struct rvn_list *list, const uint32_t *ends, uint32_t from,
+			uint32_t n)
 {
 	uint32_t start = from ? ends[from - 1] : 0;
 
@@ -143,8 +146,8 @@ static void put_entries(struct ts_buf *out, const struct rvn_list *list, const u
 }
 
 /* A diff byte and its entries; with fewer than 14 of a kind the event can't go on. */
-static void put_diff(struct ts_buf *out, const struct rvn_event *ev, uint32_t memory_from, uint32_t n_memory, bool has_more_memory,
-		     uint32_t regs_from, uint32_t n_regs, bool has_more_regs)
+static void put_diff(struct ts_buf *out, const struct rvn_event *ev, uint32_t memory_from, uint32_t n_memory,
+		     bool has_more_memory, uint32_t regs_from, uint32_t n_regs, bool has_more_regs)
 {
 	unsigned low = has_more_memory ? MORE : n_memory, high = has_more_regs ? MORE : n_regs;
 
@@ -153,7 +156,10 @@ static void put_diff(struct ts_buf *out, const struct rvn_event *ev, uint32_t me
 	put_entries(out, &ev->regs, ev->reg_ends, regs_from, n_regs);
 }
 
-/* As the library's writer does it: memory in groups of 14, its rest with the first 14 registers, the other registers. */
+/*
+ * As the library's writer does it: memory in groups of 14, its rest with the first 14 registers, the other
+ * registers.
+ */
 static void put_as_library(struct ts_buf *out, const struct rvn_event *ev)
 {
 	uint32_t memory = 0, regs = 0, n_memory;
@@ -203,7 +209,7 @@ void rvn_event_end(struct rvn_event *ev, struct rvn_parts *p, const struct rvn_f
 	ev->memory.n = ev->regs.n = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ a small trace */
+/* ------------------------------------------------------------------------------------------ a small trace */
 
 void rvn_small(struct rvn_parts *p)
 {
@@ -224,7 +230,7 @@ void rvn_small(struct rvn_parts *p)
 	rvn_initial(p, 2, "\2\0\0\0", 4);
 }
 
-/* ------------------------------------------------------------------------------------------------ the file */
+/* ----------------------------------------------------------------------------------------------- the file */
 
 static void put_field(struct ts_buf *b, const char *text, size_t field_len)
 {

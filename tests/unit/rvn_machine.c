@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 struct reg {
 	const char *name;
@@ -14,35 +14,39 @@ struct reg {
 	uint8_t recorders; /* bit by enum rvn_recorder */
 };
 
-#define BOTH 3
+#define BOTH	   3
 #define ONLY_PANDA 1
 
 /* In the order of their ids, which both recorders begin alike. */
 static const struct reg machine_regs[] = {
-	{ "rax", 8, BOTH },	     { "rbx", 8, BOTH },	  { "rcx", 8, BOTH },	       { "rdx", 8, BOTH },
-	{ "rsi", 8, BOTH },	     { "rdi", 8, BOTH },	  { "rbp", 8, BOTH },	       { "r8", 8, BOTH },
-	{ "r9", 8, BOTH },	     { "r10", 8, BOTH },	  { "r11", 8, BOTH },	       { "r12", 8, BOTH },
-	{ "r13", 8, BOTH },	     { "r14", 8, BOTH },	  { "r15", 8, BOTH },	       { "rsp", 8, BOTH },
-	{ "eflags", 4, BOTH },	     { "rip", 8, BOTH },	  { "top", 1, ONLY_PANDA },    { "x87r0", 10, BOTH },
-	{ "x87r1", 10, BOTH },	     { "x87r2", 10, BOTH },	  { "x87r3", 10, BOTH },       { "x87r4", 10, BOTH },
-	{ "x87r5", 10, BOTH },	     { "x87r6", 10, BOTH },	  { "x87r7", 10, BOTH },       { "x87lastip", 8, BOTH },
-	{ "x87lastdp", 8, BOTH },    { "x87opcode", 2, BOTH },	  { "x87status", 2, BOTH },    { "x87control", 2, BOTH },
-	{ "x87tags", 2, BOTH },	     { "cs", 2, BOTH },		  { "ss", 2, BOTH },	       { "ds", 2, BOTH },
-	{ "es", 2, BOTH },	     { "fs", 2, BOTH },		  { "gs", 2, BOTH },	       { "cs_shadow", 8, BOTH },
-	{ "ss_shadow", 8, BOTH },    { "gs_shadow", 8, BOTH },	  { "ldtr_limit", 3, BOTH },   { "cr0", 8, BOTH },
-	{ "cr2", 8, BOTH },	     { "cr3", 8, BOTH },	  { "cr4", 8, BOTH },	       { "cr8", 8, BOTH },
-	{ "dr7", 8, BOTH },	     { "zmm0", 64, BOTH },	  { "zmm1", 64, BOTH },	       { "zmm31", 64, BOTH },
-	{ "mxcsr", 4, BOTH },	     { "msr_c0000080", 8, BOTH }, { "msr_c0000100", 8, BOTH }, { "msr_c0000101", 8, BOTH },
-	{ "msr_c0000102", 8, BOTH },
+	{ "rax", 8, BOTH },	     { "rbx", 8, BOTH },	  { "rcx", 8, BOTH },
+	{ "rdx", 8, BOTH },	     { "rsi", 8, BOTH },	  { "rdi", 8, BOTH },
+	{ "rbp", 8, BOTH },	     { "r8", 8, BOTH },		  { "r9", 8, BOTH },
+	{ "r10", 8, BOTH },	     { "r11", 8, BOTH },	  { "r12", 8, BOTH },
+	{ "r13", 8, BOTH },	     { "r14", 8, BOTH },	  { "r15", 8, BOTH },
+	{ "rsp", 8, BOTH },	     { "eflags", 4, BOTH },	  { "rip", 8, BOTH },
+	{ "top", 1, ONLY_PANDA },    { "x87r0", 10, BOTH },	  { "x87r1", 10, BOTH },
+	{ "x87r2", 10, BOTH },	     { "x87r3", 10, BOTH },	  { "x87r4", 10, BOTH },
+	{ "x87r5", 10, BOTH },	     { "x87r6", 10, BOTH },	  { "x87r7", 10, BOTH },
+	{ "x87lastip", 8, BOTH },    { "x87lastdp", 8, BOTH },	  { "x87opcode", 2, BOTH },
+	{ "x87status", 2, BOTH },    { "x87control", 2, BOTH },	  { "x87tags", 2, BOTH },
+	{ "cs", 2, BOTH },	     { "ss", 2, BOTH },		  { "ds", 2, BOTH },
+	{ "es", 2, BOTH },	     { "fs", 2, BOTH },		  { "gs", 2, BOTH },
+	{ "cs_shadow", 8, BOTH },    { "ss_shadow", 8, BOTH },	  { "gs_shadow", 8, BOTH },
+	{ "ldtr_limit", 3, BOTH },   { "cr0", 8, BOTH },	  { "cr2", 8, BOTH },
+	{ "cr3", 8, BOTH },	     { "cr4", 8, BOTH },	  { "cr8", 8, BOTH },
+	{ "dr7", 8, BOTH },	     { "zmm0", 64, BOTH },	  { "zmm1", 64, BOTH },
+	{ "zmm31", 64, BOTH },	     { "mxcsr", 4, BOTH },	  { "msr_c0000080", 8, BOTH },
+	{ "msr_c0000100", 8, BOTH }, { "msr_c0000101", 8, BOTH }, { "msr_c0000102", 8, BOTH },
 };
 #define N_REGS ((unsigned)(sizeof(machine_regs) / sizeof(machine_regs[0])))
 
-#define FIRST_REGS 18 /* those before PANDA's operations */
-#define N_OPS 41
-#define OP_RIP 0      /* += 1 .. 15 */
-#define OP_SET_FLAG 15
+#define FIRST_REGS    18 /* those before PANDA's operations */
+#define N_OPS	      41
+#define OP_RIP	      0 /* += 1 .. 15 */
+#define OP_SET_FLAG   15
 #define OP_CLEAR_FLAG 24
-#define OP_RSP 33
+#define OP_RSP	      33
 
 static const uint8_t flag_bits[9] = { 0, 2, 4, 6, 7, 8, 9, 10, 11 };
 static const int stack_steps[8] = { 2, 4, 8, 16, -2, -4, -8, -16 };
@@ -105,7 +109,7 @@ uint64_t rvn_machine_get(const struct rvn_machine *m, const char *name)
 	return number(m->values[reg].now, machine_regs[reg].len < 8 ? machine_regs[reg].len : 8);
 }
 
-/* ------------------------------------------------------------------------------------------------ physical memory */
+/* ---------------------------------------------------------------------------------------- physical memory */
 
 void rvn_machine_ram(struct rvn_machine *m, uint64_t start, uint64_t len)
 {
@@ -154,7 +158,8 @@ static const struct level levels_5[] = { { 48, 9 }, { 39, 9 }, { 30, 9 }, { 21, 
 
 static const struct level *levels_of(enum rvn_paging paging)
 {
-	static const struct level *const all[RVN_N_PAGINGS] = { NULL, levels_32, levels_pae, levels_4, levels_5 };
+	static const struct level *const all[RVN_N_PAGINGS] = { NULL, levels_32, levels_pae, levels_4,
+								levels_5 };
 
 	return all[paging];
 }
@@ -175,7 +180,8 @@ static uint64_t entry_noise(struct rvn_machine *m, bool is_leaf, unsigned shift)
 	if (m->paging == RVN_PAGING_PAE && is_leaf)
 		noise |= (uint64_t)(m->noise >> 5 & 1) << 63;
 	if (m->paging >= RVN_PAGING_4_LEVEL)
-		noise |= (uint64_t)(m->noise >> 8 & 0xfff) << 52; /* no execution, protection key, for the system's use */
+		noise |= (uint64_t)(m->noise >> 8 & 0xfff)
+			 << 52; /* no execution, protection key, for the system's use */
 	return noise;
 }
 
@@ -281,7 +287,8 @@ void rvn_machine_write_virtual(struct rvn_machine *m, uint64_t virt, const void 
 
 static void set_mode(struct rvn_machine *m)
 {
-	static const uint64_t cr0[RVN_N_PAGINGS] = { 0x50033, 0x80050033, 0x80050033, 0x80050033, 0x80050033 };
+	static const uint64_t cr0[RVN_N_PAGINGS] = { 0x50033, 0x80050033, 0x80050033, 0x80050033,
+						     0x80050033 };
 	static const uint64_t cr4[RVN_N_PAGINGS] = { 0x600, 0x690, 0x6a0, 0x6a0, 0x16a0 };
 	bool is_64 = m->paging >= RVN_PAGING_4_LEVEL;
 
@@ -299,7 +306,8 @@ void rvn_machine_enter(struct rvn_machine *m, bool is_kernel)
 {
 	static const uint64_t low_bits[RVN_N_PAGINGS] = { 0, 0x18, 0x18, 0x5, 0x5 };
 	bool is_64 = m->paging >= RVN_PAGING_4_LEVEL;
-	uint64_t user_cs = is_64 ? 0x33 : 0x23, shadow = is_64 ? UINT64_C(0x00af9b000000ffff) : UINT64_C(0x00cf9b000000ffff);
+	uint64_t user_cs = is_64 ? 0x33 : 0x23,
+		 shadow = is_64 ? UINT64_C(0x00af9b000000ffff) : UINT64_C(0x00cf9b000000ffff);
 
 	rvn_machine_set(m, "cs", is_kernel ? 0x10 : user_cs);
 	rvn_machine_set(m, "ss", is_kernel ? 0x18 : 0x2b);
@@ -308,7 +316,7 @@ void rvn_machine_enter(struct rvn_machine *m, bool is_kernel)
 		rvn_machine_set(m, "cr3", m->root | (is_kernel ? 0 : low_bits[m->paging]));
 }
 
-/* ------------------------------------------------------------------------------------------------ the recording */
+/* ------------------------------------------------------------------------------------------ the recording */
 
 static void describe(struct rvn_machine *m)
 {
@@ -323,9 +331,11 @@ static void describe(struct rvn_machine *m)
 	}
 	for (unsigned i = 0; i < 9; i++) {
 		put_number(operand, 1u << flag_bits[i], 4);
-		rvn_operation(&m->parts, op_id(m, OP_SET_FLAG + i), id_of(m, find_reg(m, "eflags")), 3, operand, 4);
+		rvn_operation(&m->parts, op_id(m, OP_SET_FLAG + i), id_of(m, find_reg(m, "eflags")), 3,
+			      operand, 4);
 		put_number(operand, ~(1u << flag_bits[i]), 4);
-		rvn_operation(&m->parts, op_id(m, OP_CLEAR_FLAG + i), id_of(m, find_reg(m, "eflags")), 2, operand, 4);
+		rvn_operation(&m->parts, op_id(m, OP_CLEAR_FLAG + i), id_of(m, find_reg(m, "eflags")), 2,
+			      operand, 4);
 	}
 	for (unsigned i = 0; i < 8; i++) {
 		put_number(operand, (uint64_t)(int64_t)stack_steps[i], 8);
@@ -412,7 +422,8 @@ void rvn_machine_end_event(struct rvn_machine *m, const char *other)
 
 		if (!is_recorded(m, i) || !memcmp(v->before, v->now, len))
 			continue;
-		if (len > 8 || !put_as_ops(m, machine_regs[i].name, number(v->before, len), number(v->now, len)))
+		if (len > 8 ||
+		    !put_as_ops(m, machine_regs[i].name, number(v->before, len), number(v->now, len)))
 			rvn_event_register(&m->event, &m->form, id_of(m, i), v->now, len);
 	}
 	rvn_event_end(&m->event, &m->parts, &m->form, other);

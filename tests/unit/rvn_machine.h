@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine with page tables that is recorded as a REVEN trace: what happens to its registers and to its physical memory becomes
- * events, as the two real recorders would write them.
+ * A machine with page tables that is recorded as a REVEN trace: what happens to its registers and to its
+ * physical memory becomes events, as the two real recorders would write them.
  *
- * Frames are given out in no order, so that virtual neighbours are no physical ones.  Table entries have bits set that say
- * nothing about the address.
+ * Frames are given out in no order, so that virtual neighbours are no physical ones.  Table entries have bits
+ * set that say nothing about the address.
  */
 #ifndef TS_TESTS_RVN_MACHINE_H
 #define TS_TESTS_RVN_MACHINE_H
@@ -29,12 +29,12 @@ enum rvn_recorder {
 	RVN_BOCHS,
 };
 
-#define RVN_PAGE_LEN 4096u
-#define RVN_N_FRAMES 512u
-#define RVN_FRAMES_AT UINT64_C(0x100000)
+#define RVN_PAGE_LEN		4096u
+#define RVN_N_FRAMES		512u
+#define RVN_FRAMES_AT		UINT64_C(0x100000)
 #define RVN_MAX_MACHINE_REGIONS 64u
-#define RVN_MAX_MAPPINGS 1024u
-#define RVN_MAX_VALUE 64u
+#define RVN_MAX_MAPPINGS	1024u
+#define RVN_MAX_VALUE		64u
 
 struct rvn_value {
 	uint8_t now[RVN_MAX_VALUE], before[RVN_MAX_VALUE]; /* the event that is being made */
@@ -61,15 +61,15 @@ struct rvn_machine {
 	struct rvn_mapping mappings[RVN_MAX_MAPPINGS];
 	unsigned n_mappings;
 	struct rvn_value *values; /* owned; by register of the recorder */
-	unsigned n_frames;        /* given out */
-	uint64_t root;            /* physical address of the uppermost table */
+	unsigned n_frames;	  /* given out */
+	uint64_t root;		  /* physical address of the uppermost table */
 	uint64_t n_events;
 	uint32_t noise;
 };
 
 /*
- * A machine whose registers are zeros but for those that choose the mode.  It has 64 KiB of memory at 0, the frames, and a page
- * of a device; rvn_machine_ram() adds more.
+ * A machine whose registers are zeros but for those that choose the mode.  It has 64 KiB of memory at 0, the
+ * frames, and a page of a device; rvn_machine_ram() adds more.
  */
 void rvn_machine_init(struct rvn_machine *m, enum rvn_paging paging, enum rvn_recorder recorder);
 void rvn_machine_fini(struct rvn_machine *m);
@@ -82,7 +82,10 @@ uint64_t rvn_machine_frame(struct rvn_machine *m);
 void rvn_machine_map(struct rvn_machine *m, uint64_t virt, uint64_t phys, uint64_t len);
 void rvn_machine_unmap(struct rvn_machine *m, uint64_t virt);
 
-/* Where a virtual address is: not by the tables, but by what was asked of the functions above.  False: nowhere. */
+/*
+ * Where a virtual address is: not by the tables, but by what was asked of the functions above.  False:
+ * nowhere.
+ */
 bool rvn_machine_find(const struct rvn_machine *m, uint64_t virt, uint64_t *phys);
 
 /* Memory becomes this. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description; real executions are in
- * test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
+ * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description; real
+ * executions are in test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
  */
 #include "unit.h"
 
@@ -73,12 +73,13 @@ static const char *initial(const char *name)
 			continue;
 		ck_assert_uint_eq(e->len, set->regs[reg].len);
 		for (uint64_t j = e->len; j--;)
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%02x", ts_effect_data(&t.rec->initial, e)[j]);
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%02x",
+					       ts_effect_data(&t.rec->initial, e)[j]);
 	}
 	return text;
 }
 
-/* ------------------------------------------------------------------------------------------------ containers */
+/* --------------------------------------------------------------------------------------------- containers */
 
 START_TEST(every_container_holds_the_same_trace)
 {
@@ -139,7 +140,7 @@ START_TEST(sections_may_be_longer_than_their_fields)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ the machine */
+/* -------------------------------------------------------------------------------------------- the machine */
 
 START_TEST(memory_stays_in_the_file_and_the_last_region_over_a_byte_counts)
 {
@@ -163,7 +164,8 @@ START_TEST(addresses_have_one_to_eight_bytes)
 {
 	for (uint8_t len = 1; len <= 8; len++) {
 		char expected[64];
-		uint64_t start = UINT64_MAX >> (64 - 8 * len) ^ 0x0f; /* the last sixteen bytes that there are */
+		uint64_t start =
+			UINT64_MAX >> (64 - 8 * len) ^ 0x0f; /* the last sixteen bytes that there are */
 
 		rvn_parts_fini(&p);
 		rvn_small(&p);
@@ -263,11 +265,15 @@ END_TEST
 START_TEST(operations_are_as_wide_as_their_register)
 {
 	rvn_register(&p, 7, 64, "zmm3");
-	rvn_initial(&p, 7, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
-			   "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-			   "                                ", 64);
-	rvn_operation(&p, 20, 7, 1, "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-				    "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 64);
+	rvn_initial(&p, 7,
+		    "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
+		    "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
+		    "                                ",
+		    64);
+	rvn_operation(&p, 20, 7, 1,
+		      "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+		      64);
 	rvn_operation(&p, 21, 300, 1, "\xff\xff\xff\xff\xff\xff\xff\xff", 8); /* - 1 */
 	rvn_operation(&p, 22, 300, 2, "\xfe\xff\xff\xff\xff\xff\xff\xff", 8);
 	rvn_operation(&p, 23, 300, 0, "\0\0\0\0\0\0\0\0", 8);
@@ -275,11 +281,12 @@ START_TEST(operations_are_as_wide_as_their_register)
 		  "10 15"
 		  "10 16"
 		  "20 17 15");
-	ck_assert_str_eq(read_steps(),
-			 "401000/0@0 xmm3=00000000000000000000000000000000 ymm3h=00000000000000000000000000000080\n"
-			 "401000/0@0 rbx=21\n"
-			 "401000/0@0 rbx=20\n"
-			 "401000/0@0 rbx=ffffffffffffffff\n");
+	ck_assert_str_eq(
+		read_steps(),
+		"401000/0@0 xmm3=00000000000000000000000000000000 ymm3h=00000000000000000000000000000080\n"
+		"401000/0@0 rbx=21\n"
+		"401000/0@0 rbx=20\n"
+		"401000/0@0 rbx=ffffffffffffffff\n");
 }
 END_TEST
 
@@ -305,8 +312,10 @@ START_TEST(interrupts_are_positions_and_events)
 		  "ffff 0a 70616765206661756c74 11 0210000000 01 99 01 0000200000000000"
 		  "ffff 00 00"
 		  "ffff 02 410a ff" /* 14 and 14, and then the end */
-		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
-		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00"
+		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 "
+		  "0010000000 00"
+		  "0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 0010000000 00 "
+		  "0010000000 00"
 		  "0b0b0b0b0b0b0b0b0b0b0b0b0b0b 00"
 		  "ffff 00 10 0a"); /* goes on no further than an instruction would */
 	ck_assert_str_eq(read_steps(), "401000/1@0\n"
@@ -325,7 +334,8 @@ START_TEST(long_descriptions_are_cut)
 	for (unsigned i = 0; i < 255; i++)
 		ts_buf_putc(&p.events.bytes, 'x');
 	ts_buf_putc(&p.events.bytes, 0);
-	snprintf(expected, sizeof(expected), "401000/0@0 interrupt(%.47s)\n", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
+	snprintf(expected, sizeof(expected), "401000/0@0 interrupt(%.47s)\n",
+		 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx");
 	ck_assert_str_eq(read_steps(), expected);
 }
 END_TEST
@@ -343,10 +353,11 @@ START_TEST(what_is_written_outside_of_all_regions_is_left_out)
 	rvn_number(&p.memory, 0, 2);
 	rvn_region(&p, 0xffffffffff, 1);
 	rvn_number(&p.memory, 0, 1);
-	events(4, "01 fe0f000000 04 01020304"                    /* into it */
-		  "01 0e10000000 14 000102030405060708090a0b0c0d0e0f10111213" /* out of it and into the next */
-		  "01 0000009000 02 0102"
-		  "01 ffffffffff 02 0102");
+	events(4,
+	       "01 fe0f000000 04 01020304"				   /* into it */
+	       "01 0e10000000 14 000102030405060708090a0b0c0d0e0f10111213" /* out of it and into the next */
+	       "01 0000009000 02 0102"
+	       "01 ffffffffff 02 0102");
 	ck_assert_str_eq(read_steps(), "401000/0@0 W1000=0304\n"
 				       "401000/0@0 W100e=0001 W1020=1213\n"
 				       "401000/0@0\n"
@@ -436,7 +447,7 @@ START_TEST(a_write_longer_than_any_buffer_is_one_event)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 static void add_register(uint16_t id, const char *name, const char *value, unsigned len)
 {
@@ -444,13 +455,15 @@ static void add_register(uint16_t id, const char *name, const char *value, unsig
 	rvn_initial(&p, id, value, len);
 }
 
-/* Eight x87 registers with ids from 30 on: 1.0, 0, infinity, a denormal, an unnormal, and three with their number as mantissa. */
+/*
+ * Eight x87 registers with ids from 30 on: 1.0, 0, infinity, a denormal, an unnormal, and three with their
+ * number as mantissa.
+ */
 static void add_x87(const char *status, const char *tags)
 {
 	static const char values[8][11] = {
-		"\0\0\0\0\0\0\0\x80\xff\x3f", "\0\0\0\0\0\0\0\0\0\0",
-		"\0\0\0\0\0\0\0\x80\xff\x7f", "\1\0\0\0\0\0\0\x80\0\0",
-		"\4\0\0\0\0\0\0\0\4\0",       "\5\0\0\0\0\0\0\x80\5\0",
+		"\0\0\0\0\0\0\0\x80\xff\x3f", "\0\0\0\0\0\0\0\0\0\0",	"\0\0\0\0\0\0\0\x80\xff\x7f",
+		"\1\0\0\0\0\0\0\x80\0\0",     "\4\0\0\0\0\0\0\0\4\0",	"\5\0\0\0\0\0\0\x80\5\0",
 		"\6\0\0\0\0\0\0\x80\6\x80",   "\7\0\0\0\0\0\0\x80\7\0",
 	};
 	char name[8];
@@ -507,9 +520,11 @@ START_TEST(a_new_top_moves_all_of_the_stack)
 	events(2, "10 2e 01"
 		  "00");
 	read_steps();
-	ck_assert_str_eq(ts_buf_text(&steps), "401000/0@0 st0=00000000000000000000 st1=0000000000000080ff7f st2=01000000000000800000 "
-					      "st3=04000000000000000400 st4=05000000000000800500 st5=06000000000000800680 "
-					      "st6=07000000000000800700 st7=0000000000000080ff3f fstat=800\n401000/0@0\n");
+	ck_assert_str_eq(
+		ts_buf_text(&steps),
+		"401000/0@0 st0=00000000000000000000 st1=0000000000000080ff7f st2=01000000000000800000 "
+		"st3=04000000000000000400 st4=05000000000000800500 st5=06000000000000800680 "
+		"st6=07000000000000800700 st7=0000000000000080ff3f fstat=800\n401000/0@0\n");
 }
 END_TEST
 
@@ -657,19 +672,23 @@ START_TEST(a_cache_beside_the_trace_changes_nothing)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("rvnbintrace", setup, teardown, every_container_holds_the_same_trace, any_version_1_of_the_format_is_read,
-		   sections_may_be_longer_than_their_fields, memory_stays_in_the_file_and_the_last_region_over_a_byte_counts,
-		   addresses_have_one_to_eight_bytes, registers_that_every_trace_should_have_may_be_missing,
-		   a_register_without_a_name_is_odd, memory_comes_before_registers, lengths_and_ids_have_two_forms,
-		   an_event_goes_on_after_fourteen_entries, an_event_may_go_on_any_number_of_times, operations_act_on_the_value_so_far,
-		   operations_are_as_wide_as_their_register, an_id_of_one_is_that_of_an_operation_before_that_of_a_register,
-		   a_register_may_have_the_id_that_says_that_two_bytes_follow, interrupts_are_positions_and_events,
-		   long_descriptions_are_cut, an_error_code_that_the_recorder_makes_up_is_not_shown,
-		   what_is_written_outside_of_all_regions_is_left_out, regions_side_by_side_and_within_each_other_are_one,
-		   a_long_write_past_the_last_address_does_not_go_on_at_the_first, physical_addresses_have_at_most_52_bits,
-		   a_write_longer_than_any_buffer_is_one_event,
-		   x87_with_a_register_for_top_has_a_tag_bit_for_each_register,
-		   x87_without_one_has_top_in_its_status_and_a_tag_word, a_new_top_moves_all_of_the_stack,
-		   selectors_bases_and_control_registers_are_gdbs, features_are_those_that_the_trace_has_registers_of,
-		   arm_traces_with_the_registers_of_aarch64_are_read, arm_traces_with_other_registers_are_refused,
-		   a_reader_goes_on_from_every_decode_point, a_cache_beside_the_trace_changes_nothing)
+UNIT_FIXTURE_SUITE(
+	"rvnbintrace", setup, teardown, every_container_holds_the_same_trace,
+	any_version_1_of_the_format_is_read, sections_may_be_longer_than_their_fields,
+	memory_stays_in_the_file_and_the_last_region_over_a_byte_counts, addresses_have_one_to_eight_bytes,
+	registers_that_every_trace_should_have_may_be_missing, a_register_without_a_name_is_odd,
+	memory_comes_before_registers, lengths_and_ids_have_two_forms,
+	an_event_goes_on_after_fourteen_entries, an_event_may_go_on_any_number_of_times,
+	operations_act_on_the_value_so_far, operations_are_as_wide_as_their_register,
+	an_id_of_one_is_that_of_an_operation_before_that_of_a_register,
+	a_register_may_have_the_id_that_says_that_two_bytes_follow, interrupts_are_positions_and_events,
+	long_descriptions_are_cut, an_error_code_that_the_recorder_makes_up_is_not_shown,
+	what_is_written_outside_of_all_regions_is_left_out,
+	regions_side_by_side_and_within_each_other_are_one,
+	a_long_write_past_the_last_address_does_not_go_on_at_the_first,
+	physical_addresses_have_at_most_52_bits, a_write_longer_than_any_buffer_is_one_event,
+	x87_with_a_register_for_top_has_a_tag_bit_for_each_register,
+	x87_without_one_has_top_in_its_status_and_a_tag_word, a_new_top_moves_all_of_the_stack,
+	selectors_bases_and_control_registers_are_gdbs, features_are_those_that_the_trace_has_registers_of,
+	arm_traces_with_the_registers_of_aarch64_are_read, arm_traces_with_other_registers_are_refused,
+	a_reader_goes_on_from_every_decode_point, a_cache_beside_the_trace_changes_nothing)

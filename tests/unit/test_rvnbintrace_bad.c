@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * REVEN traces that are damaged, cut, not finished, or no traces: each case is refused, or served up to the damage, with a
- * sentence that names the place; and nothing that a file says makes the loader crash, hang or take memory beyond reason.
+ * REVEN traces that are damaged, cut, not finished, or no traces: each case is refused, or served up to the
+ * damage, with a sentence that names the place; and nothing that a file says makes the loader crash, hang or
+ * take memory beyond reason.
  */
 #include "unit.h"
 
@@ -20,7 +21,10 @@ static struct ucir_trace t;
 static struct rvn_parts p;
 static struct ts_buf steps;
 
-#define THREE_EVENTS "\x10\x0a" "\x10\x0a" "\x11\x02\x10\0\0\0\2\xaa\xbb\x0a"
+#define THREE_EVENTS \
+	"\x10\x0a"   \
+	"\x10\x0a"   \
+	"\x11\x02\x10\0\0\0\2\xaa\xbb\x0a"
 #define THREE_STEPS "401000/1@0\n401001/1@0\n401002/1@0 W1002=aabb\n"
 
 static void setup(void)
@@ -59,7 +63,8 @@ static enum ts_code read_file(void)
 static void expect_error(enum ts_code code, uint64_t off, const char *word)
 {
 	ck_assert_msg(read_file() == code, "%s: %s", ts_code_name(t.err.code), t.err.text);
-	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off, t.err.text);
+	ck_assert_msg(t.err.off == off, "offset 0x%" PRIx64 ", not 0x%" PRIx64 ": %s", t.err.off, off,
+		      t.err.text);
 	ck_assert_msg(strstr(t.err.text, word) != NULL, "no \"%s\" in: %s", word, t.err.text);
 }
 
@@ -70,7 +75,8 @@ static void put_number(uint64_t at, uint64_t value, unsigned len)
 }
 
 /* The trace of @p, with a number of @len bytes changed, is refused with this. */
-static void expect_patched(uint64_t at, uint64_t value, unsigned len, enum ts_code code, uint64_t off, const char *word)
+static void expect_patched(uint64_t at, uint64_t value, unsigned len, enum ts_code code, uint64_t off,
+			   const char *word)
 {
 	rvn_assemble(&p, &t.bytes);
 	put_number(at, value, len);
@@ -86,11 +92,11 @@ static void expect_refused(enum ts_code code, uint64_t off, const char *word)
 
 /* Where things are in the small trace's machine description, from its length on. */
 #define REGIONS_AT 13
-#define REGS_AT (REGIONS_AT + 4 + 10)
-#define OPS_AT (REGS_AT + 4 + 8 + 8 + 11 + 8)
+#define REGS_AT	   (REGIONS_AT + 4 + 10)
+#define OPS_AT	   (REGS_AT + 4 + 8 + 8 + 11 + 8)
 #define STATICS_AT (OPS_AT + 4 + 12 + 8)
 
-/* ------------------------------------------------------------------------------------------------ resource header */
+/* ---------------------------------------------------------------------------------------- resource header */
 
 START_TEST(what_is_no_trace_is_refused)
 {
@@ -149,17 +155,21 @@ START_TEST(a_text_longer_than_its_field_is_refused)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ sections */
+/* ----------------------------------------------------------------------------------------------- sections */
 
 START_TEST(lengths_beyond_the_file_are_one_sentence)
 {
 	const uint64_t huge = UINT64_C(1) << 62;
 
 	rvn_assemble(&p, &t.bytes);
-	expect_patched(p.header_at, huge, 8, TS_ETRUNC, p.header_at, "header: its length is 4611686018427387904 bytes but");
-	expect_patched(p.machine_at, huge, 8, TS_ETRUNC, p.machine_at, "machine description: its length is 4611686018427387904");
-	expect_patched(p.memory_at, huge, 8, TS_ECORRUPT, p.memory_at, "4611686018427387904 bytes, but the regions have 16");
-	expect_patched(p.initial_at, huge, 8, TS_ETRUNC, p.initial_at, "initial registers: its length is 4611686018427387904");
+	expect_patched(p.header_at, huge, 8, TS_ETRUNC, p.header_at,
+		       "header: its length is 4611686018427387904 bytes but");
+	expect_patched(p.machine_at, huge, 8, TS_ETRUNC, p.machine_at,
+		       "machine description: its length is 4611686018427387904");
+	expect_patched(p.memory_at, huge, 8, TS_ECORRUPT, p.memory_at,
+		       "4611686018427387904 bytes, but the regions have 16");
+	expect_patched(p.initial_at, huge, 8, TS_ETRUNC, p.initial_at,
+		       "initial registers: its length is 4611686018427387904");
 	expect_patched(p.machine_at, UINT64_MAX, 8, TS_ETRUNC, p.machine_at, "18446744073709551615");
 }
 END_TEST
@@ -168,8 +178,10 @@ START_TEST(sections_shorter_than_their_fields_are_refused)
 {
 	rvn_assemble(&p, &t.bytes);
 	expect_patched(p.header_at, 0, 8, TS_ECORRUPT, p.header_at, "header");
-	expect_patched(p.machine_at, 4, 8, TS_ETRUNC, p.machine_at + 8 + 4, "machine description: 1 bytes needed but 0 left");
-	expect_patched(p.machine_at, STATICS_AT - 8 + 4, 8, TS_ETRUNC, p.machine_at + STATICS_AT + 4, "machine description");
+	expect_patched(p.machine_at, 4, 8, TS_ETRUNC, p.machine_at + 8 + 4,
+		       "machine description: 1 bytes needed but 0 left");
+	expect_patched(p.machine_at, STATICS_AT - 8 + 4, 8, TS_ETRUNC, p.machine_at + STATICS_AT + 4,
+		       "machine description");
 	expect_patched(p.initial_at, 5, 8, TS_ETRUNC, p.initial_at + 12, "initial registers");
 	expect_patched(p.events_at, 7, 8, TS_ECORRUPT, p.events_at, "7 bytes");
 }
@@ -190,7 +202,7 @@ START_TEST(memory_must_be_as_long_as_the_regions)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ machine description */
+/* ------------------------------------------------------------------------------------ machine description */
 
 START_TEST(unknown_machines_are_refused)
 {
@@ -204,8 +216,8 @@ END_TEST
 START_TEST(a_region_past_the_last_address_is_refused)
 {
 	rvn_assemble(&p, &t.bytes);
-	expect_patched(p.machine_at + REGIONS_AT + 4, UINT64_C(0xfffffffff1), 5, TS_ECORRUPT, p.machine_at + REGIONS_AT + 4,
-		       "16 bytes at 0xfffffffff1 passes");
+	expect_patched(p.machine_at + REGIONS_AT + 4, UINT64_C(0xfffffffff1), 5, TS_ECORRUPT,
+		       p.machine_at + REGIONS_AT + 4, "16 bytes at 0xfffffffff1 passes");
 }
 END_TEST
 
@@ -227,7 +239,8 @@ START_TEST(counts_that_cannot_fit_are_refused_before_anything_is_taken_for_them)
 
 	rvn_assemble(&p, &t.bytes);
 	for (size_t i = 0; i < sizeof(at) / sizeof(at[0]); i++)
-		expect_patched(p.machine_at + at[i], UINT32_MAX, 4, TS_ETRUNC, p.machine_at + at[i] + 4, "4294967295 items");
+		expect_patched(p.machine_at + at[i], UINT32_MAX, 4, TS_ETRUNC, p.machine_at + at[i] + 4,
+			       "4294967295 items");
 	expect_patched(p.initial_at + 8, UINT32_MAX, 4, TS_ETRUNC, p.initial_at + 12, "4294967295 items");
 }
 END_TEST
@@ -280,8 +293,8 @@ static void expect_large(enum ts_code code, uint64_t off, const char *word)
 	ts_reader_close(reader);
 	ts_recording_close(rec);
 	ts_source_close(src);
-	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, word), "%s at 0x%" PRIx64 ": %s", ts_code_name(err.code),
-		      err.off, err.text);
+	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, word), "%s at 0x%" PRIx64 ": %s",
+		      ts_code_name(err.code), err.off, err.text);
 }
 
 START_TEST(bytes_that_are_there_are_not_taken_in_any_number)
@@ -317,8 +330,10 @@ END_TEST
 START_TEST(registers_of_absurd_lengths_are_refused)
 {
 	rvn_assemble(&p, &t.bytes);
-	expect_patched(p.machine_at + REGS_AT + 4 + 2, 0, 2, TS_ECORRUPT, p.machine_at + REGS_AT + 4, "length of 0");
-	expect_patched(p.machine_at + REGS_AT + 4 + 2, 1025, 2, TS_ELIMIT, p.machine_at + REGS_AT + 4, "1025 bytes");
+	expect_patched(p.machine_at + REGS_AT + 4 + 2, 0, 2, TS_ECORRUPT, p.machine_at + REGS_AT + 4,
+		       "length of 0");
+	expect_patched(p.machine_at + REGS_AT + 4 + 2, 1025, 2, TS_ELIMIT, p.machine_at + REGS_AT + 4,
+		       "1025 bytes");
 }
 END_TEST
 
@@ -345,9 +360,12 @@ START_TEST(bad_operations_are_refused)
 
 	rvn_assemble(&p, &t.bytes);
 	expect_patched(p.machine_at + first, 255, 1, TS_ECORRUPT, p.machine_at + first, "id 255");
-	expect_patched(p.machine_at + second, 10, 1, TS_ECORRUPT, p.machine_at + second, "id 10 of an operation is that of another one");
-	expect_patched(p.machine_at + first, 2, 1, TS_ECORRUPT, p.machine_at + first, "that of another register");
-	expect_patched(p.machine_at + first + 1, 77, 2, TS_ECORRUPT, p.machine_at + first, "a register that there is not");
+	expect_patched(p.machine_at + second, 10, 1, TS_ECORRUPT, p.machine_at + second,
+		       "id 10 of an operation is that of another one");
+	expect_patched(p.machine_at + first, 2, 1, TS_ECORRUPT, p.machine_at + first,
+		       "that of another register");
+	expect_patched(p.machine_at + first + 1, 77, 2, TS_ECORRUPT, p.machine_at + first,
+		       "a register that there is not");
 	expect_patched(p.machine_at + first + 3, 4, 1, TS_ECORRUPT, p.machine_at + first, "kind 4");
 }
 END_TEST
@@ -370,18 +388,21 @@ START_TEST(static_registers_that_are_there_twice_are_refused)
 {
 	rvn_static(&p, "cpuid_max_phy_addr", "\x20", 1);
 	rvn_assemble(&p, &t.bytes);
-	expect_refused(TS_ECORRUPT, p.machine_at + STATICS_AT + 4 + 21, "two static registers \"cpuid_max_phy_addr\"");
+	expect_refused(TS_ECORRUPT, p.machine_at + STATICS_AT + 4 + 21,
+		       "two static registers \"cpuid_max_phy_addr\"");
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ initial registers */
+/* -------------------------------------------------------------------------------------- initial registers */
 
 START_TEST(initial_registers_must_be_all_registers_once)
 {
 	rvn_assemble(&p, &t.bytes);
 	expect_patched(p.initial_at + 12, 77, 2, TS_ECORRUPT, p.initial_at + 12, "no register of id 77");
-	expect_patched(p.initial_at + 12 + 10, 1, 2, TS_ECORRUPT, p.initial_at + 12 + 10, "\"rip\" is there twice");
-	expect_patched(p.initial_at + 8, 3, 4, TS_ECORRUPT, p.initial_at + 8 + 4 + 30, "\"eflags\" is missing");
+	expect_patched(p.initial_at + 12 + 10, 1, 2, TS_ECORRUPT, p.initial_at + 12 + 10,
+		       "\"rip\" is there twice");
+	expect_patched(p.initial_at + 8, 3, 4, TS_ECORRUPT, p.initial_at + 8 + 4 + 30,
+		       "\"eflags\" is missing");
 }
 END_TEST
 
@@ -412,11 +433,15 @@ END_TEST
 
 START_TEST(an_entry_longer_than_what_is_left_is_refused)
 {
-	expect_bad_event("\x01\0\x10\0\0\0\4\1\2\3", 10, 1, TS_ETRUNC, "4 bytes of memory at 0x1000 but 3 are left");
-	expect_bad_event("\x01\0\x10\0\0\0\xff\xff\xff\xff\xff\xff\1", 13, 1, TS_ETRUNC, "1099511627775 bytes of memory");
+	expect_bad_event("\x01\0\x10\0\0\0\4\1\2\3", 10, 1, TS_ETRUNC,
+			 "4 bytes of memory at 0x1000 but 3 are left");
+	expect_bad_event("\x01\0\x10\0\0\0\xff\xff\xff\xff\xff\xff\1", 13, 1, TS_ETRUNC,
+			 "1099511627775 bytes of memory");
 	expect_bad_event("\x01\0\x10\0", 4, 1, TS_ETRUNC, "6 bytes needed but 3 left");
 	expect_bad_event("\x10\0\1\2\3", 5, 2, TS_ETRUNC, "8 bytes needed but 3 left");
-	expect_bad_event("\xff\xff\x05" "abc", 6, 3, TS_ETRUNC, "5 bytes needed but 3 left");
+	expect_bad_event("\xff\xff\x05"
+			 "abc",
+			 6, 3, TS_ETRUNC, "5 bytes needed but 3 left");
 }
 END_TEST
 
@@ -426,7 +451,10 @@ START_TEST(what_a_bad_event_did_is_not_told)
 	enum ts_grow grow;
 
 	ts_buf_reset(&p.events.bytes);
-	ts_buf_put(&p.events.bytes, "\x10\x0a" "\xff\xff\1x\x11\0\x10\0\0\0\1\x99\x63", 15);
+	ts_buf_put(&p.events.bytes,
+		   "\x10\x0a"
+		   "\xff\xff\1x\x11\0\x10\0\0\0\1\x99\x63",
+		   15);
 	p.events.n = 2;
 	rvn_assemble(&p, &t.bytes);
 	ck_assert(ucir_open(&t, NULL));
@@ -462,7 +490,7 @@ START_TEST(no_events_at_all_are_legal)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ unfinished and cut */
+/* ------------------------------------------------------------------------------------- unfinished and cut */
 
 START_TEST(an_unfinished_recording_is_read_as_far_as_it_goes)
 {
@@ -533,7 +561,8 @@ START_TEST(a_copy_may_be_cut_at_any_byte)
 	for (size_t len = 0; len < whole; len++) {
 		rvn_assemble(&p, &t.bytes);
 		t.bytes.len = len;
-		ck_assert_msg(read_file() == TS_ETRUNC, "%zu: %s: %s", len, ts_code_name(t.err.code), t.err.text);
+		ck_assert_msg(read_file() == TS_ETRUNC, "%zu: %s: %s", len, ts_code_name(t.err.code),
+			      t.err.text);
 		ck_assert_msg(t.err.off <= len, "%zu: 0x%" PRIx64, len, t.err.off);
 		ck_assert_int_eq(strncmp(ts_buf_text(&steps), THREE_STEPS, steps.len), 0);
 		if (len >= p.events_at + 16 + 4)
@@ -543,7 +572,7 @@ START_TEST(a_copy_may_be_cut_at_any_byte)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ anything */
+/* ----------------------------------------------------------------------------------------------- anything */
 
 /* With sanitizers freed memory is kept for a while. */
 #ifdef __SANITIZE_ADDRESS__
@@ -590,7 +619,8 @@ START_TEST(an_event_cannot_be_made_to_need_much_memory)
 	/* one event of a megabyte of operations: each is a byte */
 	ts_buf_reset(&p.events.bytes);
 	for (unsigned i = 0; i < 70000; i++)
-		ts_buf_put(&p.events.bytes, "\xf0\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b", 15);
+		ts_buf_put(&p.events.bytes, "\xf0\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b\x0a\x0b",
+			   15);
 	ts_buf_put(&p.events.bytes, "\0", 1);
 	p.events.n = 1;
 	rvn_assemble(&p, &t.bytes);
@@ -601,21 +631,25 @@ START_TEST(an_event_cannot_be_made_to_need_much_memory)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("rvnbintrace_bad", setup, teardown, what_is_no_trace_is_refused, other_resources_and_versions_are_refused,
-		   other_versions_of_the_format_are_refused, a_text_longer_than_its_field_is_refused,
-		   lengths_beyond_the_file_are_one_sentence, sections_shorter_than_their_fields_are_refused, compression_is_refused,
-		   memory_must_be_as_long_as_the_regions, unknown_machines_are_refused, a_region_past_the_last_address_is_refused,
-		   regions_of_more_than_all_memory_are_refused,
-		   counts_that_cannot_fit_are_refused_before_anything_is_taken_for_them, registers_that_are_there_twice_are_refused,
-		   registers_of_absurd_lengths_are_refused, registers_whose_length_does_not_fit_their_use_are_refused,
+UNIT_FIXTURE_SUITE("rvnbintrace_bad", setup, teardown, what_is_no_trace_is_refused,
+		   other_resources_and_versions_are_refused, other_versions_of_the_format_are_refused,
+		   a_text_longer_than_its_field_is_refused, lengths_beyond_the_file_are_one_sentence,
+		   sections_shorter_than_their_fields_are_refused, compression_is_refused,
+		   memory_must_be_as_long_as_the_regions, unknown_machines_are_refused,
+		   a_region_past_the_last_address_is_refused, regions_of_more_than_all_memory_are_refused,
+		   counts_that_cannot_fit_are_refused_before_anything_is_taken_for_them,
+		   registers_that_are_there_twice_are_refused, registers_of_absurd_lengths_are_refused,
+		   registers_whose_length_does_not_fit_their_use_are_refused,
 		   a_trace_without_a_program_counter_is_refused, bad_operations_are_refused,
-		   operations_on_more_than_any_machine_has_are_refused, static_registers_that_are_there_twice_are_refused,
+		   operations_on_more_than_any_machine_has_are_refused,
+		   static_registers_that_are_there_twice_are_refused,
 		   initial_registers_must_be_all_registers_once, bad_events_end_the_recording_where_they_are,
 		   an_entry_longer_than_what_is_left_is_refused, what_a_bad_event_did_is_not_told,
 		   bytes_behind_the_last_event_are_ignored, no_events_at_all_are_legal,
 		   an_unfinished_recording_is_read_as_far_as_it_goes,
-		   the_last_event_of_a_killed_recorder_is_dropped_if_it_is_partial, a_young_recording_may_end_before_its_events,
-		   a_count_of_0_before_events_does_not_count, a_count_of_more_events_than_there_are_is_said,
-		   events_end_with_their_section, more_than_any_machine_has_is_refused,
-		   bytes_that_are_there_are_not_taken_in_any_number,
-		   a_copy_may_be_cut_at_any_byte, every_flipped_bit_is_survived, an_event_cannot_be_made_to_need_much_memory)
+		   the_last_event_of_a_killed_recorder_is_dropped_if_it_is_partial,
+		   a_young_recording_may_end_before_its_events, a_count_of_0_before_events_does_not_count,
+		   a_count_of_more_events_than_there_are_is_said, events_end_with_their_section,
+		   more_than_any_machine_has_is_refused, bytes_that_are_there_are_not_taken_in_any_number,
+		   a_copy_may_be_cut_at_any_byte, every_flipped_bit_is_survived,
+		   an_event_cannot_be_made_to_need_much_memory)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Real executions of user programs in machines with page tables, recorded as REVEN traces: registers and virtual memory at every
- * position.
+ * Real executions of user programs in machines with page tables, recorded as REVEN traces: registers and
+ * virtual memory at every position.
  *
- * The executions are those of the Usercorn recordings: registers as a hook in the emulator saw them, memory as it was at the
- * start and as each step wrote it.  A kernel interrupts them now and then and moves one of the program's pages to another frame.
+ * The executions are those of the Usercorn recordings: registers as a hook in the emulator saw them, memory
+ * as it was at the start and as each step wrote it.  A kernel interrupts them now and then and moves one of
+ * the program's pages to another frame.
  */
 #include "unit.h"
 
@@ -17,7 +18,7 @@
 #include "src/paging.h"
 #include "ucir_text.h"
 
-#define MAX_PAGES 256
+#define MAX_PAGES	256
 #define INTERRUPT_EVERY 97
 
 /* As ck_assert, for millions of them: libcheck's own tells the parent process about each. */
@@ -53,7 +54,7 @@ static struct rvn_machine m;
 static struct ts_buf file;
 static uint64_t *events; /* by position of the program: the event before which the machine is there */
 
-/* ------------------------------------------------------------------------------------------------ the program */
+/* -------------------------------------------------------------------------------------------- the program */
 
 static struct page *page_of(uint64_t addr)
 {
@@ -197,7 +198,7 @@ static bool step_program(void (*write)(uint64_t addr, const uint8_t *data, uint6
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the machine */
+/* -------------------------------------------------------------------------------------------- the machine */
 
 #define SCRATCH 0x7f0000 /* a page that comes and goes */
 
@@ -324,7 +325,7 @@ static void record(const char *sample, enum rvn_paging paging, enum rvn_recorder
 	rvn_machine_finish(&m, &file);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is asked */
+/* ------------------------------------------------------------------------------------------ what is asked */
 
 struct opened {
 	struct ts_source *src;
@@ -348,7 +349,8 @@ static void open_file(void)
 	do {
 		grow = ts_timeline_grow(o.tl, 1 << 16, &err);
 	} while (grow == TS_GROW_MORE);
-	ck_assert_msg(grow == TS_GROW_DONE && o.tl->damage.code == TS_OK, "%s%s", err.text, o.tl->damage.text);
+	ck_assert_msg(grow == TS_GROW_DONE && o.tl->damage.code == TS_OK, "%s%s", err.text,
+		      o.tl->damage.text);
 	ck_assert_uint_eq(o.tl->n_steps, m.n_events);
 	o.q = ts_query_new(o.tl, &err);
 }
@@ -383,7 +385,8 @@ static void check_registers(uint64_t pos)
 	for (unsigned i = 0; i < prog.n_regs; i++) {
 		const struct ts_reg *r = &set->regs[ts_regset_find(set, prog.regs[i].name)];
 
-		if (memchr(known + r->off, 0, r->len) || ts_arch_get(set->arch, data + r->off, r->len) != prog.regs[i].value)
+		if (memchr(known + r->off, 0, r->len) ||
+		    ts_arch_get(set->arch, data + r->off, r->len) != prog.regs[i].value)
 			ck_abort_msg("position %" PRIu64 ": %s is %" PRIx64 ", not %" PRIx64, pos, r->name,
 				     ts_arch_get(set->arch, data + r->off, r->len), prog.regs[i].value);
 	}
@@ -396,8 +399,8 @@ static void check_bytes(uint64_t pos, uint64_t addr, const uint8_t *bytes, size_
 	CHECK(len <= RVN_PAGE_LEN && ts_virtual_mem(o.q, pos, 0, addr, len, data, known, &err));
 	for (size_t i = 0; i < len; i++)
 		if (!known[i] || data[i] != bytes[i])
-			ck_abort_msg("position %" PRIu64 ": 0x%" PRIx64 " is %s %02x, not %02x", pos, addr + i,
-				     known[i] ? "known as" : "unknown,", data[i], bytes[i]);
+			ck_abort_msg("position %" PRIu64 ": 0x%" PRIx64 " is %s %02x, not %02x", pos,
+				     addr + i, known[i] ? "known as" : "unknown,", data[i], bytes[i]);
 }
 
 static void check_unmapped(uint64_t pos, uint64_t addr)
@@ -406,7 +409,8 @@ static void check_unmapped(uint64_t pos, uint64_t addr)
 
 	CHECK(ts_translate_at(o.q, pos, 0, addr, &t, &err));
 	if (t.mapping != TS_UNMAPPED)
-		ck_abort_msg("position %" PRIu64 ": 0x%" PRIx64 " is mapped to 0x%" PRIx64, pos, addr, t.phys);
+		ck_abort_msg("position %" PRIu64 ": 0x%" PRIx64 " is mapped to 0x%" PRIx64, pos, addr,
+			     t.phys);
 }
 
 /* What the step before wrote, and its surroundings. */
@@ -542,5 +546,5 @@ START_TEST(a_program_that_computes)
 END_TEST
 
 UNIT_FIXTURE_SUITE("rvnbintrace_machine", setup, teardown, a_program_without_paging, a_program_in_two_levels,
-		   a_program_in_three_levels, a_program_in_four_levels, a_program_in_five_levels, a_program_that_crashes,
-		   a_program_that_computes)
+		   a_program_in_three_levels, a_program_in_four_levels, a_program_in_five_levels,
+		   a_program_that_crashes, a_program_that_computes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out at any moment while a REVEN trace is opened and read: it fails with TS_ENOMEM, or succeeds; nothing crashes,
- * nothing is lost.
+ * Memory that runs out at any moment while a REVEN trace is opened and read: it fails with TS_ENOMEM, or
+ * succeeds; nothing crashes, nothing is lost.
  */
 #include "unit.h"
 
@@ -32,7 +32,8 @@ static bool read_all(struct ts_recording *rec, struct ts_error *err)
 static bool open_and_read(const uint8_t *bytes, size_t len, struct ts_error *err)
 {
 	struct ts_source *src = ts_source_from_memory(bytes, len, "test", err);
-	struct ts_recording *rec = src ? ts_loader_find("rvnbintrace")->open(src, &(struct ts_loader_options){ 0 }, err) : NULL;
+	struct ts_recording *rec =
+		src ? ts_loader_find("rvnbintrace")->open(src, &(struct ts_loader_options){ 0 }, err) : NULL;
 	bool done = rec && read_all(rec, err);
 
 	ts_recording_close(rec);

@@ -35,6 +35,7 @@ struct ts_runs {
 	uint32_t max_len;         /* of any run, at least 1 */
 	struct segment *segments; /* owned */
 	size_t n_segments;
+	bool has_copy;            /* the last of them is a copy of what was noted so far */
 	uint32_t n_saved;         /* how many runs are in the index file */
 	size_t n_saved_lens;
 };
@@ -230,19 +231,44 @@ static bool room_for_segment(struct ts_runs *r)
 	return p != NULL;
 }
 
-bool ts_runs_seal(struct ts_runs *r, uint64_t end)
+/* Make a segment of what was noted, in place of a copy if there is one. */
+static bool seal(struct ts_runs *r)
 {
-	struct segment *p;
+	struct segment *seg;
 
+	if (r->has_copy)
+		ts_postings_fini(&r->segments[--r->n_segments].postings);
+	r->has_copy = false;
 	if (!ts_runs_flush(r) || !room_for_segment(r))
 		return false;
-	p = r->segments;
-	p[r->n_segments].start = r->start;
-	if (!ts_postings_seal(&p[r->n_segments].postings, &r->pairs, r->n))
+	seg = &r->segments[r->n_segments];
+	seg->start = r->start;
+	if (!ts_postings_seal(&seg->postings, &r->pairs, r->n))
 		return false;
 	r->n_segments++;
-	r->start = end;
 	return r->n_by_pc == r->n || sort_by_pc(r);
+}
+
+bool ts_runs_seal(struct ts_runs *r, uint64_t end)
+{
+	if (!seal(r))
+		return false;
+	r->start = end;
+	return true;
+}
+
+bool ts_runs_seal_copy(struct ts_runs *r)
+{
+	size_t n;
+	bool done;
+
+	if (!ts_runs_flush(r))
+		return false;
+	n = r->pairs.n;
+	done = seal(r); /* it keeps the pairs' memory as it was */
+	r->pairs.n = n;
+	r->has_copy = done;
+	return done;
 }
 
 /* ------------------------------------------------------------------------------------------------ next and previous */

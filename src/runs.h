@@ -68,6 +68,9 @@ static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uin
 /* Seal the steps before position @end, where the next segment begins.  False: no memory. */
 bool ts_runs_seal(struct ts_runs *r, uint64_t end);
 
+/* The same for now: queries see what was noted so far, until the segment is sealed or copied again. */
+bool ts_runs_seal_copy(struct ts_runs *r);
+
 /*
  * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the segment (the next one,
  * or in place of the one that was sealed last), with its arrays, and with @with_runs the runs.

@@ -43,16 +43,20 @@ void ts_space_end_build(struct ts_space *sp)
 	sp->n_touched = sp->cap_touched = sp->n_dirty = sp->cap_dirty = sp->n_completions = sp->cap_completions = 0;
 }
 
+static void drop_segment(struct ts_space_segment *seg)
+{
+	ts_versions_fini(&seg->versions);
+	ts_lines_fini(&seg->silent);
+	ts_lines_fini(&seg->reads);
+}
+
 void ts_space_free(struct ts_space *sp)
 {
 	if (!sp)
 		return;
 	ts_space_end_build(sp);
-	for (size_t i = 0; i < sp->n_segments; i++) {
-		ts_versions_fini(&sp->segments[i].versions);
-		ts_lines_fini(&sp->segments[i].silent);
-		ts_lines_fini(&sp->segments[i].reads);
-	}
+	for (size_t i = 0; i < sp->n_segments; i++)
+		drop_segment(&sp->segments[i]);
 	free(sp->segments);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
@@ -451,7 +455,7 @@ void ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_c
 /* The same now, and to be saved. */
 static void complete_sealed(struct ts_space *sp, const struct ts_completion *c)
 {
-	ts_space_complete(sp, sp->n_segments, c);
+	ts_space_complete(sp, sp->n_sealed, c);
 	if (sp->n_completions == sp->cap_completions) {
 		size_t cap = sp->cap_completions ? sp->cap_completions * 2 : 64;
 		struct ts_completion *p = realloc(sp->completions, cap * sizeof(*p));
@@ -720,24 +724,47 @@ static void end_chains(struct ts_space *sp)
 	}
 }
 
-bool ts_space_seal(struct ts_space *sp, uint64_t segment)
+/* Make a segment of what was noted, which then is empty. */
+static bool seal(struct ts_space *sp, struct ts_space_segment *seg)
 {
 	size_t n_pages = sp->now.n;
 	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
-	bool done = false;
+	bool done;
 
-	if (page_addrs && ts_space_room(sp, segment)) {
-		struct ts_space_segment *seg = &sp->segments[segment];
-
-		for (size_t i = 0; i < n_pages; i++)
-			page_addrs[i] = sp->now.by_id[i]->page;
-		end_chains(sp);
-		done = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
-		       ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
-		       ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);
-		sp->n_segments = (size_t)segment + 1;
-	}
+	drop_segment(seg);
+	if (!page_addrs)
+		return false;
+	for (size_t i = 0; i < n_pages; i++)
+		page_addrs[i] = sp->now.by_id[i]->page;
+	done = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
+	       ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
+	       ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);
 	free(page_addrs);
+	return done;
+}
+
+bool ts_space_seal(struct ts_space *sp, uint64_t segment)
+{
+	if (!ts_space_room(sp, segment))
+		return false;
+	end_chains(sp);
+	sp->n_segments = sp->n_sealed = (size_t)segment + 1;
+	return seal(sp, &sp->segments[segment]);
+}
+
+bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment)
+{
+	size_t n_changes = sp->changes.touches.n, n_links = sp->changes.n_links, n_silent = sp->silent.n, n_reads = sp->reads.n;
+	bool done;
+
+	if (!ts_space_room(sp, segment))
+		return false;
+	done = seal(sp, &sp->segments[segment]); /* it keeps the notes' memory as it was */
+	sp->changes.touches.n = n_changes;
+	sp->changes.n_links = n_links;
+	sp->silent.n = n_silent;
+	sp->reads.n = n_reads;
+	sp->n_segments = (size_t)segment + 1;
 	return done;
 }
 

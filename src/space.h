@@ -81,6 +81,12 @@ bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk);
 bool ts_space_seal(struct ts_space *sp, uint64_t segment);
 
 /*
+ * The same for now: queries see what was noted so far, until segment @segment is sealed or copied again.  Values lost in it that
+ * are found later show then.
+ */
+bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment);
+
+/*
  * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
  *
  * From there: ts_space_load_segment() takes the segment with its arrays, in place of the one in memory if there is one;

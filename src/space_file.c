@@ -111,8 +111,7 @@ bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_inde
 	ts_lines_fini(&seg->silent);
 	ts_lines_fini(&seg->reads);
 	*seg = mapped;
-	if (sp->n_segments <= segment)
-		sp->n_segments = (size_t)segment + 1;
+	sp->n_segments = sp->n_sealed = (size_t)segment + 1;
 	return true;
 }
 

@@ -45,6 +45,7 @@ struct ts_space {
 	struct ts_pages base;     /* what layers are known to hold beyond their fill; keyed by layer */
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments, cap_segments;
+	size_t n_sealed;          /* of them; one more may be a copy of what was noted so far */
 
 	/* building */
 	struct ts_pages now;      /* current contents of the pages that steps touched */

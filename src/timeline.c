@@ -306,6 +306,23 @@ static void save(struct ts_timeline *tl, bool is_last)
 		ts_buf_fini(&tl->builder->journal);
 }
 
+/* The first segment can be asked about before it is complete: at this many chunks, then at double, ... */
+#define FIRST_COPY 64
+
+static bool copy_segment(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	bool done = ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(tl->runs);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal_copy(tl->memory[i], segment);
+	bd->next_copy *= 2;
+	if (done)
+		ts_builder_publish(tl);
+	return done;
+}
+
 /* A whole segment was taken in. */
 static bool end_segment(struct ts_timeline *tl)
 {
@@ -428,7 +445,9 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 		}
 		if (next != TS_ITEM)
 			return finish(tl, &damage, err);
-		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS == 0 && !end_segment(tl)) {
+		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS ? tl->builder->n_chunks == tl->builder->next_copy &&
+								!copy_segment(tl) :
+							!end_segment(tl)) {
 			no_memory(tl, err);
 			return TS_GROW_FAILED;
 		}
@@ -447,6 +466,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->image = image;
 	tl->builder = bd;
 	bd->last_thread = TS_NO_THREAD;
+	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;
 	ts_error_reset(&tl->damage);
 	ts_error_reset(&tl->file_error);

@@ -144,7 +144,10 @@ uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t 
 	if (w->slices[slice].thread == thread)
 		return pos;
 	i = slices_below(&w->threads[thread], slice);
-	return i < w->threads[thread].n ? w->slices[w->threads[thread].items[i]].pos : UINT64_MAX;
+	if (i == w->threads[thread].n)
+		return UINT64_MAX;
+	pos = w->slices[w->threads[thread].items[i]].pos;
+	return pos < n_steps ? pos : UINT64_MAX; /* more may be known than can be asked about */
 }
 
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps)

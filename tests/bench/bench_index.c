@@ -2,10 +2,13 @@
 /*
  * How fast is a recording indexed, how large is the index, how fast does it answer?
  *
- * Everything is measured in one run on recordings made here (recording.h): indexing beside reading the file and beside decoding
- * it without an index, each the best of three; then 10,000 random questions of each kind.  Times are the processor's for this
- * process, so that a busy machine does not show; nothing here waits.  Each recording has a process of its own, whose peak memory
- * is that of the first indexing.
+ * Everything is measured in one run on recordings made here (recording.h): indexing, into a file, beside reading the trace and
+ * beside decoding it without an index, each the best of three; opening the index again; then 10,000 random questions of each
+ * kind.  Times are the processor's for this process, so that a busy machine does not show; nothing here waits but for the disk.
+ * Each recording has a process of its own, whose peak memory is that of the first indexing.
+ *
+ * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000: of those beyond 10
+ * there is one turn each.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +26,7 @@
 #include "src/timeline.h"
 
 #define N_RUNS 3
+#define MANY_STEPS UINT64_C(20000000) /* of a recording that is measured once */
 #define N_QUESTIONS 10000
 #define N_SAMPLES 4096
 
@@ -51,6 +55,8 @@ struct result {
 	long base_kb, peak_kb;            /* resident memory before and after the first indexing */
 	double p50[N_QUESTION_KINDS], p99[N_QUESTION_KINDS];
 	double once_s;                    /* reverse-continue from the end to the write that happens once */
+	double reopen_s;                  /* from a path to an index that can be asked */
+	uint64_t index_len;               /* of the file */
 };
 
 /* One recording, with all that is open over it. */
@@ -127,19 +133,53 @@ static void pass_decode(const char *path)
 	close_trace(&t);
 }
 
+static const char *index_path(const char *path)
+{
+	static char index[4096];
+
+	snprintf(index, sizeof(index), "%s.tsindex", path);
+	return index;
+}
+
+/* A timeline over the trace, with the index file that there is, or a new one. */
+static void begin(struct trace *t, const char *path, bool is_new)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct ts_index_key key;
+
+	open_trace(t, path);
+	check(ts_index_key(t->src, "bench", &key, &err), &err);
+	t->tl = ts_timeline_new(t->rec, NULL, &err);
+	check(t->tl, &err);
+	f = is_new ? ts_index_create(index_path(path), &key, &err) : ts_index_open(index_path(path), &key, &err);
+	check(f, &err);
+	check(ts_timeline_use_file(t->tl, f, &err), &err);
+}
+
 static void build(struct trace *t, const char *path)
 {
 	struct ts_error err = { 0 };
 	enum ts_grow grown;
 
-	open_trace(t, path);
-	t->tl = ts_timeline_new(t->rec, NULL, &err);
-	check(t->tl, &err);
+	unlink(index_path(path));
+	begin(t, path, true);
 	do {
 		grown = ts_timeline_grow(t->tl, 1 << 20, &err);
 	} while (grown == TS_GROW_MORE);
 	check(grown == TS_GROW_DONE, &err);
 	check(t->tl->damage.code == TS_OK, &t->tl->damage);
+	check(t->tl->file_error.code == TS_OK, &t->tl->file_error);
+}
+
+static void pass_reopen(const char *path)
+{
+	struct trace t;
+
+	begin(&t, path, false);
+	if (t.tl->builder)
+		bench_die("the index is not complete");
+	close_trace(&t);
 }
 
 static void pass_index(const char *path)
@@ -150,11 +190,11 @@ static void pass_index(const char *path)
 	close_trace(&t);
 }
 
-static double best_of(void (*pass)(const char *path), const char *path)
+static double best_of(unsigned n_runs, void (*pass)(const char *path), const char *path)
 {
 	double best = 0;
 
-	for (unsigned i = 0; i < N_RUNS; i++) {
+	for (unsigned i = 0; i < n_runs; i++) {
 		double start = bench_cpu(), s;
 
 		pass(path);
@@ -322,6 +362,7 @@ static void measure(const char *path, struct result *r)
 	static struct samples samples;
 	struct ts_error err = { 0 };
 	struct trace t;
+	unsigned n_runs;
 
 	r->base_kb = peak_kb();
 	build(&t, path);
@@ -336,10 +377,13 @@ static void measure(const char *path, struct result *r)
 	for (enum question kind = 0; kind < N_QUESTION_KINDS; kind++)
 		ask_many(&t, kind, &samples, r);
 	r->once_s = ask_once(&t, r->rec.mark);
+	r->index_len = ts_index_len(t.tl->file);
 	close_trace(&t);
-	r->read_s = best_of(pass_read, path);
-	r->decode_s = best_of(pass_decode, path);
-	r->index_s = best_of(pass_index, path);
+	r->reopen_s = best_of(N_RUNS, pass_reopen, path);
+	n_runs = r->n_steps > MANY_STEPS ? 1 : N_RUNS;
+	r->read_s = best_of(n_runs, pass_read, path);
+	r->decode_s = best_of(n_runs, pass_decode, path);
+	r->index_s = best_of(n_runs, pass_index, path);
 }
 
 static void wait_for(pid_t pid)
@@ -366,23 +410,27 @@ static void run(const char *source, enum bench_layout layout, uint64_t n_steps, 
 		_exit(0);
 	}
 	wait_for(pid);
+	unlink(index_path(path));
 	unlink(path);
 	free(path);
 }
 
 /* ------------------------------------------------------------------------------------------------ the table */
 
-#define N_COLUMNS 4
+#define MAX_COLUMNS 16
+
+static unsigned n_columns;
+static enum bench_layout layouts[MAX_COLUMNS];
 
 static void row(const char *name, const struct result *results, double (*value)(const struct result *r),
 		const char *format)
 {
 	printf("  %-34s", name);
-	for (unsigned i = 0; i < N_COLUMNS; i++) {
+	for (unsigned i = 0; i < n_columns; i++) {
 		char text[32];
 
 		snprintf(text, sizeof(text), format, value(&results[i]));
-		printf("%14s", text);
+		printf("%16s", text);
 	}
 	putchar('\n');
 }
@@ -402,6 +450,7 @@ VALUE(decode_rate, (double)r->n_steps / r->decode_s / 1e6)
 VALUE(index_rate, (double)r->n_steps / r->index_s / 1e6)
 VALUE(index_to_decode, r->index_s / r->decode_s)
 VALUE(index_to_read, r->index_s / r->read_s)
+VALUE(index_share, 100 * r->decode_s / r->index_s)
 VALUE(points_per_step, (double)r->stats.points_len / (double)r->n_steps)
 VALUE(regs_per_step, (double)r->stats.regs_len / (double)r->n_steps)
 VALUE(memory_per_step, (double)r->stats.memory_len / (double)r->n_steps)
@@ -410,12 +459,17 @@ VALUE(runs_per_step, (double)r->stats.runs_len / (double)r->n_steps)
 VALUE(all_per_step, points_per_step(r) + regs_per_step(r) + memory_per_step(r) + reads_per_step(r) + runs_per_step(r))
 VALUE(peak_mib, (double)(r->peak_kb - r->base_kb) / 1024)
 VALUE(once_us, r->once_s * 1e6)
+VALUE(reopen_ms, r->reopen_s * 1e3)
+VALUE(index_file, (double)r->index_len / (double)r->n_steps)
 
 static void print(const char *source, const struct result *results)
 {
 	printf("index: \"%s\", recorded by Usercorn, its frames repeated; best of %d runs, processor time, file in the page cache\n",
 	       source, N_RUNS);
-	printf("  %-34s%14s%14s%14s%14s\n", "", "v0", "v0", "v1 snappy", "v1 snappy");
+	printf("  %-34s", "");
+	for (unsigned i = 0; i < n_columns; i++)
+		printf("%16s", layouts[i] == BENCH_PLAIN ? "v0" : "v1 snappy");
+	putchar('\n');
 	row("steps", results, steps, "%.0f");
 	row("file, bytes a step", results, file_per_step, "%.2f");
 	row("reading the file, ns a step", results, read_ns, "%.1f");
@@ -424,6 +478,7 @@ static void print(const char *source, const struct result *results)
 	row("decoding, million steps a second", results, decode_rate, "%.2f");
 	row("indexing, million steps a second", results, index_rate, "%.2f");
 	row("indexing : decoding, time", results, index_to_decode, "%.2f");
+	row("indexing's speed, % of decoding's", results, index_share, "%.0f");
 	row("indexing : reading, time", results, index_to_read, "%.1f");
 	row("index, bytes a step", results, all_per_step, "%.3f");
 	row("  decode points", results, points_per_step, "%.3f");
@@ -431,40 +486,52 @@ static void print(const char *source, const struct result *results)
 	row("  memory written", results, memory_per_step, "%.3f");
 	row("  memory read", results, reads_per_step, "%.3f");
 	row("  executed addresses", results, runs_per_step, "%.3f");
+	row("index file, bytes a step", results, index_file, "%.3f");
 	row("peak memory of indexing, MiB", results, peak_mib, "%.1f");
+	row("opening it again, ms", results, reopen_ms, "%.1f");
 	printf("  %d random questions, p50 / p99 in microseconds\n", N_QUESTIONS);
 	for (unsigned k = 0; k < N_QUESTION_KINDS; k++) {
 		printf("    %-32s", question_names[k]);
-		for (unsigned i = 0; i < N_COLUMNS; i++) {
+		for (unsigned i = 0; i < n_columns; i++) {
 			char text[32];
 
 			snprintf(text, sizeof(text), "%.1f / %.1f", results[i].p50[k] * 1e6, results[i].p99[k] * 1e6);
-			printf("%14s", text);
+			printf("%16s", text);
 		}
 		putchar('\n');
 	}
 	row("bc from end to a single hit, us", results, once_us, "%.1f");
 }
 
+/* The sizes that are asked for, each in both layouts.  Returns how many columns they make. */
+static unsigned choose_sizes(uint64_t *n_steps)
+{
+	const char *sizes = getenv("BENCH_SIZES"), *large = getenv("BENCH_LARGE");
+	char text[256], *at = text, *end;
+	unsigned n = 0;
+
+	snprintf(text, sizeof(text), "%s%s", sizes ? sizes : "1 10", large && *large == '1' ? " 1000" : "");
+	for (uint64_t millions; (millions = strtoull(at, &end, 10)) && end > at && n + 2 <= MAX_COLUMNS; at = end) {
+		for (enum bench_layout layout = BENCH_PLAIN; layout <= BENCH_FRAMED; layout++) {
+			n_steps[n] = millions * 1000000;
+			layouts[n++] = layout;
+		}
+	}
+	return n;
+}
+
 int main(void)
 {
-	static const struct {
-		enum bench_layout layout;
-		uint64_t n_steps;
-	} columns[N_COLUMNS] = {
-		{ BENCH_PLAIN, 1000000 },
-		{ BENCH_PLAIN, 10000000 },
-		{ BENCH_FRAMED, 1000000 },
-		{ BENCH_FRAMED, 10000000 },
-	};
-	size_t len = N_COLUMNS * sizeof(struct result);
+	uint64_t n_steps[MAX_COLUMNS];
+	size_t len = MAX_COLUMNS * sizeof(struct result);
 	struct result *results = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	const char *name, *source = bench_source(&name);
 
 	if (results == MAP_FAILED)
 		bench_die("no memory");
-	for (unsigned i = 0; i < N_COLUMNS; i++)
-		run(source, columns[i].layout, columns[i].n_steps, &results[i]);
+	n_columns = choose_sizes(n_steps);
+	for (unsigned i = 0; i < n_columns; i++)
+		run(source, layouts[i], n_steps[i], &results[i]);
 	print(name, results);
 	return 0;
 }

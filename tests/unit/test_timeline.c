@@ -115,6 +115,20 @@ static void grow(struct exam *x, uint64_t until)
 	must(x, x->tl->file_error.code == TS_OK, &x->tl->file_error);
 }
 
+static void check_prefix(struct exam *x);
+
+/* Read on to the end; what has been read so far may be asked about. */
+static void grow_asking(struct exam *x)
+{
+	struct ts_error err = { 0 };
+
+	for (unsigned i = 0; x->tl->builder; i++) {
+		must(x, ts_timeline_grow(x->tl, TS_CHUNK_STEPS, &err) != TS_GROW_FAILED, &err);
+		if (x->tl->builder && x->tl->n_steps && i % 3 == 0)
+			check_prefix(x);
+	}
+}
+
 /* The same recording in another process. */
 static struct script *open_again(struct exam *x)
 {
@@ -140,11 +154,51 @@ static void read_all(struct exam *x, enum place place)
 	open_timeline(x, s, place);
 	if (place == REOPENED && x->tl->builder)
 		wrong(x, "it is read a second time");
+	if (x->nv && place <= IN_FILE)
+		grow_asking(x);
 	grow(x, UINT64_MAX);
 	if (x->tl->n_steps != x->n_steps)
 		wrong(x, "read %" PRIu64 " steps", x->tl->n_steps);
 	x->q = ts_query_new(x->tl, &err);
 	must(x, x->q != NULL, &err);
+}
+
+/*
+ * What is known while the recording is being read is right; more may become known.  What ran and what happened does not change.
+ */
+static void check_prefix(struct exam *x)
+{
+	bool has_files = x->image.n_sources || x->image.sysroot; /* what they say holds until the trace says something else */
+	struct ts_error err = { 0 };
+	uint64_t n = x->tl->n_steps;
+
+	x->q = ts_query_new(x->tl, &err);
+	must(x, x->q != NULL, &err);
+	for (unsigned i = 0; i < 12; i++) {
+		uint64_t pos = script_below(&x->rnd, n), addr, len, at;
+		uint32_t process = (uint32_t)script_below(&x->rnd, SCRIPT_MAX_PROCESSES);
+		uint32_t thread = ts_query_thread(x->q, pos);
+		uint8_t data[64], known[64], value;
+
+		script_range(&x->rnd, 64, &addr, &len);
+		must(x, ts_query_mem(x->q, pos, process, addr, (size_t)len, data, known, &err), &err);
+		for (uint64_t j = 0; j < len; j++) {
+			if (!has_files && known[j] && naive_is_tracked(addr + j) &&
+			    (!naive_mem(x->nv, pos, process, addr + j, &value) || value != data[j]))
+				wrong(x, "of %" PRIu64 " steps: byte 0x%" PRIx64 " at position %" PRIu64, n, addr + j, pos);
+		}
+		addr = x->s->steps.steps[pos].pc;
+		at = naive_next_exec(x->nv, process, addr, addr, pos);
+		if (ts_runs_next(x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
+			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr, pos);
+		if (thread != naive_thread(x->nv, pos))
+			wrong(x, "of %" PRIu64 " steps: thread at position %" PRIu64, n, pos);
+		at = naive_next_step(x->nv, 0, pos);
+		if (ts_world_next_step(&x->tl->world, 0, pos, n) != (at < n ? at : UINT64_MAX))
+			wrong(x, "of %" PRIu64 " steps: thread 0 next after %" PRIu64, n, pos);
+	}
+	ts_query_free(x->q);
+	x->q = NULL;
 }
 
 static void check_damage(const struct exam *x)

@@ -208,7 +208,7 @@ static bool find_position(const struct rsp_session *s, const char *arg, uint64_t
 		return find_event(s, arg + sizeof(previous) - 1, true, pos, out);
 	if (!strcmp(arg, "frame"))
 		return find_frame(s, pos, out);
-	return parse_position(arg, s->sh->tl->n_steps, pos, out);
+	return parse_position(arg, rsp_last(s), pos, out);
 }
 
 static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)

@@ -72,12 +72,43 @@ static bool is_misled_step(const struct rsp_session *s)
 	return rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, behind) != NULL;
 }
 
+static bool is_growing(const struct rsp_session *s)
+{
+	return rsp_timeline(s)->builder != NULL;
+}
+
+/* The run cannot go on until more has been read. */
+static void wait_at_edge(struct rsp_session *s, uint64_t pos)
+{
+	if (s->run.state == RSP_RUN_SEARCHING)
+		ts_search_fini(&s->run.search);
+	s->run.is_leaving = s->run.state == RSP_RUN_LEAVING;
+	s->run.state = RSP_RUN_AT_EDGE;
+	s->run.pos = pos;
+	s->run.edge = rsp_last(s);
+}
+
+bool rsp_run_is_stuck(const struct rsp_session *s)
+{
+	return s->run.state == RSP_RUN_AT_EDGE && !s->run.is_interrupted && is_growing(s) && rsp_last(s) == s->run.edge;
+}
+
+/* Look from @pos on, forwards, as far as there is something. */
+static bool search_on(struct rsp_session *s, uint64_t pos, struct ts_error *err)
+{
+	s->run.target = rsp_last(s);
+	s->run.is_open = is_growing(s);
+	return start_search(s, pos, err);
+}
+
 bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *err)
 {
 	if (!is_reverse && is_misled_step(s))
 		return rsp_run_step(s, s->thread, false, err);
 	start_run(s, TS_NO_THREAD, is_reverse);
-	s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
+	if (!is_reverse)
+		return search_on(s, s->pos, err);
+	s->run.target = 0;
 	return start_search(s, s->pos, err);
 }
 
@@ -107,6 +138,10 @@ bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struc
 	start_run(s, thread, is_reverse);
 	s->run.is_step = target != TS_NO_POS;
 	s->run.target = target;
+	if (!is_reverse && is_growing(s) && target > rsp_last(s)) {
+		wait_at_edge(s, s->pos);
+		return true;
+	}
 	if (target == TS_NO_POS)
 		s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
 	return start_search(s, s->pos, err);
@@ -130,10 +165,14 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 	struct rsp_run *run = &s->run;
 
 	for (unsigned i = 0; i < STEPS_BETWEEN_LOOKS; i++) {
-		uint64_t pc;
+		uint64_t pc, to = step_target(s, run->pos, run->thread, false);
 		bool has_pc;
 
-		run->pos = step_target(s, run->pos, run->thread, false);
+		if (is_growing(s) && to > rsp_last(s)) {
+			wait_at_edge(s, run->pos);
+			return TS_END;
+		}
+		run->pos = to;
 		if (run->pos == TS_NO_POS)
 			run->pos = rsp_timeline(s)->n_steps;
 		if (!ts_query_pc(s->sh->q, run->pos, run->thread, &pc, &has_pc, err))
@@ -200,6 +239,11 @@ static enum ts_next go_on(struct rsp_session *s, struct ts_found *found, struct 
 		return next == TS_ITEM ? TS_END : next;
 	}
 	next = ts_search_run(&s->run.search, CHUNKS_BETWEEN_LOOKS, found, err);
+	if (next == TS_ITEM && found->kind == TS_STOP_END && s->run.is_open) {
+		wait_at_edge(s, found->pos);
+		s->run.edge = s->run.target;
+		return TS_END;
+	}
 	return next == TS_ITEM ? judge(s, found, err) : next;
 }
 
@@ -223,18 +267,42 @@ static enum ts_next give_up(const struct rsp_session *s, struct ts_found *found)
 	return TS_ITEM;
 }
 
+/* Go on where the edge was, if it has moved; or stop there, if the client wants that. */
+static enum ts_next leave_edge(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+{
+	struct rsp_run *run = &s->run;
+	bool done = true;
+
+	if (rsp_run_is_stuck(s))
+		return TS_END;
+	if (run->is_leaving) {
+		run->state = RSP_RUN_LEAVING;
+	} else if (run->is_interrupted) {
+		*found = (struct ts_found){ .pos = run->pos, .thread = ts_query_thread(s->sh->q, run->pos) };
+		return TS_ITEM;
+	} else {
+		done = run->thread == TS_NO_THREAD ? search_on(s, run->pos, err) : rsp_run_step(s, run->thread, false, err);
+	}
+	return done ? TS_END : TS_FAIL;
+}
+
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
 {
 	int64_t end = rsp_now_ns() + RSP_SLICE_NS;
 	enum ts_next next;
 
+	if (s->run.state == RSP_RUN_AT_EDGE) {
+		next = leave_edge(s, found, err);
+		if (next != TS_END || s->run.state == RSP_RUN_AT_EDGE)
+			return next;
+	}
 	if (s->run.is_interrupted && s->run.state == RSP_RUN_SEARCHING)
 		return give_up(s, found);
 	if (s->run.is_interrupted && !stop_leaving(s, err))
 		return TS_FAIL;
 	do
 		next = go_on(s, found, err);
-	while (next == TS_END && rsp_now_ns() < end);
+	while (next == TS_END && s->run.state != RSP_RUN_AT_EDGE && rsp_now_ns() < end);
 	if (next == TS_END && s->run.is_interrupted)
 		return give_up(s, found);
 	if (next == TS_ITEM && found->kind != TS_STOP_END)

@@ -20,6 +20,7 @@ enum rsp_run_state {
 	RSP_RUN_NONE,
 	RSP_RUN_LEAVING, /* a range step on its way to the target */
 	RSP_RUN_SEARCHING,
+	RSP_RUN_AT_EDGE, /* it has come to where reading the recording is */
 	RSP_RUN_WAITING, /* it has stopped, but the client is not told yet */
 };
 
@@ -29,7 +30,10 @@ struct rsp_run {
 	bool is_step;        /* a stop at the target is an ordinary one, not the end of the recording */
 	bool is_interrupted; /* the client wants it to stop */
 	uint32_t thread;     /* the thread that steps; TS_NO_THREAD for a continue */
-	uint64_t pos;        /* LEAVING: how far it got */
+	bool is_open;        /* the target is no end: more is being read */
+	bool is_leaving;     /* AT_EDGE: it was RSP_RUN_LEAVING */
+	uint64_t pos;        /* LEAVING, AT_EDGE: how far it got */
+	uint64_t edge;       /* AT_EDGE: the last position then */
 	uint64_t target;
 	uint64_t range_start, range_end;
 	struct ts_stops stops; /* arrays borrowed from the session */
@@ -49,6 +53,9 @@ bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint6
  * @err.
  */
 enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err);
+
+/* Does it wait for more of the recording, of which there is no more yet? */
+bool rsp_run_is_stuck(const struct rsp_session *s);
 
 /* The stop of a run was found, but there is something to do before the client is told. */
 void rsp_run_wait(struct rsp_session *s);

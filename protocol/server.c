@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <ev.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -36,6 +37,7 @@ struct connection {
 	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
 	bool is_eof;           /* nothing more will come: what came is answered */
 	uint64_t turn;         /* when it had its last turn */
+	int64_t told;          /* when it was last told how far reading is */
 };
 
 struct waiting_packet {
@@ -51,6 +53,9 @@ struct server {
 	struct ev_timer worker; /* fires at once as long as a connection has work to do */
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
+	struct ev_idle grower; /* reads the recording on when nobody wants anything */
+	struct ts_timeline *growing; /* borrowed; NULL: it has been read */
+	const struct rsp_server_options *opt;
 	struct connection *connections; /* owned */
 	struct rsp_collector *kept; /* owned; a run whose client has gone */
 	bool is_once;
@@ -187,7 +192,8 @@ static bool has_packets(const struct connection *c, size_t off)
 /* Packets are answered in order: they wait for the end of a run, and for the client to take its replies and what a run prints. */
 static bool has_work(const struct connection *c)
 {
-	return (rsp_session_is_running(&c->session) && !is_clogged(c)) || has_packets(c, 0);
+	return (rsp_session_is_running(&c->session) && !is_clogged(c) && !rsp_run_is_stuck(&c->session)) ||
+	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
 }
 
 /* Work for which nobody waits, and which ends with the client. */
@@ -421,8 +427,78 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 	ev_break(loop, EVBREAK_ALL);
 }
 
+/* How long reading on takes before packets are looked for, and how often a client that waits hears of it. */
+#define GROW_NS INT64_C(4000000)
+#define TELL_NS INT64_C(1000000000)
+
+/* Say how far it is to a client whose run waits for more. */
+static void tell(struct connection *c, int64_t now)
+{
+	if (c->session.run.state != RSP_RUN_AT_EDGE)
+		c->told = 0;
+	else if (!c->told)
+		c->told = now;
+	if (!c->told || now - c->told < TELL_NS || is_clogged(c))
+		return;
+	c->told = now;
+	ts_buf_printf(&c->session.console, "reading the recording: %" PRIu64 " instructions so far\n",
+		      ts_timeline_n_read(c->server->growing));
+	send_console(c);
+	if (!flush(c))
+		close_connection(c);
+}
+
+/* There is more to ask about, or no more to come. */
+static void has_grown(struct server *sv)
+{
+	ts_query_forget(sv->shared.q);
+	if (!rsp_shared_grow(&sv->shared)) {
+		ts_log(TS_LOG_ERROR, "no memory for the names of threads");
+		ev_break(sv->loop, EVBREAK_ALL);
+	}
+	for (struct connection *c = sv->connections; c; c = c->next)
+		rsp_tracing_grow(&c->session.tracing, sv->shared.tl);
+	if (whose_turn(sv) && !ev_is_active(&sv->worker)) {
+		ev_timer_set(&sv->worker, 0., 0.);
+		ev_timer_start(sv->loop, &sv->worker);
+	}
+}
+
+static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
+{
+	struct server *sv = w->data;
+	uint64_t n_steps = sv->growing->n_steps;
+	uint32_t n_threads = sv->growing->rec->n_threads;
+	int64_t end = rsp_now_ns() + GROW_NS;
+	enum ts_grow grown;
+	struct ts_error err;
+
+	(void)events;
+	ts_error_reset(&err);
+	do
+		grown = ts_timeline_grow(sv->growing, TS_CHUNK_STEPS, &err);
+	while (grown == TS_GROW_MORE && rsp_now_ns() < end);
+	for (struct connection *c = sv->connections, *next; c; c = next) {
+		next = c->next;
+		tell(c, end);
+	}
+	if (grown != TS_GROW_MORE) {
+		ev_idle_stop(loop, w);
+		sv->growing = NULL;
+	}
+	if (n_steps != sv->shared.tl->n_steps || n_threads != sv->shared.tl->rec->n_threads || !sv->growing)
+		has_grown(sv);
+	if (!sv->growing && sv->opt->grown)
+		sv->opt->grown(sv->opt->grown_user);
+}
+
 static bool start(struct server *sv, struct ts_error *err)
 {
+	ev_idle_init(&sv->grower, on_idle);
+	sv->grower.data = sv;
+	if (sv->growing)
+		ev_idle_start(sv->loop, &sv->grower);
+
 	signal(SIGPIPE, SIG_IGN);
 	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
 	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
@@ -443,6 +519,7 @@ static void stop(struct server *sv)
 	ev_signal_stop(sv->loop, &sv->interrupted);
 	ev_signal_stop(sv->loop, &sv->terminated);
 	sv->is_once = false;
+	ev_idle_stop(sv->loop, &sv->grower);
 	while (sv->connections)
 		close_connection(sv->connections);
 	ev_timer_stop(sv->loop, &sv->worker);
@@ -451,7 +528,7 @@ static void stop(struct server *sv)
 
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
 {
-	struct server sv = { .is_once = opt->is_once };
+	struct server sv = { .is_once = opt->is_once, .growing = opt->growing, .opt = opt };
 	bool done = false;
 
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))

@@ -15,6 +15,9 @@ struct rsp_server_options {
 	const char *exec; /* the program's file for the client, NULL for none */
 	const struct ts_arch *arch; /* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	const char *export_dir; /* where clients may save files, NULL: nowhere */
+	struct ts_timeline *growing;  /* borrowed; the timeline of the query if it is still being read, NULL: complete */
+	void (*grown)(void *user);    /* called with grown_user when it has been read to its end; may be NULL */
+	void *grown_user;
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;

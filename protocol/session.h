@@ -68,6 +68,8 @@ struct rsp_shared {
  * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @sh then needs no fini.
  */
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
+/* More has been read: threads that are new get names.  False: no memory. */
+bool rsp_shared_grow(struct rsp_shared *sh);
 void rsp_shared_fini(struct rsp_shared *sh);
 
 /*
@@ -197,6 +199,12 @@ static inline const struct ts_timeline *rsp_timeline(const struct rsp_session *s
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
 	return s->view ? &s->view->regs.set : &s->sh->tl->rec->regs;
+}
+
+/* The last position where a session may stand: N, or while the recording is being read the last one that can be asked about. */
+static inline uint64_t rsp_last(const struct rsp_session *s)
+{
+	return s->sh->tl->n_steps - (s->sh->tl->builder != NULL);
 }
 
 /* The process (ordinal) whose memory the client looks at. */

@@ -106,6 +106,56 @@ static bool names_init(struct rsp_names *names, const struct ts_recording *rec, 
 	return true;
 }
 
+static bool is_taken(const int64_t *ids, uint32_t n, int64_t id)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (ids[i] == id)
+			return true;
+	}
+	return false;
+}
+
+/* A number for item @n, whose recorded id is @wanted: those before keep theirs. */
+static int64_t id_for_late(const int64_t *ids, uint32_t n, uint64_t wanted)
+{
+	int64_t id = wanted && wanted <= MAX_ID ? (int64_t)wanted : 1;
+
+	while (is_taken(ids, n, id))
+		id = id < MAX_ID ? id + 1 : 1;
+	return id;
+}
+
+static const struct ts_thread *first_of(const struct ts_recording *rec, uint32_t process)
+{
+	const struct ts_thread *t = rec->threads;
+
+	while (t->process != process)
+		t++;
+	return t;
+}
+
+bool rsp_shared_grow(struct rsp_shared *sh)
+{
+	const struct ts_recording *rec = sh->tl->rec;
+	struct rsp_names *names = &sh->names;
+	int64_t *pids, *tids;
+
+	if (names->n_tids == rec->n_threads && names->n_pids == rec->n_processes)
+		return true;
+	pids = realloc(names->pids, ((size_t)rec->n_processes + 1) * sizeof(*pids));
+	if (pids)
+		names->pids = pids;
+	tids = pids ? realloc(names->tids, ((size_t)rec->n_threads + 1) * sizeof(*tids)) : NULL;
+	if (!tids)
+		return false;
+	names->tids = tids;
+	for (; names->n_pids < rec->n_processes; names->n_pids++)
+		pids[names->n_pids] = id_for_late(pids, names->n_pids, first_of(rec, names->n_pids)->pid);
+	for (; names->n_tids < rec->n_threads; names->n_tids++)
+		tids[names->n_tids] = id_for_late(tids, names->n_tids, rec->threads[names->n_tids].tid);
+	return true;
+}
+
 /* -------------------------------------------------------------------------------------------- the program */
 
 /*

@@ -92,15 +92,20 @@ static bool define_clock(struct ts_tracing *t, struct ts_error *err)
 	return done;
 }
 
+void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_timeline *tl)
+{
+	ts_frames_of_steps(&t->steps, tl->n_steps - (tl->builder != NULL));
+	t->implied.status.n_frames = t->implied.status.n_created = tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
+}
+
 bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err)
 {
 	*t = (struct rsp_tracing){ .selected = TS_NO_FRAME };
 	ts_frame_init(&t->frame);
-	ts_frames_of_steps(&t->steps, tl->n_steps);
 	ts_tracing_init(&t->implied);
+	rsp_tracing_grow(t, tl);
 	t->implied.status.end = TS_RUN_STOPPED;
 	t->implied.status.is_disconnected = true;
-	t->implied.status.n_frames = t->implied.status.n_created = tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
 	if (define_clock(&t->implied, err))
 		return true;
 	rsp_tracing_fini(t);
@@ -440,6 +445,8 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 
 	if (!t->collector)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
+	if (rsp_timeline(s)->builder && t->mode != RSP_COLLECT_LIVE)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recording is still being read; try again later");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);

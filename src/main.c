@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli.h"
 #include "export.h"
@@ -32,6 +33,14 @@ struct job {
 };
 
 /* -------------------------------------------------------------------------- from a file to questions */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000) + t.tv_nsec / 1000000;
+}
 
 static bool is_format_known(const char *name)
 {
@@ -117,22 +126,43 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 	return job->tl || ts_fail_prefix(err, "%s", job->rec->format);
 }
 
-/* Read the recording to its end or to its damage. */
+/* What there is to say when the recording has been read. */
+static void say_read(void *user)
+{
+	const struct job *job = user;
+
+	ts_keep_report(job->tl);
+	if (job->tl->damage.code != TS_OK)
+		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
+	ts_report_warnings(job->tl, job->cli.trace);
+}
+
+/* A server begins when this much time has passed and something can be asked about; it reads the rest. */
+#define READ_FIRST_MS 250
+
+static bool is_enough(const struct job *job, int64_t start)
+{
+	bool is_server = job->cli.command == TS_CMD_SERVE || job->cli.command == TS_CMD_GDB;
+
+	return is_server && !job->rec->frames && job->tl->n_steps && now_ms() - start > READ_FIRST_MS;
+}
+
+/* Read the recording to its end or to its damage, or as far as is needed before one may ask. */
 static bool build_timeline(struct job *job, struct ts_error *err)
 {
+	int64_t start = now_ms();
 	enum ts_grow grow;
 
 	do {
 		grow = ts_timeline_grow(job->tl, STEPS_A_GROW, err);
 		if (!job->cli.is_quiet)
 			ts_report_progress(job->cli.trace, job->tl, grow != TS_GROW_MORE);
-	} while (grow == TS_GROW_MORE);
+	} while (grow == TS_GROW_MORE && !is_enough(job, start));
 	if (grow == TS_GROW_FAILED)
 		return ts_fail_prefix(err, "%s", job->rec->format);
-	ts_keep_report(job->tl);
-	if (job->tl->damage.code != TS_OK)
-		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
 	job->q = ts_query_new(job->tl, err);
+	if (job->q && grow == TS_GROW_DONE)
+		say_read(job);
 	return job->q != NULL;
 }
 
@@ -155,7 +185,7 @@ static void say_listening(void *user, const char *address)
 		fprintf(stderr, "Listening on %s\n", address);
 }
 
-static enum ts_status serve(const struct job *job, const char *comm,
+static enum ts_status serve(struct job *job, const char *comm,
 			    void (*ready)(void *user, const char *address), void *user)
 {
 	const struct rsp_server_options opt = {
@@ -163,6 +193,9 @@ static enum ts_status serve(const struct job *job, const char *comm,
 		.exec = job->cli.exec,
 		.arch = job->cli.arch ? ts_arch_find(job->cli.arch) : NULL,
 		.export_dir = job->cli.export_dir,
+		.growing = job->tl->builder ? job->tl : NULL,
+		.grown = say_read,
+		.grown_user = job,
 		.is_once = job->cli.is_once,
 		.ready = ready,
 		.user = user,
@@ -305,7 +338,6 @@ int main(int argc, char **argv)
 	if (!add_files(&job, &status)) {
 		result = status;
 	} else if (begin_timeline(&job, &err) && build_timeline(&job, &err)) {
-		ts_report_warnings(job.tl, job.cli.trace);
 		result = run_command(&job);
 	} else {
 		result = ts_report_failure(job.cli.trace, &err);

@@ -87,6 +87,12 @@ void ts_query_free(struct ts_query *q)
 	free(q);
 }
 
+void ts_query_forget(struct ts_query *q)
+{
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		q->regs[i].pos = TS_NO_POS;
+}
+
 const struct ts_timeline *ts_query_timeline(const struct ts_query *q)
 {
 	return q->tl;

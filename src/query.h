@@ -18,12 +18,15 @@
 struct ts_query;
 
 /*
- * Questions to @tl (borrowed; must outlive it), which has been read to its end.
+ * Questions to @tl (borrowed; must outlive it), of which at least a part has been read.
  *
  * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted.
  */
 struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err);
 void ts_query_free(struct ts_query *q);
+
+/* More has been read: what was unknown may be known. */
+void ts_query_forget(struct ts_query *q);
 
 const struct ts_timeline *ts_query_timeline(const struct ts_query *q);
 

@@ -416,7 +416,7 @@ static bool is_too_large(const struct ts_timeline *tl)
 	return sum > tl->max_memory;
 }
 
-enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
 	uint64_t start = tl->builder ? tl->builder->n_steps : 0;
 
@@ -453,6 +453,19 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 		}
 	}
 	return tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
+}
+
+enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
+{
+	enum ts_grow grown = grow(tl, n_steps, err);
+
+	if (grown != TS_GROW_FAILED || !tl->n_steps || !tl->builder)
+		return grown;
+	tl->damage = *err; /* what could be asked about can be still */
+	ts_error_reset(err);
+	tl->end_pc = tl->builder->fall_through;
+	ts_builder_free(tl);
+	return TS_GROW_DONE;
 }
 
 struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err)

@@ -81,7 +81,8 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
  *
  * Returns TS_GROW_MORE when there may be more, TS_GROW_DONE when the recording has been read to its end or to its damage
  * (then tl->damage says what and where; all before it is served).
- * Returns TS_GROW_FAILED and fills @err if nothing can be served: not one step is good, or memory is exhausted (TS_ENOMEM).
+ * Returns TS_GROW_FAILED and fills @err if nothing can be served: not one step is good, or memory is exhausted (TS_ENOMEM)
+ * before anything could be asked about; later that is damage like any other.
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 

@@ -57,6 +57,10 @@ static bool build(struct ts_timeline *tl, struct ts_error *err)
 	do
 		grown = ts_timeline_grow(tl, 100, err);
 	while (grown == TS_GROW_MORE);
+	if (grown == TS_GROW_DONE && tl->damage.code == TS_ENOMEM) { /* what was read before can be asked about */
+		*err = tl->damage;
+		return false;
+	}
 	return grown == TS_GROW_DONE;
 }
 

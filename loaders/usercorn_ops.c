@@ -180,7 +180,8 @@ uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t he
 	for (; n < max && s->end - s->at >= head_len + UCIR_WORD_LEN; n++, addr += 8) {
 		const uint8_t *p = s->buf + s->at + head_len;
 
-		if (*p != UCIR_WRITE || u64(p + 1) != addr || u32(p + 9) != 8 || memcmp(p - head_len, head, head_len))
+		if (*p != UCIR_WRITE || u64(p + 1) != addr || u32(p + 9) != 8 ||
+		    (head_len && memcmp(p - head_len, head, head_len)))
 			break;
 		memcpy(data + n * 8, p + UCIR_WORD_LEN - 8, 8);
 		ucir_stream_skip(s, head_len + UCIR_WORD_LEN);

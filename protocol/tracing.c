@@ -11,7 +11,8 @@
 #include "src/frame_bytes.h"
 
 /* How long a packet may look for a place in the bytes of all frames. */
-#define MAX_SEARCH_NS INT64_C(15000000)
+#define MAX_SEARCH_NS   INT64_C(15000000)
+#define MIN_FRAMES_READ 64
 
 /* Regions of memory that are looked at. */
 #define MAX_REGIONS 256
@@ -369,7 +370,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 static void put_known(const struct rsp_session *s, const struct ts_range *range, struct ts_buf *out)
 {
 	size_t len = range->len < MAX_LISTED ? (size_t)range->len : MAX_LISTED;
-	uint8_t *bytes = malloc(2 * len + 1), *known = bytes + len;
+	uint8_t *bytes = malloc(2 * len + 1), *known = bytes ? bytes + len : NULL;
 	struct ts_error err = { 0 };
 
 	if (!bytes || !rsp_tracing_mem(s, range->addr, len, bytes, known, &err))
@@ -408,29 +409,34 @@ static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *
 	return done;
 }
 
+/* May a packet that has read @n_read frames since @begin go on?  A few it always may, however busy the machine is. */
+static bool has_time(unsigned n_read, int64_t begin)
+{
+	return n_read < MIN_FRAMES_READ || rsp_now_ns() - begin < MAX_SEARCH_NS;
+}
+
 /* Clients read from the beginning to the end, so where the last piece began is where the next one is looked for. */
 bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out, struct ts_error *err)
 {
 	struct rsp_raw_cursor *at = &s->tracing.raw;
-	uint64_t n_frames = rsp_tracing_frames(s)->n_frames;
-	int64_t end = rsp_now_ns() + MAX_SEARCH_NS;
-	bool done = true;
+	uint64_t n_frames = rsp_tracing_frames(s)->n_frames, n;
+	int64_t begin = rsp_now_ns();
+	unsigned n_read = 0;
 
 	if (s->view)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "frames are kept with all registers: monitor export saves them");
 	if (off < at->off)
 		*at = (struct rsp_raw_cursor){ 0 };
-	for (uint64_t n = at->frame; done && n < n_frames && at->off + out->len < off + len; n++) {
-		done = frame_bytes(s, n, out, err);
-		if (done && at->off + out->len <= off) {
+	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin); n++, n_read++) {
+		if (!frame_bytes(s, n, out, err))
+			return false;
+		if (at->off + out->len <= off) {
 			*at = (struct rsp_raw_cursor){ n + 1, at->off + out->len };
 			ts_buf_reset(out);
 		}
-		if (done && rsp_now_ns() > end)
-			done = ts_fail(err, TS_ELIMIT, TS_NO_OFF, "frames are read in order");
 	}
-	if (!done || off > at->off + out->len)
-		return done && ts_fail(err, TS_EUSAGE, TS_NO_OFF, "there are no more frames");
+	if (off > at->off + out->len || (off == at->off + out->len && n < n_frames))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, n < n_frames ? "frames are read in order" : "there are no more frames");
 	ts_buf_consume(out, (size_t)(off - at->off));
 	if (out->len > len)
 		out->len = len;

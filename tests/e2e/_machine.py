@@ -14,6 +14,9 @@ import os
 import struct
 import tempfile
 
+from _gdb import Gdb
+from _server import Server
+
 MEMORY = 0x20000
 ADDR = 5        # bytes of a physical address
 EFER = "msr_c0000080"
@@ -72,3 +75,20 @@ class Machine:
                 f.write(section(part))
             f.write(section(struct.pack("<Q", len(self.events)) + b"".join(self.events)))
         return path
+
+
+class Session:
+    """gdb without a program, connected to a server on a machine."""
+
+    def __init__(self, machine, *options):
+        self.trace = machine.save()
+        self.server = Server(self.trace, *options)
+        self.gdb = Gdb("x64_walk", server=self.server, has_exec=False)
+
+    def __enter__(self):
+        return self.gdb
+
+    def __exit__(self, *failure):
+        self.gdb.__exit__(*failure)
+        self.server.close()
+        os.unlink(self.trace)

@@ -18,9 +18,7 @@ import re
 import struct
 import subprocess
 
-from _gdb import Gdb
-from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine
-from _server import Server
+from _machine import DEFAULT_32, KERNEL, LONG, USER, Machine, Session
 from _tap import TRACESTUB, case, run_cases
 
 KERNEL_CODE = 0xffffffff80001000
@@ -49,23 +47,6 @@ def make():
     m.step({"rip": 0x401011}, {0xa000: b"\x22"})
     m.step({"rip": 0x401012})
     return m
-
-
-class Session:
-    """gdb without a program, connected to a server on a machine."""
-
-    def __init__(self, machine, *options):
-        self.trace = machine.save()
-        self.server = Server(self.trace, *options)
-        self.gdb = Gdb("x64_walk", server=self.server, has_exec=False)
-
-    def __enter__(self):
-        return self.gdb
-
-    def __exit__(self, *failure):
-        self.gdb.__exit__(*failure)
-        self.server.close()
-        os.unlink(self.trace)
 
 
 def position(g):

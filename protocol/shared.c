@@ -186,21 +186,12 @@ static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *
 
 /* -------------------------------------------------------------------------------------------- views */
 
-/*
- * The system as the description names it.  A gdb that has no handler for Windows, as those of Linux have none, does
- * not fall back on a general one: it rejects the registers.  "none" it has.
- */
-static const char *described_osabi(const char *osabi)
-{
-	return osabi && strcmp(osabi, "Windows") == 0 ? "none" : osabi;
-}
-
 static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const struct ts_arch *arch, struct ts_error *err)
 {
 	struct rsp_view *view = &sh->views[kind];
 
 	return ts_regview_init(&view->regs, &sh->tl->rec->regs, arch, err) &&
-	       ts_tdesc_write(&view->regs.set, described_osabi(sh->tl->rec->osabi), &view->target_xml, err);
+	       ts_tdesc_write(&view->regs.set, sh->tl->rec->osabi, &view->target_xml, err);
 }
 
 /* Code of a 64-bit processor may be narrower; of others it is as recorded. */
@@ -254,7 +245,7 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 		ts_buf_init(&sh->views[i].target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err) &&
-	    ts_tdesc_write(&tl->rec->regs, described_osabi(tl->rec->osabi), &sh->target_xml, err) && views_init(sh, err))
+	    ts_tdesc_write(&tl->rec->regs, tl->rec->osabi, &sh->target_xml, err) && views_init(sh, err))
 		return true;
 	rsp_shared_fini(sh);
 	return false;

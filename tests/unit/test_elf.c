@@ -49,6 +49,7 @@ static void make(bool is_64, bool is_big)
 	memcpy(file, "\177ELF", 4);
 	file[4] = is_64 ? 2 : 1;
 	file[5] = is_big ? 2 : 1;
+	file[6] = 1;
 	file_len = 16;
 	put(3, 2, is_big);
 	put(0x28, 2, is_big);

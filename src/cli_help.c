@@ -25,7 +25,7 @@ const char ts_cli_help[] =
 	"                        of a 64-bit machine what its code is shown as\n"
 	"  --exec FILE           the recorded program, for gdb's symbols\n"
 	"  --format NAME         the recording's format (else its content tells)\n"
-	"  --image FILE[@BASE]   an ELF file, or a raw one at BASE: fills memory that\n"
+	"  --image FILE[@BASE]   an ELF or PE file, or a raw one at BASE: fills memory that\n"
 	"                        the trace leaves unknown\n"
 	"  --index PATH|none     where the index is kept (else: beside a trace of 4 MiB or\n"
 	"                        more, or in the cache folder); none: in memory\n"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "elf.h"
+#include "pe.h"
 
 void ts_image_init(struct ts_image *img)
 {
@@ -85,32 +86,63 @@ static bool add_segments(struct ts_image *img, const struct ts_elf *elf, const u
 	return true;
 }
 
+static bool add_elf(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
+{
+	struct ts_elf elf;
+	bool done;
+
+	if (!ts_elf_init(&elf, img->sources[source], err))
+		return false;
+	done = add_segments(img, &elf, base, source, err);
+	ts_elf_fini(&elf);
+	return done;
+}
+
+/* As in the file: what a loader changes for another base, and the addresses of imports, are not put in. */
+static bool add_pe(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
+{
+	bool done = true;
+	struct ts_pe pe;
+
+	if (!ts_pe_init(&pe, img->sources[source], err))
+		return false;
+	for (size_t i = 0; i < pe.n_sections && done; i++) {
+		const struct ts_pe_section *s = &pe.sections[i];
+
+		done = ts_image_add(img, 0, (base ? *base : pe.base) + s->addr, s->file_len, source, s->file_off, err);
+	}
+	ts_pe_fini(&pe);
+	return done;
+}
+
+static bool add_raw(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
+{
+	if (!base)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF or PE file: it needs an address, as FILE@BASE");
+	return ts_image_add(img, 0, *base, ts_source_len(img->sources[source]), source, 0, err);
+}
+
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err)
 {
+	static bool (*const kinds[])(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err) = {
+		add_elf, add_pe, add_raw
+	};
 	struct ts_source *src = ts_source_open(path, err);
-	struct ts_error not_elf;
-	struct ts_elf elf;
 	uint32_t source;
-	bool done;
+	bool done = false;
 
 	if (!src)
 		return false;
 	source = ts_image_add_source(img, src);
 	if (source == UINT32_MAX)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the image");
-	ts_error_reset(&not_elf);
-	if (ts_elf_init(&elf, src, &not_elf)) {
-		done = add_segments(img, &elf, base, source, err);
-		ts_elf_fini(&elf);
-		return done;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && !done; i++) {
+		ts_error_reset(err);
+		done = kinds[i](img, base, source, err);
+		if (!done && err->code != TS_EUNSUPPORTED)
+			return false;
 	}
-	if (not_elf.code != TS_EUNSUPPORTED) {
-		*err = not_elf;
-		return false;
-	}
-	if (!base)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF file: it needs an address, as FILE@BASE");
-	return ts_image_add(img, 0, *base, ts_source_len(src), source, 0, err);
+	return done;
 }
 
 /* Where the file called @path at recording time would be.  False: nowhere. */

@@ -52,10 +52,12 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 
 /*
  * The user says that the file @path was in memory at position 0: the segments of an ELF file where they are
- * linked, or moved so that the page of the lowest one lies at *@base; any other file as a whole at *@base.
+ * linked, or moved so that the page of the lowest one lies at *@base; the headers and sections of a PE file
+ * from *@base on, or from where it wants to be; any other file as a whole at *@base.
  *
- * Returns false if the file cannot be read (TS_EIO) or is none (TS_EUSAGE), if it is no ELF file and @base is
- * NULL (TS_EUSAGE), if it is a damaged ELF file (TS_ETRUNC, TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO) or is none (TS_EUSAGE), if it is no ELF or PE file and
+ * @base is NULL (TS_EUSAGE), if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT), or if memory is
+ * exhausted (TS_ENOMEM).
  */
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err);
 

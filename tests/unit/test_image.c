@@ -111,6 +111,25 @@ START_TEST(a_range_belongs_to_one_map)
 }
 END_TEST
 
+/* A PE file with one section of text at 0x1000, base 0x400000. */
+static void write_pe(const char *path)
+{
+	uint8_t bytes[0x220] = "MZ";
+	FILE *f = fopen(path, "wb");
+
+	bytes[0x3c] = 0x40;
+	memcpy(bytes + 0x40, "PE\0\0\x4c\1\1", 7);
+	bytes[0x40 + 20] = 64; /* optional header */
+	memcpy(bytes + 0x58, "\x0b\1", 2);
+	bytes[0x58 + 30] = 0x40; /* base */
+	bytes[0x58 + 61] = 2;    /* headers */
+	bytes[0x98 + 13] = 0x10;
+	bytes[0x98 + 16] = 8;
+	bytes[0x98 + 21] = 2;
+	memcpy(bytes + 0x200, "01234567", 8);
+	ck_assert(f && fwrite(bytes, sizeof(bytes), 1, f) == 1 && !fclose(f));
+}
+
 static void write_file(const char *path, const char *text, size_t n)
 {
 	FILE *f = fopen(path, "wb");
@@ -223,7 +242,24 @@ START_TEST(files_that_cannot_be_taken_are_refused)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
+START_TEST(a_pe_file_lies_at_its_base_or_at_the_one_given)
+{
+	uint64_t base = 0x7ff600000000;
+
+	write_pe("prog.exe");
+	ck_assert_msg(ts_image_add_file(&img, "prog.exe", NULL, &err), "%s", err.text);
+	ck_assert_str_eq(text_at(0, 0x400000, 2), "MZ");
+	ck_assert_str_eq(text_at(0, 0x400fff, 10), ".01234567.");
+	ck_assert_str_eq(text_at(0, 0x400200, 2), "..");
+	ck_assert(ts_image_add_file(&img, "prog.exe", &base, &err));
+	ck_assert_str_eq(text_at(0, base + 0x1004, 6), "4567..");
+	write_file("cut.exe", "MZ", 200);
+	ck_assert(!ts_image_add_file(&img, "cut.exe", NULL, &err));
+	ck_assert_int_eq(err.code, TS_EUSAGE);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file, a_pe_file_lies_at_its_base_or_at_the_one_given,
 		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
 		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,

@@ -31,7 +31,7 @@ SETTINGS = ["set prompt", "set confirm off", "set pagination off", "set width 0"
 
 class Gdb:
     def __init__(self, name, *options, server=None, connect="target remote", has_exec=True, argv=None, env=None):
-        self.recording = Recording(name)
+        self.recording = Recording(name) if isinstance(name, str) else name
         self.folder = tempfile.mkdtemp(prefix="gdb-")
         self.recording.copy_sources(pathlib.Path(self.folder))
         self.log_name = os.path.join(self.folder, "packets")

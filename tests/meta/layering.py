@@ -28,7 +28,7 @@ LOADERS_SHARED = {"loader.h", "pbwire.h", "snappy.h"}
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server\.c")),
     (re.compile(r"jansson\.h"), re.compile(r"src/info_json\.c|loaders/.*\.c")),
-    (re.compile(r"(g|lib)?elf\.h"), re.compile(r"src/elf\.c")),
+    (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/elf\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"Zydis/.*"), re.compile(r"loaders/x64dbg_insn\.[ch]")),

@@ -90,10 +90,10 @@ struct rsp_document {
 
 #define RSP_MAX_FILES 8
 
-/* Are there system calls to catch?  Some formats say only by having one that they are traced. */
+/* Are there system calls to catch, or may there be?  Some formats say only by having one that they are traced. */
 static inline bool rsp_has_syscalls(const struct rsp_shared *sh)
 {
-	return sh->tl->rec->has_syscalls && sh->tl->world.events[TS_EV_SYSCALL].n;
+	return sh->tl->rec->has_syscalls && (sh->tl->world.events[TS_EV_SYSCALL].n || sh->tl->builder);
 }
 
 /* A file that a client opened with vFile:open. */

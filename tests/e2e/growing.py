@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A recording is asked while the server still reads it: runs wait at the edge, can be interrupted, and get there."""
+import os
+import re
+import struct
+
+from _rsp import Rsp
+from _server import Server
+from _tap import case, run_cases
+
+START, HOT, MARK = 0x400000, 0x600000, 0x700000
+STEPS, LOOPS, FRAMES = 20, 400, 2500    # of a loop, of a frame, of the recording
+N = STEPS * LOOPS * FRAMES + 1
+TRACE = "long.ucir"
+
+
+def frame(ops, n_ops):
+    return b"\x01" + struct.pack("<QI", 1, n_ops) + ops
+
+
+def write(addr, value):
+    return b"\x08" + struct.pack("<QIQ", addr, 8, value)
+
+
+def make_trace():
+    """Version 0: a loop that writes the same again and again; the last step writes MARK."""
+    header = b"UCIR" + bytes(4) + b"x86_64".ljust(32, b"\0") + b"linux".ljust(34, b"\0")
+    jump = b"\x03" + struct.pack("<QI", START, 1)
+    loop = jump + write(HOT, 1) + b"\x04\x01" * STEPS
+    body = frame(loop * LOOPS, LOOPS * (2 + STEPS))
+    with open(TRACE, "wb") as f:
+        f.write(header)
+        for _ in range(FRAMES):
+            f.write(body)
+        f.write(frame(jump + write(MARK, 2) + b"\x04\x01", 3))
+
+
+def position(r):
+    """Where the session stands, and the last position there is so far."""
+    r.send("qRcmd," + b"when".hex())
+    text = ""
+    while (reply := r.receive()) and reply != "OK":
+        text += bytes.fromhex(reply.removeprefix("O")).decode()
+        if not reply.startswith("O"):
+            break
+    found = re.search(r"position (\d+) of (\d+)", text)
+    return int(found[1]), int(found[2])
+
+
+@case
+def a_watchpoint_that_is_not_read_yet_is_waited_for():
+    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+        assert len(r.ask("g")) > 100
+        assert r.ask(f"Z2,{MARK:x},8") == "OK"
+        reply = r.ask("c")
+        assert f"watch:{MARK:x};" in reply, reply
+        assert position(r) == (N, N)
+        assert r.ask("bc").startswith(f"T05watch:{MARK:x};")
+        assert position(r) == (N - 1, N)
+        assert "replaylog:begin" in r.ask("bc")
+
+
+@case
+def a_run_that_waits_is_interrupted_and_goes_on():
+    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+        r.send("c")
+        r.socket.sendall(b"\x03")
+        while (reply := r.receive()).startswith("O"):
+            pass
+        assert reply.startswith("T02") or "replaylog:end" in reply, reply
+        pos, last = position(r)
+        assert pos <= last <= N
+        assert "replaylog:end" in r.ask("c")
+        assert position(r) == (N, N)
+
+
+@case
+def steps_go_over_the_edge():
+    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+        r.ask("qRcmd," + b"goto end".hex())
+        pos, _ = position(r)
+        for i in range(1, 4):
+            reply = r.ask("s")
+            assert reply.startswith("T05"), reply
+            assert position(r)[0] == min(pos + i, N)
+        assert r.ask(f"vCont;r{START:x},{START + STEPS:x}:1;c").startswith("T05")
+        assert r.ask("bs").startswith("T05")
+
+
+@case
+def the_index_of_a_server_that_read_all_is_used_by_the_next():
+    with Server(TRACE) as server, Rsp(server.address) as r:
+        r.ask("c")
+        assert position(r) == (N, N)
+    assert os.path.exists(f"{TRACE}.tsindex")
+    with Server(TRACE) as server, Rsp(server.address) as r:
+        assert position(r) == (0, N), "nothing is left to be read"
+
+
+@case
+def a_server_that_ends_early_leaves_what_it_read():
+    os.remove(f"{TRACE}.tsindex")
+    with Server(TRACE) as server, Rsp(server.address) as r:
+        position(r)
+    left = [name for name in os.listdir(".") if name.startswith(f"{TRACE}.tsindex")]
+    assert len(left) == 1, left
+    with Server(TRACE) as server, Rsp(server.address) as r:
+        r.ask("c")
+        assert position(r) == (N, N)
+
+
+make_trace()
+try:
+    run_cases()
+finally:
+    for name in os.listdir("."):
+        if name.startswith(TRACE):
+            os.remove(name)

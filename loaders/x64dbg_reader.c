@@ -77,6 +77,7 @@ struct reader {
 	struct ts_reader base;
 	struct x64dbg *rec; /* borrowed */
 	struct x64dbg_insns insns;
+	uint64_t file_len;
 	uint8_t *buf; /* owned; bytes of the file from buf_off on */
 	size_t buf_len;
 	uint64_t buf_off;
@@ -106,33 +107,36 @@ struct reader {
 
 /* ------------------------------------------------------------------------------------------------ bytes */
 
-/* The bytes at @off, at least @want of them or all to the end of the file; *len gets how many.  NULL on failure. */
-static const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t want, size_t *len, struct ts_error *err)
+/* Read on at @off, so that bytes_at() finds there what it wants. */
+static bool fill(struct reader *r, uint64_t off, size_t want, struct ts_error *err)
 {
-	uint64_t left = ts_source_len(r->rec->src) - off;
+	r->buf_len = 0;
+	if (!ts_source_read(r->rec->src, off, r->buf, BUF_LEN, &r->buf_len, err))
+		return false;
+	r->buf_off = off;
+	return r->buf_len >= want || ts_fail(err, TS_ETRUNC, off, "the file has become shorter");
+}
 
-	if (want > left)
-		want = (size_t)left;
-	if (off < r->buf_off || off - r->buf_off > r->buf_len || r->buf_len - (off - r->buf_off) < want) {
-		r->buf_len = 0;
-		if (!ts_source_read(r->rec->src, off, r->buf, BUF_LEN, &r->buf_len, err))
+/* The bytes at @off, at least @want of them or all to the end of the file; *len gets how many.  NULL on failure. */
+static inline const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t want, size_t *len, struct ts_error *err)
+{
+	uint64_t at = off - r->buf_off;
+
+	if (want > r->file_len - off)
+		want = (size_t)(r->file_len - off);
+	if (__builtin_expect(at > r->buf_len || r->buf_len - at < want, 0)) {
+		if (!fill(r, off, want, err))
 			return NULL;
-		r->buf_off = off;
-		if (r->buf_len < want) {
-			ts_fail(err, TS_ETRUNC, off, "the file has become shorter");
-			return NULL;
-		}
+		at = 0;
 	}
-	*len = r->buf_len - (size_t)(off - r->buf_off);
-	return r->buf + (off - r->buf_off);
+	*len = r->buf_len - (size_t)at;
+	return r->buf + at;
 }
 
 /* Go on to the next instruction block at or behind *off, over those of plugins. */
 static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_error *err)
 {
-	uint64_t file_len = ts_source_len(r->rec->src);
-
-	while (*off < file_len) {
+	while (*off < r->file_len) {
 		struct ts_cursor c;
 		const uint8_t *p;
 		uint32_t n;
@@ -141,16 +145,16 @@ static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_
 		p = bytes_at(r, *off, X64DBG_MAX_BLOCK, &len, err);
 		if (!p)
 			return TS_FAIL;
-		if (*p < X64DBG_USER)
+		if (__builtin_expect(*p < X64DBG_USER, 1))
 			return TS_ITEM;
 		c = ts_cursor(p, len, *off, "user block", err);
 		ts_u8(&c);
 		n = ts_u32le(&c);
 		if (!ts_ok(&c))
 			return TS_FAIL;
-		if (n > file_len - *off - X64DBG_USER_HEAD) {
+		if (n > r->file_len - *off - X64DBG_USER_HEAD) {
 			ts_fail(err, TS_ETRUNC, *off, "a user block of %" PRIu32 " bytes, but %" PRIu64 " are left", n,
-				file_len - *off - X64DBG_USER_HEAD);
+				r->file_len - *off - X64DBG_USER_HEAD);
 			return TS_FAIL;
 		}
 		*off += X64DBG_USER_HEAD + n;
@@ -252,11 +256,10 @@ static size_t find_full(const struct x64dbg_layout *l, const uint8_t *p, size_t 
 /* Damage at @off: the next block with all registers, behind which the blocks look right; false if there is none. */
 static bool find_good(struct reader *r, uint64_t off)
 {
-	uint64_t file_len = ts_source_len(r->rec->src);
 	struct ts_error err = { 0 };
 
 	r->bad_off = off;
-	for (off++; off < file_len;) {
+	for (off++; off < r->file_len;) {
 		size_t len, at;
 		const uint8_t *p = bytes_at(r, off, X64DBG_MAX_BLOCK, &len, &err);
 
@@ -687,7 +690,7 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 			return false;
 		memcpy(&r->mark.regs, p, sizeof(r->mark.regs));
 	}
-	if (c.left || r->mark.off < r->rec->first || r->mark.off > ts_source_len(r->rec->src))
+	if (c.left || r->mark.off < r->rec->first || r->mark.off > r->file_len)
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point that is none of this trace");
 	ts_steps_init(&ignored);
 	done = start_at_mark(r, &ignored, err);
@@ -735,6 +738,7 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
 	if (r) {
 		r->base.ops = &ops;
 		r->rec = rec;
+		r->file_len = ts_source_len(rec->src);
 		r->off = rec->first;
 		r->is_first = true;
 		r->bad_off = UINT64_MAX;

@@ -2,8 +2,9 @@
 /*
  * How long does it take to index an x64dbg trace of 5 million blocks, beside reading the file, and how much memory?
  *
- * The trace is a real one of 4,000 blocks, as a session, again and again.  Reading, decoding and indexing are measured in one run,
- * each the best of three, in a process of its own whose peak memory is shown.
+ * The trace is seven pages of a real one again and again, by two threads in turn, so that nothing has to be forgotten where it starts
+ * anew.  Reading, decoding and indexing are measured in one run, each the best of three, in a process of its own whose peak memory is
+ * shown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,19 +48,50 @@ static uint8_t *read_sample(size_t *len, size_t *head)
 	return bytes;
 }
 
+#define PAGE_BLOCKS 512u
+#define N_PAGES 7u
+
+static size_t block_len(const uint8_t *b)
+{
+	size_t len = 4 + (b[3] & 0x80 ? 4 : 0) + (b[3] & 15) + 9 * (size_t)b[1], n_changed = 0;
+
+	for (unsigned i = 0, n = b[2]; i < n; i++)
+		n_changed += !(b[len + i] & 1);
+	return len + 17 * (size_t)b[2] + 8 * n_changed;
+}
+
+/* Where each page begins, and the last one ends. */
+static void find_pages(const uint8_t *bytes, size_t len, size_t head, size_t pages[N_PAGES + 1])
+{
+	size_t at = head;
+
+	for (unsigned n = 0; n <= N_PAGES * PAGE_BLOCKS; n++) {
+		if (at >= len)
+			bench_die("the bundled trace is too short");
+		if (n % PAGE_BLOCKS == 0)
+			pages[n / PAGE_BLOCKS] = at;
+		at += block_len(bytes + at);
+	}
+}
+
 /* Returns the file's length. */
 static uint64_t write_trace(const char *path)
 {
-	size_t len, head;
+	size_t len, head, pages[N_PAGES + 1];
 	uint8_t *bytes = read_sample(&len, &head);
 	FILE *f = fopen(path, "wb");
 	uint64_t file_len = head;
 
+	find_pages(bytes, len, head, pages);
+	len = pages[N_PAGES] - head;
 	if (!f || fwrite(bytes, head, 1, f) != 1)
 		bench_die("%s cannot be written", path);
-	for (uint64_t n = 0; n < N_BLOCKS; n += 4000, file_len += len - head)
-		if (fwrite(bytes + head, len - head, 1, f) != 1)
+	for (uint64_t n = 0; n < N_BLOCKS; n += N_PAGES * PAGE_BLOCKS, file_len += len) {
+		for (unsigned i = 0; i < N_PAGES; i++)
+			bytes[pages[i] + 4] ^= 1; /* the thread */
+		if (fwrite(bytes + head, len, 1, f) != 1)
 			bench_die("%s cannot be written", path);
+	}
 	fclose(f);
 	free(bytes);
 	return file_len;

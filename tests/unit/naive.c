@@ -252,6 +252,19 @@ static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t firs
 	}
 }
 
+/* Bytes that are left in the trace are known from position 0 on, where nothing else is said of them. */
+static void listen_memory(struct naive *nv, uint32_t seq)
+{
+	for (uint32_t process = 0; process < SCRIPT_MAX_PROCESSES && nv->s->rec.memory.n_ranges; process++) {
+		for (uint64_t i = 0; i < SCRIPT_MEMORY_LEN; i++) {
+			struct naive_log *log = mem_log(nv, process, SCRIPT_MEMORY_ADDR + i);
+
+			if (!log->n || log->items[log->n - 1].kind == NAIVE_UNKNOWN)
+				add_entry(log, seq, NAIVE_WRITTEN, script_memory_byte(i));
+		}
+	}
+}
+
 static void *zeroed(size_t n, size_t item_len)
 {
 	void *p = calloc(n, item_len);
@@ -273,6 +286,7 @@ struct naive *naive_new(const struct script *s, bool has_image, bool has_file)
 	nv->regs = zeroed((size_t)SCRIPT_MAX_THREADS * s->rec.regs.g_len, sizeof(*nv->regs));
 	nv->mappings = zeroed(SCRIPT_MAX_PROCESSES * NAIVE_N_BYTES, sizeof(*nv->mappings));
 	listen_all(nv, &s->rec.initial, 0, s->rec.initial.n_effects, 0, &seq, has_file);
+	listen_memory(nv, seq++);
 	nv->first_seq[0] = seq;
 	for (uint32_t i = 0; i < s->steps.n_steps; i++) {
 		const struct ts_step *st = &s->steps.steps[i];

@@ -481,6 +481,24 @@ static void make_initial(struct maker *m)
 	m->out = &m->s->steps;
 }
 
+uint8_t script_memory_byte(uint64_t off)
+{
+	return (uint8_t)(off * 5 % 4); /* as other values are */
+}
+
+static void lay_memory(struct script *s)
+{
+	static uint8_t bytes[SCRIPT_MEMORY_LEN];
+	struct ts_error err = { 0 };
+	uint32_t source;
+
+	for (unsigned i = 0; i < SCRIPT_MEMORY_LEN; i++)
+		bytes[i] = script_memory_byte(i);
+	source = ts_image_add_source(&s->rec.memory, ts_source_from_memory(bytes, sizeof(bytes), "trace", &err));
+	if (!ts_image_add(&s->rec.memory, 0, SCRIPT_MEMORY_ADDR, SCRIPT_MEMORY_LEN, source, 0, &err))
+		assert(false);
+}
+
 struct script *script_random_new(uint64_t seed, uint64_t n_steps)
 {
 	static const char *const archs[] = { "x86_64", "i386", "m68k" };
@@ -507,6 +525,8 @@ struct script *script_random_new(uint64_t seed, uint64_t n_steps)
 		make_step(m, thread);
 	}
 	s->end = (struct ts_end){ .pc = m->blocks[0].pc[0], .has_pc = script_chance(&m->rnd, 50) };
+	if (script_chance(&m->rnd, 40))
+		lay_memory(s);
 	assert(!s->steps.is_failed && !s->rec.initial.is_failed);
 	free(m);
 	return s;

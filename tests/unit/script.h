@@ -66,6 +66,11 @@ struct script *script_random_new(uint64_t seed, uint64_t n_steps);
 /* Its readers and the recording itself go. */
 void script_free(struct script *s);
 
+/* Of some recordings this range is left in the trace. */
+#define SCRIPT_MEMORY_ADDR (UINT64_C(0x1000) - 45)
+#define SCRIPT_MEMORY_LEN 40u
+uint8_t script_memory_byte(uint64_t off);
+
 /* Name of the one file that scripts map, and what it holds. */
 #define SCRIPT_FILE "lib/part.so"
 #define SCRIPT_FILE_LEN 150u

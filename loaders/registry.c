@@ -40,11 +40,39 @@ static void show_bytes(const uint8_t *bytes, size_t len, char text[96])
 	snprintf(text + at, 96 - at, "\"");
 }
 
+/* Recordings are often kept compressed; none of their formats begins like that. */
+static const char *find_compressor(const uint8_t *head, size_t len)
+{
+	static const struct {
+		const char *name;
+		uint8_t len;
+		uint8_t magic[6];
+	} compressors[] = {
+		{ "gzip", 2, { 0x1f, 0x8b } },
+		{ "bzip2", 3, { 'B', 'Z', 'h' } },
+		{ "zip", 4, { 'P', 'K', 3, 4 } },
+		{ "zstd", 4, { 0x28, 0xb5, 0x2f, 0xfd } },
+		{ "lz4", 4, { 0x04, 0x22, 0x4d, 0x18 } },
+		{ "xz", 6, { 0xfd, '7', 'z', 'X', 'Z', 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(compressors) / sizeof(compressors[0]); i++) {
+		if (len >= compressors[i].len && memcmp(head, compressors[i].magic, compressors[i].len) == 0)
+			return compressors[i].name;
+	}
+	return NULL;
+}
+
 static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
 {
+	const char *compressor = find_compressor(head, len);
 	char names[200] = "", bytes[96];
 	size_t at = 0;
 
+	if (compressor) {
+		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is compressed with %s: unpack it first", compressor);
+		return;
+	}
 	for (size_t i = 0; ts_loaders[i] && at < sizeof(names); i++)
 		at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
 				       ts_loaders[i]->name);

@@ -109,6 +109,7 @@ def check_bad_file(name, data, *texts):
 BAD_FILES = {
     "a file that is not there": ("absent", None, "No such file or directory"),
     "an empty file": ("empty", b"", "empty:0x0: the file is empty"),
+    "a file that is still packed": ("packed.gz", gzip.compress(b"x"), "packed.gz:0x0: the file is compressed with gzip: unpack it first"),
     "a folder": (".", None, "not a regular file"),
     "a device": ("/dev/zero", None, "not a regular file"),
     "a file of no format": ("text", b"Once upon a time", "text:0x0: ", "usercorn"),

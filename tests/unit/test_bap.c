@@ -857,6 +857,12 @@ START_TEST(messages_that_are_none_are_damage)
 	check_bad_frame("\x08\x01", 2, 0, "std_frame of frame has wire type 0, not 2");
 	check_bad_frame("\x0a\x02\x10\x01", 4, 2, "without its address");
 	check_bad_frame("\x0a\x06\x08\x01\x22\x02\x0a\x05", 8, 8, "left around it");
+	check_bad_frame("\x12\x02\x08\x01", 4, 2, "syscall_frame without its number");
+	check_bad_frame("\x12\x08\x08\x01\x18\x02\x22\x02\x0a\x00", 10, 9,
+			"argument of a system call has wire type 2");
+	check_bad_frame("\x1a\x02\x10\x01", 4, 2, "exception_frame without its exception_number");
+	check_bad_frame("\x22\x04\x0a\x02\x0a\x00", 6, 6, "taint_intro without its addr");
+	check_bad_frame("\x2a\x05\x0a\x01x\x10\x01", 7, 2, "modload_frame without its high_address");
 }
 END_TEST
 

@@ -130,28 +130,29 @@ bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread *
 {
 	bool is_arm = r->rec->arch == BAP_ARCH_ARM && r->rec->names.n_flags;
 	bool has_operands = false;
-	struct pb_message std;
-	const struct pb_value *raw = &std.v[STD_RAWBYTES - 1];
+	const struct pb_message *std = bap_open_std(r, c);
+	const struct pb_value *raw;
 
-	if (!pb_read(c, &bap_std, &std))
+	if (!std)
 		return false;
-	*t = bap_find_thread(r, std.v[STD_THREAD_ID - 1].n, c->err);
+	raw = &std->v[STD_RAWBYTES - 1];
+	*t = bap_find_thread(r, std->v[STD_THREAD_ID - 1].n, c->err);
 	if (!*t)
 		return false;
 	r->now = *t;
-	*pc = std.v[STD_ADDRESS - 1].n & r->rec->addr_mask;
+	*pc = std->v[STD_ADDRESS - 1].n & r->rec->addr_mask;
 	*insn_len = raw->n <= 64 ? (uint16_t)raw->n : 0;
 	r->base.end = (struct ts_end){ 0 };
 	see_code(r, *pc, raw);
 	if (is_arm)
-		bap_see_mode(r, *t, &std);
-	if (!read_pre_list(r, *t, &std, c, &has_operands))
+		bap_see_mode(r, *t, std);
+	if (!read_pre_list(r, *t, std, c, &has_operands))
 		return false;
 	take_pending(r, *t, *pc);
 	bap_age_writes(*t);
-	if (!pb_has(&std, STD_POST_LIST))
-		lose_written(r, *t, &std, c);
-	if (!read_post_list(r, *t, &std, c, &has_operands))
+	if (!pb_has(std, STD_POST_LIST))
+		lose_written(r, *t, std, c);
+	if (!read_post_list(r, *t, std, c, &has_operands))
 		return false;
 	if (!has_operands)
 		bap_lose_unlogged(r, *t, raw);

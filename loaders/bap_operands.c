@@ -88,7 +88,8 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
  *	0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
  *	10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
  *
- * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be asked.
+ * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be
+ *asked.
  */
 static bool read_usual(const struct bap_reader *r, const uint8_t *p, size_t len, struct bap_op *op)
 {
@@ -190,8 +191,11 @@ static void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
 	unsigned bits = op->slot->kind == BAP_SLOT_FLAG ? op->slot->bits : op->bits < 32 ? op->bits : 32;
 	uint32_t n = op->value[0];
 
-	for (uint32_t i = 1; i < op->len && i < 4; i++)
-		n |= (uint32_t)op->value[i] << 8 * i;
+	if (op->len >= 4)
+		n |= (uint32_t)op->value[1] << 8 | (uint32_t)op->value[2] << 16 |
+		     (uint32_t)op->value[3] << 24;
+	else if (op->len > 1)
+		n |= (uint32_t)op->value[1] << 8 | (op->len > 2 ? (uint32_t)op->value[2] << 16 : 0);
 	*mask = low_bits(bits) << op->slot->shift;
 	*value = n << op->slot->shift & *mask;
 }

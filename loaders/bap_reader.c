@@ -168,6 +168,7 @@ enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_curs
 		if (next != TS_ITEM)
 			return next;
 		o->off = r->off;
+		o->has_std = false;
 		o->body = (struct ts_cursor){ 0 };
 		if (!open_message(&c, &o->kind, &o->body)) {
 			ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
@@ -180,6 +181,15 @@ enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_curs
 	*body = o->body;
 	body->err = err;
 	return TS_ITEM;
+}
+
+const struct pb_message *bap_open_std(struct bap_reader *r, struct ts_cursor *body)
+{
+	struct bap_opened *o = &r->opened;
+
+	if (!o->has_std)
+		o->has_std = pb_read(body, &bap_std, &o->std);
+	return o->has_std ? &o->std : NULL;
 }
 
 /* Where a batch stood, to go back if a frame turns out to be damaged. */
@@ -287,17 +297,22 @@ static bool read_damaged(struct bap_reader *r, const struct ts_cursor *body, con
 static void look_at_next_mode(struct bap_reader *r, struct bap_thread *t)
 {
 	struct ts_cursor body = { 0 };
+	const struct pb_message *std;
 	struct ts_error err;
-	struct pb_message std;
 	unsigned kind;
+	uint32_t bit;
 	size_t len;
 
 	ts_error_reset(&err);
-	if (bap_open_frame(r, &kind, &body, &len, &err) != TS_ITEM || kind != FRAME_STD ||
-	    !pb_read(&body, &bap_std, &std) || std.v[STD_THREAD_ID - 1].n != t->id ||
-	    !pb_has(&std, STD_MODE) || (t->flags[0].value & BAP_ARM_T) == bap_arm_t(&std.v[STD_MODE - 1]))
+	if (bap_open_frame(r, &kind, &body, &len, &err) != TS_ITEM || kind != FRAME_STD)
 		return;
-	bap_write_flags(t, 0, BAP_ARM_T, bap_arm_t(&std.v[STD_MODE - 1]));
+	std = bap_open_std(r, &body);
+	if (!std || std->v[STD_THREAD_ID - 1].n != t->id || !pb_has(std, STD_MODE))
+		return;
+	bit = bap_arm_t(&std->v[STD_MODE - 1]);
+	if ((t->flags[0].value & BAP_ARM_T) == bit)
+		return;
+	bap_write_flags(t, 0, BAP_ARM_T, bit);
 	bap_tell_flags(r, t, 0, BAP_ARM_T, true);
 }
 
@@ -362,9 +377,9 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 /* ------------------------------------------------------------------------------------------ decode points */
 
 /*
- * A decode point: offset, frame, step, modules, then the system calls that wait, then each thread's id, flags,
- * and what was told of its registers: runs of offset, length, data; those that the last instruction wrote
- * first.
+ * A decode point: offset, frame, step, modules, then the system calls that wait, then each thread's id,
+ * flags, and what was told of its registers: runs of offset, length, data; those that the last instruction
+ * wrote first.
  */
 static void put64(struct ts_buf *b, uint64_t n)
 {

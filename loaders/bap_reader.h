@@ -6,6 +6,7 @@
 #define LOADERS_BAP_READER_H
 
 #include "bap_state.h"
+#include "pbwire.h"
 
 #define BAP_MAX_PENDING 8
 
@@ -28,6 +29,8 @@ struct bap_reader {
 		size_t len; /* 0: none */
 		unsigned kind;
 		struct ts_cursor body;
+		struct pb_message std; /* of a std frame, if has_std */
+		bool has_std;
 	} opened;	   /* the frame that was opened last; it lies in buf */
 	uint64_t n_frames; /* before it */
 	uint64_t n_steps;
@@ -80,6 +83,13 @@ bool bap_skip_to_first(struct bap_reader *r, struct ts_steps *out, struct ts_err
  */
 enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_cursor *body, size_t *len,
 			    struct ts_error *err);
+
+/*
+ * The message of the std frame that was opened, @body, which is read once.
+ *
+ * Returns it, to be used with @body; NULL if it is damaged: @body's error says how.
+ */
+const struct pb_message *bap_open_std(struct bap_reader *r, struct ts_cursor *body);
 
 /* The frame that was opened, of @len bytes, has been read: on to the next one. */
 void bap_take_frame(struct bap_reader *r, size_t len);

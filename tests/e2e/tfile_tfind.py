@@ -6,8 +6,9 @@ import re
 import shutil
 import tempfile
 
-from _tap import DATA, add_case, run_cases
-from _tfind import both
+from _server import Server
+from _tap import DATA, add_case, case, run_cases
+from _tfind import answers, both
 
 SAMPLES = DATA / "tfile-samples"
 IN_A_FRAME = ["frame", "bt 3", "info registers", "print g_counter", "print g_sum", "print g_pt", "print g_text", "print k",
@@ -59,6 +60,21 @@ def check_searches(sample):
         else:
             assert own[i] == ours[i], (command, own[i], ours[i])
     assert "Found trace frame 5" in ours[7] and "No longer looking" in ours[0], ours
+
+
+@case
+def frames_are_positions_that_stepping_walks():
+    """g_counter of the frames that collected it, forwards and back; the 7th is of the other tracepoint and has none."""
+    commands = ["print g_counter", "stepi", "print g_counter", "stepi 5", "print k", "print g_counter", "reverse-stepi",
+                "print g_counter", "monitor when", "break fill", "continue", "print k", "reverse-continue", "delete",
+                "watch g_counter", "continue", "reverse-stepi", "print g_counter"]
+    with Server(SAMPLES / "work-regs.tf", "--exec", SAMPLES / "work") as server:
+        said = answers(f"target remote {server.address}", SAMPLES / "work", commands, folder=FOLDER)
+    shown = [re.sub(r"^\$\d+ = ", "", said[i]) for i, c in enumerate(commands) if c.startswith("print")]
+    assert shown[:3] == ["1", "2", "5"] and "Cannot access" in shown[3] and shown[4:] == ["6", "5", "1"], said
+    assert "position 5 of 10" in said[8] and "Breakpoint" in said[10], said
+    assert "No more reverse-execution history" in said[12], said
+    assert "Old value = 1\nNew value = 2" in said[15] and "Old value = 2\nNew value = 1" in said[16], said
 
 
 for name, count in ("work-regs", 11), ("work-mem", 16):

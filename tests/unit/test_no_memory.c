@@ -5,9 +5,11 @@
  */
 #include "unit.h"
 
+#include "machine.h"
 #include "no_memory.h"
 #include "script.h"
 #include "src/image.h"
+#include "src/paging.h"
 #include "src/search.h"
 
 #include <stdio.h>
@@ -29,6 +31,7 @@ static bool search_from(struct ts_query *q, uint64_t pos, uint64_t limit, struct
 	struct ts_found found;
 	enum ts_next next;
 
+	stops.is_virtual = ts_paging_is_known(ts_query_timeline(q));
 	if (!ts_search_init(&search, q, &stops, pos, limit, err))
 		return false;
 	next = ts_search_run(&search, UINT32_MAX, &found, err);
@@ -127,6 +130,28 @@ static void setup(void)
 	fclose(f);
 }
 
+/* A machine whose processes, modes and pages change all the time. */
+static struct script *make_machine(void)
+{
+	struct script *m = machine_new(40);
+	struct ts_steps *to = &m->rec.initial;
+
+	machine_long_mode(m, 0x10000);
+	for (unsigned level = 0; level < 3; level++)
+		machine_put(to, 0x10000 + 0x1000 * level, (0x11000 + 0x1000 * level) | PTE_P, 8);
+	for (unsigned page = 0; page < 6; page++)
+		machine_put(to, 0x13000 + 8 * page, (0x20000 + 0x1000 * page) | PTE_P, 8);
+	for (unsigned i = 0; i < N_STEPS; i++) {
+		machine_put(&m->steps, 0x20ff8, i, 8);
+		if (i % 7 == 0)
+			machine_put(&m->steps, 0x13000, (0x20000 + 0x1000 * (i % 3)) | PTE_P, 8);
+		if (i % 5 == 0)
+			machine_reg(&m->steps, m, "cr3", 0x10000 + i % 64);
+		machine_step(m, 0x401000);
+	}
+	return m;
+}
+
 /* Several recordings, so that there is some of everything. */
 static void each_script(void (*check)(void))
 {
@@ -136,6 +161,9 @@ static void each_script(void (*check)(void))
 		check();
 		script_free(s);
 	}
+	s = make_machine();
+	check();
+	script_free(s);
 }
 
 static uint64_t count_allocations(void)

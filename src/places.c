@@ -29,7 +29,7 @@ static bool add(struct ts_places *pl, const struct ts_place *place, struct ts_er
 	return true;
 }
 
-/* A piece of a watchpoint; it continues the piece before it, where that ends here. */
+/* A piece of a watchpoint; it continues the piece before it, where that ends here in both kinds of addresses. */
 static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t watch, uint64_t addr, uint64_t phys, uint64_t len,
 		      struct ts_error *err)
 {
@@ -40,7 +40,7 @@ static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t wat
 
 		if (last->watch == TS_NO_WATCH)
 			continue;
-		if (last->watch != watch || last->at.addr + last->at.len != phys)
+		if (last->watch != watch || last->at.addr + last->at.len != phys || last->addr + last->at.len != addr)
 			break;
 		last->at.len += len;
 		return true;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* How far is looked: steps, bytes of evidence a region, shifts a region, and comparisons in all. */
-#define MAX_STEPS 500000
+#define MAX_STEPS 200000
 #define BATCH_STEPS 4096
 #define MAX_CLUES 4096
 #define MAX_SHIFTS (UINT64_C(1) << 20)

@@ -10,7 +10,7 @@ from _server import Server
 from _tap import case, run_cases
 
 START, HOT, MARK = 0x400000, 0x600000, 0x700000
-STEPS, LOOPS, FRAMES = 20, 400, 2500    # of a loop, of a frame, of the recording
+STEPS, LOOPS, FRAMES = 20, 400, 1800    # of a loop, of a frame, of the recording
 N = STEPS * LOOPS * FRAMES + 1
 TRACE = "long.ucir"
 

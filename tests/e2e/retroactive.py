@@ -290,7 +290,8 @@ def collecting_for_long_goes_on_beside_other_packets_and_others_clients():
             assert r.ask("QTinit") == "OK"
             for n, pc in enumerate(sorted(set(pcs)), 1):
                 assert r.ask(f"QTDP:{n:x}:{pc:x}:E:ffffff:0") == "OK"
-            assert r.ask("QTStart") == "OK"     # not at its end, but after a while
+            started = r.ask("QTStart")          # answered not at its end, but after a while
+            assert started == "OK", (started, server.said())
             first = r.ask("qTStatus")
             assert first.startswith("T1;"), first
             notes = bytes.fromhex(first.split("notes:")[1]).decode()

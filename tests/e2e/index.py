@@ -70,6 +70,22 @@ def what_cannot_be_beside_the_trace_is_in_the_cache_folder():
     assert os.path.exists(path)
 
 
+def check_same(trace):
+    """With an index, and with the same read back, `info` says what it says without: also what is odd, and where it breaks off."""
+    if subprocess.run([TRACESTUB, "info", "--index", "none", trace], capture_output=True, timeout=LIMIT).returncode:
+        return
+    done = [run("info", "--index", path, trace) for path in ("none", f"{trace.name}.index", f"{trace.name}.index")]
+    assert (done[0].stdout, done[0].stderr) == (done[1].stdout, done[1].stderr), done[:2]
+    assert (done[0].stdout, done[0].stderr) == (done[2].stdout, done[2].stderr), done[::2]
+
+
+@case
+def every_format_comes_back_as_it_was():
+    for folder in "usercorn", "bap", "rvnbintrace", "tfile", "x64dbg":
+        for trace in [path for path in sorted((DATA / folder).glob("*")) if path.is_file()][::3]:
+            check_same(trace)
+
+
 def check_rebuilt(trace, text, index=None):
     """One line says why the file is not used; the answers are right, and the next run uses the new one."""
     index = index or f"{trace}.tsindex"

@@ -619,6 +619,9 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 	if (!f->failure && (ftruncate(f->fd, (off_t)(end + align(len))) < 0 || !map_record(f, len)))
 		f->failure = errno;
 	if (!f->failure) {
+		/* On its way to disk already: whoever waits for the last record waits for that one only. */
+		if (len >= WRITE_LEN)
+			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
 		f->end += align(len);
 		if (!is_last || publish(f))
 			return true;

@@ -319,8 +319,8 @@ bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_er
 	if (n >= t->n_warned) {
 		t->n_warned = n + 1;
 		if (odd.code != TS_OK)
-			ts_recording_warn(&t->base, "frame %" PRIu64 " at 0x%" PRIx64 ": from here on its blocks are left out: %s", n,
-					  odd.off, odd.text);
+			ts_recording_warn(&t->base, "frame %" PRIu64 " at 0x%" PRIx64
+					  ": from here on its blocks are left out: %s", n, odd.off, odd.text);
 	}
 	find_pc(t, f);
 	return cover(f, err);

@@ -34,7 +34,8 @@ static void forget(const struct tfile *t, uint64_t first, uint64_t last, struct 
 
 		if (p->kind != TS_FX_WRITE || from > to)
 			continue;
-		e = ts_steps_value(out, TS_FX_WRITE, from, ts_effect_data(program, p) + (from - p->addr), (uint32_t)(to - from + 1));
+		e = ts_steps_value(out, TS_FX_WRITE, from, ts_effect_data(program, p) + (from - p->addr),
+				   (uint32_t)(to - from + 1));
 		if (e)
 			e->is_hidden = true;
 	}

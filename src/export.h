@@ -2,11 +2,12 @@
 /*
  * Frames into a trace file of gdb's, which its `target tfile` opens without anything else.
  *
- * A file has one size of register blocks, and says nothing of single registers.  So that an unknown one does not look like a zero,
- * the blocks have those registers that are known in every frame which has registers, and the file's target description
- * numbers the others behind them.  Only those that gdb has before its program counter or stack pointer must be there, for it looks
- * no further than the first that is missing: these are zeros where they are not known, and the notes of the run say so.  The work is done in turns, so that a server can do it beside other things; its memory does
- * not grow with the number of frames.
+ * A file has one size of register blocks, and says nothing of single registers.  So that an unknown one does not
+ * look like a zero, the blocks have those registers that are known in every frame which has registers, and the
+ * file's target description numbers the others behind them.  Only those that gdb has before its program counter or
+ * stack pointer must be there, for it looks no further than the first that is missing: these are zeros where they
+ * are not known, and the notes of the run say so.  The work is done in turns, so that a server can do it beside
+ * other things; its memory does not grow with the number of frames.
  */
 #ifndef TS_EXPORT_H
 #define TS_EXPORT_H

@@ -117,8 +117,9 @@ bool ts_selection_collect(struct ts_selection_options *o, const char *text, stru
 	o->collect = (struct ts_collect){ 0 };
 	for (;; at = end + 1) {
 		if (!collect_item(&o->collect, at, &end))
-			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' cannot be collected: regs, stack:LEN, mem:ADDR+LEN, accessed and code "
-				       "can, at most %" PRIu64 " bytes", (int)strcspn(at, ","), at, MAX_RANGE);
+			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' cannot be collected: regs, stack:LEN, "
+				       "mem:ADDR+LEN, accessed and code can, at most %" PRIu64 " bytes",
+				       (int)strcspn(at, ","), at, MAX_RANGE);
 		if (!*end)
 			return true;
 	}

@@ -16,7 +16,8 @@
 #define TS_PROBE_LEN 8192
 
 struct ts_loader_options {
-	const char *exec; /* path of the program's file as the user gave it, NULL for none; borrowed during open */
+	/* path of the program's file as the user gave it, NULL for none; borrowed during open */
+	const char *exec;
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 };
 
@@ -25,16 +26,16 @@ struct ts_loader {
 	const char *summary; /* the tool, for people */
 
 	/*
-	 * How many bits of evidence the first @len bytes of a file of @file_len bytes give for this format: 0 = it isn't, 32 = a
-	 * four-byte magic.  Looks at bytes only: no side effects, no allocation.
+	 * How many bits of evidence the first @len bytes of a file of @file_len bytes give for this format: 0
+	 * = it isn't, 32 = a four-byte magic.  Looks at bytes only: no side effects, no allocation.
 	 */
 	unsigned (*probe)(const uint8_t *head, size_t len, uint64_t file_len);
 
 	/*
 	 * Open a recording over @src, which stays the caller's and must outlive it.
 	 *
-	 * Returns the recording, to be closed with ts_recording_close().  Returns NULL and fills @err with offset and sentence if
-	 * there is nothing to serve.
+	 * Returns the recording, to be closed with ts_recording_close().  Returns NULL and fills @err with
+	 * offset and sentence if there is nothing to serve.
 	 */
 	struct ts_recording *(*open)(const struct ts_source *src, const struct ts_loader_options *opt,
 				     struct ts_error *err);
@@ -49,7 +50,8 @@ const struct ts_loader *ts_loader_find(const char *name);
 /*
  * The loader with the most evidence for the file.
  *
- * Returns NULL if the file cannot be read (TS_EIO) or no loader knows it (TS_EUNSUPPORTED; the sentence lists the formats).
+ * Returns NULL if the file cannot be read (TS_EIO) or no loader knows it (TS_EUNSUPPORTED; the sentence lists
+ * the formats).
  */
 const struct ts_loader *ts_loader_probe(const struct ts_source *src, struct ts_error *err);
 

@@ -70,7 +70,8 @@ static void fail_unknown(const uint8_t *head, size_t len, struct ts_error *err)
 	size_t at = 0;
 
 	if (compressor) {
-		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is compressed with %s: unpack it first", compressor);
+		ts_fail(err, TS_EUNSUPPORTED, 0, "the file is compressed with %s: unpack it first",
+			compressor);
 		return;
 	}
 	for (size_t i = 0; ts_loaders[i] && at < sizeof(names); i++)

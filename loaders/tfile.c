@@ -17,7 +17,8 @@
  *	    'S'  u16 length, data of a static marker
  *	u16 0, and whatever follows
  *
- * Frame k becomes position k.  A frame has no validity of single registers: what its block has is taken as known.
+ * Frame k becomes position k.  A frame has no validity of single registers: what its block has is taken as
+ * known.
  */
 #include "tfile.h"
 
@@ -40,14 +41,16 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 	return len >= TFILE_MAGIC_LEN && !memcmp(head, TFILE_MAGIC, TFILE_MAGIC_LEN) ? 64 : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ architecture */
+/* ------------------------------------------------------------------------------------------- architecture */
 
 /* The architecture in the byte order in which the frames make more sense. */
 static const struct ts_arch *in_order_of_frames(const struct tfile *t, const struct ts_arch *arch)
 {
 	const struct ts_arch *other = ts_arch_in_order(arch, !arch->is_big_endian);
 
-	return other && tfile_rate_order(t, other->is_big_endian) > tfile_rate_order(t, arch->is_big_endian) ? other : arch;
+	return other && tfile_rate_order(t, other->is_big_endian) > tfile_rate_order(t, arch->is_big_endian)
+		       ? other
+		       : arch;
 }
 
 /* Registers as the file describes them. */
@@ -73,8 +76,9 @@ static bool use_option(struct tfile *t, const char *name, struct ts_error *err)
 	const struct ts_arch *arch = name ? ts_arch_find(name) : NULL;
 
 	if (!name)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "the file does not describe its processor: say which one it was with --arch NAME");
+		return ts_fail(
+			err, TS_EUSAGE, TS_NO_OFF,
+			"the file does not describe its processor: say which one it was with --arch NAME");
 	if (!arch)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no architecture is called '%s'", name);
 	return ts_regset_init(&t->base.regs, in_order_of_frames(t, arch), 0, err);
@@ -102,8 +106,10 @@ static bool choose_features(struct tfile *t, struct ts_error *err)
 		t->base.regs = set;
 	}
 	if (t->base.regs.g_len != t->reg_len)
-		ts_recording_warn(&t->base, "registers of %" PRIu64 " bytes are not described, %s's have %" PRIu32
-				  ": they may lie elsewhere", t->reg_len, arch->name, t->base.regs.g_len);
+		ts_recording_warn(&t->base,
+				  "registers of %" PRIu64 " bytes are not described, %s's have %" PRIu32
+				  ": they may lie elsewhere",
+				  t->reg_len, arch->name, t->base.regs.g_len);
 	return true;
 }
 
@@ -121,9 +127,11 @@ static bool choose_arch(struct tfile *t, const char *option, struct ts_error *er
 /* The size of registers is hex, but people write it in decimal, as the manual says. */
 static bool check_reg_len(struct tfile *t, struct ts_error *err)
 {
-	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) || !tfile_fits(t, t->reg_len_decimal, err))
+	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) ||
+	    !tfile_fits(t, t->reg_len_decimal, err))
 		return err->code == TS_OK;
-	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64, t->reg_len_decimal);
+	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64,
+			  t->reg_len_decimal);
 	t->reg_len = t->reg_len_decimal;
 	return true;
 }
@@ -136,7 +144,8 @@ static void measure_registers(struct tfile *t)
 	for (unsigned i = 0; i < set->n_regs && set->regs[i].off + set->regs[i].len <= t->reg_len; i++)
 		t->known_len = set->regs[i].off + set->regs[i].len;
 	if (t->reg_len > set->g_len)
-		ts_recording_warn(&t->base, "the last %" PRIu64 " of %" PRIu64 " bytes of registers are not described",
+		ts_recording_warn(&t->base,
+				  "the last %" PRIu64 " of %" PRIu64 " bytes of registers are not described",
 				  t->reg_len - set->g_len, t->reg_len);
 }
 
@@ -164,7 +173,8 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 }
 
 /* What a segment of the program holds that the program cannot write. */
-static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load, struct ts_error *err)
+static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load,
+			struct ts_error *err)
 {
 	struct ts_steps *out = &t->base.initial;
 	uint64_t len = load->file_len < MAX_SEGMENT ? load->file_len : MAX_SEGMENT;
@@ -181,7 +191,9 @@ static bool put_segment(struct tfile *t, const struct ts_source *src, const stru
 	return done;
 }
 
-/* As gdb does: the program's own bytes where it cannot have changed them.  One that was moved says nothing. */
+/*
+ * As gdb does: the program's own bytes where it cannot have changed them.  One that was moved says nothing.
+ */
 static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
@@ -206,7 +218,8 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 	if (!tfile_load(t, 0, t->scratch, err))
 		return false;
 	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
-	return !t->base.initial.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the first frame");
+	return !t->base.initial.is_failed ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the first frame");
 }
 
 static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)

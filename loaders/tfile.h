@@ -45,7 +45,8 @@ struct tfile {
 	uint64_t reg_len;             /* bytes of an R block, as the file says */
 	bool is_reg_len_decimal;      /* the number may also be meant as a decimal one */
 	uint64_t reg_len_decimal;
-	uint32_t known_len;           /* the first bytes of the 'g' layout that an R block has: whole registers */
+	/* the first bytes of the 'g' layout that an R block has: whole registers */
+	uint32_t known_len;
 	struct ts_buf xml;            /* the target description */
 	uint64_t xml_off;             /* in the file, of its first line */
 	uint64_t frames_off;          /* in the file, of the first frame */
@@ -53,12 +54,15 @@ struct tfile {
 	uint64_t cap_places;
 	uint64_t *order;              /* owned; ordinals of frames by tracepoint, then by ordinal */
 	uint32_t n_numbers;           /* the frames' tracepoints have lower numbers */
-	uint64_t *order_of;           /* owned; where in order each of n_numbers tracepoints begins, and one more */
+	/* owned; where in order each of n_numbers tracepoints begins, and one more */
+	uint64_t *order_of;
 	struct tfile_number *numbers; /* owned; n_numbers of them */
-	struct ts_error damage;       /* why the last frame is the last; TS_OK when the file ends as it should */
+	/* why the last frame is the last; TS_OK when the file ends as it should */
+	struct ts_error damage;
 	uint64_t n_warned;            /* frames whose oddities were noted */
 	struct tfile_frame *scratch;  /* owned; for frames.get */
-	uint32_t n_program;           /* the first effects of base.initial: what the program has where it does not write */
+	/* the first effects of base.initial: what the program has where it does not write */
+	uint32_t n_program;
 };
 
 /* Memory out of a frame; data is borrowed from the frame's bytes. */
@@ -87,8 +91,9 @@ struct tfile_frame {
 /*
  * Read the text section.
  *
- * Returns false if it has no end (TS_ETRUNC), its register size cannot be understood (TS_ECORRUPT), it is larger than any real
- * one (TS_ELIMIT), or the file cannot be read.  Other lines that cannot be understood are noted as warnings.
+ * Returns false if it has no end (TS_ETRUNC), its register size cannot be understood (TS_ECORRUPT), it is
+ * larger than any real one (TS_ELIMIT), or the file cannot be read.  Other lines that cannot be understood
+ * are noted as warnings.
  */
 bool tfile_read_header(struct tfile *t, struct ts_error *err);
 

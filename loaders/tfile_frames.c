@@ -2,8 +2,8 @@
 /*
  * The frames of a trace file: where they are, and what their blocks say.
  *
- * A frame's length is trusted and its blocks are not: a buffer that went round leaves blocks that are other memory in frames
- * whose places are right.
+ * A frame's length is trusted and its blocks are not: a buffer that went round leaves blocks that are other
+ * memory in frames whose places are right.
  */
 #include "tfile.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------ numbers, memory */
+/* ---------------------------------------------------------------------------------------- numbers, memory */
 
 static uint64_t get(const uint8_t *p, size_t len, bool is_big_endian)
 {
@@ -103,10 +103,12 @@ bool tfile_find_frames(struct tfile *t, struct ts_error *err)
 		off = place.off + place.len;
 	}
 	if (found == FOUND_CUT && left < TFILE_FRAME_HEAD && off + left == ts_source_len(t->src))
-		ts_fail(&t->damage, TS_ETRUNC, off, "frame %" PRIu64 ": its head has %d bytes but %" PRIu64 " are left",
+		ts_fail(&t->damage, TS_ETRUNC, off,
+			"frame %" PRIu64 ": its head has %d bytes but %" PRIu64 " are left",
 			t->frames.n_frames, TFILE_FRAME_HEAD, left);
 	else if (found == FOUND_CUT)
-		ts_fail(&t->damage, TS_ETRUNC, off, "frame %" PRIu64 ": it has %" PRIu32 " bytes but %" PRIu64 " are left",
+		ts_fail(&t->damage, TS_ETRUNC, off,
+			"frame %" PRIu64 ": it has %" PRIu32 " bytes but %" PRIu64 " are left",
 			t->frames.n_frames, place.len, left);
 	else if (off == ts_source_len(t->src))
 		ts_recording_warn(&t->base, "no mark at the end of the frames: some may be missing");
@@ -249,7 +251,8 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	ts_buf_reset(&f->bytes);
 	to = ts_buf_add(&f->bytes, place->len);
 	if (!to)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a frame of %" PRIu32 " bytes", place->len);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a frame of %" PRIu32 " bytes",
+			       place->len);
 	return ts_source_read_all(t->src, place->off, to, place->len, err);
 }
 
@@ -270,7 +273,7 @@ bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err)
 	return fits;
 }
 
-/* ------------------------------------------------------------------------------------------------ what a frame says */
+/* -------------------------------------------------------------------------------------- what a frame says */
 
 /* The ranges of the frame's memory without overlap, by address. */
 static bool cover(struct tfile_frame *f, struct ts_error *err)
@@ -335,7 +338,7 @@ void tfile_frame_fini(struct tfile_frame *f)
 	*f = (struct tfile_frame){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------ for those who ask */
+/* -------------------------------------------------------------------------------------- for those who ask */
 
 static const struct tfile *of_frames(const struct ts_frames *f)
 {
@@ -404,7 +407,9 @@ static uint64_t frames_next_of(const struct ts_frames *frames, uint32_t number, 
 
 void tfile_init_frames(struct tfile *t)
 {
-	static const struct ts_frames_ops ops = { .get = frames_get, .pos = frames_pos, .next_of = frames_next_of };
+	static const struct ts_frames_ops ops = { .get = frames_get,
+						  .pos = frames_pos,
+						  .next_of = frames_next_of };
 
 	t->frames.ops = &ops;
 }

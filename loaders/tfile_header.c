@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text section of a trace file: lines that begin with a word and a blank, in any order, up to an empty one.
+ * The text section of a trace file: lines that begin with a word and a blank, in any order, up to an empty
+ * one.
  */
 #include "tfile.h"
 
@@ -32,7 +33,8 @@ static bool read_reg_len(struct tfile *t, const struct line *l, struct ts_error 
 		int digit = ts_hex_digit((uint8_t)l->text[i]);
 
 		if (digit < 0)
-			return ts_fail(err, TS_ECORRUPT, l->off, "the size of the registers is no number: \"%.*s\"",
+			return ts_fail(err, TS_ECORRUPT, l->off,
+				       "the size of the registers is no number: \"%.*s\"",
 				       l->len < 20 ? (int)l->len : 20, l->text);
 		is_decimal &= digit < 10;
 		hex = hex << 4 | (unsigned)digit;
@@ -141,20 +143,23 @@ static bool read_lines(struct tfile *t, struct ts_buf *text, struct ts_error *er
 			if (at < text->len && text->len - at > MAX_LINE)
 				return ts_fail(err, TS_ELIMIT, at, "a line of more than %d bytes", MAX_LINE);
 			if (text->len > MAX_TEXT)
-				return ts_fail(err, TS_ELIMIT, at, "a text section of more than %u bytes", MAX_TEXT);
+				return ts_fail(err, TS_ELIMIT, at, "a text section of more than %u bytes",
+					       MAX_TEXT);
 			if (!read_more(t, text, err))
 				return false;
 			continue;
 		}
 		if (l.len > MAX_LINE)
-			return ts_fail(err, TS_ELIMIT, l.off, "a line of %zu bytes, the limit is %d", l.len, MAX_LINE);
+			return ts_fail(err, TS_ELIMIT, l.off, "a line of %zu bytes, the limit is %d", l.len,
+				       MAX_LINE);
 		if (!l.len)
 			break;
 		if (!read_line(t, l, err))
 			return false;
 	}
 	t->frames_off = at;
-	return ts_buf_ok(&t->xml) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the target description");
+	return ts_buf_ok(&t->xml) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the target description");
 }
 
 bool tfile_read_header(struct tfile *t, struct ts_error *err)
@@ -165,12 +170,14 @@ bool tfile_read_header(struct tfile *t, struct ts_error *err)
 	ts_buf_init(&text);
 	done = read_more(t, &text, err);
 	if (done && (text.len < TFILE_MAGIC_LEN || memcmp(text.data, TFILE_MAGIC, TFILE_MAGIC_LEN)))
-		done = ts_fail(err, TS_EUNSUPPORTED, 0, "not a trace file of gdb: the magic number is not there");
+		done = ts_fail(err, TS_EUNSUPPORTED, 0,
+			       "not a trace file of gdb: the magic number is not there");
 	done = done && read_lines(t, &text, err);
 	ts_buf_fini(&text);
 	if (!done)
 		return false;
 	if (!t->reg_len)
-		return ts_fail(err, TS_ECORRUPT, TFILE_MAGIC_LEN, "no R line: how large the registers are is not said");
+		return ts_fail(err, TS_ECORRUPT, TFILE_MAGIC_LEN,
+			       "no R line: how large the registers are is not said");
 	return true;
 }

@@ -2,8 +2,9 @@
 /*
  * A trace file as steps: from each frame to the next.
  *
- * Position k is what frame k collected, and nothing else: between two frames anything may have happened, so that what the next
- * one does not show again is unknown there, but for the parts of the program that it cannot write.
+ * Position k is what frame k collected, and nothing else: between two frames anything may have happened, so
+ * that what the next one does not show again is unknown there, but for the parts of the program that it
+ * cannot write.
  */
 #include "tfile.h"
 
@@ -42,8 +43,8 @@ static void forget(const struct tfile *t, uint64_t first, uint64_t last, struct 
 }
 
 /* Forget what is in @from and not in @to; both without overlap, by address. */
-static void forget_difference(const struct tfile *t, const struct tfile_frame *from, const struct tfile_frame *to,
-			      struct ts_steps *out)
+static void forget_difference(const struct tfile *t, const struct tfile_frame *from,
+			      const struct tfile_frame *to, struct ts_steps *out)
 {
 	size_t j = 0;
 

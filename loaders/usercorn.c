@@ -81,9 +81,10 @@ static bool has_identifier(const struct ts_source *src, uint64_t off)
 
 static bool refuse_old(uint64_t off, struct ts_error *err)
 {
-	return ts_fail(err, TS_EUNSUPPORTED, off,
-		       "a revision of 2017 wrote this trace, before the layout of 14 September 2017 that is in"
-		       " use since: record it again with a later Usercorn");
+	return ts_fail(
+		err, TS_EUNSUPPORTED, off,
+		"a revision of 2017 wrote this trace, before the layout of 14 September 2017 that is in"
+		" use since: record it again with a later Usercorn");
 }
 
 static bool check_header(const struct header *h, const struct ts_source *src, struct ts_error *err)

@@ -172,8 +172,8 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 	return true;
 }
 
-uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr, uint32_t max,
-			   uint8_t *data)
+uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
+			   uint32_t max, uint8_t *data)
 {
 	uint32_t n = 0;
 

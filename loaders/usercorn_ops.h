@@ -85,12 +85,12 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 #define UCIR_WORD_LEN (13u + 8u)
 
 /*
- * Pass the WRITEs of a word that come next, each behind the @head_len bytes @head, as far as they are at hand and go on in memory
- * from @addr: @max at the most.  Their words go to @data, which has room for them.
+ * Pass the WRITEs of a word that come next, each behind the @head_len bytes @head, as far as they are at hand
+ * and go on in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
  *
  * Returns how many they are.
  */
-uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr, uint32_t max,
-			   uint8_t *data);
+uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
+			   uint32_t max, uint8_t *data);
 
 #endif

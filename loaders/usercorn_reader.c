@@ -61,8 +61,8 @@ static struct mark mark_of(const struct ts_steps *b)
 }
 
 /*
- * The same where no effect is open.  n_effects, just stored, must not be read together with its neighbours: the
- * processor would stall, for a third of the time of sequential reading.
+ * The same where no effect is open.  n_effects, just stored, must not be read together with its neighbours:
+ * the processor would stall, for a third of the time of sequential reading.
  */
 static struct mark mark_of_closed(const struct ts_steps *b)
 {
@@ -622,8 +622,8 @@ static enum ts_next end_of_trace(struct ucir_reader *r, struct ts_steps *out)
 #define WORDS_AT_ONCE 512u
 
 /*
- * What stands before the write that was read last, if it is alone in its frame: the frame's header, perhaps a JMP to where the
- * task is anyway.  Returns how long it is, 0 if it is something else.
+ * What stands before the write that was read last, if it is alone in its frame: the frame's header, perhaps a
+ * JMP to where the task is anyway.  Returns how long it is, 0 if it is something else.
  */
 static size_t head_of_word(const struct ucir_reader *r, const uint8_t **head)
 {
@@ -661,8 +661,8 @@ static uint32_t words_on(struct ucir_reader *r, uint64_t addr, uint32_t max, uin
 }
 
 /*
- * The step has many effects, the last of which may be a write: a string instruction's go on behind it, thousands of them, and are
- * one.
+ * The step has many effects, the last of which may be a write: a string instruction's go on behind it,
+ * thousands of them, and are one.
  */
 static void write_on(struct ucir_reader *r, struct ts_steps *out)
 {
@@ -673,9 +673,11 @@ static void write_on(struct ucir_reader *r, struct ts_steps *out)
 		uint64_t addr = e->addr + e->len, room = (r->w.rec->addr_mask - addr + 1) / 8;
 
 		if (!addr || addr > r->w.rec->addr_mask ||
-		    (out->cap_data - out->n_data < 8 * WORDS_AT_ONCE && !ts_steps_grow_data(out, 8 * WORDS_AT_ONCE)))
+		    (out->cap_data - out->n_data < 8 * WORDS_AT_ONCE &&
+		     !ts_steps_grow_data(out, 8 * WORDS_AT_ONCE)))
 			return;
-		n = words_on(r, addr, room < WORDS_AT_ONCE ? (uint32_t)room : WORDS_AT_ONCE, out->data + out->n_data);
+		n = words_on(r, addr, room < WORDS_AT_ONCE ? (uint32_t)room : WORDS_AT_ONCE,
+			     out->data + out->n_data);
 		e->len += 8 * n;
 		out->n_data += 8 * n;
 	}

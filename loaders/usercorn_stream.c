@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * How much of a plain stream is read at once: little after a jump, which is for a few steps, and twice as much each time that it
- * goes on, until the system calls are cheap; still within a processor's cache.
+ * How much of a plain stream is read at once: little after a jump, which is for a few steps, and twice as
+ * much each time that it goes on, until the system calls are cheap; still within a processor's cache.
  */
 #define FIRST_PIECE_LEN 16384u
 #define MAX_PIECE_LEN 262144u

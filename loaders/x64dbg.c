@@ -7,8 +7,8 @@
  *	..       JSON object: ver (1), arch ("x64" or "x86"), compression (""), path of the program, a hash of it
  *	..       blocks up to the end of the file
  *
- * A block is an executed instruction (x64dbg_block.c) or something that a plugin added (x64dbg_facts.c).  Recording into a file
- * that exists adds blocks to it: a file may hold several sessions.
+ * A block is an executed instruction (x64dbg_block.c) or something that a plugin added (x64dbg_facts.c).
+ * Recording into a file that exists adds blocks to it: a file may hold several sessions.
  */
 #include "x64dbg.h"
 
@@ -42,7 +42,8 @@ static bool check_version(const json_t *head, struct ts_error *err)
 	if (!json_is_integer(version))
 		return ts_fail(err, TS_ECORRUPT, HEAD_LEN, "the head has no \"ver\" that is a number");
 	if (json_integer_value(version) != KNOWN_VERSION)
-		return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "version %" JSON_INTEGER_FORMAT ", version 1 is known",
+		return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN,
+			       "version %" JSON_INTEGER_FORMAT ", version 1 is known",
 			       json_integer_value(version));
 	return true;
 }
@@ -55,7 +56,8 @@ static bool read_arch(struct x64dbg *rec, const json_t *head, struct ts_error *e
 		return ts_fail(err, TS_ECORRUPT, HEAD_LEN, "the head has no \"arch\"");
 	rec->is_64 = !strcmp(arch, "x64");
 	if (!rec->is_64 && strcmp(arch, "x86"))
-		return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "architecture \"%.40s\", x64 and x86 are known", arch);
+		return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN,
+			       "architecture \"%.40s\", x64 and x86 are known", arch);
 	return true;
 }
 
@@ -66,7 +68,8 @@ static bool check_compression(const json_t *head, struct ts_error *err)
 
 	if (!compression || (name && !*name))
 		return true;
-	return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "compression \"%.40s\": no trace is known to have any", name ? name : "?");
+	return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "compression \"%.40s\": no trace is known to have any",
+		       name ? name : "?");
 }
 
 static bool parse_head(struct x64dbg *rec, const char *text, size_t len, struct ts_error *err)
@@ -89,7 +92,8 @@ static bool parse_head(struct x64dbg *rec, const char *text, size_t len, struct 
 	path = json_string_value(json_object_get(head, "path"));
 	if (done && path && *path) {
 		rec->base.exec_path = strdup(path);
-		done = rec->base.exec_path || ts_fail(err, TS_ENOMEM, HEAD_LEN, "no memory for the program's path");
+		done = rec->base.exec_path ||
+		       ts_fail(err, TS_ENOMEM, HEAD_LEN, "no memory for the program's path");
 	}
 	json_decref(head);
 	return done;
@@ -108,15 +112,18 @@ static bool read_head(struct x64dbg *rec, struct ts_error *err)
 	if (!ts_source_read(rec->src, 0, bytes, sizeof(bytes), &got, err))
 		return false;
 	if (got < 4 || memcmp(bytes, "TRAC", 4))
-		return ts_fail(err, TS_EUNSUPPORTED, 0, "not a trace of x64dbg: it does not begin with \"TRAC\"");
+		return ts_fail(err, TS_EUNSUPPORTED, 0,
+			       "not a trace of x64dbg: it does not begin with \"TRAC\"");
 	c = ts_cursor(bytes + 4, got - 4, 4, "head", err);
 	len = ts_u32le(&c);
 	if (!ts_ok(&c))
 		return false;
 	if (len > MAX_TEXT)
-		return ts_fail(err, TS_ECORRUPT, 4, "a head of %" PRIu32 " bytes, but %u is the most there can be", len, MAX_TEXT);
+		return ts_fail(err, TS_ECORRUPT, 4,
+			       "a head of %" PRIu32 " bytes, but %u is the most there can be", len, MAX_TEXT);
 	if (len > file_len - HEAD_LEN)
-		return ts_fail(err, TS_ETRUNC, 4, "a head of %" PRIu32 " bytes, but %" PRIu64 " are left", len, file_len - HEAD_LEN);
+		return ts_fail(err, TS_ETRUNC, 4, "a head of %" PRIu32 " bytes, but %" PRIu64 " are left",
+			       len, file_len - HEAD_LEN);
 	text = malloc(len + 1);
 	if (!text)
 		return ts_fail(err, TS_ENOMEM, 4, "no memory for the head");
@@ -126,7 +133,7 @@ static bool read_head(struct x64dbg *rec, struct ts_error *err)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ recording */
+/* ---------------------------------------------------------------------------------------------- recording */
 
 static void close_recording(struct ts_recording *base)
 {
@@ -139,11 +146,14 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 	return x64dbg_reader_new((struct x64dbg *)base, NULL, err);
 }
 
-/* All that the record has, and the bases of segments, which it has not: gdb is to know that they are not known. */
+/*
+ * All that the record has, and the bases of segments, which it has not: gdb is to know that they are not
+ * known.
+ */
 static bool choose_registers(struct x64dbg *rec, struct ts_error *err)
 {
-	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.avx", "org.gnu.gdb.i386.segments",
-					      "org.tracestub.i386.segments" };
+	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.avx",
+					      "org.gnu.gdb.i386.segments", "org.tracestub.i386.segments" };
 	const struct ts_arch *arch = ts_arch_find(rec->is_64 ? "x86_64" : "i386");
 	uint32_t features = 0;
 
@@ -178,7 +188,8 @@ static bool load(struct x64dbg *rec, struct ts_error *err)
 	return first != NULL;
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt, struct ts_error *err)
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
 {
 	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
 	struct x64dbg *rec = calloc(1, sizeof(*rec));

@@ -39,10 +39,11 @@ struct x64dbg {
 struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial, struct ts_error *err);
 
 /*
- * The user block that ends the file, if it is one of a plugin that lists processes, threads, modules, and memory: what it says
- * becomes the recording's.
+ * The user block that ends the file, if it is one of a plugin that lists processes, threads, modules, and
+ * memory: what it says becomes the recording's.
  *
- * Returns false if memory is exhausted (TS_ENOMEM); a block that is damaged or another plugin's is ignored, with a warning.
+ * Returns false if memory is exhausted (TS_ENOMEM); a block that is damaged or another plugin's is ignored,
+ * with a warning.
  */
 bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err);
 

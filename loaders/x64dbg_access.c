@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots hold a word of the target's width, whatever the operand's size.  Known to be wrong in them, and not believed:
+ * Slots hold a word of the target's width, whatever the operand's size.  Known to be wrong in them, and not
+ * believed:
  *
  *	- the old word of what push and call write: many recorders took it one slot too high;
  *	- the old word's part behind an operand that is larger than a word, but no multiple of it: 0;
  *	- both words from the first byte on that could not be read.
  *
- * The last cannot be told from zeros.  An operand that was accessed could be read, and so could the rest of its page; elsewhere
- * trailing zeros are not believed.
+ * The last cannot be told from zeros.  An operand that was accessed could be read, and so could the rest of
+ * its page; elsewhere trailing zeros are not believed.
  */
 #include "x64dbg_access.h"
 
@@ -42,8 +43,11 @@ static bool is_claimed(const struct x64dbg_accesses *a, uint64_t addr, unsigned 
 	return false;
 }
 
-/* The address of an operand in a segment whose base is not known: the first slot that is no other operand's. */
-static bool find_based(const struct x64dbg_accesses *a, const struct x64dbg_block *b, unsigned width, uint64_t *addr)
+/*
+ * The address of an operand in a segment whose base is not known: the first slot that is no other operand's.
+ */
+static bool find_based(const struct x64dbg_accesses *a, const struct x64dbg_block *b, unsigned width,
+		       uint64_t *addr)
 {
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		if (!is_claimed(a, b->mem[i].addr, width)) {
@@ -54,13 +58,14 @@ static bool find_based(const struct x64dbg_accesses *a, const struct x64dbg_bloc
 	return false;
 }
 
-static void add_range(struct x64dbg_accesses *a, const struct x64dbg_insns *c, uint64_t addr, uint32_t len, uint8_t access)
+static void add_range(struct x64dbg_accesses *a, const struct x64dbg_insns *c, uint64_t addr, uint32_t len,
+		      uint8_t access)
 {
 	a->ranges[a->n_ranges++] = (struct x64dbg_range){ addr, clip(c, addr, len), access };
 }
 
-static void find_ranges(struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_insn *insn,
-			const struct x64dbg_insns *c, const uint8_t *g)
+static void find_ranges(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
 	bool is_idle = insn->count_len && !x64dbg_insn_count(insn, c, g);
 	const struct x64dbg_op *based = NULL;
@@ -118,7 +123,10 @@ static unsigned readable_len(const struct x64dbg_mem *m, const struct x64dbg_ran
 	return n_low_bytes(m->old) > sure ? n_low_bytes(m->old) : (unsigned)sure;
 }
 
-/* In the last slot of a large operand the old word ends with the operand.  The recorder's sizes are those modulo 256. */
+/*
+ * In the last slot of a large operand the old word ends with the operand.  The recorder's sizes are those
+ * modulo 256.
+ */
 static unsigned tail_len(const struct x64dbg_mem *m, const struct x64dbg_range *r, unsigned width)
 {
 	unsigned len = r->len & 0xff, rest = len % width;
@@ -135,8 +143,8 @@ static const struct x64dbg_range *range_at(const struct x64dbg_accesses *a, uint
 	return NULL;
 }
 
-static struct x64dbg_trust trust_in(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, uint64_t pushed,
-				    const struct x64dbg_insns *c)
+static struct x64dbg_trust trust_in(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+				    uint64_t pushed, const struct x64dbg_insns *c)
 {
 	const struct x64dbg_range *r = range_at(a, m->addr, c->layout->width);
 	unsigned width = clip(c, m->addr, c->layout->width), len = readable_len(m, r, width), old = len;
@@ -149,21 +157,23 @@ static struct x64dbg_trust trust_in(const struct x64dbg_accesses *a, const struc
 }
 
 /* Where the stack slot lies whose old word is not believed; a place where no slot is, for others. */
-static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g, bool *is_push)
+static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g,
+			    bool *is_push)
 {
 	for (unsigned i = 0; i < insn->n_ops; i++) {
 		const struct x64dbg_op *op = &insn->ops[i];
 
 		if (op->place == X64DBG_PUSHED) {
 			*is_push = true;
-			return (x64dbg_op_addr(insn, op, c, g) + op->size - c->layout->width) & insn->addr_mask;
+			return (x64dbg_op_addr(insn, op, c, g) + op->size - c->layout->width) &
+			       insn->addr_mask;
 		}
 	}
 	return 0;
 }
 
-void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_insn *insn,
-			const struct x64dbg_insns *c, const uint8_t *g)
+void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
 	bool is_push = false;
 	uint64_t pushed;
@@ -188,8 +198,8 @@ void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *
 
 /* ------------------------------------------------------------------------------------------------ effects */
 
-static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word, unsigned from, unsigned len,
-		 bool is_hidden)
+static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word, unsigned from,
+		 unsigned len, bool is_hidden)
 {
 	uint64_t bytes = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word));
 	struct ts_effect *e = ts_steps_value(out, kind, addr + from, (const uint8_t *)&bytes + from, len);
@@ -198,7 +208,8 @@ static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, 
 		e->is_hidden = is_hidden;
 }
 
-void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out)
+void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			    struct ts_steps *out)
 {
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		if (a->trust[i].old)
@@ -212,9 +223,12 @@ static bool is_changed(const struct x64dbg_mem *m, unsigned i)
 	return (m->old ^ m->now) >> 8 * i & 0xff;
 }
 
-/* The first slot with a believed byte of the @left bytes at @addr; *skip gets how many bytes lie before it.  n_mem if there is none. */
-static unsigned slot_with(const struct x64dbg_accesses *a, const struct x64dbg_block *b, uint64_t addr, uint64_t left,
-			  uint64_t *skip)
+/*
+ * The first slot with a believed byte of the @left bytes at @addr; *skip gets how many bytes lie before it.
+ * n_mem if there is none.
+ */
+static unsigned slot_with(const struct x64dbg_accesses *a, const struct x64dbg_block *b, uint64_t addr,
+			  uint64_t left, uint64_t *skip)
 {
 	unsigned best = b->n_mem;
 
@@ -243,8 +257,8 @@ static void tell_changed(const struct x64dbg_mem *m, unsigned from, unsigned len
 }
 
 /* The written range in parts: those that a slot shows, and the others. */
-static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_range *r,
-			 struct ts_steps *out)
+static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			 const struct x64dbg_range *r, struct ts_steps *out)
 {
 	uint64_t addr = r->addr, left = r->len, skip;
 
@@ -280,7 +294,8 @@ static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
 }
 
 /* What a slot shows beside what the instruction wrote: other code did that, or it was not known before. */
-static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, const struct x64dbg_trust *t, struct ts_steps *out)
+static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+		      const struct x64dbg_trust *t, struct ts_steps *out)
 {
 	unsigned from = 0;
 
@@ -312,7 +327,8 @@ void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_blo
 	for (unsigned i = 0; i < b->n_mem; i++)
 		tell_rest(a, &b->mem[i], &a->trust[i], out);
 	if (a->lost.len) {
-		struct ts_effect *e = ts_steps_effect(out, a->loses_all ? TS_FX_FORGET : TS_FX_WRITE, a->lost.addr, a->lost.len);
+		struct ts_effect *e = ts_steps_effect(out, a->loses_all ? TS_FX_FORGET : TS_FX_WRITE,
+						      a->lost.addr, a->lost.len);
 
 		if (e)
 			e->is_hidden = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instruction did to memory: its operands say which bytes it reads and writes, the block's memory slots say what was
- * at some addresses, and neither alone says both.
+ * What an instruction did to memory: its operands say which bytes it reads and writes, the block's memory
+ * slots say what was at some addresses, and neither alone says both.
  */
 #ifndef LOADERS_X64DBG_ACCESS_H
 #define LOADERS_X64DBG_ACCESS_H
@@ -41,14 +41,17 @@ struct x64dbg_accesses {
 /*
  * What the instruction of block @b is going to do; @g are its thread's registers before it.
  */
-void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b, const struct x64dbg_insn *insn,
-			const struct x64dbg_insns *c, const uint8_t *g);
+void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
 
-/* The instruction did not complete: it accessed nothing, and what the recorder read may be no memory at all. */
+/*
+ * The instruction did not complete: it accessed nothing, and what the recorder read may be no memory at all.
+ */
 void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
 
 /* Effects: what was in memory before the instruction. */
-void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out);
+void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			    struct ts_steps *out);
 
 /* Effects: what the instruction read and wrote, and what was in memory after it. */
 void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out);

@@ -39,7 +39,8 @@ static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigne
 	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but %u is the most there can be", what, n, max);
 }
 
-static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type, const struct x64dbg_layout *l)
+static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type,
+		       const struct x64dbg_layout *l)
 {
 	if (!ts_ok(c))
 		return false;
@@ -75,7 +76,8 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
 }
 
 /* @flags and @words are those of b->n_mem slots: addresses, then old words. */
-static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, const uint8_t *words, unsigned width)
+static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, const uint8_t *words,
+		     unsigned width)
 {
 	const uint8_t *now;
 	unsigned n_changed = 0;
@@ -114,7 +116,8 @@ static inline void copy(uint8_t *to, const uint8_t *from, size_t len)
 		*to++ = *from++;
 }
 
-bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l, bool has_unflagged_tid)
+bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid)
 {
 	unsigned width = l->width;
 	const uint8_t *head, *p;

@@ -42,13 +42,14 @@ struct x64dbg_block {
 };
 
 /*
- * Read the instruction block at the cursor, whose type byte is the next; with @has_unflagged_tid a thread id stands there though no
- * flag says so.
+ * Read the instruction block at the cursor, whose type byte is the next; with @has_unflagged_tid a thread id
+ * stands there though no flag says so.
  *
- * Returns false, with the fault in the cursor's error, if the bytes end before the block (TS_ETRUNC) or the block contradicts
- * its format (TS_ECORRUPT).
+ * Returns false, with the fault in the cursor's error, if the bytes end before the block (TS_ETRUNC) or the
+ * block contradicts its format (TS_ECORRUPT).
  */
-bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l, bool has_unflagged_tid);
+bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid);
 
 /* Does it hold all registers? */
 static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)

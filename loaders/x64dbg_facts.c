@@ -2,15 +2,16 @@
 /*
  * What plugins add.  A user block is its type (0x80 to 0xff), a length (4), and as many bytes.
  *
- * The supertrace plugin ends a session with a block 0x80: JSON with what there was when the session began, among it
+ * The supertrace plugin ends a session with a block 0x80: JSON with what there was when the session began,
+ * among it
  *
  *	"process.id"  number
  *	"threads"     [{ "id", "name", ... }]
  *	"memoryMaps"  [{ "addr", "size", "protect", "state", ..., "data": [bytes] }]
  *	"modules"     [{ "path", "base", "size", "isMainModule", ... }]
  *
- * in an object that may be the only member of another.  The contents of memory and of the program's file make such a block
- * hundreds of megabytes long: arrays of numbers are left out before it is parsed.
+ * in an object that may be the only member of another.  The contents of memory and of the program's file make
+ * such a block hundreds of megabytes long: arrays of numbers are left out before it is parsed.
  */
 #include "x64dbg.h"
 
@@ -35,7 +36,7 @@
 #define MEM_COMMIT 0x1000u
 #define PAGE_GUARD 0x100u
 
-/* ------------------------------------------------------------------------------------------------ the last block */
+/* ----------------------------------------------------------------------------------------- the last block */
 
 /* Is there at @off a block that ends where the file does, and begins like an object? */
 static bool is_last_block(const struct x64dbg *rec, uint64_t off, const uint8_t *p)
@@ -44,12 +45,13 @@ static bool is_last_block(const struct x64dbg *rec, uint64_t off, const uint8_t 
 	struct ts_cursor c = ts_cursor(p + 1, 5, off + 1, "user block", &err);
 	uint64_t len = ts_u32le(&c);
 
-	return *p == FACTS_TYPE && ts_u8(&c) == '{' && len == ts_source_len(rec->src) - off - X64DBG_USER_HEAD;
+	return *p == FACTS_TYPE && ts_u8(&c) == '{' &&
+	       len == ts_source_len(rec->src) - off - X64DBG_USER_HEAD;
 }
 
 /*
- * Where the last block begins if it is one of that kind; false if it is none.  Nothing in the file says where its last block is,
- * but its length reaches exactly to the end.
+ * Where the last block begins if it is one of that kind; false if it is none.  Nothing in the file says where
+ * its last block is, but its length reaches exactly to the end.
  */
 static bool find_last_block(const struct x64dbg *rec, uint64_t *found)
 {
@@ -62,10 +64,12 @@ static bool find_last_block(const struct x64dbg *rec, uint64_t *found)
 
 	if (least < rec->first)
 		least = rec->first;
-	if (end - rec->first < X64DBG_USER_HEAD + 2 || !ts_source_read_all(rec->src, end - 1, piece, 1, &err) || *piece != '}')
+	if (end - rec->first < X64DBG_USER_HEAD + 2 ||
+	    !ts_source_read_all(rec->src, end - 1, piece, 1, &err) || *piece != '}')
 		return false;
 	while (off > least && !is_found) {
-		uint64_t from = off - least > sizeof(piece) - overlap ? off - (sizeof(piece) - overlap) : least;
+		uint64_t from =
+			off - least > sizeof(piece) - overlap ? off - (sizeof(piece) - overlap) : least;
 
 		if (!ts_source_read(rec->src, from, piece, sizeof(piece), &got, &err))
 			return false;
@@ -78,7 +82,7 @@ static bool find_last_block(const struct x64dbg *rec, uint64_t *found)
 	return is_found;
 }
 
-/* ------------------------------------------------------------------------------------------------ its text */
+/* ----------------------------------------------------------------------------------------------- its text */
 
 /* Copies JSON text without the contents of arrays of numbers. */
 struct thinner {
@@ -91,7 +95,8 @@ static void thin(struct thinner *t, const uint8_t *p, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		uint8_t c = p[i];
 
-		if (t->is_array && ((c >= '0' && c <= '9') || c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'))
+		if (t->is_array &&
+		    ((c >= '0' && c <= '9') || c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'))
 			continue;
 		t->is_array = !t->is_string && c == '[';
 		if (t->is_string && !t->is_escaped && c == '\\') {
@@ -136,7 +141,8 @@ static uint64_t number(const json_t *object, const char *name)
 }
 
 /* A range within the address space, not empty. */
-static bool get_range(const struct x64dbg *rec, const json_t *object, const char *addr_name, uint64_t *addr, uint64_t *len)
+static bool get_range(const struct x64dbg *rec, const json_t *object, const char *addr_name, uint64_t *addr,
+		      uint64_t *len)
 {
 	uint64_t mask = ts_arch_addr_mask(rec->base.regs.arch);
 
@@ -248,7 +254,10 @@ bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err)
 	if (json_is_object(root))
 		take_facts(rec, facts_in(root));
 	else
-		ts_recording_warn(&rec->base, "the last block, at 0x%" PRIx64 ", is no JSON that can be read: it is not used", off);
+		ts_recording_warn(
+			&rec->base,
+			"the last block, at 0x%" PRIx64 ", is no JSON that can be read: it is not used", off);
 	json_decref(root);
-	return !rec->base.initial.is_failed || ts_fail(err, TS_ENOMEM, off, "no memory for modules and regions");
+	return !rec->base.initial.is_failed ||
+	       ts_fail(err, TS_ENOMEM, off, "no memory for modules and regions");
 }

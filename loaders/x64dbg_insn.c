@@ -7,7 +7,8 @@
 /* The processor's numbers of registers. */
 enum { AX = 0, CX = 1, SP = 4, PC = 16 };
 
-bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout, const struct ts_regset *set)
+bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout,
+		       const struct ts_regset *set)
 {
 	static const char *const names[2][8] = {
 		{ "eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi" },
@@ -34,7 +35,7 @@ void x64dbg_insns_fini(struct x64dbg_insns *c)
 	c->items = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ operands */
+/* ----------------------------------------------------------------------------------------------- operands */
 
 /* Where a general register of any width is, X64DBG_NO_REG for none. */
 static uint16_t reg_off(const struct x64dbg_insns *c, ZydisRegister reg)
@@ -43,7 +44,8 @@ static uint16_t reg_off(const struct x64dbg_insns *c, ZydisRegister reg)
 	ZyanI8 id = ZydisRegisterGetId(largest);
 	ZydisRegisterClass class = ZydisRegisterGetClass(largest);
 
-	if ((class != ZYDIS_REGCLASS_GPR64 && class != ZYDIS_REGCLASS_GPR32) || id < 0 || id > (c->is_64 ? 15 : 7))
+	if ((class != ZYDIS_REGCLASS_GPR64 && class != ZYDIS_REGCLASS_GPR32) || id < 0 ||
+	    id > (c->is_64 ? 15 : 7))
 		return X64DBG_NO_REG;
 	return c->reg_off[id];
 }
@@ -98,7 +100,8 @@ static uint8_t access_of(const ZydisDecodedInstruction *d, const ZydisDecodedOpe
 		access |= X64DBG_READ;
 	if (o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE)
 		access |= X64DBG_WRITE;
-	if (is_masked(d) || (o->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE) && !is_repeated(d)))
+	if (is_masked(d) || (o->actions & (ZYDIS_OPERAND_ACTION_CONDREAD | ZYDIS_OPERAND_ACTION_CONDWRITE) &&
+			     !is_repeated(d)))
 		access |= X64DBG_PARTLY;
 	return access;
 }
@@ -106,8 +109,8 @@ static uint8_t access_of(const ZydisDecodedInstruction *d, const ZydisDecodedOpe
 /* A hidden operand at the stack pointer that is written lies below it. */
 static bool is_pushed(const struct x64dbg_insns *c, const ZydisDecodedOperand *o)
 {
-	return o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN && o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE &&
-	       is_same(c, o->mem.base, SP);
+	return o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN &&
+	       o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE && is_same(c, o->mem.base, SP);
 }
 
 static void place_op(const struct x64dbg_insns *c, struct x64dbg_op *op, const ZydisDecodedInstruction *d,
@@ -121,7 +124,8 @@ static void place_op(const struct x64dbg_insns *c, struct x64dbg_op *op, const Z
 			op->size = (uint16_t)(op->size * ((operands[1].imm.value.u & 31) + 1));
 	} else if (o->mem.segment == (c->is_64 ? ZYDIS_REGISTER_GS : ZYDIS_REGISTER_FS)) {
 		op->place = X64DBG_BASED;
-	} else if (d->meta.category == ZYDIS_CATEGORY_BITBYTE && second && second->type == ZYDIS_OPERAND_TYPE_REGISTER) {
+	} else if (d->meta.category == ZYDIS_CATEGORY_BITBYTE && second &&
+		   second->type == ZYDIS_OPERAND_TYPE_REGISTER) {
 		op->place = X64DBG_BIT;
 		op->bit = reg_off(c, second->reg.value);
 		op->bit_len = (uint8_t)(second->size / 8);
@@ -139,7 +143,8 @@ static void add_op(const struct x64dbg_insns *c, struct x64dbg_insn *insn, const
 	struct x64dbg_op *op = &insn->ops[insn->n_ops];
 
 	if (o->mem.type != ZYDIS_MEMOP_TYPE_MEM) {
-		insn->is_scatter |= o->mem.type == ZYDIS_MEMOP_TYPE_VSIB && o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+		insn->is_scatter |=
+			o->mem.type == ZYDIS_MEMOP_TYPE_VSIB && o->actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 		return;
 	}
 	*op = (struct x64dbg_op){
@@ -168,12 +173,15 @@ static void add_op(const struct x64dbg_insns *c, struct x64dbg_insn *insn, const
 static bool has_no_stop_behind(const ZydisDecodedInstruction *d, const ZydisDecodedOperand *operands)
 {
 	return d->operand_count && operands[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
-	       operands[0].reg.value == ZYDIS_REGISTER_SS && operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
+	       operands[0].reg.value == ZYDIS_REGISTER_SS &&
+	       operands[0].actions & ZYDIS_OPERAND_ACTION_MASK_WRITE;
 }
 
-static uint8_t flow_of(struct x64dbg_insn *insn, const ZydisDecodedInstruction *d, const ZydisDecodedOperand *operands)
+static uint8_t flow_of(struct x64dbg_insn *insn, const ZydisDecodedInstruction *d,
+		       const ZydisDecodedOperand *operands)
 {
-	bool is_direct = d->operand_count && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE && operands[0].imm.is_relative;
+	bool is_direct = d->operand_count && operands[0].type == ZYDIS_OPERAND_TYPE_IMMEDIATE &&
+			 operands[0].imm.is_relative;
 
 	if (is_direct) {
 		insn->target = insn->pc + d->length + operands[0].imm.value.u;
@@ -200,9 +208,10 @@ static uint8_t flow_of(struct x64dbg_insn *insn, const ZydisDecodedInstruction *
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ instructions */
+/* ------------------------------------------------------------------------------------------- instructions */
 
-void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes, unsigned len)
+void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
+			 unsigned len)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -214,10 +223,13 @@ void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint6
 	insn->decoded_len = d.length;
 	if (d.length != len)
 		return;
-	insn->addr_mask = d.address_width == 64 ? UINT64_MAX : d.address_width == 32 ? UINT32_MAX : UINT16_MAX;
+	insn->addr_mask = d.address_width == 64	  ? UINT64_MAX
+			  : d.address_width == 32 ? UINT32_MAX
+						  : UINT16_MAX;
 	if (is_repeated(&d))
 		insn->count_len = d.address_width / 8;
-	insn->is_xsave = d.meta.category == ZYDIS_CATEGORY_XSAVE || d.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
+	insn->is_xsave =
+		d.meta.category == ZYDIS_CATEGORY_XSAVE || d.meta.category == ZYDIS_CATEGORY_XSAVEOPT;
 	for (unsigned i = 0; i < d.operand_count && insn->n_ops < X64DBG_MAX_OPS; i++) {
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			add_op(c, insn, &d, operands, &operands[i]);
@@ -248,7 +260,8 @@ static int64_t signed_value(const struct x64dbg_insns *c, const uint8_t *g, uint
 	return len < 8 && len ? (int64_t)(v << (64 - 8 * len)) >> (64 - 8 * len) : (int64_t)v;
 }
 
-uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *op, const struct x64dbg_insns *c, const uint8_t *g)
+uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *op,
+			const struct x64dbg_insns *c, const uint8_t *g)
 {
 	uint64_t addr = (uint64_t)op->disp + value_of(c, g, op->base) + value_of(c, g, op->index) * op->scale;
 
@@ -261,7 +274,8 @@ uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *
 		break;
 	case X64DBG_BIT:
 		if (op->bit != X64DBG_NO_REG && op->size)
-			addr += (uint64_t)((signed_value(c, g, op->bit, op->bit_len) >> 3) & -(int64_t)op->size);
+			addr += (uint64_t)((signed_value(c, g, op->bit, op->bit_len) >> 3) &
+					   -(int64_t)op->size);
 		break;
 	case X64DBG_TABLE:
 		addr += g[c->reg_off[AX]];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Instructions as the loader needs them: which memory operands they have, what they do with them, where they may lead.
+ * Instructions as the loader needs them: which memory operands they have, what they do with them, where they
+ * may lead.
  *
  * An instruction is decoded once an address; a cache as large as a program's working set keeps them.
  */
@@ -78,21 +79,26 @@ struct x64dbg_insns {
 	const struct x64dbg_layout *layout; /* borrowed */
 	const struct ts_regset *set;        /* borrowed */
 	bool is_64;
-	uint16_t reg_off[17];               /* general registers and the program counter, in the processor's order */
+	/* general registers and the program counter, in the processor's order */
+	uint16_t reg_off[17];
 	struct x64dbg_insn *items;          /* owned; by address */
 };
 
 /* Returns false if memory is exhausted. */
-bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout, const struct ts_regset *set);
+bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layout,
+		       const struct ts_regset *set);
 void x64dbg_insns_fini(struct x64dbg_insns *c);
 
 /* Decode into an entry of the cache. */
-void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes, unsigned len);
+void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
+			 unsigned len);
 
 /*
- * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.  @bytes are 16, zeros behind it.
+ * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.  @bytes are 16,
+ * zeros behind it.
  */
-static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes, unsigned len)
+static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
+						  unsigned len)
 {
 	struct x64dbg_insn *insn = &c->items[(pc ^ pc >> 14) % X64DBG_N_INSNS];
 
@@ -101,8 +107,12 @@ static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64
 	return insn;
 }
 
-/* The address of an operand, as the registers @g of the 'g' layout have it; of X64DBG_BASED its offset in the segment. */
-uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *op, const struct x64dbg_insns *c, const uint8_t *g);
+/*
+ * The address of an operand, as the registers @g of the 'g' layout have it; of X64DBG_BASED its offset in the
+ * segment.
+ */
+uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *op,
+			const struct x64dbg_insns *c, const uint8_t *g);
 
 /* How often a repeated instruction is still to run, by the registers @g. */
 uint64_t x64dbg_insn_count(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);

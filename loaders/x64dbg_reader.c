@@ -2,16 +2,17 @@
 /*
  * Blocks into steps.
  *
- * A block holds registers and memory before its instruction, so that step k is the instruction of block k, and what it did is
- * in block k + 1: N blocks are N positions and N - 1 steps.  A step is read with two blocks in sight: the next one, which it
- * leads to, and the one after that, which tells whether the next one's instruction completes.
+ * A block holds registers and memory before its instruction, so that step k is the instruction of block k,
+ * and what it did is in block k + 1: N blocks are N positions and N - 1 steps.  A step is read with two
+ * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
+ * one's instruction completes.
  *
- * The file tells nothing of what ran between two blocks.  Where the second can't follow the first, because a session begins or
- * other code ran, that is a gap: all memory may be different behind it.  A call that was stepped over is a gap too, but there
- * memory is shown as it was seen last.
+ * The file tells nothing of what ran between two blocks.  Where the second can't follow the first, because a
+ * session begins or other code ran, that is a gap: all memory may be different behind it.  A call that was
+ * stepped over is a gap too, but there memory is shown as it was seen last.
  *
- * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds all registers, or,
- * where there is none for long, one with the registers beside it.
+ * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds
+ * all registers, or, where there is none for long, one with the registers beside it.
  */
 #include "x64dbg.h"
 
@@ -30,7 +31,10 @@
 #define ECX_SLOT 1u
 #define EFLAGS_DF 0x400u
 
-/* A repeated instruction of which more iterations ran unseen than this has bytes in reach: where it wrote is forgotten. */
+/*
+ * A repeated instruction of which more iterations ran unseen than this has bytes in reach: where it wrote is
+ * forgotten.
+ */
 #define MAX_REPEATED (UINT64_C(1) << 20)
 
 enum gap {
@@ -117,8 +121,12 @@ static bool fill(struct reader *r, uint64_t off, size_t want, struct ts_error *e
 	return r->buf_len >= want || ts_fail(err, TS_ETRUNC, off, "the file has become shorter");
 }
 
-/* The bytes at @off, at least @want of them or all to the end of the file; *len gets how many.  NULL on failure. */
-static inline const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t want, size_t *len, struct ts_error *err)
+/*
+ * The bytes at @off, at least @want of them or all to the end of the file; *len gets how many.  NULL on
+ * failure.
+ */
+static inline const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t want, size_t *len,
+				      struct ts_error *err)
 {
 	uint64_t at = off - r->buf_off;
 
@@ -153,7 +161,8 @@ static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_
 		if (!ts_ok(&c))
 			return TS_FAIL;
 		if (n > r->file_len - *off - X64DBG_USER_HEAD) {
-			ts_fail(err, TS_ETRUNC, *off, "a user block of %" PRIu32 " bytes, but %" PRIu64 " are left", n,
+			ts_fail(err, TS_ETRUNC, *off,
+				"a user block of %" PRIu32 " bytes, but %" PRIu64 " are left", n,
 				r->file_len - *off - X64DBG_USER_HEAD);
 			return TS_FAIL;
 		}
@@ -162,7 +171,8 @@ static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_
 	return TS_END;
 }
 
-static bool read_at(struct reader *r, uint64_t off, bool is_shifted, struct x64dbg_block *b, struct ts_error *err)
+static bool read_at(struct reader *r, uint64_t off, bool is_shifted, struct x64dbg_block *b,
+		    struct ts_error *err)
 {
 	struct ts_cursor c;
 	const uint8_t *p;
@@ -197,7 +207,8 @@ static bool goes_on(struct reader *r, uint64_t off, bool follows_flag, unsigned 
 
 	if (!depth || next == TS_END)
 		return true;
-	return next == TS_ITEM && (looks_right(r, off, false, depth) || (follows_flag && looks_right(r, off, true, depth)));
+	return next == TS_ITEM &&
+	       (looks_right(r, off, false, depth) || (follows_flag && looks_right(r, off, true, depth)));
 }
 
 /* Does the block at @off look right in this reading, and @depth - 1 behind it? */
@@ -213,8 +224,8 @@ static bool looks_right(struct reader *r, uint64_t off, bool is_shifted, unsigne
 }
 
 /*
- * Recorders until 2026 write a thread's id without the flag that says so: in the first block after a switch.  Where that can be,
- * the reading that works is taken.
+ * Recorders until 2026 write a thread's id without the flag that says so: in the first block after a switch.
+ * Where that can be, the reading that works is taken.
  */
 static bool is_unflagged(struct reader *r, uint64_t off)
 {
@@ -246,14 +257,17 @@ static size_t find_full(const struct x64dbg_layout *l, const uint8_t *p, size_t 
 	for (size_t i = 0; i + 8 + 15 + l->n_slots <= len; i++) {
 		unsigned n = p[i + 3] & 15;
 
-		if (!p[i] && p[i + 1] == l->n_slots && p[i + 2] <= X64DBG_MAX_MEM && (p[i + 3] & 0xf0) == 0x80 && n &&
-		    !memcmp(p + i + 8 + n, zeros, l->n_slots))
+		if (!p[i] && p[i + 1] == l->n_slots && p[i + 2] <= X64DBG_MAX_MEM &&
+		    (p[i + 3] & 0xf0) == 0x80 && n && !memcmp(p + i + 8 + n, zeros, l->n_slots))
 			return i;
 	}
 	return len;
 }
 
-/* Damage at @off: the next block with all registers, behind which the blocks look right; false if there is none. */
+/*
+ * Damage at @off: the next block with all registers, behind which the blocks look right; false if there is
+ * none.
+ */
 static bool find_good(struct reader *r, uint64_t off)
 {
 	struct ts_error err = { 0 };
@@ -295,11 +309,13 @@ static bool resume_behind(struct reader *r, struct stage *s, struct ts_error *er
 {
 	uint64_t bad = r->off;
 
-	if (err->code != TS_ECORRUPT || r->is_first || (bad != r->bad_off && !find_good(r, bad)) || !r->good_off)
+	if (err->code != TS_ECORRUPT || r->is_first || (bad != r->bad_off && !find_good(r, bad)) ||
+	    !r->good_off)
 		return false;
 	if (is_new(r, bad))
 		ts_recording_warn(&r->rec->base,
-				  "0x%" PRIx64 ": %.120s; %" PRIu64 " bytes are lost, up to the next block with all registers at 0x%" PRIx64,
+				  "0x%" PRIx64 ": %.120s; %" PRIu64
+				  " bytes are lost, up to the next block with all registers at 0x%" PRIx64,
 				  bad, err->text, r->good_off - bad, r->good_off);
 	ts_error_reset(err);
 	r->off = r->good_off;
@@ -307,7 +323,7 @@ static bool resume_behind(struct reader *r, struct stage *s, struct ts_error *er
 	return read_at(r, r->off, false, &s->b, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ blocks in order */
+/* ---------------------------------------------------------------------------------------- blocks in order */
 
 /* What a block is in its session, and whose. */
 static void place_block(struct reader *r, struct stage *s, bool is_behind_damage)
@@ -320,7 +336,9 @@ static void place_block(struct reader *r, struct stage *s, bool is_behind_damage
 		s->session_at = 0;
 	s->tid = s->b.has_tid ? s->b.tid : r->tid;
 	if (s->is_shifted && is_new(r, s->b.off))
-		ts_recording_warn(&r->rec->base, "a thread id stands without the flag that announces it, a known fault of recorders");
+		ts_recording_warn(
+			&r->rec->base,
+			"a thread id stands without the flag that announces it, a known fault of recorders");
 	r->off = s->b.off + s->b.len;
 	r->tid = s->tid;
 	r->pc = s->b.has_pc ? s->b.pc : r->pc;
@@ -342,7 +360,8 @@ static enum ts_next read_block(struct reader *r, struct stage *s, struct ts_erro
 			return TS_FAIL;
 	}
 	if (r->is_first && !x64dbg_block_is_full(&s->b, &r->rec->layout)) {
-		ts_fail(err, TS_ECORRUPT, s->b.off, "the first block lists %u registers: it should have all %u", s->b.n_regs,
+		ts_fail(err, TS_ECORRUPT, s->b.off,
+			"the first block lists %u registers: it should have all %u", s->b.n_regs,
 			r->rec->layout.n_slots);
 		return TS_FAIL;
 	}
@@ -350,7 +369,7 @@ static enum ts_next read_block(struct reader *r, struct stage *s, struct ts_erro
 	return TS_ITEM;
 }
 
-/* ------------------------------------------------------------------------------------------------ from block to block */
+/* ------------------------------------------------------------------------------------ from block to block */
 
 /* Can the block after @s follow its instruction? */
 static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
@@ -454,7 +473,8 @@ static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_step
 	if (insn->told == r->window)
 		return;
 	insn->told = r->window;
-	e = ts_steps_value(out, TS_FX_READ, insn->pc, insn->bytes, insn->len - 1u > room ? (uint32_t)room + 1 : insn->len);
+	e = ts_steps_value(out, TS_FX_READ, insn->pc, insn->bytes,
+			   insn->len - 1u > room ? (uint32_t)room + 1 : insn->len);
 	if (e)
 		e->is_hidden = true;
 }
@@ -472,13 +492,15 @@ static void note_repeats(const struct reader *r, struct stage *s, const struct x
 }
 
 /*
- * The block @s is where its thread stands now, the one of @before stood there until now (NULL: none): what is so before its
- * instruction.  @after is the next block, NULL if there is none.
+ * The block @s is where its thread stands now, the one of @before stood there until now (NULL: none): what is
+ * so before its instruction.  @after is the next block, NULL if there is none.
  */
-static bool arrive(struct reader *r, struct stage *s, const struct stage *before, const struct stage *after, struct ts_steps *out)
+static bool arrive(struct reader *r, struct stage *s, const struct stage *before, const struct stage *after,
+		   struct ts_steps *out)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
-	bool is_full = x64dbg_block_is_full(&s->b, l), is_new_context = !before || before->tid != s->tid || s->is_session;
+	bool is_full = x64dbg_block_is_full(&s->b, l),
+	     is_new_context = !before || before->tid != s->tid || s->is_session;
 	struct x64dbg_insn *insn;
 
 	if (before)
@@ -520,11 +542,13 @@ static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned widt
 }
 
 /* A repeated instruction that was not stepped into: the iterations behind the first. */
-static void tell_repeats(const struct reader *r, const struct stage *s, const struct stage *next, struct ts_steps *out)
+static void tell_repeats(const struct reader *r, const struct stage *s, const struct stage *next,
+			 struct ts_steps *out)
 {
 	uint64_t count = s->count, n, len;
 
-	if (!s->count_mask || s->tid != next->tid || s->gap != GAP_NONE || !find_slot(&next->b, ECX_SLOT, r->rec->layout.width, &count))
+	if (!s->count_mask || s->tid != next->tid || s->gap != GAP_NONE ||
+	    !find_slot(&next->b, ECX_SLOT, r->rec->layout.width, &count))
 		return;
 	n = (s->count - count) & s->count_mask;
 	for (unsigned i = 0; i < s->accesses.n_ranges && n > 1; i++) {
@@ -533,7 +557,8 @@ static void tell_repeats(const struct reader *r, const struct stage *s, const st
 
 		if (!x->access)
 			continue;
-		room = s->is_down ? x->addr : ts_arch_addr_mask(r->rec->base.regs.arch) - x->addr - (x->len - 1);
+		room = s->is_down ? x->addr
+				  : ts_arch_addr_mask(r->rec->base.regs.arch) - x->addr - (x->len - 1);
 		if (!ts_mul(n - 1, x->len, &len) || len > room)
 			len = room;
 		addr = s->is_down ? x->addr - len : x->addr + x->len;
@@ -562,7 +587,10 @@ static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *o
 	}
 }
 
-/* The last block's instruction as a step of its own: what it did to memory is there, what it did to registers is not. */
+/*
+ * The last block's instruction as a step of its own: what it did to memory is there, what it did to registers
+ * is not.
+ */
 static enum ts_next last_step(struct reader *r, struct ts_steps *out)
 {
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->b, out);
@@ -576,8 +604,8 @@ static enum ts_next last_step(struct reader *r, struct ts_steps *out)
 }
 
 /*
- * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only one of its
- * thread's turn, its instruction is a step, so that its registers belong to a position.
+ * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
+ * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
 static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
@@ -620,7 +648,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* ------------------------------------------------------------------------------------------ decode points */
 
 /* Read the block at the mark and the one behind it; what is so there goes to @out. */
 static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_error *err)
@@ -713,7 +741,7 @@ static void close_reader(struct ts_reader *base)
 	free(r);
 }
 
-/* ------------------------------------------------------------------------------------------------ the start */
+/* ---------------------------------------------------------------------------------------------- the start */
 
 /* Read the first two blocks. */
 static bool start(struct reader *r, struct ts_steps *initial, struct ts_error *err)
@@ -730,7 +758,9 @@ static bool start(struct reader *r, struct ts_steps *initial, struct ts_error *e
 
 struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { .next = next, .save = save, .resume = resume, .close = close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct reader *r = calloc(1, sizeof(*r));
 	struct ts_steps ignored;
 	bool done;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The register record is a C structure cut into words of the target's width.  What is used of it (offset in bytes, x64 and x86):
+ * The register record is a C structure cut into words of the target's width.  What is used of it (offset in
+ * bytes, x64 and x86):
  *
  *	  0   0  rax rcx rdx rbx rsp rbp rsi rdi, a word each; on x64 then r8 to r15
  *	128  32  program counter, flags
@@ -12,7 +13,8 @@
  *	320 192  xmm registers, 16 bytes each
  *	576 320  ymm registers, 32 bytes each, of which the upper half counts
  *
- * What follows are copies in other forms.  Between the members lie holes with whatever was on the recorder's stack.
+ * What follows are copies in other forms.  Between the members lie holes with whatever was on the recorder's
+ * stack.
  */
 #include "x64dbg_regs.h"
 
@@ -48,7 +50,8 @@ static void add(struct spans *s, const char *name, unsigned at, unsigned len)
 	s->items[s->n++] = (struct span){ (uint16_t)at, (uint16_t)len, offset_of(s->set, name) };
 }
 
-static void add_numbered(struct spans *s, const char *fmt, unsigned n, unsigned at, unsigned len, unsigned stride)
+static void add_numbered(struct spans *s, const char *fmt, unsigned n, unsigned at, unsigned len,
+			 unsigned stride)
 {
 	char name[16];
 
@@ -99,7 +102,8 @@ static unsigned cut_slot(struct x64dbg_layout *l, const struct spans *s, unsigne
 
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct span *x = &s->items[i];
-		unsigned lo = x->at > begin ? x->at : begin, hi = x->at + x->len < (int)end ? x->at + x->len : end;
+		unsigned lo = x->at > begin ? x->at : begin,
+			 hi = x->at + x->len < (int)end ? x->at + x->len : end;
 
 		if (lo >= hi)
 			continue;
@@ -110,7 +114,9 @@ static unsigned cut_slot(struct x64dbg_layout *l, const struct spans *s, unsigne
 	return n;
 }
 
-/* What the record holds of the 'g' layout, the upper halves of what it has in 16 bits included: those are 0. */
+/*
+ * What the record holds of the 'g' layout, the upper halves of what it has in 16 bits included: those are 0.
+ */
 static void list_runs(struct x64dbg_layout *l, const struct ts_regset *set)
 {
 	bool was_held = false;
@@ -170,7 +176,8 @@ static inline bool is_same(const uint8_t *a, const uint8_t *b, unsigned len)
 	}
 }
 
-static inline void write_reg(struct x64dbg_regs *r, unsigned off, const void *data, unsigned len, struct ts_steps *out)
+static inline void write_reg(struct x64dbg_regs *r, unsigned off, const void *data, unsigned len,
+			     struct ts_steps *out)
 {
 	memcpy(r->g + off, data, len);
 	if (out)
@@ -190,8 +197,8 @@ static unsigned tag_of(const uint8_t *st)
 }
 
 /*
- * The tag word of two bits a register out of the one that x64 has: bit p is set if physical register p is in use.  A word
- * that does not fit into that form is the usual one.
+ * The tag word of two bits a register out of the one that x64 has: bit p is set if physical register p is in
+ * use.  A word that does not fit into that form is the usual one.
  */
 static unsigned full_tag(const struct x64dbg_regs *r, const struct x64dbg_layout *l)
 {

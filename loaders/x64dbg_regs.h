@@ -42,7 +42,10 @@ struct x64dbg_layout {
 	unsigned n_runs;
 };
 
-/* The registers of the thread that runs now, in the 'g' layout; what the record does not have is not looked at. */
+/*
+ * The registers of the thread that runs now, in the 'g' layout; what the record does not have is not looked
+ * at.
+ */
 struct x64dbg_regs {
 	uint8_t g[X64DBG_MAX_G];
 	uint16_t tag; /* as recorded */
@@ -52,8 +55,8 @@ struct x64dbg_regs {
 void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_regset *set);
 
 /*
- * Take in the listed slots: @slots are @n ascending ordinals, @values as many words.  With @out, a register that changed becomes
- * a TS_FX_REG_WRITE there.  The program counter is kept up to date, but is no effect.
+ * Take in the listed slots: @slots are @n ascending ordinals, @values as many words.  With @out, a register
+ * that changed becomes a TS_FX_REG_WRITE there.  The program counter is kept up to date, but is no effect.
  */
 void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
 		      const uint8_t *values, struct ts_steps *out);

@@ -89,8 +89,8 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 	return true;
 }
 
-void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **commands,
-			     size_t n_commands)
+void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+			     struct rsp_ax **commands, size_t n_commands)
 {
 	struct rsp_break *item = find(b, kind, at);
 

@@ -46,8 +46,8 @@ void rsp_breaks_init(struct rsp_breaks *b);
 void rsp_breaks_fini(struct rsp_breaks *b);
 
 /*
- * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  @conditions is taken over, on
- * failure too.
+ * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  @conditions is
+ * taken over, on failure too.
  *
  * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
  */
@@ -55,8 +55,8 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 		       struct rsp_ax **conditions, size_t n_conditions);
 
 /* Give commands to a breakpoint that was inserted; they are taken over. */
-void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at, struct rsp_ax **commands,
-			     size_t n_commands);
+void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+			     struct rsp_ax **commands, size_t n_commands);
 
 /* Remove it if it is there. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);

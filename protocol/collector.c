@@ -28,7 +28,8 @@ struct point {
 /* Where a tracepoint is looked at next: at its next execution, or while it steps. */
 struct due {
 	uint64_t pos;
-	uint64_t order;      /* of what falls on one position: steps that began before, then hits by definition */
+	/* of what falls on one position: steps that began before, then hits by definition */
+	uint64_t order;
 	uint32_t point;
 	uint32_t thread;     /* that steps */
 	uint64_t steps_left; /* 0: a hit */
@@ -136,12 +137,13 @@ void rsp_collector_progress(const struct rsp_collector *c, uint64_t *pos, uint64
 	*until = c->until;
 }
 
-uint64_t rsp_collector_next_pc(const struct rsp_collector *c, uint64_t first, uint64_t last, bool is_outside, uint64_t from)
+uint64_t rsp_collector_next_pc(const struct rsp_collector *c, uint64_t first, uint64_t last, bool is_outside,
+			       uint64_t from)
 {
 	return rsp_frame_store_next_pc(&c->store, first, last, is_outside, from);
 }
 
-/* ------------------------------------------------------------------------------------------------ making ready */
+/* ------------------------------------------------------------------------------------------- making ready */
 
 static bool fail_at(const struct ts_tracepoint *tp, const char *what, struct ts_error *err)
 {
@@ -149,7 +151,8 @@ static bool fail_at(const struct ts_tracepoint *tp, const char *what, struct ts_
 }
 
 /* An expression, checked; NULL with the reason. */
-static struct rsp_ax *prepare_ax(const struct ts_tracepoint *tp, const uint8_t *code, size_t len, struct ts_error *err)
+static struct rsp_ax *prepare_ax(const struct ts_tracepoint *tp, const uint8_t *code, size_t len,
+				 struct ts_error *err)
 {
 	enum rsp_ax_error error;
 	struct rsp_ax *ax = rsp_ax_new(code, len, &error);
@@ -169,7 +172,8 @@ static bool prepare_actions(struct point *p, bool is_stepping, struct ts_error *
 		*action = (struct action){ .def = a };
 		if (a->kind == TS_ACTION_STATIC)
 			return fail_at(p->def, "a recording has no static markers", err);
-		if (a->kind == TS_ACTION_EXPR && !(action->ax = prepare_ax(p->def, a->bytes, a->n_bytes, err)))
+		if (a->kind == TS_ACTION_EXPR &&
+		    !(action->ax = prepare_ax(p->def, a->bytes, a->n_bytes, err)))
 			return false;
 		p->n_actions++;
 	}
@@ -243,7 +247,9 @@ static bool prepare_vars(struct rsp_collector *c, struct ts_error *err)
 	if (!c->vars)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for trace state variables");
 	for (const struct ts_tvar *v = c->tracing.vars; v; v = v->next)
-		c->vars[c->n_vars++] = (struct var){ v->number, v->is_builtin && v->number == RSP_TVAR_TIMESTAMP, v->initial };
+		c->vars[c->n_vars++] =
+			(struct var){ v->number, v->is_builtin && v->number == RSP_TVAR_TIMESTAMP,
+				      v->initial };
 	qsort(c->vars, c->n_vars, sizeof(*c->vars), compare_vars);
 	return true;
 }
@@ -281,7 +287,7 @@ bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_er
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ variables */
+/* ---------------------------------------------------------------------------------------------- variables */
 
 static struct var *find_var(const struct rsp_collector *c, uint32_t number)
 {
@@ -302,7 +308,7 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 	return var || def;
 }
 
-/* ------------------------------------------------------------------------------------------------ what expressions do */
+/* ------------------------------------------------------------------------------------ what expressions do */
 
 /* A look at the state that also collects. */
 struct look {
@@ -344,7 +350,8 @@ static bool trace_var(void *user, unsigned number)
 	const struct look *look = user;
 	int64_t value;
 
-	return rsp_collector_var(look->c, number, &value) && rsp_frame_store_var(&look->c->store, number, value);
+	return rsp_collector_var(look->c, number, &value) &&
+	       rsp_frame_store_var(&look->c->store, number, value);
 }
 
 /* ------------------------------------------------------------------------------------------------ a hit */
@@ -371,7 +378,8 @@ static uint32_t share_of_budget(const struct point *p)
 	return (uint32_t)(RSP_SIGHT_BUDGET / (p->n_actions + 1)) + 1;
 }
 
-static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread, struct rsp_ax_env *env)
+static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread,
+		      struct rsp_ax_env *env)
 {
 	rsp_sight_init(&look->sight, c->q, c->pos, thread, c->room);
 	look->sight.is_physical = c->is_physical;
@@ -409,10 +417,12 @@ static enum rsp_ax_error collect_range(struct look *look, const struct ts_action
 
 	if (a->base != TS_NO_BASE && !rsp_sight_reg(&look->sight, (unsigned)a->base, &base))
 		return RSP_AX_UNKNOWN_REG;
-	return rsp_frame_store_range(&look->c->store, (base + a->addr) & mask, a->len) ? RSP_AX_OK : RSP_AX_NOT_TRACED;
+	return rsp_frame_store_range(&look->c->store, (base + a->addr) & mask, a->len) ? RSP_AX_OK
+										       : RSP_AX_NOT_TRACED;
 }
 
-static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *env, const struct action *action)
+static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *env,
+				    const struct action *action)
 {
 	switch (action->def->kind) {
 	case TS_ACTION_REGS:
@@ -429,7 +439,8 @@ static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *
 }
 
 /* A frame with what actions [first, end) collect. */
-static void collect(struct rsp_collector *c, const struct point *p, uint32_t thread, uint64_t pc, bool is_step)
+static void collect(struct rsp_collector *c, const struct point *p, uint32_t thread, uint64_t pc,
+		    bool is_step)
 {
 	size_t first = is_step ? p->n_at_hit : 0, end = is_step ? p->n_actions : p->n_at_hit;
 	struct rsp_ax_env env;
@@ -455,7 +466,7 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 		end_run(c, TS_RUN_FULL, NULL, 0);
 }
 
-/* ------------------------------------------------------------------------------------------------ what is due */
+/* -------------------------------------------------------------------------------------------- what is due */
 
 static bool is_before(const struct due *a, const struct due *b)
 {
@@ -470,7 +481,8 @@ static void push(struct rsp_collector *c, struct due due)
 		return;
 	if (c->n_heap == c->cap_heap) {
 		size_t cap = c->cap_heap ? 2 * c->cap_heap : 16;
-		struct due *p = cap * sizeof(*p) < c->store.max_mem ? realloc(c->heap, cap * sizeof(*p)) : NULL;
+		struct due *p =
+			cap * sizeof(*p) < c->store.max_mem ? realloc(c->heap, cap * sizeof(*p)) : NULL;
 
 		if (!p) {
 			end_run(c, TS_RUN_FULL, NULL, 0);
@@ -502,14 +514,20 @@ static struct due pop(struct rsp_collector *c)
 	return first;
 }
 
-/* The first position >= @pos at which the point's instruction is the next one, the recording's last position too. */
+/*
+ * The first position >= @pos at which the point's instruction is the next one, the recording's last position
+ * too.
+ */
 static uint64_t next_hit(const struct rsp_collector *c, const struct point *p, uint64_t pos)
 {
 	const struct ts_timeline *tl = ts_query_timeline(c->q);
-	uint64_t next = pos < tl->n_steps ? ts_runs_next(tl->runs, c->process, p->def->addr, p->def->addr, pos) : TS_NO_POS;
+	uint64_t next = pos < tl->n_steps
+				? ts_runs_next(tl->runs, c->process, p->def->addr, p->def->addr, pos)
+				: TS_NO_POS;
 	uint32_t last = ts_query_thread(c->q, tl->n_steps);
 
-	if (next == TS_NO_POS && pos <= tl->n_steps && tl->end_pc == p->def->addr && ts_timeline_process(tl, last) == c->process)
+	if (next == TS_NO_POS && pos <= tl->n_steps && tl->end_pc == p->def->addr &&
+	    ts_timeline_process(tl, last) == c->process)
 		return tl->n_steps;
 	return next;
 }
@@ -527,7 +545,9 @@ static uint64_t next_of_thread(const struct rsp_collector *c, uint32_t thread)
 
 static void push_hit(struct rsp_collector *c, uint32_t point, uint64_t pos)
 {
-	push(c, (struct due){ .pos = next_hit(c, &c->points[point], pos), .order = HIT_ORDER | point, .point = point });
+	push(c, (struct due){ .pos = next_hit(c, &c->points[point], pos),
+			      .order = HIT_ORDER | point,
+			      .point = point });
 }
 
 static void do_hit(struct rsp_collector *c, const struct due *due)
@@ -542,7 +562,8 @@ static void do_hit(struct rsp_collector *c, const struct due *due)
 		return;
 	collect(c, p, thread, p->def->addr, false);
 	if (p->def->n_steps)
-		push(c, (struct due){ next_of_thread(c, thread), c->n_stepped++, due->point, thread, p->def->n_steps, is_last });
+		push(c, (struct due){ next_of_thread(c, thread), c->n_stepped++, due->point, thread,
+				      p->def->n_steps, is_last });
 	else if (is_last)
 		end_run(c, TS_RUN_PASS_COUNT, NULL, p->def->number);
 }

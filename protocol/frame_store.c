@@ -143,7 +143,7 @@ static void drop_from_sets(struct rsp_frame_sets *sets, uint64_t first_id)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ what others see */
+/* ---------------------------------------------------------------------------------------- what others see */
 
 static const struct rsp_frame_store *store_of(const struct ts_frames *f)
 {
@@ -204,8 +204,8 @@ static uint64_t next_of(const struct ts_frames *f, uint32_t number, uint64_t fro
 	return frame_of_id(st, next_in_set(&st->by_number.items[at], id_of(st, from)));
 }
 
-uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t first, uint64_t last, bool is_outside,
-				 uint64_t from)
+uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t first, uint64_t last,
+				 bool is_outside, uint64_t from)
 {
 	uint64_t best = UINT64_MAX, id = id_of(st, from);
 
@@ -224,7 +224,7 @@ uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t firs
 	return frame_of_id(st, best);
 }
 
-/* ------------------------------------------------------------------------------------------------ the store */
+/* ---------------------------------------------------------------------------------------------- the store */
 
 void rsp_frame_store_init(struct rsp_frame_store *st)
 {
@@ -257,13 +257,16 @@ uint64_t rsp_frame_store_created(const struct rsp_frame_store *st)
 /* Frames, and the two places where each is counted, and items. */
 static size_t mem_used(const struct rsp_frame_store *st)
 {
-	return st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) + st->n_items * sizeof(struct stored_item);
+	return st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) +
+	       st->n_items * sizeof(struct stored_item);
 }
 
 /* Give back what the dropped frames took. */
 static void compact(struct rsp_frame_store *st)
 {
-	size_t n_items = st->n_dropped < st->n_stored ? (size_t)(st->stored[st->n_dropped].item - st->first_item) : st->n_items;
+	size_t n_items = st->n_dropped < st->n_stored
+				 ? (size_t)(st->stored[st->n_dropped].item - st->first_item)
+				 : st->n_items;
 
 	st->n_stored -= st->n_dropped;
 	memmove(st->stored, st->stored + st->n_dropped, st->n_stored * sizeof(*st->stored));
@@ -304,7 +307,8 @@ static void *grow(void *items, size_t n, size_t *cap, size_t item_len)
 	return p;
 }
 
-bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number, bool is_step)
+bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number,
+			  bool is_step)
 {
 	uint64_t id = rsp_frame_store_created(st);
 	struct stored_frame *p;

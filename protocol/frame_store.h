@@ -2,9 +2,10 @@
 /*
  * The frames of a run of tracepoints, as they are collected: a position and ranges each, some tens of bytes.
  *
- * Frames come in order of their positions.  Which frames an instruction or a tracepoint has is kept beside them, so that the next
- * one is a look-up however many there are.  A store may be limited, as a trace buffer is, by the bytes that its frames would take
- * in a trace file; one that is circular then drops its oldest frames.
+ * Frames come in order of their positions.  Which frames an instruction or a tracepoint has is kept beside
+ * them, so that the next one is a look-up however many there are.  A store may be limited, as a trace buffer
+ * is, by the bytes that its frames would take in a trace file; one that is circular then drops its oldest
+ * frames.
  */
 #ifndef RSP_FRAME_STORE_H
 #define RSP_FRAME_STORE_H
@@ -59,10 +60,11 @@ void rsp_frame_store_reset(struct rsp_frame_store *st, uint64_t max_bytes, bool 
 uint64_t rsp_frame_store_created(const struct rsp_frame_store *st);
 
 /*
- * Open a frame of tracepoint @number at @pos, at or behind that of the last one; then say what is in it.  False: no memory, or too
- * much in one frame.
+ * Open a frame of tracepoint @number at @pos, at or behind that of the last one; then say what is in it.
+ * False: no memory, or too much in one frame.
  */
-bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number, bool is_step);
+bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number,
+			  bool is_step);
 void rsp_frame_store_regs(struct rsp_frame_store *st, uint32_t g_len);
 bool rsp_frame_store_range(struct rsp_frame_store *st, uint64_t addr, uint64_t len);
 bool rsp_frame_store_var(struct rsp_frame_store *st, uint32_t number, int64_t value);
@@ -74,8 +76,11 @@ bool rsp_frame_store_var(struct rsp_frame_store *st, uint32_t number, int64_t va
  */
 bool rsp_frame_store_close(struct rsp_frame_store *st, uint64_t *bytes);
 
-/* The first frame >= @from with a pc in [first, last], or with @is_outside one that is not; TS_NO_FRAME if there is none. */
-uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t first, uint64_t last, bool is_outside,
-				 uint64_t from);
+/*
+ * The first frame >= @from with a pc in [first, last], or with @is_outside one that is not; TS_NO_FRAME if
+ * there is none.
+ */
+uint64_t rsp_frame_store_next_pc(const struct rsp_frame_store *st, uint64_t first, uint64_t last,
+				 bool is_outside, uint64_t from);
 
 #endif

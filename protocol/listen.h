@@ -17,7 +17,8 @@ struct rsp_listener {
 };
 
 /*
- * Listen at @comm: HOST:PORT, :PORT (loopback), a path with '/' (a unix socket of mode 0600), or "-" (nothing to listen at).
+ * Listen at @comm: HOST:PORT, :PORT (loopback), a path with '/' (a unix socket of mode 0600), or "-" (nothing
+ * to listen at).
  *
  * A stale socket file, at which nobody listens, is replaced; any other file is not.
  *

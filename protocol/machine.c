@@ -63,7 +63,7 @@ static bool parse_number(const char *text, uint64_t *value)
 	return !*end && !errno;
 }
 
-/* ------------------------------------------------------------------------------------------------ addresses */
+/* ---------------------------------------------------------------------------------------------- addresses */
 
 static void put_addressing(const struct rsp_session *s, struct ts_buf *out)
 {
@@ -156,7 +156,8 @@ static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *o
 	uint64_t root = mode->regs[TS_MODE_CR3];
 
 	if (*arg ? !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
-		ts_buf_puts(out, *arg ? "filter process wants a number, the process's cr3" : "cr3 is not known here");
+		ts_buf_puts(out, *arg ? "filter process wants a number, the process's cr3"
+				      : "cr3 is not known here");
 		return false;
 	}
 	s->filter.has_root = true;
@@ -204,7 +205,8 @@ void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 	else
 		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(tl, s->pos).kind));
 	if (s->sh->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
-		ts_buf_puts(out, "efer: not recorded; that the code segment is one of 64 bits tells long mode\n");
+		ts_buf_puts(out,
+			    "efer: not recorded; that the code segment is one of 64 bits tells long mode\n");
 	if (ts_mode_code_size(mode) == TS_CODE_16)
 		ts_buf_puts(out, "code: 16 bits; addresses of instructions are offsets in cs\n");
 }

@@ -22,7 +22,8 @@ bool rsp_machine_is_virtual(const struct rsp_session *s);
 const struct ts_filter *rsp_machine_filter(const struct rsp_session *s);
 
 /*
- * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not pass over; UINT64_MAX if there is none.
+ * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not pass over; UINT64_MAX if
+ * there is none.
  */
 uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse);
 

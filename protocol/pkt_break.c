@@ -2,8 +2,8 @@
 /*
  * Breakpoints and watchpoints: Z0..Z4 and z0..z4.
  *
- * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked when it comes and
- * evaluated at each hit, here; so are commands, which print (dynamic printf).
+ * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked
+ * when it comes and evaluated at each hit, here; so are commands, which print (dynamic printf).
  */
 #include <stdlib.h>
 
@@ -61,8 +61,8 @@ static bool has_code(struct rsp_args *a, bool has_separators, size_t n_before)
 }
 
 /*
- * "Xlen,code" as often as it comes, each behind a ';' where @has_separators; gdb leaves that out from the second one on.  On
- * success *code is the caller's.
+ * "Xlen,code" as often as it comes, each behind a ';' where @has_separators; gdb leaves that out from the
+ * second one on.  On success *code is the caller's.
  *
  * Returns false after a failure, which @r then tells or @a is bad.
  */
@@ -87,7 +87,8 @@ static bool parse_code(struct rsp_args *a, bool has_separators, struct code *cod
 }
 
 /* Conditions, and then ";cmds:KEEP," and commands; they are not kept when the client has gone. */
-static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct code *commands, struct rsp_reply *r)
+static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct code *commands,
+			   struct rsp_reply *r)
 {
 	*commands = (struct code){ 0 };
 	if (!parse_code(a, true, conditions, r))
@@ -108,7 +109,8 @@ static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct c
 	return false;
 }
 
-static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum rsp_break_kind kind)
+static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum rsp_break_kind kind)
 {
 	struct place p = parse_place(s, a);
 	struct code conditions, commands;
@@ -135,8 +137,8 @@ static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enu
 }
 
 /* The watchpoint that the arguments name.  False: they are malformed, or @r says why it cannot be. */
-static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind,
-			struct ts_watch *w)
+static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+			enum ts_watch_kind kind, struct ts_watch *w)
 {
 	struct place p = parse_place(s, a);
 
@@ -150,7 +152,8 @@ static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct 
 	return true;
 }
 
-static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind)
+static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum ts_watch_kind kind)
 {
 	struct ts_watch w;
 
@@ -164,7 +167,8 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
-static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_watch_kind kind)
+static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum ts_watch_kind kind)
 {
 	struct ts_watch w;
 

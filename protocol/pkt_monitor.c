@@ -143,7 +143,8 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 	if (take_number(&p, pos) && !*p) {
 		if (*pos <= n_steps)
 			return true;
-		ts_buf_printf(out, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, *pos, n_steps);
+		ts_buf_printf(out, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, *pos,
+			      n_steps);
 		return false;
 	}
 	p = arg;
@@ -153,7 +154,10 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 			*pos = n_steps;
 		return true;
 	}
-	ts_buf_printf(out, "goto wants a position (0 to %" PRIu64 "), a percentage (0%% to 100%%), begin, end, or frame", n_steps);
+	ts_buf_printf(out,
+		      "goto wants a position (0 to %" PRIu64
+		      "), a percentage (0%% to 100%%), begin, end, or frame",
+		      n_steps);
 	return false;
 }
 
@@ -164,7 +168,8 @@ static const char *const event_names[TS_N_EVENT_KINDS] = {
 };
 
 /* The position before the next or previous event that @arg names.  False with a sentence if there is none. */
-static bool find_event(const struct rsp_session *s, const char *arg, bool is_reverse, uint64_t *pos, struct ts_buf *out)
+static bool find_event(const struct rsp_session *s, const char *arg, bool is_reverse, uint64_t *pos,
+		       struct ts_buf *out)
 {
 	const struct ts_world *w = &s->sh->tl->world;
 	const struct ts_happening *h = NULL;
@@ -185,7 +190,8 @@ static bool find_event(const struct rsp_session *s, const char *arg, bool is_rev
 	if (h)
 		*pos = h->step;
 	else
-		ts_buf_printf(out, "there is no %s %s position %" PRIu64, arg, is_reverse ? "before" : "after", s->pos);
+		ts_buf_printf(out, "there is no %s %s position %" PRIu64, arg,
+			      is_reverse ? "before" : "after", s->pos);
 	return h != NULL;
 }
 
@@ -221,7 +227,10 @@ static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return run_when(s, "", out);
 }
 
-/* For a client that has been moved by goto and does not know it; it says nothing, as part of the client's own command. */
+/*
+ * For a client that has been moved by goto and does not know it; it says nothing, as part of the client's own
+ * command.
+ */
 static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	(void)arg;
@@ -288,7 +297,8 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
 	if (is_status_made_up(s))
-		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, and zeros\n");
+		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, "
+				 "and zeros\n");
 	put_warnings(rec, out);
 	if (tl->damage.code != TS_OK) {
 		char text[sizeof(tl->damage.text) + 64];
@@ -329,7 +339,7 @@ static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *o
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ collecting */
+/* --------------------------------------------------------------------------------------------- collecting */
 
 /* What tstart does; the tracepoints stay the client's to define. */
 static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *out)
@@ -362,7 +372,8 @@ static bool run_export(struct rsp_session *s, const char *arg, struct ts_buf *ou
 		ts_buf_puts(out, err.text);
 		return false;
 	}
-	ts_buf_printf(&s->console, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames, s->sh->export_dir);
+	ts_buf_printf(&s->console, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames,
+		      s->sh->export_dir);
 	return true;
 }
 
@@ -372,16 +383,21 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 
 static const struct command commands[] = {
 	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
-	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget", run_collect },
+	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",
+	  run_collect },
 	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", run_export },
-	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over", rsp_machine_run_filter },
-	{ "goto", "K|P%|begin|end|frame", "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
+	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over",
+	  rsp_machine_run_filter },
+	{ "goto", "K|P%|begin|end|frame",
+	  "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
 	{ "help", "", "list these commands", run_help },
 	{ "info", "", "what the recording is, and what is odd about it", run_info },
 	{ "maps", "", "the regions of memory at this position", run_maps },
-	{ "physical", "on|off", "of a machine: addresses are physical, not virtual", rsp_machine_run_physical },
+	{ "physical", "on|off", "of a machine: addresses are physical, not virtual",
+	  rsp_machine_run_physical },
 	{ "threads", "", "all threads, and where they are", run_threads },
-	{ "translate", "ADDR", "of a machine: where a virtual address lies at this position", rsp_machine_run_translate },
+	{ "translate", "ADDR", "of a machine: where a virtual address lies at this position",
+	  rsp_machine_run_translate },
 	{ "when", "", "where this session stands", run_when },
 };
 

@@ -261,8 +261,8 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 /* -------------------------------------------------------------------------------------- beginning and end */
 
 /*
- * The client lets go of a process, or (not @is_one) of all.  With one of several it is not done; one that works
- * with extended-remote stays without a process.
+ * The client lets go of a process, or (not @is_one) of all.  With one of several it is not done; one that
+ * works with extended-remote stays without a process.
  */
 static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {

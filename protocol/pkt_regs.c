@@ -142,8 +142,8 @@ static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, st
 }
 
 /*
- * Is it what gdb writes beside a pc that it writes?  That there is no system call to restart is so in any recording, and gdb
- * writes the pc that is there when it runs the program again.
+ * Is it what gdb writes beside a pc that it writes?  That there is no system call to restart is so in any
+ * recording, and gdb writes the pc that is there when it runs the program again.
  */
 static bool is_no_restart(const struct ts_reg *reg, struct rsp_args value)
 {

@@ -2,8 +2,8 @@
 /*
  * Resuming, forwards and backwards: s c S C bs bc vCont, and what they stopped at: ?
  *
- * A recording cannot be reordered: while one thread steps the others do what they did.  Nor does a signal that the client
- * passes reach a program that ran long ago: it is ignored.
+ * A recording cannot be reordered: while one thread steps the others do what they did.  Nor does a signal
+ * that the client passes reach a program that ran long ago: it is ignored.
  */
 #include "args.h"
 #include "packets.h"
@@ -24,8 +24,8 @@ static enum rsp_done started(bool is_started, struct rsp_reply *r, const struct 
 }
 
 /*
- * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no breakpoint or step is to
- * blame.  The client then forgets all that it knew.
+ * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no
+ * breakpoint or step is to blame.  The client then forgets all that it knew.
  */
 static bool announce(struct rsp_session *s, struct rsp_reply *r)
 {
@@ -72,7 +72,8 @@ static enum rsp_done pkt_c(struct rsp_session *s, struct rsp_args *a, struct rsp
 }
 
 /* "sig[;addr]" */
-static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
+static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				   bool is_step)
 {
 	rsp_args_u8(a);
 	if (!rsp_args_ok(a) || (a->left && (!rsp_args_accept(a, ';') || !a->left)))
@@ -181,7 +182,8 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 
 		if (!parse_action(s, a, &act))
 			return RSP_BAD;
-		if (!chosen.kind || ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
+		if (!chosen.kind ||
+		    ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
 			chosen = act;
 	} while (rsp_args_accept(a, ';'));
 	return rsp_args_done(a) ? run_action(s, r, &chosen) : RSP_BAD;

@@ -12,7 +12,7 @@
 
 #include "session.h"
 
-/* ------------------------------------------------------------------------------------------------ selection */
+/* ---------------------------------------------------------------------------------------------- selection */
 
 static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_reply *r)
 {
@@ -31,7 +31,8 @@ static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_
 	return RSP_REPLIED;
 }
 
-static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_range, bool is_outside)
+static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  bool is_range, bool is_outside)
 {
 	uint64_t first = rsp_args_u64(a), last = first;
 
@@ -41,7 +42,10 @@ static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, str
 	}
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	return select_frame(s, first <= last || is_outside ? rsp_tracing_find_pc(s, first, last, is_outside) : TS_NO_FRAME, r);
+	return select_frame(s,
+			    first <= last || is_outside ? rsp_tracing_find_pc(s, first, last, is_outside)
+							: TS_NO_FRAME,
+			    r);
 }
 
 static enum rsp_done select_by_tracepoint(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -70,7 +74,10 @@ static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a,
 	return select_frame(s, n < rsp_tracing_frames(s)->n_frames ? n : TS_NO_FRAME, r);
 }
 
-/* "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one behind that which is selected; if there is none, that stays. */
+/*
+ * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one behind that which is selected; if there is
+ * none, that stays.
+ */
 static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	if (rsp_args_accept_word(a, "pc:"))
@@ -84,7 +91,7 @@ static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct
 	return select_by_number(s, a, r);
 }
 
-/* ------------------------------------------------------------------------------------------------ all of them */
+/* -------------------------------------------------------------------------------------------- all of them */
 
 /* "OFF,LEN" of all frames in a row; less is an answer too, none is that of the end. */
 static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

@@ -2,8 +2,8 @@
 /*
  * Tracepoints: their definition, trace state variables, and the run of them.
  *
- * A client defines anew what it starts: QTinit, then pieces, then QTStart.  Expressions are checked with the piece that brings them,
- * so that the client can say which tracepoint is refused.
+ * A client defines anew what it starts: QTinit, then pieces, then QTStart.  Expressions are checked with the
+ * piece that brings them, so that the client can say which tracepoint is refused.
  */
 #include "packets.h"
 
@@ -17,7 +17,10 @@
 /* How long QTStart waits for the end of the run: gdb gives up at six seconds and takes no ^C before. */
 #define START_WAIT_NS INT64_C(1000000000)
 
-/* Frames have 16 bits for the number of their tracepoint, which gdb reads with a sign; 0 ends the frames of a file. */
+/*
+ * Frames have 16 bits for the number of their tracepoint, which gdb reads with a sign; 0 ends the frames of a
+ * file.
+ */
 #define MAX_NUMBER 0x7fffu
 
 /* What a session may say about itself, and how many ranges never change. */
@@ -30,7 +33,10 @@ static enum rsp_done refuse(struct rsp_reply *r, const struct ts_error *err)
 	return RSP_REPLIED;
 }
 
-/* What the client defines goes into its own run, which a first piece begins.  NULL: no memory, as the reply says. */
+/*
+ * What the client defines goes into its own run, which a first piece begins.  NULL: no memory, as the reply
+ * says.
+ */
 static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (!s->tracing.collector) {
@@ -55,7 +61,7 @@ static enum rsp_done refuse_while_running(struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
-/* ------------------------------------------------------------------------------------------------ definitions */
+/* -------------------------------------------------------------------------------------------- definitions */
 
 static enum rsp_done pkt_init(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -75,7 +81,8 @@ static struct ts_tracepoint *find_point(const struct ts_tracing *t, struct rsp_a
 	return rsp_args_ok(&a) ? ts_tracing_find(t, number, addr) : NULL;
 }
 
-static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, enum ts_piece piece)
+static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+			       enum ts_piece piece)
 {
 	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
 	const struct ts_tracepoint *tp;
@@ -178,7 +185,7 @@ static enum rsp_done pkt_readonly(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------ settings */
+/* ----------------------------------------------------------------------------------------------- settings */
 
 static bool take_flag(struct rsp_args *a)
 {
@@ -315,7 +322,7 @@ static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_REPLIED;
 }
 
-/* ------------------------------------------------------------------------------------------------ what there is */
+/* ------------------------------------------------------------------------------------------ what there is */
 
 static enum rsp_done end_of_list(struct rsp_reply *r)
 {
@@ -342,8 +349,8 @@ static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
 }
 
 /*
- * The tracepoint that no one has set is not told to a client that has just come: one that knows of any asks for the run's status
- * before each step.  One that asks again wants to save them.
+ * The tracepoint that no one has set is not told to a client that has just come: one that knows of any asks
+ * for the run's status before each step.  One that asks again wants to save them.
  */
 static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -425,7 +432,8 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 		is_known = ts_frame_value(&s->tracing.frame, number, &value);
 	else if (s->tracing.collector)
 		is_known = rsp_collector_var(s->tracing.collector, number, &value);
-	else if ((is_known = def && shown != rsp_timeline(s)->rec->tracing)) /* what was left of a run that was saved, nobody knows */
+	/* what was left of a run that was saved, nobody knows */
+	else if ((is_known = def && shown != rsp_timeline(s)->rec->tracing))
 		value = def->initial;
 	if (is_known)
 		rsp_reply_printf(r, "V%" PRIx64, (uint64_t)value);

@@ -75,7 +75,8 @@ static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, str
 
 /* A document of the session's position, called @name, that @write writes. */
 static enum rsp_done reply_document(struct rsp_session *s, const struct request *q, const char *name,
-				    void (*write)(const struct rsp_session *s, struct ts_buf *out), struct rsp_reply *r)
+				    void (*write)(const struct rsp_session *s, struct ts_buf *out),
+				    struct rsp_reply *r)
 {
 	struct rsp_document *doc = &s->document;
 
@@ -128,8 +129,8 @@ static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *
 }
 
 /*
- * What the selected frame holds.  Of a frame that holds all that is known of a position no list is given: its length would follow
- * that of the recorded memory, and without one the client asks for what it wants.
+ * What the selected frame holds.  Of a frame that holds all that is known of a position no list is given: its
+ * length would follow that of the recorded memory, and without one the client asks for what it wants.
  */
 static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -180,8 +181,10 @@ static const struct rsp_packet packets[] = {
 	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
 	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
 	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
-	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4, .feature = "qXfer:libraries-svr4:read+" },
-	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info, .feature = "qXfer:traceframe-info:read+" },
+	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4,
+	  .feature = "qXfer:libraries-svr4:read+" },
+	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info,
+	  .feature = "qXfer:traceframe-info:read+" },
 	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
 	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
 };

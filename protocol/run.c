@@ -56,8 +56,9 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 }
 
 /*
- * gdb steps MIPS and SPARC by a breakpoint where the next instruction should be.  From a delay slot, where a processor cannot
- * stand, it expects that behind the slot, and would run on to wherever that happens to be executed.
+ * gdb steps MIPS and SPARC by a breakpoint where the next instruction should be.  From a delay slot, where a
+ * processor cannot stand, it expects that behind the slot, and would run on to wherever that happens to be
+ * executed.
  */
 static bool is_misled_step(const struct rsp_session *s)
 {
@@ -90,7 +91,8 @@ static void wait_at_edge(struct rsp_session *s, uint64_t pos)
 
 bool rsp_run_is_stuck(const struct rsp_session *s)
 {
-	return s->run.state == RSP_RUN_AT_EDGE && !s->run.is_interrupted && is_growing(s) && rsp_last(s) == s->run.edge;
+	return s->run.state == RSP_RUN_AT_EDGE && !s->run.is_interrupted && is_growing(s) &&
+	       rsp_last(s) == s->run.edge;
 }
 
 /* Look from @pos on, forwards, as far as there is something. */
@@ -113,8 +115,8 @@ bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *e
 }
 
 /*
- * The position at which one instruction of the thread has run, or been undone, and from there on to one that the session does not
- * pass over; TS_NO_POS if there is none.
+ * The position at which one instruction of the thread has run, or been undone, and from there on to one that
+ * the session does not pass over; TS_NO_POS if there is none.
  */
 static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
 {
@@ -130,7 +132,10 @@ static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t 
 	return rsp_machine_admitted(s, is_reverse ? step : step + 1, is_reverse);
 }
 
-/* A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a target. */
+/*
+ * A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a
+ * target.
+ */
 bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err)
 {
 	uint64_t target = step_target(s, s->pos, thread, is_reverse);
@@ -255,7 +260,10 @@ static bool stop_leaving(struct rsp_session *s, struct ts_error *err)
 	return start_search(s, s->pos, err);
 }
 
-/* Where an interrupted run stops: up to there nothing was found, nor on to where the session does not pass over. */
+/*
+ * Where an interrupted run stops: up to there nothing was found, nor on to where the session does not pass
+ * over.
+ */
 static enum ts_next give_up(const struct rsp_session *s, struct ts_found *found)
 {
 	uint64_t pos = rsp_machine_admitted(s, ts_search_reached(&s->run.search), s->run.is_reverse);
@@ -281,7 +289,8 @@ static enum ts_next leave_edge(struct rsp_session *s, struct ts_found *found, st
 		*found = (struct ts_found){ .pos = run->pos, .thread = ts_query_thread(s->sh->q, run->pos) };
 		return TS_ITEM;
 	} else {
-		done = run->thread == TS_NO_THREAD ? search_on(s, run->pos, err) : rsp_run_step(s, run->thread, false, err);
+		done = run->thread == TS_NO_THREAD ? search_on(s, run->pos, err)
+						   : rsp_run_step(s, run->thread, false, err);
 	}
 	return done ? TS_END : TS_FAIL;
 }

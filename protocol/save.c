@@ -26,11 +26,14 @@ static const char *plain_name(const char *dir, const char *name)
 static bool check(const struct rsp_session *s, const char *name, struct ts_error *err)
 {
 	if (!s->sh->export_dir)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the server was started without --export-dir, it writes no files");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the server was started without --export-dir, it writes no files");
 	if (!plain_name(s->sh->export_dir, name))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s", s->sh->export_dir);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
+			       s->sh->export_dir);
 	if (rsp_tracing_has_chores(&s->tracing))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the run still collects: tstatus shows how far, tstop ends it");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the run still collects: tstatus shows how far, tstop ends it");
 	return true;
 }
 
@@ -46,7 +49,8 @@ bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *er
 	ts_buf_init(&path);
 	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
 	if (ts_buf_ok(&path))
-		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s), ts_buf_text(&path), err);
+		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+					       ts_buf_text(&path), err);
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
 	ts_buf_fini(&path);
@@ -68,7 +72,8 @@ static void put_left_out(struct rsp_session *s)
 	ts_buf_init(&names);
 	ts_export_zeros(s->save.export, &names);
 	if (names.len)
-		ts_buf_printf(&s->console, "Not known in some frame, and saved as zeros:%s\n", ts_buf_text(&names));
+		ts_buf_printf(&s->console, "Not known in some frame, and saved as zeros:%s\n",
+			      ts_buf_text(&names));
 	ts_buf_fini(&names);
 }
 
@@ -80,7 +85,8 @@ enum ts_next rsp_save_slice(struct rsp_session *s, int64_t end_ns, struct ts_err
 		next = ts_export_run(s->save.export, FRAMES_A_TURN, err);
 	while (next == TS_ITEM && rsp_now_ns() < end_ns);
 	if (next == TS_ITEM && rsp_now_ns() >= s->save.next_note) {
-		ts_buf_printf(&s->console, "saving: %u%%\n", (unsigned)(100 * ts_export_progress(s->save.export)));
+		ts_buf_printf(&s->console, "saving: %u%%\n",
+			      (unsigned)(100 * ts_export_progress(s->save.export)));
 		s->save.next_note = rsp_now_ns() + NOTE_NS;
 	}
 	if (next == TS_END)

@@ -189,7 +189,10 @@ static bool has_packets(const struct connection *c, size_t off)
 	return off < c->waiting.len && !c->session.is_closing && !is_clogged(c);
 }
 
-/* Packets are answered in order: they wait for the end of a run, and for the client to take its replies and what a run prints. */
+/*
+ * Packets are answered in order: they wait for the end of a run, and for the client to take its replies and
+ * what a run prints.
+ */
 static bool has_work(const struct connection *c)
 {
 	return (rsp_session_is_running(&c->session) && !is_clogged(c) && !rsp_run_is_stuck(&c->session)) ||
@@ -202,7 +205,10 @@ static bool has_chores(const struct connection *c)
 	return !c->is_eof && rsp_session_has_chores(&c->session);
 }
 
-/* One turn: a slice of a run, or the packets that wait, as far as time allows, and some of what else there is to do. */
+/*
+ * One turn: a slice of a run, or the packets that wait, as far as time allows, and some of what else there is
+ * to do.
+ */
 static void work(struct connection *c)
 {
 	int64_t end = rsp_now_ns() + RSP_SLICE_NS;

@@ -13,10 +13,13 @@
 struct rsp_server_options {
 	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
 	const char *exec; /* the program's file for the client, NULL for none */
-	const struct ts_arch *arch; /* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	const struct ts_arch *arch;
 	const char *export_dir; /* where clients may save files, NULL: nowhere */
-	struct ts_timeline *growing;  /* borrowed; the timeline of the query if it is still being read, NULL: complete */
-	void (*grown)(void *user);    /* called with grown_user when it has been read to its end; may be NULL */
+	/* borrowed; the timeline of the query if it is still being read, NULL: complete */
+	struct ts_timeline *growing;
+	/* called with grown_user when it has been read to its end; may be NULL */
+	void (*grown)(void *user);
 	void *grown_user;
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
@@ -26,7 +29,8 @@ struct rsp_server_options {
 /*
  * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
  *
- * Returns true at such an end.  Returns false if COMM or the architecture make no sense (TS_EUSAGE) or cannot be had (TS_EIO).
+ * Returns true at such an end.  Returns false if COMM or the architecture make no sense (TS_EUSAGE) or cannot
+ * be had (TS_EIO).
  */
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
 

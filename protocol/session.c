@@ -93,7 +93,8 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 	const struct rsp_names *names = &s->sh->names;
 
 	return (struct rsp_tid){
-		.pid = s->has_multiprocess ? names->pids[ts_timeline_process(rsp_timeline(s), thread)] : RSP_TID_ANY,
+		.pid = s->has_multiprocess ? names->pids[ts_timeline_process(rsp_timeline(s), thread)]
+					   : RSP_TID_ANY,
 		.tid = names->tids[thread],
 		.has_pid = s->has_multiprocess,
 	};
@@ -103,7 +104,8 @@ static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_ti
 {
 	const struct rsp_names *names = &s->sh->names;
 
-	if (tid.has_pid && tid.pid > 0 && names->pids[ts_timeline_process(rsp_timeline(s), thread)] != tid.pid)
+	if (tid.has_pid && tid.pid > 0 &&
+	    names->pids[ts_timeline_process(rsp_timeline(s), thread)] != tid.pid)
 		return false;
 	return tid.tid <= 0 || names->tids[thread] == tid.tid;
 }
@@ -119,11 +121,14 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 	return TS_NO_THREAD;
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
-/* Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as unknown. */
-static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
-			struct ts_error *err)
+/*
+ * Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as
+ * unknown.
+ */
+static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
+			uint8_t *known, struct ts_error *err)
 {
 	const struct ts_regset *set = rsp_regset(s);
 	const struct ts_reg *reg = &set->regs[set->flags];
@@ -138,8 +143,8 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 	return true;
 }
 
-bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
-		      struct ts_error *err)
+bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
+		      uint8_t *known, struct ts_error *err)
 {
 	uint32_t len = rsp_timeline(s)->rec->regs.g_len;
 	uint8_t *all = s->scratch + 2 * (size_t)len;
@@ -155,19 +160,19 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
 }
 
-bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
-		     uint8_t *known, struct ts_error *err)
+bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		     uint8_t *data, uint8_t *known, struct ts_error *err)
 {
 	if (s->is_physical)
 		return ts_query_mem(s->sh->q, pos, process, addr, len, data, known, err);
 	return ts_virtual_mem(s->sh->q, pos, process, addr, len, data, known, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ stop replies */
+/* ------------------------------------------------------------------------------------------- stop replies */
 
 /*
- * An end of the recording.  lldb before 20 has no word for it, and repeats a step that moved nothing until something else than
- * a step is why it stopped.
+ * An end of the recording.  lldb before 20 has no word for it, and repeats a step that moved nothing until
+ * something else than a step is why it stopped.
  */
 static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_end)
 {
@@ -202,7 +207,8 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 			rsp_reply_puts(r, is_soft ? "swbreak:;" : "hwbreak:;");
 		break;
 	case TS_STOP_WATCH:
-		rsp_reply_printf(r, "%s:%" PRIx64 ";", watch_names[s->breaks.watches[f->watch].kind], f->addr);
+		rsp_reply_printf(r, "%s:%" PRIx64 ";", watch_names[s->breaks.watches[f->watch].kind],
+				 f->addr);
 		break;
 	case TS_STOP_SYSCALL_ENTRY:
 		rsp_reply_printf(r, "syscall_entry:%" PRIx64 ";", f->number);
@@ -244,7 +250,8 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	}
 }
 
-void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal, const struct ts_found *found)
+void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
+			    const struct ts_found *found)
 {
 	rsp_reply_printf(r, "T%02x", signal);
 	if (found)
@@ -264,7 +271,7 @@ void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
 	rsp_reply_error_text(r, "%s", text);
 }
 
-/* ------------------------------------------------------------------------------------------------ packets and runs */
+/* --------------------------------------------------------------------------------------- packets and runs */
 
 bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread)
 {
@@ -280,9 +287,9 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 }
 
 /*
- * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps over it by itself, in
- * the direction in which it goes; so the stop is on the other side of the access.  lldb 14 does so for few of them only, and any
- * other client takes a stop for what it says.
+ * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
+ * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
+ * 14 does so for few of them only, and any other client takes a stop for what it says.
  */
 static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
 {

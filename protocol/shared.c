@@ -165,7 +165,8 @@ bool rsp_shared_grow(struct rsp_shared *sh)
 static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *err)
 {
 	const char *recorded = sh->tl->rec->exec_path;
-	const struct ts_source *mapped = recorded && sh->tl->image ? ts_image_find(sh->tl->image, recorded) : NULL;
+	const struct ts_source *mapped =
+		recorded && sh->tl->image ? ts_image_find(sh->tl->image, recorded) : NULL;
 
 	if (!exec && mapped)
 		exec = ts_source_name(mapped);
@@ -186,7 +187,8 @@ static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *
 
 /* -------------------------------------------------------------------------------------------- views */
 
-static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const struct ts_arch *arch, struct ts_error *err)
+static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const struct ts_arch *arch,
+		      struct ts_error *err)
 {
 	struct rsp_view *view = &sh->views[kind];
 

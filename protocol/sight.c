@@ -49,8 +49,8 @@ static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 	return rsp_sight_reg(user, regnum, value);
 }
 
-static bool see_bytes(const struct rsp_sight *sight, uint64_t addr, size_t len, uint8_t *bytes, uint8_t *known,
-		      struct ts_error *err)
+static bool see_bytes(const struct rsp_sight *sight, uint64_t addr, size_t len, uint8_t *bytes,
+		      uint8_t *known, struct ts_error *err)
 {
 	uint32_t process = ts_timeline_process(ts_query_timeline(sight->q), sight->thread);
 

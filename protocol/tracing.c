@@ -23,17 +23,19 @@
 /* Counts are int in gdb. */
 #define MAX_COUNT INT32_MAX
 
-/* ------------------------------------------------------------------------------------------------ the implied run */
+/* ---------------------------------------------------------------------------------------- the implied run */
 
 static bool add_piece(struct ts_tracing *t, enum ts_piece piece, struct ts_buf *text, struct ts_error *err)
 {
-	bool done = ts_buf_ok(text) && ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err);
+	bool done =
+		ts_buf_ok(text) && ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err);
 
 	ts_buf_reset(text);
 	return done;
 }
 
-static bool add_source(struct ts_tracing *t, uint64_t pc, const char *type, const char *line, struct ts_error *err)
+static bool add_source(struct ts_tracing *t, uint64_t pc, const char *type, const char *line,
+		       struct ts_error *err)
 {
 	struct ts_buf text;
 	bool done;
@@ -96,7 +98,8 @@ static bool define_clock(struct ts_tracing *t, struct ts_error *err)
 void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_timeline *tl)
 {
 	ts_frames_of_steps(&t->steps, tl->n_steps - (tl->builder != NULL));
-	t->implied.status.n_frames = t->implied.status.n_created = tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
+	t->implied.status.n_frames = t->implied.status.n_created =
+		tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
 }
 
 bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err)
@@ -154,7 +157,7 @@ void rsp_tracing_take(struct rsp_session *s)
 	*s->sh->kept = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ what is shown */
+/* ------------------------------------------------------------------------------------------ what is shown */
 
 struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
 {
@@ -180,7 +183,8 @@ static void put_progress(const struct rsp_collector *c, const char *own, struct 
 	uint64_t pos, until;
 
 	rsp_collector_progress(c, &pos, &until);
-	ts_buf_printf(notes, "%s%scollecting, position %" PRIu64 " of %" PRIu64, own ? own : "", own && *own ? "; " : "", pos, until);
+	ts_buf_printf(notes, "%s%scollecting, position %" PRIu64 " of %" PRIu64, own ? own : "",
+		      own && *own ? "; " : "", pos, until);
 }
 
 void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes)
@@ -197,7 +201,7 @@ void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *statu
 	status->notes = ts_buf_text(notes);
 }
 
-/* ------------------------------------------------------------------------------------------------ the selected frame */
+/* ------------------------------------------------------------------------------------- the selected frame */
 
 bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err)
 {
@@ -221,7 +225,8 @@ uint64_t rsp_tracing_next(const struct rsp_session *s)
 /* The first position >= @pos whose pc is in [first, last], in any process. */
 static uint64_t next_execution(const struct ts_timeline *tl, uint64_t first, uint64_t last, uint64_t pos)
 {
-	uint64_t best = tl->end_pc >= first && tl->end_pc <= last && pos <= tl->n_steps ? tl->n_steps : TS_NO_POS;
+	uint64_t best =
+		tl->end_pc >= first && tl->end_pc <= last && pos <= tl->n_steps ? tl->n_steps : TS_NO_POS;
 
 	for (uint32_t i = 0; i < tl->rec->n_processes; i++) {
 		uint64_t next = ts_runs_next(tl->runs, i, first, last, pos);
@@ -256,13 +261,17 @@ static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
 	return low;
 }
 
-/* Frames stand where something else than tracepoints put them: leap from one to the next execution, and to the frame there. */
-static uint64_t find_pc_in(const struct ts_timeline *tl, const struct ts_frames *f, uint64_t first, uint64_t last, bool is_outside,
-			   uint64_t from)
+/*
+ * Frames stand where something else than tracepoints put them: leap from one to the next execution, and to
+ * the frame there.
+ */
+static uint64_t find_pc_in(const struct ts_timeline *tl, const struct ts_frames *f, uint64_t first,
+			   uint64_t last, bool is_outside, uint64_t from)
 {
 	while (from < f->n_frames) {
 		uint64_t pos = f->ops->pos(f, from);
-		uint64_t next = is_outside ? next_outside(tl, first, last, pos) : next_execution(tl, first, last, pos);
+		uint64_t next = is_outside ? next_outside(tl, first, last, pos)
+					   : next_execution(tl, first, last, pos);
 
 		if (next == TS_NO_POS)
 			break;
@@ -325,11 +334,16 @@ static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
 	return false;
 }
 
-/* In a run that was saved so is memory that the program cannot write: gdb says of those of its own runs alone what does not change. */
-static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len, const uint8_t *all, uint8_t *known)
+/*
+ * In a run that was saved so is memory that the program cannot write: gdb says of those of its own runs alone
+ * what does not change.
+ */
+static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len,
+		      const uint8_t *all, uint8_t *known)
 {
 	const struct ts_region *regions[MAX_REGIONS];
-	size_t n = ts_world_regions(&rsp_timeline(s)->world, process, s->tracing.frame.pos, regions, MAX_REGIONS);
+	size_t n = ts_world_regions(&rsp_timeline(s)->world, process, s->tracing.frame.pos, regions,
+				    MAX_REGIONS);
 
 	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
 		const struct ts_region *r = regions[i];
@@ -341,7 +355,8 @@ static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t ad
 	}
 }
 
-bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known, struct ts_error *err)
+bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
+		     struct ts_error *err)
 {
 	const struct ts_frame *f = &s->tracing.frame;
 	uint32_t process = ts_timeline_process(rsp_timeline(s), frame_thread(s));
@@ -364,7 +379,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ what is in it */
+/* ------------------------------------------------------------------------------------------ what is in it */
 
 /* What is known of a collected range: one element for each part that is. */
 static void put_known(const struct rsp_session *s, const struct ts_range *range, struct ts_buf *out)
@@ -389,7 +404,8 @@ void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	const struct ts_frame *f = &s->tracing.frame;
 
-	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<!DOCTYPE traceframe-info SYSTEM \"traceframe-info.dtd\">\n<traceframe-info>\n");
+	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<!DOCTYPE traceframe-info SYSTEM "
+			 "\"traceframe-info.dtd\">\n<traceframe-info>\n");
 	for (size_t i = 0; i < f->n_ranges; i++)
 		put_known(s, &f->ranges[i], out);
 	for (size_t i = 0; i < f->n_vars; i++)
@@ -409,14 +425,21 @@ static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *
 	return done;
 }
 
-/* May a packet that has read @n_read frames since @begin go on?  A few it always may, however busy the machine is. */
+/*
+ * May a packet that has read @n_read frames since @begin go on?  A few it always may, however busy the
+ * machine is.
+ */
 static bool has_time(unsigned n_read, int64_t begin)
 {
 	return n_read < MIN_FRAMES_READ || rsp_now_ns() - begin < MAX_SEARCH_NS;
 }
 
-/* Clients read from the beginning to the end, so where the last piece began is where the next one is looked for. */
-bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out, struct ts_error *err)
+/*
+ * Clients read from the beginning to the end, so where the last piece began is where the next one is looked
+ * for.
+ */
+bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
+		     struct ts_error *err)
 {
 	struct rsp_raw_cursor *at = &s->tracing.raw;
 	uint64_t n_frames = rsp_tracing_frames(s)->n_frames, n;
@@ -424,10 +447,12 @@ bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_
 	unsigned n_read = 0;
 
 	if (s->view)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "frames are kept with all registers: monitor export saves them");
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "frames are kept with all registers: monitor export saves them");
 	if (off < at->off)
 		*at = (struct rsp_raw_cursor){ 0 };
-	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin); n++, n_read++) {
+	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin);
+	     n++, n_read++) {
 		if (!frame_bytes(s, n, out, err))
 			return false;
 		if (at->off + out->len <= off) {
@@ -436,14 +461,15 @@ bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_
 		}
 	}
 	if (off > at->off + out->len || (off == at->off + out->len && n < n_frames))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, n < n_frames ? "frames are read in order" : "there are no more frames");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       n < n_frames ? "frames are read in order" : "there are no more frames");
 	ts_buf_consume(out, (size_t)(off - at->off));
 	if (out->len > len)
 		out->len = len;
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ collecting */
+/* --------------------------------------------------------------------------------------------- collecting */
 
 bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 {
@@ -452,7 +478,8 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 	if (!t->collector)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
 	if (rsp_timeline(s)->builder && t->mode != RSP_COLLECT_LIVE)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recording is still being read; try again later");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the recording is still being read; try again later");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);

@@ -2,9 +2,10 @@
 /*
  * The tracepoint side of a session: its trace run, and the trace frame that it looks at.
  *
- * A recording is presented as a run that has stopped.  One that tracepoints made has frames of its own; any other is the run of
- * tracepoint 1 at its first instruction, stepping to the end, so that frame k is position k.  Tracepoints that the client defines
- * replace that run by theirs.  While a frame is selected the client sees its registers and memory; the position stays where it is.
+ * A recording is presented as a run that has stopped.  One that tracepoints made has frames of its own; any
+ * other is the run of tracepoint 1 at its first instruction, stepping to the end, so that frame k is position
+ * k.  Tracepoints that the client defines replace that run by theirs.  While a frame is selected the client
+ * sees its registers and memory; the position stays where it is.
  */
 #ifndef RSP_TRACING_H
 #define RSP_TRACING_H
@@ -68,14 +69,20 @@ void rsp_tracing_take(struct rsp_session *s);
 /* Forget what the client has defined and collected, and look at no frame. */
 void rsp_tracing_reset(struct rsp_tracing *t);
 
-/* Make up the tracepoint of a run that no one has set; rsp_tracing_shown() has it from then on.  False: the trace cannot be read. */
+/*
+ * Make up the tracepoint of a run that no one has set; rsp_tracing_shown() has it from then on.  False: the
+ * trace cannot be read.
+ */
 bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err);
 
 /* The frames of the run that is shown, and what has made them. */
 struct ts_frames *rsp_tracing_frames(const struct rsp_session *s);
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s);
 
-/* The same with the status brought up to date; *status is a copy, @notes (to be kept as long) has room for its texts. */
+/*
+ * The same with the status brought up to date; *status is a copy, @notes (to be kept as long) has room for
+ * its texts.
+ */
 void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes);
 
 /* Does the client look at a frame? */
@@ -84,11 +91,15 @@ static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
 	return t->selected != TS_NO_FRAME;
 }
 
-/* Look at frame @n, at the live state with TS_NO_FRAME.  False: the trace cannot be read; then the selection is as before. */
+/*
+ * Look at frame @n, at the live state with TS_NO_FRAME.  False: the trace cannot be read; then the selection
+ * is as before.
+ */
 bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err);
 
 /*
- * The first frame behind the selected one, or of all, with a pc in [first, last], or with @is_outside one that is not.
+ * The first frame behind the selected one, or of all, with a pc in [first, last], or with @is_outside one
+ * that is not.
  *
  * Returns TS_NO_FRAME if there is none.
  */
@@ -97,9 +108,13 @@ uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64
 /* The first frame behind the selected one, or of all. */
 uint64_t rsp_tracing_next(const struct rsp_session *s);
 
-/* Registers and memory of the selected frame, as rsp_session_regs() and ts_query_mem() give those of a position. */
+/*
+ * Registers and memory of the selected frame, as rsp_session_regs() and ts_query_mem() give those of a
+ * position.
+ */
 bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
-bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known, struct ts_error *err);
+bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
+		     struct ts_error *err);
 
 /* What is in the selected frame, which is none of a whole position, as gdb's document of it. */
 void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
@@ -107,17 +122,18 @@ void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
 /*
  * Frames in a row as bytes (src/frame_bytes.h): at most @len from @off on go to @out, none at their end.
  *
- * Returns false if @off lies beyond the end, or farther ahead of what was read last than can be searched at once, or if the trace
- * cannot be read.
+ * Returns false if @off lies beyond the end, or farther ahead of what was read last than can be searched at
+ * once, or if the trace cannot be read.
  */
-bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out, struct ts_error *err);
+bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
+		     struct ts_error *err);
 
 /* Begin the run that the client has defined.  False with the reason. */
 bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err);
 
 /*
- * The client has moved forwards to where @found is: is there something to collect on the way?  It then is collected in the slices
- * that follow.
+ * The client has moved forwards to where @found is: is there something to collect on the way?  It then is
+ * collected in the slices that follow.
  */
 bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found);
 

@@ -26,7 +26,8 @@ enum ts_role {
 	TS_ROLE_SP,
 	TS_ROLE_FP,
 	TS_ROLE_FLAGS,
-	TS_ROLE_RESTART, /* the system call that the kernel would restart; gdb writes -1, none, with each new pc */
+	/* the system call that the kernel would restart; gdb writes -1, none, with each new pc */
+	TS_ROLE_RESTART,
 };
 
 #define TS_N_ROLES (TS_ROLE_RESTART + 1)
@@ -87,10 +88,13 @@ struct ts_arch {
 	uint8_t addr_bits;    /* width of an address: 32 or 64 */
 	uint8_t min_insn_len; /* shortest instruction in bytes; instructions begin at multiples of it */
 	bool is_fixed_insn;   /* every instruction has min_insn_len bytes */
-	bool is_trap_early;   /* a watchpoint stops the processor before the access: debuggers then step over it */
-	bool has_thumb;	      /* two instruction sets; gdb reads of the flags which one, and does not get far without */
+	/* a watchpoint stops the processor before the access: debuggers then step over it */
+	bool is_trap_early;
+	/* two instruction sets; gdb reads of the flags which one, and does not get far without */
+	bool has_thumb;
 	bool has_signed_addrs; /* gdb takes the top bit of an address for a sign */
-	bool has_delay_slots; /* a processor that stops in the slot behind a taken branch says that it is at the branch */
+	/* a processor that stops in the slot behind a taken branch says that it is at the branch */
+	bool has_delay_slots;
 	const struct ts_feature_def *features;
 	unsigned n_features; /* at most 32: a feature set is a bit mask */
 };
@@ -189,7 +193,8 @@ int ts_arch_feature(const struct ts_arch *arch, const char *name);
 int ts_arch_feature_with(const struct ts_arch *arch, const char *reg);
 
 /*
- * The features, as a mask, without which gdb does not arrange for an operating system: system calls, /proc, signals.
+ * The features, as a mask, without which gdb does not arrange for an operating system: system calls, /proc,
+ * signals.
  *
  * @osabi is gdb's word for the system, "GNU/Linux" for instance; NULL: none.
  */
@@ -208,7 +213,10 @@ int ts_regset_by_num(const struct ts_regset *set, uint32_t regnum);
 uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t len);
 void ts_arch_put(const struct ts_arch *arch, uint8_t *bytes, size_t len, uint64_t val);
 
-/* An address as gdb has it in 64 bits, where it does not look at the architecture's own width: in trace frames. */
+/*
+ * An address as gdb has it in 64 bits, where it does not look at the architecture's own width: in trace
+ * frames.
+ */
 uint64_t ts_arch_wide_addr(const struct ts_arch *arch, uint64_t addr);
 
 /* The bits of an address that count: all ones of the address width. */

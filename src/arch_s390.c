@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers of IBM's s390 in 31-bit and 64-bit mode, which gdb wants all of: general, access and floating-point.
+ * Registers of IBM's s390 in 31-bit and 64-bit mode, which gdb wants all of: general, access and
+ * floating-point.
  *
  * There is no program counter but the address half of the program status word.
  */

@@ -3,8 +3,8 @@
  * Registers of x86: x86_64, i386 and 16-bit code (i8086, which has i386's registers).
  *
  * gdb wants all of the core feature, x87 included.  Under <osabi>GNU/Linux</osabi> it sets up system calls
- * and signals only if the "linux" feature is there too.  The "control" feature is tracestub's own, for recordings of
- * whole machines: what the processor translates addresses by.
+ * and signals only if the "linux" feature is there too.  The "control" feature is tracestub's own, for
+ * recordings of whole machines: what the processor translates addresses by.
  */
 #include "arch_tables.h"
 

@@ -21,7 +21,8 @@ struct ts_aside {
 /*
  * Begin to write what will be @path.
  *
- * Returns false if no file can be made in its folder (TS_EIO), or memory is exhausted.  @f needs ts_aside_fini() either way.
+ * Returns false if no file can be made in its folder (TS_EIO), or memory is exhausted.  @f needs
+ * ts_aside_fini() either way.
  */
 bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err);
 

@@ -2,8 +2,8 @@
 /*
  * A growing byte buffer with checked growth.
  *
- * Appending to a buffer that ran out of memory does nothing and keeps the failure, so that a writer tests once, at the end,
- * with ts_buf_ok().
+ * Appending to a buffer that ran out of memory does nothing and keeps the failure, so that a writer tests
+ * once, at the end, with ts_buf_ok().
  */
 #ifndef TS_BUF_H
 #define TS_BUF_H
@@ -27,7 +27,10 @@ void ts_buf_fini(struct ts_buf *b);
 void ts_buf_reset(struct ts_buf *b);
 bool ts_buf_ok(const struct ts_buf *b);
 
-/* Make room for @len more bytes; returns where they go (not yet counted in len), NULL when there is no memory. */
+/*
+ * Make room for @len more bytes; returns where they go (not yet counted in len), NULL when there is no
+ * memory.
+ */
 uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 
 /* Append @len bytes uninitialised and return them, NULL when there is no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a timeline is built, for the files that do it: timeline.c takes steps in, timeline_file.c puts segments into index files
- * and takes them from there.
+ * How a timeline is built, for the files that do it: timeline.c takes steps in, timeline_file.c puts segments
+ * into index files and takes them from there.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
@@ -38,7 +38,8 @@ struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
 
 /* Take an effect in.  False: no memory. */
-bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e);
+bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
+		      const struct ts_effect *e);
 
 /* From position @pos on @thread runs. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
@@ -50,7 +51,8 @@ void ts_builder_publish(struct ts_timeline *tl);
 void ts_builder_free(struct ts_timeline *tl);
 
 /*
- * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording is complete.
+ * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording
+ * is complete.
  *
  * Returns false if that is not possible: nothing is lost, but what comes stays in memory.
  */

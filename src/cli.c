@@ -132,7 +132,8 @@ static bool set_max_memory(struct ts_cli *cli, const char *arg)
 	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
 
 	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
-		return usage_error("--max-memory %s: a size is a number, of bytes or with K, M or G behind it", arg);
+		return usage_error(
+			"--max-memory %s: a size is a number, of bytes or with K, M or G behind it", arg);
 	cli->max_memory = (uint64_t)n << shift;
 	return true;
 }

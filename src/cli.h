@@ -57,9 +57,9 @@ struct ts_cli {
 /*
  * Parse a command line.
  *
- * Returns true when @cli holds a command to run.  Returns false when there is none to run: --help or --version
- * was answered on stdout (*status is TS_STATUS_OK), or what is wrong was said on stderr (TS_STATUS_USAGE).
- * Either way @cli needs ts_cli_fini().
+ * Returns true when @cli holds a command to run.  Returns false when there is none to run: --help or
+ * --version was answered on stdout (*status is TS_STATUS_OK), or what is wrong was said on stderr
+ * (TS_STATUS_USAGE).  Either way @cli needs ts_cli_fini().
  */
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);

@@ -5,7 +5,8 @@
 
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need)
 {
-	ts_fail(c->err, TS_ETRUNC, c->off, "%s: %" PRIu64 " bytes needed but %zu left", c->what, need, c->left);
+	ts_fail(c->err, TS_ETRUNC, c->off, "%s: %" PRIu64 " bytes needed but %zu left", c->what, need,
+		c->left);
 	c->left = 0;
 	return NULL;
 }
@@ -16,8 +17,9 @@ uint64_t ts_count(struct ts_cursor *c, uint64_t n, size_t min_item_len)
 
 	if (ts_mul(n, min_item_len, &need) && need <= c->left)
 		return n;
-	ts_fail(c->err, TS_ETRUNC, c->off, "%s: %" PRIu64 " items of at least %zu bytes promised but %zu bytes left",
-		c->what, n, min_item_len, c->left);
+	ts_fail(c->err, TS_ETRUNC, c->off,
+		"%s: %" PRIu64 " items of at least %zu bytes promised but %zu bytes left", c->what, n,
+		min_item_len, c->left);
 	c->left = 0;
 	return 0;
 }

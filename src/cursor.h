@@ -2,8 +2,9 @@
 /*
  * Reads untrusted bytes in order; cannot leave its range; remembers the first failure.
  *
- * Only ts_take() moves.  After a failure every read gives zeros and nothing is left, so that a parser reads a whole record and
- * tests ts_ok() once, before the first use of what it read.  The failure stands in *err with the file offset.
+ * Only ts_take() moves.  After a failure every read gives zeros and nothing is left, so that a parser reads a
+ * whole record and tests ts_ok() once, before the first use of what it read.  The failure stands in *err with
+ * the file offset.
  */
 #ifndef TS_CURSOR_H
 #define TS_CURSOR_H
@@ -35,7 +36,10 @@ static inline bool ts_ok(const struct ts_cursor *c)
 	return c->err->code == TS_OK;
 }
 
-/* Record that @need bytes were wanted where fewer are left (TS_ETRUNC); the cursor is empty afterwards.  Returns NULL. */
+/*
+ * Record that @need bytes were wanted where fewer are left (TS_ETRUNC); the cursor is empty afterwards.
+ * Returns NULL.
+ */
 const uint8_t *ts_cursor_short(struct ts_cursor *c, uint64_t need);
 
 /* Take the next @len bytes.  Returns them (borrowed from the range), NULL when fewer are left. */
@@ -94,8 +98,8 @@ static inline uint32_t ts_u32be(struct ts_cursor *c)
 }
 
 /*
- * Check a count of items, each of at least @min_item_len bytes, against what is left: before any allocation or loop by it.
- * Returns @n, or 0 and fails (TS_ETRUNC) when so many items cannot fit.
+ * Check a count of items, each of at least @min_item_len bytes, against what is left: before any allocation
+ * or loop by it.  Returns @n, or 0 and fails (TS_ETRUNC) when so many items cannot fit.
  */
 uint64_t ts_count(struct ts_cursor *c, uint64_t n, size_t min_item_len);
 

@@ -19,7 +19,8 @@ static uint32_t prot_of(uint32_t flags)
 }
 
 /* Enter one program header, which is at @at: a PT_LOAD, or the PT_DYNAMIC. */
-static bool add_header(struct ts_elf *elf, const GElf_Phdr *h, uint64_t at, uint64_t file_len, struct ts_error *err)
+static bool add_header(struct ts_elf *elf, const GElf_Phdr *h, uint64_t at, uint64_t file_len,
+		       struct ts_error *err)
 {
 	struct ts_elf_load load = {
 		.addr = h->p_vaddr,
@@ -64,7 +65,8 @@ static Elf *open_head(uint8_t *bytes, size_t len, GElf_Ehdr *header, struct ts_e
 	return NULL;
 }
 
-static bool read_header(struct ts_elf *elf, const struct ts_source *src, GElf_Ehdr *header, struct ts_error *err)
+static bool read_header(struct ts_elf *elf, const struct ts_source *src, GElf_Ehdr *header,
+			struct ts_error *err)
 {
 	uint8_t bytes[sizeof(Elf64_Ehdr)];
 	size_t got;
@@ -76,8 +78,8 @@ static bool read_header(struct ts_elf *elf, const struct ts_source *src, GElf_Eh
 		return ts_fail(err, TS_EUNSUPPORTED, 0, "not an ELF file");
 	if (bytes[EI_CLASS] < ELFCLASS32 || bytes[EI_CLASS] > ELFCLASS64 || bytes[EI_DATA] < ELFDATA2LSB ||
 	    bytes[EI_DATA] > ELFDATA2MSB)
-		return ts_fail(err, TS_ECORRUPT, EI_CLASS, "ELF of class %u and byte order %u", bytes[EI_CLASS],
-			       bytes[EI_DATA]);
+		return ts_fail(err, TS_ECORRUPT, EI_CLASS, "ELF of class %u and byte order %u",
+			       bytes[EI_CLASS], bytes[EI_DATA]);
 	e = open_head(bytes, got, header, err);
 	if (!e)
 		return false;
@@ -91,7 +93,8 @@ static bool read_header(struct ts_elf *elf, const struct ts_source *src, GElf_Eh
 }
 
 /* @bytes are the file up to the end of its program headers. */
-static bool read_headers(struct ts_elf *elf, uint8_t *bytes, size_t len, uint64_t file_len, struct ts_error *err)
+static bool read_headers(struct ts_elf *elf, uint8_t *bytes, size_t len, uint64_t file_len,
+			 struct ts_error *err)
 {
 	GElf_Ehdr header;
 	Elf *e = open_head(bytes, len, &header, err);
@@ -101,14 +104,16 @@ static bool read_headers(struct ts_elf *elf, uint8_t *bytes, size_t len, uint64_
 		GElf_Phdr h;
 		uint64_t at = header.e_phoff + (uint64_t)i * header.e_phentsize;
 
-		done = gelf_getphdr(e, i, &h) ? add_header(elf, &h, at, file_len, err) :
-						ts_fail(err, TS_ECORRUPT, at, "ELF program header %d: %s", i, elf_errmsg(-1));
+		done = gelf_getphdr(e, i, &h) ? add_header(elf, &h, at, file_len, err)
+					      : ts_fail(err, TS_ECORRUPT, at, "ELF program header %d: %s", i,
+							elf_errmsg(-1));
 	}
 	elf_end(e);
 	return done;
 }
 
-static bool check_table(const struct ts_elf *elf, const GElf_Ehdr *h, uint64_t file_len, uint64_t *end, struct ts_error *err)
+static bool check_table(const struct ts_elf *elf, const GElf_Ehdr *h, uint64_t file_len, uint64_t *end,
+			struct ts_error *err)
 {
 	uint64_t len = (uint64_t)h->e_phnum * h->e_phentsize;
 
@@ -117,7 +122,8 @@ static bool check_table(const struct ts_elf *elf, const GElf_Ehdr *h, uint64_t f
 		return ts_fail(err, TS_ECORRUPT, 0, "ELF program headers of %u bytes", h->e_phentsize);
 	if (h->e_phoff > file_len || len > file_len - h->e_phoff)
 		return ts_fail(err, TS_ETRUNC, 0,
-			       "%u ELF program headers at 0x%" PRIx64 " pass the end of the file", h->e_phnum, h->e_phoff);
+			       "%u ELF program headers at 0x%" PRIx64 " pass the end of the file", h->e_phnum,
+			       h->e_phoff);
 	*end = h->e_phoff + len;
 	if (*end > MAX_HEAD)
 		return ts_fail(err, TS_ELIMIT, 0, "ELF program headers at 0x%" PRIx64, h->e_phoff);

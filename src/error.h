@@ -2,8 +2,9 @@
 /*
  * What went wrong, where in which file, in one sentence.
  *
- * An error is a fixed-size value owned by the caller; nothing allocates.  The function that finds the fault fills it, a level
- * that knows more prefixes it, and the one that can act on it shows it.  Nobody shows and returns it.
+ * An error is a fixed-size value owned by the caller; nothing allocates.  The function that finds the fault
+ * fills it, a level that knows more prefixes it, and the one that can act on it shows it.  Nobody shows and
+ * returns it.
  */
 #ifndef TS_ERROR_H
 #define TS_ERROR_H
@@ -54,7 +55,8 @@ bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((fo
 const char *ts_code_name(enum ts_code code);
 
 /*
- * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, cut if need be.  @file may be NULL.
+ * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, cut if need be.  @file may be
+ * NULL.
  */
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len);
 

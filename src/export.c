@@ -2,8 +2,9 @@
 /*
  * Two passes over the frames: which registers are known in all of them, then the file.
  *
- * What gdb 13 needs: text lines of less than 1,000 bytes; no command that its reader would not take as an action; registers that
- * lie beyond the block behind all others in gdb's own order, for it looks no further than the first of them.
+ * What gdb 13 needs: text lines of less than 1,000 bytes; no command that its reader would not take as an
+ * action; registers that lie beyond the block behind all others in gdb's own order, for it looks no further
+ * than the first of them.
  */
 #include "export.h"
 
@@ -44,8 +45,8 @@ struct ts_export {
 	struct ts_buf bytes;  /* of one frame, or of the text */
 };
 
-struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames, const struct ts_tracing *tracing,
-				const char *path, struct ts_error *err)
+struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames,
+				const struct ts_tracing *tracing, const char *path, struct ts_error *err)
 {
 	struct ts_export *e = calloc(1, sizeof(*e));
 
@@ -88,7 +89,7 @@ void ts_export_free(struct ts_export *e)
 	free(e);
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 static bool get_regs(struct ts_export *e, struct ts_error *err)
 {
@@ -164,7 +165,7 @@ static void measure_block(struct ts_export *e)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ the text section */
+/* --------------------------------------------------------------------------------------- the text section */
 
 /* The same features with the file's numbers; what it points at is in @arena. */
 static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct ts_regset *out)
@@ -203,7 +204,8 @@ static bool put_description(struct ts_export *e, struct ts_buf *out, struct ts_e
 	bool done;
 
 	ts_buf_init(&xml);
-	done = is_whole_block(e) || renumber(e, &arena, &set) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
+	done = is_whole_block(e) || renumber(e, &arena, &set) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	done = done && ts_tdesc_write(&set, osabi, &xml, err);
 	for (size_t at = 0, len; done && at < xml.len; at += len + 1) {
 		const uint8_t *line = xml.data + at, *end = memchr(line, '\n', xml.len - at);
@@ -214,7 +216,8 @@ static bool put_description(struct ts_export *e, struct ts_buf *out, struct ts_e
 				len--;
 		}
 		if (!len && line != end)
-			done = ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a word of the target description is too long for a line");
+			done = ts_fail(err, TS_ELIMIT, TS_NO_OFF,
+				       "a word of the target description is too long for a line");
 		ts_buf_puts(out, "tdesc ");
 		ts_buf_put(out, line, len);
 		ts_buf_putc(out, '\n');
@@ -406,7 +409,8 @@ static bool write_frame(struct ts_export *e, struct ts_error *err)
 	size_t len;
 
 	if (!e->frame.tracepoint || e->frame.tracepoint > UINT16_MAX)
-		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a trace file has no tracepoint %" PRIu32, e->frame.tracepoint);
+		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "a trace file has no tracepoint %" PRIu32,
+			       e->frame.tracepoint);
 	ts_buf_reset(out);
 	e->frame.has_regs = false;
 	if (!ts_frame_bytes(e->q, &e->frame, out, err))
@@ -417,7 +421,8 @@ static bool write_frame(struct ts_export *e, struct ts_error *err)
 	if (!ts_buf_ok(out))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	if (out->len - sizeof(head) > UINT32_MAX)
-		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "frame %" PRIu64 " would have %zu bytes", e->at, out->len);
+		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "frame %" PRIu64 " would have %zu bytes", e->at,
+			       out->len);
 	ts_arch_put(arch, head, 2, e->frame.tracepoint);
 	ts_arch_put(arch, head + 2, 4, out->len - sizeof(head));
 	return ts_aside_write(&e->file, head, sizeof(head), err) &&

@@ -31,7 +31,10 @@ static void put(struct writer *w, uint64_t value, size_t len)
 	ts_buf_put(w->out, bytes, len);
 }
 
-/* Zeros where registers are not known; but a debugger gets nowhere on ARM without knowing which instructions it sees. */
+/*
+ * Zeros where registers are not known; but a debugger gets nowhere on ARM without knowing which instructions
+ * it sees.
+ */
 static bool fill_unknown(struct writer *w, uint8_t *data, const uint8_t *known)
 {
 	const struct ts_regset *set = &ts_query_timeline(w->q)->rec->regs;
@@ -91,7 +94,8 @@ static bool put_range(struct writer *w, struct ts_range range)
 
 	for (uint64_t i = 0, n; done && i < range.len; i += n) {
 		n = range.len - i < MAX_BLOCK ? range.len - i : MAX_BLOCK;
-		done = ts_virtual_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n, w->err);
+		done = ts_virtual_mem(w->q, w->f->pos, process, range.addr + i, (size_t)n, bytes, bytes + n,
+				      w->err);
 		if (done)
 			put_known(w, range.addr + i, bytes, bytes + n, (size_t)n);
 	}
@@ -101,7 +105,8 @@ static bool put_range(struct writer *w, struct ts_range range)
 
 static bool is_access(const struct ts_effect *e)
 {
-	return (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && !e->is_hidden && e->len && e->len <= MAX_BLOCK;
+	return (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && !e->is_hidden && e->len &&
+	       e->len <= MAX_BLOCK;
 }
 
 /* The step's instruction, and what it accessed; physical addresses are none that a debugger could use. */
@@ -163,6 +168,7 @@ bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf 
 		return false;
 	if (!ts_buf_ok(out))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
-	ts_arch_put(w.arch, out->data + start + NUMBER_LEN, HEADER_LEN - NUMBER_LEN, out->len - start - HEADER_LEN);
+	ts_arch_put(w.arch, out->data + start + NUMBER_LEN, HEADER_LEN - NUMBER_LEN,
+		    out->len - start - HEADER_LEN);
 	return true;
 }

@@ -18,10 +18,12 @@
 #include "query.h"
 
 /*
- * Append frame @f.  Only what is known of its memory is there; a register that is not known is zeros, for the form has no way to say
- * so; of ARM's status register the Thumb bit is there all the same.  Of a whole frame it is the registers, the instruction, and the memory that the instruction accessed, as it was before.
+ * Append frame @f.  Only what is known of its memory is there; a register that is not known is zeros, for the
+ * form has no way to say so; of ARM's status register the Thumb bit is there all the same.  Of a whole frame
+ * it is the registers, the instruction, and the memory that the instruction accessed, as it was before.
  *
- * Returns false if the trace cannot be read any more, or memory is exhausted; what @out then has behind its old end is void.
+ * Returns false if the trace cannot be read any more, or memory is exhausted; what @out then has behind its
+ * old end is void.
  */
 bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf *out, struct ts_error *err);
 

@@ -126,7 +126,7 @@ bool ts_frame_value(const struct ts_frame *f, uint32_t number, int64_t *value)
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ a frame a position */
+/* ------------------------------------------------------------------------------------- a frame a position */
 
 static bool get_step(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
 {

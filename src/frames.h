@@ -2,9 +2,9 @@
 /*
  * Trace frames: what a run of tracepoints collected, each frame a position and what of it was collected.
  *
- * A frame holds no copies of registers and memory: they are those of its position (query.h), as far as the frame has them.  Who
- * has frames implements struct ts_frames_ops: a recording that was made by tracepoints, a run over a recording (protocol/), or
- * any recording at all, whose frame k is position k.
+ * A frame holds no copies of registers and memory: they are those of its position (query.h), as far as the
+ * frame has them.  Who has frames implements struct ts_frames_ops: a recording that was made by tracepoints,
+ * a run over a recording (protocol/), or any recording at all, whose frame k is position k.
  */
 #ifndef TS_FRAMES_H
 #define TS_FRAMES_H
@@ -51,11 +51,14 @@ struct ts_frames_ops {
 	/*
 	 * Fill @out, which was reset, with frame @n (below n_frames).
 	 *
-	 * Returns false if the trace cannot be read any more, or memory is exhausted (out->is_failed is looked at by the caller).
+	 * Returns false if the trace cannot be read any more, or memory is exhausted (out->is_failed is
+	 * looked at by the caller).
 	 */
 	bool (*get)(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
-	/* The position of frame @n; frames stand in order of their positions, and several may have the same. */
+	/*
+	 * The position of frame @n; frames stand in order of their positions, and several may have the same.
+	 */
 	uint64_t (*pos)(const struct ts_frames *f, uint64_t n);
 
 	/* The first frame >= @from of tracepoint @number, TS_NO_FRAME if there is none. */
@@ -85,7 +88,9 @@ void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value);
  */
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
-/* Sort @n ranges by address and join those that overlap or touch; empty ones go.  Returns how many are left. */
+/*
+ * Sort @n ranges by address and join those that overlap or touch; empty ones go.  Returns how many are left.
+ */
 size_t ts_ranges_merge(struct ts_range *ranges, size_t n);
 
 /* Of bytes at @addr, @known (1 or 0 a byte) as a query left it: clear those that are not in the frame. */
@@ -94,7 +99,10 @@ void ts_frame_mask(const struct ts_frame *f, uint64_t addr, size_t len, uint8_t 
 /* The last value of variable @number in the frame: false if it was not collected. */
 bool ts_frame_value(const struct ts_frame *f, uint32_t number, int64_t *value);
 
-/* Frames of a recording of @n_steps instructions that tracepoint 1 made by stepping: frame k is position k, 0..N. */
+/*
+ * Frames of a recording of @n_steps instructions that tracepoint 1 made by stepping: frame k is position k,
+ * 0..N.
+ */
 void ts_frames_of_steps(struct ts_frames *f, uint64_t n_steps);
 
 #endif

@@ -41,8 +41,8 @@ uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src)
 	return img->n_sources++;
 }
 
-bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, uint32_t source, uint64_t off,
-		  struct ts_error *err)
+bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, uint32_t source,
+		  uint64_t off, struct ts_error *err)
 {
 	uint64_t file_len;
 
@@ -69,8 +69,8 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 
 #define PAGE_LEN UINT64_C(4096)
 
-static bool add_segments(struct ts_image *img, const struct ts_elf *elf, const uint64_t *base, uint32_t source,
-			 struct ts_error *err)
+static bool add_segments(struct ts_image *img, const struct ts_elf *elf, const uint64_t *base,
+			 uint32_t source, struct ts_error *err)
 {
 	uint64_t lowest = UINT64_MAX, move;
 
@@ -109,7 +109,8 @@ static bool add_pe(struct ts_image *img, const uint64_t *base, uint32_t source, 
 	for (size_t i = 0; i < pe.n_sections && done; i++) {
 		const struct ts_pe_section *s = &pe.sections[i];
 
-		done = ts_image_add(img, 0, (base ? *base : pe.base) + s->addr, s->file_len, source, s->file_off, err);
+		done = ts_image_add(img, 0, (base ? *base : pe.base) + s->addr, s->file_len, source,
+				    s->file_off, err);
 	}
 	ts_pe_fini(&pe);
 	return done;
@@ -118,15 +119,15 @@ static bool add_pe(struct ts_image *img, const uint64_t *base, uint32_t source, 
 static bool add_raw(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
 {
 	if (!base)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no ELF or PE file: it needs an address, as FILE@BASE");
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "no ELF or PE file: it needs an address, as FILE@BASE");
 	return ts_image_add(img, 0, *base, ts_source_len(img->sources[source]), source, 0, err);
 }
 
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err)
 {
-	static bool (*const kinds[])(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err) = {
-		add_elf, add_pe, add_raw
-	};
+	static bool (*const kinds[])(struct ts_image * img, const uint64_t *base, uint32_t source,
+				     struct ts_error *err) = { add_elf, add_pe, add_raw };
 	struct ts_source *src = ts_source_open(path, err);
 	uint32_t source;
 	bool done = false;
@@ -191,8 +192,8 @@ const struct ts_source *ts_image_find(const struct ts_image *img, const char *pa
 	return source == UINT32_MAX ? NULL : img->sources[source];
 }
 
-bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path, uint64_t off,
-		  struct ts_error *err)
+bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path,
+		  uint64_t off, struct ts_error *err)
 {
 	char name[PATH_MAX];
 	uint32_t source;
@@ -216,7 +217,9 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 		struct ts_error err = { 0 };
 		size_t got;
 
-		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got, &err) || !got)
+		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got,
+				    &err) ||
+		    !got)
 			return;
 		for (size_t i = 0; i < got; i++) {
 			size_t at = (size_t)(from - addr) + i;
@@ -232,7 +235,8 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 	}
 }
 
-void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
+void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,
+		   uint8_t *known)
 {
 	for (size_t i = img->n_ranges; i-- > 0;) {
 		const struct ts_image_range *r = &img->ranges[i];

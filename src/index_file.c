@@ -33,9 +33,9 @@
  *      0   8  number of bytes
  *      8      the items, padded with zeros to a multiple of 8
  *
- * A record is written from its sections to its head, so that one whose writer was killed has no head.  An index is valid up to
- * its first record that is not; only the last record of a finished one (the file that is not called .part) says so.  A finished
- * index ends with that record.
+ * A record is written from its sections to its head, so that one whose writer was killed has no head.  An
+ * index is valid up to its first record that is not; only the last record of a finished one (the file that is
+ * not called .part) says so.  A finished index ends with that record.
  */
 #include "index_file.h"
 
@@ -65,7 +65,8 @@
 #define ENTRY_LEN  32
 #define WRITE_LEN  (256u << 10)
 
-static const char file_magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u', 'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
+static const char file_magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
+				     'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
 static const char record_magic[8] = "record\n";
 
 struct entry {
@@ -130,13 +131,14 @@ static uint64_t get64(const uint8_t *p)
 	return le64toh(v);
 }
 
-/* ------------------------------------------------------------------------------------------------ whose trace */
+/* -------------------------------------------------------------------------------------------- whose trace */
 
 #define END_LEN   65536u
 #define PIECE_LEN 4096u
 #define N_PIECES  16u
 
-static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, uint64_t *hash, struct ts_error *err)
+static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, uint64_t *hash,
+		       struct ts_error *err)
 {
 	uint8_t bytes[END_LEN];
 	size_t got;
@@ -147,7 +149,8 @@ static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, ui
 	return true;
 }
 
-bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key, struct ts_error *err)
+bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
+		  struct ts_error *err)
 {
 	uint64_t len = ts_source_len(src), hash = 0;
 
@@ -162,7 +165,7 @@ bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_in
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ the header */
+/* --------------------------------------------------------------------------------------------- the header */
 
 static void make_header(const struct ts_index_key *key, uint8_t header[HEADER_LEN])
 {
@@ -211,7 +214,8 @@ static bool check_sections(const struct record *r)
 		const uint8_t *e = table_entry(r, i);
 		uint64_t off = get64(e + 8), len = get64(e + 16);
 
-		if (off > r->len || len > r->len - off || off % 8 || XXH3_64bits(r->map + off, len) != get64(e + 24))
+		if (off > r->len || len > r->len - off || off % 8 ||
+		    XXH3_64bits(r->map + off, len) != get64(e + 24))
 			return false;
 	}
 	return true;
@@ -348,7 +352,8 @@ static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 }
 
 /* Read header and records; false and a sentence if the header does not fit. */
-static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, uint64_t *len, struct ts_error *why)
+static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, uint64_t *len,
+		      struct ts_error *why)
 {
 	uint8_t header[HEADER_LEN];
 
@@ -411,7 +416,9 @@ static bool write_all(struct ts_index_file *f, const void *data, size_t len, uin
 	return true;
 }
 
-/* Is the locked file still the one that the path names?  Another may have finished and renamed it meanwhile. */
+/*
+ * Is the locked file still the one that the path names?  Another may have finished and renamed it meanwhile.
+ */
 static bool is_at(int fd, const char *path)
 {
 	struct stat a, b;
@@ -661,7 +668,8 @@ size_t ts_index_n_records(const struct ts_index_file *f)
 	return f->n_records;
 }
 
-struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind, uint32_t owner)
+struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
+				     uint32_t owner)
 {
 	const struct record *r = &f->records[record];
 

@@ -2,10 +2,11 @@
 /*
  * The file that keeps an index: records of sections, each checksummed, and whose trace it is.
  *
- * This file knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A record is what one
- * segment of the recording adds.  While an index is built it lies in PATH.part, locked; records are appended, and a process that
- * is killed leaves those that it finished, with which the next one goes on.  The finished file is renamed to PATH and never
- * changed again, so that any number of servers may map it.  Layout: index_file.c.
+ * This file knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A
+ * record is what one segment of the recording adds.  While an index is built it lies in PATH.part, locked;
+ * records are appended, and a process that is killed leaves those that it finished, with which the next one
+ * goes on.  The finished file is renamed to PATH and never changed again, so that any number of servers may
+ * map it.  Layout: index_file.c.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H
@@ -30,26 +31,32 @@ struct ts_index_key {
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key, struct ts_error *err);
+bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
+		  struct ts_error *err);
 
 struct ts_index_file;
 
 /*
  * Open the finished index @path, which must be that of @key, and check all of it.
  *
- * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be used: it is damaged,
- * cut, of another trace or version, no index, or another user's.
+ * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be
+ * used: it is damaged, cut, of another trace or version, no index, or another user's.
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
 /*
- * Begin the index that will be @path, or go on with what is left of one of the same @key that was not finished.
+ * Begin the index that will be @path, or go on with what is left of one of the same @key that was not
+ * finished.
  *
- * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is exhausted.
+ * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is
+ * exhausted.
  */
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
 
-/* Close it; what ts_index_take() gave ends with it.  One that is not finished stays on disk, up to its last record. */
+/*
+ * Close it; what ts_index_take() gave ends with it.  One that is not finished stays on disk, up to its last
+ * record.
+ */
 void ts_index_close(struct ts_index_file *f);
 
 /* Take it off the disk: what it says is wrong. */
@@ -61,8 +68,8 @@ uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
 size_t ts_index_n_records(const struct ts_index_file *f);
 
 /*
- * Write a record: begin (with how many sections it will have), then each section and its arrays, then commit.  A failure to write
- * is reported by ts_index_commit().
+ * Write a record: begin (with how many sections it will have), then each section and its arrays, then commit.
+ * A failure to write is reported by ts_index_commit().
  */
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
@@ -83,7 +90,8 @@ struct ts_index_arrays {
 };
 
 /* Find a section of a record; one that is not there is bad. */
-struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind, uint32_t owner);
+struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
+				     uint32_t owner);
 
 /* The next array, of *n items; NULL (and *n is 0) if it is not there. */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);

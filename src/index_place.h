@@ -10,7 +10,10 @@
 #include "index_file.h"
 #include "source.h"
 
-/* A trace that is smaller is read faster than its index is looked for: one is kept only if the user asks for it. */
+/*
+ * A trace that is smaller is read faster than its index is looked for: one is kept only if the user asks for
+ * it.
+ */
 #define TS_INDEX_MIN_TRACE (UINT64_C(4) << 20)
 
 #define TS_INDEX_MAX_PLACES 2
@@ -25,7 +28,10 @@ struct ts_index_places {
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted);
 void ts_index_places_fini(struct ts_index_places *p);
 
-/* The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says why. */
+/*
+ * The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says
+ * why.
+ */
 struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key);
 
 /*

@@ -36,8 +36,8 @@ struct ts_info {
 /*
  * Gather the facts about the recording behind @q, a trace called @path.  Both must outlive @info.
  *
- * Returns false if the trace cannot be read any more (TS_EIO, ...) or memory is exhausted; @info then needs no
- * fini.
+ * Returns false if the trace cannot be read any more (TS_EIO, ...) or memory is exhausted; @info then needs
+ * no fini.
  */
 bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, struct ts_error *err);
 void ts_info_fini(struct ts_info *info);

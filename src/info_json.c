@@ -98,13 +98,13 @@ static json_t *modules(const struct ts_info *info)
 	for (size_t i = 0; i < w->n_modules; i++) {
 		const struct ts_loaded *m = &w->modules[i];
 
-		list = added(list, json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}",
-					     "first", address(true, m->first),
-					     "last", address(true, m->last),
-					     "process", (json_int_t)m->process,
-					     "file", text_or_null(ts_world_text(w, m->file)),
-					     "from", (json_int_t)m->from,
-					     "until", m->until == UINT64_MAX ? json_null() : json_integer((json_int_t)m->until)));
+		list = added(
+			list,
+			json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}", "first", address(true, m->first), "last",
+				  address(true, m->last), "process", (json_int_t)m->process, "file",
+				  text_or_null(ts_world_text(w, m->file)), "from", (json_int_t)m->from,
+				  "until",
+				  m->until == UINT64_MAX ? json_null() : json_integer((json_int_t)m->until)));
 	}
 	return list;
 }
@@ -170,33 +170,26 @@ static json_t *facts(const struct ts_info *info)
 	const struct ts_recording *rec = tl->rec;
 	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, s:b, s:I, s:I,"
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, "
+			 "s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "trace", text(info->path),
-			 "format", rec->format,
-			 "variant", text_or_null(rec->variant),
-			 "arch", rec->regs.arch->name,
-			 "os", text_or_null(rec->os),
-			 "program", text_or_null(rec->exec_path),
-			 "arguments", arguments(&rec->cmdline),
-			 "positions", (json_int_t)tl->n_steps,
-			 "threads", (int)rec->n_threads,
-			 "pc_first", address(info->has_pc_first, info->pc_first),
-			 "pc_last", address(info->has_pc_last, info->pc_last),
-			 "end", ts_info_end(info),
-			 "truncated", tl->damage.code != TS_OK,
-			 "syscalls", n_syscalls ? json_integer(n_syscalls) : json_null(),
-			 "interrupts", rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n) : json_null(),
-			 "paging", ts_paging_is_known(tl) ? text(ts_paging_text(ts_paging_at(tl, 0).kind)) : json_null(),
-			 "memory_reads", rec->has_reads,
-			 "inferred", (json_int_t)info->stats.n_inferred,
-			 "unexplained", (json_int_t)info->stats.n_unexplained,
-			 "warnings", warnings(info),
-			 "thread_list", threads(info),
-			 "registers", registers(info),
-			 "index", index_figures(info),
-			 "regions", regions(info),
-			 "modules", modules(info));
+			 "trace", text(info->path), "format", rec->format, "variant",
+			 text_or_null(rec->variant), "arch", rec->regs.arch->name, "os",
+			 text_or_null(rec->os), "program", text_or_null(rec->exec_path), "arguments",
+			 arguments(&rec->cmdline), "positions", (json_int_t)tl->n_steps, "threads",
+			 (int)rec->n_threads, "pc_first", address(info->has_pc_first, info->pc_first),
+			 "pc_last", address(info->has_pc_last, info->pc_last), "end", ts_info_end(info),
+			 "truncated", tl->damage.code != TS_OK, "syscalls",
+			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
+			 rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n)
+					  : json_null(),
+			 "paging",
+			 ts_paging_is_known(tl) ? text(ts_paging_text(ts_paging_at(tl, 0).kind))
+						: json_null(),
+			 "memory_reads", rec->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
+			 "unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),
+			 "thread_list", threads(info), "registers", registers(info), "index",
+			 index_figures(info), "regions", regions(info), "modules", modules(info));
 }
 
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)

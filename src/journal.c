@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A note is a struct head, then what its kind needs: a struct ts_map, ts_module or ts_event and the texts, each with its
- * terminator, in the order of the struct's fields.  Texts that are not there are not written; their offsets say so.
+ * A note is a struct head, then what its kind needs: a struct ts_map, ts_module or ts_event and the texts,
+ * each with its terminator, in the order of the struct's fields.  Texts that are not there are not written;
+ * their offsets say so.
  */
 #include "journal.h"
 

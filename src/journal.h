@@ -2,8 +2,8 @@
 /*
  * What changed the world, in the order in which it happened: so that an index file can tell it again.
  *
- * Of all effects these are the few that are neither values nor accesses: maps, events, modules; and which thread runs.  Whoever
- * loads an index applies them as if they had just been read.
+ * Of all effects these are the few that are neither values nor accesses: maps, events, modules; and which
+ * thread runs.  Whoever loads an index applies them as if they had just been read.
  */
 #ifndef TS_JOURNAL_H
 #define TS_JOURNAL_H
@@ -15,7 +15,10 @@
 #include "buf.h"
 #include "step.h"
 
-/* Note an effect on the process of @thread, of the step that leads to position @pos.  A failure stays in @out. */
+/*
+ * Note an effect on the process of @thread, of the step that leads to position @pos.  A failure stays in
+ * @out.
+ */
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
 		       const struct ts_effect *e);
 

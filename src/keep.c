@@ -16,13 +16,13 @@ static void put_file(struct ts_buf *out, const char *what, const char *path)
 	struct stat st;
 
 	if (path && !stat(path, &st))
-		ts_buf_printf(out, "%s %jd %jd.%ld\n", what, (intmax_t)st.st_size, (intmax_t)st.st_mtim.tv_sec,
-			      st.st_mtim.tv_nsec);
+		ts_buf_printf(out, "%s %jd %jd.%ld\n", what, (intmax_t)st.st_size,
+			      (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
 }
 
 /*
- * What decides how the trace is read, beside the trace: this very program, for a later one may understand it better; the format;
- * the files that loaders look into.
+ * What decides how the trace is read, beside the trace: this very program, for a later one may understand it
+ * better; the format; the files that loaders look into.
  */
 static bool make_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_cli *cli,
 		     struct ts_index_key *key, struct ts_error *err)
@@ -42,7 +42,8 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 }
 
 /* The file to use, NULL for none. */
-static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts_source *src, const struct ts_index_key *key)
+static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts_source *src,
+				       const struct ts_index_key *key)
 {
 	bool is_asked_for = cli->index || cli->command == TS_CMD_INDEX;
 	struct ts_index_file *f = NULL;
@@ -56,7 +57,8 @@ static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts
 	if (!f && (is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE)) {
 		f = ts_index_places_create(&places, key, &err);
 		if (!f)
-			ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory", err.text);
+			ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory",
+			       err.text);
 	}
 	if (f && !ts_index_is_finished(f) && ts_index_n_records(f))
 		ts_log(TS_LOG_INFO, "%s: goes on where another run was interrupted", ts_index_path(f));
@@ -77,8 +79,9 @@ static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_b
 	return false;
 }
 
-struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image, const struct ts_source *src,
-				     const struct ts_cli *cli, bool *is_bad_file, struct ts_error *err)
+struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
+				     const struct ts_source *src, const struct ts_cli *cli, bool *is_bad_file,
+				     struct ts_error *err)
 {
 	struct ts_timeline *tl = ts_timeline_new(rec, image, err);
 	bool is_wanted = !cli->index || strcmp(cli->index, "none");
@@ -107,16 +110,16 @@ struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *
 void ts_keep_report(const struct ts_timeline *tl)
 {
 	if (tl->file && tl->file_error.code != TS_OK)
-		ts_log(TS_LOG_WARN, "%s: %s; the rest of the index is kept in memory", ts_index_path(tl->file),
-		       tl->file_error.text);
+		ts_log(TS_LOG_WARN, "%s: %s; the rest of the index is kept in memory",
+		       ts_index_path(tl->file), tl->file_error.text);
 }
 
 bool ts_keep_show(const struct ts_timeline *tl, struct ts_error *err)
 {
 	if (!tl->file || !ts_index_is_finished(tl->file))
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", ts_index_path(tl->file), tl->n_steps,
-	       ts_index_len(tl->file), (double)ts_index_len(tl->file) / (double)tl->n_steps);
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", ts_index_path(tl->file),
+	       tl->n_steps, ts_index_len(tl->file), (double)ts_index_len(tl->file) / (double)tl->n_steps);
 	if (fflush(stdout) || ferror(stdout))
 		return ts_fail_errno(err, "cannot write to stdout");
 	return true;

@@ -100,7 +100,8 @@ static bool add_higher(struct ts_layer_level *level, const struct ts_layer_level
 
 	if (!room_for_block(level, n))
 		return false;
-	memcpy(level->extents + block_start(level, level->n_blocks), below->extents + start, n * sizeof(*below->extents));
+	memcpy(level->extents + block_start(level, level->n_blocks), below->extents + start,
+	       n * sizeof(*below->extents));
 	close_block(level, n);
 	return true;
 }
@@ -124,7 +125,8 @@ bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t l
 {
 	if (l->n == l->cap) {
 		uint32_t cap = l->cap ? l->cap * 2 : 16;
-		struct ts_layer *items = cap < UINT32_MAX / 2 ? realloc(l->items, cap * sizeof(*items)) : NULL;
+		struct ts_layer *items =
+			cap < UINT32_MAX / 2 ? realloc(l->items, cap * sizeof(*items)) : NULL;
 
 		if (!items)
 			return false;
@@ -140,7 +142,7 @@ bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t l
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------ looking up */
+/* --------------------------------------------------------------------------------------------- looking up */
 
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos)
 {
@@ -178,7 +180,8 @@ static bool is_in_block(const struct ts_layer_level *level, size_t block, uint64
 }
 
 /* The newest layer of a block in which there is one. */
-static uint32_t newest_in_block(const struct ts_layers *l, unsigned level, size_t block, uint64_t first, uint64_t last)
+static uint32_t newest_in_block(const struct ts_layers *l, unsigned level, size_t block, uint64_t first,
+				uint64_t last)
 {
 	uint32_t i;
 

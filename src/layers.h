@@ -2,9 +2,10 @@
 /*
  * Ranges whose contents start afresh: what a byte holds that nobody has written since.
  *
- * A layer says: from position pos on, [first, last] holds zeros, or something not known yet.  Layer 0 is the whole space at
- * position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: a write counts only if it is younger,
- * and what is inferred about the byte's past goes back to the layer's position and no further.
+ * A layer says: from position pos on, [first, last] holds zeros, or something not known yet.  Layer 0 is the
+ * whole space at position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: a
+ * write counts only if it is younger, and what is inferred about the byte's past goes back to the layer's
+ * position and no further.
  */
 #ifndef TS_LAYERS_H
 #define TS_LAYERS_H
@@ -28,7 +29,10 @@ struct ts_extent {
 	uint64_t first, last;
 };
 
-/* Which addresses the layers of a block overlap, for blocks of TS_LAYER_FAN^(level + 1) layers each: extents apart from each other. */
+/*
+ * Which addresses the layers of a block overlap, for blocks of TS_LAYER_FAN^(level + 1) layers each: extents
+ * apart from each other.
+ */
 #define TS_LAYER_FAN 8u
 #define TS_LAYER_LEVELS 11u
 
@@ -52,7 +56,10 @@ void ts_layers_fini(struct ts_layers *l);
 /* How many layers there are up to and including position @pos. */
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos);
 
-/* The newest of the first @n layers that overlaps [first, last].  Returns its ordinal, TS_NO_LAYER if none does. */
+/*
+ * The newest of the first @n layers that overlaps [first, last].  Returns its ordinal, TS_NO_LAYER if none
+ * does.
+ */
 uint32_t ts_layers_newest(const struct ts_layers *l, uint32_t n, uint64_t first, uint64_t last);
 
 #endif

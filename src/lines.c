@@ -62,10 +62,11 @@ static int compare_pages(const void *a, const void *b)
 }
 
 /*
- * The pages that were touched, ascending, with the bitmaps of their lines.  @rank (one a noter's ordinal) gets where each went.
+ * The pages that were touched, ascending, with the bitmaps of their lines.  @rank (one a noter's ordinal)
+ * gets where each went.
  */
-static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
-		       uint32_t *rank)
+static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs,
+		       size_t n_pages, uint32_t *rank)
 {
 	uint32_t n = 0;
 	unsigned lines = 0;
@@ -122,8 +123,8 @@ static uint16_t pack_item(const struct ts_touch *t)
 }
 
 /* Counting sort: stable, so that chunks ascend within a line as they were noted. */
-static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank, uint32_t *ordinals,
-		       uint32_t *slots)
+static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank,
+		       uint32_t *ordinals, uint32_t *slots)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		ordinals[i] = line_ordinal(&set->pages[rank[t->items[i].page]], t->items[i].line);
@@ -201,7 +202,8 @@ bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
 	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
 	unsigned line = (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES;
 
-	if (i == set->n_pages || set->pages[i].page != addr >> TS_PAGE_BITS || !has_bit(set->pages[i].has, line))
+	if (i == set->n_pages || set->pages[i].page != addr >> TS_PAGE_BITS ||
+	    !has_bit(set->pages[i].has, line))
 		return false;
 	*ordinal = line_ordinal(&set->pages[i], line);
 	return true;
@@ -245,7 +247,8 @@ static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, ui
 	size_t page = page_lower_bound(set, addr >> TS_PAGE_BITS);
 	bool is_inside = page < set->n_pages && set->pages[page].page == addr >> TS_PAGE_BITS;
 
-	return (struct line_walk){ set, page, is_inside ? (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES : 0, addr,
+	return (struct line_walk){ set, page,
+				   is_inside ? (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES : 0, addr,
 				   last };
 }
 
@@ -281,7 +284,8 @@ static bool touches(const struct ts_lines *set, const uint16_t *exact, uint32_t 
 	return exact ? exact[item] & bytes : set->items[item] >> TS_ITEM_CHUNK_BITS & quarters_of(bytes);
 }
 
-uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk)
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
 	uint32_t best = UINT32_MAX, line;
@@ -299,7 +303,8 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 	return best;
 }
 
-uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk)
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
 	uint32_t best = UINT32_MAX, line;
@@ -323,7 +328,7 @@ size_t ts_lines_mem(const struct ts_lines *set)
 	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->items);
 }
 
-/* ------------------------------------------------------------------------------------------------ index files */
+/* -------------------------------------------------------------------------------------------- index files */
 
 static size_t n_items(const struct ts_lines *set)
 {

@@ -2,10 +2,10 @@
 /*
  * In which chunks of a segment each line was touched.
  *
- * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by chunk; sealing sorts
- * them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's items begin, and the items: the chunk
- * (ascending within a line, relative to the segment) and which quarters of the line.  Whoever keeps more with each touch keeps
- * it in an array of its own in the order of the items.
+ * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by
+ * chunk; sealing sorts them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's
+ * items begin, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
+ * of the line.  Whoever keeps more with each touch keeps it in an array of its own in the order of the items.
  */
 #ifndef TS_LINES_H
 #define TS_LINES_H
@@ -24,8 +24,8 @@ struct ts_index_arrays;
 #define TS_PAGE_LINES 256u
 
 /*
- * Steps of a chunk, the unit that is decoded; chunks of a segment, the unit that is sealed (their numbers fit 16 bits).  Tests
- * build the model with small ones, to cross many borders.
+ * Steps of a chunk, the unit that is decoded; chunks of a segment, the unit that is sealed (their numbers fit
+ * 16 bits).  Tests build the model with small ones, to cross many borders.
  */
 #ifndef TS_CHUNK_STEPS
 #define TS_CHUNK_STEPS 1024u
@@ -65,7 +65,8 @@ struct ts_lines {
 	size_t n_pages;
 	uint32_t *first;            /* owned; n_lines + 1: line i has items first[i] .. first[i + 1] - 1 */
 	size_t n_lines;
-	uint16_t *items;            /* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
+	/* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
+	uint16_t *items;
 	bool is_mapped;             /* the arrays belong to an index file */
 };
 
@@ -73,7 +74,8 @@ struct ts_lines {
  * Sort the touches by line and empty @t (its memory is kept).
  *
  * @page_addrs gives the page number (address >> TS_PAGE_BITS) of each of the @n_pages ordinals of the noter.
- * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item slots[i].
+ * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item
+ * slots[i].
  *
  * Returns false if memory is exhausted; @set is then empty.
  */
@@ -93,13 +95,15 @@ static inline uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item)
 uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
 
 /*
- * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.  @exact tells which
- * bytes each item is about; if it is NULL, quarters of lines are taken for them.
+ * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
+ * @exact tells which bytes each item is about; if it is NULL, quarters of lines are taken for them.
  *
  * Returns it, UINT32_MAX if there is none.
  */
-uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk);
-uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last, uint32_t chunk);
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk);
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk);
 
 /* Bytes of memory that the set holds. */
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */

@@ -5,7 +5,8 @@
  *   error  the user must act              warn   the data is odd, we went on (once a kind, counted, not repeated)
  *   info   once a run                     debug  once a packet            trace  below a packet
  *
- * Nothing above debug for what can happen in a normal session.  The level is the only process-wide state of tracestub.
+ * Nothing above debug for what can happen in a normal session.  The level is the only process-wide state of
+ * tracestub.
  */
 #ifndef TS_LOG_H
 #define TS_LOG_H

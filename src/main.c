@@ -264,11 +264,13 @@ static void warn_of_registers(const struct ts_export *e)
 	ts_buf_init(&names);
 	ts_export_left_out(e, &names);
 	if (names.len)
-		ts_log(TS_LOG_WARN, "registers that some frame does not know are left out:%s", ts_buf_text(&names));
+		ts_log(TS_LOG_WARN, "registers that some frame does not know are left out:%s",
+		       ts_buf_text(&names));
 	ts_buf_reset(&names);
 	ts_export_zeros(e, &names);
 	if (names.len)
-		ts_log(TS_LOG_WARN, "registers that gdb cannot do without are 0 where they are not known:%s", ts_buf_text(&names));
+		ts_log(TS_LOG_WARN, "registers that gdb cannot do without are 0 where they are not known:%s",
+		       ts_buf_text(&names));
 	ts_buf_fini(&names);
 }
 

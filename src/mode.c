@@ -47,7 +47,7 @@ void ts_modes_fini(struct ts_modes *m)
 	*m = (struct ts_modes){ 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------ building */
+/* ----------------------------------------------------------------------------------------------- building */
 
 static bool is_same(const struct ts_mode *a, const struct ts_mode *b)
 {
@@ -226,7 +226,7 @@ uint64_t ts_filter_prev(const struct ts_filter *f, const struct ts_modes *m, uin
 	return UINT64_MAX;
 }
 
-/* ------------------------------------------------------------------------------------------------ index files */
+/* -------------------------------------------------------------------------------------------- index files */
 
 void ts_modes_set_clean(struct ts_modes *m)
 {
@@ -237,7 +237,8 @@ void ts_modes_set_clean(struct ts_modes *m)
 void ts_modes_save(struct ts_modes *m, struct ts_index_file *f)
 {
 	ts_index_put(f, m->modes + m->n_saved_modes, m->n_modes - m->n_saved_modes, sizeof(*m->modes));
-	ts_index_put(f, m->changes + m->n_saved_changes, m->n_changes - m->n_saved_changes, sizeof(*m->changes));
+	ts_index_put(f, m->changes + m->n_saved_changes, m->n_changes - m->n_saved_changes,
+		     sizeof(*m->changes));
 	ts_index_put(f, m->bytes, 1, sizeof(m->bytes));
 	ts_index_put(f, m->known, 1, sizeof(m->known));
 	ts_modes_set_clean(m);
@@ -248,7 +249,8 @@ bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a)
 	size_t n_modes, n_changes;
 	const struct ts_mode *modes = ts_index_take(a, sizeof(*modes), &n_modes);
 	const struct ts_mode_change *changes = ts_index_take(a, sizeof(*changes), &n_changes);
-	const void *bytes = ts_index_take_n(a, sizeof(m->bytes), 1), *known = ts_index_take_n(a, sizeof(m->known), 1);
+	const void *bytes = ts_index_take_n(a, sizeof(m->bytes), 1),
+		   *known = ts_index_take_n(a, sizeof(m->known), 1);
 
 	if (a->is_bad)
 		return false;

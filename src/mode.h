@@ -2,9 +2,10 @@
 /*
  * The mode of a whole machine's processor over time: what decides how addresses are translated, and who runs.
  *
- * The timeline notes the few registers that make up the mode whenever they change; there are as many changes as there were
- * switches between processes and between privilege levels.  From a position to its mode is then one look-up, and a filter, which
- * admits some modes only, steps from one stretch of positions to the next.  A recording of a program has no modes.
+ * The timeline notes the few registers that make up the mode whenever they change; there are as many changes
+ * as there were switches between processes and between privilege levels.  From a position to its mode is then
+ * one look-up, and a filter, which admits some modes only, steps from one stretch of positions to the next.
+ * A recording of a program has no modes.
  */
 #ifndef TS_MODE_H
 #define TS_MODE_H
@@ -41,12 +42,14 @@ struct ts_mode_change {
 struct ts_modes {
 	struct ts_mode *modes; /* owned; few, not quite without repetition */
 	size_t n_modes, cap_modes;
-	struct ts_mode_change *changes; /* owned; by position, the first at 0; none for a recording of a program */
+	/* owned; by position, the first at 0; none for a recording of a program */
+	struct ts_mode_change *changes;
 	size_t n_changes, cap_changes;
 
 	/* building */
 	const struct ts_arch *arch; /* borrowed */
-	uint32_t reg_off[TS_N_MODE_REGS], reg_len[TS_N_MODE_REGS]; /* in the 'g' layout; len 0: the recording has none */
+	/* in the 'g' layout; len 0: the recording has none */
+	uint32_t reg_off[TS_N_MODE_REGS], reg_len[TS_N_MODE_REGS];
 	uint32_t first_off;         /* the lowest of them */
 	uint8_t bytes[TS_N_MODE_REGS][8], known[TS_N_MODE_REGS][8];
 	bool is_failed;             /* memory ran out */
@@ -61,7 +64,8 @@ void ts_modes_fini(struct ts_modes *m);
 void ts_modes_take(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len, const uint8_t *data);
 
 /* The same; inline is the test whether any of them matters. */
-static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len, const uint8_t *data)
+static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len,
+				 const uint8_t *data)
 {
 	if (off + len > m->first_off)
 		ts_modes_take(m, pos, off, len, data);
@@ -70,7 +74,10 @@ static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off,
 /* What there is now need not be saved. */
 void ts_modes_set_clean(struct ts_modes *m);
 
-/* To an index file: what is new since the last call.  From there, with its arrays (false: no memory, or they make no sense). */
+/*
+ * To an index file: what is new since the last call.  From there, with its arrays (false: no memory, or they
+ * make no sense).
+ */
 void ts_modes_save(struct ts_modes *m, struct ts_index_file *f);
 bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a);
 
@@ -101,7 +108,10 @@ enum ts_code_size ts_mode_code_size(const struct ts_mode *mode);
 
 /* ------------------------------------------------------------------------------------------------ filters */
 
-/* What belongs to the part of a recording that one wants to see; both may be set.  What is unknown does not belong. */
+/*
+ * What belongs to the part of a recording that one wants to see; both may be set.  What is unknown does not
+ * belong.
+ */
 struct ts_filter {
 	bool has_root;
 	uint64_t root;   /* the address space with this root of its page tables; low 12 bits are ignored */

@@ -15,8 +15,8 @@
 struct ts_marks;
 
 /*
- * For a page where values were lost: bytes that are unknown because something unknown was written there.  What is seen of such a
- * byte tells of the time since that write only.
+ * For a page where values were lost: bytes that are unknown because something unknown was written there.
+ * What is seen of such a byte tells of the time since that write only.
  */
 struct ts_holes {
 	uint64_t bits[64];   /* bit i: byte i is lost; known bytes are not */

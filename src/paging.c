@@ -20,7 +20,8 @@
 struct level {
 	unsigned shift; /* the lowest bit of its index */
 	unsigned bits;  /* of its index */
-	enum { LARGE_NONE, LARGE_PAGE, LARGE_RESERVED } large; /* what bit 7 of an entry means; NONE: nothing */
+	/* what bit 7 of an entry means; NONE: nothing */
+	enum { LARGE_NONE, LARGE_PAGE, LARGE_RESERVED } large;
 };
 
 struct walk {
@@ -30,15 +31,21 @@ struct walk {
 };
 
 static const struct level long_levels[] = {
-	{ 48, 9, LARGE_RESERVED }, { 39, 9, LARGE_RESERVED }, { 30, 9, LARGE_PAGE }, { 21, 9, LARGE_PAGE }, { 12, 9, LARGE_NONE },
+	{ 48, 9, LARGE_RESERVED }, { 39, 9, LARGE_RESERVED }, { 30, 9, LARGE_PAGE },
+	{ 21, 9, LARGE_PAGE },	   { 12, 9, LARGE_NONE },
 };
-static const struct level pae_levels[] = { { 30, 2, LARGE_NONE }, { 21, 9, LARGE_PAGE }, { 12, 9, LARGE_NONE } };
+static const struct level pae_levels[] = { { 30, 2, LARGE_NONE },
+					   { 21, 9, LARGE_PAGE },
+					   { 12, 9, LARGE_NONE } };
 static const struct level levels_32[] = { { 22, 10, LARGE_NONE }, { 12, 10, LARGE_NONE } };
 static const struct level levels_32_pse[] = { { 22, 10, LARGE_PAGE }, { 12, 10, LARGE_NONE } };
 
-/* ------------------------------------------------------------------------------------------------ how a mode translates */
+/* ---------------------------------------------------------------------------------- how a mode translates */
 
-/* Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  False with *is_known false: unknown. */
+/*
+ * Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  False with
+ * *is_known false: unknown.
+ */
 static bool is_long(const struct ts_mode *mode, bool *is_known)
 {
 	*is_known = ts_mode_knows(mode, TS_MODE_EFER) || ts_mode_knows(mode, TS_MODE_CS_SHADOW);
@@ -97,7 +104,8 @@ const char *ts_paging_text(enum ts_paging_kind kind)
 
 bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b)
 {
-	return a->kind == b->kind && a->root == b->root && a->phys_max == b->phys_max && a->has_pse == b->has_pse;
+	return a->kind == b->kind && a->root == b->root && a->phys_max == b->phys_max &&
+	       a->has_pse == b->has_pse;
 }
 
 struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos)
@@ -129,7 +137,7 @@ static struct walk walk_of(const struct ts_paging *p)
 	return (struct walk){ NULL, 0, 0 };
 }
 
-/* ------------------------------------------------------------------------------------------------ walking the tables */
+/* ------------------------------------------------------------------------------------- walking the tables */
 
 /* The highest address bits must all be equal. */
 static bool is_canonical(const struct ts_paging *p, uint64_t addr)
@@ -178,7 +186,8 @@ static bool read_entry(struct walker *w, struct ts_translation *t, uint64_t addr
 
 	if (!line->is_read || line->addr != addr - off) {
 		line->addr = addr - off;
-		line->is_read = ts_query_mem(w->q, w->pos, w->process, line->addr, LINE_LEN, line->data, line->known, err);
+		line->is_read = ts_query_mem(w->q, w->pos, w->process, line->addr, LINE_LEN, line->data,
+					     line->known, err);
 		if (!line->is_read)
 			return false;
 	}
@@ -226,31 +235,32 @@ static bool translate(struct walker *w, uint64_t addr, struct ts_translation *t,
 		if (l->large == LARGE_RESERVED && entry & LARGE)
 			return answer(t, TS_UNMAPPED, 0, BIT(l->shift));
 		if (i + 1 == walk.n_levels || (l->large == LARGE_PAGE && entry & LARGE))
-			return answer(t, TS_MAPPED, entry_addr(paging, entry, l->shift) | (addr & LOW(l->shift)),
+			return answer(t, TS_MAPPED,
+				      entry_addr(paging, entry, l->shift) | (addr & LOW(l->shift)),
 				      BIT(l->shift));
 		table = entry_addr(paging, entry, 12);
 	}
 	return answer(t, TS_MAPPING_UNKNOWN, 0, BIT(12));
 }
 
-bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process, uint64_t addr,
-		  struct ts_translation *t, struct ts_error *err)
+bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process,
+		  uint64_t addr, struct ts_translation *t, struct ts_error *err)
 {
 	struct walker w = { .q = q, .paging = *paging, .pos = pos, .process = process };
 
 	return translate(&w, addr, t, err);
 }
 
-bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, struct ts_translation *t,
-		     struct ts_error *err)
+bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr,
+		     struct ts_translation *t, struct ts_error *err)
 {
 	struct ts_paging paging = ts_paging_at(ts_query_timeline(q), pos);
 
 	return ts_translate(q, &paging, pos, process, addr, t, err);
 }
 
-bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
-		    uint8_t *known, struct ts_error *err)
+bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		    uint8_t *data, uint8_t *known, struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(q);
 	struct walker w = { .q = q, .pos = pos, .process = process };
@@ -272,7 +282,8 @@ bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t
 		n = len - done < left ? len - done : (size_t)left;
 		memset(data + done, 0, n);
 		memset(known + done, 0, n);
-		if (t.mapping == TS_MAPPED && !ts_query_mem(q, pos, process, t.phys, n, data + done, known + done, err))
+		if (t.mapping == TS_MAPPED &&
+		    !ts_query_mem(q, pos, process, t.phys, n, data + done, known + done, err))
 			return false;
 	}
 	return true;

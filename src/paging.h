@@ -2,9 +2,10 @@
 /*
  * From virtual to physical addresses, with the page tables as they were in memory at a position.
  *
- * The processor is x86: without paging, two levels (4 MiB pages by PSE), PAE, four and five levels.  Only where something is
- * mapped is asked, not who may use it: protection, execute-disable, accessed and dirty bits are not looked at.  A table entry
- * that the recording does not know gives an answer that is unknown, not one that is unmapped.
+ * The processor is x86: without paging, two levels (4 MiB pages by PSE), PAE, four and five levels.  Only
+ * where something is mapped is asked, not who may use it: protection, execute-disable, accessed and dirty
+ * bits are not looked at.  A table entry that the recording does not know gives an answer that is unknown,
+ * not one that is unmapped.
  */
 #ifndef TS_PAGING_H
 #define TS_PAGING_H
@@ -44,7 +45,10 @@ bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b);
 /* How the processor of the machine translates at @pos. */
 struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos);
 
-/* Does the recording, at its beginning or at its end, tell how virtual addresses are translated?  That of a program does not. */
+/*
+ * Does the recording, at its beginning or at its end, tell how virtual addresses are translated?  That of a
+ * program does not.
+ */
 bool ts_paging_is_known(const struct ts_timeline *tl);
 
 enum ts_mapping {
@@ -75,20 +79,20 @@ struct ts_translation {
  *
  * Returns false if the trace cannot be read any more; what is not mapped or not known is an answer.
  */
-bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process, uint64_t addr,
-		  struct ts_translation *t, struct ts_error *err);
+bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process,
+		  uint64_t addr, struct ts_translation *t, struct ts_error *err);
 
 /* The same, as the processor of the machine translates at @pos. */
-bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, struct ts_translation *t,
-		     struct ts_error *err);
+bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr,
+		     struct ts_translation *t, struct ts_error *err);
 
 /*
- * Memory of @process at @pos by virtual addresses, otherwise as ts_query_mem(): what is not mapped is unknown.  Without
- * ts_paging_is_known() addresses are those of the recording.
+ * Memory of @process at @pos by virtual addresses, otherwise as ts_query_mem(): what is not mapped is
+ * unknown.  Without ts_paging_is_known() addresses are those of the recording.
  *
  * Returns false if the trace cannot be read any more.
  */
-bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
-		    uint8_t *known, struct ts_error *err);
+bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		    uint8_t *data, uint8_t *known, struct ts_error *err);
 
 #endif

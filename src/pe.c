@@ -59,7 +59,8 @@ static bool read_start(const struct ts_source *src, struct table *t, struct ts_e
 	return ts_ok(&c);
 }
 
-static void add_section(struct ts_pe *pe, uint64_t file_len, uint64_t addr, uint64_t mem_len, uint64_t off, uint64_t len)
+static void add_section(struct ts_pe *pe, uint64_t file_len, uint64_t addr, uint64_t mem_len, uint64_t off,
+			uint64_t len)
 {
 	uint64_t most = (mem_len + PAGE_LEN - 1) / PAGE_LEN * PAGE_LEN;
 

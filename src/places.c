@@ -29,9 +29,11 @@ static bool add(struct ts_places *pl, const struct ts_place *place, struct ts_er
 	return true;
 }
 
-/* A piece of a watchpoint; it continues the piece before it, where that ends here in both kinds of addresses. */
-static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t watch, uint64_t addr, uint64_t phys, uint64_t len,
-		      struct ts_error *err)
+/*
+ * A piece of a watchpoint; it continues the piece before it, where that ends here in both kinds of addresses.
+ */
+static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t watch, uint64_t addr,
+		      uint64_t phys, uint64_t len, struct ts_error *err)
 {
 	struct ts_place place = { { w->process, phys, len, w->kind }, watch, addr };
 
@@ -40,7 +42,8 @@ static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t wat
 
 		if (last->watch == TS_NO_WATCH)
 			continue;
-		if (last->watch != watch || last->at.addr + last->at.len != phys || last->addr + last->at.len != addr)
+		if (last->watch != watch || last->at.addr + last->at.len != phys ||
+		    last->addr + last->at.len != addr)
 			break;
 		last->at.len += len;
 		return true;
@@ -49,7 +52,8 @@ static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t wat
 }
 
 /* Entries of neighbouring pages mostly follow each other or are the same. */
-static bool add_entry(struct ts_places *pl, uint32_t process, uint64_t addr, unsigned len, struct ts_error *err)
+static bool add_entry(struct ts_places *pl, uint32_t process, uint64_t addr, unsigned len,
+		      struct ts_error *err)
 {
 	struct ts_place place = { { process, addr, len, TS_WATCH_WRITE }, TS_NO_WATCH, 0 };
 
@@ -67,8 +71,8 @@ static bool add_entry(struct ts_places *pl, uint32_t process, uint64_t addr, uns
 }
 
 /* The pieces of a watchpoint by the tables at step @pos. */
-static bool translate(struct ts_places *pl, struct ts_query *q, const struct ts_paging *paging, const struct ts_watch *w,
-		      size_t watch, uint64_t pos, struct ts_error *err)
+static bool translate(struct ts_places *pl, struct ts_query *q, const struct ts_paging *paging,
+		      const struct ts_watch *w, size_t watch, uint64_t pos, struct ts_error *err)
 {
 	uint64_t n;
 
@@ -104,7 +108,10 @@ static bool is_same_paging(const struct ts_timeline *tl, size_t change, const st
 	return ts_paging_is_same(&p, paging);
 }
 
-/* The steps around @pos for which the processor translates in the same way, or so many of them that the next span is far. */
+/*
+ * The steps around @pos for which the processor translates in the same way, or so many of them that the next
+ * span is far.
+ */
 static struct ts_paging find_span(struct ts_places *pl, const struct ts_timeline *tl, uint64_t pos)
 {
 	const struct ts_modes *m = &tl->modes;
@@ -120,8 +127,8 @@ static struct ts_paging find_span(struct ts_places *pl, const struct ts_timeline
 	return paging;
 }
 
-bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_watch *watches, size_t n, bool is_virtual,
-		    uint64_t pos, struct ts_error *err)
+bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_watch *watches, size_t n,
+		    bool is_virtual, uint64_t pos, struct ts_error *err)
 {
 	struct ts_paging paging;
 

@@ -2,9 +2,10 @@
 /*
  * Where watched ranges lie in memory, and for which steps.
  *
- * A range of virtual addresses is watched by its physical places, which are those of a span of steps: it ends where the
- * processor switches to other tables, and where an entry is changed that the translation went through.  The first kind of end
- * is known beforehand; entries are among the places, so that a search sees them change.
+ * A range of virtual addresses is watched by its physical places, which are those of a span of steps: it ends
+ * where the processor switches to other tables, and where an entry is changed that the translation went
+ * through.  The first kind of end is known beforehand; entries are among the places, so that a search sees
+ * them change.
  */
 #ifndef TS_PLACES_H
 #define TS_PLACES_H
@@ -46,14 +47,14 @@ struct ts_places {
 };
 
 /*
- * Find the places of @n watches for a span that has step @pos in it.  @pl is zero at first and keeps its memory from call to
- * call.
+ * Find the places of @n watches for a span that has step @pos in it.  @pl is zero at first and keeps its
+ * memory from call to call.
  *
- * Addresses are physical, or (@is_virtual) to be translated.  Returns false if the trace cannot be read any more, or if memory
- * is exhausted.
+ * Addresses are physical, or (@is_virtual) to be translated.  Returns false if the trace cannot be read any
+ * more, or if memory is exhausted.
  */
-bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_watch *watches, size_t n, bool is_virtual,
-		    uint64_t pos, struct ts_error *err);
+bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_watch *watches, size_t n,
+		    bool is_virtual, uint64_t pos, struct ts_error *err);
 void ts_places_fini(struct ts_places *pl);
 
 #endif

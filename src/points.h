@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decode points of a segment: where in the trace each chunk begins, and what its loader needs to go on from there.
+ * The decode points of a segment: where in the trace each chunk begins, and what its loader needs to go on
+ * from there.
  */
 #ifndef TS_POINTS_H
 #define TS_POINTS_H
@@ -38,7 +39,10 @@ static inline const uint8_t *ts_points_get(const struct ts_points *p, size_t i, 
 
 size_t ts_points_mem(const struct ts_points *p);
 
-/* To an index file; from there, with its arrays in place of what is there (false: they contradict each other). */
+/*
+ * To an index file; from there, with its arrays in place of what is there (false: they contradict each
+ * other).
+ */
 void ts_points_save(const struct ts_points *p, struct ts_index_file *f);
 bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a);
 

@@ -41,7 +41,9 @@ void ts_postings_fini(struct ts_postings *set)
 	*set = (struct ts_postings){ 0 };
 }
 
-/* Counting sort by key, stable: values stay ascending.  @end gets where each key's values end in the result. */
+/*
+ * Counting sort by key, stable: values stay ascending.  @end gets where each key's values end in the result.
+ */
 static uint32_t *sort_values(const struct ts_pairs *p, uint32_t n_keys, uint32_t *end)
 {
 	uint32_t *values = malloc((p->n ? p->n : 1) * sizeof(*values));
@@ -188,10 +190,14 @@ static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32
 	return lo == first ? end : lo - 1;
 }
 
-/* In one block whose head is <= @value: the last value <= @value, and the one after it (TS_NO_POSTING at the block's end). */
+/*
+ * In one block whose head is <= @value: the last value <= @value, and the one after it (TS_NO_POSTING at the
+ * block's end).
+ */
 static uint32_t scan_block(const struct ts_postings *set, uint32_t block, uint32_t value, uint32_t *after)
 {
-	const uint8_t *p = set->bytes + set->blocks[block].off, *end = set->bytes + set->blocks[block + 1].off;
+	const uint8_t *p = set->bytes + set->blocks[block].off,
+		      *end = set->bytes + set->blocks[block + 1].off;
 	uint32_t v = set->blocks[block].value, delta;
 
 	for (; p < end; v += delta) {
@@ -234,11 +240,11 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 
 size_t ts_postings_mem(const struct ts_postings *set)
 {
-	return set->n_keys * (sizeof(*set->keys) + sizeof(*set->first_block)) + set->n_blocks * sizeof(*set->blocks) +
-	       set->n_bytes;
+	return set->n_keys * (sizeof(*set->keys) + sizeof(*set->first_block)) +
+	       set->n_blocks * sizeof(*set->blocks) + set->n_bytes;
 }
 
-/* ------------------------------------------------------------------------------------------------ index files */
+/* -------------------------------------------------------------------------------------------- index files */
 
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
 {
@@ -258,7 +264,8 @@ bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
 	p.first_block = ts_index_take_n(a, sizeof(*p.first_block), p.n_keys + 1);
 	p.blocks = ts_index_take(a, sizeof(*p.blocks), &n_heads);
 	p.bytes = ts_index_take(a, 1, &p.n_bytes);
-	if (a->is_bad || !n_heads || p.first_block[p.n_keys] != n_heads - 1 || p.blocks[n_heads - 1].off != p.n_bytes)
+	if (a->is_bad || !n_heads || p.first_block[p.n_keys] != n_heads - 1 ||
+	    p.blocks[n_heads - 1].off != p.n_bytes)
 		return false;
 	p.n_blocks = n_heads - 1;
 	*set = p;

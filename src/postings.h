@@ -2,9 +2,9 @@
 /*
  * Sorted sets of numbers by key, delta-coded: where each key occurs.
  *
- * Pairs are noted with values ascending and sealed into one list a key.  A list is blocks of up to 64 values: a head (first
- * value, where its bytes begin), then the differences as varints.  A look-up is a binary search over keys and heads and the
- * decode of one block.
+ * Pairs are noted with values ascending and sealed into one list a key.  A list is blocks of up to 64 values:
+ * a head (first value, where its bytes begin), then the differences as varints.  A look-up is a binary search
+ * over keys and heads and the decode of one block.
  */
 #ifndef TS_POSTINGS_H
 #define TS_POSTINGS_H
@@ -53,7 +53,10 @@ struct ts_postings {
 bool ts_postings_seal(struct ts_postings *set, struct ts_pairs *p, uint32_t n_keys);
 void ts_postings_fini(struct ts_postings *set);
 
-/* The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if there is none. */
+/*
+ * The smallest value of @key that is >= @value (the largest that is <= @value); TS_NO_POSTING if there is
+ * none.
+ */
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
 

@@ -131,7 +131,8 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 		if (next == TS_ITEM)
 			continue;
 		if (next == TS_END)
-			ts_fail(err, TS_ETRUNC, TS_NO_OFF, "the trace has become shorter since it was opened");
+			ts_fail(err, TS_ETRUNC, TS_NO_OFF,
+				"the trace has become shorter since it was opened");
 		return ts_fail_prefix(err, "step %" PRIu64, c->chunk * TS_CHUNK_STEPS + b->n_steps);
 	}
 	if (b->is_failed)
@@ -158,7 +159,8 @@ static struct cached_chunk *find_chunk(struct ts_query *q, uint64_t chunk)
 	return c;
 }
 
-const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps, struct ts_error *err)
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
+				      struct ts_error *err)
 {
 	uint32_t len = chunk_len(q->tl, chunk);
 	struct cached_chunk *c = find_chunk(q, chunk);
@@ -178,7 +180,8 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	return NULL;
 }
 
-const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch, struct ts_error *err)
+const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
+				    struct ts_error *err)
 {
 	const struct ts_steps *b;
 
@@ -206,7 +209,8 @@ static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
 	return step == UINT64_MAX ? ts_world_next_step(&tl->world, thread, pos, tl->n_steps) : step;
 }
 
-bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc, struct ts_error *err)
+bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
+		 struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
 	uint64_t step = pc_step(q, pos, thread);
@@ -224,11 +228,14 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
-/* The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL when there is none. */
-static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s, uint32_t thread,
-					       uint32_t *i, uint32_t *whose)
+/*
+ * The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL when
+ * there is none.
+ */
+static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s,
+					       uint32_t thread, uint32_t *i, uint32_t *whose)
 {
 	while (*i < s->n_effects) {
 		const struct ts_effect *e = &b->effects[s->first + (*i)++];
@@ -260,7 +267,9 @@ static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint3
 	}
 }
 
-/* The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) ends it unseen. */
+/*
+ * The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) ends it unseen.
+ */
 static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -272,8 +281,8 @@ static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown
 }
 
 /* Nothing concerned the lost bytes up to the chunk's end: they are what they are there. */
-static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint8_t *data, uint8_t *known,
-			  size_t len)
+static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint8_t *data,
+			  uint8_t *known, size_t len)
 {
 	for (size_t i = 0, n; i < len; i += n) {
 		for (n = 1; i + n < len && known[i + n] == known[i];)
@@ -331,8 +340,12 @@ static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32
 	return best;
 }
 
-/* An entry of the cache that has not been used for longest, with the state at @from, or at the start of the chunk if it is NULL. */
-static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_regs *from, uint64_t chunk, uint32_t thread)
+/*
+ * An entry of the cache that has not been used for longest, with the state at @from, or at the start of the
+ * chunk if it is NULL.
+ */
+static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_regs *from, uint64_t chunk,
+				     uint32_t thread)
 {
 	struct cached_regs *c = q->regs;
 	uint32_t len = q->tl->rec->regs.g_len;
@@ -353,12 +366,13 @@ static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_reg
 }
 
 /*
- * Registers of a thread at @pos, a multiple of REGS_STEPS, out of the cache or into it: from there any position is near, in both
- * directions.
+ * Registers of a thread at @pos, a multiple of REGS_STEPS, out of the cache or into it: from there any
+ * position is near, in both directions.
  *
  * Returns NULL if the trace cannot be read any more.
  */
-static const struct cached_regs *regs_below(struct ts_query *q, uint64_t pos, uint32_t thread, struct ts_error *err)
+static const struct cached_regs *regs_below(struct ts_query *q, uint64_t pos, uint32_t thread,
+					    struct ts_error *err)
 {
 	struct cached_regs *c = nearest_regs(q, pos, thread);
 	const struct ts_steps *b = NULL;
@@ -449,7 +463,8 @@ void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts
 
 /* The same for the effects of a whole step, with @use for those of the window's process. */
 static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
-			    void (*use)(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e))
+			    void (*use)(struct ts_view *v, const struct ts_steps *b,
+					const struct ts_effect *e))
 {
 	uint32_t process = ts_timeline_process(v->tl, s->thread);
 
@@ -482,10 +497,12 @@ static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos
 	settle_at_end(v->tl->memory[v->process], pos / TS_CHUNK_STEPS, v->addr, v->data, v->known, v->len);
 }
 
-bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len, uint8_t *data,
-		  uint8_t *known, struct ts_error *err)
+bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		  uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	struct ts_view v = { .tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known };
+	struct ts_view v = {
+		.tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known
+	};
 	uint64_t chunk = pos / TS_CHUNK_STEPS, n = pos % TS_CHUNK_STEPS;
 	const struct ts_steps *b;
 

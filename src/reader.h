@@ -2,9 +2,9 @@
 /*
  * The interface that loaders implement: a recording and readers over it.
  *
- * A recording is what a loader found out by opening a trace: facts that hold for all of it, and the state at position 0.  A
- * reader walks its steps in order.  Sequential and random reading are one thing: a reader that is told to resume() at a decode
- * point goes on exactly as the one that saved it did, whatever it did before.
+ * A recording is what a loader found out by opening a trace: facts that hold for all of it, and the state at
+ * position 0.  A reader walks its steps in order.  Sequential and random reading are one thing: a reader that
+ * is told to resume() at a decode point goes on exactly as the one that saved it did, whatever it did before.
  */
 #ifndef TS_READER_H
 #define TS_READER_H
@@ -36,8 +36,8 @@ struct ts_reader_ops {
 	 *
 	 * Returns TS_ITEM when one step was appended; the reader stands behind it.
 	 * Returns TS_END when there is none; @out then has no open effects, and the reader's end is filled.
-	 * Returns TS_FAIL if the trace is cut (TS_ETRUNC) or contradicts itself here (other codes): no step was appended, the steps
-	 * before this one stay good.
+	 * Returns TS_FAIL if the trace is cut (TS_ETRUNC) or contradicts itself here (other codes): no step
+	 * was appended, the steps before this one stay good.
 	 */
 	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
 
@@ -54,7 +54,10 @@ struct ts_reader_ops {
 	void (*close)(struct ts_reader *r);
 };
 
-/* How the recording ended; filled by the reader with TS_END, and kept up to date with each step for a trace that is cut. */
+/*
+ * How the recording ended; filled by the reader with TS_END, and kept up to date with each step for a trace
+ * that is cut.
+ */
 struct ts_end {
 	uint64_t pc;     /* address of the instruction that would run at position N */
 	bool has_pc;     /* false: unknown, the last step's fall-through address is used */
@@ -97,9 +100,9 @@ struct ts_warning {
 };
 
 /*
- * Facts about a trace.  Embedded as first member in the loader's own struct; the loader fills it in open() and afterwards only
- * adds threads and warnings, while a reader goes over the trace for the first time.  An index file brings them back, and readers
- * then may be resumed where none was before.
+ * Facts about a trace.  Embedded as first member in the loader's own struct; the loader fills it in open()
+ * and afterwards only adds threads and warnings, while a reader goes over the trace for the first time.  An
+ * index file brings them back, and readers then may be resumed where none was before.
  */
 struct ts_recording {
 	const struct ts_recording_ops *ops;
@@ -108,23 +111,31 @@ struct ts_recording {
 	char os[33];               /* as recorded, "" if not */
 	const char *osabi;         /* gdb's name of it ("GNU/Linux"), NULL if unknown; literal */
 	struct ts_regset regs;     /* owned */
-	struct ts_steps initial;   /* owned; effects that make position 0: writes, maps, registers; no steps */
-	struct ts_image memory;    /* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
+	/* owned; effects that make position 0: writes, maps, registers; no steps */
+	struct ts_steps initial;
+	/* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
+	struct ts_image memory;
 	struct ts_thread *threads; /* owned */
 	uint32_t n_threads, cap_threads;
 	uint32_t n_processes;
-	bool is_physical;          /* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
-	uint8_t phys_bits;         /* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
+	/* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
+	bool is_physical;
+	/* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
+	uint8_t phys_bits;
 	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
-	bool is_before;            /* registers are recorded before instructions only: a waiting thread is where its last one is */
+	/* registers are recorded before instructions only: a waiting thread is where its last one is */
+	bool is_before;
 	bool has_syscalls;         /* system calls are events of this recording */
-	uint8_t *auxv;             /* owned; the auxiliary vector at position 0 in target order, NULL if unknown */
+	/* owned; the auxiliary vector at position 0 in target order, NULL if unknown */
+	uint8_t *auxv;
 	size_t auxv_len;
 	char *exec_path;           /* owned; the program as recorded, NULL if unknown */
 	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
-	struct ts_tracing *tracing; /* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
+	/* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
+	struct ts_tracing *tracing;
 	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */
-	bool is_read;              /* it has been read before, an index tells: threads and warnings are those of that time */
+	/* it has been read before, an index tells: threads and warnings are those of that time */
+	bool is_read;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
 };
@@ -134,16 +145,16 @@ void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *
 void ts_recording_fini(struct ts_recording *rec);
 
 /*
- * Find the thread with these ids among those that live, or add it; @process is the ordinal of its address space (n_processes
- * grows to hold it).
+ * Find the thread with these ids among those that live, or add it; @process is the ordinal of its address
+ * space (n_processes grows to hold it).
  *
  * Returns its ordinal, TS_NO_THREAD if memory is exhausted.
  */
 uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
 
 /*
- * Note something odd that does not stop the loading.  The same text again is only counted; past TS_MAX_WARNINGS kinds the last
- * one counts all others.
+ * Note something odd that does not stop the loading.  The same text again is only counted; past
+ * TS_MAX_WARNINGS kinds the last one counts all others.
  */
 void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The register of @all that holds what @name is called: x86's eax is part of rax.  NULL if there is none of @len bytes. */
+/*
+ * The register of @all that holds what @name is called: x86's eax is part of rax.  NULL if there is none of
+ * @len bytes.
+ */
 static const struct ts_reg *find_source(const struct ts_regset *all, const char *name, uint32_t len)
 {
 	int prefix = strncmp(name, "orig_", 5) ? 0 : 5;
@@ -37,7 +40,8 @@ static uint32_t features_of(const struct ts_regset *all, const struct ts_arch *a
 	return mask;
 }
 
-bool ts_regview_init(struct ts_regview *v, const struct ts_regset *all, const struct ts_arch *arch, struct ts_error *err)
+bool ts_regview_init(struct ts_regview *v, const struct ts_regset *all, const struct ts_arch *arch,
+		     struct ts_error *err)
 {
 	*v = (struct ts_regview){ 0 };
 	if (!ts_regset_init(&v->set, arch, features_of(all, arch), err))
@@ -54,11 +58,12 @@ bool ts_regview_init(struct ts_regview *v, const struct ts_regset *all, const st
 		if (source && arch->is_big_endian)
 			v->from[i] += source->len - (uint32_t)reg->len;
 	}
-	if (v->from[v->set.pc] != TS_NO_REG && v->set.g_len <= all->g_len && arch->is_big_endian == all->arch->is_big_endian)
+	if (v->from[v->set.pc] != TS_NO_REG && v->set.g_len <= all->g_len &&
+	    arch->is_big_endian == all->arch->is_big_endian)
 		return true;
 	ts_regview_fini(v);
-	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "registers of %s cannot be shown as those of %s", all->arch->name,
-		       arch->name);
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "registers of %s cannot be shown as those of %s",
+		       all->arch->name, arch->name);
 }
 
 void ts_regview_fini(struct ts_regview *v)

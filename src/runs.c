@@ -182,7 +182,8 @@ bool ts_runs_flush(struct ts_runs *r)
 	return true;
 }
 
-bool ts_runs_start(struct ts_runs *r, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc, uint16_t insn_len)
+bool ts_runs_start(struct ts_runs *r, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		   uint16_t insn_len)
 {
 	struct ts_open_run *o = &r->open;
 
@@ -271,7 +272,7 @@ bool ts_runs_seal_copy(struct ts_runs *r)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ next and previous */
+/* -------------------------------------------------------------------------------------- next and previous */
 
 /* The segments' ordinal in which @pos lies (or after whose start it is). */
 static size_t segment_of(const struct ts_runs *r, uint64_t pos)
@@ -297,7 +298,8 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 	for (size_t s = segment_of(r, pos); s < r->n_segments; s++) {
 		const struct segment *seg = &r->segments[s];
 		uint64_t rel = pos > seg->start ? pos - seg->start : 0;
-		uint32_t found = rel < UINT32_MAX ? ts_postings_next(&seg->postings, run, (uint32_t)rel) : TS_NO_POSTING;
+		uint32_t found = rel < UINT32_MAX ? ts_postings_next(&seg->postings, run, (uint32_t)rel)
+						  : TS_NO_POSTING;
 
 		if (found != TS_NO_POSTING)
 			return seg->start + found;
@@ -310,7 +312,8 @@ static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 	for (size_t s = segment_of(r, pos) + 1; s-- > 0;) {
 		const struct segment *seg = &r->segments[s];
 		uint64_t rel = pos - seg->start;
-		uint32_t found = ts_postings_prev(&seg->postings, run, rel < UINT32_MAX ? (uint32_t)rel : UINT32_MAX - 1);
+		uint32_t found = ts_postings_prev(&seg->postings, run,
+						  rel < UINT32_MAX ? (uint32_t)rel : UINT32_MAX - 1);
 
 		if (found != TS_NO_POSTING)
 			return seg->start + found;
@@ -318,8 +321,12 @@ static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 	return TS_NO_POS;
 }
 
-/* Ordinal of the first (last) instruction of a run in [from, to] whose address is in [first, last]; -1 if there is none. */
-static int first_insn(const struct ts_runs *r, const struct run *x, uint64_t from, uint64_t first, uint64_t last)
+/*
+ * Ordinal of the first (last) instruction of a run in [from, to] whose address is in [first, last]; -1 if
+ * there is none.
+ */
+static int first_insn(const struct ts_runs *r, const struct run *x, uint64_t from, uint64_t first,
+		      uint64_t last)
 {
 	uint64_t pc = x->pc;
 
@@ -361,7 +368,8 @@ static uint32_t first_candidate(const struct ts_runs *r, uint64_t first)
 	return lo;
 }
 
-static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
+			    uint64_t pos)
 {
 	const struct run *x = &r->runs[run];
 	uint64_t start = prev_start(r, run, pos);
@@ -378,7 +386,8 @@ static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t firs
 	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)first_insn(r, x, 0, first, last);
 }
 
-static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
+			    uint64_t pos)
 {
 	const struct run *x = &r->runs[run];
 	uint64_t start;
@@ -442,7 +451,7 @@ uint64_t ts_runs_mem(const struct ts_runs *r)
 	return sum;
 }
 
-/* ------------------------------------------------------------------------------------------------ index files */
+/* -------------------------------------------------------------------------------------------- index files */
 
 void ts_runs_save(struct ts_runs *r, struct ts_index_file *f)
 {

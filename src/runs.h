@@ -2,10 +2,10 @@
 /*
  * Executed addresses, posted by fall-through runs.
  *
- * A run is a sequence of instructions of one thread that follow each other in memory and in time; none passes the end of the
- * address space.  A program has few distinct runs, however long it executes: each is stored once with the lengths of its
- * instructions, and the positions at which it began are posted a segment at a time.  "When was this address executed" is then
- * exact without decoding anything.
+ * A run is a sequence of instructions of one thread that follow each other in memory and in time; none passes
+ * the end of the address space.  A program has few distinct runs, however long it executes: each is stored
+ * once with the lengths of its instructions, and the positions at which it began are posted a segment at a
+ * time.  "When was this address executed" is then exact without decoding anything.
  */
 #ifndef TS_RUNS_H
 #define TS_RUNS_H
@@ -43,19 +43,21 @@ struct ts_open_run *ts_runs_open(struct ts_runs *r);
 bool ts_runs_flush(struct ts_runs *r);
 
 /* Start a run with the step at @pos, ending the open one.  Returns false if memory is exhausted. */
-bool ts_runs_start(struct ts_runs *r, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc, uint16_t insn_len);
+bool ts_runs_start(struct ts_runs *r, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		   uint16_t insn_len);
 
 /*
- * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.  @open is
- * ts_runs_open(@r).
+ * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.
+ * @open is ts_runs_open(@r).
  *
  * Returns false if memory is exhausted.
  */
 static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uint64_t pos, uint32_t process,
 				uint32_t thread, uint64_t pc, uint16_t insn_len)
 {
-	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread || open->n == TS_MAX_RUN ||
-				     !open->last_len || insn_len > UINT8_MAX || pc < open->pc,
+	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread ||
+				     open->n == TS_MAX_RUN || !open->last_len || insn_len > UINT8_MAX ||
+				     pc < open->pc,
 			     0))
 		return ts_runs_start(r, pos, process, thread, pc, insn_len);
 	open->lens[open->n++] = (uint8_t)insn_len;
@@ -72,8 +74,9 @@ bool ts_runs_seal(struct ts_runs *r, uint64_t end);
 bool ts_runs_seal_copy(struct ts_runs *r);
 
 /*
- * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the segment (the next one,
- * or in place of the one that was sealed last), with its arrays, and with @with_runs the runs.
+ * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the
+ * segment (the next one, or in place of the one that was sealed last), with its arrays, and with @with_runs
+ * the runs.
  *
  * Return false if memory is exhausted, or the arrays contradict each other.
  */
@@ -82,8 +85,8 @@ bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a);
 bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a);
 
 /*
- * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in [first, last] was
- * executed.  Sees sealed segments only.
+ * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in
+ * [first, last] was executed.  Sees sealed segments only.
  *
  * Returns it, TS_NO_POS if there is none.
  */

@@ -7,7 +7,7 @@
 /* Breakpoints that are looked up in the time of a chunk. */
 #define LOOKS_A_CHUNK 64
 
-/* ------------------------------------------------------------------------------------------------ breakpoints, events */
+/* ------------------------------------------------------------------------------------ breakpoints, events */
 
 static bool is_admitted(const struct ts_search *s, uint64_t pos)
 {
@@ -30,14 +30,18 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
 	*b = (struct ts_found){ .pos = pos, .kind = kind, .thread = thread, .number = number };
 }
 
-/* The nearest position from @pos on that the filter admits, in the direction of the search; TS_NO_POS if there is none. */
+/*
+ * The nearest position from @pos on that the filter admits, in the direction of the search; TS_NO_POS if
+ * there is none.
+ */
 static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
 {
 	const struct ts_modes *m = &ts_query_timeline(s->q)->modes;
 
 	if (!s->stops->filter)
 		return pos;
-	return s->is_reverse ? ts_filter_prev(s->stops->filter, m, pos) : ts_filter_next(s->stops->filter, m, pos);
+	return s->is_reverse ? ts_filter_prev(s->stops->filter, m, pos)
+			     : ts_filter_next(s->stops->filter, m, pos);
 }
 
 /* The nearest execution of a breakpoint's address from @from on. */
@@ -55,7 +59,10 @@ static uint64_t next_execution(const struct ts_search *s, const struct ts_break 
 	return pos;
 }
 
-/* Look for the nearest execution of a breakpoint's address that counts.  False if there may be one behind s->break_from. */
+/*
+ * Look for the nearest execution of a breakpoint's address that counts.  False if there may be one behind
+ * s->break_from.
+ */
 static bool offer_break(struct ts_search *s, const struct ts_break *br)
 {
 	uint64_t from = s->break_from, pos;
@@ -98,7 +105,10 @@ static void offer_syscall(struct ts_search *s, const struct ts_happening *h)
 		      h->event.number);
 }
 
-/* Can no event of @step or farther come before the best stop?  In the direction of the search its first arrival is the nearest. */
+/*
+ * Can no event of @step or farther come before the best stop?  In the direction of the search its first
+ * arrival is the nearest.
+ */
 static bool is_beaten(const struct ts_search *s, uint64_t step)
 {
 	uint64_t arrival = s->is_reverse ? step + 1 : step;
@@ -124,7 +134,10 @@ static void offer_syscalls(struct ts_search *s)
 	}
 }
 
-/* Look for the nearest stop that is no watchpoint; false if that takes longer than @n_chunks chunks and is not over. */
+/*
+ * Look for the nearest stop that is no watchpoint; false if that takes longer than @n_chunks chunks and is
+ * not over.
+ */
 static bool offer_all(struct ts_search *s, unsigned n_chunks)
 {
 	for (uint64_t n = (uint64_t)n_chunks * LOOKS_A_CHUNK; s->n_offered < s->stops->n_breaks; n--) {
@@ -138,7 +151,7 @@ static bool offer_all(struct ts_search *s, unsigned n_chunks)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ watchpoints */
+/* -------------------------------------------------------------------------------------------- watchpoints */
 
 /* Steps that are decoded together when a search goes forwards. */
 #define STEPS_AHEAD 64
@@ -161,7 +174,9 @@ static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
 	return (a < b) == s->is_reverse ? b : a;
 }
 
-/* The first chunk from @chunk on, in the direction of the search, in which one of the places may be touched. */
+/*
+ * The first chunk from @chunk on, in the direction of the search, in which one of the places may be touched.
+ */
 static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
@@ -192,10 +207,11 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 }
 
 /*
- * Does the value of the effect differ from what the window holds?  Over an unknown byte a write may, a read does not: it shows
- * what was there.
+ * Does the value of the effect differ from what the window holds?  Over an unknown byte a write may, a read
+ * does not: it shows what was there.
  */
-static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo, uint64_t hi)
+static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
+		      uint64_t hi)
 {
 	for (uint64_t a = lo;; a++) {
 		bool is_known = v->known[a - v->addr] == 1;
@@ -228,8 +244,8 @@ enum touch {
 };
 
 /* Carry the windows through one step.  Returns a mask of enum touch; @found gets the first trigger. */
-static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st, uint64_t step,
-			   struct ts_found *found)
+static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st,
+			   uint64_t step, struct ts_found *found)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint32_t thread = st->thread;
@@ -274,14 +290,16 @@ static uint32_t steps_to_watch(const struct ts_search *s, uint64_t start)
 /*
  * Look through a chunk for the trigger that is nearest in the direction of the search.
  *
- * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none; a change of a table entry,
- * behind which the places are others, ends the span there.  What the last step of a span going back does to the tables counts
- * for what comes after it, which has been looked through.
+ * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none; a change
+ * of a table entry, behind which the places are others, ends the span there.  What the last step of a span
+ * going back does to the tables counts for what comes after it, which has been looked through.
  */
-static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found, struct ts_error *err)
+static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found,
+				struct ts_error *err)
 {
 	const struct ts_timeline *tl = ts_query_timeline(s->q);
-	uint64_t start = chunk * TS_CHUNK_STEPS, first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first;
+	uint64_t start = chunk * TS_CHUNK_STEPS,
+		 first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first;
 	uint32_t n = steps_to_watch(s, start);
 	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
 	bool is_found = false;
@@ -318,7 +336,7 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 	return is_found ? TS_ITEM : TS_END;
 }
 
-/* ------------------------------------------------------------------------------------------------ the search */
+/* --------------------------------------------------------------------------------------------- the search */
 
 /* A window a place, all their bytes in one piece. */
 static bool make_views(struct ts_search *s, struct ts_error *err)
@@ -336,7 +354,9 @@ static bool make_views(struct ts_search *s, struct ts_error *err)
 	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
 		const struct ts_watch *w = &s->places.items[i].at;
 
-		s->views[i] = (struct ts_view){ .tl = ts_query_timeline(s->q), .process = w->process, .addr = w->addr };
+		s->views[i] = (struct ts_view){ .tl = ts_query_timeline(s->q),
+						.process = w->process,
+						.addr = w->addr };
 		s->views[i].len = (size_t)w->len;
 		s->views[i].data = s->bytes + off;
 		s->views[i].known = s->bytes + len + off;
@@ -351,8 +371,8 @@ static bool has_more(const struct ts_search *s)
 }
 
 /*
- * The next chunk of the span to look into is @chunk, or one behind it; TS_NO_CHUNK: none.  If there is none all of the span has
- * been looked through.
+ * The next chunk of the span to look into is @chunk, or one behind it; TS_NO_CHUNK: none.  If there is none
+ * all of the span has been looked through.
  */
 static void aim(struct ts_search *s, uint64_t chunk)
 {
@@ -378,7 +398,8 @@ static bool start_span(struct ts_search *s, struct ts_error *err)
 		s->at = s->best.pos;
 		return true;
 	}
-	if (!ts_places_find(&s->places, s->q, s->stops->watches, s->stops->n_watches, s->stops->is_virtual, step, err) ||
+	if (!ts_places_find(&s->places, s->q, s->stops->watches, s->stops->n_watches, s->stops->is_virtual,
+			    step, err) ||
 	    !make_views(s, err))
 		return false;
 	s->first = s->is_reverse ? s->places.first : step;
@@ -388,8 +409,8 @@ static bool start_span(struct ts_search *s, struct ts_error *err)
 	return true;
 }
 
-bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos, uint64_t limit,
-		    struct ts_error *err)
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
+		    uint64_t limit, struct ts_error *err)
 {
 	*s = (struct ts_search){ .q = q, .stops = stops, .from = pos, .is_reverse = limit < pos, .at = pos };
 	s->best = (struct ts_found){ .pos = limit, .kind = TS_STOP_END, .thread = ts_query_thread(q, limit) };
@@ -417,7 +438,10 @@ uint64_t ts_search_reached(const struct ts_search *s)
 	return s->is_offered ? s->at : s->from;
 }
 
-/* A watchpoint was found that is nearer than any other stop, or as near.  The filter may not admit what is behind its step. */
+/*
+ * A watchpoint was found that is nearer than any other stop, or as near.  The filter may not admit what is
+ * behind its step.
+ */
 static void take_hit(struct ts_search *s, const struct ts_found *hit)
 {
 	uint64_t pos = s->is_reverse ? hit->pos : nearest_admitted(s, hit->pos);
@@ -428,7 +452,8 @@ static void take_hit(struct ts_search *s, const struct ts_found *hit)
 	s->at = s->best.pos;
 }
 
-enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found, struct ts_error *err)
+enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,
+			   struct ts_error *err)
 {
 	if (!offer_all(s, n_chunks))
 		return TS_END;

@@ -19,7 +19,7 @@ struct ts_hit {
 	uint32_t tracepoint;
 };
 
-/* ------------------------------------------------------------------------------------------------ what a user asks for */
+/* ----------------------------------------------------------------------------------- what a user asks for */
 
 void ts_selection_options_init(struct ts_selection_options *o)
 {
@@ -56,7 +56,8 @@ bool ts_selection_positions(struct ts_selection_options *o, const char *text, st
 	if (o->first <= o->last)
 		return true;
 bad:
-	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' are no positions: FIRST:LAST, either may be missing", text);
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' are no positions: FIRST:LAST, either may be missing",
+		       text);
 }
 
 bool ts_selection_at(struct ts_selection_options *o, const char *text, struct ts_error *err)
@@ -65,7 +66,8 @@ bool ts_selection_at(struct ts_selection_options *o, const char *text, struct ts
 	uint64_t addr;
 
 	if (!number(text, "", &addr, &end))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is no address: a number, as in 0x401000", text);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is no address: a number, as in 0x401000",
+			       text);
 	for (unsigned i = 0; i < o->n_at; i++) {
 		if (o->at[i] == addr)
 			return true;
@@ -86,7 +88,8 @@ static bool collect_memory(struct ts_collect *c, const char *text, const char **
 	struct ts_range r;
 
 	if (c->n_memory == TS_MAX_SELECTED || !number(text, "+", &r.addr, end) || **end != '+' ||
-	    !number(*end + 1, ",", &r.len, end) || !r.len || r.len > MAX_RANGE || r.len - 1 > UINT64_MAX - r.addr)
+	    !number(*end + 1, ",", &r.len, end) || !r.len || r.len > MAX_RANGE ||
+	    r.len - 1 > UINT64_MAX - r.addr)
 		return false;
 	c->memory[c->n_memory++] = r;
 	return true;
@@ -117,7 +120,8 @@ bool ts_selection_collect(struct ts_selection_options *o, const char *text, stru
 	o->collect = (struct ts_collect){ 0 };
 	for (;; at = end + 1) {
 		if (!collect_item(&o->collect, at, &end))
-			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' cannot be collected: regs, stack:LEN, "
+			return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+				       "'%.*s' cannot be collected: regs, stack:LEN, "
 				       "mem:ADDR+LEN, accessed and code can, at most %" PRIu64 " bytes",
 				       (int)strcspn(at, ","), at, MAX_RANGE);
 		if (!*end)
@@ -280,22 +284,23 @@ static bool find_hits(struct ts_selection *s, struct hits *h, struct ts_error *e
 			return false;
 	}
 	if (!h->n)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "nothing was executed at 0x%" PRIx64 "%s in positions %" PRIu64
-			       " to %" PRIu64, s->opt.at[0], s->opt.n_at > 1 ? " or at the others" : "", s->opt.first,
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "nothing was executed at 0x%" PRIx64 "%s in positions %" PRIu64 " to %" PRIu64,
+			       s->opt.at[0], s->opt.n_at > 1 ? " or at the others" : "", s->opt.first,
 			       s->opt.last);
 	qsort(h->items, h->n, sizeof(*h->items), by_pos);
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ tracepoints */
+/* -------------------------------------------------------------------------------------------- tracepoints */
 
 static bool piece(struct ts_tracing *t, enum ts_piece kind, const char *text, struct ts_error *err)
 {
 	return ts_tracing_piece(t, kind, text, strlen(text), TS_NO_OFF, err);
 }
 
-static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, const char *type, const char *text,
-		   struct ts_error *err)
+static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, const char *type,
+		   const char *text, struct ts_error *err)
 {
 	struct ts_buf b;
 	bool done;
@@ -309,7 +314,8 @@ static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, con
 }
 
 /* The actions of what a frame collects, as far as gdb has words for it. */
-static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, enum ts_piece kind, struct ts_error *err)
+static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, enum ts_piece kind,
+			struct ts_error *err)
 {
 	const struct ts_regset *set = &ts_query_timeline(s->q)->rec->regs;
 	const struct ts_collect *c = &s->opt.collect;
@@ -328,18 +334,20 @@ static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t ad
 	}
 	for (unsigned i = 0; done && i < c->n_memory; i++) {
 		ts_buf_reset(&b);
-		ts_buf_printf(&b, "%" PRIx32 ":%" PRIx64 ":M-1,%" PRIx64 ",%" PRIx64, tracepoint, addr, c->memory[i].addr,
-			      c->memory[i].len);
+		ts_buf_printf(&b, "%" PRIx32 ":%" PRIx64 ":M-1,%" PRIx64 ",%" PRIx64, tracepoint, addr,
+			      c->memory[i].addr, c->memory[i].len);
 		done = piece(&s->tracing, kind, ts_buf_text(&b), err);
 		ts_buf_reset(&b);
-		ts_buf_printf(&b, "collect *(unsigned char *) 0x%" PRIx64 "@%" PRIu64, c->memory[i].addr, c->memory[i].len);
+		ts_buf_printf(&b, "collect *(unsigned char *) 0x%" PRIx64 "@%" PRIu64, c->memory[i].addr,
+			      c->memory[i].len);
 		done = done && source(&s->tracing, tracepoint, addr, "cmd", ts_buf_text(&b), err);
 	}
 	ts_buf_fini(&b);
 	return done;
 }
 
-static bool define(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, uint64_t n_steps, struct ts_error *err)
+static bool define(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, uint64_t n_steps,
+		   struct ts_error *err)
 {
 	char text[96];
 
@@ -347,7 +355,8 @@ static bool define(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, u
 	if (!piece(&s->tracing, TS_PIECE_DEFINE, text, err))
 		return false;
 	snprintf(text, sizeof(text), "*0x%" PRIx64, addr);
-	if (!source(&s->tracing, tracepoint, addr, "at", text, err) || !put_actions(s, tracepoint, addr, TS_PIECE_ACTIONS, err))
+	if (!source(&s->tracing, tracepoint, addr, "at", text, err) ||
+	    !put_actions(s, tracepoint, addr, TS_PIECE_ACTIONS, err))
 		return false;
 	if (!n_steps)
 		return true;
@@ -373,7 +382,7 @@ static bool define_all(struct ts_selection *s, struct ts_error *err)
 	return define(s, 1, pc, s->opt.last - s->opt.first, err);
 }
 
-/* ------------------------------------------------------------------------------------------------ the selection */
+/* ------------------------------------------------------------------------------------------ the selection */
 
 static bool copy_tracing(struct ts_selection *s, const struct ts_tracing *from)
 {
@@ -382,9 +391,12 @@ static bool copy_tracing(struct ts_selection *s, const struct ts_tracing *from)
 	return true;
 }
 
-bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct ts_selection_options *o, struct ts_error *err)
+bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct ts_selection_options *o,
+		       struct ts_error *err)
 {
-	static const struct ts_frames_ops ops = { .get = frames_get, .pos = frames_pos, .next_of = frames_next_of };
+	static const struct ts_frames_ops ops = { .get = frames_get,
+						  .pos = frames_pos,
+						  .next_of = frames_next_of };
 	const struct ts_timeline *tl = ts_query_timeline(q);
 	const struct ts_recording *rec = tl->rec;
 	struct hits hits = { 0 };
@@ -397,7 +409,8 @@ bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct 
 	if (rec->frames)
 		end = rec->frames->n_frames - 1;
 	if (o->first > end)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "position %" PRIu64 " is behind the last one, %" PRIu64, o->first, end);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "position %" PRIu64 " is behind the last one, %" PRIu64, o->first, end);
 	if (s->opt.last > end)
 		s->opt.last = end;
 	s->frames.n_frames = s->opt.last - s->opt.first + 1;

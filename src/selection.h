@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames that the user picks out of a recording: a range of positions, or the executions of some addresses, and what of each is
- * collected.  It is a run of tracepoints as gdb would have set them: one that steps from the first position on, or one an
- * address.  Of a recording that tracepoints made, its own frames, unless something else is asked for.
+ * Frames that the user picks out of a recording: a range of positions, or the executions of some addresses,
+ * and what of each is collected.  It is a run of tracepoints as gdb would have set them: one that steps from
+ * the first position on, or one an address.  Of a recording that tracepoints made, its own frames, unless
+ * something else is asked for.
  */
 #ifndef TS_SELECTION_H
 #define TS_SELECTION_H
@@ -41,7 +42,8 @@ struct ts_selection_options {
 void ts_selection_options_init(struct ts_selection_options *o);
 
 /*
- * Read A:B (either may be missing), an address, and a list as in regs,stack:256,mem:ADDR+LEN,accessed,code.  Numbers are as in C.
+ * Read A:B (either may be missing), an address, and a list as in regs,stack:256,mem:ADDR+LEN,accessed,code.
+ * Numbers are as in C.
  *
  * Returns false and a sentence (TS_EUSAGE) if the text is none, or there are too many.
  */
@@ -64,10 +66,12 @@ struct ts_selection {
 /*
  * Select from a recording.
  *
- * Returns false if no position is in the range (TS_EUSAGE), nothing was executed at the addresses (TS_EUNSUPPORTED), the trace
- * cannot be read any more, or memory is exhausted.  @s needs ts_selection_fini() either way, and does not move.
+ * Returns false if no position is in the range (TS_EUSAGE), nothing was executed at the addresses
+ * (TS_EUNSUPPORTED), the trace cannot be read any more, or memory is exhausted.  @s needs ts_selection_fini()
+ * either way, and does not move.
  */
-bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct ts_selection_options *o, struct ts_error *err);
+bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct ts_selection_options *o,
+		       struct ts_error *err);
 void ts_selection_fini(struct ts_selection *s);
 
 #endif

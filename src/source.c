@@ -17,7 +17,8 @@ struct ts_source {
 	char name[];
 };
 
-static struct ts_source *source_new(int fd, const void *data, uint64_t len, const char *name, struct ts_error *err)
+static struct ts_source *source_new(int fd, const void *data, uint64_t len, const char *name,
+				    struct ts_error *err)
 {
 	size_t n = strlen(name) + 1;
 	struct ts_source *src = malloc(sizeof(*src) + n);
@@ -53,7 +54,8 @@ struct ts_source *ts_source_open(const char *path, struct ts_error *err)
 	if (!src)
 		close(fd);
 	else
-		src->mtime = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
+		src->mtime =
+			(uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
 	return src;
 }
 
@@ -132,7 +134,8 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 	return true;
 }
 
-bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len, struct ts_error *err)
+bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
+			struct ts_error *err)
 {
 	size_t got;
 

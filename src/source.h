@@ -2,8 +2,9 @@
 /*
  * The bytes of a file or of memory; the only code that opens or reads a trace.
  *
- * Bytes are copied out with pread, never mapped: a trace that shrinks or lies on a failing disk is an error message here, not
- * a SIGBUS.  A source is constant after it is open and may be read from several places; nothing in it moves.
+ * Bytes are copied out with pread, never mapped: a trace that shrinks or lies on a failing disk is an error
+ * message here, not a SIGBUS.  A source is constant after it is open and may be read from several places;
+ * nothing in it moves.
  */
 #ifndef TS_SOURCE_H
 #define TS_SOURCE_H
@@ -19,8 +20,8 @@ struct ts_source;
 /*
  * Open the regular file @path for reading.
  *
- * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is no regular file
- * (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
+ * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is
+ * no regular file (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 
@@ -40,13 +41,16 @@ void ts_source_close(struct ts_source *src);
  */
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
 
-/* Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given. */
+/*
+ * Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given.
+ */
 uint64_t ts_source_len(const struct ts_source *src);
 uint64_t ts_source_mtime(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*
- * Copy up to @len bytes from offset @off to @data; *got gets how many, less than @len only at the end of the file.
+ * Copy up to @len bytes from offset @off to @data; *got gets how many, less than @len only at the end of the
+ * file.
  *
  * Returns true on success.  Returns false if the operating system refuses (TS_EIO).
  */
@@ -58,6 +62,7 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
  *
  * Returns true on success.  Returns false as ts_source_read() does, or if the file ends before (TS_ETRUNC).
  */
-bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len, struct ts_error *err);
+bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
+			struct ts_error *err);
 
 #endif

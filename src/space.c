@@ -40,7 +40,8 @@ void ts_space_end_build(struct ts_space *sp)
 	sp->touched = NULL;
 	sp->dirty = NULL;
 	sp->completions = NULL;
-	sp->n_touched = sp->cap_touched = sp->n_dirty = sp->cap_dirty = sp->n_completions = sp->cap_completions = 0;
+	sp->n_touched = sp->cap_touched = sp->n_dirty = sp->cap_dirty = sp->n_completions =
+		sp->cap_completions = 0;
 }
 
 static void drop_segment(struct ts_space_segment *seg)
@@ -63,7 +64,7 @@ void ts_space_free(struct ts_space *sp)
 	free(sp);
 }
 
-/* ------------------------------------------------------------------------------------------------ the state at a boundary */
+/* -------------------------------------------------------------------------------- the state at a boundary */
 
 /* What the image calls a layer; not 0. */
 static uint64_t map_of_layer(const struct ts_space *sp, uint32_t layer)
@@ -72,8 +73,8 @@ static uint64_t map_of_layer(const struct ts_space *sp, uint32_t layer)
 }
 
 /* What layer @layer holds in [first, last], which lies within it; @image (may be NULL) lies beneath it. */
-static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer, uint64_t first,
-			uint64_t last, uint8_t *data, uint8_t *known)
+static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer,
+			uint64_t first, uint64_t last, uint8_t *data, uint8_t *known)
 {
 	const struct ts_layer *l = &sp->layers.items[layer];
 	size_t len = (size_t)(last - first) + 1;
@@ -102,8 +103,12 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 		ts_image_fill(image, 0, first, len, data, known);
 }
 
-/* What chunks [from, until) made of the line at @addr: v->known of it they changed, or it is known anyway, v->lost they lost. */
-static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until, struct ts_version *v)
+/*
+ * What chunks [from, until) made of the line at @addr: v->known of it they changed, or it is known anyway,
+ * v->lost they lost.
+ */
+static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, uint64_t until,
+		      struct ts_version *v)
 {
 	uint64_t seg = until ? (until - 1) / TS_SEGMENT_CHUNKS : 0;
 
@@ -116,8 +121,8 @@ static void read_line(const struct ts_space *sp, uint64_t addr, uint64_t from, u
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint64_t rel = until - start < TS_SEGMENT_CHUNKS ? until - start : TS_SEGMENT_CHUNKS;
 
-		if (ts_versions_read(&sp->segments[seg].versions, addr, from > start ? (uint32_t)(from - start) : 0,
-				     (uint32_t)rel, v) ||
+		if (ts_versions_read(&sp->segments[seg].versions, addr,
+				     from > start ? (uint32_t)(from - start) : 0, (uint32_t)rel, v) ||
 		    start <= from)
 			return;
 	}
@@ -132,8 +137,8 @@ struct painting {
 };
 
 /* Lay the versions of chunks from @from on over [first, last]. */
-static void overlay_versions(const struct painting *p, uint64_t from, uint64_t first, uint64_t last, uint8_t *data,
-			     uint8_t *known)
+static void overlay_versions(const struct painting *p, uint64_t from, uint64_t first, uint64_t last,
+			     uint8_t *data, uint8_t *known)
 {
 	size_t len = (size_t)(last - first) + 1;
 	struct ts_version v;
@@ -152,10 +157,11 @@ static void overlay_versions(const struct painting *p, uint64_t from, uint64_t f
 }
 
 /*
- * The bytes [first, last] as the first @n layers and the versions have them: newest layer first, and around it what older
- * layers say.
+ * The bytes [first, last] as the first @n layers and the versions have them: newest layer first, and around
+ * it what older layers say.
  */
-static void paint(const struct painting *p, uint32_t n, uint64_t first, uint64_t last, uint8_t *data, uint8_t *known)
+static void paint(const struct painting *p, uint32_t n, uint64_t first, uint64_t last, uint8_t *data,
+		  uint8_t *known)
 {
 	const struct ts_layers *layers = &p->sp->layers;
 	uint32_t i = ts_layers_newest(layers, n, first, last);
@@ -198,7 +204,8 @@ static void paint_pages(const struct painting *p, uint32_t n_layers, uint64_t ad
 	}
 }
 
-void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
+void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data,
+		 uint8_t *known)
 {
 	struct painting p = { sp, sp->image, chunk, 0 };
 
@@ -218,7 +225,7 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 	paint_pages(&p, n_layers, addr, len, data, known);
 }
 
-/* ------------------------------------------------------------------------------------------------ building */
+/* ----------------------------------------------------------------------------------------------- building */
 
 static bool grow_touched(struct ts_space *sp)
 {
@@ -259,8 +266,8 @@ static bool list_page(struct ts_space *sp, struct ts_page *pg)
 #define LOST 2
 
 /*
- * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.  Without the image: a
- * value seen that differs from a file's completes the past, it contradicts nothing.
+ * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.
+ * Without the image: a value seen that differs from a file's completes the past, it contradicts nothing.
  */
 static bool paint_page(struct ts_space *sp, struct ts_page *pg)
 {
@@ -311,7 +318,10 @@ struct piece {
 	uint64_t bits;     /* in that word */
 };
 
-/* The piece at @addr of a range with @left bytes left, its page touched.  Returns false if memory is exhausted. */
+/*
+ * The piece at @addr of a range with @left bytes left, its page touched.  Returns false if memory is
+ * exhausted.
+ */
 static inline bool take_piece(struct ts_space *sp, uint64_t addr, uint64_t left, struct piece *p)
 {
 	unsigned room = 64 - (unsigned)addr % 64;
@@ -471,10 +481,11 @@ static void complete_sealed(struct ts_space *sp, const struct ts_completion *c)
 }
 
 /*
- * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk that lost them itself
- * has no version yet.
+ * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk
+ * that lost them itself has no version yet.
  */
-static void complete_line(struct ts_space *sp, const struct ts_page *pg, unsigned line, const uint8_t *data, uint16_t mask)
+static void complete_line(struct ts_space *sp, const struct ts_page *pg, unsigned line, const uint8_t *data,
+			  uint16_t mask)
 {
 	struct ts_completion c = { .addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN };
 
@@ -501,7 +512,10 @@ static void complete_piece(struct ts_space *sp, const struct piece *p, const uin
 	}
 }
 
-/* Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is known or lost. */
+/*
+ * Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is
+ * known or lost.
+ */
 static void infer_piece(struct ts_space *sp, const struct piece *p, uint64_t addr, const uint8_t *data)
 {
 	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word];
@@ -627,7 +641,8 @@ void ts_space_lose(struct ts_space *sp, uint64_t addr, uint64_t len)
 	}
 }
 
-static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned line, uint16_t chunk, uint16_t changed)
+static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned line, uint16_t chunk,
+			 uint16_t changed)
 {
 	struct ts_version v;
 
@@ -636,7 +651,8 @@ static bool note_version(struct ts_space *sp, const struct ts_page *pg, unsigned
 	v.known |= v.lost & line_bits(pg->marks->lost, line);
 	v.changed = changed;
 	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
-	return ts_changes_add(&sp->changes, pg->id, (uint8_t)line, chunk, &v, pg->holes ? &pg->holes->chain[line] : NULL);
+	return ts_changes_add(&sp->changes, pg->id, (uint8_t)line, chunk, &v,
+			      pg->holes ? &pg->holes->chain[line] : NULL);
 }
 
 /* The four lines of a word of marks. */
@@ -659,7 +675,8 @@ static bool note_reads(struct ts_space *sp, const struct ts_page *pg, unsigned w
 	uint64_t read = pg->marks->read[word];
 
 	for (unsigned line = word * 4; read; line++, read >>= 16) {
-		if ((uint16_t)read && !ts_touches_add(&sp->reads, pg->id, (uint8_t)line, chunk, (uint16_t)read))
+		if ((uint16_t)read &&
+		    !ts_touches_add(&sp->reads, pg->id, (uint8_t)line, chunk, (uint16_t)read))
 			return false;
 	}
 	return true;
@@ -754,7 +771,8 @@ bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 
 bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment)
 {
-	size_t n_changes = sp->changes.touches.n, n_links = sp->changes.n_links, n_silent = sp->silent.n, n_reads = sp->reads.n;
+	size_t n_changes = sp->changes.touches.n, n_links = sp->changes.n_links, n_silent = sp->silent.n,
+	       n_reads = sp->reads.n;
 	bool done;
 
 	if (!ts_space_room(sp, segment))
@@ -768,7 +786,7 @@ bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment)
 	return done;
 }
 
-/* ------------------------------------------------------------------------------------------------ next and previous */
+/* -------------------------------------------------------------------------------------- next and previous */
 
 /* The sets of a segment that can be asked. */
 enum set {
@@ -816,7 +834,8 @@ static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk,
 		seg = sp->n_segments;
 	while (seg-- > 0) {
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
-		uint32_t rel = chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
+		uint32_t rel =
+			chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
 		const uint16_t *exact;
 		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
 		uint32_t found = ts_lines_prev(lines, exact, addr, last, rel);
@@ -871,12 +890,14 @@ uint64_t ts_space_mem(const struct ts_space *sp)
 	uint64_t sum = (sp->now.n + sp->base.n) * sizeof(struct ts_page);
 
 	sum += sp->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version));
-	sum += (sp->silent.cap + sp->reads.cap) * sizeof(struct ts_touch) + sp->cap_touched * sizeof(struct ts_marks);
+	sum += (sp->silent.cap + sp->reads.cap) * sizeof(struct ts_touch) +
+	       sp->cap_touched * sizeof(struct ts_marks);
 	for (size_t i = 0; i < sp->n_segments; i++) {
 		const struct ts_space_segment *seg = &sp->segments[i];
 
 		if (!seg->versions.is_mapped)
-			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) + ts_lines_mem(&seg->reads);
+			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) +
+			       ts_lines_mem(&seg->reads);
 	}
 	return sum;
 }

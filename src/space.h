@@ -2,12 +2,13 @@
 /*
  * Bytes over time: an address space, or the register files of all threads, at every chunk boundary.
  *
- * The timeline feeds a space with what the steps do, chunk by chunk; each chunk leaves a version of every line that it wrote
- * (the line's contents at the chunk's end, with a known-mask) and a note of every line that it read.  Versions are sealed a
- * segment at a time.  The state at a chunk's start is then: for each byte, the newest version before the chunk, if the layer
- * that governs the byte is not newer; else what the layer holds.  What is inferred backwards goes into the layers' own pages,
- * so that one write at first sight completes the past and no query knows of it.  Only a byte that something unknown was written
- * to is completed in the versions since that write, in each of them once.
+ * The timeline feeds a space with what the steps do, chunk by chunk; each chunk leaves a version of every
+ * line that it wrote (the line's contents at the chunk's end, with a known-mask) and a note of every line
+ * that it read.  Versions are sealed a segment at a time.  The state at a chunk's start is then: for each
+ * byte, the newest version before the chunk, if the layer that governs the byte is not newer; else what the
+ * layer holds.  What is inferred backwards goes into the layers' own pages, so that one write at first sight
+ * completes the past and no query knows of it.  Only a byte that something unknown was written to is
+ * completed in the versions since that write, in each of them once.
  */
 #ifndef TS_SPACE_H
 #define TS_SPACE_H
@@ -36,8 +37,8 @@ struct ts_space_stats {
 };
 
 /*
- * A new space.  What @recorded has of position 0 is known from there on; @image fills what stays unknown, its maps of this space
- * have the ordinal @id in them.  Both are borrowed, and may be NULL.
+ * A new space.  What @recorded has of position 0 is known from there on; @image fills what stays unknown, its
+ * maps of this space have the ordinal @id in them.  Both are borrowed, and may be NULL.
  *
  * Returns NULL if memory is exhausted.
  */
@@ -45,8 +46,8 @@ struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_i
 void ts_space_free(struct ts_space *sp);
 
 /*
- * The functions that build.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does nothing.  One
- * that finds no memory makes the space failed; ts_space_end_chunk() reports it.
+ * The functions that build.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does
+ * nothing.  One that finds no memory makes the space failed; ts_space_end_chunk() reports it.
  */
 
 /* Bytes at position 0, before anything else. */
@@ -77,20 +78,24 @@ void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len);
  */
 bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk);
 
-/* Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.  False: no memory. */
+/*
+ * Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.  False: no
+ * memory.
+ */
 bool ts_space_seal(struct ts_space *sp, uint64_t segment);
 
 /*
- * The same for now: queries see what was noted so far, until segment @segment is sealed or copied again.  Values lost in it that
- * are found later show then.
+ * The same for now: queries see what was noted so far, until segment @segment is sealed or copied again.
+ * Values lost in it that are found later show then.
  */
 bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment);
 
 /*
  * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
  *
- * From there: ts_space_load_segment() takes the segment with its arrays, in place of the one in memory if there is one;
- * ts_space_load_state() then what was learned.  Return false if memory is exhausted, or the arrays contradict each other.
+ * From there: ts_space_load_segment() takes the segment with its arrays, in place of the one in memory if
+ * there is one; ts_space_load_state() then what was learned.  Return false if memory is exhausted, or the
+ * arrays contradict each other.
  */
 void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f);
 bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
@@ -110,9 +115,13 @@ void ts_space_end_build(struct ts_space *sp);
  */
 
 /* The @len bytes at @addr at the first position of @chunk: known[i] is 1 or 0, data[i] is 0 where unknown. */
-void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data, uint8_t *known);
+void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data,
+		 uint8_t *known);
 
-/* How many times a range has started afresh up to and including position @pos: fills, and one for the space itself. */
+/*
+ * How many times a range has started afresh up to and including position @pos: fills, and one for the space
+ * itself.
+ */
 uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos);
 
 /* Bytes as far as the first @n_layers layers say, without any write. */
@@ -120,8 +129,8 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 		   uint8_t *known);
 
 /*
- * The first chunk >= @chunk (the last chunk <= @chunk) in which a byte of [addr, last] was changed (written and became different,
- * or known), perhaps written (changed or not), read.
+ * The first chunk >= @chunk (the last chunk <= @chunk) in which a byte of [addr, last] was changed (written
+ * and became different, or known), perhaps written (changed or not), read.
  *
  * Returns TS_NO_CHUNK if there is none.
  */

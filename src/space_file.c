@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A space to an index file and back.  Its arrays: the segment (changed lines, silent ones, read ones), then what was learned of
- * the layers' own contents (pages and lines that are not as they were), completed versions of segments before, counts.
+ * A space to an index file and back.  Its arrays: the segment (changed lines, silent ones, read ones), then
+ * what was learned of the layers' own contents (pages and lines that are not as they were), completed
+ * versions of segments before, counts.
  */
 #include <string.h>
 
@@ -103,8 +104,8 @@ bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_inde
 {
 	struct ts_space_segment mapped = { 0 }, *seg;
 
-	if (!ts_versions_load(&mapped.versions, a) || !ts_lines_load(&mapped.silent, a) || !ts_lines_load(&mapped.reads, a) ||
-	    !ts_space_room(sp, segment))
+	if (!ts_versions_load(&mapped.versions, a) || !ts_lines_load(&mapped.silent, a) ||
+	    !ts_lines_load(&mapped.reads, a) || !ts_space_room(sp, segment))
 		return false;
 	seg = &sp->segments[segment];
 	ts_versions_fini(&seg->versions);

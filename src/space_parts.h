@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a space is made of, for the two files that are one: space.c, and space_file.c, which puts it into index files.
+ * What a space is made of, for the two files that are one: space.c, and space_file.c, which puts it into
+ * index files.
  */
 #ifndef TS_SPACE_PARTS_H
 #define TS_SPACE_PARTS_H
@@ -13,7 +14,8 @@
 
 struct ts_space_segment {
 	struct ts_versions versions; /* of the lines that were changed */
-	struct ts_lines silent;      /* lines that were written with what they held, and not changed in the chunk */
+	/* lines that were written with what they held, and not changed in the chunk */
+	struct ts_lines silent;
 	struct ts_lines reads;
 };
 
@@ -56,13 +58,17 @@ struct ts_space {
 	bool is_failed;
 	uint64_t n_inferred, n_unexplained, n_pages;
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
-	uint32_t *dirty;          /* owned; ordinals of the base pages that changed since the space was saved */
+	/* owned; ordinals of the base pages that changed since the space was saved */
+	uint32_t *dirty;
 	size_t n_dirty, cap_dirty;
 	struct ts_completion *completions; /* owned; since the space was saved, of sealed segments */
 	size_t n_completions, cap_completions;
 };
 
-/* The lost bytes @mask of the line at @addr are known now in the first @n_segments segments: newest first, down to where they were lost. */
+/*
+ * The lost bytes @mask of the line at @addr are known now in the first @n_segments segments: newest first,
+ * down to where they were lost.
+ */
 void ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c);
 
 /* Room for segments up to @segment; those that are new are empty.  False: no memory. */

@@ -26,7 +26,9 @@ void ts_steps_reset(struct ts_steps *b)
 	b->is_failed = false;
 }
 
-/* Double @cap until it holds @need items of @item_len bytes; counts are 32 bits, and UINT32_MAX means "none". */
+/*
+ * Double @cap until it holds @need items of @item_len bytes; counts are 32 bits, and UINT32_MAX means "none".
+ */
 static bool grow(struct ts_steps *b, void **array, uint32_t *cap, uint64_t need, size_t item_len)
 {
 	uint64_t n = *cap ? *cap : 64;
@@ -46,7 +48,8 @@ static bool grow(struct ts_steps *b, void **array, uint32_t *cap, uint64_t need,
 
 bool ts_steps_grow_effects(struct ts_steps *b)
 {
-	return grow(b, (void **)&b->effects, &b->cap_effects, (uint64_t)b->n_effects + 1, sizeof(*b->effects));
+	return grow(b, (void **)&b->effects, &b->cap_effects, (uint64_t)b->n_effects + 1,
+		    sizeof(*b->effects));
 }
 
 bool ts_steps_grow_data(struct ts_steps *b, size_t len)
@@ -77,8 +80,8 @@ static uint32_t add_text(struct ts_steps *b, const char *text, size_t len)
 	return off;
 }
 
-struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc, size_t desc_len,
-			    const char *file, size_t file_len)
+struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
+			    size_t desc_len, const char *file, size_t file_len)
 {
 	struct ts_effect *e = ts_steps_effect(b, TS_FX_MAP, addr, len);
 	struct ts_map *m;

@@ -2,9 +2,10 @@
 /*
  * Steps and their effects: the one language that every loader speaks.
  *
- * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller owns and refills;
- * an effect is 32 bytes, its value lies in the batch's data.  Effects stand in the order in which they happened.  Reads carry
- * the value seen where the format has it: a value seen shows what was there before this step, unless the step itself wrote it.
+ * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller
+ * owns and refills; an effect is 32 bytes, its value lies in the batch's data.  Effects stand in the order in
+ * which they happened.  Reads carry the value seen where the format has it: a value seen shows what was there
+ * before this step, unless the step itself wrote it.
  */
 #ifndef TS_STEP_H
 #define TS_STEP_H
@@ -17,19 +18,25 @@
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
 
-/* What a step did; those from TS_FX_WRITE to TS_FX_FORGET concern a range of memory.  Registers are bytes of the 'g' packet's layout (struct ts_regset), in target byte order. */
+/*
+ * What a step did; those from TS_FX_WRITE to TS_FX_FORGET concern a range of memory.  Registers are bytes of
+ * the 'g' packet's layout (struct ts_regset), in target byte order.
+ */
 enum ts_effect_kind {
 	TS_FX_REG_WRITE, /* registers [addr, addr + len) are now the data */
 	TS_FX_REG_READ,  /* registers [addr, addr + len) held the data; no data: read, value not recorded */
 	TS_FX_WRITE,     /* memory [addr, addr + len) is now the data; no data: written, value unknown */
-	TS_FX_READ,      /* memory [addr, addr + len) was read and held the data; no data: value not recorded */
-	TS_FX_MAP,       /* a region [addr, addr + len) appears, item = ordinal in maps; replaces what it overlaps */
+	/* memory [addr, addr + len) was read and held the data; no data: value not recorded */
+	TS_FX_READ,
+	/* a region [addr, addr + len) appears, item = ordinal in maps; replaces what it overlaps */
+	TS_FX_MAP,
 	TS_FX_UNMAP,     /* [addr, addr + len) is mapped no more; its contents are unknown */
 	TS_FX_PROTECT,   /* [addr, addr + len) gets the protection item (enum ts_prot bits) */
 	TS_FX_FORGET,    /* [addr, addr + len) may have been written by something unseen: unknown from here */
 	TS_FX_EVENT,     /* item = ordinal in events */
 	TS_FX_THREAD,    /* the effects after this one, up to the step's end, are those of thread item */
-	TS_FX_LOAD,      /* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
+	/* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
+	TS_FX_LOAD,
 	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are there no more */
 };
 
@@ -45,7 +52,8 @@ struct ts_effect {
 	uint32_t data; /* offset of the value in the batch's data, TS_NO_DATA without one */
 	uint32_t item; /* see the kind */
 	enum ts_effect_kind kind;
-	bool is_hidden; /* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
+	/* a change that no instruction made (kernel, recorder): no watchpoint access, but state */
+	bool is_hidden;
 };
 
 /* What a new region holds. */
@@ -54,7 +62,10 @@ enum ts_fill {
 	TS_FILL_ZERO,
 };
 
-/* A region of memory as the recorder named it.  Strings are offsets into the batch's data, terminated; TS_NO_DATA: none. */
+/*
+ * A region of memory as the recorder named it.  Strings are offsets into the batch's data, terminated;
+ * TS_NO_DATA: none.
+ */
 struct ts_map {
 	uint64_t addr;
 	uint64_t len;      /* bytes, not 0 */
@@ -65,7 +76,9 @@ struct ts_map {
 	enum ts_fill fill;
 };
 
-/* An executable or library in memory, as the recorder saw it loaded.  It says nothing about what is mapped. */
+/*
+ * An executable or library in memory, as the recorder saw it loaded.  It says nothing about what is mapped.
+ */
 struct ts_module {
 	uint64_t addr;
 	uint64_t len;  /* bytes, not 0 */
@@ -79,7 +92,8 @@ enum ts_event_kind {
 	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
 	TS_EV_THREAD_END, /* the step's thread ended */
 	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
-	TS_EV_INTERRUPT,  /* the step is no instruction, but the way to the handler of an interrupt or exception; text */
+	/* the step is no instruction, but the way to the handler of an interrupt or exception; text */
+	TS_EV_INTERRUPT,
 };
 #define TS_N_EVENT_KINDS (TS_EV_INTERRUPT + 1)
 
@@ -169,9 +183,12 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 	return e;
 }
 
-/* Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory ran out. */
-struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc, size_t desc_len,
-			    const char *file, size_t file_len);
+/*
+ * Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory
+ * ran out.
+ */
+struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
+			    size_t desc_len, const char *file, size_t file_len);
 
 /* Append a module; @file (length without terminator) is copied.  False when memory ran out. */
 bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *file, size_t file_len);
@@ -183,8 +200,8 @@ struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);
 #define TS_MANY_EFFECTS 32u
 
 /*
- * Make one of those accesses of the open step that follow each other in memory as they do in time: a string instruction may have
- * thousands.
+ * Make one of those accesses of the open step that follow each other in memory as they do in time: a string
+ * instruction may have thousands.
  */
 void ts_steps_join(struct ts_steps *b);
 

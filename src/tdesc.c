@@ -115,8 +115,9 @@ static uint32_t write_reg(struct out *o, const struct ts_reg_def *def, uint32_t 
 }
 
 /*
- * gdb as GNU/Linux distributions build it (13.1, gdb-multiarch too) has no handler for Windows: told of it, it takes x86 for 32
- * bits and rejects the description.  Without any system it has what there is to have: no system calls, and modules by address.
+ * gdb as GNU/Linux distributions build it (13.1, gdb-multiarch too) has no handler for Windows: told of it,
+ * it takes x86 for 32 bits and rejects the description.  Without any system it has what there is to have: no
+ * system calls, and modules by address.
  */
 static const char *served_osabi(const char *osabi)
 {

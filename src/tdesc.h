@@ -19,8 +19,8 @@
 /*
  * Append the description of @set to @out: one element a line, every register with its number, no includes.
  *
- * @osabi is the text of <osabi>, "GNU/Linux" for instance; NULL: none; "Windows" is left out.  gdb 13 arranges for system calls and
- * signals of x86 Linux only if the set has "org.gnu.gdb.i386.linux" too.
+ * @osabi is the text of <osabi>, "GNU/Linux" for instance; NULL: none; "Windows" is left out.  gdb 13
+ * arranges for system calls and signals of x86 Linux only if the set has "org.gnu.gdb.i386.linux" too.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

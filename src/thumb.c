@@ -47,7 +47,9 @@ static enum state state_of(struct ts_query *q, uint64_t step, const struct insn 
 	return (bytes[0] | (unsigned)bytes[1] << 8) < FIRST_LONG ? STATE_ARM : STATE_UNKNOWN;
 }
 
-/* Ask the instructions from @step on, in one direction, as long as each follows the one before it in memory. */
+/*
+ * Ask the instructions from @step on, in one direction, as long as each follows the one before it in memory.
+ */
 static enum state ask(struct ts_query *q, uint64_t step, bool is_forward, struct ts_error *err)
 {
 	uint64_t n_steps = ts_query_timeline(q)->n_steps;

@@ -75,7 +75,8 @@ bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread
 }
 
 /* A write to memory or registers; those of the initial state make position 0. */
-static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len, const uint8_t *data)
+static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len,
+			       const uint8_t *data)
 {
 	if (pos && data)
 		ts_space_write(sp, addr, data, len);
@@ -87,7 +88,8 @@ static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr,
 		ts_space_fill(sp, pos, addr, len, TS_FILL_UNKNOWN);
 }
 
-static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e, const uint8_t *data)
+static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e,
+		      const uint8_t *data)
 {
 	if (e->kind == TS_FX_REG_WRITE)
 		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
@@ -97,7 +99,8 @@ static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const s
 		ts_modes_note(&tl->modes, t->pos, e->addr, e->len, data);
 }
 
-static void apply_access(const struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e, const uint8_t *data)
+static void apply_access(const struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e,
+			 const uint8_t *data)
 {
 	if (e->kind == TS_FX_WRITE) {
 		apply_write(t->memory, t->pos, e->addr, e->len, data);
@@ -109,7 +112,8 @@ static void apply_access(const struct ts_timeline *tl, const struct ts_target *t
 		ts_space_see(t->memory, e->addr, data, e->len);
 }
 
-static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const struct ts_steps *b,
+		      const struct ts_effect *e)
 {
 	const struct ts_map *m = &b->maps[e->item];
 	const char *file = ts_steps_text(b, m->file);
@@ -137,7 +141,8 @@ static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const
 }
 
 /* The effects that are neither values nor accesses: few. */
-static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
+		       const struct ts_effect *e)
 {
 	if (tl->file && t->pos && e->kind != TS_FX_THREAD)
 		ts_journal_effect(&tl->builder->journal, t->pos, t->thread, b, e);
@@ -176,7 +181,8 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 	return true;
 }
 
-static inline bool apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+static inline bool apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
+			 const struct ts_effect *e)
 {
 	switch (e->kind) {
 	case TS_FX_REG_WRITE:
@@ -192,7 +198,8 @@ static inline bool apply(struct ts_timeline *tl, struct ts_target *t, const stru
 	}
 }
 
-bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b, const struct ts_effect *e)
+bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
+		      const struct ts_effect *e)
 {
 	return apply(tl, t, b, e);
 }
@@ -242,7 +249,7 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 	return ts_runs_step(tl->runs, bd->run, pos, process, s->thread, s->pc, s->insn_len);
 }
 
-/* ------------------------------------------------------------------------------------------------ chunks and segments */
+/* ------------------------------------------------------------------------------------ chunks and segments */
 
 /* Room for the points of one more segment.  False: no memory. */
 static bool room_for_points(struct ts_timeline *tl, size_t segment)
@@ -291,7 +298,8 @@ static bool seal_segment(struct ts_timeline *tl)
 static bool end_chunk(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
-	bool done = ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
+	bool done =
+		ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
@@ -440,14 +448,15 @@ static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_err
 		}
 		if (next == TS_ITEM && is_too_large(tl)) {
 			next = TS_FAIL;
-			ts_fail(&damage, TS_ELIMIT, TS_NO_OFF, "the index needs more memory than it may (%" PRIu64 " bytes)",
+			ts_fail(&damage, TS_ELIMIT, TS_NO_OFF,
+				"the index needs more memory than it may (%" PRIu64 " bytes)",
 				tl->max_memory);
 		}
 		if (next != TS_ITEM)
 			return finish(tl, &damage, err);
-		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS ? tl->builder->n_chunks == tl->builder->next_copy &&
-								!copy_segment(tl) :
-							!end_segment(tl)) {
+		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS
+			    ? tl->builder->n_chunks == tl->builder->next_copy && !copy_segment(tl)
+			    : !end_segment(tl)) {
 			no_memory(tl, err);
 			return TS_GROW_FAILED;
 		}
@@ -486,7 +495,8 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
-	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_init(&tl->modes, &rec->regs)) || !apply_initial(tl))
+	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_init(&tl->modes, &rec->regs)) ||
+	    !apply_initial(tl))
 		goto out_of_memory;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_set_clean(tl->memory[i]);

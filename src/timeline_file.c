@@ -2,7 +2,8 @@
 /*
  * A timeline to an index file and back.
  *
- * A record is a segment and what was learned while it was read.  Its sections, which are arrays (index_file.c):
+ * A record is a segment and what was learned while it was read.  Its sections, which are arrays
+ * (index_file.c):
  *
  *   HEAD  struct saved_head; the threads and warnings of the recording so far; why it ends where it does, as text; where its
  *         reader goes on
@@ -13,8 +14,8 @@
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps, modules, and events (journal.c)
  *
- * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on another no index file
- * is used.
+ * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on
+ * another no index file is used.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -109,7 +110,8 @@ static void save_segment(struct ts_timeline *tl, uint64_t segment)
 }
 
 /* Take the segment's arrays from a record. */
-static bool map_segment(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, uint64_t segment)
+static bool map_segment(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
+			uint64_t segment)
 {
 	struct ts_index_arrays points = ts_index_find(f, record, PNTS, 0);
 	struct ts_index_arrays runs = ts_index_find(f, record, RUNS, 0);
@@ -220,13 +222,15 @@ static bool load_journal(struct ts_timeline *tl, struct ts_index_arrays *a)
 			continue;
 		}
 		target.pos = note.pos;
-		done = ts_builder_aim(tl, &target, note.thread) && ts_builder_apply(tl, &target, &batch, batch.effects);
+		done = ts_builder_aim(tl, &target, note.thread) &&
+		       ts_builder_apply(tl, &target, &batch, batch.effects);
 	}
 	ts_steps_fini(&batch);
 	return done && !tl->world.is_failed;
 }
 
-static bool load_spaces(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, uint32_t n_memory)
+static bool load_spaces(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
+			uint32_t n_memory)
 {
 	if (n_memory && !ts_builder_memory(tl, n_memory - 1))
 		return false;
@@ -257,7 +261,8 @@ static bool load_points(struct ts_timeline *tl, const struct ts_index_file *f, s
 	tl->points = p;
 	p[record] = (struct ts_points){ 0 };
 	tl->n_points = tl->cap_points = record + 1;
-	return ts_points_load(&p[record], &a) && p[record].n >= tl->builder->n_chunks - record * TS_SEGMENT_CHUNKS;
+	return ts_points_load(&p[record], &a) &&
+	       p[record].n >= tl->builder->n_chunks - record * TS_SEGMENT_CHUNKS;
 }
 
 /* *point gets the rest of the head: where the reader goes on. */
@@ -274,8 +279,9 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	*point = a;
 	if (!(head->flags & HAS_SEGMENT))
 		return record + 1 == ts_index_n_records(f) && ts_index_is_finished(f);
-	if (head->n_chunks <= record * TS_SEGMENT_CHUNKS || head->n_chunks > (record + 1) * TS_SEGMENT_CHUNKS ||
-	    !load_points(tl, f, record) || !ts_runs_load(tl->runs, &runs) || !load_journal(tl, &journal) ||
+	if (head->n_chunks <= record * TS_SEGMENT_CHUNKS ||
+	    head->n_chunks > (record + 1) * TS_SEGMENT_CHUNKS || !load_points(tl, f, record) ||
+	    !ts_runs_load(tl->runs, &runs) || !load_journal(tl, &journal) ||
 	    !load_spaces(tl, f, record, head->n_memory) || !load_modes(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts are read with a cursor that takes characters; what is malformed leaves the first failure in its error.
+ * Texts are read with a cursor that takes characters; what is malformed leaves the first failure in its
+ * error.
  */
 #include "tracepoint.h"
 
@@ -57,7 +58,7 @@ struct ts_tvar *ts_tracing_find_var(const struct ts_tracing *t, uint32_t number)
 	return v;
 }
 
-/* ------------------------------------------------------------------------------------------------ characters */
+/* --------------------------------------------------------------------------------------------- characters */
 
 static bool bad(struct ts_cursor *c, const char *wanted)
 {
@@ -108,7 +109,10 @@ static size_t count_digits(const struct ts_cursor *c)
 	return n;
 }
 
-/* Bytes written as hex digits, all that follow; an odd count begins with a digit alone.  The bytes are terminated. */
+/*
+ * Bytes written as hex digits, all that follow; an odd count begins with a digit alone.  The bytes are
+ * terminated.
+ */
 static uint8_t *hex_bytes(struct ts_cursor *c, struct ts_arena *arena, size_t *len)
 {
 	size_t n = ts_ok(c) ? count_digits(c) : 0, at = n % 2;
@@ -158,7 +162,7 @@ static bool done(struct ts_cursor *c)
 	return ts_ok(c);
 }
 
-/* ------------------------------------------------------------------------------------------------ reading tracepoints */
+/* ------------------------------------------------------------------------------------ reading tracepoints */
 
 /* The optional fields of a definition; false at one that nobody knows. */
 static bool read_fields(struct ts_cursor *c, struct ts_arena *arena, struct ts_tracepoint *tp)
@@ -187,8 +191,8 @@ static bool define(struct ts_tracing *t, struct ts_cursor *c, uint32_t num, uint
 	if (!tp)
 		return ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
 	if (ts_tracing_find(t, num, addr))
-		return ts_fail(c->err, TS_ECORRUPT, c->off, "tracepoint %" PRIx32 " at 0x%" PRIx64 " is there already",
-			       num, addr);
+		return ts_fail(c->err, TS_ECORRUPT, c->off,
+			       "tracepoint %" PRIx32 " at 0x%" PRIx64 " is there already", num, addr);
 	if (t->n_points == TS_MAX_TRACEPOINTS)
 		return ts_fail(c->err, TS_ELIMIT, c->off, "more than %d tracepoints", TS_MAX_TRACEPOINTS);
 	tp->number = num;
@@ -235,7 +239,8 @@ static void read_action(struct ts_cursor *c, struct ts_arena *arena, struct ts_a
 }
 
 /* Actions up to the end; none is taken in unless all are good. */
-static bool read_actions(struct ts_tracing *t, struct ts_cursor *c, struct ts_tracepoint *tp, bool is_stepping)
+static bool read_actions(struct ts_tracing *t, struct ts_cursor *c, struct ts_tracepoint *tp,
+			 bool is_stepping)
 {
 	struct ts_action *first = NULL, **end = &first;
 
@@ -300,8 +305,11 @@ static bool read_use(struct ts_cursor *c, struct ts_tracepoint *tp)
 
 bool ts_piece_of_letter(char letter, enum ts_piece *piece)
 {
-	static const char letters[] = { [TS_PIECE_DEFINE] = 'T', [TS_PIECE_ACTIONS] = 'A', [TS_PIECE_STEP_ACTIONS] = 'S',
-					[TS_PIECE_SOURCE] = 'Z', [TS_PIECE_USE] = 'V' };
+	static const char letters[] = { [TS_PIECE_DEFINE] = 'T',
+					[TS_PIECE_ACTIONS] = 'A',
+					[TS_PIECE_STEP_ACTIONS] = 'S',
+					[TS_PIECE_SOURCE] = 'Z',
+					[TS_PIECE_USE] = 'V' };
 	const char *p = memchr(letters, letter, sizeof(letters));
 
 	if (p)
@@ -376,7 +384,7 @@ bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ reading a status */
+/* --------------------------------------------------------------------------------------- reading a status */
 
 /* What a reason is called, and what follows it. */
 static const struct reason {
@@ -399,7 +407,8 @@ static bool is_word(const uint8_t *p, size_t len, const char *word)
 }
 
 /* TEXT:N, or in the old form N alone. */
-static void read_reason(struct ts_cursor *c, struct ts_arena *arena, struct ts_run_status *s, enum ts_run_end end)
+static void read_reason(struct ts_cursor *c, struct ts_arena *arena, struct ts_run_status *s,
+			enum ts_run_end end)
 {
 	size_t len;
 
@@ -412,7 +421,8 @@ static void read_reason(struct ts_cursor *c, struct ts_arena *arena, struct ts_r
 	s->number = (uint32_t)number(c, UINT32_MAX);
 }
 
-static void read_key(struct ts_cursor *c, struct ts_arena *arena, struct ts_run_status *s, const uint8_t *key, size_t n)
+static void read_key(struct ts_cursor *c, struct ts_arena *arena, struct ts_run_status *s, const uint8_t *key,
+		     size_t n)
 {
 	const struct { const char *name; uint64_t *to; } counts[] = {
 		{ "tframes", &s->n_frames }, { "tcreated", &s->n_created }, { "tfree", &s->n_free },
@@ -421,7 +431,10 @@ static void read_key(struct ts_cursor *c, struct ts_arena *arena, struct ts_run_
 	const struct { const char *name; bool *to; } flags[] = {
 		{ "disconn", &s->is_disconnected }, { "circular", &s->is_circular },
 	};
-	const struct { const char *name; const char **to; } texts[] = { { "username", &s->user }, { "notes", &s->notes } };
+	const struct {
+		const char *name;
+		const char **to;
+	} texts[] = { { "username", &s->user }, { "notes", &s->notes } };
 	size_t len;
 
 	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
@@ -510,14 +523,15 @@ static void format_definition(const struct ts_tracepoint *tp, struct ts_buf *out
 
 void ts_tp_source_format(const struct ts_tracepoint *tp, const struct ts_tp_source *s, struct ts_buf *out)
 {
-	ts_buf_printf(out, "Z%" PRIx32 ":%" PRIx64 ":%s:%" PRIx64 ":%" PRIx64 ":", tp->number, tp->addr, s->type, s->start,
-		      s->len);
+	ts_buf_printf(out, "Z%" PRIx32 ":%" PRIx64 ":%s:%" PRIx64 ":%" PRIx64 ":", tp->number, tp->addr,
+		      s->type, s->start, s->len);
 	ts_buf_hex(out, s->text, s->n_text);
 }
 
 void ts_tracepoint_use_format(const struct ts_tracepoint *tp, struct ts_buf *out)
 {
-	ts_buf_printf(out, "V%" PRIx32 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, tp->number, tp->addr, tp->n_hits, tp->n_bytes);
+	ts_buf_printf(out, "V%" PRIx32 ":%" PRIx64 ":%" PRIx64 ":%" PRIx64, tp->number, tp->addr, tp->n_hits,
+		      tp->n_bytes);
 }
 
 /* Action @i among those of stepping, or among the others; NULL after the last, and *i less by all of them. */
@@ -543,7 +557,8 @@ bool ts_tracepoint_format(const struct ts_tracepoint *tp, unsigned i, bool with_
 	if (!a)
 		a = nth_action(tp, true, &i);
 	if (a) {
-		ts_buf_printf(out, "%c%" PRIx32 ":%" PRIx64 ":", a->is_stepping ? 'S' : 'A', tp->number, tp->addr);
+		ts_buf_printf(out, "%c%" PRIx32 ":%" PRIx64 ":", a->is_stepping ? 'S' : 'A', tp->number,
+			      tp->addr);
 		ts_action_format(a, out);
 		return true;
 	}

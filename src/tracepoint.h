@@ -2,8 +2,9 @@
 /*
  * Tracepoints, trace state variables and the status of a trace run, as data.
  *
- * Their texts are the same in gdb's packets (qTfP, qTfV, qTStatus, and in pieces QTDP, QTDPsrc, QTDV) and in its trace files, so
- * both read and write them here.  All numbers in them are hex without 0x.  What a set holds lies in its arena and lives as long.
+ * Their texts are the same in gdb's packets (qTfP, qTfV, qTStatus, and in pieces QTDP, QTDPsrc, QTDV) and in
+ * its trace files, so both read and write them here.  All numbers in them are hex without 0x.  What a set
+ * holds lies in its arena and lives as long.
  */
 #ifndef TS_TRACEPOINT_H
 #define TS_TRACEPOINT_H
@@ -17,7 +18,8 @@
 #include "error.h"
 
 enum ts_action_kind {
-	TS_ACTION_REGS,   /* R: registers, bytes = mask, most significant byte first, bit n = gdb's register n */
+	/* R: registers, bytes = mask, most significant byte first, bit n = gdb's register n */
+	TS_ACTION_REGS,
 	TS_ACTION_MEM,    /* M: len bytes at addr, or at register base plus addr */
 	TS_ACTION_EXPR,   /* X: bytes = agent expression that collects */
 	TS_ACTION_STATIC, /* L: data of a static marker */
@@ -39,7 +41,8 @@ struct ts_action {
 /* A piece of what the user typed. */
 struct ts_tp_source {
 	const char *type;     /* "at", "cond", "cmd" */
-	uint64_t start, len;  /* where the piece begins in the whole text, and the whole text's length, as announced */
+	/* where the piece begins in the whole text, and the whole text's length, as announced */
+	uint64_t start, len;
 	const uint8_t *text;
 	size_t n_text;
 	struct ts_tp_source *next;
@@ -118,7 +121,9 @@ struct ts_tracing {
 void ts_tracing_init(struct ts_tracing *t);
 void ts_tracing_fini(struct ts_tracing *t);
 
-/* The location @number at @addr, the first one of @number, and the variable @number; NULL if there is none. */
+/*
+ * The location @number at @addr, the first one of @number, and the variable @number; NULL if there is none.
+ */
 struct ts_tracepoint *ts_tracing_find(const struct ts_tracing *t, uint32_t number, uint64_t addr);
 struct ts_tracepoint *ts_tracing_find_number(const struct ts_tracing *t, uint32_t number);
 struct ts_tvar *ts_tracing_find_var(const struct ts_tracing *t, uint32_t number);
@@ -130,7 +135,8 @@ enum ts_piece {
 	TS_PIECE_STEP_ACTIONS,   /* S  N:ADDR:ACTION... */
 	TS_PIECE_SOURCE,         /* Z  N:ADDR:TYPE:START:LEN:HEX */
 	TS_PIECE_USE,            /* V  N:ADDR:HITS:BYTES */
-	TS_PIECE_PACKET_ACTIONS, /* N:ADDR:[S]ACTION... of QTDP: from an S on, all later ones of this location are of stepping */
+	/* N:ADDR:[S]ACTION... of QTDP: from an S on, all later ones of this location are of stepping */
+	TS_PIECE_PACKET_ACTIONS,
 };
 
 /* Which piece the letter at the start of a line or of a qTfP reply announces: false if none. */
@@ -139,10 +145,10 @@ bool ts_piece_of_letter(char letter, enum ts_piece *piece);
 /*
  * Take in a piece; @text of @len bytes is what follows its letter, or its sign in a packet (no trailing '-').
  *
- * Returns false, and @t is as before, if the text is malformed, names a location that does not exist, or defines one that does
- * (TS_ECORRUPT; @off is where the text lies, for the error), if there are too many (TS_ELIMIT), or if memory is exhausted
- * (TS_ENOMEM).  Returns false with TS_EUNSUPPORTED at an optional field that nobody knows: the location is defined without it
- * and what follows it.
+ * Returns false, and @t is as before, if the text is malformed, names a location that does not exist, or
+ * defines one that does (TS_ECORRUPT; @off is where the text lies, for the error), if there are too many
+ * (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).  Returns false with TS_EUNSUPPORTED at an optional
+ * field that nobody knows: the location is defined without it and what follows it.
  */
 bool ts_tracing_piece(struct ts_tracing *t, enum ts_piece piece, const char *text, size_t len, uint64_t off,
 		      struct ts_error *err);
@@ -157,12 +163,15 @@ bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t
 /*
  * Take in a status: RUN;REASON:...;KEY:VALUE...  Keys that nobody knows are skipped.
  *
- * Returns false if it is malformed (TS_ECORRUPT); the status then holds what came before.  False if memory is exhausted.
+ * Returns false if it is malformed (TS_ECORRUPT); the status then holds what came before.  False if memory is
+ * exhausted.
  */
-bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint64_t off, struct ts_error *err);
+bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint64_t off,
+		       struct ts_error *err);
 
 /*
- * Append piece @i of a location with its letter: T, then each A, each S, each Z, and with @with_use V if the location has it.
+ * Append piece @i of a location with its letter: T, then each A, each S, each Z, and with @with_use V if the
+ * location has it.
  *
  * Returns false after the last one.
  */

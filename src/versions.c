@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of a line are, without padding: for each block of TS_VERSION_BLOCK versions but the first, where it begins in these
- * data (32 bits); then the blocks.  The first version of a block is whole, and those of which all bytes were changed; of the
- * others there are the bytes that were changed.  A whole version is a byte that tells what follows (enum form).
+ * The data of a line are, without padding: for each block of TS_VERSION_BLOCK versions but the first, where
+ * it begins in these data (32 bits); then the blocks.  The first version of a block is whole, and those of
+ * which all bytes were changed; of the others there are the bytes that were changed.  A whole version is a
+ * byte that tells what follows (enum form).
  */
 #include "versions.h"
 
@@ -35,8 +36,8 @@ static bool add_link(struct ts_changes *c, uint32_t *chain)
 	return true;
 }
 
-bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v,
-		    uint32_t *chain)
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk,
+		    const struct ts_version *v, uint32_t *chain)
 {
 	size_t n = c->touches.n;
 
@@ -193,7 +194,8 @@ static size_t line_len(uint32_t first, uint32_t end, const struct ts_version *co
 	size_t len = (size_t)(n_blocks(end - first) - 1) * sizeof(uint32_t);
 
 	for (uint32_t i = first; i < end; i++)
-		len += is_whole(i - first, sorted[i]->changed) ? whole_len(sorted[i]) : count(sorted[i]->changed);
+		len += is_whole(i - first, sorted[i]->changed) ? whole_len(sorted[i])
+							       : count(sorted[i]->changed);
 	return len;
 }
 
@@ -238,7 +240,8 @@ static bool pack(struct ts_versions *set, const struct ts_version *const *sorted
 	for (size_t i = 0; i < n; i++)
 		set->changed[i] = sorted[i]->changed;
 	for (size_t line = 0; line < set->lines.n_lines; line++) {
-		uint32_t first = set->lines.first[line], end = set->lines.first[line + 1], off = set->offs[line];
+		uint32_t first = set->lines.first[line], end = set->lines.first[line + 1],
+			 off = set->offs[line];
 
 		if (!(off & TS_PLAIN_LINE))
 			put_line(set->data + off, first, end, sorted);
@@ -248,7 +251,8 @@ static bool pack(struct ts_versions *set, const struct ts_version *const *sorted
 	return true;
 }
 
-bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs, size_t n_pages)
+bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs,
+		      size_t n_pages)
 {
 	size_t n = c->touches.n;
 	const struct ts_version **sorted = malloc((n ? n : 1) * sizeof(const struct ts_version *));
@@ -311,7 +315,8 @@ static const uint8_t *block_data(const struct ts_versions *set, uint32_t line, u
 	return start + off;
 }
 
-bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until, struct ts_version *v)
+bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
+		      struct ts_version *v)
 {
 	const struct ts_lines *lines = &set->lines;
 	uint32_t line, first, last, i;
@@ -355,7 +360,7 @@ size_t ts_versions_mem(const struct ts_versions *set)
 	       lines->n_lines * sizeof(*set->offs) + set->data_len + set->n_plain * sizeof(*set->plain);
 }
 
-/* ------------------------------------------------------------------------------------------------ index files */
+/* -------------------------------------------------------------------------------------------- index files */
 
 static size_t n_items(const struct ts_versions *set)
 {

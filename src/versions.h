@@ -2,10 +2,10 @@
 /*
  * What lines held at the ends of the chunks of a segment that changed them.
  *
- * A version is what a chunk left of a line.  Sealed, it keeps only the bytes that the chunk changed; each sixteenth version of
- * a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that were changed to something unknown stay
- * as they were noted, so that what is seen later can complete them.  Which bytes were changed when is also what watchpoints look
- * for.
+ * A version is what a chunk left of a line.  Sealed, it keeps only the bytes that the chunk changed; each
+ * sixteenth version of a line keeps the whole line, so that reading one looks at sixteen at most.  Lines that
+ * were changed to something unknown stay as they were noted, so that what is seen later can complete them.
+ * Which bytes were changed when is also what watchpoints look for.
  */
 #ifndef TS_VERSIONS_H
 #define TS_VERSIONS_H
@@ -23,7 +23,8 @@
 
 struct ts_version {
 	uint16_t known;   /* bit i: byte i */
-	uint16_t lost;    /* unknown, and what was known before does not count; known as well: lost by this very chunk */
+	/* unknown, and what was known before does not count; known as well: lost by this very chunk */
+	uint16_t lost;
 	uint16_t changed;
 	uint8_t data[TS_LINE_LEN];
 };
@@ -46,27 +47,30 @@ struct ts_changes {
 struct ts_versions {
 	struct ts_lines lines;
 	uint16_t *changed;           /* owned; the bytes of each item that were changed */
-	uint32_t *offs;              /* owned; where each line's versions begin: in data, or (TS_PLAIN_LINE is set) in plain */
+	/* owned; where each line's versions begin: in data, or (TS_PLAIN_LINE is set) in plain */
+	uint32_t *offs;
 	uint8_t *data;               /* owned; see versions.c */
 	size_t data_len;
-	struct ts_version *plain;    /* owned; all versions of the lines of which one has bytes that were changed and are unknown */
+	/* owned; all versions of the lines of which one has bytes that were changed and are unknown */
+	struct ts_version *plain;
 	size_t n_plain;
 	bool is_mapped;              /* the arrays belong to an index file */
 };
 
 /*
- * Note what a chunk left of a line; chunks must not descend.  If bytes of it are lost, *@chain (else unused) links the line's
- * versions of which that is so: 0 at first, and again when the changes have been sealed.
+ * Note what a chunk left of a line; chunks must not descend.  If bytes of it are lost, *@chain (else unused)
+ * links the line's versions of which that is so: 0 at first, and again when the changes have been sealed.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk, const struct ts_version *v,
-		    uint32_t *chain);
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk,
+		    const struct ts_version *v, uint32_t *chain);
 void ts_changes_fini(struct ts_changes *c);
 
 /*
- * The lost bytes of a line that are in *@mask turn out to be those of @data (a whole line).  The versions of the chain become
- * known in them, the newest first, down to the one whose chunk lost them; what was found to the end leaves *@mask.
+ * The lost bytes of a line that are in *@mask turn out to be those of @data (a whole line).  The versions of
+ * the chain become known in them, the newest first, down to the one whose chunk lost them; what was found to
+ * the end leaves *@mask.
  */
 void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask);
 
@@ -75,7 +79,8 @@ void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *da
  *
  * Returns false if memory is exhausted or the versions are more than 2 GiB; @set is then empty.
  */
-bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs, size_t n_pages);
+bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs,
+		      size_t n_pages);
 void ts_versions_fini(struct ts_versions *set);
 
 /* As ts_changes_complete(), for the line at @addr. */
@@ -84,10 +89,11 @@ void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t 
 /*
  * The line at @addr as chunks below @until leave it, going back no further than chunk @from.
  *
- * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or are known anyway,
- * v->lost those that were lost since then (v->changed is not set).
+ * Returns true if it has a version below @until; v->known then tells which bytes were changed since @from, or
+ * are known anyway, v->lost those that were lost since then (v->changed is not set).
  */
-bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until, struct ts_version *v);
+bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
+		      struct ts_version *v);
 
 /* To an index file; from there, with its arrays (false: they contradict each other). */
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);

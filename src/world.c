@@ -232,7 +232,8 @@ static size_t events_below(const struct ts_happenings *h, uint64_t step)
 	return lo;
 }
 
-const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step)
+const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step)
 {
 	const struct ts_happenings *h = &w->events[kind];
 	size_t i = events_below(h, step);
@@ -240,7 +241,8 @@ const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts
 	return i < h->n ? &h->items[i] : NULL;
 }
 
-const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step)
+const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step)
 {
 	const struct ts_happenings *h = &w->events[kind];
 	size_t i = step == UINT64_MAX ? h->n : events_below(h, step + 1);
@@ -276,7 +278,10 @@ static void keep_part(struct ts_world *w, struct ts_region r, uint64_t pos, uint
 	add_region(w, &r);
 }
 
-/* Take [first, last] out of the live regions of a process; with @prot >= 0 the part goes on with that protection. */
+/*
+ * Take [first, last] out of the live regions of a process; with @prot >= 0 the part goes on with that
+ * protection.
+ */
 static void cut(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t first, uint64_t last, int prot)
 {
 	for (size_t i = w->n_live; i-- > 0;) {
@@ -313,7 +318,8 @@ static uint32_t add_text(struct ts_world *w, const char *text)
 	return (uint32_t)off;
 }
 
-void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_map *m)
+void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		  const struct ts_map *m)
 {
 	struct ts_region r = {
 		.from = pos,
@@ -337,7 +343,8 @@ void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t
 		cut(w, pos, process, addr, addr + (len - 1), -1);
 }
 
-void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, uint32_t prot)
+void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
+		      uint32_t prot)
 {
 	if (len)
 		cut(w, pos, process, addr, addr + (len - 1), (int)prot);
@@ -345,13 +352,14 @@ void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64
 
 static int compare_regions(const void *a, const void *b)
 {
-	const struct ts_region *x = *(const struct ts_region *const *)a, *y = *(const struct ts_region *const *)b;
+	const struct ts_region *x = *(const struct ts_region *const *)a,
+			       *y = *(const struct ts_region *const *)b;
 
 	return (x->first > y->first) - (x->first < y->first);
 }
 
-size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos, const struct ts_region **out,
-			size_t max)
+size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
+			const struct ts_region **out, size_t max)
 {
 	size_t n = 0;
 
@@ -383,7 +391,8 @@ void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_
 	}
 }
 
-void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_module *m)
+void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		   const struct ts_module *m)
 {
 	struct ts_loaded *modules;
 
@@ -402,7 +411,8 @@ void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const str
 	};
 }
 
-const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos, size_t *at)
+const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
+					     size_t *at)
 {
 	while (*at < w->n_modules) {
 		const struct ts_loaded *m = &w->modules[(*at)++];

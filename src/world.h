@@ -78,11 +78,14 @@ void ts_world_fini(struct ts_world *w);
 void ts_world_run(struct ts_world *w, uint64_t pos, uint32_t thread);
 void ts_world_event(struct ts_world *w, uint64_t step, uint32_t thread, const struct ts_event *ev);
 void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread);
-void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_map *m);
+void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		  const struct ts_map *m);
 void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
-void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, uint32_t prot);
+void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
+		      uint32_t prot);
 
-void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b, const struct ts_module *m);
+void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		   const struct ts_module *m);
 void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
 
 /* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
@@ -92,28 +95,34 @@ uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 
-/* Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had not ended. */
+/*
+ * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had
+ * not ended.
+ */
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
 /* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */
-const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step);
-const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind, uint64_t step);
+const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step);
+const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step);
 
 /*
  * The regions of @process at position @pos, by address: up to @max go to @out (borrowed from the world).
  *
  * Returns how many there are.
  */
-size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos, const struct ts_region **out,
-			size_t max);
+size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
+			const struct ts_region **out, size_t max);
 
 /*
- * The next module of @process at position @pos after the one before *at, in the order in which they appeared; *at is 0 for the
- * first call.
+ * The next module of @process at position @pos after the one before *at, in the order in which they appeared;
+ * *at is 0 for the first call.
  *
  * Returns it (borrowed from the world), NULL after the last.
  */
-const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos, size_t *at);
+const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
+					     size_t *at);
 
 /* A text of a region or a module, NULL for none. */
 const char *ts_world_text(const struct ts_world *w, uint32_t off);

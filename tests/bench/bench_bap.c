@@ -151,7 +151,8 @@ static void put_line(const struct trace *t, const char *what, double s, double r
 static void measure(const char *name, uint64_t len)
 {
 	struct trace t = record(name, len);
-	double read_s = bench_best_of(N_RUNS, pass_read, t.path), decode_s = bench_best_of(N_RUNS, bench_pass_decode, t.path);
+	double read_s = bench_best_of(N_RUNS, pass_read, t.path),
+	       decode_s = bench_best_of(N_RUNS, bench_pass_decode, t.path);
 	double index_s = bench_best_of(N_RUNS, pass_index, t.path), protobuf_s = protobuf_seconds(&t);
 
 	printf("%s: %" PRIu64 " steps, %.0f bytes a step\n", name, t.n_frames,

@@ -2,13 +2,14 @@
 /*
  * How fast is a recording indexed, how large is the index, how fast does it answer?
  *
- * Everything is measured in one run on recordings made here (recording.h): indexing, into a file, beside reading the trace and
- * beside decoding it without an index, each the best of three; opening the index again; then 10,000 random questions of each
- * kind.  Times are the processor's for this process, so that a busy machine does not show; nothing here waits but for the disk.
- * Each recording has a process of its own, whose peak memory is that of the first indexing.
+ * Everything is measured in one run on recordings made here (recording.h): indexing, into a file, beside
+ * reading the trace and beside decoding it without an index, each the best of three; opening the index again;
+ * then 10,000 random questions of each kind.  Times are the processor's for this process, so that a busy
+ * machine does not show; nothing here waits but for the disk.  Each recording has a process of its own, whose
+ * peak memory is that of the first indexing.
  *
- * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000: of those beyond 10
- * there is one turn each.
+ * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000:
+ * of those beyond 10 there is one turn each.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -95,7 +96,7 @@ static void close_trace(struct trace *t)
 	ts_source_close(t->src);
 }
 
-/* ------------------------------------------------------------------------------------------------ one pass */
+/* ----------------------------------------------------------------------------------------------- one pass */
 
 static void pass_read(const char *path)
 {
@@ -152,7 +153,8 @@ static void begin(struct trace *t, const char *path, bool is_new)
 	check(ts_index_key(t->src, "bench", &key, &err), &err);
 	t->tl = ts_timeline_new(t->rec, NULL, &err);
 	check(t->tl, &err);
-	f = is_new ? ts_index_create(index_path(path), &key, &err) : ts_index_open(index_path(path), &key, &err);
+	f = is_new ? ts_index_create(index_path(path), &key, &err)
+		   : ts_index_open(index_path(path), &key, &err);
 	check(f, &err);
 	check(ts_timeline_use_file(t->tl, f, &err), &err);
 }
@@ -205,7 +207,7 @@ static double best_of(unsigned n_runs, void (*pass)(const char *path), const cha
 	return best;
 }
 
-/* ------------------------------------------------------------------------------------------------ questions */
+/* ---------------------------------------------------------------------------------------------- questions */
 
 /* What to ask about: addresses that the recording really uses, taken at random positions. */
 struct samples {
@@ -229,7 +231,9 @@ static uint64_t stack_pointer(const struct trace *t, uint64_t pos)
 	uint8_t data[65536], known[65536];
 	struct ts_error err = { 0 };
 
-	check(set->g_len <= sizeof(data) && ts_query_regs(t->q, pos, ts_query_thread(t->q, pos), data, known, &err), &err);
+	check(set->g_len <= sizeof(data) &&
+		      ts_query_regs(t->q, pos, ts_query_thread(t->q, pos), data, known, &err),
+	      &err);
 	return ts_arch_get(set->arch, data + sp->off, sp->len);
 }
 
@@ -256,7 +260,8 @@ static void take_samples(const struct trace *t, struct samples *s)
 		check(b, &err);
 		s->sp[i] = stack_pointer(t, pos);
 		s->pc[i] = b->steps[at].pc;
-		i += find_access(b, at, TS_FX_WRITE, &s->written[i]) && find_access(b, at, TS_FX_READ, &s->read[i]);
+		i += find_access(b, at, TS_FX_WRITE, &s->written[i]) &&
+		     find_access(b, at, TS_FX_READ, &s->read[i]);
 	}
 }
 
@@ -275,8 +280,8 @@ static void search(const struct trace *t, const struct ts_stops *stops, uint64_t
 	ts_search_fini(&s);
 }
 
-static void search_watch(const struct trace *t, uint64_t addr, enum ts_watch_kind kind, uint64_t pos, bool is_reverse,
-			 struct ts_found *found)
+static void search_watch(const struct trace *t, uint64_t addr, enum ts_watch_kind kind, uint64_t pos,
+			 bool is_reverse, struct ts_found *found)
 {
 	struct ts_watch w = { .addr = addr, .len = 1, .kind = kind };
 
@@ -347,7 +352,7 @@ static double ask_once(const struct trace *t, uint64_t mark)
 	return bench_cpu() - start;
 }
 
-/* ------------------------------------------------------------------------------------------------ a recording each */
+/* --------------------------------------------------------------------------------------- a recording each */
 
 static long peak_kb(void)
 {
@@ -370,7 +375,8 @@ static void measure(const char *path, struct result *r)
 	ts_timeline_stats(t.tl, &r->stats);
 	r->n_steps = t.tl->n_steps;
 	if (r->n_steps != r->rec.n_steps)
-		bench_die("%" PRIu64 " steps indexed where %" PRIu64 " were written", r->n_steps, r->rec.n_steps);
+		bench_die("%" PRIu64 " steps indexed where %" PRIu64 " were written", r->n_steps,
+			  r->rec.n_steps);
 	t.q = ts_query_new(t.tl, &err);
 	check(t.q, &err);
 	take_samples(&t, &samples);
@@ -415,7 +421,7 @@ static void run(const char *source, enum bench_layout layout, uint64_t n_steps, 
 	free(path);
 }
 
-/* ------------------------------------------------------------------------------------------------ the table */
+/* ---------------------------------------------------------------------------------------------- the table */
 
 #define MAX_COLUMNS 16
 
@@ -456,7 +462,8 @@ VALUE(regs_per_step, (double)r->stats.regs_len / (double)r->n_steps)
 VALUE(memory_per_step, (double)r->stats.memory_len / (double)r->n_steps)
 VALUE(reads_per_step, (double)r->stats.reads_len / (double)r->n_steps)
 VALUE(runs_per_step, (double)r->stats.runs_len / (double)r->n_steps)
-VALUE(all_per_step, points_per_step(r) + regs_per_step(r) + memory_per_step(r) + reads_per_step(r) + runs_per_step(r))
+VALUE(all_per_step,
+      points_per_step(r) + regs_per_step(r) + memory_per_step(r) + reads_per_step(r) + runs_per_step(r))
 VALUE(peak_mib, (double)(r->peak_kb - r->base_kb) / 1024)
 VALUE(once_us, r->once_s * 1e6)
 VALUE(reopen_ms, r->reopen_s * 1e3)
@@ -464,7 +471,8 @@ VALUE(index_file, (double)r->index_len / (double)r->n_steps)
 
 static void print(const char *source, const struct result *results)
 {
-	printf("index: \"%s\", recorded by Usercorn, its frames repeated; best of %d runs, processor time, file in the page cache\n",
+	printf("index: \"%s\", recorded by Usercorn, its frames repeated; best of %d runs, processor time, "
+	       "file in the page cache\n",
 	       source, N_RUNS);
 	printf("  %-34s", "");
 	for (unsigned i = 0; i < n_columns; i++)
@@ -495,7 +503,8 @@ static void print(const char *source, const struct result *results)
 		for (unsigned i = 0; i < n_columns; i++) {
 			char text[32];
 
-			snprintf(text, sizeof(text), "%.1f / %.1f", results[i].p50[k] * 1e6, results[i].p99[k] * 1e6);
+			snprintf(text, sizeof(text), "%.1f / %.1f", results[i].p50[k] * 1e6,
+				 results[i].p99[k] * 1e6);
 			printf("%16s", text);
 		}
 		putchar('\n');
@@ -511,7 +520,8 @@ static unsigned choose_sizes(uint64_t *n_steps)
 	unsigned n = 0;
 
 	snprintf(text, sizeof(text), "%s%s", sizes ? sizes : "1 10", large && *large == '1' ? " 1000" : "");
-	for (uint64_t millions; (millions = strtoull(at, &end, 10)) && end > at && n + 2 <= MAX_COLUMNS; at = end) {
+	for (uint64_t millions; (millions = strtoull(at, &end, 10)) && end > at && n + 2 <= MAX_COLUMNS;
+	     at = end) {
 		for (enum bench_layout layout = BENCH_PLAIN; layout <= BENCH_FRAMED; layout++) {
 			n_steps[n] = millions * 1000000;
 			layouts[n++] = layout;

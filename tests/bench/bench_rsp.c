@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Round trips a second: a raw client asks tracestub over a recording and, in the same run, real gdbserver over the program
- * that the recording was made from.
+ * Round trips a second: a raw client asks tracestub over a recording and, in the same run, real gdbserver
+ * over the program that the recording was made from.
  *
- * The client sends a packet, waits for the whole reply, and sends the next: what a debugger does.  Both servers are asked
- * without acknowledgements, over TCP on the loopback address.  They take turns, and the best turn of each counts, so that what
- * else the machine does matters less.
+ * The client sends a packet, waits for the whole reply, and sends the next: what a debugger does.  Both
+ * servers are asked without acknowledgements, over TCP on the loopback address.  They take turns, and the
+ * best turn of each counts, so that what else the machine does matters less.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -168,7 +168,9 @@ static void stop(struct server *sv)
 static void start_tracestub(struct server *sv, char *recording)
 {
 	const char *path = getenv("TRACESTUB");
-	char *const argv[] = { (char *)(path ? path : "./tracestub"), "serve", ":0", recording, "--quiet", NULL };
+	char *const argv[] = {
+		(char *)(path ? path : "./tracestub"), "serve", ":0", recording, "--quiet", NULL
+	};
 
 	start(sv, "tracestub", argv);
 }
@@ -185,7 +187,7 @@ static bool has_gdbserver(void)
 	return system("command -v gdbserver >/dev/null") == 0;
 }
 
-/* ------------------------------------------------------------------------------------------------ what is measured */
+/* --------------------------------------------------------------------------------------- what is measured */
 
 enum request {
 	STEP,
@@ -216,7 +218,8 @@ static uint64_t stop_register(const struct server *sv, unsigned regnum)
 	uint64_t v = 0;
 
 	snprintf(key, sizeof(key), "%02x:", regnum);
-	for (p = sv->reply + 3; p && strncmp(p, key, strlen(key)); p = strchr(p, ';') ? strchr(p, ';') + 1 : NULL)
+	for (p = sv->reply + 3; p && strncmp(p, key, strlen(key));
+	     p = strchr(p, ';') ? strchr(p, ';') + 1 : NULL)
 		;
 	for (unsigned i = 0; p && i < 8; i++) {
 		unsigned byte;
@@ -284,8 +287,12 @@ static double greater(double a, double b)
 	return a > b ? a : b;
 }
 
-/* Both servers start anew for each turn: the program is short.  To gdbserver a bare "s" is no step of one thread. */
-static void measure(enum request request, char *recording, char *program, uint64_t hot, double *stub, double *live)
+/*
+ * Both servers start anew for each turn: the program is short.  To gdbserver a bare "s" is no step of one
+ * thread.
+ */
+static void measure(enum request request, char *recording, char *program, uint64_t hot, double *stub,
+		    double *live)
 {
 	struct server sv;
 
@@ -323,9 +330,11 @@ static char *copy_program(const char *source)
 
 static void print(const char *name, const double *stub, const double *live, bool is_live)
 {
-	printf("rsp: round trips a second of a raw client over TCP, best of %d turns; \"%s\", its frames repeated to %d steps, "
+	printf("rsp: round trips a second of a raw client over TCP, best of %d turns; \"%s\", its frames "
+	       "repeated to %d steps, "
 	       "beside %s\n",
-	       N_TURNS, name, N_STEPS, is_live ? "gdbserver on the same program" : "nothing: there is no gdbserver here");
+	       N_TURNS, name, N_STEPS,
+	       is_live ? "gdbserver on the same program" : "nothing: there is no gdbserver here");
 	printf("  %-38s%12s%12s%12s\n", "", "tracestub", "gdbserver", "ratio");
 	for (enum request i = 0; i < N_REQUESTS; i++) {
 		printf("  %-38s%12.0f", requests[i].what, stub[i]);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long does it take to index an x64dbg trace of 5 million blocks, beside reading the file, and how much memory?
+ * How long does it take to index an x64dbg trace of 5 million blocks, beside reading the file, and how much
+ * memory?
  *
- * The trace is seven pages of a real one again and again, by two threads in turn, so that nothing has to be forgotten where it starts
- * anew.  Reading, decoding and indexing are measured in one run, each the best of three, in a process of its own whose peak memory is
- * shown.
+ * The trace is seven pages of a real one again and again, by two threads in turn, so that nothing has to be
+ * forgotten where it starts anew.  Reading, decoding and indexing are measured in one run, each the best of
+ * three, in a process of its own whose peak memory is shown.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +38,8 @@ static uint8_t *read_sample(size_t *len, size_t *head)
 	uint8_t *bytes = malloc(1 << 20);
 	FILE *pipe;
 
-	snprintf(command, sizeof(command), "gzip -dc '%s/tests/data/x64dbg-samples/list64.trace64.gz'", dir ? dir : ".");
+	snprintf(command, sizeof(command), "gzip -dc '%s/tests/data/x64dbg-samples/list64.trace64.gz'",
+		 dir ? dir : ".");
 	pipe = popen(command, "r");
 	if (!bytes || !pipe)
 		bench_die("no memory, or no gzip");
@@ -162,13 +164,14 @@ static void pass_index(const char *path, uint64_t *n)
 
 static void show(const char *name, double wall, double cpu, uint64_t file_len, long peak_kb)
 {
-	printf("%-10s %8.2f %8.2f %10.0f %12.2f %10ld\n", name, wall, cpu, (double)file_len / cpu / 1e6, (double)N_BLOCKS / cpu / 1e6,
-	       peak_kb / 1024);
+	printf("%-10s %8.2f %8.2f %10.0f %12.2f %10ld\n", name, wall, cpu, (double)file_len / cpu / 1e6,
+	       (double)N_BLOCKS / cpu / 1e6, peak_kb / 1024);
 	fflush(stdout);
 }
 
 /* Best of some runs in a process of its own. */
-static void measure(const char *name, const char *path, void (*pass)(const char *path, uint64_t *n), uint64_t file_len)
+static void measure(const char *name, const char *path, void (*pass)(const char *path, uint64_t *n),
+		    uint64_t file_len)
 {
 	double wall = 1e9, cpu = 1e9;
 	struct rusage usage;
@@ -204,13 +207,15 @@ static void measure_info(const char *path, uint64_t file_len)
 
 	if (!pid) {
 		if (freopen("/dev/null", "w", stdout))
-			execlp(program ? program : "./tracestub", "tracestub", "info", "--index", "none", path, (char *)NULL);
+			execlp(program ? program : "./tracestub", "tracestub", "info", "--index", "none",
+			       path, (char *)NULL);
 		_exit(127);
 	}
 	if (wait4(pid, &status, 0, &usage) != pid || status)
 		bench_die("tracestub info failed");
 	show("info", bench_now() - start,
-	     (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) + (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
+	     (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
 	     file_len, usage.ru_maxrss);
 }
 

@@ -69,7 +69,8 @@ const char *bench_source(const char **name)
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		*name = names[i];
-		snprintf(path, sizeof(path), "%s/tests/data/usercorn/%s.ucir", folder ? folder : ".", names[i]);
+		snprintf(path, sizeof(path), "%s/tests/data/usercorn/%s.ucir", folder ? folder : ".",
+			 names[i]);
 		if (!access(path, R_OK))
 			return path;
 	}
@@ -90,7 +91,8 @@ char *bench_temp(const char *name)
 	const char *folder = getenv("TEST_BUILDDIR");
 	char *path;
 
-	if (asprintf(&path, "%s/tests/bench/%s.%d.ucir", folder ? folder : ".", name, (int)getpid()) < 0 || n == 16)
+	if (asprintf(&path, "%s/tests/bench/%s.%d.ucir", folder ? folder : ".", name, (int)getpid()) < 0 ||
+	    n == 16)
 		bench_die("no memory");
 	if (!n)
 		atexit(remove_temps);
@@ -98,7 +100,7 @@ char *bench_temp(const char *name)
 	return path;
 }
 
-/* ------------------------------------------------------------------------------------------------ the real recording */
+/* ------------------------------------------------------------------------------------- the real recording */
 
 static uint16_t get16(const uint8_t *p)
 {
@@ -267,7 +269,8 @@ static void split(const struct ts_buf *stream, enum bench_layout layout, struct 
 	uint64_t n_steps = 0;
 
 	ts_buf_init(&bytes);
-	for (const uint8_t *p = stream->data, *end = p + stream->len; p < end && *p != OP_EXIT; p += op_len(p)) {
+	for (const uint8_t *p = stream->data, *end = p + stream->len; p < end && *p != OP_EXIT;
+	     p += op_len(p)) {
 		if (*p == OP_FRAME) {
 			add_frame(parts, &bytes, n_steps);
 			n_steps = 0;
@@ -285,7 +288,7 @@ static void split(const struct ts_buf *stream, enum bench_layout layout, struct 
 		bench_die("nothing to repeat in the bundled recording");
 }
 
-/* ------------------------------------------------------------------------------------------------ the long recording */
+/* ------------------------------------------------------------------------------------- the long recording */
 
 struct out {
 	FILE *file;
@@ -340,7 +343,9 @@ static void put(struct out *o, const void *data, size_t len)
 /* A frame with a write of eight bytes to @addr. */
 static void put_mark(struct out *o, uint64_t addr)
 {
-	uint8_t bytes[13 + 13 + 8] = { OP_FRAME, [9] = 1, [13] = OP_WRITE, [22] = 8, [26] = 'm', 'a', 'r', 'k' };
+	uint8_t bytes[13 + 13 + 8] = {
+		OP_FRAME, [9] = 1, [13] = OP_WRITE, [22] = 8, [26] = 'm', 'a', 'r', 'k'
+	};
 
 	put32(bytes + 14, (uint32_t)addr);
 	put32(bytes + 18, (uint32_t)(addr >> 32));

@@ -2,9 +2,10 @@
 /*
  * Long Usercorn recordings for the benchmarks, made from a short real one.
  *
- * The leading keyframe is written once, then the frames of the short recording again and again, up to the one that ends the
- * program.  What the steps do is thus what a real program did; only the memory that they touch does not grow.  One write to an
- * address that nothing else touches stands near the beginning: a watchpoint there is hit once.
+ * The leading keyframe is written once, then the frames of the short recording again and again, up to the one
+ * that ends the program.  What the steps do is thus what a real program did; only the memory that they touch
+ * does not grow.  One write to an address that nothing else touches stands near the beginning: a watchpoint
+ * there is hit once.
  */
 #ifndef BENCH_RECORDING_H
 #define BENCH_RECORDING_H
@@ -31,7 +32,10 @@ _Noreturn void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 
 /* Path of the bundled recording to repeat (a string that stays), and its short name to *name. */
 const char *bench_source(const char **name);
 
-/* Make @path a recording of at least @n_steps steps (to the end of a frame) from the real one in @source.  Dies on failure. */
+/*
+ * Make @path a recording of at least @n_steps steps (to the end of a frame) from the real one in @source.
+ * Dies on failure.
+ */
 void bench_record(const char *source, const char *path, enum bench_layout layout, uint64_t n_steps,
 		  struct bench_recording *rec);
 

@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * Open the bytes with the loader of @format, whatever they look like, read all steps, and one more time from a decode
- * point on the way, which must give the same step.
+ * Open the bytes with the loader of @format, whatever they look like, read all steps, and one more time from
+ * a decode point on the way, which must give the same step.
  */
 void fuzz_reader(const char *format, const uint8_t *bytes, size_t len);
 

@@ -60,13 +60,16 @@ struct shown {
 	bool is_shown;
 };
 
-static void show_changes(const struct ts_regset *set, struct shown *s, const uint8_t *data, const uint8_t *known)
+static void show_changes(const struct ts_regset *set, struct shown *s, const uint8_t *data,
+			 const uint8_t *known)
 {
 	for (unsigned i = 0; i < set->n_regs; i++) {
 		const struct ts_reg *r = &set->regs[i];
-		bool is_known = !memchr(known + r->off, 0, r->len), was_known = !memchr(s->known + r->off, 0, r->len);
+		bool is_known = !memchr(known + r->off, 0, r->len),
+		     was_known = !memchr(s->known + r->off, 0, r->len);
 
-		if ((int)i == set->pc || (is_known == was_known && (!is_known || !memcmp(data + r->off, s->data + r->off, r->len))))
+		if ((int)i == set->pc || (is_known == was_known &&
+					  (!is_known || !memcmp(data + r->off, s->data + r->off, r->len))))
 			continue;
 		printf(" %s=", r->name);
 		for (unsigned j = 0; is_known && j < r->len; j++)
@@ -172,7 +175,8 @@ static bool show_frames(struct job *job)
 	ts_frame_init(&f);
 	for (uint64_t n = 0; done && n < frames->n_frames; n++) {
 		done = ts_frames_get(frames, n, &f, &job->err);
-		printf("%" PRIu64 " %" PRIu32 "%s%s", n, f.tracepoint, f.has_regs ? " regs" : "", f.has_pc ? " pc" : "");
+		printf("%" PRIu64 " %" PRIu32 "%s%s", n, f.tracepoint, f.has_regs ? " regs" : "",
+		       f.has_pc ? " pc" : "");
 		for (size_t i = 0; i < f.n_ranges; i++)
 			printf(" %" PRIx64 "+%" PRIx64, f.ranges[i].addr, f.ranges[i].len);
 		for (size_t i = 0; i < f.n_vars; i++)
@@ -189,10 +193,11 @@ static void show_info(const struct job *job)
 	char text[1024];
 
 	ts_timeline_stats(job->tl, &stats);
-	printf("%" PRIu64 " steps, %" PRIu64 " unexplained, %" PRIu64 " inferred, %s\n", job->tl->n_steps, stats.n_unexplained, stats.n_inferred,
-	       job->rec->variant);
+	printf("%" PRIu64 " steps, %" PRIu64 " unexplained, %" PRIu64 " inferred, %s\n", job->tl->n_steps,
+	       stats.n_unexplained, stats.n_inferred, job->rec->variant);
 	for (unsigned i = 0; i < job->rec->n_warnings; i++)
-		printf("warning: %s (%" PRIu64 ")\n", job->rec->warnings[i].text, job->rec->warnings[i].count);
+		printf("warning: %s (%" PRIu64 ")\n", job->rec->warnings[i].text,
+		       job->rec->warnings[i].count);
 	if (job->tl->damage.code != TS_OK) {
 		ts_error_format(&job->tl->damage, NULL, text, sizeof(text));
 		printf("damage: %s: %s\n", ts_code_name(job->tl->damage.code), text);

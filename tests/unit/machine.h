@@ -27,7 +27,9 @@
 #define USER_CS 0x33
 #define KERNEL_CS 0x10
 
-/* An x86_64 machine without steps, whose registers are all unknown.  Physical addresses have @phys_bits bits. */
+/*
+ * An x86_64 machine without steps, whose registers are all unknown.  Physical addresses have @phys_bits bits.
+ */
 struct script *machine_new(uint8_t phys_bits);
 
 /* Register @name is now @value; memory at the physical address @addr is now the low @len bytes of @value. */

@@ -68,8 +68,8 @@ static uint32_t entries_before(const struct naive_log *log, uint32_t seq)
 }
 
 /*
- * What the recording shows of a byte before effect @seq.  Nothing since it started afresh: then what happens to it next shows
- * it, if that is a read.
+ * What the recording shows of a byte before effect @seq.  Nothing since it started afresh: then what happens
+ * to it next shows it, if that is a read.
  */
 static bool shown_before(const struct naive_log *log, uint32_t seq, uint8_t *value)
 {
@@ -104,7 +104,7 @@ static bool mem_before(const struct naive *nv, uint32_t process, uint64_t addr, 
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ listening */
+/* ---------------------------------------------------------------------------------------------- listening */
 
 static bool is_in(const struct ts_effect *e, uint64_t addr)
 {
@@ -149,8 +149,8 @@ static void add_mapping(struct naive_mappings *list, const struct naive_mapping 
 	list->items[list->n++] = *m;
 }
 
-static void listen_mapping(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e, uint32_t seq,
-			   uint32_t process, uint64_t addr)
+static void listen_mapping(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e,
+			   uint32_t seq, uint32_t process, uint64_t addr)
 {
 	struct naive_mappings *list = &nv->mappings[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
 	struct naive_mapping m = { .seq = seq };
@@ -182,16 +182,19 @@ static void listen_fill(struct naive *nv, const struct ts_steps *b, const struct
 		listen_mapping(nv, b, e, seq, process, addr);
 	if (e->kind == TS_FX_PROTECT)
 		return;
-	entry = add_entry(mem_log(nv, process, addr), seq, m && m->fill == TS_FILL_ZERO ? NAIVE_ZERO : NAIVE_UNKNOWN, 0);
+	entry = add_entry(mem_log(nv, process, addr), seq,
+			  m && m->fill == TS_FILL_ZERO ? NAIVE_ZERO : NAIVE_UNKNOWN, 0);
 	if (has_file && m && m->fill == TS_FILL_UNKNOWN && m->file != TS_NO_DATA &&
-	    !strcmp(ts_steps_text(b, m->file), "/" SCRIPT_FILE) && off >= m->file_off && off < SCRIPT_FILE_LEN) {
+	    !strcmp(ts_steps_text(b, m->file), "/" SCRIPT_FILE) && off >= m->file_off &&
+	    off < SCRIPT_FILE_LEN) {
 		entry->has_file = true;
 		entry->file_value = script_file_byte(off);
 	}
 }
 
 /* A module appears where others may have been; or (@file is NULL) it only goes. */
-static void listen_module(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t process, const char *file)
+static void listen_module(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t process,
+			  const char *file)
 {
 	uint64_t last = e->addr + (e->len - 1);
 
@@ -211,8 +214,8 @@ static void listen_module(struct naive *nv, const struct ts_effect *e, uint32_t 
 	nv->modules[nv->n_modules++] = (struct naive_module){ seq, UINT32_MAX, process, e->addr, last, file };
 }
 
-static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e, uint32_t seq, uint32_t thread,
-		   bool has_file)
+static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e, uint32_t seq,
+		   uint32_t thread, bool has_file)
 {
 	uint32_t process = nv->s->process_of[thread];
 	struct naive_log *logs[64];
@@ -222,7 +225,8 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 	if (is_reg || is_mem) {
 		assert(e->len <= 64);
 		for (uint64_t i = 0; i < e->len; i++)
-			logs[i] = is_reg ? reg_log(nv, thread, e->addr + i) : mem_log(nv, process, e->addr + i);
+			logs[i] =
+				is_reg ? reg_log(nv, thread, e->addr + i) : mem_log(nv, process, e->addr + i);
 		listen_access(nv, logs, e, seq, ts_effect_data(b, e),
 			      e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_WRITE);
 		return;
@@ -242,8 +246,8 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 	}
 }
 
-static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t first, uint32_t n, uint32_t thread,
-		       uint32_t *seq, bool has_file)
+static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t first, uint32_t n,
+		       uint32_t thread, uint32_t *seq, bool has_file)
 {
 	for (uint32_t i = first; i < first + n; i++) {
 		if (b->effects[i].kind == TS_FX_THREAD)
@@ -414,9 +418,11 @@ bool naive_is_alive(const struct naive *nv, uint64_t pos, uint32_t thread)
 	return true;
 }
 
-const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr)
+const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process,
+					  uint64_t addr)
 {
-	const struct naive_mappings *list = &nv->mappings[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
+	const struct naive_mappings *list =
+		&nv->mappings[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
 	uint32_t n = list->n;
 
 	while (n && list->items[n - 1].seq >= nv->first_seq[pos])
@@ -424,7 +430,8 @@ const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, 
 	return n && list->items[n - 1].is_mapped ? &list->items[n - 1] : NULL;
 }
 
-const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process, uint32_t *at)
+const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process,
+					     uint32_t *at)
 {
 	while (*at < nv->n_modules) {
 		const struct naive_module *m = &nv->modules[(*at)++];
@@ -435,7 +442,7 @@ const struct naive_module *naive_next_module(const struct naive *nv, uint64_t po
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ step by step */
+/* ------------------------------------------------------------------------------------------- step by step */
 
 static bool is_exec(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t first, uint64_t last)
 {
@@ -444,7 +451,8 @@ static bool is_exec(const struct naive *nv, uint64_t pos, uint32_t process, uint
 	return nv->s->process_of[st->thread] == process && st->pc >= first && st->pc <= last;
 }
 
-uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos)
 {
 	for (; pos < nv->n_steps; pos++) {
 		if (is_exec(nv, pos, process, first, last))
@@ -453,7 +461,8 @@ uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t firs
 	return TS_NO_POS;
 }
 
-uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos)
 {
 	for (pos = pos < nv->n_steps ? pos + 1 : nv->n_steps; pos-- > 0;) {
 		if (is_exec(nv, pos, process, first, last))
@@ -481,7 +490,8 @@ uint64_t naive_prev_step(const struct naive *nv, uint32_t thread, uint64_t pos)
 }
 
 /* The first (last) event of the kind in a step that @is_wanted, which may be NULL, accepts. */
-static const struct ts_event *event_of(const struct naive *nv, uint64_t step, enum ts_event_kind kind, bool is_last,
+static const struct ts_event *event_of(const struct naive *nv, uint64_t step, enum ts_event_kind kind,
+				       bool is_last,
 				       bool (*is_wanted)(const struct ts_stops *, const struct ts_event *),
 				       const struct ts_stops *stops, uint32_t *thread)
 {
@@ -504,8 +514,8 @@ static const struct ts_event *event_of(const struct naive *nv, uint64_t step, en
 	return found;
 }
 
-const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
-					uint32_t *thread)
+const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,
+					uint64_t *step, uint32_t *thread)
 {
 	for (*step = pos; *step < nv->n_steps; ++*step) {
 		const struct ts_event *ev = event_of(nv, *step, kind, false, NULL, NULL, thread);
@@ -516,8 +526,8 @@ const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_ki
 	return NULL;
 }
 
-const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
-					uint32_t *thread)
+const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,
+					uint64_t *step, uint32_t *thread)
 {
 	for (*step = pos < nv->n_steps ? pos + 1 : nv->n_steps; (*step)-- > 0;) {
 		const struct ts_event *ev = event_of(nv, *step, kind, true, NULL, NULL, thread);
@@ -545,11 +555,11 @@ static bool changes(const struct naive *nv, uint32_t process, const struct ts_ef
 }
 
 /*
- * A write watchpoint triggers on what changes a byte, or may; a read watchpoint on reads; an access watchpoint on both,
- * changed or not.  Hidden accesses are none: they count for what they change.
+ * A write watchpoint triggers on what changes a byte, or may; a read watchpoint on reads; an access
+ * watchpoint on both, changed or not.  Hidden accesses are none: they count for what they change.
  */
-static bool triggers(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e, uint32_t seq,
-		     uint64_t lo, uint64_t hi)
+static bool triggers(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e,
+		     uint32_t seq, uint64_t lo, uint64_t hi)
 {
 	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
 	bool is_access = !e->is_hidden && (e->kind == TS_FX_READ || w->kind == TS_WATCH_ACCESS);
@@ -563,7 +573,8 @@ static bool triggers(const struct naive *nv, const struct ts_watch *w, const str
 	return changes(nv, w->process, e, value, seq, lo, hi);
 }
 
-static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uint64_t step, struct ts_found *found)
+static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
+		       struct ts_found *found)
 {
 	const struct ts_step *st = step_at(nv, step);
 	uint32_t thread = st->thread;
@@ -578,7 +589,8 @@ static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uin
 		for (size_t j = 0; j < stops->n_watches; j++) {
 			const struct ts_watch *w = &stops->watches[j];
 			uint64_t w_last = w->addr + (w->len - 1), e_last = e->addr + (e->len - 1);
-			uint64_t lo = w->addr > e->addr ? w->addr : e->addr, hi = w_last < e_last ? w_last : e_last;
+			uint64_t lo = w->addr > e->addr ? w->addr : e->addr,
+				 hi = w_last < e_last ? w_last : e_last;
 
 			if (nv->s->process_of[thread] != w->process || lo > hi ||
 			    !triggers(nv, w, e, nv->first_seq[step] + i, lo, hi))
@@ -590,7 +602,8 @@ static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uin
 	return false;
 }
 
-static bool break_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos, struct ts_found *found)
+static bool break_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos,
+		     struct ts_found *found)
 {
 	uint32_t thread = naive_thread(nv, pos);
 	uint64_t pc = pos < nv->n_steps ? step_at(nv, pos)->pc : end_pc(nv);
@@ -619,8 +632,8 @@ static bool has_returned(const struct ts_stops *stops, const struct ts_event *ev
 }
 
 /* A system call is entered at its step's position and has returned at the next. */
-static bool syscall_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos, bool is_entry, bool is_last,
-		       struct ts_found *found)
+static bool syscall_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos, bool is_entry,
+		       bool is_last, struct ts_found *found)
 {
 	const struct ts_event *ev = NULL;
 	uint32_t thread;
@@ -637,8 +650,8 @@ static bool syscall_at(const struct naive *nv, const struct ts_stops *stops, uin
 }
 
 /* Does one who arrives at @pos, having done or undone the step @step, stop there? */
-static bool stops_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos, uint64_t step, bool is_reverse,
-		     struct ts_found *found)
+static bool stops_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos, uint64_t step,
+		     bool is_reverse, struct ts_found *found)
 {
 	if (watch_step(nv, stops, step, found) || break_at(nv, stops, pos, found))
 		return true;

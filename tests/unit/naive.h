@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The naive twin of the timeline: the same questions, answered from plain lists by the definitions of the model.
+ * The naive twin of the timeline: the same questions, answered from plain lists by the definitions of the
+ * model.
  *
- * For each byte of the arenas and each byte of each thread's registers it keeps what happened to it, in order.  What is asked
- * "next" or "previous" it finds by walking step by step.  It shares no code with the index.
+ * For each byte of the arenas and each byte of each thread's registers it keeps what happened to it, in
+ * order.  What is asked "next" or "previous" it finds by walking step by step.  It shares no code with the
+ * index.
  */
 #ifndef TS_TESTS_NAIVE_H
 #define TS_TESTS_NAIVE_H
@@ -95,22 +97,26 @@ bool naive_pc(const struct naive *nv, uint64_t pos, uint32_t thread, uint64_t *p
 bool naive_is_alive(const struct naive *nv, uint64_t pos, uint32_t thread);
 
 /* TS_NO_POS if there is none. */
-uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
-uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos);
+uint64_t naive_prev_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos);
 uint64_t naive_next_step(const struct naive *nv, uint32_t thread, uint64_t pos);
 uint64_t naive_prev_step(const struct naive *nv, uint32_t thread, uint64_t pos);
 
 /* The event's effect, NULL if there is none; *step and *thread get whose it is. */
-const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
-					uint32_t *thread);
-const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos, uint64_t *step,
-					uint32_t *thread);
+const struct ts_event *naive_next_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,
+					uint64_t *step, uint32_t *thread);
+const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_kind kind, uint64_t pos,
+					uint64_t *step, uint32_t *thread);
 
 /* How a tracked byte is mapped; NULL if it is not. */
-const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr);
+const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process,
+					  uint64_t addr);
 
 /* The next module after *at that is there at the position; NULL after the last. */
-const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process, uint32_t *at);
+const struct naive_module *naive_next_module(const struct naive *nv, uint64_t pos, uint32_t process,
+					     uint32_t *at);
 
 void naive_search(const struct naive *nv, const struct ts_stops *stops, uint64_t from, uint64_t limit,
 		  struct ts_found *found);

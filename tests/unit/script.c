@@ -41,7 +41,7 @@ uint8_t script_file_byte(uint64_t off)
 	return (uint8_t)(200 + off % 50);
 }
 
-/* ------------------------------------------------------------------------------------------------ the recording */
+/* ------------------------------------------------------------------------------------------ the recording */
 
 struct script_reader {
 	struct ts_reader base; /* first */
@@ -91,7 +91,8 @@ static bool learn_threads(struct script *s, uint32_t n)
 	while (s->rec.n_threads < n) {
 		uint32_t i = s->rec.n_threads;
 
-		if (ts_recording_thread(&s->rec, s->process_of[i], 100 + s->process_of[i], 1000 + i) == TS_NO_THREAD)
+		if (ts_recording_thread(&s->rec, s->process_of[i], 100 + s->process_of[i], 1000 + i) ==
+		    TS_NO_THREAD)
 			return false;
 	}
 	return true;
@@ -211,7 +212,7 @@ void script_free(struct script *s)
 		ts_recording_close(&s->rec);
 }
 
-/* ------------------------------------------------------------------------------------------------ random effects */
+/* ----------------------------------------------------------------------------------------- random effects */
 
 #define N_ARENA_BYTES 128 /* at the most */
 #define N_BLOCKS 5
@@ -384,7 +385,8 @@ static void make_module(struct maker *m)
 
 static void make_event(struct maker *m)
 {
-	enum ts_event_kind kind = script_chance(&m->rnd, 70) ? TS_EV_SYSCALL : script_below(&m->rnd, TS_N_EVENT_KINDS);
+	enum ts_event_kind kind =
+		script_chance(&m->rnd, 70) ? TS_EV_SYSCALL : script_below(&m->rnd, TS_N_EVENT_KINDS);
 	struct ts_event *ev = ts_steps_event(m->out, kind);
 
 	ev->number = script_below(&m->rnd, 4);
@@ -442,9 +444,10 @@ static void make_step(struct maker *m, uint32_t thread)
 
 	if (script_chance(&m->rnd, m->jumps) || m->insn_of[thread] >= m->blocks[m->block_of[thread]].n) {
 		m->block_of[thread] = (unsigned)script_below(&m->rnd, N_BLOCKS);
-		m->insn_of[thread] = script_chance(&m->rnd, 70) ?
-					     0 :
-					     (unsigned)script_below(&m->rnd, m->blocks[m->block_of[thread]].n);
+		m->insn_of[thread] =
+			script_chance(&m->rnd, 70)
+				? 0
+				: (unsigned)script_below(&m->rnd, m->blocks[m->block_of[thread]].n);
 	}
 	b = &m->blocks[m->block_of[thread]];
 	i = m->insn_of[thread]++;
@@ -494,7 +497,8 @@ static void lay_memory(struct script *s)
 
 	for (unsigned i = 0; i < SCRIPT_MEMORY_LEN; i++)
 		bytes[i] = script_memory_byte(i);
-	source = ts_image_add_source(&s->rec.memory, ts_source_from_memory(bytes, sizeof(bytes), "trace", &err));
+	source = ts_image_add_source(&s->rec.memory,
+				     ts_source_from_memory(bytes, sizeof(bytes), "trace", &err));
 	if (!ts_image_add(&s->rec.memory, 0, SCRIPT_MEMORY_ADDR, SCRIPT_MEMORY_LEN, source, 0, &err))
 		assert(false);
 }
@@ -511,7 +515,8 @@ struct script *script_random_new(uint64_t seed, uint64_t n_steps)
 	choose_temper(m);
 	n_threads = 1 + (uint32_t)script_below(&m->rnd, SCRIPT_MAX_THREADS);
 	for (uint32_t i = 0; i < SCRIPT_MAX_THREADS; i++)
-		process_of[i] = (uint32_t)script_below(&m->rnd, 1 + script_below(&m->rnd, SCRIPT_MAX_PROCESSES));
+		process_of[i] =
+			(uint32_t)script_below(&m->rnd, 1 + script_below(&m->rnd, SCRIPT_MAX_PROCESSES));
 	m->s = s = script_new(archs[script_below(&m->rnd, 3)], n_threads, process_of);
 	assert(s && s->rec.regs.g_len <= sizeof(m->regs[0]) / sizeof(m->regs[0][0]));
 	if (script_chance(&m->rnd, 30))

@@ -2,9 +2,9 @@
 /*
  * Recordings made up from a seed, and readers over them: what a loader gives, without a trace.
  *
- * A script is all steps of a recording in one batch.  Its random effects keep to a few arenas of memory, so that they meet
- * each other; arenas lie at both ends of the address space and across borders of lines and pages.  A decode point is a step
- * number, in a varying number of bytes.
+ * A script is all steps of a recording in one batch.  Its random effects keep to a few arenas of memory, so
+ * that they meet each other; arenas lie at both ends of the address space and across borders of lines and
+ * pages.  A decode point is a step number, in a varying number of bytes.
  */
 #ifndef TS_TESTS_SCRIPT_H
 #define TS_TESTS_SCRIPT_H
@@ -54,7 +54,8 @@ struct script {
 	uint32_t process_of[SCRIPT_MAX_THREADS];
 	uint32_t n_threads;      /* that it uses; the recording may learn of them while it is read */
 	uint64_t n_reads;        /* steps read so far, by all readers */
-	uint64_t fail_at;        /* a reader that is to read this step finds the trace gone, whatever ending says */
+	/* a reader that is to read this step finds the trace gone, whatever ending says */
+	uint64_t fail_at;
 };
 
 /* An empty recording of @n_threads threads, thread i of process @process_of[i]; NULL: all of process 0. */

@@ -395,8 +395,10 @@ START_TEST(linux_on_x86_needs_the_feature_of_orig_rax)
 {
 	const struct ts_arch *x86_64 = ts_arch_find("x86_64"), *i386 = ts_arch_find("i386");
 
-	ck_assert_uint_eq(ts_arch_os_features(x86_64, "GNU/Linux"), 1u << ts_arch_feature_with(x86_64, "orig_rax"));
-	ck_assert_uint_eq(ts_arch_os_features(i386, "GNU/Linux"), 1u << ts_arch_feature_with(i386, "orig_eax"));
+	ck_assert_uint_eq(ts_arch_os_features(x86_64, "GNU/Linux"),
+			  1u << ts_arch_feature_with(x86_64, "orig_rax"));
+	ck_assert_uint_eq(ts_arch_os_features(i386, "GNU/Linux"),
+			  1u << ts_arch_feature_with(i386, "orig_eax"));
 	ck_assert_uint_eq(ts_arch_os_features(x86_64, "Windows"), 0);
 	ck_assert_uint_eq(ts_arch_os_features(x86_64, NULL), 0);
 	ck_assert_uint_eq(ts_arch_os_features(ts_arch_find("aarch64"), "GNU/Linux"), 0);
@@ -418,5 +420,5 @@ UNIT_SUITE("arch", registers_are_packed_in_ascending_order, each_register_is_fou
 	   a_g_packet_is_as_long_as_gdbs, a_feature_that_needs_another_brings_it,
 	   names_aliases_and_gdbs_names_find_an_architecture,
 	   the_other_byte_order_is_found_where_there_is_one, numbers_are_read_and_written_in_the_byte_order,
-	   an_address_mask_is_as_wide_as_an_address,
-		   gdb_widens_addresses_of_mips_with_their_sign, linux_on_x86_needs_the_feature_of_orig_rax, an_empty_set_may_be_given_back)
+	   an_address_mask_is_as_wide_as_an_address, gdb_widens_addresses_of_mips_with_their_sign,
+	   linux_on_x86_needs_the_feature_of_orig_rax, an_empty_set_may_be_given_back)

@@ -83,15 +83,22 @@ START_TEST(a_count_must_fit_in_what_is_left)
 		size_t item_len;
 		bool fits;
 	} cases[] = {
-		{ 0, 4, true },	  { 4, 4, true }, { 5, 4, false },		       { 16, 1, true },
-		{ 17, 1, false }, { 1, 17, false }, { UINT64_C(1) << 62, 8, false }, { UINT64_MAX, SIZE_MAX, false },
+		{ 0, 4, true },
+		{ 4, 4, true },
+		{ 5, 4, false },
+		{ 16, 1, true },
+		{ 17, 1, false },
+		{ 1, 17, false },
+		{ UINT64_C(1) << 62, 8, false },
+		{ UINT64_MAX, SIZE_MAX, false },
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct ts_cursor c = over(16);
 
 		ts_error_reset(&err);
-		ck_assert_uint_eq(ts_count(&c, cases[i].n, cases[i].item_len), cases[i].fits ? cases[i].n : 0);
+		ck_assert_uint_eq(ts_count(&c, cases[i].n, cases[i].item_len),
+				  cases[i].fits ? cases[i].n : 0);
 		ck_assert(ts_ok(&c) == cases[i].fits);
 		ck_assert_uint_eq(c.left, cases[i].fits ? 16 : 0);
 	}

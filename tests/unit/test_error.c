@@ -94,5 +94,5 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("error", setup, NULL, the_first_failure_stays, prefixes_stand_before_the_sentence,
 		   errno_is_told_in_words_and_lack_of_memory_is_its_own_code,
-		   a_sentence_too_long_is_cut_and_terminated, an_error_is_shown_with_file_and_offset_where_it_has_them,
-		   every_code_has_a_name_of_its_own)
+		   a_sentence_too_long_is_cut_and_terminated,
+		   an_error_is_shown_with_file_and_offset_where_it_has_them, every_code_has_a_name_of_its_own)

@@ -150,10 +150,13 @@ static void compare_regs(uint64_t n, uint64_t pos)
 		CHECK(new->len == r->len, "%s has %u bytes", r->name, new->len);
 		if (new->role == TS_ROLE_PC && !opt.collect.has_regs)
 			continue;
-		CHECK(!memchr(new_known + new->off, is_there ? 0 : 1, new->len), "frame %" PRIu64 ": %s", n, r->name);
-		CHECK(!is_there || is_known || is_listed(exported_zeros, r->name), "frame %" PRIu64 ": %s", n, r->name);
+		CHECK(!memchr(new_known + new->off, is_there ? 0 : 1, new->len), "frame %" PRIu64 ": %s", n,
+		      r->name);
+		CHECK(!is_there || is_known || is_listed(exported_zeros, r->name), "frame %" PRIu64 ": %s", n,
+		      r->name);
 		for (unsigned j = 0; is_there && j < r->len; j++)
-			CHECK(new_data[new->off + j] == (known[r->off + j] ? data[r->off + j] : 0), "frame %" PRIu64 ": %s", n, r->name);
+			CHECK(new_data[new->off + j] == (known[r->off + j] ? data[r->off + j] : 0),
+			      "frame %" PRIu64 ": %s", n, r->name);
 	}
 }
 
@@ -179,7 +182,8 @@ static void compare_memory(uint64_t n, const struct ts_frame *want, const struct
 	}
 	for (size_t i = 0; i < got->n_ranges; i++)
 		n_got += got->ranges[i].len;
-	CHECK(n_got == n_want, "frame %" PRIu64 ": %" PRIu64 " bytes of memory, not %" PRIu64, n, n_got, n_want);
+	CHECK(n_got == n_want, "frame %" PRIu64 ": %" PRIu64 " bytes of memory, not %" PRIu64, n, n_got,
+	      n_want);
 }
 
 static void compare_all(void)
@@ -189,8 +193,11 @@ static void compare_all(void)
 	ts_frame_init(&want);
 	ts_frame_init(&got);
 	for (uint64_t n = 0; n < sel.frames.n_frames; n++) {
-		CHECK(ts_frames_get(&sel.frames, n, &want, &err) && ts_frames_get(to.rec->frames, n, &got, &err), "%s", err.text);
-		CHECK(want.tracepoint == got.tracepoint && want.has_regs == got.has_regs, "frame %" PRIu64, n);
+		CHECK(ts_frames_get(&sel.frames, n, &want, &err) &&
+			      ts_frames_get(to.rec->frames, n, &got, &err),
+		      "%s", err.text);
+		CHECK(want.tracepoint == got.tracepoint && want.has_regs == got.has_regs, "frame %" PRIu64,
+		      n);
 		compare_regs(n, want.pos);
 		compare_memory(n, &want, &got);
 	}
@@ -207,7 +214,8 @@ static void round_trip(const char *path)
 
 START_TEST(samples_come_back_as_they_were)
 {
-	static const char *const samples[] = { "x64_walk", "arm_walk", "arm64_walk", "mips_walk", "x86_walk", "x64_fpu" };
+	static const char *const samples[] = { "x64_walk",  "arm_walk", "arm64_walk",
+					       "mips_walk", "x86_walk", "x64_fpu" };
 	char path[64];
 
 	snprintf(path, sizeof(path), "usercorn/%s.ucir", samples[_i]);
@@ -222,7 +230,9 @@ START_TEST(random_recordings_come_back_as_they_were)
 {
 	opt.collect.n_memory = SCRIPT_N_ARENAS;
 	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++)
-		opt.collect.memory[i] = (struct ts_range){ script_arenas[i].first, script_arenas[i].last - script_arenas[i].first + 1 };
+		opt.collect.memory[i] =
+			(struct ts_range){ script_arenas[i].first,
+					   script_arenas[i].last - script_arenas[i].first + 1 };
 	load_script(script_random_new((uint64_t)_i, 600));
 	export();
 	compare_all();
@@ -249,7 +259,8 @@ START_TEST(the_executions_of_addresses_are_exported)
 		if (at != pc && at != other)
 			continue;
 		CHECK(sel.frames.ops->pos(&sel.frames, n) == pos, "frame %" PRIu64, n);
-		CHECK(to.rec->frames->ops->next_of(to.rec->frames, at == pc ? 1 : 2, n) == n, "frame %" PRIu64, n);
+		CHECK(to.rec->frames->ops->next_of(to.rec->frames, at == pc ? 1 : 2, n) == n,
+		      "frame %" PRIu64, n);
 		n++;
 	}
 	ck_assert_uint_eq(n, sel.frames.n_frames);
@@ -409,7 +420,8 @@ START_TEST(a_run_that_goes_on_is_saved_as_over)
 }
 END_TEST
 
-static bool parse(bool (*read)(struct ts_selection_options *o, const char *text, struct ts_error *err), const char *text)
+static bool parse(bool (*read)(struct ts_selection_options *o, const char *text, struct ts_error *err),
+		  const char *text)
 {
 	ts_error_reset(&err);
 	if (read(&opt, text, &err))
@@ -420,7 +432,8 @@ static bool parse(bool (*read)(struct ts_selection_options *o, const char *text,
 
 START_TEST(positions_are_read)
 {
-	static const char *const bad[] = { "", "5", "x:5", "5:4", "5:x", "-1:5", "1:2:3", "99999999999999999999:" };
+	static const char *const bad[] = { "",	  "5",	  "x:5",   "5:4",
+					   "5:x", "-1:5", "1:2:3", "99999999999999999999:" };
 
 	ck_assert(parse(ts_selection_positions, "5:0x10") && opt.first == 5 && opt.last == 16);
 	ck_assert(parse(ts_selection_positions, ":7") && opt.first == 0 && opt.last == 7);
@@ -432,8 +445,21 @@ END_TEST
 
 START_TEST(lists_of_what_to_collect_are_read)
 {
-	static const char *const bad[] = { "", "regs,", ",regs", "reg", "regsx", "stack", "stack:", "stack:x", "stack:16777217",
-					   "mem:5", "mem:5+", "mem:5+0", "mem:0xffffffffffffffff+2", "mem:0+16777217", "code accessed" };
+	static const char *const bad[] = { "",
+					   "regs,",
+					   ",regs",
+					   "reg",
+					   "regsx",
+					   "stack",
+					   "stack:",
+					   "stack:x",
+					   "stack:16777217",
+					   "mem:5",
+					   "mem:5+",
+					   "mem:5+0",
+					   "mem:0xffffffffffffffff+2",
+					   "mem:0+16777217",
+					   "code accessed" };
 	const struct ts_collect *c = &opt.collect;
 
 	ck_assert(parse(ts_selection_collect, "regs,stack:0x40,mem:0x1000+16,accessed,code,mem:32+1"));
@@ -448,9 +474,11 @@ END_TEST
 
 START_TEST(addresses_are_read)
 {
-	ck_assert(parse(ts_selection_at, "0x401000") && parse(ts_selection_at, "0x401000") && parse(ts_selection_at, "16"));
+	ck_assert(parse(ts_selection_at, "0x401000") && parse(ts_selection_at, "0x401000") &&
+		  parse(ts_selection_at, "16"));
 	ck_assert_uint_eq(opt.n_at, 2);
-	ck_assert(!parse(ts_selection_at, "main") && !parse(ts_selection_at, "") && !parse(ts_selection_at, "1,2"));
+	ck_assert(!parse(ts_selection_at, "main") && !parse(ts_selection_at, "") &&
+		  !parse(ts_selection_at, "1,2"));
 	for (unsigned i = 0; i < TS_MAX_SELECTED - 2; i++)
 		opt.at[opt.n_at++] = 0x1000 + i;
 	ck_assert(!parse(ts_selection_at, "5"));

@@ -4,7 +4,10 @@
 #include "src/tracepoint.h"
 #include "unit.h"
 
-/* Frames of the form 6 + (11 + 4) bytes: frame i at position 10 * i, pc 0x1000 + i % 7, of tracepoint 1 + i % 3, with 4 bytes at i. */
+/*
+ * Frames of the form 6 + (11 + 4) bytes: frame i at position 10 * i, pc 0x1000 + i % 7, of tracepoint 1 + i %
+ * 3, with 4 bytes at i.
+ */
 #define FRAME_LEN 21u
 
 static struct rsp_frame_store st;
@@ -152,6 +155,7 @@ START_TEST(what_one_frame_holds_is_limited)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("frame_store", setup, teardown, frames_are_kept_and_found, a_full_store_takes_no_more_and_stays_as_it_was,
+UNIT_FIXTURE_SUITE("frame_store", setup, teardown, frames_are_kept_and_found,
+		   a_full_store_takes_no_more_and_stays_as_it_was,
 		   a_circular_store_has_the_last_frames_however_many_there_were, memory_is_a_limit_too,
 		   what_one_frame_holds_is_limited)

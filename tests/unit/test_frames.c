@@ -103,6 +103,7 @@ START_TEST(a_recording_of_steps_has_a_frame_a_position)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("frames", setup, teardown, only_what_was_collected_is_known, a_range_may_end_with_the_address_space,
-		   all_of_a_whole_frame_is_in_it, the_last_value_of_a_variable_counts, frames_grow,
+UNIT_FIXTURE_SUITE("frames", setup, teardown, only_what_was_collected_is_known,
+		   a_range_may_end_with_the_address_space, all_of_a_whole_frame_is_in_it,
+		   the_last_value_of_a_variable_counts, frames_grow,
 		   a_recording_of_steps_has_a_frame_a_position)

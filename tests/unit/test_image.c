@@ -259,10 +259,12 @@ START_TEST(a_pe_file_lies_at_its_base_or_at_the_one_given)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file, a_pe_file_lies_at_its_base_or_at_the_one_given,
+UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
+		   a_pe_file_lies_at_its_base_or_at_the_one_given,
 		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
 		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
-		   paths_out_of_the_sysroot_and_missing_files_are_nothing, a_file_that_shrinks_holds_what_is_left,
-		   an_elf_file_lies_where_it_is_linked, an_elf_file_lies_where_the_user_says,
-		   any_other_file_needs_an_address, files_that_cannot_be_taken_are_refused)
+		   paths_out_of_the_sysroot_and_missing_files_are_nothing,
+		   a_file_that_shrinks_holds_what_is_left, an_elf_file_lies_where_it_is_linked,
+		   an_elf_file_lies_where_the_user_says, any_other_file_needs_an_address,
+		   files_that_cannot_be_taken_are_refused)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Index files: whatever becomes of one, the answers are those of an index in memory, or it is refused with a reason.
+ * Index files: whatever becomes of one, the answers are those of an index in memory, or it is refused with a
+ * reason.
  *
  * Built with tiny chunks and segments, so that a short recording makes many records.
  */
@@ -82,7 +83,7 @@ static void build_and_close(uint64_t seed)
 	close_script(&o);
 }
 
-/* ------------------------------------------------------------------------------------------------ the same answers */
+/* --------------------------------------------------------------------------------------- the same answers */
 
 static void compare_state(const struct opened *a, const struct opened *b, uint64_t pos)
 {
@@ -113,7 +114,8 @@ static void compare_worlds(const struct opened *a, const struct opened *b, uint6
 
 	ck_assert_uint_eq(ts_query_thread(a->q, pos), ts_query_thread(b->q, pos));
 	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
-		const struct ts_happening *x = ts_world_next_event(v, kind, pos), *y = ts_world_next_event(w, kind, pos);
+		const struct ts_happening *x = ts_world_next_event(v, kind, pos),
+					  *y = ts_world_next_event(w, kind, pos);
 
 		ck_assert_int_eq(!x, !y);
 		ck_assert(!x || (x->step == y->step && x->event.number == y->event.number));
@@ -122,8 +124,10 @@ static void compare_worlds(const struct opened *a, const struct opened *b, uint6
 		const struct ts_region *none[1];
 
 		ck_assert_uint_eq(ts_world_regions(v, p, pos, none, 0), ts_world_regions(w, p, pos, none, 0));
-		ck_assert_uint_eq(ts_runs_next(a->tl->runs, p, pc, pc, pos), ts_runs_next(b->tl->runs, p, pc, pc, pos));
-		ck_assert_uint_eq(ts_runs_prev(a->tl->runs, p, pc, pc, pos), ts_runs_prev(b->tl->runs, p, pc, pc, pos));
+		ck_assert_uint_eq(ts_runs_next(a->tl->runs, p, pc, pc, pos),
+				  ts_runs_next(b->tl->runs, p, pc, pc, pos));
+		ck_assert_uint_eq(ts_runs_prev(a->tl->runs, p, pc, pc, pos),
+				  ts_runs_prev(b->tl->runs, p, pc, pc, pos));
 	}
 }
 
@@ -312,9 +316,12 @@ START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ killed builders */
+/* ---------------------------------------------------------------------------------------- killed builders */
 
-/* Without ck_assert(), which writes to a file of its own: that would be the death of a child whose files have a limit. */
+/*
+ * Without ck_assert(), which writes to a file of its own: that would be the death of a child whose files have
+ * a limit.
+ */
 static int build_quietly(uint64_t seed)
 {
 	struct ts_error err = { 0 };
@@ -322,7 +329,10 @@ static int build_quietly(uint64_t seed)
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 	struct ts_index_file *f = ts_index_create(PATH, &the_key, &err);
 
-	return tl && f && ts_timeline_use_file(tl, f, &err) && ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE ? 0 : 1;
+	return tl && f && ts_timeline_use_file(tl, f, &err) &&
+			       ts_timeline_grow(tl, UINT64_MAX, &err) == TS_GROW_DONE
+		       ? 0
+		       : 1;
 }
 
 /* A child that builds and dies when it writes beyond @len bytes of the file. */
@@ -510,9 +520,11 @@ END_TEST
 
 UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter,
-	   an_index_that_is_cut_anywhere_or_too_long_is_refused, an_index_of_something_else_is_refused_with_the_reason,
+	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
+	   an_index_of_something_else_is_refused_with_the_reason,
 	   the_key_of_a_trace_changes_with_its_bytes_and_its_meaning,
 	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
 	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,
-	   without_reads_the_rest_is_the_same, an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)
+	   without_reads_the_rest_is_the_same,
+	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)

@@ -95,5 +95,6 @@ START_TEST(no_layers_have_no_newest)
 END_TEST
 
 UNIT_FIXTURE_SUITE("layers", setup, teardown, the_newest_of_any_number_of_layers_is_the_one_that_a_walk_finds,
-		   layers_reach_both_ends_of_the_address_space, adjacent_layers_at_the_top_join_without_a_wrap, layers_up_to_a_position_include_all_of_that_position,
-		   no_layers_have_no_newest)
+		   layers_reach_both_ends_of_the_address_space,
+		   adjacent_layers_at_the_top_join_without_a_wrap,
+		   layers_up_to_a_position_include_all_of_that_position, no_layers_have_no_newest)

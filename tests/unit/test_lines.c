@@ -65,7 +65,8 @@ static bool is_any_touched(uint64_t addr, uint64_t last, unsigned chunk)
 		for (unsigned i = 0; i < TS_PAGE_LINES * 4; i++) {
 			uint64_t quarter = line_addr(page, i / 4) + i % 4 * 4;
 
-			if (touched[page][i / 4][chunk] >> i % 4 * 4 & 0xf && quarter <= last && quarter + 3 >= addr)
+			if (touched[page][i / 4][chunk] >> i % 4 * 4 & 0xf && quarter <= last &&
+			    quarter + 3 >= addr)
 				return true;
 		}
 	}
@@ -91,7 +92,8 @@ START_TEST(next_and_previous_chunk_of_any_range_are_those_of_the_table)
 	touch_at_random(&r);
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, NULL));
 	for (unsigned i = 0; i < 3000; i++) {
-		uint64_t addr = line_addr((uint32_t)script_below(&r, N_PAGES), (unsigned)script_below(&r, TS_PAGE_LINES));
+		uint64_t addr = line_addr((uint32_t)script_below(&r, N_PAGES),
+					  (unsigned)script_below(&r, TS_PAGE_LINES));
 		uint64_t last;
 
 		addr += script_below(&r, TS_LINE_LEN);
@@ -173,5 +175,5 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("lines", setup, teardown, next_and_previous_chunk_of_any_range_are_those_of_the_table,
 		   a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot,
-		   a_line_that_was_not_touched_is_not_found, the_item_before_a_chunk_is_the_newest_one_below_it,
-		   a_set_without_touches_holds_nothing)
+		   a_line_that_was_not_touched_is_not_found,
+		   the_item_before_a_chunk_is_the_newest_one_below_it, a_set_without_touches_holds_nothing)

@@ -242,7 +242,9 @@ END_TEST
 START_TEST(a_condition_reads_virtual_memory)
 {
 	setup();
-	/* stop at 0x401002 if the byte at 0x602000 is 0x33: const32 0x602000, ref8, const8 0x33, equal, end */
+	/*
+	 * stop at 0x401002 if the byte at 0x602000 is 0x33: const32 0x602000, ref8, const8 0x33, equal, end
+	 */
 	ck_assert_str_eq(fake_send("Z0,401002,1;Xa,24006020001722331327"), "OK");
 	ck_assert_uint_eq(resume("c"), 10);
 	ck_assert_uint_eq(resume("bc"), 0);
@@ -349,7 +351,8 @@ END_TEST
 START_TEST(info_says_how_addresses_are_meant)
 {
 	setup();
-	ck_assert_ptr_nonnull(strstr(monitor("info"), "addresses: virtual\nfilter: off\npaging: four-level page tables here\n"));
+	ck_assert_ptr_nonnull(strstr(
+		monitor("info"), "addresses: virtual\nfilter: off\npaging: four-level page tables here\n"));
 }
 END_TEST
 
@@ -432,12 +435,15 @@ START_TEST(without_control_registers_addresses_are_physical)
 	ck_assert_str_eq(fake_send("Qqemu.PhyMemMode:0"), "E01");
 	ck_assert_str_eq(fake_send("m51000,1"), "ab");
 	monitor("physical off");
-	ck_assert_str_eq(fake_console(), "the recording does not tell how addresses are translated: they are physical\n");
+	ck_assert_str_eq(fake_console(),
+			 "the recording does not tell how addresses are translated: they are physical\n");
 	monitor("translate 1");
-	ck_assert_str_eq(fake_console(), "the recording does not tell how addresses are translated: they are physical\n");
+	ck_assert_str_eq(fake_console(),
+			 "the recording does not tell how addresses are translated: they are physical\n");
 	monitor("filter process");
 	ck_assert_str_eq(fake_console(), "cr3 is not known here\n");
-	ck_assert_ptr_nonnull(strstr(monitor("info"), "addresses: physical\nfilter: off\npaging: not recorded\n"));
+	ck_assert_ptr_nonnull(
+		strstr(monitor("info"), "addresses: physical\nfilter: off\npaging: not recorded\n"));
 }
 END_TEST
 

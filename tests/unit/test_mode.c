@@ -96,7 +96,8 @@ START_TEST(modes_that_return_are_kept_once)
 	}
 	build();
 	ck_assert_uint_eq(tl->modes.n_changes, 3001);
-	ck_assert_uint_lt(tl->modes.n_modes, 10); /* two, and those of an initial state that is not complete */
+	/* two, and those of an initial state that is not complete */
+	ck_assert_uint_lt(tl->modes.n_modes, 10);
 	ck_assert_uint_eq(at(2999, TS_MODE_CS), KERNEL_CS);
 	ck_assert_uint_eq(at(3000, TS_MODE_CS), USER_CS);
 }
@@ -132,7 +133,10 @@ END_TEST
 
 /* ------------------------------------------------------------------------------------------------ filters */
 
-/* Positions 0..1 user of 0x1000, 2..3 kernel of 0x1000, 4..6 kernel of 0x5000, 7..8 user of 0x5000, 9..10 user of 0x1000. */
+/*
+ * Positions 0..1 user of 0x1000, 2..3 kernel of 0x1000, 4..6 kernel of 0x5000, 7..8 user of 0x5000, 9..10
+ * user of 0x1000.
+ */
 static void build_two_processes(void)
 {
 	machine_long_mode(s, 0x1000);
@@ -195,7 +199,7 @@ START_TEST(real_mode_and_what_is_unknown_are_no_user_code)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ code sizes */
+/* --------------------------------------------------------------------------------------------- code sizes */
 
 static enum ts_code_size size_of(uint64_t cr0, int efer, uint64_t shadow)
 {
@@ -217,7 +221,8 @@ START_TEST(the_code_segment_tells_the_size_of_code)
 	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, EFER_LMA, SHADOW_L), TS_CODE_64);
 	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, EFER_LMA, SHADOW_D), TS_CODE_32);
 	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, EFER_LMA, 0), TS_CODE_16);
-	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, 0, SHADOW_L | SHADOW_D), TS_CODE_32); /* L means nothing there */
+	/* L means nothing there */
+	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, 0, SHADOW_L | SHADOW_D), TS_CODE_32);
 	ck_assert_int_eq(size_of(CR0_PE, -1, SHADOW_D), TS_CODE_32);
 	ck_assert_int_eq(size_of(CR0_PE | CR0_PG, -1, SHADOW_L), TS_CODE_64);
 	ck_assert_int_eq(size_of(0, 0, 0), TS_CODE_16);

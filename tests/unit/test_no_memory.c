@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out at any moment: building a small timeline and asking it fails with TS_ENOMEM, or succeeds; nothing
- * crashes, nothing is lost.
+ * Memory that runs out at any moment: building a small timeline and asking it fails with TS_ENOMEM, or
+ * succeeds; nothing crashes, nothing is lost.
  */
 #include "unit.h"
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* ------------------------------------------------------------------------------------------------ what is tried */
+/* ------------------------------------------------------------------------------------------ what is tried */
 
 #define N_STEPS 300
 
@@ -25,7 +25,8 @@ static struct script *s;
 
 static bool search_from(struct ts_query *q, uint64_t pos, uint64_t limit, struct ts_error *err)
 {
-	struct ts_watch watches[] = { { 0, 0x1000 - 8, 16, TS_WATCH_ACCESS }, { 0, 0x5000, 1, TS_WATCH_WRITE } };
+	struct ts_watch watches[] = { { 0, 0x1000 - 8, 16, TS_WATCH_ACCESS },
+				      { 0, 0x5000, 1, TS_WATCH_WRITE } };
 	struct ts_stops stops = { .watches = watches, .n_watches = 2, .has_syscalls = true };
 	struct ts_search search;
 	struct ts_found found;
@@ -60,7 +61,8 @@ static bool build(struct ts_timeline *tl, struct ts_error *err)
 	do
 		grown = ts_timeline_grow(tl, 100, err);
 	while (grown == TS_GROW_MORE);
-	if (grown == TS_GROW_DONE && tl->damage.code == TS_ENOMEM) { /* what was read before can be asked about */
+	/* what was read before can be asked about */
+	if (grown == TS_GROW_DONE && tl->damage.code == TS_ENOMEM) {
 		*err = tl->damage;
 		return false;
 	}
@@ -78,7 +80,10 @@ static bool lay_image(struct ts_image *img, struct ts_error *err)
 	return ts_image_add(img, 0, 0x1000, 5, source, 0, err);
 }
 
-/* From an image to the last question, or to the first failure; *is_good gets whether asking again helps, and all is given back. */
+/*
+ * From an image to the last question, or to the first failure; *is_good gets whether asking again helps, and
+ * all is given back.
+ */
 static bool try_all(struct ts_error *err, bool *is_good)
 {
 	struct ts_error later = { 0 };
@@ -202,4 +207,5 @@ START_TEST(memory_may_be_gone_for_good_at_any_moment)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("no_memory", setup, NULL, any_one_allocation_may_fail, memory_may_be_gone_for_good_at_any_moment)
+UNIT_FIXTURE_SUITE("no_memory", setup, NULL, any_one_allocation_may_fail,
+		   memory_may_be_gone_for_good_at_any_moment)

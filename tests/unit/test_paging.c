@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Page tables of each paging mode, written by hand after the processor's manual: entries, masks and what is no page.
+ * Page tables of each paging mode, written by hand after the processor's manual: entries, masks and what is
+ * no page.
  */
 #include "unit.h"
 
@@ -103,8 +104,10 @@ END_TEST
 
 START_TEST(two_levels_of_4_byte_entries)
 {
-	mode(CR0_PG, CR3 | 0x18 | UINT64_C(0xff00000000), 0, 0); /* cache bits of cr3, and what lies above 32 bits */
-	put32(CR3 + 4 * 0x301, 0x20fff);                 /* directory entry 0x301 with all its low bits, also 7: no PSE */
+	/* cache bits of cr3, and what lies above 32 bits */
+	mode(CR0_PG, CR3 | 0x18 | UINT64_C(0xff00000000), 0, 0);
+	/* directory entry 0x301 with all its low bits, also 7: no PSE */
+	put32(CR3 + 4 * 0x301, 0x20fff);
 	put32(0x20000 + 4 * 0x2ab, 0x89abcfff);           /* table entry 0x2ab: bit 7 is no page size */
 	put32(0x20000 + 4 * 0x2ac, 0x89abcffe);           /* not present */
 	put32(CR3 + 4 * 0x302, 0);
@@ -144,7 +147,8 @@ START_TEST(pae_has_a_small_table_that_is_not_page_aligned)
 	mode(CR0_PG, 0x10fe0 | 0x1f, CR4_PAE, 0);
 	put64(0x10fe0 + 8 * 3, 0x20000 | PTE_P | 0xfe6); /* bits of an entry that is no page, 7 too */
 	put64(0x20000 + 8 * 0x1ff, 0x30000 | PTE_P);
-	put64(0x30000 + 8 * 1, UINT64_C(0x8000000000) | 0x45000 | PTE_P | PTE_LARGE | PTE_NX | UINT64_C(0x7ff) << 52);
+	put64(0x30000 + 8 * 1,
+	      UINT64_C(0x8000000000) | 0x45000 | PTE_P | PTE_LARGE | PTE_NX | UINT64_C(0x7ff) << 52);
 	put64(0x20000 + 8 * 2, UINT64_C(0x4000200000) | 1u << 12 | PTE_P | PTE_LARGE);
 	put64(0x10fe0, 0);
 	build();
@@ -159,10 +163,14 @@ START_TEST(pae_has_a_small_table_that_is_not_page_aligned)
 }
 END_TEST
 
-/* Tables of four levels below @pml4 for addresses ((1 * 512 + 2) * 512 + 3) * 512 + 4, and large pages beside them. */
+/*
+ * Tables of four levels below @pml4 for addresses ((1 * 512 + 2) * 512 + 3) * 512 + 4, and large pages beside
+ * them.
+ */
 static void put_long_tables(uint64_t pml4)
 {
-	const uint64_t high = PTE_NX | UINT64_C(0x7ff) << 52 | UINT64_C(0xfff) << 40; /* nothing of it is an address of 40 bits */
+	/* nothing of it is an address of 40 bits */
+	const uint64_t high = PTE_NX | UINT64_C(0x7ff) << 52 | UINT64_C(0xfff) << 40;
 
 	put64(pml4 + 8 * 1, 0x20000 | PTE_P | high);
 	put64(0x20000 + 8 * 2, 0x30000 | PTE_P | high);
@@ -194,7 +202,8 @@ static void check_long_tables(void)
 
 START_TEST(four_levels)
 {
-	mode(CR0_PG, CR3 | 0xfff | UINT64_C(0xfff) << 40, CR4_PAE, EFER_LMA); /* PCID, and what lies above 40 bits */
+	/* PCID, and what lies above 40 bits */
+	mode(CR0_PG, CR3 | 0xfff | UINT64_C(0xfff) << 40, CR4_PAE, EFER_LMA);
 	put_long_tables(CR3);
 	build();
 	ck_assert_int_eq(kind(), TS_PAGING_4_LEVEL);
@@ -279,7 +288,7 @@ START_TEST(a_control_register_that_is_not_known_leaves_the_mode_unknown)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ tables over time */
+/* --------------------------------------------------------------------------------------- tables over time */
 
 START_TEST(an_entry_that_is_not_known_is_not_called_unmapped)
 {
@@ -326,7 +335,10 @@ END_TEST
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* Pages 0x10000 at 0x5f000, 0x11000 not mapped, 0x12000 at 0x5e000, known in part; 0x400000 and on not mapped. */
+/*
+ * Pages 0x10000 at 0x5f000, 0x11000 not mapped, 0x12000 at 0x5e000, known in part; 0x400000 and on not
+ * mapped.
+ */
 static void build_pages(void)
 {
 	machine_long_mode(s, CR3);

@@ -32,7 +32,10 @@ START_TEST(gdb_separates_only_the_first_condition)
 }
 END_TEST
 
-/* "const8 VALUE; const8 0 (channel); const8 0 (function); printf 1 "%d\n"; end", as gdb writes dprintf-style agent */
+/*
+ * "const8 VALUE; const8 0 (channel); const8 0 (function); printf 1 "%d\n"; end", as gdb writes dprintf-style
+ * agent
+ */
 #define PRINT(value) "X10,22" value "22002200340100055c6e25640027"
 
 START_TEST(commands_print_and_do_not_stop)
@@ -77,8 +80,10 @@ END_TEST
 START_TEST(malformed_commands_are_an_error)
 {
 	static const char *const bad[] = {
-		"Z0,402000,1;cmds:",  "Z0,402000,1;cmds:1",	     "Z0,402000,1;cmds:1,X5,22", "Z0,402000,1;cmds:x," PRINT("07"),
-		"Z0,402000,1;cmd:1,", "Z0,402000,1;cmds:1,X3,220a",  "Z0,402000,1;cmds:1,X1,ff", "Z0,402000,1;cmds:1,X1,27;",
+		"Z0,402000,1;cmds:",	    "Z0,402000,1;cmds:1",
+		"Z0,402000,1;cmds:1,X5,22", "Z0,402000,1;cmds:x," PRINT("07"),
+		"Z0,402000,1;cmd:1,",	    "Z0,402000,1;cmds:1,X3,220a",
+		"Z0,402000,1;cmds:1,X1,ff", "Z0,402000,1;cmds:1,X1,27;",
 	};
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)

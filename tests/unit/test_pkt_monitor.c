@@ -95,7 +95,8 @@ START_TEST(goto_finds_events_in_both_directions)
 	for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
 		rsp_session_go(&fake.session, moves[i].from);
 		monitor(moves[i].command);
-		ck_assert_msg(fake.session.pos == moves[i].pos, "%s: %d", moves[i].command, (int)fake.session.pos);
+		ck_assert_msg(fake.session.pos == moves[i].pos, "%s: %d", moves[i].command,
+			      (int)fake.session.pos);
 	}
 	rsp_session_go(&fake.session, 6);
 	ck_assert_str_eq(monitor_fails("goto next-syscall"), "there is no syscall after position 6\n");
@@ -167,8 +168,9 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "announce", "collect",	"export",  "filter",  "goto",	"help", "info",
-						"maps",	    "physical", "threads", "translate", "when" };
+	static const char *const commands[] = { "announce", "collect", "export",    "filter",
+						"goto",	    "help",    "info",	    "maps",
+						"physical", "threads", "translate", "when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -246,7 +248,14 @@ END_TEST
 
 START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
 {
-	static const char *const resumes[] = { "s", "c", "S05", "C05", "bs", "bc", "vCont;c", "vCont;s:p64.3e8;c:p64.-1",
+	static const char *const resumes[] = { "s",
+					       "c",
+					       "S05",
+					       "C05",
+					       "bs",
+					       "bc",
+					       "vCont;c",
+					       "vCont;s:p64.3e8;c:p64.-1",
 					       "vCont;r401000,401003:p64.3e8" };
 	static const char stop[] = "T00", thread[] = "thread:p64.3e9;";
 
@@ -256,7 +265,8 @@ START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
 		ck_assert_str_eq(fake_send_hex("qRcmd,%s", "announce"), "OK");
 		ck_assert_str_eq(fake_console(), "");
 		fake_send("Hgp64.3e8"); /* gdb still looks at the thread from before */
-		ck_assert_msg(!strncmp(fake_send(resumes[i]), stop, strlen(stop)), "%s: %s", resumes[i], fake.text);
+		ck_assert_msg(!strncmp(fake_send(resumes[i]), stop, strlen(stop)), "%s: %s", resumes[i],
+			      fake.text);
 		ck_assert_ptr_nonnull(strstr(fake.text, thread));
 		ck_assert_uint_eq(fake.session.pos, 4);
 	}

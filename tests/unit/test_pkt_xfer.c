@@ -134,22 +134,23 @@ START_TEST(libraries_are_those_of_the_position_without_the_program)
 	rsp_session_go(&fake.session, 9);
 	ck_assert_ptr_null(strstr(fake_send("qXfer:libraries:read::0,1000"), "b.so"));
 	rsp_session_go(&fake.session, 10);
-	ck_assert_ptr_nonnull(strstr(fake_send("qXfer:libraries:read::0,1000"), "<library name=\"/lib/b.so\">"));
+	ck_assert_ptr_nonnull(
+		strstr(fake_send("qXfer:libraries:read::0,1000"), "<library name=\"/lib/b.so\">"));
 	ck_assert_str_eq(fake_send("qXfer:libraries:read:1:0,1000"), "E00");
 }
 END_TEST
 
 /* The ELF headers of a library linked at 0x2000, with its dynamic section at 0x2e10. */
 static const uint8_t library_headers[] = {
-	0x7f, 'E', 'L', 'F', 2, 1, 1, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	3,    0,    62, 0, 1, 0, 0,    0,
-	0,    0,   0,   0,   0, 0, 0, 0, 0x40, 0,    0, 0, 0, 0,    0,	  0,	0,    0,    0,	0, 0, 0, 0,    0,
-	0,    0,   0,   0,   0, 0, 56, 0, 2,   0,    0, 0, 0, 0,    0,	  0,	/* */
-	1,    0,   0,   0,   5, 0, 0, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	0,    0x20, 0,	0, 0, 0, 0,    0,
-	0,    0,   0,   0,   0, 0, 0, 0, 0,    0x10, 0, 0, 0, 0,    0,	  0,	0,    0x10, 0,	0, 0, 0, 0,    0,
-	0,    0x10, 0,  0,   0, 0, 0, 0, /* */
-	2,    0,   0,   0,   6, 0, 0, 0, 0,    0,    0, 0, 0, 0,    0,	  0,	0x10, 0x2e, 0,	0, 0, 0, 0,    0,
-	0,    0,   0,   0,   0, 0, 0, 0, 0,    2,    0, 0, 0, 0,    0,	  0,	0,    2,    0,	0, 0, 0, 0,    0,
-	8,    0,   0,   0,   0, 0, 0, 0,
+	0x7f, 'E', 'L', 'F', 2, 1,    1, 0, 0, 0, 0,	0,    0, 0, 0, 0, 3,	0,    62, 0,	1, 0,
+	0,    0,   0,	0,   0, 0,    0, 0, 0, 0, 0x40, 0,    0, 0, 0, 0, 0,	0,    0,  0,	0, 0,
+	0,    0,   0,	0,   0, 0,    0, 0, 0, 0, 56,	0,    2, 0, 0, 0, 0,	0,    0,  0, /* */
+	1,    0,   0,	0,   5, 0,    0, 0, 0, 0, 0,	0,    0, 0, 0, 0, 0,	0x20, 0,  0,	0, 0,
+	0,    0,   0,	0,   0, 0,    0, 0, 0, 0, 0,	0x10, 0, 0, 0, 0, 0,	0,    0,  0x10, 0, 0,
+	0,    0,   0,	0,   0, 0x10, 0, 0, 0, 0, 0,	0, /* */
+	2,    0,   0,	0,   6, 0,    0, 0, 0, 0, 0,	0,    0, 0, 0, 0, 0x10, 0x2e, 0,  0,	0, 0,
+	0,    0,   0,	0,   0, 0,    0, 0, 0, 0, 0,	2,    0, 0, 0, 0, 0,	0,    0,  2,	0, 0,
+	0,    0,   0,	0,   8, 0,    0, 0, 0, 0, 0,	0,
 };
 
 /* As above, with what is in memory where a.so begins. */

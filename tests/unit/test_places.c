@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Watchpoints at virtual addresses and filters, on random machines: two processes share four frames of memory, their tables
- * change all the time, and every search is compared with a walk over all steps.  Chunks are tiny.
+ * Watchpoints at virtual addresses and filters, on random machines: two processes share four frames of
+ * memory, their tables change all the time, and every search is compared with a walk over all steps.  Chunks
+ * are tiny.
  */
 #include "unit.h"
 
@@ -19,7 +20,10 @@
 #define N_PAGES 4u
 #define PCS 0x7000u
 
-/* Each process has a table of each level, one behind the other from its root on; pages lie at virtual addresses 0 to 0x3fff. */
+/*
+ * Each process has a table of each level, one behind the other from its root on; pages lie at virtual
+ * addresses 0 to 0x3fff.
+ */
 static const uint64_t roots[2] = { 0x10000, 0x20000 };
 
 struct state {
@@ -44,7 +48,8 @@ static struct ts_stops stops;
 static unsigned triggers[N_STEPS];  /* the watchpoints that it triggers, as a mask */
 static bool admitted[N_STEPS + 1];  /* positions */
 static uint64_t pcs[N_STEPS + 1];
-static uint64_t pages[N_STEPS][N_PAGES + 2]; /* where the pages lie, and those behind them, before each step */
+static uint64_t pages[N_STEPS]
+		     [N_PAGES + 2]; /* where the pages lie, and those behind them, before each step */
 static uint64_t hit_step;           /* of the watchpoint that was found last */
 
 static uint64_t below(uint64_t n)
@@ -52,7 +57,7 @@ static uint64_t below(uint64_t n)
 	return script_below(&rnd, n);
 }
 
-/* ------------------------------------------------------------------------------------------------ the machine */
+/* -------------------------------------------------------------------------------------------- the machine */
 
 static uint64_t get64(const struct state *st, uint64_t addr)
 {
@@ -170,10 +175,10 @@ static void teardown(void)
 	s = NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------ the walk over all steps */
+/* -------------------------------------------------------------------------------- the walk over all steps */
 
-static bool is_hit(const struct ts_watch *w, const struct ts_effect *e, const uint8_t *value, const struct state *before,
-		   const uint64_t *places)
+static bool is_hit(const struct ts_watch *w, const struct ts_effect *e, const uint8_t *value,
+		   const struct state *before, const uint64_t *places)
 {
 	for (uint64_t va = w->addr; va < w->addr + w->len; va++) {
 		uint64_t phys = places[va / 0x1000] + va % 0x1000;
@@ -182,7 +187,8 @@ static bool is_hit(const struct ts_watch *w, const struct ts_effect *e, const ui
 			continue;
 		if (e->kind == TS_FX_READ ? w->kind != TS_WATCH_WRITE : w->kind == TS_WATCH_ACCESS)
 			return true;
-		if (e->kind == TS_FX_WRITE && w->kind == TS_WATCH_WRITE && before->mem[phys] != value[phys - e->addr])
+		if (e->kind == TS_FX_WRITE && w->kind == TS_WATCH_WRITE &&
+		    before->mem[phys] != value[phys - e->addr])
 			return true;
 	}
 	return false;
@@ -221,7 +227,9 @@ static void walk(void)
 			const struct ts_effect *e = &s->steps.effects[st->first + j];
 
 			for (unsigned k = 0; k < stops.n_watches; k++)
-				triggers[i] |= (unsigned)is_hit(&watches[k], e, ts_effect_data(&s->steps, e), &now, pages[i]) << k;
+				triggers[i] |= (unsigned)is_hit(&watches[k], e, ts_effect_data(&s->steps, e),
+								&now, pages[i])
+					       << k;
 			take_effect(e, ts_effect_data(&s->steps, e));
 		}
 	}
@@ -250,7 +258,7 @@ static struct ts_found nearest(uint64_t pos, uint64_t limit)
 	return (struct ts_found){ .pos = pos, .kind = TS_STOP_END };
 }
 
-/* ------------------------------------------------------------------------------------------------ comparing */
+/* ---------------------------------------------------------------------------------------------- comparing */
 
 static void choose_stops(void)
 {
@@ -293,7 +301,8 @@ static bool is_touched(uint64_t step, uint64_t phys)
 	for (uint32_t i = 0; i < st->n_effects; i++) {
 		const struct ts_effect *e = &s->steps.effects[st->first + i];
 
-		if ((e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && phys >= e->addr && phys - e->addr < e->len)
+		if ((e->kind == TS_FX_WRITE || e->kind == TS_FX_READ) && phys >= e->addr &&
+		    phys - e->addr < e->len)
 			return true;
 	}
 	return false;
@@ -303,12 +312,14 @@ static void compare(uint64_t pos, uint64_t limit)
 {
 	struct ts_found want = nearest(pos, limit), got = search(pos, limit);
 
-	ck_assert_msg(got.pos == want.pos && got.kind == want.kind, "from %u to %u: stop %d at %u, but it is %d at %u",
-		      (unsigned)pos, (unsigned)limit, got.kind, (unsigned)got.pos, want.kind, (unsigned)want.pos);
+	ck_assert_msg(got.pos == want.pos && got.kind == want.kind,
+		      "from %u to %u: stop %d at %u, but it is %d at %u", (unsigned)pos, (unsigned)limit,
+		      got.kind, (unsigned)got.pos, want.kind, (unsigned)want.pos);
 	if (got.kind != TS_STOP_WATCH)
 		return;
 	ck_assert_uint_lt(got.watch, stops.n_watches);
-	ck_assert(got.addr >= watches[got.watch].addr && got.addr - watches[got.watch].addr < watches[got.watch].len);
+	ck_assert(got.addr >= watches[got.watch].addr &&
+		  got.addr - watches[got.watch].addr < watches[got.watch].len);
 	ck_assert(triggers[hit_step] >> got.watch & 1);
 	ck_assert(is_touched(hit_step, pages[hit_step][got.addr / 0x1000] + got.addr % 0x1000));
 }

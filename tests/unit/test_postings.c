@@ -48,7 +48,8 @@ static void check(uint32_t key, uint32_t value)
 	}
 	if (ts_postings_next(&set, key, value) != next || ts_postings_prev(&set, key, value) != prev)
 		ck_abort_msg("%zu values, from %u: %u and %u, not %u and %u", n_values, value,
-			     ts_postings_next(&set, key, value), ts_postings_prev(&set, key, value), next, prev);
+			     ts_postings_next(&set, key, value), ts_postings_prev(&set, key, value), next,
+			     prev);
 }
 
 /* Ask at each value and beside it. */

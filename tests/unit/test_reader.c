@@ -79,5 +79,7 @@ START_TEST(a_long_warning_is_cut_and_still_recognised)
 END_TEST
 
 UNIT_FIXTURE_SUITE("reader", setup, teardown, a_thread_is_found_again_by_its_process_and_id,
-		   the_same_id_in_another_process_is_another_thread, the_same_warning_is_counted_and_kept_once,
-		   past_the_last_kind_all_others_are_counted_as_one, a_long_warning_is_cut_and_still_recognised)
+		   the_same_id_in_another_process_is_another_thread,
+		   the_same_warning_is_counted_and_kept_once,
+		   past_the_last_kind_all_others_are_counted_as_one,
+		   a_long_warning_is_cut_and_still_recognised)

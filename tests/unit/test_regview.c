@@ -18,7 +18,8 @@ static void setup(void)
 	uint32_t features = 1u << ts_arch_feature(arch, "org.tracestub.i386.control");
 
 	ts_error_reset(&err);
-	ck_assert(ts_regset_init(&all, arch, features | 1u << ts_arch_feature(arch, "org.gnu.gdb.i386.segments"), &err));
+	ck_assert(ts_regset_init(&all, arch,
+				 features | 1u << ts_arch_feature(arch, "org.gnu.gdb.i386.segments"), &err));
 }
 
 static void teardown(void)

@@ -57,9 +57,11 @@ static void check(uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
 		prev--;
 	next = next < n_steps ? next : TS_NO_POS;
 	prev = prev ? prev - 1 : TS_NO_POS;
-	if (ts_runs_next(runs, process, first, last, pos) != next || ts_runs_prev(runs, process, first, last, pos) != prev)
-		ck_abort_msg("0x%lx..0x%lx of %u from %lu: %ld and %ld, not %ld and %ld", (long)first, (long)last, process,
-			     (long)pos, (long)ts_runs_next(runs, process, first, last, pos),
+	if (ts_runs_next(runs, process, first, last, pos) != next ||
+	    ts_runs_prev(runs, process, first, last, pos) != prev)
+		ck_abort_msg("0x%lx..0x%lx of %u from %lu: %ld and %ld, not %ld and %ld", (long)first,
+			     (long)last, process, (long)pos,
+			     (long)ts_runs_next(runs, process, first, last, pos),
 			     (long)ts_runs_prev(runs, process, first, last, pos), (long)next, (long)prev);
 }
 
@@ -156,7 +158,8 @@ START_TEST(random_code_in_several_segments_is_found_as_in_the_list)
 		uint16_t len = (uint16_t)(1 + script_below(&r, 3));
 
 		if (script_chance(&r, 15))
-			pc = script_below(&r, 4) ? 0x100 * script_below(&r, 6) : UINT64_MAX - script_below(&r, 40);
+			pc = script_below(&r, 4) ? 0x100 * script_below(&r, 6)
+						 : UINT64_MAX - script_below(&r, 40);
 		step((uint32_t)script_below(&r, 100) / 98, pc, script_chance(&r, 3) ? 0 : len);
 		pc += len;
 		if (script_below(&r, 1000) == 0)

@@ -391,8 +391,8 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   a_change_that_shows_only_in_a_read_stops_a_write_watchpoint,
 		   a_write_of_an_unknown_value_may_be_a_change, hidden_accesses_count_for_what_they_change,
 		   a_byte_that_starts_afresh_twice_in_a_step_is_compared_with_the_start_before,
-		   where_both_hold_the_watchpoint_is_reported, a_system_call_stops_at_its_entry_and_at_its_return,
-		   only_the_system_calls_asked_for_stop,
+		   where_both_hold_the_watchpoint_is_reported,
+		   a_system_call_stops_at_its_entry_and_at_its_return, only_the_system_calls_asked_for_stop,
 		   backwards_a_return_is_found_though_a_later_call_of_its_step_has_none,
 		   a_search_goes_on_in_slices_and_says_how_far_it_came,
 		   chunks_that_touch_nothing_watched_are_not_read, a_trace_that_is_gone_fails_the_search)

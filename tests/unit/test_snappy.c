@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The framing codec against frames that are put together here byte by byte, checksums by the plain bitwise definition.
+ * The framing codec against frames that are put together here byte by byte, checksums by the plain bitwise
+ * definition.
  */
 #include "unit.h"
 
@@ -122,7 +123,8 @@ START_TEST(crc_gives_the_published_values)
 	memset(ones, 0xff, sizeof(ones));
 	for (int i = 0; i < 32; i++)
 		up[i] = (uint8_t)i;
-	ck_assert_uint_eq(snappy_crc32c((const uint8_t *)"123456789", 9), 0xe3069283); /* the check value of CRC-32C */
+	ck_assert_uint_eq(snappy_crc32c((const uint8_t *)"123456789", 9),
+			  0xe3069283); /* the check value of CRC-32C */
 	ck_assert_uint_eq(snappy_crc32c(zeros, 32), 0x8a9136aa);		       /* RFC 3720, B.4 */
 	ck_assert_uint_eq(snappy_crc32c(ones, 32), 0x62a8ab43);
 	ck_assert_uint_eq(snappy_crc32c(up, 32), 0x46dd794e);

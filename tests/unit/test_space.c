@@ -434,7 +434,8 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 	end_chunk();
 	ck_assert(ts_space_seal(sp, 5));
 	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
-	ck_assert_uint_eq(ts_space_prev_write(sp, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
+	ck_assert_uint_eq(ts_space_prev_write(sp, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100),
+			  5 * TS_SEGMENT_CHUNKS + 3);
 	ck_assert_uint_eq(ts_space_prev_write(sp, 5 * TS_SEGMENT_CHUNKS, 0x100, 0x100), TS_NO_CHUNK);
 	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 3, 0x100, 1), ".");
 	ck_assert_str_eq(text_at(5 * TS_SEGMENT_CHUNKS + 4, 0x100, 1), "a");
@@ -456,6 +457,7 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   any_number_of_layers_side_by_side_is_painted,
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
 		   a_file_fills_only_what_the_recording_never_shows,
-		   a_mapped_file_lies_under_its_map_and_nothing_after_it, a_file_of_one_space_is_not_in_another,
-		   bytes_left_in_the_trace_are_known_from_the_start,
-		   bytes_left_in_the_trace_end_where_a_range_starts_afresh, a_space_that_came_late_has_nothing_before)
+		   a_mapped_file_lies_under_its_map_and_nothing_after_it,
+		   a_file_of_one_space_is_not_in_another, bytes_left_in_the_trace_are_known_from_the_start,
+		   bytes_left_in_the_trace_end_where_a_range_starts_afresh,
+		   a_space_that_came_late_has_nothing_before)

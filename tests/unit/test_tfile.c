@@ -68,7 +68,7 @@ static void teardown(void)
 	ts_buf_fini(&f);
 }
 
-/* ------------------------------------------------------------------------------------------------ making files */
+/* ------------------------------------------------------------------------------------------- making files */
 
 static void head(const char *lines)
 {
@@ -128,7 +128,7 @@ static void finish(void)
 	num(0, 4);
 }
 
-/* ------------------------------------------------------------------------------------------------ reading them */
+/* ------------------------------------------------------------------------------------------- reading them */
 
 static bool open_file(void)
 {
@@ -172,7 +172,8 @@ static void expect_warning(const char *word)
 		if (strstr(rec->warnings[i].text, word))
 			return;
 	}
-	ck_abort_msg("no warning with \"%s\", the first is: %s", word, rec->n_warnings ? rec->warnings[0].text : "");
+	ck_abort_msg("no warning with \"%s\", the first is: %s", word,
+		     rec->n_warnings ? rec->warnings[0].text : "");
 }
 
 /* The register's value in words, "?" if it is unknown. */
@@ -480,7 +481,8 @@ START_TEST(what_the_program_cannot_write_is_known)
 	finish();
 	serve();
 	ck_assert_str_eq(bytes(0, 0x40100a), "\x8b\x55\xec\x89" "now\x01");
-	ck_assert_str_eq(bytes(1, 0x40100a), "\x8b\x55\xec\x89\xd0\x01\xc0\x01"); /* what objdump -s shows of it */
+	ck_assert_str_eq(bytes(1, 0x40100a),
+			 "\x8b\x55\xec\x89\xd0\x01\xc0\x01"); /* what objdump -s shows of it */
 	ck_assert_str_eq(bytes(1, 0x402010), "????????");
 	ck_assert_str_eq(bytes(0, 0x5000), "????????");
 }
@@ -537,7 +539,7 @@ START_TEST(lines_longer_than_gdb_reads_are_read)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ bad input */
+/* ---------------------------------------------------------------------------------------------- bad input */
 
 START_TEST(a_file_without_the_magic_is_refused)
 {
@@ -671,7 +673,8 @@ START_TEST(a_file_cut_anywhere_serves_what_came_before)
 		} else {
 			ck_assert_int_eq(tl->damage.code, TS_ETRUNC);
 			ck_assert_uint_eq(tl->damage.off, len < second ? first : second);
-			ck_assert_ptr_nonnull(strstr(tl->damage.text, len < second ? "after 1 frames" : "after 2 frames"));
+			ck_assert_ptr_nonnull(
+				strstr(tl->damage.text, len < second ? "after 1 frames" : "after 2 frames"));
 		}
 		close_all();
 	}
@@ -749,12 +752,15 @@ static void expect_bad_xml(const char *xml, enum ts_code code, const char *word)
 
 START_TEST(descriptions_with_entities_or_nothing_in_them_are_refused)
 {
-	expect_bad_xml("tdesc <!DOCTYPE target [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\n"
-		       "tdesc <!ENTITY c \"&b;&b;&b;&b;&b;&b;&b;&b;\">]><target><architecture>&c;</architecture></target>\n",
-		       TS_ECORRUPT, "");
+	expect_bad_xml(
+		"tdesc <!DOCTYPE target [<!ENTITY a \"aaaaaaaaaa\"><!ENTITY b \"&a;&a;&a;&a;&a;&a;&a;&a;\">\n"
+		"tdesc <!ENTITY c "
+		"\"&b;&b;&b;&b;&b;&b;&b;&b;\">]><target><architecture>&c;</architecture></target>\n",
+		TS_ECORRUPT, "");
 	expect_bad_xml("tdesc <!DOCTYPE target [<!ENTITY a SYSTEM \"file:///etc/passwd\">]>\n"
 		       "tdesc <target><architecture>&a;</architecture></target>\n", TS_ECORRUPT, "");
-	expect_bad_xml("tdesc <target><architecture>pdp11</architecture></target>\n", TS_EUNSUPPORTED, "pdp11");
+	expect_bad_xml("tdesc <target><architecture>pdp11</architecture></target>\n", TS_EUNSUPPORTED,
+		       "pdp11");
 	expect_bad_xml("tdesc <target>\n", TS_ECORRUPT, "");
 	expect_bad_xml("tdesc nonsense\n", TS_ECORRUPT, "");
 }
@@ -787,7 +793,7 @@ START_TEST(no_flipped_bit_is_more_than_an_error)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ decode points */
+/* ------------------------------------------------------------------------------------------ decode points */
 
 START_TEST(a_reader_resumed_anywhere_goes_on_the_same)
 {
@@ -826,18 +832,21 @@ START_TEST(a_reader_resumed_anywhere_goes_on_the_same)
 END_TEST
 
 UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame_did_not_collect_is_unknown,
-		   without_registers_the_pc_is_the_tracepoints, a_pc_is_not_guessed_from_several_locations_or_steps,
+		   without_registers_the_pc_is_the_tracepoints,
+		   a_pc_is_not_guessed_from_several_locations_or_steps,
 		   frames_tell_their_tracepoint_ranges_and_variables, frames_of_a_tracepoint_are_found,
-		   of_blocks_over_one_address_the_first_counts, steps_after_a_tracepoint_are_known_by_their_pc,
-		   one_frame_is_a_recording, big_endian_files_are_known_by_their_frames,
-		   the_same_processor_may_be_little_endian, without_description_the_processor_is_an_option,
-		   registers_beyond_the_block_are_unknown, a_decimal_register_size_is_understood,
-		   what_the_program_cannot_write_is_known,
+		   of_blocks_over_one_address_the_first_counts,
+		   steps_after_a_tracepoint_are_known_by_their_pc, one_frame_is_a_recording,
+		   big_endian_files_are_known_by_their_frames, the_same_processor_may_be_little_endian,
+		   without_description_the_processor_is_an_option, registers_beyond_the_block_are_unknown,
+		   a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
 		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
-		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused, a_header_alone_is_refused,
-		   a_text_section_without_end_is_refused, a_register_size_that_lies_costs_only_the_blocks,
-		   a_register_size_that_is_none_is_refused, a_bad_block_costs_the_rest_of_its_frame,
-		   static_marker_data_is_skipped, a_file_cut_anywhere_serves_what_came_before,
-		   what_follows_the_end_is_ignored, a_line_of_a_megabyte_is_refused, an_endless_text_section_is_refused,
-		   lines_that_nobody_understands_are_skipped, descriptions_with_entities_or_nothing_in_them_are_refused,
+		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused,
+		   a_header_alone_is_refused, a_text_section_without_end_is_refused,
+		   a_register_size_that_lies_costs_only_the_blocks, a_register_size_that_is_none_is_refused,
+		   a_bad_block_costs_the_rest_of_its_frame, static_marker_data_is_skipped,
+		   a_file_cut_anywhere_serves_what_came_before, what_follows_the_end_is_ignored,
+		   a_line_of_a_megabyte_is_refused, an_endless_text_section_is_refused,
+		   lines_that_nobody_understands_are_skipped,
+		   descriptions_with_entities_or_nothing_in_them_are_refused,
 		   no_flipped_bit_is_more_than_an_error, a_reader_resumed_anywhere_goes_on_the_same)

@@ -108,7 +108,8 @@ START_TEST(unknown_code_tells_nothing)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("thumb", setup, teardown, two_bytes_are_thumb, an_address_that_is_no_multiple_of_four_is_thumb,
+UNIT_FIXTURE_SUITE("thumb", setup, teardown, two_bytes_are_thumb,
+		   an_address_that_is_no_multiple_of_four_is_thumb,
 		   four_bytes_that_may_be_either_are_as_their_neighbours_behind,
 		   or_as_those_before_them_but_never_across_a_branch, the_end_is_as_the_last_instruction,
 		   unknown_code_tells_nothing)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline and its queries against the naive twin, on random recordings; and what happens at a recording's ends, and when
- * the trace changes while it is served.
+ * The timeline and its queries against the naive twin, on random recordings; and what happens at a
+ * recording's ends, and when the trace changes while it is served.
  *
- * Built twice: with the sizes of chunks and segments as they are, and with tiny ones (test_timeline_tiny), so that recordings
- * of a few hundred steps have many of both.  TWIN_SEED=n asks one seed, TWIN_ROUNDS=n so many more of them.
+ * Built twice: with the sizes of chunks and segments as they are, and with tiny ones (test_timeline_tiny), so
+ * that recordings of a few hundred steps have many of both.  TWIN_SEED=n asks one seed, TWIN_ROUNDS=n so many
+ * more of them.
  */
 #include "unit.h"
 
@@ -48,7 +49,7 @@ static void must(const struct exam *x, bool is_done, const struct ts_error *err)
 		wrong(x, "failed: %s", err->text);
 }
 
-/* ------------------------------------------------------------------------------------------------ one recording */
+/* ------------------------------------------------------------------------------------------ one recording */
 
 static void lay_image(struct exam *x)
 {
@@ -164,11 +165,13 @@ static void read_all(struct exam *x, enum place place)
 }
 
 /*
- * What is known while the recording is being read is right; more may become known.  What ran and what happened does not change.
+ * What is known while the recording is being read is right; more may become known.  What ran and what
+ * happened does not change.
  */
 static void check_prefix(struct exam *x)
 {
-	bool has_files = x->image.n_sources || x->image.sysroot; /* what they say holds until the trace says something else */
+	/* what they say holds until the trace says something else */
+	bool has_files = x->image.n_sources || x->image.sysroot;
 	struct ts_error err = { 0 };
 	uint64_t n = x->tl->n_steps;
 
@@ -185,12 +188,14 @@ static void check_prefix(struct exam *x)
 		for (uint64_t j = 0; j < len; j++) {
 			if (!has_files && known[j] && naive_is_tracked(addr + j) &&
 			    (!naive_mem(x->nv, pos, process, addr + j, &value) || value != data[j]))
-				wrong(x, "of %" PRIu64 " steps: byte 0x%" PRIx64 " at position %" PRIu64, n, addr + j, pos);
+				wrong(x, "of %" PRIu64 " steps: byte 0x%" PRIx64 " at position %" PRIu64, n,
+				      addr + j, pos);
 		}
 		addr = x->s->steps.steps[pos].pc;
 		at = naive_next_exec(x->nv, process, addr, addr, pos);
 		if (ts_runs_next(x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
-			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr, pos);
+			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr,
+			      pos);
 		if (thread != naive_thread(x->nv, pos))
 			wrong(x, "of %" PRIu64 " steps: thread at position %" PRIu64, n, pos);
 		at = naive_next_step(x->nv, 0, pos);
@@ -237,7 +242,7 @@ static void exam_fini(struct exam *x)
 	script_free(x->s);
 }
 
-/* ------------------------------------------------------------------------------------------------ questions */
+/* ---------------------------------------------------------------------------------------------- questions */
 
 /* A position: anywhere, at an end, or near a border of chunks. */
 static uint64_t any_pos(struct exam *x)
@@ -248,7 +253,8 @@ static uint64_t any_pos(struct exam *x)
 	if (how == 0)
 		return script_chance(&x->rnd, 50) ? 0 : x->n_steps;
 	if (how == 1)
-		pos = pos / TS_CHUNK_STEPS * TS_CHUNK_STEPS + script_below(&x->rnd, 3) - (pos >= TS_CHUNK_STEPS);
+		pos = pos / TS_CHUNK_STEPS * TS_CHUNK_STEPS + script_below(&x->rnd, 3) -
+		      (pos >= TS_CHUNK_STEPS);
 	return pos < x->n_steps ? pos : x->n_steps;
 }
 
@@ -284,7 +290,8 @@ static void check_mem(struct exam *x, uint64_t pos, uint32_t process, uint64_t a
 
 		if (!is_past && !naive_is_tracked(addr + i))
 			continue;
-		is_known = !is_past && process < x->tl->n_memory && naive_mem(x->nv, pos, process, addr + i, &value);
+		is_known = !is_past && process < x->tl->n_memory &&
+			   naive_mem(x->nv, pos, process, addr + i, &value);
 		if (known[i] != is_known || data[i] != value)
 			wrong(x, "process %u, byte 0x%" PRIx64 " (of %zu) at position %" PRIu64
 				 ": known %d, 0x%02x, but it is known %d, 0x%02x",
@@ -353,8 +360,8 @@ static void ask_pc(struct exam *x)
 
 	must(x, ts_query_pc(x->q, pos, thread, &pc, &has_pc, &err), &err);
 	if (has_pc != naive_pc(x->nv, pos, thread, &naive) || (has_pc && pc != naive))
-		wrong(x, "pc of thread %u at position %" PRIu64 ": %d 0x%" PRIx64 ", not 0x%" PRIx64, thread, pos, has_pc,
-		      pc, naive);
+		wrong(x, "pc of thread %u at position %" PRIu64 ": %d 0x%" PRIx64 ", not 0x%" PRIx64, thread,
+		      pos, has_pc, pc, naive);
 }
 
 static void ask_threads(struct exam *x)
@@ -388,18 +395,22 @@ static void ask_exec(struct exam *x)
 		first = 0;
 	next = ts_runs_next(x->tl->runs, process, first, last, pos);
 	if (next != naive_next_exec(x->nv, process, first, last, pos))
-		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " runs next after %" PRIu64 " at %" PRIu64, first, last, pos, next);
+		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " runs next after %" PRIu64 " at %" PRIu64, first, last,
+		      pos, next);
 	prev = ts_runs_prev(x->tl->runs, process, first, last, pos);
 	if (prev != naive_prev_exec(x->nv, process, first, last, pos))
-		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " ran before %" PRIu64 " at %" PRIu64, first, last, pos, prev);
+		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " ran before %" PRIu64 " at %" PRIu64, first, last, pos,
+		      prev);
 }
 
-static bool is_same_event(const struct ts_happening *h, const struct ts_event *ev, uint64_t step, uint32_t thread)
+static bool is_same_event(const struct ts_happening *h, const struct ts_event *ev, uint64_t step,
+			  uint32_t thread)
 {
 	if (!h || !ev)
 		return !h && !ev;
-	return h->step == step && h->thread == thread && h->event.number == ev->number && h->event.ret == ev->ret &&
-	       h->event.n_args == ev->n_args && !memcmp(h->event.args, ev->args, sizeof(ev->args));
+	return h->step == step && h->thread == thread && h->event.number == ev->number &&
+	       h->event.ret == ev->ret && h->event.n_args == ev->n_args &&
+	       !memcmp(h->event.args, ev->args, sizeof(ev->args));
 }
 
 static void ask_event(struct exam *x)
@@ -436,9 +447,10 @@ static void check_mapping(struct exam *x, const struct ts_region *const *regions
 	if (!r != !m)
 		wrong(x, "0x%" PRIx64 " at position %" PRIu64 ": mapped %d", addr, pos, r != NULL);
 	if (m && (r->prot != m->prot || r->file_off + (addr - r->first) != m->file_off ||
-		  !is_same_text(ts_world_text(w, r->desc), m->desc) || !is_same_text(ts_world_text(w, r->file), m->file)))
-		wrong(x, "0x%" PRIx64 " at position %" PRIu64 ": prot %u, file offset 0x%" PRIx64, addr, pos, r->prot,
-		      r->file_off + (addr - r->first));
+		  !is_same_text(ts_world_text(w, r->desc), m->desc) ||
+		  !is_same_text(ts_world_text(w, r->file), m->file)))
+		wrong(x, "0x%" PRIx64 " at position %" PRIu64 ": prot %u, file offset 0x%" PRIx64, addr, pos,
+		      r->prot, r->file_off + (addr - r->first));
 }
 
 static void ask_regions(struct exam *x)
@@ -503,7 +515,8 @@ struct some_stops {
 
 static struct ts_watch any_watch(struct exam *x)
 {
-	struct ts_watch w = { .process = any_process(x), .kind = (enum ts_watch_kind)script_below(&x->rnd, 3) };
+	struct ts_watch w = { .process = any_process(x),
+			      .kind = (enum ts_watch_kind)script_below(&x->rnd, 3) };
 
 	script_range(&x->rnd, 20, &w.addr, &w.len);
 	if (script_chance(&x->rnd, 3)) {
@@ -530,7 +543,8 @@ static void any_stops(struct exam *x, struct some_stops *some)
 	}
 }
 
-static void search(struct exam *x, const struct ts_stops *stops, uint64_t from, uint64_t limit, struct ts_found *found)
+static void search(struct exam *x, const struct ts_stops *stops, uint64_t from, uint64_t limit,
+		   struct ts_found *found)
 {
 	struct ts_error err = { 0 };
 	struct ts_search s;
@@ -559,12 +573,13 @@ static void ask_search(struct exam *x)
 	    found.number != naive.number ||
 	    (found.kind == TS_STOP_WATCH && (found.watch != naive.watch || found.addr != naive.addr)))
 		wrong(x,
-		      "from %" PRIu64 " to %" PRIu64 " with %zu breaks, %zu watches, syscalls %d: stop %d at %" PRIu64
+		      "from %" PRIu64 " to %" PRIu64
+		      " with %zu breaks, %zu watches, syscalls %d: stop %d at %" PRIu64
 		      " (thread %u, watch %zu, 0x%" PRIx64 ", number %" PRIu64 "), but it is %d at %" PRIu64
 		      " (%u, %zu, 0x%" PRIx64 ", %" PRIu64 ")",
-		      from, limit, some.stops.n_breaks, some.stops.n_watches,
-		      some.stops.has_syscalls, found.kind, found.pos, found.thread, found.watch, found.addr, found.number,
-		      naive.kind, naive.pos, naive.thread, naive.watch, naive.addr, naive.number);
+		      from, limit, some.stops.n_breaks, some.stops.n_watches, some.stops.has_syscalls,
+		      found.kind, found.pos, found.thread, found.watch, found.addr, found.number, naive.kind,
+		      naive.pos, naive.thread, naive.watch, naive.addr, naive.number);
 }
 
 /* Another query object knows nothing of what was asked before. */
@@ -583,8 +598,9 @@ static void ask(struct exam *x, uint64_t n)
 		void (*ask)(struct exam *x);
 		unsigned weight;
 	} questions[] = {
-		{ ask_mem, 36 },  { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },	{ ask_threads, 8 },
-		{ ask_exec, 12 }, { ask_event, 5 },	 { ask_regions, 3 }, { ask_modules, 1 }, { ask_step, 3 }, { ask_search, 5 },
+		{ ask_mem, 36 },    { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },
+		{ ask_threads, 8 }, { ask_exec, 12 },	   { ask_event, 5 },  { ask_regions, 3 },
+		{ ask_modules, 1 }, { ask_step, 3 },	   { ask_search, 5 },
 	};
 
 	for (; n; n--, x->n_asked++) {
@@ -637,7 +653,8 @@ static uint64_t n_steps_of(uint64_t seed)
 	case 1:
 		return (1 + script_below(&r, 3)) * TS_CHUNK_STEPS + script_below(&r, 3) - 1;
 	case 2:
-		return segment < 4096 ? (1 + script_below(&r, 4)) * segment + script_below(&r, 3) - 1 : 2 * TS_CHUNK_STEPS;
+		return segment < 4096 ? (1 + script_below(&r, 4)) * segment + script_below(&r, 3) - 1
+				      : 2 * TS_CHUNK_STEPS;
 	case 3:
 		return 100 + script_below(&r, seed % 5 ? 3000 : 20000);
 	default:
@@ -826,7 +843,7 @@ START_TEST(growing_by_any_amount_reads_whole_chunks_up_to_the_end)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ long recordings */
+/* ---------------------------------------------------------------------------------------- long recordings */
 
 /* Steps by a formula, so that they need no memory. */
 struct long_reader {
@@ -939,5 +956,5 @@ UNIT_SUITE("timeline", any_question_at_any_position_is_answered_like_the_twin_do
 	   damage_before_the_first_step_is_what_one_hears_of,
 	   a_recording_that_names_its_first_thread_with_its_first_step_has_an_initial_state,
 	   a_trace_that_is_gone_for_a_while_is_an_error_and_then_right_again,
-	   a_trace_that_has_become_shorter_is_an_error, growing_by_any_amount_reads_whole_chunks_up_to_the_end,
-	   several_segments_answer_as_one)
+	   a_trace_that_has_become_shorter_is_an_error,
+	   growing_by_any_amount_reads_whole_chunks_up_to_the_end, several_segments_answer_as_one)

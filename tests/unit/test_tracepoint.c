@@ -110,7 +110,8 @@ START_TEST(a_packet_has_several_actions_and_s_stays)
 
 	ck_assert(packet(TS_PIECE_DEFINE, "1:0000000000401040:D:5:0"));
 	ck_assert(packet(TS_PIECE_PACKET_ACTIONS, "1:0000000000401040:R0f"));
-	ck_assert(packet(TS_PIECE_PACKET_ACTIONS, "1:0000000000401040:SM-1,402028,4M-1,402030,8X0000000C,2c000222010216402d000227"));
+	ck_assert(packet(TS_PIECE_PACKET_ACTIONS,
+			 "1:0000000000401040:SM-1,402028,4M-1,402030,8X0000000C,2c000222010216402d000227"));
 	ck_assert(packet(TS_PIECE_PACKET_ACTIONS, "1:0000000000401040:L"));
 	tp = ts_tracing_find(&t, 1, 0x401040);
 	ck_assert(!tp->is_enabled);
@@ -140,12 +141,38 @@ END_TEST
 START_TEST(what_is_malformed_changes_nothing)
 {
 	static const char *const lines[] = {
-		"T", "T1", "T1:", "T1:1000", "T1:1000:", "T1:1000:X:0:0", "T1:1000:E:0", "T1:1000:E:0:",
-		"T1:1000:E:0:0:X", "T1:1000:E:0:0:X2,27", "T1:1000:E:0:0:X1,27xx", "T1:1000:E:0:0 ", "Tg:1000:E:0:0",
-		"T1:10000000000000000:E:0:0", "T80000000:1000:E:0:0",
-		"A9:9:Q", "A9:9:M-1,0", "A9:9:M-1,0,", "A9:9:M-2,0,1", "A9:9:M,0,1", "A9:9:X5,2727", "A9:9:R40Q", "A1:9:R40",
+		"T",
+		"T1",
+		"T1:",
+		"T1:1000",
+		"T1:1000:",
+		"T1:1000:X:0:0",
+		"T1:1000:E:0",
+		"T1:1000:E:0:",
+		"T1:1000:E:0:0:X",
+		"T1:1000:E:0:0:X2,27",
+		"T1:1000:E:0:0:X1,27xx",
+		"T1:1000:E:0:0 ",
+		"Tg:1000:E:0:0",
+		"T1:10000000000000000:E:0:0",
+		"T80000000:1000:E:0:0",
+		"A9:9:Q",
+		"A9:9:M-1,0",
+		"A9:9:M-1,0,",
+		"A9:9:M-2,0,1",
+		"A9:9:M,0,1",
+		"A9:9:X5,2727",
+		"A9:9:R40Q",
+		"A1:9:R40",
 		"A9:9:R40X00000010,27",
-		"Z9:9:at", "Z9:9:at:0:1", "Z9:9:at:0:1:4", "Z9:9:at:0:1:41:", "Z9:9:at:x:1:41", "V9:9:1", "V9:9:1:2:3", "V9:9::",
+		"Z9:9:at",
+		"Z9:9:at:0:1",
+		"Z9:9:at:0:1:4",
+		"Z9:9:at:0:1:41:",
+		"Z9:9:at:x:1:41",
+		"V9:9:1",
+		"V9:9:1:2:3",
+		"V9:9::",
 	};
 	struct ts_tracepoint *tp;
 
@@ -204,7 +231,8 @@ static const char *var(const char *text, uint32_t number)
 
 START_TEST(variables_are_64_bits_without_sign)
 {
-	ck_assert_str_eq(var("1:0:1:74726163655f74696d657374616d70", 1), "1:0:1:74726163655f74696d657374616d70");
+	ck_assert_str_eq(var("1:0:1:74726163655f74696d657374616d70", 1),
+			 "1:0:1:74726163655f74696d657374616d70");
 	ck_assert_str_eq(t.vars->name, "trace_timestamp");
 	ck_assert_str_eq(var("2:fffffffffffffffe:0:", 2), "2:fffffffffffffffe:0:");
 	ck_assert_int_eq(t.vars->next->initial, -2);
@@ -217,7 +245,8 @@ END_TEST
 
 START_TEST(a_malformed_variable_is_refused)
 {
-	static const char *const texts[] = { "", "1", "1:0", "1:0:1", "1:0:1:7", "1:0:1:74x", "1:-2:0:74", "x:0:0:74" };
+	static const char *const texts[] = { "",	"1",	     "1:0",	  "1:0:1",
+					     "1:0:1:7", "1:0:1:74x", "1:-2:0:74", "x:0:0:74" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		ts_error_reset(&err);
@@ -242,7 +271,8 @@ static const char *status_text(void)
 
 START_TEST(a_status_of_gdb_is_understood)
 {
-	ck_assert(status("0;tstop:7365656e20656e6f756768:0;tframes:10;tcreated:11;tfree:4ffc68;tsize:500000;starttime:60d95661;"
+	ck_assert(status("0;tstop:7365656e20656e6f756768:0;tframes:10;tcreated:11;tfree:4ffc68;tsize:500000;"
+			 "starttime:60d95661;"
 			 "stoptime:60d97977;notes:676c6f62616c73;username:616c696365"));
 	ck_assert_int_eq(t.status.end, TS_RUN_STOPPED);
 	ck_assert_str_eq(t.status.text, "seen enough");
@@ -255,24 +285,32 @@ START_TEST(a_status_of_gdb_is_understood)
 	ck_assert_str_eq(t.status.user, "alice");
 	ck_assert_str_eq(t.status.notes, "globals");
 	ck_assert(!t.status.is_circular && !t.status.is_disconnected && !t.status.is_running);
-	ck_assert_str_eq(status_text(), "0;tstop:7365656e20656e6f756768:0;tframes:10;tcreated:11;tfree:4ffc68;tsize:500000;"
-			 "circular:0;disconn:0;starttime:60d95661;stoptime:60d97977;username:616c696365;notes:676c6f62616c73");
+	ck_assert_str_eq(status_text(),
+			 "0;tstop:7365656e20656e6f756768:0;tframes:10;tcreated:11;tfree:4ffc68;tsize:500000;"
+			 "circular:0;disconn:0;starttime:60d95661;stoptime:60d97977;username:616c696365;"
+			 "notes:676c6f62616c73");
 }
 END_TEST
 
 START_TEST(every_reason_is_read_and_written)
 {
 	static const char *const reasons[] = {
-		"0;tnotrun:0", "0;tfull:0", "0;tdisconnected:0", "0;tpasscount:2", "0;tunknown:0", "0;tstop::0",
-		"0;terror:64697669646520627920:a", "1;tnotrun:0",
+		"0;tnotrun:0",
+		"0;tfull:0",
+		"0;tdisconnected:0",
+		"0;tpasscount:2",
+		"0;tunknown:0",
+		"0;tstop::0",
+		"0;terror:64697669646520627920:a",
+		"1;tnotrun:0",
 	};
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
 		size_t len = strlen(reasons[i]);
 
 		ck_assert_msg(status(reasons[i]), "%s: %s", reasons[i], err.text);
-		ck_assert_msg(!strncmp(status_text(), reasons[i], len) && ts_buf_text(&out)[len] == ';', "%s: %s", reasons[i],
-			      ts_buf_text(&out));
+		ck_assert_msg(!strncmp(status_text(), reasons[i], len) && ts_buf_text(&out)[len] == ';',
+			      "%s: %s", reasons[i], ts_buf_text(&out));
 	}
 }
 END_TEST
@@ -289,8 +327,15 @@ END_TEST
 
 START_TEST(a_malformed_status_is_refused)
 {
-	static const char *const texts[] = { "", "2", "x;tstop:0", "0;tstop", "0;tframes:", "0;tframes:x", "0tstop:0",
-					     "0;tstop:zz:0", "0;username:4" };
+	static const char *const texts[] = { "",
+					     "2",
+					     "x;tstop:0",
+					     "0;tstop",
+					     "0;tframes:",
+					     "0;tframes:x",
+					     "0tstop:0",
+					     "0;tstop:zz:0",
+					     "0;username:4" };
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		ck_assert_msg(!status(texts[i]), "%s", texts[i]);
@@ -299,9 +344,11 @@ START_TEST(a_malformed_status_is_refused)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("tracepoint", setup, teardown, lines_of_a_file_come_out_as_they_were, a_definition_is_understood,
-		   a_packet_has_several_actions_and_s_stays, one_number_may_have_several_addresses,
-		   what_is_malformed_changes_nothing, a_location_is_defined_once, a_field_that_nobody_knows_ends_the_line,
-		   there_is_a_limit_to_tracepoints, variables_are_64_bits_without_sign, a_malformed_variable_is_refused,
-		   a_status_of_gdb_is_understood, every_reason_is_read_and_written, old_and_odd_statuses_are_read,
+UNIT_FIXTURE_SUITE("tracepoint", setup, teardown, lines_of_a_file_come_out_as_they_were,
+		   a_definition_is_understood, a_packet_has_several_actions_and_s_stays,
+		   one_number_may_have_several_addresses, what_is_malformed_changes_nothing,
+		   a_location_is_defined_once, a_field_that_nobody_knows_ends_the_line,
+		   there_is_a_limit_to_tracepoints, variables_are_64_bits_without_sign,
+		   a_malformed_variable_is_refused, a_status_of_gdb_is_understood,
+		   every_reason_is_read_and_written, old_and_odd_statuses_are_read,
 		   a_malformed_status_is_refused)

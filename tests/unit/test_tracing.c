@@ -2,8 +2,9 @@
 /*
  * Tracepoints as a client sees them: packets in, frames out.
  *
- * The recording is a loop of four instructions at 0x401000 that threads 0 and 1 run in turn.  In round i the first instruction
- * writes i to the four bytes at 0x602000, and the second sets rcx (gdb's register 2) of its thread to 10 + i; rdx is never known.
+ * The recording is a loop of four instructions at 0x401000 that threads 0 and 1 run in turn.  In round i the
+ * first instruction writes i to the four bytes at 0x602000, and the second sets rcx (gdb's register 2) of its
+ * thread to 10 + i; rdx is never known.
  */
 #include "fake_session.h"
 
@@ -64,7 +65,8 @@ static const char *positions(void)
 
 	text[0] = '\0';
 	for (uint64_t i = 0; i < f->n_frames; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64, i ? " " : "", f->ops->pos(f, i));
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIu64, i ? " " : "",
+				      f->ops->pos(f, i));
 	return text;
 }
 
@@ -99,13 +101,14 @@ static uint64_t reg(unsigned number)
 	return value;
 }
 
-/* ------------------------------------------------------------------------------------------------ the implied run */
+/* ---------------------------------------------------------------------------------------- the implied run */
 
 START_TEST(a_recording_is_a_run_that_has_stopped)
 {
 	begin();
-	ck_assert_str_eq(fake_send("qTStatus"), "T0;tstop::0;tframes:21;tcreated:21;circular:0;disconn:1;starttime:0;"
-						"stoptime:0;username:;notes:");
+	ck_assert_str_eq(fake_send("qTStatus"),
+			 "T0;tstop::0;tframes:21;tcreated:21;circular:0;disconn:1;starttime:0;"
+			 "stoptime:0;username:;notes:");
 }
 END_TEST
 
@@ -205,7 +208,7 @@ START_TEST(no_list_is_given_of_a_whole_position)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ collecting */
+/* --------------------------------------------------------------------------------------------- collecting */
 
 #define AT_2 "QTDP:1:0000000000401002:E:0:0"
 
@@ -283,7 +286,9 @@ START_TEST(a_condition_that_cannot_be_evaluated_ends_the_run)
 {
 	RUN(AT_2 ":X6,2201220005"
 		 "27");
-	ck_assert_str_eq(status(), "T0;terror:646976696465206279207a65726f:1;tframes:0;tcreated:0;circular:0;disconn:0");
+	ck_assert_str_eq(
+		status(),
+		"T0;terror:646976696465206279207a65726f:1;tframes:0;tcreated:0;circular:0;disconn:0");
 	RUN(AT_2 ":X4,26000327"); /* rdx */
 	ck_assert_ptr_nonnull(strstr(status(), "T0;terror:63616e6e6f742072656164207265676973746572:1"));
 	RUN(AT_2 ":X3,210000"); /* goto itself */
@@ -310,8 +315,8 @@ END_TEST
 
 START_TEST(steps_collect_what_is_theirs)
 {
-	RUN("QTDP:1:0000000000401000:E:2:1-", "QTDP:-1:0000000000401000:M-1,602000,1-", "QTDP:-1:0000000000401000:SM-1,602000,4-",
-	    "QTDP:-1:0000000000401000:R04");
+	RUN("QTDP:1:0000000000401000:E:2:1-", "QTDP:-1:0000000000401000:M-1,602000,1-",
+	    "QTDP:-1:0000000000401000:SM-1,602000,4-", "QTDP:-1:0000000000401000:R04");
 	ck_assert_str_eq(positions(), "0 1 2");
 	fake_send("QTFrame:1");
 	ck_assert_str_eq(fake_send("m602000,4"), "00000000");
@@ -324,7 +329,8 @@ END_TEST
 
 START_TEST(frames_of_several_tracepoints_stand_in_order_of_time)
 {
-	RUN("QTDP:7:0000000000401003:E:0:0", "QTDP:2:0000000000401001:E:0:0", "QTDP:5:0000000000401001:E:0:2");
+	RUN("QTDP:7:0000000000401003:E:0:0", "QTDP:2:0000000000401001:E:0:0",
+	    "QTDP:5:0000000000401001:E:0:2");
 	ck_assert_str_eq(positions(), "1 1 3 5 5");
 	ck_assert_str_eq(fake_send("QTFrame:0"), "F0T2");
 	ck_assert_str_eq(fake_send("QTFrame:1"), "F1T5");
@@ -345,7 +351,8 @@ END_TEST
 
 START_TEST(variables_go_from_hit_to_hit)
 {
-	RUN("QTDV:2:fffffffffffffffe:0:68697473", "QTDV:1:0:1:74", AT_2 "-", "QTDP:-1:0000000000401002:" COUNT);
+	RUN("QTDV:2:fffffffffffffffe:0:68697473", "QTDV:1:0:1:74", AT_2 "-",
+	    "QTDP:-1:0000000000401002:" COUNT);
 	ck_assert_str_eq(fake_send("qTV:2"), "V6");
 	ck_assert_str_eq(fake_send("qTV:3"), "U");
 	fake_send("QTFrame:0");
@@ -438,11 +445,12 @@ START_TEST(live_steps_end_with_a_jump)
 	rsp_session_go(&fake.session, 7); /* from here thread 0 runs, as it did while it stepped */
 	fake_resume("s");
 	fake_resume("s");
-	ck_assert_str_eq(positions(), "1 2 9 10 11 13"); /* hits at 9 and 13, and steps of thread 0 behind 9 */
+	ck_assert_str_eq(positions(),
+			 "1 2 9 10 11 13"); /* hits at 9 and 13, and steps of thread 0 behind 9 */
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------ bad input */
+/* ---------------------------------------------------------------------------------------------- bad input */
 
 static void check_bad(const char *const *bad, size_t n)
 {
@@ -456,17 +464,50 @@ static void check_bad(const char *const *bad, size_t n)
 START_TEST(malformed_definitions_are_errors)
 {
 	static const char *const bad[] = {
-		"QTDP:",		   "QTDP:1",		      "QTDP:1:401000",		  "QTDP:1:401000:X:0:0",
-		"QTDP:1:401000:E",	   "QTDP:1:401000:E:0",	      "QTDP:1:401000:E:0:",	  "QTDP:1:401000:E:0:0:",
-		"QTDP:1:401002:E:0:0",	   "QTDP:1:401000:E:0:0:X2,27", "QTDP:1:401000:E:0:0:X1,2g", "QTDP:0:401000:E:0:0", "QTDP:8000:401000:E:0:0",
-		"QTDP:1:11112222333344445:E:0:0", "QTDP:-2:401002:R07",   "QTDP:-1:401003:R07",	  "QTDP:-1:401002:Q",
-		"QTDP:-1:401002:M-1,602000",	"QTDP:-1:401002:Mx,602000,4", "QTDP:-1:401002:X00000002,27",
-		"QTDP:-1:401002:Rxx",	   "QTDPsrc:1:401003:at:0:1:66", "QTDPsrc:1:401002:at:0:1:6", "QTDPsrc:1:401002",
-		"QTDV:2",		   "QTDV:x:0:0:66",	      "QTDV:2:0:0:6",		  "QTEnable:1:401003",
-		"QTDisable:1",		   "QTro:402000,401000",      "QTro:401000",		  "QTBuffer:size:",
-		"QTBuffer:circular:2",	   "QTBuffer:colour:1",	      "QTDisconnected:2",	  "QTNotes:user:6;",
-		"QTNotes:note:66;",	   "QTFrame:",		      "QTFrame:pc:",		  "QTFrame:range:1",
-		"QTFrame:tdp:x",	   "qTBuffer:0",	      "qTBuffer:0,0",		  "qTP:1",
+		"QTDP:",
+		"QTDP:1",
+		"QTDP:1:401000",
+		"QTDP:1:401000:X:0:0",
+		"QTDP:1:401000:E",
+		"QTDP:1:401000:E:0",
+		"QTDP:1:401000:E:0:",
+		"QTDP:1:401000:E:0:0:",
+		"QTDP:1:401002:E:0:0",
+		"QTDP:1:401000:E:0:0:X2,27",
+		"QTDP:1:401000:E:0:0:X1,2g",
+		"QTDP:0:401000:E:0:0",
+		"QTDP:8000:401000:E:0:0",
+		"QTDP:1:11112222333344445:E:0:0",
+		"QTDP:-2:401002:R07",
+		"QTDP:-1:401003:R07",
+		"QTDP:-1:401002:Q",
+		"QTDP:-1:401002:M-1,602000",
+		"QTDP:-1:401002:Mx,602000,4",
+		"QTDP:-1:401002:X00000002,27",
+		"QTDP:-1:401002:Rxx",
+		"QTDPsrc:1:401003:at:0:1:66",
+		"QTDPsrc:1:401002:at:0:1:6",
+		"QTDPsrc:1:401002",
+		"QTDV:2",
+		"QTDV:x:0:0:66",
+		"QTDV:2:0:0:6",
+		"QTEnable:1:401003",
+		"QTDisable:1",
+		"QTro:402000,401000",
+		"QTro:401000",
+		"QTBuffer:size:",
+		"QTBuffer:circular:2",
+		"QTBuffer:colour:1",
+		"QTDisconnected:2",
+		"QTNotes:user:6;",
+		"QTNotes:note:66;",
+		"QTFrame:",
+		"QTFrame:pc:",
+		"QTFrame:range:1",
+		"QTFrame:tdp:x",
+		"qTBuffer:0",
+		"qTBuffer:0,0",
+		"qTP:1",
 		"qTV:",
 	};
 
@@ -478,14 +519,17 @@ END_TEST
 START_TEST(expressions_that_cannot_work_are_refused_when_they_come)
 {
 	static const char *const bad[] = {
-		"QTDP:-1:401002:X00000003,200005",  /* jumps behind its end */
-		"QTDP:-1:401002:X00000004,21000127", /* jumps into an instruction */
-		"QTDP:-1:401002:X00000002,0227",    /* takes what is not there */
-		"QTDP:-1:401002:X00000005,2201280021", /* ends within an instruction */
+		"QTDP:-1:401002:X00000003,200005",	 /* jumps behind its end */
+		"QTDP:-1:401002:X00000004,21000127",	 /* jumps into an instruction */
+		"QTDP:-1:401002:X00000002,0227",	 /* takes what is not there */
+		"QTDP:-1:401002:X00000005,2201280021",	 /* ends within an instruction */
 		"QTDP:-1:401002:X00000006,220128210002", /* overflows its stack in a loop */
-		"QTDP:-1:401002:X00000001,ff",	    /* no instruction */
-		"QTDP:-1:401002:X00000002,2201",    /* has no end */
-		"QTDP:2:401000:E:0:0:X1,ff",	    "QTDP:2:401000:E:0:0:S", "QTDP:2:401000:E:0:0:F5", "QTDP:-1:401002:L",
+		"QTDP:-1:401002:X00000001,ff",		 /* no instruction */
+		"QTDP:-1:401002:X00000002,2201",	 /* has no end */
+		"QTDP:2:401000:E:0:0:X1,ff",
+		"QTDP:2:401000:E:0:0:S",
+		"QTDP:2:401000:E:0:0:F5",
+		"QTDP:-1:401002:L",
 	};
 
 	begin();
@@ -575,18 +619,22 @@ START_TEST(all_frames_are_one_sequence_of_bytes)
 }
 END_TEST
 
-FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position_k, a_frame_has_the_memory_of_its_position,
-	   frames_are_found_by_address_from_the_selected_one_on, the_last_position_is_a_frame_that_is_found,
-	   resuming_leaves_the_frame, a_client_that_connects_is_not_told_of_a_tracepoint_that_nobody_set,
+FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position_k,
+	   a_frame_has_the_memory_of_its_position, frames_are_found_by_address_from_the_selected_one_on,
+	   the_last_position_is_a_frame_that_is_found, resuming_leaves_the_frame,
+	   a_client_that_connects_is_not_told_of_a_tracepoint_that_nobody_set,
 	   no_list_is_given_of_a_whole_position, a_tracepoint_is_hit_wherever_it_was_executed,
 	   the_ends_of_the_recording_are_hits_too, a_frame_shows_what_was_collected_and_nothing_else,
-	   what_never_changes_is_in_every_frame, registers_are_those_of_the_thread_that_hit, a_condition_decides_what_is_a_hit,
-	   a_condition_that_cannot_be_evaluated_ends_the_run, the_run_ends_with_the_hit_that_completes_a_pass_count,
+	   what_never_changes_is_in_every_frame, registers_are_those_of_the_thread_that_hit,
+	   a_condition_decides_what_is_a_hit, a_condition_that_cannot_be_evaluated_ends_the_run,
+	   the_run_ends_with_the_hit_that_completes_a_pass_count,
 	   the_pass_count_of_a_tracepoint_that_steps_waits_for_the_steps, steps_collect_what_is_theirs,
-	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit, what_nobody_defined_cannot_be_set,
-	   an_action_on_what_is_unknown_collects_nothing_and_others_do, a_range_may_be_relative_to_a_register,
-	   a_buffer_that_is_full_ends_the_run, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
-	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next, live_steps_end_with_a_jump,
-	   malformed_definitions_are_errors, expressions_that_cannot_work_are_refused_when_they_come,
+	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit,
+	   what_nobody_defined_cannot_be_set, an_action_on_what_is_unknown_collects_nothing_and_others_do,
+	   a_range_may_be_relative_to_a_register, a_buffer_that_is_full_ends_the_run,
+	   a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
+	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
+	   live_steps_end_with_a_jump, malformed_definitions_are_errors,
+	   expressions_that_cannot_work_are_refused_when_they_come,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes)

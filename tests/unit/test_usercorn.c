@@ -525,12 +525,14 @@ START_TEST(system_calls_of_several_processes_behind_one_step_are_each_their_own)
 {
 	const struct ucir_form form = { .arch = "x86_16", .version = 0 };
 
-	expect_form(&ucir_v0,
-		    TWO "FRAME 20 { JMP 2000 STEP 2 } FRAME 10 { JMP 1000 STEP 2 } FRAME 20 { SYSCALL 3 0 - { } } "
-			"FRAME 10 { SYSCALL 4 0 - { REG 35 1 } } FRAME 10 { STEP 1 }",
-		    "2000/2@1\n"
-		    "1000/2@0 T1 syscall3()=0 T0 syscall4()=0 rax=1\n"
-		    "1002/1@0\n");
+	expect_form(
+		&ucir_v0,
+		TWO
+		"FRAME 20 { JMP 2000 STEP 2 } FRAME 10 { JMP 1000 STEP 2 } FRAME 20 { SYSCALL 3 0 - { } } "
+		"FRAME 10 { SYSCALL 4 0 - { REG 35 1 } } FRAME 10 { STEP 1 }",
+		"2000/2@1\n"
+		"1000/2@0 T1 syscall3()=0 T0 syscall4()=0 rax=1\n"
+		"1002/1@0\n");
 	ucir_close(&t);
 	expect_form(&form,
 		    "KEY 10 { } FRAME 10 { JMP 1000 STEP 2 } KEY 30 { } FRAME 10 { SYSCALL 4 0 - { } } "

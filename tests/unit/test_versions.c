@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Versions of lines against a plain table of what was noted: every form, more versions a line than a block has, bytes that
- * become unknown.
+ * Versions of lines against a plain table of what was noted: every form, more versions a line than a block
+ * has, bytes that become unknown.
  */
 #include "unit.h"
 
@@ -111,7 +111,8 @@ static uint16_t changed_in(unsigned page, unsigned line, uint32_t from, uint32_t
 	return bytes;
 }
 
-static void check_read(const struct ts_versions *set, unsigned page, unsigned line, uint32_t from, uint32_t until)
+static void check_read(const struct ts_versions *set, unsigned page, unsigned line, uint32_t from,
+		       uint32_t until)
 {
 	const struct noted *want = newest(page, line, until);
 	uint16_t changed = changed_in(page, line, from, until);
@@ -181,7 +182,8 @@ static uint32_t walk_to_change(uint64_t addr, uint64_t last, uint32_t chunk, int
 				const struct noted *n = &table[p][i / TS_LINE_LEN][chunk];
 				uint64_t byte = addr_of(p, i / TS_LINE_LEN) + i % TS_LINE_LEN;
 
-				if (byte >= addr && byte <= last && n->is_there && n->v.changed >> i % TS_LINE_LEN & 1)
+				if (byte >= addr && byte <= last && n->is_there &&
+				    n->v.changed >> i % TS_LINE_LEN & 1)
 					return chunk;
 			}
 		}
@@ -195,7 +197,8 @@ START_TEST(next_and_previous_change_are_exact_to_the_byte)
 
 	setup(&set);
 	for (unsigned i = 0; i < 3000; i++) {
-		uint64_t addr = addr_of(rnd(N_PAGES), rnd(LINES_USED)) + rnd(TS_LINE_LEN), last = addr + rnd(3);
+		uint64_t addr = addr_of(rnd(N_PAGES), rnd(LINES_USED)) + rnd(TS_LINE_LEN),
+			 last = addr + rnd(3);
 		uint32_t chunk = rnd(N_CHUNKS);
 
 		if (last < addr)
@@ -312,6 +315,6 @@ START_TEST(a_version_costs_what_was_changed)
 END_TEST
 
 UNIT_SUITE("versions", lost_bytes_are_completed_back_to_the_chunk_that_lost_them,
-	   bytes_lost_before_the_set_leave_the_mask_as_it_is, a_line_reads_back_as_each_chunk_left_it, what_lies_before_the_first_chunk_asked_for_does_not_show,
-	   a_line_without_versions_is_not_there, next_and_previous_change_are_exact_to_the_byte,
-	   a_version_costs_what_was_changed)
+	   bytes_lost_before_the_set_leave_the_mask_as_it_is, a_line_reads_back_as_each_chunk_left_it,
+	   what_lies_before_the_first_chunk_asked_for_does_not_show, a_line_without_versions_is_not_there,
+	   next_and_previous_change_are_exact_to_the_byte, a_version_costs_what_was_changed)

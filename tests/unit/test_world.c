@@ -103,7 +103,8 @@ END_TEST
 
 START_TEST(next_and_previous_event_are_those_of_its_kind)
 {
-	static const struct ts_event call = { .kind = TS_EV_SYSCALL, .number = 3 }, gap = { .kind = TS_EV_GAP };
+	static const struct ts_event call = { .kind = TS_EV_SYSCALL, .number = 3 },
+				     gap = { .kind = TS_EV_GAP };
 	struct ts_event other = call;
 
 	other.number = 4;

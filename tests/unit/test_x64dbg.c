@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x64dbg traces put together block by block: what a block says, what it does not say, and what lies between two of them.
+ * x64dbg traces put together block by block: what a block says, what it does not say, and what lies between
+ * two of them.
  */
 #include "unit.h"
 
@@ -133,7 +134,9 @@ static uint64_t reg_of(uint64_t pos, uint32_t thread, const char *name)
 	uint8_t data[4096], known[4096];
 
 	ck_assert_msg(ts_query_regs(q, pos, thread, data, known, &err), "%s", err.text);
-	return memchr(known + r->off, 0, r->len) ? UNKNOWN : ts_arch_get(rec->regs.arch, data + r->off, r->len > 8 ? 8 : r->len);
+	return memchr(known + r->off, 0, r->len)
+		       ? UNKNOWN
+		       : ts_arch_get(rec->regs.arch, data + r->off, r->len > 8 ? 8 : r->len);
 }
 
 static uint64_t reg(uint64_t pos, const char *name)
@@ -141,7 +144,10 @@ static uint64_t reg(uint64_t pos, const char *name)
 	return reg_of(pos, ts_query_thread(q, pos), name);
 }
 
-/* The accesses of a step that an instruction made, as "r1000+8 w2000+4?": a write without value has the question mark. */
+/*
+ * The accesses of a step that an instruction made, as "r1000+8 w2000+4?": a write without value has the
+ * question mark.
+ */
 static const char *accesses(uint64_t step)
 {
 	const struct ts_step *s = &steps.steps[step];
@@ -154,8 +160,9 @@ static const char *accesses(uint64_t step)
 
 		if (e->is_hidden || (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE))
 			continue;
-		sprintf(text + strlen(text), "%s%c%llx+%llu%s", *text ? " " : "", e->kind == TS_FX_READ ? 'r' : 'w',
-			(unsigned long long)e->addr, (unsigned long long)e->len,
+		sprintf(text + strlen(text), "%s%c%llx+%llu%s", *text ? " " : "",
+			e->kind == TS_FX_READ ? 'r' : 'w', (unsigned long long)e->addr,
+			(unsigned long long)e->len,
 			e->kind == TS_FX_WRITE && e->data == TS_NO_DATA ? "?" : "");
 	}
 	return text;
@@ -311,11 +318,16 @@ START_TEST(what_an_instruction_only_names_it_does_not_access)
 	static const struct {
 		const char *bytes;
 		unsigned len;
-	} insns[] = { { "\x0f\x18\x08", 3 }, { "\x0f\x1f\x00", 3 }, { "\x0f\x0d\x08", 3 }, { "\xf3\xaa", 2 }, { "\x48\x8d\x00", 3 } };
+	} insns[] = { { "\x0f\x18\x08", 3 },
+		      { "\x0f\x1f\x00", 3 },
+		      { "\x0f\x0d\x08", 3 },
+		      { "\xf3\xaa", 2 },
+		      { "\x48\x8d\x00", 3 } };
 	uint64_t pc = 0x1000;
 
 	for (unsigned i = 0; i < 5; i++) {
-		struct xw_block b = xw_insn(true, pc, insns[i].bytes, insns[i].len); /* stos with a count of 0 */
+		/* stos with a count of 0 */
+		struct xw_block b = xw_insn(true, pc, insns[i].bytes, insns[i].len);
 
 		xw_mem(&b, 0x2000, 0, 0x4142);
 		if (i)
@@ -616,12 +628,15 @@ START_TEST(an_instruction_that_cannot_follow_is_a_gap)
 		uint64_t next;
 		bool is_gap;
 	} cases[] = {
-		{ "\x90", 1, 0x1001, false }, { "\x90", 1, 0x1000, false },  { "\x90", 1, 0x1002, true },
-		{ "\xeb\x10", 2, 0x1012, false }, { "\xeb\x10", 2, 0x1002, true }, { "\x74\x10", 2, 0x1012, false },
-		{ "\x74\x10", 2, 0x1002, false }, { "\x74\x10", 2, 0x1013, true }, { "\xc3", 1, 0x5000, false },
-		{ "\xf3\xaa", 2, 0x1000, false }, { "\xf3\xaa", 2, 0x1002, false }, { "\xf3\xaa", 2, 0x1003, true },
-		{ "\x0f\x05", 2, 0x7000, false }, { "\xff\xe0", 2, 0x7000, false }, { "\xe8\0\0\0\0", 5, 0x1005, false },
-		{ "\xe8\1\0\0\0", 5, 0x1007, true }, { "\x06", 1, 0x7000, false }, { "\x8e\xd0", 2, 0x1004, false },
+		{ "\x90", 1, 0x1001, false },	      { "\x90", 1, 0x1000, false },
+		{ "\x90", 1, 0x1002, true },	      { "\xeb\x10", 2, 0x1012, false },
+		{ "\xeb\x10", 2, 0x1002, true },      { "\x74\x10", 2, 0x1012, false },
+		{ "\x74\x10", 2, 0x1002, false },     { "\x74\x10", 2, 0x1013, true },
+		{ "\xc3", 1, 0x5000, false },	      { "\xf3\xaa", 2, 0x1000, false },
+		{ "\xf3\xaa", 2, 0x1002, false },     { "\xf3\xaa", 2, 0x1003, true },
+		{ "\x0f\x05", 2, 0x7000, false },     { "\xff\xe0", 2, 0x7000, false },
+		{ "\xe8\0\0\0\0", 5, 0x1005, false }, { "\xe8\1\0\0\0", 5, 0x1007, true },
+		{ "\x06", 1, 0x7000, false },	      { "\x8e\xd0", 2, 0x1004, false },
 	};
 
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -747,14 +762,19 @@ START_TEST(user_blocks_are_passed_over)
 END_TEST
 
 static const char facts[] =
-	"{\"value0\": {\"supertrace.version\": 65536, \"exeBuf\": [77, 90, 144,\n 0], \"process.id\": 4242, \"process.handle\": 184467440737095516150,"
-	"\"threads\": [{\"id\": 200, \"name\": \"wor\\\"[1,2]ker\"}, {\"id\": 100, \"name\": \"\"}, {\"id\": \"x\"}, 7],"
-	"\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": 4, \"state\": 4096, \"dataValid\": true, \"data\": [1,2,3]},"
+	"{\"value0\": {\"supertrace.version\": 65536, \"exeBuf\": [77, 90, 144,\n 0], \"process.id\": 4242, "
+	"\"process.handle\": 184467440737095516150,"
+	"\"threads\": [{\"id\": 200, \"name\": \"wor\\\"[1,2]ker\"}, {\"id\": 100, \"name\": \"\"}, {\"id\": "
+	"\"x\"}, 7],"
+	"\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": 4, \"state\": 4096, \"dataValid\": "
+	"true, \"data\": [1,2,3]},"
 	"{\"addr\": \"0x400000\", \"size\": \"8192\", \"protect\": 32, \"state\": 4096, \"data\": []},"
 	"{\"addr\": 65536, \"size\": 4096, \"protect\": 4, \"state\": 8192},"
 	"{\"addr\": 1e18, \"size\": 1e19, \"protect\": 4, \"state\": 4096}],"
-	"\"modules\": [{\"path\": \"C:\\\\dir\\\\prog.exe\", \"base\": 4194304, \"size\": 8192, \"isMainModule\": true},"
-	"{\"path\": \"C:\\\\Windows\\\\ntdll.dll\", \"base\": 2147418112, \"size\": 4096}, {\"base\": 1}, null]}}";
+	"\"modules\": [{\"path\": \"C:\\\\dir\\\\prog.exe\", \"base\": 4194304, \"size\": 8192, "
+	"\"isMainModule\": true},"
+	"{\"path\": \"C:\\\\Windows\\\\ntdll.dll\", \"base\": 2147418112, \"size\": 4096}, {\"base\": 1}, "
+	"null]}}";
 
 START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
 {
@@ -833,14 +853,16 @@ static void compare_step(const struct ts_steps *a, uint32_t n, const struct ts_s
 {
 	const struct ts_step *x = &a->steps[n], *y = &b->steps[0];
 
-	if (x->pc != y->pc || x->thread != y->thread || x->n_effects != y->n_effects || x->insn_len != y->insn_len)
+	if (x->pc != y->pc || x->thread != y->thread || x->n_effects != y->n_effects ||
+	    x->insn_len != y->insn_len)
 		ck_abort_msg("step %u is another one", n);
 	for (uint32_t i = 0; i < x->n_effects; i++) {
 		const struct ts_effect *e = &a->effects[x->first + i], *f = &b->effects[i];
 		const uint8_t *p = ts_effect_data(a, e), *r = ts_effect_data(b, f);
 
-		if (e->kind != f->kind || e->addr != f->addr || e->len != f->len || e->is_hidden != f->is_hidden || !p != !r ||
-		    (p && memcmp(p, r, e->len)) || (e->kind == TS_FX_THREAD && e->item != f->item))
+		if (e->kind != f->kind || e->addr != f->addr || e->len != f->len ||
+		    e->is_hidden != f->is_hidden || !p != !r || (p && memcmp(p, r, e->len)) ||
+		    (e->kind == TS_FX_THREAD && e->item != f->item))
 			ck_abort_msg("step %u, effect %u is another one", n, i);
 	}
 }
@@ -861,7 +883,8 @@ START_TEST(a_reader_goes_on_from_everywhere_as_from_the_start)
 	for (uint32_t i = 0; i < steps.n_steps; i++) {
 		ts_buf_reset(&point);
 		one->ops->save(one, &point);
-		ck_assert_msg(other->ops->resume(other, point.data, point.len, &err), "step %u: %s", i, err.text);
+		ck_assert_msg(other->ops->resume(other, point.data, point.len, &err), "step %u: %s", i,
+			      err.text);
 		ts_steps_reset(&out);
 		ck_assert(other->ops->next(other, &out, &err) == TS_ITEM);
 		compare_step(&steps, i, &out);
@@ -880,16 +903,19 @@ END_TEST
 UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
 		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
 		   code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
-		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is, an_access_has_its_operands_bytes_and_a_slot_shows_more,
+		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
+		   an_access_has_its_operands_bytes_and_a_slot_shows_more,
 		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
-		   an_instruction_that_is_tried_again_did_nothing,
-		   a_bit_number_moves_the_operand, an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
+		   an_instruction_that_is_tried_again_did_nothing, a_bit_number_moves_the_operand,
+		   an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
 		   iterations_that_were_stepped_over_are_accesses_too, what_others_wrote_is_no_access,
 		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,
 		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
-		   an_instruction_that_cannot_follow_is_a_gap, a_thread_that_waits_is_before_its_last_instruction,
-		   a_thread_id_without_its_flag_is_found, it_is_found_behind_any_block, threads_that_alternate_are_found,
+		   an_instruction_that_cannot_follow_is_a_gap,
+		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
+		   it_is_found_behind_any_block, threads_that_alternate_are_found,
 		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
-		   a_last_block_that_is_no_json_is_ignored, a_reader_goes_on_from_everywhere_as_from_the_start)
+		   a_last_block_that_is_no_json_is_ignored,
+		   a_reader_goes_on_from_everywhere_as_from_the_start)

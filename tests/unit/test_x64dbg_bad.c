@@ -60,8 +60,8 @@ static bool load(size_t len)
 static void refused(enum ts_code code, uint64_t off, const char *words)
 {
 	ck_assert(!load(file.len));
-	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, words), "%s at 0x%" PRIx64 ": %s", ts_code_name(err.code),
-		      err.off, err.text);
+	ck_assert_msg(err.code == code && err.off == off && strstr(err.text, words),
+		      "%s at 0x%" PRIx64 ": %s", ts_code_name(err.code), err.off, err.text);
 }
 
 /* The first steps are served, and why not more is said. */
@@ -69,8 +69,9 @@ static void cut(uint64_t n_steps, enum ts_code code, uint64_t off, const char *w
 {
 	ck_assert_msg(load(file.len), "%s", err.text);
 	ck_assert_uint_eq(tl->n_steps, n_steps);
-	ck_assert_msg(tl->damage.code == code && tl->damage.off == off && strstr(tl->damage.text, words), "%s at 0x%" PRIx64 ": %s",
-		      ts_code_name(tl->damage.code), tl->damage.off, tl->damage.text);
+	ck_assert_msg(tl->damage.code == code && tl->damage.off == off && strstr(tl->damage.text, words),
+		      "%s at 0x%" PRIx64 ": %s", ts_code_name(tl->damage.code), tl->damage.off,
+		      tl->damage.text);
 }
 
 /* ---------------------------------------------------------------------------------------- head */
@@ -130,7 +131,8 @@ START_TEST(heads_that_are_no_known_object)
 		ts_buf_reset(&file);
 		xw_head(&file, true, heads[i].json);
 		ck_assert(!load(file.len));
-		ck_assert_msg(err.code == heads[i].code && err.off >= 8 && strstr(err.text, heads[i].words), "%s: %s", heads[i].json, err.text);
+		ck_assert_msg(err.code == heads[i].code && err.off >= 8 && strstr(err.text, heads[i].words),
+			      "%s: %s", heads[i].json, err.text);
 	}
 }
 END_TEST
@@ -326,7 +328,8 @@ START_TEST(behind_damage_reading_goes_on_at_the_next_full_block)
 	ck_assert_int_eq(tl->damage.code, TS_OK);
 	ck_assert_uint_eq(tl->n_steps, 12);
 	ck_assert_uint_eq(rec->n_warnings, 1);
-	ck_assert_msg(strstr(rec->warnings[0].text, words) && strstr(rec->warnings[0].text, "type 0x7f"), "%s", rec->warnings[0].text);
+	ck_assert_msg(strstr(rec->warnings[0].text, words) && strstr(rec->warnings[0].text, "type 0x7f"),
+		      "%s", rec->warnings[0].text);
 	ck_assert_ptr_nonnull(ts_world_next_event(&tl->world, TS_EV_GAP, 2));
 }
 END_TEST
@@ -385,7 +388,8 @@ START_TEST(cut_anywhere_nothing_breaks)
 	a_little_of_everything();
 	ck_assert(load(file.len));
 	ck_assert_uint_eq(tl->n_steps, 16);
-	for (size_t len = 0; len <= file.len; len = len < file.len && next_place(len) > file.len ? file.len : next_place(len)) {
+	for (size_t len = 0; len <= file.len;
+	     len = len < file.len && next_place(len) > file.len ? file.len : next_place(len)) {
 		/* in a piece of memory of its own, so that a byte too far is seen */
 		uint8_t *piece = malloc(len ? len : 1);
 		struct ts_buf whole = file;
@@ -395,7 +399,8 @@ START_TEST(cut_anywhere_nothing_breaks)
 		file.data = piece;
 		is_served = load(len);
 		if (is_served) {
-			ck_assert_uint_ge(tl->n_steps + 1, last); /* a lone block is a step until there is another */
+			/* a lone block is a step until there is another */
+			ck_assert_uint_ge(tl->n_steps + 1, last);
 			last = tl->n_steps;
 		} else {
 			ck_assert_uint_eq(last, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs run and recorded here (x64dbg_live.h), then loaded: every register at every position is the execution's own, and so is
- * every known byte at every sampled one.
+ * Programs run and recorded here (x64dbg_live.h), then loaded: every register at every position is the
+ * execution's own, and so is every known byte at every sampled one.
  */
 #include "unit.h"
 
@@ -88,8 +88,9 @@ static void compare_regs(size_t stop, const uint8_t *data, const uint8_t *known,
 	for (unsigned i = 0; i < rec->regs.n_regs; i++) {
 		const struct place *p = &places[i];
 
-		if (p->is_recorded ? memchr(known + p->off, 0, p->len) || memcmp(data + p->off, truth + p->truth, p->len) :
-				     known[p->off])
+		if (p->is_recorded ? memchr(known + p->off, 0, p->len) ||
+					     memcmp(data + p->off, truth + p->truth, p->len)
+				   : known[p->off])
 			ck_abort_msg("stop %zu: %s is not what it was", stop, rec->regs.regs[i].name);
 		*n += p->is_recorded;
 	}
@@ -135,7 +136,8 @@ static void compare_page(uint64_t addr, uint32_t n_samples, struct shares *s)
 			ever[j] |= known[j];
 			s->n_known += known[j];
 			if (known[j] && data[j] != truth[j] && s->n_wrong++ < 4)
-				printf("# sample %u: 0x%" PRIx64 " is %02x, not %02x\n", i, addr + j, truth[j], data[j]);
+				printf("# sample %u: 0x%" PRIx64 " is %02x, not %02x\n", i, addr + j,
+				       truth[j], data[j]);
 		}
 	}
 	for (unsigned j = 0; j < sizeof(ever); j++)
@@ -161,13 +163,16 @@ static void compare(const char *name)
 	struct shares s;
 
 	load();
-	ck_assert_uint_eq(tl->n_steps + 2, run.n_stops); /* the last stop is not written, the last block is no step */
+	/* the last stop is not written, the last block is no step */
+	ck_assert_uint_eq(tl->n_steps + 2, run.n_stops);
 	n_regs = compare_all_regs();
 	s = compare_memory();
-	printf("# %s: %zu bytes, %" PRIu64 " positions, %" PRIu64 " register values right, 0 wrong; bytes known %" PRIu64
-	       ", wrong %" PRIu64 " (%.3f %%), unknown %.2f %%; %u kinds of warnings\n",
-	       name, run.w.file.len, tl->n_steps + 1, n_regs, s.n_known, s.n_wrong, 100.0 * s.n_wrong / s.n_known,
-	       100.0 * s.n_unknown / (s.n_known + s.n_unknown), rec->n_warnings);
+	printf("# %s: %zu bytes, %" PRIu64 " positions, %" PRIu64
+	       " register values right, 0 wrong; bytes known %" PRIu64 ", wrong %" PRIu64
+	       " (%.3f %%), unknown %.2f %%; %u kinds of warnings\n",
+	       name, run.w.file.len, tl->n_steps + 1, n_regs, s.n_known, s.n_wrong,
+	       100.0 * s.n_wrong / s.n_known, 100.0 * s.n_unknown / (s.n_known + s.n_unknown),
+	       rec->n_warnings);
 	fflush(stdout);
 	ck_assert_uint_eq(s.n_wrong, 0);
 	ck_assert_uint_gt(s.n_known, 5000);
@@ -257,25 +262,36 @@ PLAIN static void oddities(void)
 		"push %%rax\n pushw %%ax\n popw %%dx\n pop %%rdx\n"
 		"push (%0)\n pop 8(%0)\n pushf\n pop %%rdx\n"
 		"push %%rax\n push %%rdx\n pop (%%rsp)\n pop %%rdx\n"
-		"fld1\n fldz\n fstpt 16(%0)\n fldpi\n fstpt 32(%0)\n fnstenv 48(%0)\n fldenv 48(%0)\n fstpl 80(%0)\n"
+		"fld1\n fldz\n fstpt 16(%0)\n fldpi\n fstpt 32(%0)\n fnstenv 48(%0)\n fldenv 48(%0)\n fstpl "
+		"80(%0)\n"
 		"fxsave 256(%0)\n fldl 80(%0)\n fxrstor 256(%0)\n"
-		"movl $1000, %%edx\n btsl %%edx, (%0)\n btcq %%rdx, (%0)\n btl %%edx, (%0)\n movq $-77, %%rdx\n btrq %%rdx, (%0)\n"
+		"movl $1000, %%edx\n btsl %%edx, (%0)\n btcq %%rdx, (%0)\n btl %%edx, (%0)\n movq $-77, "
+		"%%rdx\n btrq %%rdx, (%0)\n"
 		"prefetcht0 0\n nopl 0(%%rax)\n lea 0, %%rdx\n"
-		"movq %0, %%rdi\n mov %0, %%rsi\n add $700, %%rdi\n mov $9, %%ecx\n rep movsb\n xor %%ecx, %%ecx\n rep stosb\n"
-		"std\n mov $3, %%ecx\n rep stosq\n cld\n movsb\n lodsw\n stosl\n mov %0, %%rsi\n mov %0, %%rdi\n mov $5, %%ecx\n repe cmpsb\n"
+		"movq %0, %%rdi\n mov %0, %%rsi\n add $700, %%rdi\n mov $9, %%ecx\n rep movsb\n xor %%ecx, "
+		"%%ecx\n rep stosb\n"
+		"std\n mov $3, %%ecx\n rep stosq\n cld\n movsb\n lodsw\n stosl\n mov %0, %%rsi\n mov %0, "
+		"%%rdi\n mov $5, %%ecx\n repe cmpsb\n"
 		"mov $7, %%al\n xor %%edx, %%edx\n cmpxchg %%dl, 3(%0)\n xor %%eax, %%eax\n cmpxchg16b (%0)\n"
 		"cmove (%0), %%rdx\n cmovne (%0), %%rdx\n"
-		"push %%rbp\n mov %%rsp, %%rbp\n enter $32, $0\n mov %%rax, -8(%%rbp)\n leave\n enter $16, $3\n leave\n pop %%rbp\n"
+		"push %%rbp\n mov %%rsp, %%rbp\n enter $32, $0\n mov %%rax, -8(%%rbp)\n leave\n enter $16, "
+		"$3\n leave\n pop %%rbp\n"
 		"movups (%1), %%xmm7\n movups %%xmm7, 901(%0)\n pcmpeqd %%xmm6, %%xmm6\n psrldq $5, %%xmm6\n"
 		"lea 930(%0), %%rdi\n maskmovdqu %%xmm6, %%xmm7\n"
 		"xor %%edx, %%edx\n call 1f\n1: pop %%rcx\n call 2f\n jmp 3f\n2: ret\n3:\n"
 		"mov $2, %%al\n mov %0, %%rbx\n xlatb\n lea 256(%%rsp), %%rsp\n"
-		: : "r"(p), "r"(from) : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "xmm6", "xmm7", "memory", "cc");
+		:
+		: "r"(p), "r"(from)
+		: "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "xmm6", "xmm7", "memory", "cc");
 	if (__builtin_cpu_supports("avx2"))
-		__asm__ volatile("vmovups (%1), %%ymm3\n vmovups %%ymm3, 1001(%0)\n vpcmpeqd %%ymm2, %%ymm2, %%ymm2\n"
-				 "vpsrldq $4, %%ymm2, %%ymm2\n vmaskmovps %%ymm3, %%ymm2, 1100(%0)\n vmaskmovps (%0), %%ymm2, %%ymm4\n"
-				 "vzeroupper\n"
-				 : : "r"(p), "r"(from) : "xmm2", "xmm3", "xmm4", "memory");
+		__asm__ volatile(
+			"vmovups (%1), %%ymm3\n vmovups %%ymm3, 1001(%0)\n vpcmpeqd %%ymm2, %%ymm2, %%ymm2\n"
+			"vpsrldq $4, %%ymm2, %%ymm2\n vmaskmovps %%ymm3, %%ymm2, 1100(%0)\n vmaskmovps (%0), "
+			"%%ymm2, %%ymm4\n"
+			"vzeroupper\n"
+			:
+			: "r"(p), "r"(from)
+			: "xmm2", "xmm3", "xmm4", "memory");
 }
 
 PLAIN static void odd_work(void)
@@ -288,13 +304,15 @@ PLAIN static void odd_work(void)
 START_TEST(odd_instructions_do_what_they_did)
 {
 	if (xl_run(&run, NULL, odd_work, true, eras[_i], MAX_STOPS) && run.n_stops > 1000)
-		compare(eras[_i].has_hidden ? "odd instructions, hidden operands 1" : "odd instructions, hidden operands 0");
+		compare(eras[_i].has_hidden ? "odd instructions, hidden operands 1"
+					    : "odd instructions, hidden operands 0");
 }
 END_TEST
 
 PLAIN static void threaded_work(void)
 {
-	clone(second, stack + sizeof(stack), CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
+	clone(second, stack + sizeof(stack),
+	      CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, NULL);
 	count(3, 100);
 	while (!is_over)
 		turns++;
@@ -307,7 +325,8 @@ START_TEST(threads_are_told_apart)
 
 	if (!xl_run(&run, NULL, threaded_work, true, eras[_i], WALK_STOPS) || run.n_stops < 1000)
 		return;
-	snprintf(text, sizeof(text), "threads, hidden operands %d, flag %d", eras[_i].has_hidden, eras[_i].has_flag);
+	snprintf(text, sizeof(text), "threads, hidden operands %d, flag %d", eras[_i].has_hidden,
+		 eras[_i].has_flag);
 	compare(text);
 	ck_assert_uint_eq(rec->n_threads, 2);
 	ck_assert_uint_eq(rec->n_warnings, !eras[_i].has_flag);

@@ -327,7 +327,8 @@ static void describe_reg(struct ts_buf *out, const struct ts_regset *set, const 
 
 static void describe_event(struct ts_buf *out, const struct ts_event *ev)
 {
-	static const char *const names[] = { "syscall", "signal", "fault", "exit", "threadend", "gap", "interrupt" };
+	static const char *const names[] = { "syscall",	  "signal", "fault",	"exit",
+					     "threadend", "gap",    "interrupt" };
 
 	ts_buf_puts(out, names[ev->kind]);
 	if (ev->kind == TS_EV_SYSCALL) {

@@ -29,7 +29,10 @@
  */
 Suite *unit_suite(void);
 
-/* A suite with one case of the same name that holds @tests, each run between @setup and @teardown (NULL: none). */
+/*
+ * A suite with one case of the same name that holds @tests, each run between @setup and @teardown (NULL:
+ * none).
+ */
 Suite *unit_suite_of(const char *name, SFun setup, SFun teardown, const TTest *const *tests, size_t n_tests);
 
 #define UNIT_SUITE(name, ...) UNIT_FIXTURE_SUITE(name, NULL, NULL, __VA_ARGS__)

@@ -112,7 +112,8 @@ static void sample_memory(struct tracee *t, uint32_t sample)
 		unsigned long lo, hi;
 		char access[8];
 
-		if (sscanf(line, "%lx-%lx %7s", &lo, &hi, access) != 3 || access[0] != 'r' || access[1] != 'w' || hi - lo > MAX_MAPPING)
+		if (sscanf(line, "%lx-%lx %7s", &lo, &hi, access) != 3 || access[0] != 'r' ||
+		    access[1] != 'w' || hi - lo > MAX_MAPPING)
 			continue;
 		for (; lo < hi; lo += 4096)
 			sample_page(t, lo, sample);
@@ -139,13 +140,16 @@ const uint8_t *xl_page_at(const struct xl_run *run, uint64_t addr, uint32_t samp
 
 static uint64_t reg_by_number(const struct user_regs_struct *r, unsigned n)
 {
-	const unsigned long long regs[16] = { r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
-					      r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15 };
+	const unsigned long long regs[16] = {
+		r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
+		r->r8,	r->r9,	r->r10, r->r11, r->r12, r->r13, r->r14, r->r15
+	};
 
 	return regs[n];
 }
 
-static uint64_t reg_value(const struct tracee *t, const struct user_regs_struct *r, ZydisRegister reg, uint64_t next_pc)
+static uint64_t reg_value(const struct tracee *t, const struct user_regs_struct *r, ZydisRegister reg,
+			  uint64_t next_pc)
 {
 	ZydisRegister whole = ZydisRegisterGetLargestEnclosing(t->decoder.machine_mode, reg);
 
@@ -189,7 +193,8 @@ static void put(uint8_t *record, unsigned at, uint64_t v, unsigned len)
 /* What a recorder has beside the registers: copies of them, and holes with anything. */
 static void fill_rest(const struct tracee *t, struct xw_stop *s, const struct xl_truth *x)
 {
-	static const unsigned holes[2][6] = { { 162, 188, 189, 585, 598, 748 }, { 156, 157, 294, 1097, 1110, 1260 } };
+	static const unsigned holes[2][6] = { { 162, 188, 189, 585, 598, 748 },
+					      { 156, 157, 294, 1097, 1110, 1260 } };
 	static unsigned noise;
 
 	for (unsigned i = 0; i < 6; i++)
@@ -257,13 +262,46 @@ bool xl_reg(const struct xl_run *run, const char *name, size_t *off)
 		const char *name;
 		size_t off;
 	} places[] = {
-		{ "rax", REG(rax) }, { "rcx", REG(rcx) }, { "rdx", REG(rdx) }, { "rbx", REG(rbx) }, { "rsp", REG(rsp) }, { "rbp", REG(rbp) },
-		{ "rsi", REG(rsi) }, { "rdi", REG(rdi) }, { "r8", REG(r8) },   { "r9", REG(r9) },   { "r10", REG(r10) }, { "r11", REG(r11) },
-		{ "r12", REG(r12) }, { "r13", REG(r13) }, { "r14", REG(r14) }, { "r15", REG(r15) }, { "rip", REG(rip) }, { "eax", REG(rax) },
-		{ "ecx", REG(rcx) }, { "edx", REG(rdx) }, { "ebx", REG(rbx) }, { "esp", REG(rsp) }, { "ebp", REG(rbp) }, { "esi", REG(rsi) },
-		{ "edi", REG(rdi) }, { "eip", REG(rip) }, { "eflags", REG(eflags) }, { "cs", REG(cs) }, { "ss", REG(ss) }, { "ds", REG(ds) },
-		{ "es", REG(es) },   { "fs", REG(fs) },	  { "gs", REG(gs) }, MADE(fctrl), MADE(fstat), MADE(ftag), MADE(fiseg), MADE(foseg),
-		{ "fioff", offsetof(struct xl_truth, state) + 8 }, { "fooff", offsetof(struct xl_truth, state) + 16 },
+		{ "rax", REG(rax) },
+		{ "rcx", REG(rcx) },
+		{ "rdx", REG(rdx) },
+		{ "rbx", REG(rbx) },
+		{ "rsp", REG(rsp) },
+		{ "rbp", REG(rbp) },
+		{ "rsi", REG(rsi) },
+		{ "rdi", REG(rdi) },
+		{ "r8", REG(r8) },
+		{ "r9", REG(r9) },
+		{ "r10", REG(r10) },
+		{ "r11", REG(r11) },
+		{ "r12", REG(r12) },
+		{ "r13", REG(r13) },
+		{ "r14", REG(r14) },
+		{ "r15", REG(r15) },
+		{ "rip", REG(rip) },
+		{ "eax", REG(rax) },
+		{ "ecx", REG(rcx) },
+		{ "edx", REG(rdx) },
+		{ "ebx", REG(rbx) },
+		{ "esp", REG(rsp) },
+		{ "ebp", REG(rbp) },
+		{ "esi", REG(rsi) },
+		{ "edi", REG(rdi) },
+		{ "eip", REG(rip) },
+		{ "eflags", REG(eflags) },
+		{ "cs", REG(cs) },
+		{ "ss", REG(ss) },
+		{ "ds", REG(ds) },
+		{ "es", REG(es) },
+		{ "fs", REG(fs) },
+		{ "gs", REG(gs) },
+		MADE(fctrl),
+		MADE(fstat),
+		MADE(ftag),
+		MADE(fiseg),
+		MADE(foseg),
+		{ "fioff", offsetof(struct xl_truth, state) + 8 },
+		{ "fooff", offsetof(struct xl_truth, state) + 16 },
 		{ "mxcsr", offsetof(struct xl_truth, state) + 24 },
 	};
 
@@ -280,7 +318,7 @@ bool xl_reg(const struct xl_run *run, const char *name, size_t *off)
 	return !strncmp(name, "st", 2) || !strncmp(name, "xmm", 3) || !strncmp(name, "ymm", 3);
 }
 
-/* ---------------------------------------------------------------------------------------- what recorders note of memory */
+/* -------------------------------------------------------------------------- what recorders note of memory */
 
 static void add_mem(const struct tracee *t, struct xw_stop *s, uint64_t addr, uint64_t old)
 {
@@ -310,9 +348,11 @@ static bool is_push(const ZydisDecodedInstruction *d)
 	       d->mnemonic != ZYDIS_MNEMONIC_PUSHA && d->mnemonic != ZYDIS_MNEMONIC_PUSHAD;
 }
 
-static uint64_t operand_addr(const struct tracee *t, const struct user_regs_struct *r, const ZydisDecodedOperand *o, uint64_t next_pc)
+static uint64_t operand_addr(const struct tracee *t, const struct user_regs_struct *r,
+			     const ZydisDecodedOperand *o, uint64_t next_pc)
 {
-	uint64_t addr = (o->mem.disp.has_displacement ? (uint64_t)o->mem.disp.value : 0) + reg_value(t, r, o->mem.base, next_pc) +
+	uint64_t addr = (o->mem.disp.has_displacement ? (uint64_t)o->mem.disp.value : 0) +
+			reg_value(t, r, o->mem.base, next_pc) +
 			reg_value(t, r, o->mem.index, next_pc) * o->mem.scale;
 
 	if (o->mem.segment == ZYDIS_REGISTER_GS && t->is_64)
@@ -323,7 +363,8 @@ static uint64_t operand_addr(const struct tracee *t, const struct user_regs_stru
 }
 
 /* The stack slot of old recorders, with its true old word. */
-static void add_stack_slot(const struct tracee *t, struct xw_stop *s, const ZydisDecodedInstruction *d, uint64_t sp)
+static void add_stack_slot(const struct tracee *t, struct xw_stop *s, const ZydisDecodedInstruction *d,
+			   uint64_t sp)
 {
 	unsigned w = t->is_64 ? 8 : 4;
 
@@ -333,8 +374,8 @@ static void add_stack_slot(const struct tracee *t, struct xw_stop *s, const Zydi
 		add_operand(t, s, sp, w);
 }
 
-static void note_memory(const struct tracee *t, struct xw_stop *s, const struct user_regs_struct *r, ZydisDecodedInstruction *d,
-			const ZydisDecodedOperand *operands)
+static void note_memory(const struct tracee *t, struct xw_stop *s, const struct user_regs_struct *r,
+			ZydisDecodedInstruction *d, const ZydisDecodedOperand *operands)
 {
 	unsigned w = t->is_64 ? 8 : 4;
 
@@ -342,10 +383,12 @@ static void note_memory(const struct tracee *t, struct xw_stop *s, const struct 
 		const ZydisDecodedOperand *o = &operands[i];
 		bool is_hidden = o->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN;
 
-		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM || (is_hidden && !t->era.has_hidden))
+		if (o->type != ZYDIS_OPERAND_TYPE_MEMORY || o->mem.type != ZYDIS_MEMOP_TYPE_MEM ||
+		    (is_hidden && !t->era.has_hidden))
 			continue;
-		if (is_hidden && is_push(d) && ZydisRegisterGetLargestEnclosing(t->decoder.machine_mode, o->mem.base) ==
-		    (t->is_64 ? ZYDIS_REGISTER_RSP : ZYDIS_REGISTER_ESP))
+		if (is_hidden && is_push(d) &&
+		    ZydisRegisterGetLargestEnclosing(t->decoder.machine_mode, o->mem.base) ==
+			    (t->is_64 ? ZYDIS_REGISTER_RSP : ZYDIS_REGISTER_ESP))
 			add_mem(t, s, r->rsp - w, read_word(t, r->rsp, w));
 		else
 			add_operand(t, s, operand_addr(t, r, o, r->rip + d->length), o->size / 8);
@@ -379,7 +422,8 @@ static void take_stop(struct tracee *t, pid_t tid)
 	if (ZYAN_SUCCESS(ZydisDecoderDecodeFull(&t->decoder, s.opcode, 15, &d, operands))) {
 		s.n_opcode = d.length;
 		note_memory(t, &s, &x->regs, &d, operands);
-		run->n_syscalls += d.meta.category == ZYDIS_CATEGORY_SYSCALL || d.meta.category == ZYDIS_CATEGORY_INTERRUPT;
+		run->n_syscalls += d.meta.category == ZYDIS_CATEGORY_SYSCALL ||
+				   d.meta.category == ZYDIS_CATEGORY_INTERRUPT;
 	} else {
 		s.n_opcode = 1;
 	}
@@ -400,7 +444,8 @@ static bool step(struct tracee *t, unsigned i)
 	int status;
 
 	for (;;) {
-		if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) || waitpid(tid, &status, __WALL) != tid || !WIFSTOPPED(status)) {
+		if (ptrace(PTRACE_SINGLESTEP, tid, NULL, NULL) || waitpid(tid, &status, __WALL) != tid ||
+		    !WIFSTOPPED(status)) {
 			drop_thread(t, i);
 			return false;
 		}
@@ -453,7 +498,8 @@ static void child(const char *program, void (*work)(void))
 	_exit(0);
 }
 
-bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is_64, struct xw_era era, size_t max_stops)
+bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is_64, struct xw_era era,
+	    size_t max_stops)
 {
 	static struct tracee t;
 	char name[64];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs run here, an instruction at a time, recorded as x64dbg's recorders do it; and what was true at each stop.
+ * Programs run here, an instruction at a time, recorded as x64dbg's recorders do it; and what was true at
+ * each stop.
  */
 #ifndef TS_TESTS_X64DBG_LIVE_H
 #define TS_TESTS_X64DBG_LIVE_H
@@ -39,12 +40,14 @@ struct xl_run {
 };
 
 /*
- * Run @program (a path), or, if it is NULL, @work in a child with threads whose turns change at random; record it up to
+ * Run @program (a path), or, if it is NULL, @work in a child with threads whose turns change at random;
+ * record it up to
  * @max_stops.
  *
  * Returns false if the system does not let itself be traced.
  */
-bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is_64, struct xw_era era, size_t max_stops);
+bool xl_run(struct xl_run *run, const char *program, void (*work)(void), bool is_64, struct xw_era era,
+	    size_t max_stops);
 void xl_fini(struct xl_run *run);
 
 /*

@@ -25,8 +25,10 @@ void xw_head(struct ts_buf *file, bool is_64, const char *json)
 	char text[256];
 
 	snprintf(text, sizeof(text),
-		 "{\"ver\":1,\"arch\":\"%s\",\"hashAlgorithm\":\"murmurhash\",\"hash\":\"0x1234\",\"compression\":\"\","
-		 "\"path\":\"C:\\\\dir\\\\prog.exe\"}", is_64 ? "x64" : "x86");
+		 "{\"ver\":1,\"arch\":\"%s\",\"hashAlgorithm\":\"murmurhash\",\"hash\":\"0x1234\","
+		 "\"compression\":\"\","
+		 "\"path\":\"C:\\\\dir\\\\prog.exe\"}",
+		 is_64 ? "x64" : "x86");
 	if (!json)
 		json = text;
 	ts_buf_puts(file, "TRAC");
@@ -112,7 +114,7 @@ struct xw_block xw_full(bool is_64, const struct xw_block *b, uint32_t tid)
 	return full;
 }
 
-/* ---------------------------------------------------------------------------------------- from an execution */
+/* -------------------------------------------------------------------------------------- from an execution */
 
 void xw_start(struct xw_writer *w, bool is_64, struct xw_era era)
 {

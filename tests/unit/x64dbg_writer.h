@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes x64dbg traces for tests, by the format's description: block by block as a test spells it out, or from the stops of an
- * execution as the recorders do it.
+ * Writes x64dbg traces for tests, by the format's description: block by block as a test spells it out, or
+ * from the stops of an execution as the recorders do it.
  */
 #ifndef TS_TESTS_X64DBG_WRITER_H
 #define TS_TESTS_X64DBG_WRITER_H
@@ -50,13 +50,17 @@ void xw_mem(struct xw_block *b, uint64_t addr, uint64_t old, uint64_t now);
 /* A block with all registers, of which those of @b have its values and the others are 0; thread id @tid. */
 struct xw_block xw_full(bool is_64, const struct xw_block *b, uint32_t tid);
 
-/* ---------------------------------------------------------------------------------------- from an execution */
+/* -------------------------------------------------------------------------------------- from an execution */
 
 #define XW_RECORD_LEN 1376u
 
 /* What a recorder does that others do not. */
 struct xw_era {
-	bool has_hidden; /* operands that are not spelled out are recorded (since June 2024), and the old word of a push is wrong */
+	/*
+	 * operands that are not spelled out are recorded (since June 2024), and the old word of a push is
+	 * wrong
+	 */
+	bool has_hidden;
 	bool has_flag;   /* the thread id after a switch is announced (since July 2026) */
 };
 

@@ -133,6 +133,21 @@ static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t 
 }
 
 /*
+ * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is nothing more, and then
+ * waits for that step whatever it is asked to do.  So the step is said to be done, once for each command of
+ * its user, who is told where this is; gdb stops at its breakpoint again.
+ */
+static bool is_stepping_over(struct rsp_session *s)
+{
+	bool is_first = s->is_gdb && s->lifted_pos == s->pos && !s->has_stepped_over;
+
+	s->has_stepped_over |= is_first;
+	if (is_first)
+		ts_buf_puts(&s->console, "This is the end of the recording.\n");
+	return is_first;
+}
+
+/*
  * A step from a limit, or of a thread that runs no more, comes to the end of the recording and not to a
  * target.
  */
@@ -141,7 +156,7 @@ bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struc
 	uint64_t target = step_target(s, s->pos, thread, is_reverse);
 
 	start_run(s, thread, is_reverse);
-	s->run.is_step = target != TS_NO_POS;
+	s->run.is_step = target != TS_NO_POS || (!is_reverse && is_stepping_over(s));
 	s->run.target = target;
 	if (!is_reverse && is_growing(s) && target > rsp_last(s)) {
 		wait_at_edge(s, s->pos);

@@ -53,6 +53,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
+	s->lifted_pos = TS_NO_POS;
+	s->has_stepped_over = false;
 }
 
 void rsp_session_fini(struct rsp_session *s)
@@ -74,6 +76,7 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 void rsp_session_shown(struct rsp_session *s)
 {
 	s->is_interrupt_pending = false;
+	s->has_stepped_over = false;
 }
 
 void rsp_session_interrupt(struct rsp_session *s)

@@ -43,6 +43,26 @@ def the_end():
 
 
 @case
+def a_breakpoint_at_the_end_does_not_hold_gdb_up():
+    with Gdb("x64_walk") as g:
+        pcs = g.recording.pcs()
+        last = len(pcs) - 1
+        g(f"break *{pcs[last]:#x}")
+        for _ in g.recording.positions(pcs[last]):
+            g("continue")
+            g.expect("Breakpoint 1,")
+        assert g.position() == last
+        for command in "continue", "stepi", "stepi", "continue", "step", "continue":
+            g(command)
+            g.expect("This is the end of the recording")
+            assert g.position() == last, command
+        g("delete")
+        g("reverse-continue")
+        g.expect(END)
+        assert g.position() == 0
+
+
+@case
 def a_step_of_more_instructions_than_there_are_ends_at_the_end():
     with Gdb("x64_walk") as g:
         g("stepi 100")

@@ -83,16 +83,18 @@ class Gdb:
 
     def finish(self, timeout=LIMIT):
         """Wait for the end of a command that was started."""
-        end, mark, text = time.monotonic() + timeout, f"\n<{self.n_sent}>\n", ""
-        while mark not in text:
+        end, mark = time.monotonic() + timeout, f"\n<{self.n_sent}>\n"
+        pieces, window = [], ""     # only what is new is searched: a walk prints megabytes
+        while mark not in window:
             try:
                 piece = self.output.get(timeout=max(0, end - time.monotonic()))
             except queue.Empty:
-                raise AssertionError(f"no answer from gdb in {timeout} s: {text!r}\n{self}") from None
+                raise AssertionError(f"no answer from gdb in {timeout} s: {''.join(pieces)!r}\n{self}") from None
             if piece is None:
-                raise AssertionError(f"gdb has ended: {text!r}\n{self}")
-            text += piece
-        self.text = text.removesuffix(mark).lstrip("\n")
+                raise AssertionError(f"gdb has ended: {''.join(pieces)!r}\n{self}")
+            pieces.append(piece)
+            window = window[-len(mark):] + piece
+        self.text = "".join(pieces).removesuffix(mark).lstrip("\n")
         self.transcript.append(self.text + "\n")
         return self.text
 

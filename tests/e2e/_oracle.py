@@ -26,7 +26,7 @@ def walking(name):
 
 def walk(g, command, first, last):
     """Returns where the walk ended: at @last, or behind it if that is a delay slot."""
-    g(f"walk {command} {first} {last}", 1200)
+    g(f"walk {command} {first} {last}", 600 + abs(last - first) / 20)
     end = int(g.expect(rf"^walked {first} to (\d+), 0 differ")[1])
     assert end in (last, last + (command == "stepi")), (first, last, end)
     return end

@@ -6,6 +6,7 @@
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
 
+#include "feed.h"
 #include "timeline.h"
 
 /* Where effects go while a step is taken in. */
@@ -19,8 +20,9 @@ struct ts_target {
 
 /* What only building needs. */
 struct ts_builder {
-	struct ts_reader *reader;   /* owned */
-	struct ts_steps steps;      /* the chunk that is being read */
+	struct ts_feed *feed;       /* owned */
+	struct ts_buf here;         /* the decode point of the chunk that is next */
+	struct ts_end end;          /* what the reader says of the recording's end */
 	struct ts_open_run *run;    /* borrowed from the runs */
 	struct ts_target target;
 	uint32_t last_thread;

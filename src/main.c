@@ -3,6 +3,7 @@
  * The program: joins loaders, model and protocol, and runs one command.
  */
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include "info.h"
 #include "keep.h"
 #include "loaders/loader.h"
+#include "log.h"
 #include "protocol/server.h"
 #include "query.h"
 #include "report.h"
@@ -26,6 +28,7 @@
 struct job {
 	struct ts_cli cli;
 	struct ts_source *src;    /* owned; the trace */
+	const struct ts_loader *loader;
 	struct ts_image image;
 	struct ts_recording *rec; /* owned */
 	struct ts_timeline *tl;   /* owned */
@@ -92,19 +95,48 @@ static bool add_files(struct job *job, enum ts_status *status)
 	return err.code == TS_OK;
 }
 
-static bool open_recording(struct job *job, struct ts_error *err)
+static struct ts_recording *load(const struct job *job, struct ts_error *err)
 {
 	const struct ts_loader_options opt = { .exec = job->cli.exec, .arch = job->cli.arch };
-	const struct ts_loader *loader;
 
+	return job->loader->open(job->src, &opt, err);
+}
+
+static bool open_recording(struct job *job, struct ts_error *err)
+{
 	job->src = ts_source_open(job->cli.trace, err);
 	if (!job->src)
 		return false;
-	loader = job->cli.format ? ts_loader_find(job->cli.format) : ts_loader_probe(job->src, err);
-	if (!loader)
+	job->loader = job->cli.format ? ts_loader_find(job->cli.format) : ts_loader_probe(job->src, err);
+	if (!job->loader)
 		return false;
-	job->rec = loader->open(job->src, &opt, err);
-	return job->rec || ts_fail_prefix(err, "%s", loader->name);
+	job->rec = load(job, err);
+	return job->rec || ts_fail_prefix(err, "%s", job->loader->name);
+}
+
+/* How many processors this process may use. */
+static int n_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
+/* Shorter traces are read before a thread has begun. */
+#define MIN_AHEAD (UINT64_C(1) << 20)
+
+/* Where there is a second processor it decodes while this one indexes. */
+static void read_ahead(struct job *job)
+{
+	struct ts_recording *twin;
+	struct ts_error err;
+
+	if (!job->tl->builder || job->rec->frames || ts_source_len(job->src) < MIN_AHEAD || n_processors() < 2)
+		return;
+	ts_error_reset(&err);
+	twin = load(job, &err);
+	if (!twin || !ts_timeline_read_ahead(job->tl, twin, &err))
+		ts_log(TS_LOG_INFO, "%s: read on one processor only: %s", job->cli.trace, err.text);
 }
 
 /* A timeline with its index file. */
@@ -123,7 +155,10 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 	}
 	if (!job->tl && err->code == TS_OK)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
-	return job->tl || ts_fail_prefix(err, "%s", job->rec->format);
+	if (!job->tl)
+		return ts_fail_prefix(err, "%s", job->rec->format);
+	read_ahead(job);
+	return true;
 }
 
 /* What there is to say when the recording has been read. */
@@ -225,6 +260,7 @@ static int run_gdb(struct job *job)
 	int status;
 
 	ts_error_reset(&err);
+	ts_timeline_rest(job->tl); /* the server goes on in a process of its own */
 	status = ts_gdb_run(&opt, &err);
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }

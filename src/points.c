@@ -25,12 +25,12 @@ static bool grow(struct ts_points *p)
 	return true;
 }
 
-bool ts_points_add(struct ts_points *p, const struct ts_reader *r)
+bool ts_points_add(struct ts_points *p, const struct ts_buf *point)
 {
 	if (p->n == p->cap && !grow(p))
 		return false;
 	p->offs[p->n] = (uint32_t)p->buf.len;
-	r->ops->save(r, &p->buf);
+	ts_buf_put(&p->buf, point->data, point->len);
 	if (!ts_buf_ok(&p->buf) || p->buf.len > UINT32_MAX)
 		return false;
 	p->data = p->buf.data;

@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "buf.h"
-#include "reader.h"
 
 struct ts_index_file;
 struct ts_index_arrays;
@@ -27,8 +26,8 @@ struct ts_points {
 
 void ts_points_fini(struct ts_points *p);
 
-/* Append where @r stands.  Returns false if memory is exhausted. */
-bool ts_points_add(struct ts_points *p, const struct ts_reader *r);
+/* Append one.  Returns false if memory is exhausted. */
+bool ts_points_add(struct ts_points *p, const struct ts_buf *point);
 
 /* The @i-th point, of *len bytes. */
 static inline const uint8_t *ts_points_get(const struct ts_points *p, size_t i, size_t *len)

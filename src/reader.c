@@ -52,6 +52,7 @@ uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_
 	if (!t)
 		return TS_NO_THREAD;
 	*t = (struct ts_thread){ .process = process, .pid = pid, .tid = tid };
+	rec->n_learned++;
 	if (process >= rec->n_processes)
 		rec->n_processes = process + 1;
 	return rec->n_threads - 1;
@@ -78,4 +79,56 @@ void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...)
 		rec->n_warnings++;
 	}
 	w->count++;
+	rec->n_learned++;
+}
+
+/* ---------------------------------------------------------------------------------------- what was learned */
+
+void ts_learned_init(struct ts_learned *l)
+{
+	*l = (struct ts_learned){ 0 };
+}
+
+void ts_learned_fini(struct ts_learned *l)
+{
+	free(l->threads);
+}
+
+/* Make @to, which has room for *cap threads, a copy of the @n threads.  False: no memory. */
+static bool copy_threads(struct ts_thread **to, uint32_t *cap, const struct ts_thread *threads, uint32_t n)
+{
+	if (n > *cap) {
+		struct ts_thread *p = realloc(*to, n * sizeof(*p));
+
+		if (!p)
+			return false;
+		*to = p;
+		*cap = n;
+	}
+	if (n)
+		memcpy(*to, threads, n * sizeof(*threads));
+	return true;
+}
+
+bool ts_learned_take(struct ts_learned *l, const struct ts_recording *rec)
+{
+	if (!copy_threads(&l->threads, &l->cap_threads, rec->threads, rec->n_threads))
+		return false;
+	l->n_threads = rec->n_threads;
+	l->n_processes = rec->n_processes;
+	l->n_warnings = rec->n_warnings;
+	memcpy(l->warnings, rec->warnings, rec->n_warnings * sizeof(rec->warnings[0]));
+	return true;
+}
+
+bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec)
+{
+	if (!copy_threads(&rec->threads, &rec->cap_threads, l->threads, l->n_threads))
+		return false;
+	rec->n_threads = l->n_threads;
+	rec->n_processes = l->n_processes;
+	rec->n_warnings = l->n_warnings;
+	memcpy(rec->warnings, l->warnings, l->n_warnings * sizeof(l->warnings[0]));
+	rec->n_learned++;
+	return true;
 }

@@ -134,10 +134,11 @@ struct ts_recording {
 	/* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
 	struct ts_tracing *tracing;
 	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */
-	/* it has been read before, an index tells: threads and warnings are those of that time */
+	/* threads and warnings come from an index or from a twin (feed.h): its own readers add no warnings */
 	bool is_read;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
+	uint64_t n_learned;        /* grows with each thread and warning */
 };
 
 /* For loaders: make the common part empty; give its memory back (the loader's close calls it). */
@@ -157,6 +158,22 @@ uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_
  * TS_MAX_WARNINGS kinds the last one counts all others.
  */
 void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What a recording learned while it was read. */
+struct ts_learned {
+	struct ts_thread *threads; /* owned */
+	uint32_t n_threads, cap_threads;
+	uint32_t n_processes;
+	struct ts_warning warnings[TS_MAX_WARNINGS];
+	unsigned n_warnings;
+};
+
+void ts_learned_init(struct ts_learned *l);
+void ts_learned_fini(struct ts_learned *l);
+
+/* Copy from a recording what it learned; to one, in place of what it knew.  False: no memory. */
+bool ts_learned_take(struct ts_learned *l, const struct ts_recording *rec);
+bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec);
 
 static inline void ts_recording_close(struct ts_recording *rec)
 {

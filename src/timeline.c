@@ -14,8 +14,8 @@ void ts_builder_free(struct ts_timeline *tl)
 
 	if (!bd)
 		return;
-	ts_reader_close(bd->reader);
-	ts_steps_fini(&bd->steps);
+	ts_feed_free(bd->feed);
+	ts_buf_fini(&bd->here);
 	ts_buf_fini(&bd->journal);
 	free(bd);
 	tl->builder = NULL;
@@ -225,7 +225,7 @@ static bool apply_initial(struct ts_timeline *tl)
 	return !tl->world.is_failed && !tl->modes.is_failed;
 }
 
-static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
+static bool apply_step(struct ts_timeline *tl, const struct ts_steps *b, const struct ts_step *s)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t pos = bd->n_steps;
@@ -242,7 +242,7 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_step *s)
 			ts_journal_run(&bd->journal, pos, s->thread);
 	}
 	for (uint32_t i = 0; i < s->n_effects; i++) {
-		if (!apply(tl, t, &bd->steps, &bd->steps.effects[s->first + i]))
+		if (!apply(tl, t, b, &b->effects[s->first + i]))
 			return false;
 	}
 	bd->n_steps++;
@@ -272,7 +272,7 @@ static bool add_point(struct ts_timeline *tl)
 {
 	size_t segment = (size_t)(tl->builder->n_chunks / TS_SEGMENT_CHUNKS);
 
-	return room_for_points(tl, segment) && ts_points_add(&tl->points[segment], tl->builder->reader);
+	return room_for_points(tl, segment) && ts_points_add(&tl->points[segment], &tl->builder->here);
 }
 
 void ts_builder_publish(struct ts_timeline *tl)
@@ -341,30 +341,23 @@ static bool end_segment(struct ts_timeline *tl)
 	return true;
 }
 
-/* Decode up to a chunk of steps; *next says how it ended. */
-static void decode_chunk(struct ts_builder *bd, enum ts_next *next, struct ts_error *err)
+/* Take in a chunk, of at least one step.  False: no memory. */
+static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 {
-	ts_steps_reset(&bd->steps);
-	do {
-		*next = bd->reader->ops->next(bd->reader, &bd->steps, err);
-	} while (*next == TS_ITEM && bd->steps.n_steps < TS_CHUNK_STEPS && !bd->steps.is_failed);
-	if (bd->steps.is_failed) {
-		ts_error_reset(err);
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a chunk");
-		*next = TS_FAIL;
-	}
-}
-
-static bool take_in_chunk(struct ts_timeline *tl)
-{
-	const struct ts_steps *b = &tl->builder->steps;
+	struct ts_builder *bd = tl->builder;
+	const struct ts_steps *b = &batch->steps;
 	const struct ts_step *last = &b->steps[b->n_steps - 1];
+	struct ts_buf here = bd->here;
 
+	if (!add_point(tl))
+		return false;
 	for (uint32_t i = 0; i < b->n_steps; i++) {
-		if (!apply_step(tl, &b->steps[i]))
+		if (!apply_step(tl, b, &b->steps[i]))
 			return false;
 	}
-	tl->builder->fall_through = (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);
+	bd->here = batch->behind;
+	batch->behind = here;
+	bd->fall_through = (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);
 	return end_chunk(tl);
 }
 
@@ -372,7 +365,7 @@ static bool take_in_chunk(struct ts_timeline *tl)
 static enum ts_grow finish(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
-	const struct ts_end *end = &bd->reader->end;
+	const struct ts_end *end = &bd->end;
 
 	tl->damage = *damage;
 	if (!bd->n_steps) {
@@ -404,6 +397,17 @@ uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 	return tl->builder ? tl->builder->n_steps : tl->n_steps;
 }
 
+bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err)
+{
+	return ts_feed_go_ahead(tl->builder->feed, twin, err);
+}
+
+void ts_timeline_rest(struct ts_timeline *tl)
+{
+	if (tl->builder)
+		ts_feed_rest(tl->builder->feed);
+}
+
 void ts_timeline_leave_reads_out(struct ts_timeline *tl)
 {
 	tl->has_no_reads = true;
@@ -429,20 +433,20 @@ static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_err
 	uint64_t start = tl->builder ? tl->builder->n_steps : 0;
 
 	while (tl->builder && tl->builder->n_steps - start < n_steps) {
+		struct ts_batch *b = ts_feed_next(tl->builder->feed);
 		struct ts_error damage;
 		enum ts_next next;
 
-		ts_error_reset(&damage);
-		if (!add_point(tl)) {
-			no_memory(tl, err);
-			return TS_GROW_FAILED;
-		}
-		decode_chunk(tl->builder, &next, &damage);
+		if (!b)
+			return TS_GROW_MORE;
+		tl->builder->end = b->end;
+		damage = b->err;
+		next = b->next;
 		if (next == TS_FAIL && damage.code == TS_ENOMEM) {
 			*err = damage;
 			return TS_GROW_FAILED;
 		}
-		if (tl->builder->steps.n_steps && !take_in_chunk(tl)) {
+		if (b->steps.n_steps && !take_in_chunk(tl, b)) {
 			no_memory(tl, err);
 			return TS_GROW_FAILED;
 		}
@@ -487,6 +491,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->rec = rec;
 	tl->image = image;
 	tl->builder = bd;
+	ts_buf_init(&bd->here);
 	bd->last_thread = TS_NO_THREAD;
 	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;
@@ -503,11 +508,14 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_space_set_clean(tl->regs);
 	ts_modes_set_clean(&tl->modes);
 	bd->run = ts_runs_open(tl->runs);
-	bd->reader = rec->ops->reader(rec, err);
-	if (bd->reader)
+	bd->feed = ts_feed_new(rec, err);
+	if (!bd->feed) {
+		ts_timeline_free(tl);
+		return NULL;
+	}
+	ts_feed_start(bd->feed, &bd->here);
+	if (ts_buf_ok(&bd->here))
 		return tl;
-	ts_timeline_free(tl);
-	return NULL;
 
 out_of_memory:
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index");

@@ -85,7 +85,18 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl);
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
 
 /*
- * Read about @n_steps more steps (whole chunks).
+ * Decode on a thread of its own, from @twin: the recording opened once more, which the timeline then owns, on
+ * failure too.  Before the first ts_timeline_grow(), behind ts_timeline_use_file(); something is left to read.
+ *
+ * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without it.
+ */
+bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
+
+/* End that thread, as before a fork; the next ts_timeline_grow() starts it again. */
+void ts_timeline_rest(struct ts_timeline *tl);
+
+/*
+ * Read about @n_steps more steps (whole chunks), less if the thread that reads ahead has no more yet.
  *
  * Returns TS_GROW_MORE when there may be more, TS_GROW_DONE when the recording has been read to its end or to
  * its damage (then tl->damage says what and where; all before it is served).

@@ -58,7 +58,7 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 {
 	const struct ts_builder *bd = tl->builder;
 	const struct ts_recording *rec = tl->rec;
-	const struct ts_end *end = &bd->reader->end;
+	const struct ts_end *end = &bd->end;
 	struct saved_head head = {
 		.n_steps = bd->n_steps,
 		.n_chunks = bd->n_chunks,
@@ -73,17 +73,13 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 			 (end->has_exit ? END_HAS_EXIT : 0) | (end->is_fault ? END_IS_FAULT : 0) |
 			 (tl->has_no_reads ? HAS_NO_READS : 0),
 	};
-	struct ts_buf point;
 
-	ts_buf_init(&point);
-	bd->reader->ops->save(bd->reader, &point);
 	ts_index_section(tl->file, HEAD, 0);
 	ts_index_put(tl->file, &head, 1, sizeof(head));
 	ts_index_put(tl->file, rec->threads, rec->n_threads, sizeof(*rec->threads));
 	ts_index_put(tl->file, rec->warnings, rec->n_warnings, sizeof(rec->warnings[0]));
 	ts_index_put(tl->file, tl->damage.text, strlen(tl->damage.text) + 1, 1);
-	ts_index_put(tl->file, point.data, point.len, 1);
-	ts_buf_fini(&point);
+	ts_index_put(tl->file, bd->here.data, bd->here.len, 1);
 }
 
 static void save_segment(struct ts_timeline *tl, uint64_t segment)
@@ -150,9 +146,9 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 static bool load_recording(struct ts_recording *rec, const struct saved_head *head, struct ts_index_arrays *a)
 {
 	size_t n_threads, n_warnings;
-	const struct ts_thread *threads = ts_index_take(a, sizeof(*threads), &n_threads);
+	struct ts_thread *threads = ts_index_take(a, sizeof(*threads), &n_threads);
 	const struct ts_warning *warnings = ts_index_take(a, sizeof(*warnings), &n_warnings);
-	struct ts_thread *copy;
+	struct ts_learned learned = { .threads = threads, .n_processes = head->n_processes };
 
 	if (a->is_bad || n_threads < rec->n_threads || n_warnings > TS_MAX_WARNINGS)
 		return false;
@@ -160,19 +156,10 @@ static bool load_recording(struct ts_recording *rec, const struct saved_head *he
 		if (threads[i].process >= head->n_processes)
 			return false;
 	}
-	copy = n_threads > rec->cap_threads ? realloc(rec->threads, n_threads * sizeof(*copy)) : rec->threads;
-	if (!copy && n_threads)
-		return false;
-	if (n_threads)
-		memcpy(copy, threads, n_threads * sizeof(*copy));
-	rec->threads = copy;
-	rec->n_threads = (uint32_t)n_threads;
-	if (rec->cap_threads < n_threads)
-		rec->cap_threads = rec->n_threads;
-	rec->n_processes = head->n_processes;
-	memcpy(rec->warnings, warnings, n_warnings * sizeof(*warnings));
-	rec->n_warnings = (unsigned)n_warnings;
-	return true;
+	learned.n_threads = (uint32_t)n_threads;
+	learned.n_warnings = (unsigned)n_warnings;
+	memcpy(learned.warnings, warnings, n_warnings * sizeof(*warnings));
+	return ts_learned_give(&learned, rec);
 }
 
 static bool load_head(struct ts_timeline *tl, const struct saved_head *head, struct ts_index_arrays *a)
@@ -189,7 +176,7 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 	bd->n_steps = head->n_steps;
 	bd->n_chunks = head->n_chunks;
 	bd->fall_through = head->fall_through;
-	bd->reader->end = (struct ts_end){
+	bd->end = (struct ts_end){
 		.pc = head->reader_pc,
 		.has_pc = head->flags & END_HAS_PC,
 		.has_exit = head->flags & END_HAS_EXIT,
@@ -300,14 +287,16 @@ static void end_build(struct ts_timeline *tl)
 
 static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct ts_error *err)
 {
-	struct ts_reader *r = tl->builder->reader;
-	struct ts_end end = r->end;
+	struct ts_builder *bd = tl->builder;
 	size_t len;
 	const uint8_t *p = ts_index_take(point, 1, &len);
 
-	if (!p || !r->ops->resume(r, p, len, err))
+	if (!p || !ts_feed_resume(bd->feed, p, len, &bd->end, err))
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it does not tell where to go on");
-	r->end = end;
+	ts_buf_reset(&bd->here);
+	ts_buf_put(&bd->here, p, len);
+	if (!ts_buf_ok(&bd->here))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to go on");
 	ts_space_resume(tl->regs, tl->builder->n_chunks);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_resume(tl->memory[i], tl->builder->n_chunks);

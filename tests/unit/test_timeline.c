@@ -88,6 +88,16 @@ enum place {
 
 static const struct ts_index_key index_key = { 1, 2, 3, 4 };
 
+/* The same recording, opened again. */
+static struct script *open_again(const struct exam *x)
+{
+	struct script *s = script_random_new(x->seed, x->n_steps);
+
+	s->ending = x->s->ending;
+	s->damage = x->s->damage;
+	return s;
+}
+
 /* A timeline over the recording, with what there is of the file. */
 static void open_timeline(struct exam *x, struct script *s, enum place place)
 {
@@ -104,6 +114,15 @@ static void open_timeline(struct exam *x, struct script *s, enum place place)
 	must(x, place == IN_MEMORY || ts_timeline_use_file(x->tl, f, &err), &err);
 }
 
+/* A random recording perhaps on a thread of its own. */
+static void begin_reading(struct exam *x)
+{
+	struct ts_error err = { 0 };
+
+	if (x->nv && x->tl->builder && script_chance(&x->rnd, 40))
+		must(x, ts_timeline_read_ahead(x->tl, &open_again(x)->rec, &err), &err);
+}
+
 /* Read on, about up to step @until. */
 static void grow(struct exam *x, uint64_t until)
 {
@@ -112,6 +131,8 @@ static void grow(struct exam *x, uint64_t until)
 
 	while (grown == TS_GROW_MORE && ts_timeline_n_read(x->tl) < until)
 		grown = ts_timeline_grow(x->tl, 1 + script_below(&x->rnd, 3000), &err);
+	if (script_chance(&x->rnd, 20))
+		ts_timeline_rest(x->tl);
 	must(x, grown != TS_GROW_FAILED, &err);
 	must(x, x->tl->file_error.code == TS_OK, &x->tl->file_error);
 }
@@ -130,15 +151,6 @@ static void grow_asking(struct exam *x)
 	}
 }
 
-/* The same recording in another process. */
-static struct script *open_again(struct exam *x)
-{
-	x->again = script_random_new(x->seed, x->n_steps);
-	x->again->ending = x->s->ending;
-	x->again->damage = x->s->damage;
-	return x->again;
-}
-
 static void read_all(struct exam *x, enum place place)
 {
 	struct script *s = x->s;
@@ -148,13 +160,15 @@ static void read_all(struct exam *x, enum place place)
 	remove(INDEX_PATH ".part");
 	if (place >= REOPENED) {
 		open_timeline(x, s, INTERRUPTED);
+		begin_reading(x);
 		grow(x, place == REOPENED ? UINT64_MAX : script_below(&x->rnd, x->n_steps + 1));
 		ts_timeline_free(x->tl);
-		s = open_again(x);
+		s = x->again = open_again(x); /* by another process */
 	}
 	open_timeline(x, s, place);
 	if (place == REOPENED && x->tl->builder)
 		wrong(x, "it is read a second time");
+	begin_reading(x);
 	if (x->nv && place <= IN_FILE)
 		grow_asking(x);
 	grow(x, UINT64_MAX);

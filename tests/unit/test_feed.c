@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks of a recording, decoded when they are asked for or ahead on a thread: the same either way.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/feed.h"
+#include "src/lines.h"
+
+#include <string.h>
+
+#define SEED 7
+#define N_STEPS (20 * TS_CHUNK_STEPS + 5)
+
+static struct script *s;
+static struct ts_feed *f;
+static struct ts_error err;
+
+static void setup(void)
+{
+	ts_error_reset(&err);
+	s = script_random_new(SEED, N_STEPS);
+	f = ts_feed_new(&s->rec, &err);
+	ck_assert_ptr_nonnull(f);
+}
+
+static void teardown(void)
+{
+	ts_feed_free(f);
+	script_free(s);
+}
+
+static void go_ahead(void)
+{
+	ck_assert_msg(ts_feed_go_ahead(f, &script_random_new(SEED, N_STEPS)->rec, &err), "%s", err.text);
+}
+
+static struct ts_batch *next_batch(void)
+{
+	struct ts_batch *b;
+
+	do
+		b = ts_feed_next(f);
+	while (!b);
+	return b;
+}
+
+/* The batch holds the script's steps from @first on. */
+static void check_batch(const struct ts_batch *b, uint32_t first)
+{
+	uint32_t n = N_STEPS - first < TS_CHUNK_STEPS ? N_STEPS - first : TS_CHUNK_STEPS;
+
+	ck_assert_uint_eq(b->steps.n_steps, n);
+	ck_assert_int_eq(b->next, first + n < N_STEPS ? TS_ITEM : TS_END);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ts_step *got = &b->steps.steps[i], *want = &s->steps.steps[first + i];
+
+		ck_assert_uint_eq(got->pc, want->pc);
+		ck_assert_uint_eq(got->thread, want->thread);
+		ck_assert_uint_eq(got->n_effects, want->n_effects);
+		ck_assert_uint_lt(want->thread, s->rec.n_threads);
+	}
+}
+
+static void check_from(uint32_t first)
+{
+	for (uint32_t at = first; at < N_STEPS; at += TS_CHUNK_STEPS)
+		check_batch(next_batch(), at);
+}
+
+START_TEST(batches_hold_the_steps_in_order)
+{
+	check_from(0);
+}
+END_TEST
+
+START_TEST(the_thread_gives_the_same_batches)
+{
+	go_ahead();
+	check_from(0);
+	ck_assert_uint_eq(s->n_reads, 0); /* all were read from the twin */
+}
+END_TEST
+
+START_TEST(a_thread_that_rested_goes_on_where_it_was)
+{
+	go_ahead();
+	for (uint32_t at = 0; at < N_STEPS; at += TS_CHUNK_STEPS) {
+		check_batch(next_batch(), at);
+		ts_feed_rest(f);
+	}
+}
+END_TEST
+
+START_TEST(it_may_be_freed_at_any_time)
+{
+	go_ahead();
+	for (int i = 0; i < _i; i++)
+		next_batch();
+}
+END_TEST
+
+START_TEST(the_point_behind_a_batch_is_where_the_next_begins)
+{
+	const struct ts_end end = { .pc = 5, .has_pc = true };
+	const struct ts_batch *b;
+	struct ts_buf behind;
+
+	if (_i)
+		go_ahead();
+	next_batch();
+	b = next_batch();
+	ts_buf_init(&behind);
+	ts_buf_put(&behind, b->behind.data, b->behind.len);
+	ts_feed_free(f);
+	f = ts_feed_new(&s->rec, &err);
+	ck_assert(ts_feed_resume(f, behind.data, behind.len, &end, &err));
+	ts_buf_fini(&behind);
+	if (_i)
+		go_ahead();
+	check_from(2 * TS_CHUNK_STEPS);
+}
+END_TEST
+
+/* A reader that finds nothing more says of the end what was said before. */
+START_TEST(what_was_said_of_the_end_is_kept)
+{
+	const struct ts_end end = { .pc = 5, .has_pc = true };
+	struct ts_buf start;
+	struct ts_batch *b;
+
+	ts_buf_init(&start);
+	ts_feed_start(f, &start);
+	s->fail_at = 0;
+	ck_assert(ts_feed_resume(f, start.data, start.len, &end, &err));
+	ts_buf_fini(&start);
+	b = next_batch();
+	ck_assert_int_eq(b->next, TS_FAIL);
+	ck_assert_int_eq(b->err.code, TS_EIO);
+	ck_assert_uint_eq(b->end.pc, 5);
+	ck_assert(b->end.has_pc);
+}
+END_TEST
+
+/* ----------------------------------------------------------------------------------------- what it learns */
+
+/* A recording that finds a thread and something odd in its second chunk. */
+static struct script *make_two_threads(void)
+{
+	struct script *x = script_new("x86-64", 1, NULL);
+
+	for (uint32_t i = 0; i < 3 * TS_CHUNK_STEPS; i++)
+		ts_steps_close(&x->steps, 0x1000 + i, 1, i == TS_CHUNK_STEPS + 3);
+	x->n_threads = 2;
+	return x;
+}
+
+START_TEST(a_thread_is_known_with_the_batch_in_which_it_appears)
+{
+	struct script *two = make_two_threads();
+
+	ts_feed_free(f);
+	f = ts_feed_new(&two->rec, &err);
+	ts_recording_warn(&two->rec, "odd from the beginning");
+	ck_assert(ts_feed_go_ahead(f, &make_two_threads()->rec, &err));
+	next_batch();
+	ck_assert_uint_eq(two->rec.n_threads, 1);
+	next_batch();
+	ck_assert_uint_eq(two->rec.n_threads, 2);
+	ck_assert_uint_eq(two->rec.n_warnings, 1);
+	ck_assert_str_eq(two->rec.warnings[0].text, "odd from the beginning");
+	ts_recording_warn(&two->rec, "what a question finds odd was found by the twin");
+	ck_assert_uint_eq(two->rec.n_warnings, 1);
+	ts_feed_free(f);
+	f = NULL;
+	script_free(two);
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	Suite *suite = suite_create("feed");
+	TCase *tc = tcase_create("feed");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, batches_hold_the_steps_in_order);
+	tcase_add_test(tc, the_thread_gives_the_same_batches);
+	tcase_add_test(tc, a_thread_that_rested_goes_on_where_it_was);
+	tcase_add_loop_test(tc, it_may_be_freed_at_any_time, 0, 12);
+	tcase_add_loop_test(tc, the_point_behind_a_batch_is_where_the_next_begins, 0, 2);
+	tcase_add_test(tc, what_was_said_of_the_end_is_kept);
+	tcase_add_test(tc, a_thread_is_known_with_the_batch_in_which_it_appears);
+	suite_add_tcase(suite, tc);
+	return suite;
+}

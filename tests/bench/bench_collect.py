@@ -84,6 +84,10 @@ def stop_at_each(r, addresses):
     return n / (time.perf_counter() - begin)
 
 
+def show(column, what, value):
+    print("figure", "collect", column, what, value, "", "", sep="\t")
+
+
 def main():
     server = subprocess.Popen([TRACESTUB, "serve", "--quiet", "--index", "none", "127.0.0.1:0", str(TRACE)], stderr=subprocess.PIPE,
                               text=True)
@@ -93,12 +97,14 @@ def main():
             n_frames = int(status(r)[1]["tframes"], 16)
             addresses = hot_addresses(r, n_frames)
             n_hits = run(r, addresses, "", "")[1]
-            print(f"collect: {N_POINTS} tracepoints, {n_hits} hits in {n_frames - 1} instructions, best of {N_TURNS}")
+            print("about", "collect", f"{N_POINTS} tracepoints, {n_hits} hits in {n_frames - 1} instructions, best of {N_TURNS}",
+                  sep="\t")
             for what, code, collected in CASES:
                 best, n = min(run(r, addresses, code, collected) for _ in range(N_TURNS))
-                print(f"  {what:40}{n_hits / best:14,.0f} hits/s {n:10} frames")
+                show("hits/s", what, n_hits / best)
+                show("frames", what, n)
         with Rsp(address) as r:
-            print(f"  {'a client that stops at each':40}{stop_at_each(r, addresses):14,.0f} hits/s")
+            show("hits/s", "a client that stops at each", stop_at_each(r, addresses))
     finally:
         server.terminate()
         server.communicate()

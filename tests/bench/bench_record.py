@@ -43,10 +43,9 @@ def main():
     if len(times) < 2:
         print("record: skipped, gdb cannot record here:", done.stderr.strip().splitlines()[-1:])
         return
-    print(f"record: gdb's own 'record full', {N_STEPS} instructions of x64_walk")
-    for what, text in ("record", "recording"), ("reverse", "reverse-continue with a watchpoint that is not hit"):
-        us = float(times[what]) / N_STEPS * 1e6
-        print(f"  {text:<52}{us:10.1f} us a step{1e6 / us:12.0f} steps/s")
+    print("about", "record", f"gdb's own 'record full', {N_STEPS} instructions of x64_walk", sep="\t")
+    for what, text in ("record", "recording"), ("reverse", "reverse-continue"):
+        print("figure", "record", "gdb", f"{text}, ns a step", float(times[what]) / N_STEPS * 1e9, "", "", sep="\t")
 
 
 sys.exit(main())

@@ -71,11 +71,12 @@ def pc_of_last(trace):
     return re.search(r'"pc_last": "(0x[0-9a-f]+)"', done.stdout)[1]
 
 
-def show(value):
-    if value[0] == "error":
-        return value[1][:40]
-    found = "nothing found" if value[1] == "-1" else f"frame {value[1]}"
-    return f"{float(value[0]) * 1000:10.3f} ms  {found}"
+def show(column, command, value):
+    """A figure, if it found something."""
+    if value[0] == "error" or value[1] == "-1":
+        print(f"{column}: {command} finds nothing{': ' + value[1] if value[0] == 'error' else ''}")
+    else:
+        print("figure", "tfind", column, f"{command}, ms", float(value[0]) * 1000, "", "", sep="\t")
 
 
 def main():
@@ -85,7 +86,8 @@ def main():
     trace = folder / "run.tf"
     took = run(TRACESTUB, "export", "--quiet", "--index", "none", f"{RECORDING}.ucir", "-o", trace,
                "--positions", f"0:{N_FRAMES - 1}", "--collect", "regs,stack:64,code")
-    print(f"export: {N_FRAMES} frames, {trace.stat().st_size >> 20} MiB, {took:.2f} s, {N_FRAMES / took:,.0f} frames/s")
+    print("about", "tfind", f"tfind in a file of {N_FRAMES} frames, {trace.stat().st_size >> 20} MiB, of x64_lib", sep="\t")
+    print("figure", "tfind", "tracestub", "exporting them, frames/s", N_FRAMES / took, "", "", sep="\t")
     last = pc_of_last(trace)
     commands = ["tfind 0", f"tfind {N_FRAMES // 2}", f"tfind {N_FRAMES - 1}", f"tfind pc {last}",
                 f"tfind range {last}, {last} + 15", f"tfind outside 0x1, {last} - 1", "tfind tracepoint 1"]
@@ -99,9 +101,9 @@ def main():
         server.terminate()
         server.communicate(timeout=LIMIT)
         shutil.rmtree(folder)
-    print(f"{'':36}{'tracestub':34}gdb's target tfile")
     for command in commands:
-        print(f"{command:36}{show(ours[command]):34}{show(own[command])}")
+        show("tracestub", command, ours[command])
+        show("target tfile", command, own[command])
 
 
 main()

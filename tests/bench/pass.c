@@ -1,102 +1,218 @@
 /* SPDX-License-Identifier: MIT */
 #include "pass.h"
 
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench.h"
 #include "loaders/loader.h"
-#include "recording.h"
 
-void bench_check(bool done, const struct ts_error *err)
-{
-	if (!done)
-		bench_die("%s", err->text);
-}
-
-struct ts_recording *bench_open(const char *path, struct ts_source **src)
+void bench_open(struct bench_trace *t, const char *path)
 {
 	static const struct ts_loader_options options;
 	struct ts_error err = { 0 };
 	const struct ts_loader *loader;
-	struct ts_recording *rec;
 
-	*src = ts_source_open(path, &err);
-	bench_check(*src, &err);
-	loader = ts_loader_probe(*src, &err);
+	*t = (struct bench_trace){ .src = ts_source_open(path, &err) };
+	bench_check(t->src, &err);
+	loader = ts_loader_probe(t->src, &err);
 	bench_check(loader, &err);
-	rec = loader->open(*src, &options, &err);
-	bench_check(rec, &err);
-	return rec;
+	t->rec = loader->open(t->src, &options, &err);
+	bench_check(t->rec, &err);
+}
+
+void bench_close(struct bench_trace *t)
+{
+	ts_query_free(t->q);
+	ts_timeline_free(t->tl);
+	ts_recording_close(t->rec);
+	ts_source_close(t->src);
+}
+
+static const char *index_path(const char *path)
+{
+	static char index[4096];
+
+	snprintf(index, sizeof(index), "%s.tsindex", path);
+	return index;
+}
+
+/* An index of frames holds nothing that their file does not have: it is never kept (keep.c). */
+static bool has_file(const struct bench_trace *t, enum bench_index how)
+{
+	return how != BENCH_IN_MEMORY && !t->rec->frames;
+}
+
+/* A timeline over the trace that has read nothing, or all that its file has. */
+static void begin(struct bench_trace *t, const char *path, enum bench_index how, bool is_new)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct ts_index_key key;
+
+	bench_open(t, path);
+	t->tl = ts_timeline_new(t->rec, NULL, &err);
+	bench_check(t->tl, &err);
+	if (how == BENCH_NO_READS)
+		ts_timeline_leave_reads_out(t->tl);
+	if (!has_file(t, how))
+		return;
+	bench_check(ts_index_key(t->src, "bench", &key, &err), &err);
+	f = is_new ? ts_index_create(index_path(path), &key, &err)
+		   : ts_index_open(index_path(path), &key, &err);
+	bench_check(f, &err);
+	bench_check(ts_timeline_use_file(t->tl, f, &err), &err);
+}
+
+static void look_at_memory(struct bench_trace *t)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	char line[256];
+	long kb;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "RssAnon: %ld", &kb) == 1 && kb > t->anon_kb)
+			t->anon_kb = kb;
+	if (f)
+		fclose(f);
+}
+
+void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
+{
+	struct ts_error err = { 0 };
+	enum ts_grow grown;
+
+	unlink(index_path(path));
+	begin(t, path, how, true);
+	do {
+		grown = ts_timeline_grow(t->tl, 1 << 20, &err);
+		look_at_memory(t);
+	} while (grown == TS_GROW_MORE);
+	bench_check(grown == TS_GROW_DONE, &err);
+	bench_check(t->tl->damage.code == TS_OK, &t->tl->damage);
+	bench_check(t->tl->file_error.code == TS_OK, &t->tl->file_error);
+}
+
+void bench_reopen(struct bench_trace *t, const char *path)
+{
+	begin(t, path, BENCH_TO_FILE, false);
+	if (t->tl->builder)
+		bench_die("the index is not complete");
+}
+
+void bench_ask(struct bench_trace *t)
+{
+	struct ts_error err = { 0 };
+
+	t->q = ts_query_new(t->tl, &err);
+	bench_check(t->q, &err);
 }
 
 void bench_pass_read(const char *path, uint64_t off)
 {
-	static uint8_t piece[1 << 18];
-	struct ts_error err = { 0 };
-	struct ts_source *src = ts_source_open(path, &err);
-	size_t got = 1;
+	static uint8_t piece[1 << 17];
+	int fd = open(path, O_RDONLY);
+	ssize_t got = fd < 0 || lseek(fd, (off_t)off, SEEK_SET) < 0 ? -1 : 1;
 
-	bench_check(src, &err);
-	for (; got; off += got)
-		bench_check(ts_source_read(src, off, piece, sizeof(piece), &got, &err), &err);
-	ts_source_close(src);
+	while (got > 0)
+		got = read(fd, piece, sizeof(piece));
+	if (got < 0)
+		bench_die("%s cannot be read", path);
+	close(fd);
+}
+
+/* Decode the first @max steps, or all; @each gets every batch of them. */
+static void decode(const char *path, uint64_t max, void (*each)(const struct ts_steps *b, void *user),
+		   void *user)
+{
+	struct ts_error err = { 0 };
+	enum ts_next next = TS_ITEM;
+	struct ts_reader *reader;
+	struct bench_trace t;
+	struct ts_steps b;
+
+	bench_open(&t, path);
+	reader = t.rec->ops->reader(t.rec, &err);
+	bench_check(reader, &err);
+	ts_steps_init(&b);
+	for (uint64_t n = 0; next == TS_ITEM && n < max; n += next == TS_ITEM) {
+		if (b.n_steps == TS_CHUNK_STEPS) {
+			if (each)
+				each(&b, user);
+			ts_steps_reset(&b);
+		}
+		next = reader->ops->next(reader, &b, &err);
+	}
+	bench_check(next != TS_FAIL, &err);
+	ts_steps_fini(&b);
+	ts_reader_close(reader);
+	bench_close(&t);
 }
 
 void bench_pass_decode(const char *path)
 {
-	struct ts_error err = { 0 };
-	struct ts_reader *reader;
-	enum ts_next next = TS_ITEM;
-	struct ts_recording *rec;
-	struct ts_source *src;
-	struct ts_steps steps;
-
-	rec = bench_open(path, &src);
-	reader = rec->ops->reader(rec, &err);
-	bench_check(reader, &err);
-	ts_steps_init(&steps);
-	while (next == TS_ITEM) {
-		next = reader->ops->next(reader, &steps, &err);
-		if (steps.n_steps == TS_CHUNK_STEPS)
-			ts_steps_reset(&steps);
-	}
-	bench_check(next == TS_END, &err);
-	ts_steps_fini(&steps);
-	ts_reader_close(reader);
-	ts_recording_close(rec);
-	ts_source_close(src);
+	decode(path, UINT64_MAX, NULL, NULL);
 }
 
-void bench_pass_index(const char *path, struct ts_timeline_stats *stats)
+void bench_pass_index(const char *path)
 {
-	struct ts_error err = { 0 };
-	enum ts_grow grown = TS_GROW_MORE;
-	struct ts_recording *rec;
-	struct ts_timeline *tl;
-	struct ts_source *src;
+	struct bench_trace t;
 
-	rec = bench_open(path, &src);
-	tl = ts_timeline_new(rec, NULL, &err);
-	bench_check(tl, &err);
-	while (grown == TS_GROW_MORE)
-		grown = ts_timeline_grow(tl, 1 << 20, &err);
-	bench_check(grown == TS_GROW_DONE, &err);
-	bench_check(tl->damage.code == TS_OK, &tl->damage);
-	if (stats)
-		ts_timeline_stats(tl, stats);
-	ts_timeline_free(tl);
-	ts_recording_close(rec);
-	ts_source_close(src);
+	bench_build(&t, path, BENCH_TO_FILE);
+	bench_close(&t);
 }
 
-double bench_best_of(unsigned n_runs, void (*pass)(const char *path), const char *path)
+void bench_pass_reopen(const char *path)
 {
-	double best = 0;
+	struct bench_trace t;
 
-	for (unsigned i = 0; i < n_runs; i++) {
-		double start = bench_cpu(), s;
+	bench_reopen(&t, path);
+	bench_close(&t);
+}
 
-		pass(path);
-		s = bench_cpu() - start;
-		if (!i || s < best)
-			best = s;
+/* -------------------------------------------------------------------------------------- the hottest address
+ */
+
+#define N_LOOKED_AT (64 * TS_CHUNK_STEPS)
+
+struct addrs {
+	uint64_t items[N_LOOKED_AT];
+	size_t n;
+};
+
+static void take_addrs(const struct ts_steps *b, void *user)
+{
+	struct addrs *a = user;
+
+	for (uint32_t i = 0; i < b->n_steps && a->n < N_LOOKED_AT; i++)
+		a->items[a->n++] = b->steps[i].pc;
+}
+
+static int compare_addrs(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+uint64_t bench_find_hot(const char *path)
+{
+	static struct addrs a;
+	size_t best = 0;
+	uint64_t hot = 0;
+
+	a.n = 0;
+	decode(path, N_LOOKED_AT + 1, take_addrs, &a);
+	qsort(a.items, a.n, sizeof(a.items[0]), compare_addrs);
+	for (size_t i = 0, start = 0; i < a.n; i++) {
+		if (a.items[i] != a.items[start])
+			start = i;
+		if (i - start >= best) {
+			best = i - start;
+			hot = a.items[i];
+		}
 	}
-	return best;
+	return hot;
 }

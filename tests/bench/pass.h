@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What benchmarks of loaders do with a trace: open it, decode all of it, index all of it.  They die on
+ * What benchmarks do with a trace: open it, read it, decode all of it, index all of it, ask.  They die on
  * failure.
  */
 #ifndef BENCH_PASS_H
@@ -9,23 +9,46 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/query.h"
 #include "src/timeline.h"
 
-/* Die with the sentence unless it is done. */
-void bench_check(bool done, const struct ts_error *err);
+/* A recording, with all that is open over it. */
+struct bench_trace {
+	struct ts_source *src;
+	struct ts_recording *rec;
+	struct ts_timeline *tl; /* NULL unless it is indexed */
+	struct ts_query *q;	/* NULL unless it can be asked */
+	long anon_kb;		/* the most memory that was resident and no file's while it was indexed */
+};
 
-/* The recording, and its source to *src; both to be closed. */
-struct ts_recording *bench_open(const char *path, struct ts_source **src);
+enum bench_index {
+	BENCH_TO_FILE,	/* PATH.tsindex; in memory where the model keeps no file for the format */
+	BENCH_NO_READS, /* the same without what was read */
+	BENCH_IN_MEMORY,
+};
+
+void bench_open(struct bench_trace *t, const char *path);
+void bench_close(struct bench_trace *t);
+
+/* Index a trace, into a new file. */
+void bench_build(struct bench_trace *t, const char *path, enum bench_index how);
+
+/* The finished file is opened again. */
+void bench_reopen(struct bench_trace *t, const char *path);
+
+/* Let an indexed trace be asked. */
+void bench_ask(struct bench_trace *t);
 
 /*
- * Read the file's bytes from @off on; decode the trace without an index; index it (it decodes too), *stats
- * may be NULL.
+ * Passes that leave nothing open: read the file's bytes from @off on, as cat does; decode the trace without
+ * an index; index it (it decodes too); open its index.
  */
 void bench_pass_read(const char *path, uint64_t off);
 void bench_pass_decode(const char *path);
-void bench_pass_index(const char *path, struct ts_timeline_stats *stats);
+void bench_pass_index(const char *path);
+void bench_pass_reopen(const char *path);
 
-/* The least processor seconds of @n_runs calls. */
-double bench_best_of(unsigned n_runs, void (*pass)(const char *path), const char *path);
+/* The address that most of the first instructions of a trace have. */
+uint64_t bench_find_hot(const char *path);
 
 #endif

@@ -1,49 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long Usercorn recordings for the benchmarks, made from a short real one.
+ * Recordings of any length, in each format, for the benchmarks: what a maker offers and which there are.
  *
- * The leading keyframe is written once, then the frames of the short recording again and again, up to the one
- * that ends the program.  What the steps do is thus what a real program did; only the memory that they touch
- * does not grow.  One write to an address that nothing else touches stands near the beginning: a watchpoint
- * there is hit once.
+ * A maker repeats what a real recording has, or a loop, until there are as many steps as are wanted: what the
+ * steps do is what programs do, only the memory that they touch does not grow.  Near the beginning eight
+ * bytes are written that nothing else touches: a watchpoint there is hit once.
  */
 #ifndef BENCH_RECORDING_H
 #define BENCH_RECORDING_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
-/* The two layouts of a Usercorn trace. */
-enum bench_layout {
-	BENCH_PLAIN,  /* version 0, not compressed */
-	BENCH_FRAMED, /* version 1 in snappy framing, as the tool writes it */
-};
+#include "src/buf.h"
 
 struct bench_recording {
-	uint64_t n_steps;
+	uint64_t n_steps; /* that were written */
 	uint64_t file_len;
-	uint64_t mark; /* the address that is written once */
-	uint64_t hot;  /* the instruction that runs most often */
+	uint64_t steps_at; /* file offset of the steps; before it are facts about all of them */
+	uint64_t mark;	   /* the address that is written once; 0: there is none */
 };
 
-/* Say what went wrong and end the program. */
-_Noreturn void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+struct bench_format {
+	const char *name;   /* one word, for BENCH_FORMATS */
+	const char *about;  /* for people: what is repeated */
+	bool is_extra;	    /* measured only if it is named */
+	double index_rate;  /* million steps a second that indexing it should reach; 0: not said */
+	uint64_t max_steps; /* longer ones make no sense; 0: no bound */
 
-/* Path of the bundled recording to repeat (a string that stays), and its short name to *name. */
-const char *bench_source(const char **name);
+	/* Make @path a recording of @n_steps steps or a few more.  @sample is that of this format. */
+	void (*record)(const struct bench_format *format, const char *path, uint64_t n_steps,
+		       struct bench_recording *rec);
+	const char *sample; /* what is repeated, in tests/data; NULL: nothing */
 
-/*
- * Make @path a recording of at least @n_steps steps (to the end of a frame) from the real one in @source.
- * Dies on failure.
- */
-void bench_record(const char *source, const char *path, enum bench_layout layout, uint64_t n_steps,
-		  struct bench_recording *rec);
+	/*
+	 * Processor seconds that other people's library needs for one pass over it, 0 if it is not here;
+	 * NULL: there is none.
+	 */
+	double (*library)(const char *path, const struct bench_recording *rec);
+	const char *library_name;
+};
 
-/* A path for a recording in the build folder, to be freed; it is removed when the program ends. */
-char *bench_temp(const char *name);
+extern const struct bench_format bench_usercorn_v0, bench_usercorn_snappy, bench_rvnbintrace, bench_x64dbg;
+extern const struct bench_format bench_bap, bench_bap_arm, bench_bap_ppc, bench_bap_plugin, bench_tfile;
 
-/* Seconds of a clock that does not jump; processor seconds of this process. */
-double bench_now(void);
-double bench_cpu(void);
+/* All, NULL-terminated. */
+extern const struct bench_format *const bench_formats[];
+
+/* For makers: the bytes of format->sample, unpacked; a file to write, and its end. */
+struct ts_buf bench_sample(const struct bench_format *format);
+FILE *bench_create(const char *path);
+void bench_write(FILE *out, const void *data, size_t len);
+uint64_t bench_finish(FILE *out); /* Returns its length. */
+
+/* Little-endian numbers. */
+uint64_t bench_get(const uint8_t *p, unsigned len);
+void bench_put(uint8_t *p, unsigned len, uint64_t n);
 
 #endif

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Round trips a second: a raw client asks tracestub over a recording and, in the same run, real gdbserver
- * over the program that the recording was made from.
- *
- * The client sends a packet, waits for the whole reply, and sends the next: what a debugger does.  Both
- * servers are asked without acknowledgements, over TCP on the loopback address.  They take turns, and the
- * best turn of each counts, so that what else the machine does matters less.
- */
+#include "rsp.h"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,12 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "recording.h"
+#include "bench.h"
 
-#define N_TURNS 5
-#define TURN_SECONDS 0.3
-#define N_STEPS 1000000
-#define REPLY_LEN 65536
+#define N_TURNS	     3
+#define TURN_SECONDS 0.2
+#define N_RUNS_BACK  5
+#define REPLY_LEN    65536
+#define REGNUM_SP    7 /* of x86-64 */
 
 /* A server that was started, and the connection to it. */
 struct server {
@@ -165,50 +159,47 @@ static void stop(struct server *sv)
 	waitpid(sv->pid, NULL, 0);
 }
 
-static void start_tracestub(struct server *sv, char *recording)
+static const char *tracestub(void)
 {
 	const char *path = getenv("TRACESTUB");
-	char *const argv[] = {
-		(char *)(path ? path : "./tracestub"), "serve", ":0", recording, "--quiet", NULL
-	};
 
-	start(sv, "tracestub", argv);
+	return path ? path : "./tracestub";
 }
 
-static void start_gdbserver(struct server *sv, char *program)
+/* @index is the value of --index, NULL for none on the command line. */
+static void start_tracestub(struct server *sv, const char *recording, const char *index)
 {
-	char *const argv[] = { "gdbserver", "--once", "localhost:0", program, NULL };
+	const char *const argv[] = { tracestub(), "serve",   ":0",
+				     recording,	  "--quiet", index ? "--index" : NULL,
+				     index,	  NULL };
 
-	start(sv, "gdbserver", argv);
+	start(sv, "tracestub", (char *const *)argv);
 }
 
-static bool has_gdbserver(void)
+static void start_gdbserver(struct server *sv, const char *program)
 {
-	return system("command -v gdbserver >/dev/null") == 0;
+	const char *const argv[] = { "gdbserver", "--once", "localhost:0", program, NULL };
+
+	start(sv, "gdbserver", (char *const *)argv);
 }
 
-/* --------------------------------------------------------------------------------------- what is measured */
-
-enum request {
-	STEP,
-	VCONT_STEP,
-	REVERSE_STEP,
-	CONTINUE,
-	REGISTERS,
-	MEMORY,
-	N_REQUESTS
-};
+/* ---------------------------------------------------------------------------------------------- one request
+ */
 
 static const struct {
 	const char *packet, *what;
 } requests[N_REQUESTS] = {
-	[STEP] = { "s", "s (gdbserver: vCont;s)" },
-	[VCONT_STEP] = { "vCont;s", "vCont;s" },
-	[REVERSE_STEP] = { "bs", "bs" },
-	[CONTINUE] = { "c", "c to a breakpoint that is hit often" },
-	[REGISTERS] = { "g", "g" },
-	[MEMORY] = { NULL, "m of 64 bytes of stack" },
+	[REQUEST_STEP] = { "s", "s" },
+	[REQUEST_BACK] = { "bs", "bs" },
+	[REQUEST_CONTINUE] = { "c", "c to a breakpoint" },
+	[REQUEST_REGISTERS] = { "g", "g" },
+	[REQUEST_MEMORY] = { NULL, "m of 64 bytes of stack" },
 };
+
+const char *bench_request_name(enum bench_request request)
+{
+	return requests[request].what;
+}
 
 /* A register out of a stop reply, by gdb's number; 0 if it is not there. */
 static uint64_t stop_register(const struct server *sv, unsigned regnum)
@@ -230,8 +221,6 @@ static uint64_t stop_register(const struct server *sv, unsigned regnum)
 	return v;
 }
 
-#define REGNUM_SP 7
-
 static bool is_over(const struct server *sv)
 {
 	return sv->reply[0] == 'W' || sv->reply[0] == 'X' || strstr(sv->reply, "replaylog");
@@ -247,8 +236,8 @@ static double rate(struct server *sv, const char *packet)
 		ask(sv, packet);
 		if (is_over(sv))
 			break;
-		if (sv->reply[0] == 'E' || !sv->reply[0])
-			bench_die("%s answers %s with '%s'", sv->name, packet, sv->reply);
+		if (!sv->reply[0])
+			bench_die("%s does not know %s", sv->name, packet);
 		n++;
 		if (n % 16 == 0)
 			now = bench_now();
@@ -256,108 +245,147 @@ static double rate(struct server *sv, const char *packet)
 	return (double)n / (bench_now() - begin);
 }
 
-/* A turn of a server that stands at the beginning. */
-static double turn(struct server *sv, enum request request, uint64_t hot)
+/* A turn of a server that stands at the beginning; @usual is the packet, where it needs no address. */
+static double turn(struct server *sv, enum bench_request request, const char *usual, uint64_t hot)
 {
 	char packet[64];
 
 	switch (request) {
-	case CONTINUE:
+	case REQUEST_CONTINUE:
 		snprintf(packet, sizeof(packet), "Z0,%" PRIx64 ",1", hot);
 		ask(sv, packet);
 		break;
-	case REVERSE_STEP:
-		ask(sv, "c");
-		break;
-	case MEMORY:
+	case REQUEST_BACK: ask(sv, "c"); break;
+	case REQUEST_MEMORY:
 		ask(sv, "?");
 		snprintf(packet, sizeof(packet), "m%" PRIx64 ",40", stop_register(sv, REGNUM_SP));
 		return rate(sv, packet);
-	case STEP:
-	case VCONT_STEP:
-	case REGISTERS:
-	case N_REQUESTS:
-		break;
+	case REQUEST_STEP:
+	case REQUEST_REGISTERS:
+	case N_REQUESTS: break;
 	}
-	return rate(sv, requests[request].packet);
+	return rate(sv, usual);
 }
 
-static double greater(double a, double b)
+static void keep_greatest(double *greatest, double value)
 {
-	return a > b ? a : b;
+	if (value > *greatest)
+		*greatest = value;
 }
 
-/*
- * Both servers start anew for each turn: the program is short.  To gdbserver a bare "s" is no step of one
- * thread.
+/* --------------------------------------------------------------------------------------------- a recording
  */
-static void measure(enum request request, char *recording, char *program, uint64_t hot, double *stub,
-		    double *live)
+
+/* Seconds from the start of a server to the answer to its first question. */
+static double first_answer(const char *recording, const char *index)
+{
+	double begin = bench_now(), s;
+	struct server sv;
+
+	start_tracestub(&sv, recording, index);
+	s = bench_now() - begin;
+	stop(&sv);
+	return s;
+}
+
+static void index_trace(const char *recording)
+{
+	char command[4096];
+
+	snprintf(command, sizeof(command), "'%s' index --quiet '%s' >/dev/null", tracestub(), recording);
+	if (system(command))
+		bench_die("%s fails", command);
+}
+
+/* Seconds of running backwards from the end to the only write to @mark; the least of some runs. */
+static double run_back(const char *recording, uint64_t mark)
+{
+	struct server sv;
+	double best = 0;
+	char packet[64];
+
+	start_tracestub(&sv, recording, NULL);
+	for (unsigned i = 0; i < N_RUNS_BACK; i++) {
+		double begin, s;
+
+		ask(&sv, "c");
+		snprintf(packet, sizeof(packet), "Z2,%" PRIx64 ",8", mark);
+		ask(&sv, packet);
+		begin = bench_now();
+		ask(&sv, "bc");
+		s = bench_now() - begin;
+		if (!strstr(sv.reply, "watch:"))
+			bench_die("tracestub answers bc with '%s'", sv.reply);
+		if (!i || s < best)
+			best = s;
+		packet[0] = 'z';
+		ask(&sv, packet);
+	}
+	stop(&sv);
+	return best;
+}
+
+void bench_round_trips(const char *recording, bool has_index, uint64_t hot, uint64_t mark,
+		       struct bench_round_trips *r)
 {
 	struct server sv;
 
-	for (unsigned i = 0; i < N_TURNS; i++) {
-		start_tracestub(&sv, recording);
-		*stub = greater(*stub, turn(&sv, request, hot));
-		stop(&sv);
-		if (!program || request == REVERSE_STEP)
-			continue;
-		start_gdbserver(&sv, program);
-		*live = greater(*live, turn(&sv, request == STEP ? VCONT_STEP : request, hot));
-		stop(&sv);
+	*r = (struct bench_round_trips){ .first_s = first_answer(recording, "none") };
+	if (has_index)
+		index_trace(recording);
+	r->again_s = first_answer(recording, NULL);
+	for (enum bench_request request = 0; request < N_REQUESTS; request++) {
+		for (unsigned i = 0; i < N_TURNS; i++) {
+			start_tracestub(&sv, recording, NULL);
+			keep_greatest(&r->rates[request], turn(&sv, request, requests[request].packet, hot));
+			stop(&sv);
+		}
 	}
+	if (mark)
+		r->back_s = run_back(recording, mark);
 }
 
-/* The program of the bundled recording, in a place where it can be run. */
-static char *copy_program(const char *source)
+/* ------------------------------------------------------------------------------------------- a live program
+ */
+
+/* The program of a bundled recording, in a place where it can be run. */
+static char *copy_program(const char *program)
 {
-	char *copy = bench_temp("program"), buf[65536], path[4096];
-	FILE *in, *out;
+	char *copy = bench_temp("program"), buf[65536];
+	FILE *in = fopen(program, "rb"), *out = fopen(copy, "wb");
 	size_t n;
 
-	snprintf(path, sizeof(path), "%.*s.elf", (int)strlen(source) - 5, source);
-	in = fopen(path, "rb");
-	out = fopen(copy, "wb");
 	if (!in || !out)
-		bench_die("%s cannot be copied", path);
+		bench_die("%s cannot be copied", program);
 	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
 		fwrite(buf, 1, n, out);
 	fclose(in);
 	if (fclose(out) || chmod(copy, 0700))
-		bench_die("%s cannot be copied", path);
+		bench_die("%s cannot be copied", program);
 	return copy;
 }
 
-static void print(const char *name, const double *stub, const double *live, bool is_live)
+/* To gdbserver a bare "s" is no step of one thread. */
+void bench_live_round_trips(const char *program, uint64_t hot, struct bench_round_trips *r)
 {
-	printf("rsp: round trips a second of a raw client over TCP, best of %d turns; \"%s\", its frames "
-	       "repeated to %d steps, "
-	       "beside %s\n",
-	       N_TURNS, name, N_STEPS,
-	       is_live ? "gdbserver on the same program" : "nothing: there is no gdbserver here");
-	printf("  %-38s%12s%12s%12s\n", "", "tracestub", "gdbserver", "ratio");
-	for (enum request i = 0; i < N_REQUESTS; i++) {
-		printf("  %-38s%12.0f", requests[i].what, stub[i]);
-		if (live[i] > 0)
-			printf("%12.0f%12.1f", live[i], stub[i] / live[i]);
-		putchar('\n');
+	char *copy = copy_program(program);
+	struct server sv;
+
+	*r = (struct bench_round_trips){ 0 };
+	for (enum bench_request request = 0; request < N_REQUESTS; request++) {
+		const char *packet = request == REQUEST_STEP ? "vCont;s" : requests[request].packet;
+
+		for (unsigned i = 0; i < N_TURNS && request != REQUEST_BACK; i++) {
+			start_gdbserver(&sv, copy);
+			keep_greatest(&r->rates[request], turn(&sv, request, packet, hot));
+			stop(&sv);
+		}
 	}
+	bench_remove(copy);
+	free(copy);
 }
 
-int main(void)
+bool bench_has_gdbserver(void)
 {
-	double stub[N_REQUESTS] = { 0 }, live[N_REQUESTS] = { 0 };
-	char *recording = bench_temp("rsp"), *program = NULL;
-	const char *name, *source = bench_source(&name);
-	struct bench_recording rec;
-
-	bench_record(source, recording, BENCH_FRAMED, N_STEPS, &rec);
-	if (has_gdbserver())
-		program = copy_program(source);
-	for (enum request i = 0; i < N_REQUESTS; i++)
-		measure(i, recording, program, rec.hot, &stub[i], &live[i]);
-	print(name, stub, live, program != NULL);
-	free(program);
-	free(recording);
-	return 0;
+	return system("command -v gdbserver >/dev/null") == 0;
 }

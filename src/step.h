@@ -184,6 +184,26 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 }
 
 /*
+ * The same of a value of at most eight bytes; so many can be read at @bytes, whatever they are.  They are
+ * copied as one.
+ */
+static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+					      const uint8_t *bytes, uint32_t len)
+{
+	struct ts_effect *e;
+
+	if (__builtin_expect(b->cap_data - b->n_data < 8, 0) && !ts_steps_grow_data(b, 8))
+		return NULL;
+	e = ts_steps_effect(b, kind, addr, len);
+	if (!e)
+		return NULL;
+	e->data = b->n_data;
+	memcpy(b->data + b->n_data, bytes, 8);
+	b->n_data += len;
+	return e;
+}
+
+/*
  * Append a region; @desc and @file (lengths without terminator, NULL for none) are copied.  NULL when memory
  * ran out.
  */

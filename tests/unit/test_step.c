@@ -74,6 +74,21 @@ START_TEST(values_stay_what_they_were_while_the_batch_grows)
 }
 END_TEST
 
+START_TEST(of_a_word_the_first_bytes_are_the_value)
+{
+	for (uint32_t i = 0; i < 1000; i++) {
+		ts_steps_word(&b, TS_FX_WRITE, i, (const uint8_t *)"abcdefgh", 1 + i % 8);
+		close_step();
+	}
+	ck_assert_uint_eq(b.n_data, 1000 / 8 * 36);
+	for (uint32_t i = 0; i < 1000; i++) {
+		ck_assert_uint_eq(b.effects[i].addr, i);
+		ck_assert_uint_eq(b.effects[i].len, 1 + i % 8);
+		ck_assert_mem_eq(ts_effect_data(&b, &b.effects[i]), "abcdefgh", 1 + i % 8);
+	}
+}
+END_TEST
+
 START_TEST(an_effect_without_a_value_has_no_data)
 {
 	struct ts_effect *e = ts_steps_effect(&b, TS_FX_WRITE, 5, 8);
@@ -199,7 +214,8 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_one_before,
 		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
-		   an_effect_without_a_value_has_no_data, texts_of_maps_are_copied_and_terminated,
-		   an_effect_names_its_event, a_reset_batch_is_empty_and_good,
-		   a_batch_past_4_gib_is_refused_without_an_allocation, many_writes_that_go_on_are_one,
-		   what_was_hidden_is_no_part_of_what_was_not, few_writes_stay_as_they_are)
+		   of_a_word_the_first_bytes_are_the_value, an_effect_without_a_value_has_no_data,
+		   texts_of_maps_are_copied_and_terminated, an_effect_names_its_event,
+		   a_reset_batch_is_empty_and_good, a_batch_past_4_gib_is_refused_without_an_allocation,
+		   many_writes_that_go_on_are_one, what_was_hidden_is_no_part_of_what_was_not,
+		   few_writes_stay_as_they_are)

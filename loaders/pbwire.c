@@ -98,23 +98,26 @@ static bool read_field(struct ts_cursor *c, const struct pb_message_def *def, ui
 }
 
 /*
- * Read the fields at @p that need no second look: those of the table, numbers and bytes only.
+ * Read the fields from @p on that stand in the order of their numbers, each at most once, as far as they are
+ * numbers and bytes; those that are not there are zero.
  *
- * Returns where the first other one begins, or @end.
+ * Returns where the first other one begins (a damaged one too), or @end.
  */
-static const uint8_t *read_plain(const uint8_t *p, const uint8_t *end, const struct pb_message_def *def,
-				 struct pb_message *m)
+static const uint8_t *read_in_order(const uint8_t *p, const uint8_t *end, const struct pb_message_def *def,
+				    struct pb_message *m)
 {
-	while (p < end) {
-		unsigned i = (unsigned)(*p >> 3) - 1, wire = *p & 7;
+	m->present = 0;
+	for (unsigned i = 0; i < def->n_fields; i++) {
+		unsigned wire = def->fields[i].wire;
 		const uint8_t *value;
 		uint64_t n;
 
-		if (*p >= 0x80 || i >= def->n_fields || def->fields[i].wire != wire || wire & 1)
-			return p;
+		m->v[i] = (struct pb_value){ 0 };
+		if (p == end || *p != ((i + 1) << 3 | wire) || wire & 1)
+			continue;
 		value = pb_get_varint(p + 1, end, &n);
 		if (!value || (wire == PB_BYTES && n > (size_t)(end - value)))
-			return p;
+			continue;
 		m->present |= 1u << i;
 		m->v[i].n = n;
 		m->v[i].p = wire == PB_BYTES ? value : NULL;
@@ -135,15 +138,10 @@ bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_me
 {
 	uint64_t off = c->off, number;
 
-	m->present = 0;
-	for (unsigned i = 0; i < def->n_fields; i++)
-		m->v[i] = (struct pb_value){ 0 };
+	advance(c, read_in_order(c->p, c->p + c->left, def, m));
 	while (c->left) {
 		struct pb_value v;
 
-		advance(c, read_plain(c->p, c->p + c->left, def, m));
-		if (!c->left)
-			break;
 		if (!read_field(c, def, &number, &v))
 			return false;
 		if (number > def->n_fields)

@@ -9,9 +9,11 @@
 #ifndef LOADERS_PBWIRE_H
 #define LOADERS_PBWIRE_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/cursor.h"
 
@@ -50,25 +52,44 @@ struct pb_message {
 
 #define PB_MAX_VARINT 10
 
-/* pb_get_varint() for those of several bytes. */
+/* pb_get_varint() for those that are long, or of which a message's end may cut some. */
 const uint8_t *pb_get_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *n);
 
 /*
- * A varint of up to ten bytes at @p, which ends before @end.
+ * The number in eight bytes of a varint, first one lowest, seven bits of each: pairs, then fours, then all of
+ * them move together.
+ */
+static inline uint64_t pb_join_sevens(uint64_t word)
+{
+	word &= UINT64_C(0x7f7f7f7f7f7f7f7f);
+	word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+	word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+/*
+ * A varint of up to ten bytes at @p, which ends before @end.  Of one that ends within eight bytes all are
+ * looked at together: addresses have any length, so that a loop would end at an unexpected place.
  *
  * Returns where it ends, with its value in *n; NULL if it is longer or does not end.
  */
 static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
+	uint64_t word, ends;
+
 	if (__builtin_expect(p < end && p[0] < 0x80, 1)) {
 		*n = p[0];
 		return p + 1;
 	}
-	if (end - p >= 2 && p[1] < 0x80) {
-		*n = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
-		return p + 2;
-	}
-	return pb_get_long_varint(p, end, n);
+	if (end - p < 8)
+		return pb_get_long_varint(p, end, n);
+	memcpy(&word, p, 8);
+	word = le64toh(word);
+	ends = ~word & UINT64_C(0x8080808080808080);
+	if (!ends)
+		return pb_get_long_varint(p, end, n);
+	*n = pb_join_sevens(word & (ends ^ (ends - 1)));
+	return p + (__builtin_ctzll(ends) + 1) / 8;
 }
 
 /* The same of what is left to read; fails (TS_ECORRUPT) where that returns NULL. */

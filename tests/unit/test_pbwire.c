@@ -61,6 +61,28 @@ START_TEST(varints_have_one_to_ten_bytes)
 }
 END_TEST
 
+/* A number of @len varint bytes, each seven bits different, with others behind it. */
+START_TEST(a_varint_ends_where_it_ends_whatever_follows)
+{
+	for (size_t len = 1; len <= 10; len++) {
+		uint8_t bytes[18];
+		uint64_t want = 0;
+
+		memset(bytes, 0xff, sizeof(bytes));
+		for (size_t i = 0; i < len; i++) {
+			uint8_t seven = i == 9 ? 1 : (uint8_t)(0x55 + i);
+
+			bytes[i] = (uint8_t)(seven | (i + 1 < len ? 0x80 : 0));
+			want |= (uint64_t)(seven & 0x7f) << 7 * i;
+		}
+		ck_assert_uint_eq(varint((const char *)bytes, len + 8), want);
+		ck_assert_uint_eq(c.left, 8);
+		ck_assert_uint_eq(varint((const char *)bytes, len), want);
+		ck_assert_uint_eq(c.left, 0);
+	}
+}
+END_TEST
+
 START_TEST(varints_that_do_not_end_fail)
 {
 	varint("", 0);
@@ -208,7 +230,8 @@ START_TEST(lists_are_walked)
 }
 END_TEST
 
-UNIT_SUITE("pbwire", varints_have_one_to_ten_bytes, varints_that_do_not_end_fail, signs_are_in_the_lowest_bit,
+UNIT_SUITE("pbwire", varints_have_one_to_ten_bytes, a_varint_ends_where_it_ends_whatever_follows,
+	   varints_that_do_not_end_fail, signs_are_in_the_lowest_bit,
 	   fields_come_in_any_order_and_the_last_of_one_counts, what_is_not_there_is_zero_and_no_bytes,
 	   fields_of_other_numbers_are_skipped, parts_know_where_they_are_in_the_file,
 	   what_is_no_field_is_damage, a_field_that_must_be_there_is_missed, lists_are_walked)

@@ -120,7 +120,10 @@ static void see_code(struct bap_reader *r, uint64_t pc, const struct pb_value *r
 
 	if (!raw->p || !raw->n || raw->n > 64 || raw->n - 1 > r->rec->addr_mask - pc)
 		return;
-	e = ts_steps_value(r->out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
+	if (raw->n <= 8) /* as those of nearly all machines; more can be read behind them */
+		e = ts_steps_word(r->out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
+	else
+		e = ts_steps_value(r->out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
 	if (e)
 		e->is_hidden = true;
 }

@@ -7,10 +7,12 @@
  */
 #include "bap_operands.h"
 
+#include <endian.h>
 #include <string.h>
 
 #include "bap_reader.h"
 #include "bap_schema.h"
+#include "bap_word.h"
 
 uint32_t bap_op_bits(struct bap_reader *r, uint64_t bit_length, uint64_t len)
 {
@@ -74,12 +76,8 @@ bool bap_op_check_memory(struct bap_reader *r, const struct bap_op *op)
 /* Of 16 bytes at @p, are those that @mask has set as in @want? */
 static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8_t mask[16])
 {
-	uint64_t a[2], b[2], m[2];
-
-	memcpy(a, p, 16);
-	memcpy(b, want, 16);
-	memcpy(m, mask, 16);
-	return !(((a[0] ^ b[0]) & m[0]) | ((a[1] ^ b[1]) & m[1]));
+	return !(((bap_load(p) ^ bap_load(want)) & bap_load(mask)) |
+		 ((bap_load(p + 8) ^ bap_load(want + 8)) & bap_load(mask + 8)));
 }
 
 /*
@@ -89,7 +87,7 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
  *	10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
  *
  * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be
- *asked.
+ * asked.
  */
 static bool read_usual(const struct bap_reader *r, const uint8_t *p, size_t len, struct bap_op *op)
 {
@@ -103,8 +101,8 @@ static bool read_usual(const struct bap_reader *r, const uint8_t *p, size_t len,
 		return false;
 	behind = p + 2 + p[1];
 	u = pb_get_varint(behind + 1, end, &bits);
-	if (*behind != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || u[15] >= 0x80 ||
-	    u[15] != end - (u + 16) || bits / 2 > u[15] * UINT64_C(8))
+	if (*behind != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || !u[15] ||
+	    u[15] >= 0x80 || u[15] != end - (u + 16) || bits / 2 > u[15] * UINT64_C(8))
 		return false;
 	op->is_read = u[3];
 	op->is_written = u[5];
@@ -151,9 +149,7 @@ static bool read_any(struct bap_reader *r, struct ts_cursor *c, struct bap_op *o
 	return op->slot || bap_op_check_memory(r, op);
 }
 
-/* Of its own, so that its many variables cost the usual way nothing. */
-static __attribute__((noinline)) bool next_any(struct bap_reader *r, struct ts_cursor *list,
-					       struct bap_op *op)
+static bool next_any(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op)
 {
 	struct ts_cursor item;
 
@@ -166,18 +162,82 @@ static __attribute__((noinline)) bool next_any(struct bap_reader *r, struct ts_c
 	return false;
 }
 
-bool bap_op_next(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op)
+/* Bytes of a form's head: up to the third word, and up to the last one. */
+#define MIN_HEAD 24u
+#define MAX_HEAD 32u
+
+/* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
+static inline uint32_t form_at(const uint8_t *p)
+{
+	return (uint32_t)((bap_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
+			   bap_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+			  56) %
+	       BAP_N_FORMS;
+}
+
+/* An operand was read: others like it will come. */
+static void keep_form(struct bap_reader *r, const uint8_t *p, uint32_t len, const struct bap_op *op)
+{
+	size_t head = (size_t)(op->value - p);
+	struct bap_form *f = &r->forms[form_at(p)];
+
+	if (head < MIN_HEAD || head > MAX_HEAD)
+		return;
+	f->last = (uint32_t)head - 8;
+	f->len = len;
+	f->op = *op;
+	for (unsigned i = 0; i < 3; i++)
+		f->head[i] = bap_load(p + i * 8);
+	f->head[3] = bap_load(p + f->last);
+}
+
+/*
+ * An operand of which all but the value was met before.  Its length is what the form's first word says.
+ *
+ * Returns the length, 0 if there is no such form.
+ */
+static inline uint32_t read_again(const struct bap_reader *r, const uint8_t *p, size_t left,
+				  struct bap_op *op)
+{
+	const struct bap_form *f;
+
+	if (left < MIN_HEAD)
+		return 0;
+	f = &r->forms[form_at(p)];
+	if (f->len > left || (bap_load(p) ^ f->head[0]) | (bap_load(p + 8) ^ f->head[1]) |
+				     (bap_load(p + 16) ^ f->head[2]) | (bap_load(p + f->last) ^ f->head[3]))
+		return 0;
+	*op = f->op;
+	op->value = p + f->last + 8;
+	return f->len;
+}
+
+/* An operand that has no form yet, or memory.  Of its own: its many variables cost the others nothing. */
+static __attribute__((noinline)) bool next_new(struct bap_reader *r, struct ts_cursor *list,
+					       struct bap_op *op)
 {
 	const uint8_t *p = list->p;
 
+	if (list->left < 2 || p[0] != 0x0a || p[1] >= 0x80 || p[1] > list->left - 2 ||
+	    !read_usual(r, p + 2, p[1], op))
+		return next_any(r, list, op);
+	if (op->slot)
+		keep_form(r, p, 2u + p[1], op);
+	ts_take(list, 2u + p[1]);
+	return true;
+}
+
+bool bap_op_next(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op)
+{
+	uint32_t len;
+
 	if (!list->left)
 		return false;
-	if (list->left >= 2 && p[0] == 0x0a && p[1] < 0x80 && p[1] <= list->left - 2 &&
-	    read_usual(r, p + 2, p[1], op)) {
-		ts_take(list, 2 + (uint64_t)p[1]);
-		return true;
-	}
-	return next_any(r, list, op);
+	len = read_again(r, list->p, list->left, op);
+	if (!len)
+		return next_new(r, list, op);
+	ts_take(list, len);
+	return true;
 }
 
 static uint32_t low_bits(unsigned n)
@@ -188,16 +248,32 @@ static uint32_t low_bits(unsigned n)
 /* The value's place in its flag register: *mask and *value. */
 static void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
 {
-	unsigned bits = op->slot->kind == BAP_SLOT_FLAG ? op->slot->bits : op->bits < 32 ? op->bits : 32;
-	uint32_t n = op->value[0];
+	unsigned bits = op->slot->kind == BAP_SLOT_FLAG ? op->slot->bits : op->bits;
+	uint32_t n = (uint32_t)le64toh(bap_load(op->value)) & low_bits(op->len * 8);
 
-	if (op->len >= 4)
-		n |= (uint32_t)op->value[1] << 8 | (uint32_t)op->value[2] << 16 |
-		     (uint32_t)op->value[3] << 24;
-	else if (op->len > 1)
-		n |= (uint32_t)op->value[1] << 8 | (op->len > 2 ? (uint32_t)op->value[2] << 16 : 0);
 	*mask = low_bits(bits) << op->slot->shift;
 	*value = n << op->slot->shift & *mask;
+}
+
+/* A register's value that fits into a word of the 'g' layout, as most do: the word and its place. */
+struct word {
+	uint64_t value;
+	uint32_t off;
+};
+
+static inline bool has_word(const struct bap *rec, const struct bap_op *op, struct word *w)
+{
+	const struct bap_slot *s = op->slot;
+
+	if (op->len > 8 || op->len > s->len)
+		return false;
+	w->value = bap_load(op->value);
+	w->off = s->off;
+	if (rec->base.regs.arch->is_big_endian) {
+		w->value = bap_reverse(w->value, op->len);
+		w->off += s->len - op->len;
+	}
+	return true;
 }
 
 #define MAX_REG_LEN 64
@@ -240,17 +316,27 @@ static bool high_part(const struct bap *rec, const struct bap_op *op, struct par
 	return true;
 }
 
+static void see_parts(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
+{
+	struct part p;
+
+	low_part(r->rec, op, &p);
+	bap_see_reg(r, t, p.off, p.data, p.len);
+	if (high_part(r->rec, op, &p))
+		bap_see_reg(r, t, p.off, p.data, p.len);
+}
+
 void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
 	uint32_t mask, value;
-	struct part p;
+	struct word w;
 
 	switch (op->slot->kind) {
 	case BAP_SLOT_REG:
-		low_part(r->rec, op, &p);
-		bap_see_reg(r, t, p.off, p.data, p.len);
-		if (high_part(r->rec, op, &p))
-			bap_see_reg(r, t, p.off, p.data, p.len);
+		if (has_word(r->rec, op, &w))
+			bap_see_word(r, t, w.off, w.value, op->len);
+		else
+			see_parts(r, t, op);
 		break;
 	case BAP_SLOT_FLAG:
 	case BAP_SLOT_FLAGS:
@@ -276,28 +362,34 @@ static void extend_part(const struct bap *rec, const struct bap_slot *s, struct 
 	p->len = s->extend;
 }
 
+static void write_parts(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
+{
+	struct part p;
+
+	low_part(r->rec, op, &p);
+	if (op->slot->extend && p.len == op->slot->len)
+		extend_part(r->rec, op->slot, &p);
+	bap_write_reg(r, t, p.off, p.data, p.len);
+	if (high_part(r->rec, op, &p))
+		bap_write_reg(r, t, p.off, p.data, p.len);
+}
+
 static uint64_t low_number(const struct bap_op *op)
 {
-	uint64_t n = 0;
-
-	for (uint32_t i = op->len < 8 ? op->len : 8; i--;)
-		n = n << 8 | op->value[i];
-	return n;
+	return le64toh(bap_load(op->value) & bap_first_bytes(op->len < 8 ? op->len : 8));
 }
 
 void bap_op_write(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
 	uint32_t mask, value;
-	struct part p;
+	struct word w;
 
 	switch (op->slot->kind) {
 	case BAP_SLOT_REG:
-		low_part(r->rec, op, &p);
-		if (op->slot->extend && p.len == op->slot->len)
-			extend_part(r->rec, op->slot, &p);
-		bap_write_reg(r, t, p.off, p.data, p.len);
-		if (high_part(r->rec, op, &p))
-			bap_write_reg(r, t, p.off, p.data, p.len);
+		if (!op->slot->extend && has_word(r->rec, op, &w))
+			bap_write_word(r, t, w.off, w.value, op->len);
+		else
+			write_parts(r, t, op);
 		break;
 	case BAP_SLOT_FLAG:
 	case BAP_SLOT_FLAGS:
@@ -333,25 +425,35 @@ void bap_op_lose(struct bap_reader *r, struct bap_thread *t, const struct bap_op
 
 /* ------------------------------------------------------------------------------------------------- memory */
 
+/* The first or, reversed, last @len bytes of a memory operand as memory has them. */
+static struct ts_effect *put_memory(struct bap_reader *r, enum ts_effect_kind kind, const struct bap_op *op,
+				    uint32_t len)
+{
+	bool is_reversed = r->rec->is_mem_reversed;
+	const uint8_t *value = is_reversed ? op->value + (op->len - len) : op->value;
+	struct ts_effect *e;
+	uint8_t bytes[8];
+	uint64_t word;
+
+	if (len <= sizeof(bytes)) {
+		word = is_reversed ? bap_reverse(bap_load(value), len) : bap_load(value);
+		memcpy(bytes, &word, sizeof(bytes));
+		return ts_steps_word(r->out, kind, op->addr, bytes, len);
+	}
+	e = ts_steps_value(r->out, kind, op->addr, value, len);
+	for (uint32_t i = 0; e && is_reversed && i < len; i++)
+		r->out->data[e->data + i] = value[len - 1 - i];
+	return e;
+}
+
 void bap_op_memory(struct bap_reader *r, enum ts_effect_kind kind, const struct bap_op *op, bool is_hidden)
 {
 	bool is_word = r->rec->recorder == BAP_OLD_TRACEWRAP && op->len > 1;
-	uint32_t len = is_word ? 1 : op->len;
 	struct ts_effect *e;
-	uint8_t *data;
 
 	if (is_word && kind == TS_FX_WRITE) /* of which only the first byte is sure to be accessed */
 		ts_steps_effect(r->out, kind, op->addr + 1, op->len - 1);
-	e = ts_steps_value(r->out, kind, op->addr,
-			   r->rec->is_mem_reversed ? op->value + (op->len - len) : op->value, len);
-	if (!e)
-		return;
-	e->is_hidden = is_hidden;
-	data = r->out->data + e->data;
-	for (uint32_t i = 0; r->rec->is_mem_reversed && i < len / 2; i++) {
-		uint8_t byte = data[i];
-
-		data[i] = data[len - 1 - i];
-		data[len - 1 - i] = byte;
-	}
+	e = put_memory(r, kind, op, is_word ? 1 : op->len);
+	if (e)
+		e->is_hidden = is_hidden;
 }

@@ -11,11 +11,29 @@
 struct bap_op {
 	const struct bap_slot *slot; /* NULL: memory */
 	uint64_t addr;
-	const uint8_t *value; /* borrowed from the frame; least significant byte first, or as memory has it */
-	uint32_t len;	      /* bytes */
+	/*
+	 * borrowed from the frame; least significant byte first, or as memory has it; eight bytes can be read
+	 * there in any case
+	 */
+	const uint8_t *value;
+	uint32_t len; /* bytes */
 	uint32_t bits;
 	bool is_read, is_written;
 };
+
+/*
+ * The same bytes come again and again: all of a register's operand but its value.  A form is these bytes, of
+ * an operand that was read with every check, and what was made of it: in one that begins likewise nothing but
+ * the value is new.
+ */
+struct bap_form {
+	uint64_t head[4]; /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
+	uint32_t last;	  /* offset of the last word, which may overlap the one before it */
+	uint32_t len;	  /* of the whole operand; 0: there is no form here */
+	struct bap_op op; /* but for its value */
+};
+
+#define BAP_N_FORMS 256u
 
 /* How many bits of a value of @len bytes count; @bit_length is as stored. */
 uint32_t bap_op_bits(struct bap_reader *r, uint64_t bit_length, uint64_t len);

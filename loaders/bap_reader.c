@@ -26,33 +26,46 @@
 
 /* -------------------------------------------------------------------------------------------------- bytes */
 
-/* The @len bytes at file offset @off, valid until the next call; there are so many.  NULL on failure. */
-static const uint8_t *bytes_at(struct bap_reader *r, uint64_t off, uint64_t len, struct ts_error *err)
-{
-	size_t want = BUF_LEN;
+/* Bytes that can be read behind those of the file: a value is read as a word, wherever it ends. */
+#define BUF_PAD 8
 
-	if (off >= r->buf_off && off - r->buf_off <= r->buf_len && len <= r->buf_len - (off - r->buf_off))
-		return r->buf + (off - r->buf_off);
-	if (len > want)
-		want = (size_t)len;
+/* Have the @len bytes at file offset @off, which are there, in the buffer, and some more. */
+static bool fill_buf(struct bap_reader *r, uint64_t off, uint64_t len, struct ts_error *err)
+{
+	size_t want = len > BUF_LEN ? (size_t)len : BUF_LEN;
+
 	if (want > r->rec->end - off)
 		want = (size_t)(r->rec->end - off);
 	if (want > r->buf_cap) {
-		uint8_t *p = realloc(r->buf, want);
+		uint8_t *p = realloc(r->buf, want + BUF_PAD);
 
-		if (!p) {
-			ts_fail(err, TS_ENOMEM, off, "no memory for a frame of %" PRIu64 " bytes", len);
-			return NULL;
-		}
+		if (!p)
+			return ts_fail(err, TS_ENOMEM, off, "no memory for a frame of %" PRIu64 " bytes",
+				       len);
+		memset(p + want, 0, BUF_PAD);
 		r->buf = p;
 		r->buf_cap = want;
 	}
 	r->buf_len = 0;
 	if (!ts_source_read_all(r->rec->src, off, r->buf, want, err))
-		return NULL;
+		return false;
 	r->buf_off = off;
 	r->buf_len = want;
-	return r->buf;
+	return true;
+}
+
+/*
+ * The @len bytes at file offset @off, valid until the next call, and BUF_PAD more; there are so many.  NULL
+ * on failure.
+ */
+static inline const uint8_t *bytes_at(struct bap_reader *r, uint64_t off, uint64_t len, struct ts_error *err)
+{
+	bool is_there =
+		off >= r->buf_off && off - r->buf_off <= r->buf_len && len <= r->buf_len - (off - r->buf_off);
+
+	if (__builtin_expect(!is_there, 0) && !fill_buf(r, off, len, err))
+		return NULL;
+	return r->buf + (off - r->buf_off);
 }
 
 static uint64_t le64(const uint8_t *p)

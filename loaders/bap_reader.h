@@ -5,6 +5,7 @@
 #ifndef LOADERS_BAP_READER_H
 #define LOADERS_BAP_READER_H
 
+#include "bap_operands.h"
 #include "bap_state.h"
 #include "pbwire.h"
 
@@ -42,6 +43,7 @@ struct bap_reader {
 	struct bap_pending pending[BAP_MAX_PENDING];
 	unsigned n_pending;
 	struct ts_steps *out; /* borrowed during next() */
+	struct bap_form forms[BAP_N_FORMS]; /* of operands that were met, by a hash of their names */
 	bool is_first_time;   /* this frame is looked at for the first time: count its oddities */
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bap_reader.h"
+#include "bap_word.h"
 
 #define MAX_THREADS 4096
 
@@ -117,31 +118,66 @@ void bap_start_list(struct bap_reader *r)
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-/*
- * Up to eight bytes of registers at once.  A word is what eight bytes in memory are; its bytes beyond those
- * meant are masked out, and may lie behind the last register.
- */
-#define ONES UINT64_C(0x0101010101010101)
+/* Words of registers may lie in part behind the last one: the arrays have room for that. */
 
-static uint64_t first_bytes(uint32_t len)
+/* ff for each byte that has its lowest bit set. */
+static uint64_t spread(uint64_t bits)
 {
-	unsigned shift = 64 - 8 * len;
-
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? UINT64_MAX >> shift : UINT64_MAX << shift;
+	return (bits & BAP_ONES) * 0xff;
 }
 
-static uint64_t load(const uint8_t *p)
+/* An effect with the first @len bytes of a word. */
+static void tell_word(struct bap_reader *r, enum ts_effect_kind kind, uint32_t off, uint64_t word,
+		      uint32_t len)
 {
-	uint64_t word;
+	uint8_t bytes[8];
 
-	memcpy(&word, p, sizeof(word));
-	return word;
+	memcpy(bytes, &word, sizeof(bytes));
+	ts_steps_word(r->out, kind, off, bytes, len);
 }
 
-static void store(uint8_t *p, uint64_t word, uint64_t mask)
+/* Bytes that were not seen in this list.  The last instruction's result is believed more. */
+static inline void see_unseen(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
+			      uint32_t len)
 {
-	word = (load(p) & ~mask) | (word & mask);
-	memcpy(p, &word, sizeof(word));
+	uint64_t mask = bap_first_bytes(len), state = bap_load(t->state + off);
+	uint64_t differs = (bap_load(t->data + off) ^ word) & mask;
+
+	bap_store(t->seen + off, r->serial * BAP_ONES, mask);
+	if (!differs && !(~state & BAP_ONES & mask))
+		return;
+	if (differs & spread(state >> 1)) {
+		bap_warn(r, "values before an instruction that contradict the result of the one before it "
+			    "are not believed");
+		return;
+	}
+	tell_word(r, TS_FX_REG_READ, off, word, len);
+	bap_store(t->data + off, word, mask);
+	bap_store(t->state + off, state | BAP_ONES, mask);
+}
+
+/* Of up to eight bytes, those that were not seen yet. */
+static void see_rest(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+{
+	uint8_t bytes[2 * sizeof(word)] = { 0 };
+
+	memcpy(bytes, &word, sizeof(word));
+	for (uint32_t i = 0, n; i < len; i += n) {
+		for (n = 0; i + n < len && t->seen[off + i + n] != r->serial; n++)
+			;
+		if (n)
+			see_unseen(r, t, off + i, bap_load(bytes + i), n);
+		else
+			n = 1;
+	}
+}
+
+void bap_see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+{
+	if (bap_has_byte(bap_load(t->seen + off), r->serial, bap_first_bytes(len)))
+		see_rest(r, t, off, word, len);
+	else
+		see_unseen(r, t, off, word, len);
 }
 
 static uint64_t load_value(const uint8_t *p, uint32_t len)
@@ -152,91 +188,49 @@ static uint64_t load_value(const uint8_t *p, uint32_t len)
 	return word;
 }
 
-/* Is one of the first @len bytes equal to @byte? */
-static bool has_byte(const uint8_t *p, uint8_t byte, uint32_t len)
-{
-	uint64_t zero = (load(p) ^ byte * ONES) | ~first_bytes(len);
-
-	return (zero - ONES) & ~zero & ONES << 7;
-}
-
-/* ff for each byte that has its lowest bit set. */
-static uint64_t spread(uint64_t bits)
-{
-	return (bits & ONES) * 0xff;
-}
-
-/*
- * A value of at most eight bytes that were not seen in this list.  The last instruction's result is believed
- * more.
- */
-static void see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
-		     uint32_t len)
-{
-	uint64_t mask = first_bytes(len), value = load_value(data, len), state = load(t->state + off);
-	uint64_t differs = (load(t->data + off) ^ value) & mask;
-
-	store(t->seen + off, r->serial * ONES, mask);
-	if (!differs && !(~spread(state) & mask))
-		return;
-	if (differs & spread(state >> 1)) {
-		bap_warn(r, "values before an instruction that contradict the result of the one before it "
-			    "are not believed");
-		return;
-	}
-	ts_steps_value(r->out, TS_FX_REG_READ, off, data, len);
-	store(t->data + off, value, mask);
-	store(t->state + off, state | ONES, mask);
-}
-
-/* Of up to eight bytes, those that were not seen yet. */
-static void see_rest(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
-		     uint32_t len)
-{
-	for (uint32_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && t->seen[off + i + n] != r->serial; n++)
-			;
-		if (n)
-			see_word(r, t, off + i, data + i, n);
-		else
-			n = 1;
-	}
-}
-
 void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
 	for (uint32_t i = 0, n; i < len; i += n) {
 		n = len - i < 8 ? len - i : 8;
-		if (has_byte(t->seen + off + i, r->serial, n))
-			see_rest(r, t, off + i, data + i, n);
-		else
-			see_word(r, t, off + i, data + i, n);
+		bap_see_word(r, t, off + i, load_value(data + i, n), n);
 	}
 }
 
-static void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
-		       uint32_t len, enum bap_byte state)
+static inline void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
+			      uint32_t len, enum bap_byte state)
 {
-	uint64_t mask = first_bytes(len), value = load_value(data, len);
+	uint64_t mask = bap_first_bytes(len);
 
-	if ((load(t->data + off) ^ value) & mask || ~spread(load(t->state + off)) & mask) {
-		ts_steps_value(r->out, TS_FX_REG_WRITE, off, data, len);
-		store(t->data + off, value, mask);
+	if (((bap_load(t->data + off) ^ word) & mask) | (~bap_load(t->state + off) & BAP_ONES & mask)) {
+		tell_word(r, TS_FX_REG_WRITE, off, word, len);
+		bap_store(t->data + off, word, mask);
 	}
-	store(t->state + off, state * ONES, mask);
+	bap_store(t->state + off, state * BAP_ONES, mask);
+}
+
+/* Remember that the instruction wrote there, while there is room for it. */
+static inline enum bap_byte note_last(struct bap_thread *t, uint32_t off, uint32_t len)
+{
+	if (t->n_last == BAP_MAX_LAST)
+		return BAP_TOLD;
+	t->last[t->n_last++] = (struct bap_extent){ off, len };
+	return BAP_WRITTEN;
+}
+
+void bap_write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+{
+	write_word(r, t, off, word, len, note_last(t, off, len));
 }
 
 void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len)
 {
-	enum bap_byte state = BAP_TOLD;
+	enum bap_byte state = note_last(t, off, len);
 
-	if (t->n_last < BAP_MAX_LAST) {
-		t->last[t->n_last++] = (struct bap_extent){ off, len };
-		state = BAP_WRITTEN;
+	for (uint32_t i = 0, n; i < len; i += n) {
+		n = len - i < 8 ? len - i : 8;
+		write_word(r, t, off + i, load_value(data + i, n), n, state);
 	}
-	for (uint32_t i = 0; i < len; i += 8)
-		write_word(r, t, off + i, data + i, len - i < 8 ? len - i : 8, state);
 }
 
 void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len)
@@ -266,8 +260,8 @@ void bap_age_writes(struct bap_thread *t)
 		const struct bap_extent *e = &t->last[i];
 
 		for (uint32_t j = 0; j < e->len; j += 8)
-			store(t->state + e->off + j, load(t->state + e->off + j) & ONES,
-			      first_bytes(e->len - j < 8 ? e->len - j : 8));
+			bap_store(t->state + e->off + j, bap_load(t->state + e->off + j) & BAP_ONES,
+				  bap_first_bytes(e->len - j < 8 ? e->len - j : 8));
 	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < BAP_MAX_FLAGS; i++)

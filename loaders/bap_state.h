@@ -71,6 +71,10 @@ void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const
 void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
+/* The same of the first @len bytes, 1 to 8, of a word (bap_word.h). */
+void bap_see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+void bap_write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+
 /* Registers got a value that is not logged. */
 void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len);
 

@@ -362,6 +362,54 @@ START_TEST(a_result_is_believed_more_than_the_next_value_before)
 }
 END_TEST
 
+/* All of an operand but its value comes again and again: what differs a little is something else. */
+START_TEST(operands_that_begin_alike_are_told_apart)
+{
+	static const uint8_t value[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+	struct ts_buf file = { 0 }, pre = { 0 }, post = { 0 };
+	struct loaded l;
+
+	header(&file, 2, 9, 64);
+	meta(&file, "bpt", "1.0.0", "/bin/prog");
+	for (unsigned i = 0; i < 3; i++) {
+		operand(&post, "RAX", 0, 64, false, true, value, 8);
+		operand(&post, "RBX", 0, 64, false, true, value, 8);
+		operand(&post, "RBX", 0, 8, false, true, value, 8);
+		operand(&post, "R8", 0, 64, false, true, value, 8);
+		operand(&post, "R8", 0, 32, false, true, value, 4);
+		operand(&post, "RCX", 0, 64, false, true, value, 8);
+		operand(&pre, "RCX", 0, 64, true, false, value, i ? 8 : 1);
+		std_frame(&file, 0x1000, 1, "\x90", 1, &pre, &post);
+	}
+	l = loaded(&file);
+	check_reg(&l, 3, 0, "rax", 0x0807060504030201);
+	check_reg(&l, 3, 0, "rbx", 0x0807060504030201);
+	check_reg(&l, 3, 0, "r8", 0x0807060504030201);
+	check_reg(&l, 3, 0, "rcx", 0x0807060504030201);
+	check_no_reg(&l, 0, 0, "rcx"); /* but for its lowest byte */
+	unload(&l);
+	ts_buf_fini(&file);
+}
+END_TEST
+
+START_TEST(an_operand_seen_before_that_is_cut_is_damage)
+{
+	struct ts_buf file = start(), pre = { 0 }, post = { 0 };
+	struct loaded l;
+
+	reg_op(&pre, "RBX", 1, 8, false);
+	std_frame(&file, 0x1000, 1, "\x90", 1, &pre, &post);
+	reg_op(&pre, "RBX", 1, 8, false);
+	pre.len -= 4;
+	std_frame(&file, 0x1001, 1, "\x90", 1, &pre, &post);
+	l = loaded(&file);
+	ck_assert_uint_eq(l.tl->n_steps, 1);
+	ck_assert_int_eq(l.tl->damage.code, TS_ECORRUPT);
+	unload(&l);
+	ts_buf_fini(&file);
+}
+END_TEST
+
 START_TEST(single_flags_make_up_eflags)
 {
 	static const char *const all[] = { "CF", "PF", "AF", "ZF", "SF", "OF" };
@@ -1223,7 +1271,8 @@ END_TEST
 
 UNIT_SUITE("bap", the_worked_example_writes_rdi, what_is_read_was_there_before,
 	   the_first_value_before_and_the_last_after_count,
-	   a_result_is_believed_more_than_the_next_value_before, single_flags_make_up_eflags,
+	   a_result_is_believed_more_than_the_next_value_before, operands_that_begin_alike_are_told_apart,
+	   an_operand_seen_before_that_is_cut_is_damage, single_flags_make_up_eflags,
 	   parts_of_registers_go_onto_their_parents, the_oldest_recorder_lists_old_values_of_what_is_written,
 	   arm_modes_are_the_t_bit, registers_of_big_endian_targets_are_little_endian_numbers,
 	   threads_keep_their_own_registers, modules_appear_before_the_next_instruction,

@@ -434,7 +434,7 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 }
 
 /* How long reading on takes before packets are looked for, and how often a client that waits hears of it. */
-#define GROW_NS INT64_C(4000000)
+#define GROW_NS INT64_C(2000000)
 #define TELL_NS INT64_C(1000000000)
 
 /* Say how far it is to a client whose run waits for more. */

@@ -7,6 +7,7 @@
 #define TS_BUILDER_H
 
 #include "feed.h"
+#include "thread.h"
 #include "timeline.h"
 
 /* Where effects go while a step is taken in. */
@@ -18,8 +19,23 @@ struct ts_target {
 	uint64_t regs;           /* start of the thread's registers */
 };
 
+/* What the builder is about. */
+enum ts_stage {
+	TS_STAGE_READ,    /* takes in chunks */
+	TS_STAGE_COPY,    /* sorts what there is of the first segment, so that it can be asked about */
+	TS_STAGE_SEGMENT, /* sorts a segment that is complete */
+	TS_STAGE_LAST,    /* the same of the last one */
+	TS_STAGE_SYNC,    /* waits for the disk to have the index file */
+};
+
 /* What only building needs. */
 struct ts_builder {
+	enum ts_stage stage;
+	bool is_aside;              /* the work of stages but the first is done on another thread */
+	struct ts_task task;        /* there */
+	bool is_done;               /* what came of it */
+	struct ts_error error;      /* if the index file could not be synced */
+	struct ts_error damage;     /* why reading ended */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
 	struct ts_end end;          /* what the reader says of the recording's end */
@@ -54,7 +70,7 @@ void ts_builder_free(struct ts_timeline *tl);
 
 /*
  * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording
- * is complete.
+ * is complete, and ts_index_publish() is next.
  *
  * Returns false if that is not possible: nothing is lost, but what comes stays in memory.
  */

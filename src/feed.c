@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "feed.h"
 
-#include <pthread.h>
-#include <signal.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "lines.h"
+#include "thread.h"
 
 /* Batches of the ring: one is the caller's, one is being decoded, the others even out their paces. */
 #define N_BATCHES 6
@@ -114,19 +113,11 @@ static void *decode_ahead(void *user)
 	return NULL;
 }
 
-/*
- * Signals are for the thread that calls.  Where the system has no thread for us, each batch is decoded when it
- * is asked for.
- */
+/* Where the system has no thread for us, each batch is decoded when it is asked for. */
 static void start_thread(struct ts_feed *f)
 {
-	sigset_t all, old;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	f->is_to_rest = false;
-	f->has_thread = !pthread_create(&f->thread, NULL, decode_ahead, f);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	f->has_thread = ts_thread_start(&f->thread, decode_ahead, f);
 }
 
 void ts_feed_rest(struct ts_feed *f)
@@ -144,14 +135,10 @@ void ts_feed_rest(struct ts_feed *f)
 /* Wait until a batch is full, but not long. */
 static void wait_for_batch(struct ts_feed *f)
 {
-	struct timespec until;
+	const struct timespec until = ts_deadline(TS_PATIENCE_MS);
 	int failed = 0;
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += TS_FEED_WAIT_MS * 1000000L;
-	until.tv_sec += until.tv_nsec / 1000000000L;
-	until.tv_nsec %= 1000000000L;
-	while (!f->n_full && !failed)
+	while (!f->n_full && failed != ETIMEDOUT)
 		failed = pthread_cond_timedwait(&f->changed, &f->lock, &until);
 }
 
@@ -253,7 +240,6 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
 struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 {
 	struct ts_feed *f = calloc(1, sizeof(*f));
-	pthread_condattr_t attr;
 
 	if (!f) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
@@ -263,10 +249,7 @@ struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 	for (unsigned i = 0; i < N_BATCHES; i++)
 		batch_init(&f->batches[i]);
 	pthread_mutex_init(&f->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&f->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	ts_cond_init(&f->changed);
 	f->reader = rec->ops->reader(rec, err);
 	if (f->reader)
 		return f;

@@ -64,11 +64,9 @@ bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_er
  * Take the next batch, which is the caller's until the next call; what it learned is told to the recording.
  * Not to be called after the last.
  *
- * Returns NULL if it is still being decoded, on another thread, after TS_FEED_WAIT_MS.
+ * Returns NULL if it is still being decoded, on another thread, after TS_PATIENCE_MS (thread.h).
  */
 struct ts_batch *ts_feed_next(struct ts_feed *f);
-
-#define TS_FEED_WAIT_MS 3
 
 /* End the thread for now, as before a fork; the next ts_feed_next() starts it again.  Nothing is lost. */
 void ts_feed_rest(struct ts_feed *f);

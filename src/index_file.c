@@ -87,7 +87,7 @@ struct ts_index_file {
 	struct record *records; /* owned */
 	size_t n_records, cap_records;
 	uint64_t end; /* of the last record, aligned */
-	bool is_finished;
+	bool is_finished; /* its last record is there */
 
 	/* the record that is being written */
 	struct entry *table; /* owned */
@@ -466,19 +466,16 @@ static void sync_folder(const char *path)
 	free(folder);
 }
 
-/* The last record is there: the file gets its name. */
-static bool publish(struct ts_index_file *f)
+bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
-	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0) {
-		f->failure = errno;
-		return false;
-	}
+	assert(f->is_finished);
+	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0)
+		return ts_fail_errno(err, "cannot finish it");
 	sync_folder(f->path);
 	close(f->fd); /* with the lock */
 	f->fd = -1;
 	free(f->part);
 	f->part = NULL;
-	f->is_finished = true;
 	return true;
 }
 
@@ -501,9 +498,8 @@ struct ts_index_file *ts_index_create(const char *path, const struct ts_index_ke
 		ts_fail_errno(err, "cannot cut it behind its last good record");
 		goto fail;
 	}
-	if (!f->is_finished || publish(f)) /* its writer was killed before it got its name */
+	if (!f->is_finished || ts_index_publish(f, err)) /* its writer was killed before it got its name */
 		return f;
-	ts_fail_errno(err, "cannot rename it");
 fail:
 	ts_index_close(f);
 	return NULL;
@@ -630,10 +626,8 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 		if (len >= WRITE_LEN)
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
 		f->end += align(len);
-		if (!is_last || publish(f))
-			return true;
-		munmap(f->records[--f->n_records].map, len);
-		f->end = end;
+		f->is_finished = is_last;
+		return true;
 	}
 	if (ftruncate(f->fd, (off_t)end) < 0)
 		unlink(f->part);
@@ -650,7 +644,7 @@ void ts_index_remove(const struct ts_index_file *f)
 
 bool ts_index_is_finished(const struct ts_index_file *f)
 {
-	return f->is_finished;
+	return f->is_finished && !f->part;
 }
 
 const char *ts_index_path(const struct ts_index_file *f)

@@ -76,11 +76,20 @@ void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
 /*
- * The record is complete; @is_last finishes the file: it is synced and renamed.
+ * The record is complete; @is_last: and so is the file, but for ts_index_publish().
  *
  * Returns false if it could not be written (TS_EIO); the file then is as it was before.
  */
 bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err);
+
+/*
+ * Sync a file whose last record was committed, and give it its name.  This may take seconds; what is in the
+ * file may be asked for meanwhile, by another thread.
+ *
+ * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
+ * build it tries again.
+ */
+bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 
 /* A section's arrays, in the order in which they were put. */
 struct ts_index_arrays {

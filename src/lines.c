@@ -143,7 +143,7 @@ static void seal_items(struct ts_lines *set, const struct ts_touches *t, const u
 	set->first[0] = 0;
 }
 
-bool ts_lines_seal(struct ts_lines *set, struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
 		   uint32_t **slots)
 {
 	uint32_t *rank = malloc((n_pages ? n_pages : 1) * sizeof(*rank));
@@ -157,7 +157,6 @@ bool ts_lines_seal(struct ts_lines *set, struct ts_touches *t, const uint64_t *p
 		set->items = malloc((t->n ? t->n : 1) * sizeof(*set->items));
 		if (set->first && set->items) {
 			seal_items(set, t, rank, ordinals, slot);
-			t->n = 0;
 			done = true;
 		}
 	}

@@ -71,7 +71,7 @@ struct ts_lines {
 };
 
 /*
- * Sort the touches by line and empty @t (its memory is kept).
+ * Sort the touches by line; @t stays as it is.
  *
  * @page_addrs gives the page number (address >> TS_PAGE_BITS) of each of the @n_pages ordinals of the noter.
  * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item
@@ -79,7 +79,7 @@ struct ts_lines {
  *
  * Returns false if memory is exhausted; @set is then empty.
  */
-bool ts_lines_seal(struct ts_lines *set, struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
 		   uint32_t **slots);
 void ts_lines_fini(struct ts_lines *set);
 
@@ -105,7 +105,6 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
 		       uint32_t chunk);
 
-/* Bytes of memory that the set holds. */
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 
@@ -113,6 +112,7 @@ bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a);
 
+/* Bytes of memory that the set holds. */
 size_t ts_lines_mem(const struct ts_lines *set);
 
 #endif

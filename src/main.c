@@ -125,18 +125,24 @@ static int n_processors(void)
 /* Shorter traces are read before a thread has begun. */
 #define MIN_AHEAD (UINT64_C(1) << 20)
 
-/* Where there is a second processor it decodes while this one indexes. */
+static bool is_server(const struct job *job)
+{
+	return job->cli.command == TS_CMD_SERVE || job->cli.command == TS_CMD_GDB;
+}
+
+/* Where there is a second processor it decodes while this one indexes; a server's clients never wait for long. */
 static void read_ahead(struct job *job)
 {
 	struct ts_recording *twin;
 	struct ts_error err;
 
-	if (!job->tl->builder || job->rec->frames || ts_source_len(job->src) < MIN_AHEAD || n_processors() < 2)
+	if (!job->tl->builder || job->rec->frames || ts_source_len(job->src) < MIN_AHEAD ||
+	    (n_processors() < 2 && !is_server(job)))
 		return;
 	ts_error_reset(&err);
 	twin = load(job, &err);
 	if (!twin || !ts_timeline_read_ahead(job->tl, twin, &err))
-		ts_log(TS_LOG_INFO, "%s: read on one processor only: %s", job->cli.trace, err.text);
+		ts_log(TS_LOG_INFO, "%s: read without a thread of its own: %s", job->cli.trace, err.text);
 }
 
 /* A timeline with its index file. */
@@ -177,9 +183,7 @@ static void say_read(void *user)
 
 static bool is_enough(const struct job *job, int64_t start)
 {
-	bool is_server = job->cli.command == TS_CMD_SERVE || job->cli.command == TS_CMD_GDB;
-
-	return is_server && !job->rec->frames && job->tl->n_steps && now_ms() - start > READ_FIRST_MS;
+	return is_server(job) && !job->rec->frames && job->tl->n_steps && now_ms() - start > READ_FIRST_MS;
 }
 
 /* Read the recording to its end or to its damage, or as far as is needed before one may ask. */

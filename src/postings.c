@@ -131,7 +131,7 @@ static void fill_set(struct ts_postings *set, const uint32_t *values, const uint
 		set->bytes = bytes;
 }
 
-bool ts_postings_seal(struct ts_postings *set, struct ts_pairs *p, uint32_t n_keys)
+bool ts_postings_seal(struct ts_postings *set, const struct ts_pairs *p, uint32_t n_keys)
 {
 	uint32_t *end = malloc((n_keys ? n_keys : 1) * sizeof(*end));
 	uint32_t *values = end ? sort_values(p, n_keys, end) : NULL;
@@ -140,7 +140,6 @@ bool ts_postings_seal(struct ts_postings *set, struct ts_pairs *p, uint32_t n_ke
 	*set = (struct ts_postings){ 0 };
 	if (values && alloc_set(set, end, n_keys, p->n)) {
 		fill_set(set, values, end, n_keys);
-		p->n = 0;
 		done = true;
 	}
 	free(values);

@@ -46,11 +46,11 @@ struct ts_postings {
 };
 
 /*
- * Sort the pairs by key and empty @p (its memory is kept).  Keys are below @n_keys.
+ * Sort the pairs by key; @p stays as it is.  Keys are below @n_keys.
  *
  * Returns false if memory is exhausted; @set is then empty.
  */
-bool ts_postings_seal(struct ts_postings *set, struct ts_pairs *p, uint32_t n_keys);
+bool ts_postings_seal(struct ts_postings *set, const struct ts_pairs *p, uint32_t n_keys);
 void ts_postings_fini(struct ts_postings *set);
 
 /*

@@ -20,6 +20,14 @@ struct segment {
 	struct ts_postings postings;
 };
 
+/* What was noted, sorted. */
+struct packed {
+	struct ts_postings postings;
+	uint32_t *by_pc; /* owned */
+	uint32_t n_by_pc;
+	bool is_there;
+};
+
 struct ts_runs {
 	struct ts_open_run open;
 	struct run *runs;         /* owned; by ordinal */
@@ -36,6 +44,7 @@ struct ts_runs {
 	struct segment *segments; /* owned */
 	size_t n_segments;
 	bool has_copy;            /* the last of them is a copy of what was noted so far */
+	struct packed packed;     /* what is to become the next of them */
 	uint32_t n_saved;         /* how many runs are in the index file */
 	size_t n_saved_lens;
 };
@@ -49,6 +58,13 @@ struct ts_runs *ts_runs_new(void)
 	return r;
 }
 
+static void drop_packed(struct ts_runs *r)
+{
+	ts_postings_fini(&r->packed.postings);
+	free(r->packed.by_pc);
+	r->packed = (struct packed){ 0 };
+}
+
 void ts_runs_free(struct ts_runs *r)
 {
 	if (!r)
@@ -56,6 +72,7 @@ void ts_runs_free(struct ts_runs *r)
 	for (size_t i = 0; i < r->n_segments; i++)
 		ts_postings_fini(&r->segments[i].postings);
 	free(r->segments);
+	drop_packed(r);
 	ts_pairs_fini(&r->pairs);
 	free(r->runs);
 	free(r->table);
@@ -210,16 +227,25 @@ static int compare_pcs(const void *a, const void *b, void *runs)
 
 static bool sort_by_pc(struct ts_runs *r)
 {
-	uint32_t *by_pc = malloc((r->n ? r->n : 1) * sizeof(*by_pc));
+	struct packed *p = &r->packed;
 
-	if (!by_pc)
+	p->by_pc = malloc((r->n ? r->n : 1) * sizeof(*p->by_pc));
+	if (!p->by_pc)
 		return false;
 	for (uint32_t i = 0; i < r->n; i++)
-		by_pc[i] = i;
-	qsort_r(by_pc, r->n, sizeof(*by_pc), compare_pcs, r->runs);
-	free(r->by_pc);
-	r->by_pc = by_pc;
-	r->n_by_pc = r->n;
+		p->by_pc[i] = i;
+	qsort_r(p->by_pc, r->n, sizeof(*p->by_pc), compare_pcs, r->runs);
+	p->n_by_pc = r->n;
+	return true;
+}
+
+bool ts_runs_pack(struct ts_runs *r)
+{
+	drop_packed(r);
+	if (!ts_postings_seal(&r->packed.postings, &r->pairs, r->n) ||
+	    (r->n_by_pc != r->n && !sort_by_pc(r)))
+		return false;
+	r->packed.is_there = true;
 	return true;
 }
 
@@ -232,44 +258,41 @@ static bool room_for_segment(struct ts_runs *r)
 	return p != NULL;
 }
 
-/* Make a segment of what was noted, in place of a copy if there is one. */
-static bool seal(struct ts_runs *r)
+/* What was packed becomes a segment, in place of a copy if there is one. */
+static bool install(struct ts_runs *r)
 {
-	struct segment *seg;
+	struct packed *p = &r->packed;
 
+	if (!p->is_there && !(ts_runs_flush(r) && ts_runs_pack(r)))
+		return false;
 	if (r->has_copy)
 		ts_postings_fini(&r->segments[--r->n_segments].postings);
 	r->has_copy = false;
-	if (!ts_runs_flush(r) || !room_for_segment(r))
+	if (!room_for_segment(r))
 		return false;
-	seg = &r->segments[r->n_segments];
-	seg->start = r->start;
-	if (!ts_postings_seal(&seg->postings, &r->pairs, r->n))
-		return false;
-	r->n_segments++;
-	return r->n_by_pc == r->n || sort_by_pc(r);
+	r->segments[r->n_segments++] = (struct segment){ r->start, p->postings };
+	if (p->by_pc) {
+		free(r->by_pc);
+		r->by_pc = p->by_pc;
+		r->n_by_pc = p->n_by_pc;
+	}
+	*p = (struct packed){ 0 };
+	return true;
 }
 
 bool ts_runs_seal(struct ts_runs *r, uint64_t end)
 {
-	if (!seal(r))
+	if (!install(r))
 		return false;
+	r->pairs.n = 0;
 	r->start = end;
 	return true;
 }
 
 bool ts_runs_seal_copy(struct ts_runs *r)
 {
-	size_t n;
-	bool done;
-
-	if (!ts_runs_flush(r))
-		return false;
-	n = r->pairs.n;
-	done = seal(r); /* it keeps the pairs' memory as it was */
-	r->pairs.n = n;
-	r->has_copy = done;
-	return done;
+	r->has_copy = install(r);
+	return r->has_copy;
 }
 
 /* -------------------------------------------------------------------------------------- next and previous */

@@ -67,6 +67,13 @@ static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uin
 	return true;
 }
 
+/*
+ * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy() that
+ * follows, which is quick then (else it does all this itself).  Takes long; another thread may do it while
+ * this one asks, and notes nothing.  False: no memory.
+ */
+bool ts_runs_pack(struct ts_runs *r);
+
 /* Seal the steps before position @end, where the next segment begins.  False: no memory. */
 bool ts_runs_seal(struct ts_runs *r, uint64_t end);
 

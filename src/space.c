@@ -58,6 +58,7 @@ void ts_space_free(struct ts_space *sp)
 	ts_space_end_build(sp);
 	for (size_t i = 0; i < sp->n_segments; i++)
 		drop_segment(&sp->segments[i]);
+	drop_segment(&sp->packed);
 	free(sp->segments);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
@@ -741,49 +742,51 @@ static void end_chains(struct ts_space *sp)
 	}
 }
 
-/* Make a segment of what was noted, which then is empty. */
-static bool seal(struct ts_space *sp, struct ts_space_segment *seg)
+bool ts_space_pack(struct ts_space *sp)
 {
+	struct ts_space_segment *seg = &sp->packed;
 	size_t n_pages = sp->now.n;
 	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
-	bool done;
 
 	drop_segment(seg);
 	if (!page_addrs)
 		return false;
 	for (size_t i = 0; i < n_pages; i++)
 		page_addrs[i] = sp->now.by_id[i]->page;
-	done = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
-	       ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
-	       ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);
+	sp->is_packed = ts_versions_seal(&seg->versions, &sp->changes, page_addrs, n_pages) &&
+			ts_lines_seal(&seg->silent, &sp->silent, page_addrs, n_pages, NULL) &&
+			ts_lines_seal(&seg->reads, &sp->reads, page_addrs, n_pages, NULL);
 	free(page_addrs);
-	return done;
+	return sp->is_packed;
+}
+
+/* What was packed becomes a segment, in place of a copy if there is one. */
+static bool install(struct ts_space *sp, uint64_t segment)
+{
+	if ((!sp->is_packed && !ts_space_pack(sp)) || !ts_space_room(sp, segment))
+		return false;
+	drop_segment(&sp->segments[segment]);
+	sp->segments[segment] = sp->packed;
+	sp->packed = (struct ts_space_segment){ 0 };
+	sp->is_packed = false;
+	sp->n_segments = (size_t)segment + 1;
+	return true;
 }
 
 bool ts_space_seal(struct ts_space *sp, uint64_t segment)
 {
-	if (!ts_space_room(sp, segment))
+	if (!install(sp, segment))
 		return false;
 	end_chains(sp);
-	sp->n_segments = sp->n_sealed = (size_t)segment + 1;
-	return seal(sp, &sp->segments[segment]);
+	ts_changes_reset(&sp->changes);
+	sp->silent.n = sp->reads.n = 0;
+	sp->n_sealed = sp->n_segments;
+	return true;
 }
 
 bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment)
 {
-	size_t n_changes = sp->changes.touches.n, n_links = sp->changes.n_links, n_silent = sp->silent.n,
-	       n_reads = sp->reads.n;
-	bool done;
-
-	if (!ts_space_room(sp, segment))
-		return false;
-	done = seal(sp, &sp->segments[segment]); /* it keeps the notes' memory as it was */
-	sp->changes.touches.n = n_changes;
-	sp->changes.n_links = n_links;
-	sp->silent.n = n_silent;
-	sp->reads.n = n_reads;
-	sp->n_segments = (size_t)segment + 1;
-	return done;
+	return install(sp, segment);
 }
 
 /* -------------------------------------------------------------------------------------- next and previous */

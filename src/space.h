@@ -79,6 +79,13 @@ void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len);
 bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk);
 
 /*
+ * Sort what was noted so far, for the call of ts_space_seal() or ts_space_seal_copy() that follows, which is
+ * quick then (else it does this itself).  Takes long; another thread may do it while this one asks, and builds
+ * nothing.  False: no memory.
+ */
+bool ts_space_pack(struct ts_space *sp);
+
+/*
  * Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.  False: no
  * memory.
  */

@@ -48,6 +48,8 @@ struct ts_space {
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments, cap_segments;
 	size_t n_sealed;          /* of them; one more may be a copy of what was noted so far */
+	struct ts_space_segment packed; /* what is to become the next of them */
+	bool is_packed;
 
 	/* building */
 	struct ts_pages now;      /* current contents of the pages that steps touched */

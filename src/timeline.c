@@ -14,6 +14,7 @@ void ts_builder_free(struct ts_timeline *tl)
 
 	if (!bd)
 		return;
+	ts_task_fini(&bd->task);
 	ts_feed_free(bd->feed);
 	ts_buf_fini(&bd->here);
 	ts_buf_fini(&bd->journal);
@@ -40,10 +41,11 @@ void ts_timeline_free(struct ts_timeline *tl)
 	free(tl);
 }
 
-static bool no_memory(const struct ts_timeline *tl, struct ts_error *err)
+static enum ts_grow no_memory(const struct ts_timeline *tl, struct ts_error *err)
 {
-	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps",
-		       tl->builder->n_steps);
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the index, after %" PRIu64 " steps",
+		tl->builder->n_steps);
+	return TS_GROW_FAILED;
 }
 
 struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process)
@@ -281,19 +283,6 @@ void ts_builder_publish(struct ts_timeline *tl)
 	tl->n_chunks = tl->builder->n_chunks;
 }
 
-static bool seal_segment(struct ts_timeline *tl)
-{
-	struct ts_builder *bd = tl->builder;
-	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, bd->n_steps);
-
-	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal(tl->memory[i], segment);
-	if (done)
-		bd->n_sealed = segment + 1;
-	return done;
-}
-
 /* The chunk's steps were taken in. */
 static bool end_chunk(struct ts_timeline *tl)
 {
@@ -305,40 +294,6 @@ static bool end_chunk(struct ts_timeline *tl)
 		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
 	bd->n_chunks++;
 	return done;
-}
-
-/* To the index file, if there is one that can still be written; else all stays in memory. */
-static void save(struct ts_timeline *tl, bool is_last)
-{
-	if (tl->file && tl->file_error.code == TS_OK && !ts_builder_save(tl, is_last, &tl->file_error))
-		ts_buf_fini(&tl->builder->journal);
-}
-
-/* The first segment can be asked about before it is complete: at this many chunks, then at double, ... */
-#define FIRST_COPY 64
-
-static bool copy_segment(struct ts_timeline *tl)
-{
-	struct ts_builder *bd = tl->builder;
-	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(tl->runs);
-
-	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal_copy(tl->memory[i], segment);
-	bd->next_copy *= 2;
-	if (done)
-		ts_builder_publish(tl);
-	return done;
-}
-
-/* A whole segment was taken in. */
-static bool end_segment(struct ts_timeline *tl)
-{
-	if (!seal_segment(tl))
-		return false;
-	save(tl, false);
-	ts_builder_publish(tl);
-	return true;
 }
 
 /* Take in a chunk, of at least one step.  False: no memory. */
@@ -361,37 +316,6 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	return end_chunk(tl);
 }
 
-/* The recording has been read: what it says about its end, and nothing is open any more. */
-static enum ts_grow finish(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
-{
-	struct ts_builder *bd = tl->builder;
-	const struct ts_end *end = &bd->end;
-
-	tl->damage = *damage;
-	if (!bd->n_steps) {
-		if (damage->code == TS_OK)
-			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
-		else
-			*err = *damage;
-		return TS_GROW_FAILED;
-	}
-	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
-	tl->has_exit = end->has_exit;
-	tl->is_fault = end->is_fault;
-	if (bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS && !seal_segment(tl)) {
-		no_memory(tl, err);
-		return TS_GROW_FAILED;
-	}
-	if (damage->code != TS_EIO && damage->code != TS_ELIMIT) /* that may be different another time */
-		save(tl, true);
-	ts_builder_publish(tl);
-	ts_space_end_build(tl->regs);
-	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_end_build(tl->memory[i]);
-	ts_builder_free(tl);
-	return TS_GROW_DONE;
-}
-
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 {
 	return tl->builder ? tl->builder->n_steps : tl->n_steps;
@@ -399,13 +323,19 @@ uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err)
 {
-	return ts_feed_go_ahead(tl->builder->feed, twin, err);
+	tl->builder->is_aside = ts_feed_go_ahead(tl->builder->feed, twin, err);
+	return tl->builder->is_aside;
 }
 
 void ts_timeline_rest(struct ts_timeline *tl)
 {
-	if (tl->builder)
-		ts_feed_rest(tl->builder->feed);
+	struct ts_builder *bd = tl->builder;
+
+	if (!bd)
+		return;
+	ts_feed_rest(bd->feed);
+	while (bd->is_aside && bd->stage != TS_STAGE_READ && !ts_task_wait(&bd->task))
+		continue;
 }
 
 void ts_timeline_leave_reads_out(struct ts_timeline *tl)
@@ -428,44 +358,204 @@ static bool is_too_large(const struct ts_timeline *tl)
 	return sum > tl->max_memory;
 }
 
+/* ------------------------------------------------------------------------------------------------ stages */
+
+/* The long part of sealing.  Queries may be asked meanwhile. */
+static void pack(void *user)
+{
+	struct ts_timeline *tl = user;
+	bool done = ts_space_pack(tl->regs) && ts_runs_pack(tl->runs);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_pack(tl->memory[i]);
+	tl->builder->is_done = done;
+}
+
+static void sync_file(void *user)
+{
+	struct ts_timeline *tl = user;
+
+	tl->builder->is_done = ts_index_publish(tl->file, &tl->builder->error);
+}
+
+static void begin_stage(struct ts_timeline *tl, enum ts_stage stage, void (*work)(void *tl))
+{
+	struct ts_builder *bd = tl->builder;
+
+	bd->stage = stage;
+	if (bd->is_aside)
+		ts_task_start(&bd->task, work, tl);
+	else
+		work(tl);
+}
+
+/* Sort what was noted; @stage says what becomes of it. */
+static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, struct ts_error *err)
+{
+	if (!ts_runs_flush(tl->runs))
+		return no_memory(tl, err);
+	begin_stage(tl, stage, pack);
+	return TS_GROW_MORE;
+}
+
+static bool has_segment(const struct ts_builder *bd)
+{
+	return bd->n_chunks > bd->n_sealed * TS_SEGMENT_CHUNKS;
+}
+
+static bool seal_segment(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	bool done = bd->is_done && ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, bd->n_steps);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal(tl->memory[i], segment);
+	if (done)
+		bd->n_sealed = segment + 1;
+	return done;
+}
+
+static bool copy_segment(struct ts_timeline *tl)
+{
+	struct ts_builder *bd = tl->builder;
+	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+	bool done = bd->is_done && ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(tl->runs);
+
+	for (uint32_t i = 0; i < tl->n_memory && done; i++)
+		done = ts_space_seal_copy(tl->memory[i], segment);
+	bd->next_copy *= 2;
+	return done;
+}
+
+/* To the index file, if there is one that can still be written; else all stays in memory. */
+static void save(struct ts_timeline *tl, bool is_last)
+{
+	if (tl->file && tl->file_error.code == TS_OK && !ts_builder_save(tl, is_last, &tl->file_error))
+		ts_buf_fini(&tl->builder->journal);
+}
+
+/* Nothing is left to do. */
+static enum ts_grow end_build(struct ts_timeline *tl)
+{
+	tl->damage = tl->builder->damage;
+	ts_space_end_build(tl->regs);
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_end_build(tl->memory[i]);
+	ts_builder_free(tl);
+	return TS_GROW_DONE;
+}
+
+/* All that was read is sealed: to the file with it.  But a trace that fails may be better another time. */
+static enum ts_grow keep(struct ts_timeline *tl)
+{
+	enum ts_code damage = tl->builder->damage.code;
+
+	if (damage != TS_EIO && damage != TS_ELIMIT)
+		save(tl, true);
+	ts_builder_publish(tl);
+	if (damage == TS_EIO || damage == TS_ELIMIT || !tl->file || tl->file_error.code != TS_OK)
+		return end_build(tl);
+	begin_stage(tl, TS_STAGE_SYNC, sync_file);
+	return TS_GROW_MORE;
+}
+
+/* The work of a stage is done. */
+static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
+{
+	struct ts_builder *bd = tl->builder;
+	enum ts_stage stage = bd->stage;
+
+	bd->stage = TS_STAGE_READ;
+	switch (stage) {
+	case TS_STAGE_READ:
+		break;
+	case TS_STAGE_COPY:
+		if (!copy_segment(tl))
+			return no_memory(tl, err);
+		ts_builder_publish(tl);
+		break;
+	case TS_STAGE_SEGMENT:
+		if (!seal_segment(tl))
+			return no_memory(tl, err);
+		save(tl, false);
+		ts_builder_publish(tl);
+		break;
+	case TS_STAGE_LAST:
+		return seal_segment(tl) ? keep(tl) : no_memory(tl, err);
+	case TS_STAGE_SYNC:
+		if (!bd->is_done)
+			tl->file_error = bd->error;
+		return end_build(tl);
+	}
+	return TS_GROW_MORE;
+}
+
+/* The recording has been read: what it says about its end. */
+static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
+{
+	struct ts_builder *bd = tl->builder;
+	const struct ts_end *end = &bd->end;
+
+	if (!bd->n_steps) {
+		if (damage->code == TS_OK)
+			ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction");
+		else
+			*err = *damage;
+		return TS_GROW_FAILED;
+	}
+	bd->damage = *damage;
+	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
+	tl->has_exit = end->has_exit;
+	tl->is_fault = end->is_fault;
+	return has_segment(bd) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);
+}
+
+/* Take in what was decoded, and see what is next. */
+static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct ts_error *err)
+{
+	struct ts_builder *bd = tl->builder;
+
+	bd->end = b->end;
+	if (b->next == TS_FAIL && b->err.code == TS_ENOMEM) {
+		*err = b->err;
+		return TS_GROW_FAILED;
+	}
+	if (b->steps.n_steps && !take_in_chunk(tl, b))
+		return no_memory(tl, err);
+	if (b->next == TS_ITEM && is_too_large(tl)) {
+		b->next = TS_FAIL;
+		ts_fail(&b->err, TS_ELIMIT, TS_NO_OFF,
+			"the index needs more memory than it may (%" PRIu64 " bytes)", tl->max_memory);
+	}
+	if (b->next != TS_ITEM)
+		return end_reading(tl, &b->err, err);
+	if (bd->n_chunks % TS_SEGMENT_CHUNKS == 0)
+		return begin_packing(tl, TS_STAGE_SEGMENT, err);
+	return bd->n_chunks == bd->next_copy ? begin_packing(tl, TS_STAGE_COPY, err) : TS_GROW_MORE;
+}
+
 static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
-	uint64_t start = tl->builder ? tl->builder->n_steps : 0;
+	struct ts_builder *bd = tl->builder;
+	enum ts_grow grown = bd ? TS_GROW_MORE : TS_GROW_DONE;
+	uint64_t start = ts_timeline_n_read(tl);
 
-	while (tl->builder && tl->builder->n_steps - start < n_steps) {
-		struct ts_batch *b = ts_feed_next(tl->builder->feed);
-		struct ts_error damage;
-		enum ts_next next;
+	while (grown == TS_GROW_MORE && (bd->stage != TS_STAGE_READ || bd->n_steps - start < n_steps)) {
+		struct ts_batch *b;
 
+		if (bd->stage != TS_STAGE_READ) {
+			if (bd->is_aside && !ts_task_wait(&bd->task))
+				return TS_GROW_MORE;
+			grown = end_stage(tl, err);
+			continue;
+		}
+		b = ts_feed_next(bd->feed);
 		if (!b)
 			return TS_GROW_MORE;
-		tl->builder->end = b->end;
-		damage = b->err;
-		next = b->next;
-		if (next == TS_FAIL && damage.code == TS_ENOMEM) {
-			*err = damage;
-			return TS_GROW_FAILED;
-		}
-		if (b->steps.n_steps && !take_in_chunk(tl, b)) {
-			no_memory(tl, err);
-			return TS_GROW_FAILED;
-		}
-		if (next == TS_ITEM && is_too_large(tl)) {
-			next = TS_FAIL;
-			ts_fail(&damage, TS_ELIMIT, TS_NO_OFF,
-				"the index needs more memory than it may (%" PRIu64 " bytes)",
-				tl->max_memory);
-		}
-		if (next != TS_ITEM)
-			return finish(tl, &damage, err);
-		if (tl->builder->n_chunks % TS_SEGMENT_CHUNKS
-			    ? tl->builder->n_chunks == tl->builder->next_copy && !copy_segment(tl)
-			    : !end_segment(tl)) {
-			no_memory(tl, err);
-			return TS_GROW_FAILED;
-		}
+		grown = take_in(tl, b, err);
 	}
-	return tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
+	return grown;
 }
 
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
@@ -481,6 +571,9 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 	return TS_GROW_DONE;
 }
 
+/* The first segment can be asked about before it is complete: at this many chunks, then at double, ... */
+#define FIRST_COPY 64
+
 struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err)
 {
 	struct ts_timeline *tl = calloc(1, sizeof(*tl));
@@ -491,11 +584,13 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->rec = rec;
 	tl->image = image;
 	tl->builder = bd;
+	ts_task_init(&bd->task);
 	ts_buf_init(&bd->here);
 	bd->last_thread = TS_NO_THREAD;
 	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;
 	ts_error_reset(&tl->damage);
+	ts_error_reset(&bd->damage);
 	ts_error_reset(&tl->file_error);
 	ts_world_init(&tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);

@@ -86,17 +86,18 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
 
 /*
  * Decode on a thread of its own, from @twin: the recording opened once more, which the timeline then owns, on
- * failure too.  Before the first ts_timeline_grow(), behind ts_timeline_use_file(); something is left to read.
+ * failure too; and have threads do what would keep ts_timeline_grow() long.  Before its first call, behind
+ * ts_timeline_use_file(); something is left to read.
  *
- * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without it.
+ * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without.
  */
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
 
-/* End that thread, as before a fork; the next ts_timeline_grow() starts it again. */
+/* End those threads, as before a fork; ts_timeline_grow() starts them again. */
 void ts_timeline_rest(struct ts_timeline *tl);
 
 /*
- * Read about @n_steps more steps (whole chunks), less if the thread that reads ahead has no more yet.
+ * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
  *
  * Returns TS_GROW_MORE when there may be more, TS_GROW_DONE when the recording has been read to its end or to
  * its damage (then tl->damage says what and where; all before it is served).

@@ -65,8 +65,8 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 		.fall_through = bd->fall_through,
 		.reader_pc = end->pc,
 		.end_pc = tl->end_pc,
-		.damage_off = tl->damage.off,
-		.damage_code = tl->damage.code,
+		.damage_off = bd->damage.off,
+		.damage_code = bd->damage.code,
 		.n_processes = rec->n_processes,
 		.n_memory = tl->n_memory,
 		.flags = (has_segment ? HAS_SEGMENT : 0) | (end->has_pc ? END_HAS_PC : 0) |
@@ -78,7 +78,7 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 	ts_index_put(tl->file, &head, 1, sizeof(head));
 	ts_index_put(tl->file, rec->threads, rec->n_threads, sizeof(*rec->threads));
 	ts_index_put(tl->file, rec->warnings, rec->n_warnings, sizeof(rec->warnings[0]));
-	ts_index_put(tl->file, tl->damage.text, strlen(tl->damage.text) + 1, 1);
+	ts_index_put(tl->file, bd->damage.text, strlen(bd->damage.text) + 1, 1);
 	ts_index_put(tl->file, bd->here.data, bd->here.len, 1);
 }
 

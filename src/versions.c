@@ -55,6 +55,12 @@ bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t 
 	return true;
 }
 
+void ts_changes_reset(struct ts_changes *c)
+{
+	c->touches.n = 0;
+	c->n_links = 0;
+}
+
 void ts_changes_fini(struct ts_changes *c)
 {
 	ts_touches_fini(&c->touches);
@@ -251,7 +257,7 @@ static bool pack(struct ts_versions *set, const struct ts_version *const *sorted
 	return true;
 }
 
-bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs,
+bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const uint64_t *page_addrs,
 		      size_t n_pages)
 {
 	size_t n = c->touches.n;
@@ -264,7 +270,6 @@ bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint6
 		for (size_t i = 0; i < n; i++)
 			sorted[slots[i]] = &c->items[i];
 		done = pack(set, sorted, n);
-		c->n_links = 0;
 	}
 	free(slots);
 	free(sorted);

@@ -59,13 +59,16 @@ struct ts_versions {
 
 /*
  * Note what a chunk left of a line; chunks must not descend.  If bytes of it are lost, *@chain (else unused)
- * links the line's versions of which that is so: 0 at first, and again when the changes have been sealed.
+ * links the line's versions of which that is so: 0 at first, and again when the changes are reset.
  *
  * Returns false if memory is exhausted.
  */
 bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk,
 		    const struct ts_version *v, uint32_t *chain);
 void ts_changes_fini(struct ts_changes *c);
+
+/* Empty it; its memory is kept. */
+void ts_changes_reset(struct ts_changes *c);
 
 /*
  * The lost bytes of a line that are in *@mask turn out to be those of @data (a whole line).  The versions of
@@ -75,11 +78,11 @@ void ts_changes_fini(struct ts_changes *c);
 void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask);
 
 /*
- * Sort the versions by line and empty @c (its memory is kept).  @page_addrs is as for ts_lines_seal().
+ * Sort the versions by line; @c stays as it is.  @page_addrs is as for ts_lines_seal().
  *
  * Returns false if memory is exhausted or the versions are more than 2 GiB; @set is then empty.
  */
-bool ts_versions_seal(struct ts_versions *set, struct ts_changes *c, const uint64_t *page_addrs,
+bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const uint64_t *page_addrs,
 		      size_t n_pages);
 void ts_versions_fini(struct ts_versions *set);
 

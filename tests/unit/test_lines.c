@@ -117,7 +117,7 @@ START_TEST(a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot)
 	ck_assert_uint_le(n, 2000);
 	memcpy(noted, touches.items, n * sizeof(*noted));
 	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, &slots));
-	ck_assert_uint_eq(touches.n, 0);
+	ck_assert_uint_eq(touches.n, n);
 	for (size_t i = 0; i < n; i++) {
 		ck_assert(ts_lines_find(&set, line_addr(noted[i].page, noted[i].line), &line));
 		ck_assert(slots[i] >= set.first[line] && slots[i] < set.first[line + 1]);

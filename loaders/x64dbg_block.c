@@ -17,6 +17,7 @@
  */
 #include "x64dbg_block.h"
 
+#include <endian.h>
 #include <inttypes.h>
 
 #define HAS_TID 0x80u
@@ -55,7 +56,7 @@ static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsign
 	return true;
 }
 
-/* The ordinals of the slots, and where among them the program counter is. */
+/* Slots one by one: those of blocks with all registers, and those that contradict the format. */
 static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *deltas, uint64_t off,
 		       const struct x64dbg_layout *l)
 {
@@ -75,6 +76,42 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
 	return true;
 }
 
+/* The same number in each byte of a word. */
+#define EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
+
+/*
+ * The same for the up to 8 slots of nearly every block, without a loop whose end cannot be predicted: a byte
+ * of a word each.  Returns false if that is not possible, or something is wrong.
+ *
+ * Slot i is the sum of the first i + 1 steps, less 1.  The product with EACH_BYTE(1) has those sums in its
+ * bytes as long as none of them passes a byte; the last one, the largest, is summed apart in 16 bits.
+ */
+static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const struct x64dbg_layout *l)
+{
+	uint64_t steps, slots, sum, other;
+	unsigned at;
+
+	if (b->n_regs - 1u >= 8)
+		return false;
+	memcpy(&steps, deltas, 8);
+	steps = le64toh(steps) & UINT64_MAX >> (64 - 8 * b->n_regs);
+	if (steps & EACH_BYTE(0x80u))
+		return false;
+	steps += EACH_BYTE(1u) >> (64 - 8 * b->n_regs);
+	sum = (steps & UINT64_C(0x00ff00ff00ff00ff)) + (steps >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+	if (sum * UINT64_C(0x0001000100010001) >> 48 > l->n_slots)
+		return false;
+	slots = steps * EACH_BYTE(1u) - EACH_BYTE(1u);
+	other = slots ^ EACH_BYTE(l->pc);
+	other = (other - EACH_BYTE(1u)) & ~other & EACH_BYTE(0x80u); /* the lowest bit: the first byte of 0 */
+	b->has_pc = other != 0;
+	at = b->has_pc ? (unsigned)__builtin_ctzll(other) / 8 : 0;
+	b->pc = word(b->values + at * l->width, l->width);
+	slots = htole64(slots);
+	memcpy(b->slots, &slots, 8);
+	return true;
+}
+
 /* @flags and @words are those of b->n_mem slots: addresses, then old words. */
 static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, const uint8_t *words,
 		     unsigned width)
@@ -82,6 +119,8 @@ static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t 
 	const uint8_t *now;
 	unsigned n_changed = 0;
 
+	if (!b->n_mem)
+		return true;
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		n_changed += !(flags[i] & IS_UNCHANGED);
 		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
@@ -103,17 +142,27 @@ static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t 
 	return true;
 }
 
-/* Most of what is copied here is short: no call then. */
-static inline void copy(uint8_t *to, const uint8_t *from, size_t len)
+/* The instruction's @n bytes at @p, and zeros up to 16. */
+static void copy_opcode(uint8_t *to, const uint8_t *p, unsigned n)
 {
-	if (len > 64) {
-		memcpy(to, from, len);
-		return;
-	}
-	for (; len >= 8; len -= 8, to += 8, from += 8)
-		memcpy(to, from, 8);
-	for (; len; len--)
-		*to++ = *from++;
+	static const uint8_t masks[32] = { 255, 255, 255, 255, 255, 255, 255, 255,
+					   255, 255, 255, 255, 255, 255, 255, 255 };
+	uint64_t bytes[2], mask[2];
+
+	memcpy(bytes, p, 16);
+	memcpy(mask, masks + 16 - n, 16);
+	bytes[0] &= mask[0];
+	bytes[1] &= mask[1];
+	memcpy(to, bytes, 16);
+}
+
+/* Values of most blocks go as one piece of fixed length. */
+static void copy_values(uint8_t *to, const uint8_t *p, size_t len)
+{
+	if (__builtin_expect(len <= X64DBG_SLACK, 1))
+		memcpy(to, p, X64DBG_SLACK);
+	else
+		memcpy(to, p, len);
 }
 
 bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
@@ -140,11 +189,10 @@ bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct
 	p = ts_take(c, len);
 	if (!p)
 		return false;
-	memset(b->opcode, 0, sizeof(b->opcode));
-	copy(b->opcode, p, b->n_opcode);
+	copy_opcode(b->opcode, p, b->n_opcode);
 	p += b->n_opcode;
-	copy(b->values, p + b->n_regs, b->n_regs * (size_t)width);
-	if (!read_slots(b, c, p, c->off - len + b->n_opcode, l))
+	copy_values(b->values, p + b->n_regs, b->n_regs * (size_t)width);
+	if (!read_few_slots(b, p, l) && !read_slots(b, c, p, c->off - len + b->n_opcode, l))
 		return false;
 	p += b->n_regs * (1 + (size_t)width);
 	if (!read_mem(b, c, p, p + b->n_mem, width))

@@ -82,7 +82,7 @@ struct reader {
 	struct x64dbg *rec; /* borrowed */
 	struct x64dbg_insns insns;
 	uint64_t file_len;
-	uint8_t *buf; /* owned; bytes of the file from buf_off on */
+	uint8_t *buf; /* owned; bytes of the file from buf_off on, and room for X64DBG_SLACK more */
 	size_t buf_len;
 	uint64_t buf_off;
 
@@ -99,7 +99,7 @@ struct reader {
 	struct stage stages[3];
 	struct stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks behind it */
 	enum ts_next ahead_state;
-	struct ts_error ahead_err;
+	struct ts_error ahead_err; /* of TS_FAIL, else empty */
 	struct x64dbg_regs regs;
 	uint64_t n_steps, skip; /* steps made; since the mark */
 	uint32_t window;        /* changes with each mark and gap */
@@ -111,34 +111,46 @@ struct reader {
 
 /* ------------------------------------------------------------------------------------------------ bytes */
 
-/* Read on at @off, so that bytes_at() finds there what it wants. */
-static bool fill(struct reader *r, uint64_t off, size_t want, struct ts_error *err)
+/* Those of the largest block, or all to the end of the file, are not in the buffer. */
+static __attribute__((noinline)) const uint8_t *fill(struct reader *r, uint64_t off, size_t *len,
+						     struct ts_error *err)
 {
-	r->buf_len = 0;
-	if (!ts_source_read(r->rec->src, off, r->buf, BUF_LEN, &r->buf_len, err))
-		return false;
-	r->buf_off = off;
-	return r->buf_len >= want || ts_fail(err, TS_ETRUNC, off, "the file has become shorter");
-}
+	uint64_t at = off - r->buf_off, left = r->file_len - off;
+	size_t want = left < X64DBG_MAX_BLOCK ? (size_t)left : X64DBG_MAX_BLOCK;
 
-/*
- * The bytes at @off, at least @want of them or all to the end of the file; *len gets how many.  NULL on
- * failure.
- */
-static inline const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t want, size_t *len,
-				      struct ts_error *err)
-{
-	uint64_t at = off - r->buf_off;
-
-	if (want > r->file_len - off)
-		want = (size_t)(r->file_len - off);
-	if (__builtin_expect(at > r->buf_len || r->buf_len - at < want, 0)) {
-		if (!fill(r, off, want, err))
+	if (at > r->buf_len || r->buf_len - at < want) {
+		r->buf_len = 0;
+		if (!ts_source_read(r->rec->src, off, r->buf, BUF_LEN, &r->buf_len, err))
 			return NULL;
+		r->buf_off = off;
 		at = 0;
+		if (r->buf_len < want) {
+			ts_fail(err, TS_ETRUNC, off, "the file has become shorter");
+			return NULL;
+		}
 	}
 	*len = r->buf_len - (size_t)at;
 	return r->buf + at;
+}
+
+/*
+ * The bytes at @off: at least those of the largest block, or all to the end of the file; *len gets how many.
+ * NULL on failure.
+ */
+static inline const uint8_t *bytes_at(struct reader *r, uint64_t off, size_t *len, struct ts_error *err)
+{
+	uint64_t at = off - r->buf_off;
+
+	if (__builtin_expect(at > r->buf_len || r->buf_len - at < X64DBG_MAX_BLOCK, 0))
+		return fill(r, off, len, err);
+	*len = r->buf_len - (size_t)at;
+	return r->buf + at;
+}
+
+/* Is it seen without reading on that no plugin's block begins at @off? */
+static inline bool is_no_user_block(const struct reader *r, uint64_t off)
+{
+	return off - r->buf_off < r->buf_len && r->buf[off - r->buf_off] < X64DBG_USER;
 }
 
 /* Go on to the next instruction block at or behind *off, over those of plugins. */
@@ -150,10 +162,10 @@ static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_
 		uint32_t n;
 		size_t len;
 
-		p = bytes_at(r, *off, X64DBG_MAX_BLOCK, &len, err);
+		p = bytes_at(r, *off, &len, err);
 		if (!p)
 			return TS_FAIL;
-		if (__builtin_expect(*p < X64DBG_USER, 1))
+		if (*p < X64DBG_USER)
 			return TS_ITEM;
 		c = ts_cursor(p, len, *off, "user block", err);
 		ts_u8(&c);
@@ -171,14 +183,14 @@ static enum ts_next skip_user_blocks(struct reader *r, uint64_t *off, struct ts_
 	return TS_END;
 }
 
-static bool read_at(struct reader *r, uint64_t off, bool is_shifted, struct x64dbg_block *b,
-		    struct ts_error *err)
+static inline bool read_at(struct reader *r, uint64_t off, bool is_shifted, struct x64dbg_block *b,
+			   struct ts_error *err)
 {
 	struct ts_cursor c;
 	const uint8_t *p;
 	size_t len;
 
-	p = bytes_at(r, off, X64DBG_MAX_BLOCK, &len, err);
+	p = bytes_at(r, off, &len, err);
 	if (!p)
 		return false;
 	c = ts_cursor(p, len, off, "block", err);
@@ -227,7 +239,7 @@ static bool looks_right(struct reader *r, uint64_t off, bool is_shifted, unsigne
  * Recorders until 2026 write a thread's id without the flag that says so: in the first block after a switch.
  * Where that can be, the reading that works is taken.
  */
-static bool is_unflagged(struct reader *r, uint64_t off)
+static __attribute__((noinline)) bool is_unflagged(struct reader *r, uint64_t off)
 {
 	return !looks_right(r, off, false, LOOK_AHEAD) && looks_right(r, off, true, LOOK_AHEAD);
 }
@@ -275,7 +287,7 @@ static bool find_good(struct reader *r, uint64_t off)
 	r->bad_off = off;
 	for (off++; off < r->file_len;) {
 		size_t len, at;
-		const uint8_t *p = bytes_at(r, off, X64DBG_MAX_BLOCK, &len, &err);
+		const uint8_t *p = bytes_at(r, off, &len, &err);
 
 		if (!p)
 			break;
@@ -349,11 +361,14 @@ static void place_block(struct reader *r, struct stage *s, bool is_behind_damage
 
 static enum ts_next read_block(struct reader *r, struct stage *s, struct ts_error *err)
 {
-	enum ts_next next = skip_user_blocks(r, &r->off, err);
 	bool is_behind_damage = false;
 
-	if (next != TS_ITEM)
-		return next;
+	if (__builtin_expect(!is_no_user_block(r, r->off), 0)) {
+		enum ts_next next = skip_user_blocks(r, &r->off, err);
+
+		if (next != TS_ITEM)
+			return next;
+	}
 	if (!read_repaired(r, s, err)) {
 		is_behind_damage = resume_behind(r, s, err);
 		if (!is_behind_damage)
@@ -468,11 +483,12 @@ static void set_mark(struct reader *r, const struct stage *s, bool is_full)
 static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_steps *out)
 {
 	struct ts_effect *e;
-	uint64_t room = ts_arch_addr_mask(r->rec->base.regs.arch) - insn->pc;
+	uint64_t room;
 
 	if (insn->told == r->window)
 		return;
 	insn->told = r->window;
+	room = ts_arch_addr_mask(r->rec->base.regs.arch) - insn->pc;
 	e = ts_steps_value(out, TS_FX_READ, insn->pc, insn->bytes,
 			   insn->len - 1u > room ? (uint32_t)room + 1 : insn->len);
 	if (e)
@@ -515,7 +531,7 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	x64dbg_regs_take(&r->regs, l, s->b.slots, s->b.n_regs, s->b.values, is_new_context ? NULL : out);
 	if (is_new_context)
 		x64dbg_regs_tell(&r->regs, l, out);
-	s->pc = get_word(r->regs.g + l->pc_off, l->width);
+	s->pc = s->b.has_pc ? s->b.pc : get_word(r->regs.g + l->pc_off, l->width);
 	insn = x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode);
 	tell_code(r, insn, out);
 	x64dbg_access_find(&s->accesses, &s->b, insn, &r->insns, r->regs.g);
@@ -621,12 +637,10 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	struct reader *r = (struct reader *)base;
 	struct stage *done = r->cur;
 	enum ts_next state;
-	struct ts_error after_err;
 
 	if (r->ahead_state != TS_ITEM)
 		return end_steps(r, out, err);
-	ts_error_reset(&after_err);
-	state = read_block(r, r->after, &after_err);
+	state = read_block(r, r->after, &r->ahead_err);
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->b, out);
 	tell_repeats(r, r->cur, r->ahead, out);
 	tell_gap(r, r->cur, out);
@@ -643,8 +657,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	r->ahead = r->after;
 	r->after = done;
 	r->ahead_state = state;
-	if (state == TS_FAIL)
-		r->ahead_err = after_err;
 	return TS_ITEM;
 }
 
@@ -687,6 +699,9 @@ static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_erro
 	return true;
 }
 
+/* What of the registers is state. */
+#define REGS_LEN offsetof(struct x64dbg_regs, slack)
+
 static void save(const struct ts_reader *base, struct ts_buf *point)
 {
 	const struct reader *r = (const struct reader *)base;
@@ -694,7 +709,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	ts_buf_put(point, &r->skip, sizeof(r->skip));
 	ts_buf_put(point, &r->mark, offsetof(struct mark, regs));
 	if (r->mark.has_regs)
-		ts_buf_put(point, &r->mark.regs, sizeof(r->mark.regs));
+		ts_buf_put(point, &r->mark.regs, REGS_LEN);
 }
 
 static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
@@ -713,10 +728,10 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	memcpy(&skip, p, sizeof(skip));
 	memcpy(&r->mark, p + sizeof(skip), head);
 	if (r->mark.has_regs) {
-		p = ts_take(&c, sizeof(r->mark.regs));
+		p = ts_take(&c, REGS_LEN);
 		if (!p)
 			return false;
-		memcpy(&r->mark.regs, p, sizeof(r->mark.regs));
+		memcpy(&r->mark.regs, p, REGS_LEN);
 	}
 	if (c.left || r->mark.off < r->rec->first || r->mark.off > r->file_len)
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point that is none of this trace");
@@ -775,7 +790,7 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
 		r->cur = &r->stages[0];
 		r->ahead = &r->stages[1];
 		r->after = &r->stages[2];
-		r->buf = malloc(BUF_LEN);
+		r->buf = calloc(1, BUF_LEN + X64DBG_SLACK);
 	}
 	if (!r || !r->buf || !x64dbg_insns_init(&r->insns, &rec->layout, &rec->base.regs)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");

@@ -19,6 +19,8 @@
 #include "x64dbg_regs.h"
 
 #include <assert.h>
+#include <endian.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +29,7 @@
 /* Bytes of the record that are bytes of a register. */
 struct span {
 	uint16_t at, len; /* in the record */
-	uint16_t off;     /* in the 'g' layout */
+	uint16_t off;     /* in struct x64dbg_regs */
 };
 
 struct spans {
@@ -44,10 +46,15 @@ static uint16_t offset_of(const struct ts_regset *set, const char *name)
 	return (uint16_t)set->regs[i].off;
 }
 
-static void add(struct spans *s, const char *name, unsigned at, unsigned len)
+static void add_at(struct spans *s, size_t off, unsigned at, unsigned len)
 {
 	assert(s->n < sizeof(s->items) / sizeof(s->items[0]));
-	s->items[s->n++] = (struct span){ (uint16_t)at, (uint16_t)len, offset_of(s->set, name) };
+	s->items[s->n++] = (struct span){ (uint16_t)at, (uint16_t)len, (uint16_t)off };
+}
+
+static void add(struct spans *s, const char *name, unsigned at, unsigned len)
+{
+	add_at(s, offset_of(s->set, name), at, len);
 }
 
 static void add_numbered(struct spans *s, const char *fmt, unsigned n, unsigned at, unsigned len,
@@ -88,17 +95,41 @@ static void list_spans(struct spans *s, bool is_64)
 	add_numbered(s, "st%u", 8, is_64 ? 208 : 76, 10, 10);
 	add(s, "fctrl", x87, 2);
 	add(s, "fstat", x87 + 2, 2);
+	add_at(s, offsetof(struct x64dbg_regs, tag), x87 + 4, 2);
 	for (unsigned i = 0; i < 4; i++)
 		add(s, pointers[i], x87 + 8 + i * 4, i % 2 ? 2 : 4);
+	if (!is_64)
+		add(s, "fop", x87 + 14, 2);
 	add(s, "mxcsr", is_64 ? 316 : 184, 4);
 	add_numbered(s, "xmm%u", is_64 ? 16 : 8, is_64 ? 320 : 192, 16, 16);
 	add_numbered(s, "ymm%uh", is_64 ? 16 : 8, (is_64 ? 576 : 320) + 16, 16, 32);
 }
 
-/* The pieces of slot @slot. */
+/* Of the error selector's upper half the low bits are the opcode. */
+#define FOP_MASK 0x7ffu
+
+/* Bytes [lo, hi) of the record, which lie in slot @slot, are some of span @x. */
+static struct x64dbg_piece make_piece(const struct x64dbg_layout *l, const struct span *x, unsigned slot,
+				      unsigned lo, unsigned hi)
+{
+	bool is_tag = x->off == offsetof(struct x64dbg_regs, tag),
+	     is_st = x->off >= l->st_off && x->off < l->st_off + 8 * 10;
+
+	return (struct x64dbg_piece){
+		.mask = l->has_fop && x->off == l->fop_off ? FOP_MASK : UINT64_MAX >> (64 - 8 * (hi - lo)),
+		.off = (uint16_t)(x->off + (lo - x->at)),
+		.shift = (uint8_t)(8 * (lo - slot * l->width)),
+		.len = (uint8_t)(hi - lo),
+		.is_told = slot != l->pc && !is_tag,
+		.is_x87 = is_tag || is_st || x->off == l->fstat_off,
+	};
+}
+
+/* The pieces of slot @slot; those beyond the first become number @n and so on.  Returns the next number. */
 static unsigned cut_slot(struct x64dbg_layout *l, const struct spans *s, unsigned slot, unsigned n)
 {
 	unsigned begin = slot * l->width, end = begin + l->width;
+	struct x64dbg_piece *last = NULL;
 
 	for (unsigned i = 0; i < s->n; i++) {
 		const struct span *x = &s->items[i];
@@ -108,8 +139,10 @@ static unsigned cut_slot(struct x64dbg_layout *l, const struct spans *s, unsigne
 		if (lo >= hi)
 			continue;
 		assert(n < X64DBG_MAX_PIECES);
-		l->pieces[n++] = (struct x64dbg_piece){ (uint8_t)(lo - begin), (uint8_t)(hi - lo),
-							(uint16_t)(x->off + (lo - x->at)) };
+		if (last)
+			last->more = (uint16_t)n;
+		last = &l->pieces[last ? n++ : slot];
+		*last = make_piece(l, x, slot, lo, hi);
 	}
 	return n;
 }
@@ -139,16 +172,12 @@ static void list_runs(struct x64dbg_layout *l, const struct ts_regset *set)
 void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_regset *set)
 {
 	struct spans s = { .set = set };
-	unsigned n = 0, x87 = is_64 ? 288 : 156;
+	unsigned n;
 
 	assert(set->g_len <= X64DBG_MAX_G);
 	*l = (struct x64dbg_layout){ .width = is_64 ? 8 : 4, .n_slots = is_64 ? 172 : 216 };
 	l->pc = is_64 ? 16 : 8;
 	l->sp = 4;
-	l->x87_first = (is_64 ? 208 : 76) / l->width;
-	l->x87_last = (x87 + 15) / l->width;
-	l->tag = x87 + 4;
-	l->error_selector = x87 + 12;
 	l->has_fop = !is_64;
 	l->pc_off = (uint16_t)set->regs[set->pc].off;
 	l->ftag_off = offset_of(set, "ftag");
@@ -156,32 +185,29 @@ void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_reg
 	l->fstat_off = offset_of(set, "fstat");
 	l->st_off = offset_of(set, "st0");
 	list_spans(&s, is_64);
-	for (unsigned slot = 0; slot < l->n_slots; slot++) {
-		l->first[slot] = (uint8_t)n;
+	n = l->n_slots;
+	for (unsigned slot = 0; slot < l->n_slots; slot++)
 		n = cut_slot(l, &s, slot, n);
-	}
-	l->first[l->n_slots] = (uint8_t)n;
 	list_runs(l, set);
 }
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-static inline bool is_same(const uint8_t *a, const uint8_t *b, unsigned len)
+static inline uint64_t get_word(const uint8_t *p, unsigned width)
 {
-	switch (len) { /* a compare each, no call */
-	case 8: return !memcmp(a, b, 8);
-	case 4: return !memcmp(a, b, 4);
-	case 2: return !memcmp(a, b, 2);
-	default: return !memcmp(a, b, len);
-	}
+	uint64_t v = 0;
+
+	if (width == 8)
+		memcpy(&v, p, 8);
+	else
+		memcpy(&v, p, 4);
+	return le64toh(v);
 }
 
-static inline void write_reg(struct x64dbg_regs *r, unsigned off, const void *data, unsigned len,
-			     struct ts_steps *out)
+static inline void put_word(uint8_t *p, uint64_t v)
 {
-	memcpy(r->g + off, data, len);
-	if (out)
-		ts_steps_value(out, TS_FX_REG_WRITE, off, r->g + off, len);
+	v = htole64(v);
+	memcpy(p, &v, 8);
 }
 
 /* The tag of a value: 0 a number, 1 zero, 2 none of both. */
@@ -202,67 +228,63 @@ static unsigned tag_of(const uint8_t *st)
  */
 static unsigned full_tag(const struct x64dbg_regs *r, const struct x64dbg_layout *l)
 {
-	unsigned top = r->g[l->fstat_off + 1] >> 3 & 7, full = 0;
+	unsigned top = r->g[l->fstat_off + 1] >> 3 & 7, tag = r->tag[0] | r->tag[1] << 8, full = 0;
 
-	if (l->has_fop || r->tag > 0xff)
-		return r->tag;
+	if (l->has_fop || tag > 0xff)
+		return tag;
 	for (unsigned p = 0; p < 8; p++) {
-		bool is_used = r->tag >> p & 1;
+		bool is_used = tag >> p & 1;
 
 		full |= (is_used ? tag_of(r->g + l->st_off + ((p - top) & 7) * 10) : 3) << 2 * p;
 	}
 	return full;
 }
 
-/* What is not simply a copy. */
-static void take_x87(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
-		     const uint8_t *values, struct ts_steps *out)
+/* What the tag word follows from has changed. */
+static void update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)
 {
-	uint8_t word[4] = { 0 };
-	unsigned full;
+	unsigned full = full_tag(r, l);
+	uint8_t word[2] = { (uint8_t)full, (uint8_t)(full >> 8) };
 
-	for (unsigned i = 0; i < n; i++, values += l->width) {
-		if (slots[i] == l->tag / l->width)
-			r->tag = (uint16_t)(values[l->tag % l->width] | values[l->tag % l->width + 1] << 8);
-		if (l->has_fop && slots[i] == l->error_selector / l->width) {
-			word[0] = values[l->error_selector % l->width + 2];
-			word[1] = values[l->error_selector % l->width + 3] & 7;
-			if (memcmp(r->g + l->fop_off, word, 2))
-				write_reg(r, l->fop_off, word, 2, out);
-		}
-	}
-	full = full_tag(r, l);
-	word[0] = (uint8_t)full;
-	word[1] = (uint8_t)(full >> 8);
-	if (memcmp(r->g + l->ftag_off, word, 2))
-		write_reg(r, l->ftag_off, word, 2, out);
+	if (!memcmp(r->g + l->ftag_off, word, 2))
+		return;
+	memcpy(r->g + l->ftag_off, word, 2);
+	if (out)
+		ts_steps_value(out, TS_FX_REG_WRITE, l->ftag_off, word, 2);
+}
+
+/* Take in piece @p of a slot's @word.  Returns whether the tag word may be another one now. */
+static inline bool take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *p, uint64_t word,
+			      struct ts_steps *out)
+{
+	uint8_t *reg = (uint8_t *)r + p->off;
+	uint64_t was = get_word(reg, 8), changed = (word >> p->shift ^ was) & p->mask;
+
+	if (!changed)
+		return false;
+	put_word(reg, was ^ changed);
+	if (p->is_told && out)
+		ts_steps_word(out, TS_FX_REG_WRITE, p->off, reg, p->len);
+	return p->is_x87;
 }
 
 void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
 		      const uint8_t *values, struct ts_steps *out)
 {
-	bool has_x87 = false;
+	bool has_x87 = n == l->n_slots; /* the very first ones may be zeros, as they are before */
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *value = values + (size_t)i * l->width;
-		unsigned slot = slots[i];
+		const struct x64dbg_piece *p = &l->pieces[slots[i]];
+		uint64_t word = get_word(values + (size_t)i * l->width, l->width);
 
-		for (unsigned p = l->first[slot]; p < l->first[slot + 1]; p++) {
-			const struct x64dbg_piece *x = &l->pieces[p];
-
-			if (is_same(r->g + x->off, value + x->from, x->len))
-				continue;
-			if (x->len == 8)
-				write_reg(r, x->off, value + x->from, 8, slot == l->pc ? NULL : out);
-			else if (x->len == 4)
-				write_reg(r, x->off, value + x->from, 4, slot == l->pc ? NULL : out);
-			else
-				write_reg(r, x->off, value + x->from, x->len, slot == l->pc ? NULL : out);
+		has_x87 |= take_piece(r, p, word, out);
+		while (__builtin_expect(p->more, 0)) {
+			p = &l->pieces[p->more];
+			has_x87 |= take_piece(r, p, word, out);
 		}
-		has_x87 |= slot >= l->x87_first && slot <= l->x87_last;
 	}
 	if (has_x87)
-		take_x87(r, l, slots, n, values, out);
+		update_tag(r, l, out);
 }
 
 void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)

@@ -13,13 +13,18 @@
 
 #define X64DBG_MAX_SLOTS 216u
 #define X64DBG_MAX_G 1024u
-#define X64DBG_MAX_PIECES 256u
+#define X64DBG_MAX_PIECES 512u
 #define X64DBG_MAX_RUNS 16u
 
-/* Bytes of a slot that are bytes of a register. */
+/* Bits of a slot that are those of at most 8 bytes of a register. */
 struct x64dbg_piece {
-	uint8_t from, len; /* in the slot */
-	uint16_t off;      /* in the 'g' layout */
+	uint64_t mask;   /* of the slot's word, shifted; 0: the slot has nothing that is a register's */
+	uint16_t off;    /* in struct x64dbg_regs */
+	uint16_t more;   /* ordinal of another piece of the same slot, 0 for none */
+	uint8_t shift;   /* bits */
+	uint8_t len;     /* bytes */
+	bool is_told;    /* a change is an effect */
+	bool is_x87;     /* the tag word follows from it */
 };
 
 /* A run of bytes of the 'g' layout that the record holds. */
@@ -31,13 +36,9 @@ struct x64dbg_layout {
 	unsigned width; /* bytes of a slot */
 	unsigned n_slots;
 	unsigned pc, sp;         /* slots */
-	unsigned fstat, tag;     /* slot and byte within of the words that make ftag */
-	unsigned error_selector; /* slot and byte within of the word that makes fiseg and fop */
-	unsigned x87_first, x87_last; /* slots with the x87 state */
 	uint16_t pc_off, ftag_off, fop_off, fstat_off, st_off;
 	bool has_fop;
-	struct x64dbg_piece pieces[X64DBG_MAX_PIECES];
-	uint8_t first[X64DBG_MAX_SLOTS + 1]; /* slot i has pieces first[i] to first[i + 1] - 1 */
+	struct x64dbg_piece pieces[X64DBG_MAX_PIECES]; /* number i is the first one of slot i */
 	struct x64dbg_run runs[X64DBG_MAX_RUNS];
 	unsigned n_runs;
 };
@@ -48,7 +49,8 @@ struct x64dbg_layout {
  */
 struct x64dbg_regs {
 	uint8_t g[X64DBG_MAX_G];
-	uint16_t tag; /* as recorded */
+	uint8_t tag[2];   /* as recorded */
+	uint8_t slack[8]; /* pieces are read and written in words */
 };
 
 /* Make the layout of x64 or x86 for the registers of @set. */

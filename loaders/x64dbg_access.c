@@ -12,6 +12,7 @@
  */
 #include "x64dbg_access.h"
 
+#include <endian.h>
 #include <string.h>
 
 #define PAGE_LEN UINT64_C(4096)
@@ -172,15 +173,34 @@ static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_
 	return 0;
 }
 
-void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+/*
+ * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
+ * below, where all that is asked there has one answer.  Returns false if it is none of these.
+ */
+static bool find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
+{
+	const struct x64dbg_op *op = &insn->ops[0];
+	bool is_push = op->place == X64DBG_PUSHED;
+	uint64_t addr = (x64dbg_op_base(op, c, g) - (is_push ? op->size : 0)) & insn->addr_mask;
+	uint8_t width = (uint8_t)c->layout->width;
+
+	if (b->n_mem != 1 || b->mem[0].addr != addr || addr % PAGE_LEN > PAGE_LEN - width)
+		return false;
+	a->ranges[0] = (struct x64dbg_range){ addr, op->size, op->access };
+	a->n_ranges = 1;
+	a->trust[0] = (struct x64dbg_trust){ is_push ? 0 : width, width };
+	a->is_simple = true;
+	return true;
+}
+
+void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
 	bool is_push = false;
 	uint64_t pushed;
 
-	a->n_ranges = 0;
-	a->lost.len = 0;
-	if (!insn->n_ops && !b->n_mem && !insn->is_scatter)
+	if (insn->is_simple && find_simple(a, b, insn, c, g))
 		return;
 	find_ranges(a, b, insn, c, g);
 	find_lost(a, insn, c);
@@ -193,16 +213,18 @@ void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *
 {
 	a->n_ranges = 0;
 	a->lost.len = 0;
+	a->is_simple = false;
 	memset(a->trust, 0, b->n_mem * sizeof(a->trust[0]));
 }
 
 /* ------------------------------------------------------------------------------------------------ effects */
 
-static void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word, unsigned from,
-		 unsigned len, bool is_hidden)
+/* Bytes [from, from + len) of the word at @addr. */
+static inline void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word,
+			unsigned from, unsigned len, bool is_hidden)
 {
-	uint64_t bytes = (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? word : __builtin_bswap64(word));
-	struct ts_effect *e = ts_steps_value(out, kind, addr + from, (const uint8_t *)&bytes + from, len);
+	uint64_t bytes = htole64(word >> 8 * from);
+	struct ts_effect *e = ts_steps_word(out, kind, addr + from, (const uint8_t *)&bytes, len);
 
 	if (e)
 		e->is_hidden = is_hidden;
@@ -310,8 +332,29 @@ static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *
 	}
 }
 
-void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out)
+/* Of a simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
+static bool tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, struct ts_steps *out)
 {
+	const struct x64dbg_range *r = &a->ranges[0];
+	uint64_t changed = m->old ^ m->now;
+	unsigned width = a->trust[0].now;
+
+	if (r->access & X64DBG_WRITE)
+		changed = r->len < width ? changed >> 8 * r->len : 0;
+	if (changed)
+		return false;
+	if (r->access & X64DBG_READ)
+		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
+	if (r->access & X64DBG_WRITE)
+		tell(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
+	return true;
+}
+
+void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     struct ts_steps *out)
+{
+	if (a->is_simple && tell_simple(a, &b->mem[0], out))
+		return;
 	for (unsigned i = 0; i < a->n_ranges; i++) {
 		const struct x64dbg_range *r = &a->ranges[i];
 

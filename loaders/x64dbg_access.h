@@ -36,13 +36,28 @@ struct x64dbg_accesses {
 	struct x64dbg_lost lost;
 	uint8_t n_ranges;
 	bool loses_all; /* lost is everything */
+	bool is_simple; /* one range, the only slot is at its address, and what it says is believed */
 };
+
+/* x64dbg_access_find() and x64dbg_access_tell() where there is something. */
+void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
+void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     struct ts_steps *out);
 
 /*
  * What the instruction of block @b is going to do; @g are its thread's registers before it.
  */
-void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
-			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
+static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+				      const struct x64dbg_insn *insn, const struct x64dbg_insns *c,
+				      const uint8_t *g)
+{
+	a->n_ranges = 0;
+	a->lost.len = 0;
+	a->is_simple = false;
+	if (insn->n_ops || b->n_mem || insn->is_scatter)
+		x64dbg_access_find_some(a, b, insn, c, g);
+}
 
 /*
  * The instruction did not complete: it accessed nothing, and what the recorder read may be no memory at all.
@@ -54,6 +69,11 @@ void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg
 			    struct ts_steps *out);
 
 /* Effects: what the instruction read and wrote, and what was in memory after it. */
-void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b, struct ts_steps *out);
+static inline void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+				      struct ts_steps *out)
+{
+	if (a->n_ranges || b->n_mem || a->lost.len)
+		x64dbg_access_tell_some(a, b, out);
+}
 
 #endif

@@ -167,6 +167,17 @@ static void add_op(const struct x64dbg_insns *c, struct x64dbg_insn *insn, const
 		insn->n_ops++;
 }
 
+static bool is_simple(const struct x64dbg_insns *c, const struct x64dbg_insn *insn)
+{
+	const struct x64dbg_op *op = &insn->ops[0];
+
+	if (insn->n_ops != 1 || !op->access || op->access & X64DBG_PARTLY || insn->count_len ||
+	    insn->is_scatter || insn->is_xsave)
+		return false;
+	return op->place == X64DBG_PLAIN ? op->size <= c->layout->width
+					 : op->place == X64DBG_PUSHED && op->size == c->layout->width;
+}
+
 /* ------------------------------------------------------------------------------------------------ flow */
 
 /* After a new stack segment the processor does not stop before the next instruction. */
@@ -234,28 +245,16 @@ void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint6
 		if (operands[i].type == ZYDIS_OPERAND_TYPE_MEMORY)
 			add_op(c, insn, &d, operands, &operands[i]);
 	}
+	insn->is_simple = is_simple(c, insn);
 	insn->flow = flow_of(insn, &d, operands);
 	if (!c->is_64)
 		insn->target &= UINT32_MAX;
 }
 
-static uint64_t value_of(const struct x64dbg_insns *c, const uint8_t *g, uint16_t off)
-{
-	uint64_t v = 0;
-
-	if (off == X64DBG_NO_REG)
-		return 0;
-	if (c->is_64)
-		memcpy(&v, g + off, 8);
-	else
-		memcpy(&v, g + off, 4);
-	return v;
-}
-
 /* The low @len bytes of a register as a signed number. */
 static int64_t signed_value(const struct x64dbg_insns *c, const uint8_t *g, uint16_t off, unsigned len)
 {
-	uint64_t v = value_of(c, g, off);
+	uint64_t v = x64dbg_reg_value(c, g, off);
 
 	return len < 8 && len ? (int64_t)(v << (64 - 8 * len)) >> (64 - 8 * len) : (int64_t)v;
 }
@@ -263,7 +262,7 @@ static int64_t signed_value(const struct x64dbg_insns *c, const uint8_t *g, uint
 uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *op,
 			const struct x64dbg_insns *c, const uint8_t *g)
 {
-	uint64_t addr = (uint64_t)op->disp + value_of(c, g, op->base) + value_of(c, g, op->index) * op->scale;
+	uint64_t addr = x64dbg_op_base(op, c, g);
 
 	switch ((enum x64dbg_place)op->place) {
 	case X64DBG_PLAIN:
@@ -286,7 +285,7 @@ uint64_t x64dbg_op_addr(const struct x64dbg_insn *insn, const struct x64dbg_op *
 
 uint64_t x64dbg_insn_count(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
-	uint64_t v = value_of(c, g, c->reg_off[CX]);
+	uint64_t v = x64dbg_reg_value(c, g, c->reg_off[CX]);
 
 	return insn->count_len >= 8 ? v : v & (UINT64_MAX >> (64 - 8 * insn->count_len));
 }

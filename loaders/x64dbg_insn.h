@@ -9,8 +9,10 @@
 #define LOADERS_X64DBG_INSN_H
 
 #include <Zydis/Zydis.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "x64dbg_regs.h"
 
@@ -69,6 +71,7 @@ struct x64dbg_insn {
 	uint8_t count_len;     /* bytes of the register that counts repetitions; 0: it does not repeat */
 	bool is_scatter;       /* it writes where its vector of addresses says */
 	bool is_xsave;         /* it may write more than its operand's size */
+	bool is_simple;        /* it accesses all of its only operand, which is in one word, and once */
 	struct x64dbg_op ops[X64DBG_MAX_OPS];
 };
 
@@ -105,6 +108,28 @@ static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64
 	if (insn->pc != pc || insn->len != len || memcmp(insn->bytes, bytes, 16))
 		x64dbg_insns_decode(c, insn, pc, bytes, len);
 	return insn;
+}
+
+/* The general register at offset @off of the 'g' layout; 0 for X64DBG_NO_REG. */
+static inline uint64_t x64dbg_reg_value(const struct x64dbg_insns *c, const uint8_t *g, uint16_t off)
+{
+	uint64_t v = 0;
+
+	if (off == X64DBG_NO_REG)
+		return 0;
+	if (c->is_64)
+		memcpy(&v, g + off, 8);
+	else
+		memcpy(&v, g + off, 4);
+	return le64toh(v);
+}
+
+/* The address of an operand before what is special about it. */
+static inline uint64_t x64dbg_op_base(const struct x64dbg_op *op, const struct x64dbg_insns *c,
+				      const uint8_t *g)
+{
+	return (uint64_t)op->disp + x64dbg_reg_value(c, g, op->base) +
+	       x64dbg_reg_value(c, g, op->index) * op->scale;
 }
 
 /*

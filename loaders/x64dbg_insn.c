@@ -221,8 +221,8 @@ static uint8_t flow_of(struct x64dbg_insn *insn, const ZydisDecodedInstruction *
 
 /* ------------------------------------------------------------------------------------------- instructions */
 
-void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
-			 unsigned len)
+static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
+		   unsigned len)
 {
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
@@ -249,6 +249,18 @@ void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint6
 	insn->flow = flow_of(insn, &d, operands);
 	if (!c->is_64)
 		insn->target &= UINT32_MAX;
+}
+
+struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
+				      const uint8_t *bytes, unsigned len)
+{
+	struct x64dbg_insn *second = &c->items[(size_t)(first - c->items) ^ X64DBG_N_INSNS / 2], *insn;
+
+	if (x64dbg_insn_is(second, pc, bytes, len))
+		return second;
+	insn = first->pc != pc && (second->pc == pc || c->n_decoded++ % 2) ? second : first;
+	decode(c, insn, pc, bytes, len);
+	return insn;
 }
 
 /* The low @len bytes of a register as a signed number. */

@@ -84,7 +84,9 @@ struct x64dbg_insns {
 	bool is_64;
 	/* general registers and the program counter, in the processor's order */
 	uint16_t reg_off[17];
-	struct x64dbg_insn *items;          /* owned; by address */
+	/* owned; by address: each has two places, so that two that share one can both stay */
+	struct x64dbg_insn *items;
+	unsigned n_decoded;
 };
 
 /* Returns false if memory is exhausted. */
@@ -92,9 +94,14 @@ bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layou
 		       const struct ts_regset *set);
 void x64dbg_insns_fini(struct x64dbg_insns *c);
 
-/* Decode into an entry of the cache. */
-void x64dbg_insns_decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
-			 unsigned len);
+/* x64dbg_insns_at() where the instruction is not in its first place. */
+struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
+				      const uint8_t *bytes, unsigned len);
+
+static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes, unsigned len)
+{
+	return insn->pc == pc && insn->len == len && !memcmp(insn->bytes, bytes, 16);
+}
 
 /*
  * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.  @bytes are 16,
@@ -105,9 +112,9 @@ static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64
 {
 	struct x64dbg_insn *insn = &c->items[(pc ^ pc >> 14) % X64DBG_N_INSNS];
 
-	if (insn->pc != pc || insn->len != len || memcmp(insn->bytes, bytes, 16))
-		x64dbg_insns_decode(c, insn, pc, bytes, len);
-	return insn;
+	return __builtin_expect(x64dbg_insn_is(insn, pc, bytes, len), 1)
+		       ? insn
+		       : x64dbg_insns_find(c, insn, pc, bytes, len);
 }
 
 /* The general register at offset @off of the 'g' layout; 0 for X64DBG_NO_REG. */

@@ -489,8 +489,8 @@ static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_step
 		return;
 	insn->told = r->window;
 	room = ts_arch_addr_mask(r->rec->base.regs.arch) - insn->pc;
-	e = ts_steps_value(out, TS_FX_READ, insn->pc, insn->bytes,
-			   insn->len - 1u > room ? (uint32_t)room + 1 : insn->len);
+	e = ts_steps_short(out, TS_FX_READ, insn->pc, insn->bytes,
+			   insn->len - 1u > room ? (uint32_t)room + 1 : insn->len, sizeof(insn->bytes));
 	if (e)
 		e->is_hidden = true;
 }

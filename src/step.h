@@ -184,23 +184,30 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 }
 
 /*
- * The same of a value of at most eight bytes; so many can be read at @bytes, whatever they are.  They are
- * copied as one.
+ * The same of a value of at most @room bytes, a constant; so many can be read at @bytes, whatever they are.
+ * They are copied as one.
  */
-static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
-					      const uint8_t *bytes, uint32_t len)
+static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+					       const uint8_t *bytes, uint32_t len, uint32_t room)
 {
 	struct ts_effect *e;
 
-	if (__builtin_expect(b->cap_data - b->n_data < 8, 0) && !ts_steps_grow_data(b, 8))
+	if (__builtin_expect(b->cap_data - b->n_data < room, 0) && !ts_steps_grow_data(b, room))
 		return NULL;
 	e = ts_steps_effect(b, kind, addr, len);
 	if (!e)
 		return NULL;
 	e->data = b->n_data;
-	memcpy(b->data + b->n_data, bytes, 8);
+	memcpy(b->data + b->n_data, bytes, room);
 	b->n_data += len;
 	return e;
+}
+
+/* The same of a value of at most eight bytes. */
+static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+					      const uint8_t *bytes, uint32_t len)
+{
+	return ts_steps_short(b, kind, addr, bytes, len, 8);
 }
 
 /*

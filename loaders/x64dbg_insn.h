@@ -75,7 +75,8 @@ struct x64dbg_insn {
 	struct x64dbg_op ops[X64DBG_MAX_OPS];
 };
 
-#define X64DBG_N_INSNS (1u << 14)
+#define X64DBG_INSN_BITS 14
+#define X64DBG_N_INSNS (1u << X64DBG_INSN_BITS)
 
 struct x64dbg_insns {
 	ZydisDecoder decoder;
@@ -84,7 +85,7 @@ struct x64dbg_insns {
 	bool is_64;
 	/* general registers and the program counter, in the processor's order */
 	uint16_t reg_off[17];
-	/* owned; by address: each has two places, so that two that share one can both stay */
+	/* owned; by a hash of the address: each has two places, so that two that share one can both stay */
 	struct x64dbg_insn *items;
 	unsigned n_decoded;
 };
@@ -110,7 +111,7 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
 						  unsigned len)
 {
-	struct x64dbg_insn *insn = &c->items[(pc ^ pc >> 14) % X64DBG_N_INSNS];
+	struct x64dbg_insn *insn = &c->items[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS)];
 
 	return __builtin_expect(x64dbg_insn_is(insn, pc, bytes, len), 1)
 		       ? insn

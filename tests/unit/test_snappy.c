@@ -148,6 +148,19 @@ START_TEST(crc_by_instruction_and_by_table_agree_with_the_definition_at_each_len
 }
 END_TEST
 
+START_TEST(crc_of_long_data_agrees_with_the_definition)
+{
+	static uint8_t data[65536];
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * i >> 7 ^ i * 151);
+	for (size_t len = 3060; len < 3090; len++)
+		ck_assert_uint_eq(snappy_crc32c(data + len % 8, len), plain_crc(data + len % 8, len));
+	ck_assert_uint_eq(snappy_crc32c(data + 1, 6144), plain_crc(data + 1, 6144));
+	ck_assert_uint_eq(snappy_crc32c(data, sizeof(data)), plain_crc(data, sizeof(data)));
+}
+END_TEST
+
 START_TEST(a_table_holds_each_data_chunk_by_its_place_in_the_stream)
 {
 	char a[300];
@@ -444,6 +457,7 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = {
 		crc_gives_the_published_values,
 		crc_by_instruction_and_by_table_agree_with_the_definition_at_each_length_and_alignment,
+		crc_of_long_data_agrees_with_the_definition,
 		a_table_holds_each_data_chunk_by_its_place_in_the_stream,
 		each_stream_offset_is_found_in_its_chunk,
 		a_chunk_of_64_KiB_of_noise_decodes,

@@ -13,6 +13,9 @@
 #define FIRST_PIECE_LEN 16384u
 #define MAX_PIECE_LEN 262144u
 
+/* Of a framed one, how many chunks behind a jump are kept: what is decoded for a few steps has no more. */
+#define N_NEAR 2
+
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
 {
 	if (!bytes->is_framed)
@@ -33,6 +36,8 @@ bool ucir_stream_init(struct ucir_stream *s, const struct ucir_bytes *bytes, str
 
 void ucir_stream_fini(struct ucir_stream *s)
 {
+	for (unsigned i = 0; i < UCIR_N_KEPT; i++)
+		free(s->kept[i].bytes);
 	free(s->buf);
 	free(s->scratch);
 	*s = (struct ucir_stream){ 0 };
@@ -56,6 +61,46 @@ static bool make_room(struct ucir_stream *s, size_t len, struct ts_error *err)
 	return true;
 }
 
+static bool find_kept(const struct ucir_stream *s, size_t chunk, uint8_t *out, size_t len)
+{
+	for (unsigned i = 0; i < UCIR_N_KEPT; i++) {
+		if (s->kept[i].len == len && s->kept[i].chunk == chunk) {
+			memcpy(out, s->kept[i].bytes, len);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Without memory it is not kept. */
+static void keep(struct ucir_stream *s, size_t chunk, const uint8_t *bytes, size_t len)
+{
+	struct ucir_kept *k = &s->kept[s->next_kept];
+
+	if (!k->bytes && !(k->bytes = malloc(SNAPPY_MAX_DECODED)))
+		return;
+	memcpy(k->bytes, bytes, len);
+	k->chunk = chunk;
+	k->len = (uint32_t)len;
+	s->next_kept = (s->next_kept + 1) % UCIR_N_KEPT;
+}
+
+/* Decode the next chunk of a framed stream behind the window, which has room for its @len bytes. */
+static bool append_chunk(struct ucir_stream *s, size_t len, struct ts_error *err)
+{
+	uint8_t *out = s->buf + s->end;
+
+	if (!find_kept(s, s->chunk, out, len)) {
+		if (!snappy_frames_decode(&s->bytes->frames, s->chunk, out, s->scratch, err))
+			return false;
+		if (s->n_near < N_NEAR)
+			keep(s, s->chunk, out, len);
+	}
+	s->n_near++;
+	s->chunk++;
+	return true;
+}
+
 /* Append the bytes that follow the window. */
 static bool append(struct ucir_stream *s, struct ts_error *err)
 {
@@ -65,10 +110,8 @@ static bool append(struct ucir_stream *s, struct ts_error *err)
 
 	if (b->is_framed) {
 		len = snappy_frames_decoded_len(&b->frames, s->chunk);
-		if (!make_room(s, len, err) ||
-		    !snappy_frames_decode(&b->frames, s->chunk, s->buf + s->end, s->scratch, err))
+		if (!make_room(s, len, err) || !append_chunk(s, len, err))
 			return false;
-		s->chunk++;
 	} else {
 		len = b->len - off < s->piece ? (size_t)(b->len - off) : s->piece;
 		if (!make_room(s, len, err) ||
@@ -93,6 +136,7 @@ bool ucir_stream_seek(struct ucir_stream *s, uint64_t off, struct ts_error *err)
 	s->off = off;
 	s->at = s->end = 0;
 	s->piece = FIRST_PIECE_LEN;
+	s->n_near = 0;
 	if (!s->bytes->is_framed)
 		return true;
 	s->chunk = off < frames->len ? snappy_frames_find(frames, off) : frames->n;

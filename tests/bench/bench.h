@@ -22,6 +22,13 @@ void bench_check(bool done, const struct ts_error *err);
 double bench_now(void);
 double bench_cpu(void);
 
+/* The less of the two, where 0 is none yet. */
+static inline void bench_keep_least(double *least, double s)
+{
+	if (*least == 0 || s < *least)
+		*least = s;
+}
+
 /* Memory that children of this process write for it to read. */
 void *bench_shared(size_t len);
 

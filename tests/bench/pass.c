@@ -9,18 +9,26 @@
 #include "bench.h"
 #include "loaders/loader.h"
 
-void bench_open(struct bench_trace *t, const char *path)
+static struct ts_recording *load(const struct ts_source *src)
 {
 	static const struct ts_loader_options options;
 	struct ts_error err = { 0 };
-	const struct ts_loader *loader;
+	const struct ts_loader *loader = ts_loader_probe(src, &err);
+	struct ts_recording *rec;
+
+	bench_check(loader, &err);
+	rec = loader->open(src, &options, &err);
+	bench_check(rec, &err);
+	return rec;
+}
+
+void bench_open(struct bench_trace *t, const char *path)
+{
+	struct ts_error err = { 0 };
 
 	*t = (struct bench_trace){ .src = ts_source_open(path, &err) };
 	bench_check(t->src, &err);
-	loader = ts_loader_probe(t->src, &err);
-	bench_check(loader, &err);
-	t->rec = loader->open(t->src, &options, &err);
-	bench_check(t->rec, &err);
+	t->rec = load(t->src);
 }
 
 void bench_close(struct bench_trace *t)
@@ -86,6 +94,8 @@ void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 
 	unlink(index_path(path));
 	begin(t, path, how, true);
+	if (how == BENCH_AHEAD && !t->rec->frames)
+		bench_check(ts_timeline_read_ahead(t->tl, load(t->src), &err), &err);
 	do {
 		grown = ts_timeline_grow(t->tl, 1 << 20, &err);
 		look_at_memory(t);

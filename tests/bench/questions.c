@@ -157,22 +157,29 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* The same questions some times: the least percentiles count, as of all else. */
+#define N_ROUNDS 2
 static void ask_many(const struct bench_trace *t, enum bench_question kind, const struct samples *s,
 		     struct bench_times *r)
 {
 	static double times[BENCH_N_QUESTIONS];
+	static uint64_t where[BENCH_N_QUESTIONS], addrs[BENCH_N_QUESTIONS];
 
 	for (unsigned i = 0; i < BENCH_N_QUESTIONS; i++) {
-		uint64_t pos = random_below(t->tl->n_steps);
-		uint64_t addr = s->addrs[kind][random_below(s->n[kind])];
-		double start = bench_cpu();
-
-		ask(t, kind, addr, pos);
-		times[i] = bench_cpu() - start;
+		where[i] = random_below(t->tl->n_steps);
+		addrs[i] = s->addrs[kind][random_below(s->n[kind])];
 	}
-	qsort(times, BENCH_N_QUESTIONS, sizeof(times[0]), compare_times);
-	r->p50[kind] = times[BENCH_N_QUESTIONS / 2];
-	r->p99[kind] = times[BENCH_N_QUESTIONS * 99 / 100];
+	for (unsigned round = 0; round < N_ROUNDS; round++) {
+		for (unsigned i = 0; i < BENCH_N_QUESTIONS; i++) {
+			double start = bench_cpu();
+
+			ask(t, kind, addrs[i], where[i]);
+			times[i] = bench_cpu() - start;
+		}
+		qsort(times, BENCH_N_QUESTIONS, sizeof(times[0]), compare_times);
+		bench_keep_least(&r->p50[kind], times[BENCH_N_QUESTIONS / 2]);
+		bench_keep_least(&r->p99[kind], times[BENCH_N_QUESTIONS * 99 / 100]);
+	}
 }
 
 void bench_questions(const struct bench_trace *t, struct bench_times *times)

@@ -26,21 +26,53 @@ static bool is_seen_memory(const struct bap_reader *r, const struct bap_op *op)
 	return false;
 }
 
+static void see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
+{
+	if (op->slot)
+		bap_op_see(r, t, op);
+	else if (!is_seen_memory(r, op))
+		bap_op_memory(r, TS_FX_READ, op, !op->is_read);
+}
+
+static void see_list(struct bap_reader *r, struct bap_thread *t, struct ts_cursor *list)
+{
+	struct bap_op op;
+
+	while (bap_op_next(r, list, &op))
+		see(r, t, &op);
+}
+
+/* The same of a list of all registers, of which most are what they were. */
+static void see_snapshot(struct bap_reader *r, struct bap_thread *t, struct ts_cursor *list)
+{
+	struct bap_op op;
+	uint32_t i = 0;
+
+	for (;;) {
+		const uint8_t *p;
+
+		bap_shown_skip(r->shown, list, &i);
+		p = list->p;
+		if (!bap_op_next(r, list, &op))
+			return;
+		bap_shown_before(r, t, i, &op);
+		see(r, t, &op);
+		bap_shown_keep(r, t, &i, p, (size_t)(list->p - p), &op);
+	}
+}
+
 /* The list before the instruction. */
 static bool read_pre_list(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
 			  struct ts_cursor *frame, bool *has_operands)
 {
 	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame);
-	struct bap_op op;
 
 	bap_start_list(r);
 	*has_operands |= list.left > 0;
-	while (bap_op_next(r, &list, &op)) {
-		if (op.slot)
-			bap_op_see(r, t, &op);
-		else if (!is_seen_memory(r, &op))
-			bap_op_memory(r, TS_FX_READ, &op, !op.is_read);
-	}
+	if (r->rec->recorder == BAP_SNAPSHOT && bap_shown_start(r, t))
+		see_snapshot(r, t, &list);
+	else
+		see_list(r, t, &list);
 	for (unsigned i = 0; i < r->rec->names.n_flags; i++) {
 		if (t->flags[i].seen)
 			bap_tell_flags(r, t, i, t->flags[i].seen, false);

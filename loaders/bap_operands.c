@@ -276,22 +276,13 @@ static inline bool has_word(const struct bap *rec, const struct bap_op *op, stru
 	return true;
 }
 
-#define MAX_REG_LEN 64
-
-/* Where a register's value goes, or a part of it. */
-struct part {
-	uint32_t off, len;
-	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
-	uint8_t bytes[MAX_REG_LEN];
-};
-
 /* The @len bytes from byte @from of a value, for a place of @room bytes at @off. */
 static void take_part(const struct bap *rec, const struct bap_op *op, uint32_t from, uint32_t room,
-		      uint32_t off, struct part *p)
+		      uint32_t off, struct bap_part *p)
 {
 	p->len = op->len - from < room ? op->len - from : room;
-	if (p->len > MAX_REG_LEN)
-		p->len = MAX_REG_LEN;
+	if (p->len > sizeof(p->bytes))
+		p->len = sizeof(p->bytes);
 	p->off = off;
 	p->data = op->value + from;
 	if (!rec->base.regs.arch->is_big_endian)
@@ -302,28 +293,26 @@ static void take_part(const struct bap *rec, const struct bap_op *op, uint32_t f
 	p->data = p->bytes;
 }
 
-/* The low part, and the one beyond byte 16 of a register that lies in two places. */
-static void low_part(const struct bap *rec, const struct bap_op *op, struct part *p)
+unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2])
 {
-	take_part(rec, op, 0, op->slot->off_high ? 16 : op->slot->len, op->slot->off, p);
-}
+	const struct bap_slot *s = op->slot;
 
-static bool high_part(const struct bap *rec, const struct bap_op *op, struct part *p)
-{
-	if (!op->slot->off_high || op->len <= 16)
-		return false;
-	take_part(rec, op, 16, 16, op->slot->off_high, p);
-	return true;
+	if (!s || s->kind != BAP_SLOT_REG)
+		return 0;
+	take_part(rec, op, 0, s->off_high ? 16 : s->len, s->off, &parts[0]);
+	if (!s->off_high || op->len <= 16)
+		return 1;
+	take_part(rec, op, 16, 16, s->off_high, &parts[1]);
+	return 2;
 }
 
 static void see_parts(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
-	struct part p;
+	struct bap_part parts[2];
+	unsigned n = bap_op_parts(r->rec, op, parts);
 
-	low_part(r->rec, op, &p);
-	bap_see_reg(r, t, p.off, p.data, p.len);
-	if (high_part(r->rec, op, &p))
-		bap_see_reg(r, t, p.off, p.data, p.len);
+	for (unsigned i = 0; i < n; i++)
+		bap_see_reg(r, t, parts[i].off, parts[i].data, parts[i].len);
 }
 
 void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
@@ -350,7 +339,7 @@ void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op 
 }
 
 /* A write of the low part of a register that clears the rest. */
-static void extend_part(const struct bap *rec, const struct bap_slot *s, struct part *p)
+static void extend_part(const struct bap *rec, const struct bap_slot *s, struct bap_part *p)
 {
 	uint32_t more = s->extend - p->len;
 	bool is_big = rec->base.regs.arch->is_big_endian;
@@ -364,14 +353,13 @@ static void extend_part(const struct bap *rec, const struct bap_slot *s, struct 
 
 static void write_parts(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
-	struct part p;
+	struct bap_part parts[2];
+	unsigned n = bap_op_parts(r->rec, op, parts);
 
-	low_part(r->rec, op, &p);
-	if (op->slot->extend && p.len == op->slot->len)
-		extend_part(r->rec, op->slot, &p);
-	bap_write_reg(r, t, p.off, p.data, p.len);
-	if (high_part(r->rec, op, &p))
-		bap_write_reg(r, t, p.off, p.data, p.len);
+	if (op->slot->extend && parts[0].len == op->slot->len)
+		extend_part(r->rec, op->slot, &parts[0]);
+	for (unsigned i = 0; i < n; i++)
+		bap_write_reg(r, t, parts[i].off, parts[i].data, parts[i].len);
 }
 
 static uint64_t low_number(const struct bap_op *op)

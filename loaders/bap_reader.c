@@ -534,6 +534,7 @@ static void close_reader(struct ts_reader *base)
 
 	bap_forget_threads(r);
 	free(r->threads);
+	free(r->shown);
 	free(r->buf);
 	free(r);
 }

@@ -6,6 +6,7 @@
 #define LOADERS_BAP_READER_H
 
 #include "bap_operands.h"
+#include "bap_shown.h"
 #include "bap_state.h"
 #include "pbwire.h"
 
@@ -43,6 +44,7 @@ struct bap_reader {
 	struct bap_pending pending[BAP_MAX_PENDING];
 	unsigned n_pending;
 	struct ts_steps *out; /* borrowed during next() */
+	struct bap_shown *shown;	    /* owned; NULL until it is of use */
 	struct bap_form forms[BAP_N_FORMS]; /* of operands that were met, by a hash of their names */
 	bool is_first_time;   /* this frame is looked at for the first time: count its oddities */
 };

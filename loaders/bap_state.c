@@ -95,6 +95,7 @@ void bap_forget_threads(struct bap_reader *r)
 		free_thread(r->threads[i]);
 	r->n_threads = 0;
 	r->now = NULL;
+	bap_shown_forget(r->shown);
 }
 
 void bap_forget_told(struct bap_reader *r)
@@ -105,6 +106,7 @@ void bap_forget_told(struct bap_reader *r)
 		for (uint32_t j = 0; j < len; j++)
 			if (r->threads[i]->state[j] == BAP_TOLD)
 				r->threads[i]->state[j] = BAP_UNTOLD;
+	bap_shown_forget(r->shown);
 }
 
 void bap_start_list(struct bap_reader *r)
@@ -151,6 +153,7 @@ static inline void see_unseen(struct bap_reader *r, struct bap_thread *t, uint32
 			    "are not believed");
 		return;
 	}
+	bap_shown_changed(r->shown, t, off, len);
 	tell_word(r, TS_FX_REG_READ, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, state | BAP_ONES, mask);
@@ -202,6 +205,7 @@ static inline void write_word(struct bap_reader *r, struct bap_thread *t, uint32
 	uint64_t mask = bap_first_bytes(len);
 
 	if (((bap_load(t->data + off) ^ word) & mask) | (~bap_load(t->state + off) & BAP_ONES & mask)) {
+		bap_shown_changed(r->shown, t, off, len);
 		tell_word(r, TS_FX_REG_WRITE, off, word, len);
 		bap_store(t->data + off, word, mask);
 	}
@@ -235,6 +239,7 @@ void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, con
 
 void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len)
 {
+	bap_shown_changed(r->shown, t, off, len);
 	ts_steps_effect(r->out, TS_FX_REG_WRITE, off, len);
 	memset(t->state + off, BAP_UNTOLD, len);
 }

@@ -119,8 +119,7 @@ const char *bench_data(const char *name)
 	return path;
 }
 
-/* ------------------------------------------------------------------------------------------ what is wanted
- */
+/* ----------------------------------------------------------------------------------------- what is wanted */
 
 size_t bench_sizes(uint64_t *millions, size_t max)
 {

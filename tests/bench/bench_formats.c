@@ -57,11 +57,10 @@ struct result {
 	long anon_kb;			 /* of it no file, while indexing */
 	struct bench_times times;
 	double mark_s;
-	struct bench_round_trips trips;
+	struct bench_round_trips stub, live;
 };
 
-/* ----------------------------------------------------------------------------------------------- measuring
- */
+/* ---------------------------------------------------------------------------------------------- measuring */
 
 static long peak_kb(void)
 {
@@ -166,11 +165,34 @@ static void measure_passes(void *arg)
 		r->library_s = r->format->library(r->path, &r->rec);
 }
 
+/* The program of which Usercorn's recordings are. */
+static struct bench_served live_program(void)
+{
+	char *path = bench_temp("live");
+	struct bench_recording rec = { 0 };
+	struct bench_served live;
+
+	bench_usercorn_v0.record(&bench_usercorn_v0, path, 100000, &rec);
+	live = (struct bench_served){ .path = bench_data("usercorn/x64_lib.elf"),
+				      .hot = bench_find_hot(path) };
+	bench_remove(path);
+	free(path);
+	return live;
+}
+
 static void measure_server(void *arg)
 {
 	struct result *r = arg;
+	bool is_live = bench_has_gdbserver();
+	struct bench_served recording = { .path = r->path,
+					  .hot = bench_find_hot(r->path),
+					  .mark = r->rec.mark,
+					  .has_index = r->has_file };
+	struct bench_served live = { 0 };
 
-	bench_round_trips(r->path, r->has_file, bench_find_hot(r->path), r->rec.mark, &r->trips);
+	if (is_live)
+		live = live_program();
+	bench_round_trips(&recording, is_live ? &live : NULL, &r->stub, &r->live);
 }
 
 static void measure(struct result *r)
@@ -184,7 +206,7 @@ static void measure(struct result *r)
 	bench_remove(r->path);
 }
 
-/* ----------------------------------------------------------------------------------------------- telling */
+/* ------------------------------------------------------------------------------------------------ telling */
 
 static void tell(const struct result *r, const char *name, double value, enum bench_asked asked, double limit,
 		 const char *note)
@@ -269,54 +291,35 @@ static void tell_questions(const struct result *r, const struct result *first)
 	}
 }
 
-static void tell_server(const struct result *r, const struct bench_round_trips *live)
+static void tell_server(const struct result *r)
 {
-	tell(r, "server's first answer, no index, ms", r->trips.first_s * 1e3, BENCH_AT_MOST, MAX_FIRST_MS,
+	tell(r, "server's first answer, no index, ms", r->stub.first_s * 1e3, BENCH_AT_MOST, MAX_FIRST_MS,
 	     NULL);
-	tell_plain(r, "  with an index", r->trips.again_s * 1e3);
+	tell_plain(r, "  with an index", r->stub.again_s * 1e3);
 	for (enum bench_request i = 0; i < N_REQUESTS; i++) {
 		char name[96];
 
 		snprintf(name, sizeof(name), "%s, round trips/s", bench_request_name(i));
-		tell_plain(r, name, r->trips.rates[i]);
-		if (!(live->rates[i] > 0))
+		tell_plain(r, name, r->stub.rates[i]);
+		if (!(r->live.rates[i] > 0))
 			continue;
 		snprintf(name, sizeof(name), "%s, gdbserver's", bench_request_name(i));
-		tell_plain(r, name, live->rates[i]);
+		tell_plain(r, name, r->live.rates[i]);
 		snprintf(name, sizeof(name), "%s, ratio", bench_request_name(i));
-		tell(r, name, r->trips.rates[i] / live->rates[i],
+		tell(r, name, r->stub.rates[i] / r->live.rates[i],
 		     i == REQUEST_STEP ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_OF_LIVE, NULL);
 	}
-	if (r->trips.back_s > 0)
-		tell(r, "bc to the only write, asked of the server, us", r->trips.back_s * 1e6, BENCH_AT_MOST,
+	if (r->stub.back_s > 0)
+		tell(r, "bc to the only write, asked of the server, us", r->stub.back_s * 1e6, BENCH_AT_MOST,
 		     MAX_MARK_US, NULL);
 }
 
-/* The program that Usercorn's recordings are of, live. */
-static void measure_live(struct bench_round_trips *live)
-{
-	struct bench_recording rec = { 0 };
-	char *path;
-
-	*live = (struct bench_round_trips){ 0 };
-	if (!bench_has_gdbserver())
-		return;
-	path = bench_temp("live");
-	bench_usercorn_v0.record(&bench_usercorn_v0, path, 100000, &rec);
-	bench_live_round_trips(bench_data("usercorn/x64_lib.elf"), bench_find_hot(path), live);
-	bench_remove(path);
-	free(path);
-}
-
-/* Every run has its own turn of the live program, so that what it is compared with is as old as itself. */
 static void run(const struct bench_format *format, const uint64_t *millions, size_t n_sizes)
 {
 	struct result *results = bench_shared(MAX_SIZES * sizeof(*results));
 	char *path = bench_temp(format->name);
-	struct bench_round_trips live;
 
 	bench_about(format->name, "%s", format->about);
-	measure_live(&live);
 	for (size_t i = 0; i < n_sizes; i++) {
 		struct result *r = &results[i];
 
@@ -327,7 +330,7 @@ static void run(const struct bench_format *format, const uint64_t *millions, siz
 		tell_speed(r);
 		tell_size(r);
 		tell_questions(r, results);
-		tell_server(r, &live);
+		tell_server(r);
 	}
 	free(path);
 }

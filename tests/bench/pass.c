@@ -182,8 +182,7 @@ void bench_pass_reopen(const char *path)
 	bench_close(&t);
 }
 
-/* -------------------------------------------------------------------------------------- the hottest address
- */
+/* ------------------------------------------------------------------------------------ the hottest address */
 
 #define N_LOOKED_AT (64 * TS_CHUNK_STEPS)
 

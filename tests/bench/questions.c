@@ -46,8 +46,7 @@ static void ask_regs(const struct bench_trace *t, uint64_t pos, uint8_t *data, u
 	bench_check(ts_query_regs(t->q, pos, ts_query_thread(t->q, pos), data, known, &err), &err);
 }
 
-/* ------------------------------------------------------------------------------------------ what to ask for
- */
+/* ---------------------------------------------------------------------------------------- what to ask for */
 
 static void add_sample(struct samples *s, enum bench_question kind, uint64_t addr)
 {

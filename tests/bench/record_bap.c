@@ -14,8 +14,7 @@
 #define TOC_STEP   64
 #define MARK_AT	   UINT64_C(0x7ffe00001000)
 
-/* ----------------------------------------------------------------------------- the write that happens once
- */
+/* ---------------------------------------------------------------------------- the write that happens once */
 
 /* Append a field of protobuf's that has a length, or a number; all are below 128. */
 static void put_field(struct ts_buf *b, unsigned field, const struct ts_buf *contents)
@@ -98,8 +97,7 @@ static struct ts_buf mark_frame(void)
 	return frame;
 }
 
-/* ------------------------------------------------------------------------------------------- the recording
- */
+/* ------------------------------------------------------------------------------------------ the recording */
 
 struct maker {
 	FILE *out;

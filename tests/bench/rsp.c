@@ -183,8 +183,7 @@ static void start_gdbserver(struct server *sv, const char *program)
 	start(sv, "gdbserver", (char *const *)argv);
 }
 
-/* ---------------------------------------------------------------------------------------------- one request
- */
+/* -------------------------------------------------------------------------------------------- one request */
 
 static const struct {
 	const char *packet, *what;
@@ -273,8 +272,7 @@ static void keep_greatest(double *greatest, double value)
 		*greatest = value;
 }
 
-/* --------------------------------------------------------------------------------------------- a recording
- */
+/* -------------------------------------------------------------------------------------------- a recording */
 
 /* Seconds from the start of a server to the answer to its first question. */
 static double first_answer(const char *recording, const char *index)
@@ -325,29 +323,6 @@ static double run_back(const char *recording, uint64_t mark)
 	return best;
 }
 
-void bench_round_trips(const char *recording, bool has_index, uint64_t hot, uint64_t mark,
-		       struct bench_round_trips *r)
-{
-	struct server sv;
-
-	*r = (struct bench_round_trips){ .first_s = first_answer(recording, "none") };
-	if (has_index)
-		index_trace(recording);
-	r->again_s = first_answer(recording, NULL);
-	for (enum bench_request request = 0; request < N_REQUESTS; request++) {
-		for (unsigned i = 0; i < N_TURNS; i++) {
-			start_tracestub(&sv, recording, NULL);
-			keep_greatest(&r->rates[request], turn(&sv, request, requests[request].packet, hot));
-			stop(&sv);
-		}
-	}
-	if (mark)
-		r->back_s = run_back(recording, mark);
-}
-
-/* ------------------------------------------------------------------------------------------- a live program
- */
-
 /* The program of a bundled recording, in a place where it can be run. */
 static char *copy_program(const char *program)
 {
@@ -365,23 +340,41 @@ static char *copy_program(const char *program)
 	return copy;
 }
 
-/* To gdbserver a bare "s" is no step of one thread. */
-void bench_live_round_trips(const char *program, uint64_t hot, struct bench_round_trips *r)
+/* One turn of each; to gdbserver a bare "s" is no step of one thread. */
+static void take_turns(enum bench_request request, const struct bench_served *recording, const char *program,
+		       uint64_t program_hot, struct bench_round_trips *stub, struct bench_round_trips *live)
 {
-	char *copy = copy_program(program);
+	const char *packet = requests[request].packet;
 	struct server sv;
 
-	*r = (struct bench_round_trips){ 0 };
-	for (enum bench_request request = 0; request < N_REQUESTS; request++) {
-		const char *packet = request == REQUEST_STEP ? "vCont;s" : requests[request].packet;
+	start_tracestub(&sv, recording->path, NULL);
+	keep_greatest(&stub->rates[request], turn(&sv, request, packet, recording->hot));
+	stop(&sv);
+	if (!program || request == REQUEST_BACK)
+		return;
+	start_gdbserver(&sv, program);
+	keep_greatest(&live->rates[request],
+		      turn(&sv, request, request == REQUEST_STEP ? "vCont;s" : packet, program_hot));
+	stop(&sv);
+}
 
-		for (unsigned i = 0; i < N_TURNS && request != REQUEST_BACK; i++) {
-			start_gdbserver(&sv, copy);
-			keep_greatest(&r->rates[request], turn(&sv, request, packet, hot));
-			stop(&sv);
-		}
-	}
-	bench_remove(copy);
+void bench_round_trips(const struct bench_served *recording, const struct bench_served *program,
+		       struct bench_round_trips *stub, struct bench_round_trips *live)
+{
+	char *copy = program ? copy_program(program->path) : NULL;
+
+	*stub = (struct bench_round_trips){ .first_s = first_answer(recording->path, "none") };
+	*live = (struct bench_round_trips){ 0 };
+	if (recording->has_index)
+		index_trace(recording->path);
+	stub->again_s = first_answer(recording->path, NULL);
+	for (enum bench_request request = 0; request < N_REQUESTS; request++)
+		for (unsigned i = 0; i < N_TURNS; i++)
+			take_turns(request, recording, copy, program ? program->hot : 0, stub, live);
+	if (recording->mark)
+		stub->back_s = run_back(recording->path, recording->mark);
+	if (copy)
+		bench_remove(copy);
 	free(copy);
 }
 

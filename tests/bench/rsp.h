@@ -30,15 +30,20 @@ struct bench_round_trips {
 	double back_s;	 /* bc from the end to the only write to an address; 0: there is none */
 };
 
-/*
- * Ask tracestub over @recording, which has reached @hot often and written @mark once (0: nothing was).
- * @has_index: it keeps an index, which then lies beside it.
- */
-void bench_round_trips(const char *recording, bool has_index, uint64_t hot, uint64_t mark,
-		       struct bench_round_trips *r);
+/* What is asked: a recording, or a program that is live. */
+struct bench_served {
+	const char *path;
+	uint64_t hot;	/* reached often */
+	uint64_t mark;	/* of a recording: written once; 0: nothing is */
+	bool has_index; /* of a recording: it keeps one, which then lies beside it */
+};
 
-/* Ask gdbserver over a copy of @program; nothing goes back there. */
-void bench_live_round_trips(const char *program, uint64_t hot, struct bench_round_trips *r);
+/*
+ * Ask tracestub over @recording and in between gdbserver over a copy of @program, which may be NULL; nothing
+ * goes back there.
+ */
+void bench_round_trips(const struct bench_served *recording, const struct bench_served *program,
+		       struct bench_round_trips *stub, struct bench_round_trips *live);
 bool bench_has_gdbserver(void);
 
 #endif

@@ -251,6 +251,17 @@ static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc
 		insn->target &= UINT32_MAX;
 }
 
+/* Where the instruction at @pc goes: to where it was, else to a place that is free, else to either. */
+static struct x64dbg_insn *choose(struct x64dbg_insns *c, struct x64dbg_insn *first,
+				  struct x64dbg_insn *second, uint64_t pc)
+{
+	if (!first->len || first->pc == pc)
+		return first;
+	if (!second->len || second->pc == pc)
+		return second;
+	return c->n_evicted++ % 2 ? first : second;
+}
+
 struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
 				      const uint8_t *bytes, unsigned len)
 {
@@ -258,7 +269,7 @@ struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn
 
 	if (x64dbg_insn_is(second, pc, bytes, len))
 		return second;
-	insn = first->pc != pc && (second->pc == pc || c->n_decoded++ % 2) ? second : first;
+	insn = choose(c, first, second, pc);
 	decode(c, insn, pc, bytes, len);
 	return insn;
 }

@@ -87,7 +87,7 @@ struct x64dbg_insns {
 	uint16_t reg_off[17];
 	/* owned; by a hash of the address: each has two places, so that two that share one can both stay */
 	struct x64dbg_insn *items;
-	unsigned n_decoded;
+	unsigned n_evicted;
 };
 
 /* Returns false if memory is exhausted. */

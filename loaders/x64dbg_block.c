@@ -88,6 +88,7 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
  */
 static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const struct x64dbg_layout *l)
 {
+	const uint8_t *values = deltas + b->n_regs;
 	uint64_t steps, slots, sum, other;
 	unsigned at;
 
@@ -106,7 +107,7 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 	other = (other - EACH_BYTE(1u)) & ~other & EACH_BYTE(0x80u); /* the lowest bit: the first byte of 0 */
 	b->has_pc = other != 0;
 	at = b->has_pc ? (unsigned)__builtin_ctzll(other) / 8 : 0;
-	b->pc = word(b->values + at * l->width, l->width);
+	b->pc = word(values + at * l->width, l->width);
 	slots = htole64(slots);
 	memcpy(b->slots, &slots, 8);
 	return true;

@@ -25,14 +25,16 @@ bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layou
 	c->reg_off[PC] = layout->pc_off;
 	ZydisDecoderInit(&c->decoder, c->is_64 ? ZYDIS_MACHINE_MODE_LONG_64 : ZYDIS_MACHINE_MODE_LEGACY_32,
 			 c->is_64 ? ZYDIS_STACK_WIDTH_64 : ZYDIS_STACK_WIDTH_32);
-	c->items = calloc(X64DBG_N_INSNS, sizeof(*c->items));
-	return c->items != NULL;
+	c->memory = calloc(X64DBG_N_INSNS + 1, sizeof(*c->items)); /* zeros that are not there until needed */
+	c->items = (struct x64dbg_insn *)(((uintptr_t)c->memory + X64DBG_INSN_ALIGN - 1) &
+					  ~(uintptr_t)(X64DBG_INSN_ALIGN - 1));
+	return c->memory != NULL;
 }
 
 void x64dbg_insns_fini(struct x64dbg_insns *c)
 {
-	free(c->items);
-	c->items = NULL;
+	free(c->memory);
+	c->memory = NULL;
 }
 
 /* ----------------------------------------------------------------------------------------------- operands */

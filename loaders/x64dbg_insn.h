@@ -75,6 +75,10 @@ struct x64dbg_insn {
 	struct x64dbg_op ops[X64DBG_MAX_OPS];
 };
 
+/* Two lines of the processor's cache, of which the operands are the second: most have none. */
+#define X64DBG_INSN_ALIGN 64u
+_Static_assert(sizeof(struct x64dbg_insn) == 2 * X64DBG_INSN_ALIGN, "an instruction is two lines");
+
 #define X64DBG_INSN_BITS 14
 #define X64DBG_N_INSNS (1u << X64DBG_INSN_BITS)
 
@@ -85,7 +89,8 @@ struct x64dbg_insns {
 	bool is_64;
 	/* general registers and the program counter, in the processor's order */
 	uint16_t reg_off[17];
-	/* owned; by a hash of the address: each has two places, so that two that share one can both stay */
+	void *memory; /* owned; holds the items */
+	/* by a hash of the address: each has two places, so that two that share one can both stay */
 	struct x64dbg_insn *items;
 	unsigned n_evicted;
 };

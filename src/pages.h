@@ -53,18 +53,25 @@ struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t 
 /* Add the page, which is not there yet, all unknown.  Returns NULL if memory is exhausted. */
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer);
 
+/* The page if it is the one found last of those that share its guess; NULL tells nothing. */
+static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t page, uint32_t layer)
+{
+	struct ts_page *guess = p->cache[page % TS_PAGE_CACHE];
+
+	return guess && guess->page == page && guess->layer == layer ? guess : NULL;
+}
+
 /* Find with a one-entry guess per page number; a hit costs a compare. */
 static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
-	struct ts_page **guess = &p->cache[page % TS_PAGE_CACHE];
-	struct ts_page *hit = *guess;
+	struct ts_page *pg = ts_pages_guess(p, page, layer);
 
-	if (hit && hit->page == page && hit->layer == layer)
-		return hit;
-	hit = ts_pages_find(p, page, layer);
-	if (hit)
-		*guess = hit;
-	return hit;
+	if (pg)
+		return pg;
+	pg = ts_pages_find(p, page, layer);
+	if (pg)
+		p->cache[page % TS_PAGE_CACHE] = pg;
+	return pg;
 }
 
 static inline bool ts_page_knows(const struct ts_page *p, unsigned i)

@@ -386,16 +386,47 @@ static inline uint64_t copy_changes(uint8_t *to, const uint8_t *from, unsigned l
 	return changed;
 }
 
-void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
+/* @len is that of the piece. */
+static inline __attribute__((always_inline)) void write_piece(const struct piece *p, const uint8_t *data,
+							      unsigned len)
+{
+	uint64_t changed = copy_changes(p->pg->data + p->off, data, len) << p->off % 64;
+
+	mark_write(p, changed | (p->bits & ~p->pg->known[p->word]));
+	ts_page_know_word(p->pg, p->word, p->bits);
+}
+
+static __attribute__((noinline)) void write_pieces(struct ts_space *sp, uint64_t addr, const uint8_t *data,
+						   uint64_t len)
 {
 	struct piece p;
 
-	for (; len && take_piece(sp, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		uint64_t changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64;
+	for (; len && take_piece(sp, addr, len, &p); addr += p.len, data += p.len, len -= p.len)
+		write_piece(&p, data, p.len);
+}
 
-		mark_write(&p, changed | (p.bits & ~p.pg->known[p.word]));
-		ts_page_know_word(p.pg, p.word, p.bits);
-	}
+/*
+ * A write of @len bytes, a constant, that is one piece of a page which the chunk has touched already.  Returns
+ * false if it is not.
+ */
+static inline __attribute__((always_inline)) bool write_short(struct ts_space *sp, uint64_t addr,
+							      const uint8_t *data, unsigned len)
+{
+	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
+	struct piece p = { ts_pages_guess(&sp->now, addr >> TS_PAGE_BITS, 0), off, len, off / 64,
+			   ts_bit_run(off % 64, len) };
+
+	if (!p.pg || !p.pg->marks || off % 64 > 64 - len)
+		return false;
+	write_piece(&p, data, len);
+	return true;
+}
+
+/* Nearly all writes are those of registers: their lengths are known here. */
+void ts_space_write(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (!(len == 8 && write_short(sp, addr, data, 8)) && !(len == 4 && write_short(sp, addr, data, 4)))
+		write_pieces(sp, addr, data, len);
 }
 
 void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len)
@@ -556,7 +587,7 @@ static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
 /* Is what is seen known?  Nearly all of it is, the bytes of instructions above all, and then tells nothing. */
 static inline bool is_known(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
 {
-	const struct ts_page *pg = ts_pages_get(&sp->now, addr >> TS_PAGE_BITS, 0);
+	const struct ts_page *pg = ts_pages_guess(&sp->now, addr >> TS_PAGE_BITS, 0);
 	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
 	uint64_t bits;
 
@@ -566,13 +597,12 @@ static inline bool is_known(struct ts_space *sp, uint64_t addr, const uint8_t *d
 	return (pg->known[off / 64] & bits) == bits && !differ(pg->data + off, data, (unsigned)len);
 }
 
-void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
+static __attribute__((noinline)) void see_pieces(struct ts_space *sp, uint64_t addr, const uint8_t *data,
+						 uint64_t len)
 {
 	bool is_contradiction = false;
 	struct piece p;
 
-	if (is_known(sp, addr, data, len))
-		return;
 	for (; len && take_piece(sp, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
 		uint64_t *known = &p.pg->known[p.word], changed;
 
@@ -587,6 +617,12 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 		}
 	}
 	sp->n_unexplained += is_contradiction;
+}
+
+void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (!is_known(sp, addr, data, len))
+		see_pieces(sp, addr, data, len);
 }
 
 void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)

@@ -229,7 +229,10 @@ static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisDecodedInstruction d;
 
+	uint64_t room = ts_arch_addr_mask(c->set->arch) - pc;
+
 	*insn = (struct x64dbg_insn){ .pc = pc, .len = (uint8_t)len, .flow = X64DBG_ANY };
+	insn->n_seen = (uint8_t)(len - 1 > room ? room + 1 : len);
 	memcpy(insn->bytes, bytes, sizeof(insn->bytes));
 	if (ZYAN_FAILED(ZydisDecoderDecodeFull(&c->decoder, bytes, len, &d, operands)))
 		return;

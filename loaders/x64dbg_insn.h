@@ -65,6 +65,7 @@ struct x64dbg_insn {
 	uint32_t told;         /* when its bytes were told to the model last: the reader's number */
 	uint8_t bytes[16];     /* zeros behind it */
 	uint8_t len;           /* as recorded; 0: an empty entry */
+	uint8_t n_seen;        /* how many of its bytes lie in the address space */
 	uint8_t decoded_len;   /* 0: no instruction */
 	uint8_t n_ops;
 	uint8_t flow;

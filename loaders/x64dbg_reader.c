@@ -53,9 +53,9 @@ struct stage {
 	bool is_session; /* the first block of a session, but of the file's first */
 	bool is_alone;   /* the block before is another thread's */
 	uint64_t session_at; /* ordinal in its session */
+	uint64_t pc;         /* of its instruction; where the block before was if it does not say */
 
 	/* as of arrive() */
-	uint64_t pc;
 	uint32_t thread;
 	enum gap gap; /* behind it */
 	uint64_t count; /* iterations to go */
@@ -88,7 +88,7 @@ struct reader {
 
 	/* reading blocks */
 	uint64_t off; /* of the next one */
-	uint64_t pc, session_at;
+	uint64_t pc, session_at; /* of the one before it */
 	uint32_t tid;
 	bool follows_flag;
 	bool is_first; /* none has been read */
@@ -197,6 +197,17 @@ static inline bool read_at(struct reader *r, uint64_t off, bool is_shifted, stru
 	return x64dbg_block_read(b, &c, &r->rec->layout, is_shifted);
 }
 
+/* The block behind the one that was read last; without a program counter it is where that one was. */
+static inline bool read_stage(struct reader *r, uint64_t off, bool is_shifted, struct stage *s,
+			      struct ts_error *err)
+{
+	s->is_shifted = is_shifted;
+	if (!read_at(r, off, is_shifted, &s->b, err))
+		return false;
+	s->pc = s->b.has_pc ? s->b.pc : r->pc;
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ repairs */
 
 /* Is the instruction as long as it says?  One that is none has length 1. */
@@ -246,19 +257,16 @@ static __attribute__((noinline)) bool is_unflagged(struct reader *r, uint64_t of
 
 static bool read_repaired(struct reader *r, struct stage *s, struct ts_error *err)
 {
-	uint64_t off = r->off, pc;
-	bool done = read_at(r, off, false, &s->b, err);
+	uint64_t off = r->off;
+	bool done = read_stage(r, off, false, s, err);
 
-	s->is_shifted = false;
-	pc = s->b.has_pc ? s->b.pc : r->pc;
 	if (done && (s->b.is_flagged || (!r->follows_flag &&
-	    x64dbg_insns_at(&r->insns, pc, s->b.opcode, s->b.n_opcode)->decoded_len == s->b.n_opcode)))
+	    x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode)->decoded_len == s->b.n_opcode)))
 		return true;
 	if ((!done && err->code == TS_EIO) || !is_unflagged(r, off))
 		return done;
 	ts_error_reset(err);
-	s->is_shifted = true;
-	return read_at(r, off, true, &s->b, err);
+	return read_stage(r, off, true, s, err);
 }
 
 /* Where bytes that may be a block with all registers begin, at or behind @p; @len if nowhere. */
@@ -331,8 +339,7 @@ static bool resume_behind(struct reader *r, struct stage *s, struct ts_error *er
 				  bad, err->text, r->good_off - bad, r->good_off);
 	ts_error_reset(err);
 	r->off = r->good_off;
-	s->is_shifted = false;
-	return read_at(r, r->off, false, &s->b, err);
+	return read_stage(r, r->off, false, s, err);
 }
 
 /* ---------------------------------------------------------------------------------------- blocks in order */
@@ -353,7 +360,7 @@ static void place_block(struct reader *r, struct stage *s, bool is_behind_damage
 			"a thread id stands without the flag that announces it, a known fault of recorders");
 	r->off = s->b.off + s->b.len;
 	r->tid = s->tid;
-	r->pc = s->b.has_pc ? s->b.pc : r->pc;
+	r->pc = s->pc;
 	r->session_at = s->session_at;
 	r->follows_flag = s->b.is_flagged;
 	r->is_first = false;
@@ -389,7 +396,7 @@ static enum ts_next read_block(struct reader *r, struct stage *s, struct ts_erro
 /* Can the block after @s follow its instruction? */
 static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
 {
-	uint64_t next = after->b.has_pc ? after->b.pc : s->pc, behind = s->pc + insn->len;
+	uint64_t next = after->pc, behind = s->pc + insn->len;
 	bool is_behind = next == behind, is_target = next == insn->target;
 	enum gap other = next == s->pc ? GAP_RETRY : GAP_BREAK;
 
@@ -483,14 +490,11 @@ static void set_mark(struct reader *r, const struct stage *s, bool is_full)
 static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_steps *out)
 {
 	struct ts_effect *e;
-	uint64_t room;
 
 	if (insn->told == r->window)
 		return;
 	insn->told = r->window;
-	room = ts_arch_addr_mask(r->rec->base.regs.arch) - insn->pc;
-	e = ts_steps_short(out, TS_FX_READ, insn->pc, insn->bytes,
-			   insn->len - 1u > room ? (uint32_t)room + 1 : insn->len, sizeof(insn->bytes));
+	e = ts_steps_short(out, TS_FX_READ, insn->pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
 	if (e)
 		e->is_hidden = true;
 }
@@ -531,7 +535,6 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	x64dbg_regs_take(&r->regs, l, s->b.slots, s->b.n_regs, s->b.values, is_new_context ? NULL : out);
 	if (is_new_context)
 		x64dbg_regs_tell(&r->regs, l, out);
-	s->pc = s->b.has_pc ? s->b.pc : get_word(r->regs.g + l->pc_off, l->width);
 	insn = x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode);
 	tell_code(r, insn, out);
 	x64dbg_access_find(&s->accesses, &s->b, insn, &r->insns, r->regs.g);
@@ -668,17 +671,17 @@ static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_erro
 	const struct mark m = r->mark;
 	struct stage *s = r->cur;
 
-	s->is_shifted = m.is_shifted;
-	if (!read_at(r, m.off, m.is_shifted, &s->b, err))
+	if (m.has_regs)
+		r->regs = m.regs;
+	r->pc = get_word(r->regs.g + r->rec->layout.pc_off, r->rec->layout.width);
+	if (!read_stage(r, m.off, m.is_shifted, s, err))
 		return false;
 	s->tid = m.tid;
 	s->is_session = m.is_session;
 	s->is_alone = m.is_alone;
 	s->session_at = m.session_at;
-	if (m.has_regs)
-		r->regs = m.regs;
 	r->off = m.off + s->b.len;
-	r->pc = s->b.has_pc ? s->b.pc : get_word(r->regs.g + r->rec->layout.pc_off, r->rec->layout.width);
+	r->pc = s->pc;
 	r->tid = m.tid;
 	r->session_at = m.session_at;
 	r->follows_flag = s->b.is_flagged;

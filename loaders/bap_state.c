@@ -4,6 +4,7 @@
  */
 #include "bap_state.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,31 +282,64 @@ static uint32_t flag_shift(const struct bap *rec, unsigned len, unsigned i)
 	return 8 * (rec->base.regs.arch->is_big_endian ? len - 1 - i : i);
 }
 
+/* A flag register's number as a word of the 'g' layout, and back. */
+static inline uint64_t flags_word(const struct bap *rec, const struct bap_flags *def, uint32_t number)
+{
+	uint64_t word = htole64(number);
+
+	return rec->base.regs.arch->is_big_endian ? bap_reverse(word, def->len) : word;
+}
+
+static inline uint32_t flags_number(const struct bap *rec, const struct bap_flags *def, uint64_t word)
+{
+	return (uint32_t)le64toh(rec->base.regs.arch->is_big_endian ? bap_reverse(word, def->len) : word);
+}
+
+/* ff for each byte of a number that is not 0. */
+static inline uint32_t whole_bytes(uint32_t n)
+{
+	n |= n >> 4;
+	n |= n >> 2;
+	n |= n >> 1;
+	return (n & UINT32_C(0x01010101)) * 0xff;
+}
+
+/*
+ * Bytes @see of a flag register are seen.  Most were told so before: to see them does nothing more.
+ *
+ * Returns the others.
+ */
+static inline uint32_t see_told(const struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t see)
+{
+	const struct bap_flags *def = &r->rec->names.flags[group];
+	uint32_t data = flags_number(r->rec, def, bap_load(t->data + def->off));
+	uint32_t state = flags_number(r->rec, def, bap_load(t->state + def->off));
+	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
+
+	see &= UINT32_MAX >> (32 - 8 * def->len);
+	bap_store(t->seen + def->off, r->serial * BAP_ONES, flags_word(r->rec, def, see & told));
+	return see & ~told;
+}
+
 void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
 	const struct bap_flags *def = &r->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
+	uint32_t touched = whole_bytes(bits), unknown = whole_bytes(def->need & ~f->known);
+	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* nobody ever logs their bits */
+	uint32_t see = see_told(r, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
+	uint32_t write = is_write ? touched : 0;
 
-	for (unsigned i = 0; i < def->len; i++) {
+	for (unsigned i = 0; (see | write) && i < def->len; i++) {
 		unsigned shift = flag_shift(r->rec, def->len, i);
-		uint8_t byte = (uint8_t)(f->value >> shift);
+		uint64_t byte = htole64(f->value >> shift & 0xff);
 
-		bool is_touched = bits >> shift & 0xff;
-
-		if (!is_touched && def->need >> shift & 0xff)
-			continue;
-		if (!is_touched) {
-			bap_see_reg(r, t, def->off + i, &byte, 1); /* nobody ever logs its bits */
-			continue;
-		}
-		if (def->need & ~f->known & UINT32_C(0xff) << shift) {
-			if (is_write)
-				bap_lose_reg(r, t, def->off + i, 1);
-		} else if (is_write) {
-			bap_write_reg(r, t, def->off + i, &byte, 1);
-		} else {
-			bap_see_reg(r, t, def->off + i, &byte, 1);
-		}
+		if (see >> shift & 1)
+			bap_see_word(r, t, def->off + i, byte, 1);
+		if (write & unknown & UINT32_C(1) << shift)
+			bap_lose_reg(r, t, def->off + i, 1);
+		else if (write >> shift & 1)
+			bap_write_word(r, t, def->off + i, byte, 1);
 	}
 }
 

@@ -214,7 +214,7 @@ static void add_flag(struct bap_names *t, const char *name, uint8_t shift, uint8
 		.kind = BAP_SLOT_FLAG,
 		.off = t->flags[t->n_flags - 1].off,
 		.shift = shift,
-		.bits = bits,
+		.mask = ((UINT32_C(1) << bits) - 1) << shift,
 		.group = (uint8_t)(t->n_flags - 1),
 	};
 

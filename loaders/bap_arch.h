@@ -46,7 +46,8 @@ struct bap_slot {
 	uint16_t len;	     /* bytes there */
 	uint16_t extend;     /* a write also clears what lies above, up to this many bytes; 0: it does not */
 	uint32_t off_high;   /* of bytes 16 and up (ymm), 0: none */
-	uint8_t shift, bits; /* FLAG */
+	uint8_t shift;	     /* FLAG: of the value, at most a byte, in the flag register */
+	uint32_t mask;	     /* FLAG: its bits there */
 	uint8_t group;	     /* FLAG, FLAGS: ordinal of the flag register */
 	uint16_t feature;    /* of the architecture, that has the register */
 };

@@ -160,12 +160,12 @@ static void see_code(struct bap_reader *r, uint64_t pc, const struct pb_value *r
 		e->is_hidden = true;
 }
 
-bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread **t, uint64_t *pc,
-		  uint16_t *insn_len)
+bool bap_read_std(struct bap_reader *r, struct bap_thread **t, uint64_t *pc, uint16_t *insn_len)
 {
+	struct ts_cursor *c = &r->opened.body;
 	bool is_arm = r->rec->arch == BAP_ARCH_ARM && r->rec->names.n_flags;
 	bool has_operands = false;
-	const struct pb_message *std = bap_open_std(r, c);
+	const struct pb_message *std = bap_open_std(r);
 	const struct pb_value *raw;
 
 	if (!std)
@@ -386,14 +386,16 @@ static bool read_key(struct bap_reader *r, struct ts_cursor *c)
 	return ts_ok(c);
 }
 
-bool bap_read_other(struct bap_reader *r, unsigned kind, struct ts_cursor *body)
+bool bap_read_other(struct bap_reader *r)
 {
-	switch (kind) {
-	case FRAME_SYSCALL: return read_syscall(r, body);
-	case FRAME_EXCEPTION: return read_exception(r, body);
-	case FRAME_TAINT_INTRO: return read_taint_intro(r, body);
-	case FRAME_MODLOAD: return read_modload(r, body);
-	case FRAME_KEY: return read_key(r, body);
+	struct ts_cursor body = r->opened.body;
+
+	switch (r->opened.kind) {
+	case FRAME_SYSCALL: return read_syscall(r, &body);
+	case FRAME_EXCEPTION: return read_exception(r, &body);
+	case FRAME_TAINT_INTRO: return read_taint_intro(r, &body);
+	case FRAME_MODLOAD: return read_modload(r, &body);
+	case FRAME_KEY: return read_key(r, &body);
 	default: bap_warn(r, "frames of a kind that is not known are left out"); return true;
 	}
 }

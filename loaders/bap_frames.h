@@ -8,16 +8,12 @@
 #include "bap_state.h"
 
 /*
- * Read a std frame's message into the open step; *t and *pc get whose it is and where, *insn_len the
- * instruction's bytes (0: unknown).  False if it is damaged: @c's error says how.
+ * Read the std frame that was opened into the open step; *t and *pc get whose it is and where, *insn_len the
+ * instruction's bytes (0: unknown).  False if it is damaged: the error that it was opened with says how.
  */
-bool bap_read_std(struct bap_reader *r, struct ts_cursor *c, struct bap_thread **t, uint64_t *pc,
-		  uint16_t *insn_len);
+bool bap_read_std(struct bap_reader *r, struct bap_thread **t, uint64_t *pc, uint16_t *insn_len);
 
-/*
- * Read a frame of another @kind (FRAME_SYSCALL, ...; 0: none that is known) into the open step.  False if it
- * is damaged.
- */
-bool bap_read_other(struct bap_reader *r, unsigned kind, struct ts_cursor *body);
+/* The same of a frame of another kind. */
+bool bap_read_other(struct bap_reader *r);
 
 #endif

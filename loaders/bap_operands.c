@@ -246,13 +246,17 @@ static uint32_t low_bits(unsigned n)
 }
 
 /* The value's place in its flag register: *mask and *value. */
-static void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
+static inline void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
 {
-	unsigned bits = op->slot->kind == BAP_SLOT_FLAG ? op->slot->bits : op->bits;
-	uint32_t n = (uint32_t)le64toh(bap_load(op->value)) & low_bits(op->len * 8);
+	uint32_t n = (uint32_t)le64toh(bap_load(op->value));
 
-	*mask = low_bits(bits) << op->slot->shift;
-	*value = n << op->slot->shift & *mask;
+	if (op->slot->kind == BAP_SLOT_FLAG) {
+		*mask = op->slot->mask;
+		*value = n << op->slot->shift & *mask;
+	} else {
+		*mask = low_bits(op->bits);
+		*value = n & low_bits(op->len * 8) & *mask;
+	}
 }
 
 /* A register's value that fits into a word of the 'g' layout, as most do: the word and its place. */

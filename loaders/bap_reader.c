@@ -83,7 +83,7 @@ static bool fail_cut(const struct bap_reader *r, uint64_t left, const char *what
 }
 
 /* The next frame's bytes to @c, not taken yet.  Returns TS_END behind the last frame. */
-static enum ts_next peek_frame(struct bap_reader *r, struct ts_cursor *c, struct ts_error *err)
+static inline enum ts_next peek_frame(struct bap_reader *r, struct ts_cursor *c, struct ts_error *err)
 {
 	uint64_t left = r->rec->end - r->off, len;
 	const uint8_t *p;
@@ -116,13 +116,13 @@ static enum ts_next peek_frame(struct bap_reader *r, struct ts_cursor *c, struct
 	return TS_ITEM;
 }
 
-void bap_take_frame(struct bap_reader *r, size_t len)
+void bap_take_frame(struct bap_reader *r)
 {
 	struct bap *rec = r->rec;
 
 	if (rec->toc.step && r->is_first_time && r->n_frames == rec->toc.due)
 		bap_toc_compare(rec, r->off);
-	r->off += BAP_LEN_LEN + len;
+	r->off += BAP_LEN_LEN + r->opened.len;
 	r->n_frames++;
 	if (r->off > rec->read_until) {
 		rec->read_until = r->off;
@@ -143,9 +143,10 @@ static unsigned frame_kind(const struct pb_message *m)
 	return kind;
 }
 
-/* The message in a frame @c, whose kind goes to *kind. */
-static bool open_message(struct ts_cursor *c, unsigned *kind, struct ts_cursor *body)
+/* From a frame @c to the message in it, whose kind goes to *kind. */
+static inline bool open_message(struct ts_cursor *c, unsigned *kind)
 {
+	struct ts_cursor frame = *c;
 	struct pb_message m;
 	const uint8_t *p;
 	uint64_t n;
@@ -154,8 +155,8 @@ static bool open_message(struct ts_cursor *c, unsigned *kind, struct ts_cursor *
 	if (*c->p == (FRAME_STD << 3 | PB_BYTES)) {
 		p = pb_get_varint(c->p + 1, c->p + c->left, &n);
 		if (p && n == (size_t)(c->p + c->left - p)) {
+			ts_take(c, (uint64_t)(p - c->p));
 			*kind = FRAME_STD;
-			*body = ts_cursor(p, (size_t)n, c->off + (uint64_t)(p - c->p), c->what, c->err);
 			return true;
 		}
 	}
@@ -163,45 +164,66 @@ static bool open_message(struct ts_cursor *c, unsigned *kind, struct ts_cursor *
 		return false;
 	*kind = frame_kind(&m);
 	if (*kind)
-		*body = pb_sub(&m, *kind, c);
+		*c = pb_sub(&m, *kind, &frame);
 	return true;
 }
 
-enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_cursor *body, size_t *len,
-			    struct ts_error *err)
+static enum ts_next open_frame(struct bap_reader *r, struct ts_error *err)
 {
 	struct bap_opened *o = &r->opened;
-	struct ts_cursor c;
 	enum ts_next next;
 
+	o->len = 0;
+	next = peek_frame(r, &o->body, err);
+	if (next != TS_ITEM)
+		return next;
+	o->off = r->off;
+	o->has_std = false;
+	o->len = o->body.left;
+	if (open_message(&o->body, &o->kind))
+		return TS_ITEM;
+	o->len = 0;
+	ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
+	return TS_FAIL;
+}
+
+enum ts_next bap_open_frame(struct bap_reader *r, struct ts_error *err)
+{
+	struct bap_opened *o = &r->opened;
+
 	r->is_first_time = r->off >= r->rec->read_until;
-	if (!o->len || o->off != r->off) {
-		o->len = 0;
-		next = peek_frame(r, &c, err);
-		if (next != TS_ITEM)
-			return next;
-		o->off = r->off;
-		o->has_std = false;
-		o->body = (struct ts_cursor){ 0 };
-		if (!open_message(&c, &o->kind, &o->body)) {
-			ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
-			return TS_FAIL;
-		}
-		o->len = (size_t)(c.off + c.left - r->off) - BAP_LEN_LEN;
-	}
-	*kind = o->kind;
-	*len = o->len;
-	*body = o->body;
-	body->err = err;
+	if (!o->len || o->off != r->off)
+		return open_frame(r, err);
+	o->body.err = err;
 	return TS_ITEM;
 }
 
-const struct pb_message *bap_open_std(struct bap_reader *r, struct ts_cursor *body)
+/* pb_read() of a std frame with its fields in order, and nothing else.  False: it is another, or damaged. */
+static inline bool read_usual_std(const struct ts_cursor *body, struct pb_message *std)
+{
+	const uint8_t *p = body->p, *end = p + body->left;
+
+	std->present = 0;
+	p = pb_get_field(p, end, STD_ADDRESS, PB_VARINT, std);
+	p = pb_get_field(p, end, STD_THREAD_ID, PB_VARINT, std);
+	p = pb_get_field(p, end, STD_RAWBYTES, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_PRE_LIST, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_POST_LIST, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_MODE, PB_BYTES, std);
+	return p == end && pb_has(std, STD_ADDRESS);
+}
+
+const struct pb_message *bap_open_std(struct bap_reader *r)
 {
 	struct bap_opened *o = &r->opened;
 
 	if (!o->has_std)
-		o->has_std = pb_read(body, &bap_std, &o->std);
+		o->has_std = read_usual_std(&o->body, &o->std);
+	if (!o->has_std) {
+		struct ts_cursor c = o->body;
+
+		o->has_std = pb_read(&c, &bap_std, &o->std);
+	}
 	return o->has_std ? &o->std : NULL;
 }
 
@@ -269,23 +291,20 @@ static bool go_on_behind(struct bap_reader *r, const struct ts_error *damage)
 static void read_others(struct bap_reader *r)
 {
 	for (;;) {
-		struct mark mark = mark_of(r->out);
-		struct ts_cursor body = { 0 };
-		struct ts_error err;
+		struct mark mark;
 		enum ts_next found;
-		unsigned kind;
-		size_t len;
 
-		ts_error_reset(&err);
-		found = bap_open_frame(r, &kind, &body, &len, &err);
-		if (found == TS_END || (found == TS_ITEM && kind == FRAME_STD))
+		ts_error_reset(&r->ahead);
+		found = bap_open_frame(r, &r->ahead);
+		if (found == TS_END || (found == TS_ITEM && r->opened.kind == FRAME_STD))
 			return;
-		if (found == TS_ITEM && bap_read_other(r, kind, &body)) {
-			bap_take_frame(r, len);
+		mark = mark_of(r->out);
+		if (found == TS_ITEM && bap_read_other(r)) {
+			bap_take_frame(r);
 			continue;
 		}
 		go_back(r->out, &mark);
-		if (!go_on_behind(r, &err))
+		if (!go_on_behind(r, &r->ahead))
 			return;
 	}
 }
@@ -294,9 +313,9 @@ static void read_others(struct bap_reader *r)
  * A std frame is damaged, but its address can be read: an instruction that did nobody knows what, if the
  * index knows a frame behind it.
  */
-static bool read_damaged(struct bap_reader *r, const struct ts_cursor *body, const struct ts_error *damage,
-			 uint64_t *pc)
+static bool read_damaged(struct bap_reader *r, const struct ts_error *damage, uint64_t *pc)
 {
+	const struct ts_cursor *body = &r->opened.body;
 	const uint8_t *p = body->p;
 
 	if (body->left < 2 || *p != (STD_ADDRESS << 3 | PB_VARINT) || !r->now ||
@@ -309,17 +328,13 @@ static bool read_damaged(struct bap_reader *r, const struct ts_cursor *body, con
 /* ARM: the next frame of the thread tells the instruction set that this instruction changed to. */
 static void look_at_next_mode(struct bap_reader *r, struct bap_thread *t)
 {
-	struct ts_cursor body = { 0 };
 	const struct pb_message *std;
-	struct ts_error err;
-	unsigned kind;
 	uint32_t bit;
-	size_t len;
 
-	ts_error_reset(&err);
-	if (bap_open_frame(r, &kind, &body, &len, &err) != TS_ITEM || kind != FRAME_STD)
+	ts_error_reset(&r->ahead);
+	if (bap_open_frame(r, &r->ahead) != TS_ITEM || r->opened.kind != FRAME_STD)
 		return;
-	std = bap_open_std(r, &body);
+	std = bap_open_std(r);
 	if (!std || std->v[STD_THREAD_ID - 1].n != t->id || !pb_has(std, STD_MODE))
 		return;
 	bit = bap_arm_t(&std->v[STD_MODE - 1]);
@@ -348,16 +363,14 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 {
 	struct bap_reader *r = (struct bap_reader *)base;
 	struct mark mark = mark_of(out);
-	struct ts_cursor body = { 0 }, start;
 	struct bap_thread *t;
 	uint16_t insn_len;
 	enum ts_next found;
-	unsigned kind;
+	bool is_std;
 	uint64_t pc;
-	size_t len;
 
 	r->out = out;
-	found = bap_open_frame(r, &kind, &body, &len, err);
+	found = bap_open_frame(r, err);
 	if (found != TS_ITEM) {
 		if (found == TS_END)
 			end_walk(r);
@@ -365,19 +378,19 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (r->n_steps % BAP_FORGET == 0)
 		bap_forget_told(r);
-	start = body;
-	if (kind == FRAME_STD ? bap_read_std(r, &body, &t, &pc, &insn_len) : bap_read_other(r, kind, &body)) {
-		bap_take_frame(r, len);
+	is_std = r->opened.kind == FRAME_STD;
+	if (is_std ? bap_read_std(r, &t, &pc, &insn_len) : bap_read_other(r)) {
+		bap_take_frame(r);
 	} else {
 		go_back(out, &mark);
 		ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
-		if (kind != FRAME_STD || !read_damaged(r, &start, err, &pc))
+		if (!is_std || !read_damaged(r, err, &pc))
 			return TS_FAIL;
 		ts_error_reset(err);
 		t = r->now;
 		insn_len = 0;
 	}
-	if (kind != FRAME_STD) /* only after a resume() at the very start */
+	if (!is_std) /* only after a resume() at the very start */
 		return next(base, out, err);
 	read_others(r);
 	if (r->rec->has_modes)
@@ -563,23 +576,19 @@ bool bap_skip_to_first(struct bap_reader *r, struct ts_steps *out, struct ts_err
 {
 	struct ts_steps ignored;
 	enum ts_next found;
-	unsigned kind;
-	size_t len;
 
 	ts_steps_init(&ignored);
 	r->out = out ? out : &ignored;
 	for (;;) {
-		struct ts_cursor body = { 0 };
-
-		found = bap_open_frame(r, &kind, &body, &len, err);
-		if (found != TS_ITEM || kind == FRAME_STD)
+		found = bap_open_frame(r, err);
+		if (found != TS_ITEM || r->opened.kind == FRAME_STD)
 			break;
-		if (!bap_read_other(r, kind, &body)) {
+		if (!bap_read_other(r)) {
 			ts_fail_prefix(err, "frame %" PRIu64, r->n_frames);
 			found = TS_FAIL;
 			break;
 		}
-		bap_take_frame(r, len);
+		bap_take_frame(r);
 		ts_steps_reset(&ignored);
 	}
 	ts_steps_fini(&ignored);

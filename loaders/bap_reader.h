@@ -28,12 +28,13 @@ struct bap_reader {
 	uint64_t off; /* of the next frame */
 	struct bap_opened {
 		uint64_t off;
-		size_t len; /* 0: none */
-		unsigned kind;
-		struct ts_cursor body;
+		size_t len;	       /* 0: none */
+		unsigned kind;	       /* FRAME_STD, ...; 0: none that is known */
+		struct ts_cursor body; /* its message, for copies of this cursor to read */
 		struct pb_message std; /* of a std frame, if has_std */
 		bool has_std;
 	} opened;	   /* the frame that was opened last; it lies in buf */
+	struct ts_error ahead; /* of a frame that was looked ahead at; next() will say it */
 	uint64_t n_frames; /* before it */
 	uint64_t n_steps;
 	uint64_t n_modules;
@@ -79,23 +80,22 @@ struct bap_reader *bap_reader_at_start(struct bap *rec, struct ts_error *err);
 bool bap_skip_to_first(struct bap_reader *r, struct ts_steps *out, struct ts_error *err);
 
 /*
- * Open the next frame: its kind (FRAME_STD, ...; 0: none that is known) and its message.  It is not taken
- * yet: *len says how long it is.
+ * Open the next frame: r->opened.  It is not taken yet.
  *
  * Returns TS_END behind the last frame; TS_FAIL if the file ends within it (TS_ETRUNC) or it is no frame
  * (TS_ECORRUPT).
  */
-enum ts_next bap_open_frame(struct bap_reader *r, unsigned *kind, struct ts_cursor *body, size_t *len,
-			    struct ts_error *err);
+enum ts_next bap_open_frame(struct bap_reader *r, struct ts_error *err);
 
 /*
- * The message of the std frame that was opened, @body, which is read once.
+ * The message of the std frame that was opened, which is read once; its parts are relative to the frame's
+ * body.
  *
- * Returns it, to be used with @body; NULL if it is damaged: @body's error says how.
+ * Returns it; NULL if it is damaged: the error that the frame was opened with says how.
  */
-const struct pb_message *bap_open_std(struct bap_reader *r, struct ts_cursor *body);
+const struct pb_message *bap_open_std(struct bap_reader *r);
 
-/* The frame that was opened, of @len bytes, has been read: on to the next one. */
-void bap_take_frame(struct bap_reader *r, size_t len);
+/* The frame that was opened has been read: on to the next one. */
+void bap_take_frame(struct bap_reader *r);
 
 #endif

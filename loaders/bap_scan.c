@@ -28,16 +28,11 @@ static bool scan(struct bap *rec,
 	rec->read_until = UINT64_MAX; /* nothing is said twice */
 	done = bap_skip_to_first(r, NULL, err);
 	for (unsigned i = 0; done && i < SCAN_FRAMES; i++) {
-		struct ts_cursor body = { 0 };
-		struct pb_message std;
-		unsigned kind;
-		size_t len;
-
-		if (bap_open_frame(r, &kind, &body, &len, &later) != TS_ITEM)
+		if (bap_open_frame(r, &later) != TS_ITEM)
 			break;
-		if (kind == FRAME_STD && pb_read(&body, &bap_std, &std))
-			look(r, &std, &body, user);
-		bap_take_frame(r, len);
+		if (r->opened.kind == FRAME_STD && bap_open_std(r))
+			look(r, bap_open_std(r), &r->opened.body, user);
+		bap_take_frame(r);
 	}
 	rec->read_until = 0;
 	rec->n_walked = 0;

@@ -309,7 +309,8 @@ static inline uint32_t whole_bytes(uint32_t n)
  *
  * Returns the others.
  */
-static inline uint32_t see_told(const struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t see)
+static inline uint32_t see_told(const struct bap_reader *r, struct bap_thread *t, unsigned group,
+				uint32_t see)
 {
 	const struct bap_flags *def = &r->rec->names.flags[group];
 	uint32_t data = flags_number(r->rec, def, bap_load(t->data + def->off));
@@ -354,13 +355,4 @@ void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, u
 	f->value = (f->value & ~mask) | (value & mask);
 	f->known |= mask;
 	f->seen |= mask;
-}
-
-void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
-{
-	struct bap_flag_bits *f = &t->flags[group];
-
-	f->value = (f->value & ~mask) | (value & mask);
-	f->known |= mask;
-	f->last |= mask;
 }

@@ -92,7 +92,15 @@ void bap_age_writes(struct bap_thread *t);
  * flag register @group: those of @mask have @value, in the places that they have in the register.
  */
 void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
-void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
+
+static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->last |= mask;
+}
 
 /*
  * Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that

@@ -108,20 +108,12 @@ static const uint8_t *read_in_order(const uint8_t *p, const uint8_t *end, const 
 {
 	m->present = 0;
 	for (unsigned i = 0; i < def->n_fields; i++) {
-		unsigned wire = def->fields[i].wire;
-		const uint8_t *value;
-		uint64_t n;
+		enum pb_wire wire = def->fields[i].wire;
 
-		m->v[i] = (struct pb_value){ 0 };
-		if (p == end || *p != ((i + 1) << 3 | wire) || wire & 1)
-			continue;
-		value = pb_get_varint(p + 1, end, &n);
-		if (!value || (wire == PB_BYTES && n > (size_t)(end - value)))
-			continue;
-		m->present |= 1u << i;
-		m->v[i].n = n;
-		m->v[i].p = wire == PB_BYTES ? value : NULL;
-		p = wire == PB_BYTES ? value + n : value;
+		if (wire == PB_VARINT || wire == PB_BYTES)
+			p = pb_get_field(p, end, i + 1, wire, m);
+		else
+			m->v[i] = (struct pb_value){ 0 };
 	}
 	return p;
 }

@@ -96,6 +96,33 @@ static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end,
 uint64_t pb_varint(struct ts_cursor *c);
 
 /*
+ * Read field @number, a varint or bytes, into the message @m if it is what stands at @p; else it is zero in
+ * @m.
+ *
+ * Returns where it ends; @p if it is not there, or damaged: then a general look is needed.
+ */
+static inline const uint8_t *pb_get_field(const uint8_t *p, const uint8_t *end, unsigned number,
+					  enum pb_wire wire, struct pb_message *m)
+{
+	struct pb_value *v = &m->v[number - 1];
+	const uint8_t *value;
+	uint64_t n;
+
+	*v = (struct pb_value){ 0 };
+	if (p == end || *p != (number << 3 | wire))
+		return p;
+	value = pb_get_varint(p + 1, end, &n);
+	if (!value || (wire == PB_BYTES && n > (size_t)(end - value)))
+		return p;
+	m->present |= 1u << (number - 1);
+	v->n = n;
+	if (wire == PB_VARINT)
+		return value;
+	v->p = value;
+	return value + n;
+}
+
+/*
  * Read the message that fills @c.
  *
  * Returns true with @m filled; fields that are absent are zero and no bytes.

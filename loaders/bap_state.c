@@ -200,17 +200,19 @@ void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const
 	}
 }
 
+/* What the same instruction wrote before stays written by it, whether there is room to remember it again or
+ * not. */
 static inline void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len, enum bap_byte state)
 {
-	uint64_t mask = bap_first_bytes(len);
+	uint64_t mask = bap_first_bytes(len), before = bap_load(t->state + off);
 
-	if (((bap_load(t->data + off) ^ word) & mask) | (~bap_load(t->state + off) & BAP_ONES & mask)) {
+	if (((bap_load(t->data + off) ^ word) & mask) | (~before & BAP_ONES & mask)) {
 		bap_shown_changed(r->shown, t, off, len);
 		tell_word(r, TS_FX_REG_WRITE, off, word, len);
 		bap_store(t->data + off, word, mask);
 	}
-	bap_store(t->state + off, state * BAP_ONES, mask);
+	bap_store(t->state + off, before | state * BAP_ONES, mask);
 }
 
 /* Remember that the instruction wrote there, while there is room for it. */

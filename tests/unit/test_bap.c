@@ -1277,6 +1277,25 @@ static void check_resuming(const struct ts_buf *file, uint32_t n_steps)
 	ts_source_close(src);
 }
 
+/* More than the reader remembers of one instruction, the first register again behind them. */
+START_TEST(a_register_written_twice_by_many_writes_is_resumed_as_written)
+{
+	static const char *const regs[] = { "RAX", "RBX", "RCX", "RDX", "RSI", "RDI", "RBP", "RSP", "R8",
+					    "R9",  "R10", "R11", "R12", "R13", "R14", "R15", "RAX" };
+	struct ts_buf file = start(), pre = { 0 }, post = { 0 };
+
+	for (uint64_t i = 0; i < 1030; i++) {
+		if (i)
+			reg_op(&pre, "RAX", i, 8, false);
+		for (unsigned k = 0; k < 17; k++)
+			reg_op(&post, regs[k], i + 1, 8, true);
+		std_frame(&file, 0x1000, 1, "\x90", 1, &pre, &post);
+	}
+	check_resuming(&file, 1030);
+	ts_buf_fini(&file);
+}
+END_TEST
+
 START_TEST(a_resumed_reader_goes_on_as_the_first_one_did)
 {
 	struct ts_buf file = mixed(1500), other = snapshots(1500, false);
@@ -1406,5 +1425,6 @@ UNIT_SUITE("bap", the_worked_example_writes_rdi, what_is_read_was_there_before,
 	   operands_without_sense_are_left_out_and_said, a_trace_cut_anywhere_keeps_its_whole_frames,
 	   no_flipped_bit_does_harm, operands_of_any_form_say_the_same, lists_that_repeat_say_what_others_do,
 	   damage_is_no_repetition, what_is_shown_again_counts_when_something_else_was_written,
+	   a_register_written_twice_by_many_writes_is_resumed_as_written,
 	   a_resumed_reader_goes_on_as_the_first_one_did, behind_a_damaged_frame_the_index_leads_on,
 	   a_damaged_instruction_is_a_step_of_unknown_effects, without_a_sane_index_the_trace_ends_at_damage)

@@ -3,15 +3,15 @@
  * How fast is a recording of each format indexed, how large is the index, how fast does it answer?
  *
  * Every recording is made here (recording.h), in each size that is asked for.  Indexing it, into a file, is
- * measured beside reading the trace and beside decoding it without an index, in turns, the best of three;
+ * measured beside reading the trace and beside decoding it without an index, in turns, the best of some runs;
  * then opening the index again, and 10,000 random questions of each kind.  Times are the processor's for this
  * process, file in the page cache, so that a busy machine does not show; nothing here waits but for the disk.
- * Only what two threads do, and round trips, are by the clock.
- * What needs memory of its own to be seen has a process of its own: making the recording, and indexing it
- * with reads and without.  At last tracestub serves the recording, beside a gdbserver over a live program.
+ * Only what two threads do, and round trips, are by the clock.  What needs memory of its own to be seen has a
+ * process of its own: making the recording, and indexing it with reads and without.  At last tracestub serves
+ * the recording, beside a gdbserver over a live program.
  *
  * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000;
- * those beyond 20 are measured once.  BENCH_FORMATS="bap tfile" are the formats, all by default.
+ * those beyond 15 have one run.  BENCH_FORMATS="bap tfile" are the formats, all by default.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,8 +26,9 @@
 #include "rsp.h"
 #include "src/lines.h"
 
-#define N_RUNS	   3
-#define MANY_STEPS UINT64_C(20000000) /* of a recording that is measured once */
+#define N_REOPEN   5
+#define MAX_RUNS   10
+#define RUNS_STEPS UINT64_C(30000000) /* in all runs over a recording; one at the least */
 #define MAX_SIZES  8
 #define MIB	   (1 << 20)
 
@@ -72,7 +73,9 @@ static long peak_kb(void)
 
 static unsigned n_runs(const struct result *r)
 {
-	return r->n_steps > MANY_STEPS ? 1 : N_RUNS;
+	uint64_t n = RUNS_STEPS / r->n_steps;
+
+	return n > MAX_RUNS ? MAX_RUNS : n ? (unsigned)n : 1;
 }
 
 static uint64_t index_len(const struct bench_trace *t, struct ts_timeline_stats *s)
@@ -159,7 +162,7 @@ static void measure_passes(void *arg)
 		bench_keep_least(&r->decode_s, time_of(bench_pass_decode, r->path));
 		bench_keep_least(&r->index_s, time_of(bench_pass_index, r->path));
 	}
-	for (unsigned i = 0; r->has_file && i < N_RUNS; i++)
+	for (unsigned i = 0; r->has_file && i < N_REOPEN; i++)
 		bench_keep_least(&r->reopen_s, time_of(bench_pass_reopen, r->path));
 	if (r->format->library)
 		r->library_s = r->format->library(r->path, &r->rec);

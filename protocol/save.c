@@ -31,7 +31,7 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 	if (!plain_name(s->sh->export_dir, name))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
 			       s->sh->export_dir);
-	if (rsp_tracing_has_chores(&s->tracing))
+	if (rsp_tracing_is_collecting(s))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "the run still collects: tstatus shows how far, tstop ends it");
 	return true;

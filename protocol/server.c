@@ -195,7 +195,8 @@ static bool has_packets(const struct connection *c, size_t off)
  */
 static bool has_work(const struct connection *c)
 {
-	return (rsp_session_is_running(&c->session) && !is_clogged(c) && !rsp_run_is_stuck(&c->session)) ||
+	return (rsp_session_is_running(&c->session) && !is_clogged(c) &&
+		!rsp_session_is_stuck(&c->session)) ||
 	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
 }
 
@@ -254,6 +255,27 @@ static bool is_finished(const struct connection *c)
 	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
 }
 
+/* The connection with work to do that has waited longest for its turn. */
+static struct connection *whose_turn(const struct server *sv)
+{
+	struct connection *first = NULL;
+
+	for (struct connection *c = sv->connections; c; c = c->next) {
+		if ((has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
+			first = c;
+	}
+	return first;
+}
+
+/* See to it that whoever has work to do gets a turn. */
+static void wake(struct server *sv)
+{
+	if (!whose_turn(sv) || ev_is_active(&sv->worker))
+		return;
+	ev_timer_set(&sv->worker, 0., 0.);
+	ev_timer_start(sv->loop, &sv->worker);
+}
+
 /* After anything that happened to a connection: send, go on working, or end. */
 static void settle(struct connection *c)
 {
@@ -261,9 +283,8 @@ static void settle(struct connection *c)
 
 	if (!rsp_frame_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
 		close_connection(c);
-	} else if ((has_work(c) || has_chores(c)) && !ev_is_active(&sv->worker)) {
-		ev_timer_set(&sv->worker, 0., 0.);
-		ev_timer_start(sv->loop, &sv->worker);
+	} else {
+		wake(sv);
 	}
 }
 
@@ -309,34 +330,20 @@ static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
 	settle(w->data);
 }
 
-/* The connection with work to do that has waited longest for its turn. */
-static struct connection *whose_turn(const struct server *sv)
-{
-	struct connection *first = NULL;
-
-	for (struct connection *c = sv->connections; c; c = c->next) {
-		if ((has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
-			first = c;
-	}
-	return first;
-}
-
 /* One turn, so that what others sent meanwhile is read before the next. */
 static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
 {
 	struct server *sv = w->data;
 	struct connection *c = whose_turn(sv);
 
+	(void)loop;
 	(void)events;
 	if (!c)
 		return;
 	c->turn = ++sv->turns;
 	work(c);
 	settle(c);
-	if (whose_turn(sv) && !ev_is_active(w)) {
-		ev_timer_set(w, 0., 0.);
-		ev_timer_start(loop, w);
-	}
+	wake(sv);
 }
 
 static void set_nonblocking(int fd)
@@ -464,10 +471,6 @@ static void has_grown(struct server *sv)
 	}
 	for (struct connection *c = sv->connections; c; c = c->next)
 		rsp_tracing_grow(&c->session.tracing, sv->shared.tl);
-	if (whose_turn(sv) && !ev_is_active(&sv->worker)) {
-		ev_timer_set(&sv->worker, 0., 0.);
-		ev_timer_start(sv->loop, &sv->worker);
-	}
 }
 
 static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
@@ -494,6 +497,7 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 	}
 	if (n_steps != sv->shared.tl->n_steps || n_threads != sv->shared.tl->rec->n_threads || !sv->growing)
 		has_grown(sv);
+	wake(sv); /* for what has grown, or because a client has waited long enough */
 	if (!sv->growing && sv->opt->grown)
 		sv->opt->grown(sv->opt->grown_user);
 }

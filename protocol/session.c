@@ -81,7 +81,7 @@ void rsp_session_shown(struct rsp_session *s)
 
 void rsp_session_interrupt(struct rsp_session *s)
 {
-	if (rsp_tracing_has_chores(&s->tracing))
+	if (rsp_tracing_is_collecting(s))
 		rsp_collector_stop(s->tracing.collector);
 	else if (s->run.state != RSP_RUN_NONE)
 		s->run.is_interrupted = true;
@@ -324,9 +324,11 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 /* QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore. */
 static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
 {
-	if (!rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS) && rsp_now_ns() < s->tracing.deadline)
+	bool is_over = rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS);
+
+	if (!is_over && rsp_now_ns() < s->tracing.deadline)
 		return false;
-	if (rsp_tracing_has_chores(&s->tracing))
+	if (!is_over)
 		ts_buf_puts(&s->console, "Still collecting: tstatus shows how far, tstop ends it.\n");
 	s->tracing.is_awaited = false;
 	rsp_reply_ok(r);

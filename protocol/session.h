@@ -193,13 +193,19 @@ static inline bool rsp_session_is_running(const struct rsp_session *s)
  */
 bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
 
+/* Does it run, and can't go on until more of the recording has been read? */
+static inline bool rsp_session_is_stuck(const struct rsp_session *s)
+{
+	return rsp_run_is_stuck(s) || rsp_tracing_is_stuck(s);
+}
+
 /*
  * Is there work for which the client does not wait?  It goes on, a slice at a time, by
  * rsp_session_do_chores().
  */
 static inline bool rsp_session_has_chores(const struct rsp_session *s)
 {
-	return !rsp_session_is_running(s) && rsp_tracing_has_chores(&s->tracing);
+	return !rsp_session_is_running(s) && rsp_tracing_has_chores(s);
 }
 void rsp_session_do_chores(struct rsp_session *s);
 

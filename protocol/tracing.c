@@ -131,9 +131,14 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 	t->readonly = NULL;
 	t->n_readonly = 0;
 	t->selected = TS_NO_FRAME;
-	t->is_awaited = false;
+	t->is_awaited = t->is_unread = false;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	t->piece = (struct rsp_piece_cursor){ 0 };
+}
+
+static bool is_running(struct rsp_collector *c)
+{
+	return rsp_collector_tracing(c)->status.is_running;
 }
 
 void rsp_tracing_leave(struct rsp_session *s)
@@ -155,6 +160,8 @@ void rsp_tracing_take(struct rsp_session *s)
 		return;
 	s->tracing.collector = *s->sh->kept;
 	*s->sh->kept = NULL;
+	s->tracing.is_unread = s->tracing.collector && is_running(s->tracing.collector) &&
+			       !rsp_collector_is_busy(s->tracing.collector);
 }
 
 /* ------------------------------------------------------------------------------------------ what is shown */
@@ -178,13 +185,19 @@ const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 }
 
 /* How far a run has come, in the place for notes, which clients show. */
-static void put_progress(const struct rsp_collector *c, const char *own, struct ts_buf *notes)
+static void put_progress(const struct rsp_session *s, const char *own, struct ts_buf *notes)
 {
 	uint64_t pos, until;
 
-	rsp_collector_progress(c, &pos, &until);
-	ts_buf_printf(notes, "%s%scollecting, position %" PRIu64 " of %" PRIu64, own ? own : "",
-		      own && *own ? "; " : "", pos, until);
+	ts_buf_printf(notes, "%s%s", own ? own : "", own && *own ? "; " : "");
+	if (s->tracing.is_unread) {
+		ts_buf_printf(notes,
+			      "begins when the recording has been read, %" PRIu64 " instructions so far",
+			      ts_timeline_n_read(rsp_timeline(s)));
+		return;
+	}
+	rsp_collector_progress(s->tracing.collector, &pos, &until);
+	ts_buf_printf(notes, "collecting, position %" PRIu64 " of %" PRIu64, pos, until);
 }
 
 void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes)
@@ -195,9 +208,9 @@ void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *statu
 	/* one that was saved while it ran: it runs no more, and gdb looks at no frame of one that runs */
 	if (!c)
 		status->is_running = false;
-	if (!c || !rsp_collector_is_busy(c))
+	if (!rsp_tracing_is_collecting(s))
 		return;
-	put_progress(c, status->notes, notes);
+	put_progress(s, status->notes, notes);
 	status->notes = ts_buf_text(notes);
 }
 
@@ -477,18 +490,38 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 
 	if (!t->collector)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
-	if (rsp_timeline(s)->builder && t->mode != RSP_COLLECT_LIVE)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "the recording is still being read; try again later");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
 	t->is_live = t->mode == RSP_COLLECT_LIVE;
-	if (!t->is_live)
-		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
+	t->is_unread = !t->is_live; /* or it has been read: the first slice tells */
 	return true;
+}
+
+bool rsp_tracing_is_collecting(const struct rsp_session *s)
+{
+	const struct rsp_tracing *t = &s->tracing;
+
+	return t->collector &&
+	       (rsp_collector_is_busy(t->collector) || (t->is_unread && is_running(t->collector)));
+}
+
+/* Does the run wait for more of the recording? */
+static bool is_held_up(const struct rsp_session *s)
+{
+	return s->tracing.is_unread && rsp_timeline(s)->builder && rsp_tracing_is_collecting(s);
+}
+
+bool rsp_tracing_is_stuck(const struct rsp_session *s)
+{
+	return s->tracing.is_awaited && is_held_up(s) && rsp_now_ns() < s->tracing.deadline;
+}
+
+bool rsp_tracing_has_chores(const struct rsp_session *s)
+{
+	return rsp_tracing_is_collecting(s) && !is_held_up(s);
 }
 
 bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found)
@@ -507,6 +540,11 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 {
 	struct rsp_tracing *t = &s->tracing;
 
+	if (is_held_up(s))
+		return false;
+	if (t->is_unread)
+		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
+	t->is_unread = false;
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;
 	if (!t->is_live)

@@ -41,6 +41,7 @@ struct rsp_raw_cursor {
 struct rsp_tracing {
 	enum rsp_collect_mode mode;
 	bool is_live;                    /* the run that was started is of that kind */
+	bool is_unread;                  /* it begins when the recording has been read to its end */
 	struct rsp_collector *collector; /* owned; NULL: the client has not defined anything */
 	struct ts_frames steps;          /* a frame a position */
 	struct ts_tracing implied;       /* what has made them */
@@ -137,11 +138,14 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err);
  */
 bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found);
 
+/* Has a run begun that will collect more without the client's doing? */
+bool rsp_tracing_is_collecting(const struct rsp_session *s);
+
 /* Is there something to collect while the client does something else? */
-static inline bool rsp_tracing_has_chores(const struct rsp_tracing *t)
-{
-	return t->collector && rsp_collector_is_busy(t->collector);
-}
+bool rsp_tracing_has_chores(const struct rsp_session *s);
+
+/* Does the client wait for a run that cannot begin yet? */
+bool rsp_tracing_is_stuck(const struct rsp_session *s);
 
 /* Go on collecting until @end_ns.  True: it is done. */
 bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns);

@@ -4,6 +4,7 @@
 import os
 import re
 import struct
+import time
 
 from _rsp import Rsp
 from _server import Server
@@ -86,6 +87,32 @@ def steps_go_over_the_edge():
             assert position(r)[0] == min(pos + i, N)
         assert r.ask(f"vCont;r{START:x},{START + STEPS:x}:1;c").startswith("T05")
         assert r.ask("bs").startswith("T05")
+
+
+@case
+def tracepoints_over_all_of_it_wait_until_it_has_been_read():
+    with Server(TRACE, "--index", "none") as server, Rsp(server.address) as r:
+        r.ask("QTinit")
+        assert r.ask(f"QTDP:1:{START:x}:E:0:0-") == "OK"
+        assert r.ask("QTDP:-1:%x:RFFFFFF" % START) == "OK"
+        assert r.ask(f"QTBuffer:size:{1 << 40:x}") == "OK"
+        r.send("QTStart")
+        time.sleep(0.05)    # a packet that waits to be handled is not what an interrupt ends
+        r.socket.sendall(b"\x03")
+        r.send("qTStatus")
+        assert r.receive() == "OK"
+        status = r.receive()
+        assert status.startswith("T0;tstop:") and "tframes:0;" in status, status
+        assert r.ask("QTStart") == "OK"
+        while "T0" not in (status := r.ask("qTStatus")):
+            assert status.startswith("T1;"), status
+            assert "tnotrun:0" in status or "tframes" in status, status
+            notes = bytes.fromhex(re.search("notes:([0-9a-f]*)", status)[1]).decode()
+            assert re.search("has been read, [0-9]+ instructions so far|collecting, position", notes), notes
+            time.sleep(0.05)
+        assert f"tframes:{LOOPS * FRAMES + 1:x};" in status, status
+        assert position(r)[1] == N
+        assert r.ask(f"QTFrame:{LOOPS * FRAMES:x}") == f"F{LOOPS * FRAMES:x}T1"
 
 
 @case

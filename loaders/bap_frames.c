@@ -26,7 +26,7 @@ static bool is_seen_memory(const struct bap_reader *r, const struct bap_op *op)
 	return false;
 }
 
-static void see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
+static inline void see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op)
 {
 	if (op->slot)
 		bap_op_see(r, t, op);

@@ -14,7 +14,12 @@
 
 uint32_t bap_arm_t(const struct pb_value *mode)
 {
-	return mode->n >= 3 && !memcmp(mode->p + mode->n - 3, "t32", 3) ? BAP_ARM_T : 0;
+	const uint8_t *last;
+
+	if (mode->n < 3)
+		return 0;
+	last = mode->p + (mode->n - 3);
+	return last[0] == 't' && last[1] == '3' && last[2] == '2' ? BAP_ARM_T : 0;
 }
 
 void bap_see_mode(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std)

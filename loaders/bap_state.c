@@ -129,6 +129,12 @@ static uint64_t spread(uint64_t bits)
 	return (bits & BAP_ONES) * 0xff;
 }
 
+void bap_warn_contradiction(struct bap_reader *r)
+{
+	bap_warn(r, "values before an instruction that contradict the result of the one before it are not "
+		    "believed");
+}
+
 /* An effect with the first @len bytes of a word. */
 static void tell_word(struct bap_reader *r, enum ts_effect_kind kind, uint32_t off, uint64_t word,
 		      uint32_t len)
@@ -150,8 +156,7 @@ static inline void see_unseen(struct bap_reader *r, struct bap_thread *t, uint32
 	if (!differs && !(~state & BAP_ONES & mask))
 		return;
 	if (differs & spread(state >> 1)) {
-		bap_warn(r, "values before an instruction that contradict the result of the one before it "
-			    "are not believed");
+		bap_warn_contradiction(r);
 		return;
 	}
 	bap_shown_changed(r->shown, t, off, len);
@@ -344,17 +349,4 @@ void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, 
 		else if (write >> shift & 1)
 			bap_write_word(r, t, def->off + i, byte, 1);
 	}
-}
-
-void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
-{
-	struct bap_flag_bits *f = &t->flags[group];
-
-	if (f->last & mask & (f->value ^ value))
-		bap_warn(r, "values before an instruction that contradict the result of the one before it "
-			    "are not believed");
-	mask &= ~f->seen & ~f->last;
-	f->value = (f->value & ~mask) | (value & mask);
-	f->known |= mask;
-	f->seen |= mask;
 }

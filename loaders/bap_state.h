@@ -87,11 +87,25 @@ void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t);
 /* The thread's previous instruction is no longer the previous one. */
 void bap_age_writes(struct bap_thread *t);
 
+/* A value before an instruction is not what the instruction before it left there, which is believed. */
+void bap_warn_contradiction(struct bap_reader *r);
+
 /*
  * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
  * flag register @group: those of @mask have @value, in the places that they have in the register.
  */
-void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value);
+static inline void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask,
+				 uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	if (__builtin_expect((f->last & mask & (f->value ^ value)) != 0, 0))
+		bap_warn_contradiction(r);
+	mask &= ~f->seen & ~f->last;
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->seen |= mask;
+}
 
 static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
 {

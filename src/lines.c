@@ -122,12 +122,30 @@ static uint16_t pack_item(const struct ts_touch *t)
 	return (uint16_t)(quarters_of(t->bytes) << TS_ITEM_CHUNK_BITS | t->chunk);
 }
 
-/* Counting sort: stable, so that chunks ascend within a line as they were noted. */
-static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank,
+/* Which line of the page's each is: to @ranks, by line. */
+static void rank_lines(const struct ts_line_page *p, uint8_t *ranks)
+{
+	uint8_t n = 0;
+
+	for (unsigned w = 0; w < 4; w++) {
+		for (uint64_t bits = p->has[w]; bits; bits &= bits - 1)
+			ranks[w * 64 + (unsigned)__builtin_ctzll(bits)] = n++;
+	}
+}
+
+/*
+ * Counting sort: stable, so that chunks ascend within a line as they were noted.  @ranks has room for the lines
+ * of all pages.
+ */
+static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank, uint8_t *ranks,
 		       uint32_t *ordinals, uint32_t *slots)
 {
+	for (size_t i = 0; i < set->n_pages; i++)
+		rank_lines(&set->pages[i], ranks + i * TS_PAGE_LINES);
 	for (size_t i = 0; i < t->n; i++) {
-		ordinals[i] = line_ordinal(&set->pages[rank[t->items[i].page]], t->items[i].line);
+		uint32_t page = rank[t->items[i].page];
+
+		ordinals[i] = set->pages[page].first + ranks[(size_t)page * TS_PAGE_LINES + t->items[i].line];
 		set->first[ordinals[i] + 1]++;
 	}
 	for (size_t i = 0; i < set->n_lines; i++)
@@ -149,18 +167,21 @@ bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint6
 	uint32_t *rank = malloc((n_pages ? n_pages : 1) * sizeof(*rank));
 	uint32_t *ordinals = malloc((t->n ? t->n : 1) * sizeof(*ordinals));
 	uint32_t *slot = malloc((t->n ? t->n : 1) * sizeof(*slot));
+	uint8_t *ranks = NULL;
 	bool done = false;
 
 	*set = (struct ts_lines){ 0 };
 	if (rank && ordinals && slot && seal_pages(set, t, page_addrs, n_pages, rank)) {
 		set->first = calloc(set->n_lines + 1, sizeof(*set->first));
 		set->items = malloc((t->n ? t->n : 1) * sizeof(*set->items));
-		if (set->first && set->items) {
-			seal_items(set, t, rank, ordinals, slot);
+		ranks = malloc((set->n_pages ? set->n_pages : 1) * TS_PAGE_LINES);
+		if (set->first && set->items && ranks) {
+			seal_items(set, t, rank, ranks, ordinals, slot);
 			done = true;
 		}
 	}
 	free(rank);
+	free(ranks);
 	free(ordinals);
 	if (!done)
 		ts_lines_fini(set);

@@ -574,24 +574,26 @@ static void infer_piece(struct ts_space *sp, const struct piece *p, uint64_t add
 	}
 }
 
-/* Do at most 64 bytes differ? */
+/* Do 1 to 16 bytes differ?  The first and the last ones of a length may overlap; there is no call. */
 static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
 {
-	if (len >= 8 && len <= 16)
+	if (len >= 8)
 		return load(a, 8) != load(b, 8) || load(a + len - 8, 8) != load(b + len - 8, 8);
-	if (len >= 4 && len < 8)
+	if (len >= 4)
 		return load(a, 4) != load(b, 4) || load(a + len - 4, 4) != load(b + len - 4, 4);
-	return memcmp(a, b, len) != 0;
+	return a[0] != b[0] || a[len / 2] != b[len / 2] || a[len - 1] != b[len - 1];
 }
 
-/* Is what is seen known?  Nearly all of it is, the bytes of instructions above all, and then tells nothing. */
+/*
+ * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then tell nothing.
+ */
 static inline bool is_known(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
 {
 	const struct ts_page *pg = ts_pages_guess(&sp->now, addr >> TS_PAGE_BITS, 0);
 	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
 	uint64_t bits;
 
-	if (!pg || len - 1 >= 64 - off % 64)
+	if (!pg || len - 1 >= 16 || off % 64 + len > 64)
 		return false;
 	bits = ts_bit_run(off % 64, (unsigned)len);
 	return (pg->known[off / 64] & bits) == bits && !differ(pg->data + off, data, (unsigned)len);

@@ -110,6 +110,12 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 	return insn->pc == pc && insn->len == len && !memcmp(insn->bytes, bytes, 16);
 }
 
+/* The first place of the instruction at @pc. */
+static inline struct x64dbg_insn *x64dbg_insns_place(const struct x64dbg_insns *c, uint64_t pc)
+{
+	return &c->items[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS)];
+}
+
 /*
  * The instruction of @len bytes (at most X64DBG_MAX_INSN) at @pc; valid until the next call.  @bytes are 16,
  * zeros behind it.
@@ -117,7 +123,7 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
 						  unsigned len)
 {
-	struct x64dbg_insn *insn = &c->items[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS)];
+	struct x64dbg_insn *insn = x64dbg_insns_place(c, pc);
 
 	return __builtin_expect(x64dbg_insn_is(insn, pc, bytes, len), 1)
 		       ? insn

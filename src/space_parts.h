@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a space is made of, for the two files that are one: space.c, and space_file.c, which puts it into
- * index files.
+ * What a space is made of, for the files that are one: space.c, space_file.c, which puts it into index files,
+ * and space_search.c, which finds chunks.
  */
 #ifndef TS_SPACE_PARTS_H
 #define TS_SPACE_PARTS_H

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In which chunks a space was changed, written, read: next and previous.
+ */
+#include "space.h"
+#include "space_parts.h"
+
+#define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
+
+/* The sets of a segment that can be asked. */
+enum set {
+	CHANGES, /* bytes that were changed */
+	CHANGED_LINES,
+	SILENT,
+	READS,
+};
+
+static const struct ts_lines *set_of(const struct ts_space_segment *seg, enum set set, const uint16_t **exact)
+{
+	*exact = set == CHANGES ? seg->versions.changed : NULL;
+	switch (set) {
+	case CHANGES:
+	case CHANGED_LINES:
+		return &seg->versions.lines;
+	case SILENT:
+		return &seg->silent;
+	case READS:
+		break;
+	}
+	return &seg->reads;
+}
+
+static uint64_t next_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	for (uint64_t seg = chunk / TS_SEGMENT_CHUNKS; seg < sp->n_segments; seg++) {
+		uint64_t start = seg * TS_SEGMENT_CHUNKS;
+		uint32_t rel = chunk > start ? (uint32_t)(chunk - start) : 0;
+		const uint16_t *exact;
+		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
+		uint32_t found = ts_lines_next(lines, exact, addr, last, rel);
+
+		if (found != UINT32_MAX)
+			return start + found;
+	}
+	return TS_NO_CHUNK;
+}
+
+static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	uint64_t seg = chunk / TS_SEGMENT_CHUNKS + 1;
+
+	if (seg > sp->n_segments)
+		seg = sp->n_segments;
+	while (seg-- > 0) {
+		uint64_t start = seg * TS_SEGMENT_CHUNKS;
+		uint32_t rel =
+			chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
+		const uint16_t *exact;
+		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
+		uint32_t found = ts_lines_prev(lines, exact, addr, last, rel);
+
+		if (found != UINT32_MAX)
+			return start + found;
+	}
+	return TS_NO_CHUNK;
+}
+
+uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return next_in(sp, CHANGES, chunk, addr, last);
+}
+
+uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return prev_in(sp, CHANGES, chunk, addr, last);
+}
+
+/* A chunk that changed any byte of a line may have written all of them. */
+uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	uint64_t changed = next_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
+	uint64_t silent = next_in(sp, SILENT, chunk, addr, last);
+
+	return silent < changed ? silent : changed;
+}
+
+uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	uint64_t changed = prev_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
+	uint64_t silent = prev_in(sp, SILENT, chunk, addr, last);
+
+	if (changed == TS_NO_CHUNK || silent == TS_NO_CHUNK)
+		return changed == TS_NO_CHUNK ? silent : changed;
+	return silent > changed ? silent : changed;
+}
+
+uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return next_in(sp, READS, chunk, addr, last);
+}
+
+uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	return prev_in(sp, READS, chunk, addr, last);
+}

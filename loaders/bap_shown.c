@@ -44,11 +44,8 @@ static uint32_t n_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 {
 	uint32_t i = 0;
 
-	while (len - i >= 32 &&
-	       !((bap_load(a + i) ^ bap_load(b + i)) | (bap_load(a + i + 8) ^ bap_load(b + i + 8)) |
-		 (bap_load(a + i + 16) ^ bap_load(b + i + 16)) |
-		 (bap_load(a + i + 24) ^ bap_load(b + i + 24))))
-		i += 32;
+	while (len - i >= 128 && !memcmp(a + i, b + i, 128))
+		i += 128;
 	while (len - i >= 8 && bap_load(a + i) == bap_load(b + i))
 		i += 8;
 	while (i < len && a[i] == b[i])
@@ -58,12 +55,12 @@ static uint32_t n_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 
 void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i)
 {
-	uint32_t start = start_of(s, *i), left = start_of(s, s->n) - start, same;
+	uint32_t start = start_of(s, *i), left = start_of(s, s->n) - start, end = start, same;
 
 	same = start + n_same(list->p, s->bytes + start, list->left < left ? (uint32_t)list->left : left);
-	while (*i < s->n && s->ops[*i].end <= same && s->bytes[start_of(s, *i)] != SPOILED)
-		++*i;
-	ts_take(list, start_of(s, *i) - start);
+	while (*i < s->n && s->ops[*i].end <= same && s->bytes[end] != SPOILED)
+		end = s->ops[(*i)++].end;
+	ts_take(list, end - start);
 }
 
 void bap_shown_before(struct bap_reader *r, struct bap_thread *t, uint32_t i, const struct bap_op *op)
@@ -90,12 +87,12 @@ static void disown(struct bap_reader *r, uint32_t first, uint32_t end)
  * Operand @i takes what nobody owns yet.
  *
  * Returns whether to see it again would do nothing: all is its own, and told as it says.  Flags are put
- * together from all of a list, and memory is read each time.
+ * together from all of a list.
  */
 static bool settle(struct bap_reader *r, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
-	bool is_settled = op->slot && (op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_PC ||
-				       op->slot->kind == BAP_SLOT_IGNORE);
+	bool is_settled = op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_PC ||
+			  op->slot->kind == BAP_SLOT_IGNORE;
 	uint16_t *owner = r->shown->owner;
 	struct bap_part parts[2];
 
@@ -120,6 +117,8 @@ void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *
 	struct bap_shown_op *o = &s->ops[*i];
 	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
 
+	if (!op->slot) /* memory is read each time: it is none of the list's */
+		return;
 	if (*i < s->n && len != o->end - start) { /* the others stand elsewhere now */
 		disown(r, *i, s->n);
 		s->n = *i;

@@ -49,7 +49,7 @@ void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t 
  */
 void bap_shown_before(struct bap_reader *r, struct bap_thread *t, uint32_t i, const struct bap_op *op);
 
-/* Operand *i, of @len bytes at @p, was seen: keep it.  *i is then the next one's. */
+/* Operand *i, of @len bytes at @p, was seen: keep it, if it is a register's.  *i is then the next one's. */
 void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
 		    size_t len, const struct bap_op *op);
 

@@ -1202,7 +1202,7 @@ START_TEST(damage_is_no_repetition)
 	header(&file, 3, 9, 0);
 	meta(&file, "plugin", "1", "/bin/prog");
 	for (unsigned i = 0; i < 3; i++) {
-		mem_op(&pre, 0x5000, "\1\2\3\4", 4, false);
+		reg_op(&pre, "cf", 1, 1, false); /* a flag: it is looked at each time */
 		if (i == 2)
 			pre.data[0] = 0;
 		std_frame(&file, 0x1000, 0, "\x90", 1, &pre, &post);

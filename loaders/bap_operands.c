@@ -200,12 +200,18 @@ static inline uint32_t read_again(const struct bap_reader *r, const uint8_t *p, 
 				  struct bap_op *op)
 {
 	const struct bap_form *f;
+	uint64_t differs;
 
 	if (left < MIN_HEAD)
 		return 0;
 	f = &r->forms[form_at(p)];
-	if (f->len > left || (bap_load(p) ^ f->head[0]) | (bap_load(p + 8) ^ f->head[1]) |
-				     (bap_load(p + 16) ^ f->head[2]) | (bap_load(p + f->last) ^ f->head[3]))
+	if (f->len > left)
+		return 0;
+	differs = bap_load(p) ^ f->head[0];
+	differs |= bap_load(p + 8) ^ f->head[1];
+	differs |= bap_load(p + 16) ^ f->head[2];
+	differs |= bap_load(p + f->last) ^ f->head[3];
+	if (differs)
 		return 0;
 	*op = f->op;
 	op->value = p + f->last + 8;

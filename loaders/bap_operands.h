@@ -61,8 +61,7 @@ struct bap_part {
 	uint8_t bytes[64];
 };
 
-/* The low part of an operand's value, and what lies elsewhere.  Returns how many: 0 if it is not of a
- * register. */
+/* The low part of a register operand's value, and what lies elsewhere.  Returns how many: 0 for others. */
 unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2]);
 
 /* A register operand's value before the instruction, or after it. */

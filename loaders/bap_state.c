@@ -205,8 +205,7 @@ void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const
 	}
 }
 
-/* What the same instruction wrote before stays written by it, whether there is room to remember it again or
- * not. */
+/* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
 static inline void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len, enum bap_byte state)
 {

@@ -20,6 +20,8 @@
 #include <endian.h>
 #include <inttypes.h>
 
+#define HEAD_LEN 4u
+#define TID_LEN 4u
 #define HAS_TID 0x80u
 #define RESERVED 0x70u
 #define IS_UNCHANGED 1u
@@ -40,11 +42,15 @@ static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigne
 	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but %u is the most there can be", what, n, max);
 }
 
+/* Are there @len bytes at the cursor?  It fails if not. */
+static inline bool has(struct ts_cursor *c, size_t len)
+{
+	return __builtin_expect(len <= c->left, 1) || ts_cursor_short(c, len);
+}
+
 static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type,
 		       const struct x64dbg_layout *l)
 {
-	if (!ts_ok(c))
-		return false;
 	if (type)
 		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of type 0x%02x: there is none", type);
 	if (b->n_regs > l->n_slots)
@@ -113,21 +119,18 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 	return true;
 }
 
-/* @flags and @words are those of b->n_mem slots: addresses, then old words. */
-static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, const uint8_t *words,
-		     unsigned width)
+/* At @flags are those of b->n_mem slots, addresses, and old words; new words follow, which b->len grows by. */
+static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, unsigned width)
 {
-	const uint8_t *now;
+	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * width;
 	unsigned n_changed = 0;
 
-	if (!b->n_mem)
-		return true;
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		n_changed += !(flags[i] & IS_UNCHANGED);
 		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
 	}
-	now = ts_take(c, n_changed * width);
-	if (!now)
+	b->len += n_changed * width;
+	if (!has(c, b->len))
 		return false;
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		struct x64dbg_mem *m = &b->mem[i];
@@ -169,36 +172,39 @@ static void copy_values(uint8_t *to, const uint8_t *p, size_t len)
 bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
 		       bool has_unflagged_tid)
 {
+	const uint8_t *p = c->p;
 	unsigned width = l->width;
-	const uint8_t *head, *p;
-	size_t len;
 
 	b->off = c->off;
-	head = ts_take(c, 4);
-	if (!head)
+	if (!has(c, HEAD_LEN))
 		return false;
-	b->n_regs = head[1];
-	b->n_mem = head[2];
-	b->n_opcode = head[3] & 15;
-	b->is_flagged = head[3] & HAS_TID;
-	b->is_strict = !(head[3] & RESERVED);
+	b->n_regs = p[1];
+	b->n_mem = p[2];
+	b->n_opcode = p[3] & 15;
+	b->is_flagged = p[3] & HAS_TID;
+	b->is_strict = !(p[3] & RESERVED);
 	b->has_tid = b->is_flagged || has_unflagged_tid;
-	if (!check_head(b, c, head[0], l))
+	if (!check_head(b, c, p[0], l))
 		return false;
-	b->tid = b->has_tid ? ts_u32le(c) : 0;
-	len = b->n_opcode + b->n_regs * (1 + (size_t)width) + b->n_mem * (1 + 2 * (size_t)width);
-	p = ts_take(c, len);
-	if (!p)
+	b->len = HEAD_LEN + (b->has_tid ? TID_LEN : 0) + b->n_opcode + b->n_regs * (1 + width) +
+		 b->n_mem * (1 + 2 * width);
+	if (!has(c, b->len))
 		return false;
+	p += HEAD_LEN;
+	b->tid = 0;
+	if (b->has_tid) {
+		b->tid = (uint32_t)word(p, TID_LEN);
+		p += TID_LEN;
+	}
 	copy_opcode(b->opcode, p, b->n_opcode);
 	p += b->n_opcode;
 	copy_values(b->values, p + b->n_regs, b->n_regs * (size_t)width);
-	if (!read_few_slots(b, p, l) && !read_slots(b, c, p, c->off - len + b->n_opcode, l))
+	if (!read_few_slots(b, p, l) && !read_slots(b, c, p, b->off + (size_t)(p - c->p), l))
 		return false;
-	p += b->n_regs * (1 + (size_t)width);
-	if (!read_mem(b, c, p, p + b->n_mem, width))
+	p += b->n_regs * (1 + width);
+	if (b->n_mem && !read_mem(b, c, p, width))
 		return false;
 	b->is_strict &= b->has_pc;
-	b->len = (uint32_t)(c->off - b->off);
+	ts_take(c, b->len);
 	return true;
 }

@@ -269,7 +269,7 @@ START_TEST(a_file_that_ends_in_a_block)
 
 	nops(0x1003, 1);
 	file.len--;
-	cut(2, TS_ETRUNC, off + 4, "10 bytes");
+	cut(2, TS_ETRUNC, off, "14 bytes needed but 13 left"); /* 4, nop, the slot and its value */
 	ck_assert_uint_eq(tl->end_pc, 0x1002);
 }
 END_TEST

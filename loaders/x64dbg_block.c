@@ -119,7 +119,9 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 	return true;
 }
 
-/* At @flags are those of b->n_mem slots, addresses, and old words; new words follow, which b->len grows by. */
+/*
+ * At @flags are those of b->n_mem slots, addresses, and old words; new words follow, by which b->len grows.
+ */
 static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, unsigned width)
 {
 	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * width;

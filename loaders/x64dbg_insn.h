@@ -105,7 +105,8 @@ void x64dbg_insns_fini(struct x64dbg_insns *c);
 struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
 				      const uint8_t *bytes, unsigned len);
 
-static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes, unsigned len)
+static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
+				  unsigned len)
 {
 	return insn->pc == pc && insn->len == len && !memcmp(insn->bytes, bytes, 16);
 }

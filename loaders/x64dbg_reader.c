@@ -205,7 +205,8 @@ static inline bool read_stage(struct reader *r, uint64_t off, bool is_shifted, s
 	if (!read_at(r, off, is_shifted, &s->b, err))
 		return false;
 	s->pc = s->b.has_pc ? s->b.pc : r->pc;
-	__builtin_prefetch(x64dbg_insns_place(&r->insns, s->pc + s->b.n_opcode)); /* most likely the next one */
+	/* most likely the next one */
+	__builtin_prefetch(x64dbg_insns_place(&r->insns, s->pc + s->b.n_opcode));
 	return true;
 }
 

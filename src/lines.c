@@ -134,8 +134,8 @@ static void rank_lines(const struct ts_line_page *p, uint8_t *ranks)
 }
 
 /*
- * Counting sort: stable, so that chunks ascend within a line as they were noted.  @ranks has room for the lines
- * of all pages.
+ * Counting sort: stable, so that chunks ascend within a line as they were noted.  @ranks has room for the
+ * lines of all pages.
  */
 static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank, uint8_t *ranks,
 		       uint32_t *ordinals, uint32_t *slots)

@@ -404,8 +404,8 @@ static __attribute__((noinline)) void write_pieces(struct ts_space *sp, uint64_t
 }
 
 /*
- * A write of @len bytes, a constant, that is one piece of a page which the chunk has touched already.  Returns
- * false if it is not.
+ * A write of @len bytes, a constant, that is one piece of a page which the chunk has touched already.
+ * Returns false, having done nothing, if it is another.
  */
 static inline __attribute__((always_inline)) bool write_short(struct ts_space *sp, uint64_t addr,
 							      const uint8_t *data, unsigned len)
@@ -583,7 +583,8 @@ static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
 }
 
 /*
- * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then tell nothing.
+ * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then they tell
+ * nothing.
  */
 static inline bool is_known(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint64_t len)
 {

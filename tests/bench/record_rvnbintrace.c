@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A whole machine's recording as REVEN's tracers write it: 8 GiB of memory, which are a hole in the file, and
- * the events of plain code: calls, pushes, arithmetic with flags, stores that go through 1 MiB.
+ * the events of plain code: calls, pushes, arithmetic with flags, stores that go through 64 KiB.
  */
 #include "bench.h"
 #include "recording.h"
@@ -9,7 +9,7 @@
 
 #define RAM_LEN	 (UINT64_C(8) << 30)
 #define HEAP_AT	 UINT64_C(0x40000000)
-#define HEAP_LEN (UINT64_C(1) << 20) /* once in 900,000 steps: older writes are found */
+#define HEAP_LEN (UINT64_C(64) << 10) /* once in 55,000 steps: older writes are found */
 #define MARK_AT	 (HEAP_AT + HEAP_LEN + 0x1000)
 #define STACK_AT UINT64_C(0x7ff000)
 
@@ -184,7 +184,7 @@ static void record(const struct bench_format *format, const char *path, uint64_t
 
 const struct bench_format bench_rvnbintrace = {
 	.name = "rvnbintrace",
-	.about = "REVEN: a machine with 8 GiB of memory, of which plain code goes through 1 MiB",
+	.about = "REVEN: a machine with 8 GiB of memory, of which plain code goes through 64 KiB",
 	.index_rate = 10,
 	.record = record,
 };

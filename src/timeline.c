@@ -90,8 +90,9 @@ static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr,
 		ts_space_fill(sp, pos, addr, len, TS_FILL_UNKNOWN);
 }
 
-static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e,
-		      const uint8_t *data)
+/* This and the next are what most effects come to: in line they are 4 % of building. */
+static inline __attribute__((always_inline)) void apply_reg(struct ts_timeline *tl, const struct ts_target *t,
+							    const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_REG_WRITE)
 		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
@@ -101,8 +102,9 @@ static void apply_reg(struct ts_timeline *tl, const struct ts_target *t, const s
 		ts_modes_note(&tl->modes, t->pos, e->addr, e->len, data);
 }
 
-static void apply_access(const struct ts_timeline *tl, const struct ts_target *t, const struct ts_effect *e,
-			 const uint8_t *data)
+static inline __attribute__((always_inline)) void apply_access(const struct ts_timeline *tl,
+							       const struct ts_target *t,
+							       const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_WRITE) {
 		apply_write(t->memory, t->pos, e->addr, e->len, data);

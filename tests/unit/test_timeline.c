@@ -119,7 +119,7 @@ static void begin_reading(struct exam *x)
 {
 	struct ts_error err = { 0 };
 
-	if (x->nv && x->tl->builder && script_chance(&x->rnd, 40))
+	if (x->nv && x->tl->builder && script_chance(&x->rnd, 10))
 		must(x, ts_timeline_read_ahead(x->tl, &open_again(x)->rec, &err), &err);
 }
 

@@ -7,8 +7,12 @@
 #include "lines.h"
 #include "thread.h"
 
-/* Batches of the ring: one is the caller's, one is being decoded, the others even out their paces. */
+/*
+ * Batches of the ring.  Who finds it full, or empty, waits until it is half so: to wake another thread takes as
+ * long as to decode a chunk.
+ */
 #define N_BATCHES 6
+#define N_HALF    (N_BATCHES / 2)
 
 /*
  * While the thread runs, it alone has the twin, the reader and the batch behind the full ones; what stands
@@ -91,6 +95,12 @@ static void count(struct ts_feed *f, const struct ts_batch *b)
 	f->is_last = b->next != TS_ITEM;
 }
 
+static void wait_for_room(struct ts_feed *f)
+{
+	while (f->n_full > N_HALF && !f->is_to_rest)
+		pthread_cond_wait(&f->changed, &f->lock);
+}
+
 static void *decode_ahead(void *user)
 {
 	struct ts_feed *f = user;
@@ -100,14 +110,15 @@ static void *decode_ahead(void *user)
 		struct ts_batch *b = &f->batches[(f->first + f->n_full) % N_BATCHES];
 
 		if (f->n_full == N_BATCHES) {
-			pthread_cond_wait(&f->changed, &f->lock);
+			wait_for_room(f);
 			continue;
 		}
 		pthread_mutex_unlock(&f->lock);
 		decode(f, b);
 		pthread_mutex_lock(&f->lock);
 		count(f, b);
-		pthread_cond_signal(&f->changed);
+		if (f->n_full == N_HALF || f->is_last)
+			pthread_cond_signal(&f->changed);
 	}
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
@@ -132,13 +143,13 @@ void ts_feed_rest(struct ts_feed *f)
 	f->has_thread = false;
 }
 
-/* Wait until a batch is full, but not long. */
-static void wait_for_batch(struct ts_feed *f)
+/* If no batch is full, wait until some are, but not long. */
+static void wait_for_batches(struct ts_feed *f)
 {
 	const struct timespec until = ts_deadline(TS_PATIENCE_MS);
-	int failed = 0;
+	int failed = f->n_full ? ETIMEDOUT : 0;
 
-	while (!f->n_full && failed != ETIMEDOUT)
+	while (f->n_full < N_HALF && !f->is_last && failed != ETIMEDOUT)
 		failed = pthread_cond_timedwait(&f->changed, &f->lock, &until);
 }
 
@@ -152,7 +163,8 @@ static void give_back(struct ts_feed *f)
 	f->first = (f->first + 1) % N_BATCHES;
 	f->n_full--;
 	f->is_lent = false;
-	pthread_cond_signal(&f->changed);
+	if (f->n_full == N_HALF)
+		pthread_cond_signal(&f->changed);
 }
 
 static struct ts_batch *lend(struct ts_feed *f)
@@ -172,7 +184,7 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 	pthread_mutex_lock(&f->lock);
 	give_back(f);
 	if (f->has_thread) {
-		wait_for_batch(f);
+		wait_for_batches(f);
 	} else if (!f->n_full) {
 		decode(f, &f->batches[f->first]);
 		count(f, &f->batches[f->first]);

@@ -221,6 +221,12 @@ static bool check_sections(const struct record *r)
 	return true;
 }
 
+/* Nothing was changed in the record's memory: what is asked for comes back from the file. */
+static void let_go(const struct record *r)
+{
+	madvise(r->map, r->len, MADV_DONTNEED);
+}
+
 static uint64_t hash_head(const uint8_t *head, uint32_t n_sections)
 {
 	return XXH3_64bits_withSeed(head + HEAD_LEN, (size_t)n_sections * ENTRY_LEN, XXH3_64bits(head, 32));
@@ -285,6 +291,7 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len)
 	}
 	f->end += align(len);
 	f->is_finished = get32(r->map + 28);
+	let_go(r); /* to check an index of gigabytes is no reason to hold it in memory */
 	return true;
 }
 
@@ -660,6 +667,11 @@ uint64_t ts_index_len(const struct ts_index_file *f)
 size_t ts_index_n_records(const struct ts_index_file *f)
 {
 	return f->n_records;
+}
+
+void ts_index_let_go(const struct ts_index_file *f, size_t record)
+{
+	let_go(&f->records[record]);
 }
 
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,

@@ -102,6 +102,12 @@ struct ts_index_arrays {
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner);
 
+/*
+ * Give back the memory of a record in which nothing was changed since it was written; what is asked for comes
+ * back from the file.
+ */
+void ts_index_let_go(const struct ts_index_file *f, size_t record);
+
 /* The next array, of *n items; NULL (and *n is 0) if it is not there. */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 

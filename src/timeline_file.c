@@ -137,6 +137,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 		return false;
 	if (has_segment && !map_segment(tl, tl->file, record, bd->n_sealed - 1))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
+	ts_index_let_go(tl->file, record);
 	return true;
 }
 

@@ -2,15 +2,15 @@
 /*
  * BAP's frames: the container.
  *
- *	off len
- *	  0   8  magic 25 60 af 8a 82 28 7c 67
- *	  8   8  version: 1, 2 or 3
- *	 16   8  architecture, 24 8 machine: numbers of an old BFD (bap_arch.c)
- *	 32   8  n, how many frames; 0 until the recorder closes the file
- *	 40   8  T, file offset of the index; 0 until then
- *	 48   8  from version 2 on: length of the meta frame, which says who recorded what; then it
- *	  .      frames: length (8), message; one behind the other
- *	  T   8  m, then file offsets (8 each) of frames m, 2m, ...
+ *      off len
+ *        0   8  magic 25 60 af 8a 82 28 7c 67
+ *        8   8  version: 1, 2 or 3
+ *       16   8  architecture, 24 8 machine: numbers of an old BFD (bap_arch.c)
+ *       32   8  n, how many frames; 0 until the recorder closes the file
+ *       40   8  T, file offset of the index; 0 until then
+ *       48   8  from version 2 on: length of the meta frame, which says who recorded what; then it
+ *        .      frames: length (8), message; one behind the other
+ *        T   8  m, then file offsets (8 each) of frames m, 2m, ...
  *
  * Numbers are little-endian whatever the target.  Messages are those of bap_schema.c, in protobuf's encoding.
  * The index is not needed (bap_toc.c).

@@ -65,8 +65,8 @@ static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
 	return raw->n >= len && raw->p && !memcmp(raw->p, bytes, len);
 }
 
-#define X86_AF	   UINT32_C(0x10)
-#define X86_ZF	   UINT32_C(0x40)
+#define X86_AF     UINT32_C(0x10)
+#define X86_ZF     UINT32_C(0x40)
 #define X86_STATUS UINT32_C(0x8d5)
 
 /*

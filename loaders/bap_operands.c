@@ -83,8 +83,8 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
 /*
  * An operand of @len bytes as recorders write it: fields in their order, keys and lengths of one byte,
  *
- *	0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
- *	10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
+ *      0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
+ *      10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
  *
  * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be
  * asked.

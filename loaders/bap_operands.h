@@ -28,8 +28,8 @@ struct bap_op {
  */
 struct bap_form {
 	uint64_t head[4]; /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
-	uint32_t last;	  /* offset of the last word, which may overlap the one before it */
-	uint32_t len;	  /* of the whole operand; 0: there is no form here */
+	uint32_t last;    /* offset of the last word, which may overlap the one before it */
+	uint32_t len;     /* of the whole operand; 0: there is no form here */
 	struct bap_op op; /* but for its value */
 };
 

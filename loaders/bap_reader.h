@@ -22,30 +22,30 @@ struct bap_pending {
 struct bap_reader {
 	struct ts_reader base;
 	struct bap *rec; /* borrowed */
-	uint8_t *buf;	 /* owned; bytes of the file from buf_off on */
+	uint8_t *buf;    /* owned; bytes of the file from buf_off on */
 	size_t buf_len, buf_cap;
 	uint64_t buf_off;
 	uint64_t off; /* of the next frame */
 	struct bap_opened {
 		uint64_t off;
-		size_t len;	       /* 0: none */
-		unsigned kind;	       /* FRAME_STD, ...; 0: none that is known */
+		size_t len;            /* 0: none */
+		unsigned kind;         /* FRAME_STD, ...; 0: none that is known */
 		struct ts_cursor body; /* its message, for copies of this cursor to read */
 		struct pb_message std; /* of a std frame, if has_std */
 		bool has_std;
-	} opened;	   /* the frame that was opened last; it lies in buf */
+	} opened;          /* the frame that was opened last; it lies in buf */
 	struct ts_error ahead; /* of a frame that was looked ahead at; next() will say it */
 	uint64_t n_frames; /* before it */
 	uint64_t n_steps;
 	uint64_t n_modules;
-	uint8_t serial;		     /* counts lists of values before an instruction, never 0 */
+	uint8_t serial;              /* counts lists of values before an instruction, never 0 */
 	struct bap_thread **threads; /* owned, each too */
 	uint32_t n_threads, cap_threads;
 	struct bap_thread *now; /* the last frame's */
 	struct bap_pending pending[BAP_MAX_PENDING];
 	unsigned n_pending;
 	struct ts_steps *out; /* borrowed during next() */
-	struct bap_shown *shown;	    /* owned; NULL until it is of use */
+	struct bap_shown *shown;            /* owned; NULL until it is of use */
 	struct bap_form forms[BAP_N_FORMS]; /* of operands that were met, by a hash of their names */
 	bool is_first_time;   /* this frame is looked at for the first time: count its oddities */
 };

@@ -15,7 +15,7 @@
 #include "bap_word.h"
 
 /* The first byte of an operand in its list, and what it is in the copy of one that has to be looked at. */
-#define OP_KEY	(1 << 3 | PB_BYTES)
+#define OP_KEY  (1 << 3 | PB_BYTES)
 #define SPOILED 0
 
 static uint32_t start_of(const struct bap_shown *s, uint32_t i)

@@ -17,7 +17,7 @@
 struct bap_reader;
 struct bap_thread;
 
-#define BAP_MAX_SHOWN	  512u
+#define BAP_MAX_SHOWN     512u
 #define BAP_MAX_SHOWN_LEN (16u << 10)
 
 struct bap_shown {

@@ -48,7 +48,7 @@ static struct bap_thread *new_thread(struct bap_reader *r, uint64_t id, struct t
 		/* gdb's numbers begin with 1; Pin's and the plugin's with 0 */
 		t->ordinal = ts_recording_thread(&r->rec->base, 0, 1,
 						 is_one_based && id ? id
-						 : id + 1	    ? id + 1
+						 : id + 1           ? id + 1
 								    : 1);
 		forget_flags(&rec->names, t);
 		if (t->ordinal != TS_NO_THREAD)

@@ -34,14 +34,14 @@ struct pb_message_def {
 	const char *name;
 	const struct pb_field_def *fields;
 	unsigned n_fields; /* at most PB_MAX_FIELDS */
-	uint32_t must;	   /* bit i: a message without field number i + 1 means nothing */
+	uint32_t must;     /* bit i: a message without field number i + 1 means nothing */
 };
 
 #define PB_MAX_FIELDS 8
 
 /* A field's value: a number (varint, fixed), or bytes. */
 struct pb_value {
-	uint64_t n;	  /* the number, or how many bytes */
+	uint64_t n;       /* the number, or how many bytes */
 	const uint8_t *p; /* the bytes; NULL for a number */
 };
 

@@ -4,16 +4,16 @@
  *
  * A file is five sections, each u64 length and so many bytes, mostly behind a resource header:
  *
- *	magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
- *	or, older, 63 72 73 72 6e 69 62 72, u32 resource type
- *	texts: u64 length, field of fixed size: format version (512), tool (512), tool version (512, header
- *	version 1 only), tool information (2048); then u64 date
+ *      magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
+ *      or, older, 63 72 73 72 6e 69 62 72, u32 resource type
+ *      texts: u64 length, field of fixed size: format version (512), tool (512), tool version (512, header
+ *      version 1 only), tool information (2048); then u64 date
  *
- *	header               u8 compression, 0
- *	machine description  rvnbintrace_machine.c
- *	initial memory       the regions' bytes, one region after the other
- *	initial registers    u32 count; of each register: u16 id, value
- *	events               u64 count; rvnbintrace_reader.c
+ *      header               u8 compression, 0
+ *      machine description  rvnbintrace_machine.c
+ *      initial memory       the regions' bytes, one region after the other
+ *      initial registers    u32 count; of each register: u16 id, value
+ *      events               u64 count; rvnbintrace_reader.c
  *
  * Numbers are little-endian.  Header, machine description and initial registers may be followed by padding up
  * to their length. Lengths and counts are 0 until the recorder has finished a section: an unfinished trace

@@ -21,13 +21,13 @@
  * operations change.
  */
 #define RVN_MAX_REG_LEN 1024u
-#define RVN_MAX_KEPT	16384u
+#define RVN_MAX_KEPT    16384u
 #define RVN_MAX_REGIONS 65536u
 
-#define RVN_LONG_ID	0xff
-#define RVN_LONG_LEN	0xff
-#define RVN_NO_REG	UINT16_MAX
-#define RVN_NOT_KEPT	UINT32_MAX
+#define RVN_LONG_ID     0xff
+#define RVN_LONG_LEN    0xff
+#define RVN_NO_REG      UINT16_MAX
+#define RVN_NOT_KEPT    UINT32_MAX
 #define RVN_MAX_TARGETS 255u
 
 /* What becomes of a register's value. */
@@ -61,8 +61,8 @@ struct rvn_reg {
 	uint16_t len; /* bytes */
 	enum rvn_role role;
 	uint32_t off, high; /* in the 'g' layout */
-	uint16_t g_len;	    /* bytes there */
-	uint32_t kept;	    /* where a reader keeps its current value, RVN_NOT_KEPT if nowhere */
+	uint16_t g_len;     /* bytes there */
+	uint32_t kept;      /* where a reader keeps its current value, RVN_NOT_KEPT if nowhere */
 };
 
 enum rvn_op_kind {
@@ -75,8 +75,8 @@ enum rvn_op_kind {
 /* An operation on a register's current value. */
 struct rvn_op {
 	const uint8_t *operand; /* borrowed from the machine description; as long as the register */
-	uint16_t reg;		/* ordinal, RVN_NO_REG: there is no operation of this id */
-	uint8_t kind;		/* enum rvn_op_kind */
+	uint16_t reg;           /* ordinal, RVN_NO_REG: there is no operation of this id */
+	uint8_t kind;           /* enum rvn_op_kind */
 };
 
 /* Physical addresses first to last, both inclusive. */
@@ -91,27 +91,27 @@ struct rvn_region {
 struct rvn {
 	struct ts_recording base;
 	const struct ts_source *src; /* borrowed */
-	uint8_t *machine;	     /* owned; the machine description, for names and operands */
-	char arch[5];		     /* as recorded */
-	uint8_t addr_len;	     /* bytes of a physical address */
+	uint8_t *machine;            /* owned; the machine description, for names and operands */
+	char arch[5];                /* as recorded */
+	uint8_t addr_len;            /* bytes of a physical address */
 	struct rvn_region *regions;  /* owned; as declared */
 	uint32_t n_regions;
-	uint64_t memory_len;	/* of all regions together */
+	uint64_t memory_len;    /* of all regions together */
 	struct rvn_span *spans; /* owned; what the regions cover: ascending, apart from each other */
 	uint32_t n_spans;
 	struct rvn_reg *regs; /* owned */
 	uint32_t n_regs;
-	uint16_t *reg_of_id;	     /* owned; by id, ordinal in regs or RVN_NO_REG */
-	struct rvn_op ops[256];	     /* by id */
-	uint16_t pc;		     /* ordinal of the program counter */
+	uint16_t *reg_of_id;         /* owned; by id, ordinal in regs or RVN_NO_REG */
+	struct rvn_op ops[256];      /* by id */
+	uint16_t pc;                 /* ordinal of the program counter */
 	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
-	uint32_t x87_off;	     /* of st0; the other x87 registers follow it */
-	uint8_t *kept;		     /* owned; values at position 0: operations' targets, then x87 */
+	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
+	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87 */
 	uint32_t kept_len, kept_x87; /* bytes of all, and before x87 */
-	uint64_t first, end;	     /* file offsets of the events */
-	uint64_t n_events;	     /* as recorded, UINT64_MAX if not: then there are as many as there are */
-	bool is_unfinished;	     /* the recorder did not get to write how many there are */
-	uint64_t n_walked;	     /* so many events have been read once */
+	uint64_t first, end;         /* file offsets of the events */
+	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
+	bool is_unfinished;          /* the recorder did not get to write how many there are */
+	uint64_t n_walked;           /* so many events have been read once */
 };
 
 /*

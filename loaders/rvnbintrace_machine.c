@@ -2,11 +2,11 @@
 /*
  * The machine description and the initial registers.
  *
- *	architecture ("x641"), u8 bytes of a physical address (P)
- *	u32 regions: start (P), length (P)
- *	u32 registers: u16 id, u16 length, name
- *	u32 operations: u8 id, u16 register, u8 kind, operand (as long as the register)
- *	u32 static registers: name, u8 length, value
+ *      architecture ("x641"), u8 bytes of a physical address (P)
+ *      u32 regions: start (P), length (P)
+ *      u32 registers: u16 id, u16 length, name
+ *      u32 operations: u8 id, u16 register, u8 kind, operand (as long as the register)
+ *      u32 static registers: name, u8 length, value
  *
  * A name is a length byte and so many bytes.  Ids of registers and operations are one space.
  */

@@ -2,11 +2,11 @@
 /*
  * Events into steps: one event, one step.
  *
- *	diff byte, or ff ff, description, diff byte    the latter is an interrupt or exception
- *	    low half: entries of memory, high half: entries of registers, which follow in this order
- *	    15 of either: 14 here, and behind them another diff byte of the same event
- *	memory: physical address (P bytes), u8 length, or ff and the length (P bytes); bytes
- *	register: u8 id, or ff and u16 id; then its value, nothing if the id is that of an operation
+ *      diff byte, or ff ff, description, diff byte    the latter is an interrupt or exception
+ *          low half: entries of memory, high half: entries of registers, which follow in this order
+ *          15 of either: 14 here, and behind them another diff byte of the same event
+ *      memory: physical address (P bytes), u8 length, or ff and the length (P bytes); bytes
+ *      register: u8 id, or ff and u16 id; then its value, nothing if the id is that of an operation
  *
  * Values are those after the event.  An operation's result depends on the value before: a reader keeps the
  * values of registers that operations change, and those that x87's registers are made of; they and the place
@@ -30,7 +30,7 @@ _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 
 #define OTHER_FOLLOWS 0xff
 #define EVENT_OTHER   0xff
-#define MORE	      15
+#define MORE          15
 
 #define MAX_INSN_LEN 15
 
@@ -39,19 +39,19 @@ _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 
 struct rvn_reader {
 	struct ts_reader base;
-	struct rvn *rec;	     /* borrowed */
-	uint8_t *window;	     /* owned; WINDOW_LEN bytes */
-	struct ts_cursor c;	     /* what is left of the bytes in the window */
-	uint64_t n;		     /* events before this place */
-	uint8_t *kept;		     /* owned; current values */
+	struct rvn *rec;             /* borrowed */
+	uint8_t *window;             /* owned; WINDOW_LEN bytes */
+	struct ts_cursor c;          /* what is left of the bytes in the window */
+	uint64_t n;                  /* events before this place */
+	uint8_t *kept;               /* owned; current values */
 	uint8_t x87[RVN_X87_LEN];    /* as the steps so far tell them */
 	const struct rvn_span *span; /* where memory was written last, NULL at first */
-	uint64_t data_len;	     /* memory written by this event */
-	bool is_x87_changed;	     /* by this event */
+	uint64_t data_len;           /* memory written by this event */
+	bool is_x87_changed;         /* by this event */
 	unsigned n_changed;
 	uint16_t changed[RVN_MAX_TARGETS]; /* other registers that are told at its end, by ordinal */
 	uint64_t noted[RVN_MAX_TARGETS];   /* by target: the last event that changed it, plus 1 */
-	struct ts_steps *out;		   /* borrowed during next() */
+	struct ts_steps *out;              /* borrowed during next() */
 };
 
 /* ------------------------------------------------------------------------------------------------ bytes */

@@ -14,13 +14,13 @@
 /* How a recorded register of that many bytes becomes registers of the set. */
 struct rule {
 	const char *name; /* as recorded; with "%u" a number below n */
-	uint8_t n;	  /* 0: one register of just this name */
+	uint8_t n;        /* 0: one register of just this name */
 	uint16_t len;
 	enum rvn_role role;
 	const char *gdb;  /* name in the set, with "%u" for the number; NULL: as recorded */
 	const char *high; /* VECTOR: name of the upper part */
-	uint8_t x87;	  /* X87: enum rvn_x87 of the first */
-	bool is_wanted;	  /* its absence is odd */
+	uint8_t x87;      /* X87: enum rvn_x87 of the first */
+	bool is_wanted;   /* its absence is odd */
 };
 
 #define PLAIN(name_, len_)                                    \

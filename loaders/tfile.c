@@ -2,20 +2,20 @@
 /*
  * Trace files of gdb (`tsave`, and `tracestub export`): what a run of tracepoints collected.
  *
- *	7f "TRACE0\n"
- *	lines of text, up to an empty one:
- *	  R SIZE       bytes of a block of registers, in hex
- *	  status ...   how the run ended         } tracepoint.h
- *	  tsv ...      a trace state variable    }
- *	  tp ...       a piece of a tracepoint   }
- *	  tdesc XML    a line of the target description
- *	frames, in the target's byte order:
- *	  u16 tracepoint, not 0; u32 length; blocks of this length in all:
- *	    'R'  registers, as in a 'g' packet
- *	    'M'  u64 address, u16 length, memory
- *	    'V'  s32 number, s64 value of a variable
- *	    'S'  u16 length, data of a static marker
- *	u16 0, and whatever follows
+ *      7f "TRACE0\n"
+ *      lines of text, up to an empty one:
+ *        R SIZE       bytes of a block of registers, in hex
+ *        status ...   how the run ended         } tracepoint.h
+ *        tsv ...      a trace state variable    }
+ *        tp ...       a piece of a tracepoint   }
+ *        tdesc XML    a line of the target description
+ *      frames, in the target's byte order:
+ *        u16 tracepoint, not 0; u32 length; blocks of this length in all:
+ *          'R'  registers, as in a 'g' packet
+ *          'M'  u64 address, u16 length, memory
+ *          'V'  s32 number, s64 value of a variable
+ *          'S'  u16 length, data of a static marker
+ *      u16 0, and whatever follows
  *
  * Frame k becomes position k.  A frame has no validity of single registers: what its block has is taken as
  * known.

@@ -2,15 +2,15 @@
 /*
  * UCIR, the execution trace of Usercorn: the file's header, and what kind of trace it is.
  *
- *	off len
- *	  0   4  "UCIR"
- *	  4   4  version: 0, or 1 in either byte order
- *	  8  32  architecture, NUL-padded
- *	 40  32  operating system, NUL-padded
- *	 72   1  byte order of code: 0 little, 1 big
- *	 73   1  byte order of data
- *	 74      the op stream (usercorn_ops.h): in snappy framing (snappy.h) if the framing's identifier is
- *	         here, else plain
+ *      off len
+ *        0   4  "UCIR"
+ *        4   4  version: 0, or 1 in either byte order
+ *        8  32  architecture, NUL-padded
+ *       40  32  operating system, NUL-padded
+ *       72   1  byte order of code: 0 little, 1 big
+ *       73   1  byte order of data
+ *       74      the op stream (usercorn_ops.h): in snappy framing (snappy.h) if the framing's identifier is
+ *               here, else plain
  *
  * Version 0 is the written specification, version 1 what the tool writes.  The first frame is a keyframe, the
  * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
@@ -215,10 +215,10 @@ static size_t u16_at(const uint8_t *p, size_t at)
  * The @n bytes at @p begin with the first MEM_MAP of a keyframe, which a MEM_WRITE to the same address
  * follows.  Tell by where that stands whether it has one of the layouts of 2017:
  *
- *	until 9 September   addr u64, length u64, prot u8, flag u8
- *	until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64
- *	                    later), strings
- *	13 September        fields overlap (strings from byte 36 on), two spare bytes at the end
+ *      until 9 September   addr u64, length u64, prot u8, flag u8
+ *      until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64
+ *                          later), strings
+ *      13 September        fields overlap (strings from byte 36 on), two spare bytes at the end
  */
 static bool is_old_map(const uint8_t *p, size_t n)
 {

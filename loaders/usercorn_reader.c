@@ -7,8 +7,8 @@
  * instruction, so next() looks a little ahead and takes what still belongs to the step: SYSCALLs that do not
  * end the process, and the state of processes that begin there.
  *
- *	FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
- *	      `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
+ *      FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
+ *            `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
  *
  * When the frames of several processes are mixed, a group may be open while another process runs.  Of such a
  * group only the place in the stream is kept (its parts); its ops are read again when its STEP comes.  So a

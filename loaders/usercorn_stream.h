@@ -23,8 +23,8 @@ struct ucir_bytes {
 	const struct ts_source *src; /* borrowed */
 	bool is_framed;
 	struct snappy_frames frames; /* of a framed one */
-	uint64_t start;		     /* of a plain one: file offset of its first byte */
-	uint64_t len;		     /* bytes of the whole stream */
+	uint64_t start;              /* of a plain one: file offset of its first byte */
+	uint64_t len;                /* bytes of the whole stream */
 };
 
 /* File offset to name for byte @off of the stream: the byte itself, or the chunk that holds it. */
@@ -33,7 +33,7 @@ uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off);
 /* A chunk that was decoded for a jump: the next one may be to where it is, or a little before. */
 struct ucir_kept {
 	size_t chunk;
-	uint32_t len;	/* 0: there is none */
+	uint32_t len;   /* 0: there is none */
 	uint8_t *bytes; /* owned */
 };
 
@@ -42,13 +42,13 @@ struct ucir_kept {
 /* A window over it. */
 struct ucir_stream {
 	const struct ucir_bytes *bytes; /* borrowed */
-	uint8_t *buf;			/* owned */
-	size_t at, end, cap;		/* buf[at .. end) are the bytes that come next */
-	uint64_t off;			/* stream offset of buf[0] */
-	uint8_t *scratch;		/* owned; a chunk as it is in the file */
-	size_t chunk;			/* framed: the chunk that follows behind buf[end) */
-	size_t piece;			/* plain: how much is read next */
-	unsigned n_near;		/* framed: chunks that were appended since the last jump */
+	uint8_t *buf;                   /* owned */
+	size_t at, end, cap;            /* buf[at .. end) are the bytes that come next */
+	uint64_t off;                   /* stream offset of buf[0] */
+	uint8_t *scratch;               /* owned; a chunk as it is in the file */
+	size_t chunk;                   /* framed: the chunk that follows behind buf[end) */
+	size_t piece;                   /* plain: how much is read next */
+	unsigned n_near;                /* framed: chunks that were appended since the last jump */
 	struct ucir_kept kept[UCIR_N_KEPT];
 	unsigned next_kept; /* the one to replace */
 };

@@ -2,10 +2,10 @@
 /*
  * Traces of x64dbg (.trace64, .trace32): the container.
  *
- *	4        "TRAC"
- *	4        length of the head's text, little-endian as everything
- *	..       JSON object: ver (1), arch ("x64" or "x86"), compression (""), path of the program, a hash of it
- *	..       blocks up to the end of the file
+ *      4        "TRAC"
+ *      4        length of the head's text, little-endian as everything
+ *      ..       JSON object: ver (1), arch ("x64" or "x86"), compression (""), path of the program, a hash of it
+ *      ..       blocks up to the end of the file
  *
  * A block is an executed instruction (x64dbg_block.c) or something that a plugin added (x64dbg_facts.c).
  * Recording into a file that exists adds blocks to it: a file may hold several sessions.

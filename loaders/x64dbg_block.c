@@ -2,18 +2,18 @@
 /*
  * The block of an executed instruction; W = 8 (x64) or 4 (x86) bytes:
  *
- *	1        type, 0
- *	1        R, how many slots of the register record are listed
- *	1        M, how many memory slots
- *	1        bit 7: a thread id follows; bits 0 to 3: n, length of the instruction
- *	0 or 4   thread id
- *	n        the instruction's bytes
- *	R        the slots' ordinals: each one more than the one before, and this byte more
- *	R * W    the slots' values
- *	M        bit 0: memory is unchanged
- *	M * W    addresses
- *	M * W    the words there before the instruction
- *	.. * W   the words there after it, of those that are not unchanged
+ *      1        type, 0
+ *      1        R, how many slots of the register record are listed
+ *      1        M, how many memory slots
+ *      1        bit 7: a thread id follows; bits 0 to 3: n, length of the instruction
+ *      0 or 4   thread id
+ *      n        the instruction's bytes
+ *      R        the slots' ordinals: each one more than the one before, and this byte more
+ *      R * W    the slots' values
+ *      M        bit 0: memory is unchanged
+ *      M * W    addresses
+ *      M * W    the words there before the instruction
+ *      .. * W   the words there after it, of those that are not unchanged
  */
 #include "x64dbg_block.h"
 

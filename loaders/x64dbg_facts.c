@@ -5,10 +5,10 @@
  * The supertrace plugin ends a session with a block 0x80: JSON with what there was when the session began,
  * among it
  *
- *	"process.id"  number
- *	"threads"     [{ "id", "name", ... }]
- *	"memoryMaps"  [{ "addr", "size", "protect", "state", ..., "data": [bytes] }]
- *	"modules"     [{ "path", "base", "size", "isMainModule", ... }]
+ *      "process.id"  number
+ *      "threads"     [{ "id", "name", ... }]
+ *      "memoryMaps"  [{ "addr", "size", "protect", "state", ..., "data": [bytes] }]
+ *      "modules"     [{ "path", "base", "size", "isMainModule", ... }]
  *
  * in an object that may be the only member of another.  The contents of memory and of the program's file make
  * such a block hundreds of megabytes long: arrays of numbers are left out before it is parsed.

@@ -239,7 +239,7 @@ static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc
 	insn->decoded_len = d.length;
 	if (d.length != len)
 		return;
-	insn->addr_mask = d.address_width == 64	  ? UINT64_MAX
+	insn->addr_mask = d.address_width == 64   ? UINT64_MAX
 			  : d.address_width == 32 ? UINT32_MAX
 						  : UINT16_MAX;
 	if (is_repeated(&d))

@@ -3,15 +3,15 @@
  * The register record is a C structure cut into words of the target's width.  What is used of it (offset in
  * bytes, x64 and x86):
  *
- *	  0   0  rax rcx rdx rbx rsp rbp rsi rdi, a word each; on x64 then r8 to r15
- *	128  32  program counter, flags
- *	144  40  gs fs es ds cs ss, 2 bytes each
- *	208  76  ST(0) to ST(7), 10 bytes each
- *	288 156  control, status and tag word of the x87, 2 bytes each; 2 bytes of nothing; then 4 bytes each: error offset,
- *	         error selector, data offset, data selector, and one more
- *	316 184  mxcsr
- *	320 192  xmm registers, 16 bytes each
- *	576 320  ymm registers, 32 bytes each, of which the upper half counts
+ *        0   0  rax rcx rdx rbx rsp rbp rsi rdi, a word each; on x64 then r8 to r15
+ *      128  32  program counter, flags
+ *      144  40  gs fs es ds cs ss, 2 bytes each
+ *      208  76  ST(0) to ST(7), 10 bytes each
+ *      288 156  control, status and tag word of the x87, 2 bytes each; 2 bytes of nothing; then 4 bytes each: error offset,
+ *               error selector, data offset, data selector, and one more
+ *      316 184  mxcsr
+ *      320 192  xmm registers, 16 bytes each
+ *      576 320  ymm registers, 32 bytes each, of which the upper half counts
  *
  * What follows are copies in other forms.  Between the members lie holes with whatever was on the recorder's
  * stack.

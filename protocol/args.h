@@ -6,11 +6,11 @@
  * failure every read gives zeros and nothing is left, so that a handler reads all its arguments and tests
  * once, before the first use:
  *
- *	addr = rsp_args_u64(a);
- *	rsp_args_expect(a, ',');
- *	len = rsp_args_u64(a);
- *	if (!rsp_args_done(a))
- *		return RSP_BAD;
+ *      addr = rsp_args_u64(a);
+ *      rsp_args_expect(a, ',');
+ *      len = rsp_args_u64(a);
+ *      if (!rsp_args_done(a))
+ *              return RSP_BAD;
  */
 #ifndef RSP_ARGS_H
 #define RSP_ARGS_H

@@ -50,7 +50,7 @@ static const struct ts_loaded *next_library(const struct rsp_session *s, size_t 
 
 /* Where a library of ELF lies. */
 struct place {
-	uint64_t moved;	  /* by how much, from where it is linked */
+	uint64_t moved;   /* by how much, from where it is linked */
 	uint64_t dynamic; /* its dynamic section */
 };
 

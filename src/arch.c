@@ -17,11 +17,11 @@
 #define MAX_G_LEN (1u << 20)
 
 static const struct ts_arch *const all[] = {
-	&ts_arch_x86_64,   &ts_arch_i386,	&ts_arch_i8086,	  &ts_arch_arm,	    &ts_arch_armeb,
-	&ts_arch_aarch64,  &ts_arch_aarch64_be, &ts_arch_mips,	  &ts_arch_mipsel,  &ts_arch_mips64,
-	&ts_arch_mips64el, &ts_arch_sparc,	&ts_arch_sparc64, &ts_arch_m68k,    &ts_arch_ppc,
-	&ts_arch_ppc64,	   &ts_arch_ppc64le,	&ts_arch_riscv32, &ts_arch_riscv64,
-	&ts_arch_s390,	   &ts_arch_s390x,
+	&ts_arch_x86_64,   &ts_arch_i386,       &ts_arch_i8086,   &ts_arch_arm,     &ts_arch_armeb,
+	&ts_arch_aarch64,  &ts_arch_aarch64_be, &ts_arch_mips,    &ts_arch_mipsel,  &ts_arch_mips64,
+	&ts_arch_mips64el, &ts_arch_sparc,      &ts_arch_sparc64, &ts_arch_m68k,    &ts_arch_ppc,
+	&ts_arch_ppc64,    &ts_arch_ppc64le,    &ts_arch_riscv32, &ts_arch_riscv64,
+	&ts_arch_s390,     &ts_arch_s390x,
 };
 
 /* Other names; gdb's own are known from the tables. */

@@ -35,8 +35,8 @@ enum ts_role {
 /* One register of a feature, as gdb's feature files have it. */
 struct ts_reg_def {
 	const char *name; /* gdb's name */
-	uint16_t bits;	  /* width */
-	int32_t regnum;	  /* explicit gdb number, or -1: one after the previous register of the description */
+	uint16_t bits;    /* width */
+	int32_t regnum;   /* explicit gdb number, or -1: one after the previous register of the description */
 	const char *type; /* tdesc type: "int64", "code_ptr", "i387_ext", ...; NULL: "int" */
 	const char *group; /* "general", "float", "vector", "system", or NULL: gdb decides by the type */
 	enum ts_role role;
@@ -62,7 +62,7 @@ struct ts_field_def {
 struct ts_type_def {
 	const char *id;
 	enum ts_type_kind kind;
-	uint32_t count;	  /* elements of a vector; else bytes, 0 where the fields give the size */
+	uint32_t count;   /* elements of a vector; else bytes, 0 where the fields give the size */
 	const char *elem; /* type of a vector's elements; NULL for the others */
 	const struct ts_field_def *fields;
 	unsigned n_fields;
@@ -72,7 +72,7 @@ struct ts_type_def {
 struct ts_feature_def {
 	const char *name; /* "org.gnu.gdb.i386.core" */
 	bool is_optional; /* false: gdb rejects the description, or a usual program with it, without it */
-	uint32_t needs;	  /* mask of optional features that gdb wants beside this one; they come before it */
+	uint32_t needs;   /* mask of optional features that gdb wants beside this one; they come before it */
 	const struct ts_reg_def *regs; /* none is legal: the feature's name alone says something */
 	unsigned n_regs;
 	const struct ts_type_def *types; /* declared before the registers that have them */
@@ -103,8 +103,8 @@ struct ts_arch {
 struct ts_reg {
 	const char *name; /* borrowed from the definition, or from the set's own description */
 	uint16_t bits;
-	uint16_t len;	  /* bytes in the 'g' packet */
-	uint32_t off;	  /* byte offset in the 'g' packet */
+	uint16_t len;     /* bytes in the 'g' packet */
+	uint32_t off;     /* byte offset in the 'g' packet */
 	uint32_t regnum;  /* gdb's protocol number */
 	uint16_t feature; /* ordinal of its feature: in own where the set has that, else in arch->features */
 	enum ts_role role;
@@ -113,10 +113,10 @@ struct ts_reg {
 /* The registers that a recording offers.  Constant once made. */
 struct ts_regset {
 	const struct ts_arch *arch; /* borrowed: a constant table */
-	uint32_t features;	    /* bit i: feature i of the architecture is present */
-	struct ts_reg *regs;	    /* owned; ascending regnum and offset */
+	uint32_t features;          /* bit i: feature i of the architecture is present */
+	struct ts_reg *regs;        /* owned; ascending regnum and offset */
 	unsigned n_regs;
-	uint32_t g_len;	       /* bytes of a 'g' packet's registers */
+	uint32_t g_len;        /* bytes of a 'g' packet's registers */
 	int pc, sp, fp, flags; /* indices into regs, -1 where there is none (pc always is) */
 	/* A set that was read from a description (ts_tdesc_parse()) has features of its own instead of the
 	 * architecture's. */

@@ -2,10 +2,10 @@
 /*
  * A trace frame as trace buffers and trace files have it: bytes in the target's order.
  *
- *	u16 tracepoint, u32 length of what follows
- *	'R' registers in the layout of the 'g' packet
- *	'M' u64 address, u16 length, bytes
- *	'V' s32 number, s64 value
+ *      u16 tracepoint, u32 length of what follows
+ *      'R' registers in the layout of the 'g' packet
+ *      'M' u64 address, u16 length, bytes
+ *      'V' s32 number, s64 value
  */
 #ifndef TS_FRAME_BYTES_H
 #define TS_FRAME_BYTES_H

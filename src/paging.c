@@ -32,7 +32,7 @@ struct walk {
 
 static const struct level long_levels[] = {
 	{ 48, 9, LARGE_RESERVED }, { 39, 9, LARGE_RESERVED }, { 30, 9, LARGE_PAGE },
-	{ 21, 9, LARGE_PAGE },	   { 12, 9, LARGE_NONE },
+	{ 21, 9, LARGE_PAGE },     { 12, 9, LARGE_NONE },
 };
 static const struct level pae_levels[] = { { 30, 2, LARGE_NONE },
 					   { 21, 9, LARGE_PAGE },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- *	offset
- *	   0   "MZ"; at 0x3c (4) where the next is
- *	   p   "PE\0\0"
- *	 + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags (2)
- *	 +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); base at 28 (4) or 24 (8); at 60 (4) how long all headers are
- *	 +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4), offset in the
- *	       file (4), and more
+ *      offset
+ *         0   "MZ"; at 0x3c (4) where the next is
+ *         p   "PE\0\0"
+ *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags (2)
+ *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); base at 28 (4) or 24 (8); at 60 (4) how long all headers are
+ *       +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4), offset in the
+ *             file (4), and more
  */
 #include "pe.h"
 

@@ -196,9 +196,9 @@ struct parse {
 	struct ts_error *err;
 	struct ts_arena arena;
 	const struct element *open[MAX_DEPTH]; /* the elements around here */
-	unsigned depth;			       /* how many they are */
-	unsigned n_skipped;		       /* unknown elements open inside those */
-	struct ts_buf text;		       /* of the element that is open */
+	unsigned depth;                        /* how many they are */
+	unsigned n_skipped;                    /* unknown elements open inside those */
+	struct ts_buf text;                    /* of the element that is open */
 	const char *arch_name, *osabi;
 	/* Those of the element that is open; moved into the arena at its end. */
 	struct ts_buf features, types, fields, regs;

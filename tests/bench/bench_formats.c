@@ -30,7 +30,7 @@
 #define MAX_RUNS   10
 #define RUNS_STEPS UINT64_C(30000000) /* in all runs over a recording; one at the least */
 #define MAX_SIZES  8
-#define MIB	   (1 << 20)
+#define MIB        (1 << 20)
 
 /* What is asked (millions of steps a second: recording.h). */
 #define MIN_OF_DECODE (1.0 / 3)
@@ -53,9 +53,9 @@ struct result {
 	double read_s, decode_s, index_s, ahead_s, library_s, reopen_s;
 	struct ts_timeline_stats stats;
 	uint64_t index_len, no_reads_len;
-	bool has_file;			 /* the index is in a file */
+	bool has_file;                   /* the index is in a file */
 	long base_kb, built_kb, peak_kb; /* resident: before, while indexing, while it was asked too */
-	long anon_kb;			 /* of it no file, while indexing */
+	long anon_kb;                    /* of it no file, while indexing */
 	struct bench_times times;
 	double mark_s;
 	struct bench_round_trips stub, live;

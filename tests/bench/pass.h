@@ -17,12 +17,12 @@ struct bench_trace {
 	struct ts_source *src;
 	struct ts_recording *rec;
 	struct ts_timeline *tl; /* NULL unless it is indexed */
-	struct ts_query *q;	/* NULL unless it can be asked */
-	long anon_kb;		/* the most memory that was resident and no file's while it was indexed */
+	struct ts_query *q;     /* NULL unless it can be asked */
+	long anon_kb;           /* the most memory that was resident and no file's while it was indexed */
 };
 
 enum bench_index {
-	BENCH_TO_FILE,	/* PATH.tsindex; in memory where the model keeps no file for the format */
+	BENCH_TO_FILE,  /* PATH.tsindex; in memory where the model keeps no file for the format */
 	BENCH_NO_READS, /* the same without what was read */
 	BENCH_IN_MEMORY,
 	BENCH_AHEAD, /* to a file; a second thread decodes */

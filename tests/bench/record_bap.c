@@ -12,7 +12,7 @@
 
 #define HEADER_LEN 48
 #define TOC_STEP   64
-#define MARK_AT	   UINT64_C(0x7ffe00001000)
+#define MARK_AT    UINT64_C(0x7ffe00001000)
 
 /* ---------------------------------------------------------------------------- the write that happens once */
 
@@ -58,8 +58,8 @@ static struct ts_buf mark_operand(void)
 	ts_buf_init(&taint);
 	ts_buf_init(&value);
 	put_mark_addr(&op, 1);
-	wrap(&op, 1);			    /* mem_operand */
-	wrap(&op, 1);			    /* operand_info_specific */
+	wrap(&op, 1);                       /* mem_operand */
+	wrap(&op, 1);                       /* operand_info_specific */
 	ts_buf_put(&op, "\x10\x80\x01", 3); /* bit_length 64 */
 	for (uint8_t field = 1; field <= 4; field++)
 		put_number(&usage, field, field == 2); /* it is written */

@@ -7,10 +7,10 @@
 #include "recording.h"
 #include "tests/unit/rvn_encode.h"
 
-#define RAM_LEN	 (UINT64_C(8) << 30)
-#define HEAP_AT	 UINT64_C(0x40000000)
+#define RAM_LEN  (UINT64_C(8) << 30)
+#define HEAP_AT  UINT64_C(0x40000000)
 #define HEAP_LEN (UINT64_C(64) << 10) /* once in 55,000 steps: older writes are found */
-#define MARK_AT	 (HEAP_AT + HEAP_LEN + 0x1000)
+#define MARK_AT  (HEAP_AT + HEAP_LEN + 0x1000)
 #define STACK_AT UINT64_C(0x7ff000)
 
 enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, R8, R9, R10, R11, R12, R13, R14, R15, RSP, EFLAGS, RIP, N_REGS };
@@ -22,7 +22,7 @@ static const char *const names[N_REGS] = { "rax", "rbx", "rcx", "rdx", "rsi", "r
 #define OP_RIP(n)     (N_REGS + (n)-1)
 #define OP_SET_FLAG   N_REGS + 15
 #define OP_CLEAR_FLAG N_REGS + 24
-#define OP_RSP	      N_REGS + 33
+#define OP_RSP        N_REGS + 33
 
 static void describe(struct rvn_parts *p)
 {

@@ -107,7 +107,7 @@ struct frame {
 
 struct parts {
 	struct ts_buf head, body; /* what is written once; what is repeated */
-	struct frame *frames;	  /* of the body */
+	struct frame *frames;     /* of the body */
 	size_t n_frames;
 	uint64_t mark;
 };

@@ -9,7 +9,7 @@
 #include "recording.h"
 
 #define PAGE_BLOCKS 512u
-#define N_PAGES	    7u
+#define N_PAGES     7u
 
 /* Of a block with a thread id, or one without. */
 static size_t block_len(const uint8_t *b)

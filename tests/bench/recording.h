@@ -19,13 +19,13 @@ struct bench_recording {
 	uint64_t n_steps; /* that were written */
 	uint64_t file_len;
 	uint64_t steps_at; /* file offset of the steps; before it are facts about all of them */
-	uint64_t mark;	   /* the address that is written once; 0: there is none */
+	uint64_t mark;     /* the address that is written once; 0: there is none */
 };
 
 struct bench_format {
 	const char *name;   /* one word, for BENCH_FORMATS */
 	const char *about;  /* for people: what is repeated */
-	bool is_extra;	    /* measured only if it is named */
+	bool is_extra;      /* measured only if it is named */
 	double index_rate;  /* million steps a second that indexing it should reach; 0: not said */
 	uint64_t max_steps; /* longer ones make no sense; 0: no bound */
 

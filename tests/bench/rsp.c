@@ -18,7 +18,7 @@
 
 #include "bench.h"
 
-#define N_TURNS	     3
+#define N_TURNS      3
 #define TURN_SECONDS 0.2
 #define N_RUNS_BACK  5
 #define REPLY_LEN    65536
@@ -170,8 +170,8 @@ static const char *tracestub(void)
 static void start_tracestub(struct server *sv, const char *recording, const char *index)
 {
 	const char *const argv[] = { tracestub(), "serve",   ":0",
-				     recording,	  "--quiet", index ? "--index" : NULL,
-				     index,	  NULL };
+				     recording,   "--quiet", index ? "--index" : NULL,
+				     index,       NULL };
 
 	start(sv, "tracestub", (char *const *)argv);
 }

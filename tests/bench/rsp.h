@@ -27,14 +27,14 @@ struct bench_round_trips {
 	double rates[N_REQUESTS]; /* a second; 0: cannot be asked */
 	double first_s,
 		again_s; /* from the start of the server to its first answer: without an index, with */
-	double back_s;	 /* bc from the end to the only write to an address; 0: there is none */
+	double back_s;   /* bc from the end to the only write to an address; 0: there is none */
 };
 
 /* What is asked: a recording, or a program that is live. */
 struct bench_served {
 	const char *path;
-	uint64_t hot;	/* reached often */
-	uint64_t mark;	/* of a recording: written once; 0: nothing is */
+	uint64_t hot;   /* reached often */
+	uint64_t mark;  /* of a recording: written once; 0: nothing is */
 	bool has_index; /* of a recording: it keeps one, which then lies beside it */
 };
 

@@ -2,9 +2,9 @@
 /*
  * Shows the register tables to tests that compare them with what gdb makes of them.
  *
- *	tdesc_dump list                       a line an architecture: name, gdb's name, byte order, optional
+ *      tdesc_dump list                       a line an architecture: name, gdb's name, byte order, optional
  *features tdesc_dump regs ARCH FEATURES         a line a register: number, offset, bytes, name, role
- *	tdesc_dump xml ARCH FEATURES [OSABI]  the target description
+ *      tdesc_dump xml ARCH FEATURES [OSABI]  the target description
  *
  * FEATURES is the mask of optional features in hexadecimal.
  */

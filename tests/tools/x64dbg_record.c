@@ -2,7 +2,7 @@
 /*
  * Runs a program and records it as x64dbg's recorders do it.
  *
- *	x64dbg_record PROGRAM TRACE 64|32 [MAX_STOPS]
+ *      x64dbg_record PROGRAM TRACE 64|32 [MAX_STOPS]
  *
  * Ends with status 77 if the program cannot be run or traced here.
  */

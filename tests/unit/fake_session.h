@@ -5,12 +5,12 @@
  *
  * x86_64, ten steps, two processes:
  *
- *	step    thread            pc        effects
- *	0..2    0 (p100, 1000)    0x401000  step 1 writes 11 22 33 44 at 0x602000
- *	3..5    1 (p100, 1001)    0x402000  step 5 ends the thread, which is called "w<&>"
- *	6..7    0                 0x401003  step 6 is system call 1; step 7 maps the page at 0x700000, called "brk"
- *	8       2 (p101, 1002)    0x501000
- *	9       0                 0x401005  position 10 has pc 0x401006
+ *      step    thread            pc        effects
+ *      0..2    0 (p100, 1000)    0x401000  step 1 writes 11 22 33 44 at 0x602000
+ *      3..5    1 (p100, 1001)    0x402000  step 5 ends the thread, which is called "w<&>"
+ *      6..7    0                 0x401003  step 6 is system call 1; step 7 maps the page at 0x700000, called "brk"
+ *      8       2 (p101, 1002)    0x501000
+ *      9       0                 0x401005  position 10 has pc 0x401006
  *
  * At position 0 are known: sixteen bytes 0x90 at 0x401000, the bytes 0 to 15 at 0x7fffffffeff0, and of thread
  * 0's registers rax (0x1122334455667788) and the lower half of rbx.  Mapped are the program's text, a page at

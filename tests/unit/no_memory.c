@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static bool is_armed;	   /* count, and fail */
+static bool is_armed;      /* count, and fail */
 static uint64_t n_calls;   /* allocations since armed */
 static uint64_t fail_from; /* ordinals of those that fail */
 static uint64_t fail_until;

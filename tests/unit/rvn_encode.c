@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAX_GROUP 14u
-#define MORE	  15u
+#define MORE      15u
 
 void rvn_number(struct ts_buf *b, uint64_t n, unsigned len)
 {

@@ -16,7 +16,7 @@
 enum rvn_container {
 	RVN_BARE,
 	RVN_OLD_HEADER, /* the older magic */
-	RVN_HEADER_0,	/* the newer one, without a tool version */
+	RVN_HEADER_0,   /* the newer one, without a tool version */
 	RVN_HEADER_1,
 };
 
@@ -59,14 +59,14 @@ void rvn_initial(struct rvn_parts *p, uint16_t id, const void *value, unsigned l
 
 /* How an event's entries may be written; each is legal. */
 struct rvn_form {
-	bool has_long_ids;	 /* two bytes, also where one would do */
-	bool has_long_lengths;	 /* likewise */
+	bool has_long_ids;       /* two bytes, also where one would do */
+	bool has_long_lengths;   /* likewise */
 	bool is_split_otherwise; /* not as the library's writer does it */
 };
 
 /* An event that is being put together. */
 struct rvn_event {
-	struct rvn_list memory, regs;	  /* entries, one behind the other */
+	struct rvn_list memory, regs;     /* entries, one behind the other */
 	uint32_t *memory_ends, *reg_ends; /* owned; where each ends */
 	uint32_t cap_memory, cap_regs;
 };

@@ -14,7 +14,7 @@ struct reg {
 	uint8_t recorders; /* bit by enum rvn_recorder */
 };
 
-#define BOTH	   3
+#define BOTH       3
 #define ONLY_PANDA 1
 
 /* In the order of their ids, which both recorders begin alike. */
@@ -42,11 +42,11 @@ static const struct reg machine_regs[] = {
 #define N_REGS ((unsigned)(sizeof(machine_regs) / sizeof(machine_regs[0])))
 
 #define FIRST_REGS    18 /* those before PANDA's operations */
-#define N_OPS	      41
-#define OP_RIP	      0 /* += 1 .. 15 */
+#define N_OPS         41
+#define OP_RIP        0 /* += 1 .. 15 */
 #define OP_SET_FLAG   15
 #define OP_CLEAR_FLAG 24
-#define OP_RSP	      33
+#define OP_RSP        33
 
 static const uint8_t flag_bits[9] = { 0, 2, 4, 6, 7, 8, 9, 10, 11 };
 static const int stack_steps[8] = { 2, 4, 8, 16, -2, -4, -8, -16 };

@@ -29,12 +29,12 @@ enum rvn_recorder {
 	RVN_BOCHS,
 };
 
-#define RVN_PAGE_LEN		4096u
-#define RVN_N_FRAMES		512u
-#define RVN_FRAMES_AT		UINT64_C(0x100000)
+#define RVN_PAGE_LEN            4096u
+#define RVN_N_FRAMES            512u
+#define RVN_FRAMES_AT           UINT64_C(0x100000)
 #define RVN_MAX_MACHINE_REGIONS 64u
-#define RVN_MAX_MAPPINGS	1024u
-#define RVN_MAX_VALUE		64u
+#define RVN_MAX_MAPPINGS        1024u
+#define RVN_MAX_VALUE           64u
 
 struct rvn_value {
 	uint8_t now[RVN_MAX_VALUE], before[RVN_MAX_VALUE]; /* the event that is being made */
@@ -61,8 +61,8 @@ struct rvn_machine {
 	struct rvn_mapping mappings[RVN_MAX_MAPPINGS];
 	unsigned n_mappings;
 	struct rvn_value *values; /* owned; by register of the recorder */
-	unsigned n_frames;	  /* given out */
-	uint64_t root;		  /* physical address of the uppermost table */
+	unsigned n_frames;        /* given out */
+	uint64_t root;            /* physical address of the uppermost table */
 	uint64_t n_events;
 	uint32_t noise;
 };

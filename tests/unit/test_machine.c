@@ -2,18 +2,18 @@
 /*
  * Packets to the recording of a machine: two processes with four-level tables, user code and a kernel.
  *
- *	step    pc          mode        effects
- *	0..1    0x401000    user A      step 1 writes 0x11 at virtual 0x602000, physical 0x51000
- *	2       0x401002    user A      an interrupt: cs
- *	3       0xf000      kernel A    the page moves to 0x52000, which holds 0x22
- *	4       0xf001      kernel A    writes 0x33 there
- *	5       0xf002      kernel A    cr3
- *	6       0xf003      kernel B    cs
- *	7       0x401000    user B      writes 0x44 at the same virtual address, physical 0x53000
- *	8       0x401001    user B      cs, cr3
- *	9       0xf000      kernel A    cs
- *	10      0x401002    user A      writes 0x55 at virtual 0x602000
- *	11      0x401003    user A
+ *      step    pc          mode        effects
+ *      0..1    0x401000    user A      step 1 writes 0x11 at virtual 0x602000, physical 0x51000
+ *      2       0x401002    user A      an interrupt: cs
+ *      3       0xf000      kernel A    the page moves to 0x52000, which holds 0x22
+ *      4       0xf001      kernel A    writes 0x33 there
+ *      5       0xf002      kernel A    cr3
+ *      6       0xf003      kernel B    cs
+ *      7       0x401000    user B      writes 0x44 at the same virtual address, physical 0x53000
+ *      8       0x401001    user B      cs, cr3
+ *      9       0xf000      kernel A    cs
+ *      10      0x401002    user A      writes 0x55 at virtual 0x602000
+ *      11      0x401003    user A
  */
 #include "fake_session.h"
 #include "machine.h"

@@ -92,8 +92,8 @@ static void expect_refused(enum ts_code code, uint64_t off, const char *word)
 
 /* Where things are in the small trace's machine description, from its length on. */
 #define REGIONS_AT 13
-#define REGS_AT	   (REGIONS_AT + 4 + 10)
-#define OPS_AT	   (REGS_AT + 4 + 8 + 8 + 11 + 8)
+#define REGS_AT    (REGIONS_AT + 4 + 10)
+#define OPS_AT     (REGS_AT + 4 + 8 + 8 + 11 + 8)
 #define STATICS_AT (OPS_AT + 4 + 12 + 8)
 
 /* ---------------------------------------------------------------------------------------- resource header */

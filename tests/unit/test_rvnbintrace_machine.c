@@ -18,7 +18,7 @@
 #include "src/paging.h"
 #include "ucir_text.h"
 
-#define MAX_PAGES	256
+#define MAX_PAGES       256
 #define INTERRUPT_EVERY 97
 
 /* As ck_assert, for millions of them: libcheck's own tells the parent process about each. */

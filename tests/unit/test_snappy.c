@@ -125,7 +125,7 @@ START_TEST(crc_gives_the_published_values)
 		up[i] = (uint8_t)i;
 	ck_assert_uint_eq(snappy_crc32c((const uint8_t *)"123456789", 9),
 			  0xe3069283); /* the check value of CRC-32C */
-	ck_assert_uint_eq(snappy_crc32c(zeros, 32), 0x8a9136aa);		       /* RFC 3720, B.4 */
+	ck_assert_uint_eq(snappy_crc32c(zeros, 32), 0x8a9136aa);                       /* RFC 3720, B.4 */
 	ck_assert_uint_eq(snappy_crc32c(ones, 32), 0x62a8ab43);
 	ck_assert_uint_eq(snappy_crc32c(up, 32), 0x46dd794e);
 	ck_assert_uint_eq(snappy_crc32c(zeros, 0), 0);

@@ -613,8 +613,8 @@ static void ask(struct exam *x, uint64_t n)
 		unsigned weight;
 	} questions[] = {
 		{ ask_mem, 36 },    { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },
-		{ ask_threads, 8 }, { ask_exec, 12 },	   { ask_event, 5 },  { ask_regions, 3 },
-		{ ask_modules, 1 }, { ask_step, 3 },	   { ask_search, 5 },
+		{ ask_threads, 8 }, { ask_exec, 12 },      { ask_event, 5 },  { ask_regions, 3 },
+		{ ask_modules, 1 }, { ask_step, 3 },       { ask_search, 5 },
 	};
 
 	for (; n; n--, x->n_asked++) {

@@ -2,12 +2,12 @@
 /*
  * Usercorn traces from readable text, and steps back to text: what the tests of the loader are written in.
  *
- *	KEY 0 {                              frames: pid, ops (their number is counted; FRAME/5 says 5
+ *      KEY 0 {                              frames: pid, ops (their number is counted; FRAME/5 says 5
  *whatever there is) REG 44 7000                        number, value MAP 1000 1000 5 exe ./prog         addr,
  *len, prot, description, file ("-" for an empty one) WRITE 1000 0f05                    addr, bytes ("-" for
  *none; "8*00" repeats)
- *	}
- *	FRAME 0 { JMP 1000 READ 2000 8 STEP 2 SYSCALL 60 0 15,16 { EXIT } SPREG 122 00112233 RAW ff }
+ *      }
+ *      FRAME 0 { JMP 1000 READ 2000 8 STEP 2 SYSCALL 60 0 15,16 { EXIT } SPREG 122 00112233 RAW ff }
  *
  * Addresses, lengths, values and bytes are hex; numbers of registers and system calls, pids, protections,
  *STEP lengths and counts decimal.
@@ -52,7 +52,7 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
 /*
  * Append step @i of @b as a line: address/length@thread and its effects in order.
  *
- *	1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
+ *      1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
  *exit21 fault10
  *
  * "?=" is a register read, "!" behind an effect says that it is hidden.

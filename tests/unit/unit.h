@@ -5,16 +5,16 @@
  * (CK_FORK=no for a debugger, CK_RUN_CASE, CK_VERBOSITY, CK_TAP_LOG_FILE_NAME).
  * A program runs in an empty directory of its own and may write there.
  *
- *	#include "unit.h"
- *	#include "src/cursor.h"
+ *      #include "unit.h"
+ *      #include "src/cursor.h"
  *
- *	START_TEST(take_fails_past_the_end)
- *	{
- *		...
- *	}
- *	END_TEST
+ *      START_TEST(take_fails_past_the_end)
+ *      {
+ *              ...
+ *      }
+ *      END_TEST
  *
- *	UNIT_SUITE("cursor", take_fails_past_the_end)
+ *      UNIT_SUITE("cursor", take_fails_past_the_end)
  */
 #ifndef TS_TESTS_UNIT_H
 #define TS_TESTS_UNIT_H

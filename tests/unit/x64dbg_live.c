@@ -142,7 +142,7 @@ static uint64_t reg_by_number(const struct user_regs_struct *r, unsigned n)
 {
 	const unsigned long long regs[16] = {
 		r->rax, r->rcx, r->rdx, r->rbx, r->rsp, r->rbp, r->rsi, r->rdi,
-		r->r8,	r->r9,	r->r10, r->r11, r->r12, r->r13, r->r14, r->r15
+		r->r8,  r->r9,  r->r10, r->r11, r->r12, r->r13, r->r14, r->r15
 	};
 
 	return regs[n];

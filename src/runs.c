@@ -315,10 +315,13 @@ static size_t segment_of(const struct ts_runs *r, uint64_t pos)
 	return lo;
 }
 
-/* The position at which a run that began next after (at or before) @pos did so, in any segment. */
-static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
+/*
+ * The position >= @pos (<= @pos) at which a run began; one that is not below @until (not above @from) need not
+ * be found: who has a nearer answer already does not look through all segments for a rare run.
+ */
+static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t until)
 {
-	for (size_t s = segment_of(r, pos); s < r->n_segments; s++) {
+	for (size_t s = segment_of(r, pos); s < r->n_segments && r->segments[s].start < until; s++) {
 		const struct segment *seg = &r->segments[s];
 		uint64_t rel = pos > seg->start ? pos - seg->start : 0;
 		uint32_t found = rel < UINT32_MAX ? ts_postings_next(&seg->postings, run, (uint32_t)rel)
@@ -330,7 +333,7 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 	return TS_NO_POS;
 }
 
-static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
+static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t from)
 {
 	for (size_t s = segment_of(r, pos) + 1; s-- > 0;) {
 		const struct segment *seg = &r->segments[s];
@@ -340,6 +343,8 @@ static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos)
 
 		if (found != TS_NO_POSTING)
 			return seg->start + found;
+		if (seg->start <= from)
+			break;
 	}
 	return TS_NO_POS;
 }
@@ -391,26 +396,12 @@ static uint32_t first_candidate(const struct ts_runs *r, uint64_t first)
 	return lo;
 }
 
+/*
+ * The first position >= @pos (last position <= @pos) at which a run executed an address in [first, last],
+ * unless that is not before (behind) @best; TS_NO_POS: there is none yet.
+ */
 static uint64_t next_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
-			    uint64_t pos)
-{
-	const struct run *x = &r->runs[run];
-	uint64_t start = prev_start(r, run, pos);
-	int i;
-
-	if (first_insn(r, x, 0, first, last) < 0)
-		return TS_NO_POS;
-	if (start != TS_NO_POS && pos - start < x->n) {
-		i = first_insn(r, x, pos - start, first, last);
-		if (i >= 0)
-			return start + (unsigned)i;
-	}
-	start = pos == UINT64_MAX ? TS_NO_POS : next_start(r, run, pos + 1);
-	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)first_insn(r, x, 0, first, last);
-}
-
-static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
-			    uint64_t pos)
+			    uint64_t pos, uint64_t best)
 {
 	const struct run *x = &r->runs[run];
 	uint64_t start;
@@ -418,13 +409,32 @@ static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t firs
 
 	if (first_insn(r, x, 0, first, last) < 0)
 		return TS_NO_POS;
-	start = prev_start(r, run, pos);
+	start = prev_start(r, run, pos, pos > x->n ? pos - x->n : 0);
+	if (start != TS_NO_POS && pos - start < x->n) {
+		i = first_insn(r, x, pos - start, first, last);
+		if (i >= 0)
+			return start + (unsigned)i;
+	}
+	start = pos == UINT64_MAX ? TS_NO_POS : next_start(r, run, pos + 1, best);
+	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)first_insn(r, x, 0, first, last);
+}
+
+static uint64_t prev_in_run(const struct ts_runs *r, uint32_t run, uint64_t first, uint64_t last,
+			    uint64_t pos, uint64_t best)
+{
+	const struct run *x = &r->runs[run];
+	uint64_t start, from = best != TS_NO_POS && best > x->n ? best - x->n : 0;
+	int i;
+
+	if (first_insn(r, x, 0, first, last) < 0)
+		return TS_NO_POS;
+	start = prev_start(r, run, pos, from);
 	if (start == TS_NO_POS)
 		return TS_NO_POS;
 	i = last_insn(r, x, pos - start, first, last);
 	if (i >= 0)
 		return start + (unsigned)i;
-	start = start ? prev_start(r, run, start - 1) : TS_NO_POS;
+	start = start ? prev_start(r, run, start - 1, from) : TS_NO_POS;
 	return start == TS_NO_POS ? TS_NO_POS : start + (unsigned)last_insn(r, x, UINT64_MAX, first, last);
 }
 
@@ -437,7 +447,7 @@ uint64_t ts_runs_next(const struct ts_runs *r, uint32_t process, uint64_t first,
 
 		if (r->runs[r->by_pc[i]].process != process)
 			continue;
-		found = next_in_run(r, r->by_pc[i], first, last, pos);
+		found = next_in_run(r, r->by_pc[i], first, last, pos, best);
 		if (found < best)
 			best = found;
 	}
@@ -453,7 +463,7 @@ uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first,
 
 		if (r->runs[r->by_pc[i]].process != process)
 			continue;
-		found = prev_in_run(r, r->by_pc[i], first, last, pos);
+		found = prev_in_run(r, r->by_pc[i], first, last, pos, best);
 		if (found != TS_NO_POS && (best == TS_NO_POS || found > best))
 			best = found;
 	}

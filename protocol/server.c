@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -299,21 +300,29 @@ static void end_input(struct connection *c)
 		rsp_session_interrupt(&c->session);
 }
 
-static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
+/* Read, until @until if there is nothing yet. */
+static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
 {
-	struct connection *c = w->data;
+	ssize_t n;
+
+	while ((n = read(fd, bytes, len)) < 0 && errno == EAGAIN && rsp_now_ns() < until)
+		sched_yield();
+	return n;
+}
+
+/* Take in what the client sent, and answer it.  Returns false if that was nothing, or the last. */
+static bool take_input(struct connection *c, int64_t until)
+{
 	uint8_t bytes[READ_LEN];
 	const uint8_t *next = bytes;
-	ssize_t n = read(c->in_fd, bytes, sizeof(bytes));
+	ssize_t n = read_soon(c->in_fd, bytes, sizeof(bytes), until);
 	size_t left = n > 0 ? (size_t)n : 0;
 
-	(void)loop;
-	(void)events;
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (n < 0) {
 		close_connection(c);
-		return;
+		return false;
 	}
 	while (left)
 		handle_event(c, rsp_frame_feed(&c->frame, &next, &left));
@@ -321,6 +330,32 @@ static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
 		end_input(c);
 	work(c);
 	settle(c);
+	return n > 0;
+}
+
+/* Is there nothing to do but to wait for this client's next packet?  It may be gone. */
+static bool is_idle(const struct server *sv, const struct connection *c)
+{
+	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->growing && !whose_turn(sv);
+}
+
+/*
+ * For so long the next packet of a client is waited for awake: packets come in dozens, and to sleep and be
+ * woken takes longer than to answer one.  On a machine that is busy the client has the processor meanwhile.
+ */
+#define LINGER_NS INT64_C(50000)
+
+static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	struct connection *c = w->data;
+	struct server *sv = c->server;
+	int64_t now = rsp_now_ns(), end = now + RSP_SLICE_NS; /* signals and other clients are looked for then */
+	bool has_input = take_input(c, 0);
+
+	(void)loop;
+	(void)events;
+	while (has_input && is_idle(sv, c) && (now = rsp_now_ns()) < end)
+		has_input = take_input(c, now + LINGER_NS);
 }
 
 static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)

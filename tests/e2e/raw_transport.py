@@ -357,6 +357,8 @@ def clients_that_come_and_go_leave_nothing_behind():
                 r.put(data[:chance.randrange(len(data))])
                 if chance.random() < 0.5:
                     r.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        with Quiet(server.address) as last:     # when it is answered, all before it were let in
+            assert last.ask("qC") == "QC1"
         end = time.monotonic() + LIMIT
         while descriptors() > before and time.monotonic() < end:
             time.sleep(0.05)

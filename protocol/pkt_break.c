@@ -126,16 +126,6 @@ static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
-/* Does the session stand at @addr? */
-static bool is_here(const struct rsp_session *s, uint64_t addr)
-{
-	struct ts_error err = { 0 };
-	uint64_t pc;
-	bool has_pc;
-
-	return ts_query_pc(s->sh->q, s->pos, s->thread, &pc, &has_pc, &err) && has_pc && pc == addr;
-}
-
 static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enum rsp_break_kind kind)
 {
 	struct place p = parse_place(s, a);
@@ -143,8 +133,6 @@ static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enu
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
-	if (is_here(s, p.addr))
-		s->lifted_pos = s->pos;
 	return RSP_OK;
 }
 

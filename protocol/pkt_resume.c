@@ -43,6 +43,7 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 
 	if (announce(s, r))
 		return RSP_REPLIED;
+	s->is_alone = false;
 	ts_error_reset(&err);
 	return started(is_step ? rsp_run_step(s, stepping_thread(s), is_reverse, &err) :
 				 rsp_run_continue(s, is_reverse, &err),
@@ -176,17 +177,22 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct action chosen = { 0 };
+	unsigned n = 0;
 
 	do {
 		struct action act;
 
 		if (!parse_action(s, a, &act))
 			return RSP_BAD;
+		n++;
 		if (!chosen.kind ||
 		    ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
 			chosen = act;
 	} while (rsp_args_accept(a, ';'));
-	return rsp_args_done(a) ? run_action(s, r, &chosen) : RSP_BAD;
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	s->is_alone = n == 1 && chosen.kind == 's' && chosen.thread != TS_NO_THREAD;
+	return run_action(s, r, &chosen);
 }
 
 static enum rsp_done pkt_vCont_query(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

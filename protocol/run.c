@@ -47,6 +47,7 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 	s->run.is_reverse = is_reverse;
 	s->run.thread = thread;
 	s->run.is_step = thread != TS_NO_THREAD;
+	s->run.is_repeated = false;
 	rsp_breaks_stops(&s->breaks, &s->run.stops);
 	s->run.stops.has_syscalls = s->catches_syscalls;
 	s->run.stops.syscalls = s->syscalls;
@@ -134,17 +135,18 @@ static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t 
 
 /*
  * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is nothing more, and then
- * waits for that step whatever it is asked to do.  So the step is said to be done, once for each command of
- * its user, who is told where this is; gdb stops at its breakpoint again.
+ * waits for that step whatever it is asked to do.  So the step is said to be done; gdb stops at its
+ * breakpoint again, and its user, who is told where this is, gives the next command.  If gdb tries again
+ * before that, since the breakpoint's condition is false, it is stopped for no reason.  Over a breakpoint gdb
+ * steps one thread alone; a step that its user wants lets the others run.
  */
-static bool is_stepping_over(struct rsp_session *s)
+static void step_over_at_end(struct rsp_session *s)
 {
-	bool is_first = s->is_gdb && s->lifted_pos == s->pos && !s->has_stepped_over;
-
-	s->has_stepped_over |= is_first;
-	if (is_first)
+	s->run.is_step = true;
+	s->run.is_repeated = s->has_stepped_over;
+	if (!s->has_stepped_over)
 		ts_buf_puts(&s->console, "This is the end of the recording.\n");
-	return is_first;
+	s->has_stepped_over = true;
 }
 
 /*
@@ -156,14 +158,17 @@ bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struc
 	uint64_t target = step_target(s, s->pos, thread, is_reverse);
 
 	start_run(s, thread, is_reverse);
-	s->run.is_step = target != TS_NO_POS || (!is_reverse && is_stepping_over(s));
+	s->run.is_step = target != TS_NO_POS;
 	s->run.target = target;
 	if (!is_reverse && is_growing(s) && target > rsp_last(s)) {
 		wait_at_edge(s, s->pos);
 		return true;
 	}
-	if (target == TS_NO_POS)
+	if (target == TS_NO_POS) {
 		s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
+		if (!is_reverse && s->is_gdb && s->is_alone)
+			step_over_at_end(s);
+	}
 	return start_search(s, s->pos, err);
 }
 

@@ -28,6 +28,7 @@ struct rsp_run {
 	enum rsp_run_state state;
 	bool is_reverse;
 	bool is_step;        /* a stop at the target is an ordinary one, not the end of the recording */
+	bool is_repeated;    /* a step that was said to be done already, and moves nothing either time */
 	bool is_interrupted; /* the client wants it to stop */
 	uint32_t thread;     /* the thread that steps; TS_NO_THREAD for a continue */
 	bool is_open;        /* the target is no end: more is being read */

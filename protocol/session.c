@@ -53,7 +53,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
-	s->lifted_pos = TS_NO_POS;
+	s->is_alone = false;
 	s->has_stepped_over = false;
 }
 
@@ -307,6 +307,7 @@ static uint64_t watch_position(const struct rsp_session *s, const struct ts_foun
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
 	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
+	bool is_repeated = s->run.is_repeated;
 	uint32_t stepped = s->run.thread;
 
 	rsp_run_cancel(s);
@@ -318,7 +319,7 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 	if (is_interrupted)
 		rsp_session_stop_reply(s, r, 2, NULL);
 	else
-		rsp_session_stop_reply(s, r, 5, found->kind == TS_STOP_END && is_step ? NULL : found);
+		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, found->kind == TS_STOP_END && is_step ? NULL : found);
 }
 
 /* QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore. */

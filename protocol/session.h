@@ -147,9 +147,8 @@ struct rsp_session {
 	struct rsp_tracing tracing;
 	struct rsp_save save;
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
-	/* where a breakpoint was removed under the session, as gdb does to step over it; TS_NO_POS: nowhere */
-	uint64_t lifted_pos;
-	bool has_stepped_over; /* and that step was said to be done, since the last stop that was shown */
+	bool is_alone;         /* what was resumed last is a step of one thread, and no other may run */
+	bool has_stepped_over; /* such a step at the end was said to be done, since the last stop that was shown */
 	/* the next resume is answered at once, by a stop where the session stands */
 	bool is_announcing;
 	struct rsp_document document;

@@ -63,6 +63,31 @@ def a_breakpoint_at_the_end_does_not_hold_gdb_up():
 
 
 @case
+def nor_does_one_that_is_set_there():
+    with Gdb("x64_walk") as g:
+        last = len(g.recording.pcs()) - 1
+        g("continue")
+        g.expect(END)
+        g("break *$pc")
+        for command in "continue", "stepi", "continue":
+            g(command)
+            g.expect("This is the end of the recording")
+            g.expect("Breakpoint 1,")
+            assert g.position() == last, command
+        g("condition 1 0")
+        for command in "step", "next", "stepi", "continue":
+            g(command)
+            g.expect("This is the end of the recording")
+            g.expect_not("Breakpoint 1,")
+            assert g.position() == last, command
+        g("delete")
+        g("stepi")
+        g.expect(END)
+        g("reverse-stepi")
+        assert g.position() == last - 1
+
+
+@case
 def a_step_of_more_instructions_than_there_are_ends_at_the_end():
     with Gdb("x64_walk") as g:
         g("stepi 100")

@@ -4,10 +4,12 @@
  */
 #include <inttypes.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "export.h"
@@ -145,6 +147,34 @@ static void read_ahead(struct job *job)
 		ts_log(TS_LOG_INFO, "%s: read without a thread of its own: %s", job->cli.trace, err.text);
 }
 
+/* What a signal handler says. */
+static char missing_page[4400];
+
+/*
+ * An index file is mapped.  What somebody cuts off it, or its disk does not give back, is missing when it is
+ * looked at: nothing can be answered any more.
+ */
+static void on_missing_page(int signal)
+{
+	ssize_t ignored = write(STDERR_FILENO, missing_page, strlen(missing_page));
+
+	(void)signal;
+	(void)ignored;
+	_exit(TS_STATUS_FAILED);
+}
+
+static void expect_missing_page(const struct job *job)
+{
+	const struct sigaction action = { .sa_handler = on_missing_page };
+
+	if (!job->tl->file)
+		return;
+	snprintf(missing_page, sizeof(missing_page),
+		 "tracestub: %s: it was cut, or cannot be read any more, while it was in use: it will be built again\n",
+		 ts_index_path(job->tl->file));
+	sigaction(SIGBUS, &action, NULL);
+}
+
 /* A timeline with its index file. */
 static bool begin_timeline(struct job *job, struct ts_error *err)
 {
@@ -163,6 +193,7 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
 	if (!job->tl)
 		return ts_fail_prefix(err, "%s", job->rec->format);
+	expect_missing_page(job);
 	read_ahead(job);
 	return true;
 }

@@ -7,6 +7,8 @@ import signal
 import subprocess
 import time
 
+from _rsp import Rsp
+from _server import Server
 from _tap import DATA, TRACESTUB, case, run_cases
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
@@ -171,6 +173,19 @@ def one_that_is_killed_leaves_what_the_next_can_use():
         done = run("info", "--index", f"{trace}.tsindex", trace)
         assert ".tsindex" not in done.stderr, done
         assert done.stdout.replace(trace, "TRACE").splitlines() == wanted, done
+
+
+@case
+def one_that_is_cut_while_it_is_used_ends_the_server_with_a_sentence():
+    trace = copy_trace("cut")
+    run("index", trace)
+    server = Server(trace)
+    with Rsp(server.address) as r:
+        os.truncate(f"{trace}.tsindex", 4096)
+        r.send("bc", "g")
+        assert server.wait() == 1, server.said()
+    assert f"tracestub: {trace}.tsindex: it was cut" in server.said(), server.said()
+    check_rebuilt(trace, "damaged or cut")
 
 
 run_cases()

@@ -439,6 +439,15 @@ static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 	return false;
 }
 
+/* What a trace calls its things is for a terminal: of control characters only the ends of lines are. */
+static void make_printable(struct ts_buf *text)
+{
+	for (size_t i = 0; i < text->len; i++) {
+		if ((text->data[i] < ' ' && text->data[i] != '\n') || text->data[i] == 0x7f)
+			text->data[i] = '?';
+	}
+}
+
 /* Text goes into the reply where it fits and the client shows it: lldb shows console output only. */
 static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_reply *r)
 {
@@ -476,6 +485,7 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 	}
 	rsp_session_shown(s);
 	is_done = run_line(s, (char *)line.data, &text);
+	make_printable(&text);
 	if (!ts_buf_ok(&text))
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 	else if (is_done)

@@ -13,6 +13,15 @@ void ts_error_reset(struct ts_error *err)
 	err->text[0] = '\0';
 }
 
+/* What a sentence quotes of a trace is for a terminal, and the sentence stays one line. */
+static void make_printable(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+	}
+}
+
 bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)
 {
 	va_list ap;
@@ -24,6 +33,7 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	make_printable(err->text);
 	return false;
 }
 
@@ -38,6 +48,7 @@ bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(text);
 	snprintf(text + len, sizeof(text) - len, ": %s", err->text);
+	make_printable(text);
 	memcpy(err->text, text, sizeof(text));
 	return false;
 }

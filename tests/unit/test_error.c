@@ -65,6 +65,14 @@ START_TEST(a_sentence_too_long_is_cut_and_terminated)
 }
 END_TEST
 
+START_TEST(what_is_quoted_of_a_trace_does_not_reach_the_terminal_as_control_characters)
+{
+	ts_fail(&err, TS_ECORRUPT, TS_NO_OFF, "architecture \"%s\"", "x\n\033[31m\177\303\244");
+	ts_fail_prefix(&err, "thread \"%s\"", "a\rb");
+	ck_assert_str_eq(err.text, "thread \"a?b\": architecture \"x??[31m?\303\244\"");
+}
+END_TEST
+
 START_TEST(an_error_is_shown_with_file_and_offset_where_it_has_them)
 {
 	ts_fail(&err, TS_ECORRUPT, 0x1f40, "length 7");
@@ -95,4 +103,5 @@ END_TEST
 UNIT_FIXTURE_SUITE("error", setup, NULL, the_first_failure_stays, prefixes_stand_before_the_sentence,
 		   errno_is_told_in_words_and_lack_of_memory_is_its_own_code,
 		   a_sentence_too_long_is_cut_and_terminated,
+		   what_is_quoted_of_a_trace_does_not_reach_the_terminal_as_control_characters,
 		   an_error_is_shown_with_file_and_offset_where_it_has_them, every_code_has_a_name_of_its_own)

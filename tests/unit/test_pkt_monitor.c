@@ -207,7 +207,7 @@ static void make_odd(struct ts_recording *rec)
 {
 	ts_recording_warn(rec, "odd thing");
 	ts_recording_warn(rec, "odd thing");
-	ts_recording_warn(rec, "another");
+	ts_recording_warn(rec, "another\033");
 }
 
 START_TEST(info_says_what_the_recording_is_and_what_is_odd)
@@ -221,7 +221,7 @@ START_TEST(info_says_what_the_recording_is_and_what_is_odd)
 		"format: script\narchitecture: x86_64\nsystem: linux\nprogram: /usr/bin/fake\narguments: "
 		"fake -v\n"
 		"positions: 0 to 10\nthreads: 3\nmemory reads: not recorded\nsystem calls: recorded\n"
-		"unexplained changes: 0\nwarning: odd thing (2 times)\nwarning: another\ndamage: 0x1f: cut "
+		"unexplained changes: 0\nwarning: odd thing (2 times)\nwarning: another?\ndamage: 0x1f: cut "
 		"off\n");
 }
 END_TEST

@@ -5,7 +5,9 @@
 
 #include "clock.h"
 #include "session.h"
+#include "src/aside.h"
 #include "src/export.h"
+#include "src/source.h"
 
 /* gdb waits six seconds for a sign of life. */
 #define NOTE_NS INT64_C(1000000000)
@@ -37,6 +39,13 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 	return true;
 }
 
+/* What is served must not be written over. */
+static bool is_served(const struct rsp_shared *sh, const char *path)
+{
+	return (sh->trace && ts_aside_is_same(path, sh->trace)) ||
+	       (sh->exec && ts_aside_is_same(path, ts_source_name(sh->exec)));
+}
+
 bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *err)
 {
 	struct ts_buf path;
@@ -48,7 +57,9 @@ bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *er
 		rsp_collector_status(s->tracing.collector);
 	ts_buf_init(&path);
 	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
-	if (ts_buf_ok(&path))
+	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is what is served here", name);
+	else if (ts_buf_ok(&path))
 		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
 					       ts_buf_text(&path), err);
 	else

@@ -582,6 +582,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		rsp_shared_fini(&sv.shared);
 		return false;
 	}
+	sv.shared.trace = opt->trace;
 	sv.shared.export_dir = opt->export_dir;
 	sv.shared.kept = &sv.kept;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);

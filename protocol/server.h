@@ -15,6 +15,7 @@ struct rsp_server_options {
 	const char *exec; /* the program's file for the client, NULL for none */
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	const struct ts_arch *arch;
+	const char *trace;      /* the recording's file, NULL: none */
 	const char *export_dir; /* where clients may save files, NULL: nowhere */
 	/* borrowed; the timeline of the query if it is still being read, NULL: complete */
 	struct ts_timeline *growing;

@@ -63,8 +63,8 @@ struct rsp_shared {
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	/* borrowed; where a run waits whose client has gone, for the next one; NULL: nowhere */
 	struct rsp_collector **kept;
-	/* borrowed; the folder in which clients may save files, NULL for none */
-	const char *export_dir;
+	/* borrowed; the recording's file, and the folder in which clients may save files, NULL for none */
+	const char *trace, *export_dir;
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	/* the recording of a machine that tells how addresses are translated */
 	bool has_paging;

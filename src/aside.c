@@ -12,6 +12,22 @@
 /* So much is written at once. */
 #define WAIT_LEN (256u << 10)
 
+bool ts_aside_may_replace(const char *path, struct ts_error *err)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s is there, and is no regular file", path);
+	return true;
+}
+
+bool ts_aside_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err)
 {
 	size_t len = strlen(path) + sizeof(".XXXXXX");
@@ -22,6 +38,8 @@ bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err)
 	ts_buf_init(&f->wait);
 	if (!f->path || !f->part)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+	if (!ts_aside_may_replace(path, err))
+		return false;
 	snprintf(f->part, len, "%s.XXXXXX", path);
 	f->fd = mkstemp(f->part);
 	if (f->fd < 0 || fchmod(f->fd, 0666 & ~mask) < 0)

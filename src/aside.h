@@ -19,9 +19,21 @@ struct ts_aside {
 };
 
 /*
+ * May a file be put at @path: is nothing there, or a regular file?  A device, a folder, a link or a socket is
+ * not to be replaced.
+ *
+ * Returns false if it must not (TS_EIO).
+ */
+bool ts_aside_may_replace(const char *path, struct ts_error *err);
+
+/* Do both paths lead to one file that is there? */
+bool ts_aside_is_same(const char *a, const char *b);
+
+/*
  * Begin to write what will be @path.
  *
- * Returns false if no file can be made in its folder (TS_EIO), or memory is exhausted.  @f needs
+ * Returns false if it must not be replaced or no file can be made in its folder (TS_EIO), or memory is
+ * exhausted.  @f needs
  * ts_aside_fini() either way.
  */
 bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err);

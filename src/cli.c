@@ -2,10 +2,13 @@
 #include "cli.h"
 
 #include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "aside.h"
 
 #define ON(command) (1u << TS_CMD_##command)
 #define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT))
@@ -175,6 +178,8 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_IMAGE:
 		return add_image(cli, optarg);
 	case OPT_INDEX:
+		if (!*optarg)
+			return usage_error("--index: a path, or none");
 		cli->index = optarg;
 		break;
 	case OPT_INDEX_READS:
@@ -249,6 +254,29 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 	return true;
 }
 
+/* What is written must not take the place of what is read. */
+static bool check_written(const struct ts_cli *cli, const char *option, const char *path)
+{
+	bool is_read = ts_aside_is_same(path, cli->trace) || (cli->exec && ts_aside_is_same(path, cli->exec));
+
+	for (unsigned i = 0; i < cli->n_images; i++)
+		is_read |= ts_aside_is_same(path, cli->images[i].path);
+	return !is_read || usage_error("%s %s: that file is to be read, not written", option, path);
+}
+
+static bool check_outputs(const struct ts_cli *cli)
+{
+	char part[PATH_MAX];
+
+	if (cli->output && !check_written(cli, "-o", cli->output))
+		return false;
+	if (!cli->index || !strcmp(cli->index, "none"))
+		return true;
+	if (snprintf(part, sizeof(part), "%s.part", cli->index) >= (int)sizeof(part))
+		return true;
+	return check_written(cli, "--index", cli->index) && check_written(cli, "--index", part);
+}
+
 /* --help and --version are answered wherever they stand. */
 static bool answer(int id)
 {
@@ -307,7 +335,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = separator - optind;
 	if (!n) {
-		fputs("usage: tracestub serve|gdb|info TRACE [option]...\n"
+		fputs("usage: tracestub gdb|serve|info|index|export TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
 		return false;
 	}
@@ -319,7 +347,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 		memmove(argv + separator, rest, (size_t)(argv + argc - rest) * sizeof(*argv));
 		n += (int)(argv + argc - rest);
 	}
-	return set_operands(cli, n - 1, operands + 1);
+	return set_operands(cli, n - 1, operands + 1) && check_outputs(cli);
 }
 
 void ts_cli_fini(struct ts_cli *cli)

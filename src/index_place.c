@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "aside.h"
 #include "log.h"
 
 #define SUFFIX ".tsindex"
@@ -86,7 +87,8 @@ struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, cons
 		f = ts_index_open(p->paths[i], key, &why);
 		if (f)
 			return f;
-		if (why.code != TS_OK)
+		/* what is no file at all is not replaced either: making one says so */
+		if (why.code != TS_OK && why.code != TS_EUSAGE)
 			ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", p->paths[i], why.text);
 	}
 	return NULL;
@@ -114,6 +116,8 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 
 	for (unsigned i = 0; i < p->n && !f; i++) {
 		ts_error_reset(err);
+		if (!ts_aside_may_replace(p->paths[i], err))
+			continue;
 		if (i)
 			make_folders(p->paths[i]);
 		f = ts_index_create(p->paths[i], key, err);

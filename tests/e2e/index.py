@@ -148,6 +148,42 @@ def what_is_no_index_is_not_taken_for_one():
 
 
 @case
+def what_is_no_file_is_not_replaced():
+    """A folder, a device, a link: each stays as it was, and nothing is left beside it."""
+    trace = copy_trace("nofile")
+    os.mkdir("nofile/folder")
+    os.mkfifo("nofile/fifo")
+    os.symlink("target", "nofile/link")
+    before = sorted(os.listdir("nofile"))
+    for name in "folder", "fifo", "link":
+        mode = os.lstat(f"nofile/{name}").st_mode
+        done = subprocess.run([TRACESTUB, "index", trace, "--index", f"nofile/{name}"], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 1 and done.stderr.count(f"nofile/{name}") == 1, done
+        assert f"nofile/{name} is there, and is no regular file; the index is kept in memory" in done.stderr, done
+        done = subprocess.run([TRACESTUB, "export", trace, "-o", f"nofile/{name}"], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 1 and "is no regular file" in done.stderr, done
+        assert os.lstat(f"nofile/{name}").st_mode == mode and sorted(os.listdir("nofile")) == before, os.listdir("nofile")
+
+
+@case
+def what_is_read_is_not_written_over():
+    trace = copy_trace("input")
+    shutil.copy(trace, "input/program")
+    shutil.copy(trace, "input/b.part")
+    os.link(trace, "input/same")
+    content = TRACE.read_bytes()
+    for args in (["index", trace, "--index", trace], ["info", trace, "--index", "input/same"], ["export", trace, "-o", trace],
+                 ["index", trace, "--exec", "input/program", "--index", "input/program"], ["index", "input/b.part", "--index", "input/b"],
+                 ["index", trace, "--image", "input/program@0", "--index", "input/program"], ["index", trace, "--index", ""]):
+        done = subprocess.run([TRACESTUB, *args], capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 2 and not done.stdout and "tracestub: " in done.stderr, done
+        for name in "trace", "program", "b.part":
+            with open(f"input/{name}", "rb") as f:
+                assert f.read() == content, (args, name)
+    assert sorted(os.listdir("input")) == ["b.part", "program", "same", "trace"], os.listdir("input")
+
+
+@case
 def two_at_once_share_it_or_do_without():
     trace = copy_trace("two")
     wanted = facts("--index", "none", trace)

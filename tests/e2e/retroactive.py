@@ -156,6 +156,11 @@ def the_server_saves_a_run_with_what_is_not_known():
             g("monitor export again.tf")
             g.expect(f"saving {len(dumps)} trace frames")
             assert sorted(os.listdir(folder)) == ["again.tf", "run.tf"]
+            g("tsave -r run.tf")
+            g.expect("Trace data saved")
+            os.mkdir(f"{folder}/folder")
+            g("tsave -r folder")
+            g.expect("is no regular file")
             with Gdb("x64_walk", connect=None) as other:
                 other(f"target tfile {folder}/run.tf")
                 for k, dump in enumerate(dumps):
@@ -170,6 +175,24 @@ def the_server_saves_a_run_with_what_is_not_known():
     with Gdb("x64_walk") as g:
         g("tsave -r run.tf")
         g.expect("without --export-dir")
+
+
+@case
+def a_client_cannot_save_over_what_is_served():
+    folder = tempfile.mkdtemp(prefix="export-")
+    try:
+        trace, program = (shutil.copy(path, folder) for path in (Recording("x64_walk").trace, Recording("x64_walk").exec))
+        with Server(trace, "--exec", program, "--export-dir", folder) as server, Rsp(server.address) as r:
+            for path in trace, program:
+                with open(path, "rb") as f:
+                    before = f.read()
+                reply = r.ask("QTSave:" + os.path.basename(path).encode().hex())
+                assert reply.startswith("E"), reply
+                with open(path, "rb") as f:
+                    assert f.read() == before
+            assert r.ask("QTSave:" + b"other.tf".hex()) == "OK"
+    finally:
+        shutil.rmtree(folder)
 
 
 @case

@@ -322,15 +322,16 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, found->kind == TS_STOP_END && is_step ? NULL : found);
 }
 
-/* QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore. */
+/*
+ * QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore.  No text
+ * says so: after ^C gdb reads no further than the next text, and takes the answer for that of its next packet.
+ */
 static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
 {
 	bool is_over = rsp_tracing_slice(s, rsp_now_ns() + RSP_SLICE_NS);
 
 	if (!is_over && rsp_now_ns() < s->tracing.deadline)
 		return false;
-	if (!is_over)
-		ts_buf_puts(&s->console, "Still collecting: tstatus shows how far, tstop ends it.\n");
 	s->tracing.is_awaited = false;
 	rsp_reply_ok(r);
 	return true;

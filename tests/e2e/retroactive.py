@@ -313,7 +313,8 @@ def collecting_for_long_goes_on_beside_other_packets_and_others_clients():
             assert r.ask("QTinit") == "OK"
             for n, pc in enumerate(sorted(set(pcs)), 1):
                 assert r.ask(f"QTDP:{n:x}:{pc:x}:E:ffffff:0") == "OK"
-            started = r.ask("QTStart")          # answered not at its end, but after a while
+            r.send("QTStart")                   # answered not at its end, but after a while
+            started = r.receive()               # and without a word before: gdb after ^C would take it for all of the answer
             assert started == "OK", (started, server.said())
             first = r.ask("qTStatus")
             assert first.startswith("T1;"), first

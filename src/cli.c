@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -107,9 +108,12 @@ static bool add_image(struct ts_cli *cli, const char *arg)
 	if (cli->n_images == TS_MAX_IMAGES)
 		return usage_error("more than %d images", TS_MAX_IMAGES);
 	image = &cli->images[cli->n_images];
+	errno = 0;
 	if (at && at[1] >= '0' && at[1] <= '9')
 		image->base = strtoull(at + 1, &end, 0);
 	image->has_base = end && !*end;
+	if (image->has_base && errno)
+		return usage_error("--image %s: no address is that large", arg);
 	image->path = image->has_base ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
 	if (!image->path)
 		return usage_error("no memory");

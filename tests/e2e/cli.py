@@ -54,6 +54,7 @@ USAGE = {
     "an index that is to be nowhere": (["index", TRACE, "--index", "none"], "--index none does without"),
     "reads neither indexed nor not": (["info", TRACE, "--index-reads", "some"], "yes or no"),
     "a size that is none": (["info", TRACE, "--max-memory", "1T"], "K, M or G"),
+    "an image beyond all addresses": (["info", TRACE, "--image", "raw@0x10000000000000000"], "no address is that large"),
     "export to no file": (["export", TRACE], "'tracestub export' needs -o OUT.tf"),
     "export of no positions": (["export", TRACE, "-o", "out.tf", "--positions", "9:8"], "FIRST:LAST"),
     "export of no address": (["export", TRACE, "-o", "out.tf", "--at", "main"], "as in 0x401000"),

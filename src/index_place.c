@@ -77,30 +77,6 @@ void ts_index_places_fini(struct ts_index_places *p)
 	p->n = 0;
 }
 
-/*
- * May what lies at @path, which is no index that can be used because of @why, be replaced? A slip of the hand
- * must not cost the user a file: only if it has the name of an index, begins as one, or is empty.
- */
-static bool may_replace(const char *path, const struct ts_error *why)
-{
-	size_t len = strlen(path), suffix = strlen(SUFFIX);
-	struct stat st;
-
-	return (len > suffix && !strcmp(path + len - suffix, SUFFIX)) ||
-	       (why->off != TS_NO_OFF && why->off > 0) ||
-	       (!stat(path, &st) && !st.st_size);
-}
-
-/* Is there nothing at @path that has to stay? */
-static bool is_free(const char *path, const struct ts_index_key *key, struct ts_error *err)
-{
-	struct ts_error why = { 0 };
-
-	ts_index_close(ts_index_open(path, key, &why));
-	return why.code == TS_OK || may_replace(path, &why) ||
-	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s, so it is not overwritten", why.text);
-}
-
 struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key)
 {
 	for (unsigned i = 0; i < p->n; i++) {
@@ -111,8 +87,8 @@ struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, cons
 		f = ts_index_open(p->paths[i], key, &why);
 		if (f)
 			return f;
-		/* what is not replaced is no matter here: making one says so */
-		if (why.code != TS_OK && why.code != TS_EUSAGE && may_replace(p->paths[i], &why))
+		/* what is no file at all is not replaced either: making one says so */
+		if (why.code != TS_OK && why.code != TS_EUSAGE)
 			ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", p->paths[i], why.text);
 	}
 	return NULL;
@@ -144,8 +120,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 			continue;
 		if (i)
 			make_folders(p->paths[i]);
-		if (is_free(p->paths[i], key, err))
-			f = ts_index_create(p->paths[i], key, err);
+		f = ts_index_create(p->paths[i], key, err);
 		if (!f)
 			ts_fail_prefix(err, "%s", p->paths[i]);
 		if (err->code == TS_ELIMIT)

@@ -29,14 +29,13 @@ bool ts_index_places_init(struct ts_index_places *p, const char *trace, const ch
 void ts_index_places_fini(struct ts_index_places *p);
 
 /*
- * The first finished index that can be used; NULL if there is none.  Of each that cannot be used, and will be
- * built again, the log says why.
+ * The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says
+ * why.
  */
 struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key);
 
 /*
- * Begin an index, or go on with one, at the first place that can be written. A file there that is no index is
- * not overwritten, unless it has the name of one.
+ * Begin an index, or go on with one, at the first place that can be written.
  *
  * Returns NULL, and the last place's error, if there is none.
  */

@@ -184,26 +184,6 @@ def what_is_read_is_not_written_over():
 
 
 @case
-def a_file_that_is_no_index_is_not_overwritten():
-    trace = copy_trace("spared")
-    for name, content in ("long", b"hello" * 2000), ("short", b"hello"):
-        with open(f"spared/{name}", "wb") as f:
-            f.write(content)
-    before = {name: os.stat(f"spared/{name}").st_mtime_ns for name in os.listdir("spared")}
-    for name, why in ("long", "it is no index"), ("short", "it ends within its header"):
-        sentence = f"tracestub: warn: spared/{name}: {why}, so it is not overwritten; the index is kept in memory\n"
-        done = run("info", "--index", f"spared/{name}", trace)
-        assert done.stderr == sentence, done
-        done = subprocess.run([TRACESTUB, "index", "--index", f"spared/{name}", trace], capture_output=True, text=True,
-                              timeout=LIMIT)
-        assert done.returncode == 1 and done.stderr.startswith(sentence), done
-    assert {name: os.stat(f"spared/{name}").st_mtime_ns for name in os.listdir("spared")} == before
-    with open("spared/empty", "wb"):
-        pass
-    assert run("index", trace, "--index", "spared/empty").stdout.startswith("spared/empty: 7480 instructions")
-
-
-@case
 def two_at_once_share_it_or_do_without():
     trace = copy_trace("two")
     wanted = facts("--index", "none", trace)

@@ -140,6 +140,22 @@ def a_damaged_index_is_built_again():
 
 
 @case
+def so_is_one_of_another_name_whose_head_is_damaged_or_cut():
+    trace = copy_trace("other")
+    path = "other/any"
+    run("index", trace, "--index", path)
+    for off, text in (0, "it is no index"), (20, "its header is damaged"):
+        with open(path, "r+b") as f:
+            f.seek(off)
+            byte = f.read(1)[0]
+            f.seek(off)
+            f.write(bytes([byte ^ 4]))
+        check_rebuilt(trace, text, path)
+    os.truncate(path, 10)
+    check_rebuilt(trace, "it ends within its header", path)
+
+
+@case
 def what_is_no_index_is_not_taken_for_one():
     trace = copy_trace("foreign")
     with open(f"{trace}.tsindex", "wb") as f:

@@ -64,7 +64,7 @@ static bool make_room(struct ucir_stream *s, size_t len, struct ts_error *err)
 static bool find_kept(const struct ucir_stream *s, size_t chunk, uint8_t *out, size_t len)
 {
 	for (unsigned i = 0; i < UCIR_N_KEPT; i++) {
-		if (s->kept[i].len == len && s->kept[i].chunk == chunk) {
+		if (s->kept[i].bytes && s->kept[i].len == len && s->kept[i].chunk == chunk) {
 			memcpy(out, s->kept[i].bytes, len);
 			return true;
 		}

@@ -301,6 +301,33 @@ START_TEST(a_bad_chunk_ends_the_recording_there_with_its_offset)
 }
 END_TEST
 
+/* A good file behind a first chunk that holds nothing. */
+static void after_an_empty_chunk(void)
+{
+	struct ts_buf rest;
+
+	ts_buf_init(&rest);
+	good_file(&ucir_v1);
+	ts_buf_put(&rest, t.bytes.data + FRAMED_START, t.bytes.len - FRAMED_START);
+	t.bytes.len = FRAMED_START;
+	ucir_encode_chunk(&t.bytes, (const uint8_t *)"", 0, true);
+	ts_buf_put(&t.bytes, rest.data, rest.len);
+	ts_buf_fini(&rest);
+}
+
+START_TEST(an_empty_first_chunk_is_nothing_but_its_checksum_is_looked_at)
+{
+	after_an_empty_chunk();
+	ck_assert(ucir_open(&t, NULL));
+	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
+	ucir_close(&t);
+	after_an_empty_chunk();
+	t.bytes.data[FRAMED_START + 4] ^= 1;
+	fail_bytes();
+	expect_error(TS_ECORRUPT, FRAMED_START, "checksum");
+}
+END_TEST
+
 START_TEST(a_checksum_error_in_the_first_chunk_is_refused)
 {
 	good_file(&ucir_v1);
@@ -793,6 +820,7 @@ Suite *unit_suite(void)
 		version_1_without_the_stream_identifier_is_refused,
 		a_plain_stream_that_begins_with_a_damaged_identifier_is_refused_as_that,
 		a_bad_chunk_ends_the_recording_there_with_its_offset,
+		an_empty_first_chunk_is_nothing_but_its_checksum_is_looked_at,
 		a_checksum_error_in_the_first_chunk_is_refused,
 		an_unknown_op_is_found,
 		a_frame_inside_a_frame_is_found,

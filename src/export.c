@@ -45,6 +45,19 @@ struct ts_export {
 	struct ts_buf bytes;  /* of one frame, or of the text */
 };
 
+/*
+ * Up to the pc and the stack pointer; on ARM to the status register, without which gdb unwinds no frame, and
+ * so cannot even leave one.
+ */
+static unsigned n_needed(const struct ts_regset *set)
+{
+	int last = set->sp > set->pc ? set->sp : set->pc;
+
+	if (set->arch->has_thumb && set->flags > last)
+		last = set->flags;
+	return (unsigned)last + 1;
+}
+
 struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames,
 				const struct ts_tracing *tracing, const char *path, struct ts_error *err)
 {
@@ -64,7 +77,7 @@ struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames,
 	e->numbers = calloc(e->set->n_regs + 1, sizeof(*e->numbers));
 	e->regs = malloc(2 * (size_t)e->set->g_len + 1);
 	e->file.fd = -1;
-	e->n_needed = (unsigned)(e->set->sp > e->set->pc ? e->set->sp : e->set->pc) + 1;
+	e->n_needed = n_needed(e->set);
 	if (!e->is_known || !e->numbers || !e->regs)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to export");
 	else if (ts_aside_init(&e->file, path, err)) {
@@ -383,10 +396,8 @@ static bool write_text(struct ts_export *e, struct ts_error *err)
 /* The register block of the frame, which has registers. */
 static bool put_regs(struct ts_export *e, struct ts_buf *out, struct ts_error *err)
 {
-	if (!get_regs(e, err))
+	if (!get_regs(e, err) || !ts_frame_fill_regs(e->q, e->frame.pos, e->regs, e->known, err))
 		return false;
-	for (uint32_t i = 0; i < e->set->g_len; i++)
-		e->regs[i] = e->known[i] ? e->regs[i] : 0;
 	ts_buf_putc(out, 'R');
 	if (is_whole_block(e)) {
 		ts_buf_put(out, e->regs, e->set->g_len);

@@ -31,13 +31,10 @@ static void put(struct writer *w, uint64_t value, size_t len)
 	ts_buf_put(w->out, bytes, len);
 }
 
-/*
- * Zeros where registers are not known; but a debugger gets nowhere on ARM without knowing which instructions
- * it sees.
- */
-static bool fill_unknown(struct writer *w, uint8_t *data, const uint8_t *known)
+bool ts_frame_fill_regs(struct ts_query *q, uint64_t pos, uint8_t *data, const uint8_t *known,
+			struct ts_error *err)
 {
-	const struct ts_regset *set = &ts_query_timeline(w->q)->rec->regs;
+	const struct ts_regset *set = &ts_query_timeline(q)->rec->regs;
 	const struct ts_reg *flags = set->flags >= 0 ? &set->regs[set->flags] : NULL;
 	bool is_thumb;
 
@@ -45,7 +42,7 @@ static bool fill_unknown(struct writer *w, uint8_t *data, const uint8_t *known)
 		data[i] = known[i] ? data[i] : 0;
 	if (!set->arch->has_thumb || !flags || known[flags->off])
 		return true;
-	if (!ts_thumb_at(w->q, w->f->pos, ts_query_thread(w->q, w->f->pos), &is_thumb, w->err))
+	if (!ts_thumb_at(q, pos, ts_query_thread(q, pos), &is_thumb, err))
 		return false;
 	ts_arch_put(set->arch, data + flags->off, flags->len, is_thumb ? TS_THUMB_BIT : 0);
 	return true;
@@ -63,7 +60,7 @@ static bool put_regs(struct writer *w)
 		uint8_t *data = ts_buf_add(w->out, len);
 
 		done = ts_query_regs(w->q, w->f->pos, ts_query_thread(w->q, w->f->pos), data, known, w->err);
-		done = done && fill_unknown(w, data, known);
+		done = done && ts_frame_fill_regs(w->q, w->f->pos, data, known, w->err);
 	} else {
 		ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
 	}

@@ -27,4 +27,13 @@
  */
 bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf *out, struct ts_error *err);
 
+/*
+ * Zeros where registers of position @pos are not known; but a debugger gets nowhere on ARM without knowing
+ * which instructions it sees: an unknown status register says that.
+ *
+ * Returns false if the trace cannot be read any more.
+ */
+bool ts_frame_fill_regs(struct ts_query *q, uint64_t pos, uint8_t *data, const uint8_t *known,
+			struct ts_error *err);
+
 #endif

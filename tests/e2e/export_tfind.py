@@ -123,6 +123,15 @@ def hits_of_an_address_are_the_frames_of_its_tracepoint():
 
 
 @case
+def gdb_walks_frames_of_arm_code_of_which_it_knows_no_function():
+    path, said = export(Recording("arm_walk"), "--positions", ":20")
+    assert "0 where they are not known: cpsr" in said, said
+    own = answers(f"target tfile {path}", Recording("arm_walk").exec, [f"tfind {n}" for n in range(21)], "gdb-multiarch")
+    for n, text in enumerate(own):
+        assert text.startswith(f"Found trace frame {n}, tracepoint 1"), (n, text)
+
+
+@case
 def what_gdb_cannot_be_told_is_said():
     _, said = export(Recording("mips_walk"), "--positions", "0:10")
     assert "left out: f0" in said and "0 where they are not known: status" in said, said

@@ -301,8 +301,10 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 	const struct var *var = find_var(c, number);
 	const struct ts_tvar *def = var ? NULL : ts_tracing_find_var(&c->tracing, number);
 
-	if (var)
-		*value = var->is_clock && c->pos != TS_NO_POS ? (int64_t)c->pos : var->value;
+	if (var && var->is_clock && c->pos != TS_NO_POS)
+		*value = (int64_t)(c->pos < c->until ? c->pos : c->until); /* a span that is over is behind its end */
+	else if (var)
+		*value = var->value;
 	else if (def)
 		*value = def->initial;
 	return var || def;

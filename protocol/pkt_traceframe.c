@@ -108,12 +108,16 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 		len = rsp_reply_room(r) / 2;
 	ts_error_reset(&err);
 	ts_buf_init(&bytes);
-	if (!rsp_tracing_raw(s, off, (size_t)len, &bytes, &err))
-		rsp_reply_failure(r, &err);
-	else if (bytes.len)
+	if (!rsp_tracing_raw(s, off, (size_t)len, &bytes, &err)) {
+		if (err.code == TS_EUSAGE) /* the client's fault is nothing for the log */
+			rsp_reply_error_text(r, "%s", err.text);
+		else
+			rsp_reply_failure(r, &err);
+	} else if (bytes.len) {
 		rsp_reply_hex(r, bytes.data, bytes.len);
-	else
+	} else {
 		rsp_reply_puts(r, "l");
+	}
 	ts_buf_fini(&bytes);
 	return RSP_REPLIED;
 }

@@ -147,8 +147,10 @@ void rsp_tracing_leave(struct rsp_session *s)
 
 	if (!t->collector || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
 		return;
-	if (t->is_live)
-		rsp_collector_stop(t->collector); /* it would wait for this client to move */
+	if (t->is_live && is_running(t->collector)) { /* it would wait for this client to move */
+		rsp_collector_stop(t->collector);
+		rsp_collector_tracing(t->collector)->status.end = TS_RUN_DISCONNECTED;
+	}
 	rsp_collector_free(*s->sh->kept);
 	*s->sh->kept = t->collector;
 	t->collector = NULL;

@@ -88,6 +88,7 @@ def variables_count_over_all_hits_in_order_of_time():
             assert g.value("$calls") == 7 + i
         assert g.recording.pcs()[g.value("$trace_timestamp")] == g.address("$pc")
         g("tfind none")
+        assert g.value("$trace_timestamp") == len(g.recording.pcs()) - 1
         g("info tvariables")
         g.expect(rf"\$calls +7 +{7 + N_FIB + 1}\b")
 
@@ -331,6 +332,31 @@ def collecting_for_long_goes_on_beside_other_packets_and_others_clients():
             n_frames = int(re.search("tframes:([0-9a-f]+)", now)[1], 16)
             assert n_frames >= int(re.search("tframes:([0-9a-f]+)", first)[1], 16) > 0
             assert r.ask(f"QTFrame:{n_frames - 1:x}").startswith(f"F{n_frames - 1:x}T")
+
+
+@case
+def a_live_run_ends_when_its_client_leaves_and_says_so():
+    with Server(Recording("x64_walk").trace) as server:
+        for end in "", "QTStop":
+            with Rsp(server.address) as r:
+                bump = Recording("x64_walk").pcs()[2000]
+                for packet in "QTinit", "qRcmd," + b"collect live".hex(), f"QTDP:1:{bump:x}:E:0:0", "QTDisconnected:1", "QTStart":
+                    assert r.ask(packet)[0] != "E", packet
+                assert "replaylog:end" in r.ask("c")
+                assert r.ask("qTStatus").startswith("T1;")
+                assert not end or r.ask(end) == "OK"
+            with Rsp(server.address) as r:
+                status = r.ask("qTStatus")
+                assert status.startswith("T0;tstop::0;" if end else "T0;tdisconnected:0;"), status
+                assert int(re.search("tframes:([0-9a-f]+)", status)[1], 16) > 0
+
+
+@case
+def what_a_client_asks_wrongly_is_not_logged():
+    with Server(Recording("x64_walk").trace) as server, Rsp(server.address) as r:
+        for packet in "qTBuffer:ffffffff,10", "QTFrame:x", "QTDP:1:zz", "qTV:zz":
+            assert r.ask(packet)[0] in "EU", packet
+        assert "warn" not in server.said(), server.said()
 
 
 @case

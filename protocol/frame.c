@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "frame.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "hex.h"
 #include "src/error.h"
@@ -17,6 +19,9 @@
 #define RUN_BIAS 29
 #define RUN_MIN  3
 #define RUN_MAX  (126 - RUN_BIAS)
+
+/* The same number in each byte of a word. */
+#define EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 
 /* '$', '#' and two digits */
 #define FRAMING_LEN 4
@@ -177,6 +182,21 @@ enum rsp_event rsp_frame_feed(struct rsp_frame *f, const uint8_t **bytes, size_t
 	return event;
 }
 
+/* Eight bytes, the first in the lowest bits. */
+static uint64_t load(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+/* The lowest bit that is set is in the first of the eight bytes that is 0; none is set if none is. */
+static uint64_t find_zeros(uint64_t v)
+{
+	return (v - EACH_BYTE(1)) & ~v & EACH_BYTE(0x80);
+}
+
 /* How many repeats of s[0] follow it, as far as one run may tell; 0 if a run does not pay. */
 static size_t count_repeats(const uint8_t *s, size_t len)
 {
@@ -191,12 +211,32 @@ static size_t count_repeats(const uint8_t *s, size_t len)
 	return n;
 }
 
+/*
+ * How many bytes from @s on go as they are, as far as the next eight tell: up to one that is escaped or begins
+ * a run.  Eight and RUN_MIN more are there.
+ */
+static unsigned count_plain(const uint8_t *s, enum rsp_encoding encoding)
+{
+	uint64_t bytes = load(s);
+	uint64_t ends = find_zeros(bytes ^ EACH_BYTE('#')) | find_zeros(bytes ^ EACH_BYTE('$')) |
+			find_zeros(bytes ^ EACH_BYTE('}')) | find_zeros(bytes ^ EACH_BYTE('*'));
+
+	if (encoding == RSP_TEXT)
+		ends |= find_zeros((bytes ^ load(s + 1)) | (bytes ^ load(s + 2)) | (bytes ^ load(s + 3)));
+	return ends ? (unsigned)__builtin_ctzll(ends) / 8 : 8;
+}
+
 /* Encode the payload at @dst, where there is room for twice its length; returns the end of what is there. */
 static uint8_t *encode(uint8_t *dst, const uint8_t *src, size_t len, enum rsp_encoding encoding)
 {
 	for (size_t i = 0; i < len; i++) {
 		size_t repeats;
 
+		for (unsigned n = 8; n == 8 && len - i >= 8 + RUN_MIN; i += n) {
+			n = count_plain(src + i, encoding);
+			memcpy(dst, src + i, 8);
+			dst += n;
+		}
 		if (rsp_is_escaped(src[i])) {
 			*dst++ = '}';
 			*dst++ = src[i] ^ ESCAPE_XOR;

@@ -158,15 +158,39 @@ static uint8_t *add_pairs(struct rsp_reply *r, size_t len)
 	return add(r, n, n);
 }
 
+static uint8_t *put_pairs(uint8_t *p, const uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		*p++ = rsp_hex_char(bytes[i] >> 4);
+		*p++ = rsp_hex_char(bytes[i]);
+	}
+	return p;
+}
+
 void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len)
 {
-	const uint8_t *src = bytes;
 	uint8_t *p = add_pairs(r, len);
 
-	for (size_t i = 0; p && i < len; i++) {
-		*p++ = rsp_hex_char(src[i] >> 4);
-		*p++ = rsp_hex_char(src[i]);
-	}
+	if (p)
+		put_pairs(p, bytes, len);
+}
+
+void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len)
+{
+	unsigned n_digits = 2; /* lldb takes no single one */
+	uint8_t *p;
+
+	assert(len <= 8);
+	while (n_digits < 8 && regnum >> 4 * n_digits)
+		n_digits++;
+	p = add(r, n_digits + 1 + 2 * len + 1, n_digits + 1 + 2 * len + 1);
+	if (!p)
+		return;
+	while (n_digits)
+		*p++ = rsp_hex_char(regnum >> 4 * --n_digits);
+	*p++ = ':';
+	p = put_pairs(p, bytes, len);
+	*p = ';';
 }
 
 void rsp_reply_hex_text(struct rsp_reply *r, const char *text)

@@ -77,8 +77,13 @@ void rsp_reply_num(struct rsp_reply *r, uint64_t value);
 /* Add a thread id, "pP.T" if it has a process. */
 void rsp_reply_tid(struct rsp_reply *r, struct rsp_tid tid);
 
-/* Add bytes as two hex digits each; a text's bytes; @len times "xx", the bytes that nobody knows. */
+/* Add bytes as two hex digits each. */
 void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len);
+
+/* Add a register of at most 8 bytes as stop replies have them: its number, ':', the bytes, ';'. */
+void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len);
+
+/* Add a text's bytes in hex; @len times "xx", the bytes that nobody knows. */
 void rsp_reply_hex_text(struct rsp_reply *r, const char *text);
 void rsp_reply_unknown(struct rsp_reply *r, size_t len);
 

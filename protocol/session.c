@@ -222,11 +222,19 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	}
 }
 
-/* A register that is worth sending with every stop: known, and of a kind that a debugger looks at then. */
-static bool is_expedited(const struct ts_regset *set, const struct ts_reg *reg, const uint8_t *known)
+/* A register that a debugger looks at with every stop. */
+static bool is_expedited(const struct ts_regset *set, const struct ts_reg *reg)
 {
-	return (reg->feature == set->regs[set->pc].feature || reg->role != TS_ROLE_NONE) && reg->bits <= 64 &&
-	       !memchr(known + reg->off, 0, reg->len);
+	return (reg->feature == set->regs[set->pc].feature || reg->role != TS_ROLE_NONE) && reg->bits <= 64;
+}
+
+static bool is_known(const uint8_t *known, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && known[i])
+		i++;
+	return i == len;
 }
 
 static void put_registers(struct rsp_session *s, struct rsp_reply *r)
@@ -242,21 +250,16 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	for (unsigned i = 0; i < set->n_regs; i++) {
 		const struct ts_reg *reg = &set->regs[i];
 
-		if (!is_expedited(set, reg, known))
-			continue;
-		if (reg->regnum < 0x10)
-			rsp_reply_putc(r, '0'); /* lldb takes no single digit */
-		rsp_reply_num(r, reg->regnum);
-		rsp_reply_putc(r, ':');
-		rsp_reply_hex(r, data + reg->off, reg->len);
-		rsp_reply_putc(r, ';');
+		if (is_expedited(set, reg) && is_known(known + reg->off, reg->len))
+			rsp_reply_register(r, reg->regnum, data + reg->off, reg->len);
 	}
 }
 
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found)
 {
-	rsp_reply_printf(r, "T%02x", signal);
+	rsp_reply_putc(r, 'T');
+	rsp_reply_hex(r, &signal, 1);
 	if (found)
 		put_reason(s, r, found);
 	put_registers(s, r);

@@ -405,6 +405,24 @@ START_TEST(mixed_runs_decode)
 }
 END_TEST
 
+START_TEST(a_run_is_found_wherever_it_begins)
+{
+	char payload[64];
+	size_t len;
+
+	for (unsigned before = 0; before < 24; before++) {
+		for (unsigned behind = 0; behind < 24; behind++) {
+			sprintf(payload, "%.*s0000%.*s", before, "abcdefghabcdefghabcdefgh", behind,
+				"hgfedcbahgfedcbahgfedcba");
+			rsp_frame_send(&frame, payload, strlen(payload), RSP_TEXT);
+			sent_body(&len);
+			ck_assert_uint_eq(len, before + 3 + behind);
+			expect_decodes_to((uint8_t *)payload, strlen(payload));
+		}
+	}
+}
+END_TEST
+
 START_TEST(long_runs_shrink_in_text_and_never_in_binary)
 {
 	static const uint8_t zeros[1000];
@@ -522,6 +540,7 @@ Suite *unit_suite(void)
 		runs_are_written_as_the_manual_has_them,
 		runs_of_every_length_and_byte_decode,
 		mixed_runs_decode,
+		a_run_is_found_wherever_it_begins,
 		long_runs_shrink_in_text_and_never_in_binary,
 		a_refused_reply_goes_out_again,
 		an_accepted_reply_is_not_sent_again,

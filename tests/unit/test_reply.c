@@ -54,8 +54,10 @@ START_TEST(text_numbers_and_hex_are_added_in_order)
 	rsp_reply_hex(&reply, "\x00\xff\x1a", 3);
 	rsp_reply_put(&reply, ";x", 2);
 	rsp_reply_hex_text(&reply, "hi");
+	rsp_reply_register(&reply, 7, "\x12\x34", 2);
+	rsp_reply_register(&reply, 0x1a2, "\x56", 1);
 	rsp_reply_finish(&reply);
-	expect(RSP_REPLY_DATA, "T05watch:402028;0:00ff1a;x6869");
+	expect(RSP_REPLY_DATA, "T05watch:402028;0:00ff1a;x686907:1234;1a2:56;");
 }
 END_TEST
 

@@ -35,7 +35,7 @@ define tracestub-refuse
     echo The target is not tracestub: it has no positions.\n
   end
   if $_tracestub == 2
-    echo goto wants one position: K, P%, begin, end or frame\n
+    echo goto wants one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT\n
   end
 end
 document tracestub-refuse
@@ -113,7 +113,7 @@ class TracestubRefuse(gdb.Command):
 
     REASONS = ("Not connected: \"tracestub gdb TRACE\" or \"target remote\" comes first.",
                "The target is not tracestub: it has no positions.",
-               "goto wants one position: K, P%, begin, end or frame")
+               "goto wants one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT")
 
     def invoke(self, argument, from_tty):
         raise gdb.GdbError(self.REASONS[int(gdb.convenience_variable("_tracestub"))])

@@ -156,7 +156,7 @@ static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, str
 	}
 	ts_buf_printf(out,
 		      "goto wants a position (0 to %" PRIu64
-		      "), a percentage (0%% to 100%%), begin, end, or frame",
+		      "), a percentage (0%% to 100%%), begin, end, frame, next-EVENT, or previous-EVENT",
 		      n_steps);
 	return false;
 }

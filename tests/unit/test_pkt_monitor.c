@@ -136,6 +136,9 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 	}
 	ck_assert_str_eq(monitor_fails("goto 11"),
 			 "there is no position 11, they go from 0 to 10\n");
+	ck_assert_str_eq(monitor_fails("goto nextsyscall"),
+			 "goto wants a position (0 to 10), a percentage (0% to 100%), begin, end, frame, "
+			 "next-EVENT, or previous-EVENT\n");
 }
 END_TEST
 

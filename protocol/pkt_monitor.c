@@ -189,6 +189,8 @@ static bool find_event(const struct rsp_session *s, const char *arg, bool is_rev
 		h = ts_world_prev_event(w, (enum ts_event_kind)kind, s->pos - 1);
 	if (h)
 		*pos = h->step;
+	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->sh))
+		ts_buf_puts(out, "system calls were not recorded");
 	else
 		ts_buf_printf(out, "there is no %s %s position %" PRIu64, arg,
 			      is_reverse ? "before" : "after", s->pos);

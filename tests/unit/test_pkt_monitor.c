@@ -108,6 +108,23 @@ START_TEST(goto_finds_events_in_both_directions)
 }
 END_TEST
 
+static void make_untraced(struct ts_recording *rec)
+{
+	rec->has_syscalls = false;
+}
+
+START_TEST(that_system_calls_were_not_recorded_is_not_that_there_are_none)
+{
+	const struct fake_options untraced = { .change = make_untraced };
+
+	fake_again(&untraced);
+	rsp_session_go(&fake.session, 6);
+	ck_assert_str_eq(monitor_fails("goto next-syscall"), "system calls were not recorded\n");
+	ck_assert_str_eq(monitor_fails("goto next-fault"), "there is no fault after position 6\n");
+	ck_assert_uint_eq(fake.session.pos, 6);
+}
+END_TEST
+
 START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 {
 	static const char *const commands[] = {
@@ -294,6 +311,7 @@ FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
 	   when_says_position_thread_and_pc_as_gdb_does,
 	   a_pc_that_nobody_knows_is_said_to_be_unknown, goto_moves_to_positions_and_shares_and_ends,
 	   goto_finds_events_in_both_directions,
+	   that_system_calls_were_not_recorded_is_not_that_there_are_none,
 	   goto_elsewhere_says_why_and_moves_nothing, a_client_that_reads_texts_of_errors_gets_one,
 	   lldb_shows_console_output_only, a_text_that_does_not_fit_goes_to_the_console,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,

@@ -555,6 +555,8 @@ static bool start(struct server *sv, struct ts_error *err)
 	}
 	ev_io_init(&sv->acceptor, on_connect, sv->listener.fd, EV_READ);
 	sv->acceptor.data = sv;
+	/* one that leaves goes before one that comes, which may inherit its run */
+	ev_set_priority(&sv->acceptor, EV_MINPRI);
 	ev_io_start(sv->loop, &sv->acceptor);
 	return true;
 }

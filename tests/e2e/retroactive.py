@@ -4,9 +4,11 @@
 import os
 import re
 import shutil
+import signal
 import tempfile
 
 from _gdb import Gdb
+from _raw import Raw
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
@@ -345,7 +347,12 @@ def a_live_run_ends_when_its_client_leaves_and_says_so():
                 assert "replaylog:end" in r.ask("c")
                 assert r.ask("qTStatus").startswith("T1;")
                 assert not end or r.ask(end) == "OK"
-            with Rsp(server.address) as r:
+                os.kill(server.pid, signal.SIGSTOP)     # it hears of both at once
+            try:
+                r = Raw(server.address)
+            finally:
+                os.kill(server.pid, signal.SIGCONT)
+            with r:
                 status = r.ask("qTStatus")
                 assert status.startswith("T0;tstop::0;" if end else "T0;tdisconnected:0;"), status
                 assert int(re.search("tframes:([0-9a-f]+)", status)[1], 16) > 0

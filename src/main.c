@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -73,6 +74,15 @@ static bool is_arch_known(const char *name)
 	return false;
 }
 
+static bool is_folder(const char *path, struct ts_error *err)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return ts_fail_errno(err, "cannot save files there");
+	return S_ISDIR(st.st_mode) || ts_fail(err, TS_EIO, TS_NO_OFF, "it is no folder, to save files in");
+}
+
 /* The files that the user names besides the trace; says what is wrong with one itself. */
 static bool add_files(struct job *job, enum ts_status *status)
 {
@@ -94,6 +104,8 @@ static bool add_files(struct job *job, enum ts_status *status)
 		if (err.code != TS_OK)
 			*status = ts_report_failure(cli->exec, &err);
 	}
+	if (err.code == TS_OK && cli->export_dir && !is_folder(cli->export_dir, &err))
+		*status = ts_report_failure(cli->export_dir, &err);
 	return err.code == TS_OK;
 }
 

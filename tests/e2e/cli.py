@@ -67,6 +67,14 @@ for name, (args, text) in USAGE.items():
     add_case(f"{name} is a usage error", check_refused, args, 2, text)
 
 
+FOLDERS = {"not there": ("nowhere", "cannot save files there: No such file"), "no folder": (TRACE, "it is no folder")}
+for name, (path, text) in FOLDERS.items():
+    add_case(f"a folder to save in that is {name} is refused at once", check_refused,
+             ["serve", ":0", TRACE, "--export-dir", path], 1, f"{path}: {text}")
+add_case("an index of a trace file is refused in words", check_refused,
+         ["index", DATA / "tfile-samples/work-mem.tf"], 1, "trace files of gdb need no index")
+
+
 @case
 def help_and_version_go_to_stdout():
     for args in ["--help"], ["serve", "--help"], ["info", TRACE, "--help"]:

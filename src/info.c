@@ -86,12 +86,25 @@ void ts_info_fini(struct ts_info *info)
 	free(info->regions);
 }
 
+bool ts_info_is_damaged(const struct ts_info *info)
+{
+	switch (info->tl->damage.code) {
+	case TS_OK:
+	case TS_EIO:
+	case TS_ELIMIT:
+	case TS_ENOMEM:
+		return false;
+	default:
+		return true;
+	}
+}
+
 const char *ts_info_end(const struct ts_info *info)
 {
 	const struct ts_timeline *tl = info->tl;
 
 	if (tl->damage.code != TS_OK)
-		return "damage";
+		return ts_info_is_damaged(info) ? "damage" : "unread";
 	if (tl->is_fault)
 		return "fault";
 	return tl->has_exit ? "exit" : "none";

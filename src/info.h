@@ -42,8 +42,14 @@ struct ts_info {
 bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, struct ts_error *err);
 void ts_info_fini(struct ts_info *info);
 
-/* How the recording ends: "exit", "fault", "damage" or "none" (it just stops). */
+/*
+ * How the recording ends: "exit", "fault", "damage", "unread" (what is behind was not read: there was no
+ * memory, or the file could not be) or "none" (it just stops).
+ */
 const char *ts_info_end(const struct ts_info *info);
+
+/* Is it cut or damaged? */
+bool ts_info_is_damaged(const struct ts_info *info);
 
 /* Bytes of the index in memory. */
 static inline uint64_t ts_info_index_len(const struct ts_info *info)

@@ -179,7 +179,7 @@ static json_t *facts(const struct ts_info *info)
 			 arguments(&rec->cmdline), "positions", (json_int_t)tl->n_steps, "threads",
 			 (int)rec->n_threads, "pc_first", address(info->has_pc_first, info->pc_first),
 			 "pc_last", address(info->has_pc_last, info->pc_last), "end", ts_info_end(info),
-			 "truncated", tl->damage.code != TS_OK, "syscalls",
+			 "truncated", ts_info_is_damaged(info), "syscalls",
 			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
 			 rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n)
 					  : json_null(),

@@ -86,7 +86,8 @@ static const char *end_text(const struct ts_info *info)
 	const struct ts_timeline *tl = info->tl;
 
 	if (tl->damage.code != TS_OK)
-		return "the trace is cut or damaged there";
+		return ts_info_is_damaged(info) ? "the trace is cut or damaged there"
+						: "what is behind was not read, see the warnings";
 	if (tl->is_fault)
 		return "a fault: the last instruction did not complete";
 	return tl->has_exit ? "the program's exit" : "no exit was recorded";

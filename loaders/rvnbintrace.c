@@ -350,8 +350,11 @@ static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 	}
 	if (!ts_source_read_all(rec->src, s.off, count, sizeof(count), err))
 		return false;
-	if (s.len && s.len < file_len - s.off)
+	if (s.len && s.len < file_len - s.off) {
 		rec->end = s.off + s.len;
+		ts_recording_warn(&rec->base, "behind the events, at 0x%" PRIx64 ", %" PRIu64 " bytes are ignored",
+				  rec->end, file_len - rec->end);
+	}
 	rec->first = s.off + sizeof(count);
 	if (rvn_le(count, sizeof(count)) || s.len == sizeof(count))
 		rec->n_events = rvn_le(count, sizeof(count));

@@ -336,7 +336,7 @@ static bool resume_behind(struct reader *r, struct stage *s, struct ts_error *er
 		return false;
 	if (is_new(r, bad))
 		ts_recording_warn(&r->rec->base,
-				  "0x%" PRIx64 ": %.120s; %" PRIu64
+				  "at 0x%" PRIx64 ", %.120s; %" PRIu64
 				  " bytes are lost, up to the next block with all registers at 0x%" PRIx64,
 				  bad, err->text, r->good_off - bad, r->good_off);
 	ts_error_reset(err);

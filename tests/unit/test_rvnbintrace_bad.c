@@ -549,6 +549,7 @@ START_TEST(events_end_with_their_section)
 	rvn_assemble(&p, &t.bytes);
 	ts_buf_put(&t.bytes, "\0\0\0", 3);
 	expect_error(TS_ETRUNC, t.bytes.len - 3, "1000 are promised, but the bytes end after 3");
+	ck_assert_uint_eq(ucir_warned(t.rec, "3 bytes are ignored"), 1);
 }
 END_TEST
 

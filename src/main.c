@@ -74,13 +74,21 @@ static bool is_arch_known(const char *name)
 	return false;
 }
 
-static bool is_folder(const char *path, struct ts_error *err)
+/* A folder that an option names, if it does; what for is said when it is none. */
+static bool check_folder(const char *path, const char *use, enum ts_status *status)
 {
+	struct ts_error err;
 	struct stat st;
 
+	ts_error_reset(&err);
+	if (!path || (!stat(path, &st) && S_ISDIR(st.st_mode)))
+		return true;
 	if (stat(path, &st) < 0)
-		return ts_fail_errno(err, "cannot save files there");
-	return S_ISDIR(st.st_mode) || ts_fail(err, TS_EIO, TS_NO_OFF, "it is no folder, to save files in");
+		ts_fail_errno(&err, "it is no folder to %s", use);
+	else
+		ts_fail(&err, TS_EIO, TS_NO_OFF, "it is no folder to %s", use);
+	*status = ts_report_failure(path, &err);
+	return false;
 }
 
 /* The files that the user names besides the trace; says what is wrong with one itself. */
@@ -104,9 +112,8 @@ static bool add_files(struct job *job, enum ts_status *status)
 		if (err.code != TS_OK)
 			*status = ts_report_failure(cli->exec, &err);
 	}
-	if (err.code == TS_OK && cli->export_dir && !is_folder(cli->export_dir, &err))
-		*status = ts_report_failure(cli->export_dir, &err);
-	return err.code == TS_OK;
+	return err.code == TS_OK && check_folder(cli->export_dir, "save files in", status) &&
+	       check_folder(cli->sysroot, "look for files in", status);
 }
 
 static struct ts_recording *load(const struct job *job, struct ts_error *err)

@@ -20,6 +20,8 @@
 #include <endian.h>
 #include <inttypes.h>
 
+#include "src/bytes.h"
+
 #define HEAD_LEN 4u
 #define TID_LEN 4u
 #define HAS_TID 0x80u
@@ -82,14 +84,11 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
 	return true;
 }
 
-/* The same number in each byte of a word. */
-#define EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
-
 /*
  * The same for the up to 8 slots of nearly every block, without a loop whose end cannot be predicted: a byte
  * of a word each.  Returns false if that is not possible, or something is wrong.
  *
- * Slot i is the sum of the first i + 1 steps, less 1.  The product with EACH_BYTE(1) has those sums in its
+ * Slot i is the sum of the first i + 1 steps, less 1.  The product with TS_EACH_BYTE(1) has those sums in its
  * bytes as long as none of them passes a byte; the last one, the largest, is summed apart in 16 bits.
  */
 static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const struct x64dbg_layout *l)
@@ -102,15 +101,14 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 		return false;
 	memcpy(&steps, deltas, 8);
 	steps = le64toh(steps) & UINT64_MAX >> (64 - 8 * b->n_regs);
-	if (steps & EACH_BYTE(0x80u))
+	if (steps & TS_EACH_BYTE(0x80u))
 		return false;
-	steps += EACH_BYTE(1u) >> (64 - 8 * b->n_regs);
+	steps += TS_EACH_BYTE(1u) >> (64 - 8 * b->n_regs);
 	sum = (steps & UINT64_C(0x00ff00ff00ff00ff)) + (steps >> 8 & UINT64_C(0x00ff00ff00ff00ff));
 	if (sum * UINT64_C(0x0001000100010001) >> 48 > l->n_slots)
 		return false;
-	slots = steps * EACH_BYTE(1u) - EACH_BYTE(1u);
-	other = slots ^ EACH_BYTE(l->pc);
-	other = (other - EACH_BYTE(1u)) & ~other & EACH_BYTE(0x80u); /* the lowest bit: the first byte of 0 */
+	slots = steps * TS_EACH_BYTE(1u) - TS_EACH_BYTE(1u);
+	other = ts_zero_bytes(slots ^ TS_EACH_BYTE(l->pc));
 	b->has_pc = other != 0;
 	at = b->has_pc ? (unsigned)__builtin_ctzll(other) / 8 : 0;
 	b->pc = word(values + at * l->width, l->width);

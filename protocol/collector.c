@@ -301,8 +301,8 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 	const struct var *var = find_var(c, number);
 	const struct ts_tvar *def = var ? NULL : ts_tracing_find_var(&c->tracing, number);
 
-	if (var && var->is_clock && c->pos != TS_NO_POS)
-		*value = (int64_t)(c->pos < c->until ? c->pos : c->until); /* a span that is over is behind its end */
+	if (var && var->is_clock && c->pos != TS_NO_POS) /* a span that is over is behind its end */
+		*value = (int64_t)(c->pos < c->until ? c->pos : c->until);
 	else if (var)
 		*value = var->value;
 	else if (def)

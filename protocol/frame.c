@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "hex.h"
+#include "src/bytes.h"
 #include "src/error.h"
 
 #define INTERRUPT  0x03
@@ -19,9 +20,6 @@
 #define RUN_BIAS 29
 #define RUN_MIN  3
 #define RUN_MAX  (126 - RUN_BIAS)
-
-/* The same number in each byte of a word. */
-#define EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 
 /* '$', '#' and two digits */
 #define FRAMING_LEN 4
@@ -191,12 +189,6 @@ static uint64_t load(const uint8_t *p)
 	return le64toh(v);
 }
 
-/* The lowest bit that is set is in the first of the eight bytes that is 0; none is set if none is. */
-static uint64_t find_zeros(uint64_t v)
-{
-	return (v - EACH_BYTE(1)) & ~v & EACH_BYTE(0x80);
-}
-
 /* How many repeats of s[0] follow it, as far as one run may tell; 0 if a run does not pay. */
 static size_t count_repeats(const uint8_t *s, size_t len)
 {
@@ -218,11 +210,11 @@ static size_t count_repeats(const uint8_t *s, size_t len)
 static unsigned count_plain(const uint8_t *s, enum rsp_encoding encoding)
 {
 	uint64_t bytes = load(s);
-	uint64_t ends = find_zeros(bytes ^ EACH_BYTE('#')) | find_zeros(bytes ^ EACH_BYTE('$')) |
-			find_zeros(bytes ^ EACH_BYTE('}')) | find_zeros(bytes ^ EACH_BYTE('*'));
+	uint64_t ends = ts_zero_bytes(bytes ^ TS_EACH_BYTE('#')) | ts_zero_bytes(bytes ^ TS_EACH_BYTE('$')) |
+			ts_zero_bytes(bytes ^ TS_EACH_BYTE('}')) | ts_zero_bytes(bytes ^ TS_EACH_BYTE('*'));
 
 	if (encoding == RSP_TEXT)
-		ends |= find_zeros((bytes ^ load(s + 1)) | (bytes ^ load(s + 2)) | (bytes ^ load(s + 3)));
+		ends |= ts_zero_bytes((bytes ^ load(s + 1)) | (bytes ^ load(s + 2)) | (bytes ^ load(s + 3)));
 	return ends ? (unsigned)__builtin_ctzll(ends) / 8 : 8;
 }
 

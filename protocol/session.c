@@ -321,8 +321,10 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		s->thread = found->thread;
 	if (is_interrupted)
 		rsp_session_stop_reply(s, r, 2, NULL);
+	else if (found->kind == TS_STOP_END && is_step)
+		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, NULL);
 	else
-		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, found->kind == TS_STOP_END && is_step ? NULL : found);
+		rsp_session_stop_reply(s, r, 5, found);
 }
 
 /*

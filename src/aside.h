@@ -33,8 +33,7 @@ bool ts_aside_is_same(const char *a, const char *b);
  * Begin to write what will be @path.
  *
  * Returns false if it must not be replaced or no file can be made in its folder (TS_EIO), or memory is
- * exhausted.  @f needs
- * ts_aside_fini() either way.
+ * exhausted.  @f needs ts_aside_fini() either way.
  */
 bool ts_aside_init(struct ts_aside *f, const char *path, struct ts_error *err);
 

@@ -117,7 +117,8 @@ void ts_keep_report(const struct ts_timeline *tl)
 bool ts_keep_show(const struct ts_timeline *tl, struct ts_error *err)
 {
 	if (tl->rec->frames)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "trace files of gdb need no index: there is none");
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "trace files of gdb need no index: there is none");
 	if (!tl->file || !ts_index_is_finished(tl->file))
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", ts_index_path(tl->file),

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/error.h"
-#include "src/reader.h"
-#include "src/source.h"
+#include "src/base/error.h"
+#include "src/trace/reader.h"
+#include "src/trace/source.h"
 
 /* How many bytes of the file a probe sees at the most. */
 #define TS_PROBE_LEN 8192

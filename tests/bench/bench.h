@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/error.h"
+#include "src/base/error.h"
 
 _Noreturn void bench_die(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 

@@ -24,7 +24,7 @@
 #include "questions.h"
 #include "recording.h"
 #include "rsp.h"
-#include "src/lines.h"
+#include "src/timeline/lines.h"
 
 #define N_REOPEN   5
 #define MAX_RUNS   10

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/query.h"
-#include "src/timeline.h"
+#include "src/query/query.h"
+#include "src/timeline/timeline.h"
 
 /* A recording, with all that is open over it. */
 struct bench_trace {

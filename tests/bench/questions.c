@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "src/search.h"
+#include "src/query/search.h"
 
 #define N_SAMPLES 4096
 

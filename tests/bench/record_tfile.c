@@ -8,8 +8,8 @@
 #include "bench.h"
 #include "pass.h"
 #include "recording.h"
-#include "src/export.h"
-#include "src/selection.h"
+#include "src/export/export.h"
+#include "src/export/selection.h"
 
 /* Write positions 0 to n_steps - 1 of the trace. */
 static void export(struct bench_trace *t, const char *path, uint64_t n_steps)

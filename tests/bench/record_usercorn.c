@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "loaders/snappy.h"
+#include "loaders/kit/snappy.h"
 #include "recording.h"
 
 #define HEADER_LEN 74

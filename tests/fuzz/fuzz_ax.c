@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 
-#include "protocol/args.h"
-#include "protocol/ax.h"
+#include "protocol/tracing/ax.h"
+#include "protocol/wire/args.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

@@ -10,17 +10,17 @@ import sys
 TOP = pathlib.Path(os.environ.get("TEST_SRCDIR", pathlib.Path(__file__).resolve().parents[2]))
 TRACESTUB = os.environ.get("TRACESTUB", str(TOP / "tracestub"))
 
-PAGE = (TOP / "src/tracestub.1").read_text()
+PAGE = (TOP / "src/program/tracestub.1").read_text()
 PLAIN = re.sub(r"\\f.", "", PAGE.replace("\\-", "-"))
 HELP = subprocess.run([TRACESTUB, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def options_of_the_source():
-    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/cli.c").read_text()))
+    return set(re.findall(r'\{ "([a-z-]+)", (?:no|required)_argument', (TOP / "src/program/cli.c").read_text()))
 
 
 def commands_of_the_source():
-    return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/cli.c").read_text()))
+    return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/program/cli.c").read_text()))
 
 
 CASES = {
@@ -33,7 +33,7 @@ CASES = {
     "every command has its paragraph in the man page":
         (commands_of_the_source(), set(re.findall(r'^\.TP\n\.BI "([a-z]+) ', PLAIN, re.M))),
     "every monitor command has its paragraph in the man page":
-        (set(re.findall(r'^\t\{ "([a-z]+)", ".*run_\1 \},$', (TOP / "protocol/pkt_monitor.c").read_text(), re.M)),
+        (set(re.findall(r'^\t\{ "([a-z]+)", ".*run_\1 \},$', (TOP / "protocol/packets/monitor.c").read_text(), re.M)),
          set(re.findall(r'^\.TP\n\.BI? "?monitor ([a-z]+)', PLAIN, re.M))),
     "every command of gdbinit has its paragraph in the man page":
         (set(re.findall(r"^define ([a-z]+)$", (TOP / "gdbinit").read_text(), re.M)),

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "src/frames.h"
-#include "src/query.h"
+#include "src/frames/frames.h"
+#include "src/query/query.h"
 
 struct job {
 	struct ts_source *src;

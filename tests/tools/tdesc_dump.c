@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/arch.h"
-#include "src/buf.h"
-#include "src/error.h"
-#include "src/tdesc.h"
+#include "src/arch/arch.h"
+#include "src/arch/tdesc.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
 
 static int list(void)
 {

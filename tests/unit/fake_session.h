@@ -22,7 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "protocol/session.h"
+#include "protocol/session/session.h"
 #include "unit.h"
 
 #define FAKE_N_STEPS 10u

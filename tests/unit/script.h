@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "src/reader.h"
+#include "src/trace/reader.h"
 
 #define SCRIPT_MAX_THREADS 6
 #define SCRIPT_MAX_PROCESSES 3

@@ -7,8 +7,8 @@
  */
 #include "unit.h"
 
-#include "src/arch.h"
-#include "src/error.h"
+#include "src/arch/arch.h"
+#include "src/base/error.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "protocol/args.h"
-#include "src/buf.h"
+#include "protocol/wire/args.h"
+#include "src/base/buf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,8 +5,8 @@
  */
 #include "unit.h"
 
-#include "protocol/ax.h"
-#include "protocol/ax_format.h"
+#include "protocol/tracing/ax.h"
+#include "protocol/tracing/ax_format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "src/query.h"
+#include "src/query/query.h"
 
 extern const struct ts_loader bap_loader;
 

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/args.h"
-#include "protocol/ax.h"
-#include "protocol/breaks.h"
+#include "protocol/session/breaks.h"
+#include "protocol/tracing/ax.h"
+#include "protocol/wire/args.h"
 
 static struct rsp_breaks breaks;
 static struct ts_stops stops;

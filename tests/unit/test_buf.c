@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/buf.h"
+#include "src/base/buf.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/cursor.h"
+#include "src/base/cursor.h"
 
 static const uint8_t bytes[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 static struct ts_error err;

@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "src/elf.h"
-#include "src/step.h"
+#include "src/trace/elf.h"
+#include "src/trace/step.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/error.h"
+#include "src/base/error.h"
 
 #include <errno.h>
 #include <string.h>

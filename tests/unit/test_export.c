@@ -13,8 +13,8 @@
 
 #include "loaders/loader.h"
 #include "script.h"
-#include "src/export.h"
-#include "src/selection.h"
+#include "src/export/export.h"
+#include "src/export/selection.h"
 
 #define OUT "out.tf"
 #define MAX_REGS 8192

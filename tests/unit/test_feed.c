@@ -5,8 +5,8 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/feed.h"
-#include "src/lines.h"
+#include "src/timeline/lines.h"
+#include "src/trace/feed.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "protocol/frame_store.h"
+#include "protocol/tracing/frame_store.h"
 
-#include "src/tracepoint.h"
+#include "src/frames/tracepoint.h"
 #include "unit.h"
 
 /*

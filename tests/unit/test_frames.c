@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "unit.h"
 
-#include "src/frames.h"
+#include "src/frames/frames.h"
 
 static struct ts_frame f;
 

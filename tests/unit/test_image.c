@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/image.h"
+#include "src/trace/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

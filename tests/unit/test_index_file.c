@@ -8,7 +8,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/query.h"
+#include "src/query/query.h"
 
 #include <fcntl.h>
 #include <signal.h>

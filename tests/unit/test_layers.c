@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/layers.h"
+#include "src/timeline/layers.h"
 
 static struct ts_layers layers;
 

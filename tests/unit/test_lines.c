@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/lines.h"
+#include "src/timeline/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "protocol/listen.h"
+#include "protocol/server/listen.h"
 
 static struct rsp_listener l, other;
 static struct ts_error err;

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/log.h"
+#include "src/base/log.h"
 
 #include <stdio.h>
 #include <string.h>

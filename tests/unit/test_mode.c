@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "machine.h"
-#include "src/timeline.h"
+#include "src/timeline/timeline.h"
 
 static struct script *s;
 static struct ts_timeline *tl;

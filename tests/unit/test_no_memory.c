@@ -8,9 +8,9 @@
 #include "machine.h"
 #include "no_memory.h"
 #include "script.h"
-#include "src/image.h"
-#include "src/paging.h"
-#include "src/search.h"
+#include "src/query/paging.h"
+#include "src/query/search.h"
+#include "src/trace/image.h"
 
 #include <stdio.h>
 #include <stdlib.h>

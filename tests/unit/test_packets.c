@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/packets.h"
+#include "protocol/packets/packets.h"
 #include "script.h"
 
 static const struct rsp_packets *const topics[] = {

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/pages.h"
+#include "src/timeline/pages.h"
 
 static struct ts_pages pages;
 

@@ -6,7 +6,7 @@
 #include "unit.h"
 
 #include "machine.h"
-#include "src/paging.h"
+#include "src/query/paging.h"
 
 #include <string.h>
 

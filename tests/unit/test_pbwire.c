@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "loaders/pbwire.h"
+#include "loaders/kit/pbwire.h"
 
 enum { NUMBER = 1, BYTES, WIDE, NARROW };
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/pe.h"
+#include "src/trace/pe.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/hex.h"
+#include "protocol/wire/hex.h"
 #include "script.h"
 
 /* What a client shows of a command that succeeds. */

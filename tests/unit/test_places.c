@@ -7,8 +7,8 @@
 #include "unit.h"
 
 #include "machine.h"
-#include "src/paging.h"
-#include "src/search.h"
+#include "src/query/paging.h"
+#include "src/query/search.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/reader.h"
+#include "src/trace/reader.h"
 
 static struct ts_recording rec;
 

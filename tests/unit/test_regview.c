@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/regview.h"
+#include "src/arch/regview.h"
 
 #include <string.h>
 

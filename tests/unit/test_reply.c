@@ -4,10 +4,10 @@
  */
 #include "unit.h"
 
-#include "protocol/args.h"
-#include "protocol/frame.h"
-#include "protocol/reply.h"
-#include "src/error.h"
+#include "protocol/wire/args.h"
+#include "protocol/wire/framing.h"
+#include "protocol/wire/reply.h"
+#include "src/base/error.h"
 
 #include <signal.h>
 #include <string.h>
@@ -280,27 +280,27 @@ START_TEST(binary_data_fits_with_its_escapes)
 END_TEST
 
 /*
- * The promise to the client: for every mix of bytes, what frame.c makes of a full reply is at most PacketSize
+ * The promise to the client: for every mix of bytes, what protocol/wire/framing.c makes of a full reply is at most PacketSize
  * long.
  */
 START_TEST(no_binary_reply_is_longer_on_the_wire_than_packet_size)
 {
 	struct ts_error err = { 0 };
-	struct rsp_frame frame;
+	struct rsp_framing frame;
 	uint8_t bytes[256];
 
-	ck_assert(rsp_frame_init(&frame, PACKET_SIZE, &err));
+	ck_assert(rsp_framing_init(&frame, PACKET_SIZE, &err));
 	for (unsigned first = 0; first < 256; first++) {
 		for (unsigned i = 0; i < 256; i++)
 			bytes[i] = (uint8_t)(first + i * (first % 7));
 		rsp_reply_reset(&reply);
 		rsp_reply_binary(&reply, bytes, sizeof bytes);
-		rsp_frame_send(&frame, reply.data, reply.len, RSP_BINARY);
+		rsp_framing_send(&frame, reply.data, reply.len, RSP_BINARY);
 		ck_assert_uint_le(frame.out.len - 4, PACKET_SIZE);
 		ck_assert_uint_ge(frame.out.len - 4, PACKET_SIZE - 1);
 		ts_buf_reset(&frame.out);
 	}
-	rsp_frame_fini(&frame);
+	rsp_framing_fini(&frame);
 }
 END_TEST
 

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/runs.h"
+#include "src/timeline/runs.h"
 
 #define MAX_STEPS 4000
 

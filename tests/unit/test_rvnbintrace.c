@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "rvn_encode.h"
-#include "src/query.h"
+#include "src/query/query.h"
 #include "ucir_text.h"
 
 static struct ucir_trace t;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "rvn_encode.h"
-#include "src/timeline.h"
+#include "src/timeline/timeline.h"
 #include "ucir_text.h"
 
 static struct ucir_trace t;

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "rvn_machine.h"
-#include "src/paging.h"
+#include "src/query/paging.h"
 #include "ucir_text.h"
 
 #define MAX_PAGES       256

@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/search.h"
+#include "src/query/search.h"
 
 #include <string.h>
 

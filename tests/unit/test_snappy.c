@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "loaders/snappy.h"
+#include "loaders/kit/snappy.h"
 
 #include <inttypes.h>
 #include <snappy-c.h>

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/source.h"
+#include "src/trace/source.h"
 
 #include <stdio.h>
 #include <string.h>

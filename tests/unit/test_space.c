@@ -4,8 +4,8 @@
  */
 #include "unit.h"
 
-#include "src/lines.h"
-#include "src/space.h"
+#include "src/timeline/lines.h"
+#include "src/timeline/space.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/step.h"
+#include "src/trace/step.h"
 
 #include <string.h>
 

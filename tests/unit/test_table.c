@@ -5,10 +5,10 @@
  */
 #include "unit.h"
 
-#include "protocol/args.h"
-#include "protocol/reply.h"
-#include "protocol/table.h"
-#include "src/error.h"
+#include "protocol/wire/args.h"
+#include "protocol/wire/reply.h"
+#include "protocol/wire/table.h"
+#include "src/base/error.h"
 
 #include <signal.h>
 #include <stdio.h>

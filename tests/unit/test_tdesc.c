@@ -5,10 +5,10 @@
  */
 #include "unit.h"
 
-#include "src/arch.h"
-#include "src/buf.h"
-#include "src/error.h"
-#include "src/tdesc.h"
+#include "src/arch/arch.h"
+#include "src/arch/tdesc.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "src/frames.h"
-#include "src/query.h"
-#include "src/tracepoint.h"
+#include "src/frames/frames.h"
+#include "src/frames/tracepoint.h"
+#include "src/query/query.h"
 
 #define MAGIC "\x7fTRACE0\n"
 #define XML_X64                                                                                        \

@@ -2,7 +2,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/thumb.h"
+#include "src/query/thumb.h"
 
 /* Bytes of code: an ARM instruction, and one of either kind, by its first halfword. */
 #define ARM_CODE  "\x04\x00\xa0\xe1"

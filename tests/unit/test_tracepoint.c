@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/tracepoint.h"
+#include "src/frames/tracepoint.h"
 
 static struct ts_tracing t;
 static struct ts_error err;

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocol/collector.h"
+#include "protocol/tracing/collector.h"
 #include "script.h"
 
 #define N_ROUNDS  8u

@@ -6,7 +6,7 @@
  */
 #include "unit.h"
 
-#include "loaders/snappy.h"
+#include "loaders/kit/snappy.h"
 #include "ucir_text.h"
 
 #include <inttypes.h>

@@ -5,7 +5,7 @@
  */
 #include "unit.h"
 
-#include "src/versions.h"
+#include "src/timeline/versions.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "unit.h"
 
-#include "src/world.h"
+#include "src/timeline/world.h"
 
 static struct ts_world w;
 static struct ts_steps b; /* where maps have their texts */

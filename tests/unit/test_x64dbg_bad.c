@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
-#include "src/query.h"
+#include "src/query/query.h"
 #include "x64dbg_writer.h"
 
 extern const struct ts_loader x64dbg_loader;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "loaders/loader.h"
-#include "src/query.h"
+#include "src/query/query.h"
 #include "x64dbg_live.h"
 
 extern const struct ts_loader x64dbg_loader;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loaders/snappy.h"
+#include "loaders/kit/snappy.h"
 
 const struct ucir_form ucir_v1 = { .version = 1, .is_framed = true };
 const struct ucir_form ucir_v0 = { .version = 0 };

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "loaders/loader.h"
-#include "src/buf.h"
+#include "src/base/buf.h"
 
 struct ucir_form {
 	const char *arch;   /* NULL: x86_64 */

@@ -6,7 +6,7 @@
  * A program runs in an empty directory of its own and may write there.
  *
  *      #include "unit.h"
- *      #include "src/cursor.h"
+ *      #include "src/base/cursor.h"
  *
  *      START_TEST(take_fails_past_the_end)
  *      {

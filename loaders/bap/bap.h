@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace of BAP's frames, open: what its parts (bap.c, reader.c and below) share.
+ */
+#ifndef LOADERS_BAP_H
+#define LOADERS_BAP_H
+
+#include "arch.h"
+#include "src/trace/reader.h"
+#include "src/trace/source.h"
+
+/* Frames begin with a length of this many bytes; none of a real recorder is longer than a few kilobytes. */
+#define BAP_LEN_LEN   8
+#define BAP_MAX_FRAME (UINT64_C(16) << 20)
+
+/* Who wrote the trace, as far as it matters. */
+enum bap_recorder {
+	BAP_TRACEWRAP,     /* QEMU with "tracewrap": operands only */
+	BAP_OLD_TRACEWRAP, /* its first version: memory operands are words, whatever is accessed */
+	BAP_SNAPSHOT,      /* QEMU's plugin: all registers before each instruction; x86 flags, pc are stale */
+	BAP_PIN,           /* Pin: operands only */
+	BAP_PIN_OLD,       /* no list of values after: what is written is listed with its old value */
+	BAP_UNKNOWN,
+};
+
+struct bap {
+	struct ts_recording base;
+	const struct ts_source *src; /* borrowed */
+	uint64_t version, arch, machine;
+	uint64_t n_frames; /* as the header says; 0: unknown */
+	uint64_t first;    /* file offset of the first frame */
+	uint64_t end;      /* of what is behind the last frame */
+	bool is_closed;    /* the recorder ended as it should: the index is there */
+	enum bap_recorder recorder;
+	char tracer[64];       /* name and version, printable */
+	uint64_t first_thread; /* id of the thread that executes the first instruction */
+	bool is_mem_reversed;  /* big-endian, but memory values are numbers, least significant byte first */
+	bool has_modes;        /* ARM: each frame says which instruction set it is of */
+	uint64_t addr_mask;
+	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
+	struct bap_names names;
+
+	struct bap_toc {
+		uint64_t step;  /* frames an entry; 0: there is none */
+		uint64_t n;     /* entries */
+		uint64_t first; /* 1: entry 0 is of frame step; 0: it says where the meta frame is */
+		uint64_t due;   /* the next frame that an entry is of, while the trace is read for the first
+				   time */
+		bool is_sane;
+	} toc; /* the index behind the frames */
+
+	/* While the trace is read for the first time: */
+	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
+	uint64_t n_walked;
+	bool is_walked; /* to its end */
+};
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What instructions are known to do that no recorder logs, or that it logs wrongly: such values become
+ * unknown, or are found.
+ *
+ * @raw is the instruction's bytes as the frame has them; there may be none.
+ */
+#ifndef LOADERS_BAP_INSN_H
+#define LOADERS_BAP_INSN_H
+
+#include "loaders/kit/pbwire.h"
+#include "state.h"
+
+/* The cpsr's T bit: Thumb. */
+#define BAP_ARM_T UINT32_C(0x20)
+
+/* The cpsr's T bit of an ARM frame's mode. */
+uint32_t bap_arm_t(const struct pb_value *mode);
+
+/* The instruction set of an ARM frame: the cpsr's T bit, at least where the frame or its length tells. */
+void bap_see_mode(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std);
+
+/* The cpsr's IT bits after a Thumb instruction, which say for how many more a condition holds. */
+void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+
+/* After an instruction with operands, but without those that an emulator's helper writes. */
+void bap_lose_helpers(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+
+/* After one without any operand: a system call, or one that an emulator's helper does. */
+void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Operands: values of registers and memory before and after an instruction.
+ */
+#ifndef LOADERS_BAP_OPERANDS_H
+#define LOADERS_BAP_OPERANDS_H
+
+#include "loaders/kit/pbwire.h"
+#include "state.h"
+
+struct bap_op {
+	const struct bap_slot *slot; /* NULL: memory */
+	uint64_t addr;
+	/*
+	 * borrowed from the frame; least significant byte first, or as memory has it; eight bytes can be read
+	 * there in any case
+	 */
+	const uint8_t *value;
+	uint32_t len; /* bytes */
+	uint32_t bits;
+	bool is_read, is_written;
+};
+
+/*
+ * The same bytes come again and again: all of a register's operand but its value.  A form is these bytes, of
+ * an operand that was read with every check, and what was made of it: in one that begins likewise nothing but
+ * the value is new.
+ */
+struct bap_form {
+	uint64_t head[4]; /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
+	uint32_t last;    /* offset of the last word, which may overlap the one before it */
+	uint32_t len;     /* of the whole operand; 0: there is no form here */
+	struct bap_op op; /* but for its value */
+};
+
+#define BAP_N_FORMS 256u
+
+/* How many bits of a value of @len bytes count; @bit_length is as stored. */
+uint32_t bap_op_bits(struct bap_reader *r, uint64_t bit_length, uint64_t len);
+
+/*
+ * Where the operand is, by field 1 of @operand, which was read from @parent: slot, addr.  False if it is
+ * ignored or (@parent's error says so) damaged.
+ */
+bool bap_op_place(struct bap_reader *r, const struct pb_message *operand, struct ts_cursor *parent,
+		  struct bap_op *op);
+
+/* False if the memory operand is ignored: parts of bytes, or beyond the address space. */
+bool bap_op_check_memory(struct bap_reader *r, const struct bap_op *op);
+
+/*
+ * Read the next operand of a list that is not left out.  False at its end and (the cursor's error says so) on
+ * damage.
+ */
+bool bap_op_next(struct bap_reader *r, struct ts_cursor *list, struct bap_op *op);
+
+/* Where a register's value goes, or a part of it, in the 'g' layout. */
+struct bap_part {
+	uint32_t off, len;
+	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
+	uint8_t bytes[64];
+};
+
+/* The low part of a register operand's value, and what lies elsewhere.  Returns how many: 0 for others. */
+unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2]);
+
+/* A register operand's value before the instruction, or after it. */
+void bap_op_see(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op);
+void bap_op_write(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op);
+
+/* The old recorder lists what is written, register or memory, with its old value: the new one is not there.
+ */
+void bap_op_lose(struct bap_reader *r, struct bap_thread *t, const struct bap_op *op);
+
+/* A memory operand's value as an effect of kind TS_FX_READ or TS_FX_WRITE. */
+void bap_op_memory(struct bap_reader *r, enum ts_effect_kind kind, const struct bap_op *op, bool is_hidden);
+
+#endif

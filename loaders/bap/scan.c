@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A look at the first frames before the trace is read: see scan.h.
+ */
+#include "scan.h"
+
+#include <stdlib.h>
+
+#include "operands.h"
+#include "reader.h"
+#include "schema.h"
+
+#define SCAN_FRAMES 4096
+
+/* Walk the first frames: @look is called with each std frame. */
+static bool scan(struct bap *rec,
+		 void (*look)(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
+			      void *user),
+		 void *user, struct ts_error *err)
+{
+	struct bap_reader *r = bap_reader_at_start(rec, err);
+	struct ts_error later;
+	bool done;
+
+	if (!r)
+		return false;
+	ts_error_reset(&later);
+	rec->read_until = UINT64_MAX; /* nothing is said twice */
+	done = bap_skip_to_first(r, NULL, err);
+	for (unsigned i = 0; done && i < SCAN_FRAMES; i++) {
+		if (bap_open_frame(r, &later) != TS_ITEM)
+			break;
+		if (r->opened.kind == FRAME_STD && bap_open_std(r))
+			look(r, bap_open_std(r), &r->opened.body, user);
+		bap_take_frame(r);
+	}
+	rec->read_until = 0;
+	rec->n_walked = 0;
+	ts_reader_close(&r->base);
+	return done;
+}
+
+/* Mark the features of the registers that a list of operands names. */
+static void note_features(struct bap_reader *r, struct ts_cursor list, uint32_t *features)
+{
+	struct bap_op op;
+
+	while (bap_op_next(r, &list, &op))
+		if (op.slot && (op.slot->kind == BAP_SLOT_REG || op.slot->kind == BAP_SLOT_FLAGS))
+			*features |= 1u << op.slot->feature;
+}
+
+static void look_at_features(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
+			     void *user)
+{
+	if (!r->n_steps++)
+		r->rec->first_thread = std->v[STD_THREAD_ID - 1].n;
+	note_features(r, pb_sub(std, STD_PRE_LIST, body), user);
+	note_features(r, pb_sub(std, STD_POST_LIST, body), user);
+	r->rec->has_modes |= r->rec->arch == BAP_ARCH_ARM && pb_has(std, STD_MODE);
+}
+
+bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err)
+{
+	*features = 0;
+	return scan(rec, look_at_features, features, err);
+}
+
+/* --------------------------------------------------------------------------------------------- byte order */
+
+/* Major opcodes that most of a MIPS program consists of. */
+static bool is_mips_opcode(uint8_t top)
+{
+	switch (top >> 2) {
+	case 0x03: /* jal */
+	case 0x04: /* beq */
+	case 0x05: /* bne */
+	case 0x09: /* addiu */
+	case 0x0f: /* lui */
+	case 0x23: /* lw */
+	case 0x2b: /* sw */ return true;
+	default: return false;
+	}
+}
+
+static void look_at_code(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
+			 void *user)
+{
+	const struct pb_value *raw = &std->v[STD_RAWBYTES - 1];
+	int *lead = user;
+
+	(void)r;
+	(void)body;
+	if (raw->n == 4)
+		*lead += is_mips_opcode(raw->p[0]) - is_mips_opcode(raw->p[3]);
+}
+
+bool bap_is_code_big_endian(struct bap *rec)
+{
+	struct ts_error ignored;
+	int lead = 0;
+
+	ts_error_reset(&ignored);
+	scan(rec, look_at_code, &lead, &ignored);
+	return lead >= 0;
+}
+
+/* A byte of memory as both orders have it. */
+struct both {
+	uint64_t addr;
+	uint8_t bytes[2];
+	bool is_there;
+};
+
+#define N_BOTH 4096
+
+struct vote {
+	struct both seen[N_BOTH];
+	uint64_t n_against[2]; /* contradictions: memory order, reversed */
+};
+
+static void vote_operand(struct vote *v, const struct bap_op *op, bool is_read)
+{
+	for (uint32_t i = 0; i < op->len; i++) {
+		struct both *b = &v->seen[(op->addr + i) % N_BOTH];
+		const uint8_t bytes[2] = { op->value[i], op->value[op->len - 1 - i] };
+
+		for (unsigned k = 0; is_read && b->is_there && b->addr == op->addr + i && k < 2; k++)
+			v->n_against[k] += b->bytes[k] != bytes[k];
+		*b = (struct both){ op->addr + i, { bytes[0], bytes[1] }, true };
+	}
+}
+
+static void look_at_memory(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
+			   void *user)
+{
+	for (unsigned field = STD_PRE_LIST; field <= STD_POST_LIST; field++) {
+		struct ts_cursor list = pb_sub(std, field, body);
+		struct bap_op op;
+
+		while (bap_op_next(r, &list, &op))
+			if (!op.slot && op.len <= 64)
+				vote_operand(user, &op, field == STD_PRE_LIST);
+	}
+}
+
+void bap_vote_memory_order(struct bap *rec)
+{
+	struct vote *v = calloc(1, sizeof(*v));
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	if (v && scan(rec, look_at_memory, v, &ignored) && v->n_against[0] != v->n_against[1])
+		rec->is_mem_reversed = v->n_against[1] < v->n_against[0];
+	free(v);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The list that was shown last: see shown.h.
+ *
+ * Each byte of a register is owned by the first operand of the list that shows it; only an operand that owns
+ * all its bytes is ever settled.  So of those that show the same byte, which the first one decides, none is
+ * passed over but the first.
+ */
+#include "shown.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "reader.h"
+#include "word.h"
+
+/* The first byte of an operand in its list, and what it is in the copy of one that has to be looked at. */
+#define OP_KEY  (1 << 3 | PB_BYTES)
+#define SPOILED 0
+
+static uint32_t start_of(const struct bap_shown *s, uint32_t i)
+{
+	return i ? s->ops[i - 1].end : 0;
+}
+
+bool bap_shown_start(struct bap_reader *r, const struct bap_thread *t)
+{
+	size_t owner_len = r->rec->base.regs.g_len * sizeof(r->shown->owner[0]);
+
+	if (!r->shown)
+		r->shown = malloc(sizeof(*r->shown) + owner_len);
+	if (!r->shown)
+		return false;
+	if (r->shown->of != t) {
+		r->shown->of = t;
+		r->shown->n = 0;
+		memset(r->shown->owner, 0, owner_len);
+	}
+	return true;
+}
+
+/* How many of @len bytes are the same, from the first on. */
+static uint32_t n_same(const uint8_t *a, const uint8_t *b, uint32_t len)
+{
+	uint32_t i = 0;
+
+	while (len - i >= 128 && !memcmp(a + i, b + i, 128))
+		i += 128;
+	while (len - i >= 8 && bap_load(a + i) == bap_load(b + i))
+		i += 8;
+	while (i < len && a[i] == b[i])
+		i++;
+	return i;
+}
+
+void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i)
+{
+	uint32_t start = start_of(s, *i), left = start_of(s, s->n) - start, end = start, same;
+
+	same = start + n_same(list->p, s->bytes + start, list->left < left ? (uint32_t)list->left : left);
+	while (*i < s->n && s->ops[*i].end <= same && s->bytes[end] != SPOILED)
+		end = s->ops[(*i)++].end;
+	ts_take(list, end - start);
+}
+
+void bap_shown_before(struct bap_reader *r, struct bap_thread *t, uint32_t i, const struct bap_op *op)
+{
+	struct bap_part parts[2];
+
+	for (unsigned k = bap_op_parts(r->rec, op, parts); k--;)
+		for (uint32_t b = parts[k].off; b < parts[k].off + parts[k].len; b++)
+			if (r->shown->owner[b] && r->shown->owner[b] <= i)
+				t->seen[b] = r->serial;
+}
+
+/* The operands from @first on own nothing any more, but for those from @end on. */
+static void disown(struct bap_reader *r, uint32_t first, uint32_t end)
+{
+	uint16_t *owner = r->shown->owner;
+
+	for (uint32_t b = 0; b < r->rec->base.regs.g_len; b++)
+		if (owner[b] > first && owner[b] <= end)
+			owner[b] = 0;
+}
+
+/*
+ * Operand @i takes what nobody owns yet.
+ *
+ * Returns whether to see it again would do nothing: all is its own, and told as it says.  Flags are put
+ * together from all of a list.
+ */
+static bool settle(struct bap_reader *r, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
+{
+	bool is_settled = op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_PC ||
+			  op->slot->kind == BAP_SLOT_IGNORE;
+	uint16_t *owner = r->shown->owner;
+	struct bap_part parts[2];
+
+	for (unsigned k = bap_op_parts(r->rec, op, parts); k--;) {
+		for (uint32_t j = 0; j < parts[k].len; j++) {
+			uint32_t b = parts[k].off + j;
+
+			if (!owner[b])
+				owner[b] = (uint16_t)(i + 1);
+			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNTOLD &&
+				      t->data[b] == parts[k].data[j];
+		}
+	}
+	return is_settled;
+}
+
+void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
+		    size_t len, const struct bap_op *op)
+{
+	struct bap_shown *s = r->shown;
+	uint32_t start = start_of(s, *i);
+	struct bap_shown_op *o = &s->ops[*i];
+	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
+
+	if (!op->slot) /* memory is read each time: it is none of the list's */
+		return;
+	if (*i < s->n && len != o->end - start) { /* the others stand elsewhere now */
+		disown(r, *i, s->n);
+		s->n = *i;
+	}
+	if (*i == BAP_MAX_SHOWN || len > BAP_MAX_SHOWN_LEN - start)
+		return;
+	if (*i < s->n && (o->slot != op->slot || o->len != op->len))
+		disown(r, *i, *i + 1);
+	if (*i == s->n)
+		s->n++;
+	*o = (struct bap_shown_op){ op->slot, op->len, start + (uint32_t)len };
+	memcpy(s->bytes + start, p, len);
+	if (!settle(r, t, *i, op) || !is_alone)
+		s->bytes[start] = SPOILED;
+	++*i;
+}
+
+void bap_shown_spoil(struct bap_shown *s, uint32_t off, uint32_t len)
+{
+	for (uint32_t b = off; b < off + len; b++)
+		if (s->owner[b])
+			s->bytes[start_of(s, s->owner[b] - 1u)] = SPOILED;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of each thread.
+ *
+ * Of each thread the reader keeps which register bytes it has told the model, so that a recorder's full
+ * snapshots cost nothing where nothing changed.  Flags that are logged bit by bit are put together here: a
+ * byte of a flag register is told when all its bits are known.
+ *
+ * To tell is to add an effect to the reader's open step.  Offsets and data are those of the 'g' layout.
+ */
+#ifndef LOADERS_BAP_STATE_H
+#define LOADERS_BAP_STATE_H
+
+#include "bap.h"
+#include "src/base/cursor.h"
+
+struct bap_reader;
+
+#define BAP_MAX_LAST 16
+
+/* What is known of a register byte: two bits. */
+enum bap_byte {
+	BAP_UNTOLD = 0,
+	BAP_TOLD = 1,
+	BAP_WRITTEN =
+		3, /* told, and written by the thread's previous instruction, whose writes are all logged */
+};
+
+struct bap_extent {
+	uint32_t off, len;
+};
+
+struct bap_thread {
+	uint64_t id;      /* as recorded */
+	uint32_t ordinal; /* in the recording */
+	uint8_t *data;    /* owned; the registers in the 'g' layout; the two below lie behind it */
+	uint8_t *state;   /* enum bap_byte a byte */
+	uint8_t *seen;    /* the frame (reader's serial) in whose list before the instruction the byte was */
+	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */
+	unsigned n_last;
+	struct bap_flag_bits {
+		uint32_t value, known;
+		uint32_t last; /* bits that the previous instruction wrote */
+		uint32_t seen; /* bits in this frame's list before the instruction */
+	} flags[BAP_MAX_FLAGS];
+};
+
+/*
+ * The thread with the recorder's @id; one that is met for the first time becomes a thread of the recording.
+ *
+ * Returns it (the reader's), NULL if there are too many (TS_ELIMIT) or memory is exhausted (TS_ENOMEM).
+ */
+struct bap_thread *bap_find_thread(struct bap_reader *r, uint64_t id, struct ts_error *err);
+
+/* Free all threads; the reader's array stays. */
+void bap_forget_threads(struct bap_reader *r);
+
+/* All register bytes are untold again, but for those that the previous instruction wrote. */
+void bap_forget_told(struct bap_reader *r);
+
+/* A list of values before an instruction begins: no register was seen in it. */
+void bap_start_list(struct bap_reader *r);
+
+/*
+ * A value before the instruction.  Of a frame's values the first one of each byte counts; the last
+ * instruction's result is believed more.
+ */
+void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
+
+/* A value after the instruction. */
+void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+		   uint32_t len);
+
+/* The same of the first @len bytes, 1 to 8, of a word (word.h). */
+void bap_see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+void bap_write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+
+/* Registers got a value that is not logged. */
+void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len);
+
+/* All registers of a thread, whose effects are being told, got values that are not logged. */
+void bap_lose_all(struct bap_reader *r, struct bap_thread *t);
+
+/* The effects that follow are those of @t. */
+void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t);
+
+/* The thread's previous instruction is no longer the previous one. */
+void bap_age_writes(struct bap_thread *t);
+
+/* A value before an instruction is not what the instruction before it left there, which is believed. */
+void bap_warn_contradiction(struct bap_reader *r);
+
+/*
+ * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
+ * flag register @group: those of @mask have @value, in the places that they have in the register.
+ */
+static inline void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask,
+				 uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	if (__builtin_expect((f->last & mask & (f->value ^ value)) != 0, 0))
+		bap_warn_contradiction(r);
+	mask &= ~f->seen & ~f->last;
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->seen |= mask;
+}
+
+static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_t mask, uint32_t value)
+{
+	struct bap_flag_bits *f = &t->flags[group];
+
+	f->value = (f->value & ~mask) | (value & mask);
+	f->known |= mask;
+	f->last |= mask;
+}
+
+/*
+ * Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
+ * they changed.
+ */
+void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+#include "snappy.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <snappy-c.h>
+#include <stdlib.h>
+#include <string.h>
+#include <threads.h>
+
+#include "src/base/cursor.h"
+
+#define HEADER_LEN 4
+#define CRC_LEN 4
+
+enum chunk_type {
+	COMPRESSED = 0x00,
+	STORED = 0x01,
+	FIRST_SKIPPABLE = 0x80,
+	IDENTIFIER = 0xff,
+};
+
+/* A chunk header as read, and the first bytes of its body. */
+struct head {
+	uint64_t off;  /* in the file */
+	uint64_t left; /* bytes of the file behind the header */
+	uint32_t len;  /* of the body */
+	uint8_t type;
+	uint8_t body[16];
+	size_t n_body; /* valid in body: as many as the chunk and the file have */
+};
+
+static uint32_t tables[8][256];
+static once_flag tables_once = ONCE_FLAG_INIT;
+
+static void make_tables(void)
+{
+	for (uint32_t i = 0; i < 256; i++) {
+		uint32_t crc = i;
+
+		for (int bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+		tables[0][i] = crc;
+	}
+	for (int t = 1; t < 8; t++)
+		for (int i = 0; i < 256; i++)
+			tables[t][i] = tables[t - 1][i] >> 8 ^ tables[0][tables[t - 1][i] & 0xff];
+}
+
+static uint32_t load_u32le(const uint8_t *p)
+{
+	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len)
+{
+	uint32_t crc = ~0u;
+
+	call_once(&tables_once, make_tables);
+	for (; len >= 8; data += 8, len -= 8) {
+		uint32_t lo = crc ^ load_u32le(data);
+		uint32_t hi = load_u32le(data + 4);
+
+		crc = tables[7][lo & 0xff] ^ tables[6][lo >> 8 & 0xff] ^ tables[5][lo >> 16 & 0xff] ^
+		      tables[4][lo >> 24] ^ tables[3][hi & 0xff] ^ tables[2][hi >> 8 & 0xff] ^
+		      tables[1][hi >> 16 & 0xff] ^ tables[0][hi >> 24];
+	}
+	while (len--)
+		crc = crc >> 8 ^ tables[0][(crc ^ *data++) & 0xff];
+	return ~crc;
+}
+
+#ifdef __x86_64__
+/*
+ * The instruction's result comes three instructions later, so that three strands of STRAND_LEN bytes take the
+ * time of one.  To put a strand's sum behind another's, that one is carried over STRAND_LEN zeros: by the
+ * tables, a byte of it at a time, for the sum of a sum is the sum of the sums.
+ */
+#define STRAND_LEN 1024u
+
+static uint32_t zeros[4][256];
+static once_flag zeros_once = ONCE_FLAG_INIT;
+
+__attribute__((target("sse4.2"))) static void make_zeros(void)
+{
+	for (unsigned bit = 0; bit < 32; bit++) {
+		uint64_t crc = UINT64_C(1) << bit;
+
+		for (unsigned n = 0; n < STRAND_LEN; n += 8)
+			crc = __builtin_ia32_crc32di(crc, 0);
+		zeros[bit / 8][1u << bit % 8] = (uint32_t)crc;
+	}
+	for (unsigned t = 0; t < 4; t++)
+		for (unsigned i = 1; i < 256; i++)
+			zeros[t][i] = zeros[t][i & (i - 1)] ^ zeros[t][i & -i];
+}
+
+static uint64_t over_zeros(uint64_t crc)
+{
+	return zeros[0][crc & 0xff] ^ zeros[1][crc >> 8 & 0xff] ^ zeros[2][crc >> 16 & 0xff] ^
+	       zeros[3][crc >> 24 & 0xff];
+}
+
+__attribute__((target("sse4.2"))) static uint64_t crc32c_of_strands(uint64_t crc, const uint8_t *data)
+{
+	uint64_t second = 0, third = 0, words[3];
+
+	for (unsigned n = 0; n < STRAND_LEN; n += 8) {
+		for (unsigned i = 0; i < 3; i++)
+			memcpy(&words[i], data + i * STRAND_LEN + n, 8);
+		crc = __builtin_ia32_crc32di(crc, words[0]);
+		second = __builtin_ia32_crc32di(second, words[1]);
+		third = __builtin_ia32_crc32di(third, words[2]);
+	}
+	return over_zeros(over_zeros(crc) ^ second) ^ third;
+}
+
+__attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(const uint8_t *data, size_t len)
+{
+	uint64_t crc = 0xffffffffu;
+
+	call_once(&zeros_once, make_zeros);
+	for (; len >= 3 * STRAND_LEN; data += 3 * STRAND_LEN, len -= 3 * STRAND_LEN)
+		crc = crc32c_of_strands(crc, data);
+	for (; len >= 8; data += 8, len -= 8) {
+		uint64_t word;
+
+		memcpy(&word, data, 8);
+		crc = __builtin_ia32_crc32di(crc, word);
+	}
+	while (len--)
+		crc = __builtin_ia32_crc32qi((uint32_t)crc, *data++);
+	return ~(uint32_t)crc;
+}
+#endif
+
+uint32_t snappy_crc32c(const uint8_t *data, size_t len)
+{
+#ifdef __x86_64__
+	if (__builtin_cpu_supports("sse4.2"))
+		return crc32c_by_instruction(data, len);
+#endif
+	return snappy_crc32c_by_table(data, len);
+}
+
+/* Read the header at @off, which is not the end of the file. */
+static bool read_head(const struct snappy_frames *f, uint64_t off, struct head *h, struct ts_error *err)
+{
+	uint8_t bytes[HEADER_LEN + sizeof(h->body)];
+	struct ts_cursor c;
+	size_t got;
+
+	if (!ts_source_read(f->src, off, bytes, sizeof(bytes), &got, err))
+		return false;
+	if (got < HEADER_LEN)
+		return ts_fail(err, TS_ETRUNC, off, "the file ends inside a snappy chunk header");
+	c = ts_cursor(bytes, got, off, "snappy chunk", err);
+	h->off = off;
+	h->left = ts_source_len(f->src) - off - HEADER_LEN;
+	h->type = ts_u8(&c);
+	h->len = ts_u16le(&c);
+	h->len |= (uint32_t)ts_u8(&c) << 16;
+	h->n_body = c.left < h->len ? c.left : h->len;
+	memcpy(h->body, c.p, h->n_body);
+	return true;
+}
+
+static bool check_identifier(const struct head *h, struct ts_error *err)
+{
+	if (h->len != SNAPPY_IDENTIFIER_LEN - HEADER_LEN)
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy stream identifier of %" PRIu32 " bytes",
+			       h->len);
+	if (h->n_body == h->len && memcmp(h->body, &SNAPPY_IDENTIFIER[HEADER_LEN], h->len) != 0)
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy stream identifier with other bytes than sNaPpY");
+	return true;
+}
+
+/* The decoded length that begins a snappy block, at most five bytes of seven bits. */
+static bool block_len(const struct head *h, uint64_t *len, struct ts_error *err)
+{
+	*len = 0;
+	for (size_t i = 0; i < 5 && CRC_LEN + i < h->n_body; i++) {
+		*len |= (uint64_t)(h->body[CRC_LEN + i] & 0x7f) << 7 * i;
+		if (!(h->body[CRC_LEN + i] & 0x80))
+			return true;
+	}
+	if (h->n_body < h->len && h->n_body < CRC_LEN + 5)
+		return true; /* cut by the end of the file, which is reported as that */
+	return ts_fail(err, TS_ECORRUPT, h->off, "snappy block without a length");
+}
+
+static bool check_data(const struct head *h, uint64_t *decoded_len, struct ts_error *err)
+{
+	if (h->len < CRC_LEN)
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy data chunk of %" PRIu32 " bytes has no checksum", h->len);
+	if (h->len > SNAPPY_MAX_BODY)
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy data chunk of %" PRIu32 " bytes, at most %u are legal", h->len,
+			       SNAPPY_MAX_BODY);
+	if (h->type == STORED)
+		*decoded_len = h->len - CRC_LEN;
+	else if (!block_len(h, decoded_len, err))
+		return false;
+	if (*decoded_len > SNAPPY_MAX_DECODED)
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy chunk decodes to %" PRIu64 " bytes, at most %u are legal",
+			       *decoded_len, SNAPPY_MAX_DECODED);
+	return true;
+}
+
+static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t decoded_len,
+		      struct ts_error *err)
+{
+	if (f->n == f->cap) {
+		size_t cap = f->cap ? f->cap * 2 : 16;
+		struct snappy_chunk *p = realloc(f->chunks, cap * sizeof(*p));
+
+		if (!p)
+			return ts_fail(err, TS_ENOMEM, h->off, "no memory for the table of snappy chunks");
+		f->chunks = p;
+		f->cap = cap;
+	}
+	f->chunks[f->n++] = (struct snappy_chunk){
+		.file_off = h->off,
+		.off = f->len,
+		.body_len = h->len,
+		.is_stored = h->type == STORED,
+	};
+	f->len += decoded_len;
+	return true;
+}
+
+/* Check one chunk's header and, if it holds data, enter it. */
+static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_error *err)
+{
+	bool is_data = h->type == COMPRESSED || h->type == STORED;
+	uint64_t decoded_len = 0;
+
+	if (!is_data && h->type < FIRST_SKIPPABLE)
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy chunk of the reserved type 0x%02x", h->type);
+	if (h->type == IDENTIFIER && !check_identifier(h, err))
+		return false;
+	if (is_data && !check_data(h, &decoded_len, err))
+		return false;
+	if (h->len > h->left)
+		return ts_fail(err, TS_ETRUNC, h->off,
+			       "the file ends inside a snappy chunk: its body has %" PRIu32 " bytes, %" PRIu64
+			       " are left",
+			       h->len, h->left);
+	return !is_data || add_chunk(f, h, decoded_len, err);
+}
+
+/* Read the identifier at *@off and move behind it. */
+static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_error *err)
+{
+	struct head h;
+
+	if (*off >= ts_source_len(f->src))
+		return ts_fail(err, TS_ETRUNC, *off, "the file ends before the snappy stream identifier");
+	if (!read_head(f, *off, &h, err))
+		return false;
+	if (h.type != IDENTIFIER)
+		return ts_fail(err, TS_ECORRUPT, *off,
+			       "snappy chunk of type 0x%02x where the stream identifier must be", h.type);
+	if (!check_identifier(&h, err))
+		return false;
+	if (h.len > h.left)
+		return ts_fail(err, TS_ETRUNC, *off, "the file ends inside the snappy stream identifier");
+	*off += SNAPPY_IDENTIFIER_LEN;
+	return true;
+}
+
+bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
+			struct ts_error *err)
+{
+	struct head h;
+
+	*f = (struct snappy_frames){ .src = src };
+	ts_error_reset(&f->end);
+	if (!scan_start(f, &off, err))
+		return false;
+	while (off < ts_source_len(src)) {
+		if (!read_head(f, off, &h, &f->end) || !scan_chunk(f, &h, &f->end))
+			break;
+		off += HEADER_LEN + (uint64_t)h.len;
+	}
+	if (f->end.code == TS_OK || f->end.code == TS_ETRUNC || f->end.code == TS_ECORRUPT)
+		return true;
+	*err = f->end;
+	snappy_frames_fini(f);
+	return false;
+}
+
+void snappy_frames_fini(struct snappy_frames *f)
+{
+	free(f->chunks);
+	*f = (struct snappy_frames){ 0 };
+}
+
+size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off)
+{
+	size_t lo = 0, hi = f->n;
+
+	assert(off < f->len);
+	while (hi - lo > 1) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->chunks[mid].off <= off)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i)
+{
+	uint64_t end = i + 1 < f->n ? f->chunks[i + 1].off : f->len;
+
+	return (uint32_t)(end - f->chunks[i].off);
+}
+
+static bool decode_block(const struct snappy_chunk *chunk, const uint8_t *block, size_t block_len,
+			 uint8_t *out, uint32_t out_len, struct ts_error *err)
+{
+	size_t len;
+
+	if (snappy_uncompressed_length((const char *)block, block_len, &len) != SNAPPY_OK || len != out_len)
+		return ts_fail(err, TS_ECORRUPT, chunk->file_off,
+			       "snappy block changed its length since it was scanned");
+	if (snappy_uncompress((const char *)block, block_len, (char *)out, &len) != SNAPPY_OK ||
+	    len != out_len)
+		return ts_fail(
+			err, TS_ECORRUPT, chunk->file_off,
+			"snappy block is damaged: a literal or a copy is out of range, or it is not %" PRIu32
+			" bytes as it says",
+			out_len);
+	return true;
+}
+
+bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
+			  struct ts_error *err)
+{
+	const struct snappy_chunk *chunk = &f->chunks[i];
+	uint32_t out_len = snappy_frames_decoded_len(f, i);
+	uint32_t stored, crc;
+
+	if (!ts_source_read_all(f->src, chunk->file_off + HEADER_LEN, scratch, chunk->body_len, err))
+		return false;
+	if (chunk->is_stored)
+		memcpy(out, scratch + CRC_LEN, out_len);
+	else if (!decode_block(chunk, scratch + CRC_LEN, chunk->body_len - CRC_LEN, out, out_len, err))
+		return false;
+	stored = load_u32le(scratch);
+	crc = snappy_mask_crc(snappy_crc32c(out, out_len));
+	if (crc != stored)
+		return ts_fail(err, TS_ECORRUPT, chunk->file_off,
+			       "snappy chunk's checksum is 0x%08" PRIx32 ", its bytes give 0x%08" PRIx32,
+			       stored, crc);
+	return true;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The snappy framing format: a file of chunks, each decodable alone.
+ *
+ * A chunk is a type byte, a 24-bit little-endian length and a body.  0xff is the stream identifier
+ * ("sNaPpY"), 0x00 a snappy block and 0x01 plain bytes, both behind a masked CRC-32C of the decoded bytes;
+ * 0x80..0xfe are skipped, 0x02..0x7f must not be.  A data chunk decodes to at most 64 KiB.  Scanning the
+ * headers gives a table of the chunks by their place in the decoded stream, so that any of them can be
+ * decoded without the others.  The codec knows nothing of what is in the stream.
+ */
+#ifndef LOADERS_SNAPPY_H
+#define LOADERS_SNAPPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+/* The chunk that opens a framed stream. */
+#define SNAPPY_IDENTIFIER "\xff\x06\x00\x00sNaPpY"
+#define SNAPPY_IDENTIFIER_LEN 10
+
+/*
+ * What a data chunk decodes to at the most, and how long its body may be: CRC and a block of incompressible
+ * bytes.
+ */
+#define SNAPPY_MAX_DECODED 65536u
+#define SNAPPY_MAX_BODY (4 + 76490u)
+
+/* A data chunk. */
+struct snappy_chunk {
+	uint64_t file_off; /* of its header */
+	uint64_t off;      /* of its first byte in the decoded stream */
+	uint32_t body_len; /* CRC included */
+	bool is_stored;    /* plain bytes, not a snappy block */
+};
+
+/* The data chunks of a file, in order. */
+struct snappy_frames {
+	const struct ts_source *src; /* borrowed */
+	struct snappy_chunk *chunks; /* owned */
+	size_t n, cap;
+	uint64_t len;                /* bytes of the decoded stream, up to what end says */
+	/* TS_OK: the file ends behind a chunk; else why no chunk follows: cut (TS_ETRUNC) or damaged. */
+	struct ts_error end;
+};
+
+/*
+ * Scan the chunk headers of @src from file offset @off, where the stream identifier must be.  Reads headers
+ * only: a chunk whose body is damaged is found when it is decoded.
+ *
+ * On success @f is filled, to be given back with snappy_frames_fini().  A file that is cut or damaged further
+ * on is no failure: the chunks before that place are in the table, and f->end says what is there.
+ * Returns false if the file does not begin with the identifier (TS_ECORRUPT, TS_ETRUNC), cannot be read
+ * (TS_EIO), or memory is exhausted (TS_ENOMEM).
+ */
+bool snappy_frames_scan(struct snappy_frames *f, const struct ts_source *src, uint64_t off,
+			struct ts_error *err);
+void snappy_frames_fini(struct snappy_frames *f);
+
+/* Ordinal of the chunk that holds byte @off of the decoded stream; @off is less than f->len. */
+size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off);
+
+/* How many bytes chunk @i decodes to. */
+uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i);
+
+/*
+ * Decode chunk @i into @out, which has room for snappy_frames_decoded_len().  @scratch has SNAPPY_MAX_BODY
+ * bytes.
+ *
+ * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT), or if it cannot be read any more
+ * (TS_EIO, TS_ETRUNC).
+ */
+bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
+			  struct ts_error *err);
+
+/* CRC-32C (Castagnoli) of @len bytes, as the framing stores it before masking. */
+uint32_t snappy_crc32c(const uint8_t *data, size_t len);
+
+/* The same without the processor's instruction for it; for the test that compares them. */
+uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len);
+
+/* The form in which a chunk stores a CRC. */
+static inline uint32_t snappy_mask_crc(uint32_t crc)
+{
+	return (crc >> 15 | crc << 17) + 0xa282ead8u;
+}
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace of REVEN's binary format, opened: what its parts (rvnbintrace*.c) know of it.  rvnbintrace.c says
+ * how a file looks.
+ */
+#ifndef LOADERS_RVNBINTRACE_H
+#define LOADERS_RVNBINTRACE_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "src/base/cursor.h"
+#include "src/trace/reader.h"
+#include "src/trace/source.h"
+
+/*
+ * Limits of ours; real traces have some 230 registers of at most 64 bytes, 10 regions, and 20 bytes that
+ * operations change.
+ */
+#define RVN_MAX_REG_LEN 1024u
+#define RVN_MAX_KEPT    16384u
+#define RVN_MAX_REGIONS 65536u
+
+#define RVN_LONG_ID     0xff
+#define RVN_LONG_LEN    0xff
+#define RVN_NO_REG      UINT16_MAX
+#define RVN_NOT_KEPT    UINT32_MAX
+#define RVN_MAX_TARGETS 255u
+
+/* What becomes of a register's value. */
+enum rvn_role {
+	RVN_LEFT_OUT,
+	RVN_PLAIN, /* the register at off, zero-extended */
+	RVN_PC,
+	RVN_VECTOR, /* xmm at off, the next part of the register at high, the rest is left out */
+	RVN_X87,    /* one of enum rvn_x87 */
+};
+
+/* Registers out of which gdb's x87 registers are made. */
+enum rvn_x87 {
+	RVN_X87R, /* and seven more: the physical registers */
+	RVN_STATUS = RVN_X87R + 8,
+	RVN_CONTROL,
+	RVN_TAGS,
+	RVN_TOP,
+	RVN_OPCODE,
+	RVN_LASTIP,
+	RVN_LASTDP,
+	RVN_N_X87,
+};
+
+struct rvn_reg {
+	const uint8_t *name; /* borrowed from the machine description */
+	uint8_t name_len;
+	bool is_op_target;
+	uint8_t target; /* ordinal among those */
+	uint16_t id;
+	uint16_t len; /* bytes */
+	enum rvn_role role;
+	uint32_t off, high; /* in the 'g' layout */
+	uint16_t g_len;     /* bytes there */
+	uint32_t kept;      /* where a reader keeps its current value, RVN_NOT_KEPT if nowhere */
+};
+
+enum rvn_op_kind {
+	RVN_SET,
+	RVN_ADD,
+	RVN_AND,
+	RVN_OR,
+};
+
+/* An operation on a register's current value. */
+struct rvn_op {
+	const uint8_t *operand; /* borrowed from the machine description; as long as the register */
+	uint16_t reg;           /* ordinal, RVN_NO_REG: there is no operation of this id */
+	uint8_t kind;           /* enum rvn_op_kind */
+};
+
+/* Physical addresses first to last, both inclusive. */
+struct rvn_span {
+	uint64_t first, last;
+};
+
+struct rvn_region {
+	uint64_t start, len;
+};
+
+struct rvn {
+	struct ts_recording base;
+	const struct ts_source *src; /* borrowed */
+	uint8_t *machine;            /* owned; the machine description, for names and operands */
+	char arch[5];                /* as recorded */
+	uint8_t addr_len;            /* bytes of a physical address */
+	struct rvn_region *regions;  /* owned; as declared */
+	uint32_t n_regions;
+	uint64_t memory_len;    /* of all regions together */
+	struct rvn_span *spans; /* owned; what the regions cover: ascending, apart from each other */
+	uint32_t n_spans;
+	struct rvn_reg *regs; /* owned */
+	uint32_t n_regs;
+	uint16_t *reg_of_id;         /* owned; by id, ordinal in regs or RVN_NO_REG */
+	struct rvn_op ops[256];      /* by id */
+	uint16_t pc;                 /* ordinal of the program counter */
+	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
+	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
+	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87 */
+	uint32_t kept_len, kept_x87; /* bytes of all, and before x87 */
+	uint64_t first, end;         /* file offsets of the events */
+	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
+	bool is_unfinished;          /* the recorder did not get to write how many there are */
+	uint64_t n_walked;           /* so many events have been read once */
+};
+
+/*
+ * Read the machine description, whose bytes @c has (they are those of rec->machine).
+ *
+ * Returns false if it contradicts itself (TS_ETRUNC, TS_ECORRUPT), is more than tracestub handles (TS_ELIMIT,
+ * TS_EUNSUPPORTED) or memory is exhausted.
+ */
+bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c);
+
+/*
+ * Read the initial registers into the recording's initial effects and into rec->kept.
+ *
+ * Returns false if one is missing, there twice or unknown (TS_ECORRUPT), the bytes end (TS_ETRUNC), or memory
+ * is exhausted.
+ */
+bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c);
+
+/*
+ * Choose the register set, and say of each register what becomes of it.
+ *
+ * Returns false if the architecture's registers are not there or have other widths (TS_EUNSUPPORTED), are too
+ * many (TS_ELIMIT), or memory is exhausted.
+ */
+bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
+
+/* gdb's x87 registers in the order of the 'g' layout, made out of current values. */
+#define RVN_N_ST    16
+#define RVN_ST_LEN  10
+#define RVN_X87_LEN (8 * RVN_ST_LEN + 8 * 4)
+void rvn_make_x87(const struct rvn *rec, const uint8_t *kept, uint8_t out[RVN_X87_LEN]);
+
+/* Offset of the i-th of them there, and its length. */
+static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
+{
+	*len = i < 8 ? RVN_ST_LEN : 4;
+	return i < 8 ? i * RVN_ST_LEN : 8 * RVN_ST_LEN + (i - 8) * 4;
+}
+
+/* Can the i-th of them be made out of what is recorded? */
+bool rvn_has_x87(const struct rvn *rec, unsigned i);
+
+/* A register has this value: append the effects of it, but for the program counter and x87. */
+void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
+
+/* A reader at the first event.  Returns NULL if memory is exhausted. */
+struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err);
+
+static inline uint64_t rvn_le(const uint8_t *p, size_t len)
+{
+	uint64_t n = 0;
+
+	if (len == sizeof(n)) {
+		memcpy(&n, p, sizeof(n));
+		return le64toh(n);
+	}
+	while (len--)
+		n = n << 8 | p[len];
+	return n;
+}
+
+#endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace files of gdb (`tsave`, and `tracestub export`): what a run of tracepoints collected.
+ *
+ *      7f "TRACE0\n"
+ *      lines of text, up to an empty one:
+ *        R SIZE       bytes of a block of registers, in hex
+ *        status ...   how the run ended         } tracepoint.h
+ *        tsv ...      a trace state variable    }
+ *        tp ...       a piece of a tracepoint   }
+ *        tdesc XML    a line of the target description
+ *      frames, in the target's byte order:
+ *        u16 tracepoint, not 0; u32 length; blocks of this length in all:
+ *          'R'  registers, as in a 'g' packet
+ *          'M'  u64 address, u16 length, memory
+ *          'V'  s32 number, s64 value of a variable
+ *          'S'  u16 length, data of a static marker
+ *      u16 0, and whatever follows
+ *
+ * Frame k becomes position k.  A frame has no validity of single registers: what its block has is taken as
+ * known.
+ */
+#include "tfile.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/loader.h"
+#include "src/arch/tdesc.h"
+#include "src/trace/elf.h"
+
+/* More of a program's segment is not looked at. */
+#define MAX_SEGMENT (UINT64_C(64) << 20)
+
+static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+{
+	(void)file_len;
+	return len >= TFILE_MAGIC_LEN && !memcmp(head, TFILE_MAGIC, TFILE_MAGIC_LEN) ? 64 : 0;
+}
+
+/* ------------------------------------------------------------------------------------------- architecture */
+
+/* The architecture in the byte order in which the frames make more sense. */
+static const struct ts_arch *in_order_of_frames(const struct tfile *t, const struct ts_arch *arch)
+{
+	const struct ts_arch *other = ts_arch_in_order(arch, !arch->is_big_endian);
+
+	return other && tfile_rate_order(t, other->is_big_endian) > tfile_rate_order(t, arch->is_big_endian)
+		       ? other
+		       : arch;
+}
+
+/* Registers as the file describes them. */
+static bool read_description(struct tfile *t, struct ts_error *err)
+{
+	struct ts_regset *set = &t->base.regs;
+	const struct ts_arch *arch;
+
+	if (!ts_tdesc_parse(t->xml.data, t->xml.len, false, set, err)) {
+		if (err->code != TS_ENOMEM)
+			err->off = t->xml_off;
+		return ts_fail_prefix(err, "target description");
+	}
+	arch = in_order_of_frames(t, set->arch);
+	if (arch == set->arch)
+		return true;
+	ts_regset_fini(set);
+	return ts_tdesc_parse(t->xml.data, t->xml.len, arch->is_big_endian, set, err);
+}
+
+static bool use_option(struct tfile *t, const char *name, struct ts_error *err)
+{
+	const struct ts_arch *arch = name ? ts_arch_find(name) : NULL;
+
+	if (!name)
+		return ts_fail(
+			err, TS_EUSAGE, TS_NO_OFF,
+			"the file does not describe its processor: say which one it was with --arch NAME");
+	if (!arch)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no architecture is called '%s'", name);
+	return ts_regset_init(&t->base.regs, in_order_of_frames(t, arch), 0, err);
+}
+
+/* The registers of an undescribed block: the optional features are added, in order, up to its size. */
+static bool choose_features(struct tfile *t, struct ts_error *err)
+{
+	const struct ts_arch *arch = t->base.regs.arch;
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < arch->n_features && t->base.regs.g_len < t->reg_len; i++) {
+		struct ts_regset set;
+
+		if (!arch->features[i].is_optional)
+			continue;
+		if (!ts_regset_init(&set, arch, mask | 1u << i, err))
+			return false;
+		if (set.g_len > t->reg_len) {
+			ts_regset_fini(&set);
+			continue;
+		}
+		mask |= 1u << i;
+		ts_regset_fini(&t->base.regs);
+		t->base.regs = set;
+	}
+	if (t->base.regs.g_len != t->reg_len)
+		ts_recording_warn(&t->base,
+				  "registers of %" PRIu64 " bytes are not described, %s's have %" PRIu32
+				  ": they may lie elsewhere",
+				  t->reg_len, arch->name, t->base.regs.g_len);
+	return true;
+}
+
+static bool choose_arch(struct tfile *t, const char *option, struct ts_error *err)
+{
+	if (!(t->xml.len ? read_description(t, err) : use_option(t, option, err)))
+		return false;
+	t->is_big_endian = t->base.regs.arch->is_big_endian;
+	t->base.osabi = t->base.regs.osabi;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+/* The size of registers is hex, but people write it in decimal, as the manual says. */
+static bool check_reg_len(struct tfile *t, struct ts_error *err)
+{
+	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) ||
+	    !tfile_fits(t, t->reg_len_decimal, err))
+		return err->code == TS_OK;
+	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64,
+			  t->reg_len_decimal);
+	t->reg_len = t->reg_len_decimal;
+	return true;
+}
+
+/* Whole registers that lie in a block. */
+static void measure_registers(struct tfile *t)
+{
+	const struct ts_regset *set = &t->base.regs;
+
+	for (unsigned i = 0; i < set->n_regs && set->regs[i].off + set->regs[i].len <= t->reg_len; i++)
+		t->known_len = set->regs[i].off + set->regs[i].len;
+	if (t->reg_len > set->g_len)
+		ts_recording_warn(&t->base,
+				  "the last %" PRIu64 " of %" PRIu64 " bytes of registers are not described",
+				  t->reg_len - set->g_len, t->reg_len);
+}
+
+/* A file that was saved in the middle of a run: nothing runs any more. */
+static void stop_run(struct ts_run_status *s)
+{
+	if (s->is_running)
+		s->end = TS_RUN_UNKNOWN;
+	s->is_running = false;
+}
+
+static bool find_frames(struct tfile *t, struct ts_error *err)
+{
+	if (!tfile_find_frames(t, err))
+		return false;
+	if (!t->frames.n_frames && t->damage.code != TS_OK) {
+		*err = t->damage;
+		return false;
+	}
+	if (!t->frames.n_frames)
+		return ts_fail(err, TS_EUNSUPPORTED, t->frames_off, "it holds no trace frame");
+	if (t->damage.code != TS_OK)
+		ts_fail_prefix(&t->damage, "after %" PRIu64 " frames", t->frames.n_frames);
+	return tfile_sort_frames(t, err) && check_reg_len(t, err);
+}
+
+/* What a segment of the program holds that the program cannot write. */
+static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load,
+			struct ts_error *err)
+{
+	struct ts_steps *out = &t->base.initial;
+	uint64_t len = load->file_len < MAX_SEGMENT ? load->file_len : MAX_SEGMENT;
+	uint8_t *bytes = len && !(load->prot & TS_PROT_WRITE) ? malloc((size_t)len) : NULL;
+	bool done = !bytes || ts_source_read_all(src, load->file_off, bytes, (size_t)len, err);
+	struct ts_map *m = bytes && done ? ts_steps_map(out, load->addr, len, "exe", 3, NULL, 0) : NULL;
+	struct ts_effect *e = m ? ts_steps_value(out, TS_FX_WRITE, load->addr, bytes, (uint32_t)len) : NULL;
+
+	if (e) {
+		m->prot = load->prot;
+		e->is_hidden = true;
+	}
+	free(bytes);
+	return done;
+}
+
+/*
+ * As gdb does: the program's own bytes where it cannot have changed them.  One that was moved says nothing.
+ */
+static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
+{
+	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
+	struct ts_elf elf = { 0 };
+	struct ts_error odd;
+	bool done = !path || src;
+
+	ts_error_reset(&odd);
+	if (src && ts_elf_init(&elf, src, &odd)) {
+		for (size_t i = 0; done && elf.type == ET_EXEC && i < elf.n_loads; i++)
+			done = put_segment(t, src, &elf.loads[i], err);
+		ts_elf_fini(&elf);
+	}
+	t->n_program = t->base.initial.n_effects;
+	ts_source_close(src);
+	return done;
+}
+
+/* Position 0. */
+static bool put_first_frame(struct tfile *t, struct ts_error *err)
+{
+	if (!tfile_load(t, 0, t->scratch, err))
+		return false;
+	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
+	return !t->base.initial.is_failed ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the first frame");
+}
+
+static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	t->scratch = calloc(1, sizeof(*t->scratch));
+	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
+	if (!tfile_read_header(t, err) || !choose_arch(t, opt->arch, err) || !find_frames(t, err))
+		return false;
+	if (!t->xml.len && !choose_features(t, err))
+		return false;
+	measure_registers(t);
+	stop_run(&t->tracing.status);
+	snprintf(t->base.variant, sizeof(t->base.variant), "TRACE0, %" PRIu32 " tracepoints, %s-endian",
+		 t->tracing.n_points, t->is_big_endian ? "big" : "little");
+	tfile_init_frames(t);
+	t->base.tracing = &t->tracing;
+	t->base.frames = &t->frames;
+	return put_program(t, opt->exec, err) && put_first_frame(t, err);
+}
+
+static void close_recording(struct ts_recording *rec)
+{
+	struct tfile *t = (struct tfile *)rec;
+
+	if (t->scratch)
+		tfile_frame_fini(t->scratch);
+	free(t->scratch);
+	free(t->places);
+	free(t->order);
+	free(t->order_of);
+	free(t->numbers);
+	ts_buf_fini(&t->xml);
+	ts_tracing_fini(&t->tracing);
+	ts_recording_fini(rec);
+	free(t);
+}
+
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
+{
+	static const struct ts_recording_ops ops = { .reader = tfile_reader, .close = close_recording };
+	struct tfile *t = calloc(1, sizeof(*t));
+
+	if (!t) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
+		return NULL;
+	}
+	ts_recording_init(&t->base, &ops, "tfile");
+	ts_tracing_init(&t->tracing);
+	ts_buf_init(&t->xml);
+	ts_error_reset(&t->damage);
+	t->src = src;
+	if (!fill(t, opt, err)) {
+		close_recording(&t->base);
+		return NULL;
+	}
+	return &t->base;
+}
+
+const struct ts_loader tfile_loader = {
+	.name = "tfile",
+	.summary = "gdb's trace files",
+	.probe = probe,
+	.open = open_recording,
+};

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+#include "effects.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "src/base/cursor.h"
+
+/* -------------------------------------------------------------------------------- messages */
+
+#define PLACE_LEN 64
+
+/* " (stream offset ...)" for a framed trace, whose file offsets name a chunk only. */
+static const char *stream_place(const struct ucir_walk *w, uint64_t off, char text[PLACE_LEN])
+{
+	text[0] = '\0';
+	if (w->rec->bytes.is_framed)
+		snprintf(text, PLACE_LEN, " (stream offset 0x%" PRIx64 ")", off);
+	return text;
+}
+
+static const char *frame_place(const struct ucir_walk *w, char text[PLACE_LEN])
+{
+	if (!w->n_frames)
+		return "before the first frame";
+	snprintf(text, PLACE_LEN, "frame %" PRIu64, w->n_frames);
+	return text;
+}
+
+uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off)
+{
+	return w->rec->bytes.is_framed ? off : w->rec->bytes.start + off;
+}
+
+bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
+	      const char *fmt, ...)
+{
+	char what[256], frame[PLACE_LEN], place[PLACE_LEN];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	return ts_fail(err, code, ucir_bytes_file_off(&w->rec->bytes, off), "%s: %s%s", frame_place(w, frame),
+		       what, stream_place(w, off, place));
+}
+
+void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
+{
+	char what[200];
+	va_list ap;
+
+	if (w->is_quiet || off < w->rec->warned_to)
+		return;
+	w->rec->warned_to = off + 1;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	ts_recording_warn(&w->rec->base, "%s", what);
+}
+
+/* Did the writer close the file, so that a cut is damage and not the mark of a killed recorder? */
+static bool was_closed(const struct ucir_bytes *b)
+{
+	return b->is_framed && b->frames.end.code == TS_OK && b->frames.n &&
+	       snappy_frames_decoded_len(&b->frames, b->frames.n - 1) < SNAPPY_MAX_DECODED;
+}
+
+/* The stream ends inside @op, or where the current frame promises more. */
+static bool explain_cut(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
+			struct ts_error *err)
+{
+	const struct ucir_bytes *b = &w->rec->bytes;
+	const struct ts_error why = *err;
+	char frame[PLACE_LEN], place[PLACE_LEN], what[240];
+
+	if (op->kind < UCIR_N_KINDS)
+		snprintf(what, sizeof(what), "%s at %s0x%" PRIx64 " is incomplete, %s",
+			 ucir_kind_name(op->kind), b->is_framed ? "stream offset " : "",
+			 ucir_shown_off(w, op->off), why.text);
+	else if (left_ops)
+		snprintf(what, sizeof(what), "%" PRIu32 " more ops are promised there", left_ops);
+	else
+		snprintf(what, sizeof(what), "%s", b->frames.end.text);
+	ts_error_reset(err);
+	return ts_fail(err, TS_ETRUNC, ucir_bytes_file_off(b, b->len),
+		       "loaded %" PRIu64 " steps, truncated at 0x%" PRIx64 "%s, %s: %s%s", w->n_steps,
+		       ucir_bytes_file_off(b, b->len), stream_place(w, b->len, place), frame_place(w, frame),
+		       what,
+		       was_closed(b) ? "; the writer had closed the file, so it was damaged later" : "");
+}
+
+bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
+		  struct ts_error *err)
+{
+	const struct snappy_frames *frames = &w->rec->bytes.frames;
+	char frame[PLACE_LEN], place[PLACE_LEN];
+
+	if (err->code == TS_ETRUNC && frames->end.code == TS_ECORRUPT)
+		*err = frames->end; /* nothing follows because the next chunk is damaged */
+	else if (err->code == TS_ETRUNC)
+		return explain_cut(w, op, left_ops, err);
+	if (err->code == TS_ECORRUPT) {
+		char text[sizeof(err->text)];
+
+		memcpy(text, err->text, sizeof(text));
+		snprintf(err->text, sizeof(err->text), "%s: %s%s", frame_place(w, frame), text,
+			 stream_place(w, op->off, place));
+	}
+	return false;
+}
+
+/* -------------------------------------------------------------------------------- registers */
+
+/* Bytes of a register whose target order is the other one. */
+static void reverse(uint8_t *bytes, size_t len)
+{
+	for (size_t i = 0; i < len / 2; i++) {
+		uint8_t b = bytes[i];
+
+		bytes[i] = bytes[len - 1 - i];
+		bytes[len - 1 - i] = b;
+	}
+}
+
+static const struct ucir_slot *slot_of(const struct ucir_walk *w, uint32_t num)
+{
+	static const struct ucir_slot none;
+
+	return num < UCIR_N_REGS ? &w->rec->slots[num] : &none;
+}
+
+/* A register that is not kept, or a value of another width than the register's. */
+static void odd_reg(const struct ucir_walk *w, const struct ucir_op *op, const struct ucir_slot *slot,
+		    uint64_t len)
+{
+	if (slot->kind == UCIR_SLOT_NONE)
+		ucir_warn(w, op->off,
+			  "register number %" PRIu32
+			  " is left out: not a whole register that gdb knows for %s",
+			  op->num, w->rec->arch->name);
+	else
+		ucir_warn(w, op->off,
+			  "register number %" PRIu32 " has %u bytes but was recorded with %" PRIu64
+			  " of them",
+			  op->num, slot->len, len);
+}
+
+/* @len bytes at @bytes, in target order, are the low part of a register of @reg_len at @off. */
+static void put_low(const struct ucir_walk *w, struct ts_steps *to, uint32_t off, uint32_t reg_len,
+		    const uint8_t *bytes, uint64_t len)
+{
+	bool is_big = w->rec->model->is_big_endian;
+
+	if (len > reg_len) {
+		bytes += is_big ? len - reg_len : 0;
+		len = reg_len;
+	}
+	ts_steps_value(to, TS_FX_REG_WRITE, off + (is_big ? reg_len - len : 0), bytes, (uint32_t)len);
+}
+
+static void put_ymm(const struct ucir_walk *w, struct ts_steps *to, const struct ucir_slot *slot,
+		    const uint8_t *bytes, uint64_t len)
+{
+	put_low(w, to, slot->off, 16, bytes, len < 16 ? len : 16);
+	if (len > 16)
+		put_low(w, to, slot->high, 16, bytes + 16, len - 16);
+}
+
+/* SPREG: as many bytes as the op says, in target order. */
+static void put_special(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to)
+{
+	const struct ucir_slot *slot = slot_of(w, op->num);
+
+	if (w->seen && op->num < UCIR_N_REGS)
+		w->seen[op->num] = true;
+	if (slot->kind == UCIR_SLOT_PC && op->len && op->len <= 8) {
+		t->next_pc = ts_arch_get(w->rec->model, op->bytes, (size_t)op->len) & w->rec->addr_mask;
+		t->has_next_pc = true;
+		return;
+	}
+	if (!to)
+		return;
+	if (slot->kind == UCIR_SLOT_NONE || op->len != slot->len)
+		odd_reg(w, op, slot, op->len);
+	if (slot->kind == UCIR_SLOT_REG)
+		put_low(w, to, slot->off, slot->len, op->bytes, op->len);
+	else if (slot->kind == UCIR_SLOT_YMM)
+		put_ymm(w, to, slot, op->bytes, op->len);
+}
+
+/* REG of anything but a register of at most eight bytes. */
+static void put_odd_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to)
+{
+	const struct ucir_slot *slot = slot_of(w, op->num);
+
+	if (w->seen && op->num < UCIR_N_REGS)
+		w->seen[op->num] = true;
+	if (slot->kind == UCIR_SLOT_PC) {
+		t->next_pc = op->val & w->rec->addr_mask;
+		t->has_next_pc = true;
+	} else if (to) {
+		odd_reg(w, op, slot, 8);
+	}
+}
+
+static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			   struct ts_steps *to)
+{
+	const struct ucir_slot *slot = slot_of(w, op->num);
+	uint8_t bytes[8];
+
+	if (__builtin_expect(!to || slot->kind != UCIR_SLOT_REG || slot->len > 8, 0)) {
+		put_odd_reg(w, t, op, to);
+	} else if (__builtin_expect(w->rec->model->is_big_endian, 0)) {
+		memcpy(bytes, op->bytes, 8);
+		reverse(bytes, slot->len);
+		ts_steps_value(to, TS_FX_REG_WRITE, slot->off, bytes, slot->len);
+	} else if (slot->len == 8) {
+		ts_steps_value(to, TS_FX_REG_WRITE, slot->off, op->bytes, 8);
+	} else {
+		ts_steps_value(to, TS_FX_REG_WRITE, slot->off, op->bytes, slot->len);
+	}
+}
+
+/* Recorded registers that the keyframe does not name are zero; so is, always, the one that is wired to it. */
+static void put_zeros(const struct ucir_walk *w, const bool given[UCIR_N_REGS], struct ts_steps *to)
+{
+	static const uint8_t zeros[64];
+	const struct ts_regset *regs = &w->rec->base.regs;
+	int zero = w->rec->arch->zero ? ts_regset_find(regs, w->rec->arch->zero) : -1;
+
+	for (unsigned num = 0; num < UCIR_N_REGS; num++) {
+		const struct ucir_slot *slot = &w->rec->slots[num];
+
+		if (slot->is_recorded && slot->kind == UCIR_SLOT_REG && !given[num])
+			ts_steps_value(to, TS_FX_REG_WRITE, slot->off, zeros, slot->len);
+	}
+	if (zero >= 0)
+		ts_steps_value(to, TS_FX_REG_WRITE, regs->regs[zero].off, zeros, regs->regs[zero].len);
+}
+
+/* -------------------------------------------------------------------------------- memory */
+
+static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, const struct ucir_op *op,
+			      struct ts_steps *to, struct ts_error *err)
+{
+	uint64_t addr = op->addr & w->rec->addr_mask, len = op->len;
+
+	if (!len)
+		return true;
+	if (__builtin_expect(op->addr + (len - 1) < op->addr, 0))
+		return ucir_bad(w, op->off, TS_ECORRUPT, err,
+				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
+				" passes the end of the address space",
+				ucir_kind_name(op->kind), len, op->addr);
+	if (!to)
+		return true;
+	if (__builtin_expect(len - 1 > w->rec->addr_mask - addr, 0)) {
+		ucir_warn(w, op->off,
+			  "an access that passes the end of the 32-bit address space is cut there");
+		len = w->rec->addr_mask - addr + 1;
+	}
+	if (op->kind == UCIR_WRITE && len == 8)
+		ts_steps_value(to, TS_FX_WRITE, addr, op->bytes, 8);
+	else if (op->kind == UCIR_WRITE)
+		ts_steps_value(to, TS_FX_WRITE, addr, op->bytes, (uint32_t)len);
+	else if (t->has_pc)
+		ts_steps_effect(to, TS_FX_READ, addr, len);
+	return true;
+}
+
+/* A text of a trace, up to a NUL in it; none when it is empty. */
+static size_t text_len(const char *text, size_t len)
+{
+	const char *nul = len ? memchr(text, 0, len) : NULL;
+
+	return nul ? (size_t)(nul - text) : len;
+}
+
+static void put_map(const struct ucir_op *op, uint32_t prot, struct ts_steps *to)
+{
+	size_t n_desc = text_len(op->desc, op->n_desc), n_file = text_len(op->file, op->n_file);
+	struct ts_map *m = ts_steps_map(to, op->addr, op->len, n_desc ? op->desc : NULL, n_desc,
+					n_file ? op->file : NULL, n_file);
+
+	if (!m)
+		return;
+	m->prot = prot;
+	m->file_off = op->file_off;
+	m->fill = TS_FILL_ZERO;
+}
+
+static bool put_region(struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to,
+		       struct ts_error *err)
+{
+	uint32_t prot = op->prot & (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC);
+	struct ts_effect *e;
+
+	if (op->len && (op->addr > w->rec->addr_mask || op->len - 1 > w->rec->addr_mask - op->addr))
+		return ucir_bad(w, op->off, TS_ECORRUPT, err,
+				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
+				" passes the end of the address space",
+				ucir_kind_name(op->kind), op->len, op->addr);
+	if (!to)
+		return true;
+	if (op->kind != UCIR_UNMAP && prot != op->prot)
+		ucir_warn(w, op->off, "a protection above 7 is masked");
+	if (!op->len) {
+		ucir_warn(w, op->off, "%s of no bytes is ignored", ucir_kind_name(op->kind));
+	} else if (op->kind == UCIR_MAP) {
+		put_map(op, prot, to);
+	} else if (op->kind == UCIR_UNMAP) {
+		ts_steps_effect(to, TS_FX_UNMAP, op->addr, op->len);
+	} else {
+		e = ts_steps_effect(to, TS_FX_PROTECT, op->addr, op->len);
+		if (e)
+			e->item = prot;
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------------------------- all of them */
+
+bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
+		struct ts_error *err)
+{
+	switch (op->kind) {
+	case UCIR_NOP:
+		return true;
+	case UCIR_REG:
+		put_reg(w, t, op, to);
+		return true;
+	case UCIR_SPREG:
+		put_special(w, t, op, to);
+		return true;
+	case UCIR_READ:
+	case UCIR_WRITE:
+		return put_access(w, t, op, to, err);
+	case UCIR_MAP:
+	case UCIR_UNMAP:
+	case UCIR_PROT:
+		return put_region(w, op, to, err);
+	default: /* the others are for the callers, where they may stand at all */
+		return ucir_bad(w, op->off, TS_ECORRUPT, err, "%s inside the frame at 0x%" PRIx64,
+				ucir_kind_name(op->kind), ucir_shown_off(w, w->frame_off));
+	}
+}
+
+void ucir_add_exit(struct ts_steps *to, const uint64_t *status)
+{
+	struct ts_event *ev = ts_steps_event(to, TS_EV_EXIT);
+
+	if (ev && status) {
+		ev->number = *status;
+		ev->has_ret = true;
+	}
+}
+
+static void put_syscall(const struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to)
+{
+	struct ts_event *ev = ts_steps_event(to, TS_EV_SYSCALL);
+	struct ts_error err = { 0 };
+	struct ts_cursor c = ts_cursor(op->bytes, op->n_args * (size_t)8, 0, "arguments", &err);
+
+	if (!ev)
+		return;
+	ev->number = op->num;
+	ev->ret = op->val & w->rec->addr_mask;
+	ev->has_ret = true;
+	ev->n_args = op->n_args < TS_MAX_SYSCALL_ARGS ? op->n_args : TS_MAX_SYSCALL_ARGS;
+	for (unsigned i = 0; i < ev->n_args; i++)
+		ev->args[i] = ts_u64le(&c) & w->rec->addr_mask;
+}
+
+/* The call did not return; if it is one that ends a Linux process, its first argument is the status. */
+static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t event)
+{
+	struct ts_event *ev = &to->events[event];
+	const uint32_t *exits = w->rec->arch->exits;
+	bool is_exit = strcmp(w->rec->base.os, "linux") == 0 && ev->n_args &&
+		       (ev->number == exits[0] || ev->number == exits[1]);
+	uint64_t status = ev->args[0] & 0xff;
+
+	ev->has_ret = false;
+	ucir_add_exit(to, is_exit ? &status : NULL);
+}
+
+bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to, bool *has_exit, struct ts_error *err)
+{
+	uint32_t event = to ? to->n_events : 0, n_ops = op->n_ops;
+	uint64_t off = op->off;
+	struct ucir_op inner;
+
+	*has_exit = false;
+	if (to)
+		put_syscall(w, op, to);
+	for (uint32_t i = 0; i < n_ops; i++) {
+		if (!ucir_read(w, &inner, n_ops - i, err))
+			return false;
+		if (inner.kind == UCIR_EXIT)
+			*has_exit = true;
+		else if (inner.kind == UCIR_FRAME || inner.kind == UCIR_KEYFRAME || inner.kind == UCIR_JMP ||
+			 inner.kind == UCIR_STEP || inner.kind == UCIR_SYSCALL)
+			return ucir_bad(w, inner.off, TS_ECORRUPT, err, "%s inside the SYSCALL at 0x%" PRIx64,
+					ucir_kind_name(inner.kind), ucir_shown_off(w, off));
+		else if (!ucir_apply(w, t, &inner, to, err))
+			return false;
+	}
+	if (to && *has_exit && event < to->n_events)
+		end_syscall(w, to, event);
+	return true;
+}
+
+/* An op of a keyframe: state, not an access. */
+static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			   struct ts_steps *to, struct ts_error *err)
+{
+	bool has_exit;
+
+	switch (op->kind) {
+	case UCIR_JMP:
+		t->next_pc = op->addr & w->rec->addr_mask;
+		t->has_next_pc = true;
+		return true;
+	case UCIR_SYSCALL:
+		return ucir_apply_syscall(w, t, op, NULL, &has_exit, err);
+	case UCIR_STEP:
+	case UCIR_EXIT:
+	case UCIR_READ:
+		return true;
+	default:
+		return ucir_apply(w, t, op, to, err);
+	}
+}
+
+bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			 struct ts_steps *to, struct ts_error *err)
+{
+	bool given[UCIR_N_REGS] = { false };
+	uint32_t n_ops = op->n_ops;
+	struct ucir_op inner;
+
+	w->n_frames++;
+	w->frame_off = op->off;
+	for (uint32_t left = n_ops; left > 0; left--) {
+		if (!ucir_read(w, &inner, left, err) || !apply_to_state(w, t, &inner, to, err))
+			return false;
+		if ((inner.kind == UCIR_REG || inner.kind == UCIR_SPREG) && inner.num < UCIR_N_REGS)
+			given[inner.num] = true;
+	}
+	if (to)
+		put_zeros(w, given, to);
+	if (t->has_next_pc) {
+		t->pc = t->next_pc;
+		t->has_pc = t->had_pc = true;
+		t->has_next_pc = false;
+	}
+	return true;
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From ops to effects: what each op of a Usercorn trace does to the state, whoever asks and whenever it
+ * counts.
+ *
+ * A walk reads ops and can say where it is.  Which step an effect belongs to is decided above
+ * (reader.c).
+ */
+#ifndef LOADERS_USERCORN_EFFECTS_H
+#define LOADERS_USERCORN_EFFECTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ops.h"
+#include "tasks.h"
+#include "usercorn.h"
+
+/* Where a walk over the stream stands. */
+struct ucir_walk {
+	struct usercorn *rec; /* borrowed */
+	struct ucir_stream s;
+	uint64_t n_frames;  /* frame headers passed: the number of the current one, from 1 */
+	uint64_t frame_off; /* stream offset of its header */
+	uint64_t n_steps;   /* STEPs passed */
+	bool is_quiet;      /* no warnings: somebody else comes by here too */
+	bool *seen;         /* borrowed, NULL: register numbers are not noted */
+};
+
+/*
+ * Fill @err with a sentence about the op at stream offset @off: file offset, frame and stream offset are
+ * added.  Returns false.
+ */
+bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
+	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
+
+/* An op's offset as a message names it: in the stream where that is not the file itself. */
+uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off);
+
+/* Note something odd about the op at stream offset @off, once however often it is read. */
+void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/*
+ * Make of @err, why @op could not be read, a sentence about the trace; @left_ops is how many ops the current
+ * frame still promises.
+ * Returns false.
+ */
+bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t left_ops,
+		  struct ts_error *err);
+
+/*
+ * Read the next op.  Returns false with a sentence that says how far the trace is good (TS_ETRUNC), or what
+ * is wrong with it.
+ */
+static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
+{
+	if (__builtin_expect(ucir_op_read(&w->s, w->rec->is_v0, op, err), 1))
+		return true;
+	return ucir_explain(w, op, left_ops, err);
+}
+
+/*
+ * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions.  @t is the process that does
+ * it.
+ *
+ * Returns false if the op contradicts itself or may not stand here (TS_ECORRUPT).
+ */
+bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
+		struct ts_error *err);
+
+/*
+ * As ucir_apply() for a SYSCALL and the ops in it, which are read; *has_exit tells whether one of them is
+ * EXIT.
+ */
+bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to, bool *has_exit, struct ts_error *err);
+
+/* As ucir_apply() for a KEYFRAME and the ops in it, which are read: the whole state of @t. */
+bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			 struct ts_steps *to, struct ts_error *err);
+
+/* Append the end of the process, with its status if there is one. */
+void ucir_add_exit(struct ts_steps *to, const uint64_t *status);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "ops.h"
+
+#include <string.h>
+
+const char *ucir_kind_name(unsigned kind)
+{
+	static const char *const names[UCIR_N_KINDS] = {
+		"NOP",      "FRAME",     "KEYFRAME", "JMP",       "STEP",     "REG",     "SPREG",
+		"MEM_READ", "MEM_WRITE", "MEM_MAP",  "MEM_UNMAP", "MEM_PROT", "SYSCALL", "EXIT",
+	};
+
+	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
+}
+
+/* Little-endian numbers in bytes of which decode() has checked that they are there. */
+static inline uint16_t u16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] | p[1] << 8);
+}
+
+static inline uint32_t u32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, 4);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap32(v);
+}
+
+static inline uint64_t u64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, 8);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
+}
+
+/* Bytes of each kind that are always there, in versions 1 and 0. */
+static const uint8_t fixed_lens[2][UCIR_N_KINDS] = {
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 16, 1 },
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
+};
+
+static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, bool is_v0,
+						     struct ucir_op *op)
+{
+	size_t len = fixed_lens[is_v0][UCIR_MAP];
+
+	op->addr = u64(p + 1);
+	op->len = is_v0 ? u32(p + 9) : u64(p + 9);
+	p += len;
+	op->prot = p[-21];
+	op->file_off = u64(p - 20);
+	op->file_len = u64(p - 12);
+	op->n_desc = u16(p - 4);
+	op->n_file = u16(p - 2);
+	op->desc = (const char *)p;
+	if (left - len >= op->n_desc)
+		op->file = op->desc + op->n_desc;
+	return len + (uint64_t)op->n_desc + op->n_file;
+}
+
+static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, bool is_v0, struct ucir_op *op)
+{
+	size_t len = fixed_lens[is_v0][UCIR_SYSCALL];
+
+	op->num = is_v0 ? u16(p + 1) : u32(p + 1);
+	op->bytes = p + len;
+	op->val = u64(op->bytes - 11);
+	op->n_args = op->bytes[-3];
+	op->n_ops = u16(op->bytes - 2);
+	return len + op->n_args * UINT64_C(8);
+}
+
+/*
+ * Decode the op at @p, of which and of what follows @left (at least one) bytes are at hand.
+ *
+ * Returns its length; if that is more than @left, so many bytes are needed first, and then perhaps more.
+ * Returns 0 for an unknown op.
+ */
+static inline uint64_t decode(const uint8_t *p, size_t left, bool is_v0, struct ucir_op *op)
+{
+	size_t len;
+
+	op->kind = *p;
+	if (op->kind >= UCIR_N_KINDS)
+		return 0;
+	len = fixed_lens[is_v0][op->kind];
+	if (left < len)
+		return len;
+	switch ((enum ucir_kind)op->kind) {
+	case UCIR_FRAME:
+	case UCIR_KEYFRAME:
+		op->val = u64(p + 1);
+		op->n_ops = u32(p + 9);
+		return len;
+	case UCIR_JMP:
+	case UCIR_READ:
+		op->addr = u64(p + 1);
+		op->len = u32(p + 9);
+		return len;
+	case UCIR_STEP:
+		op->len = p[1];
+		return len;
+	case UCIR_REG:
+		op->num = u16(p + 1);
+		op->bytes = p + 3;
+		op->val = u64(p + 3);
+		return len;
+	case UCIR_SPREG:
+		op->num = u16(p + 1);
+		op->len = u16(p + 3);
+		op->bytes = p + len;
+		return len + op->len;
+	case UCIR_WRITE:
+		op->addr = u64(p + 1);
+		op->len = u32(p + 9);
+		op->bytes = p + len;
+		return len + op->len;
+	case UCIR_MAP:
+		return decode_map(p, left, is_v0, op);
+	case UCIR_UNMAP:
+	case UCIR_PROT:
+		op->addr = u64(p + 1);
+		op->len = is_v0 ? u32(p + 9) : u64(p + 9);
+		op->prot = p[len - 1]; /* of no meaning to UNMAP */
+		return len;
+	case UCIR_SYSCALL:
+		return decode_syscall(p, is_v0, op);
+	case UCIR_NOP:
+	case UCIR_EXIT:
+	case UCIR_N_KINDS:
+		break;
+	}
+	return len;
+}
+
+/* As ucir_op_read(), where the window ends before the op does. */
+static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0, struct ucir_op *op,
+					      struct ts_error *err)
+{
+	uint64_t need = 1;
+
+	op->kind = UCIR_N_KINDS;
+	for (;;) {
+		const uint8_t *p = ucir_stream_need(s, need, err);
+		uint64_t len = p ? decode(p, s->end - s->at, is_v0, op) : 0;
+
+		if (!p)
+			return false;
+		if (!len)
+			return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off),
+				       "unknown op %u", *p);
+		if (len <= need || len <= s->end - s->at) {
+			ucir_stream_skip(s, (size_t)len);
+			return true;
+		}
+		need = len;
+	}
+}
+
+bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err)
+{
+	size_t left = s->end - s->at;
+	uint64_t len = left ? decode(s->buf + s->at, left, is_v0, op) : 0;
+
+	op->off = ucir_stream_tell(s);
+	/* Nothing is at hand, it is unknown (len is 0), or it is longer than what is at hand. */
+	if (__builtin_expect(len - 1 >= left, 0))
+		return read_on(s, is_v0, op, err);
+	ucir_stream_skip(s, (size_t)len);
+	return true;
+}
+
+uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
+			   uint32_t max, uint8_t *data)
+{
+	uint32_t n = 0;
+
+	for (; n < max && s->end - s->at >= head_len + UCIR_WORD_LEN; n++, addr += 8) {
+		const uint8_t *p = s->buf + s->at + head_len;
+
+		if (*p != UCIR_WRITE || u64(p + 1) != addr || u32(p + 9) != 8 ||
+		    (head_len && memcmp(p - head_len, head, head_len)))
+			break;
+		memcpy(data + n * 8, p + UCIR_WORD_LEN - 8, 8);
+		ucir_stream_skip(s, head_len + UCIR_WORD_LEN);
+	}
+	return n;
+}

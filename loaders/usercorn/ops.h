@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One op of a Usercorn trace off the wire.
+ *
+ * Numbers are little-endian and packed.  Version 1 is wider than version 0 in the lengths of regions and the
+ * system call number.
+ *
+ *   0 NOP
+ *   1 FRAME, 2 KEYFRAME   pid u64, op count u32; that many ops follow
+ *   3 JMP                 addr u64, block length u32
+ *   4 STEP                length u8
+ *   5 REG                 number u16, value u64
+ *   6 SPREG               number u16, length u16, bytes
+ *   7 MEM_READ            addr u64, length u32
+ *   8 MEM_WRITE           addr u64, length u32, bytes
+ *   9 MEM_MAP             addr u64, length u64 (u32), prot u8, file offset u64, file length u64, lengths of
+ *                         both strings u16, description, file
+ *  10 MEM_UNMAP           addr u64, length u64 (u32)
+ *  11 MEM_PROT            addr u64, length u64 (u32), prot u8
+ *  12 SYSCALL             number u32 (u16), return value u64, argument count u8, op count u16, arguments u64;
+ *                         ops follow
+ *  13 EXIT
+ */
+#ifndef LOADERS_USERCORN_OPS_H
+#define LOADERS_USERCORN_OPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "stream.h"
+
+enum ucir_kind {
+	UCIR_NOP,
+	UCIR_FRAME,
+	UCIR_KEYFRAME,
+	UCIR_JMP,
+	UCIR_STEP,
+	UCIR_REG,
+	UCIR_SPREG,
+	UCIR_READ,
+	UCIR_WRITE,
+	UCIR_MAP,
+	UCIR_UNMAP,
+	UCIR_PROT,
+	UCIR_SYSCALL,
+	UCIR_EXIT,
+	UCIR_N_KINDS
+};
+
+/* An op without the ops in it.  What a kind does not have is not set. */
+struct ucir_op {
+	uint64_t off;  /* in the stream */
+	uint64_t addr; /* JMP and memory ops */
+	uint64_t len;  /* STEP, SPREG and memory ops: bytes; JMP: a hint */
+	uint64_t val;  /* REG: the value; SYSCALL: what it returned; frames: the pid */
+	const uint8_t
+		*bytes; /* SPREG, WRITE: len of them; REG: 8; SYSCALL: n_args u64; valid until the next op */
+	uint32_t num;   /* REG, SPREG: register; SYSCALL: its number */
+	uint32_t n_ops; /* FRAME, KEYFRAME, SYSCALL: ops in it */
+	uint8_t kind;   /* enum ucir_kind */
+	uint8_t prot;   /* MAP, PROT, as recorded */
+	uint8_t n_args; /* SYSCALL */
+	/* MAP */
+	uint64_t file_off, file_len;
+	const char *desc, *file; /* not terminated; valid until the next op */
+	uint16_t n_desc, n_file;
+};
+
+/* Name of a kind, for messages. */
+const char *ucir_kind_name(unsigned kind);
+
+/*
+ * Read the op at @s and pass it, but not the ops in it.
+ *
+ * Returns false if it is none (TS_ECORRUPT), if the stream ends inside it (TS_ETRUNC), or as
+ * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
+ * op.
+ */
+bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err);
+
+/* Length of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
+#define UCIR_FRAME_LEN 13u
+#define UCIR_JMP_LEN 13u
+#define UCIR_WORD_LEN (13u + 8u)
+
+/*
+ * Pass the WRITEs of a word that come next, each behind the @head_len bytes @head, as far as they are at hand
+ * and go on in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
+ *
+ * Returns how many they are.
+ */
+uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
+			   uint32_t max, uint8_t *data);
+
+#endif

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+#include "place.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/trace/elf.h"
+#include "vote.h"
+
+#define PAGE_LEN UINT64_C(4096)
+#define VSYSCALL_PAGE UINT64_C(0xffffffffff600000)
+
+/* How many segments of the program's file are looked at. */
+#define MAX_LOADS 64
+
+/* A region whose contents are fewer bytes than itself and were recorded at its start. */
+struct region {
+	uint64_t addr, len;
+	const char *desc;    /* "" for none; borrowed from the initial effects */
+	const uint8_t *data; /* likewise; not empty */
+	uint64_t data_len;
+	uint32_t thread;
+	uint32_t effect; /* ordinal of the write in the initial effects */
+	uint64_t shift;
+	const char *by; /* what told the shift, NULL as long as nothing did; literal */
+};
+
+struct places {
+	struct usercorn *rec; /* borrowed */
+	struct region *items; /* owned; those of a thread stand together */
+	size_t n;
+	/* Of the thread that was asked about last. */
+	uint32_t thread; /* TS_NO_THREAD before the first */
+	bool has_sp;
+	uint64_t sp;   /* initial stack pointer */
+	uint64_t bias; /* by how much the program lies above where it was linked */
+	/* The program's file, if there is one. */
+	struct ts_source *src; /* owned */
+	struct ts_elf elf;
+};
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the regions of the trace");
+}
+
+static void place(struct region *r, uint64_t shift, const char *by)
+{
+	if (r->by || shift > r->len - r->data_len)
+		return;
+	r->shift = shift;
+	r->by = by;
+}
+
+/* -------------------------------------------------------------------------------- what there is */
+
+/* Does the region's write at effect @i follow its map at once, with nothing more written there? */
+static bool is_snapshot(const struct ts_steps *b, uint32_t i)
+{
+	const struct ts_effect *map = &b->effects[i - 1], *write = &b->effects[i],
+			       *after = &b->effects[i + 1];
+
+	if (map->kind != TS_FX_MAP || write->kind != TS_FX_WRITE || write->addr != map->addr ||
+	    write->len > map->len)
+		return false;
+	return i + 1 == b->n_effects || after->kind != TS_FX_WRITE || after->addr < map->addr ||
+	       after->addr - map->addr >= map->len;
+}
+
+static bool collect(struct places *p, struct ts_error *err)
+{
+	const struct ts_steps *b = &p->rec->base.initial;
+	uint32_t thread = 0;
+
+	p->items = calloc((size_t)b->n_maps + 1, sizeof(*p->items));
+	if (!p->items)
+		return no_memory(err);
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[i];
+		const char *desc;
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (!i || !is_snapshot(b, i))
+			continue;
+		desc = ts_steps_text(b, b->maps[e[-1].item].desc);
+		p->items[p->n++] = (struct region){
+			.addr = e->addr,
+			.len = e[-1].len,
+			.desc = desc ? desc : "",
+			.data = ts_effect_data(b, e),
+			.data_len = e->len,
+			.thread = thread,
+			.effect = i,
+		};
+	}
+	return true;
+}
+
+static bool has_desc(const struct region *r, const char *desc)
+{
+	return strcmp(r->desc, desc) == 0;
+}
+
+/* The initial stack pointer of a thread; false if it is unknown. */
+static bool stack_pointer(const struct usercorn *rec, uint32_t thread, uint64_t *sp)
+{
+	const struct ts_steps *b = &rec->base.initial;
+	const struct ts_regset *regs = &rec->base.regs;
+	uint32_t current = 0;
+	bool is_known = false;
+
+	for (uint32_t i = 0; i < b->n_effects && regs->sp >= 0; i++) {
+		const struct ts_effect *e = &b->effects[i];
+
+		if (e->kind == TS_FX_THREAD)
+			current = e->item;
+		if (current != thread || e->kind != TS_FX_REG_WRITE || e->addr != regs->regs[regs->sp].off)
+			continue;
+		*sp = ts_arch_get(rec->model, ts_effect_data(b, e), (size_t)e->len) & rec->addr_mask;
+		is_known = true;
+	}
+	return is_known;
+}
+
+/* -------------------------------------------------------------------------------- the program's file */
+
+static void open_exec(struct places *p, const char *exec)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	p->src = ts_source_open(exec, &err);
+	if (p->src && ts_elf_init(&p->elf, p->src, &err)) {
+		if (p->elf.n_loads > MAX_LOADS)
+			p->elf.n_loads = MAX_LOADS;
+		return;
+	}
+	ts_recording_warn(&p->rec->base, "%s does not help to place the regions' contents: %s", exec,
+			  err.text);
+}
+
+/* By how much the program lies above where it was linked. */
+static uint64_t find_bias(const struct places *p, uint32_t thread)
+{
+	uint64_t linked = UINT64_MAX, loaded = UINT64_MAX;
+
+	for (size_t i = 0; i < p->elf.n_loads; i++)
+		if (p->elf.loads[i].addr < linked)
+			linked = p->elf.loads[i].addr;
+	for (size_t i = 0; i < p->n; i++)
+		if (p->items[i].thread == thread && has_desc(&p->items[i], "exe") &&
+		    p->items[i].addr < loaded)
+			loaded = p->items[i].addr;
+	return loaded - (linked & ~(PAGE_LEN - 1));
+}
+
+/* Find what the rules need to know of a thread. */
+static void look_at(struct places *p, uint32_t thread)
+{
+	if (p->thread == thread)
+		return;
+	p->thread = thread;
+	p->has_sp = stack_pointer(p->rec, thread, &p->sp);
+	p->bias = find_bias(p, thread);
+}
+
+/*
+ * The part of a segment's file bytes that lies in the region from shift @from on: *at gets its shift, *off
+ * its offset in the file.
+ * Returns its length.
+ */
+static uint64_t clip(const struct places *p, const struct ts_elf_load *load, const struct region *r,
+		     uint64_t from, uint64_t *at, uint64_t *off)
+{
+	uint64_t start = load->addr + p->bias - r->addr; /* below the region: a huge number */
+	uint64_t skip = 0;
+
+	if (start >= r->len && -start < load->file_len)
+		skip = -start;
+	else if (start >= r->len)
+		return 0;
+	*at = skip ? 0 : start;
+	if (from > *at) {
+		if (from - *at >= load->file_len - skip)
+			return 0;
+		skip += from - *at;
+		*at = from;
+	}
+	*off = load->file_off + skip;
+	return load->file_len - skip < r->len - *at ? load->file_len - skip : r->len - *at;
+}
+
+/*
+ * The shift of the first byte of the file's image of the region, from @from on, that is not zero; r->len if
+ * there is none.
+ */
+static uint64_t first_nonzero(const struct places *p, const struct region *r, uint64_t from)
+{
+	uint64_t best = r->len;
+
+	for (size_t i = 0; i < p->elf.n_loads; i++) {
+		uint64_t at, off, len = clip(p, &p->elf.loads[i], r, from, &at, &off);
+
+		for (size_t n = 0; len && at < best; at += n, off += n, len -= n) {
+			uint8_t bytes[4096];
+			struct ts_error err = { 0 };
+			size_t want = len < sizeof(bytes) ? (size_t)len : sizeof(bytes), j = 0;
+
+			if (!ts_source_read(p->src, off, bytes, want, &n, &err) || !n)
+				break;
+			while (j < n && !bytes[j])
+				j++;
+			if (j < n && at + j < best)
+				best = at + j;
+		}
+	}
+	return best;
+}
+
+/* Is the file's image at @shift the region's data? */
+static bool is_equal(const struct places *p, const struct region *r, uint64_t shift)
+{
+	uint8_t *image = calloc(1, (size_t)r->data_len);
+	bool is_same = image != NULL;
+
+	for (size_t i = 0; i < p->elf.n_loads && is_same; i++) {
+		struct ts_error err = { 0 };
+		uint64_t at, off, len = clip(p, &p->elf.loads[i], r, shift, &at, &off);
+		size_t got;
+
+		if (!len || at - shift >= r->data_len)
+			continue;
+		if (len > r->data_len - (at - shift))
+			len = r->data_len - (at - shift);
+		is_same = ts_source_read(p->src, off, image + (at - shift), (size_t)len, &got, &err);
+	}
+	is_same = is_same && memcmp(image, r->data, (size_t)r->data_len) == 0;
+	free(image);
+	return is_same;
+}
+
+/* The region's image in the file, cut as the tool cuts it, must be the data. */
+static void place_by_file(const struct places *p, struct region *r)
+{
+	uint64_t shift = first_nonzero(p, r, 0);
+
+	if (shift <= r->len - r->data_len && is_equal(p, r, shift) &&
+	    first_nonzero(p, r, shift + r->data_len) == r->len)
+		place(r, shift, "the program's file");
+	else
+		ts_recording_warn(
+			&p->rec->base,
+			"the given program is not quite the one that was recorded: the region at 0x%" PRIx64
+			" differs",
+			r->addr);
+}
+
+/* -------------------------------------------------------------------------------- rules */
+
+/*
+ * Linux: the stack pointer points at the argument count, whose only byte that is not zero is the first one of
+ * a little-endian number and the last one of a big-endian one.
+ */
+static void place_linux_stack(const struct places *p, struct region *r)
+{
+	unsigned word_len = p->rec->model->addr_bits / 8;
+
+	if (!p->has_sp || p->sp < r->addr || p->sp - r->addr >= r->len)
+		return;
+	place(r, p->sp - r->addr + (p->rec->model->is_big_endian ? word_len - 1 : 0), "the stack pointer");
+}
+
+static void place_by_rule(struct places *p, struct region *r)
+{
+	const char *os = p->rec->base.os;
+	bool is_program = has_desc(r, "exe") || has_desc(r, "interp");
+
+	look_at(p, r->thread);
+	/*
+	 * The tool's cut leaves no zero at either end: this comes from another producer, which put it where
+	 * it belongs.
+	 */
+	if (r->data_len == r->len || !r->data[0] || !r->data[r->data_len - 1])
+		place(r, 0, "its length or its ends");
+	if (p->elf.n_loads && has_desc(r, "exe"))
+		place_by_file(p, r);
+	if (has_desc(r, "stack") && strcmp(os, "linux") == 0)
+		place_linux_stack(p, r);
+	if (has_desc(r, "stack") && strcmp(os, "darwin") == 0 && r->data_len < r->len)
+		place(r, r->len - 1 - r->data_len, "darwin's stack layout");
+	if (has_desc(r, "gdt"))
+		place(r, 8, "the null descriptor");
+	if (is_program && r->data_len >= 4 && memcmp(r->data, "\177ELF", 4) == 0)
+		place(r, 0, "the ELF header");
+	if (r->addr == VSYSCALL_PAGE && p->rec->model->addr_bits == 64)
+		place(r, 0, "the vsyscall page's first entry");
+}
+
+static bool place_by_votes(struct places *p, struct ts_error *err)
+{
+	struct ucir_vote votes[UCIR_MAX_VOTES];
+	struct region *asked[UCIR_MAX_VOTES];
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n && n < UCIR_MAX_VOTES; i++) {
+		struct region *r = &p->items[i];
+
+		if (r->by)
+			continue;
+		asked[n] = r;
+		votes[n++] = (struct ucir_vote){
+			.addr = r->addr,
+			.len = r->len,
+			.data_len = r->data_len,
+			.data = r->data,
+			.thread = r->thread,
+		};
+	}
+	if (n && !ucir_vote(p->rec, votes, n, err))
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		ts_log(TS_LOG_DEBUG,
+		       "usercorn: region at 0x%" PRIx64 ": shift 0x%" PRIx64
+		       " has %u bytes for it, %u against",
+		       asked[i]->addr, votes[i].shift, votes[i].n_for, votes[i].n_against);
+		if (votes[i].is_decided)
+			place(asked[i], votes[i].shift, "what the execution shows");
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------------------------- all of it */
+
+static void settle(struct places *p)
+{
+	struct ts_steps *b = &p->rec->base.initial;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct region *r = &p->items[i];
+
+		b->effects[r->effect].addr += r->shift;
+		ts_log(TS_LOG_DEBUG,
+		       "usercorn: region at 0x%" PRIx64 " (%s): contents at +0x%" PRIx64 " by %s", r->addr,
+		       r->desc, r->shift, r->by ? r->by : "nothing");
+		if (!r->by)
+			ts_recording_warn(&p->rec->base,
+					  "the contents of the region at 0x%" PRIx64
+					  "%s%s are uncertain: nothing tells where"
+					  " in it they belong%s",
+					  r->addr, *r->desc ? " of " : "", r->desc,
+					  has_desc(r, "exe") && !p->src ? "; --exec would" : "");
+	}
+}
+
+bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err)
+{
+	struct places p = { .rec = rec, .thread = TS_NO_THREAD };
+	bool done = collect(&p, err);
+
+	if (done && exec)
+		open_exec(&p, exec);
+	for (size_t i = 0; done && i < p.n; i++)
+		if (p.items[i].data_len)
+			place_by_rule(&p, &p.items[i]);
+	done = done && place_by_votes(&p, err);
+	if (done)
+		settle(&p);
+	free(p.items);
+	ts_elf_fini(&p.elf);
+	ts_source_close(p.src);
+	return done;
+}
+
+/* -------------------------------------------------------------------------------- the stack */
+
+/* The region in which the stack pointer points; bytes without contents are zero. */
+struct stack {
+	const struct usercorn *rec; /* borrowed */
+	uint64_t first, last;       /* addresses, both inclusive */
+};
+
+/* The byte at @addr; -1 outside. */
+static int stack_byte(const struct stack *s, uint64_t addr)
+{
+	size_t n;
+	const uint8_t *p;
+
+	if (addr < s->first || addr > s->last)
+		return -1;
+	p = ucir_initial_bytes(s->rec, 0, addr, &n);
+	return p ? *p : 0;
+}
+
+/* The word at @addr, which moves behind it. */
+static bool stack_word(const struct stack *s, uint64_t *addr, uint64_t *v)
+{
+	uint8_t bytes[8];
+	size_t len = s->rec->model->addr_bits / 8;
+
+	for (size_t i = 0; i < len; i++) {
+		int b = stack_byte(s, *addr + i);
+
+		if (b < 0)
+			return false;
+		bytes[i] = (uint8_t)b;
+	}
+	*addr += len;
+	*v = ts_arch_get(s->rec->model, bytes, len);
+	return true;
+}
+
+/* What Linux allows for arguments, environment, and auxiliary vector. */
+#define MAX_TEXT_LEN (2u << 20)
+#define MAX_ARGS 4096
+#define MAX_AUXV 256
+
+/* Append the text at @addr with its NUL. */
+static bool stack_text(const struct stack *s, uint64_t addr, struct ts_buf *out)
+{
+	int b;
+
+	do {
+		b = stack_byte(s, addr++);
+		if (b < 0 || out->len >= MAX_TEXT_LEN)
+			return false;
+		ts_buf_putc(out, (uint8_t)b);
+	} while (b);
+	return true;
+}
+
+/* argc, argv and the NULL behind it.  False if it isn't that. */
+static bool read_args(const struct stack *s, uint64_t *at, struct ts_buf *out)
+{
+	uint64_t argc, arg;
+
+	if (!stack_word(s, at, &argc) || argc > MAX_ARGS)
+		return false;
+	for (uint64_t i = 0; i < argc; i++)
+		if (!stack_word(s, at, &arg) || !stack_text(s, arg, out))
+			return false;
+	return stack_word(s, at, &arg) && arg == 0;
+}
+
+static bool skip_env(const struct stack *s, uint64_t *at)
+{
+	uint64_t v = 1;
+
+	for (unsigned i = 0; i < MAX_ARGS && v; i++)
+		if (!stack_word(s, at, &v) || (v && stack_byte(s, v) < 0))
+			return false;
+	return v == 0;
+}
+
+/* Pairs up to AT_NULL; *end gets the address behind it. */
+static bool find_auxv_end(const struct stack *s, uint64_t at, uint64_t *end)
+{
+	uint64_t type = 1, v;
+
+	for (unsigned i = 0; i < MAX_AUXV && type; i++)
+		if (!stack_word(s, &at, &type) || !stack_word(s, &at, &v) || type > 0xffff)
+			return false;
+	*end = at;
+	return type == 0;
+}
+
+static void keep_auxv(struct usercorn *rec, const struct stack *s, uint64_t at, uint64_t end)
+{
+	rec->base.auxv = malloc((size_t)(end - at));
+	if (!rec->base.auxv)
+		return;
+	rec->base.auxv_len = (size_t)(end - at);
+	for (size_t i = 0; at + i < end; i++)
+		rec->base.auxv[i] = (uint8_t)stack_byte(s, at + i);
+}
+
+/* The region of thread 0 with @addr. */
+static bool find_stack(const struct usercorn *rec, uint64_t addr, struct stack *s)
+{
+	const struct ts_steps *b = &rec->base.initial;
+	uint32_t thread = 0;
+
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind != TS_FX_MAP || thread != 0 || addr < e->addr || addr - e->addr >= e->len)
+			continue;
+		*s = (struct stack){ rec, e->addr, e->addr + (e->len - 1) };
+		return true;
+	}
+	return false;
+}
+
+void ucir_read_stack(struct usercorn *rec)
+{
+	struct ts_buf args;
+	struct stack s;
+	uint64_t sp, end;
+
+	if (strcmp(rec->base.os, "linux") != 0 || !stack_pointer(rec, 0, &sp) || !find_stack(rec, sp, &s))
+		return;
+	ts_buf_init(&args);
+	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {
+		if (ts_buf_ok(&args))
+			ts_buf_put(&rec->base.cmdline, args.data, args.len);
+		keep_auxv(rec, &s, sp, end);
+	}
+	ts_buf_fini(&args);
+}

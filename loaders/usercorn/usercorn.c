@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UCIR, the execution trace of Usercorn: the file's header, and what kind of trace it is.
+ *
+ *      off len
+ *        0   4  "UCIR"
+ *        4   4  version: 0, or 1 in either byte order
+ *        8  32  architecture, NUL-padded
+ *       40  32  operating system, NUL-padded
+ *       72   1  byte order of code: 0 little, 1 big
+ *       73   1  byte order of data
+ *       74      the op stream (ops.h): in snappy framing (snappy.h) if the framing's identifier is
+ *               here, else plain
+ *
+ * Version 0 is the written specification, version 1 what the tool writes.  The first frame is a keyframe, the
+ * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
+ * are recognised and refused by name.
+ */
+#include "usercorn.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/loader.h"
+#include "ops.h"
+#include "place.h"
+#include "src/base/cursor.h"
+
+#define MAGIC "UCIR"
+#define HEADER_LEN 74
+#define NAME_LEN 32
+
+/* The identifier of a framed stream, where the layouts of May 2017 had it. */
+#define FIRST_LAYOUT_START 80
+#define SECOND_LAYOUT_START 72
+
+struct header {
+	uint8_t version[4];
+	char arch[NAME_LEN + 1];
+	char os[NAME_LEN + 1];
+	uint8_t code_order, data_order;
+};
+
+/* -------------------------------------------------------------------------------- header */
+
+static bool is_version_known(const uint8_t v[4])
+{
+	return !v[1] && !v[2] && ((!v[0] && v[3] <= 1) || (v[0] == 1 && !v[3]));
+}
+
+static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+{
+	(void)file_len;
+	if (len < 4 || memcmp(head, MAGIC, 4) != 0)
+		return 0;
+	return len >= 8 && is_version_known(head + 4) ? 64 : 32;
+}
+
+/* A padded name, of which only printable characters can matter. */
+static void read_name(struct ts_cursor *c, char name[NAME_LEN + 1])
+{
+	const uint8_t *p = ts_take(c, NAME_LEN);
+	size_t n = 0;
+
+	for (; p && n < NAME_LEN && p[n]; n++)
+		name[n] = p[n] > ' ' && p[n] < 0x7f ? (char)p[n] : '?';
+	name[n] = '\0';
+}
+
+static bool has_identifier(const struct ts_source *src, uint64_t off)
+{
+	uint8_t bytes[SNAPPY_IDENTIFIER_LEN];
+	struct ts_error err = { 0 };
+	size_t got;
+
+	return ts_source_read(src, off, bytes, sizeof(bytes), &got, &err) && got == sizeof(bytes) &&
+	       memcmp(bytes, SNAPPY_IDENTIFIER, sizeof(bytes)) == 0;
+}
+
+static bool refuse_old(uint64_t off, struct ts_error *err)
+{
+	return ts_fail(
+		err, TS_EUNSUPPORTED, off,
+		"a revision of 2017 wrote this trace, before the layout of 14 September 2017 that is in"
+		" use since: record it again with a later Usercorn");
+}
+
+static bool check_header(const struct header *h, const struct ts_source *src, struct ts_error *err)
+{
+	if (!is_version_known(h->version))
+		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0 and 1 are known",
+			       h->version[0], h->version[1], h->version[2], h->version[3]);
+	if (!has_identifier(src, HEADER_LEN)) {
+		if (has_identifier(src, FIRST_LAYOUT_START))
+			return refuse_old(FIRST_LAYOUT_START, err);
+		if (has_identifier(src, SECOND_LAYOUT_START))
+			return refuse_old(SECOND_LAYOUT_START, err);
+	}
+	if (!ucir_arch_find(h->arch))
+		return ts_fail(err, TS_EUNSUPPORTED, 8, "unknown architecture \"%s\", known are %s", h->arch,
+			       ucir_arch_names());
+	if (h->code_order > 1 || h->data_order > 1)
+		return ts_fail(err, TS_ECORRUPT, h->code_order > 1 ? 72 : 73,
+			       "byte orders of code and data are %u and %u, but only 0 (little) and 1 (big) "
+			       "are known",
+			       h->code_order, h->data_order);
+	return true;
+}
+
+static bool read_header(struct header *h, const struct ts_source *src, struct ts_error *err)
+{
+	uint8_t bytes[HEADER_LEN];
+	struct ts_cursor c;
+	size_t got;
+
+	if (!ts_source_read(src, 0, bytes, sizeof(bytes), &got, err))
+		return false;
+	if (got < 4 || memcmp(bytes, MAGIC, 4) != 0)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "not a Usercorn trace: it does not begin with %s",
+			       MAGIC);
+	if (got < HEADER_LEN)
+		return ts_fail(err, TS_ETRUNC, got, "the header has %d bytes but the file only %zu",
+			       HEADER_LEN, got);
+	c = ts_cursor(bytes + 4, sizeof(bytes) - 4, 4, "header", err);
+	memcpy(h->version, ts_take(&c, 4), 4);
+	read_name(&c, h->arch);
+	read_name(&c, h->os);
+	h->code_order = ts_u8(&c);
+	h->data_order = ts_u8(&c);
+	return check_header(h, src, err);
+}
+
+/* -------------------------------------------------------------------------------- recording */
+
+static void close_recording(struct ts_recording *base)
+{
+	struct usercorn *rec = (struct usercorn *)base;
+
+	if (rec->bytes.is_framed)
+		snappy_frames_fini(&rec->bytes.frames);
+	free(rec->contents);
+	ts_recording_fini(base);
+	free(rec);
+}
+
+static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
+{
+	return ucir_reader_new((struct usercorn *)base, err);
+}
+
+static void take_header(struct usercorn *rec, const struct header *h)
+{
+	bool is_big = h->data_order == 1;
+
+	rec->is_v0 = !h->version[0] && !h->version[3];
+	rec->arch = ucir_arch_find(h->arch);
+	rec->model = ts_arch_find(rec->arch->model);
+	if (rec->model->is_big_endian != is_big && rec->arch->is_one_order)
+		ts_recording_warn(&rec->base, "the header says %s-endian, which %s is not",
+				  is_big ? "big" : "little", rec->arch->name);
+	else if (rec->model->is_big_endian != is_big)
+		rec->model = ts_arch_in_order(rec->model, is_big);
+	rec->is_code_big_endian = rec->arch->is_one_order ? rec->model->is_big_endian : h->code_order == 1;
+	rec->addr_mask = ts_arch_addr_mask(rec->model);
+	rec->slots[rec->arch->pc].kind = UCIR_SLOT_PC;
+	memcpy(rec->base.os, h->os, sizeof(rec->base.os));
+	rec->base.osabi = strcmp(h->os, "linux") == 0 ? "GNU/Linux" : NULL;
+}
+
+/* Find the op stream: framed if its first byte cannot be an op, or if it must be. */
+static bool find_stream(struct usercorn *rec, const struct ts_source *src, struct ts_error *err)
+{
+	uint64_t len = ts_source_len(src);
+	uint8_t first = 0;
+	size_t got;
+
+	if (len == HEADER_LEN)
+		return ts_fail(
+			err, TS_EUNSUPPORTED, HEADER_LEN,
+			"a trace without any frame: only registers were asked for, or nothing was executed");
+	if (!ts_source_read(src, HEADER_LEN, &first, 1, &got, err))
+		return false;
+	rec->bytes.src = src;
+	rec->bytes.start = HEADER_LEN;
+	rec->bytes.len = len - HEADER_LEN;
+	rec->bytes.is_framed = !rec->is_v0 || first == 0xff;
+	if (rec->bytes.is_framed) {
+		if (!snappy_frames_scan(&rec->bytes.frames, src, HEADER_LEN, err)) {
+			rec->bytes.is_framed = false;
+			return false;
+		}
+		rec->bytes.len = rec->bytes.frames.len;
+	}
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %d, %s", !rec->is_v0,
+		 rec->bytes.is_framed ? "snappy-framed" : "plain");
+	return true;
+}
+
+/* -------------------------------------------------------------------------------- old layouts */
+
+/* Does a MEM_WRITE to @addr stand at @at of the @n bytes? */
+static bool is_write_of(const uint8_t *p, size_t n, size_t at, const uint8_t addr[8])
+{
+	return at < n && n - at >= 9 && p[at] == UCIR_WRITE && memcmp(p + at + 1, addr, 8) == 0;
+}
+
+static size_t u16_at(const uint8_t *p, size_t at)
+{
+	return (size_t)p[at] | (size_t)p[at + 1] << 8;
+}
+
+/*
+ * The @n bytes at @p begin with the first MEM_MAP of a keyframe, which a MEM_WRITE to the same address
+ * follows.  Tell by where that stands whether it has one of the layouts of 2017:
+ *
+ *      until 9 September   addr u64, length u64, prot u8, flag u8
+ *      until 12 September  the same, and if flag: lengths of both strings u16, offset u64 (length u64
+ *                          later), strings
+ *      13 September        fields overlap (strings from byte 36 on), two spare bytes at the end
+ */
+static bool is_old_map(const uint8_t *p, size_t n)
+{
+	const uint8_t *addr = p + 1;
+
+	if (n < 38 || is_write_of(p, n, 38 + u16_at(p, 34) + u16_at(p, 36), addr))
+		return false;
+	if (is_write_of(p, n, 19, addr))
+		return true;
+	if (p[18] == 1 && (is_write_of(p, n, 31 + u16_at(p, 19) + u16_at(p, 21), addr) ||
+			   is_write_of(p, n, 39 + u16_at(p, 19) + u16_at(p, 21), addr)))
+		return true;
+	return is_write_of(p, n, 38 + u16_at(p, 32) + u16_at(p, 34), addr);
+}
+
+/* Refuse a trace whose keyframe has an old MEM_MAP.  Anything else that is odd is found later. */
+static bool check_layout(const struct usercorn *rec, struct ts_error *err)
+{
+	struct ucir_stream s;
+	struct ts_error ignored;
+	struct ucir_op op;
+	const uint8_t *p;
+	uint64_t n;
+	bool is_old = false, is_good;
+
+	if (rec->is_v0 || !rec->bytes.is_framed)
+		return true;
+	if (!ucir_stream_init(&s, &rec->bytes, err))
+		return false;
+	ts_error_reset(&ignored);
+	do {
+		n = ucir_stream_left(&s) < 4096 ? ucir_stream_left(&s) : 4096;
+		p = n ? ucir_stream_need(&s, n, &ignored) : NULL;
+		if (p && *p == UCIR_MAP)
+			is_old = is_old_map(p, (size_t)n);
+		is_good = p && ucir_op_read(&s, false, &op, &ignored);
+	} while (is_good && (op.kind == UCIR_KEYFRAME || op.kind == UCIR_REG));
+	ucir_stream_fini(&s);
+	return !is_old || refuse_old(ucir_bytes_file_off(&rec->bytes, op.off), err);
+}
+
+/* -------------------------------------------------------------------------------- initial state */
+
+/* No STEP: what was recorded instead? */
+static bool refuse(const struct ucir_start *start, struct ts_error *err)
+{
+	if (!start->n_frames)
+		return ts_fail(err, TS_EUNSUPPORTED, HEADER_LEN, "a trace without any frame");
+	if (start->has_jmp)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "it holds basic blocks but no instruction (no STEP): record it with "
+			       "instruction tracing");
+	if (start->has_syscall)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "it holds system calls but no executed instruction (no STEP): record it with "
+			       "instruction tracing");
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "it holds no executed instruction (no STEP)");
+}
+
+/* The features that hold a register of the trace, and those by which gdb knows the system. */
+static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR_N_REGS])
+{
+	return ucir_arch_features(rec->arch, rec->model, seen) |
+	       ts_arch_os_features(rec->model, rec->base.osabi);
+}
+
+/* Look at the trace up to the first step, to know which registers it has, then read the state there. */
+static bool read_state(struct usercorn *rec, struct ts_error *err)
+{
+	struct ucir_start look = { 0 }, start = { .initial = &rec->base.initial };
+
+	switch (ucir_read_start(rec, &look, err)) {
+	case TS_ITEM:
+		break;
+	case TS_END:
+		return refuse(&look, err);
+	case TS_FAIL:
+		return err->code == TS_ETRUNC ? ts_fail_prefix(err, "nothing to serve") : false;
+	}
+	if (!ts_regset_init(&rec->base.regs, rec->model, choose_features(rec, look.seen), err))
+		return false;
+	ucir_arch_slots(rec->arch, &rec->base.regs, rec->slots);
+	if (ucir_read_start(rec, &start, err) != TS_ITEM)
+		return false;
+	if (rec->base.initial.is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
+	if (!start.has_keyframe)
+		ts_recording_warn(&rec->base,
+				  "the trace has no keyframe: registers and memory are unknown at its start");
+	rec->base.has_reads = rec->is_v0 || start.has_access;
+	if (!rec->base.has_reads)
+		ts_recording_warn(
+			&rec->base,
+			"memory accesses were not recorded: memory is shown as it was at the start");
+	return true;
+}
+
+static int compare_contents(const void *a, const void *b)
+{
+	const struct ucir_content *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static bool index_contents(struct usercorn *rec, struct ts_error *err)
+{
+	const struct ts_steps *b = &rec->base.initial;
+	uint32_t thread = 0;
+
+	rec->contents = malloc(((size_t)b->n_maps + b->n_effects + 1) * sizeof(*rec->contents));
+	if (!rec->contents)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		if (b->effects[i].kind == TS_FX_THREAD)
+			thread = b->effects[i].item;
+		if (b->effects[i].kind == TS_FX_WRITE)
+			rec->contents[rec->n_contents++] =
+				(struct ucir_content){ b->effects[i].addr, thread, i };
+	}
+	qsort(rec->contents, rec->n_contents, sizeof(*rec->contents), compare_contents);
+	return true;
+}
+
+const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n)
+{
+	const struct ucir_content key = { .addr = addr, .thread = thread };
+	uint32_t lo = 0, hi = rec->n_contents;
+	const struct ts_effect *e;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (compare_contents(&rec->contents[mid], &key) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || rec->contents[lo - 1].thread != thread)
+		return NULL;
+	e = &rec->base.initial.effects[rec->contents[lo - 1].effect];
+	if (addr - e->addr >= e->len)
+		return NULL;
+	*n = (size_t)(e->len - (addr - e->addr));
+	return ts_effect_data(&rec->base.initial, e) + (addr - e->addr);
+}
+
+static void find_exec_path(struct usercorn *rec)
+{
+	const struct ts_steps *b = &rec->base.initial;
+
+	for (uint32_t i = 0; i < b->n_maps && !rec->base.exec_path; i++) {
+		const char *desc = ts_steps_text(b, b->maps[i].desc),
+			   *file = ts_steps_text(b, b->maps[i].file);
+
+		if (desc && file && strcmp(desc, "exe") == 0)
+			rec->base.exec_path = strdup(file);
+	}
+}
+
+static bool load(struct usercorn *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
+{
+	struct header h;
+
+	if (!read_header(&h, src, err))
+		return false;
+	take_header(rec, &h);
+	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
+	    !ucir_place(rec, opt->exec, err) || !index_contents(rec, err))
+		return false;
+	rec->base.has_syscalls = true; /* whether any was traced shows only at the trace's end */
+	if (strcmp(rec->arch->name, "x86_16") == 0)
+		ts_recording_warn(
+			&rec->base,
+			"the upper halves of the 32-bit registers are not recorded and shown as zero");
+	find_exec_path(rec);
+	ucir_read_stack(rec);
+	return true;
+}
+
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
+{
+	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
+	struct usercorn *rec = calloc(1, sizeof(*rec));
+
+	if (!rec) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
+		return NULL;
+	}
+	ts_recording_init(&rec->base, &ops, "usercorn");
+	if (load(rec, src, opt, err))
+		return &rec->base;
+	close_recording(&rec->base);
+	return NULL;
+}
+
+const struct ts_loader usercorn_loader = {
+	.name = "usercorn",
+	.summary = "Usercorn (UCIR), versions 0 and 1",
+	.probe = probe,
+	.open = open_recording,
+};

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of the Usercorn loader share: the recording.  usercorn.c makes it, reader.c walks
+ * over it.
+ */
+#ifndef LOADERS_USERCORN_H
+#define LOADERS_USERCORN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arch.h"
+#include "src/trace/reader.h"
+#include "stream.h"
+
+/* Contents that a leading keyframe gives to a region: a TS_FX_WRITE of the initial effects. */
+struct ucir_content {
+	uint64_t addr; /* as in the effect */
+	uint32_t thread;
+	uint32_t effect;
+};
+
+struct usercorn {
+	struct ts_recording base;
+	struct ucir_bytes bytes;
+	const struct ucir_arch *arch;
+	const struct ts_arch *model; /* the same in the order of this trace */
+	bool is_v0;
+	bool is_code_big_endian;
+	uint64_t addr_mask;
+	struct ucir_slot slots[UCIR_N_REGS];
+	uint64_t warned_to; /* ops below this stream offset have had their warnings */
+	/* Made when the initial state is complete. */
+	struct ucir_content *contents; /* owned; by thread and address */
+	uint32_t n_contents;
+};
+
+/* The initial bytes from @addr on of a thread's process, *n of them; NULL where the trace has none. */
+const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n);
+
+/* A reader at position 0; see struct ts_recording_ops. */
+struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
+
+/* What the ops before the first STEP say about a trace. */
+struct ucir_start {
+	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only looked at */
+	bool seen[UCIR_N_REGS];   /* register numbers that occur */
+	bool has_keyframe;
+	bool has_jmp;
+	bool has_access; /* a MEM op beside a keyframe's */
+	bool has_syscall;
+	uint64_t n_frames;
+};
+
+/*
+ * Walk over the trace up to its first STEP; @start (zeros but for initial) gets what is there.
+ *
+ * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is cut or damaged
+ * before.
+ */
+enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
+
+#endif

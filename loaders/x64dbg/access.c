@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots hold a word of the target's width, whatever the operand's size.  Known to be wrong in them, and not
+ * believed:
+ *
+ *      - the old word of what push and call write: many recorders took it one slot too high;
+ *      - the old word's part behind an operand that is larger than a word, but no multiple of it: 0;
+ *      - both words from the first byte on that could not be read.
+ *
+ * The last cannot be told from zeros.  An operand that was accessed could be read, and so could the rest of
+ * its page; elsewhere trailing zeros are not believed.
+ */
+#include "access.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define PAGE_LEN UINT64_C(4096)
+
+/* The largest area that xsave writes by default: up to AVX-512 and protection keys; and with tiles. */
+#define XSAVE_LEN 11008u
+
+/* ------------------------------------------------------------------------------------------------ ranges */
+
+/* The bytes of [addr, addr + len) until the end of the address space. */
+static uint32_t clip(const struct x64dbg_insns *c, uint64_t addr, uint32_t len)
+{
+	uint64_t room = (c->is_64 ? UINT64_MAX : UINT32_MAX) - addr;
+
+	return len - 1 <= room ? len : (uint32_t)room + 1;
+}
+
+static bool overlaps(const struct x64dbg_range *r, uint64_t addr, unsigned width)
+{
+	return addr < r->addr ? r->addr - addr < width : addr - r->addr < r->len;
+}
+
+static bool is_claimed(const struct x64dbg_accesses *a, uint64_t addr, unsigned width)
+{
+	for (unsigned i = 0; i < a->n_ranges; i++) {
+		if (overlaps(&a->ranges[i], addr, width))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The address of an operand in a segment whose base is not known: the first slot that is no other operand's.
+ */
+static bool find_based(const struct x64dbg_accesses *a, const struct x64dbg_block *b, unsigned width,
+		       uint64_t *addr)
+{
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		if (!is_claimed(a, b->mem[i].addr, width)) {
+			*addr = b->mem[i].addr;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_range(struct x64dbg_accesses *a, const struct x64dbg_insns *c, uint64_t addr, uint32_t len,
+		      uint8_t access)
+{
+	a->ranges[a->n_ranges++] = (struct x64dbg_range){ addr, clip(c, addr, len), access };
+}
+
+static void find_ranges(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
+{
+	bool is_idle = insn->count_len && !x64dbg_insn_count(insn, c, g);
+	const struct x64dbg_op *based = NULL;
+	uint64_t addr;
+
+	for (unsigned i = 0; i < insn->n_ops; i++) {
+		const struct x64dbg_op *op = &insn->ops[i];
+
+		if (op->place == X64DBG_BASED)
+			based = op;
+		else
+			add_range(a, c, x64dbg_op_addr(insn, op, c, g), op->size, is_idle ? 0 : op->access);
+	}
+	if (based && find_based(a, b, c->layout->width, &addr))
+		add_range(a, c, addr, based->size, is_idle ? 0 : based->access);
+}
+
+/* What is written that no operand says. */
+static void find_lost(struct x64dbg_accesses *a, const struct x64dbg_insn *insn, const struct x64dbg_insns *c)
+{
+	const struct x64dbg_range *r = &a->ranges[0];
+
+	a->loses_all = insn->is_scatter;
+	if (insn->is_scatter) {
+		a->lost = (struct x64dbg_lost){ 0, UINT64_MAX };
+	} else if (insn->is_xsave && a->n_ranges && r->access & X64DBG_WRITE && r->len < XSAVE_LEN) {
+		uint64_t end = r->addr + r->len;
+
+		a->lost = (struct x64dbg_lost){ end, end ? clip(c, end, XSAVE_LEN - r->len) : 0 };
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ trust */
+
+/* How many low bytes of a word there are up to its last one that is not 0. */
+static unsigned n_low_bytes(uint64_t word)
+{
+	return word ? 8 - (unsigned)__builtin_clzll(word) / 8 : 0;
+}
+
+/* Past the page that an access proves to be readable, trailing zeros may be the recorder's. */
+static unsigned readable_len(const struct x64dbg_mem *m, const struct x64dbg_range *r, unsigned len)
+{
+	uint64_t sure = 0, last;
+
+	if (r && r->access && !(r->access & X64DBG_PARTLY)) {
+		last = r->addr + (r->len - 1);
+		if (last - m->addr < len) /* the operand ends within the slot */
+			sure = (last | (PAGE_LEN - 1)) - m->addr + 1;
+		else
+			sure = len;
+	}
+	if (sure >= len)
+		return len;
+	return n_low_bytes(m->old) > sure ? n_low_bytes(m->old) : (unsigned)sure;
+}
+
+/*
+ * In the last slot of a large operand the old word ends with the operand.  The recorder's sizes are those
+ * modulo 256.
+ */
+static unsigned tail_len(const struct x64dbg_mem *m, const struct x64dbg_range *r, unsigned width)
+{
+	unsigned len = r->len & 0xff, rest = len % width;
+
+	return len > width && rest && m->addr - r->addr == len - rest ? rest : width;
+}
+
+static const struct x64dbg_range *range_at(const struct x64dbg_accesses *a, uint64_t addr, unsigned width)
+{
+	for (unsigned i = 0; i < a->n_ranges; i++) {
+		if (overlaps(&a->ranges[i], addr, width))
+			return &a->ranges[i];
+	}
+	return NULL;
+}
+
+static struct x64dbg_trust trust_in(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+				    uint64_t pushed, const struct x64dbg_insns *c)
+{
+	const struct x64dbg_range *r = range_at(a, m->addr, c->layout->width);
+	unsigned width = clip(c, m->addr, c->layout->width), len = readable_len(m, r, width), old = len;
+
+	if (r && old > tail_len(m, r, c->layout->width))
+		old = tail_len(m, r, c->layout->width);
+	if (m->addr == pushed)
+		old = 0;
+	return (struct x64dbg_trust){ (uint8_t)old, (uint8_t)len };
+}
+
+/* Where the stack slot lies whose old word is not believed; a place where no slot is, for others. */
+static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g,
+			    bool *is_push)
+{
+	for (unsigned i = 0; i < insn->n_ops; i++) {
+		const struct x64dbg_op *op = &insn->ops[i];
+
+		if (op->place == X64DBG_PUSHED) {
+			*is_push = true;
+			return (x64dbg_op_addr(insn, op, c, g) + op->size - c->layout->width) &
+			       insn->addr_mask;
+		}
+	}
+	return 0;
+}
+
+/*
+ * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
+ * below, where all that is asked there has one answer.  Returns false if it is none of these.
+ */
+static bool find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
+{
+	const struct x64dbg_op *op = &insn->ops[0];
+	bool is_push = op->place == X64DBG_PUSHED;
+	uint64_t addr = (x64dbg_op_base(op, c, g) - (is_push ? op->size : 0)) & insn->addr_mask;
+	uint8_t width = (uint8_t)c->layout->width;
+
+	if (b->n_mem != 1 || b->mem[0].addr != addr || addr % PAGE_LEN > PAGE_LEN - width)
+		return false;
+	a->ranges[0] = (struct x64dbg_range){ addr, op->size, op->access };
+	a->n_ranges = 1;
+	a->trust[0] = (struct x64dbg_trust){ is_push ? 0 : width, width };
+	a->is_simple = true;
+	return true;
+}
+
+void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
+{
+	bool is_push = false;
+	uint64_t pushed;
+
+	if (insn->is_simple && find_simple(a, b, insn, c, g))
+		return;
+	find_ranges(a, b, insn, c, g);
+	find_lost(a, insn, c);
+	pushed = pushed_slot(insn, c, g, &is_push);
+	for (unsigned i = 0; i < b->n_mem; i++)
+		a->trust[i] = trust_in(a, &b->mem[i], is_push ? pushed : ~b->mem[i].addr, c);
+}
+
+void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b)
+{
+	a->n_ranges = 0;
+	a->lost.len = 0;
+	a->is_simple = false;
+	memset(a->trust, 0, b->n_mem * sizeof(a->trust[0]));
+}
+
+/* ------------------------------------------------------------------------------------------------ effects */
+
+/* Bytes [from, from + len) of the word at @addr. */
+static inline void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word,
+			unsigned from, unsigned len, bool is_hidden)
+{
+	uint64_t bytes = htole64(word >> 8 * from);
+	struct ts_effect *e = ts_steps_word(out, kind, addr + from, (const uint8_t *)&bytes, len);
+
+	if (e)
+		e->is_hidden = is_hidden;
+}
+
+void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			    struct ts_steps *out)
+{
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		if (a->trust[i].old)
+			tell(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0, a->trust[i].old, true);
+	}
+}
+
+/* Does a byte of the word at @addr differ before and after? */
+static bool is_changed(const struct x64dbg_mem *m, unsigned i)
+{
+	return (m->old ^ m->now) >> 8 * i & 0xff;
+}
+
+/*
+ * The first slot with a believed byte of the @left bytes at @addr; *skip gets how many bytes lie before it.
+ * n_mem if there is none.
+ */
+static unsigned slot_with(const struct x64dbg_accesses *a, const struct x64dbg_block *b, uint64_t addr,
+			  uint64_t left, uint64_t *skip)
+{
+	unsigned best = b->n_mem;
+
+	*skip = left;
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		const struct x64dbg_mem *m = &b->mem[i];
+		uint64_t before = m->addr - addr;
+
+		if (addr - m->addr < a->trust[i].now)
+			before = 0;
+		if (a->trust[i].now && before < *skip) {
+			*skip = before;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Bytes of a slot that are not what they were. */
+static void tell_changed(const struct x64dbg_mem *m, unsigned from, unsigned len, struct ts_steps *out)
+{
+	for (unsigned i = from; i < from + len; i++) {
+		if (is_changed(m, i))
+			tell(out, TS_FX_WRITE, m->addr, m->now, i, 1, false);
+	}
+}
+
+/* The written range in parts: those that a slot shows, and the others. */
+static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			 const struct x64dbg_range *r, struct ts_steps *out)
+{
+	uint64_t addr = r->addr, left = r->len, skip;
+
+	while (left) {
+		unsigned i = slot_with(a, b, addr, left, &skip), from, len;
+
+		if (skip)
+			ts_steps_effect(out, TS_FX_WRITE, addr, skip);
+		addr += skip;
+		left -= skip;
+		if (!left)
+			return;
+		from = (unsigned)(addr - b->mem[i].addr);
+		len = a->trust[i].now - from;
+		if (len > left)
+			len = (unsigned)left;
+		if (r->access & X64DBG_PARTLY)
+			tell_changed(&b->mem[i], from, len, out);
+		else
+			tell(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len, false);
+		addr += len;
+		left -= len;
+	}
+}
+
+static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
+{
+	for (unsigned i = 0; i < a->n_ranges; i++) {
+		if (a->ranges[i].access & X64DBG_WRITE && addr - a->ranges[i].addr < a->ranges[i].len)
+			return true;
+	}
+	return false;
+}
+
+/* What a slot shows beside what the instruction wrote: other code did that, or it was not known before. */
+static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+		      const struct x64dbg_trust *t, struct ts_steps *out)
+{
+	unsigned from = 0;
+
+	if (m->old == m->now && t->old >= t->now)
+		return;
+	for (unsigned i = 0; i <= t->now; i++) {
+		if (i < t->now && (is_changed(m, i) || i >= t->old) && !is_written(a, m->addr + i))
+			continue;
+		if (i > from)
+			tell(out, TS_FX_READ, m->addr, m->now, from, i - from, true);
+		from = i + 1;
+	}
+}
+
+/* Of a simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
+static bool tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, struct ts_steps *out)
+{
+	const struct x64dbg_range *r = &a->ranges[0];
+	uint64_t changed = m->old ^ m->now;
+	unsigned width = a->trust[0].now;
+
+	if (r->access & X64DBG_WRITE)
+		changed = r->len < width ? changed >> 8 * r->len : 0;
+	if (changed)
+		return false;
+	if (r->access & X64DBG_READ)
+		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
+	if (r->access & X64DBG_WRITE)
+		tell(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
+	return true;
+}
+
+void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+			     struct ts_steps *out)
+{
+	if (a->is_simple && tell_simple(a, &b->mem[0], out))
+		return;
+	for (unsigned i = 0; i < a->n_ranges; i++) {
+		const struct x64dbg_range *r = &a->ranges[i];
+
+		if (r->access & X64DBG_READ)
+			ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
+	}
+	for (unsigned i = 0; i < a->n_ranges; i++) {
+		const struct x64dbg_range *r = &a->ranges[i];
+
+		if (r->access & X64DBG_WRITE)
+			tell_written(a, b, r, out);
+	}
+	for (unsigned i = 0; i < b->n_mem; i++)
+		tell_rest(a, &b->mem[i], &a->trust[i], out);
+	if (a->lost.len) {
+		struct ts_effect *e = ts_steps_effect(out, a->loses_all ? TS_FX_FORGET : TS_FX_WRITE,
+						      a->lost.addr, a->lost.len);
+
+		if (e)
+			e->is_hidden = true;
+	}
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The block of an executed instruction; W = 8 (x64) or 4 (x86) bytes:
+ *
+ *      1        type, 0
+ *      1        R, how many slots of the register record are listed
+ *      1        M, how many memory slots
+ *      1        bit 7: a thread id follows; bits 0 to 3: n, length of the instruction
+ *      0 or 4   thread id
+ *      n        the instruction's bytes
+ *      R        the slots' ordinals: each one more than the one before, and this byte more
+ *      R * W    the slots' values
+ *      M        bit 0: memory is unchanged
+ *      M * W    addresses
+ *      M * W    the words there before the instruction
+ *      .. * W   the words there after it, of those that are not unchanged
+ */
+#include "block.h"
+
+#include <endian.h>
+#include <inttypes.h>
+
+#include "src/base/bytes.h"
+
+#define HEAD_LEN 4u
+#define TID_LEN 4u
+#define HAS_TID 0x80u
+#define RESERVED 0x70u
+#define IS_UNCHANGED 1u
+
+static uint64_t word(const uint8_t *p, unsigned width)
+{
+	uint64_t v = 0;
+
+	if (width == 8)
+		memcpy(&v, p, 8);
+	else
+		memcpy(&v, p, 4);
+	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v) >> (64 - 8 * width);
+}
+
+static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigned n, unsigned max)
+{
+	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but %u is the most there can be", what, n, max);
+}
+
+/* Are there @len bytes at the cursor?  It fails if not. */
+static inline bool has(struct ts_cursor *c, size_t len)
+{
+	return __builtin_expect(len <= c->left, 1) || ts_cursor_short(c, len);
+}
+
+static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type,
+		       const struct x64dbg_layout *l)
+{
+	if (type)
+		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of type 0x%02x: there is none", type);
+	if (b->n_regs > l->n_slots)
+		return corrupt(c, b->off + 1, "registers listed:", b->n_regs, l->n_slots);
+	if (b->n_mem > X64DBG_MAX_MEM)
+		return corrupt(c, b->off + 2, "memory slots:", b->n_mem, X64DBG_MAX_MEM);
+	if (!b->n_opcode)
+		return ts_fail(c->err, TS_ECORRUPT, b->off + 3, "an instruction of length 0");
+	return true;
+}
+
+/* Slots one by one: those of blocks with all registers, and those that contradict the format. */
+static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *deltas, uint64_t off,
+		       const struct x64dbg_layout *l)
+{
+	unsigned slot = UINT32_MAX;
+
+	b->has_pc = false;
+	for (unsigned i = 0; i < b->n_regs; i++) {
+		slot += 1u + deltas[i];
+		if (slot >= l->n_slots)
+			return corrupt(c, off + i, "register slot", slot, l->n_slots - 1);
+		b->slots[i] = (uint8_t)slot;
+		if (slot == l->pc) {
+			b->pc = word(b->values + i * l->width, l->width);
+			b->has_pc = true;
+		}
+	}
+	return true;
+}
+
+/*
+ * The same for the up to 8 slots of nearly every block, without a loop whose end cannot be predicted: a byte
+ * of a word each.  Returns false if that is not possible, or something is wrong.
+ *
+ * Slot i is the sum of the first i + 1 steps, less 1.  The product with TS_EACH_BYTE(1) has those sums in its
+ * bytes as long as none of them passes a byte; the last one, the largest, is summed apart in 16 bits.
+ */
+static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const struct x64dbg_layout *l)
+{
+	const uint8_t *values = deltas + b->n_regs;
+	uint64_t steps, slots, sum, other;
+	unsigned at;
+
+	if (b->n_regs - 1u >= 8)
+		return false;
+	memcpy(&steps, deltas, 8);
+	steps = le64toh(steps) & UINT64_MAX >> (64 - 8 * b->n_regs);
+	if (steps & TS_EACH_BYTE(0x80u))
+		return false;
+	steps += TS_EACH_BYTE(1u) >> (64 - 8 * b->n_regs);
+	sum = (steps & UINT64_C(0x00ff00ff00ff00ff)) + (steps >> 8 & UINT64_C(0x00ff00ff00ff00ff));
+	if (sum * UINT64_C(0x0001000100010001) >> 48 > l->n_slots)
+		return false;
+	slots = steps * TS_EACH_BYTE(1u) - TS_EACH_BYTE(1u);
+	other = ts_zero_bytes(slots ^ TS_EACH_BYTE(l->pc));
+	b->has_pc = other != 0;
+	at = b->has_pc ? (unsigned)__builtin_ctzll(other) / 8 : 0;
+	b->pc = word(values + at * l->width, l->width);
+	slots = htole64(slots);
+	memcpy(b->slots, &slots, 8);
+	return true;
+}
+
+/*
+ * At @flags are those of b->n_mem slots, addresses, and old words; new words follow, by which b->len grows.
+ */
+static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, unsigned width)
+{
+	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * width;
+	unsigned n_changed = 0;
+
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		n_changed += !(flags[i] & IS_UNCHANGED);
+		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
+	}
+	b->len += n_changed * width;
+	if (!has(c, b->len))
+		return false;
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		struct x64dbg_mem *m = &b->mem[i];
+
+		m->addr = word(words + i * width, width);
+		m->old = word(words + (b->n_mem + i) * width, width);
+		m->now = m->old;
+		if (!(flags[i] & IS_UNCHANGED)) {
+			m->now = word(now, width);
+			now += width;
+		}
+	}
+	return true;
+}
+
+/* The instruction's @n bytes at @p, and zeros up to 16. */
+static void copy_opcode(uint8_t *to, const uint8_t *p, unsigned n)
+{
+	static const uint8_t masks[32] = { 255, 255, 255, 255, 255, 255, 255, 255,
+					   255, 255, 255, 255, 255, 255, 255, 255 };
+	uint64_t bytes[2], mask[2];
+
+	memcpy(bytes, p, 16);
+	memcpy(mask, masks + 16 - n, 16);
+	bytes[0] &= mask[0];
+	bytes[1] &= mask[1];
+	memcpy(to, bytes, 16);
+}
+
+/* Values of most blocks go as one piece of fixed length. */
+static void copy_values(uint8_t *to, const uint8_t *p, size_t len)
+{
+	if (__builtin_expect(len <= X64DBG_SLACK, 1))
+		memcpy(to, p, X64DBG_SLACK);
+	else
+		memcpy(to, p, len);
+}
+
+bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid)
+{
+	const uint8_t *p = c->p;
+	unsigned width = l->width;
+
+	b->off = c->off;
+	if (!has(c, HEAD_LEN))
+		return false;
+	b->n_regs = p[1];
+	b->n_mem = p[2];
+	b->n_opcode = p[3] & 15;
+	b->is_flagged = p[3] & HAS_TID;
+	b->is_strict = !(p[3] & RESERVED);
+	b->has_tid = b->is_flagged || has_unflagged_tid;
+	if (!check_head(b, c, p[0], l))
+		return false;
+	b->len = HEAD_LEN + (b->has_tid ? TID_LEN : 0) + b->n_opcode + b->n_regs * (1 + width) +
+		 b->n_mem * (1 + 2 * width);
+	if (!has(c, b->len))
+		return false;
+	p += HEAD_LEN;
+	b->tid = 0;
+	if (b->has_tid) {
+		b->tid = (uint32_t)word(p, TID_LEN);
+		p += TID_LEN;
+	}
+	copy_opcode(b->opcode, p, b->n_opcode);
+	p += b->n_opcode;
+	copy_values(b->values, p + b->n_regs, b->n_regs * (size_t)width);
+	if (!read_few_slots(b, p, l) && !read_slots(b, c, p, b->off + (size_t)(p - c->p), l))
+		return false;
+	p += b->n_regs * (1 + width);
+	if (b->n_mem && !read_mem(b, c, p, width))
+		return false;
+	b->is_strict &= b->has_pc;
+	ts_take(c, b->len);
+	return true;
+}

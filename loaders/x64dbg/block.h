@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One block of a trace: its bytes into fields, checked.
+ */
+#ifndef LOADERS_X64DBG_BLOCK_H
+#define LOADERS_X64DBG_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "regs.h"
+#include "src/base/cursor.h"
+
+#define X64DBG_MAX_MEM 32u
+
+/* The largest instruction block, and four bytes that should not be there. */
+#define X64DBG_MAX_BLOCK 2400u
+
+/*
+ * So many bytes behind those of a cursor that a block is read from must be there, whatever they hold: most
+ * lists are short, and are copied with some of what follows them.
+ */
+#define X64DBG_SLACK 64u
+
+/* From this type on a block is a plugin's: its length (4) and as many bytes. */
+#define X64DBG_USER 0x80u
+#define X64DBG_USER_HEAD 5u
+
+/* A word of memory before and after the instruction. */
+struct x64dbg_mem {
+	uint64_t addr, old, now;
+};
+
+struct x64dbg_block {
+	uint64_t off; /* in the file */
+	uint32_t len;
+	uint32_t tid; /* if has_tid */
+	bool has_tid;
+	bool is_flagged; /* the thread id is announced, as it should be */
+	bool is_strict;  /* nothing reserved is set, and the program counter is there */
+	bool has_pc;
+	uint8_t n_opcode, n_regs, n_mem;
+	uint64_t pc;     /* if has_pc */
+	uint8_t opcode[16];                   /* zeros behind it */
+	uint8_t slots[X64DBG_MAX_SLOTS];      /* ascending; anything behind the last */
+	uint8_t values[X64DBG_MAX_SLOTS * 8]; /* a word each, side by side; the same */
+	struct x64dbg_mem mem[X64DBG_MAX_MEM];
+};
+
+/*
+ * Read the instruction block at the cursor, whose type byte is the next; with @has_unflagged_tid a thread id
+ * stands there though no flag says so.  X64DBG_SLACK bytes behind the cursor's are there.
+ *
+ * Returns false, with the fault in the cursor's error, if the bytes end before the block (TS_ETRUNC) or the
+ * block contradicts its format (TS_ECORRUPT).
+ */
+bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid);
+
+/* Does it hold all registers? */
+static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)
+{
+	return b->n_regs == l->n_slots;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the x64dbg loader share: the recording.
+ */
+#ifndef LOADERS_X64DBG_H
+#define LOADERS_X64DBG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "regs.h"
+#include "src/trace/reader.h"
+#include "src/trace/source.h"
+
+/* Every so many blocks of a session one holds all registers. */
+#define X64DBG_PAGE_BLOCKS 512u
+
+/* What a plugin calls a thread. */
+struct x64dbg_name {
+	uint32_t tid;
+	char text[32];
+};
+
+#define X64DBG_MAX_NAMES 64u
+
+struct x64dbg {
+	struct ts_recording base;
+	const struct ts_source *src; /* borrowed */
+	bool is_64;
+	uint64_t first; /* file offset behind the head */
+	uint64_t pid;   /* as a user block says, else 1 */
+	uint64_t seen;  /* file offset up to which oddities have been reported */
+	struct x64dbg_layout layout;
+	struct x64dbg_name names[X64DBG_MAX_NAMES];
+	unsigned n_names;
+};
+
+/* A reader at position 0; what position 0 holds goes to @initial (NULL: nowhere). */
+struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial, struct ts_error *err);
+
+/*
+ * The user block that ends the file, if it is one of a plugin that lists processes, threads, modules, and
+ * memory: what it says becomes the recording's.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM); a block that is damaged or another plugin's is ignored,
+ * with a warning.
+ */
+bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Breakpoints and watchpoints: Z0..Z4 and z0..z4.
+ *
+ * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked
+ * when it comes and evaluated at each hit, here; so are commands, which print (dynamic printf).
+ */
+#include <stdlib.h>
+
+#include "packets.h"
+#include "protocol/session/breaks.h"
+#include "protocol/session/session.h"
+#include "protocol/tracing/ax.h"
+#include "protocol/wire/args.h"
+
+/* The longest list of conditions that one breakpoint may have. */
+#define MAX_CONDITIONS 64
+
+struct place {
+	uint64_t addr, len; /* len: of an instruction (its kind) or of the watched range */
+};
+
+/* "addr,kind" */
+static struct place parse_place(const struct rsp_session *s, struct rsp_args *a)
+{
+	struct place p;
+
+	p.addr = rsp_args_u64(a) & ts_arch_addr_mask(rsp_regset(s)->arch);
+	rsp_args_expect(a, ',');
+	p.len = rsp_args_u64(a);
+	return p;
+}
+
+static struct ts_break break_at(const struct rsp_session *s, const struct place *p)
+{
+	return (struct ts_break){ rsp_process(s), p->addr };
+}
+
+/* Expressions of one breakpoint. */
+struct code {
+	struct rsp_ax **items; /* owned */
+	size_t n;
+};
+
+static void free_code(struct code *code)
+{
+	while (code->n)
+		rsp_ax_free(code->items[--code->n]);
+	free(code->items);
+	code->items = NULL;
+}
+
+/* Does an expression come next?  Takes the separator before it. */
+static bool has_code(struct rsp_args *a, bool has_separators, size_t n_before)
+{
+	struct rsp_args ahead = *a;
+
+	if (has_separators && rsp_args_accept_word(&ahead, ";X"))
+		return rsp_args_accept(a, ';');
+	return (n_before || !has_separators) && rsp_args_peek(a) == 'X';
+}
+
+/*
+ * "Xlen,code" as often as it comes, each behind a ';' where @has_separators; gdb leaves that out from the
+ * second one on.  On success *code is the caller's.
+ *
+ * Returns false after a failure, which @r then tells or @a is bad.
+ */
+static bool parse_code(struct rsp_args *a, bool has_separators, struct code *code, struct rsp_reply *r)
+{
+	enum rsp_ax_error error;
+
+	*code = (struct code){ calloc(MAX_CONDITIONS, sizeof(struct rsp_ax *)), 0 };
+	error = code->items ? RSP_AX_OK : RSP_AX_NO_MEMORY;
+	while (error == RSP_AX_OK && code->n < MAX_CONDITIONS && has_code(a, has_separators, code->n)) {
+		code->items[code->n] = rsp_ax_parse(a, &error);
+		code->n += code->items[code->n] != NULL;
+	}
+	if (error == RSP_AX_OK)
+		return true;
+	if (error != RSP_AX_SYNTAX)
+		rsp_reply_error_text(r, "breakpoint: %s", rsp_ax_error_text(error));
+	else
+		rsp_args_fail(a);
+	free_code(code);
+	return false;
+}
+
+/* Conditions, and then ";cmds:KEEP," and commands; they are not kept when the client has gone. */
+static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct code *commands,
+			   struct rsp_reply *r)
+{
+	*commands = (struct code){ 0 };
+	if (!parse_code(a, true, conditions, r))
+		return false;
+	if (rsp_args_accept_word(a, ";cmds:")) {
+		rsp_args_u32(a);
+		rsp_args_expect(a, ',');
+		if (!parse_code(a, false, commands, r)) {
+			free_code(conditions);
+			return false;
+		}
+	}
+	if (rsp_args_done(a))
+		return true;
+	free_code(conditions);
+	free_code(commands);
+	rsp_args_fail(a);
+	return false;
+}
+
+static enum rsp_done insert_break(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum rsp_break_kind kind)
+{
+	struct place p = parse_place(s, a);
+	struct code conditions, commands;
+
+	if (!parse_all_code(a, &conditions, &commands, r))
+		return a->is_bad ? RSP_BAD : RSP_REPLIED;
+	if (rsp_breaks_insert(&s->breaks, kind, break_at(s, &p), conditions.items, conditions.n)) {
+		rsp_breaks_set_commands(&s->breaks, kind, break_at(s, &p), commands.items, commands.n);
+		return RSP_OK;
+	}
+	free_code(&commands);
+	rsp_reply_error_text(r, "no room for another breakpoint");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enum rsp_break_kind kind)
+{
+	struct place p = parse_place(s, a);
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_breaks_remove(&s->breaks, kind, break_at(s, &p));
+	return RSP_OK;
+}
+
+/* The watchpoint that the arguments name.  False: they are malformed, or @r says why it cannot be. */
+static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+			enum ts_watch_kind kind, struct ts_watch *w)
+{
+	struct place p = parse_place(s, a);
+
+	if (!rsp_args_done(a))
+		return false;
+	*w = (struct ts_watch){ rsp_process(s), p.addr, p.len, kind };
+	if (!p.len || p.len > TS_MAX_WATCH_LEN || p.len - 1 > UINT64_MAX - p.addr) {
+		rsp_reply_error_text(r, "a watched range has 1 to %u bytes", (unsigned)TS_MAX_WATCH_LEN);
+		return false;
+	}
+	return true;
+}
+
+static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum ts_watch_kind kind)
+{
+	struct ts_watch w;
+
+	if (!parse_watch(s, a, r, kind, &w))
+		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
+	if (kind != TS_WATCH_WRITE && !rsp_timeline(s)->rec->has_reads)
+		return RSP_UNSUPPORTED; /* accepted, it would never fire */
+	if (rsp_breaks_watch(&s->breaks, &w))
+		return RSP_OK;
+	rsp_reply_error_text(r, "no room for another watchpoint");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done remove_watch(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  enum ts_watch_kind kind)
+{
+	struct ts_watch w;
+
+	if (!parse_watch(s, a, r, kind, &w))
+		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
+	rsp_breaks_unwatch(&s->breaks, &w);
+	return RSP_OK;
+}
+
+static enum rsp_done pkt_Z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_break(s, a, r, RSP_BREAK_SOFT);
+}
+
+static enum rsp_done pkt_Z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_break(s, a, r, RSP_BREAK_HARD);
+}
+
+static enum rsp_done pkt_Z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_WRITE);
+}
+
+static enum rsp_done pkt_Z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_READ);
+}
+
+static enum rsp_done pkt_Z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return insert_watch(s, a, r, TS_WATCH_ACCESS);
+}
+
+static enum rsp_done pkt_z0(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return remove_break(s, a, RSP_BREAK_SOFT);
+}
+
+static enum rsp_done pkt_z1(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return remove_break(s, a, RSP_BREAK_HARD);
+}
+
+static enum rsp_done pkt_z2(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_WRITE);
+}
+
+static enum rsp_done pkt_z3(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_READ);
+}
+
+static enum rsp_done pkt_z4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return remove_watch(s, a, r, TS_WATCH_ACCESS);
+}
+
+static const struct rsp_packet packets[] = {
+	{ "Z0", RSP_ARGS, pkt_Z0, .feature = "ConditionalBreakpoints+" },
+	{ "z0", RSP_ARGS, pkt_z0, .feature = "swbreak+" },
+	{ "Z1", RSP_ARGS, pkt_Z1, .feature = "hwbreak+" },
+	{ "z1", RSP_ARGS, pkt_z1, .feature = "BreakpointCommands+" },
+	{ "Z2", RSP_ARGS, pkt_Z2, NULL },
+	{ "z2", RSP_ARGS, pkt_z2, NULL },
+	{ "Z3", RSP_ARGS, pkt_Z3, NULL },
+	{ "z3", RSP_ARGS, pkt_z3, NULL },
+	{ "Z4", RSP_ARGS, pkt_Z4, NULL },
+	{ "z4", RSP_ARGS, pkt_z4, NULL },
+};
+
+const struct rsp_packets rsp_break_packets = RSP_PACKETS(packets);

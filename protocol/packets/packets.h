@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The packets that tracestub knows, by the topics of gdb's manual.
+ *
+ * A packet is a handler and its line in the array of its topic's file, which exports the array with its
+ * length.
+ */
+#ifndef RSP_PACKETS_H
+#define RSP_PACKETS_H
+
+#include "protocol/wire/table.h"
+
+extern const struct rsp_packets rsp_regs_packets; /* regs.c */
+extern const struct rsp_packets rsp_mem_packets;  /* mem.c */
+extern const struct rsp_packets rsp_resume_packets; /* resume.c */
+extern const struct rsp_packets rsp_break_packets; /* break.c */
+extern const struct rsp_packets rsp_thread_packets; /* thread.c */
+extern const struct rsp_packets rsp_query_packets; /* query.c */
+extern const struct rsp_packets rsp_xfer_packets; /* xfer.c */
+extern const struct rsp_packets rsp_file_packets; /* file.c */
+extern const struct rsp_packets rsp_monitor_packets; /* monitor.c */
+extern const struct rsp_packets rsp_tracepoint_packets; /* tracepoint.c */
+extern const struct rsp_packets rsp_traceframe_packets; /* traceframe.c */
+
+#endif

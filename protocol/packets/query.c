@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What client and server agree on, and how a session begins and ends.
+ */
+#include "packets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/session/modules.h"
+#include "protocol/session/session.h"
+
+/* ----------------------------------------------------------------------------------------------- features */
+
+/* Take one feature of the client; those that say nothing to us are skipped. */
+static void take_feature(struct rsp_session *s, struct rsp_args *a)
+{
+	const struct {
+		const char *name;
+		bool *has;
+	} features[] = {
+		{ "multiprocess+", &s->has_multiprocess },
+		{ "swbreak+", &s->has_swbreak },
+		{ "hwbreak+", &s->has_hwbreak },
+		{ "error-message+", &s->has_error_message },
+	};
+	static const char xml_registers[] = "xmlRegisters=";
+	size_t len;
+	const char *name = (const char *)rsp_args_until(a, ";", &len);
+
+	for (unsigned i = 0; i < sizeof(features) / sizeof(features[0]); i++) {
+		if (len == strlen(features[i].name) && memcmp(name, features[i].name, len) == 0)
+			*features[i].has = true;
+	}
+	if (len >= strlen(xml_registers) && memcmp(name, xml_registers, strlen(xml_registers)) == 0)
+		s->is_gdb = !s->is_lldb;
+}
+
+/*
+ * Does this session claim the feature?  What depends on the client's own features or on the recording is
+ * named here, the rest is always claimed.  lldb reads thread ids without processes only, and takes an
+ * auxiliary vector as a reason to plant a breakpoint at the entry point, on which it then runs on by itself.
+ * A relative path of the program gdb would look for in its own working directory.
+ */
+static bool is_claimed(const struct rsp_session *s, const char *feature)
+{
+	const struct ts_recording *rec = s->sh->tl->rec;
+	const char *exec_path = s->sh->exec_path;
+	enum rsp_module_list modules = rsp_module_list(s->sh);
+	const struct {
+		const char *name;
+		bool is_claimed;
+	} rules[] = {
+		{ "multiprocess+", s->has_multiprocess },
+		{ "swbreak+", s->has_swbreak },
+		{ "hwbreak+", s->has_hwbreak },
+		{ "QCatchSyscalls+", rsp_has_syscalls(s->sh) },
+		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
+		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
+		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
+		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
+	};
+
+	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		if (strcmp(rules[i].name, feature) == 0)
+			return rules[i].is_claimed;
+	}
+	return true;
+}
+
+/* A client introduces itself: whatever another one left behind is forgotten, but for the position. */
+static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_lldb = s->is_lldb;
+
+	rsp_session_reset(s);
+	s->is_greeted = true;
+	s->is_away = false;
+	s->is_lldb = is_lldb;
+	s->is_gdb = false;
+	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
+	while (a->left) {
+		take_feature(s, a);
+		rsp_args_accept(a, ';');
+	}
+	if (is_lldb)
+		s->has_multiprocess = false;
+	r->error_style = is_lldb ? RSP_ERROR_NUMBER : RSP_ERROR_TEXT;
+	rsp_reply_printf(r, "PacketSize=%x", RSP_PACKET_SIZE);
+	rsp_table_features(&s->sh->table, is_claimed, s, r);
+	return RSP_REPLIED;
+}
+
+/* gdb introduces itself before it asks for this, lldb afterwards. */
+static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	(void)r;
+	if (!s->is_greeted)
+		s->is_lldb = true;
+	s->wants_noack = true;
+	return RSP_OK;
+}
+
+/* Only lldb asks; the suffixes are understood, but not needed. */
+static enum rsp_done pkt_thread_suffix(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	(void)r;
+	s->is_lldb = true;
+	return RSP_UNSUPPORTED;
+}
+
+static enum rsp_done pkt_error_strings(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	r->error_style = RSP_ERROR_HEX;
+	return RSP_OK;
+}
+
+static enum rsp_done pkt_extended(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	(void)r;
+	s->is_extended = true;
+	return RSP_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- settings */
+
+/* "0" or "1" and nothing else. */
+static bool take_switch(struct rsp_args *a)
+{
+	bool is_on = rsp_args_accept(a, '1');
+
+	if (!is_on)
+		rsp_args_expect(a, '0');
+	return is_on;
+}
+
+static enum rsp_done pkt_non_stop(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_on = take_switch(a);
+
+	(void)s;
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	if (!is_on)
+		return RSP_OK;
+	rsp_reply_error_text(r, "the threads of a recording can't be stopped one by one");
+	return RSP_REPLIED;
+}
+
+/* No thread starts or ends by itself while the client looks. */
+static enum rsp_done pkt_thread_events(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)r;
+	take_switch(a);
+	return rsp_args_done(a) ? RSP_OK : RSP_BAD;
+}
+
+/* Signals that need not be reported, or may be delivered; there may be none. */
+static enum rsp_done pkt_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)r;
+	while (a->left) {
+		rsp_args_u32(a);
+		if (a->left)
+			rsp_args_expect(a, ';');
+	}
+	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
+}
+
+/* Take ";NUMBER" as often as it comes.  False: no memory. */
+static bool take_numbers(struct rsp_args *a, uint64_t **numbers, size_t *n)
+{
+	size_t cap = a->left / 2; /* each has a separator and a digit */
+
+	*n = 0;
+	*numbers = cap ? malloc(cap * sizeof(**numbers)) : NULL;
+	if (cap && !*numbers)
+		return false;
+	while (a->left) {
+		uint64_t number;
+
+		rsp_args_expect(a, ';');
+		number = rsp_args_u64(a);
+		if (rsp_args_ok(a))
+			(*numbers)[(*n)++] = number;
+	}
+	return true;
+}
+
+static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_on = take_switch(a);
+	uint64_t *numbers;
+	size_t n;
+
+	if (!rsp_has_syscalls(s->sh))
+		return RSP_UNSUPPORTED;
+	if (!rsp_args_ok(a) || (!is_on && a->left))
+		return RSP_BAD;
+	if (!take_numbers(a, &numbers, &n)) {
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+		return RSP_REPLIED;
+	}
+	if (!rsp_args_ok(a)) {
+		free(numbers);
+		return RSP_BAD;
+	}
+	free(s->syscalls);
+	s->syscalls = numbers;
+	s->n_syscalls = n;
+	s->catches_syscalls = is_on;
+	return RSP_OK;
+}
+
+/* ---------------------------------------------------------------------------------------------- questions */
+
+/* Take a process by the name that it has for the client.  Fails if there is none of that name. */
+static void take_pid(const struct rsp_session *s, struct rsp_args *a)
+{
+	const struct rsp_names *names = &s->sh->names;
+	int64_t pid = rsp_args_i64(a);
+
+	for (uint32_t i = 0; i < names->n_pids; i++) {
+		if (rsp_args_ok(a) && names->pids[i] == pid)
+			return;
+	}
+	rsp_args_fail(a);
+}
+
+/* A process that was there before: a client that ends lets it be, instead of killing it. */
+static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	if (a->left)
+		take_pid(s, a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_reply_puts(r, "1");
+	return RSP_REPLIED;
+}
+
+/* The client offers to look up symbols ("::"), or says what it found ("VALUE:NAME"); we need none. */
+static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)r;
+	if (rsp_args_peek(a) != ':')
+		rsp_args_u64(a);
+	rsp_args_expect(a, ':');
+	if (rsp_args_hex_len(a) * 2 != a->left)
+		rsp_args_fail(a);
+	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
+}
+
+/* -------------------------------------------------------------------------------------- beginning and end */
+
+/*
+ * The client lets go of a process, or (not @is_one) of all.  With one of several it is not done; one that
+ * works with extended-remote stays without a process.
+ */
+static enum rsp_done leave(struct rsp_session *s, bool is_one)
+{
+	if (is_one && s->sh->names.n_pids > 1)
+		return RSP_OK;
+	s->is_away = s->is_extended;
+	s->is_closing = !s->is_extended;
+	return RSP_OK;
+}
+
+static enum rsp_done pkt_detach(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool has_pid = a->left > 0;
+
+	(void)r;
+	if (has_pid)
+		take_pid(s, a);
+	return rsp_args_done(a) ? leave(s, has_pid) : RSP_BAD;
+}
+
+static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	take_pid(s, a);
+	return rsp_args_done(a) ? leave(s, true) : RSP_BAD;
+}
+
+/* gdb wants no reply, lldb that of a process that was killed. */
+static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	s->is_closing = true;
+	if (!s->is_lldb)
+		return RSP_CLOSE;
+	rsp_reply_puts(r, "X09");
+	return RSP_REPLIED;
+}
+
+/* Restart, which has no reply. */
+static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	rsp_args_u8(a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	s->is_away = false;
+	rsp_session_go(s, 0);
+	return RSP_DEFERRED;
+}
+
+/* To run the program is to go to its beginning; file and arguments are those of the recording. */
+static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	while (a->left) {
+		if (!rsp_args_accept(a, ';'))
+			rsp_args_u8(a);
+	}
+	if (!rsp_args_ok(a))
+		return RSP_BAD;
+	s->is_away = false;
+	rsp_session_go(s, 0);
+	rsp_session_stop_reply(s, r, 5, NULL);
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	take_pid(s, a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	s->is_away = false;
+	rsp_session_stop_reply(s, r, 5, NULL);
+	return RSP_REPLIED;
+}
+
+/* A packet is answered when nothing runs any more. */
+static enum rsp_done pkt_ctrl_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	(void)r;
+	return RSP_OK;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "qSupported", RSP_ARGS, pkt_supported, NULL },
+	{ "QStartNoAckMode", RSP_EXACT, pkt_no_ack, .feature = "QStartNoAckMode+" },
+	{ "QThreadSuffixSupported", RSP_EXACT, pkt_thread_suffix, NULL },
+	{ "QEnableErrorStrings", RSP_EXACT, pkt_error_strings, NULL },
+	{ "!", RSP_EXACT, pkt_extended, NULL },
+
+	{ "QNonStop", RSP_ARGS, pkt_non_stop, NULL },
+	{ "QThreadEvents", RSP_ARGS, pkt_thread_events, NULL },
+	{ "QPassSignals", RSP_ARGS, pkt_signals, .feature = "QPassSignals+" },
+	{ "QProgramSignals", RSP_ARGS, pkt_signals, .feature = "QProgramSignals+" },
+	{ "QCatchSyscalls", RSP_ARGS, pkt_catch_syscalls, .feature = "QCatchSyscalls+" },
+
+	{ "qAttached", RSP_ARGS, pkt_attached, NULL },
+	{ "qSymbol", RSP_ARGS, pkt_symbol, NULL },
+
+	{ "D", RSP_ARGS, pkt_detach, NULL },
+	{ "k", RSP_EXACT, pkt_kill, NULL },
+	{ "vKill", RSP_ARGS, pkt_vkill, NULL },
+	{ "R", RSP_PREFIX, pkt_restart, NULL },
+	{ "vRun", RSP_ARGS, pkt_run, NULL },
+	{ "vAttach", RSP_ARGS, pkt_attach, NULL },
+	{ "vCtrlC", RSP_EXACT, pkt_ctrl_c, NULL },
+};
+const struct rsp_packets rsp_query_packets = RSP_PACKETS(packets);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registers: g G p P.
+ *
+ * A register is sent whole or as unknown ("xx" for each byte): gdb and lldb look at its first byte only to
+ * decide whether it is there, and would show the unknown bytes of a register that is known in part as zeros.
+ */
+#include "packets.h"
+
+#include <string.h>
+
+#include "protocol/session/session.h"
+
+/* Numbers, and no texts: gdb takes a text for the registers' values. */
+#define ERROR_IO      0x05
+#define ERROR_UNKNOWN 0x14
+
+/* The registers of a thread: g_len bytes, and as many known flags. */
+struct values {
+	const uint8_t *data, *known; /* borrowed from the session's scratch */
+};
+
+/* False, with an error as reply, if they cannot be read. */
+static bool read_values(const struct rsp_session *s, uint32_t thread, struct values *v, struct rsp_reply *r)
+{
+	uint8_t *data = s->scratch, *known = s->scratch + rsp_regset(s)->g_len;
+	struct ts_error err = { 0 };
+
+	*v = (struct values){ data, known };
+	if (rsp_tracing_is_looking(&s->tracing) ? rsp_tracing_regs(s, data, known, &err) :
+						  rsp_session_regs(s, s->pos, thread, data, known, &err))
+		return true;
+	rsp_reply_failure(r, &err);
+	rsp_reply_error(r, ERROR_IO);
+	return false;
+}
+
+static bool is_known(const struct ts_reg *reg, const struct values *v)
+{
+	return !memchr(v->known + reg->off, 0, reg->len);
+}
+
+static void put_reg(const struct ts_reg *reg, const struct values *v, struct rsp_reply *r)
+{
+	if (is_known(reg, v))
+		rsp_reply_hex(r, v->data + reg->off, reg->len);
+	else
+		rsp_reply_unknown(r, reg->len);
+}
+
+/*
+ * Take what lldb puts behind register packets, ";thread:1;": the thread that is meant.  Without it, it is the
+ * current one.
+ *
+ * Fails if there is no such thread, or on anything else.
+ */
+static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
+{
+	uint32_t thread = s->thread;
+
+	if (rsp_args_accept_word(a, "thread:")) {
+		thread = rsp_session_find_thread(s, rsp_args_tid(a));
+		rsp_args_accept(a, ';');
+		if (thread == TS_NO_THREAD)
+			rsp_args_fail(a);
+	}
+	if (a->left)
+		rsp_args_fail(a);
+	return thread;
+}
+
+/* The same behind other arguments, after a ';'. */
+static uint32_t take_suffix(const struct rsp_session *s, struct rsp_args *a)
+{
+	if (a->left)
+		rsp_args_expect(a, ';');
+	return take_thread(s, a);
+}
+
+/* As many whole registers as fit: the client asks for the others with p. */
+static enum rsp_done pkt_g(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	uint32_t thread = take_thread(s, a);
+	struct values v;
+
+	if (!rsp_args_ok(a))
+		return RSP_BAD;
+	if (!read_values(s, thread, &v, r))
+		return RSP_REPLIED;
+	for (unsigned i = 0; i < set->n_regs && rsp_reply_room(r) >= 2 * (size_t)set->regs[i].len; i++)
+		put_reg(&set->regs[i], &v, r);
+	return RSP_REPLIED;
+}
+
+/* lldb reads "xx" as a value, 0xcc; an error it shows as "unavailable". */
+static enum rsp_done pkt_p(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	int reg = ts_regset_by_num(set, rsp_args_u32(a));
+	uint32_t thread = take_suffix(s, a);
+	struct values v;
+
+	if (!rsp_args_ok(a) || reg < 0)
+		return RSP_BAD;
+	if (!read_values(s, thread, &v, r))
+		return RSP_REPLIED;
+	if (s->is_lldb && !is_known(&set->regs[reg], &v))
+		rsp_reply_error(r, ERROR_UNKNOWN);
+	else
+		put_reg(&set->regs[reg], &v, r);
+	return RSP_REPLIED;
+}
+
+/* Take a value to be written, and return its length in bytes; what was read as unknown comes back as "xx". */
+static size_t take_value(struct rsp_args *a)
+{
+	size_t n = 0;
+
+	while (a->left && rsp_args_peek(a) != ';') {
+		if (!rsp_args_accept_word(a, "xx"))
+			rsp_args_u8(a);
+		n++;
+	}
+	return n;
+}
+
+static enum rsp_done refuse_write(struct rsp_reply *r)
+{
+	rsp_reply_error_text(r, "a recording can't be changed");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	size_t len = take_value(a);
+
+	take_suffix(s, a);
+	if (!rsp_args_ok(a) || !len || len > rsp_regset(s)->g_len)
+		return RSP_BAD;
+	return refuse_write(r);
+}
+
+/*
+ * Is it what gdb writes beside a pc that it writes?  That there is no system call to restart is so in any
+ * recording, and gdb writes the pc that is there when it runs the program again.
+ */
+static bool is_no_restart(const struct ts_reg *reg, struct rsp_args value)
+{
+	bool is_ones = true;
+
+	for (unsigned i = 0; i < reg->len; i++)
+		is_ones &= rsp_args_u8(&value) == 0xff;
+	return reg->role == TS_ROLE_RESTART && is_ones;
+}
+
+static enum rsp_done pkt_write_one(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	int reg = ts_regset_by_num(set, rsp_args_u32(a));
+	struct rsp_args value;
+	size_t len;
+
+	rsp_args_expect(a, '=');
+	value = *a;
+	len = take_value(a);
+	take_suffix(s, a);
+	if (!rsp_args_ok(a) || reg < 0 || len != set->regs[reg].len)
+		return RSP_BAD;
+	return is_no_restart(&set->regs[reg], value) ? RSP_OK : refuse_write(r);
+}
+
+static const struct rsp_packet packets[] = {
+	{ "g", RSP_ARGS, pkt_g, NULL },
+	{ "G", RSP_PREFIX, pkt_write_all, NULL },
+	{ "p", RSP_PREFIX, pkt_p, NULL },
+	{ "P", RSP_PREFIX, pkt_write_one, NULL },
+};
+const struct rsp_packets rsp_regs_packets = RSP_PACKETS(packets);

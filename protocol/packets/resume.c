@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Resuming, forwards and backwards: s c S C bs bc vCont, and what they stopped at: ?
+ *
+ * A recording cannot be reordered: while one thread steps the others do what they did.  Nor does a signal
+ * that the client passes reach a program that ran long ago: it is ignored.
+ */
+#include "packets.h"
+#include "protocol/session/session.h"
+#include "protocol/wire/args.h"
+
+/* The thread that s and bs mean. */
+static uint32_t stepping_thread(const struct rsp_session *s)
+{
+	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->thread;
+}
+
+static enum rsp_done started(bool is_started, struct rsp_reply *r, const struct ts_error *err)
+{
+	if (is_started)
+		return RSP_DEFERRED;
+	rsp_reply_failure(r, err);
+	return RSP_REPLIED;
+}
+
+/*
+ * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no
+ * breakpoint or step is to blame.  The client then forgets all that it knew.
+ */
+static bool announce(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->is_announcing)
+		return false;
+	s->is_announcing = false;
+	rsp_session_go(s, s->pos);
+	rsp_session_stop_reply(s, r, 0, NULL);
+	return true;
+}
+
+static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
+{
+	struct ts_error err;
+
+	if (announce(s, r))
+		return RSP_REPLIED;
+	s->is_alone = false;
+	ts_error_reset(&err);
+	return started(is_step ? rsp_run_step(s, stepping_thread(s), is_reverse, &err) :
+				 rsp_run_continue(s, is_reverse, &err),
+		       r, &err);
+}
+
+/* "[addr]" of s and c: a recording goes on from where it is. */
+static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
+{
+	if (!a->left)
+		return resume(s, r, is_step, false);
+	rsp_args_u64(a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_reply_error_text(r, "a recording can't go on from another address");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_s(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_here(s, a, r, true);
+}
+
+static enum rsp_done pkt_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_here(s, a, r, false);
+}
+
+/* "sig[;addr]" */
+static enum rsp_done resume_signal(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				   bool is_step)
+{
+	rsp_args_u8(a);
+	if (!rsp_args_ok(a) || (a->left && (!rsp_args_accept(a, ';') || !a->left)))
+		return RSP_BAD;
+	return resume_here(s, a, r, is_step);
+}
+
+static enum rsp_done pkt_S(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_signal(s, a, r, true);
+}
+
+static enum rsp_done pkt_C(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return resume_signal(s, a, r, false);
+}
+
+static enum rsp_done pkt_bs(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return resume(s, r, true, true);
+}
+
+static enum rsp_done pkt_bc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return resume(s, r, false, true);
+}
+
+static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	if (s->is_away)
+		rsp_reply_puts(r, "W00");
+	else
+		rsp_session_stop_reply(s, r, 5, NULL);
+	return RSP_REPLIED;
+}
+
+/* One action of vCont. */
+struct action {
+	char kind; /* 'c', 's', 'r', 't' */
+	uint64_t start, end;
+	uint32_t thread; /* TS_NO_THREAD: all others */
+};
+
+/* "c", "Cxx", "s", "Sxx", "rSTART,END", "t", with ":thread" behind. */
+static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct action *act)
+{
+	static const char kinds[] = "cCsSrt";
+
+	*act = (struct action){ .thread = TS_NO_THREAD };
+	for (const char *k = kinds; *k && !act->kind; k++) {
+		if (rsp_args_accept(a, *k))
+			act->kind = *k;
+	}
+	if (!act->kind)
+		return false;
+	if (act->kind == 'C' || act->kind == 'S') {
+		rsp_args_u8(a);
+		act->kind = act->kind == 'C' ? 'c' : 's';
+	} else if (act->kind == 'r') {
+		act->start = rsp_args_u64(a);
+		rsp_args_expect(a, ',');
+		act->end = rsp_args_u64(a);
+	}
+	if (rsp_args_accept(a, ':')) {
+		struct rsp_tid tid = rsp_args_tid(a);
+
+		if (tid.tid != RSP_TID_ALL)
+			act->thread = rsp_session_find_thread(s, tid);
+		if (tid.tid != RSP_TID_ALL && act->thread == TS_NO_THREAD)
+			return false;
+	}
+	return rsp_args_ok(a);
+}
+
+static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act)
+{
+	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
+	struct ts_error err;
+
+	if (announce(s, r))
+		return RSP_REPLIED;
+	ts_error_reset(&err);
+	switch (act->kind) {
+	case 's':
+		return started(rsp_run_step(s, thread, false, &err), r, &err);
+	case 'r':
+		return started(rsp_run_range(s, thread, act->start, act->end, &err), r, &err);
+	case 't':
+		rsp_session_stop_reply(s, r, 0, NULL);
+		return RSP_REPLIED;
+	default:
+		return started(rsp_run_continue(s, false, &err), r, &err);
+	}
+}
+
+/* An action that steps decides; if there is none, the first one does. */
+static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct action chosen = { 0 };
+	unsigned n = 0;
+
+	do {
+		struct action act;
+
+		if (!parse_action(s, a, &act))
+			return RSP_BAD;
+		n++;
+		if (!chosen.kind ||
+		    ((chosen.kind == 'c' || chosen.kind == 't') && (act.kind == 's' || act.kind == 'r')))
+			chosen = act;
+	} while (rsp_args_accept(a, ';'));
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	s->is_alone = n == 1 && chosen.kind == 's' && chosen.thread != TS_NO_THREAD;
+	return run_action(s, r, &chosen);
+}
+
+static enum rsp_done pkt_vCont_query(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	rsp_reply_puts(r, "vCont;c;C;s;S;r;t");
+	return RSP_REPLIED;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "?", RSP_EXACT, pkt_stop_reason, NULL },
+	{ "s", RSP_PREFIX, pkt_s, NULL },
+	{ "c", RSP_PREFIX, pkt_c, NULL },
+	{ "S", RSP_PREFIX, pkt_S, NULL },
+	{ "C", RSP_PREFIX, pkt_C, NULL },
+	{ "bs", RSP_EXACT, pkt_bs, .feature = "ReverseStep+" },
+	{ "bc", RSP_EXACT, pkt_bc, .feature = "ReverseContinue+" },
+	{ "vCont", RSP_ARGS, pkt_vCont, .feature = "vContSupported+" },
+	{ "vCont?", RSP_EXACT, pkt_vCont_query, NULL },
+};
+
+const struct rsp_packets rsp_resume_packets = RSP_PACKETS(packets);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Trace frames: which one the client looks at, what is in it, and all of them as bytes.
+ *
+ * Registers and memory of the selected frame are served by their own packets (regs.c, mem.c).
+ */
+#include "packets.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/session/session.h"
+
+/* ---------------------------------------------------------------------------------------------- selection */
+
+static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_reply *r)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (n == TS_NO_FRAME) {
+		rsp_reply_puts(r, "F-1");
+		return RSP_REPLIED;
+	}
+	if (!rsp_tracing_select(s, n, &err)) {
+		rsp_reply_failure(r, &err);
+		return RSP_REPLIED;
+	}
+	rsp_reply_printf(r, "F%" PRIx64 "T%" PRIx32, n, s->tracing.frame.tracepoint);
+	return RSP_REPLIED;
+}
+
+static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+				  bool is_range, bool is_outside)
+{
+	uint64_t first = rsp_args_u64(a), last = first;
+
+	if (is_range) {
+		rsp_args_expect(a, ':');
+		last = rsp_args_u64(a);
+	}
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	return select_frame(s,
+			    first <= last || is_outside ? rsp_tracing_find_pc(s, first, last, is_outside)
+							: TS_NO_FRAME,
+			    r);
+}
+
+static enum rsp_done select_by_tracepoint(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint32_t number = rsp_args_u32(a);
+	struct ts_frames *f = rsp_tracing_frames(s);
+	uint64_t from = rsp_tracing_next(s);
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	return select_frame(s, from == TS_NO_FRAME ? from : f->ops->next_of(f, number, from), r);
+}
+
+/* -1, as gdb writes it, is the live state. */
+static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_none = rsp_args_accept_word(a, "-1");
+	uint64_t n = is_none ? 0 : rsp_args_u64(a);
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	if (is_none || n == UINT32_MAX) {
+		s->tracing.selected = TS_NO_FRAME;
+		return RSP_OK;
+	}
+	return select_frame(s, n < rsp_tracing_frames(s)->n_frames ? n : TS_NO_FRAME, r);
+}
+
+/*
+ * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one behind that which is selected; if there is
+ * none, that stays.
+ */
+static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	if (rsp_args_accept_word(a, "pc:"))
+		return select_by_pc(s, a, r, false, false);
+	if (rsp_args_accept_word(a, "range:"))
+		return select_by_pc(s, a, r, true, false);
+	if (rsp_args_accept_word(a, "outside:"))
+		return select_by_pc(s, a, r, true, true);
+	if (rsp_args_accept_word(a, "tdp:"))
+		return select_by_tracepoint(s, a, r);
+	return select_by_number(s, a, r);
+}
+
+/* -------------------------------------------------------------------------------------------- all of them */
+
+/* "OFF,LEN" of all frames in a row; less is an answer too, none is that of the end. */
+static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint64_t off = rsp_args_u64(a), len;
+	struct ts_error err;
+	struct ts_buf bytes;
+
+	rsp_args_expect(a, ',');
+	len = rsp_args_u64(a);
+	if (!rsp_args_done(a) || !len)
+		return RSP_BAD;
+	if (len > rsp_reply_room(r) / 2)
+		len = rsp_reply_room(r) / 2;
+	ts_error_reset(&err);
+	ts_buf_init(&bytes);
+	if (!rsp_tracing_raw(s, off, (size_t)len, &bytes, &err)) {
+		if (err.code == TS_EUSAGE) /* the client's fault is nothing for the log */
+			rsp_reply_error_text(r, "%s", err.text);
+		else
+			rsp_reply_failure(r, &err);
+	} else if (bytes.len) {
+		rsp_reply_hex(r, bytes.data, bytes.len);
+	} else {
+		rsp_reply_puts(r, "l");
+	}
+	ts_buf_fini(&bytes);
+	return RSP_REPLIED;
+}
+
+/* "HEXNAME" */
+static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_error err;
+	struct ts_buf name;
+	bool done;
+
+	ts_error_reset(&err);
+	ts_buf_init(&name);
+	rsp_args_hex_buf(a, &name);
+	if (!rsp_args_done(a) || !name.len || !ts_buf_ok(&name) || memchr(name.data, 0, name.len)) {
+		ts_buf_fini(&name);
+		return RSP_BAD;
+	}
+	done = rsp_save_start(s, ts_buf_text(&name), &err);
+	ts_buf_fini(&name);
+	if (done)
+		return RSP_DEFERRED;
+	rsp_reply_error_text(r, "%s", err.text);
+	return RSP_REPLIED;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "QTFrame", RSP_ARGS, pkt_frame, NULL },
+	{ "qTBuffer", RSP_ARGS, pkt_raw, NULL },
+	{ "QTSave", RSP_ARGS, pkt_save, NULL },
+};
+const struct rsp_packets rsp_traceframe_packets = RSP_PACKETS(packets);

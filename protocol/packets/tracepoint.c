@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tracepoints: their definition, trace state variables, and the run of them.
+ *
+ * A client defines anew what it starts: QTinit, then pieces, then QTStart.  Expressions are checked with the
+ * piece that brings them, so that the client can say which tracepoint is refused.
+ */
+#include "packets.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/session/session.h"
+#include "src/base/clock.h"
+
+/* How long QTStart waits for the end of the run: gdb gives up at six seconds and takes no ^C before. */
+#define START_WAIT_NS INT64_C(1000000000)
+
+/*
+ * Frames have 16 bits for the number of their tracepoint, which gdb reads with a sign; 0 ends the frames of a
+ * file.
+ */
+#define MAX_NUMBER 0x7fffu
+
+/* What a session may say about itself, and how many ranges never change. */
+#define MAX_NOTE     4096
+#define MAX_READONLY 4096
+
+static enum rsp_done refuse(struct rsp_reply *r, const struct ts_error *err)
+{
+	rsp_reply_error_text(r, "%s", err->text);
+	return RSP_REPLIED;
+}
+
+/*
+ * What the client defines goes into its own run, which a first piece begins.  NULL: no memory, as the reply
+ * says.
+ */
+static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->tracing.collector) {
+		s->tracing.selected = TS_NO_FRAME;
+		s->tracing.collector = rsp_collector_new(s->sh->q);
+	}
+	if (s->tracing.collector)
+		return rsp_collector_tracing(s->tracing.collector);
+	rsp_reply_error_text(r, "no memory for tracepoints");
+	return NULL;
+}
+
+/* Pieces are for a run that has not begun. */
+static bool is_running(const struct rsp_session *s)
+{
+	return s->tracing.collector && rsp_collector_tracing(s->tracing.collector)->status.is_running;
+}
+
+static enum rsp_done refuse_while_running(struct rsp_reply *r)
+{
+	rsp_reply_error_text(r, "tracepoints cannot be defined while they run");
+	return RSP_REPLIED;
+}
+
+/* -------------------------------------------------------------------------------------------- definitions */
+
+static enum rsp_done pkt_init(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	rsp_tracing_reset(&s->tracing);
+	return own_tracing(s, r) ? RSP_OK : RSP_REPLIED;
+}
+
+/* The tracepoint that "N:ADDR..." names, NULL if there is none. */
+static struct ts_tracepoint *find_point(const struct ts_tracing *t, struct rsp_args a)
+{
+	uint32_t number = rsp_args_u32(&a);
+	uint64_t addr;
+
+	rsp_args_expect(&a, ':');
+	addr = rsp_args_u64(&a);
+	return rsp_args_ok(&a) ? ts_tracing_find(t, number, addr) : NULL;
+}
+
+static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
+			       enum ts_piece piece)
+{
+	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
+	const struct ts_tracepoint *tp;
+	struct ts_error err;
+
+	if (!t)
+		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
+	ts_error_reset(&err);
+	if (!ts_tracing_piece(t, piece, (const char *)a->p, a->left, TS_NO_OFF, &err))
+		return refuse(r, &err);
+	tp = find_point(t, *a);
+	return !tp || rsp_collector_check(tp, &err) ? RSP_OK : refuse(r, &err);
+}
+
+/* "N:ADDR:..." or "-N:ADDR:actions", with a '-' behind where more follows. */
+static enum rsp_done pkt_define(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_actions = rsp_args_accept(a, '-');
+	struct rsp_args ahead = *a;
+	uint32_t number = rsp_args_u32(&ahead);
+
+	if (!number || number > MAX_NUMBER)
+		return RSP_BAD;
+	if (a->left && a->p[a->left - 1] == '-')
+		a->left--;
+	return add_piece(s, a, r, is_actions ? TS_PIECE_PACKET_ACTIONS : TS_PIECE_DEFINE);
+}
+
+static enum rsp_done pkt_source(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	return add_piece(s, a, r, TS_PIECE_SOURCE);
+}
+
+static enum rsp_done pkt_define_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_tracing *t = is_running(s) ? NULL : own_tracing(s, r);
+	struct ts_error err;
+
+	if (!t)
+		return is_running(s) ? refuse_while_running(r) : RSP_REPLIED;
+	ts_error_reset(&err);
+	return ts_tracing_var(t, (const char *)a->p, a->left, TS_NO_OFF, &err) ? RSP_OK : refuse(r, &err);
+}
+
+static enum rsp_done enable(struct rsp_session *s, struct rsp_args *a, bool is_enabled)
+{
+	struct rsp_args point = *a;
+	struct ts_tracepoint *tp = NULL;
+
+	rsp_args_u32(a);
+	rsp_args_expect(a, ':');
+	rsp_args_u64(a);
+	if (s->tracing.collector)
+		tp = find_point(rsp_collector_tracing(s->tracing.collector), point);
+	if (!rsp_args_done(a) || !tp)
+		return RSP_BAD;
+	tp->is_enabled = is_enabled;
+	return RSP_OK;
+}
+
+static enum rsp_done pkt_enable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return enable(s, a, true);
+}
+
+static enum rsp_done pkt_disable(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)r;
+	return enable(s, a, false);
+}
+
+/* "S,E:S,E...", E behind the last byte. */
+static enum rsp_done pkt_readonly(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_range *ranges = calloc(MAX_READONLY, sizeof(*ranges));
+	size_t n = 0;
+
+	if (!ranges) {
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+		return RSP_REPLIED;
+	}
+	do {
+		uint64_t start = rsp_args_u64(a), end;
+
+		rsp_args_expect(a, ',');
+		end = rsp_args_u64(a);
+		if (end < start || n == MAX_READONLY)
+			rsp_args_fail(a);
+		else
+			ranges[n++] = (struct ts_range){ start, end - start };
+	} while (rsp_args_accept(a, ':'));
+	if (!rsp_args_done(a)) {
+		free(ranges);
+		return RSP_BAD;
+	}
+	free(s->tracing.readonly);
+	s->tracing.readonly = ranges;
+	s->tracing.n_readonly = n;
+	return RSP_OK;
+}
+
+/* ----------------------------------------------------------------------------------------------- settings */
+
+static bool take_flag(struct rsp_args *a)
+{
+	bool is_on = rsp_args_accept(a, '1');
+
+	if (!is_on)
+		rsp_args_expect(a, '0');
+	if (a->left)
+		rsp_args_fail(a);
+	return is_on;
+}
+
+static enum rsp_done pkt_disconnected(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_on = take_flag(a);
+	struct ts_tracing *t;
+
+	if (!rsp_args_ok(a))
+		return RSP_BAD;
+	t = own_tracing(s, r);
+	if (!t)
+		return RSP_REPLIED;
+	t->status.is_disconnected = is_on;
+	return RSP_OK;
+}
+
+/* "circular:0|1", "size:N" in bytes, "size:-1" for what there is. */
+static enum rsp_done pkt_buffer(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	bool is_size = rsp_args_accept_word(a, "size:"), is_circular = false;
+	uint64_t size = TS_NO_COUNT;
+	struct ts_tracing *t;
+
+	if (!is_size && rsp_args_accept_word(a, "circular:"))
+		is_circular = take_flag(a);
+	else if (!is_size)
+		return RSP_BAD;
+	else if (!rsp_args_accept_word(a, "-1"))
+		size = rsp_args_u64(a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	t = own_tracing(s, r);
+	if (!t)
+		return RSP_REPLIED;
+	if (is_size)
+		t->status.n_bytes = size;
+	else
+		t->status.is_circular = is_circular;
+	return RSP_OK;
+}
+
+/* A text in hex, in the run's own memory; NULL with the arguments bad. */
+static const char *take_text(struct ts_tracing *t, struct rsp_args *a)
+{
+	char text[MAX_NOTE];
+	size_t n = rsp_args_hex(a, (uint8_t *)text, sizeof(text));
+	const char *copy = rsp_args_ok(a) && !memchr(text, 0, n) ? ts_arena_text(&t->arena, text, n) : NULL;
+
+	if (!copy)
+		rsp_args_fail(a);
+	return copy;
+}
+
+/* "user:HEX;notes:HEX;tstop:HEX;", any of them. */
+static enum rsp_done pkt_notes(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_tracing *t = own_tracing(s, r);
+
+	if (!t)
+		return RSP_REPLIED;
+	while (a->left) {
+		if (rsp_args_accept_word(a, "user:"))
+			t->status.user = take_text(t, a);
+		else if (rsp_args_accept_word(a, "notes:"))
+			t->status.notes = take_text(t, a);
+		else if (rsp_args_accept_word(a, "tstop:") && t->status.end == TS_RUN_STOPPED)
+			t->status.text = take_text(t, a);
+		else if (t->status.end != TS_RUN_STOPPED)
+			take_text(t, a);
+		if (a->left)
+			rsp_args_expect(a, ';');
+	}
+	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
+}
+
+/* ------------------------------------------------------------------------------------------------ the run */
+
+static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_error err;
+
+	(void)a;
+	ts_error_reset(&err);
+	if (!rsp_tracing_start(s, &err))
+		return refuse(r, &err);
+	if (s->tracing.is_live)
+		return RSP_OK;
+	s->tracing.is_awaited = true;
+	s->tracing.deadline = ts_now_ns() + START_WAIT_NS;
+	return RSP_DEFERRED;
+}
+
+static enum rsp_done pkt_stop(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	(void)r;
+	if (s->tracing.collector)
+		rsp_collector_stop(s->tracing.collector);
+	return RSP_OK;
+}
+
+static void put_buf(struct rsp_reply *r, struct ts_buf *text)
+{
+	if (ts_buf_ok(text))
+		rsp_reply_put(r, text->data, text->len);
+	else
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+	ts_buf_fini(text);
+}
+
+static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct ts_run_status status;
+	struct ts_buf text, notes;
+
+	(void)a;
+	ts_buf_init(&text);
+	ts_buf_init(&notes);
+	rsp_tracing_status(s, &status, &notes);
+	ts_buf_putc(&text, 'T');
+	ts_run_status_format(&status, &text);
+	ts_buf_fini(&notes);
+	put_buf(r, &text);
+	return RSP_REPLIED;
+}
+
+/* ------------------------------------------------------------------------------------------ what there is */
+
+static enum rsp_done end_of_list(struct rsp_reply *r)
+{
+	rsp_reply_puts(r, "l");
+	return RSP_REPLIED;
+}
+
+static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
+{
+	struct rsp_piece_cursor *at = &s->tracing.piece;
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	while (at->tp && !ts_tracepoint_format(at->tp, at->i++, false, &text)) {
+		at->tp = at->tp->next;
+		at->i = 0;
+	}
+	if (text.len || !ts_buf_ok(&text)) {
+		put_buf(r, &text);
+		return RSP_REPLIED;
+	}
+	ts_buf_fini(&text);
+	return end_of_list(r);
+}
+
+/*
+ * The tracepoint that no one has set is not told to a client that has just come: one that knows of any asks
+ * for the run's status before each step.  One that asks again wants to save them.
+ */
+static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_tracing *t = rsp_tracing_shown(s);
+	bool is_hidden = t == &s->tracing.implied && !s->tracing.was_listed;
+
+	struct ts_error err;
+
+	(void)a;
+	ts_error_reset(&err);
+	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(s, &err)) {
+		rsp_reply_failure(r, &err);
+		return RSP_REPLIED;
+	}
+	s->tracing.was_listed = true;
+	s->tracing.piece = (struct rsp_piece_cursor){ .tp = is_hidden ? NULL : t->points };
+	return next_point(s, r);
+}
+
+static enum rsp_done pkt_next_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return next_point(s, r);
+}
+
+static enum rsp_done next_var(struct rsp_session *s, struct rsp_reply *r)
+{
+	const struct ts_tvar *var = s->tracing.piece.var;
+	struct ts_buf text;
+
+	if (!var)
+		return end_of_list(r);
+	s->tracing.piece.var = var->next;
+	ts_buf_init(&text);
+	ts_tvar_format(var, &text);
+	put_buf(r, &text);
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_first_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	s->tracing.piece = (struct rsp_piece_cursor){ .var = rsp_tracing_shown(s)->vars };
+	return next_var(s, r);
+}
+
+static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	return next_var(s, r);
+}
+
+/* Hits of a tracepoint, and what its frames take; none of one that was not part of the run. */
+static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(s), *a);
+
+	rsp_args_u32(a);
+	rsp_args_expect(a, ':');
+	rsp_args_u64(a);
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	rsp_reply_printf(r, "V%" PRIx64 ":%" PRIx64, tp ? tp->n_hits : 0, tp ? tp->n_bytes : 0);
+	return RSP_REPLIED;
+}
+
+/* A variable as the selected frame has it, or as it is now. */
+static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint32_t number = rsp_args_u32(a);
+	const struct ts_tracing *shown = rsp_tracing_shown(s);
+	const struct ts_tvar *def = ts_tracing_find_var(shown, number);
+	int64_t value = 0;
+	bool is_known;
+
+	if (!rsp_args_done(a))
+		return RSP_BAD;
+	if (rsp_tracing_is_looking(&s->tracing))
+		is_known = ts_frame_value(&s->tracing.frame, number, &value);
+	else if (s->tracing.collector)
+		is_known = rsp_collector_var(s->tracing.collector, number, &value);
+	/* what was left of a run that was saved, nobody knows */
+	else if ((is_known = def && shown != rsp_timeline(s)->rec->tracing))
+		value = def->initial;
+	if (is_known)
+		rsp_reply_printf(r, "V%" PRIx64, (uint64_t)value);
+	else
+		rsp_reply_puts(r, "U");
+	return RSP_REPLIED;
+}
+
+/* No recording has static markers. */
+static enum rsp_done pkt_markers(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	(void)a;
+	return end_of_list(r);
+}
+
+static enum rsp_done pkt_marker_at(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)s;
+	rsp_args_u64(a);
+	return rsp_args_done(a) ? end_of_list(r) : RSP_BAD;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "QTinit", RSP_EXACT, pkt_init, NULL },
+	{ "QTDP", RSP_ARGS, pkt_define, .feature = "ConditionalTracepoints+" },
+	{ "QTDPsrc", RSP_ARGS, pkt_source, .feature = "TracepointSource+" },
+	{ "QTDV", RSP_ARGS, pkt_define_var, .feature = "tracenz+" },
+	{ "QTEnable", RSP_ARGS, pkt_enable, .feature = "EnableDisableTracepoints+" },
+	{ "QTDisable", RSP_ARGS, pkt_disable, .feature = "EnableDisableTracepoints+" },
+	{ "QTro", RSP_ARGS, pkt_readonly, NULL },
+	{ "QTDisconnected", RSP_ARGS, pkt_disconnected, .feature = "DisconnectedTracing+" },
+	{ "QTBuffer", RSP_ARGS, pkt_buffer, .feature = "QTBuffer:size+" },
+	{ "QTNotes", RSP_ARGS, pkt_notes, NULL },
+	{ "QTStart", RSP_EXACT, pkt_start, NULL },
+	{ "QTStop", RSP_EXACT, pkt_stop, NULL },
+
+	{ "qTStatus", RSP_EXACT, pkt_status, NULL },
+	{ "qTfP", RSP_EXACT, pkt_first_point, NULL },
+	{ "qTsP", RSP_EXACT, pkt_next_point, NULL },
+	{ "qTfV", RSP_EXACT, pkt_first_var, NULL },
+	{ "qTsV", RSP_EXACT, pkt_next_var, NULL },
+	{ "qTP", RSP_ARGS, pkt_point_status, NULL },
+	{ "qTV", RSP_ARGS, pkt_var, NULL },
+	{ "qTfSTM", RSP_EXACT, pkt_markers, NULL },
+	{ "qTsSTM", RSP_EXACT, pkt_markers, NULL },
+	{ "qTSTMat", RSP_ARGS, pkt_marker_at, NULL },
+};
+const struct rsp_packets rsp_tracepoint_packets = RSP_PACKETS(packets);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Documents that a client reads in pieces: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH.
+ *
+ * "m" and a piece, "l" and the last one; "l" alone beyond the end.  What depends on the position is frozen
+ * with the first piece, so that the pieces fit together.
+ */
+#include "packets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "protocol/session/modules.h"
+#include "protocol/session/session.h"
+#include "protocol/session/threads.h"
+#include "protocol/tracing/tracing.h"
+
+struct request {
+	const char *annex; /* borrowed from the packet, not terminated */
+	size_t annex_len;
+	uint64_t off;
+	uint64_t len;
+};
+
+/* False if the packet is not of that form. */
+static bool take_request(struct rsp_args *a, struct request *q)
+{
+	q->annex = (const char *)rsp_args_until(a, ":", &q->annex_len);
+	rsp_args_expect(a, ':');
+	q->off = rsp_args_u64(a);
+	rsp_args_expect(a, ',');
+	q->len = rsp_args_u64(a);
+	return rsp_args_done(a);
+}
+
+static bool is_annex(const struct request *q, const char *name)
+{
+	return q->annex_len == strlen(name) && memcmp(q->annex, name, q->annex_len) == 0;
+}
+
+static enum rsp_done bad_annex(struct rsp_reply *r)
+{
+	rsp_reply_error(r, 0);
+	return RSP_REPLIED;
+}
+
+static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, size_t text_len,
+				 struct rsp_reply *r)
+{
+	size_t left = q->off < text_len ? text_len - (size_t)q->off : 0;
+	const uint8_t *piece = left ? text + q->off : NULL;
+	size_t len = q->len < left ? (size_t)q->len : left;
+
+	rsp_reply_putc(r, 'l');
+	len = rsp_reply_fit(r, piece, len);
+	if (len < left) {
+		rsp_reply_reset(r);
+		rsp_reply_putc(r, 'm');
+	}
+	rsp_reply_binary(r, piece, len);
+	return RSP_REPLIED;
+}
+
+static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_buf *xml = s->view ? &s->view->target_xml : &s->sh->target_xml;
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!is_annex(&q, "target.xml"))
+		return bad_annex(r);
+	return reply_piece(&q, xml->data, xml->len, r);
+}
+
+/* A document of the session's position, called @name, that @write writes. */
+static enum rsp_done reply_document(struct rsp_session *s, const struct request *q, const char *name,
+				    void (*write)(const struct rsp_session *s, struct ts_buf *out),
+				    struct rsp_reply *r)
+{
+	struct rsp_document *doc = &s->document;
+
+	if (!is_annex(q, ""))
+		return bad_annex(r);
+	if (!q->off || strcmp(doc->name, name) != 0) {
+		ts_buf_reset(&doc->text);
+		write(s, &doc->text);
+		snprintf(doc->name, sizeof(doc->name), "%s", name);
+	}
+	if (!ts_buf_ok(&doc->text)) {
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+		return RSP_REPLIED;
+	}
+	return reply_piece(q, doc->text.data, doc->text.len, r);
+}
+
+static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!q.off)
+		rsp_session_shown(s);
+	return reply_document(s, &q, "threads", rsp_threads_xml, r);
+}
+
+static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (rsp_module_list(s->sh) != RSP_MODULES_ANY)
+		return RSP_UNSUPPORTED;
+	return reply_document(s, &q, "libraries", rsp_modules_any_xml, r);
+}
+
+/* gdb's annex says which part of the list is enough for it: it gets all. */
+static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (rsp_module_list(s->sh) != RSP_MODULES_SVR4)
+		return RSP_UNSUPPORTED;
+	return reply_document(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
+}
+
+/*
+ * What the selected frame holds.  Of a frame that holds all that is known of a position no list is given: its
+ * length would follow that of the recorded memory, and without one the client asks for what it wants.
+ */
+static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (rsp_tracing_is_looking(&s->tracing) && !s->tracing.frame.is_whole)
+		return reply_document(s, &q, "traceframe-info", rsp_tracing_info_xml, r);
+	rsp_reply_error(r, RSP_ERROR_PLAIN);
+	return RSP_REPLIED;
+}
+
+/* The annex names a process, or nothing; all run the same program as far as a recording says. */
+static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const char *path = s->sh->exec_path;
+	struct rsp_args pid;
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	pid = rsp_args(q.annex, q.annex_len);
+	if (pid.left)
+		rsp_args_u64(&pid);
+	if (!rsp_args_done(&pid))
+		return bad_annex(r);
+	if (!path || *path != '/')
+		return RSP_UNSUPPORTED;
+	return reply_piece(&q, (const uint8_t *)path, strlen(path), r);
+}
+
+static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_recording *rec = s->sh->tl->rec;
+	struct request q;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!is_annex(&q, ""))
+		return bad_annex(r);
+	if (!rec->auxv)
+		return RSP_UNSUPPORTED;
+	return reply_piece(&q, rec->auxv, rec->auxv_len, r);
+}
+
+static const struct rsp_packet packets[] = {
+	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
+	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
+	{ "qXfer:libraries:read", RSP_ARGS, pkt_libraries, .feature = "qXfer:libraries:read+" },
+	{ "qXfer:libraries-svr4:read", RSP_ARGS, pkt_libraries_svr4,
+	  .feature = "qXfer:libraries-svr4:read+" },
+	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info,
+	  .feature = "qXfer:traceframe-info:read+" },
+	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
+	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
+};
+const struct rsp_packets rsp_xfer_packets = RSP_PACKETS(packets);

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: MIT */
+#include "server.h"
+
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "listen.h"
+#include "protocol/session/session.h"
+#include "protocol/wire/framing.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#define READ_LEN 65536
+
+/* A client that does not take its replies, or sends much more than it waits for, is not read for a while. */
+#define MAX_UNSENT  (1u << 20)
+#define MAX_WAITING (1u << 20)
+
+/* One client. */
+struct connection {
+	struct server *server;
+	struct connection *next, **link; /* in the server's list */
+	int in_fd, out_fd;               /* owned; the same one but for stdio */
+	struct ev_io reader, writer;
+	struct rsp_framing frame;
+	struct rsp_session session;
+	struct rsp_reply reply;
+	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
+	bool is_eof;           /* nothing more will come: what came is answered */
+	uint64_t turn;         /* when it had its last turn */
+	int64_t told;          /* when it was last told how far reading is */
+};
+
+struct waiting_packet {
+	uint32_t len;
+	bool is_oversize; /* its payload was thrown away */
+};
+
+struct server {
+	struct ev_loop *loop;
+	struct rsp_shared shared;
+	struct rsp_listener listener;
+	struct ev_io acceptor;
+	struct ev_timer worker; /* fires at once as long as a connection has work to do */
+	uint64_t turns;
+	struct ev_signal interrupted, terminated;
+	struct ev_idle grower; /* reads the recording on when nobody wants anything */
+	struct ts_timeline *growing; /* borrowed; NULL: it has been read */
+	const struct rsp_server_options *opt;
+	struct connection *connections; /* owned */
+	struct rsp_collector *kept; /* owned; a run whose client has gone */
+	bool is_once;
+	bool is_full; /* no descriptor was left for another client: the next that ends makes room */
+};
+
+/* ------------------------------------------------------------------------------------ a connection's life */
+
+static void close_connection(struct connection *c)
+{
+	struct server *sv = c->server;
+
+	ev_io_stop(sv->loop, &c->reader);
+	ev_io_stop(sv->loop, &c->writer);
+	*c->link = c->next;
+	if (c->next)
+		c->next->link = c->link;
+	rsp_session_fini(&c->session);
+	rsp_reply_fini(&c->reply);
+	rsp_framing_fini(&c->frame);
+	ts_buf_fini(&c->waiting);
+	if (c->out_fd != c->in_fd)
+		close(c->out_fd);
+	close(c->in_fd);
+	free(c);
+	if (sv->is_once)
+		ev_break(sv->loop, EVBREAK_ALL);
+	if (sv->is_full)
+		ev_io_start(sv->loop, &sv->acceptor);
+	sv->is_full = false;
+}
+
+/* Send what there is.  Returns false if the connection is gone. */
+static bool flush(struct connection *c)
+{
+	struct ts_buf *out = &c->frame.out;
+
+	while (out->len) {
+		ssize_t n = write(c->out_fd, out->data, out->len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno != EAGAIN)
+			return false;
+		if (n < 0)
+			break;
+		ts_buf_consume(out, (size_t)n);
+	}
+	if (out->len)
+		ev_io_start(c->server->loop, &c->writer);
+	else
+		ev_io_stop(c->server->loop, &c->writer);
+	if (c->is_eof || out->len > MAX_UNSENT || c->waiting.len > MAX_WAITING)
+		ev_io_stop(c->server->loop, &c->reader);
+	else
+		ev_io_start(c->server->loop, &c->reader);
+	return true;
+}
+
+/* Text for the client's console goes before the reply, in "O" packets of a size that it takes. */
+static void send_console(struct connection *c)
+{
+	struct ts_buf *text = &c->session.console;
+	size_t max = RSP_PACKET_SIZE / 2 - 1;
+
+	for (size_t off = 0; off < text->len; off += max) {
+		size_t n = text->len - off < max ? text->len - off : max;
+		struct ts_buf packet;
+
+		ts_buf_init(&packet);
+		ts_buf_putc(&packet, 'O');
+		ts_buf_hex(&packet, text->data + off, n);
+		if (ts_buf_ok(&packet))
+			rsp_framing_send(&c->frame, packet.data, packet.len, RSP_TEXT);
+		ts_buf_fini(&packet);
+	}
+	ts_buf_reset(text);
+}
+
+static void send_reply(struct connection *c)
+{
+	send_console(c);
+	rsp_reply_finish(&c->reply);
+	ts_log(TS_LOG_DEBUG, "<- %.*s", (int)(c->reply.is_binary ? 0 : c->reply.len),
+	       (const char *)c->reply.data);
+	rsp_framing_send(&c->frame, c->reply.data, c->reply.len, c->reply.is_binary ? RSP_BINARY : RSP_TEXT);
+	if (c->session.wants_noack) {
+		rsp_framing_stop_acks(&c->frame);
+		c->session.wants_noack = false;
+	}
+}
+
+static void handle_packet(struct connection *c, const struct waiting_packet *packet, const uint8_t *payload)
+{
+	bool has_reply = true;
+
+	rsp_reply_reset(&c->reply);
+	if (packet->is_oversize) {
+		rsp_reply_error_text(&c->reply, "a packet has at most %u characters", RSP_PACKET_SIZE);
+	} else {
+		ts_log(TS_LOG_DEBUG, "-> %.*s", (int)packet->len, (const char *)payload);
+		has_reply = rsp_session_packet(&c->session, payload, packet->len, &c->reply);
+	}
+	if (has_reply)
+		send_reply(c);
+	else
+		send_console(c);
+}
+
+/* Handle the packet at @off, and say where the next one is. */
+static size_t handle_waiting(struct connection *c, size_t off)
+{
+	struct waiting_packet packet;
+
+	memcpy(&packet, c->waiting.data + off, sizeof(packet));
+	off += sizeof(packet);
+	handle_packet(c, &packet, c->waiting.data + off);
+	if (c->is_eof && rsp_session_is_running(&c->session))
+		rsp_session_interrupt(&c->session);
+	return off + packet.len;
+}
+
+/* A client that does not take what it gets gets no more. */
+static bool is_clogged(const struct connection *c)
+{
+	return c->frame.out.len > MAX_UNSENT;
+}
+
+static bool has_packets(const struct connection *c, size_t off)
+{
+	return off < c->waiting.len && !c->session.is_closing && !is_clogged(c);
+}
+
+/*
+ * Packets are answered in order: they wait for the end of a run, and for the client to take its replies and
+ * what a run prints.
+ */
+static bool has_work(const struct connection *c)
+{
+	return (rsp_session_is_running(&c->session) && !is_clogged(c) &&
+		!rsp_session_is_stuck(&c->session)) ||
+	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
+}
+
+/* Work for which nobody waits, and which ends with the client. */
+static bool has_chores(const struct connection *c)
+{
+	return !c->is_eof && rsp_session_has_chores(&c->session);
+}
+
+/*
+ * One turn: a slice of a run, or the packets that wait, as far as time allows, and some of what else there is
+ * to do.
+ */
+static void work(struct connection *c)
+{
+	int64_t end = ts_now_ns() + TS_SLICE_NS;
+	size_t off = 0;
+
+	if (rsp_session_is_running(&c->session) && !is_clogged(c)) {
+		rsp_reply_reset(&c->reply);
+		if (rsp_session_run(&c->session, &c->reply))
+			send_reply(c);
+		else
+			send_console(c);
+	}
+	while (!rsp_session_is_running(&c->session) && has_packets(c, off) && ts_now_ns() < end)
+		off = handle_waiting(c, off);
+	ts_buf_consume(&c->waiting, off);
+	if (has_chores(c))
+		rsp_session_do_chores(&c->session);
+}
+
+static void add_waiting(struct connection *c, bool is_oversize)
+{
+	struct waiting_packet packet = { is_oversize ? 0 : (uint32_t)c->frame.len, is_oversize };
+
+	ts_buf_put(&c->waiting, &packet, sizeof(packet));
+	ts_buf_put(&c->waiting, c->frame.payload, packet.len);
+}
+
+static void handle_event(struct connection *c, enum rsp_event ev)
+{
+	switch (ev) {
+	case RSP_EV_PACKET: add_waiting(c, false); break;
+	case RSP_EV_OVERSIZE: add_waiting(c, true); break;
+	case RSP_EV_INTERRUPT: rsp_session_interrupt(&c->session); break;
+	case RSP_EV_NONE:
+	case RSP_EV_ACK:
+	case RSP_EV_NAK:
+	case RSP_EV_BADSUM: break;
+	}
+}
+
+static bool is_finished(const struct connection *c)
+{
+	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
+}
+
+/* The connection with work to do that has waited longest for its turn. */
+static struct connection *whose_turn(const struct server *sv)
+{
+	struct connection *first = NULL;
+
+	for (struct connection *c = sv->connections; c; c = c->next) {
+		if ((has_work(c) || has_chores(c)) && (!first || c->turn < first->turn))
+			first = c;
+	}
+	return first;
+}
+
+/* See to it that whoever has work to do gets a turn. */
+static void wake(struct server *sv)
+{
+	if (!whose_turn(sv) || ev_is_active(&sv->worker))
+		return;
+	ev_timer_set(&sv->worker, 0., 0.);
+	ev_timer_start(sv->loop, &sv->worker);
+}
+
+/* After anything that happened to a connection: send, go on working, or end. */
+static void settle(struct connection *c)
+{
+	struct server *sv = c->server;
+
+	if (!rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
+		close_connection(c);
+	} else {
+		wake(sv);
+	}
+}
+
+/*
+ * A client that says no more still gets its answers.  But it has gone, more likely than not, and its run is
+ * not worth the time.
+ */
+static void end_input(struct connection *c)
+{
+	c->is_eof = true;
+	if (rsp_session_is_running(&c->session))
+		rsp_session_interrupt(&c->session);
+}
+
+/* Read, until @until if there is nothing yet. */
+static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
+{
+	ssize_t n;
+
+	while ((n = read(fd, bytes, len)) < 0 && errno == EAGAIN && ts_now_ns() < until)
+		sched_yield();
+	return n;
+}
+
+/* Take in what the client sent, and answer it.  Returns false if that was nothing, or the last. */
+static bool take_input(struct connection *c, int64_t until)
+{
+	uint8_t bytes[READ_LEN];
+	const uint8_t *next = bytes;
+	ssize_t n = read_soon(c->in_fd, bytes, sizeof(bytes), until);
+	size_t left = n > 0 ? (size_t)n : 0;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n < 0) {
+		close_connection(c);
+		return false;
+	}
+	while (left)
+		handle_event(c, rsp_framing_feed(&c->frame, &next, &left));
+	if (!n)
+		end_input(c);
+	work(c);
+	settle(c);
+	return n > 0;
+}
+
+/* Is there nothing to do but to wait for this client's next packet?  It may be gone. */
+static bool is_idle(const struct server *sv, const struct connection *c)
+{
+	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->growing && !whose_turn(sv);
+}
+
+/*
+ * For so long the next packet of a client is waited for awake: packets come in dozens, and to sleep and be
+ * woken takes longer than to answer one.  On a machine that is busy the client has the processor meanwhile.
+ */
+#define LINGER_NS INT64_C(50000)
+
+static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	struct connection *c = w->data;
+	struct server *sv = c->server;
+	int64_t now = ts_now_ns(), end = now + TS_SLICE_NS; /* signals and other clients are looked for then */
+	bool has_input = take_input(c, 0);
+
+	(void)loop;
+	(void)events;
+	while (has_input && is_idle(sv, c) && (now = ts_now_ns()) < end)
+		has_input = take_input(c, now + LINGER_NS);
+}
+
+static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	(void)loop;
+	(void)events;
+	settle(w->data);
+}
+
+/* One turn, so that what others sent meanwhile is read before the next. */
+static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
+{
+	struct server *sv = w->data;
+	struct connection *c = whose_turn(sv);
+
+	(void)loop;
+	(void)events;
+	if (!c)
+		return;
+	c->turn = ++sv->turns;
+	work(c);
+	settle(c);
+	wake(sv);
+}
+
+static void set_nonblocking(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+static bool init_parts(struct connection *c, struct ts_error *err)
+{
+	if (!rsp_framing_init(&c->frame, RSP_PACKET_SIZE, err))
+		return false;
+	if (!rsp_reply_init(&c->reply, RSP_PACKET_SIZE, err)) {
+		rsp_framing_fini(&c->frame);
+		return false;
+	}
+	if (rsp_session_init(&c->session, &c->server->shared, err))
+		return true;
+	rsp_reply_fini(&c->reply);
+	rsp_framing_fini(&c->frame);
+	return false;
+}
+
+/* Takes the descriptors over, on failure too. */
+static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_error *err)
+{
+	struct connection *c = calloc(1, sizeof(*c));
+
+	if (c)
+		c->server = sv;
+	if (!c || !init_parts(c, err)) {
+		free(c);
+		close(in_fd);
+		if (out_fd != in_fd)
+			close(out_fd);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for another client");
+	}
+	c->in_fd = in_fd;
+	c->out_fd = out_fd;
+	set_nonblocking(in_fd);
+	set_nonblocking(out_fd);
+	c->next = sv->connections;
+	c->link = &sv->connections;
+	if (c->next)
+		c->next->link = &c->next;
+	sv->connections = c;
+	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
+	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
+	c->reader.data = c->writer.data = c;
+	ev_io_start(sv->loop, &c->reader);
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- the server */
+
+/*
+ * Where no descriptor is left, clients wait for one that ends: without this the loop would ask again and
+ * again.
+ */
+static void refuse_connection(struct server *sv)
+{
+	if ((errno != EMFILE && errno != ENFILE) || !sv->connections)
+		return;
+	ts_log(TS_LOG_WARN, "more clients than files may be open: some have to wait");
+	sv->is_full = true;
+	ev_io_stop(sv->loop, &sv->acceptor);
+}
+
+static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
+{
+	struct server *sv = w->data;
+	struct ts_error err;
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
+
+	(void)events;
+	if (fd < 0) {
+		refuse_connection(sv);
+		return;
+	}
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* no effect on a unix socket */
+	ts_error_reset(&err);
+	if (!open_connection(sv, fd, fd, &err))
+		ts_log(TS_LOG_ERROR, "%s", err.text);
+	else if (sv->is_once)
+		ev_io_stop(loop, w);
+}
+
+static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
+{
+	(void)w;
+	(void)events;
+	ev_break(loop, EVBREAK_ALL);
+}
+
+/* How long reading on takes before packets are looked for, and how often a client that waits hears of it. */
+#define GROW_NS INT64_C(2000000)
+#define TELL_NS INT64_C(1000000000)
+
+/* Say how far it is to a client whose run waits for more. */
+static void tell(struct connection *c, int64_t now)
+{
+	if (c->session.run.state != RSP_RUN_AT_EDGE)
+		c->told = 0;
+	else if (!c->told)
+		c->told = now;
+	if (!c->told || now - c->told < TELL_NS || is_clogged(c))
+		return;
+	c->told = now;
+	ts_buf_printf(&c->session.console, "reading the recording: %" PRIu64 " instructions so far\n",
+		      ts_timeline_n_read(c->server->growing));
+	send_console(c);
+	if (!flush(c))
+		close_connection(c);
+}
+
+/* There is more to ask about, or no more to come. */
+static void has_grown(struct server *sv)
+{
+	ts_query_forget(sv->shared.q);
+	if (!rsp_shared_grow(&sv->shared)) {
+		ts_log(TS_LOG_ERROR, "no memory for the names of threads");
+		ev_break(sv->loop, EVBREAK_ALL);
+	}
+	for (struct connection *c = sv->connections; c; c = c->next)
+		rsp_tracing_grow(&c->session.tracing, sv->shared.tl);
+}
+
+static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
+{
+	struct server *sv = w->data;
+	uint64_t n_steps = sv->growing->n_steps;
+	uint32_t n_threads = sv->growing->rec->n_threads;
+	int64_t end = ts_now_ns() + GROW_NS;
+	enum ts_grow grown;
+	struct ts_error err;
+
+	(void)events;
+	ts_error_reset(&err);
+	do
+		grown = ts_timeline_grow(sv->growing, TS_CHUNK_STEPS, &err);
+	while (grown == TS_GROW_MORE && ts_now_ns() < end);
+	for (struct connection *c = sv->connections, *next; c; c = next) {
+		next = c->next;
+		tell(c, end);
+	}
+	if (grown != TS_GROW_MORE) {
+		ev_idle_stop(loop, w);
+		sv->growing = NULL;
+	}
+	if (n_steps != sv->shared.tl->n_steps || n_threads != sv->shared.tl->rec->n_threads || !sv->growing)
+		has_grown(sv);
+	wake(sv); /* for what has grown, or because a client has waited long enough */
+	if (!sv->growing && sv->opt->grown)
+		sv->opt->grown(sv->opt->grown_user);
+}
+
+static bool start(struct server *sv, struct ts_error *err)
+{
+	ev_idle_init(&sv->grower, on_idle);
+	sv->grower.data = sv;
+	if (sv->growing)
+		ev_idle_start(sv->loop, &sv->grower);
+
+	signal(SIGPIPE, SIG_IGN);
+	ev_signal_init(&sv->interrupted, on_signal, SIGINT);
+	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
+	ev_signal_start(sv->loop, &sv->interrupted);
+	ev_signal_start(sv->loop, &sv->terminated);
+	if (sv->listener.is_stdio) {
+		sv->is_once = true;
+		return open_connection(sv, dup(STDIN_FILENO), dup(STDOUT_FILENO), err);
+	}
+	ev_io_init(&sv->acceptor, on_connect, sv->listener.fd, EV_READ);
+	sv->acceptor.data = sv;
+	/* one that leaves goes before one that comes, which may inherit its run */
+	ev_set_priority(&sv->acceptor, EV_MINPRI);
+	ev_io_start(sv->loop, &sv->acceptor);
+	return true;
+}
+
+static void stop(struct server *sv)
+{
+	ev_signal_stop(sv->loop, &sv->interrupted);
+	ev_signal_stop(sv->loop, &sv->terminated);
+	sv->is_once = false;
+	ev_idle_stop(sv->loop, &sv->grower);
+	while (sv->connections)
+		close_connection(sv->connections);
+	ev_timer_stop(sv->loop, &sv->worker);
+	ev_io_stop(sv->loop, &sv->acceptor);
+}
+
+bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
+{
+	struct server sv = { .is_once = opt->is_once, .growing = opt->growing, .opt = opt };
+	bool done = false;
+
+	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
+		return false;
+	if (opt->arch && !rsp_shared_force_arch(&sv.shared, opt->arch, err)) {
+		rsp_shared_fini(&sv.shared);
+		return false;
+	}
+	sv.shared.trace = opt->trace;
+	sv.shared.export_dir = opt->export_dir;
+	sv.shared.kept = &sv.kept;
+	sv.loop = ev_loop_new(EVFLAG_AUTO);
+	ev_timer_init(&sv.worker, on_turn, 0., 0.);
+	sv.worker.data = &sv;
+	if (!sv.loop) {
+		ts_fail(err, TS_EIO, TS_NO_OFF, "libev finds no way to wait for events");
+	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
+		done = start(&sv, err);
+		if (done && opt->ready) /* from here on a signal ends it in good order */
+			opt->ready(opt->user, sv.listener.address);
+		if (done)
+			ev_run(sv.loop, 0);
+		stop(&sv);
+		rsp_listener_fini(&sv.listener);
+	}
+	if (sv.loop)
+		ev_loop_destroy(sv.loop);
+	rsp_collector_free(sv.kept);
+	rsp_shared_fini(&sv.shared);
+	return done;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sockets and libev: brings bytes to sessions and back.
+ */
+#ifndef RSP_SERVER_H
+#define RSP_SERVER_H
+
+#include <stdbool.h>
+
+#include "src/base/error.h"
+#include "src/query/query.h"
+
+struct rsp_server_options {
+	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
+	const char *exec; /* the program's file for the client, NULL for none */
+	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
+	const struct ts_arch *arch;
+	const char *trace;      /* the recording's file, NULL: none */
+	const char *export_dir; /* where clients may save files, NULL: nowhere */
+	/* borrowed; the timeline of the query if it is still being read, NULL: complete */
+	struct ts_timeline *growing;
+	/* called with grown_user when it has been read to its end; may be NULL */
+	void (*grown)(void *user);
+	void *grown_user;
+	bool is_once;     /* end after the first session */
+	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
+	void *user;
+};
+
+/*
+ * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
+ *
+ * Returns true at such an end.  Returns false if COMM or the architecture make no sense (TS_EUSAGE) or cannot
+ * be had (TS_EIO).
+ */
+bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The breakpoints and watchpoints of a session, with their conditions.
+ */
+#ifndef RSP_BREAKS_H
+#define RSP_BREAKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/query/search.h"
+
+struct rsp_ax;
+
+/* Z0 and Z1 differ for the client only: a recording is not changed by either. */
+enum rsp_break_kind {
+	RSP_BREAK_SOFT,
+	RSP_BREAK_HARD,
+};
+
+struct rsp_break {
+	struct ts_break at;
+	enum rsp_break_kind kind;
+	struct rsp_ax **conditions; /* owned; any of them true stops, none: always */
+	size_t n_conditions;
+	struct rsp_ax **commands;   /* owned; they are run at a hit, which then does not stop */
+	size_t n_commands;
+};
+
+/* How many breakpoints and watchpoints a client may have, and how many bytes it may watch in all. */
+#define RSP_MAX_BREAKS  65536u
+#define RSP_MAX_WATCHES 256u
+#define RSP_MAX_WATCHED (UINT64_C(4) << 20)
+
+struct rsp_breaks {
+	struct rsp_break *items; /* owned */
+	struct ts_break *places; /* owned; items[i].at, as the search wants them */
+	size_t n_items, cap_items;
+	struct ts_watch *watches; /* owned */
+	size_t n_watches, cap_watches;
+	uint64_t watched_len;
+};
+
+void rsp_breaks_init(struct rsp_breaks *b);
+void rsp_breaks_fini(struct rsp_breaks *b);
+
+/*
+ * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  @conditions is
+ * taken over, on failure too.
+ *
+ * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
+ */
+bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+		       struct rsp_ax **conditions, size_t n_conditions);
+
+/* Give commands to a breakpoint that was inserted; they are taken over. */
+void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
+			     struct rsp_ax **commands, size_t n_commands);
+
+/* Remove it if it is there. */
+void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
+
+/* Insert or remove a watchpoint; one that is there already stays once.  False: no memory, or too many. */
+bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
+void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
+
+/* The breakpoint of a kind at a place, NULL if there is none. */
+const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
+				      struct ts_break at);
+
+/* Breakpoints and watchpoints as what a search looks for; borrowed until the next change. */
+void rsp_breaks_stops(const struct rsp_breaks *b, struct ts_stops *stops);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions over the recording of a whole machine: how addresses are meant, and what runs pass over.
+ */
+#ifndef RSP_MACHINE_H
+#define RSP_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct rsp_session;
+struct ts_buf;
+struct ts_filter;
+
+/* Are the client's addresses translated? */
+bool rsp_machine_is_virtual(const struct rsp_session *s);
+
+/* What runs of the session do not pass over; NULL: they pass over nothing.  Borrowed from the session. */
+const struct ts_filter *rsp_machine_filter(const struct rsp_session *s);
+
+/*
+ * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not pass over; UINT64_MAX if
+ * there is none.
+ */
+uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse);
+
+/* Append what "monitor info" says of it; nothing for the recording of a program. */
+void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out);
+
+/* The monitor commands "filter", "physical" and "translate", see struct command in protocol/packets/monitor.c. */
+bool rsp_machine_run_filter(struct rsp_session *s, const char *arg, struct ts_buf *out);
+bool rsp_machine_run_physical(struct rsp_session *s, const char *arg, struct ts_buf *out);
+bool rsp_machine_run_translate(struct rsp_session *s, const char *arg, struct ts_buf *out);
+
+#endif

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#include "modules.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "protocol/wire/xml.h"
+#include "session.h"
+#include "src/trace/elf.h"
+
+/* Windows: gdb wants the address of the first section, which lies a page behind the headers. */
+#define PE_HEADERS_LEN 0x1000u
+
+/* How much of a library's beginning is looked at for its ELF headers. */
+#define ELF_HEADERS_LEN 0x1000u
+
+#define PAGE_MASK (~UINT64_C(0xfff))
+
+static bool is_os(const struct rsp_shared *sh, const char *osabi)
+{
+	const char *recorded = sh->tl->rec->osabi;
+
+	return recorded && strcmp(recorded, osabi) == 0;
+}
+
+static bool is_library(const struct rsp_shared *sh, const char *file)
+{
+	const char *recorded = sh->tl->rec->exec_path;
+
+	return file && *file && !(recorded && strcmp(file, recorded) == 0) &&
+	       !(sh->exec_path && strcmp(file, sh->exec_path) == 0);
+}
+
+/* The next library after *at, NULL after the last; *file gets its path. */
+static const struct ts_loaded *next_library(const struct rsp_session *s, size_t *at, const char **file)
+{
+	const struct ts_world *w = &s->sh->tl->world;
+	const struct ts_loaded *m;
+
+	while ((m = ts_world_next_module(w, rsp_process(s), s->pos, at)) != NULL) {
+		*file = ts_world_text(w, m->file);
+		if (is_library(s->sh, *file))
+			return m;
+	}
+	return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- ELF's list
+ */
+
+/* Where a library of ELF lies. */
+struct place {
+	uint64_t moved;   /* by how much, from where it is linked */
+	uint64_t dynamic; /* its dynamic section */
+};
+
+static bool place_by(const struct ts_source *src, uint64_t first, uint64_t mask, struct place *p)
+{
+	struct ts_error not_elf = { 0 };
+	uint64_t lowest = UINT64_MAX;
+	struct ts_elf elf;
+	bool done;
+
+	if (!ts_elf_init(&elf, src, &not_elf))
+		return false;
+	for (size_t i = 0; i < elf.n_loads; i++)
+		lowest = elf.loads[i].addr < lowest ? elf.loads[i].addr : lowest;
+	done = elf.n_loads && elf.has_dynamic;
+	p->moved = (first - (lowest & PAGE_MASK)) & mask;
+	p->dynamic = (p->moved + elf.dynamic) & mask;
+	ts_elf_fini(&elf);
+	return done;
+}
+
+/* By the headers in memory at position @pos, as far as they are known there. */
+static bool place_by_memory(const struct rsp_shared *sh, const struct ts_loaded *m, uint64_t pos,
+			    struct place *p)
+{
+	uint64_t mask = ts_arch_addr_mask(sh->tl->rec->regs.arch);
+	uint8_t data[ELF_HEADERS_LEN], known[ELF_HEADERS_LEN];
+	struct ts_error ignored = { 0 };
+	const uint8_t *unknown;
+	struct ts_source *src;
+	bool done;
+
+	if (!ts_query_mem(sh->q, pos, m->process, m->first, sizeof(data), data, known, &ignored))
+		return false;
+	unknown = memchr(known, 0, sizeof(known));
+	src = ts_source_from_memory(data, unknown ? (size_t)(unknown - known) : sizeof(data), "", &ignored);
+	done = src && place_by(src, m->first, mask, p);
+	ts_source_close(src);
+	return done;
+}
+
+static bool find_place(const struct rsp_shared *sh, const struct ts_loaded *m, uint64_t pos, struct place *p)
+{
+	const char *path = ts_world_text(&sh->tl->world, m->file);
+	const struct ts_source *file = sh->tl->image ? ts_image_find(sh->tl->image, path) : NULL;
+
+	return place_by_memory(sh, m, pos, p) ||
+	       (file && place_by(file, m->first, ts_arch_addr_mask(sh->tl->rec->regs.arch), p));
+}
+
+/* Can some library be listed at the position where it appears? */
+static bool has_placed(const struct rsp_shared *sh)
+{
+	const struct ts_world *w = &sh->tl->world;
+	struct place p;
+
+	for (size_t i = 0; i < w->n_modules; i++) {
+		const struct ts_loaded *m = &w->modules[i];
+
+		if (is_library(sh, ts_world_text(w, m->file)) && find_place(sh, m, m->from, &p))
+			return true;
+	}
+	return false;
+}
+
+/* A link map has an address, by which gdb tells libraries apart; the library's own does. */
+void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
+{
+	const struct ts_loaded *m;
+	struct place p;
+	const char *file;
+	size_t at = 0;
+
+	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
+	while ((m = next_library(s, &at, &file)) != NULL) {
+		if (!find_place(s->sh, m, s->pos, &p))
+			continue;
+		ts_buf_puts(out, "<library name=\"");
+		rsp_xml_text(file, out);
+		ts_buf_printf(out,
+			      "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64
+			      "\" lmid=\"0x0\"/>\n",
+			      m->first, p.moved, p.dynamic);
+	}
+	ts_buf_puts(out, "</library-list-svr4>\n");
+}
+
+/* --------------------------------------------------------------------------------------------- other systems
+ */
+
+void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
+{
+	uint64_t headers = is_os(s->sh, "Windows") ? PE_HEADERS_LEN : 0;
+	const struct ts_loaded *m;
+	const char *file;
+	size_t at = 0;
+
+	ts_buf_puts(out, "<library-list>\n");
+	while ((m = next_library(s, &at, &file)) != NULL) {
+		ts_buf_puts(out, "<library name=\"");
+		rsp_xml_text(file, out);
+		ts_buf_printf(out, "\"><segment address=\"0x%" PRIx64 "\"/></library>\n", m->first + headers);
+	}
+	ts_buf_puts(out, "</library-list>\n");
+}
+
+enum rsp_module_list rsp_module_list(const struct rsp_shared *sh)
+{
+	if (!sh->tl->world.n_modules)
+		return RSP_MODULES_NONE;
+	if (!is_os(sh, "GNU/Linux"))
+		return RSP_MODULES_ANY;
+	return has_placed(sh) ? RSP_MODULES_SVR4 : RSP_MODULES_NONE;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "save.h"
+
+#include <string.h>
+
+#include "session.h"
+#include "src/base/atomic_file.h"
+#include "src/base/clock.h"
+#include "src/export/export.h"
+#include "src/trace/source.h"
+
+/* gdb waits six seconds for a sign of life. */
+#define NOTE_NS INT64_C(1000000000)
+
+/* Between two looks at the clock. */
+#define FRAMES_A_TURN 16
+
+/* The name below the folder, NULL if it is elsewhere. */
+static const char *plain_name(const char *dir, const char *name)
+{
+	size_t len = strlen(dir);
+
+	if (!strncmp(name, dir, len) && name[len] == '/')
+		name += len + 1;
+	return *name && *name != '.' && !strchr(name, '/') ? name : NULL;
+}
+
+static bool check(const struct rsp_session *s, const char *name, struct ts_error *err)
+{
+	if (!s->sh->export_dir)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the server was started without --export-dir, it writes no files");
+	if (!plain_name(s->sh->export_dir, name))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
+			       s->sh->export_dir);
+	if (rsp_tracing_is_collecting(s))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the run still collects: tstatus shows how far, tstop ends it");
+	return true;
+}
+
+/* What is served must not be written over. */
+static bool is_served(const struct rsp_shared *sh, const char *path)
+{
+	return (sh->trace && ts_atomic_file_is_same(path, sh->trace)) ||
+	       (sh->exec && ts_atomic_file_is_same(path, ts_source_name(sh->exec)));
+}
+
+bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *err)
+{
+	struct ts_buf path;
+
+	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
+		return false;
+	rsp_save_cancel(s);
+	if (s->tracing.collector)
+		rsp_collector_status(s->tracing.collector);
+	ts_buf_init(&path);
+	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
+	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is what is served here", name);
+	else if (ts_buf_ok(&path))
+		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+					       ts_buf_text(&path), err);
+	else
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
+	ts_buf_fini(&path);
+	s->save.next_note = ts_now_ns() + NOTE_NS;
+	return s->save.export != NULL;
+}
+
+void rsp_save_cancel(struct rsp_session *s)
+{
+	ts_export_free(s->save.export);
+	s->save.export = NULL;
+}
+
+/* Registers that a file cannot say of that they are not known. */
+static void put_left_out(struct rsp_session *s)
+{
+	struct ts_buf names;
+
+	ts_buf_init(&names);
+	ts_export_zeros(s->save.export, &names);
+	if (names.len)
+		ts_buf_printf(&s->console, "Not known in some frame, and saved as zeros:%s\n",
+			      ts_buf_text(&names));
+	ts_buf_fini(&names);
+}
+
+enum ts_next rsp_save_slice(struct rsp_session *s, int64_t end_ns, struct ts_error *err)
+{
+	enum ts_next next;
+
+	do
+		next = ts_export_run(s->save.export, FRAMES_A_TURN, err);
+	while (next == TS_ITEM && ts_now_ns() < end_ns);
+	if (next == TS_ITEM && ts_now_ns() >= s->save.next_note) {
+		ts_buf_printf(&s->console, "saving: %u%%\n",
+			      (unsigned)(100 * ts_export_progress(s->save.export)));
+		s->save.next_note = ts_now_ns() + NOTE_NS;
+	}
+	if (next == TS_END)
+		put_left_out(s);
+	if (next != TS_ITEM)
+		rsp_save_cancel(s);
+	return next;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/query/paging.h"
+#include "src/query/thumb.h"
+
+bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
+{
+	*s = (struct rsp_session){ .sh = sh };
+	s->scratch = malloc(4 * (size_t)sh->tl->rec->regs.g_len + 1);
+	if (!s->scratch)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+	if (!rsp_tracing_init(&s->tracing, sh->tl, err)) {
+		free(s->scratch);
+		return false;
+	}
+	rsp_breaks_init(&s->breaks);
+	ts_buf_init(&s->console);
+	ts_buf_init(&s->document.text);
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
+		ts_buf_init(&s->files[i].text);
+	rsp_session_reset(s);
+	rsp_tracing_take(s);
+	rsp_session_go(s, 0);
+	return true;
+}
+
+void rsp_session_reset(struct rsp_session *s)
+{
+	rsp_run_cancel(s);
+	rsp_save_cancel(s);
+	rsp_breaks_fini(&s->breaks);
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
+		ts_buf_fini(&s->files[i].text);
+		s->files[i].is_open = false;
+	}
+	s->document.name[0] = '\0';
+	free(s->syscalls);
+	s->syscalls = NULL;
+	s->n_syscalls = 0;
+	s->catches_syscalls = false;
+	s->tracing.selected = TS_NO_FRAME;
+	s->tracing.was_listed = s->tracing.is_awaited = false;
+	s->is_announcing = s->is_interrupt_pending = false;
+	s->is_physical = false;
+	s->view = rsp_shared_view(s->sh, s->pos);
+	s->filter = (struct ts_filter){ 0 };
+	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
+	s->step_thread = TS_NO_THREAD;
+	s->is_alone = false;
+	s->has_stepped_over = false;
+}
+
+void rsp_session_fini(struct rsp_session *s)
+{
+	rsp_session_reset(s);
+	rsp_tracing_leave(s);
+	rsp_tracing_fini(&s->tracing);
+	ts_buf_fini(&s->document.text);
+	ts_buf_fini(&s->console);
+	free(s->scratch);
+}
+
+void rsp_session_go(struct rsp_session *s, uint64_t pos)
+{
+	s->pos = pos;
+	s->thread = ts_query_thread(s->sh->q, pos);
+}
+
+void rsp_session_shown(struct rsp_session *s)
+{
+	s->is_interrupt_pending = false;
+	s->has_stepped_over = false;
+}
+
+void rsp_session_interrupt(struct rsp_session *s)
+{
+	if (rsp_tracing_is_collecting(s))
+		rsp_collector_stop(s->tracing.collector);
+	else if (s->run.state != RSP_RUN_NONE)
+		s->run.is_interrupted = true;
+	else
+		s->is_interrupt_pending = true;
+}
+
+/* ------------------------------------------------------------------------------------------------ threads */
+
+struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
+{
+	const struct rsp_names *names = &s->sh->names;
+
+	return (struct rsp_tid){
+		.pid = s->has_multiprocess ? names->pids[ts_timeline_process(rsp_timeline(s), thread)]
+					   : RSP_TID_ANY,
+		.tid = names->tids[thread],
+		.has_pid = s->has_multiprocess,
+	};
+}
+
+static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_tid tid)
+{
+	const struct rsp_names *names = &s->sh->names;
+
+	if (tid.has_pid && tid.pid > 0 &&
+	    names->pids[ts_timeline_process(rsp_timeline(s), thread)] != tid.pid)
+		return false;
+	return tid.tid <= 0 || names->tids[thread] == tid.tid;
+}
+
+uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid)
+{
+	if (is_meant(s, s->thread, tid))
+		return s->thread;
+	for (uint32_t i = 0; i < rsp_timeline(s)->rec->n_threads; i++) {
+		if (is_meant(s, i, tid))
+			return i;
+	}
+	return TS_NO_THREAD;
+}
+
+/* ---------------------------------------------------------------------------------------------- registers */
+
+/*
+ * Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as
+ * unknown.
+ */
+static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
+			uint8_t *known, struct ts_error *err)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	const struct ts_reg *reg = &set->regs[set->flags];
+	bool is_thumb;
+
+	if (known[reg->off])
+		return true;
+	if (!ts_thumb_at(s->sh->q, pos, thread, &is_thumb, err))
+		return false;
+	ts_arch_put(set->arch, data + reg->off, reg->len, is_thumb ? TS_THUMB_BIT : 0);
+	memset(known + reg->off, 1, reg->len);
+	return true;
+}
+
+bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
+		      uint8_t *known, struct ts_error *err)
+{
+	uint32_t len = rsp_timeline(s)->rec->regs.g_len;
+	uint8_t *all = s->scratch + 2 * (size_t)len;
+
+	if (s->view) {
+		if (!ts_query_regs(s->sh->q, pos, thread, all, all + len, err))
+			return false;
+		ts_regview_see(&s->view->regs, all, all + len, data, known);
+		return true;
+	}
+	if (!ts_query_regs(s->sh->q, pos, thread, data, known, err))
+		return false;
+	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
+}
+
+bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		     uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	if (s->is_physical)
+		return ts_query_mem(s->sh->q, pos, process, addr, len, data, known, err);
+	return ts_virtual_mem(s->sh->q, pos, process, addr, len, data, known, err);
+}
+
+/* ------------------------------------------------------------------------------------------- stop replies */
+
+/*
+ * An end of the recording.  lldb before 20 has no word for it, and repeats a step that moved nothing until
+ * something else than a step is why it stopped.
+ */
+static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_end)
+{
+	if (s->is_lldb) {
+		rsp_reply_puts(r, "reason:exception;description:");
+		rsp_reply_hex_text(r, is_end ? "end of the recording" : "beginning of the recording");
+		rsp_reply_putc(r, ';');
+	}
+	rsp_reply_printf(r, "replaylog:%s;", is_end ? "end" : "begin");
+}
+
+static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const struct ts_found *f)
+{
+	static const char *const watch_names[] = {
+		[TS_WATCH_WRITE] = "watch",
+		[TS_WATCH_READ] = "rwatch",
+		[TS_WATCH_ACCESS] = "awatch",
+	};
+	struct ts_break at = { ts_timeline_process(rsp_timeline(s), s->thread), 0 };
+	struct ts_error err = { 0 };
+	bool has_pc, is_soft;
+
+	switch (f->kind) {
+	case TS_STOP_END:
+		if (f->pos == 0 || f->pos == rsp_timeline(s)->n_steps)
+			put_limit(s, r, f->pos != 0);
+		break;
+	case TS_STOP_BREAK:
+		ts_query_pc(s->sh->q, s->pos, s->thread, &at.addr, &has_pc, &err);
+		is_soft = rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at) != NULL;
+		if (is_soft ? s->has_swbreak : s->has_hwbreak)
+			rsp_reply_puts(r, is_soft ? "swbreak:;" : "hwbreak:;");
+		break;
+	case TS_STOP_WATCH:
+		rsp_reply_printf(r, "%s:%" PRIx64 ";", watch_names[s->breaks.watches[f->watch].kind],
+				 f->addr);
+		break;
+	case TS_STOP_SYSCALL_ENTRY:
+		rsp_reply_printf(r, "syscall_entry:%" PRIx64 ";", f->number);
+		break;
+	case TS_STOP_SYSCALL_RETURN:
+		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
+		break;
+	}
+}
+
+/* A register that a debugger looks at with every stop. */
+static bool is_expedited(const struct ts_regset *set, const struct ts_reg *reg)
+{
+	return (reg->feature == set->regs[set->pc].feature || reg->role != TS_ROLE_NONE) && reg->bits <= 64;
+}
+
+static bool is_known(const uint8_t *known, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && known[i])
+		i++;
+	return i == len;
+}
+
+static void put_registers(struct rsp_session *s, struct rsp_reply *r)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	uint8_t *data = s->scratch, *known = s->scratch + set->g_len;
+	struct ts_error err = { 0 };
+
+	if (!rsp_session_regs(s, s->pos, s->thread, data, known, &err)) {
+		rsp_reply_failure(r, &err);
+		return;
+	}
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		const struct ts_reg *reg = &set->regs[i];
+
+		if (is_expedited(set, reg) && is_known(known + reg->off, reg->len))
+			rsp_reply_register(r, reg->regnum, data + reg->off, reg->len);
+	}
+}
+
+void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
+			    const struct ts_found *found)
+{
+	rsp_reply_putc(r, 'T');
+	rsp_reply_hex(r, &signal, 1);
+	if (found)
+		put_reason(s, r, found);
+	put_registers(s, r);
+	rsp_reply_puts(r, "thread:");
+	rsp_reply_tid(r, rsp_session_tid(s, s->thread));
+	rsp_reply_putc(r, ';');
+}
+
+void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
+{
+	char text[600];
+
+	ts_error_format(err, NULL, text, sizeof(text));
+	ts_log(TS_LOG_WARN, "%s", text);
+	rsp_reply_error_text(r, "%s", text);
+}
+
+/* --------------------------------------------------------------------------------------- packets and runs */
+
+bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32_t thread)
+{
+	uint64_t pc[3] = { 0 };
+	bool has_pc = true;
+	struct ts_error err = { 0 };
+
+	if (!rsp_regset(s)->arch->has_delay_slots || !pos)
+		return false;
+	for (unsigned i = 0; i < 3 && has_pc; i++)
+		has_pc = ts_query_pc(s->sh->q, pos - 1 + i, thread, &pc[i], &has_pc, &err) && has_pc;
+	return has_pc && pc[1] == pc[0] + 4 && pc[2] != pc[1] + 4;
+}
+
+/*
+ * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
+ * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
+ * 14 does so for few of them only, and any other client takes a stop for what it says.
+ */
+static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
+{
+	if (!rsp_regset(s)->arch->is_trap_early || !s->is_gdb)
+		return found->pos;
+	if (is_reverse)
+		return found->pos + 1;
+	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
+}
+
+/* A run is over: the session stands where it stopped. */
+static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
+	bool is_repeated = s->run.is_repeated;
+	uint32_t stepped = s->run.thread;
+
+	rsp_run_cancel(s);
+	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
+	if (found->kind == TS_STOP_END && is_step)
+		s->thread = stepped;
+	else if (found->kind != TS_STOP_BREAK)
+		s->thread = found->thread;
+	if (is_interrupted)
+		rsp_session_stop_reply(s, r, 2, NULL);
+	else if (found->kind == TS_STOP_END && is_step)
+		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, NULL);
+	else
+		rsp_session_stop_reply(s, r, 5, found);
+}
+
+/*
+ * QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore.  No text
+ * says so: after ^C gdb reads no further than the next text, and takes the answer for that of its next packet.
+ */
+static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
+{
+	bool is_over = rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
+
+	if (!is_over && ts_now_ns() < s->tracing.deadline)
+		return false;
+	s->tracing.is_awaited = false;
+	rsp_reply_ok(r);
+	return true;
+}
+
+static bool go_on_saving(struct rsp_session *s, struct rsp_reply *r)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	switch (rsp_save_slice(s, ts_now_ns() + TS_SLICE_NS, &err)) {
+	case TS_ITEM:
+		return false;
+	case TS_END:
+		rsp_reply_ok(r);
+		return true;
+	case TS_FAIL:
+		break;
+	}
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
+/* What lies on the way of a run is collected before the client hears where it has stopped. */
+static bool finish_run(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	if (!s->run.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+		rsp_run_wait(s);
+		return false;
+	}
+	stop(s, r, found);
+	return true;
+}
+
+bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
+{
+	struct ts_found found;
+	struct ts_error err;
+
+	if (s->save.export)
+		return go_on_saving(s, r);
+	if (s->tracing.is_awaited)
+		return wait_for_tracing(s, r);
+	if (s->run.state == RSP_RUN_WAITING) {
+		if (!rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS))
+			return false;
+		stop(s, r, &s->tracing.found);
+		return true;
+	}
+	ts_error_reset(&err);
+	switch (rsp_run_slice(s, &found, &err)) {
+	case TS_ITEM:
+		return finish_run(s, r, &found);
+	case TS_END:
+		return false;
+	case TS_FAIL:
+		break;
+	}
+	rsp_run_cancel(s);
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
+void rsp_session_do_chores(struct rsp_session *s)
+{
+	rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
+}
+
+bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
+{
+	rsp_run_cancel(s); /* a client that speaks does not wait for a stop any more */
+	rsp_save_cancel(s);
+	s->tracing.is_awaited = false;
+	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
+	case RSP_REPLIED:
+		break;
+	case RSP_OK:
+		rsp_reply_ok(r);
+		break;
+	case RSP_BAD:
+		rsp_reply_reset(r);
+		rsp_reply_error(r, 0x16); /* EINVAL */
+		break;
+	case RSP_DEFERRED:
+		s->run.is_interrupted = s->is_interrupt_pending;
+		s->is_interrupt_pending = false;
+		return rsp_session_is_running(s) && rsp_session_run(s, r);
+	case RSP_CLOSE:
+		s->is_closing = true;
+		return false;
+	case RSP_UNSUPPORTED:
+		rsp_reply_reset(r);
+		break;
+	}
+	return true;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "threads.h"
+
+#include <inttypes.h>
+
+#include "protocol/wire/xml.h"
+#include "session.h"
+
+bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
+{
+	const struct ts_world *world = &s->sh->tl->world;
+
+	if (s->is_away)
+		return false;
+	return thread == ts_query_thread(s->sh->q, s->pos) || ts_world_is_alive(world, thread, s->pos);
+}
+
+void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
+{
+	const struct ts_timeline *tl = s->sh->tl;
+	uint64_t next;
+
+	if (thread == ts_query_thread(s->sh->q, s->pos)) {
+		ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64, s->pos, tl->n_steps);
+		return;
+	}
+	next = ts_world_next_step(&tl->world, thread, s->pos, tl->n_steps);
+	if (next == UINT64_MAX)
+		ts_buf_puts(out, "runs no more");
+	else
+		ts_buf_printf(out, "runs again at position %" PRIu64, next);
+}
+
+static void put_id(struct rsp_tid tid, struct ts_buf *out)
+{
+	if (tid.has_pid)
+		ts_buf_printf(out, "p%" PRIx64 ".", (uint64_t)tid.pid);
+	ts_buf_printf(out, "%" PRIx64, (uint64_t)tid.tid);
+}
+
+static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
+{
+	const char *name = s->sh->tl->rec->threads[thread].name;
+
+	ts_buf_puts(out, "<thread id=\"");
+	put_id(rsp_session_tid(s, thread), out);
+	if (*name) {
+		ts_buf_puts(out, "\" name=\"");
+		rsp_xml_text(name, out);
+	}
+	ts_buf_puts(out, "\">");
+	rsp_thread_text(s, thread, out);
+	ts_buf_puts(out, "</thread>\n");
+}
+
+void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)
+{
+	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<threads>\n");
+	for (uint32_t i = 0; i < s->sh->tl->rec->n_threads; i++) {
+		if (rsp_thread_exists(s, i))
+			put_thread(s, i, out);
+	}
+	ts_buf_puts(out, "</threads>\n");
+}

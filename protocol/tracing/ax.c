@@ -1,0 +1,646 @@
+/* SPDX-License-Identifier: MIT */
+#include "ax.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ax_format.h"
+#include "protocol/wire/args.h"
+
+/*
+ * The instructions, numbered as in gdb's manual, "The Agent Expression Mechanism".  Operands follow in the
+ * code, big-endian.
+ */
+enum opcode {
+	OP_FLOAT = 0x01,
+	OP_ADD = 0x02,
+	OP_SUB = 0x03,
+	OP_MUL = 0x04,
+	OP_DIV_SIGNED = 0x05,
+	OP_DIV_UNSIGNED = 0x06,
+	OP_REM_SIGNED = 0x07,
+	OP_REM_UNSIGNED = 0x08,
+	OP_LSH = 0x09,
+	OP_RSH_SIGNED = 0x0a,
+	OP_RSH_UNSIGNED = 0x0b,
+	OP_TRACE = 0x0c,
+	OP_TRACE_QUICK = 0x0d,
+	OP_LOG_NOT = 0x0e,
+	OP_BIT_AND = 0x0f,
+	OP_BIT_OR = 0x10,
+	OP_BIT_XOR = 0x11,
+	OP_BIT_NOT = 0x12,
+	OP_EQUAL = 0x13,
+	OP_LESS_SIGNED = 0x14,
+	OP_LESS_UNSIGNED = 0x15,
+	OP_EXT = 0x16,
+	OP_REF8 = 0x17,
+	OP_REF16 = 0x18,
+	OP_REF32 = 0x19,
+	OP_REF64 = 0x1a,
+	OP_REF_FLOAT = 0x1b,
+	OP_REF_DOUBLE = 0x1c,
+	OP_REF_LONG_DOUBLE = 0x1d,
+	OP_L_TO_D = 0x1e,
+	OP_D_TO_L = 0x1f,
+	OP_IF_GOTO = 0x20,
+	OP_GOTO = 0x21,
+	OP_CONST8 = 0x22,
+	OP_CONST16 = 0x23,
+	OP_CONST32 = 0x24,
+	OP_CONST64 = 0x25,
+	OP_REG = 0x26,
+	OP_END = 0x27,
+	OP_DUP = 0x28,
+	OP_POP = 0x29,
+	OP_ZERO_EXT = 0x2a,
+	OP_SWAP = 0x2b,
+	OP_GETV = 0x2c,
+	OP_SETV = 0x2d,
+	OP_TRACEV = 0x2e,
+	OP_TRACENZ = 0x2f,
+	OP_TRACE16 = 0x30,
+	OP_PICK = 0x32,
+	OP_ROT = 0x33,
+	OP_PRINTF = 0x34,
+};
+
+#define N_OPCODES (OP_PRINTF + 1)
+
+/* Operands of a printf before its format: the number of arguments, the format's length. */
+#define PRINTF_HEADER 3
+
+/* What an instruction needs, as far as its opcode alone says it. */
+struct shape {
+	bool is_legal;
+	uint8_t operands; /* bytes */
+	uint8_t pops;
+	uint8_t pushes;
+};
+
+static const struct shape shapes[N_OPCODES] = {
+	[OP_ADD] = { true, 0, 2, 1 },
+	[OP_SUB] = { true, 0, 2, 1 },
+	[OP_MUL] = { true, 0, 2, 1 },
+	[OP_DIV_SIGNED] = { true, 0, 2, 1 },
+	[OP_DIV_UNSIGNED] = { true, 0, 2, 1 },
+	[OP_REM_SIGNED] = { true, 0, 2, 1 },
+	[OP_REM_UNSIGNED] = { true, 0, 2, 1 },
+	[OP_LSH] = { true, 0, 2, 1 },
+	[OP_RSH_SIGNED] = { true, 0, 2, 1 },
+	[OP_RSH_UNSIGNED] = { true, 0, 2, 1 },
+	[OP_TRACE] = { true, 0, 2, 0 },
+	[OP_TRACE_QUICK] = { true, 1, 1, 1 },
+	[OP_LOG_NOT] = { true, 0, 1, 1 },
+	[OP_BIT_AND] = { true, 0, 2, 1 },
+	[OP_BIT_OR] = { true, 0, 2, 1 },
+	[OP_BIT_XOR] = { true, 0, 2, 1 },
+	[OP_BIT_NOT] = { true, 0, 1, 1 },
+	[OP_EQUAL] = { true, 0, 2, 1 },
+	[OP_LESS_SIGNED] = { true, 0, 2, 1 },
+	[OP_LESS_UNSIGNED] = { true, 0, 2, 1 },
+	[OP_EXT] = { true, 1, 1, 1 },
+	[OP_REF8] = { true, 0, 1, 1 },
+	[OP_REF16] = { true, 0, 1, 1 },
+	[OP_REF32] = { true, 0, 1, 1 },
+	[OP_REF64] = { true, 0, 1, 1 },
+	[OP_IF_GOTO] = { true, 2, 1, 0 },
+	[OP_GOTO] = { true, 2, 0, 0 },
+	[OP_CONST8] = { true, 1, 0, 1 },
+	[OP_CONST16] = { true, 2, 0, 1 },
+	[OP_CONST32] = { true, 4, 0, 1 },
+	[OP_CONST64] = { true, 8, 0, 1 },
+	[OP_REG] = { true, 2, 0, 1 },
+	[OP_END] = { true, 0, 0, 0 },
+	[OP_DUP] = { true, 0, 1, 2 },
+	[OP_POP] = { true, 0, 1, 0 },
+	[OP_ZERO_EXT] = { true, 1, 1, 1 },
+	[OP_SWAP] = { true, 0, 2, 2 },
+	[OP_GETV] = { true, 2, 0, 1 },
+	[OP_SETV] = { true, 2, 1, 1 },
+	[OP_TRACEV] = { true, 2, 0, 0 },
+	[OP_TRACENZ] = { true, 0, 2, 0 },
+	[OP_TRACE16] = { true, 2, 1, 1 },
+	[OP_PICK] = { true, 1, 0, 1 },                /* needs as many as its operand says */
+	[OP_ROT] = { true, 0, 3, 3 },
+	[OP_PRINTF] = { true, PRINTF_HEADER, 2, 0 }, /* and its arguments, and its format */
+};
+
+struct rsp_ax {
+	size_t len;
+	uint8_t code[]; /* checked */
+};
+
+/* The big-endian operand of @len bytes at @p. */
+static uint64_t operand(const uint8_t *p, unsigned len)
+{
+	uint64_t value = 0;
+
+	while (len--)
+		value = value << 8 | *p++;
+	return value;
+}
+
+static unsigned operand16(const uint8_t *p)
+{
+	return (unsigned)operand(p, 2);
+}
+
+/* Length of an instruction whose fixed operands lie in the code. */
+static size_t insn_len(const uint8_t *insn)
+{
+	size_t len = 1 + (size_t)shapes[*insn].operands;
+
+	return *insn == OP_PRINTF ? len + operand16(insn + 2) : len;
+}
+
+/*
+ * The check.  For each byte of code: the beginning of an instruction that was not reached yet, part of an
+ * instruction, or the height of the stack with which the instruction is reached.
+ */
+#define HEIGHT_UNSEEN 0xff
+#define HEIGHT_INSIDE 0xfe
+
+/* A path that is still to be followed. */
+struct branch {
+	uint16_t target;
+	uint8_t height;
+};
+
+struct check {
+	const uint8_t *code;
+	size_t len;
+	uint8_t *heights;
+	struct branch *pending; /* room for one for each if_goto */
+	size_t n_pending;
+};
+
+static bool is_float(uint8_t op)
+{
+	return op == OP_FLOAT || (op >= OP_REF_FLOAT && op <= OP_D_TO_L);
+}
+
+static enum rsp_ax_error check_insn(const uint8_t *insn, size_t left)
+{
+	if (is_float(*insn))
+		return RSP_AX_FLOAT;
+	if (*insn >= N_OPCODES || !shapes[*insn].is_legal)
+		return RSP_AX_BAD_OPCODE;
+	if (left < 1 + (size_t)shapes[*insn].operands || left < insn_len(insn))
+		return RSP_AX_TRUNCATED;
+	if (*insn == OP_PRINTF &&
+	    !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
+		return RSP_AX_BAD_FORMAT;
+	return RSP_AX_OK;
+}
+
+/* From the first byte to the last, reached or not, so that each byte belongs to one instruction. */
+static enum rsp_ax_error check_insns(struct check *c)
+{
+	memset(c->heights, HEIGHT_INSIDE, c->len);
+	for (size_t pc = 0; pc < c->len; pc += insn_len(c->code + pc)) {
+		enum rsp_ax_error error = check_insn(c->code + pc, c->len - pc);
+
+		if (error)
+			return error;
+		c->heights[pc] = HEIGHT_UNSEEN;
+	}
+	return RSP_AX_OK;
+}
+
+/* The stack before the instruction is @height high; *height gets that behind it. */
+static enum rsp_ax_error check_stack(const uint8_t *insn, unsigned *height)
+{
+	unsigned pops = shapes[*insn].pops;
+	unsigned needs = pops;
+
+	if (*insn == OP_PICK)
+		needs = insn[1] + 1u;
+	if (*insn == OP_PRINTF)
+		needs = pops += insn[1];
+	if (*height < needs)
+		return RSP_AX_UNDERFLOW;
+	*height = *height - pops + shapes[*insn].pushes;
+	return *height > RSP_AX_MAX_STACK ? RSP_AX_OVERFLOW : RSP_AX_OK;
+}
+
+/* Can the instruction at @target be reached with this height? */
+static enum rsp_ax_error check_target(const struct check *c, size_t target, unsigned height)
+{
+	if (target >= c->len || c->heights[target] == HEIGHT_INSIDE)
+		return RSP_AX_BAD_JUMP;
+	if (c->heights[target] != HEIGHT_UNSEEN && c->heights[target] != height)
+		return RSP_AX_HEIGHT;
+	return RSP_AX_OK;
+}
+
+/* Follow the code from @pc on, to an end or to where it was followed before. */
+static enum rsp_ax_error check_path(struct check *c, size_t pc, unsigned height)
+{
+	enum rsp_ax_error error = RSP_AX_OK;
+
+	while (!error && c->heights[pc] == HEIGHT_UNSEEN) {
+		const uint8_t *insn = c->code + pc;
+
+		c->heights[pc] = (uint8_t)height;
+		error = check_stack(insn, &height);
+		if (error || *insn == OP_END)
+			return error;
+		pc += insn_len(insn);
+		if (*insn == OP_GOTO)
+			pc = operand16(insn + 1);
+		if (*insn == OP_IF_GOTO) {
+			c->pending[c->n_pending++] =
+				(struct branch){ (uint16_t)operand16(insn + 1), (uint8_t)height };
+		}
+		if (*insn != OP_GOTO && pc == c->len)
+			return RSP_AX_NO_END;
+		error = check_target(c, pc, height);
+	}
+	return error;
+}
+
+static enum rsp_ax_error check_paths(struct check *c)
+{
+	enum rsp_ax_error error = check_path(c, 0, 0);
+
+	while (!error && c->n_pending) {
+		struct branch next = c->pending[--c->n_pending];
+
+		error = check_target(c, next.target, next.height);
+		if (!error)
+			error = check_path(c, next.target, next.height);
+	}
+	return error;
+}
+
+static enum rsp_ax_error check(const uint8_t *code, size_t len)
+{
+	struct check c = { .code = code, .len = len };
+	enum rsp_ax_error error = RSP_AX_NO_MEMORY;
+
+	c.heights = malloc(len);
+	c.pending = calloc(len / 3 + 1, sizeof *c.pending); /* an if_goto is 3 bytes */
+	if (c.heights && c.pending) {
+		error = check_insns(&c);
+		if (!error)
+			error = check_paths(&c);
+	}
+	free(c.heights);
+	free(c.pending);
+	return error;
+}
+
+struct rsp_ax *rsp_ax_new(const uint8_t *code, size_t len, enum rsp_ax_error *error)
+{
+	struct rsp_ax *ax;
+
+	*error = len ? check(code, len) : RSP_AX_EMPTY;
+	if (*error)
+		return NULL;
+	ax = malloc(sizeof *ax + len);
+	if (!ax) {
+		*error = RSP_AX_NO_MEMORY;
+		return NULL;
+	}
+	ax->len = len;
+	memcpy(ax->code, code, len);
+	return ax;
+}
+
+void rsp_ax_free(struct rsp_ax *ax)
+{
+	free(ax);
+}
+
+const uint8_t *rsp_ax_code(const struct rsp_ax *ax, size_t *len)
+{
+	*len = ax->len;
+	return ax->code;
+}
+
+struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error)
+{
+	struct rsp_ax *ax;
+	uint8_t *code;
+	uint64_t len;
+
+	rsp_args_expect(a, 'X');
+	len = rsp_args_u64(a);
+	rsp_args_expect(a, ',');
+	if (len != rsp_args_hex_len(a))
+		rsp_args_fail(a);
+	*error = RSP_AX_SYNTAX;
+	if (!rsp_args_ok(a))
+		return NULL;
+	code = malloc(len + 1);
+	if (!code) {
+		*error = RSP_AX_NO_MEMORY;
+		return NULL;
+	}
+	rsp_args_hex(a, code, len);
+	ax = rsp_args_ok(a) ? rsp_ax_new(code, len, error) : NULL;
+	free(code);
+	return ax;
+}
+
+/*
+ * The evaluation.  What could be wrong with the code was looked for before: only the recording and the
+ * numbers can fail.
+ */
+struct machine {
+	const struct rsp_ax_env *env;
+	uint32_t budget; /* steps left */
+};
+
+/* A step is one instruction, or one block of memory searched for the end of a string. */
+static bool spend_step(struct machine *m)
+{
+	if (!m->budget)
+		return false;
+	m->budget--;
+	return true;
+}
+
+static uint64_t div_signed(uint64_t a, uint64_t b)
+{
+	return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static uint64_t rem_signed(uint64_t a, uint64_t b)
+{
+	return b == UINT64_MAX ? 0 : (uint64_t)((int64_t)a % (int64_t)b);
+}
+
+static uint64_t shift_left(uint64_t a, uint64_t n)
+{
+	return n < 64 ? a << n : 0;
+}
+
+static uint64_t shift_right(uint64_t a, uint64_t n)
+{
+	return n < 64 ? a >> n : 0;
+}
+
+static uint64_t shift_right_signed(uint64_t a, uint64_t n)
+{
+	return (uint64_t)((int64_t)a >> (n < 64 ? n : 63));
+}
+
+static uint64_t zero_extend(uint64_t value, unsigned bits)
+{
+	return bits < 64 ? value & (((uint64_t)1 << bits) - 1) : value;
+}
+
+static uint64_t sign_extend(uint64_t value, unsigned bits)
+{
+	if (!bits)
+		return 0;
+	return bits < 64 ? shift_right_signed(value << (64 - bits), 64 - bits) : value;
+}
+
+/* *value is the address and gets the @len bytes there. */
+static bool load(const struct rsp_ax_env *env, uint64_t *value, unsigned len)
+{
+	uint8_t bytes[8];
+	uint64_t sum = 0;
+
+	if (env->mem(env->user, *value & env->addr_mask, bytes, len) < len)
+		return false;
+	for (unsigned i = 0; i < len; i++)
+		sum = sum << 8 | bytes[env->is_big_endian ? i : len - 1 - i];
+	*value = sum;
+	return true;
+}
+
+static bool trace(const struct rsp_ax_env *env, uint64_t addr, uint64_t len)
+{
+	return !env->trace || env->trace(env->user, addr & env->addr_mask, len);
+}
+
+/* Collect a string with its NUL, @max bytes of it or as much as is known. */
+static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t max)
+{
+	uint64_t len = 0;
+	bool is_at_end = false;
+
+	if (!m->env->trace)
+		return RSP_AX_OK;
+	while (!is_at_end && len < max) {
+		uint8_t block[64];
+		size_t want = max - len < sizeof block ? (size_t)(max - len) : sizeof block;
+		size_t got = m->env->mem(m->env->user, (addr + len) & m->env->addr_mask, block, want);
+		const uint8_t *nul = memchr(block, '\0', got);
+
+		if (!spend_step(m))
+			return RSP_AX_ENDLESS;
+		len += nul ? (size_t)(nul - block) + 1 : got;
+		is_at_end = nul || got < want;
+	}
+	return !len || trace(m->env, addr, len) ? RSP_AX_OK : RSP_AX_NOT_TRACED;
+}
+
+/*
+ * Below @top lies the first argument, then the second...; above it were channel and function, which nobody
+ * has here.
+ */
+static void print(const struct rsp_ax_env *env, const uint8_t *insn, const uint64_t *top)
+{
+	uint64_t args[RSP_AX_MAX_STACK];
+	char text[RSP_AX_MAX_TEXT];
+	size_t len;
+
+	if (!env->print)
+		return;
+	for (unsigned i = 0; i < insn[1]; i++)
+		args[i] = *--top;
+	len = rsp_ax_format(env, (const char *)insn + 1 + PRINTF_HEADER, args, text, sizeof text);
+	env->print(env->user, text, len);
+}
+
+static bool get_var(const struct rsp_ax_env *env, unsigned var, uint64_t *value)
+{
+	return env->get_var && env->get_var(env->user, var, value);
+}
+
+static bool set_var(const struct rsp_ax_env *env, unsigned var, uint64_t value)
+{
+	return env->set_var && env->set_var(env->user, var, value);
+}
+
+static bool trace_var(const struct rsp_ax_env *env, unsigned var)
+{
+	return !env->trace_var || env->trace_var(env->user, var);
+}
+
+/* One case an instruction, in the manual's order.  @s points behind the stack's top, which is s[-1]. */
+enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result)
+{
+	struct machine m = { env, env->budget ? env->budget : RSP_AX_DEFAULT_BUDGET };
+	uint64_t stack[RSP_AX_MAX_STACK];
+	uint64_t *s = stack;
+	uint64_t top;
+	enum rsp_ax_error error;
+	size_t pc = 0;
+
+	while (spend_step(&m)) {
+		const uint8_t *insn = ax->code + pc;
+
+		pc += insn_len(insn);
+		switch ((enum opcode)*insn) {
+		case OP_ADD: s--, s[-1] += s[0]; break;
+		case OP_SUB: s--, s[-1] -= s[0]; break;
+		case OP_MUL: s--, s[-1] *= s[0]; break;
+		case OP_DIV_SIGNED:
+			s--;
+			if (!s[0])
+				return RSP_AX_DIVIDE;
+			s[-1] = div_signed(s[-1], s[0]);
+			break;
+		case OP_DIV_UNSIGNED:
+			s--;
+			if (!s[0])
+				return RSP_AX_DIVIDE;
+			s[-1] /= s[0];
+			break;
+		case OP_REM_SIGNED:
+			s--;
+			if (!s[0])
+				return RSP_AX_DIVIDE;
+			s[-1] = rem_signed(s[-1], s[0]);
+			break;
+		case OP_REM_UNSIGNED:
+			s--;
+			if (!s[0])
+				return RSP_AX_DIVIDE;
+			s[-1] %= s[0];
+			break;
+		case OP_LSH: s--, s[-1] = shift_left(s[-1], s[0]); break;
+		case OP_RSH_SIGNED: s--, s[-1] = shift_right_signed(s[-1], s[0]); break;
+		case OP_RSH_UNSIGNED: s--, s[-1] = shift_right(s[-1], s[0]); break;
+		case OP_TRACE:
+			s -= 2;
+			if (!trace(env, s[0], s[1]))
+				return RSP_AX_NOT_TRACED;
+			break;
+		case OP_TRACE_QUICK:
+		case OP_TRACE16:
+			if (!trace(env, s[-1], operand(insn + 1, shapes[*insn].operands)))
+				return RSP_AX_NOT_TRACED;
+			break;
+		case OP_TRACENZ:
+			s -= 2;
+			error = trace_string(&m, s[0], s[1]);
+			if (error)
+				return error;
+			break;
+		case OP_LOG_NOT: s[-1] = !s[-1]; break;
+		case OP_BIT_AND: s--, s[-1] &= s[0]; break;
+		case OP_BIT_OR: s--, s[-1] |= s[0]; break;
+		case OP_BIT_XOR: s--, s[-1] ^= s[0]; break;
+		case OP_BIT_NOT: s[-1] = ~s[-1]; break;
+		case OP_EQUAL: s--, s[-1] = s[-1] == s[0]; break;
+		case OP_LESS_SIGNED: s--, s[-1] = (int64_t)s[-1] < (int64_t)s[0]; break;
+		case OP_LESS_UNSIGNED: s--, s[-1] = s[-1] < s[0]; break;
+		case OP_EXT: s[-1] = sign_extend(s[-1], insn[1]); break;
+		case OP_ZERO_EXT: s[-1] = zero_extend(s[-1], insn[1]); break;
+		case OP_REF8:
+		case OP_REF16:
+		case OP_REF32:
+		case OP_REF64:
+			if (!load(env, &s[-1], 1u << (*insn - OP_REF8)))
+				return RSP_AX_UNKNOWN_MEM;
+			break;
+		case OP_IF_GOTO:
+			if (*--s)
+				pc = operand16(insn + 1);
+			break;
+		case OP_GOTO: pc = operand16(insn + 1); break;
+		case OP_CONST8:
+		case OP_CONST16:
+		case OP_CONST32:
+		case OP_CONST64: *s++ = operand(insn + 1, shapes[*insn].operands); break;
+		case OP_REG:
+			if (!env->reg(env->user, operand16(insn + 1), s++))
+				return RSP_AX_UNKNOWN_REG;
+			break;
+		case OP_END:
+			if (result && s == stack)
+				return RSP_AX_NO_VALUE;
+			if (result)
+				*result = s[-1];
+			return RSP_AX_OK;
+		case OP_DUP: s[0] = s[-1], s++; break;
+		case OP_POP: s--; break;
+		case OP_SWAP:
+			top = s[-1];
+			s[-1] = s[-2];
+			s[-2] = top;
+			break;
+		case OP_PICK: s[0] = s[-1 - insn[1]], s++; break;
+		case OP_ROT:
+			top = s[-1];
+			s[-1] = s[-2];
+			s[-2] = s[-3];
+			s[-3] = top;
+			break;
+		case OP_GETV:
+			if (!get_var(env, operand16(insn + 1), s++))
+				return RSP_AX_UNKNOWN_VAR;
+			break;
+		case OP_SETV:
+			if (!set_var(env, operand16(insn + 1), s[-1]))
+				return RSP_AX_NOT_SET;
+			break;
+		case OP_TRACEV:
+			if (!trace_var(env, operand16(insn + 1)))
+				return RSP_AX_NOT_TRACED;
+			break;
+		case OP_PRINTF:
+			print(env, insn, s - 2);
+			s -= 2 + insn[1];
+			break;
+		case OP_FLOAT:
+		case OP_REF_FLOAT:
+		case OP_REF_DOUBLE:
+		case OP_REF_LONG_DOUBLE:
+		case OP_L_TO_D:
+		case OP_D_TO_L: assert(!"a checked expression has none of them");
+		}
+	}
+	return RSP_AX_ENDLESS;
+}
+
+bool rsp_ax_is_unknown(enum rsp_ax_error error)
+{
+	return error == RSP_AX_UNKNOWN_REG || error == RSP_AX_UNKNOWN_MEM || error == RSP_AX_UNKNOWN_VAR;
+}
+
+const char *rsp_ax_error_text(enum rsp_ax_error error)
+{
+	switch (error) {
+	case RSP_AX_OK: return "no error";
+	case RSP_AX_SYNTAX: return "the expression is not of the form Xlen,hex";
+	case RSP_AX_NO_MEMORY: return "no memory for the expression";
+	case RSP_AX_EMPTY: return "empty expression";
+	case RSP_AX_BAD_OPCODE: return "unrecognized opcode";
+	case RSP_AX_FLOAT: return "unhandled opcode: floating point";
+	case RSP_AX_TRUNCATED: return "the expression ends within an instruction";
+	case RSP_AX_BAD_JUMP: return "a jump does not lead to an instruction";
+	case RSP_AX_NO_END: return "the expression has no end";
+	case RSP_AX_UNDERFLOW: return "stack underflow";
+	case RSP_AX_OVERFLOW: return "stack overflow";
+	case RSP_AX_HEIGHT: return "paths meet with different stack heights";
+	case RSP_AX_BAD_FORMAT: return "a printf format cannot be printed";
+	case RSP_AX_NO_VALUE: return "empty stack";
+	case RSP_AX_DIVIDE: return "divide by zero";
+	case RSP_AX_UNKNOWN_REG: return "cannot read register";
+	case RSP_AX_UNKNOWN_MEM: return "cannot read memory";
+	case RSP_AX_UNKNOWN_VAR: return "cannot read trace state variable";
+	case RSP_AX_NOT_SET: return "cannot set trace state variable";
+	case RSP_AX_NOT_TRACED: return "cannot collect";
+	case RSP_AX_ENDLESS: return "the expression never ends";
+	}
+	return "unknown error";
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A run of tracepoints over a recording.
+ *
+ * The recording is finished, so nobody has to wait for a tracepoint to be reached: the index tells the
+ * positions at which each was executed, and the state there is a question like any other.  A frame is such a
+ * position and the ranges that were collected, no copy of them.  The run goes in slices, so that others are
+ * served meanwhile.
+ */
+#ifndef RSP_COLLECTOR_H
+#define RSP_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/arch/regview.h"
+#include "src/frames/frames.h"
+#include "src/frames/tracepoint.h"
+#include "src/query/query.h"
+
+/* The builtin variable that every target has: the position, which is a recording's time. */
+#define RSP_TVAR_TIMESTAMP 1u
+
+struct rsp_collector;
+
+/* Nothing defined, nothing collected; @q is borrowed.  NULL: no memory. */
+struct rsp_collector *rsp_collector_new(struct ts_query *q);
+void rsp_collector_free(struct rsp_collector *c);
+
+/*
+ * What is to be collected where; the caller fills it before the run starts.  While it runs and afterwards it
+ * tells what became of it; of the status, rsp_collector_status() brings the figures up to date.
+ */
+struct ts_tracing *rsp_collector_tracing(struct rsp_collector *c);
+const struct ts_run_status *rsp_collector_status(struct rsp_collector *c);
+
+/* The frames so far; borrowed. */
+struct ts_frames *rsp_collector_frames(struct rsp_collector *c);
+
+/*
+ * Can the condition and the actions of @tp be evaluated?
+ *
+ * Returns false with what is wrong in one sentence (TS_EUNSUPPORTED, TS_ECORRUPT for an expression,
+ * TS_ENOMEM).
+ */
+bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
+
+/*
+ * See registers by @view (borrowed; NULL: as recorded), and memory by physical addresses if @is_physical, as
+ * the session does.
+ */
+void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
+
+/*
+ * Begin a run of the tracepoints of @process; frames of a run before are gone.  It collects nothing until it
+ * gets a span.
+ *
+ * Returns false as rsp_collector_check() does, of any tracepoint.
+ */
+bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err);
+
+/* Collect at positions @from to @until, both inclusive, in the slices that follow.  A span that goes on where the last one ended
+ * goes on with its stepping. */
+void rsp_collector_span(struct rsp_collector *c, uint64_t from, uint64_t until);
+
+/* Go on until @end_ns by ts_now_ns(), or a little longer.  True: the span is done, or the run is over. */
+bool rsp_collector_slice(struct rsp_collector *c, int64_t end_ns);
+
+/* End the run, if it runs. */
+void rsp_collector_stop(struct rsp_collector *c);
+
+/* Is a span under way? */
+bool rsp_collector_is_busy(const struct rsp_collector *c);
+
+/* The position up to which the span is done, and where it ends. */
+void rsp_collector_progress(const struct rsp_collector *c, uint64_t *pos, uint64_t *until);
+
+/*
+ * The value of a variable at the end of what was done so far; before the run its initial one.  False: there
+ * is none.
+ */
+bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *value);
+
+/*
+ * The first frame >= @from with a pc in [first, last], or with @is_outside one that is not; TS_NO_FRAME if
+ * there is none.
+ */
+uint64_t rsp_collector_next_pc(const struct rsp_collector *c, uint64_t first, uint64_t last, bool is_outside,
+			       uint64_t from);
+
+#endif

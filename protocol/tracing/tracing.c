@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracing.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/session/session.h"
+#include "src/base/clock.h"
+#include "src/export/frame_bytes.h"
+
+/* How long a packet may look for a place in the bytes of all frames. */
+#define MAX_SEARCH_NS   INT64_C(15000000)
+#define MIN_FRAMES_READ 64
+
+/* Regions of memory that are looked at. */
+#define MAX_REGIONS 256
+
+/* What is listed of one collected range. */
+#define MAX_LISTED (UINT32_C(1) << 20)
+
+/* Counts are int in gdb. */
+#define MAX_COUNT INT32_MAX
+
+/* ---------------------------------------------------------------------------------------- the implied run */
+
+static bool add_piece(struct ts_tracing *t, enum ts_piece piece, struct ts_buf *text, struct ts_error *err)
+{
+	bool done =
+		ts_buf_ok(text) && ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err);
+
+	ts_buf_reset(text);
+	return done;
+}
+
+static bool add_source(struct ts_tracing *t, uint64_t pc, const char *type, const char *line,
+		       struct ts_error *err)
+{
+	struct ts_buf text;
+	bool done;
+
+	ts_buf_init(&text);
+	ts_buf_printf(&text, "1:%" PRIx64 ":%s:0:%zx:", pc, type, strlen(line));
+	ts_buf_hex(&text, line, strlen(line));
+	done = add_piece(t, TS_PIECE_SOURCE, &text, err);
+	ts_buf_fini(&text);
+	return done;
+}
+
+/* Tracepoint 1 at the first instruction, which collects registers and steps to the end. */
+static bool define_implied(struct ts_tracing *t, uint64_t pc, uint64_t n_steps, struct ts_error *err)
+{
+	uint64_t count = n_steps < MAX_COUNT ? n_steps : MAX_COUNT;
+	char at[32], stepping[48];
+	struct ts_buf text;
+	bool done;
+
+	snprintf(at, sizeof(at), "*0x%" PRIx64, pc);
+	snprintf(stepping, sizeof(stepping), "while-stepping %" PRIu64, count);
+	ts_buf_init(&text);
+	ts_buf_printf(&text, "1:%" PRIx64 ":E:%" PRIx64 ":0", pc, count);
+	done = add_piece(t, TS_PIECE_DEFINE, &text, err) && add_source(t, pc, "at", at, err) &&
+	       add_source(t, pc, "cmd", "collect $regs", err) && add_source(t, pc, "cmd", stepping, err) &&
+	       add_source(t, pc, "cmd", "collect $regs", err) && add_source(t, pc, "cmd", "end", err);
+	ts_buf_fini(&text);
+	return done;
+}
+
+bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err)
+{
+	uint64_t pc;
+	bool has_pc;
+
+	if (s->tracing.implied.points)
+		return true;
+	return ts_query_pc(s->sh->q, 0, ts_query_thread(s->sh->q, 0), &pc, &has_pc, err) &&
+	       define_implied(&s->tracing.implied, pc, rsp_timeline(s)->n_steps, err);
+}
+
+/* ------------------------------------------------------------------------------------------------ life */
+
+/* The client's own variables are numbered behind the clock, which it therefore has to know. */
+static bool define_clock(struct ts_tracing *t, struct ts_error *err)
+{
+	static const char name[] = "trace_timestamp";
+	struct ts_buf text;
+	bool done;
+
+	ts_buf_init(&text);
+	ts_buf_printf(&text, "%x:0:1:", RSP_TVAR_TIMESTAMP);
+	ts_buf_hex(&text, name, strlen(name));
+	done = ts_buf_ok(&text) && ts_tracing_var(t, (const char *)text.data, text.len, TS_NO_OFF, err);
+	ts_buf_fini(&text);
+	return done;
+}
+
+void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_timeline *tl)
+{
+	ts_frames_of_steps(&t->steps, tl->n_steps - (tl->builder != NULL));
+	t->implied.status.n_frames = t->implied.status.n_created =
+		tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
+}
+
+bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err)
+{
+	*t = (struct rsp_tracing){ .selected = TS_NO_FRAME };
+	ts_frame_init(&t->frame);
+	ts_tracing_init(&t->implied);
+	rsp_tracing_grow(t, tl);
+	t->implied.status.end = TS_RUN_STOPPED;
+	t->implied.status.is_disconnected = true;
+	if (define_clock(&t->implied, err))
+		return true;
+	rsp_tracing_fini(t);
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
+}
+
+void rsp_tracing_fini(struct rsp_tracing *t)
+{
+	rsp_tracing_reset(t);
+	ts_frame_fini(&t->frame);
+	ts_tracing_fini(&t->implied);
+}
+
+void rsp_tracing_reset(struct rsp_tracing *t)
+{
+	rsp_collector_free(t->collector);
+	t->collector = NULL;
+	free(t->readonly);
+	t->readonly = NULL;
+	t->n_readonly = 0;
+	t->selected = TS_NO_FRAME;
+	t->is_awaited = t->is_unread = false;
+	t->raw = (struct rsp_raw_cursor){ 0 };
+	t->piece = (struct rsp_piece_cursor){ 0 };
+}
+
+static bool is_running(struct rsp_collector *c)
+{
+	return rsp_collector_tracing(c)->status.is_running;
+}
+
+void rsp_tracing_leave(struct rsp_session *s)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (!t->collector || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
+		return;
+	if (t->is_live && is_running(t->collector)) { /* it would wait for this client to move */
+		rsp_collector_stop(t->collector);
+		rsp_collector_tracing(t->collector)->status.end = TS_RUN_DISCONNECTED;
+	}
+	rsp_collector_free(*s->sh->kept);
+	*s->sh->kept = t->collector;
+	t->collector = NULL;
+}
+
+void rsp_tracing_take(struct rsp_session *s)
+{
+	if (!s->sh->kept)
+		return;
+	s->tracing.collector = *s->sh->kept;
+	*s->sh->kept = NULL;
+	s->tracing.is_unread = s->tracing.collector && is_running(s->tracing.collector) &&
+			       !rsp_collector_is_busy(s->tracing.collector);
+}
+
+/* ------------------------------------------------------------------------------------------ what is shown */
+
+struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
+{
+	if (s->tracing.collector)
+		return rsp_collector_frames(s->tracing.collector);
+	if (rsp_timeline(s)->rec->frames)
+		return rsp_timeline(s)->rec->frames;
+	return (struct ts_frames *)&s->tracing.steps;
+}
+
+const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
+{
+	if (s->tracing.collector)
+		return rsp_collector_tracing(s->tracing.collector);
+	if (rsp_timeline(s)->rec->tracing)
+		return rsp_timeline(s)->rec->tracing;
+	return &s->tracing.implied;
+}
+
+/* How far a run has come, in the place for notes, which clients show. */
+static void put_progress(const struct rsp_session *s, const char *own, struct ts_buf *notes)
+{
+	uint64_t pos, until;
+
+	ts_buf_printf(notes, "%s%s", own ? own : "", own && *own ? "; " : "");
+	if (s->tracing.is_unread) {
+		ts_buf_printf(notes,
+			      "begins when the recording has been read, %" PRIu64 " instructions so far",
+			      ts_timeline_n_read(rsp_timeline(s)));
+		return;
+	}
+	rsp_collector_progress(s->tracing.collector, &pos, &until);
+	ts_buf_printf(notes, "collecting, position %" PRIu64 " of %" PRIu64, pos, until);
+}
+
+void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes)
+{
+	struct rsp_collector *c = s->tracing.collector;
+
+	*status = c ? *rsp_collector_status(c) : rsp_tracing_shown(s)->status;
+	/* one that was saved while it ran: it runs no more, and gdb looks at no frame of one that runs */
+	if (!c)
+		status->is_running = false;
+	if (!rsp_tracing_is_collecting(s))
+		return;
+	put_progress(s, status->notes, notes);
+	status->notes = ts_buf_text(notes);
+}
+
+/* ------------------------------------------------------------------------------------- the selected frame */
+
+bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (n != TS_NO_FRAME && !ts_frames_get(rsp_tracing_frames(s), n, &t->frame, err)) {
+		t->selected = TS_NO_FRAME;
+		return false;
+	}
+	t->selected = n;
+	return true;
+}
+
+uint64_t rsp_tracing_next(const struct rsp_session *s)
+{
+	uint64_t from = rsp_tracing_is_looking(&s->tracing) ? s->tracing.selected + 1 : 0;
+
+	return from < rsp_tracing_frames(s)->n_frames ? from : TS_NO_FRAME;
+}
+
+/* The first position >= @pos whose pc is in [first, last], in any process. */
+static uint64_t next_execution(const struct ts_timeline *tl, uint64_t first, uint64_t last, uint64_t pos)
+{
+	uint64_t best =
+		tl->end_pc >= first && tl->end_pc <= last && pos <= tl->n_steps ? tl->n_steps : TS_NO_POS;
+
+	for (uint32_t i = 0; i < tl->rec->n_processes; i++) {
+		uint64_t next = ts_runs_next(tl->runs, i, first, last, pos);
+
+		if (next < best)
+			best = next;
+	}
+	return best;
+}
+
+static uint64_t next_outside(const struct ts_timeline *tl, uint64_t first, uint64_t last, uint64_t pos)
+{
+	uint64_t below = first ? next_execution(tl, 0, first - 1, pos) : TS_NO_POS;
+	uint64_t above = last < UINT64_MAX ? next_execution(tl, last + 1, UINT64_MAX, pos) : TS_NO_POS;
+
+	return below < above ? below : above;
+}
+
+/* The first frame >= @from at or behind position @pos. */
+static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
+{
+	uint64_t low = from, high = f->n_frames;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (f->ops->pos(f, mid) < pos)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Frames stand where something else than tracepoints put them: leap from one to the next execution, and to
+ * the frame there.
+ */
+static uint64_t find_pc_in(const struct ts_timeline *tl, const struct ts_frames *f, uint64_t first,
+			   uint64_t last, bool is_outside, uint64_t from)
+{
+	while (from < f->n_frames) {
+		uint64_t pos = f->ops->pos(f, from);
+		uint64_t next = is_outside ? next_outside(tl, first, last, pos)
+					   : next_execution(tl, first, last, pos);
+
+		if (next == TS_NO_POS)
+			break;
+		from = frame_at(f, next, from);
+		if (from < f->n_frames && f->ops->pos(f, from) == next)
+			return from;
+	}
+	return TS_NO_FRAME;
+}
+
+uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64_t last, bool is_outside)
+{
+	uint64_t from = rsp_tracing_next(s);
+
+	if (from == TS_NO_FRAME)
+		return TS_NO_FRAME;
+	if (s->tracing.collector)
+		return rsp_collector_next_pc(s->tracing.collector, first, last, is_outside, from);
+	return find_pc_in(rsp_timeline(s), rsp_tracing_frames(s), first, last, is_outside, from);
+}
+
+/* A frame without registers shows at least where it is. */
+static void keep_pc_only(const struct rsp_session *s, uint8_t *data, uint8_t *known)
+{
+	const struct ts_regset *set = rsp_regset(s);
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		const struct ts_reg *reg = &set->regs[i];
+
+		if ((int)i == set->pc && s->tracing.frame.has_pc)
+			continue;
+		memset(data + reg->off, 0, reg->len);
+		memset(known + reg->off, 0, reg->len);
+	}
+}
+
+static uint32_t frame_thread(const struct rsp_session *s)
+{
+	return ts_query_thread(s->sh->q, s->tracing.frame.pos);
+}
+
+bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	const struct ts_frame *f = &s->tracing.frame;
+
+	if (!rsp_session_regs(s, f->pos, frame_thread(s), data, known, err))
+		return false;
+	if (!f->has_regs)
+		keep_pc_only(s, data, known);
+	return true;
+}
+
+/* What does not change is in every frame. */
+static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
+{
+	for (size_t i = 0; i < t->n_readonly; i++) {
+		if (addr >= t->readonly[i].addr && addr - t->readonly[i].addr < t->readonly[i].len)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * In a run that was saved so is memory that the program cannot write: gdb says of those of its own runs alone
+ * what does not change.
+ */
+static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len,
+		      const uint8_t *all, uint8_t *known)
+{
+	const struct ts_region *regions[MAX_REGIONS];
+	size_t n = ts_world_regions(&rsp_timeline(s)->world, process, s->tracing.frame.pos, regions,
+				    MAX_REGIONS);
+
+	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
+		const struct ts_region *r = regions[i];
+
+		if (!r->prot || r->prot & TS_PROT_WRITE)
+			continue;
+		for (size_t j = 0; j < len; j++)
+			known[j] |= all[j] && addr + j >= r->first && addr + j <= r->last;
+	}
+}
+
+bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
+		     struct ts_error *err)
+{
+	const struct ts_frame *f = &s->tracing.frame;
+	uint32_t process = ts_timeline_process(rsp_timeline(s), frame_thread(s));
+	uint8_t *all;
+
+	if (!rsp_session_mem(s, f->pos, process, addr, len, data, known, err))
+		return false;
+	if (f->is_whole)
+		return true;
+	all = malloc(len + 1);
+	if (!all)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame's memory");
+	memcpy(all, known, len);
+	ts_frame_mask(f, addr, len, known);
+	for (size_t i = 0; i < len; i++)
+		known[i] |= all[i] && is_readonly(&s->tracing, addr + i);
+	if (!s->tracing.collector)
+		add_fixed(s, process, addr, len, all, known);
+	free(all);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------ what is in it */
+
+/* What is known of a collected range: one element for each part that is. */
+static void put_known(const struct rsp_session *s, const struct ts_range *range, struct ts_buf *out)
+{
+	size_t len = range->len < MAX_LISTED ? (size_t)range->len : MAX_LISTED;
+	uint8_t *bytes = malloc(2 * len + 1), *known = bytes ? bytes + len : NULL;
+	struct ts_error err = { 0 };
+
+	if (!bytes || !rsp_tracing_mem(s, range->addr, len, bytes, known, &err))
+		len = 0;
+	for (size_t i = 0, n; i < len; i += n) {
+		for (n = 1; i + n < len && known[i + n] == known[i];)
+			n++;
+		if (known[i])
+			ts_buf_printf(out, "<memory start=\"0x%" PRIx64 "\" length=\"0x%zx\"/>\n",
+				      ts_arch_wide_addr(rsp_regset(s)->arch, range->addr + i), n);
+	}
+	free(bytes);
+}
+
+void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out)
+{
+	const struct ts_frame *f = &s->tracing.frame;
+
+	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<!DOCTYPE traceframe-info SYSTEM "
+			 "\"traceframe-info.dtd\">\n<traceframe-info>\n");
+	for (size_t i = 0; i < f->n_ranges; i++)
+		put_known(s, &f->ranges[i], out);
+	for (size_t i = 0; i < f->n_vars; i++)
+		ts_buf_printf(out, "<tvar id=\"0x%" PRIx32 "\"/>\n", f->vars[i].number);
+	ts_buf_puts(out, "</traceframe-info>\n");
+}
+
+/* The bytes of frame @n. */
+static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *out, struct ts_error *err)
+{
+	struct ts_frame f;
+	bool done;
+
+	ts_frame_init(&f);
+	done = ts_frames_get(rsp_tracing_frames(s), n, &f, err) && ts_frame_bytes(s->sh->q, &f, out, err);
+	ts_frame_fini(&f);
+	return done;
+}
+
+/*
+ * May a packet that has read @n_read frames since @begin go on?  A few it always may, however busy the
+ * machine is.
+ */
+static bool has_time(unsigned n_read, int64_t begin)
+{
+	return n_read < MIN_FRAMES_READ || ts_now_ns() - begin < MAX_SEARCH_NS;
+}
+
+/*
+ * Clients read from the beginning to the end, so where the last piece began is where the next one is looked
+ * for.
+ */
+bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
+		     struct ts_error *err)
+{
+	struct rsp_raw_cursor *at = &s->tracing.raw;
+	uint64_t n_frames = rsp_tracing_frames(s)->n_frames, n;
+	int64_t begin = ts_now_ns();
+	unsigned n_read = 0;
+
+	if (s->view)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "frames are kept with all registers: monitor export saves them");
+	if (off < at->off)
+		*at = (struct rsp_raw_cursor){ 0 };
+	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin);
+	     n++, n_read++) {
+		if (!frame_bytes(s, n, out, err))
+			return false;
+		if (at->off + out->len <= off) {
+			*at = (struct rsp_raw_cursor){ n + 1, at->off + out->len };
+			ts_buf_reset(out);
+		}
+	}
+	if (off > at->off + out->len || (off == at->off + out->len && n < n_frames))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       n < n_frames ? "frames are read in order" : "there are no more frames");
+	ts_buf_consume(out, (size_t)(off - at->off));
+	if (out->len > len)
+		out->len = len;
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- collecting */
+
+bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (!t->collector)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
+	t->selected = TS_NO_FRAME;
+	t->raw = (struct rsp_raw_cursor){ 0 };
+	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);
+	if (!rsp_collector_start(t->collector, rsp_process(s), err))
+		return false;
+	t->is_live = t->mode == RSP_COLLECT_LIVE;
+	t->is_unread = !t->is_live; /* or it has been read: the first slice tells */
+	return true;
+}
+
+bool rsp_tracing_is_collecting(const struct rsp_session *s)
+{
+	const struct rsp_tracing *t = &s->tracing;
+
+	return t->collector &&
+	       (rsp_collector_is_busy(t->collector) || (t->is_unread && is_running(t->collector)));
+}
+
+/* Does the run wait for more of the recording? */
+static bool is_held_up(const struct rsp_session *s)
+{
+	return s->tracing.is_unread && rsp_timeline(s)->builder && rsp_tracing_is_collecting(s);
+}
+
+bool rsp_tracing_is_stuck(const struct rsp_session *s)
+{
+	return s->tracing.is_awaited && is_held_up(s) && ts_now_ns() < s->tracing.deadline;
+}
+
+bool rsp_tracing_has_chores(const struct rsp_session *s)
+{
+	return rsp_tracing_is_collecting(s) && !is_held_up(s);
+}
+
+bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (!t->collector || !t->is_live || found->pos <= from ||
+	    !rsp_collector_tracing(t->collector)->status.is_running)
+		return false;
+	rsp_collector_span(t->collector, from + 1, found->pos);
+	t->found = *found;
+	return true;
+}
+
+bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
+{
+	struct rsp_tracing *t = &s->tracing;
+
+	if (is_held_up(s))
+		return false;
+	if (t->is_unread)
+		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
+	t->is_unread = false;
+	if (!rsp_collector_slice(t->collector, end_ns))
+		return false;
+	if (!t->is_live)
+		rsp_collector_stop(t->collector);
+	return true;
+}

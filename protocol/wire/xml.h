@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recorded text in a document for the client.
+ */
+#ifndef RSP_XML_H
+#define RSP_XML_H
+
+#include "src/base/buf.h"
+
+/* Append @text, as an attribute's value or between tags.  It may hold anything; what XML does not take
+ * becomes '?'. */
+void rsp_xml_text(const char *text, struct ts_buf *out);
+
+#endif

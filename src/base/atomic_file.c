@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "atomic_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* So much is written at once. */
+#define WAIT_LEN (256u << 10)
+
+bool ts_atomic_file_may_replace(const char *path, struct ts_error *err)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s is there, and is no regular file", path);
+	return true;
+}
+
+bool ts_atomic_file_is_same(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err)
+{
+	size_t len = strlen(path) + sizeof(".XXXXXX");
+	mode_t mask = umask(0);
+
+	umask(mask);
+	*f = (struct ts_atomic_file){ .fd = -1, .path = strdup(path), .part = malloc(len) };
+	ts_buf_init(&f->wait);
+	if (!f->path || !f->part)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+	if (!ts_atomic_file_may_replace(path, err))
+		return false;
+	snprintf(f->part, len, "%s.XXXXXX", path);
+	f->fd = mkstemp(f->part);
+	if (f->fd < 0 || fchmod(f->fd, 0666 & ~mask) < 0)
+		return ts_fail_errno(err, "cannot make a file beside %s", path);
+	return true;
+}
+
+void ts_atomic_file_fini(struct ts_atomic_file *f)
+{
+	if (f->fd >= 0) {
+		close(f->fd);
+		unlink(f->part);
+	}
+	free(f->path);
+	free(f->part);
+	ts_buf_fini(&f->wait);
+	*f = (struct ts_atomic_file){ .fd = -1 };
+}
+
+static bool flush(struct ts_atomic_file *f, struct ts_error *err)
+{
+	size_t at = 0;
+
+	while (at < f->wait.len) {
+		ssize_t n = write(f->fd, f->wait.data + at, f->wait.len - at);
+
+		if (n < 0 && errno != EINTR)
+			return ts_fail_errno(err, "cannot write %s", f->part);
+		at += n > 0 ? (size_t)n : 0;
+	}
+	ts_buf_reset(&f->wait);
+	return true;
+}
+
+bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err)
+{
+	ts_buf_put(&f->wait, data, len);
+	if (!ts_buf_ok(&f->wait))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+	return f->wait.len < WAIT_LEN || flush(f, err);
+}
+
+/* The name, too, is on the disk; file systems that cannot do it are no reason to fail. */
+static void sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = !slash ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
+bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err)
+{
+	if (!flush(f, err))
+		return false;
+	if (fsync(f->fd) < 0)
+		return ts_fail_errno(err, "cannot write %s", f->part);
+	if (rename(f->part, f->path) < 0)
+		return ts_fail_errno(err, "cannot put %s in its place", f->path);
+	close(f->fd);
+	f->fd = -1;
+	sync_folder(f->path);
+	return true;
+}

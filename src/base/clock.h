@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock by which work is cut into slices. */
+#ifndef TS_CLOCK_H
+#define TS_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+/* How long a slice lasts. */
+#define TS_SLICE_NS INT64_C(2000000)
+
+static inline int64_t ts_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * INT64_C(1000000000) + ts.tv_nsec;
+}
+
+#endif

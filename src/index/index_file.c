@@ -1,0 +1,720 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The layout of an index file.  Numbers are little-endian; hashes are XXH3 of 64 bits.
+ *
+ *   header, at 0                       padded with zeros to 4,096 bytes
+ *      0  16  "tracestub index\n"
+ *     16   4  version of this layout and of what sections hold (LAYOUT)
+ *     20   4  steps of a chunk
+ *     24   4  chunks of a segment
+ *     28   4  0
+ *     32   8  length of the trace
+ *     40   8  its time of modification, in nanoseconds since 1970
+ *     48   8  hash of its first and last 64 KiB and of 16 pieces of 4 KiB between
+ *     56   8  hash of what else decides how the trace is read (program, format, options)
+ *     64   8  hash of the 64 bytes before
+ *
+ *   records, each at a multiple of 4,096, one behind the other
+ *      0   8  "record\n" and 0
+ *      8   8  its number, from 0
+ *     16   8  its length; the next record begins at the multiple of 4,096 that follows
+ *     24   4  number of sections
+ *     28   4  1: the last record, the index is complete; else 0
+ *     32   8  hash of the 32 bytes before and of the table
+ *     40      the table, for each section:
+ *                0  4  kind            (four letters, see timeline_file.c)
+ *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
+ *                8  8  offset in the record, a multiple of 8
+ *               16  8  length
+ *               24  8  hash
+ *             the sections
+ *
+ *   a section is a sequence of arrays, each
+ *      0   8  number of bytes
+ *      8      the items, padded with zeros to a multiple of 8
+ *
+ * A record is written from its sections to its head, so that one whose writer was killed has no head.  An
+ * index is valid up to its first record that is not; only the last record of a finished one (the file that is
+ * not called .part) says so.  A finished index ends with that record.
+ */
+#include "index_file.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "src/base/buf.h"
+#include "src/trace/chunk.h"
+
+#define LAYOUT     1u
+#define ALIGN      UINT64_C(4096)
+#define HEADER_LEN 72
+#define HEAD_LEN   40
+#define ENTRY_LEN  32
+#define WRITE_LEN  (256u << 10)
+
+static const char file_magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
+				     'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
+static const char record_magic[8] = "record\n";
+
+struct entry {
+	uint32_t kind, owner;
+	uint64_t off, len, hash;
+};
+
+struct record {
+	uint8_t *map; /* owned */
+	uint64_t len;
+	uint32_t n_sections;
+};
+
+struct ts_index_file {
+	int fd;       /* -1: it is mapped and needed no more */
+	char *path;   /* owned; where it is, or will be, when it is finished */
+	char *part;   /* owned; where it is until then, NULL for a finished one */
+	struct record *records; /* owned */
+	size_t n_records, cap_records;
+	uint64_t end; /* of the last record, aligned */
+	bool is_finished; /* its last record is there */
+
+	/* the record that is being written */
+	struct entry *table; /* owned */
+	unsigned n_table, max_table;
+	struct ts_buf pending; /* bytes that follow what is in the file at @at */
+	uint64_t at;
+	XXH3_state_t *hash;    /* owned; of the section that is being written */
+	int failure;           /* errno of the first write that failed */
+};
+
+static uint64_t align(uint64_t off)
+{
+	return (off + ALIGN - 1) & ~(ALIGN - 1);
+}
+
+static void put32(uint8_t *p, uint32_t v)
+{
+	v = htole32(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+/* -------------------------------------------------------------------------------------------- whose trace */
+
+#define END_LEN   65536u
+#define PIECE_LEN 4096u
+#define N_PIECES  16u
+
+static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, uint64_t *hash,
+		       struct ts_error *err)
+{
+	uint8_t bytes[END_LEN];
+	size_t got;
+
+	if (!ts_source_read(src, off, bytes, len, &got, err))
+		return false;
+	*hash = XXH3_64bits_withSeed(bytes, got, *hash);
+	return true;
+}
+
+bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
+		  struct ts_error *err)
+{
+	uint64_t len = ts_source_len(src), hash = 0;
+
+	if (!hash_piece(src, 0, END_LEN, &hash, err) ||
+	    !hash_piece(src, len > END_LEN ? len - END_LEN : 0, END_LEN, &hash, err))
+		return false;
+	for (unsigned i = 1; i <= N_PIECES; i++) {
+		if (!hash_piece(src, len / (N_PIECES + 1) * i, PIECE_LEN, &hash, err))
+			return false;
+	}
+	*key = (struct ts_index_key){ len, ts_source_mtime(src), hash, XXH3_64bits(meaning, strlen(meaning)) };
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- the header */
+
+static void make_header(const struct ts_index_key *key, uint8_t header[HEADER_LEN])
+{
+	memcpy(header, file_magic, sizeof(file_magic));
+	put32(header + 16, LAYOUT);
+	put32(header + 20, TS_CHUNK_STEPS);
+	put32(header + 24, TS_SEGMENT_CHUNKS);
+	put32(header + 28, 0);
+	put64(header + 32, key->trace_len);
+	put64(header + 40, key->trace_mtime);
+	put64(header + 48, key->content);
+	put64(header + 56, key->meaning);
+	put64(header + 64, XXH3_64bits(header, 64));
+}
+
+/* Is this the header of an index that fits @key? */
+static bool check_header(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why)
+{
+	uint8_t want[HEADER_LEN];
+
+	make_header(key, want);
+	if (!memcmp(header, want, HEADER_LEN))
+		return true;
+	if (memcmp(header, file_magic, sizeof(file_magic)))
+		return ts_fail(why, TS_ECORRUPT, 0, "it is no index");
+	if (get64(header + 64) != XXH3_64bits(header, 64))
+		return ts_fail(why, TS_ECORRUPT, 0, "its header is damaged");
+	if (memcmp(header + 16, want + 16, 16))
+		return ts_fail(why, TS_EUNSUPPORTED, 16, "its layout is that of another version");
+	if (memcmp(header + 32, want + 32, 24))
+		return ts_fail(why, TS_ECORRUPT, 32, "the trace is not the one that it was made from");
+	return ts_fail(why, TS_ECORRUPT, 56, "it was made by another version, or with other options");
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static const uint8_t *table_entry(const struct record *r, unsigned i)
+{
+	return r->map + HEAD_LEN + (size_t)i * ENTRY_LEN;
+}
+
+/* Are all of its sections there and as they were written? */
+static bool check_sections(const struct record *r)
+{
+	for (unsigned i = 0; i < r->n_sections; i++) {
+		const uint8_t *e = table_entry(r, i);
+		uint64_t off = get64(e + 8), len = get64(e + 16);
+
+		if (off > r->len || len > r->len - off || off % 8 ||
+		    XXH3_64bits(r->map + off, len) != get64(e + 24))
+			return false;
+	}
+	return true;
+}
+
+/* Nothing was changed in the record's memory: what is asked for comes back from the file. */
+static void let_go(const struct record *r)
+{
+	madvise(r->map, r->len, MADV_DONTNEED);
+}
+
+static uint64_t hash_head(const uint8_t *head, uint32_t n_sections)
+{
+	return XXH3_64bits_withSeed(head + HEAD_LEN, (size_t)n_sections * ENTRY_LEN, XXH3_64bits(head, 32));
+}
+
+static bool check_head(const struct record *r, size_t number)
+{
+	return !memcmp(r->map, record_magic, sizeof(record_magic)) && get64(r->map + 8) == number &&
+	       r->n_sections <= (r->len - HEAD_LEN) / ENTRY_LEN && get32(r->map + 28) <= 1 &&
+	       hash_head(r->map, r->n_sections) == get64(r->map + 32);
+}
+
+static bool add_record(struct ts_index_file *f, const struct record *r)
+{
+	if (f->n_records == f->cap_records) {
+		size_t cap = f->cap_records ? f->cap_records * 2 : 16;
+		struct record *p = realloc(f->records, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		f->records = p;
+		f->cap_records = cap;
+	}
+	f->records[f->n_records++] = *r;
+	return true;
+}
+
+/* Map the record of @len bytes that begins at the file's end. */
+static bool map_record(struct ts_index_file *f, uint64_t len)
+{
+	struct record r = { .len = len };
+
+	r.map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, f->fd, (off_t)f->end);
+	if (r.map == MAP_FAILED)
+		return false;
+	r.n_sections = get32(r.map + 24);
+	if (add_record(f, &r))
+		return true;
+	munmap(r.map, len);
+	return false;
+}
+
+/* Take in the record at the file's end.  Returns false if there is no good one. */
+static bool read_record(struct ts_index_file *f, uint64_t file_len)
+{
+	uint8_t head[HEAD_LEN];
+	const struct record *r;
+	uint64_t len;
+
+	if (file_len < f->end || file_len - f->end < HEAD_LEN ||
+	    pread(f->fd, head, sizeof(head), (off_t)f->end) != sizeof(head))
+		return false;
+	len = get64(head + 16);
+	if (memcmp(head, record_magic, sizeof(record_magic)) || len < HEAD_LEN || len > file_len - f->end ||
+	    !map_record(f, len))
+		return false;
+	r = &f->records[f->n_records - 1];
+	if (!check_head(r, f->n_records - 1) || !check_sections(r)) {
+		munmap(r->map, r->len);
+		f->n_records--;
+		return false;
+	}
+	f->end += align(len);
+	f->is_finished = get32(r->map + 28);
+	let_go(r); /* to check an index of gigabytes is no reason to hold it in memory */
+	return true;
+}
+
+static struct ts_index_file *file_new(const char *path, struct ts_error *err)
+{
+	struct ts_index_file *f = calloc(1, sizeof(*f));
+	size_t len = strlen(path);
+
+	if (f) {
+		f->fd = -1;
+		ts_buf_init(&f->pending);
+		f->path = strdup(path);
+		f->part = malloc(len + sizeof(".part"));
+		f->hash = XXH3_createState();
+	}
+	if (f && f->path && f->part && f->hash) {
+		memcpy(f->part, path, len);
+		memcpy(f->part + len, ".part", sizeof(".part"));
+		return f;
+	}
+	ts_index_close(f);
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory");
+	return NULL;
+}
+
+static void drop_records(struct ts_index_file *f)
+{
+	for (size_t i = 0; i < f->n_records; i++)
+		munmap(f->records[i].map, f->records[i].len);
+	f->n_records = 0;
+	f->end = ALIGN;
+	f->is_finished = false;
+}
+
+void ts_index_close(struct ts_index_file *f)
+{
+	if (!f)
+		return;
+	drop_records(f);
+	free(f->records);
+	if (f->fd >= 0)
+		close(f->fd);
+	ts_buf_fini(&f->pending);
+	free(f->table);
+	if (f->hash)
+		XXH3_freeState(f->hash);
+	free(f->path);
+	free(f->part);
+	free(f);
+}
+
+/* The file's length, if it is one that this user may trust. */
+static bool look_at(int fd, uint64_t *len, struct ts_error *why)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return ts_fail_errno(why, "cannot stat it");
+	if (!S_ISREG(st.st_mode))
+		return ts_fail(why, TS_EUSAGE, TS_NO_OFF, "it is no regular file");
+	if (st.st_uid && st.st_uid != geteuid())
+		return ts_fail(why, TS_EUNSUPPORTED, TS_NO_OFF, "it is another user's");
+	*len = (uint64_t)st.st_size;
+	return true;
+}
+
+/* Read header and records; false and a sentence if the header does not fit. */
+static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, uint64_t *len,
+		      struct ts_error *why)
+{
+	uint8_t header[HEADER_LEN];
+
+	f->end = ALIGN;
+	if (!look_at(f->fd, len, why))
+		return false;
+	if (pread(f->fd, header, sizeof(header), 0) != sizeof(header))
+		return ts_fail(why, TS_ETRUNC, 0, "it ends within its header");
+	if (!check_header(header, key, why))
+		return false;
+	while (!f->is_finished && read_record(f, *len))
+		continue;
+	return true;
+}
+
+struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
+{
+	struct ts_index_file *f = file_new(path, why);
+	uint64_t len;
+
+	if (!f)
+		return NULL;
+	f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (f->fd < 0) {
+		if (errno != ENOENT && errno != ENOTDIR)
+			ts_fail_errno(why, "cannot open it");
+	} else if (read_file(f, key, &len, why)) {
+		if (f->is_finished && len == f->end) {
+			close(f->fd);
+			f->fd = -1;
+			free(f->part);
+			f->part = NULL;
+			return f;
+		}
+		ts_fail(why, TS_ECORRUPT, f->end, "it is damaged or cut");
+	}
+	ts_index_close(f);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+static bool write_all(struct ts_index_file *f, const void *data, size_t len, uint64_t off)
+{
+	const uint8_t *p = data;
+
+	while (len) {
+		ssize_t n = pwrite(f->fd, p, len, (off_t)off);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			f->failure = n < 0 ? errno : ENOSPC;
+			return false;
+		}
+		p += n;
+		off += (uint64_t)n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/*
+ * Is the locked file still the one that the path names?  Another may have finished and renamed it meanwhile.
+ */
+static bool is_at(int fd, const char *path)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+static bool lock_part(struct ts_index_file *f, struct ts_error *err)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		f->fd = open(f->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+		if (f->fd < 0)
+			return ts_fail_errno(err, "cannot write it");
+		if (flock(f->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+			return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "another tracestub is building it");
+		if (is_at(f->fd, f->part))
+			return true;
+		close(f->fd);
+		f->fd = -1;
+	}
+	return ts_fail(err, TS_EIO, TS_NO_OFF, "cannot lock it");
+}
+
+static bool start_file(struct ts_index_file *f, const struct ts_index_key *key, struct ts_error *err)
+{
+	uint8_t header[ALIGN] = { 0 };
+
+	make_header(key, header);
+	drop_records(f);
+	if (ftruncate(f->fd, 0) < 0 || !write_all(f, header, sizeof(header), 0))
+		return ts_fail_errno(err, "cannot write it");
+	return true;
+}
+
+static void sync_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	if (fd >= 0) {
+		fsync(fd);
+		close(fd);
+	}
+	free(folder);
+}
+
+bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
+{
+	assert(f->is_finished);
+	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0)
+		return ts_fail_errno(err, "cannot finish it");
+	sync_folder(f->path);
+	close(f->fd); /* with the lock */
+	f->fd = -1;
+	free(f->part);
+	f->part = NULL;
+	return true;
+}
+
+struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
+{
+	struct ts_index_file *f = file_new(path, err);
+	struct ts_error why = { 0 };
+	uint64_t len;
+
+	if (!f)
+		return NULL;
+	if (!lock_part(f, err))
+		goto fail;
+	if (!look_at(f->fd, &len, err))
+		goto fail;
+	if (!read_file(f, key, &len, &why) || !f->n_records) {
+		if (!start_file(f, key, err))
+			goto fail;
+	} else if (ftruncate(f->fd, (off_t)f->end) < 0) {
+		ts_fail_errno(err, "cannot cut it behind its last good record");
+		goto fail;
+	}
+	if (!f->is_finished || ts_index_publish(f, err)) /* its writer was killed before it got its name */
+		return f;
+fail:
+	ts_index_close(f);
+	return NULL;
+}
+
+void ts_index_begin(struct ts_index_file *f, unsigned n_sections)
+{
+	assert(f->part && !f->is_finished);
+	f->table = calloc(n_sections + 1u, sizeof(*f->table));
+	f->failure = f->table ? 0 : ENOMEM;
+	f->n_table = 0;
+	f->max_table = n_sections;
+	ts_buf_reset(&f->pending);
+	f->at = f->end + HEAD_LEN + (uint64_t)n_sections * ENTRY_LEN;
+}
+
+static void flush(struct ts_index_file *f)
+{
+	if (!f->failure && !ts_buf_ok(&f->pending))
+		f->failure = ENOMEM;
+	if (!f->failure)
+		write_all(f, f->pending.data, f->pending.len, f->at);
+	f->at += f->pending.len;
+	ts_buf_reset(&f->pending);
+}
+
+static void end_section(struct ts_index_file *f)
+{
+	struct entry *e;
+
+	if (f->failure || !f->n_table)
+		return;
+	e = &f->table[f->n_table - 1];
+	e->len = f->at + f->pending.len - f->end - e->off;
+	e->hash = XXH3_64bits_digest(f->hash);
+}
+
+void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner)
+{
+	end_section(f);
+	if (f->failure)
+		return;
+	assert(f->n_table < f->max_table);
+	f->table[f->n_table++] = (struct entry){ kind, owner, f->at + f->pending.len - f->end, 0, 0 };
+	XXH3_64bits_reset(f->hash);
+}
+
+static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
+{
+	if (!len)
+		return;
+	XXH3_64bits_update(f->hash, data, len);
+	if (len >= WRITE_LEN) {
+		flush(f);
+		if (!f->failure)
+			write_all(f, data, len, f->at);
+		f->at += len;
+		return;
+	}
+	ts_buf_put(&f->pending, data, len);
+	if (f->pending.len >= WRITE_LEN)
+		flush(f);
+}
+
+void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
+{
+	static const uint8_t zeros[8];
+	uint8_t len[8];
+
+	if (f->failure)
+		return;
+	put64(len, n * item_len);
+	put_bytes(f, len, sizeof(len));
+	put_bytes(f, items, n * item_len);
+	put_bytes(f, zeros, -(n * item_len) & 7);
+}
+
+/* The record's head and table; *record_len gets its length. */
+static void write_head(struct ts_index_file *f, bool is_last, uint64_t *record_len)
+{
+	size_t len = HEAD_LEN + (size_t)f->n_table * ENTRY_LEN;
+	uint8_t *head = calloc(1, len);
+
+	*record_len = f->at - f->end;
+	if (!head) {
+		f->failure = ENOMEM;
+		return;
+	}
+	memcpy(head, record_magic, sizeof(record_magic));
+	put64(head + 8, f->n_records);
+	put64(head + 16, *record_len);
+	put32(head + 24, f->n_table);
+	put32(head + 28, is_last);
+	for (unsigned i = 0; i < f->n_table; i++) {
+		const struct entry *e = &f->table[i];
+		uint8_t *p = head + HEAD_LEN + (size_t)i * ENTRY_LEN;
+
+		put32(p, e->kind);
+		put32(p + 4, e->owner);
+		put64(p + 8, e->off);
+		put64(p + 16, e->len);
+		put64(p + 24, e->hash);
+	}
+	put64(head + 32, hash_head(head, f->n_table));
+	write_all(f, head, len, f->end);
+	free(head);
+}
+
+bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err)
+{
+	uint64_t end = f->end, len = 0;
+
+	end_section(f);
+	assert(f->failure || f->n_table == f->max_table);
+	flush(f);
+	if (!f->failure)
+		write_head(f, is_last, &len);
+	free(f->table);
+	f->table = NULL;
+	if (!f->failure && (ftruncate(f->fd, (off_t)(end + align(len))) < 0 || !map_record(f, len)))
+		f->failure = errno;
+	if (!f->failure) {
+		/* On its way to disk already: whoever waits for the last record waits for that one only. */
+		if (len >= WRITE_LEN)
+			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
+		f->end += align(len);
+		f->is_finished = is_last;
+		return true;
+	}
+	if (ftruncate(f->fd, (off_t)end) < 0)
+		unlink(f->part);
+	errno = f->failure;
+	return ts_fail_errno(err, "cannot write it");
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+void ts_index_remove(const struct ts_index_file *f)
+{
+	unlink(f->part ? f->part : f->path);
+}
+
+bool ts_index_is_finished(const struct ts_index_file *f)
+{
+	return f->is_finished && !f->part;
+}
+
+const char *ts_index_path(const struct ts_index_file *f)
+{
+	return f->path;
+}
+
+uint64_t ts_index_len(const struct ts_index_file *f)
+{
+	return f->end;
+}
+
+size_t ts_index_n_records(const struct ts_index_file *f)
+{
+	return f->n_records;
+}
+
+void ts_index_let_go(const struct ts_index_file *f, size_t record)
+{
+	let_go(&f->records[record]);
+}
+
+struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
+				     uint32_t owner)
+{
+	const struct record *r = &f->records[record];
+
+	for (unsigned i = 0; i < r->n_sections; i++) {
+		const uint8_t *e = table_entry(r, i);
+
+		if (get32(e) == kind && get32(e + 4) == owner)
+			return (struct ts_index_arrays){ r->map + get64(e + 8), get64(e + 16), false };
+	}
+	return (struct ts_index_arrays){ .is_bad = true };
+}
+
+void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
+{
+	uint64_t len = a->left >= 8 ? get64(a->p) : UINT64_MAX;
+	void *items = a->p + 8;
+
+	*n = 0;
+	if (a->is_bad || a->left < 8 || len > a->left - 8 || len % item_len) {
+		a->is_bad = true;
+		a->left = 0;
+		return NULL;
+	}
+	*n = len / item_len;
+	len = 8 + ((len + 7) & ~UINT64_C(7));
+	if (len > a->left)
+		len = a->left;
+	a->p += len;
+	a->left -= len;
+	return items;
+}
+
+void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n)
+{
+	size_t got;
+	void *items = ts_index_take(a, item_len, &got);
+
+	if (items && got == n)
+		return items;
+	a->is_bad = true;
+	return NULL;
+}

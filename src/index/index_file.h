@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file that keeps an index: records of sections, each checksummed, and whose trace it is.
+ *
+ * This file knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A
+ * record is what one segment of the recording adds.  While an index is built it lies in PATH.part, locked;
+ * records are appended, and a process that is killed leaves those that it finished, with which the next one
+ * goes on.  The finished file is renamed to PATH and never changed again, so that any number of servers may
+ * map it.  Layout: index_file.c.
+ */
+#ifndef TS_INDEX_FILE_H
+#define TS_INDEX_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+/* Which recording an index belongs to, as one understands it. */
+struct ts_index_key {
+	uint64_t trace_len;
+	uint64_t trace_mtime; /* nanoseconds */
+	uint64_t content;     /* hash of the trace's head, tail and some pieces between */
+	uint64_t meaning;     /* hash of what else decides how it is read: program, format, options */
+};
+
+/*
+ * The key of the trace @src; @meaning is a text that differs when the trace would be read differently.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
+		  struct ts_error *err);
+
+struct ts_index_file;
+
+/*
+ * Open the finished index @path, which must be that of @key, and check all of it.
+ *
+ * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be
+ * used: it is damaged, cut, of another trace or version, no index, or another user's.
+ */
+struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
+
+/*
+ * Begin the index that will be @path, or go on with what is left of one of the same @key that was not
+ * finished.
+ *
+ * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is
+ * exhausted.
+ */
+struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
+
+/*
+ * Close it; what ts_index_take() gave ends with it.  One that is not finished stays on disk, up to its last
+ * record.
+ */
+void ts_index_close(struct ts_index_file *f);
+
+/* Take it off the disk: what it says is wrong. */
+void ts_index_remove(const struct ts_index_file *f);
+
+bool ts_index_is_finished(const struct ts_index_file *f);
+const char *ts_index_path(const struct ts_index_file *f);
+uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
+size_t ts_index_n_records(const struct ts_index_file *f);
+
+/*
+ * Write a record: begin (with how many sections it will have), then each section and its arrays, then commit.
+ * A failure to write is reported by ts_index_commit().
+ */
+void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
+void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
+void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
+
+/*
+ * The record is complete; @is_last: and so is the file, but for ts_index_publish().
+ *
+ * Returns false if it could not be written (TS_EIO); the file then is as it was before.
+ */
+bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err);
+
+/*
+ * Sync a file whose last record was committed, and give it its name.  This may take seconds; what is in the
+ * file may be asked for meanwhile, by another thread.
+ *
+ * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
+ * build it tries again.
+ */
+bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
+
+/* A section's arrays, in the order in which they were put. */
+struct ts_index_arrays {
+	uint8_t *p; /* mapped privately: what is changed there stays in memory; until the file is closed */
+	size_t left;
+	bool is_bad; /* something is not as long as it should be */
+};
+
+/* Find a section of a record; one that is not there is bad. */
+struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
+				     uint32_t owner);
+
+/*
+ * Give back the memory of a record in which nothing was changed since it was written; what is asked for comes
+ * back from the file.
+ */
+void ts_index_let_go(const struct ts_index_file *f, size_t record);
+
+/* The next array, of *n items; NULL (and *n is 0) if it is not there. */
+void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
+
+/* The same, of exactly @n items. */
+void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
+
+#endif

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "index_place.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/atomic_file.h"
+#include "src/base/log.h"
+
+#define SUFFIX ".tsindex"
+
+static bool add_place(struct ts_index_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static bool add_place(struct ts_index_places *p, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list ap;
+	int len;
+
+	va_start(ap, fmt);
+	len = vsnprintf(path, sizeof(path), fmt, ap);
+	va_end(ap);
+	if (len >= (int)sizeof(path))
+		return true; /* no place */
+	p->paths[p->n] = strdup(path);
+	return p->paths[p->n] && ++p->n;
+}
+
+/* The user's cache folder for this program; false if there is none. */
+static bool cache_folder(char folder[PATH_MAX])
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+
+	if (cache && *cache == '/')
+		return snprintf(folder, PATH_MAX, "%s/tracestub", cache) < PATH_MAX;
+	return home && *home == '/' && snprintf(folder, PATH_MAX, "%s/.cache/tracestub", home) < PATH_MAX;
+}
+
+/* FNV-1a: names in the cache folder tell traces of the same name apart. */
+static uint64_t hash_path(const char *path)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *path; path++)
+		h = (h ^ (uint8_t)*path) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static bool add_cached(struct ts_index_places *p, const char *trace)
+{
+	char folder[PATH_MAX], real[PATH_MAX];
+	const char *slash;
+
+	if (!realpath(trace, real) || !cache_folder(folder))
+		return true;
+	slash = strrchr(real, '/');
+	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, slash ? slash + 1 : real, hash_path(real));
+}
+
+bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)
+{
+	*p = (struct ts_index_places){ 0 };
+	if (wanted ? add_place(p, "%s", wanted) : add_place(p, "%s" SUFFIX, trace) && add_cached(p, trace))
+		return true;
+	ts_index_places_fini(p);
+	return false;
+}
+
+void ts_index_places_fini(struct ts_index_places *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		free(p->paths[i]);
+	p->n = 0;
+}
+
+struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		struct ts_error why;
+		struct ts_index_file *f;
+
+		ts_error_reset(&why);
+		f = ts_index_open(p->paths[i], key, &why);
+		if (f)
+			return f;
+		/* what is no file at all is not replaced either: making one says so */
+		if (why.code != TS_OK && why.code != TS_EUSAGE)
+			ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", p->paths[i], why.text);
+	}
+	return NULL;
+}
+
+/* Make the folders above @path, as far as they are missing and in a cache folder. */
+static void make_folders(const char *path)
+{
+	char folder[PATH_MAX];
+
+	if (!cache_folder(folder) || strncmp(path, folder, strlen(folder)))
+		return;
+	for (char *p = folder + 1; (p = strchr(p, '/')); p++) {
+		*p = '\0';
+		mkdir(folder, 0700);
+		*p = '/';
+	}
+	mkdir(folder, 0700);
+}
+
+struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,
+					     struct ts_error *err)
+{
+	struct ts_index_file *f = NULL;
+
+	for (unsigned i = 0; i < p->n && !f; i++) {
+		ts_error_reset(err);
+		if (!ts_atomic_file_may_replace(p->paths[i], err))
+			continue;
+		if (i)
+			make_folders(p->paths[i]);
+		f = ts_index_create(p->paths[i], key, err);
+		if (!f)
+			ts_fail_prefix(err, "%s", p->paths[i]);
+		if (err->code == TS_ELIMIT)
+			break; /* somebody is building it: a second one elsewhere is of no use */
+	}
+	if (f)
+		ts_error_reset(err);
+	return f;
+}

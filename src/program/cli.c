@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/atomic_file.h"
+
+#define ON(command) (1u << TS_CMD_##command)
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT))
+
+enum option_id {
+	OPT_ARCH,
+	OPT_AT,
+	OPT_COLLECT,
+	OPT_EXEC,
+	OPT_EXPORT_DIR,
+	OPT_FORMAT,
+	OPT_HELP,
+	OPT_IMAGE,
+	OPT_INDEX,
+	OPT_INDEX_READS,
+	OPT_JSON,
+	OPT_LOG,
+	OPT_MAX_MEMORY,
+	OPT_ONCE,
+	OPT_POSITIONS,
+	OPT_QUIET,
+	OPT_SYSROOT,
+	OPT_VERSION,
+	N_LONG_OPTIONS,
+	OPT_OUTPUT = N_LONG_OPTIONS, /* -o */
+	N_OPTIONS,
+};
+
+static const struct option long_options[] = {
+	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
+	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
+	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
+	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
+	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
+	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
+	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
+	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
+	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
+	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
+	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
+	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
+	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
+	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
+	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
+	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
+	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
+	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
+	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
+};
+
+/* Which commands take an option; those that all take have no line. */
+static const unsigned option_commands[N_OPTIONS] = {
+	[OPT_AT] = ON(EXPORT),
+	[OPT_COLLECT] = ON(EXPORT),
+	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB),
+	[OPT_JSON] = ON(INFO),
+	[OPT_ONCE] = ON(SERVE),
+	[OPT_OUTPUT] = ON(EXPORT),
+	[OPT_POSITIONS] = ON(EXPORT),
+};
+
+static const struct command {
+	const char *name;
+	const char *synopsis;
+	int n_operands;
+} commands[] = {
+	[TS_CMD_SERVE] = { "serve", "COMM TRACE", 2 },
+	[TS_CMD_GDB] = { "gdb", "TRACE [-- GDB-ARGS...]", 1 },
+	[TS_CMD_INFO] = { "info", "TRACE", 1 },
+	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
+	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
+};
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static bool usage_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+static bool usage_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("tracestub: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputs("\n'tracestub --help' explains\n", stderr);
+	return false;
+}
+
+/* FILE[@BASE]: the last @ separates, if a number follows it. */
+static bool add_image(struct ts_cli *cli, const char *arg)
+{
+	const char *at = strrchr(arg, '@');
+	struct ts_image_option *image;
+	char *end = NULL;
+
+	if (cli->n_images == TS_MAX_IMAGES)
+		return usage_error("more than %d images", TS_MAX_IMAGES);
+	image = &cli->images[cli->n_images];
+	errno = 0;
+	if (at && at[1] >= '0' && at[1] <= '9')
+		image->base = strtoull(at + 1, &end, 0);
+	image->has_base = end && !*end;
+	if (image->has_base && errno)
+		return usage_error("--image %s: no address is that large", arg);
+	image->path = image->has_base ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
+	if (!image->path)
+		return usage_error("no memory");
+	cli->n_images++;
+	return true;
+}
+
+static bool set_index_reads(struct ts_cli *cli, const char *arg)
+{
+	cli->has_no_reads = !strcmp(arg, "no");
+	if (cli->has_no_reads || !strcmp(arg, "yes"))
+		return true;
+	return usage_error("--index-reads %s: yes or no", arg);
+}
+
+/* A number of bytes, or of KiB, MiB, GiB. */
+static bool set_max_memory(struct ts_cli *cli, const char *arg)
+{
+	static const char units[] = "KMG";
+	char *end;
+	unsigned long long n = strtoull(arg, &end, 10);
+	const char *unit = *end ? strchr(units, *end) : NULL;
+	unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+
+	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
+		return usage_error(
+			"--max-memory %s: a size is a number, of bytes or with K, M or G behind it", arg);
+	cli->max_memory = (uint64_t)n << shift;
+	return true;
+}
+
+/* Which frames to export, and what of them. */
+static bool select_frames(struct ts_cli *cli, int id)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (id == OPT_AT)
+		ts_selection_at(&cli->selection, optarg, &err);
+	else if (id == OPT_POSITIONS)
+		ts_selection_positions(&cli->selection, optarg, &err);
+	else
+		ts_selection_collect(&cli->selection, optarg, &err);
+	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);
+}
+
+static bool set_option(struct ts_cli *cli, int id)
+{
+	switch (id) {
+	case OPT_ARCH:
+		cli->arch = optarg;
+		break;
+	case OPT_AT:
+	case OPT_COLLECT:
+	case OPT_POSITIONS:
+		return select_frames(cli, id);
+	case OPT_EXEC:
+		cli->exec = optarg;
+		break;
+	case OPT_EXPORT_DIR:
+		cli->export_dir = optarg;
+		break;
+	case OPT_FORMAT:
+		cli->format = optarg;
+		break;
+	case OPT_IMAGE:
+		return add_image(cli, optarg);
+	case OPT_INDEX:
+		if (!*optarg)
+			return usage_error("--index: a path, or none");
+		cli->index = optarg;
+		break;
+	case OPT_INDEX_READS:
+		return set_index_reads(cli, optarg);
+	case OPT_MAX_MEMORY:
+		return set_max_memory(cli, optarg);
+	case OPT_JSON:
+		cli->is_json = true;
+		break;
+	case OPT_LOG:
+		if (!ts_log_parse_level(optarg, &cli->level))
+			return usage_error("--log %s: a level is error, warn, info, debug or trace", optarg);
+		break;
+	case OPT_ONCE:
+		cli->is_once = true;
+		break;
+	case OPT_OUTPUT:
+		cli->output = optarg;
+		break;
+	case OPT_QUIET:
+		cli->is_quiet = true;
+		cli->level = TS_LOG_ERROR;
+		break;
+	case OPT_SYSROOT:
+		cli->sysroot = optarg;
+		break;
+	default: /* of commands that come later: their values are not looked at */
+		break;
+	}
+	return true;
+}
+
+static bool find_command(struct ts_cli *cli, const char *name)
+{
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		if (!strcmp(commands[i].name, name)) {
+			cli->command = (enum ts_command)i;
+			return true;
+		}
+	}
+	return usage_error("'%s' is no command; they are serve, gdb, info, index and export", name);
+}
+
+static bool check_options(const struct ts_cli *cli, unsigned seen)
+{
+	const char *command = commands[cli->command].name;
+
+	for (unsigned i = 0; i < N_OPTIONS; i++) {
+		unsigned takers = option_commands[i] ? option_commands[i] : ON_ALL;
+
+		if (seen >> i & 1 && !(takers >> cli->command & 1))
+			return usage_error("'tracestub %s' has no option %s%s", command,
+					   i == OPT_OUTPUT ? "" : "--",
+					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
+	}
+	if (cli->command == TS_CMD_EXPORT && !cli->output)
+		return usage_error("'tracestub export' needs -o OUT.tf");
+	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
+		return usage_error("'tracestub index' builds what --index none does without");
+	return true;
+}
+
+static bool set_operands(struct ts_cli *cli, int n, char **operands)
+{
+	const struct command *c = &commands[cli->command];
+
+	if (n != c->n_operands)
+		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
+				   "too many arguments", c->name, c->synopsis);
+	cli->comm = n == 2 ? operands[0] : NULL;
+	cli->trace = operands[n - 1];
+	return true;
+}
+
+/* What is written must not take the place of what is read. */
+static bool check_written(const struct ts_cli *cli, const char *option, const char *path)
+{
+	bool is_read = ts_atomic_file_is_same(path, cli->trace) || (cli->exec && ts_atomic_file_is_same(path, cli->exec));
+
+	for (unsigned i = 0; i < cli->n_images; i++)
+		is_read |= ts_atomic_file_is_same(path, cli->images[i].path);
+	return !is_read || usage_error("%s %s: that file is to be read, not written", option, path);
+}
+
+static bool check_outputs(const struct ts_cli *cli)
+{
+	char part[PATH_MAX];
+
+	if (cli->output && !check_written(cli, "-o", cli->output))
+		return false;
+	if (!cli->index || !strcmp(cli->index, "none"))
+		return true;
+	if (snprintf(part, sizeof(part), "%s.part", cli->index) >= (int)sizeof(part))
+		return true;
+	return check_written(cli, "--index", cli->index) && check_written(cli, "--index", part);
+}
+
+/* --help and --version are answered wherever they stand. */
+static bool answer(int id)
+{
+	if (id == OPT_HELP)
+		fputs(ts_cli_help, stdout);
+	else if (id == OPT_VERSION)
+		puts("tracestub " PACKAGE_VERSION);
+	return id == OPT_HELP || id == OPT_VERSION;
+}
+
+static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *seen, enum ts_status *status)
+{
+	static char name[] = "tracestub"; /* in getopt's messages */
+	int id;
+
+	argv[0] = name;
+	while ((id = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+		if (id == '?') {
+			fputs("'tracestub --help' explains\n", stderr);
+			return false;
+		}
+		if (id == 'o')
+			id = OPT_OUTPUT;
+		if (answer(id)) {
+			*status = TS_STATUS_OK;
+			return false;
+		}
+		if (!set_option(cli, id))
+			return false;
+		*seen |= 1u << id;
+	}
+	return true;
+}
+
+/* Where "--" stands, argc without one: what follows it belongs to gdb, or is no option. */
+static int find_separator(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--"))
+			return i;
+	}
+	return argc;
+}
+
+bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status)
+{
+	int separator = find_separator(argc, argv), n;
+	char **operands, **rest = argv + separator + (separator < argc);
+	unsigned seen = 0;
+
+	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX };
+	ts_selection_options_init(&cli->selection);
+	*status = TS_STATUS_USAGE;
+	if (!parse_options(cli, separator, argv, &seen, status))
+		return false;
+	operands = argv + optind;
+	n = separator - optind;
+	if (!n) {
+		fputs("usage: tracestub gdb|serve|info|index|export TRACE [option]...\n"
+		      "'tracestub --help' explains\n", stderr);
+		return false;
+	}
+	if (!find_command(cli, operands[0]) || !check_options(cli, seen))
+		return false;
+	if (cli->command == TS_CMD_GDB) {
+		cli->gdb_args = rest;
+	} else {
+		memmove(argv + separator, rest, (size_t)(argv + argc - rest) * sizeof(*argv));
+		n += (int)(argv + argc - rest);
+	}
+	return set_operands(cli, n - 1, operands + 1) && check_outputs(cli);
+}
+
+void ts_cli_fini(struct ts_cli *cli)
+{
+	for (unsigned i = 0; i < cli->n_images; i++)
+		free(cli->images[i].path);
+	cli->n_images = 0;
+}

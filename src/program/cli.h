@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The command line: its options as a struct, and the page that explains it.
+ *
+ * Strings are borrowed from argv.  What is wrong with a command line is said on stderr; main.c only exits.
+ */
+#ifndef TS_CLI_H
+#define TS_CLI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/log.h"
+#include "src/export/selection.h"
+
+enum ts_command {
+	TS_CMD_SERVE,
+	TS_CMD_GDB,
+	TS_CMD_INFO,
+	TS_CMD_INDEX,
+	TS_CMD_EXPORT,
+};
+
+/* Statuses of the program. */
+enum ts_status {
+	TS_STATUS_OK,
+	TS_STATUS_FAILED, /* the recording or the system is at fault */
+	TS_STATUS_USAGE,  /* the command line is */
+};
+
+#define TS_MAX_IMAGES 64
+
+/* --image FILE[@BASE] */
+struct ts_image_option {
+	char *path;       /* owned */
+	uint64_t base;
+	bool has_base;
+};
+
+struct ts_cli {
+	enum ts_command command;
+	const char *comm;  /* serve */
+	const char *trace;
+	const char *format, *arch, *exec, *sysroot, *index; /* NULL when not given */
+	struct ts_image_option images[TS_MAX_IMAGES];
+	unsigned n_images;
+	bool is_quiet, is_once, is_json;
+	bool has_no_reads;   /* --index-reads=no */
+	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
+	enum ts_level level; /* what the log shows */
+	const char *export_dir; /* serve, gdb; NULL when not given */
+	const char *output; /* export */
+	struct ts_selection_options selection; /* export */
+	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
+};
+
+/*
+ * Parse a command line.
+ *
+ * Returns true when @cli holds a command to run.  Returns false when there is none to run: --help or
+ * --version was answered on stdout (*status is TS_STATUS_OK), or what is wrong was said on stderr
+ * (TS_STATUS_USAGE).  Either way @cli needs ts_cli_fini().
+ */
+bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
+void ts_cli_fini(struct ts_cli *cli);
+
+/* The page of --help (cli_help.c). */
+extern const char ts_cli_help[];
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+#include "gdb.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "src/base/log.h"
+
+/* A folder's name must leave room for more in the address of a unix socket, and gdb takes a ':' for TCP. */
+#define MAX_TMPDIR_LEN 60
+
+struct meeting {
+	char folder[MAX_TMPDIR_LEN + 32];
+	char socket[MAX_TMPDIR_LEN + 48];
+};
+
+static bool meeting_open(struct meeting *m, struct ts_error *err)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	if (!tmp || !*tmp || strlen(tmp) > MAX_TMPDIR_LEN || strpbrk(tmp, ": \t"))
+		tmp = "/tmp";
+	snprintf(m->folder, sizeof(m->folder), "%s/tracestub-XXXXXX", tmp);
+	if (!mkdtemp(m->folder))
+		return ts_fail_errno(err, "cannot make a folder in %s", tmp);
+	snprintf(m->socket, sizeof(m->socket), "%s/gdb", m->folder);
+	return true;
+}
+
+static void meeting_close(const struct meeting *m)
+{
+	unlink(m->socket);
+	rmdir(m->folder);
+}
+
+/* ----------------------------------------------------------------------------------------- the server */
+
+static void tell_parent(void *user, const char *path)
+{
+	const int *fd = user;
+
+	(void)path;
+	if (write(*fd, "", 1) != 1)
+		_exit(EXIT_FAILURE);
+}
+
+static _Noreturn void be_server(const struct ts_gdb_options *opt, const struct meeting *m, pid_t parent,
+				int ready_fd)
+{
+	setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(EXIT_FAILURE);
+	_exit(opt->serve(opt->user, m->socket, tell_parent, &ready_fd));
+}
+
+static int wait_for(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return EXIT_FAILURE;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Returns the server's pid when it listens; 0 when it ended before, *status is its own; -1 with @err. */
+static pid_t start_server(const struct ts_gdb_options *opt, const struct meeting *m, int *status,
+			  struct ts_error *err)
+{
+	pid_t pid, parent = getpid();
+	ssize_t got;
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) < 0 || (pid = fork()) < 0) {
+		ts_fail_errno(err, "cannot start a server");
+		return -1;
+	}
+	if (!pid) {
+		close(ends[0]);
+		be_server(opt, m, parent, ends[1]);
+	}
+	close(ends[1]);
+	do {
+		got = read(ends[0], &byte, 1);
+	} while (got < 0 && errno == EINTR);
+	close(ends[0]);
+	if (got == 1)
+		return pid;
+	*status = wait_for(pid);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ gdb */
+
+/* Does the gdb of this machine know the recording's processor? */
+static bool is_native(const struct ts_arch *arch)
+{
+	static const char *const known[][2] = {
+		{ "x86_64", "x86_64" }, { "x86_64", "i386" }, { "aarch64", "aarch64" }, { "aarch64", "arm" },
+		{ "i686", "i386" }, { "armv7l", "arm" }, { "ppc64le", "ppc64le" }, { "riscv64", "riscv64" },
+	};
+	struct utsname host;
+
+	if (uname(&host) < 0)
+		return false;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(host.machine, known[i][0]) && !strcmp(arch->name, known[i][1]))
+			return true;
+	}
+	return false;
+}
+
+/* gdb's commands of tracestub: beside the program in a build folder, else where they were installed. */
+static const char *find_gdbinit(char *path, size_t len)
+{
+	ssize_t n = readlink("/proc/self/exe", path, len);
+	char *slash;
+
+	if (n > 0 && (size_t)n < len) {
+		path[n] = '\0';
+		slash = strrchr(path, '/');
+		if (slash && (size_t)(slash - path) + sizeof("/src/gdbinit") <= len) {
+			strcpy(slash, "/src/gdbinit");
+			if (!access(path, R_OK))
+				return path;
+		}
+	}
+	return access(PKGDATADIR "/gdbinit", R_OK) ? NULL : PKGDATADIR "/gdbinit";
+}
+
+static _Noreturn void be_gdb(const struct ts_gdb_options *opt, const char **args)
+{
+	const char *own = getenv("TRACESTUB_GDB");
+	const char *first = is_native(opt->arch) ? "gdb" : "gdb-multiarch";
+	const char *candidates[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
+
+	if (own && *own) {
+		candidates[0] = own;
+		candidates[1] = NULL;
+	}
+	for (const char **c = candidates; *c; c++) {
+		args[0] = *c;
+		execvp(*c, (char *const *)args);
+		if (errno != ENOENT)
+			break;
+	}
+	fprintf(stderr, "tracestub: cannot start %s: %s (the variable TRACESTUB_GDB may name another gdb)\n",
+		candidates[0], strerror(errno));
+	_exit(EXIT_FAILURE);
+}
+
+static size_t count(char **args)
+{
+	size_t n = 0;
+
+	while (args[n])
+		n++;
+	return n;
+}
+
+/* gdb's arguments; args[0] is filled later.  The strings are the caller's.  NULL: no memory. */
+static const char **make_args(const struct ts_gdb_options *opt, const char *gdbinit, const char *connect)
+{
+	size_t n_user = count(opt->args), n = 1;
+	const char **args = calloc(n_user + 12, sizeof(*args));
+
+	if (!args)
+		return NULL;
+	args[n++] = "-q";
+	if (gdbinit) {
+		args[n++] = "-x";
+		args[n++] = gdbinit;
+	}
+	if (opt->exec) {
+		args[n++] = "-se";
+		args[n++] = opt->exec;
+	} else if (opt->arch->is_big_endian) {
+		args[n++] = "-ex";
+		args[n++] = "set endian big";
+	}
+	args[n++] = "-ex";
+	args[n++] = connect;
+	memcpy(args + n, opt->args, n_user * sizeof(*args));
+	return args;
+}
+
+static volatile sig_atomic_t gdb_pid;
+
+static void pass_on(int sig)
+{
+	kill((pid_t)gdb_pid, sig);
+}
+
+/* What the terminal sends to all of us is for gdb to decide; what is sent to us alone is passed on. */
+static int run_gdb(const struct ts_gdb_options *opt, const char **args, struct ts_error *err)
+{
+	static const int ignored[] = { SIGINT, SIGQUIT }, passed[] = { SIGHUP, SIGTERM };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, pass = { .sa_handler = pass_on }, old[2];
+	pid_t pid;
+
+	for (int i = 0; i < 2; i++)
+		sigaction(ignored[i], &ignore, &old[i]);
+	pid = fork();
+	if (pid < 0) {
+		ts_fail_errno(err, "cannot start gdb");
+		return -1;
+	}
+	if (!pid) {
+		for (int i = 0; i < 2; i++)
+			sigaction(ignored[i], &old[i], NULL);
+		be_gdb(opt, args);
+	}
+	gdb_pid = pid;
+	for (int i = 0; i < 2; i++)
+		sigaction(passed[i], &pass, NULL);
+	return wait_for(pid);
+}
+
+static int run_connected(const struct ts_gdb_options *opt, const struct meeting *m, struct ts_error *err)
+{
+	char path[PATH_MAX], connect[sizeof(m->socket) + 16];
+	const char *gdbinit = find_gdbinit(path, sizeof(path));
+	const char **args;
+	int status;
+
+	if (!gdbinit)
+		ts_log(TS_LOG_WARN, "without 'when' and 'goto' in gdb: there is no " PKGDATADIR "/gdbinit");
+	snprintf(connect, sizeof(connect), "target remote %s", m->socket);
+	args = make_args(opt, gdbinit, connect);
+	if (!args) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for gdb's arguments");
+		return -1;
+	}
+	status = run_gdb(opt, args, err);
+	free(args);
+	return status;
+}
+
+int ts_gdb_run(const struct ts_gdb_options *opt, struct ts_error *err)
+{
+	struct meeting m;
+	int status = -1;
+	pid_t server;
+
+	if (!meeting_open(&m, err))
+		return -1;
+	server = start_server(opt, &m, &status, err);
+	if (server > 0) {
+		status = run_connected(opt, &m, err);
+		kill(server, SIGTERM);
+		wait_for(server);
+	}
+	meeting_close(&m);
+	return status;
+}

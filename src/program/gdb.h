@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `tracestub gdb`: a server of its own in a child process, and gdb connected to it.
+ *
+ * They meet at a unix socket in a private folder, both gone at the end.  The server is in a session of its
+ * own: ^C at the terminal is gdb's, which passes it on when it waits for the server.
+ */
+#ifndef TS_GDB_H
+#define TS_GDB_H
+
+#include "src/arch/arch.h"
+#include "src/base/error.h"
+
+struct ts_gdb_options {
+	const struct ts_arch *arch; /* of the recording: chooses the gdb */
+	const char *exec;           /* the program's file, NULL for none */
+	char **args;                /* more for gdb, NULL-terminated */
+
+	/*
+	 * Called in the child: serve at the unix socket @path until SIGTERM and call ready(ready_user, path)
+	 * as soon as it listens.  Returns the child's exit status; it has said on stderr what went wrong.
+	 */
+	int (*serve)(void *user, const char *path, void (*ready)(void *ready_user, const char *path),
+		     void *ready_user);
+	void *user;
+};
+
+/*
+ * Run gdb to its end.
+ *
+ * Returns gdb's exit status (128 + signal if one killed it), or that of a server that did not come up.
+ * Returns -1 and fills @err if the system refuses (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ */
+int ts_gdb_run(const struct ts_gdb_options *opt, struct ts_error *err);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `tracestub info`: what a recording holds, as text for people or as JSON.
+ *
+ * The facts are gathered once (info.c) and printed by one of two printers (info_text.c, info_json.c).
+ */
+#ifndef TS_INFO_H
+#define TS_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/query/query.h"
+
+enum ts_info_known {
+	TS_KNOWN_NEVER, /* neither at position 0 nor at N */
+	TS_KNOWN_FIRST, /* at position 0 */
+	TS_KNOWN_LATER, /* at N only */
+};
+
+/* What is left to find out before the facts can be printed; the rest is in the timeline. */
+struct ts_info {
+	const char *path;                 /* borrowed; the trace as the user named it */
+	const struct ts_timeline *tl;     /* borrowed */
+	struct ts_timeline_stats stats;
+	uint64_t pc_first, pc_last;       /* at positions 0 and N */
+	bool has_pc_first, has_pc_last;
+	enum ts_info_known *known;        /* owned; by register, in the thread that runs there */
+	uint64_t *thread_steps;           /* owned; by thread */
+	const struct ts_region **regions; /* owned; at position 0, of all processes, by process and address */
+	size_t n_regions;
+};
+
+/*
+ * Gather the facts about the recording behind @q, a trace called @path.  Both must outlive @info.
+ *
+ * Returns false if the trace cannot be read any more (TS_EIO, ...) or memory is exhausted; @info then needs
+ * no fini.
+ */
+bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, struct ts_error *err);
+void ts_info_fini(struct ts_info *info);
+
+/*
+ * How the recording ends: "exit", "fault", "damage", "unread" (what is behind was not read: there was no
+ * memory, or the file could not be) or "none" (it just stops).
+ */
+const char *ts_info_end(const struct ts_info *info);
+
+/* Is it cut or damaged? */
+bool ts_info_is_damaged(const struct ts_info *info);
+
+/* Bytes of the index in memory. */
+static inline uint64_t ts_info_index_len(const struct ts_info *info)
+{
+	return info->stats.points_len + info->stats.regs_len + info->stats.memory_len + info->stats.runs_len;
+}
+
+/* enum ts_prot bits as "rwx". */
+static inline const char *ts_info_prot(uint32_t prot, char text[4])
+{
+	text[0] = prot & TS_PROT_READ ? 'r' : '-';
+	text[1] = prot & TS_PROT_WRITE ? 'w' : '-';
+	text[2] = prot & TS_PROT_EXEC ? 'x' : '-';
+	text[3] = '\0';
+	return text;
+}
+
+/*
+ * Print to stdout, whose failures are the caller's to notice.
+ *
+ * ts_info_json() returns false and prints nothing if memory is exhausted (TS_ENOMEM).
+ */
+void ts_info_text(const struct ts_info *info);
+bool ts_info_json(const struct ts_info *info, struct ts_error *err);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facts as JSON: one object.  Addresses are strings "0x...", counts are numbers, what is not known is
+ * null.  Strings of the trace that are no UTF-8 get U+FFFD for each byte outside ASCII.
+ */
+#include "info.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+#include "src/query/paging.h"
+
+static json_t *text(const char *s)
+{
+	json_t *string = json_string(s);
+	struct ts_buf b;
+
+	if (string)
+		return string;
+	ts_buf_init(&b);
+	for (; *s; s++) {
+		if (*s & 0x80)
+			ts_buf_puts(&b, "\xef\xbf\xbd");
+		else
+			ts_buf_putc(&b, (uint8_t)*s);
+	}
+	string = json_string(ts_buf_text(&b));
+	ts_buf_fini(&b);
+	return string;
+}
+
+static json_t *text_or_null(const char *s)
+{
+	return s && *s ? text(s) : json_null();
+}
+
+static json_t *address(bool is_known, uint64_t addr)
+{
+	return is_known ? json_sprintf("0x%" PRIx64, addr) : json_null();
+}
+
+/* A list with one more item; NULL, and both are gone, if either is NULL or memory ran out. */
+static json_t *added(json_t *list, json_t *item)
+{
+	if (!json_array_append_new(list, item))
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static json_t *threads(const struct ts_info *info)
+{
+	const struct ts_recording *rec = info->tl->rec;
+	json_t *list = json_array();
+
+	for (uint32_t i = 0; i < rec->n_threads; i++) {
+		const struct ts_thread *t = &rec->threads[i];
+
+		list = added(list, json_pack("{s:I, s:I, s:o, s:I}",
+					     "pid", (json_int_t)t->pid,
+					     "tid", (json_int_t)t->tid,
+					     "name", text_or_null(t->name),
+					     "steps", (json_int_t)info->thread_steps[i]));
+	}
+	return list;
+}
+
+static json_t *regions(const struct ts_info *info)
+{
+	const struct ts_world *w = &info->tl->world;
+	json_t *list = json_array();
+	char prot[4];
+
+	for (size_t i = 0; i < info->n_regions; i++) {
+		const struct ts_region *r = info->regions[i];
+
+		list = added(list, json_pack("{s:o, s:o, s:s, s:I, s:o, s:o, s:o}",
+					     "first", address(true, r->first),
+					     "last", address(true, r->last),
+					     "prot", ts_info_prot(r->prot, prot),
+					     "process", (json_int_t)r->process,
+					     "description", text_or_null(ts_world_text(w, r->desc)),
+					     "file", text_or_null(ts_world_text(w, r->file)),
+					     "file_offset", address(true, r->file_off)));
+	}
+	return list;
+}
+
+/* A module that was there from its first position on until before its last, null: to the end. */
+static json_t *modules(const struct ts_info *info)
+{
+	const struct ts_world *w = &info->tl->world;
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < w->n_modules; i++) {
+		const struct ts_loaded *m = &w->modules[i];
+
+		list = added(
+			list,
+			json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}", "first", address(true, m->first), "last",
+				  address(true, m->last), "process", (json_int_t)m->process, "file",
+				  text_or_null(ts_world_text(w, m->file)), "from", (json_int_t)m->from,
+				  "until",
+				  m->until == UINT64_MAX ? json_null() : json_integer((json_int_t)m->until)));
+	}
+	return list;
+}
+
+static json_t *names(const struct ts_info *info, enum ts_info_known known)
+{
+	const struct ts_regset *set = &info->tl->rec->regs;
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (info->known[i] == known)
+			list = added(list, text(set->regs[i].name));
+	}
+	return list;
+}
+
+static json_t *registers(const struct ts_info *info)
+{
+	return json_pack("{s:o, s:o, s:o}",
+			 "known", names(info, TS_KNOWN_FIRST),
+			 "later", names(info, TS_KNOWN_LATER),
+			 "unknown", names(info, TS_KNOWN_NEVER));
+}
+
+static json_t *warnings(const struct ts_info *info)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < ts_report_n_warnings(info->tl); i++) {
+		char line[TS_WARNING_LINE_LEN];
+
+		ts_report_warning(info->tl, info->path, i, line);
+		list = added(list, text(line));
+	}
+	return list;
+}
+
+static json_t *index_figures(const struct ts_info *info)
+{
+	const struct ts_timeline_stats *st = &info->stats;
+
+	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:I}",
+			 "bytes", (json_int_t)ts_info_index_len(info),
+			 "bytes_per_step", (double)ts_info_index_len(info) / (double)info->tl->n_steps,
+			 "decode_points", (json_int_t)st->points_len,
+			 "registers", (json_int_t)st->regs_len,
+			 "memory", (json_int_t)st->memory_len,
+			 "runs", (json_int_t)st->runs_len);
+}
+
+static json_t *arguments(const struct ts_buf *cmdline)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < cmdline->len; i += strlen((const char *)cmdline->data + i) + 1)
+		list = added(list, text((const char *)cmdline->data + i));
+	return list;
+}
+
+static json_t *facts(const struct ts_info *info)
+{
+	const struct ts_timeline *tl = info->tl;
+	const struct ts_recording *rec = tl->rec;
+	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
+
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, "
+			 "s:b, s:I, s:I,"
+			 " s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "trace", text(info->path), "format", rec->format, "variant",
+			 text_or_null(rec->variant), "arch", rec->regs.arch->name, "os",
+			 text_or_null(rec->os), "program", text_or_null(rec->exec_path), "arguments",
+			 arguments(&rec->cmdline), "positions", (json_int_t)tl->n_steps, "threads",
+			 (int)rec->n_threads, "pc_first", address(info->has_pc_first, info->pc_first),
+			 "pc_last", address(info->has_pc_last, info->pc_last), "end", ts_info_end(info),
+			 "truncated", ts_info_is_damaged(info), "syscalls",
+			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
+			 rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n)
+					  : json_null(),
+			 "paging",
+			 ts_paging_is_known(tl) ? text(ts_paging_text(ts_paging_at(tl, 0).kind))
+						: json_null(),
+			 "memory_reads", rec->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
+			 "unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),
+			 "thread_list", threads(info), "registers", registers(info), "index",
+			 index_figures(info), "regions", regions(info), "modules", modules(info));
+}
+
+bool ts_info_json(const struct ts_info *info, struct ts_error *err)
+{
+	json_t *o = facts(info);
+
+	if (!o)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the answer");
+	json_dumpf(o, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(6));
+	putchar('\n');
+	json_decref(o);
+	return true;
+}

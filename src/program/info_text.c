@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The facts as text.  What a trace calls its things is shown with its control characters escaped.
+ */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "src/query/paging.h"
+
+#define LABEL_WIDTH 14
+
+/* Columns after which a list of registers goes on in the next line. */
+#define REGISTERS_WIDTH 66
+
+static int label(const char *name)
+{
+	return printf("%-*s", LABEL_WIDTH, name);
+}
+
+static void put_text(const char *s)
+{
+	for (; *s; s++) {
+		if ((unsigned char)*s < 0x20 || *s == 0x7f)
+			printf("\\x%02x", (unsigned char)*s);
+		else
+			putchar(*s);
+	}
+}
+
+static void put_pc(bool is_known, uint64_t pc)
+{
+	if (is_known)
+		printf("0x%" PRIx64, pc);
+	else
+		printf("unknown");
+}
+
+/* The program's path, and its arguments, each of which ends with a NUL. */
+static void put_program(const struct ts_recording *rec)
+{
+	if (rec->exec_path) {
+		label("program");
+		put_text(rec->exec_path);
+		putchar('\n');
+	}
+	if (!rec->cmdline.len)
+		return;
+	label("arguments");
+	for (size_t i = 0; i < rec->cmdline.len; i += strlen((const char *)rec->cmdline.data + i) + 1) {
+		if (i)
+			putchar(' ');
+		put_text((const char *)rec->cmdline.data + i);
+	}
+	putchar('\n');
+}
+
+static void put_recording(const struct ts_info *info)
+{
+	const struct ts_recording *rec = info->tl->rec;
+	const struct ts_arch *arch = rec->regs.arch;
+
+	label("trace");
+	put_text(info->path);
+	putchar('\n');
+	label("format");
+	printf("%s%s", rec->format, *rec->variant ? ", " : "");
+	put_text(rec->variant);
+	putchar('\n');
+	label("architecture");
+	printf("%s, %s-endian\n", arch->name, arch->is_big_endian ? "big" : "little");
+	if (*rec->os) {
+		label("system");
+		put_text(rec->os);
+		putchar('\n');
+	}
+	put_program(rec);
+}
+
+static const char *end_text(const struct ts_info *info)
+{
+	const struct ts_timeline *tl = info->tl;
+
+	if (tl->damage.code != TS_OK)
+		return ts_info_is_damaged(info) ? "the trace is cut or damaged there"
+						: "what is behind was not read, see the warnings";
+	if (tl->is_fault)
+		return "a fault: the last instruction did not complete";
+	return tl->has_exit ? "the program's exit" : "no exit was recorded";
+}
+
+static void put_course(const struct ts_info *info)
+{
+	const struct ts_timeline *tl = info->tl;
+
+	label("positions");
+	printf("0..%" PRIu64 ": %" PRIu64 " instructions\n", tl->n_steps, tl->n_steps);
+	label("first pc");
+	put_pc(info->has_pc_first, info->pc_first);
+	putchar('\n');
+	label("last pc");
+	put_pc(info->has_pc_last, info->pc_last);
+	printf("\n%-14s%s\n", "end", end_text(info));
+	label("system calls");
+	if (tl->world.events[TS_EV_SYSCALL].n)
+		printf("%zu\n", tl->world.events[TS_EV_SYSCALL].n);
+	else
+		puts("none recorded");
+	if (tl->rec->is_physical) {
+		label("interrupts");
+		printf("%zu\n", tl->world.events[TS_EV_INTERRUPT].n);
+		label("addresses");
+		if (ts_paging_is_known(tl))
+			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(tl, 0).kind));
+		else
+			puts("physical: the recording does not tell how they are translated");
+	}
+	printf("%-14s%s\n", "memory reads", tl->rec->has_reads ? "recorded" : "not recorded");
+}
+
+static void put_threads(const struct ts_info *info)
+{
+	const struct ts_recording *rec = info->tl->rec;
+
+	label("threads");
+	printf("%" PRIu32 "\n", rec->n_threads);
+	for (uint32_t i = 0; i < rec->n_threads; i++) {
+		const struct ts_thread *t = &rec->threads[i];
+
+		printf("  process %" PRIu64 " thread %" PRIu64 "%s", t->pid, t->tid, *t->name ? " " : "");
+		put_text(t->name);
+		printf(": %" PRIu64 " instructions\n", info->thread_steps[i]);
+	}
+}
+
+/* Do two names differ by one in their number, as r8 and r9 do, or ymm0h and ymm1h? */
+static bool is_next_name(const char *a, const char *b)
+{
+	size_t len = strcspn(a, "0123456789");
+	char *a_end, *b_end;
+
+	if (!a[len] || strncmp(a, b, len) != 0)
+		return false;
+	return strtoul(a + len, &a_end, 10) + 1 == strtoul(b + len, &b_end, 10) && strcmp(a_end, b_end) == 0;
+}
+
+/* The last of the registers from @first on that are all @known and whose names count up. */
+static unsigned find_series_end(const struct ts_info *info, unsigned first, enum ts_info_known known)
+{
+	const struct ts_regset *set = &info->tl->rec->regs;
+	unsigned i = first;
+
+	while (i + 1 < set->n_regs && info->known[i + 1] == known &&
+	       is_next_name(set->regs[i].name, set->regs[i + 1].name))
+		i++;
+	return i;
+}
+
+/* The names of the registers that are @known, of three and more that count up the first and the last. */
+static void put_registers(const struct ts_info *info, const char *name, enum ts_info_known known)
+{
+	const struct ts_regset *set = &info->tl->rec->regs;
+	int column = 0;
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		unsigned first = i;
+
+		if (info->known[i] != known)
+			continue;
+		i = find_series_end(info, i, known);
+		if (!column)
+			column = label(name);
+		else if (column < REGISTERS_WIDTH)
+			column += printf(" ");
+		else
+			column = printf("\n%*s", LABEL_WIDTH, "");
+		column += printf("%s", set->regs[first].name);
+		if (i == first + 1)
+			column += printf(" %s", set->regs[i].name);
+		else if (i > first)
+			column += printf("-%s", set->regs[i].name);
+	}
+	if (column)
+		putchar('\n');
+}
+
+static void put_region(const struct ts_info *info, const struct ts_region *r)
+{
+	const char *desc = ts_world_text(&info->tl->world, r->desc);
+	const char *file = ts_world_text(&info->tl->world, r->file);
+	char prot[4];
+
+	printf("  0x%" PRIx64 "-0x%" PRIx64 " %s", r->first, r->last, ts_info_prot(r->prot, prot));
+	if (info->tl->rec->n_processes > 1)
+		printf(" process %" PRIu32, r->process);
+	if (desc && *desc) {
+		putchar(' ');
+		put_text(desc);
+	}
+	if (file && *file) {
+		putchar(' ');
+		put_text(file);
+		printf("+0x%" PRIx64, r->file_off);
+	}
+	putchar('\n');
+}
+
+static void put_module(const struct ts_info *info, const struct ts_loaded *m)
+{
+	const char *file = ts_world_text(&info->tl->world, m->file);
+
+	printf("  0x%" PRIx64 "-0x%" PRIx64, m->first, m->last);
+	if (info->tl->rec->n_processes > 1)
+		printf(" process %" PRIu32, m->process);
+	if (file && *file) {
+		putchar(' ');
+		put_text(file);
+	}
+	if (m->from)
+		printf(", from position %" PRIu64, m->from);
+	if (m->until != UINT64_MAX)
+		printf(", until position %" PRIu64, m->until);
+	putchar('\n');
+}
+
+static void put_modules(const struct ts_info *info)
+{
+	const struct ts_world *w = &info->tl->world;
+
+	if (!w->n_modules)
+		return;
+	label("modules");
+	printf("%zu\n", w->n_modules);
+	for (size_t i = 0; i < w->n_modules; i++)
+		put_module(info, &w->modules[i]);
+}
+
+static void put_index(const struct ts_info *info)
+{
+	const struct ts_timeline_stats *st = &info->stats;
+	double n = (double)info->tl->n_steps;
+
+	label("index");
+	printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
+	       (double)ts_info_index_len(info) / n, (double)st->points_len / n, (double)st->regs_len / n,
+	       (double)st->memory_len / n, (double)st->runs_len / n);
+	label("inferred");
+	printf("%" PRIu64 " bytes, known from their first use\n", st->n_inferred);
+	label("unexplained");
+	printf("%" PRIu64 " changes that nothing in the trace made\n", st->n_unexplained);
+}
+
+void ts_info_text(const struct ts_info *info)
+{
+	put_recording(info);
+	put_course(info);
+	put_threads(info);
+	put_registers(info, "registers", TS_KNOWN_FIRST);
+	put_registers(info, "known later", TS_KNOWN_LATER);
+	put_registers(info, "unknown", TS_KNOWN_NEVER);
+	label("regions");
+	printf("%zu at position 0\n", info->n_regions);
+	for (size_t i = 0; i < info->n_regions; i++)
+		put_region(info, info->regions[i]);
+	put_modules(info);
+	put_index(info);
+	label("warnings");
+	printf("%u\n", ts_report_n_warnings(info->tl));
+	for (unsigned i = 0; i < ts_report_n_warnings(info->tl); i++) {
+		char line[TS_WARNING_LINE_LEN];
+
+		ts_report_warning(info->tl, info->path, i, line);
+		printf("  ");
+		put_text(line);
+		putchar('\n');
+	}
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "keep.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "src/base/log.h"
+#include "src/index/index_place.h"
+
+/* What tells one file from another version of it. */
+static void put_file(struct ts_buf *out, const char *what, const char *path)
+{
+	struct stat st;
+
+	if (path && !stat(path, &st))
+		ts_buf_printf(out, "%s %jd %jd.%ld\n", what, (intmax_t)st.st_size,
+			      (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
+}
+
+/*
+ * What decides how the trace is read, beside the trace: this very program, for a later one may understand it
+ * better; the format; the files that loaders look into.
+ */
+static bool make_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_cli *cli,
+		     struct ts_index_key *key, struct ts_error *err)
+{
+	struct ts_buf meaning;
+	bool done;
+
+	ts_buf_init(&meaning);
+	ts_buf_puts(&meaning, "tracestub " PACKAGE_VERSION "\n");
+	put_file(&meaning, "program", "/proc/self/exe");
+	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !cli->has_no_reads);
+	ts_buf_printf(&meaning, "arch %s\n", cli->arch ? cli->arch : "");
+	put_file(&meaning, "exec", cli->exec);
+	done = ts_index_key(src, ts_buf_text(&meaning), key, err) && ts_buf_ok(&meaning);
+	ts_buf_fini(&meaning);
+	return done;
+}
+
+/* The file to use, NULL for none. */
+static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts_source *src,
+				       const struct ts_index_key *key)
+{
+	bool is_asked_for = cli->index || cli->command == TS_CMD_INDEX;
+	struct ts_index_file *f = NULL;
+	struct ts_index_places places;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_index_places_init(&places, cli->trace, cli->index))
+		return NULL;
+	f = ts_index_places_open(&places, key);
+	if (!f && (is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE)) {
+		f = ts_index_places_create(&places, key, &err);
+		if (!f)
+			ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory",
+			       err.text);
+	}
+	if (f && !ts_index_is_finished(f) && ts_index_n_records(f))
+		ts_log(TS_LOG_INFO, "%s: goes on where another run was interrupted", ts_index_path(f));
+	ts_index_places_fini(&places);
+	return f;
+}
+
+static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_bad_file)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (ts_timeline_use_file(tl, f, &err))
+		return true;
+	ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", ts_index_path(f), err.text);
+	ts_index_remove(f);
+	*is_bad_file = true;
+	return false;
+}
+
+struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
+				     const struct ts_source *src, const struct ts_cli *cli, bool *is_bad_file,
+				     struct ts_error *err)
+{
+	struct ts_timeline *tl = ts_timeline_new(rec, image, err);
+	bool is_wanted = !cli->index || strcmp(cli->index, "none");
+	struct ts_index_file *f = NULL;
+	struct ts_index_key key;
+
+	*is_bad_file = false;
+	if (!tl)
+		return NULL;
+	tl->max_memory = cli->max_memory;
+	if (cli->has_no_reads)
+		ts_timeline_leave_reads_out(tl);
+	if (is_wanted && !rec->frames) { /* frames are in the trace and not in its index */
+		if (!make_key(rec, src, cli, &key, err)) {
+			ts_timeline_free(tl);
+			return NULL;
+		}
+		f = find_file(cli, src, &key);
+	}
+	if (!f || use_file(tl, f, is_bad_file))
+		return tl;
+	ts_timeline_free(tl);
+	return NULL;
+}
+
+void ts_keep_report(const struct ts_timeline *tl)
+{
+	if (tl->file && tl->file_error.code != TS_OK)
+		ts_log(TS_LOG_WARN, "%s: %s; the rest of the index is kept in memory",
+		       ts_index_path(tl->file), tl->file_error.text);
+}
+
+bool ts_keep_show(const struct ts_timeline *tl, struct ts_error *err)
+{
+	if (tl->rec->frames)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "trace files of gdb need no index: there is none");
+	if (!tl->file || !ts_index_is_finished(tl->file))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", ts_index_path(tl->file),
+	       tl->n_steps, ts_index_len(tl->file), (double)ts_index_len(tl->file) / (double)tl->n_steps);
+	if (fflush(stdout) || ferror(stdout))
+		return ts_fail_errno(err, "cannot write to stdout");
+	return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What people see on stderr: failures, progress, and what is odd about a recording.
+ */
+#ifndef TS_REPORT_H
+#define TS_REPORT_H
+
+#include <stdbool.h>
+
+#include "cli.h"
+#include "src/timeline/timeline.h"
+
+/*
+ * Say what is wrong with @file; NULL: with no file, it is the command line or the system.
+ *
+ * Returns the status to exit with.
+ */
+enum ts_status ts_report_failure(const char *file, const struct ts_error *err);
+
+/* Show, at most once a second and on a terminal only, how far @file has been read; @is_done wipes it. */
+void ts_report_progress(const char *file, const struct ts_timeline *tl, bool is_done);
+
+/* How many warnings there are about a recording, with its damage; the @i-th, about trace @file, to @line. */
+#define TS_WARNING_LINE_LEN 1024
+unsigned ts_report_n_warnings(const struct ts_timeline *tl);
+void ts_report_warning(const struct ts_timeline *tl, const char *file, unsigned i,
+		       char line[TS_WARNING_LINE_LEN]);
+
+/* Log them all. */
+void ts_report_warnings(const struct ts_timeline *tl, const char *file);
+
+#endif

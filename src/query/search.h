@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where does running on, forwards or backwards, come to a stop?
+ *
+ * A search asks the index, not the steps: breakpoints and events are exact look-ups, watchpoints are the
+ * chunks that touch their lines, decoded one after the other until a step qualifies; those at virtual
+ * addresses are looked for in one span of steps after the other (places.h).  It runs in slices, so that a
+ * server can serve others and be interrupted in between.
+ */
+#ifndef TS_SEARCH_H
+#define TS_SEARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "places.h"
+#include "query.h"
+#include "src/timeline/mode.h"
+
+struct ts_break {
+	uint32_t process;
+	uint64_t addr;
+};
+
+/* What a search looks for.  Arrays are borrowed while the search runs. */
+struct ts_stops {
+	const struct ts_break *breaks;
+	size_t n_breaks;
+	const struct ts_watch *watches;
+	size_t n_watches;
+	/* the watchpoints' addresses are virtual; the recording is that of a machine */
+	bool is_virtual;
+	/*
+	 * Of a machine: only positions that it admits are arrived at, and only steps from there trigger
+	 * watchpoints; NULL: all.  Borrowed as well.
+	 */
+	const struct ts_filter *filter;
+	bool has_syscalls;        /* stop before and after system calls ... */
+	const uint64_t *syscalls; /* ... of these numbers; none: of any */
+	size_t n_syscalls;
+};
+
+enum ts_stop_kind {
+	TS_STOP_END, /* the limit */
+	TS_STOP_BREAK,
+	TS_STOP_WATCH,
+	TS_STOP_SYSCALL_ENTRY,
+	TS_STOP_SYSCALL_RETURN,
+};
+
+struct ts_found {
+	uint64_t pos;
+	enum ts_stop_kind kind;
+	size_t watch;    /* WATCH: ordinal in watches */
+	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
+	uint32_t thread; /* the thread that did it; of position pos for BREAK and END */
+	uint64_t number; /* SYSCALL: its number */
+};
+
+struct ts_search {
+	struct ts_query *q;           /* borrowed */
+	const struct ts_stops *stops; /* borrowed */
+	uint64_t from;                /* where it started */
+	bool is_reverse;
+	bool is_offered;              /* best is final but for watchpoints */
+	size_t n_offered;             /* breakpoints that have been looked up */
+	uint64_t break_from;          /* where to look for the next one, TS_NO_POS: at the start */
+	struct ts_found best;         /* the nearest stop that is no watchpoint */
+	/* the steps from the start to here have been looked through for watchpoints */
+	uint64_t at;
+	/* steps [first, end) of the span in which watchpoints are where the places say */
+	uint64_t first, end;
+	uint64_t chunk;               /* the next one to look into for watchpoints, TS_NO_CHUNK: none */
+	struct ts_places places;      /* of the watchpoints */
+	struct ts_view *views;        /* owned; the places' windows */
+	uint8_t *bytes;               /* owned; what the windows hold: values, then known flags */
+};
+
+/*
+ * Start a search at position @pos for the nearest arrival on the way to position @limit, which lies behind
+ * it, before it (then the search goes in reverse), or is it (then there is nothing to find).  Backwards a
+ * watchpoint's arrival is the position before the step that triggers it, forwards the one behind it.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM), or if the trace cannot be read any more.
+ */
+bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_stops *stops, uint64_t pos,
+		    uint64_t limit, struct ts_error *err);
+void ts_search_fini(struct ts_search *s);
+
+/* The position up to which nothing was found, for one who gives up. */
+uint64_t ts_search_reached(const struct ts_search *s);
+
+/*
+ * Go on, decoding at most @n_chunks chunks, or doing other things that take as long.
+ *
+ * Returns TS_ITEM and fills @found when it is over, TS_END when it needs another slice, TS_FAIL if the trace
+ * cannot be read.
+ */
+enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,
+			   struct ts_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a timeline is built, for the files that do it: timeline.c takes steps in, timeline_file.c puts segments
+ * into index files and takes them from there.
+ */
+#ifndef TS_BUILDER_H
+#define TS_BUILDER_H
+
+#include "src/base/thread.h"
+#include "src/trace/feed.h"
+#include "timeline.h"
+
+/* Where effects go while a step is taken in. */
+struct ts_target {
+	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
+	uint32_t thread;
+	uint32_t process;
+	struct ts_space *memory; /* NULL: no thread yet */
+	uint64_t regs;           /* start of the thread's registers */
+};
+
+/* What the builder is about. */
+enum ts_stage {
+	TS_STAGE_READ,    /* takes in chunks */
+	TS_STAGE_COPY,    /* sorts what there is of the first segment, so that it can be asked about */
+	TS_STAGE_SEGMENT, /* sorts a segment that is complete */
+	TS_STAGE_LAST,    /* the same of the last one */
+	TS_STAGE_SYNC,    /* waits for the disk to have the index file */
+};
+
+/* What only building needs. */
+struct ts_builder {
+	enum ts_stage stage;
+	bool is_aside;              /* the work of stages but the first is done on another thread */
+	struct ts_task task;        /* there */
+	bool is_done;               /* what came of it */
+	struct ts_error error;      /* if the index file could not be synced */
+	struct ts_error damage;     /* why reading ended */
+	struct ts_feed *feed;       /* owned */
+	struct ts_buf here;         /* the decode point of the chunk that is next */
+	struct ts_end end;          /* what the reader says of the recording's end */
+	struct ts_open_run *run;    /* borrowed from the runs */
+	struct ts_target target;
+	uint32_t last_thread;
+	uint64_t fall_through;      /* address behind the last instruction */
+	uint64_t n_steps, n_chunks; /* taken in; those of the timeline can be asked about */
+	uint64_t n_sealed;          /* segments */
+	uint64_t next_copy;         /* chunks of the recording after which what there is is shown */
+	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
+};
+
+/* The address space of a process, made when it is first needed; NULL if memory is exhausted. */
+struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
+
+/* The effects that follow are those of @thread.  False: no memory. */
+bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
+
+/* Take an effect in.  False: no memory. */
+bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
+		      const struct ts_effect *e);
+
+/* From position @pos on @thread runs. */
+void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
+
+/* What was sealed can be asked about. */
+void ts_builder_publish(struct ts_timeline *tl);
+
+/* Nothing is open any more. */
+void ts_builder_free(struct ts_timeline *tl);
+
+/*
+ * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording
+ * is complete, and ts_index_publish() is next.
+ *
+ * Returns false if that is not possible: nothing is lost, but what comes stays in memory.
+ */
+bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What changed the world, in the order in which it happened: so that an index file can tell it again.
+ *
+ * Of all effects these are the few that are neither values nor accesses: maps, events, modules; and which
+ * thread runs.  Whoever loads an index applies them as if they had just been read.
+ */
+#ifndef TS_JOURNAL_H
+#define TS_JOURNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/trace/step.h"
+
+/*
+ * Note an effect on the process of @thread, of the step that leads to position @pos.  A failure stays in
+ * @out.
+ */
+void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
+		       const struct ts_effect *e);
+
+/* Note that from position @pos on @thread runs. */
+void ts_journal_run(struct ts_buf *out, uint64_t pos, uint32_t thread);
+
+/* One note.  With kind TS_FX_THREAD it says who runs, else batch's only effect is what happened. */
+struct ts_note {
+	uint64_t pos;
+	uint32_t thread;
+	enum ts_effect_kind kind;
+};
+
+/*
+ * The next note in the @len bytes at *@p, which moves behind it.  @batch (the caller's) is refilled.
+ *
+ * Returns false if there is none, or it cannot be read: then *@p is not the end.
+ */
+bool ts_journal_next(const uint8_t **p, size_t *len, struct ts_note *note, struct ts_steps *batch);
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+#include "lines.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_file.h"
+
+bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
+{
+	if (__builtin_expect(t->n == t->cap, 0)) {
+		size_t cap = t->cap ? t->cap * 2 : 1024;
+		struct ts_touch *p = cap < UINT32_MAX ? realloc(t->items, cap * sizeof(*p)) : NULL;
+
+		if (!p)
+			return false;
+		t->items = p;
+		t->cap = cap;
+	}
+	t->items[t->n++] = (struct ts_touch){ page, chunk, bytes, line };
+	return true;
+}
+
+void ts_touches_fini(struct ts_touches *t)
+{
+	free(t->items);
+	*t = (struct ts_touches){ 0 };
+}
+
+void ts_lines_fini(struct ts_lines *set)
+{
+	if (!set->is_mapped) {
+		free(set->pages);
+		free(set->first);
+		free(set->items);
+	}
+	*set = (struct ts_lines){ 0 };
+}
+
+static unsigned bit_rank(const uint64_t *bits, unsigned i)
+{
+	unsigned n = 0;
+
+	for (unsigned w = 0; w < i / 64; w++)
+		n += (unsigned)__builtin_popcountll(bits[w]);
+	if (i % 64)
+		n += (unsigned)__builtin_popcountll(bits[i / 64] << (64 - i % 64));
+	return n;
+}
+
+static bool has_bit(const uint64_t *bits, unsigned i)
+{
+	return bits[i / 64] >> (i % 64) & 1;
+}
+
+static int compare_pages(const void *a, const void *b)
+{
+	const struct ts_line_page *x = a, *y = b;
+
+	return (x->page > y->page) - (x->page < y->page);
+}
+
+/*
+ * The pages that were touched, ascending, with the bitmaps of their lines.  @rank (one a noter's ordinal)
+ * gets where each went.
+ */
+static bool seal_pages(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs,
+		       size_t n_pages, uint32_t *rank)
+{
+	uint32_t n = 0;
+	unsigned lines = 0;
+
+	for (size_t i = 0; i < n_pages; i++)
+		rank[i] = UINT32_MAX;
+	for (size_t i = 0; i < t->n; i++) {
+		if (rank[t->items[i].page] == UINT32_MAX)
+			rank[t->items[i].page] = n++;
+	}
+	set->pages = calloc(n ? n : 1, sizeof(*set->pages));
+	if (!set->pages)
+		return false;
+	set->n_pages = n;
+	for (size_t i = 0; i < n_pages; i++) {
+		if (rank[i] != UINT32_MAX) {
+			set->pages[rank[i]].page = page_addrs[i];
+			set->pages[rank[i]].first = (uint32_t)i; /* the ordinal, until the pages are sorted */
+		}
+	}
+	qsort(set->pages, n, sizeof(*set->pages), compare_pages);
+	for (uint32_t i = 0; i < n; i++)
+		rank[set->pages[i].first] = i;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct ts_touch *x = &t->items[i];
+
+		set->pages[rank[x->page]].has[x->line / 64] |= UINT64_C(1) << (x->line % 64);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		set->pages[i].first = lines;
+		for (unsigned w = 0; w < 4; w++)
+			lines += (unsigned)__builtin_popcountll(set->pages[i].has[w]);
+	}
+	set->n_lines = lines;
+	return true;
+}
+
+static uint32_t line_ordinal(const struct ts_line_page *p, unsigned line)
+{
+	return p->first + bit_rank(p->has, line);
+}
+
+/* The quarters of which a byte was touched. */
+static unsigned quarters_of(unsigned bytes)
+{
+	bytes |= bytes >> 1;
+	bytes |= bytes >> 2;
+	return (bytes & 1) | (bytes >> 3 & 2) | (bytes >> 6 & 4) | (bytes >> 9 & 8);
+}
+
+static uint16_t pack_item(const struct ts_touch *t)
+{
+	return (uint16_t)(quarters_of(t->bytes) << TS_ITEM_CHUNK_BITS | t->chunk);
+}
+
+/* Which line of the page's each is: to @ranks, by line. */
+static void rank_lines(const struct ts_line_page *p, uint8_t *ranks)
+{
+	uint8_t n = 0;
+
+	for (unsigned w = 0; w < 4; w++) {
+		for (uint64_t bits = p->has[w]; bits; bits &= bits - 1)
+			ranks[w * 64 + (unsigned)__builtin_ctzll(bits)] = n++;
+	}
+}
+
+/*
+ * Counting sort: stable, so that chunks ascend within a line as they were noted.  @ranks has room for the
+ * lines of all pages.
+ */
+static void seal_items(struct ts_lines *set, const struct ts_touches *t, const uint32_t *rank, uint8_t *ranks,
+		       uint32_t *ordinals, uint32_t *slots)
+{
+	for (size_t i = 0; i < set->n_pages; i++)
+		rank_lines(&set->pages[i], ranks + i * TS_PAGE_LINES);
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t page = rank[t->items[i].page];
+
+		ordinals[i] = set->pages[page].first + ranks[(size_t)page * TS_PAGE_LINES + t->items[i].line];
+		set->first[ordinals[i] + 1]++;
+	}
+	for (size_t i = 0; i < set->n_lines; i++)
+		set->first[i + 1] += set->first[i];
+	for (size_t i = 0; i < t->n; i++) {
+		uint32_t slot = set->first[ordinals[i]]++;
+
+		set->items[slot] = pack_item(&t->items[i]);
+		slots[i] = slot;
+	}
+	/* each entry now says where its line ends, that is where the next one begins */
+	memmove(set->first + 1, set->first, set->n_lines * sizeof(*set->first));
+	set->first[0] = 0;
+}
+
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
+		   uint32_t **slots)
+{
+	uint32_t *rank = malloc((n_pages ? n_pages : 1) * sizeof(*rank));
+	uint32_t *ordinals = malloc((t->n ? t->n : 1) * sizeof(*ordinals));
+	uint32_t *slot = malloc((t->n ? t->n : 1) * sizeof(*slot));
+	uint8_t *ranks = NULL;
+	bool done = false;
+
+	*set = (struct ts_lines){ 0 };
+	if (rank && ordinals && slot && seal_pages(set, t, page_addrs, n_pages, rank)) {
+		set->first = calloc(set->n_lines + 1, sizeof(*set->first));
+		set->items = malloc((t->n ? t->n : 1) * sizeof(*set->items));
+		ranks = malloc((set->n_pages ? set->n_pages : 1) * TS_PAGE_LINES);
+		if (set->first && set->items && ranks) {
+			seal_items(set, t, rank, ranks, ordinals, slot);
+			done = true;
+		}
+	}
+	free(rank);
+	free(ranks);
+	free(ordinals);
+	if (!done)
+		ts_lines_fini(set);
+	if (done && slots)
+		*slots = slot;
+	else
+		free(slot);
+	return done;
+}
+
+/* Ordinal of the first page that is not below @page. */
+static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
+{
+	size_t lo = 0, n = set->n_pages;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (set->pages[lo + half].page < page) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
+{
+	size_t i = page_lower_bound(set, page);
+
+	return i < set->n_pages && set->pages[i].page == page;
+}
+
+bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
+{
+	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
+	unsigned line = (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES;
+
+	if (i == set->n_pages || set->pages[i].page != addr >> TS_PAGE_BITS ||
+	    !has_bit(set->pages[i].has, line))
+		return false;
+	*ordinal = line_ordinal(&set->pages[i], line);
+	return true;
+}
+
+/* Ordinal of the first item of [first, end) whose chunk is not below @chunk, @end if there is none. */
+static uint32_t item_lower_bound(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk)
+{
+	uint32_t n = end - first;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (ts_lines_chunk(set, first + half) < chunk) {
+			first += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return first;
+}
+
+uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk)
+{
+	uint32_t i = item_lower_bound(set, first, end, chunk);
+
+	return i == first ? end : i - 1;
+}
+
+/* Walk over the lines of the set that overlap [addr, last], in address order. */
+struct line_walk {
+	const struct ts_lines *set;
+	size_t page;
+	unsigned line;
+	uint64_t addr, last;
+};
+
+static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, uint64_t last)
+{
+	size_t page = page_lower_bound(set, addr >> TS_PAGE_BITS);
+	bool is_inside = page < set->n_pages && set->pages[page].page == addr >> TS_PAGE_BITS;
+
+	return (struct line_walk){ set, page,
+				   is_inside ? (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES : 0, addr,
+				   last };
+}
+
+/* The next line: its ordinal, and which of its bytes are in the range. */
+static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
+{
+	for (; w->page < w->set->n_pages; w->page++, w->line = 0) {
+		const struct ts_line_page *p = &w->set->pages[w->page];
+
+		if (p->page > w->last >> TS_PAGE_BITS)
+			return false;
+		for (; w->line < TS_PAGE_LINES; w->line++) {
+			uint64_t addr = p->page << TS_PAGE_BITS | w->line << TS_LINE_BITS;
+
+			if (!has_bit(p->has, w->line))
+				continue;
+			if (addr > w->last)
+				return false;
+			*ordinal = line_ordinal(p, w->line++);
+			*bytes = UINT16_MAX;
+			if (w->addr > addr)
+				*bytes &= (uint16_t)(UINT16_MAX << (w->addr - addr));
+			if (w->last - addr < TS_LINE_LEN)
+				*bytes &= (uint16_t)(UINT16_MAX >> (TS_LINE_LEN - 1 - (w->last - addr)));
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool touches(const struct ts_lines *set, const uint16_t *exact, uint32_t item, uint16_t bytes)
+{
+	return exact ? exact[item] & bytes : set->items[item] >> TS_ITEM_CHUNK_BITS & quarters_of(bytes);
+}
+
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk)
+{
+	struct line_walk w = walk_start(set, addr, last);
+	uint32_t best = UINT32_MAX, line;
+	uint16_t bytes;
+
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
+		uint32_t end = set->first[line + 1];
+		uint32_t i = item_lower_bound(set, set->first[line], end, chunk);
+
+		while (i < end && !touches(set, exact, i, bytes))
+			i++;
+		if (i < end && ts_lines_chunk(set, i) < best)
+			best = ts_lines_chunk(set, i);
+	}
+	return best;
+}
+
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk)
+{
+	struct line_walk w = walk_start(set, addr, last);
+	uint32_t best = UINT32_MAX, line;
+	uint16_t bytes;
+
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
+		uint32_t first = set->first[line];
+		uint32_t i = item_lower_bound(set, first, set->first[line + 1], chunk + 1);
+
+		while (i > first && !touches(set, exact, i - 1, bytes))
+			i--;
+		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
+			best = ts_lines_chunk(set, i - 1);
+	}
+	return best;
+}
+
+size_t ts_lines_mem(const struct ts_lines *set)
+{
+	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +
+	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->items);
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+static size_t n_items(const struct ts_lines *set)
+{
+	return set->first ? set->first[set->n_lines] : 0;
+}
+
+void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
+{
+	ts_index_put(f, set->pages, set->n_pages, sizeof(*set->pages));
+	ts_index_put(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));
+	ts_index_put(f, set->items, n_items(set), sizeof(*set->items));
+}
+
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a)
+{
+	size_t n_first, n;
+
+	*set = (struct ts_lines){ .is_mapped = true };
+	set->pages = ts_index_take(a, sizeof(*set->pages), &set->n_pages);
+	set->first = ts_index_take(a, sizeof(*set->first), &n_first);
+	set->items = ts_index_take(a, sizeof(*set->items), &n);
+	if (!n_first)
+		set->first = NULL;
+	else
+		set->n_lines = n_first - 1;
+	if (!a->is_bad && n == n_items(set) && (n_first || !set->n_pages))
+		return true;
+	*set = (struct ts_lines){ 0 };
+	a->is_bad = true;
+	return false;
+}

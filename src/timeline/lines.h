@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * In which chunks of a segment each line was touched.
+ *
+ * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by
+ * chunk; sealing sorts them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's
+ * items begin, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
+ * of the line.  Whoever keeps more with each touch keeps it in an array of its own in the order of the items.
+ */
+#ifndef TS_LINES_H
+#define TS_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/trace/chunk.h"
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+#define TS_LINE_BITS 4
+#define TS_LINE_LEN 16u
+#define TS_PAGE_BITS 12
+#define TS_PAGE_LEN 4096u
+#define TS_PAGE_LINES 256u
+
+#define TS_NO_CHUNK UINT64_MAX
+
+/* One touch, as noted. */
+struct ts_touch {
+	uint32_t page;  /* the noter's ordinal of the page */
+	uint16_t chunk; /* relative to the segment */
+	uint16_t bytes; /* bit i: byte i of the line */
+	uint8_t line;   /* in the page */
+};
+
+struct ts_touches {
+	struct ts_touch *items; /* owned */
+	size_t n, cap;
+};
+
+/* Note a touch; chunks must not descend.  Returns false if memory is exhausted. */
+bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes);
+void ts_touches_fini(struct ts_touches *t);
+
+struct ts_line_page {
+	uint64_t page;   /* address >> TS_PAGE_BITS */
+	uint64_t has[4]; /* bit i: line i is in the set */
+	uint32_t first;  /* ordinal of its first line */
+};
+
+#define TS_ITEM_CHUNK_BITS 12
+_Static_assert(TS_SEGMENT_CHUNKS <= 1u << TS_ITEM_CHUNK_BITS, "a chunk's number fits an item");
+
+struct ts_lines {
+	struct ts_line_page *pages; /* owned; ascending */
+	size_t n_pages;
+	uint32_t *first;            /* owned; n_lines + 1: line i has items first[i] .. first[i + 1] - 1 */
+	size_t n_lines;
+	/* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
+	uint16_t *items;
+	bool is_mapped;             /* the arrays belong to an index file */
+};
+
+/*
+ * Sort the touches by line; @t stays as it is.
+ *
+ * @page_addrs gives the page number (address >> TS_PAGE_BITS) of each of the @n_pages ordinals of the noter.
+ * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item
+ * slots[i].
+ *
+ * Returns false if memory is exhausted; @set is then empty.
+ */
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
+		   uint32_t **slots);
+void ts_lines_fini(struct ts_lines *set);
+
+/* The ordinal of the line at @addr.  Returns false if it is not in the set. */
+bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
+
+static inline uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item)
+{
+	return set->items[item] & ((1u << TS_ITEM_CHUNK_BITS) - 1);
+}
+
+/* The last item of [first, end) with a chunk below @chunk.  Returns its ordinal, @end if there is none. */
+uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
+
+/*
+ * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
+ * @exact tells which bytes each item is about; if it is NULL, quarters of lines are taken for them.
+ *
+ * Returns it, UINT32_MAX if there is none.
+ */
+uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk);
+uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
+		       uint32_t chunk);
+
+/* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
+bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
+
+/* To an index file; from there, with its arrays (false: they contradict each other). */
+void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a);
+
+/* Bytes of memory that the set holds. */
+size_t ts_lines_mem(const struct ts_lines *set);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "mode.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_file.h"
+
+#define ROOT_MASK (~UINT64_C(0xfff))
+
+/* How many of the newest modes are looked through for one that is the same. */
+#define RECENT 32
+
+bool ts_modes_init(struct ts_modes *m, const struct ts_regset *set)
+{
+	static const char *const names[TS_N_MODE_REGS] = {
+		[TS_MODE_CR0] = "cr0",	 [TS_MODE_CR3] = "cr3", [TS_MODE_CR4] = "cr4",
+		[TS_MODE_EFER] = "efer", [TS_MODE_CS] = "cs",	[TS_MODE_CS_SHADOW] = "cs_shadow",
+	};
+
+	*m = (struct ts_modes){ .arch = set->arch, .first_off = UINT32_MAX };
+	for (unsigned i = 0; i < TS_N_MODE_REGS; i++) {
+		int reg = ts_regset_find(set, names[i]);
+
+		if (reg < 0 || set->regs[reg].len > sizeof(m->bytes[i]))
+			continue;
+		m->reg_off[i] = set->regs[reg].off;
+		m->reg_len[i] = set->regs[reg].len;
+		if (m->reg_off[i] < m->first_off)
+			m->first_off = m->reg_off[i];
+	}
+	m->modes = calloc(1, sizeof(*m->modes));
+	m->changes = calloc(1, sizeof(*m->changes));
+	if (!m->modes || !m->changes) {
+		ts_modes_fini(m);
+		return false;
+	}
+	m->n_modes = m->cap_modes = m->n_changes = m->cap_changes = 1;
+	return true;
+}
+
+void ts_modes_fini(struct ts_modes *m)
+{
+	free(m->modes);
+	free(m->changes);
+	*m = (struct ts_modes){ 0 };
+}
+
+/* ----------------------------------------------------------------------------------------------- building */
+
+static bool is_same(const struct ts_mode *a, const struct ts_mode *b)
+{
+	return a->known == b->known && !memcmp(a->regs, b->regs, sizeof(a->regs));
+}
+
+/* Make room for one more item.  Returns the array, NULL if memory is exhausted. */
+static void *room(struct ts_modes *m, void *array, size_t n, size_t *cap, size_t item_len)
+{
+	void *p;
+
+	if (n < *cap)
+		return array;
+	p = realloc(array, *cap * 2 * item_len);
+	if (p)
+		*cap *= 2;
+	else
+		m->is_failed = true;
+	return p;
+}
+
+/* Ordinal of the mode, which is added if it is not among the newest. */
+static uint32_t intern(struct ts_modes *m, const struct ts_mode *mode)
+{
+	struct ts_mode *modes;
+
+	for (size_t i = m->n_modes; i-- > 0 && i + RECENT >= m->n_modes;) {
+		if (is_same(&m->modes[i], mode))
+			return (uint32_t)i;
+	}
+	modes = room(m, m->modes, m->n_modes, &m->cap_modes, sizeof(*modes));
+	if (!modes)
+		return 0;
+	m->modes = modes;
+	modes[m->n_modes] = *mode;
+	return (uint32_t)m->n_modes++;
+}
+
+/* The mode that the bytes make up. */
+static struct ts_mode now(const struct ts_modes *m)
+{
+	struct ts_mode mode = { 0 };
+
+	for (unsigned i = 0; i < TS_N_MODE_REGS; i++) {
+		if (!m->reg_len[i] || memchr(m->known[i], 0, m->reg_len[i]))
+			continue;
+		mode.regs[i] = ts_arch_get(m->arch, m->bytes[i], m->reg_len[i]);
+		mode.known |= 1u << i;
+	}
+	return mode;
+}
+
+/* From @pos on the mode is another one; several registers may change at once. */
+static void add_change(struct ts_modes *m, uint64_t pos, const struct ts_mode *mode)
+{
+	struct ts_mode_change *changes;
+
+	if (m->changes[m->n_changes - 1].pos == pos && pos)
+		m->n_changes--;
+	if (m->changes[m->n_changes - 1].pos == pos) {
+		m->changes[m->n_changes - 1].mode = intern(m, mode);
+		return;
+	}
+	if (is_same(&m->modes[m->changes[m->n_changes - 1].mode], mode))
+		return;
+	changes = room(m, m->changes, m->n_changes, &m->cap_changes, sizeof(*changes));
+	if (!changes)
+		return;
+	m->changes = changes;
+	changes[m->n_changes++] = (struct ts_mode_change){ pos, intern(m, mode) };
+}
+
+/* What of the register @reg lies in [off, off + len).  Returns whether a byte of it changed. */
+static bool take_reg(struct ts_modes *m, unsigned reg, uint64_t off, uint64_t len, const uint8_t *data)
+{
+	uint64_t start = m->reg_off[reg];
+	bool is_changed = false;
+
+	for (uint32_t i = 0; i < m->reg_len[reg]; i++) {
+		uint8_t *byte = &m->bytes[reg][i], *known = &m->known[reg][i];
+
+		if (start + i < off || start + i - off >= len)
+			continue;
+		is_changed |= *known != (data != NULL) || (data && *byte != data[start + i - off]);
+		*known = data != NULL;
+		*byte = data ? data[start + i - off] : 0;
+	}
+	return is_changed;
+}
+
+void ts_modes_take(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len, const uint8_t *data)
+{
+	bool is_changed = false;
+
+	for (unsigned i = 0; i < TS_N_MODE_REGS; i++) {
+		if (m->reg_off[i] < off + len && off < (uint64_t)m->reg_off[i] + m->reg_len[i])
+			is_changed |= take_reg(m, i, off, len, data);
+	}
+	if (is_changed) {
+		struct ts_mode mode = now(m);
+
+		add_change(m, pos, &mode);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ asking */
+
+size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos)
+{
+	size_t lo = 0, n = m->n_changes;
+
+	assert(n);
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (m->changes[lo + half].pos <= pos) {
+			lo += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+/* Real mode: no privilege levels, and what cs holds is no selector. */
+static bool is_real(const struct ts_mode *mode)
+{
+	return ts_mode_knows(mode, TS_MODE_CR0) && !(mode->regs[TS_MODE_CR0] & 1);
+}
+
+enum ts_code_size ts_mode_code_size(const struct ts_mode *mode)
+{
+	uint64_t shadow = mode->regs[TS_MODE_CS_SHADOW];
+	bool is_long = shadow >> 53 & 1, is_big = shadow >> 54 & 1;
+
+	if (is_real(mode))
+		return TS_CODE_16;
+	if (!ts_mode_knows(mode, TS_MODE_CS_SHADOW))
+		return TS_CODE_UNKNOWN;
+	if (ts_mode_knows(mode, TS_MODE_EFER) && !(mode->regs[TS_MODE_EFER] >> 10 & 1))
+		is_long = false;
+	if (is_long)
+		return TS_CODE_64;
+	return is_big ? TS_CODE_32 : TS_CODE_16;
+}
+
+bool ts_filter_admits(const struct ts_filter *f, const struct ts_mode *mode)
+{
+	if (f->has_root &&
+	    (!ts_mode_knows(mode, TS_MODE_CR3) || ((mode->regs[TS_MODE_CR3] ^ f->root) & ROOT_MASK)))
+		return false;
+	return !f->has_user ||
+	       (ts_mode_knows(mode, TS_MODE_CS) && (mode->regs[TS_MODE_CS] & 3) == 3 && !is_real(mode));
+}
+
+uint64_t ts_filter_next(const struct ts_filter *f, const struct ts_modes *m, uint64_t pos)
+{
+	for (size_t i = ts_modes_change_at(m, pos); i < m->n_changes; i++) {
+		const struct ts_mode_change *c = &m->changes[i];
+
+		if (ts_filter_admits(f, &m->modes[c->mode]))
+			return c->pos > pos ? c->pos : pos;
+	}
+	return UINT64_MAX;
+}
+
+uint64_t ts_filter_prev(const struct ts_filter *f, const struct ts_modes *m, uint64_t pos)
+{
+	size_t at = ts_modes_change_at(m, pos);
+
+	for (size_t i = at + 1; i-- > 0;) {
+		if (ts_filter_admits(f, &m->modes[m->changes[i].mode]))
+			return i == at ? pos : m->changes[i + 1].pos - 1;
+	}
+	return UINT64_MAX;
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+void ts_modes_set_clean(struct ts_modes *m)
+{
+	m->n_saved_modes = m->n_modes;
+	m->n_saved_changes = m->n_changes;
+}
+
+void ts_modes_save(struct ts_modes *m, struct ts_index_file *f)
+{
+	ts_index_put(f, m->modes + m->n_saved_modes, m->n_modes - m->n_saved_modes, sizeof(*m->modes));
+	ts_index_put(f, m->changes + m->n_saved_changes, m->n_changes - m->n_saved_changes,
+		     sizeof(*m->changes));
+	ts_index_put(f, m->bytes, 1, sizeof(m->bytes));
+	ts_index_put(f, m->known, 1, sizeof(m->known));
+	ts_modes_set_clean(m);
+}
+
+bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a)
+{
+	size_t n_modes, n_changes;
+	const struct ts_mode *modes = ts_index_take(a, sizeof(*modes), &n_modes);
+	const struct ts_mode_change *changes = ts_index_take(a, sizeof(*changes), &n_changes);
+	const void *bytes = ts_index_take_n(a, sizeof(m->bytes), 1),
+		   *known = ts_index_take_n(a, sizeof(m->known), 1);
+
+	if (a->is_bad)
+		return false;
+	for (size_t i = 0; i < n_modes; i++) {
+		struct ts_mode *p = room(m, m->modes, m->n_modes, &m->cap_modes, sizeof(*p));
+
+		if (!p)
+			return false;
+		m->modes = p;
+		p[m->n_modes++] = modes[i];
+	}
+	for (size_t i = 0; i < n_changes; i++) {
+		struct ts_mode_change *p = room(m, m->changes, m->n_changes, &m->cap_changes, sizeof(*p));
+
+		if (!p || changes[i].mode >= m->n_modes)
+			return false;
+		m->changes = p;
+		p[m->n_changes++] = changes[i];
+	}
+	memcpy(m->bytes, bytes, sizeof(m->bytes));
+	memcpy(m->known, known, sizeof(m->known));
+	ts_modes_set_clean(m);
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The decode points of a segment: where in the trace each chunk begins, and what its loader needs to go on
+ * from there.
+ */
+#ifndef TS_POINTS_H
+#define TS_POINTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+/* All zero is empty and good. */
+struct ts_points {
+	uint32_t *offs;      /* owned; n + 1: where each begins in data; NULL for none */
+	const uint8_t *data; /* that of buf, or an index file's */
+	struct ts_buf buf;
+	size_t n, cap;
+	bool is_mapped;      /* the arrays belong to an index file */
+};
+
+void ts_points_fini(struct ts_points *p);
+
+/* Append one.  Returns false if memory is exhausted. */
+bool ts_points_add(struct ts_points *p, const struct ts_buf *point);
+
+/* The @i-th point, of *len bytes. */
+static inline const uint8_t *ts_points_get(const struct ts_points *p, size_t i, size_t *len)
+{
+	*len = p->offs[i + 1] - p->offs[i];
+	return p->data + p->offs[i];
+}
+
+size_t ts_points_mem(const struct ts_points *p);
+
+/*
+ * To an index file; from there, with its arrays in place of what is there (false: they contradict each
+ * other).
+ */
+void ts_points_save(const struct ts_points *p, struct ts_index_file *f);
+bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+#include "postings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_file.h"
+
+#define BLOCK_VALUES 64
+#define MAX_VARINT 5 /* bytes of a 32-bit number */
+
+bool ts_pairs_add(struct ts_pairs *p, uint32_t key, uint32_t value)
+{
+	if (__builtin_expect(p->n == p->cap, 0)) {
+		size_t cap = p->cap ? p->cap * 2 : 1024;
+		struct ts_pair *items = cap < UINT32_MAX ? realloc(p->items, cap * sizeof(*items)) : NULL;
+
+		if (!items)
+			return false;
+		p->items = items;
+		p->cap = cap;
+	}
+	p->items[p->n++] = (struct ts_pair){ key, value };
+	return true;
+}
+
+void ts_pairs_fini(struct ts_pairs *p)
+{
+	free(p->items);
+	*p = (struct ts_pairs){ 0 };
+}
+
+void ts_postings_fini(struct ts_postings *set)
+{
+	if (!set->is_mapped) {
+		free(set->keys);
+		free(set->first_block);
+		free(set->blocks);
+		free(set->bytes);
+	}
+	*set = (struct ts_postings){ 0 };
+}
+
+/*
+ * Counting sort by key, stable: values stay ascending.  @end gets where each key's values end in the result.
+ */
+static uint32_t *sort_values(const struct ts_pairs *p, uint32_t n_keys, uint32_t *end)
+{
+	uint32_t *values = malloc((p->n ? p->n : 1) * sizeof(*values));
+	uint32_t sum = 0;
+
+	if (!values)
+		return NULL;
+	memset(end, 0, n_keys * sizeof(*end));
+	for (size_t i = 0; i < p->n; i++)
+		end[p->items[i].key]++;
+	for (uint32_t k = 0; k < n_keys; k++) {
+		uint32_t n = end[k];
+
+		end[k] = sum;
+		sum += n;
+	}
+	for (size_t i = 0; i < p->n; i++)
+		values[end[p->items[i].key]++] = p->items[i].value;
+	return values;
+}
+
+static uint8_t *put_varint(uint8_t *p, uint32_t v)
+{
+	for (; v >= 0x80; v >>= 7)
+		*p++ = (uint8_t)(v | 0x80);
+	*p++ = (uint8_t)v;
+	return p;
+}
+
+static const uint8_t *get_varint(const uint8_t *p, uint32_t *v)
+{
+	unsigned shift = 0;
+
+	for (*v = 0; *p & 0x80; shift += 7)
+		*v |= (uint32_t)(*p++ & 0x7f) << shift;
+	*v |= (uint32_t)*p++ << shift;
+	return p;
+}
+
+static void add_list(struct ts_postings *set, const uint32_t *values, uint32_t n)
+{
+	uint8_t *p = set->bytes + set->n_bytes;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (i % BLOCK_VALUES == 0)
+			set->blocks[set->n_blocks++] =
+				(struct ts_posting_block){ values[i], (uint32_t)(p - set->bytes) };
+		else
+			p = put_varint(p, values[i] - values[i - 1]);
+	}
+	set->n_bytes = (size_t)(p - set->bytes);
+}
+
+static bool alloc_set(struct ts_postings *set, const uint32_t *end, uint32_t n_keys, size_t n_values)
+{
+	size_t n_blocks = 0;
+
+	for (uint32_t k = 0, start = 0; k < n_keys; start = end[k++]) {
+		set->n_keys += end[k] > start;
+		n_blocks += (end[k] - start + BLOCK_VALUES - 1) / BLOCK_VALUES;
+	}
+	set->keys = malloc((set->n_keys + 1) * sizeof(*set->keys));
+	set->first_block = malloc((set->n_keys + 1) * sizeof(*set->first_block));
+	set->blocks = malloc((n_blocks + 1) * sizeof(*set->blocks));
+	set->bytes = malloc(n_values * MAX_VARINT + 1);
+	return set->keys && set->first_block && set->blocks && set->bytes;
+}
+
+static void fill_set(struct ts_postings *set, const uint32_t *values, const uint32_t *end, uint32_t n_keys)
+{
+	size_t n = 0;
+	uint8_t *bytes;
+
+	for (uint32_t k = 0, start = 0; k < n_keys; start = end[k++]) {
+		if (end[k] == start)
+			continue;
+		set->keys[n] = k;
+		set->first_block[n++] = (uint32_t)set->n_blocks;
+		add_list(set, values + start, end[k] - start);
+	}
+	set->first_block[n] = (uint32_t)set->n_blocks;
+	set->blocks[set->n_blocks] = (struct ts_posting_block){ 0, (uint32_t)set->n_bytes };
+	bytes = realloc(set->bytes, set->n_bytes + 1);
+	if (bytes)
+		set->bytes = bytes;
+}
+
+bool ts_postings_seal(struct ts_postings *set, const struct ts_pairs *p, uint32_t n_keys)
+{
+	uint32_t *end = malloc((n_keys ? n_keys : 1) * sizeof(*end));
+	uint32_t *values = end ? sort_values(p, n_keys, end) : NULL;
+	bool done = false;
+
+	*set = (struct ts_postings){ 0 };
+	if (values && alloc_set(set, end, n_keys, p->n)) {
+		fill_set(set, values, end, n_keys);
+		done = true;
+	}
+	free(values);
+	free(end);
+	if (!done)
+		ts_postings_fini(set);
+	return done;
+}
+
+/* Blocks [*first, *end) of a key; false if it has none. */
+static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *first, uint32_t *end)
+{
+	size_t lo = 0, n = set->n_keys;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (set->keys[lo + half] < key) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	if (lo == set->n_keys || set->keys[lo] != key)
+		return false;
+	*first = set->first_block[lo];
+	*end = set->first_block[lo + 1];
+	return true;
+}
+
+/* The last of blocks [first, end) whose head is <= @value, @end if there is none. */
+static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32_t end, uint32_t value)
+{
+	uint32_t lo = first, n = end - first;
+
+	while (n) {
+		uint32_t half = n / 2;
+
+		if (set->blocks[lo + half].value <= value) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo == first ? end : lo - 1;
+}
+
+/*
+ * In one block whose head is <= @value: the last value <= @value, and the one after it (TS_NO_POSTING at the
+ * block's end).
+ */
+static uint32_t scan_block(const struct ts_postings *set, uint32_t block, uint32_t value, uint32_t *after)
+{
+	const uint8_t *p = set->bytes + set->blocks[block].off,
+		      *end = set->bytes + set->blocks[block + 1].off;
+	uint32_t v = set->blocks[block].value, delta;
+
+	for (; p < end; v += delta) {
+		p = get_varint(p, &delta);
+		if (v + delta > value) {
+			*after = v + delta;
+			return v;
+		}
+	}
+	*after = TS_NO_POSTING;
+	return v;
+}
+
+uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value)
+{
+	uint32_t first, end, block, v, after;
+
+	if (!find_key(set, key, &first, &end))
+		return TS_NO_POSTING;
+	block = find_block(set, first, end, value);
+	if (block == end)
+		return set->blocks[first].value;
+	v = scan_block(set, block, value, &after);
+	if (v == value)
+		return v;
+	if (after != TS_NO_POSTING)
+		return after;
+	return block + 1 < end ? set->blocks[block + 1].value : TS_NO_POSTING;
+}
+
+uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value)
+{
+	uint32_t first, end, block, after;
+
+	if (!find_key(set, key, &first, &end))
+		return TS_NO_POSTING;
+	block = find_block(set, first, end, value);
+	return block == end ? TS_NO_POSTING : scan_block(set, block, value, &after);
+}
+
+size_t ts_postings_mem(const struct ts_postings *set)
+{
+	return set->n_keys * (sizeof(*set->keys) + sizeof(*set->first_block)) +
+	       set->n_blocks * sizeof(*set->blocks) + set->n_bytes;
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
+{
+	ts_index_put(f, set->keys, set->n_keys, sizeof(*set->keys));
+	ts_index_put(f, set->first_block, set->n_keys + 1, sizeof(*set->first_block));
+	ts_index_put(f, set->blocks, set->n_blocks + 1, sizeof(*set->blocks));
+	ts_index_put(f, set->bytes, set->n_bytes, 1);
+}
+
+bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
+{
+	struct ts_postings p = { .is_mapped = true };
+	size_t n_heads;
+
+	*set = (struct ts_postings){ 0 };
+	p.keys = ts_index_take(a, sizeof(*p.keys), &p.n_keys);
+	p.first_block = ts_index_take_n(a, sizeof(*p.first_block), p.n_keys + 1);
+	p.blocks = ts_index_take(a, sizeof(*p.blocks), &n_heads);
+	p.bytes = ts_index_take(a, 1, &p.n_bytes);
+	if (a->is_bad || !n_heads || p.first_block[p.n_keys] != n_heads - 1 ||
+	    p.blocks[n_heads - 1].off != p.n_bytes)
+		return false;
+	p.n_blocks = n_heads - 1;
+	*set = p;
+	return true;
+}

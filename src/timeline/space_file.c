@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A space to an index file and back.  Its arrays: the segment (changed lines, silent ones, read ones), then
+ * what was learned of the layers' own contents (pages and lines that are not as they were), completed
+ * versions of segments before, counts.
+ */
+#include <string.h>
+
+#include "space_parts.h"
+#include "src/base/buf.h"
+#include "src/index/index_file.h"
+
+/* A page of a layer; so many lines follow each other in the array of lines. */
+struct saved_page {
+	uint64_t page;
+	uint32_t layer;
+	uint32_t n_lines;
+	uint64_t lines[4]; /* which; bit i: line i */
+};
+
+struct saved_line {
+	uint16_t known;
+	uint8_t data[TS_LINE_LEN];
+};
+
+struct saved_counts {
+	uint64_t n_inferred, n_unexplained, n_pages;
+};
+
+/* ------------------------------------------------------------------------------------------------ saving */
+
+static struct saved_page page_to_save(const struct ts_page *pg)
+{
+	struct saved_page s = { .page = pg->page, .layer = pg->layer };
+
+	memcpy(s.lines, pg->dirty, sizeof(s.lines));
+	for (unsigned i = 0; i < 4; i++)
+		s.n_lines += (uint32_t)__builtin_popcountll(pg->dirty[i]);
+	return s;
+}
+
+static void save_lines(const struct ts_page *pg, struct ts_buf *out)
+{
+	for (unsigned line = 0; line < TS_PAGE_LINES; line++) {
+		struct saved_line s;
+
+		if (!(pg->dirty[line / 64] >> line % 64 & 1))
+			continue;
+		s.known = (uint16_t)(pg->known[line / 4] >> line % 4 * 16);
+		memcpy(s.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
+		ts_buf_put(out, &s, sizeof(s));
+	}
+}
+
+static void save_base(struct ts_space *sp, struct ts_index_file *f)
+{
+	struct ts_buf pages, lines;
+
+	ts_buf_init(&pages);
+	ts_buf_init(&lines);
+	for (size_t i = 0; i < sp->n_dirty; i++) {
+		const struct ts_page *pg = sp->base.by_id[sp->dirty[i]];
+		struct saved_page s = page_to_save(pg);
+
+		ts_buf_put(&pages, &s, sizeof(s));
+		save_lines(pg, &lines);
+	}
+	if (!ts_buf_ok(&pages) || !ts_buf_ok(&lines))
+		sp->is_failed = true;
+	ts_index_put(f, pages.data, pages.len, 1);
+	ts_index_put(f, lines.data, lines.len, 1);
+	ts_buf_fini(&pages);
+	ts_buf_fini(&lines);
+}
+
+void ts_space_set_clean(struct ts_space *sp)
+{
+	for (size_t i = 0; i < sp->n_dirty; i++) {
+		struct ts_page *pg = sp->base.by_id[sp->dirty[i]];
+
+		memset(pg->dirty, 0, sizeof(pg->dirty));
+		pg->is_dirty = false;
+	}
+	sp->n_dirty = sp->n_completions = 0;
+}
+
+void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f)
+{
+	struct ts_space_segment *seg = &sp->segments[segment];
+	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained, sp->n_pages };
+
+	ts_versions_save(&seg->versions, f);
+	ts_lines_save(&seg->silent, f);
+	ts_lines_save(&seg->reads, f);
+	save_base(sp, f);
+	ts_index_put(f, sp->completions, sp->n_completions, sizeof(*sp->completions));
+	ts_index_put(f, &counts, 1, sizeof(counts));
+	ts_space_set_clean(sp);
+}
+
+/* ------------------------------------------------------------------------------------------------ loading */
+
+bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a)
+{
+	struct ts_space_segment mapped = { 0 }, *seg;
+
+	if (!ts_versions_load(&mapped.versions, a) || !ts_lines_load(&mapped.silent, a) ||
+	    !ts_lines_load(&mapped.reads, a) || !ts_space_room(sp, segment))
+		return false;
+	seg = &sp->segments[segment];
+	ts_versions_fini(&seg->versions);
+	ts_lines_fini(&seg->silent);
+	ts_lines_fini(&seg->reads);
+	*seg = mapped;
+	sp->n_segments = sp->n_sealed = (size_t)segment + 1;
+	return true;
+}
+
+static bool load_page(struct ts_space *sp, const struct saved_page *s, const struct saved_line *lines)
+{
+	struct ts_page *pg = ts_pages_find(&sp->base, s->page, s->layer);
+
+	if (!pg)
+		pg = ts_pages_add(&sp->base, s->page, s->layer);
+	if (!pg)
+		return false;
+	for (unsigned line = 0; line < TS_PAGE_LINES; line++) {
+		unsigned shift = line % 4 * 16;
+
+		if (!(s->lines[line / 64] >> line % 64 & 1))
+			continue;
+		memcpy(pg->data + line * TS_LINE_LEN, lines->data, TS_LINE_LEN);
+		pg->known[line / 4] &= ~(UINT64_C(0xffff) << shift);
+		pg->known[line / 4] |= (uint64_t)lines->known << shift;
+		lines++;
+	}
+	return true;
+}
+
+static bool load_base(struct ts_space *sp, struct ts_index_arrays *a)
+{
+	size_t n_pages, n_lines;
+	const struct saved_page *pages = ts_index_take(a, sizeof(*pages), &n_pages);
+	const struct saved_line *lines = ts_index_take(a, sizeof(*lines), &n_lines);
+
+	for (size_t i = 0; i < n_pages; i++) {
+		unsigned n = 0;
+
+		for (unsigned j = 0; j < 4; j++)
+			n += (unsigned)__builtin_popcountll(pages[i].lines[j]);
+		if (n > n_lines || !load_page(sp, &pages[i], lines))
+			return false;
+		lines += n;
+		n_lines -= n;
+	}
+	return !a->is_bad && !n_lines;
+}
+
+bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a)
+{
+	const struct ts_completion *completions;
+	const struct saved_counts *counts;
+	size_t n;
+
+	if (!load_base(sp, a))
+		return false;
+	completions = ts_index_take(a, sizeof(*completions), &n);
+	counts = ts_index_take_n(a, sizeof(*counts), 1);
+	if (!counts)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		ts_space_complete(sp, (size_t)segment, &completions[i]);
+	sp->n_inferred = counts->n_inferred;
+	sp->n_unexplained = counts->n_unexplained;
+	sp->n_pages = counts->n_pages;
+	return true;
+}
+
+void ts_space_resume(struct ts_space *sp, uint64_t chunk)
+{
+	sp->resumed = chunk;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The index over a recording: built in one pass over a reader, then constant.
+ *
+ * Positions 0..N, chunks of TS_CHUNK_STEPS steps, segments of TS_SEGMENT_CHUNKS chunks.  For each chunk a
+ * decode point; for registers and memory the state at each chunk's start (space.h); for each line the chunks
+ * that touch it; for each address the positions that execute it (runs.h); threads, regions and events over
+ * time (world.h); modes of the processor (mode.h).  The trace itself stays the store of detail: whoever wants
+ * the inside of a chunk decodes it again (query.h).
+ */
+#ifndef TS_TIMELINE_H
+#define TS_TIMELINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lines.h"
+#include "mode.h"
+#include "points.h"
+#include "runs.h"
+#include "space.h"
+#include "src/base/error.h"
+#include "src/index/index_file.h"
+#include "src/trace/image.h"
+#include "src/trace/reader.h"
+#include "world.h"
+
+/* Each thread's registers have this many addresses of the register space. */
+#define TS_REGS_STRIDE UINT64_C(65536)
+
+struct ts_timeline {
+	struct ts_recording *rec;      /* borrowed */
+	/* borrowed; regions with files are added while building; may be NULL */
+	struct ts_image *image;
+	uint64_t n_steps, n_chunks;    /* N; while it is read, what can be asked about so far */
+	struct ts_space *regs;         /* owned; thread t's 'g' layout lies at t * TS_REGS_STRIDE */
+	struct ts_space **memory;      /* owned; one a process */
+	uint32_t n_memory;
+	struct ts_runs *runs;          /* owned */
+	struct ts_world world;
+	struct ts_modes modes;         /* none unless the recording is that of a machine */
+	struct ts_points *points;      /* owned; by segment */
+	size_t n_points, cap_points;
+	uint64_t end_pc;               /* pc at position N */
+	bool has_exit;                 /* the recording shows the program's end */
+	bool is_fault;                 /* its last instruction did not complete */
+	/* why the recording ends where it does; TS_OK when it ends as it should */
+	struct ts_error damage;
+
+	struct ts_builder *builder;    /* owned; NULL when the whole recording has been read */
+	struct ts_index_file *file;    /* owned; where sealed segments are; NULL: in memory */
+	struct ts_error file_error;    /* why what came since is not there; TS_OK if it is */
+	bool has_no_reads;             /* memory that was read is not noted */
+	/* bytes that the index may need, beside those in the file; set it before growing */
+	uint64_t max_memory;
+};
+
+enum ts_grow {
+	TS_GROW_MORE,
+	TS_GROW_DONE,
+	TS_GROW_FAILED,
+};
+
+/*
+ * A timeline over @rec, nothing read yet.  @rec and @image (may be NULL) must outlive it.
+ *
+ * Returns NULL on failure: the recording cannot be read, or memory is exhausted.
+ */
+struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err);
+void ts_timeline_free(struct ts_timeline *tl);
+
+/*
+ * Note no memory reads: the index is smaller and cannot tell who read what.  Before the first
+ * ts_timeline_grow().
+ */
+void ts_timeline_leave_reads_out(struct ts_timeline *tl);
+
+/*
+ * Take in what is in @file, which the timeline then owns, on failure too; if it is not all, what is read from
+ * then on goes there as well.  The timeline is new.  If the file cannot be written later, tl->file_error
+ * tells, and all that follows stays in memory.
+ *
+ * Returns false if the file's contents make no sense or memory is exhausted: the timeline is of no use then.
+ */
+bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
+
+/*
+ * Decode on a thread of its own, from @twin: the recording opened once more, which the timeline then owns, on
+ * failure too; and have threads do what would keep ts_timeline_grow() long.  Before its first call, behind
+ * ts_timeline_use_file(); something is left to read.
+ *
+ * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without.
+ */
+bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
+
+/* End those threads, as before a fork; ts_timeline_grow() starts them again. */
+void ts_timeline_rest(struct ts_timeline *tl);
+
+/*
+ * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
+ *
+ * Returns TS_GROW_MORE when there may be more, TS_GROW_DONE when the recording has been read to its end or to
+ * its damage (then tl->damage says what and where; all before it is served).
+ * Returns TS_GROW_FAILED and fills @err if nothing can be served: not one step is good, or memory is
+ * exhausted (TS_ENOMEM) before anything could be asked about; later that is damage like any other.
+ */
+enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
+
+/* How many steps have been read, those that cannot be asked about yet included. */
+uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
+
+/* The decode point of a chunk; *len gets its length. */
+static inline const uint8_t *ts_timeline_point(const struct ts_timeline *tl, uint64_t chunk, size_t *len)
+{
+	return ts_points_get(&tl->points[chunk / TS_SEGMENT_CHUNKS], (size_t)(chunk % TS_SEGMENT_CHUNKS),
+			     len);
+}
+
+/* The process (ordinal of an address space) of a thread. */
+static inline uint32_t ts_timeline_process(const struct ts_timeline *tl, uint32_t thread)
+{
+	return tl->rec->threads[thread].process;
+}
+
+/* What the index costs, for `info` and the benchmark. */
+struct ts_timeline_stats {
+	uint64_t points_len, regs_len, memory_len, reads_len, runs_len; /* bytes */
+	uint64_t n_inferred, n_unexplained, n_pages, n_runs;
+};
+
+void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *stats);
+
+#endif

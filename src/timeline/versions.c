@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The data of a line are, without padding: for each block of TS_VERSION_BLOCK versions but the first, where
+ * it begins in these data (32 bits); then the blocks.  The first version of a block is whole, and those of
+ * which all bytes were changed; of the others there are the bytes that were changed.  A whole version is a
+ * byte that tells what follows (enum form).
+ */
+#include "versions.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_file.h"
+
+enum form {
+	FULL,    /* all bytes of the line are known: 16 bytes */
+	UNIFORM, /* they are all the same: 1 byte */
+	PARTIAL, /* which bytes are known (16 bits), and those */
+};
+
+/* Link the version that is next. */
+static bool add_link(struct ts_changes *c, uint32_t *chain)
+{
+	if (c->n_links == c->cap_links) {
+		size_t cap = c->cap_links ? c->cap_links * 2 : 256;
+		struct ts_link *p = cap < UINT32_MAX ? realloc(c->links, cap * sizeof(*p)) : NULL;
+
+		if (!p)
+			return false;
+		c->links = p;
+		c->cap_links = cap;
+	}
+	c->links[c->n_links++] = (struct ts_link){ (uint32_t)c->touches.n, *chain };
+	*chain = (uint32_t)c->n_links;
+	return true;
+}
+
+bool ts_changes_add(struct ts_changes *c, uint32_t page, uint8_t line, uint16_t chunk,
+		    const struct ts_version *v, uint32_t *chain)
+{
+	size_t n = c->touches.n;
+
+	if ((v->lost && !add_link(c, chain)) || !ts_touches_add(&c->touches, page, line, chunk, v->changed))
+		return false;
+	if (c->cap < c->touches.cap) {
+		struct ts_version *p = realloc(c->items, c->touches.cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		c->items = p;
+		c->cap = c->touches.cap;
+	}
+	c->items[n] = *v;
+	return true;
+}
+
+void ts_changes_reset(struct ts_changes *c)
+{
+	c->touches.n = 0;
+	c->n_links = 0;
+}
+
+void ts_changes_fini(struct ts_changes *c)
+{
+	ts_touches_fini(&c->touches);
+	free(c->items);
+	free(c->links);
+	*c = (struct ts_changes){ 0 };
+}
+
+/* The bytes that this version's chunk lost leave the mask: before it they were something else. */
+static void complete(struct ts_version *v, const uint8_t *data, uint16_t *mask)
+{
+	uint16_t ends = v->known & v->lost & *mask;
+
+	assert((v->lost & *mask) == *mask);
+	for (unsigned i = 0; i < TS_LINE_LEN; i++) {
+		if (*mask >> i & 1)
+			v->data[i] = data[i];
+	}
+	v->known |= *mask;
+	v->lost &= (uint16_t)~*mask;
+	*mask &= (uint16_t)~ends;
+}
+
+void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask)
+{
+	for (; chain && *mask; chain = c->links[chain - 1].prev)
+		complete(&c->items[c->links[chain - 1].item], data, mask);
+}
+
+void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask)
+{
+	uint32_t line, first, end;
+
+	if (!*mask || !ts_lines_find(&set->lines, addr, &line))
+		return;
+	first = set->lines.first[line];
+	end = set->lines.first[line + 1];
+	assert(set->offs[line] & TS_PLAIN_LINE);
+	while (*mask && end-- > first)
+		complete(&set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (end - first)], data, mask);
+}
+
+void ts_versions_fini(struct ts_versions *set)
+{
+	ts_lines_fini(&set->lines);
+	if (!set->is_mapped) {
+		free(set->changed);
+		free(set->offs);
+		free(set->data);
+		free(set->plain);
+	}
+	*set = (struct ts_versions){ 0 };
+}
+
+static unsigned count(uint16_t bytes)
+{
+	return (unsigned)__builtin_popcount(bytes);
+}
+
+/* Is the version whole that is the line's @i-th? */
+static bool is_whole(uint32_t i, uint16_t changed)
+{
+	return i % TS_VERSION_BLOCK == 0 || changed == UINT16_MAX;
+}
+
+static uint32_t n_blocks(uint32_t n_items)
+{
+	return (n_items + TS_VERSION_BLOCK - 1) / TS_VERSION_BLOCK;
+}
+
+/* ------------------------------------------------------------------------------------------------ sealing */
+
+static enum form form_of(const struct ts_version *v)
+{
+	if (v->known != UINT16_MAX)
+		return PARTIAL;
+	return memcmp(v->data, v->data + 1, TS_LINE_LEN - 1) ? FULL : UNIFORM;
+}
+
+static uint8_t *put_bytes(uint8_t *p, uint16_t which, const uint8_t *data)
+{
+	for (unsigned bits = which; bits; bits &= bits - 1)
+		*p++ = data[__builtin_ctz(bits)];
+	return p;
+}
+
+static uint8_t *put_whole(uint8_t *p, const struct ts_version *v)
+{
+	enum form form = form_of(v);
+
+	*p++ = (uint8_t)form;
+	switch (form) {
+	case FULL:
+		memcpy(p, v->data, TS_LINE_LEN);
+		return p + TS_LINE_LEN;
+	case UNIFORM:
+		*p = v->data[0];
+		return p + 1;
+	case PARTIAL:
+		break;
+	}
+	memcpy(p, &v->known, sizeof(v->known));
+	return put_bytes(p + sizeof(v->known), v->known, v->data);
+}
+
+static size_t whole_len(const struct ts_version *v)
+{
+	switch (form_of(v)) {
+	case FULL:
+		return 1 + TS_LINE_LEN;
+	case UNIFORM:
+		return 1 + 1;
+	case PARTIAL:
+		break;
+	}
+	return 1 + sizeof(v->known) + count(v->known);
+}
+
+/* The data of the line whose versions are [first, end) of @sorted. */
+static uint8_t *put_line(uint8_t *start, uint32_t first, uint32_t end, const struct ts_version *const *sorted)
+{
+	uint8_t *p = start + (size_t)(n_blocks(end - first) - 1) * sizeof(uint32_t);
+
+	for (uint32_t i = first; i < end; i++) {
+		const struct ts_version *v = sorted[i];
+		uint32_t block = (i - first) / TS_VERSION_BLOCK, off = (uint32_t)(p - start);
+
+		if ((i - first) % TS_VERSION_BLOCK == 0 && block)
+			memcpy(start + (size_t)(block - 1) * sizeof(off), &off, sizeof(off));
+		p = is_whole(i - first, v->changed) ? put_whole(p, v) : put_bytes(p, v->changed, v->data);
+	}
+	return p;
+}
+
+static size_t line_len(uint32_t first, uint32_t end, const struct ts_version *const *sorted)
+{
+	size_t len = (size_t)(n_blocks(end - first) - 1) * sizeof(uint32_t);
+
+	for (uint32_t i = first; i < end; i++)
+		len += is_whole(i - first, sorted[i]->changed) ? whole_len(sorted[i])
+							       : count(sorted[i]->changed);
+	return len;
+}
+
+static bool is_plain(uint32_t first, uint32_t end, const struct ts_version *const *sorted)
+{
+	for (uint32_t i = first; i < end; i++) {
+		if (sorted[i]->lost || sorted[i]->changed & ~sorted[i]->known)
+			return true;
+	}
+	return false;
+}
+
+/* Find out where each line goes.  Returns false if it is too much. */
+static bool measure(struct ts_versions *set, const struct ts_version *const *sorted)
+{
+	for (size_t line = 0; line < set->lines.n_lines; line++) {
+		uint32_t first = set->lines.first[line], end = set->lines.first[line + 1];
+
+		if (is_plain(first, end, sorted)) {
+			set->offs[line] = (uint32_t)set->n_plain | TS_PLAIN_LINE;
+			set->n_plain += end - first;
+		} else {
+			set->offs[line] = (uint32_t)set->data_len;
+			set->data_len += line_len(first, end, sorted);
+		}
+		if (set->n_plain >= TS_PLAIN_LINE || set->data_len >= TS_PLAIN_LINE)
+			return false;
+	}
+	return true;
+}
+
+static bool pack(struct ts_versions *set, const struct ts_version *const *sorted, size_t n)
+{
+	set->changed = malloc((n + 1) * sizeof(*set->changed));
+	set->offs = malloc((set->lines.n_lines + 1) * sizeof(*set->offs));
+	if (!set->changed || !set->offs || !measure(set, sorted))
+		return false;
+	set->data = malloc(set->data_len + 1);
+	set->plain = malloc((set->n_plain + 1) * sizeof(*set->plain));
+	if (!set->data || !set->plain)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		set->changed[i] = sorted[i]->changed;
+	for (size_t line = 0; line < set->lines.n_lines; line++) {
+		uint32_t first = set->lines.first[line], end = set->lines.first[line + 1],
+			 off = set->offs[line];
+
+		if (!(off & TS_PLAIN_LINE))
+			put_line(set->data + off, first, end, sorted);
+		for (uint32_t i = first; off & TS_PLAIN_LINE && i < end; i++)
+			set->plain[(off & ~TS_PLAIN_LINE) + (i - first)] = *sorted[i];
+	}
+	return true;
+}
+
+bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const uint64_t *page_addrs,
+		      size_t n_pages)
+{
+	size_t n = c->touches.n;
+	const struct ts_version **sorted = malloc((n ? n : 1) * sizeof(const struct ts_version *));
+	uint32_t *slots = NULL;
+	bool done = false;
+
+	*set = (struct ts_versions){ 0 };
+	if (sorted && ts_lines_seal(&set->lines, &c->touches, page_addrs, n_pages, &slots)) {
+		for (size_t i = 0; i < n; i++)
+			sorted[slots[i]] = &c->items[i];
+		done = pack(set, sorted, n);
+	}
+	free(slots);
+	free(sorted);
+	if (!done)
+		ts_versions_fini(set);
+	return done;
+}
+
+/* ------------------------------------------------------------------------------------------------ reading */
+
+/* Take the bytes @which, which lie at @p.  Returns what is behind them. */
+static const uint8_t *take_bytes(const uint8_t *p, uint16_t which, uint8_t *data)
+{
+	for (unsigned bits = which; bits; bits &= bits - 1)
+		data[__builtin_ctz(bits)] = *p++;
+	return p;
+}
+
+/* The whole version at @p.  Returns what is behind it. */
+static const uint8_t *take_whole(const uint8_t *p, struct ts_version *v)
+{
+	enum form form = *p++;
+
+	v->known = UINT16_MAX;
+	switch (form) {
+	case FULL:
+		memcpy(v->data, p, TS_LINE_LEN);
+		return p + TS_LINE_LEN;
+	case UNIFORM:
+		memset(v->data, *p, TS_LINE_LEN);
+		return p + 1;
+	case PARTIAL:
+		break;
+	}
+	memcpy(&v->known, p, sizeof(v->known));
+	return take_bytes(p + sizeof(v->known), v->known, v->data);
+}
+
+/* Where a block of the line's data begins. */
+static const uint8_t *block_data(const struct ts_versions *set, uint32_t line, uint32_t block)
+{
+	const uint8_t *start = set->data + set->offs[line];
+	uint32_t n = n_blocks(set->lines.first[line + 1] - set->lines.first[line]), off;
+
+	if (!block)
+		return start + (size_t)(n - 1) * sizeof(off);
+	memcpy(&off, start + (size_t)(block - 1) * sizeof(off), sizeof(off));
+	return start + off;
+}
+
+bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
+		      struct ts_version *v)
+{
+	const struct ts_lines *lines = &set->lines;
+	uint32_t line, first, last, i;
+	const uint8_t *p;
+
+	if (!ts_lines_find(lines, addr, &line))
+		return false;
+	first = lines->first[line];
+	last = ts_lines_before(lines, first, lines->first[line + 1], until);
+	if (last == lines->first[line + 1])
+		return false;
+	if (set->offs[line] & TS_PLAIN_LINE) {
+		*v = set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (last - first)];
+		v->known &= (uint16_t)~v->lost;
+		if (ts_lines_chunk(lines, last) < from)
+			v->known = v->lost = 0;
+		return true;
+	}
+	v->lost = 0;
+	p = block_data(set, line, (last - first) / TS_VERSION_BLOCK);
+	for (i = last - (last - first) % TS_VERSION_BLOCK; i <= last; i++) {
+		if (is_whole(i - first, set->changed[i])) {
+			p = take_whole(p, v);
+		} else {
+			p = take_bytes(p, set->changed[i], v->data);
+			v->known |= set->changed[i];
+		}
+		if (ts_lines_chunk(lines, i) < from)
+			v->known = 0;
+	}
+	return true;
+}
+
+size_t ts_versions_mem(const struct ts_versions *set)
+{
+	const struct ts_lines *lines = &set->lines;
+
+	if (!set->offs)
+		return 0;
+	return ts_lines_mem(lines) + lines->first[lines->n_lines] * sizeof(*set->changed) +
+	       lines->n_lines * sizeof(*set->offs) + set->data_len + set->n_plain * sizeof(*set->plain);
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+static size_t n_items(const struct ts_versions *set)
+{
+	return set->lines.first ? set->lines.first[set->lines.n_lines] : 0;
+}
+
+void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f)
+{
+	ts_lines_save(&set->lines, f);
+	ts_index_put(f, set->changed, n_items(set), sizeof(*set->changed));
+	ts_index_put(f, set->offs, set->lines.n_lines, sizeof(*set->offs));
+	ts_index_put(f, set->data, set->data_len, 1);
+	ts_index_put(f, set->plain, set->n_plain, sizeof(*set->plain));
+}
+
+bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a)
+{
+	struct ts_versions v = { .is_mapped = true };
+
+	*set = (struct ts_versions){ 0 };
+	if (!ts_lines_load(&v.lines, a))
+		return false;
+	v.changed = ts_index_take_n(a, sizeof(*v.changed), n_items(&v));
+	v.offs = ts_index_take_n(a, sizeof(*v.offs), v.lines.n_lines);
+	v.data = ts_index_take(a, 1, &v.data_len);
+	v.plain = ts_index_take(a, sizeof(*v.plain), &v.n_plain);
+	if (a->is_bad)
+		return false;
+	*set = v;
+	return true;
+}

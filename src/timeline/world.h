@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is around the machine state, over time: who runs, what is mapped, what happened.
+ */
+#ifndef TS_WORLD_H
+#define TS_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/trace/step.h"
+
+/* A stretch of steps of one thread; it ends where the next begins. */
+struct ts_slice {
+	uint64_t pos;
+	uint32_t thread;
+};
+
+/* An event and the step that it belongs to. */
+struct ts_happening {
+	uint64_t step;
+	uint32_t thread;
+	struct ts_event event;
+};
+
+struct ts_happenings {
+	struct ts_happening *items; /* owned; by step */
+	size_t n, cap;
+};
+
+/* A region as it was mapped from position @from until before position @until. */
+struct ts_region {
+	uint64_t from, until;
+	uint64_t first, last; /* addresses, both inclusive */
+	uint64_t file_off;    /* of first */
+	uint32_t process;
+	uint32_t prot;        /* enum ts_prot bits */
+	uint32_t desc, file;  /* offsets in the world's texts, TS_NO_DATA for none */
+};
+
+/* A module as it was there from position @from until before position @until. */
+struct ts_loaded {
+	uint64_t from, until;
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	uint32_t file; /* offset in the world's texts */
+};
+
+/* Where a thread's slices are: its ordinals in slices. */
+struct ts_thread_slices {
+	uint32_t *items; /* owned; ascending */
+	uint32_t n, cap;
+	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
+};
+
+struct ts_world {
+	struct ts_slice *slices; /* owned */
+	size_t n_slices, cap_slices;
+	struct ts_thread_slices *threads; /* owned; by thread ordinal */
+	uint32_t n_threads;
+	struct ts_happenings events[TS_N_EVENT_KINDS];
+	struct ts_region *regions; /* owned; in the order in which they began */
+	size_t n_regions, cap_regions;
+	uint32_t *live;            /* owned; the regions that stand at the end of what was read */
+	size_t n_live, cap_live;
+	struct ts_loaded *modules; /* owned; in the order in which they appeared */
+	size_t n_modules, cap_modules;
+	struct ts_buf texts;
+	bool is_failed;            /* memory ran out */
+};
+
+void ts_world_init(struct ts_world *w);
+void ts_world_fini(struct ts_world *w);
+
+/* Building; one that finds no memory sets is_failed. */
+void ts_world_run(struct ts_world *w, uint64_t pos, uint32_t thread);
+void ts_world_event(struct ts_world *w, uint64_t step, uint32_t thread, const struct ts_event *ev);
+void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread);
+void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		  const struct ts_map *m);
+void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
+void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
+		      uint32_t prot);
+
+void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		   const struct ts_module *m);
+void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
+
+/* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
+uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
+
+/* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
+uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
+uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
+
+/*
+ * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had
+ * not ended.
+ */
+bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
+
+/* The first event of a kind at a step >= @step (the last one at a step <= @step); NULL if there is none. */
+const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step);
+const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
+					       uint64_t step);
+
+/*
+ * The regions of @process at position @pos, by address: up to @max go to @out (borrowed from the world).
+ *
+ * Returns how many there are.
+ */
+size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
+			const struct ts_region **out, size_t max);
+
+/*
+ * The next module of @process at position @pos after the one before *at, in the order in which they appeared;
+ * *at is 0 for the first call.
+ *
+ * Returns it (borrowed from the world), NULL after the last.
+ */
+const struct ts_loaded *ts_world_next_module(const struct ts_world *w, uint32_t process, uint64_t pos,
+					     size_t *at);
+
+/* A text of a region or a module, NULL for none. */
+const char *ts_world_text(const struct ts_world *w, uint32_t off);
+
+#endif

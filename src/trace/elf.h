@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an ELF file puts into memory: its header's facts, its PT_LOAD segments and where its dynamic section
+ * is, of either class and byte order.  Sections and symbols are gdb's business.
+ */
+#ifndef TS_ELF_H
+#define TS_ELF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source.h"
+#include "src/base/error.h"
+
+/* A PT_LOAD segment.  Its file range lies within the file, and neither range wraps. */
+struct ts_elf_load {
+	uint64_t addr;    /* as linked */
+	uint64_t mem_len; /* bytes in memory, at least file_len */
+	uint64_t file_off;
+	uint64_t file_len;
+	uint32_t prot; /* enum ts_prot bits */
+};
+
+struct ts_elf {
+	bool is_64;
+	bool is_big_endian;
+	uint16_t type;    /* ET_EXEC 2, ET_DYN 3 */
+	uint16_t machine; /* EM_... */
+	uint64_t entry;
+	struct ts_elf_load *loads; /* owned; as in the file */
+	size_t n_loads;
+	uint64_t dynamic; /* address of the dynamic section, as linked */
+	bool has_dynamic;
+};
+
+/*
+ * Read the header and the program headers of @src.
+ *
+ * On success @elf is filled, to be given back with ts_elf_fini().  A segment that passes the end of the file
+ * is cut to it. Returns false if it is no ELF file (TS_EUNSUPPORTED), if its headers lie outside the file
+ * (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
+ * exhausted (TS_ENOMEM).
+ */
+bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
+void ts_elf_fini(struct ts_elf *elf);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a PE file (.exe, .dll) puts into memory: its headers and its sections, of both widths.
+ */
+#ifndef TS_PE_H
+#define TS_PE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source.h"
+#include "src/base/error.h"
+
+/* A section, or the headers.  Its file range lies within the file. */
+struct ts_pe_section {
+	uint64_t addr; /* relative to the image's base */
+	uint64_t file_off;
+	uint64_t file_len;
+};
+
+struct ts_pe {
+	bool is_64;
+	uint64_t base;     /* where the image wants to be */
+	struct ts_pe_section *sections; /* owned; the headers come first */
+	size_t n_sections;
+};
+
+/*
+ * Read the headers of @src.
+ *
+ * On success @pe is filled, to be given back with ts_pe_fini().  A section that passes the end of the file is
+ * cut to it.  Returns false if it is no PE file (TS_EUNSUPPORTED), if its headers lie outside the file
+ * (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
+ * exhausted (TS_ENOMEM).
+ */
+bool ts_pe_init(struct ts_pe *pe, const struct ts_source *src, struct ts_error *err);
+void ts_pe_fini(struct ts_pe *pe);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interface that loaders implement: a recording and readers over it.
+ *
+ * A recording is what a loader found out by opening a trace: facts that hold for all of it, and the state at
+ * position 0.  A reader walks its steps in order.  Sequential and random reading are one thing: a reader that
+ * is told to resume() at a decode point goes on exactly as the one that saved it did, whatever it did before.
+ */
+#ifndef TS_READER_H
+#define TS_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "image.h"
+#include "src/arch/arch.h"
+#include "src/base/buf.h"
+#include "src/base/error.h"
+#include "step.h"
+
+struct ts_frames;
+struct ts_reader;
+struct ts_recording;
+struct ts_tracing;
+
+enum ts_next {
+	TS_ITEM,
+	TS_END,
+	TS_FAIL,
+};
+
+struct ts_reader_ops {
+	/*
+	 * Append the next step to @out.
+	 *
+	 * Returns TS_ITEM when one step was appended; the reader stands behind it.
+	 * Returns TS_END when there is none; @out then has no open effects, and the reader's end is filled.
+	 * Returns TS_FAIL if the trace is cut (TS_ETRUNC) or contradicts itself here (other codes): no step
+	 * was appended, the steps before this one stay good.
+	 */
+	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
+
+	/* Append to @point all that resume() needs to go on from here.  Called between steps only. */
+	void (*save)(const struct ts_reader *r, struct ts_buf *point);
+
+	/*
+	 * Go on from a decode point that a reader of the same recording saved.
+	 *
+	 * Returns false if the trace can't be read there any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 */
+	bool (*resume)(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
+
+	void (*close)(struct ts_reader *r);
+};
+
+/*
+ * How the recording ended; filled by the reader with TS_END, and kept up to date with each step for a trace
+ * that is cut.
+ */
+struct ts_end {
+	uint64_t pc;     /* address of the instruction that would run at position N */
+	bool has_pc;     /* false: unknown, the last step's fall-through address is used */
+	bool has_exit;   /* an end of the program was recorded */
+	bool is_fault;   /* the last instruction did not complete */
+};
+
+/* Embedded as first member in the loader's own struct. */
+struct ts_reader {
+	const struct ts_reader_ops *ops;
+	struct ts_end end;
+};
+
+struct ts_recording_ops {
+	/*
+	 * A new reader at position 0.  Several may be open; each is used by one thread at a time.
+	 *
+	 * Returns NULL on failure (TS_EIO, TS_ENOMEM, ...).
+	 */
+	struct ts_reader *(*reader)(struct ts_recording *rec, struct ts_error *err);
+
+	/* Close the recording; its readers are closed before. */
+	void (*close)(struct ts_recording *rec);
+};
+
+/* A thread of the recording.  Its ordinal is what steps name. */
+struct ts_thread {
+	uint32_t process; /* ordinal of its address space: threads of one process share memory */
+	uint64_t pid;     /* as recorded, for people and gdb; not unique over time */
+	uint64_t tid;
+	char name[32];    /* "" for none */
+};
+
+#define TS_MAX_WARNINGS 32
+
+/* One kind of oddity, counted. */
+struct ts_warning {
+	char text[256];
+	uint64_t count;
+};
+
+/*
+ * Facts about a trace.  Embedded as first member in the loader's own struct; the loader fills it in open()
+ * and afterwards only adds threads and warnings, while a reader goes over the trace for the first time.  An
+ * index file brings them back, and readers then may be resumed where none was before.
+ */
+struct ts_recording {
+	const struct ts_recording_ops *ops;
+	const char *format;        /* the loader's name; literal */
+	char variant[64];          /* which version of the format, for people: "version 1, snappy-framed" */
+	char os[33];               /* as recorded, "" if not */
+	const char *osabi;         /* gdb's name of it ("GNU/Linux"), NULL if unknown; literal */
+	struct ts_regset regs;     /* owned */
+	/* owned; effects that make position 0: writes, maps, registers; no steps */
+	struct ts_steps initial;
+	/* owned; more of position 0: memory whose bytes stay in the trace, ranges of map 0 */
+	struct ts_image memory;
+	struct ts_thread *threads; /* owned */
+	uint32_t n_threads, cap_threads;
+	uint32_t n_processes;
+	/* a whole machine's memory: accesses have physical addresses, instructions virtual ones */
+	bool is_physical;
+	/* how wide the machine's physical addresses are, 0 if unknown; of is_physical */
+	uint8_t phys_bits;
+	bool has_reads;            /* the format records memory reads, so that rwatch and awatch can work */
+	/* registers are recorded before instructions only: a waiting thread is where its last one is */
+	bool is_before;
+	bool has_syscalls;         /* system calls are events of this recording */
+	/* owned; the auxiliary vector at position 0 in target order, NULL if unknown */
+	uint8_t *auxv;
+	size_t auxv_len;
+	char *exec_path;           /* owned; the program as recorded, NULL if unknown */
+	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
+	/* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
+	struct ts_tracing *tracing;
+	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */
+	/* threads and warnings come from an index or from a twin (feed.h): its own readers add no warnings */
+	bool is_read;
+	struct ts_warning warnings[TS_MAX_WARNINGS];
+	unsigned n_warnings;
+	uint64_t n_learned;        /* grows with each thread and warning */
+};
+
+/* For loaders: make the common part empty; give its memory back (the loader's close calls it). */
+void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format);
+void ts_recording_fini(struct ts_recording *rec);
+
+/*
+ * Find the thread with these ids among those that live, or add it; @process is the ordinal of its address
+ * space (n_processes grows to hold it).
+ *
+ * Returns its ordinal, TS_NO_THREAD if memory is exhausted.
+ */
+uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
+
+/*
+ * Note something odd that does not stop the loading.  The same text again is only counted; past
+ * TS_MAX_WARNINGS kinds the last one counts all others.
+ */
+void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* What a recording learned while it was read. */
+struct ts_learned {
+	struct ts_thread *threads; /* owned */
+	uint32_t n_threads, cap_threads;
+	uint32_t n_processes;
+	struct ts_warning warnings[TS_MAX_WARNINGS];
+	unsigned n_warnings;
+};
+
+void ts_learned_init(struct ts_learned *l);
+void ts_learned_fini(struct ts_learned *l);
+
+/* Copy from a recording what it learned; to one, in place of what it knew.  False: no memory. */
+bool ts_learned_take(struct ts_learned *l, const struct ts_recording *rec);
+bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec);
+
+static inline void ts_recording_close(struct ts_recording *rec)
+{
+	if (rec)
+		rec->ops->close(rec);
+}
+
+static inline void ts_reader_close(struct ts_reader *r)
+{
+	if (r)
+		r->ops->close(r);
+}
+
+#endif

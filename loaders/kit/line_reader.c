@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "line_reader.h"
+
+#include <string.h>
+
+/* A line up to this length is found with one look. */
+#define USUAL_LEN 256u
+
+void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len)
+{
+	ts_window_init(&l->window, src, ts_source_len(src));
+	l->off = off;
+	l->max_len = max_len;
+}
+
+void ts_line_reader_fini(struct ts_line_reader *l)
+{
+	ts_window_fini(&l->window);
+}
+
+enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err)
+{
+	size_t want = USUAL_LEN, seen = 0, got, len;
+	const uint8_t *p, *end;
+
+	if (l->off >= l->window.end)
+		return TS_END;
+	for (;; want = got + 1, seen = got) {
+		p = ts_window_at(&l->window, l->off, want, &got, err);
+		if (!p)
+			return TS_FAIL;
+		end = memchr(p + seen, '\n', got - seen);
+		len = end ? (size_t)(end - p) : got;
+		if (end || got < want || len > l->max_len)
+			break;
+	}
+	if (len > l->max_len) {
+		ts_fail(err, TS_ELIMIT, l->off, "a line of more than %zu bytes", l->max_len);
+		return TS_FAIL;
+	}
+	*line = (struct ts_text_line){ (const char *)p, len, l->off, end != NULL };
+	l->off += len + (end != NULL);
+	return TS_ITEM;
+}
+
+bool ts_text_line_skip(struct ts_text_line *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (line->len < n || memcmp(line->text, word, n))
+		return false;
+	line->text += n;
+	line->len -= n;
+	line->off += n;
+	return true;
+}

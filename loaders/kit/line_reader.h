@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lines of a text, each in one piece.
+ *
+ * A line ends with a newline or with the text; a carriage return before the newline is part of the line.
+ */
+#ifndef LOADERS_KIT_LINE_READER_H
+#define LOADERS_KIT_LINE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/reader.h"
+#include "window.h"
+
+struct ts_text_line {
+	const char *text; /* borrowed from the reader until the next one; without the newline, not terminated */
+	size_t len;
+	uint64_t off;     /* in the file */
+	bool is_whole;    /* it ends with a newline; only the last line of a text may not */
+};
+
+struct ts_line_reader {
+	struct ts_window window;
+	uint64_t off;   /* in the file, of the next line */
+	size_t max_len; /* longer lines are refused */
+};
+
+/* The lines of @src from file offset @off on.  Reads nothing yet. */
+void ts_line_reader_init(struct ts_line_reader *l, const struct ts_source *src, uint64_t off, size_t max_len);
+void ts_line_reader_fini(struct ts_line_reader *l);
+
+/*
+ * The next line.
+ *
+ * Returns TS_END at the end of the text.  Returns TS_FAIL if the line is too long (TS_ELIMIT), the source
+ * cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the next call tries again.
+ */
+enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
+
+/* Does the line begin with @word?  Then the line begins after it. */
+bool ts_text_line_skip(struct ts_text_line *line, const char *word);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "window.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How much is read at once after a jump, and at the most. */
+#define FIRST_PIECE (16u << 10)
+#define MAX_PIECE (256u << 10)
+
+void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end)
+{
+	assert(end <= ts_source_len(src));
+	*w = (struct ts_window){ .src = src, .end = end, .piece = FIRST_PIECE };
+}
+
+void ts_window_fini(struct ts_window *w)
+{
+	free(w->buf);
+	*w = (struct ts_window){ 0 };
+}
+
+/* Have a buffer of @cap bytes or more, with what it holds. */
+static bool make_room(struct ts_window *w, size_t cap, uint64_t off, struct ts_error *err)
+{
+	uint8_t *buf;
+
+	if (w->buf && cap <= w->cap)
+		return true;
+	buf = realloc(w->buf, cap + TS_WINDOW_PAD);
+	if (!buf)
+		return ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no buffer of %zu bytes", cap);
+	if (!w->buf)
+		memset(buf, 0, cap + TS_WINDOW_PAD);
+	else
+		memset(buf + w->cap, 0, cap + TS_WINDOW_PAD - w->cap);
+	w->buf = buf;
+	w->cap = cap;
+	return true;
+}
+
+/* Read behind the first @kept bytes of the buffer up to @want; on failure the window is those first bytes. */
+static bool append(struct ts_window *w, size_t kept, size_t want, struct ts_error *err)
+{
+	size_t got;
+
+	w->len = kept;
+	if (!ts_source_read(w->src, w->off + kept, w->buf + kept, want - kept, &got, err))
+		return false;
+	w->len += got;
+	return w->len == want ||
+	       ts_fail(err, TS_ETRUNC, w->off + w->len,
+		       "the file has become shorter: it ends here, it had %" PRIu64 " bytes when it was opened",
+		       ts_source_len(w->src));
+}
+
+const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
+			      struct ts_error *err)
+{
+	uint64_t left = off < w->end ? w->end - off : 0, at = off - w->off;
+	bool goes_on = w->len && at <= w->len;
+	size_t kept = goes_on ? w->len - (size_t)at : 0, want;
+
+	w->piece = goes_on ? (w->piece < MAX_PIECE ? w->piece * 2 : MAX_PIECE) : FIRST_PIECE;
+	want = (size_t)(len > w->piece ? len : w->piece);
+	if (len > left || want > left)
+		want = (size_t)left;
+	if (!make_room(w, want, off, err))
+		return NULL;
+	if (kept)
+		memmove(w->buf, w->buf + at, kept);
+	w->off = off;
+	if (!append(w, kept, want, err))
+		return NULL;
+	*got = w->len;
+	return w->buf;
+}
+
+const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err)
+{
+	uint64_t left = off < w->end ? w->end - off : 0;
+	size_t got;
+
+	if (len > left) {
+		ts_fail(err, TS_ETRUNC, off, "%" PRIu64 " bytes needed but %" PRIu64 " are left", len, left);
+		return NULL;
+	}
+	return ts_window_at(w, off, len, &got, err);
+}
+
+bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len)
+{
+	size_t got = 0;
+	const uint8_t *p = ts_window_at(w, c->off, len, &got, c->err);
+
+	if (p)
+		c->p = p;
+	c->left = got;
+	return p != NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A window over a trace: a buffer of contiguous bytes that moves over a source.
+ *
+ * Whoever decodes a record asks for the bytes at its offset and gets a pointer to them.  Little is read after
+ * a jump, which may be for a few records only, and twice as much each time that reading goes on, up to a size
+ * that stays in the processor's cache.  Nothing is allocated for bytes that the trace does not have.
+ */
+#ifndef LOADERS_KIT_WINDOW_H
+#define LOADERS_KIT_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/cursor.h"
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+/* So many bytes after those that a window gives can be read too, whatever they hold: words may straddle. */
+#define TS_WINDOW_PAD 64u
+
+struct ts_window {
+	const struct ts_source *src; /* borrowed */
+	uint64_t end;                /* file offset of the first byte that is not given */
+	uint8_t *buf;                /* owned; cap bytes and the pad; NULL before the first read */
+	size_t len, cap;
+	uint64_t off;                /* file offset of buf[0] */
+	size_t piece;                /* how much is read next */
+};
+
+/* A window over the bytes of @src before file offset @end, at most the source's length.  Reads nothing yet. */
+void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end);
+void ts_window_fini(struct ts_window *w);
+
+/* As ts_window_at(), when the bytes are not in the buffer. */
+const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
+			      struct ts_error *err);
+
+/*
+ * The bytes at file offset @off, at least @len of them or all up to the window's end; *got gets how many.
+ * They are valid until the next call.
+ *
+ * Returns NULL if the source cannot be read (TS_EIO), has become shorter since it was opened (TS_ETRUNC), or
+ * memory is exhausted (TS_ENOMEM); the next call tries again.
+ */
+static inline const uint8_t *ts_window_at(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
+					  struct ts_error *err)
+{
+	uint64_t at = off - w->off;
+
+	if (__builtin_expect(at > w->len || w->len - at < len || !w->buf, 0))
+		return ts_window_fill(w, off, len, got, err);
+	*got = w->len - (size_t)at;
+	return w->buf + at;
+}
+
+/*
+ * The @len bytes at file offset @off; valid until the next call.
+ *
+ * Returns NULL as ts_window_at() does, or if the window ends before (TS_ETRUNC).
+ */
+const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err);
+
+/* As ts_window_ahead(), when the cursor has too little. */
+bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len);
+
+/*
+ * Give the cursor @c, whose bytes are the window's, at least @len bytes, or all up to the window's end.
+ *
+ * Returns false as ts_window_at() does; the cursor's error then says why, and nothing is left of it.
+ */
+static inline bool ts_window_ahead(struct ts_window *w, struct ts_cursor *c, size_t len)
+{
+	return __builtin_expect(c->left >= len, 1) || c->off + c->left >= w->end || ts_window_refill(w, c, len);
+}
+
+#endif

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 #
-# Commands of gdb for a session with tracestub: 'when' and 'goto'.
+# gdb commands for a session with tracestub: 'when' and 'goto', and guards.
 #
-# "tracestub gdb" loads this file; elsewhere "source" does. It wants gdb 10 or
-# later, and no Python; where gdb has it, a command that cannot be done is an
+# "tracestub gdb" loads this file; in any other gdb, "source" it. It needs gdb 10
+# or later and no Python. Where gdb has Python, a command that is refused is an
 # error, which ends a script.
 
 # Once is enough: gdb would ask before it defines a command again.
 if $_isvoid($_tracestub)
+
+# A recorded program may be malware. gdb must never start it on this machine:
+# without a connection, "run" and "attach" are errors instead of native. (With
+# "target extended-remote", "run" goes back to the beginning of the recording.)
+set auto-connect-native-target off
 
 # What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub.
 define tracestub-look
@@ -24,22 +29,76 @@ define tracestub-look
   end
 end
 document tracestub-look
-Part of 'when' and 'goto': is the target tracestub?
+Part of 'when' and 'goto': finds out whether the target is tracestub.
 end
 
 define tracestub-refuse
   if $_tracestub == 0
-    echo Not connected: "tracestub gdb TRACE" or "target remote" comes first.\n
+    echo Not connected: use "tracestub gdb TRACE" or "target remote" first.\n
   end
   if $_tracestub == 1
     echo The target is not tracestub: it has no positions.\n
   end
   if $_tracestub == 2
-    echo goto wants one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT\n
+    echo goto takes one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT.\n
+  end
+  if $_tracestub == 3
+    echo The target is a recording already: reverse-step, reverse-continue and goto work without "record".\n
+    help tracestub-no-record
+  end
+  if $_tracestub == 4
+    echo In this session gdb starts nothing on this machine: the recorded program may be malware.\n
+    help tracestub-no-native
   end
 end
 document tracestub-refuse
-Part of 'when' and 'goto': says why there is nothing to do.
+Part of 'when' and 'goto': says why nothing was done.
+end
+
+# A monitor command on behalf of 'when' and 'goto', with at most one argument.
+define tracestub-monitor
+  if $argc == 1
+    monitor $arg0
+  else
+    monitor $arg0 $arg1
+  end
+end
+document tracestub-monitor
+Part of 'when' and 'goto': asks the server.
+end
+
+# gdb's own recording of a replay would execute instructions here and then get
+# stuck. A hook that fails stops its command.
+define tracestub-refuse-record
+  tracestub-look
+  if $_tracestub == 2
+    set $_tracestub = 3
+    tracestub-refuse
+  end
+end
+document tracestub-refuse-record
+Part of the hooks of "record": refuses it for a recording.
+end
+define hook-record
+  tracestub-refuse-record
+end
+define record hook-full
+  tracestub-refuse-record
+end
+define record hook-btrace
+  tracestub-refuse-record
+end
+define target hook-record-full
+  tracestub-refuse-record
+end
+define target hook-record-btrace
+  tracestub-refuse-record
+end
+
+# "target native" would make "run" start the program on this machine after all.
+define target hook-native
+  set $_tracestub = 4
+  tracestub-refuse
 end
 
 # gdb compares what a watchpoint watches with what it saw last. After a jump
@@ -66,7 +125,7 @@ end
 define when
   tracestub-look
   if $_tracestub == 2
-    monitor when
+    tracestub-monitor when
   else
     tracestub-refuse
   end
@@ -81,7 +140,7 @@ end
 define goto
   tracestub-look
   if $_tracestub == 2 && $argc == 1
-    monitor goto $arg0
+    tracestub-monitor goto $arg0
     if !$_isvoid($trace_frame)
       if $trace_frame != -1
         pipe tfind none | grep -q .
@@ -105,21 +164,36 @@ Go to a position of the recording: goto K|P%|begin|end|frame|next-EVENT|previous
 Breakpoints on the way do not stop it. 'when' says where you are.
 end
 
-# $_streq is there where Python is.
+# Where gdb has Python, $_streq exists.
 if !$_isvoid($_streq)
   python
 class TracestubRefuse(gdb.Command):
-    """Part of 'when' and 'goto': says why there is nothing to do."""
+    """Part of 'when' and 'goto': says why nothing was done."""
 
-    REASONS = ("Not connected: \"tracestub gdb TRACE\" or \"target remote\" comes first.",
+    REASONS = ("Not connected: use \"tracestub gdb TRACE\" or \"target remote\" first.",
                "The target is not tracestub: it has no positions.",
-               "goto wants one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT")
+               "goto takes one position: K, P%, begin, end, frame, next-EVENT or previous-EVENT.",
+               "The target is a recording already: reverse-step, reverse-continue and goto work without \"record\".",
+               "In this session gdb starts nothing on this machine: the recorded program may be malware.")
 
     def invoke(self, argument, from_tty):
         raise gdb.GdbError(self.REASONS[int(gdb.convenience_variable("_tracestub"))])
 
 
+class TracestubMonitor(gdb.Command):
+    """Part of 'when' and 'goto': asks the server."""
+
+    def invoke(self, argument, from_tty):
+        try:
+            gdb.execute("monitor " + argument)
+        except gdb.error as e:      # gdb before 16 says no more than "Protocol error with Rcmd"; the server said why
+            if "Rcmd" not in str(e):
+                raise
+            raise gdb.GdbError("Nothing was done.")
+
+
 TracestubRefuse("tracestub-refuse", gdb.COMMAND_RUNNING)
+TracestubMonitor("tracestub-monitor", gdb.COMMAND_RUNNING)
   end
 end
 

@@ -313,6 +313,18 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
 	return RSP_DEFERRED;
 }
 
+/*
+ * An extended client that has the program asks for another one: gdb does so for a second inferior, and is
+ * confused by a process that it has already.
+ */
+static bool is_second(const struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->is_extended || s->is_away || s->sh->names.n_pids > 1)
+		return false;
+	rsp_reply_error_text(r, "the recording has one process, and it is being debugged already");
+	return true;
+}
+
 /* To run the program is to go to its beginning; file and arguments are those of the recording. */
 static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -322,6 +334,8 @@ static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct r
 	}
 	if (!rsp_args_ok(a))
 		return RSP_BAD;
+	if (is_second(s, r))
+		return RSP_REPLIED;
 	s->is_away = false;
 	rsp_session_go(s, 0);
 	rsp_session_stop_reply(s, r, 5, NULL);
@@ -333,6 +347,8 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 	take_pid(s, a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
+	if (is_second(s, r))
+		return RSP_REPLIED;
 	s->is_away = false;
 	rsp_session_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;

@@ -169,15 +169,23 @@ static size_t count(char **args)
 	return n;
 }
 
-/* gdb's arguments; args[0] is filled later.  The strings are the caller's.  NULL: no memory. */
+/*
+ * Without a connection gdb would start the program natively for "run", and attach to processes of this machine.
+ * The setting stands here too because gdb must have it when gdbinit is not found.
+ */
+static const char never_native[] = "set auto-connect-native-target off";
+
+/* gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is exhausted. */
 static const char **make_args(const struct ts_gdb_options *opt, const char *gdbinit, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
-	const char **args = calloc(n_user + 12, sizeof(*args));
+	const char **args = calloc(n_user + 16, sizeof(*args));
 
 	if (!args)
 		return NULL;
 	args[n++] = "-q";
+	args[n++] = "-iex";
+	args[n++] = never_native;
 	if (gdbinit) {
 		args[n++] = "-x";
 		args[n++] = gdbinit;
@@ -229,14 +237,14 @@ static int run_gdb(const struct ts_gdb_options *opt, const char **args, struct t
 
 static int run_connected(const struct ts_gdb_options *opt, const struct meeting *m, struct ts_error *err)
 {
-	char path[PATH_MAX], connect[sizeof(m->socket) + 16];
+	char path[PATH_MAX], connect[sizeof(m->socket) + 32];
 	const char *gdbinit = find_gdbinit(path, sizeof(path));
 	const char **args;
 	int status;
 
 	if (!gdbinit)
-		ts_log(TS_LOG_WARN, "without 'when' and 'goto' in gdb: there is no " PKGDATADIR "/gdbinit");
-	snprintf(connect, sizeof(connect), "target remote %s", m->socket);
+		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
+	snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
 	args = make_args(opt, gdbinit, connect);
 	if (!args) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for gdb's arguments");

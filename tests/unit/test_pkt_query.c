@@ -275,6 +275,8 @@ START_TEST(an_extended_client_has_no_program_until_it_runs_or_attaches)
 
 	fake.shared.names.n_pids = 1;
 	fake_send("!");
+	ck_assert_int_eq(fake_send("vRun;")[0], 'E');
+	ck_assert_int_eq(fake_send("vAttach;64")[0], 'E');
 	for (unsigned i = 0; i < 6; i++) {
 		ck_assert_str_eq(fake_send(gone[i % 2]), "OK");
 		ck_assert_str_eq(fake_send("?"), "W00");

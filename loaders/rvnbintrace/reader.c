@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WINDOW_LEN (256u << 10)
+#include "loaders/kit/point.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
 #define MIN_LEFT 2048u
@@ -40,8 +40,8 @@ _Static_assert(MIN_LEFT >= RVN_MAX_REG_LEN + 3, "a register's entry fits in");
 struct rvn_reader {
 	struct ts_reader base;
 	struct rvn *rec;             /* borrowed */
-	uint8_t *window;             /* owned; WINDOW_LEN bytes */
-	struct ts_cursor c;          /* what is left of the bytes in the window */
+	struct ts_window window;
+	struct ts_cursor c;          /* over the bytes in the window that come next */
 	uint64_t n;                  /* events before this place */
 	uint8_t *kept;               /* owned; current values */
 	uint8_t x87[RVN_X87_LEN];    /* as the steps so far tell them */
@@ -56,33 +56,15 @@ struct rvn_reader {
 
 /* ------------------------------------------------------------------------------------------------ bytes */
 
-/* Bring more of the file into the window. */
-static bool refill(struct rvn_reader *r)
-{
-	uint64_t off = r->c.off + r->c.left;
-	size_t room = WINDOW_LEN - r->c.left, got;
-
-	memmove(r->window, r->c.p, r->c.left);
-	r->c.p = r->window;
-	if (room > r->rec->end - off)
-		room = (size_t)(r->rec->end - off);
-	if (!ts_source_read(r->rec->src, off, r->window + r->c.left, room, &got, r->c.err)) {
-		r->c.left = 0;
-		return false;
-	}
-	r->c.left += got;
-	return true;
-}
-
-/* Have the next MIN_LEFT bytes in the window, or all that there are. */
+/* Have the next MIN_LEFT bytes in the cursor, or all that there are. */
 static inline bool look_ahead(struct rvn_reader *r)
 {
-	return __builtin_expect(r->c.left >= MIN_LEFT, 1) || r->c.off + r->c.left >= r->rec->end || refill(r);
+	return ts_window_ahead(&r->window, &r->c, MIN_LEFT);
 }
 
 static void go_to(struct rvn_reader *r, uint64_t off)
 {
-	r->c = ts_cursor(r->window, 0, off, "events", NULL);
+	r->c = ts_cursor(NULL, 0, off, "events", NULL);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */
@@ -105,18 +87,13 @@ static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 	return lo < rec->n_spans ? &rec->spans[lo] : NULL;
 }
 
-static void warn(struct rvn_reader *r, const char *text)
-{
-	if (r->n >= r->rec->n_walked)
-		ts_recording_warn(&r->rec->base, "%s", text);
-}
-
 /* The parts of [addr, last] that lie in the machine's memory. */
 static void write_parts(struct rvn_reader *r, uint64_t addr, uint64_t last, const uint8_t *data)
 {
 	const struct rvn_span *end = r->rec->spans + r->rec->n_spans;
 
-	warn(r, "memory was written outside of the machine's regions: what lies outside is left out");
+	ts_warn_at(&r->rec->warner, r->n,
+		   "memory was written outside the machine's regions: the bytes outside are ignored");
 	for (const struct rvn_span *s = find_span(r->rec, addr); s && s < end && s->first <= last; s++) {
 		uint64_t lo = addr > s->first ? addr : s->first, hi = last < s->last ? last : s->last;
 
@@ -421,8 +398,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	tell_changes(r);
 	r->n++;
-	if (r->n > r->rec->n_walked)
-		r->rec->n_walked = r->n;
 	r->base.end.pc = pc_of(r);
 	len = r->base.end.pc - pc;
 	ts_steps_close(out, pc, len <= MAX_INSN_LEN && !is_other ? (uint16_t)len : 0, 0);
@@ -431,18 +406,14 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 /* ------------------------------------------------------------------------------------------ decode points */
 
-/* A decode point: offset, number of the event, what is kept; of x87 only if it is not as at position 0. */
+/* A decode point: where the next event is, its ordinal, how what is kept differs from position 0. */
 static void save(const struct ts_reader *base, struct ts_buf *b)
 {
 	const struct rvn_reader *r = (const struct rvn_reader *)base;
-	const struct rvn *rec = r->rec;
-	uint32_t len = rec->kept_len - rec->kept_x87;
 
-	ts_buf_put(b, &r->c.off, sizeof(r->c.off));
-	ts_buf_put(b, &r->n, sizeof(r->n));
-	ts_buf_put(b, r->kept, rec->kept_x87);
-	if (memcmp(r->kept + rec->kept_x87, rec->kept + rec->kept_x87, len))
-		ts_buf_put(b, r->kept + rec->kept_x87, len);
+	point_put(b, r->c.off - r->rec->first);
+	point_put(b, r->n);
+	point_put_change(b, r->kept, r->rec->kept, r->rec->kept_len);
 }
 
 /* Go to a place with the values in r->kept. */
@@ -461,20 +432,15 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
 	const struct rvn *rec = r->rec;
-	struct ts_cursor c = ts_cursor(point, len, 0, "decode point", err);
-	const uint8_t *place = ts_take(&c, 16), *kept = ts_take(&c, rec->kept_x87);
-	uint64_t off, n;
+	struct point p = point_open(point, len, err);
+	uint64_t off = point_get(&p, rec->end - rec->first);
+	/* an event has at least one byte */
+	uint64_t n = point_get(&p, off < rec->n_events ? off : rec->n_events);
 
-	if (!place || !kept)
+	memcpy(r->kept, rec->kept, rec->kept_len);
+	if (!point_get_change(&p, r->kept, rec->kept_len) || !point_close(&p))
 		return false;
-	memcpy(&off, place, 8);
-	memcpy(&n, place + 8, 8);
-	if (off < rec->first || off > rec->end || (c.left && c.left != rec->kept_len - rec->kept_x87))
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point that is none of this trace");
-	memcpy(r->kept, kept, rec->kept_x87);
-	memcpy(r->kept + rec->kept_x87, c.left ? c.p : rec->kept + rec->kept_x87,
-	       rec->kept_len - rec->kept_x87);
-	start_at(r, off, n);
+	start_at(r, rec->first + off, n);
 	return true;
 }
 
@@ -482,7 +448,7 @@ static void close_reader(struct ts_reader *base)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
 
-	free(r->window);
+	ts_window_fini(&r->window);
 	free(r->kept);
 	free(r);
 }
@@ -497,10 +463,10 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 	if (r) {
 		r->base.ops = &ops;
 		r->rec = rec;
-		r->window = malloc(WINDOW_LEN);
+		ts_window_init(&r->window, rec->src, rec->end);
 		r->kept = malloc(rec->kept_len);
 	}
-	if (!r || !r->window || !r->kept) {
+	if (!r || !r->kept) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
 		if (r)
 			close_reader(&r->base);

@@ -326,9 +326,31 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 	return true;
 }
 
+/* What the section's length, which is not the number of bytes left in the file, means. */
+static void judge_length(struct rvn *rec, const struct section *s)
+{
+	uint64_t left = ts_source_len(rec->src) - s->off;
+
+	if (s->len && s->len < left) {
+		rec->end = s->off + s->len;
+		ts_recording_warn(&rec->base, "after the events, at 0x%" PRIx64 ", %" PRIu64 " bytes are ignored",
+				  rec->end, left - s->len);
+	} else if (s->len > left) {
+		ts_recording_warn(&rec->base,
+				  "events: their length is %" PRIu64 " bytes, but %" PRIu64
+				  " are left in the file: they are read up to its end",
+				  s->len, left);
+	} else if (!s->len && rec->n_events) {
+		ts_recording_warn(&rec->base,
+				  "events: their length is 0 though their count is %" PRIu64
+				  ": they are read up to the end of the file",
+				  rec->n_events);
+	}
+}
+
 /*
- * Where the events are.  What an unfinished recording or a cut copy says of them counts only as far as it can
- * be.
+ * Where the events are.  What an unfinished recording or a truncated copy says about them counts only as far
+ * as it is possible.
  */
 static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 {
@@ -350,18 +372,15 @@ static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 	}
 	if (!ts_source_read_all(rec->src, s.off, count, sizeof(count), err))
 		return false;
-	if (s.len && s.len < file_len - s.off) {
-		rec->end = s.off + s.len;
-		ts_recording_warn(&rec->base, "behind the events, at 0x%" PRIx64 ", %" PRIu64 " bytes are ignored",
-				  rec->end, file_len - rec->end);
-	}
 	rec->first = s.off + sizeof(count);
-	if (rvn_le(count, sizeof(count)) || s.len == sizeof(count))
-		rec->n_events = rvn_le(count, sizeof(count));
-	else if (s.len)
-		ts_recording_warn(
-			&rec->base,
-			"the count of events is 0, but there are bytes of them: they are read to their end");
+	rec->n_events = rvn_le(count, sizeof(count));
+	judge_length(rec, &s);
+	if (rec->n_events || s.len == sizeof(count))
+		return true;
+	rec->n_events = UINT64_MAX;
+	if (s.len)
+		ts_recording_warn(&rec->base, "events: their count is 0, but the section has %" PRIu64
+				  " bytes more: they are read up to its end", s.len - sizeof(count));
 	return true;
 }
 
@@ -410,6 +429,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 		return NULL;
 	}
 	ts_recording_init(&rec->base, &ops, "rvnbintrace");
+	ts_warner_init(&rec->warner, &rec->base);
 	rec->src = src;
 	if (load(rec, err))
 		return &rec->base;

@@ -12,6 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "loaders/kit/warn.h"
+#include "loaders/kit/window.h"
 #include "src/base/cursor.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
@@ -111,7 +113,7 @@ struct rvn {
 	uint64_t first, end;         /* file offsets of the events */
 	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
 	bool is_unfinished;          /* the recorder did not get to write how many there are */
-	uint64_t n_walked;           /* so many events have been read once */
+	struct ts_warner warner;     /* places are ordinals of events */
 };
 
 /*

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loaders/kit/point.h"
 #include "rvn_encode.h"
 #include "src/query/query.h"
 #include "ucir_text.h"
@@ -644,6 +645,42 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 }
 END_TEST
 
+static void refuse_point(const struct ts_buf *point, size_t len)
+{
+	ts_error_reset(&t.err);
+	ck_assert(!t.reader->ops->resume(t.reader, point->data, len, &t.err));
+	ck_assert_int_eq(t.err.code, TS_ECORRUPT);
+}
+
+START_TEST(decode_points_of_other_traces_are_refused)
+{
+	struct ts_buf point;
+	uint64_t len;
+
+	events(2, "10 0a"
+		  "10 0a");
+	read_steps();
+	len = t.bytes.len - p.events_at - 16;
+	ts_buf_init(&point);
+	point_put(&point, len + 1); /* after the last event */
+	point_put(&point, 0);
+	refuse_point(&point, point.len);
+	ts_buf_reset(&point);
+	point_put(&point, 2);
+	point_put(&point, 3); /* more events than bytes, and than there are */
+	refuse_point(&point, point.len);
+	ts_buf_reset(&point);
+	t.reader->ops->save(t.reader, &point);
+	for (size_t n = 0; n < point.len; n++)
+		refuse_point(&point, n);
+	ts_buf_putc(&point, 0);
+	refuse_point(&point, point.len);
+	ts_error_reset(&t.err);
+	ck_assert(t.reader->ops->resume(t.reader, point.data, point.len - 1, &t.err));
+	ts_buf_fini(&point);
+}
+END_TEST
+
 START_TEST(a_cache_beside_the_trace_changes_nothing)
 {
 	static const char *const caches[] = { "", "srnibnvr\1\0\0\0\2\0\0\0", "srnibnvr nonsense" };
@@ -691,4 +728,5 @@ UNIT_FIXTURE_SUITE(
 	x87_without_one_has_top_in_its_status_and_a_tag_word, a_new_top_moves_all_of_the_stack,
 	selectors_bases_and_control_registers_are_gdbs, features_are_those_that_the_trace_has_registers_of,
 	arm_traces_with_the_registers_of_aarch64_are_read, arm_traces_with_other_registers_are_refused,
-	a_reader_goes_on_from_every_decode_point, a_cache_beside_the_trace_changes_nothing)
+	a_reader_goes_on_from_every_decode_point,
+		   decode_points_of_other_traces_are_refused, a_cache_beside_the_trace_changes_nothing)

@@ -530,7 +530,35 @@ START_TEST(a_count_of_0_before_events_does_not_count)
 	memset(t.bytes.data + p.events_at + 8, 0, 8);
 	ck_assert_int_eq(read_file(), TS_OK);
 	ck_assert_str_eq(ts_buf_text(&steps), THREE_STEPS);
-	ck_assert_uint_eq(ucir_warned(t.rec, "count of events is 0"), 1);
+	ck_assert_uint_eq(ucir_warned(t.rec, "events: their count is 0"), 1);
+}
+END_TEST
+
+START_TEST(a_length_of_0_before_counted_events_is_said)
+{
+	rvn_assemble(&p, &t.bytes);
+	put_number(p.events_at, 0, 8);
+	ck_assert_int_eq(read_file(), TS_OK);
+	ck_assert_str_eq(ts_buf_text(&steps), THREE_STEPS);
+	ck_assert_uint_eq(ucir_warned(t.rec, "their length is 0 though their count is 3"), 1);
+}
+END_TEST
+
+START_TEST(a_length_beyond_the_file_before_counted_events_is_said)
+{
+	uint64_t left;
+
+	rvn_assemble(&p, &t.bytes);
+	left = t.bytes.len - p.events_at - 8;
+	put_number(p.events_at, left + 1, 8);
+	ck_assert_int_eq(read_file(), TS_OK);
+	ck_assert_str_eq(ts_buf_text(&steps), THREE_STEPS);
+	ck_assert_uint_eq(ucir_warned(t.rec, "events: their length is"), 1);
+	close_trace();
+	rvn_assemble(&p, &t.bytes);
+	put_number(p.events_at, left, 8);
+	ck_assert_int_eq(read_file(), TS_OK);
+	ck_assert_uint_eq(ucir_warned(t.rec, "events:"), 0);
 }
 END_TEST
 
@@ -650,6 +678,8 @@ UNIT_FIXTURE_SUITE("rvnbintrace_bad", setup, teardown, what_is_no_trace_is_refus
 		   an_unfinished_recording_is_read_as_far_as_it_goes,
 		   the_last_event_of_a_killed_recorder_is_dropped_if_it_is_partial,
 		   a_young_recording_may_end_before_its_events, a_count_of_0_before_events_does_not_count,
+		   a_length_of_0_before_counted_events_is_said,
+		   a_length_beyond_the_file_before_counted_events_is_said,
 		   a_count_of_more_events_than_there_are_is_said, events_end_with_their_section,
 		   more_than_any_machine_has_is_refused, bytes_that_are_there_are_not_taken_in_any_number,
 		   a_copy_may_be_cut_at_any_byte, every_flipped_bit_is_survived,

@@ -25,7 +25,7 @@
 /* The bytes of [addr, addr + len) until the end of the address space. */
 static uint32_t clip(const struct x64dbg_insns *c, uint64_t addr, uint32_t len)
 {
-	uint64_t room = (c->is_64 ? UINT64_MAX : UINT32_MAX) - addr;
+	uint64_t room = (c->x.is_64 ? UINT64_MAX : UINT32_MAX) - addr;
 
 	return len - 1 <= room ? len : (uint32_t)room + 1;
 }
@@ -68,17 +68,18 @@ static void add_range(struct x64dbg_accesses *a, const struct x64dbg_insns *c, u
 static void find_ranges(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
-	bool is_idle = insn->count_len && !x64dbg_insn_count(insn, c, g);
-	const struct x64dbg_op *based = NULL;
+	bool is_idle = insn->x.count_len && !ts_x86_count(&insn->x, &c->x, g);
+	const struct ts_x86_mem *based = NULL;
 	uint64_t addr;
 
-	for (unsigned i = 0; i < insn->n_ops; i++) {
-		const struct x64dbg_op *op = &insn->ops[i];
+	for (unsigned i = 0; i < insn->x.n_mem; i++) {
+		const struct ts_x86_mem *m = &insn->x.mem[i];
 
-		if (op->place == X64DBG_BASED)
-			based = op;
+		if (x64dbg_is_based(c, m))
+			based = m;
 		else
-			add_range(a, c, x64dbg_op_addr(insn, op, c, g), op->size, is_idle ? 0 : op->access);
+			add_range(a, c, ts_x86_mem_addr(&insn->x, m, &c->x, g), m->size,
+				  is_idle ? 0 : m->access);
 	}
 	if (based && find_based(a, b, c->layout->width, &addr))
 		add_range(a, c, addr, based->size, is_idle ? 0 : based->access);
@@ -89,10 +90,10 @@ static void find_lost(struct x64dbg_accesses *a, const struct x64dbg_insn *insn,
 {
 	const struct x64dbg_range *r = &a->ranges[0];
 
-	a->loses_all = insn->is_scatter;
-	if (insn->is_scatter) {
+	a->loses_all = insn->x.is_scatter;
+	if (insn->x.is_scatter) {
 		a->lost = (struct x64dbg_lost){ 0, UINT64_MAX };
-	} else if (insn->is_xsave && a->n_ranges && r->access & X64DBG_WRITE && r->len < XSAVE_LEN) {
+	} else if (insn->x.is_xsave && a->n_ranges && r->access & TS_X86_WRITE && r->len < XSAVE_LEN) {
 		uint64_t end = r->addr + r->len;
 
 		a->lost = (struct x64dbg_lost){ end, end ? clip(c, end, XSAVE_LEN - r->len) : 0 };
@@ -112,7 +113,7 @@ static unsigned readable_len(const struct x64dbg_mem *m, const struct x64dbg_ran
 {
 	uint64_t sure = 0, last;
 
-	if (r && r->access && !(r->access & X64DBG_PARTLY)) {
+	if (r && r->access && !(r->access & (TS_X86_IF_READ | TS_X86_IF_WRITE))) {
 		last = r->addr + (r->len - 1);
 		if (last - m->addr < len) /* the operand ends within the slot */
 			sure = (last | (PAGE_LEN - 1)) - m->addr + 1;
@@ -161,13 +162,13 @@ static struct x64dbg_trust trust_in(const struct x64dbg_accesses *a, const struc
 static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g,
 			    bool *is_push)
 {
-	for (unsigned i = 0; i < insn->n_ops; i++) {
-		const struct x64dbg_op *op = &insn->ops[i];
+	for (unsigned i = 0; i < insn->x.n_mem; i++) {
+		const struct ts_x86_mem *m = &insn->x.mem[i];
 
-		if (op->place == X64DBG_PUSHED) {
+		if (m->place == TS_X86_PUSHED) {
 			*is_push = true;
-			return (x64dbg_op_addr(insn, op, c, g) + op->size - c->layout->width) &
-			       insn->addr_mask;
+			return (ts_x86_mem_addr(&insn->x, m, &c->x, g) + m->size - c->layout->width) &
+			       insn->x.addr_mask;
 		}
 	}
 	return 0;
@@ -180,14 +181,14 @@ static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_
 static bool find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
-	const struct x64dbg_op *op = &insn->ops[0];
-	bool is_push = op->place == X64DBG_PUSHED;
-	uint64_t addr = (x64dbg_op_base(op, c, g) - (is_push ? op->size : 0)) & insn->addr_mask;
+	const struct ts_x86_mem *m = &insn->x.mem[0];
+	bool is_push = m->place == TS_X86_PUSHED;
+	uint64_t addr = (ts_x86_mem_base(m, &c->x, g) - (is_push ? m->size : 0)) & insn->x.addr_mask;
 	uint8_t width = (uint8_t)c->layout->width;
 
 	if (b->n_mem != 1 || b->mem[0].addr != addr || addr % PAGE_LEN > PAGE_LEN - width)
 		return false;
-	a->ranges[0] = (struct x64dbg_range){ addr, op->size, op->access };
+	a->ranges[0] = (struct x64dbg_range){ addr, m->size, m->access };
 	a->n_ranges = 1;
 	a->trust[0] = (struct x64dbg_trust){ is_push ? 0 : width, width };
 	a->is_simple = true;
@@ -297,7 +298,7 @@ static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_bl
 		len = a->trust[i].now - from;
 		if (len > left)
 			len = (unsigned)left;
-		if (r->access & X64DBG_PARTLY)
+		if (r->access & TS_X86_IF_WRITE)
 			tell_changed(&b->mem[i], from, len, out);
 		else
 			tell(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len, false);
@@ -309,7 +310,7 @@ static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_bl
 static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
 {
 	for (unsigned i = 0; i < a->n_ranges; i++) {
-		if (a->ranges[i].access & X64DBG_WRITE && addr - a->ranges[i].addr < a->ranges[i].len)
+		if (a->ranges[i].access & TS_X86_WRITE && addr - a->ranges[i].addr < a->ranges[i].len)
 			return true;
 	}
 	return false;
@@ -339,13 +340,13 @@ static bool tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem
 	uint64_t changed = m->old ^ m->now;
 	unsigned width = a->trust[0].now;
 
-	if (r->access & X64DBG_WRITE)
+	if (r->access & TS_X86_WRITE)
 		changed = r->len < width ? changed >> 8 * r->len : 0;
 	if (changed)
 		return false;
-	if (r->access & X64DBG_READ)
+	if (r->access & TS_X86_READ)
 		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
-	if (r->access & X64DBG_WRITE)
+	if (r->access & TS_X86_WRITE)
 		tell(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
 	return true;
 }
@@ -358,13 +359,13 @@ void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64db
 	for (unsigned i = 0; i < a->n_ranges; i++) {
 		const struct x64dbg_range *r = &a->ranges[i];
 
-		if (r->access & X64DBG_READ)
+		if (r->access & TS_X86_READ)
 			ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
 	}
 	for (unsigned i = 0; i < a->n_ranges; i++) {
 		const struct x64dbg_range *r = &a->ranges[i];
 
-		if (r->access & X64DBG_WRITE)
+		if (r->access & TS_X86_WRITE)
 			tell_written(a, b, r, out);
 	}
 	for (unsigned i = 0; i < b->n_mem; i++)

@@ -17,7 +17,7 @@
 struct x64dbg_range {
 	uint64_t addr;
 	uint32_t len;
-	uint8_t access;  /* enum x64dbg_access bits; 0: no access */
+	uint8_t access;  /* enum ts_x86_access bits; 0: no access */
 };
 
 /* How many bytes of a memory slot, from its first on, are what was there. */
@@ -31,7 +31,7 @@ struct x64dbg_lost {
 };
 
 struct x64dbg_accesses {
-	struct x64dbg_range ranges[X64DBG_MAX_OPS];
+	struct x64dbg_range ranges[TS_X86_MAX_MEM];
 	struct x64dbg_trust trust[X64DBG_MAX_MEM];
 	struct x64dbg_lost lost;
 	uint8_t n_ranges;
@@ -55,7 +55,7 @@ static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x6
 	a->n_ranges = 0;
 	a->lost.len = 0;
 	a->is_simple = false;
-	if (insn->n_ops || b->n_mem || insn->is_scatter)
+	if (insn->x.n_mem || b->n_mem || insn->x.is_scatter)
 		x64dbg_access_find_some(a, b, insn, c, g);
 }
 

@@ -215,11 +215,9 @@ static inline bool read_stage(struct reader *r, uint64_t off, bool is_shifted, s
 /* Is the instruction as long as it says?  One that is none has length 1. */
 static bool has_true_length(const struct reader *r, const struct x64dbg_block *b)
 {
-	ZydisDecodedInstruction d;
+	unsigned len = ts_x86_length(&r->insns.x, b->opcode, b->n_opcode);
 
-	if (ZYAN_FAILED(ZydisDecoderDecodeInstruction(&r->insns.decoder, NULL, b->opcode, b->n_opcode, &d)))
-		return b->n_opcode == 1;
-	return d.length == b->n_opcode;
+	return len ? len == b->n_opcode : b->n_opcode == 1;
 }
 
 static bool looks_right(struct reader *r, uint64_t off, bool is_shifted, unsigned depth);
@@ -263,7 +261,7 @@ static bool read_repaired(struct reader *r, struct stage *s, struct ts_error *er
 	bool done = read_stage(r, off, false, s, err);
 
 	if (done && (s->b.is_flagged || (!r->follows_flag &&
-	    x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode)->decoded_len == s->b.n_opcode)))
+	    x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode)->x.len == s->b.n_opcode)))
 		return true;
 	if ((!done && err->code == TS_EIO) || !is_unflagged(r, off))
 		return done;
@@ -399,27 +397,28 @@ static enum ts_next read_block(struct reader *r, struct stage *s, struct ts_erro
 static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
 {
 	uint64_t next = after->pc, behind = s->pc + insn->len;
-	bool is_behind = next == behind, is_target = next == insn->target;
+	bool is_behind = next == behind, is_target = next == insn->x.target;
 	enum gap other = next == s->pc ? GAP_RETRY : GAP_BREAK;
 
 	if (after->is_session)
 		return GAP_SESSION;
 	if (after->tid != s->tid)
 		return GAP_NONE;
-	switch ((enum x64dbg_flow)insn->flow) {
-	case X64DBG_NEXT:
+	switch ((enum ts_x86_flow)insn->x.flow) {
+	case TS_X86_NEXT:
 		return is_behind ? GAP_NONE : other;
-	case X64DBG_REPEAT:
+	case TS_X86_REPEAT:
 		return is_behind || next == s->pc ? GAP_NONE : other;
-	case X64DBG_JUMP:
+	case TS_X86_JUMP:
 		return is_target ? GAP_NONE : other;
-	case X64DBG_BRANCH:
+	case TS_X86_BRANCH:
 		return is_target || is_behind ? GAP_NONE : other;
-	case X64DBG_CALL:
+	case TS_X86_CALL:
 		return is_target ? GAP_NONE : is_behind ? GAP_OVER : other;
-	case X64DBG_CALL_ANY:
+	case TS_X86_CALL_ANY:
 		return is_behind ? GAP_OVER : GAP_NONE;
-	case X64DBG_ANY:
+	case TS_X86_RETURN:
+	case TS_X86_ANY:
 		break;
 	}
 	return GAP_NONE;
@@ -496,7 +495,7 @@ static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_step
 	if (insn->told == r->window)
 		return;
 	insn->told = r->window;
-	e = ts_steps_short(out, TS_FX_READ, insn->pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
+	e = ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
 	if (e)
 		e->is_hidden = true;
 }
@@ -506,10 +505,10 @@ static void note_repeats(const struct reader *r, struct stage *s, const struct x
 	const struct ts_regset *set = &r->rec->base.regs;
 
 	s->count_mask = 0;
-	if (!insn->count_len)
+	if (!insn->x.count_len)
 		return;
-	s->count_mask = UINT64_MAX >> (64 - 8 * insn->count_len);
-	s->count = x64dbg_insn_count(insn, &r->insns, r->regs.g);
+	s->count_mask = UINT64_MAX >> (64 - 8 * insn->x.count_len);
+	s->count = ts_x86_count(&insn->x, &r->insns.x, r->regs.g);
 	s->is_down = get32(r->regs.g + set->regs[set->flags].off) & EFLAGS_DF;
 }
 
@@ -588,7 +587,7 @@ static void tell_repeats(const struct reader *r, const struct stage *s, const st
 		if (len > MAX_REPEATED)
 			ts_steps_effect(out, TS_FX_FORGET, addr, len);
 		else
-			ts_steps_effect(out, x->access & X64DBG_WRITE ? TS_FX_WRITE : TS_FX_READ, addr, len);
+			ts_steps_effect(out, x->access & TS_X86_WRITE ? TS_FX_WRITE : TS_FX_READ, addr, len);
 	}
 }
 

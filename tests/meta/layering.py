@@ -49,7 +49,7 @@ LIBRARIES = [
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/elf\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
-    (re.compile(r"Zydis/.*"), re.compile(r"loaders/x64dbg/insn\.[ch]")),
+    (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
     (re.compile(r"check\.h"), None),
 ]
 

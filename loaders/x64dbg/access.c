@@ -108,12 +108,19 @@ static unsigned n_low_bytes(uint64_t word)
 	return word ? 8 - (unsigned)__builtin_clzll(word) / 8 : 0;
 }
 
+/* Does an access, which may have a condition on a part of it, reach all bytes of its range? */
+static bool is_sure(const struct x64dbg_range *r)
+{
+	return (r->access & TS_X86_READ && !(r->access & TS_X86_IF_READ)) ||
+	       (r->access & TS_X86_WRITE && !(r->access & TS_X86_IF_WRITE));
+}
+
 /* Past the page that an access proves to be readable, trailing zeros may be the recorder's. */
 static unsigned readable_len(const struct x64dbg_mem *m, const struct x64dbg_range *r, unsigned len)
 {
 	uint64_t sure = 0, last;
 
-	if (r && r->access && !(r->access & (TS_X86_IF_READ | TS_X86_IF_WRITE))) {
+	if (r && is_sure(r)) {
 		last = r->addr + (r->len - 1);
 		if (last - m->addr < len) /* the operand ends within the slot */
 			sure = (last | (PAGE_LEN - 1)) - m->addr + 1;

@@ -15,7 +15,7 @@
 
 extern const struct ts_loader x64dbg_loader;
 
-enum { RAX = 0, RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAGS = 17 };
+enum { RAX = 0, RCX = 1, RBX = 3, RSP = 4, RSI = 6, RDI = 7, FLAGS = 17 };
 
 static struct ts_buf file;
 static struct ts_source *src;
@@ -310,6 +310,27 @@ START_TEST(an_access_has_its_operands_bytes_and_a_slot_shows_more)
 	ck_assert_str_eq(mem(0, 0x2000, 12), "1122334455667788000000ff");
 	ck_assert_str_eq(mem(1, 0x2000, 12), "aa22334455667788000000ff");
 	ck_assert_str_eq(mem(2, 0x2000, 12), "aa22334456667788000000ff");
+}
+END_TEST
+
+/* A compare-and-exchange always reads its operand, so that a word of zeros is what was there. */
+START_TEST(what_is_compared_is_known_before)
+{
+	struct xw_block b = INSN(0x1000, "\xf0\x0f\xb1\x0b"); /* lock cmpxchg %ecx, (%rbx) */
+
+	xw_reg(&b, RBX, 0x2000);
+	xw_mem(&b, 0x2000, 0, 7);
+	begin(b, 0, 0);
+	b = INSN(0x1004, "\xf0\x0f\xb1\x4b\x40"); /* ... 0x40(%rbx), which is not equal */
+	xw_mem(&b, 0x2040, 0, 0);
+	add(&b);
+	nop(0x1009);
+	load();
+	ck_assert_str_eq(accesses(0), "r2000+4 w2000+1");
+	ck_assert_str_eq(accesses(1), "r2040+4");
+	ck_assert_str_eq(mem(0, 0x2000, 8), "0000000000000000");
+	ck_assert_str_eq(mem(1, 0x2000, 8), "0700000000000000");
+	ck_assert_str_eq(mem(1, 0x2040, 8), "0000000000000000");
 }
 END_TEST
 
@@ -905,6 +926,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
 		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
 		   an_access_has_its_operands_bytes_and_a_slot_shows_more,
+		   what_is_compared_is_known_before,
 		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,

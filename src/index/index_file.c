@@ -55,6 +55,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "src/base/atomic_file.h"
 #include "src/base/buf.h"
 #include "src/trace/chunk.h"
 
@@ -81,6 +82,7 @@ struct record {
 };
 
 struct ts_index_file {
+	struct ts_index_key key;
 	int fd;       /* -1: it is mapped and needed no more */
 	char *path;   /* owned; where it is, or will be, when it is finished */
 	char *part;   /* owned; where it is until then, NULL for a finished one */
@@ -295,12 +297,13 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len)
 	return true;
 }
 
-static struct ts_index_file *file_new(const char *path, struct ts_error *err)
+static struct ts_index_file *file_new(const char *path, const struct ts_index_key *key, struct ts_error *err)
 {
 	struct ts_index_file *f = calloc(1, sizeof(*f));
 	size_t len = strlen(path);
 
 	if (f) {
+		f->key = *key;
 		f->fd = -1;
 		ts_buf_init(&f->pending);
 		f->path = strdup(path);
@@ -378,7 +381,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, u
 
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
 {
-	struct ts_index_file *f = file_new(path, why);
+	struct ts_index_file *f = file_new(path, key, why);
 	uint64_t len;
 
 	if (!f)
@@ -486,31 +489,70 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 	return true;
 }
 
-struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
+/* Read what an unfinished file of the same key has, or start it. */
+static bool go_on(struct ts_index_file *f, struct ts_error *err)
 {
-	struct ts_index_file *f = file_new(path, err);
 	struct ts_error why = { 0 };
 	uint64_t len;
 
-	if (!f)
-		return NULL;
-	if (!lock_part(f, err))
-		goto fail;
 	if (!look_at(f->fd, &len, err))
-		goto fail;
-	if (!read_file(f, key, &len, &why) || !f->n_records) {
-		if (!start_file(f, key, err))
-			goto fail;
-	} else if (ftruncate(f->fd, (off_t)f->end) < 0) {
-		ts_fail_errno(err, "cannot cut it behind its last good record");
-		goto fail;
-	}
-	if (!f->is_finished || ts_index_publish(f, err)) /* its writer was killed before it got its name */
+		return false;
+	if (!read_file(f, &f->key, &len, &why) || !f->n_records)
+		return start_file(f, &f->key, err);
+	if (ftruncate(f->fd, (off_t)f->end) < 0)
+		return ts_fail_errno(err, "cannot truncate it after its last good record");
+	/* if it is finished its writer was killed before it got its name */
+	return !f->is_finished || ts_index_publish(f, err);
+}
+
+struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
+{
+	struct ts_index_file *f = file_new(path, key, err);
+
+	if (!f || (lock_part(f, err) && go_on(f, err)))
 		return f;
-fail:
 	ts_index_close(f);
 	return NULL;
 }
+
+/* ----------------------------------------------------------------------------------------------- siblings */
+
+static char *sibling_path(const struct ts_index_file *f, const char *name, struct ts_error *err)
+{
+	char *path;
+
+	if (asprintf(&path, "%s.%s", f->path, name) >= 0)
+		return path;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory");
+	return NULL;
+}
+
+struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
+					    struct ts_error *why)
+{
+	char *path = sibling_path(f, name, why);
+	struct ts_index_file *s = path ? ts_index_open(path, &f->key, why) : NULL;
+
+	free(path);
+	return s;
+}
+
+struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, const char *name,
+					      struct ts_error *err)
+{
+	char *path = sibling_path(f, name, err);
+	struct ts_index_file *s = NULL;
+
+	if (path && ts_atomic_file_may_replace(path, err))
+		s = file_new(path, &f->key, err);
+	free(path);
+	if (!s || (lock_part(s, err) && start_file(s, &s->key, err)))
+		return s;
+	ts_index_close(s);
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- writing records */
 
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections)
 {
@@ -620,7 +662,7 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 	uint64_t end = f->end, len = 0;
 
 	end_section(f);
-	assert(f->failure || f->n_table == f->max_table);
+	assert(f->failure || f->n_table == f->max_table); /* as many sections as were announced */
 	flush(f);
 	if (!f->failure)
 		write_head(f, is_last, &len);
@@ -672,6 +714,17 @@ size_t ts_index_n_records(const struct ts_index_file *f)
 void ts_index_let_go(const struct ts_index_file *f, size_t record)
 {
 	let_go(&f->records[record]);
+}
+
+bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind)
+{
+	const struct record *r = &f->records[record];
+
+	for (unsigned i = 0; i < r->n_sections; i++) {
+		if (get32(table_entry(r, i)) == kind)
+			return true;
+	}
+	return false;
 }
 
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,

@@ -54,6 +54,15 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
 
 /*
+ * The same for a file that belongs to @f and holds something that can be missing there: of the same key, at
+ * the path of @f with ".NAME" appended.  A new one starts empty.
+ */
+struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
+					    struct ts_error *why);
+struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, const char *name,
+					      struct ts_error *err);
+
+/*
  * Close it; what ts_index_take() gave ends with it.  One that is not finished stays on disk, up to its last
  * record.
  */
@@ -101,6 +110,9 @@ struct ts_index_arrays {
 /* Find a section of a record; one that is not there is bad. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner);
+
+/* Has a record a section of this kind, of whatever owner? */
+bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
 
 /*
  * Give back the memory of a record in which nothing was changed since it was written; what is asked for comes

@@ -65,6 +65,9 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 /* What was sealed can be asked about. */
 void ts_builder_publish(struct ts_timeline *tl);
 
+/* How many times sections[@ordinal] is in a record. */
+uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal);
+
 /* Nothing is open any more. */
 void ts_builder_free(struct ts_timeline *tl);
 

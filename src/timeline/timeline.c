@@ -37,6 +37,8 @@ void ts_timeline_free(struct ts_timeline *tl)
 	for (size_t i = 0; i < tl->n_points; i++)
 		ts_points_fini(&tl->points[i]);
 	free(tl->points);
+	for (unsigned i = 0; i < TS_MAX_SECTIONS; i++)
+		ts_index_close(tl->siblings[i]);
 	ts_index_close(tl->file);
 	free(tl);
 }
@@ -298,6 +300,27 @@ static bool end_chunk(struct ts_timeline *tl)
 	return done;
 }
 
+/* The optional sections learn from the chunk that begins at @pos. */
+static bool give_chunk(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->sections[i]->take && ts_builder_n_owners(tl, i) &&
+		    !tl->sections[i]->take(tl, pos, chunk))
+			return false;
+	}
+	return true;
+}
+
+static bool seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->sections[i]->seal && ts_builder_n_owners(tl, i) &&
+		    !tl->sections[i]->seal(tl, segment, is_copy))
+			return false;
+	}
+	return true;
+}
+
 /* Take in a chunk, of at least one step.  False: no memory. */
 static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 {
@@ -306,7 +329,7 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	const struct ts_step *last = &b->steps[b->n_steps - 1];
 	struct ts_buf here = bd->here;
 
-	if (!add_point(tl))
+	if (!add_point(tl) || !give_chunk(tl, bd->n_steps, b))
 		return false;
 	for (uint32_t i = 0; i < b->n_steps; i++) {
 		if (!apply_step(tl, b, &b->steps[i]))
@@ -413,6 +436,7 @@ static bool seal_segment(struct ts_timeline *tl)
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(tl->memory[i], segment);
+	done = done && seal_optional(tl, segment, false);
 	if (done)
 		bd->n_sealed = segment + 1;
 	return done;
@@ -427,7 +451,7 @@ static bool copy_segment(struct ts_timeline *tl)
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal_copy(tl->memory[i], segment);
 	bd->next_copy *= 2;
-	return done;
+	return done && seal_optional(tl, segment, true);
 }
 
 /* To the index file, if there is one that can still be written; else all stays in memory. */
@@ -586,6 +610,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->rec = rec;
 	tl->image = image;
 	tl->builder = bd;
+	tl->sections = ts_sections;
 	ts_task_init(&bd->task);
 	ts_buf_init(&bd->here);
 	bd->last_thread = TS_NO_THREAD;

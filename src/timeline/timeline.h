@@ -18,6 +18,7 @@
 #include "mode.h"
 #include "points.h"
 #include "runs.h"
+#include "section.h"
 #include "space.h"
 #include "src/base/error.h"
 #include "src/index/index_file.h"
@@ -50,6 +51,10 @@ struct ts_timeline {
 	struct ts_builder *builder;    /* owned; NULL when the whole recording has been read */
 	struct ts_index_file *file;    /* owned; where sealed segments are; NULL: in memory */
 	struct ts_error file_error;    /* why what came since is not there; TS_OK if it is */
+	const struct ts_section *const *sections; /* borrowed; ts_sections */
+	uint32_t lacks;                /* bit i: sections[i], which is optional, is not there */
+	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
+	struct ts_index_file *siblings[TS_MAX_SECTIONS];
 	bool has_no_reads;             /* memory that was read is not noted */
 	/* bytes that the index may need, beside those in the file; set it before growing */
 	uint64_t max_memory;
@@ -92,6 +97,11 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
  * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without.
  */
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
+
+/*
+ * Is the optional section there?  What is asked of one that is not needs a backfill (backfill.h) first.
+ */
+bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
 
 /* End those threads, as before a fork; ts_timeline_grow() starts them again. */
 void ts_timeline_rest(struct ts_timeline *tl);

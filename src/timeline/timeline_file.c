@@ -3,10 +3,10 @@
  * A timeline to an index file and back.
  *
  * A record is a segment and what was learned while it was read.  Its sections, which are arrays
- * (index_file.c):
+ * (index_file.c), are the head and those of the table (section.h):
  *
- *   HEAD  struct saved_head; the threads and warnings of the recording so far; why it ends where it does, as text; where its
- *         reader goes on
+ *   HEAD  struct saved_head; the threads and warnings of the recording so far; why it ends where it does, as
+ *         text; where its reader goes on
  *   PNTS  the decode points of the segment's chunks (points.c)
  *   RUNS  where each run of instructions began, and the runs that are new (runs.c)
  *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is known of position 0
@@ -23,14 +23,10 @@
 
 #include "builder.h"
 #include "journal.h"
+#include "section.h"
+#include "src/base/log.h"
 
-#define KIND(a, b, c, d) ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
-#define HEAD KIND('H', 'E', 'A', 'D')
-#define PNTS KIND('P', 'N', 'T', 'S')
-#define RUNS KIND('R', 'U', 'N', 'S')
-#define SPCE KIND('S', 'P', 'C', 'E')
-#define MODE KIND('M', 'O', 'D', 'E')
-#define JRNL KIND('J', 'R', 'N', 'L')
+#define HEAD TS_SECTION_KIND('H', 'E', 'A', 'D')
 
 enum flag {
 	HAS_SEGMENT = 1,
@@ -82,43 +78,42 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 	ts_index_put(tl->file, bd->here.data, bd->here.len, 1);
 }
 
+/* What the record of segment @segment holds, the head left out. */
+static unsigned n_sections(const struct ts_timeline *tl)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; tl->sections[i]; i++)
+		n += ts_builder_n_owners(tl, i);
+	return n;
+}
+
 static void save_segment(struct ts_timeline *tl, uint64_t segment)
 {
-	struct ts_builder *bd = tl->builder;
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		const struct ts_section *s = tl->sections[i];
 
-	ts_index_section(tl->file, PNTS, 0);
-	ts_points_save(&tl->points[segment], tl->file);
-	ts_index_section(tl->file, RUNS, 0);
-	ts_runs_save(tl->runs, tl->file);
-	ts_index_section(tl->file, JRNL, 0);
-	ts_index_put(tl->file, bd->journal.data, bd->journal.len, 1);
-	ts_buf_reset(&bd->journal);
-	if (tl->rec->is_physical) {
-		ts_index_section(tl->file, MODE, 0);
-		ts_modes_save(&tl->modes, tl->file);
-	}
-	ts_index_section(tl->file, SPCE, 0);
-	ts_space_save(tl->regs, segment, tl->file);
-	for (uint32_t i = 0; i < tl->n_memory; i++) {
-		ts_index_section(tl->file, SPCE, i + 1);
-		ts_space_save(tl->memory[i], segment, tl->file);
+		for (uint32_t owner = 0, n = ts_builder_n_owners(tl, i); owner < n; owner++) {
+			ts_index_section(tl->file, s->kind, owner);
+			s->save(tl, segment, owner, tl->file);
+		}
 	}
 }
 
-/* Take the segment's arrays from a record. */
-static bool map_segment(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
-			uint64_t segment)
+/* Take the segment's arrays from the record in which they were saved. */
+static bool map_segment(struct ts_timeline *tl, size_t record, uint64_t segment)
 {
-	struct ts_index_arrays points = ts_index_find(f, record, PNTS, 0);
-	struct ts_index_arrays runs = ts_index_find(f, record, RUNS, 0);
-	bool done = ts_points_load(&tl->points[segment], &points) && ts_runs_load_sealed(tl->runs, &runs);
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		const struct ts_section *s = tl->sections[i];
 
-	for (uint32_t i = 0; i <= tl->n_memory && done; i++) {
-		struct ts_index_arrays space = ts_index_find(f, record, SPCE, i);
+		for (uint32_t owner = 0, n = ts_builder_n_owners(tl, i); s->map && owner < n; owner++) {
+			struct ts_index_arrays a = ts_index_find(tl->file, record, s->kind, owner);
 
-		done = ts_space_load_segment(i ? tl->memory[i - 1] : tl->regs, segment, &space);
+			if (!s->map(tl, segment, owner, &a))
+				return false;
+		}
 	}
-	return done;
+	return true;
 }
 
 bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
@@ -129,13 +124,13 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 
 	if (!ts_buf_ok(&bd->journal))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what is to be written");
-	ts_index_begin(tl->file, has_segment ? 5 + tl->n_memory + tl->rec->is_physical : 1);
+	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0));
 	save_head(tl, has_segment);
 	if (has_segment)
 		save_segment(tl, bd->n_sealed - 1);
 	if (!ts_index_commit(tl->file, is_last, err))
 		return false;
-	if (has_segment && !map_segment(tl, tl->file, record, bd->n_sealed - 1))
+	if (has_segment && !map_segment(tl, record, bd->n_sealed - 1))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 	ts_index_let_go(tl->file, record);
 	return true;
@@ -191,66 +186,223 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 	return true;
 }
 
-static bool load_journal(struct ts_timeline *tl, struct ts_index_arrays *a)
+/* What each section does with its arrays; first those of the registers and the processes. */
+
+static uint32_t n_spaces(const struct ts_timeline *tl)
 {
-	struct ts_target target = { 0 };
+	return tl->n_memory + 1;
+}
+
+static struct ts_space *space(const struct ts_timeline *tl, uint32_t owner)
+{
+	return owner ? tl->memory[owner - 1] : tl->regs;
+}
+
+static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	ts_space_save(space(tl, owner), segment, f);
+}
+
+static bool load_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	struct ts_space *sp = space(tl, owner);
+
+	return ts_space_load_segment(sp, segment, a) && ts_space_load_state(sp, segment, a);
+}
+
+static bool map_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	return ts_space_load_segment(space(tl, owner), segment, a);
+}
+
+static void save_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	(void)owner;
+	ts_points_save(&tl->points[segment], f);
+}
+
+static bool map_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	(void)owner;
+	return ts_points_load(&tl->points[segment], a);
+}
+
+static bool load_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	struct ts_points *p = realloc(tl->points, (size_t)(segment + 1) * sizeof(*p));
+
+	if (!p)
+		return false;
+	tl->points = p;
+	p[segment] = (struct ts_points){ 0 };
+	tl->n_points = tl->cap_points = (size_t)segment + 1;
+	return map_points(tl, segment, owner, a) &&
+	       p[segment].n >= tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS;
+}
+
+static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	(void)segment;
+	(void)owner;
+	ts_runs_save(tl->runs, f);
+}
+
+static bool load_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	(void)segment;
+	(void)owner;
+	return ts_runs_load(tl->runs, a);
+}
+
+static bool map_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	(void)segment;
+	(void)owner;
+	return ts_runs_load_sealed(tl->runs, a);
+}
+
+static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	(void)segment;
+	(void)owner;
+	ts_index_put(f, tl->builder->journal.data, tl->builder->journal.len, 1);
+	ts_buf_reset(&tl->builder->journal);
+}
+
+static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
+{
+	struct ts_target target = { .pos = note->pos };
+
+	if (note->thread >= tl->rec->n_threads)
+		return false;
+	if (note->kind == TS_FX_THREAD) {
+		ts_builder_run(tl, note->pos, note->thread);
+		return true;
+	}
+	return ts_builder_aim(tl, &target, note->thread) &&
+	       ts_builder_apply(tl, &target, batch, batch->effects);
+}
+
+static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
 	struct ts_steps batch;
 	struct ts_note note;
 	size_t len;
 	const uint8_t *p = ts_index_take(a, 1, &len);
 	bool done = p != NULL;
 
+	(void)segment;
+	(void)owner;
 	ts_steps_init(&batch);
-	while (done && len) {
-		done = ts_journal_next(&p, &len, &note, &batch) && note.thread < tl->rec->n_threads;
-		if (!done)
-			break;
-		if (note.kind == TS_FX_THREAD) {
-			ts_builder_run(tl, note.pos, note.thread);
-			continue;
-		}
-		target.pos = note.pos;
-		done = ts_builder_aim(tl, &target, note.thread) &&
-		       ts_builder_apply(tl, &target, &batch, batch.effects);
-	}
+	while (done && len)
+		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
 	ts_steps_fini(&batch);
 	return done && !tl->world.is_failed;
 }
 
-static bool load_spaces(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
-			uint32_t n_memory)
+static uint32_t n_modes(const struct ts_timeline *tl)
 {
-	if (n_memory && !ts_builder_memory(tl, n_memory - 1))
-		return false;
-	for (uint32_t i = 0; i <= n_memory; i++) {
-		struct ts_index_arrays a = ts_index_find(f, record, SPCE, i);
-		struct ts_space *sp = i ? tl->memory[i - 1] : tl->regs;
+	return tl->rec->is_physical;
+}
 
-		if (!ts_space_load_segment(sp, record, &a) || !ts_space_load_state(sp, record, &a))
+static void save_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	(void)segment;
+	(void)owner;
+	ts_modes_save(&tl->modes, f);
+}
+
+static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	(void)segment;
+	(void)owner;
+	return ts_modes_load(&tl->modes, a);
+}
+
+static const struct ts_section points_section = {
+	.kind = TS_SECTION_KIND('P', 'N', 'T', 'S'),
+	.save = save_points,
+	.load = load_points,
+	.map = map_points,
+};
+
+static const struct ts_section runs_section = {
+	.kind = TS_SECTION_KIND('R', 'U', 'N', 'S'),
+	.save = save_runs,
+	.load = load_runs,
+	.map = map_runs,
+};
+
+static const struct ts_section journal_section = {
+	.kind = TS_SECTION_KIND('J', 'R', 'N', 'L'),
+	.save = save_journal,
+	.load = load_journal,
+};
+
+static const struct ts_section space_section = {
+	.kind = TS_SECTION_KIND('S', 'P', 'C', 'E'),
+	.n_owners = n_spaces,
+	.save = save_space,
+	.load = load_space,
+	.map = map_space,
+};
+
+static const struct ts_section mode_section = {
+	.kind = TS_SECTION_KIND('M', 'O', 'D', 'E'),
+	.n_owners = n_modes,
+	.save = save_modes,
+	.load = load_modes,
+};
+
+/* The journal comes before the spaces: it makes the layers in which their pages lie. */
+const struct ts_section *const ts_sections[] = {
+	&points_section, &runs_section, &journal_section, &space_section, &mode_section, NULL,
+};
+
+/* ------------------------------------------------------------------------------------------ the records */
+
+uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal)
+{
+	const struct ts_section *s = tl->sections[ordinal];
+
+	if (tl->lacks >> ordinal & 1)
+		return 0;
+	return s->n_owners ? s->n_owners(tl) : 1;
+}
+
+bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->sections[i] == s)
+			return !(tl->lacks >> i & 1);
+	}
+	return false;
+}
+
+/* Load a section from a record. */
+static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, unsigned ordinal)
+{
+	const struct ts_section *s = tl->sections[ordinal];
+
+	for (uint32_t owner = 0, n = ts_builder_n_owners(tl, ordinal); owner < n; owner++) {
+		struct ts_index_arrays a = ts_index_find(f, record, s->kind, owner);
+
+		if (!s->load(tl, record, owner, &a))
 			return false;
 	}
 	return true;
 }
 
-static bool load_modes(struct ts_timeline *tl, const struct ts_index_file *f, size_t record)
+/* The sections of a record that has a segment; an optional one of which a segment is missing is of no use. */
+static bool load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record)
 {
-	struct ts_index_arrays a = ts_index_find(f, record, MODE, 0);
-
-	return !tl->rec->is_physical || ts_modes_load(&tl->modes, &a);
-}
-
-static bool load_points(struct ts_timeline *tl, const struct ts_index_file *f, size_t record)
-{
-	struct ts_points *p = realloc(tl->points, (record + 1) * sizeof(*p));
-	struct ts_index_arrays a = ts_index_find(f, record, PNTS, 0);
-
-	if (!p)
-		return false;
-	tl->points = p;
-	p[record] = (struct ts_points){ 0 };
-	tl->n_points = tl->cap_points = record + 1;
-	return ts_points_load(&p[record], &a) &&
-	       p[record].n >= tl->builder->n_chunks - record * TS_SEGMENT_CHUNKS;
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (ts_section_is_optional(tl->sections[i]) && !ts_index_has(f, record, tl->sections[i]->kind))
+			tl->lacks |= UINT32_C(1) << i;
+		if (!load_section(tl, f, record, i))
+			return false;
+	}
+	return true;
 }
 
 /* *point gets the rest of the head: where the reader goes on. */
@@ -258,8 +410,6 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 			struct ts_index_arrays *point)
 {
 	struct ts_index_arrays a = ts_index_find(f, record, HEAD, 0);
-	struct ts_index_arrays runs = ts_index_find(f, record, RUNS, 0);
-	struct ts_index_arrays journal = ts_index_find(f, record, JRNL, 0);
 	const struct saved_head *head = ts_index_take_n(&a, sizeof(*head), 1);
 
 	if (!head || !(head->flags & HAS_NO_READS) != !tl->has_no_reads || !load_head(tl, head, &a))
@@ -268,11 +418,56 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	if (!(head->flags & HAS_SEGMENT))
 		return record + 1 == ts_index_n_records(f) && ts_index_is_finished(f);
 	if (head->n_chunks <= record * TS_SEGMENT_CHUNKS ||
-	    head->n_chunks > (record + 1) * TS_SEGMENT_CHUNKS || !load_points(tl, f, record) ||
-	    !ts_runs_load(tl->runs, &runs) || !load_journal(tl, &journal) ||
-	    !load_spaces(tl, f, record, head->n_memory) || !load_modes(tl, f, record))
+	    head->n_chunks > (record + 1) * TS_SEGMENT_CHUNKS ||
+	    (head->n_memory && !ts_builder_memory(tl, head->n_memory - 1)) || !load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------ files of one section */
+
+/* Load the optional section from a file of its own. */
+static bool load_all(struct ts_timeline *tl, const struct ts_index_file *f, unsigned ordinal)
+{
+	if (ts_index_n_records(f) != tl->builder->n_sealed)
+		return false;
+	for (size_t i = 0; i < ts_index_n_records(f); i++) {
+		if (!load_section(tl, f, i, ordinal))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Look for the optional section, which the index file lacks, in a file of its own.  Returns false if there is
+ * one that contradicts the index, and the timeline is of no use.
+ */
+static bool find_optional(struct ts_timeline *tl, unsigned ordinal, struct ts_error *err)
+{
+	const char *name = tl->sections[ordinal]->name;
+	struct ts_index_file *f = ts_index_open_sibling(tl->file, name, err);
+
+	if (!f) {
+		if (err->code != TS_OK)
+			ts_log(TS_LOG_WARN, "%s.%s: %s; ignored", ts_index_path(tl->file), name, err->text);
+		ts_error_reset(err);
+		return true;
+	}
+	tl->siblings[ordinal] = f;
+	tl->lacks &= ~(UINT32_C(1) << ordinal);
+	if (load_all(tl, f, ordinal))
+		return true;
+	ts_index_remove(f);
+	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its file of %s contradicts it", name);
+}
+
+static bool find_all_optional(struct ts_timeline *tl, struct ts_error *err)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->lacks >> i & 1 && !find_optional(tl, i, err))
+			return false;
+	}
 	return true;
 }
 
@@ -321,6 +516,8 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 	ts_builder_publish(tl);
 	if (!ts_index_is_finished(f))
 		return resume(tl, &point, err);
+	if (!find_all_optional(tl, err))
+		return false;
 	end_build(tl);
 	return true;
 }

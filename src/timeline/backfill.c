@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+#include "backfill.h"
+
+#include <stdlib.h>
+
+#include "builder.h"
+#include "src/base/log.h"
+#include "src/trace/chunk.h"
+#include "src/trace/feed.h"
+
+struct ts_backfill {
+	struct ts_timeline *tl;      /* borrowed */
+	const struct ts_section *s;  /* borrowed */
+	unsigned ordinal;            /* of the section */
+	struct ts_feed *feed;        /* owned */
+	struct ts_index_file *file;  /* borrowed from the timeline; NULL: nothing is written any more */
+	uint64_t n_steps, n_chunks;  /* taken in */
+};
+
+/* The file of its own, if there is an index file and it can be written. */
+static void create_file(struct ts_backfill *b)
+{
+	const struct ts_timeline *tl = b->tl;
+	struct ts_error err;
+
+	if (!tl->file || !ts_index_is_finished(tl->file) || tl->siblings[b->ordinal])
+		return;
+	ts_error_reset(&err);
+	b->file = ts_index_create_sibling(tl->file, b->s->name, &err);
+	if (!b->file)
+		ts_log(TS_LOG_INFO, "%s.%s: %s; kept in memory", ts_index_path(tl->file), b->s->name,
+		       err.text);
+	b->tl->siblings[b->ordinal] = b->file;
+}
+
+struct ts_backfill *ts_backfill_new(struct ts_timeline *tl, const struct ts_section *s, struct ts_error *err)
+{
+	struct ts_backfill *b = calloc(1, sizeof(*b));
+
+	if (!b) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to build %s", s->name);
+		return NULL;
+	}
+	b->tl = tl;
+	b->s = s;
+	while (tl->sections[b->ordinal] != s)
+		b->ordinal++;
+	b->feed = ts_feed_new(tl->rec, err);
+	if (!b->feed) {
+		free(b);
+		return NULL;
+	}
+	create_file(b);
+	return b;
+}
+
+void ts_backfill_free(struct ts_backfill *b)
+{
+	if (!b)
+		return;
+	ts_feed_free(b->feed);
+	if (b->file && !ts_index_is_finished(b->file))
+		ts_index_remove(b->file); /* not all of it is there */
+	free(b);
+}
+
+uint64_t ts_backfill_n_read(const struct ts_backfill *b)
+{
+	return b->n_steps;
+}
+
+/* Take the arrays of the record that was written last in place of those in memory. */
+static bool map(struct ts_backfill *b, uint64_t segment, uint32_t n, struct ts_error *err)
+{
+	for (uint32_t i = 0; b->s->map && i < n; i++) {
+		struct ts_index_arrays a =
+			ts_index_find(b->file, ts_index_n_records(b->file) - 1, b->s->kind, i);
+
+		if (!b->s->map(b->tl, segment, i, &a))
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
+	}
+	return true;
+}
+
+/* To its file; if that cannot be written what follows stays in memory. */
+static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
+{
+	uint32_t n = b->s->n_owners ? b->s->n_owners(b->tl) : 1;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	ts_index_begin(b->file, n);
+	for (uint32_t i = 0; i < n; i++) {
+		ts_index_section(b->file, b->s->kind, i);
+		b->s->save(b->tl, segment, i, b->file);
+	}
+	if (ts_index_commit(b->file, is_last, &err) && map(b, segment, n, &err) &&
+	    (!is_last || ts_index_publish(b->file, &err)))
+		return;
+	ts_log(TS_LOG_WARN, "%s: %s; kept in memory", ts_index_path(b->file), err.text);
+	ts_index_remove(b->file);
+	b->file = NULL;
+}
+
+static bool end_segment(struct ts_backfill *b, bool is_last)
+{
+	uint64_t segment = (b->n_chunks - 1) / TS_SEGMENT_CHUNKS;
+
+	if (!b->s->seal(b->tl, segment, false))
+		return false;
+	if (b->file)
+		save(b, segment, is_last);
+	return true;
+}
+
+static enum ts_grow fail_no_memory(const struct ts_backfill *b, struct ts_error *err)
+{
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to build %s", b->s->name);
+	return TS_GROW_FAILED;
+}
+
+/* All that the timeline has was read. */
+static enum ts_grow end(struct ts_backfill *b, struct ts_error *err)
+{
+	if (!end_segment(b, true))
+		return fail_no_memory(b, err);
+	b->tl->lacks &= ~(UINT32_C(1) << b->ordinal);
+	return TS_GROW_DONE;
+}
+
+/* Take in what was decoded: as many steps as the timeline has. */
+static enum ts_grow take_in(struct ts_backfill *b, struct ts_batch *batch, struct ts_error *err)
+{
+	uint64_t left = b->tl->n_steps - b->n_steps;
+
+	if (batch->steps.n_steps > left || (batch->next != TS_ITEM && batch->steps.n_steps < left)) {
+		if (batch->next == TS_FAIL)
+			*err = batch->err;
+		else
+			ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the trace is no longer what it was");
+		return TS_GROW_FAILED;
+	}
+	if (batch->steps.n_steps) {
+		if (!b->s->take(b->tl, b->n_steps, &batch->steps))
+			return fail_no_memory(b, err);
+		b->n_steps += batch->steps.n_steps;
+		b->n_chunks++;
+	}
+	if (b->n_steps == b->tl->n_steps)
+		return end(b, err);
+	if (b->n_chunks % TS_SEGMENT_CHUNKS == 0 && !end_segment(b, false))
+		return fail_no_memory(b, err);
+	return TS_GROW_MORE;
+}
+
+enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err)
+{
+	uint64_t start = b->n_steps;
+	enum ts_grow grown = TS_GROW_MORE;
+
+	while (grown == TS_GROW_MORE && b->n_steps - start < n_steps)
+		grown = take_in(b, ts_feed_next(b->feed), err);
+	return grown;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A missing optional section of a finished timeline, built alone by one more pass over the trace.
+ *
+ * An index file that another version made may lack an optional section (section.h).  What a backfill builds is
+ * the same as if it had been built with the rest.  It goes to a file of its own beside the index, PATH.NAME,
+ * which ts_timeline_use_file() finds the next time; the index itself is not touched.
+ */
+#ifndef TS_BACKFILL_H
+#define TS_BACKFILL_H
+
+#include <stdint.h>
+
+#include "section.h"
+#include "src/base/error.h"
+#include "timeline.h"
+
+struct ts_backfill;
+
+/*
+ * Begin to build @s, which @tl (borrowed, complete) lacks.  If its file cannot be written it is kept in memory
+ * (the log says why).
+ *
+ * Returns NULL on failure: the trace cannot be read (TS_EIO), or memory is exhausted (TS_ENOMEM).
+ */
+struct ts_backfill *ts_backfill_new(struct ts_timeline *tl, const struct ts_section *s, struct ts_error *err);
+void ts_backfill_free(struct ts_backfill *b);
+
+/*
+ * Read about @n_steps more steps (whole chunks).
+ *
+ * Returns TS_GROW_DONE when the timeline has the section; TS_GROW_FAILED and fills @err if the trace cannot
+ * be read (TS_EIO), is no longer what it was (TS_ECORRUPT), or memory is exhausted (TS_ENOMEM): the section
+ * may not be asked about.
+ */
+enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
+
+/* How many steps have been read. */
+uint64_t ts_backfill_n_read(const struct ts_backfill *b);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The sections of an index file's records, as a table: how each is saved and loaded.
+ *
+ * Every record of a segment has each section once for each of its owners.  A section that the table does not
+ * know is skipped; one that is missing makes the file unusable, unless it is optional: then it is reported
+ * (ts_timeline_has()) and can be built alone (backfill.h).  How to add one: src/index/README.
+ */
+#ifndef TS_SECTION_H
+#define TS_SECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/index/index_file.h"
+#include "src/trace/step.h"
+
+struct ts_timeline;
+
+#define TS_SECTION_KIND(a, b, c, d)                                                                           \
+	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
+
+#define TS_MAX_SECTIONS 32
+
+struct ts_section {
+	uint32_t kind;    /* TS_SECTION_KIND() */
+	/* of an optional section: in messages and in the name of its own file; else NULL */
+	const char *name;
+
+	/* How many owners it has, 0 if this recording has none of it.  NULL: one. */
+	uint32_t (*n_owners)(const struct ts_timeline *tl);
+
+	/*
+	 * Put the arrays of segment @segment, which was sealed last, to @f, and what building needs to go on
+	 * after it.
+	 */
+	void (*save)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f);
+
+	/*
+	 * Take them from there, in the order of segments.  Returns false if memory is exhausted or the arrays
+	 * contradict each other or the rest of the timeline: nothing in them may be used unchecked.
+	 */
+	bool (*load)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
+
+	/*
+	 * Take the segment's arrays in place of those in memory, after they were saved; as load().  NULL: they
+	 * stay in memory.
+	 */
+	bool (*map)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
+
+	/*
+	 * The rest is for optional sections.  They learn from whole chunks and from nothing else that is built.
+	 */
+
+	/* Take in the chunk whose first step is @pos; chunks come in order.  False: no memory. */
+	bool (*take)(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk);
+
+	/*
+	 * All chunks of segment @segment were taken in: queries may see it.  @is_copy: only its first chunks
+	 * were; it will be sealed again.  False: no memory.
+	 */
+	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
+};
+
+/* All sections but the head, in the order in which they are loaded; NULL ends them. */
+extern const struct ts_section *const ts_sections[];
+
+static inline bool ts_section_is_optional(const struct ts_section *s)
+{
+	return s->name;
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of sections: one that is unknown is skipped, an optional one that is missing is reported and built
+ * alone, in a file of its own.
+ *
+ * The optional section here is a made-up one: for each segment the sum of its program counters.
+ */
+#include "unit.h"
+
+#include "script.h"
+#include "src/query/query.h"
+#include "src/timeline/backfill.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PATH "trace.tsindex"
+#define SIBLING PATH ".sums"
+#define SEED 3
+#define N_STEPS 700
+#define SEGMENT_STEPS (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS)
+#define MAX_SEGMENTS (N_STEPS / SEGMENT_STEPS + 1)
+
+static const struct ts_index_key the_key = { 10, 20, 30, 40 };
+
+/* ----------------------------------------------------------------------------- the made-up section */
+
+static uint64_t sum, sums[MAX_SEGMENTS];
+static unsigned n_sums;
+
+static void save_sums(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	(void)tl;
+	ck_assert_uint_eq(owner, 0);
+	ts_index_put(f, &sums[segment], 1, sizeof(sums[0]));
+}
+
+static bool load_sums(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	const uint64_t *p = ts_index_take_n(a, sizeof(*p), 1);
+
+	(void)tl;
+	(void)owner;
+	if (!p || segment >= MAX_SEGMENTS)
+		return false;
+	sums[segment] = *p;
+	n_sums = (unsigned)segment + 1;
+	return true;
+}
+
+static bool take_sums(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
+{
+	(void)tl;
+	ck_assert_uint_eq(pos % TS_CHUNK_STEPS, 0);
+	for (uint32_t i = 0; i < chunk->n_steps; i++)
+		sum += chunk->steps[i].pc;
+	return true;
+}
+
+static bool seal_sums(struct ts_timeline *tl, uint64_t segment, bool is_copy)
+{
+	(void)tl;
+	sums[segment] = sum;
+	n_sums = (unsigned)segment + 1;
+	if (!is_copy)
+		sum = 0;
+	return true;
+}
+
+static const struct ts_section sums_section = {
+	.kind = TS_SECTION_KIND('S', 'U', 'M', 'S'),
+	.name = "sums",
+	.save = save_sums,
+	.load = load_sums,
+	.take = take_sums,
+	.seal = seal_sums,
+};
+
+static const struct ts_section *with_sums[TS_MAX_SECTIONS];
+
+/* Are there the sums of all segments, as the recording's steps have them? */
+static void check_sums(const struct script *s)
+{
+	ck_assert_uint_eq(n_sums, (s->steps.n_steps + SEGMENT_STEPS - 1) / SEGMENT_STEPS);
+	for (unsigned i = 0; i < n_sums; i++) {
+		uint64_t want = 0;
+
+		for (uint32_t k = i * SEGMENT_STEPS; k < s->steps.n_steps && k < (i + 1) * SEGMENT_STEPS; k++)
+			want += s->steps.steps[k].pc;
+		ck_assert_uint_eq(sums[i], want);
+	}
+}
+
+/* ----------------------------------------------------------------------------------- timelines */
+
+struct opened {
+	struct script *s;
+	struct ts_timeline *tl;
+};
+
+static void open_script(struct opened *o, bool has_sums)
+{
+	struct ts_error err = { 0 };
+	unsigned n = 0;
+
+	for (; ts_sections[n]; n++)
+		with_sums[n] = ts_sections[n];
+	with_sums[n] = &sums_section;
+	with_sums[n + 1] = NULL;
+	sum = n_sums = 0;
+	memset(sums, 0, sizeof(sums));
+	o->s = script_random_new(SEED, N_STEPS);
+	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
+	ck_assert_ptr_nonnull(o->tl);
+	if (has_sums)
+		o->tl->sections = with_sums;
+}
+
+static void close_script(struct opened *o)
+{
+	ts_timeline_free(o->tl);
+	script_free(o->s);
+}
+
+static void build(bool has_sums)
+{
+	struct ts_error err = { 0 };
+	struct opened o;
+
+	remove(PATH);
+	remove(SIBLING);
+	open_script(&o, has_sums);
+	ck_assert(ts_timeline_use_file(o.tl, ts_index_create(PATH, &the_key, &err), &err));
+	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_GROW_DONE);
+	ck_assert_int_eq(o.tl->file_error.code, TS_OK);
+	if (has_sums)
+		check_sums(o.s);
+	close_script(&o);
+}
+
+static void reopen(struct opened *o, bool has_sums)
+{
+	struct ts_error err = { 0 };
+
+	open_script(o, has_sums);
+	ck_assert_msg(ts_timeline_use_file(o->tl, ts_index_open(PATH, &the_key, &err), &err), "%s", err.text);
+	ck_assert_ptr_null(o->tl->builder);
+	ck_assert_uint_eq(o->s->n_reads, 0);
+}
+
+static void backfill(struct opened *o)
+{
+	struct ts_error err = { 0 };
+	struct ts_backfill *b = ts_backfill_new(o->tl, &sums_section, &err);
+	enum ts_grow grown;
+
+	ck_assert_ptr_nonnull(b);
+	do {
+		ck_assert(!ts_timeline_has(o->tl, &sums_section));
+		grown = ts_backfill_grow(b, 100, &err);
+	} while (grown == TS_GROW_MORE);
+	ck_assert_msg(grown == TS_GROW_DONE, "%s", err.text);
+	ck_assert_uint_eq(ts_backfill_n_read(b), o->tl->n_steps);
+	ts_backfill_free(b);
+	ck_assert(ts_timeline_has(o->tl, &sums_section));
+	check_sums(o->s);
+}
+
+static uint64_t inode(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) ? 0 : (uint64_t)st.st_ino;
+}
+
+START_TEST(an_optional_section_is_built_with_the_rest_and_loaded)
+{
+	struct opened o;
+
+	build(true);
+	reopen(&o, true);
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	check_sums(o.s);
+	ck_assert_uint_eq(inode(SIBLING), 0);
+	close_script(&o);
+}
+END_TEST
+
+START_TEST(an_unknown_section_is_skipped)
+{
+	struct opened o;
+
+	build(true);
+	reopen(&o, false);
+	ck_assert_uint_eq(o.tl->n_steps, N_STEPS);
+	ck_assert_uint_eq(o.tl->lacks, 0);
+	close_script(&o);
+}
+END_TEST
+
+START_TEST(a_missing_optional_section_is_built_alone_and_found_again)
+{
+	struct opened o;
+	uint64_t before;
+
+	build(false);
+	before = inode(PATH);
+	reopen(&o, true);
+	ck_assert(!ts_timeline_has(o.tl, &sums_section));
+	backfill(&o);
+	close_script(&o);
+	ck_assert_uint_eq(inode(PATH), before);
+	ck_assert_uint_ne(inode(SIBLING), 0);
+	reopen(&o, true);
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	check_sums(o.s);
+	close_script(&o);
+}
+END_TEST
+
+START_TEST(a_missing_optional_section_is_built_for_an_index_in_memory)
+{
+	struct ts_error err = { 0 };
+	struct opened o;
+
+	remove(SIBLING);
+	open_script(&o, false);
+	ck_assert_int_eq(ts_timeline_grow(o.tl, UINT64_MAX, &err), TS_GROW_DONE);
+	o.tl->sections = with_sums;
+	for (unsigned i = 0; with_sums[i]; i++)
+		o.tl->lacks = UINT32_C(1) << i;
+	backfill(&o);
+	close_script(&o);
+	ck_assert_uint_eq(inode(SIBLING), 0);
+}
+END_TEST
+
+START_TEST(a_backfill_that_is_given_up_leaves_nothing)
+{
+	struct ts_error err = { 0 };
+	struct ts_backfill *b;
+	struct opened o;
+
+	build(false);
+	reopen(&o, true);
+	b = ts_backfill_new(o.tl, &sums_section, &err);
+	ck_assert_int_eq(ts_backfill_grow(b, N_STEPS / 2, &err), TS_GROW_MORE);
+	ts_backfill_free(b);
+	ck_assert(!ts_timeline_has(o.tl, &sums_section));
+	close_script(&o);
+	ck_assert_uint_eq(inode(SIBLING), 0);
+	ck_assert_uint_eq(inode(SIBLING ".part"), 0);
+}
+END_TEST
+
+START_TEST(a_damaged_file_of_a_section_is_ignored)
+{
+	struct opened o;
+	FILE *f;
+
+	build(false);
+	reopen(&o, true);
+	backfill(&o);
+	close_script(&o);
+	f = fopen(SIBLING, "r+b");
+	ck_assert_ptr_nonnull(f);
+	fseek(f, 4096 + 50, SEEK_SET);
+	fputc(0xee, f);
+	fclose(f);
+	reopen(&o, true);
+	ck_assert(!ts_timeline_has(o.tl, &sums_section));
+	backfill(&o);
+	close_script(&o);
+	reopen(&o, true);
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	close_script(&o);
+}
+END_TEST
+
+UNIT_SUITE("backfill", an_optional_section_is_built_with_the_rest_and_loaded, an_unknown_section_is_skipped,
+	   a_missing_optional_section_is_built_alone_and_found_again,
+	   a_missing_optional_section_is_built_for_an_index_in_memory,
+	   a_backfill_that_is_given_up_leaves_nothing, a_damaged_file_of_a_section_is_ignored)

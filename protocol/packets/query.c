@@ -4,6 +4,7 @@
  */
 #include "packets.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -245,6 +246,20 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
+/*
+ * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is no
+ * auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An
+ * empty reply says that it is not known.
+ */
+static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	if (s->sh->located.by == TS_LOCATED_NOT)
+		return RSP_UNSUPPORTED;
+	rsp_reply_printf(r, "TextSeg=%" PRIx64, s->sh->located.first);
+	return RSP_REPLIED;
+}
+
 /* The client offers to look up symbols ("::"), or says what it found ("VALUE:NAME"); we need none. */
 static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -377,6 +392,7 @@ static const struct rsp_packet packets[] = {
 	{ "QCatchSyscalls", RSP_ARGS, pkt_catch_syscalls, .feature = "QCatchSyscalls+" },
 
 	{ "qAttached", RSP_ARGS, pkt_attached, NULL },
+	{ "qOffsets", RSP_EXACT, pkt_offsets, NULL },
 	{ "qSymbol", RSP_ARGS, pkt_symbol, NULL },
 
 	{ "D", RSP_ARGS, pkt_detach, NULL },

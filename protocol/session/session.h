@@ -22,6 +22,7 @@
 #include "run.h"
 #include "save.h"
 #include "src/arch/regview.h"
+#include "src/query/locate.h"
 #include "src/query/query.h"
 
 /* What qSupported claims as PacketSize, in characters. */
@@ -66,6 +67,7 @@ struct rsp_shared {
 	/* borrowed; the recording's file, and the folder in which clients may save files, NULL for none */
 	const char *trace, *export_dir;
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
+	struct ts_located located;      /* where the program lies */
 	/* the recording of a machine that tells how addresses are translated */
 	bool has_paging;
 };
@@ -78,6 +80,16 @@ struct rsp_shared {
  * needs no fini.
  */
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
+
+/*
+ * Find where the program lies: at @base (its lowest page; may be NULL) if the user says so.  The log says what
+ * is odd about it.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM), or if the trace or the program's file cannot be read any
+ * more.
+ */
+bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_error *err);
+
 /* More has been read: threads that are new get names.  False: no memory. */
 bool rsp_shared_grow(struct rsp_shared *sh);
 void rsp_shared_fini(struct rsp_shared *sh);

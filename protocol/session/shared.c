@@ -5,11 +5,13 @@
  */
 #include "session.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
+#include "src/base/log.h"
 #include "src/query/paging.h"
 #include "src/trace/source.h"
 
@@ -183,6 +185,43 @@ static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
 	}
 	return true;
+}
+
+/* What the user should know of where the program was found. */
+static void say_located(const struct rsp_shared *sh)
+{
+	const struct ts_located *at = &sh->located;
+
+	if (at->by == TS_LOCATED_NOT)
+		ts_log(TS_LOG_WARN,
+		       "%s: position-independent, and %s; --exec FILE@BASE says where it lies", sh->exec_path,
+		       ts_located_text(at->by));
+	else if (at->n_samples && !at->match.n_same && !at->match.n_different)
+		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
+		       sh->exec_path, at->first, ts_located_text(at->by));
+	else if (at->match.n_different && !ts_code_is_match(&at->match))
+		ts_log(TS_LOG_WARN,
+		       "%s: not the recorded program: its code differs in %zu of %zu places that were executed",
+		       sh->exec_path, at->match.n_different, at->match.n_different + at->match.n_same);
+	else
+		ts_log(TS_LOG_INFO, "%s: at 0x%" PRIx64 ", %s", sh->exec_path, at->first,
+		       ts_located_text(at->by));
+}
+
+bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_error *err)
+{
+	uint32_t process = ts_timeline_process(sh->tl, ts_query_thread(sh->q, 0));
+	struct ts_error other = { 0 };
+	struct ts_elf elf;
+	bool done;
+
+	if (!sh->exec || !sh->tl->n_steps || !ts_elf_init(&elf, sh->exec, &other))
+		return true; /* not an ELF file: gdb says so better */
+	done = ts_locate(sh->q, sh->exec, &elf, process, base, &sh->located, err);
+	if (done)
+		say_located(sh);
+	ts_elf_fini(&elf);
+	return done;
 }
 
 /* -------------------------------------------------------------------------------------------- views */

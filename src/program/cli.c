@@ -99,26 +99,27 @@ static bool usage_error(const char *fmt, ...)
 }
 
 /* FILE[@BASE]: the last @ separates, if a number follows it. */
-static bool add_image(struct ts_cli *cli, const char *arg)
+static bool parse_file(struct ts_file_option *file, const char *option, const char *arg)
 {
 	const char *at = strrchr(arg, '@');
-	struct ts_image_option *image;
 	char *end = NULL;
 
-	if (cli->n_images == TS_MAX_IMAGES)
-		return usage_error("more than %d images", TS_MAX_IMAGES);
-	image = &cli->images[cli->n_images];
 	errno = 0;
 	if (at && at[1] >= '0' && at[1] <= '9')
-		image->base = strtoull(at + 1, &end, 0);
-	image->has_base = end && !*end;
-	if (image->has_base && errno)
-		return usage_error("--image %s: no address is that large", arg);
-	image->path = image->has_base ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
-	if (!image->path)
-		return usage_error("no memory");
-	cli->n_images++;
-	return true;
+		file->base = strtoull(at + 1, &end, 0);
+	file->has_base = end && !*end;
+	if (file->has_base && errno)
+		return usage_error("%s %s: no address is that large", option, arg);
+	free(file->path);
+	file->path = file->has_base ? strndup(arg, (size_t)(at - arg)) : strdup(arg);
+	return file->path || usage_error("memory is exhausted");
+}
+
+static bool add_image(struct ts_cli *cli, const char *arg)
+{
+	if (cli->n_images == TS_MAX_IMAGES)
+		return usage_error("more than %d images", TS_MAX_IMAGES);
+	return parse_file(&cli->images[cli->n_images++], "--image", arg);
 }
 
 static bool set_index_reads(struct ts_cli *cli, const char *arg)
@@ -171,8 +172,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_POSITIONS:
 		return select_frames(cli, id);
 	case OPT_EXEC:
-		cli->exec = optarg;
-		break;
+		return parse_file(&cli->exec, "--exec", optarg);
 	case OPT_EXPORT_DIR:
 		cli->export_dir = optarg;
 		break;
@@ -261,7 +261,7 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 /* What is written must not take the place of what is read. */
 static bool check_written(const struct ts_cli *cli, const char *option, const char *path)
 {
-	bool is_read = ts_atomic_file_is_same(path, cli->trace) || (cli->exec && ts_atomic_file_is_same(path, cli->exec));
+	bool is_read = ts_atomic_file_is_same(path, cli->trace) || (cli->exec.path && ts_atomic_file_is_same(path, cli->exec.path));
 
 	for (unsigned i = 0; i < cli->n_images; i++)
 		is_read |= ts_atomic_file_is_same(path, cli->images[i].path);
@@ -359,4 +359,6 @@ void ts_cli_fini(struct ts_cli *cli)
 	for (unsigned i = 0; i < cli->n_images; i++)
 		free(cli->images[i].path);
 	cli->n_images = 0;
+	free(cli->exec.path);
+	cli->exec.path = NULL;
 }

@@ -30,9 +30,9 @@ enum ts_status {
 
 #define TS_MAX_IMAGES 64
 
-/* --image FILE[@BASE] */
-struct ts_image_option {
-	char *path;       /* owned */
+/* FILE[@BASE] of --exec and --image. */
+struct ts_file_option {
+	char *path; /* owned; NULL: not given */
 	uint64_t base;
 	bool has_base;
 };
@@ -41,8 +41,9 @@ struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
 	const char *trace;
-	const char *format, *arch, *exec, *sysroot, *index; /* NULL when not given */
-	struct ts_image_option images[TS_MAX_IMAGES];
+	const char *format, *arch, *sysroot, *index; /* NULL when not given */
+	struct ts_file_option exec;
+	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	bool is_quiet, is_once, is_json;
 	bool has_no_reads;   /* --index-reads=no */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of --help.  src/tracestub.1 says the same at greater length; a test compares their options.
+ * The page of --help.  src/program/tracestub.1 says the same at greater length; a test compares their options.
  */
 #include "cli.h"
 
@@ -23,7 +23,7 @@ const char ts_cli_help[] =
 	"options, before or after these words:\n"
 	"  --arch NAME           the processor, where the recording does not say it;\n"
 	"                        of a 64-bit machine what its code is shown as\n"
-	"  --exec FILE           the recorded program, for gdb's symbols\n"
+	"  --exec FILE[@BASE]    the recorded program, for gdb's symbols; BASE: where its lowest page lies\n"
 	"  --format NAME         the recording's format (else its content tells)\n"
 	"  --image FILE[@BASE]   an ELF or PE file, or a raw one at BASE: fills memory that\n"
 	"                        the trace leaves unknown\n"

@@ -35,7 +35,7 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 	put_file(&meaning, "program", "/proc/self/exe");
 	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !cli->has_no_reads);
 	ts_buf_printf(&meaning, "arch %s\n", cli->arch ? cli->arch : "");
-	put_file(&meaning, "exec", cli->exec);
+	put_file(&meaning, "exec", cli->exec.path);
 	done = ts_index_key(src, ts_buf_text(&meaning), key, err) && ts_buf_ok(&meaning);
 	ts_buf_fini(&meaning);
 	return done;

@@ -100,17 +100,17 @@ static bool add_files(struct job *job, enum ts_status *status)
 	ts_error_reset(&err);
 	job->image.sysroot = cli->sysroot;
 	for (unsigned i = 0; i < cli->n_images; i++) {
-		const struct ts_image_option *o = &cli->images[i];
+		const struct ts_file_option *o = &cli->images[i];
 
 		if (!ts_image_add_file(&job->image, o->path, o->has_base ? &o->base : NULL, &err)) {
 			*status = ts_report_failure(o->path, &err);
 			return false;
 		}
 	}
-	if (cli->exec) {
-		ts_source_close(ts_source_open(cli->exec, &err));
+	if (cli->exec.path) {
+		ts_source_close(ts_source_open(cli->exec.path, &err));
 		if (err.code != TS_OK)
-			*status = ts_report_failure(cli->exec, &err);
+			*status = ts_report_failure(cli->exec.path, &err);
 	}
 	return err.code == TS_OK && check_folder(cli->export_dir, "save files in", status) &&
 	       check_folder(cli->sysroot, "look for files in", status);
@@ -118,7 +118,7 @@ static bool add_files(struct job *job, enum ts_status *status)
 
 static struct ts_recording *load(const struct job *job, struct ts_error *err)
 {
-	const struct ts_loader_options opt = { .exec = job->cli.exec, .arch = job->cli.arch };
+	const struct ts_loader_options opt = { .exec = job->cli.exec.path, .arch = job->cli.arch };
 
 	return job->loader->open(job->src, &opt, err);
 }
@@ -279,7 +279,8 @@ static enum ts_status serve(struct job *job, const char *comm,
 {
 	const struct rsp_server_options opt = {
 		.comm = comm,
-		.exec = job->cli.exec,
+		.exec = job->cli.exec.path,
+		.exec_base = job->cli.exec.has_base ? &job->cli.exec.base : NULL,
 		.arch = job->cli.arch ? ts_arch_find(job->cli.arch) : NULL,
 		.trace = job->cli.trace,
 		.export_dir = job->cli.export_dir,
@@ -306,7 +307,7 @@ static int run_gdb(struct job *job)
 {
 	const struct ts_gdb_options opt = {
 		.arch = job->rec->regs.arch,
-		.exec = job->cli.exec,
+		.exec = job->cli.exec.path,
 		.args = job->cli.gdb_args,
 		.serve = serve_gdb,
 		.user = job,

@@ -470,6 +470,19 @@ uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first,
 	return best;
 }
 
+bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr, uint64_t *start)
+{
+	uint32_t i = first_candidate(r, addr);
+
+	while (i < r->n_by_pc &&
+	       (r->runs[r->by_pc[i]].pc < addr || r->runs[r->by_pc[i]].process != process))
+		i++;
+	if (i == r->n_by_pc)
+		return false;
+	*start = r->runs[r->by_pc[i]].pc;
+	return true;
+}
+
 uint64_t ts_runs_n_distinct(const struct ts_runs *r)
 {
 	return r->n;

@@ -100,6 +100,14 @@ bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a);
 uint64_t ts_runs_next(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
 uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
 
+/*
+ * The lowest address >= @addr at which a run of @process begins, in sealed segments: to go over all executed
+ * code in the order of addresses.
+ *
+ * Returns false if there is no such run.
+ */
+bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr, uint64_t *start);
+
 /* For `info` and the benchmark: distinct runs, bytes of the sealed part. */
 uint64_t ts_runs_n_distinct(const struct ts_runs *r);
 uint64_t ts_runs_mem(const struct ts_runs *r);

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pieces of the code that a recording executed, spread over all of it: by them a file is recognised in memory.
+ */
+#ifndef TS_CODE_SAMPLES_H
+#define TS_CODE_SAMPLES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "query.h"
+
+#define TS_CODE_SAMPLE_LEN 16u
+#define TS_MAX_CODE_SAMPLES 512u
+
+/* Bytes as they stood at @addr, a virtual address, when an instruction there was executed. */
+struct ts_code_sample {
+	uint64_t addr;
+	uint8_t len; /* how many are known, 1 to TS_CODE_SAMPLE_LEN */
+	uint8_t bytes[TS_CODE_SAMPLE_LEN];
+};
+
+struct ts_code_samples {
+	struct ts_code_sample *items; /* owned; by address */
+	size_t n;
+};
+
+/*
+ * Sample what @process (an ordinal) executed in the part of the recording that can be asked about: at most
+ * TS_MAX_CODE_SAMPLES pieces, evenly spaced in memory.
+ *
+ * On success ts_code_samples_fini() is due.  Returns false if memory is exhausted (TS_ENOMEM) or if the trace
+ * cannot be read any more; @s then needs no fini.
+ */
+bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_t process,
+			  struct ts_error *err);
+void ts_code_samples_fini(struct ts_code_samples *s);
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "load_base.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE_LEN UINT64_C(0x1000)
+#define IN_PAGE (PAGE_LEN - 1)
+
+/* No more of a segment is compared. */
+#define MAX_CODE (UINT64_C(256) << 20)
+
+/* With fewer bytes than this a sample says little of its place. */
+#define MIN_SAMPLE 8u
+
+/* At most this many places are counted; a file of equal bytes would fit everywhere. */
+#define MAX_VOTES ((size_t)1 << 20)
+
+/* The bytes of one executable segment. */
+struct code {
+	uint64_t addr; /* as linked */
+	uint64_t len;
+	uint8_t *bytes; /* owned */
+};
+
+static bool code_init(struct code *c, const struct ts_source *src, const struct ts_elf_load *load,
+		      struct ts_error *err)
+{
+	*c = (struct code){ .addr = load->addr, .len = load->file_len < MAX_CODE ? load->file_len : MAX_CODE };
+	c->bytes = malloc((size_t)c->len + 1);
+	if (!c->bytes)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's code");
+	if (ts_source_read_all(src, load->file_off, c->bytes, (size_t)c->len, err))
+		return true;
+	free(c->bytes);
+	return false;
+}
+
+/* As much of @s as lies in the segment at @off from its beginning. */
+static size_t overlap(const struct code *c, const struct ts_code_sample *s, uint64_t off)
+{
+	return c->len - off < s->len ? (size_t)(c->len - off) : s->len;
+}
+
+static void compare(const struct code *c, const struct ts_code_samples *samples, uint64_t moved,
+		    struct ts_code_match *match)
+{
+	for (size_t i = 0; i < samples->n; i++) {
+		const struct ts_code_sample *s = &samples->items[i];
+		uint64_t off = s->addr - moved - c->addr;
+
+		if (off >= c->len)
+			continue;
+		if (memcmp(c->bytes + off, s->bytes, overlap(c, s, off)))
+			match->n_different++;
+		else
+			match->n_same++;
+	}
+}
+
+bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
+		   const struct ts_elf *elf, uint64_t moved, struct ts_code_match *match, struct ts_error *err)
+{
+	*match = (struct ts_code_match){ 0 };
+	for (size_t i = 0; i < elf->n_loads; i++) {
+		struct code c;
+
+		if (!(elf->loads[i].prot & TS_PROT_EXEC))
+			continue;
+		if (!code_init(&c, src, &elf->loads[i], err))
+			return false;
+		compare(&c, samples, moved, match);
+		free(c.bytes);
+	}
+	return true;
+}
+
+/* Places that some sample speaks for, one entry a sample. */
+struct votes {
+	uint64_t *items; /* owned */
+	size_t n, cap;
+};
+
+static bool vote(struct votes *v, uint64_t moved)
+{
+	if (v->n == v->cap) {
+		size_t cap = v->cap ? v->cap * 2 : 1024;
+		uint64_t *items = realloc(v->items, cap * sizeof(*items));
+
+		if (!items)
+			return false;
+		v->items = items;
+		v->cap = cap;
+	}
+	v->items[v->n++] = moved;
+	return true;
+}
+
+/* Where the bytes of @s occur in the segment, at the same offset within a page. */
+static bool vote_sample(struct votes *v, const struct code *c, const struct ts_code_sample *s)
+{
+	for (uint64_t off = (s->addr - c->addr) & IN_PAGE; off < c->len && v->n < MAX_VOTES; off += PAGE_LEN) {
+		if (overlap(c, s, off) == s->len && !memcmp(c->bytes + off, s->bytes, s->len) &&
+		    !vote(v, s->addr - off - c->addr))
+			return false;
+	}
+	return true;
+}
+
+static bool collect(struct votes *v, const struct ts_code_samples *samples, const struct ts_source *src,
+		    const struct ts_elf *elf, struct ts_error *err)
+{
+	for (size_t i = 0; i < elf->n_loads; i++) {
+		struct code c;
+		bool done = true;
+
+		if (!(elf->loads[i].prot & TS_PROT_EXEC))
+			continue;
+		if (!code_init(&c, src, &elf->loads[i], err))
+			return false;
+		for (size_t k = 0; k < samples->n && done; k++) {
+			if (samples->items[k].len >= MIN_SAMPLE)
+				done = vote_sample(v, &c, &samples->items[k]);
+		}
+		free(c.bytes);
+		if (!done)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to find the program");
+	}
+	return true;
+}
+
+static int compare_votes(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The place with the most votes, and whether no other has as many.  Sorts the votes. */
+static bool elect(struct votes *v, uint64_t *moved)
+{
+	size_t best = 0;
+	bool is_alone = false;
+
+	qsort(v->items, v->n, sizeof(*v->items), compare_votes);
+	for (size_t i = 0, n; i < v->n; i += n) {
+		for (n = 1; i + n < v->n && v->items[i + n] == v->items[i]; n++)
+			;
+		if (n >= best)
+			is_alone = n > best;
+		if (n > best) {
+			best = n;
+			*moved = v->items[i];
+		}
+	}
+	return best && is_alone;
+}
+
+bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
+			  const struct ts_elf *elf, uint64_t *moved, struct ts_error *err)
+{
+	struct votes votes = { 0 };
+	struct ts_code_match match;
+	bool found;
+
+	found = collect(&votes, samples, src, elf, err) && votes.n && elect(&votes, moved) &&
+		ts_code_match(samples, src, elf, *moved, &match, err) && ts_code_is_match(&match);
+	free(votes.items);
+	return found;
+}
+
+uint64_t ts_load_base_linked(const struct ts_elf *elf)
+{
+	uint64_t lowest = elf->n_loads ? UINT64_MAX : 0;
+
+	for (size_t i = 0; i < elf->n_loads; i++)
+		lowest = elf->loads[i].addr < lowest ? elf->loads[i].addr : lowest;
+	return lowest & ~IN_PAGE;
+}

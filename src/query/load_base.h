@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where in memory a file of the program lies: by how much it was moved from where it is linked.
+ *
+ * A position-independent program is loaded anywhere.  Some recordings say where; in the others the file is
+ * found by its own code, of which the recording holds what was executed.
+ */
+#ifndef TS_LOAD_BASE_H
+#define TS_LOAD_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "code_samples.h"
+#include "src/trace/elf.h"
+#include "src/trace/source.h"
+
+/* How the samples that lie in the file's executable segments compare with its bytes. */
+struct ts_code_match {
+	size_t n_same, n_different; /* samples */
+};
+
+/*
+ * Compare @samples with the executable segments of @elf, the headers of @src, moved by @moved.
+ *
+ * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
+ */
+bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
+		   const struct ts_elf *elf, uint64_t moved, struct ts_code_match *match,
+		   struct ts_error *err);
+
+/* Nine samples of ten and at least one are the file's bytes: self-modifying code and breakpoints differ. */
+static inline bool ts_code_is_match(const struct ts_code_match *m)
+{
+	return m->n_same > 0 && m->n_same >= 9 * m->n_different;
+}
+
+/*
+ * Find where the file lies by @samples: the one place, a whole number of pages from where it is linked, at
+ * which its code is what was executed.
+ *
+ * Returns true and *moved when there is such a place; false with err->code TS_OK when there is none or when
+ * several fit equally well; false with @err on failure as ts_code_match().
+ */
+bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
+			  const struct ts_elf *elf, uint64_t *moved, struct ts_error *err);
+
+/* The lowest address of a loaded segment as linked, down to its page; 0 if there is none. */
+uint64_t ts_load_base_linked(const struct ts_elf *elf);
+
+#endif

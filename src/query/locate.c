@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "locate.h"
+
+#include <string.h>
+
+#define PAGE_LEN UINT64_C(0x1000)
+#define ET_EXEC 2
+#define AT_ENTRY 9
+
+static uint64_t read_word(const uint8_t *p, unsigned len, bool is_big_endian)
+{
+	uint64_t v = 0;
+
+	for (unsigned i = 0; i < len; i++)
+		v = v << 8 | p[is_big_endian ? i : len - 1 - i];
+	return v;
+}
+
+/* The program's entry point in memory, from the auxiliary vector. */
+static bool entry_of(const struct ts_recording *rec, uint64_t *entry)
+{
+	const struct ts_arch *arch = rec->regs.arch;
+	unsigned word = ts_arch_addr_mask(arch) > UINT32_MAX ? 8 : 4;
+
+	for (size_t at = 0; rec->auxv && rec->auxv_len - at >= 2 * word; at += 2 * word) {
+		if (read_word(rec->auxv + at, word, arch->is_big_endian) == AT_ENTRY) {
+			*entry = read_word(rec->auxv + at + word, word, arch->is_big_endian);
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Does the recording call the program @name, or is it called as the file is? */
+static bool is_program(const struct ts_recording *rec, const struct ts_source *src, const char *name)
+{
+	if (!name || !*name)
+		return false;
+	if (rec->exec_path)
+		return strcmp(name, rec->exec_path) == 0;
+	return strcmp(last_part(name), last_part(ts_source_name(src))) == 0;
+}
+
+static bool module_of(const struct ts_timeline *tl, const struct ts_source *src, uint32_t process,
+		      uint64_t *first)
+{
+	const struct ts_world *w = &tl->world;
+
+	for (size_t i = 0; i < w->n_modules; i++) {
+		const struct ts_loaded *m = &w->modules[i];
+
+		if (m->process == process && is_program(tl->rec, src, ts_world_text(w, m->file))) {
+			*first = m->first;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool region_of(const struct ts_timeline *tl, const struct ts_source *src, uint32_t process,
+		      uint64_t *first)
+{
+	const struct ts_world *w = &tl->world;
+
+	for (size_t i = 0; i < w->n_regions; i++) {
+		const struct ts_region *r = &w->regions[i];
+
+		if (r->process == process && !r->file_off &&
+		    is_program(tl->rec, src, ts_world_text(w, r->file))) {
+			*first = r->first;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What the user or the recording says. */
+static void ask(const struct ts_timeline *tl, const struct ts_source *src, const struct ts_elf *elf,
+		uint32_t process, const uint64_t *base, struct ts_located *at)
+{
+	uint64_t linked = ts_load_base_linked(elf), entry, first;
+
+	*at = (struct ts_located){ 0 };
+	if (base) {
+		at->by = TS_LOCATED_GIVEN;
+		at->moved = *base - linked;
+	} else if (elf->type == ET_EXEC) {
+		at->by = TS_LOCATED_LINKED;
+	} else if (entry_of(tl->rec, &entry) && !((entry - elf->entry) % PAGE_LEN)) {
+		at->by = TS_LOCATED_AUXV;
+		at->moved = entry - elf->entry;
+	} else if (module_of(tl, src, process, &first)) {
+		at->by = TS_LOCATED_MODULE;
+		at->moved = first - linked;
+	} else if (region_of(tl, src, process, &first)) {
+		at->by = TS_LOCATED_REGION;
+		at->moved = first - linked;
+	}
+}
+
+static bool is_movable(const struct ts_located *at)
+{
+	return at->by != TS_LOCATED_LINKED && at->by != TS_LOCATED_GIVEN;
+}
+
+/* The executed code has the last word, except over the user. */
+static bool check(const struct ts_code_samples *samples, const struct ts_source *src,
+		  const struct ts_elf *elf, struct ts_located *at, struct ts_error *err)
+{
+	uint64_t moved;
+
+	if (at->by != TS_LOCATED_NOT && !ts_code_match(samples, src, elf, at->moved, &at->match, err))
+		return false;
+	if (!is_movable(at) || (at->by != TS_LOCATED_NOT && !at->match.n_different))
+		return true;
+	if (!ts_load_base_by_code(samples, src, elf, &moved, err))
+		return err->code == TS_OK;
+	at->by = TS_LOCATED_CODE;
+	at->moved = moved;
+	return ts_code_match(samples, src, elf, moved, &at->match, err);
+}
+
+bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf, uint32_t process,
+	       const uint64_t *base, struct ts_located *at, struct ts_error *err)
+{
+	struct ts_code_samples samples;
+	uint64_t mask;
+	bool done;
+
+	if (!ts_code_samples_init(&samples, q, process, err))
+		return false;
+	ask(ts_query_timeline(q), src, elf, process, base, at);
+	done = check(&samples, src, elf, at, err);
+	at->n_samples = samples.n;
+	mask = ts_arch_addr_mask(ts_query_timeline(q)->rec->regs.arch);
+	at->moved &= mask;
+	at->first = (at->moved + ts_load_base_linked(elf)) & mask;
+	ts_code_samples_fini(&samples);
+	return done;
+}
+
+const char *ts_located_text(enum ts_located_by by)
+{
+	switch (by) {
+	case TS_LOCATED_NOT:
+		return "it was not found in the recording";
+	case TS_LOCATED_LINKED:
+		return "where it is linked";
+	case TS_LOCATED_GIVEN:
+		return "as given";
+	case TS_LOCATED_AUXV:
+		return "by the auxiliary vector";
+	case TS_LOCATED_MODULE:
+		return "by the recording's list of modules";
+	case TS_LOCATED_REGION:
+		return "by the recording's memory map";
+	case TS_LOCATED_CODE:
+		return "by its code";
+	}
+	return NULL;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the program's file lies in the recording, by whatever tells: the user, the recording's own facts, or
+ * the code that was executed.
+ */
+#ifndef TS_LOCATE_H
+#define TS_LOCATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "load_base.h"
+
+enum ts_located_by {
+	TS_LOCATED_NOT,     /* unknown: addresses are shown as linked */
+	TS_LOCATED_LINKED,  /* it is not position-independent */
+	TS_LOCATED_GIVEN,   /* by the user */
+	TS_LOCATED_AUXV,    /* the entry point in the recorded auxiliary vector */
+	TS_LOCATED_MODULE,  /* a module that the recording names so */
+	TS_LOCATED_REGION,  /* a mapped file that the recording names so */
+	TS_LOCATED_CODE,    /* its code is what was executed there */
+};
+
+struct ts_located {
+	enum ts_located_by by;
+	uint64_t moved;             /* add it to an address as linked; 0 if unknown */
+	uint64_t first;             /* where the page of the lowest segment lies */
+	struct ts_code_match match; /* how the executed code compares with the file there */
+	size_t n_samples;           /* pieces of executed code that are known, there or elsewhere */
+};
+
+/*
+ * Find where @src, an ELF file of the program with the headers @elf, lies in @process (an ordinal).  @base is
+ * where the user says that its lowest page lies, NULL if he does not.  What the user or the recording says is
+ * taken as it is; at->match tells whether the code agrees.  The code itself is asked only where neither says
+ * anything, or where it contradicts the recording.
+ *
+ * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC), if the trace cannot be read any more, or if
+ * memory is exhausted (TS_ENOMEM).  Not to be found is not a failure: at->by is TS_LOCATED_NOT then.
+ */
+bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf, uint32_t process,
+	       const uint64_t *base, struct ts_located *at, struct ts_error *err);
+
+/* "by the auxiliary vector": for people. */
+const char *ts_located_text(enum ts_located_by by);
+
+#endif

@@ -499,7 +499,7 @@ static void tell(struct connection *c, int64_t now)
 /* There is more to ask about, or no more to come. */
 static void has_grown(struct server *sv)
 {
-	ts_query_forget(sv->shared.q);
+	ts_query_refresh(sv->shared.q);
 	if (!rsp_shared_grow(&sv->shared)) {
 		ts_log(TS_LOG_ERROR, "no memory for the names of threads");
 		ev_break(sv->loop, EVBREAK_ALL);

@@ -203,7 +203,7 @@ void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 	if (!s->sh->has_paging)
 		ts_buf_puts(out, "paging: not recorded\n");
 	else
-		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(tl, s->pos).kind));
+		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(s->sh->q, s->pos).kind));
 	if (s->sh->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
 		ts_buf_puts(out,
 			    "efer: not recorded; that the code segment is one of 64 bits tells long mode\n");

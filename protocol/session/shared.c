@@ -280,7 +280,7 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 {
 	const struct ts_timeline *tl = ts_query_timeline(q);
 
-	*sh = (struct rsp_shared){ .q = q, .tl = tl, .has_paging = ts_paging_is_known(tl) };
+	*sh = (struct rsp_shared){ .q = q, .tl = tl, .has_paging = ts_paging_is_known(q) };
 	ts_buf_init(&sh->target_xml);
 	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
 		ts_buf_init(&sh->views[i].target_xml);

@@ -69,7 +69,7 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 	const struct ts_timeline *tl = ts_query_timeline(q);
 	uint64_t n = tl->n_steps;
 
-	*info = (struct ts_info){ .path = path, .tl = tl };
+	*info = (struct ts_info){ .path = path, .q = q, .tl = tl };
 	ts_timeline_stats(tl, &info->stats);
 	if (ts_query_pc(q, 0, ts_query_thread(q, 0), &info->pc_first, &info->has_pc_first, err) &&
 	    ts_query_pc(q, n, ts_query_thread(q, n), &info->pc_last, &info->has_pc_last, err) &&

@@ -23,6 +23,7 @@ enum ts_info_known {
 /* What is left to find out before the facts can be printed; the rest is in the timeline. */
 struct ts_info {
 	const char *path;                 /* borrowed; the trace as the user named it */
+	const struct ts_query *q;         /* borrowed */
 	const struct ts_timeline *tl;     /* borrowed */
 	struct ts_timeline_stats stats;
 	uint64_t pc_first, pc_last;       /* at positions 0 and N */

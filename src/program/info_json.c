@@ -184,7 +184,7 @@ static json_t *facts(const struct ts_info *info)
 			 rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n)
 					  : json_null(),
 			 "paging",
-			 ts_paging_is_known(tl) ? text(ts_paging_text(ts_paging_at(tl, 0).kind))
+			 ts_paging_is_known(info->q) ? text(ts_paging_text(ts_paging_at(info->q, 0).kind))
 						: json_null(),
 			 "memory_reads", rec->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
 			 "unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),

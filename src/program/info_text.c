@@ -114,8 +114,8 @@ static void put_course(const struct ts_info *info)
 		label("interrupts");
 		printf("%zu\n", tl->world.events[TS_EV_INTERRUPT].n);
 		label("addresses");
-		if (ts_paging_is_known(tl))
-			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(tl, 0).kind));
+		if (ts_paging_is_known(info->q))
+			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(info->q, 0).kind));
 		else
 			puts("physical: the recording does not tell how they are translated");
 	}

@@ -108,15 +108,19 @@ bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b)
 	       a->has_pse == b->has_pse;
 }
 
-struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos)
+struct ts_paging ts_paging_at(const struct ts_query *q, uint64_t pos)
 {
-	return ts_paging_of(ts_modes_at(&tl->modes, pos), tl->rec->phys_bits);
+	return ts_paging_of(ts_query_mode(q, pos), ts_query_facts(q)->phys_bits);
 }
 
-bool ts_paging_is_known(const struct ts_timeline *tl)
+static bool is_known_at(const struct ts_query *q, uint64_t pos)
 {
-	return tl->modes.n_changes && (ts_paging_at(tl, 0).kind != TS_PAGING_UNKNOWN ||
-				       ts_paging_at(tl, tl->n_steps).kind != TS_PAGING_UNKNOWN);
+	return ts_paging_at(q, pos).kind != TS_PAGING_UNKNOWN;
+}
+
+bool ts_paging_is_known(const struct ts_query *q)
+{
+	return ts_query_mode(q, 0) && (is_known_at(q, 0) || is_known_at(q, ts_query_end(q)));
 }
 
 static struct walk walk_of(const struct ts_paging *p)
@@ -254,7 +258,7 @@ bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t p
 bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr,
 		     struct ts_translation *t, struct ts_error *err)
 {
-	struct ts_paging paging = ts_paging_at(ts_query_timeline(q), pos);
+	struct ts_paging paging = ts_paging_at(q, pos);
 
 	return ts_translate(q, &paging, pos, process, addr, t, err);
 }
@@ -262,13 +266,12 @@ bool ts_translate_at(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 bool ts_virtual_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		    uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
 	struct walker w = { .q = q, .pos = pos, .process = process };
 	size_t n;
 
-	if (!ts_paging_is_known(tl))
+	if (!ts_paging_is_known(q))
 		return ts_query_mem(q, pos, process, addr, len, data, known, err);
-	w.paging = ts_paging_at(tl, pos);
+	w.paging = ts_paging_at(q, pos);
 	for (size_t done = 0; done < len; done += n) {
 		uint64_t at = addr + done, left;
 		struct ts_translation t;

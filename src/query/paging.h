@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #include "query.h"
-#include "src/timeline/mode.h"
 
 enum ts_paging_kind {
 	TS_PAGING_UNKNOWN, /* the mode does not tell */
@@ -43,13 +42,13 @@ const char *ts_paging_text(enum ts_paging_kind kind);
 bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b);
 
 /* How the processor of the machine translates at @pos. */
-struct ts_paging ts_paging_at(const struct ts_timeline *tl, uint64_t pos);
+struct ts_paging ts_paging_at(const struct ts_query *q, uint64_t pos);
 
 /*
  * Does the recording, at its beginning or at its end, tell how virtual addresses are translated?  That of a
  * program does not.
  */
-bool ts_paging_is_known(const struct ts_timeline *tl);
+bool ts_paging_is_known(const struct ts_query *q);
 
 enum ts_mapping {
 	TS_MAPPED,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "paging.h"
+#include "snapshot.h"
 
 /* How many changes of the mode are looked at in each direction for one of the tables. */
 #define MAX_CHANGES 4096
@@ -94,16 +95,16 @@ static bool translate(struct ts_places *pl, struct ts_query *q, const struct ts_
 	return true;
 }
 
-static struct ts_paging paging_of_change(const struct ts_timeline *tl, size_t change)
+static struct ts_paging paging_of_change(const struct ts_query *q, size_t change)
 {
-	const struct ts_modes *m = &tl->modes;
+	const struct ts_modes *m = &q->tl->modes;
 
-	return ts_paging_of(&m->modes[m->changes[change].mode], tl->rec->phys_bits);
+	return ts_paging_of(&m->modes[m->changes[change].mode], q->facts.phys_bits);
 }
 
-static bool is_same_paging(const struct ts_timeline *tl, size_t change, const struct ts_paging *paging)
+static bool is_same_paging(const struct ts_query *q, size_t change, const struct ts_paging *paging)
 {
-	struct ts_paging p = paging_of_change(tl, change);
+	struct ts_paging p = paging_of_change(q, change);
 
 	return ts_paging_is_same(&p, paging);
 }
@@ -112,15 +113,15 @@ static bool is_same_paging(const struct ts_timeline *tl, size_t change, const st
  * The steps around @pos for which the processor translates in the same way, or so many of them that the next
  * span is far.
  */
-static struct ts_paging find_span(struct ts_places *pl, const struct ts_timeline *tl, uint64_t pos)
+static struct ts_paging find_span(struct ts_places *pl, const struct ts_query *q, uint64_t pos)
 {
-	const struct ts_modes *m = &tl->modes;
+	const struct ts_modes *m = &q->tl->modes;
 	size_t at = ts_modes_change_at(m, pos), first = at, last = at;
-	struct ts_paging paging = paging_of_change(tl, at);
+	struct ts_paging paging = paging_of_change(q, at);
 
-	while (first > 0 && at - first < MAX_CHANGES && is_same_paging(tl, first - 1, &paging))
+	while (first > 0 && at - first < MAX_CHANGES && is_same_paging(q, first - 1, &paging))
 		first--;
-	while (last + 1 < m->n_changes && last - at < MAX_CHANGES && is_same_paging(tl, last + 1, &paging))
+	while (last + 1 < m->n_changes && last - at < MAX_CHANGES && is_same_paging(q, last + 1, &paging))
 		last++;
 	pl->first = m->changes[first].pos;
 	pl->end = last + 1 < m->n_changes ? m->changes[last + 1].pos : UINT64_MAX;
@@ -136,7 +137,7 @@ bool ts_places_find(struct ts_places *pl, struct ts_query *q, const struct ts_wa
 	pl->first = 0;
 	pl->end = UINT64_MAX;
 	if (is_virtual)
-		paging = find_span(pl, ts_query_timeline(q), pos);
+		paging = find_span(pl, q, pos);
 	for (size_t i = 0; i < n; i++) {
 		const struct ts_watch *w = &watches[i];
 

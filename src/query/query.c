@@ -6,34 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define N_CACHED_CHUNKS 16
-#define N_CACHED_REGS 32
+#include "snapshot.h"
+#include "view.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
-
-struct cached_chunk {
-	uint64_t chunk; /* TS_NO_CHUNK: empty */
-	uint64_t used;  /* when */
-	struct ts_steps steps; /* the first of its steps */
-};
-
-/* Registers of a thread; going forward from there is cheap. */
-struct cached_regs {
-	uint64_t pos; /* TS_NO_POS: empty */
-	uint64_t used;
-	uint32_t thread;
-	uint8_t *data, *known; /* owned; one allocation, at data */
-};
-
-struct ts_query {
-	const struct ts_timeline *tl; /* borrowed */
-	struct ts_reader *reader;     /* owned */
-	struct cached_chunk *read;    /* the reader stands behind its last step; NULL: elsewhere */
-	uint64_t clock;
-	struct cached_chunk chunks[N_CACHED_CHUNKS];
-	struct cached_regs regs[N_CACHED_REGS];
-};
 
 static bool alloc_regs(struct ts_query *q)
 {
@@ -60,6 +37,8 @@ struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err
 		return NULL;
 	}
 	q->tl = tl;
+	ts_facts_take(&q->facts, tl);
+	ts_query_refresh(q);
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		q->chunks[i].chunk = TS_NO_CHUNK;
 		ts_steps_init(&q->chunks[i].steps);
@@ -87,23 +66,29 @@ void ts_query_free(struct ts_query *q)
 	free(q);
 }
 
-void ts_query_forget(struct ts_query *q)
-{
-	for (unsigned i = 0; i < N_CACHED_REGS; i++)
-		q->regs[i].pos = TS_NO_POS;
-}
-
 const struct ts_timeline *ts_query_timeline(const struct ts_query *q)
 {
 	return q->tl;
 }
 
+bool ts_query_refresh(struct ts_query *q)
+{
+	struct ts_snapshot before = q->snap;
+
+	ts_snapshot_take(&q->snap, q->tl);
+	if (q->snap.end == before.end && q->snap.is_complete == before.is_complete)
+		return false;
+	for (unsigned i = 0; i < N_CACHED_REGS; i++)
+		q->regs[i].pos = TS_NO_POS; /* what was unknown may be known */
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ chunks */
 
 /* How many steps the chunk has: all but the last are full. */
-static uint32_t chunk_len(const struct ts_timeline *tl, uint64_t chunk)
+static uint32_t chunk_len(const struct ts_query *q, uint64_t chunk)
 {
-	uint64_t left = tl->n_steps - chunk * TS_CHUNK_STEPS;
+	uint64_t left = q->snap.n_indexed - chunk * TS_CHUNK_STEPS;
 
 	return left < TS_CHUNK_STEPS ? (uint32_t)left : TS_CHUNK_STEPS;
 }
@@ -162,10 +147,10 @@ static struct cached_chunk *find_chunk(struct ts_query *q, uint64_t chunk)
 const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
 				      struct ts_error *err)
 {
-	uint32_t len = chunk_len(q->tl, chunk);
+	uint32_t len = chunk_len(q, chunk);
 	struct cached_chunk *c = find_chunk(q, chunk);
 
-	assert(chunk < q->tl->n_chunks);
+	assert(chunk * TS_CHUNK_STEPS < q->snap.n_indexed);
 	if (n_steps > len)
 		n_steps = len;
 	if (c->steps.n_steps >= n_steps)
@@ -185,7 +170,7 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 {
 	const struct ts_steps *b;
 
-	assert(pos < q->tl->n_steps);
+	assert(pos < q->snap.n_indexed);
 	b = ts_query_chunk(q, pos / TS_CHUNK_STEPS, pos % TS_CHUNK_STEPS + 1, err);
 	if (!b)
 		return NULL;
@@ -193,33 +178,27 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 	return &b->steps[pos % TS_CHUNK_STEPS];
 }
 
-uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos)
-{
-	return ts_world_thread(&q->tl->world, pos);
-}
-
-/* The step whose instruction @thread stands before at @pos, UINT64_MAX if there is none. */
+/* The step whose instruction @thread stands before at @pos, TS_NO_POS if there is none. */
 static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
 {
-	const struct ts_timeline *tl = q->tl;
-	uint64_t step = UINT64_MAX;
+	const struct ts_world *w = &q->tl->world;
+	uint64_t step = TS_NO_POS;
 
-	if (tl->rec->is_before && pos && thread != ts_query_thread(q, pos))
-		step = ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps);
-	return step == UINT64_MAX ? ts_world_next_step(&tl->world, thread, pos, tl->n_steps) : step;
+	if (q->facts.is_before && pos && thread != ts_query_thread(q, pos))
+		step = ts_world_prev_step(w, thread, pos - 1, q->snap.n_indexed);
+	return step == TS_NO_POS ? ts_world_next_step(w, thread, pos, q->snap.n_indexed) : step;
 }
 
 bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc, bool *has_pc,
 		 struct ts_error *err)
 {
-	const struct ts_timeline *tl = q->tl;
 	uint64_t step = pc_step(q, pos, thread);
 	const struct ts_steps *b;
 	const struct ts_step *s;
 
-	*has_pc = step != UINT64_MAX || thread == ts_query_thread(q, tl->n_steps);
-	*pc = tl->end_pc;
-	if (step == UINT64_MAX)
+	*has_pc = step != TS_NO_POS || (q->snap.has_end_pc && thread == ts_query_thread(q, q->snap.end));
+	*pc = q->snap.end_pc;
+	if (step == TS_NO_POS)
 		return true;
 	s = ts_query_step(q, step, &b, err);
 	if (!s)

@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The questions to a timeline: registers, memory and steps at a position.  The only door for protocol and
- * exporter.
+ * The questions to a recording, and the only door to its timeline.
  *
- * A query object owns a reader and a small cache of decoded chunks, shared by all who ask through it; it is
- * used by one thread at a time.  Nothing costs more the longer the recording is: a look-up in the index and
- * the decode of a chunk.
+ * A query object answers from one published snapshot of the recording: positions 0..end and the steps to
+ * them.  While the recording is still being read, the timeline knows more than that; nothing of it is
+ * visible here.  ts_query_refresh() moves on to the newest snapshot.  An answer about positions 0..end stays
+ * true when more has been read, with one exception: what is unknown may become known.
+ *
+ * "None" is therefore final only if ts_query_is_complete(), or if the question looks backwards.  A caller that
+ * gets TS_NO_POS, NULL or false from a question that looks forwards waits for the next snapshot and asks again
+ * from end + 1 on.
+ *
+ * Positions that are passed in must not exceed ts_query_end() unless a function says otherwise; those that
+ * come out never do.  Threads, processes and modules are ordinals.  Pointers into the recording are valid
+ * until the recording grows.
+ *
+ * The object owns a reader and a small cache of decoded chunks, shared by all who ask through it; it is used
+ * by one thread at a time.  The cost of a question does not grow with the recording: a look-up in the index
+ * and the decoding of a chunk.
  */
 #ifndef TS_QUERY_H
 #define TS_QUERY_H
@@ -14,38 +26,127 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/arch/arch.h"
+#include "src/arch/cpu_mode.h"
+#include "src/base/buf.h"
 #include "src/base/error.h"
-#include "src/timeline/timeline.h"
+#include "src/trace/chunk.h"
+#include "src/trace/step.h"
 
 struct ts_query;
+
+/* Until everybody asks here, the timeline itself. */
+#include "src/timeline/timeline.h"
+const struct ts_timeline *ts_query_timeline(const struct ts_query *q);
+
+struct ts_frames;
+struct ts_source;
+struct ts_timeline;
+struct ts_tracing;
 
 /*
  * Questions to @tl (borrowed; must outlive it), of which at least a part has been read.
  *
- * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted.
+ * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
  */
 struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err);
 void ts_query_free(struct ts_query *q);
 
-/* More has been read: what was unknown may be known. */
-void ts_query_forget(struct ts_query *q);
-
-const struct ts_timeline *ts_query_timeline(const struct ts_query *q);
+/* ----------------------------------------------------------------------------------------- the snapshot */
 
 /*
- * The first @n_steps steps of a chunk, decoded, or all if it has fewer: step i is step chunk * TS_CHUNK_STEPS
- * + i of the recording.
+ * Take the newest snapshot that the timeline has published.  To be called after the timeline has grown; what
+ * was borrowed before is invalid after it.
  *
- * Returns the batch, which may hold more of them, borrowed until the next question; NULL if the trace cannot
- * be read any more.
+ * Returns true if it differs from the one before: there are more positions, or the recording is complete.
  */
-const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
-				      struct ts_error *err);
+bool ts_query_refresh(struct ts_query *q);
 
 /*
- * Step @pos, which must be below N: *batch gets the chunk that holds its effects (borrowed as above).
+ * The last position that may be stood on: N if the recording is complete, else the last one that is published.
+ */
+uint64_t ts_query_end(const struct ts_query *q);
+
+/*
+ * How many steps can be asked about: N if the recording is complete.  Else there is one step more than
+ * ts_query_end(): it tells the pc there, but what it leads to is not published yet.
+ */
+uint64_t ts_query_n_steps(const struct ts_query *q);
+
+/* Has the recording been read to its end, or to its damage?  Then the end is N. */
+bool ts_query_is_complete(const struct ts_query *q);
+
+/* How many instructions have been read so far, for people: this runs ahead of the snapshot. */
+uint64_t ts_query_n_read(const struct ts_query *q);
+
+/*
+ * How much of the trace has been read so far, for people: 0..1000 parts of a thousand, by bytes of the file.
+ * It is 1000 only if the recording is complete.
+ */
+unsigned ts_query_permille(const struct ts_query *q);
+
+/* How a complete recording ends. */
+struct ts_ending {
+	struct ts_error damage; /* why it ends before its time; code TS_OK if it does not */
+	bool has_exit;          /* the program's end was recorded */
+	bool is_fault;          /* the last instruction did not complete */
+};
+
+/* Returns false while the recording is being read. */
+bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending);
+
+/* ---------------------------------------------------------------------------- facts of the whole recording */
+
+/* What its loader found out when it opened the trace; constant.  All pointers are borrowed. */
+struct ts_facts {
+	const char *format;            /* the loader's name */
+	const char *variant;           /* the version of the format, for people; "" if unknown */
+	const char *os;                /* as recorded, "" if unknown */
+	const char *osabi;             /* gdb's name of it ("GNU/Linux"), NULL if unknown */
+	const struct ts_regset *regs;
+	bool is_physical;              /* a whole machine: accesses have physical addresses */
+	uint8_t phys_bits;             /* the width of the machine's physical addresses, 0 if unknown */
+	bool has_reads;                /* memory reads are recorded and indexed */
+	bool has_syscalls;             /* the format can record system calls */
+	bool is_before;                /* registers are recorded before instructions only */
+	const uint8_t *auxv;           /* the auxiliary vector at position 0, NULL if unknown */
+	size_t auxv_len;
+	const char *exec_path;         /* the program as recorded, NULL if unknown */
+	const struct ts_buf *cmdline;  /* arguments, each terminated by NUL; empty if unknown */
+	/* of the run of tracepoints that made the recording; NULL: none did */
+	struct ts_tracing *tracing;
+	struct ts_frames *frames;      /* the same; all are there when the recording is complete */
+};
+
+const struct ts_facts *ts_query_facts(const struct ts_query *q);
+
+/* The registers' layout; the same as ts_query_facts()->regs. */
+const struct ts_regset *ts_query_regset(const struct ts_query *q);
+
+/*
+ * The file on this machine that holds what the recorder called @path, by --sysroot and the like; NULL if there
+ * is none.
+ */
+const struct ts_source *ts_query_file(const struct ts_query *q, const char *path);
+
+/* What the loader found odd so far: the i-th text and how often it holds; NULL after the last. */
+const char *ts_query_warning(const struct ts_query *q, unsigned i, uint64_t *count);
+
+/* What the index costs, in bytes, and what it had to infer so far. */
+struct ts_index_stats {
+	uint64_t points_len, regs_len, memory_len, reads_len, runs_len;
+	uint64_t n_inferred, n_unexplained, n_pages, n_runs;
+};
+
+void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);
+
+/* ----------------------------------------------------------------------------------------------- state */
+
+/*
+ * Step @pos, which must be below ts_query_n_steps(): *batch gets the chunk that holds its effects.  Both are borrowed
+ * until the next question.
  *
- * Returns it, NULL if the trace cannot be read any more.
+ * Returns NULL if the trace cannot be read any more.
  */
 const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 				    struct ts_error *err);
@@ -55,7 +156,7 @@ uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos);
 
 /*
  * The address of the instruction that @thread executes next at position @pos; *has_pc is false where no step
- * tells.
+ * of the snapshot tells.
  *
  * Returns false if the trace cannot be read any more.
  */
@@ -63,7 +164,7 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 		 struct ts_error *err);
 
 /*
- * The registers of @thread at @pos in the 'g' layout: regs.g_len bytes to @data and to @known (1 or 0 a
+ * The registers of @thread at @pos in the 'g' layout: regset.g_len bytes to @data and to @known (1 or 0 a
  * byte).
  *
  * Returns false if the trace cannot be read any more.
@@ -80,45 +181,160 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		  uint8_t *data, uint8_t *known, struct ts_error *err);
 
-/*
- * Of a byte in a window: something unknown was written in this chunk; if what comes next is a read, it shows
- * what.
- */
-#define TS_LOST 2
+/* ------------------------------------------------------------------------------------------ executions */
+
+/* In place of a process: any. */
+#define TS_ANY_PROCESS UINT32_MAX
 
 /*
- * A window on memory that is carried through the effects of a chunk, for those that look inside steps
- * (search.c).  addr + len does not pass the end of the address space, len is not 0, the process has run.
+ * The first step >= @pos (the last step <= @pos) that executed an instruction of @process with an address in
+ * [@first, @last], both inclusive.  @pos may be anything.
+ *
+ * Returns TS_NO_POS if there is none.
  */
-struct ts_view {
-	const struct ts_timeline *tl;
-	uint32_t process;
-	uint64_t addr;
-	size_t len;
-	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST */
-	uint32_t n_layers;     /* of the process's space, before the next effect */
+uint64_t ts_query_next_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+				 uint64_t pos);
+uint64_t ts_query_prev_execution(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+				 uint64_t pos);
+
+/*
+ * The same for positions at which such an instruction is the next one: those of its executions, and the end if
+ * the next instruction there is one.
+ */
+uint64_t ts_query_next_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+			       uint64_t pos);
+uint64_t ts_query_prev_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+			       uint64_t pos);
+
+/* -------------------------------------------------------------------------------------------- accesses */
+
+enum ts_access {
+	TS_ACCESS_CHANGE, /* bytes were written and became different, or known */
+	TS_ACCESS_WRITE,  /* written, changed or not */
+	TS_ACCESS_READ,
 };
 
 /*
- * Where a memory effect overlaps the window: *lo to *hi, both inclusive.  False: nowhere, or it is no memory
- * effect.
+ * The first chunk >= @chunk (the last chunk <= @chunk) in which memory [@first, @last] of @process may have
+ * been accessed so; its steps are @chunk * TS_CHUNK_STEPS and those after it, below
+ * ts_query_n_steps(), and ts_query_step() tells which did.  search.h looks for the exact step.
+ *
+ * Returns TS_NO_CHUNK if there is none.
  */
-static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effect *e, uint64_t *lo,
-				   uint64_t *hi)
-{
-	uint64_t last = v->addr + (v->len - 1), e_last = e->addr + (e->len - 1);
+uint64_t ts_query_next_access(const struct ts_query *q, enum ts_access access, uint32_t process,
+			      uint64_t first, uint64_t last, uint64_t chunk);
+uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, uint32_t process,
+			      uint64_t first, uint64_t last, uint64_t chunk);
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || !e->len)
-		return false;
-	*lo = v->addr > e->addr ? v->addr : e->addr;
-	*hi = last < e_last ? last : e_last;
-	return *lo <= *hi;
-}
+/* ---------------------------------------------------------------------------------------------- events */
 
-/* Go to the first position of a chunk. */
-void ts_view_start(struct ts_view *v, uint64_t chunk);
+/*
+ * The first event of a kind at a step >= @step (the last one at a step <= @step); @step may be anything.
+ * Several events may belong to one step.
+ *
+ * Returns NULL if there is none.
+ */
+const struct ts_happening *ts_query_next_event(const struct ts_query *q, enum ts_event_kind kind,
+					       uint64_t step);
+const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts_event_kind kind,
+					       uint64_t step);
 
-/* Take the next effect in.  All effects of the window's process come here, in order, in the window or not. */
-void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e);
+/* The i-th event of a kind in the snapshot, NULL after the last. */
+const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
+
+/* How many events of the kind the snapshot has.  It is the recording's number only if that is complete. */
+uint64_t ts_query_n_events(const struct ts_query *q, enum ts_event_kind kind);
+
+/* --------------------------------------------------------------------------------------------- threads */
+
+/* How many threads and processes (address spaces) have appeared. */
+uint32_t ts_query_n_threads(const struct ts_query *q);
+uint32_t ts_query_n_processes(const struct ts_query *q);
+
+/* What the recorder calls a thread, below ts_query_n_threads(). */
+const struct ts_thread *ts_query_thread_facts(const struct ts_query *q, uint32_t thread);
+
+/* The process of a thread. */
+uint32_t ts_query_process(const struct ts_query *q, uint32_t thread);
+
+/*
+ * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had
+ * not ended.
+ */
+bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos);
+
+/*
+ * The first step >= @pos (the last step <= @pos) of @thread; @pos may be anything.
+ *
+ * Returns TS_NO_POS if there is none.
+ */
+uint64_t ts_query_next_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
+uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
+
+/* The first step at which another thread runs than at step @pos; the end if there is none. */
+uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
+
+/* ----------------------------------------------------------------------------------- regions and modules */
+
+/* A region of memory, mapped from position @from until before position @until. */
+struct ts_region_info {
+	uint64_t from;
+	uint64_t until;       /* TS_NO_POS: to the end */
+	uint64_t first, last; /* addresses, both inclusive */
+	uint64_t file_off;    /* of first */
+	uint32_t process;
+	uint32_t prot;        /* enum ts_prot bits */
+	const char *desc;     /* "stack", "exe", ...; NULL if unknown */
+	const char *file;     /* its path at recording time, NULL for none */
+};
+
+/*
+ * The regions of @process at position @pos, by address: up to @max go to @out.
+ *
+ * Returns how many there are.
+ */
+size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos, struct ts_region_info *out,
+			size_t max);
+
+/* The i-th region in the order in which they began; false after the last. */
+bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *r);
+
+/* A module (program, library) that is there from position @from until before position @until. */
+struct ts_module_info {
+	uint64_t from;
+	uint64_t until;       /* TS_NO_POS: to the end */
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	const char *file;     /* its path at recording time, NULL if unknown */
+};
+
+/* The i-th module in the order in which they appeared; false after the last. */
+bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m);
+
+/*
+ * The next module of @process at position @pos after the one before *at, in the order in which they appeared;
+ * *at is 0 for the first call.
+ *
+ * Returns false after the last.
+ */
+bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t pos, size_t *at,
+			  struct ts_module_info *m);
+
+/* ------------------------------------------------------------------------------- the mode of a machine */
+
+/* The mode of the machine's processor at @pos; NULL for the recording of a program. */
+const struct ts_mode *ts_query_mode(const struct ts_query *q, uint64_t pos);
+
+/* The first position after @pos at which the mode changes, TS_NO_POS if there is none. */
+uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos);
+
+/*
+ * The first position >= @pos (the last position <= @pos) that the filter admits; NULL admits all.  @pos may be
+ * anything.
+ *
+ * Returns TS_NO_POS if there is none.
+ */
+uint64_t ts_query_next_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos);
+uint64_t ts_query_prev_admitted(const struct ts_query *q, const struct ts_filter *f, uint64_t pos);
 
 #endif

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snapshot.h"
+#include "view.h"
+
 /* Breakpoints that are looked up in the time of a chunk. */
 #define LOOKS_A_CHUNK 64
 
@@ -13,7 +16,7 @@ static bool is_admitted(const struct ts_search *s, uint64_t pos)
 {
 	const struct ts_filter *f = s->stops->filter;
 
-	return !f || ts_filter_admits(f, ts_modes_at(&ts_query_timeline(s->q)->modes, pos));
+	return !f || ts_filter_admits(f, ts_modes_at(&s->q->tl->modes, pos));
 }
 
 /* Take a stop that is nearer than the best one, or as near and more important (in the order of the calls). */
@@ -36,27 +39,15 @@ static void offer(struct ts_search *s, uint64_t pos, enum ts_stop_kind kind, uin
  */
 static uint64_t nearest_admitted(const struct ts_search *s, uint64_t pos)
 {
-	const struct ts_modes *m = &ts_query_timeline(s->q)->modes;
-
-	if (!s->stops->filter)
-		return pos;
-	return s->is_reverse ? ts_filter_prev(s->stops->filter, m, pos)
-			     : ts_filter_next(s->stops->filter, m, pos);
+	return s->is_reverse ? ts_query_prev_admitted(s->q, s->stops->filter, pos)
+			     : ts_query_next_admitted(s->q, s->stops->filter, pos);
 }
 
-/* The nearest execution of a breakpoint's address from @from on. */
-static uint64_t next_execution(const struct ts_search *s, const struct ts_break *br, uint64_t from)
+/* The nearest arrival at a breakpoint's address from @from on. */
+static uint64_t next_arrival(const struct ts_search *s, const struct ts_break *br, uint64_t from)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
-	uint64_t pos;
-
-	if (s->is_reverse)
-		return ts_runs_prev(tl->runs, br->process, br->addr, br->addr, from);
-	pos = ts_runs_next(tl->runs, br->process, br->addr, br->addr, from);
-	if (pos == TS_NO_POS && br->addr == tl->end_pc &&
-	    ts_timeline_process(tl, ts_query_thread(s->q, tl->n_steps)) == br->process)
-		pos = tl->n_steps;
-	return pos;
+	return s->is_reverse ? ts_query_prev_arrival(s->q, br->process, br->addr, br->addr, from)
+			     : ts_query_next_arrival(s->q, br->process, br->addr, br->addr, from);
 }
 
 /*
@@ -69,7 +60,7 @@ static bool offer_break(struct ts_search *s, const struct ts_break *br)
 
 	if (from == TS_NO_POS)
 		from = s->is_reverse ? s->from - 1 : s->from + 1;
-	pos = next_execution(s, br, from);
+	pos = next_arrival(s, br, from);
 	s->break_from = TS_NO_POS;
 	if (pos == TS_NO_POS || (s->is_reverse ? pos < s->best.pos : pos > s->best.pos))
 		return true;
@@ -120,13 +111,13 @@ static bool is_beaten(const struct ts_search *s, uint64_t step)
 
 static void offer_syscalls(struct ts_search *s)
 {
-	const struct ts_world *w = &ts_query_timeline(s->q)->world;
-	const struct ts_happenings *list = &w->events[TS_EV_SYSCALL];
-	const struct ts_happening *h = s->is_reverse ? ts_world_prev_event(w, TS_EV_SYSCALL, s->from) :
-						       ts_world_next_event(w, TS_EV_SYSCALL, s->from);
+	const struct ts_happening *list = ts_query_event(s->q, TS_EV_SYSCALL, 0), *h;
+	uint64_t n = ts_query_n_events(s->q, TS_EV_SYSCALL);
 
-	for (size_t i = h ? (size_t)(h - list->items) : list->n; i < list->n; i += s->is_reverse ? -1 : 1) {
-		h = &list->items[i];
+	h = s->is_reverse ? ts_query_prev_event(s->q, TS_EV_SYSCALL, s->from)
+			  : ts_query_next_event(s->q, TS_EV_SYSCALL, s->from);
+	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n; i += s->is_reverse ? -1 : 1) {
+		h = &list[i];
 		if (is_beaten(s, h->step))
 			return;
 		if (is_caught(s->stops, h->event.number))
@@ -174,34 +165,31 @@ static uint64_t nearer_chunk(const struct ts_search *s, uint64_t a, uint64_t b)
 	return (a < b) == s->is_reverse ? b : a;
 }
 
+static uint64_t next_access(const struct ts_search *s, enum ts_access access, const struct ts_watch *w,
+			    uint64_t chunk)
+{
+	uint64_t last = w->addr + (w->len - 1);
+
+	return s->is_reverse ? ts_query_prev_access(s->q, access, w->process, w->addr, last, chunk)
+			     : ts_query_next_access(s->q, access, w->process, w->addr, last, chunk);
+}
+
 /*
  * The first chunk from @chunk on, in the direction of the search, in which one of the places may be touched.
  */
 static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint64_t best = TS_NO_CHUNK;
 
 	for (size_t i = 0; i < s->places.n; i++) {
 		const struct ts_watch *w = &s->places.items[i].at;
-		uint64_t last = w->addr + (w->len - 1);
-		const struct ts_space *sp;
 
-		if (w->process >= tl->n_memory)
-			continue;
-		sp = tl->memory[w->process];
 		if (w->kind == TS_WATCH_WRITE)
-			best = nearer_chunk(s, best,
-					    s->is_reverse ? ts_space_prev_change(sp, chunk, w->addr, last) :
-							    ts_space_next_change(sp, chunk, w->addr, last));
+			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_CHANGE, w, chunk));
 		if (w->kind == TS_WATCH_ACCESS)
-			best = nearer_chunk(s, best,
-					    s->is_reverse ? ts_space_prev_write(sp, chunk, w->addr, last) :
-							    ts_space_next_write(sp, chunk, w->addr, last));
+			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_WRITE, w, chunk));
 		if (wants_reads(w))
-			best = nearer_chunk(s, best,
-					    s->is_reverse ? ts_space_prev_read(sp, chunk, w->addr, last) :
-							    ts_space_next_read(sp, chunk, w->addr, last));
+			best = nearer_chunk(s, best, next_access(s, TS_ACCESS_READ, w, chunk));
 	}
 	return best;
 }
@@ -247,7 +235,6 @@ enum touch {
 static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st,
 			   uint64_t step, struct ts_found *found)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint32_t thread = st->thread;
 	unsigned touch = TOUCH_NONE;
 
@@ -261,7 +248,7 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 			struct ts_view *v = &s->views[j];
 			uint64_t lo, hi;
 
-			if (ts_timeline_process(tl, thread) != v->process)
+			if (ts_query_process_of(s->q, thread) != v->process)
 				continue;
 			if (!ts_view_overlap(v, e, &lo, &hi) || !is_trigger(&place->at, v, b, e, lo, hi)) {
 				;
@@ -297,7 +284,6 @@ static uint32_t steps_to_watch(const struct ts_search *s, uint64_t start)
 static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found,
 				struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
 	uint64_t start = chunk * TS_CHUNK_STEPS,
 		 first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first;
 	uint32_t n = steps_to_watch(s, start);
@@ -305,7 +291,7 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 	bool is_found = false;
 
 	for (size_t i = 0; i < s->places.n; i++) {
-		if (s->views[i].process < tl->n_memory)
+		if (s->views[i].process < s->q->tl->n_memory)
 			ts_view_start(&s->views[i], chunk);
 	}
 	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!is_found && start + i < s->end)); i++) {
@@ -354,7 +340,7 @@ static bool make_views(struct ts_search *s, struct ts_error *err)
 	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
 		const struct ts_watch *w = &s->places.items[i].at;
 
-		s->views[i] = (struct ts_view){ .tl = ts_query_timeline(s->q),
+		s->views[i] = (struct ts_view){ .tl = s->q->tl,
 						.process = w->process,
 						.addr = w->addr };
 		s->views[i].len = (size_t)w->len;

@@ -16,7 +16,7 @@
 
 #include "places.h"
 #include "query.h"
-#include "src/timeline/mode.h"
+#include "src/base/next.h"
 
 struct ts_break {
 	uint32_t process;
@@ -57,6 +57,8 @@ struct ts_found {
 	uint32_t thread; /* the thread that did it; of position pos for BREAK and END */
 	uint64_t number; /* SYSCALL: its number */
 };
+
+struct ts_view;
 
 struct ts_search {
 	struct ts_query *q;           /* borrowed */

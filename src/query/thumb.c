@@ -33,14 +33,13 @@ static bool read_insn(struct ts_query *q, uint64_t step, struct insn *insn, stru
 
 static enum state state_of(struct ts_query *q, uint64_t step, const struct insn *insn, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
 	uint8_t bytes[2], known[2];
 
 	if (insn->len == 2 || insn->pc % 4 == 2)
 		return STATE_THUMB;
-	if (insn->len != 4 || tl->rec->regs.arch->is_big_endian)
+	if (insn->len != 4 || ts_query_regset(q)->arch->is_big_endian)
 		return STATE_UNKNOWN; /* code of a big-endian processor may be of either order */
-	if (!ts_query_mem(q, step, ts_timeline_process(tl, insn->thread), insn->pc, 2, bytes, known, err))
+	if (!ts_query_mem(q, step, ts_query_process(q, insn->thread), insn->pc, 2, bytes, known, err))
 		return STATE_FAILED;
 	if (!known[0] || !known[1])
 		return STATE_UNKNOWN;
@@ -52,7 +51,7 @@ static enum state state_of(struct ts_query *q, uint64_t step, const struct insn 
  */
 static enum state ask(struct ts_query *q, uint64_t step, bool is_forward, struct ts_error *err)
 {
-	uint64_t n_steps = ts_query_timeline(q)->n_steps;
+	uint64_t n_steps = ts_query_n_steps(q);
 	struct insn here, next;
 
 	if (!read_insn(q, step, &here, err))
@@ -75,14 +74,13 @@ static enum state ask(struct ts_query *q, uint64_t step, bool is_forward, struct
 
 bool ts_thumb_at(struct ts_query *q, uint64_t pos, uint32_t thread, bool *is_thumb, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
-	uint64_t step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+	uint64_t step = ts_query_next_step(q, thread, pos);
 	enum state state;
 
 	*is_thumb = false;
-	if (step == UINT64_MAX && pos)
-		step = ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps);
-	if (step == UINT64_MAX)
+	if (step == TS_NO_POS && pos)
+		step = ts_query_prev_step(q, thread, pos - 1);
+	if (step == TS_NO_POS)
 		return true;
 	state = ask(q, step, true, err);
 	if (state == STATE_UNKNOWN)

@@ -25,7 +25,6 @@ struct ts_index_arrays;
 #define TS_PAGE_LEN 4096u
 #define TS_PAGE_LINES 256u
 
-#define TS_NO_CHUNK UINT64_MAX
 
 /* One touch, as noted. */
 struct ts_touch {

@@ -15,24 +15,10 @@
 #include <stdint.h>
 
 #include "src/arch/arch.h"
+#include "src/arch/cpu_mode.h"
 
 struct ts_index_file;
 struct ts_index_arrays;
-
-enum ts_mode_reg {
-	TS_MODE_CR0,
-	TS_MODE_CR3,
-	TS_MODE_CR4,
-	TS_MODE_EFER,
-	TS_MODE_CS,
-	TS_MODE_CS_SHADOW, /* the descriptor in cs */
-};
-#define TS_N_MODE_REGS (TS_MODE_CS_SHADOW + 1)
-
-struct ts_mode {
-	uint64_t regs[TS_N_MODE_REGS]; /* 0 where unknown */
-	uint32_t known;                /* bit i: register i is known */
-};
 
 struct ts_mode_change {
 	uint64_t pos;  /* from here to the next change */
@@ -89,36 +75,6 @@ static inline const struct ts_mode *ts_modes_at(const struct ts_modes *m, uint64
 {
 	return &m->modes[m->changes[ts_modes_change_at(m, pos)].mode];
 }
-
-/* Is the register known?  Its value is mode->regs[reg]. */
-static inline bool ts_mode_knows(const struct ts_mode *mode, enum ts_mode_reg reg)
-{
-	return mode->known >> reg & 1;
-}
-
-/* The code segment's size, as its descriptor and the processor's state tell. */
-enum ts_code_size {
-	TS_CODE_UNKNOWN,
-	TS_CODE_16,
-	TS_CODE_32,
-	TS_CODE_64,
-};
-
-enum ts_code_size ts_mode_code_size(const struct ts_mode *mode);
-
-/* ------------------------------------------------------------------------------------------------ filters */
-
-/*
- * What belongs to the part of a recording that one wants to see; both may be set.  What is unknown does not
- * belong.
- */
-struct ts_filter {
-	bool has_root;
-	uint64_t root;   /* the address space with this root of its page tables; low 12 bits are ignored */
-	bool has_user;   /* privilege level 3 */
-};
-
-bool ts_filter_admits(const struct ts_filter *f, const struct ts_mode *mode);
 
 /*
  * The first position >= @pos (last position <= @pos) that the filter admits.

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TS_NO_POS UINT64_MAX
+#include "src/trace/step.h"
 
 /* Longer runs are cut. */
 #define TS_MAX_RUN 128u

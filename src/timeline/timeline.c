@@ -285,6 +285,8 @@ void ts_builder_publish(struct ts_timeline *tl)
 {
 	tl->n_steps = tl->builder->n_steps;
 	tl->n_chunks = tl->builder->n_chunks;
+	tl->n_threads = tl->rec->n_threads;
+	tl->n_processes = tl->rec->n_processes;
 }
 
 /* The chunk's steps were taken in. */
@@ -465,6 +467,7 @@ static void save(struct ts_timeline *tl, bool is_last)
 static enum ts_grow end_build(struct ts_timeline *tl)
 {
 	tl->damage = tl->builder->damage;
+	tl->has_end = true;
 	ts_space_end_build(tl->regs);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_end_build(tl->memory[i]);
@@ -584,16 +587,25 @@ static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_err
 	return grown;
 }
 
+/* What could be asked about can be still, up to the last position whose pc is known. */
+static void end_early(struct ts_timeline *tl, struct ts_error *err)
+{
+	tl->damage = *err;
+	ts_error_reset(err);
+	tl->has_exit = tl->is_fault = false; /* that is said of the trace's end */
+	ts_space_end_build(tl->regs);
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_end_build(tl->memory[i]);
+	ts_builder_free(tl);
+}
+
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)
 {
 	enum ts_grow grown = grow(tl, n_steps, err);
 
 	if (grown != TS_GROW_FAILED || !tl->n_steps || !tl->builder)
 		return grown;
-	tl->damage = *err; /* what could be asked about can be still */
-	ts_error_reset(err);
-	tl->end_pc = tl->builder->fall_through;
-	ts_builder_free(tl);
+	end_early(tl, err);
 	return TS_GROW_DONE;
 }
 

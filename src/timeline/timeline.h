@@ -34,6 +34,7 @@ struct ts_timeline {
 	/* borrowed; regions with files are added while building; may be NULL */
 	struct ts_image *image;
 	uint64_t n_steps, n_chunks;    /* N; while it is read, what can be asked about so far */
+	uint32_t n_threads, n_processes; /* the same: those of rec that had appeared by then */
 	struct ts_space *regs;         /* owned; thread t's 'g' layout lies at t * TS_REGS_STRIDE */
 	struct ts_space **memory;      /* owned; one a process */
 	uint32_t n_memory;
@@ -43,6 +44,7 @@ struct ts_timeline {
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
+	bool has_end;                  /* position N can be stood on; else only the one before it */
 	bool has_exit;                 /* the recording shows the program's end */
 	bool is_fault;                 /* its last instruction did not complete */
 	/* why the recording ends where it does; TS_OK when it ends as it should */

@@ -478,6 +478,7 @@ static void end_build(struct ts_timeline *tl)
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_end_build(tl->memory[i]);
 	ts_builder_free(tl);
+	tl->has_end = true;
 	tl->rec->is_read = true;
 }
 

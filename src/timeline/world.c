@@ -115,6 +115,13 @@ uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos)
 	return w->slices[slice_of(w, pos)].thread;
 }
 
+uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos)
+{
+	size_t next = slice_of(w, pos) + 1;
+
+	return next < w->n_slices ? w->slices[next].pos : UINT64_MAX;
+}
+
 /* How many of the thread's slices have an ordinal below @slice. */
 static uint32_t slices_below(const struct ts_thread_slices *t, size_t slice)
 {

@@ -18,13 +18,6 @@ struct ts_slice {
 	uint32_t thread;
 };
 
-/* An event and the step that it belongs to. */
-struct ts_happening {
-	uint64_t step;
-	uint32_t thread;
-	struct ts_event event;
-};
-
 struct ts_happenings {
 	struct ts_happening *items; /* owned; by step */
 	size_t n, cap;
@@ -94,6 +87,9 @@ uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
 /* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
+
+/* Where the slice of step @pos ends, UINT64_MAX if it is the last one. */
+uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 
 /*
  * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had

@@ -13,4 +13,6 @@
 #define TS_SEGMENT_CHUNKS 4096u
 #endif
 
+#define TS_NO_CHUNK UINT64_MAX
+
 #endif

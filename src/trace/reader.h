@@ -17,18 +17,13 @@
 #include "src/arch/arch.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 #include "step.h"
 
 struct ts_frames;
 struct ts_reader;
 struct ts_recording;
 struct ts_tracing;
-
-enum ts_next {
-	TS_ITEM,
-	TS_END,
-	TS_FAIL,
-};
 
 struct ts_reader_ops {
 	/*
@@ -83,14 +78,6 @@ struct ts_recording_ops {
 	void (*close)(struct ts_recording *rec);
 };
 
-/* A thread of the recording.  Its ordinal is what steps name. */
-struct ts_thread {
-	uint32_t process; /* ordinal of its address space: threads of one process share memory */
-	uint64_t pid;     /* as recorded, for people and gdb; not unique over time */
-	uint64_t tid;
-	char name[32];    /* "" for none */
-};
-
 #define TS_MAX_WARNINGS 32
 
 /* One kind of oddity, counted. */
@@ -138,6 +125,7 @@ struct ts_recording {
 	bool is_read;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
+	const struct ts_source *source; /* borrowed; the trace, to tell how far reading is; NULL: unknown */
 	uint64_t n_learned;        /* grows with each thread and warning */
 };
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +15,7 @@ struct ts_source {
 	const uint8_t *data; /* borrowed; NULL for a file */
 	uint64_t len;
 	uint64_t mtime;      /* nanoseconds; 0 for memory */
+	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
 	char name[];
 };
 
@@ -31,6 +33,7 @@ static struct ts_source *source_new(int fd, const void *data, uint64_t len, cons
 	src->data = data;
 	src->len = len;
 	src->mtime = 0;
+	atomic_init(&src->reached, 0);
 	memcpy(src->name, name, n);
 	return src;
 }
@@ -119,6 +122,25 @@ static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, 
 	return true;
 }
 
+/* It is only for people: of two threads that read at once either may be forgotten. */
+static void reach(const struct ts_source *src, uint64_t end)
+{
+	atomic_uint_least64_t *reached = (atomic_uint_least64_t *)&src->reached;
+
+	if (atomic_load_explicit(reached, memory_order_relaxed) < end)
+		atomic_store_explicit(reached, end, memory_order_relaxed);
+}
+
+uint64_t ts_source_reached(const struct ts_source *src)
+{
+	return atomic_load_explicit((atomic_uint_least64_t *)&src->reached, memory_order_relaxed);
+}
+
+void ts_source_restart(struct ts_source *src)
+{
+	atomic_store_explicit(&src->reached, 0, memory_order_relaxed);
+}
+
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err)
 {
@@ -127,6 +149,7 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 		return true;
 	if (len > src->len - off)
 		len = (size_t)(src->len - off);
+	reach(src, off + len);
 	if (!src->data)
 		return read_file(src, off, data, len, got, err);
 	memcpy(data, src->data + off, len);

@@ -49,6 +49,13 @@ uint64_t ts_source_mtime(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*
+ * How far reading is, for people: the end of the highest byte that was read since ts_source_restart().  Any
+ * thread may ask.
+ */
+uint64_t ts_source_reached(const struct ts_source *src);
+void ts_source_restart(struct ts_source *src);
+
+/*
  * Copy up to @len bytes from offset @off to @data; *got gets how many, less than @len only at the end of the
  * file.
  *

@@ -17,6 +17,15 @@
 
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
+#define TS_NO_POS UINT64_MAX
+
+/* A thread of the recording.  Its ordinal is what steps name. */
+struct ts_thread {
+	uint32_t process; /* ordinal of its address space: threads of one process share memory */
+	uint64_t pid;     /* as recorded, for people and gdb; not unique over time */
+	uint64_t tid;
+	char name[32];    /* "" for none */
+};
 
 /*
  * What a step did; those from TS_FX_WRITE to TS_FX_FORGET concern a range of memory.  Registers are bytes of
@@ -109,6 +118,13 @@ struct ts_event {
 	bool has_ret;
 	bool has_addr;
 	char text[48]; /* in the recorder's words, "" for none; always terminated */
+};
+
+/* An event and the step that it belongs to. */
+struct ts_happening {
+	uint64_t step;
+	uint32_t thread;
+	struct ts_event event;
 };
 
 struct ts_step {

@@ -32,7 +32,7 @@ static bool search_from(struct ts_query *q, uint64_t pos, uint64_t limit, struct
 	struct ts_found found;
 	enum ts_next next;
 
-	stops.is_virtual = ts_paging_is_known(ts_query_timeline(q));
+	stops.is_virtual = ts_paging_is_known(q);
 	if (!ts_search_init(&search, q, &stops, pos, limit, err))
 		return false;
 	next = ts_search_run(&search, UINT32_MAX, &found, err);

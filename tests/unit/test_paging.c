@@ -256,7 +256,7 @@ START_TEST(without_efer_the_code_segment_tells_long_mode)
 	build();
 	ck_assert_int_eq(kind(), TS_PAGING_UNKNOWN);
 	ck_assert_int_eq(look(0, 0x1000), TS_MAPPING_UNKNOWN);
-	ck_assert(!ts_paging_is_known(tl));
+	ck_assert(!ts_paging_is_known(q));
 	teardown();
 	setup();
 	reg("cr0", CR0_PE | CR0_PG);
@@ -265,7 +265,7 @@ START_TEST(without_efer_the_code_segment_tells_long_mode)
 	reg("cs_shadow", SHADOW_L);
 	build();
 	ck_assert_int_eq(kind(), TS_PAGING_4_LEVEL);
-	ck_assert(ts_paging_is_known(tl));
+	ck_assert(ts_paging_is_known(q));
 	teardown();
 	setup();
 	reg("cr0", CR0_PE | CR0_PG);

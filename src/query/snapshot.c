@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+#include "snapshot.h"
+
+#include "src/trace/source.h"
+
+/* ------------------------------------------------------------------------------------------ taking it */
+
+/* How many of the events are at steps below @n_steps. */
+static uint64_t count_events(const struct ts_happenings *list, uint64_t n_steps)
+{
+	size_t lo = 0, n = list->n;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (list->items[lo + half].step < n_steps) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+/* Regions and modules are in the order in which they began: the unpublished ones come last. */
+static size_t count_regions(const struct ts_world *w, uint64_t end)
+{
+	size_t n = w->n_regions;
+
+	while (n && w->regions[n - 1].from > end)
+		n--;
+	return n;
+}
+
+static size_t count_modules(const struct ts_world *w, uint64_t end)
+{
+	size_t n = w->n_modules;
+
+	while (n && w->modules[n - 1].from > end)
+		n--;
+	return n;
+}
+
+void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl)
+{
+	const struct ts_world *w = &tl->world;
+	bool is_complete = tl->builder == NULL;
+
+	*snap = (struct ts_snapshot){
+		.end = tl->n_steps,
+		.n_steps = tl->n_steps,
+		.n_indexed = tl->n_steps,
+		.n_threads = is_complete ? tl->rec->n_threads : tl->n_threads,
+		.n_processes = is_complete ? tl->rec->n_processes : tl->n_processes,
+		.is_complete = is_complete,
+		.has_end_pc = is_complete && tl->has_end,
+	};
+	if (snap->has_end_pc) {
+		snap->end_pc = tl->end_pc;
+	} else if (snap->end) {
+		snap->end--;
+		snap->n_steps -= is_complete; /* what follows was not read: the recording ends there */
+	}
+	for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
+		snap->n_events[i] = count_events(&w->events[i], snap->n_steps);
+	snap->n_regions = count_regions(w, snap->end);
+	snap->n_modules = count_modules(w, snap->end);
+}
+
+void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
+{
+	const struct ts_recording *rec = tl->rec;
+
+	*facts = (struct ts_facts){
+		.format = rec->format,
+		.variant = rec->variant,
+		.os = rec->os,
+		.osabi = rec->osabi,
+		.regs = &rec->regs,
+		.is_physical = rec->is_physical,
+		.phys_bits = rec->phys_bits,
+		.has_reads = rec->has_reads,
+		.has_syscalls = rec->has_syscalls,
+		.is_before = rec->is_before,
+		.auxv = rec->auxv,
+		.auxv_len = rec->auxv_len,
+		.exec_path = rec->exec_path,
+		.cmdline = &rec->cmdline,
+		.tracing = rec->tracing,
+		.frames = rec->frames,
+	};
+}
+
+/* --------------------------------------------------------------------------------------- looking at it */
+
+uint64_t ts_query_end(const struct ts_query *q)
+{
+	return q->snap.end;
+}
+
+uint64_t ts_query_n_steps(const struct ts_query *q)
+{
+	return q->snap.n_steps;
+}
+
+bool ts_query_is_complete(const struct ts_query *q)
+{
+	return q->snap.is_complete;
+}
+
+uint64_t ts_query_n_read(const struct ts_query *q)
+{
+	return q->snap.is_complete ? q->snap.end : ts_timeline_n_read(q->tl);
+}
+
+unsigned ts_query_permille(const struct ts_query *q)
+{
+	const struct ts_source *src = q->tl->rec->source;
+	uint64_t len = src ? ts_source_len(src) : 0, reached = src ? ts_source_reached(src) : 0;
+
+	if (q->snap.is_complete)
+		return 1000;
+	if (!len || reached >= len)
+		return len ? 999 : 0;
+	return (unsigned)((double)reached / (double)len * 1000);
+}
+
+bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending)
+{
+	const struct ts_timeline *tl = q->tl;
+
+	if (q->snap.is_complete)
+		*ending = (struct ts_ending){ tl->damage, tl->has_exit, tl->is_fault };
+	return q->snap.is_complete;
+}
+
+const struct ts_facts *ts_query_facts(const struct ts_query *q)
+{
+	return &q->facts;
+}
+
+const struct ts_regset *ts_query_regset(const struct ts_query *q)
+{
+	return q->facts.regs;
+}
+
+const struct ts_source *ts_query_file(const struct ts_query *q, const char *path)
+{
+	return q->tl->image && path ? ts_image_find(q->tl->image, path) : NULL;
+}
+
+const char *ts_query_warning(const struct ts_query *q, unsigned i, uint64_t *count)
+{
+	const struct ts_recording *rec = q->tl->rec;
+
+	if (i >= rec->n_warnings)
+		return NULL;
+	*count = rec->warnings[i].count;
+	return rec->warnings[i].text;
+}
+
+void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats)
+{
+	struct ts_timeline_stats t;
+
+	ts_timeline_stats(q->tl, &t);
+	*stats = (struct ts_index_stats){
+		.points_len = t.points_len,
+		.regs_len = t.regs_len,
+		.memory_len = t.memory_len,
+		.reads_len = t.reads_len,
+		.runs_len = t.runs_len,
+		.n_inferred = t.n_inferred,
+		.n_unexplained = t.n_unexplained,
+		.n_pages = t.n_pages,
+		.n_runs = t.n_runs,
+	};
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a query object is made of, for the files of this room: the timeline and how much of it is published.
+ *
+ * No other room includes this.
+ */
+#ifndef TS_SNAPSHOT_H
+#define TS_SNAPSHOT_H
+
+#include "query.h"
+#include "src/timeline/timeline.h"
+
+#define N_CACHED_CHUNKS 16
+#define N_CACHED_REGS 32
+
+struct cached_chunk {
+	uint64_t chunk; /* TS_NO_CHUNK: empty */
+	uint64_t used;  /* when */
+	struct ts_steps steps; /* the first of its steps */
+};
+
+/* Registers of a thread; going forward from there is cheap. */
+struct cached_regs {
+	uint64_t pos; /* TS_NO_POS: empty */
+	uint64_t used;
+	uint32_t thread;
+	uint8_t *data, *known; /* owned; one allocation, at data */
+};
+
+/* What of the timeline is published. */
+struct ts_snapshot {
+	uint64_t end;       /* the last position */
+	uint64_t n_steps;   /* that are visible: end, or end + 1 while the recording is being read */
+	uint64_t n_indexed; /* that can be decoded: end, or end + 1 if step `end` tells the pc there */
+	uint64_t n_events[TS_N_EVENT_KINDS];
+	size_t n_regions, n_modules;
+	uint32_t n_threads, n_processes;
+	bool is_complete;
+	bool has_end_pc;    /* end_pc is the pc at the end; else step `end` tells */
+	uint64_t end_pc;
+};
+
+struct ts_query {
+	const struct ts_timeline *tl; /* borrowed */
+	struct ts_snapshot snap;
+	struct ts_facts facts;
+	struct ts_reader *reader;     /* owned */
+	struct cached_chunk *read;    /* the reader stands after its last step; NULL: elsewhere */
+	uint64_t clock;
+	struct cached_chunk chunks[N_CACHED_CHUNKS];
+	struct cached_regs regs[N_CACHED_REGS];
+};
+
+/* Take the snapshot (snapshot.c). */
+void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl);
+
+/* What does not change (snapshot.c). */
+void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl);
+
+static inline uint32_t ts_query_process_of(const struct ts_query *q, uint32_t thread)
+{
+	return q->tl->rec->threads[thread].process;
+}
+
+/*
+ * The first @n_steps steps of a chunk, decoded, or all if it has fewer: step i is step chunk * TS_CHUNK_STEPS
+ * + i of the recording.
+ *
+ * Returns the batch, which may hold more of them, borrowed until the next question; NULL if the trace cannot
+ * be read any more.
+ */
+const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,
+				      struct ts_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A window on memory that is carried through the effects of a chunk, for those that look inside steps.
+ */
+#ifndef TS_VIEW_H
+#define TS_VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/trace/step.h"
+
+struct ts_timeline;
+
+/*
+ * Of a byte in a window: something unknown was written in this chunk; if what comes next is a read, it shows
+ * what.
+ */
+#define TS_LOST 2
+
+/* addr + len does not pass the end of the address space, len is not 0, the process has run. */
+struct ts_view {
+	const struct ts_timeline *tl; /* borrowed */
+	uint32_t process;
+	uint64_t addr;
+	size_t len;
+	uint8_t *data, *known; /* borrowed; the bytes before the next effect, each 0, 1, or TS_LOST */
+	uint32_t n_layers;     /* of the process's space, before the next effect */
+};
+
+/*
+ * Where does a memory effect overlap the window?  *lo to *hi get it, both inclusive.
+ *
+ * Returns false if it does not, or is no memory effect.
+ */
+static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effect *e, uint64_t *lo,
+				   uint64_t *hi)
+{
+	uint64_t last = v->addr + (v->len - 1), e_last = e->addr + (e->len - 1);
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || !e->len)
+		return false;
+	*lo = v->addr > e->addr ? v->addr : e->addr;
+	*hi = last < e_last ? last : e_last;
+	return *lo <= *hi;
+}
+
+/* Go to the first position of a chunk. */
+void ts_view_start(struct ts_view *v, uint64_t chunk);
+
+/*
+ * Take the next effect in.  All effects of the window's process come here, in order, in the window or not.
+ */
+void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e);
+
+#endif

@@ -54,23 +54,24 @@ enum found {
 };
 
 /* The frame whose head is at @off; on FOUND_CUT *left says how many bytes there are. */
-static bool read_place(const struct tfile *t, uint64_t off, bool is_big_endian, struct tfile_place *place,
+static bool read_place(struct ts_window *w, uint64_t off, bool is_big_endian, struct tfile_place *place,
 		       enum found *found, uint64_t *left, struct ts_error *err)
 {
-	uint8_t head[TFILE_FRAME_HEAD];
-	uint64_t file_len = ts_source_len(t->src);
+	uint64_t file_len = w->end;
+	const uint8_t *head;
 	size_t got;
 
-	if (!ts_source_read(t->src, off, head, sizeof(head), &got, err))
+	head = ts_window_at(w, off, TFILE_FRAME_HEAD, &got, err);
+	if (!head)
 		return false;
 	*left = got;
-	*found = got < 2 ? (got ? FOUND_CUT : FOUND_END) : got < sizeof(head) ? FOUND_CUT : FOUND;
+	*found = !got ? FOUND_END : got < TFILE_FRAME_HEAD ? FOUND_CUT : FOUND;
 	if (got >= 2 && !get(head, 2, is_big_endian))
 		*found = FOUND_END;
 	if (*found != FOUND)
 		return true;
 	*place = (struct tfile_place){
-		.off = off + sizeof(head),
+		.off = off + TFILE_FRAME_HEAD,
 		.len = (uint32_t)get(head + 2, 4, is_big_endian),
 		.tracepoint = (uint16_t)get(head, 2, is_big_endian),
 	};
@@ -80,28 +81,41 @@ static bool read_place(const struct tfile *t, uint64_t off, bool is_big_endian, 
 	return true;
 }
 
-bool tfile_find_frames(struct tfile *t, struct ts_error *err)
+/* All frames' places; *off gets where they end, and *last and *left what stands there. */
+static bool read_places(struct tfile *t, struct ts_window *w, uint64_t *off, enum found *found,
+			struct tfile_place *last, uint64_t *left, struct ts_error *err)
 {
-	uint64_t off = t->frames_off, left;
-	struct tfile_place place = { 0 };
-	enum found found;
-
-	for (;;) {
+	for (*off = t->frames_off;;) {
 		size_t cap = t->cap_places;
 		struct tfile_place *p;
 
-		if (!read_place(t, off, t->is_big_endian, &place, &found, &left, err))
+		if (!read_place(w, *off, t->is_big_endian, last, found, left, err))
 			return false;
-		if (found != FOUND)
-			break;
+		if (*found != FOUND)
+			return true;
 		p = grow(t->places, t->frames.n_frames, &cap, sizeof(*p), err);
 		if (!p)
 			return false;
 		t->places = p;
 		t->cap_places = cap;
-		t->places[t->frames.n_frames++] = place;
-		off = place.off + place.len;
+		t->places[t->frames.n_frames++] = *last;
+		*off = last->off + last->len;
 	}
+}
+
+bool tfile_find_frames(struct tfile *t, struct ts_error *err)
+{
+	struct tfile_place last = { 0 };
+	struct ts_window w;
+	uint64_t off, left;
+	enum found found;
+	bool done;
+
+	ts_window_init(&w, t->src, ts_source_len(t->src));
+	done = read_places(t, &w, &off, &found, &last, &left, err);
+	ts_window_fini(&w);
+	if (!done)
+		return false;
 	if (found == FOUND_CUT && left < TFILE_FRAME_HEAD && off + left == ts_source_len(t->src))
 		ts_fail(&t->damage, TS_ETRUNC, off,
 			"frame %" PRIu64 ": its head has %d bytes but %" PRIu64 " are left",
@@ -109,7 +123,7 @@ bool tfile_find_frames(struct tfile *t, struct ts_error *err)
 	else if (found == FOUND_CUT)
 		ts_fail(&t->damage, TS_ETRUNC, off,
 			"frame %" PRIu64 ": it has %" PRIu32 " bytes but %" PRIu64 " are left",
-			t->frames.n_frames, place.len, left);
+			t->frames.n_frames, last.len, left);
 	else if (off == ts_source_len(t->src))
 		ts_recording_warn(&t->base, "no mark at the end of the frames: some may be missing");
 	return true;
@@ -120,18 +134,21 @@ unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian)
 	uint64_t off = t->frames_off, left;
 	struct tfile_place place = { 0 };
 	enum found found = FOUND;
+	struct ts_window w;
 	unsigned rate = 0;
 
+	ts_window_init(&w, t->src, ts_source_len(t->src));
 	for (unsigned i = 0; i < 64 && found == FOUND; i++) {
 		struct ts_error err;
 
 		ts_error_reset(&err);
-		if (!read_place(t, off, is_big_endian, &place, &found, &left, &err))
+		if (!read_place(&w, off, is_big_endian, &place, &found, &left, &err))
 			break;
 		if (found == FOUND)
 			rate += ts_tracing_find_number(&t->tracing, place.tracepoint) ? 3 : 1;
 		off = place.off + place.len;
 	}
+	ts_window_fini(&w);
 	return rate + (found == FOUND_END);
 }
 
@@ -152,7 +169,7 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err)
 	}
 	t->order_of = calloc(t->n_numbers + 1, sizeof(*t->order_of));
 	t->order = calloc(n + 1, sizeof(*t->order));
-	t->numbers = calloc(t->n_numbers, sizeof(*t->numbers));
+	t->numbers = calloc(t->n_numbers + 1, sizeof(*t->numbers));
 	if (!t->order_of || !t->order || !t->numbers)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
 	for (const struct ts_tracepoint *tp = t->tracing.points; tp; tp = tp->next) {
@@ -319,12 +336,9 @@ bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_er
 		*err = odd;
 		return false;
 	}
-	if (n >= t->n_warned) {
-		t->n_warned = n + 1;
-		if (odd.code != TS_OK)
-			ts_recording_warn(&t->base, "frame %" PRIu64 " at 0x%" PRIx64
-					  ": from here on its blocks are left out: %s", n, odd.off, odd.text);
-	}
+	if (odd.code != TS_OK)
+		ts_warn_at(&t->warner, n, "frame %" PRIu64 " at 0x%" PRIx64
+			   ": its blocks are ignored from here on: %s", n, odd.off, odd.text);
 	find_pc(t, f);
 	return cover(f, err);
 }

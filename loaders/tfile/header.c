@@ -1,30 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text section of a trace file: lines that begin with a word and a blank, in any order, up to an empty
- * one.
+ * line.
  */
 #include "tfile.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "loaders/kit/line_reader.h"
 #include "src/base/hex.h"
 
-/* gdb refuses lines of 1,000 bytes, and writes them. */
+/* gdb refuses lines of 1,000 bytes, but writes them. */
 #define MAX_LINE 65535
 #define MAX_TEXT (8u << 20)
-#define PIECE (64u << 10)
 
-/* Larger register blocks are a lie. */
+/* No machine has more registers. */
 #define MAX_REGS (1u << 20)
 
-struct line {
-	const char *text; /* without its word; borrowed */
-	size_t len;
-	uint64_t off;
-};
-
-static bool read_reg_len(struct tfile *t, const struct line *l, struct ts_error *err)
+static bool read_reg_len(struct tfile *t, const struct ts_text_line *l, struct ts_error *err)
 {
 	uint64_t hex = 0, decimal = 0;
 	bool is_decimal = l->len > 0;
@@ -34,7 +28,7 @@ static bool read_reg_len(struct tfile *t, const struct line *l, struct ts_error 
 
 		if (digit < 0)
 			return ts_fail(err, TS_ECORRUPT, l->off,
-				       "the size of the registers is no number: \"%.*s\"",
+				       "the size of the registers is not a number: \"%.*s\"",
 				       l->len < 20 ? (int)l->len : 20, l->text);
 		is_decimal &= digit < 10;
 		hex = hex << 4 | (unsigned)digit;
@@ -48,7 +42,7 @@ static bool read_reg_len(struct tfile *t, const struct line *l, struct ts_error 
 	return true;
 }
 
-static void add_xml(struct tfile *t, const struct line *l)
+static void add_xml(struct tfile *t, const struct ts_text_line *l)
 {
 	if (!t->xml.len)
 		t->xml_off = l->off;
@@ -57,47 +51,34 @@ static void add_xml(struct tfile *t, const struct line *l)
 }
 
 /* A line of a tracepoint: its piece's letter comes first. */
-static bool read_tracepoint(struct tfile *t, const struct line *l, struct ts_error *err)
+static bool read_tracepoint(struct tfile *t, const struct ts_text_line *l, struct ts_error *err)
 {
 	enum ts_piece piece;
 
 	if (!l->len || !ts_piece_of_letter(*l->text, &piece))
-		return ts_fail(err, TS_ECORRUPT, l->off, "no kind of tracepoint line: \"%.*s\"",
+		return ts_fail(err, TS_ECORRUPT, l->off, "unknown kind of tracepoint line: \"%.*s\"",
 			       l->len < 20 ? (int)l->len : 20, l->text);
 	return ts_tracing_piece(&t->tracing, piece, l->text + 1, l->len - 1, l->off + 1, err);
 }
 
-/* Is it the word's line?  Then it begins behind the word. */
-static bool take_word(struct line *l, const char *word)
-{
-	size_t n = strlen(word);
-
-	if (l->len < n || memcmp(l->text, word, n))
-		return false;
-	l->text += n;
-	l->len -= n;
-	l->off += n;
-	return true;
-}
-
-/* Only without a register size nothing can be done; other odd lines are noted and skipped. */
-static bool read_line(struct tfile *t, struct line l, struct ts_error *err)
+/* Only a bad register size is an error; other lines that cannot be understood are skipped with a warning. */
+static bool read_line(struct tfile *t, struct ts_text_line l, struct ts_error *err)
 {
 	struct ts_error odd;
 
 	ts_error_reset(&odd);
-	if (take_word(&l, "R "))
+	if (ts_text_line_skip(&l, "R "))
 		return read_reg_len(t, &l, err);
-	if (take_word(&l, "tdesc "))
+	if (ts_text_line_skip(&l, "tdesc "))
 		add_xml(t, &l);
-	else if (take_word(&l, "tp "))
+	else if (ts_text_line_skip(&l, "tp "))
 		read_tracepoint(t, &l, &odd);
-	else if (take_word(&l, "tsv "))
+	else if (ts_text_line_skip(&l, "tsv "))
 		ts_tracing_var(&t->tracing, l.text, l.len, l.off, &odd);
-	else if (take_word(&l, "status "))
+	else if (ts_text_line_skip(&l, "status "))
 		ts_tracing_status(&t->tracing, l.text, l.len, l.off, &odd);
 	else
-		ts_fail(&odd, TS_ECORRUPT, l.off, "unknown: \"%.*s\"", l.len < 20 ? (int)l.len : 20, l.text);
+		ts_fail(&odd, TS_ECORRUPT, l.off, "unknown word: \"%.*s\"", l.len < 20 ? (int)l.len : 20, l.text);
 	if (odd.code == TS_ENOMEM)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "%s", odd.text);
 	if (odd.code != TS_OK)
@@ -105,79 +86,53 @@ static bool read_line(struct tfile *t, struct line l, struct ts_error *err)
 	return true;
 }
 
-/* The next line of @text from *at on; false if its end is not there.  *at then stays. */
-static bool next_line(const struct ts_buf *text, size_t *at, struct line *l)
+static bool fail_endless(const struct tfile *t, struct ts_error *err)
 {
-	const uint8_t *start = text->data + *at, *end = memchr(start, '\n', text->len - *at);
-
-	if (!end)
-		return false;
-	*l = (struct line){ (const char *)start, (size_t)(end - start), *at };
-	*at += l->len + 1;
-	return true;
+	return ts_fail(err, TS_ETRUNC, ts_source_len(t->src),
+		       "the text section is truncated: the empty line at its end is missing");
 }
 
-/* Read more of the file into @text. */
-static bool read_more(struct tfile *t, struct ts_buf *text, struct ts_error *err)
+/* All lines up to the empty one, after which the frames begin. */
+static bool read_lines(struct tfile *t, struct ts_line_reader *lines, struct ts_error *err)
 {
-	uint8_t *room = ts_buf_room(text, PIECE);
-	size_t got;
-
-	if (!room)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the text section");
-	if (!ts_source_read(t->src, text->len, room, PIECE, &got, err))
-		return false;
-	if (!got)
-		return ts_fail(err, TS_ETRUNC, text->len, "the text section has no end: no empty line");
-	text->len += got;
-	return true;
-}
-
-static bool read_lines(struct tfile *t, struct ts_buf *text, struct ts_error *err)
-{
-	size_t at = TFILE_MAGIC_LEN;
-	struct line l;
+	struct ts_text_line l;
+	enum ts_next next;
 
 	for (;;) {
-		if (at > text->len || !next_line(text, &at, &l)) {
-			if (at < text->len && text->len - at > MAX_LINE)
-				return ts_fail(err, TS_ELIMIT, at, "a line of more than %d bytes", MAX_LINE);
-			if (text->len > MAX_TEXT)
-				return ts_fail(err, TS_ELIMIT, at, "a text section of more than %u bytes",
-					       MAX_TEXT);
-			if (!read_more(t, text, err))
-				return false;
-			continue;
-		}
-		if (l.len > MAX_LINE)
-			return ts_fail(err, TS_ELIMIT, l.off, "a line of %zu bytes, the limit is %d", l.len,
-				       MAX_LINE);
+		next = ts_line_reader_next(lines, &l, err);
+		if (next == TS_FAIL)
+			return false;
+		if (next == TS_END || !l.is_whole)
+			return fail_endless(t, err);
 		if (!l.len)
 			break;
+		if (lines->off > MAX_TEXT)
+			return ts_fail(err, TS_ELIMIT, l.off, "a text section of more than %u bytes", MAX_TEXT);
 		if (!read_line(t, l, err))
 			return false;
 	}
-	t->frames_off = at;
+	t->frames_off = lines->off;
 	return ts_buf_ok(&t->xml) ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the target description");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no target description");
 }
 
 bool tfile_read_header(struct tfile *t, struct ts_error *err)
 {
-	struct ts_buf text;
+	struct ts_line_reader lines;
+	char magic[TFILE_MAGIC_LEN];
+	size_t got;
 	bool done;
 
-	ts_buf_init(&text);
-	done = read_more(t, &text, err);
-	if (done && (text.len < TFILE_MAGIC_LEN || memcmp(text.data, TFILE_MAGIC, TFILE_MAGIC_LEN)))
-		done = ts_fail(err, TS_EUNSUPPORTED, 0,
-			       "not a trace file of gdb: the magic number is not there");
-	done = done && read_lines(t, &text, err);
-	ts_buf_fini(&text);
+	if (!ts_source_read(t->src, 0, magic, sizeof(magic), &got, err))
+		return false;
+	if (got < sizeof(magic) || memcmp(magic, TFILE_MAGIC, sizeof(magic)))
+		return ts_fail(err, TS_EUNSUPPORTED, 0,
+			       "not a trace file of gdb: it does not begin with the magic number");
+	ts_line_reader_init(&lines, t->src, TFILE_MAGIC_LEN, MAX_LINE);
+	done = read_lines(t, &lines, err);
+	ts_line_reader_fini(&lines);
 	if (!done)
 		return false;
-	if (!t->reg_len)
-		return ts_fail(err, TS_ECORRUPT, TFILE_MAGIC_LEN,
-			       "no R line: how large the registers are is not said");
-	return true;
+	return t->reg_len || ts_fail(err, TS_ECORRUPT, TFILE_MAGIC_LEN,
+				     "there is no R line: the size of the registers is unknown");
 }

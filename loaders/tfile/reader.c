@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/kit/point.h"
+
 struct tfile_reader {
 	struct ts_reader base;
 	struct tfile *t;           /* borrowed */
@@ -94,7 +96,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	struct tfile *t = r->t;
 	struct tfile_frame *was = r->here;
 
-	base->end = (struct ts_end){ .pc = was->pc, .has_pc = true };
+	base->end = (struct ts_end){ .pc = was->pc, .has_pc = t->frames.n_frames > 0 };
 	if (r->pos == tfile_n_steps(t)) {
 		if (t->damage.code == TS_OK)
 			return TS_END;
@@ -114,25 +116,32 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
+/* A decode point: the position. */
 static void save(const struct ts_reader *base, struct ts_buf *point)
 {
 	const struct tfile_reader *r = (const struct tfile_reader *)base;
 
-	ts_buf_put(point, &r->pos, sizeof(r->pos));
+	point_put(point, r->pos);
+}
+
+/* Have the frame at r->pos, the last one at the end. */
+static bool load_here(struct tfile_reader *r, struct ts_error *err)
+{
+	uint64_t n = r->t->frames.n_frames;
+
+	return !n || tfile_load(r->t, r->pos < n ? r->pos : n - 1, r->here, err);
 }
 
 static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
 {
 	struct tfile_reader *r = (struct tfile_reader *)base;
-	uint64_t n_frames = r->t->frames.n_frames, pos;
+	struct point p = point_open(point, len, err);
+	uint64_t pos = point_get(&p, tfile_n_steps(r->t));
 
-	if (len != sizeof(pos))
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "no decode point of this recording");
-	memcpy(&pos, point, sizeof(pos));
-	if (pos > tfile_n_steps(r->t))
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "no decode point of this recording");
+	if (!point_close(&p))
+		return false;
 	r->pos = pos;
-	return tfile_load(r->t, pos < n_frames ? pos : n_frames - 1, r->here, err);
+	return load_here(r, err);
 }
 
 static void close_reader(struct ts_reader *base)
@@ -150,14 +159,14 @@ struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
 	struct tfile_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
 		return NULL;
 	}
 	r->base.ops = &ops;
 	r->t = (struct tfile *)rec;
 	r->here = &r->frames[0];
 	r->there = &r->frames[1];
-	if (!tfile_load(r->t, 0, r->here, err)) {
+	if (!load_here(r, err)) {
 		close_reader(&r->base);
 		return NULL;
 	}

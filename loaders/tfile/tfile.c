@@ -71,16 +71,39 @@ static bool read_description(struct tfile *t, struct ts_error *err)
 	return ts_tdesc_parse(t->xml.data, t->xml.len, arch->is_big_endian, set, err);
 }
 
-static bool use_option(struct tfile *t, const char *name, struct ts_error *err)
+/* The processor of the program's file, as gdb's target tfile takes it; NULL if that does not tell. */
+static const struct ts_arch *arch_of_program(const char *path)
 {
-	const struct ts_arch *arch = name ? ts_arch_find(name) : NULL;
+	const struct ts_arch *arch = NULL;
+	struct ts_source *src;
+	struct ts_error odd;
+	struct ts_elf elf;
 
-	if (!name)
-		return ts_fail(
-			err, TS_EUSAGE, TS_NO_OFF,
-			"the file does not describe its processor: say which one it was with --arch NAME");
+	ts_error_reset(&odd);
+	src = ts_source_open(path, &odd);
+	if (src && ts_elf_init(&elf, src, &odd)) {
+		arch = ts_elf_arch(&elf);
+		ts_elf_fini(&elf);
+	}
+	ts_source_close(src);
+	return arch;
+}
+
+/* The processor that the file does not describe: by its name, else that of the program. */
+static bool use_options(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	const struct ts_arch *arch = NULL;
+
+	if (opt->arch)
+		arch = ts_arch_find(opt->arch);
+	else if (opt->exec)
+		arch = arch_of_program(opt->exec);
+	if (!arch && opt->arch)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no architecture is called '%s'", opt->arch);
 	if (!arch)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no architecture is called '%s'", name);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the file does not describe its processor: name it with --arch NAME, or give "
+			       "the program (an ELF file) with --exec FILE");
 	return ts_regset_init(&t->base.regs, in_order_of_frames(t, arch), 0, err);
 }
 
@@ -113,9 +136,9 @@ static bool choose_features(struct tfile *t, struct ts_error *err)
 	return true;
 }
 
-static bool choose_arch(struct tfile *t, const char *option, struct ts_error *err)
+static bool choose_arch(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)
 {
-	if (!(t->xml.len ? read_description(t, err) : use_option(t, option, err)))
+	if (!(t->xml.len ? read_description(t, err) : use_options(t, opt, err)))
 		return false;
 	t->is_big_endian = t->base.regs.arch->is_big_endian;
 	t->base.osabi = t->base.regs.osabi;
@@ -166,7 +189,8 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 		return false;
 	}
 	if (!t->frames.n_frames)
-		return ts_fail(err, TS_EUNSUPPORTED, t->frames_off, "it holds no trace frame");
+		ts_recording_warn(&t->base, "there is no trace frame: only the program's constant bytes are known, "
+				  "and the address 0 is not a recorded one");
 	if (t->damage.code != TS_OK)
 		ts_fail_prefix(&t->damage, "after %" PRIu64 " frames", t->frames.n_frames);
 	return tfile_sort_frames(t, err) && check_reg_len(t, err);
@@ -212,9 +236,11 @@ static bool put_program(struct tfile *t, const char *path, struct ts_error *err)
 	return done;
 }
 
-/* Position 0. */
+/* Position 0; without frames only the program is known there. */
 static bool put_first_frame(struct tfile *t, struct ts_error *err)
 {
+	if (!t->frames.n_frames)
+		return true;
 	if (!tfile_load(t, 0, t->scratch, err))
 		return false;
 	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
@@ -227,7 +253,7 @@ static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
-	if (!tfile_read_header(t, err) || !choose_arch(t, opt->arch, err) || !find_frames(t, err))
+	if (!tfile_read_header(t, err) || !choose_arch(t, opt, err) || !find_frames(t, err))
 		return false;
 	if (!t->xml.len && !choose_features(t, err))
 		return false;
@@ -269,6 +295,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 		return NULL;
 	}
 	ts_recording_init(&t->base, &ops, "tfile");
+	ts_warner_init(&t->warner, &t->base);
 	ts_tracing_init(&t->tracing);
 	ts_buf_init(&t->xml);
 	ts_error_reset(&t->damage);

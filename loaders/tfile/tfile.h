@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "loaders/kit/warn.h"
+#include "loaders/kit/window.h"
 #include "src/base/buf.h"
 #include "src/base/cursor.h"
 #include "src/frames/frames.h"
@@ -59,7 +61,7 @@ struct tfile {
 	struct tfile_number *numbers; /* owned; n_numbers of them */
 	/* why the last frame is the last; TS_OK when the file ends as it should */
 	struct ts_error damage;
-	uint64_t n_warned;            /* frames whose oddities were noted */
+	struct ts_warner warner;      /* places are ordinals of frames */
 	struct tfile_frame *scratch;  /* owned; for frames.get */
 	/* the first effects of base.initial: what the program has where it does not write */
 	uint32_t n_program;
@@ -128,7 +130,10 @@ void tfile_init_frames(struct tfile *t);
 
 /* reader.c */
 
-/* Steps of the recording: one less than frames, for the last one has nowhere to go; but at least one. */
+/*
+ * Steps of the recording: one fewer than frames, because none leads on from the last frame.  But there is at
+ * least one, without frames too: the model has no recording without an instruction.
+ */
 static inline uint64_t tfile_n_steps(const struct tfile *t)
 {
 	return t->frames.n_frames > 1 ? t->frames.n_frames - 1 : 1;

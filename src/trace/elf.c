@@ -160,3 +160,26 @@ void ts_elf_fini(struct ts_elf *elf)
 	free(elf->loads);
 	*elf = (struct ts_elf){ 0 };
 }
+
+const struct ts_arch *ts_elf_arch(const struct ts_elf *elf)
+{
+	/* names without a byte order have both */
+	static const struct {
+		uint16_t machine;
+		bool is_64;
+		const char *arch;
+	} arches[] = {
+		{ EM_X86_64, true, "x86_64" }, { EM_386, false, "i386" },        { EM_ARM, false, "arm" },
+		{ EM_AARCH64, true, "aarch64" }, { EM_MIPS, false, "mips" },     { EM_MIPS, true, "mips64" },
+		{ EM_SPARC, false, "sparc" },  { EM_SPARC32PLUS, false, "sparc" }, { EM_SPARCV9, true, "sparc64" },
+		{ EM_68K, false, "m68k" },     { EM_PPC, false, "ppc" },         { EM_PPC64, true, "ppc64" },
+		{ EM_RISCV, false, "riscv32" }, { EM_RISCV, true, "riscv64" },   { EM_S390, false, "s390" },
+		{ EM_S390, true, "s390x" },
+	};
+
+	for (size_t i = 0; i < sizeof(arches) / sizeof(arches[0]); i++) {
+		if (arches[i].machine == elf->machine && arches[i].is_64 == elf->is_64)
+			return ts_arch_in_order(ts_arch_find(arches[i].arch), elf->is_big_endian);
+	}
+	return NULL;
+}

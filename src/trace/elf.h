@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "source.h"
+#include "src/arch/arch.h"
 #include "src/base/error.h"
 
 /* A PT_LOAD segment.  Its file range lies within the file, and neither range wraps. */
@@ -44,5 +45,8 @@ struct ts_elf {
  */
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 void ts_elf_fini(struct ts_elf *elf);
+
+/* The architecture that it is for, NULL if tracestub does not have it. */
+const struct ts_arch *ts_elf_arch(const struct ts_elf *elf);
 
 #endif

@@ -181,6 +181,35 @@ def the_server_saves_a_run_with_what_is_not_known():
 
 
 @case
+def a_run_that_was_never_hit_is_saved_and_served_again():
+    folder = tempfile.mkdtemp(prefix="export-")
+    try:
+        with Gdb("x64_walk", "--export-dir", folder) as g:
+            g("trace fib if n == 12345")
+            g(FIB_ACTIONS)
+            g("tstart")
+            g("tstatus")
+            g.expect("Collected 0 trace frames")
+            g("tsave -r none.tf")
+            g.expect("Trace data saved")
+            code = g("x/8xb main")
+        recording = Recording("x64_walk")
+        with Server(f"{folder}/none.tf", "--exec", recording.exec) as server, Gdb("x64_walk", connect=None) as other:
+            other(f"target remote {server.address}")
+            other("tstatus")
+            other.expect("Collected 0 trace frames")
+            other("info tracepoints")
+            other.expect("n == 12345")
+            other("tfind start")
+            other.expect("failed to find|No trace frame found")
+            assert other("x/8xb main") == code
+            other("x/8xb $sp")
+            other.expect("Cannot access memory|not available|unavailable")
+    finally:
+        shutil.rmtree(folder)
+
+
+@case
 def a_client_cannot_save_over_what_is_served():
     folder = tempfile.mkdtemp(prefix="export-")
     try:

@@ -209,7 +209,45 @@ START_TEST(any_flipped_bit_is_survived)
 }
 END_TEST
 
+static const char *arch_of(uint16_t machine, bool is_64, bool is_big_endian)
+{
+	const struct ts_elf e = { .machine = machine, .is_64 = is_64, .is_big_endian = is_big_endian };
+	const struct ts_arch *arch = ts_elf_arch(&e);
+
+	return arch ? arch->name : "none";
+}
+
+/* Numbers of machines are those of the System V ABI's list. */
+START_TEST(the_machine_class_and_byte_order_give_the_architecture)
+{
+	ck_assert_str_eq(arch_of(62, true, false), "x86_64");
+	ck_assert_str_eq(arch_of(62, false, false), "none"); /* x32 */
+	ck_assert_str_eq(arch_of(62, true, true), "none");
+	ck_assert_str_eq(arch_of(3, false, false), "i386");
+	ck_assert_str_eq(arch_of(40, false, false), "arm");
+	ck_assert_str_eq(arch_of(40, false, true), "armeb");
+	ck_assert_str_eq(arch_of(183, true, false), "aarch64");
+	ck_assert_str_eq(arch_of(183, true, true), "aarch64_be");
+	ck_assert_str_eq(arch_of(8, false, true), "mips");
+	ck_assert_str_eq(arch_of(8, false, false), "mipsel");
+	ck_assert_str_eq(arch_of(8, true, true), "mips64");
+	ck_assert_str_eq(arch_of(8, true, false), "mips64el");
+	ck_assert_str_eq(arch_of(2, false, true), "sparc");
+	ck_assert_str_eq(arch_of(43, true, true), "sparc64");
+	ck_assert_str_eq(arch_of(4, false, true), "m68k");
+	ck_assert_str_eq(arch_of(20, false, true), "ppc");
+	ck_assert_str_eq(arch_of(21, true, true), "ppc64");
+	ck_assert_str_eq(arch_of(21, true, false), "ppc64le");
+	ck_assert_str_eq(arch_of(243, false, false), "riscv32");
+	ck_assert_str_eq(arch_of(243, true, false), "riscv64");
+	ck_assert_str_eq(arch_of(22, false, true), "s390");
+	ck_assert_str_eq(arch_of(22, true, true), "s390x");
+	ck_assert_str_eq(arch_of(0, true, true), "none");
+}
+END_TEST
+
 UNIT_SUITE("elf", segments_of_both_classes_and_byte_orders_are_read, the_dynamic_section_is_found,
 	   a_segment_past_the_end_of_the_file_is_cut_to_it, what_is_no_elf_file_is_refused,
 	   headers_outside_the_file_are_refused, segments_that_contradict_themselves_are_refused,
-	   any_flipped_bit_is_survived)
+	   any_flipped_bit_is_survived,
+	   the_machine_class_and_byte_order_give_the_architecture)

@@ -548,17 +548,61 @@ START_TEST(a_file_without_the_magic_is_refused)
 	expect_refused_at(TS_EUNSUPPORTED, 0, "magic");
 	for (size_t len = 0; len < 8; len++) {
 		f.len = len;
-		expect_refused(len ? TS_EUNSUPPORTED : TS_ETRUNC, len ? "magic" : "no end");
+		expect_refused(TS_EUNSUPPORTED, "magic");
 	}
 }
 END_TEST
 
-START_TEST(a_header_alone_is_refused)
+/* gdb's target tfile: no frame is selected, and only the program's own bytes are known. */
+static void check_empty(void)
+{
+	serve();
+	ck_assert_uint_eq(rec->frames->n_frames, 0);
+	expect_warning("no trace frame");
+	ck_assert_uint_eq(rec->frames->ops->next_of(rec->frames, 1, 0), TS_NO_FRAME);
+	ck_assert_uint_eq(rec->tracing->n_points, 1);
+	ck_assert_str_eq(reg(0, "rax"), "?");
+	ck_assert_str_eq(bytes(0, 0x5000), "????????");
+	ck_assert_str_eq(bytes(0, 0x40100a), exec_option ? "\x8b\x55\xec\x89\xd0\x01\xc0\x01" : "????????");
+}
+
+START_TEST(a_file_without_frames_shows_its_definitions)
 {
 	head(HEAD_X64);
-	expect_refused_at(TS_EUNSUPPORTED, f.len, "no trace frame");
+	check_empty();
+	expect_warning("no mark at the end");
+	close_all();
 	finish();
-	expect_refused_at(TS_EUNSUPPORTED, f.len - 4, "no trace frame");
+	check_empty();
+	ck_assert_uint_eq(rec->n_warnings, 1);
+	close_all();
+	exec_option = unit_data_path("tfile-samples/work");
+	check_empty();
+}
+END_TEST
+
+START_TEST(without_description_the_processor_is_the_programs)
+{
+	head("R 138\ntp T1:1000:E:0:0\n");
+	begin(1);
+	ts_buf_putc(&f, 'R');
+	for (unsigned i = 0; i < 0x138 / 8; i++)
+		num(i == 16 ? 0x1234 : i, 8);
+	end();
+	finish();
+	exec_option = unit_data_path("tfile-samples/work");
+	serve();
+	ck_assert_str_eq(rec->regs.arch->name, "x86_64");
+	ck_assert_str_eq(reg(0, "rbx"), "1");
+	ck_assert_str_eq(reg(0, "rip"), "1234");
+	close_all();
+	arch_option = "aarch64"; /* what the user says comes first */
+	ck_assert(open_file());
+	ck_assert_str_eq(rec->regs.arch->name, "aarch64");
+	close_all();
+	arch_option = NULL;
+	exec_option = unit_data_path("tfile-samples/../tfile-samples/work.c");
+	expect_refused(TS_EUSAGE, "--exec");
 }
 END_TEST
 
@@ -566,7 +610,7 @@ START_TEST(a_text_section_without_end_is_refused)
 {
 	three_frames();
 	f.len = 8 + strlen(HEAD_X64);
-	expect_refused_at(TS_ETRUNC, f.len, "no end");
+	expect_refused_at(TS_ETRUNC, f.len, "empty line at its end is missing");
 }
 END_TEST
 
@@ -680,6 +724,8 @@ START_TEST(a_file_cut_anywhere_serves_what_came_before)
 	}
 	for (size_t len = 0; len < first; len++) {
 		f.len = len;
+		if (len == 8 + strlen(HEAD_X64 "tp T2:2000:E:0:0\n") + 1)
+			continue; /* no frame at all */
 		ck_assert(!open_file());
 		ck_assert_int_ne(err.code, TS_OK);
 		close_all();
@@ -842,7 +888,8 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
 		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
 		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused,
-		   a_header_alone_is_refused, a_text_section_without_end_is_refused,
+		   a_file_without_frames_shows_its_definitions,
+		   without_description_the_processor_is_the_programs, a_text_section_without_end_is_refused,
 		   a_register_size_that_lies_costs_only_the_blocks, a_register_size_that_is_none_is_refused,
 		   a_bad_block_costs_the_rest_of_its_frame, static_marker_data_is_skipped,
 		   a_file_cut_anywhere_serves_what_came_before, what_follows_the_end_is_ignored,

@@ -85,18 +85,14 @@ static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size
  */
 static bool is_exec(const struct rsp_shared *sh, const char *path)
 {
-	const char *recorded = sh->tl->rec->exec_path;
+	const char *recorded = ts_query_facts(sh->q)->exec_path;
 
 	return sh->exec && (strcmp(path, sh->exec_path) == 0 || (recorded && strcmp(path, recorded) == 0));
 }
 
 static const struct ts_source *find_source(const struct rsp_shared *sh, const char *path)
 {
-	const struct ts_image *image = sh->tl->image;
-
-	if (is_exec(sh, path))
-		return sh->exec;
-	return image ? ts_image_find(image, path) : NULL;
+	return is_exec(sh, path) ? sh->exec : ts_query_file(sh->q, path);
 }
 
 /* Fill @f, which is not open.  Returns 0 or an error number. */

@@ -337,7 +337,7 @@ static enum rsp_done pkt_qemu_features(struct rsp_session *s, struct rsp_args *a
 
 static bool is_physical(const struct rsp_session *s)
 {
-	return rsp_timeline(s)->rec->is_physical && !rsp_machine_is_virtual(s);
+	return ts_query_facts(s->sh->q)->is_physical && !rsp_machine_is_virtual(s);
 }
 
 static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

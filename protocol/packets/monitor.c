@@ -69,7 +69,7 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 /* What the step here is, if it is no instruction. */
 static void put_interrupt(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_happening *h = ts_world_next_event(&s->sh->tl->world, TS_EV_INTERRUPT, s->pos);
+	const struct ts_happening *h = ts_query_next_event(s->sh->q, TS_EV_INTERRUPT, s->pos);
 
 	if (h && h->step == s->pos)
 		ts_buf_printf(out, "interrupt%s%s\n", *h->event.text ? ": " : "", h->event.text);
@@ -77,11 +77,11 @@ static void put_interrupt(const struct rsp_session *s, struct ts_buf *out)
 
 static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	uint64_t n_steps = s->sh->tl->n_steps;
-	unsigned share = percent(s->pos, n_steps);
+	uint64_t end = rsp_last(s);
+	unsigned share = percent(s->pos, end);
 
 	(void)arg;
-	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, n_steps,
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, end,
 		      share / 100, share % 100);
 	put_thread(s, s->thread, out);
 	ts_buf_puts(out, ", ");
@@ -171,7 +171,6 @@ static const char *const event_names[TS_N_EVENT_KINDS] = {
 static bool find_event(const struct rsp_session *s, const char *arg, bool is_reverse, uint64_t *pos,
 		       struct ts_buf *out)
 {
-	const struct ts_world *w = &s->sh->tl->world;
 	const struct ts_happening *h = NULL;
 	unsigned kind = 0;
 
@@ -184,9 +183,9 @@ static bool find_event(const struct rsp_session *s, const char *arg, bool is_rev
 		return false;
 	}
 	if (!is_reverse)
-		h = ts_world_next_event(w, (enum ts_event_kind)kind, s->pos + 1);
+		h = ts_query_next_event(s->sh->q, (enum ts_event_kind)kind, s->pos + 1);
 	else if (s->pos)
-		h = ts_world_prev_event(w, (enum ts_event_kind)kind, s->pos - 1);
+		h = ts_query_prev_event(s->sh->q, (enum ts_event_kind)kind, s->pos - 1);
 	if (h)
 		*pos = h->step;
 	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->sh))
@@ -255,12 +254,15 @@ static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
 	ts_buf_putc(out, '\n');
 }
 
-static void put_warnings(const struct ts_recording *rec, struct ts_buf *out)
+static void put_warnings(const struct ts_query *q, struct ts_buf *out)
 {
-	for (unsigned i = 0; i < rec->n_warnings; i++) {
-		ts_buf_printf(out, "warning: %s", rec->warnings[i].text);
-		if (rec->warnings[i].count > 1)
-			ts_buf_printf(out, " (%" PRIu64 " times)", rec->warnings[i].count);
+	const char *text;
+	uint64_t count;
+
+	for (unsigned i = 0; (text = ts_query_warning(q, i, &count)) != NULL; i++) {
+		ts_buf_printf(out, "warning: %s", text);
+		if (count > 1)
+			ts_buf_printf(out, " (%" PRIu64 " times)", count);
 		ts_buf_putc(out, '\n');
 	}
 }
@@ -278,34 +280,35 @@ static bool is_status_made_up(const struct rsp_session *s)
 
 static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	const struct ts_timeline *tl = s->sh->tl;
-	const struct ts_recording *rec = tl->rec;
-	struct ts_timeline_stats stats;
+	const struct ts_query *q = s->sh->q;
+	const struct ts_facts *facts = ts_query_facts(q);
+	struct ts_index_stats stats;
+	struct ts_ending ending;
 
 	(void)arg;
-	ts_timeline_stats(tl, &stats);
-	ts_buf_printf(out, "format: %s%s%s\n", rec->format, rec->variant[0] ? ", " : "", rec->variant);
-	ts_buf_printf(out, "architecture: %s\n", rec->regs.arch->name);
-	if (rec->os[0])
-		ts_buf_printf(out, "system: %s\n", rec->os);
+	ts_query_stats(q, &stats);
+	ts_buf_printf(out, "format: %s%s%s\n", facts->format, facts->variant[0] ? ", " : "", facts->variant);
+	ts_buf_printf(out, "architecture: %s\n", facts->regs->arch->name);
+	if (facts->os[0])
+		ts_buf_printf(out, "system: %s\n", facts->os);
 	if (s->sh->exec_path)
 		ts_buf_printf(out, "program: %s\n", s->sh->exec_path);
-	if (rec->cmdline.len)
-		put_arguments(&rec->cmdline, out);
-	ts_buf_printf(out, "positions: 0 to %" PRIu64 "\n", tl->n_steps);
-	ts_buf_printf(out, "threads: %" PRIu32 "\n", rec->n_threads);
-	ts_buf_printf(out, "memory reads: %s\n", rec->has_reads ? "recorded" : "not recorded");
+	if (facts->cmdline->len)
+		put_arguments(facts->cmdline, out);
+	ts_buf_printf(out, "positions: 0 to %" PRIu64 "\n", ts_query_end(q));
+	ts_buf_printf(out, "threads: %" PRIu32 "\n", ts_query_n_threads(q));
+	ts_buf_printf(out, "memory reads: %s\n", facts->has_reads ? "recorded" : "not recorded");
 	ts_buf_printf(out, "system calls: %s\n", rsp_has_syscalls(s->sh) ? "recorded" : "not recorded");
 	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
 	if (is_status_made_up(s))
 		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, "
 				 "and zeros\n");
-	put_warnings(rec, out);
-	if (tl->damage.code != TS_OK) {
-		char text[sizeof(tl->damage.text) + 64];
+	put_warnings(q, out);
+	if (ts_query_ending(q, &ending) && ending.damage.code != TS_OK) {
+		char text[sizeof(ending.damage.text) + 64];
 
-		ts_error_format(&tl->damage, NULL, text, sizeof(text));
+		ts_error_format(&ending.damage, NULL, text, sizeof(text));
 		ts_buf_printf(out, "damage: %s\n", text);
 	}
 	return true;
@@ -324,8 +327,8 @@ static bool run_maps(struct rsp_session *s, const char *arg, struct ts_buf *out)
 static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	(void)arg;
-	for (uint32_t i = 0; i < s->sh->tl->rec->n_threads; i++) {
-		const char *name = s->sh->tl->rec->threads[i].name;
+	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
+		const char *name = ts_query_thread_facts(s->sh->q, i)->name;
 
 		ts_buf_puts(out, "thread ");
 		put_thread(s, i, out);

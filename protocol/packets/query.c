@@ -45,7 +45,6 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
-	const struct ts_recording *rec = s->sh->tl->rec;
 	const char *exec_path = s->sh->exec_path;
 	enum rsp_module_list modules = rsp_module_list(s->sh);
 	const struct {
@@ -58,7 +57,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "QCatchSyscalls+", rsp_has_syscalls(s->sh) },
 		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
-		{ "qXfer:auxv:read+", rec->auxv && !s->is_lldb },
+		{ "qXfer:auxv:read+", ts_query_facts(s->sh->q)->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};
 

@@ -433,7 +433,7 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 	else if (s->tracing.collector)
 		is_known = rsp_collector_var(s->tracing.collector, number, &value);
 	/* what was left of a run that was saved, nobody knows */
-	else if ((is_known = def && shown != rsp_timeline(s)->rec->tracing))
+	else if ((is_known = def && shown != ts_query_facts(s->sh->q)->tracing))
 		value = def->initial;
 	if (is_known)
 		rsp_reply_printf(r, "V%" PRIx64, (uint64_t)value);

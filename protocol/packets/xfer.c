@@ -165,16 +165,16 @@ static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, st
 
 static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_recording *rec = s->sh->tl->rec;
+	const struct ts_facts *facts = ts_query_facts(s->sh->q);
 	struct request q;
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
 	if (!is_annex(&q, ""))
 		return bad_annex(r);
-	if (!rec->auxv)
+	if (!facts->auxv)
 		return RSP_UNSUPPORTED;
-	return reply_piece(&q, rec->auxv, rec->auxv_len, r);
+	return reply_piece(&q, facts->auxv, facts->auxv_len, r);
 }
 
 static const struct rsp_packet packets[] = {

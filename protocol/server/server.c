@@ -55,7 +55,7 @@ struct server {
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
 	struct ev_idle grower; /* reads the recording on when nobody wants anything */
-	struct ts_timeline *growing; /* borrowed; NULL: it has been read */
+	bool is_growing;
 	const struct rsp_server_options *opt;
 	struct connection *connections; /* owned */
 	struct rsp_collector *kept; /* owned; a run whose client has gone */
@@ -336,7 +336,7 @@ static bool take_input(struct connection *c, int64_t until)
 /* Is there nothing to do but to wait for this client's next packet?  It may be gone. */
 static bool is_idle(const struct server *sv, const struct connection *c)
 {
-	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->growing && !whose_turn(sv);
+	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->is_growing && !whose_turn(sv);
 }
 
 /*
@@ -475,8 +475,7 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 	ev_break(loop, EVBREAK_ALL);
 }
 
-/* How long reading on takes before packets are looked for, and how often a client that waits hears of it. */
-#define GROW_NS INT64_C(2000000)
+/* How often a client that waits hears how far reading is. */
 #define TELL_NS INT64_C(1000000000)
 
 /* Say how far it is to a client whose run waits for more. */
@@ -490,7 +489,7 @@ static void tell(struct connection *c, int64_t now)
 		return;
 	c->told = now;
 	ts_buf_printf(&c->session.console, "reading the recording: %" PRIu64 " instructions so far\n",
-		      ts_timeline_n_read(c->server->growing));
+		      ts_query_n_read(c->server->shared.q));
 	send_console(c);
 	if (!flush(c))
 		close_connection(c);
@@ -499,49 +498,39 @@ static void tell(struct connection *c, int64_t now)
 /* There is more to ask about, or no more to come. */
 static void has_grown(struct server *sv)
 {
-	ts_query_refresh(sv->shared.q);
 	if (!rsp_shared_grow(&sv->shared)) {
 		ts_log(TS_LOG_ERROR, "no memory for the names of threads");
 		ev_break(sv->loop, EVBREAK_ALL);
 	}
 	for (struct connection *c = sv->connections; c; c = c->next)
-		rsp_tracing_grow(&c->session.tracing, sv->shared.tl);
+		rsp_tracing_grow(&c->session.tracing, sv->shared.q);
 }
 
 static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 {
 	struct server *sv = w->data;
-	uint64_t n_steps = sv->growing->n_steps;
-	uint32_t n_threads = sv->growing->rec->n_threads;
-	int64_t end = ts_now_ns() + GROW_NS;
-	enum ts_grow grown;
-	struct ts_error err;
+	uint64_t last = ts_query_end(sv->shared.q);
+	int64_t end;
 
 	(void)events;
-	ts_error_reset(&err);
-	do
-		grown = ts_timeline_grow(sv->growing, TS_CHUNK_STEPS, &err);
-	while (grown == TS_GROW_MORE && ts_now_ns() < end);
+	sv->is_growing = sv->opt->grow(sv->opt->grow_user);
+	end = ts_now_ns();
 	for (struct connection *c = sv->connections, *next; c; c = next) {
 		next = c->next;
 		tell(c, end);
 	}
-	if (grown != TS_GROW_MORE) {
+	if (!sv->is_growing)
 		ev_idle_stop(loop, w);
-		sv->growing = NULL;
-	}
-	if (n_steps != sv->shared.tl->n_steps || n_threads != sv->shared.tl->rec->n_threads || !sv->growing)
+	if (last != ts_query_end(sv->shared.q) || !sv->is_growing)
 		has_grown(sv);
 	wake(sv); /* for what has grown, or because a client has waited long enough */
-	if (!sv->growing && sv->opt->grown)
-		sv->opt->grown(sv->opt->grown_user);
 }
 
 static bool start(struct server *sv, struct ts_error *err)
 {
 	ev_idle_init(&sv->grower, on_idle);
 	sv->grower.data = sv;
-	if (sv->growing)
+	if (sv->is_growing)
 		ev_idle_start(sv->loop, &sv->grower);
 
 	signal(SIGPIPE, SIG_IGN);
@@ -575,7 +564,7 @@ static void stop(struct server *sv)
 
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
 {
-	struct server sv = { .is_once = opt->is_once, .growing = opt->growing, .opt = opt };
+	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt };
 	bool done = false;
 
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))

@@ -19,11 +19,12 @@ struct rsp_server_options {
 	const struct ts_arch *arch;
 	const char *trace;      /* the recording's file, NULL: none */
 	const char *export_dir; /* where clients may save files, NULL: nowhere */
-	/* borrowed; the timeline of the query if it is still being read, NULL: complete */
-	struct ts_timeline *growing;
-	/* called with grown_user when it has been read to its end; may be NULL */
-	void (*grown)(void *user);
-	void *grown_user;
+	/*
+	 * Reads on for some milliseconds and refreshes the query; false when all has been read.  NULL: it
+	 * has been.
+	 */
+	bool (*grow)(void *grow_user);
+	void *grow_user;
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;

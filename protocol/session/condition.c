@@ -55,7 +55,7 @@ static bool stops(const struct rsp_break *br, struct rsp_ax_env *env, bool is_re
 
 bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bool is_reverse)
 {
-	struct ts_break at = { ts_timeline_process(rsp_timeline(s), found->thread), 0 };
+	struct ts_break at = { ts_query_process(s->sh->q, found->thread), 0 };
 	struct look look = { .console = &s->console };
 	struct rsp_ax_env env;
 	struct ts_error err = { 0 };

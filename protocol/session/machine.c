@@ -24,17 +24,14 @@ const struct ts_filter *rsp_machine_filter(const struct rsp_session *s)
 uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse)
 {
 	const struct ts_filter *f = rsp_machine_filter(s);
-	const struct ts_modes *m = &rsp_timeline(s)->modes;
 
-	if (!f)
-		return pos;
-	return is_reverse ? ts_filter_prev(f, m, pos) : ts_filter_next(f, m, pos);
+	return is_reverse ? ts_query_prev_admitted(s->sh->q, f, pos) : ts_query_next_admitted(s->sh->q, f, pos);
 }
 
 /* False, with a sentence, for the recording of a program. */
 static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 {
-	if (rsp_timeline(s)->rec->is_physical)
+	if (ts_query_facts(s->sh->q)->is_physical)
 		return true;
 	ts_buf_puts(out, "this is the recording of a program, not of a machine");
 	return false;
@@ -152,7 +149,7 @@ static void put_filter(const struct rsp_session *s, struct ts_buf *out)
 /* "process [CR3]": that of the position without one. */
 static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	const struct ts_mode *mode = ts_modes_at(&rsp_timeline(s)->modes, s->pos);
+	const struct ts_mode *mode = ts_query_mode(s->sh->q, s->pos);
 	uint64_t root = mode->regs[TS_MODE_CR3];
 
 	if (*arg ? !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
@@ -192,14 +189,12 @@ bool rsp_machine_run_filter(struct rsp_session *s, const char *arg, struct ts_bu
 
 void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_timeline *tl = rsp_timeline(s);
-	const struct ts_mode *mode;
+	const struct ts_mode *mode = ts_query_mode(s->sh->q, s->pos);
 
-	if (!tl->rec->is_physical)
+	if (!mode)
 		return;
 	put_addressing(s, out);
 	put_filter(s, out);
-	mode = ts_modes_at(&tl->modes, s->pos);
 	if (!s->sh->has_paging)
 		ts_buf_puts(out, "paging: not recorded\n");
 	else

@@ -18,31 +18,27 @@
 
 static bool is_os(const struct rsp_shared *sh, const char *osabi)
 {
-	const char *recorded = sh->tl->rec->osabi;
+	const char *recorded = ts_query_facts(sh->q)->osabi;
 
 	return recorded && strcmp(recorded, osabi) == 0;
 }
 
 static bool is_library(const struct rsp_shared *sh, const char *file)
 {
-	const char *recorded = sh->tl->rec->exec_path;
+	const char *recorded = ts_query_facts(sh->q)->exec_path;
 
 	return file && *file && !(recorded && strcmp(file, recorded) == 0) &&
 	       !(sh->exec_path && strcmp(file, sh->exec_path) == 0);
 }
 
-/* The next library after *at, NULL after the last; *file gets its path. */
-static const struct ts_loaded *next_library(const struct rsp_session *s, size_t *at, const char **file)
+/* The next library after *at; false after the last. */
+static bool next_library(const struct rsp_session *s, size_t *at, struct ts_module_info *m)
 {
-	const struct ts_world *w = &s->sh->tl->world;
-	const struct ts_loaded *m;
-
-	while ((m = ts_world_next_module(w, rsp_process(s), s->pos, at)) != NULL) {
-		*file = ts_world_text(w, m->file);
-		if (is_library(s->sh, *file))
-			return m;
+	while (ts_query_next_module(s->sh->q, rsp_process(s), s->pos, at, m)) {
+		if (is_library(s->sh, m->file))
+			return true;
 	}
-	return NULL;
+	return false;
 }
 
 /* ----------------------------------------------------------------------------------------------- ELF's list
@@ -73,10 +69,10 @@ static bool place_by(const struct ts_source *src, uint64_t first, uint64_t mask,
 }
 
 /* By the headers in memory at position @pos, as far as they are known there. */
-static bool place_by_memory(const struct rsp_shared *sh, const struct ts_loaded *m, uint64_t pos,
+static bool place_by_memory(const struct rsp_shared *sh, const struct ts_module_info *m, uint64_t pos,
 			    struct place *p)
 {
-	uint64_t mask = ts_arch_addr_mask(sh->tl->rec->regs.arch);
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(sh->q)->arch);
 	uint8_t data[ELF_HEADERS_LEN], known[ELF_HEADERS_LEN];
 	struct ts_error ignored = { 0 };
 	const uint8_t *unknown;
@@ -92,25 +88,22 @@ static bool place_by_memory(const struct rsp_shared *sh, const struct ts_loaded 
 	return done;
 }
 
-static bool find_place(const struct rsp_shared *sh, const struct ts_loaded *m, uint64_t pos, struct place *p)
+static bool find_place(const struct rsp_shared *sh, const struct ts_module_info *m, uint64_t pos, struct place *p)
 {
-	const char *path = ts_world_text(&sh->tl->world, m->file);
-	const struct ts_source *file = sh->tl->image ? ts_image_find(sh->tl->image, path) : NULL;
+	const struct ts_source *file = ts_query_file(sh->q, m->file);
 
 	return place_by_memory(sh, m, pos, p) ||
-	       (file && place_by(file, m->first, ts_arch_addr_mask(sh->tl->rec->regs.arch), p));
+	       (file && place_by(file, m->first, ts_arch_addr_mask(ts_query_regset(sh->q)->arch), p));
 }
 
 /* Can some library be listed at the position where it appears? */
 static bool has_placed(const struct rsp_shared *sh)
 {
-	const struct ts_world *w = &sh->tl->world;
+	struct ts_module_info m;
 	struct place p;
 
-	for (size_t i = 0; i < w->n_modules; i++) {
-		const struct ts_loaded *m = &w->modules[i];
-
-		if (is_library(sh, ts_world_text(w, m->file)) && find_place(sh, m, m->from, &p))
+	for (size_t i = 0; ts_query_module(sh->q, i, &m); i++) {
+		if (is_library(sh, m.file) && find_place(sh, &m, m.from, &p))
 			return true;
 	}
 	return false;
@@ -119,21 +112,20 @@ static bool has_placed(const struct rsp_shared *sh)
 /* A link map has an address, by which gdb tells libraries apart; the library's own does. */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_loaded *m;
+	struct ts_module_info m;
 	struct place p;
-	const char *file;
 	size_t at = 0;
 
 	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
-	while ((m = next_library(s, &at, &file)) != NULL) {
-		if (!find_place(s->sh, m, s->pos, &p))
+	while (next_library(s, &at, &m)) {
+		if (!find_place(s->sh, &m, s->pos, &p))
 			continue;
 		ts_buf_puts(out, "<library name=\"");
-		rsp_xml_text(file, out);
+		rsp_xml_text(m.file, out);
 		ts_buf_printf(out,
 			      "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64
 			      "\" lmid=\"0x0\"/>\n",
-			      m->first, p.moved, p.dynamic);
+			      m.first, p.moved, p.dynamic);
 	}
 	ts_buf_puts(out, "</library-list-svr4>\n");
 }
@@ -144,22 +136,23 @@ void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	uint64_t headers = is_os(s->sh, "Windows") ? PE_HEADERS_LEN : 0;
-	const struct ts_loaded *m;
-	const char *file;
+	struct ts_module_info m;
 	size_t at = 0;
 
 	ts_buf_puts(out, "<library-list>\n");
-	while ((m = next_library(s, &at, &file)) != NULL) {
+	while (next_library(s, &at, &m)) {
 		ts_buf_puts(out, "<library name=\"");
-		rsp_xml_text(file, out);
-		ts_buf_printf(out, "\"><segment address=\"0x%" PRIx64 "\"/></library>\n", m->first + headers);
+		rsp_xml_text(m.file, out);
+		ts_buf_printf(out, "\"><segment address=\"0x%" PRIx64 "\"/></library>\n", m.first + headers);
 	}
 	ts_buf_puts(out, "</library-list>\n");
 }
 
 enum rsp_module_list rsp_module_list(const struct rsp_shared *sh)
 {
-	if (!sh->tl->world.n_modules)
+	struct ts_module_info first;
+
+	if (!ts_query_module(sh->q, 0, &first))
 		return RSP_MODULES_NONE;
 	if (!is_os(sh, "GNU/Linux"))
 		return RSP_MODULES_ANY;

@@ -42,11 +42,9 @@ static void put_path(const char *path, struct ts_buf *text)
 /*
  * A region at the end of the address space seems one byte shorter than it is: there is no address behind it.
  */
-static void put_region(const struct rsp_session *s, const struct ts_region *region, struct ts_buf *text)
+static void put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text)
 {
-	const struct ts_world *world = &s->sh->tl->world;
-	const char *file = ts_world_text(world, region->file);
-	const char *name = kernel_name(ts_world_text(world, region->desc));
+	const char *file = region->file, *name = kernel_name(region->desc);
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 	uint64_t end = region->last == ts_arch_addr_mask(arch) ? region->last : region->last + 1;
 	size_t column = arch->addr_bits == 64 ? 73 : 49;
@@ -71,23 +69,22 @@ static void put_region(const struct rsp_session *s, const struct ts_region *regi
 
 void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text)
 {
-	const struct ts_world *world = &s->sh->tl->world;
-	size_t n = ts_world_regions(world, process, s->pos, NULL, 0);
-	const struct ts_region **regions = calloc(n + 1, sizeof(*regions));
+	size_t n = ts_query_regions(s->sh->q, process, s->pos, NULL, 0);
+	struct ts_region_info *regions = calloc(n + 1, sizeof(*regions));
 
 	if (!regions) {
 		text->is_failed = true;
 		return;
 	}
-	ts_world_regions(world, process, s->pos, regions, n);
+	ts_query_regions(s->sh->q, process, s->pos, regions, n);
 	for (size_t i = 0; i < n; i++)
-		put_region(s, regions[i], text);
+		put_region(s, &regions[i], text);
 	free(regions);
 }
 
 static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	if (!ts_world_regions(&s->sh->tl->world, t->process, s->pos, NULL, 0))
+	if (!ts_query_regions(s->sh->q, t->process, s->pos, NULL, 0))
 		return RSP_PROC_NONE;
 	rsp_proc_maps(s, t->process, text);
 	return RSP_PROC_FILE;
@@ -97,7 +94,7 @@ static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t
 
 static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	const struct ts_buf *cmdline = &s->sh->tl->rec->cmdline;
+	const struct ts_buf *cmdline = ts_query_facts(s->sh->q)->cmdline;
 
 	(void)t;
 	if (!cmdline->len)
@@ -117,19 +114,19 @@ static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *t,
 
 static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	const struct ts_recording *rec = s->sh->tl->rec;
+	const struct ts_facts *facts = ts_query_facts(s->sh->q);
 
 	(void)t;
-	if (!rec->auxv)
+	if (!facts->auxv)
 		return RSP_PROC_NONE;
-	ts_buf_put(text, rec->auxv, rec->auxv_len);
+	ts_buf_put(text, facts->auxv, facts->auxv_len);
 	return RSP_PROC_FILE;
 }
 
 /* The thread's own name, else that of the program; NULL if neither is known. */
 static const char *task_name(const struct rsp_session *s, const struct task *t)
 {
-	const char *name = s->sh->tl->rec->threads[t->thread].name;
+	const char *name = ts_query_thread_facts(s->sh->q, t->thread)->name;
 	const char *path = s->sh->exec_path;
 
 	if (*name)
@@ -151,11 +148,11 @@ static enum rsp_proc read_comm(const struct rsp_session *s, const struct task *t
 
 static unsigned count_threads(const struct rsp_session *s, uint32_t process)
 {
-	const struct ts_recording *rec = s->sh->tl->rec;
+	const struct ts_query *q = s->sh->q;
 	unsigned n = 0;
 
-	for (uint32_t i = 0; i < rec->n_threads; i++)
-		n += rec->threads[i].process == process && rsp_thread_exists(s, i);
+	for (uint32_t i = 0; i < ts_query_n_threads(q); i++)
+		n += ts_query_process(q, i) == process && rsp_thread_exists(s, i);
 	return n;
 }
 
@@ -224,12 +221,12 @@ static uint32_t find_process(const struct rsp_session *s, int64_t pid)
  */
 static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64_t tid)
 {
-	const struct ts_recording *rec = s->sh->tl->rec;
+	const struct ts_query *q = s->sh->q;
 
 	if (tid == RSP_TID_ANY && rsp_process(s) == process)
 		return s->thread;
-	for (uint32_t i = 0; i < rec->n_threads; i++) {
-		if (rec->threads[i].process == process && rsp_thread_exists(s, i) &&
+	for (uint32_t i = 0; i < ts_query_n_threads(q); i++) {
+		if (ts_query_process(q, i) == process && rsp_thread_exists(s, i) &&
 		    (tid == RSP_TID_ANY || s->sh->names.tids[i] == tid))
 			return i;
 	}

@@ -63,7 +63,7 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
  */
 static bool is_misled_step(const struct rsp_session *s)
 {
-	struct ts_break behind = { ts_timeline_process(rsp_timeline(s), s->thread), 0 };
+	struct ts_break behind = { ts_query_process(s->sh->q, s->thread), 0 };
 	struct ts_error err = { 0 };
 	bool has_pc;
 
@@ -76,7 +76,7 @@ static bool is_misled_step(const struct rsp_session *s)
 
 static bool is_growing(const struct rsp_session *s)
 {
-	return rsp_timeline(s)->builder != NULL;
+	return !ts_query_is_complete(s->sh->q);
 }
 
 /* The run cannot go on until more has been read. */
@@ -121,14 +121,13 @@ bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *e
  */
 static uint64_t step_target(const struct rsp_session *s, uint64_t pos, uint32_t thread, bool is_reverse)
 {
-	const struct ts_timeline *tl = rsp_timeline(s);
-	uint64_t step = UINT64_MAX;
+	uint64_t step = TS_NO_POS;
 
 	if (!is_reverse)
-		step = ts_world_next_step(&tl->world, thread, pos, tl->n_steps);
+		step = ts_query_next_step(s->sh->q, thread, pos);
 	else if (pos)
-		step = ts_world_prev_step(&tl->world, thread, pos - 1, tl->n_steps);
-	if (step == UINT64_MAX)
+		step = ts_query_prev_step(s->sh->q, thread, pos - 1);
+	if (step == TS_NO_POS)
 		return TS_NO_POS;
 	return rsp_machine_admitted(s, is_reverse ? step : step + 1, is_reverse);
 }
@@ -165,7 +164,7 @@ bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struc
 		return true;
 	}
 	if (target == TS_NO_POS) {
-		s->run.target = is_reverse ? 0 : rsp_timeline(s)->n_steps;
+		s->run.target = is_reverse ? 0 : rsp_last(s);
 		if (!is_reverse && s->is_gdb && s->is_alone)
 			step_over_at_end(s);
 	}
@@ -199,11 +198,11 @@ static enum ts_next leave_range(struct rsp_session *s, struct ts_error *err)
 		}
 		run->pos = to;
 		if (run->pos == TS_NO_POS)
-			run->pos = rsp_timeline(s)->n_steps;
+			run->pos = rsp_last(s);
 		if (!ts_query_pc(s->sh->q, run->pos, run->thread, &pc, &has_pc, err))
 			return TS_FAIL;
 		if (!has_pc || pc < run->range_start || pc >= run->range_end ||
-		    run->pos == rsp_timeline(s)->n_steps) {
+		    run->pos == rsp_last(s)) {
 			run->target = run->pos;
 			return start_search(s, s->pos, err) ? TS_ITEM : TS_FAIL;
 		}

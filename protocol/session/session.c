@@ -13,10 +13,10 @@
 bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
 {
 	*s = (struct rsp_session){ .sh = sh };
-	s->scratch = malloc(4 * (size_t)sh->tl->rec->regs.g_len + 1);
+	s->scratch = malloc(4 * (size_t)ts_query_regset(sh->q)->g_len + 1);
 	if (!s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
-	if (!rsp_tracing_init(&s->tracing, sh->tl, err)) {
+	if (!rsp_tracing_init(&s->tracing, sh->q, err)) {
 		free(s->scratch);
 		return false;
 	}
@@ -96,7 +96,7 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 	const struct rsp_names *names = &s->sh->names;
 
 	return (struct rsp_tid){
-		.pid = s->has_multiprocess ? names->pids[ts_timeline_process(rsp_timeline(s), thread)]
+		.pid = s->has_multiprocess ? names->pids[ts_query_process(s->sh->q, thread)]
 					   : RSP_TID_ANY,
 		.tid = names->tids[thread],
 		.has_pid = s->has_multiprocess,
@@ -108,7 +108,7 @@ static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_ti
 	const struct rsp_names *names = &s->sh->names;
 
 	if (tid.has_pid && tid.pid > 0 &&
-	    names->pids[ts_timeline_process(rsp_timeline(s), thread)] != tid.pid)
+	    names->pids[ts_query_process(s->sh->q, thread)] != tid.pid)
 		return false;
 	return tid.tid <= 0 || names->tids[thread] == tid.tid;
 }
@@ -117,7 +117,7 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 {
 	if (is_meant(s, s->thread, tid))
 		return s->thread;
-	for (uint32_t i = 0; i < rsp_timeline(s)->rec->n_threads; i++) {
+	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
 		if (is_meant(s, i, tid))
 			return i;
 	}
@@ -149,7 +149,7 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 		      uint8_t *known, struct ts_error *err)
 {
-	uint32_t len = rsp_timeline(s)->rec->regs.g_len;
+	uint32_t len = ts_query_regset(s->sh->q)->g_len;
 	uint8_t *all = s->scratch + 2 * (size_t)len;
 
 	if (s->view) {
@@ -194,13 +194,13 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 		[TS_WATCH_READ] = "rwatch",
 		[TS_WATCH_ACCESS] = "awatch",
 	};
-	struct ts_break at = { ts_timeline_process(rsp_timeline(s), s->thread), 0 };
+	struct ts_break at = { ts_query_process(s->sh->q, s->thread), 0 };
 	struct ts_error err = { 0 };
 	bool has_pc, is_soft;
 
 	switch (f->kind) {
 	case TS_STOP_END:
-		if (f->pos == 0 || f->pos == rsp_timeline(s)->n_steps)
+		if (f->pos == 0 || (f->pos == rsp_last(s) && ts_query_is_complete(s->sh->q)))
 			put_limit(s, r, f->pos != 0);
 		break;
 	case TS_STOP_BREAK:

@@ -54,7 +54,6 @@ enum rsp_view_kind {
 /* What all sessions of a server share; constant while serving. */
 struct rsp_shared {
 	struct ts_query *q;             /* borrowed */
-	const struct ts_timeline *tl;   /* borrowed; that of q */
 	struct rsp_table table;
 	struct rsp_names names;
 	struct ts_buf target_xml;       /* of the registers as recorded */
@@ -119,7 +118,8 @@ struct rsp_document {
  */
 static inline bool rsp_has_syscalls(const struct rsp_shared *sh)
 {
-	return sh->tl->rec->has_syscalls && (sh->tl->world.events[TS_EV_SYSCALL].n || sh->tl->builder);
+	return ts_query_facts(sh->q)->has_syscalls &&
+	       (!ts_query_is_complete(sh->q) || ts_query_n_events(sh->q, TS_EV_SYSCALL));
 }
 
 /* A file that a client opened with vFile:open. */
@@ -234,15 +234,10 @@ void rsp_session_shown(struct rsp_session *s);
 
 /* --------------------------------------------------------------------------------------- for the handlers */
 
-static inline const struct ts_timeline *rsp_timeline(const struct rsp_session *s)
-{
-	return s->sh->tl;
-}
-
 /* The registers as the client has them. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
-	return s->view ? &s->view->regs.set : &s->sh->tl->rec->regs;
+	return s->view ? &s->view->regs.set : ts_query_regset(s->sh->q);
 }
 
 /*
@@ -251,13 +246,13 @@ static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
  */
 static inline uint64_t rsp_last(const struct rsp_session *s)
 {
-	return s->sh->tl->n_steps - (s->sh->tl->builder != NULL);
+	return ts_query_end(s->sh->q);
 }
 
 /* The process (ordinal) whose memory the client looks at. */
 static inline uint32_t rsp_process(const struct rsp_session *s)
 {
-	return ts_timeline_process(s->sh->tl, s->thread);
+	return ts_query_process(s->sh->q, s->thread);
 }
 
 /* Move to a position: the thread that runs there becomes the current one, as after a stop. */

@@ -78,17 +78,17 @@ static void give_ids(struct claim *claims, uint32_t n, int64_t *ids)
 }
 
 /* The pid of a process is that of its first thread. */
-static void claim_pids(const struct ts_recording *rec, struct claim *claims, uint32_t n_pids)
+static void claim_pids(const struct ts_query *q, struct claim *claims, uint32_t n_pids)
 {
 	for (uint32_t i = 0; i < n_pids; i++)
 		claims[i] = (struct claim){ 0, i };
-	for (uint32_t t = rec->n_threads; t-- > 0;)
-		claims[rec->threads[t].process].id = rec->threads[t].pid;
+	for (uint32_t t = ts_query_n_threads(q); t-- > 0;)
+		claims[ts_query_process(q, t)].id = ts_query_thread_facts(q, t)->pid;
 }
 
-static bool names_init(struct rsp_names *names, const struct ts_recording *rec, struct ts_error *err)
+static bool names_init(struct rsp_names *names, const struct ts_query *q, struct ts_error *err)
 {
-	uint32_t n_pids = rec->n_processes, n_tids = rec->n_threads;
+	uint32_t n_pids = ts_query_n_processes(q), n_tids = ts_query_n_threads(q);
 	struct claim *claims = calloc((size_t)(n_pids > n_tids ? n_pids : n_tids) + 1, sizeof(*claims));
 
 	names->pids = calloc((size_t)n_pids + 1, sizeof(*names->pids));
@@ -99,10 +99,10 @@ static bool names_init(struct rsp_names *names, const struct ts_recording *rec, 
 		free(claims);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the names of %u threads", n_tids);
 	}
-	claim_pids(rec, claims, n_pids);
+	claim_pids(q, claims, n_pids);
 	give_ids(claims, n_pids, names->pids);
 	for (uint32_t t = 0; t < n_tids; t++)
-		claims[t] = (struct claim){ rec->threads[t].tid, t };
+		claims[t] = (struct claim){ ts_query_thread_facts(q, t)->tid, t };
 	give_ids(claims, n_tids, names->tids);
 	free(claims);
 	return true;
@@ -127,34 +127,34 @@ static int64_t id_for_late(const int64_t *ids, uint32_t n, uint64_t wanted)
 	return id;
 }
 
-static const struct ts_thread *first_of(const struct ts_recording *rec, uint32_t process)
+static const struct ts_thread *first_of(const struct ts_query *q, uint32_t process)
 {
-	const struct ts_thread *t = rec->threads;
+	uint32_t thread = 0;
 
-	while (t->process != process)
-		t++;
-	return t;
+	while (ts_query_process(q, thread) != process)
+		thread++;
+	return ts_query_thread_facts(q, thread);
 }
 
 bool rsp_shared_grow(struct rsp_shared *sh)
 {
-	const struct ts_recording *rec = sh->tl->rec;
+	uint32_t n_pids = ts_query_n_processes(sh->q), n_tids = ts_query_n_threads(sh->q);
 	struct rsp_names *names = &sh->names;
 	int64_t *pids, *tids;
 
-	if (names->n_tids == rec->n_threads && names->n_pids == rec->n_processes)
+	if (names->n_tids == n_tids && names->n_pids == n_pids)
 		return true;
-	pids = realloc(names->pids, ((size_t)rec->n_processes + 1) * sizeof(*pids));
+	pids = realloc(names->pids, ((size_t)n_pids + 1) * sizeof(*pids));
 	if (pids)
 		names->pids = pids;
-	tids = pids ? realloc(names->tids, ((size_t)rec->n_threads + 1) * sizeof(*tids)) : NULL;
+	tids = pids ? realloc(names->tids, ((size_t)n_tids + 1) * sizeof(*tids)) : NULL;
 	if (!tids)
 		return false;
 	names->tids = tids;
-	for (; names->n_pids < rec->n_processes; names->n_pids++)
-		pids[names->n_pids] = id_for_late(pids, names->n_pids, first_of(rec, names->n_pids)->pid);
-	for (; names->n_tids < rec->n_threads; names->n_tids++)
-		tids[names->n_tids] = id_for_late(tids, names->n_tids, rec->threads[names->n_tids].tid);
+	for (uint32_t *n = &names->n_pids; *n < n_pids; ++*n)
+		pids[*n] = id_for_late(pids, *n, first_of(sh->q, *n)->pid);
+	for (uint32_t *n = &names->n_tids; *n < n_tids; ++*n)
+		tids[*n] = id_for_late(tids, *n, ts_query_thread_facts(sh->q, *n)->tid);
 	return true;
 }
 
@@ -166,9 +166,9 @@ bool rsp_shared_grow(struct rsp_shared *sh)
  */
 static bool exec_init(struct rsp_shared *sh, const char *exec, struct ts_error *err)
 {
-	const char *recorded = sh->tl->rec->exec_path;
+	const char *recorded = ts_query_facts(sh->q)->exec_path;
 	const struct ts_source *mapped =
-		recorded && sh->tl->image ? ts_image_find(sh->tl->image, recorded) : NULL;
+		ts_query_file(sh->q, recorded);
 
 	if (!exec && mapped)
 		exec = ts_source_name(mapped);
@@ -210,12 +210,12 @@ static void say_located(const struct rsp_shared *sh)
 
 bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_error *err)
 {
-	uint32_t process = ts_timeline_process(sh->tl, ts_query_thread(sh->q, 0));
+	uint32_t process = ts_query_process(sh->q, ts_query_thread(sh->q, 0));
 	struct ts_error other = { 0 };
 	struct ts_elf elf;
 	bool done;
 
-	if (!sh->exec || !sh->tl->n_steps || !ts_elf_init(&elf, sh->exec, &other))
+	if (!sh->exec || !ts_query_n_steps(sh->q) || !ts_elf_init(&elf, sh->exec, &other))
 		return true; /* not an ELF file: gdb says so better */
 	done = ts_locate(sh->q, sh->exec, &elf, process, base, &sh->located, err);
 	if (done)
@@ -231,16 +231,16 @@ static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const stru
 {
 	struct rsp_view *view = &sh->views[kind];
 
-	return ts_regview_init(&view->regs, &sh->tl->rec->regs, arch, err) &&
-	       ts_tdesc_write(&view->regs.set, sh->tl->rec->osabi, &view->target_xml, err);
+	return ts_regview_init(&view->regs, ts_query_regset(sh->q), arch, err) &&
+	       ts_tdesc_write(&view->regs.set, ts_query_facts(sh->q)->osabi, &view->target_xml, err);
 }
 
 /* Code of a 64-bit processor may be narrower; of others it is as recorded. */
 static bool views_init(struct rsp_shared *sh, struct ts_error *err)
 {
-	const struct ts_recording *rec = sh->tl->rec;
+	const struct ts_facts *facts = ts_query_facts(sh->q);
 
-	if (!rec->is_physical || rec->regs.arch != ts_arch_find("x86_64"))
+	if (!facts->is_physical || facts->regs->arch != ts_arch_find("x86_64"))
 		return true;
 	return view_init(sh, RSP_VIEW_32, ts_arch_find("i386"), err) &&
 	       view_init(sh, RSP_VIEW_16, ts_arch_find("i8086"), err);
@@ -248,7 +248,7 @@ static bool views_init(struct rsp_shared *sh, struct ts_error *err)
 
 bool rsp_shared_force_arch(struct rsp_shared *sh, const struct ts_arch *arch, struct ts_error *err)
 {
-	const struct ts_arch *recorded = sh->tl->rec->regs.arch;
+	const struct ts_arch *recorded = ts_query_regset(sh->q)->arch;
 
 	sh->is_forced = true;
 	if (arch == recorded || ts_arch_in_order(arch, recorded->is_big_endian) == recorded)
@@ -265,10 +265,9 @@ const struct rsp_view *rsp_shared_view(const struct rsp_shared *sh, uint64_t pos
 	enum rsp_view_kind kind = RSP_VIEW_FORCED;
 
 	if (!sh->is_forced) {
-		enum ts_code_size size = TS_CODE_UNKNOWN;
+		const struct ts_mode *mode = ts_query_mode(sh->q, pos);
+		enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
 
-		if (sh->tl->modes.n_changes)
-			size = ts_mode_code_size(ts_modes_at(&sh->tl->modes, pos));
 		if (size != TS_CODE_32 && size != TS_CODE_16)
 			return NULL;
 		kind = size == TS_CODE_32 ? RSP_VIEW_32 : RSP_VIEW_16;
@@ -278,15 +277,13 @@ const struct rsp_view *rsp_shared_view(const struct rsp_shared *sh, uint64_t pos
 
 bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
-
-	*sh = (struct rsp_shared){ .q = q, .tl = tl, .has_paging = ts_paging_is_known(q) };
+	*sh = (struct rsp_shared){ .q = q, .has_paging = ts_paging_is_known(q) };
 	ts_buf_init(&sh->target_xml);
 	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
 		ts_buf_init(&sh->views[i].target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-	    names_init(&sh->names, tl->rec, err) && exec_init(sh, exec, err) &&
-	    ts_tdesc_write(&tl->rec->regs, tl->rec->osabi, &sh->target_xml, err) && views_init(sh, err))
+	    names_init(&sh->names, q, err) && exec_init(sh, exec, err) &&
+	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &sh->target_xml, err) && views_init(sh, err))
 		return true;
 	rsp_shared_fini(sh);
 	return false;

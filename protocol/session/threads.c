@@ -8,24 +8,21 @@
 
 bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
-	const struct ts_world *world = &s->sh->tl->world;
-
 	if (s->is_away)
 		return false;
-	return thread == ts_query_thread(s->sh->q, s->pos) || ts_world_is_alive(world, thread, s->pos);
+	return thread == ts_query_thread(s->sh->q, s->pos) || ts_query_is_alive(s->sh->q, thread, s->pos);
 }
 
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
-	const struct ts_timeline *tl = s->sh->tl;
 	uint64_t next;
 
 	if (thread == ts_query_thread(s->sh->q, s->pos)) {
-		ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64, s->pos, tl->n_steps);
+		ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64, s->pos, rsp_last(s));
 		return;
 	}
-	next = ts_world_next_step(&tl->world, thread, s->pos, tl->n_steps);
-	if (next == UINT64_MAX)
+	next = ts_query_next_step(s->sh->q, thread, s->pos);
+	if (next == TS_NO_POS)
 		ts_buf_puts(out, "runs no more");
 	else
 		ts_buf_printf(out, "runs again at position %" PRIu64, next);
@@ -40,7 +37,7 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
-	const char *name = s->sh->tl->rec->threads[thread].name;
+	const char *name = ts_query_thread_facts(s->sh->q, thread)->name;
 
 	ts_buf_puts(out, "<thread id=\"");
 	put_id(rsp_session_tid(s, thread), out);
@@ -56,7 +53,7 @@ static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_b
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<threads>\n");
-	for (uint32_t i = 0; i < s->sh->tl->rec->n_threads; i++) {
+	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
 		if (rsp_thread_exists(s, i))
 			put_thread(s, i, out);
 	}

@@ -73,7 +73,7 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 	c->q = q;
 	rsp_frame_store_init(&c->store);
 	ts_tracing_init(&c->tracing);
-	c->room = malloc(2 * (size_t)ts_query_timeline(q)->rec->regs.g_len + 1);
+	c->room = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
 	if (c->room)
 		return c;
 	rsp_collector_free(c);
@@ -415,7 +415,7 @@ static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thre
 /* "M BASE,OFF,LEN"; what the recording does not know of the base is not collected. */
 static enum rsp_ax_error collect_range(struct look *look, const struct ts_action *a)
 {
-	uint64_t mask = ts_arch_addr_mask(ts_query_timeline(look->c->q)->rec->regs.arch), base = 0;
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(look->c->q)->arch), base = 0;
 
 	if (a->base != TS_NO_BASE && !rsp_sight_reg(&look->sight, (unsigned)a->base, &base))
 		return RSP_AX_UNKNOWN_REG;
@@ -428,7 +428,7 @@ static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *
 {
 	switch (action->def->kind) {
 	case TS_ACTION_REGS:
-		rsp_frame_store_regs(&look->c->store, ts_query_timeline(look->c->q)->rec->regs.g_len);
+		rsp_frame_store_regs(&look->c->store, ts_query_regset(look->c->q)->g_len);
 		break;
 	case TS_ACTION_MEM:
 		return collect_range(look, action->def);
@@ -522,27 +522,17 @@ static struct due pop(struct rsp_collector *c)
  */
 static uint64_t next_hit(const struct rsp_collector *c, const struct point *p, uint64_t pos)
 {
-	const struct ts_timeline *tl = ts_query_timeline(c->q);
-	uint64_t next = pos < tl->n_steps
-				? ts_runs_next(tl->runs, c->process, p->def->addr, p->def->addr, pos)
-				: TS_NO_POS;
-	uint32_t last = ts_query_thread(c->q, tl->n_steps);
-
-	if (next == TS_NO_POS && pos <= tl->n_steps && tl->end_pc == p->def->addr &&
-	    ts_timeline_process(tl, last) == c->process)
-		return tl->n_steps;
-	return next;
+	return ts_query_next_arrival(c->q, c->process, p->def->addr, p->def->addr, pos);
 }
 
 /* The next position at which @thread is about to run, or the last one if it was the last to run. */
 static uint64_t next_of_thread(const struct rsp_collector *c, uint32_t thread)
 {
-	const struct ts_timeline *tl = ts_query_timeline(c->q);
-	uint64_t next = ts_world_next_step(&tl->world, thread, c->pos + 1, tl->n_steps);
+	uint64_t next = ts_query_next_step(c->q, thread, c->pos + 1), end = ts_query_end(c->q);
 
-	if (next != UINT64_MAX)
+	if (next != TS_NO_POS)
 		return next;
-	return c->pos < tl->n_steps && ts_query_thread(c->q, tl->n_steps) == thread ? tl->n_steps : TS_NO_POS;
+	return c->pos < end && ts_query_thread(c->q, end) == thread ? end : TS_NO_POS;
 }
 
 static void push_hit(struct rsp_collector *c, uint32_t point, uint64_t pos)

@@ -15,13 +15,13 @@ void rsp_sight_init(struct rsp_sight *sight, struct ts_query *q, uint64_t pos, u
 		.pos = pos,
 		.thread = thread,
 		.data = room,
-		.known = room + ts_query_timeline(q)->rec->regs.g_len,
+		.known = room + ts_query_regset(q)->g_len,
 	};
 }
 
 static const struct ts_regset *regset(const struct rsp_sight *sight)
 {
-	return sight->view ? &sight->view->set : &ts_query_timeline(sight->q)->rec->regs;
+	return sight->view ? &sight->view->set : ts_query_regset(sight->q);
 }
 
 bool rsp_sight_reg(struct rsp_sight *sight, unsigned regnum, uint64_t *value)
@@ -52,7 +52,7 @@ static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 static bool see_bytes(const struct rsp_sight *sight, uint64_t addr, size_t len, uint8_t *bytes,
 		      uint8_t *known, struct ts_error *err)
 {
-	uint32_t process = ts_timeline_process(ts_query_timeline(sight->q), sight->thread);
+	uint32_t process = ts_query_process(sight->q, sight->thread);
 
 	if (sight->is_physical)
 		return ts_query_mem(sight->q, sight->pos, process, addr, len, bytes, known, err);

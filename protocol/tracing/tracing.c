@@ -75,7 +75,7 @@ bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err)
 	if (s->tracing.implied.points)
 		return true;
 	return ts_query_pc(s->sh->q, 0, ts_query_thread(s->sh->q, 0), &pc, &has_pc, err) &&
-	       define_implied(&s->tracing.implied, pc, rsp_timeline(s)->n_steps, err);
+	       define_implied(&s->tracing.implied, pc, rsp_last(s), err);
 }
 
 /* ------------------------------------------------------------------------------------------------ life */
@@ -95,19 +95,20 @@ static bool define_clock(struct ts_tracing *t, struct ts_error *err)
 	return done;
 }
 
-void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_timeline *tl)
+void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q)
 {
-	ts_frames_of_steps(&t->steps, tl->n_steps - (tl->builder != NULL));
-	t->implied.status.n_frames = t->implied.status.n_created =
-		tl->n_steps < MAX_COUNT ? tl->n_steps + 1 : MAX_COUNT;
+	uint64_t end = ts_query_end(q);
+
+	ts_frames_of_steps(&t->steps, end);
+	t->implied.status.n_frames = t->implied.status.n_created = end < MAX_COUNT ? end + 1 : MAX_COUNT;
 }
 
-bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err)
+bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_query *q, struct ts_error *err)
 {
 	*t = (struct rsp_tracing){ .selected = TS_NO_FRAME };
 	ts_frame_init(&t->frame);
 	ts_tracing_init(&t->implied);
-	rsp_tracing_grow(t, tl);
+	rsp_tracing_grow(t, q);
 	t->implied.status.end = TS_RUN_STOPPED;
 	t->implied.status.is_disconnected = true;
 	if (define_clock(&t->implied, err))
@@ -172,8 +173,8 @@ struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
 {
 	if (s->tracing.collector)
 		return rsp_collector_frames(s->tracing.collector);
-	if (rsp_timeline(s)->rec->frames)
-		return rsp_timeline(s)->rec->frames;
+	if (ts_query_facts(s->sh->q)->frames)
+		return ts_query_facts(s->sh->q)->frames;
 	return (struct ts_frames *)&s->tracing.steps;
 }
 
@@ -181,8 +182,8 @@ const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 {
 	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);
-	if (rsp_timeline(s)->rec->tracing)
-		return rsp_timeline(s)->rec->tracing;
+	if (ts_query_facts(s->sh->q)->tracing)
+		return ts_query_facts(s->sh->q)->tracing;
 	return &s->tracing.implied;
 }
 
@@ -195,7 +196,7 @@ static void put_progress(const struct rsp_session *s, const char *own, struct ts
 	if (s->tracing.is_unread) {
 		ts_buf_printf(notes,
 			      "begins when the recording has been read, %" PRIu64 " instructions so far",
-			      ts_timeline_n_read(rsp_timeline(s)));
+			      ts_query_n_read(s->sh->q));
 		return;
 	}
 	rsp_collector_progress(s->tracing.collector, &pos, &until);
@@ -238,24 +239,15 @@ uint64_t rsp_tracing_next(const struct rsp_session *s)
 }
 
 /* The first position >= @pos whose pc is in [first, last], in any process. */
-static uint64_t next_execution(const struct ts_timeline *tl, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t next_arrival(const struct ts_query *q, uint64_t first, uint64_t last, uint64_t pos)
 {
-	uint64_t best =
-		tl->end_pc >= first && tl->end_pc <= last && pos <= tl->n_steps ? tl->n_steps : TS_NO_POS;
-
-	for (uint32_t i = 0; i < tl->rec->n_processes; i++) {
-		uint64_t next = ts_runs_next(tl->runs, i, first, last, pos);
-
-		if (next < best)
-			best = next;
-	}
-	return best;
+	return ts_query_next_arrival(q, TS_ANY_PROCESS, first, last, pos);
 }
 
-static uint64_t next_outside(const struct ts_timeline *tl, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t next_outside(const struct ts_query *q, uint64_t first, uint64_t last, uint64_t pos)
 {
-	uint64_t below = first ? next_execution(tl, 0, first - 1, pos) : TS_NO_POS;
-	uint64_t above = last < UINT64_MAX ? next_execution(tl, last + 1, UINT64_MAX, pos) : TS_NO_POS;
+	uint64_t below = first ? next_arrival(q, 0, first - 1, pos) : TS_NO_POS;
+	uint64_t above = last < UINT64_MAX ? next_arrival(q, last + 1, UINT64_MAX, pos) : TS_NO_POS;
 
 	return below < above ? below : above;
 }
@@ -280,13 +272,13 @@ static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
  * Frames stand where something else than tracepoints put them: leap from one to the next execution, and to
  * the frame there.
  */
-static uint64_t find_pc_in(const struct ts_timeline *tl, const struct ts_frames *f, uint64_t first,
+static uint64_t find_pc_in(const struct ts_query *q, const struct ts_frames *f, uint64_t first,
 			   uint64_t last, bool is_outside, uint64_t from)
 {
 	while (from < f->n_frames) {
 		uint64_t pos = f->ops->pos(f, from);
-		uint64_t next = is_outside ? next_outside(tl, first, last, pos)
-					   : next_execution(tl, first, last, pos);
+		uint64_t next = is_outside ? next_outside(q, first, last, pos)
+					   : next_arrival(q, first, last, pos);
 
 		if (next == TS_NO_POS)
 			break;
@@ -305,7 +297,7 @@ uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64
 		return TS_NO_FRAME;
 	if (s->tracing.collector)
 		return rsp_collector_next_pc(s->tracing.collector, first, last, is_outside, from);
-	return find_pc_in(rsp_timeline(s), rsp_tracing_frames(s), first, last, is_outside, from);
+	return find_pc_in(s->sh->q, rsp_tracing_frames(s), first, last, is_outside, from);
 }
 
 /* A frame without registers shows at least where it is. */
@@ -356,12 +348,11 @@ static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
 static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len,
 		      const uint8_t *all, uint8_t *known)
 {
-	const struct ts_region *regions[MAX_REGIONS];
-	size_t n = ts_world_regions(&rsp_timeline(s)->world, process, s->tracing.frame.pos, regions,
-				    MAX_REGIONS);
+	struct ts_region_info regions[MAX_REGIONS];
+	size_t n = ts_query_regions(s->sh->q, process, s->tracing.frame.pos, regions, MAX_REGIONS);
 
 	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
-		const struct ts_region *r = regions[i];
+		const struct ts_region_info *r = &regions[i];
 
 		if (!r->prot || r->prot & TS_PROT_WRITE)
 			continue;
@@ -374,7 +365,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 		     struct ts_error *err)
 {
 	const struct ts_frame *f = &s->tracing.frame;
-	uint32_t process = ts_timeline_process(rsp_timeline(s), frame_thread(s));
+	uint32_t process = ts_query_process(s->sh->q, frame_thread(s));
 	uint8_t *all;
 
 	if (!rsp_session_mem(s, f->pos, process, addr, len, data, known, err))
@@ -513,7 +504,7 @@ bool rsp_tracing_is_collecting(const struct rsp_session *s)
 /* Does the run wait for more of the recording? */
 static bool is_held_up(const struct rsp_session *s)
 {
-	return s->tracing.is_unread && rsp_timeline(s)->builder && rsp_tracing_is_collecting(s);
+	return s->tracing.is_unread && !ts_query_is_complete(s->sh->q) && rsp_tracing_is_collecting(s);
 }
 
 bool rsp_tracing_is_stuck(const struct rsp_session *s)
@@ -545,7 +536,7 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 	if (is_held_up(s))
 		return false;
 	if (t->is_unread)
-		rsp_collector_span(t->collector, 0, rsp_timeline(s)->n_steps);
+		rsp_collector_span(t->collector, 0, rsp_last(s));
 	t->is_unread = false;
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;

@@ -58,9 +58,9 @@ struct rsp_tracing {
 };
 
 /* False: no memory; then no fini is needed. */
-bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_timeline *tl, struct ts_error *err);
+bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_query *q, struct ts_error *err);
 /* More has been read: the steps that are shown as frames are more. */
-void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_timeline *tl);
+void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q);
 void rsp_tracing_fini(struct rsp_tracing *t);
 
 /* A client that has gone may leave its run to the next one: QTDisconnected.  That one takes it. */

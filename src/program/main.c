@@ -19,6 +19,7 @@
 #include "loaders/loader.h"
 #include "protocol/server/server.h"
 #include "report.h"
+#include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/export/export.h"
 #include "src/index/index_place.h"
@@ -218,10 +219,8 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 }
 
 /* What there is to say when the recording has been read. */
-static void say_read(void *user)
+static void say_read(const struct job *job)
 {
-	const struct job *job = user;
-
 	ts_keep_report(job->tl);
 	if (job->tl->damage.code != TS_OK)
 		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
@@ -255,6 +254,26 @@ static bool build_timeline(struct job *job, struct ts_error *err)
 	return job->q != NULL;
 }
 
+/* For a server: read on for this long at a time, when nobody wants anything. */
+#define READ_ON_NS INT64_C(2000000)
+
+static bool read_on(void *user)
+{
+	struct job *job = user;
+	int64_t end = ts_now_ns() + READ_ON_NS;
+	enum ts_grow grow;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	do {
+		grow = ts_timeline_grow(job->tl, TS_CHUNK_STEPS, &err);
+	} while (grow == TS_GROW_MORE && ts_now_ns() < end);
+	ts_query_refresh(job->q);
+	if (grow != TS_GROW_MORE)
+		say_read(job);
+	return grow == TS_GROW_MORE;
+}
+
 static void job_fini(struct job *job)
 {
 	ts_query_free(job->q);
@@ -284,9 +303,8 @@ static enum ts_status serve(struct job *job, const char *comm,
 		.arch = job->cli.arch ? ts_arch_find(job->cli.arch) : NULL,
 		.trace = job->cli.trace,
 		.export_dir = job->cli.export_dir,
-		.growing = job->tl->builder ? job->tl : NULL,
-		.grown = say_read,
-		.grown_user = job,
+		.grow = ts_query_is_complete(job->q) ? NULL : read_on,
+		.grow_user = job,
 		.is_once = job->cli.is_once,
 		.ready = ready,
 		.user = user,

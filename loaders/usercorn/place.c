@@ -127,19 +127,27 @@ static bool stack_pointer(const struct usercorn *rec, uint32_t thread, uint64_t 
 
 /* -------------------------------------------------------------------------------- the program's file */
 
-static void open_exec(struct places *p, const char *exec)
+/* May the same work another time?  Then nothing may be concluded from the failure. */
+static bool is_passing(const struct ts_error *err)
 {
-	struct ts_error err;
+	return err->code == TS_EIO || err->code == TS_ENOMEM;
+}
 
-	ts_error_reset(&err);
-	p->src = ts_source_open(exec, &err);
-	if (p->src && ts_elf_init(&p->elf, p->src, &err)) {
+/* Returns false if it cannot be read (TS_EIO, TS_ENOMEM); a file that is no program is warned of. */
+static bool open_exec(struct places *p, const char *exec, struct ts_error *err)
+{
+	p->src = ts_source_open(exec, err);
+	if (p->src && ts_elf_init(&p->elf, p->src, err)) {
 		if (p->elf.n_loads > MAX_LOADS)
 			p->elf.n_loads = MAX_LOADS;
-		return;
+		return true;
 	}
+	if (is_passing(err))
+		return ts_fail_prefix(err, "%s", exec);
 	ts_recording_warn(&p->rec->base, "%s does not help to place the regions' contents: %s", exec,
-			  err.text);
+			  err->text);
+	ts_error_reset(err);
+	return true;
 }
 
 /* By how much the program lies above where it was linked. */
@@ -194,40 +202,44 @@ static uint64_t clip(const struct places *p, const struct ts_elf_load *load, con
 }
 
 /*
- * The shift of the first byte of the file's image of the region, from @from on, that is not zero; r->len if
- * there is none.
+ * *best gets the shift of the first byte of the file's image of the region, from @from on, that is not zero;
+ * r->len if there is none.
+ *
+ * Returns false if the file cannot be read.
  */
-static uint64_t first_nonzero(const struct places *p, const struct region *r, uint64_t from)
+static bool first_nonzero(const struct places *p, const struct region *r, uint64_t from, uint64_t *best,
+			  struct ts_error *err)
 {
-	uint64_t best = r->len;
-
+	*best = r->len;
 	for (size_t i = 0; i < p->elf.n_loads; i++) {
 		uint64_t at, off, len = clip(p, &p->elf.loads[i], r, from, &at, &off);
 
-		for (size_t n = 0; len && at < best; at += n, off += n, len -= n) {
+		for (size_t n = 0; len && at < *best; at += n, off += n, len -= n) {
 			uint8_t bytes[4096];
-			struct ts_error err = { 0 };
 			size_t want = len < sizeof(bytes) ? (size_t)len : sizeof(bytes), j = 0;
 
-			if (!ts_source_read(p->src, off, bytes, want, &n, &err) || !n)
+			if (!ts_source_read(p->src, off, bytes, want, &n, err))
+				return false;
+			if (!n)
 				break;
 			while (j < n && !bytes[j])
 				j++;
-			if (j < n && at + j < best)
-				best = at + j;
+			if (j < n && at + j < *best)
+				*best = at + j;
 		}
 	}
-	return best;
+	return true;
 }
 
-/* Is the file's image at @shift the region's data? */
-static bool is_equal(const struct places *p, const struct region *r, uint64_t shift)
+/* The file's image of the region at @shift, as long as the region's data; to be freed.  NULL on failure. */
+static uint8_t *read_image(const struct places *p, const struct region *r, uint64_t shift,
+			   struct ts_error *err)
 {
 	uint8_t *image = calloc(1, (size_t)r->data_len);
-	bool is_same = image != NULL;
 
-	for (size_t i = 0; i < p->elf.n_loads && is_same; i++) {
-		struct ts_error err = { 0 };
+	if (!image)
+		no_memory(err);
+	for (size_t i = 0; i < p->elf.n_loads && image; i++) {
 		uint64_t at, off, len = clip(p, &p->elf.loads[i], r, shift, &at, &off);
 		size_t got;
 
@@ -235,20 +247,46 @@ static bool is_equal(const struct places *p, const struct region *r, uint64_t sh
 			continue;
 		if (len > r->data_len - (at - shift))
 			len = r->data_len - (at - shift);
-		is_same = ts_source_read(p->src, off, image + (at - shift), (size_t)len, &got, &err);
+		if (!ts_source_read(p->src, off, image + (at - shift), (size_t)len, &got, err)) {
+			free(image);
+			image = NULL;
+		}
 	}
-	is_same = is_same && memcmp(image, r->data, (size_t)r->data_len) == 0;
-	free(image);
-	return is_same;
+	return image;
 }
 
-/* The region's image in the file, cut as the tool cuts it, must be the data. */
-static void place_by_file(const struct places *p, struct region *r)
+/* Is the file's image at @shift the region's data, and is all after it zero? */
+static bool compare(const struct places *p, const struct region *r, uint64_t shift, bool *is_equal,
+		    struct ts_error *err)
 {
-	uint64_t shift = first_nonzero(p, r, 0);
+	uint64_t after = r->len;
+	uint8_t *image;
 
-	if (shift <= r->len - r->data_len && is_equal(p, r, shift) &&
-	    first_nonzero(p, r, shift + r->data_len) == r->len)
+	*is_equal = false;
+	if (shift > r->len - r->data_len)
+		return true;
+	image = read_image(p, r, shift, err);
+	if (!image)
+		return false;
+	*is_equal = memcmp(image, r->data, (size_t)r->data_len) == 0;
+	free(image);
+	if (!*is_equal)
+		return true;
+	if (!first_nonzero(p, r, shift + r->data_len, &after, err))
+		return false;
+	*is_equal = after == r->len;
+	return true;
+}
+
+/* The region's image in the file, trimmed as the tool trims it, must be the data. */
+static bool place_by_file(const struct places *p, struct region *r, struct ts_error *err)
+{
+	uint64_t shift;
+	bool is_equal;
+
+	if (!first_nonzero(p, r, 0, &shift, err) || !compare(p, r, shift, &is_equal, err))
+		return false;
+	if (is_equal)
 		place(r, shift, "the program's file");
 	else
 		ts_recording_warn(
@@ -256,6 +294,7 @@ static void place_by_file(const struct places *p, struct region *r)
 			"the given program is not quite the one that was recorded: the region at 0x%" PRIx64
 			" differs",
 			r->addr);
+	return true;
 }
 
 /* -------------------------------------------------------------------------------- rules */
@@ -273,7 +312,7 @@ static void place_linux_stack(const struct places *p, struct region *r)
 	place(r, p->sp - r->addr + (p->rec->model->is_big_endian ? word_len - 1 : 0), "the stack pointer");
 }
 
-static void place_by_rule(struct places *p, struct region *r)
+static bool place_by_rule(struct places *p, struct region *r, struct ts_error *err)
 {
 	const char *os = p->rec->base.os;
 	bool is_program = has_desc(r, "exe") || has_desc(r, "interp");
@@ -285,8 +324,8 @@ static void place_by_rule(struct places *p, struct region *r)
 	 */
 	if (r->data_len == r->len || !r->data[0] || !r->data[r->data_len - 1])
 		place(r, 0, "its length or its ends");
-	if (p->elf.n_loads && has_desc(r, "exe"))
-		place_by_file(p, r);
+	if (p->elf.n_loads && has_desc(r, "exe") && !place_by_file(p, r, err))
+		return false;
 	if (has_desc(r, "stack") && strcmp(os, "linux") == 0)
 		place_linux_stack(p, r);
 	if (has_desc(r, "stack") && strcmp(os, "darwin") == 0 && r->data_len < r->len)
@@ -297,6 +336,7 @@ static void place_by_rule(struct places *p, struct region *r)
 		place(r, 0, "the ELF header");
 	if (r->addr == VSYSCALL_PAGE && p->rec->model->addr_bits == 64)
 		place(r, 0, "the vsyscall page's first entry");
+	return true;
 }
 
 static bool place_by_votes(struct places *p, struct ts_error *err)
@@ -358,13 +398,11 @@ static void settle(struct places *p)
 bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err)
 {
 	struct places p = { .rec = rec, .thread = TS_NO_THREAD };
-	bool done = collect(&p, err);
+	bool done = collect(&p, err) && (!exec || open_exec(&p, exec, err));
 
-	if (done && exec)
-		open_exec(&p, exec);
 	for (size_t i = 0; done && i < p.n; i++)
 		if (p.items[i].data_len)
-			place_by_rule(&p, &p.items[i]);
+			done = place_by_rule(&p, &p.items[i], err);
 	done = done && place_by_votes(&p, err);
 	if (done)
 		settle(&p);
@@ -466,14 +504,15 @@ static bool find_auxv_end(const struct stack *s, uint64_t at, uint64_t *end)
 	return type == 0;
 }
 
-static void keep_auxv(struct usercorn *rec, const struct stack *s, uint64_t at, uint64_t end)
+static bool keep_auxv(struct usercorn *rec, const struct stack *s, uint64_t at, uint64_t end)
 {
 	rec->base.auxv = malloc((size_t)(end - at));
 	if (!rec->base.auxv)
-		return;
+		return false;
 	rec->base.auxv_len = (size_t)(end - at);
 	for (size_t i = 0; at + i < end; i++)
 		rec->base.auxv[i] = (uint8_t)stack_byte(s, at + i);
+	return true;
 }
 
 /* The region of thread 0 with @addr. */
@@ -495,19 +534,21 @@ static bool find_stack(const struct usercorn *rec, uint64_t addr, struct stack *
 	return false;
 }
 
-void ucir_read_stack(struct usercorn *rec)
+bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 {
 	struct ts_buf args;
 	struct stack s;
 	uint64_t sp, end;
+	bool done = true;
 
 	if (strcmp(rec->base.os, "linux") != 0 || !stack_pointer(rec, 0, &sp) || !find_stack(rec, sp, &s))
-		return;
+		return true;
 	ts_buf_init(&args);
 	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {
-		if (ts_buf_ok(&args))
-			ts_buf_put(&rec->base.cmdline, args.data, args.len);
-		keep_auxv(rec, &s, sp, end);
+		ts_buf_put(&rec->base.cmdline, args.data, args.len);
+		done = keep_auxv(rec, &s, sp, end);
 	}
+	done &= ts_buf_ok(&args) && ts_buf_ok(&rec->base.cmdline);
 	ts_buf_fini(&args);
+	return done || no_memory(err);
 }

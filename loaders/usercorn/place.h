@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Putting a keyframe's contents back in their places.
+ * Puts the contents of a keyframe's regions in their places.
  *
- * The tool cuts zero bytes off both ends of a region's contents and still writes them at the region's start,
- * so that a region which begins with a zero byte lies too low in the trace: the stack always, .data often.
- * By how much is not recorded.  What is known of the regions, the program's file and the execution tell it;
- * where nothing does, the contents stay where they were recorded and a warning says so.
+ * The tool trims zero bytes from both ends of a region's contents and still writes them at the region's
+ * start, so that a region which begins with a zero byte is too low in the trace: the stack always, .data
+ * often.  The shift is not recorded.  It follows from what is known of the region, from the program's file,
+ * or from the execution; where nothing tells it, the contents stay where they were recorded, with a warning.
  */
 #ifndef LOADERS_USERCORN_PLACE_H
 #define LOADERS_USERCORN_PLACE_H
@@ -18,15 +18,18 @@
  * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if there is none at
  * hand.
  *
- * Returns false if @exec cannot be opened or is no ELF file (TS_EIO, TS_EUSAGE, TS_EUNSUPPORTED, ...), or if
- * memory is exhausted (TS_ENOMEM).
+ * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): contents
+ * would stay in worse places for a reason that may pass.  An @exec that is not an ELF file, or another
+ * program than the recorded one, is a warning.
  */
 bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err);
 
 /*
  * What the initial stack of a Linux process says: command line and auxiliary vector, into rec->base, if all
  * of it is sane.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
  */
-void ucir_read_stack(struct usercorn *rec);
+bool ucir_read_stack(struct usercorn *rec, struct ts_error *err);
 
 #endif

@@ -856,7 +856,6 @@ static void note(struct ucir_start *start, uint8_t kind)
 {
 	start->has_jmp |= kind == UCIR_JMP;
 	start->has_syscall |= kind == UCIR_SYSCALL;
-	start->has_access |= kind == UCIR_READ || kind == UCIR_WRITE;
 }
 
 /* One op that is not a STEP: keyframes give their state, all others are only looked at. */

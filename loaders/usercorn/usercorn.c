@@ -285,6 +285,64 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
 	       ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
+/* So many ops tell whether accesses were recorded: programs do not do without memory for long. */
+#define MAX_LOOK_OPS (1u << 20)
+
+/*
+ * *has gets whether an instruction's access is among the first ops of @s.  Those of keyframes are state, and
+ * those of system calls the kernel's.
+ *
+ * Returns false if the trace cannot be read; damage is for the one who reads the steps there to say.
+ */
+static bool find_access(const struct usercorn *rec, struct ucir_stream *s, bool *has, struct ts_error *err)
+{
+	uint32_t n_state = 0, n_frame = 0;
+	struct ucir_op op;
+
+	*has = false;
+	for (uint32_t i = 0; i < MAX_LOOK_OPS && !*has && ucir_stream_left(s); i++) {
+		if (!ucir_op_read(s, rec->is_v0, &op, err)) {
+			if (err->code == TS_EIO || err->code == TS_ENOMEM)
+				return false;
+			ts_error_reset(err);
+			return true;
+		}
+		if (n_state) {
+			n_state--;
+			continue;
+		}
+		if (n_frame)
+			n_frame--;
+		if (op.kind == UCIR_KEYFRAME || op.kind == UCIR_SYSCALL)
+			n_state = op.n_ops;
+		else if (op.kind == UCIR_FRAME)
+			n_frame = op.n_ops;
+		*has = op.kind == UCIR_READ || op.kind == UCIR_WRITE;
+	}
+	return true;
+}
+
+/*
+ * Were memory accesses recorded?  The specification has no way to leave them out; the tool has an option, and
+ * without it writes none.
+ */
+static bool find_reads(struct usercorn *rec, struct ts_error *err)
+{
+	struct ucir_stream s;
+	bool done;
+
+	rec->base.has_reads = rec->is_v0;
+	if (rec->is_v0)
+		return true;
+	done = ucir_stream_init(&s, &rec->bytes, err) && find_access(rec, &s, &rec->base.has_reads, err);
+	ucir_stream_fini(&s);
+	if (done && !rec->base.has_reads)
+		ts_recording_warn(
+			&rec->base,
+			"memory accesses were not recorded: memory is shown as it was at the start");
+	return done;
+}
+
 /* Look at the trace up to the first step, to know which registers it has, then read the state there. */
 static bool read_state(struct usercorn *rec, struct ts_error *err)
 {
@@ -308,12 +366,7 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	if (!start.has_keyframe)
 		ts_recording_warn(&rec->base,
 				  "the trace has no keyframe: registers and memory are unknown at its start");
-	rec->base.has_reads = rec->is_v0 || start.has_access;
-	if (!rec->base.has_reads)
-		ts_recording_warn(
-			&rec->base,
-			"memory accesses were not recorded: memory is shown as it was at the start");
-	return true;
+	return find_reads(rec, err);
 }
 
 static int compare_contents(const void *a, const void *b)
@@ -367,7 +420,7 @@ const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, u
 	return ts_effect_data(&rec->base.initial, e) + (addr - e->addr);
 }
 
-static void find_exec_path(struct usercorn *rec)
+static bool find_exec_path(struct usercorn *rec, struct ts_error *err)
 {
 	const struct ts_steps *b = &rec->base.initial;
 
@@ -375,9 +428,13 @@ static void find_exec_path(struct usercorn *rec)
 		const char *desc = ts_steps_text(b, b->maps[i].desc),
 			   *file = ts_steps_text(b, b->maps[i].file);
 
-		if (desc && file && strcmp(desc, "exe") == 0)
-			rec->base.exec_path = strdup(file);
+		if (!desc || !file || strcmp(desc, "exe") != 0)
+			continue;
+		rec->base.exec_path = strdup(file);
+		if (!rec->base.exec_path)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
 	}
+	return true;
 }
 
 static bool load(struct usercorn *rec, const struct ts_source *src, const struct ts_loader_options *opt,
@@ -396,9 +453,7 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 		ts_recording_warn(
 			&rec->base,
 			"the upper halves of the 32-bit registers are not recorded and shown as zero");
-	find_exec_path(rec);
-	ucir_read_stack(rec);
-	return true;
+	return find_exec_path(rec, err) && ucir_read_stack(rec, err);
 }
 
 static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,

@@ -47,7 +47,6 @@ struct ucir_start {
 	bool seen[UCIR_N_REGS];   /* register numbers that occur */
 	bool has_keyframe;
 	bool has_jmp;
-	bool has_access; /* a MEM op beside a keyframe's */
 	bool has_syscall;
 	uint64_t n_frames;
 };

@@ -249,18 +249,18 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	struct branch br = { 0 };
 	struct ts_steps b;
 	enum ts_next result = TS_ITEM;
-	struct ts_error ignored;
+	struct ts_error failed;
 	bool is_x86 = strncmp(rec->arch->name, "x86", 3) == 0;
 
 	if (!reader)
 		return false;
 	ts_steps_init(&b);
-	ts_error_reset(&ignored);
+	ts_error_reset(&failed);
 	for (size_t n_steps = 0; result == TS_ITEM && n_steps < MAX_STEPS && !is_enough(boxes, n);
 	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);
 		while (result == TS_ITEM && b.n_steps < BATCH_STEPS)
-			result = reader->ops->next(reader, &b, &ignored);
+			result = reader->ops->next(reader, &b, &failed);
 		for (uint32_t i = 0; i < b.n_steps; i++) {
 			see_step(boxes, n, rec, &b, &b.steps[i], &br);
 			br.is_set &= is_x86;
@@ -268,7 +268,11 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	}
 	ts_steps_fini(&b);
 	ts_reader_close(reader);
-	return true;
+	if (failed.code == TS_EIO || failed.code == TS_ENOMEM) {
+		*err = failed;
+		return false;
+	}
+	return true; /* damage is for the one who reads the trace to say */
 }
 
 /* -------------------------------------------------------------------------------- deciding */

@@ -33,7 +33,7 @@ struct ucir_vote {
  * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  A trace
  * that is damaged there tells what it can.
  *
- * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_vote(struct usercorn *rec, struct ucir_vote *votes, size_t n, struct ts_error *err);
 

@@ -790,6 +790,71 @@ START_TEST(the_instruction_tells_an_exit_from_a_fault_on_each_architecture)
 }
 END_TEST
 
+/*
+ * exit and exit_group by the kernel's tables of each architecture; the call after each, which other tables
+ * have for something else, does not end with a status.
+ */
+START_TEST(the_status_is_the_argument_of_the_calls_that_exit)
+{
+	static const struct {
+		const char *arch;
+		unsigned exit, exit_group;
+		bool is_big_endian;
+	} cases[] = {
+		{ "x86_64", 60, 231, false },   { "x86", 1, 252, false },     { "arm", 1, 248, false },
+		{ "arm64", 93, 94, false },     { "mips", 4001, 4246, true }, { "mips", 4001, 4246, false },
+		{ "sparc", 1, 188, true },      { "m68k", 1, 247, true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct ucir_form form = { .arch = cases[i].arch, .is_framed = true };
+		const unsigned numbers[] = { cases[i].exit, cases[i].exit_group, cases[i].exit_group + 1,
+					     cases[i].exit - 1 };
+
+		form.is_big_endian = cases[i].is_big_endian;
+		form.version = 1;
+		for (unsigned k = 0; k < 4; k++) {
+			char text[200], want[100];
+
+			snprintf(text, sizeof(text),
+				 "KEY 0 { } FRAME 0 { JMP 1000 READ 0 4 SYSCALL %u 0 115,7 { EXIT } STEP 4 }",
+				 numbers[k]);
+			snprintf(want, sizeof(want), "1000/4@0 R0,4 syscall%u(115,7) exit%s\n", numbers[k],
+				 k < 2 ? "21" : "");
+			expect_form(&form, text, want);
+			ucir_close(&t);
+		}
+	}
+}
+END_TEST
+
+START_TEST(only_linux_has_these_calls)
+{
+	const struct ucir_form form = { .arch = "x86_64", .os = "darwin", .version = 1, .is_framed = true };
+
+	expect_form(&form, "KEY 0 { } FRAME 0 { JMP 1000 READ 0 4 SYSCALL 60 0 15 { EXIT } STEP 2 }",
+		    "1000/2@0 R0,4 syscall60(15) exit\n");
+}
+END_TEST
+
+/* A program counter that a producer of version 0 may write in its own width and order. */
+START_TEST(a_special_register_may_be_the_pc)
+{
+	const struct ucir_form mips = { .arch = "mips", .is_big_endian = true },
+			       arm = { .arch = "arm" }, arm64 = { .arch = "arm64" };
+
+	expect_form(&mips, "KEY 0 { SPREG 1 00001000 } FRAME 0 { STEP 4 SPREG 1 00402000 STEP 4 STEP 4 }",
+		    "1000/4@0\n1004/4@0\n402000/4@0\n");
+	ucir_close(&t);
+	expect_form(&arm, "KEY 0 { SPREG 11 00100000 } FRAME 0 { STEP 4 SPREG 11 ff200000 STEP 4 STEP 2 }",
+		    "1000/4@0\n1004/4@0\n20ff/2@0\n");
+	ucir_close(&t);
+	expect_form(&arm64,
+		    "KEY 0 { } FRAME 0 { JMP 1000 SPREG 260 1032547698badc0e STEP 4 SPREG 260 - STEP 4 }",
+		    "1000/4@0\nedcba9876543210/4@0\n");
+}
+END_TEST
+
 /* -------------------------------------------------------------------------------- oddities
  */
 
@@ -844,6 +909,22 @@ START_TEST(a_trace_without_any_access_says_so)
 	open_form(&ucir_v1, "KEY 0 { } FRAME 0 { READ 0 1000 } FRAME 0 { JMP 1000 STEP 1 }");
 	ck_assert(t.rec->has_reads);
 	ck_assert_uint_eq(ucir_warned(t.rec, "accesses were not recorded"), 0);
+}
+END_TEST
+
+/* Without the frame of reads that the tool's snapshot leaves; state and the kernel's writes are no accesses. */
+START_TEST(an_access_in_a_later_step_shows_that_they_were_recorded)
+{
+	open_form(&ucir_v1, START "FRAME 0 { JMP 1000 STEP 2 } FRAME 0 { JMP 1002 STEP 1 READ 7000 8 STEP 1 }");
+	ck_assert(t.rec->has_reads);
+	ck_assert_uint_eq(ucir_warned(t.rec, "accesses were not recorded"), 0);
+	ucir_close(&t);
+	open_form(&ucir_v1, START "FRAME 0 { JMP 1000 STEP 2 SYSCALL 3 0 - { WRITE 7000 01 READ 7000 1 } } "
+				  "KEY 0 { WRITE 7000 02 } FRAME 0 { STEP 1 }");
+	ck_assert(!t.rec->has_reads);
+	ucir_close(&t);
+	open_form(&ucir_v1, START "FRAME 0 { JMP 1000 STEP 2 SYSCALL 3 0 - { } WRITE 7000 01 STEP 1 }");
+	ck_assert(t.rec->has_reads);
 }
 END_TEST
 
@@ -1054,11 +1135,14 @@ Suite *unit_suite(void)
 		an_exit_with_nothing_behind_it_ends_the_last_step,
 		an_exit_at_stream_level_may_stand_before_its_step,
 		the_instruction_tells_an_exit_from_a_fault_on_each_architecture,
+		the_status_is_the_argument_of_the_calls_that_exit, only_linux_has_these_calls,
+		a_special_register_may_be_the_pc,
 		odd_regions_are_warned_of,
 		regions_may_end_where_the_address_space_ends,
 		an_absurd_region_costs_nothing,
 		a_byte_order_that_the_architecture_does_not_have_is_warned_of,
 		a_trace_without_any_access_says_so,
+		an_access_in_a_later_step_shows_that_they_were_recorded,
 		warnings_are_counted_once_however_often_the_ops_are_read,
 		a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
 		a_damaged_decode_point_is_refused_or_harmless,

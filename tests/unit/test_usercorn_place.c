@@ -7,10 +7,14 @@
 
 #include "ucir_text.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct ucir_trace t;
 
@@ -444,9 +448,46 @@ START_TEST(a_file_that_does_not_help_is_warned_of)
 	fclose(f);
 	open_text(&ucir_v1, PROGRAM("401000", "402000"), "text");
 	ck_assert_uint_eq(ucir_warned(t.rec, "text does not help"), 1);
-	ucir_close(&t);
-	open_text(&ucir_v1, PROGRAM("401000", "402000"), "nowhere");
-	ck_assert_uint_eq(ucir_warned(t.rec, "nowhere does not help"), 1);
+}
+END_TEST
+
+/* Of the reads of a file, that number fails; all are counted. */
+static unsigned n_reads, bad_read = UINT_MAX;
+
+ssize_t pread(int fd, void *buf, size_t len, off_t off)
+{
+	if (n_reads++ == bad_read) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, buf, len, off);
+}
+
+/* A failure that may pass must not make a recording whose contents are in worse places. */
+START_TEST(a_read_of_the_program_that_fails_is_a_failure)
+{
+	static const char bytes[0x3000] = { [0x2800] = 'x' };
+	const struct segment segments[] = { program[0], { 0x402000, sizeof(bytes), bytes, sizeof(bytes) } };
+	unsigned n_all;
+
+	write_elf(true, false, segments, 2);
+	ucir_encode(&t.bytes, &ucir_v1,
+		    "KEY 0 { MAP 401000 1000 5 exe p WRITE 401000 909192 MAP 402000 4000 3 exe p WRITE 402000 78 } "
+		    STEPS);
+	n_reads = 0;
+	ck_assert(ucir_open(&t, "prog"));
+	ck_assert_uint_eq(address_of("x", 1), 0x404800);
+	n_all = n_reads;
+	ck_assert_uint_gt(n_all, 5);
+	for (unsigned i = 0; i < n_all; i++) {
+		const struct ts_loader_options opt = { .exec = "prog" };
+
+		n_reads = 0;
+		bad_read = i;
+		ck_assert_msg(!ts_loader_find("usercorn")->open(t.src, &opt, &t.err), "read %u", i);
+		ck_assert_int_eq(t.err.code, TS_EIO);
+		ts_error_reset(&t.err);
+	}
 }
 END_TEST
 
@@ -523,7 +564,7 @@ Suite *unit_suite(void)
 		a_program_that_was_loaded_elsewhere_is_found_by_its_lowest_region,
 		a_segment_that_begins_before_its_region_counts_from_there,
 		another_program_than_the_recorded_one_is_warned_of,
-		a_file_that_does_not_help_is_warned_of,
+		a_file_that_does_not_help_is_warned_of, a_read_of_the_program_that_fails_is_a_failure,
 		a_sane_stack_gives_arguments_and_auxiliary_vector,
 		a_stack_that_is_not_sane_gives_nothing,
 	};

@@ -373,7 +373,7 @@ static bool run_export(struct rsp_session *s, const char *arg, struct ts_buf *ou
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!rsp_save_start(s, arg, &err)) {
+	if (!rsp_save_start(s, arg, true, &err)) {
 		ts_buf_puts(out, err.text);
 		return false;
 	}
@@ -499,7 +499,7 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 		answer_failure(s, &text, r);
 	ts_buf_fini(&line);
 	ts_buf_fini(&text);
-	if (s->save.export)
+	if (s->job.ops)
 		return RSP_DEFERRED;
 	return r->kind == RSP_REPLY_EMPTY ? RSP_OK : RSP_REPLIED;
 }

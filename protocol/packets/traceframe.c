@@ -136,7 +136,7 @@ static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct 
 		ts_buf_fini(&name);
 		return RSP_BAD;
 	}
-	done = rsp_save_start(s, ts_buf_text(&name), &err);
+	done = rsp_save_start(s, ts_buf_text(&name), false, &err);
 	ts_buf_fini(&name);
 	if (done)
 		return RSP_DEFERRED;

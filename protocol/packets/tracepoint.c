@@ -273,6 +273,45 @@ static enum rsp_done pkt_notes(struct rsp_session *s, struct rsp_args *a, struct
 
 /* ------------------------------------------------------------------------------------------------ the run */
 
+/*
+ * QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore.  No text
+ * says so: after ^C gdb reads no further than the next text, and takes the answer for that of its next packet.
+ */
+static bool wait_for_run(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
+	bool is_over = rsp_tracing_slice(s, end_ns);
+
+	if (!is_over && !s->job.is_interrupted && ts_now_ns() < s->tracing.deadline)
+		return false;
+	rsp_reply_ok(r);
+	return true;
+}
+
+/* The run ends with what it has collected. */
+static void interrupt_run(struct rsp_session *s)
+{
+	rsp_collector_stop(s->tracing.collector);
+	rsp_job_note_interrupt(s);
+}
+
+/* The run goes on as a chore. */
+static void leave_run(struct rsp_session *s)
+{
+	(void)s;
+}
+
+static bool is_run_stuck(const struct rsp_session *s)
+{
+	return !s->job.is_interrupted && rsp_tracing_is_held_up(s) && ts_now_ns() < s->tracing.deadline;
+}
+
+static const struct rsp_job_ops start_job = {
+	.slice = wait_for_run,
+	.interrupt = interrupt_run,
+	.cancel = leave_run,
+	.is_stuck = is_run_stuck,
+};
+
 static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_error err;
@@ -283,8 +322,8 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 		return refuse(r, &err);
 	if (s->tracing.is_live)
 		return RSP_OK;
-	s->tracing.is_awaited = true;
 	s->tracing.deadline = ts_now_ns() + START_WAIT_NS;
+	rsp_job_start(s, &start_job);
 	return RSP_DEFERRED;
 }
 

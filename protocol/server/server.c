@@ -38,12 +38,12 @@ struct connection {
 	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
 	bool is_eof;           /* nothing more will come: what came is answered */
 	uint64_t turn;         /* when it had its last turn */
-	int64_t told;          /* when it was last told how far reading is */
 };
 
 struct waiting_packet {
 	uint32_t len;
-	bool is_oversize; /* its payload was thrown away */
+	bool is_oversize;  /* its payload was thrown away */
+	bool is_interrupt; /* no packet, but a ^C that came after the packet before it */
 };
 
 struct server {
@@ -166,6 +166,21 @@ static void handle_packet(struct connection *c, const struct waiting_packet *pac
 		send_console(c);
 }
 
+/* A ^C that came after the packet that was just handled is for that one's job.  Returns where packets go on. */
+static size_t take_interrupts(struct connection *c, size_t off)
+{
+	struct waiting_packet packet;
+
+	while (off < c->waiting.len) {
+		memcpy(&packet, c->waiting.data + off, sizeof(packet));
+		if (!packet.is_interrupt)
+			break;
+		rsp_session_interrupt(&c->session);
+		off += sizeof(packet);
+	}
+	return off;
+}
+
 /* Handle the packet at @off, and say where the next one is. */
 static size_t handle_waiting(struct connection *c, size_t off)
 {
@@ -176,7 +191,7 @@ static size_t handle_waiting(struct connection *c, size_t off)
 	handle_packet(c, &packet, c->waiting.data + off);
 	if (c->is_eof && rsp_session_is_running(&c->session))
 		rsp_session_interrupt(&c->session);
-	return off + packet.len;
+	return take_interrupts(c, off + packet.len);
 }
 
 /* A client that does not take what it gets gets no more. */
@@ -197,7 +212,7 @@ static bool has_packets(const struct connection *c, size_t off)
 static bool has_work(const struct connection *c)
 {
 	return (rsp_session_is_running(&c->session) && !is_clogged(c) &&
-		!rsp_session_is_stuck(&c->session)) ||
+		!rsp_job_is_stuck(&c->session)) ||
 	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
 }
 
@@ -232,10 +247,21 @@ static void work(struct connection *c)
 
 static void add_waiting(struct connection *c, bool is_oversize)
 {
-	struct waiting_packet packet = { is_oversize ? 0 : (uint32_t)c->frame.len, is_oversize };
+	struct waiting_packet packet = { is_oversize ? 0 : (uint32_t)c->frame.len, is_oversize, false };
 
 	ts_buf_put(&c->waiting, &packet, sizeof(packet));
 	ts_buf_put(&c->waiting, c->frame.payload, packet.len);
+}
+
+/* ^C is for the job that is under way, or for that of the last packet that waits to be handled. */
+static void interrupt(struct connection *c)
+{
+	static const struct waiting_packet mark = { .is_interrupt = true };
+
+	if (c->waiting.len && !rsp_session_is_running(&c->session))
+		ts_buf_put(&c->waiting, &mark, sizeof(mark));
+	else
+		rsp_session_interrupt(&c->session);
 }
 
 static void handle_event(struct connection *c, enum rsp_event ev)
@@ -243,7 +269,7 @@ static void handle_event(struct connection *c, enum rsp_event ev)
 	switch (ev) {
 	case RSP_EV_PACKET: add_waiting(c, false); break;
 	case RSP_EV_OVERSIZE: add_waiting(c, true); break;
-	case RSP_EV_INTERRUPT: rsp_session_interrupt(&c->session); break;
+	case RSP_EV_INTERRUPT: interrupt(c); break;
 	case RSP_EV_NONE:
 	case RSP_EV_ACK:
 	case RSP_EV_NAK:
@@ -475,21 +501,14 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 	ev_break(loop, EVBREAK_ALL);
 }
 
-/* How often a client that waits hears how far reading is. */
-#define TELL_NS INT64_C(1000000000)
-
-/* Say how far it is to a client whose run waits for more. */
+/* Say how far it is to a client that waits for more. */
 static void tell(struct connection *c, int64_t now)
 {
-	if (c->session.run.state != RSP_RUN_AT_EDGE)
-		c->told = 0;
-	else if (!c->told)
-		c->told = now;
-	if (!c->told || now - c->told < TELL_NS || is_clogged(c))
+	if (!rsp_job_is_stuck(&c->session) || is_clogged(c))
 		return;
-	c->told = now;
-	ts_buf_printf(&c->session.console, "reading the recording: %" PRIu64 " instructions so far\n",
-		      ts_query_n_read(c->server->shared.q));
+	rsp_job_tell(&c->session, now);
+	if (!c->session.console.len)
+		return;
 	send_console(c);
 	if (!flush(c))
 		close_connection(c);

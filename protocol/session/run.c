@@ -12,18 +12,21 @@
 #define CHUNKS_BETWEEN_LOOKS 1
 #define STEPS_BETWEEN_LOOKS  64
 
-void rsp_run_cancel(struct rsp_session *s)
+static const struct rsp_job_ops ops;
+
+static void cancel(struct rsp_session *s)
 {
 	if (s->run.state == RSP_RUN_SEARCHING)
 		ts_search_fini(&s->run.search);
 	s->run = (struct rsp_run){ .state = RSP_RUN_NONE };
 }
 
-void rsp_run_wait(struct rsp_session *s)
+/* The stop was found, but there is something to collect on the way before the client is told. */
+static void collect_first(struct rsp_session *s)
 {
 	if (s->run.state == RSP_RUN_SEARCHING)
 		ts_search_fini(&s->run.search);
-	s->run.state = RSP_RUN_WAITING;
+	s->run.state = RSP_RUN_COLLECTING;
 }
 
 /* Look for a stop on the way from @pos to the run's target. */
@@ -42,7 +45,9 @@ static bool start_search(struct rsp_session *s, uint64_t pos, struct ts_error *e
 
 static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 {
-	rsp_run_cancel(s);
+	cancel(s);
+	if (s->job.ops != &ops)
+		rsp_job_start(s, &ops);
 	s->tracing.selected = TS_NO_FRAME; /* what moves is not a frame */
 	s->run.is_reverse = is_reverse;
 	s->run.thread = thread;
@@ -76,7 +81,7 @@ static bool is_misled_step(const struct rsp_session *s)
 
 static bool is_growing(const struct rsp_session *s)
 {
-	return !ts_query_is_complete(s->sh->q);
+	return !rsp_is_complete(s);
 }
 
 /* The run cannot go on until more has been read. */
@@ -90,7 +95,7 @@ static void wait_at_edge(struct rsp_session *s, uint64_t pos)
 	s->run.edge = rsp_last(s);
 }
 
-bool rsp_run_is_stuck(const struct rsp_session *s)
+static bool is_stuck(const struct rsp_session *s)
 {
 	return s->run.state == RSP_RUN_AT_EDGE && !s->run.is_interrupted && is_growing(s) &&
 	       rsp_last(s) == s->run.edge;
@@ -300,7 +305,7 @@ static enum ts_next leave_edge(struct rsp_session *s, struct ts_found *found, st
 	struct rsp_run *run = &s->run;
 	bool done = true;
 
-	if (rsp_run_is_stuck(s))
+	if (is_stuck(s))
 		return TS_END;
 	if (run->is_leaving) {
 		run->state = RSP_RUN_LEAVING;
@@ -314,9 +319,9 @@ static enum ts_next leave_edge(struct rsp_session *s, struct ts_found *found, st
 	return done ? TS_END : TS_FAIL;
 }
 
-enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err)
+static enum ts_next find_stop(struct rsp_session *s, int64_t end_ns, struct ts_found *found,
+			      struct ts_error *err)
 {
-	int64_t end = ts_now_ns() + TS_SLICE_NS;
 	enum ts_next next;
 
 	if (s->run.state == RSP_RUN_AT_EDGE) {
@@ -330,10 +335,109 @@ enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct
 		return TS_FAIL;
 	do
 		next = go_on(s, found, err);
-	while (next == TS_END && s->run.state != RSP_RUN_AT_EDGE && ts_now_ns() < end);
+	while (next == TS_END && s->run.state != RSP_RUN_AT_EDGE && ts_now_ns() < end_ns);
 	if (next == TS_END && s->run.is_interrupted)
 		return give_up(s, found);
 	if (next == TS_ITEM && found->kind != TS_STOP_END)
 		s->run.is_interrupted = false; /* there is a better reason to stop */
 	return next;
 }
+
+/* ---------------------------------------------------------------------------------------------- the job */
+
+/*
+ * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
+ * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
+ * 14 does so for few of them only, and any other client takes a stop for what it says.
+ */
+static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
+{
+	if (!rsp_regset(s)->arch->is_trap_early || !s->is_gdb)
+		return found->pos;
+	if (is_reverse)
+		return found->pos + 1;
+	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
+}
+
+/* A run is over: the session stands where it stopped. */
+static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
+	bool is_repeated = s->run.is_repeated;
+	uint32_t stepped = s->run.thread;
+
+	cancel(s);
+	s->is_stop_unseen = true;
+	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
+	if (found->kind == TS_STOP_END && is_step)
+		s->thread = stepped;
+	else if (found->kind != TS_STOP_BREAK)
+		s->thread = found->thread;
+	if (is_interrupted)
+		rsp_session_stop_reply(s, r, 2, NULL);
+	else if (found->kind == TS_STOP_END && is_step)
+		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, NULL);
+	else
+		rsp_session_stop_reply(s, r, 5, found);
+}
+
+/* What lies on the way of a run is collected before the client hears where it has stopped. */
+static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	if (!s->run.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+		collect_first(s);
+		return false;
+	}
+	stop(s, r, found);
+	return true;
+}
+
+static bool go_to_stop(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
+	struct ts_found found;
+	struct ts_error err;
+
+	if (s->run.state == RSP_RUN_COLLECTING) {
+		if (!rsp_tracing_slice(s, end_ns))
+			return false;
+		stop(s, r, &s->tracing.found);
+		return true;
+	}
+	ts_error_reset(&err);
+	switch (find_stop(s, end_ns, &found, &err)) {
+	case TS_ITEM:
+		return finish(s, r, &found);
+	case TS_END:
+		return false;
+	case TS_FAIL:
+		break;
+	}
+	cancel(s);
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
+/* A run that has found its stop ends there, however much was collected on the way. */
+static void interrupt(struct rsp_session *s)
+{
+	if (s->run.state == RSP_RUN_COLLECTING)
+		rsp_collector_stop(s->tracing.collector);
+	else
+		s->run.is_interrupted = true;
+}
+
+static void put_progress(const struct rsp_session *s, struct ts_buf *out)
+{
+	if (s->run.state != RSP_RUN_AT_EDGE)
+		return;
+	rsp_wait_put_read(s, out);
+	ts_buf_putc(out, '\n');
+}
+
+static const struct rsp_job_ops ops = {
+	.slice = go_to_stop,
+	.interrupt = interrupt,
+	.cancel = cancel,
+	.is_stuck = is_stuck,
+	.progress = put_progress,
+};

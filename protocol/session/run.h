@@ -21,7 +21,7 @@ enum rsp_run_state {
 	RSP_RUN_LEAVING, /* a range step on its way to the target */
 	RSP_RUN_SEARCHING,
 	RSP_RUN_AT_EDGE, /* it has come to where reading the recording is */
-	RSP_RUN_WAITING, /* it has stopped, but the client is not told yet */
+	RSP_RUN_COLLECTING, /* it has stopped, but what lies on the way is collected first */
 };
 
 struct rsp_run {
@@ -41,27 +41,12 @@ struct rsp_run {
 	struct ts_search search;
 };
 
-/* What resume packets ask for.  Each starts a run of the session, which then goes on in slices. */
+/* What resume packets ask for.  Each starts a run as the session's job. */
 bool rsp_run_continue(struct rsp_session *s, bool is_reverse, struct ts_error *err);
 bool rsp_run_step(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_error *err);
 
 /* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
 bool rsp_run_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end,
 		   struct ts_error *err);
-
-/*
- * Go on for a slice.  Returns TS_ITEM and @found when the run is over, TS_END when it is not, TS_FAIL with
- * @err.
- */
-enum ts_next rsp_run_slice(struct rsp_session *s, struct ts_found *found, struct ts_error *err);
-
-/* Does it wait for more of the recording, of which there is no more yet? */
-bool rsp_run_is_stuck(const struct rsp_session *s);
-
-/* The stop of a run was found, but there is something to do before the client is told. */
-void rsp_run_wait(struct rsp_session *s);
-
-/* Drop the run that is under way, if there is one. */
-void rsp_run_cancel(struct rsp_session *s);
 
 #endif

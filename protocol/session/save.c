@@ -9,9 +9,6 @@
 #include "src/export/export.h"
 #include "src/trace/source.h"
 
-/* gdb waits six seconds for a sign of life. */
-#define NOTE_NS INT64_C(1000000000)
-
 /* Between two looks at the clock. */
 #define FRAMES_A_TURN 16
 
@@ -46,30 +43,8 @@ static bool is_served(const struct rsp_shared *sh, const char *path)
 	       (sh->exec && ts_atomic_file_is_same(path, ts_source_name(sh->exec)));
 }
 
-bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *err)
-{
-	struct ts_buf path;
-
-	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
-		return false;
-	rsp_save_cancel(s);
-	if (s->tracing.collector)
-		rsp_collector_status(s->tracing.collector);
-	ts_buf_init(&path);
-	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
-	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is what is served here", name);
-	else if (ts_buf_ok(&path))
-		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
-					       ts_buf_text(&path), err);
-	else
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
-	ts_buf_fini(&path);
-	s->save.next_note = ts_now_ns() + NOTE_NS;
-	return s->save.export != NULL;
-}
-
-void rsp_save_cancel(struct rsp_session *s)
+/* What is not complete is given up. */
+static void cancel(struct rsp_session *s)
 {
 	ts_export_free(s->save.export);
 	s->save.export = NULL;
@@ -88,21 +63,74 @@ static void put_left_out(struct rsp_session *s)
 	ts_buf_fini(&names);
 }
 
-enum ts_next rsp_save_slice(struct rsp_session *s, int64_t end_ns, struct ts_error *err)
+static enum ts_next write_frames(struct rsp_session *s, int64_t end_ns, struct ts_error *err)
 {
 	enum ts_next next;
 
+	if (s->job.is_interrupted) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "interrupted at %u %%: nothing was saved",
+			(unsigned)(100 * ts_export_progress(s->save.export)));
+		return TS_FAIL;
+	}
 	do
 		next = ts_export_run(s->save.export, FRAMES_A_TURN, err);
 	while (next == TS_ITEM && ts_now_ns() < end_ns);
-	if (next == TS_ITEM && ts_now_ns() >= s->save.next_note) {
-		ts_buf_printf(&s->console, "saving: %u%%\n",
-			      (unsigned)(100 * ts_export_progress(s->save.export)));
-		s->save.next_note = ts_now_ns() + NOTE_NS;
-	}
-	if (next == TS_END)
-		put_left_out(s);
-	if (next != TS_ITEM)
-		rsp_save_cancel(s);
 	return next;
+}
+
+static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
+	struct ts_error err;
+	enum ts_next next;
+
+	ts_error_reset(&err);
+	next = write_frames(s, end_ns, &err);
+	if (next == TS_ITEM)
+		return false;
+	if (next == TS_END) {
+		put_left_out(s);
+		rsp_reply_ok(r);
+	} else if (err.code == TS_EUSAGE) {
+		rsp_session_refuse(s, r, err.text, s->save.is_command);
+	} else {
+		rsp_reply_failure(r, &err);
+	}
+	cancel(s);
+	return true;
+}
+
+static void put_progress(const struct rsp_session *s, struct ts_buf *out)
+{
+	ts_buf_printf(out, "saving: %u%%\n", (unsigned)(100 * ts_export_progress(s->save.export)));
+}
+
+static const struct rsp_job_ops ops = {
+	.slice = slice,
+	.interrupt = rsp_job_note_interrupt,
+	.cancel = cancel,
+	.progress = put_progress,
+};
+
+bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err)
+{
+	struct ts_buf path;
+
+	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
+		return false;
+	if (s->tracing.collector)
+		rsp_collector_status(s->tracing.collector);
+	ts_buf_init(&path);
+	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
+	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is what is served here", name);
+	else if (ts_buf_ok(&path))
+		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+					       ts_buf_text(&path), err);
+	else
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
+	ts_buf_fini(&path);
+	s->save.is_command = is_command;
+	if (s->save.export)
+		rsp_job_start(s, &ops);
+	return s->save.export != NULL;
 }

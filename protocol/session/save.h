@@ -12,32 +12,22 @@
 #include <stdint.h>
 
 #include "src/base/error.h"
-#include "src/trace/reader.h"
 
 struct rsp_session;
 struct ts_export;
 
 struct rsp_save {
 	struct ts_export *export; /* owned; NULL: nothing is being saved */
-	int64_t next_note;        /* when the client hears of it again */
+	bool is_command;          /* a monitor command wants it, not a packet of its own */
 };
 
 /*
- * Begin to save the session's frames as @name in the folder for exports, of which @name may have the path
- * before it.
+ * Begin to save the session's frames, as its job: as @name in the folder for exports, of which @name may have
+ * the path before it.  @is_command says who asks.
  *
- * Returns false if there is no such folder or the name is none for it (TS_EUSAGE), if a run still collects
- * (TS_EUSAGE), or if the file cannot be made (TS_EIO).
+ * Returns false if there is no such folder or the name is not a plain one in it (TS_EUSAGE), if a run still
+ * collects (TS_EUSAGE), or if the file cannot be made (TS_EIO).
  */
-bool rsp_save_start(struct rsp_session *s, const char *name, struct ts_error *err);
-
-/* Give up what is not complete. */
-void rsp_save_cancel(struct rsp_session *s);
-
-/*
- * Go on until @end_ns.  Returns TS_END when the file is there, TS_ITEM when there is more to do, TS_FAIL with
- * @err.
- */
-enum ts_next rsp_save_slice(struct rsp_session *s, int64_t end_ns, struct ts_error *err);
+bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err);
 
 #endif

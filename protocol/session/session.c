@@ -22,6 +22,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct
 	}
 	rsp_breaks_init(&s->breaks);
 	ts_buf_init(&s->console);
+	ts_buf_init(&s->wait.packet);
 	ts_buf_init(&s->document.text);
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
 		ts_buf_init(&s->files[i].text);
@@ -33,8 +34,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct
 
 void rsp_session_reset(struct rsp_session *s)
 {
-	rsp_run_cancel(s);
-	rsp_save_cancel(s);
+	rsp_job_cancel(s);
 	rsp_breaks_fini(&s->breaks);
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
 		ts_buf_fini(&s->files[i].text);
@@ -46,8 +46,8 @@ void rsp_session_reset(struct rsp_session *s)
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
 	s->tracing.selected = TS_NO_FRAME;
-	s->tracing.was_listed = s->tracing.is_awaited = false;
-	s->is_announcing = s->is_interrupt_pending = false;
+	s->tracing.was_listed = false;
+	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = false;
 	s->is_physical = false;
 	s->view = rsp_shared_view(s->sh, s->pos);
 	s->filter = (struct ts_filter){ 0 };
@@ -75,18 +75,16 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 
 void rsp_session_shown(struct rsp_session *s)
 {
-	s->is_interrupt_pending = false;
+	s->is_interrupt_pending = s->is_stop_unseen = false;
 	s->has_stepped_over = false;
 }
 
 void rsp_session_interrupt(struct rsp_session *s)
 {
-	if (rsp_tracing_is_collecting(s))
-		rsp_collector_stop(s->tracing.collector);
-	else if (s->run.state != RSP_RUN_NONE)
-		s->run.is_interrupted = true;
+	if (s->job.ops)
+		s->job.ops->interrupt(s);
 	else
-		s->is_interrupt_pending = true;
+		s->is_interrupt_pending = s->is_stop_unseen;
 }
 
 /* ------------------------------------------------------------------------------------------------ threads */
@@ -268,6 +266,16 @@ void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t 
 	rsp_reply_putc(r, ';');
 }
 
+void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command)
+{
+	if (s->has_error_message || !is_command) {
+		rsp_reply_error_text(r, "%s", text);
+		return;
+	}
+	ts_buf_printf(&s->console, "%s\n", text);
+	rsp_reply_error(r, RSP_ERROR_PLAIN);
+}
+
 void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
 {
 	char text[600];
@@ -292,124 +300,34 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 	return has_pc && pc[1] == pc[0] + 4 && pc[2] != pc[1] + 4;
 }
 
-/*
- * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
- * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
- * 14 does so for few of them only, and any other client takes a stop for what it says.
- */
-static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
-{
-	if (!rsp_regset(s)->arch->is_trap_early || !s->is_gdb)
-		return found->pos;
-	if (is_reverse)
-		return found->pos + 1;
-	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
-}
-
-/* A run is over: the session stands where it stopped. */
-static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
-{
-	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
-	bool is_repeated = s->run.is_repeated;
-	uint32_t stepped = s->run.thread;
-
-	rsp_run_cancel(s);
-	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
-	if (found->kind == TS_STOP_END && is_step)
-		s->thread = stepped;
-	else if (found->kind != TS_STOP_BREAK)
-		s->thread = found->thread;
-	if (is_interrupted)
-		rsp_session_stop_reply(s, r, 2, NULL);
-	else if (found->kind == TS_STOP_END && is_step)
-		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, NULL);
-	else
-		rsp_session_stop_reply(s, r, 5, found);
-}
-
-/*
- * QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore.  No text
- * says so: after ^C gdb reads no further than the next text, and takes the answer for that of its next packet.
- */
-static bool wait_for_tracing(struct rsp_session *s, struct rsp_reply *r)
-{
-	bool is_over = rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
-
-	if (!is_over && ts_now_ns() < s->tracing.deadline)
-		return false;
-	s->tracing.is_awaited = false;
-	rsp_reply_ok(r);
-	return true;
-}
-
-static bool go_on_saving(struct rsp_session *s, struct rsp_reply *r)
-{
-	struct ts_error err;
-
-	ts_error_reset(&err);
-	switch (rsp_save_slice(s, ts_now_ns() + TS_SLICE_NS, &err)) {
-	case TS_ITEM:
-		return false;
-	case TS_END:
-		rsp_reply_ok(r);
-		return true;
-	case TS_FAIL:
-		break;
-	}
-	rsp_reply_failure(r, &err);
-	return true;
-}
-
-/* What lies on the way of a run is collected before the client hears where it has stopped. */
-static bool finish_run(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
-{
-	if (!s->run.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
-		rsp_run_wait(s);
-		return false;
-	}
-	stop(s, r, found);
-	return true;
-}
-
-bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
-{
-	struct ts_found found;
-	struct ts_error err;
-
-	if (s->save.export)
-		return go_on_saving(s, r);
-	if (s->tracing.is_awaited)
-		return wait_for_tracing(s, r);
-	if (s->run.state == RSP_RUN_WAITING) {
-		if (!rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS))
-			return false;
-		stop(s, r, &s->tracing.found);
-		return true;
-	}
-	ts_error_reset(&err);
-	switch (rsp_run_slice(s, &found, &err)) {
-	case TS_ITEM:
-		return finish_run(s, r, &found);
-	case TS_END:
-		return false;
-	case TS_FAIL:
-		break;
-	}
-	rsp_run_cancel(s);
-	rsp_reply_failure(r, &err);
-	return true;
-}
-
 void rsp_session_do_chores(struct rsp_session *s)
 {
 	rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
 }
 
-bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
+/* The packet asks about what is not there yet. */
+static bool wait(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
-	rsp_run_cancel(s); /* a client that speaks does not wait for a stop any more */
-	rsp_save_cancel(s);
-	s->tracing.is_awaited = false;
+	rsp_reply_reset(r);
+	if (rsp_wait_start(s, payload, len))
+		return false;
+	rsp_reply_error_text(r, "no memory for a packet that waits");
+	return true;
+}
+
+/* Go on at once with what the packet has begun. */
+static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!s->job.ops)
+		return false;
+	if (s->is_interrupt_pending && s->run.state != RSP_RUN_NONE)
+		rsp_session_interrupt(s);
+	s->is_interrupt_pending = false;
+	return rsp_session_run(s, r);
+}
+
+bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
+{
 	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
 	case RSP_REPLIED:
 		break;
@@ -421,9 +339,9 @@ bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t le
 		rsp_reply_error(r, 0x16); /* EINVAL */
 		break;
 	case RSP_DEFERRED:
-		s->run.is_interrupted = s->is_interrupt_pending;
-		s->is_interrupt_pending = false;
-		return rsp_session_is_running(s) && rsp_session_run(s, r);
+		return begin_job(s, r);
+	case RSP_WAIT:
+		return wait(s, payload, len, r);
 	case RSP_CLOSE:
 		s->is_closing = true;
 		return false;
@@ -432,4 +350,10 @@ bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t le
 		break;
 	}
 	return true;
+}
+
+bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
+{
+	rsp_job_cancel(s); /* a client that speaks does not wait any more */
+	return rsp_session_handle(s, payload, len, r);
 }

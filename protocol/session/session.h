@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "breaks.h"
+#include "job.h"
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"
@@ -24,6 +25,7 @@
 #include "src/arch/regview.h"
 #include "src/query/locate.h"
 #include "src/query/query.h"
+#include "wait.h"
 
 /* What qSupported claims as PacketSize, in characters. */
 #define RSP_PACKET_SIZE 0x8000u
@@ -155,9 +157,12 @@ struct rsp_session {
 	struct ts_filter filter;
 
 	struct rsp_breaks breaks;
-	struct rsp_run run;
 	struct rsp_tracing tracing;
+	struct rsp_job job;          /* what the client waits for; what each kind needs follows */
+	struct rsp_run run;
 	struct rsp_save save;
+	struct rsp_wait wait;
+	bool is_stop_unseen;         /* the last job was a run, and the client has not shown its stop yet */
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	bool is_alone;         /* what was resumed last is a step of one thread, and no other may run */
 	bool has_stepped_over; /* such a step at the end was said to be done, since the last stop that was shown */
@@ -189,25 +194,25 @@ void rsp_session_reset(struct rsp_session *s);
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
 
 /*
- * Does a run, of the program or of tracepoints whose end the client waits for, or a file that it saves, go on
- * by rsp_session_run()?
+ * Answer one packet as rsp_session_packet() does, but as part of the session's job: one that waited is run
+ * again.
  */
+bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
+
+/* Does the client wait for a job, which goes on by rsp_session_run()? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)
 {
-	return s->run.state != RSP_RUN_NONE || s->tracing.is_awaited || s->save.export;
+	return s->job.ops != NULL;
 }
 
 /*
- * Go on with a run for one slice of about two milliseconds.
+ * Go on with the job for one slice of about two milliseconds.
  *
  * Returns true when it is over and @r (empty) holds the reply.
  */
-bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r);
-
-/* Does it run, and can't go on until more of the recording has been read? */
-static inline bool rsp_session_is_stuck(const struct rsp_session *s)
+static inline bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 {
-	return rsp_run_is_stuck(s) || rsp_tracing_is_stuck(s);
+	return rsp_job_run(s, r);
 }
 
 /*
@@ -221,8 +226,9 @@ static inline bool rsp_session_has_chores(const struct rsp_session *s)
 void rsp_session_do_chores(struct rsp_session *s);
 
 /*
- * ^C: a run stops at the position that it has reached.  Between two runs it holds for the next one, for a
- * client that steps many times ("stepi 10000") is mostly caught there; unless the last stop was shown.
+ * ^C: ends the job; a run stops at the position that it has reached.  Between two runs it is kept for the next
+ * one, because a client that steps many times ("stepi 10000") is mostly caught there, unless the client has
+ * shown the last stop.  At any other time it is void: it came too late for the job it was meant for.
  */
 void rsp_session_interrupt(struct rsp_session *s);
 
@@ -238,6 +244,12 @@ void rsp_session_shown(struct rsp_session *s);
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
 	return s->view ? &s->view->regs.set : ts_query_regset(s->sh->q);
+}
+
+/* Has the recording been read to its end, or to its damage? */
+static inline bool rsp_is_complete(const struct rsp_session *s)
+{
+	return ts_query_is_complete(s->sh->q);
 }
 
 /*
@@ -298,6 +310,12 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
  */
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found);
+
+/*
+ * An error reply that says why something was not done.  A gdb that cannot show the text of an error to a
+ * monitor command (@is_command) gets it as console output.
+ */
+void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 
 /* A failure of the trace itself, as an error reply. */
 void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err);

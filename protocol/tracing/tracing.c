@@ -132,7 +132,7 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 	t->readonly = NULL;
 	t->n_readonly = 0;
 	t->selected = TS_NO_FRAME;
-	t->is_awaited = t->is_unread = false;
+	t->is_unread = false;
 	t->raw = (struct rsp_raw_cursor){ 0 };
 	t->piece = (struct rsp_piece_cursor){ 0 };
 }
@@ -501,20 +501,14 @@ bool rsp_tracing_is_collecting(const struct rsp_session *s)
 	       (rsp_collector_is_busy(t->collector) || (t->is_unread && is_running(t->collector)));
 }
 
-/* Does the run wait for more of the recording? */
-static bool is_held_up(const struct rsp_session *s)
+bool rsp_tracing_is_held_up(const struct rsp_session *s)
 {
 	return s->tracing.is_unread && !ts_query_is_complete(s->sh->q) && rsp_tracing_is_collecting(s);
 }
 
-bool rsp_tracing_is_stuck(const struct rsp_session *s)
-{
-	return s->tracing.is_awaited && is_held_up(s) && ts_now_ns() < s->tracing.deadline;
-}
-
 bool rsp_tracing_has_chores(const struct rsp_session *s)
 {
-	return rsp_tracing_is_collecting(s) && !is_held_up(s);
+	return rsp_tracing_is_collecting(s) && !rsp_tracing_is_held_up(s);
 }
 
 bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found)
@@ -533,7 +527,7 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 {
 	struct rsp_tracing *t = &s->tracing;
 
-	if (is_held_up(s))
+	if (rsp_tracing_is_held_up(s))
 		return false;
 	if (t->is_unread)
 		rsp_collector_span(t->collector, 0, rsp_last(s));

@@ -52,8 +52,7 @@ struct rsp_tracing {
 	bool was_listed;                 /* the client has asked once for the tracepoints that were there */
 	struct rsp_piece_cursor piece;
 	struct rsp_raw_cursor raw;
-	bool is_awaited;                 /* QTStart is answered when the run is over, or at the deadline */
-	int64_t deadline;
+	int64_t deadline;                /* of the answer to QTStart */
 	struct ts_found found;           /* where a run stopped that is followed by collecting */
 };
 
@@ -144,8 +143,8 @@ bool rsp_tracing_is_collecting(const struct rsp_session *s);
 /* Is there something to collect while the client does something else? */
 bool rsp_tracing_has_chores(const struct rsp_session *s);
 
-/* Does the client wait for a run that cannot begin yet? */
-bool rsp_tracing_is_stuck(const struct rsp_session *s);
+/* Does the run wait for more of the recording? */
+bool rsp_tracing_is_held_up(const struct rsp_session *s);
 
 /* Go on collecting until @end_ns.  True: it is done. */
 bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns);

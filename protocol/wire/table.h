@@ -23,7 +23,8 @@ enum rsp_done {
 	RSP_REPLIED,     /* the reply holds data or an error: send it */
 	RSP_OK,          /* done: send OK */
 	RSP_BAD,         /* malformed arguments: send an error */
-	RSP_DEFERRED,    /* a stop reply comes later, if the session runs now: send nothing */
+	RSP_DEFERRED,    /* the reply comes later if the session has a job now: send nothing */
+	RSP_WAIT,        /* nothing is done yet: run the packet again when there is more (see wait.h) */
 	RSP_CLOSE,       /* the session ends: send nothing */
 	RSP_UNSUPPORTED, /* not for this recording or client: send the empty reply */
 };

@@ -9,6 +9,7 @@ import random
 import resource
 import socket
 import struct
+import tempfile
 import threading
 import time
 
@@ -256,8 +257,10 @@ def many_packets_of_one_client_do_not_hold_up_another():
 # --------------------------------------------------------------------------------------------------------- ^C
 
 @case
-def an_interrupt_when_nothing_runs_is_for_the_next_run():
+def an_interrupt_between_two_runs_is_for_the_next_one():
+    """gdb's "stepi 10000" is mostly caught between two steps."""
     with serve() as server, Quiet(server.address) as r:
+        assert r.ask("s").startswith("T05")
         r.put(b"\x03")
         assert r.ask("g") != ""
         assert r.ask("s").startswith("T02")
@@ -265,6 +268,29 @@ def an_interrupt_when_nothing_runs_is_for_the_next_run():
         r.put(b"\x03\x03\x03")
         assert r.ask("qfThreadInfo").startswith("m"), "the client shows its user that it has stopped"
         assert r.ask("s").startswith("T05")
+
+
+@case
+def an_interrupt_of_a_packet_that_waits_is_for_its_run():
+    with serve(LONG_TRACE) as server, Quiet(server.address) as r:
+        r.ask(f"Z1,{HOT_PC},1;X3,220027")
+        r.put(packet("m401000,4") + packet("c") + b"\x03")
+        assert len(r.receive()) == 8
+        assert r.receive()[:3] in ("T02", "T05")
+        assert r.ask("bs").startswith("T05")
+
+
+@case
+def an_interrupt_ends_an_export_and_never_the_next_run():
+    with tempfile.TemporaryDirectory() as folder:
+        with serve(LONG_TRACE, "--export-dir", folder) as server, Quiet(server.address) as r:
+            for command in "QTSave:" + b"x.tf".hex(), "qRcmd," + b"export x.tf".hex():
+                r.put(packet(command) + b"\x03")
+                while (reply := r.receive()).startswith("O") and reply != "OK":
+                    pass
+                assert reply.startswith("E"), reply
+                assert os.listdir(folder) == [], "nothing is saved"
+                assert r.ask("s").startswith("T05")
 
 
 @case

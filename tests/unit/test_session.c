@@ -13,7 +13,8 @@ START_TEST(an_interrupt_between_two_runs_stops_the_next_before_it_moves)
 {
 	static const char *const resumes[] = { "s", "c", "vCont;s", "vCont;r401000,401003", "bs", "bc" };
 
-	rsp_session_go(&fake.session, 4);
+	rsp_session_go(&fake.session, 3);
+	check_stop("s", "T05", 4);
 	for (size_t i = 0; i < sizeof(resumes) / sizeof(resumes[0]); i++) {
 		rsp_session_interrupt(&fake.session);
 		fake_send("m401000,4");
@@ -28,9 +29,11 @@ START_TEST(an_interrupt_is_void_when_the_stop_before_it_has_been_shown)
 	static const char *const lists[] = { "qXfer:threads:read::0,1000", "qfThreadInfo", "qRcmd,7768656e" };
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		rsp_session_go(&fake.session, 0);
+		check_stop("s", "T05", 1);
 		rsp_session_interrupt(&fake.session);
 		fake_send(lists[i]);
-		check_stop("s", "T05", i + 1);
+		check_stop("s", "T05", 2);
 	}
 }
 END_TEST
@@ -42,12 +45,25 @@ START_TEST(a_packet_is_no_interrupt_of_the_next_run)
 }
 END_TEST
 
-START_TEST(a_new_client_does_not_inherit_interrupts_and_announcements)
+START_TEST(an_interrupt_when_nothing_ran_is_void)
 {
 	rsp_session_interrupt(&fake.session);
+	check_stop("s", "T05", 1);
+	fake_send_hex("qRcmd,%s", "when");
+	rsp_session_interrupt(&fake.session);
+	check_stop("s", "T05", 2);
+}
+END_TEST
+
+START_TEST(a_new_client_does_not_inherit_interrupts_and_announcements)
+{
+	check_stop("s", "T05", 1);
+	rsp_session_interrupt(&fake.session);
+	rsp_session_reset(&fake.session);
+	check_stop("s", "T05", 2);
 	fake_send_hex("qRcmd,%s", "announce");
 	rsp_session_reset(&fake.session);
-	check_stop("s", "T05", 1);
+	check_stop("s", "T05", 3);
 }
 END_TEST
 
@@ -72,5 +88,6 @@ END_TEST
 FAKE_SUITE("session", an_end_is_no_step_that_stopped_for_lldb, registers_in_a_stop_have_numbers_of_two_digits,
 	   an_interrupt_between_two_runs_stops_the_next_before_it_moves,
 	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown,
+	   an_interrupt_when_nothing_ran_is_void,
 	   a_packet_is_no_interrupt_of_the_next_run,
 	   a_new_client_does_not_inherit_interrupts_and_announcements)

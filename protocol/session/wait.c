@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "wait.h"
+
+#include <inttypes.h>
+
+#include "session.h"
+#include "src/base/clock.h"
+
+/* A packet that waits for anything new is tried so often at most. */
+#define TRY_NS INT64_C(50000000)
+
+/* In place of a position: the whole recording. */
+#define WHOLE (UINT64_MAX - 1)
+
+static bool wait_for(struct rsp_session *s, uint64_t pos)
+{
+	s->wait.pos = pos;
+	s->wait.kind = RSP_WAIT_QUERY;
+	return false;
+}
+
+bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos)
+{
+	return pos <= rsp_last(s) || rsp_is_complete(s) || wait_for(s, pos);
+}
+
+bool rsp_wait_until_complete(struct rsp_session *s)
+{
+	return rsp_is_complete(s) || wait_for(s, WHOLE);
+}
+
+bool rsp_wait_until_collected(struct rsp_session *s)
+{
+	return !rsp_tracing_is_collecting(s) || wait_for(s, TS_NO_POS);
+}
+
+void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out)
+{
+	unsigned share = ts_query_permille(s->sh->q);
+
+	if (!rsp_is_complete(s))
+		ts_buf_printf(out, "read so far: %u.%u %%", share / 10, share % 10);
+}
+
+/* ---------------------------------------------------------------------------------------------- the job */
+
+static void free_packet(struct rsp_session *s)
+{
+	ts_buf_fini(&s->wait.packet);
+	ts_buf_init(&s->wait.packet);
+}
+
+static bool is_stuck(const struct rsp_session *s)
+{
+	const struct rsp_wait *w = &s->wait;
+
+	if (s->job.is_interrupted || rsp_tracing_has_chores(s) || rsp_is_complete(s))
+		return false;
+	if (w->pos != TS_NO_POS)
+		return rsp_last(s) < w->pos;
+	return rsp_last(s) == w->tried || ts_now_ns() < w->next_try;
+}
+
+static bool give_up(struct rsp_session *s, struct rsp_reply *r)
+{
+	rsp_reply_reset(r);
+	if (s->wait.kind == RSP_WAIT_RESUME)
+		rsp_session_stop_reply(s, r, 2, NULL);
+	else
+		rsp_session_refuse(s, r, "interrupted: nothing was done", s->wait.kind == RSP_WAIT_COMMAND);
+	free_packet(s);
+	return true;
+}
+
+/* Frames are collected here: nothing is collected beside a job. */
+static bool run_again(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
+	struct rsp_wait *w = &s->wait;
+	bool has_reply;
+
+	if (s->job.is_interrupted)
+		return give_up(s, r);
+	if (rsp_tracing_has_chores(s) && !rsp_tracing_slice(s, end_ns))
+		return false;
+	if (is_stuck(s))
+		return false;
+	has_reply = rsp_session_handle(s, w->packet.data, w->packet.len, r);
+	if (has_reply)
+		free_packet(s);
+	return has_reply;
+}
+
+static void cancel(struct rsp_session *s)
+{
+	free_packet(s);
+}
+
+static void put_progress(const struct rsp_session *s, struct ts_buf *out)
+{
+	uint64_t pos, until;
+
+	if (!rsp_is_complete(s)) {
+		rsp_wait_put_read(s, out);
+		ts_buf_putc(out, '\n');
+	} else if (rsp_tracing_is_collecting(s)) {
+		rsp_collector_progress(s->tracing.collector, &pos, &until);
+		ts_buf_printf(out, "collecting: position %" PRIu64 " of %" PRIu64 "\n", pos, until);
+	}
+}
+
+static const struct rsp_job_ops ops = {
+	.slice = run_again,
+	.interrupt = rsp_job_note_interrupt,
+	.cancel = cancel,
+	.is_stuck = is_stuck,
+	.progress = put_progress,
+};
+
+bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len)
+{
+	struct rsp_wait *w = &s->wait;
+
+	w->tried = rsp_last(s);
+	w->next_try = ts_now_ns() + TRY_NS;
+	if (s->job.ops == &ops)
+		return true;
+	ts_buf_reset(&w->packet);
+	ts_buf_put(&w->packet, payload, len);
+	if (!ts_buf_ok(&w->packet)) {
+		free_packet(s);
+		return false;
+	}
+	rsp_job_start(s, &ops);
+	return true;
+}

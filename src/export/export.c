@@ -70,7 +70,7 @@ struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames,
 	e->q = q;
 	e->frames = frames;
 	e->tracing = tracing;
-	e->set = &ts_query_timeline(q)->rec->regs;
+	e->set = ts_query_regset(q);
 	ts_frame_init(&e->frame);
 	ts_buf_init(&e->bytes);
 	e->is_known = malloc(e->set->n_regs + 1);
@@ -210,7 +210,7 @@ static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct t
 /* The description, a line of the file each; a line too long goes on after a blank. */
 static bool put_description(struct ts_export *e, struct ts_buf *out, struct ts_error *err)
 {
-	const char *osabi = ts_query_timeline(e->q)->rec->osabi;
+	const char *osabi = ts_query_facts(e->q)->osabi;
 	struct ts_arena arena = { 0 };
 	struct ts_regset set = *e->set;
 	struct ts_buf xml;

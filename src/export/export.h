@@ -17,10 +17,10 @@
 
 #include "src/base/buf.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 #include "src/frames/frames.h"
 #include "src/frames/tracepoint.h"
 #include "src/query/query.h"
-#include "src/trace/reader.h"
 
 struct ts_export;
 

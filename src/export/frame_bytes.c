@@ -34,7 +34,7 @@ static void put(struct writer *w, uint64_t value, size_t len)
 bool ts_frame_fill_regs(struct ts_query *q, uint64_t pos, uint8_t *data, const uint8_t *known,
 			struct ts_error *err)
 {
-	const struct ts_regset *set = &ts_query_timeline(q)->rec->regs;
+	const struct ts_regset *set = ts_query_regset(q);
 	const struct ts_reg *flags = set->flags >= 0 ? &set->regs[set->flags] : NULL;
 	bool is_thumb;
 
@@ -50,8 +50,7 @@ bool ts_frame_fill_regs(struct ts_query *q, uint64_t pos, uint8_t *data, const u
 
 static bool put_regs(struct writer *w)
 {
-	const struct ts_timeline *tl = ts_query_timeline(w->q);
-	uint32_t len = tl->rec->regs.g_len;
+	uint32_t len = ts_query_regset(w->q)->g_len;
 	uint8_t *known = malloc((size_t)len + 1);
 	bool done = false;
 
@@ -85,7 +84,7 @@ static void put_known(struct writer *w, uint64_t addr, const uint8_t *data, cons
 
 static bool put_range(struct writer *w, struct ts_range range)
 {
-	uint32_t process = ts_timeline_process(ts_query_timeline(w->q), ts_query_thread(w->q, w->f->pos));
+	uint32_t process = ts_query_process(w->q, ts_query_thread(w->q, w->f->pos));
 	uint8_t *bytes = malloc(2 * MAX_BLOCK);
 	bool done = bytes || ts_fail(w->err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame");
 
@@ -109,20 +108,20 @@ static bool is_access(const struct ts_effect *e)
 /* The step's instruction, and what it accessed; physical addresses are none that a debugger could use. */
 static bool put_step(struct writer *w)
 {
-	const struct ts_timeline *tl = ts_query_timeline(w->q);
+	bool is_physical = ts_query_facts(w->q)->is_physical;
 	struct ts_frame ranges;
 	const struct ts_steps *b;
 	const struct ts_step *s;
 	bool done = true;
 
-	if (w->f->pos == tl->n_steps)
+	if (w->f->pos == ts_query_n_steps(w->q))
 		return true;
 	s = ts_query_step(w->q, w->f->pos, &b, w->err);
 	if (!s)
 		return false;
 	ts_frame_init(&ranges); /* the batch goes with the next question */
 	ts_frame_add_range(&ranges, s->pc, s->insn_len);
-	for (uint32_t i = 0; !tl->rec->is_physical && i < s->n_effects; i++) {
+	for (uint32_t i = 0; !is_physical && i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];
 
 		if (is_access(e))
@@ -156,7 +155,7 @@ static bool put_blocks(struct writer *w)
 
 bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf *out, struct ts_error *err)
 {
-	struct writer w = { q, ts_query_timeline(q)->rec->regs.arch, f, out, err };
+	struct writer w = { q, ts_query_regset(q)->arch, f, out, err };
 	size_t start = out->len;
 
 	put(&w, f->tracepoint, NUMBER_LEN);

@@ -160,7 +160,7 @@ static uint64_t frames_next_of(const struct ts_frames *f, uint32_t tracepoint, u
 /* Add [addr, addr + len), cut at the end of the address space. */
 static void add_range(struct ts_selection *s, struct ts_frame *out, uint64_t addr, uint64_t len)
 {
-	uint64_t mask = ts_arch_addr_mask(ts_query_timeline(s->q)->rec->regs.arch);
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(s->q)->arch);
 
 	addr &= mask;
 	if (len && len - 1 > mask - addr)
@@ -171,7 +171,7 @@ static void add_range(struct ts_selection *s, struct ts_frame *out, uint64_t add
 
 static bool add_stack(struct ts_selection *s, uint64_t pos, struct ts_frame *out, struct ts_error *err)
 {
-	const struct ts_regset *set = &ts_query_timeline(s->q)->rec->regs;
+	const struct ts_regset *set = ts_query_regset(s->q);
 	const struct ts_reg *sp = set->sp >= 0 ? &set->regs[set->sp] : NULL;
 
 	if (!sp || sp->len > 8)
@@ -183,24 +183,34 @@ static bool add_stack(struct ts_selection *s, uint64_t pos, struct ts_frame *out
 	return true;
 }
 
+/* The instruction that would run at @pos, where the recording ends. */
+static bool add_next(struct ts_selection *s, uint64_t pos, struct ts_frame *out, struct ts_error *err)
+{
+	uint64_t pc;
+	bool has_pc;
+
+	if (!ts_query_pc(s->q, pos, ts_query_thread(s->q, pos), &pc, &has_pc, err))
+		return false;
+	if (has_pc)
+		add_range(s, out, pc, LONGEST_INSN);
+	return true;
+}
+
 /* What the instruction at @pos is, and what it accesses. */
 static bool add_step(struct ts_selection *s, uint64_t pos, struct ts_frame *out, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
+	bool has_accessed = s->opt.collect.has_accessed && !ts_query_facts(s->q)->is_physical;
 	const struct ts_steps *b;
 	const struct ts_step *st;
 
-	if (pos == tl->n_steps) {
-		if (s->opt.collect.has_code)
-			add_range(s, out, tl->end_pc, LONGEST_INSN);
-		return true;
-	}
+	if (pos == ts_query_n_steps(s->q))
+		return !s->opt.collect.has_code || add_next(s, pos, out, err);
 	st = ts_query_step(s->q, pos, &b, err);
 	if (!st)
 		return false;
 	if (s->opt.collect.has_code)
 		add_range(s, out, st->pc, st->insn_len ? st->insn_len : LONGEST_INSN);
-	for (uint32_t i = 0; s->opt.collect.has_accessed && !tl->rec->is_physical && i < st->n_effects; i++) {
+	for (uint32_t i = 0; has_accessed && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
 		if ((e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) && !e->is_hidden)
@@ -266,22 +276,15 @@ static int by_pos(const void *a, const void *b)
 /* All executions of the addresses, by position. */
 static bool find_hits(struct ts_selection *s, struct hits *h, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(s->q);
-
 	for (unsigned i = 0; i < s->opt.n_at; i++) {
 		uint64_t addr = s->opt.at[i];
+		uint64_t pos = ts_query_next_arrival(s->q, TS_ANY_PROCESS, addr, addr, s->opt.first);
 
-		for (uint32_t p = 0; p < tl->n_memory; p++) {
-			uint64_t pos = ts_runs_next(tl->runs, p, addr, addr, s->opt.first);
-
-			while (pos != TS_NO_POS && pos <= s->opt.last) {
-				if (!add_hit(h, pos, i + 1, err))
-					return false;
-				pos = ts_runs_next(tl->runs, p, addr, addr, pos + 1);
-			}
+		while (pos != TS_NO_POS && pos <= s->opt.last) {
+			if (!add_hit(h, pos, i + 1, err))
+				return false;
+			pos = ts_query_next_arrival(s->q, TS_ANY_PROCESS, addr, addr, pos + 1);
 		}
-		if (addr == tl->end_pc && s->opt.last == tl->n_steps && !add_hit(h, tl->n_steps, i + 1, err))
-			return false;
 	}
 	if (!h->n)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
@@ -317,7 +320,7 @@ static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, con
 static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, enum ts_piece kind,
 			struct ts_error *err)
 {
-	const struct ts_regset *set = &ts_query_timeline(s->q)->rec->regs;
+	const struct ts_regset *set = ts_query_regset(s->q);
 	const struct ts_collect *c = &s->opt.collect;
 	struct ts_buf b;
 	bool done = true;
@@ -397,17 +400,16 @@ bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct 
 	static const struct ts_frames_ops ops = { .get = frames_get,
 						  .pos = frames_pos,
 						  .next_of = frames_next_of };
-	const struct ts_timeline *tl = ts_query_timeline(q);
-	const struct ts_recording *rec = tl->rec;
+	const struct ts_facts *facts = ts_query_facts(q);
 	struct hits hits = { 0 };
-	uint64_t end = tl->n_steps;
+	uint64_t end = ts_query_end(q);
 
 	*s = (struct ts_selection){ .q = q, .opt = *o, .frames.ops = &ops };
 	ts_tracing_init(&s->tracing);
-	if (rec->frames && !o->n_at && !o->has_collect)
-		s->base = rec->frames;
-	if (rec->frames)
-		end = rec->frames->n_frames - 1;
+	if (facts->frames && !o->n_at && !o->has_collect)
+		s->base = facts->frames;
+	if (facts->frames)
+		end = facts->frames->n_frames - 1;
 	if (o->first > end)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "position %" PRIu64 " is behind the last one, %" PRIu64, o->first, end);
@@ -415,11 +417,11 @@ bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct 
 		s->opt.last = end;
 	s->frames.n_frames = s->opt.last - s->opt.first + 1;
 	if (s->base)
-		return copy_tracing(s, rec->tracing);
-	s->regs = malloc(2 * (size_t)rec->regs.g_len + 1);
+		return copy_tracing(s, facts->tracing);
+	s->regs = malloc(2 * (size_t)facts->regs->g_len + 1);
 	if (!s->regs)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
-	s->known = s->regs + rec->regs.g_len;
+	s->known = s->regs + facts->regs->g_len;
 	if (o->n_at) {
 		bool done = find_hits(s, &hits, err);
 

@@ -8,12 +8,13 @@
 static bool find_known(struct ts_info *info, struct ts_query *q, uint64_t pos, enum ts_info_known kind,
 		       struct ts_error *err)
 {
-	const struct ts_regset *set = &info->tl->rec->regs;
-	uint8_t *data = malloc(2 * (size_t)set->g_len), *mask = data + set->g_len;
+	const struct ts_regset *set = info->facts->regs;
+	uint8_t *data = malloc(2 * (size_t)set->g_len), *mask;
 	bool done;
 
 	if (!data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	mask = data + set->g_len;
 	done = ts_query_regs(q, pos, ts_query_thread(q, pos), data, mask, err);
 	for (unsigned i = 0; i < set->n_regs && done; i++) {
 		const struct ts_reg *r = &set->regs[i];
@@ -27,53 +28,50 @@ static bool find_known(struct ts_info *info, struct ts_query *q, uint64_t pos, e
 
 static bool find_registers(struct ts_info *info, struct ts_query *q, struct ts_error *err)
 {
-	info->known = calloc(info->tl->rec->regs.n_regs, sizeof(*info->known));
+	info->known = calloc(info->facts->regs->n_regs, sizeof(*info->known));
 	if (!info->known)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
 	return find_known(info, q, 0, TS_KNOWN_FIRST, err) &&
-	       find_known(info, q, info->tl->n_steps, TS_KNOWN_LATER, err);
+	       find_known(info, q, ts_query_end(q), TS_KNOWN_LATER, err);
 }
 
-static bool count_steps(struct ts_info *info, struct ts_error *err)
+static bool count_steps(struct ts_info *info, const struct ts_query *q, struct ts_error *err)
 {
-	const struct ts_timeline *tl = info->tl;
-	const struct ts_world *w = &tl->world;
-
-	info->thread_steps = calloc(tl->rec->n_threads, sizeof(*info->thread_steps));
+	info->thread_steps = calloc((size_t)ts_query_n_threads(q) + 1, sizeof(*info->thread_steps));
 	if (!info->thread_steps)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the threads");
-	for (size_t i = 0; i < w->n_slices; i++) {
-		uint64_t end = i + 1 < w->n_slices ? w->slices[i + 1].pos : tl->n_steps;
-
-		info->thread_steps[w->slices[i].thread] += end - w->slices[i].pos;
+	for (uint64_t pos = 0, end; pos < ts_query_end(q); pos = end) {
+		end = ts_query_slice_end(q, pos);
+		info->thread_steps[ts_query_thread(q, pos)] += end - pos;
 	}
 	return true;
 }
 
-static bool find_regions(struct ts_info *info, struct ts_error *err)
+static bool find_regions(struct ts_info *info, const struct ts_query *q, struct ts_error *err)
 {
-	const struct ts_world *w = &info->tl->world;
-	uint32_t n_processes = info->tl->rec->n_processes;
+	uint32_t n_processes = ts_query_n_processes(q);
+	size_t n = 0;
 
-	info->regions = calloc(w->n_regions + 1, sizeof(*info->regions));
+	for (uint32_t p = 0; p < n_processes; p++)
+		n += ts_query_regions(q, p, 0, NULL, 0);
+	info->regions = calloc(n + 1, sizeof(*info->regions));
 	if (!info->regions)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the regions");
 	for (uint32_t p = 0; p < n_processes; p++)
-		info->n_regions += ts_world_regions(w, p, 0, info->regions + info->n_regions,
-						    w->n_regions - info->n_regions);
+		info->n_regions += ts_query_regions(q, p, 0, info->regions + info->n_regions, n - info->n_regions);
 	return true;
 }
 
 bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, struct ts_error *err)
 {
-	const struct ts_timeline *tl = ts_query_timeline(q);
-	uint64_t n = tl->n_steps;
+	uint64_t n = ts_query_end(q);
 
-	*info = (struct ts_info){ .path = path, .q = q, .tl = tl };
-	ts_timeline_stats(tl, &info->stats);
+	*info = (struct ts_info){ .path = path, .q = q, .facts = ts_query_facts(q) };
+	ts_query_ending(q, &info->ending);
+	ts_query_stats(q, &info->stats);
 	if (ts_query_pc(q, 0, ts_query_thread(q, 0), &info->pc_first, &info->has_pc_first, err) &&
 	    ts_query_pc(q, n, ts_query_thread(q, n), &info->pc_last, &info->has_pc_last, err) &&
-	    find_registers(info, q, err) && count_steps(info, err) && find_regions(info, err))
+	    find_registers(info, q, err) && count_steps(info, q, err) && find_regions(info, q, err))
 		return true;
 	ts_info_fini(info);
 	return false;
@@ -88,7 +86,7 @@ void ts_info_fini(struct ts_info *info)
 
 bool ts_info_is_damaged(const struct ts_info *info)
 {
-	switch (info->tl->damage.code) {
+	switch (info->ending.damage.code) {
 	case TS_OK:
 	case TS_EIO:
 	case TS_ELIMIT:
@@ -101,11 +99,9 @@ bool ts_info_is_damaged(const struct ts_info *info)
 
 const char *ts_info_end(const struct ts_info *info)
 {
-	const struct ts_timeline *tl = info->tl;
-
-	if (tl->damage.code != TS_OK)
+	if (info->ending.damage.code != TS_OK)
 		return ts_info_is_damaged(info) ? "damage" : "unread";
-	if (tl->is_fault)
+	if (info->ending.is_fault)
 		return "fault";
-	return tl->has_exit ? "exit" : "none";
+	return info->ending.has_exit ? "exit" : "none";
 }

@@ -24,13 +24,14 @@ enum ts_info_known {
 struct ts_info {
 	const char *path;                 /* borrowed; the trace as the user named it */
 	const struct ts_query *q;         /* borrowed */
-	const struct ts_timeline *tl;     /* borrowed */
-	struct ts_timeline_stats stats;
+	const struct ts_facts *facts;     /* borrowed; of q */
+	struct ts_ending ending;
+	struct ts_index_stats stats;
 	uint64_t pc_first, pc_last;       /* at positions 0 and N */
 	bool has_pc_first, has_pc_last;
 	enum ts_info_known *known;        /* owned; by register, in the thread that runs there */
 	uint64_t *thread_steps;           /* owned; by thread */
-	const struct ts_region **regions; /* owned; at position 0, of all processes, by process and address */
+	struct ts_region_info *regions;   /* owned; at position 0, of all processes, by process and address */
 	size_t n_regions;
 };
 

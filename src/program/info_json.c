@@ -53,11 +53,10 @@ static json_t *added(json_t *list, json_t *item)
 
 static json_t *threads(const struct ts_info *info)
 {
-	const struct ts_recording *rec = info->tl->rec;
 	json_t *list = json_array();
 
-	for (uint32_t i = 0; i < rec->n_threads; i++) {
-		const struct ts_thread *t = &rec->threads[i];
+	for (uint32_t i = 0; i < ts_query_n_threads(info->q); i++) {
+		const struct ts_thread *t = ts_query_thread_facts(info->q, i);
 
 		list = added(list, json_pack("{s:I, s:I, s:o, s:I}",
 					     "pid", (json_int_t)t->pid,
@@ -70,20 +69,19 @@ static json_t *threads(const struct ts_info *info)
 
 static json_t *regions(const struct ts_info *info)
 {
-	const struct ts_world *w = &info->tl->world;
 	json_t *list = json_array();
 	char prot[4];
 
 	for (size_t i = 0; i < info->n_regions; i++) {
-		const struct ts_region *r = info->regions[i];
+		const struct ts_region_info *r = &info->regions[i];
 
 		list = added(list, json_pack("{s:o, s:o, s:s, s:I, s:o, s:o, s:o}",
 					     "first", address(true, r->first),
 					     "last", address(true, r->last),
 					     "prot", ts_info_prot(r->prot, prot),
 					     "process", (json_int_t)r->process,
-					     "description", text_or_null(ts_world_text(w, r->desc)),
-					     "file", text_or_null(ts_world_text(w, r->file)),
+					     "description", text_or_null(r->desc),
+					     "file", text_or_null(r->file),
 					     "file_offset", address(true, r->file_off)));
 	}
 	return list;
@@ -92,26 +90,22 @@ static json_t *regions(const struct ts_info *info)
 /* A module that was there from its first position on until before its last, null: to the end. */
 static json_t *modules(const struct ts_info *info)
 {
-	const struct ts_world *w = &info->tl->world;
+	struct ts_module_info m;
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < w->n_modules; i++) {
-		const struct ts_loaded *m = &w->modules[i];
-
+	for (size_t i = 0; ts_query_module(info->q, i, &m); i++)
 		list = added(
 			list,
-			json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}", "first", address(true, m->first), "last",
-				  address(true, m->last), "process", (json_int_t)m->process, "file",
-				  text_or_null(ts_world_text(w, m->file)), "from", (json_int_t)m->from,
-				  "until",
-				  m->until == UINT64_MAX ? json_null() : json_integer((json_int_t)m->until)));
-	}
+			json_pack("{s:o, s:o, s:I, s:o, s:I, s:o}", "first", address(true, m.first), "last",
+				  address(true, m.last), "process", (json_int_t)m.process, "file",
+				  text_or_null(m.file), "from", (json_int_t)m.from, "until",
+				  m.until == TS_NO_POS ? json_null() : json_integer((json_int_t)m.until)));
 	return list;
 }
 
 static json_t *names(const struct ts_info *info, enum ts_info_known known)
 {
-	const struct ts_regset *set = &info->tl->rec->regs;
+	const struct ts_regset *set = info->facts->regs;
 	json_t *list = json_array();
 
 	for (unsigned i = 0; i < set->n_regs; i++) {
@@ -133,10 +127,10 @@ static json_t *warnings(const struct ts_info *info)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < ts_report_n_warnings(info->tl); i++) {
+	for (unsigned i = 0; i < ts_report_n_warnings(info->q); i++) {
 		char line[TS_WARNING_LINE_LEN];
 
-		ts_report_warning(info->tl, info->path, i, line);
+		ts_report_warning(info->q, info->path, i, line);
 		list = added(list, text(line));
 	}
 	return list;
@@ -144,11 +138,11 @@ static json_t *warnings(const struct ts_info *info)
 
 static json_t *index_figures(const struct ts_info *info)
 {
-	const struct ts_timeline_stats *st = &info->stats;
+	const struct ts_index_stats *st = &info->stats;
 
 	return json_pack("{s:I, s:f, s:I, s:I, s:I, s:I}",
 			 "bytes", (json_int_t)ts_info_index_len(info),
-			 "bytes_per_step", (double)ts_info_index_len(info) / (double)info->tl->n_steps,
+			 "bytes_per_step", (double)ts_info_index_len(info) / (double)ts_query_end(info->q),
 			 "decode_points", (json_int_t)st->points_len,
 			 "registers", (json_int_t)st->regs_len,
 			 "memory", (json_int_t)st->memory_len,
@@ -164,29 +158,29 @@ static json_t *arguments(const struct ts_buf *cmdline)
 	return list;
 }
 
-static json_t *facts(const struct ts_info *info)
+static json_t *all_facts(const struct ts_info *info)
 {
-	const struct ts_timeline *tl = info->tl;
-	const struct ts_recording *rec = tl->rec;
-	json_int_t n_syscalls = (json_int_t)tl->world.events[TS_EV_SYSCALL].n;
+	const struct ts_facts *facts = info->facts;
+	const struct ts_query *q = info->q;
+	json_int_t n_syscalls = (json_int_t)ts_query_n_events(q, TS_EV_SYSCALL);
 
 	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, "
 			 "s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "trace", text(info->path), "format", rec->format, "variant",
-			 text_or_null(rec->variant), "arch", rec->regs.arch->name, "os",
-			 text_or_null(rec->os), "program", text_or_null(rec->exec_path), "arguments",
-			 arguments(&rec->cmdline), "positions", (json_int_t)tl->n_steps, "threads",
-			 (int)rec->n_threads, "pc_first", address(info->has_pc_first, info->pc_first),
+			 "trace", text(info->path), "format", facts->format, "variant",
+			 text_or_null(facts->variant), "arch", facts->regs->arch->name, "os",
+			 text_or_null(facts->os), "program", text_or_null(facts->exec_path), "arguments",
+			 arguments(facts->cmdline), "positions", (json_int_t)ts_query_end(q), "threads",
+			 (int)ts_query_n_threads(q), "pc_first", address(info->has_pc_first, info->pc_first),
 			 "pc_last", address(info->has_pc_last, info->pc_last), "end", ts_info_end(info),
 			 "truncated", ts_info_is_damaged(info), "syscalls",
 			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
-			 rec->is_physical ? json_integer((json_int_t)tl->world.events[TS_EV_INTERRUPT].n)
+			 facts->is_physical ? json_integer((json_int_t)ts_query_n_events(q, TS_EV_INTERRUPT))
 					  : json_null(),
 			 "paging",
 			 ts_paging_is_known(info->q) ? text(ts_paging_text(ts_paging_at(info->q, 0).kind))
 						: json_null(),
-			 "memory_reads", rec->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
+			 "memory_reads", facts->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
 			 "unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),
 			 "thread_list", threads(info), "registers", registers(info), "index",
 			 index_figures(info), "regions", regions(info), "modules", modules(info));
@@ -194,7 +188,7 @@ static json_t *facts(const struct ts_info *info)
 
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)
 {
-	json_t *o = facts(info);
+	json_t *o = all_facts(info);
 
 	if (!o)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the answer");

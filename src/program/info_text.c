@@ -41,64 +41,64 @@ static void put_pc(bool is_known, uint64_t pc)
 }
 
 /* The program's path, and its arguments, each of which ends with a NUL. */
-static void put_program(const struct ts_recording *rec)
+static void put_program(const struct ts_facts *facts)
 {
-	if (rec->exec_path) {
+	if (facts->exec_path) {
 		label("program");
-		put_text(rec->exec_path);
+		put_text(facts->exec_path);
 		putchar('\n');
 	}
-	if (!rec->cmdline.len)
+	if (!facts->cmdline->len)
 		return;
 	label("arguments");
-	for (size_t i = 0; i < rec->cmdline.len; i += strlen((const char *)rec->cmdline.data + i) + 1) {
+	for (size_t i = 0; i < facts->cmdline->len; i += strlen((const char *)facts->cmdline->data + i) + 1) {
 		if (i)
 			putchar(' ');
-		put_text((const char *)rec->cmdline.data + i);
+		put_text((const char *)facts->cmdline->data + i);
 	}
 	putchar('\n');
 }
 
 static void put_recording(const struct ts_info *info)
 {
-	const struct ts_recording *rec = info->tl->rec;
-	const struct ts_arch *arch = rec->regs.arch;
+	const struct ts_facts *facts = info->facts;
+	const struct ts_arch *arch = facts->regs->arch;
 
 	label("trace");
 	put_text(info->path);
 	putchar('\n');
 	label("format");
-	printf("%s%s", rec->format, *rec->variant ? ", " : "");
-	put_text(rec->variant);
+	printf("%s%s", facts->format, *facts->variant ? ", " : "");
+	put_text(facts->variant);
 	putchar('\n');
 	label("architecture");
 	printf("%s, %s-endian\n", arch->name, arch->is_big_endian ? "big" : "little");
-	if (*rec->os) {
+	if (*facts->os) {
 		label("system");
-		put_text(rec->os);
+		put_text(facts->os);
 		putchar('\n');
 	}
-	put_program(rec);
+	put_program(info->facts);
 }
 
 static const char *end_text(const struct ts_info *info)
 {
-	const struct ts_timeline *tl = info->tl;
+	const struct ts_ending *ending = &info->ending;
 
-	if (tl->damage.code != TS_OK)
+	if (ending->damage.code != TS_OK)
 		return ts_info_is_damaged(info) ? "the trace is cut or damaged there"
 						: "what is behind was not read, see the warnings";
-	if (tl->is_fault)
+	if (ending->is_fault)
 		return "a fault: the last instruction did not complete";
-	return tl->has_exit ? "the program's exit" : "no exit was recorded";
+	return ending->has_exit ? "the program's exit" : "no exit was recorded";
 }
 
 static void put_course(const struct ts_info *info)
 {
-	const struct ts_timeline *tl = info->tl;
+	uint64_t n = ts_query_end(info->q), n_syscalls = ts_query_n_events(info->q, TS_EV_SYSCALL);
 
 	label("positions");
-	printf("0..%" PRIu64 ": %" PRIu64 " instructions\n", tl->n_steps, tl->n_steps);
+	printf("0..%" PRIu64 ": %" PRIu64 " instructions\n", n, n);
 	label("first pc");
 	put_pc(info->has_pc_first, info->pc_first);
 	putchar('\n');
@@ -106,30 +106,30 @@ static void put_course(const struct ts_info *info)
 	put_pc(info->has_pc_last, info->pc_last);
 	printf("\n%-14s%s\n", "end", end_text(info));
 	label("system calls");
-	if (tl->world.events[TS_EV_SYSCALL].n)
-		printf("%zu\n", tl->world.events[TS_EV_SYSCALL].n);
+	if (n_syscalls)
+		printf("%" PRIu64 "\n", n_syscalls);
 	else
 		puts("none recorded");
-	if (tl->rec->is_physical) {
+	if (info->facts->is_physical) {
 		label("interrupts");
-		printf("%zu\n", tl->world.events[TS_EV_INTERRUPT].n);
+		printf("%" PRIu64 "\n", ts_query_n_events(info->q, TS_EV_INTERRUPT));
 		label("addresses");
 		if (ts_paging_is_known(info->q))
 			printf("virtual: %s at position 0\n", ts_paging_text(ts_paging_at(info->q, 0).kind));
 		else
 			puts("physical: the recording does not tell how they are translated");
 	}
-	printf("%-14s%s\n", "memory reads", tl->rec->has_reads ? "recorded" : "not recorded");
+	printf("%-14s%s\n", "memory reads", info->facts->has_reads ? "recorded" : "not recorded");
 }
 
 static void put_threads(const struct ts_info *info)
 {
-	const struct ts_recording *rec = info->tl->rec;
+	uint32_t n = ts_query_n_threads(info->q);
 
 	label("threads");
-	printf("%" PRIu32 "\n", rec->n_threads);
-	for (uint32_t i = 0; i < rec->n_threads; i++) {
-		const struct ts_thread *t = &rec->threads[i];
+	printf("%" PRIu32 "\n", n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ts_thread *t = ts_query_thread_facts(info->q, i);
 
 		printf("  process %" PRIu64 " thread %" PRIu64 "%s", t->pid, t->tid, *t->name ? " " : "");
 		put_text(t->name);
@@ -151,7 +151,7 @@ static bool is_next_name(const char *a, const char *b)
 /* The last of the registers from @first on that are all @known and whose names count up. */
 static unsigned find_series_end(const struct ts_info *info, unsigned first, enum ts_info_known known)
 {
-	const struct ts_regset *set = &info->tl->rec->regs;
+	const struct ts_regset *set = info->facts->regs;
 	unsigned i = first;
 
 	while (i + 1 < set->n_regs && info->known[i + 1] == known &&
@@ -163,7 +163,7 @@ static unsigned find_series_end(const struct ts_info *info, unsigned first, enum
 /* The names of the registers that are @known, of three and more that count up the first and the last. */
 static void put_registers(const struct ts_info *info, const char *name, enum ts_info_known known)
 {
-	const struct ts_regset *set = &info->tl->rec->regs;
+	const struct ts_regset *set = info->facts->regs;
 	int column = 0;
 
 	for (unsigned i = 0; i < set->n_regs; i++) {
@@ -188,14 +188,13 @@ static void put_registers(const struct ts_info *info, const char *name, enum ts_
 		putchar('\n');
 }
 
-static void put_region(const struct ts_info *info, const struct ts_region *r)
+static void put_region(const struct ts_info *info, const struct ts_region_info *r)
 {
-	const char *desc = ts_world_text(&info->tl->world, r->desc);
-	const char *file = ts_world_text(&info->tl->world, r->file);
+	const char *desc = r->desc, *file = r->file;
 	char prot[4];
 
 	printf("  0x%" PRIx64 "-0x%" PRIx64 " %s", r->first, r->last, ts_info_prot(r->prot, prot));
-	if (info->tl->rec->n_processes > 1)
+	if (ts_query_n_processes(info->q) > 1)
 		printf(" process %" PRIu32, r->process);
 	if (desc && *desc) {
 		putchar(' ');
@@ -209,12 +208,12 @@ static void put_region(const struct ts_info *info, const struct ts_region *r)
 	putchar('\n');
 }
 
-static void put_module(const struct ts_info *info, const struct ts_loaded *m)
+static void put_module(const struct ts_info *info, const struct ts_module_info *m)
 {
-	const char *file = ts_world_text(&info->tl->world, m->file);
+	const char *file = m->file;
 
 	printf("  0x%" PRIx64 "-0x%" PRIx64, m->first, m->last);
-	if (info->tl->rec->n_processes > 1)
+	if (ts_query_n_processes(info->q) > 1)
 		printf(" process %" PRIu32, m->process);
 	if (file && *file) {
 		putchar(' ');
@@ -222,27 +221,30 @@ static void put_module(const struct ts_info *info, const struct ts_loaded *m)
 	}
 	if (m->from)
 		printf(", from position %" PRIu64, m->from);
-	if (m->until != UINT64_MAX)
+	if (m->until != TS_NO_POS)
 		printf(", until position %" PRIu64, m->until);
 	putchar('\n');
 }
 
 static void put_modules(const struct ts_info *info)
 {
-	const struct ts_world *w = &info->tl->world;
+	struct ts_module_info m;
+	size_t n = 0;
 
-	if (!w->n_modules)
+	while (ts_query_module(info->q, n, &m))
+		n++;
+	if (!n)
 		return;
 	label("modules");
-	printf("%zu\n", w->n_modules);
-	for (size_t i = 0; i < w->n_modules; i++)
-		put_module(info, &w->modules[i]);
+	printf("%zu\n", n);
+	for (size_t i = 0; ts_query_module(info->q, i, &m); i++)
+		put_module(info, &m);
 }
 
 static void put_index(const struct ts_info *info)
 {
-	const struct ts_timeline_stats *st = &info->stats;
-	double n = (double)info->tl->n_steps;
+	const struct ts_index_stats *st = &info->stats;
+	double n = (double)ts_query_end(info->q);
 
 	label("index");
 	printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
@@ -265,15 +267,15 @@ void ts_info_text(const struct ts_info *info)
 	label("regions");
 	printf("%zu at position 0\n", info->n_regions);
 	for (size_t i = 0; i < info->n_regions; i++)
-		put_region(info, info->regions[i]);
+		put_region(info, &info->regions[i]);
 	put_modules(info);
 	put_index(info);
 	label("warnings");
-	printf("%u\n", ts_report_n_warnings(info->tl));
-	for (unsigned i = 0; i < ts_report_n_warnings(info->tl); i++) {
+	printf("%u\n", ts_report_n_warnings(info->q));
+	for (unsigned i = 0; i < ts_report_n_warnings(info->q); i++) {
 		char line[TS_WARNING_LINE_LEN];
 
-		ts_report_warning(info->tl, info->path, i, line);
+		ts_report_warning(info->q, info->path, i, line);
 		printf("  ");
 		put_text(line);
 		putchar('\n');

@@ -224,7 +224,7 @@ static void say_read(const struct job *job)
 	ts_keep_report(job->tl);
 	if (job->tl->damage.code != TS_OK)
 		ts_fail_prefix(&job->tl->damage, "%s", job->rec->format);
-	ts_report_warnings(job->tl, job->cli.trace);
+	ts_report_warnings(job->q, job->cli.trace);
 }
 
 /* A server begins when this much time has passed and something can be asked about; it reads the rest. */
@@ -244,7 +244,7 @@ static bool build_timeline(struct job *job, struct ts_error *err)
 	do {
 		grow = ts_timeline_grow(job->tl, STEPS_A_GROW, err);
 		if (!job->cli.is_quiet)
-			ts_report_progress(job->cli.trace, job->tl, grow != TS_GROW_MORE);
+			ts_report_progress(job->cli.trace, ts_timeline_n_read(job->tl), grow != TS_GROW_MORE);
 	} while (grow == TS_GROW_MORE && !is_enough(job, start));
 	if (grow == TS_GROW_FAILED)
 		return ts_fail_prefix(err, "%s", job->rec->format);

@@ -17,7 +17,7 @@ enum ts_status ts_report_failure(const char *file, const struct ts_error *err)
 	return !file && err->code == TS_EUSAGE ? TS_STATUS_USAGE : TS_STATUS_FAILED;
 }
 
-void ts_report_progress(const char *file, const struct ts_timeline *tl, bool is_done)
+void ts_report_progress(const char *file, uint64_t n_read, bool is_done)
 {
 	static time_t last;
 	static bool is_shown;
@@ -26,37 +26,44 @@ void ts_report_progress(const char *file, const struct ts_timeline *tl, bool is_
 	if (is_done && is_shown) {
 		fputs("\r\033[K", stderr);
 	} else if (!is_done && last && now != last && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\r%s: %" PRIu64 " instructions read", file, ts_timeline_n_read(tl));
+		fprintf(stderr, "\r%s: %" PRIu64 " instructions read", file, n_read);
 		is_shown = true;
 	}
 	last = now;
 }
 
-unsigned ts_report_n_warnings(const struct ts_timeline *tl)
+unsigned ts_report_n_warnings(const struct ts_query *q)
 {
-	return tl->rec->n_warnings + (tl->damage.code != TS_OK);
+	struct ts_ending ending;
+	uint64_t count;
+	unsigned n = 0;
+
+	while (ts_query_warning(q, n, &count))
+		n++;
+	return n + (ts_query_ending(q, &ending) && ending.damage.code != TS_OK);
 }
 
-void ts_report_warning(const struct ts_timeline *tl, const char *file, unsigned i,
+void ts_report_warning(const struct ts_query *q, const char *file, unsigned i,
 		       char line[TS_WARNING_LINE_LEN])
 {
-	const struct ts_warning *w = &tl->rec->warnings[i];
+	struct ts_ending ending;
+	uint64_t count;
+	const char *text = ts_query_warning(q, i, &count);
 
-	if (i == tl->rec->n_warnings) {
-		ts_error_format(&tl->damage, file, line, TS_WARNING_LINE_LEN);
-	} else if (w->count > 1) {
-		snprintf(line, TS_WARNING_LINE_LEN, "%s: %s (%" PRIu64 " times)", file, w->text, w->count);
-	} else {
-		snprintf(line, TS_WARNING_LINE_LEN, "%s: %s", file, w->text);
-	}
+	if (!text && ts_query_ending(q, &ending))
+		ts_error_format(&ending.damage, file, line, TS_WARNING_LINE_LEN);
+	else if (count > 1)
+		snprintf(line, TS_WARNING_LINE_LEN, "%s: %s (%" PRIu64 " times)", file, text, count);
+	else
+		snprintf(line, TS_WARNING_LINE_LEN, "%s: %s", file, text);
 }
 
-void ts_report_warnings(const struct ts_timeline *tl, const char *file)
+void ts_report_warnings(const struct ts_query *q, const char *file)
 {
-	for (unsigned i = 0; i < ts_report_n_warnings(tl); i++) {
+	for (unsigned i = 0; i < ts_report_n_warnings(q); i++) {
 		char line[TS_WARNING_LINE_LEN];
 
-		ts_report_warning(tl, file, i, line);
+		ts_report_warning(q, file, i, line);
 		ts_log(TS_LOG_WARN, "%s", line);
 	}
 }

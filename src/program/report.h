@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
-#include "src/timeline/timeline.h"
+#include "src/query/query.h"
 
 /*
  * Say what is wrong with @file; NULL: with no file, it is the command line or the system.
@@ -18,15 +18,15 @@
 enum ts_status ts_report_failure(const char *file, const struct ts_error *err);
 
 /* Show, at most once a second and on a terminal only, how far @file has been read; @is_done wipes it. */
-void ts_report_progress(const char *file, const struct ts_timeline *tl, bool is_done);
+void ts_report_progress(const char *file, uint64_t n_read, bool is_done);
 
 /* How many warnings there are about a recording, with its damage; the @i-th, about trace @file, to @line. */
 #define TS_WARNING_LINE_LEN 1024
-unsigned ts_report_n_warnings(const struct ts_timeline *tl);
-void ts_report_warning(const struct ts_timeline *tl, const char *file, unsigned i,
+unsigned ts_report_n_warnings(const struct ts_query *q);
+void ts_report_warning(const struct ts_query *q, const char *file, unsigned i,
 		       char line[TS_WARNING_LINE_LEN]);
 
 /* Log them all. */
-void ts_report_warnings(const struct ts_timeline *tl, const char *file);
+void ts_report_warnings(const struct ts_query *q, const char *file);
 
 #endif

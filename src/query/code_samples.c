@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "paging.h"
+#include "snapshot.h"
 
 /* The first samples of a page are this far apart, so that a program of a page or two has some. */
 #define SPACING UINT64_C(64)
@@ -64,7 +65,7 @@ static uint64_t choose_spacing(const struct ts_runs *runs, uint32_t process)
 bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_t process,
 			  struct ts_error *err)
 {
-	const struct ts_runs *runs = ts_query_timeline(q)->runs;
+	const struct ts_runs *runs = q->tl->runs;
 	uint64_t spacing = choose_spacing(runs, process), addr = 0, start;
 
 	*s = (struct ts_code_samples){ .items = calloc(TS_MAX_CODE_SAMPLES, sizeof(*s->items)) };
@@ -73,7 +74,7 @@ bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_
 	while (next(runs, process, spacing, &addr, &start)) {
 		uint64_t pos = ts_runs_next(runs, process, start, start, 0);
 
-		if (pos < ts_query_timeline(q)->n_steps && !add(s, q, process, start, pos, err)) {
+		if (pos < ts_query_n_steps(q) && !add(s, q, process, start, pos, err)) {
 			ts_code_samples_fini(s);
 			return false;
 		}

@@ -17,14 +17,14 @@ static uint64_t read_word(const uint8_t *p, unsigned len, bool is_big_endian)
 }
 
 /* The program's entry point in memory, from the auxiliary vector. */
-static bool entry_of(const struct ts_recording *rec, uint64_t *entry)
+static bool entry_of(const struct ts_facts *facts, uint64_t *entry)
 {
-	const struct ts_arch *arch = rec->regs.arch;
+	const struct ts_arch *arch = facts->regs->arch;
 	unsigned word = ts_arch_addr_mask(arch) > UINT32_MAX ? 8 : 4;
 
-	for (size_t at = 0; rec->auxv && rec->auxv_len - at >= 2 * word; at += 2 * word) {
-		if (read_word(rec->auxv + at, word, arch->is_big_endian) == AT_ENTRY) {
-			*entry = read_word(rec->auxv + at + word, word, arch->is_big_endian);
+	for (size_t at = 0; facts->auxv && facts->auxv_len - at >= 2 * word; at += 2 * word) {
+		if (read_word(facts->auxv + at, word, arch->is_big_endian) == AT_ENTRY) {
+			*entry = read_word(facts->auxv + at + word, word, arch->is_big_endian);
 			return true;
 		}
 	}
@@ -39,42 +39,37 @@ static const char *last_part(const char *path)
 }
 
 /* Does the recording call the program @name, or is it called as the file is? */
-static bool is_program(const struct ts_recording *rec, const struct ts_source *src, const char *name)
+static bool is_program(const struct ts_facts *facts, const struct ts_source *src, const char *name)
 {
 	if (!name || !*name)
 		return false;
-	if (rec->exec_path)
-		return strcmp(name, rec->exec_path) == 0;
+	if (facts->exec_path)
+		return strcmp(name, facts->exec_path) == 0;
 	return strcmp(last_part(name), last_part(ts_source_name(src))) == 0;
 }
 
-static bool module_of(const struct ts_timeline *tl, const struct ts_source *src, uint32_t process,
+static bool module_of(const struct ts_query *q, const struct ts_source *src, uint32_t process,
 		      uint64_t *first)
 {
-	const struct ts_world *w = &tl->world;
+	struct ts_module_info m;
 
-	for (size_t i = 0; i < w->n_modules; i++) {
-		const struct ts_loaded *m = &w->modules[i];
-
-		if (m->process == process && is_program(tl->rec, src, ts_world_text(w, m->file))) {
-			*first = m->first;
+	for (size_t i = 0; ts_query_module(q, i, &m); i++) {
+		if (m.process == process && is_program(ts_query_facts(q), src, m.file)) {
+			*first = m.first;
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool region_of(const struct ts_timeline *tl, const struct ts_source *src, uint32_t process,
+static bool region_of(const struct ts_query *q, const struct ts_source *src, uint32_t process,
 		      uint64_t *first)
 {
-	const struct ts_world *w = &tl->world;
+	struct ts_region_info r;
 
-	for (size_t i = 0; i < w->n_regions; i++) {
-		const struct ts_region *r = &w->regions[i];
-
-		if (r->process == process && !r->file_off &&
-		    is_program(tl->rec, src, ts_world_text(w, r->file))) {
-			*first = r->first;
+	for (size_t i = 0; ts_query_region(q, i, &r); i++) {
+		if (r.process == process && !r.file_off && is_program(ts_query_facts(q), src, r.file)) {
+			*first = r.first;
 			return true;
 		}
 	}
@@ -82,7 +77,7 @@ static bool region_of(const struct ts_timeline *tl, const struct ts_source *src,
 }
 
 /* What the user or the recording says. */
-static void ask(const struct ts_timeline *tl, const struct ts_source *src, const struct ts_elf *elf,
+static void ask(const struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf,
 		uint32_t process, const uint64_t *base, struct ts_located *at)
 {
 	uint64_t linked = ts_load_base_linked(elf), entry, first;
@@ -93,13 +88,13 @@ static void ask(const struct ts_timeline *tl, const struct ts_source *src, const
 		at->moved = *base - linked;
 	} else if (elf->type == ET_EXEC) {
 		at->by = TS_LOCATED_LINKED;
-	} else if (entry_of(tl->rec, &entry) && !((entry - elf->entry) % PAGE_LEN)) {
+	} else if (entry_of(ts_query_facts(q), &entry) && !((entry - elf->entry) % PAGE_LEN)) {
 		at->by = TS_LOCATED_AUXV;
 		at->moved = entry - elf->entry;
-	} else if (module_of(tl, src, process, &first)) {
+	} else if (module_of(q, src, process, &first)) {
 		at->by = TS_LOCATED_MODULE;
 		at->moved = first - linked;
-	} else if (region_of(tl, src, process, &first)) {
+	} else if (region_of(q, src, process, &first)) {
 		at->by = TS_LOCATED_REGION;
 		at->moved = first - linked;
 	}
@@ -136,10 +131,10 @@ bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_
 
 	if (!ts_code_samples_init(&samples, q, process, err))
 		return false;
-	ask(ts_query_timeline(q), src, elf, process, base, at);
+	ask(q, src, elf, process, base, at);
 	done = check(&samples, src, elf, at, err);
 	at->n_samples = samples.n;
-	mask = ts_arch_addr_mask(ts_query_timeline(q)->rec->regs.arch);
+	mask = ts_arch_addr_mask(ts_query_regset(q)->arch);
 	at->moved &= mask;
 	at->first = (at->moved + ts_load_base_linked(elf)) & mask;
 	ts_code_samples_fini(&samples);

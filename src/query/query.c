@@ -66,11 +66,6 @@ void ts_query_free(struct ts_query *q)
 	free(q);
 }
 
-const struct ts_timeline *ts_query_timeline(const struct ts_query *q)
-{
-	return q->tl;
-}
-
 bool ts_query_refresh(struct ts_query *q)
 {
 	struct ts_snapshot before = q->snap;

@@ -34,11 +34,6 @@
 #include "src/trace/step.h"
 
 struct ts_query;
-
-/* Until everybody asks here, the timeline itself. */
-#include "src/timeline/timeline.h"
-const struct ts_timeline *ts_query_timeline(const struct ts_query *q);
-
 struct ts_frames;
 struct ts_source;
 struct ts_timeline;

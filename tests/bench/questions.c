@@ -6,6 +6,8 @@
 
 #include "bench.h"
 #include "src/query/search.h"
+#include "src/query/snapshot.h"
+#include "src/timeline/timeline.h"
 
 #define N_SAMPLES 4096
 

@@ -20,6 +20,7 @@
 #include "loaders/loader.h"
 #include "src/frames/frames.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 
 struct job {
 	struct ts_source *src;

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "protocol/session/session.h"
+#include "src/timeline/timeline.h"
 #include "unit.h"
 
 #define FAKE_N_STEPS 10u

@@ -9,6 +9,7 @@
 
 #include "script.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 #include "src/timeline/backfill.h"
 
 #include <stdio.h>

@@ -11,6 +11,7 @@
 
 #include "loaders/loader.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 
 extern const struct ts_loader bap_loader;
 

@@ -15,6 +15,7 @@
 #include "script.h"
 #include "src/export/export.h"
 #include "src/export/selection.h"
+#include "src/timeline/timeline.h"
 
 #define OUT "out.tf"
 #define MAX_REGS 8192

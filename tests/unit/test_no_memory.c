@@ -10,6 +10,7 @@
 #include "script.h"
 #include "src/query/paging.h"
 #include "src/query/search.h"
+#include "src/timeline/timeline.h"
 #include "src/trace/image.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
 
 #include "machine.h"
 #include "src/query/paging.h"
+#include "src/timeline/timeline.h"
 
 #include <string.h>
 

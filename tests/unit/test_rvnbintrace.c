@@ -13,6 +13,7 @@
 #include "loaders/kit/point.h"
 #include "rvn_encode.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 #include "ucir_text.h"
 
 static struct ucir_trace t;

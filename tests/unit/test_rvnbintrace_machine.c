@@ -16,6 +16,7 @@
 
 #include "rvn_machine.h"
 #include "src/query/paging.h"
+#include "src/timeline/timeline.h"
 #include "ucir_text.h"
 
 #define MAX_PAGES       256

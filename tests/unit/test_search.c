@@ -6,6 +6,7 @@
 
 #include "script.h"
 #include "src/query/search.h"
+#include "src/timeline/timeline.h"
 
 #include <string.h>
 

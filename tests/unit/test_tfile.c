@@ -13,6 +13,7 @@
 #include "src/frames/frames.h"
 #include "src/frames/tracepoint.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 
 #define MAGIC "\x7fTRACE0\n"
 #define XML_X64                                                                                        \

@@ -3,6 +3,7 @@
 
 #include "script.h"
 #include "src/query/thumb.h"
+#include "src/timeline/timeline.h"
 
 /* Bytes of code: an ARM instruction, and one of either kind, by its first halfword. */
 #define ARM_CODE  "\x04\x00\xa0\xe1"

@@ -11,6 +11,7 @@
 
 #include "naive.h"
 #include "script.h"
+#include "src/timeline/timeline.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -11,6 +11,7 @@
 
 #include "loaders/loader.h"
 #include "src/query/query.h"
+#include "src/timeline/timeline.h"
 #include "x64dbg_writer.h"
 
 extern const struct ts_loader x64dbg_loader;

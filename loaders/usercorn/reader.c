@@ -16,7 +16,6 @@
  */
 #include "usercorn.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,11 +29,6 @@
 /* The "length" of an undefined instruction. */
 #define UNDEFINED_INSN 241
 
-/* How full a batch was, but for its data: values that nothing points at harm nobody. */
-struct mark {
-	uint32_t n_effects, n_maps, n_events;
-};
-
 struct ucir_reader {
 	struct ts_reader base;
 	struct ucir_walk w;
@@ -46,35 +40,14 @@ struct ucir_reader {
 	uint32_t last_thread;   /* of the last step */
 	uint32_t acting;        /* while looking ahead: the thread whose effects the last step's end has */
 	/* The open group. */
-	struct mark begin;      /* the batch when next() was called */
-	struct mark mark;       /* and where the group's effects begin: behind what keyframes put before it */
+	uint32_t begin;         /* effects in the batch when next() was called */
+	uint32_t mark;          /* and where the group's begin: after what keyframes put before it */
 	uint64_t part_off;      /* its ops since it was last taken up: from here, */
 	uint32_t part_left;     /* with so many ops left in the frame there */
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
 	uint32_t exit_effects;  /* and the effects in the batch there */
 	struct ts_error failed; /* what next() has failed with */
 };
-
-static struct mark mark_of(const struct ts_steps *b)
-{
-	return (struct mark){ b->n_effects, b->n_maps, b->n_events };
-}
-
-/*
- * The same where no effect is open.  n_effects, just stored, must not be read together with its neighbours:
- * the processor would stall, for a third of the time of sequential reading.
- */
-static struct mark mark_of_closed(const struct ts_steps *b)
-{
-	return (struct mark){ b->n_closed, b->n_maps, b->n_events };
-}
-
-static void rollback(struct ts_steps *b, const struct mark *m)
-{
-	b->n_effects = m->n_effects;
-	b->n_maps = m->n_maps;
-	b->n_events = m->n_events;
-}
 
 /* What follows is thread @thread's doing. */
 static void put_thread(uint32_t thread, struct ts_steps *out)
@@ -146,7 +119,7 @@ static bool leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, str
 {
 	if (!put_aside(r, off, err))
 		return false;
-	rollback(out, &r->mark);
+	ts_steps_rollback(out, r->mark);
 	r->has_bare_exit = false;
 	r->task = NULL;
 	return true;
@@ -249,8 +222,8 @@ static bool replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, st
 
 	if (!put_aside(r, end, err))
 		return false;
-	rollback(out, &r->mark);
-	if (r->mark.n_effects > r->begin.n_effects)
+	ts_steps_rollback(out, r->mark);
+	if (r->mark > r->begin)
 		put_thread(t->thread, out);
 	r->has_bare_exit = false;
 	t->is_exiting = false;
@@ -334,7 +307,7 @@ static bool keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, s
 
 	if (!leave(r, op->off, out, err) || !keyframe(r, op, is_leading ? NULL : out, IN_STEP, err))
 		return false;
-	r->mark = mark_of(out);
+	r->mark = out->n_effects;
 	r->pid = op->val;
 	r->task = ucir_tasks_find(&r->tasks, r->pid);
 	take_up(r);
@@ -373,7 +346,7 @@ static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps 
 {
 	uint32_t i = r->exit_effects - 1;
 	struct ts_event *ev;
-	bool has_addr = insn_len != UNDEFINED_INSN && r->exit_effects > r->mark.n_effects &&
+	bool has_addr = insn_len != UNDEFINED_INSN && r->exit_effects > r->mark &&
 			(out->effects[i].kind == TS_FX_READ || out->effects[i].kind == TS_FX_WRITE);
 	uint64_t addr = has_addr ? out->effects[i].addr : 0;
 
@@ -409,7 +382,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	if (!t->has_pc)
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
 				"STEP before any JMP: its address is unknown");
-	if (__builtin_expect(t->n_parts || r->mark.n_effects > r->begin.n_effects, 0) &&
+	if (__builtin_expect(t->n_parts || r->mark > r->begin, 0) &&
 	    !replay(r, op->off, out, err))
 		return false;
 	r->base.end.is_fault = false;
@@ -573,13 +546,13 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 			 frame_off = r->w.frame_off;
 		uint32_t left = r->left, n_processes = r->n_processes;
 
-		r->begin = r->mark = mark_of_closed(out);
+		r->begin = r->mark = out->n_closed;
 		take_up(r);
 		if (ucir_read(&r->w, &op, left, &err) && take(r, &op, out, &err)) {
 			ts_steps_extend_last(out);
 			continue;
 		}
-		rollback(out, &r->begin);
+		ts_steps_rollback(out, r->begin);
 		if (r->n_processes > n_processes)
 			end_task(r, ucir_tasks_by_thread(&r->tasks, --r->n_processes));
 		r->left = left;
@@ -594,12 +567,11 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 /* -------------------------------------------------------------------------------- the interface */
 
 /* Nothing more comes: where would the last process go on?  Jumps behind its last step count. */
-static void end_here(struct ucir_reader *r, struct ts_steps *out)
+static void end_here(struct ucir_reader *r)
 {
 	const struct ucir_task *t = ucir_tasks_by_thread(&r->tasks, r->last_thread);
 	bool is_over = true;
 
-	rollback(out, &r->begin);
 	if (r->w.n_steps && t && t->has_stepped && !r->base.end.is_fault)
 		r->base.end.pc = t->pc;
 	for (uint32_t i = 0; i < r->tasks.n; i++)
@@ -607,13 +579,13 @@ static void end_here(struct ucir_reader *r, struct ts_steps *out)
 	r->base.end.has_exit = is_over && r->n_processes;
 }
 
-static enum ts_next end_of_trace(struct ucir_reader *r, struct ts_steps *out)
+static enum ts_next end_of_trace(struct ucir_reader *r, const struct ts_steps *out)
 {
 	uint64_t len = r->w.rec->bytes.len;
 
-	if (out->n_effects > r->begin.n_effects)
+	if (out->n_effects > r->begin)
 		ucir_warn(&r->w, len, "ops behind the last STEP belong to no instruction and are left out");
-	end_here(r, out);
+	end_here(r);
 	if (!r->base.end.has_exit)
 		ucir_warn(&r->w, len + 1, "the trace ends without the program's exit");
 	return TS_END;
@@ -719,12 +691,11 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		*err = r->failed;
 		return TS_FAIL;
 	}
-	assert(out->n_effects == out->n_closed);
-	r->begin = r->mark = mark_of_closed(out);
+	r->begin = r->mark = out->n_closed;
 	r->has_bare_exit = false;
 	take_up(r);
 	if (!read_group(r, out, &is_end, err)) {
-		end_here(r, out);
+		end_here(r);
 		r->failed = *err;
 		return TS_FAIL;
 	}

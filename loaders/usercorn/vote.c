@@ -260,7 +260,7 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 	     n_steps += b.n_steps) {
 		ts_steps_reset(&b);
 		while (result == TS_ITEM && b.n_steps < BATCH_STEPS)
-			result = reader->ops->next(reader, &b, &failed);
+			result = ts_reader_next(reader, &b, &failed);
 		for (uint32_t i = 0; i < b.n_steps; i++) {
 			see_step(boxes, n, rec, &b, &b.steps[i], &br);
 			br.is_set &= is_x86;

@@ -106,7 +106,7 @@ static bool decode(struct ts_query *q, struct cached_chunk *c, uint32_t n, struc
 	struct ts_steps *b = &c->steps;
 
 	while (b->n_steps < n && !b->is_failed) {
-		enum ts_next next = q->reader->ops->next(q->reader, b, err);
+		enum ts_next next = ts_reader_next(q->reader, b, err);
 
 		if (next == TS_ITEM)
 			continue;

@@ -76,7 +76,7 @@ static void decode(struct ts_feed *f, struct ts_batch *b)
 	ts_steps_reset(&b->steps);
 	ts_error_reset(&b->err);
 	do {
-		b->next = r->ops->next(r, &b->steps, &b->err);
+		b->next = ts_reader_next(r, &b->steps, &b->err);
 	} while (b->next == TS_ITEM && b->steps.n_steps < TS_CHUNK_STEPS && !b->steps.is_failed);
 	b->end = r->end;
 	ts_buf_reset(&b->behind);

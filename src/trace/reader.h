@@ -27,12 +27,14 @@ struct ts_tracing;
 
 struct ts_reader_ops {
 	/*
-	 * Append the next step to @out.
+	 * Append the next step to @out, which has no open effects.  Not to be called directly: see
+	 * ts_reader_next().
 	 *
-	 * Returns TS_ITEM when one step was appended; the reader stands behind it.
-	 * Returns TS_END when there is none; @out then has no open effects, and the reader's end is filled.
-	 * Returns TS_FAIL if the trace is cut (TS_ETRUNC) or contradicts itself here (other codes): no step
-	 * was appended, the steps before this one stay good.
+	 * Returns TS_ITEM when one step was appended; the reader stands after it.
+	 * Returns TS_END when there is none; the reader's end is then filled.
+	 * Returns TS_FAIL if the trace is truncated (TS_ETRUNC) or contradicts itself here (other codes): no
+	 * step was appended, the steps before this one stay good.
+	 * Open effects that are left after TS_END and TS_FAIL are dropped by ts_reader_next().
 	 */
 	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
 
@@ -167,6 +169,19 @@ static inline void ts_recording_close(struct ts_recording *rec)
 {
 	if (rec)
 		rec->ops->close(rec);
+}
+
+/*
+ * Append the next step to @out: see struct ts_reader_ops.  Unless it returns TS_ITEM, @out is as it was, but
+ * for is_failed.
+ */
+static inline enum ts_next ts_reader_next(struct ts_reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	enum ts_next next = r->ops->next(r, out, err);
+
+	if (__builtin_expect(next != TS_ITEM, 0))
+		ts_steps_rollback(out, out->n_closed);
+	return next;
 }
 
 static inline void ts_reader_close(struct ts_reader *r)

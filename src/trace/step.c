@@ -156,3 +156,19 @@ void ts_steps_extend_last(struct ts_steps *b)
 	b->steps[b->n_steps - 1].n_effects += b->n_effects - b->n_closed;
 	b->n_closed = b->n_effects;
 }
+
+void ts_steps_rollback(struct ts_steps *b, uint32_t n)
+{
+	assert(n >= b->n_closed && n <= b->n_effects);
+	for (uint32_t i = b->n_effects; i-- > n && !b->is_failed;) {
+		const struct ts_effect *e = &b->effects[i];
+
+		if (e->kind == TS_FX_MAP)
+			b->n_maps = e->item;
+		else if (e->kind == TS_FX_LOAD)
+			b->n_modules = e->item;
+		else if (e->kind == TS_FX_EVENT)
+			b->n_events = e->item;
+	}
+	b->n_effects = n;
+}

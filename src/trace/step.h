@@ -268,6 +268,13 @@ static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn
 /* The effects since the last close belong to the last step after all.  There must be one. */
 void ts_steps_extend_last(struct ts_steps *b);
 
+/*
+ * Drop the effects from ordinal @n on, with their regions, modules, and events; they must not belong to a step.
+ * A reader that finds out late that an op is not part of the step goes back to where it was.  Values stay in
+ * data, unused.
+ */
+void ts_steps_rollback(struct ts_steps *b, uint32_t n);
+
 /* Value of an effect, NULL without one. */
 static inline const uint8_t *ts_effect_data(const struct ts_steps *b, const struct ts_effect *e)
 {

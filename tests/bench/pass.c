@@ -153,7 +153,7 @@ static void decode(const char *path, uint64_t max, void (*each)(const struct ts_
 				each(&b, user);
 			ts_steps_reset(&b);
 		}
-		next = reader->ops->next(reader, &b, &err);
+		next = ts_reader_next(reader, &b, &err);
 	}
 	bench_check(next != TS_FAIL, &err);
 	ts_steps_fini(&b);

@@ -48,7 +48,7 @@ static void read_steps(struct ts_recording *rec, struct ts_reader *reader)
 		if (n == POINT_STEP)
 			reader->ops->save(reader, &point);
 		ts_steps_reset(out);
-		next = reader->ops->next(reader, out, &err);
+		next = ts_reader_next(reader, out, &err);
 		require(out->n_steps == (next == TS_ITEM) && out->n_effects == out->n_closed);
 		for (uint32_t i = 0; i < out->n_steps; i++)
 			require(out->steps[i].thread < rec->n_threads);
@@ -57,7 +57,7 @@ static void read_steps(struct ts_recording *rec, struct ts_reader *reader)
 	if (wanted.n_steps) {
 		require(reader->ops->resume(reader, point.data, point.len, &err));
 		ts_steps_reset(&steps);
-		require(reader->ops->next(reader, &steps, &err) == TS_ITEM);
+		require(ts_reader_next(reader, &steps, &err) == TS_ITEM);
 		require_same(&steps, &wanted);
 	}
 	ts_buf_fini(&point);

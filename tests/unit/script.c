@@ -105,12 +105,13 @@ static enum ts_next next_step(struct ts_reader *base, struct ts_steps *out, stru
 	const struct ts_step *st = &s->steps.steps[r->step];
 
 	if (r->step == s->fail_at) {
+		ts_steps_event(out, TS_EV_GAP); /* as far as it was read */
 		ts_fail(err, TS_EIO, TS_NO_OFF, "the script's trace is gone");
 		return TS_FAIL;
 	}
 	base->end = s->end;
 	if (r->step == s->steps.n_steps && s->ending == TS_FAIL) {
-		ts_steps_effect(out, TS_FX_WRITE, 0, 16); /* as far as it was read */
+		ts_steps_effect(out, TS_FX_WRITE, 0, 16);
 		ts_fail(err, s->damage, r->step, "the script is damaged after %u steps", s->steps.n_steps);
 		return TS_FAIL;
 	}

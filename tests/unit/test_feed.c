@@ -138,6 +138,8 @@ START_TEST(what_was_said_of_the_end_is_kept)
 	b = next_batch();
 	ck_assert_int_eq(b->next, TS_FAIL);
 	ck_assert_int_eq(b->err.code, TS_EIO);
+	ck_assert_uint_eq(b->steps.n_effects, 0); /* what was read of the step is dropped */
+	ck_assert_uint_eq(b->steps.n_events, 0);
 	ck_assert_uint_eq(b->end.pc, 5);
 	ck_assert(b->end.has_pc);
 }

@@ -133,6 +133,40 @@ START_TEST(an_effect_names_its_event)
 }
 END_TEST
 
+START_TEST(a_rollback_drops_what_came_last)
+{
+	uint32_t n;
+
+	ts_steps_map(&b, 0, 4096, "stack", 5, NULL, 0);
+	ts_steps_load(&b, 0, 4096, "libc", 4);
+	ts_steps_event(&b, TS_EV_GAP);
+	close_step();
+	ts_steps_event(&b, TS_EV_EXIT);
+	n = b.n_effects;
+	ts_steps_rollback(&b, n); /* nothing */
+	ck_assert_uint_eq(b.n_effects, 4);
+	ts_steps_effect(&b, TS_FX_PROTECT, 0, 4096)->item = 0;
+	ts_steps_event(&b, TS_EV_SYSCALL);
+	ts_steps_map(&b, 4096, 4096, "brk", 3, NULL, 0);
+	ts_steps_load(&b, 4096, 4096, "libm", 4);
+	ts_steps_event(&b, TS_EV_SIGNAL);
+	ts_steps_map(&b, 8192, 4096, "heap", 4, NULL, 0);
+	ts_steps_rollback(&b, n);
+	ck_assert_uint_eq(b.n_effects, 4);
+	ck_assert_uint_eq(b.n_maps, 1);
+	ck_assert_uint_eq(b.n_modules, 1);
+	ck_assert_uint_eq(b.n_events, 2);
+	ck_assert_int_eq(b.events[b.effects[3].item].kind, TS_EV_EXIT);
+	ts_steps_rollback(&b, b.n_closed);
+	ck_assert_uint_eq(b.n_effects, 3);
+	ck_assert_uint_eq(b.n_events, 1);
+	ck_assert_uint_eq(b.n_steps, 1);
+	ts_steps_event(&b, TS_EV_FAULT);
+	close_step();
+	ck_assert_int_eq(b.events[b.effects[b.steps[1].first].item].kind, TS_EV_FAULT);
+}
+END_TEST
+
 START_TEST(a_reset_batch_is_empty_and_good)
 {
 	ts_steps_value(&b, TS_FX_WRITE, 0, "x", 1);
@@ -216,6 +250,7 @@ UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_
 		   late_effects_are_those_of_the_last_step, values_stay_what_they_were_while_the_batch_grows,
 		   of_a_word_the_first_bytes_are_the_value, an_effect_without_a_value_has_no_data,
 		   texts_of_maps_are_copied_and_terminated, an_effect_names_its_event,
-		   a_reset_batch_is_empty_and_good, a_batch_past_4_gib_is_refused_without_an_allocation,
+		   a_rollback_drops_what_came_last, a_reset_batch_is_empty_and_good,
+		   a_batch_past_4_gib_is_refused_without_an_allocation,
 		   many_writes_that_go_on_are_one, what_was_hidden_is_no_part_of_what_was_not,
 		   few_writes_stay_as_they_are)

@@ -457,7 +457,7 @@ enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out)
 
 	for (;;) {
 		ts_steps_reset(&t->steps);
-		next = t->reader->ops->next(t->reader, &t->steps, &t->err);
+		next = ts_reader_next(t->reader, &t->steps, &t->err);
 		if (t->steps.n_closed != t->steps.n_effects || t->steps.n_steps != (next == TS_ITEM) ||
 		    (t->err.code != TS_OK) != (next == TS_FAIL))
 			ck_abort_msg("next() gave %d with %u steps and error \"%s\"", next, t->steps.n_steps,

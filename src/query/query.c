@@ -242,6 +242,57 @@ static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint3
 }
 
 /*
+ * What a step saw before it changed anything was there when it began, whatever was known of it.  A byte that
+ * the step has seen or written is passed over from there on: it shows nothing more of the time before.
+ */
+#define TS_PASSED 4
+
+static void pass_over(uint8_t *known, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		known[i] |= TS_PASSED;
+}
+
+static void forget_passed(uint8_t *known, uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		known[i] &= (uint8_t)~TS_PASSED;
+}
+
+/* @n bytes were seen.  Returns whether one that was known is another. */
+static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value)
+{
+	bool is_change = false;
+
+	for (uint64_t i = 0; i < n; i++) {
+		if (known[i] & TS_PASSED)
+			continue;
+		is_change |= known[i] == 1 && data[i] != value[i];
+		data[i] = value[i];
+		known[i] = 1 | TS_PASSED;
+	}
+	return is_change;
+}
+
+/* Registers of @thread before the step, which stand before it but for what it saw. */
+static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
+		     uint8_t *known)
+{
+	const struct ts_effect *e;
+
+	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
+		const uint8_t *value = ts_effect_data(b, e);
+
+		if (e->kind == TS_FX_REG_WRITE)
+			pass_over(known + e->addr, e->len);
+		else if (value)
+			take_sight(data + e->addr, known + e->addr, e->len, value);
+	}
+	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));)
+		forget_passed(known + e->addr, e->len);
+}
+
+/*
  * The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) ends it unseen.
  */
 static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown)
@@ -372,19 +423,21 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 	uint64_t chunk = pos / TS_CHUNK_STEPS, pc;
 	uint32_t n = pos % TS_CHUNK_STEPS, len = tl->rec->regs.g_len;
 	const struct ts_steps *b = NULL;
-	bool has_pc;
+	bool has_pc, has_step = pos < q->snap.n_indexed;
 
 	if (!c)
 		return false;
 	memcpy(data, c->data, len);
 	memcpy(known, c->known, len);
-	if (c->pos < pos) {
-		b = ts_query_chunk(q, chunk, n, err);
+	if (c->pos < pos || has_step) {
+		b = ts_query_chunk(q, chunk, n + has_step, err);
 		if (!b)
 			return false;
 	}
 	for (uint64_t i = c->pos; i < pos; i++)
 		replay_regs(b, &b->steps[i % TS_CHUNK_STEPS], thread, data, known);
+	if (has_step)
+		see_regs(b, &b->steps[n], thread, data, known);
 	if (memchr(known, TS_LOST, len)) {
 		b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
 		if (!b)
@@ -452,6 +505,57 @@ static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const s
 	}
 }
 
+/* An effect's bytes in the window: the first one to *at, how many to *n.  False: there are none. */
+static bool find_in_view(const struct ts_view *v, const struct ts_effect *e, size_t *at, size_t *n)
+{
+	uint64_t lo, hi;
+
+	if (e->kind == TS_FX_PROTECT || !ts_view_overlap(v, e, &lo, &hi))
+		return false;
+	*at = (size_t)(lo - v->addr);
+	*n = (size_t)(hi - lo) + 1;
+	return true;
+}
+
+static void forget_passed_by_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
+{
+	size_t at, n;
+
+	(void)b;
+	if (find_in_view(v, e, &at, &n))
+		forget_passed(v->known + at, n);
+}
+
+const struct ts_effect *ts_view_see(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
+				    uint32_t *thread)
+{
+	const struct ts_effect *change = NULL;
+	uint32_t whose = s->thread;
+	bool is_touched = false;
+	size_t at, n;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+		const uint8_t *value = ts_effect_data(b, e);
+
+		if (e->kind == TS_FX_THREAD)
+			whose = e->item;
+		if (!find_in_view(v, e, &at, &n) || ts_timeline_process(v->tl, whose) != v->process)
+			continue;
+		is_touched = true;
+		if (e->kind != TS_FX_READ) {
+			pass_over(v->known + at, n);
+		} else if (value && take_sight(v->data + at, v->known + at, n, value + (v->addr + at - e->addr)) &&
+			   !change) {
+			change = e;
+			*thread = whose;
+		}
+	}
+	if (is_touched)
+		each_mem_effect(v, b, s, forget_passed_by_effect);
+	return change;
+}
+
 static void settle_by_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(b, e);
@@ -478,7 +582,9 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 		.tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known
 	};
 	uint64_t chunk = pos / TS_CHUNK_STEPS, n = pos % TS_CHUNK_STEPS;
+	bool has_step = pos < q->snap.n_indexed;
 	const struct ts_steps *b;
+	uint32_t thread;
 
 	if (!len)
 		return true;
@@ -491,13 +597,15 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 	if (len - 1 > UINT64_MAX - addr)
 		v.len = (size_t)(UINT64_MAX - addr) + 1;
 	ts_view_start(&v, chunk);
-	if (!n)
+	if (!n && !has_step)
 		return true;
-	b = ts_query_chunk(q, chunk, (uint32_t)n, err);
+	b = ts_query_chunk(q, chunk, (uint32_t)n + has_step, err);
 	if (!b)
 		return false;
 	for (uint64_t i = 0; i < n; i++)
 		each_mem_effect(&v, b, &b->steps[i], ts_view_replay);
+	if (has_step)
+		ts_view_see(&v, b, &b->steps[n], &thread);
 	if (!memchr(v.known, TS_LOST, v.len))
 		return true;
 	b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);

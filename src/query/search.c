@@ -231,7 +231,23 @@ enum touch {
 	TOUCH_ENTRY = 2, /* a table entry changed: the places are others behind the step */
 };
 
-/* Carry the windows through one step.  Returns a mask of enum touch; @found gets the first trigger. */
+/* What a step did to a place: *found gets the first trigger of a watchpoint.  Returns what kind of touch it is. */
+static unsigned touch_place(const struct ts_search *s, size_t place, uint64_t step, uint64_t addr,
+			    uint32_t thread, unsigned before, struct ts_found *found)
+{
+	const struct ts_place *p = &s->places.items[place];
+
+	if (p->watch == TS_NO_WATCH)
+		return TOUCH_ENTRY;
+	if (!(before & TOUCH_WATCH)) {
+		*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = p->watch, .thread = thread };
+		found->addr = p->addr + (addr - p->at.addr);
+		found->pos = s->is_reverse ? step : step + 1;
+	}
+	return TOUCH_WATCH;
+}
+
+/* Carry the windows through step @step.  Returns a mask of enum touch; @found gets the first trigger. */
 static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const struct ts_step *st,
 			   uint64_t step, struct ts_found *found)
 {
@@ -244,57 +260,101 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
 		for (size_t j = 0; j < s->places.n; j++) {
-			const struct ts_place *place = &s->places.items[j];
 			struct ts_view *v = &s->views[j];
 			uint64_t lo, hi;
 
 			if (ts_query_process_of(s->q, thread) != v->process)
 				continue;
-			if (!ts_view_overlap(v, e, &lo, &hi) || !is_trigger(&place->at, v, b, e, lo, hi)) {
-				;
-			} else if (place->watch == TS_NO_WATCH) {
-				touch |= TOUCH_ENTRY;
-			} else if (!(touch & TOUCH_WATCH)) {
-				*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = place->watch, .thread = thread };
-				found->addr = place->addr + (lo - place->at.addr);
-				found->pos = s->is_reverse ? step : step + 1;
-				touch |= TOUCH_WATCH;
-			}
+			if (ts_view_overlap(v, e, &lo, &hi) &&
+			    is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
+				touch |= touch_place(s, j, step, lo, thread, touch, found);
 			ts_view_replay(v, b, e);
 		}
 	}
 	return touch;
 }
 
-/* How many of a chunk's steps may have a trigger that is nearer than the best other stop. */
-static uint32_t steps_to_watch(const struct ts_search *s, uint64_t start)
+/*
+ * What step @step + 1 saw when it began: what contradicts was changed before it, unseen, and so belongs to
+ * step @step as if that had written it.  Returns as watch_step().
+ */
+static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const struct ts_step *next,
+			    uint64_t step, struct ts_found *found)
 {
-	uint64_t end = !s->is_reverse && s->best.pos < s->end ? s->best.pos : s->end;
+	const struct ts_effect *first = NULL;
+	unsigned touch = TOUCH_NONE;
 
-	return end - start < TS_CHUNK_STEPS ? (uint32_t)(end - start) : TS_CHUNK_STEPS;
+	for (size_t j = 0; j < s->places.n; j++) {
+		struct ts_view *v = &s->views[j];
+		uint32_t thread;
+		const struct ts_effect *e = ts_view_see(v, b, next, &thread);
+		uint64_t lo, hi;
+
+		if (!e || !wants_writes(&s->places.items[j].at) || !ts_view_overlap(v, e, &lo, &hi))
+			continue;
+		touch |= touch_place(s, j, step, lo, thread, first && first <= e ? TOUCH_WATCH : TOUCH_NONE,
+				     found);
+		if (s->places.items[j].watch != TS_NO_WATCH && (!first || e < first))
+			first = e;
+	}
+	return touch;
+}
+
+/* The steps of a span that a chunk can tell of, and what was found so far. */
+struct chunk_watch {
+	uint64_t first, end; /* only a trigger of a step in [first, end) counts */
+	struct ts_found *found;
+	bool is_found;
+};
+
+/*
+ * Take what step @step did.  Of several triggers the nearest one in the direction of the search counts; a
+ * change of a table entry, behind which the places are others, ends the span there.
+ */
+static void take_touch(struct ts_search *s, struct chunk_watch *w, uint64_t step, unsigned touch,
+		       const struct ts_found *hit)
+{
+	if (!touch || step < w->first || step >= w->end)
+		return;
+	if (touch & TOUCH_WATCH && is_admitted(s, step) &&
+	    (s->is_reverse ? !w->is_found || hit->pos > w->found->pos : !w->is_found)) {
+		*w->found = *hit;
+		w->is_found = true;
+	}
+	if (touch & TOUCH_ENTRY && !s->is_reverse) {
+		s->end = w->end = step + 1;
+	} else if (touch & TOUCH_ENTRY && step + 1 < s->end) {
+		s->first = w->first = step + 1;
+		w->is_found = false;
+	}
 }
 
 /*
- * Look through a chunk for the trigger that is nearest in the direction of the search.
+ * Look through a chunk for the trigger that is nearest in the direction of the search: of its steps, and of
+ * the one before, whose changes the first one may see.  What the last step's successor sees belongs to the
+ * next chunk.
  *
- * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none; a change
- * of a table entry, behind which the places are others, ends the span there.  What the last step of a span
- * going back does to the tables counts for what comes after it, which has been looked through.
+ * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none.  What the
+ * last step of a span going back does to the tables counts for what comes after it, which has been looked
+ * through.
  */
 static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_found *found,
 				struct ts_error *err)
 {
-	uint64_t start = chunk * TS_CHUNK_STEPS,
-		 first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first;
-	uint32_t n = steps_to_watch(s, start);
+	uint64_t start = chunk * TS_CHUNK_STEPS;
+	struct chunk_watch w = {
+		.first = s->is_reverse && s->best.pos > s->first ? s->best.pos : s->first,
+		.end = !s->is_reverse && s->best.pos < s->end ? s->best.pos : s->end,
+		.found = found,
+	};
+	uint32_t n = w.end - start < TS_CHUNK_STEPS ? (uint32_t)(w.end - start) + 1 : TS_CHUNK_STEPS;
 	const struct ts_steps *b = ts_query_chunk(s->q, chunk, s->is_reverse ? n : 1, err);
-	bool is_found = false;
 
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (s->views[i].process < s->q->tl->n_memory)
 			ts_view_start(&s->views[i], chunk);
 	}
-	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!is_found && start + i < s->end)); i++) {
+	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!w.is_found && start + i <= w.end)); i++) {
 		uint64_t step = start + i;
 		struct ts_found hit;
 		unsigned touch;
@@ -303,23 +363,17 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 			b = ts_query_chunk(s->q, chunk, i + STEPS_AHEAD, err);
 		if (!b || i >= b->n_steps)
 			break;
+		touch = watch_sight(s, b, &b->steps[i], step - 1, &hit);
+		if (step)
+			take_touch(s, &w, step - 1, touch, &hit);
+		if (!s->is_reverse && w.is_found)
+			break;
 		touch = watch_step(s, b, &b->steps[i], step, &hit);
-		if (!touch || step < first)
-			continue;
-		if (touch & TOUCH_WATCH && is_admitted(s, step)) {
-			*found = hit;
-			is_found = true;
-		}
-		if (touch & TOUCH_ENTRY && !s->is_reverse) {
-			s->end = step + 1;
-		} else if (touch & TOUCH_ENTRY && step + 1 < s->end) {
-			s->first = step + 1;
-			is_found = false;
-		}
+		take_touch(s, &w, step, touch, &hit);
 	}
 	if (!b)
 		return TS_FAIL;
-	return is_found ? TS_ITEM : TS_END;
+	return w.is_found ? TS_ITEM : TS_END;
 }
 
 /* --------------------------------------------------------------------------------------------- the search */
@@ -367,7 +421,9 @@ static void aim(struct ts_search *s, uint64_t chunk)
 	s->chunk = chunk == TS_NO_CHUNK ? chunk : touched_chunk(s, chunk);
 	start = s->chunk * TS_CHUNK_STEPS;
 	end = start + TS_CHUNK_STEPS;
-	if (s->chunk == TS_NO_CHUNK || (s->is_reverse ? end <= s->first : start >= s->end)) {
+	start -= start > 0; /* its first step may see a change of the step before */
+	if (s->chunk == TS_NO_CHUNK || s->chunk * TS_CHUNK_STEPS >= s->q->snap.n_indexed ||
+	    (s->is_reverse ? end <= s->first : start >= s->end)) {
 		s->chunk = TS_NO_CHUNK;
 		s->at = s->is_reverse ? s->first : s->end;
 	} else if (s->is_reverse ? end < s->at : start > s->at) {
@@ -391,7 +447,8 @@ static bool start_span(struct ts_search *s, struct ts_error *err)
 	s->first = s->is_reverse ? s->places.first : step;
 	s->end = s->is_reverse ? step + 1 : s->places.end;
 	s->at = s->is_reverse ? s->end : s->first;
-	aim(s, step / TS_CHUNK_STEPS);
+	/* what the last step of a span changed may show in the one after it */
+	aim(s, (s->is_reverse && s->end < s->q->snap.n_indexed ? s->end : step) / TS_CHUNK_STEPS);
 	return true;
 }
 
@@ -438,6 +495,16 @@ static void take_hit(struct ts_search *s, const struct ts_found *hit)
 	s->at = s->best.pos;
 }
 
+/*
+ * Going back, a change that a chunk's first step saw was found before the step @step, the last one of the
+ * chunk before, which it belongs to, was looked at: what that step itself did comes first.
+ */
+static void look_again(struct ts_search *s, uint64_t step)
+{
+	s->at = step + 1;
+	aim(s, step / TS_CHUNK_STEPS);
+}
+
 enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_found *found,
 			   struct ts_error *err)
 {
@@ -458,6 +525,8 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 			return TS_FAIL;
 		case TS_ITEM:
 			take_hit(s, &hit);
+			if (s->is_reverse && hit.pos < s->chunk * TS_CHUNK_STEPS)
+				look_again(s, hit.pos);
 			break;
 		case TS_END:
 			aim(s, s->is_reverse ? s->chunk - 1 : s->chunk + 1); /* before the first: none */

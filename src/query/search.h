@@ -54,7 +54,8 @@ struct ts_found {
 	enum ts_stop_kind kind;
 	size_t watch;    /* WATCH: ordinal in watches */
 	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
-	uint32_t thread; /* the thread that did it; of position pos for BREAK and END */
+	/* WATCH: the thread that did it, or saw first that it was done; else that of position pos */
+	uint32_t thread;
 	uint64_t number; /* SYSCALL: its number */
 };
 

@@ -54,4 +54,13 @@ void ts_view_start(struct ts_view *v, uint64_t chunk);
  */
 void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e);
 
+/*
+ * The window stands before step @s: what the step saw before it wrote there was there when it began.  So a
+ * value that contradicts what was known is visible at the step's own position.
+ *
+ * Returns the first effect that contradicts, with its thread in *thread; NULL if none does.
+ */
+const struct ts_effect *ts_view_see(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
+				    uint32_t *thread);
+
 #endif

@@ -84,6 +84,21 @@ static bool shown_before(const struct naive_log *log, uint32_t seq, uint8_t *val
 	return n < log->n && log->items[n].kind == NAIVE_SEEN;
 }
 
+/*
+ * Everything that an instruction read was there when it began.  What the step at @pos does first to a byte is
+ * a read: that value is the byte's at @pos.
+ */
+static bool seen_by_step(const struct naive *nv, const struct naive_log *log, uint64_t pos, uint8_t *value)
+{
+	uint32_t n = entries_before(log, nv->first_seq[pos]);
+
+	if (pos == nv->n_steps || n == log->n || log->items[n].seq >= nv->first_seq[pos + 1] ||
+	    log->items[n].kind != NAIVE_SEEN)
+		return false;
+	*value = log->items[n].value;
+	return true;
+}
+
 /* What a byte of memory holds before effect @seq: what is shown, else what files say. */
 static bool mem_before(const struct naive *nv, uint32_t process, uint64_t addr, uint32_t seq, uint8_t *value)
 {
@@ -321,7 +336,8 @@ void naive_free(struct naive *nv)
 
 bool naive_mem(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr, uint8_t *value)
 {
-	return mem_before(nv, process, addr, nv->first_seq[pos], value);
+	return seen_by_step(nv, mem_log(nv, process, addr), pos, value) ||
+	       mem_before(nv, process, addr, nv->first_seq[pos], value);
 }
 
 /* The program counter is what the steps say, not what the registers' effects say. */
@@ -333,7 +349,8 @@ bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t o
 	bool is_known;
 
 	if (off < pc_reg->off || off >= pc_reg->off + pc_reg->len) {
-		is_known = shown_before(reg_log(nv, thread, off), nv->first_seq[pos], value);
+		is_known = seen_by_step(nv, reg_log(nv, thread, off), pos, value) ||
+			   shown_before(reg_log(nv, thread, off), nv->first_seq[pos], value);
 	} else {
 		unsigned byte = off - pc_reg->off;
 
@@ -540,14 +557,27 @@ const struct ts_event *naive_prev_event(const struct naive *nv, enum ts_event_ki
 
 /* ------------------------------------------------------------------------------------------------ stops */
 
-/* Is one of the bytes of [lo, hi] changed by the value, as far as one can know? */
+/* Is what effect @seq, one of step @step, does to the byte the first thing that the step does to it? */
+static bool is_first_in_step(const struct naive *nv, uint32_t process, uint64_t addr, uint64_t step,
+			     uint32_t seq)
+{
+	const struct naive_log *log = mem_log(nv, process, addr);
+
+	return entries_before(log, seq) == entries_before(log, nv->first_seq[step]);
+}
+
+/*
+ * Is one of the bytes of [lo, hi] changed by the value, as far as one can know?  A value that a step @is_sight
+ * saw first was there when the step began; others it changed itself.
+ */
 static bool changes(const struct naive *nv, uint32_t process, const struct ts_effect *e, const uint8_t *value,
-		    uint32_t seq, uint64_t lo, uint64_t hi)
+		    uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi, bool is_sight)
 {
 	for (uint64_t addr = lo;; addr++) {
 		uint8_t before;
 
-		if (!mem_before(nv, process, addr, seq, &before) || before != value[addr - e->addr])
+		if (is_sight == (e->kind == TS_FX_READ && is_first_in_step(nv, process, addr, step, seq)) &&
+		    (!mem_before(nv, process, addr, seq, &before) || before != value[addr - e->addr]))
 			return true;
 		if (addr == hi)
 			return false;
@@ -559,7 +589,7 @@ static bool changes(const struct naive *nv, uint32_t process, const struct ts_ef
  * watchpoint on both, changed or not.  Hidden accesses are none: they count for what they change.
  */
 static bool triggers(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e,
-		     uint32_t seq, uint64_t lo, uint64_t hi)
+		     uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi)
 {
 	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
 	bool is_access = !e->is_hidden && (e->kind == TS_FX_READ || w->kind == TS_WATCH_ACCESS);
@@ -570,11 +600,23 @@ static bool triggers(const struct naive *nv, const struct ts_watch *w, const str
 		return false;
 	if (!value)
 		return e->kind == TS_FX_WRITE;
-	return changes(nv, w->process, e, value, seq, lo, hi);
+	return changes(nv, w->process, e, value, step, seq, lo, hi, false);
 }
 
-static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
-		       struct ts_found *found)
+/* Nobody wrote it, but the step saw when it began that it was changed since the position before. */
+static bool shows_change(const struct naive *nv, const struct ts_watch *w, const struct ts_effect *e,
+			 uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi)
+{
+	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
+
+	return w->kind != TS_WATCH_READ && value && changes(nv, w->process, e, value, step, seq, lo, hi, true);
+}
+
+static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
+			  bool (*is_stop)(const struct naive *nv, const struct ts_watch *w,
+					  const struct ts_effect *e, uint64_t step, uint32_t seq, uint64_t lo,
+					  uint64_t hi),
+			  struct ts_found *found)
 {
 	const struct ts_step *st = step_at(nv, step);
 	uint32_t thread = st->thread;
@@ -593,13 +635,24 @@ static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uin
 				 hi = w_last < e_last ? w_last : e_last;
 
 			if (nv->s->process_of[thread] != w->process || lo > hi ||
-			    !triggers(nv, w, e, nv->first_seq[step] + i, lo, hi))
+			    !is_stop(nv, w, e, step, nv->first_seq[step] + i, lo, hi))
 				continue;
 			*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread };
 			return true;
 		}
 	}
 	return false;
+}
+
+/*
+ * A step triggers by what it does, and by what the next one sees when it begins: position step + 1 shows
+ * that, and position step does not.
+ */
+static bool watch_step(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
+		       struct ts_found *found)
+{
+	return watch_effects(nv, stops, step, triggers, found) ||
+	       (step + 1 < nv->n_steps && watch_effects(nv, stops, step + 1, shows_change, found));
 }
 
 static bool break_at(const struct naive *nv, const struct ts_stops *stops, uint64_t pos,

@@ -210,9 +210,88 @@ START_TEST(a_change_that_shows_only_in_a_read_stops_a_write_watchpoint)
 	step();
 	effect(TS_FX_READ, "b");
 	step();
+	step();
 	build();
 	watch_for(TS_WATCH_WRITE);
-	ck_assert_uint_eq(go(0, 3, TS_STOP_WATCH), 3);
+	ck_assert_uint_eq(go(0, 4, TS_STOP_WATCH), 2); /* where b is visible, not after the read */
+	ck_assert_uint_eq(go(2, 4, TS_STOP_END), 4);
+	ck_assert_uint_eq(go(4, 0, TS_STOP_WATCH), 1);
+	watch_for(TS_WATCH_ACCESS);
+	ck_assert_uint_eq(go(1, 4, TS_STOP_WATCH), 2);
+	ck_assert_uint_eq(go(2, 4, TS_STOP_WATCH), 3);
+	watch_for(TS_WATCH_READ);
+	ck_assert_uint_eq(go(1, 4, TS_STOP_WATCH), 2);
+	ck_assert_uint_eq(go(2, 4, TS_STOP_WATCH), 3);
+}
+END_TEST
+
+START_TEST(a_change_that_the_first_read_shows_has_no_step_before_it)
+{
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, ADDR, "a", 1);
+	effect(TS_FX_READ, "b");
+	step();
+	step();
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, 2, TS_STOP_END), 2);
+	ck_assert_uint_eq(go(2, 0, TS_STOP_END), 0);
+}
+END_TEST
+
+/* The change is one of the last step of a chunk, the read that shows it the first step of the next. */
+START_TEST(a_change_is_found_where_the_next_chunk_shows_it)
+{
+	effect(TS_FX_READ, "a");
+	steps(TS_CHUNK_STEPS);
+	effect(TS_FX_READ, "b");
+	steps(2);
+	build();
+	watch_for(TS_WATCH_WRITE);
+	ck_assert_uint_eq(go(0, TS_CHUNK_STEPS, TS_STOP_WATCH), TS_CHUNK_STEPS);
+	ck_assert_uint_eq(go(TS_CHUNK_STEPS, TS_CHUNK_STEPS + 2, TS_STOP_END), TS_CHUNK_STEPS + 2);
+	ck_assert_uint_eq(go(TS_CHUNK_STEPS + 2, 0, TS_STOP_WATCH), TS_CHUNK_STEPS - 1);
+	ck_assert_uint_eq(go(TS_CHUNK_STEPS, 0, TS_STOP_WATCH), TS_CHUNK_STEPS - 1);
+}
+END_TEST
+
+START_TEST(of_what_a_step_shows_the_first_counts)
+{
+	const struct ts_watch two[] = { { .kind = TS_WATCH_WRITE, .addr = ADDR, .len = 1 },
+					{ .kind = TS_WATCH_WRITE, .addr = ADDR + 1, .len = 1 } };
+
+	effect(TS_FX_READ, "ab");
+	steps(2);
+	ts_steps_value(&s->steps, TS_FX_READ, ADDR + 1, "x", 1);
+	ts_steps_value(&s->steps, TS_FX_READ, ADDR, "y", 1);
+	step();
+	build();
+	stops.watches = two;
+	stops.n_watches = 2;
+	ck_assert_uint_eq(go(0, 3, TS_STOP_WATCH), 2);
+	ck_assert_uint_eq(found.watch, 1);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_WATCH), 1);
+	ck_assert_uint_eq(found.watch, 1);
+}
+END_TEST
+
+START_TEST(what_a_step_writes_comes_before_what_the_next_one_shows)
+{
+	const struct ts_watch two[] = { { .kind = TS_WATCH_WRITE, .addr = ADDR, .len = 1 },
+					{ .kind = TS_WATCH_WRITE, .addr = ADDR + 1, .len = 1 } };
+
+	effect(TS_FX_READ, "ab");
+	steps(TS_CHUNK_STEPS - 1);
+	ts_steps_value(&s->steps, TS_FX_WRITE, ADDR + 1, "x", 1);
+	step();
+	effect(TS_FX_READ, "c");
+	steps(2);
+	build();
+	stops.watches = two;
+	stops.n_watches = 2;
+	ck_assert_uint_eq(go(0, TS_CHUNK_STEPS, TS_STOP_WATCH), TS_CHUNK_STEPS);
+	ck_assert_uint_eq(found.watch, 1);
+	ck_assert_uint_eq(go(TS_CHUNK_STEPS + 2, 0, TS_STOP_WATCH), TS_CHUNK_STEPS - 1);
+	ck_assert_uint_eq(found.watch, 1);
 }
 END_TEST
 
@@ -237,17 +316,17 @@ START_TEST(hidden_accesses_count_for_what_they_change)
 	effect(TS_FX_READ, "abcd")->is_hidden = true;
 	step();
 	effect(TS_FX_WRITE, "abxd")->is_hidden = true;
-	step();
+	steps(2);
 	effect(TS_FX_READ, "abyd")->is_hidden = true;
 	step();
 	build();
 	watch_for(TS_WATCH_ACCESS);
-	ck_assert_uint_eq(go(1, 5, TS_STOP_WATCH), 4);
-	ck_assert_uint_eq(go(4, 5, TS_STOP_WATCH), 5);
+	ck_assert_uint_eq(go(1, 6, TS_STOP_WATCH), 4);
+	ck_assert_uint_eq(go(4, 6, TS_STOP_WATCH), 5);
 	watch_for(TS_WATCH_WRITE);
-	ck_assert_uint_eq(go(1, 5, TS_STOP_WATCH), 4);
+	ck_assert_uint_eq(go(1, 6, TS_STOP_WATCH), 4);
 	watch_for(TS_WATCH_READ);
-	ck_assert_uint_eq(go(1, 5, TS_STOP_END), 5);
+	ck_assert_uint_eq(go(1, 6, TS_STOP_END), 6);
 }
 END_TEST
 
@@ -348,7 +427,8 @@ START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
 	ck_assert(ts_search_init(&search, q, &stops, 8, s->steps.n_steps, &err));
 	for (uint64_t i = 1; i <= 4; i++) {
 		ck_assert_int_eq(ts_search_run(&search, 1, &found, &err), TS_END);
-		ck_assert_uint_eq(ts_search_reached(&search), i * TS_CHUNK_STEPS);
+		/* a chunk may show a change of the step before it */
+		ck_assert_uint_eq(ts_search_reached(&search), i * TS_CHUNK_STEPS - 1);
 	}
 	ck_assert_int_eq(ts_search_run(&search, 1, &found, &err), TS_ITEM);
 	ck_assert_uint_eq(found.pos, 4 * TS_CHUNK_STEPS + 10);
@@ -390,6 +470,10 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   a_write_watchpoint_stops_behind_the_change_and_backwards_before_it,
 		   reads_stop_read_and_access_watchpoints_with_or_without_a_value,
 		   a_change_that_shows_only_in_a_read_stops_a_write_watchpoint,
+		   a_change_that_the_first_read_shows_has_no_step_before_it,
+		   a_change_is_found_where_the_next_chunk_shows_it,
+		   of_what_a_step_shows_the_first_counts,
+		   what_a_step_writes_comes_before_what_the_next_one_shows,
 		   a_write_of_an_unknown_value_may_be_a_change, hidden_accesses_count_for_what_they_change,
 		   a_byte_that_starts_afresh_twice_in_a_step_is_compared_with_the_start_before,
 		   where_both_hold_the_watchpoint_is_reported,

@@ -61,6 +61,41 @@ static void see_snapshot(struct bap_reader *r, struct bap_thread *t, struct ts_c
 	}
 }
 
+/*
+ * ARM's carry contradicts what was known: tracewrap evaluates the carry out of a shifted or rotated operand
+ * before it logs the flags, so that what it logs as the value before the instruction may be the result.  It
+ * is taken for that if the list after the instruction says the same.
+ */
+static void check_carry(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
+			struct ts_cursor *frame)
+{
+	struct ts_cursor list = pb_sub(std, STD_POST_LIST, frame);
+	struct bap_flag_bits *f = &t->flags[0];
+	struct bap_op op;
+
+	while (bap_op_next(r, &list, &op)) {
+		bool is_set = op.value[0] & 1;
+
+		if (op.slot && op.slot->kind == BAP_SLOT_FLAG && op.slot->mask == BAP_ARM_C &&
+		    is_set == !!(f->value & BAP_ARM_C)) {
+			f->value ^= BAP_ARM_C;
+			bap_warn(r, "carry flags before an instruction that contradict what is known and "
+				    "equal its result are not believed");
+			return;
+		}
+	}
+}
+
+/* The flags of the list before the instruction, put together. */
+static void see_flags(struct bap_reader *r, struct bap_thread *t)
+{
+	for (unsigned i = 0; i < r->rec->names.n_flags; i++) {
+		if (t->flags[i].seen)
+			bap_tell_flags(r, t, i, t->flags[i].seen, false);
+		t->flags[i].seen = t->flags[i].contradicted = 0;
+	}
+}
+
 /* The list before the instruction. */
 static bool read_pre_list(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std,
 			  struct ts_cursor *frame, bool *has_operands)
@@ -73,11 +108,10 @@ static bool read_pre_list(struct bap_reader *r, struct bap_thread *t, const stru
 		see_snapshot(r, t, &list);
 	else
 		see_list(r, t, &list);
-	for (unsigned i = 0; i < r->rec->names.n_flags; i++) {
-		if (t->flags[i].seen)
-			bap_tell_flags(r, t, i, t->flags[i].seen, false);
-		t->flags[i].seen = 0;
-	}
+	if (r->rec->recorder == BAP_TRACEWRAP && r->rec->arch == BAP_ARCH_ARM &&
+	    t->flags[0].contradicted & BAP_ARM_C)
+		check_carry(r, t, std, frame);
+	see_flags(r, t);
 	return ts_ok(frame);
 }
 
@@ -361,11 +395,7 @@ static bool read_key_list(struct bap_reader *r, struct ts_cursor *c)
 	while (pb_next_item(&list, &bap_value_list, &item))
 		if (!read_key_value(r, t, &item))
 			return false;
-	for (unsigned i = 0; i < r->rec->names.n_flags; i++) {
-		if (t->flags[i].seen)
-			bap_tell_flags(r, t, i, t->flags[i].seen, false);
-		t->flags[i].seen = 0;
-	}
+	see_flags(r, t);
 	if (r->now)
 		bap_switch_thread(r, r->now);
 	return ts_ok(c);

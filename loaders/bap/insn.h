@@ -13,6 +13,7 @@
 
 /* The cpsr's T bit: Thumb. */
 #define BAP_ARM_T UINT32_C(0x20)
+#define BAP_ARM_C UINT32_C(0x20000000)
 
 /* The cpsr's T bit of an ARM frame's mode. */
 uint32_t bap_arm_t(const struct pb_value *mode);

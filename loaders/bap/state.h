@@ -42,6 +42,7 @@ struct bap_thread {
 		uint32_t value, known;
 		uint32_t last; /* bits that the previous instruction wrote */
 		uint32_t seen; /* bits in this frame's list before the instruction */
+		uint32_t contradicted; /* those of them that were known to be different */
 	} flags[BAP_MAX_FLAGS];
 };
 
@@ -102,6 +103,7 @@ static inline void bap_see_flags(struct bap_reader *r, struct bap_thread *t, uns
 	if (__builtin_expect((f->last & mask & (f->value ^ value)) != 0, 0))
 		bap_warn_contradiction(r);
 	mask &= ~f->seen & ~f->last;
+	f->contradicted |= mask & f->known & (f->value ^ value);
 	f->value = (f->value & ~mask) | (value & mask);
 	f->known |= mask;
 	f->seen |= mask;

@@ -136,8 +136,18 @@ def read_memory(operand_list):
             yield addr, op[5]
 
 
-def read_frames(content):
-    """(pc, bytes, memory before, memory after) of each std frame that is whole."""
+def read_registers(operand_list):
+    """(name, value) of each operand that is a register."""
+    for _, message in fields(operand_list):
+        if message[2] == 2 << 3 | 2:
+            op = dict(fields(message))
+            _, place = next(fields(op[1]))
+            _, name = next(fields(place))
+            yield name.decode(), op[5]
+
+
+def read_std(content):
+    """The fields of each std frame that is whole, by their numbers."""
     version, *_, end = struct.unpack_from("<5Q", content, 8)
     at = 56 + struct.unpack_from("<Q", content, 48)[0] if version > 1 else 48
     while at + 8 <= (end or len(content)):
@@ -146,9 +156,14 @@ def read_frames(content):
             return
         for kind, message in fields(content[at + 8:at + 8 + size]):
             if kind == STD:
-                std = dict(fields(message))
-                yield std[1], std[3], read_memory(std[4]), read_memory(std[5])
+                yield dict(fields(message))
         at += 8 + size
+
+
+def read_frames(content):
+    """(pc, bytes, memory before, memory after) of each std frame that is whole."""
+    for std in read_std(content):
+        yield std[1], std[3], read_memory(std[4]), read_memory(std[5])
 
 
 # ---- what is known

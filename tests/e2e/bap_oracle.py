@@ -14,7 +14,7 @@ import pathlib
 import random
 import tempfile
 
-from _frames import Memory, read_frames
+from _frames import Memory, read_frames, read_memory, read_registers, read_std
 from _states import ask, run, states
 from _tap import DATA, add_case, case, run_cases
 
@@ -101,6 +101,75 @@ def compare_memory(name):
     assert n_known > 100 * n_doubtful
 
 
+# Where a recorder's register is in gdb's: register, lowest bit, bits; None: all of it.  What is not named is called the same.
+CPSR = {name: ("cpsr", bit, size) for name, bit, size in
+        (("NF", 31, 1), ("ZF", 30, 1), ("CF", 29, 1), ("VF", 28, 1), ("QF", 27, 1), ("GE", 16, 4))}
+EFLAGS = {name: ("eflags", bit, 1) for name, bit in
+          (("CF", 0), ("PF", 2), ("AF", 4), ("ZF", 6), ("SF", 7), ("DF", 10), ("OF", 11))}
+CR = {f"crf{i}": ("cr", 28 - 4 * i, 4) for i in range(8)} | {"so": ("xer", 31, 1), "ov": ("xer", 30, 1), "ca": ("xer", 29, 1),
+                                                            "ov32": ("xer", 19, 1), "ca32": ("xer", 18, 1)}
+# of which four bytes are recorded
+PARTS = {"FS_BASE"}
+# the plugin's program counter and flags are those of the block's start; the rest is not gdb's
+STALE = {"eip", "eflags", "fs_base", "gs_base", "k_gs_base", "cr0", "cr2", "cr3", "cr4", "cr8", "efer"}
+
+
+def own_value(regs, places, order, name):
+    """The state's number for a recorder's register, None if that is unknown."""
+    reg, bit, size = places.get(name, (name.lower(), 0, None))
+    if reg not in regs:
+        return None
+    n = int.from_bytes(bytes.fromhex(regs[reg]), order)
+    return n >> bit & (1 << size) - 1 if size else n
+
+
+def compare_before(name, order, places, ignored):
+    """Each value that a frame shows before its instruction is the state at its position, but for what the recorder got wrong:
+    a value that contradicts what the instruction just before it left, or ARM's carry if it is the result."""
+    path = trace(name)
+    content = path.read_bytes()
+    written, n, n_parts, n_changed, doubted = {}, 0, 0, 0, []
+    last, mem_questions, mem_values, mem_written = {}, [], [], {}
+    for k, (std, (_, regs)) in enumerate(zip(read_std(content), states(path))):
+        after = dict(read_registers(std.get(5, b"")))
+        first = {}
+        for reg, value in read_registers(std[4]):
+            first.setdefault(reg, int.from_bytes(value, "little"))
+        for reg, value in first.items():
+            if reg in ignored:
+                continue
+            n += 1
+            n_changed += last.get(reg, value) != value
+            last[reg] = value
+            found = own_value(regs, places, order, reg)
+            if found is None:   # part of a register of which other parts are unknown
+                assert reg in places or reg in PARTS, (k, reg)
+                n_parts += 1
+            elif found != value:
+                is_result = reg in after and int.from_bytes(after[reg], "little") == value
+                assert reg in written or (reg == "CF" and name == "tw-arm" and is_result), (k, reg, found, value)
+                doubted.append((k, reg))
+        written = after
+        last.update((reg, int.from_bytes(value, "little")) for reg, value in after.items())
+        seen = {}
+        for addr, value in read_memory(std[4]):
+            for i, byte in enumerate(value):
+                seen.setdefault(addr + i, byte)
+        mem_questions += ((k, addr, 1) for addr in seen)
+        mem_values += (f"{byte:02x}" for byte in seen.values())
+    found = ask(path, mem_questions)
+    wrong = [(q, f, v) for q, f, v in zip(mem_questions, found, mem_values, strict=True) if f != v]
+    print(f"# {name}: {n} values of registers, {n_parts} of half-known ones, {n_changed} changed by nobody, "
+          f"{len(found)} bytes of memory; "
+          f"not believed: {doubted[:6]}, {len(doubted)} in all")
+    assert not wrong, wrong[:8]
+    assert n > 5000 and len(found) > 3000 and len(doubted) * 500 < n, (n, len(found), len(doubted))
+
+
+add_case("x86-64: what a frame shows is there before it", compare_before, "tw-x86_64", "little", EFLAGS, set())
+add_case("ARM: what a frame shows is there before it", compare_before, "tw-arm", "little", CPSR, {"PC"})
+add_case("PowerPC: what a frame shows is there before it", compare_before, "tw-ppc", "big", CR, {"PVR"})
+add_case("i386 snapshots: what a frame shows is there before it", compare_before, "plug-i386", "little", {}, STALE)
 add_case("x86-64 operands agree with the stub", compare, "tw-x86_64", "rip", "little", 7300, ["rax"])
 add_case("ARM operands agree with the stub", compare, "tw-arm", "pc", "little", 6200, ["r0"])
 add_case("PowerPC operands agree with the stub", compare, "tw-ppc", "pc", "big", 3000, ["r3", "r9"], 3136)

@@ -23,7 +23,8 @@ ROOMS = {
     "src/trace": "src/base src/arch",
     "src/frames": "src/base",
     "src/index": "src/base src/trace",
-    "src/timeline": "src/base src/arch src/trace src/index",
+    "src/calls": "src/base src/arch src/trace src/index",
+    "src/timeline": "src/base src/arch src/trace src/index src/calls",
     "src/query": "src/base src/arch src/trace src/timeline",
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/program": f"{MODEL} src/timeline src/index",  # keep.[ch] alone

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The calls of a recording: who called whom, from when to when.
+ *
+ * Each thread has a list of calls by position.  A list also notes where the thread moved to another stack, so
+ * that the calls that are open at any position are found by a binary search and a walk from the innermost one
+ * outwards.  While a segment is read its calls are plain structs; sealed, they are blocks of up to
+ * TS_CALL_BLOCK calls, some six bytes each.  A call that ends after its segment was sealed is noted in the
+ * segment in which it ends.
+ */
+#ifndef TS_CALLS_H
+#define TS_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TS_NO_CALL UINT32_MAX
+#define TS_NO_END UINT64_MAX
+#define TS_CALL_BLOCK 64u
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+enum ts_call_kind {
+	TS_CALL_RETURN,  /* it ended at its return address */
+	TS_CALL_UNWOUND, /* it ended elsewhere: longjmp, an exception, a stack that was given up */
+	TS_CALL_OPEN,    /* it has not ended */
+	TS_CALL_SWITCH,  /* no call: here the thread moved to another stack */
+};
+
+struct ts_call {
+	uint64_t pos;     /* the step that called; the call begins at pos + 1 */
+	uint64_t end;     /* the position at which it ended, TS_NO_END if it is open */
+	uint64_t pc;      /* of the call instruction */
+	uint64_t target;  /* where control went */
+	uint32_t thread;
+	uint32_t ordinal; /* in the thread's list */
+	uint32_t parent;  /* the innermost call that was open on its stack before; TS_NO_CALL: none was */
+	uint32_t depth;   /* 1 + the calls that were open on its stack before */
+	enum ts_call_kind kind;
+};
+
+struct ts_calls;
+
+/* New and empty; NULL if memory is exhausted. */
+struct ts_calls *ts_calls_new(void);
+void ts_calls_free(struct ts_calls *c);
+
+/*
+ * Add a call or switch to the list of call->thread; call->ordinal, end and kind (unless it is a switch) are
+ * ignored: a call is open until ts_calls_end().  Positions of a thread must not descend.
+ *
+ * Returns its ordinal; TS_NO_CALL if memory is exhausted, or the thread has 2^32 - 1 of them.
+ */
+uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call);
+
+/* A call that is open ends at position @end.  Returns false if memory is exhausted. */
+bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_t end, enum ts_call_kind kind);
+
+/*
+ * Seal what was added: questions then see it.  ts_calls_seal_copy() does so for now, until the next call of one
+ * of them.  Return false if memory is exhausted.
+ */
+bool ts_calls_seal(struct ts_calls *c);
+bool ts_calls_seal_copy(struct ts_calls *c);
+
+/*
+ * To an index file: the segment that was sealed last.  From there, with its arrays; @in_place: for the segment
+ * that was sealed last, which is then mapped.
+ *
+ * ts_calls_load() returns false if memory is exhausted, or the arrays contradict each other.
+ */
+void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
+bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place);
+
+/*
+ * The questions.  They see sealed segments only, change nothing, and cannot fail.
+ */
+
+/* How many threads have lists, how long a thread's list is. */
+uint32_t ts_calls_n_threads(const struct ts_calls *c);
+uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
+
+/* A call or switch; @ordinal is below ts_calls_n(). */
+void ts_calls_get(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *call);
+
+/*
+ * The last call or switch of a thread by a step before position @pos.
+ *
+ * Returns its ordinal, TS_NO_CALL if there is none.
+ */
+uint32_t ts_calls_before(const struct ts_calls *c, uint32_t thread, uint64_t pos);
+
+/*
+ * The innermost call that is open at position @pos on the stack on which the thread is there.
+ *
+ * Returns false if there is none.
+ */
+bool ts_calls_innermost(const struct ts_calls *c, uint32_t thread, uint64_t pos, struct ts_call *call);
+
+/* From a call to the one around it on its stack.  Returns false if there is none. */
+bool ts_calls_outer(const struct ts_calls *c, struct ts_call *call);
+
+/* Bytes of the sealed part. */
+uint64_t ts_calls_mem(const struct ts_calls *c);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds the calls of a recording, from its steps: no symbols, no disassembler.
+ *
+ * Step k is a call if it leaves the address after its instruction as return address and control goes elsewhere.
+ * Where calls push (x86, m68k) the return address stands at the new stack pointer; the call ends when the stack
+ * pointer is above it.  Where there is a link register it stands there; the call ends at its return address,
+ * with the stack pointer not below its value at the beginning.  A call also ends where a call of its stack
+ * outside of it does.
+ *
+ * A thread may have several stacks: coroutines, signal stacks, those of a kernel.  Moving to another one ends
+ * nothing.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if it
+ * is a long one to where no frame of the present stack begins (tracker.c says how long).  At most
+ * TS_MAX_STACKS of a thread are told apart.
+ */
+#ifndef TS_CALL_TRACKER_H
+#define TS_CALL_TRACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "calls.h"
+#include "src/arch/arch.h"
+#include "src/trace/step.h"
+
+#define TS_MAX_STACKS 1024u
+
+struct ts_call_tracker;
+
+/*
+ * A tracker that adds to @out (borrowed), for steps with registers of @set (borrowed).  @is_physical: the
+ * steps' memory has physical addresses, the stack pointer a virtual one.
+ *
+ * Returns NULL if memory is exhausted.
+ */
+struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set,
+					    bool is_physical);
+void ts_call_tracker_free(struct ts_call_tracker *tr);
+
+/* The effects that make position 0, which concern thread 0.  Returns false if memory is exhausted. */
+bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *initial);
+
+/*
+ * The steps from position @pos on.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps);
+
+/*
+ * The recording is over: @end_pc is where the thread that ran last stands.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc);
+
+#endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call in a block: a byte (kind, and how its parent is told), the position as a difference to the call before
- * it, then, unless it is a switch, its site and, if it has ended, its length.  Numbers are varints.
+ * A call in a block: a byte (kind, and how its parent is told), the position as a difference to the call
+ * before it, then, unless it is a switch, its site and, if it has ended, its length.  Numbers are varints.
  */
 #include "calls.h"
 
@@ -26,7 +26,7 @@ struct site {
 };
 
 struct block {
-	uint64_t pos;     /* of its first call */
+	uint64_t pos; /* of its first call */
 	uint32_t thread;
 	uint32_t ordinal; /* of its first call */
 	uint32_t off;     /* in the bytes of its segment */
@@ -47,9 +47,9 @@ struct segment {
 	const uint8_t *bytes;
 	const struct late_end *ends;
 	size_t n_blocks, n_bytes, n_ends;
-	struct block *own_blocks;   /* owned; NULL: all belongs to an index file */
+	struct block *own_blocks; /* owned; NULL: all belongs to an index file */
 	struct ts_buf buf;
-	struct late_end *own_ends;  /* owned */
+	struct late_end *own_ends; /* owned */
 };
 
 /* A block of a thread's list. */
@@ -61,27 +61,27 @@ struct ref {
 };
 
 struct list {
-	struct ref *refs;         /* owned; of the sealed segments */
+	struct ref *refs; /* owned; of the sealed segments */
 	uint32_t n_refs, cap_refs;
-	uint32_t n_sealed;        /* calls in them */
-	struct late_end *ends;    /* owned; by ordinal */
+	uint32_t n_sealed;     /* calls in them */
+	struct late_end *ends; /* owned; by ordinal */
 	uint32_t n_ends, cap_ends;
-	struct ts_call *calls;    /* owned; of the segment that is being read */
+	struct ts_call *calls; /* owned; of the segment that is being read */
 	uint32_t n_calls, cap_calls;
-	uint32_t first;           /* ordinal of calls[0] */
+	uint32_t first; /* ordinal of calls[0] */
 };
 
 struct ts_calls {
-	struct list *lists;       /* owned; by thread */
+	struct list *lists; /* owned; by thread */
 	uint32_t n_lists;
-	struct site *sites;       /* owned */
+	struct site *sites; /* owned */
 	uint32_t n_sites, cap_sites;
-	uint32_t *table;          /* owned; hash table of sites, ordinals + 1; a power of two */
+	uint32_t *table; /* owned; hash table of sites, ordinals + 1; a power of two */
 	uint32_t n_table;
 	struct segment *segments; /* owned */
 	uint32_t n_segments;
-	bool has_copy;            /* the last one is a copy of what is being read */
-	struct late_end *ends;    /* owned; of calls of sealed segments, in the one that is being read */
+	bool has_copy;         /* the last one is a copy of what is being read */
+	struct late_end *ends; /* owned; of calls of sealed segments, in the one that is being read */
 	uint32_t n_ends, cap_ends;
 	uint32_t n_saved_sites;
 };
@@ -333,7 +333,8 @@ static bool encode_segment(struct ts_calls *c, struct segment *s)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ segments */
+/* ------------------------------------------------------------------------------------------------ segments
+ */
 
 static bool add_refs(struct ts_calls *c, uint32_t segment)
 {
@@ -466,8 +467,9 @@ static bool are_blocks_good(const struct ts_calls *c, const struct segment *s)
 	for (size_t i = 0; i < s->n_blocks; i++) {
 		const struct block *b = &s->blocks[i], *before = i ? b - 1 : NULL;
 		bool is_same = before && before->thread == b->thread;
-		uint32_t next = is_same ? before->ordinal + before->n
-			      : b->thread < c->n_lists ? c->lists[b->thread].n_sealed : 0;
+		uint32_t next = is_same                  ? before->ordinal + before->n
+				: b->thread < c->n_lists ? c->lists[b->thread].n_sealed
+							 : 0;
 
 		if (!b->n || b->n > TS_CALL_BLOCK || b->off >= s->n_bytes || b->ordinal != next ||
 		    b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK || (before && b->off <= before->off) ||
@@ -524,7 +526,8 @@ bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place)
 	return true;
 }
 
-/* ----------------------------------------------------------------------------------------------- questions */
+/* ----------------------------------------------------------------------------------------------- questions
+ */
 
 /* Bytes of a block; what an index file holds may be anything. */
 struct bytes {
@@ -554,8 +557,7 @@ static void take_parent(struct bytes *b, enum parent parent, struct ts_call *x)
 		x->parent = x->ordinal - 1;
 		x->depth++;
 		break;
-	case PARENT_SAME:
-		break;
+	case PARENT_SAME: break;
 	case PARENT_TOLD:
 		back = take_varint(b);
 		x->depth = (uint32_t)take_varint(b);

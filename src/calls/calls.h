@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TS_NO_CALL UINT32_MAX
-#define TS_NO_END UINT64_MAX
+#define TS_NO_CALL    UINT32_MAX
+#define TS_NO_END     UINT64_MAX
 #define TS_CALL_BLOCK 64u
 
 struct ts_index_file;
@@ -30,10 +30,10 @@ enum ts_call_kind {
 };
 
 struct ts_call {
-	uint64_t pos;     /* the step that called; the call begins at pos + 1 */
-	uint64_t end;     /* the position at which it ended, TS_NO_END if it is open */
-	uint64_t pc;      /* of the call instruction */
-	uint64_t target;  /* where control went */
+	uint64_t pos;    /* the step that called; the call begins at pos + 1 */
+	uint64_t end;    /* the position at which it ended, TS_NO_END if it is open */
+	uint64_t pc;     /* of the call instruction */
+	uint64_t target; /* where control went */
 	uint32_t thread;
 	uint32_t ordinal; /* in the thread's list */
 	uint32_t parent;  /* the innermost call that was open on its stack before; TS_NO_CALL: none was */
@@ -56,18 +56,19 @@ void ts_calls_free(struct ts_calls *c);
 uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call);
 
 /* A call that is open ends at position @end.  Returns false if memory is exhausted. */
-bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_t end, enum ts_call_kind kind);
+bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_t end,
+		  enum ts_call_kind kind);
 
 /*
- * Seal what was added: questions then see it.  ts_calls_seal_copy() does so for now, until the next call of one
- * of them.  Return false if memory is exhausted.
+ * Seal what was added: questions then see it.  ts_calls_seal_copy() does so for now, until the next call of
+ * one of them.  Return false if memory is exhausted.
  */
 bool ts_calls_seal(struct ts_calls *c);
 bool ts_calls_seal_copy(struct ts_calls *c);
 
 /*
- * To an index file: the segment that was sealed last.  From there, with its arrays; @in_place: for the segment
- * that was sealed last, which is then mapped.
+ * To an index file: the segment that was sealed last.  From there, with its arrays; @in_place: for the
+ * segment that was sealed last, which is then mapped.
  *
  * ts_calls_load() returns false if memory is exhausted, or the arrays contradict each other.
  */

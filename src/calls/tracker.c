@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/buf.h"
+#include "src/index/index_file.h"
+
 /* A move of the stack pointer that is not longer stays on its stack: pushes, small frames. */
 #define NEAR 128u
 
 /* Longer moves leave the stack, unless they go to a frame's beginning: no frame is that large. */
 #define MAX_FRAME_DOWN (UINT64_C(256) << 10)
-#define MAX_FRAME_UP (UINT64_C(1) << 20)
+#define MAX_FRAME_UP   (UINT64_C(1) << 20)
 
 /* Who comes back to a stack, comes back as close to where it was left. */
 #define MAX_RESUME 64u
@@ -31,17 +34,19 @@ enum todo {
 };
 
 struct open_call {
-	uint64_t slot;  /* where the return address lies; with a link register: the stack pointer at the beginning */
+	uint64_t slot; /* where the return address lies; with a link register: the stack pointer at the
+			  beginning */
 	uint64_t ret;
 	uint64_t least; /* the smallest slot of this call and those outside of it */
 	uint32_t ordinal;
+	uint32_t unused; /* 0: as it goes to index files */
 };
 
 struct stack {
-	uint64_t low, high; /* the stack pointer was there */
-	uint64_t left;      /* its value when the thread went elsewhere */
-	uint64_t space;     /* of a machine: whose address space it is, 0 the kernel's */
-	uint64_t used;      /* when it was left */
+	uint64_t low, high;      /* the stack pointer was there */
+	uint64_t left;           /* its value when the thread went elsewhere */
+	uint64_t space;          /* of a machine: whose address space it is, 0 the kernel's */
+	uint64_t used;           /* when it was left */
 	struct open_call *calls; /* owned; outermost first */
 	uint32_t n, cap;
 };
@@ -55,13 +60,14 @@ struct thread {
 	uint64_t top, top_val; /* what was last written at the stack pointer, and where */
 	uint8_t top_len;       /* bytes of it; 0: nothing known */
 	uint64_t pos;          /* of its last step */
-	uint64_t call_pos, call_pc, call_ret, call_slot, call_fall; /* call_fall: the next instruction's address */
-	bool is_in_slot;       /* of a call that may be: its delay slot has been executed */
+	uint64_t call_pos, call_pc, call_ret, call_slot,
+		call_fall; /* call_fall: the next instruction's address */
+	bool is_in_slot;   /* of a call that may be: its delay slot has been executed */
 	uint32_t id;
-	struct stack *stacks;  /* owned */
+	struct stack *stacks; /* owned */
 	uint32_t n_stacks, cap_stacks, current;
-	uint64_t barrier;      /* the lowest slot of a call of other stacks above the stack pointer */
-	uint8_t *filter;       /* owned; with a link register: how many open calls return to addresses of a hash */
+	uint64_t barrier; /* the lowest slot of a call of other stacks above the stack pointer */
+	uint8_t *filter;  /* owned; with a link register: how many open calls return to addresses of a hash */
 };
 
 struct range {
@@ -69,26 +75,27 @@ struct range {
 };
 
 struct ts_call_tracker {
-	struct ts_calls *out;      /* borrowed */
+	struct ts_calls *out; /* borrowed */
 	const struct ts_arch *arch;
 	struct range sp, lr, root;
-	uint32_t low, high;        /* all of them are in these bytes */
-	bool is_link;              /* calls leave their return address in a register */
+	uint32_t low, high; /* all of them are in these bytes */
+	bool is_link;       /* calls leave their return address in a register */
 	bool is_physical;
-	uint8_t word;              /* bytes of a return address */
-	uint8_t behind;            /* of a link: bytes from the call to its return address, 0: the instruction's */
-	uint64_t link_mask;        /* bits of the link register that are an address */
-	uint64_t link_add;         /* the register holds the return address less this */
+	uint8_t word;       /* bytes of a return address */
+	uint8_t behind;     /* of a link: bytes from the call to its return address, 0: the instruction's */
+	uint64_t link_mask; /* bits of the link register that are an address */
+	uint64_t link_add;  /* the register holds the return address less this */
 	uint64_t addr_mask;
-	uint64_t space;            /* the root of the page tables */
+	uint64_t space; /* the root of the page tables */
 	uint64_t clock;
-	struct thread *threads;    /* owned; by ordinal */
+	struct thread *threads; /* owned; by ordinal */
 	uint32_t n_threads;
-	uint32_t last;             /* that ran */
-	bool is_failed;            /* memory ran out */
+	uint32_t last;  /* that ran */
+	bool is_failed; /* memory ran out */
 };
 
-/* ------------------------------------------------------------------------------------------- architectures */
+/* ------------------------------------------------------------------------------------------- architectures
+ */
 
 static struct range range_of(const struct ts_regset *set, const char *name)
 {
@@ -103,10 +110,10 @@ static const struct {
 	uint8_t behind, add;
 	uint64_t mask;
 } links[] = {
-	{ "arm", "lr", 0, 0, ~UINT64_C(1) },      { "aarch64", "x30", 0, 0, ~UINT64_C(0) },
-	{ "mips", "r31", 8, 0, ~UINT64_C(1) },    { "ppc", "lr", 0, 0, ~UINT64_C(0) },
-	{ "riscv", "ra", 0, 0, ~UINT64_C(1) },    { "s390x", "r14", 0, 0, ~UINT64_C(0) },
-	{ "s390", "r14", 0, 0, 0x7fffffff },      { "sparc", "o7", 8, 8, ~UINT64_C(0) },
+	{ "arm", "lr", 0, 0, ~UINT64_C(1) },   { "aarch64", "x30", 0, 0, ~UINT64_C(0) },
+	{ "mips", "r31", 8, 0, ~UINT64_C(1) }, { "ppc", "lr", 0, 0, ~UINT64_C(0) },
+	{ "riscv", "ra", 0, 0, ~UINT64_C(1) }, { "s390x", "r14", 0, 0, ~UINT64_C(0) },
+	{ "s390", "r14", 0, 0, 0x7fffffff },   { "sparc", "o7", 8, 8, ~UINT64_C(0) },
 };
 
 static void find_link(struct ts_call_tracker *tr, const struct ts_regset *set)
@@ -133,7 +140,8 @@ static void add_range(struct ts_call_tracker *tr, struct range r)
 		tr->high = r.off + r.len;
 }
 
-struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set, bool is_physical)
+struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set,
+					    bool is_physical)
 {
 	struct ts_call_tracker *tr = calloc(1, sizeof(*tr));
 
@@ -160,10 +168,8 @@ struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct t
 	return tr;
 }
 
-void ts_call_tracker_free(struct ts_call_tracker *tr)
+static void drop_threads(struct ts_call_tracker *tr)
 {
-	if (!tr)
-		return;
 	for (uint32_t i = 0; i < tr->n_threads; i++) {
 		struct thread *t = &tr->threads[i];
 
@@ -172,6 +178,14 @@ void ts_call_tracker_free(struct ts_call_tracker *tr)
 		free(t->stacks);
 		free(t->filter);
 	}
+	tr->n_threads = 0;
+}
+
+void ts_call_tracker_free(struct ts_call_tracker *tr)
+{
+	if (!tr)
+		return;
+	drop_threads(tr);
 	free(tr->threads);
 	free(tr);
 }
@@ -193,7 +207,8 @@ static struct thread *thread_of(struct ts_call_tracker *tr, uint32_t id)
 	return &p[id];
 }
 
-/* -------------------------------------------------------------------------------------------------- stacks */
+/* -------------------------------------------------------------------------------------------------- stacks
+ */
 
 static uint64_t distance(uint64_t a, uint64_t b)
 {
@@ -220,7 +235,8 @@ static bool is_frame(const struct ts_call_tracker *tr, const struct stack *s, ui
 }
 
 /* May the move to @to stay on the current stack? */
-static bool is_own(const struct ts_call_tracker *tr, const struct thread *t, const struct stack *s, uint64_t to)
+static bool is_own(const struct ts_call_tracker *tr, const struct thread *t, const struct stack *s,
+		   uint64_t to)
 {
 	uint64_t innermost = s->n ? s->calls[s->n - 1].slot : UINT64_MAX;
 
@@ -312,6 +328,20 @@ static uint32_t add_stack(struct ts_call_tracker *tr, struct thread *t, uint64_t
 	return at;
 }
 
+/* The lowest slot of another stack's innermost call above the stack pointer. */
+static void find_barrier(struct thread *t)
+{
+	t->barrier = UINT64_MAX;
+	for (uint32_t i = 0; i < t->n_stacks; i++) {
+		const struct stack *s = &t->stacks[i];
+		uint64_t slot = s->n ? s->calls[s->n - 1].slot : 0;
+
+		if (i != t->current && s->n && s->space == t->stacks[t->current].space && slot >= t->sp &&
+		    slot < t->barrier)
+			t->barrier = slot;
+	}
+}
+
 /* From the step before @pos on the thread is on the stack @to. */
 static void switch_stack(struct ts_call_tracker *tr, struct thread *t, uint32_t to, uint64_t pos)
 {
@@ -327,13 +357,7 @@ static void switch_stack(struct ts_call_tracker *tr, struct thread *t, uint32_t 
 	s->left = t->at;
 	s->used = ++tr->clock;
 	t->current = to;
-	t->barrier = UINT64_MAX;
-	for (uint32_t i = 0; i < t->n_stacks; i++) {
-		s = &t->stacks[i];
-		if (i != to && s->n && s->space == new->space && s->calls[s->n - 1].slot >= t->sp &&
-		    s->calls[s->n - 1].slot < t->barrier)
-			t->barrier = s->calls[s->n - 1].slot;
-	}
+	find_barrier(t);
 	if (pos && ts_calls_add(tr->out, &note) == TS_NO_CALL)
 		tr->is_failed = true;
 }
@@ -374,7 +398,8 @@ static void move(struct ts_call_tracker *tr, struct thread *t, uint64_t pos)
 	t->at = t->sp;
 }
 
-/* --------------------------------------------------------------------------------------------------- calls */
+/* --------------------------------------------------------------------------------------------------- calls
+ */
 
 static uint8_t *filter_of(const struct thread *t, uint64_t pc)
 {
@@ -506,7 +531,8 @@ static void settle(struct ts_call_tracker *tr, struct thread *t, uint64_t pc, bo
 		settle_call(tr, t, pc);
 }
 
-/* --------------------------------------------------------------------------------------------------- steps */
+/* --------------------------------------------------------------------------------------------------- steps
+ */
 
 /* Registers [addr, addr + len) are now the data (NULL: unknown): those of them that are @reg. */
 static bool take_reg(const struct ts_call_tracker *tr, struct range reg, const struct ts_effect *e,
@@ -550,21 +576,27 @@ static bool is_top(const struct ts_call_tracker *tr, const struct thread *t, uin
 	return tr->is_physical ? !((addr ^ t->sp) & 0xfff) : addr == t->sp;
 }
 
-/* What the step wrote at the stack pointer, as that is after the step. */
-static void take_top(struct ts_call_tracker *tr, struct thread *t, const struct ts_steps *b,
-		     const struct ts_step *s)
+/* A write of the step: is it at the stack pointer, as that is after the step? */
+static void take_top(const struct ts_call_tracker *tr, struct thread *t, const struct ts_effect *e,
+		     const uint8_t *data)
+{
+	if (e->is_hidden || !is_top(tr, t, e->addr))
+		return;
+	t->top = t->sp;
+	t->top_len = !data || e->len < 2 ? 0 : e->len < tr->word ? (uint8_t)e->len : tr->word;
+	t->top_val = t->top_len ? ts_arch_get(tr->arch, data, t->top_len) : 0;
+}
+
+static void take_tops(const struct ts_call_tracker *tr, struct thread *t, const struct ts_steps *b,
+		      const struct ts_step *s)
 {
 	for (uint32_t i = 0; i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];
-		const uint8_t *data = ts_effect_data(b, e);
 
 		if (e->kind == TS_FX_THREAD)
 			return;
-		if (e->kind != TS_FX_WRITE || e->is_hidden || !is_top(tr, t, e->addr))
-			continue;
-		t->top = t->sp;
-		t->top_len = !data || e->len < 2 ? 0 : e->len < tr->word ? (uint8_t)e->len : tr->word;
-		t->top_val = t->top_len ? ts_arch_get(tr->arch, data, t->top_len) : 0;
+		if (e->kind == TS_FX_WRITE)
+			take_top(tr, t, e, ts_effect_data(b, e));
 	}
 }
 
@@ -593,7 +625,9 @@ static bool is_pushed(const struct ts_call_tracker *tr, const struct thread *t, 
 	return t->top_len == 4 && tr->word == 8 && is_behind(tr, *ret, s->pc, s->insn_len);
 }
 
-static void look_for_call(struct ts_call_tracker *tr, struct thread *t, const struct ts_step *s)
+/* A call pushes one word or, to another code segment, two; an interrupt more.  @before: the stack pointer. */
+static void look_for_call(struct ts_call_tracker *tr, struct thread *t, const struct ts_step *s,
+			  uint64_t before)
 {
 	uint64_t ret;
 
@@ -601,7 +635,7 @@ static void look_for_call(struct ts_call_tracker *tr, struct thread *t, const st
 		ret = ((t->lr & tr->link_mask) + tr->link_add) & tr->addr_mask;
 		if (!t->has_lr || !t->has_sp || !is_behind(tr, ret, s->pc, s->insn_len))
 			return;
-	} else if (!is_pushed(tr, t, s, &ret)) {
+	} else if (!is_pushed(tr, t, s, &ret) || (t->todo & TODO_MOVE && before - t->sp > 2u * tr->word)) {
 		return;
 	}
 	t->todo |= TODO_CALL;
@@ -615,7 +649,8 @@ static void look_for_call(struct ts_call_tracker *tr, struct thread *t, const st
 
 /* What a step had beside registers and writes. */
 struct sight {
-	bool has_write;
+	const struct ts_effect *write; /* the last one */
+	unsigned n_writes;
 	bool is_event; /* an interrupt, a fault: no call */
 };
 
@@ -656,24 +691,28 @@ static void take_step(struct ts_call_tracker *tr, struct thread *t, const struct
 	struct sight sight = { 0 };
 	uint32_t id = t->id;
 	uint64_t before = t->sp;
+	bool had_sp = t->has_sp;
 
 	for (; e < end; e++) {
 		if (e->kind <= TS_FX_REG_READ) {
 			if (__builtin_expect(e->addr < tr->high && e->addr + e->len > tr->low, 0))
 				take_regs(tr, t, e, ts_effect_data(b, e));
 		} else if (e->kind == TS_FX_WRITE) {
-			sight.has_write = true;
+			sight.write = e;
+			sight.n_writes++;
 		} else if (__builtin_expect(e->kind >= TS_FX_EVENT, 0)) {
 			look_at_others(tr, &t, b, e, &sight);
 		}
 	}
 	t = &tr->threads[id];
-	if (!tr->is_link && sight.has_write && t->has_sp)
-		take_top(tr, t, b, s);
+	if (!tr->is_link && sight.n_writes == 1)
+		take_top(tr, t, sight.write, ts_effect_data(b, sight.write));
+	else if (!tr->is_link && sight.n_writes)
+		take_tops(tr, t, b, s);
 	if (t->todo & TODO_MOVE)
 		t->is_loaded = distance(t->sp, before) > NEAR && is_loaded(tr, t, b, s);
 	if (!sight.is_event)
-		look_for_call(tr, t, s);
+		look_for_call(tr, t, s, had_sp ? before : t->sp);
 }
 
 bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *initial)
@@ -720,4 +759,183 @@ bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc)
 	for (uint32_t i = 0; i < tr->n_threads && !tr->is_failed; i++)
 		settle(tr, &tr->threads[i], end_pc, i == tr->last);
 	return !tr->is_failed;
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+/* As in index files, followed by as many threads, stacks and open calls, in their order. */
+struct saved_tracker {
+	uint64_t space, clock;
+	uint32_t n_threads, last;
+};
+
+struct saved_thread {
+	uint64_t sp, lr, at, top, top_val, pos;
+	uint64_t call_pos, call_pc, call_ret, call_slot, call_fall;
+	uint32_t todo, flags, n_stacks, current;
+};
+
+enum {
+	HAS_SP = 1,
+	HAS_LR = 2,
+	IS_LOADED = 4,
+	IS_IN_SLOT = 8,
+	TOP_LEN_SHIFT = 4,
+};
+
+struct saved_stack {
+	uint64_t low, high, left, space, used;
+	uint32_t n, unused;
+};
+
+static struct saved_thread save_thread(const struct thread *t)
+{
+	return (struct saved_thread){
+		.sp = t->sp,
+		.lr = t->lr,
+		.at = t->at,
+		.top = t->top,
+		.top_val = t->top_val,
+		.pos = t->pos,
+		.call_pos = t->call_pos,
+		.call_pc = t->call_pc,
+		.call_ret = t->call_ret,
+		.call_slot = t->call_slot,
+		.call_fall = t->call_fall,
+		.todo = t->todo,
+		.flags = (t->has_sp ? HAS_SP : 0) | (t->has_lr ? HAS_LR : 0) |
+			 (t->is_loaded ? IS_LOADED : 0) | (t->is_in_slot ? IS_IN_SLOT : 0) |
+			 (uint32_t)t->top_len << TOP_LEN_SHIFT,
+		.n_stacks = t->n_stacks,
+		.current = t->current,
+	};
+}
+
+static void put_items(struct ts_index_file *f, const struct ts_buf *b, size_t item_len)
+{
+	ts_index_put(f, b->data, b->len / item_len, item_len);
+}
+
+void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file *f)
+{
+	const struct saved_tracker head = { tr->space, tr->clock, tr->n_threads, tr->last };
+	struct ts_buf threads, stacks, calls;
+
+	ts_buf_init(&threads);
+	ts_buf_init(&stacks);
+	ts_buf_init(&calls);
+	for (uint32_t i = 0; i < tr->n_threads; i++) {
+		const struct thread *t = &tr->threads[i];
+		const struct saved_thread saved = save_thread(t);
+
+		ts_buf_put(&threads, &saved, sizeof(saved));
+		for (uint32_t j = 0; j < t->n_stacks; j++) {
+			const struct stack *s = &t->stacks[j];
+			const struct saved_stack st = {
+				s->low, s->high, s->left, s->space, s->used, s->n, 0
+			};
+
+			ts_buf_put(&stacks, &st, sizeof(st));
+			ts_buf_put(&calls, s->calls, s->n * sizeof(*s->calls));
+		}
+	}
+	ts_index_put(f, &head, 1, sizeof(head));
+	put_items(f, &threads, sizeof(struct saved_thread)); /* without memory too few: load() sees it */
+	put_items(f, &stacks, sizeof(struct saved_stack));
+	put_items(f, &calls, sizeof(struct open_call));
+	ts_buf_fini(&threads);
+	ts_buf_fini(&stacks);
+	ts_buf_fini(&calls);
+}
+
+/* What is left of the arrays. */
+struct saved {
+	const struct saved_stack *stacks;
+	const struct open_call *calls;
+	size_t n_stacks, n_calls;
+};
+
+static bool load_stack(struct ts_call_tracker *tr, struct thread *t, struct stack *s, struct saved *in)
+{
+	const struct saved_stack *st = in->stacks;
+
+	if (!in->n_stacks || st->n > in->n_calls)
+		return false;
+	*s = (struct stack){ st->low, st->high, st->left, st->space, st->used, NULL, st->n, st->n };
+	s->calls = malloc((st->n + 1) * sizeof(*s->calls));
+	if (!s->calls) {
+		s->n = s->cap = 0;
+		return false;
+	}
+	if (st->n)
+		memcpy(s->calls, in->calls, st->n * sizeof(*s->calls));
+	for (uint32_t i = 0; i < st->n; i++) {
+		if (s->calls[i].ordinal >= ts_calls_n(tr->out, t->id))
+			return false;
+		if (t->filter && *filter_of(t, s->calls[i].ret) != UINT8_MAX)
+			++*filter_of(t, s->calls[i].ret);
+	}
+	in->stacks++;
+	in->n_stacks--;
+	in->calls += st->n;
+	in->n_calls -= st->n;
+	return true;
+}
+
+static bool load_thread(struct ts_call_tracker *tr, struct thread *t, const struct saved_thread *x,
+			struct saved *in)
+{
+	if (x->n_stacks > in->n_stacks || x->n_stacks > TS_MAX_STACKS ||
+	    (x->n_stacks && x->current >= x->n_stacks))
+		return false;
+	t->sp = x->sp, t->lr = x->lr, t->at = x->at, t->top = x->top, t->top_val = x->top_val,
+	t->pos = x->pos;
+	t->call_pos = x->call_pos, t->call_pc = x->call_pc, t->call_ret = x->call_ret;
+	t->call_slot = x->call_slot, t->call_fall = x->call_fall;
+	t->todo = x->todo & (TODO_MOVE | TODO_CALL);
+	t->has_sp = x->flags & HAS_SP;
+	t->has_lr = x->flags & HAS_LR;
+	t->is_loaded = x->flags & IS_LOADED;
+	t->is_in_slot = x->flags & IS_IN_SLOT;
+	t->top_len = x->flags >> TOP_LEN_SHIFT & 15;
+	t->current = x->current;
+	t->stacks = calloc(x->n_stacks + 1, sizeof(*t->stacks));
+	t->filter = tr->is_link ? calloc(N_FILTER, 1) : NULL;
+	if (!t->stacks || (tr->is_link && !t->filter))
+		return false;
+	t->cap_stacks = x->n_stacks + 1;
+	for (; t->n_stacks < x->n_stacks; t->n_stacks++) {
+		if (!load_stack(tr, t, &t->stacks[t->n_stacks], in)) {
+			t->n_stacks++; /* to be freed */
+			return false;
+		}
+	}
+	find_barrier(t);
+	return true;
+}
+
+bool ts_call_tracker_load(struct ts_call_tracker *tr, struct ts_index_arrays *a, uint32_t n_threads)
+{
+	const struct saved_tracker *head = ts_index_take_n(a, sizeof(*head), 1);
+	const struct saved_thread *threads;
+	struct saved in;
+
+	if (!head || head->n_threads > n_threads || (head->last && head->last >= head->n_threads))
+		return false;
+	threads = ts_index_take_n(a, sizeof(*threads), head->n_threads);
+	in.stacks = ts_index_take(a, sizeof(*in.stacks), &in.n_stacks);
+	in.calls = ts_index_take(a, sizeof(*in.calls), &in.n_calls);
+	if (a->is_bad)
+		return false;
+	drop_threads(tr);
+	tr->space = head->space;
+	tr->clock = head->clock;
+	tr->last = head->last;
+	if (head->n_threads && !thread_of(tr, head->n_threads - 1))
+		return false;
+	for (uint32_t i = 0; i < head->n_threads; i++) {
+		if (!load_thread(tr, &tr->threads[i], &threads[i], &in))
+			return false;
+	}
+	return true;
 }

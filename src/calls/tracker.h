@@ -2,15 +2,15 @@
 /*
  * Finds the calls of a recording, from its steps: no symbols, no disassembler.
  *
- * Step k is a call if it leaves the address after its instruction as return address and control goes elsewhere.
- * Where calls push (x86, m68k) the return address stands at the new stack pointer; the call ends when the stack
- * pointer is above it.  Where there is a link register it stands there; the call ends at its return address,
- * with the stack pointer not below its value at the beginning.  A call also ends where a call of its stack
- * outside of it does.
+ * Step k is a call if it leaves the address after its instruction as return address and control goes
+ * elsewhere. Where calls push (x86, m68k) the return address stands at the new stack pointer; the call ends
+ * when the stack pointer is above it.  Where there is a link register it stands there; the call ends at its
+ * return address, with the stack pointer not below its value at the beginning.  A call also ends where a call
+ * of its stack outside of it does.
  *
  * A thread may have several stacks: coroutines, signal stacks, those of a kernel.  Moving to another one ends
- * nothing.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if it
- * is a long one to where no frame of the present stack begins (tracker.c says how long).  At most
+ * nothing.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if
+ * it is a long one to where no frame of the present stack begins (tracker.c says how long).  At most
  * TS_MAX_STACKS of a thread are told apart.
  */
 #ifndef TS_CALL_TRACKER_H
@@ -53,5 +53,16 @@ bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct
  * Returns false if memory is exhausted.
  */
 bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc);
+
+/*
+ * To an index file: the state, so that another tracker can go on.  From there, with its arrays; all that @out
+ * has so far is sealed, and the recording has @n_threads threads.
+ *
+ * ts_call_tracker_load() returns false if memory is exhausted, or the arrays contradict each other or @out.
+ */
+struct ts_index_file;
+struct ts_index_arrays;
+void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file *f);
+bool ts_call_tracker_load(struct ts_call_tracker *tr, struct ts_index_arrays *a, uint32_t n_threads);
 
 #endif

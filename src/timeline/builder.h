@@ -35,6 +35,7 @@ struct ts_builder {
 	struct ts_task task;        /* there */
 	bool is_done;               /* what came of it */
 	struct ts_error error;      /* if the index file could not be synced */
+	bool is_read;               /* the recording has been read to its end, or to its damage */
 	struct ts_error damage;     /* why reading ended */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */

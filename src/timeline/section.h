@@ -62,6 +62,9 @@ struct ts_section {
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };
 
+/* Who called whom; optional. */
+extern const struct ts_section ts_calls_section;
+
 /* All sections but the head, in the order in which they are loaded; NULL ends them. */
 extern const struct ts_section *const ts_sections[];
 

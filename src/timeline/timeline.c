@@ -6,6 +6,8 @@
 
 #include "builder.h"
 #include "journal.h"
+#include "src/calls/calls.h"
+#include "src/calls/tracker.h"
 
 
 void ts_builder_free(struct ts_timeline *tl)
@@ -34,6 +36,8 @@ void ts_timeline_free(struct ts_timeline *tl)
 	ts_runs_free(tl->runs);
 	ts_world_fini(&tl->world);
 	ts_modes_fini(&tl->modes);
+	ts_calls_free(tl->calls);
+	ts_call_tracker_free(tl->tracker);
 	for (size_t i = 0; i < tl->n_points; i++)
 		ts_points_fini(&tl->points[i]);
 	free(tl->points);
@@ -534,6 +538,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 		return TS_GROW_FAILED;
 	}
 	bd->damage = *damage;
+	bd->is_read = true;
 	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
 	tl->has_exit = end->has_exit;
 	tl->is_fault = end->is_fault;

@@ -29,6 +29,9 @@
 /* Each thread's registers have this many addresses of the register space. */
 #define TS_REGS_STRIDE UINT64_C(65536)
 
+struct ts_calls;
+struct ts_call_tracker;
+
 struct ts_timeline {
 	struct ts_recording *rec;      /* borrowed */
 	/* borrowed; regions with files are added while building; may be NULL */
@@ -41,6 +44,8 @@ struct ts_timeline {
 	struct ts_runs *runs;          /* owned */
 	struct ts_world world;
 	struct ts_modes modes;         /* none unless the recording is that of a machine */
+	struct ts_calls *calls;        /* owned; if it has ts_calls_section */
+	struct ts_call_tracker *tracker; /* owned; finds them; NULL when all has been read */
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */

@@ -13,6 +13,7 @@
  *         (space_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps, modules, and events (journal.c)
+ *   CALL  optional: who called whom (calls_section.c)
  *
  * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on
  * another no index file is used.
@@ -356,7 +357,8 @@ static const struct ts_section mode_section = {
 
 /* The journal comes before the spaces: it makes the layers in which their pages lie. */
 const struct ts_section *const ts_sections[] = {
-	&points_section, &runs_section, &journal_section, &space_section, &mode_section, NULL,
+	&points_section, &runs_section, &journal_section, &space_section, &mode_section,
+	&ts_calls_section, NULL,
 };
 
 /* ------------------------------------------------------------------------------------------ the records */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who called whom: made-up programs, whose calls are found again by the words of the definition, call by call,
- * from plain lists of every position's pc, stack pointer and stack.
+ * Who called whom: made-up programs, whose calls are found again by the words of the definition, call by
+ * call, from plain lists of every position's pc, stack pointer and stack.
  */
 #include "unit.h"
 
@@ -11,12 +11,12 @@
 #include "script.h"
 #include "src/calls/tracker.h"
 
-#define MAX_STEPS 6000
-#define MAX_THREADS 3
+#define MAX_STEPS     6000
+#define MAX_THREADS   3
 #define MAX_STACKS_OF 4
-#define MAX_DEPTH 40
-#define NO_POS UINT64_MAX
-#define END_PC 4
+#define MAX_DEPTH     40
+#define NO_POS        UINT64_MAX
+#define END_PC        4
 
 struct kind_of_processor {
 	const char *arch, *sp, *link; /* link: NULL where calls push */
@@ -25,20 +25,20 @@ struct kind_of_processor {
 };
 
 static const struct kind_of_processor processors[] = {
-	{ "x86_64", "rsp", NULL, 8, 5, 5, 0 },   { "i386", "esp", NULL, 4, 5, 5, 0 },
-	{ "m68k", "sp", NULL, 4, 6, 6, 0 },      { "arm", "sp", "lr", 4, 4, 4, 0 },
-	{ "aarch64", "sp", "x30", 8, 4, 4, 0 },  { "mips", "r29", "r31", 4, 4, 8, 0 },
-	{ "sparc64", "sp", "o7", 8, 4, 8, 8 },   { "riscv64", "sp", "ra", 8, 4, 4, 0 },
-	{ "ppc", "r1", "lr", 4, 4, 4, 0 },       { "s390x", "r15", "r14", 8, 6, 6, 0 },
+	{ "x86_64", "rsp", NULL, 8, 5, 5, 0 },  { "i386", "esp", NULL, 4, 5, 5, 0 },
+	{ "m68k", "sp", NULL, 4, 6, 6, 0 },     { "arm", "sp", "lr", 4, 4, 4, 0 },
+	{ "aarch64", "sp", "x30", 8, 4, 4, 0 }, { "mips", "r29", "r31", 4, 4, 8, 0 },
+	{ "sparc64", "sp", "o7", 8, 4, 8, 8 },  { "riscv64", "sp", "ra", 8, 4, 4, 0 },
+	{ "ppc", "r1", "lr", 4, 4, 4, 0 },      { "s390x", "r15", "r14", 8, 6, 6, 0 },
 };
 #define N_PROCESSORS (sizeof(processors) / sizeof(processors[0]))
 
 /* One position of a thread, after one of its steps: the state there, and what that step did. */
 struct place {
-	uint64_t pos;    /* the step's + 1 */
+	uint64_t pos;         /* the step's + 1 */
 	uint64_t pc, next_pc; /* of the step; of the thread's next one */
 	uint64_t sp, lr;
-	uint64_t top;    /* word at sp, 0 unknown */
+	uint64_t top; /* word at sp, 0 unknown */
 	unsigned stack;
 	bool has_next, no_call;
 };
@@ -314,7 +314,8 @@ static void random_program(uint64_t seed, const struct kind_of_processor *cpu, u
 	end_program();
 }
 
-/* -------------------------------------------------------------------------------------------- the definition */
+/* -------------------------------------------------------------------------------------------- the definition
+ */
 
 struct naive_call {
 	uint64_t begin, end, pc, target, slot, ret;
@@ -390,7 +391,8 @@ static void find_calls(unsigned thread)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------- the test */
+/* ------------------------------------------------------------------------------------------------- the test
+ */
 
 static struct ts_calls *track(unsigned seals)
 {

@@ -12,7 +12,7 @@
 #include "src/base/atomic_file.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY))
 
 enum option_id {
 	OPT_ARCH,
@@ -65,7 +65,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB),
-	[OPT_JSON] = ON(INFO),
+	[OPT_JSON] = ON(INFO) | ON(QUERY),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT),
 	[OPT_POSITIONS] = ON(EXPORT),
@@ -81,6 +81,7 @@ static const struct command {
 	[TS_CMD_INFO] = { "info", "TRACE", 1 },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
+	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -224,7 +225,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			return true;
 		}
 	}
-	return usage_error("'%s' is no command; they are serve, gdb, info, index and export", name);
+	return usage_error("'%s' is no command; they are serve, gdb, info, index, export and query", name);
 }
 
 static bool check_options(const struct ts_cli *cli, unsigned seen)
@@ -246,10 +247,32 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 	return true;
 }
 
+/* TRACE, and the words of a question. */
+static bool set_question(struct ts_cli *cli, int n, char **operands)
+{
+	size_t len = 1;
+
+	if (n < 2)
+		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
+	for (int i = 1; i < n; i++)
+		len += strlen(operands[i]) + 1;
+	cli->trace = operands[0];
+	cli->question = calloc(1, len);
+	if (!cli->question)
+		return usage_error("no memory");
+	for (int i = 1; i < n; i++) {
+		strcat(cli->question, i > 1 ? " " : "");
+		strcat(cli->question, operands[i]);
+	}
+	return true;
+}
+
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
 {
 	const struct command *c = &commands[cli->command];
 
+	if (cli->command == TS_CMD_QUERY)
+		return set_question(cli, n, operands);
 	if (n != c->n_operands)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
 				   "too many arguments", c->name, c->synopsis);
@@ -315,6 +338,49 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 	return true;
 }
 
+/* How many arguments the option at @argv[0] has, itself included; 0 if it is none of this program's. */
+static int option_len(char **argv)
+{
+	const char *name = argv[0] + 2, *value = strchr(name, '=');
+	size_t len = value ? (size_t)(value - name) : strlen(name);
+
+	for (unsigned i = 0; i < N_LONG_OPTIONS && len; i++) {
+		const struct option *o = &long_options[i];
+
+		if (i != OPT_AT && strlen(o->name) == len && !strncmp(o->name, name, len))
+			return 1 + (o->has_arg == required_argument && !value && argv[1]);
+	}
+	return 0;
+}
+
+/*
+ * Of `query`, what is no option of this program belongs to the question, which has words that begin with '-'.
+ * Options are moved to the front.
+ *
+ * Returns how many arguments at the front are for getopt; @argc if it is another command.
+ */
+static int sort_query(int argc, char **argv)
+{
+	char **rest = calloc((size_t)argc, sizeof(*rest));
+	int n_options = 1, n_rest = 0;
+
+	for (int i = 1, len; rest && i < argc; i += len ? len : 1) {
+		len = strncmp(argv[i], "--", 2) || !argv[i][2] ? 0 : option_len(argv + i);
+		if (!len && !n_rest && strcmp(argv[i], "query")) {
+			free(rest);
+			return argc;
+		}
+		if (!len)
+			rest[n_rest++] = argv[i];
+		for (int k = 0; k < len; k++)
+			argv[n_options++] = argv[i + k];
+	}
+	if (rest)
+		memcpy(argv + n_options, rest, (size_t)n_rest * sizeof(*rest));
+	free(rest);
+	return n_rest ? n_options : argc;
+}
+
 /* Where "--" stands, argc without one: what follows it belongs to gdb, or is no option. */
 static int find_separator(int argc, char **argv)
 {
@@ -327,7 +393,7 @@ static int find_separator(int argc, char **argv)
 
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status)
 {
-	int separator = find_separator(argc, argv), n;
+	int sorted = sort_query(argc, argv), separator = sorted < argc ? sorted : find_separator(argc, argv), n;
 	char **operands, **rest = argv + separator + (separator < argc);
 	unsigned seen = 0;
 
@@ -337,9 +403,9 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	if (!parse_options(cli, separator, argv, &seen, status))
 		return false;
 	operands = argv + optind;
-	n = separator - optind;
+	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|serve|info|index|export TRACE [option]...\n"
+		fputs("usage: tracestub gdb|serve|info|index|export|query TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
 		return false;
 	}
@@ -347,7 +413,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 		return false;
 	if (cli->command == TS_CMD_GDB) {
 		cli->gdb_args = rest;
-	} else {
+	} else if (sorted == argc) {
 		memmove(argv + separator, rest, (size_t)(argv + argc - rest) * sizeof(*argv));
 		n += (int)(argv + argc - rest);
 	}
@@ -361,4 +427,6 @@ void ts_cli_fini(struct ts_cli *cli)
 	cli->n_images = 0;
 	free(cli->exec.path);
 	cli->exec.path = NULL;
+	free(cli->question);
+	cli->question = NULL;
 }

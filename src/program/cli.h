@@ -19,6 +19,7 @@ enum ts_command {
 	TS_CMD_INFO,
 	TS_CMD_INDEX,
 	TS_CMD_EXPORT,
+	TS_CMD_QUERY,
 };
 
 /* Statuses of the program. */
@@ -52,6 +53,7 @@ struct ts_cli {
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export */
 	struct ts_selection_options selection; /* export */
+	char *question;    /* owned; query: its words, a blank between them */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
 };
 

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ask.h"
 #include "cli.h"
 #include "gdb.h"
 #include "info.h"
@@ -429,6 +430,8 @@ static int run_command(struct job *job)
 		return run_index(job);
 	case TS_CMD_EXPORT:
 		return run_export(job);
+	case TS_CMD_QUERY:
+		return ts_ask_run(job->q, &job->cli);
 	}
 	abort();
 }
@@ -454,6 +457,8 @@ int main(int argc, char **argv)
 	} else {
 		result = ts_report_failure(job.cli.trace, &err);
 	}
+	if (job.cli.command == TS_CMD_QUERY && !job.q && result == TS_STATUS_FAILED)
+		result = TS_STATUS_UNREADABLE;
 	job_fini(&job);
 	return result;
 }

@@ -27,7 +27,8 @@ ROOMS = {
     "src/timeline": "src/base src/arch src/trace src/index src/calls",
     "src/query": "src/base src/arch src/trace src/timeline",
     "src/export": "src/base src/arch src/trace src/frames src/query",
-    "src/program": f"{MODEL} src/timeline src/index",  # keep.[ch] alone
+    "src/ask": "src/base src/arch src/trace src/frames src/query",
+    "src/program": f"{MODEL} src/ask src/timeline src/index",  # keep.[ch] alone
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/trace",
     "loaders/bap": FORMAT,
@@ -47,7 +48,7 @@ JOINS_ALL = "src/program/main.c"
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
     "src/query": "query.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h",
-    "src/trace": "chunk.h elf.h pe.h source.h step.h",
+    "src/trace": "chunk.h elf.h pe.h source.h step.h symtab.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|timeline|query|recording)|loaders(/.*)?")

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "answer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+
+struct ts_answer {
+	struct ts_ask *ask;        /* borrowed */
+	struct ts_question qn;
+	struct ts_form *form;      /* owned */
+	enum ts_form_kind kind;
+	struct ts_rows *rows;      /* owned */
+	bool is_reverse;           /* the cursor goes from the end, for last N */
+	bool is_begun;
+	struct ts_row row;
+	struct ts_row *kept;       /* owned; of last N: a ring of rows, or a list that grows */
+	size_t n_kept, cap_kept, at_kept;
+	uint64_t n_found;          /* rows that the cursor gave */
+	uint64_t n_shown;
+	uint64_t *shown;           /* owned; their positions */
+	size_t cap_shown;
+	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
+	bool is_ended;             /* the cursor has no more */
+	uint64_t go;
+	struct ts_error err;       /* memory was exhausted */
+};
+
+static bool no_memory(struct ts_answer *a)
+{
+	return ts_fail(&a->err, TS_ENOMEM, TS_NO_OFF, "no memory for the rows of an answer");
+}
+
+static unsigned find_position_column(const struct ts_verb *verb)
+{
+	static const char *const names[] = { "begin", "position" };
+
+	for (unsigned j = 0; j < 2; j++) {
+		for (unsigned i = 0; i < verb->n_columns; i++) {
+			if (!strcmp(verb->columns[i].name, names[j]))
+				return i;
+		}
+	}
+	return verb->n_columns;
+}
+
+/* A sentence of what was wrong ends with a question that can be asked. */
+static void add_example(struct ts_error *err, const struct ts_verb *verb)
+{
+	char text[sizeof(err->text)];
+	size_t len;
+
+	if (err->code != TS_EUSAGE || strstr(err->text, "; example: "))
+		return;
+	memcpy(text, err->text, sizeof(text));
+	len = strlen(text);
+	for (size_t i = 0; i < len; i++) {
+		if ((unsigned char)text[i] < 0x20)
+			text[i] = '?';
+	}
+	ts_error_reset(err);
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.380s; example: %s", text, verb ? verb->example : "events first 5");
+}
+
+struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
+				struct ts_error *err)
+{
+	struct ts_answer *a = calloc(1, sizeof(*a));
+
+	if (!a) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+		return NULL;
+	}
+	a->ask = ask;
+	a->kind = form;
+	a->go = TS_NO_POS;
+	ts_row_init(&a->row);
+	ts_error_reset(&a->err);
+	if (ts_question_parse(&a->qn, ask, text, err)) {
+		a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible &&
+				!a->qn.verb->is_counted;
+		a->position_column = find_position_column(a->qn.verb);
+		a->rows = a->qn.verb->open(ask, &a->qn, a->is_reverse, err);
+		a->form = a->rows ? ts_form_new(form, a->qn.verb) : NULL;
+		if (a->rows && !a->form)
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	}
+	if (a->form)
+		return a;
+	add_example(err, a->qn.verb);
+	ts_answer_free(a);
+	return NULL;
+}
+
+void ts_answer_free(struct ts_answer *a)
+{
+	if (!a)
+		return;
+	ts_rows_close(a->rows);
+	ts_form_free(a->form);
+	for (size_t i = 0; i < a->cap_kept; i++)
+		ts_row_fini(&a->kept[i]);
+	free(a->kept);
+	free(a->shown);
+	ts_row_fini(&a->row);
+	free(a);
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+static void note_shown(struct ts_answer *a, const struct ts_row *row)
+{
+	const struct ts_cell *c = &row->cells[a->position_column];
+	uint64_t *shown = a->shown;
+
+	if (a->position_column < a->qn.verb->n_columns && a->n_shown == a->cap_shown) {
+		a->cap_shown = a->cap_shown ? 2 * a->cap_shown : 64;
+		shown = realloc(a->shown, a->cap_shown * sizeof(*shown));
+		if (!shown) {
+			no_memory(a);
+			return;
+		}
+		a->shown = shown;
+	}
+	if (a->position_column < a->qn.verb->n_columns)
+		a->shown[a->n_shown] = c->kind == TS_CELL_NUMBER ? c->number : TS_NO_POS;
+	a->n_shown++;
+}
+
+static void show(struct ts_answer *a, const struct ts_row *row, struct ts_buf *out)
+{
+	if (!ts_buf_ok(&row->texts))
+		no_memory(a);
+	ts_form_row(a->form, row, out);
+	note_shown(a, row);
+}
+
+static bool grow_kept(struct ts_answer *a)
+{
+	size_t cap = a->cap_kept ? 2 * a->cap_kept : 64;
+	struct ts_row *kept;
+
+	if (cap > a->qn.n_bound)
+		cap = (size_t)a->qn.n_bound;
+	kept = realloc(a->kept, cap * sizeof(*kept));
+	if (!kept)
+		return no_memory(a);
+	for (size_t i = a->cap_kept; i < cap; i++)
+		ts_row_init(&kept[i]);
+	a->kept = kept;
+	a->cap_kept = cap;
+	return true;
+}
+
+/* Keep the row, in place of the oldest if there are enough; what was there is empty now. */
+static void keep(struct ts_answer *a)
+{
+	struct ts_row *to;
+	struct ts_row row;
+
+	if (a->n_kept == a->cap_kept && a->n_kept < a->qn.n_bound && !grow_kept(a))
+		return;
+	to = &a->kept[a->n_kept < a->qn.n_bound ? a->n_kept++ : a->at_kept++ % a->qn.n_bound];
+	row = *to;
+	*to = a->row;
+	a->row = row;
+}
+
+static void show_kept(struct ts_answer *a, struct ts_buf *out)
+{
+	for (size_t i = 0; i < a->n_kept; i++) {
+		size_t at = a->is_reverse ? a->n_kept - 1 - i : (a->at_kept + i) % a->n_kept;
+
+		show(a, &a->kept[at], out);
+	}
+	a->n_kept = 0;
+}
+
+/* A row was found.  Returns false if no more is wanted. */
+static bool take(struct ts_answer *a, struct ts_buf *out)
+{
+	const struct ts_question *qn = &a->qn;
+	bool is_counted = qn->verb->is_counted;
+
+	a->n_found++;
+	if (qn->bound == TS_BOUND_FIRST && a->n_found > qn->n_bound)
+		return is_counted;
+	if (qn->bound == TS_BOUND_LAST && a->is_reverse && a->n_found > qn->n_bound)
+		return false;
+	if (qn->bound == TS_BOUND_LAST)
+		keep(a);
+	else
+		show(a, &a->row, out);
+	if (is_counted && qn->bound == TS_BOUND_FIRST && a->n_found == qn->n_bound)
+		a->rows->is_counting = true;
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- end */
+
+static unsigned percent_read(const struct ts_answer *a)
+{
+	return ts_query_permille(a->ask->q) / 10;
+}
+
+static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *out, struct ts_buf *end)
+{
+	struct ts_end_facts f = { .stopped = stopped, .note = a->rows->note };
+
+	if (!a->is_begun)
+		ts_form_begin(a->form, out);
+	a->is_begun = true;
+	show_kept(a, out);
+	f.n_rows = a->n_shown;
+	f.is_last = a->qn.bound == TS_BOUND_LAST;
+	f.has_total = a->is_ended && stopped == TS_STOPPED_NOT;
+	f.total = a->n_found;
+	f.is_complete = f.has_total && f.total == f.n_rows;
+	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : a->rows->at;
+	f.percent = percent_read(a);
+	a->go = a->rows->go;
+	ts_form_end(a->form, &f, out, end);
+}
+
+enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
+			  struct ts_error *err)
+{
+	struct ts_budget budget = { n_chunks };
+	enum ts_got got = TS_GOT_ROW;
+
+	if (!a->is_begun)
+		ts_form_begin(a->form, out);
+	a->is_begun = true;
+	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
+		ts_row_reset(&a->row);
+		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
+		if (got == TS_GOT_ROW && !take(a, out))
+			break;
+	}
+	if (a->err.code != TS_OK) {
+		*err = a->err;
+		got = TS_GOT_FAIL;
+	}
+	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		return got;
+	a->is_ended = got == TS_GOT_END;
+	finish(a, a->ask->is_reading ? TS_STOPPED_PARTIAL : TS_STOPPED_NOT, out, end);
+	return TS_GOT_END;
+}
+
+void ts_answer_stop(struct ts_answer *a, struct ts_buf *out, struct ts_buf *end)
+{
+	finish(a, TS_STOPPED_INTERRUPT, out, end);
+}
+
+const struct ts_question *ts_answer_question(const struct ts_answer *a)
+{
+	return &a->qn;
+}
+
+const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n)
+{
+	*n = a->shown ? (size_t)a->n_shown : 0;
+	return a->shown;
+}
+
+uint64_t ts_answer_n_rows(const struct ts_answer *a)
+{
+	return a->n_shown;
+}
+
+uint64_t ts_answer_at(const struct ts_answer *a)
+{
+	return a->rows->at;
+}
+
+uint64_t ts_answer_go(const struct ts_answer *a)
+{
+	return a->go;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+#include "cells.h"
+
+#include "names.h"
+#include "symbols.h"
+
+void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread)
+{
+	if (thread < ask->names->n_tids)
+		ts_row_number(row, i, (uint64_t)ask->names->tids[thread]);
+}
+
+void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process)
+{
+	if (process < ask->names->n_pids)
+		ts_row_number(row, i, (uint64_t)ask->names->pids[process]);
+}
+
+void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+{
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
+
+	ts_row_text(row, i, s ? s->name : NULL);
+}

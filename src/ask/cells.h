@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Cells that rows of several verbs have.
+ */
+#ifndef TS_ASK_CELLS_H
+#define TS_ASK_CELLS_H
+
+#include <stdint.h>
+
+#include "row.h"
+#include "verb.h"
+
+/* The thread or the process as clients call it. */
+void ts_cell_thread(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t thread);
+void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint32_t process);
+
+/* The function that @addr is in; null if none is known. */
+void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
+
+#endif

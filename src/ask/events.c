@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+#include "events.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "verb.h"
+
+/* In the order in which the events of one step are listed. */
+enum kind {
+	KIND_SYSCALL,
+	KIND_SIGNAL,
+	KIND_FAULT,
+	KIND_INTERRUPT,
+	KIND_THREAD_START,
+	KIND_THREAD_END,
+	KIND_MODULE,
+	KIND_MODULE_END,
+	KIND_MAP,
+	KIND_UNMAP,
+	KIND_GAP,
+	KIND_EXIT,
+	N_KINDS,
+};
+
+static const char *const names[N_KINDS] = {
+	[KIND_SYSCALL] = "syscall",	      [KIND_SIGNAL] = "signal",
+	[KIND_FAULT] = "fault",		      [KIND_INTERRUPT] = "interrupt",
+	[KIND_THREAD_START] = "thread-start", [KIND_THREAD_END] = "thread-end",
+	[KIND_MODULE] = "module",	      [KIND_MODULE_END] = "module",
+	[KIND_MAP] = "map",		      [KIND_UNMAP] = "unmap",
+	[KIND_GAP] = "gap",		      [KIND_EXIT] = "exit",
+};
+
+/* What the model calls those that it has events of; the others are made from threads, modules and regions. */
+static const struct {
+	enum kind kind;
+	enum ts_event_kind event;
+} recorded[] = {
+	{ KIND_SYSCALL, TS_EV_SYSCALL },     { KIND_SIGNAL, TS_EV_SIGNAL },
+	{ KIND_FAULT, TS_EV_FAULT },	     { KIND_INTERRUPT, TS_EV_INTERRUPT },
+	{ KIND_THREAD_END, TS_EV_THREAD_END }, { KIND_GAP, TS_EV_GAP },
+	{ KIND_EXIT, TS_EV_EXIT },
+};
+
+struct event {
+	uint64_t step;
+	uint64_t item; /* ordinal of what it is about, in the order of the model */
+	enum kind kind;
+};
+
+struct events {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct event *items; /* owned; by step */
+	size_t n, cap, at;
+	bool is_failed;
+};
+
+static const struct ts_column columns[] = {
+	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
+	{ .name = "kind", .type = TS_COLUMN_TEXT },	  { .name = "name", .type = TS_COLUMN_TEXT },
+	{ .name = "arguments", .type = TS_COLUMN_LIST },  { .name = "result", .type = TS_COLUMN_VALUE },
+	{ .name = "text", .type = TS_COLUMN_TEXT },
+};
+
+bool ts_events_is_kind(const char *name, size_t len)
+{
+	for (unsigned i = 0; i < N_KINDS; i++) {
+		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+			return true;
+	}
+	return false;
+}
+
+/* --------------------------------------------------------------------------------------------- the list */
+
+static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
+{
+	const struct ts_question *qn = e->qn;
+
+	if (step < qn->from || step >= qn->to || e->is_failed || (*qn->operand && strcmp(qn->operand, names[kind])))
+		return;
+	if (e->n == e->cap) {
+		size_t cap = e->cap ? 2 * e->cap : 64;
+		struct event *items = realloc(e->items, cap * sizeof(*items));
+
+		if (!items) {
+			e->is_failed = true;
+			return;
+		}
+		e->items = items;
+		e->cap = cap;
+	}
+	e->items[e->n++] = (struct event){ .step = step, .item = item, .kind = kind };
+}
+
+static void add_recorded(struct events *e)
+{
+	const struct ts_query *q = e->ask->q;
+
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+		uint64_t n = ts_query_n_events(q, recorded[i].event);
+
+		for (uint64_t k = 0; k < n; k++)
+			add(e, recorded[i].kind, ts_query_event(q, recorded[i].event, k)->step, k);
+	}
+}
+
+/* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
+static void add_span(struct events *e, enum kind start, enum kind end, uint64_t from, uint64_t until, uint64_t item)
+{
+	if (from)
+		add(e, start, from - 1, item);
+	if (until != TS_NO_POS && until)
+		add(e, end, until - 1, item);
+}
+
+static void add_made(struct events *e)
+{
+	const struct ts_query *q = e->ask->q;
+	struct ts_module_info m;
+	struct ts_region_info r;
+
+	for (uint32_t i = 0; i < ts_query_n_threads(q); i++) {
+		uint64_t first = ts_query_next_step(q, i, 0);
+
+		if (first && first != TS_NO_POS)
+			add(e, KIND_THREAD_START, first - 1, i);
+	}
+	for (size_t i = 0; ts_query_module(q, i, &m); i++)
+		add_span(e, KIND_MODULE, KIND_MODULE_END, m.from, m.until, i);
+	for (size_t i = 0; ts_query_region(q, i, &r); i++)
+		add_span(e, KIND_MAP, KIND_UNMAP, r.from, r.until, i);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct event *x = a;
+	const struct event *y = b;
+
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
+
+/* --------------------------------------------------------------------------------------------------- rows */
+
+static void put_syscall(const struct ts_event *ev, struct ts_row *row)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "#%" PRIu64, ev->number);
+	ts_row_text(row, 3, text);
+	ts_row_list(row, 4);
+	for (unsigned i = 0; i < ev->n_args && i < 6; i++) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, ev->args[i]);
+		ts_row_list_add(row, 4, text);
+	}
+	snprintf(text, sizeof(text), "0x%" PRIx64, ev->ret);
+	if (ev->has_ret)
+		ts_row_text(row, 5, text);
+}
+
+static void put_text(const struct ts_event *ev, struct ts_row *row)
+{
+	char text[128] = "";
+	int n = snprintf(text, sizeof(text), "%s", ev->text);
+	const char *space = n ? " " : "";
+	size_t left = sizeof(text) - (size_t)n;
+
+	if (ev->kind == TS_EV_SIGNAL)
+		snprintf(text + n, left, "%ssignal %" PRIu64, space, ev->number);
+	else if (ev->kind == TS_EV_EXIT && ev->has_ret)
+		snprintf(text + n, left, "%sstatus %" PRIu64, space, ev->number);
+	else if (ev->kind == TS_EV_FAULT && ev->has_addr)
+		snprintf(text + n, left, "%sat 0x%" PRIx64, space, ev->addr);
+	ts_row_text(row, 6, *text ? text : NULL);
+}
+
+static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, uint64_t item, struct ts_row *row)
+{
+	const struct ts_happening *h = ts_query_event(q, kind, item);
+
+	if (kind == TS_EV_SYSCALL)
+		put_syscall(&h->event, row);
+	put_text(&h->event, row);
+	return h->thread;
+}
+
+static void put_module(const struct ts_query *q, const struct event *e, struct ts_row *row)
+{
+	struct ts_module_info m;
+	char text[64];
+
+	ts_query_module(q, e->item, &m);
+	ts_row_text(row, 3, m.file);
+	snprintf(text, sizeof(text), "%s 0x%" PRIx64 ":0x%" PRIx64,
+		 e->kind == KIND_MODULE ? "loaded at" : "unloaded from", m.first, m.last + 1);
+	ts_row_text(row, 6, text);
+}
+
+static void put_region(const struct ts_query *q, const struct event *e, struct ts_row *row)
+{
+	struct ts_region_info r;
+	char text[64];
+
+	ts_query_region(q, e->item, &r);
+	ts_row_text(row, 3, r.file ? r.file : r.desc);
+	snprintf(text, sizeof(text), "0x%" PRIx64 ":0x%" PRIx64 " %c%c%c", r.first, r.last + 1,
+		 r.prot & TS_PROT_READ ? 'r' : '-', r.prot & TS_PROT_WRITE ? 'w' : '-',
+		 r.prot & TS_PROT_EXEC ? 'x' : '-');
+	ts_row_text(row, 6, text);
+}
+
+/* Returns the thread whose event it is. */
+static uint32_t put_event(const struct events *x, const struct event *e, struct ts_row *row)
+{
+	const struct ts_query *q = x->ask->q;
+
+	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
+		if (recorded[i].kind == e->kind)
+			return put_recorded(q, recorded[i].event, e->item, row);
+	}
+	if (e->kind == KIND_THREAD_START)
+		return (uint32_t)e->item;
+	if (e->kind == KIND_MODULE || e->kind == KIND_MODULE_END)
+		put_module(q, e, row);
+	else
+		put_region(q, e, row);
+	return ts_query_thread(q, e->step);
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct events *x = (struct events *)rows;
+	uint32_t thread;
+
+	(void)budget;
+	(void)err;
+	for (; x->at < x->n; ts_row_reset(row)) {
+		const struct event *e = &x->items[rows->is_reverse ? x->n - 1 - x->at : x->at];
+
+		x->at++;
+		rows->at = e->step;
+		thread = put_event(x, e, row);
+		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != thread)
+			continue;
+		ts_row_number(row, 0, e->step);
+		ts_cell_thread(row, 1, x->ask, thread);
+		ts_row_text(row, 2, names[e->kind]);
+		return TS_GOT_ROW;
+	}
+	return TS_GOT_END;
+}
+
+static void close_events(struct ts_rows *rows)
+{
+	struct events *e = (struct events *)rows;
+
+	free(e->items);
+	free(e);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_events };
+
+static void unknown_kind(const char *kind, struct ts_error *err)
+{
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+		"'%.100s' is no kind of events: syscall signal fault interrupt thread-start thread-end module map unmap "
+		"gap exit", kind);
+}
+
+static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				   struct ts_error *err)
+{
+	struct events *e;
+
+	if (*qn->operand && !ts_events_is_kind(qn->operand, strlen(qn->operand))) {
+		unknown_kind(qn->operand, err);
+		return NULL;
+	}
+	e = calloc(1, sizeof(*e));
+	if (e) {
+		e->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+		e->ask = ask;
+		e->qn = qn;
+		add_recorded(e);
+		add_made(e);
+	}
+	if (!e || e->is_failed) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+		if (e)
+			close_events(&e->rows);
+		return NULL;
+	}
+	if (e->n)
+		qsort(e->items, e->n, sizeof(*e->items), compare);
+	else if ((!*qn->operand || !strcmp(qn->operand, "syscall")) && !ts_query_facts(ask->q)->has_syscalls)
+		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
+			 ts_query_facts(ask->q)->format);
+	return &e->rows;
+}
+
+const struct ts_verb ts_verb_events = {
+	.name = "events",
+	.synopsis = "[KIND]",
+	.help = "List system calls, signals, faults, interrupts, threads, modules, maps, gaps and exits.",
+	.example = "events syscall first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_KIND_OR_NONE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.is_reversible = true,
+	.open = open_events,
+};

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+#include "executions.h"
+
+#include <stdlib.h>
+
+#include "cells.h"
+#include "state.h"
+#include "verb.h"
+
+/* Look-ups in the index that take as long as a chunk that is decoded. */
+#define LOOKUPS_A_CHUNK 32u
+
+struct executions {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t process;
+	uint64_t first, last;  /* addresses */
+	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
+	unsigned n_lookups;
+};
+
+static const struct ts_column columns[] = {
+	{ .name = "position", .type = TS_COLUMN_NUMBER }, { .name = "thread", .type = TS_COLUMN_NUMBER },
+	{ .name = "pc", .type = TS_COLUMN_ADDR },	  { .name = "function", .type = TS_COLUMN_TEXT },
+	{ .name = "caller", .type = TS_COLUMN_ADDR },
+};
+
+static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row, struct ts_error *err)
+{
+	uint32_t thread = ts_query_thread(x->ask->q, pos);
+	uint64_t pc;
+	bool has_pc;
+
+	if (x->rows.is_counting)
+		return true;
+	if (!ts_query_pc(x->ask->q, pos, thread, &pc, &has_pc, err))
+		return false;
+	ts_row_number(row, 0, pos);
+	ts_cell_thread(row, 1, x->ask, thread);
+	ts_row_addr(row, 2, pc);
+	ts_cell_function(row, 3, x->ask, pc);
+	return ts_cell_caller(row, 4, x->ask, pos, err);
+}
+
+/* The next position in the direction of the cursor, TS_NO_POS after the last. */
+static uint64_t find(struct executions *x)
+{
+	uint64_t pos;
+
+	if (x->from >= x->to)
+		return TS_NO_POS;
+	if (!x->rows.is_reverse) {
+		pos = ts_query_next_execution(x->ask->q, x->process, x->first, x->last, x->from);
+		if (pos >= x->to)
+			return TS_NO_POS;
+		x->from = pos + 1;
+	} else {
+		pos = ts_query_prev_execution(x->ask->q, x->process, x->first, x->last, x->to - 1);
+		if (pos == TS_NO_POS || pos < x->from)
+			return TS_NO_POS;
+		x->to = pos;
+	}
+	x->rows.at = pos;
+	return pos;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct executions *x = (struct executions *)rows;
+	uint64_t pos;
+	bool holds;
+
+	for (;;) {
+		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
+			x->n_lookups = 0;
+			return TS_GOT_PENDING;
+		}
+		pos = find(x);
+		if (pos == TS_NO_POS)
+			return TS_GOT_END;
+		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != ts_query_thread(x->ask->q, pos))
+			continue;
+		if (!ts_state_holds(x->ask, &x->qn->cond, pos, &holds, err))
+			return TS_GOT_FAIL;
+		if (holds)
+			return put_row(x, pos, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+	}
+}
+
+static void close_executions(struct ts_rows *rows)
+{
+	free(rows);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_executions };
+
+static struct ts_rows *open_executions(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				       struct ts_error *err)
+{
+	struct executions *x = calloc(1, sizeof(*x));
+
+	if (!x) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	x->ask = ask;
+	x->qn = qn;
+	x->process = ts_ask_process(ask, qn);
+	x->first = qn->what.addr;
+	x->last = qn->what.is_function ? qn->what.addr : qn->what.last;
+	x->from = qn->from;
+	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
+	return &x->rows;
+}
+
+const struct ts_verb ts_verb_executions = {
+	.name = "executions",
+	.synopsis = "WHAT",
+	.help = "List every execution of an instruction or of those in a range.",
+	.example = "executions 0x401000 first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_MEMORY,
+	.takes = TS_TAKES_RANGE | TS_TAKES_STATE | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT,
+	.is_reversible = true,
+	.is_counted = true,
+	.open = open_executions,
+};

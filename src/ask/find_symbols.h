@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbols of a recording: those of the program, of files that the user names, and of modules that the
+ * trace shows and that are on this machine.
+ */
+#ifndef TS_ASK_FIND_SYMBOLS_H
+#define TS_ASK_FIND_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/query/query.h"
+#include "symbols.h"
+
+/*
+ * Add those of the file at @path, of which the lowest page lies at *@base (NULL: where it is linked).  A file
+ * that is no ELF or PE file has none.
+ *
+ * Returns false if it cannot be opened (TS_EIO), or memory is exhausted.
+ */
+bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err);
+
+/*
+ * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory, and
+ * of the modules and mapped
+ * files that are found beneath the sysroot.
+ *
+ * Returns false if the trace or @exec cannot be read (TS_EIO), or memory is exhausted.
+ */
+bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const char *exec, const uint64_t *base,
+		     struct ts_error *err);
+
+#endif

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+#include "form.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verb.h"
+
+/* So many rows of text wait until columns and their widths are chosen; the rest has the same. */
+#define MAX_WAITING 65536u
+
+/* A wider cell does not make its column wider. */
+#define MAX_WIDTH 40u
+
+struct ts_form {
+	enum ts_form_kind kind;
+	const struct ts_verb *verb;
+	/* TEXT */
+	struct ts_buf waiting;  /* cells that wait, each terminated */
+	uint64_t n_waiting;     /* rows */
+	bool is_chosen;
+	bool has_cells[TS_MAX_COLUMNS];
+	uint32_t widths[TS_MAX_COLUMNS];
+	uint64_t n_rows;        /* written */
+};
+
+struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
+{
+	struct ts_form *form = calloc(1, sizeof(*form));
+
+	if (!form)
+		return NULL;
+	form->kind = kind;
+	form->verb = verb;
+	ts_buf_init(&form->waiting);
+	return form;
+}
+
+void ts_form_free(struct ts_form *form)
+{
+	if (!form)
+		return;
+	ts_buf_fini(&form->waiting);
+	free(form);
+}
+
+/* ------------------------------------------------------------------------------------------------- cells */
+
+static void put_share(struct ts_buf *out, double share)
+{
+	ts_buf_printf(out, "%.9g", share);
+}
+
+/* How many bytes of UTF-8 begin at @p; 0: it is none. */
+static size_t utf8_len(const uint8_t *p)
+{
+	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+
+	if (p[0] >= 0x80 && (p[0] < 0xc2 || p[0] > 0xf4))
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	}
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
+	    (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+static void put_json_text(struct ts_buf *out, const char *text)
+{
+	ts_buf_putc(out, '"');
+	for (const uint8_t *p = (const uint8_t *)text; *p;) {
+		size_t n = utf8_len(p);
+
+		if (*p == '"' || *p == '\\')
+			ts_buf_printf(out, "\\%c", *p);
+		else if (*p == '\n' || *p == '\t')
+			ts_buf_puts(out, *p == '\n' ? "\\n" : "\\t");
+		else if (*p < 0x20 || *p == 0x7f)
+			ts_buf_printf(out, "\\u%04x", *p);
+		else if (!n)
+			ts_buf_puts(out, "\\ufffd");
+		else
+			ts_buf_put(out, p, n);
+		p += n ? n : 1;
+	}
+	ts_buf_putc(out, '"');
+}
+
+static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned i)
+{
+	const struct ts_cell *c = &row->cells[i];
+	const char *text = ts_row_get(row, i);
+
+	switch (c->kind) {
+	case TS_CELL_NULL:
+	case TS_CELL_UNKNOWN:
+		ts_buf_puts(out, "null");
+		break;
+	case TS_CELL_NUMBER:
+		ts_buf_printf(out, "%" PRIu64, c->number);
+		break;
+	case TS_CELL_ADDR:
+		ts_buf_printf(out, "\"0x%" PRIx64 "\"", c->number);
+		break;
+	case TS_CELL_SHARE:
+		put_share(out, c->share);
+		break;
+	case TS_CELL_TEXT:
+		put_json_text(out, text);
+		break;
+	case TS_CELL_LIST:
+		ts_buf_putc(out, '[');
+		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
+			ts_buf_puts(out, k ? "," : "");
+			put_json_text(out, text);
+		}
+		ts_buf_putc(out, ']');
+		break;
+	}
+}
+
+/* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
+static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
+{
+	for (const char *p = text; *p; p++) {
+		if (*p == '\t' || *p == '\n')
+			ts_buf_puts(out, *p == '\t' ? "\\t" : "\\n");
+		else if (*p == '\\' && is_tsv)
+			ts_buf_puts(out, "\\\\");
+		else if ((uint8_t)*p < 0x20 || *p == 0x7f)
+			ts_buf_printf(out, "\\x%02x", (uint8_t)*p);
+		else if (*p == ' ' && !is_tsv && !is_last && (p == text || p[-1] == ' ' || !p[1]))
+			ts_buf_puts(out, "\\x20");
+		else
+			ts_buf_putc(out, (uint8_t)*p);
+	}
+}
+
+static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigned i, bool is_tsv, bool is_last)
+{
+	const struct ts_cell *c = &row->cells[i];
+	const char *text = ts_row_get(row, i);
+
+	switch (c->kind) {
+	case TS_CELL_NULL:
+		break;
+	case TS_CELL_UNKNOWN:
+		for (uint64_t k = 0; k < c->number && k < 64 && !is_tsv; k++)
+			ts_buf_puts(out, k ? " ??" : "??");
+		if (c->number > 64 && !is_tsv)
+			ts_buf_puts(out, " ...");
+		break;
+	case TS_CELL_NUMBER:
+		ts_buf_printf(out, "%" PRIu64, c->number);
+		break;
+	case TS_CELL_ADDR:
+		ts_buf_printf(out, "0x%" PRIx64, c->number);
+		break;
+	case TS_CELL_SHARE:
+		put_share(out, c->share);
+		break;
+	case TS_CELL_TEXT:
+		put_plain_text(out, text, is_tsv, is_last);
+		break;
+	case TS_CELL_LIST:
+		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
+			ts_buf_puts(out, k ? ", " : "");
+			put_plain_text(out, text, is_tsv, is_last);
+		}
+		break;
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------- text */
+
+/* Append a cell and blanks up to the column's width; the last cell of a line needs none. */
+static void put_padded(struct ts_buf *out, const char *cell, uint32_t width, bool is_last)
+{
+	size_t len = strlen(cell);
+
+	ts_buf_puts(out, cell);
+	if (is_last) {
+		ts_buf_putc(out, '\n');
+		return;
+	}
+	for (size_t i = len; i < width + 2 || i < len + 2; i++)
+		ts_buf_putc(out, ' ');
+}
+
+static unsigned last_column(const struct ts_form *form)
+{
+	unsigned last = form->verb->n_columns;
+
+	while (last && !form->has_cells[last - 1])
+		last--;
+	return last;
+}
+
+static void put_line(struct ts_form *form, const char *number, const char **cells, struct ts_buf *out)
+{
+	unsigned last = last_column(form);
+
+	put_padded(out, number, form->widths[form->verb->n_columns], !last);
+	for (unsigned i = 0; i < last; i++) {
+		if (form->has_cells[i])
+			put_padded(out, *cells[i] ? cells[i] : "-", form->widths[i], i + 1 == last);
+	}
+}
+
+static void put_cells(struct ts_form *form, const char **at, struct ts_buf *out)
+{
+	const char *cells[TS_MAX_COLUMNS];
+	char number[24];
+
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		cells[i] = *at;
+		*at += strlen(*at) + 1;
+	}
+	snprintf(number, sizeof(number), "%" PRIu64, ++form->n_rows);
+	put_line(form, number, cells, out);
+}
+
+static void widen(uint32_t *width, size_t len)
+{
+	if (len > *width && len <= MAX_WIDTH)
+		*width = (uint32_t)len;
+}
+
+/* Choose columns by the rows that wait, and write these. */
+static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out)
+{
+	unsigned n = form->verb->n_columns;
+	const char *at = ts_buf_text(&form->waiting), *end = at + form->waiting.len, *names[TS_MAX_COLUMNS];
+	char number[24];
+
+	form->is_chosen = true;
+	for (unsigned i = 0; i < n; i++) {
+		names[i] = form->verb->columns[i].name;
+		form->has_cells[i] = form->verb->columns[i].is_kept || !is_end;
+		widen(&form->widths[i], strlen(names[i]));
+	}
+	for (const char *p = at; p < end;) {
+		for (unsigned i = 0; i < n; i++, p += strlen(p) + 1) {
+			form->has_cells[i] |= *p != 0;
+			widen(&form->widths[i], strlen(p));
+		}
+	}
+	widen(&form->widths[n], (size_t)snprintf(number, sizeof(number), "%" PRIu64, form->n_waiting));
+	put_line(form, "#", names, out);
+	while (at < end)
+		put_cells(form, &at, out);
+	ts_buf_reset(&form->waiting);
+	form->n_waiting = 0;
+}
+
+static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	unsigned n = form->verb->n_columns;
+	const char *at;
+
+	for (unsigned i = 0; i < n; i++) {
+		put_plain_cell(&form->waiting, row, i, false, i + 1 == n);
+		ts_buf_putc(&form->waiting, 0);
+	}
+	form->n_waiting++;
+	if (form->is_chosen) {
+		at = ts_buf_text(&form->waiting);
+		put_cells(form, &at, out);
+		ts_buf_reset(&form->waiting);
+	} else if (form->n_waiting == MAX_WAITING) {
+		choose_columns(form, false, out);
+	}
+}
+
+/* The row of when, goto, ...: position positions thread pc, and after the columns the thread as gdb has it. */
+static void sentence(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	uint64_t pos = row->cells[0].number, n = row->cells[1].number;
+	unsigned share = n ? (unsigned)((unsigned __int128)pos * 10000 / n) : 10000;
+
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n, share / 100,
+		      share % 100, ts_row_get(row, form->verb->n_columns));
+	if (row->cells[3].kind == TS_CELL_ADDR)
+		ts_buf_printf(out, "0x%" PRIx64 "\n", row->cells[3].number);
+	else
+		ts_buf_puts(out, "unknown\n");
+}
+
+/* -------------------------------------------------------------------------------------------------- rows */
+
+void ts_form_begin(struct ts_form *form, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns && form->kind == TS_FORM_TSV; i++)
+		ts_buf_printf(out, "%s%s", i ? "\t" : "", form->verb->columns[i].name);
+	if (form->kind == TS_FORM_TSV)
+		ts_buf_putc(out, '\n');
+}
+
+static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		if (i)
+			ts_buf_putc(out, '\t');
+		put_plain_cell(out, row, i, true, false);
+	}
+	ts_buf_putc(out, '\n');
+}
+
+static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		ts_buf_printf(out, "%s\"%s\":", i ? "," : "{", form->verb->columns[i].name);
+		put_json_cell(out, row, i);
+	}
+	ts_buf_puts(out, "}\n");
+}
+
+void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
+{
+	if (form->kind == TS_FORM_JSON)
+		json_row(form, row, out);
+	else if (form->kind == TS_FORM_TSV)
+		tsv_row(form, row, out);
+	else if (form->verb->is_sentence)
+		sentence(form, row, out);
+	else
+		text_row(form, row, out);
+}
+
+/* --------------------------------------------------------------------------------------------------- end */
+
+static void json_end(const struct ts_end_facts *f, struct ts_buf *out)
+{
+	ts_buf_printf(out, "{\"complete\":%s,\"rows\":%" PRIu64 ",\"total\":", f->is_complete ? "true" : "false",
+		      f->n_rows);
+	if (f->has_total)
+		ts_buf_printf(out, "%" PRIu64, f->total);
+	else
+		ts_buf_puts(out, "null");
+	if (f->stopped != TS_STOPPED_NOT)
+		ts_buf_printf(out, ",\"stopped\":\"%s\",\"position\":%" PRIu64,
+			      f->stopped == TS_STOPPED_INTERRUPT ? "interrupt" : "partial", f->position);
+	if (*f->note) {
+		ts_buf_puts(out, ",\"note\":");
+		put_json_text(out, f->note);
+	}
+	ts_buf_puts(out, "}\n");
+}
+
+static void put_count(struct ts_buf *out, uint64_t n)
+{
+	if (n)
+		ts_put_grouped(out, n);
+	else
+		ts_buf_puts(out, "no");
+	ts_buf_puts(out, n == 1 ? " row" : " rows");
+}
+
+static void text_end(const struct ts_end_facts *f, struct ts_buf *out)
+{
+	if (*f->note)
+		ts_buf_printf(out, "%s\n", f->note);
+	if (f->stopped == TS_STOPPED_INTERRUPT) {
+		ts_buf_puts(out, "stopped by ^C at position ");
+		ts_put_grouped(out, f->position);
+		ts_buf_puts(out, ": ");
+	} else if (f->stopped == TS_STOPPED_PARTIAL) {
+		ts_buf_printf(out, "the recording has been read up to %u %%: ", f->percent);
+	}
+	if (f->stopped != TS_STOPPED_NOT) {
+		put_count(out, f->n_rows);
+		ts_buf_puts(out, " so far\n");
+		return;
+	}
+	if (f->is_complete) {
+		put_count(out, f->n_rows);
+	} else {
+		ts_buf_puts(out, f->is_last ? "last " : "first ");
+		put_count(out, f->n_rows);
+		ts_buf_puts(out, f->has_total ? " of " : "; there are more");
+		if (f->has_total)
+			ts_put_grouped(out, f->total);
+	}
+	ts_buf_putc(out, '\n');
+}
+
+void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
+		 struct ts_buf *end)
+{
+	if (form->n_waiting && !form->is_chosen)
+		choose_columns(form, true, out);
+	if (form->kind == TS_FORM_JSON)
+		json_end(facts, out);
+	else if (!form->verb->is_sentence || !facts->n_rows)
+		text_end(facts, end);
+	else if (*facts->note)
+		ts_buf_printf(end, "%s\n", facts->note);
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "marks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "place.h"
+#include "src/base/atomic_file.h"
+
+/* A larger file is not one of marks. */
+#define MAX_FILE (4u << 20)
+
+#define HEAD "# tracestub marks\n"
+
+struct mark {
+	uint64_t pos;
+	char *name; /* owned; the text is in the same allocation */
+	char *text;
+};
+
+struct ts_marks {
+	char *paths[2]; /* owned; beside the trace, and in the cache folder; NULL: memory was exhausted, or nowhere */
+	struct mark *items; /* owned; by position, then name */
+	size_t n, cap;
+};
+
+/* FNV-1a: a name for the cache folder that differs from trace to trace. */
+static uint64_t hash(const char *text)
+{
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+	for (; *text; text++)
+		h = (h ^ (uint8_t)*text) * UINT64_C(0x100000001b3);
+	return h;
+}
+
+static char *cache_path(const char *trace)
+{
+	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME"), *base = strrchr(trace, '/');
+	char full[PATH_MAX], *path = NULL;
+	bool is_cache = cache && *cache == '/';
+
+	if (!realpath(trace, full) || (!is_cache && !(home && *home == '/')))
+		return NULL;
+	if (asprintf(&path, "%s%s/tracestub/%s-%016" PRIx64 ".tsmarks", is_cache ? cache : home,
+		     is_cache ? "" : "/.cache", base ? base + 1 : trace, hash(full)) < 0)
+		return NULL;
+	return path;
+}
+
+struct ts_marks *ts_marks_new(const char *trace)
+{
+	struct ts_marks *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return NULL;
+	if (asprintf(&m->paths[0], "%s.tsmarks", trace) < 0) {
+		free(m);
+		return NULL;
+	}
+	m->paths[1] = cache_path(trace);
+	return m;
+}
+
+static void drop_all(struct ts_marks *m)
+{
+	while (m->n)
+		free(m->items[--m->n].name);
+}
+
+void ts_marks_free(struct ts_marks *m)
+{
+	if (!m)
+		return;
+	drop_all(m);
+	free(m->items);
+	free(m->paths[0]);
+	free(m->paths[1]);
+	free(m);
+}
+
+/* ----------------------------------------------------------------------------------------------- the list */
+
+static void drop(struct ts_marks *m, size_t i)
+{
+	free(m->items[i].name);
+	memmove(&m->items[i], &m->items[i + 1], (m->n - i - 1) * sizeof(*m->items));
+	m->n--;
+}
+
+static size_t find(const struct ts_marks *m, const char *name, size_t len)
+{
+	size_t i = 0;
+
+	while (i < m->n && (strlen(m->items[i].name) != len || memcmp(m->items[i].name, name, len)))
+		i++;
+	return i;
+}
+
+static bool is_before(const struct mark *a, uint64_t pos, const char *name)
+{
+	return a->pos != pos ? a->pos < pos : strcmp(a->name, name) < 0;
+}
+
+/* Put one in its place, instead of one of the same name.  Returns false if memory is exhausted. */
+static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_len, const char *text, size_t len)
+{
+	struct mark mark = { .pos = pos, .name = malloc(name_len + len + 2) };
+	size_t i = find(m, name, name_len);
+
+	if (!mark.name)
+		return false;
+	if (i < m->n)
+		drop(m, i);
+	if (m->n == m->cap) {
+		size_t cap = m->cap ? 2 * m->cap : 16;
+		struct mark *items = realloc(m->items, cap * sizeof(*items));
+
+		if (!items) {
+			free(mark.name);
+			return false;
+		}
+		m->items = items;
+		m->cap = cap;
+	}
+	memcpy(mark.name, name, name_len);
+	mark.name[name_len] = 0;
+	mark.text = mark.name + name_len + 1;
+	memcpy(mark.text, text, len);
+	mark.text[len] = 0;
+	for (i = 0; i < m->n && is_before(&m->items[i], pos, mark.name);)
+		i++;
+	memmove(&m->items[i + 1], &m->items[i], (m->n - i) * sizeof(*m->items));
+	m->items[i] = mark;
+	m->n++;
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- the file */
+
+/* "POSITION NAME TEXT"; a line that is none is left out. */
+static void take_line(struct ts_marks *m, const char *line, size_t len)
+{
+	const char *end = line + len, *name, *text;
+	char *after;
+	uint64_t pos;
+
+	if (!len || *line < '0' || *line > '9')
+		return;
+	errno = 0;
+	pos = strtoull(line, &after, 10);
+	if (errno || *after != ' ')
+		return;
+	name = after + 1;
+	text = memchr(name, ' ', (size_t)(end - name));
+	if (!text)
+		text = end;
+	if (ts_place_is_name(name, (size_t)(text - name)))
+		put(m, pos, name, (size_t)(text - name), text + (text < end), (size_t)(end - text) - (text < end));
+}
+
+static void take_file(struct ts_marks *m, const char *path)
+{
+	FILE *f = path ? fopen(path, "re") : NULL;
+	char *text = NULL;
+	size_t len = 0;
+
+	if (!f)
+		return;
+	text = malloc(MAX_FILE + 1);
+	if (text)
+		len = fread(text, 1, MAX_FILE, f);
+	fclose(f);
+	if (text)
+		text[len] = 0;
+	for (char *line = text, *end; line && *line; line = *end ? end + 1 : NULL) {
+		end = line + strcspn(line, "\n");
+		take_line(m, line, (size_t)(end - line));
+	}
+	free(text);
+}
+
+size_t ts_marks_read(struct ts_marks *m)
+{
+	drop_all(m);
+	take_file(m, m->paths[1]);
+	take_file(m, m->paths[0]);
+	return m->n;
+}
+
+static bool write_file(const struct ts_marks *m, const char *path, struct ts_error *err)
+{
+	struct ts_atomic_file f;
+	struct ts_buf text;
+	bool done;
+
+	ts_buf_init(&text);
+	ts_buf_puts(&text, HEAD);
+	for (size_t i = 0; i < m->n; i++)
+		ts_buf_printf(&text, "%" PRIu64 " %s%s%s\n", m->items[i].pos, m->items[i].name,
+			      *m->items[i].text ? " " : "", m->items[i].text);
+	done = ts_buf_ok(&text) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+	if (done) {
+		done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, text.data, text.len, err) &&
+		       ts_atomic_file_finish(&f, err);
+		ts_atomic_file_fini(&f);
+	}
+	ts_buf_fini(&text);
+	return done;
+}
+
+static bool make_folder(const char *path)
+{
+	char folder[PATH_MAX];
+
+	if (snprintf(folder, sizeof(folder), "%s", path) >= (int)sizeof(folder))
+		return false;
+	for (char *p = folder + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = 0;
+		if (mkdir(folder, 0777) < 0 && errno != EEXIST)
+			return false;
+		*p = '/';
+	}
+	return true;
+}
+
+/* The lock is a file of its own: the marks' file is replaced.  Returns -1 if it cannot be had. */
+static int lock(const char *path, struct ts_error *err)
+{
+	char name[PATH_MAX];
+	int fd;
+
+	snprintf(name, sizeof(name), "%s.lock", path);
+	fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (fd >= 0 && !flock(fd, LOCK_EX))
+		return fd;
+	ts_fail_errno(err, "%s", name);
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* A change to what the files hold, under the lock, written to the first place that can be. */
+static bool change(struct ts_marks *m, bool (*apply)(struct ts_marks *m, const void *user), const void *user,
+		   struct ts_error *err)
+{
+	struct ts_error first;
+	bool done = false;
+
+	ts_error_reset(&first);
+	for (unsigned i = 0; i < 2 && m->paths[i] && !done; i++) {
+		struct ts_error here;
+		int fd;
+
+		ts_error_reset(&here);
+		if (i)
+			make_folder(m->paths[i]);
+		fd = lock(m->paths[i], &here);
+		if (fd >= 0) {
+			ts_marks_read(m);
+			done = apply(m, user) ? write_file(m, m->paths[i], &here)
+					      : ts_fail(&here, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+			close(fd);
+		}
+		if (!done && first.code == TS_OK)
+			first = here;
+	}
+	if (!done)
+		*err = first;
+	return done;
+}
+
+struct setting {
+	uint64_t pos;
+	const char *name, *text;
+};
+
+static bool apply_set(struct ts_marks *m, const void *user)
+{
+	const struct setting *s = user;
+
+	return put(m, s->pos, s->name, strlen(s->name), s->text, strlen(s->text));
+}
+
+bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err)
+{
+	const struct setting s = { pos, name, text };
+
+	return change(m, apply_set, &s, err);
+}
+
+static bool apply_remove(struct ts_marks *m, const void *user)
+{
+	size_t i = find(m, user, strlen(user));
+
+	if (i < m->n)
+		drop(m, i);
+	return true;
+}
+
+bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err)
+{
+	uint64_t pos;
+
+	*found = ts_marks_find(m, name, strlen(name), &pos);
+	return !*found || change(m, apply_remove, name, err);
+}
+
+bool ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos)
+{
+	size_t i;
+
+	ts_marks_read(m);
+	i = find(m, name, len);
+	if (i < m->n)
+		*pos = m->items[i].pos;
+	return i < m->n;
+}
+
+struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i)
+{
+	return (struct ts_mark){ m->items[i].pos, m->items[i].name, m->items[i].text };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Marks: named positions of a recording, kept in a file beside its trace.
+ *
+ * The file is TRACE.tsmarks, or one in the user's cache folder where that cannot be written.  It is a line a mark:
+ * position, name, text.  Several programs may have it: each change is made under a lock to what the file holds at
+ * that moment, and the file is replaced as a whole.
+ */
+#ifndef TS_ASK_MARKS_H
+#define TS_ASK_MARKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+
+struct ts_marks;
+
+struct ts_mark {
+	uint64_t pos;
+	const char *name, *text; /* borrowed; valid until the next call */
+};
+
+/*
+ * The marks of the trace at @trace.  Nothing is read or written yet.
+ *
+ * Returns NULL if memory is exhausted.
+ */
+struct ts_marks *ts_marks_new(const char *trace);
+void ts_marks_free(struct ts_marks *m);
+
+/* The position of the mark called @name (of @len bytes).  Returns false if there is none. */
+bool ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos);
+
+/*
+ * Set a mark, in place of one of the same name.
+ *
+ * Returns false if no file can be written (TS_EIO), or memory is exhausted.
+ */
+bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err);
+
+/* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
+bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
+
+/* Read them again, from the file.  Returns how many there are, by position, then name. */
+size_t ts_marks_read(struct ts_marks *m);
+
+/* The @i-th of those that were read. */
+struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers as people write them: 4711, 1,000,000, 1_000_000, 10M, 2k, 0x1f.
+ */
+#ifndef TS_ASK_NUMBER_H
+#define TS_ASK_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* May commas separate groups of three digits? */
+enum ts_commas {
+	TS_COMMAS_END,   /* a comma ends the number: it means something else */
+	TS_COMMAS_GROUP,
+};
+
+/*
+ * The number at the start of the @len bytes at @text.
+ *
+ * Returns how many bytes it has; 0 if there is no number, it is badly grouped, or it needs more than 64 bits
+ * (*is_large is set).
+ */
+size_t ts_number_take(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
+
+/* The same if the number is the whole text. */
+bool ts_number_parse(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "place.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+#include "marks.h"
+#include "number.h"
+#include "verb.h"
+
+static bool is_text(const char *word, const char *text, size_t len)
+{
+	return strlen(word) == len && !memcmp(word, text, len);
+}
+
+static bool misunderstood(const char *text, size_t len, const char *why, struct ts_error *err)
+{
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)(len < 200 ? len : 200), text, why);
+}
+
+bool ts_place_is_name(const char *text, size_t len)
+{
+	static const char *const grammar[] = { "begin", "start", "end",	    "last", "first", "frame",
+					       "next",	"previous", "in", "if",	  "at",	   "thread" };
+
+	if (!len || !(isalpha((unsigned char)*text) || *text == '_'))
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		if (!isalnum((unsigned char)text[i]) && text[i] != '_' && text[i] != '-')
+			return false;
+	}
+	for (size_t i = 0; i < sizeof(grammar) / sizeof(grammar[0]); i++) {
+		if (is_text(grammar[i], text, len))
+			return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- positions */
+
+static bool set_position(struct ts_place *place, const struct ts_ask *ask, uint64_t pos, const char *text,
+			 size_t len, struct ts_error *err)
+{
+	place->kind = TS_PLACE_POSITION;
+	place->pos = pos;
+	if (pos <= ask->n_steps)
+		return true;
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no position: they go from 0 to %" PRIu64,
+		       (int)(len < 100 ? len : 100), text, ask->n_steps);
+}
+
+/* +N, -N: from here. */
+static bool parse_relative(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+			   uint64_t here, struct ts_error *err)
+{
+	uint64_t n, pos;
+	bool is_large, fits;
+
+	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &n, &is_large) && !is_large)
+		return misunderstood(text, len, "is no place", err);
+	fits = !is_large && (*text == '+' ? !__builtin_add_overflow(here, n, &pos) :
+					    !__builtin_sub_overflow(here, n, &pos));
+	return set_position(place, ask, fits ? pos : UINT64_MAX, text, len, err);
+}
+
+/* "12.5%": up to 9 digits after the point; exact: N * digits / 10^n / 100, rounded down. */
+static bool parse_percent(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+			  struct ts_error *err)
+{
+	unsigned __int128 share = 0, scale = 100;
+	size_t i = 0, point = len;
+
+	for (; i + 1 < len; i++) {
+		if (text[i] == '.' && point == len && i)
+			point = i;
+		else if (isdigit((unsigned char)text[i]) && i < 14)
+			share = share * 10 + (unsigned)(text[i] - '0');
+		else
+			return misunderstood(text, len, "is no percentage", err);
+		if (i > point)
+			scale *= 10;
+	}
+	if (!i || point == i - 1)
+		return misunderstood(text, len, "is no percentage", err);
+	if (share > scale)
+		return misunderstood(text, len, "is more than all of the recording", err);
+	return set_position(place, ask, (uint64_t)(ask->n_steps * share / scale), text, len, err);
+}
+
+/* #R: a row of the table that was shown last. */
+static bool parse_row(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+		      struct ts_error *err)
+{
+	uint64_t row;
+	bool is_large;
+
+	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &row, &is_large) || !row || row > ask->n_shown)
+		return misunderstood(text, len, ask->n_shown ? "is no row of the table that was shown last" :
+							       "is no row: no table has been shown", err);
+	if (ask->shown[row - 1] == TS_NO_POS)
+		return misunderstood(text, len, "is a row without a position", err);
+	return set_position(place, ask, ask->shown[row - 1], text, len, err);
+}
+
+static bool parse_name(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+		       struct ts_error *err)
+{
+	uint64_t pos;
+
+	if (is_text("begin", text, len) || is_text("start", text, len))
+		return set_position(place, ask, 0, text, len, err);
+	if (is_text("end", text, len) || is_text("last", text, len))
+		return set_position(place, ask, ask->n_steps, text, len, err);
+	if (is_text("frame", text, len))
+		return ask->has_frame ? set_position(place, ask, ask->frame, text, len, err) :
+					misunderstood(text, len, "is no place: no trace frame is selected", err);
+	if (ask->marks && ts_place_is_name(text, len) && ts_marks_find(ask->marks, text, len, &pos))
+		return set_position(place, ask, pos, text, len, err);
+	return misunderstood(text, len, "is no place, and no mark has this name", err);
+}
+
+/* ------------------------------------------------------------------------------------- next and previous */
+
+static const char *skip_word(const char *text, const char *end)
+{
+	while (text < end && !isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+static const char *skip_blanks(const char *text, const char *end)
+{
+	while (text < end && isspace((unsigned char)*text))
+		text++;
+	return text;
+}
+
+static bool set_word(struct ts_place *place, enum ts_place_kind kind, const char *word, size_t len)
+{
+	place->kind = kind;
+	memcpy(place->word, word, len);
+	place->word[len] = 0;
+	return true;
+}
+
+/* What follows next or previous, or "next-". */
+static bool parse_nearest(struct ts_place *place, struct ts_ask *ask, const char *text, const char *word,
+			  const char *end, struct ts_error *err)
+{
+	static const char *const accesses[] = { "write", "read", "access", "change", "exec" };
+	const char *word_end = skip_word(word, end), *what = skip_blanks(word_end, end);
+	size_t len = (size_t)(word_end - word), all = (size_t)(end - text);
+
+	for (size_t i = 0; i < sizeof(accesses) / sizeof(accesses[0]); i++) {
+		if (!is_text(accesses[i], word, len))
+			continue;
+		set_word(place, TS_PLACE_ACCESS, word, len);
+		if (!ts_what_parse(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
+				   ask->symbols, err))
+			return false;
+		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") && strcmp(place->word, "change"))
+			return misunderstood(text, all, "asks for an access that registers do not have", err);
+		return true;
+	}
+	if (what != end)
+		return misunderstood(text, all, "is no place", err);
+	if (is_text("call", word, len))
+		return set_word(place, TS_PLACE_CALL, word, len);
+	if (is_text("return", word, len))
+		return set_word(place, TS_PLACE_RETURN, word, len);
+	if (is_text("switch", word, len))
+		return set_word(place, TS_PLACE_SWITCH, word, len);
+	if (len < sizeof(place->word) && ts_events_is_kind(word, len))
+		return set_word(place, TS_PLACE_EVENT, word, len);
+	return misunderstood(text, all, "is no place: next and previous take write, read, access, change, exec with an "
+			     "address, a kind of event, call, return, or switch", err);
+}
+
+bool ts_place_parse(struct ts_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
+		    struct ts_error *err)
+{
+	static const char *const words[] = { "next", "previous" };
+	uint64_t pos;
+	bool is_large;
+
+	*place = (struct ts_place){ 0 };
+	for (unsigned i = 0; i < 2; i++) {
+		size_t n = strlen(words[i]);
+
+		if (len > n && !memcmp(text, words[i], n) && (text[n] == '-' || isspace((unsigned char)text[n]))) {
+			const char *end = text + len;
+
+			place->is_reverse = i;
+			return parse_nearest(place, ask, text, text[n] == '-' ? text + n + 1 : skip_blanks(text + n, end),
+					     end, err);
+		}
+	}
+	if (ts_number_parse(text, len, TS_COMMAS_GROUP, &pos, &is_large) || is_large)
+		return set_position(place, ask, is_large ? UINT64_MAX : pos, text, len, err);
+	if (len && (*text == '+' || *text == '-'))
+		return parse_relative(place, ask, text, len, here, err);
+	if (len && *text == '#')
+		return parse_row(place, ask, text, len, err);
+	if (len && text[len - 1] == '%')
+		return parse_percent(place, ask, text, len, err);
+	return parse_name(place, ask, text, len, err);
+}
+
+/* ---------------------------------------------------------------------------------------------- searches */
+
+static void set_bounds(struct ts_seek *s)
+{
+	struct ts_question *qn = s->qn;
+
+	qn->has_range = true;
+	qn->from = s->place->is_reverse ? 0 : s->here + 1;
+	qn->to = s->place->is_reverse ? s->here : s->ask->n_steps + 1;
+}
+
+/* The question of which one row is the place.  Returns the name of its verb, NULL if none is needed. */
+static const char *make_question(struct ts_seek *s, char *name, size_t len)
+{
+	const struct ts_place *place = s->place;
+	struct ts_question *qn = s->qn;
+
+	switch (place->kind) {
+	case TS_PLACE_ACCESS:
+		snprintf(name, len, "%s-%s", place->is_reverse ? "last" : "next", place->word);
+		qn->what = place->what;
+		return name;
+	case TS_PLACE_EVENT:
+		strcpy(qn->operand, place->word);
+		set_bounds(s);
+		return "events";
+	case TS_PLACE_CALL:
+		set_bounds(s);
+		qn->from -= qn->from != 0; /* a call's position is one before its begin */
+		qn->to -= qn->to != 0;
+		return "calls";
+	case TS_PLACE_RETURN:
+		return "calls";
+	case TS_PLACE_POSITION:
+	case TS_PLACE_SWITCH:
+		break;
+	}
+	return NULL;
+}
+
+bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_place *place, uint64_t here,
+		  struct ts_error *err)
+{
+	const char *name;
+	char text[32];
+
+	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here, .best = TS_NO_POS };
+	s->qn = calloc(1, sizeof(*s->qn));
+	if (!s->qn)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+	*s->qn = (struct ts_question){ .thread = TS_NO_THREAD, .to = ask->n_steps + 1, .at = here,
+				       .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT, .count = TS_NO_LIMIT };
+	name = make_question(s, text, sizeof(text));
+	if (!name || (s->qn->from >= s->qn->to))
+		return true;
+	s->qn->verb = ts_verb_find(name, strlen(name));
+	if (!s->qn->verb)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is no place that can be found", place->word);
+	s->rows = s->qn->verb->open(ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
+	return s->rows != NULL;
+}
+
+void ts_seek_fini(struct ts_seek *s)
+{
+	ts_rows_close(s->rows);
+	free(s->qn);
+	*s = (struct ts_seek){ 0 };
+}
+
+/* The nearest position with another thread running than at the one before. */
+static uint64_t find_switch(const struct ts_seek *s)
+{
+	const struct ts_query *q = s->ask->q;
+	uint64_t n = s->ask->n_steps, pos = s->here;
+	uint32_t thread;
+
+	if (!s->place->is_reverse) {
+		pos = n && pos < n ? ts_query_slice_end(q, pos) : n;
+		return pos < n ? pos : TS_NO_POS;
+	}
+	for (; pos > 1; pos--) {
+		thread = ts_query_thread(q, pos - 1);
+		if (thread != ts_query_thread(q, pos - 2))
+			return pos - 1;
+	}
+	return TS_NO_POS;
+}
+
+/* Where the row is: a row's position, or for what is arrived at, the position after it. */
+static uint64_t place_of(const struct ts_seek *s, const struct ts_row *row)
+{
+	uint64_t pos = row->cells[0].number;
+
+	switch (s->place->kind) {
+	case TS_PLACE_ACCESS:
+		return pos + (!s->place->is_reverse && strcmp(s->place->word, "exec"));
+	case TS_PLACE_CALL:
+		return pos + 1;
+	default:
+		return pos;
+	}
+}
+
+/* Of calls that return: keep the nearest end.  The columns are position begin end kind. */
+static bool is_nearer(const struct ts_seek *s, const struct ts_row *row, uint64_t best)
+{
+	uint64_t end = row->cells[2].number;
+
+	if (row->cells[2].kind != TS_CELL_NUMBER || row->cells[3].kind != TS_CELL_TEXT ||
+	    strcmp(ts_row_get(row, 3), "return"))
+		return false;
+	if (s->place->is_reverse)
+		return end < s->here && (best == TS_NO_POS || end > best);
+	return end > s->here && end < best;
+}
+
+bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+{
+	bool is_return = s->place->kind == TS_PLACE_RETURN;
+	struct ts_row row;
+	enum ts_got got;
+
+	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
+	if (s->place->kind == TS_PLACE_SWITCH)
+		*pos = find_switch(s);
+	if (!s->rows)
+		return true;
+	ts_row_init(&row);
+	do {
+		ts_row_reset(&row);
+		got = s->rows->ops->next(s->rows, &row, budget, err);
+		if (got == TS_GOT_ROW && is_return && is_nearer(s, &row, s->best))
+			s->best = row.cells[2].number;
+	} while (got == TS_GOT_ROW && is_return);
+	if (is_return)
+		*pos = s->best;
+	else if (got == TS_GOT_ROW)
+		*pos = place_of(s, &row);
+	ts_row_fini(&row);
+	return got != TS_GOT_PENDING;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The verbs when, goto, back and forward: where one is, and going elsewhere.
+ */
+#ifndef TS_ASK_POSITION_H
+#define TS_ASK_POSITION_H
+
+struct ts_verb;
+
+extern const struct ts_verb ts_verb_when;
+extern const struct ts_verb ts_verb_goto;
+extern const struct ts_verb ts_verb_back;
+extern const struct ts_verb ts_verb_forward;
+
+#endif

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: MIT */
+#include "question.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "names.h"
+#include "number.h"
+#include "verb.h"
+
+/* What is left of a question. */
+struct words {
+	const char *p;     /* at the next word, or at the end */
+	size_t len;        /* of the next word; 0 at the end */
+	unsigned seen;     /* which words were given */
+	const char *range; /* A:B, resolved at the end */
+	size_t range_len;
+};
+
+/* The words of the grammar, and what a verb must take to have them. */
+enum word {
+	WORD_IN,
+	WORD_IF,
+	WORD_AT,
+	WORD_THREAD,
+	WORD_FIRST,
+	WORD_LAST,
+	WORD_DEPTH,
+	WORD_MIN,
+	WORD_BY,
+	WORD_CHANGES,
+	WORD_PARTIAL,
+	WORD_GO,
+	WORD_LCOV,
+	WORD_DRCOV,
+	N_WORDS,
+};
+
+static const struct {
+	const char *text;
+	unsigned takes; /* any of these; 0: every verb */
+} words_of_grammar[N_WORDS] = {
+	[WORD_IN] = { "in", TS_TAKES_RANGE | TS_TAKES_MEMORY },
+	[WORD_IF] = { "if", TS_TAKES_COND | TS_TAKES_STATE },
+	[WORD_AT] = { "at", TS_TAKES_AT },
+	[WORD_THREAD] = { "thread", TS_TAKES_THREAD },
+	[WORD_FIRST] = { "first", TS_TAKES_BOUND },
+	[WORD_LAST] = { "last", TS_TAKES_BOUND },
+	[WORD_DEPTH] = { "depth", TS_TAKES_DEPTH },
+	[WORD_MIN] = { "min", TS_TAKES_MIN },
+	[WORD_BY] = { "by", TS_TAKES_BY },
+	[WORD_CHANGES] = { "--changes", TS_TAKES_CHANGES },
+	[WORD_PARTIAL] = { "--partial", 0 },
+	[WORD_GO] = { "-go", TS_TAKES_GO },
+	[WORD_LCOV] = { "--lcov", TS_TAKES_FILES },
+	[WORD_DRCOV] = { "--drcov", TS_TAKES_FILES },
+};
+
+/* ------------------------------------------------------------------------------------------------- words */
+
+/* A word ends at a blank; one that begins with a quote, at the next quote. */
+static size_t word_len(const char *p)
+{
+	size_t n = *p == '"' ? 1 : !strncmp(p, "u16\"", 4) ? 4 : 0;
+	bool is_quoted = n != 0;
+
+	for (; p[n]; n++) {
+		if (is_quoted && p[n] == '\\' && p[n + 1])
+			n++;
+		else if (is_quoted && p[n] == '"')
+			is_quoted = false;
+		else if (!is_quoted && isspace((unsigned char)p[n]))
+			break;
+	}
+	return n;
+}
+
+static void go_to(struct words *w, const char *p)
+{
+	while (isspace((unsigned char)*p))
+		p++;
+	w->p = p;
+	w->len = word_len(p);
+}
+
+static void next_word(struct words *w)
+{
+	go_to(w, w->p + w->len);
+}
+
+static bool is_word(const struct words *w, const char *text)
+{
+	return strlen(text) == w->len && !memcmp(w->p, text, w->len);
+}
+
+static bool fail_word(const struct words *w, const char *why, struct ts_error *err)
+{
+	if (!w->len)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the question ends early: %s", why);
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)(w->len < 200 ? w->len : 200), w->p, why);
+}
+
+static enum word find_word(const struct words *w)
+{
+	unsigned i = 0;
+
+	while (i < N_WORDS && !is_word(w, words_of_grammar[i].text))
+		i++;
+	return (enum word)i;
+}
+
+/* Is the next word an operand: does it exist, and is it no word of the grammar that this verb takes? */
+static bool has_operand(const struct words *w, const struct ts_verb *verb)
+{
+	enum word word = find_word(w);
+
+	return w->len && (word == N_WORDS || (words_of_grammar[word].takes &&
+					      !(words_of_grammar[word].takes & verb->takes)));
+}
+
+/* -------------------------------------------------------------------------------------------- operands */
+
+static bool copy_word(char *to, struct words *w, struct ts_error *err)
+{
+	if (!w->len || w->len >= TS_MAX_WORD)
+		return fail_word(w, w->len ? "is too long" : "a word is missing", err);
+	memcpy(to, w->p, w->len);
+	to[w->len] = 0;
+	next_word(w);
+	return true;
+}
+
+static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	if (!has_operand(w, qn->verb))
+		return fail_word(w, w->len ? "stands where a register, an address or a symbol is expected"
+					   : "a register, an address or a symbol is expected", err);
+	if (!ts_what_parse(&qn->what, w->p, w->len, ts_query_regset(ask->q), ask->symbols, err))
+		return false;
+	if (qn->what.kind == TS_WHAT_REG && (qn->verb->operand == TS_OPERAND_MEMORY ||
+					     qn->verb->operand == TS_OPERAND_MEMORY_OR_NONE))
+		return fail_word(w, "is a register, and registers have no such accesses", err);
+	next_word(w);
+	return true;
+}
+
+/* How many words a PLACE has at most that begins here. */
+static unsigned n_place_words(const struct words *w)
+{
+	static const char *const with_what[] = { "write", "read", "access", "change", "exec" };
+	struct words second = *w;
+
+	if (!is_word(w, "next") && !is_word(w, "previous"))
+		return 1;
+	next_word(&second);
+	for (size_t i = 0; i < sizeof(with_what) / sizeof(with_what[0]); i++) {
+		if (is_word(&second, with_what[i]))
+			return 3;
+	}
+	return 2;
+}
+
+/* Skip a PLACE.  Returns the bytes from its first to its last word. */
+static size_t skip_place(struct words *w)
+{
+	const char *start = w->p, *end = start;
+
+	for (unsigned n = n_place_words(w); n && w->len; n--) {
+		end = w->p + w->len;
+		next_word(w);
+	}
+	return (size_t)(end - start);
+}
+
+static uint64_t here_of(const struct ts_ask *ask, const struct ts_verb *verb)
+{
+	if (ask->has_here)
+		return ask->here;
+	return verb->is_forward ? 0 : ask->n_steps;
+}
+
+static bool parse_place(struct ts_place *place, struct ts_ask *ask, struct words *w, uint64_t here,
+			struct ts_error *err)
+{
+	const char *text = w->p;
+
+	if (!w->len)
+		return fail_word(w, "a position or another place is missing", err);
+	return ts_place_parse(place, ask, text, skip_place(w), here, err);
+}
+
+/* A place that is needed at once. */
+static bool find_place(struct ts_ask *ask, const char *text, size_t len, uint64_t here, uint64_t *pos,
+		       struct ts_error *err)
+{
+	struct ts_budget budget = { UINT32_MAX };
+	struct ts_place place;
+	struct ts_seek seek;
+
+	if (!ts_place_parse(&place, ask, text, len, here, err))
+		return false;
+	if (ts_seek_init(&seek, ask, &place, here, err)) {
+		while (!ts_seek_run(&seek, &budget, pos, err))
+			budget.left = UINT32_MAX;
+	}
+	ts_seek_fini(&seek);
+	if (err->code == TS_OK && *pos == TS_NO_POS)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is nowhere", (int)len, text);
+	return err->code == TS_OK;
+}
+
+static bool is_pattern(const struct words *w)
+{
+	return memchr(w->p, '*', w->len) || memchr(w->p, '?', w->len) || memchr(w->p, '[', w->len);
+}
+
+static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	const struct ts_verb *verb = qn->verb;
+	size_t n;
+
+	if (verb->takes & TS_TAKES_BRANCH && is_word(w, "branch")) {
+		qn->is_branch = true;
+		next_word(w);
+		return true;
+	}
+	switch (verb->operand) {
+	case TS_OPERAND_NONE:
+		return true;
+	case TS_OPERAND_WHAT_OR_NONE:
+	case TS_OPERAND_MEMORY_OR_NONE:
+		if (!has_operand(w, verb))
+			return true;
+		/* fallthrough */
+	case TS_OPERAND_WHAT:
+	case TS_OPERAND_MEMORY:
+		return parse_what(qn, ask, w, err);
+	case TS_OPERAND_CALLEE_OR_NONE:
+		if (!has_operand(w, verb))
+			return true;
+		return is_pattern(w) ? copy_word(qn->operand, w, err) : parse_what(qn, ask, w, err);
+	case TS_OPERAND_VALUE:
+		if (!w->len)
+			return fail_word(w, "a value is missing", err);
+		n = ts_value_parse(&qn->value, w->p, ts_query_regset(ask->q)->arch->is_big_endian, err);
+		go_to(w, w->p + n);
+		return n != 0;
+	case TS_OPERAND_KIND_OR_NONE:
+		return !has_operand(w, verb) || copy_word(qn->operand, w, err);
+	case TS_OPERAND_PLACE:
+		return parse_place(&qn->place, ask, w, here_of(ask, verb), err);
+	case TS_OPERAND_NAME:
+		if (w->len && !ts_place_is_name(w->p, w->len))
+			return fail_word(w, "cannot be the name of a mark", err);
+		return copy_word(qn->operand, w, err);
+	}
+	return false;
+}
+
+/* ---------------------------------------------------------------------------------------------- numbers */
+
+static bool parse_number(struct words *w, uint64_t *value, struct ts_error *err)
+{
+	bool is_large = false;
+
+	if (!ts_number_parse(w->p, w->len, TS_COMMAS_GROUP, value, &is_large))
+		return fail_word(w, !w->len ? "a number is missing" : is_large ? "is too large" : "is no number",
+				 err);
+	next_word(w);
+	return true;
+}
+
+/* [r][w][x], each at most once. */
+static void parse_kinds(struct ts_question *qn, struct words *w)
+{
+	unsigned mask = 0;
+
+	for (size_t i = 0; i < w->len; i++) {
+		unsigned bit = w->p[i] == 'r' ? TS_DID_READ : w->p[i] == 'w' ? TS_DID_WRITE :
+			       w->p[i] == 'x' ? TS_DID_EXEC : 0;
+
+		if (!bit || mask & bit)
+			return;
+		mask |= bit;
+	}
+	if (!mask)
+		return;
+	qn->accesses = mask;
+	next_word(w);
+}
+
+static bool parse_count(struct ts_question *qn, struct words *w, struct ts_error *err)
+{
+	if (!has_operand(w, qn->verb))
+		return true;
+	if (!parse_number(w, &qn->count, err))
+		return false;
+	return qn->count || ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'0' rows are none");
+}
+
+static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	struct words name = *w;
+	uint64_t tid;
+
+	if (!parse_number(w, &tid, err))
+		return false;
+	qn->thread = tid <= INT64_MAX ? ts_names_thread(ask->names, (int64_t)tid) : TS_NO_THREAD;
+	return qn->thread != TS_NO_THREAD || fail_word(&name, "is no thread of this recording", err);
+}
+
+static bool parse_bound(struct ts_question *qn, struct words *w, enum ts_bound bound, struct ts_error *err)
+{
+	struct words number = *w;
+
+	if (qn->bound != TS_BOUND_NONE)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'first' and 'last' stand in one question");
+	qn->bound = bound;
+	if (!parse_number(w, &qn->n_bound, err))
+		return false;
+	return qn->n_bound || fail_word(&number, "rows are none", err);
+}
+
+/* ------------------------------------------------------------------------------------------ other words */
+
+static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	const char *start = w->p, *end = start;
+
+	for (; w->len && find_word(w) == N_WORDS; next_word(w))
+		end = w->p + w->len;
+	if (end == start)
+		return fail_word(w, "a condition is missing", err);
+	if (!ts_cond_parse(&qn->cond, start, (size_t)(end - start), ts_query_regset(ask->q), ask->symbols, err))
+		return false;
+	if (qn->cond.is_about_value ? qn->verb->takes & TS_TAKES_COND : qn->verb->takes & TS_TAKES_STATE)
+		return true;
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'if %.*s' is not about %s", (int)(end - start), start,
+		       qn->verb->takes & TS_TAKES_COND ? "value" : "registers or memory");
+}
+
+static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
+			       struct ts_error *err)
+{
+	struct ts_what what;
+
+	next_word(w);
+	if (!w->len)
+		return fail_word(w, "a range of memory is missing", err);
+	if (qn->has_memory)
+		return fail_word(w, "is a second range of memory", err);
+	if (!ts_what_parse(&what, w->p, w->len, ts_query_regset(ask->q), ask->symbols, err))
+		return false;
+	if (what.kind != TS_WHAT_MEM)
+		return fail_word(w, "is no range of memory", err);
+	qn->has_memory = true;
+	qn->memory_first = what.addr;
+	qn->memory_last = what.last;
+	next_word(w);
+	return true;
+}
+
+/* Take the words of A:B: up to the one with the colon that separates, and those of B. */
+static bool take_range(struct words *w, struct ts_error *err)
+{
+	const char *end = NULL;
+	const char *colon = NULL;
+	unsigned n = n_place_words(w);
+
+	w->range = w->p;
+	for (; n && w->len; n--) {
+		if (n == 1)
+			colon = memrchr(w->p, ':', w->len);
+		end = w->p + w->len;
+		if (colon && colon[1] && colon + 1 < end) {
+			struct words b = { .p = colon + 1, .len = (size_t)(end - colon) - 1 };
+			unsigned n_b = n_place_words(&b);
+
+			for (; n_b > 1 && w->len; n_b--) {
+				next_word(w);
+				end = w->p + w->len;
+			}
+		}
+		next_word(w);
+	}
+	if (!end)
+		return fail_word(w, "a range A:B is missing", err);
+	w->range_len = (size_t)(end - w->range);
+	if (!colon)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no range A:B", (int)w->range_len, w->range);
+	return true;
+}
+
+/* Where B begins: after the first colon that is followed by next or previous, else after the last one. */
+static const char *find_colon(const struct words *w)
+{
+	const char *end = w->range + w->range_len;
+
+	for (const char *p = w->range; p < end; p++) {
+		if (*p == ':' && ((size_t)(end - p) > 5 && (!strncmp(p + 1, "next ", 5) || !strncmp(p + 1, "previous ", 9))))
+			return p;
+	}
+	return memrchr(w->range, ':', w->range_len);
+}
+
+static bool resolve_range(struct ts_question *qn, struct ts_ask *ask, const struct words *w, struct ts_error *err)
+{
+	const char *end = w->range + w->range_len, *colon = find_colon(w);
+
+	if (!colon)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no range A:B", (int)w->range_len, w->range);
+	qn->has_range = true;
+	qn->from = 0;
+	qn->to = ask->n_steps;
+	if (colon > w->range &&
+	    !find_place(ask, w->range, (size_t)(colon - w->range), qn->at, &qn->from, err))
+		return false;
+	if (colon + 1 < end && !find_place(ask, colon + 1, (size_t)(end - colon) - 1, qn->at, &qn->to, err))
+		return false;
+	if (qn->from < qn->to)
+		return true;
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is %s range", (int)w->range_len, w->range,
+		       qn->from == qn->to ? "an empty" : "a reversed");
+}
+
+static bool parse_by(struct ts_question *qn, struct words *w, struct ts_error *err)
+{
+	if (!is_word(w, "address"))
+		return fail_word(w, "is not what 'by' takes: it is followed by address", err);
+	qn->by_address = true;
+	next_word(w);
+	return true;
+}
+
+static bool parse_at(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	const char *text = w->p;
+
+	if (!w->len)
+		return fail_word(w, "a position or another place is missing", err);
+	return find_place(ask, text, skip_place(w), qn->at, &qn->at, err);
+}
+
+static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word word, struct words *w,
+		       struct ts_error *err)
+{
+	switch (word) {
+	case WORD_IN:
+		return take_range(w, err);
+	case WORD_IF:
+		return parse_cond(qn, ask, w, err);
+	case WORD_AT:
+		return parse_at(qn, ask, w, err);
+	case WORD_THREAD:
+		return parse_thread(qn, ask, w, err);
+	case WORD_FIRST:
+		return parse_bound(qn, w, TS_BOUND_FIRST, err);
+	case WORD_LAST:
+		return parse_bound(qn, w, TS_BOUND_LAST, err);
+	case WORD_DEPTH:
+		return parse_number(w, &qn->depth, err);
+	case WORD_MIN:
+		return parse_number(w, &qn->min, err);
+	case WORD_BY:
+		return parse_by(qn, w, err);
+	case WORD_LCOV:
+		return copy_word(qn->lcov, w, err);
+	case WORD_DRCOV:
+		return copy_word(qn->drcov, w, err);
+	case WORD_CHANGES:
+		qn->only_changes = true;
+		return true;
+	case WORD_PARTIAL:
+		qn->is_partial = true;
+		return true;
+	case WORD_GO:
+		qn->goes = true;
+		return true;
+	case N_WORDS:
+		break;
+	}
+	return false;
+}
+
+/* The text of a mark: the rest, if it is no other word. */
+static bool take_text(struct ts_question *qn, struct words *w, struct ts_error *err)
+{
+	size_t len = strlen(w->p);
+
+	while (len && isspace((unsigned char)w->p[len - 1]))
+		len--;
+	if (len >= sizeof(qn->text))
+		return fail_word(w, "begins a text that is too long", err);
+	memcpy(qn->text, w->p, len);
+	qn->text[len] = 0;
+	go_to(w, w->p + strlen(w->p));
+	return true;
+}
+
+static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
+{
+	const struct ts_verb *verb = qn->verb;
+
+	while (w->len) {
+		enum word word = find_word(w);
+		unsigned takes = word < N_WORDS ? words_of_grammar[word].takes : 0;
+		struct words memory = *w;
+
+		if (verb->takes & TS_TAKES_REST && (word == N_WORDS || w->seen >> word & 1))
+			return take_text(qn, w, err);
+		if (word == N_WORDS)
+			return fail_word(w, "is not understood here", err);
+		if (takes && !(takes & verb->takes))
+			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' takes no '%.*s'", verb->name, (int)w->len,
+				       w->p);
+		next_word(&memory);
+		if (word == WORD_IN && verb->takes & TS_TAKES_MEMORY && is_word(&memory, "memory")) {
+			*w = memory;
+			if (!parse_memory_range(qn, ask, w, err))
+				return false;
+			continue;
+		}
+		if (w->seen >> word & 1)
+			return fail_word(w, "stands there twice", err);
+		w->seen |= 1u << word;
+		next_word(w);
+		if (!parse_word(qn, ask, word, w, err))
+			return false;
+	}
+	return true;
+}
+
+bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err)
+{
+	struct words w = { 0 };
+
+	*qn = (struct ts_question){ .thread = TS_NO_THREAD,
+				    .to = ask->n_steps + 1,
+				    .depth = TS_NO_LIMIT,
+				    .min = TS_NO_LIMIT,
+				    .count = TS_NO_LIMIT };
+	go_to(&w, text);
+	qn->verb = ts_verb_find(w.p, w.len);
+	if (!qn->verb)
+		return fail_word(&w, w.len ? "is no question" : "a verb is missing", err);
+	next_word(&w);
+	qn->at = here_of(ask, qn->verb);
+	if (!parse_operand(qn, ask, &w, err))
+		return false;
+	if (qn->verb->takes & TS_TAKES_KINDS)
+		parse_kinds(qn, &w);
+	if (qn->verb->takes & TS_TAKES_COUNT && !parse_count(qn, &w, err))
+		return false;
+	return parse_words(qn, ask, &w, err) && (!w.range || resolve_range(qn, ask, &w, err));
+}

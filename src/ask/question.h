@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A question as it was asked: VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] [at PLACE] [...].
+ *
+ * The parser knows the grammar and the recording's registers, symbols and marks; it answers nothing.  A
+ * question that it does not understand is refused with one sentence that quotes what was not understood: it
+ * never guesses.
+ */
+#ifndef TS_ASK_QUESTION_H
+#define TS_ASK_QUESTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cond.h"
+#include "place.h"
+#include "src/base/error.h"
+#include "value.h"
+#include "what.h"
+
+struct ts_ask;
+struct ts_verb;
+
+/* Rows of a question that are shown. */
+enum ts_bound {
+	TS_BOUND_NONE,
+	TS_BOUND_FIRST,
+	TS_BOUND_LAST,
+};
+
+/* What an access did, as a mask; in the order in which rows of one step come. */
+enum ts_did {
+	TS_DID_READ = 1,
+	TS_DID_WRITE = 2,
+	TS_DID_EXEC = 4,
+};
+
+#define TS_MAX_WORD 1024
+#define TS_NO_LIMIT UINT64_MAX
+
+struct ts_question {
+	const struct ts_verb *verb;   /* borrowed: a constant table */
+	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
+	struct ts_value value;        /* of find */
+	char operand[TS_MAX_WORD];    /* a KIND, NAME or PATTERN, "" without one */
+	char text[TS_MAX_WORD];       /* of mark, "" without one */
+	struct ts_place place;        /* of goto */
+	uint64_t from, to;            /* positions of `in A:B`: from <= k < to; without one 0 and N + 1 */
+	bool has_range;               /* `in A:B` was given */
+	struct ts_cond cond;
+	uint32_t thread;              /* ordinal; TS_NO_THREAD without one */
+	enum ts_bound bound;
+	uint64_t n_bound;             /* of first N and last N */
+	uint64_t at;                  /* the position asked from */
+	bool only_changes;            /* --changes */
+	bool is_partial;              /* --partial */
+	bool goes;                    /* -go */
+	unsigned accesses;            /* [r][w][x]: mask of enum ts_did; 0 without one */
+	uint64_t depth;               /* depth N; TS_NO_LIMIT without one */
+	uint64_t min;                 /* min N; TS_NO_LIMIT without one */
+	bool by_address;              /* hot by address */
+	bool is_branch;               /* why branch */
+	uint64_t count;               /* hot N; TS_NO_LIMIT without one */
+	bool has_memory;              /* find ... in memory ADDR:END */
+	uint64_t memory_first, memory_last;
+	char lcov[TS_MAX_WORD], drcov[TS_MAX_WORD]; /* paths of coverage, "" without one */
+};
+
+/*
+ * Parse @text.
+ *
+ * On success @qn is filled.  Returns false if it is not understood
+ * (TS_EUSAGE): the sentence ends with a question that can be asked.  Returns false if the trace cannot be read
+ * (TS_EIO, ...) where a PLACE needs it, or if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
+
+#endif

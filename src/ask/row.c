@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+#include "row.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* More bytes of a value are not shown. */
+#define MAX_SHOWN 64u
+
+void ts_row_init(struct ts_row *row)
+{
+	ts_buf_init(&row->texts);
+	ts_row_reset(row);
+}
+
+void ts_row_fini(struct ts_row *row)
+{
+	ts_buf_fini(&row->texts);
+}
+
+void ts_row_reset(struct ts_row *row)
+{
+	memset(row->cells, 0, sizeof(row->cells));
+	ts_buf_reset(&row->texts);
+}
+
+void ts_row_number(struct ts_row *row, unsigned i, uint64_t number)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_NUMBER, .number = number };
+}
+
+void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_ADDR, .number = addr };
+}
+
+void ts_row_share(struct ts_row *row, unsigned i, double share)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_SHARE, .share = share };
+}
+
+void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_TEXT, .text = row->texts.len };
+	ts_buf_put(&row->texts, text, len);
+	ts_buf_putc(&row->texts, 0);
+}
+
+void ts_row_text(struct ts_row *row, unsigned i, const char *text)
+{
+	if (text)
+		ts_row_text_len(row, i, text, strlen(text));
+}
+
+void ts_row_list(struct ts_row *row, unsigned i)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_LIST, .text = row->texts.len };
+}
+
+void ts_row_list_add(struct ts_row *row, unsigned i, const char *text)
+{
+	row->cells[i].number++;
+	ts_buf_put(&row->texts, text, strlen(text) + 1);
+}
+
+static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)
+{
+	bool has_digit = false;
+
+	ts_buf_puts(out, "0x");
+	for (size_t i = 0; i < len; i++) {
+		uint8_t byte = data[is_big_endian ? i : len - 1 - i];
+
+		if (has_digit)
+			ts_buf_printf(out, "%02x", byte);
+		else if (byte)
+			ts_buf_printf(out, "%x", byte);
+		has_digit |= byte != 0;
+	}
+	if (!has_digit)
+		ts_buf_putc(out, '0');
+}
+
+void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
+		  bool is_big_endian)
+{
+	if (is_number && len <= MAX_SHOWN && !memchr(known, 0, len)) {
+		put_number(out, data, len, is_big_endian);
+		return;
+	}
+	for (size_t i = 0; i < len && i < MAX_SHOWN; i++) {
+		ts_buf_puts(out, i ? " " : "");
+		if (known[i])
+			ts_buf_hex(out, data + i, 1);
+		else
+			ts_buf_puts(out, "??");
+	}
+	if (len > MAX_SHOWN)
+		ts_buf_puts(out, " ...");
+}
+
+void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
+		  bool is_number, bool is_big_endian)
+{
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_UNKNOWN, .number = len };
+	if (!memchr(known, 1, len))
+		return;
+	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_TEXT, .text = row->texts.len };
+	ts_put_value(&row->texts, data, known, len, is_number, is_big_endian);
+	ts_buf_putc(&row->texts, 0);
+}
+
+const char *ts_row_get(const struct ts_row *row, unsigned i)
+{
+	return row->texts.data ? (const char *)row->texts.data + row->cells[i].text : "";
+}
+
+void ts_put_grouped(struct ts_buf *out, uint64_t n)
+{
+	char digits[24];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n);
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			ts_buf_putc(out, ',');
+		ts_buf_putc(out, (uint8_t)digits[i]);
+	}
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A row of an answer: a cell a column.
+ *
+ * Texts and values lie in the row's own buffer, so that a row is filled anew without an allocation.
+ */
+#ifndef TS_ASK_ROW_H
+#define TS_ASK_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+
+enum ts_cell_kind {
+	TS_CELL_NULL,    /* unknown, or not applicable */
+	TS_CELL_NUMBER,  /* a number: a position, a count, a length */
+	TS_CELL_ADDR,    /* an address: "0x401000" */
+	TS_CELL_TEXT,
+	TS_CELL_SHARE,   /* a fraction of 1 */
+	TS_CELL_LIST,    /* texts, each terminated */
+	TS_CELL_UNKNOWN, /* a value of number bytes, none of them known */
+};
+
+struct ts_cell {
+	enum ts_cell_kind kind;
+	uint64_t number; /* NUMBER, ADDR; LIST: how many texts; UNKNOWN: bytes */
+	double share;
+	size_t text;     /* TEXT and LIST: offset in the row's texts */
+};
+
+#define TS_MAX_COLUMNS 16u
+
+struct ts_row {
+	struct ts_cell cells[TS_MAX_COLUMNS]; /* in the order of the verb's columns */
+	struct ts_buf texts;
+};
+
+void ts_row_init(struct ts_row *row);
+void ts_row_fini(struct ts_row *row);
+
+/* All cells are null again. */
+void ts_row_reset(struct ts_row *row);
+
+/* Fill cell @i.  What does not fit into memory leaves the row failed: ts_buf_ok(&row->texts) tells. */
+void ts_row_number(struct ts_row *row, unsigned i, uint64_t number);
+void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr);
+void ts_row_share(struct ts_row *row, unsigned i, double share);
+void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: null */
+void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);
+
+/* A list begins; its texts follow until another cell is filled. */
+void ts_row_list(struct ts_row *row, unsigned i);
+void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
+
+/*
+ * A value of @len bytes in target order; @known has 1 or 0 a byte.  @is_number: it is a register, or has 1, 2, 4
+ * or 8 bytes, and is shown as a number if it is wholly known.
+ */
+void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
+		  bool is_number, bool is_big_endian);
+
+/* The text of a TEXT cell. */
+const char *ts_row_get(const struct ts_row *row, unsigned i);
+
+/* What a value is as text: "0x1f", or "41 ?? 43"; the same rules. */
+void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
+		  bool is_big_endian);
+
+/* Append @n with its digits in groups of three: "4,711". */
+void ts_put_grouped(struct ts_buf *out, uint64_t n);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/query/paging.h"
+
+uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
+{
+	return qn->thread != TS_NO_THREAD ? qn->thread : ts_query_thread(ask->q, qn->at);
+}
+
+uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn)
+{
+	return ts_query_process(ask->q, ts_ask_thread(ask, qn));
+}
+
+/* The number that the bytes are, if they are all known. */
+static bool number_of(const struct ts_ask *ask, const uint8_t *data, const uint8_t *known, size_t len,
+		      uint64_t *number)
+{
+	if (!len || len > 8 || memchr(known, 0, len))
+		return false;
+	*number = ts_arch_get(ts_query_regset(ask->q)->arch, data, len);
+	return true;
+}
+
+bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
+		    const uint8_t *known, size_t len, bool is_bit)
+{
+	uint64_t number;
+
+	if (!cond->n)
+		return true;
+	return number_of(ask, data, known, len, &number) &&
+	       ts_term_holds(&cond->terms[0], number, is_bit ? 8 : (unsigned)len * 8);
+}
+
+/* Registers at a position, read when the first term needs them. */
+struct registers {
+	uint8_t *data, *known; /* owned: one allocation */
+};
+
+static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+{
+	uint32_t len = ts_query_regset(ask->q)->g_len;
+
+	if (r->data)
+		return true;
+	r->data = malloc(2 * (size_t)len);
+	if (!r->data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	r->known = r->data + len;
+	return ts_query_regs(ask->q, pos, ts_query_thread(ask->q, pos), r->data, r->known, err);
+}
+
+static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos, bool *holds,
+		       struct ts_error *err)
+{
+	uint8_t data[8], known[8];
+	uint32_t process = ts_query_process(ask->q, ts_query_thread(ask->q, pos));
+	size_t len = t->place.len;
+	uint64_t number;
+
+	if (t->kind == TS_TERM_MEM) {
+		len = (size_t)(t->place.last - t->place.addr) + 1;
+		if (!ts_virtual_mem(ask->q, pos, process, t->place.addr, len, data, known, err))
+			return false;
+	} else {
+		if (!read_registers(r, ask, pos, err))
+			return false;
+		memcpy(data, r->data + t->place.off, len);
+		memcpy(known, r->known + t->place.off, len);
+		if (t->place.is_flag)
+			data[0] = data[0] >> t->place.bit & 1;
+	}
+	*holds = number_of(ask, data, known, len, &number) && ts_term_holds(t, number, (unsigned)len * 8);
+	return true;
+}
+
+bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, bool *holds,
+		    struct ts_error *err)
+{
+	struct registers r = { 0 };
+	bool is_done = true, all = true;
+
+	*holds = !cond->n;
+	for (unsigned i = 0; i < cond->n && is_done && !*holds; i++) {
+		const struct ts_term *t = &cond->terms[i];
+		bool term = false;
+
+		is_done = !all || term_holds(t, &r, ask, pos, &term, err);
+		all = all && term;
+		if (t->ends_and) {
+			*holds = all;
+			all = true;
+		}
+	}
+	free(r.data);
+	return is_done;
+}
+
+bool ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+{
+	(void)row;
+	(void)i;
+	(void)ask;
+	(void)pos;
+	(void)err;
+	return true;
+}

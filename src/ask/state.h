@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The state at a position, as questions need it: conditions, the process asked about.
+ */
+#ifndef TS_ASK_STATE_H
+#define TS_ASK_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "verb.h"
+
+/* The process that the question is about: that of its thread, else of the one that runs where it is asked. */
+uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
+
+/* The thread whose registers the question is about. */
+uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
+
+/*
+ * Does the condition about registers and memory hold at @pos?  What compares something unknown does not.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos, bool *holds,
+		    struct ts_error *err);
+
+/* The same of a condition about the row's value: @len bytes, of a flag (@is_bit) the lowest bit. */
+bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
+		    const uint8_t *known, size_t len, bool is_bit);
+
+/* The call instruction of the innermost open call at @pos; null where none is known. */
+bool ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos, struct ts_error *err);
+
+#endif

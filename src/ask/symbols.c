@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/buf.h"
+#include "src/trace/symtab.h"
+
+/* As kept: the name is an offset, since the texts move while they grow. */
+struct entry {
+	uint64_t addr, len;
+	uint64_t name;
+	uint64_t order; /* in which they were added: of several at one address, the first one names it */
+	bool is_function;
+};
+
+struct ts_symbols {
+	struct entry *items;  /* owned; by address once sorted */
+	size_t n, cap;
+	uint32_t *by_name;    /* owned; ordinals by name */
+	struct ts_buf names;
+	bool is_sorted;
+	struct ts_symbol found;
+};
+
+struct ts_symbols *ts_symbols_new(void)
+{
+	struct ts_symbols *s = calloc(1, sizeof(*s));
+
+	if (s)
+		ts_buf_init(&s->names);
+	return s;
+}
+
+void ts_symbols_free(struct ts_symbols *s)
+{
+	if (!s)
+		return;
+	free(s->items);
+	free(s->by_name);
+	ts_buf_fini(&s->names);
+	free(s);
+}
+
+bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, const char *name, bool is_function)
+{
+	if (s->n == UINT32_MAX)
+		return false;
+	if (s->n == s->cap) {
+		size_t cap = s->cap ? 2 * s->cap : 256;
+		struct entry *items = realloc(s->items, cap * sizeof(*items));
+
+		if (!items)
+			return false;
+		s->items = items;
+		s->cap = cap;
+	}
+	if (len && len - 1 > UINT64_MAX - addr)
+		len = 0;
+	s->items[s->n] = (struct entry){ .addr = addr, .len = len, .name = s->names.len, .order = s->n,
+					 .is_function = is_function };
+	s->n++;
+	s->is_sorted = false;
+	ts_buf_put(&s->names, name, strlen(name) + 1);
+	return ts_buf_ok(&s->names);
+}
+
+static int by_addr(const void *a, const void *b)
+{
+	const struct entry *x = a;
+	const struct entry *y = b;
+
+	if (x->addr != y->addr)
+		return x->addr < y->addr ? -1 : 1;
+	if (x->is_function != y->is_function)
+		return x->is_function ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int by_name(const void *a, const void *b, void *user)
+{
+	const struct ts_symbols *s = user;
+	uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+	int order = strcmp((const char *)s->names.data + s->items[i].name,
+			   (const char *)s->names.data + s->items[j].name);
+
+	if (order)
+		return order;
+	if (s->items[i].is_function != s->items[j].is_function)
+		return s->items[i].is_function ? -1 : 1;
+	return s->items[i].order < s->items[j].order ? -1 : 1;
+}
+
+/* Returns false if there are none, or memory is exhausted. */
+static bool sort(struct ts_symbols *s)
+{
+	if (s->is_sorted || !s->n)
+		return s->n && s->by_name;
+	free(s->by_name);
+	s->by_name = malloc(s->n * sizeof(*s->by_name));
+	s->is_sorted = true;
+	if (!s->by_name)
+		return false;
+	qsort(s->items, s->n, sizeof(*s->items), by_addr);
+	for (size_t i = 0; i < s->n; i++)
+		s->by_name[i] = (uint32_t)i;
+	qsort_r(s->by_name, s->n, sizeof(*s->by_name), by_name, s);
+	return true;
+}
+
+static const struct ts_symbol *show(struct ts_symbols *s, size_t i)
+{
+	const struct entry *e = &s->items[i];
+
+	s->found = (struct ts_symbol){ .addr = e->addr, .len = e->len, .is_function = e->is_function,
+				       .name = (const char *)s->names.data + e->name };
+	return &s->found;
+}
+
+const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i)
+{
+	return sort(s) && i < s->n ? show(s, i) : NULL;
+}
+
+/* Does the function hold the address?  One of unknown size reaches up to the next symbol of code. */
+static bool has_addr(const struct entry *e, uint64_t addr)
+{
+	return e->is_function && e->addr <= addr && (!e->len || addr - e->addr < e->len);
+}
+
+/* Functions may lie inside of others; so many are looked at before it is given up. */
+#define MAX_BACK 64u
+
+const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr)
+{
+	size_t lo = 0, hi;
+
+	if (!sort(s))
+		return NULL;
+	hi = s->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (s->items[mid].addr <= addr)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (size_t i = lo, n = 0; i-- > 0 && n < MAX_BACK; n++) {
+		if (!has_addr(&s->items[i], addr))
+			continue;
+		while (i && s->items[i - 1].addr == s->items[i].addr && has_addr(&s->items[i - 1], addr))
+			i--;
+		return show(s, i);
+	}
+	return NULL;
+}
+
+const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t lo = 0, hi;
+
+	if (!sort(s))
+		return NULL;
+	hi = s->n;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		const char *text = (const char *)s->names.data + s->items[s->by_name[mid]].name;
+		int order = strncmp(text, name, len);
+
+		if (order < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < s->n; lo++) {
+		const char *text = (const char *)s->names.data + s->items[s->by_name[lo]].name;
+
+		if (strncmp(text, name, len))
+			break;
+		if (!text[len])
+			return show(s, s->by_name[lo]);
+	}
+	return NULL;
+}
+
+/* What the walk over a file's symbols needs. */
+struct adding {
+	struct ts_symbols *symbols;
+	uint64_t bias; /* added to addresses */
+	bool is_failed;
+};
+
+static void add_one(void *user, const struct ts_symtab_entry *e)
+{
+	struct adding *a = user;
+
+	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->name, e->is_function);
+}
+
+bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
+			 struct ts_error *err)
+{
+	struct adding a = { .symbols = s };
+
+	if (base)
+		a.bias = *base - ts_symtab_base(src);
+	ts_symtab_walk(src, add_one, &a);
+	return !a.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of addresses: the functions and data of the files that are in memory.
+ */
+#ifndef TS_ASK_SYMBOLS_H
+#define TS_ASK_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+struct ts_symbol {
+	uint64_t addr;
+	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one */
+	const char *name; /* borrowed from the table */
+	bool is_function;
+};
+
+struct ts_symbols;
+
+/* An empty table; NULL if memory is exhausted. */
+struct ts_symbols *ts_symbols_new(void);
+void ts_symbols_free(struct ts_symbols *s);
+
+/*
+ * Add the symbols of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.
+ * Of a file that is neither nothing is added.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM).
+ */
+bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
+			 struct ts_error *err);
+
+/* Add one; @name is copied.  Returns false if memory is exhausted. */
+bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, const char *name, bool is_function);
+
+/* The function that @addr is in, NULL if none is known. */
+const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
+
+/* The symbol called @name (of @len bytes), NULL if there is none.  A function goes before data. */
+const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
+
+/* The @i-th symbol by address, NULL after the last. */
+const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);
+
+#endif

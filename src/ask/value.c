@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "value.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "number.h"
+
+static size_t word_len(const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] && !isspace((unsigned char)text[n]))
+		n++;
+	return n;
+}
+
+static size_t misunderstood(const char *text, const char *why, struct ts_error *err)
+{
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)word_len(text), text, why);
+	return 0;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 0x20;
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool put_byte(struct ts_value *v, uint8_t byte, uint8_t mask)
+{
+	if (v->len == TS_MAX_VALUE)
+		return false;
+	v->bytes[v->len] = byte;
+	v->mask[v->len++] = mask;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------- bytes in hex */
+
+static bool is_byte(const char *text)
+{
+	bool is_any = text[0] == '?' && text[1] == '?';
+
+	return word_len(text) == 2 && (is_any || (hex_digit(text[0]) >= 0 && hex_digit(text[1]) >= 0));
+}
+
+static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error *err)
+{
+	const char *p = text;
+	size_t n = 0;
+	bool has_known = false;
+
+	while (is_byte(p)) {
+		uint8_t mask = *p != '?';
+		uint8_t byte = mask ? (uint8_t)(hex_digit(p[0]) << 4 | hex_digit(p[1])) : 0;
+
+		if (!put_byte(v, byte, mask))
+			return misunderstood(text, "begins a value that is too long", err);
+		has_known |= mask;
+		p += 2;
+		n = (size_t)(p - text);
+		while (isspace((unsigned char)*p))
+			p++;
+	}
+	if (!n)
+		return misunderstood(text, "is no value: bytes in hex have two digits each", err);
+	return has_known ? n : misunderstood(text, "is any byte: a value has at least one that is known", err);
+}
+
+/* ------------------------------------------------------------------------------------------------ strings */
+
+/* A character or an escape.  Returns how many bytes of the text it is, 0 if it is badly formed. */
+static size_t take_char(const char *text, uint32_t *c)
+{
+	static const char names[] = "abefnrtv\\\"'?", codes[] = "\a\b\x1b\f\n\r\t\v\\\"'?";
+	const char *name;
+	size_t n = 1;
+
+	*c = (uint8_t)*text;
+	if (*text != '\\')
+		return *text != 0;
+	name = text[1] ? strchr(names, text[1]) : NULL;
+	if (name) {
+		*c = (uint8_t)codes[name - names];
+		return 2;
+	}
+	*c = 0;
+	if (text[1] == 'x') {
+		for (n = 2; n < 4 && hex_digit(text[n]) >= 0; n++)
+			*c = *c << 4 | (uint32_t)hex_digit(text[n]);
+		return n > 2 ? n : 0;
+	}
+	for (n = 1; n < 4 && text[n] >= '0' && text[n] <= '7'; n++)
+		*c = *c << 3 | (uint32_t)(text[n] - '0');
+	return n > 1 && *c < 256 ? n : 0;
+}
+
+/* A character in UTF-8 as a code point.  Returns its bytes, 0 if it is badly formed. */
+static size_t take_utf8(const char *text, uint32_t *c)
+{
+	const uint8_t *p = (const uint8_t *)text;
+	size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	*c = p[0] & (0x7fu >> n);
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+		*c = *c << 6 | (p[i] & 0x3f);
+	}
+	return n;
+}
+
+static bool put_unit(struct ts_value *v, uint32_t unit)
+{
+	return put_byte(v, (uint8_t)unit, 1) && put_byte(v, (uint8_t)(unit >> 8), 1);
+}
+
+static bool put_utf16(struct ts_value *v, uint32_t c)
+{
+	if (c < 0x10000)
+		return put_unit(v, c);
+	c -= 0x10000;
+	return put_unit(v, 0xd800 | c >> 10) && put_unit(v, 0xdc00 | (c & 0x3ff));
+}
+
+/* From the opening quote at @text[@at]. */
+static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool is_utf16, struct ts_error *err)
+{
+	const char *p = text + at + 1;
+
+	while (*p != '"') {
+		uint32_t c;
+		size_t n = is_utf16 && (uint8_t)*p >= 0x80 ? take_utf8(p, &c) : take_char(p, &c);
+
+		if (!n)
+			return misunderstood(text, *p ? "has a character that is not understood"
+						      : "has no quote at its end", err);
+		if (!(is_utf16 ? put_utf16(v, c) : put_byte(v, (uint8_t)c, 1)))
+			return misunderstood(text, "begins a value that is too long", err);
+		p += n;
+	}
+	if (p[1] && !isspace((unsigned char)p[1]))
+		return misunderstood(p, "stands after a text", err);
+	return v->len ? (size_t)(p - text) + 1 : misunderstood(text, "is empty", err);
+}
+
+/* ------------------------------------------------------------------------------------------------ numbers */
+
+static void put_number(struct ts_value *v, uint64_t number, unsigned len, bool is_big_endian)
+{
+	for (unsigned i = 0; i < len; i++)
+		put_byte(v, (uint8_t)(number >> 8 * (is_big_endian ? len - 1 - i : i)), 1);
+}
+
+static size_t parse_float(struct ts_value *v, const char *text, size_t at, unsigned bits, bool is_big_endian,
+			  struct ts_error *err)
+{
+	size_t len = word_len(text);
+	char *end;
+	double d;
+	float f;
+	uint64_t raw = 0;
+
+	d = strtod(text + at, &end);
+	if (at == len || end != text + len)
+		return misunderstood(text, "has no floating-point number", err);
+	if (bits == 32) {
+		f = strtof(text + at, &end);
+		memcpy(&raw, &f, sizeof(f));
+		raw = (uint32_t)(__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? raw >> 32 : raw);
+	} else {
+		memcpy(&raw, &d, sizeof(d));
+	}
+	put_number(v, raw, bits / 8, is_big_endian);
+	return len;
+}
+
+static size_t parse_integer(struct ts_value *v, const char *text, size_t at, bool is_signed, unsigned bits,
+			    bool is_big_endian, struct ts_error *err)
+{
+	size_t len = word_len(text);
+	bool is_negative = is_signed && text[at] == '-', is_large = false;
+	uint64_t number, max = UINT64_MAX >> (64 - bits);
+
+	at += is_negative;
+	if (!ts_number_parse(text + at, len - at, TS_COMMAS_GROUP, &number, &is_large))
+		return misunderstood(text, is_large ? "has a number that is too large" : "has no number", err);
+	if (is_signed)
+		max = (max >> 1) + is_negative;
+	if (number > max)
+		return misunderstood(text, "has a number that is too large", err);
+	put_number(v, is_negative ? 0 - number : number, bits / 8, is_big_endian);
+	return len;
+}
+
+/* "u16:", "f64:": the type before the colon.  Returns its length with the colon, 0 if it is none. */
+static size_t take_type(const char *text, char *kind, unsigned *bits)
+{
+	char *end;
+
+	if (!*text || !strchr("uif", *text) || !isdigit((unsigned char)text[1]))
+		return 0;
+	*kind = *text;
+	*bits = (unsigned)strtoul(text + 1, &end, 10);
+	if (*end != ':' || (*bits != 32 && *bits != 64 && (*kind == 'f' || (*bits != 8 && *bits != 16))))
+		return 0;
+	return (size_t)(end - text) + 1;
+}
+
+size_t ts_value_parse(struct ts_value *v, const char *text, bool is_big_endian, struct ts_error *err)
+{
+	unsigned bits;
+	size_t n;
+	char kind;
+
+	v->len = 0;
+	if (*text == '"')
+		return parse_string(v, text, 0, false, err);
+	if (!strncmp(text, "u16\"", 4))
+		return parse_string(v, text, 3, true, err);
+	n = take_type(text, &kind, &bits);
+	if (!n)
+		return parse_bytes(v, text, err);
+	if (kind == 'f')
+		return parse_float(v, text, n, bits, is_big_endian, err);
+	return parse_integer(v, text, n, kind == 'i', bits, is_big_endian, err);
+}

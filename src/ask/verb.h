@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Verbs: each is a table's line, and a cursor over the rows that answer a question.
+ *
+ * To add one: a pair of files with a const struct ts_verb, and its line in verbs.c.  A cursor's rows come in
+ * the table's own order, or (if the verb is_reversible and that is asked for) in the opposite one.  What is
+ * the same for all verbs is done by the one who drives the cursor (answer.h): first N, last N, counting, the
+ * end; what narrows rows down (in A:B, thread T, if COND, --changes) is done by the cursor, which knows where
+ * not to look.
+ */
+#ifndef TS_ASK_VERB_H
+#define TS_ASK_VERB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "question.h"
+#include "row.h"
+#include "src/base/error.h"
+#include "src/query/query.h"
+
+struct ts_marks;
+struct ts_names;
+struct ts_symbols;
+
+/* Whom the questions are asked of, and from where.  One a session; members are borrowed. */
+struct ts_ask {
+	struct ts_query *q;
+	const struct ts_names *names; /* what clients call threads and processes */
+	struct ts_symbols *symbols; /* NULL: none are known */
+	struct ts_marks *marks;     /* NULL: none can be kept */
+	uint64_t n_steps;           /* N: how much of the recording the questions are about */
+	bool is_reading;            /* there is more that has not been read yet */
+	bool has_here;              /* a session: it has a position; else the verb's own default counts */
+	uint64_t here;
+	bool has_frame;             /* PLACE `frame`: a trace frame is selected ... */
+	uint64_t frame;             /* ... and its position */
+	const uint64_t *shown;      /* PLACE `#R`: the positions of the table that was shown last */
+	size_t n_shown;
+	uint64_t *back;             /* positions that goto left, for back and forward; newest at n_back - 1 */
+	size_t n_back, at_back;
+};
+
+/* How a cell of a column is printed, where it has something in it. */
+enum ts_column_type {
+	TS_COLUMN_NUMBER,
+	TS_COLUMN_ADDR,
+	TS_COLUMN_TEXT,
+	TS_COLUMN_SHARE,
+	TS_COLUMN_LIST,
+	TS_COLUMN_VALUE, /* a text, or unknown */
+};
+
+struct ts_column {
+	const char *name;
+	enum ts_column_type type;
+	bool is_kept; /* in text, where columns without anything in them are left out, it is not */
+};
+
+/* The words that a verb takes. */
+enum ts_takes {
+	TS_TAKES_RANGE = 1 << 0,    /* in A:B */
+	TS_TAKES_COND = 1 << 1,     /* if COND about the row's value */
+	TS_TAKES_STATE = 1 << 2,    /* if COND about registers and memory */
+	TS_TAKES_THREAD = 1 << 3,
+	TS_TAKES_BOUND = 1 << 4,    /* first N, last N */
+	TS_TAKES_AT = 1 << 5,
+	TS_TAKES_CHANGES = 1 << 6,
+	TS_TAKES_GO = 1 << 7,
+	TS_TAKES_KINDS = 1 << 8,    /* [r][w][x] */
+	TS_TAKES_DEPTH = 1 << 9,
+	TS_TAKES_MIN = 1 << 10,
+	TS_TAKES_BY = 1 << 11,      /* by address */
+	TS_TAKES_MEMORY = 1 << 12,  /* in memory ADDR:END */
+	TS_TAKES_FILES = 1 << 13,   /* --lcov FILE, --drcov FILE */
+	TS_TAKES_COUNT = 1 << 14,   /* a bare N */
+	TS_TAKES_BRANCH = 1 << 15,  /* the word branch in place of WHAT */
+	TS_TAKES_REST = 1 << 16,    /* a text up to the end */
+};
+
+/* What follows the verb. */
+enum ts_operand {
+	TS_OPERAND_NONE,
+	TS_OPERAND_WHAT,          /* required */
+	TS_OPERAND_WHAT_OR_NONE,
+	TS_OPERAND_MEMORY,        /* a WHAT that is no register */
+	TS_OPERAND_MEMORY_OR_NONE,
+	TS_OPERAND_VALUE,
+	TS_OPERAND_KIND_OR_NONE,  /* of events */
+	TS_OPERAND_PLACE,
+	TS_OPERAND_NAME,          /* of a mark */
+	TS_OPERAND_CALLEE_OR_NONE, /* a WHAT, or a PATTERN: then what.kind is TS_WHAT_NONE and operand has it */
+};
+
+enum ts_got {
+	TS_GOT_ROW,
+	TS_GOT_END,     /* there are no more */
+	TS_GOT_PENDING, /* the budget is used up; ask again */
+	TS_GOT_FAIL,    /* the trace cannot be read, or memory is exhausted: @err tells */
+};
+
+/* How much a cursor may still do before it returns: about one a chunk that is decoded, or 10 us of other work. */
+struct ts_budget {
+	uint32_t left;
+};
+
+/* Take one off.  Returns false if nothing is left: then return TS_GOT_PENDING. */
+static inline bool ts_budget_take(struct ts_budget *b)
+{
+	return b->left && b->left--;
+}
+
+struct ts_rows;
+
+struct ts_rows_ops {
+	/* The next row to @row, which is empty. */
+	enum ts_got (*next)(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			    struct ts_error *err);
+	void (*close)(struct ts_rows *rows);
+};
+
+/* A cursor, embedded as first member in the verb's own struct. */
+struct ts_rows {
+	const struct ts_rows_ops *ops;
+	uint64_t at;          /* the position up to which has been looked, for progress and ^C */
+	bool is_reverse;      /* rows come in the opposite order */
+	/* the rest of the rows is only to be counted: next() may leave them empty */
+	bool is_counting;
+	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
+	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */
+	uint64_t go;
+};
+
+struct ts_verb {
+	const char *name;
+	const char *synopsis;          /* what follows the name: "WHAT [in A:B]" */
+	const char *help;              /* one sentence */
+	const char *example;           /* a question that can be asked of any recording, or nearly so */
+	const struct ts_column *columns;
+	unsigned n_columns;
+	enum ts_operand operand;
+	unsigned takes;                /* mask of enum ts_takes */
+	bool is_reversible;
+	bool is_counted;               /* the end always tells the total */
+	bool is_sentence;              /* its one row is `position K of N (P%), thread T, pc 0xADDR` */
+	bool is_forward;               /* without a session it is asked from 0, not from N */
+	unsigned arg;                  /* for open(), where verbs share one */
+	/*
+	 * A cursor over the answer to @qn (borrowed until close).
+	 *
+	 * Returns NULL if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory
+	 * is exhausted.
+	 */
+	struct ts_rows *(*open)(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				struct ts_error *err);
+};
+
+/* The verb of this name, NULL if there is none. */
+const struct ts_verb *ts_verb_find(const char *name, size_t len);
+
+/* All verbs in the order of the manual; *n gets how many. */
+const struct ts_verb *const *ts_verbs(size_t *n);
+
+static inline void ts_rows_close(struct ts_rows *rows)
+{
+	if (rows)
+		rows->ops->close(rows);
+}
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of verbs, in the order of the manual.
+ */
+#include <string.h>
+
+#include "bookmarks.h"
+#include "events.h"
+#include "executions.h"
+#include "position.h"
+#include "verb.h"
+#include "world.h"
+
+static const struct ts_verb *const verbs[] = {
+	&ts_verb_executions,
+	&ts_verb_events,
+	&ts_verb_threads,
+	&ts_verb_processes,
+	&ts_verb_modules,
+	&ts_verb_maps,
+	&ts_verb_when,
+	&ts_verb_goto,
+	&ts_verb_back,
+	&ts_verb_forward,
+	&ts_verb_mark,
+	&ts_verb_marks,
+	&ts_verb_unmark,
+};
+
+const struct ts_verb *ts_verb_find(const char *name, size_t len)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (strlen(verbs[i]->name) == len && !memcmp(verbs[i]->name, name, len))
+			return verbs[i];
+	}
+	return NULL;
+}
+
+const struct ts_verb *const *ts_verbs(size_t *n)
+{
+	*n = sizeof(verbs) / sizeof(verbs[0]);
+	return verbs;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The verbs threads, processes, modules and maps: what there is at a position, or was in a range of them.
+ */
+#ifndef TS_ASK_WORLD_H
+#define TS_ASK_WORLD_H
+
+struct ts_verb;
+
+extern const struct ts_verb ts_verb_threads;
+extern const struct ts_verb ts_verb_processes;
+extern const struct ts_verb ts_verb_modules;
+extern const struct ts_verb ts_verb_maps;
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, exports of a PE file.
+ */
+#ifndef TS_SYMTAB_H
+#define TS_SYMTAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source.h"
+
+struct ts_symtab_entry {
+	uint64_t addr; /* as linked */
+	uint64_t len;  /* bytes, 0 if unknown */
+	const char *name;
+	bool is_function;
+};
+
+/*
+ * Call @use with each symbol that has a name and an address, in the order of the file.  A file that is damaged,
+ * of another kind or cannot be read has those that were found before it was noticed, or none.
+ */
+void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
+		    void *user);
+
+/* The page of the lowest segment of an ELF file as it is linked; of a PE file, where its image wants to be. */
+uint64_t ts_symtab_base(const struct ts_source *src);
+
+#endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The layout of an index file.  Numbers are little-endian; hashes are XXH3 of 64 bits.
+ * The layout of an index file.  Numbers are little-endian; hashes are XXH3 of 64 bits; signatures: signer.h.
  *
  *   header, at 0                       padded with zeros to 4,096 bytes
  *      0  16  "tracestub index\n"
@@ -11,22 +11,26 @@
  *     32   8  length of the trace
  *     40   8  its time of modification, in nanoseconds since 1970
  *     48   8  hash of its first and last 64 KiB and of 16 pieces of 4 KiB between
- *     56   8  hash of what else decides how the trace is read (program, format, options)
- *     64   8  hash of the 64 bytes before
+ *     56   8  hash of the version of the program
+ *     64   8  id of the signer
+ *     72   8  hash of the options that decide how the trace is read
+ *     80   8  hash of the 80 bytes before
  *
- *   records, each at a multiple of 4,096, one behind the other
+ *   records, each at a multiple of 4,096, one after the other
  *      0   8  "record\n" and 0
  *      8   8  its number, from 0
  *     16   8  its length; the next record begins at the multiple of 4,096 that follows
  *     24   4  number of sections
  *     28   4  1: the last record, the index is complete; else 0
- *     32   8  hash of the 32 bytes before and of the table
- *     40      the table, for each section:
+ *     32  28  signature of the header (88 bytes), the 32 bytes before, and the table
+ *     60   4  0
+ *     64      the table, for each section:
  *                0  4  kind            (four letters, see timeline_file.c)
  *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
  *                8  8  offset in the record, a multiple of 8
  *               16  8  length
- *               24  8  hash
+ *               24 28  signature of the section's bytes
+ *               52  4  0
  *             the sections
  *
  *   a section is a sequence of arrays, each
@@ -36,6 +40,9 @@
  * A record is written from its sections to its head, so that one whose writer was killed has no head.  An
  * index is valid up to its first record that is not; only the last record of a finished one (the file that is
  * not called .part) says so.  A finished index ends with that record.
+ *
+ * A section's signature is part of what its record's signature covers, and the header is, too: nothing can be
+ * moved from one place or file to another.
  */
 #include "index_file.h"
 
@@ -59,11 +66,12 @@
 #include "src/base/buf.h"
 #include "src/trace/chunk.h"
 
-#define LAYOUT     1u
+#define LAYOUT     2u
 #define ALIGN      UINT64_C(4096)
-#define HEADER_LEN 72
-#define HEAD_LEN   40
-#define ENTRY_LEN  32
+#define HEADER_LEN 88
+#define HEAD_LEN   64
+#define ENTRY_LEN  56
+#define MEANING_AT 72
 #define WRITE_LEN  (256u << 10)
 
 static const char file_magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
@@ -72,7 +80,7 @@ static const char record_magic[8] = "record\n";
 
 struct entry {
 	uint32_t kind, owner;
-	uint64_t off, len, hash;
+	uint64_t off, len;
 };
 
 struct record {
@@ -96,7 +104,6 @@ struct ts_index_file {
 	unsigned n_table, max_table;
 	struct ts_buf pending; /* bytes that follow what is in the file at @at */
 	uint64_t at;
-	XXH3_state_t *hash;    /* owned; of the section that is being written */
 	int failure;           /* errno of the first write that failed */
 };
 
@@ -151,8 +158,8 @@ static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, ui
 	return true;
 }
 
-bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
-		  struct ts_error *err)
+bool ts_index_key(const struct ts_source *src, const char *version, const char *meaning,
+		  struct ts_index_key *key, struct ts_error *err)
 {
 	uint64_t len = ts_source_len(src), hash = 0;
 
@@ -163,7 +170,13 @@ bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_in
 		if (!hash_piece(src, len / (N_PIECES + 1) * i, PIECE_LEN, &hash, err))
 			return false;
 	}
-	*key = (struct ts_index_key){ len, ts_source_mtime(src), hash, XXH3_64bits(meaning, strlen(meaning)) };
+	*key = (struct ts_index_key){
+		.trace_len = len,
+		.trace_mtime = ts_source_mtime(src),
+		.content = hash,
+		.meaning = XXH3_64bits(meaning, strlen(meaning)),
+		.version = XXH3_64bits(version, strlen(version)),
+	};
 	return true;
 }
 
@@ -179,8 +192,10 @@ static void make_header(const struct ts_index_key *key, uint8_t header[HEADER_LE
 	put64(header + 32, key->trace_len);
 	put64(header + 40, key->trace_mtime);
 	put64(header + 48, key->content);
-	put64(header + 56, key->meaning);
-	put64(header + 64, XXH3_64bits(header, 64));
+	put64(header + 56, key->version);
+	put64(header + 64, key->signer.id);
+	put64(header + MEANING_AT, key->meaning);
+	put64(header + 80, XXH3_64bits(header, 80));
 }
 
 /* Is this the header of an index that fits @key? */
@@ -192,14 +207,20 @@ static bool check_header(const uint8_t *header, const struct ts_index_key *key, 
 	if (!memcmp(header, want, HEADER_LEN))
 		return true;
 	if (memcmp(header, file_magic, sizeof(file_magic)))
-		return ts_fail(why, TS_ECORRUPT, 0, "it is no index");
-	if (get64(header + 64) != XXH3_64bits(header, 64))
-		return ts_fail(why, TS_ECORRUPT, 0, "its header is damaged");
-	if (memcmp(header + 16, want + 16, 16))
+		return ts_fail(why, TS_ECORRUPT, 0, "it is not an index");
+	if (memcmp(header + 16, want + 16, 4))
 		return ts_fail(why, TS_EUNSUPPORTED, 16, "its layout is that of another version");
+	if (get64(header + 80) != XXH3_64bits(header, 80))
+		return ts_fail(why, TS_ECORRUPT, 0, "its header is damaged");
+	if (memcmp(header + 20, want + 20, 12))
+		return ts_fail(why, TS_EUNSUPPORTED, 20, "its layout is that of another version");
+	if (memcmp(header + 64, want + 64, 8))
+		return ts_fail(why, TS_EUNSUPPORTED, 64, "made by another user or machine");
 	if (memcmp(header + 32, want + 32, 24))
 		return ts_fail(why, TS_ECORRUPT, 32, "the trace is not the one that it was made from");
-	return ts_fail(why, TS_ECORRUPT, 56, "it was made by another version, or with other options");
+	if (memcmp(header + 56, want + 56, 8))
+		return ts_fail(why, TS_EUNSUPPORTED, 56, "made by another version");
+	return ts_fail(why, TS_EUNSUPPORTED, MEANING_AT, "made with other options");
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
@@ -210,14 +231,17 @@ static const uint8_t *table_entry(const struct record *r, unsigned i)
 }
 
 /* Are all of its sections there and as they were written? */
-static bool check_sections(const struct record *r)
+static bool check_sections(const struct ts_index_file *f, const struct record *r)
 {
+	uint64_t table_end = HEAD_LEN + (uint64_t)r->n_sections * ENTRY_LEN;
+
 	for (unsigned i = 0; i < r->n_sections; i++) {
 		const uint8_t *e = table_entry(r, i);
 		uint64_t off = get64(e + 8), len = get64(e + 16);
+		struct iovec bytes = { r->map + off, len };
 
-		if (off > r->len || len > r->len - off || off % 8 ||
-		    XXH3_64bits(r->map + off, len) != get64(e + 24))
+		if (off < table_end || off > r->len || len > r->len - off || off % 8 ||
+		    !ts_signer_check(&f->key.signer, &bytes, 1, e + 24))
 			return false;
 	}
 	return true;
@@ -229,16 +253,25 @@ static void let_go(const struct record *r)
 	madvise(r->map, r->len, MADV_DONTNEED);
 }
 
-static uint64_t hash_head(const uint8_t *head, uint32_t n_sections)
+/* What the signature of a record's head covers. */
+static void parts_of_head(const uint8_t *header, const uint8_t *head, uint32_t n_sections, struct iovec parts[3])
 {
-	return XXH3_64bits_withSeed(head + HEAD_LEN, (size_t)n_sections * ENTRY_LEN, XXH3_64bits(head, 32));
+	parts[0] = (struct iovec){ (uint8_t *)header, HEADER_LEN };
+	parts[1] = (struct iovec){ (uint8_t *)head, 32 };
+	parts[2] = (struct iovec){ (uint8_t *)head + HEAD_LEN, (size_t)n_sections * ENTRY_LEN };
 }
 
-static bool check_head(const struct record *r, size_t number)
+static bool check_head(const struct ts_index_file *f, const struct record *r, size_t number)
 {
-	return !memcmp(r->map, record_magic, sizeof(record_magic)) && get64(r->map + 8) == number &&
-	       r->n_sections <= (r->len - HEAD_LEN) / ENTRY_LEN && get32(r->map + 28) <= 1 &&
-	       hash_head(r->map, r->n_sections) == get64(r->map + 32);
+	uint8_t header[HEADER_LEN];
+	struct iovec parts[3];
+
+	if (memcmp(r->map, record_magic, sizeof(record_magic)) || get64(r->map + 8) != number ||
+	    r->n_sections > (r->len - HEAD_LEN) / ENTRY_LEN || get32(r->map + 28) > 1)
+		return false;
+	make_header(&f->key, header);
+	parts_of_head(header, r->map, r->n_sections, parts);
+	return ts_signer_check(&f->key.signer, parts, 3, r->map + 32);
 }
 
 static bool add_record(struct ts_index_file *f, const struct record *r)
@@ -286,7 +319,7 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len)
 	    !map_record(f, len))
 		return false;
 	r = &f->records[f->n_records - 1];
-	if (!check_head(r, f->n_records - 1) || !check_sections(r)) {
+	if (!check_head(f, r, f->n_records - 1) || !check_sections(f, r)) {
 		munmap(r->map, r->len);
 		f->n_records--;
 		return false;
@@ -308,9 +341,8 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 		ts_buf_init(&f->pending);
 		f->path = strdup(path);
 		f->part = malloc(len + sizeof(".part"));
-		f->hash = XXH3_createState();
 	}
-	if (f && f->path && f->part && f->hash) {
+	if (f && f->path && f->part) {
 		memcpy(f->part, path, len);
 		memcpy(f->part + len, ".part", sizeof(".part"));
 		return f;
@@ -339,14 +371,12 @@ void ts_index_close(struct ts_index_file *f)
 		close(f->fd);
 	ts_buf_fini(&f->pending);
 	free(f->table);
-	if (f->hash)
-		XXH3_freeState(f->hash);
 	free(f->path);
 	free(f->part);
 	free(f);
 }
 
-/* The file's length, if it is one that this user may trust. */
+/* The file's length, if it is one. */
 static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 {
 	struct stat st;
@@ -354,9 +384,7 @@ static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 	if (fstat(fd, &st) < 0)
 		return ts_fail_errno(why, "cannot stat it");
 	if (!S_ISREG(st.st_mode))
-		return ts_fail(why, TS_EUSAGE, TS_NO_OFF, "it is no regular file");
-	if (st.st_uid && st.st_uid != geteuid())
-		return ts_fail(why, TS_EUNSUPPORTED, TS_NO_OFF, "it is another user's");
+		return ts_fail(why, TS_EUSAGE, TS_NO_OFF, "it is not a regular file");
 	*len = (uint64_t)st.st_size;
 	return true;
 }
@@ -398,10 +426,23 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 			f->part = NULL;
 			return f;
 		}
-		ts_fail(why, TS_ECORRUPT, f->end, "it is damaged or cut");
+		ts_fail(why, TS_ECORRUPT, f->end, "it is damaged or truncated");
 	}
 	ts_index_close(f);
 	return NULL;
+}
+
+bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct ts_error why = { 0 };
+	uint8_t header[HEADER_LEN];
+	bool is_other = fd >= 0 && pread(fd, header, sizeof(header), 0) == sizeof(header) &&
+			!check_header(header, key, &why) && why.off == MEANING_AT;
+
+	if (fd >= 0)
+		close(fd);
+	return is_other;
 }
 
 /* ------------------------------------------------------------------------------------------------ writing */
@@ -583,7 +624,6 @@ static void end_section(struct ts_index_file *f)
 		return;
 	e = &f->table[f->n_table - 1];
 	e->len = f->at + f->pending.len - f->end - e->off;
-	e->hash = XXH3_64bits_digest(f->hash);
 }
 
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner)
@@ -592,15 +632,13 @@ void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner)
 	if (f->failure)
 		return;
 	assert(f->n_table < f->max_table);
-	f->table[f->n_table++] = (struct entry){ kind, owner, f->at + f->pending.len - f->end, 0, 0 };
-	XXH3_64bits_reset(f->hash);
+	f->table[f->n_table++] = (struct entry){ kind, owner, f->at + f->pending.len - f->end, 0 };
 }
 
 static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 {
 	if (!len)
 		return;
-	XXH3_64bits_update(f->hash, data, len);
 	if (len >= WRITE_LEN) {
 		flush(f);
 		if (!f->failure)
@@ -626,51 +664,112 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
 	put_bytes(f, zeros, -(n * item_len) & 7);
 }
 
-/* The record's head and table; *record_len gets its length. */
-static void write_head(struct ts_index_file *f, bool is_last, uint64_t *record_len)
+/* Sign a section, whose bytes are in the file.  Returns false if they cannot be read back. */
+static bool sign_section(struct ts_index_file *f, const struct entry *e, uint8_t *signature)
+{
+	uint64_t start = (f->end + e->off) & ~(ALIGN - 1), before = f->end + e->off - start;
+	struct iovec bytes;
+	uint8_t *map;
+	bool done;
+
+	if (!e->len)
+		return ts_signer_sign(&f->key.signer, NULL, 0, signature);
+	map = mmap(NULL, before + e->len, PROT_READ, MAP_SHARED, f->fd, (off_t)start);
+	if (map == MAP_FAILED)
+		return false;
+	bytes = (struct iovec){ map + before, e->len };
+	done = ts_signer_sign(&f->key.signer, &bytes, 1, signature);
+	munmap(map, before + e->len);
+	return done;
+}
+
+static bool make_table(struct ts_index_file *f, uint8_t *table)
+{
+	for (unsigned i = 0; i < f->n_table; i++, table += ENTRY_LEN) {
+		const struct entry *e = &f->table[i];
+
+		put32(table, e->kind);
+		put32(table + 4, e->owner);
+		put64(table + 8, e->off);
+		put64(table + 16, e->len);
+		if (!sign_section(f, e, table + 24))
+			return false;
+	}
+	return true;
+}
+
+static bool sign_head(const struct ts_index_file *f, uint8_t *head)
+{
+	uint8_t header[HEADER_LEN];
+	struct iovec parts[3];
+
+	make_header(&f->key, header);
+	parts_of_head(header, head, f->n_table, parts);
+	return ts_signer_sign(&f->key.signer, parts, 3, head + 32);
+}
+
+/* The record's head and table; all of its sections are in the file, which ends with it. */
+static void write_head(struct ts_index_file *f, bool is_last, uint64_t record_len)
 {
 	size_t len = HEAD_LEN + (size_t)f->n_table * ENTRY_LEN;
 	uint8_t *head = calloc(1, len);
 
-	*record_len = f->at - f->end;
 	if (!head) {
 		f->failure = ENOMEM;
 		return;
 	}
 	memcpy(head, record_magic, sizeof(record_magic));
 	put64(head + 8, f->n_records);
-	put64(head + 16, *record_len);
+	put64(head + 16, record_len);
 	put32(head + 24, f->n_table);
 	put32(head + 28, is_last);
-	for (unsigned i = 0; i < f->n_table; i++) {
-		const struct entry *e = &f->table[i];
-		uint8_t *p = head + HEAD_LEN + (size_t)i * ENTRY_LEN;
-
-		put32(p, e->kind);
-		put32(p + 4, e->owner);
-		put64(p + 8, e->off);
-		put64(p + 16, e->len);
-		put64(p + 24, e->hash);
-	}
-	put64(head + 32, hash_head(head, f->n_table));
-	write_all(f, head, len, f->end);
+	if (make_table(f, head + HEAD_LEN) && sign_head(f, head))
+		write_all(f, head, len, f->end);
+	else
+		f->failure = EIO;
 	free(head);
 }
 
-bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err)
+/* The record goes to the file and is mapped. */
+static void write_record(struct ts_index_file *f, bool is_last)
 {
-	uint64_t end = f->end, len = 0;
+	uint64_t len;
 
 	end_section(f);
 	assert(f->failure || f->n_table == f->max_table); /* as many sections as were announced */
 	flush(f);
+	len = f->at - f->end;
+	if (!f->failure && ftruncate(f->fd, (off_t)(f->end + align(len))) < 0)
+		f->failure = errno;
 	if (!f->failure)
-		write_head(f, is_last, &len);
+		write_head(f, is_last, len);
+	if (!f->failure && !map_record(f, len))
+		f->failure = errno;
 	free(f->table);
 	f->table = NULL;
-	if (!f->failure && (ftruncate(f->fd, (off_t)(end + align(len))) < 0 || !map_record(f, len)))
-		f->failure = errno;
+}
+
+/* The file is as it was before the record. */
+static void take_back(struct ts_index_file *f)
+{
+	if (ftruncate(f->fd, (off_t)f->end) < 0)
+		unlink(f->part);
+}
+
+void ts_index_abort(struct ts_index_file *f)
+{
+	free(f->table);
+	f->table = NULL;
+	ts_buf_reset(&f->pending);
+	take_back(f);
+}
+
+bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err)
+{
+	write_record(f, is_last);
 	if (!f->failure) {
+		uint64_t len = f->at - f->end;
+
 		/* On its way to disk already: whoever waits for the last record waits for that one only. */
 		if (len >= WRITE_LEN)
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
@@ -678,8 +777,7 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 		f->is_finished = is_last;
 		return true;
 	}
-	if (ftruncate(f->fd, (off_t)end) < 0)
-		unlink(f->part);
+	take_back(f);
 	errno = f->failure;
 	return ts_fail_errno(err, "cannot write it");
 }
@@ -744,7 +842,7 @@ struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t recor
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
 	uint64_t len = a->left >= 8 ? get64(a->p) : UINT64_MAX;
-	void *items = a->p + 8;
+	void *items;
 
 	*n = 0;
 	if (a->is_bad || a->left < 8 || len > a->left - 8 || len % item_len) {
@@ -752,6 +850,7 @@ void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 		a->left = 0;
 		return NULL;
 	}
+	items = a->p + 8;
 	*n = len / item_len;
 	len = 8 + ((len + 7) & ~UINT64_C(7));
 	if (len > a->left)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The file that keeps an index: records of sections, each checksummed, and whose trace it is.
+ * An index file: records of sections, each signed, and the trace that they belong to.
  *
- * This file knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A
- * record is what one segment of the recording adds.  While an index is built it lies in PATH.part, locked;
- * records are appended, and a process that is killed leaves those that it finished, with which the next one
- * goes on.  The finished file is renamed to PATH and never changed again, so that any number of servers may
- * map it.  Layout: index_file.c.
+ * This knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A record is
+ * what one segment of the recording adds.  While an index is built it lies in PATH.part, locked; records are
+ * appended, and a process that is killed leaves those that it finished, with which the next one goes on.  The
+ * finished file is renamed to PATH and never changed again, so that any number of servers can map it.
+ * Layout: index_file.c.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H
@@ -15,34 +15,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "signer.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
 
-/* Which recording an index belongs to, as one understands it. */
+/* Which recording an index belongs to, how it was read, and by whom. */
 struct ts_index_key {
 	uint64_t trace_len;
 	uint64_t trace_mtime; /* nanoseconds */
 	uint64_t content;     /* hash of the trace's head, tail and some pieces between */
-	uint64_t meaning;     /* hash of what else decides how it is read: program, format, options */
+	uint64_t meaning;     /* hash of the options that decide how the trace is read */
+	uint64_t version;     /* hash of the program's version: a later one may read it better */
+	struct ts_signer signer;
 };
 
 /*
- * The key of the trace @src; @meaning is a text that differs when the trace would be read differently.
+ * The key of the trace @src but for its signer; @version is a text that differs for another version of the
+ * program, @meaning one that differs when options make the same version read the trace differently.
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_index_key(const struct ts_source *src, const char *meaning, struct ts_index_key *key,
-		  struct ts_error *err);
+bool ts_index_key(const struct ts_source *src, const char *version, const char *meaning,
+		  struct ts_index_key *key, struct ts_error *err);
 
 struct ts_index_file;
 
 /*
- * Open the finished index @path, which must be that of @key, and check all of it.
+ * Open the finished index @path, which must be that of @key, and check the signatures of all of it.
  *
  * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be
- * used: it is damaged, cut, of another trace or version, no index, or another user's.
+ * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
+ * not an index.
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
+
+/* Is there an index @path, finished or not, that differs from that of @key only in its meaning? */
+bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key);
 
 /*
  * Begin the index that will be @path, or go on with what is left of one of the same @key that was not
@@ -90,6 +98,9 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
  * Returns false if it could not be written (TS_EIO); the file then is as it was before.
  */
 bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err);
+
+/* What there is of the record is not to be written. */
+void ts_index_abort(struct ts_index_file *f);
 
 /*
  * Sync a file whose last record was committed, and give it its name.  This may take seconds; what is in the

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
@@ -77,24 +78,69 @@ void ts_index_places_fini(struct ts_index_places *p)
 	p->n = 0;
 }
 
-struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key)
+bool ts_index_places_have_any(const struct ts_index_places *p)
+{
+	for (unsigned i = 0; i < p->n; i++) {
+		if (access(p->paths[i], F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool ts_index_signer(struct ts_signer *s, struct ts_error *err)
+{
+	char folder[PATH_MAX];
+
+	if (!cache_folder(folder))
+		return ts_fail(err, TS_EIO, TS_NO_OFF,
+			       "there is no cache folder for the key that signs index files: neither "
+			       "XDG_CACHE_HOME nor HOME is an absolute path");
+	return ts_signer_open(s, folder, err) || ts_fail_prefix(err, "%s", folder);
+}
+
+/* Does an index of other options, finished or not, have this name? */
+static bool is_taken(const char *path, const struct ts_index_key *key)
+{
+	char part[PATH_MAX];
+
+	return ts_index_has_other_meaning(path, key) ||
+	       (snprintf(part, sizeof(part), "%s.part", path) < (int)sizeof(part) &&
+		ts_index_has_other_meaning(part, key));
+}
+
+/* The name for the index of @key where another combination of options has the plain one. */
+static void avoid_others(char **path, const struct ts_index_key *key)
+{
+	char *other;
+
+	if (!is_taken(*path, key) || asprintf(&other, "%s-%08" PRIx32, *path, (uint32_t)key->meaning) < 0)
+		return;
+	ts_log(TS_LOG_INFO,
+	       "%s: made with other options (--exec, --arch, --format or --index-reads); using %s", *path,
+	       other);
+	free(*path);
+	*path = other;
+}
+
+struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key)
 {
 	for (unsigned i = 0; i < p->n; i++) {
 		struct ts_error why;
 		struct ts_index_file *f;
 
 		ts_error_reset(&why);
+		avoid_others(&p->paths[i], key);
 		f = ts_index_open(p->paths[i], key, &why);
 		if (f)
 			return f;
-		/* what is no file at all is not replaced either: making one says so */
+		/* what is not a file at all is not replaced either: making one says so */
 		if (why.code != TS_OK && why.code != TS_EUSAGE)
-			ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", p->paths[i], why.text);
+			ts_log(TS_LOG_WARN, "%s: %s; ignored; rebuilding the index", p->paths[i], why.text);
 	}
 	return NULL;
 }
 
-/* Make the folders above @path, as far as they are missing and in a cache folder. */
+/* Make the folders above @path that are missing, if it is in the cache folder. */
 static void make_folders(const char *path)
 {
 	char folder[PATH_MAX];

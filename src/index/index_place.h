@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the index of a trace lies: beside it, in the user's cache folder, or where the user wants it.
+ *
+ * An index that differs only in the options with which the trace was read is kept: there is one file for each
+ * combination.  The first has the plain name, PATH; those that find it taken are called PATH-HASH.
  */
 #ifndef TS_INDEX_PLACE_H
 #define TS_INDEX_PLACE_H
@@ -24,18 +27,32 @@ struct ts_index_places {
 	unsigned n;
 };
 
-/* The places for @trace; only @wanted if that is not NULL.  False: no memory. */
+/* The places for @trace; only @wanted if that is not NULL.  Returns false if memory is exhausted. */
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted);
 void ts_index_places_fini(struct ts_index_places *p);
+
+/* Is there a file at one of the places? */
+bool ts_index_places_have_any(const struct ts_index_places *p);
+
+/*
+ * This user's signer, whose secret is in the user's cache folder.
+ *
+ * Returns false if there is no such folder or the secret cannot be read or made (TS_EIO): no index file can be
+ * used or made then.
+ */
+bool ts_index_signer(struct ts_signer *s, struct ts_error *err);
+
+/* A hash of the sources that decide what an index holds; made by the Makefile. */
+extern const char ts_index_sources[];
 
 /*
  * The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says
  * why.
  */
-struct ts_index_file *ts_index_places_open(const struct ts_index_places *p, const struct ts_index_key *key);
+struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key);
 
 /*
- * Begin an index, or go on with one, at the first place that can be written.
+ * Begin an index, or go on with one, at the first place that can be written; after ts_index_places_open().
  *
  * Returns NULL, and the last place's error, if there is none.
  */

@@ -10,19 +10,10 @@
 #include "src/base/log.h"
 #include "src/index/index_place.h"
 
-/* What tells one file from another version of it. */
-static void put_file(struct ts_buf *out, const char *what, const char *path)
-{
-	struct stat st;
-
-	if (path && !stat(path, &st))
-		ts_buf_printf(out, "%s %jd %jd.%ld\n", what, (intmax_t)st.st_size,
-			      (intmax_t)st.st_mtim.tv_sec, st.st_mtim.tv_nsec);
-}
-
 /*
- * What decides how the trace is read, beside the trace: this very program, for a later one may understand it
- * better; the format; the files that loaders look into.
+ * What decides how the trace is read, beside the trace: the sources that this program was made from, for a
+ * later version may read it better; and what the loader made of options and of the files that they name.
+ * Files that only lie beneath the recording (--image, --sysroot) are not part of the index.
  */
 static bool make_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_cli *cli,
 		     struct ts_index_key *key, struct ts_error *err)
@@ -31,21 +22,19 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 	bool done;
 
 	ts_buf_init(&meaning);
-	ts_buf_puts(&meaning, "tracestub " PACKAGE_VERSION "\n");
-	put_file(&meaning, "program", "/proc/self/exe");
 	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !cli->has_no_reads);
-	ts_buf_printf(&meaning, "arch %s\n", cli->arch ? cli->arch : "");
-	put_file(&meaning, "exec", cli->exec.path);
-	done = ts_index_key(src, ts_buf_text(&meaning), key, err) && ts_buf_ok(&meaning);
+	ts_buf_printf(&meaning, "start %016" PRIx64 "\n", ts_recording_hash_start(rec));
+	done = ts_index_key(src, ts_index_sources, ts_buf_text(&meaning), key, err) && ts_buf_ok(&meaning);
 	ts_buf_fini(&meaning);
 	return done;
 }
 
 /* The file to use, NULL for none. */
 static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts_source *src,
-				       const struct ts_index_key *key)
+				       struct ts_index_key *key)
 {
 	bool is_asked_for = cli->index || cli->command == TS_CMD_INDEX;
+	bool is_wanted = is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE;
 	struct ts_index_file *f = NULL;
 	struct ts_index_places places;
 	struct ts_error err;
@@ -53,8 +42,17 @@ static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts
 	ts_error_reset(&err);
 	if (!ts_index_places_init(&places, cli->trace, cli->index))
 		return NULL;
+	if (!is_wanted && !ts_index_places_have_any(&places)) {
+		ts_index_places_fini(&places);
+		return NULL;
+	}
+	if (!ts_index_signer(&key->signer, &err)) {
+		ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory", err.text);
+		ts_index_places_fini(&places);
+		return NULL;
+	}
 	f = ts_index_places_open(&places, key);
-	if (!f && (is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE)) {
+	if (!f && is_wanted) {
 		f = ts_index_places_create(&places, key, &err);
 		if (!f)
 			ts_log(is_asked_for ? TS_LOG_WARN : TS_LOG_INFO, "%s; the index is kept in memory",
@@ -73,7 +71,7 @@ static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_b
 	ts_error_reset(&err);
 	if (ts_timeline_use_file(tl, f, &err))
 		return true;
-	ts_log(TS_LOG_WARN, "%s: %s; it is not used, and built again", ts_index_path(f), err.text);
+	ts_log(TS_LOG_WARN, "%s: %s; ignored; rebuilding the index", ts_index_path(f), err.text);
 	ts_index_remove(f);
 	*is_bad_file = true;
 	return false;

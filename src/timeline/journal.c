@@ -21,20 +21,65 @@ static void put_text(struct ts_buf *out, const struct ts_steps *b, uint32_t off)
 		ts_buf_put(out, text, strlen(text) + 1);
 }
 
+/* Structs without what is in their padding: a file holds the same bytes each time. */
+
+static void put_map(struct ts_buf *out, const struct ts_map *m)
+{
+	struct ts_map clean;
+
+	memset(&clean, 0, sizeof(clean));
+	clean.addr = m->addr;
+	clean.len = m->len;
+	clean.file_off = m->file_off;
+	clean.prot = m->prot;
+	clean.desc = m->desc;
+	clean.file = m->file;
+	clean.fill = m->fill;
+	ts_buf_put(out, &clean, sizeof(clean));
+}
+
+static void put_module(struct ts_buf *out, const struct ts_module *m)
+{
+	struct ts_module clean;
+
+	memset(&clean, 0, sizeof(clean));
+	clean.addr = m->addr;
+	clean.len = m->len;
+	clean.file = m->file;
+	ts_buf_put(out, &clean, sizeof(clean));
+}
+
+static void put_event(struct ts_buf *out, const struct ts_event *ev)
+{
+	struct ts_event clean;
+
+	memset(&clean, 0, sizeof(clean));
+	clean.kind = ev->kind;
+	clean.number = ev->number;
+	clean.addr = ev->addr;
+	clean.ret = ev->ret;
+	memcpy(clean.args, ev->args, sizeof(clean.args));
+	clean.n_args = ev->n_args;
+	clean.has_ret = ev->has_ret;
+	clean.has_addr = ev->has_addr;
+	memcpy(clean.text, ev->text, strnlen(ev->text, sizeof(clean.text) - 1));
+	ts_buf_put(out, &clean, sizeof(clean));
+}
+
 static void put_item(struct ts_buf *out, const struct ts_steps *b, const struct ts_effect *e)
 {
 	switch (e->kind) {
 	case TS_FX_MAP:
-		ts_buf_put(out, &b->maps[e->item], sizeof(b->maps[0]));
+		put_map(out, &b->maps[e->item]);
 		put_text(out, b, b->maps[e->item].desc);
 		put_text(out, b, b->maps[e->item].file);
 		break;
 	case TS_FX_LOAD:
-		ts_buf_put(out, &b->modules[e->item], sizeof(b->modules[0]));
+		put_module(out, &b->modules[e->item]);
 		put_text(out, b, b->modules[e->item].file);
 		break;
 	case TS_FX_EVENT:
-		ts_buf_put(out, &b->events[e->item], sizeof(b->events[0]));
+		put_event(out, &b->events[e->item]);
 		break;
 	case TS_FX_REG_WRITE:
 	case TS_FX_REG_READ:

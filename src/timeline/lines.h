@@ -47,6 +47,7 @@ struct ts_line_page {
 	uint64_t page;   /* address >> TS_PAGE_BITS */
 	uint64_t has[4]; /* bit i: line i is in the set */
 	uint32_t first;  /* ordinal of its first line */
+	uint32_t zero;   /* no padding: pages go to index files */
 };
 
 #define TS_ITEM_CHUNK_BITS 12

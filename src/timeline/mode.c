@@ -115,7 +115,7 @@ static void add_change(struct ts_modes *m, uint64_t pos, const struct ts_mode *m
 	if (!changes)
 		return;
 	m->changes = changes;
-	changes[m->n_changes++] = (struct ts_mode_change){ pos, intern(m, mode) };
+	changes[m->n_changes++] = (struct ts_mode_change){ pos, intern(m, mode), 0 };
 }
 
 /* What of the register @reg lies in [off, off + len).  Returns whether a byte of it changed. */

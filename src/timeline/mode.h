@@ -23,6 +23,7 @@ struct ts_index_arrays;
 struct ts_mode_change {
 	uint64_t pos;  /* from here to the next change */
 	uint32_t mode; /* ordinal in modes */
+	uint32_t zero; /* no padding: changes go to index files */
 };
 
 struct ts_modes {

@@ -13,6 +13,7 @@ struct run {
 	uint32_t lens; /* where its instructions' lengths begin */
 	uint32_t len;  /* bytes; of a last instruction of unknown length, 0 */
 	uint16_t n;    /* instructions */
+	uint16_t zero; /* no padding: runs go to index files */
 };
 
 struct segment {
@@ -179,7 +180,7 @@ static uint32_t intern(struct ts_runs *r)
 	}
 	if ((r->n == r->cap && !grow_runs(r)) || !add_lens(r, o->lens, o->n))
 		return UINT32_MAX;
-	r->runs[r->n] = (struct run){ o->pc, o->process, lens, o->len, (uint16_t)o->n };
+	r->runs[r->n] = (struct run){ o->pc, o->process, lens, o->len, (uint16_t)o->n, 0 };
 	r->table[at] = ++r->n;
 	if (o->len > r->max_len)
 		r->max_len = o->len;

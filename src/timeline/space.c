@@ -531,7 +531,7 @@ static void complete_line(struct ts_space *sp, const struct ts_page *pg, unsigne
 /* Bytes of a word that were lost are seen. */
 static void complete_piece(struct ts_space *sp, const struct piece *p, const uint8_t *data, uint64_t lost)
 {
-	uint8_t bytes[64];
+	uint8_t bytes[64] = { 0 }; /* whole lines of it go to index files */
 
 	memcpy(bytes + p->off % 64, data, p->len);
 	for (unsigned i = 0; i < 4; i++) {

@@ -51,7 +51,40 @@ struct saved_head {
 
 /* ------------------------------------------------------------------------------------------------ saving */
 
-static void save_head(struct ts_timeline *tl, bool has_segment)
+/*
+ * The threads without what is in their padding: a file holds the same bytes each time.  Returns false if
+ * memory is exhausted.
+ */
+static bool put_threads(const struct ts_recording *rec, struct ts_index_file *f)
+{
+	struct ts_thread *clean = calloc(rec->n_threads + 1u, sizeof(*clean));
+
+	for (uint32_t i = 0; clean && i < rec->n_threads; i++) {
+		clean[i].process = rec->threads[i].process;
+		clean[i].pid = rec->threads[i].pid;
+		clean[i].tid = rec->threads[i].tid;
+		memcpy(clean[i].name, rec->threads[i].name,
+		       strnlen(rec->threads[i].name, sizeof(clean[i].name) - 1));
+	}
+	ts_index_put(f, clean, clean ? rec->n_threads : 0, sizeof(*clean));
+	free(clean);
+	return clean;
+}
+
+static void put_warnings(const struct ts_recording *rec, struct ts_index_file *f)
+{
+	struct ts_warning clean[TS_MAX_WARNINGS] = { 0 };
+
+	for (unsigned i = 0; i < rec->n_warnings; i++) {
+		memcpy(clean[i].text, rec->warnings[i].text,
+		       strnlen(rec->warnings[i].text, sizeof(clean[i].text) - 1));
+		clean[i].count = rec->warnings[i].count;
+	}
+	ts_index_put(f, clean, rec->n_warnings, sizeof(clean[0]));
+}
+
+/* Returns false if memory is exhausted. */
+static bool save_head(struct ts_timeline *tl, bool has_segment)
 {
 	const struct ts_builder *bd = tl->builder;
 	const struct ts_recording *rec = tl->rec;
@@ -70,13 +103,15 @@ static void save_head(struct ts_timeline *tl, bool has_segment)
 			 (end->has_exit ? END_HAS_EXIT : 0) | (end->is_fault ? END_IS_FAULT : 0) |
 			 (tl->has_no_reads ? HAS_NO_READS : 0),
 	};
+	bool done;
 
 	ts_index_section(tl->file, HEAD, 0);
 	ts_index_put(tl->file, &head, 1, sizeof(head));
-	ts_index_put(tl->file, rec->threads, rec->n_threads, sizeof(*rec->threads));
-	ts_index_put(tl->file, rec->warnings, rec->n_warnings, sizeof(rec->warnings[0]));
+	done = put_threads(rec, tl->file);
+	put_warnings(rec, tl->file);
 	ts_index_put(tl->file, bd->damage.text, strlen(bd->damage.text) + 1, 1);
 	ts_index_put(tl->file, bd->here.data, bd->here.len, 1);
+	return done;
 }
 
 /* What the record of segment @segment holds, the head left out. */
@@ -122,13 +157,18 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	struct ts_builder *bd = tl->builder;
 	size_t record = ts_index_n_records(tl->file);
 	bool has_segment = record < bd->n_sealed; /* each record so far has one */
+	bool is_whole;
 
 	if (!ts_buf_ok(&bd->journal))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what is to be written");
 	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0));
-	save_head(tl, has_segment);
+	is_whole = save_head(tl, has_segment);
 	if (has_segment)
 		save_segment(tl, bd->n_sealed - 1);
+	if (!is_whole) {
+		ts_index_abort(tl->file);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what is to be written");
+	}
 	if (!ts_index_commit(tl->file, is_last, err))
 		return false;
 	if (has_segment && !map_segment(tl, record, bd->n_sealed - 1))

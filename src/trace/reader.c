@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *ops, const char *format)
 {
 	*rec = (struct ts_recording){ .ops = ops, .format = format };
@@ -131,4 +134,57 @@ bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec)
 	memcpy(rec->warnings, l->warnings, l->n_warnings * sizeof(l->warnings[0]));
 	rec->n_learned++;
 	return true;
+}
+
+/* ------------------------------------------------------------------------------------- what it is at the start */
+
+static void hash_number(uint64_t *hash, uint64_t number)
+{
+	*hash = XXH3_64bits_withSeed(&number, sizeof(number), *hash);
+}
+
+static void hash_effects(uint64_t *hash, const struct ts_steps *b)
+{
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[i];
+		const uint64_t numbers[] = { e->addr, e->len, e->data, e->item, e->kind, e->is_hidden };
+
+		*hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), *hash);
+	}
+	*hash = XXH3_64bits_withSeed(b->data, b->n_data, *hash);
+	for (uint32_t i = 0; i < b->n_maps; i++) {
+		const struct ts_map *m = &b->maps[i];
+		const uint64_t numbers[] = { m->addr, m->len,  m->file_off, m->prot,
+					     m->desc, m->file, m->fill };
+
+		*hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), *hash);
+	}
+	for (uint32_t i = 0; i < b->n_modules; i++) {
+		const uint64_t numbers[] = { b->modules[i].addr, b->modules[i].len, b->modules[i].file };
+
+		*hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), *hash);
+	}
+}
+
+uint64_t ts_recording_hash_start(const struct ts_recording *rec)
+{
+	const char *arch = rec->regs.arch->name;
+	uint64_t hash = XXH3_64bits(arch, strlen(arch));
+
+	hash_effects(&hash, &rec->initial);
+	for (size_t i = 0; i < rec->memory.n_ranges; i++) {
+		const struct ts_image_range *r = &rec->memory.ranges[i];
+		const uint64_t numbers[] = { r->map, r->first, r->last, r->off, r->source };
+
+		hash = XXH3_64bits_withSeed(numbers, sizeof(numbers), hash);
+	}
+	for (uint32_t i = 0; i < rec->n_threads; i++)
+		hash_number(&hash, rec->threads[i].process);
+	hash_number(&hash, rec->regs.features);
+	hash_number(&hash, rec->regs.n_regs);
+	hash_number(&hash, rec->regs.g_len);
+	hash_number(&hash, rec->n_processes);
+	hash_number(&hash, rec->is_physical);
+	hash_number(&hash, rec->is_before);
+	return hash;
 }

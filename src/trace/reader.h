@@ -165,6 +165,12 @@ void ts_learned_fini(struct ts_learned *l);
 bool ts_learned_take(struct ts_learned *l, const struct ts_recording *rec);
 bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec);
 
+/*
+ * A hash of what the loader made of the recording when it opened it: position 0, threads, architecture.  It
+ * differs if an option, or a file that an option names, made a difference.
+ */
+uint64_t ts_recording_hash_start(const struct ts_recording *rec);
+
 static inline void ts_recording_close(struct ts_recording *rec)
 {
 	if (rec)

@@ -67,7 +67,7 @@ static void begin(struct bench_trace *t, const char *path, enum bench_index how,
 		ts_timeline_leave_reads_out(t->tl);
 	if (!has_file(t, how))
 		return;
-	bench_check(ts_index_key(t->src, "bench", &key, &err), &err);
+	bench_check(ts_index_key(t->src, "bench", "bench", &key, &err), &err);
 	f = is_new ? ts_index_create(index_path(path), &key, &err)
 		   : ts_index_open(index_path(path), &key, &err);
 	bench_check(f, &err);

@@ -100,7 +100,7 @@ def check_rebuilt(trace, text, index=None):
     inode = os.stat(index).st_ino
     done = run("index", trace, "--index", index)
     lines = [line for line in done.stderr.splitlines() if index in line]
-    assert len(lines) == 1 and text in lines[0] and "built again" in lines[0], done
+    assert len(lines) == 1 and text in lines[0] and "ignored; rebuilding the index" in lines[0], done
     assert os.stat(index).st_ino != inode
     assert facts("--index", index, trace) == wanted
     again = run("index", trace, "--index", index)
@@ -119,9 +119,72 @@ def a_trace_that_has_changed_is_indexed_again():
 def another_way_to_read_it_is_another_index():
     trace = copy_trace("options")
     run("index", trace)
-    done = run("index", trace, "--index-reads=no")
-    assert "with other options" in done.stderr, done
+    before = os.stat(f"{trace}.tsindex")
+    done = run("index", trace, "--index-reads=no", "--log", "info")
+    assert "made with other options" in done.stderr and "--index-reads" in done.stderr, done
+    other = done.stdout.split(": ")[0]
+    assert other.startswith(f"{trace}.tsindex-"), done
+    assert os.stat(f"{trace}.tsindex").st_ino == before.st_ino
+    inode = os.stat(other).st_ino
     assert "memory reads  not recorded" in run("info", "--index-reads=no", trace).stdout
+    assert run("index", trace, "--index-reads=no").stdout == done.stdout
+    assert os.stat(other).st_ino == inode and os.stat(f"{trace}.tsindex").st_ino == before.st_ino
+    assert run("index", trace).stdout.startswith(f"{trace}.tsindex: ")
+
+
+@case
+def one_index_serves_with_and_without_the_program_and_files_beneath():
+    trace = copy_trace("layers")
+    run("index", trace)
+    inode = os.stat(f"{trace}.tsindex").st_ino
+    program = DATA / "usercorn/x64_walk.elf"
+    for options in ["--exec", program], ["--image", program], ["--sysroot", "layers"], ["--exec", program, "--sysroot", "/"]:
+        done = run("index", trace, *options)
+        assert not done.stderr and done.stdout.startswith(f"{trace}.tsindex: "), done
+        assert os.listdir("layers") in (["trace", "trace.tsindex"], ["trace.tsindex", "trace"]), os.listdir("layers")
+        assert facts(*options, trace) == facts("--index", "none", *options, trace)
+    assert os.stat(f"{trace}.tsindex").st_ino == inode
+
+
+@case
+def a_program_that_moves_regions_has_an_index_of_its_own():
+    """The loader places a region's contents by the file: another file, another index; the good one is kept."""
+    os.makedirs("places")
+    trace = shutil.copy(DATA / "usercorn/x64_fpu.ucir", "places/trace")
+    run("index", trace)
+    inode = os.stat(f"{trace}.tsindex").st_ino
+    other = DATA / "usercorn/x64_fpu.elf"
+    assert facts("--index", "none", trace) != facts("--index", "none", "--exec", other, trace)
+    for _ in range(2):
+        done = run("index", trace, "--exec", other)
+        assert done.stdout.startswith(f"{trace}.tsindex-"), done
+        assert facts("--exec", other, trace) == facts("--index", "none", "--exec", other, trace)
+        assert facts(trace) == facts("--index", "none", trace)
+        assert len(os.listdir("places")) == 3 and os.stat(f"{trace}.tsindex").st_ino == inode, os.listdir("places")
+
+
+@case
+def an_index_of_another_user_is_ignored():
+    """It was shipped beside the trace: whatever it says, somebody else signed it."""
+    trace = copy_trace("shipped")
+    run("index", trace, env={**os.environ, "XDG_CACHE_HOME": os.path.abspath("shipped/other")})
+    shutil.rmtree("shipped/other")
+    check_rebuilt(trace, "made by another user or machine")
+
+
+@case
+def without_a_folder_for_the_key_the_index_stays_in_memory():
+    trace = copy_trace("nokey")
+    run("index", trace)
+    before = os.stat(f"{trace}.tsindex")
+    with open("nokey/file", "w"):
+        pass
+    env = {**os.environ, "XDG_CACHE_HOME": os.path.abspath("nokey/file")}
+    done = subprocess.run([TRACESTUB, "index", trace], capture_output=True, text=True, timeout=LIMIT, env=env)
+    assert done.returncode == 1 and "nokey/file/tracestub: " in done.stderr and "kept in memory" in done.stderr, done
+    done = run("info", trace, "--log", "info", env=env)
+    assert "nokey/file/tracestub: " in done.stderr and "kept in memory" in done.stderr, done
+    assert os.stat(f"{trace}.tsindex").st_ino == before.st_ino
 
 
 @case
@@ -133,10 +196,10 @@ def a_damaged_index_is_built_again():
         byte = f.read(1)[0]
         f.seek(9000)
         f.write(bytes([byte ^ 1]))
-    check_rebuilt(trace, "damaged or cut")
+    check_rebuilt(trace, "damaged or truncated")
     with open(f"{trace}.tsindex", "r+b") as f:
         f.truncate(5000)
-    check_rebuilt(trace, "damaged or cut")
+    check_rebuilt(trace, "damaged or truncated")
 
 
 @case
@@ -144,7 +207,7 @@ def so_is_one_of_another_name_whose_head_is_damaged_or_cut():
     trace = copy_trace("other")
     path = "other/any"
     run("index", trace, "--index", path)
-    for off, text in (0, "it is no index"), (20, "its header is damaged"):
+    for off, text in (0, "it is not an index"), (20, "its header is damaged"):
         with open(path, "r+b") as f:
             f.seek(off)
             byte = f.read(1)[0]
@@ -160,7 +223,7 @@ def what_is_no_index_is_not_taken_for_one():
     trace = copy_trace("foreign")
     with open(f"{trace}.tsindex", "wb") as f:
         f.write(b"hello" * 2000)
-    check_rebuilt(trace, "it is no index")
+    check_rebuilt(trace, "it is not an index")
 
 
 @case
@@ -237,7 +300,7 @@ def one_that_is_cut_while_it_is_used_ends_the_server_with_a_sentence():
         r.send("bc", "g")
         assert server.wait() == 1, server.said()
     assert f"tracestub: {trace}.tsindex: it was cut" in server.said(), server.said()
-    check_rebuilt(trace, "damaged or cut")
+    check_rebuilt(trace, "damaged or truncated")
 
 
 run_cases()

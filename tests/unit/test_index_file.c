@@ -26,7 +26,7 @@
 #define N_STEPS 700
 #define N_PLACES 200
 
-static const struct ts_index_key the_key = { 10, 20, 30, 40 };
+static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } };
 
 /* One recording, opened. */
 struct opened {
@@ -265,31 +265,69 @@ START_TEST(an_index_of_something_else_is_refused_with_the_reason)
 		struct ts_index_key key;
 		const char *text;
 	} others[] = {
-		{ { 11, 20, 30, 40 }, "the trace is not the one" },
-		{ { 10, 21, 30, 40 }, "the trace is not the one" },
-		{ { 10, 20, 31, 40 }, "the trace is not the one" },
-		{ { 10, 20, 30, 41 }, "another version, or with other options" },
+		{ { 11, 20, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
+		{ { 10, 21, 30, 40, 50, { .id = 60 } }, "the trace is not the one" },
+		{ { 10, 20, 31, 40, 50, { .id = 60 } }, "the trace is not the one" },
+		{ { 10, 20, 30, 41, 50, { .id = 60 } }, "made with other options" },
+		{ { 10, 20, 30, 40, 51, { .id = 60 } }, "made by another version" },
+		{ { 10, 20, 30, 40, 50, { .id = 61 } }, "made by another user or machine" },
+		/* one that claims to be of this user */
+		{ { 10, 20, 30, 40, 50, { .id = 60, .mac_key = { 1 } } }, "damaged" },
 	};
 	struct ts_error why;
 	FILE *f;
 
 	build_and_close(7);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		ts_error_reset(&why);
 		ck_assert_ptr_null(ts_index_open(PATH, &others[i].key, &why));
 		ck_assert_ptr_nonnull(strstr(why.text, others[i].text));
+		ck_assert_int_eq(ts_index_has_other_meaning(PATH, &others[i].key), i == 3);
 	}
+	ck_assert(!ts_index_has_other_meaning(PATH, &the_key));
 	f = fopen(PATH, "wb");
 	for (unsigned i = 0; i < 5000; i++)
 		fputc('x', f);
 	fclose(f);
 	ts_error_reset(&why);
 	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
-	ck_assert_ptr_nonnull(strstr(why.text, "it is no index"));
+	ck_assert_ptr_nonnull(strstr(why.text, "it is not an index"));
 	remove(PATH);
 	ts_error_reset(&why);
 	ck_assert_ptr_null(ts_index_open(PATH, &the_key, &why));
 	ck_assert_int_eq(why.code, TS_OK);
+}
+END_TEST
+
+/* All bytes of it, under another name. */
+static uint8_t *read_all(size_t *len)
+{
+	FILE *f = fopen(PATH, "rb");
+	uint8_t *bytes;
+
+	ck_assert_ptr_nonnull(f);
+	*len = file_len(PATH);
+	bytes = malloc(*len);
+	ck_assert_uint_eq(fread(bytes, 1, *len, f), *len);
+	fclose(f);
+	return bytes;
+}
+
+START_TEST(building_twice_gives_the_same_bytes)
+{
+	uint8_t *first, *second;
+	size_t n, m;
+
+	for (uint64_t seed = 1; seed < 10; seed++) {
+		build_and_close(seed);
+		first = read_all(&n);
+		build_and_close(seed);
+		second = read_all(&m);
+		ck_assert_uint_eq(n, m);
+		ck_assert_mem_eq(first, second, n);
+		free(first);
+		free(second);
+	}
 }
 END_TEST
 
@@ -300,19 +338,23 @@ START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
 	struct ts_source *src = ts_source_from_memory(bytes, sizeof(bytes), "trace", &err);
 	struct ts_index_key a, b;
 
-	ck_assert(ts_index_key(src, "x", &a, &err));
+	ck_assert(ts_index_key(src, "v", "x", &a, &err));
 	ck_assert_uint_eq(a.trace_len, sizeof(bytes));
 	for (unsigned i = 0; i < 3; i++) {
 		size_t off = i == 0 ? 0 : i == 1 ? sizeof(bytes) - 1 : sizeof(bytes) / 17 * 8;
 
 		bytes[off] = 1;
-		ck_assert(ts_index_key(src, "x", &b, &err));
+		ck_assert(ts_index_key(src, "v", "x", &b, &err));
 		ck_assert_uint_ne(a.content, b.content);
 		bytes[off] = 0;
 	}
-	ck_assert(ts_index_key(src, "y", &b, &err));
+	ck_assert(ts_index_key(src, "v", "y", &b, &err));
 	ck_assert_uint_eq(a.content, b.content);
 	ck_assert_uint_ne(a.meaning, b.meaning);
+	ck_assert_uint_eq(a.version, b.version);
+	ck_assert(ts_index_key(src, "w", "x", &b, &err));
+	ck_assert_uint_ne(a.version, b.version);
+	ck_assert_uint_eq(a.meaning, b.meaning);
 	ts_source_close(src);
 }
 END_TEST
@@ -523,7 +565,7 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
 	   an_index_of_something_else_is_refused_with_the_reason,
-	   the_key_of_a_trace_changes_with_its_bytes_and_its_meaning,
+	   building_twice_gives_the_same_bytes, the_key_of_a_trace_changes_with_its_bytes_and_its_meaning,
 	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
 	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,

@@ -87,7 +87,7 @@ enum place {
 
 #define INDEX_PATH "twin.tsindex"
 
-static const struct ts_index_key index_key = { 1, 2, 3, 4 };
+static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 } };
 
 /* The same recording, opened again. */
 static struct script *open_again(const struct exam *x)

@@ -217,6 +217,9 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	case TS_STOP_SYSCALL_RETURN:
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
 		break;
+	case TS_STOP_STEP:
+	case TS_STOP_INTERRUPT:
+		break;
 	}
 }
 

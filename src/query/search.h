@@ -47,6 +47,8 @@ enum ts_stop_kind {
 	TS_STOP_WATCH,
 	TS_STOP_SYSCALL_ENTRY,
 	TS_STOP_SYSCALL_RETURN,
+	TS_STOP_STEP,      /* of a walk (walk.h): a step is done */
+	TS_STOP_INTERRUPT, /* the same: it gave up */
 };
 
 struct ts_found {

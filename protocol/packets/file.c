@@ -92,7 +92,7 @@ static bool is_exec(const struct rsp_shared *sh, const char *path)
 
 static const struct ts_source *find_source(const struct rsp_shared *sh, const char *path)
 {
-	return is_exec(sh, path) ? sh->exec : ts_query_file(sh->q, path);
+	return is_exec(sh, path) ? sh->exec : rsp_shared_file(sh, path);
 }
 
 /* Fill @f, which is not open.  Returns 0 or an error number. */

@@ -588,7 +588,8 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 
 	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
 		return false;
-	if (!rsp_shared_locate(&sv.shared, opt->exec_base, err) ||
+	if ((opt->has_local_files && !rsp_shared_use_local_files(&sv.shared, err)) ||
+	    !rsp_shared_locate(&sv.shared, opt->exec_base, err) ||
 	    (opt->arch && !rsp_shared_force_arch(&sv.shared, opt->arch, err))) {
 		rsp_shared_fini(&sv.shared);
 		return false;

@@ -15,6 +15,8 @@ struct rsp_server_options {
 	const char *exec; /* the program's file for the client, NULL for none */
 	/* where the user says that the lowest page of that file lies, NULL: to be found */
 	const uint64_t *exec_base;
+	/* libraries of this machine are used where they are those that were recorded */
+	bool has_local_files;
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	const struct ts_arch *arch;
 	const char *trace;      /* the recording's file, NULL: none */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "modules.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "protocol/wire/xml.h"
 #include "session.h"
+#include "src/query/locate.h"
 #include "src/trace/elf.h"
 
 /* Windows: gdb wants the address of the first section, which lies a page behind the headers. */
@@ -23,19 +25,32 @@ static bool is_os(const struct rsp_shared *sh, const char *osabi)
 	return recorded && strcmp(recorded, osabi) == 0;
 }
 
-static bool is_library(const struct rsp_shared *sh, const char *file)
+/* "/lib/x.so" or "C:\\x.dll".  gdb would look for a relative name in its own working directory. */
+static bool is_absolute(const char *file)
+{
+	return file && (*file == '/' || (isalpha((unsigned char)*file) && file[1] == ':'));
+}
+
+/* Is it the program, by one of its names or by its place? */
+static bool is_program(const struct rsp_shared *sh, const struct ts_module_info *m)
 {
 	const char *recorded = ts_query_facts(sh->q)->exec_path;
 
-	return file && *file && !(recorded && strcmp(file, recorded) == 0) &&
-	       !(sh->exec_path && strcmp(file, sh->exec_path) == 0);
+	return (recorded && strcmp(m->file, recorded) == 0) ||
+	       (sh->exec_path && strcmp(m->file, sh->exec_path) == 0) ||
+	       (sh->located.by != TS_LOCATED_NOT && m->first == sh->located.first);
+}
+
+static bool is_library(const struct rsp_shared *sh, const struct ts_module_info *m)
+{
+	return is_absolute(m->file) && !is_program(sh, m);
 }
 
 /* The next library after *at; false after the last. */
 static bool next_library(const struct rsp_session *s, size_t *at, struct ts_module_info *m)
 {
 	while (ts_query_next_module(s->sh->q, rsp_process(s), s->pos, at, m)) {
-		if (is_library(s->sh, m->file))
+		if (is_library(s->sh, m))
 			return true;
 	}
 	return false;
@@ -90,23 +105,31 @@ static bool place_by_memory(const struct rsp_shared *sh, const struct ts_module_
 
 static bool find_place(const struct rsp_shared *sh, const struct ts_module_info *m, uint64_t pos, struct place *p)
 {
-	const struct ts_source *file = ts_query_file(sh->q, m->file);
+	const struct ts_source *file = rsp_shared_file(sh, m->file);
 
 	return place_by_memory(sh, m, pos, p) ||
 	       (file && place_by(file, m->first, ts_arch_addr_mask(ts_query_regset(sh->q)->arch), p));
 }
 
-/* Can some library be listed at the position where it appears? */
-static bool has_placed(const struct rsp_shared *sh)
+/*
+ * Can the list be claimed?  Not if libraries are known, but none at the position where it appears can be placed;
+ * nor if none is known and the auxiliary vector says that there was a dynamic linker: gdb then looks for the
+ * link map in memory.
+ */
+static bool can_list(const struct rsp_shared *sh)
 {
 	struct ts_module_info m;
+	bool has_library = false;
 	struct place p;
 
 	for (size_t i = 0; ts_query_module(sh->q, i, &m); i++) {
-		if (is_library(sh, m.file) && find_place(sh, &m, m.from, &p))
+		if (!is_library(sh, &m))
+			continue;
+		has_library = true;
+		if (find_place(sh, &m, m.from, &p))
 			return true;
 	}
-	return false;
+	return !has_library && !ts_has_interpreter(ts_query_facts(sh->q));
 }
 
 /* A link map has an address, by which gdb tells libraries apart; the library's own does. */
@@ -152,9 +175,7 @@ enum rsp_module_list rsp_module_list(const struct rsp_shared *sh)
 {
 	struct ts_module_info first;
 
-	if (!ts_query_module(sh->q, 0, &first))
-		return RSP_MODULES_NONE;
-	if (!is_os(sh, "GNU/Linux"))
-		return RSP_MODULES_ANY;
-	return has_placed(sh) ? RSP_MODULES_SVR4 : RSP_MODULES_NONE;
+	if (is_os(sh, "GNU/Linux"))
+		return can_list(sh) ? RSP_MODULES_SVR4 : RSP_MODULES_NONE;
+	return ts_query_module(sh->q, 0, &first) ? RSP_MODULES_ANY : RSP_MODULES_NONE;
 }

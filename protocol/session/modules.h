@@ -17,9 +17,9 @@ enum rsp_module_list {
 };
 
 /*
- * The list for the recording.  On GNU/Linux there is one only if some library can be in it: gdb believes the
- * address of a dynamic section more than that of the library, and without a list it looks for the link map in
- * memory.
+ * The list for the recording.  On GNU/Linux it is claimed where libraries can be placed, and, empty, where the
+ * program has none: without a list gdb looks for a link map in memory, and takes the text of a static program
+ * for a dynamic linker in which reverse execution is not possible.
  */
 enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
 
@@ -27,7 +27,7 @@ enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
 
 /*
- * Of GNU/Linux: those whose dynamic section is known, from the ELF headers that are in memory at the position
+ * On GNU/Linux the list holds those whose dynamic section is known, from the ELF headers that are in memory at the position
  * (recorded, or of a file that the user gave) or those of their file beneath the sysroot.
  */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out);

@@ -69,6 +69,8 @@ struct rsp_shared {
 	const char *trace, *export_dir;
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	struct ts_located located;      /* where the program lies */
+	/* owned; files of this machine that the recording names; NULL: none are used */
+	struct rsp_local_files *local;
 	/* the recording of a machine that tells how addresses are translated */
 	bool has_paging;
 };
@@ -91,6 +93,20 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
  */
 bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_error *err);
 
+/*
+ * Use files of this machine that the recording names, too, where they are the recorded ones (local_files.h).
+ *
+ * Returns false if memory is exhausted.
+ */
+bool rsp_shared_use_local_files(struct rsp_shared *sh, struct ts_error *err);
+
+/*
+ * The file that holds what the recording calls @path: beneath the sysroot, or of this machine.
+ *
+ * Returns it (borrowed), NULL if there is none.
+ */
+const struct ts_source *rsp_shared_file(const struct rsp_shared *sh, const char *path);
+
 /* More has been read: threads that are new get names.  False: no memory. */
 bool rsp_shared_grow(struct rsp_shared *sh);
 void rsp_shared_fini(struct rsp_shared *sh);
@@ -112,7 +128,7 @@ struct rsp_document {
 	char name[64]; /* "threads", "" for none */
 };
 
-#define RSP_MAX_FILES 8
+#define RSP_MAX_FILES 64
 
 /*
  * Are there system calls to catch, or may there be?  Some formats say only by having one that they are

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "local_files.h"
 #include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
@@ -224,6 +225,22 @@ bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_er
 	return done;
 }
 
+bool rsp_shared_use_local_files(struct rsp_shared *sh, struct ts_error *err)
+{
+	sh->local = malloc(sizeof(*sh->local));
+	if (!sh->local)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of local files");
+	rsp_local_files_init(sh->local, sh->q);
+	return true;
+}
+
+const struct ts_source *rsp_shared_file(const struct rsp_shared *sh, const char *path)
+{
+	const struct ts_source *file = path ? ts_query_file(sh->q, path) : NULL;
+
+	return file || !sh->local || !path ? file : rsp_local_file(sh->local, path);
+}
+
 /* -------------------------------------------------------------------------------------------- views */
 
 static bool view_init(struct rsp_shared *sh, enum rsp_view_kind kind, const struct ts_arch *arch,
@@ -299,6 +316,9 @@ void rsp_shared_fini(struct rsp_shared *sh)
 		ts_regview_fini(&sh->views[i].regs);
 		ts_buf_fini(&sh->views[i].target_xml);
 	}
+	if (sh->local)
+		rsp_local_files_fini(sh->local);
+	free(sh->local);
 	ts_source_close(sh->exec);
 	free(sh->exec_path);
 	*sh = (struct rsp_shared){ 0 };

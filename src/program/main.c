@@ -300,6 +300,7 @@ static enum ts_status serve(struct job *job, const char *comm,
 	const struct rsp_server_options opt = {
 		.comm = comm,
 		.exec = job->cli.exec.path,
+		.has_local_files = !job->cli.sysroot,
 		.exec_base = job->cli.exec.has_base ? &job->cli.exec.base : NULL,
 		.arch = job->cli.arch ? ts_arch_find(job->cli.arch) : NULL,
 		.trace = job->cli.trace,

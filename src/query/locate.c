@@ -5,6 +5,7 @@
 
 #define PAGE_LEN UINT64_C(0x1000)
 #define ET_EXEC 2
+#define AT_BASE 7
 #define AT_ENTRY 9
 
 static uint64_t read_word(const uint8_t *p, unsigned len, bool is_big_endian)
@@ -16,19 +17,26 @@ static uint64_t read_word(const uint8_t *p, unsigned len, bool is_big_endian)
 	return v;
 }
 
-/* The program's entry point in memory, from the auxiliary vector. */
-static bool entry_of(const struct ts_facts *facts, uint64_t *entry)
+/* The value of an entry of the auxiliary vector. */
+static bool find_auxv(const struct ts_facts *facts, uint64_t type, uint64_t *value)
 {
 	const struct ts_arch *arch = facts->regs->arch;
 	unsigned word = ts_arch_addr_mask(arch) > UINT32_MAX ? 8 : 4;
 
 	for (size_t at = 0; facts->auxv && facts->auxv_len - at >= 2 * word; at += 2 * word) {
-		if (read_word(facts->auxv + at, word, arch->is_big_endian) == AT_ENTRY) {
-			*entry = read_word(facts->auxv + at + word, word, arch->is_big_endian);
+		if (read_word(facts->auxv + at, word, arch->is_big_endian) == type) {
+			*value = read_word(facts->auxv + at + word, word, arch->is_big_endian);
 			return true;
 		}
 	}
 	return false;
+}
+
+bool ts_has_interpreter(const struct ts_facts *facts)
+{
+	uint64_t base;
+
+	return find_auxv(facts, AT_BASE, &base) && base;
 }
 
 static const char *last_part(const char *path)
@@ -48,28 +56,14 @@ static bool is_program(const struct ts_facts *facts, const struct ts_source *src
 	return strcmp(last_part(name), last_part(ts_source_name(src))) == 0;
 }
 
-static bool module_of(const struct ts_query *q, const struct ts_source *src, uint32_t process,
-		      uint64_t *first)
+/* Where the recording's modules have the program; they are its mapped files where it lists none. */
+static bool find_module(const struct ts_query *q, const struct ts_source *src, uint32_t process, uint64_t *first)
 {
 	struct ts_module_info m;
 
 	for (size_t i = 0; ts_query_module(q, i, &m); i++) {
 		if (m.process == process && is_program(ts_query_facts(q), src, m.file)) {
 			*first = m.first;
-			return true;
-		}
-	}
-	return false;
-}
-
-static bool region_of(const struct ts_query *q, const struct ts_source *src, uint32_t process,
-		      uint64_t *first)
-{
-	struct ts_region_info r;
-
-	for (size_t i = 0; ts_query_region(q, i, &r); i++) {
-		if (r.process == process && !r.file_off && is_program(ts_query_facts(q), src, r.file)) {
-			*first = r.first;
 			return true;
 		}
 	}
@@ -88,14 +82,11 @@ static void ask(const struct ts_query *q, const struct ts_source *src, const str
 		at->moved = *base - linked;
 	} else if (elf->type == ET_EXEC) {
 		at->by = TS_LOCATED_LINKED;
-	} else if (entry_of(ts_query_facts(q), &entry) && !((entry - elf->entry) % PAGE_LEN)) {
+	} else if (find_auxv(ts_query_facts(q), AT_ENTRY, &entry) && !((entry - elf->entry) % PAGE_LEN)) {
 		at->by = TS_LOCATED_AUXV;
 		at->moved = entry - elf->entry;
-	} else if (module_of(q, src, process, &first)) {
+	} else if (find_module(q, src, process, &first)) {
 		at->by = TS_LOCATED_MODULE;
-		at->moved = first - linked;
-	} else if (region_of(q, src, process, &first)) {
-		at->by = TS_LOCATED_REGION;
 		at->moved = first - linked;
 	}
 }
@@ -153,9 +144,7 @@ const char *ts_located_text(enum ts_located_by by)
 	case TS_LOCATED_AUXV:
 		return "by the auxiliary vector";
 	case TS_LOCATED_MODULE:
-		return "by the recording's list of modules";
-	case TS_LOCATED_REGION:
-		return "by the recording's memory map";
+		return "by the modules of the recording";
 	case TS_LOCATED_CODE:
 		return "by its code";
 	}

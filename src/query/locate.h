@@ -16,8 +16,7 @@ enum ts_located_by {
 	TS_LOCATED_LINKED,  /* it is not position-independent */
 	TS_LOCATED_GIVEN,   /* by the user */
 	TS_LOCATED_AUXV,    /* the entry point in the recorded auxiliary vector */
-	TS_LOCATED_MODULE,  /* a module that the recording names so */
-	TS_LOCATED_REGION,  /* a mapped file that the recording names so */
+	TS_LOCATED_MODULE,  /* a module or a mapped file that the recording names so */
 	TS_LOCATED_CODE,    /* its code is what was executed there */
 };
 
@@ -40,6 +39,9 @@ struct ts_located {
  */
 bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf, uint32_t process,
 	       const uint64_t *base, struct ts_located *at, struct ts_error *err);
+
+/* Does the recorded auxiliary vector say that a dynamic linker was loaded (AT_BASE)?  False if unknown. */
+bool ts_has_interpreter(const struct ts_facts *facts);
 
 /* "by the auxiliary vector": for people. */
 const char *ts_located_text(enum ts_located_by by);

@@ -260,13 +260,10 @@ bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *
 	return true;
 }
 
-bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
+static bool listed_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
 {
-	const struct ts_loaded *l;
+	const struct ts_loaded *l = &q->tl->world.modules[i];
 
-	if (i >= q->snap.n_modules)
-		return false;
-	l = &q->tl->world.modules[i];
 	*m = (struct ts_module_info){
 		.from = l->from,
 		.until = until(q, l->until),
@@ -276,6 +273,28 @@ bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *
 		.file = ts_world_text(&q->tl->world, l->file),
 	};
 	return true;
+}
+
+static bool mapped_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
+{
+	const struct ts_mapped_module *l = &q->mapped.items[i];
+
+	*m = (struct ts_module_info){
+		.from = l->from,
+		.until = until(q, l->until),
+		.first = l->first,
+		.last = l->last,
+		.process = l->process,
+		.file = ts_world_text(&q->tl->world, l->file),
+	};
+	return true;
+}
+
+bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
+{
+	if (q->snap.n_modules)
+		return i < q->snap.n_modules && listed_module(q, i, m);
+	return i < q->mapped.n && mapped_module(q, i, m);
 }
 
 bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t pos, size_t *at,

@@ -28,6 +28,18 @@ static bool alloc_regs(struct ts_query *q)
 	return true;
 }
 
+/* Without memory the list stays as it was, and is taken with the next snapshot. */
+static bool take_mapped(struct ts_query *q)
+{
+	if (q->snap.n_regions == q->n_mapped && q->snap.is_complete == q->is_mapped_whole)
+		return true;
+	if (!ts_mapped_build(&q->mapped, &q->tl->world, q->snap.n_regions))
+		return false;
+	q->n_mapped = q->snap.n_regions;
+	q->is_mapped_whole = q->snap.is_complete;
+	return true;
+}
+
 struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err)
 {
 	struct ts_query *q = calloc(1, sizeof(*q));
@@ -39,6 +51,11 @@ struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err
 	q->tl = tl;
 	ts_facts_take(&q->facts, tl);
 	ts_query_refresh(q);
+	if (!take_mapped(q)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of modules");
+		free(q);
+		return NULL;
+	}
 	for (unsigned i = 0; i < N_CACHED_CHUNKS; i++) {
 		q->chunks[i].chunk = TS_NO_CHUNK;
 		ts_steps_init(&q->chunks[i].steps);
@@ -63,6 +80,7 @@ void ts_query_free(struct ts_query *q)
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		free(q->regs[i].data);
 	ts_reader_close(q->reader);
+	ts_mapped_fini(&q->mapped);
 	free(q);
 }
 
@@ -71,6 +89,7 @@ bool ts_query_refresh(struct ts_query *q)
 	struct ts_snapshot before = q->snap;
 
 	ts_snapshot_take(&q->snap, q->tl);
+	take_mapped(q);
 	if (q->snap.end == before.end && q->snap.is_complete == before.is_complete)
 		return false;
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)

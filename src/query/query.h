@@ -294,7 +294,10 @@ size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos
 /* The i-th region in the order in which they began; false after the last. */
 bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *r);
 
-/* A module (program, library) that is there from position @from until before position @until. */
+/*
+ * A module (program, library), there from position @from until before position @until.  Where the recording lists
+ * none, these are the files that are mapped from their beginning.
+ */
 struct ts_module_info {
 	uint64_t from;
 	uint64_t until;       /* TS_NO_POS: to the end */

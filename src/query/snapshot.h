@@ -7,6 +7,7 @@
 #ifndef TS_SNAPSHOT_H
 #define TS_SNAPSHOT_H
 
+#include "mapped.h"
 #include "query.h"
 #include "src/timeline/timeline.h"
 
@@ -43,6 +44,9 @@ struct ts_snapshot {
 struct ts_query {
 	const struct ts_timeline *tl; /* borrowed */
 	struct ts_snapshot snap;
+	struct ts_mapped mapped;      /* modules, of a recording that lists none */
+	size_t n_mapped;              /* regions from which they were taken */
+	bool is_mapped_whole;         /* of a complete recording */
 	struct ts_facts facts;
 	struct ts_reader *reader;     /* owned */
 	struct cached_chunk *read;    /* the reader stands after its last step; NULL: elsewhere */

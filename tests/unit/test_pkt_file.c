@@ -294,13 +294,17 @@ END_TEST
 
 START_TEST(so_many_files_may_be_open)
 {
-	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
-		ck_assert_int_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm")[1], (int)"3456789a"[i]);
+	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
+		char expected[8];
+
+		snprintf(expected, sizeof(expected), "F%x", i + 3);
+		ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm"), expected);
+	}
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm"), EMFILE_REPLY);
 	ck_assert_str_eq(fake_send("vFile:close:5"), "F0");
 	ck_assert_str_eq(fake_send("vFile:close:5"), EBADF_REPLY);
 	ck_assert_str_eq(fake_send("vFile:close:2"), EBADF_REPLY);
-	ck_assert_str_eq(fake_send("vFile:close:b"), EBADF_REPLY);
+	ck_assert_str_eq(fake_send("vFile:close:43"), EBADF_REPLY); /* one after the last, 0x40 + 3 */
 	ck_assert_str_eq(fake_send("vFile:close:ffffffffffffffff"), EBADF_REPLY);
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", "/proc/100/comm"), "F5");
 }

@@ -116,6 +116,33 @@ static void add_modules(struct ts_recording *rec)
 	b->n_closed = b->n_effects;
 }
 
+/* AT_BASE: a dynamic linker was loaded, but no library is known. */
+static void add_linker(struct ts_recording *rec)
+{
+	rec->auxv[0] = 7;
+}
+
+/* gdb would look for these in the folder where it runs. */
+static void add_relative_modules(struct ts_recording *rec)
+{
+	ts_steps_load(&rec->initial, 0x7000000, 0x1000, "a.so", 4);
+	ts_steps_load(&rec->initial, 0x7100000, 0x1000, "../b.so", 7);
+	ts_steps_load(&rec->initial, 0x7200000, 0x2000, "C:\\c.dll", 8);
+	rec->osabi = "Windows";
+}
+
+START_TEST(relative_names_are_not_listed)
+{
+	const struct fake_options relative = { .change = add_relative_modules };
+
+	fake_again(&relative);
+	ck_assert_str_eq(fake_send("qXfer:libraries:read::0,1000"),
+			 "l<library-list>\n"
+			 "<library name=\"C:\\c.dll\"><segment address=\"0x7201000\"/></library>\n"
+			 "</library-list>\n");
+}
+END_TEST
+
 static void add_modules_of_windows(struct ts_recording *rec)
 {
 	add_modules(rec);
@@ -202,8 +229,14 @@ END_TEST
 START_TEST(libraries_are_claimed_where_gdb_reads_such_a_list)
 {
 	const struct fake_options linux_modules = { .change = add_modules };
+	const struct fake_options with_linker = { .change = add_linker };
 	const struct fake_options windows_modules = { .change = add_modules_of_windows };
 
+	/* without the empty list gdb looks for a link map, and takes a static program for a dynamic linker */
+	ck_assert_ptr_nonnull(strstr(fake_send("qSupported"), "qXfer:libraries-svr4:read+"));
+	ck_assert_str_eq(fake_send("qXfer:libraries-svr4:read::0,1000"),
+			 "l<library-list-svr4 version=\"1.0\">\n</library-list-svr4>\n");
+	fake_again(&with_linker);
 	ck_assert_ptr_null(strstr(fake_send("qSupported"), "libraries"));
 	fake_again(&linux_modules);
 	ck_assert_ptr_null(strstr(fake_send("qSupported"), "libraries"));
@@ -278,5 +311,6 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list,
+	   relative_names_are_not_listed,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
 	   a_wrong_annex_is_error_0, malformed_packets_are_errors, writing_and_unknown_objects_are_unknown)

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "local_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/log.h"
+#include "src/query/load_base.h"
+#include "src/query/paging.h"
+
+/* Headers and the build-id lie in the first page of a file, which no program changes. */
+#define HEAD_LEN 4096u
+
+/* So much of it known from the beginning includes the build-id of any usual linker. */
+#define ENOUGH_HEAD 1024u
+
+/* A hostile client may ask for any number of names. */
+#define MAX_FILES 4096u
+
+void rsp_local_files_init(struct rsp_local_files *files, struct ts_query *q)
+{
+	*files = (struct rsp_local_files){ .q = q };
+}
+
+void rsp_local_files_fini(struct rsp_local_files *files)
+{
+	for (size_t i = 0; i < files->n; i++) {
+		free(files->items[i].path);
+		ts_source_close(files->items[i].src);
+	}
+	free(files->items);
+	if (files->has_samples)
+		ts_code_samples_fini(&files->samples);
+	*files = (struct rsp_local_files){ 0 };
+}
+
+enum verdict {
+	OTHER_FILE,
+	SAME_FILE,
+	UNDECIDED, /* the recording shows too little */
+};
+
+/* By the beginning of the file as it stands in memory at @pos. */
+static enum verdict compare_heads(struct ts_query *q, const struct ts_module_info *m, uint64_t pos,
+				  const struct ts_source *src)
+{
+	uint8_t data[HEAD_LEN], known[HEAD_LEN], head[HEAD_LEN];
+	struct ts_error ignored = { 0 };
+	size_t got, n_known = 0;
+
+	if (!ts_virtual_mem(q, pos, m->process, m->first, HEAD_LEN, data, known, &ignored) ||
+	    !ts_source_read(src, 0, head, HEAD_LEN, &got, &ignored))
+		return UNDECIDED;
+	for (size_t i = 0; i < got; i++) {
+		if (known[i] && data[i] != head[i])
+			return OTHER_FILE;
+		n_known += known[i] && n_known == i;
+	}
+	return n_known >= ENOUGH_HEAD ? SAME_FILE : UNDECIDED;
+}
+
+static bool take_samples(struct rsp_local_files *files, uint32_t process)
+{
+	struct ts_error ignored = { 0 };
+
+	if (files->has_samples && files->process == process)
+		return true;
+	if (files->has_samples)
+		ts_code_samples_fini(&files->samples);
+	files->process = process;
+	files->has_samples = ts_code_samples_init(&files->samples, files->q, process, &ignored);
+	return files->has_samples;
+}
+
+/* By the code that was executed in it. */
+static enum verdict compare_code(struct rsp_local_files *files, const struct ts_module_info *m,
+				 const struct ts_source *src)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_code_match match = { 0 };
+	struct ts_elf elf;
+	bool done;
+
+	if (!take_samples(files, m->process) || !ts_elf_init(&elf, src, &ignored))
+		return OTHER_FILE;
+	done = ts_code_match(&files->samples, src, &elf, m->first - ts_load_base_linked(&elf), &match, &ignored);
+	ts_elf_fini(&elf);
+	if (!done || !(match.n_same + match.n_different))
+		return UNDECIDED;
+	return ts_code_is_match(&match) ? SAME_FILE : OTHER_FILE;
+}
+
+static bool is_recorded(struct rsp_local_files *files, const struct ts_module_info *m, const struct ts_source *src)
+{
+	enum verdict v = compare_heads(files->q, m, m->from, src);
+
+	if (v == UNDECIDED)
+		v = compare_heads(files->q, m, ts_query_end(files->q), src);
+	if (v == UNDECIDED)
+		v = compare_code(files, m, src);
+	return v == SAME_FILE;
+}
+
+/* Are these two names of one file on this machine? */
+static bool is_same_file(const char *a, const char *b)
+{
+	char *x, *y;
+	bool is_same;
+
+	if (strcmp(a, b) == 0)
+		return true;
+	x = realpath(a, NULL);
+	y = realpath(b, NULL);
+	is_same = x && y && strcmp(x, y) == 0;
+	free(x);
+	free(y);
+	return is_same;
+}
+
+static bool find_module(const struct ts_query *q, const char *path, struct ts_module_info *m)
+{
+	for (size_t i = 0; ts_query_module(q, i, m); i++) {
+		if (m->file && *m->file == '/' && is_same_file(path, m->file))
+			return true;
+	}
+	return false;
+}
+
+static struct ts_source *open_recorded(struct rsp_local_files *files, const char *path)
+{
+	struct ts_error err = { 0 };
+	struct ts_module_info m;
+	struct ts_source *src;
+
+	if (*path != '/' || !find_module(files->q, path, &m))
+		return NULL;
+	src = ts_source_open(path, &err);
+	if (!src) {
+		ts_log(TS_LOG_INFO, "%s: %s", path, err.text);
+		return NULL;
+	}
+	if (is_recorded(files, &m, src)) {
+		ts_log(TS_LOG_INFO, "%s: the recorded file; used for symbols", path);
+		return src;
+	}
+	ts_log(TS_LOG_WARN, "%s: not the file that was recorded; ignored (--sysroot DIR names another folder)", path);
+	ts_source_close(src);
+	return NULL;
+}
+
+const struct ts_source *rsp_local_file(struct rsp_local_files *files, const char *path)
+{
+	struct rsp_local_file *item;
+
+	for (size_t i = 0; i < files->n; i++) {
+		if (strcmp(files->items[i].path, path) == 0)
+			return files->items[i].src;
+	}
+	if (files->n == files->cap) {
+		size_t cap = files->cap ? 2 * files->cap : 16;
+		struct rsp_local_file *items =
+			files->n < MAX_FILES ? realloc(files->items, cap * sizeof(*items)) : NULL;
+
+		if (!items)
+			return NULL;
+		files->items = items;
+		files->cap = cap;
+	}
+	item = &files->items[files->n];
+	item->path = strdup(path);
+	if (!item->path)
+		return NULL;
+	item->src = open_recorded(files, path);
+	files->n++;
+	return item->src;
+}

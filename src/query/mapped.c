@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+#include "mapped.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/timeline/world.h"
+
+void ts_mapped_fini(struct ts_mapped *m)
+{
+	free(m->items);
+	*m = (struct ts_mapped){ 0 };
+}
+
+static bool is_named(const struct ts_world *w, const struct ts_region *r)
+{
+	const char *file = ts_world_text(w, r->file);
+
+	return file && *file == '/';
+}
+
+/* By process, file and first address, then by time. */
+static int compare_places(const void *a, const void *b)
+{
+	const struct ts_mapped_module *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->file != y->file)
+		return x->file < y->file ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	const struct ts_mapped_module *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return compare_places(a, b);
+}
+
+/*
+ * One name has one offset, so that files can be told apart by it: that of the first region with this name.
+ * Regions that are split keep their offset; the same file mapped anew may have another one.
+ */
+struct name {
+	const char *text;
+	uint32_t file;
+};
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct name *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->file > y->file) - (x->file < y->file);
+}
+
+static uint32_t first_of(const struct name *names, size_t n, const char *text)
+{
+	size_t lo = 0;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (strcmp(names[lo + half].text, text) < 0) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return names[lo].file;
+}
+
+/* A region with a file, as a module of its own. */
+static struct ts_mapped_module module_of(const struct ts_world *w, const struct ts_region *r,
+					 const struct name *names, size_t n_names)
+{
+	return (struct ts_mapped_module){
+		.from = r->from,
+		.until = r->until,
+		.first = r->first,
+		.last = r->last,
+		.process = r->process,
+		.file = first_of(names, n_names, ts_world_text(w, r->file)),
+	};
+}
+
+/* Is @b the next stretch of time of module @a: a region that was split or protected anew? */
+static bool goes_on(const struct ts_mapped_module *a, const struct ts_mapped_module *b)
+{
+	return a->process == b->process && a->file == b->file && a->first == b->first && b->from <= a->until;
+}
+
+static void join(struct ts_mapped_module *a, const struct ts_mapped_module *b)
+{
+	if (b->until > a->until)
+		a->until = b->until;
+	if (b->last > a->last)
+		a->last = b->last;
+}
+
+/* Regions with the same beginning of file, while they follow each other in time, are one module. */
+static size_t merge(struct ts_mapped_module *all, size_t n)
+{
+	size_t n_merged = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (n_merged && goes_on(&all[n_merged - 1], &all[i]))
+			join(&all[n_merged - 1], &all[i]);
+		else
+			all[n_merged++] = all[i];
+	}
+	return n_merged;
+}
+
+/* With many files of one name the right one may be further away; then its module ends too early. */
+#define MAX_LOOKS 16
+
+/* Module @part is a later part of the file: the module that begins below it reaches to its end. */
+static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mapped_module *part)
+{
+	size_t lo = 0;
+
+	for (size_t left = n; left;) {
+		size_t half = left / 2;
+
+		if (compare_places(&all[lo + half], part) < 0) {
+			lo += half + 1;
+			left -= half + 1;
+		} else {
+			left = half;
+		}
+	}
+	for (size_t i = lo; i > 0 && lo - i < MAX_LOOKS; i--) {
+		struct ts_mapped_module *m = &all[i - 1];
+
+		if (m->process != part->process || m->file != part->file)
+			return;
+		if (m->from < part->until && part->from < m->until) {
+			m->last = m->last > part->last ? m->last : part->last;
+			return;
+		}
+	}
+}
+
+static size_t list_names(const struct ts_world *w, size_t n_regions, struct name *names)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_regions; i++) {
+		if (is_named(w, &w->regions[i]))
+			names[n++] = (struct name){ ts_world_text(w, w->regions[i].file), w->regions[i].file };
+	}
+	qsort(names, n, sizeof(*names), compare_names);
+	return n;
+}
+
+/* Modules begin where a file is mapped from its beginning, and reach as far as the rest of it does. */
+static size_t list_modules(const struct ts_world *w, size_t n_regions, const struct name *names, size_t n_names,
+			   struct ts_mapped_module *all)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_regions; i++) {
+		if (is_named(w, &w->regions[i]) && !w->regions[i].file_off)
+			all[n++] = module_of(w, &w->regions[i], names, n_names);
+	}
+	qsort(all, n, sizeof(*all), compare_places);
+	n = merge(all, n);
+	for (size_t i = 0; i < n_regions; i++) {
+		if (is_named(w, &w->regions[i]) && w->regions[i].file_off) {
+			struct ts_mapped_module part = module_of(w, &w->regions[i], names, n_names);
+
+			extend(all, n, &part);
+		}
+	}
+	qsort(all, n, sizeof(*all), compare_times);
+	return n;
+}
+
+bool ts_mapped_build(struct ts_mapped *m, const struct ts_world *w, size_t n_regions)
+{
+	struct ts_mapped_module *all = malloc((n_regions + 1) * sizeof(*all));
+	struct name *names = malloc((n_regions + 1) * sizeof(*names));
+
+	if (!all || !names) {
+		free(all);
+		free(names);
+		return false;
+	}
+	free(m->items);
+	m->items = all;
+	m->n = list_modules(w, n_regions, names, list_names(w, n_regions, names), all);
+	free(names);
+	return true;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Modules that a recording does not list but maps: each file that is mapped from its beginning is one.
+ *
+ * Formats that record a memory map with file names, and no loading of modules, have their modules from here.
+ */
+#ifndef TS_MAPPED_H
+#define TS_MAPPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct ts_world;
+
+struct ts_mapped_module {
+	uint64_t from, until; /* positions: where its first page is mapped */
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	uint32_t file;        /* offset in the world's texts */
+};
+
+struct ts_mapped {
+	struct ts_mapped_module *items; /* owned; in the order in which they appeared */
+	size_t n;
+};
+
+void ts_mapped_fini(struct ts_mapped *m);
+
+/*
+ * Take the list anew from the first @n_regions regions of @w.  A relative name is left out: gdb would look for
+ * it in its own working directory.
+ *
+ * Returns false if memory is exhausted; the list is as it was.
+ */
+bool ts_mapped_build(struct ts_mapped *m, const struct ts_world *w, size_t n_regions);
+
+#endif

@@ -56,15 +56,16 @@ void point_put_change(struct ts_buf *b, const uint8_t *now, const uint8_t *base,
 	point_put(b, 0);
 }
 
-#define END_HAS_PC   1u
-#define END_HAS_EXIT 2u
-#define END_IS_FAULT 4u
-#define END_FLAGS    7u
+#define END_HAS_PC     1u
+#define END_HAS_EXIT   2u
+#define END_IS_FAULT   4u
+#define END_IS_ASSUMED 8u
+#define END_FLAGS      15u
 
 void point_put_end(struct ts_buf *b, const struct ts_end *end)
 {
 	point_put(b, (end->has_pc ? END_HAS_PC : 0) | (end->has_exit ? END_HAS_EXIT : 0) |
-			     (end->is_fault ? END_IS_FAULT : 0));
+			     (end->is_fault ? END_IS_FAULT : 0) | (end->is_assumed ? END_IS_ASSUMED : 0));
 	point_put(b, end->pc);
 }
 
@@ -178,6 +179,7 @@ void point_get_end(struct point *p, struct ts_end *end)
 		.has_pc = flags & END_HAS_PC,
 		.has_exit = flags & END_HAS_EXIT,
 		.is_fault = flags & END_IS_FAULT,
+		.is_assumed = flags & END_IS_ASSUMED,
 	};
 }
 

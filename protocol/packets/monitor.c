@@ -59,7 +59,13 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 		ts_buf_puts(out, err.text);
 		return false;
 	}
-	if (has_pc)
+	if (has_pc && s->pos == ts_query_end(s->sh->q) && s->thread == ts_query_thread(s->sh->q, s->pos) &&
+	    ts_query_is_end_assumed(s->sh->q))
+		ts_buf_printf(out,
+			      "pc 0x%" PRIx64 " (assumed: the recording does not show where the last "
+			      "instruction led)\n",
+			      pc);
+	else if (has_pc)
 		ts_buf_printf(out, "pc 0x%" PRIx64 "\n", pc);
 	else
 		ts_buf_puts(out, "pc unknown\n");

@@ -164,7 +164,7 @@ static json_t *all_facts(const struct ts_info *info)
 	const struct ts_query *q = info->q;
 	json_int_t n_syscalls = (json_int_t)ts_query_n_events(q, TS_EV_SYSCALL);
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:s, s:b, s:o, s:o, s:o, "
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, "
 			 "s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "trace", text(info->path), "format", facts->format, "variant",
@@ -172,7 +172,8 @@ static json_t *all_facts(const struct ts_info *info)
 			 text_or_null(facts->os), "program", text_or_null(facts->exec_path), "arguments",
 			 arguments(facts->cmdline), "positions", (json_int_t)ts_query_end(q), "threads",
 			 (int)ts_query_n_threads(q), "pc_first", address(info->has_pc_first, info->pc_first),
-			 "pc_last", address(info->has_pc_last, info->pc_last), "end", ts_info_end(info),
+			 "pc_last", address(info->has_pc_last, info->pc_last), "pc_last_assumed",
+			 info->has_pc_last && ts_query_is_end_assumed(q), "end", ts_info_end(info),
 			 "truncated", ts_info_is_damaged(info), "syscalls",
 			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
 			 facts->is_physical ? json_integer((json_int_t)ts_query_n_events(q, TS_EV_INTERRUPT))

@@ -104,6 +104,8 @@ static void put_course(const struct ts_info *info)
 	putchar('\n');
 	label("last pc");
 	put_pc(info->has_pc_last, info->pc_last);
+	if (info->has_pc_last && ts_query_is_end_assumed(info->q))
+		printf(", assumed: the recording does not show where the last instruction led");
 	printf("\n%-14s%s\n", "end", end_text(info));
 	label("system calls");
 	if (n_syscalls)

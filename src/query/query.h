@@ -71,6 +71,9 @@ uint64_t ts_query_n_steps(const struct ts_query *q);
 /* Has the recording been read to its end, or to its damage?  Then the end is N. */
 bool ts_query_is_complete(const struct ts_query *q);
 
+/* Is the pc at the end a guess?  The trace does not show where the last instruction led. */
+bool ts_query_is_end_assumed(const struct ts_query *q);
+
 /* How many instructions have been read so far, for people: this runs ahead of the snapshot. */
 uint64_t ts_query_n_read(const struct ts_query *q);
 

@@ -109,6 +109,11 @@ bool ts_query_is_complete(const struct ts_query *q)
 	return q->snap.is_complete;
 }
 
+bool ts_query_is_end_assumed(const struct ts_query *q)
+{
+	return q->snap.has_end_pc && q->tl->is_end_assumed;
+}
+
 uint64_t ts_query_n_read(const struct ts_query *q)
 {
 	return q->snap.is_complete ? q->snap.end : ts_timeline_n_read(q->tl);

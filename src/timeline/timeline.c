@@ -540,6 +540,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 	bd->damage = *damage;
 	bd->is_read = true;
 	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
+	tl->is_end_assumed = !end->has_pc || end->is_assumed;
 	tl->has_exit = end->has_exit;
 	tl->is_fault = end->is_fault;
 	return has_segment(bd) ? begin_packing(tl, TS_STAGE_LAST, err) : keep(tl);

@@ -49,6 +49,7 @@ struct ts_timeline {
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
+	bool is_end_assumed;           /* it is a guess: the last instruction may have led elsewhere */
 	bool has_end;                  /* position N can be stood on; else only the one before it */
 	bool has_exit;                 /* the recording shows the program's end */
 	bool is_fault;                 /* its last instruction did not complete */

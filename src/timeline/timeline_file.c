@@ -35,6 +35,7 @@ enum flag {
 	END_HAS_EXIT = 4,
 	END_IS_FAULT = 8,
 	HAS_NO_READS = 16,
+	END_IS_ASSUMED = 32,
 };
 
 struct saved_head {
@@ -101,6 +102,7 @@ static bool save_head(struct ts_timeline *tl, bool has_segment)
 		.n_memory = tl->n_memory,
 		.flags = (has_segment ? HAS_SEGMENT : 0) | (end->has_pc ? END_HAS_PC : 0) |
 			 (end->has_exit ? END_HAS_EXIT : 0) | (end->is_fault ? END_IS_FAULT : 0) |
+			 (end->is_assumed ? END_IS_ASSUMED : 0) |
 			 (tl->has_no_reads ? HAS_NO_READS : 0),
 	};
 	bool done;
@@ -218,8 +220,10 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 		.has_pc = head->flags & END_HAS_PC,
 		.has_exit = head->flags & END_HAS_EXIT,
 		.is_fault = head->flags & END_IS_FAULT,
+		.is_assumed = head->flags & END_IS_ASSUMED,
 	};
 	tl->end_pc = head->end_pc;
+	tl->is_end_assumed = !bd->end.has_pc || bd->end.is_assumed;
 	tl->has_exit = head->flags & END_HAS_EXIT;
 	tl->is_fault = head->flags & END_IS_FAULT;
 	if (head->damage_code != TS_OK)

@@ -57,7 +57,12 @@ struct ts_reader_ops {
  */
 struct ts_end {
 	uint64_t pc;     /* address of the instruction that would run at position N */
-	bool has_pc;     /* false: unknown, the last step's fall-through address is used */
+	/*
+	 * False: unknown; the address after the last instruction is used, as a guess.  A loader that knows that
+	 * the last instruction cannot have led elsewhere sets it.
+	 */
+	bool has_pc;
+	bool is_assumed; /* pc is a guess: nothing in the trace shows where the last instruction led */
 	bool has_exit;   /* an end of the program was recorded */
 	bool is_fault;   /* the last instruction did not complete */
 };

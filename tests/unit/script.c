@@ -530,7 +530,9 @@ struct script *script_random_new(uint64_t seed, uint64_t n_steps)
 			thread = (uint32_t)script_below(&m->rnd, n_threads);
 		make_step(m, thread);
 	}
-	s->end = (struct ts_end){ .pc = m->blocks[0].pc[0], .has_pc = script_chance(&m->rnd, 50) };
+	s->end = (struct ts_end){ .pc = m->blocks[0].pc[0],
+				  .has_pc = script_chance(&m->rnd, 50),
+				  .is_assumed = script_chance(&m->rnd, 50) };
 	if (script_chance(&m->rnd, 40))
 		lay_memory(s);
 	assert(!s->steps.is_failed && !s->rec.initial.is_failed);

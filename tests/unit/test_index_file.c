@@ -140,6 +140,7 @@ static void compare(const struct opened *a, const struct opened *b, unsigned n)
 
 	ck_assert_uint_eq(a->tl->n_steps, b->tl->n_steps);
 	ck_assert_uint_eq(a->tl->end_pc, b->tl->end_pc);
+	ck_assert(a->tl->is_end_assumed == b->tl->is_end_assumed);
 	ck_assert_uint_eq(a->s->rec.n_threads, b->s->rec.n_threads);
 	ts_timeline_stats(a->tl, &x);
 	ts_timeline_stats(b->tl, &y);

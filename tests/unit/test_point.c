@@ -222,6 +222,7 @@ START_TEST(changes_cannot_leave_their_bytes)
 	check_no_change("\0\5abcde\0\0", 9);
 	check_no_change("\4\1a\0\0", 5);
 	check_no_change("\2\2ab\0\1a\0\0", 9);
+	check_no_change("\1\1a\4\1b\0\0", 8); /* leaves them after a difference */
 	check_no_change("\1\1a", 3); /* no end */
 	check_no_change("\1\0", 2);  /* an end that passes over bytes */
 	check_no_change("\0\2a", 3);
@@ -230,14 +231,15 @@ END_TEST
 
 START_TEST(ends_come_back)
 {
-	const struct ts_end end = { .pc = 0x401504, .has_pc = true, .is_fault = true };
+	const struct ts_end end = { .pc = 0x401504, .has_pc = true, .is_fault = true, .is_assumed = true };
 	struct ts_end back;
 
 	point_put_end(&b, &end);
 	put_written();
 	point_get_end(&p, &back);
 	ck_assert(point_close(&p));
-	ck_assert(back.pc == end.pc && back.has_pc && !back.has_exit && back.is_fault);
+	ck_assert(back.pc == end.pc && back.has_pc && !back.has_exit && back.is_fault &&
+		  back.is_assumed);
 	put("\x40\1", 2); /* a flag that nobody knows */
 	point_get_end(&p, &back);
 	ck_assert(!back.has_pc && !back.pc);

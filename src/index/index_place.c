@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/cache_dir.h"
 #include "src/base/log.h"
 
 #define SUFFIX ".tsindex"
@@ -31,16 +31,6 @@ static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 	return p->paths[p->n] && ++p->n;
 }
 
-/* The user's cache folder for this program; false if there is none. */
-static bool cache_folder(char folder[PATH_MAX])
-{
-	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-	if (cache && *cache == '/')
-		return snprintf(folder, PATH_MAX, "%s/tracestub", cache) < PATH_MAX;
-	return home && *home == '/' && snprintf(folder, PATH_MAX, "%s/.cache/tracestub", home) < PATH_MAX;
-}
-
 /* FNV-1a: names in the cache folder tell traces of the same name apart. */
 static uint64_t hash_path(const char *path)
 {
@@ -56,7 +46,7 @@ static bool add_cached(struct ts_index_places *p, const char *trace)
 	char folder[PATH_MAX], real[PATH_MAX];
 	const char *slash;
 
-	if (!realpath(trace, real) || !cache_folder(folder))
+	if (!realpath(trace, real) || !ts_cache_dir(folder))
 		return true;
 	slash = strrchr(real, '/');
 	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, slash ? slash + 1 : real, hash_path(real));
@@ -91,7 +81,7 @@ bool ts_index_signer(struct ts_signer *s, struct ts_error *err)
 {
 	char folder[PATH_MAX];
 
-	if (!cache_folder(folder))
+	if (!ts_cache_dir(folder))
 		return ts_fail(err, TS_EIO, TS_NO_OFF,
 			       "there is no cache folder for the key that signs index files: neither "
 			       "XDG_CACHE_HOME nor HOME is an absolute path");
@@ -140,19 +130,13 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 	return NULL;
 }
 
-/* Make the folders above @path that are missing, if it is in the cache folder. */
-static void make_folders(const char *path)
+/* Make the cache folder if @path is in it. */
+static void make_folder(const char *path)
 {
 	char folder[PATH_MAX];
 
-	if (!cache_folder(folder) || strncmp(path, folder, strlen(folder)))
-		return;
-	for (char *p = folder + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		mkdir(folder, 0700);
-		*p = '/';
-	}
-	mkdir(folder, 0700);
+	if (ts_cache_dir(folder) && !strncmp(path, folder, strlen(folder)))
+		ts_cache_dir_make(folder);
 }
 
 struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,
@@ -165,7 +149,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 		if (!ts_atomic_file_may_replace(p->paths[i], err))
 			continue;
 		if (i)
-			make_folders(p->paths[i]);
+			make_folder(p->paths[i]);
 		f = ts_index_create(p->paths[i], key, err);
 		if (!f)
 			ts_fail_prefix(err, "%s", p->paths[i]);

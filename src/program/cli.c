@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "src/base/atomic_file.h"
+#include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
 #define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY))
@@ -267,6 +268,20 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	return true;
 }
 
+/* A trace that comes through the standard input must have it for itself. */
+static bool check_stdin(const struct ts_cli *cli)
+{
+	if (!ts_is_stdin(cli->trace))
+		return true;
+	if (cli->command == TS_CMD_GDB)
+		return usage_error("%s: gdb needs the standard input: save the trace in a file", cli->trace);
+	if (cli->command == TS_CMD_SERVE && !strcmp(cli->comm, "-"))
+		return usage_error("%s: the client and the trace cannot both be at the standard input",
+				   cli->trace);
+	return cli->command != TS_CMD_INDEX || cli->index ||
+	       usage_error("%s: say with --index PATH where its index is to be", cli->trace);
+}
+
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
 {
 	const struct command *c = &commands[cli->command];
@@ -278,7 +293,7 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 				   "too many arguments", c->name, c->synopsis);
 	cli->comm = n == 2 ? operands[0] : NULL;
 	cli->trace = operands[n - 1];
-	return true;
+	return check_stdin(cli);
 }
 
 /* What is written must not take the place of what is read. */

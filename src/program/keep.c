@@ -40,6 +40,8 @@ static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	if (ts_source_is_fleeting(src) && !cli->index)
+		return NULL; /* nobody comes back to what came through a pipe */
 	if (!ts_index_places_init(&places, cli->trace, cli->index))
 		return NULL;
 	if (!is_wanted && !ts_index_places_have_any(&places)) {

@@ -20,11 +20,13 @@
 #include "loaders/loader.h"
 #include "protocol/server/server.h"
 #include "report.h"
+#include "src/base/cache_dir.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/export/export.h"
 #include "src/index/index_place.h"
 #include "src/query/query.h"
+#include "src/trace/unpack.h"
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
 #define FRAMES_A_TURN 4096
@@ -118,17 +120,57 @@ static bool add_files(struct job *job, enum ts_status *status)
 	       check_folder(cli->sysroot, "look for files in", status);
 }
 
+/* Is it worth while to unpack data that begins like this? */
+static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_error *err)
+{
+	const struct job *job = user;
+	struct ts_source *src;
+	bool is_known;
+
+	if (job->cli.format)
+		return true;
+	src = ts_source_from_memory(head, len, job->cli.trace, err);
+	is_known = src && ts_loader_probe(src, err);
+	ts_source_close(src);
+	return is_known;
+}
+
+static void show_unpacking(void *user, const struct ts_unpacking *at)
+{
+	const struct job *job = user;
+
+	if (!job->cli.is_quiet)
+		ts_report_unpacking(at);
+}
+
+static bool open_source(struct job *job, struct ts_error *err)
+{
+	char dir[PATH_MAX];
+	const struct ts_unpack_options opt = {
+		.dir = ts_cache_dir(dir) ? dir : NULL,
+		.check = check_head,
+		.progress = show_unpacking,
+		.user = job,
+	};
+
+	job->src = ts_trace_open(job->cli.trace, &opt, err);
+	return job->src != NULL;
+}
+
 static struct ts_recording *load(const struct job *job, struct ts_error *err)
 {
 	const struct ts_loader_options opt = { .exec = job->cli.exec.path, .arch = job->cli.arch };
+	const struct ts_error *damage = ts_source_damage(job->src);
+	struct ts_recording *rec = job->loader->open(job->src, &opt, err);
 
-	return job->loader->open(job->src, &opt, err);
+	if (rec && damage->code != TS_OK)
+		ts_recording_warn(rec, "%.180s; what comes before it is served", damage->text);
+	return rec;
 }
 
 static bool open_recording(struct job *job, struct ts_error *err)
 {
-	job->src = ts_source_open(job->cli.trace, err);
-	if (!job->src)
+	if (!job->src && !open_source(job, err))
 		return false;
 	job->loader = job->cli.format ? ts_loader_find(job->cli.format) : ts_loader_probe(job->src, err);
 	if (!job->loader)
@@ -203,9 +245,7 @@ static bool begin_timeline(struct job *job, struct ts_error *err)
 
 	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !job->tl; tries++) {
 		ts_recording_close(job->rec);
-		ts_source_close(job->src);
 		job->rec = NULL;
-		job->src = NULL;
 		if (!open_recording(job, err))
 			return false;
 		job->tl = ts_keep_timeline(job->rec, &job->image, job->src, &job->cli, &is_bad_file, err);

@@ -32,6 +32,24 @@ void ts_report_progress(const char *file, uint64_t n_read, bool is_done)
 	last = now;
 }
 
+void ts_report_unpacking(const struct ts_unpacking *at)
+{
+	static time_t last;
+	static bool is_shown;
+	time_t now = time(NULL);
+
+	if (at->is_done && is_shown) {
+		fputs("\r\033[K", stderr);
+	} else if (!at->is_done && last && now != last && isatty(STDERR_FILENO)) {
+		fprintf(stderr, "\r%s: %" PRIu64 " MiB read", at->name, at->n_in >> 20);
+		if (at->in_len)
+			fprintf(stderr, " (%u%%)", (unsigned)(100.0 * (double)at->n_in / (double)at->in_len));
+		fprintf(stderr, ", %" PRIu64 " MiB unpacked", at->n_out >> 20);
+		is_shown = true;
+	}
+	last = now;
+}
+
 unsigned ts_report_n_warnings(const struct ts_query *q)
 {
 	struct ts_ending ending;

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "src/query/query.h"
+#include "src/trace/unpack.h"
 
 /*
  * Say what is wrong with @file; NULL: with no file, it is the command line or the system.
@@ -19,6 +20,9 @@ enum ts_status ts_report_failure(const char *file, const struct ts_error *err);
 
 /* Show, at most once a second and on a terminal only, how far @file has been read; @is_done wipes it. */
 void ts_report_progress(const char *file, uint64_t n_read, bool is_done);
+
+/* The same of a trace that is being unpacked. */
+void ts_report_unpacking(const struct ts_unpacking *at);
 
 /* How many warnings there are about a recording, with its damage; the @i-th, about trace @file, to @line. */
 #define TS_WARNING_LINE_LEN 1024

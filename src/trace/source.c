@@ -4,90 +4,194 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdatomic.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct ts_source {
-	int fd;              /* -1 for memory */
-	const uint8_t *data; /* borrowed; NULL for a file */
-	uint64_t len;
-	uint64_t mtime;      /* nanoseconds; 0 for memory */
-	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
-	char name[];
-};
-
-static struct ts_source *source_new(int fd, const void *data, uint64_t len, const char *name,
-				    struct ts_error *err)
+bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
+		    struct ts_error *err)
 {
-	size_t n = strlen(name) + 1;
-	struct ts_source *src = malloc(sizeof(*src) + n);
-
-	if (!src) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open it");
-		return NULL;
-	}
-	src->fd = fd;
-	src->data = data;
+	src->ops = ops;
 	src->len = len;
 	src->mtime = 0;
 	atomic_init(&src->reached, 0);
-	memcpy(src->name, name, n);
-	return src;
-}
-
-struct ts_source *ts_source_open(const char *path, struct ts_error *err)
-{
-	struct ts_source *src = NULL;
-	struct stat st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-	if (fd < 0) {
-		ts_fail_errno(err, "cannot open it");
-		return NULL;
-	}
-	if (fstat(fd, &st) < 0)
-		ts_fail_errno(err, "cannot stat it");
-	else if (!S_ISREG(st.st_mode))
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "not a regular file");
-	else
-		src = source_new(fd, NULL, (uint64_t)st.st_size, path, err);
-	if (!src)
-		close(fd);
-	else
-		src->mtime =
-			(uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
-	return src;
-}
-
-struct ts_source *ts_source_from_memory(const void *data, size_t len, const char *name, struct ts_error *err)
-{
-	return source_new(-1, data, len, name, err);
-}
-
-struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err)
-{
-	int fd = src->fd < 0 ? -1 : fcntl(src->fd, F_DUPFD_CLOEXEC, 0);
-	struct ts_source *dup = NULL;
-
-	if (src->fd >= 0 && fd < 0)
-		ts_fail_errno(err, "cannot open it once more");
-	else
-		dup = source_new(fd, src->data, src->len, src->name, err);
-	if (!dup && fd >= 0)
-		close(fd);
-	return dup;
+	src->is_fleeting = false;
+	ts_error_reset(&src->damage);
+	src->name = strdup(name);
+	return src->name || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
 }
 
 void ts_source_close(struct ts_source *src)
 {
 	if (!src)
 		return;
-	if (src->fd >= 0)
-		close(src->fd);
+	src->ops->close(src);
+	free(src->name);
 	free(src);
+}
+
+/* ------------------------------------------------------------------------------------------------ memory */
+
+struct memory {
+	struct ts_source base;
+	const uint8_t *data; /* borrowed */
+};
+
+static bool read_memory(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+			struct ts_error *err)
+{
+	(void)err;
+	memcpy(data, ((const struct memory *)src)->data + off, len);
+	*got = len;
+	return true;
+}
+
+static struct ts_source *dup_memory(const struct ts_source *src, struct ts_error *err)
+{
+	return ts_source_from_memory(((const struct memory *)src)->data, (size_t)src->len, src->name, err);
+}
+
+static void close_memory(struct ts_source *src)
+{
+	(void)src;
+}
+
+struct ts_source *ts_source_from_memory(const void *data, size_t len, const char *name, struct ts_error *err)
+{
+	static const struct ts_source_ops ops = { read_memory, dup_memory, close_memory };
+	struct memory *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		return NULL;
+	}
+	m->data = data;
+	if (!ts_source_init(&m->base, &ops, len, name, err)) {
+		ts_source_close(&m->base);
+		return NULL;
+	}
+	return &m->base;
+}
+
+/* ------------------------------------------------------------------------------------------------- files */
+
+struct file {
+	struct ts_source base;
+	int fd; /* owned */
+};
+
+static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+		      struct ts_error *err)
+{
+	int fd = ((const struct file *)src)->fd;
+
+	while (*got < len) {
+		ssize_t n = pread(fd, data + *got, len - *got, (off_t)(off + *got));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return ts_fail(err, TS_EIO, off + *got, "cannot read it: %s", strerror(errno));
+		if (n == 0)
+			break;
+		*got += (size_t)n;
+	}
+	return true;
+}
+
+static struct ts_source *dup_file(const struct ts_source *src, struct ts_error *err)
+{
+	int fd = fcntl(((const struct file *)src)->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0) {
+		ts_fail_errno(err, "cannot open it once more");
+		return NULL;
+	}
+	return ts_source_from_fd(fd, src->name, err);
+}
+
+static void close_file(struct ts_source *src)
+{
+	close(((struct file *)src)->fd);
+}
+
+static struct ts_source *file_new(int fd, const struct stat *st, const char *name, struct ts_error *err)
+{
+	static const struct ts_source_ops ops = { read_file, dup_file, close_file };
+	struct file *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		close(fd);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened");
+		return NULL;
+	}
+	f->fd = fd;
+	if (!ts_source_init(&f->base, &ops, (uint64_t)st->st_size, name, err)) {
+		ts_source_close(&f->base);
+		return NULL;
+	}
+	f->base.mtime = (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+	return &f->base;
+}
+
+struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		ts_fail_errno(err, "cannot stat it");
+	else if (!S_ISREG(st.st_mode))
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "not a regular file");
+	else
+		return file_new(fd, &st, name, err);
+	close(fd);
+	return NULL;
+}
+
+struct ts_source *ts_source_open(const char *path, struct ts_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd < 0) {
+		ts_fail_errno(err, "cannot open it");
+		return NULL;
+	}
+	return ts_source_from_fd(fd, path, err);
+}
+
+struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err)
+{
+	const char *slash = strrchr(src->name, '/');
+	char path[PATH_MAX];
+	int dir_len = slash ? (int)(slash - src->name) + 1 : 0;
+
+	if (!*file || strchr(file, '/') || !strcmp(file, ".") || !strcmp(file, ".."))
+		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "\"%s\" is not the name of a file", file);
+	else if (src->is_fleeting || !src->mtime)
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s must lie beside it, but it has no folder", file);
+	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
+		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
+	else
+		return ts_source_open(path, err);
+	return NULL;
+}
+
+/* ----------------------------------------------------------------------------------------------- any kind */
+
+struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err)
+{
+	struct ts_source *dup = src->ops->dup(src, err);
+
+	if (!dup)
+		return NULL;
+	dup->len = src->len;
+	dup->mtime = src->mtime;
+	dup->is_fleeting = src->is_fleeting;
+	dup->damage = src->damage;
+	return dup;
 }
 
 uint64_t ts_source_len(const struct ts_source *src)
@@ -105,21 +209,14 @@ const char *ts_source_name(const struct ts_source *src)
 	return src->name;
 }
 
-static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
-		      struct ts_error *err)
+bool ts_source_is_fleeting(const struct ts_source *src)
 {
-	while (*got < len) {
-		ssize_t n = pread(src->fd, data + *got, len - *got, (off_t)(off + *got));
+	return src->is_fleeting;
+}
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ts_fail(err, TS_EIO, off + *got, "cannot read it: %s", strerror(errno));
-		if (n == 0)
-			break;
-		*got += (size_t)n;
-	}
-	return true;
+const struct ts_error *ts_source_damage(const struct ts_source *src)
+{
+	return &src->damage;
 }
 
 /* It is only for people: of two threads that read at once either may be forgotten. */
@@ -145,16 +242,12 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 		    struct ts_error *err)
 {
 	*got = 0;
-	if (off >= src->len)
+	if (off >= src->len || !len)
 		return true;
 	if (len > src->len - off)
 		len = (size_t)(src->len - off);
 	reach(src, off + len);
-	if (!src->data)
-		return read_file(src, off, data, len, got, err);
-	memcpy(data, src->data + off, len);
-	*got = len;
-	return true;
+	return src->ops->read(src, off, data, len, got, err);
 }
 
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a file or of memory; the only code that opens or reads a trace.
+ * The bytes of a trace, wherever they lie: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
+ * The only code that opens or reads a trace.
  *
  * Bytes are copied out with pread, never mapped: a trace that shrinks or lies on a failing disk is an error
- * message here, not a SIGBUS.  A source is constant after it is open and may be read from several places;
- * nothing in it moves.
+ * message here, not a SIGBUS.  A source is constant after it is open, nothing in it moves, and it may be read
+ * by several threads.
  */
 #ifndef TS_SOURCE_H
 #define TS_SOURCE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,9 +23,17 @@ struct ts_source;
  * Open the regular file @path for reading.
  *
  * Returns the source, to be closed with ts_source_close().  Returns NULL if it cannot be opened (TS_EIO), is
- * no regular file (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
+ * not a regular file (TS_EUSAGE), or memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_source_open(const char *path, struct ts_error *err);
+
+/*
+ * A source over the regular file that is open as @fd, called @name in messages.  The source owns @fd, on
+ * failure too.
+ *
+ * Returns NULL as ts_source_open() does.
+ */
+struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err);
 
 /*
  * A source over @len bytes at @data (borrowed until close), called @name in messages.
@@ -42,6 +52,15 @@ void ts_source_close(struct ts_source *src);
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
 
 /*
+ * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name; it
+ * may come from the trace.
+ *
+ * Returns NULL as ts_source_open() does, or if @file is not a plain name (TS_ECORRUPT) or @src has no folder
+ * (TS_EUNSUPPORTED: memory, a pipe).
+ */
+struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err);
+
+/*
  * Its length in bytes and its time of modification (nanoseconds) when it was opened, and its name as given.
  */
 uint64_t ts_source_len(const struct ts_source *src);
@@ -55,11 +74,21 @@ const char *ts_source_name(const struct ts_source *src);
 uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
+/* Is it gone when it is closed, as what came through a pipe is?  Then it is worth no index file. */
+bool ts_source_is_fleeting(const struct ts_source *src);
+
+/*
+ * Why the bytes end where they do, if that is not where they should: a compressed file is truncated or
+ * damaged.  TS_OK otherwise.
+ */
+const struct ts_error *ts_source_damage(const struct ts_source *src);
+
 /*
  * Copy up to @len bytes from offset @off to @data; *got gets how many, less than @len only at the end of the
  * file.
  *
- * Returns true on success.  Returns false if the operating system refuses (TS_EIO).
+ * Returns true on success.  Returns false if the operating system refuses (TS_EIO), or the bytes cannot be
+ * unpacked (TS_ECORRUPT, TS_ENOMEM).
  */
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err);
@@ -71,5 +100,38 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
  */
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
 			struct ts_error *err);
+
+/* ----------------------------------------------------------------------------------- for kinds of sources */
+
+struct ts_source_ops {
+	/* Copy up to @len bytes, more than 0 and all before the end; *got, 0 before, gets how many there are. */
+	bool (*read)(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+		     struct ts_error *err);
+
+	/* As ts_source_dup(); the name and what ts_source_init() does not set are copied afterwards. */
+	struct ts_source *(*dup)(const struct ts_source *src, struct ts_error *err);
+
+	/* Close and free it, but for the common part. */
+	void (*close)(struct ts_source *src);
+};
+
+/* Embedded as first member in the struct of a kind. */
+struct ts_source {
+	const struct ts_source_ops *ops;
+	uint64_t len;
+	uint64_t mtime;         /* nanoseconds; 0 for memory */
+	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
+	char *name;             /* owned */
+	bool is_fleeting;
+	struct ts_error damage;
+};
+
+/*
+ * Fill the common part of @src.
+ *
+ * Returns false if memory is exhausted (TS_ENOMEM); ts_source_close() must be called either way.
+ */
+bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
+		    struct ts_error *err);
 
 #endif

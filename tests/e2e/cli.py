@@ -120,9 +120,9 @@ def check_bad_file(name, data, *texts):
 BAD_FILES = {
     "a file that is not there": ("absent", None, "No such file or directory"),
     "an empty file": ("empty", b"", "empty:0x0: the file is empty"),
-    "a file that is still packed": ("packed.gz", gzip.compress(b"x"), "packed.gz:0x0: the file is compressed with gzip: unpack it first"),
-    "a folder": (".", None, "not a regular file"),
-    "a device": ("/dev/zero", None, "not a regular file"),
+    "a file that is still packed": ("packed.bz2", b"BZh91AY&SY", "packed.bz2:0x0: the file is compressed with bzip2: unpack it first"),
+    "a folder": (".", None, "neither a regular file nor a pipe"),
+    "a device": ("/dev/zero", None, "neither a regular file nor a pipe"),
     "a file of no format": ("text", b"Once upon a time", "text:0x0: ", "usercorn"),
     "a Usercorn header and no more": ("head", TRACE.read_bytes()[:74], "head:0x4a: usercorn: "),
 }

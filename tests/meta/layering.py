@@ -48,7 +48,7 @@ JOINS_ALL = "src/program/main.c"
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
     "src/query": "query.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h",
-    "src/trace": "chunk.h elf.h pe.h source.h step.h symtab.h",
+    "src/trace": "chunk.h elf.h pe.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|timeline|query|recording)|loaders(/.*)?")
@@ -62,6 +62,8 @@ LIBRARIES = [
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
+    (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/trace/(codec|zstd_seek)\.c")),
     (re.compile(r"check\.h"), None),
 ]
 

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that is written once, front to back, and then read as a source.
+ *
+ * It begins in memory and moves to a folder when it grows.  There it has no name until it is kept, so that
+ * nothing is left of it if the program ends before.
+ */
+#ifndef TS_SPOOL_H
+#define TS_SPOOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source.h"
+
+/* A spool of up to so many bytes stays in memory. */
+#define TS_SPOOL_IN_MEMORY (UINT64_C(4) << 20)
+
+struct ts_spool {
+	const char *dir;  /* borrowed; where it grows, NULL: the folder for temporary files */
+	int fd;           /* owned; -1: none */
+	uint64_t len;
+	uint64_t max_len; /* of what may be written */
+	bool is_in_memory;
+	bool is_limit_room; /* max_len is what the folder has room for */
+};
+
+/*
+ * An empty spool for at most @max_len bytes, and no more than its folder has room for.
+ *
+ * Returns false if the system refuses (TS_EIO).  ts_spool_fini() must be called either way.
+ */
+bool ts_spool_init(struct ts_spool *s, const char *dir, uint64_t max_len, struct ts_error *err);
+void ts_spool_fini(struct ts_spool *s);
+
+/* Append.  Returns false if it would grow too long (TS_ELIMIT) or cannot be written (TS_EIO). */
+bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_error *err);
+
+/*
+ * Give it the name @path, in its folder, in place of what is there.
+ *
+ * Returns false if it is in memory, or the system refuses: the spool can be used all the same.
+ */
+bool ts_spool_keep(struct ts_spool *s, const char *path);
+
+/* What was written, as a source; the spool is empty afterwards.  Returns NULL as ts_source_from_fd() does. */
+struct ts_source *ts_spool_take(struct ts_spool *s, const char *name, struct ts_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opening a trace as the user names it: a file, a compressed file, or a pipe.
+ *
+ * Compression is recognised by the first bytes, never by the name.  A seekable zstd file is read in place.
+ * Other compressed files are unpacked once, into a file of the cache folder that later runs find again; little
+ * data is unpacked into memory instead.  What comes through a pipe is spooled in the same way, but not kept.
+ *
+ * Compressed data that is truncated or damaged is unpacked as far as it is good; ts_source_damage() then says
+ * what is wrong.
+ */
+#ifndef TS_UNPACK_H
+#define TS_UNPACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source.h"
+
+/* How far unpacking has come. */
+struct ts_unpacking {
+	const char *name;    /* the trace */
+	uint64_t n_in;       /* bytes read */
+	uint64_t in_len;     /* of how many; 0: unknown */
+	uint64_t n_out;      /* bytes unpacked */
+	bool is_done;
+};
+
+struct ts_unpack_options {
+	const char *dir;     /* the cache folder; NULL: there is none, nothing is kept */
+	uint64_t max_len;    /* more bytes are refused; 0: as many as there is room for */
+
+	/*
+	 * May data that begins with these @len bytes be a trace?  Called before much has been unpacked; NULL:
+	 * any may.  Returns false with @err filled if not.
+	 */
+	bool (*check)(void *user, const uint8_t *head, size_t len, struct ts_error *err);
+	void (*progress)(void *user, const struct ts_unpacking *at); /* NULL: nobody wants to know */
+	void *user;
+};
+
+/* Does this path name the standard input: "-" or /dev/stdin? */
+bool ts_is_stdin(const char *path);
+
+/*
+ * Open the trace @path.
+ *
+ * Returns the source, to be closed with ts_source_close(): its name is @path, its time that of the file
+ * itself.  Returns NULL if it cannot be opened, read, or unpacked (TS_EIO), is neither a file nor a pipe
+ * (TS_EUSAGE), is damaged from its beginning (TS_ETRUNC, TS_ECORRUPT), is larger than there is room for or
+ * than opt->max_len (TS_ELIMIT), is refused by opt->check, or memory is exhausted (TS_ENOMEM).
+ */
+struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options *opt, struct ts_error *err);
+
+#endif

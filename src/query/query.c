@@ -224,7 +224,7 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 /* ---------------------------------------------------------------------------------------------- registers */
 
 /*
- * The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL when
+ * The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL if
  * there is none.
  */
 static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s,
@@ -235,7 +235,8 @@ static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const s
 
 		if (e->kind == TS_FX_THREAD)
 			*whose = e->item;
-		if (*whose == thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ))
+		if (e->kind == TS_FX_FORGET_REGS ||
+		    (*whose == thread && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_REG_READ)))
 			return e;
 	}
 	return NULL;
@@ -253,7 +254,7 @@ static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint3
 		if (value) {
 			memcpy(data + e->addr, value, e->len);
 			memset(known + e->addr, 1, e->len);
-		} else if (e->kind == TS_FX_REG_WRITE) {
+		} else if (e->kind != TS_FX_REG_READ) {
 			memset(data + e->addr, 0, e->len);
 			memset(known + e->addr, TS_LOST, e->len);
 		}
@@ -302,7 +303,7 @@ static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t
 	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
 		const uint8_t *value = ts_effect_data(b, e);
 
-		if (e->kind == TS_FX_REG_WRITE)
+		if (e->kind != TS_FX_REG_READ)
 			pass_over(known + e->addr, e->len);
 		else if (value)
 			take_sight(data + e->addr, known + e->addr, e->len, value);
@@ -350,7 +351,7 @@ static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, 
 		while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
 			const uint8_t *value = ts_effect_data(b, e);
 
-			if (e->kind == TS_FX_REG_WRITE || value)
+			if (e->kind != TS_FX_REG_READ || value)
 				settle(data + e->addr, known + e->addr, e->len,
 				       e->kind == TS_FX_REG_READ ? value : NULL);
 		}

@@ -90,6 +90,7 @@ static void put_item(struct ts_buf *out, const struct ts_steps *b, const struct 
 	case TS_FX_FORGET:
 	case TS_FX_THREAD:
 	case TS_FX_UNLOAD:
+	case TS_FX_FORGET_REGS:
 		break;
 	}
 }
@@ -196,6 +197,7 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 	case TS_FX_PROTECT:
 	case TS_FX_FORGET:
 	case TS_FX_UNLOAD:
+	case TS_FX_FORGET_REGS:
 		e = ts_steps_effect(b, head->kind, head->addr, head->len);
 		if (e)
 			e->item = head->item;

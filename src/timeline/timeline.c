@@ -169,6 +169,9 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 	case TS_FX_FORGET:
 		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
 		break;
+	case TS_FX_FORGET_REGS:
+		ts_space_fill(tl->regs, t->pos, 0, UINT64_MAX, TS_FILL_UNKNOWN);
+		break;
 	case TS_FX_EVENT:
 		apply_event(tl, t, &b->events[e->item]);
 		break;

@@ -47,6 +47,8 @@ enum ts_effect_kind {
 	/* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
 	TS_FX_LOAD,
 	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are there no more */
+	/* the registers of all threads are unknown from here: [0, len), all bytes of the layout */
+	TS_FX_FORGET_REGS,
 };
 
 enum ts_prot {

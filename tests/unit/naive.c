@@ -229,6 +229,12 @@ static void listen_module(struct naive *nv, const struct ts_effect *e, uint32_t 
 	nv->modules[nv->n_modules++] = (struct naive_module){ seq, UINT32_MAX, process, e->addr, last, file };
 }
 
+static void forget_regs(struct naive *nv, uint32_t seq)
+{
+	for (uint32_t i = 0; i < SCRIPT_MAX_THREADS * nv->s->rec.regs.g_len; i++)
+		add_entry(&nv->regs[i], seq, NAIVE_UNKNOWN, 0);
+}
+
 static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e, uint32_t seq,
 		   uint32_t thread, bool has_file)
 {
@@ -249,6 +255,8 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 	if (e->kind == TS_FX_LOAD || e->kind == TS_FX_UNLOAD)
 		listen_module(nv, e, seq, process,
 			      e->kind == TS_FX_LOAD ? ts_steps_text(b, b->modules[e->item].file) : NULL);
+	if (e->kind == TS_FX_FORGET_REGS)
+		forget_regs(nv, seq);
 	if (e->kind < TS_FX_MAP || e->kind > TS_FX_FORGET)
 		return;
 	for (unsigned a = 0; a < SCRIPT_N_ARENAS; a++) {

@@ -355,6 +355,15 @@ static void make_map(struct maker *m)
 	forget_range(m, addr, len, map->fill == TS_FILL_ZERO);
 }
 
+static void make_unknown_regs(struct maker *m)
+{
+	ts_steps_effect(m->out, TS_FX_FORGET_REGS, 0, m->s->rec.regs.g_len);
+	for (uint32_t i = 0; i < SCRIPT_MAX_THREADS; i++) {
+		for (uint32_t off = 0; off < m->s->rec.regs.g_len; off++)
+			m->regs[i][off].is_known = false;
+	}
+}
+
 static void make_fill(struct maker *m)
 {
 	static const enum ts_effect_kind kinds[] = { TS_FX_UNMAP, TS_FX_PROTECT, TS_FX_FORGET };
@@ -363,6 +372,10 @@ static void make_fill(struct maker *m)
 
 	if (script_chance(&m->rnd, 40)) {
 		make_map(m);
+		return;
+	}
+	if (script_chance(&m->rnd, 10)) {
+		make_unknown_regs(m);
 		return;
 	}
 	make_region(m, &addr, &len);

@@ -323,7 +323,21 @@ static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
 	return false;
 }
 
-/* What a slot shows beside what the instruction wrote: other code did that, or it was not known before. */
+/* What a byte of a slot shows beside what the instruction wrote. */
+enum rest {
+	REST_NONE,
+	REST_CHANGED, /* other code wrote it */
+	REST_SEEN,    /* nothing said what was there before: it was there all the time */
+};
+
+static enum rest rest_of(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+			 const struct x64dbg_trust *t, unsigned i)
+{
+	if (i >= t->now || (i < t->old && !is_changed(m, i)) || is_written(a, m->addr + i))
+		return REST_NONE;
+	return i < t->old ? REST_CHANGED : REST_SEEN;
+}
+
 static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
 		      const struct x64dbg_trust *t, struct ts_steps *out)
 {
@@ -331,12 +345,16 @@ static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *
 
 	if (m->old == m->now && t->old >= t->now)
 		return;
-	for (unsigned i = 0; i <= t->now; i++) {
-		if (i < t->now && (is_changed(m, i) || i >= t->old) && !is_written(a, m->addr + i))
-			continue;
-		if (i > from)
-			tell(out, TS_FX_READ, m->addr, m->now, from, i - from, true);
-		from = i + 1;
+	while (from < t->now) {
+		enum rest rest = rest_of(a, m, t, from);
+		unsigned end = from + 1;
+
+		while (end < t->now && rest_of(a, m, t, end) == rest)
+			end++;
+		if (rest != REST_NONE)
+			tell(out, rest == REST_CHANGED ? TS_FX_WRITE : TS_FX_READ, m->addr, m->now, from,
+			     end - from, true);
+		from = end;
 	}
 }
 

@@ -61,6 +61,7 @@ struct stage {
 	uint64_t count; /* iterations to go */
 	uint64_t count_mask; /* 0: it is not repeated */
 	bool is_down; /* iterations go to lower addresses */
+	struct x64dbg_insn *insn; /* in the cache, until the next block is read */
 	struct x64dbg_accesses accesses;
 };
 
@@ -488,16 +489,20 @@ static void set_mark(struct reader *r, const struct stage *s, bool is_full)
 		r->mark.regs = r->regs;
 }
 
-static void tell_code(struct reader *r, struct x64dbg_insn *insn, struct ts_steps *out)
+/* What the block shows of memory before its instruction, whose bytes are memory too: they once a window. */
+static void tell_before(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
+	struct x64dbg_insn *insn = s->insn;
 	struct ts_effect *e;
 
-	if (insn->told == r->window)
-		return;
-	insn->told = r->window;
-	e = ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
-	if (e)
-		e->is_hidden = true;
+	if (insn->told != r->window) {
+		insn->told = r->window;
+		e = ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen,
+				   sizeof(insn->bytes));
+		if (e)
+			e->is_hidden = true;
+	}
+	x64dbg_access_tell_old(&s->accesses, &s->b, out);
 }
 
 static void note_repeats(const struct reader *r, struct stage *s, const struct x64dbg_insn *insn)
@@ -537,12 +542,11 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	if (is_new_context)
 		x64dbg_regs_tell(&r->regs, l, out);
 	insn = x64dbg_insns_at(&r->insns, s->pc, s->b.opcode, s->b.n_opcode);
-	tell_code(r, insn, out);
+	s->insn = insn;
 	x64dbg_access_find(&s->accesses, &s->b, insn, &r->insns, r->regs.g);
 	s->gap = after ? gap_behind(s, insn, after) : GAP_NONE;
 	if (s->gap == GAP_BREAK || s->gap == GAP_RETRY)
 		x64dbg_access_cancel(&s->accesses, &s->b);
-	x64dbg_access_tell_old(&s->accesses, &s->b, out);
 	note_repeats(r, s, insn);
 	return true;
 }
@@ -601,10 +605,14 @@ static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *o
 		return;
 	r->window++;
 	ts_steps_effect(out, TS_FX_FORGET, 0, UINT64_MAX);
-	for (uint32_t i = 0; s->gap == GAP_SESSION && i < r->n_threads; i++) {
-		tell_thread(i, out);
-		ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->rec->base.regs.g_len);
-	}
+	if (s->gap == GAP_SESSION)
+		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->rec->base.regs.g_len);
+}
+
+/* Is the last block, which is where its thread stands, a step of its own?  See end_steps(). */
+static bool is_step(const struct reader *r, const struct stage *last)
+{
+	return !r->n_steps || last->is_alone;
 }
 
 /*
@@ -613,6 +621,7 @@ static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *o
  */
 static enum ts_next last_step(struct reader *r, struct ts_steps *out)
 {
+	tell_before(r, r->cur, out);
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->b, out);
 	ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->rec->base.regs.g_len);
 	ts_steps_close(out, r->cur->pc, r->cur->b.n_opcode, r->cur->thread);
@@ -629,7 +638,7 @@ static enum ts_next last_step(struct reader *r, struct ts_steps *out)
  */
 static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	if (!r->is_done && (!r->n_steps || r->cur->is_alone))
+	if (!r->is_done && is_step(r, r->cur))
 		return last_step(r, out);
 	if (r->ahead_state == TS_FAIL)
 		*err = r->ahead_err;
@@ -644,6 +653,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 	if (r->ahead_state != TS_ITEM)
 		return end_steps(r, out, err);
+	tell_before(r, r->cur, out);
 	state = read_block(r, r->after, &r->ahead_err);
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->b, out);
 	tell_repeats(r, r->cur, r->ahead, out);
@@ -654,6 +664,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		ts_fail(err, TS_ENOMEM, r->ahead->b.off, "no memory for a thread");
 		return TS_FAIL;
 	}
+	if (state != TS_ITEM && !is_step(r, r->ahead)) /* there is no later step that could show it */
+		tell_before(r, r->ahead, out);
 	ts_steps_close(out, r->cur->pc, r->cur->b.n_opcode, r->cur->thread);
 	r->base.end.pc = r->ahead->pc;
 	r->base.end.has_pc = true;

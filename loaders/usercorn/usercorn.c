@@ -448,6 +448,7 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
 	    !ucir_place(rec, opt->exec, err) || !index_contents(rec, err))
 		return false;
+	rec->base.maps_are_modules = true;
 	rec->base.has_syscalls = true; /* whether any was traced shows only at the trace's end */
 	if (strcmp(rec->arch->name, "x86_16") == 0)
 		ts_recording_warn(

@@ -28,6 +28,7 @@ static const struct rsp_packets *const topics[] = {
 	&rsp_query_packets,
 	&rsp_xfer_packets,
 	&rsp_file_packets,
+	&rsp_lldb_packets,
 	&rsp_monitor_packets,
 	&rsp_tracepoint_packets,
 	&rsp_traceframe_packets,

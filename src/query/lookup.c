@@ -292,9 +292,9 @@ static bool mapped_module(const struct ts_query *q, size_t i, struct ts_module_i
 
 bool ts_query_module(const struct ts_query *q, size_t i, struct ts_module_info *m)
 {
-	if (q->snap.n_modules)
-		return i < q->snap.n_modules && listed_module(q, i, m);
-	return i < q->mapped.n && mapped_module(q, i, m);
+	if (q->tl->rec->maps_are_modules)
+		return i < q->mapped.n && mapped_module(q, i, m);
+	return i < q->snap.n_modules && listed_module(q, i, m);
 }
 
 bool ts_query_next_module(const struct ts_query *q, uint32_t process, uint64_t pos, size_t *at,

@@ -100,8 +100,6 @@ static void join(struct ts_mapped_module *a, const struct ts_mapped_module *b)
 {
 	if (b->until > a->until)
 		a->until = b->until;
-	if (b->last > a->last)
-		a->last = b->last;
 }
 
 /* Regions with the same beginning of file, while they follow each other in time, are one module. */
@@ -121,7 +119,10 @@ static size_t merge(struct ts_mapped_module *all, size_t n)
 /* With many files of one name the right one may be further away; then its module ends too early. */
 #define MAX_LOOKS 16
 
-/* Module @part is a later part of the file: the module that begins below it reaches to its end. */
+/*
+ * Module @part is a later part of the file: if it is mapped when the module that begins below it appears, that
+ * reaches to its end.  What is mapped later does not count: a module's place is one for all of its time.
+ */
 static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mapped_module *part)
 {
 	size_t lo = 0;
@@ -141,7 +142,7 @@ static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mappe
 
 		if (m->process != part->process || m->file != part->file)
 			return;
-		if (m->from < part->until && part->from < m->until) {
+		if (part->from <= m->from && m->from < part->until) {
 			m->last = m->last > part->last ? m->last : part->last;
 			return;
 		}

@@ -15,7 +15,7 @@ struct ts_world;
 
 struct ts_mapped_module {
 	uint64_t from, until; /* positions: where its first page is mapped */
-	uint64_t first, last; /* addresses, both inclusive */
+	uint64_t first, last; /* addresses, both inclusive, of what is mapped at @from */
 	uint32_t process;
 	uint32_t file;        /* offset in the world's texts */
 };

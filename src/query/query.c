@@ -31,7 +31,8 @@ static bool alloc_regs(struct ts_query *q)
 /* Without memory the list stays as it was, and is taken with the next snapshot. */
 static bool take_mapped(struct ts_query *q)
 {
-	if (q->snap.n_regions == q->n_mapped && q->snap.is_complete == q->is_mapped_whole)
+	if (!q->tl->rec->maps_are_modules ||
+	    (q->snap.n_regions == q->n_mapped && q->snap.is_complete == q->is_mapped_whole))
 		return true;
 	if (!ts_mapped_build(&q->mapped, &q->tl->world, q->snap.n_regions))
 		return false;

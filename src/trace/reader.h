@@ -120,6 +120,8 @@ struct ts_recording {
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
 	bool has_syscalls;         /* system calls are events of this recording */
+	/* the format lists no modules, but names the files of its maps: these are the modules */
+	bool maps_are_modules;
 	/* owned; the auxiliary vector at position 0 in target order, NULL if unknown */
 	uint8_t *auxv;
 	size_t auxv_len;

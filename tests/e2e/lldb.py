@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 
+from _programs import Program
 from _recording import RAW_NAMES, Recording
 from _server import Server
 from _tap import add_case, case, run_cases, skip
@@ -92,6 +93,19 @@ def lldb_stops_at_a_breakpoint(name):
     assert position == recording.positions(pc)[0], (when, recording.positions(pc)[0])
     assert "stop reason = instruction step into" in said["thread step-inst"], said
     assert "stop reason = end of the recording" in said["process continue"], said
+
+
+@case
+def lldb_knows_the_memory_map_and_the_libraries():
+    """Of a position-independent program with libraries; then it goes on from where the monitor went."""
+    program = Program("pie", "ucir")
+    with Server(program.trace, "--exec", program.exec) as server:
+        said = lldb(server, program.exec, "memory region $sp", "memory region 0x1000", "breakpoint set --name inc",
+                    "continue", "process plugin packet monitor goto 4000", "process continue")
+    assert re.search(r"\[0x0*7ffffffde000-0x0*7ffffffff000\) rw-", said["memory region $sp"]), said
+    assert "---" in said["memory region 0x1000"], said
+    assert "`inc(" in said["continue"], said
+    assert "`inc(" in said["process continue"], said        # the call after position 4000
 
 
 @case

@@ -57,7 +57,7 @@ BUILDERS = re.compile(r"src/(trace|index|timeline|query|recording)|loaders(/.*)?
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
     (re.compile(r"gcrypt\.h"), re.compile(r"src/index/signer\.c")),
-    (re.compile(r"jansson\.h"), re.compile(r"src/program/info_json\.c|loaders/.*\.c")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/elf\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),

@@ -56,7 +56,7 @@ START_TEST(a_library_is_one_module_however_it_was_mapped)
 	ck_assert_uint_eq(m->from, 10);
 	ck_assert_uint_eq(m->until, UINT64_MAX);
 	ck_assert_uint_eq(m->first, 0x7000);
-	ck_assert_uint_eq(m->last, 0xbfff);
+	ck_assert_uint_eq(m->last, 0xbfff); /* the whole file was mapped at first */
 	ck_assert_str_eq(ts_world_text(&world, m->file), "/lib/a.so");
 }
 END_TEST
@@ -82,6 +82,7 @@ START_TEST(files_are_told_apart_and_stand_in_the_order_of_time)
 	map(10, 0x9000, 0x1000, "/lib/b.so", 0);
 	map(20, 0x7000, 0x1000, "/lib/a.so", 0);
 	map(20, 0x8000, 0x1000, "/lib/a.so", 0x1000);
+	map(21, 0x9800, 0x800, "/lib/a.so", 0x2000); /* too late */
 	map(30, 0xa000, 0x1000, "/lib/a.so", 0); /* the same file once more, elsewhere */
 	m = build(3);
 	ck_assert_uint_eq(m[0].first, 0x9000);

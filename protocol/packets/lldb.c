@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lldb asks beside gdb's packets: qProcessInfo qMemoryRegionInfo jThreadsInfo.
+ *
+ * lldb's own list of them is docs/lldb-gdb-remote.txt in its source.
+ */
+#include "packets.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/session/session.h"
+#include "protocol/session/threads.h"
+
+/* The process of the current thread, as the client counts it. */
+static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_arch *arch = rsp_regset(s)->arch;
+	const char *osabi = ts_query_facts(s->sh->q)->osabi;
+
+	(void)a;
+	rsp_reply_printf(r, "pid:%" PRIx64 ";ptrsize:%u;endian:%s;",
+			 (uint64_t)s->sh->names.pids[rsp_process(s)], arch->addr_bits / 8,
+			 arch->is_big_endian ? "big" : "little");
+	if (osabi)
+		rsp_reply_printf(r, "ostype:%s;", strcmp(osabi, "Windows") ? "linux" : "windows");
+	return RSP_REPLIED;
+}
+
+/* ---------------------------------------------------------------------------------------- memory regions */
+
+/* Without a region at @addr: from there to the next one, or to the end of the address space. */
+static void reply_gap(struct rsp_reply *r, uint64_t addr, uint64_t mask, const struct ts_region_info *regions,
+		      size_t n)
+{
+	uint64_t last = mask;
+
+	for (size_t i = 0; i < n; i++) {
+		if (regions[i].first > addr && regions[i].first - 1 < last)
+			last = regions[i].first - 1;
+	}
+	rsp_reply_printf(r, "start:%" PRIx64 ";size:%" PRIx64 ";", addr, last - addr + (last - addr < UINT64_MAX));
+}
+
+static void reply_region(struct rsp_reply *r, const struct ts_region_info *m)
+{
+	rsp_reply_printf(r, "start:%" PRIx64 ";size:%" PRIx64 ";permissions:%s%s%s;", m->first,
+			 m->last - m->first + (m->last - m->first < UINT64_MAX), m->prot & TS_PROT_READ ? "r" : "",
+			 m->prot & TS_PROT_WRITE ? "w" : "", m->prot & TS_PROT_EXEC ? "x" : "");
+	if (m->file && *m->file) {
+		rsp_reply_puts(r, "name:");
+		rsp_reply_hex_text(r, m->file);
+		rsp_reply_putc(r, ';');
+	}
+}
+
+/* The map at the session's position.  A recording without one does not know the packet. */
+static enum rsp_done pkt_region(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint64_t addr = rsp_args_u64(a), mask = ts_arch_addr_mask(rsp_regset(s)->arch);
+	struct ts_region_info *regions, *m = NULL;
+	size_t n;
+
+	if (!rsp_args_done(a) || addr > mask)
+		return RSP_BAD;
+	n = ts_query_regions(s->sh->q, rsp_process(s), s->pos, NULL, 0);
+	regions = calloc(n + 1, sizeof(*regions));
+	if (!regions) {
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+		return RSP_REPLIED;
+	}
+	ts_query_regions(s->sh->q, rsp_process(s), s->pos, regions, n);
+	for (size_t i = 0; i < n && !m; i++)
+		m = regions[i].first <= addr && addr <= regions[i].last ? &regions[i] : NULL;
+	if (!n)
+		rsp_reply_error_text(r, "the recording has no memory map at this position");
+	else if (m)
+		reply_region(r, m);
+	else
+		reply_gap(r, addr, mask, regions, n);
+	free(regions);
+	return RSP_REPLIED;
+}
+
+/* --------------------------------------------------------------------------------------------- threads */
+
+static json_t *thread_json(const struct rsp_session *s, uint32_t thread)
+{
+	const char *name = ts_query_thread_facts(s->sh->q, thread)->name;
+	json_t *t = json_pack("{s:I, s:s}", "tid", (json_int_t)rsp_session_tid(s, thread).tid, "reason",
+			      thread == s->thread ? "trace" : "none");
+
+	if (t && *name)
+		json_object_set_new(t, "name", json_string(name));
+	return t;
+}
+
+/* The threads at the session's position.  '}' is escaped as in all binary data. */
+static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	json_t *list = json_array();
+	char *text = NULL;
+	size_t len;
+
+	(void)a;
+	for (uint32_t i = 0; list && i < ts_query_n_threads(s->sh->q); i++) {
+		if (rsp_thread_exists(s, i) && json_array_append_new(list, thread_json(s, i)) < 0) {
+			json_decref(list);
+			list = NULL;
+		}
+	}
+	if (list)
+		text = json_dumps(list, JSON_COMPACT);
+	json_decref(list);
+	len = text ? strlen(text) : 0;
+	if (text && rsp_reply_fit(r, text, len) == len)
+		rsp_reply_binary(r, text, len);
+	else
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+	free(text);
+	return RSP_REPLIED;
+}
+
+static const struct rsp_packet packets[] = {
+	{ "qProcessInfo", RSP_EXACT, pkt_process_info, NULL },
+	{ "qMemoryRegionInfo", RSP_ARGS, pkt_region, NULL },
+	{ "jThreadsInfo", RSP_EXACT, pkt_threads, NULL },
+};
+const struct rsp_packets rsp_lldb_packets = RSP_PACKETS(packets);

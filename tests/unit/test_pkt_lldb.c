@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What lldb asks beside gdb's packets.
+ */
+#include "fake_session.h"
+
+#include <string.h>
+
+#define TOP UINT64_C(0xfffffffffffff000)
+
+/* Two regions with a gap between them, one of a file, and the last page of all. */
+static void add_maps(struct ts_recording *rec)
+{
+	struct ts_steps *b = &rec->initial;
+
+	ts_steps_map(b, 0x400000, 0x3000, NULL, 0, "/bin/a", 6)->prot = TS_PROT_READ | TS_PROT_EXEC;
+	ts_steps_map(b, 0x500000, 0x1000, "heap", 4, NULL, 0)->prot = TS_PROT_READ | TS_PROT_WRITE;
+	ts_steps_map(b, TOP, 0x1000, NULL, 0, NULL, 0)->prot = 0;
+}
+
+static const struct fake_options with_maps = { .change = add_maps };
+
+START_TEST(a_region_is_told_with_permissions_and_file)
+{
+	fake_again(&with_maps);
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:401234"),
+			 "start:400000;size:3000;permissions:rx;name:2f62696e2f61;");
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:400000"), fake_send("qMemoryRegionInfo:402fff"));
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:500000"), "start:500000;size:1000;permissions:rw;");
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:ffffffffffffffff"),
+			 "start:fffffffffffff000;size:1000;permissions:;");
+}
+END_TEST
+
+START_TEST(a_gap_reaches_to_the_next_region)
+{
+	fake_again(&with_maps);
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:403000"), "start:403000;size:fd000;");
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:0"), "start:0;size:400000;");
+	/* the session's own recording has one at 0x602000 */
+	ck_assert_str_eq(fake_send("qMemoryRegionInfo:501000"), "start:501000;size:101000;");
+}
+END_TEST
+
+START_TEST(bad_addresses_are_errors)
+{
+	ck_assert_int_eq(fake_send("qMemoryRegionInfo:")[0], 'E');
+	ck_assert_int_eq(fake_send("qMemoryRegionInfo:1;2")[0], 'E');
+}
+END_TEST
+
+START_TEST(the_process_is_described_by_the_recording)
+{
+	ck_assert_ptr_nonnull(strstr(fake_send("qProcessInfo"), "ptrsize:8;endian:little;"));
+	ck_assert_int_eq(strncmp(fake.text, "pid:64;", 7), 0); /* 100, as recorded */
+}
+END_TEST
+
+START_TEST(threads_are_those_of_the_position)
+{
+	/* after the binary escape of '}' */
+	ck_assert_ptr_nonnull(strstr(fake_send("jThreadsInfo"), "\"tid\":"));
+	ck_assert_ptr_nonnull(strstr(fake.text, "\"reason\":\"trace\"}]"));
+	ck_assert_int_eq(fake.text[0], '[');
+}
+END_TEST
+
+FAKE_SUITE("pkt_lldb", a_region_is_told_with_permissions_and_file, a_gap_reaches_to_the_next_region,
+	   bad_addresses_are_errors, the_process_is_described_by_the_recording,
+	   threads_are_those_of_the_position)

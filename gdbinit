@@ -55,12 +55,13 @@ document tracestub-refuse
 Part of 'when' and 'goto': says why nothing was done.
 end
 
-# A monitor command on behalf of 'when' and 'goto', with at most one argument.
+# A monitor command on behalf of 'when' and 'goto': of one word or three.
 define tracestub-monitor
   if $argc == 1
     monitor $arg0
-  else
-    monitor $arg0 $arg1
+  end
+  if $argc == 3
+    monitor $arg0 $arg1 $arg2
   end
 end
 document tracestub-monitor
@@ -136,19 +137,21 @@ Position K is the state before instruction K of the recording, from 0.
 end
 
 # A jump is invisible to gdb. "announce" makes the server answer the next step
-# with a stop where it stands: gdb then does all that it does at a stop.
+# with a stop at the new position: gdb then does all that it does at a stop. A
+# position that has not been read yet is waited for by that step, because only
+# there gdb passes on ^C.
 define goto
   tracestub-look
   if $_tracestub == 2 && $argc == 1
-    tracestub-monitor goto $arg0
+    tracestub-monitor announce goto $arg0
     if !$_isvoid($trace_frame)
       if $trace_frame != -1
         pipe tfind none | grep -q .
       end
     end
-    monitor announce
     stepi
     tracestub-refresh
+    tracestub-monitor when
   else
     tracestub-refuse
   end

@@ -12,21 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/command.h"
+#include "protocol/session/destination.h"
 #include "protocol/session/machine.h"
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
-
-/*
- * A command.  It appends what it has to say to @out: its answer, or (returning false) one sentence on why it
- * did nothing. @arg is "" where the user gave none.
- */
-struct command {
-	const char *name;
-	const char *arg; /* "" for a command without one */
-	const char *help;
-	bool (*run)(struct rsp_session *s, const char *arg, struct ts_buf *out);
-};
 
 /* ---------------------------------------------------------------------------------------------- positions */
 
@@ -81,169 +72,106 @@ static void put_interrupt(const struct rsp_session *s, struct ts_buf *out)
 		ts_buf_printf(out, "interrupt%s%s\n", *h->event.text ? ": " : "", h->event.text);
 }
 
+/* That what follows is not final; nothing if all has been read. */
+static void put_read(const struct rsp_session *s, struct ts_buf *out)
+{
+	rsp_wait_put_read(s, out);
+	if (!rsp_is_complete(s))
+		ts_buf_putc(out, '\n');
+}
+
+/* While the recording is being read nobody knows of how many positions this is one. */
+static void put_position(const struct rsp_session *s, struct ts_buf *out)
+{
+	unsigned share = percent(s->pos, rsp_last(s));
+
+	ts_buf_printf(out, "position %" PRIu64, s->pos);
+	if (rsp_is_complete(s))
+		ts_buf_printf(out, " of %" PRIu64 " (%u.%02u%%)", rsp_last(s), share / 100, share % 100);
+}
+
 static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	uint64_t end = rsp_last(s);
-	unsigned share = percent(s->pos, end);
-
 	(void)arg;
-	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread ", s->pos, end,
-		      share / 100, share % 100);
+	put_position(s, out);
+	ts_buf_puts(out, ", thread ");
 	put_thread(s, s->thread, out);
 	ts_buf_puts(out, ", ");
 	if (!put_pc(s, out))
 		return false;
 	put_interrupt(s, out);
+	put_read(s, out);
 	return true;
 }
 
-/* Take a number in decimal; false if there is none or it is too large. */
-static bool take_number(const char **text, uint64_t *value)
-{
-	const char *start = *text;
-
-	for (*value = 0; **text >= '0' && **text <= '9'; ++*text) {
-		if (__builtin_mul_overflow(*value, 10u, value) ||
-		    __builtin_add_overflow(*value, (unsigned)(**text - '0'), value))
-			return false;
-	}
-	return *text != start;
-}
-
-/* "12", "12.5": up to 9 digits behind the point count.  False if it is none, or above 100. */
-static bool take_percent(const char **text, double *share)
-{
-	const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
-	uint64_t whole, part = 0;
-	size_t n_digits = 0;
-
-	if (!take_number(text, &whole))
-		return false;
-	if (**text == '.') {
-		const char *start = ++*text;
-
-		if (!take_number(text, &part))
-			return false;
-		n_digits = (size_t)(*text - start);
-	}
-	if (n_digits > 9 || whole > 100)
-		return false;
-	*share = (double)whole + (double)part / scales[n_digits];
-	return *share <= 100;
-}
-
-/* Where "begin", "end", "K" or "P%" is.  False with a sentence if it is nowhere. */
-static bool parse_position(const char *arg, uint64_t n_steps, uint64_t *pos, struct ts_buf *out)
-{
-	const char *p = arg;
-	double share;
-
-	if (!strcmp(arg, "begin")) {
-		*pos = 0;
-		return true;
-	}
-	if (!strcmp(arg, "end")) {
-		*pos = n_steps;
-		return true;
-	}
-	if (take_number(&p, pos) && !*p) {
-		if (*pos <= n_steps)
-			return true;
-		ts_buf_printf(out, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, *pos,
-			      n_steps);
-		return false;
-	}
-	p = arg;
-	if (take_percent(&p, &share) && !strcmp(p, "%")) {
-		*pos = (uint64_t)((double)n_steps * (share / 100));
-		if (*pos > n_steps || share == 100)
-			*pos = n_steps;
-		return true;
-	}
-	ts_buf_printf(out,
-		      "goto wants a position (0 to %" PRIu64
-		      "), a percentage (0%% to 100%%), begin, end, frame, next-EVENT, or previous-EVENT",
-		      n_steps);
-	return false;
-}
-
-static const char *const event_names[TS_N_EVENT_KINDS] = {
-	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
-	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
-	[TS_EV_THREAD_END] = "thread-end",
-};
-
-/* The position before the next or previous event that @arg names.  False with a sentence if there is none. */
-static bool find_event(const struct rsp_session *s, const char *arg, bool is_reverse, uint64_t *pos,
-		       struct ts_buf *out)
-{
-	const struct ts_happening *h = NULL;
-	unsigned kind = 0;
-
-	while (kind < TS_N_EVENT_KINDS && strcmp(arg, event_names[kind]))
-		kind++;
-	if (kind == TS_N_EVENT_KINDS) {
-		ts_buf_puts(out, "the kinds of events are");
-		for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
-			ts_buf_printf(out, "%s %s", i ? "," : "", event_names[i]);
-		return false;
-	}
-	if (!is_reverse)
-		h = ts_query_next_event(s->sh->q, (enum ts_event_kind)kind, s->pos + 1);
-	else if (s->pos)
-		h = ts_query_prev_event(s->sh->q, (enum ts_event_kind)kind, s->pos - 1);
-	if (h)
-		*pos = h->step;
-	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->sh))
-		ts_buf_puts(out, "system calls were not recorded");
-	else
-		ts_buf_printf(out, "there is no %s %s position %" PRIu64, arg,
-			      is_reverse ? "before" : "after", s->pos);
-	return h != NULL;
-}
-
-/* The position of the trace frame that the client looks at. */
-static bool find_frame(const struct rsp_session *s, uint64_t *pos, struct ts_buf *out)
-{
-	*pos = s->tracing.frame.pos;
-	if (!rsp_tracing_is_looking(&s->tracing))
-		ts_buf_puts(out, "no trace frame is selected");
-	return rsp_tracing_is_looking(&s->tracing);
-}
-
-static bool find_position(const struct rsp_session *s, const char *arg, uint64_t *pos, struct ts_buf *out)
-{
-	static const char next[] = "next-", previous[] = "previous-";
-
-	if (!strncmp(arg, next, sizeof(next) - 1))
-		return find_event(s, arg + sizeof(next) - 1, false, pos, out);
-	if (!strncmp(arg, previous, sizeof(previous) - 1))
-		return find_event(s, arg + sizeof(previous) - 1, true, pos, out);
-	if (!strcmp(arg, "frame"))
-		return find_frame(s, pos, out);
-	return parse_position(arg, rsp_last(s), pos, out);
-}
-
-static bool run_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
+/* How a command ends that goes somewhere.  The session has gone there if it is done. */
+static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destination *d, struct ts_buf *out)
 {
 	uint64_t pos;
 
-	if (!find_position(s, arg, &pos, out))
-		return false;
-	rsp_session_go(s, pos);
-	return run_when(s, "", out);
+	switch (rsp_destination_find(s, d, &pos, out)) {
+	case RSP_REACHED:
+		rsp_session_go(s, pos);
+		return run_when(s, "", out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
+	case RSP_LATER:
+		return RSP_COMMAND_LATER;
+	case RSP_NOWHERE:
+		break;
+	}
+	return RSP_COMMAND_REFUSED;
+}
+
+static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	struct rsp_destination d;
+
+	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : RSP_COMMAND_REFUSED;
 }
 
 /*
- * For a client that has been moved by goto and does not know it; it says nothing, as part of the client's own
- * command.
+ * For a client that does not know that goto has moved it, or that leaves the moving to its next resume: what is
+ * not read yet is waited for then, and the client can interrupt that.  What cannot be reached at all is refused
+ * now.
  */
 static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	(void)arg;
-	(void)out;
+	static const char word[] = "goto ";
+	struct rsp_destination d = { .kind = RSP_TO_POSITION, .pos = s->pos };
+	uint64_t pos = s->pos;
+
+	if (*arg && strncmp(arg, word, sizeof(word) - 1) != 0) {
+		ts_buf_puts(out, "announce takes goto and where to, or nothing");
+		return false;
+	}
+	if (*arg) {
+		arg += sizeof(word) - 1;
+		if (!rsp_destination_parse(&d, arg + strspn(arg, " \t"), out))
+			return false;
+	}
+	switch (rsp_destination_find(s, &d, &pos, out)) {
+	case RSP_REACHED:
+		d = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
+		break;
+	case RSP_LATER:
+		break;
+	case RSP_NOWHERE:
+		return false;
+	}
+	s->announced = d;
 	s->is_announcing = true;
 	return true;
+}
+
+/* For a script: the answer comes when nothing goes on any more beside the client. */
+static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	(void)arg;
+	if (!rsp_wait_until_complete(s) || !rsp_wait_until_collected(s))
+		return RSP_COMMAND_LATER;
+	ts_buf_printf(out, "the recording has been read: positions 0 to %" PRIu64 "\n", rsp_last(s));
+	if (s->tracing.collector)
+		ts_buf_printf(out, "trace frames: %" PRIu64 "\n", rsp_tracing_frames(s)->n_frames);
+	return RSP_COMMAND_DONE;
 }
 
 /* ------------------------------------------------------------------------------------------------ facts */
@@ -284,10 +212,19 @@ static bool is_status_made_up(const struct rsp_session *s)
 	       !known[set->regs[set->flags].off];
 }
 
+/* Some formats say only by having one that system calls were recorded. */
+static const char *say_syscalls(const struct rsp_session *s)
+{
+	if (!rsp_has_syscalls(s->sh))
+		return "not recorded";
+	return rsp_is_complete(s) || ts_query_n_events(s->sh->q, TS_EV_SYSCALL) ? "recorded" : "none so far";
+}
+
 static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	const struct ts_query *q = s->sh->q;
 	const struct ts_facts *facts = ts_query_facts(q);
+	const char *so_far = rsp_is_complete(s) ? "" : ", so far";
 	struct ts_index_stats stats;
 	struct ts_ending ending;
 
@@ -301,12 +238,13 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 		ts_buf_printf(out, "program: %s\n", s->sh->exec_path);
 	if (facts->cmdline->len)
 		put_arguments(facts->cmdline, out);
-	ts_buf_printf(out, "positions: 0 to %" PRIu64 "\n", ts_query_end(q));
-	ts_buf_printf(out, "threads: %" PRIu32 "\n", ts_query_n_threads(q));
+	put_read(s, out);
+	ts_buf_printf(out, "positions: 0 to %" PRIu64 "%s\n", ts_query_end(q), so_far);
+	ts_buf_printf(out, "threads: %" PRIu32 "%s\n", ts_query_n_threads(q), so_far);
 	ts_buf_printf(out, "memory reads: %s\n", facts->has_reads ? "recorded" : "not recorded");
-	ts_buf_printf(out, "system calls: %s\n", rsp_has_syscalls(s->sh) ? "recorded" : "not recorded");
+	ts_buf_printf(out, "system calls: %s\n", say_syscalls(s));
 	rsp_machine_info(s, out);
-	ts_buf_printf(out, "unexplained changes: %" PRIu64 "\n", stats.n_unexplained);
+	ts_buf_printf(out, "unexplained changes: %" PRIu64 "%s\n", stats.n_unexplained, so_far);
 	if (is_status_made_up(s))
 		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, "
 				 "and zeros\n");
@@ -374,42 +312,48 @@ static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *o
 }
 
 /* The client waits until the file is there; the answer comes then. */
-static bool run_export(struct rsp_session *s, const char *arg, struct ts_buf *out)
+static enum rsp_command_end start_export(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	if (!rsp_tracing_wait_until_known(s))
+		return RSP_COMMAND_LATER;
 	if (!rsp_save_start(s, arg, true, &err)) {
 		ts_buf_puts(out, err.text);
-		return false;
+		return RSP_COMMAND_REFUSED;
 	}
-	ts_buf_printf(&s->console, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames,
+	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames,
 		      s->sh->export_dir);
-	return true;
+	return RSP_COMMAND_JOB;
 }
 
 /* ----------------------------------------------------------------------------------------------- commands */
 
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
-static const struct command commands[] = {
-	{ "announce", "", "answer the next step or continue by a stop right here", run_announce },
+static const struct rsp_command commands[] = {
+	{ "announce", "goto X", "answer the next step or continue by a stop here, or where goto leads",
+	  .run = run_announce },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",
-	  run_collect },
-	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", run_export },
+	  .run = run_collect },
+	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", .start = start_export },
 	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over",
-	  rsp_machine_run_filter },
+	  .run = rsp_machine_run_filter },
 	{ "goto", "K|P%|begin|end|frame",
-	  "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop", run_goto },
-	{ "help", "", "list these commands", run_help },
-	{ "info", "", "what the recording is, and what is odd about it", run_info },
-	{ "maps", "", "the regions of memory at this position", run_maps },
+	  "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop",
+	  .start = start_goto },
+	{ "help", "", "list these commands", .run = run_help },
+	{ "info", "", "what the recording is, and what is odd about it", .run = run_info },
+	{ "maps", "", "the regions of memory at this position", .run = run_maps },
 	{ "physical", "on|off", "of a machine: addresses are physical, not virtual",
-	  rsp_machine_run_physical },
-	{ "threads", "", "all threads, and where they are", run_threads },
+	  .run = rsp_machine_run_physical },
+	{ "threads", "", "all threads, and where they are", .run = run_threads },
 	{ "translate", "ADDR", "of a machine: where a virtual address lies at this position",
-	  rsp_machine_run_translate },
-	{ "when", "", "where this session stands", run_when },
+	  .run = rsp_machine_run_translate },
+	{ "wait", "", "answer when the recording has been read and the tracepoints of tstart have run",
+	  .start = start_wait },
+	{ "when", "", "where this session stands", .run = run_when },
 };
 
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
@@ -417,7 +361,7 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	(void)s;
 	(void)arg;
 	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const struct command *c = &commands[i];
+		const struct rsp_command *c = &commands[i];
 		int width = (int)(26 - strlen(c->name));
 
 		ts_buf_printf(out, "monitor %s %-*s %s\n", c->name, width, c->arg, c->help);
@@ -425,7 +369,19 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return true;
 }
 
-static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
+static enum rsp_command_end run(struct rsp_session *s, const struct rsp_command *c, const char *arg,
+				struct ts_buf *out)
+{
+	if (!*c->arg && *arg) {
+		ts_buf_printf(out, "%s takes no argument", c->name);
+		return RSP_COMMAND_REFUSED;
+	}
+	if (c->start)
+		return c->start(s, arg, out);
+	return c->run(s, arg, out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
+}
+
+static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 {
 	char *name = line + strspn(line, " \t");
 	char *arg = name + strcspn(name, " \t");
@@ -436,27 +392,15 @@ static bool run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 	for (size_t len = strlen(arg); len && strchr(" \t\n", arg[len - 1]); len--)
 		arg[len - 1] = '\0';
 	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		if (strcmp(name, commands[i].name) != 0)
-			continue;
-		if (!*commands[i].arg && *arg) {
-			ts_buf_printf(out, "%s takes no argument", name);
-			return false;
-		}
-		return commands[i].run(s, arg, out);
+		if (!strcmp(name, commands[i].name))
+			return run(s, &commands[i], arg, out);
 	}
-	if (!*name)
-		return run_help(s, "", out);
+	if (!*name) {
+		run_help(s, "", out);
+		return RSP_COMMAND_DONE;
+	}
 	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists those there are", name);
-	return false;
-}
-
-/* What a trace calls its things is for a terminal: of control characters only the ends of lines are. */
-static void make_printable(struct ts_buf *text)
-{
-	for (size_t i = 0; i < text->len; i++) {
-		if ((text->data[i] < ' ' && text->data[i] != '\n') || text->data[i] == 0x7f)
-			text->data[i] = '?';
-	}
+	return RSP_COMMAND_REFUSED;
 }
 
 /* Text goes into the reply where it fits and the client shows it: lldb shows console output only. */
@@ -470,21 +414,36 @@ static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_
 		ts_buf_put(&s->console, text->data, text->len);
 }
 
-static void answer_failure(struct rsp_session *s, struct ts_buf *text, struct rsp_reply *r)
+static enum rsp_done finish(struct rsp_session *s, enum rsp_command_end end, struct ts_buf *text,
+			    struct rsp_reply *r)
 {
-	if (s->has_error_message) {
-		rsp_reply_error_text(r, "%s", ts_buf_text(text));
-		return;
+	rsp_make_printable(text, 0);
+	if (!ts_buf_ok(text)) {
+		rsp_reply_error(r, RSP_ERROR_PLAIN);
+		return RSP_REPLIED;
 	}
-	ts_buf_put(&s->console, text->data, text->len);
-	ts_buf_putc(&s->console, '\n');
-	rsp_reply_error(r, RSP_ERROR_PLAIN);
+	switch (end) {
+	case RSP_COMMAND_DONE:
+		answer(s, text, r);
+		break;
+	case RSP_COMMAND_REFUSED:
+		rsp_session_refuse(s, r, ts_buf_text(text), true);
+		break;
+	case RSP_COMMAND_LATER:
+		s->wait.kind = RSP_WAIT_COMMAND;
+		return RSP_WAIT;
+	case RSP_COMMAND_JOB:
+		ts_buf_put(&s->console, text->data, text->len);
+		return RSP_DEFERRED;
+	}
+	return r->kind == RSP_REPLY_EMPTY ? RSP_OK : RSP_REPLIED;
 }
 
 static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_buf line, text;
-	bool is_done;
+	enum rsp_command_end end;
+	enum rsp_done done;
 
 	ts_buf_init(&line);
 	ts_buf_init(&text);
@@ -495,19 +454,11 @@ static enum rsp_done pkt_command(struct rsp_session *s, struct rsp_args *a, stru
 		return RSP_BAD;
 	}
 	rsp_session_shown(s);
-	is_done = run_line(s, (char *)line.data, &text);
-	make_printable(&text);
-	if (!ts_buf_ok(&text))
-		rsp_reply_error(r, RSP_ERROR_PLAIN);
-	else if (is_done)
-		answer(s, &text, r);
-	else
-		answer_failure(s, &text, r);
+	end = run_line(s, (char *)line.data, &text);
+	done = finish(s, end, &text, r);
 	ts_buf_fini(&line);
 	ts_buf_fini(&text);
-	if (s->job.ops)
-		return RSP_DEFERRED;
-	return r->kind == RSP_REPLY_EMPTY ? RSP_OK : RSP_REPLIED;
+	return done;
 }
 
 static const struct rsp_packet packets[] = {

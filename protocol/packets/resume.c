@@ -26,23 +26,36 @@ static enum rsp_done started(bool is_started, struct rsp_reply *r, const struct 
 /*
  * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no
  * breakpoint or step is to blame.  The client then forgets all that it knew.
+ *
+ * A destination that is not read yet is waited for here, because clients can interrupt a resume.
  */
-static bool announce(struct rsp_session *s, struct rsp_reply *r)
+static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 {
-	if (!s->is_announcing)
-		return false;
+	uint64_t pos = s->pos;
+
+	switch (rsp_destination_find(s, &s->announced, &pos, &s->console)) {
+	case RSP_LATER:
+		s->wait.kind = RSP_WAIT_RESUME;
+		return RSP_WAIT;
+	case RSP_NOWHERE:
+		ts_buf_putc(&s->console, '\n');
+		break;
+	case RSP_REACHED:
+		break;
+	}
 	s->is_announcing = false;
-	rsp_session_go(s, s->pos);
+	s->is_stop_unseen = true;
+	rsp_session_go(s, pos);
 	rsp_session_stop_reply(s, r, 0, NULL);
-	return true;
+	return RSP_REPLIED;
 }
 
 static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
 {
 	struct ts_error err;
 
-	if (announce(s, r))
-		return RSP_REPLIED;
+	if (s->is_announcing)
+		return announce(s, r);
 	s->is_alone = false;
 	ts_error_reset(&err);
 	return started(is_step ? rsp_run_step(s, stepping_thread(s), is_reverse, &err) :
@@ -157,8 +170,8 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
 	struct ts_error err;
 
-	if (announce(s, r))
-		return RSP_REPLIED;
+	if (s->is_announcing)
+		return announce(s, r);
 	ts_error_reset(&err);
 	switch (act->kind) {
 	case 's':

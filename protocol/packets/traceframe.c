@@ -14,15 +14,22 @@
 
 /* ---------------------------------------------------------------------------------------------- selection */
 
+/* There is no such frame, or none yet. */
+static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (s->tracing.collector ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
+		return RSP_WAIT;
+	rsp_reply_puts(r, "F-1");
+	return RSP_REPLIED;
+}
+
 static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_reply *r)
 {
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (n == TS_NO_FRAME) {
-		rsp_reply_puts(r, "F-1");
-		return RSP_REPLIED;
-	}
+	if (n == TS_NO_FRAME)
+		return select_none(s, r);
 	if (!rsp_tracing_select(s, n, &err)) {
 		rsp_reply_failure(r, &err);
 		return RSP_REPLIED;
@@ -42,10 +49,11 @@ static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, str
 	}
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	return select_frame(s,
-			    first <= last || is_outside ? rsp_tracing_find_pc(s, first, last, is_outside)
-							: TS_NO_FRAME,
-			    r);
+	if (first > last && !is_outside) {
+		rsp_reply_puts(r, "F-1");
+		return RSP_REPLIED;
+	}
+	return select_frame(s, rsp_tracing_find_pc(s, first, last, is_outside), r);
 }
 
 static enum rsp_done select_by_tracepoint(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -75,8 +83,8 @@ static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a,
 }
 
 /*
- * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one behind that which is selected; if there is
- * none, that stays.
+ * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one after the selected one; if there is none,
+ * the selection stays.
  */
 static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -104,6 +112,8 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 	len = rsp_args_u64(a);
 	if (!rsp_args_done(a) || !len)
 		return RSP_BAD;
+	if (!rsp_tracing_wait_until_known(s) || !rsp_wait_until_collected(s))
+		return RSP_WAIT;
 	if (len > rsp_reply_room(r) / 2)
 		len = rsp_reply_room(r) / 2;
 	ts_error_reset(&err);
@@ -135,6 +145,10 @@ static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct 
 	if (!rsp_args_done(a) || !name.len || !ts_buf_ok(&name) || memchr(name.data, 0, name.len)) {
 		ts_buf_fini(&name);
 		return RSP_BAD;
+	}
+	if (!rsp_tracing_wait_until_known(s)) {
+		ts_buf_fini(&name);
+		return RSP_WAIT;
 	}
 	done = rsp_save_start(s, ts_buf_text(&name), false, &err);
 	ts_buf_fini(&name);

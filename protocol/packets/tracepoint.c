@@ -400,6 +400,8 @@ static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, 
 
 	(void)a;
 	ts_error_reset(&err);
+	if (!is_hidden && !rsp_tracing_wait_until_known(s))
+		return RSP_WAIT;
 	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(s, &err)) {
 		rsp_reply_failure(r, &err);
 		return RSP_REPLIED;

@@ -15,11 +15,13 @@
 #include <stdint.h>
 
 #include "breaks.h"
+#include "destination.h"
 #include "job.h"
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"
 #include "protocol/wire/table.h"
+#include "question.h"
 #include "run.h"
 #include "save.h"
 #include "src/arch/regview.h"
@@ -177,13 +179,15 @@ struct rsp_session {
 	struct rsp_job job;          /* what the client waits for; what each kind needs follows */
 	struct rsp_run run;
 	struct rsp_save save;
+	struct rsp_question question;
 	struct rsp_wait wait;
 	bool is_stop_unseen;         /* the last job was a run, and the client has not shown its stop yet */
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	bool is_alone;         /* what was resumed last is a step of one thread, and no other may run */
 	bool has_stepped_over; /* such a step at the end was said to be done, since the last stop that was shown */
-	/* the next resume is answered at once, by a stop where the session stands */
+	/* the next resume is answered by a stop at the announced position */
 	bool is_announcing;
+	struct rsp_destination announced;
 	struct rsp_document document;
 	struct rsp_file files[RSP_MAX_FILES];
 
@@ -326,6 +330,12 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
  */
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found);
+
+/*
+ * What a trace calls its things is for a terminal: of control characters in @text, from @off on, only the ends
+ * of lines are left.
+ */
+void rsp_make_printable(struct ts_buf *text, size_t off);
 
 /*
  * An error reply that says why something was not done.  A gdb that cannot show the text of an error to a

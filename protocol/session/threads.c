@@ -18,11 +18,15 @@ void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf
 	uint64_t next;
 
 	if (thread == ts_query_thread(s->sh->q, s->pos)) {
-		ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64, s->pos, rsp_last(s));
+		ts_buf_printf(out, "position %" PRIu64, s->pos);
+		if (rsp_is_complete(s))
+			ts_buf_printf(out, " of %" PRIu64, rsp_last(s));
 		return;
 	}
 	next = ts_query_next_step(s->sh->q, thread, s->pos);
-	if (next == TS_NO_POS)
+	if (next == TS_NO_POS && !rsp_is_complete(s))
+		ts_buf_puts(out, "does not run again in what has been read so far");
+	else if (next == TS_NO_POS)
 		ts_buf_puts(out, "runs no more");
 	else
 		ts_buf_printf(out, "runs again at position %" PRIu64, next);

@@ -24,6 +24,11 @@ bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos)
 	return pos <= rsp_last(s) || rsp_is_complete(s) || wait_for(s, pos);
 }
 
+bool rsp_wait_until_more(struct rsp_session *s)
+{
+	return rsp_is_complete(s) || wait_for(s, TS_NO_POS);
+}
+
 bool rsp_wait_until_complete(struct rsp_session *s)
 {
 	return rsp_is_complete(s) || wait_for(s, WHOLE);
@@ -39,7 +44,7 @@ void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out)
 	unsigned share = ts_query_permille(s->sh->q);
 
 	if (!rsp_is_complete(s))
-		ts_buf_printf(out, "read so far: %u.%u %%", share / 10, share % 10);
+		ts_buf_printf(out, "read so far: %u %%", share / 10);
 }
 
 /* ---------------------------------------------------------------------------------------------- the job */
@@ -64,10 +69,12 @@ static bool is_stuck(const struct rsp_session *s)
 static bool give_up(struct rsp_session *s, struct rsp_reply *r)
 {
 	rsp_reply_reset(r);
-	if (s->wait.kind == RSP_WAIT_RESUME)
+	if (s->wait.kind == RSP_WAIT_RESUME) {
+		s->is_announcing = false;
 		rsp_session_stop_reply(s, r, 2, NULL);
-	else
+	} else {
 		rsp_session_refuse(s, r, "interrupted: nothing was done", s->wait.kind == RSP_WAIT_COMMAND);
+	}
 	free_packet(s);
 	return true;
 }

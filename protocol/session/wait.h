@@ -35,6 +35,9 @@ struct rsp_wait {
 /* May a session stand at @pos?  If not, the handler is to return RSP_WAIT. */
 bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos);
 
+/* Is all there that may tell?  If not, the handler is to return RSP_WAIT, and is run again when there is more. */
+bool rsp_wait_until_more(struct rsp_session *s);
+
 /* Has the recording been read to its end?  If not, the handler is to return RSP_WAIT. */
 bool rsp_wait_until_complete(struct rsp_session *s);
 
@@ -48,7 +51,7 @@ bool rsp_wait_until_collected(struct rsp_session *s);
  */
 bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len);
 
-/* Append "read so far: 7 %" and the like; nothing if all has been read. */
+/* Append "read so far: 7 %"; nothing if all has been read. */
 void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out);
 
 #endif

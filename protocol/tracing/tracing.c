@@ -187,16 +187,30 @@ const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 	return &s->tracing.implied;
 }
 
-/* How far a run has come, in the place for notes, which clients show. */
+bool rsp_tracing_wait_until_known(struct rsp_session *s)
+{
+	return s->tracing.collector || rsp_wait_until_complete(s);
+}
+
+/* The frames are the recording's own, and more of it is being read. */
+static bool is_provisional(const struct rsp_session *s)
+{
+	return !s->tracing.collector && !rsp_is_complete(s);
+}
+
+/* How far a run, or reading, has come, in the place for notes, which clients show. */
 static void put_progress(const struct rsp_session *s, const char *own, struct ts_buf *notes)
 {
 	uint64_t pos, until;
 
 	ts_buf_printf(notes, "%s%s", own ? own : "", own && *own ? "; " : "");
+	if (is_provisional(s)) {
+		rsp_wait_put_read(s, notes);
+		return;
+	}
 	if (s->tracing.is_unread) {
-		ts_buf_printf(notes,
-			      "begins when the recording has been read, %" PRIu64 " instructions so far",
-			      ts_query_n_read(s->sh->q));
+		ts_buf_puts(notes, "begins when the recording has been read; ");
+		rsp_wait_put_read(s, notes);
 		return;
 	}
 	rsp_collector_progress(s->tracing.collector, &pos, &until);
@@ -211,7 +225,9 @@ void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *statu
 	/* one that was saved while it ran: it runs no more, and gdb looks at no frame of one that runs */
 	if (!c)
 		status->is_running = false;
-	if (!rsp_tracing_is_collecting(s))
+	if (is_provisional(s))
+		status->n_frames = status->n_created = TS_NO_COUNT;
+	else if (!rsp_tracing_is_collecting(s))
 		return;
 	put_progress(s, status->notes, notes);
 	status->notes = ts_buf_text(notes);

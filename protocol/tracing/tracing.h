@@ -80,6 +80,12 @@ struct ts_frames *rsp_tracing_frames(const struct rsp_session *s);
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s);
 
 /*
+ * Are all frames there, and their number final, but for what a run still collects?  If not, the handler is to
+ * return RSP_WAIT.
+ */
+bool rsp_tracing_wait_until_known(struct rsp_session *s);
+
+/*
  * The same with the status brought up to date; *status is a copy, @notes (to be kept as long) has room for
  * its texts.
  */

@@ -159,8 +159,8 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 	ck_assert_str_eq(monitor_fails("goto 11"),
 			 "there is no position 11, they go from 0 to 10\n");
 	ck_assert_str_eq(monitor_fails("goto nextsyscall"),
-			 "goto wants a position (0 to 10), a percentage (0% to 100%), begin, end, frame, "
-			 "next-EVENT, or previous-EVENT\n");
+			 "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
+			 "previous-EVENT\n");
 }
 END_TEST
 
@@ -195,7 +195,7 @@ START_TEST(help_has_a_line_for_each_command)
 {
 	static const char *const commands[] = { "announce", "collect", "export",    "filter",
 						"goto",	    "help",    "info",	    "maps",
-						"physical", "threads", "translate", "when" };
+						"physical", "threads", "translate", "wait", "when" };
 	const char *at = monitor("help");
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "destination.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "session.h"
+
+static const char *const event_names[TS_N_EVENT_KINDS] = {
+	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
+	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
+	[TS_EV_THREAD_END] = "thread-end",
+};
+
+/* --------------------------------------------------------------------------------------------- parsing */
+
+/* Take a number in decimal.  Returns false if there is none or it is too large. */
+static bool take_number(const char **text, uint64_t *value)
+{
+	const char *start = *text;
+
+	for (*value = 0; **text >= '0' && **text <= '9'; ++*text) {
+		if (__builtin_mul_overflow(*value, 10u, value) ||
+		    __builtin_add_overflow(*value, (unsigned)(**text - '0'), value))
+			return false;
+	}
+	return *text != start;
+}
+
+/* "12%", "12.5%": up to 9 digits after the point count.  Returns false if it is none, or above 100. */
+static bool parse_share(const char *text, double *share)
+{
+	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
+	uint64_t whole, part = 0;
+	size_t n_digits = 0;
+
+	if (!take_number(&text, &whole))
+		return false;
+	if (*text == '.') {
+		const char *start = ++text;
+
+		if (!take_number(&text, &part))
+			return false;
+		n_digits = (size_t)(text - start);
+	}
+	if (strcmp(text, "%") != 0 || n_digits > 9 || whole > 100)
+		return false;
+	*share = ((double)whole + (double)part / scales[n_digits]) / 100;
+	return *share <= 1;
+}
+
+static bool parse_event(struct rsp_destination *d, const char *name, struct ts_buf *why)
+{
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		if (!strcmp(name, event_names[kind])) {
+			d->event = (enum ts_event_kind)kind;
+			return true;
+		}
+	}
+	ts_buf_puts(why, "the kinds of events are");
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++)
+		ts_buf_printf(why, "%s %s", kind ? "," : "", event_names[kind]);
+	return false;
+}
+
+static bool parse_position(struct rsp_destination *d, const char *arg)
+{
+	const char *p = arg;
+
+	if (!strcmp(arg, "begin"))
+		*d = (struct rsp_destination){ .kind = RSP_TO_POSITION };
+	else if (!strcmp(arg, "end"))
+		*d = (struct rsp_destination){ .kind = RSP_TO_SHARE, .share = 1 };
+	else if (!strcmp(arg, "frame"))
+		*d = (struct rsp_destination){ .kind = RSP_TO_FRAME };
+	else if (take_number(&p, &d->pos) && !*p)
+		d->kind = RSP_TO_POSITION;
+	else if (parse_share(arg, &d->share))
+		d->kind = RSP_TO_SHARE;
+	else
+		return false;
+	return true;
+}
+
+bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts_buf *why)
+{
+	static const char next[] = "next-", previous[] = "previous-";
+
+	*d = (struct rsp_destination){ 0 };
+	if (!strncmp(arg, next, sizeof(next) - 1)) {
+		d->kind = RSP_TO_NEXT;
+		return parse_event(d, arg + sizeof(next) - 1, why);
+	}
+	if (!strncmp(arg, previous, sizeof(previous) - 1)) {
+		d->kind = RSP_TO_PREVIOUS;
+		return parse_event(d, arg + sizeof(previous) - 1, why);
+	}
+	if (parse_position(d, arg))
+		return true;
+	ts_buf_puts(why, "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
+			 "previous-EVENT");
+	return false;
+}
+
+/* --------------------------------------------------------------------------------------------- finding */
+
+static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint64_t *pos, struct ts_buf *why)
+{
+	if (!rsp_wait_until_read(s, wanted))
+		return RSP_LATER;
+	if (wanted <= rsp_last(s)) {
+		*pos = wanted;
+		return RSP_REACHED;
+	}
+	ts_buf_printf(why, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, wanted, rsp_last(s));
+	return RSP_NOWHERE;
+}
+
+static enum rsp_reach find_share(struct rsp_session *s, double share, uint64_t *pos)
+{
+	uint64_t n = rsp_last(s);
+
+	if (share > 0 && !rsp_wait_until_complete(s))
+		return RSP_LATER;
+	*pos = (uint64_t)((double)n * share);
+	if (*pos > n || share == 1)
+		*pos = n;
+	return RSP_REACHED;
+}
+
+static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, struct ts_buf *why)
+{
+	if (rsp_tracing_is_looking(&s->tracing)) {
+		*pos = s->tracing.frame.pos;
+		return RSP_REACHED;
+	}
+	ts_buf_puts(why, "no trace frame is selected");
+	return RSP_NOWHERE;
+}
+
+static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse, uint64_t *pos,
+				 struct ts_buf *why)
+{
+	const struct ts_happening *h = NULL;
+
+	if (!is_reverse)
+		h = ts_query_next_event(s->sh->q, kind, s->pos + 1);
+	else if (s->pos)
+		h = ts_query_prev_event(s->sh->q, kind, s->pos - 1);
+	if (!h && !is_reverse && !rsp_wait_until_more(s))
+		return RSP_LATER;
+	if (h)
+		*pos = h->step;
+	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->sh))
+		ts_buf_puts(why, "system calls were not recorded");
+	else
+		ts_buf_printf(why, "there is no %s %s position %" PRIu64, event_names[kind],
+			      is_reverse ? "before" : "after", s->pos);
+	return h ? RSP_REACHED : RSP_NOWHERE;
+}
+
+enum rsp_reach rsp_destination_find(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
+				    struct ts_buf *why)
+{
+	switch (d->kind) {
+	case RSP_TO_POSITION:
+		return find_position(s, d->pos, pos, why);
+	case RSP_TO_SHARE:
+		return find_share(s, d->share, pos);
+	case RSP_TO_FRAME:
+		return find_frame(s, pos, why);
+	case RSP_TO_NEXT:
+	case RSP_TO_PREVIOUS:
+		return find_event(s, d->event, d->kind == RSP_TO_PREVIOUS, pos, why);
+	}
+	return RSP_NOWHERE;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a user wants to go in the recording: "1234", "50%", "begin", "end", "frame", "next-signal".
+ */
+#ifndef RSP_DESTINATION_H
+#define RSP_DESTINATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/trace/step.h"
+
+struct rsp_session;
+struct ts_buf;
+
+enum rsp_destination_kind {
+	RSP_TO_POSITION,
+	RSP_TO_SHARE, /* of the whole recording */
+	RSP_TO_FRAME, /* the position of the trace frame that the client looks at */
+	RSP_TO_NEXT,  /* the position before the next event of a kind */
+	RSP_TO_PREVIOUS,
+};
+
+struct rsp_destination {
+	enum rsp_destination_kind kind;
+	uint64_t pos;             /* POSITION */
+	double share;             /* SHARE: 0..1 */
+	enum ts_event_kind event; /* NEXT, PREVIOUS */
+};
+
+/* Returns false with one sentence in @why if @arg does not name a destination. */
+bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts_buf *why);
+
+enum rsp_reach {
+	RSP_REACHED, /* *pos has the position */
+	RSP_NOWHERE, /* there is no such position, as @why says in one sentence */
+	RSP_LATER,   /* only when more of the recording has been read: the handler is to return RSP_WAIT */
+};
+
+/* Find the destination's position from where the session stands. */
+enum rsp_reach rsp_destination_find(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
+				    struct ts_buf *why);
+
+#endif

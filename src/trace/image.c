@@ -9,6 +9,7 @@
 
 #include "elf.h"
 #include "pe.h"
+#include "rooted.h"
 
 void ts_image_init(struct ts_image *img)
 {
@@ -146,11 +147,10 @@ bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *b
 	return done;
 }
 
-/* Where the file called @path at recording time would be.  False: nowhere. */
+/* What the file called @path at recording time is called here.  Returns false if there is no sysroot. */
 static bool beneath_sysroot(const struct ts_image *img, const char *path, char name[PATH_MAX])
 {
-	return img->sysroot && !strstr(path, "..") &&
-	       snprintf(name, PATH_MAX, "%s/%s", img->sysroot, path) < PATH_MAX;
+	return img->sysroot && snprintf(name, PATH_MAX, "%s/%s", img->sysroot, path) < PATH_MAX;
 }
 
 /* The source called @name if it is open already; UINT32_MAX if it is not. */
@@ -163,16 +163,18 @@ static uint32_t find_open(const struct ts_image *img, const char *name)
 	return UINT32_MAX;
 }
 
-/* The same, opened now if need be; UINT32_MAX when there is no such file. */
-static uint32_t find_source(struct ts_image *img, const char *name)
+/* The same, opened now if need be, as @path of the sysroot; UINT32_MAX when there is no such file. */
+static uint32_t find_source(struct ts_image *img, const char *path, const char *name)
 {
 	uint32_t source = find_open(img, name);
 	struct ts_error err = { 0 };
 	struct ts_source *src;
+	int fd;
 
 	if (source != UINT32_MAX)
 		return source;
-	src = ts_source_open(name, &err);
+	fd = ts_rooted_open(img->sysroot, path);
+	src = fd < 0 ? NULL : ts_source_from_fd(fd, name, &err);
 	return src ? ts_image_add_source(img, src) : UINT32_MAX;
 }
 
@@ -181,7 +183,7 @@ void ts_image_open(struct ts_image *img, const char *path)
 	char name[PATH_MAX];
 
 	if (beneath_sysroot(img, path, name))
-		find_source(img, name);
+		find_source(img, path, name);
 }
 
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path)
@@ -200,7 +202,7 @@ bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 
 	if (!beneath_sysroot(img, path, name))
 		return true;
-	source = find_source(img, name);
+	source = find_source(img, path, name);
 	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);
 }
 

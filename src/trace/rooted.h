@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Files beneath a folder that stands for the root of another system (--sysroot).
+ *
+ * Symbolic links are followed as that system would: an absolute one begins at the folder, and ".." ends there.
+ * A name out of a trace never leads to a file outside.
+ */
+#ifndef TS_ROOTED_H
+#define TS_ROOTED_H
+
+/*
+ * Open the file @path of the system whose root is the folder @root, for reading; a FIFO without a writer does
+ * not block.
+ *
+ * Returns a file descriptor, to be closed by the caller; -1 with errno if there is no such file, or if it cannot
+ * be opened.
+ */
+int ts_rooted_open(const char *root, const char *path);
+
+/* The same without openat2(2), for kernels before 5.6.  The tree must not change meanwhile. */
+int ts_rooted_open_by_steps(const char *root, const char *path);
+
+#endif

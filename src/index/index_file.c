@@ -98,6 +98,8 @@ struct ts_index_file {
 	size_t n_records, cap_records;
 	uint64_t end; /* of the last record, aligned */
 	bool is_finished; /* its last record is there */
+	_Atomic bool *is_damaged; /* owned; see struct ts_index_arrays */
+	bool is_removed;  /* because of it */
 
 	/* the record that is being written */
 	struct entry *table; /* owned */
@@ -341,8 +343,9 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 		ts_buf_init(&f->pending);
 		f->path = strdup(path);
 		f->part = malloc(len + sizeof(".part"));
+		f->is_damaged = calloc(1, sizeof(*f->is_damaged));
 	}
-	if (f && f->path && f->part) {
+	if (f && f->path && f->part && f->is_damaged) {
 		memcpy(f->part, path, len);
 		memcpy(f->part + len, ".part", sizeof(".part"));
 		return f;
@@ -373,6 +376,7 @@ void ts_index_close(struct ts_index_file *f)
 	free(f->table);
 	free(f->path);
 	free(f->part);
+	free(f->is_damaged);
 	free(f);
 }
 
@@ -789,6 +793,15 @@ void ts_index_remove(const struct ts_index_file *f)
 	unlink(f->part ? f->part : f->path);
 }
 
+bool ts_index_is_damaged(struct ts_index_file *f)
+{
+	if (*f->is_damaged && !f->is_removed) {
+		f->is_removed = true;
+		ts_index_remove(f);
+	}
+	return f->is_removed;
+}
+
 bool ts_index_is_finished(const struct ts_index_file *f)
 {
 	return f->is_finished && !f->part;
@@ -834,7 +847,8 @@ struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t recor
 		const uint8_t *e = table_entry(r, i);
 
 		if (get32(e) == kind && get32(e + 4) == owner)
-			return (struct ts_index_arrays){ r->map + get64(e + 8), get64(e + 16), false };
+			return (struct ts_index_arrays){ r->map + get64(e + 8), get64(e + 16), false,
+							 f->is_damaged };
 	}
 	return (struct ts_index_arrays){ .is_bad = true };
 }

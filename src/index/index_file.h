@@ -79,6 +79,12 @@ void ts_index_close(struct ts_index_file *f);
 /* Take it off the disk: what it says is wrong. */
 void ts_index_remove(const struct ts_index_file *f);
 
+/*
+ * Did something in it turn out to be wrong when it was used?  The first call that says so takes it off the
+ * disk.
+ */
+bool ts_index_is_damaged(struct ts_index_file *f);
+
 bool ts_index_is_finished(const struct ts_index_file *f);
 const char *ts_index_path(const struct ts_index_file *f);
 uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
@@ -115,7 +121,9 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 struct ts_index_arrays {
 	uint8_t *p; /* mapped privately: what is changed there stays in memory; until the file is closed */
 	size_t left;
-	bool is_bad; /* something is not as long as it should be */
+	bool is_bad;     /* something is not as long as it should be */
+	/* borrowed from the file: who reads the arrays sets it if they turn out to be wrong when they are used */
+	_Atomic bool *is_damaged;
 };
 
 /* Find a section of a record; one that is not there is bad. */

@@ -66,14 +66,14 @@ static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts
 	return f;
 }
 
-static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_bad_file)
+static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_bad_file, struct ts_error *err)
 {
-	struct ts_error err;
-
-	ts_error_reset(&err);
-	if (ts_timeline_use_file(tl, f, &err))
+	if (ts_timeline_use_file(tl, f, err))
 		return true;
-	ts_log(TS_LOG_WARN, "%s: %s; ignored; rebuilding the index", ts_index_path(f), err.text);
+	if (err->code == TS_ENOMEM || err->code == TS_EIO)
+		return ts_fail_prefix(err, "%s", ts_index_path(f)); /* the file may be good */
+	ts_log(TS_LOG_WARN, "%s: %s; ignored; rebuilding the index", ts_index_path(f), err->text);
+	ts_error_reset(err);
 	ts_index_remove(f);
 	*is_bad_file = true;
 	return false;
@@ -101,7 +101,7 @@ struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *
 		}
 		f = find_file(cli, src, &key);
 	}
-	if (!f || use_file(tl, f, is_bad_file))
+	if (!f || use_file(tl, f, is_bad_file, err))
 		return tl;
 	ts_timeline_free(tl);
 	return NULL;

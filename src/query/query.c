@@ -100,6 +100,16 @@ bool ts_query_refresh(struct ts_query *q)
 
 /* ------------------------------------------------------------------------------------------------ chunks */
 
+/* What an index file that contradicts itself says is not an answer. */
+static bool is_sound(const struct ts_query *q, struct ts_error *err)
+{
+	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1))
+		return true;
+	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
+		       "the index file contradicts itself: it was removed, and will be rebuilt when the recording "
+		       "is opened again");
+}
+
 /* How many steps the chunk has: all but the last are full. */
 static uint32_t chunk_len(const struct ts_query *q, uint64_t chunk)
 {
@@ -166,6 +176,8 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	struct cached_chunk *c = find_chunk(q, chunk);
 
 	assert(chunk * TS_CHUNK_STEPS < q->snap.n_indexed);
+	if (!is_sound(q, err))
+		return NULL;
 	if (n_steps > len)
 		n_steps = len;
 	if (c->steps.n_steps >= n_steps)
@@ -436,8 +448,8 @@ static const struct cached_regs *regs_below(struct ts_query *q, uint64_t pos, ui
 	return c;
 }
 
-bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
-		   struct ts_error *err)
+static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+		      struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
 	const struct cached_regs *c = regs_below(q, pos - pos % REGS_STEPS, thread, err);
@@ -469,6 +481,12 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 		return false;
 	put_pc(tl, pc, has_pc, data, known);
 	return true;
+}
+
+bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+		   struct ts_error *err)
+{
+	return read_regs(q, pos, thread, data, known, err) && is_sound(q, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */
@@ -596,8 +614,8 @@ static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos
 	settle_at_end(v->tl->memory[v->process], pos / TS_CHUNK_STEPS, v->addr, v->data, v->known, v->len);
 }
 
-bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
-		  uint8_t *data, uint8_t *known, struct ts_error *err)
+static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		     uint8_t *data, uint8_t *known, struct ts_error *err)
 {
 	struct ts_view v = {
 		.tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known
@@ -634,4 +652,10 @@ bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t a
 		return false;
 	settle_mem(&v, b, pos);
 	return true;
+}
+
+bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
+		  uint8_t *data, uint8_t *known, struct ts_error *err)
+{
+	return read_mem(q, pos, process, addr, len, data, known, err) && is_sound(q, err);
 }

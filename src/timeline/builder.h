@@ -47,6 +47,7 @@ struct ts_builder {
 	uint64_t n_steps, n_chunks; /* taken in; those of the timeline can be asked about */
 	uint64_t n_sealed;          /* segments */
 	uint64_t next_copy;         /* chunks of the recording after which what there is is shown */
+	uint64_t last_note;         /* position of the last note that came from an index file */
 	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
 };
 

@@ -6,6 +6,7 @@
  */
 #include "journal.h"
 
+#include <stddef.h>
 #include <string.h>
 
 struct head {
@@ -130,6 +131,14 @@ static const char *take_text(const uint8_t **p, uint32_t *size, bool has, size_t
 	return text;
 }
 
+#define PROT_ALL (TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC)
+
+/* Is it a range of at least a byte that does not pass the end of the space? */
+static bool is_range(uint64_t addr, uint64_t len)
+{
+	return len && addr <= UINT64_MAX - (len - 1);
+}
+
 static bool take_map(const uint8_t *p, uint32_t size, struct ts_steps *b)
 {
 	const char *desc, *file;
@@ -139,6 +148,8 @@ static bool take_map(const uint8_t *p, uint32_t size, struct ts_steps *b)
 	if (size < sizeof(map))
 		return false;
 	memcpy(&map, p, sizeof(map));
+	if (!is_range(map.addr, map.len) || map.prot > PROT_ALL || (unsigned)map.fill > TS_FILL_ZERO)
+		return false;
 	p += sizeof(map);
 	size -= (uint32_t)sizeof(map);
 	desc = take_text(&p, &size, map.desc != TS_NO_DATA, &desc_len);
@@ -161,19 +172,31 @@ static bool take_module(const uint8_t *p, uint32_t size, struct ts_steps *b)
 	if (size < sizeof(m))
 		return false;
 	memcpy(&m, p, sizeof(m));
+	if (!is_range(m.addr, m.len))
+		return false;
 	p += sizeof(m);
 	size -= (uint32_t)sizeof(m);
 	file = take_text(&p, &size, true, &len);
 	return file && ts_steps_load(b, m.addr, m.len, file, len);
 }
 
+/* Is the byte a bool?  Another value must not even be read as one. */
+static bool is_bool(const uint8_t *p)
+{
+	return *p <= 1;
+}
+
 static bool take_event(const uint8_t *p, uint32_t size, struct ts_steps *b)
 {
 	struct ts_event ev, *to;
 
-	if (size < sizeof(ev))
+	if (size < sizeof(ev) || !is_bool(p + offsetof(struct ts_event, has_ret)) ||
+	    !is_bool(p + offsetof(struct ts_event, has_addr)))
 		return false;
 	memcpy(&ev, p, sizeof(ev));
+	if ((unsigned)ev.kind >= TS_N_EVENT_KINDS || ev.n_args > TS_MAX_SYSCALL_ARGS ||
+	    !memchr(ev.text, '\0', sizeof(ev.text)))
+		return false;
 	to = ts_steps_event(b, ev.kind);
 	if (to)
 		*to = ev;
@@ -198,6 +221,9 @@ static bool take_effect(const struct head *head, const uint8_t *p, struct ts_ste
 	case TS_FX_FORGET:
 	case TS_FX_UNLOAD:
 	case TS_FX_FORGET_REGS:
+		if ((head->len && !is_range(head->addr, head->len)) ||
+		    (head->kind == TS_FX_PROTECT && head->item > PROT_ALL))
+			return false;
 		e = ts_steps_effect(b, head->kind, head->addr, head->len);
 		if (e)
 			e->item = head->item;

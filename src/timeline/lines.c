@@ -362,7 +362,55 @@ void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
 	ts_index_put(f, set->items, n_items(set), sizeof(*set->items));
 }
 
-bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a)
+/* Do pages ascend and count their lines, all of the set? */
+static bool check_pages(const struct ts_lines *set)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < set->n_pages; i++) {
+		const struct ts_line_page *p = &set->pages[i];
+
+		if (p->first != n || p->page > UINT64_MAX >> TS_PAGE_BITS ||
+		    (i && p->page <= set->pages[i - 1].page))
+			return false;
+		for (unsigned w = 0; w < 4; w++)
+			n += (unsigned)__builtin_popcountll(p->has[w]);
+	}
+	return n == set->n_lines;
+}
+
+/* Do the lines' items follow each other?  The last number is that of the items, which the caller checks. */
+static bool check_first(const struct ts_lines *set)
+{
+	uint32_t is_bad = set->first[0];
+
+	for (size_t i = 0; i < set->n_lines; i++)
+		is_bad |= set->first[i] > set->first[i + 1];
+	return !is_bad;
+}
+
+/* Is no item about a chunk that the segment does not have? */
+static bool check_items(const struct ts_lines *set, uint32_t n_chunks)
+{
+	size_t n = n_items(set);
+	uint16_t mask = (1u << TS_ITEM_CHUNK_BITS) - 1;
+	uint32_t max = 0;
+
+	if (n_chunks > mask)
+		return true; /* no number is too large */
+	for (size_t i = 0; i < n; i++)
+		max = (set->items[i] & mask) > max ? set->items[i] & mask : max;
+	return !n || max < n_chunks;
+}
+
+static bool check(const struct ts_lines *set, size_t n, uint32_t n_chunks)
+{
+	if (!set->first)
+		return !set->n_pages && !n;
+	return check_first(set) && n == n_items(set) && check_pages(set) && check_items(set, n_chunks);
+}
+
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks)
 {
 	size_t n_first, n;
 
@@ -374,7 +422,7 @@ bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a)
 		set->first = NULL;
 	else
 		set->n_lines = n_first - 1;
-	if (!a->is_bad && n == n_items(set) && (n_first || !set->n_pages))
+	if (!a->is_bad && check(set, n, n_chunks))
 		return true;
 	*set = (struct ts_lines){ 0 };
 	a->is_bad = true;

@@ -101,9 +101,12 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 
-/* To an index file; from there, with its arrays (false: they contradict each other). */
+/*
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
+ * the arrays contradict each other: nothing in them leads outside of them then.
+ */
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
-bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a);
+bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks);
 
 /* Bytes of memory that the set holds. */
 size_t ts_lines_mem(const struct ts_lines *set);

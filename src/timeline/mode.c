@@ -211,7 +211,7 @@ void ts_modes_save(struct ts_modes *m, struct ts_index_file *f)
 	ts_modes_set_clean(m);
 }
 
-bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a)
+bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a, uint64_t end)
 {
 	size_t n_modes, n_changes;
 	const struct ts_mode *modes = ts_index_take(a, sizeof(*modes), &n_modes);
@@ -232,9 +232,12 @@ bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a)
 	for (size_t i = 0; i < n_changes; i++) {
 		struct ts_mode_change *p = room(m, m->changes, m->n_changes, &m->cap_changes, sizeof(*p));
 
-		if (!p || changes[i].mode >= m->n_modes)
+		if (!p)
 			return false;
 		m->changes = p;
+		if (changes[i].mode >= m->n_modes || changes[i].pos > end ||
+		    changes[i].pos <= p[m->n_changes - 1].pos)
+			return false;
 		p[m->n_changes++] = changes[i];
 	}
 	memcpy(m->bytes, bytes, sizeof(m->bytes));

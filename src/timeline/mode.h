@@ -62,11 +62,11 @@ static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off,
 void ts_modes_set_clean(struct ts_modes *m);
 
 /*
- * To an index file: what is new since the last call.  From there, with its arrays (false: no memory, or they
- * make no sense).
+ * To an index file: what is new since the last call.  From there, of the positions up to @end.  Loading
+ * returns false if memory is exhausted or the arrays contradict each other.
  */
 void ts_modes_save(struct ts_modes *m, struct ts_index_file *f);
-bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a);
+bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a, uint64_t end);
 
 /* Ordinal of the change that governs @pos.  There must be one. */
 size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos);

@@ -55,8 +55,12 @@ bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a)
 	uint32_t *offs = ts_index_take(a, sizeof(*offs), &n_offs);
 	const uint8_t *data = ts_index_take(a, 1, &len);
 
-	if (a->is_bad || n_offs < 2 || offs[n_offs - 1] != len)
+	if (a->is_bad || n_offs < 2 || offs[0] || offs[n_offs - 1] != len)
 		return false;
+	for (size_t i = 1; i < n_offs; i++) {
+		if (offs[i - 1] > offs[i])
+			return false;
+	}
 	ts_points_fini(p);
 	*p = (struct ts_points){ .offs = offs, .data = data, .n = n_offs - 1, .is_mapped = true };
 	return true;

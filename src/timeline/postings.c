@@ -73,14 +73,19 @@ static uint8_t *put_varint(uint8_t *p, uint32_t v)
 	return p;
 }
 
-static const uint8_t *get_varint(const uint8_t *p, uint32_t *v)
+/* Returns what follows the number; NULL if there is none before @end. */
+static inline const uint8_t *get_varint(const uint8_t *p, const uint8_t *end, uint32_t *v)
 {
-	unsigned shift = 0;
+	uint64_t sum = 0;
 
-	for (*v = 0; *p & 0x80; shift += 7)
-		*v |= (uint32_t)(*p++ & 0x7f) << shift;
-	*v |= (uint32_t)*p++ << shift;
-	return p;
+	for (unsigned shift = 0; p < end && shift < 7 * MAX_VARINT; shift += 7) {
+		sum |= (uint64_t)(*p & 0x7f) << shift;
+		if (!(*p++ & 0x80)) {
+			*v = (uint32_t)sum;
+			return sum <= UINT32_MAX ? p : NULL;
+		}
+	}
+	return NULL;
 }
 
 static void add_list(struct ts_postings *set, const uint32_t *values, uint32_t n)
@@ -189,6 +194,13 @@ static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32
 	return lo == first ? end : lo - 1;
 }
 
+/* Who asked finds out by the mark. */
+static void note_damage(const struct ts_postings *set)
+{
+	if (set->is_damaged)
+		*set->is_damaged = true;
+}
+
 /*
  * In one block whose head is <= @value: the last value <= @value, and the one after it (TS_NO_POSTING at the
  * block's end).
@@ -199,14 +211,18 @@ static uint32_t scan_block(const struct ts_postings *set, uint32_t block, uint32
 		      *end = set->bytes + set->blocks[block + 1].off;
 	uint32_t v = set->blocks[block].value, delta;
 
+	*after = TS_NO_POSTING;
 	for (; p < end; v += delta) {
-		p = get_varint(p, &delta);
+		p = get_varint(p, end, &delta);
+		if (__builtin_expect(!p || delta >= TS_NO_POSTING - v, 0)) {
+			note_damage(set);
+			return v;
+		}
 		if (v + delta > value) {
 			*after = v + delta;
 			return v;
 		}
 	}
-	*after = TS_NO_POSTING;
 	return v;
 }
 
@@ -253,9 +269,27 @@ void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
 	ts_index_put(f, set->bytes, set->n_bytes, 1);
 }
 
+/* Do keys ascend, and do their blocks, and the blocks' bytes, follow each other to the end? */
+static bool check(const struct ts_postings *set)
+{
+	if (set->first_block[0] || set->first_block[set->n_keys] != set->n_blocks || set->blocks[0].off ||
+	    set->blocks[set->n_blocks].off != set->n_bytes)
+		return false;
+	for (size_t i = 0; i < set->n_keys; i++) {
+		if (set->first_block[i] >= set->first_block[i + 1] ||
+		    (i && set->keys[i - 1] >= set->keys[i]))
+			return false;
+	}
+	for (size_t i = 0; i < set->n_blocks; i++) {
+		if (set->blocks[i].off > set->blocks[i + 1].off)
+			return false;
+	}
+	return true;
+}
+
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
 {
-	struct ts_postings p = { .is_mapped = true };
+	struct ts_postings p = { .is_mapped = true, .is_damaged = a->is_damaged };
 	size_t n_heads;
 
 	*set = (struct ts_postings){ 0 };
@@ -263,10 +297,11 @@ bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
 	p.first_block = ts_index_take_n(a, sizeof(*p.first_block), p.n_keys + 1);
 	p.blocks = ts_index_take(a, sizeof(*p.blocks), &n_heads);
 	p.bytes = ts_index_take(a, 1, &p.n_bytes);
-	if (a->is_bad || !n_heads || p.first_block[p.n_keys] != n_heads - 1 ||
-	    p.blocks[n_heads - 1].off != p.n_bytes)
+	if (a->is_bad || !n_heads)
 		return false;
 	p.n_blocks = n_heads - 1;
+	if (!check(&p))
+		return false;
 	*set = p;
 	return true;
 }

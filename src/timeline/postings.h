@@ -43,6 +43,7 @@ struct ts_postings {
 	uint8_t *bytes;                  /* owned */
 	size_t n_keys, n_blocks, n_bytes;
 	bool is_mapped;                  /* the arrays belong to an index file */
+	_Atomic bool *is_damaged;        /* borrowed, if they do: set when bytes turn out to be wrong */
 };
 
 /*
@@ -60,7 +61,10 @@ void ts_postings_fini(struct ts_postings *set);
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
 
-/* To an index file; from there, with its arrays (false: they contradict each other). */
+/*
+ * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other.
+ * The differences are checked when they are read, and values are not: they can be any.
+ */
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);
 

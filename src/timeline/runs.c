@@ -317,6 +317,23 @@ static size_t segment_of(const struct ts_runs *r, uint64_t pos)
 }
 
 /*
+ * The position at which the run began by what a file says: TS_NO_POS if neither the segment has it nor the
+ * recording what the run executed.  Who asked finds out by the mark.
+ */
+static uint64_t check_start(const struct ts_runs *r, size_t segment, uint32_t run, uint32_t found)
+{
+	const struct segment *seg = &r->segments[segment];
+	uint64_t pos = seg->start + found;
+
+	if (!seg->postings.is_damaged)
+		return pos;
+	if (pos < (segment + 1 < r->n_segments ? seg[1].start : r->start) && r->start - pos >= r->runs[run].n)
+		return pos;
+	*seg->postings.is_damaged = true;
+	return TS_NO_POS;
+}
+
+/*
  * The position >= @pos (<= @pos) at which a run began; one that is not below @until (not above @from) need not
  * be found: who has a nearer answer already does not look through all segments for a rare run.
  */
@@ -329,7 +346,7 @@ static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, 
 						  : TS_NO_POSTING;
 
 		if (found != TS_NO_POSTING)
-			return seg->start + found;
+			return check_start(r, s, run, found);
 	}
 	return TS_NO_POS;
 }
@@ -343,7 +360,7 @@ static uint64_t prev_start(const struct ts_runs *r, uint32_t run, uint64_t pos, 
 						  rel < UINT32_MAX ? (uint32_t)rel : UINT32_MAX - 1);
 
 		if (found != TS_NO_POSTING)
-			return seg->start + found;
+			return check_start(r, s, run, found);
 		if (seg->start <= from)
 			break;
 	}
@@ -514,27 +531,38 @@ void ts_runs_save(struct ts_runs *r, struct ts_index_file *f)
 	r->n_saved_lens = r->n_lens;
 }
 
-/* The arrays of a segment; those of the runs are left. */
-static bool load_segment(struct ts_runs *r, struct segment *seg, struct ts_index_arrays *a)
+/* The arrays of a segment that covers [start, end); those of the runs are left. */
+static bool load_segment(struct segment *seg, struct ts_index_arrays *a, uint64_t start, uint64_t end)
 {
 	const uint64_t *bounds = ts_index_take_n(a, sizeof(*bounds), 2);
 
-	if (!bounds || !ts_postings_load(&seg->postings, a))
+	if (!bounds || bounds[0] != start || bounds[1] != end || start >= end || end - start > UINT32_MAX)
 		return false;
-	seg->start = bounds[0];
-	r->start = bounds[1];
-	return true;
+	seg->start = start;
+	return ts_postings_load(&seg->postings, a);
 }
 
 bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a)
 {
 	struct segment *seg = &r->segments[r->n_segments - 1], mapped;
 
-	if (!load_segment(r, &mapped, a))
+	if (!load_segment(&mapped, a, seg->start, r->start))
 		return false;
 	ts_postings_fini(&seg->postings);
 	*seg = mapped;
 	return true;
+}
+
+/* Is it a run as the builder makes them, its lengths there? */
+static bool check_run(const struct ts_runs *r, const struct run *x)
+{
+	uint64_t len = 0;
+
+	if (!x->n || x->n > TS_MAX_RUN || (size_t)x->lens + x->n > r->n_lens)
+		return false;
+	for (unsigned i = 0; i < x->n; i++)
+		len += r->lens[x->lens + i];
+	return x->len == len;
 }
 
 static bool add_runs(struct ts_runs *r, const struct run *runs, size_t n)
@@ -544,7 +572,7 @@ static bool add_runs(struct ts_runs *r, const struct run *runs, size_t n)
 			return false;
 	}
 	for (size_t i = 0; i < n; i++) {
-		if ((size_t)runs[i].lens + runs[i].n > r->n_lens)
+		if (!check_run(r, &runs[i]))
 			return false;
 		if (runs[i].len > r->max_len)
 			r->max_len = runs[i].len;
@@ -553,23 +581,35 @@ static bool add_runs(struct ts_runs *r, const struct run *runs, size_t n)
 	return true;
 }
 
-bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a)
+/* Does by_pc name runs, by address? */
+static bool check_by_pc(const struct ts_runs *r, const uint32_t *by_pc)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (by_pc[i] >= r->n || (i && r->runs[by_pc[i - 1]].pc > r->runs[by_pc[i]].pc))
+			return false;
+	}
+	return true;
+}
+
+bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a, uint64_t end)
 {
 	const uint32_t *by_pc;
 	size_t n_runs, n_lens;
 	const struct run *runs;
 	const uint8_t *lens;
 
-	if (!room_for_segment(r) || !load_segment(r, &r->segments[r->n_segments], a))
+	if (!room_for_segment(r) || !load_segment(&r->segments[r->n_segments], a, r->start, end))
 		return false;
 	r->n_segments++;
+	r->start = end;
 	runs = ts_index_take(a, sizeof(*runs), &n_runs);
 	lens = ts_index_take(a, 1, &n_lens);
 	if (a->is_bad || !add_lens(r, lens, n_lens) || !add_runs(r, runs, n_runs))
 		return false;
 	by_pc = ts_index_take_n(a, sizeof(*by_pc), r->n);
 	free(r->by_pc);
-	r->by_pc = by_pc ? malloc((r->n + 1) * sizeof(*by_pc)) : NULL;
+	r->by_pc = by_pc && check_by_pc(r, by_pc) ? malloc((r->n + 1) * sizeof(*by_pc)) : NULL;
+	r->n_by_pc = 0;
 	if (!r->by_pc)
 		return false;
 	memcpy(r->by_pc, by_pc, r->n * sizeof(*by_pc));

@@ -81,15 +81,15 @@ bool ts_runs_seal(struct ts_runs *r, uint64_t end);
 bool ts_runs_seal_copy(struct ts_runs *r);
 
 /*
- * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the
- * segment (the next one, or in place of the one that was sealed last), with its arrays, and with @with_runs
- * the runs.
+ * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
+ * segment, which ends at position @end, and the runs that are new in it; or only the arrays of the one that
+ * was sealed last, in place of those in memory.
  *
  * Return false if memory is exhausted, or the arrays contradict each other.
  */
 void ts_runs_save(struct ts_runs *r, struct ts_index_file *f);
+bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a, uint64_t end);
 bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a);
-bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a);
 
 /*
  * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in

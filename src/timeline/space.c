@@ -483,19 +483,24 @@ static uint16_t line_bits(const uint64_t *bits, unsigned line)
 	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
 }
 
-void ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c)
+bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c)
 {
 	uint16_t mask = (uint16_t)c->mask;
 
-	while (mask && n_segments-- > 0)
-		ts_versions_complete(&sp->segments[n_segments].versions, c->addr, c->data, &mask);
-	assert(!mask);
+	while (mask && n_segments-- > 0) {
+		if (!ts_versions_complete(&sp->segments[n_segments].versions, c->addr, c->data, &mask))
+			return false;
+	}
+	return !mask;
 }
 
 /* The same now, and to be saved. */
 static void complete_sealed(struct ts_space *sp, const struct ts_completion *c)
 {
-	ts_space_complete(sp, sp->n_sealed, c);
+	bool done = ts_space_complete(sp, sp->n_sealed, c);
+
+	assert(done);
+	(void)done;
 	if (sp->n_completions == sp->cap_completions) {
 		size_t cap = sp->cap_completions ? sp->cap_completions * 2 : 64;
 		struct ts_completion *p = realloc(sp->completions, cap * sizeof(*p));

@@ -100,12 +100,12 @@ bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment);
 /*
  * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
  *
- * From there: ts_space_load_segment() takes the segment with its arrays, in place of the one in memory if
- * there is one; ts_space_load_state() then what was learned.  Return false if memory is exhausted, or the
+ * From there: ts_space_load_segment() takes the segment, of @n_chunks chunks, with its arrays, in place of the
+ * one in memory if there is one; ts_space_load_state() then what was learned.  Return false if memory is exhausted, or the
  * arrays contradict each other.
  */
 void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f);
-bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
+bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a, uint32_t n_chunks);
 bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
 
 /* What was learned so far need not be saved: the initial state of the recording, which its loader tells. */

@@ -100,12 +100,12 @@ void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *
 
 /* ------------------------------------------------------------------------------------------------ loading */
 
-bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a)
+bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a, uint32_t n_chunks)
 {
 	struct ts_space_segment mapped = { 0 }, *seg;
 
-	if (!ts_versions_load(&mapped.versions, a) || !ts_lines_load(&mapped.silent, a) ||
-	    !ts_lines_load(&mapped.reads, a) || !ts_space_room(sp, segment))
+	if (!ts_versions_load(&mapped.versions, a, n_chunks) || !ts_lines_load(&mapped.silent, a, n_chunks) ||
+	    !ts_lines_load(&mapped.reads, a, n_chunks) || !ts_space_room(sp, segment))
 		return false;
 	seg = &sp->segments[segment];
 	ts_versions_fini(&seg->versions);
@@ -148,7 +148,8 @@ static bool load_base(struct ts_space *sp, struct ts_index_arrays *a)
 
 		for (unsigned j = 0; j < 4; j++)
 			n += (unsigned)__builtin_popcountll(pages[i].lines[j]);
-		if (n > n_lines || !load_page(sp, &pages[i], lines))
+		if (n > n_lines || pages[i].page > UINT64_MAX >> TS_PAGE_BITS ||
+		    pages[i].layer >= sp->layers.n || !load_page(sp, &pages[i], lines))
 			return false;
 		lines += n;
 		n_lines -= n;
@@ -162,14 +163,17 @@ bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_
 	const struct saved_counts *counts;
 	size_t n;
 
-	if (!load_base(sp, a))
+	if (sp->is_failed || !load_base(sp, a))
 		return false;
 	completions = ts_index_take(a, sizeof(*completions), &n);
 	counts = ts_index_take_n(a, sizeof(*counts), 1);
 	if (!counts)
 		return false;
-	for (size_t i = 0; i < n; i++)
-		ts_space_complete(sp, (size_t)segment, &completions[i]);
+	for (size_t i = 0; i < n; i++) {
+		if (completions[i].addr % TS_LINE_LEN || completions[i].mask > UINT16_MAX ||
+		    !ts_space_complete(sp, (size_t)segment, &completions[i]))
+			return false;
+	}
 	sp->n_inferred = counts->n_inferred;
 	sp->n_unexplained = counts->n_unexplained;
 	sp->n_pages = counts->n_pages;

@@ -69,9 +69,9 @@ struct ts_space {
 
 /*
  * The lost bytes @mask of the line at @addr are known now in the first @n_segments segments: newest first,
- * down to where they were lost.
+ * down to where they were lost.  Returns false if that is nowhere.
  */
-void ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c);
+bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c);
 
 /* Room for segments up to @segment; those that are new are empty.  False: no memory. */
 bool ts_space_room(struct ts_space *sp, uint64_t segment);

@@ -93,7 +93,8 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl);
  * then on goes there as well.  The timeline is new.  If the file cannot be written later, tl->file_error
  * tells, and all that follows stays in memory.
  *
- * Returns false if the file's contents make no sense or memory is exhausted: the timeline is of no use then.
+ * Returns false if the file's contents contradict each other (TS_ECORRUPT), memory is exhausted (TS_ENOMEM),
+ * or the trace cannot be read (TS_EIO): the timeline is of no use then.
  */
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
 
@@ -110,6 +111,12 @@ bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, s
  * Is the optional section there?  What is asked of one that is not needs a backfill (backfill.h) first.
  */
 bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
+
+/*
+ * Did an index file turn out to contradict itself when it was used?  Then no answer since the last call can be
+ * believed; the file is taken off the disk.
+ */
+bool ts_timeline_is_damaged(const struct ts_timeline *tl);
 
 /* End those threads, as before a fork; ts_timeline_grow() starts them again. */
 void ts_timeline_rest(struct ts_timeline *tl);

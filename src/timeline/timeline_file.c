@@ -18,6 +18,7 @@
  * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on
  * another no index file is used.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,28 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ loading */
 
+/* Are threads, processes and warnings such as a loader can have learned? */
+static bool check_learned(const struct ts_recording *rec, const struct ts_learned *l)
+{
+	uint32_t n_processes = rec->n_processes;
+
+	if (l->n_threads < rec->n_threads)
+		return false;
+	for (uint32_t i = 0; i < l->n_threads; i++) {
+		const struct ts_thread *t = &l->threads[i];
+
+		if (t->process >= l->n_processes || !memchr(t->name, '\0', sizeof(t->name)))
+			return false;
+		if (t->process >= n_processes)
+			n_processes = t->process + 1;
+	}
+	for (unsigned i = 0; i < l->n_warnings; i++) {
+		if (!memchr(l->warnings[i].text, '\0', sizeof(l->warnings[i].text)))
+			return false;
+	}
+	return l->n_processes == n_processes;
+}
+
 /* What the loader learned when it read this for the first time. */
 static bool load_recording(struct ts_recording *rec, const struct saved_head *head, struct ts_index_arrays *a)
 {
@@ -189,16 +212,30 @@ static bool load_recording(struct ts_recording *rec, const struct saved_head *he
 	const struct ts_warning *warnings = ts_index_take(a, sizeof(*warnings), &n_warnings);
 	struct ts_learned learned = { .threads = threads, .n_processes = head->n_processes };
 
-	if (a->is_bad || n_threads < rec->n_threads || n_warnings > TS_MAX_WARNINGS)
+	if (a->is_bad || n_threads > UINT32_MAX || n_warnings > TS_MAX_WARNINGS)
 		return false;
-	for (size_t i = 0; i < n_threads; i++) {
-		if (threads[i].process >= head->n_processes)
-			return false;
-	}
 	learned.n_threads = (uint32_t)n_threads;
 	learned.n_warnings = (unsigned)n_warnings;
 	memcpy(learned.warnings, warnings, n_warnings * sizeof(*warnings));
-	return ts_learned_give(&learned, rec);
+	return check_learned(rec, &learned) && ts_learned_give(&learned, rec);
+}
+
+/*
+ * Do the head's numbers go on from those of the record before?  All chunks are full, but the last of the
+ * recording, and all segments, but the last.
+ */
+static bool check_numbers(const struct ts_timeline *tl, const struct saved_head *head, size_t record, bool is_last)
+{
+	const struct ts_builder *bd = tl->builder;
+	uint64_t max_chunks = (record + 1) * (uint64_t)TS_SEGMENT_CHUNKS;
+
+	if (!(head->flags & HAS_SEGMENT))
+		return is_last && head->n_steps == bd->n_steps && head->n_chunks == bd->n_chunks;
+	if (head->n_steps <= bd->n_steps || head->n_chunks <= bd->n_chunks || head->n_chunks > max_chunks)
+		return false;
+	if (is_last)
+		return head->n_chunks == (head->n_steps - 1) / TS_CHUNK_STEPS + 1;
+	return head->n_chunks == max_chunks && head->n_steps == max_chunks * TS_CHUNK_STEPS;
 }
 
 static bool load_head(struct ts_timeline *tl, const struct saved_head *head, struct ts_index_arrays *a)
@@ -210,7 +247,8 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 	if (!load_recording(tl->rec, head, a))
 		return false;
 	text = ts_index_take(a, 1, &text_len);
-	if (!text || !text_len || text[text_len - 1])
+	if (!text || !text_len || text[text_len - 1] || head->damage_code > TS_EUSAGE ||
+	    head->n_memory > (tl->rec->n_processes ? tl->rec->n_processes : 1))
 		return false;
 	bd->n_steps = head->n_steps;
 	bd->n_chunks = head->n_chunks;
@@ -248,16 +286,23 @@ static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 	ts_space_save(space(tl, owner), segment, f);
 }
 
+/* How many chunks segment @segment, the last so far, has. */
+static uint32_t n_chunks_of(const struct ts_timeline *tl, uint64_t segment)
+{
+	return (uint32_t)(tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS);
+}
+
 static bool load_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
 	struct ts_space *sp = space(tl, owner);
 
-	return ts_space_load_segment(sp, segment, a) && ts_space_load_state(sp, segment, a);
+	return ts_space_load_segment(sp, segment, a, n_chunks_of(tl, segment)) &&
+	       ts_space_load_state(sp, segment, a);
 }
 
 static bool map_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
-	return ts_space_load_segment(space(tl, owner), segment, a);
+	return ts_space_load_segment(space(tl, owner), segment, a, n_chunks_of(tl, segment));
 }
 
 static void save_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
@@ -281,8 +326,7 @@ static bool load_points(struct ts_timeline *tl, uint64_t segment, uint32_t owner
 	tl->points = p;
 	p[segment] = (struct ts_points){ 0 };
 	tl->n_points = tl->cap_points = (size_t)segment + 1;
-	return map_points(tl, segment, owner, a) &&
-	       p[segment].n >= tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS;
+	return map_points(tl, segment, owner, a) && p[segment].n == n_chunks_of(tl, segment);
 }
 
 static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
@@ -296,7 +340,7 @@ static bool load_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, 
 {
 	(void)segment;
 	(void)owner;
-	return ts_runs_load(tl->runs, a);
+	return ts_runs_load(tl->runs, a, tl->builder->n_steps);
 }
 
 static bool map_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
@@ -317,14 +361,22 @@ static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
 {
 	struct ts_target target = { .pos = note->pos };
+	struct ts_builder *bd = tl->builder;
 
-	if (note->thread >= tl->rec->n_threads)
+	if (note->thread >= tl->rec->n_threads || note->pos < bd->last_note || note->pos > bd->n_steps)
 		return false;
+	bd->last_note = note->pos;
 	if (note->kind == TS_FX_THREAD) {
+		const struct ts_world *w = &tl->world;
+
+		/* stretches begin with the first step and none is empty */
+		if (note->pos == bd->n_steps ||
+		    (w->n_slices ? note->pos <= w->slices[w->n_slices - 1].pos : note->pos))
+			return false;
 		ts_builder_run(tl, note->pos, note->thread);
 		return true;
 	}
-	return ts_builder_aim(tl, &target, note->thread) &&
+	return note->pos && ts_builder_aim(tl, &target, note->thread) &&
 	       ts_builder_apply(tl, &target, batch, batch->effects);
 }
 
@@ -361,7 +413,7 @@ static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 {
 	(void)segment;
 	(void)owner;
-	return ts_modes_load(&tl->modes, a);
+	return ts_modes_load(&tl->modes, a, tl->builder->n_steps);
 }
 
 static const struct ts_section points_section = {
@@ -425,6 +477,15 @@ bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s)
 	return false;
 }
 
+bool ts_timeline_is_damaged(const struct ts_timeline *tl)
+{
+	bool is_damaged = tl->file && ts_index_is_damaged(tl->file);
+
+	for (unsigned i = 0; tl->sections[i]; i++)
+		is_damaged |= tl->siblings[i] && ts_index_is_damaged(tl->siblings[i]);
+	return is_damaged;
+}
+
 /* Load a section from a record. */
 static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, unsigned ordinal)
 {
@@ -458,17 +519,18 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	struct ts_index_arrays a = ts_index_find(f, record, HEAD, 0);
 	const struct saved_head *head = ts_index_take_n(&a, sizeof(*head), 1);
 
-	if (!head || !(head->flags & HAS_NO_READS) != !tl->has_no_reads || !load_head(tl, head, &a))
+	bool is_last = record + 1 == ts_index_n_records(f) && ts_index_is_finished(f);
+
+	if (!head || !(head->flags & HAS_NO_READS) != !tl->has_no_reads ||
+	    !check_numbers(tl, head, record, is_last) || !load_head(tl, head, &a))
 		return false;
 	*point = a;
 	if (!(head->flags & HAS_SEGMENT))
-		return record + 1 == ts_index_n_records(f) && ts_index_is_finished(f);
-	if (head->n_chunks <= record * TS_SEGMENT_CHUNKS ||
-	    head->n_chunks > (record + 1) * TS_SEGMENT_CHUNKS ||
-	    (head->n_memory && !ts_builder_memory(tl, head->n_memory - 1)) || !load_sections(tl, f, record))
+		return true;
+	if ((head->n_memory && !ts_builder_memory(tl, head->n_memory - 1)) || !load_sections(tl, f, record))
 		return false;
 	tl->builder->n_sealed = record + 1;
-	return true;
+	return tl->world.n_slices; /* somebody executed the first step */
 }
 
 /* ------------------------------------------------------------------------------------ files of one section */
@@ -534,8 +596,11 @@ static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct
 	size_t len;
 	const uint8_t *p = ts_index_take(point, 1, &len);
 
-	if (!p || !ts_feed_resume(bd->feed, p, len, &bd->end, err))
+	if (!p || !ts_feed_resume(bd->feed, p, len, &bd->end, err)) {
+		if (err->code == TS_EIO || err->code == TS_ENOMEM)
+			return false; /* that says nothing about the file */
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it does not tell where to go on");
+	}
 	ts_buf_reset(&bd->here);
 	ts_buf_put(&bd->here, p, len);
 	if (!ts_buf_ok(&bd->here))
@@ -552,8 +617,11 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 	struct ts_index_arrays point = { .is_bad = true };
 
 	for (size_t i = 0; i < n; i++) {
+		errno = 0; /* of allocations */
 		if (!load_record(tl, f, i, &point)) {
 			tl->file = f;
+			if (errno == ENOMEM)
+				return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its record %zu", i);
 			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its record %zu contradicts itself", i);
 		}
 	}

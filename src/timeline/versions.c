@@ -69,12 +69,16 @@ void ts_changes_fini(struct ts_changes *c)
 	*c = (struct ts_changes){ 0 };
 }
 
-/* The bytes that this version's chunk lost leave the mask: before it they were something else. */
-static void complete(struct ts_version *v, const uint8_t *data, uint16_t *mask)
+/*
+ * The bytes that this version's chunk lost leave the mask: before it they were something else.  Returns false
+ * if the version has not lost these bytes.
+ */
+static bool complete(struct ts_version *v, const uint8_t *data, uint16_t *mask)
 {
 	uint16_t ends = v->known & v->lost & *mask;
 
-	assert((v->lost & *mask) == *mask);
+	if ((v->lost & *mask) != *mask)
+		return false;
 	for (unsigned i = 0; i < TS_LINE_LEN; i++) {
 		if (*mask >> i & 1)
 			v->data[i] = data[i];
@@ -82,25 +86,34 @@ static void complete(struct ts_version *v, const uint8_t *data, uint16_t *mask)
 	v->known |= *mask;
 	v->lost &= (uint16_t)~*mask;
 	*mask &= (uint16_t)~ends;
+	return true;
 }
 
 void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask)
 {
-	for (; chain && *mask; chain = c->links[chain - 1].prev)
-		complete(&c->items[c->links[chain - 1].item], data, mask);
+	for (; chain && *mask; chain = c->links[chain - 1].prev) {
+		bool done = complete(&c->items[c->links[chain - 1].item], data, mask);
+
+		assert(done);
+		(void)done;
+	}
 }
 
-void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask)
+bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask)
 {
 	uint32_t line, first, end;
 
 	if (!*mask || !ts_lines_find(&set->lines, addr, &line))
-		return;
+		return true;
 	first = set->lines.first[line];
 	end = set->lines.first[line + 1];
-	assert(set->offs[line] & TS_PLAIN_LINE);
-	while (*mask && end-- > first)
-		complete(&set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (end - first)], data, mask);
+	if (!(set->offs[line] & TS_PLAIN_LINE))
+		return false;
+	while (*mask && end-- > first) {
+		if (!complete(&set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (end - first)], data, mask))
+			return false;
+	}
+	return true;
 }
 
 void ts_versions_fini(struct ts_versions *set)
@@ -280,44 +293,84 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 
 /* ------------------------------------------------------------------------------------------------ reading */
 
-/* Take the bytes @which, which lie at @p.  Returns what is behind them. */
-static const uint8_t *take_bytes(const uint8_t *p, uint16_t which, uint8_t *data)
+/* Data of a line that are read; they may come from a file. */
+struct data {
+	const uint8_t *p;
+	size_t left;
+	bool is_bad; /* they end too early, or make no sense */
+};
+
+/* Take @n bytes; NULL (and is_bad) if there are fewer. */
+static const uint8_t *take(struct data *d, size_t n)
 {
-	for (unsigned bits = which; bits; bits &= bits - 1)
-		data[__builtin_ctz(bits)] = *p++;
+	const uint8_t *p = d->p;
+
+	if (n > d->left) {
+		d->is_bad = true;
+		return NULL;
+	}
+	d->p += n;
+	d->left -= n;
 	return p;
 }
 
-/* The whole version at @p.  Returns what is behind it. */
-static const uint8_t *take_whole(const uint8_t *p, struct ts_version *v)
+/* Take the bytes @which of a line. */
+static void take_bytes(struct data *d, uint16_t which, uint8_t *data)
 {
-	enum form form = *p++;
+	const uint8_t *p = take(d, count(which));
 
-	v->known = UINT16_MAX;
-	switch (form) {
-	case FULL:
-		memcpy(v->data, p, TS_LINE_LEN);
-		return p + TS_LINE_LEN;
-	case UNIFORM:
-		memset(v->data, *p, TS_LINE_LEN);
-		return p + 1;
-	case PARTIAL:
-		break;
-	}
-	memcpy(&v->known, p, sizeof(v->known));
-	return take_bytes(p + sizeof(v->known), v->known, v->data);
+	for (unsigned bits = p ? which : 0; bits; bits &= bits - 1)
+		data[__builtin_ctz(bits)] = *p++;
 }
 
-/* Where a block of the line's data begins. */
-static const uint8_t *block_data(const struct ts_versions *set, uint32_t line, uint32_t block)
+static void take_whole(struct data *d, struct ts_version *v)
+{
+	const uint8_t *form = take(d, 1), *p;
+
+	v->known = UINT16_MAX;
+	switch (form ? *form : UINT8_MAX) {
+	case FULL:
+		p = take(d, TS_LINE_LEN);
+		if (p)
+			memcpy(v->data, p, TS_LINE_LEN);
+		return;
+	case UNIFORM:
+		p = take(d, 1);
+		if (p)
+			memset(v->data, *p, TS_LINE_LEN);
+		return;
+	case PARTIAL:
+		p = take(d, sizeof(v->known));
+		if (!p)
+			return;
+		memcpy(&v->known, p, sizeof(v->known));
+		take_bytes(d, v->known, v->data);
+		return;
+	default:
+		d->is_bad = true;
+	}
+}
+
+/* A block of the line's data, and what follows it.  The numbers before the first block are there. */
+static struct data block_data(const struct ts_versions *set, uint32_t line, uint32_t block)
 {
 	const uint8_t *start = set->data + set->offs[line];
-	uint32_t n = n_blocks(set->lines.first[line + 1] - set->lines.first[line]), off;
+	uint32_t n = n_blocks(set->lines.first[line + 1] - set->lines.first[line]);
+	uint32_t off = (n - 1) * (uint32_t)sizeof(off);
+	struct data d = { start, set->data_len - set->offs[line], false };
 
-	if (!block)
-		return start + (size_t)(n - 1) * sizeof(off);
-	memcpy(&off, start + (size_t)(block - 1) * sizeof(off), sizeof(off));
-	return start + off;
+	if (block)
+		memcpy(&off, start + (size_t)(block - 1) * sizeof(off), sizeof(off));
+	take(&d, off);
+	return d;
+}
+
+/* Nothing is known of a line whose data are wrong; who asked finds out by the mark. */
+static void note_damage(const struct ts_versions *set, struct ts_version *v)
+{
+	v->known = v->lost = 0;
+	if (set->is_damaged)
+		*set->is_damaged = true;
 }
 
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
@@ -325,7 +378,7 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 {
 	const struct ts_lines *lines = &set->lines;
 	uint32_t line, first, last, i;
-	const uint8_t *p;
+	struct data d;
 
 	if (!ts_lines_find(lines, addr, &line))
 		return false;
@@ -341,17 +394,19 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 		return true;
 	}
 	v->lost = 0;
-	p = block_data(set, line, (last - first) / TS_VERSION_BLOCK);
+	d = block_data(set, line, (last - first) / TS_VERSION_BLOCK);
 	for (i = last - (last - first) % TS_VERSION_BLOCK; i <= last; i++) {
 		if (is_whole(i - first, set->changed[i])) {
-			p = take_whole(p, v);
+			take_whole(&d, v);
 		} else {
-			p = take_bytes(p, set->changed[i], v->data);
+			take_bytes(&d, set->changed[i], v->data);
 			v->known |= set->changed[i];
 		}
 		if (ts_lines_chunk(lines, i) < from)
 			v->known = 0;
 	}
+	if (__builtin_expect(d.is_bad, 0))
+		note_damage(set, v);
 	return true;
 }
 
@@ -381,18 +436,41 @@ void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f)
 	ts_index_put(f, set->plain, set->n_plain, sizeof(*set->plain));
 }
 
-bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a)
+/* Do the lines' versions begin where there is room for them? */
+static bool check_offs(const struct ts_versions *set)
 {
-	struct ts_versions v = { .is_mapped = true };
+	const uint32_t *first = set->lines.first;
+
+	for (size_t line = 0; line < set->lines.n_lines; line++) {
+		uint32_t n = first[line + 1] - first[line], off = set->offs[line];
+		size_t need, room;
+
+		if (off & TS_PLAIN_LINE) {
+			off &= ~TS_PLAIN_LINE;
+			need = n;
+			room = set->n_plain;
+		} else {
+			need = n ? (size_t)(n_blocks(n) - 1) * sizeof(uint32_t) : 0;
+			room = set->data_len;
+		}
+		if (off > room || need > room - off)
+			return false;
+	}
+	return true;
+}
+
+bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks)
+{
+	struct ts_versions v = { .is_mapped = true, .is_damaged = a->is_damaged };
 
 	*set = (struct ts_versions){ 0 };
-	if (!ts_lines_load(&v.lines, a))
+	if (!ts_lines_load(&v.lines, a, n_chunks))
 		return false;
 	v.changed = ts_index_take_n(a, sizeof(*v.changed), n_items(&v));
 	v.offs = ts_index_take_n(a, sizeof(*v.offs), v.lines.n_lines);
 	v.data = ts_index_take(a, 1, &v.data_len);
 	v.plain = ts_index_take(a, sizeof(*v.plain), &v.n_plain);
-	if (a->is_bad)
+	if (a->is_bad || !check_offs(&v))
 		return false;
 	*set = v;
 	return true;

@@ -55,6 +55,7 @@ struct ts_versions {
 	struct ts_version *plain;
 	size_t n_plain;
 	bool is_mapped;              /* the arrays belong to an index file */
+	_Atomic bool *is_damaged;    /* borrowed, if they do: set when data turn out to be wrong */
 };
 
 /*
@@ -86,8 +87,8 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 		      size_t n_pages);
 void ts_versions_fini(struct ts_versions *set);
 
-/* As ts_changes_complete(), for the line at @addr. */
-void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
+/* As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes. */
+bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
 
 /*
  * The line at @addr as chunks below @until leave it, going back no further than chunk @from.
@@ -98,9 +99,12 @@ void ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t 
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
 		      struct ts_version *v);
 
-/* To an index file; from there, with its arrays (false: they contradict each other). */
+/*
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
+ * the arrays contradict each other.  What a line's data hold is checked when they are read.
+ */
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);
-bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a);
+bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks);
 
 /* Bytes of memory that the set holds. */
 size_t ts_versions_mem(const struct ts_versions *set);

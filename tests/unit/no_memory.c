@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "no_memory.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -26,7 +27,10 @@ static bool is_refused(void)
 	if (!is_armed)
 		return false;
 	n_calls++;
-	return call >= fail_from && call < fail_until;
+	if (call < fail_from || call >= fail_until)
+		return false;
+	errno = ENOMEM; /* as the C library does */
+	return true;
 }
 
 static void *count(void *p)

@@ -469,3 +469,13 @@ void bap_names_init(struct bap_names *t, const struct ts_regset *set, bool is_sn
 	for (unsigned i = 0; i < set->n_regs; i++)
 		add_alias(t, set, set->regs[i].name, set->regs[i].name);
 }
+
+uint32_t bap_names_features(const struct bap_names *t)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < BAP_N_SLOTS; i++)
+		if (t->slots[i].kind == BAP_SLOT_REG || t->slots[i].kind == BAP_SLOT_FLAGS)
+			mask |= 1u << t->slots[i].feature;
+	return mask;
+}

@@ -93,6 +93,9 @@ const char *bap_arch_gdb_name(uint64_t number, uint64_t machine);
  */
 void bap_names_init(struct bap_names *t, const struct ts_regset *set, bool is_snapshot);
 
+/* The features of the architecture (a bit each, by ordinal) that have a register with a name. */
+uint32_t bap_names_features(const struct bap_names *t);
+
 /* The hash of a name's key. */
 static inline uint32_t bap_name_hash(const uint64_t key[2])
 {

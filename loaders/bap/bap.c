@@ -272,14 +272,14 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec)
 }
 
 /*
- * The recorder that lists all registers before each instruction says so nowhere: its file version and its
- * case do.
+ * The recorder that lists all registers before each instruction does not say so; its file version and the
+ * case of its names tell (scan.h).  It never lists the flags after an instruction.
  */
 static void tell_recorder(struct bap *rec)
 {
 	if (rec->version == 1)
 		rec->recorder = BAP_PIN_OLD;
-	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN)
+	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN && bap_is_snapshot(rec))
 		rec->recorder = BAP_SNAPSHOT;
 }
 
@@ -299,20 +299,29 @@ static void tell_system(struct bap *rec)
 	}
 }
 
-/* Features that gdb or a recorder's later frames want, whether the first frames have them or not. */
+static uint32_t feature_bit(const struct ts_arch *arch, const char *name)
+{
+	int ordinal = ts_arch_feature(arch, name);
+
+	return ordinal >= 0 ? 1u << ordinal : 0;
+}
+
+/*
+ * Features that gdb or a recorder's later frames want, whether the first frames have them or not: of a trace
+ * that is longer than the first look, all that recorders have names for.
+ */
 static uint32_t wanted_features(const struct bap *rec, const struct ts_arch *arch)
 {
-	static const char *const names[] = { "org.gnu.gdb.i386.linux", "org.gnu.gdb.i386.segments",
-					     "org.tracestub.i386.segments", "org.gnu.gdb.arm.vfp" };
-	bool is_linux = rec->base.osabi && !strcmp(rec->base.osabi, "GNU/Linux");
+	static const char *const always[] = { "org.gnu.gdb.i386.segments", "org.tracestub.i386.segments",
+					      "org.gnu.gdb.arm.vfp" };
 	uint32_t mask = 0;
 
-	for (size_t i = is_linux ? 0 : 1; i < sizeof(names) / sizeof(names[0]); i++) {
-		int ordinal = ts_arch_feature(arch, names[i]);
-
-		if (ordinal >= 0)
-			mask |= 1u << ordinal;
-	}
+	if (rec->base.osabi && !strcmp(rec->base.osabi, "GNU/Linux"))
+		mask |= feature_bit(arch, "org.gnu.gdb.i386.linux");
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		mask |= feature_bit(arch, always[i]);
+	if (!rec->is_scanned)
+		mask |= bap_names_features(&rec->names) & ~feature_bit(arch, "org.tracestub.i386.control");
 	return mask;
 }
 
@@ -325,12 +334,16 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 		return false;
 	bap_names_init(&rec->names, &rec->base.regs, rec->recorder == BAP_SNAPSHOT);
 	done = bap_scan(rec, &features, err);
+	features |= wanted_features(rec, arch);
 	ts_regset_fini(&rec->base.regs);
-	if (!done || !ts_regset_init(&rec->base.regs, arch, features | wanted_features(rec, arch), err))
+	if (!done || !ts_regset_init(&rec->base.regs, arch, features, err))
 		return false;
 	if (bap_arch_gdb_name(rec->arch, rec->machine))
 		rec->base.regs.gdb_name = bap_arch_gdb_name(rec->arch, rec->machine);
 	bap_names_init(&rec->names, &rec->base.regs, rec->recorder == BAP_SNAPSHOT);
+	rec->is_x86 = rec->arch == BAP_ARCH_X86 && rec->machine != BAP_I8086;
+	if (rec->is_x86)
+		ts_x86_init(&rec->x86, &rec->base.regs);
 	if (arch->is_big_endian) {
 		rec->is_mem_reversed = rec->recorder == BAP_SNAPSHOT || rec->recorder == BAP_OLD_TRACEWRAP;
 		bap_vote_memory_order(rec);
@@ -363,9 +376,9 @@ static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts
 	if (rec->version >= 2 && !read_meta(rec, err))
 		return false;
 	find_end(rec, toc);
+	rec->addr_mask = UINT64_MAX;
 	tell_recorder(rec);
 	tell_system(rec);
-	rec->addr_mask = UINT64_MAX;
 	arch = choose_arch(rec, opt ? opt->exec : NULL);
 	rec->addr_mask = ts_arch_addr_mask(arch);
 	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %" PRIu64 "%s%.40s", rec->version,

@@ -6,6 +6,7 @@
 #define LOADERS_BAP_H
 
 #include "arch.h"
+#include "src/arch/x86_insn.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
 
@@ -39,6 +40,8 @@ struct bap {
 	uint64_t addr_mask;
 	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
 	struct bap_names names;
+	bool is_x86; /* of 32 or 64 bits */
+	struct ts_x86 x86;
 
 	struct bap_toc {
 		uint64_t step;  /* frames an entry; 0: there is none */
@@ -53,6 +56,7 @@ struct bap {
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
 	uint64_t n_walked;
 	bool is_walked; /* to its end */
+	bool is_scanned; /* the first look (scan.h) was at all frames */
 };
 
 #endif

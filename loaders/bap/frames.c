@@ -212,6 +212,9 @@ bool bap_read_std(struct bap_reader *r, struct bap_thread **t, uint64_t *pc, uin
 	*pc = std->v[STD_ADDRESS - 1].n & r->rec->addr_mask;
 	*insn_len = raw->n <= 64 ? (uint16_t)raw->n : 0;
 	r->base.end = (struct ts_end){ 0 };
+	r->last_len = raw->n <= sizeof(r->last_insn) ? (uint8_t)raw->n : 0;
+	if (r->last_len)
+		memcpy(r->last_insn, raw->p, r->last_len);
 	see_code(r, *pc, raw);
 	if (is_arm)
 		bap_see_mode(r, *t, std);
@@ -224,7 +227,7 @@ bool bap_read_std(struct bap_reader *r, struct bap_thread **t, uint64_t *pc, uin
 	if (!read_post_list(r, *t, std, c, &has_operands))
 		return false;
 	if (!has_operands)
-		bap_lose_unlogged(r, *t, raw);
+		bap_lose_unlogged(r, *t, *pc, raw);
 	else if (r->rec->recorder == BAP_TRACEWRAP || r->rec->recorder == BAP_OLD_TRACEWRAP)
 		bap_lose_helpers(r, *t, raw);
 	if (is_arm)

@@ -4,13 +4,16 @@
  */
 #include "insn.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "reader.h"
 #include "schema.h"
 
-#define ARM_IT UINT32_C(0x0600fc00)
-#define ARM_GE UINT32_C(0x000f0000)
+#define ARM_IT   UINT32_C(0x0600fc00)
+#define ARM_GE   UINT32_C(0x000f0000)
+#define ARM_NZCV UINT32_C(0xf0000000)
+#define A64_NZCV UINT32_C(0xf0000000)
 
 uint32_t bap_arm_t(const struct pb_value *mode)
 {
@@ -50,14 +53,19 @@ void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_val
  * What an instruction of which the recorder logs nothing is known to change: that is unknown until it is seen
  * again.
  */
+static void lose_one(struct bap_reader *r, struct bap_thread *t, const char *name, size_t len)
+{
+	const struct bap_slot *s = bap_names_find(&r->rec->names, name, len);
+
+	if (s->kind == BAP_SLOT_REG && t->state[s->off] != BAP_WRITTEN)
+		bap_lose_reg(r, t, s->off, s->len);
+}
+
+/* The same of several, each name terminated. */
 static void lose_named(struct bap_reader *r, struct bap_thread *t, const char *names)
 {
-	for (const char *p = names; *p; p += strlen(p) + 1) {
-		const struct bap_slot *s = bap_names_find(&r->rec->names, p, strlen(p));
-
-		if (s->kind == BAP_SLOT_REG && t->state[s->off] != BAP_WRITTEN)
-			bap_lose_reg(r, t, s->off, s->len);
-	}
+	for (const char *p = names; *p; p += strlen(p) + 1)
+		lose_one(r, t, p, strlen(p));
 }
 
 static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
@@ -68,6 +76,7 @@ static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
 #define X86_AF     UINT32_C(0x10)
 #define X86_ZF     UINT32_C(0x40)
 #define X86_STATUS UINT32_C(0x8d5)
+#define X86_LOGGED (X86_STATUS | UINT32_C(0x400))
 
 /*
  * Opcode and the three bits that extend it of an x86 instruction with one opcode byte behind its prefixes; 0:
@@ -129,36 +138,174 @@ void bap_lose_helpers(struct bap_reader *r, struct bap_thread *t, const struct p
 	}
 }
 
-void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+/* A register of which the architecture has many, by the letter that their names begin with. */
+static void lose_numbered(struct bap_reader *r, struct bap_thread *t, char letter, unsigned number)
+{
+	char name[8];
+
+	snprintf(name, sizeof(name), "%c%u", letter, number);
+	lose_one(r, t, name, strlen(name));
+}
+
+static void lose_flags(struct bap_reader *r, struct bap_thread *t, uint32_t bits)
+{
+	if (!r->rec->names.n_flags || !bits)
+		return;
+	t->flags[0].known &= ~(bits & r->rec->names.flags[0].need);
+	bap_tell_flags(r, t, 0, bits, true);
+}
+
+/* The instruction as a number; 0 if it does not have 4 bytes. */
+static uint32_t insn_word(const struct bap_reader *r, const struct pb_value *raw)
+{
+	const uint8_t *p = raw->p;
+
+	if (raw->n != 4)
+		return 0;
+	return r->rec->base.regs.arch->is_big_endian
+		       ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
+		       : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
+}
+
+/* Is the general register that the operand's address needs known? */
+static bool is_told(const struct bap_reader *r, const struct bap_thread *t, uint16_t off)
+{
+	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNTOLD, r->rec->x86.is_64 ? 8 : 4);
+}
+
+/* Memory that it may write, where the registers tell the address. */
+static void lose_x86_memory(struct bap_reader *r, const struct bap_thread *t, uint64_t pc,
+			    const struct pb_value *raw)
+{
+	struct ts_x86_insn insn;
+
+	if (!ts_x86_decode(&r->rec->x86, pc, raw->p, (size_t)raw->n, &insn))
+		return;
+	for (unsigned i = 0; i < insn.n_mem; i++) {
+		const struct ts_x86_mem *m = &insn.mem[i];
+		uint64_t addr;
+
+		if (!(m->access & (TS_X86_WRITE | TS_X86_IF_WRITE)) || m->segment != TS_X86_FLAT ||
+		    !is_told(r, t, m->base) || !is_told(r, t, m->index))
+			continue;
+		addr = ts_x86_mem_addr(&insn, m, &r->rec->x86, t->data) & r->rec->addr_mask;
+		if (m->size - 1u <= r->rec->addr_mask - addr)
+			ts_steps_effect(r->out, TS_FX_WRITE, addr, m->size);
+	}
+}
+
+/* Whatever an x86 instruction writes by its encoding. */
+static void lose_x86_results(struct bap_reader *r, struct bap_thread *t, uint64_t pc,
+			     const struct pb_value *raw)
+{
+	struct ts_x86_fields f;
+
+	if (!r->rec->is_x86 || !ts_x86_registers(&r->rec->x86, raw->p, (size_t)raw->n, &f))
+		return;
+	lose_x86_memory(r, t, pc, raw);
+	for (unsigned i = 0; i < f.n; i++)
+		if (f.fields[i].access & (TS_X86_WRITE | TS_X86_IF_WRITE))
+			bap_lose_reg(r, t, f.fields[i].off, f.fields[i].len);
+	lose_flags(r, t, (f.flags_written | f.flags_undefined) & X86_LOGGED);
+}
+
+static void lose_x86_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc,
+			      const struct pb_value *raw)
 {
 	bool is_64 = r->rec->addr_mask == UINT64_MAX;
 
-	switch (r->rec->arch) {
-	case BAP_ARCH_X86:
-		if (is_insn(raw, "\x0f\xa2", 2)) /* cpuid */
-			lose_named(r, t, is_64 ? "rax\0rbx\0rcx\0rdx\0" : "eax\0ebx\0ecx\0edx\0");
-		else if (is_insn(raw, "\x0f\x31", 2) || is_insn(raw, "\x0f\x01\xd0", 3)) /* rdtsc, xgetbv */
-			lose_named(r, t, is_64 ? "rax\0rdx\0" : "eax\0edx\0");
-		else if (!raw->n || is_insn(raw, "\x0f\x05", 2) || /* syscall */
-			 is_insn(raw, "\xcd\x80", 2))		   /* int $0x80 */
-			lose_named(r, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
-		break;
-	case BAP_ARCH_ARM: /* svc */
-		if ((raw->n == 2 && raw->p[1] == 0xdf) || (raw->n == 4 && (raw->p[3] & 0xf) == 0xf))
-			lose_named(r, t, "r0\0");
-		break;
-	case BAP_ARCH_AARCH64:
-		if (is_insn(raw, "\x01\0\0\xd4", 4)) /* svc #0 */
-			lose_named(r, t, "x0\0");
-		break;
-	case BAP_ARCH_POWERPC: /* sc */
-		if (is_insn(raw, "\x44\0\0\x02", 4) || is_insn(raw, "\x02\0\0\x44", 4))
-			lose_named(r, t, "r3\0");
-		break;
-	case BAP_ARCH_MIPS: /* syscall */
-		if (is_insn(raw, "\0\0\0\x0c", 4) || is_insn(raw, "\x0c\0\0\0", 4))
-			lose_named(r, t, "v0\0a3\0");
-		break;
+	if (!raw->n || is_insn(raw, "\x0f\x05", 2) || /* syscall */
+	    is_insn(raw, "\xcd\x80", 2))              /* int $0x80 */
+		lose_named(r, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
+	else
+		lose_x86_results(r, t, pc, raw);
+}
+
+/* ARM and Thumb: svc; registers of the system, of a coprocessor, of the floating-point unit to general ones.
+ */
+static void lose_arm_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+{
+	bool is_thumb = t->flags[0].value & BAP_ARM_T;
+	uint32_t w = insn_word(r, raw), to = w >> 12 & 15;
+
+	if (is_thumb)
+		w = w << 16 | w >> 16, to = w >> 12 & 15;
+	if ((raw->n == 2 && raw->p[1] == 0xdf) || (!is_thumb && (w & 0x0f000000) == 0x0f000000)) {
+		lose_named(r, t, "r0\0");
+	} else if ((w & 0x0f100010) == 0x0e100010) { /* mrc, vmov, vmrs */
+		if (to == 15)
+			lose_flags(r, t, ARM_NZCV);
+		else
+			lose_numbered(r, t, 'r', to);
+	} else if ((w & 0x0ff00000) == 0x0c500000) { /* mrrc, vmov */
+		lose_numbered(r, t, 'r', to);
+		lose_numbered(r, t, 'r', w >> 16 & 15);
+	} else if (is_thumb ? (w & 0xffeff000) == 0xf3ef8000 : (w & 0x0fbf0fff) == 0x010f0000) { /* mrs */
+		lose_numbered(r, t, 'r', is_thumb ? w >> 8 & 15 : to);
+	}
+}
+
+/* AArch64: svc; mrs; what goes from vector to general registers; comparisons of floating-point numbers. */
+static void lose_aarch64_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+{
+	uint32_t w = insn_word(r, raw), op = w >> 16 & 7;
+
+	if (r->rec->base.regs.arch->is_big_endian) /* instructions are little-endian whatever the data */
+		w = __builtin_bswap32(w), op = w >> 16 & 7;
+	if ((w & 0xffe0001f) == 0xd4000001)
+		lose_named(r, t, "x0\0");
+	else if ((w & 0xff20fc07) == 0x1e202000 || (w & 0xff200c00) == 0x1e200400)
+		lose_flags(r, t, A64_NZCV);
+	else if (((w & 0xfff00000) == 0xd5300000 || (w & 0xbfe0ec00) == 0x0e002c00 ||
+		  ((w & 0x7f20fc00) == 0x1e200000 && op != 2 && op != 3 && op != 7)) &&
+		 (w & 31) != 31)
+		lose_numbered(r, t, 'x', w & 31);
+}
+
+/* PowerPC: sc; mfspr, mftb, mfcr, mfmsr. */
+static void lose_ppc_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+{
+	uint32_t w = insn_word(r, raw);
+
+	if (is_insn(raw, "\x44\0\0\x02", 4) || is_insn(raw, "\x02\0\0\x44", 4))
+		lose_named(r, t, "r3\0");
+	switch (w & 0xfc0007fe) {
+	case 0x7c0002a6:
+	case 0x7c0002e6:
+	case 0x7c000026:
+	case 0x7c0000a6: lose_numbered(r, t, 'r', w >> 21 & 31); break;
 	default: break;
 	}
+}
+
+/* MIPS: syscall; rdhwr, and what comes from coprocessors 0 and 1. */
+static void lose_mips_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+{
+	uint32_t w = insn_word(r, raw);
+
+	if (w == 0x0000000c || w == 0x0c000000)
+		lose_named(r, t, "v0\0a3\0");
+	else if ((w & 0xffe0003f) == 0x7c00003b || (w & 0xff8007f8) == 0x40000000 ||
+		 (w & 0xff8007ff) == 0x44000000)
+		lose_numbered(r, t, 'r', w >> 16 & 31);
+}
+
+void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc, const struct pb_value *raw)
+{
+	switch (r->rec->arch) {
+	case BAP_ARCH_X86: lose_x86_unlogged(r, t, pc, raw); break;
+	case BAP_ARCH_ARM: lose_arm_unlogged(r, t, raw); break;
+	case BAP_ARCH_AARCH64: lose_aarch64_unlogged(r, t, raw); break;
+	case BAP_ARCH_POWERPC: lose_ppc_unlogged(r, t, raw); break;
+	case BAP_ARCH_MIPS: lose_mips_unlogged(r, t, raw); break;
+	default: break;
+	}
+}
+
+bool bap_goes_on(const struct bap *rec, uint64_t pc, const uint8_t *bytes, size_t len)
+{
+	struct ts_x86_insn insn;
+
+	return rec->is_x86 && len && ts_x86_decode(&rec->x86, pc, bytes, len, &insn) && insn.len == len &&
+	       insn.flow == TS_X86_NEXT;
 }

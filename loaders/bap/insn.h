@@ -27,7 +27,13 @@ void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_val
 /* After an instruction with operands, but without those that an emulator's helper writes. */
 void bap_lose_helpers(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
 
-/* After one without any operand: a system call, or one that an emulator's helper does. */
-void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+/*
+ * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  What it
+ * writes by its encoding is unknown.
+ */
+void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc, const struct pb_value *raw);
+
+/* Is the instruction after this one, at @pc, certainly the next one in memory? */
+bool bap_goes_on(const struct bap *rec, uint64_t pc, const uint8_t *bytes, size_t len);
 
 #endif

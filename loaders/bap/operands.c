@@ -397,6 +397,7 @@ void bap_op_write(struct bap_reader *r, struct bap_thread *t, const struct bap_o
 	case BAP_SLOT_PC:
 		r->base.end.pc = low_number(op) & r->rec->addr_mask;
 		r->base.end.has_pc = true;
+		r->base.end.is_assumed = r->rec->recorder == BAP_SNAPSHOT; /* which is often stale */
 		break;
 	case BAP_SLOT_NONE:
 	case BAP_SLOT_IGNORE: break;

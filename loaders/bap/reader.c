@@ -287,8 +287,10 @@ static bool go_on_behind(struct bap_reader *r, const struct ts_error *damage)
 /*
  * Take in the frames up to the next std frame, which say what is so before it.  A damaged one that nothing
  * leads on behind is left for the next call of next(), which reports it.
+ *
+ * Returns TS_ITEM if there is a std frame; TS_END or TS_FAIL if the step is the last one.
  */
-static void read_others(struct bap_reader *r)
+static enum ts_next read_others(struct bap_reader *r)
 {
 	for (;;) {
 		struct mark mark;
@@ -297,7 +299,7 @@ static void read_others(struct bap_reader *r)
 		ts_error_reset(&r->ahead);
 		found = bap_open_frame(r, &r->ahead);
 		if (found == TS_END || (found == TS_ITEM && r->opened.kind == FRAME_STD))
-			return;
+			return found;
 		mark = mark_of(r->out);
 		if (found == TS_ITEM && bap_read_other(r)) {
 			bap_take_frame(r);
@@ -305,7 +307,7 @@ static void read_others(struct bap_reader *r)
 		}
 		go_back(r->out, &mark);
 		if (!go_on_behind(r, &r->ahead))
-			return;
+			return TS_FAIL;
 	}
 }
 
@@ -342,6 +344,15 @@ static void look_at_next_mode(struct bap_reader *r, struct bap_thread *t)
 		return;
 	bap_write_flags(t, 0, BAP_ARM_T, bit);
 	bap_tell_flags(r, t, 0, BAP_ARM_T, true);
+}
+
+/* The instruction at @pc is the last one: where it leads is known if it cannot lead elsewhere. */
+static void tell_end(struct bap_reader *r, uint64_t pc)
+{
+	struct ts_end *end = &r->base.end;
+
+	if (!end->has_pc && bap_goes_on(r->rec, pc, r->last_insn, r->last_len))
+		*end = (struct ts_end){ .pc = (pc + r->last_len) & r->rec->addr_mask, .has_pc = true };
 }
 
 /* Say at the end what the walk over all frames found. */
@@ -392,7 +403,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (!is_std) /* only after a resume() at the very start */
 		return next(base, out, err);
-	read_others(r);
+	if (read_others(r) != TS_ITEM)
+		tell_end(r, pc);
 	if (r->rec->has_modes)
 		look_at_next_mode(r, t);
 	r->n_steps++;

@@ -44,6 +44,8 @@ struct bap_reader {
 	struct bap_thread *now; /* the last frame's */
 	struct bap_pending pending[BAP_MAX_PENDING];
 	unsigned n_pending;
+	uint8_t last_insn[TS_X86_MAX_INSN]; /* bytes of the last frame's instruction; last_len 0: none, or more */
+	uint8_t last_len;
 	struct ts_steps *out; /* borrowed during next() */
 	struct bap_shown *shown;            /* owned; NULL until it is of use */
 	struct bap_form forms[BAP_N_FORMS]; /* of operands that were met, by a hash of their names */

@@ -5,6 +5,7 @@
 #include "scan.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "operands.h"
 #include "reader.h"
@@ -12,7 +13,7 @@
 
 #define SCAN_FRAMES 4096
 
-/* Walk the first frames: @look is called with each std frame. */
+/* Walk the first frames: @look is called with each std frame, and with others, where @std is NULL. */
 static bool scan(struct bap *rec,
 		 void (*look)(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
 			      void *user),
@@ -27,17 +28,29 @@ static bool scan(struct bap *rec,
 	ts_error_reset(&later);
 	rec->read_until = UINT64_MAX; /* nothing is said twice */
 	done = bap_skip_to_first(r, NULL, err);
+	r->off = rec->first;
+	r->n_frames = 0;
 	for (unsigned i = 0; done && i < SCAN_FRAMES; i++) {
+		const struct pb_message *std;
+
 		if (bap_open_frame(r, &later) != TS_ITEM)
 			break;
-		if (r->opened.kind == FRAME_STD && bap_open_std(r))
-			look(r, bap_open_std(r), &r->opened.body, user);
+		std = r->opened.kind == FRAME_STD ? bap_open_std(r) : NULL;
+		if (std || r->opened.kind != FRAME_STD)
+			look(r, std, &r->opened.body, user);
 		bap_take_frame(r);
 	}
+	rec->is_scanned = r->off == rec->end || later.code == TS_ETRUNC;
 	rec->read_until = 0;
 	rec->n_walked = 0;
 	ts_reader_close(&r->base);
 	return done;
+}
+
+static void note_feature(const struct bap_op *op, uint32_t *features)
+{
+	if (op->slot && (op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_FLAGS))
+		*features |= 1u << op->slot->feature;
 }
 
 /* Mark the features of the registers that a list of operands names. */
@@ -46,13 +59,38 @@ static void note_features(struct bap_reader *r, struct ts_cursor list, uint32_t 
 	struct bap_op op;
 
 	while (bap_op_next(r, &list, &op))
-		if (op.slot && (op.slot->kind == BAP_SLOT_REG || op.slot->kind == BAP_SLOT_FLAGS))
-			*features |= 1u << op.slot->feature;
+		note_feature(&op, features);
+}
+
+/* The same of a key frame's list of values. */
+static void note_key_features(struct bap_reader *r, struct ts_cursor c, uint32_t *features)
+{
+	struct ts_cursor lists, list, tagged, item;
+	struct pb_message m;
+
+	if (!pb_read(&c, &bap_key, &m))
+		return;
+	lists = pb_sub(&m, 1, &c);
+	while (pb_next_item(&lists, &bap_tagged_lists, &tagged)) {
+		if (!pb_read(&tagged, &bap_tagged, &m))
+			return;
+		list = pb_sub(&m, TAGGED_VALUES, &tagged);
+		while (pb_next_item(&list, &bap_value_list, &item)) {
+			struct bap_op op = { 0 };
+
+			if (pb_read(&item, &bap_value, &m) && bap_op_place(r, &m, &item, &op))
+				note_feature(&op, features);
+		}
+	}
 }
 
 static void look_at_features(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
 			     void *user)
 {
+	if (!std && r->opened.kind == FRAME_KEY)
+		note_key_features(r, *body, user);
+	if (!std)
+		return;
 	if (!r->n_steps++)
 		r->rec->first_thread = std->v[STD_THREAD_ID - 1].n;
 	note_features(r, pb_sub(std, STD_PRE_LIST, body), user);
@@ -86,12 +124,12 @@ static bool is_mips_opcode(uint8_t top)
 static void look_at_code(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
 			 void *user)
 {
-	const struct pb_value *raw = &std->v[STD_RAWBYTES - 1];
+	const struct pb_value *raw = std ? &std->v[STD_RAWBYTES - 1] : NULL;
 	int *lead = user;
 
 	(void)r;
 	(void)body;
-	if (raw->n == 4)
+	if (raw && raw->n == 4)
 		*lead += is_mips_opcode(raw->p[0]) - is_mips_opcode(raw->p[3]);
 }
 
@@ -134,7 +172,7 @@ static void vote_operand(struct vote *v, const struct bap_op *op, bool is_read)
 static void look_at_memory(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
 			   void *user)
 {
-	for (unsigned field = STD_PRE_LIST; field <= STD_POST_LIST; field++) {
+	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
 		struct ts_cursor list = pb_sub(std, field, body);
 		struct bap_op op;
 
@@ -153,4 +191,63 @@ void bap_vote_memory_order(struct bap *rec)
 	if (v && scan(rec, look_at_memory, v, &ignored) && v->n_against[0] != v->n_against[1])
 		rec->is_mem_reversed = v->n_against[1] < v->n_against[0];
 	free(v);
+}
+
+/* ----------------------------------------------------------------------------------------------- recorder */
+
+struct spelling {
+	uint64_t n_lower, n_upper;
+	bool has_flags_after; /* a list after an instruction names x86's flags */
+};
+
+/* The name of the register that an operand is. */
+static bool register_name(struct ts_cursor item, const struct pb_value **name, struct pb_message *reg)
+{
+	struct pb_message m;
+	struct ts_cursor c;
+
+	if (!pb_read(&item, &bap_operand, &m))
+		return false;
+	c = pb_sub(&m, OPERAND_SPECIFIC, &item);
+	if (!pb_read(&c, &bap_specific, &m) || !pb_has(&m, SPECIFIC_REG))
+		return false;
+	c = pb_sub(&m, SPECIFIC_REG, &c);
+	if (!pb_read(&c, &bap_reg, reg) || !reg->v[0].n)
+		return false;
+	*name = &reg->v[0];
+	return true;
+}
+
+static void look_at_names(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
+			  void *user)
+{
+	struct spelling *s = user;
+
+	(void)r;
+	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
+		struct ts_cursor list = pb_sub(std, field, body), item;
+
+		while (pb_next_item(&list, &bap_operand_list, &item)) {
+			const struct pb_value *name;
+			struct pb_message reg;
+
+			if (!register_name(item, &name, &reg))
+				continue;
+			s->n_lower += name->p[0] >= 'a' && name->p[0] <= 'z';
+			s->n_upper += name->p[0] >= 'A' && name->p[0] <= 'Z';
+			s->has_flags_after |=
+				field == STD_POST_LIST && name->n == 6 &&
+				(!memcmp(name->p, "eflags", 6) || !memcmp(name->p, "rflags", 6));
+		}
+	}
+}
+
+bool bap_is_snapshot(struct bap *rec)
+{
+	struct spelling s = { 0 };
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	scan(rec, look_at_names, &s, &ignored);
+	return s.n_lower >= s.n_upper && !s.has_flags_after;
 }

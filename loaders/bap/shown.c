@@ -27,10 +27,12 @@ bool bap_shown_start(struct bap_reader *r, const struct bap_thread *t)
 {
 	size_t owner_len = r->rec->base.regs.g_len * sizeof(r->shown->owner[0]);
 
-	if (!r->shown)
+	if (!r->shown) {
 		r->shown = malloc(sizeof(*r->shown) + owner_len);
-	if (!r->shown)
-		return false;
+		if (!r->shown)
+			return false;
+		r->shown->of = NULL;
+	}
 	if (r->shown->of != t) {
 		r->shown->of = t;
 		r->shown->n = 0;

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * BAP's frames written as text (bap_text.h): what instructions without operands do, which recorder it is, which
+ * registers there are, and how the recording ends.
+ */
+#include "unit.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bap_text.h"
+#include "loaders/loader.h"
+#include "src/query/query.h"
+#include "src/timeline/timeline.h"
+
+extern const struct ts_loader bap_loader;
+
+static struct ts_buf file;
+static struct ts_source *src;
+static struct ts_recording *rec;
+static struct ts_timeline *tl;
+static struct ts_query *q;
+static struct ts_error err;
+
+#define X64   "3 9:64 qemu/6.2.0-tracewrap\n"
+#define I386  "3 9:1 qemu/6.2.0-tracewrap\n"
+#define ARM   "3 35:0 qemu/6.2.0-tracewrap\n"
+#define A64   "3 78:0 qemu/6.2.0-tracewrap\n"
+#define PPC   "3 23:32 qemu/6.2.0-tracewrap\n"
+#define MIPS  "3 8:33 qemu/6.2.0-tracewrap\n"
+#define OLD64 "2 9:64 qemu/2.0.0/tracewrap\n"
+#define OTHER "3 9:64 other/1.0\n"
+
+static void setup(void)
+{
+	ts_buf_init(&file);
+	ts_error_reset(&err);
+}
+
+static void close_trace(void)
+{
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	ts_recording_close(rec);
+	ts_source_close(src);
+	q = NULL;
+	tl = NULL;
+	rec = NULL;
+	src = NULL;
+}
+
+static void teardown(void)
+{
+	close_trace();
+	ts_buf_fini(&file);
+}
+
+/* Load what is in file. */
+static void load(void)
+{
+	enum ts_grow grow = TS_GROW_MORE;
+
+	src = ts_source_from_memory(file.data, file.len, "test", &err);
+	rec = bap_loader.open(src, NULL, &err);
+	ck_assert_msg(rec != NULL, "%s", err.text);
+	tl = ts_timeline_new(rec, NULL, &err);
+	while (tl && grow == TS_GROW_MORE)
+		grow = ts_timeline_grow(tl, 1 << 20, &err);
+	ck_assert_msg(tl && grow == TS_GROW_DONE, "%s", err.text);
+	q = ts_query_new(tl, &err);
+	ck_assert_ptr_nonnull(q);
+}
+
+static void load_text(const char *text)
+{
+	if (src)
+		close_trace();
+	ts_buf_reset(&file);
+	bap_text(&file, text);
+	load();
+}
+
+static bool has_warning(const char *words)
+{
+	for (unsigned i = 0; i < rec->n_warnings; i++)
+		if (strstr(rec->warnings[i].text, words))
+			return true;
+	return false;
+}
+
+/* The number in register @name of thread @thread, "?" if part of it is unknown, "-" if there is none. */
+static const char *thread_reg(uint64_t pos, uint32_t thread, const char *name)
+{
+	static char text[24];
+	uint8_t data[4096], known[4096];
+	int i = ts_regset_find(&rec->regs, name);
+	const struct ts_reg *r = &rec->regs.regs[i < 0 ? 0 : i];
+
+	ck_assert(ts_query_regs(q, pos, thread, data, known, &err));
+	if (i < 0 || memchr(known + r->off, 0, r->len))
+		return i < 0 ? "-" : "?";
+	snprintf(text, sizeof(text), "%" PRIx64, ts_arch_get(rec->regs.arch, data + r->off, r->len < 8 ? r->len : 8));
+	return text;
+}
+
+static const char *reg(uint64_t pos, const char *name)
+{
+	return thread_reg(pos, 0, name);
+}
+
+/* Four bytes of memory, "01020304" or "....0304". */
+static const char *mem(uint64_t pos, uint64_t addr)
+{
+	static char text[9];
+	uint8_t data[4], known[4];
+
+	ck_assert(ts_query_mem(q, pos, 0, addr, 4, data, known, &err));
+	for (unsigned i = 0; i < 4; i++)
+		snprintf(text + 2 * i, 3, known[i] ? "%02x" : "..", data[i]);
+	return text;
+}
+
+/* ----------------------------------------------------------------------------------- what no operand tells */
+
+START_TEST(x86_instructions_without_operands_write_what_their_encoding_says)
+{
+	load_text(X64 "step 1000 1 90 rax=1/8 rdx=2/8 rcx=3/8 rbx=4/8\n"
+		      "step 1001 1 0f01f9\n" /* rdtscp */
+		      "step 1004 1 90\n");
+	ck_assert_str_eq(reg(1, "rax"), "1");
+	ck_assert_str_eq(reg(2, "rax"), "?");
+	ck_assert_str_eq(reg(2, "rdx"), "?");
+	ck_assert_str_eq(reg(2, "rcx"), "?");
+	ck_assert_str_eq(reg(2, "rbx"), "4");
+	load_text(X64 "step 1000 1 90 rax=1/8 rbx=4/8\n"
+		      "step 1001 1 660f7ec0\n" /* movd %xmm0,%eax */
+		      "step 1005 1 90\n");
+	ck_assert_str_eq(reg(2, "rax"), "?");
+	ck_assert_str_eq(reg(2, "rbx"), "4");
+	load_text(X64 "step 1000 1 90 rax=1/8 rbx=4/8\n"
+		      "step 1001 1 eb00\n" /* jmp */
+		      "step 1003 1 90\n");
+	ck_assert_str_eq(reg(2, "rax"), "1");
+}
+END_TEST
+
+START_TEST(flags_of_an_unlogged_comparison_are_unknown)
+{
+	load_text(X64 "step 1000 1 90 > cf=1/1.1 pf=0/1.1 af=0/1.1 zf=1/1.1 sf=0/1.1 of=0/1.1\n"
+		      "step 1001 1 0f2fc1\n" /* comiss %xmm1,%xmm0 */
+		      "step 1004 1 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "243");
+	ck_assert_str_eq(reg(2, "eflags"), "?");
+}
+END_TEST
+
+START_TEST(memory_that_an_unlogged_instruction_stores_to_is_unknown)
+{
+	load_text(X64 "step 1000 1 90 rdi=5000/8 @5000=0102030405060708\n"
+		      "step 1001 1 0f114704\n" /* movups %xmm0,4(%rdi) */
+		      "step 1005 1 90\n");
+	ck_assert_str_eq(mem(1, 0x5002), "03040506");
+	ck_assert_str_eq(mem(2, 0x5002), "0304....");
+	load_text(X64 "step 1000 1 90 rcx=5000/8 @5000=0102030405060708\n"
+		      "step 1001 1 0f01f9\n"	/* rdtscp writes rcx: */
+		      "step 1004 1 0f114104\n" /* nobody knows where movups %xmm0,4(%rcx) stores */
+		      "step 1008 1 90\n");
+	ck_assert_str_eq(mem(3, 0x5002), "03040506");
+}
+END_TEST
+
+START_TEST(arm_registers_of_the_system_come_without_operands)
+{
+	load_text(ARM "mode arm:a32\nstep 1000 1 00f020e3 r0=1/4 r3=2/4\n"
+		      "step 1004 1 703f1dee\n" /* mrc p15, 0, r3, c13, c0, 3 */
+		      "step 1008 1 00000fe1\n" /* mrs r0, cpsr */
+		      "step 100c 1 00f020e3\n");
+	ck_assert_str_eq(reg(1, "r3"), "2");
+	ck_assert_str_eq(reg(2, "r3"), "?");
+	ck_assert_str_eq(reg(2, "r0"), "1");
+	ck_assert_str_eq(reg(3, "r0"), "?");
+	load_text(ARM "mode arm:t32\nstep 1000 1 00bf r0=1/4 r3=2/4\n"
+		      "step 1002 1 1dee703f\n"
+		      "step 1006 1 eff30080\n" /* mrs r0, cpsr */
+		      "step 100a 1 00df\n"     /* svc */
+		      "step 100c 1 00bf\n");
+	ck_assert_str_eq(reg(1, "r3"), "2");
+	ck_assert_str_eq(reg(2, "r3"), "?");
+	ck_assert_str_eq(reg(2, "r0"), "1");
+	ck_assert_str_eq(reg(3, "r0"), "?");
+}
+END_TEST
+
+START_TEST(other_machines_registers_of_the_system_come_without_operands)
+{
+	load_text(A64 "step 1000 1 1f2003d5 r0=1/8 r3=2/8\n"
+		      "step 1004 1 43d03bd5\n" /* mrs x3, tpidr_el0 */
+		      "step 1008 1 0000669e\n" /* fmov x0, d0 */
+		      "step 100c 1 1f2003d5\n");
+	ck_assert_str_eq(reg(1, "x3"), "2");
+	ck_assert_str_eq(reg(2, "x3"), "?");
+	ck_assert_str_eq(reg(2, "x0"), "1");
+	ck_assert_str_eq(reg(3, "x0"), "?");
+	load_text(PPC "step 1000 1 60000000 r3=2/4 r4=1/4\n"
+		      "step 1004 1 7c6c42e6\n" /* mftb r3 */
+		      "step 1008 1 44000002\n" /* sc */
+		      "step 100c 1 60000000\n");
+	ck_assert_str_eq(reg(1, "r3"), "2");
+	ck_assert_str_eq(reg(2, "r3"), "?");
+	ck_assert_str_eq(reg(3, "r4"), "1");
+	load_text(MIPS "step 1000 1 3c010000 v1=2/4 v0=1/4\n"
+		       "step 1004 1 7c03e83b\n" /* rdhwr v1, $29 */
+		       "step 1008 1 0000000c\n" /* syscall */
+		       "step 100c 1 3c010000\n");
+	ck_assert_str_eq(reg(1, "r3"), "2");
+	ck_assert_str_eq(reg(2, "r3"), "?");
+	ck_assert_str_eq(reg(2, "r2"), "1");
+	ck_assert_str_eq(reg(3, "r2"), "?");
+}
+END_TEST
+
+START_TEST(a_system_call_returns_in_the_register_of_its_machine)
+{
+	load_text(I386 "step 1000 1 90 eax=4/4 ebx=2/4\nstep 1001 1 cd80\nstep 1003 1 90\n");
+	ck_assert_str_eq(reg(1, "eax"), "4");
+	ck_assert_str_eq(reg(2, "eax"), "?");
+	ck_assert_str_eq(reg(2, "ebx"), "2");
+	load_text(X64 "step 1000 1 90 rax=4/8 rbx=2/8 r11=7/8\nstep 1001 1 0f05\nstep 1003 1 90\n");
+	ck_assert_str_eq(reg(2, "rax"), "?");
+	ck_assert_str_eq(reg(2, "r11"), "?");
+	ck_assert_str_eq(reg(2, "rbx"), "2");
+}
+END_TEST
+
+/* bpt stores the address where the number should be: then the register tells. */
+START_TEST(the_number_of_a_system_call_is_in_the_register_of_its_machine)
+{
+	const struct ts_steps *b;
+	const struct ts_step *s;
+
+	load_text("3 9:1 bpt/1.0.0\ncall 1000 0 1000 1 2\nstep 1000 0 cd80 eax=4/4.32 rax=9/8\nstep 1002 0 90\n");
+	s = ts_query_step(q, 0, &b, &err);
+	ck_assert(s && b->n_events == 1);
+	ck_assert_uint_eq(b->events[0].number, 4);
+	ck_assert_uint_eq(b->events[0].args[1], 2);
+	load_text("3 9:64 bpt/1.0.0\ncall 1000 0 1000 1 2\nstep 1000 0 0f05 rax=9/8.64\nstep 1002 0 90\n");
+	s = ts_query_step(q, 0, &b, &err);
+	ck_assert(s && b->n_events == 1);
+	ck_assert_uint_eq(b->events[0].number, 9);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------ contradictions */
+
+START_TEST(a_value_that_contradicts_is_visible_before_its_instruction)
+{
+	load_text(X64 "step 1000 1 90 > rax=1/8 @5000=01020304\nstep 1001 1 90\n"
+		      "step 1002 1 90 rax=2/8 @5000=05060708\nstep 1003 1 90\n");
+	ck_assert_str_eq(reg(1, "rax"), "1");
+	ck_assert_str_eq(reg(2, "rax"), "2");
+	ck_assert_str_eq(mem(1, 0x5000), "01020304");
+	ck_assert_str_eq(mem(2, 0x5000), "05060708");
+}
+END_TEST
+
+/* tst.w r2, #0x200: no register has the carry that tracewrap lists before it. */
+START_TEST(arms_carry_before_an_instruction_may_be_its_result)
+{
+	static const char before[] =
+		ARM "mode arm:t32\nstep 1000 1 00bf > nf=0/4 zf=0/4 cf=1/4 vf=0/4 qf=0/4 ge=0/4\nstep 1002 1 00bf r0=1/4\n";
+
+	ts_buf_reset(&file);
+	bap_text(&file, before);
+	bap_text(&file, "step 1004 1 12f4007f nf=0/4 cf=0/4 > nf=0/4 cf=0/4\nstep 1008 1 00bf\n");
+	load();
+	ck_assert_str_eq(reg(2, "cpsr"), "20000030");
+	ck_assert_str_eq(reg(3, "cpsr"), "30");
+	ck_assert(has_warning("carry"));
+	close_trace();
+	ts_buf_reset(&file);
+	bap_text(&file, before);
+	bap_text(&file, "step 1004 1 12f4007f nf=0/4 cf=0/4 > nf=0/4 cf=1/4\nstep 1008 1 00bf\n");
+	load();
+	ck_assert_str_eq(reg(2, "cpsr"), "30");
+}
+END_TEST
+
+/* --------------------------------------------------------------------------------------------- the recorder */
+
+START_TEST(flags_of_an_unknown_recorder_are_kept)
+{
+	load_text(OTHER "step 1000 1 90 RAX=1/8 EFLAGS=246/4\nstep 1001 1 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "246");
+	load_text(OTHER "step 1000 1 90 rax=1/8 > eflags=246/4\nstep 1001 1 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "246");
+	load_text(OTHER "step 1000 0 90 rax=1/8 rip=1/8 eflags=202/4 > rax=2/8\nstep 1001 0 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	ck_assert_str_eq(reg(1, "rax"), "2");
+}
+END_TEST
+
+START_TEST(the_old_tracewrap_logs_whole_flags_and_words_of_memory)
+{
+	load_text(OLD64 "step 1000 1 90 RFLAGS=246/8 @5000=0102030405060708\n"
+			"step 1001 1 90 > EFLAGS=93/8 @5000=1112131415161718\nstep 1002 1 90\n");
+	ck_assert_str_eq(reg(0, "eflags"), "246");
+	ck_assert_str_eq(reg(1, "eflags"), "246");
+	ck_assert_str_eq(reg(2, "eflags"), "93");
+	ck_assert_str_eq(mem(1, 0x5000), "01......"); /* only the first byte is sure to be accessed */
+	ck_assert_str_eq(mem(2, 0x5000), "11......");
+}
+END_TEST
+
+START_TEST(pins_old_recorder_lists_what_is_written_with_its_old_value)
+{
+	load_text("1 9:64\nold 1000 0 90 R_RAX=1/8! R_RBX=2/8 R_RFLAGS=246/8! @5000=01020304!\nold 1001 0 90\n");
+	ck_assert_str_eq(reg(0, "rax"), "1");
+	ck_assert_str_eq(reg(0, "eflags"), "246");
+	ck_assert_str_eq(reg(1, "rax"), "?");
+	ck_assert_str_eq(reg(1, "rbx"), "2");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	ck_assert_str_eq(mem(0, 0x5000), "01020304");
+	ck_assert_str_eq(mem(1, 0x5000), "........");
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------------------- the registers */
+
+static void many_steps(const char *header, unsigned n)
+{
+	ts_buf_reset(&file);
+	bap_text(&file, header);
+	for (unsigned i = 0; i < n; i++)
+		bap_text_line(&file, "step %x 1 90", 0x1000 + i);
+}
+
+START_TEST(registers_that_come_late_are_there)
+{
+	many_steps(X64, 5000);
+	bap_text(&file, "step 9000 1 90 xmm0=1111/16\nstep 9001 1 90 > ymm0=2222/32\nstep 9002 1 90\n");
+	load();
+	ck_assert_str_eq(reg(5001, "xmm0"), "1111");
+	ck_assert_str_eq(reg(5002, "xmm0"), "2222");
+	ck_assert_str_eq(reg(5002, "ymm0h"), "0");
+	close_trace();
+	many_steps(I386, 5000);
+	bap_text(&file, "step 9000 1 90 xmm1=5/16 mxcsr=1f80/4\nstep 9002 1 90\n");
+	load();
+	ck_assert_str_eq(reg(5001, "xmm1"), "5");
+	ck_assert_str_eq(reg(5001, "mxcsr"), "1f80");
+}
+END_TEST
+
+START_TEST(registers_that_only_key_frames_have_are_there)
+{
+	load_text(I386 "key 1 xmm1=5/16\nstep 1000 1 90 eax=1/4\nkey 1 ymm2=7/32\nstep 1001 1 90\n");
+	ck_assert_str_eq(reg(0, "xmm1"), "5");
+	ck_assert_str_eq(reg(1, "xmm2"), "7");
+	ck_assert_str_eq(reg(1, "ymm2h"), "0");
+	load_text(I386 "step 1000 1 90 eax=1/4\nstep 1001 1 90\n");
+	ck_assert_str_eq(reg(0, "xmm1"), "-");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- the end */
+
+START_TEST(the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere)
+{
+	load_text(X64 "step 1000 1 90\nstep 1001 1 4889c3\n");
+	ck_assert_uint_eq(tl->end_pc, 0x1004);
+	ck_assert(!ts_query_is_end_assumed(q));
+	load_text(X64 "step 1000 1 90\nstep 1001 1 7405\n");
+	ck_assert_uint_eq(tl->end_pc, 0x1003);
+	ck_assert(ts_query_is_end_assumed(q));
+	load_text(X64 "step 1000 1 90\nstep 1001 1 7405 > rip=1008/8\n");
+	ck_assert_uint_eq(tl->end_pc, 0x1008);
+	ck_assert(!ts_query_is_end_assumed(q));
+	load_text(OTHER "step 1000 0 90 rax=1/8\nstep 1001 0 7405 > rip=1008/8\n");
+	ck_assert(ts_query_is_end_assumed(q));
+	load_text(ARM "step 1000 1 00f020e3\n");
+	ck_assert(ts_query_is_end_assumed(q));
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------------------------- limits */
+
+START_TEST(modules_have_a_limit)
+{
+	ts_buf_reset(&file);
+	bap_text(&file, "2 9:64 bpt/1.0.0\n");
+	for (unsigned i = 0; i < 4097; i++)
+		bap_text_line(&file, "module /m%x %x %x", i, 0x10000 * (i + 1), 0x10000 * (i + 1) + 0xfff);
+	bap_text(&file, "step 1000 0 90\n");
+	load();
+	ck_assert(has_warning("modules beyond the first 4096"));
+}
+END_TEST
+
+START_TEST(threads_have_a_limit)
+{
+	ts_buf_reset(&file);
+	bap_text(&file, X64);
+	for (unsigned i = 0; i < 4097; i++)
+		bap_text_line(&file, "step 1000 %x 90", i + 1);
+	src = ts_source_from_memory(file.data, file.len, "test", &err);
+	rec = bap_loader.open(src, NULL, &err);
+	tl = ts_timeline_new(rec, NULL, &err);
+	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
+		;
+	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
+	ck_assert_msg(strstr(tl->damage.text, "frame 4096: more than 4096 threads"), "%s", tl->damage.text);
+	ck_assert_uint_eq(tl->n_steps, 4096);
+}
+END_TEST
+
+/* --------------------------------------------------------------------------------------------------- index */
+
+/* Damage in frame 70 of 200: the index leads on to frame 128, unless its entries do not ascend. */
+START_TEST(an_index_whose_entries_do_not_ascend_leads_nowhere)
+{
+	for (unsigned round = 0; round < 2; round++) {
+		size_t end;
+
+		ts_buf_reset(&file);
+		bap_text(&file, X64);
+		for (unsigned i = 0; i < 200; i++) {
+			if (i == 70)
+				bap_text_line(&file, "damage");
+			else
+				bap_text_line(&file, "step %x 1 90", 0x1000 + i);
+		}
+		end = file.len;
+		bap_text_line(&file, "index 64");
+		if (round) /* entries 64 and 128 change places */
+			for (unsigned i = 0; i < 8; i++) {
+				uint8_t byte = file.data[end + 8 + i];
+
+				file.data[end + 8 + i] = file.data[end + 16 + i];
+				file.data[end + 16 + i] = byte;
+			}
+		load();
+		ck_assert_uint_eq(tl->n_steps, round ? 70 : 70 + 72);
+		close_trace();
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
+		   x86_instructions_without_operands_write_what_their_encoding_says,
+		   flags_of_an_unlogged_comparison_are_unknown,
+		   memory_that_an_unlogged_instruction_stores_to_is_unknown,
+		   arm_registers_of_the_system_come_without_operands,
+		   other_machines_registers_of_the_system_come_without_operands,
+		   a_system_call_returns_in_the_register_of_its_machine,
+		   the_number_of_a_system_call_is_in_the_register_of_its_machine,
+		   a_value_that_contradicts_is_visible_before_its_instruction,
+		   arms_carry_before_an_instruction_may_be_its_result, flags_of_an_unknown_recorder_are_kept,
+		   the_old_tracewrap_logs_whole_flags_and_words_of_memory,
+		   pins_old_recorder_lists_what_is_written_with_its_old_value, registers_that_come_late_are_there,
+		   registers_that_only_key_frames_have_are_there,
+		   the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere, modules_have_a_limit,
+		   threads_have_a_limit, an_index_whose_entries_do_not_ascend_leads_nowhere)

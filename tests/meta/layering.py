@@ -33,6 +33,7 @@ ROOMS = {
     "loaders/kit": "src/base src/trace",
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
+    "loaders/text": FORMAT,
     "loaders/tfile": f"{FORMAT} src/frames",
     "loaders/usercorn": FORMAT,
     "loaders/x64dbg": FORMAT,

@@ -67,6 +67,12 @@ struct ts_cli {
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);
 
+/* Does the command serve clients, which do not wait until the recording has been read? */
+static inline bool ts_cli_is_server(const struct ts_cli *cli)
+{
+	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB;
+}
+
 /* The page of --help (cli_help.c). */
 extern const char ts_cli_help[];
 

@@ -70,9 +70,9 @@ for name, (args, text) in USAGE.items():
 FOLDERS = {"not there": ("nowhere", ": No such file"), "no folder": (TRACE, "")}
 for name, (path, text) in FOLDERS.items():
     add_case(f"a folder to save in that is {name} is refused at once", check_refused,
-             ["serve", ":0", TRACE, "--export-dir", path], 1, f"{path}: it is no folder to save files in{text}")
+             ["serve", ":0", TRACE, "--export-dir", path], 1, f"{path}: is not a directory to save files in{text}")
     add_case(f"a folder with a system's files that is {name} is refused at once", check_refused,
-             ["info", TRACE, "--sysroot", path], 1, f"{path}: it is no folder to look for files in{text}")
+             ["info", TRACE, "--sysroot", path], 1, f"{path}: is not a directory to look for files in{text}")
 add_case("an index of a trace file is refused in words", check_refused,
          ["index", DATA / "tfile-samples/work-mem.tf"], 1, "trace files of gdb need no index")
 

@@ -299,7 +299,7 @@ def one_that_is_cut_while_it_is_used_ends_the_server_with_a_sentence():
         os.truncate(f"{trace}.tsindex", 4096)
         r.send("bc", "g")
         assert server.wait() == 1, server.said()
-    assert f"tracestub: {trace}.tsindex: it was cut" in server.said(), server.said()
+    assert f"tracestub: {trace}.tsindex: truncated or unreadable while in use" in server.said(), server.said()
     check_rebuilt(trace, "damaged or truncated")
 
 

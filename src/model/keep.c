@@ -2,27 +2,25 @@
 #include "keep.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "src/base/log.h"
 #include "src/index/index_place.h"
+#include "src/trace/source.h"
 
 /*
  * What decides how the trace is read, beside the trace: the sources that this program was made from, for a
  * later version may read it better; and what the loader made of options and of the files that they name.
  * Files that only lie beneath the recording (--image, --sysroot) are not part of the index.
  */
-static bool make_key(const struct ts_recording *rec, const struct ts_source *src, const struct ts_cli *cli,
-		     struct ts_index_key *key, struct ts_error *err)
+static bool make_key(const struct ts_recording *rec, const struct ts_source *src,
+		     const struct ts_model_options *opt, struct ts_index_key *key, struct ts_error *err)
 {
 	struct ts_buf meaning;
 	bool done;
 
 	ts_buf_init(&meaning);
-	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !cli->has_no_reads);
+	ts_buf_printf(&meaning, "format %s\nreads %d\n", rec->format, !opt->index.has_no_reads);
 	ts_buf_printf(&meaning, "start %016" PRIx64 "\n", ts_recording_hash_start(rec));
 	done = ts_index_key(src, ts_index_sources, ts_buf_text(&meaning), key, err) && ts_buf_ok(&meaning);
 	ts_buf_fini(&meaning);
@@ -30,19 +28,19 @@ static bool make_key(const struct ts_recording *rec, const struct ts_source *src
 }
 
 /* The file to use, NULL for none. */
-static struct ts_index_file *find_file(const struct ts_cli *cli, const struct ts_source *src,
+static struct ts_index_file *find_file(const struct ts_source *src, const struct ts_model_options *opt,
 				       struct ts_index_key *key)
 {
-	bool is_asked_for = cli->index || cli->command == TS_CMD_INDEX;
+	bool is_asked_for = opt->index.path || opt->index.is_wanted;
 	bool is_wanted = is_asked_for || ts_source_len(src) >= TS_INDEX_MIN_TRACE;
 	struct ts_index_file *f = NULL;
 	struct ts_index_places places;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (ts_source_is_fleeting(src) && !cli->index)
+	if (ts_source_is_fleeting(src) && !opt->index.path)
 		return NULL; /* nobody comes back to what came through a pipe */
-	if (!ts_index_places_init(&places, cli->trace, cli->index))
+	if (!ts_index_places_init(&places, opt->trace, opt->index.path))
 		return NULL;
 	if (!is_wanted && !ts_index_places_have_any(&places)) {
 		ts_index_places_fini(&places);
@@ -80,50 +78,29 @@ static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_b
 }
 
 struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
-				     const struct ts_source *src, const struct ts_cli *cli, bool *is_bad_file,
-				     struct ts_error *err)
+				     const struct ts_source *src, const struct ts_model_options *opt,
+				     bool *is_bad_file, struct ts_error *err)
 {
 	struct ts_timeline *tl = ts_timeline_new(rec, image, err);
-	bool is_wanted = !cli->index || strcmp(cli->index, "none");
+	bool is_kept = !opt->index.path || strcmp(opt->index.path, "none");
 	struct ts_index_file *f = NULL;
 	struct ts_index_key key;
 
 	*is_bad_file = false;
 	if (!tl)
 		return NULL;
-	tl->max_memory = cli->max_memory;
-	if (cli->has_no_reads)
+	tl->max_memory = opt->max_memory;
+	if (opt->index.has_no_reads)
 		ts_timeline_leave_reads_out(tl);
-	if (is_wanted && !rec->frames) { /* frames are in the trace and not in its index */
-		if (!make_key(rec, src, cli, &key, err)) {
+	if (is_kept && !rec->frames) { /* frames are in the trace and not in its index */
+		if (!make_key(rec, src, opt, &key, err)) {
 			ts_timeline_free(tl);
 			return NULL;
 		}
-		f = find_file(cli, src, &key);
+		f = find_file(src, opt, &key);
 	}
 	if (!f || use_file(tl, f, is_bad_file, err))
 		return tl;
 	ts_timeline_free(tl);
 	return NULL;
-}
-
-void ts_keep_report(const struct ts_timeline *tl)
-{
-	if (tl->file && tl->file_error.code != TS_OK)
-		ts_log(TS_LOG_WARN, "%s: %s; the rest of the index is kept in memory",
-		       ts_index_path(tl->file), tl->file_error.text);
-}
-
-bool ts_keep_show(const struct ts_timeline *tl, struct ts_error *err)
-{
-	if (tl->rec->frames)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "trace files of gdb need no index: there is none");
-	if (!tl->file || !ts_index_is_finished(tl->file))
-		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
-	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", ts_index_path(tl->file),
-	       tl->n_steps, ts_index_len(tl->file), (double)ts_index_len(tl->file) / (double)tl->n_steps);
-	if (fflush(stdout) || ferror(stdout))
-		return ts_fail_errno(err, "cannot write to stdout");
-	return true;
 }

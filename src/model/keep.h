@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A timeline with the index file that belongs to its trace: found and used, continued, or begun.
+ */
+#ifndef TS_KEEP_H
+#define TS_KEEP_H
+
+#include <stdbool.h>
+
+#include "model.h"
+#include "src/timeline/timeline.h"
+
+/*
+ * A timeline over @rec, a recording of the trace @src.  What an index file already has need not be read;
+ * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with
+ * files.
+ *
+ * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is to
+ * be closed, and all done once more.
+ */
+struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
+				     const struct ts_source *src, const struct ts_model_options *opt,
+				     bool *is_bad_file, struct ts_error *err);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+#include "model.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "keep.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+#include "src/index/index_place.h"
+#include "src/query/query.h"
+#include "src/timeline/timeline.h"
+#include "src/trace/image.h"
+#include "src/trace/source.h"
+
+struct ts_model {
+	struct ts_model_options opt;
+	struct ts_source *src;    /* borrowed */
+	struct ts_image image;
+	struct ts_recording *rec; /* owned */
+	struct ts_timeline *tl;   /* owned */
+	struct ts_query *q;       /* owned; NULL until something is published */
+	bool is_ended;            /* grow() has said so */
+};
+
+struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_error *err)
+{
+	struct ts_model *m = calloc(1, sizeof(*m));
+
+	if (!m) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the recording");
+		return NULL;
+	}
+	m->opt = *opt;
+	ts_image_init(&m->image);
+	m->image.sysroot = opt->sysroot;
+	return m;
+}
+
+void ts_model_free(struct ts_model *m)
+{
+	if (!m)
+		return;
+	ts_query_free(m->q);
+	ts_timeline_free(m->tl);
+	ts_recording_close(m->rec);
+	ts_image_fini(&m->image);
+	free(m);
+}
+
+bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *base, struct ts_error *err)
+{
+	return ts_image_add_file(&m->image, path, base, err);
+}
+
+/* ---------------------------------------------------------------------------------------------- opening */
+
+/* How many processors this process may use. */
+static int n_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
+}
+
+/* Shorter traces are read before a thread has begun. */
+#define MIN_AHEAD (UINT64_C(1) << 20)
+
+/*
+ * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in any
+ * case.
+ */
+static void read_ahead(struct ts_model *m)
+{
+	struct ts_recording *twin;
+	struct ts_error err;
+
+	if (!m->tl->builder || m->rec->frames || ts_source_len(m->src) < MIN_AHEAD ||
+	    (n_processors() < 2 && !m->opt.is_served))
+		return;
+	ts_error_reset(&err);
+	twin = m->opt.load(m->opt.user, &err);
+	if (!twin || !ts_timeline_read_ahead(m->tl, twin, &err))
+		ts_log(TS_LOG_INFO, "%s: read without a thread of its own: %s", m->opt.trace, err.text);
+}
+
+bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err)
+{
+	bool is_bad_file = true;
+
+	m->src = src;
+	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !m->tl; tries++) {
+		ts_recording_close(m->rec);
+		m->rec = m->opt.load(m->opt.user, err);
+		if (!m->rec)
+			return false;
+		m->rec->source = m->src;
+		m->tl = ts_keep_timeline(m->rec, &m->image, src, &m->opt, &is_bad_file, err);
+	}
+	if (!m->tl && err->code == TS_OK)
+		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
+	if (!m->tl)
+		return ts_fail_prefix(err, "%s", m->rec->format);
+	ts_source_restart(m->src);
+	read_ahead(m);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- reading */
+
+/* Trace frames can be asked about when all of them are there. */
+static bool is_ready(const struct ts_model *m)
+{
+	return m->tl->n_steps && (!m->rec->frames || !m->tl->builder);
+}
+
+static bool publish(struct ts_model *m, struct ts_error *err)
+{
+	if (m->q)
+		ts_query_refresh(m->q);
+	else if (is_ready(m))
+		m->q = ts_query_new(m->tl, err);
+	return m->q || err->code == TS_OK;
+}
+
+enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err)
+{
+	enum ts_grow grow = ts_timeline_grow(m->tl, n_steps, err);
+
+	if (grow == TS_GROW_FAILED) {
+		ts_fail_prefix(err, "%s", m->rec->format);
+		return TS_FAIL;
+	}
+	if (grow == TS_GROW_DONE && !m->is_ended && m->tl->damage.code != TS_OK)
+		ts_fail_prefix(&m->tl->damage, "%s", m->rec->format);
+	m->is_ended = grow == TS_GROW_DONE;
+	if (!publish(m, err))
+		return TS_FAIL;
+	return grow == TS_GROW_DONE ? TS_END : TS_ITEM;
+}
+
+enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns)
+{
+	int64_t end = ts_now_ns() + ns;
+	struct ts_error err;
+	enum ts_next next;
+
+	ts_error_reset(&err);
+	do {
+		next = ts_model_grow(m, TS_CHUNK_STEPS, &err);
+	} while (next == TS_ITEM && ts_now_ns() < end);
+	return next;
+}
+
+uint64_t ts_model_n_read(const struct ts_model *m)
+{
+	return ts_timeline_n_read(m->tl);
+}
+
+struct ts_query *ts_model_query(struct ts_model *m)
+{
+	return m->q;
+}
+
+void ts_model_rest(struct ts_model *m)
+{
+	ts_timeline_rest(m->tl);
+}
+
+struct ts_index_facts ts_model_index(const struct ts_model *m)
+{
+	const struct ts_timeline *tl = m->tl;
+
+	if (!tl->file)
+		return (struct ts_index_facts){ 0 };
+	return (struct ts_index_facts){
+		.path = ts_index_path(tl->file),
+		.error = tl->file_error.code == TS_OK ? NULL : &tl->file_error,
+		.len = ts_index_len(tl->file),
+		.is_finished = ts_index_is_finished(tl->file),
+	};
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model of one trace: opened, read bit by bit, and asked through a query object.
+ *
+ * A model owns what belongs to a recording: the recording itself and its twin on another thread, the files
+ * beneath it, its timeline, and its index file, which is found, used, continued or begun by the policy of its
+ * options.  How bytes become a recording is its user's to say (the loaders are not the model's).  It writes
+ * nothing to stdout or stderr but by the log.
+ */
+#ifndef TS_MODEL_H
+#define TS_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/base/next.h"
+
+struct ts_model;
+struct ts_query;
+struct ts_recording;
+struct ts_source;
+
+/* Whether, and where, an index file is kept. */
+struct ts_index_policy {
+	/* the file or folder that the user names; "none": the index is kept in memory; NULL: where it belongs */
+	const char *path;
+	bool is_wanted;    /* though the trace is short */
+	bool has_no_reads; /* memory reads are left out */
+};
+
+/* All pointers are borrowed, and must outlive the model. */
+struct ts_model_options {
+	const char *trace;           /* the trace as the user named it: by its name the index file is found */
+	/* Opens a recording over the trace; it may be called several times.  Returns NULL on failure. */
+	struct ts_recording *(*load)(void *user, struct ts_error *err);
+	void *user;
+	const char *sysroot;         /* where files named by the trace are looked for; NULL: nowhere */
+	struct ts_index_policy index;
+	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
+	bool is_served;              /* others wait while it is read: no call may take long */
+};
+
+/*
+ * A model of nothing yet.  Returns NULL if memory is exhausted.
+ */
+struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_error *err);
+void ts_model_free(struct ts_model *m);
+
+/*
+ * The file @path fills what the trace leaves unknown at position 0; @base is where it lies, NULL: as it says
+ * itself.  Before ts_model_open().
+ *
+ * Returns false if it cannot be read or makes no sense.
+ */
+bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *base, struct ts_error *err);
+
+/*
+ * Open the recording of the trace @src (borrowed; must outlive the model), and take in what an index file has
+ * of it.  The log says what is wrong with index files;
+ * a bad one is rebuilt.
+ *
+ * Returns false if the trace cannot be served: the error of @load, or memory is exhausted.
+ */
+bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err);
+
+/*
+ * Read about @n_steps more steps.
+ *
+ * Returns TS_ITEM if there is more to read; TS_END if the recording is complete; TS_FAIL if nothing can be
+ * served.  The query has the newest snapshot afterwards.
+ */
+enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error *err);
+
+/* The same for about @ns nanoseconds; something has been published before, so it cannot fail. */
+enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns);
+
+/* How many instructions have been read. */
+uint64_t ts_model_n_read(const struct ts_model *m);
+
+/*
+ * Questions to the recording; the model's own, for one thread.  NULL until something has been published, which
+ * for a recording of trace frames is all of it.
+ */
+struct ts_query *ts_model_query(struct ts_model *m);
+
+/* End the model's threads, as before a fork; ts_model_grow() starts them again. */
+void ts_model_rest(struct ts_model *m);
+
+/* The index file of a model. */
+struct ts_index_facts {
+	const char *path;              /* borrowed; NULL: the index is in memory */
+	const struct ts_error *error;  /* borrowed; why what was read since is not there; NULL: it is */
+	uint64_t len;                  /* bytes */
+	bool is_finished;              /* it holds the whole recording */
+};
+
+struct ts_index_facts ts_model_index(const struct ts_model *m);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "commands.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "info.h"
+#include "report.h"
+#include "src/base/log.h"
+#include "src/export/export.h"
+#include "src/query/query.h"
+
+#define FRAMES_A_TURN 4096
+
+static bool flush_stdout(struct ts_error *err)
+{
+	return (!fflush(stdout) && !ferror(stdout)) || ts_fail_errno(err, "cannot write to stdout");
+}
+
+/* ------------------------------------------------------------------------------------------------ info */
+
+enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_error err;
+	struct ts_info info;
+	bool done = true;
+
+	ts_error_reset(&err);
+	if (!ts_info_init(&info, ts_model_query(m), cli->trace, &err))
+		return ts_report_failure(cli->trace, &err);
+	if (cli->is_json)
+		done = ts_info_json(&info, &err);
+	else
+		ts_info_text(&info);
+	ts_info_fini(&info);
+	return done && flush_stdout(&err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}
+
+/* ----------------------------------------------------------------------------------------------- index */
+
+/* Where the index is, and what it costs. */
+static bool show_index(struct ts_model *m, struct ts_error *err)
+{
+	const struct ts_query *q = ts_model_query(m);
+	struct ts_index_facts index = ts_model_index(m);
+	uint64_t n = ts_query_end(q);
+
+	if (ts_query_facts(q)->frames)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "trace files of gdb need no index: there is none");
+	if (!index.path || !index.is_finished)
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
+	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", index.path, n, index.len,
+	       (double)index.len / (double)n);
+	return flush_stdout(err);
+}
+
+enum ts_status ts_run_index(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return show_index(m, &err) ? TS_STATUS_OK : ts_report_failure(cli->trace, &err);
+}
+
+/* ---------------------------------------------------------------------------------------------- export */
+
+/* What a trace file of gdb cannot say of registers. */
+static void warn_of_registers(const struct ts_export *e)
+{
+	struct ts_buf names;
+
+	ts_buf_init(&names);
+	ts_export_left_out(e, &names);
+	if (names.len)
+		ts_log(TS_LOG_WARN, "registers that some frame does not know are left out:%s",
+		       ts_buf_text(&names));
+	ts_buf_reset(&names);
+	ts_export_zeros(e, &names);
+	if (names.len)
+		ts_log(TS_LOG_WARN, "registers that gdb cannot do without are 0 where they are not known:%s",
+		       ts_buf_text(&names));
+	ts_buf_fini(&names);
+}
+
+static bool write_frames(struct ts_query *q, struct ts_selection *s, const char *path, struct ts_error *err)
+{
+	struct ts_export *e = ts_export_new(q, &s->frames, &s->tracing, path, err);
+	enum ts_next next;
+
+	if (!e)
+		return false;
+	do {
+		next = ts_export_run(e, FRAMES_A_TURN, err);
+	} while (next == TS_ITEM);
+	if (next == TS_END)
+		warn_of_registers(e);
+	ts_export_free(e);
+	return next == TS_END;
+}
+
+enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_selection s;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!ts_selection_init(&s, ts_model_query(m), &cli->selection, &err)) {
+		ts_selection_fini(&s);
+		return ts_report_failure(cli->trace, &err);
+	}
+	if (write_frames(ts_model_query(m), &s, cli->output, &err) && !cli->is_quiet)
+		printf("%s: %" PRIu64 " frames\n", cli->output, s.frames.n_frames);
+	ts_selection_fini(&s);
+	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The commands that print or write something about a recording and end: info, index, export.
+ */
+#ifndef TS_COMMANDS_H
+#define TS_COMMANDS_H
+
+#include "cli.h"
+#include "src/model/model.h"
+
+/* Each runs one command of @cli on a complete recording.  Returns the status to exit with. */
+enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli);
+enum ts_status ts_run_index(struct ts_model *m, const struct ts_cli *cli);
+enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli);
+
+#endif

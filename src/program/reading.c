@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "reading.h"
+
+#include "report.h"
+#include "src/base/clock.h"
+#include "src/base/log.h"
+
+#define STEPS_A_GROW (UINT64_C(1) << 16)
+
+/* What there is to say when the recording has been read. */
+static void say_read(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_index_facts index = ts_model_index(m);
+
+	if (index.path && index.error)
+		ts_log(TS_LOG_WARN, "%s: %s; the rest of the index is kept in memory", index.path,
+		       index.error->text);
+	ts_report_warnings(ts_model_query(m), cli->trace);
+}
+
+/* A server begins when this much time has passed and something can be asked about; it reads the rest. */
+#define READ_FIRST_NS INT64_C(250000000)
+
+/* It reads on for this long at a time, when nobody wants anything. */
+#define READ_ON_NS INT64_C(2000000)
+
+static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t start)
+{
+	return ts_cli_is_server(cli) && ts_model_query(m) && ts_now_ns() - start > READ_FIRST_NS;
+}
+
+bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_status *status)
+{
+	int64_t start = ts_now_ns();
+	struct ts_error err;
+	enum ts_next next;
+
+	ts_error_reset(&err);
+	do {
+		next = ts_model_grow(m, STEPS_A_GROW, &err);
+		if (!cli->is_quiet)
+			ts_report_progress(cli->trace, ts_model_n_read(m), next != TS_ITEM);
+	} while (next == TS_ITEM && !is_enough(m, cli, start));
+	if (next == TS_FAIL)
+		*status = ts_report_failure(cli->trace, &err);
+	else if (next == TS_END)
+		say_read(m, cli);
+	return next != TS_FAIL;
+}
+
+bool ts_read_on(struct ts_model *m, const struct ts_cli *cli)
+{
+	if (ts_model_grow_for(m, READ_ON_NS) == TS_ITEM)
+		return true;
+	say_read(m, cli);
+	return false;
+}

@@ -85,8 +85,10 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 		if (a->rows && !a->form)
 			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
 	}
-	if (a->form)
+	if (a->form) {
+		a->rows->is_for_people = form == TS_FORM_TEXT;
 		return a;
+	}
 	add_example(err, a->qn.verb);
 	ts_answer_free(a);
 	return NULL;

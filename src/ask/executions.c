@@ -40,7 +40,8 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	ts_cell_thread(row, 1, x->ask, thread);
 	ts_row_addr(row, 2, pc);
 	ts_cell_function(row, 3, x->ask, pc);
-	return ts_cell_caller(row, 4, x->ask, pos, err);
+	ts_cell_caller(row, 4, x->ask, pos);
+	return true;
 }
 
 /* The next position in the direction of the cursor, TS_NO_POS after the last. */
@@ -68,9 +69,12 @@ static uint64_t find(struct executions *x)
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
+	enum ts_got got = rows->is_counting ? TS_GOT_ROW : ts_ask_need_calls(x->ask, budget, err);
 	uint64_t pos;
 	bool holds;
 
+	if (got != TS_GOT_ROW)
+		return got;
 	for (;;) {
 		if (x->n_lookups++ % LOOKUPS_A_CHUNK == 0 && !ts_budget_take(budget)) {
 			x->n_lookups = 0;

@@ -73,7 +73,7 @@ static size_t utf8_len(const uint8_t *p)
 static void put_json_text(struct ts_buf *out, const char *text)
 {
 	ts_buf_putc(out, '"');
-	for (const uint8_t *p = (const uint8_t *)text; *p;) {
+	for (const uint8_t *p = (const uint8_t *)text; *p && *p != TS_ROW_ASIDE;) {
 		size_t n = utf8_len(p);
 
 		if (*p == '"' || *p == '\\')
@@ -117,7 +117,10 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 		ts_buf_putc(out, '[');
 		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
 			ts_buf_puts(out, k ? "," : "");
-			put_json_text(out, text);
+			if (*text)
+				put_json_text(out, text);
+			else
+				ts_buf_puts(out, "null");
 		}
 		ts_buf_putc(out, ']');
 		break;
@@ -127,8 +130,10 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 /* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
 static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
 {
-	for (const char *p = text; *p; p++) {
-		if (*p == '\t' || *p == '\n')
+	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv); p++) {
+		if (*p == TS_ROW_ASIDE)
+			ts_buf_putc(out, ' ');
+		else if (*p == '\t' || *p == '\n')
 			ts_buf_puts(out, *p == '\t' ? "\\t" : "\\n");
 		else if (*p == '\\' && is_tsv)
 			ts_buf_puts(out, "\\\\");
@@ -170,7 +175,7 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 	case TS_CELL_LIST:
 		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
 			ts_buf_puts(out, k ? ", " : "");
-			put_plain_text(out, text, is_tsv, is_last);
+			put_plain_text(out, *text || is_tsv ? text : "??", is_tsv, is_last);
 		}
 		break;
 	}

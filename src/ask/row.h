@@ -32,6 +32,9 @@ struct ts_cell {
 
 #define TS_MAX_COLUMNS 16u
 
+/* In a TEXT cell or a text of a list: what follows is shown to people only, after a blank. */
+#define TS_ROW_ASIDE '\x1f'
+
 struct ts_row {
 	struct ts_cell cells[TS_MAX_COLUMNS]; /* in the order of the verb's columns */
 	struct ts_buf texts;
@@ -50,7 +53,7 @@ void ts_row_share(struct ts_row *row, unsigned i, double share);
 void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: null */
 void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);
 
-/* A list begins; its texts follow until another cell is filled. */
+/* A list begins; its texts follow until another cell is filled.  An empty one is null. */
 void ts_row_list(struct ts_row *row, unsigned i);
 void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
 

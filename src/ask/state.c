@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/query/call_list.h"
 #include "src/query/paging.h"
 
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn)
@@ -101,12 +102,19 @@ bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos
 	return is_done;
 }
 
-bool ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos, struct ts_error *err)
+enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err)
 {
-	(void)row;
-	(void)i;
-	(void)ask;
-	(void)pos;
-	(void)err;
-	return true;
+	enum ts_need need = ts_query_need_calls(ask->q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
+
+	if (need == TS_NEED_MORE)
+		budget->left = 0;
+	return need == TS_NEED_DONE ? TS_GOT_ROW : need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
+}
+
+void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos)
+{
+	struct ts_call call;
+
+	if (ts_query_innermost_call(ask->q, ts_query_thread(ask->q, pos), pos, &call))
+		ts_row_addr(row, i, call.pc);
 }

@@ -28,7 +28,14 @@ bool ts_state_holds(struct ts_ask *ask, const struct ts_cond *cond, uint64_t pos
 bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const uint8_t *data,
 		    const uint8_t *known, size_t len, bool is_bit);
 
-/* The call instruction of the innermost open call at @pos; null where none is known. */
-bool ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos, struct ts_error *err);
+/*
+ * Before a cursor asks about calls: an index of an older version has none, and they are built now.
+ *
+ * Returns TS_GOT_ROW when they are there, TS_GOT_PENDING, or TS_GOT_FAIL.
+ */
+enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
+
+/* The call instruction of the innermost open call at @pos; null where there is none.  After ts_ask_need_calls(). */
+void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos);
 
 #endif

@@ -127,6 +127,8 @@ struct ts_rows {
 	bool is_reverse;      /* rows come in the opposite order */
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
+	bool is_bare;         /* cells that cost a decode may be left empty */
+	bool is_for_people;   /* what only people want to see may be added (TS_ROW_ASIDE) */
 	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
 	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */
 	uint64_t go;

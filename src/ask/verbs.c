@@ -5,14 +5,18 @@
 #include <string.h>
 
 #include "bookmarks.h"
+#include "calls.h"
 #include "events.h"
 #include "executions.h"
 #include "position.h"
+#include "stack.h"
 #include "verb.h"
 #include "world.h"
 
 static const struct ts_verb *const verbs[] = {
 	&ts_verb_executions,
+	&ts_verb_calls,
+	&ts_verb_stack,
 	&ts_verb_events,
 	&ts_verb_threads,
 	&ts_verb_processes,

@@ -41,7 +41,7 @@ static bool take_mapped(struct ts_query *q)
 	return true;
 }
 
-struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err)
+struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err)
 {
 	struct ts_query *q = calloc(1, sizeof(*q));
 

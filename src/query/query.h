@@ -44,7 +44,7 @@ struct ts_tracing;
  *
  * Returns NULL if the recording cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
  */
-struct ts_query *ts_query_new(const struct ts_timeline *tl, struct ts_error *err);
+struct ts_query *ts_query_new(struct ts_timeline *tl, struct ts_error *err);
 void ts_query_free(struct ts_query *q);
 
 /* ----------------------------------------------------------------------------------------- the snapshot */

@@ -42,7 +42,7 @@ struct ts_snapshot {
 };
 
 struct ts_query {
-	const struct ts_timeline *tl; /* borrowed */
+	struct ts_timeline *tl;       /* borrowed; changed by nobody but ts_timeline_fill() */
 	struct ts_snapshot snap;
 	struct ts_mapped mapped;      /* modules, of a recording that lists none */
 	size_t n_mapped;              /* regions from which they were taken */

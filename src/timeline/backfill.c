@@ -162,3 +162,20 @@ enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts
 		grown = take_in(b, ts_feed_next(b->feed), err);
 	return grown;
 }
+
+enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
+			      struct ts_error *err)
+{
+	enum ts_grow grown;
+
+	if (ts_timeline_has(tl, s))
+		return TS_GROW_DONE;
+	if (!tl->backfill) /* else one that others began, of this section or another one */
+		tl->backfill = ts_backfill_new(tl, s, err);
+	grown = tl->backfill ? ts_backfill_grow(tl->backfill, n_steps, err) : TS_GROW_FAILED;
+	if (grown == TS_GROW_MORE)
+		return TS_GROW_MORE;
+	ts_backfill_free(tl->backfill);
+	tl->backfill = NULL;
+	return grown == TS_GROW_DONE && !ts_timeline_has(tl, s) ? TS_GROW_MORE : grown;
+}

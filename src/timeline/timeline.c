@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "builder.h"
+#include "backfill.h"
 #include "journal.h"
 #include "src/calls/calls.h"
 #include "src/calls/tracker.h"
@@ -29,6 +30,7 @@ void ts_timeline_free(struct ts_timeline *tl)
 	if (!tl)
 		return;
 	ts_builder_free(tl);
+	ts_backfill_free(tl->backfill);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_free(tl->memory[i]);
 	free(tl->memory);

@@ -29,6 +29,7 @@
 /* Each thread's registers have this many addresses of the register space. */
 #define TS_REGS_STRIDE UINT64_C(65536)
 
+struct ts_backfill;
 struct ts_calls;
 struct ts_call_tracker;
 
@@ -63,6 +64,7 @@ struct ts_timeline {
 	uint32_t lacks;                /* bit i: sections[i], which is optional, is not there */
 	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
+	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
 	bool has_no_reads;             /* memory that was read is not noted */
 	/* bytes that the index may need, beside those in the file; set it before growing */
 	uint64_t max_memory;
@@ -117,6 +119,15 @@ bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
  * believed; the file is taken off the disk.
  */
 bool ts_timeline_is_damaged(const struct ts_timeline *tl);
+
+/*
+ * Build an optional section that is not there, about @n_steps steps in each call.  The timeline is complete; whoever
+ * calls goes on with what others began.
+ *
+ * Returns TS_GROW_DONE when it is there, TS_GROW_FAILED as ts_backfill_grow(): the next call begins anew.
+ */
+enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
+			      struct ts_error *err);
 
 /* End those threads, as before a fork; ts_timeline_grow() starts them again. */
 void ts_timeline_rest(struct ts_timeline *tl);

@@ -25,7 +25,7 @@ ROOMS = {
     "src/index": "src/base src/trace",
     "src/calls": "src/base src/arch src/trace src/index",
     "src/timeline": "src/base src/arch src/trace src/index src/calls",
-    "src/query": "src/base src/arch src/trace src/timeline",
+    "src/query": "src/base src/arch src/trace src/timeline src/calls",
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/ask": "src/base src/arch src/trace src/frames src/query",
     "src/model": "src/base src/trace src/index src/timeline src/query",
@@ -53,7 +53,7 @@ JOINTS = {
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
-    "src/query": "query.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h",
+    "src/query": "query.h call_list.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h",
     "src/model": "model.h",
     "src/trace": "chunk.h elf.h pe.h source.h step.h symtab.h unpack.h",
 }

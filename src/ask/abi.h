@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where calls have their integer arguments and their result, by the usual calling convention.
+ */
+#ifndef TS_ASK_ABI_H
+#define TS_ASK_ABI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "verb.h"
+
+#define TS_MAX_ARGUMENTS 8u
+
+struct ts_abi {
+	int regs[TS_MAX_ARGUMENTS]; /* indices into the register set; n_regs of them */
+	unsigned n_regs;
+	unsigned n_words; /* arguments are so many words above the return address instead */
+	int result;       /* index of the result's register, -1 if there is none */
+};
+
+/* The convention of a recording. */
+void ts_abi_init(struct ts_abi *abi, const struct ts_query *q);
+
+/*
+ * Fill cell @i with the arguments of the call that begins at @pos on @thread; an unknown one is empty.
+ * @has_texts: append the string that one points to, for people.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		      bool has_texts, struct ts_row *row, unsigned i, struct ts_error *err);
+
+/* The same of the result of a call that returned to @pos. */
+bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		   bool has_texts, struct ts_row *row, unsigned i, struct ts_error *err);
+
+#endif

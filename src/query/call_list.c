@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "call_list.h"
+
+#include "snapshot.h"
+#include "src/timeline/backfill.h"
+
+enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err)
+{
+	if (ts_timeline_has(q->tl, &ts_calls_section))
+		return TS_NEED_DONE;
+	if (q->tl->builder) {
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			"an older version began the index, without calls; they are known when the recording "
+			"has "
+			"been read to its end");
+		return TS_NEED_FAILED;
+	}
+	switch (ts_timeline_fill(q->tl, &ts_calls_section, n_steps, err)) {
+	case TS_GROW_MORE: return TS_NEED_MORE;
+	case TS_GROW_DONE: return TS_NEED_DONE;
+	case TS_GROW_FAILED: break;
+	}
+	return TS_NEED_FAILED;
+}
+
+uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread)
+{
+	return ts_query_n_calls_before(q, thread, q->snap.end);
+}
+
+/* What happens after the snapshot is not known yet. */
+static void clip(const struct ts_query *q, struct ts_call *call)
+{
+	if (call->kind == TS_CALL_SWITCH || call->end == TS_NO_END || call->end <= q->snap.end)
+		return;
+	call->end = TS_NO_END;
+	call->kind = TS_CALL_OPEN;
+}
+
+void ts_query_call(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *call)
+{
+	ts_calls_get(q->tl->calls, thread, ordinal, call);
+	clip(q, call);
+}
+
+uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	uint32_t last = ts_calls_before(q->tl->calls, thread, pos < q->snap.end ? pos : q->snap.end);
+
+	return last == TS_NO_CALL ? 0 : last + 1;
+}
+
+bool ts_query_innermost_call(const struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call)
+{
+	if (!ts_calls_innermost(q->tl->calls, thread, pos, call))
+		return false;
+	clip(q, call);
+	return true;
+}
+
+bool ts_query_outer_call(const struct ts_query *q, struct ts_call *call)
+{
+	if (!ts_calls_outer(q->tl->calls, call))
+		return false;
+	clip(q, call);
+	return true;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions about calls: who called whom, and which calls are open at a position.
+ *
+ * Each thread has a list of calls, by position; between them are notes of where it moved to another stack (of
+ * kind TS_CALL_SWITCH).  An index of an older version has no calls: ts_query_need_calls() builds them.  A
+ * call that ends after the snapshot is open.
+ */
+#ifndef TS_CALL_LIST_H
+#define TS_CALL_LIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "query.h"
+#include "src/calls/calls.h"
+
+enum ts_need {
+	TS_NEED_DONE, /* calls can be asked about */
+	TS_NEED_MORE, /* not yet; ask again */
+	TS_NEED_FAILED,
+};
+
+/*
+ * To be called before anything else here.  If the index has no calls, they are built by a pass over the
+ * trace, about @n_steps steps in each call; all who ask share that.
+ *
+ * Returns TS_NEED_FAILED if the trace cannot be read (TS_EIO, TS_ECORRUPT), memory is exhausted (TS_ENOMEM),
+ * or the recording, whose index is of an older version, has not been read to its end (TS_EUNSUPPORTED).
+ */
+enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
+
+/* How many calls and switches a thread's list has in the snapshot. */
+uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread);
+
+/* One of them; @ordinal is below ts_query_n_calls(). */
+void ts_query_call(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *call);
+
+/* How many of them were made by steps before position @pos, which may be anything. */
+uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos);
+
+/*
+ * The innermost call that is open at @pos on the stack on which @thread is there; from a call to the one
+ * around it.
+ *
+ * Return false if there is none.
+ */
+bool ts_query_innermost_call(const struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call);
+bool ts_query_outer_call(const struct ts_query *q, struct ts_call *call);
+
+#endif

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""calls and stack of five processors' recordings, against a search in the recorder's own list of positions.
+
+The list has pc and registers at each position and no memory: where calls push, a step is taken for one if the stack
+pointer goes down by a word and control goes elsewhere; it returns if control comes back to shortly after it.
+"""
+import gzip
+import json
+import subprocess
+
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
+
+# word, the link register, bytes from a call to its return address (None: calls push)
+PROCESSORS = {
+    "x64_walk": (8, None, "rsp"), "x86_walk": (4, None, "esp"), "x64_crash": (8, None, "rsp"),
+    "x64_lib": (8, None, "rsp"), "arm_walk": (4, ("lr", 4), "sp"), "arm64_walk": (8, ("lr", 4), "sp"),
+    "mips_walk": (4, ("ra", 8), "sp"),
+}
+LONGEST = 7     # bytes of an x86 call instruction
+
+
+def query(name, *words):
+    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", DATA / f"usercorn/{name}.ucir", *words],
+                         capture_output=True, text=True)
+    assert got.returncode in (0, 1), got
+    rows = [json.loads(line) for line in got.stdout.splitlines()]
+    assert rows[-1]["complete"], rows[-1]
+    return rows[:-1]
+
+
+def positions(name):
+    """pc, sp, link register at each position."""
+    _, link, sp = PROCESSORS[name]
+    regs, out = {}, []
+    for line in gzip.open(DATA / f"usercorn/{name}.positions.gz", "rt"):
+        words = line.split()
+        regs.update(w.split("=") for w in words[2:])
+        out.append((int(words[1], 16), int(regs[sp], 16), int(regs.get(link[0], "0"), 16) if link else 0))
+    return out
+
+
+def find_calls(name):
+    word, link, _ = PROCESSORS[name]
+    at = positions(name)
+    calls = []
+    for k in range(len(at) - 1):
+        (pc, sp, _), (new_pc, new_sp, new_lr) = at[k], at[k + 1]
+        target, ret = new_pc, pc + (link[1] if link else 0)
+        if link and link[1] == 8:           # its delay slot
+            target = at[k + 2][0] if k + 2 < len(at) else ret
+        if link and not (new_lr == ret and target != ret):
+            continue
+        if not link and not (sp - new_sp == word and not pc < new_pc <= pc + LONGEST + 8):
+            continue
+        calls.append([k, new_sp, ret, target])
+    return at, calls
+
+
+def find_ends(name):
+    """position -> (end, kind, depth, pc, target)"""
+    _, link, _ = PROCESSORS[name]
+    at, calls = find_calls(name)
+    rows = {}
+    open_calls = []
+    begins = {c[0] + 1: c for c in calls}
+    for p, (pc, sp, _) in enumerate(at):
+        def is_over(c):
+            return pc == c[2] and sp >= c[1] if link else sp > c[1]
+        first = next((i for i, c in enumerate(open_calls) if is_over(c)), len(open_calls))
+        for c in open_calls[first:]:
+            returns = pc == c[2] if link else 0 < pc - at[c[0]][0] <= LONGEST
+            rows[c[0]][:2] = [p, "return" if returns else "unwound"]
+        del open_calls[first:]
+        if p in begins:
+            open_calls.append(begins[p])
+            rows[p - 1] = [None, "open", len(open_calls), at[p - 1][0], begins[p][3]]
+    return rows
+
+
+def calls_are_those_of_a_search(name):
+    want = find_ends(name)
+    got = {r["position"]: [r["end"], r["kind"], r["depth"], int(r["pc"], 16), int(r["address"], 16)]
+           for r in query(name, "calls")}
+    assert len(want) > 3, len(want)
+    for k in sorted(want.keys() | got.keys()):
+        assert want.get(k) == got.get(k), f"{name}: call at {k}: {got.get(k)}, not {want.get(k)}"
+
+
+def stacks_are_the_open_calls(name):
+    want = find_ends(name)
+    last = len(positions(name)) - 1
+    for p in range(0, last, last // 20):
+        is_open = [k for k, x in want.items() if k + 1 <= p and (x[0] is None or x[0] > p)]
+        assert [r["position"] for r in query(name, "stack", "at", str(p))] == [p] + sorted(is_open, reverse=True), p
+
+
+@case
+def arguments_are_the_registers_at_the_beginning():
+    row = query("x64_walk", "calls", "in", ":2000")[0]
+    regs = {}
+    for line in gzip.open(DATA / "usercorn/x64_walk.positions.gz", "rt"):
+        words = line.split()
+        regs.update(w.split("=") for w in words[2:])
+        if int(words[0]) == row["begin"]:
+            break
+    assert row["arguments"] == ["0x" + regs[r] for r in ("rdi", "rsi", "rdx", "rcx", "r8", "r9")], row
+
+
+@case
+def calls_are_narrowed_down():
+    rows = query("x64_lib", "calls")
+    target = rows[5]["address"]
+    assert query("x64_lib", "calls", target) == [r for r in rows if r["address"] == target]
+    assert query("x64_lib", "calls", "depth", "2") == [r for r in rows if r["depth"] <= 2]
+    assert query("x64_lib", "calls", "in", "1000:5000") == [r for r in rows if 1000 <= r["position"] < 5000]
+    assert query("x64_lib", "calls", "if", "$rdi == 1") == [r for r in rows if r["arguments"][0] == "0x1"]
+
+
+for _name in PROCESSORS:
+    add_case(f"calls of {_name} are those of a search", calls_are_those_of_a_search, _name)
+    add_case(f"stacks of {_name} are the open calls", stacks_are_the_open_calls, _name)
+run_cases()

@@ -17,6 +17,7 @@ extern const struct rsp_packets rsp_break_packets; /* break.c */
 extern const struct rsp_packets rsp_thread_packets; /* thread.c */
 extern const struct rsp_packets rsp_query_packets; /* query.c */
 extern const struct rsp_packets rsp_xfer_packets; /* xfer.c */
+extern const struct rsp_packets rsp_tls_packets;  /* tls.c */
 extern const struct rsp_packets rsp_file_packets; /* file.c */
 extern const struct rsp_packets rsp_lldb_packets; /* lldb.c */
 extern const struct rsp_packets rsp_monitor_packets; /* monitor.c */

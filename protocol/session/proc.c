@@ -20,6 +20,9 @@ struct task {
 
 /* ------------------------------------------------------------------------------------------------ maps */
 
+/* No recording has inodes.  gdb's gcore notes the files only of regions whose inode is not 0. */
+#define FILE_INODE 1u
+
 /* What Linux puts in brackets for a region without a file, by what the recorder calls it; "" for nothing. */
 static const char *kernel_name(const char *desc)
 {
@@ -50,9 +53,9 @@ static void put_region(const struct rsp_session *s, const struct ts_region_info 
 	size_t column = arch->addr_bits == 64 ? 73 : 49;
 	size_t start = text->len;
 
-	ts_buf_printf(text, "%08" PRIx64 "-%08" PRIx64 " %c%c%cp %08" PRIx64 " 00:00 0 ", region->first, end,
+	ts_buf_printf(text, "%08" PRIx64 "-%08" PRIx64 " %c%c%cp %08" PRIx64 " 00:00 %u ", region->first, end,
 		      region->prot & TS_PROT_READ ? 'r' : '-', region->prot & TS_PROT_WRITE ? 'w' : '-',
-		      region->prot & TS_PROT_EXEC ? 'x' : '-', region->file_off);
+		      region->prot & TS_PROT_EXEC ? 'x' : '-', region->file_off, file && *file ? FILE_INODE : 0);
 	if ((file && *file) || *name) {
 		while (ts_buf_ok(text) && text->len - start < column)
 			ts_buf_putc(text, ' ');

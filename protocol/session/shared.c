@@ -29,6 +29,7 @@ static const struct rsp_packets *const topics[] = {
 	&rsp_xfer_packets,
 	&rsp_file_packets,
 	&rsp_lldb_packets,
+	&rsp_tls_packets,
 	&rsp_monitor_packets,
 	&rsp_tracepoint_packets,
 	&rsp_traceframe_packets,

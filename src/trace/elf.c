@@ -35,6 +35,10 @@ static bool add_header(struct ts_elf *elf, const GElf_Phdr *h, uint64_t at, uint
 		elf->dynamic = load.addr;
 		elf->has_dynamic = true;
 	}
+	if (h->p_type == PT_TLS) {
+		elf->tls_len = h->p_memsz;
+		elf->tls_align = h->p_align ? h->p_align : 1;
+	}
 	if (h->p_type != PT_LOAD)
 		return true;
 	if (load.file_len > load.mem_len || !ts_add(load.file_off, load.file_len, &end) ||

@@ -33,6 +33,8 @@ struct ts_elf {
 	size_t n_loads;
 	uint64_t dynamic; /* address of the dynamic section, as linked */
 	bool has_dynamic;
+	/* the thread-local segment (PT_TLS): bytes of a thread's copy, and its alignment; 0: none */
+	uint64_t tls_len, tls_align;
 };
 
 /*

@@ -161,7 +161,7 @@ END_TEST
 START_TEST(maps_are_those_of_the_position_as_the_kernel_writes_them)
 {
 	static const char before[] =
-		"00401000-00403000 r-xp 00001000 00:00 0                                  /usr/bin/fake\n"
+		"00401000-00403000 r-xp 00001000 00:00 1                                  /usr/bin/fake\n"
 		"00602000-00603000 rw-p 00000000 00:00 0                                  [data]\n"
 		"7ffffffde000-7ffffffff000 rw-p 00000000 00:00 0                          [stack]\n";
 
@@ -192,7 +192,7 @@ START_TEST(regions_that_have_no_name_and_odd_ones_have_a_line_too)
 	ck_assert_ptr_nonnull(strstr(fake.text, "\n00800000-00801000 ---p 00000000 00:00 0 \n"
 						"00900000-00901000 ---p 00000000 00:00 0 \n"
 						"00a00000-00a01000 ---p 00000000 00:00 0 \n"
-						"00b00000-00b01000 ---p 00000000 00:00 0 "));
+						"00b00000-00b01000 ---p 00000000 00:00 1 "));
 	ck_assert_ptr_nonnull(strstr(fake.text, " /a\\012b\\134c\n"));
 	ck_assert_ptr_nonnull(
 		strstr(fake.text, "\nfffffffffffff000-ffffffffffffffff ---p 00000000 00:00 0 "));

@@ -28,9 +28,12 @@
 #define FACTS_TYPE 0x80u
 #define PIECE_LEN (64u << 10)
 
-/* How much of a file's end is searched for the beginning of its last block, and how much text is parsed. */
+/* How much of a file's end is searched for the beginning of its last block. */
 #define MAX_SEARCH (UINT64_C(1) << 30)
+
+/* How much is parsed: bytes of text, and values in it, of which each takes some hundred bytes of memory. */
 #define MAX_TEXT (16u << 20)
+#define MAX_VALUES (1u << 19)
 
 /* Windows' constants. */
 #define MEM_COMMIT 0x1000u
@@ -50,36 +53,41 @@ static bool is_last_block(const struct x64dbg *rec, uint64_t off, const uint8_t 
 }
 
 /*
- * Where the last block begins if it is one of that kind; false if it is none.  Nothing in the file says where
+ * *found gets where the last block begins if it is one of that kind, else 0.  Nothing in the file says where
  * its last block is, but its length reaches exactly to the end.
+ *
+ * Returns false if the file cannot be read.
  */
-static bool find_last_block(const struct x64dbg *rec, uint64_t *found)
+static bool find_last_block(const struct x64dbg *rec, uint64_t *found, struct ts_error *err)
 {
 	static const size_t overlap = X64DBG_USER_HEAD;
 	uint64_t end = ts_source_len(rec->src), least = end > MAX_SEARCH ? end - MAX_SEARCH : 0, off = end;
-	struct ts_error err = { 0 };
 	uint8_t piece[4096];
 	bool is_found = false;
 	size_t got;
 
+	*found = 0;
 	if (least < rec->first)
 		least = rec->first;
-	if (end - rec->first < X64DBG_USER_HEAD + 2 ||
-	    !ts_source_read_all(rec->src, end - 1, piece, 1, &err) || *piece != '}')
+	if (end - rec->first < X64DBG_USER_HEAD + 2)
+		return true;
+	if (!ts_source_read_all(rec->src, end - 1, piece, 1, err))
 		return false;
+	if (*piece != '}')
+		return true;
 	while (off > least && !is_found) {
 		uint64_t from =
 			off - least > sizeof(piece) - overlap ? off - (sizeof(piece) - overlap) : least;
 
-		if (!ts_source_read(rec->src, from, piece, sizeof(piece), &got, &err))
+		if (!ts_source_read(rec->src, from, piece, sizeof(piece), &got, err))
 			return false;
 		for (size_t i = (size_t)(off - from); i-- > 0 && !is_found;) {
 			is_found = i + X64DBG_USER_HEAD < got && is_last_block(rec, from + i, piece + i);
-			*found = from + i;
+			*found = is_found ? from + i : 0;
 		}
 		off = from;
 	}
-	return is_found;
+	return true;
 }
 
 /* ----------------------------------------------------------------------------------------------- its text */
@@ -88,6 +96,7 @@ static bool find_last_block(const struct x64dbg *rec, uint64_t *found)
 struct thinner {
 	struct ts_buf *out;
 	bool is_string, is_escaped, is_array;
+	uint32_t n_values; /* about: what separates and begins them */
 };
 
 static void thin(struct thinner *t, const uint8_t *p, size_t len)
@@ -99,6 +108,7 @@ static void thin(struct thinner *t, const uint8_t *p, size_t len)
 		    ((c >= '0' && c <= '9') || c == ',' || c == ' ' || c == '\n' || c == '\r' || c == '\t'))
 			continue;
 		t->is_array = !t->is_string && c == '[';
+		t->n_values += !t->is_string && (c == ',' || c == '[' || c == '{');
 		if (t->is_string && !t->is_escaped && c == '\\') {
 			t->is_escaped = true;
 		} else {
@@ -110,21 +120,27 @@ static void thin(struct thinner *t, const uint8_t *p, size_t len)
 	}
 }
 
-/* Read the text to @text.  Returns false if it cannot be read or is too long. */
-static bool read_text(const struct x64dbg *rec, uint64_t off, struct ts_buf *text)
+/*
+ * Read the text to @text; *is_short gets whether it is all of it, and not too much to be parsed.
+ *
+ * Returns false if it cannot be read, or if memory is exhausted.
+ */
+static bool read_text(const struct x64dbg *rec, uint64_t off, struct ts_buf *text, bool *is_short,
+		      struct ts_error *err)
 {
 	struct thinner t = { .out = text };
 	uint8_t *piece = malloc(PIECE_LEN);
-	struct ts_error err = { 0 };
+	bool done = piece != NULL;
 	size_t got = 1;
 
-	for (; piece && got && text->len < MAX_TEXT; off += got) {
-		if (!ts_source_read(rec->src, off, piece, PIECE_LEN, &got, &err))
-			break;
-		thin(&t, piece, got);
+	for (; done && got && text->len < MAX_TEXT && t.n_values < MAX_VALUES; off += got) {
+		done = ts_source_read(rec->src, off, piece, PIECE_LEN, &got, err);
+		if (done)
+			thin(&t, piece, got);
 	}
 	free(piece);
-	return !got && ts_buf_ok(text);
+	*is_short = !got;
+	return (done && ts_buf_ok(text)) || ts_fail(err, TS_ENOMEM, off, "no memory for the last block");
 }
 
 /* ------------------------------------------------------------------------------------------------ facts */
@@ -239,25 +255,43 @@ static void take_facts(struct x64dbg *rec, const json_t *facts)
 	take_modules(rec, json_object_get(facts, "modules"));
 }
 
-bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err)
+/* Take in the JSON text of the block at @off.  Returns false if memory is exhausted. */
+static bool take_text(struct x64dbg *rec, uint64_t off, const struct ts_buf *text, struct ts_error *err)
 {
-	struct ts_buf text;
-	json_t *root = NULL;
-	uint64_t off;
+	json_error_t why;
+	json_t *root = json_loadb((const char *)text->data, text->len, JSON_DECODE_INT_AS_REAL, &why);
+	bool is_memory = !root && json_error_code(&why) == json_error_out_of_memory;
 
-	if (!find_last_block(rec, &off))
-		return true;
-	ts_buf_init(&text);
-	if (read_text(rec, off + X64DBG_USER_HEAD, &text))
-		root = json_loadb((const char *)text.data, text.len, JSON_DECODE_INT_AS_REAL, NULL);
-	ts_buf_fini(&text);
 	if (json_is_object(root))
 		take_facts(rec, facts_in(root));
-	else
+	else if (!is_memory)
 		ts_recording_warn(
 			&rec->base,
 			"the last block, at 0x%" PRIx64 ", is no JSON that can be read: it is not used", off);
 	json_decref(root);
-	return !rec->base.initial.is_failed ||
+	return (!is_memory && !rec->base.initial.is_failed) ||
 	       ts_fail(err, TS_ENOMEM, off, "no memory for modules and regions");
+}
+
+bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err)
+{
+	struct ts_buf text;
+	bool is_short, done;
+	uint64_t off;
+
+	if (!find_last_block(rec, &off, err))
+		return false;
+	if (!off)
+		return true;
+	ts_buf_init(&text);
+	done = read_text(rec, off + X64DBG_USER_HEAD, &text, &is_short, err);
+	if (done && is_short)
+		done = take_text(rec, off, &text, err);
+	else if (done)
+		ts_recording_warn(&rec->base,
+				  "the last block, at 0x%" PRIx64
+				  ", has more than %u MiB of text or %u values: it is not used",
+				  off, MAX_TEXT >> 20, MAX_VALUES);
+	ts_buf_fini(&text);
+	return done;
 }

@@ -200,6 +200,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 		return NULL;
 	}
 	ts_recording_init(&rec->base, &ops, "x64dbg");
+	ts_warner_init(&rec->warner, &rec->base);
 	rec->src = src;
 	if (load(rec, err))
 		return &rec->base;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "loaders/kit/warn.h"
 #include "regs.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
@@ -29,7 +30,7 @@ struct x64dbg {
 	bool is_64;
 	uint64_t first; /* file offset behind the head */
 	uint64_t pid;   /* as a user block says, else 1 */
-	uint64_t seen;  /* file offset up to which oddities have been reported */
+	struct ts_warner warner;
 	struct x64dbg_layout layout;
 	struct x64dbg_name names[X64DBG_MAX_NAMES];
 	unsigned n_names;
@@ -42,8 +43,8 @@ struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial
  * The user block that ends the file, if it is one of a plugin that lists processes, threads, modules, and
  * memory: what it says becomes the recording's.
  *
- * Returns false if memory is exhausted (TS_ENOMEM); a block that is damaged or another plugin's is ignored,
- * with a warning.
+ * Returns false if the file cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM); a block that is
+ * damaged or of another plugin is ignored, with a warning.
  */
 bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err);
 

@@ -44,14 +44,17 @@ static struct ts_thread *add_thread(struct ts_recording *rec)
 
 uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid)
 {
-	struct ts_thread *t;
-
 	for (uint32_t i = rec->n_threads; i-- > 0;) {
-		t = &rec->threads[i];
-		if (t->process == process && t->tid == tid)
+		if (rec->threads[i].process == process && rec->threads[i].tid == tid)
 			return i;
 	}
-	t = add_thread(rec);
+	return ts_recording_add_thread(rec, process, pid, tid);
+}
+
+uint32_t ts_recording_add_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid)
+{
+	struct ts_thread *t = add_thread(rec);
+
 	if (!t)
 		return TS_NO_THREAD;
 	*t = (struct ts_thread){ .process = process, .pid = pid, .tid = tid };

@@ -150,6 +150,9 @@ void ts_recording_fini(struct ts_recording *rec);
  */
 uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
 
+/* The same without looking for it: it is new. */
+uint32_t ts_recording_add_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
+
 /*
  * Note something odd that does not stop the loading.  The same text again is only counted; past
  * TS_MAX_WARNINGS kinds the last one counts all others.

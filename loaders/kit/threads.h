@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a recording by their ids.
+ *
+ * A reader that meets a thread id asks which of the recording's threads it is, and adds it if it is new.  The
+ * table is hashed, so that a trace with a new thread in each record costs no more than another; the number of
+ * threads is bounded, since each needs some kilobytes in the model.
+ */
+#ifndef LOADERS_KIT_THREADS_H
+#define LOADERS_KIT_THREADS_H
+
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/trace/reader.h"
+
+#define THREADS_MAX 16384u
+
+/* All zeros is an empty table. */
+struct threads {
+	uint32_t *slots;  /* owned; an ordinal and 1 each, 0: free */
+	uint32_t n_slots; /* a power of two, or 0 */
+	uint32_t n;       /* threads of the recording that are in the table: the first ones */
+};
+
+void threads_fini(struct threads *t);
+
+/*
+ * The ordinal of the thread @tid of @process (an ordinal) in @rec, which is added with process id @pid if the
+ * recording has none.  The table takes in what others have added to the recording since.  @off is where in the
+ * file the id stands.
+ *
+ * Returns TS_NO_THREAD if there would be more than THREADS_MAX threads (TS_ELIMIT), or if memory is exhausted
+ * (TS_ENOMEM).
+ */
+uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid,
+		      uint64_t off, struct ts_error *err);
+
+#endif

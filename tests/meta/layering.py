@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The layering, by the includes: which room may include the headers of which other.
 
-    loaders/ ----> src/ <---- protocol/      src/program/ joins them: main.c sees loaders/, serve.c protocol/
+    loaders/ ----> src/ <---- protocol/      src/program/ joins them: opening.c sees loaders/, serve.c protocol/
 
 A new word in these tables is a question of design, not a warning to silence.
 """
@@ -46,7 +46,7 @@ ROOMS = {
 }
 # what single files see beside what their room may
 JOINTS = {
-    "src/program/main.c": "loaders",
+    "src/program/opening.c": "loaders",
     "src/program/serve.c": "protocol/server",
 }
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "opening.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+#include "files.h"
+#include "guard.h"
+#include "loaders/loader.h"
+#include "report.h"
+#include "src/base/cache_dir.h"
+#include "src/base/log.h"
+#include "src/trace/unpack.h"
+
+bool ts_opening_knows_format(const struct ts_cli *cli)
+{
+	const char *name = cli->format;
+
+	if (!name || ts_loader_find(name))
+		return true;
+	fprintf(stderr, "tracestub: --format %s: the formats are", name);
+	for (const struct ts_loader *const *l = ts_loaders; *l; l++)
+		fprintf(stderr, "%s %s", l == ts_loaders ? "" : ",", (*l)->name);
+	fputc('\n', stderr);
+	return false;
+}
+
+/* Is it worth while to unpack data that begins like this? */
+static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_error *err)
+{
+	const struct ts_opened *o = user;
+	struct ts_source *src;
+	bool is_known;
+
+	if (o->cli->format)
+		return true;
+	src = ts_source_from_memory(head, len, o->cli->trace, err);
+	is_known = src && ts_loader_probe(src, err);
+	ts_source_close(src);
+	return is_known;
+}
+
+static void show_unpacking(void *user, const struct ts_unpacking *at)
+{
+	const struct ts_opened *o = user;
+
+	if (!o->cli->is_quiet)
+		ts_report_unpacking(at);
+}
+
+static bool open_source(struct ts_opened *o, struct ts_error *err)
+{
+	char dir[PATH_MAX];
+	const struct ts_unpack_options opt = {
+		.dir = ts_cache_dir(dir) ? dir : NULL,
+		.check = check_head,
+		.progress = show_unpacking,
+		.user = o,
+	};
+
+	o->src = ts_trace_open(o->cli->trace, &opt, err);
+	if (o->src)
+		o->loader = o->cli->format ? ts_loader_find(o->cli->format) : ts_loader_probe(o->src, err);
+	return o->loader != NULL;
+}
+
+/* For the model: its recording. */
+static struct ts_recording *load(void *user, struct ts_error *err)
+{
+	const struct ts_opened *o = user;
+	const struct ts_loader_options opt = { .exec = o->cli->exec.path, .arch = o->cli->arch };
+	const struct ts_error *damage = ts_source_damage(o->src);
+	struct ts_recording *rec = o->loader->open(o->src, &opt, err);
+
+	if (!rec)
+		ts_fail_prefix(err, "%s", o->loader->name);
+	else if (damage->code != TS_OK)
+		ts_recording_warn(rec, "%.180s; what comes before it is served", damage->text);
+	return rec;
+}
+
+static bool open_model(struct ts_opened *o, enum ts_status *status)
+{
+	const struct ts_cli *cli = o->cli;
+	const struct ts_model_options opt = {
+		.trace = cli->trace,
+		.load = load,
+		.user = o,
+		.sysroot = cli->sysroot,
+		.index = { cli->index, cli->command == TS_CMD_INDEX, cli->has_no_reads },
+		.max_memory = cli->max_memory,
+		.is_served = ts_cli_is_server(cli),
+	};
+	struct ts_index_facts index;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	o->model = ts_model_new(&opt, &err);
+	if (o->model && !ts_files_add(o->model, cli, status))
+		return false;
+	if (!o->model || !open_source(o, &err) || !ts_model_open(o->model, o->src, &err)) {
+		*status = ts_report_failure(cli->trace, &err);
+		return false;
+	}
+	index = ts_model_index(o->model);
+	if (index.path)
+		ts_guard_index(index.path);
+	return true;
+}
+
+bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status)
+{
+	*o = (struct ts_opened){ .cli = cli };
+	return open_model(o, status);
+}
+
+void ts_opened_fini(struct ts_opened *o)
+{
+	ts_model_free(o->model);
+	ts_source_close(o->src);
+	*o = (struct ts_opened){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace that the command line names, opened: its bytes, the loader that understands them, and its model.
+ */
+#ifndef TS_OPENING_H
+#define TS_OPENING_H
+
+#include <stdbool.h>
+
+#include "cli.h"
+#include "src/model/model.h"
+
+struct ts_loader;
+struct ts_source;
+
+struct ts_opened {
+	const struct ts_cli *cli;       /* borrowed; cli->trace is the trace */
+	struct ts_source *src;          /* owned */
+	const struct ts_loader *loader;
+	struct ts_model *model;         /* owned */
+};
+
+/* Is the format that @cli names, if it does, one of ours?  If not stderr lists them. */
+bool ts_opening_knows_format(const struct ts_cli *cli);
+
+/*
+ * Open the trace cli->trace by the options of @cli, and take in its index file; nothing of the trace is read yet
+ * (reading.h).
+ *
+ * Returns false on failure: why was said on stderr, and *status is the status to exit with.  Either way @o needs
+ * ts_opened_fini().
+ */
+bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
+void ts_opened_fini(struct ts_opened *o);
+
+#endif

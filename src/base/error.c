@@ -39,17 +39,21 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 
 bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...)
 {
-	char text[sizeof(err->text)];
-	size_t len;
+	char prefix[sizeof(err->text)];
+	size_t text_len = strlen(err->text), room = sizeof(err->text) - 1 - text_len, len;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	vsnprintf(prefix, sizeof(prefix), fmt, ap);
 	va_end(ap);
-	len = strlen(text);
-	snprintf(text + len, sizeof(text) - len, ": %s", err->text);
-	make_printable(text);
-	memcpy(err->text, text, sizeof(text));
+	make_printable(prefix);
+	len = strlen(prefix);
+	if (room <= 2)
+		return false;
+	len = len < room - 2 ? len : room - 2;
+	memmove(err->text + len + 2, err->text, text_len + 1);
+	memcpy(err->text, prefix, len);
+	memcpy(err->text + len, ": ", 2);
 	return false;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What went wrong, where in which file, in one sentence.
+ * What went wrong, and where in which file, in one sentence.
  *
- * An error is a fixed-size value owned by the caller; nothing allocates.  The function that finds the fault
- * fills it, a level that knows more prefixes it, and the one that can act on it shows it.  Nobody shows and
- * returns it.
+ * An error is a value of fixed size that its caller owns; nothing is allocated.  The function that finds the
+ * fault fills it in, callers that know more prefix it, and the one that can act on it shows it.  No function
+ * both shows and returns it.
  */
 #ifndef TS_ERROR_H
 #define TS_ERROR_H
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whose fault it is. */
+/* The class of a fault. */
 enum ts_code {
 	TS_OK,
 	TS_EIO,          /* the operating system refused */
@@ -39,13 +39,16 @@ void ts_error_reset(struct ts_error *err);
 /*
  * Fill @err unless it already says something: the first failure stays.
  *
- * @off is a file offset or TS_NO_OFF.  A sentence too long for @err is cut.
+ * @off is a file offset or TS_NO_OFF.  A sentence that is too long for @err is truncated.
  * Returns false, so that a function can end with "return ts_fail(...)".
  */
 bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Put "WHAT: " before the sentence; returns false like ts_fail(). */
+/*
+ * Put "WHAT: " before the sentence; where both are too long, WHAT is truncated, or left out.  Returns false like
+ * ts_fail().
+ */
 bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Fill @err from errno: "WHAT: No such file or directory"; returns false. */
@@ -55,7 +58,7 @@ bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((fo
 const char *ts_code_name(enum ts_code code);
 
 /*
- * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, cut if need be.  @file may be
+ * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if need be.  @file may be
  * NULL.
  */
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len);

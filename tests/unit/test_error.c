@@ -53,15 +53,27 @@ START_TEST(errno_is_told_in_words_and_lack_of_memory_is_its_own_code)
 }
 END_TEST
 
-START_TEST(a_sentence_too_long_is_cut_and_terminated)
+START_TEST(a_sentence_too_long_is_truncated_and_terminated)
 {
 	ts_fail(&err, TS_EIO, TS_NO_OFF, "%0900d", 1);
 	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
-	ts_fail_prefix(&err, "%0300d", 2);
+	ts_fail_prefix(&err, "prefix");
 	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
-	ck_assert_int_eq(err.text[299], '2');
+	ck_assert_int_eq(err.text[0], '0');
+}
+END_TEST
+
+START_TEST(a_prefix_too_long_is_truncated_and_the_sentence_stays)
+{
+	ts_fail(&err, TS_EIO, TS_NO_OFF, "the root cause");
+	ts_fail_prefix(&err, "%0300d", 2);
+	ck_assert_uint_eq(strlen(err.text), 300 + strlen(": the root cause"));
 	ts_fail_prefix(&err, "%0900d", 3);
 	ck_assert_uint_eq(strlen(err.text), sizeof(err.text) - 1);
+	ck_assert_str_eq(strrchr(err.text, ':'), ": the root cause");
+	ck_assert_int_eq(err.text[0], '0');
+	ts_fail_prefix(&err, "one more");
+	ck_assert_str_eq(strrchr(err.text, ':'), ": the root cause");
 }
 END_TEST
 
@@ -102,6 +114,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("error", setup, NULL, the_first_failure_stays, prefixes_stand_before_the_sentence,
 		   errno_is_told_in_words_and_lack_of_memory_is_its_own_code,
-		   a_sentence_too_long_is_cut_and_terminated,
+		   a_sentence_too_long_is_truncated_and_terminated,
+		   a_prefix_too_long_is_truncated_and_the_sentence_stays,
 		   what_is_quoted_of_a_trace_does_not_reach_the_terminal_as_control_characters,
 		   an_error_is_shown_with_file_and_offset_where_it_has_them, every_code_has_a_name_of_its_own)

@@ -14,6 +14,7 @@
 
 #include "protocol/session/command.h"
 #include "protocol/session/destination.h"
+#include "protocol/session/events.h"
 #include "protocol/session/machine.h"
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
@@ -63,15 +64,6 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 	return true;
 }
 
-/* What the step here is, if it is no instruction. */
-static void put_interrupt(const struct rsp_session *s, struct ts_buf *out)
-{
-	const struct ts_happening *h = ts_query_next_event(s->sh->q, TS_EV_INTERRUPT, s->pos);
-
-	if (h && h->step == s->pos)
-		ts_buf_printf(out, "interrupt%s%s\n", *h->event.text ? ": " : "", h->event.text);
-}
-
 /* That what follows is not final; nothing if all has been read. */
 static void put_read(const struct rsp_session *s, struct ts_buf *out)
 {
@@ -99,7 +91,7 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	ts_buf_puts(out, ", ");
 	if (!put_pc(s, out))
 		return false;
-	put_interrupt(s, out);
+	rsp_events_text(s, out);
 	put_read(s, out);
 	return true;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "protocol/session/modules.h"
+#include "protocol/session/events.h"
 #include "protocol/session/session.h"
 
 /* ----------------------------------------------------------------------------------------------- features */
@@ -57,6 +58,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "QCatchSyscalls+", rsp_has_syscalls(s->sh) },
 		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
+		{ "qXfer:siginfo:read+", rsp_events_may_have_siginfo(s) },
 		{ "qXfer:auxv:read+", ts_query_facts(s->sh->q)->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};
@@ -161,17 +163,40 @@ static enum rsp_done pkt_thread_events(struct rsp_session *s, struct rsp_args *a
 	return rsp_args_done(a) ? RSP_OK : RSP_BAD;
 }
 
-/* Signals that need not be reported, or may be delivered; there may be none. */
-static enum rsp_done pkt_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+/* Take "NUMBER;NUMBER...", of which there may be none. */
+static bool take_signals(struct rsp_args *a, uint64_t *set)
 {
-	(void)s;
-	(void)r;
 	while (a->left) {
-		rsp_args_u32(a);
+		uint32_t number = rsp_args_u32(a);
+
+		if (number < TS_N_SIGNALS)
+			set[number / 64] |= UINT64_C(1) << (number % 64);
 		if (a->left)
 			rsp_args_expect(a, ';');
 	}
-	return rsp_args_ok(a) ? RSP_OK : RSP_BAD;
+	return rsp_args_ok(a);
+}
+
+/* Signals that do not stop the program. */
+static enum rsp_done pkt_pass_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint64_t set[TS_N_SIGNALS / 64] = { 0 };
+
+	(void)r;
+	if (!take_signals(a, set))
+		return RSP_BAD;
+	memcpy(s->passed_signals, set, sizeof(set));
+	return RSP_OK;
+}
+
+/* Signals that may be delivered: a recorded program has got what it got. */
+static enum rsp_done pkt_program_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	uint64_t set[TS_N_SIGNALS / 64] = { 0 };
+
+	(void)s;
+	(void)r;
+	return take_signals(a, set) ? RSP_OK : RSP_BAD;
 }
 
 /* Take ";NUMBER" as often as it comes.  False: no memory. */
@@ -386,8 +411,8 @@ static const struct rsp_packet packets[] = {
 
 	{ "QNonStop", RSP_ARGS, pkt_non_stop, NULL },
 	{ "QThreadEvents", RSP_ARGS, pkt_thread_events, NULL },
-	{ "QPassSignals", RSP_ARGS, pkt_signals, .feature = "QPassSignals+" },
-	{ "QProgramSignals", RSP_ARGS, pkt_signals, .feature = "QProgramSignals+" },
+	{ "QPassSignals", RSP_ARGS, pkt_pass_signals, .feature = "QPassSignals+" },
+	{ "QProgramSignals", RSP_ARGS, pkt_program_signals, .feature = "QProgramSignals+" },
 	{ "QCatchSyscalls", RSP_ARGS, pkt_catch_syscalls, .feature = "QCatchSyscalls+" },
 
 	{ "qAttached", RSP_ARGS, pkt_attached, NULL },

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "protocol/session/events.h"
 #include "protocol/session/modules.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
@@ -177,6 +178,30 @@ static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct 
 	return reply_piece(&q, facts->auxv, facts->auxv_len, r);
 }
 
+/* Of the signal at the position where the session stands. */
+static enum rsp_done pkt_siginfo(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	enum rsp_done done;
+	struct request q;
+	struct ts_buf info;
+
+	if (!take_request(a, &q))
+		return RSP_BAD;
+	if (!is_annex(&q, ""))
+		return bad_annex(r);
+	if (!rsp_events_may_have_siginfo(s))
+		return RSP_UNSUPPORTED;
+	ts_buf_init(&info);
+	if (!rsp_events_siginfo(s, &info) || !ts_buf_ok(&info)) {
+		rsp_reply_error_text(r, "no signal with an address is recorded here");
+		done = RSP_REPLIED;
+	} else {
+		done = reply_piece(&q, info.data, info.len, r);
+	}
+	ts_buf_fini(&info);
+	return done;
+}
+
 static const struct rsp_packet packets[] = {
 	{ "qXfer:features:read", RSP_ARGS, pkt_features, .feature = "qXfer:features:read+" },
 	{ "qXfer:threads:read", RSP_ARGS, pkt_threads, .feature = "qXfer:threads:read+" },
@@ -186,6 +211,7 @@ static const struct rsp_packet packets[] = {
 	{ "qXfer:traceframe-info:read", RSP_ARGS, pkt_traceframe_info,
 	  .feature = "qXfer:traceframe-info:read+" },
 	{ "qXfer:exec-file:read", RSP_ARGS, pkt_exec_file, .feature = "qXfer:exec-file:read+" },
+	{ "qXfer:siginfo:read", RSP_ARGS, pkt_siginfo, .feature = "qXfer:siginfo:read+" },
 	{ "qXfer:auxv:read", RSP_ARGS, pkt_auxv, .feature = "qXfer:auxv:read+" },
 };
 const struct rsp_packets rsp_xfer_packets = RSP_PACKETS(packets);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "condition.h"
+#include "events.h"
 #include "machine.h"
 #include "session.h"
 #include "src/base/clock.h"
@@ -57,6 +58,8 @@ static void start_run(struct rsp_session *s, uint32_t thread, bool is_reverse)
 	s->run.stops.has_syscalls = s->catches_syscalls;
 	s->run.stops.syscalls = s->syscalls;
 	s->run.stops.n_syscalls = s->n_syscalls;
+	s->run.stops.has_signals = true;
+	s->run.stops.passed_signals = s->passed_signals;
 	s->run.stops.is_virtual = rsp_machine_is_virtual(s);
 	s->run.stops.filter = rsp_machine_filter(s);
 }
@@ -247,7 +250,8 @@ static enum ts_next judge(struct rsp_session *s, struct ts_found *found, struct 
 	bool holds = found->kind != TS_STOP_BREAK || rsp_condition_holds(s, found, run->is_reverse);
 	enum ts_next next;
 
-	if (found->kind == TS_STOP_BREAK && run->is_step && found->pos == run->target) {
+	if ((found->kind == TS_STOP_BREAK || found->kind == TS_STOP_EXIT) && run->is_step &&
+	    found->pos == run->target) {
 		found->kind = TS_STOP_END; /* a step has arrived, wherever that is */
 		holds = true;
 	}
@@ -359,7 +363,16 @@ static uint64_t watch_position(const struct rsp_session *s, const struct ts_foun
 	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
 }
 
-/* A run is over: the session stands where it stopped. */
+/* Is there nothing after the session's position? */
+static bool is_limit(const struct rsp_session *s)
+{
+	return rsp_is_complete(s) && s->pos == rsp_last(s);
+}
+
+/*
+ * A run is over: the session stands where it stopped.  The process stays there when it has ended, so that the
+ * client can go back: the end is told as text.
+ */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
 	bool is_interrupted = s->run.is_interrupted, is_step = s->run.is_step, is_reverse = s->run.is_reverse;
@@ -373,8 +386,14 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		s->thread = stepped;
 	else if (found->kind != TS_STOP_BREAK)
 		s->thread = found->thread;
+	if (found->kind == TS_STOP_EXIT)
+		rsp_events_text(s, &s->console);
 	if (is_interrupted)
 		rsp_session_stop_reply(s, r, 2, NULL);
+	else if (found->kind == TS_STOP_SIGNAL)
+		rsp_session_stop_reply(s, r, (uint8_t)found->number, found);
+	else if (found->kind == TS_STOP_EXIT && !is_limit(s))
+		rsp_session_stop_reply(s, r, 0, NULL);
 	else if (found->kind == TS_STOP_END && is_step)
 		rsp_session_stop_reply(s, r, is_repeated ? 0 : 5, NULL);
 	else

@@ -45,6 +45,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->syscalls = NULL;
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
+	memset(s->passed_signals, 0, sizeof(s->passed_signals));
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = false;
 	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = false;
@@ -198,6 +199,7 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 
 	switch (f->kind) {
 	case TS_STOP_END:
+	case TS_STOP_EXIT:
 		if (f->pos == 0 || (f->pos == rsp_last(s) && ts_query_is_complete(s->sh->q)))
 			put_limit(s, r, f->pos != 0);
 		break;
@@ -217,6 +219,7 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	case TS_STOP_SYSCALL_RETURN:
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
 		break;
+	case TS_STOP_SIGNAL: /* the stop's number says it */
 	case TS_STOP_STEP:
 	case TS_STOP_INTERRUPT:
 		break;

@@ -169,6 +169,7 @@ struct rsp_session {
 	bool catches_syscalls;
 	uint64_t *syscalls;          /* owned; numbers to catch, none: all */
 	size_t n_syscalls;
+	uint64_t passed_signals[TS_N_SIGNALS / 64]; /* that do not stop; bit N of all: gdb's number N */
 
 	/* of the recording of a machine, see machine.h */
 	bool is_physical;            /* addresses are not translated: the user wants it so */

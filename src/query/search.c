@@ -125,6 +125,48 @@ static void offer_syscalls(struct ts_search *s)
 	}
 }
 
+static bool is_passed(const struct ts_stops *stops, uint64_t signal)
+{
+	const uint64_t *passed = stops->passed_signals;
+
+	return passed && signal < TS_N_SIGNALS && (passed[signal / 64] >> (signal % 64) & 1);
+}
+
+/* The nearest event of the kind whose position lies on the way. */
+static const struct ts_happening *first_event(const struct ts_search *s, enum ts_event_kind kind)
+{
+	uint64_t delta = kind != TS_EV_SIGNAL;
+
+	if (!s->is_reverse)
+		return ts_query_next_event(s->q, kind, s->from + 1 - delta);
+	return s->from > delta ? ts_query_prev_event(s->q, kind, s->from - 1 - delta) : NULL;
+}
+
+/* Look for the nearest signal, fault or exit. */
+static void offer_events(struct ts_search *s, enum ts_event_kind kind)
+{
+	const struct ts_happening *list = ts_query_event(s->q, kind, 0), *h = first_event(s, kind);
+	uint64_t n = ts_query_n_events(s->q, kind);
+
+	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n; i += s->is_reverse ? -1 : 1) {
+		uint64_t pos = ts_event_position(h = &list[i]);
+
+		if (s->is_reverse ? pos < s->best.pos : pos > s->best.pos)
+			return;
+		if (kind == TS_EV_EXIT)
+			offer(s, pos, TS_STOP_EXIT, h->thread, 0);
+		else if (!is_passed(s->stops, ts_event_signal(h)))
+			offer(s, pos, TS_STOP_SIGNAL, h->thread, ts_event_signal(h));
+	}
+}
+
+/* Signals come before what else is at their position: it is still there when the program goes on. */
+static void offer_signals(struct ts_search *s)
+{
+	offer_events(s, TS_EV_FAULT);
+	offer_events(s, TS_EV_SIGNAL);
+}
+
 /*
  * Look for the nearest stop that is no watchpoint; false if that takes longer than @n_chunks chunks and is
  * not over.
@@ -138,6 +180,8 @@ static bool offer_all(struct ts_search *s, unsigned n_chunks)
 	}
 	if (!s->is_offered && s->stops->has_syscalls)
 		offer_syscalls(s);
+	if (!s->is_offered && s->stops->has_signals)
+		offer_events(s, TS_EV_EXIT);
 	s->is_offered = true;
 	return true;
 }
@@ -461,6 +505,8 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 	s->break_from = TS_NO_POS;
 	s->is_offered = pos == limit;
 	s->n_offered = s->is_offered ? stops->n_breaks : 0;
+	if (!s->is_offered && stops->has_signals)
+		offer_signals(s);
 	if (!has_more(s) || start_span(s, err))
 		return true;
 	ts_search_fini(s);

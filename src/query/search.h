@@ -39,6 +39,9 @@ struct ts_stops {
 	bool has_syscalls;        /* stop before and after system calls ... */
 	const uint64_t *syscalls; /* ... of these numbers; none: of any */
 	size_t n_syscalls;
+	bool has_signals;         /* stop at signals, faults and exits, but for ... */
+	/* ... signals of these numbers of gdb (bit N of all: number N); NULL: none */
+	const uint64_t *passed_signals;
 };
 
 enum ts_stop_kind {
@@ -47,6 +50,8 @@ enum ts_stop_kind {
 	TS_STOP_WATCH,
 	TS_STOP_SYSCALL_ENTRY,
 	TS_STOP_SYSCALL_RETURN,
+	TS_STOP_SIGNAL,    /* a signal arrives here, or the instruction before did not complete */
+	TS_STOP_EXIT,      /* the process of the instruction before has ended */
 	TS_STOP_STEP,      /* of a walk (walk.h): a step is done */
 	TS_STOP_INTERRUPT, /* the same: it gave up */
 };
@@ -58,7 +63,7 @@ struct ts_found {
 	uint64_t addr;   /* WATCH: first byte accessed within the watched range, as the watchpoint has it */
 	/* WATCH: the thread that did it, or saw first that it was done; else that of position pos */
 	uint32_t thread;
-	uint64_t number; /* SYSCALL: its number */
+	uint64_t number; /* SYSCALL: its number; SIGNAL: gdb's number of it */
 };
 
 struct ts_view;
@@ -81,6 +86,25 @@ struct ts_search {
 	struct ts_view *views;        /* owned; the places' windows */
 	uint8_t *bytes;               /* owned; what the windows hold: values, then known flags */
 };
+
+/* gdb's numbers of signals are below this. */
+#define TS_N_SIGNALS 256
+
+/*
+ * The position at which an event of the kind is a stop, in both directions: a signal arrives before the step
+ * that it belongs to; a fault and an exit show after it, where the pc of a fault is that of its instruction
+ * still.
+ */
+static inline uint64_t ts_event_position(const struct ts_happening *h)
+{
+	return h->step + (h->event.kind != TS_EV_SIGNAL);
+}
+
+/* The signal that an event is for gdb; a fault whose kind was not recorded is SIGSEGV. */
+static inline uint64_t ts_event_signal(const struct ts_happening *h)
+{
+	return h->event.number || h->event.kind != TS_EV_FAULT ? h->event.number : 11;
+}
 
 /*
  * Start a search at position @pos for the nearest arrival on the way to position @limit, which lies behind

@@ -413,6 +413,104 @@ START_TEST(backwards_a_return_is_found_though_a_later_call_of_its_step_has_none)
 }
 END_TEST
 
+static void event(enum ts_event_kind kind, uint64_t number)
+{
+	ts_steps_event(&s->steps, kind)->number = number;
+}
+
+START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it_in_both_directions)
+{
+	steps(2);
+	event(TS_EV_SIGNAL, 14);
+	steps(3);
+	event(TS_EV_FAULT, 0);
+	event(TS_EV_EXIT, 0);
+	steps(2);
+	build();
+	stops.has_signals = true;
+	ck_assert_uint_eq(go(0, 7, TS_STOP_SIGNAL), 2);
+	ck_assert_uint_eq(found.number, 14);
+	ck_assert_uint_eq(go(2, 7, TS_STOP_SIGNAL), 6); /* before the exit at the same position */
+	ck_assert_uint_eq(found.number, 11);
+	ck_assert_uint_eq(go(6, 7, TS_STOP_END), 7);
+	ck_assert_uint_eq(go(7, 0, TS_STOP_SIGNAL), 6);
+	ck_assert_uint_eq(go(6, 0, TS_STOP_SIGNAL), 2);
+	ck_assert_uint_eq(go(2, 0, TS_STOP_END), 0);
+	stop_at_pc(16 * 2);
+	ck_assert_uint_eq(go(0, 7, TS_STOP_SIGNAL), 2);
+}
+END_TEST
+
+START_TEST(an_exit_and_a_fault_at_the_limit_are_stops)
+{
+	steps(2);
+	event(TS_EV_EXIT, 3);
+	step();
+	build();
+	stops.has_signals = true;
+	ck_assert_uint_eq(go(0, 3, TS_STOP_EXIT), 3);
+	ck_assert_uint_eq(go(0, 2, TS_STOP_END), 2);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_END), 0);
+}
+END_TEST
+
+#define MANY 200
+
+/* The naive twin: every position on the way, one after the other. */
+static uint64_t next_stop(const uint8_t *signals, const uint64_t *passed, uint64_t from, uint64_t limit)
+{
+	uint64_t pos = from;
+
+	while (pos != limit) {
+		pos += limit > from ? 1 : UINT64_MAX;
+		if (signals[pos] && !(passed[0] >> signals[pos] & 1))
+			return pos;
+	}
+	return limit;
+}
+
+START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
+{
+	struct script_random rnd = { 5 };
+	uint8_t signals[MANY + 2] = { 0 }; /* by position */
+	uint64_t passed[TS_N_SIGNALS / 64] = { 1u << 14 };
+
+	for (unsigned i = 0; i < MANY; i++) {
+		uint64_t what = script_below(&rnd, 12);
+
+		if (what < 2) {
+			event(TS_EV_SIGNAL, 14 + what);
+			signals[i] = (uint8_t)(14 + what); /* one of the step before is there already, or this */
+		} else if (what == 2) {
+			event(TS_EV_FAULT, 4);
+		}
+		step();
+	}
+	build();
+	for (unsigned i = 0; i < MANY; i++) {
+		const struct ts_happening *h = ts_query_next_event(q, TS_EV_FAULT, i);
+
+		if (h && h->step == i && (!signals[i + 1] || signals[i + 1] == 14))
+			signals[i + 1] = 4;
+	}
+	stops.has_signals = true;
+	stops.passed_signals = passed;
+	for (unsigned i = 0; i < 2000; i++) {
+		uint64_t from = script_below(&rnd, MANY + 1), limit = script_below(&rnd, MANY + 1), pos;
+
+		if (from == limit)
+			continue;
+		pos = next_stop(signals, passed, from, limit);
+		ck_assert(ts_search_init(&search, q, &stops, from, limit, &err));
+		ck_assert_int_eq(ts_search_run(&search, 1000, &found, &err), TS_ITEM);
+		ts_search_fini(&search);
+		ck_assert_uint_eq(found.pos, pos);
+		ck_assert((found.kind == TS_STOP_SIGNAL) ==
+			  (signals[pos] && !(passed[0] >> signals[pos] & 1)));
+	}
+}
+END_TEST
+
 START_TEST(a_search_goes_on_in_slices_and_says_how_far_it_came)
 {
 	for (unsigned i = 0; i < 5 * TS_CHUNK_STEPS; i++) {
@@ -479,5 +577,8 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   where_both_hold_the_watchpoint_is_reported,
 		   a_system_call_stops_at_its_entry_and_at_its_return, only_the_system_calls_asked_for_stop,
 		   backwards_a_return_is_found_though_a_later_call_of_its_step_has_none,
+		   a_signal_stops_before_its_step_and_a_fault_after_it_in_both_directions,
+		   an_exit_and_a_fault_at_the_limit_are_stops,
+		   any_search_for_signals_finds_what_looking_everywhere_finds,
 		   a_search_goes_on_in_slices_and_says_how_far_it_came,
 		   chunks_that_touch_nothing_watched_are_not_read, a_trace_that_is_gone_fails_the_search)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happened where a session stands: signals, faults, interrupts and exits, for people and for gdb.
+ */
+#ifndef RSP_EVENTS_H
+#define RSP_EVENTS_H
+
+#include <stdbool.h>
+
+struct rsp_session;
+struct ts_buf;
+
+/* Append a line for each event at the session's position, in the recorder's words where it has some. */
+void rsp_events_text(const struct rsp_session *s, struct ts_buf *out);
+
+/*
+ * Append the siginfo of the signal or fault at the session's position, as Linux lays it out for the program.
+ *
+ * Returns false if there is none, if its address was not recorded, or if it is not one of the signals of an
+ * instruction, which have an address.
+ */
+bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out);
+
+/* Can the recording have a siginfo anywhere?  While it is being read it may. */
+bool rsp_events_may_have_siginfo(const struct rsp_session *s);
+
+#endif

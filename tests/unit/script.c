@@ -149,11 +149,11 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 {
 	struct script_reader *r = (struct script_reader *)base;
 
-	(void)err;
-	assert(len >= sizeof(r->step));
-	memcpy(&r->step, point, sizeof(r->step));
-	assert(len == sizeof(r->step) + r->step % 5);
-	assert(len == sizeof(r->step) || point[len - 1] == (uint8_t)r->step);
+	if (len >= sizeof(r->step))
+		memcpy(&r->step, point, sizeof(r->step));
+	if (len < sizeof(r->step) || r->step > r->s->steps.n_steps || len != sizeof(r->step) + r->step % 5 ||
+	    (len > sizeof(r->step) && point[len - 1] != (uint8_t)r->step))
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "this is not a decode point of the script");
 	return true;
 }
 

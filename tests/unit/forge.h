@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Index files that lie: numbers inside of one are changed and it is signed again, as somebody who has the key
+ * could do; then whatever it says is asked for.  Nothing may crash; answers may be wrong or errors.
+ */
+#ifndef TS_TESTS_FORGE_H
+#define TS_TESTS_FORGE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/index/index_file.h"
+#include "src/query/query.h"
+
+/* The key of all files here, with the signer that is all zeros. */
+extern const struct ts_index_key forge_key;
+
+/* A change: in a section (all of a file's are counted, its tables are one more), where in it, what. */
+#define FORGE_EDIT_LEN 8
+
+/* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */
+void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n);
+
+/*
+ * An index file of the made-up recording (script.h) @seed, at @path.
+ *
+ * Returns its bytes, owned by the caller, and their number.
+ */
+uint8_t *forge_original(const char *path, uint64_t seed, size_t *len);
+
+/* What became of a forged file. */
+enum forged {
+	FORGED_REFUSED, /* when it was opened */
+	FORGED_NOTICED, /* when it was asked */
+	FORGED_BELIEVED,
+};
+
+/* Write @file to @path, open it over the recording @seed, and ask questions of every kind. */
+enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed);
+
+#endif

@@ -36,6 +36,7 @@ struct connection {
 	struct rsp_session session;
 	struct rsp_reply reply;
 	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
+	bool is_known;         /* its first byte was one of the protocol's */
 	bool is_eof;           /* nothing more will come: what came is answered */
 	uint64_t turn;         /* when it had its last turn */
 };
@@ -303,16 +304,19 @@ static void wake(struct server *sv)
 	ev_timer_start(sv->loop, &sv->worker);
 }
 
-/* After anything that happened to a connection: send, go on working, or end. */
-static void settle(struct connection *c)
+/*
+ * After anything that happened to a connection: send, go on working, or end.
+ *
+ * Returns false if the connection is gone.
+ */
+static bool settle(struct connection *c)
 {
-	struct server *sv = c->server;
-
 	if (!rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
 		close_connection(c);
-	} else {
-		wake(sv);
+		return false;
 	}
+	wake(c->server);
+	return true;
 }
 
 /*
@@ -336,7 +340,25 @@ static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
 	return n;
 }
 
-/* Take in what the client sent, and answer it.  Returns false if that was nothing, or the last. */
+/*
+ * Does a client that begins with this byte speak the protocol?  Any web page can send requests to a port of
+ * this machine, with packets in their bodies; those begin with a letter.
+ */
+static bool is_known(struct connection *c, uint8_t first)
+{
+	if (!c->is_known && !memchr("+-$\x03", first, 4)) {
+		ts_log(TS_LOG_WARN, "a client that does not speak the remote protocol was disconnected");
+		return false;
+	}
+	c->is_known = true;
+	return true;
+}
+
+/*
+ * Take in what the client sent, and answer it.
+ *
+ * Returns false if that was nothing or the last, or if the connection is gone.
+ */
 static bool take_input(struct connection *c, int64_t until)
 {
 	uint8_t bytes[READ_LEN];
@@ -346,7 +368,7 @@ static bool take_input(struct connection *c, int64_t until)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
-	if (n < 0) {
+	if (n < 0 || (n > 0 && !is_known(c, bytes[0]))) {
 		close_connection(c);
 		return false;
 	}
@@ -354,9 +376,9 @@ static bool take_input(struct connection *c, int64_t until)
 		handle_event(c, rsp_framing_feed(&c->frame, &next, &left));
 	if (!n)
 		end_input(c);
-	work(c);
-	settle(c);
-	return n > 0;
+	if (ts_buf_ok(&c->waiting)) /* else it may end in the middle of a packet */
+		work(c);
+	return settle(c) && n > 0;
 }
 
 /* Is there nothing to do but to wait for this client's next packet?  It may be gone. */

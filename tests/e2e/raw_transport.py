@@ -59,12 +59,19 @@ def conversation_bytes(acks=True):
     return b"".join((b"+" if acks else b"") + packet(escaped(p)) for p in CONVERSATION)
 
 
+def reply(r):
+    """The next reply; the text of the recorded exit comes before that of a run to the end."""
+    while (got := r.receive()).startswith("O") and got != "OK":
+        pass
+    return got
+
+
 def answers(server, parts):
     """The replies to the conversation that is sent in these parts."""
     with Raw(server.address) as r:
         sender = threading.Thread(target=lambda: [r.put(part) for part in parts])
         sender.start()
-        replies = [r.receive() for _ in CONVERSATION]
+        replies = [reply(r) for _ in CONVERSATION]
         sender.join()
         assert not r.has_something(0.05), r.data
         return replies
@@ -72,7 +79,7 @@ def answers(server, parts):
 
 def expected(server):
     with Raw(server.address) as r:
-        return [r.ask(escaped(p)) for p in CONVERSATION]
+        return [got if not (got := r.ask(escaped(p))).startswith("O65") else reply(r) for p in CONVERSATION]
 
 
 def split_at(data, places):
@@ -130,7 +137,7 @@ def garbage_and_acknowledgements_behind_a_run_do_not_end_it():
         for noise in b"+", b"+++", b"garbage", b"-", b"#00":
             r.go(0)
             r.put(packet("c") + noise + packet("qC"))
-            assert "replaylog:end" in r.receive(), noise
+            assert "replaylog:end" in reply(r), noise
             assert r.receive().startswith("QC"), noise
 
 
@@ -252,6 +259,23 @@ def many_packets_of_one_client_do_not_hold_up_another():
         except BlockingIOError:
             done = 0
         assert done < 1000
+
+
+@case
+def a_web_page_cannot_drive_a_server():
+    with tempfile.TemporaryDirectory() as folder, serve(TRACE, "--export-dir", folder) as server:
+        body = packet("QTSave:" + b"x.tf".hex())
+        host, port = server.address.rsplit(":", 1)
+        with socket.create_connection((host, int(port)), LIMIT) as s:
+            s.sendall(b"POST / HTTP/1.1\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body))
+            try:
+                assert s.recv(100) == b"", "it is hung up on without a word"
+            except ConnectionResetError:
+                pass
+        assert os.listdir(folder) == []
+        with Quiet(server.address) as r:
+            assert r.ask("s").startswith("T05")
+        assert os.listdir(folder) == []
 
 
 # --------------------------------------------------------------------------------------------------------- ^C
@@ -437,7 +461,7 @@ def more_clients_than_descriptors_wait_until_one_leaves():
 @case
 def what_is_unknown_is_empty_and_what_is_known_but_wrong_an_error():
     unknown = ["vMustReplyEmpty", "nonsense", "qTStatusX", "vFlashErase:0,1", "QNonsense:1", "qXferX",
-               "jThreadsInfo", "_M1,rwx", "Qbtrace:bts", "qGetTLSAddr:1,2,3", "z9,0,0", "Z5,0,0", "~", "b",
+               "jThreads", "_M1,rwx", "Qbtrace:bts", "z9,0,0", "Z5,0,0", "~", "b",
                "bx", "vContX", "w", "", "\xff\xfe"]
     wrong = ["m", "m,", "mzz,1", "m0", "m0,", "m0,1,", "m 0,1", "x0", "M0,2:00", "X0,5:a", "p", "pzz", "p-1",
              "pffffffffff", "P", "P0", "G0z", "H", "Hx0", "Hgzz", "Hgp1.", "T", "Tzz", "Z0", "Z0,",

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "effects.h"
-#include "src/base/cursor.h"
+#include "loaders/kit/point.h"
 
 /* Processes in one trace, dead ones included. */
 #define MAX_PROCESSES 4096
@@ -111,7 +111,7 @@ static bool put_aside(struct ucir_reader *r, uint64_t end, struct ts_error *err)
 
 	if (!t || end == r->part_off)
 		return true;
-	return ucir_task_add_part(t, &(struct ucir_part){ r->part_off, end, r->part_left }, err);
+	return ucir_parts_add(&t->parts, &(struct ucir_part){ r->part_off, end, r->part_left }, err);
 }
 
 /* Another process runs from stream offset @off on. */
@@ -212,6 +212,50 @@ static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, str
 	return true;
 }
 
+/* Pass the @n ops that come next, whatever they are. */
+static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
+{
+	struct ucir_op op;
+
+	for (uint64_t left = n; left > 0; left--) {
+		if (!ucir_read(&r->w, &op, (uint32_t)left, err))
+			return false;
+		left += op.kind == UCIR_SYSCALL ? op.n_ops : 0;
+	}
+	return true;
+}
+
+/*
+ * The same of parts that are not known one by one: from part->off to part->end, the ops in frames of the current
+ * process.
+ */
+static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
+			  struct ts_error *err)
+{
+	uint64_t pid = r->task->pid;
+	uint32_t left = part->left;
+	bool is_own = true;
+	struct ucir_op op;
+
+	if (!ucir_stream_seek(&r->w.s, part->off, err))
+		return false;
+	while (ucir_stream_tell(&r->w.s) < part->end) {
+		if (!ucir_read(&r->w, &op, left, err))
+			return false;
+		if (!left && (op.kind == UCIR_FRAME || op.kind == UCIR_KEYFRAME)) {
+			is_own = op.val == pid;
+			left = op.kind == UCIR_FRAME ? op.n_ops : 0;
+			if (op.kind == UCIR_KEYFRAME && !pass_ops(r, op.n_ops, err))
+				return false;
+			continue;
+		}
+		left -= left > 0;
+		if (is_own ? !group_op(r, &op, out, err) : op.kind == UCIR_SYSCALL && !pass_ops(r, op.n_ops, err))
+			return false;
+	}
+	return true;
+}
+
 /*
  * The group of the current task, whose STEP stands at @end, has parts: make its effects from the first op on.
  */
@@ -229,11 +273,13 @@ static bool replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, st
 	t->is_exiting = false;
 	t->has_next_pc = false;
 	t->has_pc = t->had_pc;
-	for (uint32_t i = 0; i < t->n_parts; i++) {
-		if (!replay_part(r, &t->parts[i], out, err))
+	if (t->parts.is_sought && !replay_sought(r, &t->parts.first, out, err))
+		return false;
+	for (uint32_t i = 0; i < t->parts.n; i++) {
+		if (!replay_part(r, &t->parts.items[i], out, err))
 			return false;
 	}
-	t->n_parts = 0;
+	ucir_parts_clear(&t->parts);
 	return ucir_stream_seek(&r->w.s, back, err);
 }
 
@@ -382,7 +428,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	if (!t->has_pc)
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
 				"STEP before any JMP: its address is unknown");
-	if (__builtin_expect(t->n_parts || r->mark > r->begin, 0) &&
+	if (__builtin_expect(ucir_parts_any(&t->parts) || r->mark > r->begin, 0) &&
 	    !replay(r, op->off, out, err))
 		return false;
 	r->base.end.is_fault = false;
@@ -395,6 +441,7 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	next = t->has_next_pc ? t->next_pc : (t->pc + op->len) & r->w.rec->addr_mask;
 	r->base.end.pc = r->base.end.is_fault ? t->pc : next;
 	r->base.end.has_pc = true;
+	r->base.end.is_assumed = !r->base.end.is_fault && !t->has_next_pc && !t->is_exiting;
 	r->last_thread = t->thread;
 	r->w.n_steps++;
 	t->pc = next;
@@ -442,7 +489,7 @@ static bool is_behind_step(const struct ucir_reader *r)
 	if (!r->task) /* its process ended with its step */
 		return r->w.rec->base.threads[r->last_thread].pid == r->pid &&
 		       !ucir_tasks_by_thread(&r->tasks, r->last_thread);
-	return r->task->has_stepped && !r->task->n_parts;
+	return r->task->has_stepped && !ucir_parts_any(&r->task->parts);
 }
 
 /* What is added to the last step is thread @thread's doing. */
@@ -470,8 +517,10 @@ static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct
 	if (t->has_next_pc) {
 		t->pc = t->next_pc;
 		t->has_next_pc = false;
-		if (t->thread == r->last_thread)
+		if (t->thread == r->last_thread) {
 			r->base.end.pc = t->pc;
+			r->base.end.is_assumed = false;
+		}
 	}
 	return true;
 }
@@ -572,8 +621,10 @@ static void end_here(struct ucir_reader *r)
 	const struct ucir_task *t = ucir_tasks_by_thread(&r->tasks, r->last_thread);
 	bool is_over = true;
 
-	if (r->w.n_steps && t && t->has_stepped && !r->base.end.is_fault)
+	if (r->w.n_steps && t && t->has_stepped && !r->base.end.is_fault && t->pc != r->base.end.pc) {
 		r->base.end.pc = t->pc;
+		r->base.end.is_assumed = false;
+	}
 	for (uint32_t i = 0; i < r->tasks.n; i++)
 		is_over &= r->tasks.items[i]->is_exiting;
 	r->base.end.has_exit = is_over && r->n_processes;
@@ -707,30 +758,23 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 }
 
 /*
- * A decode point: numbers of seven bits a byte, the low ones first.  Stream offset; ops left in the frame;
- * pid of the frame; frames and steps passed; offset of the frame; processes that began; last thread; end.pc;
- * flags; thread of the current task and 1; the tasks.
+ * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of the
+ * frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
  */
-#define END_HAS_PC 1u
-#define END_HAS_EXIT 2u
-#define END_IS_FAULT 4u
-
 static void save(const struct ts_reader *base, struct ts_buf *b)
 {
 	const struct ucir_reader *r = (const struct ucir_reader *)base;
 
-	ucir_put_num(b, ucir_stream_tell(&r->w.s));
-	ucir_put_num(b, r->left);
-	ucir_put_num(b, r->pid);
-	ucir_put_num(b, r->w.n_frames);
-	ucir_put_num(b, r->w.n_steps);
-	ucir_put_num(b, r->w.frame_off);
-	ucir_put_num(b, r->n_processes);
-	ucir_put_num(b, r->last_thread);
-	ucir_put_num(b, r->base.end.pc);
-	ucir_put_num(b, (r->base.end.has_pc ? END_HAS_PC : 0) | (r->base.end.has_exit ? END_HAS_EXIT : 0) |
-				(r->base.end.is_fault ? END_IS_FAULT : 0));
-	ucir_put_num(b, r->task ? r->task->thread + UINT64_C(1) : 0);
+	point_put(b, ucir_stream_tell(&r->w.s));
+	point_put(b, r->left);
+	point_put(b, r->pid);
+	point_put(b, r->w.n_frames);
+	point_put(b, r->w.n_steps);
+	point_put(b, r->w.frame_off);
+	point_put(b, r->n_processes);
+	point_put(b, r->last_thread);
+	point_put_end(b, &r->base.end);
+	point_put(b, r->task ? r->task->thread + UINT64_C(1) : 0);
 	ucir_tasks_save(&r->tasks, b);
 }
 
@@ -746,40 +790,36 @@ static void reset(struct ucir_reader *r)
 	ts_error_reset(&r->failed);
 }
 
-static bool restore(struct ucir_reader *r, struct ts_cursor *c, struct ts_error *err)
+static bool restore(struct ucir_reader *r, struct point *p)
 {
-	uint32_t n_threads = r->w.rec->base.n_threads;
-	uint64_t off = ucir_get_num(c), flags, current;
+	const uint32_t n_threads = r->w.rec->base.n_threads;
+	const uint64_t stream_len = r->w.rec->bytes.len, off = point_get(p, stream_len);
+	uint64_t current;
 
-	r->left = (uint32_t)ucir_get_num(c);
-	r->pid = ucir_get_num(c);
-	r->w.n_frames = ucir_get_num(c);
-	r->w.n_steps = ucir_get_num(c);
-	r->w.frame_off = ucir_get_num(c);
-	r->n_processes = (uint32_t)ucir_get_num(c);
-	r->last_thread = (uint32_t)ucir_get_num(c);
-	r->base.end.pc = ucir_get_num(c);
-	flags = ucir_get_num(c);
-	r->base.end.has_pc = flags & END_HAS_PC;
-	r->base.end.has_exit = flags & END_HAS_EXIT;
-	r->base.end.is_fault = flags & END_IS_FAULT;
-	current = ucir_get_num(c);
-	if (off > r->w.rec->bytes.len || r->n_processes > n_threads ||
-	    (r->w.n_steps && r->last_thread >= n_threads))
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point is not one of this trace");
-	if (!ucir_tasks_restore(&r->tasks, c, n_threads, r->w.rec->bytes.len, err))
+	r->left = (uint32_t)point_get(p, UINT32_MAX);
+	r->pid = point_get(p, UINT64_MAX);
+	r->w.n_frames = point_get(p, UINT64_MAX);
+	r->w.n_steps = point_get(p, UINT64_MAX);
+	r->w.frame_off = point_get(p, stream_len);
+	r->n_processes = (uint32_t)point_get(p, n_threads);
+	r->last_thread = (uint32_t)point_get(p, n_threads ? n_threads - 1 : 0);
+	point_get_end(p, &r->base.end);
+	current = point_get(p, n_threads);
+	if (!ucir_tasks_restore(&r->tasks, p, n_threads, stream_len))
 		return false;
 	r->task = current ? ucir_tasks_by_thread(&r->tasks, (uint32_t)(current - 1)) : NULL;
-	return ucir_stream_seek(&r->w.s, off, err);
+	if (current && !r->task)
+		return point_refuse(p);
+	return point_close(p) && ucir_stream_seek(&r->w.s, off, p->err);
 }
 
-static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)
 {
 	struct ucir_reader *r = (struct ucir_reader *)base;
-	struct ts_cursor c = ts_cursor(point, len, 0, "decode point", err);
+	struct point p = point_open(bytes, len, err);
 
 	reset(r);
-	if (restore(r, &c, err))
+	if (restore(r, &p))
 		return true;
 	r->failed = *err;
 	return false;

@@ -19,7 +19,7 @@ static bool no_memory(struct ts_error *err)
 
 static void free_task(struct ucir_task *t)
 {
-	free(t->parts);
+	free(t->parts.items);
 	free(t);
 }
 
@@ -82,110 +82,98 @@ void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t)
 	free_task(t);
 }
 
-bool ucir_task_add_part(struct ucir_task *t, const struct ucir_part *part, struct ts_error *err)
+bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err)
 {
-	if (t->n_parts == t->cap_parts) {
-		uint32_t cap = t->cap_parts ? t->cap_parts * 2 : 4;
-		struct ucir_part *p = realloc(t->parts, cap * sizeof(*p));
+	if (p->n == p->cap) {
+		uint32_t cap = p->cap ? p->cap * 2 : 4;
+		struct ucir_part *items = realloc(p->items, cap * sizeof(*items));
 
-		if (!p)
+		if (!items)
 			return no_memory(err);
-		t->parts = p;
-		t->cap_parts = cap;
+		p->items = items;
+		p->cap = cap;
 	}
-	t->parts[t->n_parts++] = *part;
+	p->items[p->n++] = *part;
 	return true;
+}
+
+void ucir_parts_clear(struct ucir_parts *p)
+{
+	p->n = 0;
+	p->is_sought = false;
 }
 
 /* -------------------------------------------------------------------------------- decode points */
 
-void ucir_put_num(struct ts_buf *b, uint64_t v)
+static void save_parts(const struct ucir_parts *p, struct ts_buf *b)
 {
-	while (v >= 0x80) {
-		ts_buf_putc(b, (uint8_t)(v | 0x80));
-		v >>= 7;
-	}
-	ts_buf_putc(b, (uint8_t)v);
-}
+	const struct ucir_part *first = p->is_sought ? &p->first : p->items;
+	uint64_t end;
 
-uint64_t ucir_get_num(struct ts_cursor *c)
-{
-	uint64_t v = 0;
-	uint8_t b = 0x80;
-
-	for (unsigned shift = 0; shift < 64 && b & 0x80; shift += 7) {
-		b = ts_u8(c);
-		v |= (uint64_t)(b & 0x7f) << shift;
-	}
-	return v;
+	point_put(b, ucir_parts_any(p));
+	if (!ucir_parts_any(p))
+		return;
+	end = p->n ? p->items[p->n - 1].end : p->first.end;
+	point_put(b, first->off);
+	point_put(b, first->left);
+	point_put(b, end - first->off);
 }
 
 static void save_task(const struct ucir_task *t, struct ts_buf *b)
 {
-	ucir_put_num(b, t->pid);
-	ucir_put_num(b, t->thread);
-	ucir_put_num(b, t->pc);
-	ucir_put_num(b, (t->has_pc ? HAS_PC : 0) | (t->had_pc ? HAD_PC : 0) | (t->has_state ? HAS_STATE : 0) |
-				(t->has_stepped ? HAS_STEPPED : 0) | (t->is_exiting ? IS_EXITING : 0));
-	ucir_put_num(b, t->n_parts);
-	for (uint32_t i = 0; i < t->n_parts; i++) {
-		ucir_put_num(b, t->parts[i].off);
-		ucir_put_num(b, t->parts[i].end - t->parts[i].off);
-		ucir_put_num(b, t->parts[i].left);
-	}
+	point_put(b, t->pid);
+	point_put(b, t->thread);
+	point_put(b, t->pc);
+	point_put(b, (t->has_pc ? HAS_PC : 0) | (t->had_pc ? HAD_PC : 0) | (t->has_state ? HAS_STATE : 0) |
+			     (t->has_stepped ? HAS_STEPPED : 0) | (t->is_exiting ? IS_EXITING : 0));
+	save_parts(&t->parts, b);
 }
 
 void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b)
 {
-	ucir_put_num(b, tasks->n);
+	point_put(b, tasks->n);
 	for (uint32_t i = 0; i < tasks->n; i++)
 		save_task(tasks->items[i], b);
 }
 
-static bool restore_parts(struct ucir_task *t, struct ts_cursor *c, uint64_t stream_len, struct ts_error *err)
+static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t stream_len)
 {
-	for (uint64_t n = ts_count(c, ucir_get_num(c), 3); n > 0; n--) {
-		struct ucir_part p = { .off = ucir_get_num(c) };
-		uint64_t len = ucir_get_num(c);
-
-		p.left = (uint32_t)ucir_get_num(c);
-		if (p.off > stream_len || len > stream_len - p.off)
-			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
-				       "a decode point passes the end of the trace");
-		p.end = p.off + len;
-		if (!ucir_task_add_part(t, &p, err))
-			return false;
-	}
-	return ts_ok(c);
+	parts->is_sought = point_get_flag(p);
+	if (!parts->is_sought)
+		return;
+	parts->first.off = point_get(p, stream_len);
+	parts->first.left = (uint32_t)point_get(p, UINT32_MAX);
+	parts->first.end = parts->first.off + point_get(p, stream_len - parts->first.off);
 }
 
-static bool restore_task(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads,
-			 uint64_t stream_len, struct ts_error *err)
+static bool restore_task(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len)
 {
-	uint64_t pid = ucir_get_num(c), thread = ucir_get_num(c), flags;
+	uint64_t pid = point_get(p, UINT64_MAX), thread = point_get(p, n_threads ? n_threads - 1 : 0), flags;
 	struct ucir_task *t;
 
-	if (thread >= n_threads)
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "a decode point names an unknown thread");
-	t = ucir_tasks_add(tasks, pid, (uint32_t)thread, err);
+	if (!point_ok(p))
+		return false;
+	if (!n_threads || ucir_tasks_find(tasks, pid) || ucir_tasks_by_thread(tasks, (uint32_t)thread))
+		return point_refuse(p);
+	t = ucir_tasks_add(tasks, pid, (uint32_t)thread, p->err);
 	if (!t)
 		return false;
-	t->pc = ucir_get_num(c);
-	flags = ucir_get_num(c);
+	t->pc = point_get(p, UINT64_MAX);
+	flags = point_get(p, HAS_PC | HAD_PC | HAS_STATE | HAS_STEPPED | IS_EXITING);
 	t->has_pc = flags & HAS_PC;
 	t->had_pc = flags & HAD_PC;
 	t->has_state = flags & HAS_STATE;
 	t->has_stepped = flags & HAS_STEPPED;
 	t->is_exiting = flags & IS_EXITING;
-	return restore_parts(t, c, stream_len, err);
+	restore_parts(&t->parts, p, stream_len);
+	return point_ok(p);
 }
 
-bool ucir_tasks_restore(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads,
-			uint64_t stream_len, struct ts_error *err)
+bool ucir_tasks_restore(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len)
 {
-	for (uint64_t n = ts_count(c, ucir_get_num(c), 5); n > 0; n--) {
-		if (!restore_task(tasks, c, n_threads, stream_len, err))
+	for (uint64_t n = point_get_count(p, n_threads, 5); n > 0; n--) {
+		if (!restore_task(tasks, p, n_threads, stream_len))
 			return false;
 	}
-	return ts_ok(c);
+	return point_ok(p);
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "loaders/kit/point.h"
 #include "src/base/buf.h"
-#include "src/base/cursor.h"
 #include "src/base/error.h"
 
 /* Some ops of an open group: [off, end) of the stream; at off, @left ops of the frame are still to come. */
@@ -19,20 +19,38 @@ struct ucir_part {
 	uint32_t left;
 };
 
+/*
+ * What of an open group lies before frames of other processes.  A decode point has only where it begins and
+ * ends: a group that stays open over many frames would be written in each point.  After resuming,
+ * the parts from first.off to first.end are looked for in the stream when they are needed; @items are those
+ * after them.
+ */
+struct ucir_parts {
+	struct ucir_part *items; /* owned */
+	uint32_t n, cap;
+	bool is_sought;          /* first was not looked for yet */
+	struct ucir_part first;  /* if is_sought */
+};
+
 struct ucir_task {
 	uint64_t pid;
 	uint64_t pc;      /* of the coming instruction */
-	uint64_t next_pc; /* what the open group says of the pc behind it */
+	uint64_t next_pc; /* what the open group says of the pc after it */
 	uint32_t thread;  /* ordinal of the thread, and of its process */
 	bool has_pc;
 	bool had_pc; /* has_pc as it was when the group began */
 	bool has_next_pc;
 	bool has_state; /* a keyframe was applied */
 	bool has_stepped;
-	bool is_exiting;         /* EXIT was seen, its STEP not yet */
-	struct ucir_part *parts; /* owned; what of the open group lies before frames of other processes */
-	uint32_t n_parts, cap_parts;
+	bool is_exiting; /* EXIT was seen, its STEP not yet */
+	struct ucir_parts parts;
 };
+
+/* Has the open group ops before frames of other processes? */
+static inline bool ucir_parts_any(const struct ucir_parts *p)
+{
+	return p->n || p->is_sought;
+}
 
 /* Those that live, the eldest first. */
 struct ucir_tasks {
@@ -55,22 +73,20 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 void ucir_tasks_remove(struct ucir_tasks *tasks, struct ucir_task *t);
 
 /* Note that ops of the open group lie there.  Returns false if memory is exhausted (TS_ENOMEM). */
-bool ucir_task_add_part(struct ucir_task *t, const struct ucir_part *part, struct ts_error *err);
+bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct ts_error *err);
 
-/* Numbers of seven bits a byte, the low ones first, as decode points have them. */
-void ucir_put_num(struct ts_buf *b, uint64_t v);
-uint64_t ucir_get_num(struct ts_cursor *c);
+/* The group is over. */
+void ucir_parts_clear(struct ucir_parts *p);
 
 /* Append @tasks to a decode point. */
 void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b);
 
 /*
- * Read what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, parts within
- * @stream_len.
+ * Parse what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, each of one
+ * task, and parts within @stream_len.
  *
- * Returns false if it cannot be that (TS_ECORRUPT, TS_ETRUNC), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if it is not that (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */
-bool ucir_tasks_restore(struct ucir_tasks *tasks, struct ts_cursor *c, uint32_t n_threads,
-			uint64_t stream_len, struct ts_error *err);
+bool ucir_tasks_restore(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len);
 
 #endif

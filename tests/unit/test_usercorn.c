@@ -240,6 +240,7 @@ START_TEST(jumps_set_the_address_and_lengths_move_it)
 	       "1000/5@0\n1005/4@0\n1009/0@0\n1009/1@0\n2000/1@0\n");
 	ck_assert(t.reader->end.has_pc);
 	ck_assert_uint_eq(t.reader->end.pc, 0x2001);
+	ck_assert(t.reader->end.is_assumed); /* it may have been a jump */
 }
 END_TEST
 
@@ -247,7 +248,7 @@ START_TEST(a_jump_behind_the_last_step_says_where_it_would_go_on)
 {
 	expect(START "FRAME 0 { JMP 1000 STEP 5 } FRAME 0 { JMP 3000 WRITE 7000 11 }", "1000/5@0\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x3000);
-	ck_assert(!t.reader->end.has_exit);
+	ck_assert(!t.reader->end.has_exit && !t.reader->end.is_assumed);
 	ck_assert_uint_eq(ucir_warned(t.rec, "behind the last STEP"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "without the program's exit"), 1);
 }
@@ -685,6 +686,7 @@ START_TEST(a_write_to_a_bad_address_did_not_happen)
 	expect(CODE "FRAME 0 { JMP 1004 WRITE 10 06000000 EXIT STEP 2 }", "1004/2@0 fault10 exit\n");
 	ck_assert(t.reader->end.has_exit && t.reader->end.is_fault && t.reader->end.has_pc);
 	ck_assert_uint_eq(t.reader->end.pc, 0x1004);
+	ck_assert(!t.reader->end.is_assumed); /* where it faulted */
 }
 END_TEST
 
@@ -1017,6 +1019,50 @@ START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 }
 END_TEST
 
+/* A group that is open over many frames of another process, resumed in all of them. */
+START_TEST(a_group_that_stays_open_makes_no_long_decode_points)
+{
+	struct ts_buf text, point, lines, again;
+	size_t longest = 0;
+
+	ts_buf_init(&text);
+	ts_buf_init(&point);
+	ts_buf_init(&lines);
+	ts_buf_init(&again);
+	ts_buf_puts(&text, TWO "FRAME 20 { JMP 2000 REG 35 7 STEP 1 WRITE 8000 11 } ");
+	for (int i = 0; i < 100; i++)
+		ts_buf_printf(&text,
+			      "FRAME 10 { JMP 1000 STEP 1 SYSCALL 3 0 - { WRITE 7000 55 } STEP 2 } NOP "
+			      "FRAME 20 { WRITE %x 22 } FRAME 20 { NOP SYSCALL 9 0 - { REG 35 1 } } KEY 10 { REG 35 9 } ",
+			      0x8001 + i);
+	ts_buf_puts(&text, "FRAME 20 { STEP 1 } FRAME 10 { STEP 1 EXIT }");
+	open_form(&ucir_v0, ts_buf_text(&text));
+	for (int i = 0; i < 1 + 2 * 100; i++) {
+		ts_steps_reset(&t.steps);
+		ck_assert_int_eq(ts_reader_next(t.reader, &t.steps, &t.err), TS_ITEM);
+		ts_buf_reset(&point);
+		t.reader->ops->save(t.reader, &point);
+		longest = point.len > longest ? point.len : longest;
+		if (i % 20)
+			continue;
+		ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+		ts_buf_reset(&again);
+		ck_assert_int_eq(ucir_read_all(&t, &again), TS_END);
+		if (i)
+			ck_assert_ptr_nonnull(strstr(ts_buf_text(&lines), ts_buf_text(&again)));
+		else
+			ts_buf_puts(&lines, ts_buf_text(&again));
+		ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+	}
+	ck_assert_uint_lt(longest, 64);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&lines), "2001/1@1 W8000=1122 syscall9()=0 rax=1 W8002=22"));
+	ts_buf_fini(&text);
+	ts_buf_fini(&point);
+	ts_buf_fini(&lines);
+	ts_buf_fini(&again);
+}
+END_TEST
+
 START_TEST(a_damaged_decode_point_is_refused_or_harmless)
 {
 	struct ts_buf point;
@@ -1145,6 +1191,7 @@ Suite *unit_suite(void)
 		an_access_in_a_later_step_shows_that_they_were_recorded,
 		warnings_are_counted_once_however_often_the_ops_are_read,
 		a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
+		a_group_that_stays_open_makes_no_long_decode_points,
 		a_damaged_decode_point_is_refused_or_harmless,
 		a_trace_is_recognised_by_its_first_bytes,
 		an_unknown_file_is_refused_with_its_first_bytes_and_the_known_formats,

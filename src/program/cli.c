@@ -13,7 +13,7 @@
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF))
 
 enum option_id {
 	OPT_ARCH,
@@ -32,6 +32,7 @@ enum option_id {
 	OPT_ONCE,
 	OPT_POSITIONS,
 	OPT_QUIET,
+	OPT_REBASE,
 	OPT_SYSROOT,
 	OPT_VERSION,
 	N_LONG_OPTIONS,
@@ -56,6 +57,7 @@ static const struct option long_options[] = {
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
+	[OPT_REBASE] = { "rebase", no_argument, NULL, OPT_REBASE },
 	[OPT_SYSROOT] = { "sysroot", required_argument, NULL, OPT_SYSROOT },
 	[OPT_VERSION] = { "version", no_argument, NULL, OPT_VERSION },
 	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
@@ -66,10 +68,11 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB),
-	[OPT_JSON] = ON(INFO) | ON(QUERY),
+	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT),
 	[OPT_POSITIONS] = ON(EXPORT),
+	[OPT_REBASE] = ON(DIFF),
 };
 
 static const struct command {
@@ -83,6 +86,7 @@ static const struct command {
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
+	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -205,6 +209,7 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_OUTPUT:
 		cli->output = optarg;
 		break;
+	case OPT_REBASE: cli->is_rebased = true; break;
 	case OPT_QUIET:
 		cli->is_quiet = true;
 		cli->level = TS_LOG_ERROR;
@@ -226,7 +231,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			return true;
 		}
 	}
-	return usage_error("'%s' is no command; they are serve, gdb, info, index, export and query", name);
+	return usage_error("'%s' is no command; they are serve, gdb, info, index, export, query and diff", name);
 }
 
 static bool check_options(const struct ts_cli *cli, unsigned seen)
@@ -291,6 +296,12 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 	if (n != c->n_operands)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
 				   "too many arguments", c->name, c->synopsis);
+	if (cli->command == TS_CMD_DIFF) {
+		cli->trace = operands[0];
+		cli->trace2 = operands[1];
+		return !ts_is_stdin(cli->trace) || !ts_is_stdin(cli->trace2) ||
+		       usage_error("diff: only one of the traces can be at the standard input");
+	}
 	cli->comm = n == 2 ? operands[0] : NULL;
 	cli->trace = operands[n - 1];
 	return check_stdin(cli);
@@ -420,7 +431,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|serve|info|index|export|query TRACE [option]...\n"
+		fputs("usage: tracestub gdb|serve|info|index|export|query|diff TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
 		return false;
 	}

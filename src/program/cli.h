@@ -20,6 +20,7 @@ enum ts_command {
 	TS_CMD_INDEX,
 	TS_CMD_EXPORT,
 	TS_CMD_QUERY,
+	TS_CMD_DIFF,
 };
 
 /* Statuses of the program. */
@@ -42,11 +43,12 @@ struct ts_cli {
 	enum ts_command command;
 	const char *comm;  /* serve */
 	const char *trace;
+	const char *trace2; /* diff: the other one */
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
-	bool is_quiet, is_once, is_json;
+	bool is_quiet, is_once, is_json, is_rebased;
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */

@@ -3,10 +3,12 @@
  * The program: parses the command line, opens the trace, and runs one command.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ask.h"
 #include "cli.h"
 #include "commands.h"
+#include "diff.h"
 #include "files.h"
 #include "opening.h"
 #include "reading.h"
@@ -14,6 +16,23 @@
 #include "serve.h"
 #include "src/base/log.h"
 #include "src/model/model.h"
+
+/* The other trace of a comparison, opened with the same options; --index names the first one's. */
+static int compare(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_cli other = *cli;
+	struct ts_opened o = { 0 };
+	enum ts_status status;
+	int result = TS_STATUS_TROUBLE;
+
+	other.trace = cli->trace2;
+	if (other.index && strcmp(other.index, "none"))
+		other.index = NULL;
+	if (ts_opened_init(&o, &other, &status) && ts_read_recording(o.model, &other, &status))
+		result = ts_run_diff(m, o.model, cli);
+	ts_opened_fini(&o);
+	return result;
+}
 
 static int run_command(struct ts_model *m, const struct ts_cli *cli)
 {
@@ -28,6 +47,8 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli)
 		return ts_run_index(m, cli);
 	case TS_CMD_EXPORT:
 		return ts_run_export(m, cli);
+	case TS_CMD_DIFF:
+		return compare(m, cli);
 	case TS_CMD_QUERY:
 		return ts_ask_run(ts_model_query(m), cli);
 	}
@@ -51,6 +72,8 @@ int main(int argc, char **argv)
 	}
 	if (cli.command == TS_CMD_QUERY && result == TS_STATUS_FAILED && !(o.model && ts_model_query(o.model)))
 		result = TS_STATUS_UNREADABLE;
+	if (cli.command == TS_CMD_DIFF && result == TS_STATUS_FAILED)
+		result = TS_STATUS_TROUBLE;
 	ts_opened_fini(&o);
 	ts_cli_fini(&cli);
 	return result;

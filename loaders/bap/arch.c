@@ -14,17 +14,17 @@
 
 /* By number. */
 static const char *const arch_names[] = {
-	"unknown", "obscure", "m68k",  "vax",	  "i960",	"or32",	   "sparc",	"spu",
-	"mips",	   "i386",    "l1om",  "we32k",	  "tahoe",	"i860",	   "i370",	"romp",
-	"convex",  "m88k",    "m98k",  "pyramid", "h8300",	"pdp11",   "plugin",	"powerpc",
-	"rs6000",  "hppa",    "d10v",  "d30v",	  "dlx",	"m68hc11", "m68hc12",	"z8k",
-	"h8500",   "sh",      "alpha", "arm",	  "ns32k",	"w65",	   "tic30",	"tic4x",
-	"tic54x",  "tic6x",   "tic80", "v850",	  "arc",	"m32c",	   "m32r",	"mn10200",
-	"mn10300", "fr30",    "frv",   "moxie",	  "mcore",	"mep",	   "ia64",	"ip2k",
-	"iq2000",  "mt",      "pj",    "avr",	  "bfin",	"cr16",	   "cr16c",	"crx",
-	"cris",	   "rx",      "s390",  "score",	  "openrisc",	"mmix",	   "xstormy16", "msp430",
-	"xc16x",   "xtensa",  "z80",   "lm32",	  "microblaze", "6502",	   "aarch64",	"8051",
-	"sm83",	   "hexagon",
+	"unknown", "obscure", "m68k",  "vax",     "i960",       "or32",    "sparc",     "spu",
+	"mips",    "i386",    "l1om",  "we32k",   "tahoe",      "i860",    "i370",      "romp",
+	"convex",  "m88k",    "m98k",  "pyramid", "h8300",      "pdp11",   "plugin",    "powerpc",
+	"rs6000",  "hppa",    "d10v",  "d30v",    "dlx",        "m68hc11", "m68hc12",   "z8k",
+	"h8500",   "sh",      "alpha", "arm",     "ns32k",      "w65",     "tic30",     "tic4x",
+	"tic54x",  "tic6x",   "tic80", "v850",    "arc",        "m32c",    "m32r",      "mn10200",
+	"mn10300", "fr30",    "frv",   "moxie",   "mcore",      "mep",     "ia64",      "ip2k",
+	"iq2000",  "mt",      "pj",    "avr",     "bfin",       "cr16",    "cr16c",     "crx",
+	"cris",    "rx",      "s390",  "score",   "openrisc",   "mmix",    "xstormy16", "msp430",
+	"xc16x",   "xtensa",  "z80",   "lm32",    "microblaze", "6502",    "aarch64",   "8051",
+	"sm83",    "hexagon",
 };
 
 /* Machines of the model; the first line that fits counts. */
@@ -247,7 +247,7 @@ static void add_x86_flags(struct bap_names *t, const struct ts_regset *set)
 	static const struct {
 		const char *name;
 		uint8_t bit;
-	} flags[] = { { "cf", 0 },  { "pf", 2 },  { "af", 4 },	{ "zf", 6 },  { "sf", 7 },
+	} flags[] = { { "cf", 0 },  { "pf", 2 },  { "af", 4 },  { "zf", 6 },  { "sf", 7 },
 		      { "tf", 8 },  { "if", 9 },  { "df", 10 }, { "of", 11 }, { "nt", 14 },
 		      { "rf", 16 }, { "vm", 17 }, { "ac", 18 } };
 
@@ -282,8 +282,8 @@ static void add_x86(struct bap_names *t, const struct ts_regset *set)
 {
 	static const char letters[] = "abcd";
 	static const char *const rest[] = { "si", "di", "bp", "sp" };
-	static const char *const ignored[] = { "k_gs_base", "cr0",     "cr2",	  "cr3",
-					       "cr4",	    "cr8",     "efer",	  "dflag",
+	static const char *const ignored[] = { "k_gs_base", "cr0",     "cr2",     "cr3",
+					       "cr4",       "cr8",     "efer",    "dflag",
 					       "cs_base",   "ds_base", "es_base", "ss_base" };
 	bool is_64 = set->arch->addr_bits == 64;
 	uint16_t extend = is_64 ? 8 : 0;

@@ -42,14 +42,14 @@ enum bap_slot_kind {
 struct bap_slot {
 	uint64_t key[2];
 	enum bap_slot_kind kind;
-	uint32_t off;        /* of the register, or of a part of it, in the 'g' layout */
-	uint16_t len;        /* bytes there */
-	uint16_t extend;     /* a write also clears what lies above, up to this many bytes; 0: it does not */
-	uint32_t off_high;   /* of bytes 16 and up (ymm), 0: none */
-	uint8_t shift;       /* FLAG: of the value, at most a byte, in the flag register */
-	uint32_t mask;       /* FLAG: its bits there */
-	uint8_t group;       /* FLAG, FLAGS: ordinal of the flag register */
-	uint16_t feature;    /* of the architecture, that has the register */
+	uint32_t off;      /* of the register, or of a part of it, in the 'g' layout */
+	uint16_t len;      /* bytes there */
+	uint16_t extend;   /* a write also clears what lies above, up to this many bytes; 0: it does not */
+	uint32_t off_high; /* of bytes 16 and up (ymm), 0: none */
+	uint8_t shift;     /* FLAG: of the value, at most a byte, in the flag register */
+	uint32_t mask;     /* FLAG: its bits there */
+	uint8_t group;     /* FLAG, FLAGS: ordinal of the flag register */
+	uint16_t feature;  /* of the architecture, that has the register */
 };
 
 /*

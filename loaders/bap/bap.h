@@ -55,8 +55,20 @@ struct bap {
 	/* While the trace is read for the first time: */
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
 	uint64_t n_walked;
-	bool is_walked; /* to its end */
+	bool is_walked;  /* to its end */
 	bool is_scanned; /* the first look (scan.h) was at all frames */
 };
+
+/* A look at the trace from some place on. */
+struct bap_look {
+	struct bap *rec;    /* borrowed */
+	bool is_first_time; /* this frame is looked at for the first time: count its oddities */
+};
+
+#define bap_warn(look, ...)                                                 \
+	do {                                                                \
+		if ((look)->is_first_time)                                  \
+			ts_recording_warn(&(look)->rec->base, __VA_ARGS__); \
+	} while (0)
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reader.h"
 #include "schema.h"
 
 #define ARM_IT   UINT32_C(0x0600fc00)
@@ -25,15 +24,15 @@ uint32_t bap_arm_t(const struct pb_value *mode)
 	return last[0] == 't' && last[1] == '3' && last[2] == '2' ? BAP_ARM_T : 0;
 }
 
-void bap_see_mode(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std)
+void bap_see_mode(struct bap_known *k, struct bap_thread *t, const struct pb_message *std)
 {
 	if (pb_has(std, STD_MODE))
-		bap_see_flags(r, t, 0, BAP_ARM_T, bap_arm_t(&std->v[STD_MODE - 1]));
+		bap_see_flags(k, t, 0, BAP_ARM_T, bap_arm_t(&std->v[STD_MODE - 1]));
 	else if (std->v[STD_RAWBYTES - 1].n == 2)
-		bap_see_flags(r, t, 0, BAP_ARM_T, BAP_ARM_T);
+		bap_see_flags(k, t, 0, BAP_ARM_T, BAP_ARM_T);
 }
 
-void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	uint32_t cpsr = t->flags[0].value, it = (cpsr >> 8 & 0xfc) | (cpsr >> 25 & 3), next;
 
@@ -46,26 +45,26 @@ void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_val
 	if (next == it)
 		return;
 	bap_write_flags(t, 0, ARM_IT, (next & 0xfc) << 8 | (next & 3) << 25);
-	bap_tell_flags(r, t, 0, ARM_IT, true);
+	bap_tell_flags(k, t, 0, ARM_IT, true);
 }
 
 /*
  * What an instruction of which the recorder logs nothing is known to change: that is unknown until it is seen
  * again.
  */
-static void lose_one(struct bap_reader *r, struct bap_thread *t, const char *name, size_t len)
+static void lose_one(struct bap_known *k, struct bap_thread *t, const char *name, size_t len)
 {
-	const struct bap_slot *s = bap_names_find(&r->rec->names, name, len);
+	const struct bap_slot *s = bap_names_find(&k->rec->names, name, len);
 
 	if (s->kind == BAP_SLOT_REG && t->state[s->off] != BAP_WRITTEN)
-		bap_lose_reg(r, t, s->off, s->len);
+		bap_lose_reg(k, t, s->off, s->len);
 }
 
 /* The same of several, each name terminated. */
-static void lose_named(struct bap_reader *r, struct bap_thread *t, const char *names)
+static void lose_named(struct bap_known *k, struct bap_thread *t, const char *names)
 {
 	for (const char *p = names; *p; p += strlen(p) + 1)
-		lose_one(r, t, p, strlen(p));
+		lose_one(k, t, p, strlen(p));
 }
 
 static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
@@ -97,22 +96,22 @@ static unsigned x86_opcode(const struct pb_value *raw)
  * multiplications and divisions of one operand; flags of neg, and of shifts that may be by zero.  Of AF it
  * says nothing where it is not defined: the emulator then clears it.
  */
-static void lose_x86(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+static void lose_x86(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	unsigned op = x86_opcode(raw), what = op & 0xfe00, extend = op & 7;
 	struct bap_flag_bits *f = &t->flags[0];
 	bool is_arith = what == 0xf600 && extend >= 4;
 
 	if (is_arith)
-		lose_named(r, t, r->rec->addr_mask == UINT64_MAX ? "rax\0rdx\0" : "eax\0edx\0");
-	if (!r->rec->names.n_flags)
+		lose_named(k, t, k->rec->addr_mask == UINT64_MAX ? "rax\0rdx\0" : "eax\0edx\0");
+	if (!k->rec->names.n_flags)
 		return;
 	if (is_arith || (what == 0xf600 && extend == 3) || what == 0xd200) {
 		f->known &= ~X86_STATUS;
-		bap_tell_flags(r, t, 0, X86_STATUS, true);
+		bap_tell_flags(k, t, 0, X86_STATUS, true);
 	} else if (f->last & X86_ZF && !(f->last & X86_AF)) {
 		bap_write_flags(t, 0, X86_AF, 0);
-		bap_tell_flags(r, t, 0, X86_AF, true);
+		bap_tell_flags(k, t, 0, X86_AF, true);
 	}
 }
 
@@ -127,177 +126,177 @@ static bool is_parallel(const struct pb_value *raw, bool is_thumb)
 	return (raw->p[3] & 0xf) == 6 && (raw->p[2] & 0xb0) == 0x10 && !(raw->p[2] & 0x20);
 }
 
-void bap_lose_helpers(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
-	if (r->rec->arch == BAP_ARCH_X86) {
-		lose_x86(r, t, raw);
-	} else if (r->rec->arch == BAP_ARCH_ARM && r->rec->names.n_flags &&
+	if (k->rec->arch == BAP_ARCH_X86) {
+		lose_x86(k, t, raw);
+	} else if (k->rec->arch == BAP_ARCH_ARM && k->rec->names.n_flags &&
 		   is_parallel(raw, t->flags[0].value & BAP_ARM_T) && !(t->flags[0].last & ARM_GE)) {
 		t->flags[0].known &= ~ARM_GE;
-		bap_tell_flags(r, t, 0, ARM_GE, true);
+		bap_tell_flags(k, t, 0, ARM_GE, true);
 	}
 }
 
 /* A register of which the architecture has many, by the letter that their names begin with. */
-static void lose_numbered(struct bap_reader *r, struct bap_thread *t, char letter, unsigned number)
+static void lose_numbered(struct bap_known *k, struct bap_thread *t, char letter, unsigned number)
 {
 	char name[8];
 
 	snprintf(name, sizeof(name), "%c%u", letter, number);
-	lose_one(r, t, name, strlen(name));
+	lose_one(k, t, name, strlen(name));
 }
 
-static void lose_flags(struct bap_reader *r, struct bap_thread *t, uint32_t bits)
+static void lose_flags(struct bap_known *k, struct bap_thread *t, uint32_t bits)
 {
-	if (!r->rec->names.n_flags || !bits)
+	if (!k->rec->names.n_flags || !bits)
 		return;
-	t->flags[0].known &= ~(bits & r->rec->names.flags[0].need);
-	bap_tell_flags(r, t, 0, bits, true);
+	t->flags[0].known &= ~(bits & k->rec->names.flags[0].need);
+	bap_tell_flags(k, t, 0, bits, true);
 }
 
 /* The instruction as a number; 0 if it does not have 4 bytes. */
-static uint32_t insn_word(const struct bap_reader *r, const struct pb_value *raw)
+static uint32_t insn_word(const struct bap_known *k, const struct pb_value *raw)
 {
 	const uint8_t *p = raw->p;
 
 	if (raw->n != 4)
 		return 0;
-	return r->rec->base.regs.arch->is_big_endian
+	return k->rec->base.regs.arch->is_big_endian
 		       ? (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3]
 		       : (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
 /* Is the general register that the operand's address needs known? */
-static bool is_told(const struct bap_reader *r, const struct bap_thread *t, uint16_t off)
+static bool is_told(const struct bap_known *k, const struct bap_thread *t, uint16_t off)
 {
-	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNTOLD, r->rec->x86.is_64 ? 8 : 4);
+	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNTOLD, k->rec->x86.is_64 ? 8 : 4);
 }
 
 /* Memory that it may write, where the registers tell the address. */
-static void lose_x86_memory(struct bap_reader *r, const struct bap_thread *t, uint64_t pc,
+static void lose_x86_memory(struct bap_known *k, const struct bap_thread *t, uint64_t pc,
 			    const struct pb_value *raw)
 {
 	struct ts_x86_insn insn;
 
-	if (!ts_x86_decode(&r->rec->x86, pc, raw->p, (size_t)raw->n, &insn))
+	if (!ts_x86_decode(&k->rec->x86, pc, raw->p, (size_t)raw->n, &insn))
 		return;
 	for (unsigned i = 0; i < insn.n_mem; i++) {
 		const struct ts_x86_mem *m = &insn.mem[i];
 		uint64_t addr;
 
 		if (!(m->access & (TS_X86_WRITE | TS_X86_IF_WRITE)) || m->segment != TS_X86_FLAT ||
-		    !is_told(r, t, m->base) || !is_told(r, t, m->index))
+		    !is_told(k, t, m->base) || !is_told(k, t, m->index))
 			continue;
-		addr = ts_x86_mem_addr(&insn, m, &r->rec->x86, t->data) & r->rec->addr_mask;
-		if (m->size - 1u <= r->rec->addr_mask - addr)
-			ts_steps_effect(r->out, TS_FX_WRITE, addr, m->size);
+		addr = ts_x86_mem_addr(&insn, m, &k->rec->x86, t->data) & k->rec->addr_mask;
+		if (m->size - 1u <= k->rec->addr_mask - addr)
+			ts_steps_effect(k->out, TS_FX_WRITE, addr, m->size);
 	}
 }
 
 /* Whatever an x86 instruction writes by its encoding. */
-static void lose_x86_results(struct bap_reader *r, struct bap_thread *t, uint64_t pc,
+static void lose_x86_results(struct bap_known *k, struct bap_thread *t, uint64_t pc,
 			     const struct pb_value *raw)
 {
 	struct ts_x86_fields f;
 
-	if (!r->rec->is_x86 || !ts_x86_registers(&r->rec->x86, raw->p, (size_t)raw->n, &f))
+	if (!k->rec->is_x86 || !ts_x86_registers(&k->rec->x86, raw->p, (size_t)raw->n, &f))
 		return;
-	lose_x86_memory(r, t, pc, raw);
+	lose_x86_memory(k, t, pc, raw);
 	for (unsigned i = 0; i < f.n; i++)
 		if (f.fields[i].access & (TS_X86_WRITE | TS_X86_IF_WRITE))
-			bap_lose_reg(r, t, f.fields[i].off, f.fields[i].len);
-	lose_flags(r, t, (f.flags_written | f.flags_undefined) & X86_LOGGED);
+			bap_lose_reg(k, t, f.fields[i].off, f.fields[i].len);
+	lose_flags(k, t, (f.flags_written | f.flags_undefined) & X86_LOGGED);
 }
 
-static void lose_x86_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc,
+static void lose_x86_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc,
 			      const struct pb_value *raw)
 {
-	bool is_64 = r->rec->addr_mask == UINT64_MAX;
+	bool is_64 = k->rec->addr_mask == UINT64_MAX;
 
 	if (!raw->n || is_insn(raw, "\x0f\x05", 2) || /* syscall */
 	    is_insn(raw, "\xcd\x80", 2))              /* int $0x80 */
-		lose_named(r, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
+		lose_named(k, t, is_64 ? "rax\0rcx\0r11\0" : "eax\0");
 	else
-		lose_x86_results(r, t, pc, raw);
+		lose_x86_results(k, t, pc, raw);
 }
 
 /* ARM and Thumb: svc; registers of the system, of a coprocessor, of the floating-point unit to general ones.
  */
-static void lose_arm_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+static void lose_arm_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	bool is_thumb = t->flags[0].value & BAP_ARM_T;
-	uint32_t w = insn_word(r, raw), to = w >> 12 & 15;
+	uint32_t w = insn_word(k, raw), to = w >> 12 & 15;
 
 	if (is_thumb)
 		w = w << 16 | w >> 16, to = w >> 12 & 15;
 	if ((raw->n == 2 && raw->p[1] == 0xdf) || (!is_thumb && (w & 0x0f000000) == 0x0f000000)) {
-		lose_named(r, t, "r0\0");
+		lose_named(k, t, "r0\0");
 	} else if ((w & 0x0f100010) == 0x0e100010) { /* mrc, vmov, vmrs */
 		if (to == 15)
-			lose_flags(r, t, ARM_NZCV);
+			lose_flags(k, t, ARM_NZCV);
 		else
-			lose_numbered(r, t, 'r', to);
+			lose_numbered(k, t, 'r', to);
 	} else if ((w & 0x0ff00000) == 0x0c500000) { /* mrrc, vmov */
-		lose_numbered(r, t, 'r', to);
-		lose_numbered(r, t, 'r', w >> 16 & 15);
+		lose_numbered(k, t, 'r', to);
+		lose_numbered(k, t, 'r', w >> 16 & 15);
 	} else if (is_thumb ? (w & 0xffeff000) == 0xf3ef8000 : (w & 0x0fbf0fff) == 0x010f0000) { /* mrs */
-		lose_numbered(r, t, 'r', is_thumb ? w >> 8 & 15 : to);
+		lose_numbered(k, t, 'r', is_thumb ? w >> 8 & 15 : to);
 	}
 }
 
 /* AArch64: svc; mrs; what goes from vector to general registers; comparisons of floating-point numbers. */
-static void lose_aarch64_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+static void lose_aarch64_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
-	uint32_t w = insn_word(r, raw), op = w >> 16 & 7;
+	uint32_t w = insn_word(k, raw), op = w >> 16 & 7;
 
-	if (r->rec->base.regs.arch->is_big_endian) /* instructions are little-endian whatever the data */
+	if (k->rec->base.regs.arch->is_big_endian) /* instructions are little-endian whatever the data */
 		w = __builtin_bswap32(w), op = w >> 16 & 7;
 	if ((w & 0xffe0001f) == 0xd4000001)
-		lose_named(r, t, "x0\0");
+		lose_named(k, t, "x0\0");
 	else if ((w & 0xff20fc07) == 0x1e202000 || (w & 0xff200c00) == 0x1e200400)
-		lose_flags(r, t, A64_NZCV);
+		lose_flags(k, t, A64_NZCV);
 	else if (((w & 0xfff00000) == 0xd5300000 || (w & 0xbfe0ec00) == 0x0e002c00 ||
 		  ((w & 0x7f20fc00) == 0x1e200000 && op != 2 && op != 3 && op != 7)) &&
 		 (w & 31) != 31)
-		lose_numbered(r, t, 'x', w & 31);
+		lose_numbered(k, t, 'x', w & 31);
 }
 
 /* PowerPC: sc; mfspr, mftb, mfcr, mfmsr. */
-static void lose_ppc_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+static void lose_ppc_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
-	uint32_t w = insn_word(r, raw);
+	uint32_t w = insn_word(k, raw);
 
 	if (is_insn(raw, "\x44\0\0\x02", 4) || is_insn(raw, "\x02\0\0\x44", 4))
-		lose_named(r, t, "r3\0");
+		lose_named(k, t, "r3\0");
 	switch (w & 0xfc0007fe) {
 	case 0x7c0002a6:
 	case 0x7c0002e6:
 	case 0x7c000026:
-	case 0x7c0000a6: lose_numbered(r, t, 'r', w >> 21 & 31); break;
+	case 0x7c0000a6: lose_numbered(k, t, 'r', w >> 21 & 31); break;
 	default: break;
 	}
 }
 
 /* MIPS: syscall; rdhwr, and what comes from coprocessors 0 and 1. */
-static void lose_mips_unlogged(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw)
+static void lose_mips_unlogged(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
-	uint32_t w = insn_word(r, raw);
+	uint32_t w = insn_word(k, raw);
 
 	if (w == 0x0000000c || w == 0x0c000000)
-		lose_named(r, t, "v0\0a3\0");
+		lose_named(k, t, "v0\0a3\0");
 	else if ((w & 0xffe0003f) == 0x7c00003b || (w & 0xff8007f8) == 0x40000000 ||
 		 (w & 0xff8007ff) == 0x44000000)
-		lose_numbered(r, t, 'r', w >> 16 & 31);
+		lose_numbered(k, t, 'r', w >> 16 & 31);
 }
 
-void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc, const struct pb_value *raw)
+void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw)
 {
-	switch (r->rec->arch) {
-	case BAP_ARCH_X86: lose_x86_unlogged(r, t, pc, raw); break;
-	case BAP_ARCH_ARM: lose_arm_unlogged(r, t, raw); break;
-	case BAP_ARCH_AARCH64: lose_aarch64_unlogged(r, t, raw); break;
-	case BAP_ARCH_POWERPC: lose_ppc_unlogged(r, t, raw); break;
-	case BAP_ARCH_MIPS: lose_mips_unlogged(r, t, raw); break;
+	switch (k->rec->arch) {
+	case BAP_ARCH_X86: lose_x86_unlogged(k, t, pc, raw); break;
+	case BAP_ARCH_ARM: lose_arm_unlogged(k, t, raw); break;
+	case BAP_ARCH_AARCH64: lose_aarch64_unlogged(k, t, raw); break;
+	case BAP_ARCH_POWERPC: lose_ppc_unlogged(k, t, raw); break;
+	case BAP_ARCH_MIPS: lose_mips_unlogged(k, t, raw); break;
 	default: break;
 	}
 }

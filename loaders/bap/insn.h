@@ -19,19 +19,19 @@
 uint32_t bap_arm_t(const struct pb_value *mode);
 
 /* The instruction set of an ARM frame: the cpsr's T bit, at least where the frame or its length tells. */
-void bap_see_mode(struct bap_reader *r, struct bap_thread *t, const struct pb_message *std);
+void bap_see_mode(struct bap_known *k, struct bap_thread *t, const struct pb_message *std);
 
 /* The cpsr's IT bits after a Thumb instruction, which say for how many more a condition holds. */
-void bap_step_it(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
 /* After an instruction with operands, but without those that an emulator's helper writes. */
-void bap_lose_helpers(struct bap_reader *r, struct bap_thread *t, const struct pb_value *raw);
+void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
 /*
- * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  What it
- * writes by its encoding is unknown.
+ * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  What
+ * it writes by its encoding is unknown.
  */
-void bap_lose_unlogged(struct bap_reader *r, struct bap_thread *t, uint64_t pc, const struct pb_value *raw);
+void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw);
 
 /* Is the instruction after this one, at @pc, certainly the next one in memory? */
 bool bap_goes_on(const struct bap *rec, uint64_t pc, const uint8_t *bytes, size_t len);

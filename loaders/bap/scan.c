@@ -4,47 +4,74 @@
  */
 #include "scan.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "operands.h"
-#include "reader.h"
+#include "operand.h"
 #include "schema.h"
+#include "stream.h"
 
 #define SCAN_FRAMES 4096
 
-/* Walk the first frames: @look is called with each std frame, and with others, where @std is NULL. */
-static bool scan(struct bap *rec,
-		 void (*look)(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
-			      void *user),
-		 void *user, struct ts_error *err)
+/* What the first frames are looked at with. */
+struct scan {
+	struct bap_stream stream;
+	struct bap_parser in;
+	bool has_first; /* std frame */
+};
+
+typedef void look_fn(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user);
+
+/* Look at up to SCAN_FRAMES frames: @look is called with each std frame, and with others, where @std is NULL.
+ */
+static bool look_at_frames(struct scan *s, look_fn *look, void *user, struct ts_error *err)
 {
-	struct bap_reader *r = bap_reader_at_start(rec, err);
-	struct ts_error later;
-	bool done;
+	bool has_std = false;
 
-	if (!r)
-		return false;
-	ts_error_reset(&later);
-	rec->read_until = UINT64_MAX; /* nothing is said twice */
-	done = bap_skip_to_first(r, NULL, err);
-	r->off = rec->first;
-	r->n_frames = 0;
-	for (unsigned i = 0; done && i < SCAN_FRAMES; i++) {
+	for (unsigned i = 0; i < SCAN_FRAMES || !has_std; i++) {
+		enum ts_next found = bap_stream_open(&s->stream, err);
 		const struct pb_message *std;
+		bool is_std = found == TS_ITEM && s->stream.opened.kind == FRAME_STD;
 
-		if (bap_open_frame(r, &later) != TS_ITEM)
+		if (found == TS_END && !has_std)
+			ts_fail(err, TS_EUNSUPPORTED, s->stream.rec->end,
+				"no instructions: %" PRIu64 " frames, none of an instruction",
+				s->stream.n_frames);
+		if (found != TS_ITEM)
 			break;
-		std = r->opened.kind == FRAME_STD ? bap_open_std(r) : NULL;
-		if (std || r->opened.kind != FRAME_STD)
-			look(r, std, &r->opened.body, user);
-		bap_take_frame(r);
+		std = is_std ? bap_stream_std(&s->stream) : NULL;
+		has_std |= is_std;
+		if (std || !is_std)
+			look(s, std, &s->stream.opened.body, user);
+		bap_stream_take(&s->stream);
 	}
-	rec->is_scanned = r->off == rec->end || later.code == TS_ETRUNC;
+	return has_std;
+}
+
+/* A look at the first frames.  Returns false if there is no std frame among them, or memory is exhausted. */
+static bool scan(struct bap *rec, look_fn *look, void *user, struct ts_error *err)
+{
+	struct scan *s = calloc(1, sizeof(*s));
+	struct ts_error stop;
+	bool has_std;
+
+	if (!s)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+	ts_error_reset(&stop);
+	rec->read_until = UINT64_MAX; /* nothing is said twice */
+	bap_stream_init(&s->stream, rec);
+	s->in.rec = rec;
+	s->in.look = &s->stream.look;
+	has_std = look_at_frames(s, look, user, &stop);
+	rec->is_scanned = s->stream.off == rec->end || stop.code == TS_ETRUNC;
 	rec->read_until = 0;
 	rec->n_walked = 0;
-	ts_reader_close(&r->base);
-	return done;
+	bap_stream_fini(&s->stream);
+	free(s);
+	if (!has_std)
+		*err = stop;
+	return has_std;
 }
 
 static void note_feature(const struct bap_op *op, uint32_t *features)
@@ -54,16 +81,16 @@ static void note_feature(const struct bap_op *op, uint32_t *features)
 }
 
 /* Mark the features of the registers that a list of operands names. */
-static void note_features(struct bap_reader *r, struct ts_cursor list, uint32_t *features)
+static void note_features(struct scan *s, struct ts_cursor list, uint32_t *features)
 {
 	struct bap_op op;
 
-	while (bap_op_next(r, &list, &op))
+	while (bap_op_next(&s->in, &list, &op))
 		note_feature(&op, features);
 }
 
 /* The same of a key frame's list of values. */
-static void note_key_features(struct bap_reader *r, struct ts_cursor c, uint32_t *features)
+static void note_key_features(struct scan *s, struct ts_cursor c, uint32_t *features)
 {
 	struct ts_cursor lists, list, tagged, item;
 	struct pb_message m;
@@ -78,24 +105,24 @@ static void note_key_features(struct bap_reader *r, struct ts_cursor c, uint32_t
 		while (pb_next_item(&list, &bap_value_list, &item)) {
 			struct bap_op op = { 0 };
 
-			if (pb_read(&item, &bap_value, &m) && bap_op_place(r, &m, &item, &op))
+			if (pb_read(&item, &bap_value, &m) && bap_op_place(&s->in, &m, &item, &op))
 				note_feature(&op, features);
 		}
 	}
 }
 
-static void look_at_features(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
-			     void *user)
+static void look_at_features(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
 {
-	if (!std && r->opened.kind == FRAME_KEY)
-		note_key_features(r, *body, user);
+	if (!std && s->stream.opened.kind == FRAME_KEY)
+		note_key_features(s, *body, user);
 	if (!std)
 		return;
-	if (!r->n_steps++)
-		r->rec->first_thread = std->v[STD_THREAD_ID - 1].n;
-	note_features(r, pb_sub(std, STD_PRE_LIST, body), user);
-	note_features(r, pb_sub(std, STD_POST_LIST, body), user);
-	r->rec->has_modes |= r->rec->arch == BAP_ARCH_ARM && pb_has(std, STD_MODE);
+	if (!s->has_first)
+		s->in.rec->first_thread = std->v[STD_THREAD_ID - 1].n;
+	s->has_first = true;
+	note_features(s, pb_sub(std, STD_PRE_LIST, body), user);
+	note_features(s, pb_sub(std, STD_POST_LIST, body), user);
+	s->in.rec->has_modes |= s->in.rec->arch == BAP_ARCH_ARM && pb_has(std, STD_MODE);
 }
 
 bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err)
@@ -121,13 +148,12 @@ static bool is_mips_opcode(uint8_t top)
 	}
 }
 
-static void look_at_code(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
-			 void *user)
+static void look_at_code(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
 {
 	const struct pb_value *raw = std ? &std->v[STD_RAWBYTES - 1] : NULL;
 	int *lead = user;
 
-	(void)r;
+	(void)s;
 	(void)body;
 	if (raw && raw->n == 4)
 		*lead += is_mips_opcode(raw->p[0]) - is_mips_opcode(raw->p[3]);
@@ -169,14 +195,13 @@ static void vote_operand(struct vote *v, const struct bap_op *op, bool is_read)
 	}
 }
 
-static void look_at_memory(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
-			   void *user)
+static void look_at_memory(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
 {
 	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
 		struct ts_cursor list = pb_sub(std, field, body);
 		struct bap_op op;
 
-		while (bap_op_next(r, &list, &op))
+		while (bap_op_next(&s->in, &list, &op))
 			if (!op.slot && op.len <= 64)
 				vote_operand(user, &op, field == STD_PRE_LIST);
 	}
@@ -218,12 +243,11 @@ static bool register_name(struct ts_cursor item, const struct pb_value **name, s
 	return true;
 }
 
-static void look_at_names(struct bap_reader *r, const struct pb_message *std, struct ts_cursor *body,
-			  void *user)
+static void look_at_names(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
 {
-	struct spelling *s = user;
+	struct spelling *found = user;
 
-	(void)r;
+	(void)s;
 	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
 		struct ts_cursor list = pb_sub(std, field, body), item;
 
@@ -233,9 +257,9 @@ static void look_at_names(struct bap_reader *r, const struct pb_message *std, st
 
 			if (!register_name(item, &name, &reg))
 				continue;
-			s->n_lower += name->p[0] >= 'a' && name->p[0] <= 'z';
-			s->n_upper += name->p[0] >= 'A' && name->p[0] <= 'Z';
-			s->has_flags_after |=
+			found->n_lower += name->p[0] >= 'a' && name->p[0] <= 'z';
+			found->n_upper += name->p[0] >= 'A' && name->p[0] <= 'Z';
+			found->has_flags_after |=
 				field == STD_POST_LIST && name->n == 6 &&
 				(!memcmp(name->p, "eflags", 6) || !memcmp(name->p, "rflags", 6));
 		}

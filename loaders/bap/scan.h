@@ -17,8 +17,8 @@
 bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
 
 /*
- * Is the trace one of the recorder that lists all registers as gdb calls them?  Others write names in capitals,
- * or the flags after an instruction.  A trace without names may be one.
+ * Is the trace one of the recorder that lists all registers as gdb calls them?  Others write names in
+ * capitals, or the flags after an instruction.  A trace without names may be one.
  */
 bool bap_is_snapshot(struct bap *rec);
 

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
 #include "word.h"
 
 /* The first byte of an operand in its list, and what it is in the copy of one that has to be looked at. */
@@ -23,20 +22,20 @@ static uint32_t start_of(const struct bap_shown *s, uint32_t i)
 	return i ? s->ops[i - 1].end : 0;
 }
 
-bool bap_shown_start(struct bap_reader *r, const struct bap_thread *t)
+bool bap_shown_start(struct bap_known *k, const struct bap_thread *t)
 {
-	size_t owner_len = r->rec->base.regs.g_len * sizeof(r->shown->owner[0]);
+	size_t owner_len = k->rec->base.regs.g_len * sizeof(k->shown->owner[0]);
 
-	if (!r->shown) {
-		r->shown = malloc(sizeof(*r->shown) + owner_len);
-		if (!r->shown)
+	if (!k->shown) {
+		k->shown = malloc(sizeof(*k->shown) + owner_len);
+		if (!k->shown)
 			return false;
-		r->shown->of = NULL;
+		k->shown->of = NULL;
 	}
-	if (r->shown->of != t) {
-		r->shown->of = t;
-		r->shown->n = 0;
-		memset(r->shown->owner, 0, owner_len);
+	if (k->shown->of != t) {
+		k->shown->of = t;
+		k->shown->n = 0;
+		memset(k->shown->owner, 0, owner_len);
 	}
 	return true;
 }
@@ -65,22 +64,22 @@ void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t 
 	ts_take(list, end - start);
 }
 
-void bap_shown_before(struct bap_reader *r, struct bap_thread *t, uint32_t i, const struct bap_op *op)
+void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
 	struct bap_part parts[2];
 
-	for (unsigned k = bap_op_parts(r->rec, op, parts); k--;)
-		for (uint32_t b = parts[k].off; b < parts[k].off + parts[k].len; b++)
-			if (r->shown->owner[b] && r->shown->owner[b] <= i)
-				t->seen[b] = r->serial;
+	for (unsigned part = bap_op_parts(k->rec, op, parts); part--;)
+		for (uint32_t b = parts[part].off; b < parts[part].off + parts[part].len; b++)
+			if (k->shown->owner[b] && k->shown->owner[b] <= i)
+				t->seen[b] = k->serial;
 }
 
 /* The operands from @first on own nothing any more, but for those from @end on. */
-static void disown(struct bap_reader *r, uint32_t first, uint32_t end)
+static void disown(struct bap_known *k, uint32_t first, uint32_t end)
 {
-	uint16_t *owner = r->shown->owner;
+	uint16_t *owner = k->shown->owner;
 
-	for (uint32_t b = 0; b < r->rec->base.regs.g_len; b++)
+	for (uint32_t b = 0; b < k->rec->base.regs.g_len; b++)
 		if (owner[b] > first && owner[b] <= end)
 			owner[b] = 0;
 }
@@ -91,30 +90,30 @@ static void disown(struct bap_reader *r, uint32_t first, uint32_t end)
  * Returns whether to see it again would do nothing: all is its own, and told as it says.  Flags are put
  * together from all of a list.
  */
-static bool settle(struct bap_reader *r, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
+static bool settle(struct bap_known *k, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
 	bool is_settled = op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_PC ||
 			  op->slot->kind == BAP_SLOT_IGNORE;
-	uint16_t *owner = r->shown->owner;
+	uint16_t *owner = k->shown->owner;
 	struct bap_part parts[2];
 
-	for (unsigned k = bap_op_parts(r->rec, op, parts); k--;) {
-		for (uint32_t j = 0; j < parts[k].len; j++) {
-			uint32_t b = parts[k].off + j;
+	for (unsigned part = bap_op_parts(k->rec, op, parts); part--;) {
+		for (uint32_t j = 0; j < parts[part].len; j++) {
+			uint32_t b = parts[part].off + j;
 
 			if (!owner[b])
 				owner[b] = (uint16_t)(i + 1);
 			is_settled &= owner[b] == i + 1 && t->state[b] != BAP_UNTOLD &&
-				      t->data[b] == parts[k].data[j];
+				      t->data[b] == parts[part].data[j];
 		}
 	}
 	return is_settled;
 }
 
-void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
+void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
 		    size_t len, const struct bap_op *op)
 {
-	struct bap_shown *s = r->shown;
+	struct bap_shown *s = k->shown;
 	uint32_t start = start_of(s, *i);
 	struct bap_shown_op *o = &s->ops[*i];
 	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
@@ -122,18 +121,18 @@ void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *
 	if (!op->slot) /* memory is read each time: it is none of the list's */
 		return;
 	if (*i < s->n && len != o->end - start) { /* the others stand elsewhere now */
-		disown(r, *i, s->n);
+		disown(k, *i, s->n);
 		s->n = *i;
 	}
 	if (*i == BAP_MAX_SHOWN || len > BAP_MAX_SHOWN_LEN - start)
 		return;
 	if (*i < s->n && (o->slot != op->slot || o->len != op->len))
-		disown(r, *i, *i + 1);
+		disown(k, *i, *i + 1);
 	if (*i == s->n)
 		s->n++;
 	*o = (struct bap_shown_op){ op->slot, op->len, start + (uint32_t)len };
 	memcpy(s->bytes + start, p, len);
-	if (!settle(r, t, *i, op) || !is_alone)
+	if (!settle(k, t, *i, op) || !is_alone)
 		s->bytes[start] = SPOILED;
 	++*i;
 }

@@ -11,11 +11,7 @@
 #ifndef LOADERS_BAP_SHOWN_H
 #define LOADERS_BAP_SHOWN_H
 
-#include "operands.h"
-#include "src/base/cursor.h"
-
-struct bap_reader;
-struct bap_thread;
+#include "value.h"
 
 #define BAP_MAX_SHOWN     512u
 #define BAP_MAX_SHOWN_LEN (16u << 10)
@@ -38,7 +34,7 @@ struct bap_shown {
  *
  * Returns false if there is no memory to keep it: it is to be read as any other.
  */
-bool bap_shown_start(struct bap_reader *r, const struct bap_thread *t);
+bool bap_shown_start(struct bap_known *k, const struct bap_thread *t);
 
 /* Pass over operands of @list that say nothing new, the first one of which is operand *i. */
 void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i);
@@ -47,10 +43,10 @@ void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t 
  * Operand @i was not passed over and is about to be seen: bytes that were passed over in this list count as
  * seen.
  */
-void bap_shown_before(struct bap_reader *r, struct bap_thread *t, uint32_t i, const struct bap_op *op);
+void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, const struct bap_op *op);
 
 /* Operand *i, of @len bytes at @p, was seen: keep it, if it is a register's.  *i is then the next one's. */
-void bap_shown_keep(struct bap_reader *r, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
+void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
 		    size_t len, const struct bap_op *op);
 
 /* bap_shown_changed(), for a thread whose list it is. */

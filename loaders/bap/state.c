@@ -5,18 +5,26 @@
 #include "state.h"
 
 #include <endian.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "reader.h"
+#include "shown.h"
+#include "threads.h"
 #include "word.h"
 
-#define MAX_THREADS 4096
+void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end)
+{
+	*k = (struct bap_known){ .rec = rec, .look = look, .end = end, .serial = 1 };
+}
 
-/* ------------------------------------------------------------------------------------------------ threads */
+void bap_known_fini(struct bap_known *k)
+{
+	bap_threads_forget(k);
+	free(k->ids.items);
+	free(k->shown);
+}
 
-static void forget_flags(const struct bap_names *names, struct bap_thread *t)
+void bap_forget_flags(const struct bap_names *names, struct bap_thread *t)
 {
 	for (unsigned i = 0; i < names->n_flags; i++) {
 		t->flags[i] = (struct bap_flag_bits){ .value = names->flags[i].usual,
@@ -24,99 +32,24 @@ static void forget_flags(const struct bap_names *names, struct bap_thread *t)
 	}
 }
 
-static void free_thread(struct bap_thread *t)
+void bap_forget_told(struct bap_known *k)
 {
-	if (!t)
-		return;
-	free(t->data);
-	free(t);
-}
+	uint32_t len = k->rec->base.regs.g_len;
 
-static struct bap_thread *new_thread(struct bap_reader *r, uint64_t id, struct ts_error *err)
-{
-	const struct bap *rec = r->rec;
-	uint32_t len = rec->base.regs.g_len;
-	bool is_one_based = rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP;
-	struct bap_thread *t = calloc(1, sizeof(*t));
-
-	if (t)
-		t->data = calloc(1, 3 * (size_t)len + sizeof(uint64_t));
-	if (t && t->data) {
-		t->state = t->data + len;
-		t->seen = t->state + len;
-		t->id = id;
-		/* gdb's numbers begin with 1; Pin's and the plugin's with 0 */
-		t->ordinal = ts_recording_thread(&r->rec->base, 0, 1,
-						 is_one_based && id ? id
-						 : id + 1           ? id + 1
-								    : 1);
-		forget_flags(&rec->names, t);
-		if (t->ordinal != TS_NO_THREAD)
-			return t;
-	}
-	free_thread(t);
-	ts_fail(err, TS_ENOMEM, r->off, "no memory for a thread");
-	return NULL;
-}
-
-struct bap_thread *bap_find_thread(struct bap_reader *r, uint64_t id, struct ts_error *err)
-{
-	struct bap_thread *t;
-
-	if (r->now && r->now->id == id)
-		return r->now;
-	for (uint32_t i = 0; i < r->n_threads; i++)
-		if (r->threads[i]->id == id)
-			return r->threads[i];
-	if (r->n_threads == MAX_THREADS) {
-		ts_fail(err, TS_ELIMIT, r->off, "frame %" PRIu64 ": more than %d threads", r->n_frames,
-			MAX_THREADS);
-		return NULL;
-	}
-	if (r->n_threads == r->cap_threads) {
-		uint32_t cap = r->cap_threads ? r->cap_threads * 2 : 4;
-		struct bap_thread **p = realloc(r->threads, cap * sizeof(struct bap_thread *));
-
-		if (!p) {
-			ts_fail(err, TS_ENOMEM, r->off, "no memory for a thread");
-			return NULL;
-		}
-		r->threads = p;
-		r->cap_threads = cap;
-	}
-	t = new_thread(r, id, err);
-	if (t)
-		r->threads[r->n_threads++] = t;
-	return t;
-}
-
-void bap_forget_threads(struct bap_reader *r)
-{
-	for (uint32_t i = 0; i < r->n_threads; i++)
-		free_thread(r->threads[i]);
-	r->n_threads = 0;
-	r->now = NULL;
-	bap_shown_forget(r->shown);
-}
-
-void bap_forget_told(struct bap_reader *r)
-{
-	uint32_t len = r->rec->base.regs.g_len;
-
-	for (uint32_t i = 0; i < r->n_threads; i++)
+	for (uint32_t i = 0; i < k->n_live; i++)
 		for (uint32_t j = 0; j < len; j++)
-			if (r->threads[i]->state[j] == BAP_TOLD)
-				r->threads[i]->state[j] = BAP_UNTOLD;
-	bap_shown_forget(r->shown);
+			if (k->live[i]->state[j] == BAP_TOLD)
+				k->live[i]->state[j] = BAP_UNTOLD;
+	bap_shown_forget(k->shown);
 }
 
-void bap_start_list(struct bap_reader *r)
+void bap_start_list(struct bap_known *k)
 {
-	if (++r->serial)
+	if (++k->serial)
 		return;
-	for (uint32_t i = 0; i < r->n_threads; i++)
-		memset(r->threads[i]->seen, 0, r->rec->base.regs.g_len);
-	r->serial = 1;
+	for (uint32_t i = 0; i < k->n_live; i++)
+		memset(k->live[i]->seen, 0, k->rec->base.regs.g_len);
+	k->serial = 1;
 }
 
 /* ---------------------------------------------------------------------------------------------- registers */
@@ -129,64 +62,65 @@ static uint64_t spread(uint64_t bits)
 	return (bits & BAP_ONES) * 0xff;
 }
 
-void bap_warn_contradiction(struct bap_reader *r)
+void bap_warn_contradiction(struct bap_known *k)
 {
-	bap_warn(r, "values before an instruction that contradict the result of the one before it are not "
-		    "believed");
+	bap_warn(k->look,
+		 "values before an instruction that contradict the result of the one before it are not "
+		 "believed");
 }
 
 /* An effect with the first @len bytes of a word. */
-static void tell_word(struct bap_reader *r, enum ts_effect_kind kind, uint32_t off, uint64_t word,
+static void tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
 		      uint32_t len)
 {
 	uint8_t bytes[8];
 
 	memcpy(bytes, &word, sizeof(bytes));
-	ts_steps_word(r->out, kind, off, bytes, len);
+	ts_steps_word(k->out, kind, off, bytes, len);
 }
 
 /* Bytes that were not seen in this list.  The last instruction's result is believed more. */
-static inline void see_unseen(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
+static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len)
 {
 	uint64_t mask = bap_first_bytes(len), state = bap_load(t->state + off);
 	uint64_t differs = (bap_load(t->data + off) ^ word) & mask;
 
-	bap_store(t->seen + off, r->serial * BAP_ONES, mask);
+	bap_store(t->seen + off, k->serial * BAP_ONES, mask);
 	if (!differs && !(~state & BAP_ONES & mask))
 		return;
 	if (differs & spread(state >> 1)) {
-		bap_warn_contradiction(r);
+		bap_warn_contradiction(k);
 		return;
 	}
-	bap_shown_changed(r->shown, t, off, len);
-	tell_word(r, TS_FX_REG_READ, off, word, len);
+	bap_shown_changed(k->shown, t, off, len);
+	tell_word(k, TS_FX_REG_READ, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, state | BAP_ONES, mask);
 }
 
 /* Of up to eight bytes, those that were not seen yet. */
-static void see_rest(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+static void see_rest(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
 {
 	uint8_t bytes[2 * sizeof(word)] = { 0 };
 
 	memcpy(bytes, &word, sizeof(word));
 	for (uint32_t i = 0, n; i < len; i += n) {
-		for (n = 0; i + n < len && t->seen[off + i + n] != r->serial; n++)
+		for (n = 0; i + n < len && t->seen[off + i + n] != k->serial; n++)
 			;
 		if (n)
-			see_unseen(r, t, off + i, bap_load(bytes + i), n);
+			see_unseen(k, t, off + i, bap_load(bytes + i), n);
 		else
 			n = 1;
 	}
 }
 
-void bap_see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
 {
-	if (bap_has_byte(bap_load(t->seen + off), r->serial, bap_first_bytes(len)))
-		see_rest(r, t, off, word, len);
+	if (bap_has_byte(bap_load(t->seen + off), k->serial, bap_first_bytes(len)))
+		see_rest(k, t, off, word, len);
 	else
-		see_unseen(r, t, off, word, len);
+		see_unseen(k, t, off, word, len);
 }
 
 static uint64_t load_value(const uint8_t *p, uint32_t len)
@@ -197,23 +131,23 @@ static uint64_t load_value(const uint8_t *p, uint32_t len)
 	return word;
 }
 
-void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
+void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
 	for (uint32_t i = 0, n; i < len; i += n) {
 		n = len - i < 8 ? len - i : 8;
-		bap_see_word(r, t, off + i, load_value(data + i, n), n);
+		bap_see_word(k, t, off + i, load_value(data + i, n), n);
 	}
 }
 
 /* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
-static inline void write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word,
+static inline void write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len, enum bap_byte state)
 {
 	uint64_t mask = bap_first_bytes(len), before = bap_load(t->state + off);
 
 	if (((bap_load(t->data + off) ^ word) & mask) | (~before & BAP_ONES & mask)) {
-		bap_shown_changed(r->shown, t, off, len);
-		tell_word(r, TS_FX_REG_WRITE, off, word, len);
+		bap_shown_changed(k->shown, t, off, len);
+		tell_word(k, TS_FX_REG_WRITE, off, word, len);
 		bap_store(t->data + off, word, mask);
 	}
 	bap_store(t->state + off, before | state * BAP_ONES, mask);
@@ -228,42 +162,69 @@ static inline enum bap_byte note_last(struct bap_thread *t, uint32_t off, uint32
 	return BAP_WRITTEN;
 }
 
-void bap_write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
 {
-	write_word(r, t, off, word, len, note_last(t, off, len));
+	write_word(k, t, off, word, len, note_last(t, off, len));
 }
 
-void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
-		   uint32_t len)
+void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
 	enum bap_byte state = note_last(t, off, len);
 
 	for (uint32_t i = 0, n; i < len; i += n) {
 		n = len - i < 8 ? len - i : 8;
-		write_word(r, t, off + i, load_value(data + i, n), n, state);
+		write_word(k, t, off + i, load_value(data + i, n), n, state);
 	}
 }
 
-void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len)
+void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len)
 {
-	bap_shown_changed(r->shown, t, off, len);
-	ts_steps_effect(r->out, TS_FX_REG_WRITE, off, len);
+	bap_shown_changed(k->shown, t, off, len);
+	ts_steps_effect(k->out, TS_FX_REG_WRITE, off, len);
 	memset(t->state + off, BAP_UNTOLD, len);
 }
 
-void bap_lose_all(struct bap_reader *r, struct bap_thread *t)
+void bap_lose_all(struct bap_known *k, struct bap_thread *t)
 {
-	bap_lose_reg(r, t, 0, r->rec->base.regs.g_len);
-	forget_flags(&r->rec->names, t);
+	bap_lose_reg(k, t, 0, k->rec->base.regs.g_len);
+	bap_forget_flags(&k->rec->names, t);
 	t->n_last = 0;
 }
 
-void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t)
+static bool is_live(const struct bap_known *k, uint32_t ordinal)
 {
-	struct ts_effect *e = ts_steps_effect(r->out, TS_FX_THREAD, 0, 0);
+	for (uint32_t i = 0; i < k->n_live; i++)
+		if (k->live[i]->ordinal == ordinal)
+			return true;
+	return false;
+}
+
+static void switch_to(struct bap_known *k, uint32_t ordinal)
+{
+	struct ts_effect *e = ts_steps_effect(k->out, TS_FX_THREAD, 0, 0);
 
 	if (e)
-		e->item = t->ordinal;
+		e->item = ordinal;
+}
+
+void bap_switch_thread(struct bap_known *k, const struct bap_thread *t)
+{
+	switch_to(k, t->ordinal);
+}
+
+void bap_lose_all_threads(struct bap_known *k, const struct bap_thread *now)
+{
+	for (uint32_t i = 0; i < k->n_live; i++) {
+		switch_to(k, k->live[i]->ordinal);
+		bap_lose_all(k, k->live[i]);
+	}
+	for (uint32_t ordinal = 0; ordinal < k->n_met; ordinal++) {
+		if (is_live(k, ordinal))
+			continue;
+		switch_to(k, ordinal);
+		ts_steps_effect(k->out, TS_FX_REG_WRITE, 0, k->rec->base.regs.g_len);
+	}
+	bap_switch_thread(k, now);
 }
 
 void bap_age_writes(struct bap_thread *t)
@@ -315,37 +276,45 @@ static inline uint32_t whole_bytes(uint32_t n)
  *
  * Returns the others.
  */
-static inline uint32_t see_told(const struct bap_reader *r, struct bap_thread *t, unsigned group,
-				uint32_t see)
+static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t see)
 {
-	const struct bap_flags *def = &r->rec->names.flags[group];
-	uint32_t data = flags_number(r->rec, def, bap_load(t->data + def->off));
-	uint32_t state = flags_number(r->rec, def, bap_load(t->state + def->off));
+	const struct bap_flags *def = &k->rec->names.flags[group];
+	uint32_t data = flags_number(k->rec, def, bap_load(t->data + def->off));
+	uint32_t state = flags_number(k->rec, def, bap_load(t->state + def->off));
 	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
 
 	see &= UINT32_MAX >> (32 - 8 * def->len);
-	bap_store(t->seen + def->off, r->serial * BAP_ONES, flags_word(r->rec, def, see & told));
+	bap_store(t->seen + def->off, k->serial * BAP_ONES, flags_word(k->rec, def, see & told));
 	return see & ~told;
 }
 
-void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
+void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
-	const struct bap_flags *def = &r->rec->names.flags[group];
+	const struct bap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
 	uint32_t touched = whole_bytes(bits), unknown = whole_bytes(def->need & ~f->known);
 	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* nobody ever logs their bits */
-	uint32_t see = see_told(r, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
+	uint32_t see = see_told(k, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
 	uint32_t write = is_write ? touched : 0;
 
 	for (unsigned i = 0; (see | write) && i < def->len; i++) {
-		unsigned shift = flag_shift(r->rec, def->len, i);
+		unsigned shift = flag_shift(k->rec, def->len, i);
 		uint64_t byte = htole64(f->value >> shift & 0xff);
 
 		if (see >> shift & 1)
-			bap_see_word(r, t, def->off + i, byte, 1);
+			bap_see_word(k, t, def->off + i, byte, 1);
 		if (write & unknown & UINT32_C(1) << shift)
-			bap_lose_reg(r, t, def->off + i, 1);
+			bap_lose_reg(k, t, def->off + i, 1);
 		else if (write >> shift & 1)
-			bap_write_word(r, t, def->off + i, byte, 1);
+			bap_write_word(k, t, def->off + i, byte, 1);
+	}
+}
+
+void bap_see_all_flags(struct bap_known *k, struct bap_thread *t)
+{
+	for (unsigned i = 0; i < k->rec->names.n_flags; i++) {
+		if (t->flags[i].seen)
+			bap_tell_flags(k, t, i, t->flags[i].seen, false);
+		t->flags[i].seen = t->flags[i].contradicted = 0;
 	}
 }

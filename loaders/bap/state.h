@@ -12,9 +12,6 @@
 #define LOADERS_BAP_STATE_H
 
 #include "bap.h"
-#include "src/base/cursor.h"
-
-struct bap_reader;
 
 #define BAP_MAX_LAST 16
 
@@ -40,68 +37,93 @@ struct bap_thread {
 	unsigned n_last;
 	struct bap_flag_bits {
 		uint32_t value, known;
-		uint32_t last; /* bits that the previous instruction wrote */
-		uint32_t seen; /* bits in this frame's list before the instruction */
+		uint32_t last;         /* bits that the previous instruction wrote */
+		uint32_t seen;         /* bits in this frame's list before the instruction */
 		uint32_t contradicted; /* those of them that were known to be different */
 	} flags[BAP_MAX_FLAGS];
 };
 
-/*
- * The thread with the recorder's @id; one that is met for the first time becomes a thread of the recording.
- *
- * Returns it (the reader's), NULL if there are too many (TS_ELIMIT) or memory is exhausted (TS_ENOMEM).
- */
-struct bap_thread *bap_find_thread(struct bap_reader *r, uint64_t id, struct ts_error *err);
+/* So many threads are known in detail: those that were met last. */
+#define BAP_MAX_LIVE 64
 
-/* Free all threads; the reader's array stays. */
-void bap_forget_threads(struct bap_reader *r);
+struct bap_shown;
+
+/* What is known of all threads at a place of the trace, and where the effects of the open step go. */
+struct bap_known {
+	struct bap *rec;         /* borrowed */
+	struct bap_look *look;   /* borrowed */
+	struct ts_steps *out;    /* borrowed; the open step */
+	struct ts_end *end;      /* borrowed; what is known of the recording's end */
+	struct bap_shown *shown; /* owned; what one of the threads showed last; NULL until it is of use */
+	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one that was met last comes first */
+	uint32_t n_live;
+	uint32_t n_met; /* threads of the recording that were met */
+	uint8_t serial; /* counts lists of values before an instruction, never 0 */
+	struct bap_ids {
+		struct bap_id {
+			uint64_t id;
+			uint32_t ordinal; /* in the recording; TS_NO_THREAD: empty */
+		} * items;                /* owned; by a hash of the id */
+		uint32_t n, cap;
+	} ids; /* of the threads that this reader met */
+};
+
+/* Nothing is known yet. */
+void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end);
+void bap_known_fini(struct bap_known *k);
+
+/* Registers of a thread are not known of as yet. */
+void bap_forget_flags(const struct bap_names *names, struct bap_thread *t);
 
 /* All register bytes are untold again, but for those that the previous instruction wrote. */
-void bap_forget_told(struct bap_reader *r);
+void bap_forget_told(struct bap_known *k);
 
 /* A list of values before an instruction begins: no register was seen in it. */
-void bap_start_list(struct bap_reader *r);
+void bap_start_list(struct bap_known *k);
 
 /*
  * A value before the instruction.  Of a frame's values the first one of each byte counts; the last
  * instruction's result is believed more.
  */
-void bap_see_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
+void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
 
 /* A value after the instruction. */
-void bap_write_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, const uint8_t *data,
+void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
 /* The same of the first @len bytes, 1 to 8, of a word (word.h). */
-void bap_see_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
-void bap_write_word(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
 
 /* Registers got a value that is not logged. */
-void bap_lose_reg(struct bap_reader *r, struct bap_thread *t, uint32_t off, uint32_t len);
+void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len);
 
 /* All registers of a thread, whose effects are being told, got values that are not logged. */
-void bap_lose_all(struct bap_reader *r, struct bap_thread *t);
+void bap_lose_all(struct bap_known *k, struct bap_thread *t);
+
+/* No register of any thread that was met is known any more; the effects after it are those of @now again. */
+void bap_lose_all_threads(struct bap_known *k, const struct bap_thread *now);
 
 /* The effects that follow are those of @t. */
-void bap_switch_thread(struct bap_reader *r, const struct bap_thread *t);
+void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 
 /* The thread's previous instruction is no longer the previous one. */
 void bap_age_writes(struct bap_thread *t);
 
 /* A value before an instruction is not what the instruction before it left there, which is believed. */
-void bap_warn_contradiction(struct bap_reader *r);
+void bap_warn_contradiction(struct bap_known *k);
 
 /*
  * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
  * flag register @group: those of @mask have @value, in the places that they have in the register.
  */
-static inline void bap_see_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t mask,
+static inline void bap_see_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t mask,
 				 uint32_t value)
 {
 	struct bap_flag_bits *f = &t->flags[group];
 
 	if (__builtin_expect((f->last & mask & (f->value ^ value)) != 0, 0))
-		bap_warn_contradiction(r);
+		bap_warn_contradiction(k);
 	mask &= ~f->seen & ~f->last;
 	f->contradicted |= mask & f->known & (f->value ^ value);
 	f->value = (f->value & ~mask) | (value & mask);
@@ -122,6 +144,9 @@ static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_
  * Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
  * they changed.
  */
-void bap_tell_flags(struct bap_reader *r, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
+
+/* The flags of a list of values before an instruction, which is over. */
+void bap_see_all_flags(struct bap_known *k, struct bap_thread *t);
 
 #endif

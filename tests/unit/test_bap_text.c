@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * BAP's frames written as text (bap_text.h): what instructions without operands do, which recorder it is, which
- * registers there are, and how the recording ends.
+ * BAP's frames written as text (bap_text.h): what instructions without operands do, which recorder it is,
+ * which registers there are, and how the recording ends.
  */
 #include "unit.h"
 
@@ -101,7 +101,8 @@ static const char *thread_reg(uint64_t pos, uint32_t thread, const char *name)
 	ck_assert(ts_query_regs(q, pos, thread, data, known, &err));
 	if (i < 0 || memchr(known + r->off, 0, r->len))
 		return i < 0 ? "-" : "?";
-	snprintf(text, sizeof(text), "%" PRIx64, ts_arch_get(rec->regs.arch, data + r->off, r->len < 8 ? r->len : 8));
+	snprintf(text, sizeof(text), "%" PRIx64,
+		 ts_arch_get(rec->regs.arch, data + r->off, r->len < 8 ? r->len : 8));
 	return text;
 }
 
@@ -122,7 +123,8 @@ static const char *mem(uint64_t pos, uint64_t addr)
 	return text;
 }
 
-/* ----------------------------------------------------------------------------------- what no operand tells */
+/* ----------------------------------------------------------------------------------- what no operand tells
+ */
 
 START_TEST(x86_instructions_without_operands_write_what_their_encoding_says)
 {
@@ -164,7 +166,7 @@ START_TEST(memory_that_an_unlogged_instruction_stores_to_is_unknown)
 	ck_assert_str_eq(mem(1, 0x5002), "03040506");
 	ck_assert_str_eq(mem(2, 0x5002), "0304....");
 	load_text(X64 "step 1000 1 90 rcx=5000/8 @5000=0102030405060708\n"
-		      "step 1001 1 0f01f9\n"	/* rdtscp writes rcx: */
+		      "step 1001 1 0f01f9\n"   /* rdtscp writes rcx: */
 		      "step 1004 1 0f114104\n" /* nobody knows where movups %xmm0,4(%rcx) stores */
 		      "step 1008 1 90\n");
 	ck_assert_str_eq(mem(3, 0x5002), "03040506");
@@ -240,7 +242,8 @@ START_TEST(the_number_of_a_system_call_is_in_the_register_of_its_machine)
 	const struct ts_steps *b;
 	const struct ts_step *s;
 
-	load_text("3 9:1 bpt/1.0.0\ncall 1000 0 1000 1 2\nstep 1000 0 cd80 eax=4/4.32 rax=9/8\nstep 1002 0 90\n");
+	load_text("3 9:1 bpt/1.0.0\ncall 1000 0 1000 1 2\nstep 1000 0 cd80 eax=4/4.32 rax=9/8\nstep 1002 0 "
+		  "90\n");
 	s = ts_query_step(q, 0, &b, &err);
 	ck_assert(s && b->n_events == 1);
 	ck_assert_uint_eq(b->events[0].number, 4);
@@ -252,7 +255,8 @@ START_TEST(the_number_of_a_system_call_is_in_the_register_of_its_machine)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------ contradictions */
+/* ------------------------------------------------------------------------------------------ contradictions
+ */
 
 START_TEST(a_value_that_contradicts_is_visible_before_its_instruction)
 {
@@ -268,8 +272,8 @@ END_TEST
 /* tst.w r2, #0x200: no register has the carry that tracewrap lists before it. */
 START_TEST(arms_carry_before_an_instruction_may_be_its_result)
 {
-	static const char before[] =
-		ARM "mode arm:t32\nstep 1000 1 00bf > nf=0/4 zf=0/4 cf=1/4 vf=0/4 qf=0/4 ge=0/4\nstep 1002 1 00bf r0=1/4\n";
+	static const char before[] = ARM "mode arm:t32\nstep 1000 1 00bf > nf=0/4 zf=0/4 cf=1/4 vf=0/4 "
+					 "qf=0/4 ge=0/4\nstep 1002 1 00bf r0=1/4\n";
 
 	ts_buf_reset(&file);
 	bap_text(&file, before);
@@ -287,7 +291,8 @@ START_TEST(arms_carry_before_an_instruction_may_be_its_result)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------- the recorder */
+/* --------------------------------------------------------------------------------------------- the recorder
+ */
 
 START_TEST(flags_of_an_unknown_recorder_are_kept)
 {
@@ -315,7 +320,8 @@ END_TEST
 
 START_TEST(pins_old_recorder_lists_what_is_written_with_its_old_value)
 {
-	load_text("1 9:64\nold 1000 0 90 R_RAX=1/8! R_RBX=2/8 R_RFLAGS=246/8! @5000=01020304!\nold 1001 0 90\n");
+	load_text("1 9:64\nold 1000 0 90 R_RAX=1/8! R_RBX=2/8 R_RFLAGS=246/8! @5000=01020304!\nold 1001 0 "
+		  "90\n");
 	ck_assert_str_eq(reg(0, "rax"), "1");
 	ck_assert_str_eq(reg(0, "eflags"), "246");
 	ck_assert_str_eq(reg(1, "rax"), "?");
@@ -326,7 +332,8 @@ START_TEST(pins_old_recorder_lists_what_is_written_with_its_old_value)
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------- the registers */
+/* -------------------------------------------------------------------------------------------- the registers
+ */
 
 static void many_steps(const char *header, unsigned n)
 {
@@ -364,7 +371,8 @@ START_TEST(registers_that_only_key_frames_have_are_there)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- the end */
+/* ------------------------------------------------------------------------------------------------- the end
+ */
 
 START_TEST(the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere)
 {
@@ -384,7 +392,8 @@ START_TEST(the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_else
 }
 END_TEST
 
-/* -------------------------------------------------------------------------------------------------- limits */
+/* -------------------------------------------------------------------------------------------------- limits
+ */
 
 START_TEST(modules_have_a_limit)
 {
@@ -395,6 +404,47 @@ START_TEST(modules_have_a_limit)
 	bap_text(&file, "step 1000 0 90\n");
 	load();
 	ck_assert(has_warning("modules beyond the first 4096"));
+}
+END_TEST
+
+/*
+ * 300 threads take turns; in step k the thread k % 300 reads rax = k and then writes rax = k + 300, which its
+ * next step reads.  Every third one also writes CF, of flags that were known before.
+ */
+static void take_turns(unsigned n_steps)
+{
+	ts_buf_reset(&file);
+	bap_text(&file, X64);
+	for (unsigned k = 0; k < n_steps; k++)
+		bap_text_line(&file, "step %x %x 90 rax=%x/8%s > rax=%x/8%s", 0x1000 + k % 50, k % 300 + 1, k,
+			      k < 300 ? " cf=0/1.1 pf=0/1.1 af=0/1.1 zf=0/1.1 sf=0/1.1 of=0/1.1" : "",
+			      k + 300, k % 3 ? "" : " cf=1/1.1");
+	load();
+}
+
+static void check_turns(unsigned n_steps)
+{
+	char want[24];
+
+	for (unsigned k = 0; k < n_steps; k += 7) {
+		snprintf(want, sizeof(want), "%x", k);
+		ck_assert_str_eq(thread_reg(k, k % 300, "rax"), want);
+		snprintf(want, sizeof(want), "%x", k + 300);
+		ck_assert_str_eq(thread_reg(k + 1, k % 300, "rax"), want);
+	}
+}
+
+START_TEST(of_many_threads_those_that_were_met_last_are_kept)
+{
+	struct ts_timeline_stats stats;
+
+	take_turns(3000);
+	ck_assert_uint_eq(rec->n_threads, 300);
+	check_turns(3000);
+	ck_assert_str_eq(thread_reg(299, 1, "eflags"), "202");
+	ts_timeline_stats(tl, &stats);
+	/* of 64 threads: id, flags, 8 bytes written; in three points */
+	ck_assert_uint_lt(stats.points_len, 3 * (64 * 32 + 64));
 }
 END_TEST
 
@@ -415,7 +465,8 @@ START_TEST(threads_have_a_limit)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------------- index */
+/* --------------------------------------------------------------------------------------------------- index
+ */
 
 /* Damage in frame 70 of 200: the index leads on to frame 128, unless its entries do not ascend. */
 START_TEST(an_index_whose_entries_do_not_ascend_leads_nowhere)
@@ -447,6 +498,127 @@ START_TEST(an_index_whose_entries_do_not_ascend_leads_nowhere)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------- decode points
+ */
+
+/* A reader of a trace with flags, calls and threads, and its decode point after @n steps. */
+static struct ts_reader *reader_after(unsigned n, struct ts_buf *point)
+{
+	struct ts_reader *r = rec->ops->reader(rec, &err);
+	struct ts_steps steps;
+
+	ck_assert_ptr_nonnull(r);
+	ts_steps_init(&steps);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_ITEM);
+	ts_steps_fini(&steps);
+	ts_buf_init(point);
+	r->ops->save(r, point);
+	return r;
+}
+
+static void load_for_points(void)
+{
+	load_text("2 9:64 bpt/1.0.0\n"
+		  "step 1000 0 90 rax=1/8 cf=1/1.1 > rbx=2/8\n"
+		  "step 1001 1 90 rax=3/8 > rcx=5/8 zf=1/1.1\n"
+		  "call 1002 0 3c 1 2\nstep 1002 1 90\nstep 1002 0 0f05 rax=3c/8\nstep 1004 0 90\n");
+}
+
+START_TEST(a_decode_point_that_was_changed_is_refused_or_is_one)
+{
+	struct ts_buf point;
+	struct ts_reader *r;
+	struct ts_steps steps;
+	unsigned n_refused = 0;
+
+	load_for_points();
+	r = reader_after(3, &point);
+	ts_steps_init(&steps);
+	for (size_t i = 0; i < point.len; i++) {
+		for (unsigned bit = 0; bit < 8; bit++) {
+			uint8_t *copy = malloc(point.len); /* its end is watched by the sanitizers */
+
+			memcpy(copy, point.data, point.len);
+			copy[i] ^= (uint8_t)(1u << bit);
+			ts_error_reset(&err);
+			if (!r->ops->resume(r, copy, point.len, &err)) {
+				ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+				n_refused++;
+			} else {
+				ts_steps_reset(&steps);
+				ts_reader_next(r, &steps, &err);
+			}
+			free(copy);
+		}
+	}
+	ck_assert_uint_gt(n_refused, point.len);
+	ck_assert_uint_eq(rec->n_threads, 2); /* none was made up */
+	ts_steps_fini(&steps);
+	ts_reader_close(r);
+	ts_buf_fini(&point);
+}
+END_TEST
+
+START_TEST(a_decode_point_that_was_truncated_is_refused)
+{
+	struct ts_buf point;
+	struct ts_reader *r;
+
+	load_for_points();
+	r = reader_after(3, &point);
+	for (size_t len = 0; len < point.len; len++) {
+		uint8_t *copy = malloc(len + 1);
+
+		memcpy(copy, point.data, len);
+		ts_error_reset(&err);
+		ck_assert(!r->ops->resume(r, copy, len, &err));
+		ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+		free(copy);
+	}
+	ts_error_reset(&err);
+	ck_assert(r->ops->resume(r, point.data, point.len, &err));
+	ts_reader_close(r);
+	ts_buf_fini(&point);
+}
+END_TEST
+
+/* A call waits for its instruction, which comes after the point. */
+START_TEST(a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it)
+{
+	struct ts_buf point;
+	struct ts_reader *r, *other;
+	struct ts_steps a, b;
+
+	load_for_points();
+	r = reader_after(2, &point);
+	other = rec->ops->reader(rec, &err);
+	ck_assert(other->ops->resume(other, point.data, point.len, &err));
+	ts_steps_init(&a);
+	ts_steps_init(&b);
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(ts_reader_next(r, &a, &err), TS_ITEM);
+		ck_assert_int_eq(ts_reader_next(other, &b, &err), TS_ITEM);
+	}
+	ck_assert_uint_eq(a.n_events, 1);
+	ck_assert_uint_eq(b.n_events, 1);
+	ck_assert_uint_eq(b.events[0].number, 0x3c);
+	ck_assert_uint_eq(a.n_effects, b.n_effects);
+	for (uint32_t i = 0; i < a.n_effects; i++) {
+		ck_assert_int_eq(a.effects[i].kind, b.effects[i].kind);
+		ck_assert_uint_eq(a.effects[i].addr, b.effects[i].addr);
+		ck_assert_uint_eq(a.effects[i].len, b.effects[i].len);
+	}
+	ck_assert_uint_eq(a.n_data, b.n_data);
+	ck_assert_mem_eq(a.data, b.data, a.n_data);
+	ts_steps_fini(&a);
+	ts_steps_fini(&b);
+	ts_reader_close(r);
+	ts_reader_close(other);
+	ts_buf_fini(&point);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   x86_instructions_without_operands_write_what_their_encoding_says,
 		   flags_of_an_unlogged_comparison_are_unknown,
@@ -458,7 +630,11 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   a_value_that_contradicts_is_visible_before_its_instruction,
 		   arms_carry_before_an_instruction_may_be_its_result, flags_of_an_unknown_recorder_are_kept,
 		   the_old_tracewrap_logs_whole_flags_and_words_of_memory,
-		   pins_old_recorder_lists_what_is_written_with_its_old_value, registers_that_come_late_are_there,
-		   registers_that_only_key_frames_have_are_there,
-		   the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere, modules_have_a_limit,
-		   threads_have_a_limit, an_index_whose_entries_do_not_ascend_leads_nowhere)
+		   pins_old_recorder_lists_what_is_written_with_its_old_value,
+		   registers_that_come_late_are_there, registers_that_only_key_frames_have_are_there,
+		   the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere,
+		   modules_have_a_limit, of_many_threads_those_that_were_met_last_are_kept,
+		   threads_have_a_limit, a_decode_point_that_was_changed_is_refused_or_is_one,
+		   a_decode_point_that_was_truncated_is_refused,
+		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
+		   an_index_whose_entries_do_not_ascend_leads_nowhere)

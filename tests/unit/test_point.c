@@ -223,8 +223,8 @@ START_TEST(changes_cannot_leave_their_bytes)
 	check_no_change("\4\1a\0\0", 5);
 	check_no_change("\2\2ab\0\1a\0\0", 9);
 	check_no_change("\1\1a\4\1b\0\0", 8); /* leaves them after a difference */
-	check_no_change("\1\1a", 3); /* no end */
-	check_no_change("\1\0", 2);  /* an end that passes over bytes */
+	check_no_change("\1\1a", 3);          /* no end */
+	check_no_change("\1\0", 2);           /* an end that passes over bytes */
 	check_no_change("\0\2a", 3);
 }
 END_TEST
@@ -238,8 +238,7 @@ START_TEST(ends_come_back)
 	put_written();
 	point_get_end(&p, &back);
 	ck_assert(point_close(&p));
-	ck_assert(back.pc == end.pc && back.has_pc && !back.has_exit && back.is_fault &&
-		  back.is_assumed);
+	ck_assert(back.pc == end.pc && back.has_pc && !back.has_exit && back.is_fault && back.is_assumed);
 	put("\x40\1", 2); /* a flag that nobody knows */
 	point_get_end(&p, &back);
 	ck_assert(!back.has_pc && !back.pc);

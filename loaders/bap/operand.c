@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include "operand.h"
+
+#include <string.h>
+
+#include "schema.h"
+#include "word.h"
+
+uint32_t bap_op_bits(struct bap_parser *in, uint64_t bit_length, uint64_t len)
+{
+	int64_t bits = pb_zigzag(bit_length);
+
+	if (!bits)
+		return (uint32_t)len * 8;
+	if (bits < 0 || (uint64_t)bits > len * 8) {
+		bap_warn(in->look, "bit lengths beyond the value's length are not believed");
+		return (uint32_t)len * 8;
+	}
+	return (uint32_t)bits;
+}
+
+bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struct ts_cursor *parent,
+		  struct bap_op *op)
+{
+	struct ts_cursor c = pb_sub(operand, 1, parent);
+	struct pb_message m, what;
+
+	if (!pb_read(&c, &bap_specific, &m))
+		return false;
+	if (pb_has(&m, SPECIFIC_REG) && (!pb_has(&m, SPECIFIC_MEM) || m.v[1].p > m.v[0].p)) {
+		c = pb_sub(&m, SPECIFIC_REG, parent);
+		if (!pb_read(&c, &bap_reg, &what))
+			return false;
+		op->slot =
+			bap_names_find(&in->rec->names, what.v[0].p, what.v[0].p ? (size_t)what.v[0].n : 0);
+		if (op->slot->kind != BAP_SLOT_NONE)
+			return true;
+		if (what.v[0].n && what.v[0].n <= 64)
+			bap_warn(in->look, "register \"%.*s\" is none of %s's, its values are left out",
+				 (int)what.v[0].n, (const char *)what.v[0].p, in->rec->base.regs.arch->name);
+		else
+			bap_warn(in->look,
+				 "operands whose register's name is empty or longer than 64 bytes are "
+				 "left out");
+		return false;
+	}
+	if (!pb_has(&m, SPECIFIC_MEM)) {
+		bap_warn(in->look, "operands that are neither register nor memory are left out");
+		return false;
+	}
+	c = pb_sub(&m, SPECIFIC_MEM, parent);
+	if (!pb_read(&c, &bap_mem, &what))
+		return false;
+	op->slot = NULL;
+	op->addr = what.v[0].n & in->rec->addr_mask;
+	return true;
+}
+
+bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op)
+{
+	if (op->bits % 8)
+		bap_warn(in->look, "memory operands of parts of bytes are left out");
+	else if (op->len - 1 > in->rec->addr_mask - op->addr)
+		bap_warn(in->look, "memory operands that pass the end of the address space are left out");
+	else
+		return true;
+	return false;
+}
+
+/* Of 16 bytes at @p, are those that @mask has set as in @want? */
+static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8_t mask[16])
+{
+	return !(((bap_load(p) ^ bap_load(want)) & bap_load(mask)) |
+		 ((bap_load(p + 8) ^ bap_load(want + 8)) & bap_load(mask + 8)));
+}
+
+/*
+ * An operand of @len bytes as recorders write it: fields in their order, keys and lengths of one byte,
+ *
+ *      0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
+ *      10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
+ *
+ * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be
+ * asked.
+ */
+static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op)
+{
+	static const uint8_t want[16] = { 0x1a, 8, 8, 0, 0x10, 0, 0x18, 0, 0x20, 0, 0x22, 2, 8, 1, 0x2a, 0 };
+	static const uint8_t mask[16] = { 255, 255, 255, 254, 255, 254, 255, 254,
+					  255, 254, 255, 255, 255, 255, 255, 0 };
+	const uint8_t *end = p + len, *behind, *u;
+	uint64_t bits, key[2];
+
+	if (len < 23 || p[0] != 0x0a || p[1] < 4 || p[1] > len - 21 || p[3] != p[1] - 2)
+		return false;
+	behind = p + 2 + p[1];
+	u = pb_get_varint(behind + 1, end, &bits);
+	if (*behind != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || !u[15] ||
+	    u[15] >= 0x80 || u[15] != end - (u + 16) || bits / 2 > u[15] * UINT64_C(8))
+		return false;
+	op->is_read = u[3];
+	op->is_written = u[5];
+	op->value = u + 16;
+	op->bits = bits ? (uint32_t)(bits / 2) : u[15] * 8u;
+	op->len = (op->bits + 7) / 8;
+	if (p[2] == 0x12) {
+		if (p[4] != 0x0a || p[5] != p[1] - 4 || !p[5] || p[5] > BAP_MAX_NAME)
+			return false;
+		bap_name_key(p + 6, p[5], key); /* more bytes than a name has stand behind it */
+		op->slot = bap_names_find_key(&in->rec->names, key);
+		return op->slot->kind != BAP_SLOT_NONE;
+	}
+	op->slot = NULL;
+	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, behind, &op->addr) != behind)
+		return false;
+	op->addr &= in->rec->addr_mask;
+	return op->bits % 8 == 0 && op->len - 1 <= in->rec->addr_mask - op->addr;
+}
+
+/* Any operand, by the schema. */
+static bool read_any(struct bap_parser *in, struct ts_cursor *c, struct bap_op *op)
+{
+	struct pb_message m, usage;
+	struct ts_cursor u;
+
+	if (!pb_read(c, &bap_operand, &m))
+		return false;
+	u = pb_sub(&m, OPERAND_USAGE, c);
+	if (!pb_read(&u, &bap_usage, &usage))
+		return false;
+	op->is_read = usage.v[USAGE_READ - 1].n;
+	op->is_written = usage.v[USAGE_WRITTEN - 1].n;
+	if (!bap_op_place(in, &m, c, op))
+		return false;
+	op->value = m.v[OPERAND_VALUE - 1].p;
+	op->len = (uint32_t)m.v[OPERAND_VALUE - 1].n;
+	if (!op->value || !op->len) {
+		bap_warn(in->look, "operands without a value are left out");
+		return false;
+	}
+	op->bits = bap_op_bits(in, m.v[OPERAND_BIT_LENGTH - 1].n, op->len);
+	op->len = (op->bits + 7) / 8;
+	return op->slot || bap_op_check_memory(in, op);
+}
+
+static bool next_any(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
+{
+	struct ts_cursor item;
+
+	while (pb_next_item(list, &bap_operand_list, &item)) {
+		if (read_any(in, &item, op))
+			return true;
+		if (!ts_ok(list))
+			return false;
+	}
+	return false;
+}
+
+/* Bytes of a form's head: up to the third word, and up to the last one. */
+#define MIN_HEAD 24u
+#define MAX_HEAD 32u
+
+/* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
+static inline uint32_t form_at(const uint8_t *p)
+{
+	return (uint32_t)((bap_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
+			   bap_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+			  56) %
+	       BAP_N_FORMS;
+}
+
+/* An operand was read: others like it will come. */
+static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, const struct bap_op *op)
+{
+	size_t head = (size_t)(op->value - p);
+	struct bap_form *f = &in->forms[form_at(p)];
+
+	if (head < MIN_HEAD || head > MAX_HEAD)
+		return;
+	f->last = (uint32_t)head - 8;
+	f->len = len;
+	f->op = *op;
+	for (unsigned i = 0; i < 3; i++)
+		f->head[i] = bap_load(p + i * 8);
+	f->head[3] = bap_load(p + f->last);
+}
+
+/*
+ * An operand of which all but the value was met before.  Its length is what the form's first word says.
+ *
+ * Returns the length, 0 if there is no such form.
+ */
+static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p, size_t left,
+				  struct bap_op *op)
+{
+	const struct bap_form *f;
+	uint64_t differs;
+
+	if (left < MIN_HEAD)
+		return 0;
+	f = &in->forms[form_at(p)];
+	if (f->len > left)
+		return 0;
+	differs = bap_load(p) ^ f->head[0];
+	differs |= bap_load(p + 8) ^ f->head[1];
+	differs |= bap_load(p + 16) ^ f->head[2];
+	differs |= bap_load(p + f->last) ^ f->head[3];
+	if (differs)
+		return 0;
+	*op = f->op;
+	op->value = p + f->last + 8;
+	return f->len;
+}
+
+/* An operand that has no form yet, or memory.  Of its own: its many variables cost the others nothing. */
+static __attribute__((noinline)) bool next_new(struct bap_parser *in, struct ts_cursor *list,
+					       struct bap_op *op)
+{
+	const uint8_t *p = list->p;
+
+	if (list->left < 2 || p[0] != 0x0a || p[1] >= 0x80 || p[1] > list->left - 2 ||
+	    !read_usual(in, p + 2, p[1], op))
+		return next_any(in, list, op);
+	if (op->slot)
+		keep_form(in, p, 2u + p[1], op);
+	ts_take(list, 2u + p[1]);
+	return true;
+}
+
+bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
+{
+	uint32_t len;
+
+	if (!list->left)
+		return false;
+	len = read_again(in, list->p, list->left, op);
+	if (!len)
+		return next_new(in, list, op);
+	ts_take(list, len);
+	return true;
+}

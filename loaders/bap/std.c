@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "std.h"
+
+#include <string.h>
+
+#include "insn.h"
+#include "schema.h"
+#include "shown.h"
+#include "value.h"
+
+/* Did this frame's list see the same memory before?  Then that is not the value before the instruction. */
+static bool is_seen_memory(const struct bap_course *co, const struct bap_op *op)
+{
+	const struct ts_steps *b = co->known.out;
+
+	for (uint32_t i = b->n_closed; i < b->n_effects && i < b->n_closed + 16; i++)
+		if (b->effects[i].kind == TS_FX_READ && b->effects[i].addr == op->addr &&
+		    b->effects[i].len == op->len)
+			return true;
+	return false;
+}
+
+static inline void see(struct bap_course *co, struct bap_thread *t, const struct bap_op *op)
+{
+	if (op->slot)
+		bap_op_see(&co->known, t, op);
+	else if (!is_seen_memory(co, op))
+		bap_op_memory(&co->known, TS_FX_READ, op, !op->is_read);
+}
+
+static void see_list(struct bap_course *co, struct bap_thread *t, struct ts_cursor *list)
+{
+	struct bap_op op;
+
+	while (bap_op_next(&co->in, list, &op))
+		see(co, t, &op);
+}
+
+/* The same of a list of all registers, of which most are what they were. */
+static void see_snapshot(struct bap_course *co, struct bap_thread *t, struct ts_cursor *list)
+{
+	struct bap_op op;
+	uint32_t i = 0;
+
+	for (;;) {
+		const uint8_t *p;
+
+		bap_shown_skip(co->known.shown, list, &i);
+		p = list->p;
+		if (!bap_op_next(&co->in, list, &op))
+			return;
+		bap_shown_before(&co->known, t, i, &op);
+		see(co, t, &op);
+		bap_shown_keep(&co->known, t, &i, p, (size_t)(list->p - p), &op);
+	}
+}
+
+/*
+ * ARM's carry contradicts what was known: tracewrap evaluates the carry out of a shifted or rotated operand
+ * before it logs the flags, so that what it logs as the value before the instruction may be the result.  It
+ * is taken for that if the list after the instruction says the same.
+ */
+static void check_carry(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
+			struct ts_cursor *frame)
+{
+	struct ts_cursor list = pb_sub(std, STD_POST_LIST, frame);
+	struct bap_flag_bits *f = &t->flags[0];
+	struct bap_op op;
+
+	while (bap_op_next(&co->in, &list, &op)) {
+		bool is_set = op.value[0] & 1;
+
+		if (op.slot && op.slot->kind == BAP_SLOT_FLAG && op.slot->mask == BAP_ARM_C &&
+		    is_set == !!(f->value & BAP_ARM_C)) {
+			f->value ^= BAP_ARM_C;
+			bap_warn(co->known.look,
+				 "carry flags before an instruction that contradict what is known and "
+				 "equal its result are not believed");
+			return;
+		}
+	}
+}
+
+/* The list before the instruction. */
+static bool read_pre_list(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
+			  struct ts_cursor *frame, bool *has_operands)
+{
+	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame);
+
+	bap_start_list(&co->known);
+	*has_operands |= list.left > 0;
+	if (co->rec->recorder == BAP_SNAPSHOT && bap_shown_start(&co->known, t))
+		see_snapshot(co, t, &list);
+	else
+		see_list(co, t, &list);
+	if (co->rec->recorder == BAP_TRACEWRAP && co->rec->arch == BAP_ARCH_ARM &&
+	    t->flags[0].contradicted & BAP_ARM_C)
+		check_carry(co, t, std, frame);
+	bap_see_all_flags(&co->known, t);
+	return ts_ok(frame);
+}
+
+/* Of a frame without a list of values after the instruction: what the list before it says to be written. */
+static void lose_written(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
+			 struct ts_cursor *frame)
+{
+	struct ts_cursor list = pb_sub(std, STD_PRE_LIST, frame);
+	struct bap_op op;
+
+	while (bap_op_next(&co->in, &list, &op))
+		if (op.is_written)
+			bap_op_lose(&co->known, t, &op);
+}
+
+static bool read_post_list(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
+			   struct ts_cursor *frame, bool *has_operands)
+{
+	struct ts_cursor list = pb_sub(std, STD_POST_LIST, frame);
+	struct bap_op op;
+
+	*has_operands |= list.left > 0;
+	while (bap_op_next(&co->in, &list, &op)) {
+		if (op.slot)
+			bap_op_write(&co->known, t, &op);
+		else
+			bap_op_memory(&co->known, TS_FX_WRITE, &op, false);
+	}
+	for (unsigned i = 0; i < co->rec->names.n_flags; i++)
+		if (t->flags[i].last)
+			bap_tell_flags(&co->known, t, i, t->flags[i].last, true);
+	return ts_ok(frame);
+}
+
+static void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *raw)
+{
+	struct ts_effect *e;
+
+	if (!raw->p || !raw->n || raw->n > 64 || raw->n - 1 > co->rec->addr_mask - pc)
+		return;
+	if (raw->n <= 8) /* as those of nearly all machines; more can be read behind them */
+		e = ts_steps_word(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
+	else
+		e = ts_steps_value(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
+	if (e)
+		e->is_hidden = true;
+}
+
+bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread **t, uint64_t *pc,
+		  uint16_t *insn_len)
+{
+	struct ts_cursor *c = &s->opened.body;
+	bool is_arm = co->rec->arch == BAP_ARCH_ARM && co->rec->names.n_flags;
+	bool has_operands = false;
+	const struct pb_message *std = bap_stream_std(s);
+	const struct pb_value *raw;
+
+	if (!std)
+		return false;
+	raw = &std->v[STD_RAWBYTES - 1];
+	*t = bap_course_thread(co, std->v[STD_THREAD_ID - 1].n, s->off, c->err);
+	if (!*t)
+		return false;
+	co->now = *t;
+	*pc = std->v[STD_ADDRESS - 1].n & co->rec->addr_mask;
+	*insn_len = raw->n <= 64 ? (uint16_t)raw->n : 0;
+	*co->known.end = (struct ts_end){ 0 };
+	co->last_len = raw->n <= sizeof(co->last_insn) ? (uint8_t)raw->n : 0;
+	if (co->last_len)
+		memcpy(co->last_insn, raw->p, co->last_len);
+	see_code(co, *pc, raw);
+	if (is_arm)
+		bap_see_mode(&co->known, *t, std);
+	if (!read_pre_list(co, *t, std, c, &has_operands))
+		return false;
+	bap_calls_take(&co->calls, &co->known, *t, *pc);
+	bap_age_writes(*t);
+	if (!pb_has(std, STD_POST_LIST))
+		lose_written(co, *t, std, c);
+	if (!read_post_list(co, *t, std, c, &has_operands))
+		return false;
+	if (!has_operands)
+		bap_lose_unlogged(&co->known, *t, *pc, raw);
+	else if (co->rec->recorder == BAP_TRACEWRAP || co->rec->recorder == BAP_OLD_TRACEWRAP)
+		bap_lose_helpers(&co->known, *t, raw);
+	if (is_arm)
+		bap_step_it(&co->known, *t, raw);
+	return ts_ok(c);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "schema.h"
+#include "toc.h"
+
+void bap_stream_init(struct bap_stream *s, struct bap *rec)
+{
+	*s = (struct bap_stream){ .rec = rec, .look = { .rec = rec } };
+	ts_window_init(&s->window, rec->src, rec->end);
+	bap_stream_seek(s, rec->first, 0);
+}
+
+void bap_stream_fini(struct bap_stream *s)
+{
+	ts_window_fini(&s->window);
+}
+
+void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame)
+{
+	s->off = off;
+	s->n_frames = frame;
+	s->opened.len = 0;
+}
+
+static uint64_t le64(const uint8_t *p)
+{
+	struct ts_cursor c = ts_cursor(p, 8, 0, "", NULL);
+
+	return ts_u64le(&c);
+}
+
+static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what, struct ts_error *err)
+{
+	return ts_fail(err, TS_ETRUNC, s->off, "frame %" PRIu64 ": %s, but %" PRIu64 " bytes are left%s",
+		       s->n_frames, what, left,
+		       s->rec->is_closed ? " before the index" : ": the recording was not finished");
+}
+
+/* The next frame's bytes to @c, not taken yet.  Returns TS_END behind the last frame. */
+static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
+{
+	uint64_t left = s->rec->end - s->off, len;
+	const uint8_t *p;
+	char text[64];
+
+	if (!left)
+		return TS_END;
+	if (left < BAP_LEN_LEN) {
+		fail_cut(s, left, "a length has 8 bytes", err);
+		return TS_FAIL;
+	}
+	p = ts_window_need(&s->window, s->off, BAP_LEN_LEN, err);
+	if (!p)
+		return TS_FAIL;
+	len = le64(p);
+	if (!len || len > BAP_MAX_FRAME) {
+		ts_fail(err, TS_ECORRUPT, s->off, "frame %" PRIu64 ": its length is %" PRIu64 " bytes",
+			s->n_frames, len);
+		return TS_FAIL;
+	}
+	if (len > left - BAP_LEN_LEN) {
+		snprintf(text, sizeof(text), "its length is %" PRIu64 " bytes", len);
+		fail_cut(s, left - BAP_LEN_LEN, text, err);
+		return TS_FAIL;
+	}
+	p = ts_window_need(&s->window, s->off, BAP_LEN_LEN + len, err);
+	if (!p)
+		return TS_FAIL;
+	*c = ts_cursor(p + BAP_LEN_LEN, (size_t)len, s->off + BAP_LEN_LEN, "frame", err);
+	return TS_ITEM;
+}
+
+void bap_stream_take(struct bap_stream *s)
+{
+	struct bap *rec = s->rec;
+
+	if (rec->toc.step && s->look.is_first_time && s->n_frames == rec->toc.due)
+		bap_toc_compare(rec, s->off);
+	s->off += BAP_LEN_LEN + s->opened.len;
+	s->n_frames++;
+	if (s->off > rec->read_until) {
+		rec->read_until = s->off;
+		rec->n_walked = s->n_frames;
+	}
+}
+
+/* Which kind of frame it is; 0: none that is known. */
+static unsigned frame_kind(const struct pb_message *m)
+{
+	unsigned kind = 0;
+
+	for (unsigned i = 1; i <= FRAME_KEY; i++)
+		if (pb_has(m, i) && (!kind || m->v[i - 1].p > m->v[kind - 1].p))
+			kind = i;
+	return kind;
+}
+
+/* From a frame @c to the message in it, whose kind goes to *kind. */
+static inline bool open_message(struct ts_cursor *c, unsigned *kind)
+{
+	struct ts_cursor frame = *c;
+	struct pb_message m;
+	const uint8_t *p;
+	uint64_t n;
+
+	/* nearly all are one field, of an instruction, and nothing else */
+	if (*c->p == (FRAME_STD << 3 | PB_BYTES)) {
+		p = pb_get_varint(c->p + 1, c->p + c->left, &n);
+		if (p && n == (size_t)(c->p + c->left - p)) {
+			ts_take(c, (uint64_t)(p - c->p));
+			*kind = FRAME_STD;
+			return true;
+		}
+	}
+	if (!pb_read(c, &bap_frame, &m))
+		return false;
+	*kind = frame_kind(&m);
+	if (*kind)
+		*c = pb_sub(&m, *kind, &frame);
+	return true;
+}
+
+static enum ts_next open_frame(struct bap_stream *s, struct ts_error *err)
+{
+	struct bap_opened *o = &s->opened;
+	enum ts_next next;
+
+	o->len = 0;
+	next = peek_frame(s, &o->body, err);
+	if (next != TS_ITEM)
+		return next;
+	o->off = s->off;
+	o->has_std = false;
+	o->len = o->body.left;
+	if (open_message(&o->body, &o->kind))
+		return TS_ITEM;
+	o->len = 0;
+	ts_fail_prefix(err, "frame %" PRIu64, s->n_frames);
+	return TS_FAIL;
+}
+
+enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
+{
+	struct bap_opened *o = &s->opened;
+
+	s->look.is_first_time = s->off >= s->rec->read_until;
+	if (!o->len || o->off != s->off)
+		return open_frame(s, err);
+	o->body.err = err;
+	return TS_ITEM;
+}
+
+/* pb_read() of a std frame with its fields in order, and nothing else.  False: it is another, or damaged. */
+static inline bool read_usual_std(const struct ts_cursor *body, struct pb_message *std)
+{
+	const uint8_t *p = body->p, *end = p + body->left;
+
+	std->present = 0;
+	p = pb_get_field(p, end, STD_ADDRESS, PB_VARINT, std);
+	p = pb_get_field(p, end, STD_THREAD_ID, PB_VARINT, std);
+	p = pb_get_field(p, end, STD_RAWBYTES, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_PRE_LIST, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_POST_LIST, PB_BYTES, std);
+	p = pb_get_field(p, end, STD_MODE, PB_BYTES, std);
+	return p == end && pb_has(std, STD_ADDRESS);
+}
+
+const struct pb_message *bap_stream_std(struct bap_stream *s)
+{
+	struct bap_opened *o = &s->opened;
+
+	if (!o->has_std)
+		o->has_std = read_usual_std(&o->body, &o->std);
+	if (!o->has_std) {
+		struct ts_cursor c = o->body;
+
+		o->has_std = pb_read(&c, &bap_std, &o->std);
+	}
+	return o->has_std ? &o->std : NULL;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The frames of a trace, one after the other: length (8 bytes), message.
+ */
+#ifndef LOADERS_BAP_STREAM_H
+#define LOADERS_BAP_STREAM_H
+
+#include "bap.h"
+#include "loaders/kit/pbwire.h"
+#include "loaders/kit/window.h"
+
+struct bap_stream {
+	struct bap *rec; /* borrowed */
+	struct bap_look look;
+	struct ts_window window;
+	uint64_t off;      /* of the next frame */
+	uint64_t n_frames; /* before it */
+	struct bap_opened {
+		uint64_t off;
+		size_t len;            /* 0: none */
+		unsigned kind;         /* FRAME_STD, ...; 0: none that is known */
+		struct ts_cursor body; /* its message, for copies of this cursor to read */
+		struct pb_message std; /* of a std frame, if has_std */
+		bool has_std;
+	} opened; /* the frame that was opened last; it lies in the window */
+};
+
+/* The first frame is next. */
+void bap_stream_init(struct bap_stream *s, struct bap *rec);
+void bap_stream_fini(struct bap_stream *s);
+
+/* Frame @frame, at file offset @off, is next. */
+void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
+
+/*
+ * Open the next frame: s->opened.  It is not taken yet.
+ *
+ * Returns TS_END after the last frame; TS_FAIL if the file ends within it (TS_ETRUNC), if it is not a frame
+ * (TS_ECORRUPT), or if the trace cannot be read.
+ */
+enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err);
+
+/*
+ * The message of the std frame that was opened, which is read once; its parts are relative to the frame's
+ * body.
+ *
+ * Returns NULL if it is damaged: the error that the frame was opened with says how.
+ */
+const struct pb_message *bap_stream_std(struct bap_stream *s);
+
+/* The frame that was opened has been read: on to the next one. */
+void bap_stream_take(struct bap_stream *s);
+
+#endif

@@ -93,7 +93,7 @@ struct ts_arch {
 	/* two instruction sets; gdb reads of the flags which one, and does not get far without */
 	bool has_thumb;
 	bool has_signed_addrs; /* gdb takes the top bit of an address for a sign */
-	/* a processor that stops in the slot behind a taken branch says that it is at the branch */
+	/* a processor that stops in the delay slot of a taken branch reports the address of the branch */
 	bool has_delay_slots;
 	const struct ts_feature_def *features;
 	unsigned n_features; /* at most 32: a feature set is a bit mask */

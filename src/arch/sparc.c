@@ -2,7 +2,7 @@
 /*
  * Registers of SPARC, 32 bits (V8) and 64 bits (V9).
  *
- * gdb wants all three features; the program counters are in cp0, behind the floating-point registers.  o6 and
+ * gdb wants all three features; the program counters are in cp0, after the floating-point registers.  o6 and
  * i6 are called sp and fp.  V9's upper floating-point registers are f32, f34, ... f62, of 64 bits each.
  */
 #include "tables.h"

@@ -4,7 +4,7 @@
  * nobody else.
  *
  * The tables say what gdb's own feature files say (gdb 13, gdb/features): each register's name, width, type,
- * number and order. A wrong line here shifts every register behind it.  The first register of each feature
+ * number and order. A wrong line here shifts every register after it.  The first register of each feature
  * has its number, so that numbers do not depend on which optional features a recording has.
  */
 #ifndef TS_ARCH_TABLES_H

@@ -273,7 +273,7 @@ static int32_t opt_num(struct parse *p, struct attrs a, const char *name, uint32
 	errno = 0;
 	num = strtoull(text, &rest, 0);
 	if (!isdigit((unsigned char)text[0]) || *rest) {
-		ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "line %d: %s is no number: %s", line_of(p), name,
+		ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "line %d: %s is not a number: %s", line_of(p), name,
 			text);
 		return absent;
 	}
@@ -682,7 +682,7 @@ static bool make_set(struct parse *p, bool is_big_endian, struct ts_regset *set)
 	arch = choose_arch(p->arch_name, features, n, is_big_endian);
 	if (!arch)
 		return ts_fail(p->err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "architecture \"%s\" with such registers is none that is known here",
+			       "architecture \"%s\" with these registers is not supported",
 			       p->arch_name);
 	return ts_regset_init_own(set, arch, p->arch_name, p->osabi, features, n, &p->arena, p->err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See arena.h.  A list of blocks; pieces are cut from the newest one, a piece larger than a block gets one of
- * its own.
+ * See arena.h.  A list of blocks; pieces are taken from the newest one, a piece larger than a block gets one
+ * of its own.
  */
 #include "arena.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that is given back as a whole: many small pieces with one owner and one end.
+ * Memory that is freed as a whole: many small pieces with one owner and one lifetime.
  *
- * Pieces never move and are never freed singly, so that they may point at each other.
+ * Pieces never move and are not freed singly, so they may point at each other.
  */
 #ifndef TS_ARENA_H
 #define TS_ARENA_H
@@ -18,7 +18,7 @@ struct ts_arena {
 
 /* An arena of all zero bytes is empty and good; no other preparation is needed. */
 
-/* Give back everything; the arena then is empty. */
+/* Free everything; the arena is empty afterwards. */
 void ts_arena_fini(struct ts_arena *a);
 
 /*

@@ -17,7 +17,7 @@ bool ts_atomic_file_may_replace(const char *path, struct ts_error *err)
 	struct stat st;
 
 	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
-		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s is there, and is no regular file", path);
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "%s exists and is not a regular file", path);
 	return true;
 }
 

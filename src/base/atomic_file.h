@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file that is written beside its place, and is there complete or not at all.
+ * A file that is written under another name and renamed, so that it is complete or does not exist.
  */
 #ifndef TS_ATOMIC_FILE_H
 #define TS_ATOMIC_FILE_H
@@ -19,31 +19,31 @@ struct ts_atomic_file {
 };
 
 /*
- * May a file be put at @path: is nothing there, or a regular file?  A device, a folder, a link or a socket is
- * not to be replaced.
+ * May a file be created at @path: does nothing or a regular file exist there?  A device, a directory, a link
+ * or a socket is not replaced.
  *
  * Returns false if it must not (TS_EIO).
  */
 bool ts_atomic_file_may_replace(const char *path, struct ts_error *err);
 
-/* Do both paths lead to one file that is there? */
+/* Do both paths name the same existing file? */
 bool ts_atomic_file_is_same(const char *a, const char *b);
 
 /*
- * Begin to write what will be @path.
+ * Begin to write the file that will be @path.
  *
- * Returns false if it must not be replaced or no file can be made in its folder (TS_EIO), or memory is
- * exhausted.  @f needs ts_atomic_file_fini() either way.
+ * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO), or memory
+ * is exhausted.  @f needs ts_atomic_file_fini() either way.
  */
 bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_error *err);
 
-/* Give up what was not finished, and its file. */
+/* Discard a file that was not finished. */
 void ts_atomic_file_fini(struct ts_atomic_file *f);
 
 /* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
-/* All is written: sync it, and put it in its place. */
+/* Everything is written: sync the file and rename it to its path. */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 
 #endif

@@ -17,7 +17,7 @@ struct ts_buf {
 	uint8_t *data; /* owned */
 	size_t len;
 	size_t cap;
-	bool is_failed; /* an append found no memory */
+	bool is_failed; /* memory was exhausted during an append */
 };
 
 void ts_buf_init(struct ts_buf *b);
@@ -28,12 +28,12 @@ void ts_buf_reset(struct ts_buf *b);
 bool ts_buf_ok(const struct ts_buf *b);
 
 /*
- * Make room for @len more bytes; returns where they go (not yet counted in len), NULL when there is no
- * memory.
+ * Make room for @len more bytes; returns where they go (not yet counted in len), NULL if memory is
+ * exhausted.
  */
 uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 
-/* Append @len bytes uninitialised and return them, NULL when there is no memory. */
+/* Append @len bytes uninitialised and return them; NULL if memory is exhausted. */
 uint8_t *ts_buf_add(struct ts_buf *b, size_t len);
 void ts_buf_put(struct ts_buf *b, const void *data, size_t len);
 void ts_buf_putc(struct ts_buf *b, uint8_t c);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Eight bytes looked at as one word.
+ * Eight bytes as one word.
  */
 #ifndef TS_BYTES_H
 #define TS_BYTES_H
@@ -10,7 +10,7 @@
 /* The same number in each byte of a word. */
 #define TS_EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))
 
-/* The lowest bit that is set is in the lowest byte of @v that is 0; none is set if none is. */
+/* The lowest bit set in the result lies in the lowest byte of @v that is 0; the result is 0 if no byte is. */
 static inline uint64_t ts_zero_bytes(uint64_t v)
 {
 	return (v - TS_EACH_BYTE(1)) & ~v & TS_EACH_BYTE(0x80);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The user's cache folder for this program: what is in it can be made again at any time.
+ * The user's cache directory for this program: everything in it can be rebuilt at any time.
  */
 #ifndef TS_CACHE_DIR_H
 #define TS_CACHE_DIR_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 
 /*
- * The path of the folder: $XDG_CACHE_HOME/tracestub, or ~/.cache/tracestub.  It may not exist yet.
+ * The path of the directory: $XDG_CACHE_HOME/tracestub, or ~/.cache/tracestub.  It may not exist yet.
  *
  * Returns false if neither variable names one.
  */
 bool ts_cache_dir(char dir[PATH_MAX]);
 
-/* Make the folder and those above it, as far as they are missing.  A failure shows when it is used. */
+/* Create the directory and its parents if they do not exist.  A failure shows when it is used. */
 void ts_cache_dir_make(const char *dir);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock by which work is cut into slices. */
+/* The clock by which work is divided into slices. */
 #ifndef TS_CLOCK_H
 #define TS_CLOCK_H
 

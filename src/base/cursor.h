@@ -106,7 +106,7 @@ uint64_t ts_count(struct ts_cursor *c, uint64_t n, size_t min_item_len);
 /* A cursor over the next @len bytes, which this one skips.  Shares *err; empty when fewer are left. */
 struct ts_cursor ts_sub(struct ts_cursor *c, uint64_t len, const char *what);
 
-/* Sums and products of numbers out of a file: false on overflow. */
+/* Sums and products of numbers from a file.  Return false on overflow. */
 static inline bool ts_add(uint64_t a, uint64_t b, uint64_t *sum)
 {
 	return !__builtin_add_overflow(a, b, sum);

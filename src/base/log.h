@@ -2,10 +2,10 @@
 /*
  * Levelled lines on stderr.
  *
- *   error  the user must act              warn   the data is odd, we went on (once a kind, counted, not repeated)
+ *   error  the user must act              warn   the data is odd, ignored (once for each kind, with a count)
  *   info   once a run                     debug  once a packet            trace  below a packet
  *
- * Nothing above debug for what can happen in a normal session.  The level is the only process-wide state of
+ * What can happen in a normal session is logged at debug or below.  The level is the only global state of
  * tracestub.
  */
 #ifndef TS_LOG_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads that help the one that talks to clients, which never waits for them for long.
+ * Helper threads.  The thread that serves clients starts them and never waits long for them.
  */
 #ifndef TS_THREAD_H
 #define TS_THREAD_H
@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <time.h>
 
-/* How long whoever talks to clients may wait for a helper before it looks at them. */
+/* How long the thread that serves clients may wait for a helper before it turns to its clients. */
 #define TS_PATIENCE_MS 2
 
-/* Start a thread to which no signal is delivered.  Returns false if the system has none for us. */
+/* Start a thread to which no signal is delivered.  Returns false if the system refuses. */
 bool ts_thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
 
-/* A condition to wait for with pthread_cond_timedwait() until what ts_deadline() says. */
+/* A condition for pthread_cond_timedwait() with the deadline of ts_deadline(). */
 void ts_cond_init(pthread_cond_t *cond);
 struct timespec ts_deadline(int ms);
 
@@ -32,13 +32,16 @@ struct ts_task {
 
 void ts_task_init(struct ts_task *t);
 
-/* Waits for it. */
+/* Waits until the work is done. */
 void ts_task_fini(struct ts_task *t);
 
-/* Have @run(@user) called, here and now if the system has no thread for us.  One at a time. */
+/*
+ * Call @run(@user) on a thread of its own, or at once if the system refuses one.  A task does one piece of
+ * work at a time.
+ */
 void ts_task_start(struct ts_task *t, void (*run)(void *user), void *user);
 
-/* Wait for it for TS_PATIENCE_MS.  Returns whether it is done. */
+/* Wait for the work for TS_PATIENCE_MS.  Returns true if it is done. */
 bool ts_task_wait(struct ts_task *t);
 
 #endif

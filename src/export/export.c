@@ -3,8 +3,8 @@
  * Two passes over the frames: which registers are known in all of them, then the file.
  *
  * What gdb 13 needs: text lines of less than 1,000 bytes; no command that its reader would not take as an
- * action; registers that lie beyond the block behind all others in gdb's own order, for it looks no further
- * than the first of them.
+ * action; registers that lie beyond the block come after all others in gdb's own order, since it looks no
+ * further than the first of them.
  */
 #include "export.h"
 

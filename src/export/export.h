@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames into a trace file of gdb's, which its `target tfile` opens without anything else.
+ * Trace frames as a trace file of gdb, which its `target tfile` opens without any other file.
  *
- * A file has one size of register blocks, and says nothing of single registers.  So that an unknown one does
- * not look like a zero, the blocks have those registers that are known in every frame which has registers,
- * and the file's target description numbers the others behind them.  Only those that gdb has before its
- * program counter or stack pointer must be there, for it looks no further than the first that is missing:
- * these are zeros where they are not known, and the notes of the run say so.  The work is done in turns, so
- * that a server can do it beside other things; its memory does not grow with the number of frames.
+ * All register blocks of a file have the same size, and a file cannot mark a single register as unknown.  So
+ * that an unknown register does not look like a zero, the blocks hold only the registers that are known in
+ * every frame which has registers, and the file's target description numbers the others after them.
+ * Registers that gdb has before its program counter or stack pointer cannot be left out, since gdb stops at
+ * the first missing one: they are zeros where they are unknown, and the notes of the run say so.  The work is
+ * done in slices, so that a server can do other things in between; its memory does not grow with the number
+ * of frames.
  */
 #ifndef TS_EXPORT_H
 #define TS_EXPORT_H
@@ -28,18 +29,18 @@ struct ts_export;
  * Begin to write @frames to @path.  @tracing are the tracepoints, variables and status that go with them.
  * All but @path are borrowed until ts_export_free().
  *
- * Returns NULL if no file can be made in the folder of @path (TS_EIO), or memory is exhausted.
+ * Returns NULL if no file can be created in the directory of @path (TS_EIO), or memory is exhausted.
  */
 struct ts_export *ts_export_new(struct ts_query *q, struct ts_frames *frames,
 				const struct ts_tracing *tracing, const char *path, struct ts_error *err);
 
-/* Give up what is not complete: nothing is left of it. */
+/* Discard a file that is not complete. */
 void ts_export_free(struct ts_export *e);
 
 /*
  * Work on about @n_frames frames.
  *
- * Returns TS_ITEM when there is more to do, TS_END when the file is complete, synced and in its place;
+ * Returns TS_ITEM when there is more to do, TS_END when the file is complete, synced and renamed;
  * TS_FAIL if the trace cannot be read any more, the file cannot be written (TS_EIO), a frame is larger than a
  * file can have (TS_ELIMIT), or memory is exhausted.
  */

@@ -105,7 +105,7 @@ static bool is_access(const struct ts_effect *e)
 	       e->len <= MAX_BLOCK;
 }
 
-/* The step's instruction, and what it accessed; physical addresses are none that a debugger could use. */
+/* The step's instruction, and what it accessed; a debugger cannot use physical addresses. */
 static bool put_step(struct writer *w)
 {
 	bool is_physical = ts_query_facts(w->q)->is_physical;

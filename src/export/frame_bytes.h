@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace frame as trace buffers and trace files have it: bytes in the target's order.
+ * A trace frame as it is in trace buffers and trace files: bytes in the target's byte order.
  *
  *      u16 tracepoint, u32 length of what follows
  *      'R' registers in the layout of the 'g' packet
@@ -18,18 +18,18 @@
 #include "src/query/query.h"
 
 /*
- * Append frame @f.  Only what is known of its memory is there; a register that is not known is zeros, for the
- * form has no way to say so; of ARM's status register the Thumb bit is there all the same.  Of a whole frame
- * it is the registers, the instruction, and the memory that the instruction accessed, as it was before.
+ * Append frame @f.  Unknown memory is left out; unknown registers are zeros, since the format cannot express
+ * them, but the Thumb bit of ARM's status register is always set correctly.  A frame that is_whole has the
+ * registers, the instruction, and the memory that the instruction accessed, as it was before.
  *
- * Returns false if the trace cannot be read any more, or memory is exhausted; what @out then has behind its
- * old end is void.
+ * Returns false if the trace cannot be read any more, or memory is exhausted; the bytes that were appended to
+ * @out are then meaningless.
  */
 bool ts_frame_bytes(struct ts_query *q, const struct ts_frame *f, struct ts_buf *out, struct ts_error *err);
 
 /*
- * Zeros where registers of position @pos are not known; but a debugger gets nowhere on ARM without knowing
- * which instructions it sees: an unknown status register says that.
+ * Fill unknown registers of position @pos with zeros; an unknown status register of ARM gets its Thumb bit,
+ * which a debugger needs to decode instructions.
  *
  * Returns false if the trace cannot be read any more.
  */

@@ -66,7 +66,7 @@ bool ts_selection_at(struct ts_selection_options *o, const char *text, struct ts
 	uint64_t addr;
 
 	if (!number(text, "", &addr, &end))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is no address: a number, as in 0x401000",
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not an address: a number, as in 0x401000",
 			       text);
 	for (unsigned i = 0; i < o->n_at; i++) {
 		if (o->at[i] == addr)
@@ -157,7 +157,7 @@ static uint64_t frames_next_of(const struct ts_frames *f, uint32_t tracepoint, u
 	return from < f->n_frames ? from : TS_NO_FRAME;
 }
 
-/* Add [addr, addr + len), cut at the end of the address space. */
+/* Add [addr, addr + len), clipped at the end of the address space. */
 static void add_range(struct ts_selection *s, struct ts_frame *out, uint64_t addr, uint64_t len)
 {
 	uint64_t mask = ts_arch_addr_mask(ts_query_regset(s->q)->arch);
@@ -412,7 +412,7 @@ bool ts_selection_init(struct ts_selection *s, struct ts_query *q, const struct 
 		end = facts->frames->n_frames - 1;
 	if (o->first > end)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "position %" PRIu64 " is behind the last one, %" PRIu64, o->first, end);
+			       "position %" PRIu64 " is after the last one, %" PRIu64, o->first, end);
 	if (s->opt.last > end)
 		s->opt.last = end;
 	s->frames.n_frames = s->opt.last - s->opt.first + 1;

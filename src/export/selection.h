@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames that the user picks out of a recording: a range of positions, or the executions of some addresses,
- * and what of each is collected.  It is a run of tracepoints as gdb would have set them: one that steps from
- * the first position on, or one an address.  Of a recording that tracepoints made, its own frames, unless
- * something else is asked for.
+ * Frames that the user selects from a recording: a range of positions, or the executions of some addresses,
+ * and what each frame collects.  They are a run of tracepoints as gdb would set them: one that steps from the
+ * first position on, or one for each address.  For a recording that tracepoints made they are its own frames,
+ * unless the user asks for something else.
  */
 #ifndef TS_SELECTION_H
 #define TS_SELECTION_H
@@ -31,7 +31,7 @@ struct ts_collect {
 
 /* What a user asked for. */
 struct ts_selection_options {
-	uint64_t first, last; /* positions, both inclusive; last is cut to the end of the recording */
+	uint64_t first, last; /* positions, both inclusive; last is clipped to the end of the recording */
 	uint64_t at[TS_MAX_SELECTED];
 	unsigned n_at;
 	struct ts_collect collect;
@@ -45,7 +45,7 @@ void ts_selection_options_init(struct ts_selection_options *o);
  * Read A:B (either may be missing), an address, and a list as in regs,stack:256,mem:ADDR+LEN,accessed,code.
  * Numbers are as in C.
  *
- * Returns false and a sentence (TS_EUSAGE) if the text is none, or there are too many.
+ * Returns false (TS_EUSAGE) if the text is malformed, or there are too many items.
  */
 bool ts_selection_positions(struct ts_selection_options *o, const char *text, struct ts_error *err);
 bool ts_selection_at(struct ts_selection_options *o, const char *text, struct ts_error *err);

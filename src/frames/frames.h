@@ -2,9 +2,9 @@
 /*
  * Trace frames: what a run of tracepoints collected, each frame a position and what of it was collected.
  *
- * A frame holds no copies of registers and memory: they are those of its position (query.h), as far as the
- * frame has them.  Who has frames implements struct ts_frames_ops: a recording that was made by tracepoints,
- * a run over a recording (protocol/), or any recording at all, whose frame k is position k.
+ * A frame holds no copies of registers and memory: they are those of its position (query.h), as far as they
+ * were collected.  struct ts_frames_ops is implemented by a recording that tracepoints made, by a run over a
+ * recording (protocol/), and for any recording, whose frame k is position k.
  */
 #ifndef TS_FRAMES_H
 #define TS_FRAMES_H
@@ -65,7 +65,7 @@ struct ts_frames_ops {
 	uint64_t (*next_of)(const struct ts_frames *f, uint32_t number, uint64_t from);
 };
 
-/* Embedded as first member in the struct of who has them. */
+/* Embedded as the first member in the struct of an implementation. */
 struct ts_frames {
 	const struct ts_frames_ops *ops;
 	uint64_t n_frames;
@@ -77,7 +77,7 @@ void ts_frame_fini(struct ts_frame *f);
 /* Empty it, keep the memory. */
 void ts_frame_reset(struct ts_frame *f);
 
-/* Append; is_failed when there is no memory. */
+/* Append; is_failed is set if memory is exhausted. */
 void ts_frame_add_range(struct ts_frame *f, uint64_t addr, uint64_t len);
 void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value);
 
@@ -89,14 +89,15 @@ void ts_frame_add_var(struct ts_frame *f, uint32_t number, int64_t value);
 bool ts_frames_get(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err);
 
 /*
- * Sort @n ranges by address and join those that overlap or touch; empty ones go.  Returns how many are left.
+ * Sort @n ranges by address and join those that overlap or touch; empty ones are removed.  Returns how many
+ * are left.
  */
 size_t ts_ranges_merge(struct ts_range *ranges, size_t n);
 
 /* Of bytes at @addr, @known (1 or 0 a byte) as a query left it: clear those that are not in the frame. */
 void ts_frame_mask(const struct ts_frame *f, uint64_t addr, size_t len, uint8_t *known);
 
-/* The last value of variable @number in the frame: false if it was not collected. */
+/* The last value of variable @number in the frame.  Returns false if it was not collected. */
 bool ts_frame_value(const struct ts_frame *f, uint32_t number, int64_t *value);
 
 /*

@@ -164,7 +164,7 @@ static bool done(struct ts_cursor *c)
 
 /* ------------------------------------------------------------------------------------ reading tracepoints */
 
-/* The optional fields of a definition; false at one that nobody knows. */
+/* The optional fields of a definition; false at an unknown one. */
 static bool read_fields(struct ts_cursor *c, struct ts_arena *arena, struct ts_tracepoint *tp)
 {
 	while (accept(c, ':')) {

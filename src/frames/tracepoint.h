@@ -139,7 +139,7 @@ enum ts_piece {
 	TS_PIECE_PACKET_ACTIONS,
 };
 
-/* Which piece the letter at the start of a line or of a qTfP reply announces: false if none. */
+/* Which piece the letter at the start of a line or of a qTfP reply announces.  Returns false if none. */
 bool ts_piece_of_letter(char letter, enum ts_piece *piece);
 
 /*
@@ -147,8 +147,8 @@ bool ts_piece_of_letter(char letter, enum ts_piece *piece);
  *
  * Returns false, and @t is as before, if the text is malformed, names a location that does not exist, or
  * defines one that does (TS_ECORRUPT; @off is where the text lies, for the error), if there are too many
- * (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).  Returns false with TS_EUNSUPPORTED at an optional
- * field that nobody knows: the location is defined without it and what follows it.
+ * (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).  Returns false with TS_EUNSUPPORTED at an unknown
+ * optional field: the location is defined without it and without what follows it.
  */
 bool ts_tracing_piece(struct ts_tracing *t, enum ts_piece piece, const char *text, size_t len, uint64_t off,
 		      struct ts_error *err);
@@ -161,9 +161,9 @@ bool ts_tracing_piece(struct ts_tracing *t, enum ts_piece piece, const char *tex
 bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t off, struct ts_error *err);
 
 /*
- * Take in a status: RUN;REASON:...;KEY:VALUE...  Keys that nobody knows are skipped.
+ * Take in a status: RUN;REASON:...;KEY:VALUE...  Unknown keys are skipped.
  *
- * Returns false if it is malformed (TS_ECORRUPT); the status then holds what came before.  False if memory is
+ * Returns false if it is malformed (TS_ECORRUPT); the status then holds what came before, or if memory is
  * exhausted.
  */
 bool ts_tracing_status(struct ts_tracing *t, const char *text, size_t len, uint64_t off,

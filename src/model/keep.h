@@ -15,8 +15,8 @@
  * what is missing goes to one, if the trace is large or @opt asks for it.  The log says what is wrong with
  * files.
  *
- * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is to
- * be closed, and all done once more.
+ * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is
+ * to be closed, and all done once more.
  */
 struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,

@@ -68,8 +68,8 @@ static int n_processors(void)
 #define MIN_AHEAD (UINT64_C(1) << 20)
 
 /*
- * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in any
- * case.
+ * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in
+ * any case.
  */
 static void read_ahead(struct ts_model *m)
 {

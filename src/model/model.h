@@ -79,8 +79,8 @@ enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns);
 uint64_t ts_model_n_read(const struct ts_model *m);
 
 /*
- * Questions to the recording; the model's own, for one thread.  NULL until something has been published, which
- * for a recording of trace frames is all of it.
+ * Questions to the recording; the model's own, for one thread.  NULL until something has been published,
+ * which for a recording of trace frames is all of it.
  */
 struct ts_query *ts_model_query(struct ts_model *m);
 

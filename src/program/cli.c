@@ -147,7 +147,7 @@ static bool set_max_memory(struct ts_cli *cli, const char *arg)
 
 	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
 		return usage_error(
-			"--max-memory %s: a size is a number, of bytes or with K, M or G behind it", arg);
+			"--max-memory %s: a size is a number of bytes, or a number followed by K, M or G", arg);
 	cli->max_memory = (uint64_t)n << shift;
 	return true;
 }
@@ -231,7 +231,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			return true;
 		}
 	}
-	return usage_error("'%s' is no command; they are serve, gdb, info, index, export, query and diff", name);
+	return usage_error("'%s' is not a command; the commands are serve, gdb, info, index, export, query and diff", name);
 }
 
 static bool check_options(const struct ts_cli *cli, unsigned seen)

@@ -2,7 +2,7 @@
 /*
  * The command line: its options as a struct, and the page that explains it.
  *
- * Strings are borrowed from argv.  What is wrong with a command line is said on stderr; main.c only exits.
+ * Strings are borrowed from argv.  Errors in a command line are printed on stderr; main.c only exits.
  */
 #ifndef TS_CLI_H
 #define TS_CLI_H

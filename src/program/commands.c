@@ -47,7 +47,7 @@ static bool show_index(struct ts_model *m, struct ts_error *err)
 
 	if (ts_query_facts(q)->frames)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "trace files of gdb need no index: there is none");
+			       "trace files of gdb have no index: none is needed");
 	if (!index.path || !index.is_finished)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "it has no index file");
 	printf("%s: %" PRIu64 " instructions, %" PRIu64 " bytes, %.3f for each\n", index.path, n, index.len,

@@ -23,7 +23,7 @@ bool ts_files_is_arch(const char *name)
 	return false;
 }
 
-/* A folder that an option names, if it does. */
+/* A directory that an option names; @path is NULL if it does not. */
 static bool check_folder(const char *path, const char *use, enum ts_status *status)
 {
 	struct ts_error err;

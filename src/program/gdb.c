@@ -14,7 +14,7 @@
 
 #include "src/base/log.h"
 
-/* A folder's name must leave room for more in the address of a unix socket, and gdb takes a ':' for TCP. */
+/* The directory's name must leave room in the address of a unix socket; gdb takes a ':' for TCP. */
 #define MAX_TMPDIR_LEN 60
 
 struct meeting {
@@ -30,7 +30,7 @@ static bool meeting_open(struct meeting *m, struct ts_error *err)
 		tmp = "/tmp";
 	snprintf(m->folder, sizeof(m->folder), "%s/tracestub-XXXXXX", tmp);
 	if (!mkdtemp(m->folder))
-		return ts_fail_errno(err, "cannot make a folder in %s", tmp);
+		return ts_fail_errno(err, "cannot create a directory in %s", tmp);
 	snprintf(m->socket, sizeof(m->socket), "%s/gdb", m->folder);
 	return true;
 }
@@ -121,7 +121,7 @@ static bool is_native(const struct ts_arch *arch)
 	return false;
 }
 
-/* gdb's commands of tracestub: beside the program in a build folder, else where they were installed. */
+/* tracestub's commands for gdb: beside the program in a build directory, else where they were installed. */
 static const char *find_gdbinit(char *path, size_t len)
 {
 	ssize_t n = readlink("/proc/self/exe", path, len);
@@ -170,8 +170,8 @@ static size_t count(char **args)
 }
 
 /*
- * Without a connection gdb would start the program natively for "run", and attach to processes of this machine.
- * The setting stands here too because gdb must have it when gdbinit is not found.
+ * Without a connection gdb would start the program natively for "run", and attach to processes of this
+ * machine.  The setting stands here too because gdb must have it when gdbinit is not found.
  */
 static const char never_native[] = "set auto-connect-native-target off";
 

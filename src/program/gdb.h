@@ -2,8 +2,8 @@
 /*
  * `tracestub gdb`: a server of its own in a child process, and gdb connected to it.
  *
- * They meet at a unix socket in a private folder, both gone at the end.  The server is in a session of its
- * own: ^C at the terminal is gdb's, which passes it on when it waits for the server.
+ * They connect by a unix socket in a private directory; both are removed at the end.  The server runs in a
+ * session of its own: ^C at the terminal reaches gdb, which passes it on while it waits for the server.
  */
 #ifndef TS_GDB_H
 #define TS_GDB_H

@@ -20,7 +20,7 @@ enum ts_info_known {
 	TS_KNOWN_LATER, /* at N only */
 };
 
-/* What is left to find out before the facts can be printed; the rest is in the timeline. */
+/* What is left to find out before the facts can be printed; the rest is asked when it is printed. */
 struct ts_info {
 	const char *path;                 /* borrowed; the trace as the user named it */
 	const struct ts_query *q;         /* borrowed */
@@ -36,7 +36,7 @@ struct ts_info {
 };
 
 /*
- * Gather the facts about the recording behind @q, a trace called @path.  Both must outlive @info.
+ * Gather the facts about the recording of @q, whose trace is called @path.  Both must outlive @info.
  *
  * Returns false if the trace cannot be read any more (TS_EIO, ...) or memory is exhausted; @info then needs
  * no fini.
@@ -45,12 +45,12 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 void ts_info_fini(struct ts_info *info);
 
 /*
- * How the recording ends: "exit", "fault", "damage", "unread" (what is behind was not read: there was no
- * memory, or the file could not be) or "none" (it just stops).
+ * How the recording ends: "exit", "fault", "damage", "unread" (the rest was not read: memory was exhausted,
+ * or the file could not be read) or "none" (no end was recorded).
  */
 const char *ts_info_end(const struct ts_info *info);
 
-/* Is it cut or damaged? */
+/* Is the trace truncated or damaged? */
 bool ts_info_is_damaged(const struct ts_info *info);
 
 /* Bytes of the index in memory. */
@@ -70,7 +70,7 @@ static inline const char *ts_info_prot(uint32_t prot, char text[4])
 }
 
 /*
- * Print to stdout, whose failures are the caller's to notice.
+ * Print to stdout; the caller checks stdout for errors.
  *
  * ts_info_json() returns false and prints nothing if memory is exhausted (TS_ENOMEM).
  */

@@ -86,8 +86,8 @@ static const char *end_text(const struct ts_info *info)
 	const struct ts_ending *ending = &info->ending;
 
 	if (ending->damage.code != TS_OK)
-		return ts_info_is_damaged(info) ? "the trace is cut or damaged there"
-						: "what is behind was not read, see the warnings";
+		return ts_info_is_damaged(info) ? "the trace is truncated or damaged there"
+						: "the rest was not read, see the warnings";
 	if (ending->is_fault)
 		return "a fault: the last instruction did not complete";
 	return ending->has_exit ? "the program's exit" : "no exit was recorded";

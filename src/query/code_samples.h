@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pieces of the code that a recording executed, spread over all of it: by them a file is recognised in memory.
+ * Pieces of the code that a recording executed, spread over all of it: by them a file is recognised in
+ * memory.
  */
 #ifndef TS_CODE_SAMPLES_H
 #define TS_CODE_SAMPLES_H

@@ -120,8 +120,8 @@ static size_t merge(struct ts_mapped_module *all, size_t n)
 #define MAX_LOOKS 16
 
 /*
- * Module @part is a later part of the file: if it is mapped when the module that begins below it appears, that
- * reaches to its end.  What is mapped later does not count: a module's place is one for all of its time.
+ * Module @part is a later part of the file: if it is mapped when the module that begins below it appears,
+ * that reaches to its end.  What is mapped later does not count: a module's place is one for all of its time.
  */
 static void extend(struct ts_mapped_module *all, size_t n, const struct ts_mapped_module *part)
 {

@@ -3,9 +3,9 @@
  * From virtual to physical addresses, with the page tables as they were in memory at a position.
  *
  * The processor is x86: without paging, two levels (4 MiB pages by PSE), PAE, four and five levels.  Only
- * where something is mapped is asked, not who may use it: protection, execute-disable, accessed and dirty
- * bits are not looked at.  A table entry that the recording does not know gives an answer that is unknown,
- * not one that is unmapped.
+ * where something is mapped is answered, not who may access it: protection, execute-disable, accessed and
+ * dirty bits are not looked at.  A table entry that the recording does not know gives an answer that is
+ * unknown, not one that is unmapped.
  */
 #ifndef TS_PAGING_H
 #define TS_PAGING_H
@@ -17,7 +17,7 @@
 #include "query.h"
 
 enum ts_paging_kind {
-	TS_PAGING_UNKNOWN, /* the mode does not tell */
+	TS_PAGING_UNKNOWN, /* the mode does not say */
 	TS_PAGING_OFF,     /* physical is virtual, 32 bits */
 	TS_PAGING_32,      /* two levels of 4-byte entries */
 	TS_PAGING_PAE,
@@ -45,8 +45,8 @@ bool ts_paging_is_same(const struct ts_paging *a, const struct ts_paging *b);
 struct ts_paging ts_paging_at(const struct ts_query *q, uint64_t pos);
 
 /*
- * Does the recording, at its beginning or at its end, tell how virtual addresses are translated?  That of a
- * program does not.
+ * Does the recording, at its beginning or at its end, say how virtual addresses are translated?  The
+ * recording of a program does not.
  */
 bool ts_paging_is_known(const struct ts_query *q);
 
@@ -76,7 +76,7 @@ struct ts_translation {
 /*
  * Translate @addr by the tables in the memory of @process at position @pos.
  *
- * Returns false if the trace cannot be read any more; what is not mapped or not known is an answer.
+ * Returns false if the trace cannot be read any more; unmapped and unknown are answers.
  */
 bool ts_translate(struct ts_query *q, const struct ts_paging *paging, uint64_t pos, uint32_t process,
 		  uint64_t addr, struct ts_translation *t, struct ts_error *err);

@@ -3,9 +3,9 @@
  * Where watched ranges lie in memory, and for which steps.
  *
  * A range of virtual addresses is watched by its physical places, which are those of a span of steps: it ends
- * where the processor switches to other tables, and where an entry is changed that the translation went
- * through.  The first kind of end is known beforehand; entries are among the places, so that a search sees
- * them change.
+ * where the processor switches to other tables, and where a table entry changes that the translation
+ * used.  The first kind of end is known in advance; entries are among the places, so that a search sees them
+ * change.
  */
 #ifndef TS_PLACES_H
 #define TS_PLACES_H
@@ -43,7 +43,7 @@ struct ts_place {
 struct ts_places {
 	struct ts_place *items; /* owned */
 	size_t n, cap;
-	uint64_t first, end;    /* steps [first, end): none but a change of an entry ends the span earlier */
+	uint64_t first, end;    /* steps [first, end): only a change of an entry ends the span earlier */
 };
 
 /*

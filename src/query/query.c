@@ -413,7 +413,7 @@ static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_reg
 			c = &q->regs[i];
 	}
 	if (from && from != c) {
-		memcpy(c->data, from->data, 2 * (size_t)len); /* known lies behind it */
+		memcpy(c->data, from->data, 2 * (size_t)len); /* known lies after it */
 		c->pos = from->pos;
 	} else if (!from) {
 		ts_space_at(q->tl->regs, chunk, thread * TS_REGS_STRIDE, len, c->data, c->known);

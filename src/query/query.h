@@ -7,9 +7,9 @@
  * visible here.  ts_query_refresh() moves on to the newest snapshot.  An answer about positions 0..end stays
  * true when more has been read, with one exception: what is unknown may become known.
  *
- * "None" is therefore final only if ts_query_is_complete(), or if the question looks backwards.  A caller that
- * gets TS_NO_POS, NULL or false from a question that looks forwards waits for the next snapshot and asks again
- * from end + 1 on.
+ * "None" is therefore final only if ts_query_is_complete(), or if the question looks backwards.  A caller
+ * that gets TS_NO_POS, NULL or false from a question that looks forwards waits for the next snapshot and asks
+ * again from end + 1 on.
  *
  * Positions that are passed in must not exceed ts_query_end() unless a function says otherwise; those that
  * come out never do.  Threads, processes and modules are ordinals.  Pointers into the recording are valid
@@ -58,7 +58,8 @@ void ts_query_free(struct ts_query *q);
 bool ts_query_refresh(struct ts_query *q);
 
 /*
- * The last position that may be stood on: N if the recording is complete, else the last one that is published.
+ * The last position that may be stood on: N if the recording is complete, else the last one that is
+ * published.
  */
 uint64_t ts_query_end(const struct ts_query *q);
 
@@ -122,8 +123,8 @@ const struct ts_facts *ts_query_facts(const struct ts_query *q);
 const struct ts_regset *ts_query_regset(const struct ts_query *q);
 
 /*
- * The file on this machine that holds what the recorder called @path, by --sysroot and the like; NULL if there
- * is none.
+ * The file on this machine that holds what the recorder called @path, by --sysroot and the like; NULL if
+ * there is none.
  */
 const struct ts_source *ts_query_file(const struct ts_query *q, const char *path);
 
@@ -141,8 +142,8 @@ void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);
 /* ----------------------------------------------------------------------------------------------- state */
 
 /*
- * Step @pos, which must be below ts_query_n_steps(): *batch gets the chunk that holds its effects.  Both are borrowed
- * until the next question.
+ * Step @pos, which must be below ts_query_n_steps(): *batch gets the chunk that holds its effects.  Both are
+ * borrowed until the next question.
  *
  * Returns NULL if the trace cannot be read any more.
  */
@@ -196,8 +197,8 @@ uint64_t ts_query_prev_execution(const struct ts_query *q, uint32_t process, uin
 				 uint64_t pos);
 
 /*
- * The same for positions at which such an instruction is the next one: those of its executions, and the end if
- * the next instruction there is one.
+ * The same for positions at which such an instruction is the next one: those of its executions, and the end
+ * if the next instruction there is one.
  */
 uint64_t ts_query_next_arrival(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
 			       uint64_t pos);
@@ -298,8 +299,8 @@ size_t ts_query_regions(const struct ts_query *q, uint32_t process, uint64_t pos
 bool ts_query_region(const struct ts_query *q, size_t i, struct ts_region_info *r);
 
 /*
- * A module (program, library), there from position @from until before position @until.  Where the recording lists
- * none, these are the files that are mapped from their beginning.
+ * A module (program, library), there from position @from until before position @until.  Where the recording
+ * lists none, these are the files that are mapped from their beginning.
  */
 struct ts_module_info {
 	uint64_t from;
@@ -330,8 +331,8 @@ const struct ts_mode *ts_query_mode(const struct ts_query *q, uint64_t pos);
 uint64_t ts_query_next_mode(const struct ts_query *q, uint64_t pos);
 
 /*
- * The first position >= @pos (the last position <= @pos) that the filter admits; NULL admits all.  @pos may be
- * anything.
+ * The first position >= @pos (the last position <= @pos) that the filter admits; NULL admits all.  @pos may
+ * be anything.
  *
  * Returns TS_NO_POS if there is none.
  */

@@ -51,8 +51,8 @@ static uint64_t next_arrival(const struct ts_search *s, const struct ts_break *b
 }
 
 /*
- * Look for the nearest execution of a breakpoint's address that counts.  False if there may be one behind
- * s->break_from.
+ * Look for the nearest execution of a breakpoint's address that counts.  Returns false if there may be one
+ * after s->break_from.
  */
 static bool offer_break(struct ts_search *s, const struct ts_break *br)
 {
@@ -272,7 +272,7 @@ static bool is_trigger(const struct ts_watch *w, const struct ts_view *v, const 
 enum touch {
 	TOUCH_NONE = 0,
 	TOUCH_WATCH = 1, /* a watchpoint triggered */
-	TOUCH_ENTRY = 2, /* a table entry changed: the places are others behind the step */
+	TOUCH_ENTRY = 2, /* a table entry changed: the places differ after the step */
 };
 
 /* What a step did to a place: *found gets the first trigger of a watchpoint.  Returns what kind of touch it is. */
@@ -353,7 +353,7 @@ struct chunk_watch {
 
 /*
  * Take what step @step did.  Of several triggers the nearest one in the direction of the search counts; a
- * change of a table entry, behind which the places are others, ends the span there.
+ * change of a table entry, after which the places differ, ends the span there.
  */
 static void take_touch(struct ts_search *s, struct chunk_watch *w, uint64_t step, unsigned touch,
 		       const struct ts_found *hit)
@@ -455,7 +455,7 @@ static bool has_more(const struct ts_search *s)
 }
 
 /*
- * The next chunk of the span to look into is @chunk, or one behind it; TS_NO_CHUNK: none.  If there is none
+ * The next chunk of the span to look into is @chunk, or one after it; TS_NO_CHUNK: none.  If there is none
  * all of the span has been looked through.
  */
 static void aim(struct ts_search *s, uint64_t chunk)
@@ -529,7 +529,7 @@ uint64_t ts_search_reached(const struct ts_search *s)
 
 /*
  * A watchpoint was found that is nearer than any other stop, or as near.  The filter may not admit what is
- * behind its step.
+ * after its step.
  */
 static void take_hit(struct ts_search *s, const struct ts_found *hit)
 {

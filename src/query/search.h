@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where does running on, forwards or backwards, come to a stop?
+ * Where running on, forwards or backwards, comes to a stop.
  *
- * A search asks the index, not the steps: breakpoints and events are exact look-ups, watchpoints are the
- * chunks that touch their lines, decoded one after the other until a step qualifies; those at virtual
- * addresses are looked for in one span of steps after the other (places.h).  It runs in slices, so that a
- * server can serve others and be interrupted in between.
+ * A search asks the index, not the steps: breakpoints and events are exact look-ups; for watchpoints, the
+ * chunks that touch their lines are decoded one after the other until a step qualifies; watchpoints at
+ * virtual addresses are searched in one span of steps after the other (places.h).  It runs in slices, so that
+ * a server can serve others and be interrupted in between.
  */
 #ifndef TS_SEARCH_H
 #define TS_SEARCH_H
@@ -107,9 +107,9 @@ static inline uint64_t ts_event_signal(const struct ts_happening *h)
 }
 
 /*
- * Start a search at position @pos for the nearest arrival on the way to position @limit, which lies behind
- * it, before it (then the search goes in reverse), or is it (then there is nothing to find).  Backwards a
- * watchpoint's arrival is the position before the step that triggers it, forwards the one behind it.
+ * Start a search at position @pos for the nearest arrival on the way to position @limit, which lies after it,
+ * before it (then the search goes in reverse), or is the same (then there is nothing to find).  Backwards a
+ * watchpoint's arrival is the position before the step that triggers it, forwards the one after it.
  *
  * Returns false if memory is exhausted (TS_ENOMEM), or if the trace cannot be read any more.
  */
@@ -117,7 +117,7 @@ bool ts_search_init(struct ts_search *s, struct ts_query *q, const struct ts_sto
 		    uint64_t limit, struct ts_error *err);
 void ts_search_fini(struct ts_search *s);
 
-/* The position up to which nothing was found, for one who gives up. */
+/* The position up to which nothing was found, for a caller that gives up. */
 uint64_t ts_search_reached(const struct ts_search *s);
 
 /*

@@ -2,8 +2,8 @@
 /*
  * Whether an ARM processor executes Thumb code, for recordings that do not have its status register.
  *
- * The length of an instruction tells: two bytes are Thumb, and four are ARM unless they could be a long Thumb
- * instruction.  In that case its neighbours tell, as only a branch changes the state.
+ * The length of an instruction decides: two bytes are Thumb, and four are ARM unless they could be a long
+ * Thumb instruction.  In that case its neighbours decide, since only a branch changes the state.
  */
 #ifndef TS_THUMB_H
 #define TS_THUMB_H
@@ -17,7 +17,7 @@
 #define TS_THUMB_BIT UINT32_C(0x20)
 
 /*
- * Does @thread execute Thumb code at @pos?  *is_thumb is false where nothing tells.
+ * Does @thread execute Thumb code at @pos?  *is_thumb is false where nothing decides.
  *
  * Returns false if the trace cannot be read any more.
  */

@@ -32,7 +32,7 @@ struct ts_view {
 /*
  * Where does a memory effect overlap the window?  *lo to *hi get it, both inclusive.
  *
- * Returns false if it does not, or is no memory effect.
+ * Returns false if it does not, or is not a memory effect.
  */
 static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effect *e, uint64_t *lo,
 				   uint64_t *hi)

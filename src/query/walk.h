@@ -6,8 +6,8 @@
  * has the end of the recording (in reverse: its beginning).  A search looks for a stop on the way there.  A
  * range step looks for its target first: the first position at which the thread has left the range.
  *
- * A walk goes on in slices.  Where it needs positions that are not published yet it waits for them: nothing is
- * found, and no end is reported, because of what has not been read.
+ * A walk goes on in slices.  Where it needs positions that are not published yet it waits for them: nothing
+ * is found, and no end is reported, because of what has not been read.
  */
 #ifndef TS_WALK_H
 #define TS_WALK_H
@@ -70,8 +70,9 @@ void ts_walk_range(struct ts_walk *w, struct ts_query *q, const struct ts_stops 
  * Go on for a slice: about one chunk is decoded.
  *
  * Returns TS_WALK_STOP and fills @found when the walk is over.  Its kind is TS_STOP_STEP at the target of a
- * step, whatever else is there but a watchpoint, a system call or a signal; TS_STOP_END at the end (in reverse: the
- * beginning) of the recording; TS_STOP_INTERRUPT where an interrupted walk gave up; else what was found.
+ * step, whatever else is there but a watchpoint, a system call or a signal; TS_STOP_END at the end (in
+ * reverse: the beginning) of the recording; TS_STOP_INTERRUPT where an interrupted walk gave up; else what
+ * was found.
  */
 enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_error *err);
 
@@ -82,8 +83,8 @@ enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_
 void ts_walk_pass(struct ts_walk *w, const struct ts_found *found);
 
 /*
- * End the walk where it is.  ts_walk_run() then returns TS_WALK_STOP soon: TS_STOP_INTERRUPT, or a stop that is
- * found at once.
+ * End the walk where it is.  ts_walk_run() then returns TS_WALK_STOP soon: TS_STOP_INTERRUPT, or a stop that
+ * is found at once.
  */
 void ts_walk_interrupt(struct ts_walk *w);
 

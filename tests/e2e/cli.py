@@ -41,7 +41,7 @@ def check_refused(args, status, *texts):
 
 USAGE = {
     "no command": ([], "usage: tracestub"),
-    "an unknown command": (["walk", TRACE], "'walk' is no command"),
+    "an unknown command": (["walk", TRACE], "'walk' is not a command"),
     "an unknown option": (["info", "--colour", TRACE], "unrecognized option '--colour'"),
     "an option without its argument": (["info", TRACE, "--exec"], "option '--exec' requires an argument"),
     "an option of another command": (["info", "--once", TRACE], "'tracestub info' has no option --once"),

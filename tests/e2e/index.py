@@ -238,9 +238,9 @@ def what_is_no_file_is_not_replaced():
         mode = os.lstat(f"nofile/{name}").st_mode
         done = subprocess.run([TRACESTUB, "index", trace, "--index", f"nofile/{name}"], capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 1 and done.stderr.count(f"nofile/{name}") == 1, done
-        assert f"nofile/{name} is there, and is no regular file; the index is kept in memory" in done.stderr, done
+        assert f"nofile/{name} exists and is not a regular file; the index is kept in memory" in done.stderr, done
         done = subprocess.run([TRACESTUB, "export", trace, "-o", f"nofile/{name}"], capture_output=True, text=True, timeout=LIMIT)
-        assert done.returncode == 1 and "is no regular file" in done.stderr, done
+        assert done.returncode == 1 and "is not a regular file" in done.stderr, done
         assert os.lstat(f"nofile/{name}").st_mode == mode and sorted(os.listdir("nofile")) == before, os.listdir("nofile")
 
 

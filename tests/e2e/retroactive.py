@@ -163,7 +163,7 @@ def the_server_saves_a_run_with_what_is_not_known():
             g.expect("Trace data saved")
             os.mkdir(f"{folder}/folder")
             g("tsave -r folder")
-            g.expect("is no regular file")
+            g.expect("is not a regular file")
             with Gdb("x64_walk", connect=None) as other:
                 other(f"target tfile {folder}/run.tf")
                 for k, dump in enumerate(dumps):

@@ -315,9 +315,9 @@ START_TEST(nonsense_is_refused_with_its_line)
 	refused(HEAD "<target version=\"2.0\"/>", TS_EUNSUPPORTED, "version 2.0");
 	refused(ARM("\n\n<reg bitsize=\"32\"/>" PC), TS_ECORRUPT, "line 5: name is missing");
 	refused(ARM("<reg name=\"r\"/>" PC), TS_ECORRUPT, "bitsize is missing");
-	refused(ARM("<reg name=\"r\" bitsize=\"\"/>" PC), TS_ECORRUPT, "bitsize is no number");
-	refused(ARM("<reg name=\"r\" bitsize=\"-8\"/>" PC), TS_ECORRUPT, "bitsize is no number: -8");
-	refused(ARM("<reg name=\"r\" bitsize=\"8 bits\"/>" PC), TS_ECORRUPT, "bitsize is no number");
+	refused(ARM("<reg name=\"r\" bitsize=\"\"/>" PC), TS_ECORRUPT, "bitsize is not a number");
+	refused(ARM("<reg name=\"r\" bitsize=\"-8\"/>" PC), TS_ECORRUPT, "bitsize is not a number: -8");
+	refused(ARM("<reg name=\"r\" bitsize=\"8 bits\"/>" PC), TS_ECORRUPT, "bitsize is not a number");
 	refused(ARM("<reg name=\"r\" bitsize=\"0\"/>" PC), TS_ECORRUPT, "0 bits");
 	refused(ARM("<reg name=\"r&#10;\" bitsize=\"8\"/>" PC), TS_ECORRUPT, "byte 0x0a in a name");
 	refused(ARM("<flags id=\"f\"/>" PC), TS_ECORRUPT, "size is missing");

@@ -74,7 +74,7 @@ for name, (path, text) in FOLDERS.items():
     add_case(f"a folder with a system's files that is {name} is refused at once", check_refused,
              ["info", TRACE, "--sysroot", path], 1, f"{path}: is not a directory to look for files in{text}")
 add_case("an index of a trace file is refused in words", check_refused,
-         ["index", DATA / "tfile-samples/work-mem.tf"], 1, "trace files of gdb need no index")
+         ["index", DATA / "tfile-samples/work-mem.tf"], 1, "trace files of gdb have no index")
 
 
 @case

@@ -334,8 +334,8 @@ START_TEST(a_set_that_cannot_be_is_refused)
 	refused(ARM("<reg name=\"a\" bitsize=\"32\" regnum=\"1\"/>" PC
 		    "<reg name=\"b\" bitsize=\"8\" regnum=\"2\"/>"),
 		TS_ECORRUPT, "both have number 2");
-	refused(ARM("<reg name=\"r0\" bitsize=\"32\"/>"), TS_EUNSUPPORTED, "\"arm\" with such registers");
-	refused(ARM("<reg name=\"pc\" bitsize=\"64\"/>"), TS_EUNSUPPORTED, "\"arm\" with such registers");
+	refused(ARM("<reg name=\"r0\" bitsize=\"32\"/>"), TS_EUNSUPPORTED, "\"arm\" with these registers");
+	refused(ARM("<reg name=\"pc\" bitsize=\"64\"/>"), TS_EUNSUPPORTED, "\"arm\" with these registers");
 	refused("<target><architecture>vax</architecture><feature name=\"f\">" PC "</feature></target>",
 		TS_EUNSUPPORTED, "\"vax\"");
 	refused("<target><architecture></architecture><feature name=\"f\">" PC "</feature></target>",

@@ -341,7 +341,7 @@ START_TEST(a_set_that_cannot_be_is_refused)
 	refused("<target><architecture></architecture><feature name=\"f\">" PC "</feature></target>",
 		TS_EUNSUPPORTED, "\"\"");
 	refused("<target><feature name=\"f\">" PC "</feature></target>", TS_EUNSUPPORTED, "no architecture");
-	refused("<target><architecture>arm</architecture></target>", TS_EUNSUPPORTED, "such registers");
+	refused("<target><architecture>arm</architecture></target>", TS_EUNSUPPORTED, "these registers");
 }
 END_TEST
 

@@ -9,7 +9,7 @@
 
 /* As kept: the name is an offset, since the texts move while they grow. */
 struct entry {
-	uint64_t addr, len;
+	uint64_t addr, len, room;
 	uint64_t name;
 	uint64_t order; /* in which they were added: of several at one address, the first one names it */
 	bool is_function;
@@ -43,7 +43,8 @@ void ts_symbols_free(struct ts_symbols *s)
 	free(s);
 }
 
-bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, const char *name, bool is_function)
+bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
+		    bool is_function)
 {
 	if (s->n == UINT32_MAX)
 		return false;
@@ -58,7 +59,7 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, const cha
 	}
 	if (len && len - 1 > UINT64_MAX - addr)
 		len = 0;
-	s->items[s->n] = (struct entry){ .addr = addr, .len = len, .name = s->names.len, .order = s->n,
+	s->items[s->n] = (struct entry){ .addr = addr, .len = len, .room = room, .name = s->names.len, .order = s->n,
 					 .is_function = is_function };
 	s->n++;
 	s->is_sorted = false;
@@ -123,10 +124,13 @@ const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i)
 	return sort(s) && i < s->n ? show(s, i) : NULL;
 }
 
-/* Does the function hold the address?  One of unknown size reaches up to the next symbol of code. */
+/*
+ * Does the function hold the address?  One of unknown size reaches up to the next symbol of code, but not out of
+ * its segment.
+ */
 static bool has_addr(const struct entry *e, uint64_t addr)
 {
-	return e->is_function && e->addr <= addr && (!e->len || addr - e->addr < e->len);
+	return e->is_function && e->addr <= addr && addr - e->addr < (e->len ? e->len : e->room);
 }
 
 /* Functions may lie inside of others; so many are looked at before it is given up. */
@@ -196,7 +200,7 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 {
 	struct adding *a = user;
 
-	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->name, e->is_function);
+	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
 }
 
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,

@@ -14,7 +14,7 @@
 
 struct ts_symbol {
 	uint64_t addr;
-	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one */
+	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
 	const char *name; /* borrowed from the table */
 	bool is_function;
 };
@@ -34,8 +34,13 @@ void ts_symbols_free(struct ts_symbols *s);
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
 			 struct ts_error *err);
 
-/* Add one; @name is copied.  Returns false if memory is exhausted. */
-bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, const char *name, bool is_function);
+/*
+ * Add one; @name is copied.  With @len 0 it reaches up to the next one, over at most @room bytes.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
+		    bool is_function);
 
 /* The function that @addr is in, NULL if none is known. */
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);

@@ -8,23 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "asker.h"
 #include "report.h"
 #include "src/ask/answer.h"
-#include "src/ask/find_symbols.h"
-#include "src/ask/marks.h"
-#include "src/ask/names.h"
-#include "src/ask/symbols.h"
 
 /* Between two looks at whether ^C was pressed. */
 #define CHUNKS_A_SLICE 64
-
-/* Whom the question is asked of, and all that it borrows. */
-struct asker {
-	struct ts_ask ask;
-	struct ts_names names;
-	struct ts_symbols *symbols; /* owned */
-	struct ts_marks *marks;     /* owned */
-};
 
 static volatile sig_atomic_t is_interrupted;
 
@@ -32,37 +21,6 @@ static void on_interrupt(int signal)
 {
 	(void)signal;
 	is_interrupted = 1;
-}
-
-static bool asker_init(struct asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err)
-{
-	*a = (struct asker){ 0 };
-	a->marks = ts_marks_new(cli->trace);
-	a->symbols = ts_symbols_new();
-	if (!a->marks || !a->symbols)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	a->ask = (struct ts_ask){ .q = q,
-				  .names = &a->names,
-				  .marks = a->marks,
-				  .symbols = a->symbols,
-				  .n_steps = ts_query_end(q),
-				  .is_reading = !ts_query_is_complete(q) };
-	if (!ts_names_init(&a->names, q, err))
-		return false;
-	for (unsigned i = 0; i < cli->n_images; i++) {
-		const struct ts_file_option *o = &cli->images[i];
-
-		if (!ts_find_symbols_of_file(a->symbols, o->path, o->has_base ? &o->base : NULL, err))
-			return false;
-	}
-	return ts_find_symbols(a->symbols, q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL, err);
-}
-
-static void asker_fini(struct asker *a)
-{
-	ts_names_fini(&a->names);
-	ts_symbols_free(a->symbols);
-	ts_marks_free(a->marks);
 }
 
 static bool flush(struct ts_buf *out, FILE *to, struct ts_error *err)
@@ -119,19 +77,19 @@ int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
 	enum ts_form_kind form = cli->is_json ? TS_FORM_JSON : isatty(STDOUT_FILENO) ? TS_FORM_TEXT : TS_FORM_TSV;
 	const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = SA_RESETHAND };
 	struct ts_answer *answer = NULL;
-	struct asker asker;
+	struct ts_asker asker;
 	struct ts_error err;
 	int status = TS_STATUS_UNREADABLE;
 
 	ts_error_reset(&err);
 	sigaction(SIGINT, &action, NULL);
-	if (asker_init(&asker, q, cli, &err))
+	if (ts_asker_init(&asker, q, cli, &err))
 		answer = ts_answer_new(&asker.ask, cli->question, form, &err);
 	if (answer && drive(answer, form, &err))
 		status = ts_answer_n_rows(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	else
 		status = fail(cli, &err);
 	ts_answer_free(answer);
-	asker_fini(&asker);
+	ts_asker_fini(&asker);
 	return status;
 }

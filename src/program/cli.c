@@ -13,7 +13,7 @@
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP))
 
 enum option_id {
 	OPT_ARCH,
@@ -87,6 +87,7 @@ static const struct command {
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
+	[TS_CMD_MCP] = { "mcp", "TRACE...", 1 },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -231,7 +232,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			return true;
 		}
 	}
-	return usage_error("'%s' is not a command; the commands are serve, gdb, info, index, export, query and diff", name);
+	return usage_error("'%s' is not a command; the commands are serve, gdb, info, index, export, query, diff and mcp", name);
 }
 
 static bool check_options(const struct ts_cli *cli, unsigned seen)
@@ -273,6 +274,23 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	return true;
 }
 
+/* Any number of traces; the standard input is the client's. */
+static bool set_traces(struct ts_cli *cli, int n, char **operands)
+{
+	const struct command *c = &commands[cli->command];
+
+	if (!n)
+		return usage_error("too few arguments: usage: tracestub %s %s", c->name, c->synopsis);
+	for (int i = 0; i < n; i++) {
+		if (ts_is_stdin(operands[i]))
+			return usage_error("%s: the standard input is the client's: save the trace in a file", operands[i]);
+	}
+	cli->trace = operands[0];
+	cli->traces = operands;
+	cli->n_traces = (size_t)n;
+	return true;
+}
+
 /* A trace that comes through the standard input must have it for itself. */
 static bool check_stdin(const struct ts_cli *cli)
 {
@@ -293,6 +311,8 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 
 	if (cli->command == TS_CMD_QUERY)
 		return set_question(cli, n, operands);
+	if (cli->command == TS_CMD_MCP)
+		return set_traces(cli, n, operands);
 	if (n != c->n_operands)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
 				   "too many arguments", c->name, c->synopsis);

@@ -21,6 +21,7 @@ enum ts_command {
 	TS_CMD_EXPORT,
 	TS_CMD_QUERY,
 	TS_CMD_DIFF,
+	TS_CMD_MCP,
 };
 
 /* Statuses of the program. */
@@ -44,6 +45,8 @@ struct ts_cli {
 	const char *comm;  /* serve */
 	const char *trace;
 	const char *trace2; /* diff: the other one */
+	char **traces;     /* of commands that take several; trace is the first */
+	size_t n_traces;
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
 	struct ts_file_option exec;
 	struct ts_file_option images[TS_MAX_IMAGES];
@@ -72,7 +75,7 @@ void ts_cli_fini(struct ts_cli *cli);
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB;
+	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_MCP;
 }
 
 /* The page of --help (cli_help.c). */

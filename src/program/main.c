@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "diff.h"
 #include "files.h"
+#include "mcp.h"
 #include "opening.h"
 #include "reading.h"
 #include "report.h"
@@ -49,32 +50,50 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli)
 		return ts_run_export(m, cli);
 	case TS_CMD_DIFF:
 		return compare(m, cli);
+	case TS_CMD_MCP: /* opens its traces itself */
+		break;
 	case TS_CMD_QUERY:
 		return ts_ask_run(ts_model_query(m), cli);
 	}
 	abort();
 }
 
+/* Some commands have a status of their own for a trace that cannot be read. */
+static int unreadable(const struct ts_cli *cli, enum ts_status status)
+{
+	if (status == TS_STATUS_FAILED && cli->command == TS_CMD_QUERY)
+		return TS_STATUS_UNREADABLE;
+	if (status == TS_STATUS_FAILED && cli->command == TS_CMD_DIFF)
+		return TS_STATUS_TROUBLE;
+	return (int)status;
+}
+
+static int run_on_trace(const struct ts_cli *cli)
+{
+	enum ts_status status;
+	struct ts_opened o;
+	int result;
+
+	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status))
+		result = run_command(o.model, cli);
+	else
+		result = unreadable(cli, status);
+	ts_opened_fini(&o);
+	return result;
+}
+
 int main(int argc, char **argv)
 {
-	struct ts_opened o = { 0 };
 	enum ts_status status;
 	struct ts_cli cli;
 	int result;
 
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) && ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);
-		result = ts_opened_init(&o, &cli, &status) && ts_read_recording(o.model, &cli, &status)
-				 ? run_command(o.model, &cli)
-				 : (int)status;
+		result = cli.command == TS_CMD_MCP ? (int)ts_run_mcp(&cli) : run_on_trace(&cli);
 	} else {
 		result = (int)status;
 	}
-	if (cli.command == TS_CMD_QUERY && result == TS_STATUS_FAILED && !(o.model && ts_model_query(o.model)))
-		result = TS_STATUS_UNREADABLE;
-	if (cli.command == TS_CMD_DIFF && result == TS_STATUS_FAILED)
-		result = TS_STATUS_TROUBLE;
-	ts_opened_fini(&o);
 	ts_cli_fini(&cli);
 	return result;
 }

@@ -84,6 +84,25 @@ static struct section section_at(const struct ts_elf *elf, const uint8_t *p)
 				 .entry_len = number(elf, p + 36, 4) };
 }
 
+/* Bytes from @addr to the end of its segment. */
+static uint64_t room_in_elf(const struct ts_elf *elf, uint64_t addr)
+{
+	for (size_t i = 0; i < elf->n_loads; i++) {
+		if (addr - elf->loads[i].addr < elf->loads[i].mem_len)
+			return elf->loads[i].mem_len - (addr - elf->loads[i].addr);
+	}
+	return 0;
+}
+
+static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
+{
+	for (size_t i = 0; i < pe->n_sections; i++) {
+		if (addr - pe->sections[i].addr < pe->sections[i].file_len)
+			return pe->sections[i].file_len - (addr - pe->sections[i].addr);
+	}
+	return 0;
+}
+
 /* The symbol at @p, whose texts are the @texts_len bytes at @texts. */
 static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts, uint64_t texts_len)
 {
@@ -106,6 +125,7 @@ static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts
 	if (elf->machine == EM_ARM && e.is_function)
 		e.addr &= ~UINT64_C(1);
 	e.name = texts + name;
+	e.room = room_in_elf(elf, e.addr);
 	w->use(w->user, &e);
 }
 
@@ -237,6 +257,7 @@ static void walk_pe(const struct walk *w, const struct ts_pe *pe)
 		e.addr = u32(addrs + 4 * (size_t)ordinal);
 		if (e.addr - dir_addr < dir_len)
 			continue; /* a name of another module's export */
+		e.room = room_in_pe(pe, e.addr);
 		e.addr += pe->base;
 		w->use(w->user, &e);
 	}

@@ -13,6 +13,7 @@
 struct ts_symtab_entry {
 	uint64_t addr; /* as linked */
 	uint64_t len;  /* bytes, 0 if unknown */
+	uint64_t room; /* bytes to the end of its segment or section, 0 if it is in none */
 	const char *name;
 	bool is_function;
 };

@@ -29,7 +29,8 @@ ROOMS = {
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/ask": "src/base src/arch src/trace src/frames src/query",
     "src/model": "src/base src/trace src/index src/timeline src/query",
-    "src/program": f"{MODEL} src/ask src/model",
+    "src/mcp": "src/base src/query src/ask src/model",
+    "src/program": f"{MODEL} src/ask src/model src/mcp",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/trace",
     "loaders/bap": FORMAT,
@@ -64,7 +65,7 @@ BUILDERS = re.compile(r"src/(trace|index|timeline|query|model)|loaders(/.*)?")
 LIBRARIES = [
     (re.compile(r"ev\.h"), re.compile(r"protocol/server/server\.c")),
     (re.compile(r"gcrypt\.h"), re.compile(r"src/index/signer\.c")),
-    (re.compile(r"jansson\.h"), re.compile(r"src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
+    (re.compile(r"jansson\.h"), re.compile(r"src/mcp/.*\.[ch]|src/program/info_json\.c|loaders/.*\.c|protocol/packets/lldb\.c")),
     (re.compile(r"(g|lib)elf\.h"), re.compile(r"src/trace/elf\.c")),
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rpc.h"
+#include "src/ask/answer.h"
+#include "src/query/query.h"
+#include "tools.h"
+
+/* Between two looks at whether the call was cancelled; some milliseconds. */
+#define CHUNKS_A_SLICE 64
+#define READ_NS INT64_C(5000000)
+
+#define MAX_BACK ((size_t)1 << 16)
+
+/* Protocol versions that differ in nothing that is used here; the newest first. */
+static const char *const versions[] = { "2025-06-18", "2025-03-26", "2024-11-05" };
+
+struct server {
+	struct ts_rpc rpc;
+	struct ts_mcp_recording *recordings; /* borrowed */
+	size_t n_recordings;
+	json_t *waiting;       /* owned; requests that came while another one was answered */
+	const json_t *running; /* borrowed; the id of the request that is being answered, NULL: none */
+	bool is_cancelled;     /* it is not to be answered any more */
+	bool is_broken;        /* the client cannot be written to */
+};
+
+/* --------------------------------------------------------------------------------------------- messages */
+
+static const char *method_of(const json_t *message)
+{
+	const char *method = json_string_value(json_object_get(message, "method"));
+
+	return method ? method : "";
+}
+
+static void note_cancelled(struct server *sv, const json_t *message)
+{
+	const json_t *id = json_object_get(json_object_get(message, "params"), "requestId");
+	size_t i;
+	json_t *other;
+
+	if (sv->running && id && json_equal((json_t *)sv->running, (json_t *)id))
+		sv->is_cancelled = true;
+	json_array_foreach(sv->waiting, i, other) {
+		if (id && json_equal(json_object_get(other, "id"), (json_t *)id)) {
+			json_array_remove(sv->waiting, i);
+			return;
+		}
+	}
+}
+
+/* While a call runs: take in what came.  Requests wait, but a ping is answered. */
+static void look(struct server *sv)
+{
+	json_t *message;
+
+	while (ts_rpc_read(&sv->rpc, 0, &message) == TS_RPC_MESSAGE) {
+		if (!strcmp(method_of(message), "notifications/cancelled"))
+			note_cancelled(sv, message);
+		else if (!strcmp(method_of(message), "ping") && json_object_get(message, "id"))
+			ts_rpc_reply(&sv->rpc, json_object_get(message, "id"), "{}");
+		else if (json_object_get(message, "id"))
+			json_array_append(sv->waiting, message);
+		json_decref(message);
+	}
+}
+
+static void reply(struct server *sv, const json_t *id, const char *result)
+{
+	sv->is_broken |= !ts_rpc_reply(&sv->rpc, id, result);
+}
+
+static void fail(struct server *sv, const json_t *id, enum ts_rpc_error code, const char *text)
+{
+	sv->is_broken |= !ts_rpc_fail(&sv->rpc, id, code, text);
+}
+
+/* Answer with a value that is given away; NULL: memory was exhausted. */
+static void reply_json(struct server *sv, const json_t *id, json_t *value)
+{
+	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+
+	if (text)
+		reply(sv, id, text);
+	else
+		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+	free(text);
+	json_decref(value);
+}
+
+/* --------------------------------------------------------------------------------------------- a result */
+
+/* A JSON string. */
+static void put_string(struct ts_buf *out, const char *text, size_t len)
+{
+	json_t *value = json_stringn_nocheck(text, len);
+	char *escaped = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+
+	if (escaped)
+		ts_buf_puts(out, escaped);
+	else
+		out->is_failed = true;
+	free(escaped);
+	json_decref(value);
+}
+
+/* A question that was not understood, or could not be answered. */
+static void reply_error(struct server *sv, const json_t *id, const char *sentence)
+{
+	struct ts_buf out;
+
+	ts_buf_init(&out);
+	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
+	put_string(&out, sentence, strlen(sentence));
+	ts_buf_puts(&out, "}],\"isError\":true}");
+	if (ts_buf_ok(&out))
+		reply(sv, id, ts_buf_text(&out));
+	else
+		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+	ts_buf_fini(&out);
+}
+
+/* Split JSON Lines: *n_rows gets how many bytes the rows have, the rest is the line of the end. */
+static const char *end_of(const struct ts_buf *lines, size_t *n_rows)
+{
+	size_t len = lines->len && lines->data[lines->len - 1] == '\n' ? lines->len - 1 : lines->len;
+	const char *newline = len ? memrchr(lines->data, '\n', len) : NULL;
+
+	*n_rows = newline ? (size_t)(newline - (const char *)lines->data) : 0;
+	return newline ? newline + 1 : (const char *)lines->data;
+}
+
+/* {"rows":[...],"end":{...}} of JSON Lines, the last of which is the end; without a newline. */
+static void put_structure(struct ts_buf *out, const struct ts_buf *lines)
+{
+	size_t n_rows;
+	const char *end = end_of(lines, &n_rows);
+
+	ts_buf_puts(out, "{\"rows\":[");
+	for (size_t i = 0; i < n_rows; i++)
+		ts_buf_putc(out, lines->data[i] == '\n' ? ',' : lines->data[i]);
+	ts_buf_puts(out, "],\"end\":");
+	ts_buf_put(out, end, strcspn(end, "\n"));
+	ts_buf_puts(out, "}");
+}
+
+/* What the text adds for a client that sees the first rows only. */
+static const char how_to_go_on[] =
+	"\nThere are more rows: ask with a larger first, with last, or with in \"A:B\" after the last row's position.";
+
+static bool is_complete(const struct ts_buf *lines)
+{
+	static const char mark[] = "{\"complete\":true";
+	size_t n_rows;
+
+	return !strncmp(end_of(lines, &n_rows), mark, sizeof(mark) - 1);
+}
+
+/* Answer with JSON Lines. */
+static void reply_rows(struct server *sv, const json_t *id, struct ts_buf *lines)
+{
+	struct ts_buf structure, text, out;
+
+	ts_buf_init(&structure);
+	ts_buf_init(&text);
+	ts_buf_init(&out);
+	ts_buf_text(lines); /* terminated */
+	put_structure(&structure, lines);
+	ts_buf_put(&text, structure.data, structure.len);
+	if (!is_complete(lines))
+		ts_buf_puts(&text, how_to_go_on);
+	ts_buf_puts(&out, "{\"content\":[{\"type\":\"text\",\"text\":");
+	put_string(&out, (const char *)text.data, text.len);
+	ts_buf_puts(&out, "}],\"structuredContent\":");
+	ts_buf_put(&out, structure.data, structure.len);
+	ts_buf_puts(&out, ",\"isError\":false}");
+	if (ts_buf_ok(lines) && ts_buf_ok(&structure) && ts_buf_ok(&text) && ts_buf_ok(&out))
+		reply(sv, id, ts_buf_text(&out));
+	else
+		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+	ts_buf_fini(&structure);
+	ts_buf_fini(&text);
+	ts_buf_fini(&out);
+}
+
+/* ------------------------------------------------------------------------------------------- recordings */
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* By its path, or by its file name if only one has it; NULL with a sentence in @out. */
+static struct ts_mcp_recording *find_recording(struct server *sv, const char *name, struct ts_buf *out)
+{
+	struct ts_mcp_recording *found = NULL;
+	size_t n = 0;
+
+	if (!name)
+		return &sv->recordings[0];
+	for (size_t i = 0; i < sv->n_recordings; i++) {
+		struct ts_mcp_recording *r = &sv->recordings[i];
+
+		if (!strcmp(r->path, name))
+			return r;
+		if (!strcmp(last_part(r->path), name)) {
+			found = r;
+			n++;
+		}
+	}
+	if (n == 1)
+		return found;
+	ts_buf_printf(out, "'%.200s' is %s; the tool recordings lists them", name,
+		      n ? "the file name of several recordings: give the path" : "not a recording that is open");
+	return NULL;
+}
+
+/* What has been read can be asked about. */
+static bool take_news(struct ts_mcp_recording *r, struct ts_error *err)
+{
+	r->ask->n_steps = ts_query_end(r->ask->q);
+	r->ask->is_reading = !ts_query_is_complete(r->ask->q);
+	return !r->refresh || r->refresh(r->user, err);
+}
+
+/* Wait until all has been read.  Returns false if the call was cancelled meanwhile, or memory is exhausted. */
+static bool read_rest(struct server *sv, struct ts_mcp_recording *r, struct ts_error *err)
+{
+	bool is_new = r->ask->is_reading;
+
+	while (r->ask->is_reading && !sv->is_cancelled) {
+		r->ask->is_reading = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
+		look(sv);
+	}
+	return !sv->is_cancelled && (!is_new || take_news(r, err));
+}
+
+/* Where goto has led; back and forward go through the positions that it left. */
+static void move(struct ts_ask *ask, const struct ts_verb *verb, uint64_t to)
+{
+	uint64_t *back;
+
+	if (to == TS_NO_POS)
+		return;
+	if (!strcmp(verb->name, "back") && ask->at_back) {
+		ask->at_back--;
+	} else if (!strcmp(verb->name, "forward") && ask->at_back + 1 < ask->n_back) {
+		ask->at_back++;
+	} else if (ask->at_back < MAX_BACK &&
+		   (back = realloc(ask->back, (ask->at_back + 2) * sizeof(*back))) != NULL) {
+		back[ask->at_back] = ask->here;
+		back[++ask->at_back] = to;
+		ask->back = back;
+		ask->n_back = ask->at_back + 1;
+	}
+	ask->here = to;
+}
+
+/* ---------------------------------------------------------------------------------------------- calls */
+
+/* Let the answer run to its end.  Returns false if it was cancelled or failed. */
+static bool drive(struct server *sv, struct ts_answer *a, struct ts_buf *lines, struct ts_error *err)
+{
+	enum ts_got got;
+
+	do {
+		got = ts_answer_run(a, CHUNKS_A_SLICE, lines, lines, err);
+		look(sv);
+	} while (got == TS_GOT_PENDING && !sv->is_cancelled);
+	return got == TS_GOT_END && !sv->is_cancelled;
+}
+
+static void answer(struct server *sv, struct ts_mcp_recording *r, const char *question, bool is_partial,
+		   const json_t *id)
+{
+	struct ts_error err = { 0 };
+	struct ts_answer *a = NULL;
+	struct ts_buf lines;
+	char sentence[TS_MAX_WORD];
+
+	ts_buf_init(&lines);
+	if (is_partial || read_rest(sv, r, &err))
+		a = ts_answer_new(r->ask, question, TS_FORM_JSON, &err);
+	if (a && drive(sv, a, &lines, &err)) {
+		move(r->ask, ts_answer_question(a)->verb, ts_answer_go(a));
+		reply_rows(sv, id, &lines);
+	} else if (!sv->is_cancelled) {
+		ts_error_format(&err, err.code == TS_EUSAGE ? NULL : r->path, sentence, sizeof(sentence));
+		reply_error(sv, id, sentence);
+	}
+	ts_answer_free(a);
+	ts_buf_fini(&lines);
+}
+
+static void call_verb(struct server *sv, const struct ts_verb *verb, const json_t *arguments, const json_t *id)
+{
+	struct ts_mcp_recording *r;
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	if (!ts_mcp_question(verb, arguments, sv->n_recordings > 1, &text)) {
+		fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
+	} else if (!ts_buf_ok(&text)) {
+		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+	} else {
+		struct ts_buf sentence;
+
+		ts_buf_init(&sentence);
+		r = find_recording(sv, ts_mcp_recording(arguments), &sentence);
+		if (r)
+			answer(sv, r, ts_buf_text(&text), json_is_true(json_object_get(arguments, "partial")), id);
+		else
+			reply_error(sv, id, ts_buf_text(&sentence));
+		ts_buf_fini(&sentence);
+	}
+	ts_buf_fini(&text);
+}
+
+/* Rows `recording positions`; the number is null while the recording is being read. */
+static void call_recordings(struct server *sv, const json_t *arguments, const json_t *id)
+{
+	struct ts_buf lines;
+
+	if (arguments && (!json_is_object(arguments) || json_object_size(arguments))) {
+		fail(sv, id, TS_RPC_BAD_PARAMS, "recordings takes no arguments");
+		return;
+	}
+	ts_buf_init(&lines);
+	for (size_t i = 0; i < sv->n_recordings; i++) {
+		const struct ts_mcp_recording *r = &sv->recordings[i];
+
+		ts_buf_puts(&lines, "{\"recording\":");
+		put_string(&lines, r->path, strlen(r->path));
+		if (r->ask->is_reading)
+			ts_buf_puts(&lines, ",\"positions\":null}\n");
+		else
+			ts_buf_printf(&lines, ",\"positions\":%" PRIu64 "}\n", ts_query_end(r->ask->q));
+	}
+	ts_buf_printf(&lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings, sv->n_recordings);
+	reply_rows(sv, id, &lines);
+	ts_buf_fini(&lines);
+}
+
+static void call(struct server *sv, const json_t *params, const json_t *id)
+{
+	const char *name = json_string_value(json_object_get(params, "name"));
+	const json_t *arguments = json_object_get(params, "arguments");
+	const struct ts_verb *verb = name ? ts_mcp_verb(name) : NULL;
+
+	if (name && !strcmp(name, "recordings"))
+		call_recordings(sv, arguments, id);
+	else if (verb)
+		call_verb(sv, verb, arguments, id);
+	else
+		fail(sv, id, TS_RPC_BAD_PARAMS, name ? "there is no such tool" : "the tool's name is missing");
+}
+
+/* ------------------------------------------------------------------------------------------- requests */
+
+static void initialize(struct server *sv, const json_t *params, const json_t *id)
+{
+	const char *wanted = json_string_value(json_object_get(params, "protocolVersion"));
+	const char *version = versions[0];
+
+	if (!wanted) {
+		fail(sv, id, TS_RPC_BAD_PARAMS, "protocolVersion is missing");
+		return;
+	}
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		if (!strcmp(versions[i], wanted))
+			version = versions[i];
+	}
+	reply_json(sv, id,
+		   json_pack("{s:s, s:{s:{s:b}}, s:{s:s, s:s}, s:s}", "protocolVersion", version, "capabilities",
+			     "tools", "listChanged", 0, "serverInfo", "name", "tracestub", "version",
+			     PACKAGE_VERSION, "instructions",
+			     "Questions to recorded executions. Position k is the state before instruction k. A row's "
+			     "position is that of the instruction that did it. Unknown values are null, never zero."));
+}
+
+static void list_tools(struct server *sv, const json_t *params, const json_t *id)
+{
+	json_t *tools;
+
+	if (json_object_get(params, "cursor")) {
+		fail(sv, id, TS_RPC_BAD_PARAMS, "the list of tools is one page: there is no cursor");
+		return;
+	}
+	tools = ts_mcp_tools(sv->n_recordings > 1);
+	reply_json(sv, id, tools ? json_pack("{s:o}", "tools", tools) : NULL);
+}
+
+static void handle_request(struct server *sv, const char *method, const json_t *params, const json_t *id)
+{
+	if (!strcmp(method, "initialize"))
+		initialize(sv, params, id);
+	else if (!strcmp(method, "ping"))
+		reply(sv, id, "{}");
+	else if (!strcmp(method, "tools/list"))
+		list_tools(sv, params, id);
+	else if (!strcmp(method, "tools/call"))
+		call(sv, params, id);
+	else
+		fail(sv, id, TS_RPC_NO_METHOD, "there is no such method");
+}
+
+/* A message of the client: a request, or a notification, which is never answered. */
+static void handle(struct server *sv, const json_t *message)
+{
+	const json_t *id = json_object_get(message, "id");
+	const char *method = method_of(message), *version = json_string_value(json_object_get(message, "jsonrpc"));
+
+	if (!id) {
+		return;
+	} else if (!json_is_string(id) && !json_is_integer(id)) {
+		fail(sv, NULL, TS_RPC_INVALID, "an id is a string or an integer");
+	} else if (!version || strcmp(version, "2.0")) {
+		fail(sv, id, TS_RPC_INVALID, "jsonrpc is not \"2.0\"");
+	} else if (*method) {
+		sv->running = id;
+		sv->is_cancelled = false;
+		handle_request(sv, method, json_object_get(message, "params"), id);
+		sv->running = NULL;
+	} else if (!json_object_get(message, "result") && !json_object_get(message, "error")) {
+		fail(sv, id, TS_RPC_INVALID, "the method is missing");
+	}
+}
+
+/* Read on while the client wants nothing.  Returns false if there is nothing left to read. */
+static bool read_on(struct server *sv, struct ts_error *err)
+{
+	for (size_t i = 0; i < sv->n_recordings; i++) {
+		struct ts_mcp_recording *r = &sv->recordings[i];
+
+		if (!r->ask->is_reading)
+			continue;
+		r->ask->is_reading = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
+		return r->ask->is_reading || take_news(r, err);
+	}
+	return false;
+}
+
+/* The next message: one that waits, or one that comes. */
+static enum ts_rpc_got next(struct server *sv, json_t **message, struct ts_error *err)
+{
+	enum ts_rpc_got got;
+
+	if (json_array_size(sv->waiting)) {
+		*message = json_incref(json_array_get(sv->waiting, 0));
+		json_array_remove(sv->waiting, 0);
+		return TS_RPC_MESSAGE;
+	}
+	do {
+		got = ts_rpc_read(&sv->rpc, 0, message);
+	} while (got == TS_RPC_NOTHING && read_on(sv, err));
+	return got == TS_RPC_NOTHING && err->code == TS_OK ? ts_rpc_read(&sv->rpc, -1, message) : got;
+}
+
+bool ts_mcp_serve(struct ts_mcp_recording *recordings, size_t n, int in, int out, struct ts_error *err)
+{
+	struct server sv = { .recordings = recordings, .n_recordings = n, .waiting = json_array() };
+	json_t *message;
+
+	ts_error_reset(err);
+	if (!sv.waiting)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for requests");
+	ts_rpc_init(&sv.rpc, in, out);
+	while (!sv.is_broken && next(&sv, &message, err) == TS_RPC_MESSAGE) {
+		handle(&sv, message);
+		json_decref(message);
+	}
+	ts_rpc_fini(&sv.rpc);
+	json_decref(sv.waiting);
+	if (sv.is_broken)
+		ts_fail(err, TS_EIO, TS_NO_OFF, "the client cannot be written to");
+	return err->code == TS_OK;
+}

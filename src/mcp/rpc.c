@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "rpc.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void ts_rpc_init(struct ts_rpc *rpc, int in, int out)
+{
+	*rpc = (struct ts_rpc){ .in = in, .out = out };
+	ts_buf_init(&rpc->line);
+}
+
+void ts_rpc_fini(struct ts_rpc *rpc)
+{
+	ts_buf_fini(&rpc->line);
+}
+
+/* ------------------------------------------------------------------------------------------------ output */
+
+static bool write_all(int fd, const uint8_t *p, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, p, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
+{
+	char *id_text = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+	struct ts_buf out;
+	bool done;
+
+	ts_buf_init(&out);
+	ts_buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":", id_text ? id_text : "null", name);
+	ts_buf_puts(&out, value);
+	ts_buf_puts(&out, "}\n");
+	done = ts_buf_ok(&out) && (!id || id_text) && write_all(rpc->out, out.data, out.len);
+	ts_buf_fini(&out);
+	free(id_text);
+	return done;
+}
+
+bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result)
+{
+	return send_member(rpc, id, "result", result);
+}
+
+bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text)
+{
+	json_t *error = json_pack("{s:i, s:s}", "code", (int)code, "message", text);
+	char *value = error ? json_dumps(error, JSON_COMPACT) : NULL;
+	bool done = value && send_member(rpc, id, "error", value);
+
+	free(value);
+	json_decref(error);
+	return done;
+}
+
+/* ------------------------------------------------------------------------------------------------- input */
+
+/* The line up to its end at @len; NULL if it is no message, which is answered. */
+static json_t *parse(struct ts_rpc *rpc, const char *line, size_t len)
+{
+	json_error_t error;
+	json_t *message = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
+
+	if (!message)
+		ts_rpc_fail(rpc, NULL, TS_RPC_PARSE, "the line is not JSON");
+	else if (!json_is_object(message))
+		ts_rpc_fail(rpc, NULL, TS_RPC_INVALID, "a message is one JSON object");
+	if (json_is_object(message))
+		return message;
+	json_decref(message);
+	return NULL;
+}
+
+/* Take the first whole line, if there is one; *message gets what it says, NULL for nothing. */
+static bool take_line(struct ts_rpc *rpc, json_t **message)
+{
+	const uint8_t *end = rpc->line.len ? memchr(rpc->line.data, '\n', rpc->line.len) : NULL;
+	size_t len;
+
+	*message = NULL;
+	if (!end)
+		return false;
+	len = (size_t)(end - rpc->line.data);
+	if (!rpc->is_skipping && strspn((const char *)rpc->line.data, " \t\r") < len)
+		*message = parse(rpc, (const char *)rpc->line.data, len);
+	rpc->is_skipping = false;
+	ts_buf_consume(&rpc->line, len + 1);
+	return true;
+}
+
+static void limit_line(struct ts_rpc *rpc)
+{
+	if (rpc->line.len <= TS_RPC_MAX_LINE || memchr(rpc->line.data, '\n', rpc->line.len))
+		return;
+	if (!rpc->is_skipping)
+		ts_rpc_fail(rpc, NULL, TS_RPC_INVALID, "the message is too long");
+	rpc->is_skipping = true;
+	ts_buf_reset(&rpc->line);
+}
+
+/* Read what is there.  Returns false at the end, or if memory is exhausted. */
+static bool fill(struct ts_rpc *rpc)
+{
+	uint8_t bytes[65536];
+	ssize_t n = read(rpc->in, bytes, sizeof(bytes));
+
+	if (n < 0)
+		return errno == EINTR || errno == EAGAIN;
+	ts_buf_put(&rpc->line, bytes, (size_t)n);
+	limit_line(rpc);
+	return n > 0 && ts_buf_ok(&rpc->line);
+}
+
+enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message)
+{
+	struct pollfd fd = { .fd = rpc->in, .events = POLLIN };
+
+	for (;;) {
+		while (take_line(rpc, message)) {
+			if (*message)
+				return TS_RPC_MESSAGE;
+		}
+		if (rpc->is_at_end)
+			return TS_RPC_END;
+		switch (poll(&fd, 1, timeout_ms)) {
+		case 0:
+			return TS_RPC_NOTHING;
+		case 1:
+			rpc->is_at_end = !fill(rpc);
+			break;
+		default:
+			rpc->is_at_end = errno != EINTR;
+		}
+	}
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON-RPC 2.0 over two file descriptors, a message a line (Model Context Protocol 2025-06-18, "stdio").
+ *
+ * Messages are read without waiting, so that whoever answers one can see in between whether it was cancelled.
+ */
+#ifndef TS_RPC_H
+#define TS_RPC_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "src/base/buf.h"
+#include "src/base/error.h"
+
+/* Longer lines are refused; the rest of such a line is skipped. */
+#define TS_RPC_MAX_LINE ((size_t)1 << 20)
+
+enum ts_rpc_error {
+	TS_RPC_PARSE = -32700,
+	TS_RPC_INVALID = -32600,
+	TS_RPC_NO_METHOD = -32601,
+	TS_RPC_BAD_PARAMS = -32602,
+	TS_RPC_INTERNAL = -32603,
+};
+
+struct ts_rpc {
+	int in, out;         /* borrowed */
+	struct ts_buf line;  /* what was read and is not a message yet */
+	bool is_skipping;    /* the rest of a line that was too long */
+	bool is_at_end;      /* there is no more input */
+};
+
+void ts_rpc_init(struct ts_rpc *rpc, int in, int out);
+void ts_rpc_fini(struct ts_rpc *rpc);
+
+enum ts_rpc_got {
+	TS_RPC_MESSAGE,
+	TS_RPC_NOTHING, /* none came in time */
+	TS_RPC_END,     /* the client has closed its end */
+};
+
+/*
+ * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is no JSON object is answered with an
+ * error here.
+ *
+ * Returns TS_RPC_MESSAGE and *message, which the caller gives back with json_decref().
+ */
+enum ts_rpc_got ts_rpc_read(struct ts_rpc *rpc, int timeout_ms, json_t **message);
+
+/*
+ * Answer the request @id (borrowed) with @result, JSON text of one line; or with an error.
+ *
+ * Returns false if it cannot be written.
+ */
+bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result);
+bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text);
+
+#endif

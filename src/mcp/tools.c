@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+#include "tools.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum arg_type {
+	ARG_STRING,
+	ARG_INTEGER, /* not negative */
+	ARG_BOOLEAN,
+	ARG_PLACE,   /* a string, or a position as a number */
+};
+
+/* An argument: the verbs that take it, and the words that it stands for. */
+struct arg {
+	const char *name;
+	enum arg_type type;
+	unsigned takes;    /* any of these; 0: see needs_what() and all verbs */
+	const char *word;  /* before the value; of a boolean, the word itself; NULL: none */
+	const char *description;
+};
+
+static const struct arg args[] = {
+	{ "recording", ARG_STRING, 0, NULL, "Which recording: its file name or path." },
+	{ "what", ARG_STRING, 0, NULL, NULL },
+	{ "kinds", ARG_STRING, TS_TAKES_KINDS, NULL, "Kinds of accesses: a string of r, w and x; default rw." },
+	{ "memory", ARG_STRING, TS_TAKES_MEMORY, "in memory", "Look only in this memory: ADDR:END." },
+	{ "by", ARG_STRING, TS_TAKES_BY, "by", "address: count instructions instead of functions." },
+	{ "in", ARG_STRING, TS_TAKES_RANGE, "in", "Only rows whose position k has A <= k < B: \"A:B\"; A or B may be left out." },
+	{ "if", ARG_STRING, TS_TAKES_COND | TS_TAKES_STATE, "if",
+	  "Only rows for which this holds: \"value == 5\", or registers and memory: \"$rdi > 3 && *(u32 *)0x404000 != 0\"." },
+	{ "thread", ARG_INTEGER, TS_TAKES_THREAD, "thread", "Only this thread, by its number in the column thread." },
+	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, "first", "Only the first so many rows; default 100." },
+	{ "last", ARG_INTEGER, TS_TAKES_BOUND, "last", "Only the last so many rows." },
+	{ "at", ARG_PLACE, TS_TAKES_AT, "at", "The PLACE that is asked from: a position, 50%, begin, end, a mark." },
+	{ "depth", ARG_INTEGER, TS_TAKES_DEPTH, "depth", "At most so deep." },
+	{ "min", ARG_INTEGER, TS_TAKES_MIN, "min", "At least so many characters." },
+	{ "changes", ARG_BOOLEAN, TS_TAKES_CHANGES, "--changes", "Leave out writes of the value that was there." },
+	{ "partial", ARG_BOOLEAN, 0, "--partial", "Answer from what has been read so far; do not wait for the rest." },
+};
+#define N_ARGS (sizeof(args) / sizeof(args[0]))
+
+/* What the argument "what" is, NULL if the verb has no operand. */
+static const char *describe_what(const struct ts_verb *verb)
+{
+	switch (verb->operand) {
+	case TS_OPERAND_NONE:
+		return verb->takes & TS_TAKES_BRANCH ? "branch" : NULL;
+	case TS_OPERAND_WHAT:
+	case TS_OPERAND_WHAT_OR_NONE:
+		return "Register or memory: $REG, ADDR, ADDR,LEN, ADDR:END, SYMBOL, SYMBOL+OFF,LEN.";
+	case TS_OPERAND_MEMORY:
+	case TS_OPERAND_MEMORY_OR_NONE:
+		return "Memory or code: ADDR, ADDR,LEN, ADDR:END, SYMBOL, SYMBOL+OFF,LEN.";
+	case TS_OPERAND_CALLEE_OR_NONE:
+		return "The function that is called: ADDR, SYMBOL, or a PATTERN with * and ?.";
+	case TS_OPERAND_VALUE:
+		return "The value: bytes in hex (41 ?? 43), \"text\", u16\"text\", u32:N, i64:N, f64:X.";
+	case TS_OPERAND_KIND_OR_NONE:
+		return "The kind: syscall, signal, fault, interrupt, thread-start, thread-end, module, map, unmap, gap, exit.";
+	case TS_OPERAND_PLACE:
+		return "A PLACE: a position, +N, -N, 50%, begin, end, a mark, next|previous write|read|access|change|exec "
+		       "WHAT, next|previous KIND|call|return|switch.";
+	case TS_OPERAND_NAME:
+		return "The name of a mark.";
+	}
+	return NULL;
+}
+
+static bool needs_what(const struct ts_verb *verb)
+{
+	return verb->operand == TS_OPERAND_WHAT || verb->operand == TS_OPERAND_MEMORY ||
+	       verb->operand == TS_OPERAND_VALUE || verb->operand == TS_OPERAND_PLACE ||
+	       verb->operand == TS_OPERAND_NAME;
+}
+
+static bool takes(const struct ts_verb *verb, const struct arg *a)
+{
+	if (!strcmp(a->name, "what"))
+		return describe_what(verb) != NULL;
+	return !a->takes || verb->takes & a->takes;
+}
+
+/* ------------------------------------------------------------------------------------------ descriptions */
+
+static json_t *describe_arg(const struct ts_verb *verb, const struct arg *a)
+{
+	const char *text = a->description ? a->description : describe_what(verb);
+
+	switch (a->type) {
+	case ARG_STRING:
+		return json_pack("{s:s, s:s}", "type", "string", "description", text);
+	case ARG_INTEGER:
+		return json_pack("{s:s, s:i, s:s}", "type", "integer", "minimum", 0, "description", text);
+	case ARG_BOOLEAN:
+		return json_pack("{s:s, s:s}", "type", "boolean", "description", text);
+	case ARG_PLACE:
+		return json_pack("{s:[s, s], s:s}", "type", "string", "integer", "description", text);
+	}
+	return NULL;
+}
+
+static json_t *schema_of(json_t *properties, json_t *required)
+{
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
+			 "additionalProperties", 0);
+}
+
+static json_t *describe(const char *name, const char *text, json_t *schema)
+{
+	return json_pack("{s:s, s:s, s:o}", "name", name, "description", text, "inputSchema", schema);
+}
+
+/* "last_write" of "last-write"; valid until the next call. */
+static const char *tool_name(const struct ts_verb *verb)
+{
+	static char name[64];
+	size_t i;
+
+	for (i = 0; verb->name[i] && i + 1 < sizeof(name); i++)
+		name[i] = verb->name[i] == '-' ? '_' : verb->name[i];
+	name[i] = '\0';
+	return name;
+}
+
+static json_t *describe_verb(const struct ts_verb *verb, bool has_several)
+{
+	json_t *properties = json_object(), *required = json_array();
+	struct ts_buf text;
+	json_t *tool;
+
+	for (size_t i = 0; i < N_ARGS; i++) {
+		if (takes(verb, &args[i]))
+			json_object_set_new(properties, args[i].name, describe_arg(verb, &args[i]));
+	}
+	if (has_several)
+		json_array_append_new(required, json_string("recording"));
+	if (needs_what(verb))
+		json_array_append_new(required, json_string("what"));
+	ts_buf_init(&text);
+	ts_buf_printf(&text, "%s Columns:", verb->help);
+	for (unsigned i = 0; i < verb->n_columns; i++)
+		ts_buf_printf(&text, " %s", verb->columns[i].name);
+	ts_buf_puts(&text, ".");
+	tool = ts_buf_ok(&text) ? describe(tool_name(verb), ts_buf_text(&text), schema_of(properties, required)) : NULL;
+	ts_buf_fini(&text);
+	return tool;
+}
+
+json_t *ts_mcp_tools(bool has_several)
+{
+	json_t *tools = json_array();
+	size_t n;
+	const struct ts_verb *const *verbs = ts_verbs(&n);
+
+	json_array_append_new(tools, describe("recordings",
+					      "List the recordings that are open: columns recording, positions.",
+					      schema_of(json_object(), json_array())));
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(tools, describe_verb(verbs[i], has_several));
+	return tools;
+}
+
+const struct ts_verb *ts_mcp_verb(const char *tool)
+{
+	size_t n;
+	const struct ts_verb *const *verbs = ts_verbs(&n);
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(tool_name(verbs[i]), tool))
+			return verbs[i];
+	}
+	return NULL;
+}
+
+/* --------------------------------------------------------------------------------------------- a question */
+
+static bool is_of_type(const json_t *value, enum arg_type type)
+{
+	bool is_count = json_is_integer(value) && json_integer_value(value) >= 0;
+
+	switch (type) {
+	case ARG_STRING:
+		return json_is_string(value);
+	case ARG_INTEGER:
+		return is_count;
+	case ARG_BOOLEAN:
+		return json_is_boolean(value);
+	case ARG_PLACE:
+		return json_is_string(value) || is_count;
+	}
+	return false;
+}
+
+static const struct arg *find_arg(const struct ts_verb *verb, const char *name)
+{
+	for (size_t i = 0; i < N_ARGS; i++) {
+		if (!strcmp(args[i].name, name) && takes(verb, &args[i]))
+			return &args[i];
+	}
+	return NULL;
+}
+
+static bool refuse(struct ts_buf *out, const char *format, const char *name)
+{
+	ts_buf_reset(out);
+	ts_buf_printf(out, format, name);
+	return false;
+}
+
+static bool check(const struct ts_verb *verb, const json_t *arguments, bool has_several, struct ts_buf *out)
+{
+	const char *name;
+	json_t *value;
+
+	if (arguments && !json_is_object(arguments))
+		return refuse(out, "%s is not an object", "arguments");
+	json_object_foreach((json_t *)arguments, name, value) {
+		const struct arg *a = find_arg(verb, name);
+
+		if (!a)
+			return refuse(out, "the argument %.100s is not declared", name);
+		if (!is_of_type(value, a->type))
+			return refuse(out, "the argument %s is of another type than declared", name);
+	}
+	if (needs_what(verb) && !json_object_get(arguments, "what"))
+		return refuse(out, "the argument %s is missing", "what");
+	if (has_several && !json_object_get(arguments, "recording"))
+		return refuse(out, "the argument %s is missing: there are several", "recording");
+	return true;
+}
+
+static void put_arg(struct ts_buf *out, const struct ts_verb *verb, const struct arg *a, const json_t *value)
+{
+	bool is_count = !strcmp(a->name, "first") && verb->takes & TS_TAKES_COUNT && !(verb->takes & TS_TAKES_BOUND);
+
+	if (a->type == ARG_BOOLEAN && !json_boolean_value(value))
+		return;
+	if (a->word && !is_count)
+		ts_buf_printf(out, " %s", a->word);
+	if (json_is_string(value)) {
+		ts_buf_putc(out, ' ');
+		ts_buf_puts(out, json_string_value(value));
+	} else if (json_is_integer(value)) {
+		ts_buf_printf(out, " %" PRId64, (int64_t)json_integer_value(value));
+	}
+}
+
+bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several, struct ts_buf *out)
+{
+	if (!check(verb, arguments, has_several, out))
+		return false;
+	ts_buf_puts(out, verb->name);
+	for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
+		const json_t *value = json_object_get(arguments, args[i].name);
+
+		if (value)
+			put_arg(out, verb, &args[i], value);
+	}
+	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") && !json_object_get(arguments, "last"))
+		ts_buf_printf(out, " first %d", TS_MCP_ROWS);
+	return true;
+}
+
+const char *ts_mcp_recording(const json_t *arguments)
+{
+	return json_string_value(json_object_get(arguments, "recording"));
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+#include "asker.h"
+
+#include <stdlib.h>
+
+#include "src/ask/find_symbols.h"
+
+bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err)
+{
+	*a = (struct ts_asker){ 0 };
+	a->marks = ts_marks_new(cli->trace);
+	a->symbols = ts_symbols_new();
+	if (!a->marks || !a->symbols)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	a->ask = (struct ts_ask){ .q = q,
+				  .names = &a->names,
+				  .marks = a->marks,
+				  .symbols = a->symbols,
+				  .n_steps = ts_query_end(q),
+				  .is_reading = !ts_query_is_complete(q) };
+	if (!ts_names_init(&a->names, q, err))
+		return false;
+	for (unsigned i = 0; i < cli->n_images; i++) {
+		const struct ts_file_option *o = &cli->images[i];
+
+		if (!ts_find_symbols_of_file(a->symbols, o->path, o->has_base ? &o->base : NULL, err))
+			return false;
+	}
+	return ts_find_symbols(a->symbols, q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL, err);
+}
+
+bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err)
+{
+	ts_names_fini(&a->names);
+	return ts_names_init(&a->names, a->ask.q, err);
+}
+
+void ts_asker_fini(struct ts_asker *a)
+{
+	ts_names_fini(&a->names);
+	ts_symbols_free(a->symbols);
+	ts_marks_free(a->marks);
+	free(a->ask.back);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who asks questions of a recording, and all that the questions need: names of threads, symbols, marks.
+ */
+#ifndef TS_ASKER_H
+#define TS_ASKER_H
+
+#include <stdbool.h>
+
+#include "cli.h"
+#include "src/ask/marks.h"
+#include "src/ask/names.h"
+#include "src/ask/symbols.h"
+#include "src/ask/verb.h"
+
+struct ts_asker {
+	struct ts_ask ask;
+	struct ts_names names;
+	struct ts_symbols *symbols; /* owned */
+	struct ts_marks *marks;     /* owned */
+};
+
+/*
+ * Questions to @q (borrowed) by the options of @cli.
+ *
+ * Returns false if a file with symbols cannot be read, or memory is exhausted; @a needs ts_asker_fini() either
+ * way.
+ */
+bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err);
+void ts_asker_fini(struct ts_asker *a);
+
+/* More of the recording has been read: new threads get names.  Returns false if memory is exhausted. */
+bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err);
+
+#endif

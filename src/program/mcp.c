@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+#include "mcp.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "asker.h"
+#include "opening.h"
+#include "reading.h"
+#include "report.h"
+#include "src/mcp/mcp.h"
+
+/* One trace of several. */
+struct part {
+	struct ts_cli cli; /* the command line's, with this trace; shares what it owns */
+	struct ts_opened opened;
+	struct ts_asker asker;
+};
+
+static bool refresh(void *user, struct ts_error *err)
+{
+	return ts_asker_refresh(user, err);
+}
+
+static bool part_init(struct part *p, const struct ts_cli *cli, const char *trace, struct ts_mcp_recording *r,
+		      enum ts_status *status)
+{
+	struct ts_error err = { 0 };
+
+	p->cli = *cli;
+	p->cli.trace = trace;
+	if (!ts_opened_init(&p->opened, &p->cli, status) ||
+	    !ts_read_recording(p->opened.model, &p->cli, status))
+		return false;
+	if (!ts_asker_init(&p->asker, ts_model_query(p->opened.model), &p->cli, &err)) {
+		*status = ts_report_failure(trace, &err);
+		return false;
+	}
+	p->asker.ask.has_here = true;
+	*r = (struct ts_mcp_recording){
+		.path = trace,
+		.model = p->opened.model,
+		.ask = &p->asker.ask,
+		.refresh = refresh,
+		.user = &p->asker,
+	};
+	return true;
+}
+
+static void part_fini(struct part *p)
+{
+	ts_asker_fini(&p->asker);
+	ts_opened_fini(&p->opened);
+}
+
+enum ts_status ts_run_mcp(const struct ts_cli *cli)
+{
+	struct ts_mcp_recording *recordings = calloc(cli->n_traces, sizeof(*recordings));
+	struct part *parts = calloc(cli->n_traces, sizeof(*parts));
+	enum ts_status status = TS_STATUS_OK;
+	struct ts_error err = { 0 };
+	size_t n = 0;
+
+	if (!recordings || !parts) {
+		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu recordings", cli->n_traces);
+		status = ts_report_failure(NULL, &err);
+	}
+	signal(SIGPIPE, SIG_IGN); /* a client that has left is an error of write() */
+	while (status == TS_STATUS_OK && n < cli->n_traces &&
+	       part_init(&parts[n], cli, cli->traces[n], &recordings[n], &status))
+		n++;
+	if (status == TS_STATUS_OK && !ts_mcp_serve(recordings, n, STDIN_FILENO, STDOUT_FILENO, &err))
+		status = ts_report_failure(NULL, &err);
+	for (size_t i = 0; parts && i < cli->n_traces; i++)
+		part_fini(&parts[i]);
+	free(parts);
+	free(recordings);
+	return status;
+}

@@ -33,8 +33,7 @@ void bap_course_lose(struct bap_course *co)
 	ts_steps_event(out, TS_EV_GAP);
 	ts_steps_effect(out, TS_FX_FORGET, 0, half);
 	ts_steps_effect(out, TS_FX_FORGET, half, half);
-	if (co->now)
-		bap_lose_all_threads(&co->known, co->now);
+	bap_lose_all_threads(&co->known);
 	co->calls.n = 0;
 }
 
@@ -114,7 +113,6 @@ void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *
 	point_put(b, co->n_modules);
 	point_put_bytes(b, co->last_insn, co->last_len);
 	save_calls(&co->calls, b);
-	point_put(b, k->n_met);
 	point_put(b, k->n_live);
 	for (uint32_t i = 0; i < k->n_live; i++) {
 		point_put(b, k->live[i]->id);
@@ -187,7 +185,6 @@ static void resume_calls(struct bap_calls *calls, struct point *p)
 static bool resume_threads(struct bap_course *co, bool has_told, struct point *p)
 {
 	struct bap_known *k = &co->known;
-	uint32_t n_met = (uint32_t)point_get(p, co->rec->base.n_threads);
 	uint32_t n = (uint32_t)point_get_count(p, BAP_MAX_LIVE, 2);
 
 	for (uint32_t i = 0; i < n && point_ok(p); i++) {
@@ -198,7 +195,6 @@ static bool resume_threads(struct bap_course *co, bool has_told, struct point *p
 			return false;
 		resume_thread(co, t, has_told, p);
 	}
-	k->n_met = n_met;
 	return point_ok(p);
 }
 

@@ -184,47 +184,25 @@ void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint3
 	memset(t->state + off, BAP_UNTOLD, len);
 }
 
-void bap_lose_all(struct bap_known *k, struct bap_thread *t)
-{
-	bap_lose_reg(k, t, 0, k->rec->base.regs.g_len);
-	bap_forget_flags(&k->rec->names, t);
-	t->n_last = 0;
-}
-
-static bool is_live(const struct bap_known *k, uint32_t ordinal)
-{
-	for (uint32_t i = 0; i < k->n_live; i++)
-		if (k->live[i]->ordinal == ordinal)
-			return true;
-	return false;
-}
-
-static void switch_to(struct bap_known *k, uint32_t ordinal)
+void bap_switch_thread(struct bap_known *k, const struct bap_thread *t)
 {
 	struct ts_effect *e = ts_steps_effect(k->out, TS_FX_THREAD, 0, 0);
 
 	if (e)
-		e->item = ordinal;
+		e->item = t->ordinal;
 }
 
-void bap_switch_thread(struct bap_known *k, const struct bap_thread *t)
+void bap_lose_all_threads(struct bap_known *k)
 {
-	switch_to(k, t->ordinal);
-}
+	uint32_t len = k->rec->base.regs.g_len;
 
-void bap_lose_all_threads(struct bap_known *k, const struct bap_thread *now)
-{
+	ts_steps_effect(k->out, TS_FX_FORGET_REGS, 0, len);
 	for (uint32_t i = 0; i < k->n_live; i++) {
-		switch_to(k, k->live[i]->ordinal);
-		bap_lose_all(k, k->live[i]);
+		memset(k->live[i]->state, BAP_UNTOLD, len);
+		bap_forget_flags(&k->rec->names, k->live[i]);
+		k->live[i]->n_last = 0;
 	}
-	for (uint32_t ordinal = 0; ordinal < k->n_met; ordinal++) {
-		if (is_live(k, ordinal))
-			continue;
-		switch_to(k, ordinal);
-		ts_steps_effect(k->out, TS_FX_REG_WRITE, 0, k->rec->base.regs.g_len);
-	}
-	bap_switch_thread(k, now);
+	bap_shown_forget(k->shown);
 }
 
 void bap_age_writes(struct bap_thread *t)

@@ -57,7 +57,6 @@ struct bap_known {
 	struct bap_shown *shown; /* owned; what one of the threads showed last; NULL until it is of use */
 	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one that was met last comes first */
 	uint32_t n_live;
-	uint32_t n_met; /* threads of the recording that were met */
 	uint8_t serial; /* counts lists of values before an instruction, never 0 */
 	struct bap_ids {
 		struct bap_id {
@@ -98,11 +97,8 @@ void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uin
 /* Registers got a value that is not logged. */
 void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len);
 
-/* All registers of a thread, whose effects are being told, got values that are not logged. */
-void bap_lose_all(struct bap_known *k, struct bap_thread *t);
-
-/* No register of any thread that was met is known any more; the effects after it are those of @now again. */
-void bap_lose_all_threads(struct bap_known *k, const struct bap_thread *now);
+/* The registers of all threads got values that are not logged. */
+void bap_lose_all_threads(struct bap_known *k);
 
 /* The effects that follow are those of @t. */
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);

@@ -104,8 +104,6 @@ static void reset_thread(struct bap_known *k, struct bap_thread *t, uint64_t id,
 	t->state = data + len;
 	t->seen = t->state + len;
 	bap_forget_flags(&k->rec->names, t);
-	if (k->n_met <= ordinal)
-		k->n_met = ordinal + 1;
 }
 
 /* The thread at @i comes first. */
@@ -187,6 +185,6 @@ void bap_threads_forget(struct bap_known *k)
 {
 	for (uint32_t i = 0; i < k->n_live; i++)
 		free_thread(k->live[i]);
-	k->n_live = k->n_met = 0;
+	k->n_live = 0;
 	bap_shown_forget(k->shown);
 }

@@ -619,6 +619,28 @@ START_TEST(a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it)
 }
 END_TEST
 
+/* The registers of threads that the reader no longer keeps are unknown, too. */
+START_TEST(after_damage_no_register_of_any_thread_is_known)
+{
+	ts_buf_reset(&file);
+	bap_text(&file, X64);
+	for (unsigned k = 0; k < 200; k++) {
+		if (k == 150)
+			bap_text_line(&file, "damage");
+		else
+			bap_text_line(&file, "step %x %x 90 > rax=%x/8", 0x1000 + k, k % 100 + 1, k);
+	}
+	bap_text_line(&file, "index 64");
+	load();
+	ck_assert_uint_eq(tl->n_steps, 150 + 8); /* the index leads on to frame 192 */
+	ck_assert_str_eq(thread_reg(149, 48, "rax"), "94"); /* 148 */
+	ck_assert_str_eq(thread_reg(149, 60, "rax"), "3c");
+	ck_assert_str_eq(thread_reg(150, 48, "rax"), "?");
+	ck_assert_str_eq(thread_reg(150, 60, "rax"), "?");
+	ck_assert_str_eq(thread_reg(158, 99, "rax"), "c7");
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   x86_instructions_without_operands_write_what_their_encoding_says,
 		   flags_of_an_unlogged_comparison_are_unknown,
@@ -637,4 +659,5 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   threads_have_a_limit, a_decode_point_that_was_changed_is_refused_or_is_one,
 		   a_decode_point_that_was_truncated_is_refused,
 		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
+		   after_damage_no_register_of_any_thread_is_known,
 		   an_index_whose_entries_do_not_ascend_leads_nowhere)

@@ -201,8 +201,8 @@ static enum ts_walked look(struct ts_walk *w, struct ts_found *found, struct ts_
 	return TS_WALK_STOP;
 }
 
-/* Is there a system call to stop at, at the position of a breakpoint that did not hold? */
-static enum ts_walked find_syscall(struct ts_walk *w, struct ts_found *found, struct ts_error *err)
+/* Is there something less important to stop at, at the position of a breakpoint that did not hold? */
+static enum ts_walked find_other(struct ts_walk *w, struct ts_found *found, struct ts_error *err)
 {
 	struct ts_stops stops = w->stops;
 	struct ts_search search;
@@ -225,7 +225,7 @@ static enum ts_walked find_syscall(struct ts_walk *w, struct ts_found *found, st
 void ts_walk_pass(struct ts_walk *w, const struct ts_found *found)
 {
 	w->from = found->pos;
-	w->is_passing = w->stops.has_syscalls;
+	w->is_passing = w->stops.has_syscalls || w->stops.has_signals;
 	w->state = TS_WALK_STARTING;
 }
 
@@ -263,7 +263,7 @@ enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_
 		walked = leave(w, err);
 		break;
 	case TS_WALK_STARTING:
-		walked = w->is_passing ? find_syscall(w, found, err) : start_search(w, err);
+		walked = w->is_passing ? find_other(w, found, err) : start_search(w, err);
 		break;
 	case TS_WALK_SEARCHING:
 		walked = look(w, found, err);

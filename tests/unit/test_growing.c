@@ -332,6 +332,7 @@ static void any_stops(struct pair *p, struct some_stops *some)
 	some->stops.n_watches = script_below(&p->rnd, 3) * script_below(&p->rnd, 3);
 	some->stops.has_syscalls = script_chance(&p->rnd, 30);
 	some->stops.n_syscalls = script_below(&p->rnd, 3);
+	some->stops.has_signals = script_chance(&p->rnd, 20);
 	for (unsigned i = 0; i < MAX_STOPS; i++) {
 		struct ts_watch *w = &some->watches[i];
 
@@ -429,7 +430,7 @@ static void walk_session(uint64_t seed)
 		walk(&p, p.q, &some.stops, pos, &way, &found);
 		walk(&p, p.whole, &some.stops, pos, &way, &whole);
 		check_same(&p, &way, pos, &found, &whole);
-		if (way.how == 0 && !way.n_passed) {
+		if (way.how == 0 && !way.n_passed && !some.stops.has_signals) { /* of which the twin knows nothing */
 			struct naive *nv = naive_new(p.twin, false, false);
 
 			naive_search(nv, &some.stops, pos, way.is_reverse ? 0 : p.n_steps, &naive);

@@ -142,6 +142,45 @@ START_TEST(after_a_breakpoint_that_does_not_hold_a_system_call_stops_at_the_same
 }
 END_TEST
 
+START_TEST(after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_position)
+{
+	step(0);
+	ts_steps_event(&s->steps, TS_EV_EXIT);
+	step(0);
+	step(0);
+	build();
+	stop_at_pc(32);
+	stops.has_signals = true;
+	ts_walk_continue(&w, q, &stops, 0, false);
+	run_to(2, TS_STOP_BREAK);
+	ts_walk_pass(&w, &found);
+	run_to(2, TS_STOP_EXIT);
+	ts_walk_step(&w, q, &stops, 1, 0, false);
+	run_to(2, TS_STOP_STEP);
+}
+END_TEST
+
+START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it)
+{
+	step(0);
+	ts_steps_event(&s->steps, TS_EV_SIGNAL)->number = 10;
+	step(0);
+	ts_steps_event(&s->steps, TS_EV_FAULT);
+	step(0);
+	step(0);
+	build();
+	stops.has_signals = true;
+	ts_walk_continue(&w, q, &stops, 0, false);
+	run_to(1, TS_STOP_SIGNAL);
+	ck_assert_uint_eq(found.number, 10);
+	ts_walk_continue(&w, q, &stops, 1, false);
+	run_to(3, TS_STOP_SIGNAL);
+	ck_assert_uint_eq(found.number, 11);
+	ts_walk_continue(&w, q, &stops, 4, true);
+	run_to(3, TS_STOP_SIGNAL);
+}
+END_TEST
+
 START_TEST(an_interrupted_range_step_looks_through_what_it_has_passed)
 {
 	struct ts_error err = { 0 };
@@ -167,4 +206,6 @@ UNIT_FIXTURE_SUITE("walk", setup, teardown, a_continue_ends_at_a_breakpoint_or_a
 		   a_step_is_of_its_thread_and_wins_over_a_breakpoint_at_its_target,
 		   a_range_is_left_by_its_thread_or_at_the_end,
 		   after_a_breakpoint_that_does_not_hold_a_system_call_stops_at_the_same_position,
+		   after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_position,
+		   a_signal_stops_before_its_step_and_a_fault_after_it,
 		   an_interrupted_range_step_looks_through_what_it_has_passed)

@@ -175,8 +175,13 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (!is_std) /* only after a resume() at the very start */
 		return next(base, out, err);
-	if (read_others(r) != TS_ITEM)
+	if (read_others(r) != TS_ITEM) {
+		if (r->ahead.code == TS_EIO || r->ahead.code == TS_ENOMEM) { /* that is not the trace's end */
+			*err = r->ahead;
+			return TS_FAIL;
+		}
 		tell_end(r, pc);
+	}
 	if (r->rec->has_modes)
 		look_at_next_mode(r, t);
 	r->n_steps++;

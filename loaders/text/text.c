@@ -181,10 +181,12 @@ static bool put_register(const struct text *rec, struct words *w, struct ts_step
 static bool put_exit(struct words *w, struct ts_steps *out)
 {
 	struct ts_event *ev = ts_steps_event(out, TS_EV_EXIT);
+	bool has_status = w->left.len > 0;
+	uint64_t status = has_status ? take_number(w, 10) : 0;
 
-	if (ev && w->left.len) {
-		ev->has_ret = true;
-		ev->number = take_number(w, 10);
+	if (ev) {
+		ev->has_ret = has_status;
+		ev->number = status;
 	}
 	return w->err->code == TS_OK;
 }

@@ -285,6 +285,10 @@ bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err)
 		if (!read_bytes(t, i, &f, err))
 			break;
 		fits = read_blocks(t, &f, reg_len, &odd);
+		if (odd.code == TS_ENOMEM) {
+			*err = odd;
+			break;
+		}
 	}
 	tfile_frame_fini(&f);
 	return fits;

@@ -96,7 +96,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	struct tfile *t = r->t;
 	struct tfile_frame *was = r->here;
 
-	base->end = (struct ts_end){ .pc = was->pc, .has_pc = t->frames.n_frames > 0 };
+	base->end = (struct ts_end){ .pc = was->pc, .has_pc = t->frames.n_frames > 0, .is_assumed = !was->has_pc };
 	if (r->pos == tfile_n_steps(t)) {
 		if (t->damage.code == TS_OK)
 			return TS_END;
@@ -113,6 +113,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	ts_steps_close(out, was->pc, 0, 0);
 	r->pos++;
 	base->end.pc = r->here->pc;
+	base->end.is_assumed = !r->here->has_pc;
 	return TS_ITEM;
 }
 

@@ -150,8 +150,8 @@ static bool choose_arch(struct tfile *t, const struct ts_loader_options *opt, st
 /* The size of registers is hex, but people write it in decimal, as the manual says. */
 static bool check_reg_len(struct tfile *t, struct ts_error *err)
 {
-	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) ||
-	    !tfile_fits(t, t->reg_len_decimal, err))
+	if (!t->is_reg_len_decimal || tfile_fits(t, t->reg_len, err) || err->code != TS_OK ||
+	    !tfile_fits(t, t->reg_len_decimal, err) || err->code != TS_OK)
 		return err->code == TS_OK;
 	ts_recording_warn(&t->base, "the size of the registers was meant as a decimal number: %" PRIu64,
 			  t->reg_len_decimal);

@@ -111,7 +111,10 @@ bool tfile_find_frames(struct tfile *t, struct ts_error *err);
 /* How well the file's frames follow each other when read in this byte order: the more the better. */
 unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian);
 
-/* Do the blocks of the first frames fit into them, with registers of @reg_len bytes? */
+/*
+ * Do the blocks of the first frames fit into them, with registers of @reg_len bytes?  @err says if they could
+ * not be looked at.
+ */
 bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err);
 
 /* Look at t->places: which frames are of which tracepoint.  False without memory. */

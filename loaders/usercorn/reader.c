@@ -75,7 +75,7 @@ static struct ucir_task *begin_task(struct ucir_reader *r, uint64_t pid, struct 
 		return NULL;
 	}
 	if (r->n_processes >= r->w.rec->base.n_threads &&
-	    ts_recording_thread(&r->w.rec->base, r->n_processes, pid, pid) == TS_NO_THREAD) {
+	    ts_recording_add_thread(&r->w.rec->base, r->n_processes, pid, pid) == TS_NO_THREAD) {
 		no_memory(err);
 		return NULL;
 	}

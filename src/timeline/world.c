@@ -259,10 +259,29 @@ const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts
 
 /* ------------------------------------------------------------------------------------------------ regions */
 
+/*
+ * The first live region of @process that ends at @addr or later, as an ordinal of live; those of later processes
+ * follow.
+ */
+static size_t live_at(const struct ts_world *w, uint32_t process, uint64_t addr)
+{
+	size_t lo = 0, n = w->n_live;
+
+	while (n) {
+		const struct ts_region *r = &w->regions[w->live[lo + n / 2]];
+		bool is_before = r->process < process || (r->process == process && r->last < addr);
+
+		lo += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
+	return lo;
+}
+
 static void add_region(struct ts_world *w, const struct ts_region *r)
 {
 	struct ts_region *regions = room(w, w->regions, w->n_regions, &w->cap_regions, sizeof(*regions));
 	uint32_t *live;
+	size_t at;
 
 	if (!regions)
 		return;
@@ -271,7 +290,9 @@ static void add_region(struct ts_world *w, const struct ts_region *r)
 	if (!live)
 		return;
 	w->live = live;
-	live[w->n_live++] = (uint32_t)w->n_regions;
+	at = live_at(w, r->process, r->first);
+	memmove(live + at + 1, live + at, (w->n_live++ - at) * sizeof(*live));
+	live[at] = (uint32_t)w->n_regions;
 	regions[w->n_regions++] = *r;
 }
 
@@ -291,14 +312,16 @@ static void keep_part(struct ts_world *w, struct ts_region r, uint64_t pos, uint
  */
 static void cut(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t first, uint64_t last, int prot)
 {
-	for (size_t i = w->n_live; i-- > 0;) {
+	size_t i;
+
+	while ((i = live_at(w, process, first)) < w->n_live && !w->is_failed) {
 		uint32_t id = w->live[i];
 		struct ts_region r = w->regions[id];
 		uint64_t lo = first > r.first ? first : r.first, hi = last < r.last ? last : r.last;
 
-		if (r.process != process || lo > hi || w->is_failed)
-			continue;
-		w->live[i] = w->live[--w->n_live];
+		if (r.process != process || r.first > last)
+			return;
+		memmove(w->live + i, w->live + i + 1, (--w->n_live - i) * sizeof(*w->live));
 		w->regions[id].until = pos;
 		if (r.first < lo)
 			keep_part(w, r, pos, r.first, lo - 1);
@@ -308,6 +331,9 @@ static void cut(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t fir
 			r.prot = (uint32_t)prot;
 			keep_part(w, r, pos, lo, hi);
 		}
+		if (hi == last)
+			return;
+		first = hi + 1;
 	}
 }
 

@@ -56,7 +56,8 @@ struct ts_world {
 	struct ts_happenings events[TS_N_EVENT_KINDS];
 	struct ts_region *regions; /* owned; in the order in which they began */
 	size_t n_regions, cap_regions;
-	uint32_t *live;            /* owned; the regions that stand at the end of what was read */
+	/* owned; the regions that stand at the end of what was read, by process and address */
+	uint32_t *live;
 	size_t n_live, cap_live;
 	struct ts_loaded *modules; /* owned; in the order in which they appeared */
 	size_t n_modules, cap_modules;

@@ -31,6 +31,7 @@ struct ts_page {
 	struct ts_holes *holes; /* owned; NULL where nothing was lost */
 	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
 	bool is_dirty;
+	bool is_fresh;          /* the user's: it may hold something since all was forgotten */
 	uint64_t known[64];     /* bit i: byte i is known */
 	uint8_t data[TS_PAGE_LEN];
 };

@@ -33,11 +33,14 @@ void ts_space_end_build(struct ts_space *sp)
 	for (size_t i = 0; i < sp->cap_touched; i++)
 		free(sp->touched[i].marks);
 	free(sp->touched);
+	free(sp->fresh);
 	free(sp->dirty);
 	free(sp->completions);
 	sp->touched = NULL;
+	sp->fresh = NULL;
 	sp->dirty = NULL;
 	sp->completions = NULL;
+	sp->n_fresh = sp->cap_fresh = 0;
 	sp->n_touched = sp->cap_touched = sp->n_dirty = sp->cap_dirty = sp->n_completions =
 		sp->cap_completions = 0;
 }
@@ -239,6 +242,27 @@ static bool grow_touched(struct ts_space *sp)
 	return true;
 }
 
+/* The page may hold something from here on.  Returns false if memory is exhausted. */
+static bool freshen(struct ts_space *sp, struct ts_page *pg)
+{
+	if (pg->is_fresh)
+		return true;
+	if (sp->n_fresh == sp->cap_fresh) {
+		size_t cap = sp->cap_fresh ? sp->cap_fresh * 2 : 64;
+		struct ts_page **fresh = realloc(sp->fresh, cap * sizeof(*fresh));
+
+		if (!fresh) {
+			sp->is_failed = true;
+			return false;
+		}
+		sp->fresh = fresh;
+		sp->cap_fresh = cap;
+	}
+	sp->fresh[sp->n_fresh++] = pg;
+	pg->is_fresh = true;
+	return true;
+}
+
 /* Give the page its marks for this chunk.  Returns false if memory is exhausted. */
 static bool list_page(struct ts_space *sp, struct ts_page *pg)
 {
@@ -258,7 +282,7 @@ static bool list_page(struct ts_space *sp, struct ts_page *pg)
 	t->page = pg;
 	pg->marks = t->marks;
 	sp->n_touched++;
-	return true;
+	return freshen(sp, pg);
 }
 
 /* What painting makes of a byte that is lost. */
@@ -651,12 +675,12 @@ void ts_space_initial(struct ts_space *sp, uint64_t addr, const uint8_t *data, u
 }
 
 /* Bytes [first, last] of a touched page start afresh. */
-static void refill(struct ts_page *pg, uint64_t first, uint64_t last, enum ts_fill fill)
+static void refill(struct ts_space *sp, struct ts_page *pg, uint64_t first, uint64_t last, enum ts_fill fill)
 {
 	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
 
 	memset(pg->data + off, 0, len);
-	if (fill == TS_FILL_ZERO)
+	if (fill == TS_FILL_ZERO && freshen(sp, pg))
 		ts_page_know(pg, off, len);
 	else
 		ts_page_forget(pg, off, len);
@@ -678,8 +702,28 @@ static void refill_touched(struct ts_space *sp, uint64_t first, uint64_t last, e
 		start = pg->page << TS_PAGE_BITS;
 		end = start + (TS_PAGE_LEN - 1);
 		if (start <= last && end >= first)
-			refill(pg, first > start ? first : start, last < end ? last : end, fill);
+			refill(sp, pg, first > start ? first : start, last < end ? last : end, fill);
 	}
+}
+
+/*
+ * All up to @last is forgotten.  Pages that hold nothing since the last time are passed over; what this chunk
+ * touches may be touched again without being listed.
+ */
+static void forget_all(struct ts_space *sp, uint64_t last)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < sp->n_fresh; i++) {
+		struct ts_page *pg = sp->fresh[i];
+		uint64_t start = pg->page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
+
+		refill(sp, pg, start, last < end ? last : end, TS_FILL_UNKNOWN);
+		pg->is_fresh = pg->marks || end > last;
+		if (pg->is_fresh)
+			sp->fresh[n_kept++] = pg;
+	}
+	sp->n_fresh = n_kept;
 }
 
 uint64_t ts_space_next_map(const struct ts_space *sp)
@@ -691,10 +735,12 @@ void ts_space_fill(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t le
 {
 	if (!len)
 		return;
-	if (ts_layers_add(&sp->layers, pos, addr, addr + (len - 1), fill))
-		refill_touched(sp, addr, addr + (len - 1), fill);
-	else
+	if (!ts_layers_add(&sp->layers, pos, addr, addr + (len - 1), fill))
 		sp->is_failed = true;
+	else if (!addr && len >= UINT64_MAX && fill == TS_FILL_UNKNOWN)
+		forget_all(sp, len - 1);
+	else
+		refill_touched(sp, addr, addr + (len - 1), fill);
 }
 
 void ts_space_lose(struct ts_space *sp, uint64_t addr, uint64_t len)

@@ -55,6 +55,8 @@ struct ts_space {
 	struct ts_pages now;      /* current contents of the pages that steps touched */
 	struct ts_touched *touched;  /* owned; the pages touched in this chunk */
 	size_t n_touched, cap_touched;
+	struct ts_page **fresh;   /* owned; those of now that may hold something since all was forgotten */
+	size_t n_fresh, cap_fresh;
 	struct ts_changes changes;
 	struct ts_touches silent, reads;
 	bool is_failed;

@@ -336,6 +336,9 @@ static void make_region(struct maker *m, uint64_t *addr, uint64_t *len)
 		*len = *addr > UINT64_MAX - 0xffff ? UINT64_MAX - *addr + 1 : 4096 * (1 + script_below(&m->rnd, 5));
 	} else if (how == 3) {
 		*len = UINT64_MAX - *addr + (*addr > 0);
+	} else if (how == 4) {
+		*addr = 0;
+		*len = UINT64_MAX;
 	}
 }
 

@@ -462,7 +462,7 @@ void ts_calls_save(struct ts_calls *c, struct ts_index_file *f)
 }
 
 /* Do the blocks continue the lists, in order, within the bytes? */
-static bool are_blocks_good(const struct ts_calls *c, const struct segment *s)
+static bool are_blocks_good(const struct ts_calls *c, const struct segment *s, uint32_t n_threads)
 {
 	for (size_t i = 0; i < s->n_blocks; i++) {
 		const struct block *b = &s->blocks[i], *before = i ? b - 1 : NULL;
@@ -471,7 +471,7 @@ static bool are_blocks_good(const struct ts_calls *c, const struct segment *s)
 				: b->thread < c->n_lists ? c->lists[b->thread].n_sealed
 							 : 0;
 
-		if (!b->n || b->n > TS_CALL_BLOCK || b->off >= s->n_bytes || b->ordinal != next ||
+		if (b->thread >= n_threads || !b->n || b->n > TS_CALL_BLOCK || b->off >= s->n_bytes || b->ordinal != next ||
 		    b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK || (before && b->off <= before->off) ||
 		    (before && b->thread < before->thread) || (is_same && b->pos < before->pos))
 			return false;
@@ -501,7 +501,7 @@ static bool add_sites(struct ts_calls *c, const struct site *sites, size_t n)
 	return !n || grow_table(c);
 }
 
-bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place)
+bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads)
 {
 	struct segment s = { 0 };
 	const struct site *sites;
@@ -519,7 +519,7 @@ bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place)
 		return false;
 	else
 		c->n_saved_sites = c->n_sites;
-	if (!are_blocks_good(c, &s) || !are_ends_good(c, &s) || !install(c, &s))
+	if (!are_blocks_good(c, &s, n_threads) || !are_ends_good(c, &s) || !install(c, &s))
 		return false;
 	for (uint32_t i = 0; i < c->n_lists; i++)
 		c->lists[i].first = c->lists[i].n_sealed;

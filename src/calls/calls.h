@@ -73,7 +73,7 @@ bool ts_calls_seal_copy(struct ts_calls *c);
  * ts_calls_load() returns false if memory is exhausted, or the arrays contradict each other.
  */
 void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
-bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place);
+bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads);
 
 /*
  * The questions.  They see sealed segments only, change nothing, and cannot fail.

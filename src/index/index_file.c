@@ -402,12 +402,18 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, u
 	f->end = ALIGN;
 	if (!look_at(f->fd, len, why))
 		return false;
-	if (pread(f->fd, header, sizeof(header), 0) != sizeof(header))
+	errno = 0; /* of what follows: memory and the disk may fail, which says nothing about the file */
+	if (pread(f->fd, header, sizeof(header), 0) != sizeof(header)) {
+		if (errno)
+			return ts_fail_errno(why, "cannot read it");
 		return ts_fail(why, TS_ETRUNC, 0, "it ends within its header");
+	}
 	if (!check_header(header, key, why))
 		return false;
 	while (!f->is_finished && read_record(f, *len))
 		continue;
+	if (!f->is_finished && (errno == ENOMEM || errno == EIO))
+		return ts_fail_errno(why, "cannot read it");
 	return true;
 }
 
@@ -542,7 +548,11 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 
 	if (!look_at(f->fd, &len, err))
 		return false;
-	if (!read_file(f, &f->key, &len, &why) || !f->n_records)
+	if (!read_file(f, &f->key, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
+		*err = why;
+		return false;
+	}
+	if (!f->n_records)
 		return start_file(f, &f->key, err);
 	if (ftruncate(f->fd, (off_t)f->end) < 0)
 		return ts_fail_errno(err, "cannot truncate it after its last good record");

@@ -45,7 +45,7 @@ struct ts_index_file;
  *
  * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be
  * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
- * not an index.
+ * not an index; or it cannot be read now (TS_ENOMEM, TS_EIO), and may be good.
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
 

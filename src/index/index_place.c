@@ -123,6 +123,11 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 		f = ts_index_open(p->paths[i], key, &why);
 		if (f)
 			return f;
+		if (why.code == TS_ENOMEM || why.code == TS_EIO) {
+			ts_log(TS_LOG_WARN, "%s: %s", p->paths[i], why.text);
+			ts_index_places_fini(p); /* it may be good: nothing takes its place */
+			return NULL;
+		}
 		/* what is not a file at all is not replaced either: making one says so */
 		if (why.code != TS_OK && why.code != TS_EUSAGE)
 			ts_log(TS_LOG_WARN, "%s: %s; ignored; rebuilding the index", p->paths[i], why.text);
@@ -144,6 +149,8 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 {
 	struct ts_index_file *f = NULL;
 
+	if (!p->n)
+		ts_fail(err, TS_EIO, TS_NO_OFF, "an index file is there and cannot be read");
 	for (unsigned i = 0; i < p->n && !f; i++) {
 		ts_error_reset(err);
 		if (!ts_atomic_file_may_replace(p->paths[i], err))

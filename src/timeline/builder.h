@@ -67,6 +67,9 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 /* What was sealed can be asked about. */
 void ts_builder_publish(struct ts_timeline *tl);
 
+/* Has what was applied found no memory? */
+bool ts_builder_is_failed(const struct ts_timeline *tl);
+
 /* How many times sections[@ordinal] is in a record. */
 uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal);
 

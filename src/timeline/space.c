@@ -819,6 +819,11 @@ static bool note_page(struct ts_space *sp, struct ts_page *pg, uint16_t chunk)
 	return true;
 }
 
+bool ts_space_is_failed(const struct ts_space *sp)
+{
+	return sp->is_failed;
+}
+
 bool ts_space_end_chunk(struct ts_space *sp, uint64_t chunk)
 {
 	for (size_t i = 0; i < sp->n_touched && !sp->is_failed; i++)

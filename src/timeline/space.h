@@ -71,6 +71,9 @@ void ts_space_see(struct ts_space *sp, uint64_t addr, const uint8_t *data, uint6
 /* An instruction read the range. */
 void ts_space_note_read(struct ts_space *sp, uint64_t addr, uint64_t len);
 
+/* Has a function that builds found no memory since the last ts_space_end_chunk()? */
+bool ts_space_is_failed(const struct ts_space *sp);
+
 /*
  * The chunk with this number is over (they come in order).
  *

@@ -225,6 +225,15 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 	tl->builder->last_thread = thread;
 }
 
+bool ts_builder_is_failed(const struct ts_timeline *tl)
+{
+	bool is_failed = tl->world.is_failed || tl->modes.is_failed || ts_space_is_failed(tl->regs);
+
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		is_failed |= ts_space_is_failed(tl->memory[i]);
+	return is_failed;
+}
+
 static bool apply_initial(struct ts_timeline *tl)
 {
 	const struct ts_steps *b = &tl->rec->initial;
@@ -237,7 +246,7 @@ static bool apply_initial(struct ts_timeline *tl)
 		if (!apply(tl, &t, b, &b->effects[i]))
 			return false;
 	}
-	return !tl->world.is_failed && !tl->modes.is_failed;
+	return !ts_builder_is_failed(tl);
 }
 
 static bool apply_step(struct ts_timeline *tl, const struct ts_steps *b, const struct ts_step *s)

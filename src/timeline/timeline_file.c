@@ -620,7 +620,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 		errno = 0; /* of allocations */
 		if (!load_record(tl, f, i, &point)) {
 			tl->file = f;
-			if (errno == ENOMEM)
+			if (errno == ENOMEM || ts_builder_is_failed(tl))
 				return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its record %zu", i);
 			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its record %zu contradicts itself", i);
 		}

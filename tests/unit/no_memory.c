@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 static bool is_armed;      /* count, and fail */
 static uint64_t n_calls;   /* allocations since armed */
@@ -19,6 +20,7 @@ void *__wrap_malloc(size_t len);
 void *__wrap_calloc(size_t n, size_t len);
 void *__wrap_realloc(void *p, size_t len);
 void __wrap_free(void *p);
+char *__wrap_strdup(const char *s);
 
 static bool is_refused(void)
 {
@@ -54,6 +56,15 @@ void *__wrap_realloc(void *p, size_t len)
 	if (is_refused())
 		return NULL;
 	return p ? __real_realloc(p, len) : count(__real_malloc(len));
+}
+
+/* That of the C library would not come here. */
+char *__wrap_strdup(const char *s)
+{
+	size_t len = strlen(s) + 1;
+	char *p = __wrap_malloc(len);
+
+	return p ? memcpy(p, s, len) : NULL;
 }
 
 void __wrap_free(void *p)

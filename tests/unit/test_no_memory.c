@@ -208,5 +208,110 @@ START_TEST(memory_may_be_gone_for_good_at_any_moment)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------ an index file is read */
+
+#define INDEX_PATH "trace.tsindex"
+#define N_PLACES 7
+
+static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 } };
+
+/* What is asked of a timeline, and what it answers. */
+struct answers {
+	uint8_t regs[N_PLACES][SCRIPT_MAX_THREADS][2][1024];
+	uint8_t mem[N_PLACES][SCRIPT_MAX_PROCESSES][2][1024];
+	uint64_t next[N_PLACES];
+};
+
+static bool ask_all(struct ts_query *q, struct answers *a, struct ts_error *err)
+{
+	bool done = true;
+
+	memset(a, 0, sizeof(*a));
+	for (unsigned i = 0; i < N_PLACES && done; i++) {
+		uint64_t pos = i * N_STEPS / (N_PLACES - 1);
+
+		for (uint32_t t = 0; t < s->rec.n_threads && done; t++)
+			done = ts_query_regs(q, pos, t, a->regs[i][t][0], a->regs[i][t][1], err);
+		for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES && done; p++)
+			done = ts_query_mem(q, pos, p, 0x1000 - 512, 1024, a->mem[i][p][0], a->mem[i][p][1], err);
+		a->next[i] = ts_query_next_execution(q, 0, 0, UINT64_MAX, pos);
+	}
+	return done;
+}
+
+/* Open the index file and ask; false and the error if that fails. */
+static bool reopen(struct answers *a, struct ts_error *err)
+{
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, err);
+	struct ts_index_file *f = tl ? ts_index_open(INDEX_PATH, &index_key, err) : NULL;
+	struct ts_query *q = NULL;
+	bool done = f && ts_timeline_use_file(tl, f, err) && (q = ts_query_new(tl, err)) && ask_all(q, a, err);
+
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	return done;
+}
+
+static void build_index(void)
+{
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
+
+	remove(INDEX_PATH);
+	ck_assert(ts_timeline_use_file(tl, ts_index_create(INDEX_PATH, &index_key, &err), &err));
+	ck_assert(build(tl, &err));
+	ck_assert_int_eq(tl->file_error.code, TS_OK);
+	ts_timeline_free(tl);
+}
+
+/* Each allocation fails once.  Returns how often that was an error. */
+static unsigned reopen_without_each(const struct answers *want, uint64_t seed, uint64_t n)
+{
+	static struct answers got;
+	unsigned n_failed = 0;
+	int64_t n_lost;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct ts_error err = { 0 };
+		bool done;
+
+		s = script_random_new(seed, N_STEPS);
+		no_memory_start(i, i + 1);
+		done = reopen(&got, &err);
+		no_memory_end(&n_lost);
+		script_free(s);
+		if (done && memcmp(want, &got, sizeof(got)))
+			ck_abort_msg("allocation %lu fails: other answers", (unsigned long)i);
+		if (!done && err.code != TS_ENOMEM)
+			ck_abort_msg("allocation %lu fails: %s: %s", (unsigned long)i, ts_code_name(err.code),
+				     err.text);
+		n_failed += !done;
+	}
+	return n_failed;
+}
+
+START_TEST(an_index_that_is_read_while_memory_fails_answers_as_without_or_not)
+{
+	static struct answers want;
+	struct ts_error err = { 0 };
+	int64_t n_lost;
+
+	for (uint64_t seed = 1; seed < 4; seed++) {
+		uint64_t n;
+
+		s = script_random_new(seed, N_STEPS);
+		build_index();
+		script_free(s);
+		s = script_random_new(seed, N_STEPS);
+		no_memory_start(UINT64_MAX, UINT64_MAX);
+		ck_assert_msg(reopen(&want, &err), "%s", err.text);
+		n = no_memory_end(&n_lost);
+		script_free(s);
+		ck_assert_uint_gt(reopen_without_each(&want, seed, n), 50);
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("no_memory", setup, NULL, any_one_allocation_may_fail,
-		   memory_may_be_gone_for_good_at_any_moment)
+		   memory_may_be_gone_for_good_at_any_moment,
+		   an_index_that_is_read_while_memory_fails_answers_as_without_or_not)

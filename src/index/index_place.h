@@ -45,6 +45,9 @@ bool ts_index_signer(struct ts_signer *s, struct ts_error *err);
 /* A hash of the sources that decide what an index holds; made by the Makefile. */
 extern const char ts_index_sources[];
 
+/* The same for those that decide what optional sections hold. */
+extern const char ts_index_optional_sources[];
+
 /*
  * The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says
  * why.

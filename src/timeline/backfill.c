@@ -73,10 +73,10 @@ uint64_t ts_backfill_n_read(const struct ts_backfill *b)
 static bool map(struct ts_backfill *b, uint64_t segment, uint32_t n, struct ts_error *err)
 {
 	for (uint32_t i = 0; b->s->map && i < n; i++) {
-		struct ts_index_arrays a =
-			ts_index_find(b->file, ts_index_n_records(b->file) - 1, b->s->kind, i);
+		struct ts_index_arrays a;
 
-		if (!b->s->map(b->tl, segment, i, &a))
+		if (!ts_builder_find_section(b->file, ts_index_n_records(b->file) - 1, b->s, i, &a) ||
+		    !b->s->map(b->tl, segment, i, &a))
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 	}
 	return true;
@@ -90,10 +90,8 @@ static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 
 	ts_error_reset(&err);
 	ts_index_begin(b->file, n);
-	for (uint32_t i = 0; i < n; i++) {
-		ts_index_section(b->file, b->s->kind, i);
-		b->s->save(b->tl, segment, i, b->file);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		ts_builder_save_section(b->tl, b->s, segment, i, b->file);
 	if (ts_index_commit(b->file, is_last, &err) && map(b, segment, n, &err) &&
 	    (!is_last || ts_index_publish(b->file, &err)))
 		return;

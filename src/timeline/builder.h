@@ -70,6 +70,21 @@ void ts_builder_publish(struct ts_timeline *tl);
 /* Has what was applied found no memory? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
+/* The sections that every index file has, and the optional ones. */
+extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_section, ts_space_section,
+	ts_mode_section, ts_calls_section;
+
+/* Save a section of a segment with its version, if it is optional. */
+void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,
+			     uint32_t owner, struct ts_index_file *f);
+
+/*
+ * Find what the section has in a record.  Returns false if it is an optional one and of another version, or
+ * not there.
+ */
+bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
+			     uint32_t owner, struct ts_index_arrays *a);
+
 /* How many times sections[@ordinal] is in a record. */
 uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal);
 

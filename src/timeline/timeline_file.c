@@ -27,6 +27,7 @@
 #include "journal.h"
 #include "section.h"
 #include "src/base/log.h"
+#include "src/index/index_place.h"
 
 #define HEAD TS_SECTION_KIND('H', 'E', 'A', 'D')
 
@@ -117,6 +118,31 @@ static bool save_head(struct ts_timeline *tl, bool has_segment)
 	return done;
 }
 
+/* What an optional section begins with: it is good as long as the sources that decide what it holds. */
+#define VERSION_LEN 64
+
+void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,
+			     uint32_t owner, struct ts_index_file *f)
+{
+	ts_index_section(f, s->kind, owner);
+	if (ts_section_is_optional(s))
+		ts_index_put(f, ts_index_optional_sources, strnlen(ts_index_optional_sources, VERSION_LEN), 1);
+	s->save(tl, segment, owner, f);
+}
+
+bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
+			     uint32_t owner, struct ts_index_arrays *a)
+{
+	size_t len = strnlen(ts_index_optional_sources, VERSION_LEN);
+	const char *version;
+
+	*a = ts_index_find(f, record, s->kind, owner);
+	if (!ts_section_is_optional(s))
+		return true;
+	version = ts_index_take_n(a, 1, len);
+	return version && !memcmp(version, ts_index_optional_sources, len);
+}
+
 /* What the record of segment @segment holds, the head left out. */
 static unsigned n_sections(const struct ts_timeline *tl)
 {
@@ -133,8 +159,7 @@ static void save_segment(struct ts_timeline *tl, uint64_t segment)
 		const struct ts_section *s = tl->sections[i];
 
 		for (uint32_t owner = 0, n = ts_builder_n_owners(tl, i); owner < n; owner++) {
-			ts_index_section(tl->file, s->kind, owner);
-			s->save(tl, segment, owner, tl->file);
+			ts_builder_save_section(tl, s, segment, owner, tl->file);
 		}
 	}
 }
@@ -146,9 +171,10 @@ static bool map_segment(struct ts_timeline *tl, size_t record, uint64_t segment)
 		const struct ts_section *s = tl->sections[i];
 
 		for (uint32_t owner = 0, n = ts_builder_n_owners(tl, i); s->map && owner < n; owner++) {
-			struct ts_index_arrays a = ts_index_find(tl->file, record, s->kind, owner);
+			struct ts_index_arrays a;
 
-			if (!s->map(tl, segment, owner, &a))
+			if (!ts_builder_find_section(tl->file, record, s, owner, &a) ||
+			    !s->map(tl, segment, owner, &a))
 				return false;
 		}
 	}
@@ -416,27 +442,27 @@ static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 	return ts_modes_load(&tl->modes, a, tl->builder->n_steps);
 }
 
-static const struct ts_section points_section = {
+const struct ts_section ts_points_section = {
 	.kind = TS_SECTION_KIND('P', 'N', 'T', 'S'),
 	.save = save_points,
 	.load = load_points,
 	.map = map_points,
 };
 
-static const struct ts_section runs_section = {
+const struct ts_section ts_runs_section = {
 	.kind = TS_SECTION_KIND('R', 'U', 'N', 'S'),
 	.save = save_runs,
 	.load = load_runs,
 	.map = map_runs,
 };
 
-static const struct ts_section journal_section = {
+const struct ts_section ts_journal_section = {
 	.kind = TS_SECTION_KIND('J', 'R', 'N', 'L'),
 	.save = save_journal,
 	.load = load_journal,
 };
 
-static const struct ts_section space_section = {
+const struct ts_section ts_space_section = {
 	.kind = TS_SECTION_KIND('S', 'P', 'C', 'E'),
 	.n_owners = n_spaces,
 	.save = save_space,
@@ -444,17 +470,11 @@ static const struct ts_section space_section = {
 	.map = map_space,
 };
 
-static const struct ts_section mode_section = {
+const struct ts_section ts_mode_section = {
 	.kind = TS_SECTION_KIND('M', 'O', 'D', 'E'),
 	.n_owners = n_modes,
 	.save = save_modes,
 	.load = load_modes,
-};
-
-/* The journal comes before the spaces: it makes the layers in which their pages lie. */
-const struct ts_section *const ts_sections[] = {
-	&points_section, &runs_section, &journal_section, &space_section, &mode_section,
-	&ts_calls_section, NULL,
 };
 
 /* ------------------------------------------------------------------------------------------ the records */
@@ -486,14 +506,18 @@ bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 	return is_damaged;
 }
 
-/* Load a section from a record. */
+/* Load a section from a record.  An optional one of another version is as good as none. */
 static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, unsigned ordinal)
 {
 	const struct ts_section *s = tl->sections[ordinal];
 
 	for (uint32_t owner = 0, n = ts_builder_n_owners(tl, ordinal); owner < n; owner++) {
-		struct ts_index_arrays a = ts_index_find(f, record, s->kind, owner);
+		struct ts_index_arrays a;
 
+		if (!ts_builder_find_section(f, record, s, owner, &a)) {
+			tl->lacks |= UINT32_C(1) << ordinal;
+			return true;
+		}
 		if (!s->load(tl, record, owner, &a))
 			return false;
 	}
@@ -564,8 +588,13 @@ static bool find_optional(struct ts_timeline *tl, unsigned ordinal, struct ts_er
 	}
 	tl->siblings[ordinal] = f;
 	tl->lacks &= ~(UINT32_C(1) << ordinal);
-	if (load_all(tl, f, ordinal))
+	if (load_all(tl, f, ordinal)) {
+		if (tl->lacks >> ordinal & 1) {
+			ts_index_close(f); /* of another version */
+			tl->siblings[ordinal] = NULL;
+		}
 		return true;
+	}
 	ts_index_remove(f);
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its file of %s contradicts it", name);
 }

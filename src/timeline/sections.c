@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of sections.  It is not part of the version of index files (src/Makefile.inc): an optional section
+ * that is added here is missing in files of before, which are still good.
+ */
+#include "builder.h"
+#include "section.h"
+
+/* The journal comes before the spaces: it makes the layers in which their pages lie. */
+const struct ts_section *const ts_sections[] = {
+	&ts_points_section, &ts_runs_section, &ts_journal_section, &ts_space_section,
+	&ts_mode_section,   &ts_calls_section, NULL,
+};

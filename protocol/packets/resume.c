@@ -15,14 +15,6 @@ static uint32_t stepping_thread(const struct rsp_session *s)
 	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->thread;
 }
 
-static enum rsp_done started(bool is_started, struct rsp_reply *r, const struct ts_error *err)
-{
-	if (is_started)
-		return RSP_DEFERRED;
-	rsp_reply_failure(r, err);
-	return RSP_REPLIED;
-}
-
 /*
  * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no
  * breakpoint or step is to blame.  The client then forgets all that it knew.
@@ -52,15 +44,14 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 
 static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
 {
-	struct ts_error err;
-
 	if (s->is_announcing)
 		return announce(s, r);
 	s->is_alone = false;
-	ts_error_reset(&err);
-	return started(is_step ? rsp_run_step(s, stepping_thread(s), is_reverse, &err) :
-				 rsp_run_continue(s, is_reverse, &err),
-		       r, &err);
+	if (is_step)
+		rsp_resume_step(s, stepping_thread(s), is_reverse);
+	else
+		rsp_resume_continue(s, is_reverse);
+	return RSP_DEFERRED;
 }
 
 /* "[addr]" of s and c: a recording goes on from where it is. */
@@ -168,22 +159,23 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act)
 {
 	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
-	struct ts_error err;
 
 	if (s->is_announcing)
 		return announce(s, r);
-	ts_error_reset(&err);
 	switch (act->kind) {
 	case 's':
-		return started(rsp_run_step(s, thread, false, &err), r, &err);
+		rsp_resume_step(s, thread, false);
+		break;
 	case 'r':
-		return started(rsp_run_range(s, thread, act->start, act->end, &err), r, &err);
+		rsp_resume_range(s, thread, act->start, act->end);
+		break;
 	case 't':
 		rsp_session_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:
-		return started(rsp_run_continue(s, false, &err), r, &err);
+		rsp_resume_continue(s, false);
 	}
+	return RSP_DEFERRED;
 }
 
 /* An action that steps decides; if there is none, the first one does. */

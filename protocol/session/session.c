@@ -334,7 +334,7 @@ static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (!s->job.ops)
 		return false;
-	if (s->is_interrupt_pending && s->run.state != RSP_RUN_NONE)
+	if (s->is_interrupt_pending && rsp_resume_is_under_way(s))
 		rsp_session_interrupt(s);
 	s->is_interrupt_pending = false;
 	return rsp_session_run(s, r);

@@ -22,7 +22,7 @@
 #include "protocol/wire/reply.h"
 #include "protocol/wire/table.h"
 #include "question.h"
-#include "run.h"
+#include "resume.h"
 #include "save.h"
 #include "src/arch/regview.h"
 #include "src/query/locate.h"
@@ -178,7 +178,7 @@ struct rsp_session {
 	struct rsp_breaks breaks;
 	struct rsp_tracing tracing;
 	struct rsp_job job;          /* what the client waits for; what each kind needs follows */
-	struct rsp_run run;
+	struct rsp_resume resume;
 	struct rsp_save save;
 	struct rsp_question question;
 	struct rsp_wait wait;

@@ -225,6 +225,7 @@ static enum ts_walked find_other(struct ts_walk *w, struct ts_found *found, stru
 void ts_walk_pass(struct ts_walk *w, const struct ts_found *found)
 {
 	w->from = found->pos;
+	w->has_passed = true;
 	w->is_passing = w->stops.has_syscalls || w->stops.has_signals;
 	w->state = TS_WALK_STARTING;
 }
@@ -263,7 +264,12 @@ enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_
 		walked = leave(w, err);
 		break;
 	case TS_WALK_STARTING:
-		walked = w->is_passing ? find_other(w, found, err) : start_search(w, err);
+		if (w->is_passing)
+			walked = find_other(w, found, err);
+		else if (w->has_passed && w->is_interrupted)
+			walked = stop_at(w, w->from, TS_STOP_INTERRUPT, found);
+		else
+			walked = start_search(w, err);
 		break;
 	case TS_WALK_SEARCHING:
 		walked = look(w, found, err);

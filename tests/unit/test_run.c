@@ -567,8 +567,9 @@ START_TEST(a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed)
 {
 	use_loop();
 	rsp_session_go(s, 0);
-	ck_assert(rsp_run_range(s, 0, 0x401000, 0x402010, &(struct ts_error){ 0 }));
-	s->run.pos = CALL_POS + 100;
+	rsp_resume_range(s, 0, 0x401000, 0x402010);
+	s->resume.walk.state = TS_WALK_LEAVING;
+	s->resume.walk.pos = CALL_POS + 100;
 	rsp_session_interrupt(s);
 	rsp_reply_reset(&fake.reply);
 	ck_assert(rsp_session_run(s, &fake.reply));
@@ -579,8 +580,9 @@ START_TEST(a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed)
 	set("Z0,402000,1");
 	for (unsigned is_at_it = 0; is_at_it < 2; is_at_it++) {
 		rsp_session_go(s, 0);
-		ck_assert(rsp_run_range(s, 0, 0x401000, 0x402010, &(struct ts_error){ 0 }));
-		s->run.pos = is_at_it ? CALL_POS : CALL_POS + 100;
+		rsp_resume_range(s, 0, 0x401000, 0x402010);
+		s->resume.walk.state = TS_WALK_LEAVING;
+		s->resume.walk.pos = is_at_it ? CALL_POS : CALL_POS + 100;
 		rsp_session_interrupt(s);
 		rsp_reply_reset(&fake.reply);
 		ck_assert(rsp_session_run(s, &fake.reply));

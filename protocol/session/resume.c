@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+#include "resume.h"
+
+#include "condition.h"
+#include "events.h"
+#include "machine.h"
+#include "session.h"
+#include "src/base/clock.h"
+
+static const struct rsp_job_ops ops;
+
+bool rsp_resume_is_under_way(const struct rsp_session *s)
+{
+	return s->job.ops == &ops;
+}
+
+static void cancel(struct rsp_session *s)
+{
+	ts_walk_fini(&s->resume.walk);
+	s->resume = (struct rsp_resume){ .thread = TS_NO_THREAD };
+}
+
+/* ---------------------------------------------------------------------------------------------- beginning */
+
+static struct ts_stops begin(struct rsp_session *s, uint32_t thread, bool is_reverse)
+{
+	struct ts_stops stops;
+
+	cancel(s);
+	rsp_job_start(s, &ops);
+	s->resume.is_reverse = is_reverse;
+	s->resume.thread = thread;
+	s->tracing.selected = TS_NO_FRAME; /* what moves is not a frame */
+	rsp_breaks_stops(&s->breaks, &stops);
+	stops.has_syscalls = s->catches_syscalls;
+	stops.syscalls = s->syscalls;
+	stops.n_syscalls = s->n_syscalls;
+	stops.has_signals = true;
+	stops.passed_signals = s->passed_signals;
+	stops.is_virtual = rsp_machine_is_virtual(s);
+	stops.filter = rsp_machine_filter(s);
+	return stops;
+}
+
+/*
+ * gdb steps MIPS and SPARC by a breakpoint where the next instruction should be.  From a delay slot, where a
+ * processor cannot stand, it expects the one after the slot, and would run on to wherever that happens to be
+ * executed.
+ */
+static bool is_misled_step(const struct rsp_session *s)
+{
+	struct ts_break behind = { ts_query_process(s->sh->q, s->thread), 0 };
+	struct ts_error err = { 0 };
+	bool has_pc;
+
+	if (!rsp_session_is_delay_slot(s, s->pos, s->thread) ||
+	    !ts_query_pc(s->sh->q, s->pos, s->thread, &behind.addr, &has_pc, &err))
+		return false;
+	behind.addr += 4;
+	return rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, behind) != NULL;
+}
+
+void rsp_resume_continue(struct rsp_session *s, bool is_reverse)
+{
+	struct ts_stops stops;
+
+	if (!is_reverse && is_misled_step(s)) {
+		rsp_resume_step(s, s->thread, false);
+		return;
+	}
+	stops = begin(s, TS_NO_THREAD, is_reverse);
+	ts_walk_continue(&s->resume.walk, s->sh->q, &stops, s->pos, is_reverse);
+}
+
+void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse)
+{
+	struct ts_stops stops = begin(s, thread, is_reverse);
+
+	ts_walk_step(&s->resume.walk, s->sh->q, &stops, s->pos, thread, is_reverse);
+}
+
+void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end)
+{
+	struct ts_stops stops = begin(s, thread, false);
+
+	ts_walk_range(&s->resume.walk, s->sh->q, &stops, s->pos, thread, start, end);
+}
+
+/* ---------------------------------------------------------------------------------------------- the stop */
+
+/*
+ * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
+ * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
+ * 14 does so for few of them only, and any other client takes a stop for what it says.
+ */
+static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
+{
+	if (!rsp_regset(s)->arch->is_trap_early || !s->is_gdb)
+		return found->pos;
+	if (is_reverse)
+		return found->pos + 1;
+	return found->pos - (rsp_session_is_delay_slot(s, found->pos - 1, found->thread) ? 2 : 1);
+}
+
+/* Is there nothing after the session's position? */
+static bool is_limit(const struct rsp_session *s)
+{
+	return rsp_is_complete(s) && s->pos == rsp_last(s);
+}
+
+/* gdb steps over a breakpoint of its own: one thread alone.  A step that its user wants lets the others run. */
+static bool is_step_over(const struct rsp_session *s)
+{
+	return s->is_gdb && s->is_alone && !s->resume.is_reverse && s->resume.thread != TS_NO_THREAD;
+}
+
+/*
+ * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is nothing more, and then
+ * waits for that step whatever it is asked to do.  So the step is said to be done; gdb stops at its
+ * breakpoint again, and its user, who is told where this is, gives the next command.  If gdb tries again
+ * before that, since the breakpoint's condition is false, it is stopped for no reason.
+ */
+static uint8_t step_over_at_end(struct rsp_session *s)
+{
+	bool is_repeated = s->has_stepped_over;
+
+	if (!is_repeated)
+		ts_buf_puts(&s->console, "This is the end of the recording.\n");
+	s->has_stepped_over = true;
+	return is_repeated ? 0 : 5;
+}
+
+/* The number of the stop's signal, as gdb counts them; 0 for a stop that no breakpoint or step is to blame for. */
+static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
+{
+	switch (found->kind) {
+	case TS_STOP_INTERRUPT:
+		return 2;
+	case TS_STOP_SIGNAL:
+		return (uint8_t)found->number;
+	case TS_STOP_EXIT:
+		return is_limit(s) ? 5 : 0;
+	default:
+		return 5;
+	}
+}
+
+/*
+ * The session stands where it stopped.  The process stays there when it has ended, so that the client can go
+ * back: the end is told as text.
+ */
+static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	bool is_reverse = s->resume.is_reverse;
+	bool is_over = found->kind == TS_STOP_END && is_step_over(s);
+	uint32_t stepped = s->resume.thread;
+
+	cancel(s);
+	s->is_stop_unseen = true;
+	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
+	if (found->kind == TS_STOP_STEP || is_over)
+		s->thread = stepped;
+	else if (found->kind != TS_STOP_BREAK)
+		s->thread = found->thread;
+	if (found->kind == TS_STOP_EXIT)
+		rsp_events_text(s, &s->console);
+	if (is_over)
+		rsp_session_stop_reply(s, r, step_over_at_end(s), NULL);
+	else
+		rsp_session_stop_reply(s, r, signal_of(s, found), found);
+}
+
+/* What lies on the way is collected before the client hears where it has stopped. */
+static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
+{
+	if (!s->resume.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+		s->resume.is_collecting = true;
+		return false;
+	}
+	stop(s, r, found);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- the job */
+
+/* Go on with the walk; a breakpoint whose conditions all fail does not end it. */
+static enum ts_walked find_stop(struct rsp_session *s, int64_t end_ns, struct ts_found *found,
+				struct ts_error *err)
+{
+	struct rsp_resume *run = &s->resume;
+	enum ts_walked walked;
+
+	do {
+		walked = ts_walk_run(&run->walk, found, err);
+		if (walked == TS_WALK_STOP && found->kind == TS_STOP_BREAK &&
+		    !rsp_condition_holds(s, found, run->is_reverse)) {
+			ts_walk_pass(&run->walk, found);
+			walked = TS_WALK_ON;
+		}
+	} while (walked == TS_WALK_ON && ts_now_ns() < end_ns);
+	if (walked == TS_WALK_STOP && found->kind == TS_STOP_STEP)
+		rsp_condition_holds(s, found, run->is_reverse); /* a breakpoint there prints what it prints */
+	run->is_waiting = walked == TS_WALK_WAIT;
+	run->edge = rsp_last(s);
+	return walked;
+}
+
+static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
+	struct ts_found found;
+	struct ts_error err;
+
+	if (s->resume.is_collecting) {
+		if (!rsp_tracing_slice(s, end_ns))
+			return false;
+		stop(s, r, &s->tracing.found);
+		return true;
+	}
+	ts_error_reset(&err);
+	switch (find_stop(s, end_ns, &found, &err)) {
+	case TS_WALK_STOP:
+		return finish(s, r, &found);
+	case TS_WALK_ON:
+	case TS_WALK_WAIT:
+		return false;
+	case TS_WALK_FAIL:
+		break;
+	}
+	cancel(s);
+	rsp_reply_failure(r, &err);
+	return true;
+}
+
+/* A run that has found its stop ends there, however much was collected on the way. */
+static void interrupt(struct rsp_session *s)
+{
+	if (s->resume.is_collecting)
+		rsp_collector_stop(s->tracing.collector);
+	else
+		ts_walk_interrupt(&s->resume.walk);
+	s->job.is_interrupted = true;
+}
+
+static bool is_stuck(const struct rsp_session *s)
+{
+	return s->resume.is_waiting && !s->job.is_interrupted && !rsp_is_complete(s) &&
+	       rsp_last(s) == s->resume.edge;
+}
+
+static void put_progress(const struct rsp_session *s, struct ts_buf *out)
+{
+	if (!s->resume.is_waiting)
+		return;
+	rsp_wait_put_read(s, out);
+	ts_buf_putc(out, '\n');
+}
+
+static const struct rsp_job_ops ops = {
+	.slice = slice,
+	.interrupt = interrupt,
+	.cancel = cancel,
+	.is_stuck = is_stuck,
+	.progress = put_progress,
+};

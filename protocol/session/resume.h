@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program that was resumed, as a session's job: from a resume packet to the stop that ends it.
+ *
+ * Where it goes and stops is a walk over positions (src/query/walk.h); what is here is the client's side: its
+ * conditions and commands, what is collected on the way, and the stop reply.
+ */
+#ifndef RSP_RESUME_H
+#define RSP_RESUME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/query/walk.h"
+
+struct rsp_session;
+
+struct rsp_resume {
+	struct ts_walk walk;
+	bool is_reverse;
+	bool is_collecting; /* it has stopped, but what lies on the way is collected first */
+	bool is_waiting;    /* for more of the recording ... */
+	uint64_t edge;      /* ... whose last position then was this */
+	uint32_t thread;    /* that steps; TS_NO_THREAD for a continue */
+};
+
+/* What resume packets ask for: each becomes the session's job. */
+void rsp_resume_continue(struct rsp_session *s, bool is_reverse);
+void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
+
+/* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
+void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end);
+
+/* Is the session's job of this kind? */
+bool rsp_resume_is_under_way(const struct rsp_session *s);
+
+#endif

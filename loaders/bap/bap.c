@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "loaders/loader.h"
+#include "names.h"
 #include "schema.h"
 #include "src/base/cursor.h"
 #include "toc.h"
@@ -321,7 +322,7 @@ static uint32_t wanted_features(const struct bap *rec, const struct ts_arch *arc
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
 		mask |= feature_bit(arch, always[i]);
 	if (!rec->is_scanned)
-		mask |= bap_names_features(&rec->names) & ~feature_bit(arch, "org.tracestub.i386.control");
+		mask |= regmap_features(&rec->names) & ~feature_bit(arch, "org.tracestub.i386.control");
 	return mask;
 }
 

@@ -6,6 +6,7 @@
 #define LOADERS_BAP_H
 
 #include "arch.h"
+#include "loaders/kit/regmap.h"
 #include "src/arch/x86_insn.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
@@ -39,7 +40,7 @@ struct bap {
 	bool has_modes;        /* ARM: each frame says which instruction set it is of */
 	uint64_t addr_mask;
 	struct ts_arch other; /* of a machine that the model has not: a program counter and memory */
-	struct bap_names names;
+	struct regmap names;
 	bool is_x86; /* of 32 or 64 bits */
 	struct ts_x86 x86;
 

@@ -16,9 +16,9 @@ void bap_calls_add(struct bap_calls *calls, const struct bap_look *look, const s
 static bool syscall_number(const struct bap_known *k, const struct bap_thread *t, uint64_t *number)
 {
 	const char *reg = k->rec->addr_mask == UINT64_MAX ? "rax" : "eax";
-	const struct bap_slot *s = bap_names_find(&k->rec->names, reg, 3);
+	const struct regmap_slot *s = regmap_find(&k->rec->names, reg, 3);
 
-	if (s->kind != BAP_SLOT_REG || memchr(t->state + s->off, BAP_UNTOLD, s->len))
+	if (s->kind != REGMAP_REG || memchr(t->state + s->off, BAP_UNTOLD, s->len))
 		return false;
 	*number = ts_arch_get(k->rec->base.regs.arch, t->data + s->off, s->len);
 	return true;

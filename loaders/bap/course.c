@@ -43,7 +43,7 @@ void bap_course_lose(struct bap_course *co)
 static void save_flags(const struct bap_course *co, const struct bap_thread *t, struct ts_buf *b)
 {
 	for (unsigned i = 0; i < co->rec->names.n_flags; i++) {
-		const struct bap_flags *def = &co->rec->names.flags[i];
+		const struct regmap_flags *def = &co->rec->names.flags[i];
 		const struct bap_flag_bits *f = &t->flags[i];
 
 		point_put(b, f->value ^ def->usual);
@@ -127,7 +127,7 @@ void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *
 static void resume_flags(const struct bap_course *co, struct bap_thread *t, struct point *p)
 {
 	for (unsigned i = 0; i < co->rec->names.n_flags; i++) {
-		const struct bap_flags *def = &co->rec->names.flags[i];
+		const struct regmap_flags *def = &co->rec->names.flags[i];
 		struct bap_flag_bits *f = &t->flags[i];
 
 		f->value = (uint32_t)point_get(p, UINT32_MAX) ^ def->usual;

@@ -54,9 +54,9 @@ void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_valu
  */
 static void lose_one(struct bap_known *k, struct bap_thread *t, const char *name, size_t len)
 {
-	const struct bap_slot *s = bap_names_find(&k->rec->names, name, len);
+	const struct regmap_slot *s = regmap_find(&k->rec->names, name, len);
 
-	if (s->kind == BAP_SLOT_REG && t->state[s->off] != BAP_WRITTEN)
+	if (s->kind == REGMAP_REG && t->state[s->off] != BAP_WRITTEN)
 		bap_lose_reg(k, t, s->off, s->len);
 }
 

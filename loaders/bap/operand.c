@@ -31,9 +31,8 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 		c = pb_sub(&m, SPECIFIC_REG, parent);
 		if (!pb_read(&c, &bap_reg, &what))
 			return false;
-		op->slot =
-			bap_names_find(&in->rec->names, what.v[0].p, what.v[0].p ? (size_t)what.v[0].n : 0);
-		if (op->slot->kind != BAP_SLOT_NONE)
+		op->slot = regmap_find(&in->rec->names, what.v[0].p, what.v[0].p ? (size_t)what.v[0].n : 0);
+		if (op->slot->kind != REGMAP_NONE)
 			return true;
 		if (what.v[0].n && what.v[0].n <= 64)
 			bap_warn(in->look, "register \"%.*s\" is none of %s's, its values are left out",
@@ -104,11 +103,11 @@ static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len
 	op->bits = bits ? (uint32_t)(bits / 2) : u[15] * 8u;
 	op->len = (op->bits + 7) / 8;
 	if (p[2] == 0x12) {
-		if (p[4] != 0x0a || p[5] != p[1] - 4 || !p[5] || p[5] > BAP_MAX_NAME)
+		if (p[4] != 0x0a || p[5] != p[1] - 4 || !p[5] || p[5] > REGMAP_MAX_NAME)
 			return false;
-		bap_name_key(p + 6, p[5], key); /* more bytes than a name has stand behind it */
-		op->slot = bap_names_find_key(&in->rec->names, key);
-		return op->slot->kind != BAP_SLOT_NONE;
+		regmap_key(p + 6, p[5], key); /* more bytes than a name has stand behind it */
+		op->slot = regmap_find_key(&in->rec->names, key);
+		return op->slot->kind != REGMAP_NONE;
 	}
 	op->slot = NULL;
 	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, behind, &op->addr) != behind)

@@ -9,7 +9,7 @@
 #include "bap.h"
 
 struct bap_op {
-	const struct bap_slot *slot; /* NULL: memory */
+	const struct regmap_slot *slot; /* NULL: memory */
 	uint64_t addr;
 	/*
 	 * borrowed from the frame; least significant byte first, or as memory has it; eight bytes can be read

@@ -76,7 +76,7 @@ static bool scan(struct bap *rec, look_fn *look, void *user, struct ts_error *er
 
 static void note_feature(const struct bap_op *op, uint32_t *features)
 {
-	if (op->slot && (op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_FLAGS))
+	if (op->slot && (op->slot->kind == REGMAP_REG || op->slot->kind == REGMAP_FLAGS))
 		*features |= 1u << op->slot->feature;
 }
 

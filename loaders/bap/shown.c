@@ -92,8 +92,8 @@ static void disown(struct bap_known *k, uint32_t first, uint32_t end)
  */
 static bool settle(struct bap_known *k, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
-	bool is_settled = op->slot->kind == BAP_SLOT_REG || op->slot->kind == BAP_SLOT_PC ||
-			  op->slot->kind == BAP_SLOT_IGNORE;
+	bool is_settled = op->slot->kind == REGMAP_REG || op->slot->kind == REGMAP_PC ||
+			  op->slot->kind == REGMAP_IGNORE;
 	uint16_t *owner = k->shown->owner;
 	struct bap_part parts[2];
 

@@ -20,7 +20,7 @@ struct bap_shown {
 	const struct bap_thread *of; /* whose list it is; NULL: there is none */
 	uint32_t n;
 	struct bap_shown_op {
-		const struct bap_slot *slot;
+		const struct regmap_slot *slot;
 		uint32_t len; /* of the value */
 		uint32_t end; /* of its bytes */
 	} ops[BAP_MAX_SHOWN];

@@ -24,7 +24,7 @@ void bap_known_fini(struct bap_known *k)
 	free(k->shown);
 }
 
-void bap_forget_flags(const struct bap_names *names, struct bap_thread *t)
+void bap_forget_flags(const struct regmap *names, struct bap_thread *t)
 {
 	for (unsigned i = 0; i < names->n_flags; i++) {
 		t->flags[i] = (struct bap_flag_bits){ .value = names->flags[i].usual,
@@ -215,7 +215,7 @@ void bap_age_writes(struct bap_thread *t)
 				  bap_first_bytes(e->len - j < 8 ? e->len - j : 8));
 	}
 	t->n_last = 0;
-	for (unsigned i = 0; i < BAP_MAX_FLAGS; i++)
+	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
 		t->flags[i].last = 0;
 }
 
@@ -228,14 +228,14 @@ static uint32_t flag_shift(const struct bap *rec, unsigned len, unsigned i)
 }
 
 /* A flag register's number as a word of the 'g' layout, and back. */
-static inline uint64_t flags_word(const struct bap *rec, const struct bap_flags *def, uint32_t number)
+static inline uint64_t flags_word(const struct bap *rec, const struct regmap_flags *def, uint32_t number)
 {
 	uint64_t word = htole64(number);
 
 	return rec->base.regs.arch->is_big_endian ? bap_reverse(word, def->len) : word;
 }
 
-static inline uint32_t flags_number(const struct bap *rec, const struct bap_flags *def, uint64_t word)
+static inline uint32_t flags_number(const struct bap *rec, const struct regmap_flags *def, uint64_t word)
 {
 	return (uint32_t)le64toh(rec->base.regs.arch->is_big_endian ? bap_reverse(word, def->len) : word);
 }
@@ -256,7 +256,7 @@ static inline uint32_t whole_bytes(uint32_t n)
  */
 static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t see)
 {
-	const struct bap_flags *def = &k->rec->names.flags[group];
+	const struct regmap_flags *def = &k->rec->names.flags[group];
 	uint32_t data = flags_number(k->rec, def, bap_load(t->data + def->off));
 	uint32_t state = flags_number(k->rec, def, bap_load(t->state + def->off));
 	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
@@ -268,7 +268,7 @@ static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t,
 
 void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
-	const struct bap_flags *def = &k->rec->names.flags[group];
+	const struct regmap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
 	uint32_t touched = whole_bytes(bits), unknown = whole_bytes(def->need & ~f->known);
 	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* nobody ever logs their bits */

@@ -40,7 +40,7 @@ struct bap_thread {
 		uint32_t last;         /* bits that the previous instruction wrote */
 		uint32_t seen;         /* bits in this frame's list before the instruction */
 		uint32_t contradicted; /* those of them that were known to be different */
-	} flags[BAP_MAX_FLAGS];
+	} flags[REGMAP_MAX_FLAGS];
 };
 
 /* So many threads are known in detail: those that were met last. */
@@ -72,7 +72,7 @@ void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look,
 void bap_known_fini(struct bap_known *k);
 
 /* Registers of a thread are not known of as yet. */
-void bap_forget_flags(const struct bap_names *names, struct bap_thread *t);
+void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
 
 /* All register bytes are untold again, but for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_known *k);

@@ -70,7 +70,7 @@ static void check_carry(struct bap_course *co, struct bap_thread *t, const struc
 	while (bap_op_next(&co->in, &list, &op)) {
 		bool is_set = op.value[0] & 1;
 
-		if (op.slot && op.slot->kind == BAP_SLOT_FLAG && op.slot->mask == BAP_ARM_C &&
+		if (op.slot && op.slot->kind == REGMAP_FLAG && op.slot->mask == BAP_ARM_C &&
 		    is_set == !!(f->value & BAP_ARM_C)) {
 			f->value ^= BAP_ARM_C;
 			bap_warn(co->known.look,

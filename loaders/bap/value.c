@@ -22,7 +22,7 @@ static inline void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t 
 {
 	uint32_t n = (uint32_t)le64toh(bap_load(op->value));
 
-	if (op->slot->kind == BAP_SLOT_FLAG) {
+	if (op->slot->kind == REGMAP_FLAG) {
 		*mask = op->slot->mask;
 		*value = n << op->slot->shift & *mask;
 	} else {
@@ -39,7 +39,7 @@ struct word {
 
 static inline bool has_word(const struct bap *rec, const struct bap_op *op, struct word *w)
 {
-	const struct bap_slot *s = op->slot;
+	const struct regmap_slot *s = op->slot;
 
 	if (op->len > 8 || op->len > s->len)
 		return false;
@@ -71,9 +71,9 @@ static void take_part(const struct bap *rec, const struct bap_op *op, uint32_t f
 
 unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2])
 {
-	const struct bap_slot *s = op->slot;
+	const struct regmap_slot *s = op->slot;
 
-	if (!s || s->kind != BAP_SLOT_REG)
+	if (!s || s->kind != REGMAP_REG)
 		return 0;
 	take_part(rec, op, 0, s->off_high ? 16 : s->len, s->off, &parts[0]);
 	if (!s->off_high || op->len <= 16)
@@ -97,25 +97,25 @@ void bap_op_see(struct bap_known *k, struct bap_thread *t, const struct bap_op *
 	struct word w;
 
 	switch (op->slot->kind) {
-	case BAP_SLOT_REG:
+	case REGMAP_REG:
 		if (has_word(k->rec, op, &w))
 			bap_see_word(k, t, w.off, w.value, op->len);
 		else
 			see_parts(k, t, op);
 		break;
-	case BAP_SLOT_FLAG:
-	case BAP_SLOT_FLAGS:
+	case REGMAP_FLAG:
+	case REGMAP_FLAGS:
 		flag_value(op, &mask, &value);
 		bap_see_flags(k, t, op->slot->group, mask, value);
 		break;
-	case BAP_SLOT_NONE:
-	case BAP_SLOT_PC:
-	case BAP_SLOT_IGNORE: break;
+	case REGMAP_NONE:
+	case REGMAP_PC:
+	case REGMAP_IGNORE: break;
 	}
 }
 
 /* A write of the low part of a register that clears the rest. */
-static void extend_part(const struct bap *rec, const struct bap_slot *s, struct bap_part *p)
+static void extend_part(const struct bap *rec, const struct regmap_slot *s, struct bap_part *p)
 {
 	uint32_t more = s->extend - p->len;
 	bool is_big = rec->base.regs.arch->is_big_endian;
@@ -149,39 +149,39 @@ void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op
 	struct word w;
 
 	switch (op->slot->kind) {
-	case BAP_SLOT_REG:
+	case REGMAP_REG:
 		if (!op->slot->extend && has_word(k->rec, op, &w))
 			bap_write_word(k, t, w.off, w.value, op->len);
 		else
 			write_parts(k, t, op);
 		break;
-	case BAP_SLOT_FLAG:
-	case BAP_SLOT_FLAGS:
+	case REGMAP_FLAG:
+	case REGMAP_FLAGS:
 		flag_value(op, &mask, &value);
 		bap_write_flags(t, op->slot->group, mask, value);
 		break;
-	case BAP_SLOT_PC:
+	case REGMAP_PC:
 		k->end->pc = low_number(op) & k->rec->addr_mask;
 		k->end->has_pc = true;
 		k->end->is_assumed = k->rec->recorder == BAP_SNAPSHOT; /* which is often stale */
 		break;
-	case BAP_SLOT_NONE:
-	case BAP_SLOT_IGNORE: break;
+	case REGMAP_NONE:
+	case REGMAP_IGNORE: break;
 	}
 }
 
 void bap_op_lose(struct bap_known *k, struct bap_thread *t, const struct bap_op *op)
 {
-	const struct bap_slot *s = op->slot;
+	const struct regmap_slot *s = op->slot;
 	uint32_t mask, value;
 
 	if (!s) {
 		ts_steps_effect(k->out, TS_FX_WRITE, op->addr, op->len);
-	} else if (s->kind == BAP_SLOT_REG) {
+	} else if (s->kind == REGMAP_REG) {
 		bap_lose_reg(k, t, s->off, s->off_high ? 16 : s->extend ? s->extend : s->len);
 		if (s->off_high)
 			bap_lose_reg(k, t, s->off_high, 16);
-	} else if (s->kind == BAP_SLOT_FLAG || s->kind == BAP_SLOT_FLAGS) {
+	} else if (s->kind == REGMAP_FLAG || s->kind == REGMAP_FLAGS) {
 		flag_value(op, &mask, &value);
 		t->flags[s->group].known &= ~(mask & k->rec->names.flags[s->group].need);
 		bap_tell_flags(k, t, s->group, mask, true);

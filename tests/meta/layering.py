@@ -32,7 +32,7 @@ ROOMS = {
     "src/mcp": "src/base src/query src/ask src/model",
     "src/program": f"{MODEL} src/ask src/model src/mcp",
     "loaders": "src/base src/trace",
-    "loaders/kit": "src/base src/trace",
+    "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
     "loaders/text": FORMAT,

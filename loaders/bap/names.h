@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Register names of BAP's frames, as the recorders spell them.
+ */
+#ifndef LOADERS_BAP_NAMES_H
+#define LOADERS_BAP_NAMES_H
+
+#include "loaders/kit/regmap.h"
+
+/*
+ * Learn all names of registers for a set; @is_snapshot: the recorder's program counter and x86 flags are
+ * stale.
+ */
+void bap_names_init(struct regmap *t, const struct ts_regset *set, bool is_snapshot);
+
+#endif

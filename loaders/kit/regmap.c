@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+#include "regmap.h"
+
+#include <assert.h>
+#include <stdio.h>
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+void regmap_init(struct regmap *t, const struct regmap_form *forms)
+{
+	static const struct regmap_form plain[] = { { "", "" }, { NULL, NULL } };
+
+	memset(t, 0, sizeof(*t));
+	t->forms = forms ? forms : plain;
+}
+
+static void add_key(struct regmap *t, const char *name, const struct regmap_slot *slot)
+{
+	uint8_t bytes[REGMAP_MAX_NAME] = { 0 };
+	size_t len = strlen(name);
+	uint64_t key[2];
+
+	if (len > REGMAP_MAX_NAME)
+		return;
+	memcpy(bytes, name, len);
+	regmap_key(bytes, len, key);
+	for (uint32_t i = regmap_hash(key);; i++) {
+		struct regmap_slot *s = &t->slots[i % REGMAP_N_SLOTS];
+
+		if (s->kind != REGMAP_NONE && (s->key[0] != key[0] || s->key[1] != key[1]))
+			continue;
+		if (s->kind == REGMAP_NONE) {
+			*s = *slot;
+			memcpy(s->key, key, sizeof(key));
+		}
+		return;
+	}
+}
+
+void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot)
+{
+	char text[32];
+
+	for (const struct regmap_form *f = t->forms; f->prefix; f++) {
+		snprintf(text, sizeof(text), "%s%s%s", f->prefix, name, f->suffix);
+		add_key(t, text, slot);
+	}
+}
+
+void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg,
+		     uint16_t at, uint16_t len, uint16_t extend)
+{
+	int i = ts_regset_find(set, reg);
+	struct regmap_slot slot = { .kind = REGMAP_REG, .len = len, .extend = extend };
+	const struct ts_reg *r;
+
+	if (i < 0)
+		return;
+	r = &set->regs[i];
+	if (!slot.len)
+		slot.len = r->len;
+	if (at + slot.len > r->len)
+		return;
+	slot.off = r->off + (set->arch->is_big_endian ? r->len - at - slot.len : at);
+	slot.feature = r->feature;
+	regmap_add(t, name, &slot);
+}
+
+void regmap_add_alias(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg)
+{
+	regmap_add_part(t, set, name, reg, 0, 0, 0);
+}
+
+void regmap_add_other(struct regmap *t, const char *name, enum regmap_kind kind)
+{
+	const struct regmap_slot slot = { .kind = kind };
+
+	regmap_add(t, name, &slot);
+}
+
+/* A flag of the group that was added last. */
+void regmap_add_flag(struct regmap *t, const char *name, uint8_t shift, uint8_t bits)
+{
+	const struct regmap_slot slot = {
+		.kind = REGMAP_FLAG,
+		.off = t->flags[t->n_flags - 1].off,
+		.shift = shift,
+		.mask = ((UINT32_C(1) << bits) - 1) << shift,
+		.group = (uint8_t)(t->n_flags - 1),
+	};
+
+	regmap_add(t, name, &slot);
+}
+
+/* A register that is logged in bits; @names are those under which it comes whole. */
+void regmap_add_group(struct regmap *t, const struct ts_regset *set, const char *reg, uint32_t usual,
+		      uint32_t need, const char *name)
+{
+	const struct ts_reg *r = &set->regs[ts_regset_find(set, reg)];
+	const struct regmap_slot slot = {
+		.kind = REGMAP_FLAGS,
+		.off = r->off,
+		.len = r->len,
+		.group = (uint8_t)t->n_flags,
+		.feature = r->feature,
+	};
+
+	assert(r->len <= 4 && t->n_flags < REGMAP_MAX_FLAGS);
+	t->flags[t->n_flags++] = (struct regmap_flags){ r->off, r->len, usual, need };
+	regmap_add(t, reg, &slot);
+	regmap_add(t, name, &slot);
+}
+
+void regmap_add_set(struct regmap *t, const struct ts_regset *set)
+{
+	for (unsigned i = 0; i < set->n_regs; i++)
+		regmap_add_alias(t, set, set->regs[i].name, set->regs[i].name);
+}
+
+uint32_t regmap_features(const struct regmap *t)
+{
+	uint32_t mask = 0;
+
+	for (uint32_t i = 0; i < REGMAP_N_SLOTS; i++)
+		if (t->slots[i].kind == REGMAP_REG || t->slots[i].kind == REGMAP_FLAGS)
+			mask |= 1u << t->slots[i].feature;
+	return mask;
+}
+
+/* ------------------------------------------------------------------------------------------------- x86 */
+
+static void add_x86_flags(struct regmap *t, const struct ts_regset *set)
+{
+	static const struct {
+		const char *name;
+		uint8_t bit;
+	} flags[] = { { "cf", 0 },  { "pf", 2 },  { "af", 4 },  { "zf", 6 },  { "sf", 7 },
+		      { "tf", 8 },  { "if", 9 },  { "df", 10 }, { "of", 11 }, { "nt", 14 },
+		      { "rf", 16 }, { "vm", 17 }, { "ac", 18 } };
+
+	regmap_add_group(t, set, "eflags", 0x202, 0x8d5, "rflags");
+	for (size_t i = 0; i < COUNT(flags); i++)
+		regmap_add_flag(t, flags[i].name, flags[i].bit, 1);
+}
+
+/* ymm: an xmm and what lies above it. */
+static void add_ymm(struct regmap *t, const struct ts_regset *set)
+{
+	for (unsigned i = 0; i < 16; i++) {
+		char low[8], high[8], name[8];
+		struct regmap_slot slot = { .kind = REGMAP_REG, .len = 32 };
+		int x, y;
+
+		snprintf(low, sizeof(low), "xmm%u", i);
+		snprintf(high, sizeof(high), "ymm%uh", i);
+		snprintf(name, sizeof(name), "ymm%u", i);
+		x = ts_regset_find(set, low);
+		y = ts_regset_find(set, high);
+		if (x < 0 || y < 0)
+			return;
+		slot.off = set->regs[x].off;
+		slot.off_high = set->regs[y].off;
+		slot.feature = set->regs[y].feature;
+		regmap_add(t, name, &slot);
+	}
+}
+
+void regmap_add_x86(struct regmap *t, const struct ts_regset *set)
+{
+	static const char letters[] = "abcd";
+	static const char *const rest[] = { "si", "di", "bp", "sp" };
+	bool is_64 = set->arch->addr_bits == 64;
+	uint16_t extend = is_64 ? 8 : 0;
+	char reg[8], name[8];
+
+	add_x86_flags(t, set);
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(reg, sizeof(reg), "%c%cx", is_64 ? 'r' : 'e', letters[i]);
+		snprintf(name, sizeof(name), "e%cx", letters[i]);
+		regmap_add_part(t, set, name, reg, 0, 4, extend);
+		regmap_add_part(t, set, name + 1, reg, 0, 2, 0);
+		snprintf(name, sizeof(name), "%cl", letters[i]);
+		regmap_add_part(t, set, name, reg, 0, 1, 0);
+		snprintf(name, sizeof(name), "%ch", letters[i]);
+		regmap_add_part(t, set, name, reg, 1, 1, 0);
+		snprintf(reg, sizeof(reg), "%c%s", is_64 ? 'r' : 'e', rest[i]);
+		snprintf(name, sizeof(name), "e%s", rest[i]);
+		regmap_add_part(t, set, name, reg, 0, 4, extend);
+		regmap_add_part(t, set, rest[i], reg, 0, 2, 0);
+		snprintf(name, sizeof(name), "%sl", rest[i]);
+		regmap_add_part(t, set, name, reg, 0, 1, 0);
+	}
+	for (unsigned i = 8; i < 16; i++) {
+		snprintf(reg, sizeof(reg), "r%u", i);
+		snprintf(name, sizeof(name), "r%ud", i);
+		regmap_add_part(t, set, name, reg, 0, 4, 8);
+		snprintf(name, sizeof(name), "r%uw", i);
+		regmap_add_part(t, set, name, reg, 0, 2, 0);
+		snprintf(name, sizeof(name), "r%ub", i);
+		regmap_add_part(t, set, name, reg, 0, 1, 0);
+	}
+	add_ymm(t, set);
+}

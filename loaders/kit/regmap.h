@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A map from a recorder's names of registers to bytes of the 'g' layout.
+ *
+ * Recorders call registers as their emulator does, log parts of them ("al", "w3", "s1"), bits of flag
+ * registers one by one ("zf"), or registers that the layout has in two pieces ("ymm0").  A loader adds all
+ * names that it knows when it opens a trace and then looks up each value's name.  Names are compared without
+ * regard to case; the first to claim a name has it.
+ *
+ * Recorders that number registers add the numbers as names of two characters or more ("44"), or keep slots in
+ * a table of their own, filled by regmap_find().
+ */
+#ifndef LOADERS_KIT_REGMAP_H
+#define LOADERS_KIT_REGMAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "src/arch/arch.h"
+
+enum regmap_kind {
+	REGMAP_NONE,  /* no such name */
+	REGMAP_REG,   /* bytes of a register */
+	REGMAP_FLAG,  /* bits of a flag register */
+	REGMAP_FLAGS, /* a whole flag register */
+	REGMAP_PC,
+	REGMAP_IGNORE, /* known, but nothing that the model or gdb has */
+};
+
+/* Where an operand's value goes. */
+struct regmap_slot {
+	uint64_t key[2];
+	enum regmap_kind kind;
+	uint32_t off;      /* of the register, or of a part of it, in the 'g' layout */
+	uint16_t len;      /* bytes there */
+	uint16_t extend;   /* a write also clears what lies above, up to this many bytes; 0: it does not */
+	uint32_t off_high; /* of bytes 16 and up (ymm), 0: none */
+	uint8_t shift;     /* FLAG: of the value, at most a byte, in the flag register */
+	uint32_t mask;     /* FLAG: its bits there */
+	uint8_t group;     /* FLAG, FLAGS: ordinal of the flag register */
+	uint16_t feature;  /* of the architecture, that has the register */
+};
+
+/*
+ * A register that recorders log bit by bit.  A byte of it is known when all its needed bits are; the others,
+ * which no recorder logs, are those of the default.
+ */
+struct regmap_flags {
+	uint32_t off, len; /* in the 'g' layout; at most 4 bytes */
+	uint32_t usual, need;
+};
+
+#define REGMAP_MAX_FLAGS 2
+#define REGMAP_MAX_NAME  16
+#define REGMAP_N_SLOTS   8192u
+
+/* A spelling of every name. */
+struct regmap_form {
+	const char *prefix, *suffix; /* prefix NULL: there are no more */
+};
+
+struct regmap {
+	struct regmap_slot slots[REGMAP_N_SLOTS];
+	struct regmap_flags flags[REGMAP_MAX_FLAGS];
+	unsigned n_flags;
+	const struct regmap_form *forms; /* borrowed */
+};
+
+/* --------------------------------------------------------------------------------------------- to fill it */
+
+/*
+ * An empty map for registers of @set (borrowed by these functions only).  @forms are the spellings of each
+ * name (borrowed); NULL: names are as they are.
+ */
+void regmap_init(struct regmap *t, const struct regmap_form *forms);
+
+/* A name, in all its spellings.  One longer than REGMAP_MAX_NAME is left out. */
+void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot);
+
+/* A name of something that has no bytes in the layout: REGMAP_PC, REGMAP_IGNORE. */
+void regmap_add_other(struct regmap *t, const char *name, enum regmap_kind kind);
+
+/*
+ * The @len bytes (0: all) from byte @at (0: the lowest) of register @reg under another name; @extend: how
+ * many bytes of it a write fills, with zeros above the value.  Nothing is added if the set has no such bytes.
+ */
+void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg,
+		     uint16_t at, uint16_t len, uint16_t extend);
+
+/* The whole register under another name. */
+void regmap_add_alias(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg);
+
+/*
+ * A flag register of at most 4 bytes that is logged in bits; it is there, also as @name, when it comes whole.
+ * @usual are the bits that nobody logs, @need those that all have to be known.
+ */
+void regmap_add_group(struct regmap *t, const struct ts_regset *set, const char *reg, uint32_t usual,
+		      uint32_t need, const char *name);
+
+/* @bits bits from bit @shift of the group that was added last. */
+void regmap_add_flag(struct regmap *t, const char *name, uint8_t shift, uint8_t bits);
+
+/* Every register of the set under its own name. */
+void regmap_add_set(struct regmap *t, const struct ts_regset *set);
+
+/* x86: eflags and its bits; al, ah, ax, eax and the like; ymm, of xmm and what lies above it. */
+void regmap_add_x86(struct regmap *t, const struct ts_regset *set);
+
+/* ------------------------------------------------------------------------------------------- to look it up
+ */
+
+/* The features of the architecture (a bit each, by ordinal) that have a register with a name. */
+uint32_t regmap_features(const struct regmap *t);
+
+/* The hash of a name's key. */
+static inline uint32_t regmap_hash(const uint64_t key[2])
+{
+	return (uint32_t)((key[0] * UINT64_C(0x9e3779b97f4a7c15) ^ key[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+			  51);
+}
+
+/*
+ * The key of a name of @len bytes, at most REGMAP_MAX_NAME; so many bytes can be read at @name, whatever they
+ * are.
+ */
+static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
+{
+	static const uint8_t masks[2 * REGMAP_MAX_NAME] = { 255, 255, 255, 255, 255, 255, 255, 255,
+							    255, 255, 255, 255, 255, 255, 255, 255 };
+	uint64_t mask[2];
+
+	memcpy(key, name, REGMAP_MAX_NAME);
+	memcpy(mask, masks + REGMAP_MAX_NAME - len, REGMAP_MAX_NAME);
+	key[0] = (key[0] & mask[0]) | UINT64_C(0x2020202020202020);
+	key[1] = (key[1] & mask[1]) | UINT64_C(0x2020202020202020);
+}
+
+/* The slot with a name's key; one of kind REGMAP_NONE if there is none. */
+static inline const struct regmap_slot *regmap_find_key(const struct regmap *t, const uint64_t key[2])
+{
+	for (uint32_t i = regmap_hash(key);; i++) {
+		const struct regmap_slot *s = &t->slots[i % REGMAP_N_SLOTS];
+
+		if (s->kind == REGMAP_NONE || (s->key[0] == key[0] && s->key[1] == key[1]))
+			return s;
+	}
+}
+
+/* The slot of a name in any case; one of kind REGMAP_NONE if it is unknown. */
+static inline const struct regmap_slot *regmap_find(const struct regmap *t, const void *name, size_t len)
+{
+	static const struct regmap_slot none = { .kind = REGMAP_NONE };
+	uint8_t bytes[REGMAP_MAX_NAME] = { 0 };
+	uint64_t key[2];
+
+	if (!len || len > REGMAP_MAX_NAME)
+		return &none;
+	memcpy(bytes, name, len);
+	regmap_key(bytes, len, key);
+	return regmap_find_key(t, key);
+}
+
+#endif

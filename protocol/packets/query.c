@@ -272,13 +272,14 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 
 /*
  * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is no
- * auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An
- * empty reply says that it is not known.
+ * auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An empty
+ * reply says that nothing is moved, or that it is not known: of a program that is not position-independent lldb
+ * would move the symbols twice.
  */
 static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	if (s->sh->located.by == TS_LOCATED_NOT)
+	if (s->sh->located.by == TS_LOCATED_NOT || s->sh->located.by == TS_LOCATED_LINKED)
 		return RSP_UNSUPPORTED;
 	rsp_reply_printf(r, "TextSeg=%" PRIx64, s->sh->located.first);
 	return RSP_REPLIED;

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/similar.h"
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP))
 
 enum option_id {
 	OPT_ARCH,
@@ -67,7 +68,7 @@ static const struct option long_options[] = {
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
-	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB),
+	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT),
@@ -79,15 +80,17 @@ static const struct command {
 	const char *name;
 	const char *synopsis;
 	int n_operands;
+	int n_optional; /* operands that may follow those; INT_MAX: any number */
 } commands[] = {
 	[TS_CMD_SERVE] = { "serve", "COMM TRACE", 2 },
-	[TS_CMD_GDB] = { "gdb", "TRACE [-- GDB-ARGS...]", 1 },
-	[TS_CMD_INFO] = { "info", "TRACE", 1 },
+	[TS_CMD_GDB] = { "gdb", "TRACE [PROG] [-- GDB-ARGS...]", 1, 1 },
+	[TS_CMD_LLDB] = { "lldb", "TRACE [PROG] [-- LLDB-ARGS...]", 1, 1 },
+	[TS_CMD_INFO] = { "info", "TRACE...", 1, INT_MAX },
 	[TS_CMD_INDEX] = { "index", "TRACE", 1 },
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
-	[TS_CMD_MCP] = { "mcp", "TRACE...", 1 },
+	[TS_CMD_MCP] = { "mcp", "TRACE...", 1, INT_MAX },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -232,7 +235,12 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			return true;
 		}
 	}
-	return usage_error("'%s' is not a command; the commands are serve, gdb, info, index, export, query, diff and mcp", name);
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
+		if (ts_is_similar(commands[i].name, name))
+			return usage_error("'%s' is not a command; did you mean '%s'?", name, commands[i].name);
+	}
+	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff and mcp",
+			   name);
 }
 
 static bool check_options(const struct ts_cli *cli, unsigned seen)
@@ -264,6 +272,8 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	for (int i = 1; i < n; i++)
 		len += strlen(operands[i]) + 1;
 	cli->trace = operands[0];
+	cli->traces = operands;
+	cli->n_traces = 1;
 	cli->question = calloc(1, len);
 	if (!cli->question)
 		return usage_error("no memory");
@@ -274,35 +284,42 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	return true;
 }
 
-/* Any number of traces; the standard input is the client's. */
-static bool set_traces(struct ts_cli *cli, int n, char **operands)
+static bool is_debugger(const struct ts_cli *cli)
 {
-	const struct command *c = &commands[cli->command];
-
-	if (!n)
-		return usage_error("too few arguments: usage: tracestub %s %s", c->name, c->synopsis);
-	for (int i = 0; i < n; i++) {
-		if (ts_is_stdin(operands[i]))
-			return usage_error("%s: the standard input is the client's: save the trace in a file", operands[i]);
-	}
-	cli->trace = operands[0];
-	cli->traces = operands;
-	cli->n_traces = (size_t)n;
-	return true;
+	return cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB;
 }
 
 /* A trace that comes through the standard input must have it for itself. */
 static bool check_stdin(const struct ts_cli *cli)
 {
+	for (size_t i = 1; i < cli->n_traces; i++) {
+		if (ts_is_stdin(cli->traces[i]))
+			return usage_error("%s: the standard input cannot be one of several: save the trace in a file",
+					   cli->traces[i]);
+	}
 	if (!ts_is_stdin(cli->trace))
 		return true;
-	if (cli->command == TS_CMD_GDB)
-		return usage_error("%s: gdb needs the standard input: save the trace in a file", cli->trace);
+	if (is_debugger(cli))
+		return usage_error("%s: %s needs the standard input: save the trace in a file", cli->trace,
+				   commands[cli->command].name);
+	if (cli->command == TS_CMD_MCP || cli->n_traces > 1)
+		return usage_error("%s: the standard input cannot be one of several, or the client's: save the trace in a file",
+				   cli->trace);
 	if (cli->command == TS_CMD_SERVE && !strcmp(cli->comm, "-"))
 		return usage_error("%s: the client and the trace cannot both be at the standard input",
 				   cli->trace);
+	if (cli->command == TS_CMD_DIFF && ts_is_stdin(cli->trace2))
+		return usage_error("diff: only one of the traces can be at the standard input");
 	return cli->command != TS_CMD_INDEX || cli->index ||
 	       usage_error("%s: say with --index PATH where its index is to be", cli->trace);
+}
+
+/* `gdb TRACE PROG` is `gdb TRACE --exec PROG`. */
+static bool set_program(struct ts_cli *cli, const char *prog)
+{
+	if (cli->exec.path)
+		return usage_error("%s: the program is named twice, also by --exec", prog);
+	return parse_file(&cli->exec, "PROG", prog);
 }
 
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
@@ -311,19 +328,18 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 
 	if (cli->command == TS_CMD_QUERY)
 		return set_question(cli, n, operands);
-	if (cli->command == TS_CMD_MCP)
-		return set_traces(cli, n, operands);
-	if (n != c->n_operands)
+	if (n < c->n_operands || n - c->n_operands > c->n_optional)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
 				   "too many arguments", c->name, c->synopsis);
-	if (cli->command == TS_CMD_DIFF) {
-		cli->trace = operands[0];
+	if (cli->command == TS_CMD_SERVE)
+		cli->comm = *operands++;
+	cli->traces = operands;
+	cli->n_traces = c->n_optional == INT_MAX ? (size_t)n : 1;
+	cli->trace = operands[0];
+	if (cli->command == TS_CMD_DIFF)
 		cli->trace2 = operands[1];
-		return !ts_is_stdin(cli->trace) || !ts_is_stdin(cli->trace2) ||
-		       usage_error("diff: only one of the traces can be at the standard input");
-	}
-	cli->comm = n == 2 ? operands[0] : NULL;
-	cli->trace = operands[n - 1];
+	if (is_debugger(cli) && n > 1 && !set_program(cli, operands[1]))
+		return false;
 	return check_stdin(cli);
 }
 
@@ -366,13 +382,17 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 	int id;
 
 	argv[0] = name;
-	while ((id = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
+	while ((id = getopt_long(argc, argv, "o:hV", long_options, NULL)) != -1) {
 		if (id == '?') {
 			fputs("'tracestub --help' explains\n", stderr);
 			return false;
 		}
 		if (id == 'o')
 			id = OPT_OUTPUT;
+		else if (id == 'h')
+			id = OPT_HELP;
+		else if (id == 'V')
+			id = OPT_VERSION;
 		if (answer(id)) {
 			*status = TS_STATUS_OK;
 			return false;
@@ -451,13 +471,18 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|serve|info|index|export|query|diff TRACE [option]...\n"
+		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|mcp TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
+		return false;
+	}
+	if (!strcmp(operands[0], "help")) {
+		fputs(ts_cli_help, stdout);
+		*status = TS_STATUS_OK;
 		return false;
 	}
 	if (!find_command(cli, operands[0]) || !check_options(cli, seen))
 		return false;
-	if (cli->command == TS_CMD_GDB) {
+	if (is_debugger(cli)) {
 		cli->gdb_args = rest;
 	} else if (sorted == argc) {
 		memmove(argv + separator, rest, (size_t)(argv + argc - rest) * sizeof(*argv));

@@ -16,6 +16,7 @@
 enum ts_command {
 	TS_CMD_SERVE,
 	TS_CMD_GDB,
+	TS_CMD_LLDB,
 	TS_CMD_INFO,
 	TS_CMD_INDEX,
 	TS_CMD_EXPORT,
@@ -75,7 +76,7 @@ void ts_cli_fini(struct ts_cli *cli);
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_MCP;
+	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_MCP;
 }
 
 /* The page of --help (cli_help.c). */

@@ -41,7 +41,8 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli)
 	case TS_CMD_SERVE:
 		return ts_run_serve(m, cli);
 	case TS_CMD_GDB:
-		return ts_run_gdb(m, cli);
+	case TS_CMD_LLDB:
+		return ts_run_debugger(m, cli);
 	case TS_CMD_INFO:
 		return ts_run_info(m, cli);
 	case TS_CMD_INDEX:
@@ -82,6 +83,22 @@ static int run_on_trace(const struct ts_cli *cli)
 	return result;
 }
 
+/* One trace after the other, each as if it were alone.  Returns the first status that is not 0. */
+static int run_on_traces(const struct ts_cli *cli)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < cli->n_traces; i++) {
+		struct ts_cli one = *cli;
+		int status;
+
+		one.trace = cli->traces[i];
+		status = run_on_trace(&one);
+		result = result ? result : status;
+	}
+	return result;
+}
+
 int main(int argc, char **argv)
 {
 	enum ts_status status;
@@ -90,7 +107,7 @@ int main(int argc, char **argv)
 
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) && ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);
-		result = cli.command == TS_CMD_MCP ? (int)ts_run_mcp(&cli) : run_on_trace(&cli);
+		result = cli.command == TS_CMD_MCP ? (int)ts_run_mcp(&cli) : run_on_traces(&cli);
 	} else {
 		result = (int)status;
 	}

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdb.h"
+#include "debugger.h"
 #include "protocol/server/server.h"
 #include "reading.h"
 #include "report.h"
@@ -62,20 +62,21 @@ int ts_run_serve(struct ts_model *m, const struct ts_cli *cli)
 	return serve(&s, cli->comm, say_listening, NULL);
 }
 
-static int serve_gdb(void *user, const char *path, void (*ready)(void *ready_user, const char *path),
+static int serve_debugger(void *user, const char *path, void (*ready)(void *ready_user, const char *path),
 		     void *ready_user)
 {
 	return serve(user, path, ready, ready_user);
 }
 
-int ts_run_gdb(struct ts_model *m, const struct ts_cli *cli)
+int ts_run_debugger(struct ts_model *m, const struct ts_cli *cli)
 {
 	struct service s = { m, cli };
-	const struct ts_gdb_options opt = {
+	const struct ts_debugger_options opt = {
+		.is_lldb = cli->command == TS_CMD_LLDB,
 		.arch = ts_query_regset(ts_model_query(m))->arch,
 		.exec = cli->exec.path,
 		.args = cli->gdb_args,
-		.serve = serve_gdb,
+		.serve = serve_debugger,
 		.user = &s,
 	};
 	struct ts_error err;
@@ -83,6 +84,6 @@ int ts_run_gdb(struct ts_model *m, const struct ts_cli *cli)
 
 	ts_error_reset(&err);
 	ts_model_rest(m); /* the server goes on in a process of its own */
-	status = ts_gdb_run(&opt, &err);
+	status = ts_debugger_run(&opt, &err);
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }

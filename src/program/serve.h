@@ -10,6 +10,6 @@
 
 /* Each serves until it is told to end, while the recording may still be read.  Returns the status to exit with. */
 int ts_run_serve(struct ts_model *m, const struct ts_cli *cli);
-int ts_run_gdb(struct ts_model *m, const struct ts_cli *cli);
+int ts_run_debugger(struct ts_model *m, const struct ts_cli *cli);
 
 #endif

@@ -61,6 +61,13 @@ def gdb_gets_the_helpers_the_program_the_socket_and_the_users_arguments():
 
 
 @case
+def the_program_may_stand_after_the_trace():
+    done = run(TRACE, PROGRAM, env=fake_gdb('for a; do echo "$a"; done'))
+    args = done.stdout.splitlines()
+    assert args[5:7] == ["-se", str(PROGRAM)], args
+
+
+@case
 def a_big_endian_recording_without_a_program_tells_gdb_so():
     trace = bytearray((SAMPLES / "mips_walk.ucir").read_bytes())
     trace[72:74] = 1, 1     # the byte orders in the header

@@ -12,7 +12,7 @@ import subprocess
 from _programs import Program
 from _recording import RAW_NAMES, Recording
 from _server import Server
-from _tap import add_case, case, run_cases, skip
+from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
 def lldb(server, program, *commands):
@@ -106,6 +106,18 @@ def lldb_knows_the_memory_map_and_the_libraries():
     assert "---" in said["memory region 0x1000"], said
     assert "`inc(" in said["continue"], said
     assert "`inc(" in said["process continue"], said        # the call after position 4000
+
+
+@case
+def tracestub_lldb_starts_it_connected():
+    shutil.which("lldb") or skip("no lldb")
+    recording = Recording("x64_walk")
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+    done = subprocess.run([TRACESTUB, "lldb", recording.trace, recording.exec, "--", "--no-lldbinit", "--batch",
+                           "-o", "goto 1000", "-o", "when", "-o", "breakpoint set --name bump", "-o", "continue"],
+                          capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL)
+    assert done.stdout.count("position 1000 of 7480") == 2, done
+    assert "stop reason = breakpoint 1.1" in done.stdout, done
 
 
 @case

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "gdb.h"
+#include "debugger.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -52,7 +52,7 @@ static void tell_parent(void *user, const char *path)
 		_exit(EXIT_FAILURE);
 }
 
-static _Noreturn void be_server(const struct ts_gdb_options *opt, const struct meeting *m, pid_t parent,
+static _Noreturn void be_server(const struct ts_debugger_options *opt, const struct meeting *m, pid_t parent,
 				int ready_fd)
 {
 	setsid();
@@ -74,7 +74,7 @@ static int wait_for(pid_t pid)
 }
 
 /* Returns the server's pid when it listens; 0 when it ended before, *status is its own; -1 with @err. */
-static pid_t start_server(const struct ts_gdb_options *opt, const struct meeting *m, int *status,
+static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m, int *status,
 			  struct ts_error *err)
 {
 	pid_t pid, parent = getpid();
@@ -139,11 +139,10 @@ static const char *find_gdbinit(char *path, size_t len)
 	return access(PKGDATADIR "/gdbinit", R_OK) ? NULL : PKGDATADIR "/gdbinit";
 }
 
-static _Noreturn void be_gdb(const struct ts_gdb_options *opt, const char **args)
+/* Try the programs in turn; @variable names another one instead. */
+static _Noreturn void be_one_of(const char **candidates, const char *variable, const char **args)
 {
-	const char *own = getenv("TRACESTUB_GDB");
-	const char *first = is_native(opt->arch) ? "gdb" : "gdb-multiarch";
-	const char *candidates[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
+	const char *own = getenv(variable);
 
 	if (own && *own) {
 		candidates[0] = own;
@@ -155,9 +154,20 @@ static _Noreturn void be_gdb(const struct ts_gdb_options *opt, const char **args
 		if (errno != ENOENT)
 			break;
 	}
-	fprintf(stderr, "tracestub: cannot start %s: %s (the variable TRACESTUB_GDB may name another gdb)\n",
-		candidates[0], strerror(errno));
+	fprintf(stderr, "tracestub: cannot start %s: %s (the variable %s may name another one)\n", candidates[0],
+		strerror(errno), variable);
 	_exit(EXIT_FAILURE);
+}
+
+static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const char **args)
+{
+	const char *first = is_native(opt->arch) ? "gdb" : "gdb-multiarch";
+	const char *gdbs[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
+	const char *lldbs[] = { "lldb", NULL };
+
+	if (opt->is_lldb)
+		be_one_of(lldbs, "TRACESTUB_LLDB", args);
+	be_one_of(gdbs, "TRACESTUB_GDB", args);
 }
 
 static size_t count(char **args)
@@ -175,8 +185,36 @@ static size_t count(char **args)
  */
 static const char never_native[] = "set auto-connect-native-target off";
 
+/* lldb's commands for positions; it has none of its own, and gdb's come with gdbinit. */
+static const char *const lldb_commands[] = {
+	"command regex when 's/^$/process plugin packet monitor when/'",
+	"command regex goto 's/^(.+)$/process plugin packet monitor goto %1/'",
+};
+#define N_LLDB_COMMANDS (sizeof(lldb_commands) / sizeof(lldb_commands[0]))
+
+/* lldb's arguments, as make_args(). */
+static const char **make_lldb_args(const struct ts_debugger_options *opt, const char *connect)
+{
+	size_t n_user = count(opt->args), n = 1;
+	const char **args = calloc(n_user + 2 * N_LLDB_COMMANDS + 6, sizeof(*args));
+
+	if (!args)
+		return NULL;
+	for (size_t i = 0; i < N_LLDB_COMMANDS; i++) {
+		args[n++] = "-o";
+		args[n++] = lldb_commands[i];
+	}
+	args[n++] = "-o";
+	args[n++] = connect;
+	memcpy(args + n, opt->args, n_user * sizeof(*args));
+	n += n_user;
+	if (opt->exec)
+		args[n++] = opt->exec;
+	return args;
+}
+
 /* gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is exhausted. */
-static const char **make_args(const struct ts_gdb_options *opt, const char *gdbinit, const char *connect)
+static const char **make_args(const struct ts_debugger_options *opt, const char *gdbinit, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
 	const char **args = calloc(n_user + 16, sizeof(*args));
@@ -203,15 +241,15 @@ static const char **make_args(const struct ts_gdb_options *opt, const char *gdbi
 	return args;
 }
 
-static volatile sig_atomic_t gdb_pid;
+static volatile sig_atomic_t debugger_pid;
 
 static void pass_on(int sig)
 {
-	kill((pid_t)gdb_pid, sig);
+	kill((pid_t)debugger_pid, sig);
 }
 
 /* What the terminal sends to all of us is for gdb to decide; what is sent to us alone is passed on. */
-static int run_gdb(const struct ts_gdb_options *opt, const char **args, struct ts_error *err)
+static int run_debugger(const struct ts_debugger_options *opt, const char **args, struct ts_error *err)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT }, passed[] = { SIGHUP, SIGTERM };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, pass = { .sa_handler = pass_on }, old[2];
@@ -221,41 +259,50 @@ static int run_gdb(const struct ts_gdb_options *opt, const char **args, struct t
 		sigaction(ignored[i], &ignore, &old[i]);
 	pid = fork();
 	if (pid < 0) {
-		ts_fail_errno(err, "cannot start gdb");
+		ts_fail_errno(err, "cannot start the debugger");
 		return -1;
 	}
 	if (!pid) {
 		for (int i = 0; i < 2; i++)
 			sigaction(ignored[i], &old[i], NULL);
-		be_gdb(opt, args);
+		be_debugger(opt, args);
 	}
-	gdb_pid = pid;
+	debugger_pid = pid;
 	for (int i = 0; i < 2; i++)
 		sigaction(passed[i], &pass, NULL);
 	return wait_for(pid);
 }
 
-static int run_connected(const struct ts_gdb_options *opt, const struct meeting *m, struct ts_error *err)
+static const char **args_of_gdb(const struct ts_debugger_options *opt, const char *gdbinit, const char *connect)
 {
-	char path[PATH_MAX], connect[sizeof(m->socket) + 32];
-	const char *gdbinit = find_gdbinit(path, sizeof(path));
+	if (!gdbinit)
+		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
+	return make_args(opt, gdbinit, connect);
+}
+
+static int run_connected(const struct ts_debugger_options *opt, const struct meeting *m, struct ts_error *err)
+{
+	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
 	const char **args;
 	int status;
 
-	if (!gdbinit)
-		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
-	snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
-	args = make_args(opt, gdbinit, connect);
+	if (opt->is_lldb) {
+		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s", m->socket);
+		args = make_lldb_args(opt, connect);
+	} else {
+		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
+		args = args_of_gdb(opt, find_gdbinit(path, sizeof(path)), connect);
+	}
 	if (!args) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for gdb's arguments");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the debugger's arguments");
 		return -1;
 	}
-	status = run_gdb(opt, args, err);
+	status = run_debugger(opt, args, err);
 	free(args);
 	return status;
 }
 
-int ts_gdb_run(const struct ts_gdb_options *opt, struct ts_error *err)
+int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err)
 {
 	struct meeting m;
 	int status = -1;

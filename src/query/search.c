@@ -306,13 +306,15 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 		for (size_t j = 0; j < s->places.n; j++) {
 			struct ts_view *v = &s->views[j];
 			uint64_t lo, hi;
+			bool is_inside;
 
 			if (ts_query_process_of(s->q, thread) != v->process)
 				continue;
-			if (ts_view_overlap(v, e, &lo, &hi) &&
-			    is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
+			is_inside = ts_view_overlap(v, e, &lo, &hi);
+			if (is_inside && is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
 				touch |= touch_place(s, j, step, lo, thread, touch, found);
-			ts_view_replay(v, b, e);
+			if (is_inside || e->kind > TS_FX_READ) /* maps outside count as layers */
+				ts_view_replay(v, b, e);
 		}
 	}
 	return touch;
@@ -331,7 +333,7 @@ static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const
 	for (size_t j = 0; j < s->places.n; j++) {
 		struct ts_view *v = &s->views[j];
 		uint32_t thread;
-		const struct ts_effect *e = ts_view_see(v, b, next, &thread);
+		const struct ts_effect *e = ts_view_is_touched(v, b, next) ? ts_view_see(v, b, next, &thread) : NULL;
 		uint64_t lo, hi;
 
 		if (!e || !wants_writes(&s->places.items[j].at) || !ts_view_overlap(v, e, &lo, &hi))

@@ -46,6 +46,20 @@ static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effe
 	return *lo <= *hi;
 }
 
+/* May an effect of the step lie in the window?  Most steps are far from it. */
+static inline bool ts_view_is_touched(const struct ts_view *v, const struct ts_steps *b,
+				      const struct ts_step *s)
+{
+	const struct ts_effect *e = b->effects + s->first;
+	uint64_t lo, hi;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		if (ts_view_overlap(v, &e[i], &lo, &hi))
+			return true;
+	}
+	return false;
+}
+
 /* Go to the first position of a chunk. */
 void ts_view_start(struct ts_view *v, uint64_t chunk);
 

@@ -189,42 +189,42 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ blocks */
 
-static bool add_memory(struct tfile *t, struct tfile_frame *f, struct ts_cursor *c)
+/* What is wrong with a block is in the cursor's error. */
+
+static void add_memory(struct tfile *t, struct tfile_frame *f, struct ts_cursor *c)
 {
 	uint64_t addr = take_number(c, 8, t->is_big_endian) & ts_arch_addr_mask(t->base.regs.arch);
 	uint64_t len = take_number(c, 2, t->is_big_endian);
 	const uint8_t *data = ts_take(c, len);
 	struct tfile_memory *p;
 
+	if (ts_ok(c) && len && addr > UINT64_MAX - (len - 1))
+		ts_fail(c->err, TS_ECORRUPT, c->off, "memory past the end of the address space");
 	if (!ts_ok(c))
-		return false;
-	if (len && addr > UINT64_MAX - (len - 1))
-		return ts_fail(c->err, TS_ECORRUPT, c->off, "memory past the end of the address space");
+		return;
 	p = grow(f->memory, f->n_memory, &f->cap_memory, sizeof(*p), c->err);
 	if (!p)
-		return false;
+		return;
 	f->memory = p;
 	f->memory[f->n_memory++] = (struct tfile_memory){ addr, len, data };
-	return true;
 }
 
-static bool add_var(struct tfile *t, struct tfile_frame *f, struct ts_cursor *c)
+static void add_var(struct tfile *t, struct tfile_frame *f, struct ts_cursor *c)
 {
 	uint32_t number = (uint32_t)take_number(c, 4, t->is_big_endian);
 	int64_t value = (int64_t)take_number(c, 8, t->is_big_endian);
 	struct ts_frame_var *p;
 
 	if (!ts_ok(c))
-		return false;
+		return;
 	p = grow(f->vars, f->n_vars, &f->cap_vars, sizeof(*p), c->err);
 	if (!p)
-		return false;
+		return;
 	f->vars = p;
 	f->vars[f->n_vars++] = (struct ts_frame_var){ number, value };
-	return true;
 }
 
-static bool add_block(struct tfile *t, struct tfile_frame *f, uint64_t reg_len, struct ts_cursor *c)
+static void add_block(struct tfile *t, struct tfile_frame *f, uint64_t reg_len, struct ts_cursor *c)
 {
 	uint64_t off = c->off;
 	uint8_t kind = ts_u8(c);
@@ -235,15 +235,11 @@ static bool add_block(struct tfile *t, struct tfile_frame *f, uint64_t reg_len, 
 		p = ts_take(c, reg_len);
 		if (!f->regs)
 			f->regs = p;
-		return p != NULL;
-	case 'M':
-		return add_memory(t, f, c);
-	case 'V':
-		return add_var(t, f, c);
-	case 'S': /* data of a static marker: nobody shows it */
-		return ts_take(c, take_number(c, 2, t->is_big_endian)) != NULL;
-	default:
-		return ts_fail(c->err, TS_ECORRUPT, off, "a block of unknown kind 0x%02x", kind);
+		break;
+	case 'M': add_memory(t, f, c); break;
+	case 'V': add_var(t, f, c); break;
+	case 'S': ts_take(c, take_number(c, 2, t->is_big_endian)); break; /* of a static marker: nobody shows it */
+	default: ts_fail(c->err, TS_ECORRUPT, off, "a block of unknown kind 0x%02x", kind); break;
 	}
 }
 

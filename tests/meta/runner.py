@@ -95,9 +95,15 @@ def pattern_selects():
             and run(tests, "--only", "zzz")[0] == 1)
 
 
+def durations_are_printed():
+    lines = run({"fuzz/fuzz_x": f"sleep 0.3; {TAP}"})[1]
+    return bool(re.fullmatch(r"ok +fuzz/fuzz_x +2 passed, 0 failed  (0\.[3-9]|[1-9][0-9]*\.[0-9]) s", lines[0]))
+
+
 CASES = [counts_all_kinds, failed_result_fails_and_shows_output, death_by_signal_fails, no_result_fails,
          fewer_results_than_planned_fail, missing_plan_fails, bad_status_without_failed_result_fails,
-         sanitizer_report_fails, hang_is_killed_with_its_children, pattern_selects]
+         sanitizer_report_fails, hang_is_killed_with_its_children, pattern_selects,
+         durations_are_printed]
 
 print(f"1..{len(CASES)}")
 results = [case() for case in CASES]

@@ -436,6 +436,141 @@ START_TEST(without_description_the_processor_is_an_option)
 }
 END_TEST
 
+/* The set of x86_64 with these optional features. */
+static void init_x64(struct ts_regset *set, unsigned n, const char *const names[])
+{
+	const struct ts_arch *arch = ts_arch_find("x86_64");
+	uint32_t mask = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		mask |= 1u << ts_arch_feature(arch, names[i]);
+	ck_assert(ts_regset_init(set, arch, mask, &err));
+}
+
+START_TEST(without_description_the_size_tells_the_features)
+{
+	static const char *const names[] = { "org.gnu.gdb.i386.linux", "org.gnu.gdb.i386.segments",
+					     "org.gnu.gdb.i386.avx" };
+
+	arch_option = "x86_64";
+	for (unsigned n = 0; n <= 3; n++) {
+		struct ts_regset set;
+		char lines[64];
+
+		init_x64(&set, n, names);
+		snprintf(lines, sizeof(lines), "R %x\ntp T1:1000:E:0:0\n", set.g_len);
+		head(lines);
+		begin(1);
+		ts_buf_putc(&f, 'R');
+		for (uint32_t i = 0; i < set.g_len; i++)
+			ts_buf_putc(&f, (uint8_t)(i / 8));
+		end();
+		finish();
+		serve();
+		ck_assert_uint_eq(rec->regs.g_len, set.g_len);
+		ck_assert_uint_eq(rec->n_warnings, 0);
+		for (unsigned i = 0; i < 3; i++) {
+			static const char *const regs[] = { "orig_rax", "fs_base", "ymm0h" };
+
+			ck_assert_int_eq(ts_regset_find(&rec->regs, regs[i]) >= 0, i < n);
+		}
+		ts_regset_fini(&set);
+		close_all();
+	}
+}
+END_TEST
+
+START_TEST(a_size_that_no_features_have_is_said)
+{
+	struct ts_regset set;
+	char lines[64];
+
+	arch_option = "x86_64";
+	init_x64(&set, 0, NULL);
+	snprintf(lines, sizeof(lines), "R %x\ntp T1:1000:E:0:0\n", set.g_len + 4);
+	head(lines);
+	begin(1);
+	ts_buf_putc(&f, 'R');
+	for (uint32_t i = 0; i < set.g_len + 4; i++)
+		ts_buf_putc(&f, 0);
+	end();
+	finish();
+	serve();
+	expect_warning("are not described, x86_64's have");
+	ck_assert_uint_eq(rec->regs.g_len, set.g_len);
+	ts_regset_fini(&set);
+}
+END_TEST
+
+/*
+ * Read as big-endian the frame below is one of tracepoint 256 with 65,536 bytes, after which stands another and a
+ * mark: as many heads as the little-endian reading has, but none of a tracepoint that is defined.
+ */
+START_TEST(frames_of_known_tracepoints_weigh_more_than_frames)
+{
+	size_t frames;
+
+	head("R 8\n" XML_MIPS "tp T1:1000:E:0:0\n");
+	frames = f.len;
+	begin(1);
+	ts_buf_putc(&f, 'M');
+	num(0x5000, 8);
+	num(245, 2);
+	for (unsigned i = 0; i < 245; i++)
+		ts_buf_putc(&f, 'x');
+	end();
+	num(0, 2);
+	while (f.len < frames + 6 + 65536)
+		ts_buf_putc(&f, 'x');
+	ts_buf_put(&f, "\2\0\0\0\0\0", 6);
+	num(0, 2);
+	serve();
+	ck_assert_str_eq(rec->regs.arch->name, "mipsel");
+	ck_assert_str_eq(bytes(0, 0x5000), "xxxxxxxx");
+}
+END_TEST
+
+START_TEST(a_frame_may_hold_any_number_of_ranges)
+{
+	head(HEAD_X64);
+	begin(1);
+	mem(0x5000, "abcdefgh");
+	mem(0x6000, "ABCDEFGH");
+	end();
+	begin(1);
+	mem(0x5001, "x");
+	mem(0x5004, "yz");
+	end();
+	finish();
+	serve();
+	get(0);
+	ck_assert_uint_eq(frame.n_ranges, 2);
+	ck_assert_uint_eq(frame.ranges[0].addr, 0x5000);
+	ck_assert_uint_eq(frame.ranges[1].addr, 0x6000);
+	ck_assert_str_eq(bytes(0, 0x5000), "abcdefgh");
+	ck_assert_str_eq(bytes(1, 0x5000), "?x??yz??");
+	ck_assert_str_eq(bytes(1, 0x6000), "????????");
+}
+END_TEST
+
+/* It may lie anywhere in memory. */
+START_TEST(a_program_that_was_moved_says_nothing)
+{
+	size_t len;
+	uint8_t *elf = unit_data("tfile-samples/work", &len);
+	FILE *out = fopen("pie", "wb");
+
+	elf[16] = 3; /* ET_DYN */
+	fwrite(elf, 1, len, out);
+	fclose(out);
+	free(elf);
+	exec_option = "pie";
+	three_frames();
+	serve();
+	ck_assert_str_eq(bytes(0, 0x40100a), "????????");
+}
+END_TEST
+
 START_TEST(registers_beyond_the_block_are_unknown)
 {
 	head("R 14\n" XML_X64 "tp T1:1000:E:0:0\n");
@@ -885,7 +1020,10 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   of_blocks_over_one_address_the_first_counts,
 		   steps_after_a_tracepoint_are_known_by_their_pc, one_frame_is_a_recording,
 		   big_endian_files_are_known_by_their_frames, the_same_processor_may_be_little_endian,
-		   without_description_the_processor_is_an_option, registers_beyond_the_block_are_unknown,
+		   without_description_the_processor_is_an_option,
+		   without_description_the_size_tells_the_features, a_size_that_no_features_have_is_said,
+		   frames_of_known_tracepoints_weigh_more_than_frames, a_frame_may_hold_any_number_of_ranges,
+		   a_program_that_was_moved_says_nothing, registers_beyond_the_block_are_unknown,
 		   a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
 		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
 		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused,

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Mutation testing: break one operator or constant, and see whether a test notices.
+
+    make mutate TARGET=loaders/tfile N=50 [SEED=1] [SECONDS=600]
+
+The tree is copied to .variants/mutate, with its objects. Each mutant is one change on one line of TARGET; the unit
+tests and fuzz corpora of the folder are built and run until one fails. A mutant that none notices is printed. The
+choice depends on SEED and on the source only; results are kept in .variants/mutate/results.json, so that the same
+call goes on where it was interrupted or ran out of time, and a larger N adds mutants.
+"""
+import argparse
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+COPY = TOP / ".variants/mutate"
+RUN_LIMIT, BUILD_LIMIT = 60, 300
+
+# A token, and what takes its place.
+OPERATORS = {
+    "==": "!=", "!=": "==", "<=": "<", ">=": ">", "<": "<=", ">": ">=", "&&": "||", "||": "&&", "<<": ">>", ">>": "<<",
+    "+": "-", "-": "+", "*": "+", "/": "*", "%": "/", "&": "|", "|": "&", "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|=",
+    "++": "--", "--": "++", "true": "false", "false": "true", "break": "continue",
+}
+BINARY = re.compile(r"(?<=\s)(==|!=|<=|>=|<<|>>|&&|\|\||\+=|-=|\|=|&=|[-+*/%&|<>])(?=\s)")
+OTHER = re.compile(r"\+\+|--|\b(?:true|false|break)\b|(?<![\w.\"'])(?:0x[0-9a-fA-F]+|\d+)(?=u?\b)")
+
+
+def blank(match):
+    return re.sub(r"[^\n]", " ", match[0])
+
+
+def code_of(text):
+    """The text with comments, strings and directives blanked, the same length."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", blank, text, flags=re.S)
+    text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', blank, text)
+    text = re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", lambda m: m[0] if re.match(r"\s*#\s*define\s+\w+\s+\S", m[0]) else blank(m),
+                  text, flags=re.M)
+    # not mutated: assertions of our own invariants, hints for the compiler
+    return re.sub(r"\b(?:_Static_assert|assert|__builtin_prefetch|__attribute__)\s*\([^;]*", blank, text)
+
+
+def changes_of(line):
+    """All mutants of a line of code: column, old, new."""
+    found = [(m.start(), m[0], OPERATORS[m[0]]) for m in BINARY.finditer(line)]
+    for m in OTHER.finditer(line):
+        found.append((m.start(), m[0], OPERATORS.get(m[0]) or str(int(m[0], 0) + 1)))
+    return found
+
+
+def mutants(target, seed):
+    """One mutant of each line that has any, in the order in which they are tried."""
+    files = sorted(p for p in target.rglob("*.c")) if target.is_dir() else [target]
+    found = []
+    for path in files:
+        for n, line in enumerate(code_of(path.read_text()).split("\n")):
+            rng = random.Random(f"{seed} {path.relative_to(TOP)} {n} {line}")
+            changes = changes_of(line)
+            if changes:
+                found.append((rng.random(), str(path.relative_to(TOP)), n, *rng.choice(changes)))
+    return [m[1:] for m in sorted(found)]
+
+
+def tests_of(target):
+    """The programs that test a folder or a file: by their names."""
+    names = {target.name.split(".")[0], target.stem}
+    if target.is_dir():
+        names |= {p.stem for p in target.glob("*.c")} - {"reader", "frames", "machine", "regs", "header", "state"}
+    if target.parent.name not in ("loaders", "src", "protocol"):
+        names.add(target.parent.name)
+    programs = [p.with_suffix("") for name in sorted(names)
+                for p in [*TOP.glob(f"tests/unit/test_{name}.c"), *TOP.glob(f"tests/unit/test_{name}_*.c"),
+                          *TOP.glob(f"tests/fuzz/fuzz_{name}.c")]]
+    if "loaders" in target.parts:
+        programs.append(TOP / "tests/unit/test_faults")
+    return list(dict.fromkeys(str(p.relative_to(TOP)) for p in programs))
+
+
+def copy_tree():
+    def ignore(folder, names):
+        linked = [n for n in names if re.match(r"(test|fuzz|bench)_", n) and "." not in n]
+        return linked + [n for n in names if n in (".git", ".variants", "out", "__pycache__", "coverage", "build")]
+    if COPY.exists():
+        subprocess.run(["rsync", "-a", "--exclude=.git", "--exclude=.variants", "--exclude=tests/out", f"{TOP}/", f"{COPY}/"],
+                       check=False) if shutil.which("rsync") else refresh()
+    else:
+        shutil.copytree(TOP, COPY, ignore=ignore, symlinks=True)
+
+
+def refresh():
+    """Sources that have changed since they were copied."""
+    for path in TOP.rglob("*"):
+        if path.suffix in (".c", ".h", ".am", ".inc", ".ac") and not {".variants", ".git"} & set(path.parts):
+            to = COPY / path.relative_to(TOP)
+            if not to.exists() or to.read_bytes() != path.read_bytes():
+                to.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(path, to)
+
+
+def make(programs):
+    """Build; warnings are not errors, because mutants have them."""
+    done = subprocess.run(["make", "-s", "WARN_CFLAGS=-w", *programs], cwd=COPY, capture_output=True, text=True,
+                          timeout=BUILD_LIMIT)
+    return done.returncode == 0, done.stdout + done.stderr
+
+
+def first_failure(programs):
+    """The first program that fails, None if all pass."""
+    env = dict(os.environ, CK_DEFAULT_TIMEOUT="20", CK_VERBOSITY="silent")
+    for program in programs:
+        corpus = []
+        if "/fuzz_" in program:
+            corpus = sorted(map(str, (TOP / "tests/data" / program.split("fuzz_")[1]).glob("*")))
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                done = subprocess.run([COPY / program, *corpus], cwd=folder, env=env, capture_output=True, timeout=RUN_LIMIT)
+            except subprocess.TimeoutExpired:
+                return program
+        if done.returncode:
+            return program
+    return None
+
+
+def judge(mutant, programs):
+    """What becomes of one mutant: a test's name, "survived" or "invalid"."""
+    name, n, column, old, new = mutant
+    path = COPY / name
+    text = path.read_text()
+    lines = text.split("\n")
+    assert lines[n][column:column + len(old)] == old, (mutant, lines[n])
+    lines[n] = lines[n][:column] + new + lines[n][column + len(old):]
+    path.write_text("\n".join(lines))
+    try:
+        built, _ = make(programs)
+        return (first_failure(programs) or "survived") if built else "invalid"
+    finally:
+        path.write_text(text)
+
+
+def key_of(mutant):
+    name, n, column, old, new = mutant
+    line = (TOP / name).read_text().split("\n")[n].strip()
+    return f"{name}:{n + 1}:{column + 1}: {old} -> {new}: {line}"
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    args.add_argument("target", help="a folder or a file: loaders/tfile")
+    args.add_argument("-n", type=int, default=50, help="so many mutants")
+    args.add_argument("--seed", default="1")
+    args.add_argument("--seconds", type=float, default=600, help="stop after this time")
+    args.add_argument("--tests", help="programs to run, instead of those named after the target")
+    args = args.parse_args()
+    end = time.monotonic() + args.seconds
+    target = (TOP / args.target).resolve()
+    programs = args.tests.split() if args.tests else tests_of(target)
+    copy_tree()
+    built, text = make(programs)
+    if not built:
+        sys.exit(f"mutate: the tests do not build:\n{text[-2000:]}")
+    failing = first_failure(programs)
+    if failing:
+        sys.exit(f"mutate: {failing} fails without any mutant")
+    store = COPY / "results.json"
+    results = json.loads(store.read_text()) if store.exists() else {}
+    chosen = mutants(target, args.seed)[:args.n]
+    print(f"mutate: {len(chosen)} mutants of {args.target}, tests: {' '.join(programs)}", flush=True)
+    for mutant in chosen:
+        key = key_of(mutant)
+        if key not in results:
+            if time.monotonic() > end:
+                print("mutate: out of time; the same call goes on", flush=True)
+                break
+            results[key] = judge(mutant, programs)
+            store.write_text(json.dumps(results, indent=1))
+        if results[key] == "survived":
+            print(f"survived {key}", flush=True)
+    mine = [results[k] for k in map(key_of, chosen) if k in results]
+    killed = sum(r not in ("survived", "invalid") for r in mine)
+    survived = mine.count("survived")
+    print(f"mutate: {killed} killed, {survived} survived, {mine.count('invalid')} did not build: "
+          f"{100 * killed // max(killed + survived, 1)} %")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,12 +11,14 @@
 #include "position.h"
 #include "stack.h"
 #include "verb.h"
+#include "why.h"
 #include "world.h"
 
 static const struct ts_verb *const verbs[] = {
 	&ts_verb_executions,
 	&ts_verb_calls,
 	&ts_verb_stack,
+	&ts_verb_why,
 	&ts_verb_events,
 	&ts_verb_threads,
 	&ts_verb_processes,

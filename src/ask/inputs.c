@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+#include "inputs.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/query/paging.h"
+
+#define READS (TS_X86_READ | TS_X86_IF_READ)
+
+/* Bits of eflags that have a name in questions. */
+static const struct {
+	const char *name;
+	uint8_t bit;
+} flags[] = { { "CF", 0 }, { "PF", 2 }, { "AF", 4 }, { "ZF", 6 }, { "SF", 7 }, { "DF", 10 }, { "OF", 11 } };
+
+bool ts_inputs_has_operands(const struct ts_query *q)
+{
+	const char *name = ts_query_regset(q)->arch->name;
+
+	return !strcmp(name, "x86_64") || !strcmp(name, "i386");
+}
+
+/* --------------------------------------------------------------------------------------------------- names
+ */
+
+/* Parts of general registers, by the first letters of the 64-bit name. */
+static bool is_part(const struct ts_what *place, const char *name, size_t len, const struct ts_regset *set)
+{
+	struct ts_what what;
+
+	return ts_what_register(&what, name, len, set) && what.off == place->off && what.len == place->len &&
+	       what.is_flag == place->is_flag && what.bit == place->bit;
+}
+
+static bool name_part(const struct ts_what *place, const struct ts_regset *set, char *text, size_t size)
+{
+	static const char *const names[] = {
+		"eax", "ebx", "ecx", "edx", "esi", "edi", "ebp", "esp", "ax",  "bx",  "cx", "dx", "si", "di",
+		"bp",  "sp",  "al",  "bl",  "cl",  "dl",  "sil", "dil", "bpl", "spl", "ah", "bh", "ch", "dh",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (is_part(place, names[i], strlen(names[i]), set))
+			return snprintf(text, size, "$%s", names[i]) > 0;
+	}
+	for (unsigned i = 8; i < 16; i++) {
+		for (const char *z = "dwb"; *z; z++) {
+			char name[8];
+
+			snprintf(name, sizeof(name), "r%u%c", i, *z);
+			if (is_part(place, name, strlen(name), set))
+				return snprintf(text, size, "$%s", name) > 0;
+		}
+	}
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		if (is_part(place, flags[i].name, 2, set))
+			return snprintf(text, size, "$%s", flags[i].name) > 0;
+	}
+	return false;
+}
+
+void ts_place_text(const struct ts_what *place, const struct ts_regset *set, char *text, size_t size)
+{
+	if (place->kind == TS_WHAT_MEM) {
+		snprintf(text, size, "0x%" PRIx64 ",%" PRIu64, place->addr, place->last - place->addr + 1);
+		return;
+	}
+	for (unsigned i = 0; i < set->n_regs && !place->is_flag; i++) {
+		if (set->regs[i].off == place->off && set->regs[i].len == place->len) {
+			snprintf(text, size, "$%s", set->regs[i].name);
+			return;
+		}
+	}
+	if (name_part(place, set, text, size))
+		return;
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (place->off >= set->regs[i].off && place->off < set->regs[i].off + set->regs[i].len)
+			snprintf(text, size, "$%s", set->regs[i].name);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------- inputs
+ */
+
+static void add(struct ts_inputs *in, struct ts_what place, uint64_t constant)
+{
+	for (unsigned i = 0; i < in->n; i++) {
+		const struct ts_what *x = &in->items[i].place;
+
+		if (x->kind != TS_WHAT_NONE && x->kind == place.kind && x->off == place.off &&
+		    x->len == place.len && x->addr == place.addr && x->last == place.last &&
+		    x->bit == place.bit)
+			return;
+	}
+	if (in->n < TS_MAX_INPUTS)
+		in->items[in->n++] = (struct ts_input){ place, constant, constant != UINT64_MAX };
+}
+
+static void add_reg(struct ts_inputs *in, uint32_t off, uint32_t len)
+{
+	add(in, (struct ts_what){ .kind = TS_WHAT_REG, .off = off, .len = len }, 0);
+}
+
+static void add_mem(struct ts_inputs *in, uint64_t addr, uint64_t len)
+{
+	if (len)
+		add(in, (struct ts_what){ .kind = TS_WHAT_MEM, .addr = addr, .last = addr + (len - 1) }, 0);
+}
+
+static void add_flags(struct ts_inputs *in, const struct ts_regset *set, uint32_t bits)
+{
+	const struct ts_reg *r = set->flags < 0 ? NULL : &set->regs[set->flags];
+
+	for (size_t i = 0; r && i < sizeof(flags) / sizeof(flags[0]); i++) {
+		struct ts_what what;
+
+		if (bits == UINT32_C(1) << flags[i].bit && ts_what_register(&what, flags[i].name, 2, set)) {
+			add(in, what, 0);
+			return;
+		}
+	}
+	if (r && bits)
+		add_reg(in, r->off, r->len);
+}
+
+/* What of the recording's own reads is an input, where operands are not known. */
+static void add_reads(struct ts_inputs *in, const struct ts_steps *b, const struct ts_step *st)
+{
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			return;
+		if (e->is_hidden || (e->kind == TS_FX_READ && e->addr <= st->pc && st->pc - e->addr < e->len))
+			continue; /* the instruction itself */
+		if (e->kind == TS_FX_READ)
+			add_mem(in, e->addr, e->len);
+		else if (e->kind == TS_FX_REG_READ)
+			add_reg(in, (uint32_t)e->addr, (uint32_t)e->len);
+	}
+	in->is_known = in->n;
+}
+
+/* ----------------------------------------------------------------------------------------------------- x86
+ */
+
+/* A step of an x86 processor. */
+struct step {
+	const struct ts_regset *set;
+	struct ts_x86 x86;
+	struct ts_x86_insn insn;
+	struct ts_x86_fields fields;
+	const uint8_t *g;            /* registers before it */
+	const struct ts_what *place; /* what it wrote */
+};
+
+static uint64_t address_of(const struct step *s, const struct ts_x86_mem *m)
+{
+	uint64_t addr = ts_x86_mem_addr(&s->insn, m, &s->x86, s->g);
+
+	if (m->segment == TS_X86_FS)
+		addr += ts_x86_value(&s->x86, s->g, s->x86.fs_base);
+	if (m->segment == TS_X86_GS)
+		addr += ts_x86_value(&s->x86, s->g, s->x86.gs_base);
+	return addr;
+}
+
+static bool overlaps(const struct ts_what *place, uint32_t off, uint32_t len)
+{
+	return place->kind == TS_WHAT_REG && off < place->off + place->len && place->off < off + len;
+}
+
+/* Is the register an input: read, and not only for an address? */
+static bool is_data(const struct step *s, uint32_t off, uint32_t len, bool is_lea)
+{
+	for (unsigned i = 0; i < s->fields.n; i++) {
+		const struct ts_x86_field *f = &s->fields.fields[i];
+
+		if (f->off < off + len && off < (uint32_t)f->off + f->len && f->access & READS)
+			return is_lea || !(f->access & TS_X86_ADDRESS);
+	}
+	return false;
+}
+
+/* One operand of the text: a register, an immediate, or memory (@mem counts those). */
+static void take_operand(struct ts_inputs *in, const struct step *s, const char *text, size_t len,
+			 unsigned *mem, bool has_immediates)
+{
+	struct ts_what what;
+	char *end;
+	uint64_t value;
+
+	if (memchr(text, '[', len)) {
+		while (*mem < s->insn.n_mem && !s->insn.mem[*mem].access)
+			++*mem;
+		if (*mem < s->insn.n_mem && s->insn.mem[*mem].access & READS)
+			add_mem(in, address_of(s, &s->insn.mem[*mem]), s->insn.mem[*mem].size);
+		++*mem;
+		return;
+	}
+	value = strtoull(text, &end, 0);
+	if (end != text && (size_t)(end - text) == len) {
+		if (has_immediates)
+			add(in, (struct ts_what){ .kind = TS_WHAT_NONE }, value);
+	} else if (ts_what_register(&what, text, len, s->set) && is_data(s, what.off, what.len, false)) {
+		add(in, what, 0);
+	}
+}
+
+static bool is_word(const char *text, const char *word)
+{
+	size_t len = strlen(word);
+
+	return !strncmp(text, word, len) && (text[len] == ' ' || !text[len]);
+}
+
+/* The stack pointer is no input of what goes to and from the stack. */
+static bool is_stack_only(const struct step *s, const char *text, uint32_t off)
+{
+	static const char *const words[] = { "push",   "pop",   "call",   "ret",
+					     "pushfq", "popfq", "pushfd", "popfd" };
+	uint32_t sp = s->set->sp < 0 ? UINT32_MAX : s->set->regs[s->set->sp].off;
+
+	if (off != sp || overlaps(s->place, sp, 1))
+		return false;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (is_word(text, words[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Operands that the text does not show: registers, memory. */
+static void take_implicit(struct ts_inputs *in, const struct step *s, bool is_lea, unsigned mem)
+{
+	for (unsigned i = mem; i < s->insn.n_mem; i++) {
+		if (s->insn.mem[i].access & READS)
+			add_mem(in, address_of(s, &s->insn.mem[i]), s->insn.mem[i].size);
+	}
+	for (unsigned i = 0; i < s->fields.n; i++) {
+		const struct ts_x86_field *f = &s->fields.fields[i];
+		bool is_there = false;
+
+		if (!(f->access & READS) || (f->access & TS_X86_ADDRESS && !is_lea) ||
+		    is_stack_only(s, in->text, f->off))
+			continue;
+		for (unsigned k = 0; k < in->n; k++)
+			is_there |= overlaps(&in->items[k].place, f->off, f->len);
+		if (!is_there)
+			add_reg(in, f->off, f->len);
+	}
+}
+
+/* What xchg writes to one operand is the other one. */
+static void drop_own(struct ts_inputs *in, const struct step *s)
+{
+	if (in->n != 2 || s->place->kind == TS_WHAT_NONE)
+		return;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct ts_what *x = &in->items[i].place;
+		bool is_own = x->kind == TS_WHAT_MEM && s->place->kind == TS_WHAT_MEM
+				      ? x->addr <= s->place->last && s->place->addr <= x->last
+				      : x->kind == TS_WHAT_REG && overlaps(s->place, x->off, x->len);
+
+		if (is_own) {
+			in->items[0] = in->items[1 - i];
+			in->n = 1;
+			return;
+		}
+	}
+}
+
+static void take_operands(struct ts_inputs *in, const struct step *s)
+{
+	const char *p = strchr(in->text, ' ');
+	bool is_lea = is_word(in->text, "lea"),
+	     is_jump = s->insn.flow != TS_X86_NEXT && s->insn.flow != TS_X86_REPEAT;
+	unsigned mem = 0;
+
+	while (p && *p) {
+		size_t len;
+
+		p += strspn(p, " ,");
+		len = strcspn(p, ",");
+		if (len)
+			take_operand(in, s, p, len, &mem, !is_jump && !is_lea);
+		p += len;
+	}
+	take_implicit(in, s, is_lea, mem);
+	if (is_word(in->text, "xchg"))
+		drop_own(in, s);
+	add_flags(in, s->set, s->fields.flags_read & ~UINT32_C(0x3302)); /* those that systems use left out */
+	if (!in->n)                                                      /* xor eax, eax; a return address */
+		add(in, (struct ts_what){ .kind = TS_WHAT_NONE }, UINT64_MAX);
+	in->is_known = true;
+}
+
+static void take_insn(struct ts_inputs *in, const struct ts_regset *set, const struct ts_step *st,
+		      const uint8_t *bytes, size_t len, const uint8_t *g, const struct ts_what *place)
+{
+	struct step s = { .set = set, .g = g, .place = place };
+
+	ts_x86_init(&s.x86, set);
+	if (!ts_x86_decode(&s.x86, st->pc, bytes, len, &s.insn) ||
+	    !ts_x86_text(&s.x86, st->pc, bytes, len, in->text, sizeof(in->text)) ||
+	    !ts_x86_registers(&s.x86, bytes, len, &s.fields))
+		return;
+	in->is_branch = s.insn.flow == TS_X86_BRANCH;
+	in->flags_written = s.fields.flags_written;
+	take_operands(in, &s);
+}
+
+bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
+		    struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	uint8_t bytes[TS_X86_MAX_INSN], known[TS_X86_MAX_INSN], *g;
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+	struct ts_step step;
+	size_t n = 0;
+	bool done;
+
+	*in = (struct ts_inputs){ 0 };
+	if (!st)
+		return false;
+	if (!ts_inputs_has_operands(q)) {
+		add_reads(in, b, st);
+		return true;
+	}
+	step = *st;
+	g = malloc(2 * (size_t)set->g_len);
+	if (!g)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	done = ts_virtual_mem(q, pos, ts_query_process(q, step.thread), step.pc, sizeof(bytes), bytes, known,
+			      err) &&
+	       ts_query_regs(q, pos, step.thread, g, g + set->g_len, err);
+	while (n < sizeof(bytes) && known[n])
+		n++;
+	if (done)
+		take_insn(in, set, &step, bytes, n, g, place);
+	free(g);
+	return done;
+}

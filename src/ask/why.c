@@ -1,0 +1,635 @@
+/* SPDX-License-Identifier: MIT */
+#include "why.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "inputs.h"
+#include "src/query/paging.h"
+#include "state.h"
+#include "verb.h"
+
+#define DEFAULT_DEPTH 8u
+
+/* The verb that finds writers. */
+#define LAST_WRITE "last-write"
+
+/* Answers do not grow beyond this. */
+#define MAX_NODES 2000u
+
+/* So far before a branch the instruction that set its condition is looked for, and a branch before a
+ * position. */
+#define MAX_STEPS_BACK 4096u
+
+/* Turns of one loop that are counted. */
+#define MAX_TURNS 100000u
+
+#define NO_NODE UINT32_MAX
+
+enum column {
+	COL_DEPTH,
+	COL_POSITION,
+	COL_THREAD,
+	COL_PC,
+	COL_FUNCTION,
+	COL_INSTRUCTION,
+	COL_KIND,
+	COL_PLACE,
+	COL_VALUE,
+	COL_COUNT,
+	N_COLUMNS,
+};
+
+static const struct ts_column columns[N_COLUMNS] = {
+	[COL_DEPTH] = { .name = "depth", .type = TS_COLUMN_NUMBER },
+	[COL_POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[COL_THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[COL_PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[COL_FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[COL_INSTRUCTION] = { .name = "instruction", .type = TS_COLUMN_TEXT },
+	[COL_KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[COL_PLACE] = { .name = "place", .type = TS_COLUMN_TEXT },
+	[COL_VALUE] = { .name = "value", .type = TS_COLUMN_VALUE },
+	[COL_COUNT] = { .name = "count", .type = TS_COLUMN_NUMBER },
+};
+
+/* A row in the making. */
+struct node {
+	struct ts_what place; /* TS_WHAT_NONE: a constant, or the branch */
+	uint64_t pos, pc;     /* pos: TS_NO_POS if no step wrote it */
+	uint64_t before;      /* its place was looked at from here */
+	uint64_t count;
+	uint64_t constant;
+	uint32_t parent;
+	uint32_t order; /* among its parent's children */
+	uint32_t depth;
+	uint32_t thread;
+	char kind[12];
+	char text[TS_MAX_INSN_TEXT];
+	bool is_shown;
+};
+
+/* A place whose writer is to be found. */
+struct task {
+	struct ts_what place;
+	uint64_t before;
+	uint32_t parent;
+	uint32_t order;
+	/* of a loop that is being followed: the nodes from top down to bottom are a turn of it */
+	bool is_loop;
+	uint32_t top, bottom;
+};
+
+struct why {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct ts_question last; /* what last-write is asked */
+	struct ts_rows *cursor;  /* owned; open while it looks */
+	struct node *nodes;      /* owned */
+	uint32_t n_nodes;
+	struct task *tasks; /* owned; a stack */
+	uint32_t n_tasks, cap_tasks;
+	uint32_t thread; /* whose registers */
+	uint64_t max_depth;
+	bool is_begun;
+	bool is_failed; /* memory ran out */
+};
+
+/* -------------------------------------------------------------------------------------------------- nodes */
+
+static bool is_same_place(const struct ts_what *a, const struct ts_what *b)
+{
+	if (a->kind != b->kind || a->kind == TS_WHAT_NONE)
+		return false;
+	if (a->kind == TS_WHAT_MEM)
+		return a->addr == b->addr && a->last == b->last;
+	return a->off == b->off && a->len == b->len && a->is_flag == b->is_flag && a->bit == b->bit;
+}
+
+static void push_task(struct why *y, const struct task *task)
+{
+	if (y->n_tasks == y->cap_tasks) {
+		uint32_t cap = y->cap_tasks ? 2 * y->cap_tasks : 32;
+		struct task *p = realloc(y->tasks, cap * sizeof(*p));
+
+		if (!p) {
+			y->is_failed = true;
+			return;
+		}
+		y->tasks = p;
+		y->cap_tasks = cap;
+	}
+	y->tasks[y->n_tasks++] = *task;
+}
+
+static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, const struct ts_what *place,
+			     const char *kind)
+{
+	struct node *n;
+
+	if (y->n_nodes == MAX_NODES) {
+		snprintf(y->rows.note, sizeof(y->rows.note),
+			 "more than %u values take part; the rest is left out", MAX_NODES);
+		return NULL;
+	}
+	n = &y->nodes[y->n_nodes++];
+	*n = (struct node){ .place = *place, .pos = TS_NO_POS, .count = 1, .parent = parent, .order = order };
+	n->depth = parent == NO_NODE ? 0 : y->nodes[parent].depth + 1;
+	snprintf(n->kind, sizeof(n->kind), "%s", kind);
+	return n;
+}
+
+/* The inputs of the step @pos, which wrote the node's place, become its children, in their order. */
+static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_inputs *in)
+{
+	if (y->nodes[node].depth >= y->max_depth)
+		return;
+	if (!in->is_known)
+		add_node(y, node, 0, &(struct ts_what){ 0 }, "unknown");
+	for (unsigned i = in->n; i-- > 0;) { /* the first one is on top then */
+		const struct task task = {
+			.place = in->items[i].place, .before = pos, .parent = node, .order = i
+		};
+		struct node *n;
+
+		if (in->items[i].place.kind != TS_WHAT_NONE) {
+			push_task(y, &task);
+			continue;
+		}
+		n = add_node(y, node, i, &(struct ts_what){ 0 }, "constant");
+		if (n && in->items[i].has_constant)
+			n->constant = in->items[i].constant;
+		else if (n)
+			n->before = pos; /* its value is that of its parent */
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ writers */
+
+/* What wrote a place. */
+struct writer {
+	uint64_t pos, pc;
+	uint32_t thread;
+	char kind[12];
+};
+
+static bool is_input(const struct ts_query *q, uint64_t pos)
+{
+	const struct ts_happening *h = ts_query_next_event(q, TS_EV_SYSCALL, pos);
+
+	return h && h->step == pos;
+}
+
+/* Ask last-write.  TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it. */
+static enum ts_got find_writer(struct why *y, const struct task *task, struct writer *w,
+			       struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_verb *verb = ts_verb_find(LAST_WRITE, strlen(LAST_WRITE));
+	struct ts_row row;
+	enum ts_got got;
+
+	if (!y->cursor) {
+		y->last = (struct ts_question){ .verb = verb,
+						.what = task->place,
+						.to = task->before,
+						.thread = task->place.kind == TS_WHAT_REG ? y->thread
+											  : TS_NO_THREAD,
+						.at = task->before,
+						.depth = TS_NO_LIMIT,
+						.min = TS_NO_LIMIT,
+						.count = TS_NO_LIMIT };
+		y->cursor = verb->open(y->ask, &y->last, false, err);
+		if (!y->cursor)
+			return TS_GOT_FAIL;
+	}
+	ts_row_init(&row);
+	got = y->cursor->ops->next(y->cursor, &row, budget, err);
+	if (got == TS_GOT_ROW) {
+		w->pos = row.cells[0].number;
+		w->thread = ts_query_thread(y->ask->q, w->pos);
+		w->pc = row.cells[2].number;
+		snprintf(w->kind, sizeof(w->kind), "%s", ts_row_get(&row, 6));
+		if (!strcmp(w->kind, "write") && is_input(y->ask->q, w->pos))
+			strcpy(w->kind, "input");
+	}
+	ts_row_fini(&row);
+	if (got != TS_GOT_PENDING) {
+		ts_rows_close(y->cursor);
+		y->cursor = NULL;
+	}
+	return got;
+}
+
+/* The instruction before @pos that set the flags of @place; *w->pos is TS_NO_POS if there is none near. */
+static bool find_setter(struct why *y, uint64_t before, const struct ts_what *place, struct writer *w,
+			struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(y->ask->q);
+	uint32_t bits = place->is_flag
+				? UINT32_C(1) << (8 * (place->off - set->regs[set->flags].off) + place->bit)
+				: UINT32_MAX;
+
+	w->pos = before;
+	for (unsigned i = 0; i < MAX_STEPS_BACK && w->pos; i++) {
+		struct ts_inputs in;
+
+		w->pos = ts_query_prev_step(y->ask->q, y->thread, w->pos - 1);
+		if (w->pos == TS_NO_POS)
+			return true;
+		if (!ts_inputs_find(&in, y->ask->q, w->pos, place, err))
+			return false;
+		if (in.flags_written & bits) {
+			const struct ts_steps *b;
+			const struct ts_step *st = ts_query_step(y->ask->q, w->pos, &b, err);
+
+			w->pc = st ? st->pc : 0;
+			w->thread = y->thread;
+			strcpy(w->kind, "write");
+			return st != NULL;
+		}
+	}
+	w->pos = TS_NO_POS;
+	return true;
+}
+
+static bool is_flags(const struct why *y, const struct ts_what *place)
+{
+	const struct ts_regset *set = ts_query_regset(y->ask->q);
+	const struct ts_reg *r = set->flags < 0 ? NULL : &set->regs[set->flags];
+
+	return r && place->kind == TS_WHAT_REG && place->off >= r->off && place->off < r->off + r->len &&
+	       ts_inputs_has_operands(y->ask->q);
+}
+
+/* ------------------------------------------------------------------------------------------------- loops */
+
+/* The node after @node on the way from top to bottom, and from there back to the top. */
+static uint32_t next_of_loop(const struct why *y, const struct task *t, uint32_t node)
+{
+	uint32_t at = t->bottom;
+
+	if (node == t->bottom)
+		return t->top;
+	while (y->nodes[at].parent != node)
+		at = y->nodes[at].parent;
+	return at;
+}
+
+static bool has_input(const struct ts_inputs *in, const struct ts_what *place)
+{
+	for (unsigned i = 0; i < in->n; i++) {
+		if (is_same_place(&in->items[i].place, place))
+			return true;
+	}
+	return false;
+}
+
+/* The loop goes on with these inputs of @node's step: to the next node of the loop? */
+static bool goes_on(const struct why *y, const struct task *t, uint32_t node, const struct ts_inputs *in)
+{
+	return y->nodes[node].count < MAX_TURNS && has_input(in, &y->nodes[next_of_loop(y, t, node)].place);
+}
+
+/* The writer is another turn's of @node: count it, and follow the loop, or leave it. */
+static void turn(struct why *y, const struct task *t, uint32_t node, const struct writer *w,
+		 const struct ts_inputs *in)
+{
+	struct task next = *t;
+
+	y->nodes[node].count++;
+	if (!goes_on(y, t, node, in)) {
+		expand(y, node, w->pos, in);
+		return;
+	}
+	next.is_loop = true;
+	next.parent = node;
+	next.order = TS_MAX_INPUTS;
+	next.place = y->nodes[next_of_loop(y, t, node)].place;
+	next.before = w->pos;
+	push_task(y, &next);
+}
+
+/* The node from @parent up that is the same instruction for the same place; NO_NODE if there is none. */
+static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_what *place, uint64_t pc)
+{
+	for (; parent != NO_NODE; parent = y->nodes[parent].parent) {
+		const struct node *n = &y->nodes[parent];
+
+		if (n->pos != TS_NO_POS && n->pc == pc && is_same_place(&n->place, place))
+			return parent;
+	}
+	return NO_NODE;
+}
+
+/* ------------------------------------------------------------------------------------------------- tasks */
+
+static bool was_seen(const struct why *y, const struct ts_what *place, uint64_t pos)
+{
+	for (uint32_t i = 0; i < y->n_nodes; i++) {
+		if (y->nodes[i].pos == pos && is_same_place(&y->nodes[i].place, place))
+			return true;
+	}
+	return false;
+}
+
+static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, struct ts_row *row,
+		     bool *known, struct ts_error *err);
+
+/* The writer becomes a node, whose inputs are the next tasks, or is one more turn of a loop. */
+static bool take_writer(struct why *y, const struct task *t, const struct writer *w, struct ts_error *err)
+{
+	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE;
+	bool is_write = !strcmp(w->kind, "write"), seen = was_seen(y, &t->place, w->pos);
+	struct task loop = *t;
+	struct ts_inputs in;
+	struct node *n;
+
+	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
+		return false;
+	if (at != NO_NODE && is_write && y->nodes[at].pc == w->pc) {
+		turn(y, t, at, w, &in);
+		return true;
+	}
+	loop.top = seen || !is_write ? NO_NODE : find_turn(y, t->parent, &t->place, w->pc);
+	loop.bottom = t->parent;
+	if (loop.top != NO_NODE && goes_on(y, &loop, loop.top, &in)) {
+		turn(y, &loop, loop.top, w, &in);
+		return true;
+	}
+	n = add_node(y, t->parent, t->order, &t->place, seen ? "seen" : w->kind);
+	if (!n)
+		return true;
+	n->pos = w->pos;
+	n->pc = w->pc;
+	n->thread = w->thread;
+	snprintf(n->text, sizeof(n->text), "%s", in.text);
+	if (!seen && is_write)
+		expand(y, (uint32_t)(n - y->nodes), w->pos, &in);
+	return true;
+}
+
+/* Nothing wrote it: it was there at the start, if it is known. */
+static bool take_start(struct why *y, const struct task *t, struct ts_error *err)
+{
+	bool known;
+	struct node *n;
+
+	if (!is_known(y, &t->place, t->before, NULL, &known, err))
+		return false;
+	n = add_node(y, t->parent, t->order, &t->place, known ? "start" : "unknown");
+	if (n)
+		n->before = t->before;
+	return true;
+}
+
+static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_error *err)
+{
+	struct task t = y->tasks[y->n_tasks - 1];
+	struct writer w = { .pos = TS_NO_POS };
+	enum ts_got got = TS_GOT_END;
+	bool done;
+
+	if (is_flags(y, &t.place)) {
+		if (!find_setter(y, t.before, &t.place, &w, err))
+			return TS_GOT_FAIL;
+		got = w.pos == TS_NO_POS ? TS_GOT_END : TS_GOT_ROW;
+	} else {
+		got = find_writer(y, &t, &w, budget, err);
+		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+			return got;
+	}
+	y->n_tasks--;
+	done = got == TS_GOT_ROW ? take_writer(y, &t, &w, err) : take_start(y, &t, err);
+	if (y->is_failed)
+		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return done ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+/* The last conditional branch before the position; *pos is TS_NO_POS if there is none near. */
+static bool find_branch(struct why *y, uint64_t *pos, struct ts_inputs *in, struct ts_error *err)
+{
+	const struct ts_what none = { 0 };
+
+	*pos = y->qn->at;
+	for (unsigned i = 0; i < MAX_STEPS_BACK && *pos; i++) {
+		*pos = ts_query_prev_step(y->ask->q, y->thread, *pos - 1);
+		if (*pos == TS_NO_POS)
+			return true;
+		if (!ts_inputs_find(in, y->ask->q, *pos, &none, err))
+			return false;
+		if (in->is_branch)
+			return true;
+	}
+	*pos = TS_NO_POS;
+	return true;
+}
+
+static bool begin(struct why *y, struct ts_error *err)
+{
+	const struct task task = { .place = y->qn->what, .before = y->qn->at, .parent = NO_NODE };
+	const struct ts_steps *b;
+	const struct ts_step *st;
+	struct ts_inputs in;
+	struct node *n;
+	uint64_t pos;
+
+	y->is_begun = true;
+	if (!y->qn->is_branch) {
+		push_task(y, &task);
+		return true;
+	}
+	if (!ts_inputs_has_operands(y->ask->q)) {
+		snprintf(y->rows.note, sizeof(y->rows.note), "branches of %s are not known",
+			 ts_query_regset(y->ask->q)->arch->name);
+		return true;
+	}
+	if (!find_branch(y, &pos, &in, err))
+		return false;
+	if (pos == TS_NO_POS)
+		return true;
+	st = ts_query_step(y->ask->q, pos, &b, err);
+	if (!st)
+		return false;
+	n = add_node(y, NO_NODE, 0, &(struct ts_what){ 0 }, "branch");
+	n->pos = pos;
+	n->pc = st->pc;
+	n->thread = st->thread;
+	snprintf(n->text, sizeof(n->text), "%s", in.text);
+	expand(y, 0, pos, &in);
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------------- rows */
+
+/* A place's value at @pos: is any of it known?  With @row it goes there. */
+static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, struct ts_row *row,
+		     bool *known, struct ts_error *err)
+{
+	const struct ts_regset *set = ts_query_regset(y->ask->q);
+	uint32_t thread = y->thread;
+	uint8_t *g = malloc(2 * (size_t)set->g_len + 1), data[65], mask[65];
+	bool is_mem = place->kind == TS_WHAT_MEM, done;
+	uint64_t len = is_mem ? place->last - place->addr + 1 : place->len;
+
+	if (!g)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	if (len > sizeof(data))
+		len = sizeof(data);
+	if (is_mem)
+		done = ts_virtual_mem(y->ask->q, pos, ts_query_process(y->ask->q, thread), place->addr,
+				      (size_t)len, data, mask, err);
+	else
+		done = ts_query_regs(y->ask->q, pos, thread, g, g + set->g_len, err);
+	if (done && !is_mem) {
+		memcpy(data, g + place->off, (size_t)len);
+		memcpy(mask, g + set->g_len + place->off, (size_t)len);
+		if (place->is_flag)
+			data[0] = data[0] >> place->bit & 1;
+	}
+	*known = done && memchr(mask, 1, (size_t)len);
+	if (done && row)
+		ts_row_value(row, COL_VALUE, data, mask, (size_t)len,
+			     !is_mem || len == 1 || len == 2 || len == 4 || len == 8,
+			     set->arch->is_big_endian);
+	free(g);
+	return done;
+}
+
+/* Where the value of a row is looked at. */
+static bool put_value(struct why *y, const struct node *n, struct ts_row *row, struct ts_error *err)
+{
+	const struct node *of = n;
+	char text[32];
+	bool known;
+
+	if (!strcmp(n->kind, "constant") && !n->before) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, n->constant);
+		ts_row_text(row, COL_VALUE, text);
+		return true;
+	}
+	if (!strcmp(n->kind, "constant") && n->parent != NO_NODE)
+		of = &y->nodes[n->parent];
+	if (of->place.kind == TS_WHAT_NONE)
+		return true;
+	return is_known(y, &of->place, of->pos == TS_NO_POS ? of->before : of->pos + 1, row, &known, err);
+}
+
+static bool put_row(struct why *y, const struct node *n, struct ts_row *row, struct ts_error *err)
+{
+	char text[64];
+
+	ts_row_number(row, COL_DEPTH, n->depth);
+	if (n->pos != TS_NO_POS) {
+		ts_row_number(row, COL_POSITION, n->pos);
+		ts_cell_thread(row, COL_THREAD, y->ask, n->thread);
+		ts_row_addr(row, COL_PC, n->pc);
+		ts_cell_function(row, COL_FUNCTION, y->ask, n->pc);
+		ts_row_text(row, COL_INSTRUCTION, *n->text ? n->text : NULL);
+	}
+	ts_row_text(row, COL_KIND, n->kind);
+	if (n->place.kind != TS_WHAT_NONE) {
+		ts_place_text(&n->place, ts_query_regset(y->ask->q), text, sizeof(text));
+		ts_row_text(row, COL_PLACE, text);
+	}
+	ts_row_number(row, COL_COUNT, n->count);
+	return put_value(y, n, row, err);
+}
+
+/* The next node in pre-order that has not been shown: a child of the last one, of its parent, ... */
+static struct node *next_node(struct why *y)
+{
+	uint32_t at = (uint32_t)y->rows.at; /* ordinal + 1 of the last one */
+
+	for (at = at ? at - 1 : NO_NODE;; at = y->nodes[at].parent) {
+		struct node *best = NULL;
+
+		for (uint32_t i = 0; i < y->n_nodes; i++) {
+			struct node *n = &y->nodes[i];
+
+			if (n->parent == at && !n->is_shown && (!best || n->order < best->order))
+				best = n;
+		}
+		if (best || at == NO_NODE)
+			return best;
+	}
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct why *y = (struct why *)rows;
+	struct node *n;
+
+	if (!y->is_begun && !begin(y, err))
+		return TS_GOT_FAIL;
+	while (y->n_tasks) {
+		enum ts_got got = ts_budget_take(budget) ? run_task(y, budget, err) : TS_GOT_PENDING;
+
+		if (got != TS_GOT_ROW)
+			return got;
+	}
+	n = next_node(y);
+	if (!n)
+		return TS_GOT_END;
+	n->is_shown = true;
+	rows->at = (uint64_t)(n - y->nodes) + 1;
+	return put_row(y, n, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static void close_why(struct ts_rows *rows)
+{
+	struct why *y = (struct why *)rows;
+
+	ts_rows_close(y->cursor);
+	free(y->nodes);
+	free(y->tasks);
+	free(y);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_why };
+
+static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				struct ts_error *err)
+{
+	struct why *y = calloc(1, sizeof(*y));
+
+	(void)is_reverse;
+	if (!ts_verb_find(LAST_WRITE, strlen(LAST_WRITE))) {
+		free(y);
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "why needs the verb " LAST_WRITE);
+		return NULL;
+	}
+	if (y)
+		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
+	if (!y || !y->nodes) {
+		free(y);
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	y->ask = ask;
+	y->qn = qn;
+	y->thread = ts_ask_thread(ask, qn);
+	y->max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth;
+	if (!ts_inputs_has_operands(ask->q))
+		snprintf(y->rows.note, sizeof(y->rows.note),
+			 "the operands of %s are not known: inputs are what the recording says was read",
+			 ts_query_regset(ask->q)->arch->name);
+	return &y->rows;
+}
+
+const struct ts_verb ts_verb_why = {
+	.name = "why",
+	.synopsis = "WHAT|branch [depth N]",
+	.help = "Tell where a value came from, or why the last branch went where it went.",
+	.example = "why $sp",
+	.columns = columns,
+	.n_columns = N_COLUMNS,
+	.operand = TS_OPERAND_WHAT,
+	.takes = TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_DEPTH | TS_TAKES_BRANCH,
+	.open = open_why,
+};

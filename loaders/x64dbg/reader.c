@@ -7,9 +7,9 @@
  * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
  * one's instruction completes.
  *
- * The file tells nothing of what ran between two blocks.  Where the second can't follow the first, because a
- * session begins or other code ran, that is a gap: all memory may be different behind it.  A call that was
- * stepped over is a gap too, but there memory is shown as it was seen last.
+ * The file tells nothing of what ran between two blocks.  Where the second cannot follow the first, because a
+ * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is shown
+ * as it was seen last, but a new session forgets everything.
  *
  * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds
  * all registers, or, where there is none for long, one with the registers beside it.
@@ -31,8 +31,8 @@
 #define EFLAGS_DF 0x400u
 
 /*
- * A repeated instruction of which more iterations ran unseen than this has bytes in reach: where it wrote is
- * forgotten.
+ * A repeated instruction may run many iterations between two blocks.  Where it wrote more bytes than this is
+ * forgotten; where it read more is not told.
  */
 #define MAX_REPEATED (UINT64_C(1) << 20)
 
@@ -293,14 +293,17 @@ static void tell_repeats(const struct reader *r, const struct stage *s, const st
 		addr = s->is_down ? x->addr - len : x->addr + x->len;
 		if (!len)
 			continue;
-		if (len > MAX_REPEATED)
-			ts_steps_effect(out, TS_FX_FORGET, addr, len);
-		else
-			ts_steps_effect(out, x->access & TS_X86_WRITE ? TS_FX_WRITE : TS_FX_READ, addr, len);
+		if (x->access & TS_X86_WRITE)
+			ts_steps_effect(out, len > MAX_REPEATED ? TS_FX_FORGET : TS_FX_WRITE, addr, len);
+		else if (len <= MAX_REPEATED)
+			ts_steps_effect(out, TS_FX_READ, addr, len);
 	}
 }
 
-/* Nothing is sure behind it but what is recorded there. */
+/*
+ * Code that was not recorded ran here.  Within a session memory and registers of other threads are shown as they
+ * were seen last; a new session may be another run of the program, of which nothing is known.
+ */
 static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
 	if (s->gap == GAP_NONE || s->gap == GAP_RETRY)
@@ -308,10 +311,11 @@ static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *o
 	ts_steps_event(out, TS_EV_GAP);
 	if (s->gap == GAP_OVER)
 		return;
-	r->window++;
+	r->window++; /* code is told anew */
+	if (s->gap == GAP_BREAK)
+		return;
 	ts_steps_effect(out, TS_FX_FORGET, 0, UINT64_MAX);
-	if (s->gap == GAP_SESSION)
-		ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->rec->base.regs.g_len);
+	ts_steps_effect(out, TS_FX_FORGET_REGS, 0, r->rec->base.regs.g_len);
 }
 
 /* Is the last block, which is where its thread stands, a step of its own?  See end_steps(). */

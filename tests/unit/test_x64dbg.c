@@ -146,8 +146,8 @@ static uint64_t reg(uint64_t pos, const char *name)
 }
 
 /*
- * The accesses of a step that an instruction made, as "r1000+8 w2000+4?": a write without value has the
- * question mark.
+ * The accesses of a step that an instruction made, as "r1000+8 w2000+4? f3000+16": a write without value has the
+ * question mark, and what is forgotten an f.
  */
 static const char *accesses(uint64_t step)
 {
@@ -159,10 +159,13 @@ static const char *accesses(uint64_t step)
 	for (uint32_t i = s->first; i < s->first + s->n_effects; i++) {
 		const struct ts_effect *e = &steps.effects[i];
 
-		if (e->is_hidden || (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE))
+		if (e->is_hidden ||
+		    (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE && e->kind != TS_FX_FORGET))
 			continue;
 		sprintf(text + strlen(text), "%s%c%llx+%llu%s", *text ? " " : "",
-			e->kind == TS_FX_READ ? 'r' : 'w', (unsigned long long)e->addr,
+			e->kind == TS_FX_READ  ? 'r' :
+			e->kind == TS_FX_WRITE ? 'w' :
+						 'f', (unsigned long long)e->addr,
 			(unsigned long long)e->len,
 			e->kind == TS_FX_WRITE && e->data == TS_NO_DATA ? "?" : "");
 	}
@@ -539,6 +542,72 @@ START_TEST(iterations_that_were_stepped_over_are_accesses_too)
 }
 END_TEST
 
+/*
+ * One instruction between two blocks, with @rcx iterations, of which the first is at @rdi and @rsi: what it
+ * accessed.
+ */
+static const char *repeated(const char *bytes, unsigned len, uint64_t rcx, uint64_t left, uint64_t rdi,
+			    uint64_t flags)
+{
+	struct xw_block b = xw_insn(true, 0x1000, bytes, len);
+	static char text[256];
+
+	teardown();
+	setup();
+	xw_reg(&b, RCX, rcx);
+	xw_reg(&b, RDI, rdi);
+	xw_reg(&b, RSI, rdi);
+	xw_reg(&b, FLAGS, flags);
+	begin(b, 0, 0);
+	b = xw_insn(true, 0x1000 + len, "\x90", 1);
+	xw_reg(&b, RCX, left);
+	add(&b);
+	load();
+	strcpy(text, accesses(0));
+	return text;
+}
+
+#define REPEATED(bytes, ...) repeated(bytes, sizeof(bytes) - 1, __VA_ARGS__)
+#define STOSB "\xf3\xaa"
+#define STOSQ "\xf3\x48\xab"
+#define LODSB "\xf3\xac"
+#define SCASB "\xf2\xae"
+#define DF 0x400u
+
+START_TEST(iterations_follow_the_direction_flag)
+{
+	ck_assert_str_eq(REPEATED(STOSB, 5, 0, 0x3000, 0), "w3000+1? w3001+4?");
+	ck_assert_str_eq(REPEATED(STOSB, 5, 0, 0x3000, ~(uint64_t)DF), "w3000+1? w3001+4?");
+	ck_assert_str_eq(REPEATED(STOSB, 5, 0, 0x3000, DF), "w3000+1? w2ffc+4?");
+	ck_assert_str_eq(REPEATED(STOSQ, 3, 0, 0x3000, 0), "w3000+8? w3008+16?");
+	ck_assert_str_eq(REPEATED(STOSQ, 3, 0, 0x3000, DF), "w3000+8? w2ff0+16?");
+	ck_assert_str_eq(REPEATED(LODSB, 3, 0, 0x3000, DF), "r3000+1 r2ffe+2");
+	ck_assert_str_eq(REPEATED(SCASB, 9, 6, 0x3000, 0), "r3000+1 r3001+2"); /* found it */
+	ck_assert_str_eq(REPEATED(STOSB, 1, 0, 0x3000, 0), "w3000+1?");
+	ck_assert_str_eq(REPEATED("\x67\xf3\xaa", UINT64_C(0x500000002), UINT64_C(0x500000000), 0x3000, 0),
+			 "w3000+1? w3001+1?"); /* counts in ecx */
+}
+END_TEST
+
+START_TEST(iterations_end_with_the_address_space)
+{
+	ck_assert_str_eq(REPEATED(STOSB, 10, 0, UINT64_MAX - 2, 0), "wfffffffffffffffd+1? wfffffffffffffffe+2?");
+	ck_assert_str_eq(REPEATED(STOSB, 10, 0, UINT64_MAX, 0), "wffffffffffffffff+1?");
+	ck_assert_str_eq(REPEATED(STOSB, 10, 0, 3, DF), "w3+1? w0+3?");
+	ck_assert_str_eq(REPEATED(STOSQ, UINT64_MAX, 0, 0x1000, DF), "w1000+8? w0+4096?");
+}
+END_TEST
+
+START_TEST(where_a_million_iterations_wrote_is_forgotten)
+{
+	ck_assert_str_eq(REPEATED(STOSB, 0x100001, 0, 0x3000, 0), "w3000+1? w3001+1048576?");
+	ck_assert_str_eq(REPEATED(STOSB, 0x100002, 0, 0x3000, 0), "w3000+1? f3001+1048577");
+	ck_assert_str_eq(REPEATED(LODSB, 0x100001, 0, 0x3000, 0), "r3000+1 r3001+1048576");
+	ck_assert_str_eq(REPEATED(LODSB, 0x100002, 0, 0x3000, 0), "r3000+1");
+	ck_assert_str_eq(REPEATED(STOSQ, UINT64_C(1) << 61, 0, 0x3000, 0), "w3000+8? f3008+18446744073709539320");
+}
+END_TEST
+
 START_TEST(what_others_wrote_is_no_access)
 {
 	struct xw_block b = INSN(0x1000, "\x88\x00");
@@ -639,6 +708,24 @@ START_TEST(a_call_that_was_stepped_over_keeps_memory)
 	ck_assert(has_gap(3));
 	ck_assert_str_eq(mem(5, 0x2000, 1), "11");
 	ck_assert_str_eq(mem(2, 0x8ff8, 2), "0710");
+}
+END_TEST
+
+/* Like a call that was stepped over; only a session forgets. */
+START_TEST(other_code_that_ran_keeps_memory)
+{
+	struct xw_block b = INSN(0x1000, "\x8a\x00");
+
+	xw_mem(&b, 0x2000, 0x11, 0x11);
+	begin(b, 0x2000, 0x9000);
+	nop(0x1002);
+	nop(0x7000); /* which no instruction led to */
+	nop(0x7001);
+	load();
+	ck_assert(!has_gap(0));
+	ck_assert(has_gap(1));
+	ck_assert_str_eq(mem(2, 0x2000, 1), "11");
+	ck_assert_str_eq(mem(3, 0x2000, 1), "11");
 }
 END_TEST
 
@@ -922,6 +1009,50 @@ START_TEST(a_reader_goes_on_from_everywhere_as_from_the_start)
 }
 END_TEST
 
+/* Bytes of an index are anybody's: each point is refused with one sentence, or reading from it ends somehow. */
+START_TEST(a_forged_decode_point_is_refused_or_harmless)
+{
+	struct ts_reader *r;
+	struct ts_buf point;
+	uint8_t bytes[2048];
+
+	write_much();
+	ck_assert(try_load());
+	r = rec->ops->reader(rec, &err);
+	for (int i = 0; i < 1600; i++) { /* past a mark that has registers */
+		ts_steps_reset(&steps);
+		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_ITEM);
+	}
+	ts_buf_init(&point);
+	r->ops->save(r, &point);
+	ck_assert_uint_lt(point.len, sizeof(bytes));
+	for (size_t len = 0; len < point.len; len++) {
+		memcpy(bytes, point.data, point.len);
+		ck_assert(!r->ops->resume(r, bytes, len, &err));
+		ck_assert_int_eq(err.code, TS_ECORRUPT);
+		ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+		ts_error_reset(&err);
+		ts_steps_reset(&steps);
+		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_FAIL);
+		ts_error_reset(&err);
+	}
+	for (size_t bit = 0; bit < 30 * 8 && bit < point.len * 8; bit++) {
+		memcpy(bytes, point.data, point.len);
+		bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+		ts_error_reset(&err);
+		if (r->ops->resume(r, bytes, point.len, &err)) {
+			ts_steps_reset(&steps);
+			for (int i = 0; i < 50 && ts_reader_next(r, &steps, &err) == TS_ITEM; i++)
+				;
+		}
+	}
+	ts_error_reset(&err);
+	ck_assert(r->ops->resume(r, point.data, point.len, &err));
+	ts_reader_close(r);
+	ts_buf_fini(&point);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
 		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
 		   code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
@@ -933,12 +1064,15 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
 		   an_instruction_that_is_tried_again_did_nothing, a_bit_number_moves_the_operand,
 		   an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
-		   iterations_that_were_stepped_over_are_accesses_too, what_others_wrote_is_no_access,
+		   iterations_that_were_stepped_over_are_accesses_too,
+		   iterations_follow_the_direction_flag, iterations_end_with_the_address_space,
+		   where_a_million_iterations_wrote_is_forgotten, what_others_wrote_is_no_access,
 		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,
 		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
-		   an_instruction_that_cannot_follow_is_a_gap,
+		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
 		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
 		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
 		   a_last_block_that_is_no_json_is_ignored,
+		   a_forged_decode_point_is_refused_or_harmless,
 		   a_reader_goes_on_from_everywhere_as_from_the_start)

@@ -6,6 +6,7 @@
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
 
+#include "mode_builder.h"
 #include "src/base/thread.h"
 #include "src/trace/feed.h"
 #include "timeline.h"
@@ -40,6 +41,7 @@ struct ts_builder {
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
 	struct ts_end end;          /* what the reader says of the recording's end */
+	struct ts_modes_builder modes; /* of a machine */
 	struct ts_open_run *run;    /* borrowed from the runs */
 	struct ts_target target;
 	uint32_t last_thread;

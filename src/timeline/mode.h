@@ -17,56 +17,22 @@
 #include "src/arch/arch.h"
 #include "src/arch/cpu_mode.h"
 
-struct ts_index_file;
-struct ts_index_arrays;
-
 struct ts_mode_change {
 	uint64_t pos;  /* from here to the next change */
 	uint32_t mode; /* ordinal in modes */
 	uint32_t zero; /* no padding: changes go to index files */
 };
 
+/* Made by struct ts_modes_builder (mode_builder.h). */
 struct ts_modes {
 	struct ts_mode *modes; /* owned; few, not quite without repetition */
-	size_t n_modes, cap_modes;
+	size_t n_modes;
 	/* owned; by position, the first at 0; none for a recording of a program */
 	struct ts_mode_change *changes;
-	size_t n_changes, cap_changes;
-
-	/* building */
-	const struct ts_arch *arch; /* borrowed */
-	/* in the 'g' layout; len 0: the recording has none */
-	uint32_t reg_off[TS_N_MODE_REGS], reg_len[TS_N_MODE_REGS];
-	uint32_t first_off;         /* the lowest of them */
-	uint8_t bytes[TS_N_MODE_REGS][8], known[TS_N_MODE_REGS][8];
-	bool is_failed;             /* memory ran out */
-	size_t n_saved_modes, n_saved_changes; /* in the index file, or told by the initial state */
+	size_t n_changes;
 };
 
-/* Start with all unknown at position 0, for the registers of @set (borrowed).  False: no memory. */
-bool ts_modes_init(struct ts_modes *m, const struct ts_regset *set);
 void ts_modes_fini(struct ts_modes *m);
-
-/* Registers [off, off + len) of the 'g' layout hold @data from position @pos on; NULL: something unknown. */
-void ts_modes_take(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len, const uint8_t *data);
-
-/* The same; inline is the test whether any of them matters. */
-static inline void ts_modes_note(struct ts_modes *m, uint64_t pos, uint64_t off, uint64_t len,
-				 const uint8_t *data)
-{
-	if (off + len > m->first_off)
-		ts_modes_take(m, pos, off, len, data);
-}
-
-/* What there is now need not be saved. */
-void ts_modes_set_clean(struct ts_modes *m);
-
-/*
- * To an index file: what is new since the last call.  From there, of the positions up to @end.  Loading
- * returns false if memory is exhausted or the arrays contradict each other.
- */
-void ts_modes_save(struct ts_modes *m, struct ts_index_file *f);
-bool ts_modes_load(struct ts_modes *m, struct ts_index_arrays *a, uint64_t end);
 
 /* Ordinal of the change that governs @pos.  There must be one. */
 size_t ts_modes_change_at(const struct ts_modes *m, uint64_t pos);

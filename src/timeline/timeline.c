@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) void apply_reg(struct ts_timeline *
 	else if (data)
 		ts_space_see(tl->regs, t->regs + e->addr, data, e->len);
 	if (__builtin_expect(tl->rec->is_physical, 0) && (data || e->kind == TS_FX_REG_WRITE))
-		ts_modes_note(&tl->modes, t->pos, e->addr, e->len, data);
+		ts_modes_note(&tl->builder->modes, t->pos, e->addr, e->len, data);
 }
 
 static inline __attribute__((always_inline)) void apply_access(const struct ts_timeline *tl,
@@ -227,7 +227,7 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 
 bool ts_builder_is_failed(const struct ts_timeline *tl)
 {
-	bool is_failed = tl->world.is_failed || tl->modes.is_failed || ts_space_is_failed(tl->regs);
+	bool is_failed = tl->world.is_failed || tl->builder->modes.is_failed || ts_space_is_failed(tl->regs);
 
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		is_failed |= ts_space_is_failed(tl->memory[i]);
@@ -312,7 +312,7 @@ static bool end_chunk(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	bool done =
-		ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !tl->modes.is_failed;
+		ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !bd->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
@@ -654,13 +654,14 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
-	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_init(&tl->modes, &rec->regs)) ||
+	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
 	    !apply_initial(tl))
 		goto out_of_memory;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		ts_space_set_clean(tl->memory[i]);
 	ts_space_set_clean(tl->regs);
-	ts_modes_set_clean(&tl->modes);
+	if (rec->is_physical)
+		ts_modes_set_clean(&bd->modes);
 	bd->run = ts_runs_open(tl->runs);
 	bd->feed = ts_feed_new(rec, err);
 	if (!bd->feed) {

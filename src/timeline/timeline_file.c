@@ -432,14 +432,14 @@ static void save_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 {
 	(void)segment;
 	(void)owner;
-	ts_modes_save(&tl->modes, f);
+	ts_modes_save(&tl->builder->modes, f);
 }
 
 static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
 	(void)segment;
 	(void)owner;
-	return ts_modes_load(&tl->modes, a, tl->builder->n_steps);
+	return ts_modes_load(&tl->builder->modes, a, tl->builder->n_steps);
 }
 
 const struct ts_section ts_points_section = {

@@ -111,7 +111,7 @@ static bool get_regs(struct ts_export *e, struct ts_error *err)
 	return ts_query_regs(e->q, pos, ts_query_thread(e->q, pos), e->regs, e->known, err);
 }
 
-/* The first pass, a frame. */
+/* The first pass, for one frame. */
 static bool look(struct ts_export *e, struct ts_error *err)
 {
 	if (!e->frame.has_regs)
@@ -133,7 +133,7 @@ static bool is_in_block(const struct ts_export *e, unsigned i)
 	return e->is_known[i] || i < e->n_needed;
 }
 
-/* The block is the 'g' layout as it is. */
+/* Is the block the 'g' layout, unchanged? */
 static bool is_whole_block(const struct ts_export *e)
 {
 	return e->block_len == e->set->g_len;
@@ -157,7 +157,7 @@ void ts_export_zeros(const struct ts_export *e, struct ts_buf *names)
 	put_names(e, true, names);
 }
 
-/* What a block has is known: its length, and the registers' numbers, of those in the block first. */
+/* It is now known what a block has: set its length and the registers' numbers, first of those in the block. */
 static void measure_block(struct ts_export *e)
 {
 	uint32_t n = 0;
@@ -207,7 +207,7 @@ static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct t
 	return own != NULL;
 }
 
-/* The description, a line of the file each; a line too long goes on after a blank. */
+/* The description, line by line; a line that is too long is continued after a blank. */
 static bool put_description(struct ts_export *e, struct ts_buf *out, struct ts_error *err)
 {
 	const char *osabi = ts_query_facts(e->q)->osabi;
@@ -259,7 +259,7 @@ static bool close_line(struct ts_buf *out, size_t start)
 	return true;
 }
 
-/* Where in "collect/s X" the modifier is: gdb's reader refuses it.  The plain command shows as much. */
+/* Where in "collect/s X" the modifier is: gdb's reader rejects it.  The plain command shows the same. */
 static struct ts_tp_source plain_command(const struct ts_tp_source *s, char *text)
 {
 	static const char word[] = "collect";
@@ -318,7 +318,7 @@ static void put_tracepoint(const struct ts_tracepoint *tp, struct ts_buf *out)
 	}
 }
 
-/* gdb makes the last of a file its first. */
+/* gdb reverses the order of a file. */
 static void put_tracepoints(const struct ts_tracepoint *tp, struct ts_buf *out)
 {
 	const struct ts_tracepoint *list[TS_MAX_TRACEPOINTS];
@@ -353,7 +353,7 @@ static void put_status(const struct ts_export *e, struct ts_buf *out)
 	put_notes(e, &notes);
 	s.notes = ts_buf_text(&notes);
 	if (s.is_running) {
-		s.is_running = false; /* gdb looks at no frame of a run that goes on */
+		s.is_running = false; /* gdb shows no frame of a run that goes on */
 		s.end = TS_RUN_UNKNOWN;
 	}
 	s.n_frames = e->frames->n_frames;
@@ -361,7 +361,7 @@ static void put_status(const struct ts_export *e, struct ts_buf *out)
 		s.n_created = s.n_frames;
 	ts_run_status_format(&s, out);
 	if (!close_line(out, start)) {
-		s.text = s.user = s.notes = NULL; /* people's words, too many of them */
+		s.text = s.user = s.notes = NULL; /* the user's texts are too long */
 		start = open_line(out, "status ");
 		ts_run_status_format(&s, out);
 		close_line(out, start);
@@ -410,7 +410,7 @@ static bool put_regs(struct ts_export *e, struct ts_buf *out, struct ts_error *e
 	return true;
 }
 
-/* The second pass, a frame: its head, registers, and the other blocks as they are. */
+/* The second pass, for one frame: its header, registers, and the other blocks unchanged. */
 static bool write_frame(struct ts_export *e, struct ts_error *err)
 {
 	const struct ts_arch *arch = e->set->arch;

@@ -10,7 +10,7 @@
 /* The longest 'M' block. */
 #define MAX_BLOCK 65535u
 
-/* A frame's header: the length comes when all is there. */
+/* A frame's header: its length is filled in at the end. */
 #define NUMBER_LEN 2
 #define HEADER_LEN 6
 
@@ -119,7 +119,7 @@ static bool put_step(struct writer *w)
 	s = ts_query_step(w->q, w->f->pos, &b, w->err);
 	if (!s)
 		return false;
-	ts_frame_init(&ranges); /* the batch goes with the next question */
+	ts_frame_init(&ranges); /* the next question reuses the batch */
 	ts_frame_add_range(&ranges, s->pc, s->insn_len);
 	for (uint32_t i = 0; !is_physical && i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];

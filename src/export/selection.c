@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is read of an instruction whose length is not recorded. */
+/* Bytes to read of an instruction whose length is not recorded. */
 #define LONGEST_INSN 16u
 
-/* More than that of one range is a mistake. */
+/* A longer range is a mistake. */
 #define MAX_RANGE (UINT64_C(1) << 24)
 
 /* A position where an address is executed, and the address's tracepoint. */
@@ -316,7 +316,7 @@ static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, con
 	return done;
 }
 
-/* The actions of what a frame collects, as far as gdb has words for it. */
+/* The actions of what a frame collects, as far as gdb can express it. */
 static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t addr, enum ts_piece kind,
 			struct ts_error *err)
 {

@@ -26,7 +26,7 @@ void ts_frame_reset(struct ts_frame *f)
 	};
 }
 
-/* Room for one more item in an array of *cap; its new place, NULL without memory. */
+/* Room for one more item in an array of *cap; its new place; NULL if memory is exhausted. */
 static void *grow(struct ts_frame *f, void *items, size_t n, size_t *cap, size_t item_len)
 {
 	size_t want = *cap ? 2 * *cap : 16;

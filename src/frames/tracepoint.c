@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts are read with a cursor that takes characters; what is malformed leaves the first failure in its
- * error.
+ * Texts are read with a cursor that takes characters; the first malformed part is the failure in its error.
  */
 #include "tracepoint.h"
 
@@ -79,7 +78,7 @@ static void expect(struct ts_cursor *c, char ch)
 		bad(c, wanted);
 }
 
-/* Digits that make a number of at most @max; 0 after a failure. */
+/* The digits of a number of at most @max; 0 after a failure. */
 static uint64_t number(struct ts_cursor *c, uint64_t max)
 {
 	uint64_t v = 0;
@@ -238,7 +237,7 @@ static void read_action(struct ts_cursor *c, struct ts_arena *arena, struct ts_a
 	}
 }
 
-/* Actions up to the end; none is taken in unless all are good. */
+/* Actions up to the end; none is added unless all are valid. */
 static bool read_actions(struct ts_tracing *t, struct ts_cursor *c, struct ts_tracepoint *tp,
 			 bool is_stepping)
 {
@@ -386,7 +385,7 @@ bool ts_tracing_var(struct ts_tracing *t, const char *text, size_t len, uint64_t
 
 /* --------------------------------------------------------------------------------------- reading a status */
 
-/* What a reason is called, and what follows it. */
+/* The name of a reason, and what follows it. */
 static const struct reason {
 	const char *name;
 	bool has_text, has_number;

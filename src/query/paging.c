@@ -43,8 +43,8 @@ static const struct level levels_32_pse[] = { { 22, 10, LARGE_PAGE }, { 12, 10, 
 /* ---------------------------------------------------------------------------------- how a mode translates */
 
 /*
- * Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  False with
- * *is_known false: unknown.
+ * Is the processor in long mode?  Where EFER was not recorded, a 64-bit code segment tells.  *is_known is
+ * false if nothing does.
  */
 static bool is_long(const struct ts_mode *mode, bool *is_known)
 {
@@ -163,7 +163,7 @@ static uint64_t entry_addr(const struct ts_paging *p, uint64_t entry, unsigned s
 	return entry & ~LOW(12);
 }
 
-/* Entries are read with those beside them, which the next page needs. */
+/* Entries are read with their neighbours, which the next page needs. */
 #define LINE_LEN 64u
 
 struct line {
@@ -172,7 +172,7 @@ struct line {
 	uint8_t data[LINE_LEN], known[LINE_LEN];
 };
 
-/* Translations one after the other. */
+/* A sequence of translations. */
 struct walker {
 	struct ts_query *q;
 	struct ts_paging paging;
@@ -207,7 +207,7 @@ static bool read_entry(struct walker *w, struct ts_translation *t, uint64_t addr
 	return true;
 }
 
-/* There is an answer for all of the aligned range of @page_len bytes. */
+/* The answer holds for the whole aligned range of @page_len bytes. */
 static bool answer(struct ts_translation *t, enum ts_mapping mapping, uint64_t phys, uint64_t page_len)
 {
 	t->mapping = mapping;

@@ -6,7 +6,7 @@
 #include "paging.h"
 #include "snapshot.h"
 
-/* How many changes of the mode are looked at in each direction for one of the tables. */
+/* How many changes of the mode are examined in each direction for a change of the tables. */
 #define MAX_CHANGES 4096
 
 void ts_places_fini(struct ts_places *pl)
@@ -31,7 +31,8 @@ static bool add(struct ts_places *pl, const struct ts_place *place, struct ts_er
 }
 
 /*
- * A piece of a watchpoint; it continues the piece before it, where that ends here in both kinds of addresses.
+ * Add a piece of a watchpoint; it is joined with the piece before it, if that ends here in both kinds of
+ * addresses.
  */
 static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t watch, uint64_t addr,
 		      uint64_t phys, uint64_t len, struct ts_error *err)
@@ -52,7 +53,7 @@ static bool add_piece(struct ts_places *pl, const struct ts_watch *w, size_t wat
 	return add(pl, &place, err);
 }
 
-/* Entries of neighbouring pages mostly follow each other or are the same. */
+/* Add an entry; those of neighbouring pages are usually adjacent or the same. */
 static bool add_entry(struct ts_places *pl, uint32_t process, uint64_t addr, unsigned len,
 		      struct ts_error *err)
 {
@@ -110,8 +111,8 @@ static bool is_same_paging(const struct ts_query *q, size_t change, const struct
 }
 
 /*
- * The steps around @pos for which the processor translates in the same way, or so many of them that the next
- * span is far.
+ * The steps around @pos for which the processor translates in the same way, limited to
+ * MAX_CHANGES changes of the mode in each direction.
  */
 static struct ts_paging find_span(struct ts_places *pl, const struct ts_query *q, uint64_t pos)
 {

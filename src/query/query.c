@@ -28,7 +28,7 @@ static bool alloc_regs(struct ts_query *q)
 	return true;
 }
 
-/* Without memory the list stays as it was, and is taken with the next snapshot. */
+/* If memory is exhausted the list stays as it was, and is rebuilt with the next snapshot. */
 static bool take_mapped(struct ts_query *q)
 {
 	if (!q->tl->rec->maps_are_modules ||
@@ -183,7 +183,7 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	if (c->steps.n_steps >= n_steps)
 		return &c->steps;
 	if (q->read != c && c->steps.n_steps)
-		n_steps = len; /* read in turns with others: not bit by bit from its start each time */
+		n_steps = len; /* several chunks are read in turns: decode the rest at once instead of restarting each time */
 	if ((q->read == c || start_chunk(q, c, err)) && decode(q, c, n_steps, err))
 		return &c->steps;
 	c->chunk = TS_NO_CHUNK;
@@ -205,7 +205,7 @@ const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const stru
 	return &b->steps[pos % TS_CHUNK_STEPS];
 }
 
-/* The step whose instruction @thread stands before at @pos, TS_NO_POS if there is none. */
+/* The step whose instruction is the next one of @thread at @pos; TS_NO_POS if there is none. */
 static uint64_t pc_step(const struct ts_query *q, uint64_t pos, uint32_t thread)
 {
 	const struct ts_world *w = &q->tl->world;
@@ -237,8 +237,8 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 /* ---------------------------------------------------------------------------------------------- registers */
 
 /*
- * The next effect of a step on registers of @thread from ordinal *i on; *whose is carried along.  NULL if
- * there is none.
+ * The next effect of a step on registers of @thread, from ordinal *i on; *whose is the thread of the effects.
+ * Returns NULL if there is none.
  */
 static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s,
 					       uint32_t thread, uint32_t *i, uint32_t *whose)
@@ -276,7 +276,7 @@ static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint3
 
 /*
  * What a step saw before it changed anything was there when it began, whatever was known of it.  A byte that
- * the step has seen or written is passed over from there on: it shows nothing more of the time before.
+ * the step has seen or written is passed over from there on: it says nothing more about the state before.
  */
 #define TS_PASSED 4
 
@@ -292,7 +292,7 @@ static void forget_passed(uint8_t *known, uint64_t n)
 		known[i] &= (uint8_t)~TS_PASSED;
 }
 
-/* @n bytes were seen.  Returns whether one that was known is another. */
+/* @n bytes were seen.  Returns true if one that was known differs. */
 static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value)
 {
 	bool is_change = false;
@@ -307,7 +307,7 @@ static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t 
 	return is_change;
 }
 
-/* Registers of @thread before the step, which stand before it but for what it saw. */
+/* Registers of @thread before the step: add what the step saw. */
 static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
 		     uint8_t *known)
 {
@@ -326,7 +326,8 @@ static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t
 }
 
 /*
- * The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) ends it unseen.
+ * The next effect on @n bytes shows what the lost ones among them held, or (@shown is NULL) overwrites them
+ * unseen.
  */
 static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown)
 {
@@ -338,7 +339,7 @@ static void settle(uint8_t *data, uint8_t *known, size_t n, const uint8_t *shown
 	}
 }
 
-/* Nothing concerned the lost bytes up to the chunk's end: they are what they are there. */
+/* No effect concerned the lost bytes up to the chunk's end: they have the values that they have there. */
 static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint8_t *data,
 			  uint8_t *known, size_t len)
 {
@@ -350,7 +351,7 @@ static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t ad
 	}
 }
 
-/* Look ahead from position @pos to the chunk's end for what became of lost registers. */
+/* Look ahead from position @pos to the chunk's end for the values of lost registers. */
 static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, uint64_t pos, uint32_t thread,
 			uint8_t *data, uint8_t *known)
 {
@@ -383,7 +384,7 @@ static void put_pc(const struct ts_timeline *tl, uint64_t pc, bool has_pc, uint8
 		ts_arch_put(set->arch, data + reg->off, reg->len, pc);
 }
 
-/* The nearest cached registers of the thread at or below @pos in its chunk, NULL if there are none. */
+/* The nearest cached registers of the thread at or before @pos in its chunk; NULL if there are none. */
 static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32_t thread)
 {
 	struct cached_regs *best = NULL;
@@ -399,8 +400,8 @@ static struct cached_regs *nearest_regs(struct ts_query *q, uint64_t pos, uint32
 }
 
 /*
- * An entry of the cache that has not been used for longest, with the state at @from, or at the start of the
- * chunk if it is NULL.
+ * The least recently used entry of the cache, with the state at @from, or at the start of the chunk if @from
+ * is NULL.
  */
 static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_regs *from, uint64_t chunk,
 				     uint32_t thread)
@@ -424,7 +425,7 @@ static struct cached_regs *copy_regs(struct ts_query *q, const struct cached_reg
 }
 
 /*
- * Registers of a thread at @pos, a multiple of REGS_STEPS, out of the cache or into it: from there any
+ * Registers of a thread at @pos, a multiple of REGS_STEPS, from the cache or added to it: from there any
  * position is near, in both directions.
  *
  * Returns NULL if the trace cannot be read any more.
@@ -499,7 +500,7 @@ void ts_view_start(struct ts_view *v, uint64_t chunk)
 	v->n_layers = ts_space_n_layers(sp, chunk * TS_CHUNK_STEPS);
 }
 
-/* Does the effect start its range afresh, as a layer of the space? */
+/* Does the effect begin a new layer of the space? */
 static bool is_fill(const struct ts_effect *e)
 {
 	return (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) && e->len;
@@ -544,7 +545,7 @@ static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const s
 	}
 }
 
-/* An effect's bytes in the window: the first one to *at, how many to *n.  False: there are none. */
+/* The bytes of an effect in the window: *at is the first, *n their number.  Returns false if there are none. */
 static bool find_in_view(const struct ts_view *v, const struct ts_effect *e, size_t *at, size_t *n)
 {
 	uint64_t lo, hi;
@@ -606,7 +607,7 @@ static void settle_by_effect(struct ts_view *v, const struct ts_steps *b, const 
 	       e->kind == TS_FX_READ ? value + (lo - e->addr) : NULL);
 }
 
-/* Look ahead from position @pos to the chunk's end for what became of lost bytes. */
+/* Look ahead from position @pos to the chunk's end for the values of lost bytes. */
 static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos)
 {
 	for (uint32_t i = pos % TS_CHUNK_STEPS; i < b->n_steps && memchr(v->known, TS_LOST, v->len); i++)

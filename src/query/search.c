@@ -7,7 +7,7 @@
 #include "snapshot.h"
 #include "view.h"
 
-/* Breakpoints that are looked up in the time of a chunk. */
+/* Breakpoints that can be looked up in the time that a chunk takes. */
 #define LOOKS_A_CHUNK 64
 
 /* ------------------------------------------------------------------------------------ breakpoints, events */
@@ -97,8 +97,8 @@ static void offer_syscall(struct ts_search *s, const struct ts_happening *h)
 }
 
 /*
- * Can no event of @step or farther come before the best stop?  In the direction of the search its first
- * arrival is the nearest.
+ * Are all events of @step and farther ones later than the best stop?  The first arrival in the direction of
+ * the search is the nearest.
  */
 static bool is_beaten(const struct ts_search *s, uint64_t step)
 {
@@ -168,8 +168,8 @@ static void offer_signals(struct ts_search *s)
 }
 
 /*
- * Look for the nearest stop that is no watchpoint; false if that takes longer than @n_chunks chunks and is
- * not over.
+ * Look for the nearest stop that is not a watchpoint.  Returns false if that takes longer than @n_chunks
+ * chunks and has not ended.
  */
 static bool offer_all(struct ts_search *s, unsigned n_chunks)
 {
@@ -239,8 +239,8 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 }
 
 /*
- * Does the value of the effect differ from what the window holds?  Over an unknown byte a write may, a read
- * does not: it shows what was there.
+ * Does the value of the effect differ from what the window holds?  A write to an unknown byte may; a read of
+ * one does not, since it shows what was there.
  */
 static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
 		      uint64_t hi)
@@ -275,7 +275,7 @@ enum touch {
 	TOUCH_ENTRY = 2, /* a table entry changed: the places differ after the step */
 };
 
-/* What a step did to a place: *found gets the first trigger of a watchpoint.  Returns what kind of touch it is. */
+/* What a step did to a place: *found gets the first trigger of a watchpoint.  Returns the kind of touch. */
 static unsigned touch_place(const struct ts_search *s, size_t place, uint64_t step, uint64_t addr,
 			    uint32_t thread, unsigned before, struct ts_found *found)
 {
@@ -321,8 +321,8 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 }
 
 /*
- * What step @step + 1 saw when it began: what contradicts was changed before it, unseen, and so belongs to
- * step @step as if that had written it.  Returns as watch_step().
+ * What step @step + 1 saw when it began: a contradiction is a change that happened unseen before it, and is
+ * attributed to step @step as if that had written it.  Returns the same as watch_step().
  */
 static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const struct ts_step *next,
 			    uint64_t step, struct ts_found *found)
@@ -346,7 +346,7 @@ static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const
 	return touch;
 }
 
-/* The steps of a span that a chunk can tell of, and what was found so far. */
+/* The steps of a span that lie in a chunk, and what was found so far. */
 struct chunk_watch {
 	uint64_t first, end; /* only a trigger of a step in [first, end) counts */
 	struct ts_found *found;
@@ -380,7 +380,7 @@ static void take_touch(struct ts_search *s, struct chunk_watch *w, uint64_t step
  * the one before, whose changes the first one may see.  What the last step's successor sees belongs to the
  * next chunk.
  *
- * Returns TS_ITEM with @found.  Returns TS_END without, when the chunk's part in the span has none.  What the
+ * Returns TS_ITEM with @found.  Returns TS_END if the part of the span in the chunk has none.  What the
  * last step of a span going back does to the tables counts for what comes after it, which has been looked
  * through.
  */
@@ -424,7 +424,7 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 
 /* --------------------------------------------------------------------------------------------- the search */
 
-/* A window a place, all their bytes in one piece. */
+/* Make one window for each place, with all their bytes in one allocation. */
 static bool make_views(struct ts_search *s, struct ts_error *err)
 {
 	size_t len = 0, n = s->places.n;
@@ -457,8 +457,8 @@ static bool has_more(const struct ts_search *s)
 }
 
 /*
- * The next chunk of the span to look into is @chunk, or one after it; TS_NO_CHUNK: none.  If there is none
- * all of the span has been looked through.
+ * The next chunk of the span to look into is @chunk, or one after it; TS_NO_CHUNK: none.  If there is none,
+ * the whole span has been searched.
  */
 static void aim(struct ts_search *s, uint64_t chunk)
 {
@@ -530,7 +530,7 @@ uint64_t ts_search_reached(const struct ts_search *s)
 }
 
 /*
- * A watchpoint was found that is nearer than any other stop, or as near.  The filter may not admit what is
+ * A watchpoint was found that is as near as any other stop, or nearer.  The filter may not admit the position
  * after its step.
  */
 static void take_hit(struct ts_search *s, const struct ts_found *hit)

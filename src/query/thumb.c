@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "thumb.h"
 
-/* How many neighbours are asked in each direction. */
+/* How many neighbours are examined in each direction. */
 #define MAX_NEIGHBOURS 64
 
-/* Halfwords from here on begin a Thumb instruction of four bytes. */
+/* Halfwords with at least this value begin a Thumb instruction of four bytes. */
 #define FIRST_LONG 0xe800u
 
 enum state {
@@ -14,7 +14,7 @@ enum state {
 	STATE_FAILED, /* to be read */
 };
 
-/* What is left of a step when another one is looked at. */
+/* What is needed of a step after the next question has reused its batch. */
 struct insn {
 	uint64_t pc;
 	uint32_t thread;
@@ -47,7 +47,8 @@ static enum state state_of(struct ts_query *q, uint64_t step, const struct insn 
 }
 
 /*
- * Ask the instructions from @step on, in one direction, as long as each follows the one before it in memory.
+ * Examine the instructions from @step on, in one direction, as long as each is adjacent to the previous one
+ * in memory.
  */
 static enum state ask(struct ts_query *q, uint64_t step, bool is_forward, struct ts_error *err)
 {

@@ -42,7 +42,7 @@ bool ts_place_is_name(const char *text, size_t len)
 
 /* ------------------------------------------------------------------------------------------- positions */
 
-static bool set_position(struct ts_place *place, const struct ts_ask *ask, uint64_t pos, const char *text,
+static bool set_position(struct ts_ask_place *place, const struct ts_ask *ask, uint64_t pos, const char *text,
 			 size_t len, struct ts_error *err)
 {
 	place->kind = TS_PLACE_POSITION;
@@ -54,7 +54,7 @@ static bool set_position(struct ts_place *place, const struct ts_ask *ask, uint6
 }
 
 /* +N, -N: from here. */
-static bool parse_relative(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+static bool parse_relative(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 			   uint64_t here, struct ts_error *err)
 {
 	uint64_t n, pos;
@@ -68,7 +68,7 @@ static bool parse_relative(struct ts_place *place, const struct ts_ask *ask, con
 }
 
 /* "12.5%": up to 9 digits after the point; exact: N * digits / 10^n / 100, rounded down. */
-static bool parse_percent(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+static bool parse_percent(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 			  struct ts_error *err)
 {
 	unsigned __int128 share = 0, scale = 100;
@@ -92,7 +92,7 @@ static bool parse_percent(struct ts_place *place, const struct ts_ask *ask, cons
 }
 
 /* #R: a row of the table that was shown last. */
-static bool parse_row(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 		      struct ts_error *err)
 {
 	uint64_t row;
@@ -106,7 +106,7 @@ static bool parse_row(struct ts_place *place, const struct ts_ask *ask, const ch
 	return set_position(place, ask, ask->shown[row - 1], text, len, err);
 }
 
-static bool parse_name(struct ts_place *place, const struct ts_ask *ask, const char *text, size_t len,
+static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 		       struct ts_error *err)
 {
 	uint64_t pos;
@@ -139,7 +139,7 @@ static const char *skip_blanks(const char *text, const char *end)
 	return text;
 }
 
-static bool set_word(struct ts_place *place, enum ts_place_kind kind, const char *word, size_t len)
+static bool set_word(struct ts_ask_place *place, enum ts_place_kind kind, const char *word, size_t len)
 {
 	place->kind = kind;
 	memcpy(place->word, word, len);
@@ -148,7 +148,7 @@ static bool set_word(struct ts_place *place, enum ts_place_kind kind, const char
 }
 
 /* What follows next or previous, or "next-". */
-static bool parse_nearest(struct ts_place *place, struct ts_ask *ask, const char *text, const char *word,
+static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const char *text, const char *word,
 			  const char *end, struct ts_error *err)
 {
 	static const char *const accesses[] = { "write", "read", "access", "change", "exec" };
@@ -180,14 +180,14 @@ static bool parse_nearest(struct ts_place *place, struct ts_ask *ask, const char
 			     "address, a kind of event, call, return, or switch", err);
 }
 
-bool ts_place_parse(struct ts_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
+bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
 		    struct ts_error *err)
 {
 	static const char *const words[] = { "next", "previous" };
 	uint64_t pos;
 	bool is_large;
 
-	*place = (struct ts_place){ 0 };
+	*place = (struct ts_ask_place){ 0 };
 	for (unsigned i = 0; i < 2; i++) {
 		size_t n = strlen(words[i]);
 
@@ -224,7 +224,7 @@ static void set_bounds(struct ts_seek *s)
 /* The question of which one row is the place.  Returns the name of its verb, NULL if none is needed. */
 static const char *make_question(struct ts_seek *s, char *name, size_t len)
 {
-	const struct ts_place *place = s->place;
+	const struct ts_ask_place *place = s->place;
 	struct ts_question *qn = s->qn;
 
 	switch (place->kind) {
@@ -250,7 +250,7 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 	return NULL;
 }
 
-bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_place *place, uint64_t here,
+bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
 		  struct ts_error *err)
 {
 	const char *name;

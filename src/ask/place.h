@@ -25,7 +25,7 @@ enum ts_place_kind {
 	TS_PLACE_SWITCH,
 };
 
-struct ts_place {
+struct ts_ask_place {
 	enum ts_place_kind kind;
 	uint64_t pos;          /* POSITION */
 	bool is_reverse;       /* the others: previous */
@@ -38,7 +38,7 @@ struct ts_place {
  *
  * Returns false if it is not understood, or is a position past the end (TS_EUSAGE): the sentence quotes it.
  */
-bool ts_place_parse(struct ts_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
+bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
 		    struct ts_error *err);
 
 /* Is it a name that a mark may have?  Words of the grammar are none. */
@@ -46,7 +46,7 @@ bool ts_place_is_name(const char *text, size_t len);
 
 /* A search for a place, in slices. */
 struct ts_seek {
-	const struct ts_place *place; /* borrowed */
+	const struct ts_ask_place *place; /* borrowed */
 	struct ts_ask *ask;           /* borrowed */
 	uint64_t here;
 	uint64_t best;                /* of returns: the nearest so far */
@@ -55,7 +55,7 @@ struct ts_seek {
 };
 
 /* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */
-bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_place *place, uint64_t here,
+bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_place *place, uint64_t here,
 		  struct ts_error *err);
 void ts_seek_fini(struct ts_seek *s);
 

@@ -179,7 +179,7 @@ static uint64_t here_of(const struct ts_ask *ask, const struct ts_verb *verb)
 	return verb->is_forward ? 0 : ask->n_steps;
 }
 
-static bool parse_place(struct ts_place *place, struct ts_ask *ask, struct words *w, uint64_t here,
+static bool parse_place(struct ts_ask_place *place, struct ts_ask *ask, struct words *w, uint64_t here,
 			struct ts_error *err)
 {
 	const char *text = w->p;
@@ -194,7 +194,7 @@ static bool find_place(struct ts_ask *ask, const char *text, size_t len, uint64_
 		       struct ts_error *err)
 {
 	struct ts_budget budget = { UINT32_MAX };
-	struct ts_place place;
+	struct ts_ask_place place;
 	struct ts_seek seek;
 
 	if (!ts_place_parse(&place, ask, text, len, here, err))

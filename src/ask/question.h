@@ -45,7 +45,7 @@ struct ts_question {
 	struct ts_value value;        /* of find */
 	char operand[TS_MAX_WORD];    /* a KIND, NAME or PATTERN, "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */
-	struct ts_place place;        /* of goto */
+	struct ts_ask_place place;        /* of goto */
 	uint64_t from, to;            /* positions of `in A:B`: from <= k < to; without one 0 and N + 1 */
 	bool has_range;               /* `in A:B` was given */
 	struct ts_cond cond;

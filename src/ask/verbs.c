@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "access.h"
 #include "bookmarks.h"
 #include "calls.h"
 #include "events.h"
@@ -15,6 +16,18 @@
 #include "world.h"
 
 static const struct ts_verb *const verbs[] = {
+	&ts_verb_history,
+	&ts_verb_accesses,
+	&ts_verb_last_write,
+	&ts_verb_last_read,
+	&ts_verb_last_access,
+	&ts_verb_last_change,
+	&ts_verb_last_exec,
+	&ts_verb_next_write,
+	&ts_verb_next_read,
+	&ts_verb_next_access,
+	&ts_verb_next_change,
+	&ts_verb_next_exec,
 	&ts_verb_executions,
 	&ts_verb_calls,
 	&ts_verb_stack,

@@ -89,38 +89,67 @@ uint64_t ts_query_prev_arrival(const struct ts_query *q, uint32_t process, uint6
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
+static uint64_t next_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access, uint64_t first,
+			uint64_t last, uint64_t chunk)
+{
+	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last) = {
+		[TS_ACCESS_CHANGE] = ts_space_next_change,
+		[TS_ACCESS_WRITE] = ts_space_next_write,
+		[TS_ACCESS_READ] = ts_space_next_read,
+		[TS_ACCESS_REPLACE] = ts_space_next_fill,
+	};
+	uint64_t next = chunk == TS_NO_CHUNK ? TS_NO_CHUNK : finds[access](sp, chunk, first, last);
+
+	return next != TS_NO_CHUNK && next * TS_CHUNK_STEPS < q->snap.n_steps ? next : TS_NO_CHUNK;
+}
+
+static uint64_t prev_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access, uint64_t first,
+			uint64_t last, uint64_t chunk)
+{
+	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last) = {
+		[TS_ACCESS_CHANGE] = ts_space_prev_change,
+		[TS_ACCESS_WRITE] = ts_space_prev_write,
+		[TS_ACCESS_READ] = ts_space_prev_read,
+		[TS_ACCESS_REPLACE] = ts_space_prev_fill,
+	};
+	uint64_t newest;
+
+	if (!q->snap.n_steps || chunk == TS_NO_CHUNK)
+		return TS_NO_CHUNK;
+	newest = (q->snap.n_steps - 1) / TS_CHUNK_STEPS;
+	return finds[access](sp, chunk < newest ? chunk : newest, first, last);
+}
+
 uint64_t ts_query_next_access(const struct ts_query *q, enum ts_access access, uint32_t process,
 			      uint64_t first, uint64_t last, uint64_t chunk)
 {
-	const struct ts_space *sp = process < q->tl->n_memory ? q->tl->memory[process] : NULL;
-	uint64_t next = TS_NO_CHUNK;
-
-	if (!sp || chunk == TS_NO_CHUNK)
+	if (process >= q->tl->n_memory)
 		return TS_NO_CHUNK;
-	if (access == TS_ACCESS_CHANGE)
-		next = ts_space_next_change(sp, chunk, first, last);
-	else if (access == TS_ACCESS_WRITE)
-		next = ts_space_next_write(sp, chunk, first, last);
-	else
-		next = ts_space_next_read(sp, chunk, first, last);
-	return next != TS_NO_CHUNK && next * TS_CHUNK_STEPS < q->snap.n_steps ? next : TS_NO_CHUNK;
+	return next_in(q, q->tl->memory[process], access, first, last, chunk);
 }
 
 uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, uint32_t process,
 			      uint64_t first, uint64_t last, uint64_t chunk)
 {
-	const struct ts_space *sp = process < q->tl->n_memory ? q->tl->memory[process] : NULL;
-	uint64_t newest;
-
-	if (!sp || !q->snap.n_steps || chunk == TS_NO_CHUNK)
+	if (process >= q->tl->n_memory)
 		return TS_NO_CHUNK;
-	newest = (q->snap.n_steps - 1) / TS_CHUNK_STEPS;
-	chunk = chunk < newest ? chunk : newest;
-	if (access == TS_ACCESS_CHANGE)
-		return ts_space_prev_change(sp, chunk, first, last);
-	if (access == TS_ACCESS_WRITE)
-		return ts_space_prev_write(sp, chunk, first, last);
-	return ts_space_prev_read(sp, chunk, first, last);
+	return prev_in(q, q->tl->memory[process], access, first, last, chunk);
+}
+
+uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
+				uint32_t first, uint32_t last, uint64_t chunk)
+{
+	uint64_t base = thread * TS_REGS_STRIDE;
+
+	return next_in(q, q->tl->regs, access, base + first, base + last, chunk);
+}
+
+uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
+				uint32_t first, uint32_t last, uint64_t chunk)
+{
+	uint64_t base = thread * TS_REGS_STRIDE;
+
+	return prev_in(q, q->tl->regs, access, base + first, base + last, chunk);
 }
 
 /* ---------------------------------------------------------------------------------------------- events */

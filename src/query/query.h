@@ -211,6 +211,7 @@ enum ts_access {
 	TS_ACCESS_CHANGE, /* bytes were written and became different, or known */
 	TS_ACCESS_WRITE,  /* written, changed or not */
 	TS_ACCESS_READ,
+	TS_ACCESS_REPLACE, /* mapped, unmapped, or lost: starts afresh without being written */
 };
 
 /*
@@ -224,6 +225,15 @@ uint64_t ts_query_next_access(const struct ts_query *q, enum ts_access access, u
 			      uint64_t first, uint64_t last, uint64_t chunk);
 uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, uint32_t process,
 			      uint64_t first, uint64_t last, uint64_t chunk);
+
+/*
+ * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written.  The
+ * program counter is not among them: each step writes it.
+ */
+uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
+				uint32_t first, uint32_t last, uint64_t chunk);
+uint64_t ts_query_prev_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
+				uint32_t first, uint32_t last, uint64_t chunk);
 
 /* ---------------------------------------------------------------------------------------------- events */
 

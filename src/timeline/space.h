@@ -151,6 +151,10 @@ uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 
+/* The same for chunks in which a range that overlaps [addr, last] starts afresh, by a step of that chunk. */
+uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
+
 /* Bytes of memory that building needs, what is in index files left out. */
 uint64_t ts_space_mem(const struct ts_space *sp);
 

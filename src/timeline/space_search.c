@@ -103,3 +103,28 @@ uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t 
 {
 	return prev_in(sp, READS, chunk, addr, last);
 }
+
+/* A layer stands at the position after the step that made it; those at position 0 were there before any step. */
+uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	const struct ts_layers *l = &sp->layers;
+
+	if (chunk >= TS_NO_CHUNK / TS_CHUNK_STEPS)
+		return TS_NO_CHUNK;
+	for (uint32_t i = ts_layers_until(l, chunk * TS_CHUNK_STEPS); i < l->n; i++) {
+		const struct ts_layer *x = &l->items[i];
+
+		if (x->first <= last && x->last >= addr)
+			return (x->pos - 1) / TS_CHUNK_STEPS;
+	}
+	return TS_NO_CHUNK;
+}
+
+uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
+{
+	const struct ts_layers *l = &sp->layers;
+	uint64_t end = chunk < TS_NO_CHUNK / TS_CHUNK_STEPS - 1 ? (chunk + 1) * TS_CHUNK_STEPS : UINT64_MAX;
+	uint32_t i = ts_layers_newest(l, ts_layers_until(l, end), addr, last);
+
+	return i == TS_NO_LAYER || !l->items[i].pos ? TS_NO_CHUNK : (l->items[i].pos - 1) / TS_CHUNK_STEPS;
+}

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: MIT */
+#include "access.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "hits.h"
+#include "state.h"
+#include "verb.h"
+
+/* Up to so many bytes WHAT is one thing, of which a row shows all. */
+#define MAX_WHOLE 16u
+
+/* What of a longer part is read for its row: a value is not shown further. */
+#define MAX_SHOWN 65u
+
+#define CHANGES (1u << TS_HIT_WRITE | 1u << TS_HIT_MAP | 1u << TS_HIT_UNEXPLAINED)
+
+/* What verbs of this file differ in; it is their arg. */
+enum kind {
+	HISTORY,
+	ACCESSES,
+	WRITE,
+	READ,
+	ACCESS,
+	CHANGE,
+	EXEC,
+	NEAREST = 7,  /* mask of the above */
+	IS_LAST = 8,
+	IS_NEXT = 16,
+};
+
+enum {
+	POSITION,
+	THREAD,
+	PC,
+	FUNCTION,
+	FILE_NAME,
+	LINE,
+	KIND,
+	ADDRESS,
+	LENGTH,
+	OLD,
+	NEW,
+};
+
+static const struct ts_column columns[] = {
+	[POSITION] = { .name = "position", .type = TS_COLUMN_NUMBER },
+	[THREAD] = { .name = "thread", .type = TS_COLUMN_NUMBER },
+	[PC] = { .name = "pc", .type = TS_COLUMN_ADDR },
+	[FUNCTION] = { .name = "function", .type = TS_COLUMN_TEXT },
+	[FILE_NAME] = { .name = "file", .type = TS_COLUMN_TEXT },
+	[LINE] = { .name = "line", .type = TS_COLUMN_NUMBER },
+	[KIND] = { .name = "kind", .type = TS_COLUMN_TEXT },
+	[ADDRESS] = { .name = "address", .type = TS_COLUMN_ADDR },
+	[LENGTH] = { .name = "length", .type = TS_COLUMN_NUMBER },
+	[OLD] = { .name = "old", .type = TS_COLUMN_VALUE, .is_kept = true },
+	[NEW] = { .name = "new", .type = TS_COLUMN_VALUE, .is_kept = true },
+};
+
+static const char *const kind_names[] = {
+	[TS_HIT_READ] = "read", [TS_HIT_WRITE] = "write", [TS_HIT_EXEC] = "exec",
+	[TS_HIT_MAP] = "map",	[TS_HIT_UNEXPLAINED] = "unexplained",
+};
+
+struct accesses {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	struct ts_hits hits;
+	size_t at;             /* the next hit, in the direction of the cursor */
+	bool is_last, is_next; /* only the rows of one step are wanted */
+	bool only_changes;
+	uint64_t step;         /* the one that was found; TS_NO_POS: none yet */
+	uint64_t chunk;        /* the next one to look into, TS_NO_CHUNK: no more */
+	uint64_t from, to;     /* positions */
+	uint64_t n_rows;
+	uint8_t *old, *new;    /* owned; values, then known flags; of registers, all of them */
+	size_t room;           /* how many bytes each of the two has for values */
+};
+
+/* ------------------------------------------------------------------------------------------------ values */
+
+/* A value of the row that is being made. */
+struct value {
+	const uint8_t *data, *known;
+	size_t len;
+};
+
+/* WHAT, or its part, as it is at a position. */
+static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to, struct value *value,
+		       struct ts_error *err)
+{
+	const struct ts_what *what = &a->qn->what;
+
+	if (what->kind == TS_WHAT_MEM) {
+		uint64_t len = hit->last - hit->first;
+
+		value->len = len < MAX_SHOWN ? (size_t)len + 1 : MAX_SHOWN;
+		value->data = to;
+		value->known = to + a->room;
+		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room, err);
+	}
+	value->len = what->len;
+	value->data = to + what->off;
+	value->known = to + a->room + what->off;
+	if (!ts_query_regs(a->ask->q, pos, a->hits.thread, to, to + a->room, err))
+		return false;
+	if (what->is_flag)
+		to[what->off] = to[what->off] >> what->bit & 1;
+	return true;
+}
+
+static bool is_same(const struct value *x, const struct value *y)
+{
+	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) && !memcmp(x->data, y->data, x->len);
+}
+
+/* Do the values contradict: is a byte known in both, and not the same? */
+static bool is_contradiction(const struct value *x, const struct value *y)
+{
+	for (size_t i = 0; i < x->len; i++) {
+		if (x->known[i] && y->known[i] && x->data[i] != y->data[i])
+			return true;
+	}
+	return false;
+}
+
+/* Is there a row for the hit, by its values? */
+static bool is_row(const struct accesses *a, const struct ts_hit *hit, const struct value *old,
+		   const struct value *new)
+{
+	bool is_number = new->len == hit->last - hit->first + 1 || a->qn->what.kind == TS_WHAT_REG;
+
+	switch (hit->kind) {
+	case TS_HIT_UNEXPLAINED:
+		if (hit->is_maybe && !is_contradiction(old, new))
+			return false;
+		break;
+	case TS_HIT_MAP:
+		if (is_same(old, new))
+			return false;
+		break;
+	case TS_HIT_WRITE:
+		if (a->only_changes && is_same(old, new))
+			return false;
+		break;
+	case TS_HIT_READ:
+	case TS_HIT_EXEC:
+		break;
+	}
+	if (!a->qn->cond.n)
+		return true;
+	if (!is_number || (a->qn->what.kind == TS_WHAT_MEM && (new->len & (new->len - 1) || new->len > 8)))
+		return false;
+	return ts_value_holds(a->ask, &a->qn->cond, new->data, new->known, new->len, a->qn->what.is_flag);
+}
+
+static void put_value(const struct accesses *a, struct ts_row *row, unsigned i, const struct ts_hit *hit,
+		      const struct value *value)
+{
+	bool is_big = ts_query_regset(a->ask->q)->arch->is_big_endian;
+	uint64_t len = hit->last - hit->first + 1;
+	bool is_number = a->qn->what.kind == TS_WHAT_REG || len == 1 || len == 2 || len == 4 || len == 8;
+
+	ts_row_value(row, i, value->data, value->known, value->len, is_number, is_big);
+}
+
+/* ------------------------------------------------------------------------------------------------- rows */
+
+static void put_step(const struct accesses *a, struct ts_row *row, const struct ts_hit *hit)
+{
+	ts_row_number(row, POSITION, hit->pos);
+	ts_cell_thread(row, THREAD, a->ask, hit->thread);
+	ts_row_addr(row, PC, hit->pc);
+	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
+	ts_row_text(row, KIND, kind_names[hit->kind]);
+	if (a->qn->what.kind == TS_WHAT_MEM)
+		ts_row_addr(row, ADDRESS, hit->first);
+	if (hit->kind != TS_HIT_EXEC)
+		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
+	else if (hit->insn_len)
+		ts_row_number(row, LENGTH, hit->insn_len);
+}
+
+/*
+ * What a read saw: the value that the format has, else what is known of the memory before the step.  A longer part
+ * is not shown as a whole.
+ */
+static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value *value, struct ts_error *err)
+{
+	const uint8_t *seen = a->hits.bytes.data + hit->seen;
+	size_t len = (size_t)(hit->last - hit->first) + 1;
+
+	if (!read_state(a, hit->pos, hit, a->old, value, err))
+		return false;
+	for (size_t i = 0; i < value->len; i++) {
+		if (!seen[len + i])
+			continue;
+		a->old[i] = seen[i];
+		a->old[a->room + i] = 1;
+	}
+	return true;
+}
+
+/* Make the hit a row.  *has_row is false if it is none after all. */
+static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
+		    struct ts_error *err)
+{
+	struct value old, new;
+
+	*has_row = true;
+	if (hit->kind == TS_HIT_EXEC) {
+		*has_row = !a->qn->cond.n;
+	} else if (hit->kind == TS_HIT_READ) {
+		if (!read_seen(a, hit, &new, err))
+			return false;
+		old = new;
+		*has_row = is_row(a, hit, &old, &new);
+	} else {
+		if (!read_state(a, hit->pos, hit, a->old, &old, err) ||
+		    !read_state(a, hit->pos + 1, hit, a->new, &new, err))
+			return false;
+		*has_row = is_row(a, hit, &old, &new);
+	}
+	if (!*has_row)
+		return true;
+	put_step(a, row, hit);
+	if (hit->kind != TS_HIT_EXEC) {
+		put_value(a, row, OLD, hit, &old);
+		put_value(a, row, NEW, hit, &new);
+	}
+	return true;
+}
+
+/* Where -go leads: as a watchpoint does, behind the step forwards, before it backwards. */
+static void set_go(struct accesses *a, uint64_t pos)
+{
+	bool is_exec = (a->qn->verb->arg & NEAREST) == EXEC;
+
+	if (a->qn->goes)
+		a->rows.go = a->is_next && !is_exec ? pos + 1 : pos;
+}
+
+/* -------------------------------------------------------------------------------------------- the cursor */
+
+/* Goes backwards: by the rows' order, or since the last step is asked for. */
+static bool is_backward(const struct accesses *a)
+{
+	return a->rows.is_reverse || a->is_last;
+}
+
+/* Look into the next chunk.  Returns false, and *got, if there is none, or it has to wait. */
+static bool next_chunk(struct accesses *a, struct ts_budget *budget, enum ts_got *got, struct ts_error *err)
+{
+	bool is_back = is_backward(a);
+	uint64_t chunk;
+
+	*got = TS_GOT_END;
+	if (a->chunk == TS_NO_CHUNK)
+		return false;
+	chunk = (is_back ? ts_hits_prev_chunk : ts_hits_next_chunk)(&a->hits, a->chunk);
+	/* an unexplained change of a chunk's first step is the row of the step before */
+	if (chunk == TS_NO_CHUNK || (is_back ? (chunk + 1) * TS_CHUNK_STEPS <= a->from
+					     : chunk * TS_CHUNK_STEPS > a->to))
+		return false;
+	*got = TS_GOT_PENDING;
+	if (!ts_budget_take(budget))
+		return false;
+	*got = TS_GOT_FAIL;
+	if (!ts_hits_take(&a->hits, chunk, err))
+		return false;
+	a->at = 0;
+	a->chunk = !is_back ? chunk + 1 : chunk ? chunk - 1 : TS_NO_CHUNK;
+	a->rows.at = chunk * TS_CHUNK_STEPS;
+	return true;
+}
+
+static bool is_wanted(const struct accesses *a, const struct ts_hit *hit)
+{
+	if (hit->pos < a->from || hit->pos >= a->to)
+		return false;
+	return a->qn->thread == TS_NO_THREAD || hit->thread == a->qn->thread || a->qn->what.kind == TS_WHAT_REG;
+}
+
+/* The next hit of the chunk in the direction of the cursor; of the step that was found, in order. */
+static const struct ts_hit *next_hit(struct accesses *a)
+{
+	size_t i = a->at;
+
+	if (i >= a->hits.n)
+		return NULL;
+	a->at++;
+	if (!is_backward(a))
+		return &a->hits.items[i];
+	return &a->hits.items[a->hits.n - 1 - i];
+}
+
+/* Backwards a step's hits come in the opposite order: the first one of it that has not been shown. */
+static void turn_step(struct accesses *a)
+{
+	struct ts_hit *items = a->hits.items;
+	size_t n = a->hits.n;
+
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && items[end].pos == items[i].pos;)
+			end++;
+		for (size_t x = i, y = end - 1; x < y; x++, y--) {
+			struct ts_hit hit = items[x];
+
+			items[x] = items[y];
+			items[y] = hit;
+		}
+	}
+}
+
+/* Why there is no row, if the question was about the whole recording. */
+static void note_none(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+
+	if (a->n_rows || *a->rows.note || qn->cond.n || qn->thread != TS_NO_THREAD || a->from ||
+	    a->to < a->ask->n_steps || a->ask->is_reading)
+		return;
+	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
+		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
+		 a->hits.kinds == 1u << TS_HIT_READ ? "read" :
+		 a->only_changes		    ? "changed" :
+		 a->hits.kinds & 1u << TS_HIT_READ  ? "accessed" :
+						      "written");
+}
+
+static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct accesses *a = (struct accesses *)rows;
+	const struct ts_hit *hit;
+	enum ts_got got;
+	bool has_row;
+
+	for (;;) {
+		hit = next_hit(a);
+		if (!hit && a->step != TS_NO_POS)
+			return TS_GOT_END;
+		if (!hit) {
+			if (!next_chunk(a, budget, &got, err))
+				return got;
+			if (a->is_last && !rows->is_reverse)
+				turn_step(a);
+			continue;
+		}
+		if (a->step != TS_NO_POS && hit->pos != a->step)
+			return TS_GOT_END;
+		if (!is_wanted(a, hit))
+			continue;
+		if (!put_row(a, row, hit, &has_row, err))
+			return TS_GOT_FAIL;
+		if (!has_row)
+			continue;
+		if (a->is_last || a->is_next) {
+			a->step = hit->pos;
+			set_go(a, hit->pos);
+		}
+		rows->at = hit->pos;
+		return TS_GOT_ROW;
+	}
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct accesses *a = (struct accesses *)rows;
+	enum ts_got got = next_row(rows, row, budget, err);
+
+	a->n_rows += got == TS_GOT_ROW;
+	if (got == TS_GOT_END)
+		note_none(a);
+	return got;
+}
+
+static void close_accesses(struct ts_rows *rows)
+{
+	struct accesses *a = (struct accesses *)rows;
+
+	ts_hits_fini(&a->hits);
+	free(a->old);
+	free(a->new);
+	free(a);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_accesses };
+
+/* ---------------------------------------------------------------------------------------------- opening */
+
+/* Which hits the verb is about. */
+static void set_kinds(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+	unsigned verb = qn->verb->arg & NEAREST;
+	uint64_t len = qn->what.last - qn->what.addr;
+
+	a->only_changes = qn->only_changes || verb == CHANGE;
+	if (verb == HISTORY || verb == WRITE || verb == CHANGE || qn->what.kind == TS_WHAT_REG) {
+		a->hits.kinds = CHANGES;
+		a->hits.is_whole = qn->what.kind == TS_WHAT_REG || len < MAX_WHOLE;
+		return;
+	}
+	if (verb == READ || verb == ACCESS || verb == EXEC)
+		a->hits.kinds = verb == READ ? 1u << TS_HIT_READ :
+				verb == EXEC ? 1u << TS_HIT_EXEC :
+					       1u << TS_HIT_READ | 1u << TS_HIT_WRITE;
+	else if (!qn->accesses)
+		a->hits.kinds = 1u << TS_HIT_READ | 1u << TS_HIT_WRITE;
+	if (qn->accesses & TS_DID_READ)
+		a->hits.kinds |= 1u << TS_HIT_READ;
+	if (qn->accesses & TS_DID_WRITE)
+		a->hits.kinds |= 1u << TS_HIT_WRITE;
+	if (qn->accesses & TS_DID_EXEC)
+		a->hits.kinds |= 1u << TS_HIT_EXEC;
+}
+
+static void set_positions(struct accesses *a)
+{
+	const struct ts_question *qn = a->qn;
+	uint64_t n = a->ask->n_steps, at = qn->at;
+
+	a->from = qn->from;
+	a->to = qn->to < n ? qn->to : n;
+	if (a->is_last && at < a->to)
+		a->to = at;
+	if (a->is_next && (qn->verb->arg & NEAREST) == EXEC)
+		at++;
+	if (a->is_next && at > a->from)
+		a->from = at;
+	a->chunk = TS_NO_CHUNK;
+	if (a->from < a->to)
+		/* a chunk further, for a change that shows in its first step */
+		a->chunk = is_backward(a) ? a->to / TS_CHUNK_STEPS : a->from / TS_CHUNK_STEPS;
+}
+
+static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
+{
+	unsigned verb = qn->verb->arg & NEAREST;
+
+	(void)ask;
+	if (qn->what.kind == TS_WHAT_REG && (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
+			       qn->verb->name);
+	return true;
+}
+
+static void set_note(struct accesses *a)
+{
+	const struct ts_facts *facts = ts_query_facts(a->ask->q);
+
+	if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
+		snprintf(a->rows.note, sizeof(a->rows.note), "reads of memory are not recorded in this %s recording",
+			 facts->format);
+}
+
+static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				     struct ts_error *err)
+{
+	struct accesses *a;
+
+	if (!check(ask, qn, err))
+		return NULL;
+	a = calloc(1, sizeof(*a));
+	if (!a) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	a->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	a->ask = ask;
+	a->qn = qn;
+	a->step = TS_NO_POS;
+	a->is_last = qn->verb->arg & IS_LAST;
+	a->is_next = qn->verb->arg & IS_NEXT;
+	a->hits.q = ask->q;
+	a->hits.what = &qn->what;
+	a->hits.process = ts_ask_process(ask, qn);
+	a->hits.thread = ts_ask_thread(ask, qn);
+	a->room = qn->what.kind == TS_WHAT_REG ? ts_query_regset(ask->q)->g_len : MAX_SHOWN;
+	a->old = malloc(2 * a->room);
+	a->new = malloc(2 * a->room);
+	set_kinds(a);
+	set_positions(a);
+	set_note(a);
+	if (ts_hits_init(&a->hits, err) && a->old && a->new)
+		return &a->rows;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	close_accesses(&a->rows);
+	return NULL;
+}
+
+#define ACCESS_VERB(verb_name, verb_arg, ask_help, ask_example)                                            \
+	.name = (verb_name), .synopsis = "WHAT", .help = (ask_help), .example = (ask_example), .arg = (verb_arg), \
+	.columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .operand = TS_OPERAND_WHAT,       \
+	.open = open_accesses
+#define TAKES (TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
+
+const struct ts_verb ts_verb_history = {
+	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.", "history $pc first 5"),
+	.takes = TAKES,
+	.is_reversible = true,
+};
+
+const struct ts_verb ts_verb_accesses = {
+	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.", "accesses 0x401000,8 rw first 5"),
+	.takes = TAKES | TS_TAKES_KINDS,
+	.is_reversible = true,
+};
+
+#define LAST(id, kind, what)                                                                                        \
+	const struct ts_verb ts_verb_last_##id = {                                                                  \
+		ACCESS_VERB("last-" #id, (kind) | IS_LAST, "Show what " what " last before the position.",          \
+			    "last-" #id " 0x401000"),                                                               \
+		.takes = TAKES | TS_TAKES_GO,                                                                       \
+	}
+#define NEXT(id, kind, what)                                                                                        \
+	const struct ts_verb ts_verb_next_##id = {                                                                  \
+		ACCESS_VERB("next-" #id, (kind) | IS_NEXT, "Show what " what " next, from the position on.",        \
+			    "next-" #id " 0x401000"),                                                               \
+		.takes = TAKES | TS_TAKES_GO,                                                                       \
+		.is_forward = true,                                                                                 \
+	}
+
+LAST(write, WRITE, "wrote a register or memory");
+LAST(read, READ, "read memory");
+LAST(access, ACCESS, "read or wrote memory");
+LAST(change, CHANGE, "changed a register or memory");
+LAST(exec, EXEC, "executed an instruction in memory");
+NEXT(write, WRITE, "writes a register or memory");
+NEXT(read, READ, "reads memory");
+NEXT(access, ACCESS, "reads or writes memory");
+NEXT(change, CHANGE, "changes a register or memory");
+NEXT(exec, EXEC, "executes an instruction in memory");

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+#include "hits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
+#define MAX_CARRIED 4096u
+
+bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
+{
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+	uint64_t len = is_memory ? h->what->last - h->what->addr + 1 : h->what->len;
+	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
+
+	ts_buf_init(&h->bytes);
+	h->base = is_memory ? h->what->addr : h->what->off;
+	if (!len || len > MAX_CARRIED)
+		return true;
+	h->data = malloc(2 * ((size_t)len + g_len));
+	h->known = h->data + len;
+	h->regs = h->known + len;
+	return h->data || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+}
+
+void ts_hits_fini(struct ts_hits *h)
+{
+	free(h->items);
+	free(h->data);
+	ts_buf_fini(&h->bytes);
+}
+
+static bool wants(const struct ts_hits *h, enum ts_hit_kind kind)
+{
+	return h->kinds >> kind & 1;
+}
+
+/* ----------------------------------------------------------------------------------------------- chunks */
+
+static uint64_t nearer(uint64_t a, uint64_t b, bool is_reverse)
+{
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return is_reverse == (a > b) ? a : b;
+}
+
+static uint64_t find_access(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (is_reverse ? ts_query_prev_access : ts_query_next_access)(h->q, access, h->process, h->what->addr,
+									  h->what->last, chunk);
+}
+
+static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+	pos = (is_reverse ? ts_query_prev_execution : ts_query_next_execution)(h->q, h->process, h->what->addr,
+									       h->what->last, pos);
+	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+}
+
+static uint64_t find_memory(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t best = TS_NO_CHUNK;
+
+	if (wants(h, TS_HIT_WRITE))
+		best = nearer(best, find_access(h, TS_ACCESS_WRITE, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_READ))
+		best = nearer(best, find_access(h, TS_ACCESS_READ, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_MAP))
+		best = nearer(best, find_access(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
+	if (wants(h, TS_HIT_EXEC))
+		best = nearer(best, find_execution(h, chunk, is_reverse), is_reverse);
+	return best;
+}
+
+static uint64_t find_register(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
+
+	if (!h->what->is_pc)
+		return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
+			h->q, TS_ACCESS_WRITE, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
+	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
+	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
+}
+
+uint64_t ts_hits_next_chunk(const struct ts_hits *h, uint64_t chunk)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, false);
+}
+
+uint64_t ts_hits_prev_chunk(const struct ts_hits *h, uint64_t chunk)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, true);
+}
+
+/* --------------------------------------------------------------------------------------------- one step */
+
+/* A step whose effects are looked at. */
+struct step {
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+	uint64_t pos;
+	size_t first;      /* its first hit */
+	bool is_replaced;  /* a range of WHAT started afresh */
+};
+
+static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_kind kind, uint64_t first,
+			  uint64_t last)
+{
+	struct ts_hit *hit;
+
+	if (h->n == h->cap) {
+		size_t cap = h->cap ? 2 * h->cap : 64;
+		struct ts_hit *items = realloc(h->items, cap * sizeof(*items));
+
+		if (!items) {
+			h->is_failed = true;
+			return NULL;
+		}
+		h->items = items;
+		h->cap = cap;
+	}
+	hit = &h->items[h->n++];
+	*hit = (struct ts_hit){ .pos = st->pos, .first = first, .last = last, .kind = kind };
+	hit->pc = st->s->pc;
+	hit->thread = st->s->thread;
+	hit->insn_len = st->s->insn_len;
+	return hit;
+}
+
+/* The hit of a read holds the value that was seen, and which bytes of it are known. */
+static void add_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
+		     uint64_t last)
+{
+	const uint8_t *value = ts_effect_data(st->batch, e);
+	size_t len = (size_t)(last - first) + 1;
+	struct ts_hit *hit = add(h, st, TS_HIT_READ, first, last);
+	uint8_t *room = ts_buf_add(&h->bytes, 2 * len);
+
+	if (!hit || !room) {
+		h->is_failed = true;
+		return;
+	}
+	hit->seen = (uint64_t)(room - h->bytes.data);
+	memset(room, 0, 2 * len);
+	if (value) {
+		memcpy(room, value + (first - e->addr), len);
+		memset(room + len, 1, len);
+	}
+}
+
+/* Did the step write or replace a byte of [first, last] so far? */
+static bool has_written(const struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
+{
+	for (size_t i = st->first; i < h->n; i++) {
+		const struct ts_hit *hit = &h->items[i];
+
+		if (hit->pos == st->pos && !hit->is_maybe && hit->kind != TS_HIT_READ && hit->kind != TS_HIT_EXEC &&
+		    hit->first <= last && hit->last >= first)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t last, uint64_t chunk)
+{
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_next_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk);
+	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last, chunk);
+}
+
+/* May the value that a read shows contradict what was known before the step? */
+static bool may_contradict(const struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
+			   uint64_t last)
+{
+	uint64_t chunk = st->pos / TS_CHUNK_STEPS, off = first - h->base;
+
+	if (!st->pos)
+		return false;
+	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
+		return find_change(h, first, last, chunk) == chunk;
+	for (uint64_t i = 0; i <= last - first; i++) {
+		if (h->known[off + i] && h->data[off + i] != value[i])
+			return true;
+	}
+	return false;
+}
+
+static void carry(struct ts_hits *h, const uint8_t *value, uint64_t first, uint64_t last)
+{
+	uint64_t off = first - h->base;
+	size_t len = (size_t)(last - first) + 1;
+
+	if (!h->data)
+		return;
+	memset(h->known + off, value != NULL, len);
+	if (value)
+		memcpy(h->data + off, value, len);
+}
+
+/*
+ * A value contradicts: it shows at the step's own position, so the change is that of the step before.  If the
+ * step saw two values of one byte, it is its own.  The values at these positions will tell.
+ */
+static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
+{
+	for (uint64_t back = 0; back < 2; back++) {
+		struct ts_hit *hit = add(h, st, TS_HIT_UNEXPLAINED, first, last);
+
+		if (!hit)
+			return;
+		hit->is_maybe = true;
+		hit->pos -= back;
+	}
+}
+
+/* A value was seen: before the step, but for the bytes that it wrote itself. */
+static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first, uint64_t last)
+{
+	uint64_t end;
+
+	if (!value || !wants(h, TS_HIT_UNEXPLAINED))
+		return;
+	for (uint64_t at = first;; at = end + 1) {
+		bool is_written = has_written(h, st, at, at);
+
+		for (end = at; end < last && has_written(h, st, end + 1, end + 1) == is_written;)
+			end++;
+		if (!is_written && may_contradict(h, st, value + (at - first), at, end))
+			add_contradiction(h, st, at, end);
+		if (!is_written)
+			carry(h, value + (at - first), at, end);
+		if (end == last)
+			break;
+	}
+}
+
+static void take_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
+		      uint64_t last)
+{
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	take_sight(h, st, value ? value + (first - e->addr) : NULL, first, last);
+	if (!e->is_hidden && wants(h, TS_HIT_READ))
+		add_read(h, st, e, first, last);
+}
+
+static void take_memory(struct ts_hits *h, struct step *st, const struct ts_effect *e)
+{
+	uint64_t first = h->what->addr, last = h->what->last, e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+		return;
+	first = e->addr > first ? e->addr : first;
+	last = e_last < last ? e_last : last;
+	if (first > last)
+		return;
+	if (e->kind == TS_FX_READ) {
+		take_read(h, st, e, first, last);
+	} else if (e->kind == TS_FX_WRITE) {
+		if (wants(h, TS_HIT_WRITE))
+			add(h, st, TS_HIT_WRITE, first, last);
+		carry(h, value ? value + (first - e->addr) : NULL, first, last);
+	} else {
+		if (wants(h, TS_HIT_MAP))
+			add(h, st, e->kind == TS_FX_FORGET ? TS_HIT_UNEXPLAINED : TS_HIT_MAP, first, last);
+		carry(h, NULL, first, last);
+		st->is_replaced = true;
+	}
+}
+
+static void take_register(struct ts_hits *h, const struct step *st, const struct ts_effect *e)
+{
+	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(st->batch, e);
+
+	if ((e->kind != TS_FX_REG_WRITE && e->kind != TS_FX_REG_READ) || !e->len || e->addr > last ||
+	    e_last < first)
+		return;
+	first = e->addr > first ? e->addr : first;
+	last = e_last < last ? e_last : last;
+	value = value ? value + (first - e->addr) : NULL;
+	if (e->kind == TS_FX_REG_READ) {
+		take_sight(h, st, value, first, last);
+		return;
+	}
+	add(h, st, TS_HIT_WRITE, first, last);
+	carry(h, value, first, last);
+}
+
+static void take_step(struct ts_hits *h, struct step *st)
+{
+	uint32_t thread = st->s->thread;
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+
+	if (h->what->is_pc && thread == h->thread)
+		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
+	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc >= h->what->addr &&
+	    st->s->pc <= h->what->last)
+		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
+	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
+		const struct ts_effect *e = &st->batch->effects[st->s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		else if (is_memory && ts_query_process(h->q, thread) == h->process)
+			take_memory(h, st, e);
+		else if (!is_memory && thread == h->thread)
+			take_register(h, st, e);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------- in order */
+
+static int compare(const void *a, const void *b)
+{
+	const struct ts_hit *x = a;
+	const struct ts_hit *y = b;
+
+	if (x->pos != y->pos)
+		return x->pos < y->pos ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return x->last < y->last ? -1 : x->last > y->last;
+}
+
+/* Reads of one part: what each of them showed. */
+static void join_reads(struct ts_hits *h, struct ts_hit *to, const struct ts_hit *from)
+{
+	uint64_t last = from->last > to->last ? from->last : to->last;
+	size_t len = (size_t)(last - to->first) + 1, to_len = (size_t)(to->last - to->first) + 1,
+	       from_len = (size_t)(from->last - from->first) + 1, off = (size_t)(from->first - to->first);
+	uint8_t *room = ts_buf_add(&h->bytes, 2 * len);
+	const uint8_t *old;
+
+	if (!room) {
+		h->is_failed = true;
+		return;
+	}
+	memset(room, 0, 2 * len);
+	old = h->bytes.data + from->seen;
+	memcpy(room + off, old, from_len);
+	memcpy(room + len + off, old + from_len, from_len);
+	old = h->bytes.data + to->seen; /* what was seen first stands */
+	for (size_t i = 0; i < to_len; i++) {
+		if (old[to_len + i] || !room[len + i]) {
+			room[i] = old[i];
+			room[len + i] = old[to_len + i];
+		}
+	}
+	to->seen = (uint64_t)(room - h->bytes.data);
+}
+
+/* Does the hit go into the one before it: of one step, of the same kind, and without a gap between them? */
+static bool is_joined(const struct ts_hits *h, const struct ts_hit *a, const struct ts_hit *b)
+{
+	if (a->pos != b->pos)
+		return false;
+	if (h->is_whole)
+		return true; /* one row a step; the kind that comes first */
+	return a->kind == b->kind && a->kind != TS_HIT_EXEC && (b->first <= a->last || b->first - a->last == 1);
+}
+
+static void join(struct ts_hits *h)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < h->n; i++) {
+		struct ts_hit *to = n ? &h->items[n - 1] : NULL, *hit = &h->items[i];
+
+		if (!to || !is_joined(h, to, hit)) {
+			h->items[n++] = *hit;
+			continue;
+		}
+		if (hit->kind == TS_HIT_READ && to->kind == TS_HIT_READ)
+			join_reads(h, to, hit);
+		if (hit->last > to->last)
+			to->last = hit->last;
+		to->is_maybe &= hit->is_maybe;
+	}
+	h->n = n;
+}
+
+/* All of WHAT in place of its parts. */
+static void make_whole(struct ts_hits *h)
+{
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
+
+	for (size_t i = 0; i < h->n; i++) {
+		h->items[i].first = h->base;
+		h->items[i].last = is_memory ? h->what->last : h->base + h->what->len - 1;
+	}
+}
+
+/* A change that shows in the chunk's first step is left out if the step before it wrote WHAT: that is its row. */
+static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
+{
+	struct step st = { .pos = start - 1 };
+	size_t n;
+
+	if (!h->n || h->items[0].pos >= start)
+		return true;
+	st.s = ts_query_step(h->q, start - 1, &st.batch, err);
+	if (!st.s)
+		return false;
+	n = h->n;
+	st.first = n;
+	take_step(h, &st);
+	for (size_t i = n; i < h->n; i++) {
+		if (h->items[i].pos != start - 1 || h->items[i].is_maybe || h->items[i].kind == TS_HIT_READ ||
+		    h->items[i].kind == TS_HIT_EXEC)
+			continue;
+		while (n && h->items[0].pos < start) {
+			memmove(h->items, h->items + 1, --n * sizeof(*h->items));
+		}
+		break;
+	}
+	h->n = n;
+	return true;
+}
+
+/* The thread, pc and length of an unexplained change are those of the step before which it shows. */
+static bool set_steps(struct ts_hits *h, struct ts_error *err)
+{
+	for (size_t i = 0; i < h->n; i++) {
+		const struct ts_steps *batch;
+		const struct ts_step *s;
+
+		if (h->items[i].kind != TS_HIT_UNEXPLAINED || !h->items[i].is_maybe)
+			continue;
+		s = ts_query_step(h->q, h->items[i].pos, &batch, err);
+		if (!s)
+			return false;
+		h->items[i].pc = s->pc;
+		h->items[i].thread = s->thread;
+		h->items[i].insn_len = s->insn_len;
+	}
+	return true;
+}
+
+static bool start_carrying(struct ts_hits *h, uint64_t pos, struct ts_error *err)
+{
+	size_t len = h->what->len, g_len = ts_query_regset(h->q)->g_len;
+
+	if (!h->data || !wants(h, TS_HIT_UNEXPLAINED))
+		return true;
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_mem(h->q, pos, h->process, h->what->addr,
+				    (size_t)(h->what->last - h->what->addr) + 1, h->data, h->known, err);
+	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
+		return false;
+	memcpy(h->data, h->regs + h->what->off, len);
+	memcpy(h->known, h->regs + g_len + h->what->off, len);
+	return true;
+}
+
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
+{
+	uint64_t start = chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
+	struct step st = { 0 };
+
+	end = end < ts_query_end(h->q) ? end : ts_query_end(h->q);
+	h->n = 0;
+	ts_buf_reset(&h->bytes);
+	if (start >= end)
+		return true;
+	if (!start_carrying(h, start, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
+		return false;
+	for (st.pos = start; st.pos < end; st.pos++) {
+		st.s = ts_query_step(h->q, st.pos, &st.batch, err);
+		if (!st.s)
+			return false;
+		st.first = h->n;
+		st.is_replaced = false;
+		take_step(h, &st);
+		if (st.is_replaced && !start_carrying(h, st.pos + 1, err))
+			return false;
+	}
+	if (h->n)
+		qsort(h->items, h->n, sizeof(*h->items), compare);
+	if (h->kinds >> TS_HIT_UNEXPLAINED & 1 && !drop_early(h, start, err))
+		return false;
+	join(h);
+	if (h->is_whole)
+		make_whole(h);
+	if (h->is_failed || !ts_buf_ok(&h->bytes))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	return set_steps(h, err);
+}

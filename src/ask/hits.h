@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the steps of a chunk did to WHAT: the raw material of rows.
+ */
+#ifndef TS_ASK_HITS_H
+#define TS_ASK_HITS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/base/buf.h"
+#include "src/query/query.h"
+#include "what.h"
+
+/* In the order in which they come within a step. */
+enum ts_hit_kind {
+	TS_HIT_READ,
+	TS_HIT_WRITE,
+	TS_HIT_EXEC,
+	TS_HIT_MAP,
+	TS_HIT_UNEXPLAINED,
+};
+
+struct ts_hit {
+	uint64_t pos;         /* the step */
+	uint64_t first, last; /* which part of WHAT: addresses, or bytes of the 'g' layout; both inclusive */
+	uint64_t seen;        /* READ: where the value and its known flags are in the hits' bytes */
+	uint64_t pc;
+	uint32_t thread;
+	uint16_t insn_len;
+	enum ts_hit_kind kind;
+	bool is_maybe;        /* a read shows a value that may contradict: a change if both values are known */
+};
+
+/* Which hits are wanted, and of what. */
+struct ts_hits {
+	struct ts_query *q;     /* borrowed */
+	const struct ts_what *what; /* borrowed */
+	uint32_t process;       /* of memory */
+	uint32_t thread;        /* of registers */
+	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
+	bool is_whole;          /* a hit of a write or another change is about all of WHAT; else about its parts */
+	struct ts_hit *items;   /* owned; by position, kind and address */
+	size_t n, cap;
+	struct ts_buf bytes;
+	uint64_t base;          /* the first address of WHAT, or its first byte of the 'g' layout */
+	uint8_t *data, *known;  /* owned; WHAT as the steps so far left it; NULL: it is too long for that */
+	uint8_t *regs;          /* in the same allocation: room for all registers */
+	bool is_failed;         /* memory ran out */
+};
+
+/* Returns false if memory is exhausted; @h needs its fini either way. */
+bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
+void ts_hits_fini(struct ts_hits *h);
+
+/* The next chunk >= @chunk (the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
+uint64_t ts_hits_next_chunk(const struct ts_hits *h, uint64_t chunk);
+uint64_t ts_hits_prev_chunk(const struct ts_hits *h, uint64_t chunk);
+
+/*
+ * List the hits of a chunk in place of those that are there.  One that shows in the chunk's first step may be
+ * of the step before it.
+ *
+ * Returns false if the trace cannot be read, or memory is exhausted.
+ */
+bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err);
+
+#endif

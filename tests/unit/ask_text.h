@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions in tests: to a recording, in any form, with the answer as text.
+ */
+#ifndef TS_TESTS_ASK_TEXT_H
+#define TS_TESTS_ASK_TEXT_H
+
+#include "script.h"
+#include "src/ask/answer.h"
+#include "src/ask/names.h"
+#include "src/ask/symbols.h"
+#include "src/ask/verb.h"
+#include "src/timeline/timeline.h"
+
+struct ask_text {
+	struct ts_timeline *tl;
+	struct ts_query *q;
+	struct ts_names names;
+	struct ts_symbols *symbols;
+	struct ts_ask ask;
+	struct ts_buf out, end; /* of the last answer */
+	struct ts_error err;
+	uint64_t n_rows;
+	uint64_t go;
+};
+
+/* Read all of @s, which stays the caller's. */
+void ask_text_init(struct ask_text *a, struct script *s);
+void ask_text_fini(struct ask_text *a);
+
+/* Ask; false if the question was refused: a->err says why. */
+bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question);
+
+#endif

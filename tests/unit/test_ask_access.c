@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * history, accesses, last-X, next-X and executions, each against a walk over all steps: random questions to random
+ * recordings, in chunks of a few steps.
+ */
+#include "unit.h"
+
+#include "ask_text.h"
+#include "naive.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define N_STEPS 200u
+#define MAX_LEN 40u
+
+static struct script *s;
+static struct naive *nv;
+static struct ask_text a;
+static struct script_random rnd;
+
+/* The rows that the naive walk expects, each a line of TSV and the step that did it. */
+static struct {
+	char text[900];
+	uint64_t pos;
+} rows[40 * N_STEPS];
+static size_t n_rows;
+
+static void begin(uint64_t seed)
+{
+	s = script_random_new(seed, N_STEPS);
+	ck_assert_ptr_nonnull(s);
+	ask_text_init(&a, s);
+	nv = naive_new(s, false, false);
+	ck_assert_ptr_nonnull(nv);
+	rnd.state = seed;
+}
+
+static void finish(void)
+{
+	naive_free(nv);
+	ask_text_fini(&a);
+	script_free(s);
+}
+
+/* ------------------------------------------------------------------------------------------- naive values */
+
+/* What a question is about. */
+static struct {
+	bool is_reg;
+	uint32_t process, thread;
+	uint64_t addr, len; /* of a register, its offset */
+	const char *reg;
+	bool only_changes;
+} what;
+
+/* A value as the contract has it. */
+static void put_value(char *to, const uint8_t *data, const bool *known, size_t len, bool is_number)
+{
+	size_t n_known = 0;
+	char *p = to;
+
+	for (size_t i = 0; i < len; i++)
+		n_known += known[i];
+	*to = 0;
+	if (!n_known)
+		return;
+	if (n_known == len && is_number) {
+		bool is_big = s->rec.regs.arch->is_big_endian;
+		size_t i = 0;
+
+		while (i + 1 < len && !data[is_big ? i : len - 1 - i])
+			i++;
+		p += sprintf(p, "0x%x", data[is_big ? i : len - 1 - i]);
+		while (++i < len)
+			p += sprintf(p, "%02x", data[is_big ? i : len - 1 - i]);
+		return;
+	}
+	for (size_t i = 0; i < len; i++)
+		p += known[i] ? sprintf(p, "%s%02x", i ? " " : "", data[i]) : sprintf(p, "%s??", i ? " " : "");
+}
+
+static bool byte_at(uint64_t pos, uint64_t at, uint8_t *value)
+{
+	return what.is_reg ? naive_reg(nv, pos, what.thread, (uint32_t)at, value) :
+			     naive_mem(nv, pos, what.process, at, value);
+}
+
+struct part {
+	uint64_t first, last;
+	uint8_t old[MAX_LEN], new[MAX_LEN];
+	bool old_known[MAX_LEN], new_known[MAX_LEN];
+};
+
+static void read_part(struct part *p, uint64_t pos)
+{
+	for (uint64_t i = 0; i <= p->last - p->first; i++) {
+		p->old_known[i] = byte_at(pos, p->first + i, &p->old[i]);
+		p->new_known[i] = byte_at(pos + 1, p->first + i, &p->new[i]);
+	}
+}
+
+static bool is_same(const struct part *p)
+{
+	for (uint64_t i = 0; i <= p->last - p->first; i++) {
+		if (!p->old_known[i] || !p->new_known[i] || p->old[i] != p->new[i])
+			return false;
+	}
+	return true;
+}
+
+static bool is_contradiction(const struct part *p)
+{
+	for (uint64_t i = 0; i <= p->last - p->first; i++) {
+		if (p->old_known[i] && p->new_known[i] && p->old[i] != p->new[i])
+			return true;
+	}
+	return false;
+}
+
+static void put_row(uint64_t pos, const char *kind, const struct part *p)
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+	uint64_t len = p->last - p->first + 1;
+	bool is_number = what.is_reg || len == 1 || len == 2 || len == 4 || len == 8;
+	char old[300], new[300], addr[32] = "";
+
+	put_value(old, p->old, p->old_known, len, is_number);
+	put_value(new, p->new, p->new_known, len, is_number);
+	if (!what.is_reg)
+		snprintf(addr, sizeof(addr), "0x%" PRIx64, p->first);
+	rows[n_rows].pos = pos;
+	snprintf(rows[n_rows++].text, sizeof(rows[0].text),
+		 "%" PRIu64 "\t%" PRId64 "\t0x%" PRIx64 "\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
+		 a.names.tids[st->thread], st->pc, kind, addr, len, old, new);
+}
+
+/* ------------------------------------------------------------------------------------------- naive walks */
+
+enum did {
+	DID_READ,
+	DID_WRITE,
+	DID_MAP,
+	DID_FORGET,
+	N_DID,
+};
+
+/* Which bytes of WHAT a step touched, and how. */
+static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+	uint32_t thread = st->thread;
+
+	memset(did, 0, N_DID * sizeof(did[0]));
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+		int how = -1;
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (what.is_reg)
+			how = thread == what.thread && e->kind == TS_FX_REG_WRITE ? DID_WRITE : -1;
+		else if (s->rec.threads[thread].process != what.process)
+			how = -1;
+		else if (e->kind == TS_FX_READ)
+			how = e->is_hidden ? -1 : DID_READ;
+		else if (e->kind == TS_FX_WRITE)
+			how = DID_WRITE;
+		else if (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP)
+			how = DID_MAP;
+		else if (e->kind == TS_FX_FORGET)
+			how = DID_FORGET;
+		for (uint64_t k = 0; how >= 0 && k < what.len; k++)
+			did[how][k] |= what.addr + k - e->addr < e->len;
+	}
+}
+
+static bool any(const bool *did)
+{
+	return memchr(did, 1, what.len) != NULL;
+}
+
+/* WHAT as one thing: a row a step. */
+static void walk_whole(uint64_t pos)
+{
+	struct part p = { .first = what.addr, .last = what.addr + what.len - 1 };
+	bool did[N_DID][MAX_LEN];
+
+	look_at_step(pos, did);
+	read_part(&p, pos);
+	if (any(did[DID_WRITE])) {
+		if (!what.only_changes || !is_same(&p))
+			put_row(pos, "write", &p);
+	} else if (any(did[DID_MAP])) {
+		if (!is_same(&p))
+			put_row(pos, "map", &p);
+	} else if (any(did[DID_FORGET]) || is_contradiction(&p)) {
+		put_row(pos, "unexplained", &p);
+	}
+}
+
+/* The next run of bytes that are set, from *first on. */
+static bool next_part(const bool *did, struct part *p, uint64_t *from)
+{
+	while (*from < what.len && !did[*from])
+		++*from;
+	if (*from == what.len)
+		return false;
+	p->first = what.addr + *from;
+	while (*from < what.len && did[*from])
+		++*from;
+	p->last = what.addr + *from - 1;
+	return true;
+}
+
+/* What the reads of a step saw: the values that it has, else what was known before it. */
+static void read_seen(struct part *p, uint64_t pos)
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+	uint32_t thread = st->thread;
+	bool is_seen[MAX_LEN] = { 0 };
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind != TS_FX_READ || e->is_hidden || e->data == TS_NO_DATA ||
+		    s->rec.threads[thread].process != what.process)
+			continue;
+		for (uint64_t k = 0; k <= p->last - p->first; k++) {
+			if (p->first + k - e->addr >= e->len || is_seen[k])
+				continue;
+			is_seen[k] = p->old_known[k] = true;
+			p->old[k] = s->steps.data[e->data + (p->first + k - e->addr)];
+		}
+	}
+	memcpy(p->new, p->old, sizeof(p->old));
+	memcpy(p->new_known, p->old_known, sizeof(p->old_known));
+}
+
+static void walk_accesses(uint64_t pos, const char *kinds)
+{
+	bool did[N_DID][MAX_LEN];
+	struct part p = { 0 };
+	uint64_t from = 0;
+
+	look_at_step(pos, did);
+	while (strchr(kinds, 'r') && next_part(did[DID_READ], &p, &from)) {
+		read_part(&p, pos);
+		read_seen(&p, pos);
+		put_row(pos, "read", &p);
+	}
+	for (from = 0; strchr(kinds, 'w') && next_part(did[DID_WRITE], &p, &from);) {
+		read_part(&p, pos);
+		if (!what.only_changes || !is_same(&p))
+			put_row(pos, "write", &p);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- comparing */
+
+/* The rows of positions [from, to), bounded; @is_step: only those of the first (last) step. */
+static void expect(const char *question, uint64_t from, uint64_t to, unsigned first, unsigned last, int step)
+{
+	static char want[sizeof(rows)];
+	size_t lo = 0, hi = n_rows, n = 0;
+	const char *got;
+
+	while (lo < hi && rows[lo].pos < from)
+		lo++;
+	while (hi > lo && rows[hi - 1].pos >= to)
+		hi--;
+	if (step > 0) {
+		size_t end = lo;
+
+		while (end < hi && rows[end].pos == rows[lo].pos)
+			end++;
+		hi = end;
+	} else if (step < 0) {
+		size_t start = hi;
+
+		while (start > lo && rows[start - 1].pos == rows[hi - 1].pos)
+			start--;
+		lo = start;
+	}
+	if (first && hi - lo > first)
+		hi = lo + first;
+	if (last && hi - lo > last)
+		lo = hi - last;
+	*want = 0;
+	for (size_t i = lo; i < hi; i++) {
+		size_t len = strlen(rows[i].text);
+
+		memcpy(want + n, rows[i].text, len + 1);
+		n += len;
+	}
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	got = strchr(ts_buf_text(&a.out), '\n') + 1;
+	ck_assert_msg(!strcmp(got, want), "%s (process %u)\nexpected:\n%sgot:\n%s", question, what.process, want, got);
+}
+
+/* A question of the verb, with random words. */
+static void ask_any(const char *verb, const char *text, const char *kinds, int step)
+{
+	uint64_t from = 0, to = N_STEPS, at = step > 0 ? 0 : N_STEPS;
+	unsigned first = 0, last = 0;
+	char question[300], words[200] = "";
+
+	if (script_chance(&rnd, 40)) {
+		from = script_below(&rnd, N_STEPS);
+		to = from + 1 + script_below(&rnd, N_STEPS - from);
+		sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, from, to);
+	}
+	at = script_below(&rnd, N_STEPS + 1);
+	sprintf(words + strlen(words), " at %" PRIu64, at);
+	if (script_chance(&rnd, 20) && !step) {
+		first = 1 + (unsigned)script_below(&rnd, 5);
+		sprintf(words + strlen(words), " first %u", first);
+	} else if (script_chance(&rnd, 30) && !step) {
+		last = 1 + (unsigned)script_below(&rnd, 5);
+		sprintf(words + strlen(words), " last %u", last);
+	}
+	if (what.only_changes && (!step || strcmp(verb + 5, "change")))
+		strcat(words, " --changes");
+	if (step < 0 && at < to)
+		to = at;
+	if (step > 0 && at > from)
+		from = at;
+	if (to < from)
+		to = from;
+	/* the process is that of the thread at the position asked from */
+	what.process = s->rec.threads[naive_thread(nv, at)].process;
+	if (what.is_reg && !strchr(text, ' '))
+		what.thread = naive_thread(nv, at);
+	n_rows = 0;
+	for (uint64_t pos = 0; pos < N_STEPS; pos++) {
+		if (*kinds == 'h')
+			walk_whole(pos);
+		else
+			walk_accesses(pos, kinds);
+	}
+	snprintf(question, sizeof(question), "%s %s%s%s", verb, text, strcmp(verb, "accesses") ? "" : kinds, words);
+	if (!strcmp(verb, "accesses"))
+		snprintf(question, sizeof(question), "%s %s %s%s", verb, text, kinds, words);
+	expect(question, from, to, first, last, step);
+}
+
+static void ask_memory(void)
+{
+	static const char *const kinds[] = { "r", "w", "rw" };
+	uint64_t addr, len;
+	char text[64];
+
+	script_range(&rnd, 16, &addr, &len);
+	if (addr + (len - 1) > ts_arch_addr_mask(s->rec.regs.arch))
+		return;
+	what.is_reg = false;
+	what.addr = addr;
+	what.len = len;
+	what.only_changes = script_chance(&rnd, 30);
+	snprintf(text, sizeof(text), "0x%" PRIx64 ",%" PRIu64, addr, len);
+	ask_any("history", text, "h", 0);
+	ask_any("last-write", text, "h", -1);
+	ask_any("next-write", text, "h", 1);
+	ask_any("accesses", text, kinds[script_below(&rnd, 3)], 0);
+	ask_any("last-read", text, "r", -1);
+	ask_any("next-access", text, "rw", 1);
+	what.only_changes = true;
+	ask_any("last-change", text, "h", -1);
+	ask_any("next-change", text, "h", 1);
+}
+
+static void ask_register(void)
+{
+	const struct ts_regset *set = &s->rec.regs;
+	const struct ts_reg *r = &set->regs[script_below(&rnd, set->n_regs)];
+	char text[64];
+
+	if (r == &set->regs[set->pc] || r->len > MAX_LEN)
+		return;
+	what.is_reg = true;
+	what.addr = r->off;
+	what.len = r->len;
+	what.only_changes = script_chance(&rnd, 30);
+	snprintf(text, sizeof(text), "$%s", r->name);
+	ask_any("history", text, "h", 0);
+	ask_any("last-write", text, "h", -1);
+	ask_any("next-write", text, "h", 1);
+}
+
+START_TEST(any_question_is_answered_like_a_walk_over_all_steps)
+{
+	begin((uint64_t)_i);
+	for (unsigned i = 0; i < 40; i++) {
+		ask_memory();
+		ask_register();
+	}
+	finish();
+}
+END_TEST
+
+/* Executions of a range: every step whose pc is in it. */
+START_TEST(executions_are_those_of_a_walk)
+{
+	begin((uint64_t)_i);
+	for (unsigned i = 0; i < 60; i++) {
+		uint64_t pos = script_below(&rnd, N_STEPS), at = script_below(&rnd, N_STEPS + 1);
+		uint64_t addr = s->steps.steps[pos].pc, len = 1 + script_below(&rnd, 30), n = 0;
+		uint64_t first = 1 + script_below(&rnd, 4);
+		char question[128], end[64];
+
+		if (addr > ts_arch_addr_mask(s->rec.regs.arch) ||
+		    len - 1 > ts_arch_addr_mask(s->rec.regs.arch) - addr)
+			continue;
+		what.process = s->rec.threads[naive_thread(nv, at)].process;
+		for (uint64_t k = 0; k < N_STEPS; k++) {
+			const struct ts_step *st = &s->steps.steps[k];
+
+			n += s->rec.threads[st->thread].process == what.process && st->pc - addr < len;
+		}
+		snprintf(question, sizeof(question), "executions 0x%" PRIx64 ",%" PRIu64 " first %" PRIu64 " at %" PRIu64,
+			 addr, len, first, at);
+		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s", a.err.text);
+		snprintf(end, sizeof(end), "\"rows\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", n < first ? n : first, n);
+		ck_assert_msg(strstr(ts_buf_text(&a.out), end), "%s: %s, not %s", question, ts_buf_text(&a.out), end);
+	}
+	finish();
+}
+END_TEST
+
+Suite *unit_suite(void)
+{
+	Suite *suite = suite_create("ask_access");
+	TCase *c = tcase_create("ask_access");
+
+	tcase_set_timeout(c, 120);
+	tcase_add_loop_test(c, any_question_is_answered_like_a_walk_over_all_steps, 1, 60);
+	tcase_add_loop_test(c, executions_are_those_of_a_walk, 1, 20);
+	suite_add_tcase(suite, c);
+	return suite;
+}

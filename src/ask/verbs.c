@@ -7,6 +7,7 @@
 #include "access.h"
 #include "bookmarks.h"
 #include "calls.h"
+#include "coverage.h"
 #include "events.h"
 #include "executions.h"
 #include "position.h"
@@ -37,6 +38,8 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_processes,
 	&ts_verb_modules,
 	&ts_verb_maps,
+	&ts_verb_hot,
+	&ts_verb_coverage,
 	&ts_verb_when,
 	&ts_verb_goto,
 	&ts_verb_back,

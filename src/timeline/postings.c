@@ -253,6 +253,22 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 	return block == end ? TS_NO_POSTING : scan_block(set, block, value, &after);
 }
 
+void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user)
+{
+	for (uint32_t block = set->first_block[i]; block < set->first_block[i + 1]; block++) {
+		const uint8_t *p = set->bytes + set->blocks[block].off,
+			      *end = set->bytes + set->blocks[block + 1].off;
+		uint32_t v = set->blocks[block].value, delta;
+
+		use(user, v);
+		while (p < end) {
+			p = get_varint(p, &delta);
+			v += delta;
+			use(user, v);
+		}
+	}
+}
+
 size_t ts_postings_mem(const struct ts_postings *set)
 {
 	return set->n_keys * (sizeof(*set->keys) + sizeof(*set->first_block)) +

@@ -61,6 +61,9 @@ void ts_postings_fini(struct ts_postings *set);
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
 
+/* Call @use with each value of keys[@i], ascending. */
+void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user);
+
 /*
  * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other.
  * The differences are checked when they are read, and values are not: they can be any.

@@ -501,6 +501,61 @@ bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr
 	return true;
 }
 
+/* Counting how often each instruction of one run was executed in [from, to). */
+struct counting {
+	uint64_t start, from, to; /* of the segment; positions */
+	uint32_t n;               /* instructions of the run */
+	uint64_t counts[TS_MAX_RUN];
+};
+
+static void count_run(void *user, uint32_t value)
+{
+	struct counting *c = user;
+	uint64_t pos = c->start + value;
+	uint64_t lo = c->from > pos ? c->from - pos : 0, hi = c->to > pos ? c->to - pos : 0;
+
+	for (uint64_t i = lo; i < c->n && i < hi; i++)
+		c->counts[i]++;
+}
+
+static void use_run(const struct ts_runs *r, uint32_t run, const struct counting *c,
+		    void (*use)(void *user, const struct ts_run_count *c), void *user)
+{
+	const struct run *x = &r->runs[run];
+	struct ts_run_count count = { .process = x->process, .pc = x->pc };
+
+	for (uint32_t i = 0; i < x->n; i++) {
+		count.len = r->lens[x->lens + i];
+		count.n = c->counts[i];
+		if (count.n)
+			use(user, &count);
+		count.pc += count.len;
+	}
+}
+
+void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
+		  void (*use)(void *user, const struct ts_run_count *c), void *user)
+{
+	struct counting c = { .from = from, .to = to };
+
+	for (size_t s = 0; s < r->n_segments; s++) {
+		const struct segment *seg = &r->segments[s];
+		bool is_over = s + 1 < r->n_segments && r->segments[s + 1].start + TS_MAX_RUN <= from;
+
+		c.start = seg->start;
+		if (is_over || seg->start >= to)
+			continue;
+		for (size_t k = 0; k < seg->postings.n_keys; k++) {
+			uint32_t run = seg->postings.keys[k];
+
+			c.n = r->runs[run].n;
+			memset(c.counts, 0, sizeof(c.counts));
+			ts_postings_each(&seg->postings, k, count_run, &c);
+			use_run(r, run, &c, use, user);
+		}
+	}
+}
+
 uint64_t ts_runs_n_distinct(const struct ts_runs *r)
 {
 	return r->n;

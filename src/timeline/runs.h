@@ -108,6 +108,21 @@ uint64_t ts_runs_prev(const struct ts_runs *r, uint32_t process, uint64_t first,
  */
 bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr, uint64_t *start);
 
+/* An instruction of a run, and how often it was executed. */
+struct ts_run_count {
+	uint32_t process;
+	uint64_t pc;
+	uint8_t len; /* bytes, 0 if unknown */
+	uint64_t n;
+};
+
+/*
+ * Call @use with each instruction of each distinct run that was executed at positions [@from, @to); one address
+ * may come several times.  Sees sealed segments only.
+ */
+void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
+		  void (*use)(void *user, const struct ts_run_count *c), void *user);
+
 /* For `info` and the benchmark: distinct runs, bytes of the sealed part. */
 uint64_t ts_runs_n_distinct(const struct ts_runs *r);
 uint64_t ts_runs_mem(const struct ts_runs *r);

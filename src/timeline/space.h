@@ -155,6 +155,13 @@ uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t 
 uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 
+/*
+ * Call @use with the numbers (address >> TS_PAGE_BITS) of the pages of [addr, last] of which a byte may be known at
+ * some position; in no order, and perhaps several times.
+ */
+void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
+			void (*use)(void *user, uint64_t page), void *user);
+
 /* Bytes of memory that building needs, what is in index files left out. */
 uint64_t ts_space_mem(const struct ts_space *sp);
 

@@ -128,3 +128,51 @@ uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 
 	return i == TS_NO_LAYER || !l->items[i].pos ? TS_NO_CHUNK : (l->items[i].pos - 1) / TS_CHUNK_STEPS;
 }
+
+/* Zeros that are mapped in larger pieces are not looked through. */
+#define MAX_ZEROS (UINT64_C(1) << 30)
+
+static void use_range(uint64_t addr, uint64_t last, uint64_t first, uint64_t end,
+		      void (*use)(void *user, uint64_t page), void *user)
+{
+	first = first > addr ? first : addr;
+	end = end < last ? end : last;
+	if (first > end)
+		return;
+	for (uint64_t page = first >> TS_PAGE_BITS; page <= end >> TS_PAGE_BITS; page++)
+		use(user, page);
+}
+
+static void use_image(const struct ts_image *img, uint64_t addr, uint64_t last,
+		      void (*use)(void *user, uint64_t page), void *user)
+{
+	for (size_t i = 0; img && i < img->n_ranges; i++)
+		use_range(addr, last, img->ranges[i].first, img->ranges[i].last, use, user);
+}
+
+static void use_page(uint64_t page, uint64_t addr, uint64_t last, void (*use)(void *user, uint64_t page), void *user)
+{
+	if (page >= addr >> TS_PAGE_BITS && page <= last >> TS_PAGE_BITS)
+		use(user, page);
+}
+
+void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
+			void (*use)(void *user, uint64_t page), void *user)
+{
+	use_image(sp->recorded, addr, last, use, user);
+	use_image(sp->image, addr, last, use, user);
+	for (size_t i = 0; i < sp->base.n; i++)
+		use_page(sp->base.by_id[i]->page, addr, last, use, user);
+	for (size_t i = 0; i < sp->n_segments; i++) {
+		const struct ts_lines *lines = &sp->segments[i].versions.lines;
+
+		for (size_t k = 0; k < lines->n_pages; k++)
+			use_page(lines->pages[k].page, addr, last, use, user);
+	}
+	for (uint32_t i = 0; i < sp->layers.n; i++) {
+		const struct ts_layer *l = &sp->layers.items[i];
+
+		if (l->fill == TS_FILL_ZERO && l->last - l->first < MAX_ZEROS)
+			use_range(addr, last, l->first, l->last, use, user);
+	}
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "scan.h"
+
+#include <stdlib.h>
+
+#include "snapshot.h"
+
+struct executed {
+	void (*use)(void *user, const struct ts_executed *x);
+	void *user;
+};
+
+static void use_count(void *user, const struct ts_run_count *c)
+{
+	const struct executed *e = user;
+	const struct ts_executed x = { .process = c->process, .pc = c->pc, .len = c->len, .n = c->n };
+
+	e->use(e->user, &x);
+}
+
+void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to,
+			    void (*use)(void *user, const struct ts_executed *x), void *user)
+{
+	struct executed e = { use, user };
+
+	if (to > q->snap.end)
+		to = q->snap.end;
+	if (from < to)
+		ts_runs_each(q->tl->runs, from, to, use_count, &e);
+}
+
+struct pages {
+	uint64_t *items; /* owned */
+	size_t n, cap;
+	bool is_failed;
+};
+
+static void add_page(void *user, uint64_t page)
+{
+	struct pages *p = user;
+
+	if (p->is_failed || (p->n && p->items[p->n - 1] == page))
+		return;
+	if (p->n == p->cap) {
+		size_t cap = p->cap ? 2 * p->cap : 1024;
+		uint64_t *items = realloc(p->items, cap * sizeof(*items));
+
+		p->is_failed = !items;
+		if (!items)
+			return;
+		p->items = items;
+		p->cap = cap;
+	}
+	p->items[p->n++] = page;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t **pages,
+		    size_t *n)
+{
+	struct pages p = { 0 };
+	size_t k = 0;
+
+	if (process < q->tl->n_memory)
+		ts_space_each_page(q->tl->memory[process], first, last, add_page, &p);
+	if (p.n)
+		qsort(p.items, p.n, sizeof(*p.items), compare);
+	for (size_t i = 0; i < p.n; i++) {
+		if (!k || p.items[k - 1] != p.items[i])
+			p.items[k++] = p.items[i];
+	}
+	*pages = p.items;
+	*n = k;
+	return !p.is_failed;
+}

@@ -74,13 +74,19 @@ static uint64_t find_memory(const struct ts_hits *h, uint64_t chunk, bool is_rev
 	return best;
 }
 
+static uint64_t find_written(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
+		h->q, access, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
+}
+
 static uint64_t find_register(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
-			h->q, TS_ACCESS_WRITE, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
+		return nearer(find_written(h, TS_ACCESS_WRITE, chunk, is_reverse),
+			      find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
@@ -277,6 +283,11 @@ static void take_register(struct ts_hits *h, const struct step *st, const struct
 	uint64_t first = h->what->off, last = first + h->what->len - 1, e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(st->batch, e);
 
+	if (e->kind == TS_FX_FORGET_REGS) {
+		add(h, st, TS_HIT_UNEXPLAINED, first, last);
+		carry(h, NULL, first, last);
+		return;
+	}
 	if ((e->kind != TS_FX_REG_WRITE && e->kind != TS_FX_REG_READ) || !e->len || e->addr > last ||
 	    e_last < first)
 		return;
@@ -308,7 +319,7 @@ static void take_step(struct ts_hits *h, struct step *st)
 			thread = e->item;
 		else if (is_memory && ts_query_process(h->q, thread) == h->process)
 			take_memory(h, st, e);
-		else if (!is_memory && thread == h->thread)
+		else if (!is_memory && (thread == h->thread || e->kind == TS_FX_FORGET_REGS))
 			take_register(h, st, e);
 	}
 }

@@ -160,7 +160,9 @@ static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		if (what.is_reg)
+		if (what.is_reg && e->kind == TS_FX_FORGET_REGS)
+			memset(did[DID_FORGET], 1, what.len);
+		else if (what.is_reg)
 			how = thread == what.thread && e->kind == TS_FX_REG_WRITE ? DID_WRITE : -1;
 		else if (s->rec.threads[thread].process != what.process)
 			how = -1;

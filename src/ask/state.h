@@ -17,6 +17,13 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
 
 /*
+ * Step @pos, of which the batch stays where it is while the state around it is asked for: its chunk is decoded as a
+ * whole.  Returns NULL if the trace cannot be read.
+ */
+const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
+				  struct ts_error *err);
+
+/*
  * Does the condition about registers and memory hold at @pos?  What compares something unknown does not.
  *
  * Returns false if the trace cannot be read.

@@ -10,8 +10,10 @@
 #include "coverage.h"
 #include "events.h"
 #include "executions.h"
+#include "find.h"
 #include "position.h"
 #include "stack.h"
+#include "strings.h"
 #include "verb.h"
 #include "why.h"
 #include "world.h"
@@ -38,6 +40,8 @@ static const struct ts_verb *const verbs[] = {
 	&ts_verb_processes,
 	&ts_verb_modules,
 	&ts_verb_maps,
+	&ts_verb_find_value,
+	&ts_verb_strings,
 	&ts_verb_hot,
 	&ts_verb_coverage,
 	&ts_verb_when,

@@ -262,7 +262,11 @@ void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void 
 
 		use(user, v);
 		while (p < end) {
-			p = get_varint(p, &delta);
+			p = get_varint(p, end, &delta);
+			if (!p || delta >= TS_NO_POSTING - v) {
+				note_damage(set);
+				return;
+			}
 			v += delta;
 			use(user, v);
 		}

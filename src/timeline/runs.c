@@ -548,6 +548,8 @@ void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
 		for (size_t k = 0; k < seg->postings.n_keys; k++) {
 			uint32_t run = seg->postings.keys[k];
 
+			if (run >= r->n)
+				continue;
 			c.n = r->runs[run].n;
 			memset(c.counts, 0, sizeof(c.counts));
 			ts_postings_each(&seg->postings, k, count_run, &c);

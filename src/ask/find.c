@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One pass over the steps, from the first position that matters.  Where the value stands there is found in all
+ * memory that may be known; from then on only what a step touches can begin or end a match.  An effect is compared
+ * with the part of the value that it overlaps; what agrees, or ends a match, is then looked at as the state has it.
+ */
+#include "find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cells.h"
+#include "src/query/scan.h"
+#include "state.h"
+
+/* So many looks at the state take as long as a chunk that is decoded. */
+#define LOOKS_A_CHUNK 16u
+
+#define NONE UINT32_MAX
+
+/* The value stands at @addr at positions [begin, end). */
+struct match {
+	uint64_t addr;
+	uint64_t begin, end; /* end: TS_NO_POS while it stands */
+};
+
+/* Matches that stand, by address: ordinals in a hash table. */
+struct standing {
+	uint32_t *slots; /* owned; ordinal + 1, 0: empty, NONE: was removed */
+	size_t n_slots, n_used, n;
+};
+
+struct find {
+	struct ts_rows rows;
+	struct ts_ask *ask;
+	const struct ts_question *qn;
+	uint32_t process;
+	uint64_t first, last;  /* addresses */
+	struct match *items;   /* owned */
+	size_t n, cap;
+	struct standing standing;
+	uint64_t *pages;       /* owned; those of which something may be known */
+	size_t n_pages;
+	size_t at_page;        /* the first one that has not been looked through at the start */
+	uint64_t start;        /* the position at which looking begins */
+	uint64_t pos;          /* the next step */
+	uint64_t n_looks;
+	bool is_over;          /* all steps have been looked at, and the matches are in order */
+	bool is_failed;
+	size_t at;
+};
+
+/* ------------------------------------------------------------------------------------- matches that stand */
+
+static size_t slot_of(const struct standing *st, uint64_t addr)
+{
+	return (size_t)((addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (st->n_slots - 1);
+}
+
+static uint32_t *find_slot(const struct find *f, uint64_t addr)
+{
+	const struct standing *st = &f->standing;
+	size_t i;
+
+	if (!st->n)
+		return NULL;
+	for (i = slot_of(st, addr); st->slots[i]; i = (i + 1) & (st->n_slots - 1)) {
+		if (st->slots[i] != NONE && f->items[st->slots[i] - 1].addr == addr)
+			return &st->slots[i];
+	}
+	return NULL;
+}
+
+static void put_slot(struct find *f, uint32_t item)
+{
+	struct standing *st = &f->standing;
+	size_t i = slot_of(st, f->items[item].addr);
+
+	while (st->slots[i] && st->slots[i] != NONE)
+		i = (i + 1) & (st->n_slots - 1);
+	st->n_used += !st->slots[i];
+	st->slots[i] = item + 1;
+	st->n++;
+}
+
+static bool grow_standing(struct find *f)
+{
+	struct standing *st = &f->standing, old = *st;
+
+	if (st->n_used * 2 < st->n_slots)
+		return true;
+	st->n_slots = 64;
+	while (st->n_slots < 4 * (old.n + 1))
+		st->n_slots *= 2;
+	st->slots = calloc(st->n_slots, sizeof(*st->slots));
+	st->n = st->n_used = 0;
+	if (!st->slots) {
+		*st = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.n_slots; i++) {
+		if (old.slots[i] && old.slots[i] != NONE)
+			put_slot(f, old.slots[i] - 1);
+	}
+	free(old.slots);
+	return true;
+}
+
+static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
+{
+	if (f->n == f->cap) {
+		size_t cap = f->cap ? 2 * f->cap : 64;
+		struct match *items = realloc(f->items, cap * sizeof(*items));
+
+		if (!items) {
+			f->is_failed = true;
+			return;
+		}
+		f->items = items;
+		f->cap = cap;
+	}
+	if (f->n >= NONE - 2 || !grow_standing(f)) {
+		f->is_failed = true;
+		return;
+	}
+	f->items[f->n] = (struct match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
+	put_slot(f, (uint32_t)f->n++);
+}
+
+static void end_match(struct find *f, uint32_t *slot, uint64_t pos)
+{
+	f->items[*slot - 1].end = pos;
+	*slot = NONE;
+	f->standing.n--;
+}
+
+/* ------------------------------------------------------------------------------------------- looking */
+
+static bool is_match(const struct ts_value *v, const uint8_t *data, const uint8_t *known)
+{
+	for (uint32_t i = 0; i < v->len; i++) {
+		if (v->mask[i] && (!known[i] || data[i] != v->bytes[i]))
+			return false;
+	}
+	return true;
+}
+
+/* Does the value stand at @addr at @pos?  What has changed since then is noted. */
+static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+	uint32_t *slot = find_slot(f, addr);
+	bool stands;
+
+	f->n_looks++;
+	if (!ts_query_mem(f->ask->q, pos, f->process, addr, v->len, data, known, err))
+		return false;
+	stands = is_match(v, data, known);
+	if (stands && !slot)
+		begin_match(f, addr, pos);
+	else if (!stands && slot)
+		end_match(f, slot, pos);
+	return true;
+}
+
+/* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
+static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
+			 struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint64_t room = f->last - last;
+	size_t n = (size_t)(last - first) + 1, len = n + (room < v->len - 1 ? (size_t)room : v->len - 1);
+	uint8_t *data = malloc(2 * len);
+	bool done;
+
+	if (!data)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
+	f->n_looks += len / 512;
+	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
+	for (size_t i = 0; done && i < n && i + v->len <= len; i++) {
+		if (is_match(v, data + i, data + len + i) && !find_slot(f, first + i))
+			begin_match(f, first + i, pos);
+	}
+	free(data);
+	return done;
+}
+
+/* The matches that stand and overlap [first, last], and what begins in it: at @pos, after it started afresh. */
+static bool look_at_range(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
+			  struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+	size_t n = f->standing.n ? f->n : 0;
+
+	first = first - f->first < before ? f->first : first - before;
+	for (size_t i = 0; i < n; i++) {
+		const struct match *m = &f->items[i];
+
+		if (m->end == TS_NO_POS && m->addr >= first && m->addr <= last && !look(f, m->addr, pos, err))
+			return false;
+	}
+	for (size_t i = 0; i < f->n_pages; i++) {
+		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS,
+			 page_last = page_first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+
+		/* a value may begin before the page of which something is known */
+		page_first = page_first < before ? 0 : page_first - before;
+		if (page_last < first || page_first > last)
+			continue;
+		if (!look_through(f, page_first > first ? page_first : first, page_last < last ? page_last : last, pos,
+				  err))
+			return false;
+	}
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- one step */
+
+/* A part of WHAT an effect touched, and its value. */
+struct touch {
+	uint64_t first, last;
+	const uint8_t *value; /* NULL: unknown */
+};
+
+/* Do the bytes of the value at @addr that the effect covers agree with it? */
+static bool agrees(const struct find *f, const struct touch *t, uint64_t addr)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint64_t lo = t->first > addr ? t->first : addr, hi = addr + (v->len - 1);
+
+	if (hi > t->last)
+		hi = t->last;
+	for (uint64_t a = lo;; a++) {
+		if (v->mask[a - addr] && v->bytes[a - addr] != t->value[a - t->first])
+			return false;
+		if (a == hi)
+			return true;
+	}
+}
+
+/*
+ * The addresses at which the value may begin or end to stand.  What was read stood there when the step began (or,
+ * if it read twice, shows after it); what was written stands there after it.
+ */
+static bool look_at_touch(struct find *f, const struct touch *t, bool is_read, uint64_t step, struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+	uint64_t first = t->first - f->first < before ? f->first : t->first - before;
+
+	for (uint64_t a = first; f->last - a >= before; a++) {
+		bool is_new = t->value && agrees(f, t, a), stands = find_slot(f, a) != NULL;
+
+		if (!t->value || is_new != stands) {
+			if (is_read && !look(f, a, step, err))
+				return false;
+			if (!look(f, a, step + 1, err))
+				return false;
+		}
+		if (a == t->last)
+			break;
+	}
+	return true;
+}
+
+static bool look_at_effect(struct find *f, const struct ts_steps *batch, const struct ts_effect *e, uint64_t step,
+			   struct ts_error *err)
+{
+	uint64_t e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(batch, e);
+	struct touch t;
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
+	    (e->kind == TS_FX_READ && !value))
+		return true;
+	t.first = e->addr > f->first ? e->addr : f->first;
+	t.last = e_last < f->last ? e_last : f->last;
+	if (t.first > t.last)
+		return true;
+	t.value = value ? value + (t.first - e->addr) : NULL;
+	if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE)
+		return look_at_touch(f, &t, e->kind == TS_FX_READ, step, err);
+	return look_at_range(f, t.first, t.last, step + 1, err);
+}
+
+/* Reads first: they show what stood there before the step. */
+static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
+{
+	for (unsigned pass = 0; pass < 2; pass++) {
+		const struct ts_steps *batch;
+		const struct ts_step *s = ts_ask_step(f->ask, pos, &batch, err);
+		uint32_t thread;
+
+		if (!s)
+			return false;
+		thread = s->thread;
+		for (uint32_t i = 0; i < s->n_effects; i++) {
+			const struct ts_effect *e = &batch->effects[s->first + i];
+			bool is_mine = ts_query_process(f->ask->q, thread) == f->process;
+
+			if (e->kind == TS_FX_THREAD)
+				thread = e->item;
+			else if (is_mine && (e->kind == TS_FX_READ) == (pass == 0) && !look_at_effect(f, batch, e, pos, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------- the cursor */
+
+static int compare(const void *a, const void *b)
+{
+	const struct match *x = a;
+	const struct match *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+/* Matches that stood at the start, where that is not position 0, began before it. */
+static bool is_wanted(const struct find *f, const struct match *m)
+{
+	return m->begin >= f->qn->from && m->begin < f->qn->to && (!f->start || m->begin != f->start);
+}
+
+static void put_in_order(struct find *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < f->n; i++) {
+		if (is_wanted(f, &f->items[i]) && f->items[i].begin != f->items[i].end)
+			f->items[n++] = f->items[i];
+	}
+	f->n = n;
+	f->standing.n = 0;
+	if (n)
+		qsort(f->items, n, sizeof(*f->items), compare);
+	f->is_over = true;
+}
+
+/* The budget that the looks since the last call used up. */
+static bool has_budget(struct find *f, struct ts_budget *budget)
+{
+	while (f->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
+		f->n_looks -= LOOKS_A_CHUNK;
+	return f->n_looks < LOOKS_A_CHUNK;
+}
+
+/* Where the value stands at the start: a page after the other. */
+static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	uint64_t before = f->qn->value.len - 1;
+
+	for (; f->at_page < f->n_pages && has_budget(f, budget); f->at_page++) {
+		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS,
+			 last = first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+
+		first = first < before ? 0 : first - before;
+		first = first > f->first ? first : f->first;
+		last = last < f->last ? last : f->last;
+		if (first <= last && !look_through(f, first, last, f->start, err))
+			return false;
+	}
+	return true;
+}
+
+/* Go on.  Returns TS_GOT_END when all steps have been looked at. */
+static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	uint64_t n = f->ask->n_steps;
+
+	if (!look_at_start(f, budget, err))
+		return TS_GOT_FAIL;
+	if (f->at_page < f->n_pages)
+		return TS_GOT_PENDING;
+	for (; f->pos < n; f->pos++) {
+		if (f->pos >= f->qn->to && !f->standing.n)
+			break;
+		if (!has_budget(f, budget) || (f->pos % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget)))
+			return TS_GOT_PENDING;
+		if (!look_at_step(f, f->pos, err))
+			return TS_GOT_FAIL;
+		f->rows.at = f->pos;
+	}
+	if (f->is_failed) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
+		return TS_GOT_FAIL;
+	}
+	put_in_order(f);
+	return TS_GOT_END;
+}
+
+/* What the step did to the bytes at @addr. */
+static const char *kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s, uint64_t addr)
+{
+	const char *kind = "unexplained";
+	uint32_t thread = s->thread;
+
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			thread = e->item;
+		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len || e->addr > addr + (f->qn->value.len - 1) ||
+		    e->addr + (e->len - 1) < addr || ts_query_process(f->ask->q, thread) != f->process)
+			continue;
+		if (e->kind == TS_FX_WRITE)
+			return "write";
+		if (e->kind != TS_FX_READ)
+			kind = "map";
+	}
+	return kind;
+}
+
+static bool put_row(const struct find *f, const struct match *m, struct ts_row *row, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	const struct ts_step *s;
+
+	ts_row_number(row, 0, m->begin);
+	if (m->end != TS_NO_POS)
+		ts_row_number(row, 1, m->end);
+	ts_row_addr(row, 2, m->addr);
+	ts_row_number(row, 3, f->qn->value.len);
+	if (!m->begin) {
+		ts_row_text(row, 4, "start");
+		return true;
+	}
+	s = ts_query_step(f->ask->q, m->begin - 1, &batch, err);
+	if (!s)
+		return false;
+	ts_row_text(row, 4, kind_of(f, batch, s, m->addr));
+	ts_row_number(row, 5, m->begin - 1);
+	ts_cell_thread(row, 6, f->ask, s->thread);
+	ts_row_addr(row, 7, s->pc);
+	ts_cell_function(row, 8, f->ask, s->pc);
+	return true;
+}
+
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+{
+	struct find *f = (struct find *)rows;
+	enum ts_got got = f->is_over ? TS_GOT_END : scan(f, budget, err);
+	const struct match *m;
+
+	if (got != TS_GOT_END || f->at == f->n)
+		return got;
+	m = &f->items[rows->is_reverse ? f->n - 1 - f->at : f->at];
+	f->at++;
+	return put_row(f, m, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+static void close_find(struct ts_rows *rows)
+{
+	struct find *f = (struct find *)rows;
+
+	free(f->items);
+	free(f->standing.slots);
+	free(f->pages);
+	free(f);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_find };
+
+static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
+				 struct ts_error *err)
+{
+	struct find *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		return NULL;
+	}
+	f->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	f->ask = ask;
+	f->qn = qn;
+	f->process = ts_ask_process(ask, qn);
+	f->first = qn->has_memory ? qn->memory_first : 0;
+	f->last = qn->has_memory ? qn->memory_last : ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
+	f->start = f->pos = qn->from ? qn->from - 1 : 0;
+	if (ts_query_facts(ask->q)->is_physical)
+		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
+	if (ts_query_pages(ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+		return &f->rows;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	close_find(&f->rows);
+	return NULL;
+}
+
+static const struct ts_column columns[] = {
+	{ .name = "begin", .type = TS_COLUMN_NUMBER },	  { .name = "end", .type = TS_COLUMN_NUMBER },
+	{ .name = "address", .type = TS_COLUMN_ADDR },	  { .name = "length", .type = TS_COLUMN_NUMBER },
+	{ .name = "kind", .type = TS_COLUMN_TEXT },	  { .name = "position", .type = TS_COLUMN_NUMBER },
+	{ .name = "thread", .type = TS_COLUMN_NUMBER },	  { .name = "pc", .type = TS_COLUMN_ADDR },
+	{ .name = "function", .type = TS_COLUMN_TEXT },
+};
+
+const struct ts_verb ts_verb_find_value = {
+	.name = "find",
+	.synopsis = "VALUE [in memory ADDR:END]",
+	.help = "List where in memory a value stands, from when to when, and who put it there.",
+	.example = "find \"text\" first 10",
+	.columns = columns,
+	.n_columns = sizeof(columns) / sizeof(columns[0]),
+	.operand = TS_OPERAND_VALUE,
+	.takes = TS_TAKES_RANGE | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_MEMORY | TS_TAKES_THREAD,
+	.is_reversible = true,
+	.open = open_find,
+};

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/asking.h"
 #include "protocol/session/command.h"
 #include "protocol/session/destination.h"
 #include "protocol/session/events.h"
@@ -113,11 +114,13 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 	return RSP_COMMAND_REFUSED;
 }
 
+static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out);
+
 static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct rsp_destination d;
 
-	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : RSP_COMMAND_REFUSED;
+	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : go_by_question(s, arg, out);
 }
 
 /*
@@ -348,16 +351,23 @@ static const struct rsp_command commands[] = {
 	{ "when", "", "where this session stands", .run = run_when },
 };
 
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
+	const char *names[N_COMMANDS];
+
 	(void)s;
 	(void)arg;
-	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		const struct rsp_command *c = &commands[i];
 		int width = (int)(26 - strlen(c->name));
 
 		ts_buf_printf(out, "monitor %s %-*s %s\n", c->name, width, c->arg, c->help);
 	}
+	for (unsigned i = 0; i < N_COMMANDS; i++)
+		names[i] = commands[i].name;
+	rsp_asking_help(names, N_COMMANDS, out);
 	return true;
 }
 
@@ -373,6 +383,45 @@ static enum rsp_command_end run(struct rsp_session *s, const struct rsp_command 
 	return c->run(s, arg, out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
 }
 
+/* Without words these are the commands that they have always been; with words they are questions. */
+static bool is_question(const char *name, const char *arg)
+{
+	static const char *const both[] = { "maps", "threads", "when" };
+
+	for (unsigned i = 0; i < sizeof(both) / sizeof(both[0]); i++) {
+		if (*arg && !strcmp(name, both[i]))
+			return true;
+	}
+	return false;
+}
+
+static enum rsp_command_end ask(struct rsp_session *s, const char *name, const char *arg, struct ts_buf *out)
+{
+	enum rsp_command_end end = RSP_COMMAND_REFUSED;
+	struct ts_buf line;
+
+	ts_buf_init(&line);
+	ts_buf_printf(&line, "%s %s", name, arg);
+	if (ts_buf_ok(&line))
+		end = rsp_asking_start(s, ts_buf_text(&line), out);
+	ts_buf_fini(&line);
+	return end;
+}
+
+/* Places that only questions know: next write X, a mark, #R, +N. */
+static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	enum rsp_command_end end;
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	end = ask(s, "goto", arg, &text);
+	if (end != RSP_COMMAND_REFUSED)
+		ts_buf_reset(out);
+	ts_buf_fini(&text);
+	return end;
+}
+
 static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct ts_buf *out)
 {
 	char *name = line + strspn(line, " \t");
@@ -383,10 +432,12 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 	arg += strspn(arg, " \t");
 	for (size_t len = strlen(arg); len && strchr(" \t\n", arg[len - 1]); len--)
 		arg[len - 1] = '\0';
-	for (unsigned i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (unsigned i = 0; i < N_COMMANDS && !is_question(name, arg); i++) {
 		if (!strcmp(name, commands[i].name))
 			return run(s, &commands[i], arg, out);
 	}
+	if (*name && rsp_asking_is_verb(name))
+		return ask(s, name, arg, out);
 	if (!*name) {
 		run_help(s, "", out);
 		return RSP_COMMAND_DONE;

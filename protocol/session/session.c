@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "asking.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/query/paging.h"
@@ -66,6 +67,7 @@ void rsp_session_fini(struct rsp_session *s)
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);
 	free(s->scratch);
+	rsp_asking_free(s->asking);
 }
 
 void rsp_session_go(struct rsp_session *s, uint64_t pos)

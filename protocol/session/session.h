@@ -149,6 +149,8 @@ struct rsp_file {
 	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
 };
 
+struct rsp_asking;
+
 struct rsp_session {
 	const struct rsp_shared *sh; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
@@ -181,6 +183,7 @@ struct rsp_session {
 	struct rsp_resume resume;
 	struct rsp_save save;
 	struct rsp_question question;
+	struct rsp_asking *asking;   /* owned; what is kept from question to question, NULL until the first */
 	struct rsp_wait wait;
 	bool is_stop_unseen;         /* the last job was a run, and the client has not shown its stop yet */
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */

@@ -140,8 +140,13 @@ static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *
 	}
 	if (*arg) {
 		arg += sizeof(word) - 1;
-		if (!rsp_destination_parse(&d, arg + strspn(arg, " \t"), out))
-			return false;
+		arg += strspn(arg, " \t");
+		if (!rsp_destination_parse(&d, arg, out)) {
+			if (!rsp_is_complete(s) || !rsp_asking_position(s, arg, &pos))
+				return false;
+			ts_buf_reset(out);
+			d = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
+		}
 	}
 	switch (rsp_destination_find(s, &d, &pos, out)) {
 	case RSP_REACHED:

@@ -56,8 +56,8 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out)
 		for (size_t k = 0; k < n; k++)
 			is_command |= !strcmp(commands[k], verbs[i]->name);
 		if (!is_command)
-			ts_buf_printf(out, "monitor %s %s%s%s\n", verbs[i]->name, verbs[i]->synopsis,
-				      *verbs[i]->synopsis ? ": " : ": ", verbs[i]->help);
+			ts_buf_printf(out, "monitor %s %-*s %s\n", verbs[i]->name, (int)(26 - strlen(verbs[i]->name)),
+				      verbs[i]->synopsis, verbs[i]->help);
 	}
 }
 
@@ -148,6 +148,19 @@ static void go(struct rsp_session *s, const char *verb, uint64_t pos)
 		note_left(ask, s->pos);
 	}
 	rsp_session_go(s, pos);
+}
+
+bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos)
+{
+	struct ts_ask_place place;
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (!prepare(s, &err) || !ts_place_parse(&place, &s->asking->ask, text, strlen(text), s->pos, &err) ||
+	    place.kind != TS_PLACE_POSITION)
+		return false;
+	*pos = place.pos;
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ the job */

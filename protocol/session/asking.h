@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "command.h"
 
@@ -31,5 +32,11 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
  * read, RSP_COMMAND_REFUSED with one sentence appended to @out if the question is not understood.
  */
 enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out);
+
+/*
+ * The position that @text is, where that needs no search: K, +N, -N, P%, a mark, #R.  Returns false if it is none of
+ * these.
+ */
+bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos);
 
 #endif

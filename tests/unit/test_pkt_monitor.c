@@ -135,7 +135,7 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 	static const char *const commands[] = {
 		"goto",
 		"goto 11",
-		"goto -1",
+		"goto -7",
 		"goto 101%",
 		"goto 100.1%",
 		"goto x",
@@ -144,11 +144,10 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 		"goto 5%%",
 		"goto .5%",
 		"goto 5.%",
-		"goto 0x5",
+		"goto 0x5g",
 		"goto 18446744073709551616",
 		"goto 99999999999999999999%",
 		"goto BEGIN",
-		"goto 1.12345678901%",
 	};
 
 	rsp_session_go(&fake.session, 6);
@@ -204,7 +203,8 @@ START_TEST(help_has_a_line_for_each_command)
 		ck_assert_int_eq(strncmp(at + 8, commands[i], strlen(commands[i])), 0);
 		at = strchr(at, '\n') + 1;
 	}
-	ck_assert_str_eq(at, "");
+	for (; *at; at = strchr(at, '\n') + 1)
+		ck_assert_int_eq(strncmp(at, "monitor ", 8), 0);
 }
 END_TEST
 
@@ -224,7 +224,7 @@ START_TEST(an_unknown_command_names_help)
 			 "no command \"whence\": \"monitor help\" lists those there are\n");
 	ck_assert_str_eq(monitor_fails("whe"),
 			 "no command \"whe\": \"monitor help\" lists those there are\n");
-	ck_assert_str_eq(monitor_fails("when then"), "when takes no argument\n");
+	ck_assert_str_eq(monitor_fails("when then"), "'then' is not understood here; example: when at 50%\n");
 }
 END_TEST
 

@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tracestub query`: the same questions as TSV, JSON Lines and text, on all formats, and by monitor in gdb."""
+import json
+import os
+import pty
+import re
+import subprocess
+
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
+
+LIMIT = 120
+
+TRACES = {
+    "usercorn": DATA / "usercorn/x64_walk.ucir",
+    "x64dbg": DATA / "x64dbg-samples/fib64.trace64.gz",
+    "bap": DATA / "bap-samples/tw-x86_64.frames.gz",
+    "rvnbintrace": DATA / "rvnbintrace-samples/tiny-fib.bin.gz",
+    "tfile": DATA / "tfile-samples/work-regs.tf",
+}
+
+QUESTIONS = [
+    "when", "when at 50%", "history $pc first 5", "history $sp last 3", "last-write $sp", "next-write $sp",
+    "next-change $sp if value > 0", "executions {pc}", "executions {pc},16 last 2", "accesses {sp},64 rwx first 9",
+    "history {sp},8", "last-access {sp},8", "next-exec {pc}", "events", "events exit", "threads in 0:end",
+    "processes in 0:end", "modules in 0:end", "maps at 0", "hot 3", "hot 4 by address", "coverage first 6",
+    "strings first 5", "find 00 00 00 01 first 3", "marks", "history $pc in 2:5", "executions {pc} if $sp > 0 first 2",
+    "goto next exec {pc}", "history 0x10 --changes",
+]
+
+
+def query(trace, question, *options):
+    return subprocess.run([TRACESTUB, "query", trace, *question.split(), "--quiet", *options], capture_output=True,
+                          text=True, timeout=LIMIT)
+
+
+def query_text(trace, question):
+    """What a terminal shows."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([TRACESTUB, "query", trace, *question.split(), "--quiet"], stdout=slave,
+                          stderr=subprocess.PIPE) as child:
+        os.close(slave)
+        out = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:     # the other end is closed
+                break
+            if not part:
+                break
+            out += part
+        child.wait(LIMIT)
+    os.close(master)
+    return out.decode().replace("\r\n", "\n"), child.returncode
+
+
+def escape(text):
+    text = text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    return re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\x{ord(m[0]):02x}", text)
+
+
+def cell(value):
+    """A JSON value as TSV has it."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(escape, value))
+    return escape(value) if isinstance(value, str) else value.text
+
+
+class Number:
+    def __init__(self, text):
+        self.text = text
+
+
+def json_lines(text):
+    lines = [json.loads(line, parse_int=Number, parse_float=Number) for line in text.splitlines()]
+    return lines[:-1], lines[-1]
+
+
+def check_tsv(trace, question, rows, names):
+    done = query(trace, question)
+    lines = done.stdout.splitlines()
+    assert lines[0].split("\t") == names or not rows, (question, lines[0])
+    assert lines[1:] == ["\t".join(map(cell, row.values())) for row in rows], (question, done.stdout[:2000])
+    return done
+
+
+def check_end(question, end, line):
+    rows, total = int(end["rows"].text), end["total"]
+    counted = f"{rows:,} row{'s' if rows != 1 else ''}" if rows else "no rows"
+    if end["complete"] is True:
+        assert line == counted, (question, line, end)
+    else:
+        rest = f" of {int(total.text):,}" if total else "; there are more"
+        assert line in (f"first {counted}{rest}", f"last {counted}{rest}"), (question, line, end)
+
+
+def is_same_cell(shown, want):
+    return shown == want or (shown == "-" and want == "") or (want == "" and set(shown) <= set("? ."))
+
+
+def check_text(text, question, rows, end):
+    lines = text.splitlines()
+    if question.split()[0] in ("when", "goto"):
+        if rows:
+            want = {k: cell(v) for k, v in rows[0].items()}
+            m = re.fullmatch(r"position (\d+) of (\d+) \(\d+\.\d\d%\), thread \d+\.(\d+), pc (0x[0-9a-f]+|unknown)", lines[0])
+            assert m, (question, lines)
+            assert m[1] == want["position"] and m[2] == want["positions"] and m[3] == want["thread"], (question, lines)
+        return
+    check_end(question, end, lines[-1])
+    if not rows:
+        return
+    names = re.split(r" {2,}", lines[0])
+    assert names[0] == "#", lines[0]
+    for n, (line, row) in enumerate(zip(lines[1:], rows), 1):
+        cells = re.split(r" {2,}", line, maxsplit=len(names) - 1)
+        assert cells[0] == str(n), (question, line)
+        want = {k: cell(v) for k, v in row.items()}
+        for name, shown in zip(names[1:], cells[1:]):
+            assert is_same_cell(shown, want[name].replace("\\\\", "\\")), (question, name, shown, want[name])
+        for name, value in want.items():
+            assert name in names or not value, (question, name, value)
+
+
+def places(trace):
+    row = json_lines(query(trace, "history $pc first 1", "--json").stdout)[0][0]
+    sp = json_lines(query(trace, "history $sp first 1", "--json").stdout)[0]
+    known = sp and isinstance(sp[0]["new"], str) and sp[0]["new"].startswith("0x")
+    return {"pc": row["pc"], "sp": sp[0]["new"] if known else "0x1000"}
+
+
+def the_forms_agree(trace):
+    names = places(trace)
+    for question in QUESTIONS:
+        question = question.format(**names)
+        done = query(trace, question, "--json")
+        assert done.returncode in (0, 1), (question, done)
+        rows, end = json_lines(done.stdout)
+        assert int(end["rows"].text) == len(rows), (question, end)
+        assert done.returncode == (0 if rows else 1), (question, done.returncode)
+        tsv = check_tsv(trace, question, rows, list(rows[0]) if rows else [])
+        assert tsv.returncode == done.returncode, question
+        text, status = query_text(trace, question)
+        assert status == done.returncode, question
+        check_text(text, question, rows, end)
+
+
+for format_name, path in TRACES.items():
+    add_case(f"the forms agree on {format_name}", the_forms_agree, path)
+
+
+@case
+def the_monitor_says_what_the_terminal_shows():
+    trace = TRACES["usercorn"]
+    names = places(trace)
+    questions = [q.format(**names) for q in QUESTIONS if q.split()[0] not in ("when", "goto", "maps", "next-write", "next-change",
+                                                                             "next-exec", "marks", "last-write", "last-access")]
+    args = [arg for q in questions for arg in ("-ex", f"monitor {q}", "-ex", "echo \\n====\\n")]
+    done = subprocess.run([TRACESTUB, "gdb", trace, "--quiet", "--", "-nx", "-batch", "-ex", "echo ====\\n", *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
+    shown = [part.strip("\n") for part in done.stdout.split("====\n")[1:]]
+    for question, answer in zip(questions, shown):
+        assert answer == query_text(trace, question)[0].strip("\n"), (question, answer)
+    assert len(shown) > len(questions), done
+
+
+@case
+def what_is_not_understood_is_one_line_on_stderr_and_status_2():
+    trace = TRACES["usercorn"]
+    for question in ("nonsense", "history $nope", "history $pc first 0", "executions nowhere", "goto 99999999999",
+                     "history $pc in 5:5", "events nothing", "history $pc one two"):
+        done = query(trace, question)
+        assert done.returncode == 2 and not done.stdout, (question, done)
+        assert re.fullmatch(r"[^\n]*'[^\n]*'[^\n]*; example: [^\n]+\n", done.stderr), (question, done.stderr)
+        example = done.stderr.strip().split("; example: ")[1]
+        assert query(trace, example).returncode in (0, 1), example
+
+
+@case
+def a_trace_that_cannot_be_read_is_status_3():
+    assert query("/nonexistent/trace", "when").returncode == 3
+    with open("garbage", "wb") as f:
+        f.write(b"\x00garbage" * 100)
+    assert query("garbage", "when").returncode == 3
+
+
+@case
+def marks_are_kept_beside_the_trace_by_two_at_once():
+    with open("marked.ucir", "wb") as f:
+        f.write(TRACES["usercorn"].read_bytes())
+    assert query("marked.ucir", "mark first at 5").returncode == 2    # a word of the grammar
+    children = [subprocess.Popen([TRACESTUB, "query", "marked.ucir", "mark", f"m{i}", "at", str(i), "text", str(i), "--quiet"],
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i in range(8)]
+    assert [child.wait(LIMIT) for child in children] == [0] * 8
+    rows, _ = json_lines(query("marked.ucir", "marks", "--json").stdout)
+    assert [(r["position"].text, r["mark"], r["text"]) for r in rows] == [(str(i), f"m{i}", f"text {i}") for i in range(8)], rows
+    assert query("marked.ucir", "unmark m3").returncode == 0
+    assert query("marked.ucir", "unmark m3").returncode == 2
+    row = json_lines(query("marked.ucir", "when at m5", "--json").stdout)[0][0]
+    assert row["position"].text == "5", row
+
+
+run_cases()

@@ -18,6 +18,7 @@ struct executions {
 	uint64_t first, last;  /* addresses */
 	uint64_t from, to;     /* positions that are left to look at: from <= k < to */
 	unsigned n_lookups;
+	bool is_dense;         /* the last two hits were near each other */
 };
 
 static const struct ts_column columns[] = {
@@ -44,13 +45,43 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
+/* After a hit so many steps are looked at before the index is asked again: of a wide range most steps are hits. */
+#define NEAR_STEPS 16u
+
+/* The nearest hit among the next few steps; TS_NO_POS: none of them is one, or the index is to be asked anyway. */
+static uint64_t find_near(const struct executions *x)
+{
+	const struct ts_query *q = x->ask->q;
+	uint64_t n = x->to - x->from < NEAR_STEPS ? x->to - x->from : NEAR_STEPS;
+	const struct ts_steps *batch;
+	struct ts_error ignored;
+
+	ts_error_reset(&ignored);
+	for (uint64_t i = 0; x->is_dense && i < n; i++) {
+		uint64_t pos = x->rows.is_reverse ? x->to - 1 - i : x->from + i;
+		const struct ts_step *s = ts_query_step(x->ask->q, pos, &batch, &ignored);
+
+		if (!s)
+			return TS_NO_POS;
+		if (s->pc >= x->first && s->pc <= x->last && ts_query_process(q, s->thread) == x->process)
+			return pos;
+	}
+	return TS_NO_POS;
+}
+
 /* The next position in the direction of the cursor, TS_NO_POS after the last. */
 static uint64_t find(struct executions *x)
 {
-	uint64_t pos;
+	uint64_t pos, from = x->from, to = x->to;
 
 	if (x->from >= x->to)
 		return TS_NO_POS;
+	pos = find_near(x);
+	if (pos != TS_NO_POS) {
+		*(x->rows.is_reverse ? &x->to : &x->from) = x->rows.is_reverse ? pos : pos + 1;
+		x->rows.at = pos;
+		return pos;
+	}
 	if (!x->rows.is_reverse) {
 		pos = ts_query_next_execution(x->ask->q, x->process, x->first, x->last, x->from);
 		if (pos >= x->to)
@@ -62,6 +93,7 @@ static uint64_t find(struct executions *x)
 			return TS_NO_POS;
 		x->to = pos;
 	}
+	x->is_dense = x->rows.is_reverse ? to - pos <= NEAR_STEPS : pos - from < NEAR_STEPS;
 	x->rows.at = pos;
 	return pos;
 }

@@ -55,7 +55,7 @@ def goto_nowhere_says_why_and_stays():
     with Gdb("x64_walk") as g:
         g(f"source {SRCDIR}/gdbinit")
         g("stepi 5")
-        for where in "99999", "-1", "101%", "nonsense", "0x10", "":
+        for where in "99999", "-9", "101%", "nonsense", "0x10g", "":
             g(f"goto {where}")
             g.expect("position|percentage")
             check(g, 5)

@@ -29,8 +29,8 @@ static void setup(void)
 		ts_steps_close(&s->steps, 0x401000 + 4 * (i % 100), 4, 0);
 	}
 	ask_text_init(&a, s);
-	ck_assert(ts_symbols_add(a.symbols, 0x401010, 0x20, "work", true));
-	ck_assert(ts_symbols_add(a.symbols, 0x5000, 8, "counter", false));
+	ck_assert(ts_symbols_add(a.symbols, 0x401010, 0x20, 0, "work", true));
+	ck_assert(ts_symbols_add(a.symbols, 0x5000, 8, 0, "counter", false));
 	ts_error_reset(&err);
 }
 

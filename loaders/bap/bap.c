@@ -9,7 +9,7 @@
  *       32   8  n, how many frames; 0 until the recorder closes the file
  *       40   8  T, file offset of the index; 0 until then
  *       48   8  from version 2 on: length of the meta frame, which says who recorded what; then it
- *        .      frames: length (8), message; one behind the other
+ *        .      frames: length (8), message; one after the other
  *        T   8  m, then file offsets (8 each) of frames m, 2m, ...
  *
  * Numbers are little-endian whatever the target.  Messages are those of schema.c, in protobuf's encoding.

@@ -31,7 +31,7 @@ struct bap {
 	uint64_t version, arch, machine;
 	uint64_t n_frames; /* as the header says; 0: unknown */
 	uint64_t first;    /* file offset of the first frame */
-	uint64_t end;      /* of what is behind the last frame */
+	uint64_t end;      /* of the first byte after the last frame */
 	bool is_closed;    /* the recorder ended as it should: the index is there */
 	enum bap_recorder recorder;
 	char tracer[64];       /* name and version, printable */
@@ -51,7 +51,7 @@ struct bap {
 		uint64_t due;   /* the next frame that an entry is of, while the trace is read for the first
 				   time */
 		bool is_sane;
-	} toc; /* the index behind the frames */
+	} toc; /* the index after the frames */
 
 	/* While the trace is read for the first time: */
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */

@@ -6,7 +6,7 @@
 void bap_calls_add(struct bap_calls *calls, const struct bap_look *look, const struct bap_call *call)
 {
 	if (calls->n == BAP_MAX_CALLS) {
-		bap_warn(look, "system calls without their instruction are left out");
+		bap_warn(look, "system calls without their instruction are ignored");
 		memmove(calls->items, calls->items + 1, --calls->n * sizeof(*call));
 	}
 	calls->items[calls->n++] = *call;

@@ -78,8 +78,8 @@ static bool is_insn(const struct pb_value *raw, const char *bytes, size_t len)
 #define X86_LOGGED (X86_STATUS | UINT32_C(0x400))
 
 /*
- * Opcode and the three bits that extend it of an x86 instruction with one opcode byte behind its prefixes; 0:
- * it is none.
+ * The opcode of an x86 instruction that has one opcode byte after its prefixes, and the three bits that
+ * extend it; 0 for others.
  */
 static unsigned x86_opcode(const struct pb_value *raw)
 {

@@ -13,7 +13,7 @@ uint32_t bap_op_bits(struct bap_parser *in, uint64_t bit_length, uint64_t len)
 	if (!bits)
 		return (uint32_t)len * 8;
 	if (bits < 0 || (uint64_t)bits > len * 8) {
-		bap_warn(in->look, "bit lengths beyond the value's length are not believed");
+		bap_warn(in->look, "bit lengths beyond the value's length are ignored");
 		return (uint32_t)len * 8;
 	}
 	return (uint32_t)bits;
@@ -35,16 +35,16 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 		if (op->slot->kind != REGMAP_NONE)
 			return true;
 		if (what.v[0].n && what.v[0].n <= 64)
-			bap_warn(in->look, "register \"%.*s\" is none of %s's, its values are left out",
+			bap_warn(in->look, "register \"%.*s\" is none of %s's, its values are ignored",
 				 (int)what.v[0].n, (const char *)what.v[0].p, in->rec->base.regs.arch->name);
 		else
 			bap_warn(in->look,
 				 "operands whose register's name is empty or longer than 64 bytes are "
-				 "left out");
+				 "ignored");
 		return false;
 	}
 	if (!pb_has(&m, SPECIFIC_MEM)) {
-		bap_warn(in->look, "operands that are neither register nor memory are left out");
+		bap_warn(in->look, "operands that are neither register nor memory are ignored");
 		return false;
 	}
 	c = pb_sub(&m, SPECIFIC_MEM, parent);
@@ -58,9 +58,9 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op)
 {
 	if (op->bits % 8)
-		bap_warn(in->look, "memory operands of parts of bytes are left out");
+		bap_warn(in->look, "memory operands that are not whole bytes are ignored");
 	else if (op->len - 1 > in->rec->addr_mask - op->addr)
-		bap_warn(in->look, "memory operands that pass the end of the address space are left out");
+		bap_warn(in->look, "memory operands that pass the end of the address space are ignored");
 	else
 		return true;
 	return false;
@@ -87,14 +87,14 @@ static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len
 	static const uint8_t want[16] = { 0x1a, 8, 8, 0, 0x10, 0, 0x18, 0, 0x20, 0, 0x22, 2, 8, 1, 0x2a, 0 };
 	static const uint8_t mask[16] = { 255, 255, 255, 254, 255, 254, 255, 254,
 					  255, 254, 255, 255, 255, 255, 255, 0 };
-	const uint8_t *end = p + len, *behind, *u;
+	const uint8_t *end = p + len, *after, *u;
 	uint64_t bits, key[2];
 
 	if (len < 23 || p[0] != 0x0a || p[1] < 4 || p[1] > len - 21 || p[3] != p[1] - 2)
 		return false;
-	behind = p + 2 + p[1];
-	u = pb_get_varint(behind + 1, end, &bits);
-	if (*behind != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || !u[15] ||
+	after = p + 2 + p[1];
+	u = pb_get_varint(after + 1, end, &bits);
+	if (*after != 0x10 || !u || bits & 1 || end - u < 17 || !is_like(u, want, mask) || !u[15] ||
 	    u[15] >= 0x80 || u[15] != end - (u + 16) || bits / 2 > u[15] * UINT64_C(8))
 		return false;
 	op->is_read = u[3];
@@ -105,12 +105,12 @@ static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len
 	if (p[2] == 0x12) {
 		if (p[4] != 0x0a || p[5] != p[1] - 4 || !p[5] || p[5] > REGMAP_MAX_NAME)
 			return false;
-		regmap_key(p + 6, p[5], key); /* more bytes than a name has stand behind it */
+		regmap_key(p + 6, p[5], key); /* more bytes than a name has follow it */
 		op->slot = regmap_find_key(&in->rec->names, key);
 		return op->slot->kind != REGMAP_NONE;
 	}
 	op->slot = NULL;
-	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, behind, &op->addr) != behind)
+	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, after, &op->addr) != after)
 		return false;
 	op->addr &= in->rec->addr_mask;
 	return op->bits % 8 == 0 && op->len - 1 <= in->rec->addr_mask - op->addr;
@@ -134,7 +134,7 @@ static bool read_any(struct bap_parser *in, struct ts_cursor *c, struct bap_op *
 	op->value = m.v[OPERAND_VALUE - 1].p;
 	op->len = (uint32_t)m.v[OPERAND_VALUE - 1].n;
 	if (!op->value || !op->len) {
-		bap_warn(in->look, "operands without a value are left out");
+		bap_warn(in->look, "operands without a value are ignored");
 		return false;
 	}
 	op->bits = bap_op_bits(in, m.v[OPERAND_BIT_LENGTH - 1].n, op->len);

@@ -106,13 +106,13 @@ static bool read_modload(struct bap_course *co, struct ts_cursor *c)
 		return false;
 	low = m.v[MODLOAD_LOW - 1].n & co->rec->addr_mask;
 	high = m.v[MODLOAD_HIGH - 1].n & co->rec->addr_mask;
-	/* Pin's is the last address, others may mean the first behind it */
+	/* Pin's is the last address, others may mean the first one after it */
 	if (high % 4096 == 0 && high > low)
 		high--;
 	if (high < low || high - low == UINT64_MAX)
-		bap_warn(co->known.look, "modules that end before they begin are left out");
+		bap_warn(co->known.look, "modules whose end is before their start are ignored");
 	else if (++co->n_modules > MAX_MODULES)
-		bap_warn(co->known.look, "modules beyond the first %d are left out", MAX_MODULES);
+		bap_warn(co->known.look, "modules beyond the first %d are ignored", MAX_MODULES);
 	else
 		ts_steps_load(co->known.out, low, high - low + 1, (const char *)m.v[MODLOAD_NAME - 1].p,
 			      (size_t)m.v[MODLOAD_NAME - 1].n);
@@ -195,6 +195,6 @@ bool bap_read_other(struct bap_course *co, const struct bap_stream *s)
 	case FRAME_TAINT_INTRO: return read_taint_intro(co, &body);
 	case FRAME_MODLOAD: return read_modload(co, &body);
 	case FRAME_KEY: return read_key(co, &body);
-	default: bap_warn(co->known.look, "frames of a kind that is not known are left out"); return true;
+	default: bap_warn(co->known.look, "frames of an unknown kind are ignored"); return true;
 	}
 }

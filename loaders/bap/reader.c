@@ -2,9 +2,9 @@
 /*
  * Frames into steps.
  *
- * Step k is the k-th std frame, and all other frames behind it up to the next std frame: those say what is so
- * before the next instruction.  Only a system call's frame belongs to the std frame after it that has its
- * address.
+ * Step k is the k-th std frame, and all other frames after it up to the next std frame: those describe the
+ * state before the next instruction.  Only a system call's frame belongs to the std frame after it that has
+ * its address.
  *
  * Every BAP_FORGET steps the reader forgets what it told the model of the registers, which keeps decode
  * points there small.
@@ -34,16 +34,16 @@ struct bap_reader {
 };
 
 /*
- * A frame is damaged: where the index knows one behind it, the trace goes on there.
+ * A frame is damaged: where the index knows a later one, the trace goes on there.
  *
  * Returns true with everything unknown, as part of the open step.
  */
-static bool go_on_behind(struct bap_reader *r, const struct ts_error *damage)
+static bool go_on_after(struct bap_reader *r, const struct ts_error *damage)
 {
 	uint64_t frame, off;
 
 	if ((damage->code != TS_ECORRUPT && damage->code != TS_ETRUNC) ||
-	    !bap_toc_behind(r->rec, r->stream.off, &frame, &off))
+	    !bap_toc_after(r->rec, r->stream.off, &frame, &off))
 		return false;
 	bap_warn(&r->stream.look, "%s; by the index the trace goes on at frame %" PRIu64, damage->text,
 		 frame);
@@ -57,8 +57,8 @@ static bool go_on_behind(struct bap_reader *r, const struct ts_error *damage)
 }
 
 /*
- * Take in the frames up to the next std frame, which say what is so before it.  A damaged one that nothing
- * leads on behind is left for the next call of next(), which reports it.
+ * Take in the frames up to the next std frame, which describe the state before it.  A damaged one that the
+ * index does not lead past is left for the next call of next(), which reports it.
  *
  * Returns TS_ITEM if there is a std frame; TS_END or TS_FAIL if the step is the last one.
  */
@@ -78,14 +78,14 @@ static enum ts_next read_others(struct bap_reader *r)
 			continue;
 		}
 		ts_steps_rollback(r->course.known.out, mark);
-		if (!go_on_behind(r, &r->ahead))
+		if (!go_on_after(r, &r->ahead))
 			return TS_FAIL;
 	}
 }
 
 /*
- * A std frame is damaged, but its address can be read: an instruction that did nobody knows what, if the
- * index knows a frame behind it.
+ * A std frame is damaged, but its address can be read: an instruction whose effects are unknown, if the
+ * index knows a later frame.
  */
 static bool read_damaged(struct bap_reader *r, const struct ts_error *damage, uint64_t *pc)
 {
@@ -96,7 +96,7 @@ static bool read_damaged(struct bap_reader *r, const struct ts_error *damage, ui
 	    !pb_get_varint(p + 1, p + body->left, pc))
 		return false;
 	*pc &= r->rec->addr_mask;
-	return go_on_behind(r, damage);
+	return go_on_after(r, damage);
 }
 
 /* ARM: the next frame of the thread tells the instruction set that this instruction changed to. */
@@ -136,7 +136,7 @@ static void end_walk(struct bap_reader *r)
 		return;
 	rec->is_walked = true;
 	if (r->course.calls.n)
-		ts_recording_warn(&rec->base, "system calls without their instruction are left out");
+		ts_recording_warn(&rec->base, "system calls without their instruction are ignored");
 	if (rec->is_closed && rec->n_frames != rec->n_walked)
 		ts_recording_warn(&rec->base, "the header says %" PRIu64 " frames, there are %" PRIu64,
 				  rec->n_frames, rec->n_walked);
@@ -269,7 +269,7 @@ static bool skip_to_first(struct bap_reader *r, struct ts_steps *out, struct ts_
 	ts_steps_fini(&ignored);
 	if (found == TS_END)
 		ts_fail(err, TS_EUNSUPPORTED, r->rec->end,
-			"no instructions: %" PRIu64 " frames, none of an instruction", r->stream.n_frames);
+			"no instructions: %" PRIu64 " frames, but none of an instruction", r->stream.n_frames);
 	return found == TS_ITEM;
 }
 

@@ -36,7 +36,7 @@ static bool look_at_frames(struct scan *s, look_fn *look, void *user, struct ts_
 
 		if (found == TS_END && !has_std)
 			ts_fail(err, TS_EUNSUPPORTED, s->stream.rec->end,
-				"no instructions: %" PRIu64 " frames, none of an instruction",
+				"no instructions: %" PRIu64 " frames, but none of an instruction",
 				s->stream.n_frames);
 		if (found != TS_ITEM)
 			break;

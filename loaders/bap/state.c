@@ -54,7 +54,7 @@ void bap_start_list(struct bap_known *k)
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-/* Words of registers may lie in part behind the last one: the arrays have room for that. */
+/* Words of registers may extend past the last one: the arrays have room for that. */
 
 /* ff for each byte that has its lowest bit set. */
 static uint64_t spread(uint64_t bits)

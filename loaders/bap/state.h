@@ -30,7 +30,7 @@ struct bap_extent {
 struct bap_thread {
 	uint64_t id;      /* as recorded */
 	uint32_t ordinal; /* in the recording */
-	uint8_t *data;    /* owned; the registers in the 'g' layout; the two below lie behind it */
+	uint8_t *data;    /* owned; the registers in the 'g' layout; the two below follow it */
 	uint8_t *state;   /* enum bap_byte a byte */
 	uint8_t *seen;    /* the frame (reader's serial) in whose list before the instruction the byte was */
 	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */

@@ -75,7 +75,7 @@ static void check_carry(struct bap_course *co, struct bap_thread *t, const struc
 			f->value ^= BAP_ARM_C;
 			bap_warn(co->known.look,
 				 "carry flags before an instruction that contradict what is known and "
-				 "equal its result are not believed");
+				 "equal its result are taken for the result");
 			return;
 		}
 	}
@@ -137,7 +137,7 @@ static void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *
 
 	if (!raw->p || !raw->n || raw->n > 64 || raw->n - 1 > co->rec->addr_mask - pc)
 		return;
-	if (raw->n <= 8) /* as those of nearly all machines; more can be read behind them */
+	if (raw->n <= 8) /* as those of nearly all machines; more bytes can be read after them */
 		e = ts_steps_word(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);
 	else
 		e = ts_steps_value(co->known.out, TS_FX_READ, pc, raw->p, (uint32_t)raw->n);

@@ -40,7 +40,7 @@ static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what
 		       s->rec->is_closed ? " before the index" : ": the recording was not finished");
 }
 
-/* The next frame's bytes to @c, not taken yet.  Returns TS_END behind the last frame. */
+/* The next frame's bytes to @c, not taken yet.  Returns TS_END after the last frame. */
 static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
 {
 	uint64_t left = s->rec->end - s->off, len;

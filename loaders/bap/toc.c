@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index behind the frames: a number m, then the file offsets of frames m, 2m, ...
+ * The index after the frames: a number m, then the file offsets of frames m, 2m, ...
  *
  * Four revisions of recorders wrote four forms of it: entries that equal T may stand at its end, and a first
  * entry may say where the meta frame is.  Its size is thus no reason to refuse it.  Frames are found without
- * it; it is what leads on behind a damaged one.
+ * it; it is what leads on after a damaged one.
  */
 #include "toc.h"
 
@@ -86,7 +86,7 @@ void bap_toc_open(struct bap *rec)
 	else
 		toc->is_sane = is_sane(rec);
 	if (left % ENTRY_LEN)
-		ts_recording_warn(&rec->base, "%" PRIu64 " bytes stand behind the index", left % ENTRY_LEN);
+		ts_recording_warn(&rec->base, "%" PRIu64 " bytes follow the index", left % ENTRY_LEN);
 	if (toc->step && toc->n > rec->n_frames / toc->step + 1)
 		ts_recording_warn(&rec->base,
 				  "the index has %" PRIu64 " entries for %" PRIu64
@@ -101,10 +101,10 @@ void bap_toc_compare(struct bap *rec, uint64_t off)
 
 	toc->due += toc->step;
 	if (i < toc->n && entry_at(rec, i) != off)
-		ts_recording_warn(&rec->base, "an entry of the index points at no frame's start");
+		ts_recording_warn(&rec->base, "an entry of the index does not point at the start of a frame");
 }
 
-bool bap_toc_behind(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off)
+bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off)
 {
 	uint64_t low = rec->toc.first ? 0 : 1, high = rec->toc.n;
 

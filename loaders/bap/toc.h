@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index behind the frames.
+ * The index after the frames.
  */
 #ifndef LOADERS_BAP_TOC_H
 #define LOADERS_BAP_TOC_H
@@ -20,9 +20,9 @@ void bap_toc_open(struct bap *rec);
 void bap_toc_compare(struct bap *rec, uint64_t off);
 
 /*
- * The first frame behind file offset @off that a sane index knows: its number, and where it begins.  False if
- * there is none.
+ * The first frame after file offset @off that a sane index knows: its number, and where it begins.  Returns
+ * false if there is none.
  */
-bool bap_toc_behind(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off);
+bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off);
 
 #endif

@@ -3,7 +3,7 @@
  * Up to eight bytes at once.
  *
  * A word is what eight bytes in memory are, in the machine's own order; of fewer bytes it is the first ones
- * that count, those behind them are masked out and may be anything.
+ * that count, those after them are masked out and may be anything.
  */
 #ifndef LOADERS_BAP_WORD_H
 #define LOADERS_BAP_WORD_H

@@ -826,11 +826,11 @@ START_TEST(lying_counts_and_offsets_are_said)
 	file = small();
 	finish(&file, 3, 1);
 	u64(&file, 12345);
-	check_warned(&file, 3, "points at no frame");
+	check_warned(&file, 3, "does not point at the start");
 	file = small();
 	finish(&file, 3, 64);
 	ts_buf_put(&file, "abc", 3);
-	check_warned(&file, 3, "3 bytes stand behind");
+	check_warned(&file, 3, "3 bytes follow");
 	file = small();
 	check_warned(&file, 3, "did not finish");
 }
@@ -922,7 +922,7 @@ START_TEST(unknown_kinds_of_frames_are_skipped_and_said)
 	u64(&file, 3);
 	ts_buf_put(&file, "\x42\x01x", 3);
 	nop_frame(&file, 0x2000, 1);
-	check_warned(&file, 4, "a kind that is not known");
+	check_warned(&file, 4, "frames of an unknown kind");
 }
 END_TEST
 
@@ -986,7 +986,7 @@ START_TEST(operands_without_sense_are_left_out_and_said)
 	check_left_out("", 0, 0, "1", 1, "empty or longer");
 	check_left_out(name, 0, 0, "1", 1, "empty or longer");
 	check_left_out("FOO", 0, 0, "1", 1, "\"FOO\"");
-	check_left_out(NULL, 0x5000, 7, "1", 1, "parts of bytes");
+	check_left_out(NULL, 0x5000, 7, "1", 1, "not whole bytes");
 	check_left_out(NULL, UINT64_MAX, 16, "12", 2, "end of the address space");
 }
 END_TEST

@@ -3,7 +3,7 @@
  * A monitor command: what the protocol has no packet for, as text for people.
  *
  * Most commands are done at once (run).  One that asks about what has not been read yet, or that takes long
- * (start), says how its answer comes; one that takes long starts a job, for text usually that of question.h.
+ * (start), says how its answer comes.
  */
 #ifndef RSP_COMMAND_H
 #define RSP_COMMAND_H

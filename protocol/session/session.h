@@ -21,7 +21,6 @@
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"
 #include "protocol/wire/table.h"
-#include "question.h"
 #include "resume.h"
 #include "save.h"
 #include "src/arch/regview.h"
@@ -182,7 +181,6 @@ struct rsp_session {
 	struct rsp_job job;          /* what the client waits for; what each kind needs follows */
 	struct rsp_resume resume;
 	struct rsp_save save;
-	struct rsp_question question;
 	struct rsp_asking *asking;   /* owned; what is kept from question to question, NULL until the first */
 	struct rsp_wait wait;
 	bool is_stop_unseen;         /* the last job was a run, and the client has not shown its stop yet */

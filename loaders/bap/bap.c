@@ -384,6 +384,7 @@ static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts
 	rec->addr_mask = ts_arch_addr_mask(arch);
 	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %" PRIu64 "%s%.40s", rec->version,
 		 *rec->tracer ? ", " : "", rec->tracer);
+	rec->base.absent_events = 1u << TS_EV_FAULT | 1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;
 	rec->base.has_reads = true;
 	rec->base.has_syscalls = rec->recorder == BAP_PIN || rec->recorder == BAP_PIN_OLD;
 	return choose_registers(rec, arch, err) && bap_read_initial(rec, err);

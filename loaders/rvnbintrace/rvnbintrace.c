@@ -410,6 +410,8 @@ static bool load(struct rvn *rec, struct ts_error *err)
 	uint64_t off;
 
 	rec->base.is_physical = true;
+	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
+				  1u << TS_EV_EXIT;
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
 	snprintf(rec->base.threads[0].name, sizeof(rec->base.threads[0].name), "CPU");

@@ -142,6 +142,7 @@ static bool choose_arch(struct tfile *t, const struct ts_loader_options *opt, st
 		return false;
 	t->is_big_endian = t->base.regs.arch->is_big_endian;
 	t->base.osabi = t->base.regs.osabi;
+	t->base.absent_events = (1u << TS_N_EVENT_KINDS) - 1;
 	return true;
 }
 

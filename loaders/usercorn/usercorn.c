@@ -449,6 +449,7 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 	    !ucir_place(rec, opt->exec, err) || !index_contents(rec, err))
 		return false;
 	rec->base.maps_are_modules = true;
+	rec->base.absent_events = 1u << TS_EV_SIGNAL | 1u << TS_EV_INTERRUPT;
 	rec->base.has_syscalls = true; /* whether any was traced shows only at the trace's end */
 	if (strcmp(rec->arch->name, "x86_16") == 0)
 		ts_recording_warn(

@@ -176,6 +176,8 @@ static bool load(struct x64dbg *rec, struct ts_error *err)
 	if (!read_head(rec, err) || !choose_registers(rec, err))
 		return false;
 	rec->pid = 1;
+	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
+				  1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;
 	rec->base.has_reads = true;
 	rec->base.is_before = true;
 	rec->base.osabi = "Windows";

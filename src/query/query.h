@@ -107,6 +107,7 @@ struct ts_facts {
 	uint8_t phys_bits;             /* the width of the machine's physical addresses, 0 if unknown */
 	bool has_reads;                /* memory reads are recorded and indexed */
 	bool has_syscalls;             /* the format can record system calls */
+	uint32_t absent_events;        /* kinds of events that it cannot record: bits 1 << ts_event_kind */
 	bool is_before;                /* registers are recorded before instructions only */
 	const uint8_t *auxv;           /* the auxiliary vector at position 0, NULL if unknown */
 	size_t auxv_len;

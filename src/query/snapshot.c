@@ -82,6 +82,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.phys_bits = rec->phys_bits,
 		.has_reads = rec->has_reads,
 		.has_syscalls = rec->has_syscalls,
+		.absent_events = rec->absent_events,
 		.is_before = rec->is_before,
 		.auxv = rec->auxv,
 		.auxv_len = rec->auxv_len,

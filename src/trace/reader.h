@@ -120,6 +120,7 @@ struct ts_recording {
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
 	bool has_syscalls;         /* system calls are events of this recording */
+	uint32_t absent_events;    /* kinds of events that the format cannot record: bits 1 << ts_event_kind */
 	/* the format lists no modules, but names the files of its maps: these are the modules */
 	bool maps_are_modules;
 	/* owned; the auxiliary vector at position 0 in target order, NULL if unknown */

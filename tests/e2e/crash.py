@@ -93,4 +93,13 @@ def the_siginfo_is_claimed_only_where_there_may_be_one():
             assert (r.ask("qXfer:siginfo:read::0,100") == "") == (not is_claimed)
 
 
+@case
+def a_format_that_does_not_record_an_event_says_so():
+    with Gdb("x64_crash") as g:
+        g("monitor goto next-signal")
+        g.expect("this format does not record signals")
+        g("monitor goto next-gap")
+        g.expect("there is no gap after position 0")
+
+
 run_cases()

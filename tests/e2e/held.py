@@ -134,7 +134,7 @@ def is_quiet(r):
     return not re.search(rb"\$(?!O[0-9a-f])", r.data)
 
 
-LATE = ["monitor goto end", "monitor goto 50%", f"monitor goto {N}", f"monitor goto {N + 1}", "monitor goto next-signal",
+LATE = ["monitor goto end", "monitor goto 50%", f"monitor goto {N}", f"monitor goto {N + 1}", "monitor goto next-fault",
         "monitor goto next-syscall", "monitor wait", f"QTFrame:{N - 1:x}", f"QTFrame:{N + 1:x}",
         f"QTFrame:pc:{LAST_PC:x}", f"QTFrame:range:{LAST_PC:x}:{LAST_PC + 8:x}",
         f"QTFrame:outside:{START:x}:{START + 0x20:x}", "QTFrame:tdp:2",
@@ -172,7 +172,7 @@ def an_export_waits_and_has_all_frames():
 
 
 SOON = ["monitor goto 1234", "monitor goto begin", "QTFrame:10", f"QTFrame:pc:{START + 3:x}", f"QTFrame:ffffffff",
-        f"QTFrame:range:{START:x}:{START + 2:x}", "s", "g", f"m{START:x},4", "qfThreadInfo", "monitor goto previous-signal"]
+        f"QTFrame:range:{START:x}:{START + 2:x}", "s", "g", f"m{START:x},4", "qfThreadInfo", "monitor goto previous-fault", "monitor goto next-signal"]
 
 
 def check_soon(packet):
@@ -285,7 +285,7 @@ for commands, pattern in {
     ("goto 50%",): f"position {N // 2} of {N} ",
     (f"goto {N}",): f"position {N} of {N} ",
     (f"goto {N + 1}", "when"): f"there is no position {N + 1}, they go from 0 to {N}\n[\\s\\S]*position 0 of {N}",
-    ("goto next-signal", "when"): "there is no signal after position 0\n",
+    ("goto next-fault", "when"): "there is no fault after position 0\n",
     (f"tfind {N - 1}", "goto frame"): f"position {N - 1} of {N} ",
     (f"tfind pc 0x{LAST_PC:x}", "print $trace_frame"): f"= {N - 1}\n",
     (f"trace *0x{LAST_PC:x}", "tstart", "monitor wait", "tstatus", "tfind", "print $trace_frame"): "= 0\n",

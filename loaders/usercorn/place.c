@@ -18,6 +18,9 @@
 /* A region whose contents are fewer bytes than itself and were recorded at its start. */
 struct region {
 	uint64_t addr, len;
+	uint32_t prot;       /* enum ts_prot bits */
+	bool has_file;       /* it maps a file, from file_off on */
+	uint64_t file_off;
 	const char *desc;    /* "" for none; borrowed from the initial effects */
 	const uint8_t *data; /* likewise; not empty */
 	uint64_t data_len;
@@ -89,6 +92,9 @@ static bool collect(struct places *p, struct ts_error *err)
 		p->items[p->n++] = (struct region){
 			.addr = e->addr,
 			.len = e[-1].len,
+			.prot = b->maps[e[-1].item].prot,
+			.has_file = b->maps[e[-1].item].file != TS_NO_DATA,
+			.file_off = b->maps[e[-1].item].file_off,
 			.desc = desc ? desc : "",
 			.data = ts_effect_data(b, e),
 			.data_len = e->len,
@@ -104,22 +110,22 @@ static bool has_desc(const struct region *r, const char *desc)
 	return strcmp(r->desc, desc) == 0;
 }
 
-/* The initial stack pointer of a thread; false if it is unknown. */
-static bool stack_pointer(const struct usercorn *rec, uint32_t thread, uint64_t *sp)
+/* What register @reg of a thread holds at the beginning; false if it is unknown. */
+static bool initial_value(const struct usercorn *rec, uint32_t thread, int reg, uint64_t *value)
 {
 	const struct ts_steps *b = &rec->base.initial;
 	const struct ts_regset *regs = &rec->base.regs;
 	uint32_t current = 0;
 	bool is_known = false;
 
-	for (uint32_t i = 0; i < b->n_effects && regs->sp >= 0; i++) {
+	for (uint32_t i = 0; i < b->n_effects && reg >= 0; i++) {
 		const struct ts_effect *e = &b->effects[i];
 
 		if (e->kind == TS_FX_THREAD)
 			current = e->item;
-		if (current != thread || e->kind != TS_FX_REG_WRITE || e->addr != regs->regs[regs->sp].off)
+		if (current != thread || e->kind != TS_FX_REG_WRITE || e->addr != regs->regs[reg].off)
 			continue;
-		*sp = ts_arch_get(rec->model, ts_effect_data(b, e), (size_t)e->len) & rec->addr_mask;
+		*value = ts_arch_get(rec->model, ts_effect_data(b, e), (size_t)e->len) & rec->addr_mask;
 		is_known = true;
 	}
 	return is_known;
@@ -171,7 +177,7 @@ static void look_at(struct places *p, uint32_t thread)
 	if (p->thread == thread)
 		return;
 	p->thread = thread;
-	p->has_sp = stack_pointer(p->rec, thread, &p->sp);
+	p->has_sp = initial_value(p->rec, thread, p->rec->base.regs.sp, &p->sp);
 	p->bias = find_bias(p, thread);
 }
 
@@ -278,17 +284,64 @@ static bool compare(const struct places *p, const struct region *r, uint64_t shi
 	return true;
 }
 
-/* The region's image in the file, trimmed as the tool trims it, must be the data. */
+/*
+ * The kernel maps whole pages: what follows a segment in its last page is what follows it in the file.  Is the
+ * data that, with the zeros at both ends that the tool trims?  *shift gets how many come before it.
+ */
+static bool compare_mapped(const struct places *p, const struct region *r, uint64_t *shift, bool *is_equal,
+			   struct ts_error *err)
+{
+	uint64_t file_len = ts_source_len(p->src), len;
+	size_t got = 0, first = 0;
+	uint8_t *page;
+	bool done;
+
+	*is_equal = false;
+	if (!r->has_file || r->file_off >= file_len)
+		return true;
+	len = file_len - r->file_off < r->len ? file_len - r->file_off : r->len;
+	page = malloc((size_t)len);
+	if (!page)
+		return no_memory(err);
+	done = ts_source_read(p->src, r->file_off, page, (size_t)len, &got, err);
+	while (first < got && !page[first])
+		first++;
+	while (got > first && !page[got - 1])
+		got--;
+	*shift = first;
+	*is_equal = done && got - first == r->data_len && !memcmp(page + first, r->data, (size_t)r->data_len);
+	free(page);
+	return done;
+}
+
+/* Is the region's memory of a segment that the program, or its dynamic linker, may write? */
+static bool is_of_data(const struct places *p, const struct region *r)
+{
+	for (size_t i = 0; i < p->elf.n_loads; i++) {
+		const struct ts_elf_load *load = &p->elf.loads[i];
+		uint64_t start = load->addr + p->bias;
+
+		if (load->prot & TS_PROT_WRITE && (r->addr - start < load->mem_len || start - r->addr < r->len))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The region's image in the file, trimmed as the tool trims it, must be the data.  Data that a program may write
+ * says nothing about its file: the recording may begin after it was written.
+ */
 static bool place_by_file(const struct places *p, struct region *r, struct ts_error *err)
 {
 	uint64_t shift;
 	bool is_equal;
 
-	if (!first_nonzero(p, r, 0, &shift, err) || !compare(p, r, shift, &is_equal, err))
+	if (!first_nonzero(p, r, 0, &shift, err) || !compare(p, r, shift, &is_equal, err) ||
+	    (!is_equal && !compare_mapped(p, r, &shift, &is_equal, err)))
 		return false;
 	if (is_equal)
 		place(r, shift, "the program's file");
-	else
+	else if (!is_of_data(p, r))
 		ts_recording_warn(
 			&p->rec->base,
 			"the given program is not quite the one that was recorded: the region at 0x%" PRIx64
@@ -315,7 +368,9 @@ static void place_linux_stack(const struct places *p, struct region *r)
 static bool place_by_rule(struct places *p, struct region *r, struct ts_error *err)
 {
 	const char *os = p->rec->base.os;
-	bool is_program = has_desc(r, "exe") || has_desc(r, "interp");
+	/* an image of a file is mapped from its header on, and read-only */
+	bool is_image = has_desc(r, "exe") || has_desc(r, "interp") ||
+			(*r->desc && !has_desc(r, "stack") && !(r->prot & TS_PROT_WRITE));
 
 	look_at(p, r->thread);
 	/*
@@ -324,7 +379,7 @@ static bool place_by_rule(struct places *p, struct region *r, struct ts_error *e
 	 */
 	if (r->data_len == r->len || !r->data[0] || !r->data[r->data_len - 1])
 		place(r, 0, "its length or its ends");
-	if (p->elf.n_loads && has_desc(r, "exe") && !place_by_file(p, r, err))
+	if (!r->by && p->elf.n_loads && has_desc(r, "exe") && !place_by_file(p, r, err))
 		return false;
 	if (has_desc(r, "stack") && strcmp(os, "linux") == 0)
 		place_linux_stack(p, r);
@@ -332,7 +387,7 @@ static bool place_by_rule(struct places *p, struct region *r, struct ts_error *e
 		place(r, r->len - 1 - r->data_len, "darwin's stack layout");
 	if (has_desc(r, "gdt"))
 		place(r, 8, "the null descriptor");
-	if (is_program && r->data_len >= 4 && memcmp(r->data, "\177ELF", 4) == 0)
+	if (is_image && r->data_len >= 4 && memcmp(r->data, "\177ELF", 4) == 0)
 		place(r, 0, "the ELF header");
 	if (r->addr == VSYSCALL_PAGE && p->rec->model->addr_bits == 64)
 		place(r, 0, "the vsyscall page's first entry");
@@ -541,7 +596,7 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 	uint64_t sp, end;
 	bool done = true;
 
-	if (strcmp(rec->base.os, "linux") != 0 || !stack_pointer(rec, 0, &sp) || !find_stack(rec, sp, &s))
+	if (strcmp(rec->base.os, "linux") != 0 || !initial_value(rec, 0, rec->base.regs.sp, &sp) || !find_stack(rec, sp, &s))
 		return true;
 	ts_buf_init(&args);
 	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {

@@ -23,6 +23,7 @@ def each_call_of_inc_stops(name, suffix):
     with Gdb(program, "--exec", program.exec) as g:
         expected = entries(program, g.address("inc"))
         assert len(expected) == 6, expected
+        assert "not quite the one" not in g.server.said(), g.server.said()
         g("break *inc")
         found = []
         for _ in expected:

@@ -10,6 +10,7 @@
 #include "src/base/thread.h"
 #include "src/trace/feed.h"
 #include "timeline.h"
+#include "world_builder.h"
 
 /* Where effects go while a step is taken in. */
 struct ts_target {
@@ -42,6 +43,7 @@ struct ts_builder {
 	struct ts_buf here;         /* the decode point of the chunk that is next */
 	struct ts_end end;          /* what the reader says of the recording's end */
 	struct ts_modes_builder modes; /* of a machine */
+	struct ts_world_builder world;
 	struct ts_open_run *run;    /* borrowed from the runs */
 	struct ts_target target;
 	uint32_t last_thread;

@@ -21,6 +21,7 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_feed_free(bd->feed);
 	ts_buf_fini(&bd->here);
 	ts_buf_fini(&bd->journal);
+	ts_world_builder_fini(&bd->world);
 	free(bd);
 	tl->builder = NULL;
 }
@@ -135,7 +136,7 @@ static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const s
 	    !ts_image_map(tl->image, ts_space_next_map(t->memory), m->addr, m->len, file, m->file_off, &err))
 		return false;
 	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill);
-	ts_world_map(&tl->world, t->pos, t->process, b, m);
+	ts_world_map(&tl->builder->world, t->pos, t->process, b, m);
 	return true;
 }
 
@@ -143,12 +144,12 @@ static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const
 {
 	uint64_t step = t->pos ? t->pos - 1 : 0;
 
-	ts_world_event(&tl->world, step, t->thread, ev);
+	ts_world_event(&tl->builder->world, step, t->thread, ev);
 	if (ev->kind == TS_EV_THREAD_END)
-		ts_world_end_thread(&tl->world, step, t->thread);
+		ts_world_end_thread(&tl->builder->world, step, t->thread);
 	for (uint32_t i = 0; ev->kind == TS_EV_EXIT && i < tl->rec->n_threads; i++) {
 		if (ts_timeline_process(tl, i) == t->process)
-			ts_world_end_thread(&tl->world, step, i);
+			ts_world_end_thread(&tl->builder->world, step, i);
 	}
 }
 
@@ -163,10 +164,10 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 		return apply_map(tl, t, b, e);
 	case TS_FX_UNMAP:
 		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
-		ts_world_unmap(&tl->world, t->pos, t->process, e->addr, e->len);
+		ts_world_unmap(&tl->builder->world, t->pos, t->process, e->addr, e->len);
 		break;
 	case TS_FX_PROTECT:
-		ts_world_protect(&tl->world, t->pos, t->process, e->addr, e->len, e->item);
+		ts_world_protect(&tl->builder->world, t->pos, t->process, e->addr, e->len, e->item);
 		break;
 	case TS_FX_FORGET:
 		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
@@ -182,10 +183,10 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 	case TS_FX_LOAD:
 		if (tl->image)
 			ts_image_open(tl->image, ts_steps_text(b, b->modules[e->item].file));
-		ts_world_load(&tl->world, t->pos, t->process, b, &b->modules[e->item]);
+		ts_world_load(&tl->builder->world, t->pos, t->process, b, &b->modules[e->item]);
 		break;
 	case TS_FX_UNLOAD:
-		ts_world_unload(&tl->world, t->pos, t->process, e->addr, e->len);
+		ts_world_unload(&tl->builder->world, t->pos, t->process, e->addr, e->len);
 		break;
 	case TS_FX_REG_WRITE:
 	case TS_FX_REG_READ:
@@ -221,13 +222,13 @@ bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct 
 
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 {
-	ts_world_run(&tl->world, pos, thread);
+	ts_world_run(&tl->builder->world, pos, thread);
 	tl->builder->last_thread = thread;
 }
 
 bool ts_builder_is_failed(const struct ts_timeline *tl)
 {
-	bool is_failed = tl->world.is_failed || tl->builder->modes.is_failed || ts_space_is_failed(tl->regs);
+	bool is_failed = tl->builder->world.is_failed || tl->builder->modes.is_failed || ts_space_is_failed(tl->regs);
 
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		is_failed |= ts_space_is_failed(tl->memory[i]);
@@ -312,7 +313,7 @@ static bool end_chunk(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	bool done =
-		ts_space_end_chunk(tl->regs, bd->n_chunks) && !tl->world.is_failed && !bd->modes.is_failed;
+		ts_space_end_chunk(tl->regs, bd->n_chunks) && !bd->world.is_failed && !bd->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
@@ -652,6 +653,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_error_reset(&bd->damage);
 	ts_error_reset(&tl->file_error);
 	ts_world_init(&tl->world);
+	ts_world_builder_init(&bd->world, &tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
 	tl->runs = ts_runs_new();
 	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||

@@ -420,7 +420,7 @@ static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 	while (done && len)
 		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
 	ts_steps_fini(&batch);
-	return done && !tl->world.is_failed;
+	return done && !tl->builder->world.is_failed;
 }
 
 static uint32_t n_modes(const struct ts_timeline *tl)

@@ -20,7 +20,7 @@ struct ts_slice {
 
 struct ts_happenings {
 	struct ts_happening *items; /* owned; by step */
-	size_t n, cap;
+	size_t n;
 };
 
 /* A region as it was mapped from position @from until before position @until. */
@@ -48,42 +48,28 @@ struct ts_thread_slices {
 	uint64_t end_step; /* the first step that ended it since it ran last, UINT64_MAX if none did */
 };
 
+/* Made by struct ts_world_builder (world_builder.h). */
 struct ts_world {
 	struct ts_slice *slices; /* owned */
-	size_t n_slices, cap_slices;
+	size_t n_slices;
 	struct ts_thread_slices *threads; /* owned; by thread ordinal */
 	uint32_t n_threads;
 	struct ts_happenings events[TS_N_EVENT_KINDS];
 	struct ts_region *regions; /* owned; in the order in which they began */
-	size_t n_regions, cap_regions;
-	/* owned; the regions that stand at the end of what was read, by process and address */
-	uint32_t *live;
-	size_t n_live, cap_live;
+	size_t n_regions;
 	struct ts_loaded *modules; /* owned; in the order in which they appeared */
-	size_t n_modules, cap_modules;
+	size_t n_modules;
 	struct ts_buf texts;
-	bool is_failed;            /* memory ran out */
 };
 
 void ts_world_init(struct ts_world *w);
 void ts_world_fini(struct ts_world *w);
 
-/* Building; one that finds no memory sets is_failed. */
-void ts_world_run(struct ts_world *w, uint64_t pos, uint32_t thread);
-void ts_world_event(struct ts_world *w, uint64_t step, uint32_t thread, const struct ts_event *ev);
-void ts_world_end_thread(struct ts_world *w, uint64_t step, uint32_t thread);
-void ts_world_map(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
-		  const struct ts_map *m);
-void ts_world_unmap(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
-void ts_world_protect(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
-		      uint32_t prot);
-
-void ts_world_load(struct ts_world *w, uint64_t pos, uint32_t process, const struct ts_steps *b,
-		   const struct ts_module *m);
-void ts_world_unload(struct ts_world *w, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
-
 /* The thread of step @pos, or of the last one if there are fewer.  There must be a step. */
 uint32_t ts_world_thread(const struct ts_world *w, uint64_t pos);
+
+/* The last step of a thread that has run, as far as @n_steps steps tell. */
+uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_slices *t, uint64_t n_steps);
 
 /* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);

@@ -6,16 +6,18 @@
 
 #include <string.h>
 
-#include "src/timeline/world.h"
+#include "src/timeline/world_builder.h"
 #include "unit.h"
 
 static struct ts_world world;
+static struct ts_world_builder builder;
 static struct ts_steps batch;
 static struct ts_mapped mapped;
 
 static void setup(void)
 {
 	ts_world_init(&world);
+	ts_world_builder_init(&builder, &world);
 	ts_steps_init(&batch);
 	mapped = (struct ts_mapped){ 0 };
 }
@@ -24,6 +26,7 @@ static void teardown(void)
 {
 	ts_mapped_fini(&mapped);
 	ts_steps_fini(&batch);
+	ts_world_builder_fini(&builder);
 	ts_world_fini(&world);
 }
 
@@ -33,7 +36,7 @@ static void map(uint64_t pos, uint64_t addr, uint64_t len, const char *file, uin
 
 	m->prot = TS_PROT_READ;
 	m->file_off = file_off;
-	ts_world_map(&world, pos, 0, &batch, m);
+	ts_world_map(&builder, pos, 0, &batch, m);
 }
 
 static const struct ts_mapped_module *build(size_t n)
@@ -51,7 +54,7 @@ START_TEST(a_library_is_one_module_however_it_was_mapped)
 	map(10, 0x7000, 0x5000, "/lib/a.so", 0);
 	map(20, 0x8000, 0x2000, "/lib/a.so", 0x1000);
 	map(30, 0xa000, 0x2000, "/lib/a.so", 0x2000); /* .data: one page of the file less than of memory */
-	ts_world_protect(&world, 40, 0, 0x7000, 0x800, TS_PROT_READ | TS_PROT_WRITE);
+	ts_world_protect(&builder, 40, 0, 0x7000, 0x800, TS_PROT_READ | TS_PROT_WRITE);
 	m = build(1);
 	ck_assert_uint_eq(m->from, 10);
 	ck_assert_uint_eq(m->until, UINT64_MAX);
@@ -66,7 +69,7 @@ START_TEST(a_library_that_is_unmapped_and_mapped_again_is_two)
 	const struct ts_mapped_module *m;
 
 	map(10, 0x7000, 0x1000, "/lib/a.so", 0);
-	ts_world_unmap(&world, 15, 0, 0x7000, 0x1000);
+	ts_world_unmap(&builder, 15, 0, 0x7000, 0x1000);
 	map(20, 0x7000, 0x1000, "/lib/a.so", 0);
 	m = build(2);
 	ck_assert_uint_eq(m[0].from, 10);

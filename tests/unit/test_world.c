@@ -4,20 +4,23 @@
  */
 #include "unit.h"
 
-#include "src/timeline/world.h"
+#include "src/timeline/world_builder.h"
 
 static struct ts_world w;
+static struct ts_world_builder builder;
 static struct ts_steps b; /* where maps have their texts */
 
 static void setup(void)
 {
 	ts_world_init(&w);
+	ts_world_builder_init(&builder, &w);
 	ts_steps_init(&b);
 }
 
 static void teardown(void)
 {
-	ck_assert(!w.is_failed);
+	ck_assert(!builder.is_failed);
+	ts_world_builder_fini(&builder);
 	ts_world_fini(&w);
 	ts_steps_fini(&b);
 }
@@ -27,10 +30,10 @@ static void teardown(void)
 START_TEST(a_thread_s_next_and_previous_steps_skip_those_of_others)
 {
 	/* steps 0 1 of thread 0, 2 3 4 of thread 1, 5 of thread 0, 6 of thread 2 */
-	ts_world_run(&w, 0, 0);
-	ts_world_run(&w, 2, 1);
-	ts_world_run(&w, 5, 0);
-	ts_world_run(&w, 6, 2);
+	ts_world_run(&builder, 0, 0);
+	ts_world_run(&builder, 2, 1);
+	ts_world_run(&builder, 5, 0);
+	ts_world_run(&builder, 6, 2);
 	ck_assert_uint_eq(ts_world_thread(&w, 1), 0);
 	ck_assert_uint_eq(ts_world_thread(&w, 2), 1);
 	ck_assert_uint_eq(ts_world_thread(&w, 100), 2);
@@ -49,10 +52,10 @@ END_TEST
 
 START_TEST(a_thread_lives_from_its_first_step_to_its_end)
 {
-	ts_world_run(&w, 0, 0);
-	ts_world_run(&w, 3, 1);
-	ts_world_end_thread(&w, 5, 1); /* step 5 is its last */
-	ts_world_run(&w, 6, 0);
+	ts_world_run(&builder, 0, 0);
+	ts_world_run(&builder, 3, 1);
+	ts_world_end_thread(&builder, 5, 1); /* step 5 is its last */
+	ts_world_run(&builder, 6, 0);
 	ck_assert(!ts_world_is_alive(&w, 1, 2));
 	ck_assert(ts_world_is_alive(&w, 1, 3));
 	ck_assert(ts_world_is_alive(&w, 1, 5));
@@ -66,34 +69,34 @@ END_TEST
 
 START_TEST(the_thread_of_the_last_step_lives_at_the_end_though_it_ended)
 {
-	ts_world_run(&w, 0, 0);
-	ts_world_end_thread(&w, 4, 0);
+	ts_world_run(&builder, 0, 0);
+	ts_world_end_thread(&builder, 4, 0);
 	ck_assert(ts_world_is_alive(&w, 0, 5));
 }
 END_TEST
 
 START_TEST(a_thread_that_runs_after_its_end_had_not_ended)
 {
-	ts_world_run(&w, 0, 0);
-	ts_world_end_thread(&w, 1, 0);
-	ts_world_run(&w, 2, 1);
-	ts_world_run(&w, 4, 0);
-	ts_world_run(&w, 6, 1);
+	ts_world_run(&builder, 0, 0);
+	ts_world_end_thread(&builder, 1, 0);
+	ts_world_run(&builder, 2, 1);
+	ts_world_run(&builder, 4, 0);
+	ts_world_run(&builder, 6, 1);
 	ck_assert(ts_world_is_alive(&w, 0, 3));
 	ck_assert(ts_world_is_alive(&w, 0, 7));
-	ts_world_end_thread(&w, 7, 0); /* ended by thread 1 */
-	ts_world_end_thread(&w, 8, 0);
+	ts_world_end_thread(&builder, 7, 0); /* ended by thread 1 */
+	ts_world_end_thread(&builder, 8, 0);
 	ck_assert(ts_world_is_alive(&w, 0, 7));
-	ts_world_run(&w, 9, 2);
+	ts_world_run(&builder, 9, 2);
 	ck_assert(!ts_world_is_alive(&w, 0, 8));
 }
 END_TEST
 
 START_TEST(the_end_of_a_thread_that_never_ran_means_nothing)
 {
-	ts_world_run(&w, 0, 0);
-	ts_world_end_thread(&w, 1, 3);
-	ts_world_run(&w, 2, 3);
+	ts_world_run(&builder, 0, 0);
+	ts_world_end_thread(&builder, 1, 3);
+	ts_world_run(&builder, 2, 3);
 	ck_assert(ts_world_is_alive(&w, 3, 2));
 	ck_assert(!ts_world_is_alive(&w, 2, 2));
 }
@@ -108,10 +111,10 @@ START_TEST(next_and_previous_event_are_those_of_its_kind)
 	struct ts_event other = call;
 
 	other.number = 4;
-	ts_world_event(&w, 2, 0, &call);
-	ts_world_event(&w, 4, 0, &gap);
-	ts_world_event(&w, 5, 1, &call);
-	ts_world_event(&w, 5, 1, &other);
+	ts_world_event(&builder, 2, 0, &call);
+	ts_world_event(&builder, 4, 0, &gap);
+	ts_world_event(&builder, 5, 1, &call);
+	ts_world_event(&builder, 5, 1, &other);
 	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 0)->step, 2);
 	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 2)->step, 2);
 	ck_assert_uint_eq(ts_world_next_event(&w, TS_EV_SYSCALL, 3)->event.number, 3);
@@ -133,7 +136,7 @@ static void map(uint64_t pos, uint32_t process, uint64_t addr, uint64_t len, con
 
 	m->prot = TS_PROT_READ;
 	m->file_off = 0x100;
-	ts_world_map(&w, pos, process, &b, m);
+	ts_world_map(&builder, pos, process, &b, m);
 }
 
 /* What is mapped at the byte, NULL for nothing. */
@@ -154,7 +157,7 @@ static const struct ts_region *region_at(uint32_t process, uint64_t pos, uint64_
 START_TEST(a_region_lasts_from_its_map_to_its_unmap)
 {
 	map(3, 0, 0x1000, 0x1000, "/bin/a");
-	ts_world_unmap(&w, 7, 0, 0, UINT64_MAX);
+	ts_world_unmap(&builder, 7, 0, 0, UINT64_MAX);
 	ck_assert_ptr_null(region_at(0, 2, 0x1000));
 	ck_assert_ptr_nonnull(region_at(0, 3, 0x1000));
 	ck_assert_ptr_nonnull(region_at(0, 6, 0x1fff));
@@ -169,7 +172,7 @@ END_TEST
 START_TEST(a_hole_leaves_both_sides_with_their_file_offsets)
 {
 	map(0, 0, 0x1000, 0x3000, "/bin/a");
-	ts_world_unmap(&w, 5, 0, 0x2000, 0x1000);
+	ts_world_unmap(&builder, 5, 0, 0x2000, 0x1000);
 	ck_assert_ptr_null(region_at(0, 5, 0x2800));
 	ck_assert_uint_eq(region_at(0, 5, 0x1fff)->last, 0x1fff);
 	ck_assert_uint_eq(region_at(0, 5, 0x3000)->first, 0x3000);
@@ -193,7 +196,7 @@ END_TEST
 START_TEST(a_protection_concerns_what_is_mapped_only)
 {
 	map(0, 0, 0x1000, 0x2000, NULL);
-	ts_world_protect(&w, 4, 0, 0x2000, 0x8000, TS_PROT_EXEC);
+	ts_world_protect(&builder, 4, 0, 0x2000, 0x8000, TS_PROT_EXEC);
 	ck_assert_uint_eq(region_at(0, 4, 0x1fff)->prot, TS_PROT_READ);
 	ck_assert_uint_eq(region_at(0, 4, 0x2000)->prot, TS_PROT_EXEC);
 	ck_assert_uint_eq(region_at(0, 3, 0x2000)->prot, TS_PROT_READ);
@@ -207,10 +210,10 @@ START_TEST(regions_reach_both_ends_of_the_address_space)
 	map(0, 0, UINT64_MAX - 15, 16, NULL);
 	ck_assert_ptr_nonnull(region_at(0, 0, 0));
 	ck_assert_ptr_nonnull(region_at(0, 0, UINT64_MAX));
-	ts_world_unmap(&w, 1, 0, UINT64_MAX, 1);
+	ts_world_unmap(&builder, 1, 0, UINT64_MAX, 1);
 	ck_assert_ptr_null(region_at(0, 1, UINT64_MAX));
 	ck_assert_uint_eq(region_at(0, 1, UINT64_MAX - 1)->last, UINT64_MAX - 1);
-	ts_world_unmap(&w, 2, 0, 0, 0);
+	ts_world_unmap(&builder, 2, 0, 0, 0);
 	ck_assert_ptr_nonnull(region_at(0, 2, 0));
 }
 END_TEST

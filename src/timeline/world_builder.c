@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "world_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ts_world_builder_init(struct ts_world_builder *wb, struct ts_world *world)
+{
+	*wb = (struct ts_world_builder){ .world = world };
+}
+
+void ts_world_builder_fini(struct ts_world_builder *wb)
+{
+	free(wb->live);
+	*wb = (struct ts_world_builder){ 0 };
+}
+
+/* Make room for item number @n of an array whose capacity doubles. */
+static void *room(struct ts_world_builder *wb, void *array, size_t n, size_t *cap, size_t item_len)
+{
+	size_t want = *cap ? *cap * 2 : 16;
+	void *p;
+
+	if (n < *cap)
+		return array;
+	p = realloc(array, want * item_len);
+	if (!p) {
+		wb->is_failed = true;
+		return NULL;
+	}
+	*cap = want;
+	return p;
+}
+
+static struct ts_thread_slices *thread_slices(struct ts_world_builder *wb, uint32_t thread)
+{
+	struct ts_world *w = wb->world;
+	struct ts_thread_slices *p;
+
+	if (thread < w->n_threads)
+		return &w->threads[thread];
+	p = realloc(w->threads, ((size_t)thread + 1) * sizeof(*p));
+	if (!p) {
+		wb->is_failed = true;
+		return NULL;
+	}
+	w->threads = p;
+	for (; w->n_threads <= thread; w->n_threads++)
+		p[w->n_threads] = (struct ts_thread_slices){ .end_step = UINT64_MAX };
+	return &p[thread];
+}
+
+void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
+{
+	struct ts_world *w = wb->world;
+	struct ts_thread_slices *t;
+	struct ts_slice *slices;
+
+	if (w->n_slices && w->slices[w->n_slices - 1].thread == thread)
+		return;
+	t = thread_slices(wb, thread);
+	if (!t)
+		return;
+	slices = room(wb, w->slices, w->n_slices, &wb->cap_slices, sizeof(*slices));
+	if (!slices)
+		return;
+	w->slices = slices;
+	if (t->n == t->cap) {
+		uint32_t cap = t->cap ? t->cap * 2 : 4;
+		uint32_t *items = realloc(t->items, cap * sizeof(*items));
+
+		if (!items) {
+			wb->is_failed = true;
+			return;
+		}
+		t->items = items;
+		t->cap = cap;
+	}
+	t->items[t->n++] = (uint32_t)w->n_slices;
+	slices[w->n_slices++] = (struct ts_slice){ pos, thread };
+}
+
+void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t thread)
+{
+	struct ts_world *w = wb->world;
+	struct ts_thread_slices *t;
+
+	if (thread >= w->n_threads || !w->threads[thread].n)
+		return;
+	t = &w->threads[thread];
+	if (t->end_step == UINT64_MAX || t->end_step < ts_world_last_step(w, t, step + 1))
+		t->end_step = step;
+}
+
+void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread, const struct ts_event *ev)
+{
+	struct ts_world *w = wb->world;
+	struct ts_happenings *h = &w->events[ev->kind];
+	struct ts_happening *items = room(wb, h->items, h->n, &wb->cap_events[ev->kind], sizeof(*items));
+
+	if (!items)
+		return;
+	h->items = items;
+	items[h->n++] = (struct ts_happening){ step, thread, *ev };
+}
+
+/*
+ * The first live region of @process that ends at @addr or later, as an ordinal of live; those of later processes
+ * follow.
+ */
+static size_t live_at(const struct ts_world_builder *wb, uint32_t process, uint64_t addr)
+{
+	const struct ts_world *w = wb->world;
+	size_t lo = 0, n = wb->n_live;
+
+	while (n) {
+		const struct ts_region *r = &w->regions[wb->live[lo + n / 2]];
+		bool is_before = r->process < process || (r->process == process && r->last < addr);
+
+		lo += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
+	return lo;
+}
+
+static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
+{
+	struct ts_world *w = wb->world;
+	struct ts_region *regions = room(wb, w->regions, w->n_regions, &wb->cap_regions, sizeof(*regions));
+	uint32_t *live;
+	size_t at;
+
+	if (!regions)
+		return;
+	w->regions = regions;
+	live = room(wb, wb->live, wb->n_live, &wb->cap_live, sizeof(*live));
+	if (!live)
+		return;
+	wb->live = live;
+	at = live_at(wb, r->process, r->first);
+	memmove(live + at + 1, live + at, (wb->n_live++ - at) * sizeof(*live));
+	live[at] = (uint32_t)w->n_regions;
+	regions[w->n_regions++] = *r;
+}
+
+/* The part [first, last] of @r goes on as a region of its own from @pos. */
+static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t pos, uint64_t first, uint64_t last)
+{
+	r.file_off += first - r.first;
+	r.from = pos;
+	r.first = first;
+	r.last = last;
+	add_region(wb, &r);
+}
+
+/*
+ * Take [first, last] out of the live regions of a process; with @prot >= 0 the part goes on with that
+ * protection.
+ */
+static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t first, uint64_t last, int prot)
+{
+	struct ts_world *w = wb->world;
+	size_t i;
+
+	while ((i = live_at(wb, process, first)) < wb->n_live && !wb->is_failed) {
+		uint32_t id = wb->live[i];
+		struct ts_region r = w->regions[id];
+		uint64_t lo = first > r.first ? first : r.first, hi = last < r.last ? last : r.last;
+
+		if (r.process != process || r.first > last)
+			return;
+		memmove(wb->live + i, wb->live + i + 1, (--wb->n_live - i) * sizeof(*wb->live));
+		w->regions[id].until = pos;
+		if (r.first < lo)
+			keep_part(wb, r, pos, r.first, lo - 1);
+		if (hi < r.last)
+			keep_part(wb, r, pos, hi + 1, r.last);
+		if (prot >= 0) {
+			r.prot = (uint32_t)prot;
+			keep_part(wb, r, pos, lo, hi);
+		}
+		if (hi == last)
+			return;
+		first = hi + 1;
+	}
+}
+
+static uint32_t add_text(struct ts_world_builder *wb, const char *text)
+{
+	struct ts_world *w = wb->world;
+	size_t off = w->texts.len;
+
+	if (!text)
+		return TS_NO_DATA;
+	ts_buf_put(&w->texts, text, strlen(text) + 1);
+	if (!ts_buf_ok(&w->texts) || off >= TS_NO_DATA) {
+		wb->is_failed = true;
+		return TS_NO_DATA;
+	}
+	return (uint32_t)off;
+}
+
+void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		  const struct ts_map *m)
+{
+	struct ts_region r = {
+		.from = pos,
+		.until = UINT64_MAX,
+		.first = m->addr,
+		.last = m->addr + (m->len - 1),
+		.file_off = m->file_off,
+		.process = process,
+		.prot = m->prot,
+		.desc = add_text(wb, ts_steps_text(b, m->desc)),
+		.file = add_text(wb, ts_steps_text(b, m->file)),
+	};
+
+	cut(wb, pos, process, r.first, r.last, -1);
+	add_region(wb, &r);
+}
+
+void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
+{
+	if (len)
+		cut(wb, pos, process, addr, addr + (len - 1), -1);
+}
+
+void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
+		      uint32_t prot)
+{
+	if (len)
+		cut(wb, pos, process, addr, addr + (len - 1), (int)prot);
+}
+
+void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
+{
+	struct ts_world *w = wb->world;
+	uint64_t last = addr + (len - 1);
+
+	for (size_t i = 0; len && i < w->n_modules; i++) {
+		struct ts_loaded *m = &w->modules[i];
+
+		if (m->process == process && m->until == UINT64_MAX && m->first <= last && addr <= m->last)
+			m->until = pos;
+	}
+}
+
+void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		   const struct ts_module *m)
+{
+	struct ts_world *w = wb->world;
+	struct ts_loaded *modules;
+
+	ts_world_unload(wb, pos, process, m->addr, m->len);
+	modules = room(wb, w->modules, w->n_modules, &wb->cap_modules, sizeof(*modules));
+	if (!modules)
+		return;
+	w->modules = modules;
+	modules[w->n_modules++] = (struct ts_loaded){
+		.from = pos,
+		.until = UINT64_MAX,
+		.first = m->addr,
+		.last = m->addr + (m->len - 1),
+		.process = process,
+		.file = add_text(wb, ts_steps_text(b, m->file)),
+	};
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the world around the machine state is put together while a recording is read, or from an index file.
+ */
+#ifndef TS_WORLD_BUILDER_H
+#define TS_WORLD_BUILDER_H
+
+#include "world.h"
+
+struct ts_world_builder {
+	struct ts_world *world; /* borrowed; what is built */
+	size_t cap_slices, cap_regions, cap_modules, cap_events[TS_N_EVENT_KINDS];
+	/* owned; the regions that stand at the end of what was read, by process and address */
+	uint32_t *live;
+	size_t n_live, cap_live;
+	bool is_failed;         /* memory ran out */
+};
+
+/* Begin to build @world, which is empty. */
+void ts_world_builder_init(struct ts_world_builder *wb, struct ts_world *world);
+void ts_world_builder_fini(struct ts_world_builder *wb);
+
+/* What happened, in the order of positions.  A function that finds no memory sets is_failed. */
+void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread);
+void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread, const struct ts_event *ev);
+void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t thread);
+void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		  const struct ts_map *m);
+void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
+void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
+		      uint32_t prot);
+
+void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
+		   const struct ts_module *m);
+void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
+
+#endif

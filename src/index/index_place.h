@@ -37,8 +37,8 @@ bool ts_index_places_have_any(const struct ts_index_places *p);
 /*
  * This user's signer, whose secret is in the user's cache folder.
  *
- * Returns false if there is no such folder or the secret cannot be read or made (TS_EIO): no index file can be
- * used or made then.
+ * Returns false if there is no such folder or the secret cannot be read or made (TS_EIO): no index file can
+ * be used or made then.
  */
 bool ts_index_signer(struct ts_signer *s, struct ts_error *err);
 

@@ -33,8 +33,8 @@ static void init_library(void)
 }
 
 /* The code of the parts with @algo; @nonce is NULL if it takes none. */
-static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, const struct iovec *parts, size_t n,
-		    uint8_t *code, size_t len)
+static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, const struct iovec *parts,
+		    size_t n, uint8_t *code, size_t len)
 {
 	gcry_mac_hd_t mac;
 	bool done;

@@ -2,14 +2,16 @@
 /*
  * The signature that tells this user's index files from those of others.
  *
- * Index files travel with traces, and an index is believed: a forged one could make the debugger show anything.
- * So each block of a file carries a message authentication code under a secret that only this user has.
+ * Index files travel with traces, and an index is believed: a forged one could make the debugger show
+ * anything. So each block of a file carries a message authentication code under a secret that only this user
+ * has.
  *
  * The code is AES-256-GMAC, because a reopened index is checked completely and GMAC is as fast as memory.  It
- * needs a nonce that is never used for two messages.  The nonce is the beginning of the message's HMAC-SHA-256
- * under a second key, so that equal messages have equal codes (building an index twice gives the same bytes),
- * and two messages share a nonce only if 96 bits of HMAC collide.  A checker takes the nonce from the file:
- * forging is no easier than guessing a code of 128 bits.  Keys are derived from the secret with HMAC-SHA-256.
+ * needs a nonce that is never used for two messages.  The nonce is the beginning of the message's
+ * HMAC-SHA-256 under a second key, so that equal messages have equal codes (building an index twice gives the
+ * same bytes), and two messages share a nonce only if 96 bits of HMAC collide.  A checker takes the nonce
+ * from the file: forging is no easier than guessing a code of 128 bits.  Keys are derived from the secret
+ * with HMAC-SHA-256.
  */
 #ifndef TS_SIGNER_H
 #define TS_SIGNER_H
@@ -34,8 +36,8 @@ struct ts_signer {
 bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], struct ts_error *err);
 
 /*
- * The signer of the secret in @folder/key.  If that is not there, the folder and a new secret are made; of two
- * processes that do so at once both get the same.
+ * The signer of the secret in @folder/key.  If that is not there, the folder and a new secret are made; of
+ * two processes that do so at once both get the same.
  *
  * Returns false if it cannot be read or made (TS_EIO), or is not a file that this user alone can read.
  */

@@ -9,12 +9,12 @@
 #include "src/trace/feed.h"
 
 struct ts_backfill {
-	struct ts_timeline *tl;      /* borrowed */
-	const struct ts_section *s;  /* borrowed */
-	unsigned ordinal;            /* of the section */
-	struct ts_feed *feed;        /* owned */
-	struct ts_index_file *file;  /* borrowed from the timeline; NULL: nothing is written any more */
-	uint64_t n_steps, n_chunks;  /* taken in */
+	struct ts_timeline *tl;     /* borrowed */
+	const struct ts_section *s; /* borrowed */
+	unsigned ordinal;           /* of the section */
+	struct ts_feed *feed;       /* owned */
+	struct ts_index_file *file; /* borrowed from the timeline; NULL: nothing is written any more */
+	uint64_t n_steps, n_chunks; /* taken in */
 };
 
 /* The file of its own, if there is an index file and it can be written. */

@@ -2,9 +2,9 @@
 /*
  * A missing optional section of a finished timeline, built alone by one more pass over the trace.
  *
- * An index file that another version made may lack an optional section (section.h).  What a backfill builds is
- * the same as if it had been built with the rest.  It goes to a file of its own beside the index, PATH.NAME,
- * which ts_timeline_use_file() finds the next time; the index itself is not touched.
+ * An index file that another version made may lack an optional section (section.h).  What a backfill builds
+ * is the same as if it had been built with the rest.  It goes to a file of its own beside the index,
+ * PATH.NAME, which ts_timeline_use_file() finds the next time; the index itself is not touched.
  */
 #ifndef TS_BACKFILL_H
 #define TS_BACKFILL_H
@@ -18,8 +18,8 @@
 struct ts_backfill;
 
 /*
- * Begin to build @s, which @tl (borrowed, complete) lacks.  If its file cannot be written it is kept in memory
- * (the log says why).
+ * Begin to build @s, which @tl (borrowed, complete) lacks.  If its file cannot be written it is kept in
+ * memory (the log says why).
  *
  * Returns NULL on failure: the trace cannot be read (TS_EIO), or memory is exhausted (TS_ENOMEM).
  */

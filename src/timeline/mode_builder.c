@@ -12,8 +12,8 @@
 bool ts_modes_builder_init(struct ts_modes_builder *b, struct ts_modes *modes, const struct ts_regset *set)
 {
 	static const char *const names[TS_N_MODE_REGS] = {
-		[TS_MODE_CR0] = "cr0",	 [TS_MODE_CR3] = "cr3", [TS_MODE_CR4] = "cr4",
-		[TS_MODE_EFER] = "efer", [TS_MODE_CS] = "cs",	[TS_MODE_CS_SHADOW] = "cs_shadow",
+		[TS_MODE_CR0] = "cr0",   [TS_MODE_CR3] = "cr3", [TS_MODE_CR4] = "cr4",
+		[TS_MODE_EFER] = "efer", [TS_MODE_CS] = "cs",   [TS_MODE_CS_SHADOW] = "cs_shadow",
 	};
 
 	*b = (struct ts_modes_builder){ .modes = modes, .arch = set->arch, .first_off = UINT32_MAX };
@@ -111,7 +111,8 @@ static void add_change(struct ts_modes_builder *b, uint64_t pos, const struct ts
 }
 
 /* What of the register @reg lies in [off, off + len).  Returns whether a byte of it changed. */
-static bool take_reg(struct ts_modes_builder *b, unsigned reg, uint64_t off, uint64_t len, const uint8_t *data)
+static bool take_reg(struct ts_modes_builder *b, unsigned reg, uint64_t off, uint64_t len,
+		     const uint8_t *data)
 {
 	uint64_t start = b->reg_off[reg];
 	bool is_changed = false;

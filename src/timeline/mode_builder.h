@@ -16,9 +16,9 @@ struct ts_modes_builder {
 	const struct ts_arch *arch; /* borrowed */
 	/* in the 'g' layout; len 0: the recording has none */
 	uint32_t reg_off[TS_N_MODE_REGS], reg_len[TS_N_MODE_REGS];
-	uint32_t first_off;         /* the lowest of them */
+	uint32_t first_off; /* the lowest of them */
 	uint8_t bytes[TS_N_MODE_REGS][8], known[TS_N_MODE_REGS][8];
-	bool is_failed;             /* memory ran out */
+	bool is_failed;                        /* memory ran out */
 	size_t n_saved_modes, n_saved_changes; /* in the index file, or told by the initial state */
 };
 

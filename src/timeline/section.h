@@ -17,13 +17,13 @@
 
 struct ts_timeline;
 
-#define TS_SECTION_KIND(a, b, c, d)                                                                           \
+#define TS_SECTION_KIND(a, b, c, d) \
 	((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
 #define TS_MAX_SECTIONS 32
 
 struct ts_section {
-	uint32_t kind;    /* TS_SECTION_KIND() */
+	uint32_t kind; /* TS_SECTION_KIND() */
 	/* of an optional section: in messages and in the name of its own file; else NULL */
 	const char *name;
 
@@ -43,13 +43,14 @@ struct ts_section {
 	bool (*load)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
 
 	/*
-	 * Take the segment's arrays in place of those in memory, after they were saved; as load().  NULL: they
-	 * stay in memory.
+	 * Take the segment's arrays in place of those in memory, after they were saved; as load().  NULL:
+	 * they stay in memory.
 	 */
 	bool (*map)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
 
 	/*
-	 * The rest is for optional sections.  They learn from whole chunks and from nothing else that is built.
+	 * The rest is for optional sections.  They learn from whole chunks and from nothing else that is
+	 * built.
 	 */
 
 	/* Take in the chunk whose first step is @pos; chunks come in order.  False: no memory. */

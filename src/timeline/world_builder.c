@@ -105,8 +105,8 @@ void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread,
 }
 
 /*
- * The first live region of @process that ends at @addr or later, as an ordinal of live; those of later processes
- * follow.
+ * The first live region of @process that ends at @addr or later, as an ordinal of live; those of later
+ * processes follow.
  */
 static size_t live_at(const struct ts_world_builder *wb, uint32_t process, uint64_t addr)
 {
@@ -144,7 +144,8 @@ static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
 }
 
 /* The part [first, last] of @r goes on as a region of its own from @pos. */
-static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t pos, uint64_t first, uint64_t last)
+static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t pos, uint64_t first,
+		      uint64_t last)
 {
 	r.file_off += first - r.first;
 	r.from = pos;
@@ -157,7 +158,8 @@ static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t 
  * Take [first, last] out of the live regions of a process; with @prot >= 0 the part goes on with that
  * protection.
  */
-static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t first, uint64_t last, int prot)
+static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t first, uint64_t last,
+		int prot)
 {
 	struct ts_world *w = wb->world;
 	size_t i;
@@ -225,8 +227,8 @@ void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process,
 		cut(wb, pos, process, addr, addr + (len - 1), -1);
 }
 
-void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
-		      uint32_t prot)
+void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
+		      uint64_t len, uint32_t prot)
 {
 	if (len)
 		cut(wb, pos, process, addr, addr + (len - 1), (int)prot);

@@ -13,7 +13,7 @@ struct ts_world_builder {
 	/* owned; the regions that stand at the end of what was read, by process and address */
 	uint32_t *live;
 	size_t n_live, cap_live;
-	bool is_failed;         /* memory ran out */
+	bool is_failed; /* memory ran out */
 };
 
 /* Begin to build @world, which is empty. */
@@ -27,11 +27,12 @@ void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t th
 void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
 		  const struct ts_map *m);
 void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
-void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len,
-		      uint32_t prot);
+void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
+		      uint64_t len, uint32_t prot);
 
 void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, const struct ts_steps *b,
 		   const struct ts_module *m);
-void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len);
+void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
+		     uint64_t len);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of the numbers inside of an index file, which is signed again (forge.h).  The first byte chooses one
- * of a few recordings, the rest are edits.
+ * Changes of the numbers inside of an index file, which is signed again (forge.h).  The first byte chooses
+ * one of a few recordings, the rest are edits.
  */
 #include "fuzz.h"
 

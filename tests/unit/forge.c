@@ -70,7 +70,9 @@ static void sign_table(uint8_t *file, const struct place *t)
 	const struct ts_signer *s = &forge_key.signer;
 	uint8_t *head = file + t->off;
 	uint64_t record_len = get(head + 16, 8);
-	struct iovec parts[3] = { { file, HEADER_LEN }, { head, 32 }, { head + HEAD_LEN, t->len - HEAD_LEN } };
+	struct iovec parts[3] = { { file, HEADER_LEN },
+				  { head, 32 },
+				  { head + HEAD_LEN, t->len - HEAD_LEN } };
 
 	for (size_t i = HEAD_LEN; i < t->len; i += ENTRY_LEN) {
 		uint64_t at = get(head + i + 8, 8), size = get(head + i + 16, 8);
@@ -86,26 +88,19 @@ static void sign_table(uint8_t *file, const struct place *t)
 static uint64_t other_number(uint64_t old, unsigned op, uint16_t operand)
 {
 	switch (op % 8) {
-	case 0:
-		return old + 1;
-	case 1:
-		return old - 1;
-	case 2:
-		return operand;
-	case 3:
-		return ~(uint64_t)operand;
-	case 4:
-		return old ^ UINT64_C(1) << operand % 64;
-	case 5:
-		return UINT64_C(1) << operand % 64;
-	case 6:
-		return old + operand;
-	default:
-		return old * 2;
+	case 0: return old + 1;
+	case 1: return old - 1;
+	case 2: return operand;
+	case 3: return ~(uint64_t)operand;
+	case 4: return old ^ UINT64_C(1) << operand % 64;
+	case 5: return UINT64_C(1) << operand % 64;
+	case 6: return old + operand;
+	default: return old * 2;
 	}
 }
 
-/* Bytes of an edit: 2 the section, 2 the place in it, 1 the number's length, 1 the operation, 2 its operand. */
+/* Bytes of an edit: 2 the section, 2 the place in it, 1 the number's length, 1 the operation, 2 its operand.
+ */
 static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 {
 	size_t which = get(e, 2) % (l->n_sections + l->n_tables);
@@ -117,7 +112,8 @@ static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 	if (p.len < len)
 		return;
 	/* half of the places are near the beginning, where counts and first offsets are */
-	at = file + p.off + (e[4] & 0x80 ? get(e + 2, 2) % (p.len < 64 ? p.len : 64) : get(e + 2, 2) % p.len) / len * len;
+	at = file + p.off +
+	     (e[4] & 0x80 ? get(e + 2, 2) % (p.len < 64 ? p.len : 64) : get(e + 2, 2) % p.len) / len * len;
 	if (at + len > file + p.off + p.len)
 		return;
 	number = other_number(get(at, len), e[5], (uint16_t)get(e + 6, 2));
@@ -186,7 +182,8 @@ static bool ask_state(struct ts_query *q, uint64_t pos)
 		const struct script_arena *m = &script_arenas[i];
 
 		for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES; p++)
-			done &= ts_query_mem(q, pos, p, m->first, (size_t)(m->last - m->first) + 1, data, known, &err);
+			done &= ts_query_mem(q, pos, p, m->first, (size_t)(m->last - m->first) + 1, data,
+					     known, &err);
 	}
 	return done || err.text[0] ? done : (die("an error without a sentence"), false);
 }
@@ -206,8 +203,10 @@ static void ask_sets(struct ts_query *q, uint64_t pos, uint64_t pc)
 			const struct script_arena *m = &script_arenas[i];
 
 			for (enum ts_access a = TS_ACCESS_CHANGE; a <= TS_ACCESS_READ; a++) {
-				uint64_t next = ts_query_next_access(q, a, p, m->first, m->last, pos / TS_CHUNK_STEPS);
-				uint64_t prev = ts_query_prev_access(q, a, p, m->first, m->last, pos / TS_CHUNK_STEPS);
+				uint64_t next = ts_query_next_access(q, a, p, m->first, m->last,
+								     pos / TS_CHUNK_STEPS);
+				uint64_t prev = ts_query_prev_access(q, a, p, m->first, m->last,
+								     pos / TS_CHUNK_STEPS);
 
 				check_pos(q, next == UINT64_MAX ? next : next * TS_CHUNK_STEPS);
 				check_pos(q, prev == UINT64_MAX ? prev : prev * TS_CHUNK_STEPS);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of sections: one that is unknown is skipped, an optional one that is missing is reported and built
- * alone, in a file of its own.
+ * The table of sections: one that is unknown is skipped, an optional one that is missing is reported and
+ * built alone, in a file of its own.
  *
  * The optional section here is a made-up one: for each segment the sum of its program counters.
  */
@@ -20,12 +20,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH "trace.tsindex"
-#define SIBLING PATH ".sums"
-#define SEED 3
-#define N_STEPS 700
+#define PATH          "trace.tsindex"
+#define SIBLING       PATH ".sums"
+#define SEED          3
+#define N_STEPS       700
 #define SEGMENT_STEPS (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS)
-#define MAX_SEGMENTS (N_STEPS / SEGMENT_STEPS + 1)
+#define MAX_SEGMENTS  (N_STEPS / SEGMENT_STEPS + 1)
 
 static const struct ts_index_key the_key = { 10, 20, 30, 40, 50, { .id = 60 } }; /* forge.h signs with it */
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATH "forged.tsindex"
-#define N_SEEDS 6
+#define PATH     "forged.tsindex"
+#define N_SEEDS  6
 #define N_FORGED 400 /* of each */
 
 START_TEST(a_file_that_is_signed_again_is_as_good_as_before)

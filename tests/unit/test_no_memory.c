@@ -211,7 +211,7 @@ END_TEST
 /* ------------------------------------------------------------------------------ an index file is read */
 
 #define INDEX_PATH "trace.tsindex"
-#define N_PLACES 7
+#define N_PLACES   7
 
 static const struct ts_index_key index_key = { 1, 2, 3, 4, 5, { .id = 6 } };
 
@@ -233,7 +233,8 @@ static bool ask_all(struct ts_query *q, struct answers *a, struct ts_error *err)
 		for (uint32_t t = 0; t < s->rec.n_threads && done; t++)
 			done = ts_query_regs(q, pos, t, a->regs[i][t][0], a->regs[i][t][1], err);
 		for (uint32_t p = 0; p < SCRIPT_MAX_PROCESSES && done; p++)
-			done = ts_query_mem(q, pos, p, 0x1000 - 512, 1024, a->mem[i][p][0], a->mem[i][p][1], err);
+			done = ts_query_mem(q, pos, p, 0x1000 - 512, 1024, a->mem[i][p][0], a->mem[i][p][1],
+					    err);
 		a->next[i] = ts_query_next_execution(q, 0, 0, UINT64_MAX, pos);
 	}
 	return done;
@@ -245,7 +246,8 @@ static bool reopen(struct answers *a, struct ts_error *err)
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, err);
 	struct ts_index_file *f = tl ? ts_index_open(INDEX_PATH, &index_key, err) : NULL;
 	struct ts_query *q = NULL;
-	bool done = f && ts_timeline_use_file(tl, f, err) && (q = ts_query_new(tl, err)) && ask_all(q, a, err);
+	bool done =
+		f && ts_timeline_use_file(tl, f, err) && (q = ts_query_new(tl, err)) && ask_all(q, a, err);
 
 	ts_query_free(q);
 	ts_timeline_free(tl);

@@ -89,11 +89,13 @@ START_TEST(another_secret_is_another_signer)
 }
 END_TEST
 
-/* GMAC of NIST's GCM test vectors (AES-256, case 13): the code of no data under a key and a nonce of zeros. */
+/* GMAC of NIST's GCM test vectors (AES-256, case 13): the code of no data under a key and a nonce of zeros.
+ */
 START_TEST(the_code_is_gmac)
 {
-	static const uint8_t want[] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45,
-					0x36, 0xb9, 0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b };
+	static const uint8_t want[] = { 0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
+					0,    0,    0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45, 0x36, 0xb9,
+					0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b };
 	struct ts_signer zero = { 0 };
 
 	ck_assert(ts_signer_check(&zero, NULL, 0, want));

@@ -249,7 +249,7 @@ static bool check_sections(const struct ts_index_file *f, const struct record *r
 	return true;
 }
 
-/* Nothing was changed in the record's memory: what is asked for comes back from the file. */
+/* Nothing in the record's memory was changed: pages that are needed again are read from the file. */
 static void let_go(const struct record *r)
 {
 	madvise(r->map, r->len, MADV_DONTNEED);
@@ -306,7 +306,7 @@ static bool map_record(struct ts_index_file *f, uint64_t len)
 	return false;
 }
 
-/* Take in the record at the file's end.  Returns false if there is no good one. */
+/* Add the record at the file's end.  Returns false if there is no good one. */
 static bool read_record(struct ts_index_file *f, uint64_t file_len)
 {
 	uint8_t head[HEAD_LEN];
@@ -328,7 +328,7 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len)
 	}
 	f->end += align(len);
 	f->is_finished = get32(r->map + 28);
-	let_go(r); /* to check an index of gigabytes is no reason to hold it in memory */
+	let_go(r); /* checking an index of gigabytes does not keep it in memory */
 	return true;
 }
 
@@ -784,7 +784,7 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 	if (!f->failure) {
 		uint64_t len = f->at - f->end;
 
-		/* On its way to disk already: whoever waits for the last record waits for that one only. */
+		/* Begin to write it now, so that the final sync waits for little more than the last record. */
 		if (len >= WRITE_LEN)
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
 		f->end += align(len);

@@ -71,12 +71,12 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 					      struct ts_error *err);
 
 /*
- * Close it; what ts_index_take() gave ends with it.  One that is not finished stays on disk, up to its last
+ * Close it; arrays from ts_index_take() are no longer valid.  An unfinished file stays on disk, up to its last
  * record.
  */
 void ts_index_close(struct ts_index_file *f);
 
-/* Take it off the disk: what it says is wrong. */
+/* Remove it from disk: its contents are wrong. */
 void ts_index_remove(const struct ts_index_file *f);
 
 /*
@@ -134,8 +134,8 @@ struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t recor
 bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
 
 /*
- * Give back the memory of a record in which nothing was changed since it was written; what is asked for comes
- * back from the file.
+ * Release the memory of a record in which nothing was changed since it was written; pages that are needed again
+ * are read from the file.
  */
 void ts_index_let_go(const struct ts_index_file *f, size_t record);
 

@@ -108,7 +108,8 @@ bool ts_space_seal_copy(struct ts_space *sp, uint64_t segment);
  * arrays contradict each other.
  */
 void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f);
-bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a, uint32_t n_chunks);
+bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a,
+			   uint32_t n_chunks);
 bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a);
 
 /* What was learned so far need not be saved: the initial state of the recording, which its loader tells. */

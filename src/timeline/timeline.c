@@ -228,7 +228,8 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 
 bool ts_builder_is_failed(const struct ts_timeline *tl)
 {
-	bool is_failed = tl->builder->world.is_failed || tl->builder->modes.is_failed || ts_space_is_failed(tl->regs);
+	const struct ts_builder *bd = tl->builder;
+	bool is_failed = bd->world.is_failed || bd->modes.is_failed || ts_space_is_failed(tl->regs);
 
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		is_failed |= ts_space_is_failed(tl->memory[i]);

@@ -250,7 +250,8 @@ static bool load_recording(struct ts_recording *rec, const struct saved_head *he
  * Do the head's numbers go on from those of the record before?  All chunks are full, but the last of the
  * recording, and all segments, but the last.
  */
-static bool check_numbers(const struct ts_timeline *tl, const struct saved_head *head, size_t record, bool is_last)
+static bool check_numbers(const struct ts_timeline *tl, const struct saved_head *head, size_t record,
+			  bool is_last)
 {
 	const struct ts_builder *bd = tl->builder;
 	uint64_t max_chunks = (record + 1) * (uint64_t)TS_SEGMENT_CHUNKS;

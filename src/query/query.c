@@ -183,7 +183,7 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	if (c->steps.n_steps >= n_steps)
 		return &c->steps;
 	if (q->read != c && c->steps.n_steps)
-		n_steps = len; /* several chunks are read in turns: decode the rest at once instead of restarting each time */
+		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
 	if ((q->read == c || start_chunk(q, c, err)) && decode(q, c, n_steps, err))
 		return &c->steps;
 	c->chunk = TS_NO_CHUNK;

@@ -102,8 +102,8 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
 	if (!m->tl)
 		return ts_fail_prefix(err, "%s", m->rec->format);
-	ts_source_restart(m->src);
 	read_ahead(m);
+	ts_source_restart(m->src); /* loaders look at the end of some traces */
 	return true;
 }
 

@@ -31,6 +31,7 @@ static struct ts_recording *load(void *user, struct ts_error *load_err)
 {
 	(void)user;
 	n_loads++;
+	ck_assert(ts_source_read_all(src, ts_source_len(src) - 1, bytes, 1, load_err));
 	if (ending == TS_ITEM) {
 		ts_fail(load_err, TS_ECORRUPT, 16, "not a trace");
 		return NULL;
@@ -164,6 +165,7 @@ START_TEST(a_served_trace_is_read_on_a_thread_of_its_own)
 	ck_assert_uint_eq(n_loads, 2);
 	while (!ts_model_query(m))
 		ck_assert_int_ne(ts_model_grow(m, 1, &err), TS_FAIL);
+	ck_assert_uint_eq(ts_query_permille(ts_model_query(m)), 0);
 	ts_model_rest(m);
 	while (ts_model_grow_for(m, 1000) == TS_ITEM)
 		continue;

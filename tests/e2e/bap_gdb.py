@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """gdb on BAP's frames of real executions: what is not known, watchpoints backwards, libraries over time, two threads."""
+import gzip
 import pathlib
 import re
 import shutil
 import struct
+import subprocess
 import tempfile
 
 from _execution import Execution, PinX64, TracewrapArm
 from _frames import reg
 from _gdb import Gdb
 from _server import Server
-from _tap import case, run_cases, skip
+from _tap import DATA, case, run_cases, skip
 
 LIBRARY, LOADED_AT, BASE, SECOND_PC = "/lib/demo.so", 2000, 0x7ffff7000000, 0x700000
 
@@ -195,6 +197,32 @@ def gdb_multiarch_walks_in_frames_of_arm():
             if name != "cpsr":
                 assert g.value(f"(unsigned int) ${name}") & 0xffffffff == value, name
     shutil.rmtree(home)
+
+
+# The frame of step 1476 lists the bytes 00 00 80 00 before its instruction; a read before it saw 04 0f 80 40, and no frame
+# between them writes there.
+CHANGED, STEP = 0x40800ec4, 1476
+
+
+@case
+def a_change_that_nobody_logged_is_visible_where_it_is_seen():
+    if not shutil.which("gdb-multiarch"):
+        skip("no gdb-multiarch")
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "arm.frames"
+        path.write_bytes(gzip.decompress((DATA / "bap-samples/tw-arm.frames.gz").read_bytes()))
+        with Server(str(path)) as server:
+            commands = ["set sysroot /", f"target remote {server.address}", f"monitor goto {STEP - 1}", "flushregs",
+                        f"x/4bx {CHANGED:#x}", f"monitor goto {STEP}", "flushregs", f"x/4bx {CHANGED:#x}", "monitor goto 1400",
+                        "flushregs", f"watch *(int *) {CHANGED:#x}", "continue", "monitor when", "reverse-continue",
+                        "monitor when", "disconnect"]
+            argv = ["gdb-multiarch", "-nx", "-q", "-batch"] + [word for c in commands for word in ("-ex", c)]
+            out = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120,
+                                 check=False).stdout
+    rows = re.findall(r"(?m)^0x40800ec4:\s+(.*)$", out)
+    assert [row.split() for row in rows] == [["0x04", "0x0f", "0x80", "0x40"], ["0x00", "0x00", "0x80", "0x00"]], out
+    assert f"Old value = {0x40800f04}\nNew value = {0x800000}\n" in out, out
+    assert re.findall(r"position (\d+) of", out)[-2] == str(STEP), out
 
 
 run_cases()

@@ -193,7 +193,8 @@ static void set_mark(struct reader *r, const struct stage *s, bool is_full)
 }
 
 /* What the block shows of memory before its instruction, whose bytes are memory too: they once a window. */
-static void tell_before(struct reader *r, const struct stage *s, struct ts_steps *out)
+static inline __attribute__((always_inline)) void tell_before(struct reader *r, const struct stage *s,
+							      struct ts_steps *out)
 {
 	struct x64dbg_insn *insn = s->insn;
 	struct ts_effect *e;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "group.h"
+
+#include <inttypes.h>
+
+/* Processes in one trace, dead ones included. */
+#define MAX_PROCESSES 4096
+
+/* What follows is thread @thread's doing. */
+void ucir_put_thread(uint32_t thread, struct ts_steps *out)
+{
+	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
+
+	if (e)
+		e->item = thread;
+}
+
+/* -------------------------------------------------------------------------------- processes */
+
+/* A process begins; it gets the next ordinal, whichever reader comes here. */
+struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err)
+{
+	struct ucir_task *t;
+
+	if (r->n_processes == MAX_PROCESSES) {
+		ucir_bad(&r->w, r->w.frame_off, TS_ELIMIT, err, "more than %d processes", MAX_PROCESSES);
+		return NULL;
+	}
+	if (r->n_processes >= r->w.rec->base.n_threads &&
+	    ts_recording_add_thread(&r->w.rec->base, r->n_processes, pid, pid) == TS_NO_THREAD) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
+		return NULL;
+	}
+	t = ucir_tasks_add(&r->tasks, pid, r->n_processes, err);
+	if (!t)
+		return NULL;
+	r->n_processes++;
+	r->base.end.has_exit = false;
+	return t;
+}
+
+void ucir_end_task(struct ucir_reader *r, struct ucir_task *t)
+{
+	if (r->task == t)
+		r->task = NULL;
+	ucir_tasks_remove(&r->tasks, t);
+	r->base.end.has_exit = r->tasks.n == 0;
+}
+
+/* -------------------------------------------------------------------------------- the open group */
+
+/* The ops since ucir_take_up() end before stream offset @end: keep their place, their effects are made later. */
+static bool put_aside(struct ucir_reader *r, uint64_t end, struct ts_error *err)
+{
+	struct ucir_task *t = r->task;
+
+	if (!t || end == r->part_off)
+		return true;
+	return ucir_parts_add(&t->parts, &(struct ucir_part){ r->part_off, end, r->part_left }, err);
+}
+
+/* Another process runs from stream offset @off on. */
+bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struct ts_error *err)
+{
+	if (!put_aside(r, off, err))
+		return false;
+	ts_steps_rollback(out, r->mark);
+	r->has_bare_exit = false;
+	r->task = NULL;
+	return true;
+}
+
+/* A frame header: the ops that follow are those of a process. */
+bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			struct ts_error *err)
+{
+	bool is_other = !r->task || r->pid != op->val;
+
+	if (is_other && !ucir_leave(r, op->off, out, err))
+		return false;
+	r->w.n_frames++;
+	r->w.frame_off = op->off;
+	r->pid = op->val;
+	r->left = op->n_ops;
+	if (is_other) {
+		r->task = ucir_tasks_find(&r->tasks, r->pid);
+		ucir_take_up(r);
+	}
+	return true;
+}
+
+/* An EXIT in the group, not in a SYSCALL. */
+void ucir_bare_exit(struct ucir_reader *r, const struct ts_steps *out)
+{
+	r->task->is_exiting = true;
+	if (!r->has_bare_exit)
+		r->exit_effects = out->n_effects;
+	r->has_bare_exit = true;
+}
+
+/* Ops came for a pid of which no process lives. */
+bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_error *err)
+{
+	r->task = ucir_begin_task(r, r->pid, err);
+	if (!r->task)
+		return false;
+	ucir_warn(&r->w, op->off,
+		  "process %" PRIu64 " begins without a keyframe: its registers and memory are unknown",
+		  r->pid);
+	return true;
+}
+
+/* Read the ops of a part again, which has no STEP and nobody else's frames. */
+static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
+			struct ts_error *err)
+{
+	uint32_t left = part->left;
+	struct ucir_op op;
+
+	if (!ucir_stream_seek(&r->w.s, part->off, err))
+		return false;
+	while (ucir_stream_tell(&r->w.s) < part->end) {
+		if (!ucir_read(&r->w, &op, left, err))
+			return false;
+		if (!left && op.kind == UCIR_FRAME)
+			left = op.n_ops;
+		else if (!ucir_group_op(r, &op, out, err))
+			return false;
+		else if (left)
+			left--;
+	}
+	return true;
+}
+
+/* Pass the @n ops that come next, whatever they are. */
+static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
+{
+	struct ucir_op op;
+
+	for (uint64_t left = n; left > 0; left--) {
+		if (!ucir_read(&r->w, &op, (uint32_t)left, err))
+			return false;
+		left += op.kind == UCIR_SYSCALL ? op.n_ops : 0;
+	}
+	return true;
+}
+
+/*
+ * The same of parts that are not known one by one: from part->off to part->end, the ops in frames of the current
+ * process.
+ */
+static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
+			  struct ts_error *err)
+{
+	uint64_t pid = r->task->pid;
+	uint32_t left = part->left;
+	bool is_own = true;
+	struct ucir_op op;
+
+	if (!ucir_stream_seek(&r->w.s, part->off, err))
+		return false;
+	while (ucir_stream_tell(&r->w.s) < part->end) {
+		if (!ucir_read(&r->w, &op, left, err))
+			return false;
+		if (!left && (op.kind == UCIR_FRAME || op.kind == UCIR_KEYFRAME)) {
+			is_own = op.val == pid;
+			left = op.kind == UCIR_FRAME ? op.n_ops : 0;
+			if (op.kind == UCIR_KEYFRAME && !pass_ops(r, op.n_ops, err))
+				return false;
+			continue;
+		}
+		left -= left > 0;
+		if (is_own ? !ucir_group_op(r, &op, out, err) : op.kind == UCIR_SYSCALL && !pass_ops(r, op.n_ops, err))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The group of the current task, whose STEP stands at @end, has parts: make its effects from the first op on.
+ */
+bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err)
+{
+	struct ucir_task *t = r->task;
+	uint64_t back = ucir_stream_tell(&r->w.s);
+
+	if (!put_aside(r, end, err))
+		return false;
+	ts_steps_rollback(out, r->mark);
+	if (r->mark > r->begin)
+		ucir_put_thread(t->thread, out);
+	r->has_bare_exit = false;
+	t->is_exiting = false;
+	t->has_next_pc = false;
+	t->has_pc = t->had_pc;
+	if (t->parts.is_sought && !replay_sought(r, &t->parts.first, out, err))
+		return false;
+	for (uint32_t i = 0; i < t->parts.n; i++) {
+		if (!replay_part(r, &t->parts.items[i], out, err))
+			return false;
+	}
+	ucir_parts_clear(&t->parts);
+	return ucir_stream_seek(&r->w.s, back, err);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A reader of a Usercorn trace, the processes that take turns in it, and the group of ops that is open.
+ *
+ * When the frames of several processes are mixed, a group may be open while another process runs.  Of such a
+ * group only the place in the stream is kept (its parts); its ops are read again when its STEP comes.  So a
+ * decode point is a few numbers, and nothing of it is state that sequential reading would have elsewhere.
+ */
+#ifndef LOADERS_USERCORN_GROUP_H
+#define LOADERS_USERCORN_GROUP_H
+
+#include "effects.h"
+#include "tasks.h"
+#include "usercorn.h"
+
+struct ucir_reader {
+	struct ts_reader base;
+	struct ucir_walk w;
+	struct ucir_tasks tasks;
+	uint32_t n_processes;   /* that ever began: the ordinal of the next */
+	struct ucir_task *task; /* of the current frame; NULL: none of its pid lives (yet) */
+	uint64_t pid;           /* of the current frame */
+	uint32_t left;          /* ops left in the current frame, 0: at stream level */
+	uint32_t last_thread;   /* of the last step */
+	uint32_t acting;        /* while looking ahead: the thread whose effects the last step's end has */
+	/* The open group. */
+	uint32_t begin;         /* effects in the batch when next() was called */
+	uint32_t mark;          /* and where the group's begin: after what keyframes put before it */
+	uint64_t part_off;      /* its ops since it was last taken up: from here, */
+	uint32_t part_left;     /* with so many ops left in the frame there */
+	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
+	uint32_t exit_effects;  /* and the effects in the batch there */
+	struct ts_error failed; /* what next() has failed with */
+};
+
+/* What follows is thread @thread's doing. */
+void ucir_put_thread(uint32_t thread, struct ts_steps *out);
+
+/*
+ * A process begins; it gets the next ordinal, whichever reader comes here.
+ *
+ * Returns NULL if there are too many (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
+ */
+struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
+void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
+
+/* The group of the current task goes on, or begins, here. */
+static inline void ucir_take_up(struct ucir_reader *r)
+{
+	r->part_off = ucir_stream_tell(&r->w.s);
+	r->part_left = r->left;
+}
+
+/* Another process runs from stream offset @off on.  Returns false if memory is exhausted (TS_ENOMEM). */
+bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struct ts_error *err);
+
+/*
+ * A frame header: the ops that follow are those of a process.  Returns false if memory is exhausted
+ * (TS_ENOMEM).
+ */
+bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		      struct ts_error *err);
+
+/* An EXIT in the group, not in a SYSCALL. */
+void ucir_bare_exit(struct ucir_reader *r, const struct ts_steps *out);
+
+/* Ops came for a pid of which no process lives.  Returns false as ucir_begin_task() fails. */
+bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_error *err);
+
+/* An op of the group, other than STEP. */
+static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+			    struct ts_error *err)
+{
+	struct ucir_task *t = r->task;
+	bool has_exit;
+
+	switch (op->kind) {
+	case UCIR_JMP:
+		t->pc = op->addr & r->w.rec->addr_mask;
+		t->has_pc = true;
+		return true;
+	case UCIR_SYSCALL:
+		if (!ucir_apply_syscall(&r->w, t, op, out, &has_exit, err))
+			return false;
+		t->is_exiting |= has_exit;
+		return true;
+	case UCIR_EXIT:
+		ucir_bare_exit(r, out);
+		return true;
+	default:
+		return ucir_apply(&r->w, t, op, out, err);
+	}
+}
+
+/*
+ * The group of the current task, whose STEP is at @end, has parts: make its effects from the first op on.
+ *
+ * Returns false if the stream cannot be read there, or is damaged.
+ */
+bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err);
+
+#endif

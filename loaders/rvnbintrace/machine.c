@@ -60,7 +60,7 @@ static void *items(struct ts_cursor *c, uint64_t n, size_t item_len)
 	void *p = calloc(n ? (size_t)n : 1, item_len);
 
 	if (!p)
-		ts_fail(c->err, TS_ENOMEM, c->off, "no memory for the machine description");
+		ts_fail(c->err, TS_ENOMEM, c->off, "memory is exhausted: no machine description");
 	return p;
 }
 
@@ -123,7 +123,7 @@ static bool read_regions(struct rvn *rec, struct ts_cursor *c)
 
 	if (n > RVN_MAX_REGIONS)
 		return ts_fail(c->err, TS_ELIMIT, c->off - 4,
-			       "machine description: %" PRIu64 " regions, %u are the most", n,
+			       "machine description: %" PRIu64 " regions, %u is the limit", n,
 			       RVN_MAX_REGIONS);
 	rec->regions = items(c, n, sizeof(*rec->regions));
 	if (!rec->regions || !ts_ok(c))
@@ -156,7 +156,7 @@ static bool read_register(struct rvn *rec, struct ts_cursor *c, struct name *nam
 			       r->id);
 	if (r->len > RVN_MAX_REG_LEN)
 		return ts_fail(c->err, TS_ELIMIT, off,
-			       "machine description: register %u has %u bytes, %u are the most", r->id,
+			       "machine description: register %u has %u bytes, %u is the limit", r->id,
 			       r->len, RVN_MAX_REG_LEN);
 	if (rec->reg_of_id[r->id] != RVN_NO_REG)
 		return ts_fail(c->err, TS_ECORRUPT, off,
@@ -173,7 +173,7 @@ static bool read_register_list(struct rvn *rec, struct ts_cursor *c)
 
 	if (n > UINT16_MAX)
 		return ts_fail(c->err, TS_ELIMIT, off,
-			       "machine description: %" PRIu64 " registers, %u are the most", n, UINT16_MAX);
+			       "machine description: %" PRIu64 " registers, %u is the limit", n, UINT16_MAX);
 	rec->regs = items(c, n, sizeof(*rec->regs));
 	rec->reg_of_id = items(c, UINT16_MAX + 1, sizeof(*rec->reg_of_id));
 	names = items(c, n, sizeof(*names));
@@ -206,7 +206,7 @@ static bool read_operation(struct rvn *rec, struct ts_cursor *c)
 			       op->reg != RVN_NO_REG ? "one" : "register");
 	if (ts_ok(c) && target == RVN_NO_REG)
 		return ts_fail(c->err, TS_ECORRUPT, off,
-			       "machine description: operation %u is on a register that there is not", id);
+			       "machine description: operation %u is on an unknown register", id);
 	op->kind = ts_u8(c);
 	if (ts_ok(c) && op->kind > RVN_OR)
 		return ts_fail(c->err, TS_ECORRUPT, off,
@@ -277,7 +277,7 @@ bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c)
 			       rec->arch);
 	if (rec->addr_len < 1 || rec->addr_len > 8)
 		return ts_fail(c->err, TS_ECORRUPT, off,
-			       "machine description: physical addresses of %u bytes, 1 to 8 can be",
+			       "machine description: physical addresses of %u bytes; 1 to 8 are possible",
 			       rec->addr_len);
 	return read_regions(rec, c) && read_register_list(rec, c) && read_operations(rec, c) &&
 	       read_static_registers(rec, c);
@@ -308,7 +308,7 @@ static bool read_initial(struct rvn *rec, struct ts_cursor *c, uint8_t *seen)
 	if (!ts_ok(c))
 		return false;
 	if (i == RVN_NO_REG)
-		return ts_fail(c->err, TS_ECORRUPT, off, "initial registers: there is no register of id %u",
+		return ts_fail(c->err, TS_ECORRUPT, off, "initial registers: unknown register id %u",
 			       id);
 	r = &rec->regs[i];
 	if (seen[i]++)
@@ -348,5 +348,5 @@ bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c)
 		return false;
 	tell_initial_x87(rec);
 	return !rec->base.initial.is_failed ||
-	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial registers");
+	       ts_fail(c->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no initial registers");
 }

@@ -4,7 +4,7 @@
  *
  *      diff byte, or ff ff, description, diff byte    the latter is an interrupt or exception
  *          low half: entries of memory, high half: entries of registers, which follow in this order
- *          15 of either: 14 here, and behind them another diff byte of the same event
+ *          15 of either: 14 here, and after them another diff byte of the same event
  *      memory: physical address (P bytes), u8 length, or ff and the length (P bytes); bytes
  *      register: u8 id, or ff and u16 id; then its value, nothing if the id is that of an operation
  *
@@ -69,7 +69,7 @@ static void go_to(struct rvn_reader *r, uint64_t off)
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-/* The span that has @addr, or the next behind it; NULL if there is none. */
+/* The span that has @addr, or the next one; NULL if there is none. */
 static const struct rvn_span *find_span(const struct rvn *rec, uint64_t addr)
 {
 	uint32_t lo = 0, n = rec->n_spans;
@@ -247,7 +247,7 @@ static inline bool read_register(struct rvn_reader *r)
 	}
 	ordinal = rec->reg_of_id[id];
 	if (__builtin_expect(ordinal == RVN_NO_REG, 0))
-		return ts_fail(r->c.err, TS_ECORRUPT, off, "there is no register of id %u", id);
+		return ts_fail(r->c.err, TS_ECORRUPT, off, "unknown register id %u", id);
 	reg = &rec->regs[ordinal];
 	value = ts_take(&r->c, reg->len);
 	if (!value)
@@ -377,7 +377,6 @@ static enum ts_next end_of_bytes(struct rvn_reader *r)
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct rvn_reader *r = (struct rvn_reader *)base;
-	const uint32_t n_effects = out->n_effects, n_data = out->n_data, n_events = out->n_events;
 	uint64_t pc = pc_of(r), start = r->c.off, len;
 	bool is_other;
 
@@ -389,9 +388,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	r->out = out;
 	r->data_len = 0;
 	if (!ts_ok(&r->c) || !read_event(r, &is_other)) {
-		out->n_effects = n_effects;
-		out->n_data = n_data;
-		out->n_events = n_events;
 		go_to(r, start);
 		ts_fail_prefix(err, "%" PRIu64 " events are kept; event %" PRIu64, r->n, r->n);
 		return TS_FAIL;
@@ -467,7 +463,7 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 		r->kept = malloc(rec->kept_len);
 	}
 	if (!r || !r->kept) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a reader");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
 		if (r)
 			close_reader(&r->base);
 		return NULL;

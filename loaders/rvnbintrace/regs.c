@@ -283,7 +283,7 @@ static bool place_kept(struct rvn *rec, struct ts_error *err)
 	if (!done)
 		return false;
 	rec->kept = calloc(1, rec->kept_len);
-	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
+	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
 }
 
 bool rvn_choose_registers(struct rvn *rec, struct ts_error *err)

@@ -2,7 +2,7 @@
 /*
  * REVEN's binary traces (rvnbintrace): one processor of a whole machine with its physical memory.
  *
- * A file is five sections, each u64 length and so many bytes, mostly behind a resource header:
+ * A file is five sections, each u64 length and so many bytes, usually after a resource header:
  *
  *      magic 73 72 6e 69 62 6e 76 72, u32 header version (0, 1), u32 resource type (1 = trace)
  *      or, older, 63 72 73 72 6e 69 62 72, u32 resource type
@@ -105,7 +105,7 @@ static void take_text(struct ts_cursor *c, size_t field_len, const char *what, c
 	out[n] = '\0';
 }
 
-/* "1.0.1": the first of three numbers; false if it is no version. */
+/* "1.0.1": the first of three numbers; false if it is not a version. */
 static bool parse_major(const char *text, uint64_t *major)
 {
 	const char *p = text;
@@ -132,7 +132,7 @@ static bool check_version(const char *version, uint64_t off, struct ts_error *er
 		return true;
 	if (!parse_major(version, &major))
 		return ts_fail(err, TS_ECORRUPT, off,
-			       "resource header: \"%.40s\" is no version of the format", version);
+			       "resource header: \"%.40s\" is not a version of the format", version);
 	if (major != 1)
 		return ts_fail(err, TS_EUNSUPPORTED, off,
 			       "resource header: version %.40s of the format, 1.x is known", version);
@@ -156,7 +156,7 @@ static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 			       "resource header: version %" PRIu32 ", 0 and 1 are known", version);
 	if (type == TYPE_CACHE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
-			       "resource header: a trace's cache; the trace itself lies beside it");
+			       "resource header: this is a trace's cache; the trace itself lies beside it");
 	if (type != TYPE_TRACE)
 		return ts_fail(c->err, TS_EUNSUPPORTED, c->off - 4,
 			       "resource header: resource type %" PRIu32 ", a trace has %d", type,
@@ -204,7 +204,7 @@ struct section {
 	uint64_t off, len; /* of its contents */
 };
 
-/* The section at *off, which goes on behind it.  Its length is as the file says. */
+/* Open the section at *off, which becomes the offset of its contents.  Its length is as the file says. */
 static bool open_section(const struct rvn *rec, uint64_t *off, const char *what, struct section *s,
 			 struct ts_error *err)
 {
@@ -251,7 +251,7 @@ static uint8_t *read_section(const struct rvn *rec, uint64_t *off, const char *w
 	}
 	p = malloc(s.len ? (size_t)s.len : 1);
 	if (!p)
-		ts_fail(err, TS_ENOMEM, s.off, "no memory for the section");
+		ts_fail(err, TS_ENOMEM, s.off, "memory is exhausted: no section");
 	if (!p || !ts_source_read_all(rec->src, s.off, p, (size_t)s.len, err)) {
 		free(p);
 		return NULL;
@@ -315,7 +315,7 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 		return false;
 	source = ts_image_add_source(&rec->base.memory, src);
 	if (source == UINT32_MAX)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
 	at = s.off;
 	for (uint32_t i = 0; i < rec->n_regions; i++) {
 		if (!ts_image_add(&rec->base.memory, 0, rec->regions[i].start, rec->regions[i].len, source,
@@ -413,7 +413,7 @@ static bool load(struct rvn *rec, struct ts_error *err)
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT;
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
 	snprintf(rec->base.threads[0].name, sizeof(rec->base.threads[0].name), "CPU");
 	return read_resource(rec, &off, err) && read_header(rec, &off, err) && read_machine(rec, &off, err) &&
 	       find_memory(rec, &off, err) && read_registers(rec, &off, err) && find_events(rec, off, err);
@@ -427,7 +427,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 
 	(void)opt;
 	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
 		return NULL;
 	}
 	ts_recording_init(&rec->base, &ops, "rvnbintrace");

@@ -37,7 +37,7 @@ enum rvn_role {
 	RVN_LEFT_OUT,
 	RVN_PLAIN, /* the register at off, zero-extended */
 	RVN_PC,
-	RVN_VECTOR, /* xmm at off, the next part of the register at high, the rest is left out */
+	RVN_VECTOR, /* xmm at off, the next part of the register at high, the rest is ignored */
 	RVN_X87,    /* one of enum rvn_x87 */
 };
 

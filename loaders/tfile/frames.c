@@ -40,7 +40,7 @@ static void *grow(void *items, size_t n, size_t *cap, size_t item_len, struct ts
 		if (p)
 			*cap = want;
 		else
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
 	}
 	return p;
 }
@@ -171,7 +171,7 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err)
 	t->order = calloc(n + 1, sizeof(*t->order));
 	t->numbers = calloc(t->n_numbers + 1, sizeof(*t->numbers));
 	if (!t->order_of || !t->order || !t->numbers)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for frames");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frames");
 	for (const struct ts_tracepoint *tp = t->tracing.points; tp; tp = tp->next) {
 		if (tp->number < t->n_numbers)
 			add_location(&t->numbers[tp->number], tp);
@@ -264,7 +264,7 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	ts_buf_reset(&f->bytes);
 	to = ts_buf_add(&f->bytes, place->len);
 	if (!to)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a frame of %" PRIu32 " bytes",
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frame of %" PRIu32 " bytes",
 			       place->len);
 	return ts_source_read_all(t->src, place->off, to, place->len, err);
 }

@@ -246,14 +246,14 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 		return false;
 	tfile_put_change(t, NULL, t->scratch, &t->base.initial);
 	return !t->base.initial.is_failed ||
-	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the first frame");
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no first frame");
 }
 
 static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)
 {
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
 	if (!tfile_read_header(t, err) || !choose_arch(t, opt, err) || !find_frames(t, err))
 		return false;
 	if (!t->xml.len && !choose_features(t, err))
@@ -292,7 +292,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 	struct tfile *t = calloc(1, sizeof(*t));
 
 	if (!t) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a recording");
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
 		return NULL;
 	}
 	ts_recording_init(&t->base, &ops, "tfile");

@@ -117,11 +117,11 @@ unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian);
  */
 bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err);
 
-/* Look at t->places: which frames are of which tracepoint.  False without memory. */
+/* Sort t->places by tracepoint.  Returns false if memory is exhausted. */
 bool tfile_sort_frames(struct tfile *t, struct ts_error *err);
 
 /*
- * Read frame @n.  Blocks from the first impossible one on are left out, which is noted as a warning once.
+ * Read frame @n.  Blocks from the first impossible one on are ignored; a warning says so once.
  *
  * Returns false if the file cannot be read any more or memory is exhausted.
  */

@@ -131,11 +131,11 @@ START_TEST(other_versions_of_the_format_are_refused)
 		{ "0.9.1", TS_EUNSUPPORTED, "1.x" },
 		{ "10.0.0", TS_EUNSUPPORTED, "10.0.0" },
 		{ "18446744073709551617.0.0", TS_EUNSUPPORTED, "1844" },
-		{ "one", TS_ECORRUPT, "\"one\" is no version" },
-		{ "1.0", TS_ECORRUPT, "no version" },
-		{ "1.0.", TS_ECORRUPT, "no version" },
-		{ "1.0.0.0", TS_ECORRUPT, "no version" },
-		{ "1.0.0 ", TS_ECORRUPT, "no version" },
+		{ "one", TS_ECORRUPT, "\"one\" is not a version" },
+		{ "1.0", TS_ECORRUPT, "not a version" },
+		{ "1.0.", TS_ECORRUPT, "not a version" },
+		{ "1.0.0.0", TS_ECORRUPT, "not a version" },
+		{ "1.0.0 ", TS_ECORRUPT, "not a version" },
 	};
 
 	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
@@ -365,7 +365,7 @@ START_TEST(bad_operations_are_refused)
 	expect_patched(p.machine_at + first, 2, 1, TS_ECORRUPT, p.machine_at + first,
 		       "that of another register");
 	expect_patched(p.machine_at + first + 1, 77, 2, TS_ECORRUPT, p.machine_at + first,
-		       "a register that there is not");
+		       "an unknown register");
 	expect_patched(p.machine_at + first + 3, 4, 1, TS_ECORRUPT, p.machine_at + first, "kind 4");
 }
 END_TEST
@@ -398,7 +398,7 @@ END_TEST
 START_TEST(initial_registers_must_be_all_registers_once)
 {
 	rvn_assemble(&p, &t.bytes);
-	expect_patched(p.initial_at + 12, 77, 2, TS_ECORRUPT, p.initial_at + 12, "no register of id 77");
+	expect_patched(p.initial_at + 12, 77, 2, TS_ECORRUPT, p.initial_at + 12, "unknown register id 77");
 	expect_patched(p.initial_at + 12 + 10, 1, 2, TS_ECORRUPT, p.initial_at + 12 + 10,
 		       "\"rip\" is there twice");
 	expect_patched(p.initial_at + 8, 3, 4, TS_ECORRUPT, p.initial_at + 8 + 4 + 30,
@@ -425,8 +425,8 @@ static void expect_bad_event(const void *bytes, size_t len, uint64_t at, enum ts
 START_TEST(bad_events_end_the_recording_where_they_are)
 {
 	expect_bad_event("\xff\x01", 2, 1, TS_ECORRUPT, "type 1");
-	expect_bad_event("\x10\x63", 2, 1, TS_ECORRUPT, "no register of id 99");
-	expect_bad_event("\x10\xff\x99\x99", 4, 1, TS_ECORRUPT, "no register of id 39321");
+	expect_bad_event("\x10\x63", 2, 1, TS_ECORRUPT, "unknown register id 99");
+	expect_bad_event("\x10\xff\x99\x99", 4, 1, TS_ECORRUPT, "unknown register id 39321");
 	expect_bad_event("\xf0\n\n\n\n\n\n\n\n\n\n\n\n\n\n\xff", 16, 15, TS_ECORRUPT, "continuation");
 }
 END_TEST

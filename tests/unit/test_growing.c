@@ -566,8 +566,17 @@ START_TEST(a_recording_that_ends_for_want_of_memory_ends_where_the_pc_is_known)
 }
 END_TEST
 
-UNIT_SUITE("growing", no_answer_differs_from_the_one_after_reading,
-	   two_hundred_sessions_walk_in_a_growing_recording_as_in_a_whole_one,
-	   an_interrupted_walk_stops_where_nothing_was_passed_over,
-	   what_is_read_but_not_published_is_not_visible,
-	   a_recording_that_ends_for_want_of_memory_ends_where_the_pc_is_known)
+Suite *unit_suite(void)
+{
+	Suite *s = suite_create("growing");
+	TCase *c = tcase_create("growing");
+
+	tcase_set_timeout(c, 120);
+	tcase_add_test(c, no_answer_differs_from_the_one_after_reading);
+	tcase_add_test(c, two_hundred_sessions_walk_in_a_growing_recording_as_in_a_whole_one);
+	tcase_add_test(c, an_interrupted_walk_stops_where_nothing_was_passed_over);
+	tcase_add_test(c, what_is_read_but_not_published_is_not_visible);
+	tcase_add_test(c, a_recording_that_ends_for_want_of_memory_ends_where_the_pc_is_known);
+	suite_add_tcase(s, c);
+	return s;
+}

@@ -2,6 +2,7 @@
 #include "session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,11 +262,25 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	}
 }
 
+/* lldb goes on by itself from a stop for which it sees no reason. */
+static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "at position %" PRIu64, s->pos);
+	rsp_reply_puts(r, "05reason:exception;description:");
+	rsp_reply_hex_text(r, text);
+	rsp_reply_putc(r, ';');
+}
+
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found)
 {
 	rsp_reply_putc(r, 'T');
-	rsp_reply_hex(r, &signal, 1);
+	if (!signal && s->is_lldb)
+		put_moved(s, r);
+	else
+		rsp_reply_hex(r, &signal, 1);
 	if (found)
 		put_reason(s, r, found);
 	put_registers(s, r);

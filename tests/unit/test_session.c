@@ -79,13 +79,23 @@ START_TEST(an_end_is_no_step_that_stopped_for_lldb)
 }
 END_TEST
 
+START_TEST(a_stop_that_is_announced_has_a_reason_for_lldb)
+{
+	fake_send("QStartNoAckMode");
+	fake_send("qSupported:xmlRegisters=i386");
+	fake_send_hex("qRcmd,%s", "announce goto 4");
+	check_stop("c", "T05reason:exception;description:", 4);
+	ck_assert_ptr_nonnull(strstr(fake.text, fake_hex("at position 4")));
+}
+END_TEST
+
 START_TEST(registers_in_a_stop_have_numbers_of_two_digits)
 {
 	check_stop("s", "T0500:8877665544332211;", 1);
 }
 END_TEST
 
-FAKE_SUITE("session", an_end_is_no_step_that_stopped_for_lldb, registers_in_a_stop_have_numbers_of_two_digits,
+FAKE_SUITE("session", a_stop_that_is_announced_has_a_reason_for_lldb, an_end_is_no_step_that_stopped_for_lldb, registers_in_a_stop_have_numbers_of_two_digits,
 	   an_interrupt_between_two_runs_stops_the_next_before_it_moves,
 	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown,
 	   an_interrupt_when_nothing_ran_is_void,

@@ -130,6 +130,15 @@ static uint8_t step_over_at_end(struct rsp_session *s)
 	return is_repeated ? 0 : 5;
 }
 
+/*
+ * gdb goes on with "stepi 1000" at an end, and says each time that there is no more history; a stop for no
+ * reason ends it.
+ */
+static bool is_counted_step(const struct rsp_session *s)
+{
+	return s->is_gdb && s->resume.thread != TS_NO_THREAD;
+}
+
 /* The number of the stop's signal, as gdb counts them; 0 for a stop that no breakpoint or step is to blame for. */
 static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 {
@@ -152,11 +161,13 @@ static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
 	bool is_reverse = s->resume.is_reverse;
-	bool is_over = found->kind == TS_STOP_END && is_step_over(s);
+	bool is_end = found->kind == TS_STOP_END, is_over = is_end && is_step_over(s);
+	bool is_repeated = is_end && s->has_ended && is_counted_step(s);
 	uint32_t stepped = s->resume.thread;
 
 	cancel(s);
 	s->is_stop_unseen = true;
+	s->has_ended = is_end;
 	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
 	if (found->kind == TS_STOP_STEP || is_over)
 		s->thread = stepped;
@@ -166,6 +177,8 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_events_text(s, &s->console);
 	if (is_over)
 		rsp_session_stop_reply(s, r, step_over_at_end(s), NULL);
+	else if (is_repeated)
+		rsp_session_stop_reply(s, r, 0, NULL);
 	else
 		rsp_session_stop_reply(s, r, signal_of(s, found), found);
 }

@@ -50,7 +50,7 @@ void rsp_session_reset(struct rsp_session *s)
 	memset(s->passed_signals, 0, sizeof(s->passed_signals));
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = false;
-	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = false;
+	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;
 	s->is_physical = false;
 	s->view = rsp_shared_view(s->sh, s->pos);
 	s->filter = (struct ts_filter){ 0 };
@@ -79,7 +79,7 @@ void rsp_session_go(struct rsp_session *s, uint64_t pos)
 
 void rsp_session_shown(struct rsp_session *s)
 {
-	s->is_interrupt_pending = s->is_stop_unseen = false;
+	s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;
 	s->has_stepped_over = false;
 }
 

@@ -184,6 +184,7 @@ struct rsp_session {
 	struct rsp_asking *asking;   /* owned; what is kept from question to question, NULL until the first */
 	struct rsp_wait wait;
 	bool is_stop_unseen;         /* the last job was a run, and the client has not shown its stop yet */
+	bool has_ended;              /* that stop was an end of the recording */
 	bool is_interrupt_pending;   /* a ^C came between two runs: it is for the next one */
 	bool is_alone;         /* what was resumed last is a step of one thread, and no other may run */
 	bool has_stepped_over; /* such a step at the end was said to be done, since the last stop that was shown */

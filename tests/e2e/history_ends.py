@@ -92,8 +92,12 @@ def a_step_of_more_instructions_than_there_are_ends_at_the_end():
     with Gdb("x64_walk") as g:
         g("stepi 100")
         g("reverse-stepi 1000")
-        g.expect(END)
+        assert g.text.count(END) == 1, g.text
         assert g.position() == 0
+        last = len(g.recording.pcs()) - 1
+        g(f"stepi {last + 1000}")
+        assert g.text.count(END) == 1, g.text
+        assert g.position() == last
 
 
 run_cases()

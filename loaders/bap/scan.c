@@ -12,7 +12,8 @@
 #include "schema.h"
 #include "stream.h"
 
-#define SCAN_FRAMES 4096
+#define SCAN_FRAMES  4096
+#define NAMED_FRAMES 256 /* whose names are looked at to tell the recorder */
 
 /* What the first frames are looked at with. */
 struct scan {
@@ -23,13 +24,13 @@ struct scan {
 
 typedef void look_fn(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user);
 
-/* Look at up to SCAN_FRAMES frames: @look is called with each std frame, and with others, where @std is NULL.
+/* Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.
  */
-static bool look_at_frames(struct scan *s, look_fn *look, void *user, struct ts_error *err)
+static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
 	bool has_std = false;
 
-	for (unsigned i = 0; i < SCAN_FRAMES || !has_std; i++) {
+	for (unsigned i = 0; i < n || !has_std; i++) {
 		enum ts_next found = bap_stream_open(&s->stream, err);
 		const struct pb_message *std;
 		bool is_std = found == TS_ITEM && s->stream.opened.kind == FRAME_STD;
@@ -50,7 +51,7 @@ static bool look_at_frames(struct scan *s, look_fn *look, void *user, struct ts_
 }
 
 /* A look at the first frames.  Returns false if there is no std frame among them, or memory is exhausted. */
-static bool scan(struct bap *rec, look_fn *look, void *user, struct ts_error *err)
+static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
 	struct scan *s = calloc(1, sizeof(*s));
 	struct ts_error stop;
@@ -63,7 +64,7 @@ static bool scan(struct bap *rec, look_fn *look, void *user, struct ts_error *er
 	bap_stream_init(&s->stream, rec);
 	s->in.rec = rec;
 	s->in.look = &s->stream.look;
-	has_std = look_at_frames(s, look, user, &stop);
+	has_std = look_at_frames(s, n, look, user, &stop);
 	rec->is_scanned = s->stream.off == rec->end || stop.code == TS_ETRUNC;
 	rec->read_until = 0;
 	rec->n_walked = 0;
@@ -128,7 +129,7 @@ static void look_at_features(struct scan *s, const struct pb_message *std, struc
 bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err)
 {
 	*features = 0;
-	return scan(rec, look_at_features, features, err);
+	return scan(rec, SCAN_FRAMES, look_at_features, features, err);
 }
 
 /* --------------------------------------------------------------------------------------------- byte order */
@@ -165,7 +166,7 @@ bool bap_is_code_big_endian(struct bap *rec)
 	int lead = 0;
 
 	ts_error_reset(&ignored);
-	scan(rec, look_at_code, &lead, &ignored);
+	scan(rec, SCAN_FRAMES, look_at_code, &lead, &ignored);
 	return lead >= 0;
 }
 
@@ -213,7 +214,7 @@ void bap_vote_memory_order(struct bap *rec)
 	struct ts_error ignored;
 
 	ts_error_reset(&ignored);
-	if (v && scan(rec, look_at_memory, v, &ignored) && v->n_against[0] != v->n_against[1])
+	if (v && scan(rec, SCAN_FRAMES, look_at_memory, v, &ignored) && v->n_against[0] != v->n_against[1])
 		rec->is_mem_reversed = v->n_against[1] < v->n_against[0];
 	free(v);
 }
@@ -272,6 +273,6 @@ bool bap_is_snapshot(struct bap *rec)
 	struct ts_error ignored;
 
 	ts_error_reset(&ignored);
-	scan(rec, look_at_names, &s, &ignored);
+	scan(rec, NAMED_FRAMES, look_at_names, &s, &ignored);
 	return s.n_lower >= s.n_upper && !s.has_flags_after;
 }

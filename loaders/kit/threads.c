@@ -21,7 +21,8 @@ static uint32_t hash(const struct threads *t, uint32_t process, uint64_t tid)
 }
 
 /* The slot of the thread, or the free one where it belongs. */
-static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec, uint32_t process, uint64_t tid)
+static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec, uint32_t process,
+			 uint64_t tid)
 {
 	uint32_t i = hash(t, process, tid);
 
@@ -60,8 +61,8 @@ static bool grow(struct threads *t, const struct ts_recording *rec)
 	return true;
 }
 
-uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid,
-		      uint64_t off, struct ts_error *err)
+uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
+		      uint64_t tid, uint64_t off, struct ts_error *err)
 {
 	uint32_t *slot, ordinal;
 

@@ -27,13 +27,13 @@ void threads_fini(struct threads *t);
 
 /*
  * The ordinal of the thread @tid of @process (an ordinal) in @rec, which is added with process id @pid if the
- * recording has none.  The table takes in what others have added to the recording since.  @off is where in the
- * file the id stands.
+ * recording has none.  The table takes in what others have added to the recording since.  @off is where in
+ * the file the id stands.
  *
  * Returns TS_NO_THREAD if there would be more than THREADS_MAX threads (TS_ELIMIT), or if memory is exhausted
  * (TS_ENOMEM).
  */
-uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid,
-		      uint64_t off, struct ts_error *err);
+uint32_t threads_find(struct threads *t, struct ts_recording *rec, uint32_t process, uint64_t pid,
+		      uint64_t tid, uint64_t off, struct ts_error *err);
 
 #endif

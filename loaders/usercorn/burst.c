@@ -43,7 +43,7 @@ static uint32_t words_on(struct ucir_reader *r, uint64_t addr, uint32_t max, uin
 }
 
 /*
- * The step has many effects, the last of which may be a write: a string instruction's go on behind it,
+ * The step has many effects, the last of which may be a write: a string instruction's go on after it,
  * thousands of them, and are one.
  */
 void ucir_write_on(struct ucir_reader *r, struct ts_steps *out)

@@ -8,8 +8,8 @@
 #include "group.h"
 
 /*
- * The open step has many effects, the last of which may be a write: the writes that go on after it become part of
- * it.
+ * The open step has many effects, the last of which may be a write: the writes that go on after it become
+ * part of it.
  */
 void ucir_write_on(struct ucir_reader *r, struct ts_steps *out);
 

@@ -7,7 +7,10 @@
 
 #include "group.h"
 
-/* The STEP, of @insn_len bytes, of a task that is exiting: the open step gets the fault, if it is one, and the exit. */
+/*
+ * The STEP, of @insn_len bytes, of a task that is exiting: the open step gets the fault, if it is one, and
+ * the exit.
+ */
 void ucir_last_step(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out);
 
 #endif

@@ -49,7 +49,8 @@ void ucir_end_task(struct ucir_reader *r, struct ucir_task *t)
 
 /* -------------------------------------------------------------------------------- the open group */
 
-/* The ops since ucir_take_up() end before stream offset @end: keep their place, their effects are made later. */
+/* The ops since ucir_take_up() end before stream offset @end: keep their place, their effects are made later.
+ */
 static bool put_aside(struct ucir_reader *r, uint64_t end, struct ts_error *err)
 {
 	struct ucir_task *t = r->task;
@@ -72,7 +73,7 @@ bool ucir_leave(struct ucir_reader *r, uint64_t off, struct ts_steps *out, struc
 
 /* A frame header: the ops that follow are those of a process. */
 bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
-			struct ts_error *err)
+		      struct ts_error *err)
 {
 	bool is_other = !r->task || r->pid != op->val;
 
@@ -146,8 +147,8 @@ static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
 }
 
 /*
- * The same of parts that are not known one by one: from part->off to part->end, the ops in frames of the current
- * process.
+ * The same of parts that are not known one by one: from part->off to part->end, the ops in frames of the
+ * current process.
  */
 static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
 			  struct ts_error *err)
@@ -170,7 +171,8 @@ static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, s
 			continue;
 		}
 		left -= left > 0;
-		if (is_own ? !ucir_group_op(r, &op, out, err) : op.kind == UCIR_SYSCALL && !pass_ops(r, op.n_ops, err))
+		if (is_own ? !ucir_group_op(r, &op, out, err)
+			   : op.kind == UCIR_SYSCALL && !pass_ops(r, op.n_ops, err))
 			return false;
 	}
 	return true;

@@ -69,7 +69,7 @@ bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts
 
 /* An op of the group, other than STEP. */
 static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
-			    struct ts_error *err)
+				 struct ts_error *err)
 {
 	struct ucir_task *t = r->task;
 	bool has_exit;
@@ -84,11 +84,8 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
 			return false;
 		t->is_exiting |= has_exit;
 		return true;
-	case UCIR_EXIT:
-		ucir_bare_exit(r, out);
-		return true;
-	default:
-		return ucir_apply(&r->w, t, op, out, err);
+	case UCIR_EXIT: ucir_bare_exit(r, out); return true;
+	default: return ucir_apply(&r->w, t, op, out, err);
 	}
 }
 

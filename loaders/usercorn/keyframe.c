@@ -21,7 +21,7 @@ static void give_role(struct ts_steps *b, uint32_t from, enum ucir_role role)
  * checked, since it sums up what follows.
  */
 bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *to, enum ucir_role role,
-		     struct ts_error *err)
+		   struct ts_error *err)
 {
 	struct ucir_task *t = ucir_tasks_find(&r->tasks, op->val), scratch = { 0 };
 	uint32_t from;
@@ -51,12 +51,13 @@ bool ucir_keyframe(struct ucir_reader *r, const struct ucir_op *op, struct ts_st
 
 /* A keyframe while a group may be open: its effects come before those of the group. */
 bool ucir_keyframe_in_group(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
-			      struct ts_error *err)
+			    struct ts_error *err)
 {
 	/* Those before the first step are in the recording's initial state. */
 	bool is_leading = !r->w.n_steps;
 
-	if (!ucir_leave(r, op->off, out, err) || !ucir_keyframe(r, op, is_leading ? NULL : out, UCIR_IN_STEP, err))
+	if (!ucir_leave(r, op->off, out, err) ||
+	    !ucir_keyframe(r, op, is_leading ? NULL : out, UCIR_IN_STEP, err))
 		return false;
 	r->mark = out->n_effects;
 	r->pid = op->val;

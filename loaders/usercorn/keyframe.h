@@ -8,7 +8,7 @@
 #include "group.h"
 
 /*
- * What a keyframe's state becomes: that of position 0; a change behind a step that is nobody's doing; or the
+ * What a keyframe's state becomes: that of position 0; a change after a step that is nobody's doing; or the
  * same inside a step.  The position before that step may be the process's first, so its registers must hold
  * there too.
  */

@@ -85,7 +85,7 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 #define UCIR_WORD_LEN (13u + 8u)
 
 /*
- * Pass the WRITEs of a word that come next, each behind the @head_len bytes @head, as far as they are at hand
+ * Pass the WRITEs of a word that come next, each after the @head_len bytes @head, as far as they are at hand
  * and go on in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
  *
  * Returns how many they are.

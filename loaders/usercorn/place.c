@@ -487,7 +487,7 @@ static int stack_byte(const struct stack *s, uint64_t addr)
 	return p ? *p : 0;
 }
 
-/* The word at @addr, which moves behind it. */
+/* The word at @addr, which moves after it. */
 static bool stack_word(const struct stack *s, uint64_t *addr, uint64_t *v)
 {
 	uint8_t bytes[8];
@@ -524,7 +524,7 @@ static bool stack_text(const struct stack *s, uint64_t addr, struct ts_buf *out)
 	return true;
 }
 
-/* argc, argv and the NULL behind it.  False if it isn't that. */
+/* argc, argv and the NULL after it.  False if it isn't that. */
 static bool read_args(const struct stack *s, uint64_t *at, struct ts_buf *out)
 {
 	uint64_t argc, arg;
@@ -547,7 +547,7 @@ static bool skip_env(const struct stack *s, uint64_t *at)
 	return v == 0;
 }
 
-/* Pairs up to AT_NULL; *end gets the address behind it. */
+/* Pairs up to AT_NULL; *end gets the address after it. */
 static bool find_auxv_end(const struct stack *s, uint64_t at, uint64_t *end)
 {
 	uint64_t type = 1, v;

@@ -62,22 +62,19 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 
 /* An op at stream level. */
 bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
-		      struct ts_error *err)
+		    struct ts_error *err)
 {
 	switch (op->kind) {
-	case UCIR_NOP:
-		return true;
-	case UCIR_FRAME:
-		return ucir_begin_frame(r, op, out, err);
-	case UCIR_KEYFRAME:
-		return ucir_keyframe_in_group(r, op, out, err);
+	case UCIR_NOP: return true;
+	case UCIR_FRAME: return ucir_begin_frame(r, op, out, err);
+	case UCIR_KEYFRAME: return ucir_keyframe_in_group(r, op, out, err);
 	case UCIR_EXIT:
 		if (r->task)
 			ucir_bare_exit(r, out);
 		return true;
 	default:
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
-				"%s at stream level, behind the frame at 0x%" PRIx64
+				"%s at stream level, after the frame at 0x%" PRIx64
 				", whose op count may be wrong",
 				ucir_kind_name(op->kind), ucir_shown_off(&r->w, r->w.frame_off));
 	}
@@ -152,7 +149,7 @@ static bool take_exit(struct ucir_reader *r, struct ts_steps *out, struct ts_err
 	return true;
 }
 
-/* Take @op, behind a step, if it belongs to that. */
+/* Take @op, after a step, if it belongs to that. */
 static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
 {
 	bool is_inside = r->left > 0;
@@ -160,18 +157,12 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	if (is_inside)
 		r->left--;
 	switch (op->kind) {
-	case UCIR_NOP:
-		return true;
-	case UCIR_SYSCALL:
-		return is_inside && take_syscall(r, op, out, err);
-	case UCIR_EXIT:
-		return take_exit(r, out, err);
-	case UCIR_FRAME:
-		return !is_inside && ucir_begin_frame(r, op, out, err);
-	case UCIR_KEYFRAME:
-		return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
-	default:
-		return false;
+	case UCIR_NOP: return true;
+	case UCIR_SYSCALL: return is_inside && take_syscall(r, op, out, err);
+	case UCIR_EXIT: return take_exit(r, out, err);
+	case UCIR_FRAME: return !is_inside && ucir_begin_frame(r, op, out, err);
+	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
+	default: return false;
 	}
 }
 
@@ -223,7 +214,7 @@ static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
 
 /* -------------------------------------------------------------------------------- the interface */
 
-/* Nothing more comes: where would the last process go on?  Jumps behind its last step count. */
+/* Nothing more comes: where would the last process go on?  Jumps after its last step count. */
 static void end_here(struct ucir_reader *r)
 {
 	const struct ucir_task *t = ucir_tasks_by_thread(&r->tasks, r->last_thread);
@@ -243,7 +234,7 @@ static enum ts_next end_of_trace(struct ucir_reader *r, const struct ts_steps *o
 	uint64_t len = r->w.rec->bytes.len;
 
 	if (out->n_effects > r->begin)
-		ucir_warn(&r->w, len, "ops behind the last STEP belong to no instruction and are left out");
+		ucir_warn(&r->w, len, "ops after the last STEP belong to no instruction and are ignored");
 	end_here(r);
 	if (!r->base.end.has_exit)
 		ucir_warn(&r->w, len + 1, "the trace ends without the program's exit");
@@ -302,8 +293,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 }
 
 /*
- * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of the
- * frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
+ * A decode point: stream offset; ops left in the frame; pid of the frame; frames and steps passed; offset of
+ * the frame; processes that began; last thread; the end; thread of the current task and 1; the tasks.
  */
 static void save(const struct ts_reader *base, struct ts_buf *b)
 {

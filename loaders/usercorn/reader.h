@@ -11,7 +11,8 @@
 struct ucir_reader *ucir_reader_open(struct usercorn *rec, struct ts_error *err);
 
 /* An op at stream level.  Returns false if it may not be there, or as what it begins fails. */
-bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err);
+bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
+		    struct ts_error *err);
 
 /* Is the stream over, and at a frame's end? */
 bool ucir_is_at_end(const struct ucir_reader *r);

@@ -13,7 +13,7 @@
 #define FIRST_PIECE_LEN 16384u
 #define MAX_PIECE_LEN 262144u
 
-/* Of a framed one, how many chunks behind a jump are kept: what is decoded for a few steps has no more. */
+/* Of a framed one, how many chunks after a jump are kept: what is decoded for a few steps has no more. */
 #define N_NEAR 2
 
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)
@@ -43,7 +43,7 @@ void ucir_stream_fini(struct ucir_stream *s)
 	*s = (struct ucir_stream){ 0 };
 }
 
-/* Room for @len more bytes behind the window. */
+/* Room for @len more bytes after the window. */
 static bool make_room(struct ucir_stream *s, size_t len, struct ts_error *err)
 {
 	size_t cap = s->cap ? s->cap : 2 * SNAPPY_MAX_DECODED;
@@ -85,7 +85,7 @@ static void keep(struct ucir_stream *s, size_t chunk, const uint8_t *bytes, size
 	s->next_kept = (s->next_kept + 1) % UCIR_N_KEPT;
 }
 
-/* Decode the next chunk of a framed stream behind the window, which has room for its @len bytes. */
+/* Decode the next chunk of a framed stream after the window, which has room for its @len bytes. */
 static bool append_chunk(struct ucir_stream *s, size_t len, struct ts_error *err)
 {
 	uint8_t *out = s->buf + s->end;

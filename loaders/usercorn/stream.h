@@ -46,7 +46,7 @@ struct ucir_stream {
 	size_t at, end, cap;            /* buf[at .. end) are the bytes that come next */
 	uint64_t off;                   /* stream offset of buf[0] */
 	uint8_t *scratch;               /* owned; a chunk as it is in the file */
-	size_t chunk;                   /* framed: the chunk that follows behind buf[end) */
+	size_t chunk;                   /* framed: the chunk that follows after buf[end) */
 	size_t piece;                   /* plain: how much is read next */
 	unsigned n_near;                /* framed: chunks that were appended since the last jump */
 	struct ucir_kept kept[UCIR_N_KEPT];

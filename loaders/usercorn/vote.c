@@ -43,7 +43,7 @@ struct branch {
 	uint64_t pc;
 	uint16_t insn_len;
 	uint32_t thread;
-	bool is_call; /* it stored the address behind it */
+	bool is_call; /* it stored the address after it */
 	bool is_set;
 };
 
@@ -188,7 +188,7 @@ static void see_pc(struct box *boxes, size_t n, const struct ts_step *s)
 	}
 }
 
-/* Did the step store the address behind its instruction? */
+/* Did the step store the address after its instruction? */
 static bool is_return_address(const struct usercorn *rec, const struct ts_steps *b, const struct ts_step *s,
 			      const struct ts_effect *e)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots hold a word of the target's width, whatever the operand's size.  Known to be wrong in them, and not
- * believed:
+ * A memory slot holds a word of the target's width, whatever the operand's size.  Some words are known to be
+ * wrong and are not believed:
  *
  *      - the old word of what push and call write: many recorders took it one slot too high;
- *      - the old word's part behind an operand that is larger than a word, but no multiple of it: 0;
+ *      - the old word's part after an operand that is larger than a word, but no multiple of it: 0;
  *      - both words from the first byte on that could not be read.
  *
  * The last cannot be told from zeros.  An operand that was accessed could be read, and so could the rest of

@@ -17,7 +17,7 @@
 #define X64DBG_MAX_BLOCK 2400u
 
 /*
- * So many bytes behind those of a cursor that a block is read from must be there, whatever they hold: most
+ * So many bytes after those of a cursor that a block is read from must be there, whatever they hold: most
  * lists are short, and are copied with some of what follows them.
  */
 #define X64DBG_SLACK 64u
@@ -41,15 +41,15 @@ struct x64dbg_block {
 	bool has_pc;
 	uint8_t n_opcode, n_regs, n_mem;
 	uint64_t pc;     /* if has_pc */
-	uint8_t opcode[16];                   /* zeros behind it */
-	uint8_t slots[X64DBG_MAX_SLOTS];      /* ascending; anything behind the last */
+	uint8_t opcode[16];                   /* zeros after it */
+	uint8_t slots[X64DBG_MAX_SLOTS];      /* ascending; anything after the last */
 	uint8_t values[X64DBG_MAX_SLOTS * 8]; /* a word each, side by side; the same */
 	struct x64dbg_mem mem[X64DBG_MAX_MEM];
 };
 
 /*
  * Read the instruction block at the cursor, whose type byte is the next; with @has_unflagged_tid a thread id
- * stands there though no flag says so.  X64DBG_SLACK bytes behind the cursor's are there.
+ * stands there though no flag says so.  X64DBG_SLACK bytes after the cursor's are there.
  *
  * Returns false, with the fault in the cursor's error, if the bytes end before the block (TS_ETRUNC) or the
  * block contradicts its format (TS_ECORRUPT).

@@ -25,7 +25,8 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
 	ts_window_fini(&bl->ahead);
 }
 
-/* ------------------------------------------------------------------------------------------- plugins' blocks */
+/* ------------------------------------------------------------------------------------------- plugins' blocks
+ */
 
 /* Is it seen without reading on that no plugin's block begins at @off? */
 static inline bool is_no_user_block(const struct x64dbg_blocks *bl, uint64_t off)
@@ -37,8 +38,8 @@ static inline bool is_no_user_block(const struct x64dbg_blocks *bl, uint64_t off
  * Go on to the next instruction block at or after *off, over at most @max of those of plugins; if there are
  * more, *off is at one of them.
  */
-static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t *off, uint32_t max,
-				     struct ts_error *err)
+static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t *off,
+				     uint32_t max, struct ts_error *err)
 {
 	for (; *off < bl->file_len && max; max--) {
 		struct ts_cursor c;
@@ -67,7 +68,8 @@ static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window 
 	return *off < bl->file_len ? TS_ITEM : TS_END;
 }
 
-/* ------------------------------------------------------------------------------------------------ one block */
+/* ------------------------------------------------------------------------------------------------ one block
+ */
 
 static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off, bool is_shifted,
 			   struct x64dbg_block *b, struct ts_error *err)
@@ -96,7 +98,8 @@ static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shi
 	return true;
 }
 
-/* -------------------------------------------------------------------------------------------- looking ahead */
+/* -------------------------------------------------------------------------------------------- looking ahead
+ */
 
 /* Is the instruction as long as it says?  One that cannot be decoded has length 1. */
 static bool has_true_length(const struct x64dbg_blocks *bl, const struct x64dbg_block *b)
@@ -163,7 +166,8 @@ static bool looks_right(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted,
 	       goes_on(bl, off + b->len, b->is_flagged, depth - 1);
 }
 
-/* --------------------------------------------------------------------------------------------------- repairs */
+/* --------------------------------------------------------------------------------------------------- repairs
+ */
 
 /*
  * Recorders until 2026 write a thread's id without the flag that says so: in the first block after a switch.
@@ -192,8 +196,8 @@ static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struc
 	bool done = read_stop(bl, off, false, s, err), is_shifted;
 
 	if (done && (s->b.is_flagged ||
-		     (!bl->follows_flag && x64dbg_insns_at(bl->insns, s->pc, s->b.opcode, s->b.n_opcode)->x.len ==
-						   s->b.n_opcode)))
+		     (!bl->follows_flag &&
+		      x64dbg_insns_at(bl->insns, s->pc, s->b.opcode, s->b.n_opcode)->x.len == s->b.n_opcode)))
 		return true;
 	if (!done && err->code != TS_ECORRUPT && err->code != TS_ETRUNC)
 		return false;
@@ -222,8 +226,8 @@ static size_t find_full(const struct x64dbg_layout *l, const uint8_t *p, size_t 
 }
 
 /*
- * Damage at @off: bl->good_off gets the next block with all registers, after which the blocks look right; 0 if
- * there is none.
+ * Damage at @off: bl->good_off gets the next block with all registers, after which the blocks look right; 0
+ * if there is none.
  *
  * Returns false if the file cannot be read.
  */
@@ -301,8 +305,9 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after
 		s->session_at = 0;
 	s->tid = s->b.has_tid ? s->b.tid : bl->tid;
 	if (s->is_shifted)
-		ts_warn_at(&bl->rec->warner, s->b.off,
-			   "a thread id stands without the flag that announces it, a known fault of recorders");
+		ts_warn_at(
+			&bl->rec->warner, s->b.off,
+			"a thread id stands without the flag that announces it, a known fault of recorders");
 	pass(bl, s);
 }
 

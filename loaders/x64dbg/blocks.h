@@ -32,10 +32,10 @@ struct x64dbg_blocks {
 	struct x64dbg *rec;         /* borrowed */
 	struct x64dbg_insns *insns; /* borrowed */
 	struct ts_window window;
-	struct ts_window ahead;     /* for looking ahead, so that the window stays */
+	struct ts_window ahead; /* for looking ahead, so that the window stays */
 	uint64_t file_len;
-	uint64_t off;               /* of the next block */
-	uint64_t pc, session_at;    /* of the one before it */
+	uint64_t off;            /* of the next block */
+	uint64_t pc, session_at; /* of the one before it */
 	uint32_t tid;
 	bool follows_flag;
 	bool is_first;              /* none has been read */
@@ -58,8 +58,8 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl);
 enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err);
 
 /*
- * Read a block again: of @s its b.off, tid, is_shifted, is_session and session_at are given, and @pc is that of
- * the block before.  The next block is the one after it.
+ * Read a block again: of @s its b.off, tid, is_shifted, is_session and session_at are given, and @pc is that
+ * of the block before.  The next block is the one after it.
  *
  * Returns false as x64dbg_blocks_next() fails.
  */

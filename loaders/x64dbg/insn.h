@@ -67,7 +67,7 @@ static inline struct x64dbg_insn *x64dbg_insns_place(const struct x64dbg_insns *
 
 /*
  * The instruction of @len bytes (at most TS_X86_MAX_INSN) at @pc; valid until the next call.  @bytes are 16,
- * zeros behind it.
+ * zeros after it.
  */
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
 						  unsigned len)

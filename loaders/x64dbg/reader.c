@@ -50,7 +50,7 @@ struct stage {
 	/* as of arrive() */
 	bool is_alone; /* the block before is another thread's */
 	uint32_t thread;
-	enum gap gap; /* behind it */
+	enum gap gap; /* after it */
 	uint64_t count; /* iterations to go */
 	uint64_t count_mask; /* 0: it is not repeated */
 	bool is_down; /* iterations go to lower addresses */
@@ -77,7 +77,7 @@ struct reader {
 	struct x64dbg_insns insns;
 	struct x64dbg_blocks blocks;
 	struct stage stages[3];
-	struct stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks behind it */
+	struct stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks after it */
 	enum ts_next ahead_state;
 	struct ts_error ahead_err; /* of TS_FAIL, else empty */
 	struct x64dbg_regs regs;
@@ -163,7 +163,7 @@ static uint32_t thread_of(struct reader *r, const struct stage *s, struct ts_err
 	return thread;
 }
 
-/* The effects behind this one are those of @thread. */
+/* The effects after this one are those of @thread. */
 static void tell_thread(uint32_t thread, struct ts_steps *out)
 {
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
@@ -271,7 +271,7 @@ static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned widt
 	return false;
 }
 
-/* A repeated instruction that was not stepped into: the iterations behind the first. */
+/* A repeated instruction that was not stepped into: the iterations after the first. */
 static void tell_repeats(const struct reader *r, const struct stage *s, const struct stage *next,
 			 struct ts_steps *out)
 {

@@ -28,7 +28,7 @@ struct x64dbg {
 	struct ts_recording base;
 	const struct ts_source *src; /* borrowed */
 	bool is_64;
-	uint64_t first; /* file offset behind the head */
+	uint64_t first; /* file offset after the head */
 	uint64_t pid;   /* as a user block says, else 1 */
 	struct ts_warner warner;
 	struct x64dbg_layout layout;

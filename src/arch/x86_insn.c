@@ -68,11 +68,13 @@ unsigned ts_x86_length(const struct ts_x86 *x, const uint8_t *bytes, size_t len)
 	struct decoded d;
 
 	init(&d, x);
-	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d.decoder, NULL, bytes, len, &d.insn)) ? d.insn.length
-												  : 0;
+	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&d.decoder, NULL, bytes, len, &d.insn))
+		       ? d.insn.length
+		       : 0;
 }
 
-/* ----------------------------------------------------------------------------------------- memory operands */
+/* ----------------------------------------------------------------------------------------- memory operands
+ */
 
 /* Where a general register of any width is, TS_X86_NO_REG for others. */
 static uint16_t gpr_off(const struct decoded *d, ZydisRegister reg)
@@ -101,10 +103,8 @@ static bool is_hint(const ZydisDecodedInstruction *insn)
 	case ZYDIS_CATEGORY_PREFETCH:
 	case ZYDIS_CATEGORY_CLDEMOTE:
 	case ZYDIS_CATEGORY_CLFLUSHOPT:
-	case ZYDIS_CATEGORY_CLWB:
-		return true;
-	default:
-		return insn->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || insn->mnemonic == ZYDIS_MNEMONIC_INVLPG;
+	case ZYDIS_CATEGORY_CLWB: return true;
+	default: return insn->mnemonic == ZYDIS_MNEMONIC_CLFLUSH || insn->mnemonic == ZYDIS_MNEMONIC_INVLPG;
 	}
 }
 
@@ -115,10 +115,8 @@ static bool is_masked(const ZydisDecodedInstruction *insn)
 	case ZYDIS_MNEMONIC_VMASKMOVPS:
 	case ZYDIS_MNEMONIC_VMASKMOVPD:
 	case ZYDIS_MNEMONIC_VPMASKMOVD:
-	case ZYDIS_MNEMONIC_VPMASKMOVQ:
-		return true;
-	default:
-		return insn->avx.mask.mode > ZYDIS_MASK_MODE_DISABLED;
+	case ZYDIS_MNEMONIC_VPMASKMOVQ: return true;
+	default: return insn->avx.mask.mode > ZYDIS_MASK_MODE_DISABLED;
 	}
 }
 
@@ -185,9 +183,9 @@ static void place_operand(const struct decoded *d, struct ts_x86_mem *m, const Z
 
 static uint8_t segment_of(const ZydisDecodedOperand *o)
 {
-	return o->mem.segment == ZYDIS_REGISTER_FS ? TS_X86_FS :
-	       o->mem.segment == ZYDIS_REGISTER_GS ? TS_X86_GS :
-						     TS_X86_FLAT;
+	return o->mem.segment == ZYDIS_REGISTER_FS   ? TS_X86_FS
+	       : o->mem.segment == ZYDIS_REGISTER_GS ? TS_X86_GS
+						     : TS_X86_FLAT;
 }
 
 static void add_memory(const struct decoded *d, struct ts_x86_insn *insn, const ZydisDecodedOperand *o)
@@ -234,18 +232,13 @@ uint64_t ts_x86_mem_addr(const struct ts_x86_insn *insn, const struct ts_x86_mem
 	uint64_t addr = ts_x86_mem_base(m, x, g);
 
 	switch ((enum ts_x86_place)m->place) {
-	case TS_X86_PLAIN:
-		break;
-	case TS_X86_PUSHED:
-		addr -= m->size;
-		break;
+	case TS_X86_PLAIN: break;
+	case TS_X86_PUSHED: addr -= m->size; break;
 	case TS_X86_BIT:
 		if (m->bit != TS_X86_NO_REG && m->size)
 			addr += (uint64_t)((signed_value(x, g, m->bit, m->bit_len) >> 3) & -(int64_t)m->size);
 		break;
-	case TS_X86_TABLE:
-		addr += g[x->gprs[AX]];
-		break;
+	case TS_X86_TABLE: addr += g[x->gprs[AX]]; break;
 	}
 	return addr & insn->addr_mask;
 }
@@ -282,16 +275,13 @@ static uint8_t flow_of(const struct decoded *d, struct ts_x86_insn *insn)
 	switch (d->insn.meta.category) {
 	case ZYDIS_CATEGORY_COND_BR:
 		return is_direct && d->insn.mnemonic != ZYDIS_MNEMONIC_XBEGIN ? TS_X86_BRANCH : TS_X86_ANY;
-	case ZYDIS_CATEGORY_UNCOND_BR:
-		return is_direct ? TS_X86_JUMP : TS_X86_ANY;
+	case ZYDIS_CATEGORY_UNCOND_BR: return is_direct ? TS_X86_JUMP : TS_X86_ANY;
 	case ZYDIS_CATEGORY_CALL:
 		return !is_direct ? TS_X86_CALL_ANY : is_to_next ? TS_X86_JUMP : TS_X86_CALL;
-	case ZYDIS_CATEGORY_RET:
-		return TS_X86_RETURN;
+	case ZYDIS_CATEGORY_RET: return TS_X86_RETURN;
 	case ZYDIS_CATEGORY_SYSCALL:
 	case ZYDIS_CATEGORY_SYSRET:
-	case ZYDIS_CATEGORY_INTERRUPT:
-		return TS_X86_ANY;
+	case ZYDIS_CATEGORY_INTERRUPT: return TS_X86_ANY;
 	default:
 		if (inhibits_stop(d))
 			return TS_X86_ANY;
@@ -395,19 +385,12 @@ static void add_register(const struct decoded *d, struct ts_x86_fields *f, Zydis
 	case ZYDIS_REGCLASS_GPR8:
 	case ZYDIS_REGCLASS_GPR16:
 	case ZYDIS_REGCLASS_GPR32:
-	case ZYDIS_REGCLASS_GPR64:
-		add_gpr(d, f, reg, access);
-		break;
+	case ZYDIS_REGCLASS_GPR64: add_gpr(d, f, reg, access); break;
 	case ZYDIS_REGCLASS_XMM:
-	case ZYDIS_REGCLASS_YMM:
-		add_vector(d, f, reg, access);
-		break;
-	case ZYDIS_REGCLASS_SEGMENT:
-		add_field(f, d->x->segments[ZydisRegisterGetId(reg)], 4, access);
-		break;
+	case ZYDIS_REGCLASS_YMM: add_vector(d, f, reg, access); break;
+	case ZYDIS_REGCLASS_SEGMENT: add_field(f, d->x->segments[ZydisRegisterGetId(reg)], 4, access); break;
 	case ZYDIS_REGCLASS_FLAGS: /* see add_flags() */
-	case ZYDIS_REGCLASS_IP:
-		break;
+	case ZYDIS_REGCLASS_IP: break;
 	default:
 		if (reg == ZYDIS_REGISTER_MXCSR)
 			add_field(f, d->x->mxcsr, 4, access);
@@ -443,8 +426,7 @@ static bool is_clearing(const struct decoded *d)
 		return d->ops[0].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       d->ops[1].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 		       d->ops[0].reg.value == d->ops[1].reg.value;
-	default:
-		return false;
+	default: return false;
 	}
 }
 
@@ -490,7 +472,8 @@ bool ts_x86_registers(const struct ts_x86 *x, const uint8_t *bytes, size_t len, 
 
 /* --------------------------------------------------------------------------------------------------- text */
 
-bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len, char *buf, size_t size)
+bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len, char *buf,
+		 size_t size)
 {
 	ZydisFormatter formatter;
 	struct decoded d;
@@ -498,6 +481,6 @@ bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size
 	if (!decode(&d, x, bytes, len))
 		return false;
 	ZydisFormatterInit(&formatter, ZYDIS_FORMATTER_STYLE_INTEL);
-	return ZYAN_SUCCESS(ZydisFormatterFormatInstruction(&formatter, &d.insn, d.ops,
-							    d.insn.operand_count_visible, buf, size, pc, NULL));
+	return ZYAN_SUCCESS(ZydisFormatterFormatInstruction(
+		&formatter, &d.insn, d.ops, d.insn.operand_count_visible, buf, size, pc, NULL));
 }

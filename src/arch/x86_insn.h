@@ -17,15 +17,16 @@
 
 #include "arch.h"
 
-#define TS_X86_MAX_INSN 15u /* bytes */
-#define TS_X86_MAX_MEM 3u
+#define TS_X86_MAX_INSN   15u /* bytes */
+#define TS_X86_MAX_MEM    3u
 #define TS_X86_MAX_FIELDS 32u
-#define TS_X86_NO_REG UINT16_MAX
+#define TS_X86_NO_REG     UINT16_MAX
 
 enum ts_x86_access {
 	TS_X86_READ = 1,
 	TS_X86_WRITE = 2,
-	/* under a condition, or a mask selects bytes: some or all of them may not be read, may not be written */
+	/* under a condition, or a mask selects bytes: some or all of them may not be read, may not be written
+	 */
 	TS_X86_IF_READ = 4,
 	TS_X86_IF_WRITE = 8,
 	TS_X86_ADDRESS = 16, /* a register that is part of the address of a memory operand */
@@ -48,7 +49,7 @@ enum ts_x86_segment {
 
 /* A memory operand: segment base + base + index * scale + disp.  Registers are offsets in the 'g' layout. */
 struct ts_x86_mem {
-	int64_t disp;    /* the address itself where there is neither base nor index */
+	int64_t disp; /* the address itself where there is neither base nor index */
 	uint16_t base, index;
 	uint16_t size;   /* bytes, not 0 */
 	uint16_t bit;    /* the register with the bit number */
@@ -77,10 +78,10 @@ struct ts_x86_insn {
 	uint64_t addr_mask; /* of effective addresses */
 	uint8_t len;        /* bytes; 0: no instruction */
 	uint8_t n_mem;
-	uint8_t flow;       /* enum ts_x86_flow */
-	uint8_t count_len;  /* bytes of the register (cx, ecx, rcx) that counts repetitions; 0: not repeated */
-	bool is_scatter;    /* it writes at addresses that a vector holds; they are not in mem */
-	bool is_xsave;      /* it may write more than its operand's size */
+	uint8_t flow;      /* enum ts_x86_flow */
+	uint8_t count_len; /* bytes of the register (cx, ecx, rcx) that counts repetitions; 0: not repeated */
+	bool is_scatter;   /* it writes at addresses that a vector holds; they are not in mem */
+	bool is_xsave;     /* it may write more than its operand's size */
 	struct ts_x86_mem mem[TS_X86_MAX_MEM];
 };
 
@@ -93,7 +94,7 @@ struct ts_x86_field {
 struct ts_x86_fields {
 	struct ts_x86_field fields[TS_X86_MAX_FIELDS]; /* without the program counter and eflags */
 	unsigned n;
-	uint32_t flags_read;      /* bits of eflags */
+	uint32_t flags_read; /* bits of eflags */
 	uint32_t flags_written;
 	uint32_t flags_undefined; /* after the instruction their value is not specified */
 	/* it also uses registers that the layout does not have, or the x87 stack, whose registers move */
@@ -140,7 +141,8 @@ bool ts_x86_registers(const struct ts_x86 *x, const uint8_t *bytes, size_t len, 
  *
  * Returns false if there is no instruction or the text does not fit.
  */
-bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len, char *buf, size_t size);
+bool ts_x86_text(const struct ts_x86 *x, uint64_t pc, const uint8_t *bytes, size_t len, char *buf,
+		 size_t size);
 
 /* The general register at offset @off of the 'g' layout; 0 for TS_X86_NO_REG. */
 static inline uint64_t ts_x86_value(const struct ts_x86 *x, const uint8_t *g, uint16_t off)

@@ -249,7 +249,7 @@ START_TEST(a_jump_behind_the_last_step_says_where_it_would_go_on)
 	expect(START "FRAME 0 { JMP 1000 STEP 5 } FRAME 0 { JMP 3000 WRITE 7000 11 }", "1000/5@0\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x3000);
 	ck_assert(!t.reader->end.has_exit && !t.reader->end.is_assumed);
-	ck_assert_uint_eq(ucir_warned(t.rec, "behind the last STEP"), 1);
+	ck_assert_uint_eq(ucir_warned(t.rec, "after the last STEP"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "without the program's exit"), 1);
 }
 END_TEST

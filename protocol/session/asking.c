@@ -68,7 +68,7 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 	const struct rsp_shared *sh = s->sh;
 	const uint64_t *base = sh->located.by == TS_LOCATED_NOT ? NULL : &sh->located.first;
 
-	return ts_find_symbols(symbols, sh->q, sh->exec ? ts_source_name(sh->exec) : NULL, base, err);
+	return ts_find_symbols(symbols, sh->q, sh->exec ? ts_source_name(sh->exec) : NULL, base, sh->local, err);
 }
 
 /* What is kept from question to question; made with the first one. */

@@ -71,7 +71,7 @@ struct rsp_shared {
 	char *exec_path;                /* owned; what the client is told it is called, NULL if unknown */
 	struct ts_located located;      /* where the program lies */
 	/* owned; files of this machine that the recording names; NULL: none are used */
-	struct rsp_local_files *local;
+	struct ts_local_files *local;
 	/* the recording of a machine that tells how addresses are translated */
 	bool has_paging;
 };

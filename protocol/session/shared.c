@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "local_files.h"
 #include "protocol/packets/packets.h"
 #include "src/arch/tdesc.h"
 #include "src/base/log.h"
+#include "src/query/local_files.h"
 #include "src/query/paging.h"
 #include "src/trace/source.h"
 
@@ -232,7 +232,7 @@ bool rsp_shared_use_local_files(struct rsp_shared *sh, struct ts_error *err)
 	sh->local = malloc(sizeof(*sh->local));
 	if (!sh->local)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of local files");
-	rsp_local_files_init(sh->local, sh->q);
+	ts_local_files_init(sh->local, sh->q);
 	return true;
 }
 
@@ -240,7 +240,7 @@ const struct ts_source *rsp_shared_file(const struct rsp_shared *sh, const char 
 {
 	const struct ts_source *file = path ? ts_query_file(sh->q, path) : NULL;
 
-	return file || !sh->local || !path ? file : rsp_local_file(sh->local, path);
+	return file || !sh->local || !path ? file : ts_local_file(sh->local, path);
 }
 
 /* -------------------------------------------------------------------------------------------- views */
@@ -319,7 +319,7 @@ void rsp_shared_fini(struct rsp_shared *sh)
 		ts_buf_fini(&sh->views[i].target_xml);
 	}
 	if (sh->local)
-		rsp_local_files_fini(sh->local);
+		ts_local_files_fini(sh->local);
 	free(sh->local);
 	ts_source_close(sh->exec);
 	free(sh->exec_path);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "find_symbols.h"
 
+#include "src/query/local_files.h"
 #include "src/query/locate.h"
 #include "src/trace/elf.h"
 #include "src/trace/source.h"
@@ -46,13 +47,15 @@ static bool add_regions(struct ts_symbols *s, struct ts_query *q, struct ts_erro
 	return true;
 }
 
-static bool add_modules(struct ts_symbols *s, struct ts_query *q, struct ts_error *err)
+static bool add_modules(struct ts_symbols *s, struct ts_query *q, struct ts_local_files *local, struct ts_error *err)
 {
 	struct ts_module_info m;
 
 	for (size_t i = 0; ts_query_module(q, i, &m); i++) {
 		const struct ts_source *src = m.file ? ts_query_file(q, m.file) : NULL;
 
+		if (!src && m.file && local)
+			src = ts_local_file(local, m.file);
 		if (src && !ts_symbols_add_file(s, src, &m.first, err))
 			return false;
 	}
@@ -60,11 +63,11 @@ static bool add_modules(struct ts_symbols *s, struct ts_query *q, struct ts_erro
 }
 
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const char *exec, const uint64_t *base,
-		     struct ts_error *err)
+		     struct ts_local_files *local, struct ts_error *err)
 {
 	struct ts_source *src = exec ? ts_source_open(exec, err) : NULL;
 	bool done = !exec || (src && add_program(s, q, src, base, err));
 
 	ts_source_close(src);
-	return done && add_modules(s, q, err) && add_regions(s, q, err);
+	return done && add_modules(s, q, local, err) && add_regions(s, q, err);
 }

@@ -11,6 +11,7 @@
 
 #include "src/base/error.h"
 #include "src/query/query.h"
+#include "src/query/local_files.h"
 #include "symbols.h"
 
 /*
@@ -22,13 +23,13 @@
 bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory, and
- * of the modules and mapped
- * files that are found beneath the sysroot.
+ * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory; and
+ * those of the modules and mapped files that are found beneath the sysroot, or that @local has: files of this
+ * machine (NULL: none are used).
  *
  * Returns false if the trace or @exec cannot be read (TS_EIO), or memory is exhausted.
  */
 bool ts_find_symbols(struct ts_symbols *s, struct ts_query *q, const char *exec, const uint64_t *base,
-		     struct ts_error *err);
+		     struct ts_local_files *local, struct ts_error *err);
 
 #endif

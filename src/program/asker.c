@@ -10,6 +10,7 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 	*a = (struct ts_asker){ 0 };
 	a->marks = ts_marks_new(cli->trace);
 	a->symbols = ts_symbols_new();
+	ts_local_files_init(&a->local, q);
 	if (!a->marks || !a->symbols)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	a->ask = (struct ts_ask){ .q = q,
@@ -26,7 +27,8 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 		if (!ts_find_symbols_of_file(a->symbols, o->path, o->has_base ? &o->base : NULL, err))
 			return false;
 	}
-	return ts_find_symbols(a->symbols, q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL, err);
+	return ts_find_symbols(a->symbols, q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL,
+			       cli->sysroot ? NULL : &a->local, err);
 }
 
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err)
@@ -38,6 +40,7 @@ bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err)
 void ts_asker_fini(struct ts_asker *a)
 {
 	ts_names_fini(&a->names);
+	ts_local_files_fini(&a->local);
 	ts_symbols_free(a->symbols);
 	ts_marks_free(a->marks);
 	free(a->ask.back);

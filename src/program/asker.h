@@ -12,10 +12,12 @@
 #include "src/ask/names.h"
 #include "src/ask/symbols.h"
 #include "src/ask/verb.h"
+#include "src/query/local_files.h"
 
 struct ts_asker {
 	struct ts_ask ask;
 	struct ts_names names;
+	struct ts_local_files local;
 	struct ts_symbols *symbols; /* owned */
 	struct ts_marks *marks;     /* owned */
 };

@@ -2,7 +2,7 @@
 /*
  * Files of this machine under recorded names: used if their beginning is what the recording has in memory.
  */
-#include "protocol/session/local_files.h"
+#include "src/query/local_files.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 static char lib[PATH_MAX], other_name[PATH_MAX + 8], unnamed[PATH_MAX + 8];
 static uint8_t contents[LIB_LEN];
-static struct rsp_local_files files;
+static struct ts_local_files files;
 
 /* How much of the library is in the recording's memory. */
 static size_t n_recorded;
@@ -57,26 +57,26 @@ static void record(size_t n)
 	ck_assert_int_eq(symlink("lib.so", other_name), 0);
 	n_recorded = n;
 	fake_again(&options);
-	rsp_local_files_init(&files, fake.q);
+	ts_local_files_init(&files, fake.q);
 }
 
 START_TEST(the_recorded_file_is_found_by_both_its_names)
 {
 	record(LIB_LEN);
-	ck_assert_ptr_nonnull(rsp_local_file(&files, lib));
-	ck_assert_ptr_nonnull(rsp_local_file(&files, other_name));
-	ck_assert_ptr_eq(rsp_local_file(&files, lib), rsp_local_file(&files, lib));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_nonnull(ts_local_file(&files, lib));
+	ck_assert_ptr_nonnull(ts_local_file(&files, other_name));
+	ck_assert_ptr_eq(ts_local_file(&files, lib), ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
 }
 END_TEST
 
 START_TEST(a_file_that_the_recording_does_not_name_is_not_opened)
 {
 	record(LIB_LEN);
-	ck_assert_ptr_null(rsp_local_file(&files, unnamed));
-	ck_assert_ptr_null(rsp_local_file(&files, "lib.so"));
-	ck_assert_ptr_null(rsp_local_file(&files, ""));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_null(ts_local_file(&files, unnamed));
+	ck_assert_ptr_null(ts_local_file(&files, "lib.so"));
+	ck_assert_ptr_null(ts_local_file(&files, ""));
+	ts_local_files_fini(&files);
 }
 END_TEST
 
@@ -85,24 +85,24 @@ START_TEST(another_file_at_the_recorded_path_is_refused)
 	record(LIB_LEN);
 	contents[LIB_LEN - 1] ^= 1;
 	write_file(lib);
-	ck_assert_ptr_null(rsp_local_file(&files, lib));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_null(ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
 }
 END_TEST
 
 START_TEST(a_file_of_which_the_recording_shows_too_little_is_refused)
 {
 	record(1000);
-	ck_assert_ptr_null(rsp_local_file(&files, lib));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_null(ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
 }
 END_TEST
 
 START_TEST(a_kilobyte_of_the_beginning_is_enough)
 {
 	record(1024);
-	ck_assert_ptr_nonnull(rsp_local_file(&files, lib));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_nonnull(ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
 }
 END_TEST
 
@@ -110,8 +110,8 @@ START_TEST(a_file_that_is_not_there_is_none)
 {
 	record(LIB_LEN);
 	unlink(lib);
-	ck_assert_ptr_null(rsp_local_file(&files, lib));
-	rsp_local_files_fini(&files);
+	ck_assert_ptr_null(ts_local_file(&files, lib));
+	ts_local_files_fini(&files);
 }
 END_TEST
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "src/base/log.h"
-#include "src/query/load_base.h"
-#include "src/query/paging.h"
+#include "load_base.h"
+#include "paging.h"
 
 /* Headers and the build-id lie in the first page of a file, which no program changes. */
 #define HEAD_LEN 4096u
@@ -17,12 +17,12 @@
 /* A hostile client may ask for any number of names. */
 #define MAX_FILES 4096u
 
-void rsp_local_files_init(struct rsp_local_files *files, struct ts_query *q)
+void ts_local_files_init(struct ts_local_files *files, struct ts_query *q)
 {
-	*files = (struct rsp_local_files){ .q = q };
+	*files = (struct ts_local_files){ .q = q };
 }
 
-void rsp_local_files_fini(struct rsp_local_files *files)
+void ts_local_files_fini(struct ts_local_files *files)
 {
 	for (size_t i = 0; i < files->n; i++) {
 		free(files->items[i].path);
@@ -31,7 +31,7 @@ void rsp_local_files_fini(struct rsp_local_files *files)
 	free(files->items);
 	if (files->has_samples)
 		ts_code_samples_fini(&files->samples);
-	*files = (struct rsp_local_files){ 0 };
+	*files = (struct ts_local_files){ 0 };
 }
 
 enum verdict {
@@ -59,7 +59,7 @@ static enum verdict compare_heads(struct ts_query *q, const struct ts_module_inf
 	return n_known >= ENOUGH_HEAD ? SAME_FILE : UNDECIDED;
 }
 
-static bool take_samples(struct rsp_local_files *files, uint32_t process)
+static bool take_samples(struct ts_local_files *files, uint32_t process)
 {
 	struct ts_error ignored = { 0 };
 
@@ -73,7 +73,7 @@ static bool take_samples(struct rsp_local_files *files, uint32_t process)
 }
 
 /* By the code that was executed in it. */
-static enum verdict compare_code(struct rsp_local_files *files, const struct ts_module_info *m,
+static enum verdict compare_code(struct ts_local_files *files, const struct ts_module_info *m,
 				 const struct ts_source *src)
 {
 	struct ts_error ignored = { 0 };
@@ -90,7 +90,7 @@ static enum verdict compare_code(struct rsp_local_files *files, const struct ts_
 	return ts_code_is_match(&match) ? SAME_FILE : OTHER_FILE;
 }
 
-static bool is_recorded(struct rsp_local_files *files, const struct ts_module_info *m, const struct ts_source *src)
+static bool is_recorded(struct ts_local_files *files, const struct ts_module_info *m, const struct ts_source *src)
 {
 	enum verdict v = compare_heads(files->q, m, m->from, src);
 
@@ -126,7 +126,7 @@ static bool find_module(const struct ts_query *q, const char *path, struct ts_mo
 	return false;
 }
 
-static struct ts_source *open_recorded(struct rsp_local_files *files, const char *path)
+static struct ts_source *open_recorded(struct ts_local_files *files, const char *path)
 {
 	struct ts_error err = { 0 };
 	struct ts_module_info m;
@@ -148,9 +148,9 @@ static struct ts_source *open_recorded(struct rsp_local_files *files, const char
 	return NULL;
 }
 
-const struct ts_source *rsp_local_file(struct rsp_local_files *files, const char *path)
+const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path)
 {
-	struct rsp_local_file *item;
+	struct ts_local_file *item;
 
 	for (size_t i = 0; i < files->n; i++) {
 		if (strcmp(files->items[i].path, path) == 0)
@@ -158,7 +158,7 @@ const struct ts_source *rsp_local_file(struct rsp_local_files *files, const char
 	}
 	if (files->n == files->cap) {
 		size_t cap = files->cap ? 2 * files->cap : 16;
-		struct rsp_local_file *items =
+		struct ts_local_file *items =
 			files->n < MAX_FILES ? realloc(files->items, cap * sizeof(*items)) : NULL;
 
 		if (!items)

@@ -5,23 +5,23 @@
  * A file is used only where its contents are those that the recording shows in memory; else a line in the log says
  * that it is another one.  Each name is looked at once.
  */
-#ifndef RSP_LOCAL_FILES_H
-#define RSP_LOCAL_FILES_H
+#ifndef TS_LOCAL_FILES_H
+#define TS_LOCAL_FILES_H
 
 #include <stddef.h>
 
-#include "src/query/code_samples.h"
-#include "src/query/query.h"
+#include "code_samples.h"
+#include "query.h"
 #include "src/trace/source.h"
 
-struct rsp_local_file {
+struct ts_local_file {
 	char *path;            /* owned; as it was asked for */
 	struct ts_source *src; /* owned; NULL: not there, or another file */
 };
 
-struct rsp_local_files {
+struct ts_local_files {
 	struct ts_query *q; /* borrowed */
-	struct rsp_local_file *items; /* owned */
+	struct ts_local_file *items; /* owned */
 	size_t n, cap;
 	/* owned; of one process, taken when they are first needed */
 	struct ts_code_samples samples;
@@ -29,8 +29,8 @@ struct rsp_local_files {
 	bool has_samples;
 };
 
-void rsp_local_files_init(struct rsp_local_files *files, struct ts_query *q);
-void rsp_local_files_fini(struct rsp_local_files *files);
+void ts_local_files_init(struct ts_local_files *files, struct ts_query *q);
+void ts_local_files_fini(struct ts_local_files *files);
 
 /*
  * The file @path, if a module of the recording goes by this name or by another name of the same file (a symbolic
@@ -38,6 +38,6 @@ void rsp_local_files_fini(struct rsp_local_files *files);
  *
  * Returns it (borrowed until fini), NULL if there is none.
  */
-const struct ts_source *rsp_local_file(struct rsp_local_files *files, const char *path);
+const struct ts_source *ts_local_file(struct ts_local_files *files, const char *path);
 
 #endif

@@ -2,7 +2,7 @@
 #include "condition.h"
 
 #include "breaks.h"
-#include "protocol/tracing/sight.h"
+#include "protocol/tracing/ax_state.h"
 #include "session.h"
 
 static bool holds(const struct rsp_break *br, struct rsp_ax_env *env)
@@ -10,7 +10,7 @@ static bool holds(const struct rsp_break *br, struct rsp_ax_env *env)
 	if (!br)
 		return false;
 	if (br->n_conditions)
-		env->budget = (uint32_t)(RSP_SIGHT_BUDGET / br->n_conditions);
+		env->budget = (uint32_t)(RSP_AX_STATE_BUDGET / br->n_conditions);
 	for (size_t i = 0; i < br->n_conditions; i++) {
 		uint64_t value;
 
@@ -22,7 +22,7 @@ static bool holds(const struct rsp_break *br, struct rsp_ax_env *env)
 
 /* A look at the state that also prints. */
 struct look {
-	struct rsp_sight sight; /* first: what the sight's own functions get */
+	struct rsp_ax_state state; /* first: what the state's own functions get */
 	struct ts_buf *console;
 };
 
@@ -36,7 +36,7 @@ static void print(void *user, const char *text, size_t len)
 /* What cannot be evaluated prints nothing. */
 static void run_commands(const struct rsp_break *br, struct rsp_ax_env *env)
 {
-	env->budget = (uint32_t)(RSP_SIGHT_BUDGET / br->n_commands);
+	env->budget = (uint32_t)(RSP_AX_STATE_BUDGET / br->n_commands);
 	env->print = print;
 	for (size_t i = 0; i < br->n_commands; i++)
 		rsp_ax_eval(br->commands[i], env, NULL);
@@ -63,10 +63,10 @@ bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bo
 
 	if (!ts_query_pc(s->sh->q, found->pos, found->thread, &at.addr, &has_pc, &err))
 		return true;
-	rsp_sight_init(&look.sight, s->sh->q, found->pos, found->thread, s->scratch);
-	look.sight.is_physical = s->is_physical;
-	look.sight.view = s->view ? &s->view->regs : NULL;
-	rsp_sight_env(&look.sight, &env);
+	rsp_ax_state_init(&look.state, s->sh->q, found->pos, found->thread, s->scratch);
+	look.state.is_physical = s->is_physical;
+	look.state.view = s->view ? &s->view->regs : NULL;
+	rsp_ax_state_env(&look.state, &env);
 	is_soft = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env, is_reverse);
 	is_hard = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env, is_reverse);
 	return is_soft || is_hard;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sight.h"
+#include "ax_state.h"
 
 #include <string.h>
 
@@ -8,9 +8,9 @@
 /* How often the expressions of one hit may look at memory. */
 #define MAX_LOOKS 256
 
-void rsp_sight_init(struct rsp_sight *sight, struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *room)
+void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *room)
 {
-	*sight = (struct rsp_sight){
+	*state = (struct rsp_ax_state){
 		.q = q,
 		.pos = pos,
 		.thread = thread,
@@ -19,57 +19,57 @@ void rsp_sight_init(struct rsp_sight *sight, struct ts_query *q, uint64_t pos, u
 	};
 }
 
-static const struct ts_regset *regset(const struct rsp_sight *sight)
+static const struct ts_regset *regset(const struct rsp_ax_state *state)
 {
-	return sight->view ? &sight->view->set : ts_query_regset(sight->q);
+	return state->view ? &state->view->set : ts_query_regset(state->q);
 }
 
-bool rsp_sight_reg(struct rsp_sight *sight, unsigned regnum, uint64_t *value)
+bool rsp_ax_state_reg(struct rsp_ax_state *state, unsigned regnum, uint64_t *value)
 {
-	const struct ts_regset *set = regset(sight);
+	const struct ts_regset *set = regset(state);
 	struct ts_error err = { 0 };
 	int i = ts_regset_by_num(set, regnum);
 	uint32_t off;
 
 	if (i < 0 || set->regs[i].len > sizeof(*value))
 		return false;
-	if (!sight->has_regs &&
-	    !ts_query_regs(sight->q, sight->pos, sight->thread, sight->data, sight->known, &err))
+	if (!state->has_regs &&
+	    !ts_query_regs(state->q, state->pos, state->thread, state->data, state->known, &err))
 		return false;
-	sight->has_regs = true;
-	off = sight->view ? sight->view->from[i] : set->regs[i].off;
-	if (off == TS_NO_REG || memchr(sight->known + off, 0, set->regs[i].len))
+	state->has_regs = true;
+	off = state->view ? state->view->from[i] : set->regs[i].off;
+	if (off == TS_NO_REG || memchr(state->known + off, 0, set->regs[i].len))
 		return false;
-	*value = ts_arch_get(set->arch, sight->data + off, set->regs[i].len);
+	*value = ts_arch_get(set->arch, state->data + off, set->regs[i].len);
 	return true;
 }
 
 static bool see_reg(void *user, unsigned regnum, uint64_t *value)
 {
-	return rsp_sight_reg(user, regnum, value);
+	return rsp_ax_state_reg(user, regnum, value);
 }
 
-static bool see_bytes(const struct rsp_sight *sight, uint64_t addr, size_t len, uint8_t *bytes,
+static bool see_bytes(const struct rsp_ax_state *state, uint64_t addr, size_t len, uint8_t *bytes,
 		      uint8_t *known, struct ts_error *err)
 {
-	uint32_t process = ts_query_process(sight->q, sight->thread);
+	uint32_t process = ts_query_process(state->q, state->thread);
 
-	if (sight->is_physical)
-		return ts_query_mem(sight->q, sight->pos, process, addr, len, bytes, known, err);
-	return ts_virtual_mem(sight->q, sight->pos, process, addr, len, bytes, known, err);
+	if (state->is_physical)
+		return ts_query_mem(state->q, state->pos, process, addr, len, bytes, known, err);
+	return ts_virtual_mem(state->q, state->pos, process, addr, len, bytes, known, err);
 }
 
 static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 {
-	struct rsp_sight *sight = user;
+	struct rsp_ax_state *state = user;
 	struct ts_error err = { 0 };
 	size_t done = 0;
 
-	while (done < len && sight->n_looks++ < MAX_LOOKS) {
+	while (done < len && state->n_looks++ < MAX_LOOKS) {
 		uint8_t known[256];
 		size_t n = len - done < sizeof(known) ? len - done : sizeof(known), i = 0;
 
-		if (!see_bytes(sight, addr + done, n, bytes + done, known, &err))
+		if (!see_bytes(state, addr + done, n, bytes + done, known, &err))
 			break;
 		while (i < n && known[i])
 			i++;
@@ -80,12 +80,12 @@ static size_t see_mem(void *user, uint64_t addr, uint8_t *bytes, size_t len)
 	return done;
 }
 
-void rsp_sight_env(struct rsp_sight *sight, struct rsp_ax_env *env)
+void rsp_ax_state_env(struct rsp_ax_state *state, struct rsp_ax_env *env)
 {
-	const struct ts_arch *arch = regset(sight)->arch;
+	const struct ts_arch *arch = regset(state)->arch;
 
 	*env = (struct rsp_ax_env){
-		.user = sight,
+		.user = state,
 		.addr_mask = ts_arch_addr_mask(arch),
 		.is_big_endian = arch->is_big_endian,
 		.reg = see_reg,

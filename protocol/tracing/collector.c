@@ -8,7 +8,7 @@
 
 #include "ax.h"
 #include "frame_store.h"
-#include "sight.h"
+#include "ax_state.h"
 #include "src/base/clock.h"
 
 /* An action with its expression checked. */
@@ -314,7 +314,7 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 
 /* A look at the state that also collects. */
 struct look {
-	struct rsp_sight sight; /* first: what the sight's own functions get */
+	struct rsp_ax_state state; /* first: what the state's own functions get */
 	struct rsp_collector *c;
 };
 
@@ -377,16 +377,16 @@ static void note_error(struct rsp_collector *c, const struct point *p, enum rsp_
 /* The budget of one hit is for all its expressions. */
 static uint32_t share_of_budget(const struct point *p)
 {
-	return (uint32_t)(RSP_SIGHT_BUDGET / (p->n_actions + 1)) + 1;
+	return (uint32_t)(RSP_AX_STATE_BUDGET / (p->n_actions + 1)) + 1;
 }
 
 static void look_init(struct look *look, struct rsp_collector *c, const struct point *p, uint32_t thread,
 		      struct rsp_ax_env *env)
 {
-	rsp_sight_init(&look->sight, c->q, c->pos, thread, c->room);
-	look->sight.is_physical = c->is_physical;
-	look->sight.view = c->view;
-	rsp_sight_env(&look->sight, env);
+	rsp_ax_state_init(&look->state, c->q, c->pos, thread, c->room);
+	look->state.is_physical = c->is_physical;
+	look->state.view = c->view;
+	rsp_ax_state_env(&look->state, env);
 	look->c = c;
 	env->budget = share_of_budget(p);
 	env->get_var = get_var;
@@ -417,7 +417,7 @@ static enum rsp_ax_error collect_range(struct look *look, const struct ts_action
 {
 	uint64_t mask = ts_arch_addr_mask(ts_query_regset(look->c->q)->arch), base = 0;
 
-	if (a->base != TS_NO_BASE && !rsp_sight_reg(&look->sight, (unsigned)a->base, &base))
+	if (a->base != TS_NO_BASE && !rsp_ax_state_reg(&look->state, (unsigned)a->base, &base))
 		return RSP_AX_UNKNOWN_REG;
 	return rsp_frame_store_range(&look->c->store, (base + a->addr) & mask, a->len) ? RSP_AX_OK
 										       : RSP_AX_NOT_TRACED;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "access.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cells.h"
 #include "hits.h"
+#include "src/query/paging.h"
 #include "state.h"
 #include "verb.h"
 
@@ -70,6 +72,8 @@ struct accesses {
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	struct ts_hits hits;
+	struct ts_what what;   /* as the recording's effects have it: of a machine, physical addresses */
+	uint64_t moved;        /* what is added to these for the address that was asked for */
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
 	bool only_changes;
@@ -178,7 +182,7 @@ static void put_step(const struct accesses *a, struct ts_row *row, const struct 
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->qn->what.kind == TS_WHAT_MEM)
-		ts_row_addr(row, ADDRESS, hit->first);
+		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
 	if (hit->kind != TS_HIT_EXEC)
 		ts_row_number(row, LENGTH, hit->last - hit->first + 1);
 	else if (hit->insn_len)
@@ -438,6 +442,38 @@ static void set_positions(struct accesses *a)
 		a->chunk = is_backward(a) ? a->to / TS_CHUNK_STEPS : a->from / TS_CHUNK_STEPS;
 }
 
+/*
+ * In the recording of a machine WHAT is a virtual address: it is the memory that it stands for at the position asked
+ * from.  *is_mapped is false if it stands for none, or lies in several pages.
+ */
+static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
+{
+	const struct ts_question *qn = a->qn;
+	uint64_t len = qn->what.last - qn->what.addr;
+	struct ts_translation t;
+
+	a->what = qn->what;
+	*is_mapped = true;
+	if (qn->what.kind != TS_WHAT_MEM || !ts_paging_is_known(a->ask->q))
+		return true;
+	if (!ts_translate_at(a->ask->q, qn->at, a->hits.process, qn->what.addr, &t, err))
+		return false;
+	*is_mapped = t.mapping == TS_MAPPED && (qn->what.addr & (t.page_len - 1)) + len < t.page_len;
+	if (!*is_mapped) {
+		snprintf(a->rows.note, sizeof(a->rows.note), "%s at position %" PRIu64,
+			 t.mapping == TS_MAPPED ? "WHAT crosses the end of its page"
+						: "the page tables do not map this address, or are not known,",
+			 qn->at);
+		return true;
+	}
+	a->moved = qn->what.addr - t.phys;
+	a->what.addr = t.phys;
+	a->what.last = t.phys + len;
+	snprintf(a->rows.note, sizeof(a->rows.note), "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64,
+		 t.phys, qn->at);
+	return true;
+}
+
 static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
 {
 	unsigned verb = qn->verb->arg & NEAREST;
@@ -462,6 +498,7 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 				     struct ts_error *err)
 {
 	struct accesses *a;
+	bool is_mapped;
 
 	if (!check(ask, qn, err))
 		return NULL;
@@ -477,7 +514,9 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	a->is_last = qn->verb->arg & IS_LAST;
 	a->is_next = qn->verb->arg & IS_NEXT;
 	a->hits.q = ask->q;
-	a->hits.what = &qn->what;
+	a->hits.what = &a->what;
+	a->hits.exec_first = qn->what.addr;
+	a->hits.exec_last = qn->what.last;
 	a->hits.process = ts_ask_process(ask, qn);
 	a->hits.thread = ts_ask_thread(ask, qn);
 	a->room = qn->what.kind == TS_WHAT_REG ? ts_query_regset(ask->q)->g_len : MAX_SHOWN;
@@ -486,8 +525,11 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	set_kinds(a);
 	set_positions(a);
 	set_note(a);
-	if (ts_hits_init(&a->hits, err) && a->old && a->new)
+	if (translate(a, &is_mapped, err) && ts_hits_init(&a->hits, err) && a->old && a->new) {
+		if (!is_mapped && a->hits.kinds != 1u << TS_HIT_EXEC)
+			a->chunk = TS_NO_CHUNK;
 		return &a->rows;
+	}
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	close_accesses(&a->rows);
 	return NULL;

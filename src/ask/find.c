@@ -126,6 +126,7 @@ static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
 	}
 	f->items[f->n] = (struct match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
 	put_slot(f, (uint32_t)f->n++);
+	f->n_looks += f->n % 32 == 0;
 }
 
 static void end_match(struct find *f, uint32_t *slot, uint64_t pos)

@@ -54,8 +54,8 @@ static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
-	pos = (is_reverse ? ts_query_prev_execution : ts_query_next_execution)(h->q, h->process, h->what->addr,
-									       h->what->last, pos);
+	pos = (is_reverse ? ts_query_prev_execution : ts_query_next_execution)(h->q, h->process, h->exec_first,
+									       h->exec_last, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
@@ -309,8 +309,8 @@ static void take_step(struct ts_hits *h, struct step *st)
 
 	if (h->what->is_pc && thread == h->thread)
 		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
-	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc >= h->what->addr &&
-	    st->s->pc <= h->what->last)
+	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc >= h->exec_first &&
+	    st->s->pc <= h->exec_last)
 		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
 	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
 		const struct ts_effect *e = &st->batch->effects[st->s->first + i];

@@ -13,7 +13,7 @@
 #include "src/ask/answer.h"
 
 /* Between two looks at whether ^C was pressed. */
-#define CHUNKS_A_SLICE 64
+#define CHUNKS_A_SLICE 16
 
 static volatile sig_atomic_t is_interrupted;
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Questions to the recording of a whole machine: addresses are virtual.
+ */
+#include "unit.h"
+
+#include "ask_text.h"
+#include "machine.h"
+
+#include <string.h>
+
+#define CR3 UINT64_C(0x10000)
+#define FRAME UINT64_C(0x40000)
+#define PC UINT64_C(0x7000)
+
+static struct script *s;
+static struct ask_text a;
+
+/* The page at virtual 0x3000 is the frame at 0x40000; step 2 writes there, and step 3 at virtual 0x3000's own number. */
+static void setup(void)
+{
+	static const uint64_t table = PTE_P;
+
+	s = machine_new(40);
+	ck_assert_ptr_nonnull(s);
+	machine_long_mode(s, CR3);
+	machine_put(&s->rec.initial, CR3, (CR3 + 0x1000) | table, 8);
+	machine_put(&s->rec.initial, CR3 + 0x1000, (CR3 + 0x2000) | table, 8);
+	machine_put(&s->rec.initial, CR3 + 0x2000, (CR3 + 0x3000) | table, 8);
+	machine_put(&s->rec.initial, CR3 + 0x3000 + 3 * 8, FRAME | table, 8);
+	machine_step(s, PC);
+	machine_step(s, PC + 4);
+	machine_put(&s->steps, FRAME + 0x10, 0x11223344, 4);
+	machine_step(s, PC + 8);
+	machine_put(&s->steps, 0x3010, 0x55667788, 4);
+	machine_step(s, PC + 12);
+	ask_text_init(&a, s);
+}
+
+static void teardown(void)
+{
+	ask_text_fini(&a);
+	script_free(s);
+}
+
+START_TEST(memory_is_asked_for_by_virtual_address)
+{
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history 0x3010,4"), "%s", a.err.text);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\n2\t"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\twrite\t0x3010\t4\t\t0x11223344\n"));
+	ck_assert_uint_eq(a.n_rows, 1);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "physical address 0x40010"));
+}
+END_TEST
+
+START_TEST(an_address_that_is_not_mapped_has_no_rows_and_a_note)
+{
+	ck_assert(ask_text(&a, TS_FORM_TSV, "history 0x5010,4"));
+	ck_assert_uint_eq(a.n_rows, 0);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "the page tables do not map this address"));
+}
+END_TEST
+
+START_TEST(executions_are_at_virtual_addresses)
+{
+	ck_assert(ask_text(&a, TS_FORM_TSV, "executions 0x7004"));
+	ck_assert_uint_eq(a.n_rows, 1);
+	ck_assert(ask_text(&a, TS_FORM_TSV, "last-exec 0x7008"));
+	ck_assert_uint_eq(a.n_rows, 1);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("ask_machine", setup, teardown, memory_is_asked_for_by_virtual_address,
+		   an_address_that_is_not_mapped_has_no_rows_and_a_note, executions_are_at_virtual_addresses)

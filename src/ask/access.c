@@ -117,6 +117,24 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 	return true;
 }
 
+/* The values that came with the hit. */
+static void take_values(struct accesses *a, const struct ts_hit *hit, struct value *old, struct value *new)
+{
+	const struct ts_what *what = &a->qn->what;
+	size_t len = what->kind == TS_WHAT_MEM ? (size_t)(hit->last - hit->first) + 1 : what->len;
+	const uint8_t *values = a->hits.bytes.data + hit->values;
+
+	memcpy(a->old, values, len);
+	memcpy(a->new, values + len, len);
+	memset(a->old + a->room, 1, len);
+	if (what->is_flag) {
+		a->old[0] = a->old[0] >> what->bit & 1;
+		a->new[0] = a->new[0] >> what->bit & 1;
+	}
+	*old = (struct value){ a->old, a->old + a->room, len };
+	*new = (struct value){ a->new, a->old + a->room, len };
+}
+
 static bool is_same(const struct value *x, const struct value *y)
 {
 	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) && !memcmp(x->data, y->data, x->len);
@@ -222,6 +240,9 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 		if (!read_seen(a, hit, &new, err))
 			return false;
 		old = new;
+		*has_row = is_row(a, hit, &old, &new);
+	} else if (hit->has_values) {
+		take_values(a, hit, &old, &new);
 		*has_row = is_row(a, hit, &old, &new);
 	} else {
 		if (!read_state(a, hit->pos, hit, a->old, &old, err) ||

@@ -7,6 +7,9 @@
 /* The contents of a longer WHAT are not carried along: each read is compared with the state instead. */
 #define MAX_CARRIED 4096u
 
+/* Values of up to so many bytes are kept with the hits. */
+#define MAX_VALUED 64u
+
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 {
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
@@ -136,6 +139,27 @@ static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_
 	return hit;
 }
 
+/* Of a byte that a step read twice, what was seen first stands. */
+static void take_earlier(struct ts_hits *h, const struct ts_hit *earlier, const struct ts_hit *hit)
+{
+	uint64_t first = earlier->first > hit->first ? earlier->first : hit->first;
+	uint64_t last = earlier->last < hit->last ? earlier->last : hit->last;
+	const uint8_t *from = h->bytes.data + earlier->seen;
+	uint8_t *to = h->bytes.data + hit->seen;
+	size_t from_len = (size_t)(earlier->last - earlier->first) + 1, to_len = (size_t)(hit->last - hit->first) + 1;
+
+	if (earlier->kind != TS_HIT_READ || first > last)
+		return;
+	for (uint64_t a = first; a - first <= last - first; a++) {
+		if (!from[from_len + (a - earlier->first)])
+			continue;
+		to[a - hit->first] = from[a - earlier->first];
+		to[to_len + (a - hit->first)] = 1;
+		if (a == last)
+			break;
+	}
+}
+
 /* The hit of a read holds the value that was seen, and which bytes of it are known. */
 static void add_read(struct ts_hits *h, const struct step *st, const struct ts_effect *e, uint64_t first,
 		     uint64_t last)
@@ -155,6 +179,8 @@ static void add_read(struct ts_hits *h, const struct step *st, const struct ts_e
 		memcpy(room, value + (first - e->addr), len);
 		memset(room + len, 1, len);
 	}
+	for (size_t i = st->first; i + 1 < h->n; i++)
+		take_earlier(h, &h->items[i], hit);
 }
 
 /* Did the step write or replace a byte of [first, last] so far? */
@@ -183,8 +209,6 @@ static bool may_contradict(const struct ts_hits *h, const struct step *st, const
 {
 	uint64_t chunk = st->pos / TS_CHUNK_STEPS, off = first - h->base;
 
-	if (!st->pos)
-		return false;
 	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
 		return find_change(h, first, last, chunk) == chunk;
 	for (uint64_t i = 0; i <= last - first; i++) {
@@ -212,7 +236,7 @@ static void carry(struct ts_hits *h, const uint8_t *value, uint64_t first, uint6
  */
 static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t first, uint64_t last)
 {
-	for (uint64_t back = 0; back < 2; back++) {
+	for (uint64_t back = 0; back < 2 && back <= st->pos; back++) {
 		struct ts_hit *hit = add(h, st, TS_HIT_UNEXPLAINED, first, last);
 
 		if (!hit)
@@ -236,8 +260,7 @@ static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *
 			end++;
 		if (!is_written && may_contradict(h, st, value + (at - first), at, end))
 			add_contradiction(h, st, at, end);
-		if (!is_written)
-			carry(h, value + (at - first), at, end);
+		carry(h, value + (at - first), at, end);
 		if (end == last)
 			break;
 	}
@@ -393,6 +416,12 @@ static void join(struct ts_hits *h)
 		if (hit->last > to->last)
 			to->last = hit->last;
 		to->is_maybe &= hit->is_maybe;
+		if (hit->kind != TS_HIT_WRITE)
+			to->has_values = false;
+		else if (hit->has_values) {
+			to->has_values = true;
+			to->values = hit->values;
+		}
 	}
 	h->n = n;
 }
@@ -470,8 +499,46 @@ static bool start_carrying(struct ts_hits *h, uint64_t pos, struct ts_error *err
 	return true;
 }
 
+/* WHAT before a step, to be kept with what the step did. */
+struct before {
+	uint8_t data[MAX_VALUED];
+	bool is_known;
+};
+
+static size_t valued_len(const struct ts_hits *h)
+{
+	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
+
+	return h->data && h->is_whole && !h->what->is_pc && len <= MAX_VALUED ? (size_t)len : 0;
+}
+
+static void keep_before(const struct ts_hits *h, size_t len, struct before *b)
+{
+	b->is_known = len && !memchr(h->known, 0, len);
+	if (b->is_known)
+		memcpy(b->data, h->data, len);
+}
+
+/* The values of a step's write: they need not be asked for where they are known, and nothing contradicts. */
+static void keep_values(struct ts_hits *h, const struct step *st, size_t len, const struct before *b)
+{
+	uint8_t *room;
+
+	if (!b->is_known || h->n == st->first || memchr(h->known, 0, len) || h->items[st->first].kind != TS_HIT_WRITE)
+		return;
+	room = ts_buf_add(&h->bytes, 2 * len);
+	if (!room)
+		return;
+	memcpy(room, b->data, len);
+	memcpy(room + len, h->data, len);
+	h->items[st->first].has_values = true;
+	h->items[st->first].values = (uint64_t)(room - h->bytes.data);
+}
+
 bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 {
+	size_t valued = valued_len(h);
+	struct before before;
 	uint64_t start = chunk * TS_CHUNK_STEPS, end = start + TS_CHUNK_STEPS;
 	struct step st = { 0 };
 
@@ -488,7 +555,10 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 			return false;
 		st.first = h->n;
 		st.is_replaced = false;
+		keep_before(h, valued, &before);
 		take_step(h, &st);
+		if (st.pos + 1 < end) /* the next chunk's first step may contradict */
+			keep_values(h, &st, valued, &before);
 		if (st.is_replaced && !start_carrying(h, st.pos + 1, err))
 			return false;
 	}

@@ -539,6 +539,17 @@ bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_fo
 	return true;
 }
 
+/* A run over all of the recording is done.  That is no word of the protocol's: the text says it. */
+static void finish(struct rsp_collector *c)
+{
+	struct ts_run_status *status = &rsp_collector_tracing(c)->status;
+	bool was_running = status->is_running;
+
+	rsp_collector_stop(c);
+	if (was_running && status->end == TS_RUN_STOPPED)
+		status->text = "the end of the recording";
+}
+
 bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 {
 	struct rsp_tracing *t = &s->tracing;
@@ -551,6 +562,6 @@ bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;
 	if (!t->is_live)
-		rsp_collector_stop(t->collector);
+		finish(t->collector);
 	return true;
 }

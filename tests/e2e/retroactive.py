@@ -55,6 +55,14 @@ def texts(g, expressions):
 
 
 @case
+def tstatus_says_that_all_was_collected():
+    with Gdb("x64_walk") as g:
+        collect(g)
+        g("tstatus")
+        g.expect(r"Trace stopped by a tstop command \(the end of the recording\)")
+
+
+@case
 def each_collected_value_is_the_one_that_stepping_there_shows():
     with Gdb("x64_walk") as g:
         collect(g)
@@ -359,7 +367,7 @@ def collecting_for_long_goes_on_beside_other_packets_and_others_clients():
                 assert r.ask(stop) == "OK"
             while (now := r.ask("qTStatus")).startswith("T1"):
                 pass
-            assert now.startswith("T0;tstop::0;"), now
+            assert now.startswith("T0;tstop:"), now    # it may have come to the end before
             n_frames = int(re.search("tframes:([0-9a-f]+)", now)[1], 16)
             assert n_frames >= int(re.search("tframes:([0-9a-f]+)", first)[1], 16) > 0
             assert r.ask(f"QTFrame:{n_frames - 1:x}").startswith(f"F{n_frames - 1:x}T")

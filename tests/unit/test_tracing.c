@@ -19,6 +19,9 @@
 #define ROUND_LEN 4u
 #define N_STEPS   (N_ROUNDS * ROUND_LEN)
 
+/* "the end of the recording", as the reason why a run has stopped. */
+#define END "74686520656e64206f6620746865207265636f7264696e67"
+
 static void make_rounds(struct ts_recording *rec)
 {
 	struct ts_steps *b = &((struct script *)rec)->steps;
@@ -216,7 +219,7 @@ START_TEST(a_tracepoint_is_hit_wherever_it_was_executed)
 {
 	RUN(AT_2);
 	ck_assert_str_eq(positions(), "2 6 10 14 18 22 26 30");
-	ck_assert_str_eq(status(), "T0;tstop::0;tframes:8;tcreated:8;circular:0;disconn:0");
+	ck_assert_str_eq(status(), "T0;tstop:" END ":0;tframes:8;tcreated:8;circular:0;disconn:0");
 	ck_assert_str_eq(fake_send("qTP:1:401002"), "V8:30");
 }
 END_TEST
@@ -378,7 +381,7 @@ END_TEST
 START_TEST(an_action_on_what_is_unknown_collects_nothing_and_others_do)
 {
 	RUN(AT_2 "-", "QTDP:-1:0000000000401002:X00000007,2600030d042927X00000009,24006020000d012927");
-	ck_assert_ptr_nonnull(strstr(status(), "T0;tstop::0;tframes:8;"));
+	ck_assert_ptr_nonnull(strstr(status(), "T0;tstop:" END ":0;tframes:8;"));
 	fake_send("QTFrame:7");
 	ck_assert_str_eq(fake_send("m602000,4"), "07");
 }
@@ -585,7 +588,7 @@ START_TEST(a_circular_buffer_keeps_the_last_frames)
 {
 	RUN(AT_2, "QTBuffer:size:14", "QTBuffer:circular:1");
 	ck_assert_str_eq(positions(), "22 26 30");
-	ck_assert_str_eq(status(), "T0;tstop::0;tframes:3;tcreated:8;tfree:2;tsize:14;circular:1;disconn:0");
+	ck_assert_str_eq(status(), "T0;tstop:" END ":0;tframes:3;tcreated:8;tfree:2;tsize:14;circular:1;disconn:0");
 	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F0T1");
 	ck_assert_str_eq(fake_send("QTFrame:tdp:1"), "F1T1");
 }

@@ -66,7 +66,7 @@ void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void 
 
 /*
  * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other.
- * The differences are checked when they are read, and values are not: they can be any.
+ * Differences are bounded when they are read; values are not checked: they can be any number.
  */
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);

@@ -16,7 +16,7 @@
 
 #include "src/trace/step.h"
 
-/* Longer runs are cut. */
+/* Longer runs are split. */
 #define TS_MAX_RUN 128u
 
 struct ts_runs;

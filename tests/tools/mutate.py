@@ -10,6 +10,7 @@ choice depends on SEED and on the source only; results are kept in .variants/mut
 call goes on where it was interrupted or ran out of time, and a larger N adds mutants.
 """
 import argparse
+import hashlib
 import json
 import os
 import pathlib
@@ -146,6 +147,16 @@ def judge(mutant, programs):
         path.write_text(text)
 
 
+def load_results(store, programs):
+    """What earlier calls found.  Mutants that survived other tests than today's are tried again."""
+    results = json.loads(store.read_text()) if store.exists() else {}
+    tests = hashlib.sha256(b"".join((TOP / f"{p}.c").read_bytes() for p in programs)).hexdigest()
+    if results.get("tests") != tests:
+        results = {key: what for key, what in results.items() if what != "survived"}
+    results["tests"] = tests
+    return results
+
+
 def key_of(mutant):
     name, n, column, old, new = mutant
     line = (TOP / name).read_text().split("\n")[n].strip()
@@ -171,7 +182,7 @@ def main():
     if failing:
         sys.exit(f"mutate: {failing} fails without any mutant")
     store = COPY / "results.json"
-    results = json.loads(store.read_text()) if store.exists() else {}
+    results = load_results(store, programs)
     chosen = mutants(target, args.seed)[:args.n]
     print(f"mutate: {len(chosen)} mutants of {args.target}, tests: {' '.join(programs)}", flush=True)
     for mutant in chosen:

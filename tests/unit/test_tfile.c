@@ -397,6 +397,7 @@ START_TEST(big_endian_files_are_known_by_their_frames)
 	ck_assert_str_eq(reg(1, "sp"), "7001");
 	ck_assert_str_eq(bytes(1, 0x5000), "big?????");
 	get(1);
+	ck_assert_uint_eq(frame.tracepoint, 1);
 	ck_assert_int_eq(frame.vars[0].value, -3);
 }
 END_TEST

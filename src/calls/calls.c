@@ -203,7 +203,7 @@ static void put_in_table(struct ts_calls *c, uint32_t site)
 
 static bool grow_table(struct ts_calls *c)
 {
-	uint32_t n = c->n_table ? c->n_table * 2 : 256;
+	uint32_t n = c->n_table ? c->n_table : 256;
 	uint32_t *table;
 
 	while (n <= 2 * c->n_sites)

@@ -5,11 +5,15 @@
  */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "script.h"
 #include "src/calls/tracker.h"
+#include "src/query/call_list.h"
+#include "src/timeline/section.h"
+#include "src/timeline/timeline.h"
 
 #define MAX_STEPS     6000
 #define MAX_THREADS   3
@@ -502,6 +506,118 @@ START_TEST(calls_of_random_programs_are_those_of_the_definition)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------- index files */
+
+#define PATH    "trace.tsindex"
+#define SIBLING PATH ".calls"
+
+static const struct ts_index_key the_key = { .trace_len = 10, .content = 30 };
+
+static const struct ts_section *without_calls[TS_MAX_SECTIONS];
+
+/* A timeline of the program, with what its index file has; @has_calls: it knows of calls. */
+static struct ts_timeline *open_timeline(bool has_calls, bool is_finished)
+{
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&prog.s->rec, NULL, &err);
+	struct ts_index_file *f;
+	unsigned n = 0;
+
+	ck_assert_ptr_nonnull(tl);
+	for (unsigned i = 0; ts_sections[i]; i++) {
+		if (ts_sections[i] != &ts_calls_section)
+			without_calls[n++] = ts_sections[i];
+	}
+	without_calls[n] = NULL;
+	if (!has_calls)
+		tl->sections = without_calls;
+	f = is_finished ? ts_index_open(PATH, &the_key, &err) : ts_index_create(PATH, &the_key, &err);
+	ck_assert_msg(f && ts_timeline_use_file(tl, f, &err), "%s", err.text);
+	return tl;
+}
+
+static void grow(struct ts_timeline *tl, uint64_t n_steps)
+{
+	struct ts_error err = { 0 };
+	enum ts_grow grown;
+
+	do
+		grown = ts_timeline_grow(tl, n_steps, &err);
+	while (grown == TS_GROW_MORE && n_steps == UINT64_MAX);
+	ck_assert_msg(grown != TS_GROW_FAILED, "%s", err.text);
+}
+
+static void make_program(int seed)
+{
+	remove(PATH);
+	remove(PATH ".part");
+	remove(SIBLING);
+	random_program((uint64_t)seed * 31 + 5, &processors[seed % (int)N_PROCESSORS], 2000);
+	if (prog.n % (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS) == 0)
+		plain(0);
+	end_program();
+	prog.s->end = (struct ts_end){ .pc = END_PC, .has_pc = true };
+	n_calls = 0;
+	for (unsigned i = 0; i < MAX_THREADS; i++)
+		find_calls(i);
+}
+
+static void check_timeline(const struct ts_timeline *tl)
+{
+	ck_assert(ts_timeline_has(tl, &ts_calls_section));
+	for (unsigned i = 0; i < MAX_THREADS; i++)
+		check_list(tl->calls, i);
+}
+
+START_TEST(calls_are_the_same_from_an_index_file_and_after_an_interruption)
+{
+	struct script_random rnd = { (uint64_t)_i };
+	struct ts_timeline *tl;
+
+	make_program(_i);
+	for (unsigned i = 0; i < 3; i++) { /* interrupted twice */
+		tl = open_timeline(true, false);
+		grow(tl, i == 2 ? UINT64_MAX : script_below(&rnd, 700));
+		if (i == 2)
+			check_timeline(tl);
+		ts_timeline_free(tl);
+	}
+	tl = open_timeline(true, true);
+	ck_assert_ptr_null(tl->builder);
+	check_timeline(tl);
+	ts_timeline_free(tl);
+	script_free(prog.s);
+}
+END_TEST
+
+START_TEST(an_index_without_calls_gets_them_when_they_are_asked_for)
+{
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl;
+	struct ts_query *q;
+	enum ts_need need;
+
+	make_program(_i);
+	tl = open_timeline(false, false);
+	grow(tl, UINT64_MAX);
+	ts_timeline_free(tl);
+	tl = open_timeline(true, true);
+	ck_assert(!ts_timeline_has(tl, &ts_calls_section));
+	q = ts_query_new(tl, &err);
+	ck_assert_ptr_nonnull(q);
+	while ((need = ts_query_need_calls(q, 100, &err)) == TS_NEED_MORE)
+		ck_assert(!ts_timeline_has(tl, &ts_calls_section));
+	ck_assert_msg(need == TS_NEED_DONE, "%s", err.text);
+	check_timeline(tl);
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	tl = open_timeline(true, true);
+	check_timeline(tl); /* from a file of its own */
+	ts_timeline_free(tl);
+	script_free(prog.s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *s = suite_create("calls");
@@ -509,6 +625,8 @@ Suite *unit_suite(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, calls_of_random_programs_are_those_of_the_definition, 0, 60);
+	tcase_add_loop_test(tc, calls_are_the_same_from_an_index_file_and_after_an_interruption, 0, 15);
+	tcase_add_loop_test(tc, an_index_without_calls_gets_them_when_they_are_asked_for, 0, 15);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -598,11 +598,6 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	struct why *y = calloc(1, sizeof(*y));
 
 	(void)is_reverse;
-	if (!ts_verb_find(LAST_WRITE, strlen(LAST_WRITE))) {
-		free(y);
-		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "why needs the verb " LAST_WRITE);
-		return NULL;
-	}
 	if (y)
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
 	if (!y || !y->nodes) {

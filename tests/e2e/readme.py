@@ -28,7 +28,8 @@ def words(line):
     return [NAMES.get(word, word) for word in shlex.split(line)]
 
 
-START, USE = block("From a clone to reverse-stepi"), block("Using it")
+START, USE, ASK = block("From a clone to reverse-stepi"), block("Using it"), block("Questions")
+STORY = [line for line in block("A story") if line.startswith("(gdb) ")]
 
 
 def check_line(line):
@@ -49,6 +50,12 @@ def check_line(line):
         assert done.returncode == 0 and os.path.getsize("OUT.tf") > 1 << 20, done
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
+    elif argv[:2] == [TRACESTUB, "lldb"]:
+        shutil.which("lldb") or skip("no lldb")
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+        done = subprocess.run([*argv, "--", "--no-lldbinit", "--batch", "-o", "when"], capture_output=True, text=True,
+                              timeout=LIMIT, env=env, stdin=subprocess.DEVNULL)
+        assert "position 0 of 7480" in done.stdout, done
     elif argv[:2] == [TRACESTUB, "serve"]:
         server = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True)
         said = server.stderr.readline()
@@ -77,6 +84,43 @@ def check_session(argv):
     assert "position 7443 of 7480" in done.stdout, done.stdout    # as README shows it
 
 
+def check_question(line):
+    """A question of README has an answer; that of diff is that the recording does not differ from itself."""
+    argv = words(line)
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0 and "example:" not in done.stderr, done
+    assert argv[1] == "diff" or len(done.stdout.splitlines()) > 1, done
+
+
+@case
+def the_story_is_told_as_it_happens():
+    """In gdb, what stands to the right of a command is part of what it prints."""
+    shutil.which("gdb") or skip("no gdb")
+    section = re.search(r"^A story\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1]
+    told = [(m[1], m[2] or "") for m in re.finditer(r"^    \(gdb\) (.*?)(?: {2,}(.*))?$", section, re.M)]
+    assert len(told) > 4, told
+    commands = [a for n, (c, _) in enumerate(told) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
+    done = subprocess.run([TRACESTUB, "gdb", NAMES["TRACE"], NAMES["PROGRAM"], "--", "-nx", "-q", "-batch", *commands],
+                          capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    said = re.split(r"<\d+>\n", done.stdout)[1:]
+    for (command, expected), text in zip(told, said):
+        for part in expected.split(", ") if "value" in expected else [expected]:
+            assert part in text, (command, part, text)
+    assert "walk.c:40" in done.stdout and len(said) == len(told), done.stdout
+
+
+@case
+def the_storys_questions_name_the_line():
+    section = re.search(r"^A story\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1]
+    lines = re.findall(r"^    \$ (tracestub .*)$", section, re.M)
+    assert len(lines) == 2, lines
+    for line in lines:
+        done = subprocess.run(words(line), capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and "\t7443\t" in "\t" + done.stdout.replace("\n", "\n\t"), done
+
+
+for line in ASK:
+    add_case(f"README: {line}".replace("#", ""), check_question, line)
 for line in START + USE:
     if not line.startswith("(gdb) "):
         add_case(f"README: {line}".replace("#", ""), check_line, line)

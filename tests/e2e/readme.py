@@ -101,7 +101,8 @@ def the_story_is_told_as_it_happens():
     assert len(told) > 4, told
     commands = [a for n, (c, _) in enumerate(told) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
     done = subprocess.run([TRACESTUB, "gdb", NAMES["TRACE"], NAMES["PROGRAM"], "--", "-nx", "-q", "-batch", *commands],
-                          capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL)
     said = re.split(r"<\d+>\n", done.stdout)[1:]
     for (command, expected), text in zip(told, said):
         for part in expected.split(", ") if "value" in expected else [expected]:

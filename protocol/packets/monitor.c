@@ -169,7 +169,7 @@ static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, s
 	if (!rsp_wait_until_complete(s) || !rsp_wait_until_collected(s))
 		return RSP_COMMAND_LATER;
 	ts_buf_printf(out, "the recording has been read: positions 0 to %" PRIu64 "\n", rsp_last(s));
-	if (s->tracing.collector)
+	if (rsp_tracing_has_run(s))
 		ts_buf_printf(out, "trace frames: %" PRIu64 "\n", rsp_tracing_frames(s)->n_frames);
 	return RSP_COMMAND_DONE;
 }

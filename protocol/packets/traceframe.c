@@ -17,7 +17,7 @@
 /* There is no such frame, or none yet. */
 static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 {
-	if (s->tracing.collector ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
+	if (rsp_tracing_has_run(s) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
 		return RSP_WAIT;
 	rsp_reply_puts(r, "F-1");
 	return RSP_REPLIED;

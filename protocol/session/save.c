@@ -117,7 +117,7 @@ bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, st
 
 	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
 		return false;
-	if (s->tracing.collector)
+	if (rsp_tracing_has_run(s))
 		rsp_collector_status(s->tracing.collector);
 	ts_buf_init(&path);
 	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));

@@ -60,6 +60,7 @@ struct rsp_collector {
 	uint64_t n_stepped;   /* that ever began to step */
 	uint8_t *room;        /* owned; for registers */
 	uint64_t pos, until;  /* of the span: what is next, where it ends */
+	bool has_begun;
 	bool is_busy;
 	bool is_ending;       /* the run ends behind this position: end and number are set already */
 };
@@ -124,6 +125,11 @@ const struct ts_run_status *rsp_collector_status(struct rsp_collector *c)
 	status->n_created = rsp_frame_store_created(&c->store);
 	status->n_free = status->n_bytes == TS_NO_COUNT ? TS_NO_COUNT : status->n_bytes - c->store.n_bytes;
 	return status;
+}
+
+bool rsp_collector_has_begun(const struct rsp_collector *c)
+{
+	return c->has_begun;
 }
 
 bool rsp_collector_is_busy(const struct rsp_collector *c)
@@ -277,6 +283,7 @@ bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_er
 	rsp_frame_store_reset(&c->store, status->n_bytes, status->is_circular);
 	c->process = process;
 	c->n_heap = 0;
+	c->has_begun = true;
 	c->is_busy = c->is_ending = false;
 	c->pos = c->until = TS_NO_POS;
 	status->is_running = true;

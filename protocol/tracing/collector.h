@@ -35,6 +35,9 @@ void rsp_collector_free(struct rsp_collector *c);
 struct ts_tracing *rsp_collector_tracing(struct rsp_collector *c);
 const struct ts_run_status *rsp_collector_status(struct rsp_collector *c);
 
+/* Has a run begun, so that there are frames, or none where nothing was hit? */
+bool rsp_collector_has_begun(const struct rsp_collector *c);
+
 /* The frames so far; borrowed. */
 struct ts_frames *rsp_collector_frames(struct rsp_collector *c);
 

@@ -137,6 +137,16 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 	t->piece = (struct rsp_piece_cursor){ 0 };
 }
 
+/*
+ * The client's run, once it has begun.  What is defined but not started, or was refused, hides no frames.
+ */
+static struct rsp_collector *own_run(const struct rsp_session *s)
+{
+	struct rsp_collector *c = s->tracing.collector;
+
+	return c && rsp_collector_has_begun(c) ? c : NULL;
+}
+
 static bool is_running(struct rsp_collector *c)
 {
 	return rsp_collector_tracing(c)->status.is_running;
@@ -146,7 +156,7 @@ void rsp_tracing_leave(struct rsp_session *s)
 {
 	struct rsp_tracing *t = &s->tracing;
 
-	if (!t->collector || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
+	if (!own_run(s) || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
 		return;
 	if (t->is_live && is_running(t->collector)) { /* it would wait for this client to move */
 		rsp_collector_stop(t->collector);
@@ -169,10 +179,15 @@ void rsp_tracing_take(struct rsp_session *s)
 
 /* ------------------------------------------------------------------------------------------ what is shown */
 
+bool rsp_tracing_has_run(const struct rsp_session *s)
+{
+	return own_run(s) != NULL;
+}
+
 struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
 {
-	if (s->tracing.collector)
-		return rsp_collector_frames(s->tracing.collector);
+	if (own_run(s))
+		return rsp_collector_frames(own_run(s));
 	if (ts_query_facts(s->sh->q)->frames)
 		return ts_query_facts(s->sh->q)->frames;
 	return (struct ts_frames *)&s->tracing.steps;
@@ -180,8 +195,8 @@ struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
 
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 {
-	if (s->tracing.collector)
-		return rsp_collector_tracing(s->tracing.collector);
+	if (own_run(s))
+		return rsp_collector_tracing(own_run(s));
 	if (ts_query_facts(s->sh->q)->tracing)
 		return ts_query_facts(s->sh->q)->tracing;
 	return &s->tracing.implied;
@@ -189,13 +204,13 @@ const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 
 bool rsp_tracing_wait_until_known(struct rsp_session *s)
 {
-	return s->tracing.collector || rsp_wait_until_complete(s);
+	return own_run(s) || rsp_wait_until_complete(s);
 }
 
 /* The frames are the recording's own, and more of it is being read. */
 static bool is_provisional(const struct rsp_session *s)
 {
-	return !s->tracing.collector && !rsp_is_complete(s);
+	return !own_run(s) && !rsp_is_complete(s);
 }
 
 /* How far a run, or reading, has come, in the place for notes, which clients show. */
@@ -219,7 +234,7 @@ static void put_progress(const struct rsp_session *s, const char *own, struct ts
 
 void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes)
 {
-	struct rsp_collector *c = s->tracing.collector;
+	struct rsp_collector *c = own_run(s);
 
 	*status = c ? *rsp_collector_status(c) : rsp_tracing_shown(s)->status;
 	/* one that was saved while it ran: it runs no more, and gdb looks at no frame of one that runs */
@@ -311,8 +326,8 @@ uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64
 
 	if (from == TS_NO_FRAME)
 		return TS_NO_FRAME;
-	if (s->tracing.collector)
-		return rsp_collector_next_pc(s->tracing.collector, first, last, is_outside, from);
+	if (own_run(s))
+		return rsp_collector_next_pc(own_run(s), first, last, is_outside, from);
 	return find_pc_in(s->sh->q, rsp_tracing_frames(s), first, last, is_outside, from);
 }
 
@@ -395,7 +410,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 	ts_frame_mask(f, addr, len, known);
 	for (size_t i = 0; i < len; i++)
 		known[i] |= all[i] && is_readonly(&s->tracing, addr + i);
-	if (!s->tracing.collector)
+	if (!own_run(s))
 		add_fixed(s, process, addr, len, all, known);
 	free(all);
 	return true;

@@ -75,7 +75,13 @@ void rsp_tracing_reset(struct rsp_tracing *t);
  */
 bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err);
 
-/* The frames of the run that is shown, and what has made them. */
+/* Has the client started a run of its own? */
+bool rsp_tracing_has_run(const struct rsp_session *s);
+
+/*
+ * The frames of the run that is shown, and what has made them: the client's own run from its start on; before
+ * that, and after a refused start, those of the recording.
+ */
 struct ts_frames *rsp_tracing_frames(const struct rsp_session *s);
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s);
 

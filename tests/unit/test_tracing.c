@@ -548,6 +548,22 @@ START_TEST(expressions_that_cannot_work_are_refused_when_they_come)
 }
 END_TEST
 
+/* The frames of the recording stay until a run of the client's own has begun. */
+START_TEST(a_refused_start_leaves_the_frames_of_the_recording)
+{
+	begin();
+	ck_assert_str_eq(fake_send("QTDisconnected:1"), "OK"); /* defines no run */
+	ck_assert_str_eq(fake_send("QTinit"), "OK");
+	ck_assert_str_eq(fake_send(AT_2 "-"), "OK");
+	ck_assert_int_eq(fake_send("QTDP:-1:401002:X00000001,ff")[0], 'E');
+	ck_assert_int_eq(fake_send("QTStart")[0], 'E');
+	ck_assert_str_eq(status(), "T0;tstop::0;tframes:21;tcreated:21;circular:0;disconn:1");
+	ck_assert_str_eq(fake_send("QTFrame:6"), "F6T1");
+	ck_assert_uint_eq(reg(16), 0x401002);
+	ck_assert_str_eq(fake_send("QTFrame:pc:401003"), "F7T1");
+}
+END_TEST
+
 START_TEST(a_loop_without_end_ends_the_run_and_not_the_server)
 {
 	RUN(AT_2 "-", "QTDP:-1:0000000000401002:X00000003,210000");
@@ -639,5 +655,6 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
 	   live_steps_end_with_a_jump, malformed_definitions_are_errors,
 	   expressions_that_cannot_work_are_refused_when_they_come,
+	   a_refused_start_leaves_the_frames_of_the_recording,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes)

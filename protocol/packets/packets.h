@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets that tracestub knows, by the topics of gdb's manual.
+ * The packets that tracestub supports, by the topics of gdb's manual.
  *
- * A packet is a handler and its line in the array of its topic's file, which exports the array with its
- * length.
+ * A packet consists of a handler and a line in the array of its topic's file, which exports the array with
+ * its length.
  */
 #ifndef RSP_PACKETS_H
 #define RSP_PACKETS_H

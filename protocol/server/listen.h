@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a server listens: COMM of the command line to a listening socket.
+ * The listening socket for the COMM argument of the command line.
  */
 #ifndef RSP_LISTEN_H
 #define RSP_LISTEN_H
@@ -11,18 +11,18 @@
 
 struct rsp_listener {
 	int fd;             /* owned; -1 for stdio */
-	char address[300];  /* for people: "127.0.0.1:1234", "[::1]:1234", a path, "-" */
-	char *unix_path;    /* owned; to be removed at the end, NULL for none */
+	char address[300];  /* readable: "127.0.0.1:1234", "[::1]:1234", a path, "-" */
+	char *unix_path;    /* owned; removed at the end, NULL for none */
 	bool is_stdio;
 };
 
 /*
- * Listen at @comm: HOST:PORT, :PORT (loopback), a path with '/' (a unix socket of mode 0600), or "-" (nothing
- * to listen at).
+ * Listen at @comm: HOST:PORT, :PORT (loopback), a path with '/' (a unix socket of mode 0600), or "-" (no
+ * socket).
  *
- * A stale socket file, at which nobody listens, is replaced; any other file is not.
+ * A stale socket file, on which no process listens, is replaced; any other file is not.
  *
- * Returns false if @comm makes no sense (TS_EUSAGE) or the address cannot be had (TS_EIO).
+ * Returns false if @comm is malformed (TS_EUSAGE) or the address cannot be bound (TS_EIO).
  */
 bool rsp_listen(struct rsp_listener *l, const char *comm, struct ts_error *err);
 void rsp_listener_fini(struct rsp_listener *l);

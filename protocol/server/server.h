@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets and libev: brings bytes to sessions and back.
+ * Sockets and libev: passes bytes between clients and sessions.
  */
 #ifndef RSP_SERVER_H
 #define RSP_SERVER_H
@@ -13,17 +13,17 @@
 struct rsp_server_options {
 	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
 	const char *exec; /* the program's file for the client, NULL for none */
-	/* where the user says that the lowest page of that file lies, NULL: to be found */
+	/* address of the lowest page of that file as given by the user, NULL: to be found */
 	const uint64_t *exec_base;
-	/* libraries of this machine are used where they are those that were recorded */
+	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */
 	const struct ts_arch *arch;
 	const char *trace;      /* the recording's file, NULL: none */
 	const char *export_dir; /* where clients may save files, NULL: nowhere */
 	/*
-	 * Reads on for some milliseconds and refreshes the query; false when all has been read.  NULL: it
-	 * has been.
+	 * Reads for some milliseconds and refreshes the query; returns false when everything has been read.
+	 * NULL: it already has.
 	 */
 	bool (*grow)(void *grow_user);
 	void *grow_user;
@@ -35,8 +35,8 @@ struct rsp_server_options {
 /*
  * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
  *
- * Returns true at such an end.  Returns false if COMM or the architecture make no sense (TS_EUSAGE) or cannot
- * be had (TS_EIO).
+ * Returns true at such an end.  Returns false if COMM or the architecture is invalid (TS_EUSAGE) or the
+ * address cannot be bound (TS_EIO).
  */
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
 

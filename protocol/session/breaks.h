@@ -13,7 +13,7 @@
 
 struct rsp_ax;
 
-/* Z0 and Z1 differ for the client only: a recording is not changed by either. */
+/* Z0 and Z1 differ only for the client: neither changes the recording. */
 enum rsp_break_kind {
 	RSP_BREAK_SOFT,
 	RSP_BREAK_HARD,
@@ -22,20 +22,20 @@ enum rsp_break_kind {
 struct rsp_break {
 	struct ts_break at;
 	enum rsp_break_kind kind;
-	struct rsp_ax **conditions; /* owned; any of them true stops, none: always */
+	struct rsp_ax **conditions; /* owned; stops if any is true, without conditions always */
 	size_t n_conditions;
-	struct rsp_ax **commands;   /* owned; they are run at a hit, which then does not stop */
+	struct rsp_ax **commands;   /* owned; run at a hit, which then does not stop */
 	size_t n_commands;
 };
 
-/* How many breakpoints and watchpoints a client may have, and how many bytes it may watch in all. */
+/* Limits on the breakpoints and watchpoints of a client, and on all the bytes that it watches. */
 #define RSP_MAX_BREAKS  65536u
 #define RSP_MAX_WATCHES 256u
 #define RSP_MAX_WATCHED (UINT64_C(4) << 20)
 
 struct rsp_breaks {
 	struct rsp_break *items; /* owned */
-	struct ts_break *places; /* owned; items[i].at, as the search wants them */
+	struct ts_break *places; /* owned; items[i].at, in the form that the search takes */
 	size_t n_items, cap_items;
 	struct ts_watch *watches; /* owned */
 	size_t n_watches, cap_watches;
@@ -46,22 +46,25 @@ void rsp_breaks_init(struct rsp_breaks *b);
 void rsp_breaks_fini(struct rsp_breaks *b);
 
 /*
- * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  @conditions is
- * taken over, on failure too.
+ * Insert a breakpoint without commands; one of the same kind at the same place is replaced.  Takes ownership
+ * of @conditions, on failure too.
  *
  * Returns false if memory is exhausted, or if there are RSP_MAX_BREAKS already.
  */
 bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 		       struct rsp_ax **conditions, size_t n_conditions);
 
-/* Give commands to a breakpoint that was inserted; they are taken over. */
+/* Set the commands of an inserted breakpoint; takes ownership of them. */
 void rsp_breaks_set_commands(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at,
 			     struct rsp_ax **commands, size_t n_commands);
 
 /* Remove it if it is there. */
 void rsp_breaks_remove(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts_break at);
 
-/* Insert or remove a watchpoint; one that is there already stays once.  False: no memory, or too many. */
+/*
+ * Insert or remove a watchpoint; inserting one twice has no effect.  Returns false if memory is exhausted or
+ * there are too many.
+ */
 bool rsp_breaks_watch(struct rsp_breaks *b, const struct ts_watch *w);
 void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 
@@ -69,7 +72,7 @@ void rsp_breaks_unwatch(struct rsp_breaks *b, const struct ts_watch *w);
 const struct rsp_break *rsp_breaks_at(const struct rsp_breaks *b, enum rsp_break_kind kind,
 				      struct ts_break at);
 
-/* Breakpoints and watchpoints as what a search looks for; borrowed until the next change. */
+/* Breakpoints and watchpoints as the stops of a search; borrowed until the next change. */
 void rsp_breaks_stops(const struct rsp_breaks *b, struct ts_stops *stops);
 
 #endif

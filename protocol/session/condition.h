@@ -13,9 +13,9 @@ struct ts_found;
 /*
  * Does the breakpoint that was hit stop the client?
  *
- * It does without conditions, when any condition is not zero, and when one cannot be evaluated: what the
- * recording does not know is for the user to judge.  One that has commands does not stop: they are run
- * instead, if the client moves forwards, and what they print goes to its console.
+ * It stops if it has no conditions, if any condition is not zero, and if one cannot be evaluated: the user
+ * has to judge what the recording does not know.  A breakpoint with commands does not stop: the commands are
+ * run instead, if the client moves forwards, and their output goes to its console.
  */
 bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bool is_reverse);
 

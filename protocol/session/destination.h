@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a user wants to go in the recording: "1234", "50%", "begin", "end", "frame", "next-signal".
+ * Destinations of goto in the recording: "1234", "50%", "begin", "end", "frame", "next-signal".
  */
 #ifndef RSP_DESTINATION_H
 #define RSP_DESTINATION_H
@@ -33,11 +33,11 @@ bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts
 
 enum rsp_reach {
 	RSP_REACHED, /* *pos has the position */
-	RSP_NOWHERE, /* there is no such position, as @why says in one sentence */
-	RSP_LATER,   /* only when more of the recording has been read: the handler is to return RSP_WAIT */
+	RSP_NOWHERE, /* there is no such position; @why tells the reason in one sentence */
+	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
 };
 
-/* Find the destination's position from where the session stands. */
+/* Find the destination's position, starting from the session's position. */
 enum rsp_reach rsp_destination_find(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
 				    struct ts_buf *why);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happened where a session stands: signals, faults, interrupts and exits, for people and for gdb.
+ * The events at a session's position: signals, faults, interrupts and exits, for users and for gdb.
  */
 #ifndef RSP_EVENTS_H
 #define RSP_EVENTS_H
@@ -10,7 +10,7 @@
 struct rsp_session;
 struct ts_buf;
 
-/* Append a line for each event at the session's position, in the recorder's words where it has some. */
+/* Append a line for each event at the session's position, in the recorder's words if it has any. */
 void rsp_events_text(const struct rsp_session *s, struct ts_buf *out);
 
 /*
@@ -21,7 +21,7 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out);
  */
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out);
 
-/* Can the recording have a siginfo anywhere?  While it is being read it may. */
+/* Can the recording have a siginfo anywhere?  True while it is being read. */
 bool rsp_events_may_have_siginfo(const struct rsp_session *s);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions over the recording of a whole machine: how addresses are meant, and what runs pass over.
+ * Sessions with the recording of a whole machine: the meaning of addresses, and the positions that runs skip.
  */
 #ifndef RSP_MACHINE_H
 #define RSP_MACHINE_H
@@ -18,19 +18,19 @@ struct ts_filter;
 /* Are the client's addresses translated? */
 bool rsp_machine_is_virtual(const struct rsp_session *s);
 
-/* What runs of the session do not pass over; NULL: they pass over nothing.  Borrowed from the session. */
+/* The positions that runs of the session do not skip; NULL: they skip nothing.  Borrowed from the session. */
 const struct ts_filter *rsp_machine_filter(const struct rsp_session *s);
 
 /*
- * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not pass over; UINT64_MAX if
- * there is none.
+ * The first position >= @pos (@is_reverse: the last one <= @pos) that runs do not skip; UINT64_MAX if there
+ * is none.
  */
 uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is_reverse);
 
-/* Append what "monitor info" says of it; nothing for the recording of a program. */
+/* Append the part of "monitor info" about the machine; nothing for the recording of a program. */
 void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out);
 
-/* The monitor commands "filter", "physical" and "translate", see struct command in protocol/packets/monitor.c. */
+/* The monitor commands "filter", "physical" and "translate", see struct rsp_command. */
 bool rsp_machine_run_filter(struct rsp_session *s, const char *arg, struct ts_buf *out);
 bool rsp_machine_run_physical(struct rsp_session *s, const char *arg, struct ts_buf *out);
 bool rsp_machine_run_translate(struct rsp_session *s, const char *arg, struct ts_buf *out);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client is told about the modules at a session's position.
+ * The modules at a session's position, as reported to a client.
  */
 #ifndef RSP_MODULES_H
 #define RSP_MODULES_H
@@ -9,17 +9,17 @@ struct rsp_session;
 struct rsp_shared;
 struct ts_buf;
 
-/* The list of libraries that a client reads; each system has one. */
+/* The list of libraries that a client reads; it depends on the system. */
 enum rsp_module_list {
 	RSP_MODULES_NONE, /* there is nothing to list */
 	RSP_MODULES_ANY,  /* qXfer:libraries: where each library begins */
-	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: where its dynamic section is too */
+	RSP_MODULES_SVR4, /* qXfer:libraries-svr4, of GNU/Linux: also where its dynamic section is */
 };
 
 /*
- * The list for the recording.  On GNU/Linux it is claimed where libraries can be placed, and, empty, where the
- * program has none: without a list gdb looks for a link map in memory, and takes the text of a static program
- * for a dynamic linker in which reverse execution is not possible.
+ * The list for the recording.  On GNU/Linux it is claimed if libraries can be placed, and, empty, if the
+ * program has none: without a list gdb looks for a link map in memory, and mistakes the text of a static
+ * program for a dynamic linker in which reverse execution is not possible.
  */
 enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
 
@@ -27,8 +27,9 @@ enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
 
 /*
- * On GNU/Linux the list holds those whose dynamic section is known, from the ELF headers that are in memory at the position
- * (recorded, or of a file that the user gave) or those of their file beneath the sysroot.
+ * On GNU/Linux the list holds the libraries whose dynamic section is known, either from the ELF headers in
+ * memory at the position (recorded, or from a file that the user gave) or from those of their file under the
+ * sysroot.
  */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out);
 

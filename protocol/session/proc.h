@@ -2,8 +2,8 @@
 /*
  * The files under /proc that clients read about a process, made from the recording.
  *
- * Only what the recording knows: a file of which nothing is known does not exist, and a line that is not
- * known is left out.
+ * They hold only what the recording knows: a file whose contents are entirely unknown does not exist, and
+ * unknown lines are left out.
  */
 #ifndef RSP_PROC_H
 #define RSP_PROC_H
@@ -23,15 +23,13 @@ enum rsp_proc {
 
 /*
  * Append to @text what the file @path ("/proc/PID/maps", "/proc/PID/task/TID/status") holds at the session's
- * position, of a link where it points.  PID and TID are those that the client knows.
+ * position, or the target if it is a link.  PID and TID are those that the client knows.
  *
  * Returns what kind of file it is; RSP_PROC_NONE leaves @text alone.
  */
 enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struct ts_buf *text);
 
-/*
- * Append the regions of a process (ordinal) at the session's position, a line each as in /proc/PID/maps.
- */
+/* Append the regions of a process (ordinal) at the session's position, one line each as in /proc/PID/maps. */
 void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that was resumed, as a session's job: from a resume packet to the stop that ends it.
+ * Resuming the program, as a session's job: from a resume packet to the stop that ends it.
  *
- * Where it goes and stops is a walk over positions (src/query/walk.h); what is here is the client's side: its
- * conditions and commands, what is collected on the way, and the stop reply.
+ * The movement and its stops are a walk over positions (src/query/walk.h); this file has the client's side:
+ * conditions and commands, collecting on the way, and the stop reply.
  */
 #ifndef RSP_RESUME_H
 #define RSP_RESUME_H
@@ -18,13 +18,13 @@ struct rsp_session;
 struct rsp_resume {
 	struct ts_walk walk;
 	bool is_reverse;
-	bool is_collecting; /* it has stopped, but what lies on the way is collected first */
-	bool is_waiting;    /* for more of the recording ... */
-	uint64_t edge;      /* ... whose last position then was this */
-	uint32_t thread;    /* that steps; TS_NO_THREAD for a continue */
+	bool is_collecting; /* it has stopped, but the positions on the way are collected first */
+	bool is_waiting;    /* for more of the recording to be read ... */
+	uint64_t edge;      /* ... whose last position was this one then */
+	uint32_t thread;    /* the one that steps; TS_NO_THREAD for a continue */
 };
 
-/* What resume packets ask for: each becomes the session's job. */
+/* The actions of resume packets: each becomes the session's job. */
 void rsp_resume_continue(struct rsp_session *s, bool is_reverse);
 void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
 

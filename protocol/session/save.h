@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a session into a trace file, for a client that may not be where the server is.
+ * Saving the frames of a session in a trace file, for a client that may be on another machine than the
+ * server.
  *
- * Files appear in one folder only, which the user named when the server was started, and under plain names.
- * Writing goes in slices; the client waits for the end of it and is told now and then how far it is.
+ * Files are created in one directory only, which the user named when the server was started, and under plain
+ * names.  Writing is done in slices; the client waits until it is done and is told its progress.
  */
 #ifndef RSP_SAVE_H
 #define RSP_SAVE_H
@@ -18,15 +19,15 @@ struct ts_export;
 
 struct rsp_save {
 	struct ts_export *export; /* owned; NULL: nothing is being saved */
-	bool is_command;          /* a monitor command wants it, not a packet of its own */
+	bool is_command;          /* requested by a monitor command, not by a packet of its own */
 };
 
 /*
- * Begin to save the session's frames, as its job: as @name in the folder for exports, of which @name may have
- * the path before it.  @is_command says who asks.
+ * Begin to save the session's frames, as its job: as @name in the directory for exports, whose path @name may
+ * have as a prefix.  @is_command: a monitor command requested it.
  *
- * Returns false if there is no such folder or the name is not a plain one in it (TS_EUSAGE), if a run still
- * collects (TS_EUSAGE), or if the file cannot be made (TS_EIO).
+ * Returns false if there is no such directory or the name is not a plain one in it (TS_EUSAGE), if a run
+ * still collects (TS_EUSAGE), or if the file cannot be made (TS_EIO).
  */
 bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err);
 

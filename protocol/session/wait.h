@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets that ask about what is not there yet: a part of the recording that has not been read, or frames that
- * are being collected.
+ * Packets that ask about something not available yet: a part of the recording that has not been read, or
+ * frames that are being collected.
  *
- * The handler of such a packet returns RSP_WAIT, before it has changed anything; it is run again when there is
- * more, until it can answer or the client sends ^C.
+ * The handler of such a packet returns RSP_WAIT before it has changed anything; it is run again when more is
+ * available, until it can answer or the client sends ^C.
  */
 #ifndef RSP_WAIT_H
 #define RSP_WAIT_H
@@ -17,31 +17,34 @@
 
 struct rsp_session;
 
-/* How a packet that is interrupted is answered. */
+/* The answer to a packet that is interrupted. */
 enum rsp_wait_kind {
-	RSP_WAIT_QUERY,   /* by an error */
-	RSP_WAIT_COMMAND, /* as a monitor command that was refused */
-	RSP_WAIT_RESUME,  /* by a stop where the session stands */
+	RSP_WAIT_QUERY,   /* an error */
+	RSP_WAIT_COMMAND, /* that of a refused monitor command */
+	RSP_WAIT_RESUME,  /* a stop at the session's position */
 };
 
 struct rsp_wait {
-	struct ts_buf packet; /* owned; the one that waits */
+	struct ts_buf packet; /* owned; the waiting packet */
 	enum rsp_wait_kind kind;
-	uint64_t pos;         /* it waits until a session may stand there, TS_NO_POS: until there is more */
-	uint64_t tried;       /* the last position when it was run last */
-	int64_t next_try;     /* it is not run again before, so as not to do little else */
+	uint64_t pos;         /* it waits until this position has been read, TS_NO_POS: for any more */
+	uint64_t tried;       /* the last position that was read when it was last run */
+	int64_t next_try;     /* it is not run again before this time, to limit the load */
 };
 
-/* May a session stand at @pos?  If not, the handler is to return RSP_WAIT. */
+/* Has @pos been read?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos);
 
-/* Is all there that may tell?  If not, the handler is to return RSP_WAIT, and is run again when there is more. */
+/*
+ * Has everything been read?  If not, the handler must return RSP_WAIT, and is run again when more has been
+ * read.
+ */
 bool rsp_wait_until_more(struct rsp_session *s);
 
-/* Has the recording been read to its end?  If not, the handler is to return RSP_WAIT. */
+/* Has the recording been read to its end?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_complete(struct rsp_session *s);
 
-/* Are all frames there that the session can look at?  If not, the handler is to return RSP_WAIT. */
+/* Are all frames of the session available?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_collected(struct rsp_session *s);
 
 /*

@@ -2,15 +2,15 @@
 /*
  * Agent expressions: the bytecode in which gdb sends conditions, collections and dynamic printfs.
  *
- * An expression is checked once, when it comes, and evaluated as often as a breakpoint is hit.  The check
- * follows every path: where an instruction lies within the code, a jump leads to the beginning of one, no
- * path runs past the end, and the stack has the same height on whatever path an instruction is reached,
- * between nothing and RSP_AX_MAX_STACK.  Demanding one height refuses no expression that gdb sends (gdb
- * itself calls the others malformed), tells the user at the insertion and not at a hit, and leaves nothing to
- * test on the stack while evaluating.  Loops are legal, so a budget of steps ends them.
+ * An expression is checked once, when it is received, and evaluated whenever a breakpoint is hit.  The check
+ * follows every path: every instruction lies within the code, a jump leads to the beginning of one, no path
+ * runs past the end, and the stack has the same height on every path to an instruction, between 0 and
+ * RSP_AX_MAX_STACK.  Requiring one height rejects no expression that gdb sends (gdb itself calls the others
+ * malformed), reports errors at the insertion and not at a hit, and leaves no stack checks for the
+ * evaluation.  Loops are legal, so a budget of steps ends them.
  *
- * What an expression sees of the recording comes through struct rsp_ax_env.  Unknown is never zero: it ends
- * the evaluation.
+ * An expression accesses the recording through struct rsp_ax_env.  Unknown is never zero: it ends the
+ * evaluation.
  */
 #ifndef RSP_AX_H
 #define RSP_AX_H
@@ -23,7 +23,7 @@ struct rsp_args;
 
 #define RSP_AX_MAX_STACK      100
 #define RSP_AX_DEFAULT_BUDGET 100000
-#define RSP_AX_MAX_TEXT       4096 /* bytes that one printf prints; more is cut, and ends in "..." */
+#define RSP_AX_MAX_TEXT       4096 /* bytes that one printf prints; longer text is truncated */
 
 enum rsp_ax_error {
 	RSP_AX_OK,
@@ -43,7 +43,7 @@ enum rsp_ax_error {
 	RSP_AX_BAD_FORMAT,
 
 	/* found while evaluating */
-	RSP_AX_NO_VALUE,    /* ended with nothing on the stack, where a value was wanted */
+	RSP_AX_NO_VALUE,    /* ended with an empty stack, where a value was needed */
 	RSP_AX_DIVIDE,
 	RSP_AX_UNKNOWN_REG,
 	RSP_AX_UNKNOWN_MEM,
@@ -54,36 +54,39 @@ enum rsp_ax_error {
 };
 
 /*
- * What an expression may ask and do.  Every callback gets @user first.
+ * What an expression can read and do.  Every callback gets @user first.
  *
  * reg and mem are needed.  Without get_var and set_var state variables are unknown and can't be set.  Without
- * trace, trace_var or print the instructions that would call them do nothing but take their operands: a
- * condition collects nothing.
+ * trace, trace_var or print the instructions that would call them only take their operands: a condition
+ * collects nothing.
  */
 struct rsp_ax_env {
 	void *user;
-	uint64_t addr_mask; /* bits of an address that count, ts_arch_addr_mask() */
+	uint64_t addr_mask; /* significant bits of an address, ts_arch_addr_mask() */
 	bool is_big_endian; /* order of the bytes that mem gives */
 	uint32_t budget;    /* instructions that may run; 0: RSP_AX_DEFAULT_BUDGET */
 
-	/* *value gets the register with the protocol's number @regnum, zero-extended.  False: unknown. */
+	/*
+	 * *value gets the register with the protocol's number @regnum, zero-extended.  Returns false if
+	 * unknown.
+	 */
 	bool (*reg)(void *user, unsigned regnum, uint64_t *value);
 
 	/* @bytes gets at most @len bytes from @addr on, up to the first unknown one.  Returns how many. */
 	size_t (*mem)(void *user, uint64_t addr, uint8_t *bytes, size_t len);
 
-	/* Trace state variables by number.  False: there is none. */
+	/* Trace state variables by number.  Return false if there is no such variable. */
 	bool (*get_var)(void *user, unsigned var, uint64_t *value);
 	bool (*set_var)(void *user, unsigned var, uint64_t value);
 
 	/*
-	 * Collect memory, of which as much as is known, or a variable.  @len is whatever the expression says.
-	 * False: no more can be collected, which ends the evaluation.
+	 * Collect memory, as far as it is known, or a variable.  @len is untrusted.  Return false if no more
+	 * can be collected, which ends the evaluation.
 	 */
 	bool (*trace)(void *user, uint64_t addr, uint64_t len);
 	bool (*trace_var)(void *user, unsigned var);
 
-	/* Print what a dynamic printf says, at most RSP_AX_MAX_TEXT bytes. */
+	/* Print the text of a dynamic printf, at most RSP_AX_MAX_TEXT bytes. */
 	void (*print)(void *user, const char *text, size_t len);
 };
 
@@ -106,23 +109,23 @@ void rsp_ax_free(struct rsp_ax *ax);
  */
 struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error);
 
-/* The code as it came; *len gets its length. */
+/* The code as received; *len gets its length. */
 const uint8_t *rsp_ax_code(const struct rsp_ax *ax, size_t *len);
 
 /*
  * Evaluate.
  *
- * @result, unless NULL, gets the top of the stack; an expression that only collects or prints needs none.
+ * @result, unless NULL, gets the top of the stack; an expression that only collects or prints has no result.
  *
- * Returns RSP_AX_OK or what went wrong; *result is then untouched, but what was collected, printed or set
- * before stays.
+ * Returns RSP_AX_OK or the error; *result is then untouched, but anything collected, printed or set before
+ * stays.
  */
 enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result);
 
-/* Is it that the recording does not know something, rather than a fault of the expression? */
+/* Is the cause that the recording does not know something, rather than a fault of the expression? */
 bool rsp_ax_is_unknown(enum rsp_ax_error error);
 
-/* What went wrong, in a few words, those of gdbserver where it has them. */
+/* A short text of the error, that of gdbserver if it has one. */
 const char *rsp_ax_error_text(enum rsp_ax_error error);
 
 #endif

@@ -3,8 +3,9 @@
  * The printf of agent expressions: gdb's dynamic printf formats, printed from 64-bit arguments and the
  * recording's memory.
  *
- * A format is C source text between its quotes, with the backslashes still in it.  Known are gdb's own
- * conversions of integers, characters, pointers and strings; no '*' and no %n, and nothing wide or floating.
+ * A format is C source text between its quotes, with the backslashes still in it.  It may have gdb's own
+ * conversions of integers, characters, pointers and strings; '*', %n, wide and floating-point conversions are
+ * not supported.
  */
 #ifndef RSP_AX_FORMAT_H
 #define RSP_AX_FORMAT_H
@@ -16,18 +17,18 @@
 struct rsp_ax_env;
 
 /*
- * Can the format of @len bytes, of which the last is its only NUL, be printed with @n_args arguments?  More
- * than it uses may be there.
+ * Can the format of @len bytes, whose last is its only NUL, be printed with @n_args arguments?  Additional
+ * arguments are allowed.
  */
 bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args);
 
 /*
- * Print into @text of @max bytes (at least 4) with a format that was checked.
+ * Print into @text of @max bytes (at least 4) with a checked format.
  *
- * Strings are read from memory; one that the recording does not know, or not to its end, shows
- * "<unavailable>" there.
+ * Strings are read from memory; one that the recording does not know entirely shows "<unavailable>" there.
  *
- * Returns the bytes written, without terminator.  What does not fit is cut, and the text then ends in "...".
+ * Returns the number of bytes written, without terminator.  Text that does not fit is truncated and then ends
+ * in "...".
  */
 size_t rsp_ax_format(const struct rsp_ax_env *env, const char *format, const uint64_t *args, char *text,
 		     size_t max);

@@ -24,10 +24,10 @@ struct ts_buf;
 struct rsp_args {
 	const uint8_t *p; /* next byte; borrowed from the packet */
 	size_t left;      /* bytes left */
-	bool is_bad;      /* something was not as the packet wants it */
+	bool is_bad;      /* something was malformed */
 };
 
-/* A process or thread number that stands for others. */
+/* Process and thread numbers with a special meaning. */
 #define RSP_TID_ANY 0
 #define RSP_TID_ALL (-1)
 
@@ -46,19 +46,19 @@ static inline struct rsp_args rsp_args(const void *packet, size_t len)
 	return (struct rsp_args){ packet, len, false };
 }
 
-/* Nothing was wrong so far. */
+/* Has nothing been wrong so far? */
 static inline bool rsp_args_ok(const struct rsp_args *a)
 {
 	return !a->is_bad;
 }
 
-/* Nothing was wrong, and nothing is left. */
+/* Has nothing been wrong, and is nothing left? */
 static inline bool rsp_args_done(const struct rsp_args *a)
 {
 	return !a->is_bad && !a->left;
 }
 
-/* Say that something is wrong; nothing is left then. */
+/* Record that something is wrong; nothing is left then. */
 void rsp_args_fail(struct rsp_args *a);
 
 /* The next byte, which stays; -1 at the end. */
@@ -83,17 +83,17 @@ int64_t rsp_args_i64(struct rsp_args *a);
 /* Take exactly two hex digits: a signal, a byte. */
 uint8_t rsp_args_u8(struct rsp_args *a);
 
-/* Take a thread.  Fails on negative numbers but -1, and on one thread of all processes ("p-1.2"). */
+/* Take a thread.  Fails on negative numbers other than -1, and on one thread of all processes ("p-1.2"). */
 struct rsp_tid rsp_args_tid(struct rsp_args *a);
 
-/* How many bytes the hex digits that follow stand for, up to the first byte that is no digit. */
+/* The number of bytes that the following hex digits encode, up to the first byte that is not a digit. */
 size_t rsp_args_hex_len(const struct rsp_args *a);
 
 /*
- * Take bytes written as pairs of hex digits, up to the first byte that is no digit; there may be none.
+ * Take bytes written as pairs of hex digits, up to the first byte that is not a digit; there may be none.
  *
- * Fails on an odd digit, on more than @max bytes, and for the buffer when there is no memory.  The first form
- * returns how many bytes it stored at @bytes.
+ * Fails on an odd digit, on more than @max bytes, and for the buffer if memory is exhausted.  The first form
+ * returns the number of bytes stored at @bytes.
  */
 size_t rsp_args_hex(struct rsp_args *a, uint8_t *bytes, size_t max);
 void rsp_args_hex_buf(struct rsp_args *a, struct ts_buf *bytes);
@@ -105,8 +105,8 @@ void rsp_args_hex_buf(struct rsp_args *a, struct ts_buf *bytes);
 const uint8_t *rsp_args_until(struct rsp_args *a, const char *stops, size_t *len);
 
 /*
- * Take all that is left, as it is (binary data is unescaped already); *len gets its length.  Borrowed from
- * the packet.
+ * Take all the rest unchanged (binary data is unescaped already); *len gets its length.  Borrowed from the
+ * packet.
  */
 const uint8_t *rsp_args_rest(struct rsp_args *a, size_t *len);
 

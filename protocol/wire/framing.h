@@ -2,10 +2,10 @@
 /*
  * Bytes to packets and back: checksums, escapes, run lengths, acknowledgements.
  *
- * One struct rsp_framing serves one connection and does no I/O.  The server gives it what it received, in any
- * split, and takes the events out one by one; what is to be sent gathers in one contiguous buffer, so that a
- * reply, with the '+' for its packet before it, is one send.  Acknowledging and resending happen in here; a
- * caller sees them only for its log.
+ * One struct rsp_framing serves one connection and does no I/O.  The server passes received bytes to it, in
+ * any split, and takes the events out one by one; output gathers in one contiguous buffer, so that a reply,
+ * with the '+' for its packet before it, is one send.  Acknowledging and resending happen here; a caller sees
+ * them only for its log.
  */
 #ifndef RSP_FRAMING_H
 #define RSP_FRAMING_H
@@ -20,13 +20,13 @@ struct ts_error;
 
 /* What was found in the input. */
 enum rsp_event {
-	RSP_EV_NONE,      /* nothing more: the input is used up */
+	RSP_EV_NONE,      /* all input is consumed */
 	RSP_EV_PACKET,    /* a packet; its payload, unescaped, lies in the frame until the next feed */
 	RSP_EV_ACK,       /* '+' */
 	RSP_EV_NAK,       /* '-': the last reply goes out again */
 	RSP_EV_INTERRUPT, /* 0x03 between packets */
-	RSP_EV_BADSUM,    /* a packet came damaged and was asked for again */
-	RSP_EV_OVERSIZE,  /* a packet longer than PacketSize was thrown away: it wants an error reply */
+	RSP_EV_BADSUM,    /* a packet was damaged; it has been requested again */
+	RSP_EV_OVERSIZE,  /* a packet longer than PacketSize was discarded: reply with an error */
 };
 
 /* How a payload may be encoded. */
@@ -35,7 +35,7 @@ enum rsp_encoding {
 	RSP_BINARY, /* without: clients expand run lengths before they undo escapes */
 };
 
-/* Where the receiver stands. */
+/* State of the receiver. */
 enum rsp_framing_state {
 	RSP_FRAME_BETWEEN, /* between packets; all but '$', '+', '-' and 0x03 is garbage */
 	RSP_FRAME_BODY,
@@ -46,12 +46,12 @@ enum rsp_framing_state {
 
 enum rsp_acks {
 	RSP_ACKS_ON,
-	RSP_ACKS_ENDING, /* the OK to QStartNoAckMode is out, its own acknowledgement may still come */
+	RSP_ACKS_ENDING, /* the OK to QStartNoAckMode is sent; its own acknowledgement may still arrive */
 	RSP_ACKS_OFF,
 };
 
 struct rsp_framing {
-	uint8_t *payload; /* owned; after RSP_EV_PACKET the packet, and a NUL behind it */
+	uint8_t *payload; /* owned; after RSP_EV_PACKET the packet, followed by a NUL */
 	size_t len;       /* bytes in payload */
 	struct ts_buf out; /* to be sent; the server takes from its front with ts_buf_consume() */
 
@@ -68,7 +68,7 @@ struct rsp_framing {
 /*
  * Prepare @f for a new connection; acknowledgements are on.
  *
- * @packet_size is what qSupported claims: a longer payload is RSP_EV_OVERSIZE.
+ * @packet_size is the PacketSize in the reply to qSupported: a longer payload is RSP_EV_OVERSIZE.
  *
  * Returns false if memory is exhausted (TS_ENOMEM in @err); @f then needs no rsp_framing_fini().
  */
@@ -78,25 +78,23 @@ void rsp_framing_fini(struct rsp_framing *f);
 /*
  * Take input up to the next event.
  *
- * @bytes and @len are moved past what was used.  Call it until it says RSP_EV_NONE, which it does only with
- * *len at 0; an incomplete packet waits in @f for more.  Acknowledgements and resent frames are added to
- * f->out.
+ * @bytes and @len are moved past the consumed bytes.  Call it until it returns RSP_EV_NONE, which it does
+ * only with *len at 0; an incomplete packet stays in @f until more arrives.  Acknowledgements and resent
+ * frames are added to f->out.
  *
- * Garbage between packets is dropped.  A '$' within a body starts afresh: the packet before it was cut off.
- * Without acknowledgements a wrong checksum is not looked at, as nothing could be asked for again; a checksum
- * that is no number is RSP_EV_BADSUM even then.
+ * Garbage between packets is dropped.  A '$' within a body starts a new packet: the one before it was
+ * truncated.  Without acknowledgements a wrong checksum is ignored, because the packet cannot be requested
+ * again; a checksum that is not a number is RSP_EV_BADSUM even then.
  */
 enum rsp_event rsp_framing_feed(struct rsp_framing *f, const uint8_t **bytes, size_t *len);
 
 /* Add a packet with this payload to f->out, whole or (rsp_framing_ok() then fails) not at all. */
 void rsp_framing_send(struct rsp_framing *f, const void *payload, size_t len, enum rsp_encoding encoding);
 
-/*
- * QStartNoAckMode: the OK to it has been sent with rsp_framing_send(), no packet after it will be acknowledged.
- */
+/* QStartNoAckMode: its OK has been sent with rsp_framing_send(); no later packet is acknowledged. */
 void rsp_framing_stop_acks(struct rsp_framing *f);
 
-/* False after memory ran out for what was to be sent: the connection can't go on. */
+/* Returns false if memory was exhausted for output: the connection cannot continue. */
 bool rsp_framing_ok(const struct rsp_framing *f);
 
 /* Must this byte be sent as '}' and the byte ^ 0x20? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hex digits, as every part of the protocol uses them.
+ * Hex digits, for all of the protocol.
  */
 #ifndef RSP_HEX_H
 #define RSP_HEX_H

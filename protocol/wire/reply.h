@@ -2,10 +2,10 @@
 /*
  * The reply to one packet: empty, OK, an error, or data; never two of them.
  *
- * Its room is what the client was promised with PacketSize.  Text that does not fit is dropped and
- * remembered, and rsp_reply_finish() then makes an error of the whole: no client sees half a reply.  Binary
- * data is cut to what fits, its packets have a way to say that more follows.  The payload is kept unescaped;
- * only framing.c writes escapes.
+ * Its size is limited to the PacketSize that the client was told.  Text that does not fit is dropped and
+ * remembered, and rsp_reply_finish() then replaces the reply by an error: no client sees half a reply.
+ * Binary data is truncated to what fits; its packets have a way to say that more follows.  The payload is
+ * kept unescaped; only framing.c writes escapes.
  */
 #ifndef RSP_REPLY_H
 #define RSP_REPLY_H
@@ -18,20 +18,20 @@ struct rsp_tid;
 struct ts_error;
 
 enum rsp_reply_kind {
-	RSP_REPLY_EMPTY, /* nothing said: "I do not know this packet" */
+	RSP_REPLY_EMPTY, /* the packet is not supported */
 	RSP_REPLY_OK,
 	RSP_REPLY_DATA,
-	RSP_REPLY_ERROR, /* final: what is added to it is dropped */
+	RSP_REPLY_ERROR, /* final: later additions are dropped */
 };
 
-/* What errors the client understands. */
+/* The form of error that the client understands. */
 enum rsp_error_style {
 	RSP_ERROR_NUMBER, /* "E01" */
 	RSP_ERROR_TEXT,   /* "E.text", gdb */
 	RSP_ERROR_HEX,    /* "E01;74657874", lldb after QEnableErrorStrings */
 };
 
-/* The number of an error that has only a text. */
+/* The error number used where there is only a text. */
 #define RSP_ERROR_PLAIN 1
 
 struct rsp_reply {
@@ -48,24 +48,23 @@ struct rsp_reply {
 };
 
 /*
- * Prepare an empty reply with room for @packet_size characters on the wire (at least 64: an error always
- * fits).
+ * Prepare an empty reply of at most @packet_size characters on the wire (at least 64: an error always fits).
  *
  * Returns false if memory is exhausted (TS_ENOMEM in @err); @r then needs no rsp_reply_fini().
  */
 bool rsp_reply_init(struct rsp_reply *r, size_t packet_size, struct ts_error *err);
 void rsp_reply_fini(struct rsp_reply *r);
 
-/* Make it empty again. */
+/* Make the reply empty again. */
 void rsp_reply_reset(struct rsp_reply *r);
 
-/* Characters that can still be added. */
+/* The number of characters that can still be added. */
 size_t rsp_reply_room(const struct rsp_reply *r);
 
-/* Nothing else may have been said, and no data may follow: both are asserted. */
+/* Make it "OK".  The reply must be empty, and no data may follow: both are asserted. */
 void rsp_reply_ok(struct rsp_reply *r);
 
-/* Add text; characters that need it are escaped on the wire. */
+/* Add text; characters that require it are escaped on the wire. */
 void rsp_reply_putc(struct rsp_reply *r, char c);
 void rsp_reply_puts(struct rsp_reply *r, const char *text);
 void rsp_reply_put(struct rsp_reply *r, const void *text, size_t len);
@@ -80,30 +79,32 @@ void rsp_reply_tid(struct rsp_reply *r, struct rsp_tid tid);
 /* Add bytes as two hex digits each. */
 void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len);
 
-/* Add a register of at most 8 bytes as stop replies have them: its number, ':', the bytes, ';'. */
+/* Add a register of at most 8 bytes as in stop replies: its number, ':', the bytes, ';'. */
 void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len);
 
-/* Add a text's bytes in hex; @len times "xx", the bytes that nobody knows. */
+/* Add a text's bytes in hex; or @len times "xx", for unknown bytes. */
 void rsp_reply_hex_text(struct rsp_reply *r, const char *text);
 void rsp_reply_unknown(struct rsp_reply *r, size_t len);
 
-/* How many of these bytes fit as binary data, escapes included. */
+/* The number of these bytes that fit as binary data, escapes included. */
 size_t rsp_reply_fit(const struct rsp_reply *r, const void *bytes, size_t len);
 
-/* Add as many of these bytes as fit, as binary data; the reply is binary from here.  Returns how many. */
+/*
+ * Add as many of these bytes as fit, as binary data; the reply is binary from then on.  Returns that number.
+ */
 size_t rsp_reply_binary(struct rsp_reply *r, const void *bytes, size_t len);
 
 /*
- * Make it an error, instead of what was said so far.
+ * Make the reply an error, discarding its contents.
  *
- * rsp_reply_error() is "Enn" for every client: the only kind that gdb takes for an error in the replies to m,
- * g and p, where it reads anything else as data.  The text is one sentence without a full stop; characters
- * that a client would show escaped become '?'; a client that takes no text gets the plain number.
+ * rsp_reply_error() is "Enn" for every client: the only form that gdb treats as an error in the replies to m,
+ * g and p, where it parses anything else as data.  The text is one sentence without a full stop; characters
+ * that a client would show escaped become '?'; a client that does not accept a text gets the number alone.
  */
 void rsp_reply_error(struct rsp_reply *r, uint8_t number);
 void rsp_reply_error_text(struct rsp_reply *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* The last word before it is sent: a reply that did not fit becomes an error. */
+/* Call before sending: turns a reply that did not fit into an error. */
 void rsp_reply_finish(struct rsp_reply *r);
 
 #endif

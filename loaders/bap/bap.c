@@ -72,8 +72,8 @@ static bool read_header(struct bap *rec, uint64_t *toc, struct ts_error *err)
 	if (got < sizeof(magic) || memcmp(bytes, magic, sizeof(magic)))
 		return ts_fail(err, TS_EUNSUPPORTED, 0,
 			       got >= sizeof(magic) && is_swapped_magic(bytes)
-				       ? "the magic number of BAP's frames in the wrong byte order"
-				       : "not BAP's frames: the magic number is not there");
+				       ? "the magic number of a BAP trace is in the wrong byte order"
+				       : "not a BAP trace: the magic number is missing");
 	if (got < HEADER_LEN)
 		return ts_fail(err, TS_ETRUNC, 0, "the header has %d bytes but the file only %zu", HEADER_LEN,
 			       got);

@@ -45,8 +45,8 @@ static bool go_on_after(struct bap_reader *r, const struct ts_error *damage)
 	if ((damage->code != TS_ECORRUPT && damage->code != TS_ETRUNC) ||
 	    !bap_toc_after(r->rec, r->stream.off, &frame, &off))
 		return false;
-	bap_warn(&r->stream.look, "%s; by the index the trace goes on at frame %" PRIu64, damage->text,
-		 frame);
+	bap_warn(&r->stream.look, "%s; according to the index the trace goes on at frame %" PRIu64,
+		 damage->text, frame);
 	bap_stream_seek(&r->stream, off, frame);
 	if (off > r->rec->read_until) {
 		r->rec->read_until = off;

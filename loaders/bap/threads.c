@@ -167,7 +167,7 @@ struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_e
 	uint32_t ordinal;
 
 	if (k->n_live == BAP_MAX_LIVE || !is_of_recording(k, id)) {
-		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the decode point is not one of this trace");
+		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "the decode point belongs to another trace");
 		return NULL;
 	}
 	if (!find_ordinal(k, id, &ordinal, TS_NO_OFF, err))

@@ -82,7 +82,7 @@ void bap_toc_open(struct bap *rec)
 	toc->due = toc->step ? toc->step : UINT64_MAX;
 	if (!toc->step)
 		ts_recording_warn(&rec->base,
-				  "the index says that it has an entry every 0 frames; it is not used");
+				  "the index says that it has an entry every 0 frames; ignored");
 	else
 		toc->is_sane = is_sane(rec);
 	if (left % ENTRY_LEN)

@@ -85,8 +85,8 @@ static bool read_field(struct ts_cursor *c, const struct pb_message_def *def, ui
 	*number = key >> 3;
 	if (!*number || *number >> 29 || (wire > PB_BYTES && wire != PB_FIXED32)) {
 		ts_fail(c->err, TS_ECORRUPT, off,
-			"%s: field number %" PRIu64 " with wire type %u in %s, which is none", c->what,
-			*number, wire, def->name);
+			"%s: an invalid key in %s: field number %" PRIu64 ", wire type %u", c->what, def->name,
+			*number, wire);
 		return fail(c);
 	}
 	if (*number <= def->n_fields && def->fields[*number - 1].wire != wire) {

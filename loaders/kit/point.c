@@ -75,7 +75,7 @@ void point_put_end(struct ts_buf *b, const struct ts_end *end)
 bool point_refuse(struct point *p)
 {
 	p->left = 0;
-	return ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "the decode point is not one of this trace");
+	return ts_fail(p->err, TS_ECORRUPT, TS_NO_OFF, "the decode point belongs to another trace");
 }
 
 /* Take the next @len bytes; NULL if fewer are left. */

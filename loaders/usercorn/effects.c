@@ -261,7 +261,7 @@ static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, co
 		return true;
 	if (__builtin_expect(len - 1 > w->rec->addr_mask - addr, 0)) {
 		ucir_warn(w, op->off,
-			  "an access that passes the end of the 32-bit address space is cut there");
+			  "an access that passes the end of the 32-bit address space is truncated there");
 		len = w->rec->addr_mask - addr + 1;
 	}
 	if (op->kind == UCIR_WRITE && len == 8)

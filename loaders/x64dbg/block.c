@@ -41,7 +41,7 @@ static uint64_t word(const uint8_t *p, unsigned width)
 
 static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigned n, unsigned max)
 {
-	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but %u is the most there can be", what, n, max);
+	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but the maximum is %u", what, n, max);
 }
 
 /* Are there @len bytes at the cursor?  It fails if not. */
@@ -54,7 +54,7 @@ static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsign
 		       const struct x64dbg_layout *l)
 {
 	if (type)
-		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of type 0x%02x: there is none", type);
+		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of the unknown type 0x%02x", type);
 	if (b->n_regs > l->n_slots)
 		return corrupt(c, b->off + 1, "registers listed:", b->n_regs, l->n_slots);
 	if (b->n_mem > X64DBG_MAX_MEM)

@@ -267,7 +267,7 @@ static bool take_text(struct x64dbg *rec, uint64_t off, const struct ts_buf *tex
 	else if (!is_memory)
 		ts_recording_warn(
 			&rec->base,
-			"the last block, at 0x%" PRIx64 ", is no JSON that can be read: it is not used", off);
+			"the last block, at 0x%" PRIx64 ", is not valid JSON; ignored", off);
 	json_decref(root);
 	return (!is_memory && !rec->base.initial.is_failed) ||
 	       ts_fail(err, TS_ENOMEM, off, "no memory for modules and regions");
@@ -290,7 +290,7 @@ bool x64dbg_read_facts(struct x64dbg *rec, struct ts_error *err)
 	else if (done)
 		ts_recording_warn(&rec->base,
 				  "the last block, at 0x%" PRIx64
-				  ", has more than %u MiB of text or %u values: it is not used",
+				  ", has more than %u MiB of text or %u values; ignored",
 				  off, MAX_TEXT >> 20, MAX_VALUES);
 	ts_buf_fini(&text);
 	return done;

@@ -40,7 +40,7 @@ static bool check_version(const json_t *head, struct ts_error *err)
 	const json_t *version = json_object_get(head, "ver");
 
 	if (!json_is_integer(version))
-		return ts_fail(err, TS_ECORRUPT, HEAD_LEN, "the head has no \"ver\" that is a number");
+		return ts_fail(err, TS_ECORRUPT, HEAD_LEN, "the head has no number \"ver\"");
 	if (json_integer_value(version) != KNOWN_VERSION)
 		return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN,
 			       "version %" JSON_INTEGER_FORMAT ", version 1 is known",
@@ -68,7 +68,7 @@ static bool check_compression(const json_t *head, struct ts_error *err)
 
 	if (!compression || (name && !*name))
 		return true;
-	return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "compression \"%.40s\": no trace is known to have any",
+	return ts_fail(err, TS_EUNSUPPORTED, HEAD_LEN, "compression \"%.40s\": no known trace is compressed",
 		       name ? name : "?");
 }
 
@@ -84,7 +84,7 @@ static bool parse_head(struct x64dbg *rec, const char *text, size_t len, struct 
 	head = json_loadb(text, len, 0, &why);
 	if (!json_is_object(head)) {
 		ts_fail(err, TS_ECORRUPT, HEAD_LEN + (head || why.position < 0 ? 0 : (unsigned)why.position),
-			"the head is no JSON object%s%.80s", head ? "" : ": ", head ? "" : why.text);
+			"the head is not a JSON object%s%.80s", head ? "" : ": ", head ? "" : why.text);
 		json_decref(head);
 		return false;
 	}
@@ -120,7 +120,7 @@ static bool read_head(struct x64dbg *rec, struct ts_error *err)
 		return false;
 	if (len > MAX_TEXT)
 		return ts_fail(err, TS_ECORRUPT, 4,
-			       "a head of %" PRIu32 " bytes, but %u is the most there can be", len, MAX_TEXT);
+			       "a head of %" PRIu32 " bytes, but the maximum is %u", len, MAX_TEXT);
 	if (len > file_len - HEAD_LEN)
 		return ts_fail(err, TS_ETRUNC, 4, "a head of %" PRIu32 " bytes, but %" PRIu64 " are left",
 			       len, file_len - HEAD_LEN);

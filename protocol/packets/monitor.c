@@ -246,7 +246,7 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	rsp_machine_info(s, out);
 	ts_buf_printf(out, "unexplained changes: %" PRIu64 "%s\n", stats.n_unexplained, so_far);
 	if (is_status_made_up(s))
-		ts_buf_puts(out, "cpsr: not recorded; shown are its Thumb bit, as the instructions tell it, "
+		ts_buf_puts(out, "cpsr: not recorded; shown with the Thumb bit as the instructions tell it, "
 				 "and zeros\n");
 	put_warnings(q, out);
 	if (ts_query_ending(q, &ending) && ending.damage.code != TS_OK) {
@@ -264,7 +264,7 @@ static bool run_maps(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	rsp_proc_maps(s, rsp_process(s), out);
 	if (!ts_buf_ok(out) || out->len)
 		return true;
-	ts_buf_puts(out, "the recording knows of no mapped region here");
+	ts_buf_puts(out, "no mapped region is recorded at this position");
 	return false;
 }
 
@@ -305,7 +305,7 @@ static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *o
 		rsp_tracing_reset(t);
 		ts_buf_puts(out, "what was collected is gone: trace frame K is position K again\n");
 	} else {
-		ts_buf_puts(out, "collect wants live, all or none");
+		ts_buf_puts(out, "collect takes live, all or none");
 		return false;
 	}
 	return true;
@@ -333,23 +333,23 @@ static enum rsp_command_end start_export(struct rsp_session *s, const char *arg,
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
 static const struct rsp_command commands[] = {
-	{ "announce", "goto X", "answer the next step or continue by a stop here, or where goto leads",
+	{ "announce", "goto X", "make the next step or continue stop here, or where goto leads",
 	  .run = run_announce },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",
 	  .run = run_collect },
 	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", .start = start_export },
-	{ "filter", "process|user|off", "of a machine: what stepping and stops do not pass over",
+	{ "filter", "process|user|off", "machine recordings: step and stop only in a process or user mode",
 	  .run = rsp_machine_run_filter },
 	{ "goto", "K|P%|begin|end|frame",
 	  "move to a position, next-EVENT or previous-EVENT; gdb shows it after its next stop",
 	  .start = start_goto },
 	{ "help", "", "list these commands", .run = run_help },
-	{ "info", "", "what the recording is, and what is odd about it", .run = run_info },
+	{ "info", "", "what the recording is, and its warnings", .run = run_info },
 	{ "maps", "", "the regions of memory at this position", .run = run_maps },
-	{ "physical", "on|off", "of a machine: addresses are physical, not virtual",
+	{ "physical", "on|off", "machine recordings: addresses are physical, not virtual",
 	  .run = rsp_machine_run_physical },
 	{ "threads", "", "all threads, and where they are", .run = run_threads },
-	{ "translate", "ADDR", "of a machine: where a virtual address lies at this position",
+	{ "translate", "ADDR", "machine recordings: the physical address of a virtual one at this position",
 	  .run = rsp_machine_run_translate },
 	{ "wait", "", "answer when the recording has been read and the tracepoints of tstart have run",
 	  .start = start_wait },
@@ -447,7 +447,7 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 		run_help(s, "", out);
 		return RSP_COMMAND_DONE;
 	}
-	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists those there are", name);
+	ts_buf_printf(out, "no command \"%.64s\": \"monitor help\" lists the commands", name);
 	return RSP_COMMAND_REFUSED;
 }
 

@@ -62,7 +62,7 @@ static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, stru
 	rsp_args_u64(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	rsp_reply_error_text(r, "a recording can't go on from another address");
+	rsp_reply_error_text(r, "a recording cannot be resumed at another address");
 	return RSP_REPLIED;
 }
 

@@ -492,7 +492,7 @@ static void refuse_connection(struct server *sv)
 {
 	if ((errno != EMFILE && errno != ENFILE) || !sv->connections)
 		return;
-	ts_log(TS_LOG_WARN, "more clients than files may be open: some have to wait");
+	ts_log(TS_LOG_WARN, "too many open files: some clients have to wait");
 	sv->is_full = true;
 	ev_io_stop(sv->loop, &sv->acceptor);
 }
@@ -623,7 +623,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;
 	if (!sv.loop) {
-		ts_fail(err, TS_EIO, TS_NO_OFF, "libev finds no way to wait for events");
+		ts_fail(err, TS_EIO, TS_NO_OFF, "libev has no usable way to wait for events");
 	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
 		done = start(&sv, err);
 		if (done && opt->ready) /* from here on a signal ends it in good order */

@@ -118,7 +118,7 @@ static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint
 		*pos = wanted;
 		return RSP_REACHED;
 	}
-	ts_buf_printf(why, "there is no position %" PRIu64 ", they go from 0 to %" PRIu64, wanted, rsp_last(s));
+	ts_buf_printf(why, "there is no position %" PRIu64 ": the last one is %" PRIu64, wanted, rsp_last(s));
 	return RSP_NOWHERE;
 }
 

@@ -72,7 +72,7 @@ bool rsp_machine_run_physical(struct rsp_session *s, const char *arg, struct ts_
 	bool is_on = !strcmp(arg, "on");
 
 	if (*arg && !is_on && strcmp(arg, "off")) {
-		ts_buf_puts(out, "physical wants on or off");
+		ts_buf_puts(out, "physical takes on or off");
 		return false;
 	}
 	if (!has_paging(s, out))
@@ -115,7 +115,7 @@ bool rsp_machine_run_translate(struct rsp_session *s, const char *arg, struct ts
 	if (!has_paging(s, out))
 		return false;
 	if (!parse_number(arg, &addr)) {
-		ts_buf_puts(out, "translate wants an address, a number");
+		ts_buf_puts(out, "translate takes an address, a number");
 		return false;
 	}
 	if (!ts_translate_at(s->sh->q, s->pos, rsp_process(s), addr, &t, &err)) {
@@ -153,7 +153,7 @@ static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *o
 	uint64_t root = mode->regs[TS_MODE_CR3];
 
 	if (*arg ? !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
-		ts_buf_puts(out, *arg ? "filter process wants a number, the process's cr3"
+		ts_buf_puts(out, *arg ? "filter process takes a number, the process's cr3"
 				      : "cr3 is not known here");
 		return false;
 	}
@@ -178,7 +178,7 @@ bool rsp_machine_run_filter(struct rsp_session *s, const char *arg, struct ts_bu
 	} else if (!strcmp(arg, "off")) {
 		s->filter = (struct ts_filter){ 0 };
 	} else if (*arg) {
-		ts_buf_puts(out, "filter wants process, user or off");
+		ts_buf_puts(out, "filter takes process, user or off");
 		return false;
 	}
 	put_filter(s, out);
@@ -201,7 +201,7 @@ void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(s->sh->q, s->pos).kind));
 	if (s->sh->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
 		ts_buf_puts(out,
-			    "efer: not recorded; that the code segment is one of 64 bits tells long mode\n");
+			    "efer: not recorded; the 64-bit code segment shows long mode\n");
 	if (ts_mode_code_size(mode) == TS_CODE_16)
 		ts_buf_puts(out, "code: 16 bits; addresses of instructions are offsets in cs\n");
 }

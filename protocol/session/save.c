@@ -26,7 +26,7 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 {
 	if (!s->sh->export_dir)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "the server was started without --export-dir, it writes no files");
+			       "the server was started without --export-dir, so it writes no files");
 	if (!plain_name(s->sh->export_dir, name))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
 			       s->sh->export_dir);
@@ -58,7 +58,7 @@ static void put_left_out(struct rsp_session *s)
 	ts_buf_init(&names);
 	ts_export_zeros(s->save.export, &names);
 	if (names.len)
-		ts_buf_printf(&s->console, "Not known in some frame, and saved as zeros:%s\n",
+		ts_buf_printf(&s->console, "Unknown in some frames, and saved as zeros:%s\n",
 			      ts_buf_text(&names));
 	ts_buf_fini(&names);
 }
@@ -122,7 +122,7 @@ bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, st
 	ts_buf_init(&path);
 	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
 	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is what is served here", name);
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is the recording that is served here", name);
 	else if (ts_buf_ok(&path))
 		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
 					       ts_buf_text(&path), err);

@@ -27,7 +27,7 @@ void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf
 	if (next == TS_NO_POS && !rsp_is_complete(s))
 		ts_buf_puts(out, "does not run again in what has been read so far");
 	else if (next == TS_NO_POS)
-		ts_buf_puts(out, "runs no more");
+		ts_buf_puts(out, "does not run again");
 	else
 		ts_buf_printf(out, "runs again at position %" PRIu64, next);
 }

@@ -90,7 +90,7 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 	if (!ask->marks)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
 	if (qn->verb->arg == UNMARK && !ts_marks_find(ask->marks, qn->operand, strlen(qn->operand), &pos))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is no mark", qn->operand);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a mark", qn->operand);
 	return true;
 }
 

@@ -273,7 +273,7 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_events };
 static void unknown_kind(const char *kind, struct ts_error *err)
 {
 	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-		"'%.100s' is no kind of events: syscall signal fault interrupt thread-start thread-end module map unmap "
+		"'%.100s' is not a kind of event: syscall signal fault interrupt thread-start thread-end module map unmap "
 		"gap exit", kind);
 }
 

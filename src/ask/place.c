@@ -49,7 +49,7 @@ static bool set_position(struct ts_ask_place *place, const struct ts_ask *ask, u
 	place->pos = pos;
 	if (pos <= ask->n_steps)
 		return true;
-	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no position: they go from 0 to %" PRIu64,
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a position: the last one is %" PRIu64,
 		       (int)(len < 100 ? len : 100), text, ask->n_steps);
 }
 
@@ -61,7 +61,7 @@ static bool parse_relative(struct ts_ask_place *place, const struct ts_ask *ask,
 	bool is_large, fits;
 
 	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &n, &is_large) && !is_large)
-		return misunderstood(text, len, "is no place", err);
+		return misunderstood(text, len, "is not a place", err);
 	fits = !is_large && (*text == '+' ? !__builtin_add_overflow(here, n, &pos) :
 					    !__builtin_sub_overflow(here, n, &pos));
 	return set_position(place, ask, fits ? pos : UINT64_MAX, text, len, err);
@@ -80,12 +80,12 @@ static bool parse_percent(struct ts_ask_place *place, const struct ts_ask *ask, 
 		else if (isdigit((unsigned char)text[i]) && i < 14)
 			share = share * 10 + (unsigned)(text[i] - '0');
 		else
-			return misunderstood(text, len, "is no percentage", err);
+			return misunderstood(text, len, "is not a percentage", err);
 		if (i > point)
 			scale *= 10;
 	}
 	if (!i || point == i - 1)
-		return misunderstood(text, len, "is no percentage", err);
+		return misunderstood(text, len, "is not a percentage", err);
 	if (share > scale)
 		return misunderstood(text, len, "is more than all of the recording", err);
 	return set_position(place, ask, (uint64_t)(ask->n_steps * share / scale), text, len, err);
@@ -99,8 +99,8 @@ static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, cons
 	bool is_large;
 
 	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &row, &is_large) || !row || row > ask->n_shown)
-		return misunderstood(text, len, ask->n_shown ? "is no row of the table that was shown last" :
-							       "is no row: no table has been shown", err);
+		return misunderstood(text, len, ask->n_shown ? "is not a row of the last table" :
+							       "is not a row: no table has been shown", err);
 	if (ask->shown[row - 1] == TS_NO_POS)
 		return misunderstood(text, len, "is a row without a position", err);
 	return set_position(place, ask, ask->shown[row - 1], text, len, err);
@@ -117,10 +117,10 @@ static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, con
 		return set_position(place, ask, ask->n_steps, text, len, err);
 	if (is_text("frame", text, len))
 		return ask->has_frame ? set_position(place, ask, ask->frame, text, len, err) :
-					misunderstood(text, len, "is no place: no trace frame is selected", err);
+					misunderstood(text, len, "is not a place: no trace frame is selected", err);
 	if (ask->marks && ts_place_is_name(text, len) && ts_marks_find(ask->marks, text, len, &pos))
 		return set_position(place, ask, pos, text, len, err);
-	return misunderstood(text, len, "is no place, and no mark has this name", err);
+	return misunderstood(text, len, "is not a place, and no mark has this name", err);
 }
 
 /* ------------------------------------------------------------------------------------- next and previous */
@@ -167,7 +167,7 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		return true;
 	}
 	if (what != end)
-		return misunderstood(text, all, "is no place", err);
+		return misunderstood(text, all, "is not a place", err);
 	if (is_text("call", word, len))
 		return set_word(place, TS_PLACE_CALL, word, len);
 	if (is_text("return", word, len))
@@ -176,7 +176,7 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		return set_word(place, TS_PLACE_SWITCH, word, len);
 	if (len < sizeof(place->word) && ts_events_is_kind(word, len))
 		return set_word(place, TS_PLACE_EVENT, word, len);
-	return misunderstood(text, all, "is no place: next and previous take write, read, access, change, exec with an "
+	return misunderstood(text, all, "is not a place: next and previous take write, read, access, change, exec with an "
 			     "address, a kind of event, call, return, or switch", err);
 }
 
@@ -267,7 +267,7 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 		return true;
 	s->qn->verb = ts_verb_find(name, strlen(name));
 	if (!s->qn->verb)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is no place that can be found", place->word);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found", place->word);
 	s->rows = s->qn->verb->open(ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
 	if (s->rows)
 		s->rows->is_bare = true;

@@ -264,7 +264,7 @@ static bool parse_number(struct words *w, uint64_t *value, struct ts_error *err)
 	bool is_large = false;
 
 	if (!ts_number_parse(w->p, w->len, TS_COMMAS_GROUP, value, &is_large))
-		return fail_word(w, !w->len ? "a number is missing" : is_large ? "is too large" : "is no number",
+		return fail_word(w, !w->len ? "a number is missing" : is_large ? "is too large" : "is not a number",
 				 err);
 	next_word(w);
 	return true;
@@ -295,7 +295,7 @@ static bool parse_count(struct ts_question *qn, struct words *w, struct ts_error
 		return true;
 	if (!parse_number(w, &qn->count, err))
 		return false;
-	return qn->count || ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'0' rows are none");
+	return qn->count || ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'0' rows cannot be listed");
 }
 
 static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
@@ -306,7 +306,7 @@ static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struc
 	if (!parse_number(w, &tid, err))
 		return false;
 	qn->thread = tid <= INT64_MAX ? ts_names_thread(ask->names, (int64_t)tid) : TS_NO_THREAD;
-	return qn->thread != TS_NO_THREAD || fail_word(&name, "is no thread of this recording", err);
+	return qn->thread != TS_NO_THREAD || fail_word(&name, "is not a thread of this recording", err);
 }
 
 static bool parse_bound(struct ts_question *qn, struct words *w, enum ts_bound bound, struct ts_error *err)
@@ -318,7 +318,7 @@ static bool parse_bound(struct ts_question *qn, struct words *w, enum ts_bound b
 	qn->bound = bound;
 	if (!parse_number(w, &qn->n_bound, err))
 		return false;
-	return qn->n_bound || fail_word(&number, "rows are none", err);
+	return qn->n_bound || fail_word(&number, "rows cannot be listed", err);
 }
 
 /* ------------------------------------------------------------------------------------------ other words */
@@ -352,7 +352,7 @@ static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask,
 	if (!ts_what_parse(&what, w->p, w->len, ts_query_regset(ask->q), ask->symbols, err))
 		return false;
 	if (what.kind != TS_WHAT_MEM)
-		return fail_word(w, "is no range of memory", err);
+		return fail_word(w, "is not a range of memory", err);
 	qn->has_memory = true;
 	qn->memory_first = what.addr;
 	qn->memory_last = what.last;
@@ -387,7 +387,7 @@ static bool take_range(struct words *w, struct ts_error *err)
 		return fail_word(w, "a range A:B is missing", err);
 	w->range_len = (size_t)(end - w->range);
 	if (!colon)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no range A:B", (int)w->range_len, w->range);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a range A:B", (int)w->range_len, w->range);
 	return true;
 }
 
@@ -408,7 +408,7 @@ static bool resolve_range(struct ts_question *qn, struct ts_ask *ask, const stru
 	const char *end = w->range + w->range_len, *colon = find_colon(w);
 
 	if (!colon)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is no range A:B", (int)w->range_len, w->range);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a range A:B", (int)w->range_len, w->range);
 	qn->has_range = true;
 	qn->from = 0;
 	qn->to = ask->n_steps;
@@ -542,7 +542,7 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 	go_to(&w, text);
 	qn->verb = ts_verb_find(w.p, w.len);
 	if (!qn->verb)
-		return fail_word(&w, w.len ? "is no question" : "a verb is missing", err);
+		return fail_word(&w, w.len ? "is not a question" : "a verb is missing", err);
 	next_word(&w);
 	qn->at = here_of(ask, qn->verb);
 	if (!parse_operand(qn, ask, &w, err))

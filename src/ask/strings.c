@@ -462,7 +462,7 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 	struct strings *x;
 
 	if (!qn->min) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is no length of a text");
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'min 0' is not a length of a text");
 		return NULL;
 	}
 	x = calloc(1, sizeof(*x));

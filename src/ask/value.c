@@ -68,7 +68,7 @@ static size_t parse_bytes(struct ts_value *v, const char *text, struct ts_error 
 			p++;
 	}
 	if (!n)
-		return misunderstood(text, "is no value: bytes in hex have two digits each", err);
+		return misunderstood(text, "is not a value: bytes in hex have two digits each", err);
 	return has_known ? n : misunderstood(text, "is any byte: a value has at least one that is known", err);
 }
 

@@ -159,7 +159,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len, co
 	s = symbols && name_len ? ts_symbols_find((struct ts_symbols *)symbols, text, name_len) : NULL;
 	if (!s) {
 		misunderstood(text, n, symbols ? "is neither an address nor a known symbol"
-					       : "is no address, and no symbols are known", err);
+					       : "is not an address, and no symbols are known", err);
 		return 0;
 	}
 	what->addr = s->addr;
@@ -169,7 +169,7 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len, co
 		return n;
 	digits = ts_number_take(text + name_len + 1, n - name_len - 1, TS_COMMAS_END, &off, &is_large);
 	if (digits != n - name_len - 1 || !ts_add(s->addr, off, &what->addr)) {
-		misunderstood(text, n, "has an offset that is no number", err);
+		misunderstood(text, n, "has an offset that is not a number", err);
 		return 0;
 	}
 	what->last = what->addr;
@@ -185,7 +185,7 @@ static bool set_length(struct ts_what *what, const char *text, size_t len, const
 
 	if (!ts_number_parse(text, len, TS_COMMAS_END, &n, &is_large))
 		return misunderstood(all, all_len, is_large ? "has a length that is too large"
-							    : "has a length that is no number", err);
+							    : "has a length that is not a number", err);
 	if (!n)
 		return misunderstood(all, all_len, "is an empty range", err);
 	what->is_function = false;
@@ -207,7 +207,7 @@ static bool set_end(struct ts_what *what, const char *text, size_t len, const ch
 		if (!len || (*text >= '0' && *text <= '9'))
 			return misunderstood(all, all_len, "has no address at its end", err);
 		if (take_symbol(&end, text, len, symbols, err) != len)
-			return misunderstood(all, all_len, "is no range", err);
+			return misunderstood(all, all_len, "is not a range", err);
 	}
 	what->is_function = false;
 	if (end.addr <= what->addr)
@@ -228,7 +228,7 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 	if (!n && is_large)
 		return misunderstood(text, len, "is too large for an address", err);
 	if (!n && (!len || (*text >= '0' && *text <= '9')))
-		return misunderstood(text, len, "is no address", err);
+		return misunderstood(text, len, "is not an address", err);
 	if (!n)
 		n = take_symbol(what, text, len, symbols, err);
 	if (!n)
@@ -240,7 +240,7 @@ static bool parse_memory(struct ts_what *what, const char *text, size_t len, con
 		if (!set_end(what, text + n + 1, len - n - 1, text, len, symbols, err))
 			return false;
 	} else if (n < len) {
-		return misunderstood(text, len, "is no address", err);
+		return misunderstood(text, len, "is not an address", err);
 	}
 	if (what->last > ts_arch_addr_mask(regs->arch))
 		return misunderstood(text, len, "passes the end of the address space", err);
@@ -254,5 +254,5 @@ bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const str
 	if (!len || *text != '$')
 		return parse_memory(what, text, len, regs, symbols, err);
 	return ts_what_register(what, text + 1, len - 1, regs) ||
-	       misunderstood(text, len, "is no register of this recording", err);
+	       misunderstood(text, len, "is not a register of this recording", err);
 }

@@ -83,7 +83,7 @@ bool ts_index_signer(struct ts_signer *s, struct ts_error *err)
 
 	if (!ts_cache_dir(folder))
 		return ts_fail(err, TS_EIO, TS_NO_OFF,
-			       "there is no cache folder for the key that signs index files: neither "
+			       "there is no cache directory for the key that signs index files: neither "
 			       "XDG_CACHE_HOME nor HOME is an absolute path");
 	return ts_signer_open(s, folder, err) || ts_fail_prefix(err, "%s", folder);
 }

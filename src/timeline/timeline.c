@@ -577,7 +577,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	if (b->next == TS_ITEM && is_too_large(tl)) {
 		b->next = TS_FAIL;
 		ts_fail(&b->err, TS_ELIMIT, TS_NO_OFF,
-			"the index needs more memory than it may (%" PRIu64 " bytes)", tl->max_memory);
+			"the index needs more memory than the limit (%" PRIu64 " bytes)", tl->max_memory);
 	}
 	if (b->next != TS_ITEM)
 		return end_reading(tl, &b->err, err);

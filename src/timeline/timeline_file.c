@@ -189,14 +189,14 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	bool is_whole;
 
 	if (!ts_buf_ok(&bd->journal))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what is to be written");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
 	ts_index_begin(tl->file, 1 + (has_segment ? n_sections(tl) : 0));
 	is_whole = save_head(tl, has_segment);
 	if (has_segment)
 		save_segment(tl, bd->n_sealed - 1);
 	if (!is_whole) {
 		ts_index_abort(tl->file);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what is to be written");
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
 	}
 	if (!ts_index_commit(tl->file, is_last, err))
 		return false;
@@ -629,7 +629,7 @@ static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct
 	if (!p || !ts_feed_resume(bd->feed, p, len, &bd->end, err)) {
 		if (err->code == TS_EIO || err->code == TS_ENOMEM)
 			return false; /* that says nothing about the file */
-		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it does not tell where to go on");
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "it does not say where to resume");
 	}
 	ts_buf_reset(&bd->here);
 	ts_buf_put(&bd->here, p, len);

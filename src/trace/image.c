@@ -121,7 +121,7 @@ static bool add_raw(struct ts_image *img, const uint64_t *base, uint32_t source,
 {
 	if (!base)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
-			       "no ELF or PE file: it needs an address, as FILE@BASE");
+			       "neither an ELF nor a PE file: it needs an address, as FILE@BASE");
 	return ts_image_add(img, 0, *base, ts_source_len(img->sources[source]), source, 0, err);
 }
 

@@ -109,7 +109,7 @@ static struct ts_source *dup_file(const struct ts_source *src, struct ts_error *
 	int fd = fcntl(((const struct file *)src)->fd, F_DUPFD_CLOEXEC, 0);
 
 	if (fd < 0) {
-		ts_fail_errno(err, "cannot open it once more");
+		ts_fail_errno(err, "cannot open it again");
 		return NULL;
 	}
 	return ts_source_from_fd(fd, src->name, err);
@@ -173,7 +173,8 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") || !strcmp(file, ".."))
 		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "\"%s\" is not the name of a file", file);
 	else if (src->is_fleeting || !src->mtime)
-		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s must lie beside it, but it has no folder", file);
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s must lie beside it, but its directory is unknown",
+			file);
 	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
 	else

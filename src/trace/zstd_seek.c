@@ -286,7 +286,7 @@ static struct ts_source *dup_seekable(const struct ts_source *src, struct ts_err
 	if (dup)
 		return dup;
 	ts_source_close(inner);
-	ts_fail(err, TS_EIO, TS_NO_OFF, "cannot open it once more: it has changed");
+	ts_fail(err, TS_EIO, TS_NO_OFF, "cannot open it again: it has changed");
 	return NULL;
 }
 

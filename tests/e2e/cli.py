@@ -235,7 +235,7 @@ def a_trace_that_memory_did_not_suffice_for_is_not_called_damaged():
     long = DATA / "usercorn/x64_lib.ucir"
     facts = json.loads(run("info", "--json", "--index", "none", "--max-memory", "100K", long).stdout)
     assert facts["end"] == "unread" and facts["truncated"] is False and facts["positions"] > 0, facts
-    assert "more memory than it may" in facts["warnings"][0], facts
+    assert "more memory than the limit" in facts["warnings"][0], facts
     done = run("info", "--index", "none", "--max-memory", "100K", long)
     assert "not read" in done.stdout and "damaged" not in done.stdout, done
 

@@ -1373,7 +1373,7 @@ START_TEST(behind_a_damaged_frame_the_index_leads_on)
 	}
 	file = long_one(offs);
 	file.data[offs[LONG_BAD] + 8] = 0x0b; /* wire type 3 */
-	check_gap(&file, LONG_BAD, "frame 7: frame: field number 1 with wire type 3");
+	check_gap(&file, LONG_BAD, "frame 7: frame: an invalid key in frame: field number 1, wire type 3");
 }
 END_TEST
 

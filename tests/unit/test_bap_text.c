@@ -543,7 +543,7 @@ START_TEST(a_decode_point_that_was_changed_is_refused_or_is_one)
 			copy[i] ^= (uint8_t)(1u << bit);
 			ts_error_reset(&err);
 			if (!r->ops->resume(r, copy, point.len, &err)) {
-				ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+				ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 				n_refused++;
 			} else {
 				ts_steps_reset(&steps);
@@ -573,7 +573,7 @@ START_TEST(a_decode_point_that_was_truncated_is_refused)
 		memcpy(copy, point.data, len);
 		ts_error_reset(&err);
 		ck_assert(!r->ops->resume(r, copy, len, &err));
-		ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+		ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 		free(copy);
 	}
 	ts_error_reset(&err);

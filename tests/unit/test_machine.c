@@ -183,7 +183,7 @@ START_TEST(addresses_are_physical_when_the_user_wants_it)
 	ck_assert_str_eq(monitor("physical off"), "addresses: virtual\n");
 	ck_assert_str_eq(fake_send("m602000,1"), "11");
 	monitor("physical maybe");
-	ck_assert_str_eq(fake_console(), "physical wants on or off\n");
+	ck_assert_str_eq(fake_console(), "physical takes on or off\n");
 }
 END_TEST
 
@@ -222,7 +222,7 @@ START_TEST(translate_shows_the_walk)
 	ck_assert_str_eq(monitor("translate 0x10000000000"), "virtual 0x10000000000: not known\n"
 							     "  entry at 0x10010: not known\n");
 	monitor("translate main");
-	ck_assert_str_eq(fake_console(), "translate wants an address, a number\n");
+	ck_assert_str_eq(fake_console(), "translate takes an address, a number\n");
 }
 END_TEST
 
@@ -339,11 +339,11 @@ START_TEST(a_filter_that_makes_no_sense_is_refused)
 {
 	setup();
 	monitor("filter kernel");
-	ck_assert_str_eq(fake_console(), "filter wants process, user or off\n");
+	ck_assert_str_eq(fake_console(), "filter takes process, user or off\n");
 	monitor("filter process bash");
-	ck_assert_str_eq(fake_console(), "filter process wants a number, the process's cr3\n");
+	ck_assert_str_eq(fake_console(), "filter process takes a number, the process's cr3\n");
 	monitor("filter processes");
-	ck_assert_str_eq(fake_console(), "filter wants process, user or off\n");
+	ck_assert_str_eq(fake_console(), "filter takes process, user or off\n");
 	ck_assert_str_eq(monitor("filter"), "filter: off\n");
 }
 END_TEST

@@ -191,7 +191,7 @@ START_TEST(what_is_no_field_is_damage)
 	check_damaged("\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\1x", 12, 1011, "18446744073709551615 bytes");
 	check_damaged("\x19\1\2\3\4\5\6\7", 8, 1001, "8 bytes, but 7 bytes are left");
 	check_damaged("\x25\1\2\3", 4, 1001, "4 bytes, but 3 bytes are left");
-	check_damaged("\x80\x80\x80\x80\x10\1", 6, 1000, "which is none"); /* number 2^29 */
+	check_damaged("\x80\x80\x80\x80\x10\1", 6, 1000, "an invalid key"); /* number 2^29 */
 }
 END_TEST
 

@@ -156,7 +156,7 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 		ck_assert_uint_eq(fake.session.pos, 6);
 	}
 	ck_assert_str_eq(monitor_fails("goto 11"),
-			 "there is no position 11, they go from 0 to 10\n");
+			 "there is no position 11: the last one is 10\n");
 	ck_assert_str_eq(monitor_fails("goto nextsyscall"),
 			 "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
 			 "previous-EVENT\n");
@@ -167,7 +167,7 @@ START_TEST(a_client_that_reads_texts_of_errors_gets_one)
 {
 	fake_send("qSupported:error-message+");
 	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "goto 11"),
-			 "E.there is no position 11, they go from 0 to 10");
+			 "E.there is no position 11: the last one is 10");
 	ck_assert_str_eq(fake_console(), "");
 }
 END_TEST
@@ -221,9 +221,9 @@ END_TEST
 START_TEST(an_unknown_command_names_help)
 {
 	ck_assert_str_eq(monitor_fails("whence"),
-			 "no command \"whence\": \"monitor help\" lists those there are\n");
+			 "no command \"whence\": \"monitor help\" lists the commands\n");
 	ck_assert_str_eq(monitor_fails("whe"),
-			 "no command \"whe\": \"monitor help\" lists those there are\n");
+			 "no command \"whe\": \"monitor help\" lists the commands\n");
 	ck_assert_str_eq(monitor_fails("when then"), "'then' is not understood here; example: when at 50%\n");
 }
 END_TEST
@@ -257,7 +257,7 @@ START_TEST(maps_are_those_of_the_position)
 	rsp_session_go(&fake.session, 9);
 	ck_assert_ptr_nonnull(strstr(monitor("maps"), "[heap]"));
 	rsp_session_go(&fake.session, 8);
-	ck_assert_str_eq(monitor_fails("maps"), "the recording knows of no mapped region here\n");
+	ck_assert_str_eq(monitor_fails("maps"), "no mapped region is recorded at this position\n");
 }
 END_TEST
 

@@ -105,7 +105,7 @@ START_TEST(the_text_of_a_thread_says_where_it_is)
 	ck_assert_str_eq(fake_send("qThreadExtraInfo,3e9"), fake_hex("position 4 of 10"));
 	ck_assert_str_eq(fake_send("qThreadExtraInfo,3e8"), fake_hex("runs again at position 6"));
 	rsp_session_go(&fake.session, 9);
-	ck_assert_str_eq(fake_send("qThreadExtraInfo,3ea"), fake_hex("runs no more"));
+	ck_assert_str_eq(fake_send("qThreadExtraInfo,3ea"), fake_hex("does not run again"));
 }
 END_TEST
 

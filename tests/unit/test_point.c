@@ -43,7 +43,7 @@ static void put_written(void)
 static void check_refused(void)
 {
 	ck_assert_int_eq(err.code, TS_ECORRUPT);
-	ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+	ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 	ck_assert_uint_eq(p.left, 0);
 	ck_assert_uint_eq(point_get(&p, UINT64_MAX), 0);
 	ck_assert(!point_close(&p));

@@ -920,7 +920,7 @@ START_TEST(a_last_block_that_is_no_json_is_ignored)
 	load();
 	ck_assert_uint_eq(tl->n_steps, 1);
 	ck_assert_uint_eq(rec->n_warnings, 1);
-	ck_assert_ptr_nonnull(strstr(rec->warnings[0].text, "no JSON"));
+	ck_assert_ptr_nonnull(strstr(rec->warnings[0].text, "not valid JSON"));
 }
 END_TEST
 
@@ -1030,7 +1030,7 @@ START_TEST(a_forged_decode_point_is_refused_or_harmless)
 		memcpy(bytes, point.data, point.len);
 		ck_assert(!r->ops->resume(r, bytes, len, &err));
 		ck_assert_int_eq(err.code, TS_ECORRUPT);
-		ck_assert_str_eq(err.text, "the decode point is not one of this trace");
+		ck_assert_str_eq(err.text, "the decode point belongs to another trace");
 		ts_error_reset(&err);
 		ts_steps_reset(&steps);
 		ck_assert_int_eq(ts_reader_next(r, &steps, &err), TS_FAIL);

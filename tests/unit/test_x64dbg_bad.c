@@ -114,9 +114,9 @@ START_TEST(heads_that_are_no_known_object)
 		enum ts_code code;
 		const char *words;
 	} heads[] = {
-		{ "[1]", TS_ECORRUPT, "no JSON object" },
-		{ "{\"ver\":1,", TS_ECORRUPT, "no JSON object" },
-		{ "", TS_ECORRUPT, "no JSON object" },
+		{ "[1]", TS_ECORRUPT, "not a JSON object" },
+		{ "{\"ver\":1,", TS_ECORRUPT, "not a JSON object" },
+		{ "", TS_ECORRUPT, "not a JSON object" },
 		{ "{}", TS_ECORRUPT, "\"ver\"" },
 		{ "{\"ver\":\"1\",\"arch\":\"x64\"}", TS_ECORRUPT, "\"ver\"" },
 		{ "{\"ver\":1.0,\"arch\":\"x64\"}", TS_ECORRUPT, "\"ver\"" },

@@ -65,7 +65,7 @@ static uint64_t choose_spacing(const struct ts_runs *runs, uint32_t process)
 bool ts_code_samples_init(struct ts_code_samples *s, struct ts_query *q, uint32_t process,
 			  struct ts_error *err)
 {
-	const struct ts_runs *runs = q->tl->runs;
+	const struct ts_runs *runs = &q->tl->runs;
 	uint64_t spacing = choose_spacing(runs, process), addr = 0, start;
 
 	*s = (struct ts_code_samples){ .items = calloc(TS_MAX_CODE_SAMPLES, sizeof(*s->items)) };

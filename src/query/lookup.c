@@ -15,9 +15,9 @@ static uint64_t next_run(const struct ts_query *q, uint32_t process, uint64_t fi
 	uint64_t best = TS_NO_POS;
 
 	if (process != TS_ANY_PROCESS)
-		return ts_runs_next(q->tl->runs, process, first, last, pos);
+		return ts_runs_next(&q->tl->runs, process, first, last, pos);
 	for (uint32_t i = 0; i < q->snap.n_processes; i++) {
-		uint64_t next = ts_runs_next(q->tl->runs, i, first, last, pos);
+		uint64_t next = ts_runs_next(&q->tl->runs, i, first, last, pos);
 
 		best = next < best ? next : best;
 	}
@@ -29,9 +29,9 @@ static uint64_t prev_run(const struct ts_query *q, uint32_t process, uint64_t fi
 	uint64_t best = TS_NO_POS;
 
 	if (process != TS_ANY_PROCESS)
-		return ts_runs_prev(q->tl->runs, process, first, last, pos);
+		return ts_runs_prev(&q->tl->runs, process, first, last, pos);
 	for (uint32_t i = 0; i < q->snap.n_processes; i++) {
-		uint64_t prev = ts_runs_prev(q->tl->runs, i, first, last, pos);
+		uint64_t prev = ts_runs_prev(&q->tl->runs, i, first, last, pos);
 
 		if (prev != TS_NO_POS && (best == TS_NO_POS || prev > best))
 			best = prev;

@@ -26,7 +26,7 @@ void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to
 	if (to > q->snap.end)
 		to = q->snap.end;
 	if (from < to)
-		ts_runs_each(q->tl->runs, from, to, use_count, &e);
+		ts_runs_each(&q->tl->runs, from, to, use_count, &e);
 }
 
 struct pages {

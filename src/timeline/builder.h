@@ -7,6 +7,7 @@
 #define TS_BUILDER_H
 
 #include "mode_builder.h"
+#include "runs_builder.h"
 #include "src/base/thread.h"
 #include "src/trace/feed.h"
 #include "timeline.h"
@@ -44,7 +45,7 @@ struct ts_builder {
 	struct ts_end end;          /* what the reader says of the recording's end */
 	struct ts_modes_builder modes; /* of a machine */
 	struct ts_world_builder world;
-	struct ts_open_run *run;    /* borrowed from the runs */
+	struct ts_runs_builder runs;
 	struct ts_target target;
 	uint32_t last_thread;
 	uint64_t fall_through;      /* address behind the last instruction */

@@ -6,6 +6,8 @@
  * the end of the address space.  A program has few distinct runs, however long it executes: each is stored
  * once with the lengths of its instructions, and the positions at which it began are posted a segment at a
  * time.  "When was this address executed" is then exact without decoding anything.
+ *
+ * A query sees what has been sealed: the runs in by_pc, and the segments.
  */
 #ifndef TS_RUNS_H
 #define TS_RUNS_H
@@ -14,82 +16,43 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "postings.h"
 #include "src/trace/step.h"
 
 /* Longer runs are split. */
 #define TS_MAX_RUN 128u
 
-struct ts_runs;
-struct ts_index_file;
-struct ts_index_arrays;
-
-/* New and empty; NULL if memory is exhausted. */
-struct ts_runs *ts_runs_new(void);
-void ts_runs_free(struct ts_runs *r);
-
-/* The run that is being collected; visible so that ts_runs_step() is inline. */
-struct ts_open_run {
-	uint64_t pos, pc, next_pc;
-	uint32_t process, thread;
-	uint32_t n;         /* instructions, 0 = no run is open */
-	uint32_t len;       /* bytes */
-	uint8_t last_len;   /* of the last instruction; 0 (unknown) ends a run */
-	uint8_t lens[TS_MAX_RUN];
+/* A distinct run. */
+struct ts_run {
+	uint64_t pc;
+	uint32_t process;
+	uint32_t lens; /* where the lengths of its instructions begin */
+	uint32_t len;  /* bytes; the last instruction counts 0 if its length is unknown */
+	uint16_t n;    /* instructions, 1 to TS_MAX_RUN */
+	uint16_t zero; /* no padding: runs go to index files */
 };
 
-struct ts_open_run *ts_runs_open(struct ts_runs *r);
+struct ts_runs_segment {
+	uint64_t start; /* its first position; postings are relative to it */
+	struct ts_postings postings;
+};
 
-/* End the open run.  Returns false if memory is exhausted. */
-bool ts_runs_flush(struct ts_runs *r);
+/* Made by struct ts_runs_builder (runs_builder.h).  All zero: empty. */
+struct ts_runs {
+	struct ts_run *runs;     /* owned; by ordinal, those that are not in a sealed segment yet included */
+	uint32_t n;
+	uint8_t *lens;           /* owned; of instructions, in bytes, 0 if unknown */
+	size_t n_lens;
+	uint32_t *by_pc;         /* owned; ordinals by address, made when a segment is sealed */
+	uint32_t n_by_pc;
+	uint32_t max_len;        /* of any run, in bytes */
+	/* owned; one more than were sealed while the last is a copy of what was noted so far */
+	struct ts_runs_segment *segments;
+	size_t n_segments;
+	uint64_t end;            /* the position where the segments that were sealed end */
+};
 
-/* Start a run with the step at @pos, ending the open one.  Returns false if memory is exhausted. */
-bool ts_runs_start(struct ts_runs *r, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
-		   uint16_t insn_len);
-
-/*
- * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.
- * @open is ts_runs_open(@r).
- *
- * Returns false if memory is exhausted.
- */
-static inline bool ts_runs_step(struct ts_runs *r, struct ts_open_run *open, uint64_t pos, uint32_t process,
-				uint32_t thread, uint64_t pc, uint16_t insn_len)
-{
-	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread ||
-				     open->n == TS_MAX_RUN || !open->last_len || insn_len > UINT8_MAX ||
-				     pc < open->pc,
-			     0))
-		return ts_runs_start(r, pos, process, thread, pc, insn_len);
-	open->lens[open->n++] = (uint8_t)insn_len;
-	open->last_len = (uint8_t)insn_len;
-	open->len += insn_len;
-	open->next_pc = pc + insn_len;
-	return true;
-}
-
-/*
- * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy() that
- * follows, which is quick then (else it does all this itself).  Takes long; another thread may do it while
- * this one asks, and notes nothing.  False: no memory.
- */
-bool ts_runs_pack(struct ts_runs *r);
-
-/* Seal the steps before position @end, where the next segment begins.  False: no memory. */
-bool ts_runs_seal(struct ts_runs *r, uint64_t end);
-
-/* The same for now: queries see what was noted so far, until the segment is sealed or copied again. */
-bool ts_runs_seal_copy(struct ts_runs *r);
-
-/*
- * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
- * segment, which ends at position @end, and the runs that are new in it; or only the arrays of the one that
- * was sealed last, in place of those in memory.
- *
- * Return false if memory is exhausted, or the arrays contradict each other.
- */
-void ts_runs_save(struct ts_runs *r, struct ts_index_file *f);
-bool ts_runs_load(struct ts_runs *r, struct ts_index_arrays *a, uint64_t end);
-bool ts_runs_load_sealed(struct ts_runs *r, struct ts_index_arrays *a);
+void ts_runs_fini(struct ts_runs *r);
 
 /*
  * The first position >= @pos (last position <= @pos) at which an instruction of @process with an address in
@@ -123,8 +86,7 @@ struct ts_run_count {
 void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user);
 
-/* For `info` and the benchmark: distinct runs, bytes of the sealed part. */
-uint64_t ts_runs_n_distinct(const struct ts_runs *r);
+/* Bytes of the sealed part, for `info` and the benchmark. */
 uint64_t ts_runs_mem(const struct ts_runs *r);
 
 #endif

@@ -22,6 +22,7 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_buf_fini(&bd->here);
 	ts_buf_fini(&bd->journal);
 	ts_world_builder_fini(&bd->world);
+	ts_runs_builder_fini(&bd->runs);
 	free(bd);
 	tl->builder = NULL;
 }
@@ -36,7 +37,7 @@ void ts_timeline_free(struct ts_timeline *tl)
 		ts_space_free(tl->memory[i]);
 	free(tl->memory);
 	ts_space_free(tl->regs);
-	ts_runs_free(tl->runs);
+	ts_runs_fini(&tl->runs);
 	ts_world_fini(&tl->world);
 	ts_modes_fini(&tl->modes);
 	ts_calls_free(tl->calls);
@@ -272,7 +273,7 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_steps *b, const s
 			return false;
 	}
 	bd->n_steps++;
-	return ts_runs_step(tl->runs, bd->run, pos, process, s->thread, s->pc, s->insn_len);
+	return ts_runs_step(&bd->runs, pos, process, s->thread, s->pc, s->insn_len);
 }
 
 /* ------------------------------------------------------------------------------------ chunks and segments */
@@ -411,7 +412,7 @@ static bool is_too_large(const struct ts_timeline *tl)
 static void pack(void *user)
 {
 	struct ts_timeline *tl = user;
-	bool done = ts_space_pack(tl->regs) && ts_runs_pack(tl->runs);
+	bool done = ts_space_pack(tl->regs) && ts_runs_pack(&tl->builder->runs);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_pack(tl->memory[i]);
@@ -439,7 +440,7 @@ static void begin_stage(struct ts_timeline *tl, enum ts_stage stage, void (*work
 /* Sort what was noted; @stage says what becomes of it. */
 static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, struct ts_error *err)
 {
-	if (!ts_runs_flush(tl->runs))
+	if (!ts_runs_flush(&tl->builder->runs))
 		return no_memory(tl, err);
 	begin_stage(tl, stage, pack);
 	return TS_GROW_MORE;
@@ -454,7 +455,7 @@ static bool seal_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = bd->is_done && ts_space_seal(tl->regs, segment) && ts_runs_seal(tl->runs, bd->n_steps);
+	bool done = bd->is_done && ts_space_seal(tl->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(tl->memory[i], segment);
@@ -468,7 +469,7 @@ static bool copy_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = bd->is_done && ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(tl->runs);
+	bool done = bd->is_done && ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(&bd->runs);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal_copy(tl->memory[i], segment);
@@ -656,8 +657,8 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	ts_world_builder_init(&bd->world, &tl->world);
 	tl->regs = ts_space_new(NULL, NULL, 0);
-	tl->runs = ts_runs_new();
-	if (!tl->regs || !tl->runs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
+	ts_runs_builder_init(&bd->runs, &tl->runs);
+	if (!tl->regs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
 	    !apply_initial(tl))
 		goto out_of_memory;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
@@ -665,7 +666,6 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_space_set_clean(tl->regs);
 	if (rec->is_physical)
 		ts_modes_set_clean(&bd->modes);
-	bd->run = ts_runs_open(tl->runs);
 	bd->feed = ts_feed_new(rec, err);
 	if (!bd->feed) {
 		ts_timeline_free(tl);
@@ -693,10 +693,10 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 	ts_space_stats(tl->regs, &s);
 	*stats = (struct ts_timeline_stats){
 		.regs_len = s.index_len,
-		.runs_len = ts_runs_mem(tl->runs),
+		.runs_len = ts_runs_mem(&tl->runs),
 		.n_inferred = s.n_inferred,
 		.n_unexplained = s.n_unexplained,
-		.n_runs = ts_runs_n_distinct(tl->runs),
+		.n_runs = tl->runs.n,
 	};
 	for (size_t i = 0; i < tl->n_points; i++)
 		stats->points_len += ts_points_mem(&tl->points[i]);

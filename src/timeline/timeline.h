@@ -42,7 +42,7 @@ struct ts_timeline {
 	struct ts_space *regs;         /* owned; thread t's 'g' layout lies at t * TS_REGS_STRIDE */
 	struct ts_space **memory;      /* owned; one a process */
 	uint32_t n_memory;
-	struct ts_runs *runs;          /* owned */
+	struct ts_runs runs;
 	struct ts_world world;
 	struct ts_modes modes;         /* none unless the recording is that of a machine */
 	struct ts_calls *calls;        /* owned; if it has ts_calls_section */

@@ -360,21 +360,21 @@ static void save_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, 
 {
 	(void)segment;
 	(void)owner;
-	ts_runs_save(tl->runs, f);
+	ts_runs_save(&tl->builder->runs, f);
 }
 
 static bool load_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
 	(void)segment;
 	(void)owner;
-	return ts_runs_load(tl->runs, a, tl->builder->n_steps);
+	return ts_runs_load(&tl->builder->runs, a, tl->builder->n_steps);
 }
 
 static bool map_runs(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
 	(void)segment;
 	(void)owner;
-	return ts_runs_load_sealed(tl->runs, a);
+	return ts_runs_load_sealed(&tl->builder->runs, a);
 }
 
 static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)

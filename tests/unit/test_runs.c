@@ -5,7 +5,7 @@
 #include "unit.h"
 
 #include "script.h"
-#include "src/timeline/runs.h"
+#include "src/timeline/runs_builder.h"
 
 #define MAX_STEPS 4000
 
@@ -14,18 +14,20 @@ static struct {
 	uint32_t process;
 } steps[MAX_STEPS];
 static uint64_t n_steps;
-static struct ts_runs *runs;
+static struct ts_runs runs;
+static struct ts_runs_builder builder;
 
 static void setup(void)
 {
 	n_steps = 0;
-	runs = ts_runs_new();
-	ck_assert_ptr_nonnull(runs);
+	runs = (struct ts_runs){ 0 };
+	ts_runs_builder_init(&builder, &runs);
 }
 
 static void teardown(void)
 {
-	ts_runs_free(runs);
+	ts_runs_builder_fini(&builder);
+	ts_runs_fini(&runs);
 }
 
 /* Thread and process are the same here. */
@@ -33,13 +35,13 @@ static void step(uint32_t process, uint64_t pc, uint16_t insn_len)
 {
 	steps[n_steps].pc = pc;
 	steps[n_steps].process = process;
-	if (!ts_runs_step(runs, ts_runs_open(runs), n_steps++, process, process, pc, insn_len))
+	if (!ts_runs_step(&builder, n_steps++, process, process, pc, insn_len))
 		ck_abort_msg("no memory");
 }
 
 static void seal(void)
 {
-	ck_assert(ts_runs_seal(runs, n_steps));
+	ck_assert(ts_runs_seal(&builder, n_steps));
 }
 
 static bool is_there(uint64_t pos, uint32_t process, uint64_t first, uint64_t last)
@@ -57,12 +59,12 @@ static void check(uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
 		prev--;
 	next = next < n_steps ? next : TS_NO_POS;
 	prev = prev ? prev - 1 : TS_NO_POS;
-	if (ts_runs_next(runs, process, first, last, pos) != next ||
-	    ts_runs_prev(runs, process, first, last, pos) != prev)
+	if (ts_runs_next(&runs, process, first, last, pos) != next ||
+	    ts_runs_prev(&runs, process, first, last, pos) != prev)
 		ck_abort_msg("0x%lx..0x%lx of %u from %lu: %ld and %ld, not %ld and %ld", (long)first,
 			     (long)last, process, (long)pos,
-			     (long)ts_runs_next(runs, process, first, last, pos),
-			     (long)ts_runs_prev(runs, process, first, last, pos), (long)next, (long)prev);
+			     (long)ts_runs_next(&runs, process, first, last, pos),
+			     (long)ts_runs_prev(&runs, process, first, last, pos), (long)next, (long)prev);
 }
 
 /* Each address that was executed, from each position. */
@@ -80,7 +82,7 @@ START_TEST(every_instruction_of_a_run_longer_than_the_longest_is_found)
 		step(0, 0x1000 + 4 * i, 4);
 	seal();
 	check_all();
-	ck_assert_uint_eq(ts_runs_n_distinct(runs), 3);
+	ck_assert_uint_eq(runs.n, 3);
 }
 END_TEST
 
@@ -120,7 +122,7 @@ START_TEST(another_process_at_the_same_address_is_not_found)
 	step(1, 0x10, 2);
 	seal();
 	check_all();
-	ck_assert_uint_eq(ts_runs_next(runs, 2, 0, UINT64_MAX, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_next(&runs, 2, 0, UINT64_MAX, 0), TS_NO_POS);
 }
 END_TEST
 
@@ -132,7 +134,7 @@ START_TEST(a_loop_is_stored_once)
 		step(0, 0x14, 1);
 	}
 	seal();
-	ck_assert_uint_eq(ts_runs_n_distinct(runs), 1);
+	ck_assert_uint_eq(runs.n, 1);
 	check_all();
 }
 END_TEST
@@ -140,12 +142,12 @@ END_TEST
 START_TEST(only_what_is_sealed_is_found)
 {
 	step(0, 0x10, 2);
-	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, 0), TS_NO_POS);
-	ck_assert_uint_eq(ts_runs_prev(runs, 0, 0x10, 0x10, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_prev(&runs, 0, 0x10, 0x10, 0), TS_NO_POS);
 	seal();
-	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, 0), 0);
-	ck_assert_uint_eq(ts_runs_prev(runs, 0, 0x10, 0x10, UINT64_MAX), 0);
-	ck_assert_uint_eq(ts_runs_next(runs, 0, 0x10, 0x10, UINT64_C(1) << 32), TS_NO_POS);
+	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, 0), 0);
+	ck_assert_uint_eq(ts_runs_prev(&runs, 0, 0x10, 0x10, UINT64_MAX), 0);
+	ck_assert_uint_eq(ts_runs_next(&runs, 0, 0x10, 0x10, UINT64_C(1) << 32), TS_NO_POS);
 }
 END_TEST
 

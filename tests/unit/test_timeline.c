@@ -208,7 +208,7 @@ static void check_prefix(struct exam *x)
 		}
 		addr = x->s->steps.steps[pos].pc;
 		at = naive_next_exec(x->nv, process, addr, addr, pos);
-		if (ts_runs_next(x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
+		if (ts_runs_next(&x->tl->runs, process, addr, addr, pos) != (at < n ? at : TS_NO_POS))
 			wrong(x, "of %" PRIu64 " steps: 0x%" PRIx64 " runs next after %" PRIu64, n, addr,
 			      pos);
 		if (thread != naive_thread(x->nv, pos))
@@ -408,11 +408,11 @@ static void ask_exec(struct exam *x)
 		last = UINT64_MAX;
 	else if (how == 5)
 		first = 0;
-	next = ts_runs_next(x->tl->runs, process, first, last, pos);
+	next = ts_runs_next(&x->tl->runs, process, first, last, pos);
 	if (next != naive_next_exec(x->nv, process, first, last, pos))
 		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " runs next after %" PRIu64 " at %" PRIu64, first, last,
 		      pos, next);
-	prev = ts_runs_prev(x->tl->runs, process, first, last, pos);
+	prev = ts_runs_prev(&x->tl->runs, process, first, last, pos);
 	if (prev != naive_prev_exec(x->nv, process, first, last, pos))
 		wrong(x, "0x%" PRIx64 "..0x%" PRIx64 " ran before %" PRIu64 " at %" PRIu64, first, last, pos,
 		      prev);
@@ -929,7 +929,7 @@ static void check_long(struct ts_timeline *tl, struct ts_query *q, uint64_t pos)
 	memcpy(&value, data, 8);
 	ck_assert_uint_eq(value, last_write);
 	ck_assert_uint_eq(known[0], pos > 0);
-	ck_assert_uint_eq(ts_runs_prev(tl->runs, 0, 0x1000, 0x1000, pos), pos / LONG_LOOP * LONG_LOOP);
+	ck_assert_uint_eq(ts_runs_prev(&tl->runs, 0, 0x1000, 0x1000, pos), pos / LONG_LOOP * LONG_LOOP);
 	ck_assert(ts_search_init(&search, q, &stops, pos, 0, &err));
 	ck_assert_int_eq(ts_search_run(&search, 2, &found, &err), TS_ITEM);
 	ck_assert_uint_eq(found.pos, last_write);

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: MIT */
+#include "runs_builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_file.h"
+
+void ts_runs_builder_init(struct ts_runs_builder *b, struct ts_runs *runs)
+{
+	*b = (struct ts_runs_builder){ .runs = runs };
+}
+
+static void drop_packed(struct ts_runs_builder *b)
+{
+	ts_postings_fini(&b->packed.postings);
+	free(b->packed.by_pc);
+	b->packed = (struct ts_packed_runs){ 0 };
+}
+
+void ts_runs_builder_fini(struct ts_runs_builder *b)
+{
+	drop_packed(b);
+	ts_pairs_fini(&b->pairs);
+	free(b->table);
+	*b = (struct ts_runs_builder){ 0 };
+}
+
+static uint64_t hash_run(uint64_t pc, uint32_t process, uint32_t n, const uint8_t *lens)
+{
+	uint64_t h = (pc + process * UINT64_C(0xd6e8feb86659fd93)) * UINT64_C(0x9e3779b97f4a7c15) + n;
+
+	for (uint32_t i = 0; i + 8 <= n; i += 8) {
+		uint64_t w;
+
+		memcpy(&w, lens + i, 8);
+		h = (h ^ w) * UINT64_C(0xff51afd7ed558ccd);
+	}
+	return h ^ h >> 32;
+}
+
+static bool is_run(const struct ts_runs *r, uint32_t i, const struct ts_open_run *o)
+{
+	const struct ts_run *x = &r->runs[i];
+
+	return x->pc == o->pc && x->n == o->n && x->len == o->len && x->process == o->process &&
+	       !memcmp(r->lens + x->lens, o->lens, o->n);
+}
+
+static bool grow_table(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	size_t n = b->n_table ? b->n_table * 2 : 1024;
+	uint32_t *table;
+
+	while (n <= 2 * (size_t)r->n) /* runs that came from an index file are not in it yet */
+		n *= 2;
+	table = calloc(n, sizeof(*table));
+	if (!table)
+		return false;
+	free(b->table);
+	b->table = table;
+	b->n_table = n;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct ts_run *x = &r->runs[i];
+		size_t at = hash_run(x->pc, x->process, x->n, r->lens + x->lens) & (n - 1);
+
+		while (table[at])
+			at = (at + 1) & (n - 1);
+		table[at] = i + 1;
+	}
+	return true;
+}
+
+static bool grow_runs(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	uint32_t cap = b->cap ? b->cap * 2 : 512;
+	struct ts_run *runs = cap < UINT32_MAX / 2 ? realloc(r->runs, cap * sizeof(*runs)) : NULL;
+
+	if (!runs)
+		return false;
+	r->runs = runs;
+	b->cap = cap;
+	return true;
+}
+
+static bool add_lens(struct ts_runs_builder *b, const uint8_t *lens, size_t n)
+{
+	struct ts_runs *r = b->runs;
+
+	if (b->cap_lens - r->n_lens < n) {
+		size_t cap = b->cap_lens ? b->cap_lens * 2 : 4096;
+		uint8_t *p;
+
+		while (cap - r->n_lens < n)
+			cap *= 2;
+		p = cap < UINT32_MAX ? realloc(r->lens, cap) : NULL;
+
+		if (!p)
+			return false;
+		r->lens = p;
+		b->cap_lens = cap;
+	}
+	memcpy(r->lens + r->n_lens, lens, n);
+	r->n_lens += n;
+	return true;
+}
+
+/* Ordinal of the open run, which is added if it is new; UINT32_MAX if memory is exhausted. */
+static uint32_t intern(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	const struct ts_open_run *o = &b->open;
+	uint32_t lens = (uint32_t)r->n_lens;
+	size_t at;
+
+	if (2 * (size_t)r->n >= b->n_table && !grow_table(b))
+		return UINT32_MAX;
+	at = hash_run(o->pc, o->process, o->n, o->lens) & (b->n_table - 1);
+	for (; b->table[at]; at = (at + 1) & (b->n_table - 1)) {
+		if (is_run(r, b->table[at] - 1, o))
+			return b->table[at] - 1;
+	}
+	if ((r->n == b->cap && !grow_runs(b)) || !add_lens(b, o->lens, o->n))
+		return UINT32_MAX;
+	r->runs[r->n] = (struct ts_run){ o->pc, o->process, lens, o->len, (uint16_t)o->n, 0 };
+	b->table[at] = ++r->n;
+	if (o->len > r->max_len)
+		r->max_len = o->len;
+	return r->n - 1;
+}
+
+bool ts_runs_flush(struct ts_runs_builder *b)
+{
+	uint32_t run;
+
+	if (!b->open.n)
+		return true;
+	run = intern(b);
+	if (run == UINT32_MAX || !ts_pairs_add(&b->pairs, run, (uint32_t)(b->open.pos - b->runs->end)))
+		return false;
+	b->open.n = 0;
+	return true;
+}
+
+bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		   uint16_t insn_len)
+{
+	struct ts_open_run *o = &b->open;
+
+	if (!ts_runs_flush(b))
+		return false;
+	o->pos = pos;
+	o->pc = pc;
+	o->process = process;
+	o->thread = thread;
+	o->n = 1;
+	o->last_len = o->lens[0] = insn_len > UINT8_MAX ? 0 : (uint8_t)insn_len;
+	o->len = o->last_len;
+	o->next_pc = pc + o->last_len;
+	return true;
+}
+
+static int compare_pcs(const void *a, const void *b, void *runs)
+{
+	const struct ts_run *x = (const struct ts_run *)runs + *(const uint32_t *)a;
+	const struct ts_run *y = (const struct ts_run *)runs + *(const uint32_t *)b;
+
+	return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+static bool sort_by_pc(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	struct ts_packed_runs *p = &b->packed;
+
+	p->by_pc = malloc((r->n ? r->n : 1) * sizeof(*p->by_pc));
+	if (!p->by_pc)
+		return false;
+	for (uint32_t i = 0; i < r->n; i++)
+		p->by_pc[i] = i;
+	qsort_r(p->by_pc, r->n, sizeof(*p->by_pc), compare_pcs, r->runs);
+	p->n_by_pc = r->n;
+	return true;
+}
+
+bool ts_runs_pack(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+
+	drop_packed(b);
+	if (!ts_postings_seal(&b->packed.postings, &b->pairs, r->n) ||
+	    (r->n_by_pc != r->n && !sort_by_pc(b)))
+		return false;
+	b->packed.is_there = true;
+	return true;
+}
+
+static bool room_for_segment(struct ts_runs *r)
+{
+	struct ts_runs_segment *p = realloc(r->segments, (r->n_segments + 1) * sizeof(*p));
+
+	if (p)
+		r->segments = p;
+	return p != NULL;
+}
+
+/* What was packed becomes a segment, in place of a copy if there is one. */
+static bool install(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	struct ts_packed_runs *p = &b->packed;
+
+	if (!p->is_there && !(ts_runs_flush(b) && ts_runs_pack(b)))
+		return false;
+	if (b->has_copy)
+		ts_postings_fini(&r->segments[--r->n_segments].postings);
+	b->has_copy = false;
+	if (!room_for_segment(r))
+		return false;
+	r->segments[r->n_segments++] = (struct ts_runs_segment){ r->end, p->postings };
+	if (p->by_pc) {
+		free(r->by_pc);
+		r->by_pc = p->by_pc;
+		r->n_by_pc = p->n_by_pc;
+	}
+	*p = (struct ts_packed_runs){ 0 };
+	return true;
+}
+
+bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end)
+{
+	if (!install(b))
+		return false;
+	b->pairs.n = 0;
+	b->runs->end = end;
+	return true;
+}
+
+bool ts_runs_seal_copy(struct ts_runs_builder *b)
+{
+	b->has_copy = install(b);
+	return b->has_copy;
+}
+
+/* -------------------------------------------------------------------------------------------- index files */
+
+void ts_runs_save(struct ts_runs_builder *b, struct ts_index_file *f)
+{
+	struct ts_runs *r = b->runs;
+	const struct ts_runs_segment *seg = &r->segments[r->n_segments - 1];
+	uint64_t bounds[2] = { seg->start, r->end };
+
+	ts_index_put(f, bounds, 2, sizeof(bounds[0]));
+	ts_postings_save(&seg->postings, f);
+	ts_index_put(f, r->runs + b->n_saved, r->n - b->n_saved, sizeof(*r->runs));
+	ts_index_put(f, r->lens + b->n_saved_lens, r->n_lens - b->n_saved_lens, 1);
+	ts_index_put(f, r->by_pc, r->n_by_pc, sizeof(*r->by_pc));
+	b->n_saved = r->n;
+	b->n_saved_lens = r->n_lens;
+}
+
+/* The arrays of a segment that covers [start, end); those of the runs are left. */
+static bool load_segment(struct ts_runs_segment *seg, struct ts_index_arrays *a, uint64_t start, uint64_t end)
+{
+	const uint64_t *bounds = ts_index_take_n(a, sizeof(*bounds), 2);
+
+	if (!bounds || bounds[0] != start || bounds[1] != end || start >= end || end - start > UINT32_MAX)
+		return false;
+	seg->start = start;
+	return ts_postings_load(&seg->postings, a);
+}
+
+bool ts_runs_load_sealed(struct ts_runs_builder *b, struct ts_index_arrays *a)
+{
+	struct ts_runs *r = b->runs;
+	struct ts_runs_segment *seg = &r->segments[r->n_segments - 1], mapped;
+
+	if (!load_segment(&mapped, a, seg->start, r->end))
+		return false;
+	ts_postings_fini(&seg->postings);
+	*seg = mapped;
+	return true;
+}
+
+/* Is it a run as the builder makes them, its lengths there? */
+static bool check_run(const struct ts_runs *r, const struct ts_run *x)
+{
+	uint64_t len = 0;
+
+	if (!x->n || x->n > TS_MAX_RUN || (size_t)x->lens + x->n > r->n_lens)
+		return false;
+	for (unsigned i = 0; i < x->n; i++)
+		len += r->lens[x->lens + i];
+	return x->len == len;
+}
+
+static bool add_runs(struct ts_runs_builder *b, const struct ts_run *runs, size_t n)
+{
+	struct ts_runs *r = b->runs;
+
+	while (b->cap - r->n < n) {
+		if (!grow_runs(b))
+			return false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (!check_run(r, &runs[i]))
+			return false;
+		if (runs[i].len > r->max_len)
+			r->max_len = runs[i].len;
+		r->runs[r->n++] = runs[i];
+	}
+	return true;
+}
+
+/* Does by_pc name runs, by address? */
+static bool check_by_pc(const struct ts_runs *r, const uint32_t *by_pc)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (by_pc[i] >= r->n || (i && r->runs[by_pc[i - 1]].pc > r->runs[by_pc[i]].pc))
+			return false;
+	}
+	return true;
+}
+
+bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t end)
+{
+	struct ts_runs *r = b->runs;
+	const uint32_t *by_pc;
+	size_t n_runs, n_lens;
+	const struct ts_run *runs;
+	const uint8_t *lens;
+
+	if (!room_for_segment(r) || !load_segment(&r->segments[r->n_segments], a, r->end, end))
+		return false;
+	r->n_segments++;
+	r->end = end;
+	runs = ts_index_take(a, sizeof(*runs), &n_runs);
+	lens = ts_index_take(a, 1, &n_lens);
+	if (a->is_bad || !add_lens(b, lens, n_lens) || !add_runs(b, runs, n_runs))
+		return false;
+	by_pc = ts_index_take_n(a, sizeof(*by_pc), r->n);
+	free(r->by_pc);
+	r->by_pc = by_pc && check_by_pc(r, by_pc) ? malloc((r->n + 1) * sizeof(*by_pc)) : NULL;
+	r->n_by_pc = 0;
+	if (!r->by_pc)
+		return false;
+	memcpy(r->by_pc, by_pc, r->n * sizeof(*by_pc));
+	r->n_by_pc = b->n_saved = r->n;
+	b->n_saved_lens = r->n_lens;
+	return true;
+}

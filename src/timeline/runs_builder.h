@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How runs are found while a recording is read, or come from an index file.
+ *
+ * Steps extend the open run; a run that ends is looked up among the distinct ones, and its position is noted.
+ * When a segment is complete, its notes are packed (sorted, the long part), and sealed.
+ */
+#ifndef TS_RUNS_BUILDER_H
+#define TS_RUNS_BUILDER_H
+
+#include "runs.h"
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+/* The run that is being collected. */
+struct ts_open_run {
+	uint64_t pos, pc, next_pc;
+	uint32_t process, thread;
+	uint32_t n;       /* instructions, 0 = no run is open */
+	uint32_t len;     /* bytes */
+	uint8_t last_len; /* of the last instruction; 0 (unknown) ends a run */
+	uint8_t lens[TS_MAX_RUN];
+};
+
+/* What was noted, sorted. */
+struct ts_packed_runs {
+	struct ts_postings postings;
+	uint32_t *by_pc; /* owned; NULL: no run is new */
+	uint32_t n_by_pc;
+	bool is_there;
+};
+
+struct ts_runs_builder {
+	struct ts_runs *runs;         /* borrowed; what is built */
+	struct ts_open_run open;
+	uint32_t cap;                 /* of runs */
+	uint32_t *table;              /* owned; hash table of ordinals + 1, a power of two */
+	size_t n_table;
+	size_t cap_lens;
+	struct ts_pairs pairs;        /* of the segment that is being read: run, position from runs->end */
+	bool has_copy;                /* the last segment is a copy of what was noted so far */
+	struct ts_packed_runs packed; /* what is to become the next segment */
+	uint32_t n_saved;             /* how many runs are in the index file */
+	size_t n_saved_lens;
+};
+
+/* Begin to build @runs, which is empty. */
+void ts_runs_builder_init(struct ts_runs_builder *b, struct ts_runs *runs);
+void ts_runs_builder_fini(struct ts_runs_builder *b);
+
+/* End the open run.  Returns false if memory is exhausted. */
+bool ts_runs_flush(struct ts_runs_builder *b);
+
+/* Start a run with the step at @pos, ending the open one.  Returns false if memory is exhausted. */
+bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		   uint16_t insn_len);
+
+/*
+ * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.
+ *
+ * Returns false if memory is exhausted.
+ */
+static inline bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread,
+				uint64_t pc, uint16_t insn_len)
+{
+	struct ts_open_run *open = &b->open;
+
+	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread ||
+				     open->n == TS_MAX_RUN || !open->last_len || insn_len > UINT8_MAX ||
+				     pc < open->pc,
+			     0))
+		return ts_runs_start(b, pos, process, thread, pc, insn_len);
+	open->lens[open->n++] = (uint8_t)insn_len;
+	open->last_len = (uint8_t)insn_len;
+	open->len += insn_len;
+	open->next_pc = pc + insn_len;
+	return true;
+}
+
+/*
+ * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy() that
+ * follows, which is quick then (else it does all this itself).  Takes long; another thread may do it while
+ * this one queries the runs, and notes nothing.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_runs_pack(struct ts_runs_builder *b);
+
+/*
+ * Seal the steps before position @end, where the next segment begins; or for now: queries see what was noted
+ * so far, until the segment is sealed or copied again.
+ *
+ * Return false if memory is exhausted.
+ */
+bool ts_runs_seal(struct ts_runs_builder *b, uint64_t end);
+bool ts_runs_seal_copy(struct ts_runs_builder *b);
+
+/*
+ * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
+ * segment, which ends at position @end, and the runs that are new in it; or only the arrays of the one that
+ * was sealed last, in place of those in memory.
+ *
+ * Loading returns false if memory is exhausted, or the arrays contradict each other.
+ */
+void ts_runs_save(struct ts_runs_builder *b, struct ts_index_file *f);
+bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t end);
+bool ts_runs_load_sealed(struct ts_runs_builder *b, struct ts_index_arrays *a);
+
+#endif

@@ -249,7 +249,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 /* Take a process by the name that it has for the client.  Fails if there is none of that name. */
 static void take_pid(const struct rsp_session *s, struct rsp_args *a)
 {
-	const struct rsp_names *names = &s->sh->names;
+	const struct ts_names *names = &s->sh->names;
 	int64_t pid = rsp_args_i64(a);
 
 	for (uint32_t i = 0; i < names->n_pids; i++) {

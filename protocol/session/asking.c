@@ -8,7 +8,6 @@
 #include "src/ask/answer.h"
 #include "src/ask/find_symbols.h"
 #include "src/ask/marks.h"
-#include "src/ask/names.h"
 #include "src/ask/symbols.h"
 #include "src/base/clock.h"
 #include "src/trace/source.h"
@@ -21,7 +20,6 @@
 
 struct rsp_asking {
 	struct ts_ask ask;
-	struct ts_names names;      /* borrowed from what sessions share */
 	struct ts_symbols *symbols; /* owned */
 	struct ts_marks *marks;     /* owned; NULL: none can be kept */
 	struct ts_answer *answer;   /* owned; of the job */
@@ -89,10 +87,8 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		q->ask.back = q->back;
 		s->asking = q;
 	}
-	q->names = (struct ts_names){ .pids = s->sh->names.pids, .tids = s->sh->names.tids,
-				      .n_pids = s->sh->names.n_pids, .n_tids = s->sh->names.n_tids };
 	q->ask.q = s->sh->q;
-	q->ask.names = &q->names;
+	q->ask.names = &s->sh->names;
 	q->ask.symbols = q->symbols;
 	q->ask.marks = q->marks;
 	q->ask.n_steps = rsp_last(s);

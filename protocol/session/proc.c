@@ -210,7 +210,7 @@ static bool take_id(const char **path, const char *prefix, int64_t *id)
 
 static uint32_t find_process(const struct rsp_session *s, int64_t pid)
 {
-	const struct rsp_names *names = &s->sh->names;
+	const struct ts_names *names = &s->sh->names;
 
 	for (uint32_t i = 0; i < names->n_pids; i++) {
 		if (names->pids[i] == pid)

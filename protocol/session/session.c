@@ -95,7 +95,7 @@ void rsp_session_interrupt(struct rsp_session *s)
 
 struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 {
-	const struct rsp_names *names = &s->sh->names;
+	const struct ts_names *names = &s->sh->names;
 
 	return (struct rsp_tid){
 		.pid = s->has_multiprocess ? names->pids[ts_query_process(s->sh->q, thread)]
@@ -107,7 +107,7 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 
 static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_tid tid)
 {
-	const struct rsp_names *names = &s->sh->names;
+	const struct ts_names *names = &s->sh->names;
 
 	if (tid.has_pid && tid.pid > 0 &&
 	    names->pids[ts_query_process(s->sh->q, thread)] != tid.pid)

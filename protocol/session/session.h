@@ -24,22 +24,13 @@
 #include "resume.h"
 #include "save.h"
 #include "src/arch/regview.h"
+#include "src/ask/names.h"
 #include "src/query/locate.h"
 #include "src/query/query.h"
 #include "wait.h"
 
 /* The PacketSize in the reply to qSupported, in characters. */
 #define RSP_PACKET_SIZE 0x8000u
-
-/*
- * The ids of processes and threads for gdb: recorded ids if they are positive and unique, else unused
- * numbers.
- */
-struct rsp_names {
-	int64_t *pids; /* owned; by process ordinal */
-	int64_t *tids; /* owned; by thread ordinal */
-	uint32_t n_pids, n_tids;
-};
 
 /* Registers shown for another architecture than the recorded one; present if target_xml is not empty. */
 struct rsp_view {
@@ -58,7 +49,7 @@ enum rsp_view_kind {
 struct rsp_shared {
 	struct ts_query *q;             /* borrowed */
 	struct rsp_table table;
-	struct rsp_names names;
+	struct ts_names names;          /* gdb's names of processes and threads */
 	struct ts_buf target_xml;       /* of the registers as recorded */
 	struct rsp_view views[RSP_N_VIEWS];
 	/* the user chose how registers are shown: as views[RSP_VIEW_FORCED] if present, else as recorded */

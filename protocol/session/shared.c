@@ -16,9 +16,6 @@
 #include "src/query/paging.h"
 #include "src/trace/source.h"
 
-/* gdb keeps process ids in an int; other clients do so with thread ids. */
-#define MAX_ID INT32_MAX
-
 static const struct rsp_packets *const topics[] = {
 	&rsp_regs_packets,
 	&rsp_mem_packets,
@@ -35,130 +32,9 @@ static const struct rsp_packets *const topics[] = {
 	&rsp_traceframe_packets,
 };
 
-/* ------------------------------------------------------------------------------------------------ names */
-
-/* A recorded id and whose it is. */
-struct claim {
-	uint64_t id;
-	uint32_t ordinal;
-};
-
-static int compare_claims(const void *a, const void *b)
-{
-	const struct claim *x = a;
-	const struct claim *y = b;
-
-	if (x->id != y->id)
-		return x->id < y->id ? -1 : 1;
-	return x->ordinal < y->ordinal ? -1 : 1;
-}
-
-/*
- * Give each of @n a number of its own: the first to claim an id gets it if gdb can show it, the others get
- * the smallest numbers that nobody claims.  @claims is sorted on the way.
- */
-static void give_ids(struct claim *claims, uint32_t n, int64_t *ids)
-{
-	int64_t next = 1;
-	uint32_t at = 0;
-
-	qsort(claims, n, sizeof(*claims), compare_claims);
-	for (uint32_t i = 0; i < n; i++) {
-		const struct claim *c = &claims[i];
-		bool is_first = !i || claims[i - 1].id != c->id;
-
-		ids[c->ordinal] = is_first && c->id && c->id <= MAX_ID ? (int64_t)c->id : RSP_TID_ANY;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (ids[i] != RSP_TID_ANY)
-			continue;
-		while (at < n && claims[at].id <= (uint64_t)next) {
-			if (claims[at++].id == (uint64_t)next)
-				next++;
-		}
-		ids[i] = next++;
-	}
-}
-
-/* The pid of a process is that of its first thread. */
-static void claim_pids(const struct ts_query *q, struct claim *claims, uint32_t n_pids)
-{
-	for (uint32_t i = 0; i < n_pids; i++)
-		claims[i] = (struct claim){ 0, i };
-	for (uint32_t t = ts_query_n_threads(q); t-- > 0;)
-		claims[ts_query_process(q, t)].id = ts_query_thread_facts(q, t)->pid;
-}
-
-static bool names_init(struct rsp_names *names, const struct ts_query *q, struct ts_error *err)
-{
-	uint32_t n_pids = ts_query_n_processes(q), n_tids = ts_query_n_threads(q);
-	struct claim *claims = calloc((size_t)(n_pids > n_tids ? n_pids : n_tids) + 1, sizeof(*claims));
-
-	names->pids = calloc((size_t)n_pids + 1, sizeof(*names->pids));
-	names->tids = calloc((size_t)n_tids + 1, sizeof(*names->tids));
-	names->n_pids = n_pids;
-	names->n_tids = n_tids;
-	if (!claims || !names->pids || !names->tids) {
-		free(claims);
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the names of %u threads", n_tids);
-	}
-	claim_pids(q, claims, n_pids);
-	give_ids(claims, n_pids, names->pids);
-	for (uint32_t t = 0; t < n_tids; t++)
-		claims[t] = (struct claim){ ts_query_thread_facts(q, t)->tid, t };
-	give_ids(claims, n_tids, names->tids);
-	free(claims);
-	return true;
-}
-
-static bool is_taken(const int64_t *ids, uint32_t n, int64_t id)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		if (ids[i] == id)
-			return true;
-	}
-	return false;
-}
-
-/* A number for item @n, whose recorded id is @wanted: those before keep theirs. */
-static int64_t id_for_late(const int64_t *ids, uint32_t n, uint64_t wanted)
-{
-	int64_t id = wanted && wanted <= MAX_ID ? (int64_t)wanted : 1;
-
-	while (is_taken(ids, n, id))
-		id = id < MAX_ID ? id + 1 : 1;
-	return id;
-}
-
-static const struct ts_thread *first_of(const struct ts_query *q, uint32_t process)
-{
-	uint32_t thread = 0;
-
-	while (ts_query_process(q, thread) != process)
-		thread++;
-	return ts_query_thread_facts(q, thread);
-}
-
 bool rsp_shared_grow(struct rsp_shared *sh)
 {
-	uint32_t n_pids = ts_query_n_processes(sh->q), n_tids = ts_query_n_threads(sh->q);
-	struct rsp_names *names = &sh->names;
-	int64_t *pids, *tids;
-
-	if (names->n_tids == n_tids && names->n_pids == n_pids)
-		return true;
-	pids = realloc(names->pids, ((size_t)n_pids + 1) * sizeof(*pids));
-	if (pids)
-		names->pids = pids;
-	tids = pids ? realloc(names->tids, ((size_t)n_tids + 1) * sizeof(*tids)) : NULL;
-	if (!tids)
-		return false;
-	names->tids = tids;
-	for (uint32_t *n = &names->n_pids; *n < n_pids; ++*n)
-		pids[*n] = id_for_late(pids, *n, first_of(sh->q, *n)->pid);
-	for (uint32_t *n = &names->n_tids; *n < n_tids; ++*n)
-		tids[*n] = id_for_late(tids, *n, ts_query_thread_facts(sh->q, *n)->tid);
-	return true;
+	return ts_names_grow(&sh->names, sh->q);
 }
 
 /* -------------------------------------------------------------------------------------------- the program */
@@ -301,7 +177,7 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
 		ts_buf_init(&sh->views[i].target_xml);
 	if (rsp_table_init(&sh->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
-	    names_init(&sh->names, q, err) && exec_init(sh, exec, err) &&
+	    ts_names_init(&sh->names, q, err) && exec_init(sh, exec, err) &&
 	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &sh->target_xml, err) && views_init(sh, err))
 		return true;
 	rsp_shared_fini(sh);
@@ -311,8 +187,7 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
 void rsp_shared_fini(struct rsp_shared *sh)
 {
 	rsp_table_fini(&sh->table);
-	free(sh->names.pids);
-	free(sh->names.tids);
+	ts_names_fini(&sh->names);
 	ts_buf_fini(&sh->target_xml);
 	for (unsigned i = 0; i < RSP_N_VIEWS; i++) {
 		ts_regview_fini(&sh->views[i].regs);

@@ -19,7 +19,7 @@ static void name(struct ts_recording *rec, uint64_t pid0, uint64_t pid1, uint64_
 static void expect_names(void (*change)(struct ts_recording *rec), const int64_t pids[2],
 			 const int64_t tids[3])
 {
-	const struct rsp_names *names = &fake.shared.names;
+	const struct ts_names *names = &fake.shared.names;
 	const struct fake_options opt = { .change = change };
 
 	fake_again(&opt);

@@ -83,30 +83,31 @@ static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size
 /*
  * The program's file goes by the name that the client was told, and by the one that the recording has for it.
  */
-static bool is_exec(const struct rsp_shared *sh, const char *path)
+static bool is_exec(const struct rsp_target *target, const char *path)
 {
-	const char *recorded = ts_query_facts(sh->q)->exec_path;
+	const char *recorded = ts_query_facts(target->q)->exec_path;
 
-	return sh->exec && (strcmp(path, sh->exec_path) == 0 || (recorded && strcmp(path, recorded) == 0));
+	return target->exec &&
+	       (strcmp(path, target->exec_path) == 0 || (recorded && strcmp(path, recorded) == 0));
 }
 
-static const struct ts_source *find_source(const struct rsp_shared *sh, const char *path)
+static const struct ts_source *find_source(const struct rsp_target *target, const char *path)
 {
-	return is_exec(sh, path) ? sh->exec : rsp_shared_file(sh, path);
+	return is_exec(target, path) ? target->exec : rsp_target_file(target, path);
 }
 
 /* Fill @f, which is not open.  Returns 0 or an error number. */
 static unsigned load_file(const struct rsp_session *s, const char *path, struct rsp_file *f)
 {
 	ts_buf_reset(&f->text);
-	f->source = find_source(s->sh, path);
+	f->source = find_source(s->target, path);
 	if (f->source)
 		return 0;
 	switch (rsp_proc_read(s, path, &f->text)) {
 	case RSP_PROC_NONE: return FILE_ENOENT;
 	case RSP_PROC_FILE: break;
 	case RSP_PROC_LINK:
-		f->source = find_source(s->sh, ts_buf_text(&f->text));
+		f->source = find_source(s->target, ts_buf_text(&f->text));
 		return f->source ? 0 : FILE_ENOENT;
 	}
 	return ts_buf_ok(&f->text) ? 0 : FILE_EUNKNOWN;
@@ -259,7 +260,7 @@ static enum rsp_done pkt_readlink(struct rsp_session *s, struct rsp_args *a, str
 		return RSP_BAD;
 	ts_buf_init(&text);
 	switch (rsp_proc_read(s, path, &text)) {
-	case RSP_PROC_NONE: fail(r, find_source(s->sh, path) ? FILE_EINVAL : FILE_ENOENT); break;
+	case RSP_PROC_NONE: fail(r, find_source(s->target, path) ? FILE_EINVAL : FILE_ENOENT); break;
 	case RSP_PROC_FILE: fail(r, FILE_EINVAL); break;
 	case RSP_PROC_LINK:
 		if (ts_buf_ok(&text))

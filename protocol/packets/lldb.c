@@ -18,11 +18,11 @@
 static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_arch *arch = rsp_regset(s)->arch;
-	const char *osabi = ts_query_facts(s->sh->q)->osabi;
+	const char *osabi = ts_query_facts(s->target->q)->osabi;
 
 	(void)a;
 	rsp_reply_printf(r, "pid:%" PRIx64 ";ptrsize:%u;endian:%s;",
-			 (uint64_t)s->sh->names.pids[rsp_process(s)], arch->addr_bits / 8,
+			 (uint64_t)s->target->names.pids[rsp_process(s)], arch->addr_bits / 8,
 			 arch->is_big_endian ? "big" : "little");
 	if (osabi)
 		rsp_reply_printf(r, "ostype:%s;", strcmp(osabi, "Windows") ? "linux" : "windows");
@@ -65,13 +65,13 @@ static enum rsp_done pkt_region(struct rsp_session *s, struct rsp_args *a, struc
 
 	if (!rsp_args_done(a) || addr > mask)
 		return RSP_BAD;
-	n = ts_query_regions(s->sh->q, rsp_process(s), s->pos, NULL, 0);
+	n = ts_query_regions(s->target->q, rsp_process(s), s->pos, NULL, 0);
 	regions = calloc(n + 1, sizeof(*regions));
 	if (!regions) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 		return RSP_REPLIED;
 	}
-	ts_query_regions(s->sh->q, rsp_process(s), s->pos, regions, n);
+	ts_query_regions(s->target->q, rsp_process(s), s->pos, regions, n);
 	for (size_t i = 0; i < n && !m; i++)
 		m = regions[i].first <= addr && addr <= regions[i].last ? &regions[i] : NULL;
 	if (!n)
@@ -88,7 +88,7 @@ static enum rsp_done pkt_region(struct rsp_session *s, struct rsp_args *a, struc
 
 static json_t *thread_json(const struct rsp_session *s, uint32_t thread)
 {
-	const char *name = ts_query_thread_facts(s->sh->q, thread)->name;
+	const char *name = ts_query_thread_facts(s->target->q, thread)->name;
 	json_t *t = json_pack("{s:I, s:s}", "tid", (json_int_t)rsp_session_tid(s, thread).tid, "reason",
 			      thread == s->thread ? "trace" : "none");
 
@@ -105,7 +105,7 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 	size_t len;
 
 	(void)a;
-	for (uint32_t i = 0; list && i < ts_query_n_threads(s->sh->q); i++) {
+	for (uint32_t i = 0; list && i < ts_query_n_threads(s->target->q); i++) {
 		if (rsp_thread_exists(s, i) && json_array_append_new(list, thread_json(s, i)) < 0) {
 			json_decref(list);
 			list = NULL;

@@ -337,7 +337,7 @@ static enum rsp_done pkt_qemu_features(struct rsp_session *s, struct rsp_args *a
 
 static bool is_physical(const struct rsp_session *s)
 {
-	return ts_query_facts(s->sh->q)->is_physical && !rsp_machine_is_virtual(s);
+	return ts_query_facts(s->target->q)->is_physical && !rsp_machine_is_virtual(s);
 }
 
 static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -354,7 +354,7 @@ static enum rsp_done pkt_set_physical(struct rsp_session *s, struct rsp_args *a,
 
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	if (s->sh->has_paging)
+	if (s->target->has_paging)
 		s->is_physical = is_on;
 	if (is_physical(s) == is_on)
 		return RSP_OK;

@@ -47,13 +47,13 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 	uint64_t pc;
 	bool has_pc;
 
-	if (!ts_query_pc(s->sh->q, s->pos, s->thread, &pc, &has_pc, &err)) {
+	if (!ts_query_pc(s->target->q, s->pos, s->thread, &pc, &has_pc, &err)) {
 		ts_buf_reset(out);
 		ts_buf_puts(out, err.text);
 		return false;
 	}
-	if (has_pc && s->pos == ts_query_end(s->sh->q) && s->thread == ts_query_thread(s->sh->q, s->pos) &&
-	    ts_query_is_end_assumed(s->sh->q))
+	if (has_pc && s->pos == ts_query_end(s->target->q) &&
+	    s->thread == ts_query_thread(s->target->q, s->pos) && ts_query_is_end_assumed(s->target->q))
 		ts_buf_printf(out,
 			      "pc 0x%" PRIx64 " (assumed: the recording does not show where the last "
 			      "instruction led)\n",
@@ -208,21 +208,23 @@ static bool is_status_made_up(const struct rsp_session *s)
 	uint8_t *known = s->scratch + set->g_len;
 	struct ts_error err = { 0 };
 
-	return set->arch->has_thumb && ts_query_regs(s->sh->q, s->pos, s->thread, s->scratch, known, &err) &&
+	return set->arch->has_thumb &&
+	       ts_query_regs(s->target->q, s->pos, s->thread, s->scratch, known, &err) &&
 	       !known[set->regs[set->flags].off];
 }
 
 /* Some formats say only by having one that system calls were recorded. */
 static const char *say_syscalls(const struct rsp_session *s)
 {
-	if (!rsp_has_syscalls(s->sh))
+	if (!rsp_has_syscalls(s->target))
 		return "not recorded";
-	return rsp_is_complete(s) || ts_query_n_events(s->sh->q, TS_EV_SYSCALL) ? "recorded" : "none so far";
+	return rsp_is_complete(s) || ts_query_n_events(s->target->q, TS_EV_SYSCALL) ? "recorded"
+										    : "none so far";
 }
 
 static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	const struct ts_query *q = s->sh->q;
+	const struct ts_query *q = s->target->q;
 	const struct ts_facts *facts = ts_query_facts(q);
 	const char *so_far = rsp_is_complete(s) ? "" : ", so far";
 	struct ts_index_stats stats;
@@ -234,8 +236,8 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	ts_buf_printf(out, "architecture: %s\n", facts->regs->arch->name);
 	if (facts->os[0])
 		ts_buf_printf(out, "system: %s\n", facts->os);
-	if (s->sh->exec_path)
-		ts_buf_printf(out, "program: %s\n", s->sh->exec_path);
+	if (s->target->exec_path)
+		ts_buf_printf(out, "program: %s\n", s->target->exec_path);
 	if (facts->cmdline->len)
 		put_arguments(facts->cmdline, out);
 	put_read(s, out);
@@ -271,8 +273,8 @@ static bool run_maps(struct rsp_session *s, const char *arg, struct ts_buf *out)
 static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	(void)arg;
-	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
-		const char *name = ts_query_thread_facts(s->sh->q, i)->name;
+	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
+		const char *name = ts_query_thread_facts(s->target->q, i)->name;
 
 		ts_buf_puts(out, "thread ");
 		put_thread(s, i, out);
@@ -324,7 +326,7 @@ static enum rsp_command_end start_export(struct rsp_session *s, const char *arg,
 		return RSP_COMMAND_REFUSED;
 	}
 	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames,
-		      s->sh->export_dir);
+		      s->target->export_dir);
 	return RSP_COMMAND_JOB;
 }
 

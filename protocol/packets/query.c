@@ -46,8 +46,8 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
-	const char *exec_path = s->sh->exec_path;
-	enum rsp_module_list modules = rsp_module_list(s->sh);
+	const char *exec_path = s->target->exec_path;
+	enum rsp_module_list modules = rsp_module_list(s->target);
 	const struct {
 		const char *name;
 		bool is_claimed;
@@ -55,11 +55,11 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "multiprocess+", s->has_multiprocess },
 		{ "swbreak+", s->has_swbreak },
 		{ "hwbreak+", s->has_hwbreak },
-		{ "QCatchSyscalls+", rsp_has_syscalls(s->sh) },
+		{ "QCatchSyscalls+", rsp_has_syscalls(s->target) },
 		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
 		{ "qXfer:siginfo:read+", rsp_events_may_have_siginfo(s) },
-		{ "qXfer:auxv:read+", ts_query_facts(s->sh->q)->auxv && !s->is_lldb },
+		{ "qXfer:auxv:read+", ts_query_facts(s->target->q)->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
 	};
 
@@ -89,7 +89,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 		s->has_multiprocess = false;
 	r->error_style = is_lldb ? RSP_ERROR_NUMBER : RSP_ERROR_TEXT;
 	rsp_reply_printf(r, "PacketSize=%x", RSP_PACKET_SIZE);
-	rsp_table_features(&s->sh->table, is_claimed, s, r);
+	rsp_table_features(&s->target->table, is_claimed, s, r);
 	return RSP_REPLIED;
 }
 
@@ -225,7 +225,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 	uint64_t *numbers;
 	size_t n;
 
-	if (!rsp_has_syscalls(s->sh))
+	if (!rsp_has_syscalls(s->target))
 		return RSP_UNSUPPORTED;
 	if (!rsp_args_ok(a) || (!is_on && a->left))
 		return RSP_BAD;
@@ -249,7 +249,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 /* Take a process by the name that it has for the client.  Fails if there is none of that name. */
 static void take_pid(const struct rsp_session *s, struct rsp_args *a)
 {
-	const struct ts_names *names = &s->sh->names;
+	const struct ts_names *names = &s->target->names;
 	int64_t pid = rsp_args_i64(a);
 
 	for (uint32_t i = 0; i < names->n_pids; i++) {
@@ -279,9 +279,9 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	if (s->sh->located.by == TS_LOCATED_NOT || s->sh->located.by == TS_LOCATED_LINKED)
+	if (s->target->located.by == TS_LOCATED_NOT || s->target->located.by == TS_LOCATED_LINKED)
 		return RSP_UNSUPPORTED;
-	rsp_reply_printf(r, "TextSeg=%" PRIx64, s->sh->located.first);
+	rsp_reply_printf(r, "TextSeg=%" PRIx64, s->target->located.first);
 	return RSP_REPLIED;
 }
 
@@ -306,7 +306,7 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
  */
 static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {
-	if (is_one && s->sh->names.n_pids > 1)
+	if (is_one && s->target->names.n_pids > 1)
 		return RSP_OK;
 	s->is_away = s->is_extended;
 	s->is_closing = !s->is_extended;
@@ -359,7 +359,7 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
  */
 static bool is_second(const struct rsp_session *s, struct rsp_reply *r)
 {
-	if (!s->is_extended || s->is_away || s->sh->names.n_pids > 1)
+	if (!s->is_extended || s->is_away || s->target->names.n_pids > 1)
 		return false;
 	rsp_reply_error_text(r, "the recording has one process, and it is being debugged already");
 	return true;

@@ -80,7 +80,7 @@ static void build_list(struct rsp_session *s)
 	rsp_session_shown(s);
 	ts_buf_reset(text);
 	snprintf(s->document.name, sizeof(s->document.name), "%s", list_name);
-	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
+	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
 		struct rsp_tid tid = rsp_session_tid(s, i);
 
 		if (!rsp_thread_exists(s, i))

@@ -18,7 +18,7 @@
 /* The value of fs_base of @thread at the session's position; false if it is not known. */
 static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_t *value)
 {
-	const struct ts_regset *set = ts_query_regset(s->sh->q);
+	const struct ts_regset *set = ts_query_regset(s->target->q);
 	int i = ts_regset_find(set, "fs_base");
 	struct ts_error ignored = { 0 };
 	bool is_known = i >= 0 && set->regs[i].len == 8;
@@ -27,7 +27,7 @@ static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_
 	if (!is_known)
 		return false;
 	room = malloc(2 * (size_t)set->g_len);
-	is_known = room && ts_query_regs(s->sh->q, s->pos, thread, room, room + set->g_len, &ignored);
+	is_known = room && ts_query_regs(s->target->q, s->pos, thread, room, room + set->g_len, &ignored);
 	*value = 0;
 	for (unsigned k = 0; is_known && k < 8; k++) {
 		is_known = room[set->g_len + set->regs[i].off + k];
@@ -44,7 +44,7 @@ static uint64_t block_of_program(const struct rsp_session *s)
 	struct ts_elf elf;
 	uint64_t below = 0;
 
-	if (!s->sh->exec || !ts_elf_init(&elf, s->sh->exec, &ignored))
+	if (!s->target->exec || !ts_elf_init(&elf, s->target->exec, &ignored))
 		return 0;
 	if (elf.tls_len && elf.tls_align && !(elf.tls_align & (elf.tls_align - 1)) &&
 	    elf.tls_len <= UINT64_MAX - elf.tls_align)
@@ -69,10 +69,10 @@ static enum rsp_done pkt_tls(struct rsp_session *s, struct rsp_args *a, struct r
 	thread = rsp_session_find_thread(s, tid);
 	if (thread == TS_NO_THREAD || !rsp_thread_exists(s, thread))
 		return RSP_BAD;
-	if (strcmp(ts_query_regset(s->sh->q)->arch->name, "x86_64"))
+	if (strcmp(ts_query_regset(s->target->q)->arch->name, "x86_64"))
 		return RSP_UNSUPPORTED;
 	below = block_of_program(s);
-	if (map && map != s->sh->located.first)
+	if (map && map != s->target->located.first)
 		rsp_reply_error_text(r, "the recording does not tell where this library's thread-local storage lies");
 	else if (!below)
 		rsp_reply_error_text(r, "the program's thread-local segment is not known (--exec FILE)");

@@ -41,7 +41,7 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 {
 	if (!s->tracing.collector) {
 		s->tracing.selected = TS_NO_FRAME;
-		s->tracing.collector = rsp_collector_new(s->sh->q);
+		s->tracing.collector = rsp_collector_new(s->target->q);
 	}
 	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);
@@ -474,7 +474,7 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 	else if (s->tracing.collector)
 		is_known = rsp_collector_var(s->tracing.collector, number, &value);
 	/* what was left of a run that was saved, nobody knows */
-	else if ((is_known = def && shown != ts_query_facts(s->sh->q)->tracing))
+	else if ((is_known = def && shown != ts_query_facts(s->target->q)->tracing))
 		value = def->initial;
 	if (is_known)
 		rsp_reply_printf(r, "V%" PRIx64, (uint64_t)value);

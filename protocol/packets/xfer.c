@@ -64,7 +64,7 @@ static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, s
 
 static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_buf *xml = s->view ? &s->view->target_xml : &s->sh->target_xml;
+	const struct ts_buf *xml = s->view ? &s->view->target_xml : &s->target->target_xml;
 	struct request q;
 
 	if (!take_request(a, &q))
@@ -112,7 +112,7 @@ static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, st
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
-	if (rsp_module_list(s->sh) != RSP_MODULES_ANY)
+	if (rsp_module_list(s->target) != RSP_MODULES_ANY)
 		return RSP_UNSUPPORTED;
 	return reply_document(s, &q, "libraries", rsp_modules_any_xml, r);
 }
@@ -124,7 +124,7 @@ static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *
 
 	if (!take_request(a, &q))
 		return RSP_BAD;
-	if (rsp_module_list(s->sh) != RSP_MODULES_SVR4)
+	if (rsp_module_list(s->target) != RSP_MODULES_SVR4)
 		return RSP_UNSUPPORTED;
 	return reply_document(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
 }
@@ -148,7 +148,7 @@ static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args 
 /* The annex names a process, or nothing; all run the same program as far as a recording says. */
 static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const char *path = s->sh->exec_path;
+	const char *path = s->target->exec_path;
 	struct rsp_args pid;
 	struct request q;
 
@@ -166,7 +166,7 @@ static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, st
 
 static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_facts *facts = ts_query_facts(s->sh->q);
+	const struct ts_facts *facts = ts_query_facts(s->target->q);
 	struct request q;
 
 	if (!take_request(a, &q))

@@ -49,7 +49,7 @@ struct waiting_packet {
 
 struct server {
 	struct ev_loop *loop;
-	struct rsp_shared shared;
+	struct rsp_target target;
 	struct rsp_listener listener;
 	struct ev_io acceptor;
 	struct ev_timer worker; /* fires at once as long as a connection has work to do */
@@ -445,7 +445,7 @@ static bool init_parts(struct connection *c, struct ts_error *err)
 		rsp_framing_fini(&c->frame);
 		return false;
 	}
-	if (rsp_session_init(&c->session, &c->server->shared, err))
+	if (rsp_session_init(&c->session, &c->server->target, err))
 		return true;
 	rsp_reply_fini(&c->reply);
 	rsp_framing_fini(&c->frame);
@@ -539,18 +539,18 @@ static void tell(struct connection *c, int64_t now)
 /* There is more to ask about, or no more to come. */
 static void has_grown(struct server *sv)
 {
-	if (!rsp_shared_grow(&sv->shared)) {
+	if (!rsp_target_grow(&sv->target)) {
 		ts_log(TS_LOG_ERROR, "no memory for the names of threads");
 		ev_break(sv->loop, EVBREAK_ALL);
 	}
 	for (struct connection *c = sv->connections; c; c = c->next)
-		rsp_tracing_grow(&c->session.tracing, sv->shared.q);
+		rsp_tracing_grow(&c->session.tracing, sv->target.q);
 }
 
 static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 {
 	struct server *sv = w->data;
-	uint64_t last = ts_query_end(sv->shared.q);
+	uint64_t last = ts_query_end(sv->target.q);
 	int64_t end;
 
 	(void)events;
@@ -562,7 +562,7 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 	}
 	if (!sv->is_growing)
 		ev_idle_stop(loop, w);
-	if (last != ts_query_end(sv->shared.q) || !sv->is_growing)
+	if (last != ts_query_end(sv->target.q) || !sv->is_growing)
 		has_grown(sv);
 	wake(sv); /* for what has grown, or because a client has waited long enough */
 }
@@ -608,17 +608,17 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt };
 	bool done = false;
 
-	if (!rsp_shared_init(&sv.shared, q, opt->exec, err))
+	if (!rsp_target_init(&sv.target, q, opt->exec, err))
 		return false;
-	if ((opt->has_local_files && !rsp_shared_use_local_files(&sv.shared, err)) ||
-	    !rsp_shared_locate(&sv.shared, opt->exec_base, err) ||
-	    (opt->arch && !rsp_shared_force_arch(&sv.shared, opt->arch, err))) {
-		rsp_shared_fini(&sv.shared);
+	if ((opt->has_local_files && !rsp_target_use_local_files(&sv.target, err)) ||
+	    !rsp_target_locate(&sv.target, opt->exec_base, err) ||
+	    (opt->arch && !rsp_target_force_arch(&sv.target, opt->arch, err))) {
+		rsp_target_fini(&sv.target);
 		return false;
 	}
-	sv.shared.trace = opt->trace;
-	sv.shared.export_dir = opt->export_dir;
-	sv.shared.kept = &sv.kept;
+	sv.target.trace = opt->trace;
+	sv.target.export_dir = opt->export_dir;
+	sv.target.kept = &sv.kept;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;
@@ -636,6 +636,6 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	if (sv.loop)
 		ev_loop_destroy(sv.loop);
 	rsp_collector_free(sv.kept);
-	rsp_shared_fini(&sv.shared);
+	rsp_target_fini(&sv.target);
 	return done;
 }

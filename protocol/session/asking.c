@@ -63,10 +63,11 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out)
 
 static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols, struct ts_error *err)
 {
-	const struct rsp_shared *sh = s->sh;
-	const uint64_t *base = sh->located.by == TS_LOCATED_NOT ? NULL : &sh->located.first;
+	const struct rsp_target *target = s->target;
+	const uint64_t *base = target->located.by == TS_LOCATED_NOT ? NULL : &target->located.first;
 
-	return ts_find_symbols(symbols, sh->q, sh->exec ? ts_source_name(sh->exec) : NULL, base, sh->local, err);
+	return ts_find_symbols(symbols, target->q, target->exec ? ts_source_name(target->exec) : NULL, base,
+			       target->local, err);
 }
 
 /* What is kept from question to question; made with the first one. */
@@ -78,7 +79,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		q = calloc(1, sizeof(*q));
 		if (q) {
 			q->symbols = ts_symbols_new();
-			q->marks = s->sh->trace ? ts_marks_new(s->sh->trace) : NULL;
+			q->marks = s->target->trace ? ts_marks_new(s->target->trace) : NULL;
 		}
 		if (!q || !q->symbols || !find_symbols(s, q->symbols, err)) {
 			rsp_asking_free(q);
@@ -87,8 +88,8 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		q->ask.back = q->back;
 		s->asking = q;
 	}
-	q->ask.q = s->sh->q;
-	q->ask.names = &s->sh->names;
+	q->ask.q = s->target->q;
+	q->ask.names = &s->target->names;
 	q->ask.symbols = q->symbols;
 	q->ask.marks = q->marks;
 	q->ask.n_steps = rsp_last(s);

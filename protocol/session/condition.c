@@ -55,15 +55,15 @@ static bool stops(const struct rsp_break *br, struct rsp_ax_env *env, bool is_re
 
 bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bool is_reverse)
 {
-	struct ts_break at = { ts_query_process(s->sh->q, found->thread), 0 };
+	struct ts_break at = { ts_query_process(s->target->q, found->thread), 0 };
 	struct look look = { .console = &s->console };
 	struct rsp_ax_env env;
 	struct ts_error err = { 0 };
 	bool has_pc, is_soft, is_hard;
 
-	if (!ts_query_pc(s->sh->q, found->pos, found->thread, &at.addr, &has_pc, &err))
+	if (!ts_query_pc(s->target->q, found->pos, found->thread, &at.addr, &has_pc, &err))
 		return true;
-	rsp_ax_state_init(&look.state, s->sh->q, found->pos, found->thread, s->scratch);
+	rsp_ax_state_init(&look.state, s->target->q, found->pos, found->thread, s->scratch);
 	look.state.is_physical = s->is_physical;
 	look.state.view = s->view ? &s->view->regs : NULL;
 	rsp_ax_state_env(&look.state, &env);

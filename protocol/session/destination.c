@@ -147,20 +147,20 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse, uint64_t *pos,
 				 struct ts_buf *why)
 {
-	bool is_absent = ts_query_facts(s->sh->q)->absent_events & 1u << kind;
+	bool is_absent = ts_query_facts(s->target->q)->absent_events & 1u << kind;
 	const struct ts_happening *h = NULL;
 
 	if (!is_reverse)
-		h = ts_query_next_event(s->sh->q, kind, s->pos + 1);
+		h = ts_query_next_event(s->target->q, kind, s->pos + 1);
 	else if (s->pos)
-		h = ts_query_prev_event(s->sh->q, kind, s->pos - 1);
+		h = ts_query_prev_event(s->target->q, kind, s->pos - 1);
 	if (!h && !is_reverse && !is_absent && !rsp_wait_until_more(s))
 		return RSP_LATER;
 	if (h)
 		*pos = h->step;
 	else if (is_absent)
 		ts_buf_printf(why, "this format does not record %s", event_plurals[kind]);
-	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->sh))
+	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->target))
 		ts_buf_puts(why, "system calls were not recorded");
 	else
 		ts_buf_printf(why, "there is no %s %s position %" PRIu64, event_names[kind],

@@ -36,7 +36,7 @@ static const struct ts_happening *event_here(const struct rsp_session *s, enum t
 	const struct ts_happening *h = NULL;
 
 	if (s->pos >= is_after)
-		h = ts_query_next_event(s->sh->q, kind, step);
+		h = ts_query_next_event(s->target->q, kind, step);
 	return h && h->step == step ? h : NULL;
 }
 
@@ -114,7 +114,7 @@ bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 
 bool rsp_events_may_have_siginfo(const struct rsp_session *s)
 {
-	const struct ts_query *q = s->sh->q;
+	const struct ts_query *q = s->target->q;
 
 	return !rsp_is_complete(s) || ts_query_n_events(q, TS_EV_FAULT) || ts_query_n_events(q, TS_EV_SIGNAL);
 }

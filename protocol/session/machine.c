@@ -13,7 +13,7 @@
 
 bool rsp_machine_is_virtual(const struct rsp_session *s)
 {
-	return s->sh->has_paging && !s->is_physical;
+	return s->target->has_paging && !s->is_physical;
 }
 
 const struct ts_filter *rsp_machine_filter(const struct rsp_session *s)
@@ -25,13 +25,14 @@ uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is
 {
 	const struct ts_filter *f = rsp_machine_filter(s);
 
-	return is_reverse ? ts_query_prev_admitted(s->sh->q, f, pos) : ts_query_next_admitted(s->sh->q, f, pos);
+	return is_reverse ? ts_query_prev_admitted(s->target->q, f, pos)
+			  : ts_query_next_admitted(s->target->q, f, pos);
 }
 
 /* False, with a sentence, for the recording of a program. */
 static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 {
-	if (ts_query_facts(s->sh->q)->is_physical)
+	if (ts_query_facts(s->target->q)->is_physical)
 		return true;
 	ts_buf_puts(out, "this is the recording of a program, not of a machine");
 	return false;
@@ -42,7 +43,7 @@ static bool has_paging(const struct rsp_session *s, struct ts_buf *out)
 {
 	if (!is_machine(s, out))
 		return false;
-	if (s->sh->has_paging)
+	if (s->target->has_paging)
 		return true;
 	ts_buf_puts(out, "the recording does not tell how addresses are translated: they are physical");
 	return false;
@@ -118,7 +119,7 @@ bool rsp_machine_run_translate(struct rsp_session *s, const char *arg, struct ts
 		ts_buf_puts(out, "translate takes an address, a number");
 		return false;
 	}
-	if (!ts_translate_at(s->sh->q, s->pos, rsp_process(s), addr, &t, &err)) {
+	if (!ts_translate_at(s->target->q, s->pos, rsp_process(s), addr, &t, &err)) {
 		ts_buf_puts(out, err.text);
 		return false;
 	}
@@ -149,7 +150,7 @@ static void put_filter(const struct rsp_session *s, struct ts_buf *out)
 /* "process [CR3]": that of the position without one. */
 static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
-	const struct ts_mode *mode = ts_query_mode(s->sh->q, s->pos);
+	const struct ts_mode *mode = ts_query_mode(s->target->q, s->pos);
 	uint64_t root = mode->regs[TS_MODE_CR3];
 
 	if (*arg ? !parse_number(arg, &root) : !ts_mode_knows(mode, TS_MODE_CR3)) {
@@ -189,17 +190,18 @@ bool rsp_machine_run_filter(struct rsp_session *s, const char *arg, struct ts_bu
 
 void rsp_machine_info(const struct rsp_session *s, struct ts_buf *out)
 {
-	const struct ts_mode *mode = ts_query_mode(s->sh->q, s->pos);
+	const struct ts_mode *mode = ts_query_mode(s->target->q, s->pos);
 
 	if (!mode)
 		return;
 	put_addressing(s, out);
 	put_filter(s, out);
-	if (!s->sh->has_paging)
+	if (!s->target->has_paging)
 		ts_buf_puts(out, "paging: not recorded\n");
 	else
-		ts_buf_printf(out, "paging: %s here\n", ts_paging_text(ts_paging_at(s->sh->q, s->pos).kind));
-	if (s->sh->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
+		ts_buf_printf(out, "paging: %s here\n",
+			      ts_paging_text(ts_paging_at(s->target->q, s->pos).kind));
+	if (s->target->has_paging && !ts_mode_knows(mode, TS_MODE_EFER))
 		ts_buf_puts(out,
 			    "efer: not recorded; the 64-bit code segment shows long mode\n");
 	if (ts_mode_code_size(mode) == TS_CODE_16)

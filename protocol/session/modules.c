@@ -18,9 +18,9 @@
 
 #define PAGE_MASK (~UINT64_C(0xfff))
 
-static bool is_os(const struct rsp_shared *sh, const char *osabi)
+static bool is_os(const struct rsp_target *target, const char *osabi)
 {
-	const char *recorded = ts_query_facts(sh->q)->osabi;
+	const char *recorded = ts_query_facts(target->q)->osabi;
 
 	return recorded && strcmp(recorded, osabi) == 0;
 }
@@ -32,25 +32,25 @@ static bool is_absolute(const char *file)
 }
 
 /* Is it the program, by one of its names or by its place? */
-static bool is_program(const struct rsp_shared *sh, const struct ts_module_info *m)
+static bool is_program(const struct rsp_target *target, const struct ts_module_info *m)
 {
-	const char *recorded = ts_query_facts(sh->q)->exec_path;
+	const char *recorded = ts_query_facts(target->q)->exec_path;
 
 	return (recorded && strcmp(m->file, recorded) == 0) ||
-	       (sh->exec_path && strcmp(m->file, sh->exec_path) == 0) ||
-	       (sh->located.by != TS_LOCATED_NOT && m->first == sh->located.first);
+	       (target->exec_path && strcmp(m->file, target->exec_path) == 0) ||
+	       (target->located.by != TS_LOCATED_NOT && m->first == target->located.first);
 }
 
-static bool is_library(const struct rsp_shared *sh, const struct ts_module_info *m)
+static bool is_library(const struct rsp_target *target, const struct ts_module_info *m)
 {
-	return is_absolute(m->file) && !is_program(sh, m);
+	return is_absolute(m->file) && !is_program(target, m);
 }
 
 /* The next library after *at; false after the last. */
 static bool next_library(const struct rsp_session *s, size_t *at, struct ts_module_info *m)
 {
-	while (ts_query_next_module(s->sh->q, rsp_process(s), s->pos, at, m)) {
-		if (is_library(s->sh, m))
+	while (ts_query_next_module(s->target->q, rsp_process(s), s->pos, at, m)) {
+		if (is_library(s->target, m))
 			return true;
 	}
 	return false;
@@ -84,17 +84,17 @@ static bool place_by(const struct ts_source *src, uint64_t first, uint64_t mask,
 }
 
 /* By the headers in memory at position @pos, as far as they are known there. */
-static bool place_by_memory(const struct rsp_shared *sh, const struct ts_module_info *m, uint64_t pos,
+static bool place_by_memory(const struct rsp_target *target, const struct ts_module_info *m, uint64_t pos,
 			    struct place *p)
 {
-	uint64_t mask = ts_arch_addr_mask(ts_query_regset(sh->q)->arch);
+	uint64_t mask = ts_arch_addr_mask(ts_query_regset(target->q)->arch);
 	uint8_t data[ELF_HEADERS_LEN], known[ELF_HEADERS_LEN];
 	struct ts_error ignored = { 0 };
 	const uint8_t *unknown;
 	struct ts_source *src;
 	bool done;
 
-	if (!ts_query_mem(sh->q, pos, m->process, m->first, sizeof(data), data, known, &ignored))
+	if (!ts_query_mem(target->q, pos, m->process, m->first, sizeof(data), data, known, &ignored))
 		return false;
 	unknown = memchr(known, 0, sizeof(known));
 	src = ts_source_from_memory(data, unknown ? (size_t)(unknown - known) : sizeof(data), "", &ignored);
@@ -103,12 +103,13 @@ static bool place_by_memory(const struct rsp_shared *sh, const struct ts_module_
 	return done;
 }
 
-static bool find_place(const struct rsp_shared *sh, const struct ts_module_info *m, uint64_t pos, struct place *p)
+static bool find_place(const struct rsp_target *target, const struct ts_module_info *m, uint64_t pos,
+		       struct place *p)
 {
-	const struct ts_source *file = rsp_shared_file(sh, m->file);
+	const struct ts_source *file = rsp_target_file(target, m->file);
 
-	return place_by_memory(sh, m, pos, p) ||
-	       (file && place_by(file, m->first, ts_arch_addr_mask(ts_query_regset(sh->q)->arch), p));
+	return place_by_memory(target, m, pos, p) ||
+	       (file && place_by(file, m->first, ts_arch_addr_mask(ts_query_regset(target->q)->arch), p));
 }
 
 /*
@@ -116,20 +117,20 @@ static bool find_place(const struct rsp_shared *sh, const struct ts_module_info 
  * nor if none is known and the auxiliary vector says that there was a dynamic linker: gdb then looks for the
  * link map in memory.
  */
-static bool can_list(const struct rsp_shared *sh)
+static bool can_list(const struct rsp_target *target)
 {
 	struct ts_module_info m;
 	bool has_library = false;
 	struct place p;
 
-	for (size_t i = 0; ts_query_module(sh->q, i, &m); i++) {
-		if (!is_library(sh, &m))
+	for (size_t i = 0; ts_query_module(target->q, i, &m); i++) {
+		if (!is_library(target, &m))
 			continue;
 		has_library = true;
-		if (find_place(sh, &m, m.from, &p))
+		if (find_place(target, &m, m.from, &p))
 			return true;
 	}
-	return !has_library && !ts_has_interpreter(ts_query_facts(sh->q));
+	return !has_library && !ts_has_interpreter(ts_query_facts(target->q));
 }
 
 /* A link map has an address, by which gdb tells libraries apart; the library's own does. */
@@ -141,7 +142,7 @@ void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 
 	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
 	while (next_library(s, &at, &m)) {
-		if (!find_place(s->sh, &m, s->pos, &p))
+		if (!find_place(s->target, &m, s->pos, &p))
 			continue;
 		ts_buf_puts(out, "<library name=\"");
 		rsp_xml_text(m.file, out);
@@ -158,7 +159,7 @@ void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
 {
-	uint64_t headers = is_os(s->sh, "Windows") ? PE_HEADERS_LEN : 0;
+	uint64_t headers = is_os(s->target, "Windows") ? PE_HEADERS_LEN : 0;
 	struct ts_module_info m;
 	size_t at = 0;
 
@@ -171,11 +172,11 @@ void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out)
 	ts_buf_puts(out, "</library-list>\n");
 }
 
-enum rsp_module_list rsp_module_list(const struct rsp_shared *sh)
+enum rsp_module_list rsp_module_list(const struct rsp_target *target)
 {
 	struct ts_module_info first;
 
-	if (is_os(sh, "GNU/Linux"))
-		return can_list(sh) ? RSP_MODULES_SVR4 : RSP_MODULES_NONE;
-	return ts_query_module(sh->q, 0, &first) ? RSP_MODULES_ANY : RSP_MODULES_NONE;
+	if (is_os(target, "GNU/Linux"))
+		return can_list(target) ? RSP_MODULES_SVR4 : RSP_MODULES_NONE;
+	return ts_query_module(target->q, 0, &first) ? RSP_MODULES_ANY : RSP_MODULES_NONE;
 }

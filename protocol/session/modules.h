@@ -6,7 +6,7 @@
 #define RSP_MODULES_H
 
 struct rsp_session;
-struct rsp_shared;
+struct rsp_target;
 struct ts_buf;
 
 /* The list of libraries that a client reads; it depends on the system. */
@@ -21,7 +21,7 @@ enum rsp_module_list {
  * program has none: without a list gdb looks for a link map in memory, and mistakes the text of a static
  * program for a dynamic linker in which reverse execution is not possible.
  */
-enum rsp_module_list rsp_module_list(const struct rsp_shared *sh);
+enum rsp_module_list rsp_module_list(const struct rsp_target *target);
 
 /* Append the lists: the libraries of the current process at the session's position, without the program. */
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);

@@ -72,14 +72,14 @@ static void put_region(const struct rsp_session *s, const struct ts_region_info 
 
 void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text)
 {
-	size_t n = ts_query_regions(s->sh->q, process, s->pos, NULL, 0);
+	size_t n = ts_query_regions(s->target->q, process, s->pos, NULL, 0);
 	struct ts_region_info *regions = calloc(n + 1, sizeof(*regions));
 
 	if (!regions) {
 		text->is_failed = true;
 		return;
 	}
-	ts_query_regions(s->sh->q, process, s->pos, regions, n);
+	ts_query_regions(s->target->q, process, s->pos, regions, n);
 	for (size_t i = 0; i < n; i++)
 		put_region(s, &regions[i], text);
 	free(regions);
@@ -87,7 +87,7 @@ void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf 
 
 static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	if (!ts_query_regions(s->sh->q, t->process, s->pos, NULL, 0))
+	if (!ts_query_regions(s->target->q, t->process, s->pos, NULL, 0))
 		return RSP_PROC_NONE;
 	rsp_proc_maps(s, t->process, text);
 	return RSP_PROC_FILE;
@@ -97,7 +97,7 @@ static enum rsp_proc read_maps(const struct rsp_session *s, const struct task *t
 
 static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	const struct ts_buf *cmdline = ts_query_facts(s->sh->q)->cmdline;
+	const struct ts_buf *cmdline = ts_query_facts(s->target->q)->cmdline;
 
 	(void)t;
 	if (!cmdline->len)
@@ -109,15 +109,15 @@ static enum rsp_proc read_cmdline(const struct rsp_session *s, const struct task
 static enum rsp_proc read_exe(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	(void)t;
-	if (!s->sh->exec_path)
+	if (!s->target->exec_path)
 		return RSP_PROC_NONE;
-	ts_buf_puts(text, s->sh->exec_path);
+	ts_buf_puts(text, s->target->exec_path);
 	return RSP_PROC_LINK;
 }
 
 static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
-	const struct ts_facts *facts = ts_query_facts(s->sh->q);
+	const struct ts_facts *facts = ts_query_facts(s->target->q);
 
 	(void)t;
 	if (!facts->auxv)
@@ -129,8 +129,8 @@ static enum rsp_proc read_auxv(const struct rsp_session *s, const struct task *t
 /* The thread's own name, else that of the program; NULL if neither is known. */
 static const char *task_name(const struct rsp_session *s, const struct task *t)
 {
-	const char *name = ts_query_thread_facts(s->sh->q, t->thread)->name;
-	const char *path = s->sh->exec_path;
+	const char *name = ts_query_thread_facts(s->target->q, t->thread)->name;
+	const char *path = s->target->exec_path;
 
 	if (*name)
 		return name;
@@ -151,7 +151,7 @@ static enum rsp_proc read_comm(const struct rsp_session *s, const struct task *t
 
 static unsigned count_threads(const struct rsp_session *s, uint32_t process)
 {
-	const struct ts_query *q = s->sh->q;
+	const struct ts_query *q = s->target->q;
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < ts_query_n_threads(q); i++)
@@ -167,7 +167,7 @@ static enum rsp_proc read_status(const struct rsp_session *s, const struct task 
 	if (name)
 		ts_buf_printf(text, "Name:\t%.*s\n", MAX_COMM, name);
 	ts_buf_puts(text, "State:\tt (tracing stop)\n");
-	ts_buf_printf(text, "Tgid:\t%" PRId64 "\n", s->sh->names.pids[t->process]);
+	ts_buf_printf(text, "Tgid:\t%" PRId64 "\n", s->target->names.pids[t->process]);
 	ts_buf_printf(text, "Pid:\t%" PRId64 "\n", t->id);
 	ts_buf_printf(text, "Threads:\t%u\n", count_threads(s, t->process));
 	return RSP_PROC_FILE;
@@ -210,7 +210,7 @@ static bool take_id(const char **path, const char *prefix, int64_t *id)
 
 static uint32_t find_process(const struct rsp_session *s, int64_t pid)
 {
-	const struct ts_names *names = &s->sh->names;
+	const struct ts_names *names = &s->target->names;
 
 	for (uint32_t i = 0; i < names->n_pids; i++) {
 		if (names->pids[i] == pid)
@@ -224,13 +224,13 @@ static uint32_t find_process(const struct rsp_session *s, int64_t pid)
  */
 static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64_t tid)
 {
-	const struct ts_query *q = s->sh->q;
+	const struct ts_query *q = s->target->q;
 
 	if (tid == RSP_TID_ANY && rsp_process(s) == process)
 		return s->thread;
 	for (uint32_t i = 0; i < ts_query_n_threads(q); i++) {
 		if (ts_query_process(q, i) == process && rsp_thread_exists(s, i) &&
-		    (tid == RSP_TID_ANY || s->sh->names.tids[i] == tid))
+		    (tid == RSP_TID_ANY || s->target->names.tids[i] == tid))
 			return i;
 	}
 	return TS_NO_THREAD;

@@ -49,12 +49,12 @@ static struct ts_stops begin(struct rsp_session *s, uint32_t thread, bool is_rev
  */
 static bool is_misled_step(const struct rsp_session *s)
 {
-	struct ts_break behind = { ts_query_process(s->sh->q, s->thread), 0 };
+	struct ts_break behind = { ts_query_process(s->target->q, s->thread), 0 };
 	struct ts_error err = { 0 };
 	bool has_pc;
 
 	if (!rsp_session_is_delay_slot(s, s->pos, s->thread) ||
-	    !ts_query_pc(s->sh->q, s->pos, s->thread, &behind.addr, &has_pc, &err))
+	    !ts_query_pc(s->target->q, s->pos, s->thread, &behind.addr, &has_pc, &err))
 		return false;
 	behind.addr += 4;
 	return rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, behind) != NULL;
@@ -69,21 +69,21 @@ void rsp_resume_continue(struct rsp_session *s, bool is_reverse)
 		return;
 	}
 	stops = begin(s, TS_NO_THREAD, is_reverse);
-	ts_walk_continue(&s->resume.walk, s->sh->q, &stops, s->pos, is_reverse);
+	ts_walk_continue(&s->resume.walk, s->target->q, &stops, s->pos, is_reverse);
 }
 
 void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse)
 {
 	struct ts_stops stops = begin(s, thread, is_reverse);
 
-	ts_walk_step(&s->resume.walk, s->sh->q, &stops, s->pos, thread, is_reverse);
+	ts_walk_step(&s->resume.walk, s->target->q, &stops, s->pos, thread, is_reverse);
 }
 
 void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end)
 {
 	struct ts_stops stops = begin(s, thread, false);
 
-	ts_walk_range(&s->resume.walk, s->sh->q, &stops, s->pos, thread, start, end);
+	ts_walk_range(&s->resume.walk, s->target->q, &stops, s->pos, thread, start, end);
 }
 
 /* ---------------------------------------------------------------------------------------------- the stop */

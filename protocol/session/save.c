@@ -24,12 +24,12 @@ static const char *plain_name(const char *dir, const char *name)
 
 static bool check(const struct rsp_session *s, const char *name, struct ts_error *err)
 {
-	if (!s->sh->export_dir)
+	if (!s->target->export_dir)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "the server was started without --export-dir, so it writes no files");
-	if (!plain_name(s->sh->export_dir, name))
+	if (!plain_name(s->target->export_dir, name))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
-			       s->sh->export_dir);
+			       s->target->export_dir);
 	if (rsp_tracing_is_collecting(s))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "the run still collects: tstatus shows how far, tstop ends it");
@@ -37,10 +37,10 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 }
 
 /* What is served must not be written over. */
-static bool is_served(const struct rsp_shared *sh, const char *path)
+static bool is_served(const struct rsp_target *target, const char *path)
 {
-	return (sh->trace && ts_atomic_file_is_same(path, sh->trace)) ||
-	       (sh->exec && ts_atomic_file_is_same(path, ts_source_name(sh->exec)));
+	return (target->trace && ts_atomic_file_is_same(path, target->trace)) ||
+	       (target->exec && ts_atomic_file_is_same(path, ts_source_name(target->exec)));
 }
 
 /* What is not complete is given up. */
@@ -120,11 +120,11 @@ bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, st
 	if (rsp_tracing_has_run(s))
 		rsp_collector_status(s->tracing.collector);
 	ts_buf_init(&path);
-	ts_buf_printf(&path, "%s/%s", s->sh->export_dir, plain_name(s->sh->export_dir, name));
-	if (ts_buf_ok(&path) && is_served(s->sh, ts_buf_text(&path)))
+	ts_buf_printf(&path, "%s/%s", s->target->export_dir, plain_name(s->target->export_dir, name));
+	if (ts_buf_ok(&path) && is_served(s->target, ts_buf_text(&path)))
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is the recording that is served here", name);
 	else if (ts_buf_ok(&path))
-		s->save.export = ts_export_new(s->sh->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+		s->save.export = ts_export_new(s->target->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
 					       ts_buf_text(&path), err);
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");

@@ -12,13 +12,13 @@
 #include "src/query/paging.h"
 #include "src/query/thumb.h"
 
-bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err)
+bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err)
 {
-	*s = (struct rsp_session){ .sh = sh };
-	s->scratch = malloc(4 * (size_t)ts_query_regset(sh->q)->g_len + 1);
+	*s = (struct rsp_session){ .target = target };
+	s->scratch = malloc(4 * (size_t)ts_query_regset(target->q)->g_len + 1);
 	if (!s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
-	if (!rsp_tracing_init(&s->tracing, sh->q, err)) {
+	if (!rsp_tracing_init(&s->tracing, target->q, err)) {
 		free(s->scratch);
 		return false;
 	}
@@ -52,7 +52,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->tracing.was_listed = false;
 	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;
 	s->is_physical = false;
-	s->view = rsp_shared_view(s->sh, s->pos);
+	s->view = rsp_target_view(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
@@ -74,7 +74,7 @@ void rsp_session_fini(struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos)
 {
 	s->pos = pos;
-	s->thread = ts_query_thread(s->sh->q, pos);
+	s->thread = ts_query_thread(s->target->q, pos);
 }
 
 void rsp_session_shown(struct rsp_session *s)
@@ -95,10 +95,10 @@ void rsp_session_interrupt(struct rsp_session *s)
 
 struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 {
-	const struct ts_names *names = &s->sh->names;
+	const struct ts_names *names = &s->target->names;
 
 	return (struct rsp_tid){
-		.pid = s->has_multiprocess ? names->pids[ts_query_process(s->sh->q, thread)]
+		.pid = s->has_multiprocess ? names->pids[ts_query_process(s->target->q, thread)]
 					   : RSP_TID_ANY,
 		.tid = names->tids[thread],
 		.has_pid = s->has_multiprocess,
@@ -107,10 +107,9 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread)
 
 static bool is_meant(const struct rsp_session *s, uint32_t thread, struct rsp_tid tid)
 {
-	const struct ts_names *names = &s->sh->names;
+	const struct ts_names *names = &s->target->names;
 
-	if (tid.has_pid && tid.pid > 0 &&
-	    names->pids[ts_query_process(s->sh->q, thread)] != tid.pid)
+	if (tid.has_pid && tid.pid > 0 && names->pids[ts_query_process(s->target->q, thread)] != tid.pid)
 		return false;
 	return tid.tid <= 0 || names->tids[thread] == tid.tid;
 }
@@ -119,7 +118,7 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 {
 	if (is_meant(s, s->thread, tid))
 		return s->thread;
-	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
+	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
 		if (is_meant(s, i, tid))
 			return i;
 	}
@@ -141,7 +140,7 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 
 	if (known[reg->off])
 		return true;
-	if (!ts_thumb_at(s->sh->q, pos, thread, &is_thumb, err))
+	if (!ts_thumb_at(s->target->q, pos, thread, &is_thumb, err))
 		return false;
 	ts_arch_put(set->arch, data + reg->off, reg->len, is_thumb ? TS_THUMB_BIT : 0);
 	memset(known + reg->off, 1, reg->len);
@@ -151,16 +150,16 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 		      uint8_t *known, struct ts_error *err)
 {
-	uint32_t len = ts_query_regset(s->sh->q)->g_len;
+	uint32_t len = ts_query_regset(s->target->q)->g_len;
 	uint8_t *all = s->scratch + 2 * (size_t)len;
 
 	if (s->view) {
-		if (!ts_query_regs(s->sh->q, pos, thread, all, all + len, err))
+		if (!ts_query_regs(s->target->q, pos, thread, all, all + len, err))
 			return false;
 		ts_regview_see(&s->view->regs, all, all + len, data, known);
 		return true;
 	}
-	if (!ts_query_regs(s->sh->q, pos, thread, data, known, err))
+	if (!ts_query_regs(s->target->q, pos, thread, data, known, err))
 		return false;
 	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
 }
@@ -169,8 +168,8 @@ bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process
 		     uint8_t *data, uint8_t *known, struct ts_error *err)
 {
 	if (s->is_physical)
-		return ts_query_mem(s->sh->q, pos, process, addr, len, data, known, err);
-	return ts_virtual_mem(s->sh->q, pos, process, addr, len, data, known, err);
+		return ts_query_mem(s->target->q, pos, process, addr, len, data, known, err);
+	return ts_virtual_mem(s->target->q, pos, process, addr, len, data, known, err);
 }
 
 /* ------------------------------------------------------------------------------------------- stop replies */
@@ -196,18 +195,18 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 		[TS_WATCH_READ] = "rwatch",
 		[TS_WATCH_ACCESS] = "awatch",
 	};
-	struct ts_break at = { ts_query_process(s->sh->q, s->thread), 0 };
+	struct ts_break at = { ts_query_process(s->target->q, s->thread), 0 };
 	struct ts_error err = { 0 };
 	bool has_pc, is_soft;
 
 	switch (f->kind) {
 	case TS_STOP_END:
 	case TS_STOP_EXIT:
-		if (f->pos == 0 || (f->pos == rsp_last(s) && ts_query_is_complete(s->sh->q)))
+		if (f->pos == 0 || (f->pos == rsp_last(s) && ts_query_is_complete(s->target->q)))
 			put_limit(s, r, f->pos != 0);
 		break;
 	case TS_STOP_BREAK:
-		ts_query_pc(s->sh->q, s->pos, s->thread, &at.addr, &has_pc, &err);
+		ts_query_pc(s->target->q, s->pos, s->thread, &at.addr, &has_pc, &err);
 		is_soft = rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at) != NULL;
 		if (is_soft ? s->has_swbreak : s->has_hwbreak)
 			rsp_reply_puts(r, is_soft ? "swbreak:;" : "hwbreak:;");
@@ -327,7 +326,7 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 	if (!rsp_regset(s)->arch->has_delay_slots || !pos)
 		return false;
 	for (unsigned i = 0; i < 3 && has_pc; i++)
-		has_pc = ts_query_pc(s->sh->q, pos - 1 + i, thread, &pc[i], &has_pc, &err) && has_pc;
+		has_pc = ts_query_pc(s->target->q, pos - 1 + i, thread, &pc[i], &has_pc, &err) && has_pc;
 	return has_pc && pc[1] == pc[0] + 4 && pc[2] != pc[1] + 4;
 }
 
@@ -359,7 +358,7 @@ static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
 
 bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
-	switch (rsp_table_run(&s->sh->table, s, payload, len, r)) {
+	switch (rsp_table_run(&s->target->table, s, payload, len, r)) {
 	case RSP_REPLIED:
 		break;
 	case RSP_OK:

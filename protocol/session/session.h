@@ -3,7 +3,7 @@
  * One client: its position in the recording and its settings.
  *
  * All state that changes while serving is here; the only part of the machine's state is one number, the
- * position.  All sessions share the query object, the documents and the names of struct rsp_shared, which are
+ * position.  All sessions share the query object, the documents and the names of struct rsp_target, which are
  * constant while serving.  A session does no I/O: it takes payloads and fills replies, and it runs in slices
  * that the server paces.
  */
@@ -46,7 +46,7 @@ enum rsp_view_kind {
 #define RSP_N_VIEWS (RSP_VIEW_FORCED + 1)
 
 /* State shared by all sessions of a server; constant while serving. */
-struct rsp_shared {
+struct rsp_target {
 	struct ts_query *q;             /* borrowed */
 	struct rsp_table table;
 	struct ts_names names;          /* gdb's names of processes and threads */
@@ -71,10 +71,10 @@ struct rsp_shared {
  * Prepare the shared state.  @q is borrowed and must outlive it; @exec (path of the program's file, may be
  * NULL) is opened.
  *
- * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @sh then
+ * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target then
  * needs no fini.
  */
-bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec, struct ts_error *err);
+bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err);
 
 /*
  * Find the program's address: @base (its lowest page; may be NULL) if the user gave it.  Inconsistencies are
@@ -83,25 +83,25 @@ bool rsp_shared_init(struct rsp_shared *sh, struct ts_query *q, const char *exec
  * Returns false if memory is exhausted (TS_ENOMEM), or if the trace or the program's file can no longer be
  * read.
  */
-bool rsp_shared_locate(struct rsp_shared *sh, const uint64_t *base, struct ts_error *err);
+bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct ts_error *err);
 
 /*
  * Also use files of this machine that the recording names, if they are the recorded ones (local_files.h).
  *
  * Returns false if memory is exhausted.
  */
-bool rsp_shared_use_local_files(struct rsp_shared *sh, struct ts_error *err);
+bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err);
 
 /*
  * The file for the recorded path @path: under the sysroot, or on this machine.
  *
  * Returns the file (borrowed), NULL if there is none.
  */
-const struct ts_source *rsp_shared_file(const struct rsp_shared *sh, const char *path);
+const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
 /* More has been read: new threads get names.  Returns false if memory is exhausted. */
-bool rsp_shared_grow(struct rsp_shared *sh);
-void rsp_shared_fini(struct rsp_shared *sh);
+bool rsp_target_grow(struct rsp_target *target);
+void rsp_target_fini(struct rsp_target *target);
 
 /*
  * Show registers to all clients as those of @arch; by default the registers of a machine are those of the
@@ -109,10 +109,10 @@ void rsp_shared_fini(struct rsp_shared *sh);
  *
  * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE), or if memory is exhausted.
  */
-bool rsp_shared_force_arch(struct rsp_shared *sh, const struct ts_arch *arch, struct ts_error *err);
+bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err);
 
 /* The view of the registers for a client that connects at @pos; NULL: as recorded. */
-const struct rsp_view *rsp_shared_view(const struct rsp_shared *sh, uint64_t pos);
+const struct rsp_view *rsp_target_view(const struct rsp_target *target, uint64_t pos);
 
 /* A document that a client reads in pieces: its text is frozen meanwhile. */
 struct rsp_document {
@@ -126,10 +126,10 @@ struct rsp_document {
  * Are there system calls to catch, or may there be?  In some formats only a recorded call shows that calls
  * are traced.
  */
-static inline bool rsp_has_syscalls(const struct rsp_shared *sh)
+static inline bool rsp_has_syscalls(const struct rsp_target *target)
 {
-	return ts_query_facts(sh->q)->has_syscalls &&
-	       (!ts_query_is_complete(sh->q) || ts_query_n_events(sh->q, TS_EV_SYSCALL));
+	return ts_query_facts(target->q)->has_syscalls &&
+	       (!ts_query_is_complete(target->q) || ts_query_n_events(target->q, TS_EV_SYSCALL));
 }
 
 /* A file that a client opened with vFile:open. */
@@ -142,7 +142,7 @@ struct rsp_file {
 struct rsp_asking;
 
 struct rsp_session {
-	const struct rsp_shared *sh; /* borrowed */
+	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
 	const struct rsp_view *view; /* the view of the registers, NULL: as recorded; borrowed */
@@ -193,7 +193,7 @@ struct rsp_session {
 };
 
 /* Begin a session at position 0.  Returns false if memory is exhausted. */
-bool rsp_session_init(struct rsp_session *s, const struct rsp_shared *sh, struct ts_error *err);
+bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, struct ts_error *err);
 void rsp_session_fini(struct rsp_session *s);
 
 /* Forget breakpoints, features and open files, as for a new client; the position stays. */
@@ -254,13 +254,13 @@ void rsp_session_shown(struct rsp_session *s);
 /* The registers as the client has them. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
-	return s->view ? &s->view->regs.set : ts_query_regset(s->sh->q);
+	return s->view ? &s->view->regs.set : ts_query_regset(s->target->q);
 }
 
 /* Has the recording been read to its end, or up to its damage? */
 static inline bool rsp_is_complete(const struct rsp_session *s)
 {
-	return ts_query_is_complete(s->sh->q);
+	return ts_query_is_complete(s->target->q);
 }
 
 /*
@@ -269,13 +269,13 @@ static inline bool rsp_is_complete(const struct rsp_session *s)
  */
 static inline uint64_t rsp_last(const struct rsp_session *s)
 {
-	return ts_query_end(s->sh->q);
+	return ts_query_end(s->target->q);
 }
 
 /* The process (ordinal) whose memory the client sees. */
 static inline uint32_t rsp_process(const struct rsp_session *s)
 {
-	return ts_query_process(s->sh->q, s->thread);
+	return ts_query_process(s->target->q, s->thread);
 }
 
 /* Move to a position: the thread that runs there becomes the current one, as after a stop. */

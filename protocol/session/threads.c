@@ -10,20 +10,20 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
 	if (s->is_away)
 		return false;
-	return thread == ts_query_thread(s->sh->q, s->pos) || ts_query_is_alive(s->sh->q, thread, s->pos);
+	return thread == ts_query_thread(s->target->q, s->pos) || ts_query_is_alive(s->target->q, thread, s->pos);
 }
 
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
 	uint64_t next;
 
-	if (thread == ts_query_thread(s->sh->q, s->pos)) {
+	if (thread == ts_query_thread(s->target->q, s->pos)) {
 		ts_buf_printf(out, "position %" PRIu64, s->pos);
 		if (rsp_is_complete(s))
 			ts_buf_printf(out, " of %" PRIu64, rsp_last(s));
 		return;
 	}
-	next = ts_query_next_step(s->sh->q, thread, s->pos);
+	next = ts_query_next_step(s->target->q, thread, s->pos);
 	if (next == TS_NO_POS && !rsp_is_complete(s))
 		ts_buf_puts(out, "does not run again in what has been read so far");
 	else if (next == TS_NO_POS)
@@ -41,7 +41,7 @@ static void put_id(struct rsp_tid tid, struct ts_buf *out)
 
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
-	const char *name = ts_query_thread_facts(s->sh->q, thread)->name;
+	const char *name = ts_query_thread_facts(s->target->q, thread)->name;
 
 	ts_buf_puts(out, "<thread id=\"");
 	put_id(rsp_session_tid(s, thread), out);
@@ -57,7 +57,7 @@ static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_b
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<threads>\n");
-	for (uint32_t i = 0; i < ts_query_n_threads(s->sh->q); i++) {
+	for (uint32_t i = 0; i < ts_query_n_threads(s->target->q); i++) {
 		if (rsp_thread_exists(s, i))
 			put_thread(s, i, out);
 	}

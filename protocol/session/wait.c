@@ -41,7 +41,7 @@ bool rsp_wait_until_collected(struct rsp_session *s)
 
 void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out)
 {
-	unsigned share = ts_query_permille(s->sh->q);
+	unsigned share = ts_query_permille(s->target->q);
 
 	if (!rsp_is_complete(s))
 		ts_buf_printf(out, "read so far: %u %%", share / 10);

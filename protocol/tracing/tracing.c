@@ -74,7 +74,7 @@ bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err)
 
 	if (s->tracing.implied.points)
 		return true;
-	return ts_query_pc(s->sh->q, 0, ts_query_thread(s->sh->q, 0), &pc, &has_pc, err) &&
+	return ts_query_pc(s->target->q, 0, ts_query_thread(s->target->q, 0), &pc, &has_pc, err) &&
 	       define_implied(&s->tracing.implied, pc, rsp_last(s), err);
 }
 
@@ -156,23 +156,23 @@ void rsp_tracing_leave(struct rsp_session *s)
 {
 	struct rsp_tracing *t = &s->tracing;
 
-	if (!own_run(s) || !s->sh->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
+	if (!own_run(s) || !s->target->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
 		return;
 	if (t->is_live && is_running(t->collector)) { /* it would wait for this client to move */
 		rsp_collector_stop(t->collector);
 		rsp_collector_tracing(t->collector)->status.end = TS_RUN_DISCONNECTED;
 	}
-	rsp_collector_free(*s->sh->kept);
-	*s->sh->kept = t->collector;
+	rsp_collector_free(*s->target->kept);
+	*s->target->kept = t->collector;
 	t->collector = NULL;
 }
 
 void rsp_tracing_take(struct rsp_session *s)
 {
-	if (!s->sh->kept)
+	if (!s->target->kept)
 		return;
-	s->tracing.collector = *s->sh->kept;
-	*s->sh->kept = NULL;
+	s->tracing.collector = *s->target->kept;
+	*s->target->kept = NULL;
 	s->tracing.is_unread = s->tracing.collector && is_running(s->tracing.collector) &&
 			       !rsp_collector_is_busy(s->tracing.collector);
 }
@@ -188,8 +188,8 @@ struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
 {
 	if (own_run(s))
 		return rsp_collector_frames(own_run(s));
-	if (ts_query_facts(s->sh->q)->frames)
-		return ts_query_facts(s->sh->q)->frames;
+	if (ts_query_facts(s->target->q)->frames)
+		return ts_query_facts(s->target->q)->frames;
 	return (struct ts_frames *)&s->tracing.steps;
 }
 
@@ -197,8 +197,8 @@ const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
 {
 	if (own_run(s))
 		return rsp_collector_tracing(own_run(s));
-	if (ts_query_facts(s->sh->q)->tracing)
-		return ts_query_facts(s->sh->q)->tracing;
+	if (ts_query_facts(s->target->q)->tracing)
+		return ts_query_facts(s->target->q)->tracing;
 	return &s->tracing.implied;
 }
 
@@ -328,7 +328,7 @@ uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64
 		return TS_NO_FRAME;
 	if (own_run(s))
 		return rsp_collector_next_pc(own_run(s), first, last, is_outside, from);
-	return find_pc_in(s->sh->q, rsp_tracing_frames(s), first, last, is_outside, from);
+	return find_pc_in(s->target->q, rsp_tracing_frames(s), first, last, is_outside, from);
 }
 
 /* A frame without registers shows at least where it is. */
@@ -348,7 +348,7 @@ static void keep_pc_only(const struct rsp_session *s, uint8_t *data, uint8_t *kn
 
 static uint32_t frame_thread(const struct rsp_session *s)
 {
-	return ts_query_thread(s->sh->q, s->tracing.frame.pos);
+	return ts_query_thread(s->target->q, s->tracing.frame.pos);
 }
 
 bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err)
@@ -380,7 +380,7 @@ static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t ad
 		      const uint8_t *all, uint8_t *known)
 {
 	struct ts_region_info regions[MAX_REGIONS];
-	size_t n = ts_query_regions(s->sh->q, process, s->tracing.frame.pos, regions, MAX_REGIONS);
+	size_t n = ts_query_regions(s->target->q, process, s->tracing.frame.pos, regions, MAX_REGIONS);
 
 	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
 		const struct ts_region_info *r = &regions[i];
@@ -396,7 +396,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 		     struct ts_error *err)
 {
 	const struct ts_frame *f = &s->tracing.frame;
-	uint32_t process = ts_query_process(s->sh->q, frame_thread(s));
+	uint32_t process = ts_query_process(s->target->q, frame_thread(s));
 	uint8_t *all;
 
 	if (!rsp_session_mem(s, f->pos, process, addr, len, data, known, err))
@@ -457,7 +457,7 @@ static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *
 	bool done;
 
 	ts_frame_init(&f);
-	done = ts_frames_get(rsp_tracing_frames(s), n, &f, err) && ts_frame_bytes(s->sh->q, &f, out, err);
+	done = ts_frames_get(rsp_tracing_frames(s), n, &f, err) && ts_frame_bytes(s->target->q, &f, out, err);
 	ts_frame_fini(&f);
 	return done;
 }
@@ -534,7 +534,7 @@ bool rsp_tracing_is_collecting(const struct rsp_session *s)
 
 bool rsp_tracing_is_held_up(const struct rsp_session *s)
 {
-	return s->tracing.is_unread && !ts_query_is_complete(s->sh->q) && rsp_tracing_is_collecting(s);
+	return s->tracing.is_unread && !ts_query_is_complete(s->target->q) && rsp_tracing_is_collecting(s);
 }
 
 bool rsp_tracing_has_chores(const struct rsp_session *s)

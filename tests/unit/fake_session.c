@@ -120,8 +120,8 @@ static void begin(const struct fake_options *opt)
 	ck_assert_int_eq(ts_timeline_grow(f->tl, UINT64_MAX, &err), TS_GROW_DONE);
 	f->q = ts_query_new(f->tl, &err);
 	ck_assert_msg(f->q != NULL, "%s", err.text);
-	ck_assert_msg(rsp_shared_init(&f->shared, f->q, opt->exec, &err), "%s", err.text);
-	ck_assert_msg(rsp_session_init(&f->session, &f->shared, &err), "%s", err.text);
+	ck_assert_msg(rsp_target_init(&f->target, f->q, opt->exec, &err), "%s", err.text);
+	ck_assert_msg(rsp_session_init(&f->session, &f->target, &err), "%s", err.text);
 	ck_assert(rsp_reply_init(&f->reply, opt->packet_size ? opt->packet_size : RSP_PACKET_SIZE, &err));
 }
 
@@ -129,7 +129,7 @@ static void end(void)
 {
 	rsp_reply_fini(&fake.reply);
 	rsp_session_fini(&fake.session);
-	rsp_shared_fini(&fake.shared);
+	rsp_target_fini(&fake.target);
 	ts_query_free(fake.q);
 	ts_timeline_free(fake.tl);
 	ts_image_fini(&fake.image);

@@ -35,7 +35,7 @@ struct fake {
 	struct ts_image image;
 	struct ts_timeline *tl;
 	struct ts_query *q;
-	struct rsp_shared shared;
+	struct rsp_target target;
 	struct rsp_session session;
 	struct rsp_reply reply;
 	char text[RSP_PACKET_SIZE + 1]; /* the last reply, terminated; its length is reply.len */

@@ -411,13 +411,13 @@ START_TEST(the_user_may_say_how_registers_are_shown)
 	struct ts_error error = { 0 };
 
 	fake_again(&options);
-	ck_assert(!rsp_shared_force_arch(&fake.shared, ts_arch_find("aarch64"), &error));
+	ck_assert(!rsp_target_force_arch(&fake.target, ts_arch_find("aarch64"), &error));
 	ck_assert_int_eq(error.code, TS_EUSAGE);
 	fake_again(&options);
-	ck_assert(rsp_shared_force_arch(&fake.shared, ts_arch_find("i386"), &error));
+	ck_assert(rsp_target_force_arch(&fake.target, ts_arch_find("i386"), &error));
 	ck_assert(!strncmp(connect_at(0), "<architecture>i386<", 19));
 	fake_again(&options);
-	ck_assert(rsp_shared_force_arch(&fake.shared, ts_arch_find("x86_64"), &error));
+	ck_assert(rsp_target_force_arch(&fake.target, ts_arch_find("x86_64"), &error));
 	ck_assert(!strncmp(connect_at(1), "<architecture>i386:x86-64<", 26));
 }
 END_TEST

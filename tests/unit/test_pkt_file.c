@@ -46,7 +46,7 @@ START_TEST(the_programs_file_is_read_by_the_name_that_the_client_was_told)
 	char reply[128];
 
 	with_program();
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", fake.shared.exec_path), "F3");
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", fake.target.exec_path), "F3");
 	fake_send("vFile:pread:3,8000,0");
 	snprintf(reply, sizeof(reply), "F%zx;", sizeof(program));
 	ck_assert_uint_eq(fake.reply.len, strlen(reply) + sizeof(program));
@@ -133,7 +133,7 @@ END_TEST
 START_TEST(reading_stops_at_the_end)
 {
 	with_program();
-	fake_send_hex("vFile:open:%s,0,0", fake.shared.exec_path);
+	fake_send_hex("vFile:open:%s,0,0", fake.target.exec_path);
 	ck_assert_str_eq(fake_send("vFile:pread:3,100,1a"), "F6;bytes");
 	ck_assert_str_eq(fake_send("vFile:pread:3,100,20"), "F0;");
 	ck_assert_str_eq(fake_send("vFile:pread:3,ffffffffffffffff,ffffffffffffffff"), "F0;");
@@ -271,14 +271,14 @@ START_TEST(exe_is_a_link_and_nothing_else_is)
 	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/proc/100/exe"), "Fd;/usr/bin/fake");
 	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", "/proc/100/maps"), EINVAL_REPLY);
 	with_program();
-	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", fake.shared.exec_path), EINVAL_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:readlink:%s", fake.target.exec_path), EINVAL_REPLY);
 }
 END_TEST
 
 START_TEST(stat_has_the_length_in_big_endian)
 {
 	with_program();
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", fake.shared.exec_path), "F3");
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,0,0", fake.target.exec_path), "F3");
 	fake_send("vFile:fstat:3");
 	ck_assert_uint_eq(fake.reply.len, 4 + 64);
 	ck_assert_mem_eq(fake.text, "F40;", 4);
@@ -313,10 +313,10 @@ END_TEST
 START_TEST(nothing_can_be_changed)
 {
 	with_program();
-	ck_assert_str_eq(fake_send_hex("vFile:open:%s,1,0", fake.shared.exec_path), EROFS_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:open:%s,1,0", fake.target.exec_path), EROFS_REPLY);
 	ck_assert_str_eq(fake_send_hex("vFile:open:%s,601,1a4", "/tmp/new"), EROFS_REPLY);
 	ck_assert_str_eq(fake_send("vFile:pwrite:3,0,abc"), EROFS_REPLY);
-	ck_assert_str_eq(fake_send_hex("vFile:unlink:%s", fake.shared.exec_path), EROFS_REPLY);
+	ck_assert_str_eq(fake_send_hex("vFile:unlink:%s", fake.target.exec_path), EROFS_REPLY);
 }
 END_TEST
 

@@ -224,7 +224,7 @@ START_TEST(a_client_that_lets_go_of_one_of_two_processes_stays)
 	ck_assert_str_eq(fake_send("D;64"), "OK");
 	ck_assert_str_eq(fake_send("vKill;65"), "OK");
 	ck_assert(!fake.session.is_closing);
-	fake.shared.names.n_pids = 1;
+	fake.target.names.n_pids = 1;
 	ck_assert_str_eq(fake_send("D;64"), "OK");
 	ck_assert(fake.session.is_closing);
 }
@@ -256,7 +256,7 @@ END_TEST
 
 START_TEST(an_extended_client_stays)
 {
-	fake.shared.names.n_pids = 1;
+	fake.target.names.n_pids = 1;
 	ck_assert_str_eq(fake_send("!"), "OK");
 	ck_assert_str_eq(fake_send("vKill;64"), "OK");
 	ck_assert_str_eq(fake_send("D;64"), "OK");
@@ -271,7 +271,7 @@ START_TEST(an_extended_client_has_no_program_until_it_runs_or_attaches)
 	static const char *const gone[] = { "D", "vKill;64" };
 	static const char *const back[] = { "vRun;", "vAttach;64", "R00" };
 
-	fake.shared.names.n_pids = 1;
+	fake.target.names.n_pids = 1;
 	fake_send("!");
 	ck_assert_int_eq(fake_send("vRun;")[0], 'E');
 	ck_assert_int_eq(fake_send("vAttach;64")[0], 'E');

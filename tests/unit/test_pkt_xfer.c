@@ -8,7 +8,7 @@
 
 START_TEST(the_target_description_is_whole_and_the_last_piece)
 {
-	const struct ts_buf *xml = &fake.shared.target_xml;
+	const struct ts_buf *xml = &fake.target.target_xml;
 
 	ck_assert_uint_gt(xml->len, 1000);
 	fake_send("qXfer:features:read:target.xml:0,100000");
@@ -22,7 +22,7 @@ END_TEST
 START_TEST(pieces_fit_together)
 {
 	static const char *const packets[] = { "0,400", "400,400", "800,10000" };
-	const struct ts_buf *xml = &fake.shared.target_xml;
+	const struct ts_buf *xml = &fake.target.target_xml;
 	size_t at = 0;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -45,7 +45,7 @@ START_TEST(a_piece_is_cut_to_the_packet_with_its_escapes)
 	fake_send("qXfer:features:read:target.xml:0,100000");
 	ck_assert_uint_eq(fake.reply.len, 64);
 	ck_assert_int_eq(fake.text[0], 'm');
-	memset(fake.shared.target_xml.data, '}', 100);
+	memset(fake.target.target_xml.data, '}', 100);
 	fake_send("qXfer:features:read:target.xml:0,100000");
 	ck_assert_uint_eq(fake.reply.len, 32); /* "m" and 31 bytes of two characters */
 }
@@ -262,9 +262,9 @@ START_TEST(the_program_is_the_one_given_if_one_is)
 
 	fake_again(&with_exec);
 	ck_assert_int_eq(fake_send("qXfer:exec-file:read:64:0,1000")[0], 'l');
-	ck_assert_str_eq(fake.text + 1, fake.shared.exec_path);
+	ck_assert_str_eq(fake.text + 1, fake.target.exec_path);
 	ck_assert_int_eq(fake.text[1], '/');
-	ck_assert_ptr_nonnull(fake.shared.exec);
+	ck_assert_ptr_nonnull(fake.target.exec);
 }
 END_TEST
 

@@ -19,7 +19,7 @@ static void name(struct ts_recording *rec, uint64_t pid0, uint64_t pid1, uint64_
 static void expect_names(void (*change)(struct ts_recording *rec), const int64_t pids[2],
 			 const int64_t tids[3])
 {
-	const struct ts_names *names = &fake.shared.names;
+	const struct ts_names *names = &fake.target.names;
 	const struct fake_options opt = { .change = change };
 
 	fake_again(&opt);
@@ -81,16 +81,16 @@ START_TEST(a_system_for_which_gdb_may_have_no_handler_is_described_as_none)
 	const struct fake_options opt = { .change = windows };
 
 	fake_again(&opt);
-	ck_assert_ptr_nonnull(strstr(ts_buf_text(&fake.shared.target_xml), "<osabi>none</osabi>"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&fake.target.target_xml), "<osabi>none</osabi>"));
 }
 END_TEST
 
 START_TEST(a_program_that_cannot_be_opened_is_said_to_be_so)
 {
-	struct rsp_shared sh;
+	struct rsp_target target;
 	struct ts_error err = { 0 };
 
-	ck_assert(!rsp_shared_init(&sh, fake.q, "no/such/file", &err));
+	ck_assert(!rsp_target_init(&target, fake.q, "no/such/file", &err));
 	ck_assert_int_eq(err.code, TS_EIO);
 	ck_assert_ptr_nonnull(strstr(err.text, "no/such/file"));
 }
@@ -106,10 +106,10 @@ START_TEST(a_program_beneath_the_sysroot_is_found)
 	file = fopen("root/usr/bin/fake", "wb");
 	ck_assert(file && !fclose(file));
 	fake_again(&with_sysroot);
-	ck_assert_ptr_nonnull(fake.shared.exec);
-	len = strlen(fake.shared.exec_path);
-	ck_assert_int_eq(fake.shared.exec_path[0], '/');
-	ck_assert_str_eq(fake.shared.exec_path + len - 18, "/root/usr/bin/fake");
+	ck_assert_ptr_nonnull(fake.target.exec);
+	len = strlen(fake.target.exec_path);
+	ck_assert_int_eq(fake.target.exec_path[0], '/');
+	ck_assert_str_eq(fake.target.exec_path + len - 18, "/root/usr/bin/fake");
 }
 END_TEST
 
@@ -121,12 +121,12 @@ START_TEST(the_program_has_an_absolute_name)
 	ck_assert_ptr_nonnull(file);
 	fclose(file);
 	fake_again(&relative);
-	ck_assert_int_eq(fake.shared.exec_path[0], '/');
-	ck_assert_ptr_null(strstr(fake.shared.exec_path, ".."));
+	ck_assert_int_eq(fake.target.exec_path[0], '/');
+	ck_assert_ptr_null(strstr(fake.target.exec_path, ".."));
 }
 END_TEST
 
-FAKE_SUITE("shared", recorded_ids_are_kept, ids_that_are_no_ids_become_the_smallest_free_numbers,
+FAKE_SUITE("target", recorded_ids_are_kept, ids_that_are_no_ids_become_the_smallest_free_numbers,
 	   of_two_with_one_id_the_first_keeps_it, ids_that_gdb_cannot_hold_are_replaced,
 		   a_system_for_which_gdb_may_have_no_handler_is_described_as_none,
 	   a_program_that_cannot_be_opened_is_said_to_be_so, a_program_beneath_the_sysroot_is_found,

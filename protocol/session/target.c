@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What sessions share: the table of packets, gdb's names of threads, the documents that never change, the
+ * program's file.
+ */
+#include "session.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocol/packets/packets.h"
+#include "src/arch/tdesc.h"
+#include "src/base/log.h"
+#include "src/query/local_files.h"
+#include "src/query/paging.h"
+#include "src/trace/source.h"
+
+static const struct rsp_packets *const topics[] = {
+	&rsp_regs_packets,
+	&rsp_mem_packets,
+	&rsp_resume_packets,
+	&rsp_break_packets,
+	&rsp_thread_packets,
+	&rsp_query_packets,
+	&rsp_xfer_packets,
+	&rsp_file_packets,
+	&rsp_lldb_packets,
+	&rsp_tls_packets,
+	&rsp_monitor_packets,
+	&rsp_tracepoint_packets,
+	&rsp_traceframe_packets,
+};
+
+bool rsp_target_grow(struct rsp_target *target)
+{
+	return ts_names_grow(&target->names, target->q);
+}
+
+/* -------------------------------------------------------------------------------------------- the program */
+
+/*
+ * The client is told where the file lies that the user gave, or that lies beneath the sysroot; where there is
+ * neither, what the recorder called it.
+ */
+static bool exec_init(struct rsp_target *target, const char *exec, struct ts_error *err)
+{
+	const char *recorded = ts_query_facts(target->q)->exec_path;
+	const struct ts_source *mapped =
+		ts_query_file(target->q, recorded);
+
+	if (!exec && mapped)
+		exec = ts_source_name(mapped);
+	if (exec) {
+		target->exec = ts_source_open(exec, err);
+		if (!target->exec)
+			return ts_fail_prefix(err, "%s", exec);
+		target->exec_path = realpath(exec, NULL);
+		if (!target->exec_path)
+			return ts_fail_errno(err, "%s", exec);
+	} else if (recorded) {
+		target->exec_path = strdup(recorded);
+		if (!target->exec_path)
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the program's name");
+	}
+	return true;
+}
+
+/* What the user should know of where the program was found. */
+static void say_located(const struct rsp_target *target)
+{
+	const struct ts_located *at = &target->located;
+
+	if (at->by == TS_LOCATED_NOT)
+		ts_log(TS_LOG_WARN,
+		       "%s: position-independent, and %s; --exec FILE@BASE says where it lies", target->exec_path,
+		       ts_located_text(at->by));
+	else if (at->n_samples && !at->match.n_same && !at->match.n_different)
+		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
+		       target->exec_path, at->first, ts_located_text(at->by));
+	else if (at->match.n_different && !ts_code_is_match(&at->match))
+		ts_log(TS_LOG_WARN,
+		       "%s: not the recorded program: its code differs in %zu of %zu places that were executed",
+		       target->exec_path, at->match.n_different, at->match.n_different + at->match.n_same);
+	else
+		ts_log(TS_LOG_INFO, "%s: at 0x%" PRIx64 ", %s", target->exec_path, at->first,
+		       ts_located_text(at->by));
+}
+
+bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct ts_error *err)
+{
+	uint32_t process = ts_query_process(target->q, ts_query_thread(target->q, 0));
+	struct ts_error other = { 0 };
+	struct ts_elf elf;
+	bool done;
+
+	if (!target->exec || !ts_query_n_steps(target->q) || !ts_elf_init(&elf, target->exec, &other))
+		return true; /* not an ELF file: gdb says so better */
+	done = ts_locate(target->q, target->exec, &elf, process, base, &target->located, err);
+	if (done)
+		say_located(target);
+	ts_elf_fini(&elf);
+	return done;
+}
+
+bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
+{
+	target->local = malloc(sizeof(*target->local));
+	if (!target->local)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the list of local files");
+	ts_local_files_init(target->local, target->q);
+	return true;
+}
+
+const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path)
+{
+	const struct ts_source *file = path ? ts_query_file(target->q, path) : NULL;
+
+	return file || !target->local || !path ? file : ts_local_file(target->local, path);
+}
+
+/* -------------------------------------------------------------------------------------------- views */
+
+static bool view_init(struct rsp_target *target, enum rsp_view_kind kind, const struct ts_arch *arch,
+		      struct ts_error *err)
+{
+	struct rsp_view *view = &target->views[kind];
+
+	return ts_regview_init(&view->regs, ts_query_regset(target->q), arch, err) &&
+	       ts_tdesc_write(&view->regs.set, ts_query_facts(target->q)->osabi, &view->target_xml, err);
+}
+
+/* Code of a 64-bit processor may be narrower; of others it is as recorded. */
+static bool views_init(struct rsp_target *target, struct ts_error *err)
+{
+	const struct ts_facts *facts = ts_query_facts(target->q);
+
+	if (!facts->is_physical || facts->regs->arch != ts_arch_find("x86_64"))
+		return true;
+	return view_init(target, RSP_VIEW_32, ts_arch_find("i386"), err) &&
+	       view_init(target, RSP_VIEW_16, ts_arch_find("i8086"), err);
+}
+
+bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err)
+{
+	const struct ts_arch *recorded = ts_query_regset(target->q)->arch;
+
+	target->is_forced = true;
+	if (arch == recorded || ts_arch_in_order(arch, recorded->is_big_endian) == recorded)
+		return true;
+	if (!view_init(target, RSP_VIEW_FORCED, arch, err)) {
+		err->code = err->code == TS_EUNSUPPORTED ? TS_EUSAGE : err->code;
+		return false;
+	}
+	return true;
+}
+
+const struct rsp_view *rsp_target_view(const struct rsp_target *target, uint64_t pos)
+{
+	enum rsp_view_kind kind = RSP_VIEW_FORCED;
+
+	if (!target->is_forced) {
+		const struct ts_mode *mode = ts_query_mode(target->q, pos);
+		enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
+
+		if (size != TS_CODE_32 && size != TS_CODE_16)
+			return NULL;
+		kind = size == TS_CODE_32 ? RSP_VIEW_32 : RSP_VIEW_16;
+	}
+	return target->views[kind].target_xml.len ? &target->views[kind] : NULL;
+}
+
+bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err)
+{
+	*target = (struct rsp_target){ .q = q, .has_paging = ts_paging_is_known(q) };
+	ts_buf_init(&target->target_xml);
+	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
+		ts_buf_init(&target->views[i].target_xml);
+	if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
+	    ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
+	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) && views_init(target, err))
+		return true;
+	rsp_target_fini(target);
+	return false;
+}
+
+void rsp_target_fini(struct rsp_target *target)
+{
+	rsp_table_fini(&target->table);
+	ts_names_fini(&target->names);
+	ts_buf_fini(&target->target_xml);
+	for (unsigned i = 0; i < RSP_N_VIEWS; i++) {
+		ts_regview_fini(&target->views[i].regs);
+		ts_buf_fini(&target->views[i].target_xml);
+	}
+	if (target->local)
+		ts_local_files_fini(target->local);
+	free(target->local);
+	ts_source_close(target->exec);
+	free(target->exec_path);
+	*target = (struct rsp_target){ 0 };
+}

@@ -64,7 +64,7 @@ static enum rsp_done reply_piece(const struct request *q, const uint8_t *text, s
 
 static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_buf *xml = s->view ? &s->view->target_xml : &s->target->target_xml;
+	const struct ts_buf *xml = s->layout ? &s->layout->target_xml : &s->target->target_xml;
 	struct request q;
 
 	if (!take_request(a, &q))

@@ -65,7 +65,7 @@ bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bo
 		return true;
 	rsp_ax_state_init(&look.state, s->target->q, found->pos, found->thread, s->scratch);
 	look.state.is_physical = s->is_physical;
-	look.state.view = s->view ? &s->view->regs : NULL;
+	look.state.view = s->layout ? &s->layout->regs : NULL;
 	rsp_ax_state_env(&look.state, &env);
 	is_soft = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env, is_reverse);
 	is_hard = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env, is_reverse);

@@ -52,7 +52,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->tracing.was_listed = false;
 	s->is_announcing = s->is_interrupt_pending = s->is_stop_unseen = s->has_ended = false;
 	s->is_physical = false;
-	s->view = rsp_target_view(s->target, s->pos);
+	s->layout = rsp_target_layout(s->target, s->pos);
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
@@ -153,10 +153,10 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 	uint32_t len = ts_query_regset(s->target->q)->g_len;
 	uint8_t *all = s->scratch + 2 * (size_t)len;
 
-	if (s->view) {
+	if (s->layout) {
 		if (!ts_query_regs(s->target->q, pos, thread, all, all + len, err))
 			return false;
-		ts_regview_see(&s->view->regs, all, all + len, data, known);
+		ts_regview_see(&s->layout->regs, all, all + len, data, known);
 		return true;
 	}
 	if (!ts_query_regs(s->target->q, pos, thread, data, known, err))

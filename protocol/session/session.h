@@ -20,99 +20,14 @@
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"
-#include "protocol/wire/table.h"
 #include "resume.h"
 #include "save.h"
-#include "src/arch/regview.h"
-#include "src/ask/names.h"
-#include "src/query/locate.h"
 #include "src/query/query.h"
+#include "target.h"
 #include "wait.h"
 
 /* The PacketSize in the reply to qSupported, in characters. */
 #define RSP_PACKET_SIZE 0x8000u
-
-/* Registers shown for another architecture than the recorded one; present if target_xml is not empty. */
-struct rsp_view {
-	struct ts_regview regs;
-	struct ts_buf target_xml;
-};
-
-enum rsp_view_kind {
-	RSP_VIEW_32, /* in the recording of a machine, for 32-bit and 16-bit code */
-	RSP_VIEW_16,
-	RSP_VIEW_FORCED,
-};
-#define RSP_N_VIEWS (RSP_VIEW_FORCED + 1)
-
-/* State shared by all sessions of a server; constant while serving. */
-struct rsp_target {
-	struct ts_query *q;             /* borrowed */
-	struct rsp_table table;
-	struct ts_names names;          /* gdb's names of processes and threads */
-	struct ts_buf target_xml;       /* of the registers as recorded */
-	struct rsp_view views[RSP_N_VIEWS];
-	/* the user chose how registers are shown: as views[RSP_VIEW_FORCED] if present, else as recorded */
-	bool is_forced;
-	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
-	/* borrowed; keeps the run of a client that has gone for the next client; NULL: runs are not kept */
-	struct rsp_collector **kept;
-	/* borrowed; the recording's file, and the directory in which clients may save files, NULL for none */
-	const char *trace, *export_dir;
-	char *exec_path;                /* owned; its path as told to the client, NULL if unknown */
-	struct ts_located located;      /* where the program lies */
-	/* owned; files of this machine that the recording names; NULL: none are used */
-	struct ts_local_files *local;
-	/* the recording of a machine in which the translation of addresses is known */
-	bool has_paging;
-};
-
-/*
- * Prepare the shared state.  @q is borrowed and must outlive it; @exec (path of the program's file, may be
- * NULL) is opened.
- *
- * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target then
- * needs no fini.
- */
-bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err);
-
-/*
- * Find the program's address: @base (its lowest page; may be NULL) if the user gave it.  Inconsistencies are
- * logged.
- *
- * Returns false if memory is exhausted (TS_ENOMEM), or if the trace or the program's file can no longer be
- * read.
- */
-bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct ts_error *err);
-
-/*
- * Also use files of this machine that the recording names, if they are the recorded ones (local_files.h).
- *
- * Returns false if memory is exhausted.
- */
-bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err);
-
-/*
- * The file for the recorded path @path: under the sysroot, or on this machine.
- *
- * Returns the file (borrowed), NULL if there is none.
- */
-const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
-
-/* More has been read: new threads get names.  Returns false if memory is exhausted. */
-bool rsp_target_grow(struct rsp_target *target);
-void rsp_target_fini(struct rsp_target *target);
-
-/*
- * Show registers to all clients as those of @arch; by default the registers of a machine are those of the
- * code at the position where the client connects.
- *
- * Returns false if the recorded registers cannot be shown like this (TS_EUSAGE), or if memory is exhausted.
- */
-bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err);
-
-/* The view of the registers for a client that connects at @pos; NULL: as recorded. */
-const struct rsp_view *rsp_target_view(const struct rsp_target *target, uint64_t pos);
 
 /* A document that a client reads in pieces: its text is frozen meanwhile. */
 struct rsp_document {
@@ -121,16 +36,6 @@ struct rsp_document {
 };
 
 #define RSP_MAX_FILES 64
-
-/*
- * Are there system calls to catch, or may there be?  In some formats only a recorded call shows that calls
- * are traced.
- */
-static inline bool rsp_has_syscalls(const struct rsp_target *target)
-{
-	return ts_query_facts(target->q)->has_syscalls &&
-	       (!ts_query_is_complete(target->q) || ts_query_n_events(target->q, TS_EV_SYSCALL));
-}
 
 /* A file that a client opened with vFile:open. */
 struct rsp_file {
@@ -145,7 +50,7 @@ struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
-	const struct rsp_view *view; /* the view of the registers, NULL: as recorded; borrowed */
+	const struct rsp_layout *view; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that runs */
 
 	/* the client's features and settings */
@@ -187,7 +92,7 @@ struct rsp_session {
 
 	/* console output ("O" packets) to be sent before the reply, by the server */
 	struct ts_buf console;
-	/* owned; room for registers and their known flags, twice 2 * g_len bytes; the second for views */
+	/* owned; room for registers and their known flags, twice 2 * g_len bytes; the second for layouts */
 	uint8_t *scratch;
 	bool is_closing;             /* the client is done; the connection ends when everything is sent */
 };
@@ -254,7 +159,7 @@ void rsp_session_shown(struct rsp_session *s);
 /* The registers as the client has them. */
 static inline const struct ts_regset *rsp_regset(const struct rsp_session *s)
 {
-	return s->view ? &s->view->regs.set : ts_query_regset(s->target->q);
+	return s->layout ? &s->layout->regs.set : ts_query_regset(s->target->q);
 }
 
 /* Has the recording been read to its end, or up to its damage? */

@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What sessions share: the table of packets, gdb's names of threads, the documents that never change, the
- * program's file.
- */
-#include "session.h"
+#include "target.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -119,26 +115,26 @@ const struct ts_source *rsp_target_file(const struct rsp_target *target, const c
 	return file || !target->local || !path ? file : ts_local_file(target->local, path);
 }
 
-/* -------------------------------------------------------------------------------------------- views */
+/* -------------------------------------------------------------------------------------------- layouts */
 
-static bool view_init(struct rsp_target *target, enum rsp_view_kind kind, const struct ts_arch *arch,
+static bool layout_init(struct rsp_target *target, enum rsp_layout_kind kind, const struct ts_arch *arch,
 		      struct ts_error *err)
 {
-	struct rsp_view *view = &target->views[kind];
+	struct rsp_layout *layout = &target->layouts[kind];
 
-	return ts_regview_init(&view->regs, ts_query_regset(target->q), arch, err) &&
-	       ts_tdesc_write(&view->regs.set, ts_query_facts(target->q)->osabi, &view->target_xml, err);
+	return ts_regview_init(&layout->regs, ts_query_regset(target->q), arch, err) &&
+	       ts_tdesc_write(&layout->regs.set, ts_query_facts(target->q)->osabi, &layout->target_xml, err);
 }
 
 /* Code of a 64-bit processor may be narrower; of others it is as recorded. */
-static bool views_init(struct rsp_target *target, struct ts_error *err)
+static bool layouts_init(struct rsp_target *target, struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(target->q);
 
 	if (!facts->is_physical || facts->regs->arch != ts_arch_find("x86_64"))
 		return true;
-	return view_init(target, RSP_VIEW_32, ts_arch_find("i386"), err) &&
-	       view_init(target, RSP_VIEW_16, ts_arch_find("i8086"), err);
+	return layout_init(target, RSP_LAYOUT_32, ts_arch_find("i386"), err) &&
+	       layout_init(target, RSP_LAYOUT_16, ts_arch_find("i8086"), err);
 }
 
 bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch, struct ts_error *err)
@@ -148,16 +144,16 @@ bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch
 	target->is_forced = true;
 	if (arch == recorded || ts_arch_in_order(arch, recorded->is_big_endian) == recorded)
 		return true;
-	if (!view_init(target, RSP_VIEW_FORCED, arch, err)) {
+	if (!layout_init(target, RSP_LAYOUT_FORCED, arch, err)) {
 		err->code = err->code == TS_EUNSUPPORTED ? TS_EUSAGE : err->code;
 		return false;
 	}
 	return true;
 }
 
-const struct rsp_view *rsp_target_view(const struct rsp_target *target, uint64_t pos)
+const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint64_t pos)
 {
-	enum rsp_view_kind kind = RSP_VIEW_FORCED;
+	enum rsp_layout_kind kind = RSP_LAYOUT_FORCED;
 
 	if (!target->is_forced) {
 		const struct ts_mode *mode = ts_query_mode(target->q, pos);
@@ -165,20 +161,20 @@ const struct rsp_view *rsp_target_view(const struct rsp_target *target, uint64_t
 
 		if (size != TS_CODE_32 && size != TS_CODE_16)
 			return NULL;
-		kind = size == TS_CODE_32 ? RSP_VIEW_32 : RSP_VIEW_16;
+		kind = size == TS_CODE_32 ? RSP_LAYOUT_32 : RSP_LAYOUT_16;
 	}
-	return target->views[kind].target_xml.len ? &target->views[kind] : NULL;
+	return target->layouts[kind].target_xml.len ? &target->layouts[kind] : NULL;
 }
 
 bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err)
 {
 	*target = (struct rsp_target){ .q = q, .has_paging = ts_paging_is_known(q) };
 	ts_buf_init(&target->target_xml);
-	for (unsigned i = 0; i < RSP_N_VIEWS; i++)
-		ts_buf_init(&target->views[i].target_xml);
+	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++)
+		ts_buf_init(&target->layouts[i].target_xml);
 	if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 	    ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
-	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) && views_init(target, err))
+	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) && layouts_init(target, err))
 		return true;
 	rsp_target_fini(target);
 	return false;
@@ -189,9 +185,9 @@ void rsp_target_fini(struct rsp_target *target)
 	rsp_table_fini(&target->table);
 	ts_names_fini(&target->names);
 	ts_buf_fini(&target->target_xml);
-	for (unsigned i = 0; i < RSP_N_VIEWS; i++) {
-		ts_regview_fini(&target->views[i].regs);
-		ts_buf_fini(&target->views[i].target_xml);
+	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++) {
+		ts_regview_fini(&target->layouts[i].regs);
+		ts_buf_fini(&target->layouts[i].target_xml);
 	}
 	if (target->local)
 		ts_local_files_fini(target->local);

@@ -483,7 +483,7 @@ bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_
 	int64_t begin = ts_now_ns();
 	unsigned n_read = 0;
 
-	if (s->view)
+	if (s->layout)
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "frames are kept with all registers: monitor export saves them");
 	if (off < at->off)
@@ -516,7 +516,7 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
-	rsp_collector_see(t->collector, s->view ? &s->view->regs : NULL, s->is_physical);
+	rsp_collector_see(t->collector, s->layout ? &s->layout->regs : NULL, s->is_physical);
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
 	t->is_live = t->mode == RSP_COLLECT_LIVE;

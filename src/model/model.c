@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "keep.h"
+#include "index_policy.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/index/index_place.h"
@@ -96,7 +96,7 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		if (!m->rec)
 			return false;
 		m->rec->source = m->src;
-		m->tl = ts_keep_timeline(m->rec, &m->image, src, &m->opt, &is_bad_file, err);
+		m->tl = ts_index_policy_timeline(m->rec, &m->image, src, &m->opt, &is_bad_file, err);
 	}
 	if (!m->tl && err->code == TS_OK)
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");

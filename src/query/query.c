@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "snapshot.h"
-#include "view.h"
+#include "replay.h"
 
 /* Registers are kept for positions that are a multiple of this; divides TS_CHUNK_STEPS. */
 #define REGS_STEPS (TS_CHUNK_STEPS / 4 < 64 ? TS_CHUNK_STEPS / 4 : 64)
@@ -492,7 +492,7 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 
 /* ------------------------------------------------------------------------------------------------ memory */
 
-void ts_view_start(struct ts_view *v, uint64_t chunk)
+void ts_replay_start(struct ts_replay *v, uint64_t chunk)
 {
 	const struct ts_space *sp = v->tl->memory[v->process];
 
@@ -506,14 +506,14 @@ static bool is_fill(const struct ts_effect *e)
 	return (e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) && e->len;
 }
 
-void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
+void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(b, e);
 	uint64_t lo, hi;
 	size_t at, n;
 
 	v->n_layers += is_fill(e);
-	if (!ts_view_overlap(v, e, &lo, &hi))
+	if (!ts_replay_overlap(v, e, &lo, &hi))
 		return;
 	at = (size_t)(lo - v->addr);
 	n = (size_t)(hi - lo) + 1;
@@ -529,8 +529,8 @@ void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts
 }
 
 /* The same for the effects of a whole step, with @use for those of the window's process. */
-static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
-			    void (*use)(struct ts_view *v, const struct ts_steps *b,
+static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
+			    void (*use)(struct ts_replay *v, const struct ts_steps *b,
 					const struct ts_effect *e))
 {
 	uint32_t process = ts_timeline_process(v->tl, s->thread);
@@ -546,18 +546,18 @@ static void each_mem_effect(struct ts_view *v, const struct ts_steps *b, const s
 }
 
 /* The bytes of an effect in the window: *at is the first, *n their number.  Returns false if there are none. */
-static bool find_in_view(const struct ts_view *v, const struct ts_effect *e, size_t *at, size_t *n)
+static bool find_in_view(const struct ts_replay *v, const struct ts_effect *e, size_t *at, size_t *n)
 {
 	uint64_t lo, hi;
 
-	if (e->kind == TS_FX_PROTECT || !ts_view_overlap(v, e, &lo, &hi))
+	if (e->kind == TS_FX_PROTECT || !ts_replay_overlap(v, e, &lo, &hi))
 		return false;
 	*at = (size_t)(lo - v->addr);
 	*n = (size_t)(hi - lo) + 1;
 	return true;
 }
 
-static void forget_passed_by_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
+static void forget_passed_by_effect(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	size_t at, n;
 
@@ -566,7 +566,7 @@ static void forget_passed_by_effect(struct ts_view *v, const struct ts_steps *b,
 		forget_passed(v->known + at, n);
 }
 
-const struct ts_effect *ts_view_see(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
+const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
 				    uint32_t *thread)
 {
 	const struct ts_effect *change = NULL;
@@ -596,19 +596,19 @@ const struct ts_effect *ts_view_see(struct ts_view *v, const struct ts_steps *b,
 	return change;
 }
 
-static void settle_by_effect(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e)
+static void settle_by_effect(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e)
 {
 	const uint8_t *value = ts_effect_data(b, e);
 	uint64_t lo, hi;
 
-	if (!ts_view_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT || (e->kind == TS_FX_READ && !value))
+	if (!ts_replay_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT || (e->kind == TS_FX_READ && !value))
 		return;
 	settle(v->data + (lo - v->addr), v->known + (lo - v->addr), (size_t)(hi - lo) + 1,
 	       e->kind == TS_FX_READ ? value + (lo - e->addr) : NULL);
 }
 
 /* Look ahead from position @pos to the chunk's end for the values of lost bytes. */
-static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos)
+static void settle_mem(struct ts_replay *v, const struct ts_steps *b, uint64_t pos)
 {
 	for (uint32_t i = pos % TS_CHUNK_STEPS; i < b->n_steps && memchr(v->known, TS_LOST, v->len); i++)
 		each_mem_effect(v, b, &b->steps[i], settle_by_effect);
@@ -618,7 +618,7 @@ static void settle_mem(struct ts_view *v, const struct ts_steps *b, uint64_t pos
 static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		     uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	struct ts_view v = {
+	struct ts_replay v = {
 		.tl = q->tl, .process = process, .addr = addr, .len = len, .data = data, .known = known
 	};
 	uint64_t chunk = pos / TS_CHUNK_STEPS, n = pos % TS_CHUNK_STEPS;
@@ -636,16 +636,16 @@ static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 		return true;
 	if (len - 1 > UINT64_MAX - addr)
 		v.len = (size_t)(UINT64_MAX - addr) + 1;
-	ts_view_start(&v, chunk);
+	ts_replay_start(&v, chunk);
 	if (!n && !has_step)
 		return true;
 	b = ts_query_chunk(q, chunk, (uint32_t)n + has_step, err);
 	if (!b)
 		return false;
 	for (uint64_t i = 0; i < n; i++)
-		each_mem_effect(&v, b, &b->steps[i], ts_view_replay);
+		each_mem_effect(&v, b, &b->steps[i], ts_replay_take);
 	if (has_step)
-		ts_view_see(&v, b, &b->steps[n], &thread);
+		ts_replay_see(&v, b, &b->steps[n], &thread);
 	if (!memchr(v.known, TS_LOST, v.len))
 		return true;
 	b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);

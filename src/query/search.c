@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "snapshot.h"
-#include "view.h"
+#include "replay.h"
 
 /* Breakpoints that can be looked up in the time that a chunk takes. */
 #define LOOKS_A_CHUNK 64
@@ -242,7 +242,7 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
  * Does the value of the effect differ from what the window holds?  A write to an unknown byte may; a read of
  * one does not, since it shows what was there.
  */
-static bool is_change(const struct ts_view *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
+static bool is_change(const struct ts_replay *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
 		      uint64_t hi)
 {
 	for (uint64_t a = lo;; a++) {
@@ -256,7 +256,7 @@ static bool is_change(const struct ts_view *v, const struct ts_effect *e, const 
 }
 
 /* An access that instructions see, or a change, which may be hidden or show only in a later read. */
-static bool is_trigger(const struct ts_watch *w, const struct ts_view *v, const struct ts_steps *b,
+static bool is_trigger(const struct ts_watch *w, const struct ts_replay *v, const struct ts_steps *b,
 		       const struct ts_effect *e, uint64_t lo, uint64_t hi)
 {
 	const uint8_t *value = ts_effect_data(b, e);
@@ -304,17 +304,17 @@ static unsigned watch_step(struct ts_search *s, const struct ts_steps *b, const 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
 		for (size_t j = 0; j < s->places.n; j++) {
-			struct ts_view *v = &s->views[j];
+			struct ts_replay *v = &s->views[j];
 			uint64_t lo, hi;
 			bool is_inside;
 
 			if (ts_query_process_of(s->q, thread) != v->process)
 				continue;
-			is_inside = ts_view_overlap(v, e, &lo, &hi);
+			is_inside = ts_replay_overlap(v, e, &lo, &hi);
 			if (is_inside && is_trigger(&s->places.items[j].at, v, b, e, lo, hi))
 				touch |= touch_place(s, j, step, lo, thread, touch, found);
 			if (is_inside || e->kind > TS_FX_READ) /* maps outside count as layers */
-				ts_view_replay(v, b, e);
+				ts_replay_take(v, b, e);
 		}
 	}
 	return touch;
@@ -331,12 +331,12 @@ static unsigned watch_sight(struct ts_search *s, const struct ts_steps *b, const
 	unsigned touch = TOUCH_NONE;
 
 	for (size_t j = 0; j < s->places.n; j++) {
-		struct ts_view *v = &s->views[j];
+		struct ts_replay *v = &s->views[j];
 		uint32_t thread;
-		const struct ts_effect *e = ts_view_is_touched(v, b, next) ? ts_view_see(v, b, next, &thread) : NULL;
+		const struct ts_effect *e = ts_replay_is_touched(v, b, next) ? ts_replay_see(v, b, next, &thread) : NULL;
 		uint64_t lo, hi;
 
-		if (!e || !wants_writes(&s->places.items[j].at) || !ts_view_overlap(v, e, &lo, &hi))
+		if (!e || !wants_writes(&s->places.items[j].at) || !ts_replay_overlap(v, e, &lo, &hi))
 			continue;
 		touch |= touch_place(s, j, step, lo, thread, first && first <= e ? TOUCH_WATCH : TOUCH_NONE,
 				     found);
@@ -398,7 +398,7 @@ static enum ts_next watch_chunk(struct ts_search *s, uint64_t chunk, struct ts_f
 
 	for (size_t i = 0; i < s->places.n; i++) {
 		if (s->views[i].process < s->q->tl->n_memory)
-			ts_view_start(&s->views[i], chunk);
+			ts_replay_start(&s->views[i], chunk);
 	}
 	for (uint32_t i = 0; b && i < n && (s->is_reverse || (!w.is_found && start + i <= w.end)); i++) {
 		uint64_t step = start + i;
@@ -440,7 +440,7 @@ static bool make_views(struct ts_search *s, struct ts_error *err)
 	for (size_t i = 0, off = 0; i < n; off += s->views[i++].len) {
 		const struct ts_watch *w = &s->places.items[i].at;
 
-		s->views[i] = (struct ts_view){ .tl = s->q->tl,
+		s->views[i] = (struct ts_replay){ .tl = s->q->tl,
 						.process = w->process,
 						.addr = w->addr };
 		s->views[i].len = (size_t)w->len;

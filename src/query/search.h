@@ -66,7 +66,7 @@ struct ts_found {
 	uint64_t number; /* SYSCALL: its number; SIGNAL: gdb's number of it */
 };
 
-struct ts_view;
+struct ts_replay;
 
 struct ts_search {
 	struct ts_query *q;           /* borrowed */
@@ -83,7 +83,7 @@ struct ts_search {
 	uint64_t first, end;
 	uint64_t chunk;               /* the next one to look into for watchpoints, TS_NO_CHUNK: none */
 	struct ts_places places;      /* of the watchpoints */
-	struct ts_view *views;        /* owned; the places' windows */
+	struct ts_replay *views;        /* owned; the places' windows */
 	uint8_t *bytes;               /* owned; what the windows hold: values, then known flags */
 };
 

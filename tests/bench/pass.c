@@ -47,7 +47,7 @@ static const char *index_path(const char *path)
 	return index;
 }
 
-/* An index of frames holds nothing that their file does not have: it is never kept (keep.c). */
+/* An index of frames holds nothing that their file does not have: it is never kept (index_policy.c). */
 static bool has_file(const struct bench_trace *t, enum bench_index how)
 {
 	return how != BENCH_IN_MEMORY && !t->rec->frames;

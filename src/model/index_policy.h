@@ -2,8 +2,8 @@
 /*
  * A timeline with the index file that belongs to its trace: found and used, continued, or begun.
  */
-#ifndef TS_KEEP_H
-#define TS_KEEP_H
+#ifndef TS_INDEX_POLICY_H
+#define TS_INDEX_POLICY_H
 
 #include <stdbool.h>
 
@@ -18,7 +18,7 @@
  * Returns NULL on failure.  If *is_bad_file is set then a file was to blame, which has been removed: @rec is
  * to be closed, and all done once more.
  */
-struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
+struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,
 				     bool *is_bad_file, struct ts_error *err);
 

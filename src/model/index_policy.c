@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "keep.h"
+#include "index_policy.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_b
 	return false;
 }
 
-struct ts_timeline *ts_keep_timeline(struct ts_recording *rec, struct ts_image *image,
+struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
 				     const struct ts_source *src, const struct ts_model_options *opt,
 				     bool *is_bad_file, struct ts_error *err)
 {

@@ -2,8 +2,8 @@
 /*
  * A window on memory that is carried through the effects of a chunk, for those that look inside steps.
  */
-#ifndef TS_VIEW_H
-#define TS_VIEW_H
+#ifndef TS_REPLAY_H
+#define TS_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct ts_timeline;
 #define TS_LOST 2
 
 /* addr + len does not pass the end of the address space, len is not 0, the process has run. */
-struct ts_view {
+struct ts_replay {
 	const struct ts_timeline *tl; /* borrowed */
 	uint32_t process;
 	uint64_t addr;
@@ -34,7 +34,7 @@ struct ts_view {
  *
  * Returns false if it does not, or is not a memory effect.
  */
-static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effect *e, uint64_t *lo,
+static inline bool ts_replay_overlap(const struct ts_replay *v, const struct ts_effect *e, uint64_t *lo,
 				   uint64_t *hi)
 {
 	uint64_t last = v->addr + (v->len - 1), e_last = e->addr + (e->len - 1);
@@ -47,26 +47,26 @@ static inline bool ts_view_overlap(const struct ts_view *v, const struct ts_effe
 }
 
 /* May an effect of the step lie in the window?  Most steps are far from it. */
-static inline bool ts_view_is_touched(const struct ts_view *v, const struct ts_steps *b,
+static inline bool ts_replay_is_touched(const struct ts_replay *v, const struct ts_steps *b,
 				      const struct ts_step *s)
 {
 	const struct ts_effect *e = b->effects + s->first;
 	uint64_t lo, hi;
 
 	for (uint32_t i = 0; i < s->n_effects; i++) {
-		if (ts_view_overlap(v, &e[i], &lo, &hi))
+		if (ts_replay_overlap(v, &e[i], &lo, &hi))
 			return true;
 	}
 	return false;
 }
 
 /* Go to the first position of a chunk. */
-void ts_view_start(struct ts_view *v, uint64_t chunk);
+void ts_replay_start(struct ts_replay *v, uint64_t chunk);
 
 /*
  * Take the next effect in.  All effects of the window's process come here, in order, in the window or not.
  */
-void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts_effect *e);
+void ts_replay_take(struct ts_replay *v, const struct ts_steps *b, const struct ts_effect *e);
 
 /*
  * The window stands before step @s: what the step saw before it wrote there was there when it began.  So a
@@ -74,7 +74,7 @@ void ts_view_replay(struct ts_view *v, const struct ts_steps *b, const struct ts
  *
  * Returns the first effect that contradicts, with its thread in *thread; NULL if none does.
  */
-const struct ts_effect *ts_view_see(struct ts_view *v, const struct ts_steps *b, const struct ts_step *s,
+const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps *b, const struct ts_step *s,
 				    uint32_t *thread);
 
 #endif

@@ -167,7 +167,7 @@ START_TEST(a_lost_value_is_what_is_seen_next)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("sight", setup, teardown, a_contradiction_is_visible_at_the_step_that_saw_it,
+UNIT_FIXTURE_SUITE("replay", setup, teardown, a_contradiction_is_visible_at_the_step_that_saw_it,
 		   it_is_visible_at_the_start_of_a_chunk, what_the_step_itself_wrote_was_not_there_before,
 		   of_two_values_the_step_began_with_the_first, the_first_step_sees_position_0,
 		   a_lost_value_is_what_is_seen_next)

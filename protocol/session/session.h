@@ -40,7 +40,7 @@ struct rsp_document {
 /* A file that a client opened with vFile:open. */
 struct rsp_file {
 	bool is_open;
-	const struct ts_source *source; /* borrowed from the shared exec or the image; NULL: text */
+	const struct ts_source *source; /* borrowed from the target: exec or the image; NULL: text */
 	struct ts_buf text;       /* owned; a synthetic file, frozen when it was opened */
 };
 
@@ -50,7 +50,7 @@ struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
 	uint64_t pos;                /* the position; 0..N */
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
-	const struct rsp_layout *view; /* the view of the registers, NULL: as recorded; borrowed */
+	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that runs */
 
 	/* the client's features and settings */

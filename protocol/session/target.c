@@ -118,7 +118,7 @@ const struct ts_source *rsp_target_file(const struct rsp_target *target, const c
 /* -------------------------------------------------------------------------------------------- layouts */
 
 static bool layout_init(struct rsp_target *target, enum rsp_layout_kind kind, const struct ts_arch *arch,
-		      struct ts_error *err)
+			struct ts_error *err)
 {
 	struct rsp_layout *layout = &target->layouts[kind];
 
@@ -174,7 +174,8 @@ bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *
 		ts_buf_init(&target->layouts[i].target_xml);
 	if (rsp_table_init(&target->table, topics, sizeof(topics) / sizeof(topics[0]), err) &&
 	    ts_names_init(&target->names, q, err) && exec_init(target, exec, err) &&
-	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) && layouts_init(target, err))
+	    ts_tdesc_write(ts_query_regset(q), ts_query_facts(q)->osabi, &target->target_xml, err) &&
+	    layouts_init(target, err))
 		return true;
 	rsp_target_fini(target);
 	return false;

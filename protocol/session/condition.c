@@ -3,28 +3,40 @@
 
 #include "breaks.h"
 #include "protocol/tracing/ax_state.h"
+#include "src/base/buf.h"
 #include "session.h"
-
-static bool holds(const struct rsp_break *br, struct rsp_ax_env *env)
-{
-	if (!br)
-		return false;
-	if (br->n_conditions)
-		env->budget = (uint32_t)(RSP_AX_STATE_BUDGET / br->n_conditions);
-	for (size_t i = 0; i < br->n_conditions; i++) {
-		uint64_t value;
-
-		if (rsp_ax_eval(br->conditions[i], env, &value) != RSP_AX_OK || value)
-			return true;
-	}
-	return !br->n_conditions;
-}
 
 /* A look at the state that also prints. */
 struct look {
 	struct rsp_ax_state state; /* first: what the state's own functions get */
 	struct ts_buf *console;
 };
+
+static void put_failure(const struct look *look, const char *what, enum rsp_ax_error error)
+{
+	ts_buf_puts(look->console, what);
+	rsp_ax_state_put_error(&look->state, error, look->console);
+	ts_buf_putc(look->console, '\n');
+}
+
+/* A condition that cannot be evaluated stops, and the console says why. */
+static bool holds(const struct rsp_break *br, struct rsp_ax_env *env, const struct look *look)
+{
+	if (!br)
+		return false;
+	if (br->n_conditions)
+		env->budget = (uint32_t)(RSP_AX_STATE_BUDGET / br->n_conditions);
+	for (size_t i = 0; i < br->n_conditions; i++) {
+		uint64_t value = 0;
+		enum rsp_ax_error error = rsp_ax_eval(br->conditions[i], env, &value);
+
+		if (error)
+			put_failure(look, "The breakpoint's condition is not known: ", error);
+		if (error || value)
+			return true;
+	}
+	return !br->n_conditions;
+}
 
 static void print(void *user, const char *text, size_t len)
 {
@@ -33,23 +45,28 @@ static void print(void *user, const char *text, size_t len)
 	ts_buf_put(look->console, text, len);
 }
 
-/* What cannot be evaluated prints nothing. */
-static void run_commands(const struct rsp_break *br, struct rsp_ax_env *env)
+/* A command that cannot be evaluated prints why. */
+static void run_commands(const struct rsp_break *br, struct rsp_ax_env *env, const struct look *look)
 {
 	env->budget = (uint32_t)(RSP_AX_STATE_BUDGET / br->n_commands);
 	env->print = print;
-	for (size_t i = 0; i < br->n_commands; i++)
-		rsp_ax_eval(br->commands[i], env, NULL);
+	for (size_t i = 0; i < br->n_commands; i++) {
+		enum rsp_ax_error error = rsp_ax_eval(br->commands[i], env, NULL);
+
+		if (error)
+			put_failure(look, "A dynamic printf cannot be printed: ", error);
+	}
 	env->print = NULL;
 }
 
 /* Does a breakpoint that was hit stop? */
-static bool stops(const struct rsp_break *br, struct rsp_ax_env *env, bool is_reverse)
+static bool stops(const struct rsp_break *br, struct rsp_ax_env *env, const struct look *look,
+		  bool is_reverse)
 {
-	if (!holds(br, env))
+	if (!holds(br, env, look))
 		return false;
 	if (br->n_commands && !is_reverse)
-		run_commands(br, env);
+		run_commands(br, env, look);
 	return !br->n_commands;
 }
 
@@ -67,7 +84,7 @@ bool rsp_condition_holds(struct rsp_session *s, const struct ts_found *found, bo
 	look.state.is_physical = s->is_physical;
 	look.state.view = s->layout ? &s->layout->regs : NULL;
 	rsp_ax_state_env(&look.state, &env);
-	is_soft = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env, is_reverse);
-	is_hard = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env, is_reverse);
+	is_soft = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, at), &env, &look, is_reverse);
+	is_hard = stops(rsp_breaks_at(&s->breaks, RSP_BREAK_HARD, at), &env, &look, is_reverse);
 	return is_soft || is_hard;
 }

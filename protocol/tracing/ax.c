@@ -400,14 +400,24 @@ static uint64_t sign_extend(uint64_t value, unsigned bits)
 	return bits < 64 ? shift_right_signed(value << (64 - bits), 64 - bits) : value;
 }
 
-/* *value is the address and gets the @len bytes there. */
+static enum rsp_ax_error fail_at(const struct rsp_ax_env *env, enum rsp_ax_error error, uint64_t what)
+{
+	if (env->failed_at)
+		*env->failed_at = what;
+	return error;
+}
+
+/* *value is the address and gets the @len bytes there; after a failure it is the first unknown one's. */
 static bool load(const struct rsp_ax_env *env, uint64_t *value, unsigned len)
 {
 	uint8_t bytes[8];
 	uint64_t sum = 0;
+	size_t got = env->mem(env->user, *value & env->addr_mask, bytes, len);
 
-	if (env->mem(env->user, *value & env->addr_mask, bytes, len) < len)
+	if (got < len) {
+		*value = (*value + got) & env->addr_mask;
 		return false;
+	}
 	for (unsigned i = 0; i < len; i++)
 		sum = sum << 8 | bytes[env->is_big_endian ? i : len - 1 - i];
 	*value = sum;
@@ -438,7 +448,9 @@ static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t
 		len += nul ? (size_t)(nul - block) + 1 : got;
 		is_at_end = nul || got < want;
 	}
-	return !len || trace(m->env, addr, len) ? RSP_AX_OK : RSP_AX_NOT_TRACED;
+	if (!len || trace(m->env, addr, len))
+		return RSP_AX_OK;
+	return fail_at(m->env, RSP_AX_NOT_TRACED, addr & m->env->addr_mask);
 }
 
 /*
@@ -522,12 +534,12 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_TRACE:
 			s -= 2;
 			if (!trace(env, s[0], s[1]))
-				return RSP_AX_NOT_TRACED;
+				return fail_at(env, RSP_AX_NOT_TRACED, s[0] & env->addr_mask);
 			break;
 		case OP_TRACE_QUICK:
 		case OP_TRACE16:
 			if (!trace(env, s[-1], operand(insn + 1, shapes[*insn].operands)))
-				return RSP_AX_NOT_TRACED;
+				return fail_at(env, RSP_AX_NOT_TRACED, s[-1] & env->addr_mask);
 			break;
 		case OP_TRACENZ:
 			s -= 2;
@@ -550,7 +562,7 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_REF32:
 		case OP_REF64:
 			if (!load(env, &s[-1], 1u << (*insn - OP_REF8)))
-				return RSP_AX_UNKNOWN_MEM;
+				return fail_at(env, RSP_AX_UNKNOWN_MEM, s[-1]);
 			break;
 		case OP_IF_GOTO:
 			if (*--s)
@@ -563,7 +575,7 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 		case OP_CONST64: *s++ = operand(insn + 1, shapes[*insn].operands); break;
 		case OP_REG:
 			if (!env->reg(env->user, operand16(insn + 1), s++))
-				return RSP_AX_UNKNOWN_REG;
+				return fail_at(env, RSP_AX_UNKNOWN_REG, operand16(insn + 1));
 			break;
 		case OP_END:
 			if (result && s == stack)
@@ -587,15 +599,15 @@ enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *
 			break;
 		case OP_GETV:
 			if (!get_var(env, operand16(insn + 1), s++))
-				return RSP_AX_UNKNOWN_VAR;
+				return fail_at(env, RSP_AX_UNKNOWN_VAR, operand16(insn + 1));
 			break;
 		case OP_SETV:
 			if (!set_var(env, operand16(insn + 1), s[-1]))
-				return RSP_AX_NOT_SET;
+				return fail_at(env, RSP_AX_NOT_SET, operand16(insn + 1));
 			break;
 		case OP_TRACEV:
 			if (!trace_var(env, operand16(insn + 1)))
-				return RSP_AX_NOT_TRACED;
+				return fail_at(env, RSP_AX_VAR_NOT_TRACED, operand16(insn + 1));
 			break;
 		case OP_PRINTF:
 			print(env, insn, s - 2);
@@ -639,7 +651,8 @@ const char *rsp_ax_error_text(enum rsp_ax_error error)
 	case RSP_AX_UNKNOWN_MEM: return "cannot read memory";
 	case RSP_AX_UNKNOWN_VAR: return "cannot read trace state variable";
 	case RSP_AX_NOT_SET: return "cannot set trace state variable";
-	case RSP_AX_NOT_TRACED: return "cannot collect";
+	case RSP_AX_NOT_TRACED: return "cannot collect memory";
+	case RSP_AX_VAR_NOT_TRACED: return "cannot collect trace state variable";
 	case RSP_AX_ENDLESS: return "the expression never ends";
 	}
 	return "unknown error";

@@ -49,7 +49,8 @@ enum rsp_ax_error {
 	RSP_AX_UNKNOWN_MEM,
 	RSP_AX_UNKNOWN_VAR,
 	RSP_AX_NOT_SET,     /* a state variable that can't be set */
-	RSP_AX_NOT_TRACED,  /* a collection that was refused */
+	RSP_AX_NOT_TRACED,  /* a collection of memory that was refused */
+	RSP_AX_VAR_NOT_TRACED,
 	RSP_AX_ENDLESS,     /* the budget is used up */
 };
 
@@ -85,6 +86,9 @@ struct rsp_ax_env {
 	 */
 	bool (*trace)(void *user, uint64_t addr, uint64_t len);
 	bool (*trace_var)(void *user, unsigned var);
+
+	/* Receives the address, register or variable that a failing evaluation asked for; may be NULL. */
+	uint64_t *failed_at;
 
 	/* Print the text of a dynamic printf, at most RSP_AX_MAX_TEXT bytes. */
 	void (*print)(void *user, const char *text, size_t len);

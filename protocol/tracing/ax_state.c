@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ax_state.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "src/base/buf.h"
 #include "src/query/paging.h"
 
 /* How often the expressions of one hit may look at memory. */
@@ -90,5 +92,38 @@ void rsp_ax_state_env(struct rsp_ax_state *state, struct rsp_ax_env *env)
 		.is_big_endian = arch->is_big_endian,
 		.reg = see_reg,
 		.mem = see_mem,
+		.failed_at = &state->failed_at,
 	};
+}
+
+static void put_reg(const struct rsp_ax_state *state, struct ts_buf *out)
+{
+	int i = ts_regset_by_num(regset(state), (unsigned)state->failed_at);
+
+	if (i < 0)
+		ts_buf_printf(out, " %" PRIu64, state->failed_at);
+	else
+		ts_buf_printf(out, " %s", regset(state)->regs[i].name);
+}
+
+void rsp_ax_state_put_error(const struct rsp_ax_state *state, enum rsp_ax_error error, struct ts_buf *out)
+{
+	ts_buf_puts(out, rsp_ax_error_text(error));
+	switch (error) {
+	case RSP_AX_UNKNOWN_MEM:
+	case RSP_AX_NOT_TRACED:
+		ts_buf_printf(out, " at 0x%" PRIx64, state->failed_at);
+		break;
+	case RSP_AX_UNKNOWN_REG:
+		put_reg(state, out);
+		break;
+	case RSP_AX_UNKNOWN_VAR:
+	case RSP_AX_NOT_SET:
+	case RSP_AX_VAR_NOT_TRACED:
+		ts_buf_printf(out, " %" PRIu64, state->failed_at);
+		break;
+	default:
+		break;
+	}
+	ts_buf_printf(out, ", position %" PRIu64, state->pos);
 }

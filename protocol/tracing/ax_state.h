@@ -16,6 +16,8 @@
 #include "src/arch/regview.h"
 #include "src/query/query.h"
 
+struct ts_buf;
+
 /*
  * The number of instructions that all expressions of one hit may run together: as many as the longest packet
  * can hold.  More would be a loop, which gdb does not generate, and which would make other clients wait.
@@ -31,6 +33,7 @@ struct rsp_ax_state {
 	const struct ts_regview *view;
 	bool has_regs;
 	unsigned n_looks;
+	uint64_t failed_at; /* what the last evaluation that failed asked for, as in struct rsp_ax_env */
 	uint8_t *data, *known; /* borrowed room for the registers */
 };
 
@@ -40,6 +43,12 @@ void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t 
 
 /* Set @env to read registers and memory from @state, which is its user; the rest of @env is empty. */
 void rsp_ax_state_env(struct rsp_ax_state *state, struct rsp_ax_env *env);
+
+/*
+ * Append the error of the last evaluation with the address, register or variable that it asked for, and the
+ * position: "cannot read memory at 0x10, position 3".
+ */
+void rsp_ax_state_put_error(const struct rsp_ax_state *state, enum rsp_ax_error error, struct ts_buf *out);
 
 /*
  * *value gets gdb's register @regnum, zero-extended.  Returns false if it is unknown or longer than 64 bits.

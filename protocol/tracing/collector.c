@@ -2,6 +2,7 @@
 #include "collector.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -9,6 +10,7 @@
 #include "ax.h"
 #include "frame_store.h"
 #include "ax_state.h"
+#include "src/base/buf.h"
 #include "src/base/clock.h"
 
 /* An action with its expression checked. */
@@ -62,6 +64,7 @@ struct rsp_collector {
 	uint64_t pos, until;  /* of the span: what is next, where it ends */
 	bool has_begun;
 	bool is_busy;
+	char error[160];      /* why the run ended, where an expression failed */
 	bool is_ending;       /* the run ends behind this position: end and number are set already */
 };
 
@@ -376,9 +379,17 @@ static void end_run(struct rsp_collector *c, enum ts_run_end end, const char *te
 }
 
 /* An expression failed: that ends the run, unless it is the recording that does not know enough. */
-static void note_error(struct rsp_collector *c, const struct point *p, enum rsp_ax_error error)
+static void note_error(const struct look *look, const struct point *p, enum rsp_ax_error error)
 {
-	end_run(c, TS_RUN_ERROR, rsp_ax_error_text(error), p->def->number);
+	struct rsp_collector *c = look->c;
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	rsp_ax_state_put_error(&look->state, error, &text);
+	snprintf(c->error, sizeof(c->error), "%s",
+		 ts_buf_ok(&text) ? ts_buf_text(&text) : rsp_ax_error_text(error));
+	ts_buf_fini(&text);
+	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
 }
 
 /* The budget of one hit is for all its expressions. */
@@ -415,7 +426,7 @@ static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thre
 	look_init(&look, c, p, thread, &env);
 	error = rsp_ax_eval(p->cond, &env, &value);
 	if (error)
-		note_error(c, p, error);
+		note_error(&look, p, error);
 	return !error && value;
 }
 
@@ -426,8 +437,9 @@ static enum rsp_ax_error collect_range(struct look *look, const struct ts_action
 
 	if (a->base != TS_NO_BASE && !rsp_ax_state_reg(&look->state, (unsigned)a->base, &base))
 		return RSP_AX_UNKNOWN_REG;
-	return rsp_frame_store_range(&look->c->store, (base + a->addr) & mask, a->len) ? RSP_AX_OK
-										       : RSP_AX_NOT_TRACED;
+	look->state.failed_at = (base + a->addr) & mask;
+	return rsp_frame_store_range(&look->c->store, look->state.failed_at, a->len) ? RSP_AX_OK
+										     : RSP_AX_NOT_TRACED;
 }
 
 static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *env,
@@ -467,7 +479,7 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 		enum rsp_ax_error error = run_action(&look, &env, &p->actions[i]);
 
 		if (error && !rsp_ax_is_unknown(error))
-			note_error(c, p, error);
+			note_error(&look, p, error);
 	}
 	if (rsp_frame_store_close(&c->store, &bytes))
 		p->def->n_bytes += bytes;

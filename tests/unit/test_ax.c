@@ -421,7 +421,7 @@ START_TEST(collections_name_address_and_length)
 	expect_error("230bad" "2201" "0c" "2201" "27", RSP_AX_NOT_TRACED);
 	expect_error("230bad" "0d01" "27", RSP_AX_NOT_TRACED);
 	expect_error("230bad" "300001" "27", RSP_AX_NOT_TRACED);
-	expect_error("2e0003" "2201" "27", RSP_AX_NOT_TRACED);
+	expect_error("2e0003" "2201" "27", RSP_AX_VAR_NOT_TRACED);
 }
 END_TEST
 

@@ -110,6 +110,10 @@ START_TEST(what_is_not_known_stops)
 {
 	ck_assert_str_eq(rounds(";" RDX, 2), "0123456");
 	ck_assert_str_eq(rounds(";" MEM_UNKNOWN, 2), "0123456");
+	/* and the console says what was asked for at the last of the stops */
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&fake.session.console),
+				     "The breakpoint's condition is not known: "
+				     "cannot read memory at 0x602100, position "));
 }
 END_TEST
 

@@ -215,6 +215,20 @@ def a_cancelled_call_is_not_answered():
 
 
 @case
+def the_demos_corrupting_write_is_found_in_three_calls():
+    """The program returns 21 though it printed "total 69" (tests/demo): line 40 of walk.c, in rt_main."""
+    with Client(WALK, "--exec", WALK_ELF) as c:
+        rows, _ = c.rows("last_write", what="total", at="end")
+        assert rows[0]["function"] == "rt_main" and (rows[0]["old"], rows[0]["new"]) == ("0x45", "0x15"), rows
+        position = rows[0]["position"]
+        assert position == 7443
+        chain, _ = c.rows("why", what="total", depth=1, at="end")
+        assert chain[0]["position"] == position and chain[0]["function"] == "rt_main", chain
+        before, _ = c.rows("last_write", what="total", at=position)
+        assert before[0]["function"] == "bump" and before[0]["new"] == "0x45", before
+
+
+@case
 def a_client_that_leaves_ends_the_server():
     with Client(WALK) as c:
         c.ask("ping")

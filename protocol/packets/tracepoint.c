@@ -42,6 +42,8 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 	if (!s->tracing.collector) {
 		s->tracing.selected = TS_NO_FRAME;
 		s->tracing.collector = rsp_collector_new(s->target->q);
+		if (s->tracing.collector)
+			rsp_collector_bound(s->tracing.collector, s->target->max_memory);
 	}
 	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);

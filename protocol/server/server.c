@@ -617,6 +617,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		return false;
 	}
 	sv.target.trace = opt->trace;
+	sv.target.max_memory = opt->max_memory;
 	sv.target.export_dir = opt->export_dir;
 	sv.target.kept = &sv.kept;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);

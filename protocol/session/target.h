@@ -44,6 +44,7 @@ struct rsp_target {
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	/* borrowed; keeps the run of a client that has gone for the next client; NULL: runs are not kept */
 	struct rsp_collector **kept;
+	uint64_t max_memory;            /* of the trace frames of one session, in bytes; UINT64_MAX: any */
 	/* borrowed; the recording's file, and the directory in which clients may save files, NULL for none */
 	const char *trace, *export_dir;
 	char *exec_path;                /* owned; its path as told to the client, NULL if unknown */

@@ -45,6 +45,7 @@ struct var {
 };
 
 #define HIT_ORDER (UINT64_C(1) << 63)
+#define MIN_HEAP  16u
 
 struct rsp_collector {
 	struct rsp_frame_store store;
@@ -53,6 +54,7 @@ struct rsp_collector {
 	struct point *points; /* owned; empty before the first run */
 	size_t n_points;
 	uint32_t process;
+	uint64_t max_mem;     /* of the frames, as the user said; UINT64_MAX: nothing */
 	const struct ts_regview *view; /* borrowed; NULL: registers are as recorded */
 	bool is_physical;
 	struct var *vars;     /* owned; by number */
@@ -75,6 +77,7 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 	if (!c)
 		return NULL;
 	c->q = q;
+	c->max_mem = UINT64_MAX;
 	rsp_frame_store_init(&c->store);
 	ts_tracing_init(&c->tracing);
 	c->room = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
@@ -277,6 +280,12 @@ void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, b
 	c->is_physical = is_physical;
 }
 
+void rsp_collector_bound(struct rsp_collector *c, uint64_t max_mem)
+{
+	c->max_mem = max_mem;
+	rsp_frame_store_bound(&c->store, max_mem);
+}
+
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err)
 {
 	struct ts_run_status *status = &c->tracing.status;
@@ -378,6 +387,19 @@ static void end_run(struct rsp_collector *c, enum ts_run_end end, const char *te
 	status->number = number;
 }
 
+/* The run ends at tracepoint @p: its frames, or what is due, need more memory than there is. */
+static void end_without_memory(struct rsp_collector *c, const struct point *p, bool is_at_limit)
+{
+	if (!is_at_limit)
+		snprintf(c->error, sizeof(c->error), "no memory for more trace frames");
+	else if (c->max_mem == UINT64_MAX)
+		snprintf(c->error, sizeof(c->error), "trace frames reach the memory limit of a run");
+	else
+		snprintf(c->error, sizeof(c->error),
+			 "trace frames reach the limit of --max-memory (%" PRIu64 " bytes)", c->max_mem);
+	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
+}
+
 /* An expression failed: that ends the run, unless it is the recording that does not know enough. */
 static void note_error(const struct look *look, const struct point *p, enum rsp_ax_error error)
 {
@@ -469,7 +491,7 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 	uint64_t bytes;
 
 	if (!rsp_frame_store_open(&c->store, c->pos, pc, p->def->number, is_step)) {
-		end_run(c, TS_RUN_FULL, NULL, 0);
+		end_without_memory(c, p, rsp_frame_store_is_full(&c->store));
 		return;
 	}
 	look_init(&look, c, p, thread, &env);
@@ -478,7 +500,9 @@ static void collect(struct rsp_collector *c, const struct point *p, uint32_t thr
 	for (size_t i = first; i < end && !c->is_ending; i++) {
 		enum rsp_ax_error error = run_action(&look, &env, &p->actions[i]);
 
-		if (error && !rsp_ax_is_unknown(error))
+		if (error && rsp_frame_store_is_full(&c->store))
+			end_without_memory(c, p, true);
+		else if (error && !rsp_ax_is_unknown(error))
 			note_error(&look, p, error);
 	}
 	if (rsp_frame_store_close(&c->store, &bytes))
@@ -501,12 +525,12 @@ static void push(struct rsp_collector *c, struct due due)
 	if (due.pos == TS_NO_POS)
 		return;
 	if (c->n_heap == c->cap_heap) {
-		size_t cap = c->cap_heap ? 2 * c->cap_heap : 16;
-		struct due *p =
-			cap * sizeof(*p) < c->store.max_mem ? realloc(c->heap, cap * sizeof(*p)) : NULL;
+		size_t cap = c->cap_heap ? 2 * c->cap_heap : MIN_HEAP;
+		bool is_at_limit = cap > MIN_HEAP && cap * sizeof(*c->heap) >= c->store.max_mem;
+		struct due *p = is_at_limit ? NULL : realloc(c->heap, cap * sizeof(*p));
 
 		if (!p) {
-			end_run(c, TS_RUN_FULL, NULL, 0);
+			end_without_memory(c, &c->points[due.point], is_at_limit);
 			return;
 		}
 		c->heap = p;

@@ -56,6 +56,12 @@ bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
 void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
 
 /*
+ * Bound the memory of the frames to @max_mem bytes, as --max-memory says; UINT64_MAX: no more than the limit of
+ * every run.  A run that reaches it ends with a sentence.
+ */
+void rsp_collector_bound(struct rsp_collector *c, uint64_t max_mem);
+
+/*
  * Begin a run of the tracepoints of @process; frames of a run before are gone.  It collects nothing until it
  * gets a span.
  *

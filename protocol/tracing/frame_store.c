@@ -242,9 +242,18 @@ void rsp_frame_store_fini(struct rsp_frame_store *st)
 	rsp_frame_store_init(st);
 }
 
+void rsp_frame_store_bound(struct rsp_frame_store *st, uint64_t max_mem)
+{
+	max_mem /= 2; /* arrays double: as much again may be reserved */
+	st->max_mem = max_mem < MAX_MEM ? (size_t)max_mem : MAX_MEM;
+}
+
 void rsp_frame_store_reset(struct rsp_frame_store *st, uint64_t max_bytes, bool is_circular)
 {
+	size_t max_mem = st->max_mem;
+
 	rsp_frame_store_fini(st);
+	st->max_mem = max_mem;
 	st->max_bytes = max_bytes;
 	st->is_circular = is_circular;
 }
@@ -259,6 +268,11 @@ static size_t mem_used(const struct rsp_frame_store *st)
 {
 	return st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) +
 	       st->n_items * sizeof(struct stored_item);
+}
+
+bool rsp_frame_store_is_full(const struct rsp_frame_store *st)
+{
+	return mem_used(st) >= st->max_mem;
 }
 
 /* Give back what the dropped frames took. */
@@ -313,7 +327,7 @@ bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc,
 	uint64_t id = rsp_frame_store_created(st);
 	struct stored_frame *p;
 
-	if (mem_used(st) > st->max_mem || id >= UINT32_MAX)
+	if (rsp_frame_store_is_full(st) || id >= UINT32_MAX)
 		return false;
 	p = grow(st->stored, st->n_stored, &st->cap_stored, sizeof(*p));
 	if (!p)
@@ -347,8 +361,11 @@ void rsp_frame_store_regs(struct rsp_frame_store *st, uint32_t g_len)
 
 static bool add_item(struct rsp_frame_store *st, struct stored_item item)
 {
-	struct stored_item *p = grow(st->items, st->n_items, &st->cap_items, sizeof(*p));
+	struct stored_item *p;
 
+	if (rsp_frame_store_is_full(st))
+		return false;
+	p = grow(st->items, st->n_items, &st->cap_items, sizeof(*p));
 	if (!p)
 		return false;
 	st->items = p;

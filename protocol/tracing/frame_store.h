@@ -46,12 +46,18 @@ struct rsp_frame_store {
 	struct rsp_frame_sets by_pc, by_number;
 	uint64_t max_bytes, n_bytes; /* TS_NO_COUNT: any number */
 	bool is_circular;
-	size_t max_mem;              /* bytes of memory that it may take */
+	size_t max_mem;              /* bytes of memory that it may take; stays over a reset */
 	uint64_t in_frame;           /* bytes in ranges of the frame that is open */
 };
 
 void rsp_frame_store_init(struct rsp_frame_store *st);
 void rsp_frame_store_fini(struct rsp_frame_store *st);
+
+/* Use at most @max_mem bytes of memory, or the limit of every run if that is less. */
+void rsp_frame_store_bound(struct rsp_frame_store *st, uint64_t max_mem);
+
+/* Is the memory limit reached?  Then open, range and var fail. */
+bool rsp_frame_store_is_full(const struct rsp_frame_store *st);
 
 /* Empty, with a limit of @max_bytes (TS_NO_COUNT: none). */
 void rsp_frame_store_reset(struct rsp_frame_store *st, uint64_t max_bytes, bool is_circular);

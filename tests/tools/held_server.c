@@ -65,7 +65,8 @@ static void say_ready(void *user, const char *address)
 
 int main(int argc, char **argv)
 {
-	struct rsp_server_options opt = { .grow = read_some, .is_once = true, .ready = say_ready };
+	struct rsp_server_options opt = { .grow = read_some, .is_once = true, .max_memory = UINT64_MAX,
+					  .ready = say_ready };
 	bool done = argc == 5;
 
 	if (done) {

@@ -142,6 +142,23 @@ START_TEST(memory_is_a_limit_too)
 }
 END_TEST
 
+START_TEST(the_users_limit_holds_for_ranges_and_over_a_reset)
+{
+	unsigned n = 0;
+
+	rsp_frame_store_bound(&st, 2000);
+	rsp_frame_store_reset(&st, TS_NO_COUNT, false);
+	ck_assert(rsp_frame_store_open(&st, 0, 0x1000, 1, false));
+	while (!rsp_frame_store_is_full(&st) && rsp_frame_store_range(&st, n, 1))
+		n++;
+	ck_assert(rsp_frame_store_is_full(&st));
+	ck_assert_uint_gt(n, 2000 / 32 / 2);
+	ck_assert_uint_lt(n, 2000 / 32); /* a range takes 16 bytes at least, and as much is reserved */
+	ck_assert(!rsp_frame_store_range(&st, n, 1));
+	ck_assert(!rsp_frame_store_var(&st, 1, 1));
+}
+END_TEST
+
 START_TEST(what_one_frame_holds_is_limited)
 {
 	ck_assert(rsp_frame_store_open(&st, 0, 0x1000, 1, false));
@@ -158,4 +175,4 @@ END_TEST
 UNIT_FIXTURE_SUITE("frame_store", setup, teardown, frames_are_kept_and_found,
 		   a_full_store_takes_no_more_and_stays_as_it_was,
 		   a_circular_store_has_the_last_frames_however_many_there_were, memory_is_a_limit_too,
-		   what_one_frame_holds_is_limited)
+		   the_users_limit_holds_for_ranges_and_over_a_reset, what_one_frame_holds_is_limited)

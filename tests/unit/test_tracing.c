@@ -620,6 +620,24 @@ START_TEST(a_buffer_that_is_full_ends_the_run)
 }
 END_TEST
 
+START_TEST(max_memory_bounds_the_frames)
+{
+	begin();
+	fake.target.max_memory = 256; /* 128 used: less than five frames of at least 32 */
+	fake_send("QTinit");
+	fake_send(AT_2);
+	fake_resume("QTStart");
+	ck_assert_str_eq(run_error(), "trace frames reach the limit of --max-memory (256 bytes)");
+	ck_assert_str_eq(positions(), "2 6 10 14");
+	fake.target.max_memory = 96; /* two ranges do not fit into the frame */
+	fake_send("QTinit");
+	fake_send(AT_2 "-");
+	fake_send("QTDP:-1:0000000000401002:M-1,602000,1M-1,602001,1");
+	fake_resume("QTStart");
+	ck_assert_str_eq(run_error(), "trace frames reach the limit of --max-memory (96 bytes)");
+}
+END_TEST
+
 START_TEST(a_circular_buffer_keeps_the_last_frames)
 {
 	RUN(AT_2, "QTBuffer:size:14", "QTBuffer:circular:1");
@@ -671,7 +689,7 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit,
 	   what_nobody_defined_cannot_be_set, an_action_on_what_is_unknown_collects_nothing_and_others_do,
 	   a_range_may_be_relative_to_a_register, a_buffer_that_is_full_ends_the_run,
-	   a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
+	   max_memory_bounds_the_frames, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
 	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
 	   live_steps_end_with_a_jump, malformed_definitions_are_errors,
 	   expressions_that_cannot_work_are_refused_when_they_come,

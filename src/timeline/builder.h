@@ -8,6 +8,7 @@
 
 #include "mode_builder.h"
 #include "runs_builder.h"
+#include "space_builder.h"
 #include "src/base/thread.h"
 #include "src/trace/feed.h"
 #include "timeline.h"
@@ -18,7 +19,7 @@ struct ts_target {
 	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
 	uint32_t thread;
 	uint32_t process;
-	struct ts_space *memory; /* NULL: no thread yet */
+	struct ts_space_builder *memory; /* NULL: no thread yet */
 	uint64_t regs;           /* start of the thread's registers */
 };
 
@@ -46,9 +47,11 @@ struct ts_builder {
 	struct ts_modes_builder modes; /* of a machine */
 	struct ts_world_builder world;
 	struct ts_runs_builder runs;
+	struct ts_space_builder regs;
+	struct ts_space_builder **memory; /* owned; of the spaces in the timeline's memory */
 	struct ts_target target;
 	uint32_t last_thread;
-	uint64_t fall_through;      /* address behind the last instruction */
+	uint64_t fall_through;      /* address after the last instruction */
 	uint64_t n_steps, n_chunks; /* taken in; those of the timeline can be asked about */
 	uint64_t n_sealed;          /* segments */
 	uint64_t next_copy;         /* chunks of the recording after which what there is is shown */
@@ -56,13 +59,13 @@ struct ts_builder {
 	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
 };
 
-/* The address space of a process, made when it is first needed; NULL if memory is exhausted. */
-struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
+/* The address space of a process, made when it is first needed.  Returns NULL if memory is exhausted. */
+struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t process);
 
-/* The effects that follow are those of @thread.  False: no memory. */
+/* The effects that follow are those of @thread.  Returns false if memory is exhausted. */
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
 
-/* Take an effect in.  False: no memory. */
+/* Take an effect in.  Returns false if memory is exhausted. */
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e);
 
@@ -72,7 +75,7 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 /* What was sealed can be asked about. */
 void ts_builder_publish(struct ts_timeline *tl);
 
-/* Has what was applied found no memory? */
+/* Did memory run out while something was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
 /* The sections that every index file has, and the optional ones. */

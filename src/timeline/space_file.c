@@ -52,72 +52,76 @@ static void save_lines(const struct ts_page *pg, struct ts_buf *out)
 	}
 }
 
-static void save_base(struct ts_space *sp, struct ts_index_file *f)
+static void save_base(struct ts_space_builder *sb, struct ts_index_file *f)
 {
 	struct ts_buf pages, lines;
 
 	ts_buf_init(&pages);
 	ts_buf_init(&lines);
-	for (size_t i = 0; i < sp->n_dirty; i++) {
-		const struct ts_page *pg = sp->base.by_id[sp->dirty[i]];
+	for (size_t i = 0; i < sb->n_dirty; i++) {
+		const struct ts_page *pg = sb->space->base.by_id[sb->dirty[i]];
 		struct saved_page s = page_to_save(pg);
 
 		ts_buf_put(&pages, &s, sizeof(s));
 		save_lines(pg, &lines);
 	}
 	if (!ts_buf_ok(&pages) || !ts_buf_ok(&lines))
-		sp->is_failed = true;
+		sb->is_failed = true;
 	ts_index_put(f, pages.data, pages.len, 1);
 	ts_index_put(f, lines.data, lines.len, 1);
 	ts_buf_fini(&pages);
 	ts_buf_fini(&lines);
 }
 
-void ts_space_set_clean(struct ts_space *sp)
+void ts_space_set_clean(struct ts_space_builder *sb)
 {
-	for (size_t i = 0; i < sp->n_dirty; i++) {
-		struct ts_page *pg = sp->base.by_id[sp->dirty[i]];
+	for (size_t i = 0; i < sb->n_dirty; i++) {
+		struct ts_page *pg = sb->space->base.by_id[sb->dirty[i]];
 
 		memset(pg->dirty, 0, sizeof(pg->dirty));
 		pg->is_dirty = false;
 	}
-	sp->n_dirty = sp->n_completions = 0;
+	sb->n_dirty = sb->n_completions = 0;
 }
 
-void ts_space_save(struct ts_space *sp, uint64_t segment, struct ts_index_file *f)
+void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_index_file *f)
 {
+	struct ts_space *sp = sb->space;
 	struct ts_space_segment *seg = &sp->segments[segment];
 	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained, sp->n_pages };
 
 	ts_versions_save(&seg->versions, f);
 	ts_lines_save(&seg->silent, f);
 	ts_lines_save(&seg->reads, f);
-	save_base(sp, f);
-	ts_index_put(f, sp->completions, sp->n_completions, sizeof(*sp->completions));
+	save_base(sb, f);
+	ts_index_put(f, sb->completions, sb->n_completions, sizeof(*sb->completions));
 	ts_index_put(f, &counts, 1, sizeof(counts));
-	ts_space_set_clean(sp);
+	ts_space_set_clean(sb);
 }
 
 /* ------------------------------------------------------------------------------------------------ loading */
 
-bool ts_space_load_segment(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a, uint32_t n_chunks)
+bool ts_space_load_segment(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a,
+			   uint32_t n_chunks)
 {
+	struct ts_space *sp = sb->space;
 	struct ts_space_segment mapped = { 0 }, *seg;
 
 	if (!ts_versions_load(&mapped.versions, a, n_chunks) || !ts_lines_load(&mapped.silent, a, n_chunks) ||
-	    !ts_lines_load(&mapped.reads, a, n_chunks) || !ts_space_room(sp, segment))
+	    !ts_lines_load(&mapped.reads, a, n_chunks) || !ts_space_room(sb, segment))
 		return false;
 	seg = &sp->segments[segment];
 	ts_versions_fini(&seg->versions);
 	ts_lines_fini(&seg->silent);
 	ts_lines_fini(&seg->reads);
 	*seg = mapped;
-	sp->n_segments = sp->n_sealed = (size_t)segment + 1;
+	sp->n_segments = sb->n_sealed = (size_t)segment + 1;
 	return true;
 }
 
-static bool load_page(struct ts_space *sp, const struct saved_page *s, const struct saved_line *lines)
+static bool load_page(struct ts_space_builder *sb, const struct saved_page *s, const struct saved_line *lines)
 {
+	struct ts_space *sp = sb->space;
 	struct ts_page *pg = ts_pages_find(&sp->base, s->page, s->layer);
 
 	if (!pg)
@@ -137,7 +141,7 @@ static bool load_page(struct ts_space *sp, const struct saved_page *s, const str
 	return true;
 }
 
-static bool load_base(struct ts_space *sp, struct ts_index_arrays *a)
+static bool load_base(struct ts_space_builder *sb, struct ts_index_arrays *a)
 {
 	size_t n_pages, n_lines;
 	const struct saved_page *pages = ts_index_take(a, sizeof(*pages), &n_pages);
@@ -149,7 +153,7 @@ static bool load_base(struct ts_space *sp, struct ts_index_arrays *a)
 		for (unsigned j = 0; j < 4; j++)
 			n += (unsigned)__builtin_popcountll(pages[i].lines[j]);
 		if (n > n_lines || pages[i].page > UINT64_MAX >> TS_PAGE_BITS ||
-		    pages[i].layer >= sp->layers.n || !load_page(sp, &pages[i], lines))
+		    pages[i].layer >= sb->space->layers.n || !load_page(sb, &pages[i], lines))
 			return false;
 		lines += n;
 		n_lines -= n;
@@ -157,13 +161,14 @@ static bool load_base(struct ts_space *sp, struct ts_index_arrays *a)
 	return !a->is_bad && !n_lines;
 }
 
-bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_arrays *a)
+bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a)
 {
+	struct ts_space *sp = sb->space;
 	const struct ts_completion *completions;
 	const struct saved_counts *counts;
 	size_t n;
 
-	if (sp->is_failed || !load_base(sp, a))
+	if (sb->is_failed || !load_base(sb, a))
 		return false;
 	completions = ts_index_take(a, sizeof(*completions), &n);
 	counts = ts_index_take_n(a, sizeof(*counts), 1);
@@ -171,7 +176,7 @@ bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		if (completions[i].addr % TS_LINE_LEN || completions[i].mask > UINT16_MAX ||
-		    !ts_space_complete(sp, (size_t)segment, &completions[i]))
+		    !ts_space_complete(sb->space, (size_t)segment, &completions[i]))
 			return false;
 	}
 	sp->n_inferred = counts->n_inferred;
@@ -180,7 +185,7 @@ bool ts_space_load_state(struct ts_space *sp, uint64_t segment, struct ts_index_
 	return true;
 }
 
-void ts_space_resume(struct ts_space *sp, uint64_t chunk)
+void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk)
 {
-	sp->resumed = chunk;
+	sb->resumed = chunk;
 }

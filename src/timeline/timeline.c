@@ -23,6 +23,12 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_buf_fini(&bd->journal);
 	ts_world_builder_fini(&bd->world);
 	ts_runs_builder_fini(&bd->runs);
+	ts_space_builder_fini(&bd->regs);
+	for (uint32_t i = 0; i < tl->n_memory; i++) {
+		ts_space_builder_fini(bd->memory[i]);
+		free(bd->memory[i]);
+	}
+	free(bd->memory);
 	free(bd);
 	tl->builder = NULL;
 }
@@ -58,21 +64,45 @@ static enum ts_grow no_memory(const struct ts_timeline *tl, struct ts_error *err
 	return TS_GROW_FAILED;
 }
 
-struct ts_space *ts_builder_memory(struct ts_timeline *tl, uint32_t process)
+/* Room for one more address space in both arrays.  Returns false if memory is exhausted. */
+static bool room_for_memory(struct ts_timeline *tl)
 {
-	if (process >= tl->n_memory) {
-		struct ts_space **p = realloc(tl->memory, ((size_t)process + 1) * sizeof(struct ts_space *));
+	size_t n = (size_t)tl->n_memory + 1;
+	struct ts_space **spaces = realloc(tl->memory, n * sizeof(*spaces));
+	struct ts_space_builder **builders;
 
-		if (!p)
-			return NULL;
-		tl->memory = p;
-		for (; tl->n_memory <= process; tl->n_memory++) {
-			p[tl->n_memory] = ts_space_new(&tl->rec->memory, tl->image, tl->n_memory);
-			if (!p[tl->n_memory])
-				return NULL;
-		}
+	if (!spaces)
+		return false;
+	tl->memory = spaces;
+	builders = realloc(tl->builder->memory, n * sizeof(*builders));
+	if (!builders)
+		return false;
+	tl->builder->memory = builders;
+	return true;
+}
+
+static bool add_memory(struct ts_timeline *tl)
+{
+	struct ts_space_builder *sb = room_for_memory(tl) ? malloc(sizeof(*sb)) : NULL;
+	struct ts_space *sp = sb ? ts_space_new(&tl->rec->memory, tl->image, tl->n_memory) : NULL;
+
+	if (!sp) {
+		free(sb);
+		return false;
 	}
-	return tl->memory[process];
+	ts_space_builder_init(sb, sp);
+	tl->memory[tl->n_memory] = sp;
+	tl->builder->memory[tl->n_memory++] = sb;
+	return true;
+}
+
+struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t process)
+{
+	while (tl->n_memory <= process) {
+		if (!add_memory(tl))
+			return NULL;
+	}
+	return tl->builder->memory[process];
 }
 
 /* ------------------------------------------------------------------------------------------------ effects */
@@ -87,17 +117,17 @@ bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread
 }
 
 /* A write to memory or registers; those of the initial state make position 0. */
-static inline void apply_write(struct ts_space *sp, uint64_t pos, uint64_t addr, uint64_t len,
+static inline void apply_write(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len,
 			       const uint8_t *data)
 {
 	if (pos && data)
-		ts_space_write(sp, addr, data, len);
+		ts_space_write(sb, addr, data, len);
 	else if (pos)
-		ts_space_lose(sp, addr, len);
+		ts_space_lose(sb, addr, len);
 	else if (data)
-		ts_space_initial(sp, addr, data, len);
+		ts_space_initial(sb, addr, data, len);
 	else
-		ts_space_fill(sp, pos, addr, len, TS_FILL_UNKNOWN);
+		ts_space_fill(sb, pos, addr, len, TS_FILL_UNKNOWN);
 }
 
 /* This and the next are what most effects come to: in line they are 4 % of building. */
@@ -105,9 +135,9 @@ static inline __attribute__((always_inline)) void apply_reg(struct ts_timeline *
 							    const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_REG_WRITE)
-		apply_write(tl->regs, t->pos, t->regs + e->addr, e->len, data);
+		apply_write(&tl->builder->regs, t->pos, t->regs + e->addr, e->len, data);
 	else if (data)
-		ts_space_see(tl->regs, t->regs + e->addr, data, e->len);
+		ts_space_see(&tl->builder->regs, t->regs + e->addr, data, e->len);
 	if (__builtin_expect(tl->rec->is_physical, 0) && (data || e->kind == TS_FX_REG_WRITE))
 		ts_modes_note(&tl->builder->modes, t->pos, e->addr, e->len, data);
 }
@@ -174,7 +204,7 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 		ts_space_fill(t->memory, t->pos, e->addr, e->len, TS_FILL_UNKNOWN);
 		break;
 	case TS_FX_FORGET_REGS:
-		ts_space_fill(tl->regs, t->pos, 0, UINT64_MAX, TS_FILL_UNKNOWN);
+		ts_space_fill(&tl->builder->regs, t->pos, 0, UINT64_MAX, TS_FILL_UNKNOWN);
 		break;
 	case TS_FX_EVENT:
 		apply_event(tl, t, &b->events[e->item]);
@@ -230,10 +260,10 @@ void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 bool ts_builder_is_failed(const struct ts_timeline *tl)
 {
 	const struct ts_builder *bd = tl->builder;
-	bool is_failed = bd->world.is_failed || bd->modes.is_failed || ts_space_is_failed(tl->regs);
+	bool is_failed = bd->world.is_failed || bd->modes.is_failed || bd->regs.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory; i++)
-		is_failed |= ts_space_is_failed(tl->memory[i]);
+		is_failed |= bd->memory[i]->is_failed;
 	return is_failed;
 }
 
@@ -315,10 +345,10 @@ static bool end_chunk(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	bool done =
-		ts_space_end_chunk(tl->regs, bd->n_chunks) && !bd->world.is_failed && !bd->modes.is_failed;
+		ts_space_end_chunk(&bd->regs, bd->n_chunks) && !bd->world.is_failed && !bd->modes.is_failed;
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_end_chunk(tl->memory[i], bd->n_chunks);
+		done = ts_space_end_chunk(bd->memory[i], bd->n_chunks);
 	bd->n_chunks++;
 	return done;
 }
@@ -397,12 +427,12 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl)
 /* Has the index become larger than it may? */
 static bool is_too_large(const struct ts_timeline *tl)
 {
-	uint64_t sum = ts_space_mem(tl->regs);
+	uint64_t sum = ts_space_mem(&tl->builder->regs);
 
 	if (tl->max_memory == UINT64_MAX || tl->builder->n_chunks % CHUNKS_BETWEEN_LOOKS)
 		return false;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
-		sum += ts_space_mem(tl->memory[i]);
+		sum += ts_space_mem(tl->builder->memory[i]);
 	return sum > tl->max_memory;
 }
 
@@ -412,10 +442,10 @@ static bool is_too_large(const struct ts_timeline *tl)
 static void pack(void *user)
 {
 	struct ts_timeline *tl = user;
-	bool done = ts_space_pack(tl->regs) && ts_runs_pack(&tl->builder->runs);
+	bool done = ts_space_pack(&tl->builder->regs) && ts_runs_pack(&tl->builder->runs);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_pack(tl->memory[i]);
+		done = ts_space_pack(tl->builder->memory[i]);
 	tl->builder->is_done = done;
 }
 
@@ -455,10 +485,10 @@ static bool seal_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = bd->is_done && ts_space_seal(tl->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
+	bool done = bd->is_done && ts_space_seal(&bd->regs, segment) && ts_runs_seal(&bd->runs, bd->n_steps);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal(tl->memory[i], segment);
+		done = ts_space_seal(bd->memory[i], segment);
 	done = done && seal_optional(tl, segment, false);
 	if (done)
 		bd->n_sealed = segment + 1;
@@ -469,10 +499,10 @@ static bool copy_segment(struct ts_timeline *tl)
 {
 	struct ts_builder *bd = tl->builder;
 	uint64_t segment = (bd->n_chunks - 1) / TS_SEGMENT_CHUNKS;
-	bool done = bd->is_done && ts_space_seal_copy(tl->regs, segment) && ts_runs_seal_copy(&bd->runs);
+	bool done = bd->is_done && ts_space_seal_copy(&bd->regs, segment) && ts_runs_seal_copy(&bd->runs);
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_seal_copy(tl->memory[i], segment);
+		done = ts_space_seal_copy(bd->memory[i], segment);
 	bd->next_copy *= 2;
 	return done && seal_optional(tl, segment, true);
 }
@@ -489,9 +519,6 @@ static enum ts_grow end_build(struct ts_timeline *tl)
 {
 	tl->damage = tl->builder->damage;
 	tl->has_end = true;
-	ts_space_end_build(tl->regs);
-	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_end_build(tl->memory[i]);
 	ts_builder_free(tl);
 	return TS_GROW_DONE;
 }
@@ -616,9 +643,6 @@ static void end_early(struct ts_timeline *tl, struct ts_error *err)
 	tl->damage = *err;
 	ts_error_reset(err);
 	tl->has_exit = tl->is_fault = false; /* that is said of the trace's end */
-	ts_space_end_build(tl->regs);
-	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_end_build(tl->memory[i]);
 	ts_builder_free(tl);
 }
 
@@ -656,14 +680,15 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_error_reset(&tl->file_error);
 	ts_world_init(&tl->world);
 	ts_world_builder_init(&bd->world, &tl->world);
-	tl->regs = ts_space_new(NULL, NULL, 0);
 	ts_runs_builder_init(&bd->runs, &tl->runs);
+	tl->regs = ts_space_new(NULL, NULL, 0);
+	ts_space_builder_init(&bd->regs, tl->regs);
 	if (!tl->regs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
 	    !apply_initial(tl))
 		goto out_of_memory;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_set_clean(tl->memory[i]);
-	ts_space_set_clean(tl->regs);
+		ts_space_set_clean(bd->memory[i]);
+	ts_space_set_clean(&bd->regs);
 	if (rec->is_physical)
 		ts_modes_set_clean(&bd->modes);
 	bd->feed = ts_feed_new(rec, err);

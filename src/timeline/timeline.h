@@ -5,8 +5,8 @@
  * Positions 0..N, chunks of TS_CHUNK_STEPS steps, segments of TS_SEGMENT_CHUNKS chunks.  For each chunk a
  * decode point; for registers and memory the state at each chunk's start (space.h); for each line the chunks
  * that touch it; for each address the positions that execute it (runs.h); threads, regions and events over
- * time (world.h); modes of the processor (mode.h).  The trace itself stays the store of detail: whoever wants
- * the inside of a chunk decodes it again (query.h).
+ * time (world.h); modes of the processor (mode.h).  The trace itself stays the store of detail: the inside of a
+ * chunk is decoded again when it is asked about (query.h).
  */
 #ifndef TS_TIMELINE_H
 #define TS_TIMELINE_H
@@ -102,8 +102,8 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
 
 /*
  * Decode on a thread of its own, from @twin: the recording opened once more, which the timeline then owns, on
- * failure too; and have threads do what would keep ts_timeline_grow() long.  Before its first call, behind
- * ts_timeline_use_file(); something is left to read.
+ * failure too; and have threads do what would keep ts_timeline_grow() long.  Call it after
+ * ts_timeline_use_file() and before the first ts_timeline_grow(); something is left to read.
  *
  * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without.
  */

@@ -303,9 +303,9 @@ static uint32_t n_spaces(const struct ts_timeline *tl)
 	return tl->n_memory + 1;
 }
 
-static struct ts_space *space(const struct ts_timeline *tl, uint32_t owner)
+static struct ts_space_builder *space(const struct ts_timeline *tl, uint32_t owner)
 {
-	return owner ? tl->memory[owner - 1] : tl->regs;
+	return owner ? tl->builder->memory[owner - 1] : &tl->builder->regs;
 }
 
 static void save_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
@@ -321,10 +321,10 @@ static uint32_t n_chunks_of(const struct ts_timeline *tl, uint64_t segment)
 
 static bool load_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
 {
-	struct ts_space *sp = space(tl, owner);
+	struct ts_space_builder *sb = space(tl, owner);
 
-	return ts_space_load_segment(sp, segment, a, n_chunks_of(tl, segment)) &&
-	       ts_space_load_state(sp, segment, a);
+	return ts_space_load_segment(sb, segment, a, n_chunks_of(tl, segment)) &&
+	       ts_space_load_state(sb, segment, a);
 }
 
 static bool map_space(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
@@ -612,9 +612,6 @@ static bool find_all_optional(struct ts_timeline *tl, struct ts_error *err)
 /* The recording is complete: nothing is read any more but what is asked for. */
 static void end_build(struct ts_timeline *tl)
 {
-	ts_space_end_build(tl->regs);
-	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_end_build(tl->memory[i]);
 	ts_builder_free(tl);
 	tl->has_end = true;
 	tl->rec->is_read = true;
@@ -635,9 +632,9 @@ static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct
 	ts_buf_put(&bd->here, p, len);
 	if (!ts_buf_ok(&bd->here))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to go on");
-	ts_space_resume(tl->regs, tl->builder->n_chunks);
+	ts_space_resume(&bd->regs, bd->n_chunks);
 	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_resume(tl->memory[i], tl->builder->n_chunks);
+		ts_space_resume(bd->memory[i], bd->n_chunks);
 	return true;
 }
 

@@ -5,13 +5,14 @@
 #include "unit.h"
 
 #include "src/timeline/lines.h"
-#include "src/timeline/space.h"
+#include "src/timeline/space_builder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static struct ts_image recorded, img;
 static struct ts_space *sp;
+static struct ts_space_builder sb;
 static uint64_t chunk; /* the one that is being read */
 static struct ts_space_stats stats;
 
@@ -21,11 +22,13 @@ static void setup(void)
 	ts_image_init(&img);
 	sp = ts_space_new(&recorded, &img, 0);
 	ck_assert_ptr_nonnull(sp);
+	ts_space_builder_init(&sb, sp);
 	chunk = 0;
 }
 
 static void teardown(void)
 {
+	ts_space_builder_fini(&sb);
 	ts_space_free(sp);
 	ts_image_fini(&recorded);
 	ts_image_fini(&img);
@@ -38,12 +41,12 @@ static const uint8_t *bytes(const char *text)
 
 static void write_text(uint64_t addr, const char *text)
 {
-	ts_space_write(sp, addr, bytes(text), strlen(text));
+	ts_space_write(&sb, addr, bytes(text), strlen(text));
 }
 
 static void see_text(uint64_t addr, const char *text)
 {
-	ts_space_see(sp, addr, bytes(text), strlen(text));
+	ts_space_see(&sb, addr, bytes(text), strlen(text));
 }
 
 /* The position to which the first step of this chunk leads. */
@@ -54,14 +57,14 @@ static uint64_t pos(void)
 
 static void end_chunk(void)
 {
-	ck_assert(ts_space_end_chunk(sp, chunk++));
+	ck_assert(ts_space_end_chunk(&sb, chunk++));
 }
 
 static void end_recording(void)
 {
 	end_chunk();
-	ck_assert(ts_space_seal(sp, 0));
-	ts_space_end_build(sp);
+	ck_assert(ts_space_seal(&sb, 0));
+	ts_space_builder_fini(&sb);
 	ts_space_stats(sp, &stats);
 }
 
@@ -135,7 +138,7 @@ START_TEST(what_is_inferred_goes_back_to_the_last_fresh_start_only)
 {
 	write_text(0x100, "a");
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN);
+	ts_space_fill(&sb, pos(), 0x100, 2, TS_FILL_UNKNOWN);
 	end_chunk();
 	end_chunk();
 	see_text(0x100, "bc");
@@ -151,7 +154,7 @@ START_TEST(a_fresh_start_with_zeros_is_known)
 {
 	write_text(0x100, "abcdef");
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x102, 2, TS_FILL_ZERO);
+	ts_space_fill(&sb, pos(), 0x102, 2, TS_FILL_ZERO);
 	write_text(0x103, "x");
 	end_recording();
 	ck_assert_str_eq(text_at(1, 0x100, 6), "abcdef");
@@ -163,9 +166,9 @@ START_TEST(an_unknown_write_is_found_as_a_write)
 {
 	write_text(0x100, "ab");
 	end_chunk();
-	ts_space_lose(sp, 0x100, 1);
+	ts_space_lose(&sb, 0x100, 1);
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x100, 1, TS_FILL_UNKNOWN);
+	ts_space_fill(&sb, pos(), 0x100, 1, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(2, 0x100, 2), ".b");
 	ck_assert_uint_eq(ts_space_prev_write(sp, 9, 0x100, 0x100), 1);
@@ -175,8 +178,8 @@ END_TEST
 
 START_TEST(initial_bytes_are_there_at_position_zero)
 {
-	ts_space_fill(sp, 0, 0x200, 0x100, TS_FILL_ZERO);
-	ts_space_initial(sp, 0x1fe, bytes("abcd"), 4);
+	ts_space_fill(&sb, 0, 0x200, 0x100, TS_FILL_ZERO);
+	ts_space_initial(&sb, 0x1fe, bytes("abcd"), 4);
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x1fd, 6), ".abcd0");
 	ck_assert_uint_eq(stats.n_inferred, 0);
@@ -187,7 +190,7 @@ START_TEST(a_value_seen_after_an_unknown_write_was_there_since_that_write)
 {
 	write_text(0x100, "abcd");
 	end_chunk();
-	ts_space_lose(sp, 0x101, 2);
+	ts_space_lose(&sb, 0x101, 2);
 	end_chunk();
 	write_text(0x100, "x"); /* another version of the line */
 	end_chunk();
@@ -210,7 +213,7 @@ START_TEST(each_unknown_write_is_completed_by_what_is_seen_after_it)
 	static const char *const texts[] = { "a", "b", NULL, "d", NULL, NULL, "g" };
 
 	for (unsigned i = 0; i < 7; i++) {
-		ts_space_lose(sp, 0x100, 1);
+		ts_space_lose(&sb, 0x100, 1);
 		if (i % 2)
 			end_chunk();
 		if (texts[i])
@@ -235,18 +238,18 @@ END_TEST
 
 START_TEST(an_unknown_write_is_completed_in_sealed_segments_too)
 {
-	ts_space_lose(sp, 0xffc, 8); /* two lines on two pages */
+	ts_space_lose(&sb, 0xffc, 8); /* two lines on two pages */
 	for (unsigned seg = 0; seg < 3; seg++) {
 		end_chunk();
 		if (seg != 1)
 			write_text(0xff0, "w");
 		end_chunk();
-		ck_assert(ts_space_seal(sp, seg));
+		ck_assert(ts_space_seal(&sb, seg));
 		chunk = (seg + 1) * TS_SEGMENT_CHUNKS;
 	}
 	see_text(0xffe, "abcd");
 	end_chunk();
-	ck_assert(ts_space_seal(sp, 3));
+	ck_assert(ts_space_seal(&sb, 3));
 	ck_assert_str_eq(text_at(0, 0xffc, 8), "........");
 	ck_assert_str_eq(text_at(1, 0xffc, 8), "..abcd..");
 	ck_assert_str_eq(text_at(2, 0xff0, 16), "w.............ab");
@@ -257,10 +260,10 @@ END_TEST
 
 START_TEST(a_byte_that_starts_afresh_is_lost_no_more)
 {
-	ts_space_lose(sp, 0x100, 3);
+	ts_space_lose(&sb, 0x100, 3);
 	end_chunk();
-	ts_space_fill(sp, pos(), 0x101, 1, TS_FILL_UNKNOWN);
-	ts_space_fill(sp, pos(), 0x102, 1, TS_FILL_ZERO);
+	ts_space_fill(&sb, pos(), 0x101, 1, TS_FILL_UNKNOWN);
+	ts_space_fill(&sb, pos(), 0x102, 1, TS_FILL_ZERO);
 	end_chunk();
 	end_chunk();
 	see_text(0x101, "b");
@@ -273,7 +276,7 @@ END_TEST
 START_TEST(reads_are_found_by_the_quarters_of_lines_that_they_overlap)
 {
 	end_chunk();
-	ts_space_note_read(sp, 0x10f, 2);
+	ts_space_note_read(&sb, 0x10f, 2);
 	end_recording();
 	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x10c, 0x10c), 1);
 	ck_assert_uint_eq(ts_space_next_read(sp, 0, 0x113, 0x113), 1);
@@ -325,7 +328,7 @@ START_TEST(any_number_of_layers_side_by_side_is_painted)
 
 	ck_assert_ptr_nonnull(data);
 	for (size_t i = 0; i < len; i += 4)
-		ts_space_fill(sp, pos(), 0x10000 + i, 4, TS_FILL_ZERO);
+		ts_space_fill(&sb, pos(), 0x10000 + i, 4, TS_FILL_ZERO);
 	end_recording();
 	ts_space_at(sp, 1, 0x10000, len, data, data + len);
 	for (size_t i = 0; i < len; i++)
@@ -370,12 +373,12 @@ END_TEST
 START_TEST(a_mapped_file_lies_under_its_map_and_nothing_after_it)
 {
 	lay_text(&img, 0, "older");
-	lay_text(&img, ts_space_next_map(sp), "mapped");
-	ts_space_fill(sp, pos(), 0x100, 0x100, TS_FILL_UNKNOWN);
+	lay_text(&img, ts_space_next_map(&sb), "mapped");
+	ts_space_fill(&sb, pos(), 0x100, 0x100, TS_FILL_UNKNOWN);
 	end_chunk();
-	lay_text(&img, ts_space_next_map(sp), "gone");
-	ts_space_fill(sp, pos(), 0x100, 4, TS_FILL_UNKNOWN);
-	ts_space_fill(sp, pos(), 0x100, 2, TS_FILL_UNKNOWN); /* in the same step */
+	lay_text(&img, ts_space_next_map(&sb), "gone");
+	ts_space_fill(&sb, pos(), 0x100, 4, TS_FILL_UNKNOWN);
+	ts_space_fill(&sb, pos(), 0x100, 2, TS_FILL_UNKNOWN); /* in the same step */
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x100, 6), "older.");
 	ck_assert_str_eq(text_at(1, 0x100, 6), "mapped");
@@ -386,15 +389,19 @@ END_TEST
 START_TEST(a_file_of_one_space_is_not_in_another)
 {
 	struct ts_space *other = ts_space_new(NULL, &img, 1);
+	struct ts_space_builder other_builder;
 	uint8_t data[4], known[4];
 
-	lay_text(&img, ts_space_next_map(sp), "file");
-	ts_space_fill(sp, 0, 0x100, 4, TS_FILL_UNKNOWN);
-	ts_space_fill(other, 0, 0x100, 4, TS_FILL_UNKNOWN);
+	ck_assert_ptr_nonnull(other);
+	ts_space_builder_init(&other_builder, other);
+	lay_text(&img, ts_space_next_map(&sb), "file");
+	ts_space_fill(&sb, 0, 0x100, 4, TS_FILL_UNKNOWN);
+	ts_space_fill(&other_builder, 0, 0x100, 4, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x100, 4), "file");
 	ts_space_at(other, 0, 0x100, 4, data, known);
 	ck_assert_uint_eq(known[0], 0);
+	ts_space_builder_fini(&other_builder);
 	ts_space_free(other);
 }
 END_TEST
@@ -420,7 +427,7 @@ END_TEST
 START_TEST(bytes_left_in_the_trace_end_where_a_range_starts_afresh)
 {
 	lay_text(&recorded, 0, "trace");
-	ts_space_fill(sp, pos(), 0x101, 2, TS_FILL_UNKNOWN);
+	ts_space_fill(&sb, pos(), 0x101, 2, TS_FILL_UNKNOWN);
 	end_recording();
 	ck_assert_str_eq(text_at(0, 0x100, 5), "trace");
 	ck_assert_str_eq(text_at(1, 0x100, 5), "t..ce");
@@ -432,7 +439,7 @@ START_TEST(a_space_that_came_late_has_nothing_before)
 	write_text(0x100, "a");
 	chunk = 5 * TS_SEGMENT_CHUNKS + 3;
 	end_chunk();
-	ck_assert(ts_space_seal(sp, 5));
+	ck_assert(ts_space_seal(&sb, 5));
 	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x100, 0x100), 5 * TS_SEGMENT_CHUNKS + 3);
 	ck_assert_uint_eq(ts_space_prev_write(sp, UINT64_MAX / TS_CHUNK_STEPS, 0x100, 0x100),
 			  5 * TS_SEGMENT_CHUNKS + 3);

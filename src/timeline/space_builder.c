@@ -1,0 +1,734 @@
+/* SPDX-License-Identifier: MIT */
+#include "space_builder.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "space_parts.h"
+
+void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
+{
+	*sb = (struct ts_space_builder){ .space = sp };
+}
+
+void ts_space_builder_fini(struct ts_space_builder *sb)
+{
+	ts_pages_fini(&sb->now);
+	ts_changes_fini(&sb->changes);
+	ts_touches_fini(&sb->silent);
+	ts_touches_fini(&sb->reads);
+	for (size_t i = 0; i < sb->cap_touched; i++)
+		free(sb->touched[i].marks);
+	free(sb->touched);
+	free(sb->fresh);
+	free(sb->dirty);
+	free(sb->completions);
+	ts_space_drop_segment(&sb->packed);
+	*sb = (struct ts_space_builder){ 0 };
+}
+
+static bool grow_touched(struct ts_space_builder *sb)
+{
+	size_t cap = sb->cap_touched ? sb->cap_touched * 2 : 64;
+	struct ts_touched *p = realloc(sb->touched, cap * sizeof(*p));
+
+	if (!p)
+		return false;
+	memset(p + sb->cap_touched, 0, (cap - sb->cap_touched) * sizeof(*p));
+	sb->touched = p;
+	sb->cap_touched = cap;
+	return true;
+}
+
+/* The page may hold something from here on.  Returns false if memory is exhausted. */
+static bool freshen(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	if (pg->is_fresh)
+		return true;
+	if (sb->n_fresh == sb->cap_fresh) {
+		size_t cap = sb->cap_fresh ? sb->cap_fresh * 2 : 64;
+		struct ts_page **fresh = realloc(sb->fresh, cap * sizeof(*fresh));
+
+		if (!fresh) {
+			sb->is_failed = true;
+			return false;
+		}
+		sb->fresh = fresh;
+		sb->cap_fresh = cap;
+	}
+	sb->fresh[sb->n_fresh++] = pg;
+	pg->is_fresh = true;
+	return true;
+}
+
+/* Give the page its marks for this chunk.  Returns false if memory is exhausted. */
+static bool list_page(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	struct ts_touched *t;
+
+	if (sb->n_touched == sb->cap_touched && !grow_touched(sb)) {
+		sb->is_failed = true;
+		return false;
+	}
+	t = &sb->touched[sb->n_touched];
+	if (!t->marks)
+		t->marks = calloc(1, sizeof(*t->marks));
+	if (!t->marks) {
+		sb->is_failed = true;
+		return false;
+	}
+	t->page = pg;
+	pg->marks = t->marks;
+	sb->n_touched++;
+	return freshen(sb, pg);
+}
+
+/* What painting makes of a byte that is lost. */
+#define LOST 2
+
+/*
+ * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.
+ * Without the image: a value seen that differs from a file's completes the past, it contradicts nothing.
+ */
+static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
+{
+	struct ts_painting p = { sb->space, NULL, sb->resumed, LOST };
+	uint64_t first = pg->page << TS_PAGE_BITS;
+	uint8_t known[TS_PAGE_LEN];
+
+	ts_space_paint(&p, sb->space->layers.n, first, first + (TS_PAGE_LEN - 1), pg->data, known);
+	for (unsigned i = 0; i < TS_PAGE_LEN; i++) {
+		if (known[i] == LOST && !ts_page_lose(pg, i / 64, UINT64_C(1) << (i % 64)))
+			return false;
+		pg->known[i / 64] |= (uint64_t)(known[i] == 1) << (i % 64);
+	}
+	return true;
+}
+
+/* Was the page touched in a segment that came from an index file? */
+static bool was_touched(const struct ts_space_builder *sb, uint64_t page)
+{
+	const struct ts_space *sp = sb->space;
+
+	for (size_t i = 0; i < sb->resumed / TS_SEGMENT_CHUNKS && i < sp->n_segments; i++) {
+		const struct ts_space_segment *seg = &sp->segments[i];
+
+		if (ts_lines_has_page(&seg->versions.lines, page) || ts_lines_has_page(&seg->silent, page) ||
+		    ts_lines_has_page(&seg->reads, page))
+			return true;
+	}
+	return false;
+}
+
+/* A page that no step has touched yet.  Returns NULL if memory is exhausted. */
+static struct ts_page *first_touch(struct ts_space_builder *sb, uint64_t page)
+{
+	struct ts_page *pg = sb->is_failed ? NULL : ts_pages_add(&sb->now, page, 0);
+
+	if (!pg || !paint_page(sb, pg)) {
+		sb->is_failed = true;
+		return NULL;
+	}
+	sb->space->n_pages += !was_touched(sb, page);
+	return pg;
+}
+
+/* A part of a range that lies in one word of a page's bits. */
+struct piece {
+	struct ts_page *pg;
+	unsigned off, len; /* bytes */
+	unsigned word;
+	uint64_t bits;     /* in that word */
+};
+
+/*
+ * The piece at @addr of a range with @left bytes left, its page touched.  Returns false if memory is
+ * exhausted.
+ */
+static inline bool take_piece(struct ts_space_builder *sb, uint64_t addr, uint64_t left, struct piece *p)
+{
+	unsigned room = 64 - (unsigned)addr % 64;
+
+	p->off = (unsigned)(addr % TS_PAGE_LEN);
+	p->len = left < room ? (unsigned)left : room;
+	p->word = p->off / 64;
+	p->bits = ts_bit_run(p->off % 64, p->len);
+	p->pg = ts_pages_get(&sb->now, addr >> TS_PAGE_BITS, 0);
+	if (__builtin_expect(!p->pg, 0)) {
+		p->pg = first_touch(sb, addr >> TS_PAGE_BITS);
+		if (!p->pg)
+			return false;
+	}
+	return p->pg->marks || list_page(sb, p->pg);
+}
+
+static inline void mark_write(const struct piece *p, uint64_t changed)
+{
+	p->pg->marks->changed[p->word] |= changed;
+	p->pg->marks->written[p->word] |= p->bits;
+	p->pg->marks->written_words |= UINT64_C(1) << p->word;
+}
+
+/* Bit i: byte i of the word, counted from its low end, is not 0. */
+static inline uint64_t nonzero_bytes(uint64_t x)
+{
+	x |= x >> 4;
+	x |= x >> 2;
+	x |= x >> 1;
+	return (x & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static inline uint64_t load(const uint8_t *p, unsigned len)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, len);
+	return le64toh(v);
+}
+
+/* Copy at most 64 bytes.  Bit i of the result: byte i is not what it was. */
+static inline uint64_t copy_changes(uint8_t *to, const uint8_t *from, unsigned len)
+{
+	uint64_t changed = 0;
+	unsigned i = 0;
+
+	for (; i + 8 <= len; i += 8) {
+		changed |= nonzero_bytes(load(to + i, 8) ^ load(from + i, 8)) << i;
+		memcpy(to + i, from + i, 8);
+	}
+	if (len - i >= 4) {
+		changed |= nonzero_bytes(load(to + i, 4) ^ load(from + i, 4)) << i;
+		memcpy(to + i, from + i, 4);
+		i += 4;
+	}
+	for (; i < len; i++) {
+		changed |= (uint64_t)(to[i] != from[i]) << i;
+		to[i] = from[i];
+	}
+	return changed;
+}
+
+/* @len is that of the piece. */
+static inline __attribute__((always_inline)) void write_piece(const struct piece *p, const uint8_t *data,
+							      unsigned len)
+{
+	uint64_t changed = copy_changes(p->pg->data + p->off, data, len) << p->off % 64;
+
+	mark_write(p, changed | (p->bits & ~p->pg->known[p->word]));
+	ts_page_know_word(p->pg, p->word, p->bits);
+}
+
+static __attribute__((noinline)) void write_pieces(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data,
+						   uint64_t len)
+{
+	struct piece p;
+
+	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len)
+		write_piece(&p, data, p.len);
+}
+
+/*
+ * A write of @len bytes, a constant, that is one piece of a page which the chunk has touched already.
+ * Returns false, having done nothing, if it is another.
+ */
+static inline __attribute__((always_inline)) bool write_short(struct ts_space_builder *sb, uint64_t addr,
+							      const uint8_t *data, unsigned len)
+{
+	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
+	struct piece p = { ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS, 0), off, len, off / 64,
+			   ts_bit_run(off % 64, len) };
+
+	if (!p.pg || !p.pg->marks || off % 64 > 64 - len)
+		return false;
+	write_piece(&p, data, len);
+	return true;
+}
+
+/* Nearly all writes are those of registers: their lengths are known here. */
+void ts_space_write(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (!(len == 8 && write_short(sb, addr, data, 8)) && !(len == 4 && write_short(sb, addr, data, 4)))
+		write_pieces(sb, addr, data, len);
+}
+
+void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+{
+	struct piece p;
+
+	for (; len && take_piece(sb, addr, len, &p); addr += p.len, len -= p.len) {
+		p.pg->marks->read[p.word] |= p.bits;
+		p.pg->marks->read_words |= UINT64_C(1) << p.word;
+	}
+}
+
+/* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
+static bool note_dirty(struct ts_space_builder *sb, struct ts_page *pg, unsigned off, unsigned len)
+{
+	if (!pg->is_dirty && sb->n_dirty == sb->cap_dirty) {
+		size_t cap = sb->cap_dirty ? sb->cap_dirty * 2 : 64;
+		uint32_t *p = realloc(sb->dirty, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		sb->dirty = p;
+		sb->cap_dirty = cap;
+	}
+	if (!pg->is_dirty)
+		sb->dirty[sb->n_dirty++] = pg->id;
+	pg->is_dirty = true;
+	for (unsigned line = off / TS_LINE_LEN; line <= (off + len - 1) / TS_LINE_LEN; line++)
+		pg->dirty[line / 64] |= UINT64_C(1) << (line % 64);
+	return true;
+}
+
+/* Bytes within one page were there since @layer, which governs them all, began. */
+static void infer(struct ts_space_builder *sb, uint32_t layer, uint64_t addr, const uint8_t *data, unsigned len)
+{
+	struct ts_space *sp = sb->space;
+	struct ts_page *pg = ts_pages_get(&sp->base, addr >> TS_PAGE_BITS, layer);
+
+	if (!pg)
+		pg = ts_pages_add(&sp->base, addr >> TS_PAGE_BITS, layer);
+	if (!pg || !note_dirty(sb, pg, (unsigned)(addr % TS_PAGE_LEN), len)) {
+		sb->is_failed = true;
+		return;
+	}
+	memcpy(pg->data + addr % TS_PAGE_LEN, data, len);
+	ts_page_know(pg, (unsigned)(addr % TS_PAGE_LEN), len);
+}
+
+static uint32_t governing_layer(const struct ts_space_builder *sb, uint64_t addr)
+{
+	const struct ts_space *sp = sb->space;
+
+	return ts_layers_newest(&sp->layers, sp->layers.n, addr, addr);
+}
+
+/* The bits of a line among those of its page. */
+static uint16_t line_bits(const uint64_t *bits, unsigned line)
+{
+	return (uint16_t)(bits[line / 4] >> line % 4 * 16);
+}
+
+bool ts_space_complete(struct ts_space *sp, size_t n_segments, const struct ts_completion *c)
+{
+	uint16_t mask = (uint16_t)c->mask;
+
+	while (mask && n_segments-- > 0) {
+		if (!ts_versions_complete(&sp->segments[n_segments].versions, c->addr, c->data, &mask))
+			return false;
+	}
+	return !mask;
+}
+
+/* The same now, and to be saved. */
+static void complete_sealed(struct ts_space_builder *sb, const struct ts_completion *c)
+{
+	bool done = ts_space_complete(sb->space, sb->n_sealed, c);
+
+	assert(done);
+	(void)done;
+	if (sb->n_completions == sb->cap_completions) {
+		size_t cap = sb->cap_completions ? sb->cap_completions * 2 : 64;
+		struct ts_completion *p = realloc(sb->completions, cap * sizeof(*p));
+
+		if (!p) {
+			sb->is_failed = true;
+			return;
+		}
+		sb->completions = p;
+		sb->cap_completions = cap;
+	}
+	sb->completions[sb->n_completions++] = *c;
+}
+
+/*
+ * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk
+ * that lost them itself has no version yet.
+ */
+static void complete_line(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, const uint8_t *data,
+			  uint16_t mask)
+{
+	struct ts_completion c = { .addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN };
+
+	mask &= (uint16_t)~line_bits(pg->marks->lost, line);
+	ts_changes_complete(&sb->changes, pg->holes->chain[line], data, &mask);
+	if (!mask)
+		return;
+	memcpy(c.data, data, TS_LINE_LEN);
+	c.mask = mask;
+	complete_sealed(sb, &c);
+}
+
+/* Bytes of a word that were lost are seen. */
+static void complete_piece(struct ts_space_builder *sb, const struct piece *p, const uint8_t *data, uint64_t lost)
+{
+	uint8_t bytes[64] = { 0 }; /* whole lines of it go to index files */
+
+	memcpy(bytes + p->off % 64, data, p->len);
+	for (unsigned i = 0; i < 4; i++) {
+		uint16_t mask = (uint16_t)(lost >> i * 16);
+
+		if (mask)
+			complete_line(sb, p->pg, p->word * 4 + i, bytes + i * TS_LINE_LEN, mask);
+	}
+}
+
+/*
+ * Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is
+ * known or lost.
+ */
+static void infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr, const uint8_t *data)
+{
+	struct ts_space *sp = sb->space;
+	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word];
+	uint64_t lost = p->pg->holes ? unknown & p->pg->holes->bits[p->word] : 0;
+	const struct ts_layer *l;
+	uint32_t layer;
+
+	sp->n_inferred += (unsigned)__builtin_popcountll(unknown);
+	if (lost)
+		complete_piece(sb, p, data, lost);
+	unknown = (unknown & ~lost) >> p->off % 64;
+	if (!unknown)
+		return;
+	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
+	l = &sp->layers.items[layer];
+	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64) {
+		infer(sb, layer, addr, data, p->len);
+		return;
+	}
+	for (; unknown; unknown &= unknown - 1) {
+		unsigned i = (unsigned)__builtin_ctzll(unknown);
+
+		infer(sb, governing_layer(sb, addr + i), addr + i, data + i, 1);
+	}
+}
+
+/* Do 1 to 16 bytes differ?  The first and the last ones of a length may overlap; there is no call. */
+static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
+{
+	if (len >= 8)
+		return load(a, 8) != load(b, 8) || load(a + len - 8, 8) != load(b + len - 8, 8);
+	if (len >= 4)
+		return load(a, 4) != load(b, 4) || load(a + len - 4, 4) != load(b + len - 4, 4);
+	return a[0] != b[0] || a[len / 2] != b[len / 2] || a[len - 1] != b[len - 1];
+}
+
+/*
+ * Are the few bytes that are seen known?  Nearly all are, those of instructions above all, and then they tell
+ * nothing.
+ */
+static inline bool is_known(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	const struct ts_page *pg = ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS, 0);
+	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
+	uint64_t bits;
+
+	if (!pg || len - 1 >= 16 || off % 64 + len > 64)
+		return false;
+	bits = ts_bit_run(off % 64, (unsigned)len);
+	return (pg->known[off / 64] & bits) == bits && !differ(pg->data + off, data, (unsigned)len);
+}
+
+static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data,
+						 uint64_t len)
+{
+	bool is_contradiction = false;
+	struct piece p;
+
+	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
+		uint64_t *known = &p.pg->known[p.word], changed;
+
+		if (__builtin_expect((*known & p.bits) != p.bits, 0))
+			infer_piece(sb, &p, addr, data);
+		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
+		ts_page_know_word(p.pg, p.word, p.bits);
+		if (__builtin_expect(changed != 0, 0)) {
+			p.bits = changed;
+			mark_write(&p, changed);
+			is_contradiction = true;
+		}
+	}
+	sb->space->n_unexplained += is_contradiction;
+}
+
+void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	if (!is_known(sb, addr, data, len))
+		see_pieces(sb, addr, data, len);
+}
+
+void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
+{
+	struct ts_space *sp = sb->space;
+
+	while (len && !sb->is_failed) {
+		uint64_t room = TS_PAGE_LEN - addr % TS_PAGE_LEN;
+		unsigned n = (unsigned)(len < room ? len : room);
+		uint32_t layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, addr + (n - 1));
+		const struct ts_layer *l = &sp->layers.items[layer];
+
+		if (l->first > addr || l->last < addr + (n - 1)) {
+			n = 1;
+			layer = governing_layer(sb, addr);
+		}
+		infer(sb, layer, addr, data, n);
+		addr += n;
+		data += n;
+		len -= n;
+	}
+}
+
+/* Bytes [first, last] of a touched page start afresh. */
+static void refill(struct ts_space_builder *sb, struct ts_page *pg, uint64_t first, uint64_t last, enum ts_fill fill)
+{
+	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
+
+	memset(pg->data + off, 0, len);
+	if (fill == TS_FILL_ZERO && freshen(sb, pg))
+		ts_page_know(pg, off, len);
+	else
+		ts_page_forget(pg, off, len);
+}
+
+/* The touched pages follow a new layer over [first, last]; either the pages or the range may be the fewer. */
+static void refill_touched(struct ts_space_builder *sb, uint64_t first, uint64_t last, enum ts_fill fill)
+{
+	uint64_t n_range = (last >> TS_PAGE_BITS) - (first >> TS_PAGE_BITS) + 1;
+	uint64_t n = n_range < sb->now.n ? n_range : sb->now.n;
+
+	for (uint64_t i = 0; i < n; i++) {
+		struct ts_page *pg = n == n_range ? ts_pages_find(&sb->now, (first >> TS_PAGE_BITS) + i, 0) :
+						    sb->now.by_id[i];
+		uint64_t start, end;
+
+		if (!pg)
+			continue;
+		start = pg->page << TS_PAGE_BITS;
+		end = start + (TS_PAGE_LEN - 1);
+		if (start <= last && end >= first)
+			refill(sb, pg, first > start ? first : start, last < end ? last : end, fill);
+	}
+}
+
+/*
+ * All up to @last is forgotten.  Pages that hold nothing since the last time are passed over; what this chunk
+ * touches may be touched again without being listed.
+ */
+static void forget_all(struct ts_space_builder *sb, uint64_t last)
+{
+	size_t n_kept = 0;
+
+	for (size_t i = 0; i < sb->n_fresh; i++) {
+		struct ts_page *pg = sb->fresh[i];
+		uint64_t start = pg->page << TS_PAGE_BITS, end = start + (TS_PAGE_LEN - 1);
+
+		refill(sb, pg, start, last < end ? last : end, TS_FILL_UNKNOWN);
+		pg->is_fresh = pg->marks || end > last;
+		if (pg->is_fresh)
+			sb->fresh[n_kept++] = pg;
+	}
+	sb->n_fresh = n_kept;
+}
+
+uint64_t ts_space_next_map(const struct ts_space_builder *sb)
+{
+	return ts_space_map_of_layer(sb->space, sb->space->layers.n);
+}
+
+void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill)
+{
+	if (!len)
+		return;
+	if (!ts_layers_add(&sb->space->layers, pos, addr, addr + (len - 1), fill))
+		sb->is_failed = true;
+	else if (!addr && len >= UINT64_MAX && fill == TS_FILL_UNKNOWN)
+		forget_all(sb, len - 1);
+	else
+		refill_touched(sb, addr, addr + (len - 1), fill);
+}
+
+void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+{
+	struct piece p;
+
+	for (; len && take_piece(sb, addr, len, &p); addr += p.len, len -= p.len) {
+		if (!ts_page_lose(p.pg, p.word, p.bits))
+			sb->is_failed = true;
+		p.pg->marks->lost[p.word] |= p.bits;
+		mark_write(&p, p.bits);
+	}
+}
+
+static bool note_version(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, uint16_t chunk,
+			 uint16_t changed)
+{
+	struct ts_version v;
+
+	v.known = line_bits(pg->known, line);
+	v.lost = pg->holes ? line_bits(pg->holes->bits, line) : 0;
+	v.known |= v.lost & line_bits(pg->marks->lost, line);
+	v.changed = changed;
+	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
+	return ts_changes_add(&sb->changes, pg->id, (uint8_t)line, chunk, &v,
+			      pg->holes ? &pg->holes->chain[line] : NULL);
+}
+
+/* The four lines of a word of marks. */
+static bool note_writes(struct ts_space_builder *sb, const struct ts_page *pg, unsigned word, uint16_t chunk)
+{
+	uint64_t changed = pg->marks->changed[word], written = pg->marks->written[word];
+
+	for (unsigned line = word * 4; written; line++, changed >>= 16, written >>= 16) {
+		if ((uint16_t)changed && !note_version(sb, pg, line, chunk, (uint16_t)changed))
+			return false;
+		if ((uint16_t)written && !(uint16_t)changed &&
+		    !ts_touches_add(&sb->silent, pg->id, (uint8_t)line, chunk, (uint16_t)written))
+			return false;
+	}
+	return true;
+}
+
+static bool note_reads(struct ts_space_builder *sb, const struct ts_page *pg, unsigned word, uint16_t chunk)
+{
+	uint64_t read = pg->marks->read[word];
+
+	for (unsigned line = word * 4; read; line++, read >>= 16) {
+		if ((uint16_t)read &&
+		    !ts_touches_add(&sb->reads, pg->id, (uint8_t)line, chunk, (uint16_t)read))
+			return false;
+	}
+	return true;
+}
+
+/* Versions of the lines that the chunk changed, notes of those that it wrote or read; the marks go. */
+static bool note_page(struct ts_space_builder *sb, struct ts_page *pg, uint16_t chunk)
+{
+	struct ts_marks *m = pg->marks;
+
+	for (; m->written_words; m->written_words &= m->written_words - 1) {
+		unsigned word = (unsigned)__builtin_ctzll(m->written_words);
+
+		if (!note_writes(sb, pg, word, chunk))
+			return false;
+		m->changed[word] = m->written[word] = m->lost[word] = 0;
+	}
+	for (; m->read_words; m->read_words &= m->read_words - 1) {
+		unsigned word = (unsigned)__builtin_ctzll(m->read_words);
+
+		if (!note_reads(sb, pg, word, chunk))
+			return false;
+		m->read[word] = 0;
+	}
+	pg->marks = NULL;
+	return true;
+}
+
+bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
+{
+	for (size_t i = 0; i < sb->n_touched && !sb->is_failed; i++)
+		sb->is_failed = !note_page(sb, sb->touched[i].page, (uint16_t)(chunk % TS_SEGMENT_CHUNKS));
+	sb->n_touched = 0;
+	return !sb->is_failed;
+}
+
+bool ts_space_room(struct ts_space_builder *sb, uint64_t segment)
+{
+	struct ts_space *sp = sb->space;
+
+	if (segment >= sb->cap_segments) {
+		size_t cap = sb->cap_segments ? sb->cap_segments * 2 : 4;
+		struct ts_space_segment *p;
+
+		while (cap <= segment)
+			cap *= 2;
+		p = realloc(sp->segments, cap * sizeof(*p));
+		if (!p)
+			return false;
+		memset(p + sb->cap_segments, 0, (cap - sb->cap_segments) * sizeof(*p));
+		sp->segments = p;
+		sb->cap_segments = cap;
+	}
+	return true;
+}
+
+/* The chains of lost bytes end with their segment. */
+static void end_chains(struct ts_space_builder *sb)
+{
+	for (size_t i = 0; i < sb->changes.n_links; i++) {
+		const struct ts_touch *t = &sb->changes.touches.items[sb->changes.links[i].item];
+
+		sb->now.by_id[t->page]->holes->chain[t->line] = 0;
+	}
+}
+
+bool ts_space_pack(struct ts_space_builder *sb)
+{
+	struct ts_space_segment *seg = &sb->packed;
+	size_t n_pages = sb->now.n;
+	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
+
+	ts_space_drop_segment(seg);
+	if (!page_addrs)
+		return false;
+	for (size_t i = 0; i < n_pages; i++)
+		page_addrs[i] = sb->now.by_id[i]->page;
+	sb->is_packed = ts_versions_seal(&seg->versions, &sb->changes, page_addrs, n_pages) &&
+			ts_lines_seal(&seg->silent, &sb->silent, page_addrs, n_pages, NULL) &&
+			ts_lines_seal(&seg->reads, &sb->reads, page_addrs, n_pages, NULL);
+	free(page_addrs);
+	return sb->is_packed;
+}
+
+/* What was packed becomes a segment, in place of a copy if there is one. */
+static bool install(struct ts_space_builder *sb, uint64_t segment)
+{
+	struct ts_space *sp = sb->space;
+
+	if ((!sb->is_packed && !ts_space_pack(sb)) || !ts_space_room(sb, segment))
+		return false;
+	ts_space_drop_segment(&sp->segments[segment]);
+	sp->segments[segment] = sb->packed;
+	sb->packed = (struct ts_space_segment){ 0 };
+	sb->is_packed = false;
+	sp->n_segments = (size_t)segment + 1;
+	return true;
+}
+
+bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment)
+{
+	if (!install(sb, segment))
+		return false;
+	end_chains(sb);
+	ts_changes_reset(&sb->changes);
+	sb->silent.n = sb->reads.n = 0;
+	sb->n_sealed = sb->space->n_segments;
+	return true;
+}
+
+bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment)
+{
+	return install(sb, segment);
+}
+
+uint64_t ts_space_mem(const struct ts_space_builder *sb)
+{
+	const struct ts_space *sp = sb->space;
+	uint64_t sum = (sb->now.n + sp->base.n) * sizeof(struct ts_page);
+
+	sum += sb->changes.touches.cap * (sizeof(struct ts_touch) + sizeof(struct ts_version));
+	sum += (sb->silent.cap + sb->reads.cap) * sizeof(struct ts_touch) +
+	       sb->cap_touched * sizeof(struct ts_marks);
+	for (size_t i = 0; i < sp->n_segments; i++) {
+		const struct ts_space_segment *seg = &sp->segments[i];
+
+		if (!seg->versions.is_mapped)
+			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) +
+			       ts_lines_mem(&seg->reads);
+	}
+	return sum;
+}
+

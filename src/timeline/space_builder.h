@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a space is filled while a recording is read, or from an index file.
+ *
+ * The timeline feeds a builder with what the steps do, chunk by chunk.  The builder holds the current contents of
+ * the pages that steps touched; at the end of a chunk it notes a version of every line that the chunk changed, and
+ * the lines that it wrote without a change, or read.  The notes of a segment are packed (sorted, the long part), and
+ * sealed.  What is inferred backwards goes into the pages of the space's layers, so that one write at first sight
+ * completes the past and no query knows of it.  Only a byte that something unknown was written to is completed in
+ * the versions since that write, in each of them once.
+ */
+#ifndef TS_SPACE_BUILDER_H
+#define TS_SPACE_BUILDER_H
+
+#include "lines.h"
+#include "pages.h"
+#include "space.h"
+#include "versions.h"
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+struct ts_space_segment {
+	struct ts_versions versions; /* of the lines that were changed */
+	/* lines that were written with what they held, and not changed in the chunk */
+	struct ts_lines silent;
+	struct ts_lines reads;
+};
+
+/* What the chunk that is being read did to a page, by bytes; in words as those of ts_page.known. */
+struct ts_marks {
+	uint64_t changed[64]; /* also written */
+	uint64_t lost[64];    /* changed to something unknown at some time in the chunk */
+	uint64_t written[64];
+	uint64_t read[64];
+	uint64_t written_words, read_words; /* bit i: word i is not 0 */
+};
+
+struct ts_touched {
+	struct ts_page *page;   /* borrowed */
+	struct ts_marks *marks; /* owned, beyond n_touched too; all 0 there */
+};
+
+/* Lost bytes of a line in sealed segments that turned out to be those of data. */
+struct ts_completion {
+	uint64_t addr;
+	uint8_t data[TS_LINE_LEN];
+	uint64_t mask; /* bit i: byte i */
+};
+
+struct ts_space_builder {
+	struct ts_space *space;   /* borrowed; what is built */
+	struct ts_pages now;      /* current contents of the pages that steps touched */
+	struct ts_touched *touched; /* owned; the pages touched in this chunk */
+	size_t n_touched, cap_touched;
+	struct ts_page **fresh;   /* owned; those of now that may hold something since all was forgotten */
+	size_t n_fresh, cap_fresh;
+	struct ts_changes changes;
+	struct ts_touches silent, reads;
+	bool is_failed;           /* memory ran out */
+	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
+	/* owned; ordinals of the space's base pages that changed since it was saved */
+	uint32_t *dirty;
+	size_t n_dirty, cap_dirty;
+	struct ts_completion *completions; /* owned; since the space was saved, of sealed segments */
+	size_t n_completions, cap_completions;
+	size_t cap_segments;      /* of the space */
+	size_t n_sealed;          /* of its segments; one more may be a copy of what was noted so far */
+	struct ts_space_segment packed; /* what is to become the next of them */
+	bool is_packed;
+};
+
+/* Begin to build @sp, which is new. */
+void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp);
+void ts_space_builder_fini(struct ts_space_builder *sb);
+
+/*
+ * What the steps do.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does nothing.
+ * A function that runs out of memory sets is_failed; ts_space_end_chunk() reports it.
+ */
+
+/* Bytes at position 0, before anything else. */
+void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* A write of a known value. */
+void ts_space_write(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* A write of a value that is not known. */
+void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
+
+/* A range starts afresh at position @pos; nobody wrote it. */
+void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
+
+/* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
+uint64_t ts_space_next_map(const struct ts_space_builder *sb);
+
+/* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
+void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
+
+/* An instruction read the range. */
+void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
+
+/*
+ * The chunk with this number is over (they come in order).
+ *
+ * Returns false if memory ran out since the last call.
+ */
+bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk);
+
+/*
+ * Sort what was noted so far, for the call of ts_space_seal() or ts_space_seal_copy() that follows, which is
+ * quick then (else it does this itself).  Takes long; another thread may do it while this one queries the
+ * space, and builds nothing.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_space_pack(struct ts_space_builder *sb);
+
+/*
+ * Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_space_seal(struct ts_space_builder *sb, uint64_t segment);
+
+/*
+ * The same for now: queries see what was noted so far, until segment @segment is sealed or copied again.
+ * Values lost in it that are found later show then.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment);
+
+/*
+ * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
+ *
+ * From there: ts_space_load_segment() takes the segment, of @n_chunks chunks, with its arrays, in place of the
+ * one in memory if there is one; ts_space_load_state() then what was learned.
+ *
+ * Loading returns false if memory is exhausted, or the arrays contradict each other.
+ */
+void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_index_file *f);
+bool ts_space_load_segment(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a,
+			   uint32_t n_chunks);
+bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct ts_index_arrays *a);
+
+/* What was learned so far need not be saved: the initial state of the recording, which its loader tells. */
+void ts_space_set_clean(struct ts_space_builder *sb);
+
+/* Segments up to chunk @chunk were loaded; building continues there. */
+void ts_space_resume(struct ts_space_builder *sb, uint64_t chunk);
+
+/* Bytes of memory that the space and the builder need; what is mapped from index files is not counted. */
+uint64_t ts_space_mem(const struct ts_space_builder *sb);
+
+#endif

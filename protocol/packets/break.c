@@ -2,8 +2,8 @@
 /*
  * Breakpoints and watchpoints: Z0..Z4 and z0..z4.
  *
- * They are never written into memory, so that soft and hard ones differ in name only.  A condition is checked
- * when it comes and evaluated at each hit, here; so are commands, which print (dynamic printf).
+ * They are never written into memory, so soft and hard ones differ in name only.  Conditions are checked when
+ * they are received and evaluated here at each hit; so are commands, which print (dynamic printf).
  */
 #include <stdlib.h>
 
@@ -61,10 +61,10 @@ static bool has_code(struct rsp_args *a, bool has_separators, size_t n_before)
 }
 
 /*
- * "Xlen,code" as often as it comes, each behind a ';' where @has_separators; gdb leaves that out from the
- * second one on.  On success *code is the caller's.
+ * Any number of "Xlen,code", each after a ';' if @has_separators; gdb omits it from the second one on.  On
+ * success *code is the caller's.
  *
- * Returns false after a failure, which @r then tells or @a is bad.
+ * Returns false on failure; then @r has an error, or @a is bad.
  */
 static bool parse_code(struct rsp_args *a, bool has_separators, struct code *code, struct rsp_reply *r)
 {
@@ -86,7 +86,7 @@ static bool parse_code(struct rsp_args *a, bool has_separators, struct code *cod
 	return false;
 }
 
-/* Conditions, and then ";cmds:KEEP," and commands; they are not kept when the client has gone. */
+/* Conditions, and then ";cmds:KEEP," and commands; they are not kept when the client disconnects. */
 static bool parse_all_code(struct rsp_args *a, struct code *conditions, struct code *commands,
 			   struct rsp_reply *r)
 {
@@ -136,7 +136,10 @@ static enum rsp_done remove_break(struct rsp_session *s, struct rsp_args *a, enu
 	return RSP_OK;
 }
 
-/* The watchpoint that the arguments name.  False: they are malformed, or @r says why it cannot be. */
+/*
+ * Parse a watchpoint.  Returns false if the arguments are malformed, or with the reason in @r if they are
+ * refused.
+ */
 static bool parse_watch(const struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r,
 			enum ts_watch_kind kind, struct ts_watch *w)
 {
@@ -160,7 +163,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 	if (!parse_watch(s, a, r, kind, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
 	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads)
-		return RSP_UNSUPPORTED; /* accepted, it would never fire */
+		return RSP_UNSUPPORTED; /* if accepted, it would never fire */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
 	rsp_reply_error_text(r, "no room for another watchpoint");

@@ -2,8 +2,8 @@
 /*
  * Files that a client reads from the server: vFile.
  *
- * There are the program's file, the files that the recording maps and the user supplies (--sysroot), and what
- * proc.h makes; no others: no name reaches the file system.  What is open is frozen.
+ * The only files are the program's file, the files that the recording maps and the user supplies (--sysroot),
+ * and those of proc.h: no name from the client reaches the file system.  Open files do not change.
  */
 #include "packets.h"
 
@@ -25,11 +25,11 @@ enum file_errno {
 	FILE_EUNKNOWN = 9999,
 };
 
-/* Of a file that can only be read, and one that can be run too. */
+/* Modes of a read-only file and of an executable one. */
 #define MODE_DATA    0100444u
 #define MODE_PROGRAM 0100555u
 
-/* Descriptors begin behind those that a process has anyway. */
+/* Descriptors begin after the standard ones. */
 #define FIRST_FD 3
 
 static enum rsp_done fail(struct rsp_reply *r, enum file_errno number)
@@ -44,7 +44,7 @@ static enum rsp_done succeed(struct rsp_reply *r, unsigned result)
 	return RSP_REPLIED;
 }
 
-/* Take a path in hex.  Fails if there is none, if it is too long for one, or if a NUL is in it. */
+/* Take a path in hex.  Fails if it is empty, too long or has a NUL. */
 static void take_path(struct rsp_args *a, char path[PATH_MAX])
 {
 	size_t len = rsp_args_hex(a, (uint8_t *)path, PATH_MAX - 1);
@@ -54,7 +54,7 @@ static void take_path(struct rsp_args *a, char path[PATH_MAX])
 		rsp_args_fail(a);
 }
 
-/* Take a descriptor; NULL if nothing is open there. */
+/* Take a descriptor; returns NULL if it is not open. */
 static struct rsp_file *take_file(struct rsp_session *s, struct rsp_args *a)
 {
 	uint64_t fd = rsp_args_u64(a);
@@ -80,9 +80,7 @@ static enum rsp_done reply_binary(struct rsp_reply *r, const uint8_t *data, size
 
 /* ------------------------------------------------------------------------------------------ what there is */
 
-/*
- * The program's file goes by the name that the client was told, and by the one that the recording has for it.
- */
+/* The program's file has the name that the client was told, and also the recorded name. */
 static bool is_exec(const struct rsp_target *target, const char *path)
 {
 	const char *recorded = ts_query_facts(target->q)->exec_path;
@@ -119,7 +117,7 @@ static void put_be(uint8_t **p, uint64_t value, unsigned len)
 		*(*p)++ = len < sizeof(value) ? (uint8_t)(value >> 8 * len) : 0;
 }
 
-/* The protocol's struct stat.  Who owns the file and when it was changed nobody asks in earnest. */
+/* The protocol's struct stat.  The owner and the time of the last change are not needed by any client. */
 static enum rsp_done reply_stat(struct rsp_reply *r, const struct rsp_file *f)
 {
 	const uint64_t block_len = 4096;
@@ -140,7 +138,7 @@ static enum rsp_done reply_stat(struct rsp_reply *r, const struct rsp_file *f)
 
 /* ------------------------------------------------------------------------------------------------ packets */
 
-/* There is one file system, whoever looks at it. */
+/* All processes see the same file system. */
 static enum rsp_done pkt_setfs(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)s;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lldb asks beside gdb's packets: qProcessInfo qMemoryRegionInfo jThreadsInfo.
+ * lldb's additional packets: qProcessInfo qMemoryRegionInfo jThreadsInfo.
  *
- * lldb's own list of them is docs/lldb-gdb-remote.txt in its source.
+ * They are described in docs/lldb-gdb-remote.txt in lldb's source.
  */
 #include "packets.h"
 
@@ -14,7 +14,7 @@
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
 
-/* The process of the current thread, as the client counts it. */
+/* The process of the current thread, by its id for the client. */
 static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_arch *arch = rsp_regset(s)->arch;
@@ -31,7 +31,9 @@ static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a,
 
 /* ---------------------------------------------------------------------------------------- memory regions */
 
-/* Without a region at @addr: from there to the next one, or to the end of the address space. */
+/*
+ * The gap at @addr, which is in no region: from there to the next region, or to the end of the address space.
+ */
 static void reply_gap(struct rsp_reply *r, uint64_t addr, uint64_t mask, const struct ts_region_info *regions,
 		      size_t n)
 {
@@ -56,7 +58,7 @@ static void reply_region(struct rsp_reply *r, const struct ts_region_info *m)
 	}
 }
 
-/* The map at the session's position.  A recording without one does not know the packet. */
+/* The map at the session's position.  The packet is not supported for a recording without one. */
 static enum rsp_done pkt_region(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint64_t addr = rsp_args_u64(a), mask = ts_arch_addr_mask(rsp_regset(s)->arch);

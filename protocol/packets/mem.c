@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory: m x M X, qSearch:memory, qCRC; of a machine, which memory: QEMU's PhyMemMode.
+ * Memory: m x M X, qSearch:memory, qCRC; for machines, QEMU's PhyMemMode, which selects physical addresses.
  *
- * What the recording does not know is never sent: a read ends before the first unknown byte, and is an error
- * if that is its first.  Each packet looks at a bounded amount of memory.
+ * Unknown bytes are never sent: a read ends before the first unknown byte, and is an error if that is its
+ * first.  Each packet reads a bounded amount of memory.
  */
 #include "packets.h"
 
@@ -13,11 +13,11 @@
 #include "protocol/session/machine.h"
 #include "protocol/session/session.h"
 
-/* Numbers, and no texts: gdb takes a text for the memory's contents. */
+/* Errors are numbers without texts: gdb would parse a text as the memory's contents. */
 #define ERROR_IO    0x05
 #define ERROR_FAULT 0x14
 
-/* What one packet may search or sum, in bytes: a fraction of a second. */
+/* The number of bytes that one packet may search or sum: a fraction of a second. */
 #define MAX_SCAN (UINT64_C(64) << 20)
 #define SCAN_BLOCK 65536u
 
@@ -40,7 +40,7 @@ static bool bytes_init(struct bytes *b, size_t len, struct rsp_reply *r)
 	return true;
 }
 
-/* How many bytes at the beginning are known. */
+/* The number of known bytes at the beginning. */
 static size_t known_prefix(const uint8_t *known, size_t len)
 {
 	const uint8_t *end = len ? memchr(known, 0, len) : NULL;
@@ -80,9 +80,9 @@ static struct range take_range(struct rsp_args *a)
 }
 
 /*
- * lldb before 17 fills lines of 512 bytes and crashes when it gets a part of one.  It gets an error then,
- * which it shows, and reads as much as is known after "settings set target.process.disable-memory-cache
- * true".  lldb 20 is the first that says swbreak+; those between lose nothing by the setting either.
+ * lldb before 17 fills lines of 512 bytes and crashes if it gets a part of one.  It gets an error instead,
+ * which it shows; with "settings set target.process.disable-memory-cache true" it reads as much as is known.
+ * lldb 20 is the first that sends swbreak+; the setting does no harm to the versions between.
  */
 static bool breaks_lldb(const struct rsp_session *s, struct range range, size_t known_len)
 {
@@ -92,8 +92,8 @@ static bool breaks_lldb(const struct rsp_session *s, struct range range, size_t 
 }
 
 /*
- * Read up to @max bytes of a range; the known ones at its beginning go to @put.  A range that holds nothing
- * known is an error, an empty one too: an empty reply would say that the packet is unknown.
+ * Read up to @max bytes of a range; the known ones at its beginning go to @put.  A range without known bytes
+ * is an error, and so is an empty one: an empty reply would mean that the packet is unsupported.
  */
 static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, size_t max,
 				void (*put)(struct rsp_reply *r, const uint8_t *data, size_t len))
@@ -193,14 +193,13 @@ static size_t find_pattern(const struct bytes *b, size_t len, const uint8_t *pat
 enum scan {
 	SCAN_FOUND,
 	SCAN_NOTHING,
-	SCAN_FAILED, /* the reply says why */
+	SCAN_FAILED, /* the reply has the reason */
 };
 
 /*
- * Look for @pattern in @range, a block at a time; a block goes on into the next by the pattern's length, less
- * one.
+ * Look for @pattern in @range, a block at a time; blocks overlap by the pattern's length minus one.
  *
- * *addr gets where it is.
+ * *addr gets its address.
  */
 static enum scan search(struct rsp_session *s, struct range range, const uint8_t *pattern, size_t pattern_len,
 			uint64_t *addr, struct rsp_reply *r)
@@ -237,7 +236,7 @@ static bool is_sane(struct range range)
 	return range.len && range.len - 1 <= UINT64_MAX - range.addr;
 }
 
-/* A range that is too long is searched as far as a packet may; a hit there is an answer, no hit is none. */
+/* A range that is too long is searched up to the limit; a hit there is an answer, no hit is an error. */
 static enum rsp_done pkt_search(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct range range;
@@ -274,7 +273,7 @@ static enum rsp_done pkt_search(struct rsp_session *s, struct rsp_args *a, struc
 
 /* ----------------------------------------------------------------------------------------------- checksum */
 
-/* What a byte in front does to a CRC-32 with the highest bit first, polynomial 0x04c11db7. */
+/* The effect of a leading byte on a CRC-32 with the highest bit first, polynomial 0x04c11db7. */
 static void crc_init(uint32_t table[256])
 {
 	for (uint32_t i = 0; i < 256; i++) {
@@ -347,7 +346,7 @@ static enum rsp_done pkt_physical(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
-/* A number; QEMU takes any but 0 for "on". */
+/* A number; as in QEMU, any but 0 means "on". */
 static enum rsp_done pkt_set_physical(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_on = rsp_args_u64(a) != 0;

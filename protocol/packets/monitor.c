@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the protocol has no packet for, as text for people: qRcmd, gdb's "monitor".
+ * Commands for which the protocol has no packet, with text for users: qRcmd, gdb's "monitor".
  *
- * gdb before 16 knows two ends of a monitor command: text, and an error without any.  A command that fails
- * for such a client therefore says why as console output, and then answers with an error, so that a script
- * stops.
+ * gdb before 16 supports two results of a monitor command: text, and an error without text.  A command that
+ * fails for such a client therefore prints the reason as console output, and then replies with an error, so
+ * that a script stops.
  */
 #include "packets.h"
 
@@ -31,7 +31,7 @@ static unsigned percent(uint64_t pos, uint64_t n_steps)
 	return pos < n_steps && share == 10000 ? 9999 : share;
 }
 
-/* A thread as gdb calls it. */
+/* A thread's id for gdb. */
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
 	struct rsp_tid tid = rsp_session_tid(s, thread);
@@ -65,7 +65,7 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 	return true;
 }
 
-/* That what follows is not final; nothing if all has been read. */
+/* Note that the following text is not final; nothing if everything has been read. */
 static void put_read(const struct rsp_session *s, struct ts_buf *out)
 {
 	rsp_wait_put_read(s, out);
@@ -73,7 +73,7 @@ static void put_read(const struct rsp_session *s, struct ts_buf *out)
 		ts_buf_putc(out, '\n');
 }
 
-/* While the recording is being read nobody knows of how many positions this is one. */
+/* While the recording is being read, the number of positions is not known. */
 static void put_position(const struct rsp_session *s, struct ts_buf *out)
 {
 	unsigned share = percent(s->pos, rsp_last(s));
@@ -97,7 +97,7 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return true;
 }
 
-/* How a command ends that goes somewhere.  The session has gone there if it is done. */
+/* The result of a command that goes to a position.  The session has moved if it is done. */
 static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destination *d, struct ts_buf *out)
 {
 	uint64_t pos;
@@ -124,9 +124,9 @@ static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, s
 }
 
 /*
- * For a client that does not know that goto has moved it, or that leaves the moving to its next resume: what is
- * not read yet is waited for then, and the client can interrupt that.  What cannot be reached at all is refused
- * now.
+ * For a client that does not know that goto has moved it, or that leaves the move to its next resume, which
+ * waits for positions that have not been read yet and can be interrupted.  A destination that does not exist
+ * is refused now.
  */
 static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
@@ -162,7 +162,7 @@ static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *
 	return true;
 }
 
-/* For a script: the answer comes when nothing goes on any more beside the client. */
+/* For a script: answers when all background work is done. */
 static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	(void)arg;
@@ -201,7 +201,7 @@ static void put_warnings(const struct ts_query *q, struct ts_buf *out)
 	}
 }
 
-/* Does the client see a status register that nobody recorded? */
+/* Does the client see a status register that was not recorded? */
 static bool is_status_made_up(const struct rsp_session *s)
 {
 	const struct ts_regset *set = rsp_regset(s);
@@ -213,7 +213,7 @@ static bool is_status_made_up(const struct rsp_session *s)
 	       !known[set->regs[set->flags].off];
 }
 
-/* Some formats say only by having one that system calls were recorded. */
+/* In some formats only a recorded system call shows that they were recorded. */
 static const char *say_syscalls(const struct rsp_session *s)
 {
 	if (!rsp_has_syscalls(s->target))
@@ -292,7 +292,7 @@ static bool run_threads(struct rsp_session *s, const char *arg, struct ts_buf *o
 
 /* --------------------------------------------------------------------------------------------- collecting */
 
-/* What tstart does; the tracepoints stay the client's to define. */
+/* Set the mode of tstart; the client defines the tracepoints. */
 static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct rsp_tracing *t = &s->tracing;
@@ -313,7 +313,7 @@ static bool run_collect(struct rsp_session *s, const char *arg, struct ts_buf *o
 	return true;
 }
 
-/* The client waits until the file is there; the answer comes then. */
+/* The client waits for the answer until the file is complete. */
 static enum rsp_command_end start_export(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct ts_error err;
@@ -390,7 +390,7 @@ static enum rsp_command_end run(struct rsp_session *s, const struct rsp_command 
 	return c->run(s, arg, out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
 }
 
-/* Without words these are the commands that they have always been; with words they are questions. */
+/* Without arguments these are commands; with arguments they are questions. */
 static bool is_question(const char *name, const char *arg)
 {
 	static const char *const both[] = { "maps", "threads", "when" };
@@ -415,7 +415,7 @@ static enum rsp_command_end ask(struct rsp_session *s, const char *name, const c
 	return end;
 }
 
-/* Places that only questions know: next write X, a mark, #R, +N. */
+/* Places that only src/ask supports: next write X, a mark, #R, +N. */
 static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	enum rsp_command_end end;
@@ -453,7 +453,7 @@ static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct t
 	return RSP_COMMAND_REFUSED;
 }
 
-/* Text goes into the reply where it fits and the client shows it: lldb shows console output only. */
+/* Text goes into the reply if it fits and the client shows it: lldb shows console output only. */
 static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_reply *r)
 {
 	if (!text->len)

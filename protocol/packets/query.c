@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What client and server agree on, and how a session begins and ends.
+ * Features of client and server, and the beginning and end of a session.
  */
 #include "packets.h"
 
@@ -14,7 +14,7 @@
 
 /* ----------------------------------------------------------------------------------------------- features */
 
-/* Take one feature of the client; those that say nothing to us are skipped. */
+/* Take one feature of the client; unknown ones are skipped. */
 static void take_feature(struct rsp_session *s, struct rsp_args *a)
 {
 	const struct {
@@ -39,10 +39,10 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 }
 
 /*
- * Does this session claim the feature?  What depends on the client's own features or on the recording is
- * named here, the rest is always claimed.  lldb reads thread ids without processes only, and takes an
- * auxiliary vector as a reason to plant a breakpoint at the entry point, on which it then runs on by itself.
- * A relative path of the program gdb would look for in its own working directory.
+ * Does this session claim the feature?  Features that depend on those of the client or on the recording are
+ * listed here; the others are always claimed.  lldb reads thread ids without processes only, and if there is
+ * an auxiliary vector it inserts a breakpoint at the entry point, at which it then resumes by itself.  gdb
+ * would look for a relative path of the program in its own working directory.
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
@@ -70,7 +70,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 	return true;
 }
 
-/* A client introduces itself: whatever another one left behind is forgotten, but for the position. */
+/* A client introduces itself: the state of a previous one is forgotten, except for the position. */
 static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_lldb = s->is_lldb;
@@ -93,7 +93,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	return RSP_REPLIED;
 }
 
-/* gdb introduces itself before it asks for this, lldb afterwards. */
+/* gdb sends qSupported before this packet, lldb afterwards. */
 static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
@@ -104,7 +104,7 @@ static enum rsp_done pkt_no_ack(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_OK;
 }
 
-/* Only lldb asks; the suffixes are understood, but not needed. */
+/* Only lldb sends it; the suffixes are supported, but not needed. */
 static enum rsp_done pkt_thread_suffix(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
@@ -154,7 +154,7 @@ static enum rsp_done pkt_non_stop(struct rsp_session *s, struct rsp_args *a, str
 	return RSP_REPLIED;
 }
 
-/* No thread starts or ends by itself while the client looks. */
+/* Threads do not start or end while the client is stopped. */
 static enum rsp_done pkt_thread_events(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)s;
@@ -189,7 +189,7 @@ static enum rsp_done pkt_pass_signals(struct rsp_session *s, struct rsp_args *a,
 	return RSP_OK;
 }
 
-/* Signals that may be delivered: a recorded program has got what it got. */
+/* Signals that may be delivered: ignored, because the recorded program cannot change. */
 static enum rsp_done pkt_program_signals(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint64_t set[TS_N_SIGNALS / 64] = { 0 };
@@ -199,7 +199,7 @@ static enum rsp_done pkt_program_signals(struct rsp_session *s, struct rsp_args 
 	return take_signals(a, set) ? RSP_OK : RSP_BAD;
 }
 
-/* Take ";NUMBER" as often as it comes.  False: no memory. */
+/* Take any number of ";NUMBER".  Returns false if memory is exhausted. */
 static bool take_numbers(struct rsp_args *a, uint64_t **numbers, size_t *n)
 {
 	size_t cap = a->left / 2; /* each has a separator and a digit */
@@ -246,7 +246,7 @@ static enum rsp_done pkt_catch_syscalls(struct rsp_session *s, struct rsp_args *
 
 /* ---------------------------------------------------------------------------------------------- questions */
 
-/* Take a process by the name that it has for the client.  Fails if there is none of that name. */
+/* Take a process by its id for the client.  Fails if there is no such process. */
 static void take_pid(const struct rsp_session *s, struct rsp_args *a)
 {
 	const struct ts_names *names = &s->target->names;
@@ -259,7 +259,7 @@ static void take_pid(const struct rsp_session *s, struct rsp_args *a)
 	rsp_args_fail(a);
 }
 
-/* A process that was there before: a client that ends lets it be, instead of killing it. */
+/* The process existed before: a client that quits detaches from it, instead of killing it. */
 static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	if (a->left)
@@ -271,10 +271,10 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 }
 
 /*
- * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is no
- * auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An empty
- * reply says that nothing is moved, or that it is not known: of a program that is not position-independent lldb
- * would move the symbols twice.
+ * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is
+ * no auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An
+ * empty reply means that nothing is moved, or that it is not known: for a program that is not
+ * position-independent lldb would move the symbols twice.
  */
 static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -285,7 +285,7 @@ static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, stru
 	return RSP_REPLIED;
 }
 
-/* The client offers to look up symbols ("::"), or says what it found ("VALUE:NAME"); we need none. */
+/* The client offers to look up symbols ("::"), or sends a value ("VALUE:NAME"); none is needed. */
 static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)s;
@@ -301,8 +301,8 @@ static enum rsp_done pkt_symbol(struct rsp_session *s, struct rsp_args *a, struc
 /* -------------------------------------------------------------------------------------- beginning and end */
 
 /*
- * The client lets go of a process, or (not @is_one) of all.  With one of several it is not done; one that
- * works with extended-remote stays without a process.
+ * The client detaches from a process, or (not @is_one) from all.  After one of several the session continues;
+ * a client of extended-remote stays connected without a process.
  */
 static enum rsp_done leave(struct rsp_session *s, bool is_one)
 {
@@ -330,7 +330,7 @@ static enum rsp_done pkt_vkill(struct rsp_session *s, struct rsp_args *a, struct
 	return rsp_args_done(a) ? leave(s, true) : RSP_BAD;
 }
 
-/* gdb wants no reply, lldb that of a process that was killed. */
+/* gdb expects no reply, lldb that of a killed process. */
 static enum rsp_done pkt_kill(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
@@ -354,8 +354,8 @@ static enum rsp_done pkt_restart(struct rsp_session *s, struct rsp_args *a, stru
 }
 
 /*
- * An extended client that has the program asks for another one: gdb does so for a second inferior, and is
- * confused by a process that it has already.
+ * An extended client that has the program requests another one: gdb does this for a second inferior, and is
+ * confused by a process that it already has.
  */
 static bool is_second(const struct rsp_session *s, struct rsp_reply *r)
 {
@@ -365,7 +365,7 @@ static bool is_second(const struct rsp_session *s, struct rsp_reply *r)
 	return true;
 }
 
-/* To run the program is to go to its beginning; file and arguments are those of the recording. */
+/* Running the program goes to the beginning of the recording; file and arguments are the recorded ones. */
 static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	while (a->left) {
@@ -394,7 +394,7 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 	return RSP_REPLIED;
 }
 
-/* A packet is answered when nothing runs any more. */
+/* A packet is answered only when nothing runs. */
 static enum rsp_done pkt_ctrl_c(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)s;

@@ -2,8 +2,8 @@
 /*
  * Registers: g G p P.
  *
- * A register is sent whole or as unknown ("xx" for each byte): gdb and lldb look at its first byte only to
- * decide whether it is there, and would show the unknown bytes of a register that is known in part as zeros.
+ * A register is sent whole or as unknown ("xx" for each byte): gdb and lldb check only its first byte to
+ * decide whether it is available, and would show the unknown bytes of a partly known register as zeros.
  */
 #include "packets.h"
 
@@ -11,7 +11,7 @@
 
 #include "protocol/session/session.h"
 
-/* Numbers, and no texts: gdb takes a text for the registers' values. */
+/* Errors are numbers without texts: gdb would parse a text as the registers' values. */
 #define ERROR_IO      0x05
 #define ERROR_UNKNOWN 0x14
 
@@ -20,7 +20,7 @@ struct values {
 	const uint8_t *data, *known; /* borrowed from the session's scratch */
 };
 
-/* False, with an error as reply, if they cannot be read. */
+/* Returns false, with an error as reply, if they cannot be read. */
 static bool read_values(const struct rsp_session *s, uint32_t thread, struct values *v, struct rsp_reply *r)
 {
 	uint8_t *data = s->scratch, *known = s->scratch + rsp_regset(s)->g_len;
@@ -49,8 +49,7 @@ static void put_reg(const struct ts_reg *reg, const struct values *v, struct rsp
 }
 
 /*
- * Take what lldb puts behind register packets, ";thread:1;": the thread that is meant.  Without it, it is the
- * current one.
+ * Take the suffix of lldb's register packets, ";thread:1;".  Without it the thread is the current one.
  *
  * Fails if there is no such thread, or on anything else.
  */
@@ -69,7 +68,7 @@ static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 	return thread;
 }
 
-/* The same behind other arguments, after a ';'. */
+/* The same after other arguments and a ';'. */
 static uint32_t take_suffix(const struct rsp_session *s, struct rsp_args *a)
 {
 	if (a->left)
@@ -77,7 +76,7 @@ static uint32_t take_suffix(const struct rsp_session *s, struct rsp_args *a)
 	return take_thread(s, a);
 }
 
-/* As many whole registers as fit: the client asks for the others with p. */
+/* As many whole registers as fit: the client reads the others with p. */
 static enum rsp_done pkt_g(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_regset *set = rsp_regset(s);
@@ -142,8 +141,8 @@ static enum rsp_done pkt_write_all(struct rsp_session *s, struct rsp_args *a, st
 }
 
 /*
- * Is it what gdb writes beside a pc that it writes?  That there is no system call to restart is so in any
- * recording, and gdb writes the pc that is there when it runs the program again.
+ * Is it a register that gdb writes along with a pc?  A recording never has a system call to restart, and gdb
+ * writes the unchanged pc when it runs the program again.
  */
 static bool is_no_restart(const struct ts_reg *reg, struct rsp_args value)
 {

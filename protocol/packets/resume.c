@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resuming, forwards and backwards: s c S C bs bc vCont, and what they stopped at: ?
+ * Resuming, forwards and backwards: s c S C bs bc vCont, and the stop reason: ?
  *
- * A recording cannot be reordered: while one thread steps the others do what they did.  Nor does a signal
- * that the client passes reach a program that ran long ago: it is ignored.
+ * A recording cannot be reordered: while one thread steps, the others run as recorded.  A signal that the
+ * client passes cannot reach the recorded program: it is ignored.
  */
 #include "packets.h"
 #include "protocol/session/session.h"
 #include "protocol/wire/args.h"
 
-/* The thread that s and bs mean. */
+/* The thread for s and bs. */
 static uint32_t stepping_thread(const struct rsp_session *s)
 {
 	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->thread;
 }
 
 /*
- * After "monitor announce": what moved the session is told as a stop, one of signal 0, for which no
- * breakpoint or step is to blame.  The client then forgets all that it knew.
+ * After "monitor announce": the move of the session is reported as a stop with signal 0, which no breakpoint
+ * or step has caused.  The client then discards its cached state.
  *
- * A destination that is not read yet is waited for here, because clients can interrupt a resume.
+ * The wait for a destination that has not been read yet is here, because clients can interrupt a resume.
  */
 static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 {
@@ -54,7 +54,7 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 	return RSP_DEFERRED;
 }
 
-/* "[addr]" of s and c: a recording goes on from where it is. */
+/* "[addr]" of s and c: a recording can only continue at its position. */
 static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
 {
 	if (!a->left)
@@ -125,7 +125,7 @@ struct action {
 	uint32_t thread; /* TS_NO_THREAD: all others */
 };
 
-/* "c", "Cxx", "s", "Sxx", "rSTART,END", "t", with ":thread" behind. */
+/* "c", "Cxx", "s", "Sxx", "rSTART,END", "t", followed by ":thread". */
 static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct action *act)
 {
 	static const char kinds[] = "cCsSrt";
@@ -178,7 +178,7 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	return RSP_DEFERRED;
 }
 
-/* An action that steps decides; if there is none, the first one does. */
+/* The first action that steps is used; without one, the first action. */
 static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct action chosen = { 0 };

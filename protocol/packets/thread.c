@@ -11,7 +11,7 @@
 #include "protocol/session/threads.h"
 
 /*
- * The thread that the arguments name, and nothing else; TS_NO_THREAD (and bad) if it does not exist at this
+ * Take a thread as the only argument; returns TS_NO_THREAD (and @a is bad) if it does not exist at this
  * position.
  */
 static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
@@ -26,7 +26,7 @@ static uint32_t take_thread(const struct rsp_session *s, struct rsp_args *a)
 }
 
 /*
- * "Hg": of registers and memory.  "Hc": of the resume packets that name no thread; any and all leave it to
+ * "Hg": for registers and memory.  "Hc": for the resume packets that name no thread; any and all leave it to
  * the recording.
  */
 static enum rsp_done pkt_H(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -72,7 +72,7 @@ static enum rsp_done pkt_qC(struct rsp_session *s, struct rsp_args *a, struct rs
 
 static const char list_name[] = "thread list";
 
-/* "1,2,3": what is not sent yet. */
+/* "1,2,3": the ids not sent yet. */
 static void build_list(struct rsp_session *s)
 {
 	struct ts_buf *text = &s->document.text;
@@ -93,7 +93,7 @@ static void build_list(struct rsp_session *s)
 	}
 }
 
-/* As many whole ids as fit, "l" when there are no more. */
+/* As many whole ids as fit, "l" if there are no more. */
 static enum rsp_done reply_list(struct rsp_session *s, struct rsp_reply *r)
 {
 	struct ts_buf *text = &s->document.text;

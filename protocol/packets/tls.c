@@ -2,8 +2,9 @@
 /*
  * Thread-local storage: qGetTLSAddr.
  *
- * Only what the ABI fixes is answered: on x86-64 the program's own block ends where fs_base points (Drepper, "ELF
- * Handling for Thread-Local Storage", variant II).  Where a library's block lies only its dynamic linker knows.
+ * Only what the ABI defines is answered: on x86-64 the program's own block ends where fs_base points
+ * (Drepper, "ELF Handling for Thread-Local Storage", variant II).  Only the dynamic linker knows the address
+ * of a library's block.
  */
 #include "packets.h"
 
@@ -15,7 +16,7 @@
 #include "protocol/session/threads.h"
 #include "src/trace/elf.h"
 
-/* The value of fs_base of @thread at the session's position; false if it is not known. */
+/* The value of fs_base of @thread at the session's position; returns false if it is not known. */
 static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_t *value)
 {
 	const struct ts_regset *set = ts_query_regset(s->target->q);
@@ -37,7 +38,9 @@ static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_
 	return is_known;
 }
 
-/* How far below the thread pointer the program's block begins; 0 if it has none, or is not known. */
+/*
+ * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.
+ */
 static uint64_t block_of_program(const struct rsp_session *s)
 {
 	struct ts_error ignored = { 0 };

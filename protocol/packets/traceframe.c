@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace frames: which one the client looks at, what is in it, and all of them as bytes.
+ * Trace frames: selection, contents, and all of them as bytes.
  *
  * Registers and memory of the selected frame are served by their own packets (regs.c, mem.c).
  */
@@ -84,7 +84,7 @@ static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a,
 
 /*
  * "N", "pc:A", "tdp:N", "range:S:E", "outside:S:E": the next one after the selected one; if there is none,
- * the selection stays.
+ * the selection does not change.
  */
 static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -101,7 +101,7 @@ static enum rsp_done pkt_frame(struct rsp_session *s, struct rsp_args *a, struct
 
 /* -------------------------------------------------------------------------------------------- all of them */
 
-/* "OFF,LEN" of all frames in a row; less is an answer too, none is that of the end. */
+/* "OFF,LEN" of all frames in sequence; the reply may be shorter, and is empty at the end. */
 static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint64_t off = rsp_args_u64(a), len;
@@ -119,7 +119,7 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 	ts_error_reset(&err);
 	ts_buf_init(&bytes);
 	if (!rsp_tracing_raw(s, off, (size_t)len, &bytes, &err)) {
-		if (err.code == TS_EUSAGE) /* the client's fault is nothing for the log */
+		if (err.code == TS_EUSAGE) /* an error of the client is not logged */
 			rsp_reply_error_text(r, "%s", err.text);
 		else
 			rsp_reply_failure(r, &err);

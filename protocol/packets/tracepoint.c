@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tracepoints: their definition, trace state variables, and the run of them.
+ * Tracepoints: their definition, trace state variables, and the trace run.
  *
- * A client defines anew what it starts: QTinit, then pieces, then QTStart.  Expressions are checked with the
- * piece that brings them, so that the client can say which tracepoint is refused.
+ * A client defines every run from scratch: QTinit, then pieces, then QTStart.  Expressions are checked with
+ * their piece, so that the client can tell which tracepoint is refused.
  */
 #include "packets.h"
 
@@ -14,7 +14,7 @@
 #include "protocol/session/session.h"
 #include "src/base/clock.h"
 
-/* How long QTStart waits for the end of the run: gdb gives up at six seconds and takes no ^C before. */
+/* How long QTStart waits for the end of the run: gdb gives up after six seconds and accepts no ^C before. */
 #define START_WAIT_NS INT64_C(1000000000)
 
 /*
@@ -23,7 +23,7 @@
  */
 #define MAX_NUMBER 0x7fffu
 
-/* What a session may say about itself, and how many ranges never change. */
+/* Limits on the notes of a run, and on the number of read-only ranges. */
 #define MAX_NOTE     4096
 #define MAX_READONLY 4096
 
@@ -34,8 +34,8 @@ static enum rsp_done refuse(struct rsp_reply *r, const struct ts_error *err)
 }
 
 /*
- * What the client defines goes into its own run, which a first piece begins.  NULL: no memory, as the reply
- * says.
+ * The client's own run, which its first piece creates.  Returns NULL, with an error as reply, if memory is
+ * exhausted.
  */
 static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r)
 {
@@ -99,7 +99,7 @@ static enum rsp_done add_piece(struct rsp_session *s, struct rsp_args *a, struct
 	return !tp || rsp_collector_check(tp, &err) ? RSP_OK : refuse(r, &err);
 }
 
-/* "N:ADDR:..." or "-N:ADDR:actions", with a '-' behind where more follows. */
+/* "N:ADDR:..." or "-N:ADDR:actions", followed by a '-' if more follows. */
 static enum rsp_done pkt_define(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_actions = rsp_args_accept(a, '-');
@@ -157,7 +157,7 @@ static enum rsp_done pkt_disable(struct rsp_session *s, struct rsp_args *a, stru
 	return enable(s, a, false);
 }
 
-/* "S,E:S,E...", E behind the last byte. */
+/* "S,E:S,E...", E is the address after the last byte. */
 static enum rsp_done pkt_readonly(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct ts_range *ranges = calloc(MAX_READONLY, sizeof(*ranges));
@@ -214,7 +214,7 @@ static enum rsp_done pkt_disconnected(struct rsp_session *s, struct rsp_args *a,
 	return RSP_OK;
 }
 
-/* "circular:0|1", "size:N" in bytes, "size:-1" for what there is. */
+/* "circular:0|1", "size:N" in bytes, "size:-1" for no limit. */
 static enum rsp_done pkt_buffer(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	bool is_size = rsp_args_accept_word(a, "size:"), is_circular = false;
@@ -276,8 +276,9 @@ static enum rsp_done pkt_notes(struct rsp_session *s, struct rsp_args *a, struct
 /* ------------------------------------------------------------------------------------------------ the run */
 
 /*
- * QTStart is answered when all is collected, or after a while in which it is not: the rest is a chore.  No text
- * says so: after ^C gdb reads no further than the next text, and takes the answer for that of its next packet.
+ * QTStart is answered when everything is collected, or after a timeout: the rest is a chore.  There is no
+ * text about it: after ^C gdb reads only up to the next text, and takes the answer for that of its next
+ * packet.
  */
 static bool wait_for_run(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
@@ -390,8 +391,8 @@ static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
 }
 
 /*
- * The tracepoint that no one has set is not told to a client that has just come: one that knows of any asks
- * for the run's status before each step.  One that asks again wants to save them.
+ * The implied tracepoint is not reported to a new client: a client with tracepoints requests the run's status
+ * before each step.  A client that asks again wants to save them.
  */
 static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -446,7 +447,7 @@ static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, str
 	return next_var(s, r);
 }
 
-/* Hits of a tracepoint, and what its frames take; none of one that was not part of the run. */
+/* Hits of a tracepoint, and the size of its frames; nothing for a tracepoint that was not part of the run. */
 static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(s), *a);
@@ -460,7 +461,7 @@ static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a,
 	return RSP_REPLIED;
 }
 
-/* A variable as the selected frame has it, or as it is now. */
+/* The value of a variable in the selected frame, or its current value. */
 static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint32_t number = rsp_args_u32(a);
@@ -475,7 +476,7 @@ static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct r
 		is_known = ts_frame_value(&s->tracing.frame, number, &value);
 	else if (s->tracing.collector)
 		is_known = rsp_collector_var(s->tracing.collector, number, &value);
-	/* what was left of a run that was saved, nobody knows */
+	/* the free space of a saved run is not known */
 	else if ((is_known = def && shown != ts_query_facts(s->target->q)->tracing))
 		value = def->initial;
 	if (is_known)

@@ -2,8 +2,8 @@
 /*
  * Documents that a client reads in pieces: qXfer:OBJECT:read:ANNEX:OFFSET,LENGTH.
  *
- * "m" and a piece, "l" and the last one; "l" alone beyond the end.  What depends on the position is frozen
- * with the first piece, so that the pieces fit together.
+ * "m" and a piece, "l" and the last one; "l" alone beyond the end.  A document that depends on the position
+ * is frozen with the first piece, so that the pieces fit together.
  */
 #include "packets.h"
 
@@ -23,7 +23,7 @@ struct request {
 	uint64_t len;
 };
 
-/* False if the packet is not of that form. */
+/* Returns false if the packet is malformed. */
 static bool take_request(struct rsp_args *a, struct request *q)
 {
 	q->annex = (const char *)rsp_args_until(a, ":", &q->annex_len);
@@ -74,7 +74,7 @@ static enum rsp_done pkt_features(struct rsp_session *s, struct rsp_args *a, str
 	return reply_piece(&q, xml->data, xml->len, r);
 }
 
-/* A document of the session's position, called @name, that @write writes. */
+/* The document @name for the session's position, written by @write. */
 static enum rsp_done reply_document(struct rsp_session *s, const struct request *q, const char *name,
 				    void (*write)(const struct rsp_session *s, struct ts_buf *out),
 				    struct rsp_reply *r)
@@ -117,7 +117,7 @@ static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, st
 	return reply_document(s, &q, "libraries", rsp_modules_any_xml, r);
 }
 
-/* gdb's annex says which part of the list is enough for it: it gets all. */
+/* gdb's annex names the part of the list that it needs: it gets all. */
 static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct request q;
@@ -130,8 +130,8 @@ static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *
 }
 
 /*
- * What the selected frame holds.  Of a frame that holds all that is known of a position no list is given: its
- * length would follow that of the recorded memory, and without one the client asks for what it wants.
+ * The contents of the selected frame.  There is no list for a frame with everything known of a position: its
+ * length would grow with the recorded memory, and without a list the client reads what it needs.
  */
 static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -145,7 +145,7 @@ static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args 
 	return RSP_REPLIED;
 }
 
-/* The annex names a process, or nothing; all run the same program as far as a recording says. */
+/* The annex is a process or empty; as far as recordings tell, all run the same program. */
 static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	const char *path = s->target->exec_path;
@@ -178,7 +178,7 @@ static enum rsp_done pkt_auxv(struct rsp_session *s, struct rsp_args *a, struct 
 	return reply_piece(&q, facts->auxv, facts->auxv_len, r);
 }
 
-/* Of the signal at the position where the session stands. */
+/* The siginfo of the signal at the session's position. */
 static enum rsp_done pkt_siginfo(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	enum rsp_done done;

@@ -13,7 +13,7 @@
 
 #define BACKLOG 64
 
-/* Digits, and no more than a port can be: getaddrinfo() takes more than that. */
+/* Is it a decimal port number?  getaddrinfo() would accept other text. */
 static bool is_port(const char *text)
 {
 	size_t len = strlen(text);
@@ -56,7 +56,7 @@ static int open_socket(const struct addrinfo *ai)
 	return -1;
 }
 
-/* The address that the system chose, as HOST:PORT. */
+/* The address chosen by the system, as HOST:PORT. */
 static void name_socket(struct rsp_listener *l)
 {
 	struct sockaddr_storage addr;
@@ -98,7 +98,7 @@ static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error
 	return true;
 }
 
-/* A socket file that nobody listens at is what a killed server left. */
+/* A socket file on which no process listens was left by a killed server. */
 static void remove_stale(const struct sockaddr_un *addr)
 {
 	struct stat st;

@@ -22,7 +22,7 @@
 
 #define READ_LEN 65536
 
-/* A client that does not take its replies, or sends much more than it waits for, is not read for a while. */
+/* A client that does not read its replies, or sends far ahead of them, is not read for a while. */
 #define MAX_UNSENT  (1u << 20)
 #define MAX_WAITING (1u << 20)
 
@@ -35,16 +35,16 @@ struct connection {
 	struct rsp_framing frame;
 	struct rsp_session session;
 	struct rsp_reply reply;
-	struct ts_buf waiting; /* packets that are not handled yet: struct waiting_packet and payload, each */
-	bool is_known;         /* its first byte was one of the protocol's */
-	bool is_eof;           /* nothing more will come: what came is answered */
+	struct ts_buf waiting; /* packets not handled yet, each a struct waiting_packet and its payload */
+	bool is_known;         /* its first byte was valid in the protocol */
+	bool is_eof;           /* no more input: what was received is answered */
 	uint64_t turn;         /* when it had its last turn */
 };
 
 struct waiting_packet {
 	uint32_t len;
-	bool is_oversize;  /* its payload was thrown away */
-	bool is_interrupt; /* no packet, but a ^C that came after the packet before it */
+	bool is_oversize;  /* its payload was discarded */
+	bool is_interrupt; /* not a packet, but a ^C that came after the previous packet */
 };
 
 struct server {
@@ -52,16 +52,16 @@ struct server {
 	struct rsp_target target;
 	struct rsp_listener listener;
 	struct ev_io acceptor;
-	struct ev_timer worker; /* fires at once as long as a connection has work to do */
+	struct ev_timer worker; /* fires at once while a connection has work to do */
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
-	struct ev_idle grower; /* reads the recording on when nobody wants anything */
+	struct ev_idle grower; /* continues reading the recording when no client has work */
 	bool is_growing;
 	const struct rsp_server_options *opt;
 	struct connection *connections; /* owned */
-	struct rsp_collector *kept; /* owned; a run whose client has gone */
+	struct rsp_collector *kept; /* owned; the run of a client that has gone */
 	bool is_once;
-	bool is_full; /* no descriptor was left for another client: the next that ends makes room */
+	bool is_full; /* out of descriptors: the next client that ends makes room */
 };
 
 /* ------------------------------------------------------------------------------------ a connection's life */
@@ -90,7 +90,7 @@ static void close_connection(struct connection *c)
 	sv->is_full = false;
 }
 
-/* Send what there is.  Returns false if the connection is gone. */
+/* Send pending output.  Returns false if the connection is gone. */
 static bool flush(struct connection *c)
 {
 	struct ts_buf *out = &c->frame.out;
@@ -117,7 +117,7 @@ static bool flush(struct connection *c)
 	return true;
 }
 
-/* Text for the client's console goes before the reply, in "O" packets of a size that it takes. */
+/* Text for the client's console is sent before the reply, in "O" packets that fit its limit. */
 static void send_console(struct connection *c)
 {
 	struct ts_buf *text = &c->session.console;
@@ -167,7 +167,7 @@ static void handle_packet(struct connection *c, const struct waiting_packet *pac
 		send_console(c);
 }
 
-/* A ^C that came after the packet that was just handled is for that one's job.  Returns where packets go on. */
+/* A ^C that came after the packet just handled is for its job.  Returns the offset of the next packet. */
 static size_t take_interrupts(struct connection *c, size_t off)
 {
 	struct waiting_packet packet;
@@ -182,7 +182,7 @@ static size_t take_interrupts(struct connection *c, size_t off)
 	return off;
 }
 
-/* Handle the packet at @off, and say where the next one is. */
+/* Handle the packet at @off, and return the offset of the next one. */
 static size_t handle_waiting(struct connection *c, size_t off)
 {
 	struct waiting_packet packet;
@@ -195,7 +195,7 @@ static size_t handle_waiting(struct connection *c, size_t off)
 	return take_interrupts(c, off + packet.len);
 }
 
-/* A client that does not take what it gets gets no more. */
+/* A client that does not read its output gets no more. */
 static bool is_clogged(const struct connection *c)
 {
 	return c->frame.out.len > MAX_UNSENT;
@@ -207,8 +207,8 @@ static bool has_packets(const struct connection *c, size_t off)
 }
 
 /*
- * Packets are answered in order: they wait for the end of a run, and for the client to take its replies and
- * what a run prints.
+ * Packets are answered in order: they wait for the end of a run, and until the client has read its replies
+ * and the output of a run.
  */
 static bool has_work(const struct connection *c)
 {
@@ -217,16 +217,13 @@ static bool has_work(const struct connection *c)
 	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
 }
 
-/* Work for which nobody waits, and which ends with the client. */
+/* Work for which the client does not wait, and which ends with the client. */
 static bool has_chores(const struct connection *c)
 {
 	return !c->is_eof && rsp_session_has_chores(&c->session);
 }
 
-/*
- * One turn: a slice of a run, or the packets that wait, as far as time allows, and some of what else there is
- * to do.
- */
+/* One turn: a slice of a run, or the waiting packets, as far as time allows, and a slice of other work. */
 static void work(struct connection *c)
 {
 	int64_t end = ts_now_ns() + TS_SLICE_NS;
@@ -254,7 +251,7 @@ static void add_waiting(struct connection *c, bool is_oversize)
 	ts_buf_put(&c->waiting, c->frame.payload, packet.len);
 }
 
-/* ^C is for the job that is under way, or for that of the last packet that waits to be handled. */
+/* ^C is for the current job, or for that of the last waiting packet. */
 static void interrupt(struct connection *c)
 {
 	static const struct waiting_packet mark = { .is_interrupt = true };
@@ -283,7 +280,7 @@ static bool is_finished(const struct connection *c)
 	return !c->frame.out.len && (c->session.is_closing || (c->is_eof && !has_work(c)));
 }
 
-/* The connection with work to do that has waited longest for its turn. */
+/* The connection with work that has waited longest for its turn. */
 static struct connection *whose_turn(const struct server *sv)
 {
 	struct connection *first = NULL;
@@ -295,7 +292,7 @@ static struct connection *whose_turn(const struct server *sv)
 	return first;
 }
 
-/* See to it that whoever has work to do gets a turn. */
+/* Schedule a turn if a connection has work. */
 static void wake(struct server *sv)
 {
 	if (!whose_turn(sv) || ev_is_active(&sv->worker))
@@ -305,7 +302,7 @@ static void wake(struct server *sv)
 }
 
 /*
- * After anything that happened to a connection: send, go on working, or end.
+ * After any event on a connection: send, schedule work, or end.
  *
  * Returns false if the connection is gone.
  */
@@ -319,10 +316,7 @@ static bool settle(struct connection *c)
 	return true;
 }
 
-/*
- * A client that says no more still gets its answers.  But it has gone, more likely than not, and its run is
- * not worth the time.
- */
+/* A client that has closed its end still gets its answers.  But it has probably gone, so its run is ended. */
 static void end_input(struct connection *c)
 {
 	c->is_eof = true;
@@ -330,7 +324,7 @@ static void end_input(struct connection *c)
 		rsp_session_interrupt(&c->session);
 }
 
-/* Read, until @until if there is nothing yet. */
+/* Read; if there is no input yet, wait until @until. */
 static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
 {
 	ssize_t n;
@@ -355,9 +349,9 @@ static bool is_known(struct connection *c, uint8_t first)
 }
 
 /*
- * Take in what the client sent, and answer it.
+ * Read the client's input, and answer it.
  *
- * Returns false if that was nothing or the last, or if the connection is gone.
+ * Returns false if there was no input or it was the last, or if the connection is gone.
  */
 static bool take_input(struct connection *c, int64_t until)
 {
@@ -376,20 +370,20 @@ static bool take_input(struct connection *c, int64_t until)
 		handle_event(c, rsp_framing_feed(&c->frame, &next, &left));
 	if (!n)
 		end_input(c);
-	if (ts_buf_ok(&c->waiting)) /* else it may end in the middle of a packet */
+	if (ts_buf_ok(&c->waiting)) /* otherwise it may end in the middle of a packet */
 		work(c);
 	return settle(c) && n > 0;
 }
 
-/* Is there nothing to do but to wait for this client's next packet?  It may be gone. */
+/* Is there nothing to do except to wait for this client's next packet?  The connection may be gone. */
 static bool is_idle(const struct server *sv, const struct connection *c)
 {
 	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->is_growing && !whose_turn(sv);
 }
 
 /*
- * For so long the next packet of a client is waited for awake: packets come in dozens, and to sleep and be
- * woken takes longer than to answer one.  On a machine that is busy the client has the processor meanwhile.
+ * How long the server polls for a client's next packet: packets come in dozens, and sleeping and waking up
+ * takes longer than answering one.  On a busy machine the client has the processor meanwhile.
  */
 #define LINGER_NS INT64_C(50000)
 
@@ -397,7 +391,7 @@ static void on_readable(struct ev_loop *loop, struct ev_io *w, int events)
 {
 	struct connection *c = w->data;
 	struct server *sv = c->server;
-	int64_t now = ts_now_ns(), end = now + TS_SLICE_NS; /* signals and other clients are looked for then */
+	int64_t now = ts_now_ns(), end = now + TS_SLICE_NS; /* then signals and other clients are checked */
 	bool has_input = take_input(c, 0);
 
 	(void)loop;
@@ -413,7 +407,7 @@ static void on_writable(struct ev_loop *loop, struct ev_io *w, int events)
 	settle(w->data);
 }
 
-/* One turn, so that what others sent meanwhile is read before the next. */
+/* One turn, so that input of other clients is read before the next. */
 static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
 {
 	struct server *sv = w->data;
@@ -452,7 +446,7 @@ static bool init_parts(struct connection *c, struct ts_error *err)
 	return false;
 }
 
-/* Takes the descriptors over, on failure too. */
+/* Takes ownership of the descriptors, on failure too. */
 static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_error *err)
 {
 	struct connection *c = calloc(1, sizeof(*c));
@@ -485,8 +479,8 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 /* --------------------------------------------------------------------------------------------- the server */
 
 /*
- * Where no descriptor is left, clients wait for one that ends: without this the loop would ask again and
- * again.
+ * Without a free descriptor, new clients wait until one ends: otherwise the loop would try to accept them all
+ * the time.
  */
 static void refuse_connection(struct server *sv)
 {
@@ -523,7 +517,7 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 	ev_break(loop, EVBREAK_ALL);
 }
 
-/* Say how far it is to a client that waits for more. */
+/* Tell waiting clients the progress. */
 static void tell(struct connection *c, int64_t now)
 {
 	if (!rsp_job_is_stuck(&c->session) || is_clogged(c))
@@ -536,7 +530,7 @@ static void tell(struct connection *c, int64_t now)
 		close_connection(c);
 }
 
-/* There is more to ask about, or no more to come. */
+/* More has been read, or everything. */
 static void has_grown(struct server *sv)
 {
 	if (!rsp_target_grow(&sv->target)) {
@@ -564,7 +558,7 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 		ev_idle_stop(loop, w);
 	if (last != ts_query_end(sv->target.q) || !sv->is_growing)
 		has_grown(sv);
-	wake(sv); /* for what has grown, or because a client has waited long enough */
+	wake(sv); /* because more has been read, or a client has waited long enough */
 }
 
 static bool start(struct server *sv, struct ts_error *err)
@@ -585,7 +579,7 @@ static bool start(struct server *sv, struct ts_error *err)
 	}
 	ev_io_init(&sv->acceptor, on_connect, sv->listener.fd, EV_READ);
 	sv->acceptor.data = sv;
-	/* one that leaves goes before one that comes, which may inherit its run */
+	/* closed connections are handled before new ones, which may inherit their run */
 	ev_set_priority(&sv->acceptor, EV_MINPRI);
 	ev_io_start(sv->loop, &sv->acceptor);
 	return true;
@@ -627,7 +621,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		ts_fail(err, TS_EIO, TS_NO_OFF, "libev has no usable way to wait for events");
 	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
 		done = start(&sv, err);
-		if (done && opt->ready) /* from here on a signal ends it in good order */
+		if (done && opt->ready) /* from here on a signal ends it cleanly */
 			opt->ready(opt->user, sv.listener.address);
 		if (done)
 			ev_run(sv.loop, 0);

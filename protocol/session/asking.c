@@ -15,14 +15,14 @@
 /* Between two looks at the clock. */
 #define CHUNKS_A_TURN 4
 
-/* So many places can be gone back to. */
+/* The number of places that "back" remembers. */
 #define MAX_BACK 64u
 
 struct rsp_asking {
 	struct ts_ask ask;
 	struct ts_symbols *symbols; /* owned */
-	struct ts_marks *marks;     /* owned; NULL: none can be kept */
-	struct ts_answer *answer;   /* owned; of the job */
+	struct ts_marks *marks;     /* owned; NULL: marks cannot be kept */
+	struct ts_answer *answer;   /* owned; the job's */
 	uint64_t *shown;            /* owned; positions of the table that was shown last */
 	uint64_t back[MAX_BACK];    /* where goto left, oldest first; then, after back, where it came from */
 };
@@ -70,7 +70,7 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 			       target->local, err);
 }
 
-/* What is kept from question to question; made with the first one. */
+/* The state kept between questions; made with the first one. */
 static bool prepare(struct rsp_session *s, struct ts_error *err)
 {
 	struct rsp_asking *q = s->asking;
@@ -102,7 +102,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 	return true;
 }
 
-/* The table that was shown is the one that #R is about now; an answer without positions leaves the one before. */
+/* From now on #R refers to the table that was shown; an answer without positions keeps the previous one. */
 static void keep_shown(struct rsp_asking *q)
 {
 	size_t n;
@@ -119,7 +119,7 @@ static void keep_shown(struct rsp_asking *q)
 	}
 }
 
-/* Going somewhere else forgets what was gone back from. */
+/* Going somewhere else forgets the places for "forward". */
 static void note_left(struct ts_ask *ask, uint64_t pos)
 {
 	if (ask->at_back == MAX_BACK) {
@@ -130,7 +130,7 @@ static void note_left(struct ts_ask *ask, uint64_t pos)
 	ask->n_back = ask->at_back;
 }
 
-/* back[at_back] is where the session stands, if it went back. */
+/* back[at_back] is the session's position, if it went back. */
 static void go(struct rsp_session *s, const char *verb, uint64_t pos)
 {
 	struct ts_ask *ask = &s->asking->ask;

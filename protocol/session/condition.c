@@ -6,9 +6,9 @@
 #include "src/base/buf.h"
 #include "session.h"
 
-/* A look at the state that also prints. */
+/* An environment on the state that also prints. */
 struct look {
-	struct rsp_ax_state state; /* first: what the state's own functions get */
+	struct rsp_ax_state state; /* first member: the state's own functions get it */
 	struct ts_buf *console;
 };
 
@@ -59,7 +59,7 @@ static void run_commands(const struct rsp_break *br, struct rsp_ax_env *env, con
 	env->print = NULL;
 }
 
-/* Does a breakpoint that was hit stop? */
+/* Does a breakpoint that was hit stop the client? */
 static bool stops(const struct rsp_break *br, struct rsp_ax_env *env, const struct look *look,
 		  bool is_reverse)
 {

@@ -33,7 +33,7 @@ static bool take_number(const char **text, uint64_t *value)
 	return *text != start;
 }
 
-/* "12%", "12.5%": up to 9 digits after the point count.  Returns false if it is none, or above 100. */
+/* "12%", "12.5%": up to 9 digits after the point count.  Returns false if it is malformed, or above 100. */
 static bool parse_share(const char *text, double *share)
 {
 	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };

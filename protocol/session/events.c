@@ -6,7 +6,7 @@
 
 #include "session.h"
 
-/* gdb's numbers of signals; @host is Linux's, for those that an instruction causes. */
+/* gdb's numbers of signals; @host is that of Linux, for signals that an instruction causes. */
 static const struct {
 	uint8_t number, host;
 	const char *name;
@@ -28,7 +28,7 @@ static size_t find_signal(uint64_t number)
 	return i;
 }
 
-/* The first event of the kind whose place is the session's position, NULL if there is none. */
+/* The first event of the kind at the session's position, NULL if there is none. */
 static const struct ts_happening *event_here(const struct rsp_session *s, enum ts_event_kind kind)
 {
 	bool is_after = kind == TS_EV_FAULT || kind == TS_EV_EXIT;
@@ -87,10 +87,10 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 
 /* ---------------------------------------------------------------------------------------------- siginfo */
 
-/* Where siginfo_t has its members. */
+/* Offsets of the members of siginfo_t. */
 #define SIGINFO_LEN 128
 #define CODE_OFF    8
-#define SI_KERNEL   0x80 /* sent by the kernel, for a reason that is not told */
+#define SI_KERNEL   0x80 /* sent by the kernel, for an unknown reason */
 
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 {

@@ -9,7 +9,7 @@
 #include "session.h"
 #include "src/query/paging.h"
 
-#define LOW_BITS UINT64_C(0xfff) /* of cr3, which are no address */
+#define LOW_BITS UINT64_C(0xfff) /* of cr3, which are not part of the address */
 
 bool rsp_machine_is_virtual(const struct rsp_session *s)
 {
@@ -29,7 +29,7 @@ uint64_t rsp_machine_admitted(const struct rsp_session *s, uint64_t pos, bool is
 			  : ts_query_next_admitted(s->target->q, f, pos);
 }
 
-/* False, with a sentence, for the recording of a program. */
+/* Returns false, with a message, for the recording of a program. */
 static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 {
 	if (ts_query_facts(s->target->q)->is_physical)
@@ -38,7 +38,7 @@ static bool is_machine(const struct rsp_session *s, struct ts_buf *out)
 	return false;
 }
 
-/* The same where nothing tells how addresses are translated. */
+/* The same if the translation of addresses is not known. */
 static bool has_paging(const struct rsp_session *s, struct ts_buf *out)
 {
 	if (!is_machine(s, out))
@@ -49,7 +49,7 @@ static bool has_paging(const struct rsp_session *s, struct ts_buf *out)
 	return false;
 }
 
-/* "0x401000", "4198400"; false if there is anything else. */
+/* "0x401000", "4198400"; returns false for anything else. */
 static bool parse_number(const char *text, uint64_t *value)
 {
 	char *end;
@@ -147,7 +147,7 @@ static void put_filter(const struct rsp_session *s, struct ts_buf *out)
 	ts_buf_puts(out, rsp_machine_filter(s) ? "\n" : " off\n");
 }
 
-/* "process [CR3]": that of the position without one. */
+/* "process [CR3]": the default is that of the position. */
 static bool set_process(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	const struct ts_mode *mode = ts_query_mode(s->target->q, s->pos);

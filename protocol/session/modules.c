@@ -10,10 +10,10 @@
 #include "src/query/locate.h"
 #include "src/trace/elf.h"
 
-/* Windows: gdb wants the address of the first section, which lies a page behind the headers. */
+/* Windows: gdb expects the address of the first section, which lies one page after the headers. */
 #define PE_HEADERS_LEN 0x1000u
 
-/* How much of a library's beginning is looked at for its ELF headers. */
+/* The number of bytes at a library's beginning that are searched for its ELF headers. */
 #define ELF_HEADERS_LEN 0x1000u
 
 #define PAGE_MASK (~UINT64_C(0xfff))
@@ -31,7 +31,7 @@ static bool is_absolute(const char *file)
 	return file && (*file == '/' || (isalpha((unsigned char)*file) && file[1] == ':'));
 }
 
-/* Is it the program, by one of its names or by its place? */
+/* Is it the program, by one of its names or by its address? */
 static bool is_program(const struct rsp_target *target, const struct ts_module_info *m)
 {
 	const char *recorded = ts_query_facts(target->q)->exec_path;
@@ -46,7 +46,7 @@ static bool is_library(const struct rsp_target *target, const struct ts_module_i
 	return is_absolute(m->file) && !is_program(target, m);
 }
 
-/* The next library after *at; false after the last. */
+/* The next library after *at; returns false after the last. */
 static bool next_library(const struct rsp_session *s, size_t *at, struct ts_module_info *m)
 {
 	while (ts_query_next_module(s->target->q, rsp_process(s), s->pos, at, m)) {
@@ -59,9 +59,9 @@ static bool next_library(const struct rsp_session *s, size_t *at, struct ts_modu
 /* ----------------------------------------------------------------------------------------------- ELF's list
  */
 
-/* Where a library of ELF lies. */
+/* Addresses of an ELF library. */
 struct place {
-	uint64_t moved;   /* by how much, from where it is linked */
+	uint64_t moved;   /* difference from its link address */
 	uint64_t dynamic; /* its dynamic section */
 };
 
@@ -83,7 +83,7 @@ static bool place_by(const struct ts_source *src, uint64_t first, uint64_t mask,
 	return done;
 }
 
-/* By the headers in memory at position @pos, as far as they are known there. */
+/* From the headers in memory at position @pos, as far as they are known there. */
 static bool place_by_memory(const struct rsp_target *target, const struct ts_module_info *m, uint64_t pos,
 			    struct place *p)
 {
@@ -113,9 +113,9 @@ static bool find_place(const struct rsp_target *target, const struct ts_module_i
 }
 
 /*
- * Can the list be claimed?  Not if libraries are known, but none at the position where it appears can be placed;
- * nor if none is known and the auxiliary vector says that there was a dynamic linker: gdb then looks for the
- * link map in memory.
+ * Can the list be claimed?  Not if libraries are known, but none can be placed at the position where it
+ * appears; nor if none is known and the auxiliary vector shows that there was a dynamic linker: gdb then
+ * looks for the link map in memory.
  */
 static bool can_list(const struct rsp_target *target)
 {
@@ -133,7 +133,7 @@ static bool can_list(const struct rsp_target *target)
 	return !has_library && !ts_has_interpreter(ts_query_facts(target->q));
 }
 
-/* A link map has an address, by which gdb tells libraries apart; the library's own does. */
+/* gdb distinguishes libraries by the address of their link map; the library's own address serves as one. */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
 {
 	struct ts_module_info m;

@@ -8,14 +8,14 @@
 #include "session.h"
 #include "threads.h"
 
-/* Linux cuts the name of a task to this. */
+/* Linux truncates the name of a task to this length. */
 #define MAX_COMM 15
 
-/* Whom a path is about. */
+/* The process or thread of a path. */
 struct task {
 	uint32_t process;
 	uint32_t thread;
-	int64_t id; /* the number in its path: of the process, or of the thread */
+	int64_t id; /* the number in the path: of the process, or of the thread */
 };
 
 /* ------------------------------------------------------------------------------------------------ maps */
@@ -23,7 +23,9 @@ struct task {
 /* No recording has inodes.  gdb's gcore notes the files only of regions whose inode is not 0. */
 #define FILE_INODE 1u
 
-/* What Linux puts in brackets for a region without a file, by what the recorder calls it; "" for nothing. */
+/*
+ * The name in brackets of Linux for a region without a file, from the recorder's name for it; "" for nothing.
+ */
 static const char *kernel_name(const char *desc)
 {
 	if (!desc || strcmp(desc, "mmap") == 0)
@@ -31,7 +33,7 @@ static const char *kernel_name(const char *desc)
 	return strcmp(desc, "brk") == 0 ? "heap" : desc;
 }
 
-/* A path as the kernel shows it: nothing in it ends the line. */
+/* A path as the kernel shows it: without line ends. */
 static void put_path(const char *path, struct ts_buf *text)
 {
 	for (; *path; path++) {
@@ -42,9 +44,7 @@ static void put_path(const char *path, struct ts_buf *text)
 	}
 }
 
-/*
- * A region at the end of the address space seems one byte shorter than it is: there is no address behind it.
- */
+/* A region at the end of the address space is shown one byte too short: there is no address after it. */
 static void put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text)
 {
 	const char *file = region->file, *name = kernel_name(region->desc);
@@ -159,7 +159,7 @@ static unsigned count_threads(const struct rsp_session *s, uint32_t process)
 	return n;
 }
 
-/* Whoever a debugger looks at is stopped by it. */
+/* A thread that a debugger examines is stopped by it. */
 static enum rsp_proc read_status(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
 	const char *name = task_name(s, t);
@@ -174,8 +174,8 @@ static enum rsp_proc read_status(const struct rsp_session *s, const struct task 
 }
 
 /*
- * Its fields have no names: it ends before the first that is not known, the parent, without a line's end that
- * gdb reads as one.
+ * Its fields have no names: it ends before the first unknown one, the parent, without a line end, which gdb
+ * would read as that field.
  */
 static enum rsp_proc read_stat(const struct rsp_session *s, const struct task *t, struct ts_buf *text)
 {
@@ -219,9 +219,7 @@ static uint32_t find_process(const struct rsp_session *s, int64_t pid)
 	return UINT32_MAX;
 }
 
-/*
- * The thread of that process with this id, or (RSP_TID_ANY) one that is there, the current one before others.
- */
+/* The thread of that process with this id, or (RSP_TID_ANY) any existing one, preferably the current one. */
 static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64_t tid)
 {
 	const struct ts_query *q = s->target->q;
@@ -236,7 +234,7 @@ static uint32_t find_thread(const struct rsp_session *s, uint32_t process, int64
 	return TS_NO_THREAD;
 }
 
-/* Take "/proc/PID" and perhaps "/task/TID". */
+/* Take "/proc/PID" and an optional "/task/TID". */
 static bool take_task(const struct rsp_session *s, const char **path, struct task *t)
 {
 	int64_t pid, tid = RSP_TID_ANY;

@@ -30,7 +30,7 @@ static struct ts_stops begin(struct rsp_session *s, uint32_t thread, bool is_rev
 	rsp_job_start(s, &ops);
 	s->resume.is_reverse = is_reverse;
 	s->resume.thread = thread;
-	s->tracing.selected = TS_NO_FRAME; /* what moves is not a frame */
+	s->tracing.selected = TS_NO_FRAME; /* a resume leaves the trace frame */
 	rsp_breaks_stops(&s->breaks, &stops);
 	stops.has_syscalls = s->catches_syscalls;
 	stops.syscalls = s->syscalls;
@@ -43,8 +43,8 @@ static struct ts_stops begin(struct rsp_session *s, uint32_t thread, bool is_rev
 }
 
 /*
- * gdb steps MIPS and SPARC by a breakpoint where the next instruction should be.  From a delay slot, where a
- * processor cannot stand, it expects the one after the slot, and would run on to wherever that happens to be
+ * gdb steps MIPS and SPARC by a breakpoint on the expected next instruction.  From a delay slot, where a
+ * processor cannot stop, it expects the instruction after the slot, and would run on until that happens to be
  * executed.
  */
 static bool is_misled_step(const struct rsp_session *s)
@@ -89,9 +89,9 @@ void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, ui
 /* ---------------------------------------------------------------------------------------------- the stop */
 
 /*
- * The position of a stop at a watchpoint.  Where processors report the access before it happens gdb steps
- * over it by itself, in the direction in which it goes; so the stop is on the other side of the access.  lldb
- * 14 does so for few of them only, and any other client takes a stop for what it says.
+ * The position of a stop at a watchpoint.  For processors that report the access before it happens gdb steps
+ * over it by itself, in the direction of the run; so the stop is on the other side of the access.  lldb 14
+ * does this for few processors only, and other clients take the stop position literally.
  */
 static uint64_t watch_position(const struct rsp_session *s, const struct ts_found *found, bool is_reverse)
 {
@@ -108,17 +108,20 @@ static bool is_limit(const struct rsp_session *s)
 	return rsp_is_complete(s) && s->pos == rsp_last(s);
 }
 
-/* gdb steps over a breakpoint of its own: one thread alone.  A step that its user wants lets the others run. */
+/*
+ * gdb steps over its own breakpoints with one thread alone.  A step requested by its user lets the others
+ * run.
+ */
 static bool is_step_over(const struct rsp_session *s)
 {
 	return s->is_gdb && s->is_alone && !s->resume.is_reverse && s->resume.thread != TS_NO_THREAD;
 }
 
 /*
- * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is nothing more, and then
- * waits for that step whatever it is asked to do.  So the step is said to be done; gdb stops at its
- * breakpoint again, and its user, who is told where this is, gives the next command.  If gdb tries again
- * before that, since the breakpoint's condition is false, it is stopped for no reason.
+ * gdb 13 forgets that it was stepping over a breakpoint when it is told that there is no more history, and
+ * then waits for that step whatever command it gets.  So the step is reported as done; gdb stops at its
+ * breakpoint again, and its user, who is told that this is the end, gives the next command.  If gdb tries
+ * again before that, because the breakpoint's condition is false, it gets a stop without a reason.
  */
 static uint8_t step_over_at_end(struct rsp_session *s)
 {
@@ -131,7 +134,7 @@ static uint8_t step_over_at_end(struct rsp_session *s)
 }
 
 /*
- * gdb goes on with "stepi 1000" at an end, and says each time that there is no more history; a stop for no
+ * gdb continues "stepi 1000" at an end, and reports each time that there is no more history; a stop without a
  * reason ends it.
  */
 static bool is_counted_step(const struct rsp_session *s)
@@ -139,7 +142,7 @@ static bool is_counted_step(const struct rsp_session *s)
 	return s->is_gdb && s->resume.thread != TS_NO_THREAD;
 }
 
-/* The number of the stop's signal, as gdb counts them; 0 for a stop that no breakpoint or step is to blame for. */
+/* gdb's number of the stop's signal; 0 for a stop that no breakpoint or step has caused. */
 static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 {
 	switch (found->kind) {
@@ -155,8 +158,8 @@ static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 }
 
 /*
- * The session stands where it stopped.  The process stays there when it has ended, so that the client can go
- * back: the end is told as text.
+ * The session is at its stop.  A process that has exited is kept, so that the client can go back: the exit is
+ * reported as text.
  */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
@@ -183,7 +186,7 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_session_stop_reply(s, r, signal_of(s, found), found);
 }
 
-/* What lies on the way is collected before the client hears where it has stopped. */
+/* Frames on the way are collected before the stop is reported to the client. */
 static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
 	if (!s->resume.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
@@ -196,7 +199,7 @@ static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_f
 
 /* ---------------------------------------------------------------------------------------------- the job */
 
-/* Go on with the walk; a breakpoint whose conditions all fail does not end it. */
+/* Continue the walk; a breakpoint whose conditions are all false does not end it. */
 static enum ts_walked find_stop(struct rsp_session *s, int64_t end_ns, struct ts_found *found,
 				struct ts_error *err)
 {
@@ -244,7 +247,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	return true;
 }
 
-/* A run that has found its stop ends there, however much was collected on the way. */
+/* A run that has found its stop ends there, whatever has been collected on the way. */
 static void interrupt(struct rsp_session *s)
 {
 	if (s->resume.is_collecting)

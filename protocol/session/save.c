@@ -12,7 +12,7 @@
 /* Between two looks at the clock. */
 #define FRAMES_A_TURN 16
 
-/* The name below the folder, NULL if it is elsewhere. */
+/* The name relative to the directory, NULL if it is elsewhere. */
 static const char *plain_name(const char *dir, const char *name)
 {
 	size_t len = strlen(dir);
@@ -36,21 +36,21 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 	return true;
 }
 
-/* What is served must not be written over. */
+/* The served recording must not be overwritten. */
 static bool is_served(const struct rsp_target *target, const char *path)
 {
 	return (target->trace && ts_atomic_file_is_same(path, target->trace)) ||
 	       (target->exec && ts_atomic_file_is_same(path, ts_source_name(target->exec)));
 }
 
-/* What is not complete is given up. */
+/* An incomplete file is dropped. */
 static void cancel(struct rsp_session *s)
 {
 	ts_export_free(s->save.export);
 	s->save.export = NULL;
 }
 
-/* Registers that a file cannot say of that they are not known. */
+/* Lists the unknown registers that the file format cannot mark as unknown. */
 static void put_left_out(struct rsp_session *s)
 {
 	struct ts_buf names;

@@ -127,10 +127,7 @@ uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-/*
- * Say of an unknown status register at least whether the code is Thumb; no part of a register can be sent as
- * unknown.
- */
+/* Set at least the Thumb bit of an unknown status register; a register cannot be sent as partly unknown. */
 static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 			uint8_t *known, struct ts_error *err)
 {
@@ -175,8 +172,8 @@ bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process
 /* ------------------------------------------------------------------------------------------- stop replies */
 
 /*
- * An end of the recording.  lldb before 20 has no word for it, and repeats a step that moved nothing until
- * something else than a step is why it stopped.
+ * An end of the recording.  lldb before 20 has no stop reason for it, and repeats a step that did not move
+ * until the stop has another reason than a step.
  */
 static void put_limit(const struct rsp_session *s, struct rsp_reply *r, bool is_end)
 {
@@ -221,14 +218,14 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	case TS_STOP_SYSCALL_RETURN:
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
 		break;
-	case TS_STOP_SIGNAL: /* the stop's number says it */
+	case TS_STOP_SIGNAL: /* the signal number tells it */
 	case TS_STOP_STEP:
 	case TS_STOP_INTERRUPT:
 		break;
 	}
 }
 
-/* A register that a debugger looks at with every stop. */
+/* A register that a debugger reads at every stop. */
 static bool is_expedited(const struct ts_regset *set, const struct ts_reg *reg)
 {
 	return (reg->feature == set->regs[set->pc].feature || reg->role != TS_ROLE_NONE) && reg->bits <= 64;
@@ -261,7 +258,7 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	}
 }
 
-/* lldb goes on by itself from a stop for which it sees no reason. */
+/* lldb resumes by itself after a stop without a reason. */
 static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
 {
 	char text[64];
@@ -335,7 +332,7 @@ void rsp_session_do_chores(struct rsp_session *s)
 	rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
 }
 
-/* The packet asks about what is not there yet. */
+/* The packet asks about something that is not available yet. */
 static bool wait(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
 	rsp_reply_reset(r);
@@ -345,7 +342,7 @@ static bool wait(struct rsp_session *s, const uint8_t *payload, size_t len, stru
 	return true;
 }
 
-/* Go on at once with what the packet has begun. */
+/* Run the job that the packet has started at once. */
 static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
 {
 	if (!s->job.ops)
@@ -384,6 +381,6 @@ bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t le
 
 bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
-	rsp_job_cancel(s); /* a client that speaks does not wait any more */
+	rsp_job_cancel(s); /* a client that sends a packet no longer waits */
 	return rsp_session_handle(s, payload, len, r);
 }

@@ -6,10 +6,10 @@
 #include "session.h"
 #include "src/base/clock.h"
 
-/* A packet that waits for anything new is tried so often at most. */
+/* The minimal interval between two attempts of a packet that waits for any new data. */
 #define TRY_NS INT64_C(50000000)
 
-/* In place of a position: the whole recording. */
+/* Used as a position: the whole recording. */
 #define WHOLE (UINT64_MAX - 1)
 
 static bool wait_for(struct rsp_session *s, uint64_t pos)
@@ -79,7 +79,7 @@ static bool give_up(struct rsp_session *s, struct rsp_reply *r)
 	return true;
 }
 
-/* Frames are collected here: nothing is collected beside a job. */
+/* Frames are collected here, because nothing is collected in the background of a job. */
 static bool run_again(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
 	struct rsp_wait *w = &s->wait;

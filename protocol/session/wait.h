@@ -36,8 +36,8 @@ struct rsp_wait {
 bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos);
 
 /*
- * Has everything been read?  If not, the handler must return RSP_WAIT, and is run again when more has been
- * read.
+ * Can the answer still change because more is read?  If this returns false, the handler must return RSP_WAIT,
+ * and is run again when more has been read.
  */
 bool rsp_wait_until_more(struct rsp_session *s);
 

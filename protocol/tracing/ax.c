@@ -71,7 +71,7 @@ enum opcode {
 /* Operands of a printf before its format: the number of arguments, the format's length. */
 #define PRINTF_HEADER 3
 
-/* What an instruction needs, as far as its opcode alone says it. */
+/* The needs of an instruction, as far as they follow from its opcode alone. */
 struct shape {
 	bool is_legal;
 	uint8_t operands; /* bytes */
@@ -162,7 +162,7 @@ static size_t insn_len(const uint8_t *insn)
 #define HEIGHT_UNSEEN 0xff
 #define HEIGHT_INSIDE 0xfe
 
-/* A path that is still to be followed. */
+/* A path that has not been followed yet. */
 struct branch {
 	uint16_t target;
 	uint8_t height;
@@ -209,7 +209,7 @@ static enum rsp_ax_error check_insns(struct check *c)
 	return RSP_AX_OK;
 }
 
-/* The stack before the instruction is @height high; *height gets that behind it. */
+/* *height is the height of the stack before the instruction, and gets that after it. */
 static enum rsp_ax_error check_stack(const uint8_t *insn, unsigned *height)
 {
 	unsigned pops = shapes[*insn].pops;
@@ -235,7 +235,7 @@ static enum rsp_ax_error check_target(const struct check *c, size_t target, unsi
 	return RSP_AX_OK;
 }
 
-/* Follow the code from @pc on, to an end or to where it was followed before. */
+/* Follow the code from @pc on, to an end or to code already followed. */
 static enum rsp_ax_error check_path(struct check *c, size_t pc, unsigned height)
 {
 	enum rsp_ax_error error = RSP_AX_OK;
@@ -345,10 +345,7 @@ struct rsp_ax *rsp_ax_parse(struct rsp_args *a, enum rsp_ax_error *error)
 	return ax;
 }
 
-/*
- * The evaluation.  What could be wrong with the code was looked for before: only the recording and the
- * numbers can fail.
- */
+/* The evaluation.  The code has been checked: only unknown data and bad numbers can make it fail. */
 struct machine {
 	const struct rsp_ax_env *env;
 	uint32_t budget; /* steps left */
@@ -454,8 +451,8 @@ static enum rsp_ax_error trace_string(struct machine *m, uint64_t addr, uint64_t
 }
 
 /*
- * Below @top lies the first argument, then the second...; above it were channel and function, which nobody
- * has here.
+ * The first argument is below @top, then the second...; above it were channel and function, which do not
+ * exist here.
  */
 static void print(const struct rsp_ax_env *env, const uint8_t *insn, const uint64_t *top)
 {
@@ -486,7 +483,7 @@ static bool trace_var(const struct rsp_ax_env *env, unsigned var)
 	return !env->trace_var || env->trace_var(env->user, var);
 }
 
-/* One case an instruction, in the manual's order.  @s points behind the stack's top, which is s[-1]. */
+/* One case an instruction, in the manual's order.  @s points one past the stack's top, which is s[-1]. */
 enum rsp_ax_error rsp_ax_eval(const struct rsp_ax *ax, const struct rsp_ax_env *env, uint64_t *result)
 {
 	struct machine m = { env, env->budget ? env->budget : RSP_AX_DEFAULT_BUDGET };

@@ -23,7 +23,7 @@ enum piece_kind {
 struct piece {
 	enum piece_kind kind;
 	char c;         /* the character, or the conversion's letter */
-	char flags[8];  /* as printf takes them */
+	char flags[8];  /* as for printf */
 	int width;
 	int precision;
 	enum { LEN_INT, LEN_CHAR, LEN_SHORT, LEN_LONG, LEN_64, LEN_SIZE } length;
@@ -34,7 +34,7 @@ static struct piece bad_piece(void)
 	return (struct piece){ .kind = PIECE_BAD };
 }
 
-/* After a backslash: those that gdb itself knows. */
+/* After a backslash: the escapes that gdb supports. */
 static struct piece take_escape(const char **p)
 {
 	static const char letters[] = "\\abefnrtv\"'";
@@ -47,7 +47,7 @@ static struct piece take_escape(const char **p)
 	return (struct piece){ .kind = PIECE_CHAR, .c = values[found - letters] };
 }
 
-/* A width or precision; beyond MAX_WIDTH once it is too large. */
+/* A width or precision; greater than MAX_WIDTH if it is too large. */
 static int take_width(const char **p)
 {
 	int n = 0;
@@ -142,7 +142,7 @@ bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args)
 	}
 }
 
-/* Text of bounded length; what does not fit is dropped and remembered. */
+/* Text of bounded length; remembers if text did not fit and was dropped. */
 struct text {
 	char *chars;
 	size_t len;
@@ -181,7 +181,7 @@ static void put_padded(struct text *t, const struct piece *piece, const char *ch
 		pad(t, missing);
 }
 
-/* The argument as wide as the conversion says: that of a long and a pointer is the target's. */
+/* The argument truncated to the width of the conversion: long and pointers have the target's width. */
 static unsigned bits_of(const struct rsp_ax_env *env, const struct piece *piece)
 {
 	switch (piece->length) {
@@ -255,7 +255,7 @@ static void put_string(struct text *t, const struct rsp_ax_env *env, const struc
 {
 	static const char unavailable[] = "<unavailable>";
 	char string[RSP_AX_MAX_TEXT + sizeof unavailable];
-	size_t max = RSP_AX_MAX_TEXT + 1; /* one too long, to be cut */
+	size_t max = RSP_AX_MAX_TEXT + 1; /* one too long, to be truncated */
 	size_t len;
 	bool is_known;
 

@@ -7,7 +7,7 @@
 #include "src/base/buf.h"
 #include "src/query/paging.h"
 
-/* How often the expressions of one hit may look at memory. */
+/* The number of memory reads allowed to the expressions of one hit. */
 #define MAX_LOOKS 256
 
 void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *room)

@@ -19,7 +19,7 @@ struct action {
 	struct rsp_ax *ax; /* owned; NULL: not an expression */
 };
 
-/* A tracepoint made ready. */
+/* A prepared tracepoint. */
 struct point {
 	struct ts_tracepoint *def;
 	struct rsp_ax *cond;    /* owned; NULL: none */
@@ -27,10 +27,10 @@ struct point {
 	size_t n_actions, n_at_hit;
 };
 
-/* Where a tracepoint is looked at next: at its next execution, or while it steps. */
+/* The next position of a tracepoint: its next execution, or the next step while it steps. */
 struct due {
 	uint64_t pos;
-	/* of what falls on one position: steps that began before, then hits by definition */
+	/* order at one position: steps that began earlier, then hits by definition */
 	uint64_t order;
 	uint32_t point;
 	uint32_t thread;     /* that steps */
@@ -67,7 +67,7 @@ struct rsp_collector {
 	bool has_begun;
 	bool is_busy;
 	char error[160];      /* why the run ended, where an expression failed */
-	bool is_ending;       /* the run ends behind this position: end and number are set already */
+	bool is_ending;       /* the run ends after this position: end and number are already set */
 };
 
 struct rsp_collector *rsp_collector_new(struct ts_query *q)
@@ -192,7 +192,7 @@ static bool prepare_actions(struct point *p, bool is_stepping, struct ts_error *
 	return true;
 }
 
-/* What is made before a failure stays in @p, to be given back with the other points. */
+/* On failure, what has been made stays in @p, to be freed with the other points. */
 static bool prepare(struct point *p, struct ts_tracepoint *tp, struct ts_error *err)
 {
 	size_t n = 0;
@@ -320,7 +320,7 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 	const struct var *var = find_var(c, number);
 	const struct ts_tvar *def = var ? NULL : ts_tracing_find_var(&c->tracing, number);
 
-	if (var && var->is_clock && c->pos != TS_NO_POS) /* a span that is over is behind its end */
+	if (var && var->is_clock && c->pos != TS_NO_POS) /* at the end of a span, pos is after it */
 		*value = (int64_t)(c->pos < c->until ? c->pos : c->until);
 	else if (var)
 		*value = var->value;
@@ -331,9 +331,9 @@ bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *
 
 /* ------------------------------------------------------------------------------------ what expressions do */
 
-/* A look at the state that also collects. */
+/* An environment on the state that also collects. */
 struct look {
-	struct rsp_ax_state state; /* first: what the state's own functions get */
+	struct rsp_ax_state state; /* first member: the state's own functions get it */
 	struct rsp_collector *c;
 };
 
@@ -400,7 +400,7 @@ static void end_without_memory(struct rsp_collector *c, const struct point *p, b
 	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
 }
 
-/* An expression failed: that ends the run, unless it is the recording that does not know enough. */
+/* An expression failed: this ends the run, unless the cause is unknown data. */
 static void note_error(const struct look *look, const struct point *p, enum rsp_ax_error error)
 {
 	struct rsp_collector *c = look->c;
@@ -414,7 +414,7 @@ static void note_error(const struct look *look, const struct point *p, enum rsp_
 	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
 }
 
-/* The budget of one hit is for all its expressions. */
+/* All expressions of a hit share its budget. */
 static uint32_t share_of_budget(const struct point *p)
 {
 	return (uint32_t)(RSP_AX_STATE_BUDGET / (p->n_actions + 1)) + 1;
@@ -433,7 +433,7 @@ static void look_init(struct look *look, struct rsp_collector *c, const struct p
 	env->set_var = set_var;
 }
 
-/* Is it a hit?  A condition that cannot be evaluated ends the run, and is none. */
+/* Is it a hit?  A condition that cannot be evaluated ends the run, and is not a hit. */
 static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thread)
 {
 	struct rsp_ax_env env;
@@ -452,7 +452,7 @@ static bool is_hit(struct rsp_collector *c, const struct point *p, uint32_t thre
 	return !error && value;
 }
 
-/* "M BASE,OFF,LEN"; what the recording does not know of the base is not collected. */
+/* "M BASE,OFF,LEN"; nothing is collected if the base is unknown. */
 static enum rsp_ax_error collect_range(struct look *look, const struct ts_action *a)
 {
 	uint64_t mask = ts_arch_addr_mask(ts_query_regset(look->c->q)->arch), base = 0;
@@ -481,7 +481,7 @@ static enum rsp_ax_error run_action(struct look *look, const struct rsp_ax_env *
 	return RSP_AX_OK;
 }
 
-/* A frame with what actions [first, end) collect. */
+/* Make a frame with what actions [first, end) collect. */
 static void collect(struct rsp_collector *c, const struct point *p, uint32_t thread, uint64_t pc,
 		    bool is_step)
 {
@@ -560,8 +560,8 @@ static struct due pop(struct rsp_collector *c)
 }
 
 /*
- * The first position >= @pos at which the point's instruction is the next one, the recording's last position
- * too.
+ * The first position >= @pos at which the point's instruction is the next one; the recording's last position
+ * included.
  */
 static uint64_t next_hit(const struct rsp_collector *c, const struct point *p, uint64_t pos)
 {
@@ -633,7 +633,7 @@ void rsp_collector_span(struct rsp_collector *c, uint64_t from, uint64_t until)
 		if (c->heap[i].steps_left && c->pos == from)
 			c->heap[n++] = c->heap[i];
 	}
-	/* what is left is no heap any more */
+	/* the rest is not a heap any more */
 	c->n_heap = 0;
 	for (size_t i = 0; i < n; i++)
 		push(c, c->heap[i]);

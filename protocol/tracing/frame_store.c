@@ -7,10 +7,10 @@
 
 #include "src/frames/tracepoint.h"
 
-/* What a run may take of the memory that all clients share. */
+/* Limit on the memory of a run. */
 #define MAX_MEM ((size_t)1 << 30)
 
-/* What blocks take in a trace file, beside what they hold. */
+/* Overhead of blocks in a trace file. */
 #define FRAME_HEADER_LEN 6
 #define REGS_HEADER_LEN  1
 #define RANGE_HEADER_LEN 11
@@ -19,7 +19,7 @@
 
 struct stored_frame {
 	uint64_t pos;
-	uint64_t item;   /* its first one; those up to the next frame's are its own */
+	uint64_t item;   /* its first one; its items end before the next frame's */
 	uint32_t number; /* of its tracepoint */
 	uint32_t bytes : 30;
 	bool has_regs : 1;
@@ -58,7 +58,7 @@ static size_t find_set(const struct rsp_frame_sets *sets, uint64_t key)
 	return low;
 }
 
-/* The set of a key, made if it is new; NULL: no memory. */
+/* The set of a key, made if it is new.  Returns NULL if memory is exhausted. */
 static struct rsp_frame_set *get_set(struct rsp_frame_sets *sets, uint64_t key)
 {
 	size_t at = sets->last;
@@ -107,7 +107,7 @@ static void take_back(struct rsp_frame_sets *sets)
 	sets->items[sets->last].n--;
 }
 
-/* How many of a set come before @id. */
+/* The number of ids of a set before @id. */
 static uint32_t n_before(const struct rsp_frame_set *set, uint64_t id)
 {
 	uint32_t low = 0, high = set->n;
@@ -123,7 +123,7 @@ static uint32_t n_before(const struct rsp_frame_set *set, uint64_t id)
 	return low;
 }
 
-/* The first of a set >= @id, UINT64_MAX if there is none. */
+/* The first id of a set >= @id, UINT64_MAX if there is none. */
 static uint64_t next_in_set(const struct rsp_frame_set *set, uint64_t id)
 {
 	uint32_t i = n_before(set, id);
@@ -263,7 +263,7 @@ uint64_t rsp_frame_store_created(const struct rsp_frame_store *st)
 	return st->first_id + st->n_stored;
 }
 
-/* Frames, and the two places where each is counted, and items. */
+/* Bytes of memory: frames, the two set entries of each, and items. */
 static size_t mem_used(const struct rsp_frame_store *st)
 {
 	return st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) +
@@ -275,7 +275,7 @@ bool rsp_frame_store_is_full(const struct rsp_frame_store *st)
 	return mem_used(st) >= st->max_mem;
 }
 
-/* Give back what the dropped frames took. */
+/* Free the memory of the dropped frames. */
 static void compact(struct rsp_frame_store *st)
 {
 	size_t n_items = st->n_dropped < st->n_stored
@@ -307,7 +307,10 @@ static struct stored_frame *open_frame(struct rsp_frame_store *st)
 	return &st->stored[st->n_stored - 1];
 }
 
-/* An array with room for one more item; NULL: no memory.  One that is grown costs as much again. */
+/*
+ * An array with room for one more item.  Returns NULL if memory is exhausted.  Growing it takes the same
+ * again.
+ */
 static void *grow(void *items, size_t n, size_t *cap, size_t item_len)
 {
 	size_t want = *cap ? 2 * *cap : 64;

@@ -10,14 +10,14 @@
 #include "src/base/clock.h"
 #include "src/export/frame_bytes.h"
 
-/* How long a packet may look for a place in the bytes of all frames. */
+/* How long a packet may search for an offset in the bytes of all frames. */
 #define MAX_SEARCH_NS   INT64_C(15000000)
 #define MIN_FRAMES_READ 64
 
-/* Regions of memory that are looked at. */
+/* Limit on the regions of memory that are searched. */
 #define MAX_REGIONS 256
 
-/* What is listed of one collected range. */
+/* Limit on the parts listed of one collected range. */
 #define MAX_LISTED (UINT32_C(1) << 20)
 
 /* Counts are int in gdb. */
@@ -80,7 +80,7 @@ bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ life */
 
-/* The client's own variables are numbered behind the clock, which it therefore has to know. */
+/* The client's own variables are numbered after the clock, so the client must know it. */
 static bool define_clock(struct ts_tracing *t, struct ts_error *err)
 {
 	static const char name[] = "trace_timestamp";
@@ -158,7 +158,7 @@ void rsp_tracing_leave(struct rsp_session *s)
 
 	if (!own_run(s) || !s->target->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
 		return;
-	if (t->is_live && is_running(t->collector)) { /* it would wait for this client to move */
+	if (t->is_live && is_running(t->collector)) { /* it would wait for moves of this client */
 		rsp_collector_stop(t->collector);
 		rsp_collector_tracing(t->collector)->status.end = TS_RUN_DISCONNECTED;
 	}
@@ -213,7 +213,7 @@ static bool is_provisional(const struct rsp_session *s)
 	return !own_run(s) && !rsp_is_complete(s);
 }
 
-/* How far a run, or reading, has come, in the place for notes, which clients show. */
+/* The progress of a run or of reading, as the notes, which clients show. */
 static void put_progress(const struct rsp_session *s, const char *own, struct ts_buf *notes)
 {
 	uint64_t pos, until;
@@ -237,7 +237,7 @@ void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *statu
 	struct rsp_collector *c = own_run(s);
 
 	*status = c ? *rsp_collector_status(c) : rsp_tracing_shown(s)->status;
-	/* one that was saved while it ran: it runs no more, and gdb looks at no frame of one that runs */
+	/* one that was saved while it ran: it no longer runs, and gdb selects no frame of a running one */
 	if (!c)
 		status->is_running = false;
 	if (is_provisional(s))
@@ -283,7 +283,7 @@ static uint64_t next_outside(const struct ts_query *q, uint64_t first, uint64_t 
 	return below < above ? below : above;
 }
 
-/* The first frame >= @from at or behind position @pos. */
+/* The first frame >= @from at or after position @pos. */
 static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
 {
 	uint64_t low = from, high = f->n_frames;
@@ -300,8 +300,8 @@ static uint64_t frame_at(const struct ts_frames *f, uint64_t pos, uint64_t from)
 }
 
 /*
- * Frames stand where something else than tracepoints put them: leap from one to the next execution, and to
- * the frame there.
+ * The frames are not those of the tracepoint's executions: alternate between the next execution and the frame
+ * there.
  */
 static uint64_t find_pc_in(const struct ts_query *q, const struct ts_frames *f, uint64_t first,
 			   uint64_t last, bool is_outside, uint64_t from)
@@ -331,7 +331,7 @@ uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64
 	return find_pc_in(s->target->q, rsp_tracing_frames(s), first, last, is_outside, from);
 }
 
-/* A frame without registers shows at least where it is. */
+/* A frame without registers shows at least its pc. */
 static void keep_pc_only(const struct rsp_session *s, uint8_t *data, uint8_t *known)
 {
 	const struct ts_regset *set = rsp_regset(s);
@@ -362,7 +362,7 @@ bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known
 	return true;
 }
 
-/* What does not change is in every frame. */
+/* Read-only memory is in every frame. */
 static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
 {
 	for (size_t i = 0; i < t->n_readonly; i++) {
@@ -373,8 +373,8 @@ static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
 }
 
 /*
- * In a run that was saved so is memory that the program cannot write: gdb says of those of its own runs alone
- * what does not change.
+ * In a saved run, so is memory that the program cannot write: gdb lists the read-only ranges of its own runs
+ * only.
  */
 static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len,
 		      const uint8_t *all, uint8_t *known)
@@ -418,7 +418,7 @@ bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uin
 
 /* ------------------------------------------------------------------------------------------ what is in it */
 
-/* What is known of a collected range: one element for each part that is. */
+/* The known parts of a collected range: one element each. */
 static void put_known(const struct rsp_session *s, const struct ts_range *range, struct ts_buf *out)
 {
 	size_t len = range->len < MAX_LISTED ? (size_t)range->len : MAX_LISTED;
@@ -463,18 +463,15 @@ static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *
 }
 
 /*
- * May a packet that has read @n_read frames since @begin go on?  A few it always may, however busy the
- * machine is.
+ * May a packet that has read @n_read frames since @begin continue?  It may always read a few, however busy
+ * the machine is.
  */
 static bool has_time(unsigned n_read, int64_t begin)
 {
 	return n_read < MIN_FRAMES_READ || ts_now_ns() - begin < MAX_SEARCH_NS;
 }
 
-/*
- * Clients read from the beginning to the end, so where the last piece began is where the next one is looked
- * for.
- */
+/* Clients read from the beginning to the end, so the search for a piece starts where the last one began. */
 bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err)
 {
@@ -520,7 +517,7 @@ bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
 	if (!rsp_collector_start(t->collector, rsp_process(s), err))
 		return false;
 	t->is_live = t->mode == RSP_COLLECT_LIVE;
-	t->is_unread = !t->is_live; /* or it has been read: the first slice tells */
+	t->is_unread = !t->is_live; /* or it has been read already: the first slice checks */
 	return true;
 }
 
@@ -554,7 +551,7 @@ bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_fo
 	return true;
 }
 
-/* A run over all of the recording is done.  That is no word of the protocol's: the text says it. */
+/* A run over the whole recording is done.  The protocol has no stop reason for this: the text tells it. */
 static void finish(struct rsp_collector *c)
 {
 	struct ts_run_status *status = &rsp_collector_tracing(c)->status;

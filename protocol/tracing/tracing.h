@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracepoint side of a session: its trace run, and the trace frame that it looks at.
+ * The tracepoint side of a session: its trace run, and its selected trace frame.
  *
- * A recording is presented as a run that has stopped.  One that tracepoints made has frames of its own; any
- * other is the run of tracepoint 1 at its first instruction, stepping to the end, so that frame k is position
- * k.  Tracepoints that the client defines replace that run by theirs.  While a frame is selected the client
- * sees its registers and memory; the position stays where it is.
+ * A recording is presented as a run that has stopped.  A recording made by tracepoints has frames of its own;
+ * any other is the run of tracepoint 1 at its first instruction, stepping to the end, so that frame k is
+ * position k.  Tracepoints that the client defines replace that run by theirs.  While a frame is selected the
+ * client sees its registers and memory; the position does not change.
  */
 #ifndef RSP_TRACING_H
 #define RSP_TRACING_H
@@ -26,52 +26,52 @@ enum rsp_collect_mode {
 	RSP_COLLECT_LIVE,        /* between tstart and tstop, where the client moves forwards */
 };
 
-/* Which of the client's pieces comes next. */
+/* The next of the client's pieces. */
 struct rsp_piece_cursor {
 	const struct ts_tracepoint *tp;
 	const struct ts_tvar *var;
 	unsigned i;
 };
 
-/* Where reading frames as one sequence of bytes has come to. */
+/* The state of reading frames as one sequence of bytes. */
 struct rsp_raw_cursor {
 	uint64_t frame, off; /* the frame's first byte */
 };
 
 struct rsp_tracing {
 	enum rsp_collect_mode mode;
-	bool is_live;                    /* the run that was started is of that kind */
-	bool is_unread;                  /* it begins when the recording has been read to its end */
-	struct rsp_collector *collector; /* owned; NULL: the client has not defined anything */
-	struct ts_frames steps;          /* a frame a position */
+	bool is_live;                    /* the started run is RSP_COLLECT_LIVE */
+	bool is_unread;                  /* the run begins when the recording has been read to its end */
+	struct rsp_collector *collector; /* owned; NULL: the client has defined nothing */
+	struct ts_frames steps;          /* one frame for each position */
 	struct ts_tracing implied;       /* what has made them */
-	struct ts_range *readonly;       /* owned; what the client says never changes */
+	struct ts_range *readonly;       /* owned; memory that never changes, by the client */
 	size_t n_readonly;
 	uint64_t selected;               /* TS_NO_FRAME: none */
 	struct ts_frame frame;           /* the selected one */
-	bool was_listed;                 /* the client has asked once for the tracepoints that were there */
+	bool was_listed;                 /* the client has asked once for the existing tracepoints */
 	struct rsp_piece_cursor piece;
 	struct rsp_raw_cursor raw;
-	int64_t deadline;                /* of the answer to QTStart */
-	struct ts_found found;           /* where a run stopped that is followed by collecting */
+	int64_t deadline;                /* for the answer to QTStart */
+	struct ts_found found;           /* the stop of a run that is followed by collecting */
 };
 
-/* False: no memory; then no fini is needed. */
+/* Returns false if memory is exhausted; then no fini is needed. */
 bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_query *q, struct ts_error *err);
-/* More has been read: the steps that are shown as frames are more. */
+/* More has been read: adds the new steps to those that are shown as frames. */
 void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q);
 void rsp_tracing_fini(struct rsp_tracing *t);
 
-/* A client that has gone may leave its run to the next one: QTDisconnected.  That one takes it. */
+/* A client that disconnects can leave its run to the next one (QTDisconnected), which takes it. */
 void rsp_tracing_leave(struct rsp_session *s);
 void rsp_tracing_take(struct rsp_session *s);
 
-/* Forget what the client has defined and collected, and look at no frame. */
+/* Forget the client's definitions and frames, and select no frame. */
 void rsp_tracing_reset(struct rsp_tracing *t);
 
 /*
- * Make up the tracepoint of a run that no one has set; rsp_tracing_shown() has it from then on.  False: the
- * trace cannot be read.
+ * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.  Returns
+ * false if the trace cannot be read.
  */
 bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err);
 
@@ -79,60 +79,61 @@ bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err);
 bool rsp_tracing_has_run(const struct rsp_session *s);
 
 /*
- * The frames of the run that is shown, and what has made them: the client's own run from its start on; before
- * that, and after a refused start, those of the recording.
+ * The frames of the shown run, and its definition: the client's own run once it has started; before that, and
+ * after a refused start, the recording's.
  */
 struct ts_frames *rsp_tracing_frames(const struct rsp_session *s);
 const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s);
 
 /*
- * Are all frames there, and their number final, but for what a run still collects?  If not, the handler is to
- * return RSP_WAIT.
+ * Are all frames available and their number final, except for those that a run still collects?  If not, the
+ * handler must return RSP_WAIT.
  */
 bool rsp_tracing_wait_until_known(struct rsp_session *s);
 
 /*
- * The same with the status brought up to date; *status is a copy, @notes (to be kept as long) has room for
- * its texts.
+ * The up-to-date status of the shown run; *status is a copy, and @notes, which must live as long, holds its
+ * texts.
  */
 void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes);
 
-/* Does the client look at a frame? */
+/* Is a frame selected? */
 static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
 {
 	return t->selected != TS_NO_FRAME;
 }
 
 /*
- * Look at frame @n, at the live state with TS_NO_FRAME.  False: the trace cannot be read; then the selection
- * is as before.
+ * Select frame @n, or the live state with TS_NO_FRAME.  Returns false if the trace cannot be read; the
+ * selection is then unchanged.
  */
 bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err);
 
 /*
- * The first frame behind the selected one, or of all, with a pc in [first, last], or with @is_outside one
- * that is not.
+ * The first frame after the selected one (without one, of all) with a pc in [first, last], or with
+ * @is_outside, with one that is not.
  *
  * Returns TS_NO_FRAME if there is none.
  */
 uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64_t last, bool is_outside);
 
-/* The first frame behind the selected one, or of all. */
+/* The first frame after the selected one; without one, of all. */
 uint64_t rsp_tracing_next(const struct rsp_session *s);
 
-/*
- * Registers and memory of the selected frame, as rsp_session_regs() and ts_query_mem() give those of a
- * position.
- */
+/* Registers and memory of the selected frame, in the form of rsp_session_regs() and ts_query_mem(). */
 bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
 bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
 		     struct ts_error *err);
 
-/* What is in the selected frame, which is none of a whole position, as gdb's document of it. */
+/*
+ * Append gdb's document of the contents of the selected frame, which must not be one with everything that is
+ * known.
+ */
 void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
 
 /*
- * Frames in a row as bytes (src/query/frame_bytes.h): at most @len from @off on go to @out, none at their end.
+ * Frames in a row as bytes (src/query/frame_bytes.h): at most @len bytes from @off on are appended to @out,
+ * none at the end.
  *
  * Returns false if @off lies beyond the end, or farther ahead of what was read last than can be searched at
  * once, or if the trace cannot be read.
@@ -140,25 +141,25 @@ void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
 bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err);
 
-/* Begin the run that the client has defined.  False with the reason. */
+/* Begin the run that the client has defined.  Returns false with the reason. */
 bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err);
 
 /*
- * The client has moved forwards to where @found is: is there something to collect on the way?  It then is
- * collected in the slices that follow.
+ * The client has moved forwards to @found.  Returns whether there is something to collect on the way; it is
+ * then collected in the slices that follow.
  */
 bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found);
 
-/* Has a run begun that will collect more without the client's doing? */
+/* Is there a run that will collect more without the client's action? */
 bool rsp_tracing_is_collecting(const struct rsp_session *s);
 
 /* Is there something to collect while the client does something else? */
 bool rsp_tracing_has_chores(const struct rsp_session *s);
 
-/* Does the run wait for more of the recording? */
+/* Does the run wait for more of the recording to be read? */
 bool rsp_tracing_is_held_up(const struct rsp_session *s);
 
-/* Go on collecting until @end_ns.  True: it is done. */
+/* Continue collecting until @end_ns.  Returns true if it is done. */
 bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns);
 
 #endif

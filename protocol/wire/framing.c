@@ -14,8 +14,8 @@
 
 /*
  * A run is the byte, '*', and a printable character: repeats + 29.  Below 3 repeats the character would not
- * be printable (and nothing is gained); the frame's own characters are no counts either, so that a simple
- * reader can't be misled.
+ * be printable (and nothing is gained); the framing characters are not used as counts either, so that a
+ * simple reader cannot be misled.
  */
 #define RUN_BIAS 29
 #define RUN_MIN  3
@@ -48,7 +48,7 @@ bool rsp_framing_ok(const struct rsp_framing *f)
 	return ts_buf_ok(&f->out);
 }
 
-/* A '$' came. */
+/* A '$' was received. */
 static void begin_packet(struct rsp_framing *f)
 {
 	if (f->acks == RSP_ACKS_ENDING)
@@ -84,7 +84,7 @@ static enum rsp_event end_packet(struct rsp_framing *f, bool is_intact)
 }
 
 /*
- * A reply that still waits to be sent can't be what the client complains of: so many '-' do not gather many
+ * A reply that has not been sent yet cannot be the one that the client rejects: many '-' do not make many
  * copies.
  */
 static void resend(struct rsp_framing *f)
@@ -118,7 +118,7 @@ static enum rsp_event feed_between(struct rsp_framing *f, uint8_t c)
 	}
 }
 
-/* An escape that '#' cuts off is kept as it came, for the packet's handler to reject. */
+/* An escape truncated by '#' is kept as received, for the packet's handler to reject. */
 static void feed_body(struct rsp_framing *f, uint8_t c)
 {
 	bool is_escaped = f->state == RSP_FRAME_ESCAPED;
@@ -169,7 +169,7 @@ enum rsp_event rsp_framing_feed(struct rsp_framing *f, const uint8_t **bytes, si
 			break;
 		case RSP_FRAME_SUM_HIGH:
 		case RSP_FRAME_SUM_LOW:
-			if (rsp_hex_digit(c) < 0) /* not of this packet: the next feed sees it again */
+			if (rsp_hex_digit(c) < 0) /* not part of this packet: the next feed sees it again */
 				return end_packet(f, false);
 			event = feed_sum(f, (uint8_t)rsp_hex_digit(c));
 			break;
@@ -189,7 +189,7 @@ static uint64_t load(const uint8_t *p)
 	return le64toh(v);
 }
 
-/* How many repeats of s[0] follow it, as far as one run may tell; 0 if a run does not pay. */
+/* The number of repeats of s[0] after it, up to the limit of a run; 0 if a run does not save space. */
 static size_t count_repeats(const uint8_t *s, size_t len)
 {
 	size_t n = 0;
@@ -204,8 +204,8 @@ static size_t count_repeats(const uint8_t *s, size_t len)
 }
 
 /*
- * How many bytes from @s on go as they are, as far as the next eight tell: up to one that is escaped or begins
- * a run.  Eight and RUN_MIN more are there.
+ * The number of bytes from @s on, of the next eight, that are sent unchanged: up to one that is escaped or
+ * begins a run.  There must be eight and RUN_MIN more bytes.
  */
 static unsigned count_plain(const uint8_t *s, enum rsp_encoding encoding)
 {
@@ -218,7 +218,7 @@ static unsigned count_plain(const uint8_t *s, enum rsp_encoding encoding)
 	return ends ? (unsigned)__builtin_ctzll(ends) / 8 : 8;
 }
 
-/* Encode the payload at @dst, where there is room for twice its length; returns the end of what is there. */
+/* Encode the payload at @dst, where there is room for twice its length; returns the end of the output. */
 static uint8_t *encode(uint8_t *dst, const uint8_t *src, size_t len, enum rsp_encoding encoding)
 {
 	for (size_t i = 0; i < len; i++) {

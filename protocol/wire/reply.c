@@ -61,9 +61,9 @@ static size_t wire_len(const uint8_t *bytes, size_t len)
 }
 
 /*
- * Add @len bytes that are @cost characters on the wire, and return where they go.
+ * Add @len bytes that are @cost characters on the wire, and return where to write them.
  *
- * NULL when they do not fit, or when the reply is an error already.
+ * Returns NULL if they do not fit, or if the reply is an error already.
  */
 static uint8_t *add(struct rsp_reply *r, size_t len, size_t cost)
 {
@@ -100,7 +100,7 @@ void rsp_reply_puts(struct rsp_reply *r, const char *text)
 	rsp_reply_put(r, text, strlen(text));
 }
 
-/* Formatted where it will stay; storage holds a terminator beyond the last character. */
+/* Formats in place; the storage has room for a terminator after the last character. */
 void rsp_reply_printf(struct rsp_reply *r, const char *fmt, ...)
 {
 	char *p = (char *)r->data + r->len;
@@ -148,7 +148,7 @@ void rsp_reply_tid(struct rsp_reply *r, struct rsp_tid tid)
 	put_id(r, tid.tid);
 }
 
-/* Room for two characters a byte. */
+/* Make room for two characters for each byte. */
 static uint8_t *add_pairs(struct rsp_reply *r, size_t len)
 {
 	size_t n;
@@ -177,7 +177,7 @@ void rsp_reply_hex(struct rsp_reply *r, const void *bytes, size_t len)
 
 void rsp_reply_register(struct rsp_reply *r, uint32_t regnum, const void *bytes, size_t len)
 {
-	unsigned n_digits = 2; /* lldb takes no single one */
+	unsigned n_digits = 2; /* lldb does not accept a single one */
 	uint8_t *p;
 
 	assert(len <= 8);
@@ -240,7 +240,7 @@ void rsp_reply_error(struct rsp_reply *r, uint8_t number)
 	r->kind = RSP_REPLY_ERROR;
 }
 
-/* gdb shows the text as it came: neither escapes nor control characters belong into it. */
+/* gdb shows the text as received: it must have neither escapes nor control characters. */
 static void clean(char *text)
 {
 	for (; *text; text++) {
@@ -249,7 +249,7 @@ static void clean(char *text)
 	}
 }
 
-/* Cut @text to @max characters. */
+/* Truncate @text to @max characters. */
 static void cut(char *text, size_t max)
 {
 	if (strlen(text) > max)

@@ -12,10 +12,10 @@
 #define NO_PARENT (-1)
 
 /*
- * In a sorted list every name that is a prefix of a payload stands before it, and between such a name and the
- * payload stand only names that begin with it.  So the candidates are the last name not after the payload,
- * the longest other name that is a prefix of that one (its parent), the parent's parent...: from the longest
- * to the shortest.
+ * In a sorted list every name that is a prefix of a payload precedes it, and between such a name and the
+ * payload are only names that begin with it.  So the candidates are the last name not after the payload, the
+ * longest other name that is a prefix of that one (its parent), the parent's parent...: from the longest to
+ * the shortest.
  */
 struct rsp_entry {
 	const struct rsp_packet *packet; /* borrowed */
@@ -97,7 +97,7 @@ void rsp_table_fini(struct rsp_table *t)
 	*t = (struct rsp_table){ 0 };
 }
 
-/* Does the name stand after the payload?  A name that is a prefix of it, or equal, does not. */
+/* Is the name sorted after the payload?  A name that is a prefix of it, or equal, is not. */
 static bool is_after(const struct rsp_entry *e, const uint8_t *payload, size_t len)
 {
 	int order = memcmp(e->packet->name, payload, e->len < len ? e->len : len);
@@ -127,7 +127,7 @@ static bool is_separator(uint8_t c)
 	return c == ':' || c == ';' || c == ',';
 }
 
-/* Is the payload, which begins with the name and goes on with @a, this packet?  Takes the separator. */
+/* Is the payload, which begins with the name and continues with @a, this packet?  Takes the separator. */
 static bool accepts(const struct rsp_packet *packet, struct rsp_args *a)
 {
 	if (!a->left || packet->kind == RSP_PREFIX)

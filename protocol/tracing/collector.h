@@ -2,10 +2,10 @@
 /*
  * A run of tracepoints over a recording.
  *
- * The recording is finished, so nobody has to wait for a tracepoint to be reached: the index tells the
- * positions at which each was executed, and the state there is a question like any other.  A frame is such a
- * position and the ranges that were collected, no copy of them.  The run goes in slices, so that others are
- * served meanwhile.
+ * The recording is finished, so there is no need to wait until a tracepoint is reached: the index tells the
+ * positions at which each was executed, and the state there is an ordinary query.  A frame is such a position
+ * and the ranges that were collected, not a copy of them.  The run is done in slices, so that other clients
+ * are served meanwhile.
  */
 #ifndef RSP_COLLECTOR_H
 #define RSP_COLLECTOR_H
@@ -24,13 +24,13 @@
 
 struct rsp_collector;
 
-/* Nothing defined, nothing collected; @q is borrowed.  NULL: no memory. */
+/* Make an empty collector; @q is borrowed.  Returns NULL if memory is exhausted. */
 struct rsp_collector *rsp_collector_new(struct ts_query *q);
 void rsp_collector_free(struct rsp_collector *c);
 
 /*
- * What is to be collected where; the caller fills it before the run starts.  While it runs and afterwards it
- * tells what became of it; of the status, rsp_collector_status() brings the figures up to date.
+ * The tracepoints and their actions; the caller fills it before the run starts.  During the run and
+ * afterwards it has the results; rsp_collector_status() updates the figures of its status.
  */
 struct ts_tracing *rsp_collector_tracing(struct rsp_collector *c);
 const struct ts_run_status *rsp_collector_status(struct rsp_collector *c);
@@ -44,14 +44,13 @@ struct ts_frames *rsp_collector_frames(struct rsp_collector *c);
 /*
  * Can the condition and the actions of @tp be evaluated?
  *
- * Returns false with what is wrong in one sentence (TS_EUNSUPPORTED, TS_ECORRUPT for an expression,
- * TS_ENOMEM).
+ * Returns false with the reason in one sentence (TS_EUNSUPPORTED, TS_ECORRUPT for an expression, TS_ENOMEM).
  */
 bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
 
 /*
- * See registers by @view (borrowed; NULL: as recorded), and memory by physical addresses if @is_physical, as
- * the session does.
+ * Use @view for registers (borrowed; NULL: as recorded), and physical addresses for memory if @is_physical,
+ * as the session does.
  */
 void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
 
@@ -62,18 +61,21 @@ void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, b
 void rsp_collector_bound(struct rsp_collector *c, uint64_t max_mem);
 
 /*
- * Begin a run of the tracepoints of @process; frames of a run before are gone.  It collects nothing until it
- * gets a span.
+ * Begin a run of the tracepoints of @process; drops the frames of the previous run.  It collects nothing
+ * until it gets a span.
  *
- * Returns false as rsp_collector_check() does, of any tracepoint.
+ * Returns false as rsp_collector_check() does, for any tracepoint.
  */
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err);
 
-/* Collect at positions @from to @until, both inclusive, in the slices that follow.  A span that goes on where the last one ended
- * goes on with its stepping. */
+/* Collect at positions @from to @until, both inclusive, in the slices that follow.  A span that begins where
+ * the last one ended continues its stepping. */
 void rsp_collector_span(struct rsp_collector *c, uint64_t from, uint64_t until);
 
-/* Go on until @end_ns by ts_now_ns(), or a little longer.  True: the span is done, or the run is over. */
+/*
+ * Continue until @end_ns by ts_now_ns(), or a little longer.  Returns true if the span is done or the run is
+ * over.
+ */
 bool rsp_collector_slice(struct rsp_collector *c, int64_t end_ns);
 
 /* End the run, if it runs. */
@@ -86,8 +88,8 @@ bool rsp_collector_is_busy(const struct rsp_collector *c);
 void rsp_collector_progress(const struct rsp_collector *c, uint64_t *pos, uint64_t *until);
 
 /*
- * The value of a variable at the end of what was done so far; before the run its initial one.  False: there
- * is none.
+ * The value of a variable at the end of what was done so far; before the run its initial one.  Returns false
+ * if there is no such variable.
  */
 bool rsp_collector_var(const struct rsp_collector *c, uint32_t number, int64_t *value);
 

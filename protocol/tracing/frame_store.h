@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The frames of a run of tracepoints, as they are collected: a position and ranges each, some tens of bytes.
+ * The frames of a run of tracepoints, as they are collected: each is a position and ranges, some tens of
+ * bytes.
  *
- * Frames come in order of their positions.  Which frames an instruction or a tracepoint has is kept beside
- * them, so that the next one is a look-up however many there are.  A store may be limited, as a trace buffer
- * is, by the bytes that its frames would take in a trace file; one that is circular then drops its oldest
+ * Frames are added in order of their positions.  The frames of each instruction and of each tracepoint are
+ * indexed, so that finding the next one is a look-up however many there are.  A store may be limited, like a
+ * trace buffer, by the bytes that its frames would take in a trace file; a circular one then drops its oldest
  * frames.
  */
 #ifndef RSP_FRAME_STORE_H
@@ -16,14 +17,14 @@
 
 #include "src/frames/frames.h"
 
-/* The longest range that one action may collect, and all ranges of a frame. */
+/* Limits on the range that one action collects, and on all ranges of a frame, in bytes. */
 #define RSP_MAX_RANGE    (UINT32_C(1) << 20)
 #define RSP_MAX_IN_FRAME (UINT64_C(16) << 20)
 
 struct stored_frame;
 struct stored_item;
 
-/* Frames by a number: those of one pc, or of one tracepoint. */
+/* The frames with one key: a pc, or a tracepoint's number. */
 struct rsp_frame_set {
 	uint64_t key;
 	uint32_t *ids; /* owned; ascending, frames counted from the first ever made */
@@ -32,22 +33,22 @@ struct rsp_frame_set {
 
 struct rsp_frame_sets {
 	struct rsp_frame_set *items; /* owned; by key */
-	size_t n, cap, last;         /* last: where one was found */
+	size_t n, cap, last;         /* last: the item found last */
 };
 
 struct rsp_frame_store {
-	struct ts_frames frames; /* first: what the others see; n_frames of them */
+	struct ts_frames frames; /* first member: the public part; n_frames of them */
 	struct stored_frame *stored; /* owned; the oldest ones may have been dropped */
 	size_t n_stored, cap_stored, n_dropped;
 	uint64_t first_id;           /* of stored[0] */
 	struct stored_item *items;   /* owned */
 	size_t n_items, cap_items;
-	uint64_t first_item;         /* what items[0] is called in a frame */
+	uint64_t first_item;         /* the number of items[0] in frames */
 	struct rsp_frame_sets by_pc, by_number;
 	uint64_t max_bytes, n_bytes; /* TS_NO_COUNT: any number */
 	bool is_circular;
-	size_t max_mem;              /* bytes of memory that it may take; stays over a reset */
-	uint64_t in_frame;           /* bytes in ranges of the frame that is open */
+	size_t max_mem;              /* limit on its memory in bytes; stays over a reset */
+	uint64_t in_frame;           /* bytes in ranges of the open frame */
 };
 
 void rsp_frame_store_init(struct rsp_frame_store *st);
@@ -59,15 +60,15 @@ void rsp_frame_store_bound(struct rsp_frame_store *st, uint64_t max_mem);
 /* Is the memory limit reached?  Then open, range and var fail. */
 bool rsp_frame_store_is_full(const struct rsp_frame_store *st);
 
-/* Empty, with a limit of @max_bytes (TS_NO_COUNT: none). */
+/* Empty the store, and limit it to @max_bytes (TS_NO_COUNT: no limit). */
 void rsp_frame_store_reset(struct rsp_frame_store *st, uint64_t max_bytes, bool is_circular);
 
-/* Frames ever made. */
+/* The number of frames ever made. */
 uint64_t rsp_frame_store_created(const struct rsp_frame_store *st);
 
 /*
- * Open a frame of tracepoint @number at @pos, at or behind that of the last one; then say what is in it.
- * False: no memory, or too much in one frame.
+ * Open a frame of tracepoint @number at @pos, which must not be before the last one; then add its contents.
+ * Return false if memory is exhausted or the frame gets too large.
  */
 bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc, uint32_t number,
 			  bool is_step);
@@ -76,9 +77,9 @@ bool rsp_frame_store_range(struct rsp_frame_store *st, uint64_t addr, uint64_t l
 bool rsp_frame_store_var(struct rsp_frame_store *st, uint32_t number, int64_t value);
 
 /*
- * Close it; *bytes gets what it takes in a trace file.
+ * Close it; *bytes gets its size in a trace file.
  *
- * Returns false, and it is gone, if it does not fit.
+ * Returns false, and drops it, if it does not fit.
  */
 bool rsp_frame_store_close(struct rsp_frame_store *st, uint64_t *bytes);
 

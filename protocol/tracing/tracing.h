@@ -44,7 +44,7 @@ struct rsp_tracing {
 	bool is_unread;                  /* the run begins when the recording has been read to its end */
 	struct rsp_collector *collector; /* owned; NULL: the client has defined nothing */
 	struct ts_frames steps;          /* one frame for each position */
-	struct ts_tracing implied;       /* what has made them */
+	struct ts_tracing implied;       /* the tracepoint of steps */
 	struct ts_range *readonly;       /* owned; memory that never changes, by the client */
 	size_t n_readonly;
 	uint64_t selected;               /* TS_NO_FRAME: none */

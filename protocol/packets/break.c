@@ -163,7 +163,7 @@ static enum rsp_done insert_watch(struct rsp_session *s, struct rsp_args *a, str
 	if (!parse_watch(s, a, r, kind, &w))
 		return r->kind == RSP_REPLY_ERROR ? RSP_REPLIED : RSP_BAD;
 	if (kind != TS_WATCH_WRITE && !ts_query_facts(s->target->q)->has_reads)
-		return RSP_UNSUPPORTED; /* if if accepted, it would never fire */
+		return RSP_UNSUPPORTED; /* if if if accepted, it would never fire */
 	if (rsp_breaks_watch(&s->breaks, &w))
 		return RSP_OK;
 	rsp_reply_error_text(r, "no room for another watchpoint");

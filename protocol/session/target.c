@@ -36,8 +36,8 @@ bool rsp_target_grow(struct rsp_target *target)
 /* -------------------------------------------------------------------------------------------- the program */
 
 /*
- * The client is told where the file lies that the user gave, or that lies beneath the sysroot; where there is
- * neither, what the recorder called it.
+ * The client is told the path of the file that the user gave, or of the one under the sysroot; without
+ * either, the recorder's path.
  */
 static bool exec_init(struct rsp_target *target, const char *exec, struct ts_error *err)
 {
@@ -62,7 +62,7 @@ static bool exec_init(struct rsp_target *target, const char *exec, struct ts_err
 	return true;
 }
 
-/* What the user should know of where the program was found. */
+/* Log how the program's address was found if that is unreliable. */
 static void say_located(const struct rsp_target *target)
 {
 	const struct ts_located *at = &target->located;
@@ -91,7 +91,7 @@ bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct t
 	bool done;
 
 	if (!target->exec || !ts_query_n_steps(target->q) || !ts_elf_init(&elf, target->exec, &other))
-		return true; /* not an ELF file: gdb says so better */
+		return true; /* not an ELF file: gdb reports that better */
 	done = ts_locate(target->q, target->exec, &elf, process, base, &target->located, err);
 	if (done)
 		say_located(target);
@@ -126,7 +126,7 @@ static bool layout_init(struct rsp_target *target, enum rsp_layout_kind kind, co
 	       ts_tdesc_write(&layout->regs.set, ts_query_facts(target->q)->osabi, &layout->target_xml, err);
 }
 
-/* Code of a 64-bit processor may be narrower; of others it is as recorded. */
+/* A 64-bit processor may run narrower code; other registers are shown as recorded. */
 static bool layouts_init(struct rsp_target *target, struct ts_error *err)
 {
 	const struct ts_facts *facts = ts_query_facts(target->q);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the frames up to some place told: all that a reader knows beside where it is.
+ * The knowledge from the frames up to some place: the state of a reader except for its position.
  */
 #ifndef LOADERS_BAP_COURSE_H
 #define LOADERS_BAP_COURSE_H
@@ -22,25 +22,25 @@ struct bap_course {
 	uint8_t last_len;
 };
 
-/* Nothing was told. */
+/* Nothing is known. */
 void bap_course_init(struct bap_course *co, struct bap *rec, struct bap_look *look, struct ts_end *end);
 void bap_course_fini(struct bap_course *co);
 
 /*
- * The thread of a std frame at file offset @off: it is now the one that runs.
+ * Make the thread of the std frame at file offset @off the current one.
  *
  * Returns NULL as bap_threads_find() does.
  */
 struct bap_thread *bap_course_thread(struct bap_course *co, uint64_t id, uint64_t off, struct ts_error *err);
 
-/* Nothing is known any more, of registers and memory: effects of the open step. */
+/* Make all registers and memory unknown, as effects of the open step. */
 void bap_course_lose(struct bap_course *co);
 
 /*
- * To a decode point, and from one.  @has_told: what was told of registers is part of it; else it was all
- * forgotten (bap_forget_told()).
+ * Save to a decode point, and resume from one.  @has_told: it includes what was told of registers; else that
+ * was all forgotten (bap_forget_told()).
  *
- * Resuming returns false if the point is not one of this trace, or memory is exhausted.
+ * Resuming returns false if the point belongs to another trace, or memory is exhausted.
  */
 void bap_course_save(const struct bap_course *co, bool has_told, struct ts_buf *b);
 bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p);

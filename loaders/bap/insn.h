@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What instructions are known to do that no recorder logs, or that it logs wrongly: such values become
- * unknown, or are found.
+ * Effects of instructions that recorders do not log, or log wrongly: such values become unknown, or are
+ * computed.
  *
- * @raw is the instruction's bytes as the frame has them; there may be none.
+ * @raw is the instruction's bytes from the frame, which may be empty.
  */
 #ifndef LOADERS_BAP_INSN_H
 #define LOADERS_BAP_INSN_H
@@ -21,15 +21,17 @@ uint32_t bap_arm_t(const struct pb_value *mode);
 /* The instruction set of an ARM frame: the cpsr's T bit, at least where the frame or its length tells. */
 void bap_see_mode(struct bap_known *k, struct bap_thread *t, const struct pb_message *std);
 
-/* The cpsr's IT bits after a Thumb instruction, which say for how many more a condition holds. */
+/*
+ * The cpsr's IT bits after a Thumb instruction, which tell for how many more instructions a condition holds.
+ */
 void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
-/* After an instruction with operands, but without those that an emulator's helper writes. */
+/* After an instruction whose frame has operands, but lacks those that an emulator's helper writes. */
 void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
 /*
- * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  What
- * it writes by its encoding is unknown.
+ * After one at @pc without any operand: a system call, or one that a helper of the emulator executes.  The
+ * registers that it writes by its encoding become unknown.
  */
 void bap_lose_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc, const struct pb_value *raw);
 

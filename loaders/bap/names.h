@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Register names of BAP's frames, as the recorders spell them.
+ * Register names of BAP's frames, in the spelling of the recorders.
  */
 #ifndef LOADERS_BAP_NAMES_H
 #define LOADERS_BAP_NAMES_H
@@ -8,8 +8,7 @@
 #include "loaders/kit/regmap.h"
 
 /*
- * Learn all names of registers for a set; @is_snapshot: the recorder's program counter and x86 flags are
- * stale.
+ * Add all names of registers for a set; @is_snapshot: the recorder's program counter and x86 flags are stale.
  */
 void bap_names_init(struct regmap *t, const struct ts_regset *set, bool is_snapshot);
 

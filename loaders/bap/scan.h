@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the first frames tell of a trace before it is read.
+ * Properties of a trace found from its first frames, before it is read.
  */
 #ifndef LOADERS_BAP_SCAN_H
 #define LOADERS_BAP_SCAN_H
@@ -8,8 +8,8 @@
 #include "bap.h"
 
 /*
- * Look at the first frames, with the names of all registers in place, to find which features of the
- * architecture have values: *features, a mask; and whose the first instruction is.
+ * Scan the first frames, after all names of registers have been added, for the features of the architecture
+ * that have values: *features, a mask; and for the thread of the first instruction.
  *
  * Returns false if there is no instruction (TS_EUNSUPPORTED), or if the trace is damaged before the first
  * one.
@@ -17,8 +17,8 @@
 bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
 
 /*
- * Is the trace one of the recorder that lists all registers as gdb calls them?  Others write names in
- * capitals, or the flags after an instruction.  A trace without names may be one.
+ * Is the trace from the recorder that lists all registers by gdb's names?  Others write names in capitals, or
+ * the flags after an instruction.  A trace without names may be one.
  */
 bool bap_is_snapshot(struct bap *rec);
 
@@ -27,8 +27,8 @@ bool bap_is_snapshot(struct bap *rec);
 bool bap_is_code_big_endian(struct bap *rec);
 
 /*
- * Decide in which order the bytes of memory values stand: in that in which the first accesses contradict each
- * other less; where both fit, rec->is_mem_reversed stays.
+ * Determine the byte order of memory values: the one in which the first accesses contradict each other less;
+ * if both fit, rec->is_mem_reversed is unchanged.
  */
 void bap_vote_memory_order(struct bap *rec);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of values before an instruction as a thread showed it last.
+ * The last list of values before an instruction of a thread.
  *
- * A recorder that lists all registers each time repeats itself: nearly all of a list stands in the one
- * before, byte by byte.  The list is kept; what it says again of a register that was told, and has not
- * changed since, is passed over.  For that an operand is kept settled (to see it again would do nothing) or
- * spoiled: its first byte in the copy is none that an operand can have, so that one comparison finds both
- * what differs and what has to be looked at.
+ * A recorder that lists all registers each time repeats itself: most of a list is identical to the previous
+ * one.  The list is kept, and repeated values of a register that were told, and have not changed since, are
+ * skipped.  For this an operand is kept settled (processing it again would have no effect) or spoiled: its
+ * first byte in the copy is then one that no operand has, so that a single comparison finds both the
+ * differences and the operands that must be processed.
  */
 #ifndef LOADERS_BAP_SHOWN_H
 #define LOADERS_BAP_SHOWN_H
@@ -17,7 +17,7 @@
 #define BAP_MAX_SHOWN_LEN (16u << 10)
 
 struct bap_shown {
-	const struct bap_thread *of; /* whose list it is; NULL: there is none */
+	const struct bap_thread *of; /* the thread of the list; NULL: there is none */
 	uint32_t n;
 	struct bap_shown_op {
 		const struct regmap_slot *slot;
@@ -32,15 +32,15 @@ struct bap_shown {
 /*
  * A list of @t begins.
  *
- * Returns false if there is no memory to keep it: it is to be read as any other.
+ * Returns false if memory is exhausted: it must then be read completely.
  */
 bool bap_shown_start(struct bap_known *k, const struct bap_thread *t);
 
-/* Pass over operands of @list that say nothing new, the first one of which is operand *i. */
+/* Skip operands of @list that repeat the last list, from operand *i on. */
 void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i);
 
 /*
- * Operand @i was not passed over and is about to be seen: bytes that were passed over in this list count as
+ * Operand @i was not skipped and is about to be processed: bytes that were skipped in this list count as
  * seen.
  */
 void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, const struct bap_op *op);
@@ -49,10 +49,10 @@ void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, con
 void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
 		    size_t len, const struct bap_op *op);
 
-/* bap_shown_changed(), for a thread whose list it is. */
+/* bap_shown_changed(), for the thread of the list. */
 void bap_shown_spoil(struct bap_shown *s, uint32_t off, uint32_t len);
 
-/* Registers [off, off + len) of @t are no more what was shown. */
+/* Registers [off, off + len) of @t have changed since the list. */
 static inline void bap_shown_changed(struct bap_shown *s, const struct bap_thread *t, uint32_t off,
 				     uint32_t len)
 {
@@ -60,7 +60,7 @@ static inline void bap_shown_changed(struct bap_shown *s, const struct bap_threa
 		bap_shown_spoil(s, off, len);
 }
 
-/* Nothing that was shown counts any more. */
+/* Drop the list. */
 static inline void bap_shown_forget(struct bap_shown *s)
 {
 	if (s)

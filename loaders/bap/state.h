@@ -2,11 +2,11 @@
 /*
  * What is known of each thread.
  *
- * Of each thread the reader keeps which register bytes it has told the model, so that a recorder's full
- * snapshots cost nothing where nothing changed.  Flags that are logged bit by bit are put together here: a
- * byte of a flag register is told when all its bits are known.
+ * The reader keeps for each thread which register bytes it has told the model, so that a recorder's full
+ * snapshots cost nothing if nothing changed.  Flags that are logged bit by bit are combined here: a byte of a
+ * flag register is told when all its bits are known.
  *
- * To tell is to add an effect to the reader's open step.  Offsets and data are those of the 'g' layout.
+ * Telling means adding an effect to the reader's open step.  Offsets and data are those of the 'g' layout.
  */
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
@@ -15,7 +15,7 @@
 
 #define BAP_MAX_LAST 16
 
-/* What is known of a register byte: two bits. */
+/* The state of a register byte: two bits. */
 enum bap_byte {
 	BAP_UNTOLD = 0,
 	BAP_TOLD = 1,
@@ -43,19 +43,19 @@ struct bap_thread {
 	} flags[REGMAP_MAX_FLAGS];
 };
 
-/* So many threads are known in detail: those that were met last. */
+/* The number of threads whose state is kept: those seen last. */
 #define BAP_MAX_LIVE 64
 
 struct bap_shown;
 
-/* What is known of all threads at a place of the trace, and where the effects of the open step go. */
+/* The state of all threads at a place of the trace, and the destination of the open step's effects. */
 struct bap_known {
 	struct bap *rec;         /* borrowed */
 	struct bap_look *look;   /* borrowed */
 	struct ts_steps *out;    /* borrowed; the open step */
-	struct ts_end *end;      /* borrowed; what is known of the recording's end */
-	struct bap_shown *shown; /* owned; what one of the threads showed last; NULL until it is of use */
-	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one that was met last comes first */
+	struct ts_end *end;      /* borrowed; the recording's end, as far as known */
+	struct bap_shown *shown; /* owned; the last list of one of the threads; NULL until it is of use */
+	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one seen last comes first */
 	uint32_t n_live;
 	uint8_t serial; /* counts lists of values before an instruction, never 0 */
 	struct bap_ids {
@@ -64,25 +64,25 @@ struct bap_known {
 			uint32_t ordinal; /* in the recording; TS_NO_THREAD: empty */
 		} * items;                /* owned; by a hash of the id */
 		uint32_t n, cap;
-	} ids; /* of the threads that this reader met */
+	} ids; /* of the threads that this reader has seen */
 };
 
 /* Nothing is known yet. */
 void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end);
 void bap_known_fini(struct bap_known *k);
 
-/* Registers of a thread are not known of as yet. */
+/* Nothing is known of a thread's registers yet. */
 void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
 
-/* All register bytes are untold again, but for those that the previous instruction wrote. */
+/* All register bytes are untold again, except for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_known *k);
 
 /* A list of values before an instruction begins: no register was seen in it. */
 void bap_start_list(struct bap_known *k);
 
 /*
- * A value before the instruction.  Of a frame's values the first one of each byte counts; the last
- * instruction's result is believed more.
+ * A value before the instruction.  The first value of each byte in a frame counts; the last instruction's
+ * result has precedence.
  */
 void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len);
 
@@ -90,7 +90,7 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
-/* The same of the first @len bytes, 1 to 8, of a word (word.h). */
+/* The same for the first @len bytes, 1 to 8, of a word (word.h). */
 void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
 void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
 
@@ -100,18 +100,18 @@ void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint3
 /* The registers of all threads got values that are not logged. */
 void bap_lose_all_threads(struct bap_known *k);
 
-/* The effects that follow are those of @t. */
+/* The following effects belong to @t. */
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 
 /* The thread's previous instruction is no longer the previous one. */
 void bap_age_writes(struct bap_thread *t);
 
-/* A value before an instruction is not what the instruction before it left there, which is believed. */
+/* Warn that a value before an instruction differs from the previous instruction's result, which is used. */
 void bap_warn_contradiction(struct bap_known *k);
 
 /*
  * Bits before the instruction (see: told by bap_tell_flags() at the end of the list) or after it (write), of
- * flag register @group: those of @mask have @value, in the places that they have in the register.
+ * flag register @group: those of @mask have @value, at their positions in the register.
  */
 static inline void bap_see_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t mask,
 				 uint32_t value)
@@ -137,12 +137,12 @@ static inline void bap_write_flags(struct bap_thread *t, unsigned group, uint32_
 }
 
 /*
- * Tell the bytes with a bit in @bits whose needed bits are all known; of the others, with @is_write, that
- * they changed.
+ * Tell the bytes with a bit in @bits whose needed bits are all known; for the others, with @is_write, tell
+ * that they changed.
  */
 void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write);
 
-/* The flags of a list of values before an instruction, which is over. */
+/* Tell the flags at the end of a list of values before an instruction. */
 void bap_see_all_flags(struct bap_known *k, struct bap_thread *t);
 
 #endif

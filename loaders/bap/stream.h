@@ -18,11 +18,11 @@ struct bap_stream {
 	struct bap_opened {
 		uint64_t off;
 		size_t len;            /* 0: none */
-		unsigned kind;         /* FRAME_STD, ...; 0: none that is known */
+		unsigned kind;         /* FRAME_STD, ...; 0: unknown */
 		struct ts_cursor body; /* its message, for copies of this cursor to read */
 		struct pb_message std; /* of a std frame, if has_std */
 		bool has_std;
-	} opened; /* the frame that was opened last; it lies in the window */
+	} opened; /* the frame opened last; it lies in the window */
 };
 
 /* The first frame is next. */
@@ -33,7 +33,7 @@ void bap_stream_fini(struct bap_stream *s);
 void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
 
 /*
- * Open the next frame: s->opened.  It is not taken yet.
+ * Open the next frame: s->opened.  It is not consumed yet.
  *
  * Returns TS_END after the last frame; TS_FAIL if the file ends within it (TS_ETRUNC), if it is not a frame
  * (TS_ECORRUPT), or if the trace cannot be read.
@@ -41,14 +41,13 @@ void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
 enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err);
 
 /*
- * The message of the std frame that was opened, which is read once; its parts are relative to the frame's
- * body.
+ * The message of the opened std frame, which is read once; its parts are relative to the frame's body.
  *
- * Returns NULL if it is damaged: the error that the frame was opened with says how.
+ * Returns NULL if it is damaged: the error that the frame was opened with has the reason.
  */
 const struct pb_message *bap_stream_std(struct bap_stream *s);
 
-/* The frame that was opened has been read: on to the next one. */
+/* The opened frame has been read: move to the next one. */
 void bap_stream_take(struct bap_stream *s);
 
 #endif

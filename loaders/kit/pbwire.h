@@ -3,8 +3,8 @@
  * Protobuf's wire format, read in place: fields of a message by a table that describes it.
  *
  * A message is a run of fields: a key (number * 8 + wire type), then a value.  Nothing is copied or
- * allocated; what is read points into the message's bytes and lives as long as they do.  Unknown fields are
- * skipped; of a field that comes twice the last one counts; fields may come in any order.
+ * allocated; results point into the message's bytes and live as long as they do.  Unknown fields are skipped;
+ * the last occurrence of a repeated field counts; fields may be in any order.
  */
 #ifndef LOADERS_PBWIRE_H
 #define LOADERS_PBWIRE_H
@@ -24,7 +24,7 @@ enum pb_wire {
 	PB_FIXED32 = 5,
 };
 
-/* What is known of a field: its name for messages, its wire type; field number i + 1 is at index i. */
+/* The definition of a field: its name for messages, its wire type; field number i + 1 is at index i. */
 struct pb_field_def {
 	const char *name;
 	enum pb_wire wire;
@@ -34,25 +34,25 @@ struct pb_message_def {
 	const char *name;
 	const struct pb_field_def *fields;
 	unsigned n_fields; /* at most PB_MAX_FIELDS */
-	uint32_t must;     /* bit i: a message without field number i + 1 means nothing */
+	uint32_t must;     /* bit i: field number i + 1 is required */
 };
 
 #define PB_MAX_FIELDS 8
 
 /* A field's value: a number (varint, fixed), or bytes. */
 struct pb_value {
-	uint64_t n;       /* the number, or how many bytes */
+	uint64_t n;       /* the number, or the number of bytes */
 	const uint8_t *p; /* the bytes; NULL for a number */
 };
 
 struct pb_message {
-	uint32_t present; /* bit i: field number i + 1 is there */
+	uint32_t present; /* bit i: field number i + 1 is present */
 	struct pb_value v[PB_MAX_FIELDS];
 };
 
 #define PB_MAX_VARINT 10
 
-/* pb_get_varint() for those that are long, or of which a message's end may cut some. */
+/* pb_get_varint() for long varints, and for those that a message's end may truncate. */
 const uint8_t *pb_get_long_varint(const uint8_t *p, const uint8_t *end, uint64_t *n);
 
 /*
@@ -68,10 +68,10 @@ static inline uint64_t pb_join_sevens(uint64_t word)
 }
 
 /*
- * A varint of up to ten bytes at @p, which ends before @end.  Of one that ends within eight bytes all are
- * looked at together: addresses have any length, so that a loop would end at an unexpected place.
+ * A varint of up to ten bytes at @p, which ends before @end.  Up to eight bytes are processed together:
+ * addresses have any length, so that the end of a loop would be mispredicted.
  *
- * Returns where it ends, with its value in *n; NULL if it is longer or does not end.
+ * Returns its end, with its value in *n; NULL if it is longer or does not end.
  */
 static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end, uint64_t *n)
 {
@@ -92,14 +92,13 @@ static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end,
 	return p + (__builtin_ctzll(ends) + 1) / 8;
 }
 
-/* The same of what is left to read; fails (TS_ECORRUPT) where that returns NULL. */
+/* The same for the rest of @c; fails (TS_ECORRUPT) where that returns NULL. */
 uint64_t pb_varint(struct ts_cursor *c);
 
 /*
- * Read field @number, a varint or bytes, into the message @m if it is what stands at @p; else it is zero in
- * @m.
+ * Read field @number, a varint or bytes, into the message @m if it is the field at @p; else it is zero in @m.
  *
- * Returns where it ends; @p if it is not there, or damaged: then a general look is needed.
+ * Returns its end; @p if it is absent or damaged: the message must then be read in the general way.
  */
 static inline const uint8_t *pb_get_field(const uint8_t *p, const uint8_t *end, unsigned number,
 					  enum pb_wire wire, struct pb_message *m)
@@ -125,15 +124,14 @@ static inline const uint8_t *pb_get_field(const uint8_t *p, const uint8_t *end, 
 /*
  * Read the message that fills @c.
  *
- * Returns true with @m filled; fields that are absent are zero and no bytes.
- * Returns false (TS_ECORRUPT in the cursor's error, with the offset) for a field that passes the end, a wire
- * type that is no value's or not that of the table, field number 0, or the lack of a field that must be
- * there.
+ * Returns true with @m filled; fields that are absent are zero and no bytes.  Returns false (TS_ECORRUPT in
+ * the cursor's error, with the offset) for a field that passes the end, an invalid wire type or one that
+ * differs from the table's, field number 0, or a missing required field.
  */
 bool pb_read(struct ts_cursor *c, const struct pb_message_def *def, struct pb_message *m);
 
 /*
- * Read the next occurrence of field number @wanted, which repeats and holds bytes, of what is left of a
+ * Read the next occurrence of field number @wanted, which repeats and holds bytes, from the rest of a
  * message.
  *
  * Returns true with @item over its bytes; false at the end and, as above, on damage.

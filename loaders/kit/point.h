@@ -6,11 +6,11 @@
  * the high bit set in all but the last), and of bytes.  A loader writes its fields one by one in save() and
  * parses them in the same order in resume().
  *
- * Decode points come back from index files, and a checksum does not make a file honest.  Each number is
+ * Decode points are read from index files, and a checksum does not make a file trustworthy.  Each number is
  * therefore parsed with the largest value that it may have, and bytes with the largest length; a struct is
  * never copied from a point.  After a failure all numbers are 0 and nothing is left, so that resume() may
  * parse several fields and then test point_ok(), before it uses any of them as an offset, a length or an
- * index.  Every failure is the same sentence (TS_ECORRUPT): the decode point is not one of this trace; the
+ * index.  Every failure has the same message (TS_ECORRUPT): the decode point belongs to another trace; the
  * caller of resume() prefixes it with the step.
  */
 #ifndef LOADERS_KIT_POINT_H
@@ -29,19 +29,19 @@
 
 void point_put(struct ts_buf *b, uint64_t n);
 
-/* @len bytes without their length: it is known to the reader. */
+/* @len bytes without their length, which the reader knows. */
 void point_put_fixed(struct ts_buf *b, const void *data, size_t len);
 
-/* A length, then so many bytes. */
+/* A length, then that many bytes. */
 void point_put_bytes(struct ts_buf *b, const void *data, size_t len);
 
 /*
  * Where the @len bytes at @now differ from those at @base, which the reader has too (registers that rarely
- * change).  Takes space for what differs only.
+ * change).  Takes space only for the differences.
  */
 void point_put_change(struct ts_buf *b, const uint8_t *now, const uint8_t *base, size_t len);
 
-/* How the recording ends, as far as the reader knows. */
+/* The end of the recording, as far as the reader knows it. */
 void point_put_end(struct ts_buf *b, const struct ts_end *end);
 
 /* ----------------------------------------------------------------------------------------------- to resume
@@ -50,7 +50,7 @@ void point_put_end(struct ts_buf *b, const struct ts_end *end);
 struct point {
 	const uint8_t *p;     /* next byte; borrowed */
 	size_t left;          /* bytes left */
-	struct ts_error *err; /* must say nothing before; the first failure stays */
+	struct ts_error *err; /* must be empty before; the first failure stays */
 };
 
 static inline struct point point_open(const uint8_t *p, size_t len, struct ts_error *err)
@@ -64,7 +64,7 @@ static inline bool point_ok(const struct point *p)
 	return p->err->code == TS_OK;
 }
 
-/* The point is not one of this trace, for a reason that only the loader knows.  Returns false. */
+/* Report that the point belongs to another trace, for a reason that only the loader knows.  Returns false. */
 bool point_refuse(struct point *p);
 
 /* A number of at most @max.  Fails if it is larger or not a varint of the fewest bytes. */
@@ -80,8 +80,8 @@ static inline bool point_get_flag(struct point *p)
 }
 
 /*
- * How many items follow: at most @max, each of at least @min_len (not 0) bytes.  Fails if the bytes left
- * cannot hold them, so that it may be used for an allocation.
+ * The number of items that follow: at most @max, each of at least @min_len (not 0) bytes.  Fails if the bytes
+ * left cannot hold them, so that it may be used for an allocation.
  */
 uint64_t point_get_count(struct point *p, uint64_t max, size_t min_len);
 

@@ -2,10 +2,10 @@
 /*
  * A map from a recorder's names of registers to bytes of the 'g' layout.
  *
- * Recorders call registers as their emulator does, log parts of them ("al", "w3", "s1"), bits of flag
- * registers one by one ("zf"), or registers that the layout has in two pieces ("ymm0").  A loader adds all
- * names that it knows when it opens a trace and then looks up each value's name.  Names are compared without
- * regard to case; the first to claim a name has it.
+ * Recorders use their emulator's names of registers, and log parts of them ("al", "w3", "s1"), single bits of
+ * flag registers ("zf"), or registers that the layout has in two pieces ("ymm0").  A loader adds all names
+ * that it knows when it opens a trace and then looks up each value's name.  Names are not case-sensitive; a
+ * name that is added twice keeps its first meaning.
  *
  * Recorders that number registers add the numbers as names of two characters or more ("44"), or keep slots in
  * a table of their own, filled by regmap_find().
@@ -26,7 +26,7 @@ enum regmap_kind {
 	REGMAP_FLAG,  /* bits of a flag register */
 	REGMAP_FLAGS, /* a whole flag register */
 	REGMAP_PC,
-	REGMAP_IGNORE, /* known, but nothing that the model or gdb has */
+	REGMAP_IGNORE, /* known, but neither the model nor gdb has it */
 };
 
 /* Where an operand's value goes. */
@@ -35,7 +35,7 @@ struct regmap_slot {
 	enum regmap_kind kind;
 	uint32_t off;      /* of the register, or of a part of it, in the 'g' layout */
 	uint16_t len;      /* bytes there */
-	uint16_t extend;   /* a write also clears what lies above, up to this many bytes; 0: it does not */
+	uint16_t extend;   /* a write also clears higher bytes, up to this many; 0: it does not */
 	uint32_t off_high; /* of bytes 16 and up (ymm), 0: none */
 	uint8_t shift;     /* FLAG: of the value, at most a byte, in the flag register */
 	uint32_t mask;     /* FLAG: its bits there */
@@ -44,8 +44,8 @@ struct regmap_slot {
 };
 
 /*
- * A register that recorders log bit by bit.  A byte of it is known when all its needed bits are; the others,
- * which no recorder logs, are those of the default.
+ * A register that recorders log bit by bit.  A byte of it is known if all its needed bits are; the others,
+ * which recorders do not log, are those of the default.
  */
 struct regmap_flags {
 	uint32_t off, len; /* in the 'g' layout; at most 4 bytes */
@@ -58,7 +58,7 @@ struct regmap_flags {
 
 /* A spelling of every name. */
 struct regmap_form {
-	const char *prefix, *suffix; /* prefix NULL: there are no more */
+	const char *prefix, *suffix; /* prefix NULL: the end */
 };
 
 struct regmap {
@@ -72,11 +72,11 @@ struct regmap {
 
 /*
  * An empty map for registers of @set (borrowed by these functions only).  @forms are the spellings of each
- * name (borrowed); NULL: names are as they are.
+ * name (borrowed); NULL: names are used unchanged.
  */
 void regmap_init(struct regmap *t, const struct regmap_form *forms);
 
-/* A name, in all its spellings.  One longer than REGMAP_MAX_NAME is left out. */
+/* A name, in all its spellings.  Names longer than REGMAP_MAX_NAME are left out. */
 void regmap_add(struct regmap *t, const char *name, const struct regmap_slot *slot);
 
 /* A name of something that has no bytes in the layout: REGMAP_PC, REGMAP_IGNORE. */
@@ -93,8 +93,8 @@ void regmap_add_part(struct regmap *t, const struct ts_regset *set, const char *
 void regmap_add_alias(struct regmap *t, const struct ts_regset *set, const char *name, const char *reg);
 
 /*
- * A flag register of at most 4 bytes that is logged in bits; it is there, also as @name, when it comes whole.
- * @usual are the bits that nobody logs, @need those that all have to be known.
+ * A flag register of at most 4 bytes that is logged in bits; as a whole it has the name @name.  @usual are
+ * the bits that are not logged, @need those that must all be known.
  */
 void regmap_add_group(struct regmap *t, const struct ts_regset *set, const char *reg, uint32_t usual,
 		      uint32_t need, const char *name);
@@ -105,7 +105,7 @@ void regmap_add_flag(struct regmap *t, const char *name, uint8_t shift, uint8_t 
 /* Every register of the set under its own name. */
 void regmap_add_set(struct regmap *t, const struct ts_regset *set);
 
-/* x86: eflags and its bits; al, ah, ax, eax and the like; ymm, of xmm and what lies above it. */
+/* x86: eflags and its bits; al, ah, ax, eax and the like; ymm, as xmm and the part above it. */
 void regmap_add_x86(struct regmap *t, const struct ts_regset *set);
 
 /* ------------------------------------------------------------------------------------------- to look it up
@@ -122,8 +122,7 @@ static inline uint32_t regmap_hash(const uint64_t key[2])
 }
 
 /*
- * The key of a name of @len bytes, at most REGMAP_MAX_NAME; so many bytes can be read at @name, whatever they
- * are.
+ * The key of a name of @len bytes, at most REGMAP_MAX_NAME; REGMAP_MAX_NAME bytes must be readable at @name.
  */
 static inline void regmap_key(const uint8_t *name, size_t len, uint64_t key[2])
 {

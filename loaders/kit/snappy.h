@@ -3,10 +3,10 @@
  * The snappy framing format: a file of chunks, each decodable alone.
  *
  * A chunk is a type byte, a 24-bit little-endian length and a body.  0xff is the stream identifier
- * ("sNaPpY"), 0x00 a snappy block and 0x01 plain bytes, both behind a masked CRC-32C of the decoded bytes;
+ * ("sNaPpY"), 0x00 a snappy block and 0x01 plain bytes, both after a masked CRC-32C of the decoded bytes;
  * 0x80..0xfe are skipped, 0x02..0x7f must not be.  A data chunk decodes to at most 64 KiB.  Scanning the
- * headers gives a table of the chunks by their place in the decoded stream, so that any of them can be
- * decoded without the others.  The codec knows nothing of what is in the stream.
+ * headers gives a table of the chunks by their offset in the decoded stream, so that each can be decoded
+ * without the others.  The codec does not depend on the contents of the stream.
  */
 #ifndef LOADERS_SNAPPY_H
 #define LOADERS_SNAPPY_H
@@ -22,10 +22,7 @@
 #define SNAPPY_IDENTIFIER "\xff\x06\x00\x00sNaPpY"
 #define SNAPPY_IDENTIFIER_LEN 10
 
-/*
- * What a data chunk decodes to at the most, and how long its body may be: CRC and a block of incompressible
- * bytes.
- */
+/* The largest decoded length of a data chunk, and of its body: CRC and a block of incompressible bytes. */
 #define SNAPPY_MAX_DECODED 65536u
 #define SNAPPY_MAX_BODY (4 + 76490u)
 
@@ -42,8 +39,8 @@ struct snappy_frames {
 	const struct ts_source *src; /* borrowed */
 	struct snappy_chunk *chunks; /* owned */
 	size_t n, cap;
-	uint64_t len;                /* bytes of the decoded stream, up to what end says */
-	/* TS_OK: the file ends behind a chunk; else why no chunk follows: cut (TS_ETRUNC) or damaged. */
+	uint64_t len;                /* bytes of the decoded stream, up to end */
+	/* TS_OK: the file ends after a chunk; else why no chunk follows: truncated (TS_ETRUNC) or damaged. */
 	struct ts_error end;
 };
 
@@ -51,8 +48,8 @@ struct snappy_frames {
  * Scan the chunk headers of @src from file offset @off, where the stream identifier must be.  Reads headers
  * only: a chunk whose body is damaged is found when it is decoded.
  *
- * On success @f is filled, to be given back with snappy_frames_fini().  A file that is cut or damaged further
- * on is no failure: the chunks before that place are in the table, and f->end says what is there.
+ * On success @f is filled, to be given back with snappy_frames_fini().  A file that is truncated or damaged
+ * further on is not a failure: the chunks before that place are in the table, and f->end tells the damage.
  * Returns false if the file does not begin with the identifier (TS_ECORRUPT, TS_ETRUNC), cannot be read
  * (TS_EIO), or memory is exhausted (TS_ENOMEM).
  */
@@ -63,7 +60,7 @@ void snappy_frames_fini(struct snappy_frames *f);
 /* Ordinal of the chunk that holds byte @off of the decoded stream; @off is less than f->len. */
 size_t snappy_frames_find(const struct snappy_frames *f, uint64_t off);
 
-/* How many bytes chunk @i decodes to. */
+/* The decoded length of chunk @i in bytes. */
 uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i);
 
 /*

@@ -20,10 +20,10 @@ enum ts_codec_kind {
 	TS_CODEC_ZSTD,
 };
 
-/* How many bytes ts_codec_detect() wants to see. */
+/* The number of bytes that ts_codec_detect() needs. */
 #define TS_CODEC_HEAD 6
 
-/* How data that begins with these bytes is compressed. */
+/* The compression of data that begins with these bytes. */
 enum ts_codec_kind ts_codec_detect(const uint8_t *head, size_t len);
 
 /* "gzip" and so on. */
@@ -35,7 +35,7 @@ struct ts_codec;
 struct ts_codec *ts_codec_new(enum ts_codec_kind kind, struct ts_error *err);
 void ts_codec_free(struct ts_codec *c);
 
-/* Compressed bytes that come next. */
+/* The next compressed bytes. */
 struct ts_codec_input {
 	const uint8_t *p; /* borrowed */
 	size_t left;
@@ -43,12 +43,13 @@ struct ts_codec_input {
 };
 
 /*
- * Decode bytes of @in, which passes them, into the @cap bytes (more than 0) at @out; *got gets how many.
+ * Decode bytes from @in, which is advanced, into the @cap bytes (more than 0) at @out; *got gets their
+ * number.
  *
- * Returns TS_ITEM while there is more to decode: if @in is then empty it wants the next bytes.  Returns TS_END
- * when all has been decoded.  Returns TS_FAIL if the data ends too early (TS_ETRUNC), is damaged or followed
- * by something else (TS_ECORRUPT), needs more memory to decode than any usual file (TS_ELIMIT), or memory is
- * exhausted (TS_ENOMEM); the *got bytes are good all the same.
+ * Returns TS_ITEM while there is more to decode: if @in is then empty, the next bytes are needed.  Returns
+ * TS_END when everything has been decoded.  Returns TS_FAIL if the data ends too early (TS_ETRUNC), is
+ * damaged or followed by other data (TS_ECORRUPT), needs more memory to decode than any usual file
+ * (TS_ELIMIT), or memory is exhausted (TS_ENOMEM); the *got bytes are still valid.
  */
 enum ts_next ts_codec_decode(struct ts_codec *c, struct ts_codec_input *in, uint8_t *out, size_t cap,
 			     size_t *got, struct ts_error *err);

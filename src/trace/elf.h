@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an ELF file puts into memory: its header's facts, its PT_LOAD segments and where its dynamic section
- * is, of either class and byte order.  Sections and symbols are gdb's business.
+ * The memory image of an ELF file: facts of its header, its PT_LOAD segments and the address of its dynamic
+ * section, for both classes and byte orders.  Sections and symbols are left to gdb.
  */
 #ifndef TS_ELF_H
 #define TS_ELF_H
@@ -41,14 +41,14 @@ struct ts_elf {
  * Read the header and the program headers of @src.
  *
  * On success @elf is filled, to be given back with ts_elf_fini().  A segment that passes the end of the file
- * is cut to it. Returns false if it is no ELF file (TS_EUNSUPPORTED), if its headers lie outside the file
- * (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
+ * is truncated to it.  Returns false if it is not an ELF file (TS_EUNSUPPORTED), if its headers lie outside
+ * the file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
  * exhausted (TS_ENOMEM).
  */
 bool ts_elf_init(struct ts_elf *elf, const struct ts_source *src, struct ts_error *err);
 void ts_elf_fini(struct ts_elf *elf);
 
-/* The architecture that it is for, NULL if tracestub does not have it. */
+/* The architecture of the file, NULL if tracestub does not support it. */
 const struct ts_arch *ts_elf_arch(const struct ts_elf *elf);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of files that fill what a trace leaves unknown.
+ * Bytes of files for memory that a trace leaves unknown.
  *
  * Files named by the user (--image, --exec) or by a region of the trace (--sysroot) lie under the recording:
- * a byte comes from here only where the trace itself knows nothing.  Ranges are read from their files on
+ * a byte is taken from here only if the trace itself does not have it.  Ranges are read from their files on
  * demand.
  */
 #ifndef TS_IMAGE_H
@@ -29,7 +29,7 @@ struct ts_image {
 	size_t n_ranges, cap_ranges;
 	struct ts_source **sources;    /* owned */
 	uint32_t n_sources, cap_sources;
-	/* borrowed; where files named by a trace are looked for, NULL: nowhere */
+	/* borrowed; the directory in which files named by a trace are searched, NULL: none */
 	const char *sysroot;
 };
 
@@ -45,8 +45,8 @@ uint32_t ts_image_add_source(struct ts_image *img, struct ts_source *src);
 
 /*
  * Bytes [@off, @off + @len) of a source lie at @addr: with @map 0 at position 0, in every process, else as
- * part of a map of the trace (ts_space_next_map()).  What passes the end of the file or of the address space
- * is left out.  Of two ranges over one byte the later one wins, those of a map before those of position 0.
+ * part of a map of the trace (ts_space_next_map()).  Parts beyond the end of the file or of the address space
+ * are left out.  Later ranges take precedence over earlier ones, and those of a map over those of position 0.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
@@ -56,35 +56,35 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 /*
  * The user says that the file @path was in memory at position 0: the segments of an ELF file where they are
  * linked, or moved so that the page of the lowest one lies at *@base; the headers and sections of a PE file
- * from *@base on, or from where it wants to be; any other file as a whole at *@base.
+ * from *@base on, or from its preferred base; any other file as a whole at *@base.
  *
- * Returns false if the file cannot be read (TS_EIO) or is none (TS_EUSAGE), if it is no ELF or PE file and
- * @base is NULL (TS_EUSAGE), if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT), or if memory is
- * exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO) or is not a regular file (TS_EUSAGE), if it is neither an
+ * ELF nor a PE file and @base is NULL (TS_EUSAGE), if it is a damaged one of these (TS_ETRUNC, TS_ECORRUPT),
+ * or if memory is exhausted (TS_ENOMEM).
  */
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * The trace's map @map puts @len bytes of the file called @path, from @off on, at @addr.  Nothing happens
- * when there is no sysroot or no such file beneath it: the bytes stay unknown.
+ * The trace's map @map puts @len bytes of the file called @path, from @off on, at @addr.  Does nothing if
+ * there is no sysroot or no such file under it: the bytes stay unknown.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */
 bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t len, const char *path,
 		  uint64_t off, struct ts_error *err);
 
-/* The trace names a file @path that it does not map: look for it beneath the sysroot, for ts_image_find(). */
+/* The trace names a file @path that it does not map: search for it under the sysroot, for ts_image_find(). */
 void ts_image_open(struct ts_image *img, const char *path);
 
 /*
- * The file called @path that ts_image_map() or ts_image_open() found beneath the sysroot, borrowed until
- * fini; NULL if there is none.
+ * The file called @path that ts_image_map() or ts_image_open() found under the sysroot, borrowed until fini;
+ * NULL if there is none.
  */
 const struct ts_source *ts_image_find(const struct ts_image *img, const char *path);
 
 /*
  * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds;
- * @data and @known are both updated.  A file that cannot be read any more holds nothing.
+ * @data and @known are both updated.  A file that can no longer be read provides nothing.
  */
 void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known);

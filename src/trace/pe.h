@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a PE file (.exe, .dll) puts into memory: its headers and its sections, of both widths.
+ * The memory image of a PE file (.exe, .dll): its headers and its sections, for both widths.
  */
 #ifndef TS_PE_H
 #define TS_PE_H
@@ -21,7 +21,7 @@ struct ts_pe_section {
 
 struct ts_pe {
 	bool is_64;
-	uint64_t base;     /* where the image wants to be */
+	uint64_t base;     /* preferred address of the image */
 	struct ts_pe_section *sections; /* owned; the headers come first */
 	size_t n_sections;
 };
@@ -30,8 +30,8 @@ struct ts_pe {
  * Read the headers of @src.
  *
  * On success @pe is filled, to be given back with ts_pe_fini().  A section that passes the end of the file is
- * cut to it.  Returns false if it is no PE file (TS_EUNSUPPORTED), if its headers lie outside the file
- * (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
+ * truncated to it.  Returns false if it is not a PE file (TS_EUNSUPPORTED), if its headers lie outside the
+ * file (TS_ETRUNC) or contradict themselves (TS_ECORRUPT), if it cannot be read (TS_EIO), or if memory is
  * exhausted (TS_ENOMEM).
  */
 bool ts_pe_init(struct ts_pe *pe, const struct ts_source *src, struct ts_error *err);

@@ -2,9 +2,9 @@
 /*
  * The interface that loaders implement: a recording and readers over it.
  *
- * A recording is what a loader found out by opening a trace: facts that hold for all of it, and the state at
- * position 0.  A reader walks its steps in order.  Sequential and random reading are one thing: a reader that
- * is told to resume() at a decode point goes on exactly as the one that saved it did, whatever it did before.
+ * A recording is the result of opening a trace with a loader: facts that hold for all of it, and the state at
+ * position 0.  A reader returns its steps in order.  Sequential and random reading are the same: a reader
+ * that resumes at a decode point continues exactly as the one that saved it, whatever it did before.
  */
 #ifndef TS_READER_H
 #define TS_READER_H
@@ -38,13 +38,13 @@ struct ts_reader_ops {
 	 */
 	enum ts_next (*next)(struct ts_reader *r, struct ts_steps *out, struct ts_error *err);
 
-	/* Append to @point all that resume() needs to go on from here.  Called between steps only. */
+	/* Append to @point all that resume() needs to continue from here.  Called between steps only. */
 	void (*save)(const struct ts_reader *r, struct ts_buf *point);
 
 	/*
-	 * Go on from a decode point that a reader of the same recording saved.
+	 * Continue from a decode point that a reader of the same recording saved.
 	 *
-	 * Returns false if the trace can't be read there any more (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
+	 * Returns false if the trace can no longer be read there (TS_EIO, TS_ETRUNC, TS_ECORRUPT).
 	 */
 	bool (*resume)(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
 
@@ -52,17 +52,17 @@ struct ts_reader_ops {
 };
 
 /*
- * How the recording ended; filled by the reader with TS_END, and kept up to date with each step for a trace
- * that is cut.
+ * How the recording ended; filled by the reader with TS_END, and kept up to date with each step for a
+ * truncated trace.
  */
 struct ts_end {
 	uint64_t pc;     /* address of the instruction that would run at position N */
 	/*
-	 * False: unknown; the address after the last instruction is used, as a guess.  A loader that knows that
-	 * the last instruction cannot have led elsewhere sets it.
+	 * If false, it is unknown; the address after the last instruction is used, as a guess.  A loader that
+	 * knows that the last instruction cannot have led elsewhere sets it.
 	 */
 	bool has_pc;
-	bool is_assumed; /* pc is a guess: nothing in the trace shows where the last instruction led */
+	bool is_assumed; /* pc is a guess: the trace does not show where the last instruction led */
 	bool has_exit;   /* an end of the program was recorded */
 	bool is_fault;   /* the last instruction did not complete */
 };
@@ -81,13 +81,13 @@ struct ts_recording_ops {
 	 */
 	struct ts_reader *(*reader)(struct ts_recording *rec, struct ts_error *err);
 
-	/* Close the recording; its readers are closed before. */
+	/* Close the recording, after its readers. */
 	void (*close)(struct ts_recording *rec);
 };
 
 #define TS_MAX_WARNINGS 32
 
-/* One kind of oddity, counted. */
+/* One kind of warning, counted. */
 struct ts_warning {
 	char text[256];
 	uint64_t count;
@@ -155,8 +155,8 @@ uint32_t ts_recording_thread(struct ts_recording *rec, uint32_t process, uint64_
 uint32_t ts_recording_add_thread(struct ts_recording *rec, uint32_t process, uint64_t pid, uint64_t tid);
 
 /*
- * Note something odd that does not stop the loading.  The same text again is only counted; past
- * TS_MAX_WARNINGS kinds the last one counts all others.
+ * Record a warning that does not stop the loading.  The same text again is only counted; past TS_MAX_WARNINGS
+ * kinds the last one counts all others.
  */
 void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -172,7 +172,10 @@ struct ts_learned {
 void ts_learned_init(struct ts_learned *l);
 void ts_learned_fini(struct ts_learned *l);
 
-/* Copy from a recording what it learned; to one, in place of what it knew.  False: no memory. */
+/*
+ * Copy from a recording what it learned; to one, replacing what it knew.  Return false if memory is
+ * exhausted.
+ */
 bool ts_learned_take(struct ts_learned *l, const struct ts_recording *rec);
 bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files beneath a folder that stands for the root of another system (--sysroot).
+ * Files in a directory that is the root of another system (--sysroot).
  *
- * Symbolic links are followed as that system would: an absolute one begins at the folder, and ".." ends there.
- * A name out of a trace never leads to a file outside.
+ * Symbolic links are followed as on that system: an absolute one begins at the directory, and ".." ends
+ * there.  A name from a trace never leads to a file outside.
  */
 #ifndef TS_ROOTED_H
 #define TS_ROOTED_H
 
 /*
- * Open the file @path of the system whose root is the folder @root, for reading; a FIFO without a writer does
- * not block.
+ * Open the file @path of the system whose root is the directory @root, for reading; a FIFO without a writer
+ * does not block.
  *
  * Returns a file descriptor, to be closed by the caller; -1 with errno if there is no such file, or if it cannot
  * be opened.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a trace, wherever they lie: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
- * The only code that opens or reads a trace.
+ * The bytes of a trace from any origin: a file, memory, or a file that is unpacked (unpack.h, zstd_seek.h).
+ * Only this code opens or reads a trace.
  *
  * Bytes are copied out with pread, never mapped: a trace that shrinks or lies on a failing disk is an error
- * message here, not a SIGBUS.  A source is constant after it is open, nothing in it moves, and it may be read
- * by several threads.
+ * message here, not a SIGBUS.  A source is constant after it is opened, its memory does not move, and several
+ * threads may read it.
  */
 #ifndef TS_SOURCE_H
 #define TS_SOURCE_H
@@ -55,8 +55,8 @@ struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *er
  * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name; it
  * may come from the trace.
  *
- * Returns NULL as ts_source_open() does, or if @file is not a plain name (TS_ECORRUPT) or @src has no folder
- * (TS_EUNSUPPORTED: memory, a pipe).
+ * Returns NULL as ts_source_open() does, or if @file is not a plain name (TS_ECORRUPT) or @src has no
+ * directory (TS_EUNSUPPORTED: memory, a pipe).
  */
 struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err);
 
@@ -68,24 +68,21 @@ uint64_t ts_source_mtime(const struct ts_source *src);
 const char *ts_source_name(const struct ts_source *src);
 
 /*
- * How far reading is, for people: the end of the highest byte that was read since ts_source_restart().  Any
- * thread may ask.
+ * The progress of reading, for users: the end of the highest byte read since ts_source_restart().  May be
+ * called from any thread.
  */
 uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
-/* Is it gone when it is closed, as what came through a pipe is?  Then it is worth no index file. */
+/* Is it lost when it is closed, like data from a pipe?  Then an index file is of no use. */
 bool ts_source_is_fleeting(const struct ts_source *src);
 
-/*
- * Why the bytes end where they do, if that is not where they should: a compressed file is truncated or
- * damaged.  TS_OK otherwise.
- */
+/* The reason if the bytes end too early: a compressed file is truncated or damaged.  TS_OK otherwise. */
 const struct ts_error *ts_source_damage(const struct ts_source *src);
 
 /*
- * Copy up to @len bytes from offset @off to @data; *got gets how many, less than @len only at the end of the
- * file.
+ * Copy up to @len bytes from offset @off to @data; *got gets their number, less than @len only at the end of
+ * the file.
  *
  * Returns true on success.  Returns false if the operating system refuses (TS_EIO), or the bytes cannot be
  * unpacked (TS_ECORRUPT, TS_ENOMEM).
@@ -104,14 +101,14 @@ bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, s
 /* ----------------------------------------------------------------------------------- for kinds of sources */
 
 struct ts_source_ops {
-	/* Copy up to @len bytes, more than 0 and all before the end; *got, 0 before, gets how many there are. */
+	/* Copy up to @len bytes, more than 0 and all before the end; *got, 0 before, gets their number. */
 	bool (*read)(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
 		     struct ts_error *err);
 
 	/* As ts_source_dup(); the name and what ts_source_init() does not set are copied afterwards. */
 	struct ts_source *(*dup)(const struct ts_source *src, struct ts_error *err);
 
-	/* Close and free it, but for the common part. */
+	/* Close and free it, except for the common part. */
 	void (*close)(struct ts_source *src);
 };
 

@@ -2,8 +2,8 @@
 /*
  * A file that is written once, front to back, and then read as a source.
  *
- * It begins in memory and moves to a folder when it grows.  There it has no name until it is kept, so that
- * nothing is left of it if the program ends before.
+ * It begins in memory and moves to a directory when it grows.  There it has no name until it is kept, so that
+ * it disappears if the program ends before.
  */
 #ifndef TS_SPOOL_H
 #define TS_SPOOL_H
@@ -14,20 +14,20 @@
 
 #include "source.h"
 
-/* A spool of up to so many bytes stays in memory. */
+/* A spool of up to this many bytes stays in memory. */
 #define TS_SPOOL_IN_MEMORY (UINT64_C(4) << 20)
 
 struct ts_spool {
-	const char *dir;  /* borrowed; where it grows, NULL: the folder for temporary files */
+	const char *dir;  /* borrowed; its directory, NULL: the one for temporary files */
 	int fd;           /* owned; -1: none */
 	uint64_t len;
-	uint64_t max_len; /* of what may be written */
+	uint64_t max_len; /* limit on the bytes written */
 	bool is_in_memory;
-	bool is_limit_room; /* max_len is what the folder has room for */
+	bool is_limit_room; /* max_len is the free space of the directory */
 };
 
 /*
- * An empty spool for at most @max_len bytes, and no more than its folder has room for.
+ * An empty spool for at most @max_len bytes, and at most the free space of its directory.
  *
  * Returns false if the system refuses (TS_EIO).  ts_spool_fini() must be called either way.
  */
@@ -38,13 +38,15 @@ void ts_spool_fini(struct ts_spool *s);
 bool ts_spool_write(struct ts_spool *s, const void *data, size_t len, struct ts_error *err);
 
 /*
- * Give it the name @path, in its folder, in place of what is there.
+ * Give it the name @path, in its directory, replacing any file of that name.
  *
- * Returns false if it is in memory, or the system refuses: the spool can be used all the same.
+ * Returns false if it is in memory, or the system refuses: the spool can still be used.
  */
 bool ts_spool_keep(struct ts_spool *s, const char *path);
 
-/* What was written, as a source; the spool is empty afterwards.  Returns NULL as ts_source_from_fd() does. */
+/*
+ * Convert the contents to a source; the spool is empty afterwards.  Returns NULL as ts_source_from_fd() does.
+ */
 struct ts_source *ts_spool_take(struct ts_spool *s, const char *name, struct ts_error *err);
 
 #endif

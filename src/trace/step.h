@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Steps and their effects: the one language that every loader speaks.
+ * Steps and their effects: the common output of all loaders.
  *
  * Step k takes position k to position k + 1.  A reader appends steps to a struct ts_steps, which its caller
  * owns and refills; an effect is 32 bytes, its value lies in the batch's data.  Effects stand in the order in
@@ -39,14 +39,14 @@ enum ts_effect_kind {
 	TS_FX_READ,
 	/* a region [addr, addr + len) appears, item = ordinal in maps; replaces what it overlaps */
 	TS_FX_MAP,
-	TS_FX_UNMAP,     /* [addr, addr + len) is mapped no more; its contents are unknown */
+	TS_FX_UNMAP,     /* [addr, addr + len) is no longer mapped; its contents are unknown */
 	TS_FX_PROTECT,   /* [addr, addr + len) gets the protection item (enum ts_prot bits) */
 	TS_FX_FORGET,    /* [addr, addr + len) may have been written by something unseen: unknown from here */
 	TS_FX_EVENT,     /* item = ordinal in events */
-	TS_FX_THREAD,    /* the effects after this one, up to the step's end, are those of thread item */
+	TS_FX_THREAD,    /* the effects after this one, up to the step's end, belong to thread item */
 	/* a module [addr, addr + len) appears, item = ordinal in modules; replaces what it overlaps */
 	TS_FX_LOAD,
-	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are there no more */
+	TS_FX_UNLOAD,    /* the modules that overlap [addr, addr + len) are unloaded */
 	/* the registers of all threads are unknown from here: [0, len), all bytes of the layout */
 	TS_FX_FORGET_REGS,
 };
@@ -202,8 +202,8 @@ static inline struct ts_effect *ts_steps_value(struct ts_steps *b, enum ts_effec
 }
 
 /*
- * The same of a value of at most @room bytes, a constant; so many can be read at @bytes, whatever they are.
- * They are copied as one.
+ * The same for a value of at most @room bytes, a constant; @room bytes must be readable at @bytes, which are
+ * copied as a whole.
  */
 static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					       const uint8_t *bytes, uint32_t len, uint32_t room)
@@ -221,7 +221,7 @@ static inline struct ts_effect *ts_steps_short(struct ts_steps *b, enum ts_effec
 	return e;
 }
 
-/* The same of a value of at most eight bytes. */
+/* The same for a value of at most eight bytes. */
 static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
 					      const uint8_t *bytes, uint32_t len)
 {
@@ -235,22 +235,22 @@ static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect
 struct ts_map *ts_steps_map(struct ts_steps *b, uint64_t addr, uint64_t len, const char *desc,
 			    size_t desc_len, const char *file, size_t file_len);
 
-/* Append a module; @file (length without terminator) is copied.  False when memory ran out. */
+/* Append a module; @file (length without terminator) is copied.  Returns false if memory is exhausted. */
 bool ts_steps_load(struct ts_steps *b, uint64_t addr, uint64_t len, const char *file, size_t file_len);
 
-/* Append an event; NULL when memory ran out. */
+/* Append an event; returns NULL if memory is exhausted. */
 struct ts_event *ts_steps_event(struct ts_steps *b, enum ts_event_kind kind);
 
-/* Steps with more effects are looked through for accesses that are one. */
+/* Steps with more effects are searched for accesses to merge. */
 #define TS_MANY_EFFECTS 32u
 
 /*
- * Make one of those accesses of the open step that follow each other in memory as they do in time: a string
- * instruction may have thousands.
+ * Merge accesses of the open step that are consecutive in memory and time: a string instruction may have
+ * thousands.
  */
 void ts_steps_join(struct ts_steps *b);
 
-/* The open step is over: the effects since the last close are its own. */
+/* End the open step: the effects since the last close belong to it. */
 static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn_len, uint32_t thread)
 {
 	if (__builtin_expect(b->n_steps == b->cap_steps, 0) && !ts_steps_grow_steps(b))
@@ -271,9 +271,9 @@ static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn
 void ts_steps_extend_last(struct ts_steps *b);
 
 /*
- * Drop the effects from ordinal @n on, with their regions, modules, and events; they must not belong to a step.
- * A reader that finds out late that an op is not part of the step goes back to where it was.  Values stay in
- * data, unused.
+ * Drop the effects from ordinal @n on, with their regions, modules, and events; they must not belong to a
+ * step.  A reader that finds out late that an op is not part of the step rolls back with this.  Values stay
+ * in data, unused.
  */
 void ts_steps_rollback(struct ts_steps *b, uint32_t n);
 

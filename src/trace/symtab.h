@@ -19,13 +19,13 @@ struct ts_symtab_entry {
 };
 
 /*
- * Call @use with each symbol that has a name and an address, in the order of the file.  A file that is damaged,
- * of another kind or cannot be read has those that were found before it was noticed, or none.
+ * Call @use with each symbol that has a name and an address, in the order of the file.  For a file that is
+ * damaged, of another kind or unreadable, only the symbols found before that are reported.
  */
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
-/* The page of the lowest segment of an ELF file as it is linked; of a PE file, where its image wants to be. */
+/* The page of the lowest segment of an ELF file as linked; for a PE file, its preferred address. */
 uint64_t ts_symtab_base(const struct ts_source *src);
 
 #endif

@@ -3,11 +3,11 @@
  * Opening a trace as the user names it: a file, a compressed file, or a pipe.
  *
  * Compression is recognised by the first bytes, never by the name.  A seekable zstd file is read in place.
- * Other compressed files are unpacked once, into a file of the cache folder that later runs find again; little
- * data is unpacked into memory instead.  What comes through a pipe is spooled in the same way, but not kept.
+ * Other compressed files are unpacked once, into a file in the cache directory that later runs use; little
+ * data is unpacked into memory instead.  Data from a pipe is spooled in the same way, but not kept.
  *
- * Compressed data that is truncated or damaged is unpacked as far as it is good; ts_source_damage() then says
- * what is wrong.
+ * Truncated or damaged compressed data is unpacked as far as it is good; ts_source_damage() then returns the
+ * reason.
  */
 #ifndef TS_UNPACK_H
 #define TS_UNPACK_H
@@ -17,11 +17,11 @@
 
 #include "source.h"
 
-/* How far unpacking has come. */
+/* The progress of unpacking. */
 struct ts_unpacking {
 	const char *name;    /* the trace */
 	uint64_t n_in;       /* bytes read */
-	uint64_t in_len;     /* of how many; 0: unknown */
+	uint64_t in_len;     /* of this many; 0: unknown */
 	uint64_t n_out;      /* bytes unpacked */
 	bool is_done;
 };

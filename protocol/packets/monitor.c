@@ -18,8 +18,10 @@
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
 #include "protocol/session/proc.h"
+#include "protocol/session/save.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+#include "protocol/session/wait.h"
 
 /* ---------------------------------------------------------------------------------------------- positions */
 
@@ -68,7 +70,7 @@ static bool put_pc(const struct rsp_session *s, struct ts_buf *out)
 /* Note that the following text is not final; nothing if everything has been read. */
 static void put_read(const struct rsp_session *s, struct ts_buf *out)
 {
-	rsp_wait_put_read(s, out);
+	rsp_target_put_read(s->target, out);
 	if (!rsp_is_complete(s))
 		ts_buf_putc(out, '\n');
 }

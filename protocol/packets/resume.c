@@ -6,6 +6,8 @@
  * client passes cannot reach the recorded program: it is ignored.
  */
 #include "packets.h"
+#include "protocol/session/destination.h"
+#include "protocol/session/resume.h"
 #include "protocol/session/session.h"
 #include "protocol/wire/args.h"
 
@@ -42,16 +44,22 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	return RSP_REPLIED;
 }
 
+/* A job has begun, or there was no memory for it. */
+static enum rsp_done begun(struct rsp_reply *r, bool has_begun)
+{
+	if (has_begun)
+		return RSP_DEFERRED;
+	rsp_reply_error_text(r, "no memory for a run");
+	return RSP_REPLIED;
+}
+
 static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_step, bool is_reverse)
 {
 	if (s->is_announcing)
 		return announce(s, r);
 	s->is_alone = false;
-	if (is_step)
-		rsp_resume_step(s, stepping_thread(s), is_reverse);
-	else
-		rsp_resume_continue(s, is_reverse);
-	return RSP_DEFERRED;
+	return begun(r, is_step ? rsp_resume_step(s, stepping_thread(s), is_reverse)
+				: rsp_resume_continue(s, is_reverse));
 }
 
 /* "[addr]" of s and c: a recording can only continue at its position. */
@@ -164,18 +172,15 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 		return announce(s, r);
 	switch (act->kind) {
 	case 's':
-		rsp_resume_step(s, thread, false);
-		break;
+		return begun(r, rsp_resume_step(s, thread, false));
 	case 'r':
-		rsp_resume_range(s, thread, act->start, act->end);
-		break;
+		return begun(r, rsp_resume_range(s, thread, act->start, act->end));
 	case 't':
 		rsp_session_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:
-		rsp_resume_continue(s, false);
+		return begun(r, rsp_resume_continue(s, false));
 	}
-	return RSP_DEFERRED;
 }
 
 /* The first action that steps is used; without one, the first action. */

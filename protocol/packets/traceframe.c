@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/save.h"
 #include "protocol/session/session.h"
+#include "protocol/session/wait.h"
 
 /* ---------------------------------------------------------------------------------------------- selection */
 

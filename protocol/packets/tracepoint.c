@@ -294,7 +294,6 @@ static bool wait_for_run(struct rsp_session *s, int64_t end_ns, struct rsp_reply
 static void interrupt_run(struct rsp_session *s)
 {
 	rsp_collector_stop(s->tracing.collector);
-	rsp_job_note_interrupt(s);
 }
 
 /* The run goes on as a chore. */
@@ -326,7 +325,7 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 	if (s->tracing.is_live)
 		return RSP_OK;
 	s->tracing.deadline = ts_now_ns() + START_WAIT_NS;
-	rsp_job_start(s, &start_job);
+	rsp_job_start(&s->job, &start_job, NULL);
 	return RSP_DEFERRED;
 }
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "listen.h"
-#include "protocol/session/session.h"
+#include "protocol/session/dispatch.h"
 #include "protocol/wire/framing.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
@@ -159,7 +159,7 @@ static void handle_packet(struct connection *c, const struct waiting_packet *pac
 		rsp_reply_error_text(&c->reply, "a packet has at most %u characters", RSP_PACKET_SIZE);
 	} else {
 		ts_log(TS_LOG_DEBUG, "-> %.*s", (int)packet->len, (const char *)payload);
-		has_reply = rsp_session_packet(&c->session, payload, packet->len, &c->reply);
+		has_reply = rsp_dispatch_packet(&c->session, payload, packet->len, &c->reply);
 	}
 	if (has_reply)
 		send_reply(c);
@@ -213,7 +213,7 @@ static bool has_packets(const struct connection *c, size_t off)
 static bool has_work(const struct connection *c)
 {
 	return (rsp_session_is_running(&c->session) && !is_clogged(c) &&
-		!rsp_job_is_stuck(&c->session)) ||
+		!rsp_job_is_stuck(&c->session.job, &c->session)) ||
 	       (!rsp_session_is_running(&c->session) && has_packets(c, 0));
 }
 
@@ -520,9 +520,9 @@ static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)
 /* Tell waiting clients the progress. */
 static void tell(struct connection *c, int64_t now)
 {
-	if (!rsp_job_is_stuck(&c->session) || is_clogged(c))
+	if (!rsp_job_is_stuck(&c->session.job, &c->session) || is_clogged(c))
 		return;
-	rsp_job_tell(&c->session, now);
+	rsp_job_tell(&c->session.job, &c->session, &c->session.console, now);
 	if (!c->session.console.len)
 		return;
 	send_console(c);

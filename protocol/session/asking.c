@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "wait.h"
 #include "src/ask/answer.h"
 #include "src/ask/find_symbols.h"
 #include "src/ask/marks.h"
@@ -87,6 +88,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		}
 		q->ask.back = q->back;
 		s->asking = q;
+		s->free_asking = rsp_asking_free;
 	}
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
@@ -206,7 +208,6 @@ static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 
 static const struct rsp_job_ops ops = {
 	.slice = slice,
-	.interrupt = rsp_job_note_interrupt,
 	.cancel = cancel,
 	.progress = put_progress,
 };
@@ -224,6 +225,6 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, s
 		ts_buf_puts(out, err.text);
 		return RSP_COMMAND_REFUSED;
 	}
-	rsp_job_start(s, &ops);
+	rsp_job_start(&s->job, &ops, NULL);
 	return RSP_COMMAND_JOB;
 }

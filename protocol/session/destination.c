@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "session.h"
+#include "wait.h"
 
 static const char *const event_names[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",

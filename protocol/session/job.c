@@ -3,51 +3,47 @@
 
 #include <stddef.h>
 
-#include "session.h"
 #include "src/base/clock.h"
 
-void rsp_job_start(struct rsp_session *s, const struct rsp_job_ops *ops)
+void rsp_job_start(struct rsp_job *job, const struct rsp_job_ops *ops, void *state)
 {
-	s->job = (struct rsp_job){ .ops = ops, .next_note = ts_now_ns() + RSP_NOTE_NS };
+	*job = (struct rsp_job){ .ops = ops, .state = state, .next_note = ts_now_ns() + RSP_NOTE_NS };
 }
 
-void rsp_job_cancel(struct rsp_session *s)
+void rsp_job_cancel(struct rsp_job *job, struct rsp_session *s)
 {
-	const struct rsp_job_ops *ops = s->job.ops;
-
-	s->job = (struct rsp_job){ 0 };
-	if (ops)
-		ops->cancel(s);
+	if (job->ops)
+		job->ops->cancel(s);
+	*job = (struct rsp_job){ 0 };
 }
 
-bool rsp_job_run(struct rsp_session *s, struct rsp_reply *r)
+bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *console, struct rsp_reply *r)
 {
-	const struct rsp_job_ops *ops = s->job.ops;
-	bool is_over = ops->slice(s, ts_now_ns() + TS_SLICE_NS, r);
+	bool is_over = job->ops->slice(s, ts_now_ns() + TS_SLICE_NS, r);
 
 	if (is_over)
-		s->job = (struct rsp_job){ 0 };
+		*job = (struct rsp_job){ 0 };
 	else
-		rsp_job_tell(s, ts_now_ns());
+		rsp_job_tell(job, s, console, ts_now_ns());
 	return is_over;
 }
 
-bool rsp_job_is_stuck(const struct rsp_session *s)
+bool rsp_job_is_stuck(const struct rsp_job *job, const struct rsp_session *s)
 {
-	const struct rsp_job_ops *ops = s->job.ops;
-
-	return ops && ops->is_stuck && ops->is_stuck(s);
+	return job->ops && job->ops->is_stuck && job->ops->is_stuck(s);
 }
 
-void rsp_job_tell(struct rsp_session *s, int64_t now)
+void rsp_job_tell(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now)
 {
-	if (!s->job.ops || !s->job.ops->progress || now < s->job.next_note)
+	if (!job->ops || !job->ops->progress || now < job->next_note)
 		return;
-	s->job.next_note = now + RSP_NOTE_NS;
-	s->job.ops->progress(s, &s->console);
+	job->next_note = now + RSP_NOTE_NS;
+	job->ops->progress(s, console);
 }
 
-void rsp_job_note_interrupt(struct rsp_session *s)
+void rsp_job_interrupt(struct rsp_job *job, struct rsp_session *s)
 {
-	s->job.is_interrupted = true;
+	job->is_interrupted = true;
+	if (job->ops->interrupt)
+		job->ops->interrupt(s);
 }

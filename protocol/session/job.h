@@ -31,7 +31,7 @@ struct rsp_job_ops {
 	 * place.
 	 */
 	bool (*slice)(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r);
-	/* ^C: the next slice must end the job, unless it is over anyway. */
+	/* ^C, is_interrupted is set: the next slice must end the job, unless it is over anyway.  NULL: it sees that. */
 	void (*interrupt)(struct rsp_session *s);
 	/* Drop the job and its resources: its reply is no longer wanted. */
 	void (*cancel)(struct rsp_session *s);
@@ -43,26 +43,27 @@ struct rsp_job_ops {
 
 struct rsp_job {
 	const struct rsp_job_ops *ops; /* NULL: there is no job */
-	bool is_interrupted;           /* by the client; for those whose interrupt() is rsp_job_note_interrupt() */
+	void *state;                   /* the job's own; NULL if it keeps none here */
+	bool is_interrupted;           /* by the client */
 	int64_t next_note;             /* when the client is next told its progress, by ts_now_ns() */
 };
 
-/* Give the session a job.  A previous job must be over; it is replaced. */
-void rsp_job_start(struct rsp_session *s, const struct rsp_job_ops *ops);
+/* Begin a job with @state, which its ops free.  A previous job must be over; it is replaced. */
+void rsp_job_start(struct rsp_job *job, const struct rsp_job_ops *ops, void *state);
 
-/* Drop the session's job, if it has one. */
-void rsp_job_cancel(struct rsp_session *s);
+/* Drop the job of session @s, if there is one. */
+void rsp_job_cancel(struct rsp_job *job, struct rsp_session *s);
 
-/* Run the session's job for one slice; returns as its slice() does. */
-bool rsp_job_run(struct rsp_session *s, struct rsp_reply *r);
+/* Run the job of session @s for one slice, its progress goes to @console; returns as its slice() does. */
+bool rsp_job_run(struct rsp_job *job, struct rsp_session *s, struct ts_buf *console, struct rsp_reply *r);
 
-/* Does the session have a job that cannot continue until more has been read? */
-bool rsp_job_is_stuck(const struct rsp_session *s);
+/* Is there a job that cannot continue until more has been read? */
+bool rsp_job_is_stuck(const struct rsp_job *job, const struct rsp_session *s);
 
-/* Tell the client the progress of its job, if it is due. */
-void rsp_job_tell(struct rsp_session *s, int64_t now);
+/* Append the job's progress to @console, if it is due. */
+void rsp_job_tell(struct rsp_job *job, const struct rsp_session *s, struct ts_buf *console, int64_t now);
 
-/* An interrupt() that only sets is_interrupted. */
-void rsp_job_note_interrupt(struct rsp_session *s);
+/* ^C for a job that is not over. */
+void rsp_job_interrupt(struct rsp_job *job, struct rsp_session *s);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "resume.h"
 
+#include <stdlib.h>
+
 #include "condition.h"
 #include "events.h"
 #include "machine.h"
@@ -9,6 +11,12 @@
 
 static const struct rsp_job_ops ops;
 
+/* The state of the job, which is of this kind. */
+static struct rsp_resume *state_of(const struct rsp_session *s)
+{
+	return s->job.state;
+}
+
 bool rsp_resume_is_under_way(const struct rsp_session *s)
 {
 	return s->job.ops == &ops;
@@ -16,30 +24,32 @@ bool rsp_resume_is_under_way(const struct rsp_session *s)
 
 static void cancel(struct rsp_session *s)
 {
-	ts_walk_fini(&s->resume.walk);
-	s->resume = (struct rsp_resume){ .thread = TS_NO_THREAD };
+	ts_walk_fini(&state_of(s)->walk);
+	free(s->job.state);
+	s->job.state = NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------- beginning */
 
-static struct ts_stops begin(struct rsp_session *s, uint32_t thread, bool is_reverse)
+/* Begin the job, which is to stop at *stops.  Returns its state, NULL if memory is exhausted. */
+static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_stops *stops)
 {
-	struct ts_stops stops;
+	struct rsp_resume *run = malloc(sizeof(*run));
 
-	cancel(s);
-	rsp_job_start(s, &ops);
-	s->resume.is_reverse = is_reverse;
-	s->resume.thread = thread;
+	if (!run)
+		return NULL;
+	*run = (struct rsp_resume){ .is_reverse = is_reverse, .thread = thread };
+	rsp_job_start(&s->job, &ops, run);
 	s->tracing.selected = TS_NO_FRAME; /* a resume leaves the trace frame */
-	rsp_breaks_stops(&s->breaks, &stops);
-	stops.has_syscalls = s->catches_syscalls;
-	stops.syscalls = s->syscalls;
-	stops.n_syscalls = s->n_syscalls;
-	stops.has_signals = true;
-	stops.passed_signals = s->passed_signals;
-	stops.is_virtual = rsp_machine_is_virtual(s);
-	stops.filter = rsp_machine_filter(s);
-	return stops;
+	rsp_breaks_stops(&s->breaks, stops);
+	stops->has_syscalls = s->catches_syscalls;
+	stops->syscalls = s->syscalls;
+	stops->n_syscalls = s->n_syscalls;
+	stops->has_signals = true;
+	stops->passed_signals = s->passed_signals;
+	stops->is_virtual = rsp_machine_is_virtual(s);
+	stops->filter = rsp_machine_filter(s);
+	return run;
 }
 
 /*
@@ -60,30 +70,37 @@ static bool is_misled_step(const struct rsp_session *s)
 	return rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, behind) != NULL;
 }
 
-void rsp_resume_continue(struct rsp_session *s, bool is_reverse)
+bool rsp_resume_continue(struct rsp_session *s, bool is_reverse)
 {
 	struct ts_stops stops;
+	struct rsp_resume *run;
 
-	if (!is_reverse && is_misled_step(s)) {
-		rsp_resume_step(s, s->thread, false);
-		return;
-	}
-	stops = begin(s, TS_NO_THREAD, is_reverse);
-	ts_walk_continue(&s->resume.walk, s->target->q, &stops, s->pos, is_reverse);
+	if (!is_reverse && is_misled_step(s))
+		return rsp_resume_step(s, s->thread, false);
+	run = begin(s, TS_NO_THREAD, is_reverse, &stops);
+	if (run)
+		ts_walk_continue(&run->walk, s->target->q, &stops, s->pos, is_reverse);
+	return run != NULL;
 }
 
-void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse)
+bool rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse)
 {
-	struct ts_stops stops = begin(s, thread, is_reverse);
+	struct ts_stops stops;
+	struct rsp_resume *run = begin(s, thread, is_reverse, &stops);
 
-	ts_walk_step(&s->resume.walk, s->target->q, &stops, s->pos, thread, is_reverse);
+	if (run)
+		ts_walk_step(&run->walk, s->target->q, &stops, s->pos, thread, is_reverse);
+	return run != NULL;
 }
 
-void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end)
+bool rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end)
 {
-	struct ts_stops stops = begin(s, thread, false);
+	struct ts_stops stops;
+	struct rsp_resume *run = begin(s, thread, false, &stops);
 
-	ts_walk_range(&s->resume.walk, s->target->q, &stops, s->pos, thread, start, end);
+	if (run)
+		ts_walk_range(&run->walk, s->target->q, &stops, s->pos, thread, start, end);
+	return run != NULL;
 }
 
 /* ---------------------------------------------------------------------------------------------- the stop */
@@ -114,7 +131,7 @@ static bool is_limit(const struct rsp_session *s)
  */
 static bool is_step_over(const struct rsp_session *s)
 {
-	return s->is_gdb && s->is_alone && !s->resume.is_reverse && s->resume.thread != TS_NO_THREAD;
+	return s->is_gdb && s->is_alone && !state_of(s)->is_reverse && state_of(s)->thread != TS_NO_THREAD;
 }
 
 /*
@@ -139,7 +156,7 @@ static uint8_t step_over_at_end(struct rsp_session *s)
  */
 static bool is_counted_step(const struct rsp_session *s)
 {
-	return s->is_gdb && s->resume.thread != TS_NO_THREAD;
+	return s->is_gdb && state_of(s)->thread != TS_NO_THREAD;
 }
 
 /* gdb's number of the stop's signal; 0 for a stop that no breakpoint or step has caused. */
@@ -163,10 +180,10 @@ static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
  */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
-	bool is_reverse = s->resume.is_reverse;
+	bool is_reverse = state_of(s)->is_reverse;
 	bool is_end = found->kind == TS_STOP_END, is_over = is_end && is_step_over(s);
 	bool is_repeated = is_end && s->has_ended && is_counted_step(s);
-	uint32_t stepped = s->resume.thread;
+	uint32_t stepped = state_of(s)->thread;
 
 	cancel(s);
 	s->is_stop_unseen = true;
@@ -189,8 +206,8 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 /* Frames on the way are collected before the stop is reported to the client. */
 static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
-	if (!s->resume.is_reverse && rsp_tracing_follow(s, s->pos, found)) {
-		s->resume.is_collecting = true;
+	if (!state_of(s)->is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+		state_of(s)->is_collecting = true;
 		return false;
 	}
 	stop(s, r, found);
@@ -203,7 +220,7 @@ static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_f
 static enum ts_walked find_stop(struct rsp_session *s, int64_t end_ns, struct ts_found *found,
 				struct ts_error *err)
 {
-	struct rsp_resume *run = &s->resume;
+	struct rsp_resume *run = state_of(s);
 	enum ts_walked walked;
 
 	do {
@@ -226,7 +243,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	struct ts_found found;
 	struct ts_error err;
 
-	if (s->resume.is_collecting) {
+	if (state_of(s)->is_collecting) {
 		if (!rsp_tracing_slice(s, end_ns))
 			return false;
 		stop(s, r, &s->tracing.found);
@@ -250,24 +267,23 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 /* A run that has found its stop ends there, whatever has been collected on the way. */
 static void interrupt(struct rsp_session *s)
 {
-	if (s->resume.is_collecting)
+	if (state_of(s)->is_collecting)
 		rsp_collector_stop(s->tracing.collector);
 	else
-		ts_walk_interrupt(&s->resume.walk);
-	s->job.is_interrupted = true;
+		ts_walk_interrupt(&state_of(s)->walk);
 }
 
 static bool is_stuck(const struct rsp_session *s)
 {
-	return s->resume.is_waiting && !s->job.is_interrupted && !rsp_is_complete(s) &&
-	       rsp_last(s) == s->resume.edge;
+	return state_of(s)->is_waiting && !s->job.is_interrupted && !rsp_is_complete(s) &&
+	       rsp_last(s) == state_of(s)->edge;
 }
 
 static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 {
-	if (!s->resume.is_waiting)
+	if (!state_of(s)->is_waiting)
 		return;
-	rsp_wait_put_read(s, out);
+	rsp_target_put_read(s->target, out);
 	ts_buf_putc(out, '\n');
 }
 

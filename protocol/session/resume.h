@@ -15,6 +15,7 @@
 
 struct rsp_session;
 
+/* The state of the job. */
 struct rsp_resume {
 	struct ts_walk walk;
 	bool is_reverse;
@@ -24,12 +25,16 @@ struct rsp_resume {
 	uint32_t thread;    /* the one the one that steps; TS_NO_THREAD for a continue */
 };
 
-/* The actions of resume packets: each becomes the session's job. */
-void rsp_resume_continue(struct rsp_session *s, bool is_reverse);
-void rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
+/*
+ * The actions of resume packets: each becomes the session's job.
+ *
+ * Return false if memory is exhausted.
+ */
+bool rsp_resume_continue(struct rsp_session *s, bool is_reverse);
+bool rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
 
 /* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */
-void rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end);
+bool rsp_resume_range(struct rsp_session *s, uint32_t thread, uint64_t start, uint64_t end);
 
 /* Is the session's job of this kind? */
 bool rsp_resume_is_under_way(const struct rsp_session *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "save.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
@@ -12,6 +13,11 @@
 /* Between two looks at the clock. */
 #define FRAMES_A_TURN 16
 
+struct save {
+	struct ts_export *export; /* owned */
+	bool is_command;          /* requested by a monitor command, not by a packet of its own */
+};
+
 /* The name relative to the directory, NULL if it is elsewhere. */
 static const char *plain_name(const char *dir, const char *name)
 {
@@ -20,6 +26,11 @@ static const char *plain_name(const char *dir, const char *name)
 	if (!strncmp(name, dir, len) && name[len] == '/')
 		name += len + 1;
 	return *name && *name != '.' && !strchr(name, '/') ? name : NULL;
+}
+
+static struct ts_export *export_of(const struct rsp_session *s)
+{
+	return ((const struct save *)s->job.state)->export;
 }
 
 static bool check(const struct rsp_session *s, const char *name, struct ts_error *err)
@@ -46,8 +57,11 @@ static bool is_served(const struct rsp_target *target, const char *path)
 /* An incomplete file is dropped. */
 static void cancel(struct rsp_session *s)
 {
-	ts_export_free(s->save.export);
-	s->save.export = NULL;
+	struct save *save = s->job.state;
+
+	ts_export_free(save->export);
+	free(save);
+	s->job.state = NULL;
 }
 
 /* Lists the unknown registers that the file format cannot mark as unknown. */
@@ -56,7 +70,7 @@ static void put_left_out(struct rsp_session *s)
 	struct ts_buf names;
 
 	ts_buf_init(&names);
-	ts_export_zeros(s->save.export, &names);
+	ts_export_zeros(export_of(s), &names);
 	if (names.len)
 		ts_buf_printf(&s->console, "Unknown in some frames, and saved as zeros:%s\n",
 			      ts_buf_text(&names));
@@ -69,11 +83,11 @@ static enum ts_next write_frames(struct rsp_session *s, int64_t end_ns, struct t
 
 	if (s->job.is_interrupted) {
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "interrupted at %u %%: nothing was saved",
-			(unsigned)(100 * ts_export_progress(s->save.export)));
+			(unsigned)(100 * ts_export_progress(export_of(s))));
 		return TS_FAIL;
 	}
 	do
-		next = ts_export_run(s->save.export, FRAMES_A_TURN, err);
+		next = ts_export_run(export_of(s), FRAMES_A_TURN, err);
 	while (next == TS_ITEM && ts_now_ns() < end_ns);
 	return next;
 }
@@ -91,7 +105,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 		put_left_out(s);
 		rsp_reply_ok(r);
 	} else if (err.code == TS_EUSAGE) {
-		rsp_session_refuse(s, r, err.text, s->save.is_command);
+		rsp_session_refuse(s, r, err.text, ((struct save *)s->job.state)->is_command);
 	} else {
 		rsp_reply_failure(r, &err);
 	}
@@ -101,36 +115,50 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 
 static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 {
-	ts_buf_printf(out, "saving: %u%%\n", (unsigned)(100 * ts_export_progress(s->save.export)));
+	ts_buf_printf(out, "saving: %u%%\n", (unsigned)(100 * ts_export_progress(export_of(s))));
 }
 
 static const struct rsp_job_ops ops = {
 	.slice = slice,
-	.interrupt = rsp_job_note_interrupt,
 	.cancel = cancel,
 	.progress = put_progress,
 };
 
-bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err)
+/* The export to a file of that plain name; NULL on failure. */
+static struct ts_export *begin_export(struct rsp_session *s, const char *name, struct ts_error *err)
 {
+	struct ts_export *export = NULL;
 	struct ts_buf path;
 
-	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
-		return false;
-	if (rsp_tracing_has_run(s))
-		rsp_collector_status(s->tracing.collector);
 	ts_buf_init(&path);
 	ts_buf_printf(&path, "%s/%s", s->target->export_dir, plain_name(s->target->export_dir, name));
 	if (ts_buf_ok(&path) && is_served(s->target, ts_buf_text(&path)))
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is the recording that is served here", name);
 	else if (ts_buf_ok(&path))
-		s->save.export = ts_export_new(s->target->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
-					       ts_buf_text(&path), err);
+		export = ts_export_new(s->target->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+				       ts_buf_text(&path), err);
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
 	ts_buf_fini(&path);
-	s->save.is_command = is_command;
-	if (s->save.export)
-		rsp_job_start(s, &ops);
-	return s->save.export != NULL;
+	return export;
+}
+
+bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, struct ts_error *err)
+{
+	struct save *save;
+
+	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
+		return false;
+	if (s->tracing.collector)
+		rsp_collector_status(s->tracing.collector);
+	save = malloc(sizeof(*save));
+	if (!save)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for saving frames");
+	*save = (struct save){ .export = begin_export(s, name, err), .is_command = is_command };
+	if (!save->export) {
+		free(save);
+		return false;
+	}
+	rsp_job_start(&s->job, &ops, save);
+	return true;
 }

@@ -15,12 +15,6 @@
 #include "src/base/error.h"
 
 struct rsp_session;
-struct ts_export;
-
-struct rsp_save {
-	struct ts_export *export; /* owned; NULL: nothing is being saved */
-	bool is_command;          /* requested by a monitor command, not by a packet of its own */
-};
 
 /*
  * Begin to save the session's frames, as its job: as @name in the directory for exports, whose path @name may

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "asking.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/query/paging.h"
@@ -36,7 +35,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 
 void rsp_session_reset(struct rsp_session *s)
 {
-	rsp_job_cancel(s);
+	rsp_job_cancel(&s->job, s);
 	rsp_breaks_fini(&s->breaks);
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++) {
 		ts_buf_fini(&s->files[i].text);
@@ -68,7 +67,8 @@ void rsp_session_fini(struct rsp_session *s)
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);
 	free(s->scratch);
-	rsp_asking_free(s->asking);
+	if (s->asking)
+		s->free_asking(s->asking);
 }
 
 void rsp_session_go(struct rsp_session *s, uint64_t pos)
@@ -86,7 +86,7 @@ void rsp_session_shown(struct rsp_session *s)
 void rsp_session_interrupt(struct rsp_session *s)
 {
 	if (s->job.ops)
-		s->job.ops->interrupt(s);
+		rsp_job_interrupt(&s->job, s);
 	else
 		s->is_interrupt_pending = s->is_stop_unseen;
 }
@@ -330,57 +330,4 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 void rsp_session_do_chores(struct rsp_session *s)
 {
 	rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
-}
-
-/* The packet asks about something that is not available yet. */
-static bool wait(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
-{
-	rsp_reply_reset(r);
-	if (rsp_wait_start(s, payload, len))
-		return false;
-	rsp_reply_error_text(r, "no memory for a packet that waits");
-	return true;
-}
-
-/* Run the job that the packet has started at once. */
-static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
-{
-	if (!s->job.ops)
-		return false;
-	if (s->is_interrupt_pending && rsp_resume_is_under_way(s))
-		rsp_session_interrupt(s);
-	s->is_interrupt_pending = false;
-	return rsp_session_run(s, r);
-}
-
-bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
-{
-	switch (rsp_table_run(&s->target->table, s, payload, len, r)) {
-	case RSP_REPLIED:
-		break;
-	case RSP_OK:
-		rsp_reply_ok(r);
-		break;
-	case RSP_BAD:
-		rsp_reply_reset(r);
-		rsp_reply_error(r, 0x16); /* EINVAL */
-		break;
-	case RSP_DEFERRED:
-		return begin_job(s, r);
-	case RSP_WAIT:
-		return wait(s, payload, len, r);
-	case RSP_CLOSE:
-		s->is_closing = true;
-		return false;
-	case RSP_UNSUPPORTED:
-		rsp_reply_reset(r);
-		break;
-	}
-	return true;
-}
-
-bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
-{
-	rsp_job_cancel(s); /* a client that sends a packet no longer waits */
-	return rsp_session_handle(s, payload, len, r);
 }

@@ -20,11 +20,8 @@
 #include "protocol/tracing/tracing.h"
 #include "protocol/wire/args.h"
 #include "protocol/wire/reply.h"
-#include "resume.h"
-#include "save.h"
 #include "src/query/query.h"
 #include "target.h"
-#include "wait.h"
 
 /* The PacketSize in the reply to qSupported, in characters. */
 #define RSP_PACKET_SIZE 0x8000u
@@ -45,6 +42,25 @@ struct rsp_file {
 };
 
 struct rsp_asking;
+struct rsp_session;
+
+/* The answer to a packet that is interrupted. */
+enum rsp_wait_kind {
+	RSP_WAIT_QUERY,   /* an error */
+	RSP_WAIT_COMMAND, /* that of a refused monitor command */
+	RSP_WAIT_RESUME,  /* a stop at the session's position */
+};
+
+/* A packet that asks about something not available yet, see wait.h. */
+struct rsp_wait {
+	struct ts_buf packet; /* owned; the waiting packet */
+	/* answers the packet when it is run again */
+	bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
+	enum rsp_wait_kind kind;
+	uint64_t pos;         /* it waits until this position has been read, TS_NO_POS: for any more */
+	uint64_t tried;       /* the last position that was read when it was last run */
+	int64_t next_try;     /* it is not run again before this time, to limit the load */
+};
 
 struct rsp_session {
 	const struct rsp_target *target; /* borrowed */
@@ -74,10 +90,9 @@ struct rsp_session {
 
 	struct rsp_breaks breaks;
 	struct rsp_tracing tracing;
-	struct rsp_job job;          /* what the client waits for; the state of each kind follows */
-	struct rsp_resume resume;
-	struct rsp_save save;
+	struct rsp_job job;          /* what the client waits for */
 	struct rsp_asking *asking;   /* owned; state kept between questions, NULL until the first */
+	void (*free_asking)(struct rsp_asking *asking); /* set with it */
 	struct rsp_wait wait;
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
@@ -104,20 +119,6 @@ void rsp_session_fini(struct rsp_session *s);
 /* Forget breakpoints, features and open files, as for a new client; the position stays. */
 void rsp_session_reset(struct rsp_session *s);
 
-/*
- * Answer one packet: @r (empty) gets the reply.
- *
- * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
- * (is_closing).
- */
-bool rsp_session_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
-
-/*
- * Answer one packet as rsp_session_packet() does, but as part of the session's job, to run again a packet
- * that waited.
- */
-bool rsp_session_handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
-
 /* Does the client wait for a job, which rsp_session_run() continues? */
 static inline bool rsp_session_is_running(const struct rsp_session *s)
 {
@@ -131,7 +132,7 @@ static inline bool rsp_session_is_running(const struct rsp_session *s)
  */
 static inline bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 {
-	return rsp_job_run(s, r);
+	return rsp_job_run(&s->job, s, &s->console, r);
 }
 
 /* Is there work for which the client does not wait?  rsp_session_do_chores() does one slice of it. */

@@ -115,6 +115,14 @@ const struct ts_source *rsp_target_file(const struct rsp_target *target, const c
 	return file || !target->local || !path ? file : ts_local_file(target->local, path);
 }
 
+void rsp_target_put_read(const struct rsp_target *target, struct ts_buf *out)
+{
+	unsigned share = ts_query_permille(target->q);
+
+	if (!ts_query_is_complete(target->q))
+		ts_buf_printf(out, "read so far: %u %%", share / 10);
+}
+
 /* -------------------------------------------------------------------------------------------- layouts */
 
 static bool layout_init(struct rsp_target *target, enum rsp_layout_kind kind, const struct ts_arch *arch,

@@ -102,6 +102,9 @@ bool rsp_target_force_arch(struct rsp_target *target, const struct ts_arch *arch
 /* The layout of the registers for a client that connects at @pos; NULL: as recorded. */
 const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint64_t pos);
 
+/* Append "read so far: 7 %"; nothing if all has been read. */
+void rsp_target_put_read(const struct rsp_target *target, struct ts_buf *out);
+
 /*
  * Are there system calls to catch, or may there be?  In some formats only a recorded call shows that calls
  * are traced.

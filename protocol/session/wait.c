@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 
-#include "session.h"
 #include "src/base/clock.h"
 
 /* The minimal interval between two attempts of a packet that waits for any new data. */
@@ -37,14 +36,6 @@ bool rsp_wait_until_complete(struct rsp_session *s)
 bool rsp_wait_until_collected(struct rsp_session *s)
 {
 	return !rsp_tracing_is_collecting(s) || wait_for(s, TS_NO_POS);
-}
-
-void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out)
-{
-	unsigned share = ts_query_permille(s->target->q);
-
-	if (!rsp_is_complete(s))
-		ts_buf_printf(out, "read so far: %u %%", share / 10);
 }
 
 /* ---------------------------------------------------------------------------------------------- the job */
@@ -91,7 +82,7 @@ static bool run_again(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r
 		return false;
 	if (is_stuck(s))
 		return false;
-	has_reply = rsp_session_handle(s, w->packet.data, w->packet.len, r);
+	has_reply = w->handle(s, w->packet.data, w->packet.len, r);
 	if (has_reply)
 		free_packet(s);
 	return has_reply;
@@ -107,7 +98,7 @@ static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 	uint64_t pos, until;
 
 	if (!rsp_is_complete(s)) {
-		rsp_wait_put_read(s, out);
+		rsp_target_put_read(s->target, out);
 		ts_buf_putc(out, '\n');
 	} else if (rsp_tracing_is_collecting(s)) {
 		rsp_collector_progress(s->tracing.collector, &pos, &until);
@@ -117,16 +108,17 @@ static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 
 static const struct rsp_job_ops ops = {
 	.slice = run_again,
-	.interrupt = rsp_job_note_interrupt,
 	.cancel = cancel,
 	.is_stuck = is_stuck,
 	.progress = put_progress,
 };
 
-bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len)
+bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len,
+		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r))
 {
 	struct rsp_wait *w = &s->wait;
 
+	w->handle = handle;
 	w->tried = rsp_last(s);
 	w->next_try = ts_now_ns() + TRY_NS;
 	if (s->job.ops == &ops)
@@ -137,6 +129,6 @@ bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len)
 		free_packet(s);
 		return false;
 	}
-	rsp_job_start(s, &ops);
+	rsp_job_start(&s->job, &ops, NULL);
 	return true;
 }

@@ -13,24 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
-
-struct rsp_session;
-
-/* The answer to a packet that is interrupted. */
-enum rsp_wait_kind {
-	RSP_WAIT_QUERY,   /* an error */
-	RSP_WAIT_COMMAND, /* that of a refused monitor command */
-	RSP_WAIT_RESUME,  /* a stop at the session's position */
-};
-
-struct rsp_wait {
-	struct ts_buf packet; /* owned; the waiting packet */
-	enum rsp_wait_kind kind;
-	uint64_t pos;         /* it waits until this position has been read, TS_NO_POS: for any more */
-	uint64_t tried;       /* the last position that was read when it was last run */
-	int64_t next_try;     /* it is not run again before this time, to limit the load */
-};
+#include "session.h"
 
 /* Has @pos been read?  If not, the handler must return RSP_WAIT. */
 bool rsp_wait_until_read(struct rsp_session *s, uint64_t pos);
@@ -48,13 +31,11 @@ bool rsp_wait_until_complete(struct rsp_session *s);
 bool rsp_wait_until_collected(struct rsp_session *s);
 
 /*
- * The packet's handler returned RSP_WAIT: run it again later, as the session's job.
+ * The packet's handler returned RSP_WAIT: run it again later by @handle, as the session's job.
  *
  * Returns false if memory is exhausted.
  */
-bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len);
-
-/* Append "read so far: 7 %"; nothing if all has been read. */
-void rsp_wait_put_read(const struct rsp_session *s, struct ts_buf *out);
+bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len,
+		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r));
 
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
+#include "protocol/session/wait.h"
 #include "src/base/clock.h"
 #include "src/export/frame_bytes.h"
 
@@ -220,12 +221,12 @@ static void put_progress(const struct rsp_session *s, const char *own, struct ts
 
 	ts_buf_printf(notes, "%s%s", own ? own : "", own && *own ? "; " : "");
 	if (is_provisional(s)) {
-		rsp_wait_put_read(s, notes);
+		rsp_target_put_read(s->target, notes);
 		return;
 	}
 	if (s->tracing.is_unread) {
 		ts_buf_puts(notes, "begins when the recording has been read; ");
-		rsp_wait_put_read(s, notes);
+		rsp_target_put_read(s->target, notes);
 		return;
 	}
 	rsp_collector_progress(s->tracing.collector, &pos, &until);

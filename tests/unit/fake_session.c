@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/dispatch.h"
 #include "script.h"
 
 /* ------------------------------------------------------------------------------------------ the recording */
@@ -151,7 +152,7 @@ const char *fake_send_bytes(const void *packet, size_t len)
 	memcpy(payload, packet, len);
 	rsp_reply_reset(r);
 	strcpy(fake.text, "(none)");
-	if (rsp_session_packet(&fake.session, payload, len, r)) {
+	if (rsp_dispatch_packet(&fake.session, payload, len, r)) {
 		rsp_reply_finish(r);
 		ck_assert_uint_le(r->len, RSP_PACKET_SIZE);
 		memcpy(fake.text, r->data, r->len);

@@ -3,6 +3,7 @@
  * Where resume packets stop, asked as a client asks: test_search has the search, this the rules around it.
  */
 #include "fake_session.h"
+#include "protocol/session/resume.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -562,14 +563,19 @@ START_TEST(nothing_is_missed_where_a_range_step_is_interrupted)
 }
 END_TEST
 
+static struct rsp_resume *run_of_job(void)
+{
+	return s->job.state;
+}
+
 /* As above, but caught at a known place: on its way, which is not searched yet. */
 START_TEST(a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed)
 {
 	use_loop();
 	rsp_session_go(s, 0);
 	rsp_resume_range(s, 0, 0x401000, 0x402010);
-	s->resume.walk.state = TS_WALK_LEAVING;
-	s->resume.walk.pos = CALL_POS + 100;
+	run_of_job()->walk.state = TS_WALK_LEAVING;
+	run_of_job()->walk.pos = CALL_POS + 100;
 	rsp_session_interrupt(s);
 	rsp_reply_reset(&fake.reply);
 	ck_assert(rsp_session_run(s, &fake.reply));
@@ -581,8 +587,8 @@ START_TEST(a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed)
 	for (unsigned is_at_it = 0; is_at_it < 2; is_at_it++) {
 		rsp_session_go(s, 0);
 		rsp_resume_range(s, 0, 0x401000, 0x402010);
-		s->resume.walk.state = TS_WALK_LEAVING;
-		s->resume.walk.pos = is_at_it ? CALL_POS : CALL_POS + 100;
+		run_of_job()->walk.state = TS_WALK_LEAVING;
+		run_of_job()->walk.pos = is_at_it ? CALL_POS : CALL_POS + 100;
 		rsp_session_interrupt(s);
 		rsp_reply_reset(&fake.reply);
 		ck_assert(rsp_session_run(s, &fake.reply));

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets in, replies out: each packet goes to its handler, which answers, begins a job, or waits for what has
+ * not been read yet.
+ */
+#ifndef RSP_DISPATCH_H
+#define RSP_DISPATCH_H
+
+#include "session.h"
+
+/*
+ * Answer one packet: @r (empty) gets the reply.
+ *
+ * Returns true if there is a reply to send, false if not: a stop reply comes later, or the session ends
+ * (is_closing).
+ */
+bool rsp_dispatch_packet(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r);
+
+#endif

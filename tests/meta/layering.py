@@ -76,6 +76,16 @@ LIBRARIES = [
     (re.compile(r"check\.h"), None),
 ]
 
+# pairs of protocol/ (name.h with name.c) that may still include each other in a circle
+CIRCLE = {
+    "protocol/session/destination",
+    "protocol/session/session",
+    "protocol/session/wait",
+    "protocol/tracing/ax",
+    "protocol/tracing/ax_format",
+    "protocol/tracing/tracing",
+}
+
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
 
 
@@ -127,6 +137,34 @@ def check(folder):
     return faults
 
 
+def pairs(folder):
+    """Each pair of files (path without its ending) in `folder`, with the pairs that it includes."""
+    graph = {}
+    for file in (TOP / folder).rglob("*.[ch]"):
+        node = str(file.relative_to(TOP).with_suffix(""))
+        found = (resolve(file, m[2]) for m in INCLUDE.finditer(file.read_text()) if m[1] == '"')
+        others = {str(path.with_suffix("")) for path in found if path}
+        graph.setdefault(node, set()).update(o for o in others if o.startswith(folder + "/") and o != node)
+    return graph
+
+
+def reachable(graph, start):
+    seen, todo = set(), [start]
+    while todo:
+        for node in graph.get(todo.pop(), set()) - seen:
+            seen.add(node)
+            todo.append(node)
+    return seen
+
+
+def circle_faults(folder):
+    """Pairs that include each other, perhaps by way of others, and are not in CIRCLE; or are in it for nothing."""
+    graph = pairs(folder)
+    found = {node for node in graph if node in reachable(graph, node)}
+    return [f"{n}: includes itself by way of {', '.join(sorted(o for o in graph[n] if n in reachable(graph, o)))}"
+            for n in sorted(found - CIRCLE)] + [f"{n}: in no circle any more" for n in sorted(CIRCLE - found)]
+
+
 def main():
     failed = False
     folders = "src", "loaders", "protocol"
@@ -136,7 +174,12 @@ def main():
         for f in faults:
             print(f"# {f}")
         failed |= bool(faults)
-    print(f"1..{len(folders)}")
+    faults = circle_faults("protocol")
+    print(f"{'not ' if faults else ''}ok {len(folders) + 1} - no circle of includes in protocol/")
+    for f in faults:
+        print(f"# {f}")
+    failed |= bool(faults)
+    print(f"1..{len(folders) + 1}")
     return failed
 
 

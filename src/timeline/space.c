@@ -49,6 +49,29 @@ uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer)
 	return ((uint64_t)sp->id + 1) << 32 | layer;
 }
 
+/* The known bytes of [off, off + n) of a page; the others stay as they are. */
+static void page_bytes(const struct ts_page *pg, unsigned off, size_t n, uint8_t *data, uint8_t *known)
+{
+	for (size_t i = 0, len; i < n; i += len) {
+		unsigned at = off + (unsigned)i, bit = at % 64;
+		uint64_t bits;
+
+		len = n - i < 64 - bit ? n - i : 64 - bit;
+		bits = pg->known[at / 64] >> bit & ts_bit_run(0, (unsigned)len);
+		if (bits == UINT64_MAX) {
+			memcpy(data + i, pg->data + at, 64);
+			memset(known + i, 1, 64);
+			continue;
+		}
+		for (; bits; bits &= bits - 1) {
+			unsigned j = (unsigned)__builtin_ctzll(bits);
+
+			data[i + j] = pg->data[at + j];
+			known[i + j] = 1;
+		}
+	}
+}
+
 /* What layer @layer holds in [first, last], which lies within it; @image (may be NULL) lies beneath it. */
 static void layer_bytes(const struct ts_space *sp, const struct ts_image *image, uint32_t layer,
 			uint64_t first, uint64_t last, uint8_t *data, uint8_t *known)
@@ -64,12 +87,8 @@ static void layer_bytes(const struct ts_space *sp, const struct ts_image *image,
 		size_t n = TS_PAGE_LEN - off < len - i ? TS_PAGE_LEN - off : len - i;
 		const struct ts_page *pg = ts_pages_find(&sp->base, addr >> TS_PAGE_BITS, layer);
 
-		for (size_t j = 0; pg && j < n; j++) {
-			if (ts_page_knows(pg, off + (unsigned)j)) {
-				data[i + j] = pg->data[off + j];
-				known[i + j] = 1;
-			}
-		}
+		if (pg)
+			page_bytes(pg, off, n, data + i, known + i);
 		i += n;
 	}
 	if (sp->recorded && l->fill == TS_FILL_UNKNOWN && !l->pos)
@@ -112,6 +131,8 @@ static void overlay_versions(const struct ts_painting *p, uint64_t from, uint64_
 	size_t len = (size_t)(last - first) + 1;
 	struct ts_version v;
 
+	if (p->until <= from || !p->sp->n_segments)
+		return;
 	for (size_t i = 0; i < len;) {
 		unsigned off = (unsigned)((first + i) % TS_LINE_LEN);
 

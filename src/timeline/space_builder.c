@@ -85,8 +85,35 @@ static bool list_page(struct ts_space_builder *sb, struct ts_page *pg)
 	return freshen(sb, pg);
 }
 
+/* Bit i: byte i of the word, counted from its low end, is not 0. */
+static inline uint64_t nonzero_bytes(uint64_t x)
+{
+	x |= x >> 4;
+	x |= x >> 2;
+	x |= x >> 1;
+	return (x & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static inline uint64_t load(const uint8_t *p, unsigned len)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, p, len);
+	return le64toh(v);
+}
+
 /* What painting makes of a byte that is lost. */
 #define LOST 2
+
+/* Bit i: byte i of 64, which are 0, 1 or LOST, is @value. */
+static uint64_t bits_of(const uint8_t *known, uint8_t value)
+{
+	uint64_t bits = 0;
+
+	for (unsigned i = 0; i < 64; i += 8)
+		bits |= nonzero_bytes(load(known + i, 8) & UINT64_C(0x0101010101010101) * value) << i;
+	return bits;
+}
 
 /*
  * The page @pg, which is new, holds what its layers hold, and what an index file says of the chunks before.
@@ -99,10 +126,12 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 	uint8_t known[TS_PAGE_LEN];
 
 	ts_space_paint(&p, sb->space->layers.n, first, first + (TS_PAGE_LEN - 1), pg->data, known);
-	for (unsigned i = 0; i < TS_PAGE_LEN; i++) {
-		if (known[i] == LOST && !ts_page_lose(pg, i / 64, UINT64_C(1) << (i % 64)))
+	for (unsigned word = 0; word < TS_PAGE_LEN / 64; word++) {
+		uint64_t lost = bits_of(known + word * 64, LOST);
+
+		if (lost && !ts_page_lose(pg, word, lost))
 			return false;
-		pg->known[i / 64] |= (uint64_t)(known[i] == 1) << (i % 64);
+		pg->known[word] |= bits_of(known + word * 64, 1);
 	}
 	return true;
 }
@@ -169,23 +198,6 @@ static inline void mark_write(const struct piece *p, uint64_t changed)
 	p->pg->marks->changed[p->word] |= changed;
 	p->pg->marks->written[p->word] |= p->bits;
 	p->pg->marks->written_words |= UINT64_C(1) << p->word;
-}
-
-/* Bit i: byte i of the word, counted from its low end, is not 0. */
-static inline uint64_t nonzero_bytes(uint64_t x)
-{
-	x |= x >> 4;
-	x |= x >> 2;
-	x |= x >> 1;
-	return (x & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
-}
-
-static inline uint64_t load(const uint8_t *p, unsigned len)
-{
-	uint64_t v = 0;
-
-	memcpy(&v, p, len);
-	return le64toh(v);
 }
 
 /* Copy at most 64 bytes.  Bit i of the result: byte i is not what it was. */

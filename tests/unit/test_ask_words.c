@@ -225,6 +225,7 @@ START_TEST(what_is_not_understood_is_quoted_with_a_question_that_can_be_asked)
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		const char *example;
+		char question[600];
 
 		ck_assert_msg(!ask_text(&a, TS_FORM_TEXT, bad[i]), "%s", bad[i]);
 		ck_assert_msg(a.err.code == TS_EUSAGE, "%s: %s", bad[i], a.err.text);
@@ -233,7 +234,8 @@ START_TEST(what_is_not_understood_is_quoted_with_a_question_that_can_be_asked)
 		ck_assert_msg(example != NULL, "%s: %s", bad[i], a.err.text);
 		if (!strncmp(example + 11, "mark", 4))
 			continue; /* nothing is kept here */
-		ck_assert_msg(ask_text(&a, TS_FORM_TEXT, strdup(example + 11)), "%s", a.err.text);
+		snprintf(question, sizeof(question), "%s", example + 11);
+		ck_assert_msg(ask_text(&a, TS_FORM_TEXT, question), "%s", a.err.text);
 	}
 }
 END_TEST

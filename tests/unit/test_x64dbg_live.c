@@ -332,7 +332,7 @@ START_TEST(threads_are_told_apart)
 	ck_assert_uint_eq(rec->n_threads, 2);
 	ck_assert_uint_eq(rec->n_warnings, !eras[_i].has_flag);
 	if (!eras[_i].has_flag)
-		ck_assert_uint_gt(rec->warnings[0].count, 20);
+		ck_assert_uint_gt(rec->warnings[0].count, 5); /* once a place where the thread changes */
 }
 END_TEST
 

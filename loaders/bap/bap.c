@@ -140,9 +140,11 @@ static bool read_target(struct bap *rec, struct ts_cursor c)
 
 	if (!pb_read(&c, &bap_target, &m))
 		return false;
-	if (m.v[TARGET_PATH - 1].n)
+	if (m.v[TARGET_PATH - 1].n) {
 		rec->base.exec_path =
 			strndup((const char *)m.v[TARGET_PATH - 1].p, (size_t)m.v[TARGET_PATH - 1].n);
+		rec->has_lost_path = !rec->base.exec_path;
+	}
 	while (pb_next_of(&args, &bap_target, TARGET_ARGS, &item)) {
 		ts_buf_put(&rec->base.cmdline, item.p, item.left);
 		ts_buf_putc(&rec->base.cmdline, 0);
@@ -184,12 +186,15 @@ static bool read_meta(struct bap *rec, struct ts_error *err)
 	done = done && parse_meta(rec, &c);
 	free(p);
 	rec->first += len;
+	if (done && (rec->has_lost_path || !ts_buf_ok(&rec->base.cmdline)))
+		return ts_fail(err, TS_ENOMEM, HEADER_LEN, "no memory for the program's path and arguments");
 	return done;
 }
 
 /* ------------------------------------------------------------------------------------------ frames' range */
 
-static void find_end(struct bap *rec, uint64_t toc)
+/* Returns false if the index cannot be read. */
+static bool find_end(struct bap *rec, uint64_t toc, struct ts_error *err)
 {
 	uint64_t len = ts_source_len(rec->src);
 
@@ -210,8 +215,9 @@ static void find_end(struct bap *rec, uint64_t toc)
 		if (!rec->n_frames)
 			ts_recording_warn(&rec->base,
 					  "the header says that there are no frames, but has an index");
-		bap_toc_open(rec);
+		return bap_toc_open(rec, err);
 	}
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ machine */
@@ -255,7 +261,8 @@ static const struct ts_arch *other_arch(struct bap *rec)
 	return &rec->other;
 }
 
-static const struct ts_arch *choose_arch(struct bap *rec, const char *exec)
+/* NULL if the trace cannot be read. */
+static const struct ts_arch *choose_arch(struct bap *rec, const char *exec, struct ts_error *err)
 {
 	bool is_open, is_big;
 	const struct ts_arch *arch = bap_arch_model(rec->arch, rec->machine, &is_open), *other;
@@ -266,8 +273,8 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec)
 	is_big = arch->is_big_endian;
 	if (is_open && order)
 		is_big = order == 2;
-	else if (rec->arch == BAP_ARCH_MIPS)
-		is_big = bap_is_code_big_endian(rec);
+	else if (rec->arch == BAP_ARCH_MIPS && !bap_is_code_big_endian(rec, &is_big, err))
+		return NULL;
 	other = is_big != arch->is_big_endian ? ts_arch_in_order(arch, is_big) : NULL;
 	return other ? other : arch;
 }
@@ -276,12 +283,17 @@ static const struct ts_arch *choose_arch(struct bap *rec, const char *exec)
  * The recorder that lists all registers before each instruction does not say so; its file version and the
  * case of its names tell (scan.h).  It never lists the flags after an instruction.
  */
-static void tell_recorder(struct bap *rec)
+static bool tell_recorder(struct bap *rec, struct ts_error *err)
 {
+	bool is_snapshot = false;
+
 	if (rec->version == 1)
 		rec->recorder = BAP_PIN_OLD;
-	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN && bap_is_snapshot(rec))
+	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN && !bap_is_snapshot(rec, &is_snapshot, err))
+		return false;
+	if (is_snapshot)
 		rec->recorder = BAP_SNAPSHOT;
+	return true;
 }
 
 static void tell_system(struct bap *rec)
@@ -347,7 +359,7 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 		ts_x86_init(&rec->x86, &rec->base.regs);
 	if (arch->is_big_endian) {
 		rec->is_mem_reversed = rec->recorder == BAP_SNAPSHOT || rec->recorder == BAP_OLD_TRACEWRAP;
-		bap_vote_memory_order(rec);
+		return bap_vote_memory_order(rec, err);
 	}
 	return true;
 }
@@ -376,11 +388,13 @@ static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts
 	rec->recorder = BAP_UNKNOWN;
 	if (rec->version >= 2 && !read_meta(rec, err))
 		return false;
-	find_end(rec, toc);
 	rec->addr_mask = UINT64_MAX;
-	tell_recorder(rec);
+	if (!find_end(rec, toc, err) || !tell_recorder(rec, err))
+		return false;
 	tell_system(rec);
-	arch = choose_arch(rec, opt ? opt->exec : NULL);
+	arch = choose_arch(rec, opt ? opt->exec : NULL, err);
+	if (!arch)
+		return false;
 	rec->addr_mask = ts_arch_addr_mask(arch);
 	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %" PRIu64 "%s%.40s", rec->version,
 		 *rec->tracer ? ", " : "", rec->tracer);

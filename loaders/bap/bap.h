@@ -53,6 +53,8 @@ struct bap {
 		bool is_sane;
 	} toc; /* the index after the frames */
 
+	bool has_lost_path; /* memory was exhausted when the program's path was read */
+
 	/* While the trace is read for the first time: */
 	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
 	uint64_t n_walked;

@@ -36,15 +36,21 @@ struct bap_reader {
 /*
  * A frame is damaged: where the index knows a later one, the trace goes on there.
  *
- * Returns true with everything unknown, as part of the open step.
+ * Returns true with everything unknown, as part of the open step.  Returns false if there is none, or with
+ * another *damage if the index cannot be read.
  */
-static bool go_on_after(struct bap_reader *r, const struct ts_error *damage)
+static bool go_on_after(struct bap_reader *r, struct ts_error *damage)
 {
+	struct ts_error failed = { 0 };
 	uint64_t frame, off;
 
-	if ((damage->code != TS_ECORRUPT && damage->code != TS_ETRUNC) ||
-	    !bap_toc_after(r->rec, r->stream.off, &frame, &off))
+	if (damage->code != TS_ECORRUPT && damage->code != TS_ETRUNC)
 		return false;
+	if (!bap_toc_after(r->rec, r->stream.off, &frame, &off, &failed)) {
+		if (failed.code != TS_OK)
+			*damage = failed;
+		return false;
+	}
 	bap_warn(&r->stream.look, "%s; according to the index the trace goes on at frame %" PRIu64,
 		 damage->text, frame);
 	bap_stream_seek(&r->stream, off, frame);
@@ -87,7 +93,7 @@ static enum ts_next read_others(struct bap_reader *r)
  * A std frame is damaged, but its address can be read: an instruction whose effects are unknown, if the
  * index knows a later frame.
  */
-static bool read_damaged(struct bap_reader *r, const struct ts_error *damage, uint64_t *pc)
+static bool read_damaged(struct bap_reader *r, struct ts_error *damage, uint64_t *pc)
 {
 	const struct ts_cursor *body = &r->stream.opened.body;
 	const uint8_t *p = body->p;
@@ -297,5 +303,7 @@ bool bap_read_initial(struct bap *rec, struct ts_error *err)
 	if (r->course.now)
 		done = skip_to_first(r, &rec->base.initial, err);
 	ts_reader_close(&r->base);
+	if (done && rec->base.initial.is_failed)
+		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");
 	return done;
 }

@@ -50,7 +50,15 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 	return has_std;
 }
 
-/* A look at the first frames.  Returns false if there is no std frame among them, or memory is exhausted. */
+static bool is_failure(const struct ts_error *err)
+{
+	return err->code == TS_EIO || err->code == TS_ENOMEM;
+}
+
+/*
+ * A look at the first frames.  Returns false if there is no std frame among them, if they cannot be read, or if
+ * memory is exhausted.
+ */
 static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
 	struct scan *s = calloc(1, sizeof(*s));
@@ -70,9 +78,22 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	rec->n_walked = 0;
 	bap_stream_fini(&s->stream);
 	free(s);
-	if (!has_std)
-		*err = stop;
-	return has_std;
+	if (has_std && !is_failure(&stop))
+		return true;
+	*err = stop;
+	return false;
+}
+
+/* The same where frames without an instruction, or damaged ones, only mean that nothing is found. */
+static bool scan_for_hints(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
+{
+	struct ts_error stop;
+
+	ts_error_reset(&stop);
+	if (scan(rec, n, look, user, &stop) || !is_failure(&stop))
+		return true;
+	*err = stop;
+	return false;
 }
 
 static void note_feature(const struct bap_op *op, uint32_t *features)
@@ -160,14 +181,14 @@ static void look_at_code(struct scan *s, const struct pb_message *std, struct ts
 		*lead += is_mips_opcode(raw->p[0]) - is_mips_opcode(raw->p[3]);
 }
 
-bool bap_is_code_big_endian(struct bap *rec)
+bool bap_is_code_big_endian(struct bap *rec, bool *is_big, struct ts_error *err)
 {
-	struct ts_error ignored;
 	int lead = 0;
 
-	ts_error_reset(&ignored);
-	scan(rec, SCAN_FRAMES, look_at_code, &lead, &ignored);
-	return lead >= 0;
+	if (!scan_for_hints(rec, SCAN_FRAMES, look_at_code, &lead, err))
+		return false;
+	*is_big = lead >= 0;
+	return true;
 }
 
 /* A byte of memory as both orders have it. */
@@ -208,15 +229,18 @@ static void look_at_memory(struct scan *s, const struct pb_message *std, struct 
 	}
 }
 
-void bap_vote_memory_order(struct bap *rec)
+bool bap_vote_memory_order(struct bap *rec, struct ts_error *err)
 {
 	struct vote *v = calloc(1, sizeof(*v));
-	struct ts_error ignored;
+	bool done;
 
-	ts_error_reset(&ignored);
-	if (v && scan(rec, SCAN_FRAMES, look_at_memory, v, &ignored) && v->n_against[0] != v->n_against[1])
+	if (!v)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+	done = scan_for_hints(rec, SCAN_FRAMES, look_at_memory, v, err);
+	if (done && v->n_against[0] != v->n_against[1])
 		rec->is_mem_reversed = v->n_against[1] < v->n_against[0];
 	free(v);
+	return done;
 }
 
 /* ----------------------------------------------------------------------------------------------- recorder */
@@ -267,12 +291,12 @@ static void look_at_names(struct scan *s, const struct pb_message *std, struct t
 	}
 }
 
-bool bap_is_snapshot(struct bap *rec)
+bool bap_is_snapshot(struct bap *rec, bool *is_snapshot, struct ts_error *err)
 {
 	struct spelling s = { 0 };
-	struct ts_error ignored;
 
-	ts_error_reset(&ignored);
-	scan(rec, NAMED_FRAMES, look_at_names, &s, &ignored);
-	return s.n_lower >= s.n_upper && !s.has_flags_after;
+	if (!scan_for_hints(rec, NAMED_FRAMES, look_at_names, &s, err))
+		return false;
+	*is_snapshot = s.n_lower >= s.n_upper && !s.has_flags_after;
+	return true;
 }

@@ -19,17 +19,19 @@ bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
 /*
  * Is the trace from the recorder that lists all registers by gdb's names?  Others write names in capitals, or
  * the flags after an instruction.  A trace without names may be one.
+ *
+ * Returns false if the trace cannot be read or memory is exhausted, as the next two do.
  */
-bool bap_is_snapshot(struct bap *rec);
+bool bap_is_snapshot(struct bap *rec, bool *is_snapshot, struct ts_error *err);
 
 /* Among the first instructions, do more look like big-endian words of MIPS code than like little-endian ones?
  */
-bool bap_is_code_big_endian(struct bap *rec);
+bool bap_is_code_big_endian(struct bap *rec, bool *is_big, struct ts_error *err);
 
 /*
  * Determine the byte order of memory values: the one in which the first accesses contradict each other less;
  * if both fit, rec->is_mem_reversed is unchanged.
  */
-void bap_vote_memory_order(struct bap *rec);
+bool bap_vote_memory_order(struct bap *rec, struct ts_error *err);
 
 #endif

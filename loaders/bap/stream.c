@@ -24,6 +24,7 @@ void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame)
 	s->off = off;
 	s->n_frames = frame;
 	s->opened.len = 0;
+	ts_error_reset(&s->failure);
 }
 
 static uint64_t le64(const uint8_t *p)
@@ -79,7 +80,7 @@ void bap_stream_take(struct bap_stream *s)
 	struct bap *rec = s->rec;
 
 	if (rec->toc.step && s->look.is_first_time && s->n_frames == rec->toc.due)
-		bap_toc_compare(rec, s->off);
+		bap_toc_compare(rec, s->off, &s->failure);
 	s->off += BAP_LEN_LEN + s->opened.len;
 	s->n_frames++;
 	if (s->off > rec->read_until) {
@@ -147,6 +148,10 @@ enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
 {
 	struct bap_opened *o = &s->opened;
 
+	if (s->failure.code != TS_OK) {
+		*err = s->failure;
+		return TS_FAIL;
+	}
 	s->look.is_first_time = s->off >= s->rec->read_until;
 	if (!o->len || o->off != s->off)
 		return open_frame(s, err);

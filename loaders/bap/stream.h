@@ -15,6 +15,7 @@ struct bap_stream {
 	struct ts_window window;
 	uint64_t off;      /* of the next frame */
 	uint64_t n_frames; /* before it */
+	struct ts_error failure; /* the index could not be read; the next frame is not opened */
 	struct bap_opened {
 		uint64_t off;
 		size_t len;            /* 0: none */

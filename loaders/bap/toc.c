@@ -19,72 +19,92 @@
 /* Entries that are looked at to find out whether the index is sane. */
 #define N_PROBES 64u
 
-/* Entry @i, 0 if it cannot be read. */
-static uint64_t entry_at(const struct bap *rec, uint64_t i)
+/* That what was in the file when it was opened cannot be read any more says nothing of the trace. */
+static bool read_part(const struct bap *rec, uint64_t off, uint8_t *bytes, size_t len, struct ts_error *err)
 {
-	struct ts_error ignored = { 0 };
-	uint8_t bytes[ENTRY_LEN];
-	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), 0, "index", &ignored);
-
-	if (!ts_source_read_all(rec->src, rec->end + ENTRY_LEN + i * ENTRY_LEN, bytes, sizeof(bytes),
-				&ignored))
-		return 0;
-	return ts_u64le(&c);
+	if (ts_source_read_all(rec->src, off, bytes, len, err))
+		return true;
+	if (err->code == TS_ETRUNC)
+		err->code = TS_EIO;
+	return ts_fail_prefix(err, "the index");
 }
 
-/* Can a frame begin at @off?  The end of all frames will do. */
-static bool is_frame(const struct bap *rec, uint64_t off)
+/* *entry gets entry @i < toc.n.  Returns false if it cannot be read. */
+static bool entry_at(const struct bap *rec, uint64_t i, uint64_t *entry, struct ts_error *err)
 {
-	struct ts_error ignored = { 0 };
+	uint8_t bytes[ENTRY_LEN];
+	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), 0, "index", err);
+
+	if (!read_part(rec, rec->end + ENTRY_LEN + i * ENTRY_LEN, bytes, sizeof(bytes), err))
+		return false;
+	*entry = ts_u64le(&c);
+	return true;
+}
+
+/*
+ * Can a frame begin at @off?  The end of all frames will do.  *is_frame says so; returns false if the trace
+ * cannot be read.
+ */
+static bool look_at_frame(const struct bap *rec, uint64_t off, bool *is_frame, struct ts_error *err)
+{
 	uint8_t bytes[BAP_LEN_LEN + 1];
-	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), off, "frame", &ignored);
+	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), off, "frame", err);
 	uint64_t len;
 	uint8_t key;
 
-	if (off == rec->end)
+	*is_frame = off == rec->end;
+	if (off < rec->first || off > rec->end - sizeof(bytes))
 		return true;
-	if (off < rec->first || off > rec->end - sizeof(bytes) ||
-	    !ts_source_read_all(rec->src, off, bytes, sizeof(bytes), &ignored))
+	if (!read_part(rec, off, bytes, sizeof(bytes), err))
 		return false;
 	len = ts_u64le(&c);
 	key = ts_u8(&c);
-	return len && len <= BAP_MAX_FRAME && len <= rec->end - off - BAP_LEN_LEN && (key & 7) == PB_BYTES &&
+	*is_frame = len && len <= BAP_MAX_FRAME && len <= rec->end - off - BAP_LEN_LEN && (key & 7) == PB_BYTES &&
 	       key >> 3 >= FRAME_STD && key >> 3 <= FRAME_KEY;
+	return true;
 }
 
-static bool is_sane(const struct bap *rec)
+/* Set toc.is_sane.  Returns false if the trace cannot be read. */
+static bool probe(struct bap *rec, struct ts_error *err)
 {
 	uint64_t n = rec->toc.n, n_probes = n < N_PROBES ? n : N_PROBES, last = 0;
 
 	for (uint64_t k = rec->toc.first ? 0 : 1; k < n_probes; k++) {
-		uint64_t off = entry_at(rec, n_probes == n ? k : n / n_probes * k);
+		bool is_frame;
+		uint64_t off;
 
-		if (off < last || !is_frame(rec, off))
+		if (!entry_at(rec, n_probes == n ? k : n / n_probes * k, &off, err) ||
+		    !look_at_frame(rec, off, &is_frame, err))
 			return false;
+		if (off < last || !is_frame)
+			return true;
 		last = off;
 	}
-	return n > 0;
+	rec->toc.is_sane = n > 0;
+	return true;
 }
 
-void bap_toc_open(struct bap *rec)
+bool bap_toc_open(struct bap *rec, struct ts_error *err)
 {
 	uint64_t left = ts_source_len(rec->src) - rec->end - ENTRY_LEN;
 	struct bap_toc *toc = &rec->toc;
-	struct ts_error ignored = { 0 };
 	uint8_t bytes[ENTRY_LEN];
-	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), rec->end, "index", &ignored);
+	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), rec->end, "index", err);
+	uint64_t meta = 0;
 
-	if (!ts_source_read_all(rec->src, rec->end, bytes, sizeof(bytes), &ignored))
-		return;
+	if (!read_part(rec, rec->end, bytes, sizeof(bytes), err))
+		return false;
 	toc->step = ts_u64le(&c);
 	toc->n = left / ENTRY_LEN;
-	toc->first = !toc->n || entry_at(rec, 0) != HEADER_LEN;
+	if (toc->n && !entry_at(rec, 0, &meta, err))
+		return false;
+	toc->first = meta != HEADER_LEN;
 	toc->due = toc->step ? toc->step : UINT64_MAX;
 	if (!toc->step)
 		ts_recording_warn(&rec->base,
 				  "the index says that it has an entry every 0 frames; ignored");
-	else
-		toc->is_sane = is_sane(rec);
+	else if (!probe(rec, err))
+		return false;
 	if (left % ENTRY_LEN)
 		ts_recording_warn(&rec->base, "%" PRIu64 " bytes follow the index", left % ENTRY_LEN);
 	if (toc->step && toc->n > rec->n_frames / toc->step + 1)
@@ -92,33 +112,46 @@ void bap_toc_open(struct bap *rec)
 				  "the index has %" PRIu64 " entries for %" PRIu64
 				  " frames, one for every %" PRIu64,
 				  toc->n, rec->n_frames, toc->step);
+	return true;
 }
 
-void bap_toc_compare(struct bap *rec, uint64_t off)
+bool bap_toc_compare(struct bap *rec, uint64_t off, struct ts_error *err)
 {
 	struct bap_toc *toc = &rec->toc;
-	uint64_t i = toc->due / toc->step - toc->first;
+	uint64_t i = toc->due / toc->step - toc->first, entry;
 
 	toc->due += toc->step;
-	if (i < toc->n && entry_at(rec, i) != off)
+	if (i >= toc->n)
+		return true;
+	if (!entry_at(rec, i, &entry, err))
+		return false;
+	if (entry != off)
 		ts_recording_warn(&rec->base, "an entry of the index does not point at the start of a frame");
+	return true;
 }
 
-bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off)
+bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_t *frame_off,
+		   struct ts_error *err)
 {
-	uint64_t low = rec->toc.first ? 0 : 1, high = rec->toc.n;
+	uint64_t low = rec->toc.first ? 0 : 1, high = rec->toc.n, entry;
+	bool is_frame;
 
 	if (!rec->toc.is_sane)
 		return false;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
-		if (entry_at(rec, middle) > off)
+		if (!entry_at(rec, middle, &entry, err))
+			return false;
+		if (entry > off)
 			high = middle;
 		else
 			low = middle + 1;
 	}
 	*frame = (low + rec->toc.first) * rec->toc.step;
-	*frame_off = low < rec->toc.n ? entry_at(rec, low) : rec->end;
-	return *frame_off > off && *frame_off < rec->end && is_frame(rec, *frame_off);
+	*frame_off = rec->end;
+	if (low < rec->toc.n && !entry_at(rec, low, frame_off, err))
+		return false;
+	return *frame_off > off && *frame_off < rec->end && look_at_frame(rec, *frame_off, &is_frame, err) &&
+	       is_frame;
 }

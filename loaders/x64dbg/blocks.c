@@ -35,6 +35,20 @@ static inline bool is_no_user_block(const struct x64dbg_blocks *bl, uint64_t off
 }
 
 /*
+ * The bytes at @off < bl->file_len.  A file that has become shorter since it was opened is a failure to read it,
+ * and not a trace that ends there: what was found out by looking ahead depends on it.
+ */
+static inline const uint8_t *bytes_at(struct ts_window *w, uint64_t off, size_t want, size_t *len,
+				      struct ts_error *err)
+{
+	const uint8_t *p = ts_window_at(w, off, want, len, err);
+
+	if (!p && err->code == TS_ETRUNC)
+		err->code = TS_EIO;
+	return p;
+}
+
+/*
  * Go on to the next instruction block at or after *off, over at most @max of those of plugins; if there are
  * more, *off is at one of them.
  */
@@ -47,7 +61,7 @@ static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window 
 		uint32_t n;
 		size_t len;
 
-		p = ts_window_at(w, *off, X64DBG_USER_HEAD, &len, err);
+		p = bytes_at(w, *off, X64DBG_USER_HEAD, &len, err);
 		if (!p)
 			return TS_FAIL;
 		if (*p < X64DBG_USER)
@@ -78,7 +92,7 @@ static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64
 	const uint8_t *p;
 	size_t len;
 
-	p = ts_window_at(w, off, X64DBG_MAX_BLOCK, &len, err);
+	p = bytes_at(w, off, X64DBG_MAX_BLOCK, &len, err);
 	if (!p)
 		return false;
 	c = ts_cursor(p, len, off, "block", err);
@@ -237,7 +251,7 @@ static bool find_good(struct x64dbg_blocks *bl, uint64_t off, struct ts_error *e
 	bl->good_off = 0;
 	for (off++; off < bl->file_len && !bl->good_off;) {
 		size_t len, at;
-		const uint8_t *p = ts_window_at(&bl->window, off, X64DBG_MAX_BLOCK, &len, err);
+		const uint8_t *p = bytes_at(&bl->window, off, X64DBG_MAX_BLOCK, &len, err);
 
 		if (!p) {
 			bl->bad_off = UINT64_MAX;

@@ -355,6 +355,17 @@ static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_
 	return r->ahead_state;
 }
 
+/* That the next block cannot be read says nothing of what it is: no step may be made without it. */
+static bool has_failed(struct reader *r, enum ts_next state, struct ts_error *err)
+{
+	if (state != TS_FAIL || (r->ahead_err.code != TS_EIO && r->ahead_err.code != TS_ENOMEM))
+		return false;
+	r->ahead_state = TS_FAIL;
+	r->is_done = true;
+	*err = r->ahead_err;
+	return true;
+}
+
 static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct reader *r = (struct reader *)base;
@@ -365,6 +376,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		return end_steps(r, out, err);
 	tell_before(r, r->cur, out);
 	state = x64dbg_blocks_next(&r->blocks, &r->after->at, &r->ahead_err);
+	if (has_failed(r, state, err))
+		return TS_FAIL;
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
 	tell_repeats(r, r->cur, r->ahead, out);
 	tell_gap(r, r->cur, out);
@@ -411,6 +424,8 @@ static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_erro
 	r->thread_tid = ~m.tid;
 	ts_error_reset(&r->ahead_err);
 	r->ahead_state = x64dbg_blocks_next(&r->blocks, &r->ahead->at, &r->ahead_err);
+	if (has_failed(r, r->ahead_state, err))
+		return false;
 	if (!arrive(r, s, NULL, r->ahead_state == TS_ITEM ? r->ahead : NULL, out, err))
 		return false;
 	if (m.has_regs) { /* as it was set there */

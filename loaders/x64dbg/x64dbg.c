@@ -187,6 +187,8 @@ static bool load(struct x64dbg *rec, struct ts_error *err)
 		return false;
 	first = x64dbg_reader_new(rec, &rec->base.initial, err);
 	ts_reader_close(first);
+	if (first && rec->base.initial.is_failed)
+		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");
 	return first != NULL;
 }
 

@@ -301,7 +301,7 @@ static void tell_system(struct bap *rec)
 	const char *path = rec->base.exec_path;
 
 	if (rec->arch == BAP_ARCH_X86 && rec->machine == BAP_I8086)
-		return; /* of 16 bits there is none that gdb knows */
+		return; /* gdb has none with 16 bits */
 	if (path && isalpha((unsigned char)path[0]) && path[1] == ':') {
 		rec->base.osabi = "Windows";
 		snprintf(rec->base.os, sizeof(rec->base.os), "windows");

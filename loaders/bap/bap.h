@@ -45,7 +45,7 @@ struct bap {
 	struct ts_x86 x86;
 
 	struct bap_toc {
-		uint64_t step;  /* frames an entry; 0: there is none */
+		uint64_t step;  /* frames for each entry; 0: no index */
 		uint64_t n;     /* entries */
 		uint64_t first; /* 1: entry 0 is of frame step; 0: it says where the meta frame is */
 		uint64_t due;   /* the next frame that an entry is of, while the trace is read for the first

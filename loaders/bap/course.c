@@ -39,7 +39,7 @@ void bap_course_lose(struct bap_course *co)
 
 /* ------------------------------------------------------------------------------------------ decode points */
 
-/* Of the flags that are logged one by one: those that differ from what is known of a new thread. */
+/* The flags, of those logged one by one, that differ from the state of a new thread. */
 static void save_flags(const struct bap_course *co, const struct bap_thread *t, struct ts_buf *b)
 {
 	for (unsigned i = 0; i < co->rec->names.n_flags; i++) {

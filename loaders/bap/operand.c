@@ -79,8 +79,7 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
  *      0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
  *      10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
  *
- * and nothing about it is odd.  False: it is of another form, or something is, and the schema has to be
- * asked.
+ * and is regular.  Returns false for any other, which must be parsed by the schema.
  */
 static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op)
 {
@@ -211,7 +210,10 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 	return f->len;
 }
 
-/* An operand that has no form yet, or memory.  Of its own: its many variables cost the others nothing. */
+/*
+ * An operand that has no form yet, or memory.  A separate function, so that its many variables cost the
+ * others nothing.
+ */
 static __attribute__((noinline)) bool next_new(struct bap_parser *in, struct ts_cursor *list,
 					       struct bap_op *op)
 {

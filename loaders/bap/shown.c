@@ -85,7 +85,7 @@ static void disown(struct bap_known *k, uint32_t first, uint32_t end)
 }
 
 /*
- * Operand @i takes what nobody owns yet.
+ * Operand @i takes the bytes without an owner.
  *
  * Returns whether to see it again would do nothing: all is its own, and told as it says.  Flags are put
  * together from all of a list.
@@ -118,7 +118,7 @@ void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i
 	struct bap_shown_op *o = &s->ops[*i];
 	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
 
-	if (!op->slot) /* memory is read each time: it is none of the list's */
+	if (!op->slot) /* memory is read each time: it is not kept in the list */
 		return;
 	if (*i < s->n && len != o->end - start) { /* the others stand elsewhere now */
 		disown(k, *i, s->n);

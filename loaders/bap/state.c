@@ -271,7 +271,7 @@ void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, u
 	const struct regmap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
 	uint32_t touched = whole_bytes(bits), unknown = whole_bytes(def->need & ~f->known);
-	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* nobody ever logs their bits */
+	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* their bits are never logged */
 	uint32_t see = see_told(k, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
 	uint32_t write = is_write ? touched : 0;
 

@@ -100,7 +100,7 @@ static bool read_pre_list(struct bap_course *co, struct bap_thread *t, const str
 	return ts_ok(frame);
 }
 
-/* Of a frame without a list of values after the instruction: what the list before it says to be written. */
+/* For a frame without a list of values after the instruction: the writes according to the list before it. */
 static void lose_written(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
 			 struct ts_cursor *frame)
 {

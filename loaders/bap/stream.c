@@ -159,7 +159,10 @@ enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
 	return TS_ITEM;
 }
 
-/* pb_read() of a std frame with its fields in order, and nothing else.  False: it is another, or damaged. */
+/*
+ * pb_read() of a std frame with its fields in order, and nothing else.  Returns false for any other, or if it
+ * is damaged.
+ */
 static inline bool read_usual_std(const struct ts_cursor *body, struct pb_message *std)
 {
 	const uint8_t *p = body->p, *end = p + body->left;

@@ -23,7 +23,7 @@ enum chunk_type {
 /* A chunk header as read, and the first bytes of its body. */
 struct head {
 	uint64_t off;  /* in the file */
-	uint64_t left; /* bytes of the file behind the header */
+	uint64_t left; /* bytes of the file after the header */
 	uint32_t len;  /* of the body */
 	uint8_t type;
 	uint8_t body[16];
@@ -73,7 +73,7 @@ uint32_t snappy_crc32c_by_table(const uint8_t *data, size_t len)
 #ifdef __x86_64__
 /*
  * The instruction's result comes three instructions later, so that three strands of STRAND_LEN bytes take the
- * time of one.  To put a strand's sum behind another's, that one is carried over STRAND_LEN zeros: by the
+ * time of one.  To append a strand's sum to another's, that one is carried over STRAND_LEN zeros: by the
  * tables, a byte of it at a time, for the sum of a sum is the sum of the sums.
  */
 #define STRAND_LEN 1024u
@@ -186,7 +186,7 @@ static bool block_len(const struct head *h, uint64_t *len, struct ts_error *err)
 			return true;
 	}
 	if (h->n_body < h->len && h->n_body < CRC_LEN + 5)
-		return true; /* cut by the end of the file, which is reported as that */
+		return true; /* truncated by the end of the file, which is reported as that */
 	return ts_fail(err, TS_ECORRUPT, h->off, "snappy block without a length");
 }
 
@@ -252,7 +252,7 @@ static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_
 	return !is_data || add_chunk(f, h, decoded_len, err);
 }
 
-/* Read the identifier at *@off and move behind it. */
+/* Read the identifier at *@off and move past it. */
 static bool scan_start(const struct snappy_frames *f, uint64_t *off, struct ts_error *err)
 {
 	struct head h;

@@ -36,7 +36,7 @@ static uint32_t *slot_of(const struct threads *t, const struct ts_recording *rec
 	return &t->slots[i];
 }
 
-/* Of two threads with the same ids the later one is found. */
+/* If two threads have the same ids, the later one is found. */
 static void take_in(struct threads *t, const struct ts_recording *rec)
 {
 	for (; t->n < rec->n_threads; t->n++)

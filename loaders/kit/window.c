@@ -41,7 +41,7 @@ static bool make_room(struct ts_window *w, size_t cap, uint64_t off, struct ts_e
 	return true;
 }
 
-/* Read behind the first @kept bytes of the buffer up to @want; on failure the window is those first bytes. */
+/* Read after the first @kept bytes of the buffer up to @want; on failure the window is those first bytes. */
 static bool append(struct ts_window *w, size_t kept, size_t want, struct ts_error *err)
 {
 	size_t got;

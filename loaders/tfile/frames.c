@@ -238,7 +238,7 @@ static void add_block(struct tfile *t, struct tfile_frame *f, uint64_t reg_len, 
 		break;
 	case 'M': add_memory(t, f, c); break;
 	case 'V': add_var(t, f, c); break;
-	case 'S': ts_take(c, take_number(c, 2, t->is_big_endian)); break; /* of a static marker: nobody shows it */
+	case 'S': ts_take(c, take_number(c, 2, t->is_big_endian)); break; /* of a static marker: not shown */
 	default: ts_fail(c->err, TS_ECORRUPT, off, "a block of unknown kind 0x%02x", kind); break;
 	}
 }

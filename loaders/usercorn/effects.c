@@ -60,7 +60,7 @@ void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
 	ts_recording_warn(&w->rec->base, "%s", what);
 }
 
-/* Did the writer close the file, so that a cut is damage and not the mark of a killed recorder? */
+/* Did the writer close the file, so that a truncation is damage and not the sign of a killed recorder? */
 static bool was_closed(const struct ucir_bytes *b)
 {
 	return b->is_framed && b->frames.end.code == TS_OK && b->frames.n &&

@@ -111,7 +111,7 @@ bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts
 	return true;
 }
 
-/* Read the ops of a part again, which has no STEP and nobody else's frames. */
+/* Read again the ops of a part, which has no STEP and no frames of other tasks. */
 static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, struct ts_steps *out,
 			struct ts_error *err)
 {

@@ -44,7 +44,7 @@ void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
 void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
 
-/* The group of the current task goes on, or begins, here. */
+/* The group of the current task continues, or begins, here. */
 static inline void ucir_take_up(struct ucir_reader *r)
 {
 	r->part_off = ucir_stream_tell(&r->w.s);

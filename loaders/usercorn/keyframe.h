@@ -8,9 +8,9 @@
 #include "group.h"
 
 /*
- * What a keyframe's state becomes: that of position 0; a change after a step that is nobody's doing; or the
- * same inside a step.  The position before that step may be the process's first, so its registers must hold
- * there too.
+ * The use of a keyframe's state: as that of position 0; as a change after a step that no instruction made; or
+ * the same inside a step.  The position before that step may be the process's first, so its registers must
+ * hold there too.
  */
 enum ucir_role {
 	UCIR_AT_START,

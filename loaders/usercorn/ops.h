@@ -73,7 +73,7 @@ const char *ucir_kind_name(unsigned kind);
 /*
  * Read the op at @s and pass it, but not the ops in it.
  *
- * Returns false if it is none (TS_ECORRUPT), if the stream ends inside it (TS_ETRUNC), or as
+ * Returns false if it is malformed (TS_ECORRUPT), if the stream ends inside it (TS_ETRUNC), or as
  * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
  * op.
  */
@@ -86,7 +86,7 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 
 /*
  * Pass the WRITEs of a word that come next, each after the @head_len bytes @head, as far as they are at hand
- * and go on in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
+ * and continue in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
  *
  * Returns how many they are.
  */

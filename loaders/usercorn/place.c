@@ -34,7 +34,7 @@ struct places {
 	struct usercorn *rec; /* borrowed */
 	struct region *items; /* owned; those of a thread stand together */
 	size_t n;
-	/* Of the thread that was asked about last. */
+	/* For the thread queried last. */
 	uint32_t thread; /* TS_NO_THREAD before the first */
 	bool has_sp;
 	uint64_t sp;   /* initial stack pointer */
@@ -139,7 +139,7 @@ static bool is_passing(const struct ts_error *err)
 	return err->code == TS_EIO || err->code == TS_ENOMEM;
 }
 
-/* Returns false if it cannot be read (TS_EIO, TS_ENOMEM); a file that is no program is warned of. */
+/* Returns false if it cannot be read (TS_EIO, TS_ENOMEM); warns of a file that is not a program. */
 static bool open_exec(struct places *p, const char *exec, struct ts_error *err)
 {
 	p->src = ts_source_open(exec, err);
@@ -374,8 +374,8 @@ static bool place_by_rule(struct places *p, struct region *r, struct ts_error *e
 
 	look_at(p, r->thread);
 	/*
-	 * The tool's cut leaves no zero at either end: this comes from another producer, which put it where
-	 * it belongs.
+	 * The tool removes all zeros at both ends: this comes from another producer, which put it where it
+	 * belongs.
 	 */
 	if (r->data_len == r->len || !r->data[0] || !r->data[r->data_len - 1])
 		place(r, 0, "its length or its ends");

@@ -13,7 +13,7 @@
 #define FIRST_PIECE_LEN 16384u
 #define MAX_PIECE_LEN 262144u
 
-/* Of a framed one, how many chunks after a jump are kept: what is decoded for a few steps has no more. */
+/* In a framed stream, the number of chunks kept after a jump: decoding a few steps needs no more. */
 #define N_NEAR 2
 
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off)

@@ -21,14 +21,14 @@ struct ucir_part {
 
 /*
  * What of an open group lies before frames of other processes.  A decode point has only where it begins and
- * ends: a group that stays open over many frames would be written in each point.  After resuming,
- * the parts from first.off to first.end are looked for in the stream when they are needed; @items are those
- * after them.
+ * ends: a group that stays open over many frames would be written in each point.  After resuming, the parts
+ * from first.off to first.end are searched for in the stream when they are needed; @items are those after
+ * them.
  */
 struct ucir_parts {
 	struct ucir_part *items; /* owned */
 	uint32_t n, cap;
-	bool is_sought;          /* first was not looked for yet */
+	bool is_sought;          /* first has not been searched for yet */
 	struct ucir_part first;  /* if is_sought */
 };
 

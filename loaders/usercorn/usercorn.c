@@ -292,7 +292,7 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
  * *has gets whether an instruction's access is among the first ops of @s.  Those of keyframes are state, and
  * those of system calls the kernel's.
  *
- * Returns false if the trace cannot be read; damage is for the one who reads the steps there to say.
+ * Returns false if the trace cannot be read; damage is reported when the steps there are read.
  */
 static bool find_access(const struct usercorn *rec, struct ucir_stream *s, bool *has, struct ts_error *err)
 {

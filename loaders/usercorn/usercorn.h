@@ -43,7 +43,7 @@ struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
 
 /* What the ops before the first STEP say about a trace. */
 struct ucir_start {
-	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only looked at */
+	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only scanned */
 	bool seen[UCIR_N_REGS];   /* register numbers that occur */
 	bool has_keyframe;
 	bool has_jmp;
@@ -54,8 +54,8 @@ struct ucir_start {
 /*
  * Walk over the trace up to its first STEP; @start (zeros but for initial) gets what is there.
  *
- * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is cut or damaged
- * before.
+ * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
+ * damaged before.
  */
 enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
 

@@ -272,7 +272,7 @@ static bool collect(struct usercorn *rec, struct box *boxes, size_t n, struct ts
 		*err = failed;
 		return false;
 	}
-	return true; /* damage is for the one who reads the trace to say */
+	return true; /* damage is reported when the trace is read */
 }
 
 /* -------------------------------------------------------------------------------- deciding */
@@ -309,7 +309,7 @@ static void decide(struct box *b, uint64_t max_work)
 	struct score best = { 0 };
 	int64_t second = INT64_MIN;
 
-	/* Instructions are not made of the zeros that were cut off. */
+	/* Instructions do not consist of the zeros that were removed. */
 	if (b->first_pc <= b->last_pc) {
 		last = b->first_pc < last ? b->first_pc : last;
 		first = b->last_pc >= v->data_len ? b->last_pc - v->data_len + 1 : 0;

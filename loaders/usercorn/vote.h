@@ -26,7 +26,7 @@ struct ucir_vote {
 		n_against; /* bytes seen that are not zero and fit there; bytes seen that do not fit */
 };
 
-/* How many questions are asked at the most; more wait in vain. */
+/* The largest number of questions; further ones are not answered. */
 #define UCIR_MAX_VOTES 32
 
 /*

@@ -183,7 +183,7 @@ static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_
 
 /*
  * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
- * below, where all that is asked there has one answer.  Returns false if it is none of these.
+ * below, where all that is asked there has one answer.  Returns false in all other cases.
  */
 static bool find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
@@ -358,7 +358,7 @@ static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *
 	}
 }
 
-/* Of a simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
+/* A simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
 static bool tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, struct ts_steps *out)
 {
 	const struct x64dbg_range *r = &a->ranges[0];

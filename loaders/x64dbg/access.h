@@ -20,7 +20,7 @@ struct x64dbg_range {
 	uint8_t access;  /* enum ts_x86_access bits; 0: no access */
 };
 
-/* How many bytes of a memory slot, from its first on, are what was there. */
+/* The number of bytes of a memory slot, from its first on, that hold the old contents. */
 struct x64dbg_trust {
 	uint8_t old, now;
 };

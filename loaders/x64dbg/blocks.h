@@ -39,7 +39,7 @@ struct x64dbg_blocks {
 	uint32_t tid;
 	bool follows_flag;
 	bool is_first;              /* none has been read */
-	uint64_t bad_off, good_off; /* damage, and where reading goes on after it; good_off 0: nowhere */
+	uint64_t bad_off, good_off; /* damage, and where reading continues after it; good_off 0: nowhere */
 	struct ts_error io;         /* why looking ahead could not read the file */
 	uint64_t failed[X64DBG_N_FAILED];
 	struct x64dbg_block scratch;

@@ -402,7 +402,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 /* ------------------------------------------------------------------------------------------ decode points */
 
-/* Read the block at the mark and the one after it; what is so there goes to @out. */
+/* Read the block at the mark and the one after it; the facts there go to @out. */
 static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct mark m = r->mark;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The register record is a C structure cut into words of the target's width.  What is used of it (offset in
+ * The register record is a C structure split into words of the target's width.  What is used of it (offset in
  * bytes, x64 and x86):
  *
  *        0   0  rax rcx rdx rbx rsp rbp rsi rdi, a word each; on x64 then r8 to r15
@@ -105,7 +105,7 @@ static void list_spans(struct spans *s, bool is_64)
 	add_numbered(s, "ymm%uh", is_64 ? 16 : 8, (is_64 ? 576 : 320) + 16, 16, 32);
 }
 
-/* Of the error selector's upper half the low bits are the opcode. */
+/* The low bits of the error selector's upper half are the opcode. */
 #define FOP_MASK 0x7ffu
 
 /* Bytes [lo, hi) of the record, which lie in slot @slot, are some of span @x. */

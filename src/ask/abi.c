@@ -144,7 +144,7 @@ static bool value_of(const struct ts_ask *ask, const struct state *st, int reg, 
 	return true;
 }
 
-/* A word of the stack: argument @i lies behind the return address. */
+/* A word of the stack: argument @i is after the return address. */
 static bool word_of(struct ts_ask *ask, const struct state *st, uint64_t pos, uint32_t thread, unsigned i,
 		    uint64_t *value, bool *has_value, struct ts_error *err)
 {

@@ -227,7 +227,7 @@ static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value
 	return true;
 }
 
-/* Make the hit a row.  *has_row is false if it is none after all. */
+/* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
 static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
 		    struct ts_error *err)
 {
@@ -260,7 +260,7 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	return true;
 }
 
-/* Where -go leads: as a watchpoint does, behind the step forwards, before it backwards. */
+/* The destination of -go: as for a watchpoint, after the step forwards, before it backwards. */
 static void set_go(struct accesses *a, uint64_t pos)
 {
 	bool is_exec = (a->qn->verb->arg & NEAREST) == EXEC;

@@ -80,7 +80,7 @@ static bool begin(struct calls *x, struct ts_error *err)
 	return true;
 }
 
-/* The next call of a list in the direction of the cursor; switches are none. */
+/* The next call of a list in the direction of the cursor; skips switches. */
 static bool look(const struct calls *x, uint32_t thread)
 {
 	struct list *l = &x->lists[thread];

@@ -33,7 +33,7 @@ static bool add_program(struct ts_symbols *s, struct ts_query *q, const struct t
 	return done && ts_symbols_add_file(s, src, &at.first, err);
 }
 
-/* Of a file that is mapped in parts, the part with its beginning tells where it lies. */
+/* If a file is mapped in parts, the part with its beginning gives its address. */
 static bool add_regions(struct ts_symbols *s, struct ts_query *q, struct ts_error *err)
 {
 	struct ts_region_info r;

@@ -16,16 +16,16 @@
 
 /*
  * Add those of the file at @path, of which the lowest page lies at *@base (NULL: where it is linked).  A file
- * that is no ELF or PE file has none.
+ * that is neither an ELF nor a PE file has none.
  *
  * Returns false if it cannot be opened (TS_EIO), or memory is exhausted.
  */
 bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err);
 
 /*
- * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory; and
- * those of the modules and mapped files that are found beneath the sysroot, or that @local has: files of this
- * machine (NULL: none are used).
+ * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory;
+ * and those of the modules and mapped files that are found under the sysroot, or that @local has: files of
+ * this machine (NULL: none are used).
  *
  * Returns false if the trace or @exec cannot be read (TS_EIO), or memory is exhausted.
  */

@@ -53,7 +53,7 @@ static void put_share(struct ts_buf *out, double share)
 	ts_buf_printf(out, "%.9g", share);
 }
 
-/* How many bytes of UTF-8 begin at @p; 0: it is none. */
+/* The length of the UTF-8 sequence at @p in bytes; 0: it is not one. */
 static size_t utf8_len(const uint8_t *p)
 {
 	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;

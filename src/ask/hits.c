@@ -139,7 +139,7 @@ static struct ts_hit *add(struct ts_hits *h, const struct step *st, enum ts_hit_
 	return hit;
 }
 
-/* Of a byte that a step read twice, what was seen first stands. */
+/* If a step read a byte twice, the first value is used. */
 static void take_earlier(struct ts_hits *h, const struct ts_hit *earlier, const struct ts_hit *hit)
 {
 	uint64_t first = earlier->first > hit->first ? earlier->first : hit->first;

@@ -27,12 +27,12 @@ struct mark {
 };
 
 struct ts_marks {
-	char *paths[2]; /* owned; beside the trace, and in the cache folder; NULL: memory was exhausted, or nowhere */
+	char *paths[2]; /* owned; beside the trace, and in the cache directory; NULL: not available */
 	struct mark *items; /* owned; by position, then name */
 	size_t n, cap;
 };
 
-/* FNV-1a: a name for the cache folder that differs from trace to trace. */
+/* FNV-1a: a name for the cache directory that differs from trace to trace. */
 static uint64_t hash(const char *text)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -146,7 +146,7 @@ static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_
 
 /* --------------------------------------------------------------------------------------------- the file */
 
-/* "POSITION NAME TEXT"; a line that is none is left out. */
+/* "POSITION NAME TEXT"; malformed lines are ignored. */
 static void take_line(struct ts_marks *m, const char *line, size_t len)
 {
 	const char *end = line + len, *name, *text;

@@ -2,9 +2,9 @@
 /*
  * Marks: named positions of a recording, kept in a file beside its trace.
  *
- * The file is TRACE.tsmarks, or one in the user's cache folder where that cannot be written.  It is a line a mark:
- * position, name, text.  Several programs may have it: each change is made under a lock to what the file holds at
- * that moment, and the file is replaced as a whole.
+ * The file is TRACE.tsmarks, or one in the user's cache directory if that cannot be written.  It has one line
+ * for each mark: position, name, text.  Several programs may have it: each change is made under a lock to
+ * what the file holds at that moment, and the file is replaced as a whole.
  */
 #ifndef TS_ASK_MARKS_H
 #define TS_ASK_MARKS_H

@@ -26,7 +26,7 @@ static int compare_claims(const void *a, const void *b)
 
 /*
  * Give each of @n a number of its own: the first to claim an id gets it if gdb can show it, the others get
- * the smallest numbers that nobody claims.  @claims is sorted on the way.
+ * the smallest unclaimed numbers.  Sorts @claims.
  */
 static void give_ids(struct claim *claims, uint32_t n, int64_t *ids)
 {

@@ -41,7 +41,7 @@ struct ts_ask_place {
 bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
 		    struct ts_error *err);
 
-/* Is it a name that a mark may have?  Words of the grammar are none. */
+/* Is it a valid name of a mark?  Words of the grammar are not. */
 bool ts_place_is_name(const char *text, size_t len);
 
 /* A search for a place, in slices. */

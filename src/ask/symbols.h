@@ -26,8 +26,8 @@ struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
 /*
- * Add the symbols of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is linked.
- * Of a file that is neither nothing is added.
+ * Add the symbols of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is
+ * linked.  Nothing is added for a file that is neither.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

@@ -200,7 +200,7 @@ static size_t parse_integer(struct ts_value *v, const char *text, size_t at, boo
 	return len;
 }
 
-/* "u16:", "f64:": the type before the colon.  Returns its length with the colon, 0 if it is none. */
+/* "u16:", "f64:": the type before the colon.  Returns its length with the colon, 0 if it is not a type. */
 static size_t take_type(const char *text, char *kind, unsigned *bits)
 {
 	char *end;

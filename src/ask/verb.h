@@ -84,7 +84,7 @@ enum ts_operand {
 	TS_OPERAND_NONE,
 	TS_OPERAND_WHAT,          /* required */
 	TS_OPERAND_WHAT_OR_NONE,
-	TS_OPERAND_MEMORY,        /* a WHAT that is no register */
+	TS_OPERAND_MEMORY,        /* a WHAT that is not a register */
 	TS_OPERAND_MEMORY_OR_NONE,
 	TS_OPERAND_VALUE,
 	TS_OPERAND_KIND_OR_NONE,  /* of events */

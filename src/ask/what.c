@@ -59,7 +59,7 @@ static void set_reg(struct ts_what *what, const struct ts_regset *regs, int i, u
 	what->is_pc = i == regs->pc;
 }
 
-/* One of the words that stand for a register of any architecture; -1 if it is none, or there is no such register. */
+/* One of the words for a register of any architecture; -1 if it is not one, or there is no such register. */
 static int find_role(const char *name, size_t len, const struct ts_regset *regs)
 {
 	const struct {

@@ -41,7 +41,9 @@ struct ts_what {
 bool ts_what_parse(struct ts_what *what, const char *text, size_t len, const struct ts_regset *regs,
 		   const struct ts_symbols *symbols, struct ts_error *err);
 
-/* The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is none of that name. */
+/*
+ * The register NAME (without the '$'), a part of one, or a flag.  Returns false if there is no such register.
+ */
 bool ts_what_register(struct ts_what *what, const char *name, size_t len, const struct ts_regset *regs);
 
 #endif

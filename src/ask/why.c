@@ -224,7 +224,7 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 	return got;
 }
 
-/* The instruction before @pos that set the flags of @place; *w->pos is TS_NO_POS if there is none near. */
+/* The instruction before @pos that set the flags of @place; *w->pos is TS_NO_POS if there is none nearby. */
 static bool find_setter(struct why *y, uint64_t before, const struct ts_what *place, struct writer *w,
 			struct ts_error *err)
 {
@@ -409,7 +409,7 @@ static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_e
 	return done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
-/* The last conditional branch before the position; *pos is TS_NO_POS if there is none near. */
+/* The last conditional branch before the position; *pos is TS_NO_POS if there is none nearby. */
 static bool find_branch(struct why *y, uint64_t *pos, struct ts_inputs *in, struct ts_error *err)
 {
 	const struct ts_what none = { 0 };

@@ -79,7 +79,7 @@ bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place,
  * The questions.  They see sealed segments only, change nothing, and cannot fail.
  */
 
-/* How many threads have lists, how long a thread's list is. */
+/* The number of threads with lists, and the length of a thread's list. */
 uint32_t ts_calls_n_threads(const struct ts_calls *c);
 uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
 

@@ -55,8 +55,8 @@ bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct
 bool ts_call_tracker_end(struct ts_call_tracker *tr, uint64_t end_pc);
 
 /*
- * To an index file: the state, so that another tracker can go on.  From there, with its arrays; all that @out
- * has so far is sealed, and the recording has @n_threads threads.
+ * To an index file: the state, so that another tracker can continue.  From there, with its arrays; all that
+ * @out has so far is sealed, and the recording has @n_threads threads.
  *
  * ts_call_tracker_load() returns false if memory is exhausted, or the arrays contradict each other or @out.
  */

@@ -2,11 +2,11 @@
 /*
  * An index file: records of sections, each signed, and the trace that they belong to.
  *
- * This knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A record is
- * what one segment of the recording adds.  While an index is built it lies in PATH.part, locked; records are
- * appended, and a process that is killed leaves those that it finished, with which the next one goes on.  The
- * finished file is renamed to PATH and never changed again, so that any number of servers can map it.
- * Layout: index_file.c.
+ * This knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A record
+ * is what one segment of the recording adds.  While an index is built it lies in PATH.part, locked; records
+ * are appended, and a process that is killed leaves those that it finished, from which the next one
+ * continues.  The finished file is renamed to PATH and never changed again, so that any number of servers can
+ * map it.  Layout: index_file.c.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H
@@ -53,8 +53,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key);
 
 /*
- * Begin the index that will be @path, or go on with what is left of one of the same @key that was not
- * finished.
+ * Begin the index that will be @path, or continue the rest of one of the same @key that was not finished.
  *
  * Returns NULL if the system refuses (TS_EIO), another process is building it (TS_ELIMIT), or memory is
  * exhausted.
@@ -122,7 +121,7 @@ struct ts_index_arrays {
 	uint8_t *p; /* mapped privately: what is changed there stays in memory; until the file is closed */
 	size_t left;
 	bool is_bad;     /* something is not as long as it should be */
-	/* borrowed from the file: who reads the arrays sets it if they turn out to be wrong when they are used */
+	/* borrowed from the file: set by users of the arrays if these turn out to be invalid */
 	_Atomic bool *is_damaged;
 };
 

@@ -31,7 +31,7 @@ static bool add_place(struct ts_index_places *p, const char *fmt, ...)
 	return p->paths[p->n] && ++p->n;
 }
 
-/* FNV-1a: names in the cache folder tell traces of the same name apart. */
+/* FNV-1a: distinguishes traces of the same name in the cache directory. */
 static uint64_t hash_path(const char *path)
 {
 	uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -135,7 +135,7 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 	return NULL;
 }
 
-/* Make the cache folder if @path is in it. */
+/* Make the cache directory if @path is in it. */
 static void make_folder(const char *path)
 {
 	char folder[PATH_MAX];

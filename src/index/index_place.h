@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the index of a trace lies: beside it, in the user's cache folder, or where the user wants it.
+ * The location of the index of a trace: beside it, in the user's cache directory, or where the user chose.
  *
  * An index that differs only in the options with which the trace was read is kept: there is one file for each
  * combination.  The first has the plain name, PATH; those that find it taken are called PATH-HASH.
@@ -13,10 +13,7 @@
 #include "index_file.h"
 #include "src/trace/source.h"
 
-/*
- * A trace that is smaller is read faster than its index is looked for: one is kept only if the user asks for
- * it.
- */
+/* A smaller trace is read faster than its index is found: an index is kept only if the user asks for it. */
 #define TS_INDEX_MIN_TRACE (UINT64_C(4) << 20)
 
 #define TS_INDEX_MAX_PLACES 2
@@ -35,10 +32,10 @@ void ts_index_places_fini(struct ts_index_places *p);
 bool ts_index_places_have_any(const struct ts_index_places *p);
 
 /*
- * This user's signer, whose secret is in the user's cache folder.
+ * This user's signer, whose secret is in the user's cache directory.
  *
- * Returns false if there is no such folder or the secret cannot be read or made (TS_EIO): no index file can
- * be used or made then.
+ * Returns false if there is no such directory or the secret cannot be read or made (TS_EIO): no index file
+ * can be used or made then.
  */
 bool ts_index_signer(struct ts_signer *s, struct ts_error *err);
 
@@ -49,13 +46,13 @@ extern const char ts_index_sources[];
 extern const char ts_index_optional_sources[];
 
 /*
- * The first finished index that can be used; NULL if there is none.  Of each that cannot be used the log says
- * why.
+ * The first finished index that can be used; NULL if there is none.  For each that cannot be used the log
+ * tells why.
  */
 struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key);
 
 /*
- * Begin an index, or go on with one, at the first place that can be written; after ts_index_places_open().
+ * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().
  *
  * Returns NULL, and the last place's error, if there is none.
  */

@@ -36,7 +36,7 @@ struct ts_signer {
 bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], struct ts_error *err);
 
 /*
- * The signer of the secret in @folder/key.  If that is not there, the folder and a new secret are made; of
+ * The signer of the secret in @folder/key.  If it does not exist, the directory and a new secret are made; of
  * two processes that do so at once both get the same.
  *
  * Returns false if it cannot be read or made (TS_EIO), or is not a file that this user alone can read.

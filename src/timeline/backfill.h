@@ -35,7 +35,7 @@ void ts_backfill_free(struct ts_backfill *b);
  */
 enum ts_grow ts_backfill_grow(struct ts_backfill *b, uint64_t n_steps, struct ts_error *err);
 
-/* How many steps have been read. */
+/* The number of steps that have been read. */
 uint64_t ts_backfill_n_read(const struct ts_backfill *b);
 
 #endif

@@ -26,7 +26,7 @@ struct ts_target {
 /* What the builder is about. */
 enum ts_stage {
 	TS_STAGE_READ,    /* takes in chunks */
-	TS_STAGE_COPY,    /* sorts what there is of the first segment, so that it can be asked about */
+	TS_STAGE_COPY,    /* sorts the existing part of the first segment, so that it can be queried */
 	TS_STAGE_SEGMENT, /* sorts a segment that is complete */
 	TS_STAGE_LAST,    /* the same of the last one */
 	TS_STAGE_SYNC,    /* waits for the disk to have the index file */
@@ -93,7 +93,7 @@ void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s,
 bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
 			     uint32_t owner, struct ts_index_arrays *a);
 
-/* How many times sections[@ordinal] is in a record. */
+/* The number of times that sections[@ordinal] is in a record. */
 uint32_t ts_builder_n_owners(const struct ts_timeline *tl, unsigned ordinal);
 
 /* Nothing is open any more. */

@@ -33,9 +33,9 @@ struct ts_note {
 };
 
 /*
- * The next note in the @len bytes at *@p, which moves behind it.  @batch (the caller's) is refilled.
+ * The next note in the @len bytes at *@p, which moves past it.  @batch (the caller's) is refilled.
  *
- * Returns false if there is none, or it cannot be read: then *@p is not the end.
+ * Returns false if there is none, or if it cannot be read: then *@p is not the end.
  */
 bool ts_journal_next(const uint8_t **p, size_t *len, struct ts_note *note, struct ts_steps *batch);
 

@@ -69,7 +69,7 @@ static size_t join(struct ts_extent *e, size_t n)
 	return last + 1;
 }
 
-/* The @n extents that were put behind a level's blocks are one more block. */
+/* The @n extents that were appended to a level's blocks become one more block. */
 static void close_block(struct ts_layer_level *level, size_t n)
 {
 	size_t start = block_start(level, level->n_blocks);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Ranges whose contents start afresh: what a byte holds that nobody has written since.
+ * Ranges that get new contents: the value of a byte that has not been written since.
  *
  * A layer says: from position pos on, [first, last] holds zeros, or something not known yet.  Layer 0 is the
  * whole space at position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: a
@@ -53,7 +53,7 @@ struct ts_layers {
 bool ts_layers_add(struct ts_layers *l, uint64_t pos, uint64_t first, uint64_t last, enum ts_fill fill);
 void ts_layers_fini(struct ts_layers *l);
 
-/* How many layers there are up to and including position @pos. */
+/* The number of layers up to and including position @pos. */
 uint32_t ts_layers_until(const struct ts_layers *l, uint64_t pos);
 
 /*

@@ -64,7 +64,7 @@ struct ts_lines {
 };
 
 /*
- * Sort the touches by line; @t stays as it is.
+ * Sort the touches by line; @t is unchanged.
  *
  * @page_addrs gives the page number (address >> TS_PAGE_BITS) of each of the @n_pages ordinals of the noter.
  * @slots, if not NULL, gets an array of t->n numbers, to be freed by the caller: touch i became item

@@ -47,7 +47,7 @@ struct ts_postings {
 };
 
 /*
- * Sort the pairs by key; @p stays as it is.  Keys are below @n_keys.
+ * Sort the pairs by key; @p is unchanged.  Keys are below @n_keys.
  *
  * Returns false if memory is exhausted; @set is then empty.
  */

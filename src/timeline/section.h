@@ -27,7 +27,7 @@ struct ts_section {
 	/* of an optional section: in messages and in the name of its own file; else NULL */
 	const char *name;
 
-	/* How many owners it has, 0 if this recording has none of it.  NULL: one. */
+	/* The number of its owners, 0 if this recording has none.  NULL: one. */
 	uint32_t (*n_owners)(const struct ts_timeline *tl);
 
 	/*
@@ -53,12 +53,15 @@ struct ts_section {
 	 * built.
 	 */
 
-	/* Take in the chunk whose first step is @pos; chunks come in order.  False: no memory. */
+	/*
+	 * Add the chunk whose first step is @pos; chunks are added in order.  Returns false if memory is
+	 * exhausted.
+	 */
 	bool (*take)(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk);
 
 	/*
 	 * All chunks of segment @segment were taken in: queries may see it.  @is_copy: only its first chunks
-	 * were; it will be sealed again.  False: no memory.
+	 * were; it will be sealed again.  Returns false if memory is exhausted.
 	 */
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };

@@ -50,8 +50,8 @@ void ts_space_at(const struct ts_space *sp, uint64_t chunk, uint64_t addr, size_
 		 uint8_t *known);
 
 /*
- * How many times a range has started afresh up to and including position @pos: fills, and one for the space
- * itself.
+ * The number of times a range has got new contents up to and including position @pos: fills, and one for the
+ * space itself.
  */
 uint32_t ts_space_n_layers(const struct ts_space *sp, uint64_t pos);
 

@@ -88,7 +88,7 @@ void ts_space_write(struct ts_space_builder *sb, uint64_t addr, const uint8_t *d
 /* A write of a value that is not known. */
 void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
-/* A range starts afresh at position @pos; nobody wrote it. */
+/* A range gets new contents at position @pos, without a write. */
 void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
 
 /* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */

@@ -30,7 +30,7 @@ uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);
 /* How to paint bytes. */
 struct ts_painting {
 	const struct ts_space *sp;
-	const struct ts_image *image; /* beneath all; NULL: only what the recording shows */
+	const struct ts_image *image; /* below all layers; NULL: only what the recording shows */
 	uint64_t until;               /* versions of chunks below this one count */
 	uint8_t lost;                 /* what known gets for lost bytes */
 };

@@ -308,7 +308,7 @@ static bool apply_step(struct ts_timeline *tl, const struct ts_steps *b, const s
 
 /* ------------------------------------------------------------------------------------ chunks and segments */
 
-/* Room for the points of one more segment.  False: no memory. */
+/* Make room for the points of one more segment.  Returns false if memory is exhausted. */
 static bool room_for_points(struct ts_timeline *tl, size_t segment)
 {
 	if (segment >= tl->cap_points) {
@@ -374,7 +374,7 @@ static bool seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy
 	return true;
 }
 
-/* Take in a chunk, of at least one step.  False: no memory. */
+/* Add a chunk, of at least one step.  Returns false if memory is exhausted. */
 static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 {
 	struct ts_builder *bd = tl->builder;

@@ -101,7 +101,7 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl);
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
 
 /*
- * Decode on a thread of its own, from @twin: the recording opened once more, which the timeline then owns, on
+ * Decode on a thread of its own, from @twin: the recording opened again, which the timeline then owns, on
  * failure too; and have threads do what would keep ts_timeline_grow() long.  Call it after
  * ts_timeline_use_file() and before the first ts_timeline_grow(); something is left to read.
  *
@@ -142,7 +142,7 @@ void ts_timeline_rest(struct ts_timeline *tl);
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 
-/* How many steps have been read, those that cannot be asked about yet included. */
+/* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);
 
 /* The decode point of a chunk; *len gets its length. */

@@ -79,7 +79,7 @@ void ts_changes_reset(struct ts_changes *c);
 void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *data, uint16_t *mask);
 
 /*
- * Sort the versions by line; @c stays as it is.  @page_addrs is as for ts_lines_seal().
+ * Sort the versions by line; @c is unchanged.  @page_addrs is as for ts_lines_seal().
  *
  * Returns false if memory is exhausted or the versions are more than 2 GiB; @set is then empty.
  */

@@ -15,7 +15,7 @@
 #define N_HALF    (N_BATCHES / 2)
 
 /*
- * While the thread runs, it alone has the twin, the reader and the batch behind the full ones; what stands
+ * While the thread runs, it alone uses the twin, the reader and the batch after the full ones; what stands
  * below the lock is shared.
  */
 struct ts_feed {
@@ -88,7 +88,7 @@ static void decode(struct ts_feed *f, struct ts_batch *b)
 
 /* -------------------------------------------------------------------------------------------- the thread */
 
-/* The batch behind the full ones is full. */
+/* The batch after the full ones is full. */
 static void count(struct ts_feed *f, const struct ts_batch *b)
 {
 	f->n_full++;

@@ -100,7 +100,9 @@ void ts_learned_fini(struct ts_learned *l)
 	free(l->threads);
 }
 
-/* Make @to, which has room for *cap threads, a copy of the @n threads.  False: no memory. */
+/*
+ * Make @to, which has room for *cap threads, a copy of the @n threads.  Returns false if memory is exhausted.
+ */
 static bool copy_threads(struct ts_thread **to, uint32_t *cap, const struct ts_thread *threads, uint32_t n)
 {
 	if (n > *cap) {

@@ -42,12 +42,12 @@ int ts_rooted_open(const char *root, const char *path)
 /* A path that is being resolved. */
 struct walk {
 	const char *root;
-	char done[PATH_MAX]; /* beneath the root, without links: "/usr/lib"; "" is the root */
+	char done[PATH_MAX]; /* relative to the root, without links: "/usr/lib"; "" is the root */
 	char rest[PATH_MAX]; /* what is left to do */
 	unsigned n_links;
 };
 
-/* Put @target in place of the last component: what was behind it comes after. */
+/* Put @target in place of the last component: the components after it follow. */
 static bool follow(struct walk *w, const char *target)
 {
 	char rest[PATH_MAX];

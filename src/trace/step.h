@@ -103,7 +103,7 @@ enum ts_event_kind {
 	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
 	TS_EV_THREAD_END, /* the step's thread ended */
 	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
-	/* the step is no instruction, but the way to the handler of an interrupt or exception; text */
+	/* the step is not an instruction, but enters the handler of an interrupt or exception; text */
 	TS_EV_INTERRUPT,
 };
 #define TS_N_EVENT_KINDS (TS_EV_INTERRUPT + 1)
@@ -157,7 +157,10 @@ void ts_steps_fini(struct ts_steps *b);
 /* Empty it, keep the memory. */
 void ts_steps_reset(struct ts_steps *b);
 
-/* Make room for one more effect, or for @len more bytes; false (and is_failed) when there is none. */
+/*
+ * Make room for one more effect, or for @len more bytes; returns false (and sets is_failed) if memory is
+ * exhausted.
+ */
 bool ts_steps_grow_effects(struct ts_steps *b);
 bool ts_steps_grow_data(struct ts_steps *b, size_t len);
 bool ts_steps_grow_steps(struct ts_steps *b);

@@ -218,7 +218,7 @@ static bool read_name(const struct ts_source *src, const struct ts_pe *pe, uint6
 	return *name && strlen(name) < got;
 }
 
-/* Where the export directory is: address and length; zeros if there is none. */
+/* The export directory: address and length; zeros if there is none. */
 static bool find_exports(const struct ts_source *src, const struct ts_pe *pe, uint32_t *addr, uint32_t *len)
 {
 	uint8_t *dos = read_bytes(src, 0, 64), *optional = NULL;

@@ -41,7 +41,7 @@
 /* What a file is recognised by. */
 #define HEAD_LEN 8192u
 
-/* Kept files together take no more than this part of what the folder has room for. */
+/* Limit on all kept files together, as a fraction of the free space of the directory. */
 #define KEPT_PART 4
 
 #define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
@@ -229,7 +229,7 @@ struct key {
 	uint8_t hash[16];
 };
 
-/* Of the file's length, its time, its first and last bytes, and some between. */
+/* A hash of the file's length, its time, its first and last bytes, and some between. */
 static bool make_key(const struct ts_source *src, struct key *key, struct ts_error *err)
 {
 	enum { N_SAMPLES = 18, SAMPLE_LEN = 65536 };

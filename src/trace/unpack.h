@@ -27,7 +27,7 @@ struct ts_unpacking {
 };
 
 struct ts_unpack_options {
-	const char *dir;     /* the cache folder; NULL: there is none, nothing is kept */
+	const char *dir;     /* the cache directory; NULL: there is none, nothing is kept */
 	uint64_t max_len;    /* more bytes are refused; 0: as many as there is room for */
 
 	/*
@@ -35,7 +35,7 @@ struct ts_unpack_options {
 	 * any may.  Returns false with @err filled if not.
 	 */
 	bool (*check)(void *user, const uint8_t *head, size_t len, struct ts_error *err);
-	void (*progress)(void *user, const struct ts_unpacking *at); /* NULL: nobody wants to know */
+	void (*progress)(void *user, const struct ts_unpacking *at); /* NULL: not called */
 	void *user;
 };
 

@@ -54,7 +54,7 @@ struct ts_cond {
 bool ts_cond_parse(struct ts_cond *cond, const char *text, size_t len, const struct ts_regset *regs,
 		   const struct ts_symbols *symbols, struct ts_error *err);
 
-/* Does the number of @bits (1 to 64) bits compare as the term says? */
+/* Does the number of @bits (1 to 64) bits satisfy the term? */
 bool ts_term_holds(const struct ts_term *term, uint64_t value, unsigned bits);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The three forms in which rows are printed: text for people, TSV and JSON Lines for programs.
+ * The three output forms of rows: text for users, TSV and JSON Lines for programs.
  */
 #ifndef TS_ASK_FORM_H
 #define TS_ASK_FORM_H
@@ -45,13 +45,13 @@ struct ts_form;
 struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb);
 void ts_form_free(struct ts_form *form);
 
-/* What stands before the rows. */
+/* Print the text before the rows. */
 void ts_form_begin(struct ts_form *form, struct ts_buf *out);
 
 /* A row.  Text waits for more of them before it chooses the columns. */
 void ts_form_row(struct ts_form *form, const struct ts_row *row, struct ts_buf *out);
 
-/* What waits goes to @out; then the end to @end. */
+/* Print pending rows to @out; then the end to @end. */
 void ts_form_end(struct ts_form *form, const struct ts_end_facts *facts, struct ts_buf *out,
 		 struct ts_buf *end);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the steps of a chunk did to WHAT: the raw material of rows.
+ * The accesses of a chunk's steps to WHAT, from which rows are made.
  */
 #ifndef TS_ASK_HITS_H
 #define TS_ASK_HITS_H
@@ -36,7 +36,7 @@ struct ts_hit {
 	bool is_maybe;        /* a read shows a value that may contradict: a change if both values are known */
 };
 
-/* Which hits are wanted, and of what. */
+/* The kinds of hits to find, and their target. */
 struct ts_hits {
 	struct ts_query *q;     /* borrowed */
 	const struct ts_what *what; /* borrowed */
@@ -63,8 +63,8 @@ uint64_t ts_hits_next_chunk(const struct ts_hits *h, uint64_t chunk);
 uint64_t ts_hits_prev_chunk(const struct ts_hits *h, uint64_t chunk);
 
 /*
- * List the hits of a chunk in place of those that are there.  One that shows in the chunk's first step may be
- * of the step before it.
+ * List the hits of a chunk, replacing the previous ones.  A hit seen in the chunk's first step may belong to
+ * the step before it.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */

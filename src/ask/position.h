@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verbs when, goto, back and forward: where one is, and going elsewhere.
+ * The verbs when, goto, back and forward: showing and changing the position.
  */
 #ifndef TS_ASK_POSITION_H
 #define TS_ASK_POSITION_H

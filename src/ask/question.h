@@ -3,8 +3,8 @@
  * A question as it was asked: VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] [at PLACE] [...].
  *
  * The parser knows the grammar and the recording's registers, symbols and marks; it answers nothing.  A
- * question that it does not understand is refused with one sentence that quotes what was not understood: it
- * never guesses.
+ * question that it does not understand is refused with one sentence that quotes the problem: it never
+ * guesses.
  */
 #ifndef TS_ASK_QUESTION_H
 #define TS_ASK_QUESTION_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of an answer: a cell a column.
+ * A row of an answer: one cell for each column.
  *
- * Texts and values lie in the row's own buffer, so that a row is filled anew without an allocation.
+ * Texts and values are in the row's own buffer, so that a row is refilled without an allocation.
  */
 #ifndef TS_ASK_ROW_H
 #define TS_ASK_ROW_H
@@ -46,7 +46,7 @@ void ts_row_fini(struct ts_row *row);
 /* All cells are null again. */
 void ts_row_reset(struct ts_row *row);
 
-/* Fill cell @i.  What does not fit into memory leaves the row failed: ts_buf_ok(&row->texts) tells. */
+/* Fill cell @i.  If memory is exhausted the row has failed: ts_buf_ok(&row->texts) tells. */
 void ts_row_number(struct ts_row *row, unsigned i, uint64_t number);
 void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr);
 void ts_row_share(struct ts_row *row, unsigned i, double share);

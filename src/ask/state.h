@@ -10,7 +10,10 @@
 
 #include "verb.h"
 
-/* The process that the question is about: that of its thread, else of the one that runs where it is asked. */
+/*
+ * The process of the question: that of its thread, else that of the thread running at the question's
+ * position.
+ */
 uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 
 /* The thread whose registers the question is about. */
@@ -24,7 +27,8 @@ const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const 
 				  struct ts_error *err);
 
 /*
- * Does the condition about registers and memory hold at @pos?  What compares something unknown does not.
+ * Does the condition about registers and memory hold at @pos?  A comparison with an unknown value does not
+ * hold.
  *
  * Returns false if the trace cannot be read.
  */

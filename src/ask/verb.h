@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verbs: each is a table's line, and a cursor over the rows that answer a question.
+ * Verbs: each is a line of a table, and a cursor over the rows that answer a question.
  *
  * To add one: a pair of files with a const struct ts_verb, and its line in verbs.c.  A cursor's rows come in
- * the table's own order, or (if the verb is_reversible and that is asked for) in the opposite one.  What is
- * the same for all verbs is done by the one who drives the cursor (answer.h): first N, last N, counting, the
- * end; what narrows rows down (in A:B, thread T, if COND, --changes) is done by the cursor, which knows where
- * not to look.
+ * the table's own order, or (if the verb is_reversible and it is requested) in the opposite one.  The common
+ * part of all verbs is done by the driver of the cursor (answer.h): first N, last N, counting, the end;
+ * filters (in A:B, thread T, if COND, --changes) are applied by the cursor, which can skip what they exclude.
  */
 #ifndef TS_ASK_VERB_H
 #define TS_ASK_VERB_H
@@ -24,13 +23,13 @@ struct ts_marks;
 struct ts_names;
 struct ts_symbols;
 
-/* Whom the questions are asked of, and from where.  One a session; members are borrowed. */
+/* The recording and the position of questions.  One for each session; members are borrowed. */
 struct ts_ask {
 	struct ts_query *q;
 	const struct ts_names *names; /* what clients call threads and processes */
 	struct ts_symbols *symbols; /* NULL: none are known */
 	struct ts_marks *marks;     /* NULL: none can be kept */
-	uint64_t n_steps;           /* N: how much of the recording the questions are about */
+	uint64_t n_steps;           /* N: the part of the recording that questions cover */
 	bool is_reading;            /* there is more that has not been read yet */
 	bool has_here;              /* a session: it has a position; else the verb's own default counts */
 	uint64_t here;
@@ -58,7 +57,7 @@ struct ts_column {
 	bool is_kept; /* in text, where columns without anything in them are left out, it is not */
 };
 
-/* The words that a verb takes. */
+/* The words that a verb accepts. */
 enum ts_takes {
 	TS_TAKES_RANGE = 1 << 0,    /* in A:B */
 	TS_TAKES_COND = 1 << 1,     /* if COND about the row's value */
@@ -96,11 +95,14 @@ enum ts_operand {
 enum ts_got {
 	TS_GOT_ROW,
 	TS_GOT_END,     /* there are no more */
-	TS_GOT_PENDING, /* the budget is used up; ask again */
+	TS_GOT_PENDING, /* the budget is used up; call again */
 	TS_GOT_FAIL,    /* the trace cannot be read, or memory is exhausted: @err tells */
 };
 
-/* How much a cursor may still do before it returns: about one a chunk that is decoded, or 10 us of other work. */
+/*
+ * The work that a cursor may still do before it returns: about one for each decoded chunk, or 10 us of other
+ * work.
+ */
 struct ts_budget {
 	uint32_t left;
 };
@@ -123,12 +125,12 @@ struct ts_rows_ops {
 /* A cursor, embedded as first member in the verb's own struct. */
 struct ts_rows {
 	const struct ts_rows_ops *ops;
-	uint64_t at;          /* the position up to which has been looked, for progress and ^C */
+	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
 	bool is_reverse;      /* rows come in the opposite order */
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;
 	bool is_bare;         /* cells that cost a decode may be left empty */
-	bool is_for_people;   /* what only people want to see may be added (TS_ROW_ASIDE) */
+	bool is_for_people;   /* text for users only may be added (TS_ROW_ASIDE) */
 	char note[200];       /* a sentence that is due: why there can be none, what is left out; "" for none */
 	/* where -go, goto, back and forward lead; TS_NO_POS: nowhere */
 	uint64_t go;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of a recording: who called whom, from when to when.
+ * The calls of a recording: caller, callee, beginning and end.
  *
  * Each thread has a list of calls by position.  A list also notes where the thread moved to another stack, so
  * that the calls that are open at any position are found by a binary search and a walk from the innermost one
@@ -24,9 +24,9 @@ struct ts_index_arrays;
 
 enum ts_call_kind {
 	TS_CALL_RETURN,  /* it ended at its return address */
-	TS_CALL_UNWOUND, /* it ended elsewhere: longjmp, an exception, a stack that was given up */
+	TS_CALL_UNWOUND, /* it ended elsewhere: longjmp, an exception, an abandoned stack */
 	TS_CALL_OPEN,    /* it has not ended */
-	TS_CALL_SWITCH,  /* no call: here the thread moved to another stack */
+	TS_CALL_SWITCH,  /* not a call: here the thread moved to another stack */
 };
 
 struct ts_call {
@@ -60,8 +60,8 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 		  enum ts_call_kind kind);
 
 /*
- * Seal what was added: questions then see it.  ts_calls_seal_copy() does so for now, until the next call of
- * one of them.  Return false if memory is exhausted.
+ * Seal what was added: questions then see it.  ts_calls_seal_copy() does so temporarily, until the next call
+ * of one of them.  Return false if memory is exhausted.
  */
 bool ts_calls_seal(struct ts_calls *c);
 bool ts_calls_seal_copy(struct ts_calls *c);

@@ -3,15 +3,15 @@
  * Finds the calls of a recording, from its steps: no symbols, no disassembler.
  *
  * Step k is a call if it leaves the address after its instruction as return address and control goes
- * elsewhere. Where calls push (x86, m68k) the return address stands at the new stack pointer; the call ends
- * when the stack pointer is above it.  Where there is a link register it stands there; the call ends at its
- * return address, with the stack pointer not below its value at the beginning.  A call also ends where a call
- * of its stack outside of it does.
+ * elsewhere.  Where calls push (x86, m68k) the return address is at the new stack pointer; the call ends when
+ * the stack pointer is above it.  Where there is a link register it is there; the call ends at its return
+ * address, with the stack pointer not below its value at the beginning.  A call also ends where a call of its
+ * stack outside of it does.
  *
  * A thread may have several stacks: coroutines, signal stacks, those of a kernel.  Moving to another one ends
- * nothing.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if
- * it is a long one to where no frame of the present stack begins (tracker.c says how long).  At most
- * TS_MAX_STACKS of a thread are told apart.
+ * no call.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if
+ * it is a long one to where no frame of the current stack begins (tracker.c has the length).  At most
+ * TS_MAX_STACKS of a thread are distinguished.
  */
 #ifndef TS_CALL_TRACKER_H
 #define TS_CALL_TRACKER_H
@@ -48,7 +48,7 @@ bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *in
 bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps);
 
 /*
- * The recording is over: @end_pc is where the thread that ran last stands.
+ * The recording has ended: @end_pc is the pc of the thread that ran last.
  *
  * Returns false if memory is exhausted.
  */

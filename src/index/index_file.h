@@ -2,11 +2,11 @@
 /*
  * An index file: records of sections, each signed, and the trace that they belong to.
  *
- * This knows how bytes get to disk and back and nothing of what they mean (timeline_file.c does).  A record
- * is what one segment of the recording adds.  While an index is built it lies in PATH.part, locked; records
- * are appended, and a process that is killed leaves those that it finished, from which the next one
- * continues.  The finished file is renamed to PATH and never changed again, so that any number of servers can
- * map it.  Layout: index_file.c.
+ * This file moves bytes to disk and back and does not know their meaning (timeline_file.c does).  A record
+ * holds one segment of the recording.  While an index is built it is in PATH.part, locked; records are
+ * appended, and a process that is killed leaves those that it finished, from which the next one continues.
+ * The finished file is renamed to PATH and never changed again, so that any number of servers can map it.
+ * Layout: index_file.c.
  */
 #ifndef TS_INDEX_FILE_H
 #define TS_INDEX_FILE_H
@@ -19,7 +19,7 @@
 #include "src/base/error.h"
 #include "src/trace/source.h"
 
-/* Which recording an index belongs to, how it was read, and by whom. */
+/* The identity of an index: its recording, how it was read, and its user. */
 struct ts_index_key {
 	uint64_t trace_len;
 	uint64_t trace_mtime; /* nanoseconds */
@@ -30,7 +30,7 @@ struct ts_index_key {
 };
 
 /*
- * The key of the trace @src but for its signer; @version is a text that differs for another version of the
+ * The key of the trace @src except for its signer; @version is a text that differs for another version of the
  * program, @meaning one that differs when options make the same version read the trace differently.
  *
  * Returns false if the trace cannot be read.
@@ -43,9 +43,9 @@ struct ts_index_file;
 /*
  * Open the finished index @path, which must be that of @key, and check the signatures of all of it.
  *
- * Returns NULL with @why->code TS_OK if there is none; NULL with a sentence if there is one that cannot be
+ * Returns NULL with @why->code TS_OK if there is none; NULL with the reason if there is one that cannot be
  * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
- * not an index; or it cannot be read now (TS_ENOMEM, TS_EIO), and may be good.
+ * not an index; or it cannot be read now (TS_ENOMEM, TS_EIO), and may be valid.
  */
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why);
 
@@ -61,8 +61,8 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err);
 
 /*
- * The same for a file that belongs to @f and holds something that can be missing there: of the same key, at
- * the path of @f with ".NAME" appended.  A new one starts empty.
+ * The same for a file that belongs to @f and holds an optional section that is missing there: of the same
+ * key, at the path of @f with ".NAME" appended.  A new one starts empty.
  */
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why);
@@ -79,8 +79,8 @@ void ts_index_close(struct ts_index_file *f);
 void ts_index_remove(const struct ts_index_file *f);
 
 /*
- * Did something in it turn out to be wrong when it was used?  The first call that says so takes it off the
- * disk.
+ * Did something in it turn out to be wrong when it was used?  The first call that returns true removes it
+ * from disk.
  */
 bool ts_index_is_damaged(struct ts_index_file *f);
 
@@ -90,26 +90,26 @@ uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
 size_t ts_index_n_records(const struct ts_index_file *f);
 
 /*
- * Write a record: begin (with how many sections it will have), then each section and its arrays, then commit.
- * A failure to write is reported by ts_index_commit().
+ * Write a record: begin (with the number of its sections), then each section and its arrays, then commit.  A
+ * failure to write is reported by ts_index_commit().
  */
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
 /*
- * The record is complete; @is_last: and so is the file, but for ts_index_publish().
+ * Complete the record; @is_last: the file is also complete, except for ts_index_publish().
  *
  * Returns false if it could not be written (TS_EIO); the file then is as it was before.
  */
 bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err);
 
-/* What there is of the record is not to be written. */
+/* Discard the unfinished record. */
 void ts_index_abort(struct ts_index_file *f);
 
 /*
- * Sync a file whose last record was committed, and give it its name.  This may take seconds; what is in the
- * file may be asked for meanwhile, by another thread.
+ * Sync a file whose last record was committed, and give it its name.  This may take seconds; another thread
+ * may use the contents of the file meanwhile.
  *
  * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
  * build it tries again.
@@ -118,18 +118,18 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 
 /* A section's arrays, in the order in which they were put. */
 struct ts_index_arrays {
-	uint8_t *p; /* mapped privately: what is changed there stays in memory; until the file is closed */
+	uint8_t *p; /* mapped privately: changes stay in memory; valid until the file is closed */
 	size_t left;
-	bool is_bad;     /* something is not as long as it should be */
+	bool is_bad;     /* something has a wrong length */
 	/* borrowed from the file: set by users of the arrays if these turn out to be invalid */
 	_Atomic bool *is_damaged;
 };
 
-/* Find a section of a record; one that is not there is bad. */
+/* Find a section of a record; a missing one is bad. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner);
 
-/* Has a record a section of this kind, of whatever owner? */
+/* Does a record have a section of this kind, with any owner? */
 bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
 
 /*
@@ -138,7 +138,7 @@ bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
  */
 void ts_index_let_go(const struct ts_index_file *f, size_t record);
 
-/* The next array, of *n items; NULL (and *n is 0) if it is not there. */
+/* The next array, of *n items; NULL (and *n is 0) if it is missing. */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
 /* The same, of exactly @n items. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The signature that tells this user's index files from those of others.
+ * The signature that distinguishes this user's index files from others.
  *
- * Index files travel with traces, and an index is believed: a forged one could make the debugger show
- * anything. So each block of a file carries a message authentication code under a secret that only this user
- * has.
+ * Index files are copied along with traces, and an index is trusted: a forged one could make the debugger
+ * show anything.  So each block of a file carries a message authentication code under a secret that only this
+ * user has.
  *
  * The code is AES-256-GMAC, because a reopened index is checked completely and GMAC is as fast as memory.  It
  * needs a nonce that is never used for two messages.  The nonce is the beginning of the message's
@@ -26,7 +26,7 @@
 #define TS_SECRET_LEN    32
 #define TS_SIGNATURE_LEN 28 /* nonce, code */
 
-/* All zero is a signer, too: that of tests. */
+/* All zero is also a signer, used by tests. */
 struct ts_signer {
 	uint8_t mac_key[32], nonce_key[32];
 	uint64_t id; /* public; differs for another secret */
@@ -47,7 +47,7 @@ bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *er
 bool ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN]);
 
-/* Is @signature that of the concatenation of @n parts?  A failure of the library is a no. */
+/* Is @signature that of the concatenation of @n parts?  A failure of the library counts as no. */
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		     const uint8_t signature[TS_SIGNATURE_LEN]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a timeline is built, for the files that do it: timeline.c takes steps in, timeline_file.c puts segments
- * into index files and takes them from there.
+ * The building of a timeline, private to the files that do it: timeline.c adds steps, timeline_file.c saves
+ * segments in index files and loads them.
  */
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
@@ -14,7 +14,7 @@
 #include "timeline.h"
 #include "world_builder.h"
 
-/* Where effects go while a step is taken in. */
+/* The destination of the effects of a step. */
 struct ts_target {
 	uint64_t pos;            /* the position that the step leads to; 0 for the initial state */
 	uint32_t thread;
@@ -23,27 +23,27 @@ struct ts_target {
 	uint64_t regs;           /* start of the thread's registers */
 };
 
-/* What the builder is about. */
+/* The stage of the builder. */
 enum ts_stage {
-	TS_STAGE_READ,    /* takes in chunks */
+	TS_STAGE_READ,    /* adds chunks */
 	TS_STAGE_COPY,    /* sorts the existing part of the first segment, so that it can be queried */
-	TS_STAGE_SEGMENT, /* sorts a segment that is complete */
-	TS_STAGE_LAST,    /* the same of the last one */
-	TS_STAGE_SYNC,    /* waits for the disk to have the index file */
+	TS_STAGE_SEGMENT, /* sorts a complete segment */
+	TS_STAGE_LAST,    /* sorts the last segment */
+	TS_STAGE_SYNC,    /* syncs the index file to disk */
 };
 
-/* What only building needs. */
+/* State that only building needs. */
 struct ts_builder {
 	enum ts_stage stage;
-	bool is_aside;              /* the work of stages but the first is done on another thread */
+	bool is_aside;              /* all stages except the first run on another thread */
 	struct ts_task task;        /* there */
-	bool is_done;               /* what came of it */
+	bool is_done;               /* its result */
 	struct ts_error error;      /* if the index file could not be synced */
 	bool is_read;               /* the recording has been read to its end, or to its damage */
 	struct ts_error damage;     /* why reading ended */
 	struct ts_feed *feed;       /* owned */
 	struct ts_buf here;         /* the decode point of the chunk that is next */
-	struct ts_end end;          /* what the reader says of the recording's end */
+	struct ts_end end;          /* the recording's end as given by the reader */
 	struct ts_modes_builder modes; /* of a machine */
 	struct ts_world_builder world;
 	struct ts_runs_builder runs;
@@ -52,9 +52,9 @@ struct ts_builder {
 	struct ts_target target;
 	uint32_t last_thread;
 	uint64_t fall_through;      /* address after the last instruction */
-	uint64_t n_steps, n_chunks; /* taken in; those of the timeline can be asked about */
+	uint64_t n_steps, n_chunks; /* added; those of the timeline can be queried */
 	uint64_t n_sealed;          /* segments */
-	uint64_t next_copy;         /* chunks of the recording after which what there is is shown */
+	uint64_t next_copy;         /* number of chunks after which the existing part is published */
 	uint64_t last_note;         /* position of the last note that came from an index file */
 	struct ts_buf journal;      /* of the segment that is being read; empty without an index file */
 };
@@ -65,14 +65,14 @@ struct ts_space_builder *ts_builder_memory(struct ts_timeline *tl, uint32_t proc
 /* The effects that follow are those of @thread.  Returns false if memory is exhausted. */
 bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread);
 
-/* Take an effect in.  Returns false if memory is exhausted. */
+/* Apply an effect.  Returns false if memory is exhausted. */
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e);
 
 /* From position @pos on @thread runs. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 
-/* What was sealed can be asked about. */
+/* Make the sealed part available to queries. */
 void ts_builder_publish(struct ts_timeline *tl);
 
 /* Did memory run out while something was applied? */
@@ -86,10 +86,7 @@ extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_se
 void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,
 			     uint32_t owner, struct ts_index_file *f);
 
-/*
- * Find what the section has in a record.  Returns false if it is an optional one and of another version, or
- * not there.
- */
+/* Find the section in a record.  Returns false if it is an optional one and missing or of another version. */
 bool ts_builder_find_section(const struct ts_index_file *f, size_t record, const struct ts_section *s,
 			     uint32_t owner, struct ts_index_arrays *a);
 
@@ -103,7 +100,7 @@ void ts_builder_free(struct ts_timeline *tl);
  * The segment that was sealed last goes to the index file, and is mapped from there; @is_last: the recording
  * is complete, and ts_index_publish() is next.
  *
- * Returns false if that is not possible: nothing is lost, but what comes stays in memory.
+ * Returns false if that is not possible: nothing is lost, but later segments stay in memory.
  */
 bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What changed the world, in the order in which it happened: so that an index file can tell it again.
+ * The changes of the world in order of time, to be replayed from an index file.
  *
- * Of all effects these are the few that are neither values nor accesses: maps, events, modules; and which
- * thread runs.  Whoever loads an index applies them as if they had just been read.
+ * They are the few effects that are neither values nor accesses: maps, events, modules; and which thread
+ * runs.  Loading an index applies them as if they had just been read.
  */
 #ifndef TS_JOURNAL_H
 #define TS_JOURNAL_H
@@ -25,7 +25,10 @@ void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const 
 /* Note that from position @pos on @thread runs. */
 void ts_journal_run(struct ts_buf *out, uint64_t pos, uint32_t thread);
 
-/* One note.  With kind TS_FX_THREAD it says who runs, else batch's only effect is what happened. */
+/*
+ * One note.  With kind TS_FX_THREAD it tells the thread that runs, else batch has the change as its only
+ * effect.
+ */
 struct ts_note {
 	uint64_t pos;
 	uint32_t thread;

@@ -2,10 +2,9 @@
 /*
  * Ranges that get new contents: the value of a byte that has not been written since.
  *
- * A layer says: from position pos on, [first, last] holds zeros, or something not known yet.  Layer 0 is the
- * whole space at position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: a
- * write counts only if it is younger, and what is inferred about the byte's past goes back to the layer's
- * position and no further.
+ * A layer means: from position pos on, [first, last] holds zeros, or unknown bytes.  Layer 0 is the whole
+ * space at position 0; maps, unmaps and gaps add more.  The newest layer over a byte governs it: only later
+ * writes count, and values inferred for the byte's past reach back only to the layer's position.
  */
 #ifndef TS_LAYERS_H
 #define TS_LAYERS_H
@@ -30,8 +29,8 @@ struct ts_extent {
 };
 
 /*
- * Which addresses the layers of a block overlap, for blocks of TS_LAYER_FAN^(level + 1) layers each: extents
- * apart from each other.
+ * The addresses of the layers of a block, for blocks of TS_LAYER_FAN^(level + 1) layers each: disjoint
+ * extents.
  */
 #define TS_LAYER_FAN 8u
 #define TS_LAYER_LEVELS 11u

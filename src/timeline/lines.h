@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In which chunks of a segment each line was touched.
+ * The chunks of a segment that touch each line.
  *
  * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by
  * chunk; sealing sorts them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's
  * items begin, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
- * of the line.  Whoever keeps more with each touch keeps it in an array of its own in the order of the items.
+ * of the line.  Additional data of touches is kept by the users in arrays of their own in the order of the
+ * items.
  */
 #ifndef TS_LINES_H
 #define TS_LINES_H
@@ -89,7 +90,7 @@ uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t en
 
 /*
  * The first chunk >= @chunk (last chunk <= @chunk) in which a line that overlaps [addr, last] was touched.
- * @exact tells which bytes each item is about; if it is NULL, quarters of lines are taken for them.
+ * @exact tells the bytes of each item; if it is NULL, whole quarters of lines are assumed.
  *
  * Returns it, UINT32_MAX if there is none.
  */

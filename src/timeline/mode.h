@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mode of a whole machine's processor over time: what decides how addresses are translated, and who runs.
+ * The mode of a whole machine's processor over time: it determines the translation of addresses and the
+ * running process.
  *
  * The timeline notes the few registers that make up the mode whenever they change; there are as many changes
- * as there were switches between processes and between privilege levels.  From a position to its mode is then
- * one look-up, and a filter, which admits some modes only, steps from one stretch of positions to the next.
- * A recording of a program has no modes.
+ * as there were switches between processes and between privilege levels.  Finding the mode of a position is
+ * then one look-up, and a filter, which admits some modes only, steps from one stretch of positions to the
+ * next.  A recording of a program has no modes.
  */
 #ifndef TS_MODE_H
 #define TS_MODE_H
@@ -25,7 +26,7 @@ struct ts_mode_change {
 
 /* Made by struct ts_modes_builder (mode_builder.h). */
 struct ts_modes {
-	struct ts_mode *modes; /* owned; few, not quite without repetition */
+	struct ts_mode *modes; /* owned; few, with some duplicates */
 	size_t n_modes;
 	/* owned; by position, the first at 0; none for a recording of a program */
 	struct ts_mode_change *changes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The decode points of a segment: where in the trace each chunk begins, and what its loader needs to go on
- * from there.
+ * The decode points of a segment: the place of each chunk in the trace, and the state from which its loader
+ * continues there.
  */
 #ifndef TS_POINTS_H
 #define TS_POINTS_H
@@ -15,7 +15,7 @@
 struct ts_index_file;
 struct ts_index_arrays;
 
-/* All zero is empty and good. */
+/* All zero is empty and valid. */
 struct ts_points {
 	uint32_t *offs;      /* owned; n + 1: where each begins in data; NULL for none */
 	const uint8_t *data; /* that of buf, or an index file's */
@@ -39,8 +39,7 @@ static inline const uint8_t *ts_points_get(const struct ts_points *p, size_t i, 
 size_t ts_points_mem(const struct ts_points *p);
 
 /*
- * To an index file; from there, with its arrays in place of what is there (false: they contradict each
- * other).
+ * Save to an index file; load from one, replacing the arrays (returns false if they contradict each other).
  */
 void ts_points_save(const struct ts_points *p, struct ts_index_file *f);
 bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a);

@@ -31,26 +31,26 @@ struct ts_section {
 	uint32_t (*n_owners)(const struct ts_timeline *tl);
 
 	/*
-	 * Put the arrays of segment @segment, which was sealed last, to @f, and what building needs to go on
-	 * after it.
+	 * Save the arrays of segment @segment, which was sealed last, in @f, and the state from which
+	 * building continues after it.
 	 */
 	void (*save)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f);
 
 	/*
-	 * Take them from there, in the order of segments.  Returns false if memory is exhausted or the arrays
-	 * contradict each other or the rest of the timeline: nothing in them may be used unchecked.
+	 * Load them, in the order of segments.  Returns false if memory is exhausted or the arrays contradict
+	 * each other or the rest of the timeline: nothing in them may be used unchecked.
 	 */
 	bool (*load)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
 
 	/*
-	 * Take the segment's arrays in place of those in memory, after they were saved; as load().  NULL:
-	 * they stay in memory.
+	 * Replace the segment's arrays in memory by those in the file, after they were saved; as load().
+	 * NULL: they stay in memory.
 	 */
 	bool (*map)(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a);
 
 	/*
-	 * The rest is for optional sections.  They learn from whole chunks and from nothing else that is
-	 * built.
+	 * The rest is for optional sections.  They are built from whole chunks alone, without the other
+	 * sections.
 	 */
 
 	/*
@@ -60,16 +60,16 @@ struct ts_section {
 	bool (*take)(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk);
 
 	/*
-	 * All chunks of segment @segment were taken in: queries may see it.  @is_copy: only its first chunks
-	 * were; it will be sealed again.  Returns false if memory is exhausted.
+	 * All chunks of segment @segment were added: make it visible to queries.  @is_copy: only its first
+	 * chunks were; it will be sealed again.  Returns false if memory is exhausted.
 	 */
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };
 
-/* Who called whom; optional. */
+/* The calls; optional. */
 extern const struct ts_section ts_calls_section;
 
-/* All sections but the head, in the order in which they are loaded; NULL ends them. */
+/* All sections except the head, in the order in which they are loaded; terminated by NULL. */
 extern const struct ts_section *const ts_sections[];
 
 static inline bool ts_section_is_optional(const struct ts_section *s)

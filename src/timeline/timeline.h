@@ -5,8 +5,8 @@
  * Positions 0..N, chunks of TS_CHUNK_STEPS steps, segments of TS_SEGMENT_CHUNKS chunks.  For each chunk a
  * decode point; for registers and memory the state at each chunk's start (space.h); for each line the chunks
  * that touch it; for each address the positions that execute it (runs.h); threads, regions and events over
- * time (world.h); modes of the processor (mode.h).  The trace itself stays the store of detail: the inside of a
- * chunk is decoded again when it is asked about (query.h).
+ * time (world.h); modes of the processor (mode.h).  The trace itself remains the store of detail: the inside
+ * of a chunk is decoded again when it is queried (query.h).
  */
 #ifndef TS_TIMELINE_H
 #define TS_TIMELINE_H
@@ -37,36 +37,36 @@ struct ts_timeline {
 	struct ts_recording *rec;      /* borrowed */
 	/* borrowed; regions with files are added while building; may be NULL */
 	struct ts_image *image;
-	uint64_t n_steps, n_chunks;    /* N; while it is read, what can be asked about so far */
-	uint32_t n_threads, n_processes; /* the same: those of rec that had appeared by then */
+	uint64_t n_steps, n_chunks;    /* N; while reading, the part that can be queried so far */
+	uint32_t n_threads, n_processes; /* likewise: those of rec that have appeared so far */
 	struct ts_space *regs;         /* owned; thread t's 'g' layout lies at t * TS_REGS_STRIDE */
-	struct ts_space **memory;      /* owned; one a process */
+	struct ts_space **memory;      /* owned; one for each process */
 	uint32_t n_memory;
 	struct ts_runs runs;
 	struct ts_world world;
 	struct ts_modes modes;         /* none unless the recording is that of a machine */
 	struct ts_calls *calls;        /* owned; if it has ts_calls_section */
-	struct ts_call_tracker *tracker; /* owned; finds them; NULL when all has been read */
+	struct ts_call_tracker *tracker; /* owned; finds the calls; NULL when everything has been read */
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
-	bool is_end_assumed;           /* it is a guess: the last instruction may have led elsewhere */
-	bool has_end;                  /* position N can be stood on; else only the one before it */
+	bool is_end_assumed;           /* end_pc is a guess: the last instruction may have led elsewhere */
+	bool has_end;                  /* position N is valid; else only the one before it */
 	bool has_exit;                 /* the recording shows the program's end */
 	bool is_fault;                 /* its last instruction did not complete */
-	/* why the recording ends where it does; TS_OK when it ends as it should */
+	/* why the recording ends early; TS_OK if it is complete */
 	struct ts_error damage;
 
 	struct ts_builder *builder;    /* owned; NULL when the whole recording has been read */
 	struct ts_index_file *file;    /* owned; where sealed segments are; NULL: in memory */
-	struct ts_error file_error;    /* why what came since is not there; TS_OK if it is */
+	struct ts_error file_error;    /* why later segments are not in it; TS_OK if they are */
 	const struct ts_section *const *sections; /* borrowed; ts_sections */
-	uint32_t lacks;                /* bit i: sections[i], which is optional, is not there */
+	uint32_t lacks;                /* bit i: the optional section sections[i] is missing */
 	/* owned; files of one optional section each, by its ordinal in sections; NULL: none */
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
 	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
-	bool has_no_reads;             /* memory that was read is not noted */
-	/* bytes that the index may need, beside those in the file; set it before growing */
+	bool has_no_reads;             /* memory reads are not noted */
+	/* limit on the memory of the index in bytes, without the file; set it before growing */
 	uint64_t max_memory;
 };
 
@@ -85,60 +85,60 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 void ts_timeline_free(struct ts_timeline *tl);
 
 /*
- * Note no memory reads: the index is smaller and cannot tell who read what.  Before the first
- * ts_timeline_grow().
+ * Do not note memory reads: the index is smaller and cannot find reads.  Before the first ts_timeline_grow().
  */
 void ts_timeline_leave_reads_out(struct ts_timeline *tl);
 
 /*
- * Take in what is in @file, which the timeline then owns, on failure too; if it is not all, what is read from
- * then on goes there as well.  The timeline is new.  If the file cannot be written later, tl->file_error
- * tells, and all that follows stays in memory.
+ * Load @file, which the timeline then owns, on failure too; if it is incomplete, later segments are written
+ * to it.  The timeline must be new.  If the file cannot be written later, tl->file_error has the reason, and
+ * later segments stay in memory.
  *
  * Returns false if the file's contents contradict each other (TS_ECORRUPT), memory is exhausted (TS_ENOMEM),
- * or the trace cannot be read (TS_EIO): the timeline is of no use then.
+ * or the trace cannot be read (TS_EIO): the timeline is then unusable.
  */
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, struct ts_error *err);
 
 /*
  * Decode on a thread of its own, from @twin: the recording opened again, which the timeline then owns, on
- * failure too; and have threads do what would keep ts_timeline_grow() long.  Call it after
- * ts_timeline_use_file() and before the first ts_timeline_grow(); something is left to read.
+ * failure too; and use threads for work that would take long in ts_timeline_grow().  Call it after
+ * ts_timeline_use_file() and before the first ts_timeline_grow(); something must be left to read.
  *
- * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline grows without.
+ * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the timeline then grows without a
+ * thread.
  */
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
 
 /*
- * Is the optional section there?  What is asked of one that is not needs a backfill (backfill.h) first.
+ * Does the timeline have the optional section?  Queries of a missing one need a backfill (backfill.h) first.
  */
 bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
 
 /*
- * Did an index file turn out to contradict itself when it was used?  Then no answer since the last call can be
- * believed; the file is taken off the disk.
+ * Did an index file turn out to contradict itself when it was used?  Then no answer since the last call is
+ * reliable; the file is removed from disk.
  */
 bool ts_timeline_is_damaged(const struct ts_timeline *tl);
 
 /*
- * Build an optional section that is not there, about @n_steps steps in each call.  The timeline is complete; whoever
- * calls goes on with what others began.
+ * Build a missing optional section, about @n_steps steps in each call.  The timeline must be complete; every
+ * caller continues the same work.
  *
- * Returns TS_GROW_DONE when it is there, TS_GROW_FAILED as ts_backfill_grow(): the next call begins anew.
+ * Returns TS_GROW_DONE when it is there, TS_GROW_FAILED as ts_backfill_grow(): the next call starts again.
  */
 enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
 			      struct ts_error *err);
 
-/* End those threads, as before a fork; ts_timeline_grow() starts them again. */
+/* Stop those threads, as before a fork; ts_timeline_grow() restarts them. */
 void ts_timeline_rest(struct ts_timeline *tl);
 
 /*
  * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
  *
- * Returns TS_GROW_MORE when there may be more, TS_GROW_DONE when the recording has been read to its end or to
- * its damage (then tl->damage says what and where; all before it is served).
- * Returns TS_GROW_FAILED and fills @err if nothing can be served: not one step is good, or memory is
- * exhausted (TS_ENOMEM) before anything could be asked about; later that is damage like any other.
+ * Returns TS_GROW_MORE if there may be more, TS_GROW_DONE if the recording has been read to its end or up to
+ * its damage (then tl->damage has the reason and the place; all before it is served).  Returns TS_GROW_FAILED
+ * and fills @err if nothing can be served: the first step is bad, or memory is exhausted (TS_ENOMEM) before
+ * anything could be queried; later that is treated as damage.
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
 
@@ -158,7 +158,7 @@ static inline uint32_t ts_timeline_process(const struct ts_timeline *tl, uint32_
 	return tl->rec->threads[thread].process;
 }
 
-/* What the index costs, for `info` and the benchmark. */
+/* The size of the index, for `info` and the benchmark. */
 struct ts_timeline_stats {
 	uint64_t points_len, regs_len, memory_len, reads_len, runs_len; /* bytes */
 	uint64_t n_inferred, n_unexplained, n_pages, n_runs;

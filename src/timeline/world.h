@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is around the machine state, over time: who runs, what is mapped, what happened.
+ * The world around the machine state over time: the running thread, mapped regions, events.
  */
 #ifndef TS_WORLD_H
 #define TS_WORLD_H
@@ -41,7 +41,7 @@ struct ts_loaded {
 	uint32_t file; /* offset in the world's texts */
 };
 
-/* Where a thread's slices are: its ordinals in slices. */
+/* The slices of a thread: ordinals in slices. */
 struct ts_thread_slices {
 	uint32_t *items; /* owned; ascending */
 	uint32_t n, cap;
@@ -75,12 +75,12 @@ uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_sli
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 
-/* Where the slice of step @pos ends, UINT64_MAX if it is the last one. */
+/* The end of the slice of step @pos, UINT64_MAX if it is the last one. */
 uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);
 
 /*
- * Does the thread exist at @pos: it has run, or runs now, and has not ended?  One that runs after its end had
- * not ended.
+ * Does the thread exist at @pos: it has run, or runs now, and has not ended?  A thread that runs after its
+ * recorded end has not ended.
  */
 bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos);
 
@@ -93,7 +93,7 @@ const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts
 /*
  * The regions of @process at position @pos, by address: up to @max go to @out (borrowed from the world).
  *
- * Returns how many there are.
+ * Returns their number.
  */
 size_t ts_world_regions(const struct ts_world *w, uint32_t process, uint64_t pos,
 			const struct ts_region **out, size_t max);

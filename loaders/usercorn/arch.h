@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a Usercorn trace means on each of its architectures: the names in the header, Unicorn's register
- * numbers, which registers the tool records, and what a system call looks like.
+ * numbers, the registers that the tool records, and the form of system calls.
  *
  * No number of a general register has changed between the Unicorn releases since 2017, so one table serves
  * all.
@@ -19,8 +19,8 @@
 #define UCIR_N_REGS 512
 
 /*
- * Numbers @first..@last are the registers @base, @base + @step, ... of that name ("r%u"), or the one so
- * called.
+ * Numbers @first..@last are the registers @base, @base + @step, ... of that name ("r%u"), or the one of that
+ * name.
  */
 struct ucir_reg_range {
 	uint16_t first, last;
@@ -52,7 +52,7 @@ const struct ucir_arch *ucir_arch_find(const char *name);
 /* All names, for a message. */
 const char *ucir_arch_names(void);
 
-/* Where a register number's value goes. */
+/* The destination of a register number's value. */
 enum ucir_slot_kind {
 	UCIR_SLOT_NONE, /* unknown, a part of another register, or not in the set */
 	UCIR_SLOT_REG,
@@ -72,7 +72,7 @@ struct ucir_slot {
 uint32_t ucir_arch_features(const struct ucir_arch *arch, const struct ts_arch *model,
 			    const bool seen[UCIR_N_REGS]);
 
-/* Find the place of each number in @set. */
+/* Find the offset of each number in @set. */
 void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
 		     struct ucir_slot slots[UCIR_N_REGS]);
 

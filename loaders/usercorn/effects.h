@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From ops to effects: what each op of a Usercorn trace does to the state, whoever asks and whenever it
- * counts.
+ * From ops to effects: the change of the state by each op of a Usercorn trace, for all callers.
  *
- * A walk reads ops and can say where it is.  Which step an effect belongs to is decided above
- * (reader.c).
+ * A walk reads ops and knows its place.  The caller (reader.c) decides to which step an effect belongs.
  */
 #ifndef LOADERS_USERCORN_EFFECTS_H
 #define LOADERS_USERCORN_EFFECTS_H
@@ -16,14 +14,14 @@
 #include "tasks.h"
 #include "usercorn.h"
 
-/* Where a walk over the stream stands. */
+/* The state of a walk over the stream. */
 struct ucir_walk {
 	struct usercorn *rec; /* borrowed */
 	struct ucir_stream s;
 	uint64_t n_frames;  /* frame headers passed: the number of the current one, from 1 */
 	uint64_t frame_off; /* stream offset of its header */
 	uint64_t n_steps;   /* STEPs passed */
-	bool is_quiet;      /* no warnings: somebody else comes by here too */
+	bool is_quiet;      /* no warnings: another walk reads the same ops */
 	bool *seen;         /* borrowed, NULL: register numbers are not noted */
 };
 
@@ -37,7 +35,7 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 /* An op's offset as a message names it: in the stream where that is not the file itself. */
 uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off);
 
-/* Note something odd about the op at stream offset @off, once however often it is read. */
+/* Warn about the op at stream offset @off, once however often it is read. */
 void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -50,8 +48,8 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
 		  struct ts_error *err);
 
 /*
- * Read the next op.  Returns false with a sentence that says how far the trace is good (TS_ETRUNC), or what
- * is wrong with it.
+ * Read the next op.  Returns false with the extent of the valid part (TS_ETRUNC), or with the error in the
+ * op.
  */
 static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
 {
@@ -64,7 +62,7 @@ static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t l
  * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions.  @t is the process that does
  * it.
  *
- * Returns false if the op contradicts itself or may not stand here (TS_ECORRUPT).
+ * Returns false if the op contradicts itself or is not allowed here (TS_ECORRUPT).
  */
 bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, struct ts_steps *to,
 		struct ts_error *err);

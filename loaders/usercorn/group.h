@@ -2,9 +2,9 @@
 /*
  * A reader of a Usercorn trace, the processes that take turns in it, and the group of ops that is open.
  *
- * When the frames of several processes are mixed, a group may be open while another process runs.  Of such a
- * group only the place in the stream is kept (its parts); its ops are read again when its STEP comes.  So a
- * decode point is a few numbers, and nothing of it is state that sequential reading would have elsewhere.
+ * When the frames of several processes are mixed, a group may be open while another process runs.  Only the
+ * place of such a group in the stream is kept (its parts); its ops are read again at its STEP.  So a decode
+ * point is a few numbers, and sequential reading has no other state.
  */
 #ifndef LOADERS_USERCORN_GROUP_H
 #define LOADERS_USERCORN_GROUP_H
@@ -30,14 +30,14 @@ struct ucir_reader {
 	uint32_t part_left;     /* with so many ops left in the frame there */
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
 	uint32_t exit_effects;  /* and the effects in the batch there */
-	struct ts_error failed; /* what next() has failed with */
+	struct ts_error failed; /* the error with which next() failed */
 };
 
-/* What follows is thread @thread's doing. */
+/* The following effects belong to @thread. */
 void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 
 /*
- * A process begins; it gets the next ordinal, whichever reader comes here.
+ * A process begins; it gets the next ordinal, the same in every reader.
  *
  * Returns NULL if there are too many (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
  */

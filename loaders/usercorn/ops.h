@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One op of a Usercorn trace off the wire.
+ * Parsing one op of a Usercorn trace.
  *
  * Numbers are little-endian and packed.  Version 1 is wider than version 0 in the lengths of regions and the
  * system call number.
@@ -48,7 +48,7 @@ enum ucir_kind {
 	UCIR_N_KINDS
 };
 
-/* An op without the ops in it.  What a kind does not have is not set. */
+/* An op without the ops in it.  Only the members of its kind are set. */
 struct ucir_op {
 	uint64_t off;  /* in the stream */
 	uint64_t addr; /* JMP and memory ops */
@@ -85,10 +85,10 @@ bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct 
 #define UCIR_WORD_LEN (13u + 8u)
 
 /*
- * Pass the WRITEs of a word that come next, each after the @head_len bytes @head, as far as they are at hand
- * and continue in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
+ * Skip the next WRITEs of a word, each after the @head_len bytes @head, as far as they are in the window and
+ * continue in memory from @addr: @max at the most.  Their words go to @data, which has room for them.
  *
- * Returns how many they are.
+ * Returns their number.
  */
 uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
 			   uint32_t max, uint8_t *data);

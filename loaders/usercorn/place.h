@@ -3,9 +3,10 @@
  * Puts the contents of a keyframe's regions in their places.
  *
  * The tool trims zero bytes from both ends of a region's contents and still writes them at the region's
- * start, so that a region which begins with a zero byte is too low in the trace: the stack always, .data
- * often.  The shift is not recorded.  It follows from what is known of the region, from the program's file,
- * or from the execution; where nothing tells it, the contents stay where they were recorded, with a warning.
+ * start, so that the contents of a region that begins with a zero byte are too low in the trace: the stack
+ * always, .data often.  The shift is not recorded.  It follows from facts about the region, from the
+ * program's file, or from the execution; if it cannot be found, the contents stay where they were recorded,
+ * with a warning.
  */
 #ifndef LOADERS_USERCORN_PLACE_H
 #define LOADERS_USERCORN_PLACE_H
@@ -15,18 +16,18 @@
 #include "usercorn.h"
 
 /*
- * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if there is none at
- * hand.
+ * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if it is not
+ * available.
  *
- * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): contents
- * would stay in worse places for a reason that may pass.  An @exec that is not an ELF file, or another
+ * Returns false if @exec or the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): continuing
+ * would leave contents in wrong places for a temporary reason.  An @exec that is not an ELF file, or another
  * program than the recorded one, is a warning.
  */
 bool ucir_place(struct usercorn *rec, const char *exec, struct ts_error *err);
 
 /*
- * What the initial stack of a Linux process says: command line and auxiliary vector, into rec->base, if all
- * of it is sane.
+ * Read the command line and the auxiliary vector from the initial stack of a Linux process into rec->base, if
+ * all of it is valid.
  *
  * Returns false if memory is exhausted (TS_ENOMEM).
  */

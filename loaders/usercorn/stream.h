@@ -3,9 +3,8 @@
  * The op stream of a Usercorn trace as a window of contiguous bytes that moves over it.
  *
  * The stream is either the file itself from the end of its header on (plain) or what the snappy chunks there
- * decode to (framed).  Whoever decodes an op asks for as many bytes as it has; an op that straddles chunks
- * makes the window longer for as long as it is needed.  Nothing is allocated for bytes that the stream does
- * not have.
+ * decode to (framed).  The decoder of an op requests as many bytes as it has; an op that straddles chunks
+ * makes the window longer while it is needed.  Nothing is allocated for bytes that the stream does not have.
  */
 #ifndef LOADERS_USERCORN_STREAM_H
 #define LOADERS_USERCORN_STREAM_H
@@ -18,7 +17,7 @@
 #include "src/base/error.h"
 #include "src/trace/source.h"
 
-/* Where the stream of a trace is.  Constant. */
+/* The location of the stream of a trace.  Constant. */
 struct ucir_bytes {
 	const struct ts_source *src; /* borrowed */
 	bool is_framed;
@@ -30,7 +29,7 @@ struct ucir_bytes {
 /* File offset to name for byte @off of the stream: the byte itself, or the chunk that holds it. */
 uint64_t ucir_bytes_file_off(const struct ucir_bytes *bytes, uint64_t off);
 
-/* A chunk that was decoded for a jump: the next one may be to where it is, or a little before. */
+/* A chunk that was decoded for a jump: the next jump may be to it, or a little before. */
 struct ucir_kept {
 	size_t chunk;
 	uint32_t len;   /* 0: there is none */
@@ -53,7 +52,7 @@ struct ucir_stream {
 	unsigned next_kept; /* the one to replace */
 };
 
-/* A window that stands at the start.  Returns false if memory is exhausted (TS_ENOMEM). */
+/* A window at the start.  Returns false if memory is exhausted (TS_ENOMEM). */
 bool ucir_stream_init(struct ucir_stream *s, const struct ucir_bytes *bytes, struct ts_error *err);
 void ucir_stream_fini(struct ucir_stream *s);
 
@@ -80,7 +79,7 @@ bool ucir_stream_seek(struct ucir_stream *s, uint64_t off, struct ts_error *err)
 const uint8_t *ucir_stream_fill(struct ucir_stream *s, uint64_t len, struct ts_error *err);
 
 /*
- * The next @len (at least one) bytes, without passing them; valid until the next call.
+ * The next @len (at least one) bytes, without skipping them; valid until the next call.
  *
  * Returns NULL if the stream has fewer (TS_ETRUNC), if its bytes are damaged (TS_ECORRUPT) or cannot be read
  * (TS_EIO), or if memory is exhausted (TS_ENOMEM).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processes of a Usercorn trace that live at some place in it, each with its one thread and its open
- * group, and how they are written into a decode point.
+ * The processes of a Usercorn trace that are alive at some place in it, each with its one thread and its open
+ * group, and their encoding in a decode point.
  */
 #ifndef LOADERS_USERCORN_TASKS_H
 #define LOADERS_USERCORN_TASKS_H
@@ -20,8 +20,8 @@ struct ucir_part {
 };
 
 /*
- * What of an open group lies before frames of other processes.  A decode point has only where it begins and
- * ends: a group that stays open over many frames would be written in each point.  After resuming, the parts
+ * The part of an open group before frames of other processes.  A decode point has only its beginning and end,
+ * because a group that stays open over many frames would be written in each point.  After resuming, the parts
  * from first.off to first.end are searched for in the stream when they are needed; @items are those after
  * them.
  */
@@ -35,7 +35,7 @@ struct ucir_parts {
 struct ucir_task {
 	uint64_t pid;
 	uint64_t pc;      /* of the coming instruction */
-	uint64_t next_pc; /* what the open group says of the pc after it */
+	uint64_t next_pc; /* the pc after it, from the open group */
 	uint32_t thread;  /* ordinal of the thread, and of its process */
 	bool has_pc;
 	bool had_pc; /* has_pc as it was when the group began */
@@ -52,13 +52,13 @@ static inline bool ucir_parts_any(const struct ucir_parts *p)
 	return p->n || p->is_sought;
 }
 
-/* Those that live, the eldest first. */
+/* Live processes, the oldest first. */
 struct ucir_tasks {
 	struct ucir_task **items; /* owned, each too: their addresses stay */
 	uint32_t n, cap;
 };
 
-/* Forget all and give their memory back. */
+/* Free all of them. */
 void ucir_tasks_fini(struct ucir_tasks *tasks);
 
 /* The one of process id @pid, or of thread ordinal @thread; NULL if none lives. */
@@ -85,7 +85,7 @@ void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b);
  * Parse what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, each of one
  * task, and parts within @stream_len.
  *
- * Returns false if it is not that (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
+ * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_tasks_restore(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len);
 

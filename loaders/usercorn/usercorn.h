@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the Usercorn loader share: the recording.  usercorn.c makes it, reader.c walks
- * over it.
+ * The recording, shared by the parts of the Usercorn loader.  usercorn.c makes it, reader.c walks over it.
  */
 #ifndef LOADERS_USERCORN_H
 #define LOADERS_USERCORN_H
@@ -41,7 +40,7 @@ const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, u
 /* A reader at position 0; see struct ts_recording_ops. */
 struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
 
-/* What the ops before the first STEP say about a trace. */
+/* Facts of a trace from the ops before the first STEP. */
 struct ucir_start {
 	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only scanned */
 	bool seen[UCIR_N_REGS];   /* register numbers that occur */
@@ -52,7 +51,7 @@ struct ucir_start {
 };
 
 /*
- * Walk over the trace up to its first STEP; @start (zeros but for initial) gets what is there.
+ * Walk over the trace up to its first STEP; @start (zeros but for initial) gets the facts found there.
  *
  * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
  * damaged before.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where in a region do bytes belong that were recorded without their place?  The execution tells: what
- * instructions load from the region while nothing was written there, and what calls and jumps in it must look
- * like.
+ * Finds the place in a region of bytes that were recorded without it, from the execution: from what
+ * instructions load from the region before anything was written there, and from the form of calls and jumps
+ * in it.
  */
 #ifndef LOADERS_USERCORN_VOTE_H
 #define LOADERS_USERCORN_VOTE_H
@@ -30,8 +30,8 @@ struct ucir_vote {
 #define UCIR_MAX_VOTES 32
 
 /*
- * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  A trace
- * that is damaged there tells what it can.
+ * Answer the @n (at most UCIR_MAX_VOTES) questions, as far as a bounded first part of the trace can.  If the
+ * trace is damaged there, the part before is used.
  *
  * Returns false if the trace cannot be read (TS_EIO), or if memory is exhausted (TS_ENOMEM).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an instruction did to memory: its operands say which bytes it reads and writes, the block's memory
- * slots say what was at some addresses, and neither alone says both.
+ * The memory accesses of an instruction: its operands tell which bytes it reads and writes, the block's
+ * memory slots tell the contents of some addresses, and both are needed.
  */
 #ifndef LOADERS_X64DBG_ACCESS_H
 #define LOADERS_X64DBG_ACCESS_H
@@ -36,10 +36,10 @@ struct x64dbg_accesses {
 	struct x64dbg_lost lost;
 	uint8_t n_ranges;
 	bool loses_all; /* lost is everything */
-	bool is_simple; /* one range, the only slot is at its address, and what it says is believed */
+	bool is_simple; /* one range, the only slot is at its address, and its contents are trusted */
 };
 
-/* x64dbg_access_find() and x64dbg_access_tell() where there is something. */
+/* x64dbg_access_find() and x64dbg_access_tell() where there are accesses. */
 void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g);
 void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
@@ -60,7 +60,7 @@ static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x6
 }
 
 /*
- * The instruction did not complete: it accessed nothing, and what the recorder read may be no memory at all.
+ * The instruction did not complete: it accessed nothing, and what the recorder read may not be memory at all.
  */
 void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
 

@@ -17,8 +17,8 @@
 #define X64DBG_MAX_BLOCK 2400u
 
 /*
- * So many bytes after those of a cursor that a block is read from must be there, whatever they hold: most
- * lists are short, and are copied with some of what follows them.
+ * This many bytes after those of a cursor from which a block is read must be readable: most lists are short,
+ * and are copied along with some of the following bytes.
  */
 #define X64DBG_SLACK 64u
 

@@ -12,6 +12,7 @@
 
 #include "protocol/session/machine.h"
 #include "protocol/session/session.h"
+#include "protocol/session/trace_frame.h"
 
 /* Errors are numbers without texts: gdb would parse a text as the memory's contents. */
 #define ERROR_IO    0x05
@@ -54,7 +55,7 @@ static bool read_bytes(const struct rsp_session *s, uint64_t addr, size_t len, c
 	struct ts_error err = { 0 };
 
 	if (rsp_tracing_is_looking(&s->tracing) ?
-		    rsp_tracing_mem(s, addr, len, b->data, b->known, &err) :
+		    rsp_trace_frame_mem(s, addr, len, b->data, b->known, &err) :
 		    rsp_session_mem(s, s->pos, rsp_process(s), addr, len, b->data, b->known, &err))
 		return true;
 	rsp_reply_failure(r, &err);

@@ -14,10 +14,10 @@
 
 #include "protocol/session/asking.h"
 #include "protocol/session/command.h"
-#include "protocol/session/destination.h"
 #include "protocol/session/events.h"
 #include "protocol/session/machine.h"
 #include "protocol/session/proc.h"
+#include "protocol/session/reach.h"
 #include "protocol/session/save.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
@@ -104,7 +104,7 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 {
 	uint64_t pos;
 
-	switch (rsp_destination_find(s, d, &pos, out)) {
+	switch (rsp_reach(s, d, &pos, out)) {
 	case RSP_REACHED:
 		rsp_session_go(s, pos);
 		return run_when(s, "", out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
@@ -150,7 +150,7 @@ static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *
 			d = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
 		}
 	}
-	switch (rsp_destination_find(s, &d, &pos, out)) {
+	switch (rsp_reach(s, &d, &pos, out)) {
 	case RSP_REACHED:
 		d = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
 		break;
@@ -171,8 +171,8 @@ static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, s
 	if (!rsp_wait_until_complete(s) || !rsp_wait_until_collected(s))
 		return RSP_COMMAND_LATER;
 	ts_buf_printf(out, "the recording has been read: positions 0 to %" PRIu64 "\n", rsp_last(s));
-	if (rsp_tracing_has_run(s))
-		ts_buf_printf(out, "trace frames: %" PRIu64 "\n", rsp_tracing_frames(s)->n_frames);
+	if (rsp_tracing_has_run(&s->tracing))
+		ts_buf_printf(out, "trace frames: %" PRIu64 "\n", rsp_tracing_frames(&s->tracing)->n_frames);
 	return RSP_COMMAND_DONE;
 }
 
@@ -321,13 +321,13 @@ static enum rsp_command_end start_export(struct rsp_session *s, const char *arg,
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!rsp_tracing_wait_until_known(s))
+	if (!rsp_wait_until_frames_known(s))
 		return RSP_COMMAND_LATER;
 	if (!rsp_save_start(s, arg, true, &err)) {
 		ts_buf_puts(out, err.text);
 		return RSP_COMMAND_REFUSED;
 	}
-	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(s)->n_frames,
+	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(&s->tracing)->n_frames,
 		      s->target->export_dir);
 	return RSP_COMMAND_JOB;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
+#include "protocol/session/trace_frame.h"
 
 /* Errors are numbers without texts: gdb would parse a text as the registers' values. */
 #define ERROR_IO      0x05
@@ -27,7 +28,7 @@ static bool read_values(const struct rsp_session *s, uint32_t thread, struct val
 	struct ts_error err = { 0 };
 
 	*v = (struct values){ data, known };
-	if (rsp_tracing_is_looking(&s->tracing) ? rsp_tracing_regs(s, data, known, &err) :
+	if (rsp_tracing_is_looking(&s->tracing) ? rsp_trace_frame_regs(s, data, known, &err) :
 						  rsp_session_regs(s, s->pos, thread, data, known, &err))
 		return true;
 	rsp_reply_failure(r, &err);

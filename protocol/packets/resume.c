@@ -6,7 +6,7 @@
  * client passes cannot reach the recorded program: it is ignored.
  */
 #include "packets.h"
-#include "protocol/session/destination.h"
+#include "protocol/session/reach.h"
 #include "protocol/session/resume.h"
 #include "protocol/session/session.h"
 #include "protocol/wire/args.h"
@@ -27,7 +27,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 {
 	uint64_t pos = s->pos;
 
-	switch (rsp_destination_find(s, &s->announced, &pos, &s->console)) {
+	switch (rsp_reach(s, &s->announced, &pos, &s->console)) {
 	case RSP_LATER:
 		s->wait.kind = RSP_WAIT_RESUME;
 		return RSP_WAIT;

@@ -19,7 +19,7 @@
 /* There is no such frame, or none yet. */
 static enum rsp_done select_none(struct rsp_session *s, struct rsp_reply *r)
 {
-	if (rsp_tracing_has_run(s) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
+	if (rsp_tracing_has_run(&s->tracing) ? !rsp_wait_until_collected(s) : !rsp_wait_until_more(s))
 		return RSP_WAIT;
 	rsp_reply_puts(r, "F-1");
 	return RSP_REPLIED;
@@ -32,7 +32,7 @@ static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_
 	ts_error_reset(&err);
 	if (n == TS_NO_FRAME)
 		return select_none(s, r);
-	if (!rsp_tracing_select(s, n, &err)) {
+	if (!rsp_tracing_select(&s->tracing, n, &err)) {
 		rsp_reply_failure(r, &err);
 		return RSP_REPLIED;
 	}
@@ -55,14 +55,14 @@ static enum rsp_done select_by_pc(struct rsp_session *s, struct rsp_args *a, str
 		rsp_reply_puts(r, "F-1");
 		return RSP_REPLIED;
 	}
-	return select_frame(s, rsp_tracing_find_pc(s, first, last, is_outside), r);
+	return select_frame(s, rsp_tracing_find_pc(&s->tracing, first, last, is_outside), r);
 }
 
 static enum rsp_done select_by_tracepoint(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint32_t number = rsp_args_u32(a);
-	struct ts_frames *f = rsp_tracing_frames(s);
-	uint64_t from = rsp_tracing_next(s);
+	struct ts_frames *f = rsp_tracing_frames(&s->tracing);
+	uint64_t from = rsp_tracing_next(&s->tracing);
 
 	if (!rsp_args_done(a))
 		return RSP_BAD;
@@ -81,7 +81,7 @@ static enum rsp_done select_by_number(struct rsp_session *s, struct rsp_args *a,
 		s->tracing.selected = TS_NO_FRAME;
 		return RSP_OK;
 	}
-	return select_frame(s, n < rsp_tracing_frames(s)->n_frames ? n : TS_NO_FRAME, r);
+	return select_frame(s, n < rsp_tracing_frames(&s->tracing)->n_frames ? n : TS_NO_FRAME, r);
 }
 
 /*
@@ -114,13 +114,16 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 	len = rsp_args_u64(a);
 	if (!rsp_args_done(a) || !len)
 		return RSP_BAD;
-	if (!rsp_tracing_wait_until_known(s) || !rsp_wait_until_collected(s))
+	if (!rsp_wait_until_frames_known(s) || !rsp_wait_until_collected(s))
 		return RSP_WAIT;
 	if (len > rsp_reply_room(r) / 2)
 		len = rsp_reply_room(r) / 2;
 	ts_error_reset(&err);
 	ts_buf_init(&bytes);
-	if (!rsp_tracing_raw(s, off, (size_t)len, &bytes, &err)) {
+	if (s->layout)
+		ts_fail(&err, TS_EUNSUPPORTED, TS_NO_OFF,
+			"frames are kept with all registers: monitor export saves them");
+	if (s->layout || !rsp_tracing_raw(&s->tracing, off, (size_t)len, &bytes, &err)) {
 		if (err.code == TS_EUSAGE) /* an error of the client is not logged */
 			rsp_reply_error_text(r, "%s", err.text);
 		else
@@ -148,7 +151,7 @@ static enum rsp_done pkt_save(struct rsp_session *s, struct rsp_args *a, struct 
 		ts_buf_fini(&name);
 		return RSP_BAD;
 	}
-	if (!rsp_tracing_wait_until_known(s)) {
+	if (!rsp_wait_until_frames_known(s)) {
 		ts_buf_fini(&name);
 		return RSP_WAIT;
 	}

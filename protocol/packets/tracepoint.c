@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "protocol/session/session.h"
+#include "protocol/session/wait.h"
 #include "src/base/clock.h"
 
 /* How long QTStart waits for the end of the run: gdb gives up after six seconds and accepts no ^C before. */
@@ -282,7 +283,7 @@ static enum rsp_done pkt_notes(struct rsp_session *s, struct rsp_args *a, struct
  */
 static bool wait_for_run(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 {
-	bool is_over = rsp_tracing_slice(s, end_ns);
+	bool is_over = rsp_tracing_slice(&s->tracing, end_ns);
 
 	if (!is_over && !s->job.is_interrupted && ts_now_ns() < s->tracing.deadline)
 		return false;
@@ -304,7 +305,8 @@ static void leave_run(struct rsp_session *s)
 
 static bool is_run_stuck(const struct rsp_session *s)
 {
-	return !s->job.is_interrupted && rsp_tracing_is_held_up(s) && ts_now_ns() < s->tracing.deadline;
+	return !s->job.is_interrupted && rsp_tracing_is_held_up(&s->tracing) &&
+	       ts_now_ns() < s->tracing.deadline;
 }
 
 static const struct rsp_job_ops start_job = {
@@ -320,7 +322,8 @@ static enum rsp_done pkt_start(struct rsp_session *s, struct rsp_args *a, struct
 
 	(void)a;
 	ts_error_reset(&err);
-	if (!rsp_tracing_start(s, &err))
+	if (!rsp_tracing_start(&s->tracing, rsp_process(s), s->layout ? &s->layout->regs : NULL,
+			       s->is_physical, &err))
 		return refuse(r, &err);
 	if (s->tracing.is_live)
 		return RSP_OK;
@@ -355,7 +358,7 @@ static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struc
 	(void)a;
 	ts_buf_init(&text);
 	ts_buf_init(&notes);
-	rsp_tracing_status(s, &status, &notes);
+	rsp_tracing_status(&s->tracing, &status, &notes);
 	ts_buf_putc(&text, 'T');
 	ts_run_status_format(&status, &text);
 	ts_buf_fini(&notes);
@@ -395,16 +398,16 @@ static enum rsp_done next_point(struct rsp_session *s, struct rsp_reply *r)
  */
 static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_tracing *t = rsp_tracing_shown(s);
+	const struct ts_tracing *t = rsp_tracing_shown(&s->tracing);
 	bool is_hidden = t == &s->tracing.implied && !s->tracing.was_listed;
 
 	struct ts_error err;
 
 	(void)a;
 	ts_error_reset(&err);
-	if (!is_hidden && !rsp_tracing_wait_until_known(s))
+	if (!is_hidden && !rsp_wait_until_frames_known(s))
 		return RSP_WAIT;
-	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(s, &err)) {
+	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(&s->tracing, &err)) {
 		rsp_reply_failure(r, &err);
 		return RSP_REPLIED;
 	}
@@ -436,7 +439,7 @@ static enum rsp_done next_var(struct rsp_session *s, struct rsp_reply *r)
 static enum rsp_done pkt_first_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	(void)a;
-	s->tracing.piece = (struct rsp_piece_cursor){ .var = rsp_tracing_shown(s)->vars };
+	s->tracing.piece = (struct rsp_piece_cursor){ .var = rsp_tracing_shown(&s->tracing)->vars };
 	return next_var(s, r);
 }
 
@@ -449,7 +452,7 @@ static enum rsp_done pkt_next_var(struct rsp_session *s, struct rsp_args *a, str
 /* Hits of a tracepoint, and the size of its frames; nothing for a tracepoint that was not part of the run. */
 static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(s), *a);
+	const struct ts_tracepoint *tp = find_point(rsp_tracing_shown(&s->tracing), *a);
 
 	rsp_args_u32(a);
 	rsp_args_expect(a, ':');
@@ -464,7 +467,7 @@ static enum rsp_done pkt_point_status(struct rsp_session *s, struct rsp_args *a,
 static enum rsp_done pkt_var(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	uint32_t number = rsp_args_u32(a);
-	const struct ts_tracing *shown = rsp_tracing_shown(s);
+	const struct ts_tracing *shown = rsp_tracing_shown(&s->tracing);
 	const struct ts_tvar *def = ts_tracing_find_var(shown, number);
 	int64_t value = 0;
 	bool is_known;

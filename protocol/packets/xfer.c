@@ -14,6 +14,7 @@
 #include "protocol/session/modules.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+#include "protocol/session/trace_frame.h"
 #include "protocol/tracing/tracing.h"
 
 struct request {
@@ -140,7 +141,7 @@ static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args 
 	if (!take_request(a, &q))
 		return RSP_BAD;
 	if (rsp_tracing_is_looking(&s->tracing) && !s->tracing.frame.is_whole)
-		return reply_document(s, &q, "traceframe-info", rsp_tracing_info_xml, r);
+		return reply_document(s, &q, "traceframe-info", rsp_trace_frame_xml, r);
 	rsp_reply_error(r, RSP_ERROR_PLAIN);
 	return RSP_REPLIED;
 }

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "destination.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "session.h"
-#include "wait.h"
+#include "src/base/buf.h"
+
 
 static const char *const event_names[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
 	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
 	[TS_EV_THREAD_END] = "thread-end",
-};
-
-static const char *const event_plurals[TS_N_EVENT_KINDS] = {
-	[TS_EV_SYSCALL] = "system calls", [TS_EV_SIGNAL] = "signals",	[TS_EV_FAULT] = "faults",
-	[TS_EV_EXIT] = "exits",		  [TS_EV_GAP] = "gaps",		[TS_EV_INTERRUPT] = "interrupts",
-	[TS_EV_THREAD_END] = "the ends of threads",
 };
 
 /* --------------------------------------------------------------------------------------------- parsing */
@@ -109,79 +102,7 @@ bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts
 	return false;
 }
 
-/* --------------------------------------------------------------------------------------------- finding */
-
-static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint64_t *pos, struct ts_buf *why)
+const char *rsp_destination_event(enum ts_event_kind kind)
 {
-	if (!rsp_wait_until_read(s, wanted))
-		return RSP_LATER;
-	if (wanted <= rsp_last(s)) {
-		*pos = wanted;
-		return RSP_REACHED;
-	}
-	ts_buf_printf(why, "there is no position %" PRIu64 ": the last one is %" PRIu64, wanted, rsp_last(s));
-	return RSP_NOWHERE;
-}
-
-static enum rsp_reach find_share(struct rsp_session *s, double share, uint64_t *pos)
-{
-	uint64_t n = rsp_last(s);
-
-	if (share > 0 && !rsp_wait_until_complete(s))
-		return RSP_LATER;
-	*pos = (uint64_t)((double)n * share);
-	if (*pos > n || share == 1)
-		*pos = n;
-	return RSP_REACHED;
-}
-
-static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, struct ts_buf *why)
-{
-	if (rsp_tracing_is_looking(&s->tracing)) {
-		*pos = s->tracing.frame.pos;
-		return RSP_REACHED;
-	}
-	ts_buf_puts(why, "no trace frame is selected");
-	return RSP_NOWHERE;
-}
-
-static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse, uint64_t *pos,
-				 struct ts_buf *why)
-{
-	bool is_absent = ts_query_facts(s->target->q)->absent_events & 1u << kind;
-	const struct ts_happening *h = NULL;
-
-	if (!is_reverse)
-		h = ts_query_next_event(s->target->q, kind, s->pos + 1);
-	else if (s->pos)
-		h = ts_query_prev_event(s->target->q, kind, s->pos - 1);
-	if (!h && !is_reverse && !is_absent && !rsp_wait_until_more(s))
-		return RSP_LATER;
-	if (h)
-		*pos = h->step;
-	else if (is_absent)
-		ts_buf_printf(why, "this format does not record %s", event_plurals[kind]);
-	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->target))
-		ts_buf_puts(why, "system calls were not recorded");
-	else
-		ts_buf_printf(why, "there is no %s %s position %" PRIu64, event_names[kind],
-			      is_reverse ? "before" : "after", s->pos);
-	return h ? RSP_REACHED : RSP_NOWHERE;
-}
-
-enum rsp_reach rsp_destination_find(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
-				    struct ts_buf *why)
-{
-	switch (d->kind) {
-	case RSP_TO_POSITION:
-		return find_position(s, d->pos, pos, why);
-	case RSP_TO_SHARE:
-		return find_share(s, d->share, pos);
-	case RSP_TO_FRAME:
-		return find_frame(s, pos, why);
-	case RSP_TO_NEXT:
-	case RSP_TO_PREVIOUS:
-		return find_event(s, d->event, d->kind == RSP_TO_PREVIOUS, pos, why);
-	}
-	return RSP_NOWHERE;
+	return event_names[kind];
 }

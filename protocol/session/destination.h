@@ -10,7 +10,6 @@
 
 #include "src/trace/step.h"
 
-struct rsp_session;
 struct ts_buf;
 
 enum rsp_destination_kind {
@@ -31,14 +30,7 @@ struct rsp_destination {
 /* Returns false with one sentence in @why if @arg does not name a destination. */
 bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts_buf *why);
 
-enum rsp_reach {
-	RSP_REACHED, /* *pos has the position */
-	RSP_NOWHERE, /* there is no such position; @why tells the reason in one sentence */
-	RSP_LATER,   /* more of the recording must be read first: the handler must return RSP_WAIT */
-};
-
-/* Find the destination's position, starting from the session's position. */
-enum rsp_reach rsp_destination_find(struct rsp_session *s, const struct rsp_destination *d, uint64_t *pos,
-				    struct ts_buf *why);
+/* The name of a kind of events in "next-EVENT". */
+const char *rsp_destination_event(enum ts_event_kind kind);
 
 #endif

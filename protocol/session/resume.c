@@ -206,7 +206,7 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 /* Frames on the way are collected before the stop is reported to the client. */
 static bool finish(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
-	if (!state_of(s)->is_reverse && rsp_tracing_follow(s, s->pos, found)) {
+	if (!state_of(s)->is_reverse && rsp_tracing_follow(&s->tracing, s->pos, found)) {
 		state_of(s)->is_collecting = true;
 		return false;
 	}
@@ -244,7 +244,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	struct ts_error err;
 
 	if (state_of(s)->is_collecting) {
-		if (!rsp_tracing_slice(s, end_ns))
+		if (!rsp_tracing_slice(&s->tracing, end_ns))
 			return false;
 		stop(s, r, &s->tracing.found);
 		return true;

@@ -41,7 +41,7 @@ static bool check(const struct rsp_session *s, const char *name, struct ts_error
 	if (!plain_name(s->target->export_dir, name))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "files are saved under plain names, in %s",
 			       s->target->export_dir);
-	if (rsp_tracing_is_collecting(s))
+	if (rsp_tracing_is_collecting(&s->tracing))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "the run still collects: tstatus shows how far, tstop ends it");
 	return true;
@@ -135,7 +135,7 @@ static struct ts_export *begin_export(struct rsp_session *s, const char *name, s
 	if (ts_buf_ok(&path) && is_served(s->target, ts_buf_text(&path)))
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is the recording that is served here", name);
 	else if (ts_buf_ok(&path))
-		export = ts_export_new(s->target->q, rsp_tracing_frames(s), rsp_tracing_shown(s),
+		export = ts_export_new(s->target->q, rsp_tracing_frames(&s->tracing), rsp_tracing_shown(&s->tracing),
 				       ts_buf_text(&path), err);
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
@@ -147,7 +147,7 @@ bool rsp_save_start(struct rsp_session *s, const char *name, bool is_command, st
 {
 	struct save *save;
 
-	if (!check(s, name, err) || !rsp_tracing_imply(s, err))
+	if (!check(s, name, err) || !rsp_tracing_imply(&s->tracing, err))
 		return false;
 	if (s->tracing.collector)
 		rsp_collector_status(s->tracing.collector);

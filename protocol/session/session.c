@@ -17,7 +17,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 	s->scratch = malloc(4 * (size_t)ts_query_regset(target->q)->g_len + 1);
 	if (!s->scratch)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a session");
-	if (!rsp_tracing_init(&s->tracing, target->q, err)) {
+	if (!rsp_tracing_init(&s->tracing, target, err)) {
 		free(s->scratch);
 		return false;
 	}
@@ -28,7 +28,7 @@ bool rsp_session_init(struct rsp_session *s, const struct rsp_target *target, st
 	for (unsigned i = 0; i < RSP_MAX_FILES; i++)
 		ts_buf_init(&s->files[i].text);
 	rsp_session_reset(s);
-	rsp_tracing_take(s);
+	rsp_tracing_take(&s->tracing);
 	rsp_session_go(s, 0);
 	return true;
 }
@@ -62,7 +62,7 @@ void rsp_session_reset(struct rsp_session *s)
 void rsp_session_fini(struct rsp_session *s)
 {
 	rsp_session_reset(s);
-	rsp_tracing_leave(s);
+	rsp_tracing_leave(&s->tracing);
 	rsp_tracing_fini(&s->tracing);
 	ts_buf_fini(&s->document.text);
 	ts_buf_fini(&s->console);
@@ -329,5 +329,5 @@ bool rsp_session_is_delay_slot(const struct rsp_session *s, uint64_t pos, uint32
 
 void rsp_session_do_chores(struct rsp_session *s)
 {
-	rsp_tracing_slice(s, ts_now_ns() + TS_SLICE_NS);
+	rsp_tracing_slice(&s->tracing, ts_now_ns() + TS_SLICE_NS);
 }

@@ -138,7 +138,7 @@ static inline bool rsp_session_run(struct rsp_session *s, struct rsp_reply *r)
 /* Is there work for which the client does not wait?  rsp_session_do_chores() does one slice of it. */
 static inline bool rsp_session_has_chores(const struct rsp_session *s)
 {
-	return !rsp_session_is_running(s) && rsp_tracing_has_chores(s);
+	return !rsp_session_is_running(s) && rsp_tracing_has_chores(&s->tracing);
 }
 void rsp_session_do_chores(struct rsp_session *s);
 

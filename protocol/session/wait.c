@@ -35,7 +35,12 @@ bool rsp_wait_until_complete(struct rsp_session *s)
 
 bool rsp_wait_until_collected(struct rsp_session *s)
 {
-	return !rsp_tracing_is_collecting(s) || wait_for(s, TS_NO_POS);
+	return !rsp_tracing_is_collecting(&s->tracing) || wait_for(s, TS_NO_POS);
+}
+
+bool rsp_wait_until_frames_known(struct rsp_session *s)
+{
+	return rsp_tracing_has_run(&s->tracing) || rsp_wait_until_complete(s);
 }
 
 /* ---------------------------------------------------------------------------------------------- the job */
@@ -50,7 +55,7 @@ static bool is_stuck(const struct rsp_session *s)
 {
 	const struct rsp_wait *w = &s->wait;
 
-	if (s->job.is_interrupted || rsp_tracing_has_chores(s) || rsp_is_complete(s))
+	if (s->job.is_interrupted || rsp_tracing_has_chores(&s->tracing) || rsp_is_complete(s))
 		return false;
 	if (w->pos != TS_NO_POS)
 		return rsp_last(s) < w->pos;
@@ -78,7 +83,7 @@ static bool run_again(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r
 
 	if (s->job.is_interrupted)
 		return give_up(s, r);
-	if (rsp_tracing_has_chores(s) && !rsp_tracing_slice(s, end_ns))
+	if (rsp_tracing_has_chores(&s->tracing) && !rsp_tracing_slice(&s->tracing, end_ns))
 		return false;
 	if (is_stuck(s))
 		return false;
@@ -100,7 +105,7 @@ static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 	if (!rsp_is_complete(s)) {
 		rsp_target_put_read(s->target, out);
 		ts_buf_putc(out, '\n');
-	} else if (rsp_tracing_is_collecting(s)) {
+	} else if (rsp_tracing_is_collecting(&s->tracing)) {
 		rsp_collector_progress(s->tracing.collector, &pos, &until);
 		ts_buf_printf(out, "collecting: position %" PRIu64 " of %" PRIu64 "\n", pos, until);
 	}

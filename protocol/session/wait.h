@@ -31,6 +31,12 @@ bool rsp_wait_until_complete(struct rsp_session *s);
 bool rsp_wait_until_collected(struct rsp_session *s);
 
 /*
+ * Are all frames available and their number final, except for those that a run still collects?  If not, the
+ * handler must return RSP_WAIT.
+ */
+bool rsp_wait_until_frames_known(struct rsp_session *s);
+
+/*
  * The packet's handler returned RSP_WAIT: run it again later by @handle, as the session's job.
  *
  * Returns false if memory is exhausted.

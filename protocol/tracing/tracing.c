@@ -6,20 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocol/session/session.h"
-#include "protocol/session/wait.h"
+#include "protocol/session/target.h"
 #include "src/base/clock.h"
 #include "src/export/frame_bytes.h"
 
 /* How long a packet may search for an offset in the bytes of all frames. */
 #define MAX_SEARCH_NS   INT64_C(15000000)
 #define MIN_FRAMES_READ 64
-
-/* Limit on the regions of memory that are searched. */
-#define MAX_REGIONS 256
-
-/* Limit on the parts listed of one collected range. */
-#define MAX_LISTED (UINT32_C(1) << 20)
 
 /* Counts are int in gdb. */
 #define MAX_COUNT INT32_MAX
@@ -68,15 +61,15 @@ static bool define_implied(struct ts_tracing *t, uint64_t pc, uint64_t n_steps, 
 	return done;
 }
 
-bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err)
+bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err)
 {
 	uint64_t pc;
 	bool has_pc;
 
-	if (s->tracing.implied.points)
+	if (t->implied.points)
 		return true;
-	return ts_query_pc(s->target->q, 0, ts_query_thread(s->target->q, 0), &pc, &has_pc, err) &&
-	       define_implied(&s->tracing.implied, pc, rsp_last(s), err);
+	return ts_query_pc(t->target->q, 0, ts_query_thread(t->target->q, 0), &pc, &has_pc, err) &&
+	       define_implied(&t->implied, pc, ts_query_end(t->target->q), err);
 }
 
 /* ------------------------------------------------------------------------------------------------ life */
@@ -104,12 +97,12 @@ void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q)
 	t->implied.status.n_frames = t->implied.status.n_created = end < MAX_COUNT ? end + 1 : MAX_COUNT;
 }
 
-bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_query *q, struct ts_error *err)
+bool rsp_tracing_init(struct rsp_tracing *t, const struct rsp_target *target, struct ts_error *err)
 {
-	*t = (struct rsp_tracing){ .selected = TS_NO_FRAME };
+	*t = (struct rsp_tracing){ .target = target, .selected = TS_NO_FRAME };
 	ts_frame_init(&t->frame);
 	ts_tracing_init(&t->implied);
-	rsp_tracing_grow(t, q);
+	rsp_tracing_grow(t, target->q);
 	t->implied.status.end = TS_RUN_STOPPED;
 	t->implied.status.is_disconnected = true;
 	if (define_clock(&t->implied, err))
@@ -141,9 +134,9 @@ void rsp_tracing_reset(struct rsp_tracing *t)
 /*
  * The client's run, once it has begun.  What is defined but not started, or was refused, hides no frames.
  */
-static struct rsp_collector *own_run(const struct rsp_session *s)
+static struct rsp_collector *own_run(const struct rsp_tracing *t)
 {
-	struct rsp_collector *c = s->tracing.collector;
+	struct rsp_collector *c = t->collector;
 
 	return c && rsp_collector_has_begun(c) ? c : NULL;
 }
@@ -153,109 +146,99 @@ static bool is_running(struct rsp_collector *c)
 	return rsp_collector_tracing(c)->status.is_running;
 }
 
-void rsp_tracing_leave(struct rsp_session *s)
+void rsp_tracing_leave(struct rsp_tracing *t)
 {
-	struct rsp_tracing *t = &s->tracing;
-
-	if (!own_run(s) || !s->target->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
+	if (!own_run(t) || !t->target->kept || !rsp_collector_tracing(t->collector)->status.is_disconnected)
 		return;
 	if (t->is_live && is_running(t->collector)) { /* it would wait for moves of this client */
 		rsp_collector_stop(t->collector);
 		rsp_collector_tracing(t->collector)->status.end = TS_RUN_DISCONNECTED;
 	}
-	rsp_collector_free(*s->target->kept);
-	*s->target->kept = t->collector;
+	rsp_collector_free(*t->target->kept);
+	*t->target->kept = t->collector;
 	t->collector = NULL;
 }
 
-void rsp_tracing_take(struct rsp_session *s)
+void rsp_tracing_take(struct rsp_tracing *t)
 {
-	if (!s->target->kept)
+	if (!t->target->kept)
 		return;
-	s->tracing.collector = *s->target->kept;
-	*s->target->kept = NULL;
-	s->tracing.is_unread = s->tracing.collector && is_running(s->tracing.collector) &&
-			       !rsp_collector_is_busy(s->tracing.collector);
+	t->collector = *t->target->kept;
+	*t->target->kept = NULL;
+	t->is_unread = t->collector && is_running(t->collector) && !rsp_collector_is_busy(t->collector);
 }
 
 /* ------------------------------------------------------------------------------------------ what is shown */
 
-bool rsp_tracing_has_run(const struct rsp_session *s)
+bool rsp_tracing_has_run(const struct rsp_tracing *t)
 {
-	return own_run(s) != NULL;
+	return own_run(t) != NULL;
 }
 
-struct ts_frames *rsp_tracing_frames(const struct rsp_session *s)
+struct ts_frames *rsp_tracing_frames(const struct rsp_tracing *t)
 {
-	if (own_run(s))
-		return rsp_collector_frames(own_run(s));
-	if (ts_query_facts(s->target->q)->frames)
-		return ts_query_facts(s->target->q)->frames;
-	return (struct ts_frames *)&s->tracing.steps;
+	if (own_run(t))
+		return rsp_collector_frames(own_run(t));
+	if (ts_query_facts(t->target->q)->frames)
+		return ts_query_facts(t->target->q)->frames;
+	return (struct ts_frames *)&t->steps;
 }
 
-const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s)
+const struct ts_tracing *rsp_tracing_shown(const struct rsp_tracing *t)
 {
-	if (own_run(s))
-		return rsp_collector_tracing(own_run(s));
-	if (ts_query_facts(s->target->q)->tracing)
-		return ts_query_facts(s->target->q)->tracing;
-	return &s->tracing.implied;
-}
-
-bool rsp_tracing_wait_until_known(struct rsp_session *s)
-{
-	return own_run(s) || rsp_wait_until_complete(s);
+	if (own_run(t))
+		return rsp_collector_tracing(own_run(t));
+	if (ts_query_facts(t->target->q)->tracing)
+		return ts_query_facts(t->target->q)->tracing;
+	return &t->implied;
 }
 
 /* The frames are the recording's own, and more of it is being read. */
-static bool is_provisional(const struct rsp_session *s)
+static bool is_provisional(const struct rsp_tracing *t)
 {
-	return !own_run(s) && !rsp_is_complete(s);
+	return !own_run(t) && !ts_query_is_complete(t->target->q);
 }
 
 /* The progress of a run or of reading, as the notes, which clients show. */
-static void put_progress(const struct rsp_session *s, const char *own, struct ts_buf *notes)
+static void put_progress(const struct rsp_tracing *t, const char *own, struct ts_buf *notes)
 {
 	uint64_t pos, until;
 
 	ts_buf_printf(notes, "%s%s", own ? own : "", own && *own ? "; " : "");
-	if (is_provisional(s)) {
-		rsp_target_put_read(s->target, notes);
+	if (is_provisional(t)) {
+		rsp_target_put_read(t->target, notes);
 		return;
 	}
-	if (s->tracing.is_unread) {
+	if (t->is_unread) {
 		ts_buf_puts(notes, "begins when the recording has been read; ");
-		rsp_target_put_read(s->target, notes);
+		rsp_target_put_read(t->target, notes);
 		return;
 	}
-	rsp_collector_progress(s->tracing.collector, &pos, &until);
+	rsp_collector_progress(t->collector, &pos, &until);
 	ts_buf_printf(notes, "collecting, position %" PRIu64 " of %" PRIu64, pos, until);
 }
 
-void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes)
+void rsp_tracing_status(const struct rsp_tracing *t, struct ts_run_status *status, struct ts_buf *notes)
 {
-	struct rsp_collector *c = own_run(s);
+	struct rsp_collector *c = own_run(t);
 
-	*status = c ? *rsp_collector_status(c) : rsp_tracing_shown(s)->status;
+	*status = c ? *rsp_collector_status(c) : rsp_tracing_shown(t)->status;
 	/* one that was saved while it ran: it no longer runs, and gdb selects no frame of a running one */
 	if (!c)
 		status->is_running = false;
-	if (is_provisional(s))
+	if (is_provisional(t))
 		status->n_frames = status->n_created = TS_NO_COUNT;
-	else if (!rsp_tracing_is_collecting(s))
+	else if (!rsp_tracing_is_collecting(t))
 		return;
-	put_progress(s, status->notes, notes);
+	put_progress(t, status->notes, notes);
 	status->notes = ts_buf_text(notes);
 }
 
 /* ------------------------------------------------------------------------------------- the selected frame */
 
-bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err)
+bool rsp_tracing_select(struct rsp_tracing *t, uint64_t n, struct ts_error *err)
 {
-	struct rsp_tracing *t = &s->tracing;
-
-	if (n != TS_NO_FRAME && !ts_frames_get(rsp_tracing_frames(s), n, &t->frame, err)) {
+	if (n != TS_NO_FRAME && !ts_frames_get(rsp_tracing_frames(t), n, &t->frame, err)) {
 		t->selected = TS_NO_FRAME;
 		return false;
 	}
@@ -263,11 +246,11 @@ bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err)
 	return true;
 }
 
-uint64_t rsp_tracing_next(const struct rsp_session *s)
+uint64_t rsp_tracing_next(const struct rsp_tracing *t)
 {
-	uint64_t from = rsp_tracing_is_looking(&s->tracing) ? s->tracing.selected + 1 : 0;
+	uint64_t from = rsp_tracing_is_looking(t) ? t->selected + 1 : 0;
 
-	return from < rsp_tracing_frames(s)->n_frames ? from : TS_NO_FRAME;
+	return from < rsp_tracing_frames(t)->n_frames ? from : TS_NO_FRAME;
 }
 
 /* The first position >= @pos whose pc is in [first, last], in any process. */
@@ -321,144 +304,25 @@ static uint64_t find_pc_in(const struct ts_query *q, const struct ts_frames *f, 
 	return TS_NO_FRAME;
 }
 
-uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64_t last, bool is_outside)
+uint64_t rsp_tracing_find_pc(const struct rsp_tracing *t, uint64_t first, uint64_t last, bool is_outside)
 {
-	uint64_t from = rsp_tracing_next(s);
+	uint64_t from = rsp_tracing_next(t);
 
 	if (from == TS_NO_FRAME)
 		return TS_NO_FRAME;
-	if (own_run(s))
-		return rsp_collector_next_pc(own_run(s), first, last, is_outside, from);
-	return find_pc_in(s->target->q, rsp_tracing_frames(s), first, last, is_outside, from);
-}
-
-/* A frame without registers shows at least its pc. */
-static void keep_pc_only(const struct rsp_session *s, uint8_t *data, uint8_t *known)
-{
-	const struct ts_regset *set = rsp_regset(s);
-
-	for (unsigned i = 0; i < set->n_regs; i++) {
-		const struct ts_reg *reg = &set->regs[i];
-
-		if ((int)i == set->pc && s->tracing.frame.has_pc)
-			continue;
-		memset(data + reg->off, 0, reg->len);
-		memset(known + reg->off, 0, reg->len);
-	}
-}
-
-static uint32_t frame_thread(const struct rsp_session *s)
-{
-	return ts_query_thread(s->target->q, s->tracing.frame.pos);
-}
-
-bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err)
-{
-	const struct ts_frame *f = &s->tracing.frame;
-
-	if (!rsp_session_regs(s, f->pos, frame_thread(s), data, known, err))
-		return false;
-	if (!f->has_regs)
-		keep_pc_only(s, data, known);
-	return true;
-}
-
-/* Read-only memory is in every frame. */
-static bool is_readonly(const struct rsp_tracing *t, uint64_t addr)
-{
-	for (size_t i = 0; i < t->n_readonly; i++) {
-		if (addr >= t->readonly[i].addr && addr - t->readonly[i].addr < t->readonly[i].len)
-			return true;
-	}
-	return false;
-}
-
-/*
- * In a saved run, so is memory that the program cannot write: gdb lists the read-only ranges of its own runs
- * only.
- */
-static void add_fixed(const struct rsp_session *s, uint32_t process, uint64_t addr, size_t len,
-		      const uint8_t *all, uint8_t *known)
-{
-	struct ts_region_info regions[MAX_REGIONS];
-	size_t n = ts_query_regions(s->target->q, process, s->tracing.frame.pos, regions, MAX_REGIONS);
-
-	for (size_t i = 0; i < n && i < MAX_REGIONS; i++) {
-		const struct ts_region_info *r = &regions[i];
-
-		if (!r->prot || r->prot & TS_PROT_WRITE)
-			continue;
-		for (size_t j = 0; j < len; j++)
-			known[j] |= all[j] && addr + j >= r->first && addr + j <= r->last;
-	}
-}
-
-bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
-		     struct ts_error *err)
-{
-	const struct ts_frame *f = &s->tracing.frame;
-	uint32_t process = ts_query_process(s->target->q, frame_thread(s));
-	uint8_t *all;
-
-	if (!rsp_session_mem(s, f->pos, process, addr, len, data, known, err))
-		return false;
-	if (f->is_whole)
-		return true;
-	all = malloc(len + 1);
-	if (!all)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a trace frame's memory");
-	memcpy(all, known, len);
-	ts_frame_mask(f, addr, len, known);
-	for (size_t i = 0; i < len; i++)
-		known[i] |= all[i] && is_readonly(&s->tracing, addr + i);
-	if (!own_run(s))
-		add_fixed(s, process, addr, len, all, known);
-	free(all);
-	return true;
-}
-
-/* ------------------------------------------------------------------------------------------ what is in it */
-
-/* The known parts of a collected range: one element each. */
-static void put_known(const struct rsp_session *s, const struct ts_range *range, struct ts_buf *out)
-{
-	size_t len = range->len < MAX_LISTED ? (size_t)range->len : MAX_LISTED;
-	uint8_t *bytes = malloc(2 * len + 1), *known = bytes ? bytes + len : NULL;
-	struct ts_error err = { 0 };
-
-	if (!bytes || !rsp_tracing_mem(s, range->addr, len, bytes, known, &err))
-		len = 0;
-	for (size_t i = 0, n; i < len; i += n) {
-		for (n = 1; i + n < len && known[i + n] == known[i];)
-			n++;
-		if (known[i])
-			ts_buf_printf(out, "<memory start=\"0x%" PRIx64 "\" length=\"0x%zx\"/>\n",
-				      ts_arch_wide_addr(rsp_regset(s)->arch, range->addr + i), n);
-	}
-	free(bytes);
-}
-
-void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out)
-{
-	const struct ts_frame *f = &s->tracing.frame;
-
-	ts_buf_puts(out, "<?xml version=\"1.0\"?>\n<!DOCTYPE traceframe-info SYSTEM "
-			 "\"traceframe-info.dtd\">\n<traceframe-info>\n");
-	for (size_t i = 0; i < f->n_ranges; i++)
-		put_known(s, &f->ranges[i], out);
-	for (size_t i = 0; i < f->n_vars; i++)
-		ts_buf_printf(out, "<tvar id=\"0x%" PRIx32 "\"/>\n", f->vars[i].number);
-	ts_buf_puts(out, "</traceframe-info>\n");
+	if (own_run(t))
+		return rsp_collector_next_pc(own_run(t), first, last, is_outside, from);
+	return find_pc_in(t->target->q, rsp_tracing_frames(t), first, last, is_outside, from);
 }
 
 /* The bytes of frame @n. */
-static bool frame_bytes(const struct rsp_session *s, uint64_t n, struct ts_buf *out, struct ts_error *err)
+static bool frame_bytes(const struct rsp_tracing *t, uint64_t n, struct ts_buf *out, struct ts_error *err)
 {
 	struct ts_frame f;
 	bool done;
 
 	ts_frame_init(&f);
-	done = ts_frames_get(rsp_tracing_frames(s), n, &f, err) && ts_frame_bytes(s->target->q, &f, out, err);
+	done = ts_frames_get(rsp_tracing_frames(t), n, &f, err) && ts_frame_bytes(t->target->q, &f, out, err);
 	ts_frame_fini(&f);
 	return done;
 }
@@ -473,22 +337,19 @@ static bool has_time(unsigned n_read, int64_t begin)
 }
 
 /* Clients read from the beginning to the end, so the search for a piece starts where the last one began. */
-bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
+bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err)
 {
-	struct rsp_raw_cursor *at = &s->tracing.raw;
-	uint64_t n_frames = rsp_tracing_frames(s)->n_frames, n;
+	struct rsp_raw_cursor *at = &t->raw;
+	uint64_t n_frames = rsp_tracing_frames(t)->n_frames, n;
 	int64_t begin = ts_now_ns();
 	unsigned n_read = 0;
 
-	if (s->layout)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "frames are kept with all registers: monitor export saves them");
 	if (off < at->off)
 		*at = (struct rsp_raw_cursor){ 0 };
 	for (n = at->frame; n < n_frames && at->off + out->len < off + len && has_time(n_read, begin);
 	     n++, n_read++) {
-		if (!frame_bytes(s, n, out, err))
+		if (!frame_bytes(t, n, out, err))
 			return false;
 		if (at->off + out->len <= off) {
 			*at = (struct rsp_raw_cursor){ n + 1, at->off + out->len };
@@ -506,44 +367,39 @@ bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_
 
 /* --------------------------------------------------------------------------------------------- collecting */
 
-bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err)
+bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_regview *view,
+		       bool is_physical, struct ts_error *err)
 {
-	struct rsp_tracing *t = &s->tracing;
-
 	if (!t->collector)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no tracepoints are defined");
 	t->selected = TS_NO_FRAME;
 	t->raw = (struct rsp_raw_cursor){ 0 };
-	rsp_collector_see(t->collector, s->layout ? &s->layout->regs : NULL, s->is_physical);
-	if (!rsp_collector_start(t->collector, rsp_process(s), err))
+	rsp_collector_see(t->collector, view, is_physical);
+	if (!rsp_collector_start(t->collector, process, err))
 		return false;
 	t->is_live = t->mode == RSP_COLLECT_LIVE;
 	t->is_unread = !t->is_live; /* or it has been read already: the first slice checks */
 	return true;
 }
 
-bool rsp_tracing_is_collecting(const struct rsp_session *s)
+bool rsp_tracing_is_collecting(const struct rsp_tracing *t)
 {
-	const struct rsp_tracing *t = &s->tracing;
-
 	return t->collector &&
 	       (rsp_collector_is_busy(t->collector) || (t->is_unread && is_running(t->collector)));
 }
 
-bool rsp_tracing_is_held_up(const struct rsp_session *s)
+bool rsp_tracing_is_held_up(const struct rsp_tracing *t)
 {
-	return s->tracing.is_unread && !ts_query_is_complete(s->target->q) && rsp_tracing_is_collecting(s);
+	return t->is_unread && !ts_query_is_complete(t->target->q) && rsp_tracing_is_collecting(t);
 }
 
-bool rsp_tracing_has_chores(const struct rsp_session *s)
+bool rsp_tracing_has_chores(const struct rsp_tracing *t)
 {
-	return rsp_tracing_is_collecting(s) && !rsp_tracing_is_held_up(s);
+	return rsp_tracing_is_collecting(t) && !rsp_tracing_is_held_up(t);
 }
 
-bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found)
+bool rsp_tracing_follow(struct rsp_tracing *t, uint64_t from, const struct ts_found *found)
 {
-	struct rsp_tracing *t = &s->tracing;
-
 	if (!t->collector || !t->is_live || found->pos <= from ||
 	    !rsp_collector_tracing(t->collector)->status.is_running)
 		return false;
@@ -563,14 +419,12 @@ static void finish(struct rsp_collector *c)
 		status->text = "the end of the recording";
 }
 
-bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns)
+bool rsp_tracing_slice(struct rsp_tracing *t, int64_t end_ns)
 {
-	struct rsp_tracing *t = &s->tracing;
-
-	if (rsp_tracing_is_held_up(s))
+	if (rsp_tracing_is_held_up(t))
 		return false;
 	if (t->is_unread)
-		rsp_collector_span(t->collector, 0, rsp_last(s));
+		rsp_collector_span(t->collector, 0, ts_query_end(t->target->q));
 	t->is_unread = false;
 	if (!rsp_collector_slice(t->collector, end_ns))
 		return false;

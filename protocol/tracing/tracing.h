@@ -18,7 +18,7 @@
 #include "src/frames/frames.h"
 #include "src/query/search.h"
 
-struct rsp_session;
+struct rsp_target;
 struct ts_buf;
 
 enum rsp_collect_mode {
@@ -39,6 +39,7 @@ struct rsp_raw_cursor {
 };
 
 struct rsp_tracing {
+	const struct rsp_target *target; /* borrowed */
 	enum rsp_collect_mode mode;
 	bool is_live;                    /* the started run is RSP_COLLECT_LIVE */
 	bool is_unread;                  /* the run begins when the recording has been read to its end */
@@ -57,14 +58,14 @@ struct rsp_tracing {
 };
 
 /* Returns false if memory is exhausted; then no fini is needed. */
-bool rsp_tracing_init(struct rsp_tracing *t, const struct ts_query *q, struct ts_error *err);
+bool rsp_tracing_init(struct rsp_tracing *t, const struct rsp_target *target, struct ts_error *err);
 /* More has been read: adds the new steps to those that are shown as frames. */
 void rsp_tracing_grow(struct rsp_tracing *t, const struct ts_query *q);
 void rsp_tracing_fini(struct rsp_tracing *t);
 
 /* A client that disconnects can leave its run to the next one (QTDisconnected), which takes it. */
-void rsp_tracing_leave(struct rsp_session *s);
-void rsp_tracing_take(struct rsp_session *s);
+void rsp_tracing_leave(struct rsp_tracing *t);
+void rsp_tracing_take(struct rsp_tracing *t);
 
 /* Forget the client's definitions and frames, and select no frame. */
 void rsp_tracing_reset(struct rsp_tracing *t);
@@ -73,29 +74,23 @@ void rsp_tracing_reset(struct rsp_tracing *t);
  * Make the implied tracepoint of a recording without tracepoints; rsp_tracing_shown() then has it.  Returns
  * false if the trace cannot be read.
  */
-bool rsp_tracing_imply(struct rsp_session *s, struct ts_error *err);
+bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err);
 
 /* Has the client started a run of its own? */
-bool rsp_tracing_has_run(const struct rsp_session *s);
+bool rsp_tracing_has_run(const struct rsp_tracing *t);
 
 /*
  * The frames of the shown run, and its definition: the client's own run once it has started; before that, and
  * after a refused start, the recording's.
  */
-struct ts_frames *rsp_tracing_frames(const struct rsp_session *s);
-const struct ts_tracing *rsp_tracing_shown(const struct rsp_session *s);
-
-/*
- * Are all frames available and their number final, except for those that a run still collects?  If not, the
- * handler must return RSP_WAIT.
- */
-bool rsp_tracing_wait_until_known(struct rsp_session *s);
+struct ts_frames *rsp_tracing_frames(const struct rsp_tracing *t);
+const struct ts_tracing *rsp_tracing_shown(const struct rsp_tracing *t);
 
 /*
  * The up-to-date status of the shown run; *status is a copy, and @notes, which must live as long, holds its
  * texts.
  */
-void rsp_tracing_status(const struct rsp_session *s, struct ts_run_status *status, struct ts_buf *notes);
+void rsp_tracing_status(const struct rsp_tracing *t, struct ts_run_status *status, struct ts_buf *notes);
 
 /* Is a frame selected? */
 static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
@@ -107,7 +102,7 @@ static inline bool rsp_tracing_is_looking(const struct rsp_tracing *t)
  * Select frame @n, or the live state with TS_NO_FRAME.  Returns false if the trace cannot be read; the
  * selection is then unchanged.
  */
-bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err);
+bool rsp_tracing_select(struct rsp_tracing *t, uint64_t n, struct ts_error *err);
 
 /*
  * The first frame after the selected one (without one, of all) with a pc in [first, last], or with
@@ -115,21 +110,10 @@ bool rsp_tracing_select(struct rsp_session *s, uint64_t n, struct ts_error *err)
  *
  * Returns TS_NO_FRAME if there is none.
  */
-uint64_t rsp_tracing_find_pc(const struct rsp_session *s, uint64_t first, uint64_t last, bool is_outside);
+uint64_t rsp_tracing_find_pc(const struct rsp_tracing *t, uint64_t first, uint64_t last, bool is_outside);
 
 /* The first frame after the selected one; without one, of all. */
-uint64_t rsp_tracing_next(const struct rsp_session *s);
-
-/* Registers and memory of the selected frame, in the form of rsp_session_regs() and ts_query_mem(). */
-bool rsp_tracing_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
-bool rsp_tracing_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
-		     struct ts_error *err);
-
-/*
- * Append gdb's document of the contents of the selected frame, which must not be one with everything that is
- * known.
- */
-void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
+uint64_t rsp_tracing_next(const struct rsp_tracing *t);
 
 /*
  * Frames in a row as bytes (src/query/frame_bytes.h): at most @len bytes from @off on are appended to @out,
@@ -138,28 +122,29 @@ void rsp_tracing_info_xml(const struct rsp_session *s, struct ts_buf *out);
  * Returns false if @off lies beyond the end, or farther ahead of what was read last than can be searched at
  * once, or if the trace cannot be read.
  */
-bool rsp_tracing_raw(struct rsp_session *s, uint64_t off, size_t len, struct ts_buf *out,
+bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_buf *out,
 		     struct ts_error *err);
 
 /* Begin the run that the client has defined.  Returns false with the reason. */
-bool rsp_tracing_start(struct rsp_session *s, struct ts_error *err);
+bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_regview *view, bool is_physical,
+		       struct ts_error *err);
 
 /*
  * The client has moved forwards to @found.  Returns whether there is something to collect on the way; it is
  * then collected in the slices that follow.
  */
-bool rsp_tracing_follow(struct rsp_session *s, uint64_t from, const struct ts_found *found);
+bool rsp_tracing_follow(struct rsp_tracing *t, uint64_t from, const struct ts_found *found);
 
 /* Is there a run that will collect more without the client's action? */
-bool rsp_tracing_is_collecting(const struct rsp_session *s);
+bool rsp_tracing_is_collecting(const struct rsp_tracing *t);
 
 /* Is there something to collect while the client does something else? */
-bool rsp_tracing_has_chores(const struct rsp_session *s);
+bool rsp_tracing_has_chores(const struct rsp_tracing *t);
 
 /* Does the run wait for more of the recording to be read? */
-bool rsp_tracing_is_held_up(const struct rsp_session *s);
+bool rsp_tracing_is_held_up(const struct rsp_tracing *t);
 
 /* Continue collecting until @end_ns.  Returns true if it is done. */
-bool rsp_tracing_slice(struct rsp_session *s, int64_t end_ns);
+bool rsp_tracing_slice(struct rsp_tracing *t, int64_t end_ns);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fake_session.h"
+#include "protocol/session/reach.h"
 
 static struct rsp_destination d;
 static struct ts_buf why;
@@ -57,7 +58,7 @@ static void check_find(const char *arg, enum rsp_reach reach, uint64_t pos)
 
 	ts_buf_init(&why);
 	ck_assert(rsp_destination_parse(&d, arg, &why));
-	ck_assert_int_eq(rsp_destination_find(&fake.session, &d, &found, &why), reach);
+	ck_assert_int_eq(rsp_reach(&fake.session, &d, &found, &why), reach);
 	ck_assert_uint_eq(found, pos);
 	ck_assert((why.len > 0) == (reach == RSP_NOWHERE));
 	ts_buf_fini(&why);

@@ -63,7 +63,7 @@ static void run(const char *const *packets)
 static const char *positions(void)
 {
 	static char text[4096];
-	const struct ts_frames *f = rsp_tracing_frames(&fake.session);
+	const struct ts_frames *f = rsp_tracing_frames(&fake.session.tracing);
 	size_t n = 0;
 
 	text[0] = '\0';

@@ -6,6 +6,7 @@
 #include "arch.h"
 
 #include <assert.h>
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -309,6 +310,10 @@ uint64_t ts_arch_get(const struct ts_arch *arch, const uint8_t *bytes, size_t le
 	uint64_t val = 0;
 
 	assert(len <= 8);
+	if (len == 8) { /* nearly all: addresses and registers */
+		memcpy(&val, bytes, 8);
+		return arch->is_big_endian ? be64toh(val) : le64toh(val);
+	}
 	for (size_t i = 0; i < len; i++)
 		val = val << 8 | bytes[arch->is_big_endian ? i : len - 1 - i];
 	return val;

@@ -544,6 +544,11 @@ static bool take_reg(const struct ts_call_tracker *tr, struct range reg, const s
 
 	if (lo >= hi)
 		return false;
+	if (data && hi - lo == reg.len) {
+		*value = ts_arch_get(tr->arch, data + (lo - e->addr), reg.len);
+		*is_known = true;
+		return true;
+	}
 	if (!data || (hi - lo < reg.len && !*is_known)) {
 		*is_known = false;
 		return true;
@@ -565,8 +570,9 @@ static void take_regs(struct ts_call_tracker *tr, struct thread *t, const struct
 		return;
 	if (take_reg(tr, tr->sp, e, data, &t->sp, &t->has_sp) && t->has_sp && (!had_sp || t->sp != before))
 		t->todo |= TODO_MOVE;
-	take_reg(tr, tr->lr, e, data, &t->lr, &t->has_lr);
-	if (take_reg(tr, tr->root, e, data, &root, &has_root) && has_root)
+	if (tr->is_link)
+		take_reg(tr, tr->lr, e, data, &t->lr, &t->has_lr);
+	if (tr->is_physical && take_reg(tr, tr->root, e, data, &root, &has_root) && has_root)
 		tr->space = root & ~UINT64_C(0x1fff);
 }
 
@@ -616,6 +622,8 @@ static bool is_behind(const struct ts_call_tracker *tr, uint64_t ret, uint64_t p
 static bool is_pushed(const struct ts_call_tracker *tr, const struct thread *t, const struct ts_step *s,
 		      uint64_t *ret)
 {
+	if ((uint32_t)(t->top_val - s->pc) > UINT16_MAX) /* nearly all: no instruction is that long */
+		return false;
 	if (t->top != t->sp || !t->has_sp || t->top_len < 4)
 		return false;
 	*ret = t->top_val;
@@ -647,26 +655,10 @@ static void look_for_call(struct ts_call_tracker *tr, struct thread *t, const st
 	t->call_slot = t->sp;
 }
 
-/* What a step had beside registers and writes. */
-struct sight {
-	const struct ts_effect *write; /* the last one */
-	unsigned n_writes;
-	bool is_event; /* an interrupt, a fault: no call */
-};
-
-static void look_at_others(struct ts_call_tracker *tr, struct thread **t, const struct ts_steps *b,
-			   const struct ts_effect *e, struct sight *sight)
+/* Is the event an interrupt or a fault?  What those push is no call. */
+static bool is_interruption(const struct ts_event *ev)
 {
-	if (e->kind == TS_FX_THREAD) {
-		struct thread *other = thread_of(tr, e->item);
-
-		if (other)
-			*t = other;
-	} else if (e->kind == TS_FX_EVENT) {
-		enum ts_event_kind kind = b->events[e->item].kind;
-
-		sight->is_event |= kind == TS_EV_INTERRUPT || kind == TS_EV_FAULT;
-	}
+	return ev->kind == TS_EV_INTERRUPT || ev->kind == TS_EV_FAULT;
 }
 
 /* Did the step read what is now its stack pointer? */
@@ -684,35 +676,42 @@ static bool is_loaded(const struct ts_call_tracker *tr, const struct thread *t, 
 	return false;
 }
 
-static void take_step(struct ts_call_tracker *tr, struct thread *t, const struct ts_steps *b,
-		      const struct ts_step *s)
+/* What the step, of thread @t, did.  Returns @t, which lies elsewhere if a thread is new. */
+static struct thread *take_step(struct ts_call_tracker *tr, struct thread *t, const struct ts_steps *b,
+				const struct ts_step *s)
 {
-	const struct ts_effect *e = &b->effects[s->first], *end = e + s->n_effects;
-	struct sight sight = { 0 };
-	uint32_t id = t->id;
+	const struct ts_effect *e = &b->effects[s->first], *end = e + s->n_effects, *write = NULL;
+	unsigned n_writes = 0;
 	uint64_t before = t->sp;
-	bool had_sp = t->has_sp;
+	bool had_sp = t->has_sp, is_event = false, has_others = false;
 
 	for (; e < end; e++) {
 		if (e->kind <= TS_FX_REG_READ) {
 			if (__builtin_expect(e->addr < tr->high && e->addr + e->len > tr->low, 0))
 				take_regs(tr, t, e, ts_effect_data(b, e));
 		} else if (e->kind == TS_FX_WRITE) {
-			sight.write = e;
-			sight.n_writes++;
-		} else if (__builtin_expect(e->kind >= TS_FX_EVENT, 0)) {
-			look_at_others(tr, &t, b, e, &sight);
+			write = e;
+			n_writes++;
+		} else if (e->kind == TS_FX_EVENT) {
+			is_event |= is_interruption(&b->events[e->item]);
+		} else if (e->kind == TS_FX_THREAD) {
+			t = thread_of(tr, e->item);
+			has_others = true;
+			if (!t)
+				break;
 		}
 	}
-	t = &tr->threads[id];
-	if (!tr->is_link && sight.n_writes == 1)
-		take_top(tr, t, sight.write, ts_effect_data(b, sight.write));
-	else if (!tr->is_link && sight.n_writes)
+	if (__builtin_expect(has_others, 0))
+		t = &tr->threads[s->thread];
+	if (!tr->is_link && n_writes == 1)
+		take_top(tr, t, write, ts_effect_data(b, write));
+	else if (!tr->is_link && n_writes)
 		take_tops(tr, t, b, s);
 	if (t->todo & TODO_MOVE)
 		t->is_loaded = distance(t->sp, before) > NEAR && is_loaded(tr, t, b, s);
-	if (!sight.is_event)
+	if (!is_event)
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
+	return t;
 }
 
 bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *initial)
@@ -737,19 +736,22 @@ bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *in
 
 bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps)
 {
+	struct thread *t = NULL;
+
 	if (!tr->sp.len)
 		return true; /* no stack, no calls */
 	for (uint32_t i = 0; i < steps->n_steps && !tr->is_failed; i++) {
 		const struct ts_step *s = &steps->steps[i];
-		struct thread *t = thread_of(tr, s->thread);
 
+		if (!t || t->id != s->thread)
+			t = thread_of(tr, s->thread);
 		if (!t)
 			return false;
 		if (t->todo || (t->filter && *filter_of(t, s->pc)))
 			settle(tr, t, s->pc, true);
 		t->pos = pos + i;
 		tr->last = s->thread;
-		take_step(tr, t, steps, s);
+		t = take_step(tr, t, steps, s);
 	}
 	return !tr->is_failed;
 }

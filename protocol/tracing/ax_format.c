@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ax.h"
+#include "ax_env.h"
 
 /* Larger widths and precisions are refused. */
 #define MAX_WIDTH 1000

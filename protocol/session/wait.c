@@ -45,6 +45,8 @@ bool rsp_wait_until_frames_known(struct rsp_session *s)
 
 /* ---------------------------------------------------------------------------------------------- the job */
 
+static const struct rsp_job_ops ops;
+
 static void free_packet(struct rsp_session *s)
 {
 	ts_buf_fini(&s->wait.packet);
@@ -88,7 +90,7 @@ static bool run_again(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r
 	if (is_stuck(s))
 		return false;
 	has_reply = w->handle(s, w->packet.data, w->packet.len, r);
-	if (has_reply)
+	if (has_reply || s->job.ops != &ops) /* over, or another job has taken its place */
 		free_packet(s);
 	return has_reply;
 }

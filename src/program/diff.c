@@ -14,7 +14,7 @@
 /* Write what is there; the end of a table for programs goes to stderr. */
 static bool flush(struct ts_buf *out, FILE *to, struct ts_error *err)
 {
-	bool done = fwrite(out->data, 1, out->len, to) == out->len && fflush(to) == 0;
+	bool done = (!out->len || fwrite(out->data, 1, out->len, to) == out->len) && fflush(to) == 0;
 
 	if (!ts_buf_ok(out))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the rows of a comparison");

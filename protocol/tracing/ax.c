@@ -191,7 +191,8 @@ static enum rsp_ax_error check_insn(const uint8_t *insn, size_t left)
 		return RSP_AX_TRUNCATED;
 	if (*insn == OP_PRINTF &&
 	    !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
-		return RSP_AX_BAD_FORMAT;
+		return rsp_ax_format_has_float(insn + 1 + PRINTF_HEADER, operand16(insn + 2)) ? RSP_AX_FLOAT_FORMAT
+											      : RSP_AX_BAD_FORMAT;
 	return RSP_AX_OK;
 }
 
@@ -642,6 +643,8 @@ const char *rsp_ax_error_text(enum rsp_ax_error error)
 	case RSP_AX_OVERFLOW: return "stack overflow";
 	case RSP_AX_HEIGHT: return "paths meet with different stack heights";
 	case RSP_AX_BAD_FORMAT: return "a printf format cannot be printed";
+	case RSP_AX_FLOAT_FORMAT:
+		return "floating-point numbers cannot be printed here; use \"set dprintf-style gdb\"";
 	case RSP_AX_NO_VALUE: return "empty stack";
 	case RSP_AX_DIVIDE: return "divide by zero";
 	case RSP_AX_UNKNOWN_REG: return "cannot read register";

@@ -41,6 +41,7 @@ enum rsp_ax_error {
 	RSP_AX_OVERFLOW,
 	RSP_AX_HEIGHT,      /* paths meet with different stacks */
 	RSP_AX_BAD_FORMAT,
+	RSP_AX_FLOAT_FORMAT, /* %f and its like: expressions have no floating-point numbers */
 
 	/* found while evaluating */
 	RSP_AX_NO_VALUE,    /* ended with an empty stack, where a value was needed */

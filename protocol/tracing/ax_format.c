@@ -142,6 +142,23 @@ bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args)
 	}
 }
 
+bool rsp_ax_format_has_float(const uint8_t *format, size_t len)
+{
+	const char *p = (const char *)format, *begin;
+	struct piece piece;
+
+	if (!len || format[len - 1])
+		return false;
+	do {
+		begin = p;
+		piece = next_piece(&p);
+	} while (piece.kind == PIECE_CHAR || piece.kind == PIECE_CONVERSION);
+	if (piece.kind != PIECE_BAD || *begin != '%')
+		return false;
+	p += *p == 'L';
+	return *p && strchr("aAeEfFgG", *p);
+}
+
 /* Text of bounded length; remembers if text did not fit and was dropped. */
 struct text {
 	char *chars;

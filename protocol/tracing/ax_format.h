@@ -22,6 +22,9 @@ struct rsp_ax_env;
  */
 bool rsp_ax_format_check(const uint8_t *format, size_t len, unsigned n_args);
 
+/* Is the first conversion of @format that cannot be printed one of floating-point numbers? */
+bool rsp_ax_format_has_float(const uint8_t *format, size_t len);
+
 /*
  * Print into @text of @max bytes (at least 4) with a checked format.
  *

@@ -774,6 +774,10 @@ START_TEST(formats_that_cannot_be_printed_are_refused)
 	expect_refused("22002200" "340000020000" "27", RSP_AX_BAD_FORMAT);     /* one too early */
 	expect_refused("22002200" "34000003256400" "27", RSP_AX_BAD_FORMAT);   /* %d of nothing */
 	expect_refused("220022002200" "34010003256e00" "27", RSP_AX_BAD_FORMAT); /* %n */
+	expect_refused("220022002200" "34010003256600" "27", RSP_AX_FLOAT_FORMAT); /* %f */
+	expect_refused("220022002200" "340100062535244c6700" "27", RSP_AX_BAD_FORMAT); /* %5$Lg */
+	expect_refused("220022002200" "34010008256425352e4c6700" "27", RSP_AX_FLOAT_FORMAT); /* %d%5.Lg */
+	expect_refused("220022002200" "340100035c6700" "27", RSP_AX_BAD_FORMAT); /* an escape, not %g */
 }
 END_TEST
 

@@ -879,6 +879,8 @@ static const char facts[] =
 	"true, \"data\": [1,2,3]},"
 	"{\"addr\": \"0x400000\", \"size\": \"8192\", \"protect\": 32, \"state\": 4096, \"data\": []},"
 	"{\"addr\": 65536, \"size\": 4096, \"protect\": 4, \"state\": 8192},"
+	/* PAGE_READWRITE | PAGE_GUARD: the first access faults */
+	"{\"addr\": 131072, \"size\": 4096, \"protect\": 260, \"state\": 4096},"
 	"{\"addr\": 1e18, \"size\": 1e19, \"protect\": 4, \"state\": 4096}],"
 	"\"modules\": [{\"path\": \"C:\\\\dir\\\\prog.exe\", \"base\": 4194304, \"size\": 8192, "
 	"\"isMainModule\": true},"

@@ -279,7 +279,7 @@ def an_expression_that_divides_by_zero_ends_the_run():
         g("trace fib if 1 / (n - n)")
         g("tstart")
         g("tstatus")
-        g.expect(r"Trace stopped by an error \(divide by zero, tracepoint 1\)")
+        g.expect(r"Trace stopped by an error \(divide by zero, position \d+, tracepoint 1\)")
         g.expect("Collected 0 trace frames")
 
 

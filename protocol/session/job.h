@@ -31,7 +31,7 @@ struct rsp_job_ops {
 	 * place.
 	 */
 	bool (*slice)(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r);
-	/* ^C, is_interrupted is set: the next slice must end the job, unless it is over anyway.  NULL: it sees that. */
+	/* ^C; is_interrupted is set.  The next slice must end the job, unless it is over anyway.  May be NULL. */
 	void (*interrupt)(struct rsp_session *s);
 	/* Drop the job and its resources: its reply is no longer wanted. */
 	void (*cancel)(struct rsp_session *s);

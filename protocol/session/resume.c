@@ -32,7 +32,8 @@ static void cancel(struct rsp_session *s)
 /* ---------------------------------------------------------------------------------------------- beginning */
 
 /* Begin the job, which is to stop at *stops.  Returns its state, NULL if memory is exhausted. */
-static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_reverse, struct ts_stops *stops)
+static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_reverse,
+				struct ts_stops *stops)
 {
 	struct rsp_resume *run = malloc(sizeof(*run));
 

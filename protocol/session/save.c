@@ -135,8 +135,8 @@ static struct ts_export *begin_export(struct rsp_session *s, const char *name, s
 	if (ts_buf_ok(&path) && is_served(s->target, ts_buf_text(&path)))
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s is the recording that is served here", name);
 	else if (ts_buf_ok(&path))
-		export = ts_export_new(s->target->q, rsp_tracing_frames(&s->tracing), rsp_tracing_shown(&s->tracing),
-				       ts_buf_text(&path), err);
+		export = ts_export_new(s->target->q, rsp_tracing_frames(&s->tracing),
+				       rsp_tracing_shown(&s->tracing), ts_buf_text(&path), err);
 	else
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a file's name");
 	ts_buf_fini(&path);

@@ -68,15 +68,15 @@ static void say_located(const struct rsp_target *target)
 	const struct ts_located *at = &target->located;
 
 	if (at->by == TS_LOCATED_NOT)
-		ts_log(TS_LOG_WARN,
-		       "%s: position-independent, and %s; --exec FILE@BASE says where it lies", target->exec_path,
-		       ts_located_text(at->by));
+		ts_log(TS_LOG_WARN, "%s: position-independent, and %s; --exec FILE@BASE says where it lies",
+		       target->exec_path, ts_located_text(at->by));
 	else if (at->n_samples && !at->match.n_same && !at->match.n_different)
 		ts_log(TS_LOG_WARN, "%s: at 0x%" PRIx64 ", %s, but none of its code was executed there",
 		       target->exec_path, at->first, ts_located_text(at->by));
 	else if (at->match.n_different && !ts_code_is_match(&at->match))
 		ts_log(TS_LOG_WARN,
-		       "%s: not the recorded program: its code differs in %zu of %zu places that were executed",
+		       "%s: not the recorded program: its code differs in %zu of %zu places that were "
+		       "executed",
 		       target->exec_path, at->match.n_different, at->match.n_different + at->match.n_same);
 	else
 		ts_log(TS_LOG_INFO, "%s: at 0x%" PRIx64 ", %s", target->exec_path, at->first,
@@ -176,7 +176,8 @@ const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint
 
 bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err)
 {
-	*target = (struct rsp_target){ .q = q, .max_memory = UINT64_MAX, .has_paging = ts_paging_is_known(q) };
+	*target =
+		(struct rsp_target){ .q = q, .max_memory = UINT64_MAX, .has_paging = ts_paging_is_known(q) };
 	ts_buf_init(&target->target_xml);
 	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++)
 		ts_buf_init(&target->layouts[i].target_xml);

@@ -10,7 +10,8 @@ bool rsp_thread_exists(const struct rsp_session *s, uint32_t thread)
 {
 	if (s->is_away)
 		return false;
-	return thread == ts_query_thread(s->target->q, s->pos) || ts_query_is_alive(s->target->q, thread, s->pos);
+	return thread == ts_query_thread(s->target->q, s->pos) ||
+	       ts_query_is_alive(s->target->q, thread, s->pos);
 }
 
 void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)

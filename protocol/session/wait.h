@@ -42,6 +42,7 @@ bool rsp_wait_until_frames_known(struct rsp_session *s);
  * Returns false if memory is exhausted.
  */
 bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len,
-		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r));
+		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len,
+				   struct rsp_reply *r));
 
 #endif

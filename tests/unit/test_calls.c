@@ -116,6 +116,9 @@ static void step(unsigned thread, uint64_t next, uint64_t sp, uint64_t lr, uint6
 		put_reg(prog.sp, sp);
 	if (prog.cpu->link && (lr != t->lr || !t->n))
 		put_reg(prog.lr, lr);
+	if (prog.n % 7 == 3) /* effects of another thread could follow; the step stays this one's */
+		ts_steps_effect(&prog.s->steps, TS_FX_THREAD, 0, 0)->item =
+			(thread + 1) % prog.s->rec.n_threads;
 	ts_steps_close(&prog.s->steps, t->pc, (uint16_t)prog.cpu->insn, thread);
 	if (before) {
 		before->next_pc = t->pc;

@@ -43,7 +43,7 @@ const char ts_cli_help[] =
 	"  --image FILE[@BASE]   an ELF or PE file, or a raw one at BASE: fills memory that\n"
 	"                        the trace leaves unknown\n"
 	"  --index PATH|none     where the index is kept (else: beside a trace of 4 MiB or\n"
-	"                        more, or in the cache folder); none: in memory\n"
+	"                        more, or in the cache directory); none: in memory\n"
 	"  --index-reads yes|no  no: do not index who read what; no rwatch and awatch\n"
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"
 	"  --max-memory SIZE     stop reading when the index needs more memory, and\n"

@@ -33,7 +33,9 @@ def libraries_of_this_machine_are_used_if_they_are_the_recorded_ones(suffix):
         g.expect_not("/story|/prog$")       # the program is no library
         g.expect("libc.so.6")
         if recorded:
-            g.expect("Yes.*/ld-linux-x86-64.so.2")
+            linker = g.expect(r"Yes( \(\*\))? .*/ld-linux-x86-64.so.2")
+            if linker[1]:                   # without libc6-dbg its functions have no names
+                return
             g("monitor goto 7742")          # the dynamic linker looks up printf
             g("flushregs")
             g("backtrace")

@@ -62,7 +62,7 @@ def rows_are_the_last_change_of_their_place():
 @case
 def an_instruction_names_its_inputs():
     at = positions()
-    for k in range(200, len(at) - 1):
+    for k in range(len(at) - 2, 200, -1):     # there are few, near the end
         rows, _ = query("why", "$rax", "at", str(k), "depth", "1")
         if not rows[0]["instruction"] or not rows[0]["instruction"].startswith("mov rax, r"):
             continue

@@ -359,9 +359,10 @@ static bool choose_registers(struct bap *rec, const struct ts_arch *arch, struct
 		ts_x86_init(&rec->x86, &rec->base.regs);
 	if (arch->is_big_endian) {
 		rec->is_mem_reversed = rec->recorder == BAP_SNAPSHOT || rec->recorder == BAP_OLD_TRACEWRAP;
-		return bap_vote_memory_order(rec, err);
+		if (!bap_vote_memory_order(rec, err))
+			return false;
 	}
-	return true;
+	return bap_scan_flags(rec, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- recording */

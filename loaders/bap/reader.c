@@ -250,6 +250,16 @@ static struct bap_reader *at_start(struct bap *rec, struct ts_error *err)
 	r->rec = rec;
 	bap_stream_init(&r->stream, rec);
 	bap_course_init(&r->course, rec, &r->stream.look, &r->base.end);
+	if (!bap_course_thread(&r->course, rec->first_thread, rec->first, err)) {
+		close_reader(&r->base);
+		return NULL;
+	}
+	for (unsigned i = 0; i < rec->names.n_flags; i++) {
+		struct bap_flag_bits *f = &r->course.now->flags[i];
+
+		f->known |= rec->first_flags[i].known;
+		f->value |= rec->first_flags[i].value;
+	}
 	return r;
 }
 
@@ -283,9 +293,7 @@ struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err)
 {
 	struct bap_reader *r = at_start(rec, err);
 
-	if (r)
-		bap_course_thread(&r->course, rec->first_thread, rec->first, err);
-	if (r && r->course.now && skip_to_first(r, NULL, err))
+	if (r && skip_to_first(r, NULL, err))
 		return &r->base;
 	if (r)
 		ts_reader_close(&r->base);
@@ -295,13 +303,11 @@ struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err)
 bool bap_read_initial(struct bap *rec, struct ts_error *err)
 {
 	struct bap_reader *r = at_start(rec, err);
-	bool done = false;
+	bool done;
 
 	if (!r)
 		return false;
-	bap_course_thread(&r->course, rec->first_thread, rec->first, err);
-	if (r->course.now)
-		done = skip_to_first(r, &rec->base.initial, err);
+	done = skip_to_first(r, &rec->base.initial, err);
 	ts_reader_close(&r->base);
 	if (done && rec->base.initial.is_failed)
 		return ts_fail(err, TS_ENOMEM, rec->first, "no memory for the initial state");

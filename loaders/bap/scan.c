@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "course.h"
 #include "operand.h"
+#include "others.h"
 #include "schema.h"
+#include "std.h"
 #include "stream.h"
 
 #define SCAN_FRAMES  4096
@@ -151,6 +154,64 @@ bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err)
 {
 	*features = 0;
 	return scan(rec, SCAN_FRAMES, look_at_features, features, err);
+}
+
+/* -------------------------------------------------------------------------------------------------- flags */
+
+struct flags_look {
+	struct bap_course course;
+	struct ts_steps steps; /* of no use */
+	bool is_over;
+};
+
+static bool has_open_bits(const struct bap *rec)
+{
+	uint32_t open = 0;
+
+	for (unsigned i = 0; i < rec->names.n_flags; i++)
+		open |= rec->first_flags[i].open;
+	return open;
+}
+
+/* Take in a frame as a reader does, up to the first one of another thread. */
+static void look_at_flags(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user)
+{
+	struct bap *rec = s->stream.rec;
+	struct flags_look *look = user;
+	struct bap_thread *t;
+	uint16_t insn_len;
+	uint64_t pc;
+
+	(void)body;
+	look->is_over |= !has_open_bits(rec) || (std && std->v[STD_THREAD_ID - 1].n != rec->first_thread);
+	if (look->is_over)
+		return;
+	ts_steps_reset(&look->steps);
+	look->is_over = std ? !bap_read_std(&look->course, &s->stream, &t, &pc, &insn_len)
+			    : !bap_read_other(&look->course, &s->stream);
+}
+
+bool bap_scan_flags(struct bap *rec, struct ts_error *err)
+{
+	struct bap_look silent = { .rec = rec };
+	struct ts_end end = { 0 };
+	struct flags_look *look = calloc(1, sizeof(*look));
+	bool done;
+
+	if (!look)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
+	for (unsigned i = 0; i < rec->names.n_flags; i++)
+		rec->first_flags[i] = (struct bap_first_flags){ .open = rec->names.flags[i].need };
+	ts_steps_init(&look->steps);
+	bap_course_init(&look->course, rec, &silent, &end);
+	look->course.known.out = &look->steps;
+	look->course.known.notes_first = true;
+	done = bap_course_thread(&look->course, rec->first_thread, rec->first, err) &&
+	       scan_for_hints(rec, SCAN_FRAMES, look_at_flags, look, err);
+	bap_course_fini(&look->course);
+	ts_steps_fini(&look->steps);
+	free(look);
+	return done;
 }
 
 /* --------------------------------------------------------------------------------------------- byte order */

@@ -17,6 +17,15 @@
 bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err);
 
 /*
+ * Fill rec->first_flags: which bits of the first thread's flag registers the first frames show before any
+ * instruction changes them.  The model infers the past of bytes; a byte of which one bit is written before
+ * another one is seen would stay unknown.
+ *
+ * Returns false if the trace cannot be read or memory is exhausted.
+ */
+bool bap_scan_flags(struct bap *rec, struct ts_error *err);
+
+/*
  * Is the trace from the recorder that lists all registers by gdb's names?  Others write names in capitals, or
  * the flags after an instruction.  A trace without names may be one.
  *

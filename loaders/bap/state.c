@@ -266,6 +266,20 @@ static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t,
 	return see & ~told;
 }
 
+/* A bit that is seen before anything changes it had that value from the start. */
+static void note_first(struct bap_known *k, const struct bap_thread *t, unsigned group, uint32_t bits,
+		       bool is_write)
+{
+	struct bap_first_flags *first = &k->rec->first_flags[group];
+	uint32_t seen = is_write ? 0 : bits & first->open;
+
+	if (t->id != k->rec->first_thread)
+		return;
+	first->known |= seen;
+	first->value |= seen & t->flags[group].value;
+	first->open &= ~bits;
+}
+
 void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t bits, bool is_write)
 {
 	const struct regmap_flags *def = &k->rec->names.flags[group];
@@ -275,6 +289,8 @@ void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, u
 	uint32_t see = see_told(k, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
 	uint32_t write = is_write ? touched : 0;
 
+	if (__builtin_expect(k->notes_first, 0))
+		note_first(k, t, group, bits, is_write);
 	for (unsigned i = 0; (see | write) && i < def->len; i++) {
 		unsigned shift = flag_shift(k->rec, def->len, i);
 		uint64_t byte = htole64(f->value >> shift & 0xff);

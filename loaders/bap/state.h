@@ -58,6 +58,7 @@ struct bap_known {
 	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one seen last comes first */
 	uint32_t n_live;
 	uint8_t serial; /* counts lists of values before an instruction, never 0 */
+	bool notes_first; /* a look at the first frames, which fills rec->first_flags */
 	struct bap_ids {
 		struct bap_id {
 			uint64_t id;

@@ -14,7 +14,7 @@ import pathlib
 import random
 import tempfile
 
-from _frames import Memory, read_frames, read_memory, read_registers, read_std
+from _frames import Known, Memory, read_frames, read_memory, read_registers, read_std
 from _states import ask, run, states
 from _tap import DATA, add_case, case, run_cases
 
@@ -170,6 +170,32 @@ def compare_before(name, order, places, ignored):
     assert n > 5000 and len(found) > 3000 and len(doubted) * 500 < n, (n, len(found), len(doubted))
 
 
+def compare_flags(name, order, places, n_least):
+    """A flag register is known where each of its bits is, worked out bit by bit from the frames."""
+    path = trace(name)
+    ours, bits = list(states(path)), Known()
+    for k, std in enumerate(read_std(path.read_bytes())):
+        first = {}
+        for reg, value in read_registers(std[4]):
+            first.setdefault(reg, int.from_bytes(value, "little"))
+        for reg, value in first.items():
+            bits.see(k, reg, value)
+        for reg, value in read_registers(std.get(5, b"")):
+            bits.write(k + 1, reg, int.from_bytes(value, "little"))
+    n = 0
+    for pos, (_, regs) in enumerate(ours):
+        truth = {reg: bits.at(pos, reg) for reg in places}
+        if None in truth.values():
+            continue
+        n += 1
+        for reg, value in truth.items():
+            assert own_value(regs, places, order, reg) == value, (pos, reg, value)
+    print(f"# {name}: the flags are known at {n} of {len(ours)} positions")
+    assert n >= n_least, n
+
+
+add_case("PowerPC: cr is known where its bits are", compare_flags, "tw-ppc", "big",
+         {reg: place for reg, place in CR.items() if place[0] == "cr"}, 7185)
 add_case("x86-64: what a frame shows is there before it", compare_before, "tw-x86_64", "little", EFLAGS, set())
 add_case("ARM: what a frame shows is there before it", compare_before, "tw-arm", "little", CPSR, {"PC"})
 add_case("PowerPC: what a frame shows is there before it", compare_before, "tw-ppc", "big", CR, {"PVR"})

@@ -158,6 +158,50 @@ START_TEST(flags_of_an_unlogged_comparison_are_unknown)
 }
 END_TEST
 
+/* ZF is written twice before CF and the others are seen, which nothing wrote before. */
+START_TEST(a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start)
+{
+	load_text(X64 "step 1000 1 90 > zf=1/1.1\n"
+		      "step 1001 1 90 > zf=0/1.1\n"
+		      "step 1002 1 90 cf=1/1.1 pf=0/1.1 af=0/1.1 sf=0/1.1 of=0/1.1\n");
+	ck_assert_str_eq(reg(0, "eflags"), "?");
+	ck_assert_str_eq(reg(1, "eflags"), "243");
+	ck_assert_str_eq(reg(2, "eflags"), "203");
+	ck_assert_str_eq(reg(3, "eflags"), "203");
+	/* SF is written in between: what it was before that is not known */
+	load_text(X64 "step 1000 1 90 > zf=1/1.1\n"
+		      "step 1001 1 90 > zf=0/1.1 sf=1/1.1\n"
+		      "step 1002 1 90 cf=1/1.1 pf=0/1.1 af=0/1.1 sf=1/1.1 of=0/1.1\n");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	ck_assert_str_eq(reg(2, "eflags"), "283");
+	/* so it is if an instruction without operands writes all flags */
+	load_text(X64 "step 1000 1 90 > zf=1/1.1\n"
+		      "step 1001 1 0f2fc1\n" /* comiss %xmm1,%xmm0 */
+		      "step 1004 1 90 > zf=0/1.1\n"
+		      "step 1005 1 90 cf=1/1.1 pf=0/1.1 af=0/1.1 sf=0/1.1 of=0/1.1\n");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	ck_assert_str_eq(reg(4, "eflags"), "203");
+}
+END_TEST
+
+START_TEST(the_flags_of_another_thread_tell_nothing_of_the_first_ones)
+{
+	load_text(X64 "step 1000 1 90 > zf=1/1.1 of=0/1.1\n"
+		      "key 2 cf=1/1.1 pf=0/1.1 af=0/1.1 sf=0/1.1 of=0/1.1\n"
+		      "step 1001 1 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	load_text(X64 "step 1000 1 90 > zf=1/1.1 of=0/1.1\n"
+		      "step 2000 2 90 cf=1/1.1 pf=0/1.1 af=0/1.1 sf=0/1.1 of=0/1.1\n"
+		      "step 1001 1 90\n");
+	ck_assert_str_eq(reg(1, "eflags"), "?");
+	ck_assert_uint_eq(rec->n_threads, 2);
+	close_trace();
+	src = ts_source_from_memory(file.data, file.len, "test", &err);
+	rec = bap_loader.open(src, NULL, &err);
+	ck_assert_uint_eq(rec->n_threads, 1); /* the other one has not run yet */
+}
+END_TEST
+
 START_TEST(memory_that_an_unlogged_instruction_stores_to_is_unknown)
 {
 	load_text(X64 "step 1000 1 90 rdi=5000/8 @5000=0102030405060708\n"
@@ -644,6 +688,8 @@ END_TEST
 UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   x86_instructions_without_operands_write_what_their_encoding_says,
 		   flags_of_an_unlogged_comparison_are_unknown,
+		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
+		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,
 		   memory_that_an_unlogged_instruction_stores_to_is_unknown,
 		   arm_registers_of_the_system_come_without_operands,
 		   other_machines_registers_of_the_system_come_without_operands,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One pass over the steps, from the first position that matters.  Where the value stands there is found in all
- * memory that may be known; from then on only what a step touches can begin or end a match.  An effect is compared
- * with the part of the value that it overlaps; what agrees, or ends a match, is then looked at as the state has it.
+ * memory that may be known; from then on only what a step touches can begin or end a match.  A sieve passes over most
+ * accesses.  What is left is compared with the part of the value that it overlaps; what agrees, or ends a match, is then
+ * looked at as the state has it.
  */
 #include "find.h"
 
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "sieve.h"
 #include "src/query/scan.h"
 #include "state.h"
 
@@ -25,10 +27,15 @@ struct match {
 	uint64_t begin, end; /* end: TS_NO_POS while it stands */
 };
 
+/* How many matches begin in blocks of so many bytes is counted, by a hash of the block. */
+#define BLOCK_LEN 64u
+#define N_BLOCKS  4096u
+
 /* Matches that stand, by address: ordinals in a hash table. */
 struct standing {
 	uint32_t *slots; /* owned; ordinal + 1, 0: empty, NONE: was removed */
 	size_t n_slots, n_used, n;
+	uint32_t in_block[N_BLOCKS];
 };
 
 struct find {
@@ -42,6 +49,7 @@ struct find {
 	struct standing standing;
 	uint64_t *pages;       /* owned; those of which something may be known */
 	size_t n_pages;
+	struct ts_sieve sieve;
 	size_t at_page;        /* the first one that has not been looked through at the start */
 	uint64_t start;        /* the position at which looking begins */
 	uint64_t pos;          /* the next step */
@@ -56,6 +64,26 @@ struct find {
 static size_t slot_of(const struct standing *st, uint64_t addr)
 {
 	return (size_t)((addr * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (st->n_slots - 1);
+}
+
+static uint32_t *block_of(struct find *f, uint64_t addr)
+{
+	return &f->standing.in_block[addr / BLOCK_LEN % N_BLOCKS];
+}
+
+/* Does a match stand that has a byte in [first, last]?  Perhaps not if true. */
+static bool may_overlap(struct find *f, uint64_t first, uint64_t last)
+{
+	uint64_t before = f->qn->value.len - 1;
+
+	first = first < before ? 0 : first - before;
+	if (!f->standing.n || (last - first) / BLOCK_LEN >= N_BLOCKS)
+		return f->standing.n;
+	for (uint64_t block = first / BLOCK_LEN; block <= last / BLOCK_LEN; block++) {
+		if (f->standing.in_block[block % N_BLOCKS])
+			return true;
+	}
+	return false;
 }
 
 static uint32_t *find_slot(const struct find *f, uint64_t addr)
@@ -126,12 +154,14 @@ static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
 	}
 	f->items[f->n] = (struct match){ .addr = addr, .begin = pos, .end = TS_NO_POS };
 	put_slot(f, (uint32_t)f->n++);
+	++*block_of(f, addr);
 	f->n_looks += f->n % 32 == 0;
 }
 
 static void end_match(struct find *f, uint32_t *slot, uint64_t pos)
 {
 	f->items[*slot - 1].end = pos;
+	--*block_of(f, f->items[*slot - 1].addr);
 	*slot = NONE;
 	f->standing.n--;
 }
@@ -309,6 +339,46 @@ static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 	return true;
 }
 
+/* May the access begin or end a match? */
+static bool may_matter(struct find *f, const struct ts_steps *batch, uint64_t pos, uint32_t i, bool *may,
+		       struct ts_error *err)
+{
+	const struct ts_effect *e = &batch->effects[batch->steps[pos % TS_CHUNK_STEPS].first + i];
+	uint64_t last = e->addr + (e->len - 1);
+	enum ts_sieved sieved;
+
+	if (last < f->first || e->addr > f->last || (e->kind == TS_FX_READ && e->data == TS_NO_DATA))
+		return true;
+	if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->data == TS_NO_DATA) {
+		ts_sieve_forget(&f->sieve, e->addr, last);
+		*may = true;
+		return true;
+	}
+	if (!ts_sieve_take(&f->sieve, batch, pos, i, &sieved, err))
+		return false;
+	*may |= sieved == TS_SIEVED_MAY_BEGIN || (sieved == TS_SIEVED_OTHER && may_overlap(f, e->addr, last));
+	return true;
+}
+
+/* May a step of the chunk begin or end a match? */
+static bool pass_step(struct find *f, const struct ts_steps *batch, uint64_t pos, bool *may, struct ts_error *err)
+{
+	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
+	bool is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
+
+	*may = false;
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &batch->effects[s->first + i];
+
+		if (e->kind == TS_FX_THREAD)
+			is_mine = ts_query_process(f->ask->q, e->item) == f->process;
+		else if (is_mine && e->len && e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET &&
+			 e->kind != TS_FX_PROTECT && !may_matter(f, batch, pos, i, may, err))
+			return false;
+	}
+	return true;
+}
+
 /* -------------------------------------------------------------------------------------------- the cursor */
 
 static int compare(const void *a, const void *b)
@@ -345,6 +415,8 @@ static void put_in_order(struct find *f)
 /* The budget that the looks since the last call used up. */
 static bool has_budget(struct find *f, struct ts_budget *budget)
 {
+	f->n_looks += f->sieve.n_loads;
+	f->sieve.n_loads = 0;
 	while (f->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
 		f->n_looks -= LOOKS_A_CHUNK;
 	return f->n_looks < LOOKS_A_CHUNK;
@@ -368,23 +440,39 @@ static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_er
 	return true;
 }
 
+/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
+static enum ts_got scan_chunk(struct find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	uint64_t end = (f->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
+
+	if (!ts_ask_step(f->ask, f->pos, &batch, err))
+		return TS_GOT_FAIL;
+	end = end < f->ask->n_steps ? end : f->ask->n_steps;
+	for (; f->pos < end; f->pos++) {
+		bool may;
+
+		if (!has_budget(f, budget))
+			return TS_GOT_PENDING;
+		if (!pass_step(f, batch, f->pos, &may, err) || (may && !look_at_step(f, f->pos, err)))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_END;
+}
+
 /* Go on.  Returns TS_GOT_END when all steps have been looked at. */
 static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_error *err)
 {
-	uint64_t n = f->ask->n_steps;
-
 	if (!look_at_start(f, budget, err))
 		return TS_GOT_FAIL;
 	if (f->at_page < f->n_pages)
 		return TS_GOT_PENDING;
-	for (; f->pos < n; f->pos++) {
-		if (f->pos >= f->qn->to && !f->standing.n)
-			break;
-		if (!has_budget(f, budget) || (f->pos % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget)))
-			return TS_GOT_PENDING;
-		if (!look_at_step(f, f->pos, err))
-			return TS_GOT_FAIL;
+	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
+		enum ts_got got = ts_budget_take(budget) ? scan_chunk(f, budget, err) : TS_GOT_PENDING;
+
 		f->rows.at = f->pos;
+		if (got != TS_GOT_END)
+			return got;
 	}
 	if (f->is_failed) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for all places of a value");
@@ -461,6 +549,7 @@ static void close_find(struct ts_rows *rows)
 	free(f->items);
 	free(f->standing.slots);
 	free(f->pages);
+	ts_sieve_fini(&f->sieve);
 	free(f);
 }
 
@@ -484,9 +573,10 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	f->start = f->pos = qn->from ? qn->from - 1 : 0;
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
-	if (ts_query_pages(ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+	if (!ts_query_pages(ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	else if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err))
 		return &f->rows;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	close_find(&f->rows);
 	return NULL;
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which accesses to memory can begin a place of a value: a fast test that most of them fail.
+ *
+ * The bytes of an access are compared with the value at all alignments at once.  Where they agree with a part of it, the
+ * rest is compared with what memory holds around the access: lines of memory that were needed before are kept, and are
+ * changed by each access that passes through here.
+ */
+#ifndef TS_ASK_SIEVE_H
+#define TS_ASK_SIEVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/query/query.h"
+#include "value.h"
+
+#define TS_SIEVE_LINE    64u
+#define TS_SIEVE_N_LINES 4096u
+
+/* What memory holds before the access that comes next. */
+struct ts_sieve_line {
+	uint64_t addr; /* of its first byte; 1: there is none here */
+	uint8_t data[TS_SIEVE_LINE], known[TS_SIEVE_LINE];
+};
+
+enum ts_sieved {
+	TS_SIEVED_SAME,      /* memory held these bytes anyway */
+	TS_SIEVED_OTHER,     /* the value begins to stand nowhere; it may end to */
+	TS_SIEVED_MAY_BEGIN, /* perhaps it begins to stand somewhere, and perhaps it does not */
+};
+
+struct ts_sieve {
+	struct ts_query *q;            /* borrowed */
+	const struct ts_value *value;  /* borrowed */
+	uint32_t process;
+	uint64_t last;                 /* of the address space */
+	/* by byte: bit i is set if byte i of the value may be this one; of a value of at most 64 bytes */
+	uint64_t accepts[256];
+	struct ts_sieve_line *lines;   /* owned */
+	uint64_t n_loads;              /* lines that were read: what the sieve costs */
+};
+
+/*
+ * Returns false if memory is exhausted (TS_ENOMEM); @s needs its fini either way.
+ */
+bool ts_sieve_init(struct ts_sieve *s, struct ts_query *q, const struct ts_value *value, uint32_t process,
+		   struct ts_error *err);
+void ts_sieve_fini(struct ts_sieve *s);
+
+/*
+ * Take effect @i of step @pos, a read or a write of a value in the sieve's process.  All effects on memory since the first
+ * one that was taken must pass, in order.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
+		   enum ts_sieved *sieved, struct ts_error *err);
+
+/* What [@first, @last] holds is not what it was, for another reason. */
+void ts_sieve_forget(struct ts_sieve *s, uint64_t first, uint64_t last);
+
+#endif

@@ -5,39 +5,24 @@
 #include <string.h>
 
 #include "session.h"
-
-/* gdb's numbers of signals; @host is that of Linux, for signals that an instruction causes. */
-static const struct {
-	uint8_t number, host;
-	const char *name;
-} signals[] = {
-	{ 1, 0, "SIGHUP" },   { 2, 0, "SIGINT" },   { 3, 0, "SIGQUIT" },  { 4, 4, "SIGILL" },
-	{ 5, 5, "SIGTRAP" },  { 6, 0, "SIGABRT" },  { 8, 8, "SIGFPE" },   { 9, 0, "SIGKILL" },
-	{ 10, 7, "SIGBUS" },  { 11, 11, "SIGSEGV" }, { 12, 0, "SIGSYS" },  { 13, 0, "SIGPIPE" },
-	{ 14, 0, "SIGALRM" }, { 15, 0, "SIGTERM" }, { 20, 0, "SIGCHLD" }, { 30, 0, "SIGUSR1" },
-	{ 31, 0, "SIGUSR2" },
-};
-#define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
-
-static size_t find_signal(uint64_t number)
-{
-	size_t i = 0;
-
-	while (i < N_SIGNALS && signals[i].number != number)
-		i++;
-	return i;
-}
+#include "src/arch/signals.h"
+#include "src/query/search.h"
 
 /* The first event of the kind at the session's position, NULL if there is none. */
 static const struct ts_happening *event_here(const struct rsp_session *s, enum ts_event_kind kind)
 {
-	bool is_after = kind == TS_EV_FAULT || kind == TS_EV_EXIT;
-	uint64_t step = s->pos - is_after;
-	const struct ts_happening *h = NULL;
+	const struct ts_query *q = s->target->q;
+	const struct ts_happening *list = ts_query_event(q, kind, 0);
+	const struct ts_happening *h = ts_query_next_event(q, kind, s->pos ? s->pos - 1 : 0);
+	uint64_t n = ts_query_n_events(q, kind);
 
-	if (s->pos >= is_after)
-		h = ts_query_next_event(s->target->q, kind, step);
-	return h && h->step == step ? h : NULL;
+	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n && list[i].step <= s->pos; i++) {
+		uint64_t pos = kind == TS_EV_INTERRUPT ? list[i].step : ts_event_position(&list[i]);
+
+		if (pos == s->pos)
+			return &list[i];
+	}
+	return NULL;
 }
 
 static void put_words(const struct ts_happening *h, struct ts_buf *out)
@@ -49,11 +34,24 @@ static void put_words(const struct ts_happening *h, struct ts_buf *out)
 	ts_buf_putc(out, '\n');
 }
 
+static void put_signal(const struct ts_happening *h, struct ts_buf *out)
+{
+	const char *name = ts_signal_name(h->event.number);
+
+	if (name)
+		ts_buf_printf(out, "signal %s", name);
+	else
+		ts_buf_printf(out, "signal %" PRIu64 " of gdb", h->event.number);
+	put_words(h, out);
+}
+
 static void put_exit(const struct ts_happening *h, struct ts_buf *out)
 {
 	ts_buf_puts(out, "exit: the process has ended, ");
 	if (h->event.has_ret)
 		ts_buf_printf(out, "status %" PRIu64 "\n", h->event.number);
+	else if (*h->event.text)
+		ts_buf_printf(out, "%s\n", h->event.text);
 	else
 		ts_buf_puts(out, "its status was not recorded\n");
 }
@@ -66,15 +64,8 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 	if (h)
 		ts_buf_printf(out, "interrupt%s%s\n", *h->event.text ? ": " : "", h->event.text);
 	h = event_here(s, TS_EV_SIGNAL);
-	if (h) {
-		size_t i = find_signal(h->event.number);
-
-		if (i < N_SIGNALS)
-			ts_buf_printf(out, "signal %s", signals[i].name);
-		else
-			ts_buf_printf(out, "signal %" PRIu64 " of gdb", h->event.number);
-		put_words(h, out);
-	}
+	if (h)
+		put_signal(h, out);
 	h = event_here(s, TS_EV_FAULT);
 	if (h) {
 		ts_buf_puts(out, "fault: the last instruction did not complete");
@@ -87,10 +78,16 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 
 /* ---------------------------------------------------------------------------------------------- siginfo */
 
-/* Offsets of the members of siginfo_t. */
+/* Offsets of the members of siginfo_t, as gdb has them on every processor. */
 #define SIGINFO_LEN 128
 #define CODE_OFF    8
 #define SI_KERNEL   0x80 /* sent by the kernel, for an unknown reason */
+
+/* Signals that an instruction causes, whose siginfo holds an address; that of others holds who sent them. */
+static bool has_fault_addr(uint64_t signal)
+{
+	return signal == 4 || signal == 5 || signal == 8 || signal == 10 || signal == 11;
+}
 
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 {
@@ -98,16 +95,19 @@ bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 	const struct ts_arch *arch = rsp_regset(s)->arch;
 	uint32_t addr_len = arch->addr_bits > 32 ? 8 : 4;
 	uint8_t bytes[SIGINFO_LEN] = { 0 };
-	size_t i;
+	uint64_t signal;
 
 	if (!h)
 		h = event_here(s, TS_EV_SIGNAL);
-	i = h ? find_signal(ts_event_signal(h)) : N_SIGNALS;
-	if (i == N_SIGNALS || !signals[i].host || !h->event.has_addr)
+	signal = h ? ts_event_signal(h) : 0;
+	/* what is not recorded must not show as zero */
+	if (!h || !h->event.has_addr || (!h->event.has_ret && !has_fault_addr(signal)))
 		return false;
-	ts_arch_put(arch, bytes, 4, signals[i].host);
-	ts_arch_put(arch, bytes + CODE_OFF, 4, SI_KERNEL);
-	ts_arch_put(arch, bytes + (addr_len == 8 ? 16 : 12), addr_len, h->event.addr);
+	ts_arch_put(arch, bytes, 4, h->event.has_ret ? h->event.args[0] : ts_signal_to_linux(arch, (uint32_t)signal));
+	ts_arch_put(arch, bytes + CODE_OFF, 4, h->event.has_ret ? h->event.ret : SI_KERNEL);
+	if (!has_fault_addr(signal))
+		addr_len = 4; /* si_pid */
+	ts_arch_put(arch, bytes + (arch->addr_bits > 32 ? 16 : 12), addr_len, h->event.addr);
 	ts_buf_put(out, bytes, sizeof(bytes));
 	return true;
 }

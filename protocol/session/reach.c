@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "src/query/search.h"
 #include "wait.h"
 
 static const char *const event_plurals[TS_N_EVENT_KINDS] = {
@@ -49,20 +50,41 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 	return RSP_NOWHERE;
 }
 
+/* Where one goes to see an event: to its step, or to where a signal stops. */
+static uint64_t place_of(const struct ts_happening *h)
+{
+	return h->event.kind == TS_EV_SIGNAL ? ts_event_position(h) : h->step;
+}
+
+/* The nearest event of the kind after, or before, the session's position; NULL if there is none. */
+static const struct ts_happening *nearest_event(const struct rsp_session *s, enum ts_event_kind kind,
+						bool is_reverse)
+{
+	const struct ts_query *q = s->target->q;
+	const struct ts_happening *h = NULL;
+
+	if (is_reverse && s->pos) {
+		h = ts_query_prev_event(q, kind, s->pos - 1);
+		while (h && place_of(h) >= s->pos)
+			h = h > ts_query_event(q, kind, 0) ? h - 1 : NULL;
+	} else if (!is_reverse) {
+		h = ts_query_next_event(q, kind, s->pos);
+		while (h && place_of(h) <= s->pos)
+			h = h < ts_query_event(q, kind, ts_query_n_events(q, kind) - 1) ? h + 1 : NULL;
+	}
+	return h;
+}
+
 static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse,
 				 uint64_t *pos, struct ts_buf *why)
 {
 	bool is_absent = ts_query_facts(s->target->q)->absent_events & 1u << kind;
-	const struct ts_happening *h = NULL;
+	const struct ts_happening *h = nearest_event(s, kind, is_reverse);
 
-	if (!is_reverse)
-		h = ts_query_next_event(s->target->q, kind, s->pos + 1);
-	else if (s->pos)
-		h = ts_query_prev_event(s->target->q, kind, s->pos - 1);
 	if (!h && !is_reverse && !is_absent && !rsp_wait_until_more(s))
 		return RSP_LATER;
 	if (h)
-		*pos = h->step;
+		*pos = place_of(h);
 	else if (is_absent)
 		ts_buf_printf(why, "this format does not record %s", event_plurals[kind]);
 	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->target))

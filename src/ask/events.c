@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "src/arch/signals.h"
 #include "verb.h"
 
 /* In the order in which the events of one step are listed. */
@@ -175,9 +176,11 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 	const char *space = n ? " " : "";
 	size_t left = sizeof(text) - (size_t)n;
 
-	if (ev->kind == TS_EV_SIGNAL)
+	if (ev->kind == TS_EV_SIGNAL && ts_signal_name(ev->number))
+		snprintf(text + n, left, "%s%s", space, ts_signal_name(ev->number));
+	else if (ev->kind == TS_EV_SIGNAL)
 		snprintf(text + n, left, "%ssignal %" PRIu64, space, ev->number);
-	else if (ev->kind == TS_EV_EXIT && ev->has_ret)
+	else if ((ev->kind == TS_EV_EXIT || ev->kind == TS_EV_THREAD_END) && ev->has_ret)
 		snprintf(text + n, left, "%sstatus %" PRIu64, space, ev->number);
 	else if (ev->kind == TS_EV_FAULT && ev->has_addr)
 		snprintf(text + n, left, "%sat 0x%" PRIx64, space, ev->addr);

@@ -132,13 +132,13 @@ static bool is_passed(const struct ts_stops *stops, uint64_t signal)
 	return passed && signal < TS_N_SIGNALS && (passed[signal / 64] >> (signal % 64) & 1);
 }
 
-/* The nearest event of the kind whose position lies on the way. */
+/* The nearest event of the kind whose position may lie on the way. */
 static const struct ts_happening *first_event(const struct ts_search *s, enum ts_event_kind kind)
 {
 	uint64_t delta = kind != TS_EV_SIGNAL;
 
 	if (!s->is_reverse)
-		return ts_query_next_event(s->q, kind, s->from + 1 - delta);
+		return ts_query_next_event(s->q, kind, s->from);
 	return s->from > delta ? ts_query_prev_event(s->q, kind, s->from - 1 - delta) : NULL;
 }
 
@@ -153,6 +153,8 @@ static void offer_events(struct ts_search *s, enum ts_event_kind kind)
 
 		if (s->is_reverse ? pos < s->best.pos : pos > s->best.pos)
 			return;
+		if (s->is_reverse ? pos >= s->from : pos <= s->from)
+			continue;
 		if (kind == TS_EV_EXIT)
 			offer(s, pos, TS_STOP_EXIT, h->thread, 0);
 		else if (!is_passed(s->stops, ts_event_signal(h)))

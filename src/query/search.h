@@ -92,12 +92,12 @@ struct ts_search {
 
 /*
  * The position at which an event of the kind is a stop, in both directions: a signal arrives before the step
- * that it belongs to; a fault and an exit show after it, where the pc of a fault is that of its instruction
- * still.
+ * that it belongs to, unless it says otherwise; a fault and an exit show after it, where the pc of a fault is
+ * that of its instruction still.
  */
 static inline uint64_t ts_event_position(const struct ts_happening *h)
 {
-	return h->step + (h->event.kind != TS_EV_SIGNAL);
+	return h->step + (h->event.kind != TS_EV_SIGNAL || h->event.is_after);
 }
 
 /* The signal that an event is for gdb; a fault whose kind was not recorded is SIGSEGV. */

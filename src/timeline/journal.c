@@ -63,6 +63,7 @@ static void put_event(struct ts_buf *out, const struct ts_event *ev)
 	clean.n_args = ev->n_args;
 	clean.has_ret = ev->has_ret;
 	clean.has_addr = ev->has_addr;
+	clean.is_after = ev->is_after;
 	memcpy(clean.text, ev->text, strnlen(ev->text, sizeof(clean.text) - 1));
 	ts_buf_put(out, &clean, sizeof(clean));
 }
@@ -191,7 +192,8 @@ static bool take_event(const uint8_t *p, uint32_t size, struct ts_steps *b)
 	struct ts_event ev, *to;
 
 	if (size < sizeof(ev) || !is_bool(p + offsetof(struct ts_event, has_ret)) ||
-	    !is_bool(p + offsetof(struct ts_event, has_addr)))
+	    !is_bool(p + offsetof(struct ts_event, has_addr)) ||
+	    !is_bool(p + offsetof(struct ts_event, is_after)))
 		return false;
 	memcpy(&ev, p, sizeof(ev));
 	if ((unsigned)ev.kind >= TS_N_EVENT_KINDS || ev.n_args > TS_MAX_SYSCALL_ARGS ||

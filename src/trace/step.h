@@ -98,10 +98,12 @@ struct ts_module {
 
 enum ts_event_kind {
 	TS_EV_SYSCALL,    /* number, args, ret */
-	TS_EV_SIGNAL,     /* number = gdb's signal number */
-	TS_EV_FAULT,      /* the instruction did not complete; addr = where, if known */
+	/* number = gdb's signal number; if has_ret, ret = its si_code and args[0] the system's number */
+	TS_EV_SIGNAL,
+	/* the instruction did not complete; addr = where, if known; number, ret and args as of a signal */
+	TS_EV_FAULT,
 	TS_EV_EXIT,       /* the process of the step's thread ended; number = status if has_ret */
-	TS_EV_THREAD_END, /* the step's thread ended */
+	TS_EV_THREAD_END, /* the step's thread ended; number = status if has_ret */
 	TS_EV_GAP,        /* the recorder was off: anything may have changed unseen */
 	/* the step is not an instruction, but enters the handler of an interrupt or exception; text */
 	TS_EV_INTERRUPT,
@@ -119,6 +121,7 @@ struct ts_event {
 	uint8_t n_args;
 	bool has_ret;
 	bool has_addr;
+	bool is_after; /* TS_EV_SIGNAL: it arrived after the step, not before it */
 	char text[48]; /* in the recorder's words, "" for none; always terminated */
 };
 

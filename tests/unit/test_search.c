@@ -441,6 +441,27 @@ START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it_in_both_direction
 }
 END_TEST
 
+START_TEST(a_signal_that_arrived_after_its_step_stops_there_in_both_directions)
+{
+	steps(2);
+	event(TS_EV_SIGNAL, 14);
+	s->steps.events[s->steps.n_events - 1].is_after = true;
+	steps(2);
+	event(TS_EV_SIGNAL, 15);
+	steps(2);
+	build();
+	stops.has_signals = true;
+	ck_assert_uint_eq(go(0, 6, TS_STOP_SIGNAL), 3);
+	ck_assert_uint_eq(go(2, 6, TS_STOP_SIGNAL), 3);
+	ck_assert_uint_eq(found.number, 14);
+	ck_assert_uint_eq(go(3, 6, TS_STOP_SIGNAL), 4);
+	ck_assert_uint_eq(found.number, 15);
+	ck_assert_uint_eq(go(6, 0, TS_STOP_SIGNAL), 4);
+	ck_assert_uint_eq(go(4, 0, TS_STOP_SIGNAL), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_END), 0);
+}
+END_TEST
+
 START_TEST(an_exit_and_a_fault_at_the_limit_are_stops)
 {
 	steps(2);
@@ -473,6 +494,7 @@ START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
 {
 	struct script_random rnd = { 5 };
 	uint8_t signals[MANY + 2] = { 0 }; /* by position */
+	bool late[MANY + 2] = { false };   /* a signal 15 arrived after the step before */
 	uint64_t passed[TS_N_SIGNALS / 64] = { 1u << 14 };
 
 	for (unsigned i = 0; i < MANY; i++) {
@@ -483,6 +505,10 @@ START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
 			signals[i] = (uint8_t)(14 + what); /* one of the step before is there already, or this */
 		} else if (what == 2) {
 			event(TS_EV_FAULT, 4);
+		} else if (what == 3) {
+			event(TS_EV_SIGNAL, 15);
+			s->steps.events[s->steps.n_events - 1].is_after = true;
+			late[i + 1] = true;
 		}
 		step();
 	}
@@ -492,6 +518,10 @@ START_TEST(any_search_for_signals_finds_what_looking_everywhere_finds)
 
 		if (h && h->step == i && (!signals[i + 1] || signals[i + 1] == 14))
 			signals[i + 1] = 4;
+	}
+	for (unsigned i = 0; i <= MANY; i++) {
+		if (late[i] && (!signals[i] || signals[i] == 14))
+			signals[i] = 15;
 	}
 	stops.has_signals = true;
 	stops.passed_signals = passed;
@@ -578,6 +608,7 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   a_system_call_stops_at_its_entry_and_at_its_return, only_the_system_calls_asked_for_stop,
 		   backwards_a_return_is_found_though_a_later_call_of_its_step_has_none,
 		   a_signal_stops_before_its_step_and_a_fault_after_it_in_both_directions,
+		   a_signal_that_arrived_after_its_step_stops_there_in_both_directions,
 		   an_exit_and_a_fault_at_the_limit_are_stops,
 		   any_search_for_signals_finds_what_looking_everywhere_finds,
 		   a_search_goes_on_in_slices_and_says_how_far_it_came,

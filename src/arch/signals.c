@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "signals.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/*
+ * Linux's numbers below 32, by gdb's.  Most processors have the usual ones; MIPS and SPARC keep those of the
+ * systems that ran there before Linux.
+ */
+static const struct {
+	const char *name;
+	uint8_t usual, mips, sparc;
+} signals[] = {
+	[1] = { "SIGHUP", 1, 1, 1 },       [2] = { "SIGINT", 2, 2, 2 },       [3] = { "SIGQUIT", 3, 3, 3 },
+	[4] = { "SIGILL", 4, 4, 4 },       [5] = { "SIGTRAP", 5, 5, 5 },      [6] = { "SIGABRT", 6, 6, 6 },
+	[7] = { "SIGEMT", 0, 7, 7 },       [8] = { "SIGFPE", 8, 8, 8 },       [9] = { "SIGKILL", 9, 9, 9 },
+	[10] = { "SIGBUS", 7, 10, 10 },    [11] = { "SIGSEGV", 11, 11, 11 },  [12] = { "SIGSYS", 31, 12, 12 },
+	[13] = { "SIGPIPE", 13, 13, 13 },  [14] = { "SIGALRM", 14, 14, 14 },  [15] = { "SIGTERM", 15, 15, 15 },
+	[16] = { "SIGURG", 23, 21, 16 },   [17] = { "SIGSTOP", 19, 23, 17 },  [18] = { "SIGTSTP", 20, 24, 18 },
+	[19] = { "SIGCONT", 18, 25, 19 },  [20] = { "SIGCHLD", 17, 18, 20 },  [21] = { "SIGTTIN", 21, 26, 21 },
+	[22] = { "SIGTTOU", 22, 27, 22 },  [23] = { "SIGIO", 29, 22, 23 },    [24] = { "SIGXCPU", 24, 30, 24 },
+	[25] = { "SIGXFSZ", 25, 31, 25 },  [26] = { "SIGVTALRM", 26, 28, 26 }, [27] = { "SIGPROF", 27, 29, 27 },
+	[28] = { "SIGWINCH", 28, 20, 28 }, [29] = { "SIGLOST", 0, 0, 0 },     [30] = { "SIGUSR1", 10, 16, 30 },
+	[31] = { "SIGUSR2", 12, 17, 31 },  [32] = { "SIGPWR", 30, 19, 29 },
+};
+#define N_SIGNALS (sizeof(signals) / sizeof(signals[0]))
+
+/* gdb's numbers of real-time signals: 33..63 follow each other, so do 64..127. */
+#define REALTIME_32 77u
+#define REALTIME_33 45u
+#define REALTIME_64 78u
+#define LAST_REALTIME 127u
+
+static uint32_t linux_number(const struct ts_arch *arch, size_t gdb)
+{
+	if (strncmp(arch->name, "mips", 4) == 0)
+		return signals[gdb].mips;
+	return strncmp(arch->name, "sparc", 5) == 0 ? signals[gdb].sparc : signals[gdb].usual;
+}
+
+uint32_t ts_signal_from_linux(const struct ts_arch *arch, uint32_t number)
+{
+	if (number == 32)
+		return REALTIME_32;
+	if (number > 32 && number < 64)
+		return REALTIME_33 + (number - 33);
+	if (number >= 64 && number <= LAST_REALTIME)
+		return REALTIME_64 + (number - 64);
+	for (uint32_t i = 1; i < N_SIGNALS && number; i++)
+		if (linux_number(arch, i) == number)
+			return i;
+	return TS_SIGNAL_UNKNOWN;
+}
+
+uint32_t ts_signal_to_linux(const struct ts_arch *arch, uint32_t number)
+{
+	if (number == REALTIME_32)
+		return 32;
+	if (number >= REALTIME_33 && number < REALTIME_33 + 31)
+		return 33 + (number - REALTIME_33);
+	if (number >= REALTIME_64 && number <= REALTIME_64 + (LAST_REALTIME - 64))
+		return 64 + (number - REALTIME_64);
+	return number && number < N_SIGNALS ? linux_number(arch, number) : 0;
+}
+
+const char *ts_signal_name(uint64_t number)
+{
+	return number < N_SIGNALS ? signals[number].name : NULL;
+}

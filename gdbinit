@@ -6,6 +6,40 @@
 # or later and no Python. Where gdb has Python, a command that is refused is an
 # error, which ends a script.
 
+# A checkpoint is a mark called checkpoint-N; it is kept beside the trace. gdb's own
+# checkpoints fork the program. gdb would ask before it redefines its commands; in a
+# block such as the one below, "with" cannot be followed by "define".
+with confirm off -- define checkpoint
+  tracestub-look
+  if $_tracestub == 2
+    tracestub-monitor checkpoint
+  else
+    tracestub-refuse
+  end
+end
+document checkpoint
+Mark this position of the recording: "restart N" goes there, in later sessions too.
+"marks" lists it, "goto checkpoint-N" goes there as well.
+end
+with confirm off -- define restart
+  tracestub-goto checkpoint-$arg0
+end
+document restart
+Go to a checkpoint: restart N
+end
+with confirm off -- define info checkpoints
+  tracestub-ts marks
+end
+document info checkpoints
+The marks of the recording; those called checkpoint-N were made by "checkpoint".
+end
+with confirm off -- define delete checkpoint
+  tracestub-ts unmark checkpoint-$arg0
+end
+document delete checkpoint
+Remove a checkpoint: delete checkpoint N
+end
+
 # Once is enough: gdb would ask before it defines a command again.
 if $_isvoid($_tracestub)
 
@@ -170,7 +204,18 @@ end
 # with a stop at the new position: gdb then does all that it does at a stop. A
 # position that has not been read yet is waited for by that step, because only
 # there gdb passes on ^C.
-define goto
+define tracestub-follow
+  pipe monitor announce moved | grep -q moved
+  if $_shell_exitcode == 0
+    stepi
+    tracestub-refresh
+  end
+end
+document tracestub-follow
+Part of 'goto' and 'ts': makes gdb see that the session has moved.
+end
+
+define tracestub-goto
   tracestub-look
   if $_tracestub == 2 && $argc == 1
     tracestub-monitor announce goto $arg0
@@ -189,15 +234,13 @@ define goto
       else
         tracestub-monitor goto $arg0 $arg1 $arg2
       end
-      tracestub-monitor announce
-      stepi
-      tracestub-refresh
+      tracestub-follow
     else
       tracestub-refuse
     end
   end
 end
-document goto
+document tracestub-goto
 Go to a position of the recording: goto K|P%|+N|-N|begin|end|frame|MARK|#ROW|next-EVENT|previous-EVENT
   goto next write X, goto previous exec X: the nearest access; also read, access, change
   goto 1234    the state before instruction 1234
@@ -209,1178 +252,113 @@ Go to a position of the recording: goto K|P%|+N|-N|begin|end|frame|MARK|#ROW|nex
 Breakpoints on the way do not stop it. 'when' says where you are.
 end
 
-# Questions: "ts VERB ..." and the bare verb, where gdb has no command of that
-# name.  The server knows registers, addresses and the symbols of the program's
-# file; where gdb has Python, it is told what gdb reads as an address and a size.
-define tracestub-ask
-  if $argc == 1
-    tracestub-monitor $arg0
-  end
-  if $argc == 2
-    tracestub-monitor $arg0 $arg1
-  end
-  if $argc == 3
-    tracestub-monitor $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-  if $argc == 12
-    tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
-  end
-end
-document tracestub-ask
-Part of 'ts': asks the server.
-end
-
-define ts
+# Questions: "ts VERB ...". The server knows registers, addresses and the symbols
+# of the program's file; where gdb has Python, it is told what gdb reads as an
+# address and a size.
+define tracestub-ts
   tracestub-look
   if $_tracestub == 2
     if $argc == 0
       tracestub-monitor help
     end
     if $argc == 1
-      tracestub-ask $arg0
+      tracestub-monitor $arg0
     end
     if $argc == 2
-      tracestub-ask $arg0 $arg1
+      tracestub-monitor $arg0 $arg1
     end
     if $argc == 3
-      tracestub-ask $arg0 $arg1 $arg2
+      tracestub-monitor $arg0 $arg1 $arg2
     end
     if $argc == 4
-      tracestub-ask $arg0 $arg1 $arg2 $arg3
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3
     end
     if $argc == 5
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4
     end
     if $argc == 6
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
     end
     if $argc == 7
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
     end
     if $argc == 8
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
     end
     if $argc == 9
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
     end
     if $argc == 10
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
     end
     if $argc == 11
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
     end
     if $argc == 12
-      tracestub-ask $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
+      tracestub-monitor $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10 $arg11
     end
+    tracestub-follow
   else
     tracestub-refuse
   end
 end
-document ts
+document tracestub-ts
 Ask the recording: ts VERB [WHAT] [in A:B] [if COND] [thread T] [first N | last N] [at PLACE]
   ts last-write $rax           who wrote it last, before this position
   ts history counter           all values it had, and who wrote them
   ts accesses 0x404010,8 rw    who read and wrote eight bytes
   ts executions main first 5   when an instruction was executed
   ts find "text"               where and when bytes stand in memory
-"ts" alone lists the verbs. Most verbs are commands of their own as well: history, accesses, executions, events, ...
+"ts" alone lists the verbs. All but "find" are commands as well: history, calls, why, ...
 end
 
-define history
-  if $argc == 0
-    ts history
-  end
-  if $argc == 1
-    ts history $arg0
-  end
-  if $argc == 2
-    ts history $arg0 $arg1
-  end
-  if $argc == 3
-    ts history $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts history $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts history $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document history
-Ask the recording: the same as "ts history", see "help ts".
-end
-define accesses
-  if $argc == 0
-    ts accesses
-  end
-  if $argc == 1
-    ts accesses $arg0
-  end
-  if $argc == 2
-    ts accesses $arg0 $arg1
-  end
-  if $argc == 3
-    ts accesses $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts accesses $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts accesses $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document accesses
-Ask the recording: the same as "ts accesses", see "help ts".
-end
-define executions
-  if $argc == 0
-    ts executions
-  end
-  if $argc == 1
-    ts executions $arg0
-  end
-  if $argc == 2
-    ts executions $arg0 $arg1
-  end
-  if $argc == 3
-    ts executions $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts executions $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts executions $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document executions
-Ask the recording: the same as "ts executions", see "help ts".
-end
-define calls
-  if $argc == 0
-    ts calls
-  end
-  if $argc == 1
-    ts calls $arg0
-  end
-  if $argc == 2
-    ts calls $arg0 $arg1
-  end
-  if $argc == 3
-    ts calls $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts calls $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts calls $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document calls
-Ask the recording: the same as "ts calls", see "help ts".
-end
-define stack
-  if $argc == 0
-    ts stack
-  end
-  if $argc == 1
-    ts stack $arg0
-  end
-  if $argc == 2
-    ts stack $arg0 $arg1
-  end
-  if $argc == 3
-    ts stack $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts stack $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts stack $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document stack
-Ask the recording: the same as "ts stack", see "help ts".
-end
-define events
-  if $argc == 0
-    ts events
-  end
-  if $argc == 1
-    ts events $arg0
-  end
-  if $argc == 2
-    ts events $arg0 $arg1
-  end
-  if $argc == 3
-    ts events $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts events $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts events $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document events
-Ask the recording: the same as "ts events", see "help ts".
-end
-define threads
-  if $argc == 0
-    ts threads
-  end
-  if $argc == 1
-    ts threads $arg0
-  end
-  if $argc == 2
-    ts threads $arg0 $arg1
-  end
-  if $argc == 3
-    ts threads $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts threads $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts threads $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document threads
-Ask the recording: the same as "ts threads", see "help ts".
-end
-define processes
-  if $argc == 0
-    ts processes
-  end
-  if $argc == 1
-    ts processes $arg0
-  end
-  if $argc == 2
-    ts processes $arg0 $arg1
-  end
-  if $argc == 3
-    ts processes $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts processes $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts processes $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document processes
-Ask the recording: the same as "ts processes", see "help ts".
-end
-define modules
-  if $argc == 0
-    ts modules
-  end
-  if $argc == 1
-    ts modules $arg0
-  end
-  if $argc == 2
-    ts modules $arg0 $arg1
-  end
-  if $argc == 3
-    ts modules $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts modules $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts modules $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document modules
-Ask the recording: the same as "ts modules", see "help ts".
-end
-define maps
-  if $argc == 0
-    ts maps
-  end
-  if $argc == 1
-    ts maps $arg0
-  end
-  if $argc == 2
-    ts maps $arg0 $arg1
-  end
-  if $argc == 3
-    ts maps $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts maps $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts maps $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document maps
-Ask the recording: the same as "ts maps", see "help ts".
-end
-define strings
-  if $argc == 0
-    ts strings
-  end
-  if $argc == 1
-    ts strings $arg0
-  end
-  if $argc == 2
-    ts strings $arg0 $arg1
-  end
-  if $argc == 3
-    ts strings $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts strings $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts strings $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document strings
-Ask the recording: the same as "ts strings", see "help ts".
-end
-define hot
-  if $argc == 0
-    ts hot
-  end
-  if $argc == 1
-    ts hot $arg0
-  end
-  if $argc == 2
-    ts hot $arg0 $arg1
-  end
-  if $argc == 3
-    ts hot $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts hot $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts hot $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document hot
-Ask the recording: the same as "ts hot", see "help ts".
-end
-define coverage
-  if $argc == 0
-    ts coverage
-  end
-  if $argc == 1
-    ts coverage $arg0
-  end
-  if $argc == 2
-    ts coverage $arg0 $arg1
-  end
-  if $argc == 3
-    ts coverage $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts coverage $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts coverage $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document coverage
-Ask the recording: the same as "ts coverage", see "help ts".
-end
-define mark
-  if $argc == 0
-    ts mark
-  end
-  if $argc == 1
-    ts mark $arg0
-  end
-  if $argc == 2
-    ts mark $arg0 $arg1
-  end
-  if $argc == 3
-    ts mark $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts mark $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts mark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document mark
-Ask the recording: the same as "ts mark", see "help ts".
-end
-define marks
-  if $argc == 0
-    ts marks
-  end
-  if $argc == 1
-    ts marks $arg0
-  end
-  if $argc == 2
-    ts marks $arg0 $arg1
-  end
-  if $argc == 3
-    ts marks $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts marks $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts marks $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document marks
-Ask the recording: the same as "ts marks", see "help ts".
-end
-define unmark
-  if $argc == 0
-    ts unmark
-  end
-  if $argc == 1
-    ts unmark $arg0
-  end
-  if $argc == 2
-    ts unmark $arg0 $arg1
-  end
-  if $argc == 3
-    ts unmark $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts unmark $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts unmark $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document unmark
-Ask the recording: the same as "ts unmark", see "help ts".
-end
-define last-write
-  if $argc == 0
-    ts last-write
-  end
-  if $argc == 1
-    ts last-write $arg0
-  end
-  if $argc == 2
-    ts last-write $arg0 $arg1
-  end
-  if $argc == 3
-    ts last-write $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts last-write $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts last-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document last-write
-Ask the recording: the same as "ts last-write", see "help ts".
-end
-define last-read
-  if $argc == 0
-    ts last-read
-  end
-  if $argc == 1
-    ts last-read $arg0
-  end
-  if $argc == 2
-    ts last-read $arg0 $arg1
-  end
-  if $argc == 3
-    ts last-read $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts last-read $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts last-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document last-read
-Ask the recording: the same as "ts last-read", see "help ts".
-end
-define last-access
-  if $argc == 0
-    ts last-access
-  end
-  if $argc == 1
-    ts last-access $arg0
-  end
-  if $argc == 2
-    ts last-access $arg0 $arg1
-  end
-  if $argc == 3
-    ts last-access $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts last-access $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts last-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document last-access
-Ask the recording: the same as "ts last-access", see "help ts".
-end
-define last-change
-  if $argc == 0
-    ts last-change
-  end
-  if $argc == 1
-    ts last-change $arg0
-  end
-  if $argc == 2
-    ts last-change $arg0 $arg1
-  end
-  if $argc == 3
-    ts last-change $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts last-change $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts last-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document last-change
-Ask the recording: the same as "ts last-change", see "help ts".
-end
-define last-exec
-  if $argc == 0
-    ts last-exec
-  end
-  if $argc == 1
-    ts last-exec $arg0
-  end
-  if $argc == 2
-    ts last-exec $arg0 $arg1
-  end
-  if $argc == 3
-    ts last-exec $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts last-exec $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts last-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document last-exec
-Ask the recording: the same as "ts last-exec", see "help ts".
-end
-define next-write
-  if $argc == 0
-    ts next-write
-  end
-  if $argc == 1
-    ts next-write $arg0
-  end
-  if $argc == 2
-    ts next-write $arg0 $arg1
-  end
-  if $argc == 3
-    ts next-write $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts next-write $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts next-write $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document next-write
-Ask the recording: the same as "ts next-write", see "help ts".
-end
-define next-read
-  if $argc == 0
-    ts next-read
-  end
-  if $argc == 1
-    ts next-read $arg0
-  end
-  if $argc == 2
-    ts next-read $arg0 $arg1
-  end
-  if $argc == 3
-    ts next-read $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts next-read $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts next-read $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document next-read
-Ask the recording: the same as "ts next-read", see "help ts".
-end
-define next-access
-  if $argc == 0
-    ts next-access
-  end
-  if $argc == 1
-    ts next-access $arg0
-  end
-  if $argc == 2
-    ts next-access $arg0 $arg1
-  end
-  if $argc == 3
-    ts next-access $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts next-access $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts next-access $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document next-access
-Ask the recording: the same as "ts next-access", see "help ts".
-end
-define next-change
-  if $argc == 0
-    ts next-change
-  end
-  if $argc == 1
-    ts next-change $arg0
-  end
-  if $argc == 2
-    ts next-change $arg0 $arg1
-  end
-  if $argc == 3
-    ts next-change $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts next-change $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts next-change $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document next-change
-Ask the recording: the same as "ts next-change", see "help ts".
-end
-define next-exec
-  if $argc == 0
-    ts next-exec
-  end
-  if $argc == 1
-    ts next-exec $arg0
-  end
-  if $argc == 2
-    ts next-exec $arg0 $arg1
-  end
-  if $argc == 3
-    ts next-exec $arg0 $arg1 $arg2
-  end
-  if $argc == 4
-    ts next-exec $arg0 $arg1 $arg2 $arg3
-  end
-  if $argc == 5
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4
-  end
-  if $argc == 6
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5
-  end
-  if $argc == 7
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6
-  end
-  if $argc == 8
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7
-  end
-  if $argc == 9
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8
-  end
-  if $argc == 10
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9
-  end
-  if $argc == 11
-    ts next-exec $arg0 $arg1 $arg2 $arg3 $arg4 $arg5 $arg6 $arg7 $arg8 $arg9 $arg10
-  end
-end
-document next-exec
-Ask the recording: the same as "ts next-exec", see "help ts".
-end
+# The verbs as commands; gdb has a "find" already.
+alias -- goto = tracestub-goto
+alias -- ts = tracestub-ts
+alias -- history = tracestub-ts history
+alias -- accesses = tracestub-ts accesses
+alias -- executions = tracestub-ts executions
+alias -- calls = tracestub-ts calls
+alias -- stack = tracestub-ts stack
+alias -- events = tracestub-ts events
+alias -- threads = tracestub-ts threads
+alias -- processes = tracestub-ts processes
+alias -- modules = tracestub-ts modules
+alias -- maps = tracestub-ts maps
+alias -- strings = tracestub-ts strings
+alias -- hot = tracestub-ts hot
+alias -- coverage = tracestub-ts coverage
+alias -- why = tracestub-ts why
+alias -- mark = tracestub-ts mark
+alias -- marks = tracestub-ts marks
+alias -- unmark = tracestub-ts unmark
+alias -- last-write = tracestub-ts last-write
+alias -- last-read = tracestub-ts last-read
+alias -- last-access = tracestub-ts last-access
+alias -- last-change = tracestub-ts last-change
+alias -- last-exec = tracestub-ts last-exec
+alias -- next-write = tracestub-ts next-write
+alias -- next-read = tracestub-ts next-read
+alias -- next-access = tracestub-ts next-access
+alias -- next-change = tracestub-ts next-change
+alias -- next-exec = tracestub-ts next-exec
+alias -- back = tracestub-ts back
+alias -- forward = tracestub-ts forward
 
-# Where gdb has Python, $_streq exists.
+# Where gdb has Python, $_streq exists: errors end scripts, expressions are gdb's,
+# and Tab completes.
 if !$_isvoid($_streq)
   python
 import re
+
+
+def tracestub_run(command):
+    try:
+        gdb.execute(command)
+    except gdb.error as e:      # gdb before 16 says no more than "Protocol error with Rcmd"; the server said why
+        if "Rcmd" not in str(e):
+            raise gdb.GdbError(str(e))
+        raise gdb.GdbError("Nothing was done.")
 
 
 class TracestubRefuse(gdb.Command):
@@ -1397,21 +375,9 @@ class TracestubRefuse(gdb.Command):
 
 
 class TracestubMonitor(gdb.Command):
-    """Part of 'when' and 'goto': asks the server."""
+    """Part of 'when' and 'goto': asks the server, with what gdb knows how to read as address and size."""
 
-    def invoke(self, argument, from_tty):
-        try:
-            gdb.execute("monitor " + argument)
-        except gdb.error as e:      # gdb before 16 says no more than "Protocol error with Rcmd"; the server said why
-            if "Rcmd" not in str(e):
-                raise
-            raise gdb.GdbError("Nothing was done.")
-
-
-class TracestubAsk(gdb.Command):
-    """Part of 'ts': asks the server, with what gdb knows how to read as address and size."""
-
-    WITH_WHAT = re.compile(r"(history|accesses|executions|(last|next)-\w+)$")
+    WITH_WHAT = re.compile(r"(history|accesses|executions|why|(last|next)-\w+)$")
 
     def resolve(self, text):
         if re.match(r"[$0-9]", text) or ":" in text or "," in text:
@@ -1428,15 +394,63 @@ class TracestubAsk(gdb.Command):
         words = argument.split(None, 2)
         if len(words) > 1 and self.WITH_WHAT.match(words[0]):
             words[1] = self.resolve(words[1])
-        try:
-            gdb.execute("tracestub-monitor " + " ".join(words))
-        except gdb.error as e:
-            raise gdb.GdbError(str(e))
+        tracestub_run("monitor " + " ".join(words))
+
+
+class TracestubAlias(gdb.Command):
+    """Takes the place of an alias, and completes its words."""
+
+    WORDS = ("in", "at", "if", "thread", "first", "last", "--changes", "--partial", "-go")
+    PLACES = ("begin", "end", "frame", "next", "previous")
+    EVENTS = ("syscall", "signal", "fault", "interrupt", "thread-start", "thread-end", "module", "map", "unmap",
+              "gap", "exit")
+    KINDS = ("write", "read", "access", "change", "exec", "call", "return", "switch", *EVENTS)
+
+    def __init__(self, name, command, document):
+        self.name, self.command, self.__doc__ = name, command, document
+        super().__init__(name, gdb.COMMAND_RUNNING)
+
+    def invoke(self, argument, from_tty):
+        tracestub_run("%s %s" % (self.command, argument))
+
+    def marks(self):
+        gdb.execute("tracestub-look")
+        if int(gdb.convenience_variable("_tracestub")) != 2:
+            return []
+        text = gdb.execute("monitor marks", to_string=True)
+        return re.findall(r"^ *\d+ +\d+ +(\w[\w-]*)", text, re.M)
+
+    def symbols(self, word):
+        lines = gdb.execute("complete print " + word, to_string=True).splitlines()
+        return [line[len("print "):] for line in lines]
+
+    def words(self, typed, last):
+        """What may follow the words that are typed, of which the first is the verb."""
+        if typed[-1] in ("next", "previous"):
+            return self.KINDS
+        if typed[-1] == "events":
+            return self.EVENTS
+        if typed[-1] in ("goto", "at", "unmark"):
+            return (*self.PLACES, *self.marks())
+        return (*(self.WORDS if len(typed) > 1 else ()), *(self.symbols(last) if last else ()))
+
+    def complete(self, text, word):
+        *typed, last = text.split(" ")
+        if self.name != "ts":
+            typed.insert(0, self.name)
+        words = self.words(typed, last) if typed else TRACESTUB_VERBS
+        return [w[len(last) - len(word):] for w in words if w.startswith(last)]
 
 
 TracestubRefuse("tracestub-refuse", gdb.COMMAND_RUNNING)
-TracestubAsk("tracestub-ask", gdb.COMMAND_RUNNING)
 TracestubMonitor("tracestub-monitor", gdb.COMMAND_RUNNING)
+TRACESTUB_VERBS = ["find", "goto", "when"]
+tracestub_help = gdb.execute("help tracestub-ts", to_string=True)
+for name, command in re.findall(r"^ *alias (\S+) = (.*)$", tracestub_help, re.M):
+    TRACESTUB_VERBS.append(name)
+    TracestubAlias(name, command, "Ask the recording: see \"help ts\".")
+TracestubAlias("ts", "tracestub-ts", tracestub_help[tracestub_help.index("Ask the recording"):])
+TracestubAlias("goto", "tracestub-goto", gdb.execute("help tracestub-goto", to_string=True).split("\n", 1)[1])
   end
 end
 

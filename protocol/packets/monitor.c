@@ -128,7 +128,8 @@ static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, s
 /*
  * For a client that does not know that goto has moved it, or that leaves the move to its next resume, which
  * waits for positions that have not been read yet and can be interrupted.  A destination that does not exist
- * is refused now.
+ * is refused now.  With "moved" nothing is announced, and no text is the answer, unless the session stands
+ * somewhere else than the client's last stop.
  */
 static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
@@ -136,8 +137,14 @@ static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *
 	struct rsp_destination d = { .kind = RSP_TO_POSITION, .pos = s->pos };
 	uint64_t pos = s->pos;
 
+	if (!strcmp(arg, "moved")) {
+		if (s->pos == s->reported_pos)
+			return true;
+		ts_buf_puts(out, "moved\n");
+		arg = "";
+	}
 	if (*arg && strncmp(arg, word, sizeof(word) - 1) != 0) {
-		ts_buf_puts(out, "announce takes goto and where to, or nothing");
+		ts_buf_puts(out, "announce takes goto and where to, moved, or nothing");
 		return false;
 	}
 	if (*arg) {
@@ -174,6 +181,22 @@ static enum rsp_command_end start_wait(struct rsp_session *s, const char *arg, s
 	if (rsp_tracing_has_run(&s->tracing))
 		ts_buf_printf(out, "trace frames: %" PRIu64 "\n", rsp_tracing_frames(&s->tracing)->n_frames);
 	return RSP_COMMAND_DONE;
+}
+
+static bool run_direction(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	static const char *const names[] = { "forward", "reverse" };
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!strcmp(arg, names[i]))
+			s->is_backwards = i;
+	}
+	if (*arg && strcmp(arg, names[s->is_backwards])) {
+		ts_buf_puts(out, "direction takes reverse or forward");
+		return false;
+	}
+	ts_buf_printf(out, "step and continue go %s\n", s->is_backwards ? "backwards" : "forwards");
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------ facts */
@@ -337,10 +360,14 @@ static enum rsp_command_end start_export(struct rsp_session *s, const char *arg,
 static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out);
 
 static const struct rsp_command commands[] = {
-	{ "announce", "goto X", "make the next step or continue stop here, or where goto leads",
+	{ "announce", "goto X|moved", "make the next step or continue stop here, or where goto leads",
 	  .run = run_announce },
+	{ "checkpoint", "TEXT", "mark this position as checkpoint-1, or the next free number",
+	  .run = rsp_asking_checkpoint },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",
 	  .run = run_collect },
+	{ "direction", "reverse|forward", "where step and continue go, for clients that cannot go backwards",
+	  .run = run_direction },
 	{ "export", "FILE", "save the trace frames, in the folder of --export-dir", .start = start_export },
 	{ "filter", "process|user|off", "machine recordings: step and stop only in a process or user mode",
 	  .run = rsp_machine_run_filter },

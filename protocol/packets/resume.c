@@ -4,6 +4,8 @@
  *
  * A recording cannot be reordered: while one thread steps, the others run as recorded.  A signal that the
  * client passes cannot reach the recorded program: it is ignored.
+ *
+ * After "monitor direction reverse" s, c and vCont go backwards, for clients that know neither bs nor bc.
  */
 #include "packets.h"
 #include "protocol/session/reach.h"
@@ -66,7 +68,7 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 static enum rsp_done resume_here(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r, bool is_step)
 {
 	if (!a->left)
-		return resume(s, r, is_step, false);
+		return resume(s, r, is_step, s->is_backwards);
 	rsp_args_u64(a);
 	if (!rsp_args_done(a))
 		return RSP_BAD;
@@ -171,15 +173,17 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	if (s->is_announcing)
 		return announce(s, r);
 	switch (act->kind) {
-	case 's':
-		return begun(r, rsp_resume_step(s, thread, false));
 	case 'r':
-		return begun(r, rsp_resume_range(s, thread, act->start, act->end));
+		if (!s->is_backwards)
+			return begun(r, rsp_resume_range(s, thread, act->start, act->end));
+		/* fall through - a range may end after any instruction */
+	case 's':
+		return begun(r, rsp_resume_step(s, thread, s->is_backwards));
 	case 't':
 		rsp_session_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:
-		return begun(r, rsp_resume_continue(s, false));
+		return begun(r, rsp_resume_continue(s, s->is_backwards));
 	}
 }
 

@@ -162,6 +162,25 @@ bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos)
 	return true;
 }
 
+bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_buf *out)
+{
+	struct ts_error err;
+	unsigned number;
+
+	ts_error_reset(&err);
+	if (strpbrk(text, "\r\n"))
+		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "the text of a mark is one line");
+	else if (prepare(s, &err) && !s->asking->marks)
+		ts_fail(&err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
+	if (err.code == TS_OK && ts_marks_add(s->asking->marks, "checkpoint-", s->pos, text, &number, &err)) {
+		ts_buf_printf(out, "Checkpoint %u: position %llu, the mark checkpoint-%u\n", number,
+			      (unsigned long long)s->pos, number);
+		return true;
+	}
+	ts_buf_puts(out, err.text);
+	return false;
+}
+
 /* ------------------------------------------------------------------------------------------------ the job */
 
 static void cancel(struct rsp_session *s)

@@ -39,4 +39,10 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, s
  */
 bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos);
 
+/*
+ * The monitor command "checkpoint [TEXT]": marks the session's position as checkpoint-N.  Returns false if it
+ * is refused, with the reason appended to @out.
+ */
+bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_buf *out);
+
 #endif

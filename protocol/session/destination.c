@@ -97,6 +97,8 @@ bool rsp_destination_parse(struct rsp_destination *d, const char *arg, struct ts
 	}
 	if (parse_position(d, arg))
 		return true;
+	if (*arg)
+		ts_buf_printf(why, "'%.64s' is not a place in this recording: ", arg);
 	ts_buf_puts(why, "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
 			 "previous-EVENT");
 	return false;

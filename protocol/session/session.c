@@ -46,6 +46,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->syscalls = NULL;
 	s->n_syscalls = 0;
 	s->catches_syscalls = false;
+	s->is_backwards = false;
 	memset(s->passed_signals, 0, sizeof(s->passed_signals));
 	s->tracing.selected = TS_NO_FRAME;
 	s->tracing.was_listed = false;
@@ -272,6 +273,7 @@ static void put_moved(const struct rsp_session *s, struct rsp_reply *r)
 void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
 			    const struct ts_found *found)
 {
+	s->reported_pos = s->pos;
 	rsp_reply_putc(r, 'T');
 	if (!signal && s->is_lldb)
 		put_moved(s, r);

@@ -68,6 +68,8 @@ struct rsp_session {
 	uint32_t thread;             /* ordinal: of registers and memory (H g), of the last stop otherwise */
 	const struct rsp_layout *layout; /* the view of the registers, NULL: as recorded; borrowed */
 	uint32_t step_thread;        /* ordinal: for s, bs (H c); TS_NO_THREAD: the one that runs */
+	uint64_t reported_pos;       /* the position of the last stop reply: where the client believes to be */
+	bool is_backwards;           /* s, c and vCont go backwards: "monitor direction" */
 
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */

@@ -299,6 +299,40 @@ bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char
 	return change(m, apply_set, &s, err);
 }
 
+struct adding {
+	uint64_t pos;
+	const char *prefix, *text;
+	unsigned *number;
+};
+
+static bool apply_add(struct ts_marks *m, const void *user)
+{
+	const struct adding *a = user;
+	bool done = false;
+	char *name;
+	int len;
+
+	for (*a->number = 1;; ++*a->number) {
+		len = asprintf(&name, "%s%u", a->prefix, *a->number);
+		if (len < 0)
+			return false;
+		if (find(m, name, (size_t)len) == m->n)
+			break;
+		free(name);
+	}
+	done = put(m, a->pos, name, (size_t)len, a->text, strlen(a->text));
+	free(name);
+	return done;
+}
+
+bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const char *text, unsigned *number,
+		  struct ts_error *err)
+{
+	const struct adding a = { pos, prefix, text, number };
+
+	return change(m, apply_add, &a, err);
+}
+
 static bool apply_remove(struct ts_marks *m, const void *user)
 {
 	size_t i = find(m, user, strlen(user));

@@ -40,6 +40,14 @@ bool ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *p
  */
 bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char *text, struct ts_error *err);
 
+/*
+ * Set a mark that is called @prefix and the lowest number, from 1, that gives a new name; *number gets it.
+ *
+ * Returns false as ts_marks_set() does.
+ */
+bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const char *text, unsigned *number,
+		  struct ts_error *err);
+
 /* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 

@@ -52,7 +52,7 @@ def gdb_gets_the_helpers_the_program_the_socket_and_the_users_arguments():
     assert (done.returncode, done.stderr) == (0, ""), done
     args = done.stdout.splitlines()
     assert args[:4] == ["-q", "-iex", "set auto-connect-native-target off", "-x"] and args[4].endswith("gdbinit"), args
-    assert "define goto" in pathlib.Path(args[4]).read_text()
+    assert "define tracestub-goto" in pathlib.Path(args[4]).read_text()
     assert args[5:7] == ["-se", str(PROGRAM)], args
     connect = re.fullmatch(r"target extended-remote (/\S+)", args[8])
     assert args[7] == "-ex" and connect, args

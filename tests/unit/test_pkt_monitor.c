@@ -158,8 +158,8 @@ START_TEST(goto_elsewhere_says_why_and_moves_nothing)
 	ck_assert_str_eq(monitor_fails("goto 11"),
 			 "there is no position 11: the last one is 10\n");
 	ck_assert_str_eq(monitor_fails("goto nextsyscall"),
-			 "goto takes a position, a percentage (0% to 100%), begin, end, frame, next-EVENT or "
-			 "previous-EVENT\n");
+			 "'nextsyscall' is not a place in this recording: goto takes a position, a percentage (0% to "
+			 "100%), begin, end, frame, next-EVENT or previous-EVENT\n");
 }
 END_TEST
 
@@ -192,7 +192,7 @@ END_TEST
 
 START_TEST(help_has_a_line_for_each_command)
 {
-	static const char *const commands[] = { "announce", "collect", "export",    "filter",
+	static const char *const commands[] = { "announce", "checkpoint", "collect", "direction", "export", "filter",
 						"goto",	    "help",    "info",	    "maps",
 						"physical", "threads", "translate", "wait", "when" };
 	const char *at = monitor("help");
@@ -300,6 +300,46 @@ START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
 }
 END_TEST
 
+START_TEST(announce_moved_announces_only_what_the_client_does_not_know)
+{
+	fake_send(gdb);
+	fake_send("s");
+	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "announce moved"), "OK");
+	ck_assert_int_eq(strncmp(fake_send("s"), "T05", 3), 0);
+	ck_assert_uint_eq(fake.session.pos, 2);
+	monitor("goto 4");
+	ck_assert_str_eq(monitor("announce moved"), "moved\n");
+	ck_assert_int_eq(strncmp(fake_send("s"), "T00", 3), 0);
+	ck_assert_uint_eq(fake.session.pos, 4);
+}
+END_TEST
+
+START_TEST(direction_reverse_turns_every_resume_but_bs_and_bc)
+{
+	static const struct {
+		const char *packet;
+		uint64_t pos;
+	} resumes[] = {
+		{ "s", 3 }, { "S05", 3 }, { "vCont;s", 3 }, { "vCont;r401000,401003:p64.3e8", 2 }, { "bs", 3 },
+		{ "c", 0 }, { "C05", 0 }, { "vCont;c", 0 }, { "bc", 0 },
+	};
+
+	fake_send(gdb);
+	ck_assert_str_eq(monitor("direction"), "step and continue go forwards\n");
+	ck_assert_str_eq(monitor("direction reverse"), "step and continue go backwards\n");
+	for (size_t i = 0; i < sizeof(resumes) / sizeof(resumes[0]); i++) {
+		rsp_session_go(&fake.session, 4);
+		fake_send(resumes[i].packet);
+		ck_assert_msg(fake.session.pos == resumes[i].pos, "%s: %s", resumes[i].packet, fake.text);
+	}
+	ck_assert_str_eq(monitor_fails("direction up"), "direction takes reverse or forward\n");
+	ck_assert_str_eq(monitor("direction forward"), "step and continue go forwards\n");
+	rsp_session_go(&fake.session, 4);
+	fake_send("s");
+	ck_assert_uint_eq(fake.session.pos, 5);
+}
+END_TEST
+
 START_TEST(malformed_packets_are_errors)
 {
 	static const char *const packets[] = { "qRcmd,6", "qRcmd,zz", "qRcmd,7768656e,", "qRcmd,776865zz" };
@@ -322,4 +362,6 @@ FAKE_SUITE("pkt_monitor", a_trace_that_cannot_be_read_any_more_is_said_to_be_so,
 	   help_has_a_line_for_each_command, no_command_is_help, an_unknown_command_names_help,
 	   info_says_what_the_recording_is_and_what_is_odd, maps_are_those_of_the_position,
 	   threads_are_all_of_the_recording,
-	   announce_makes_the_next_resume_a_stop_of_signal_0_right_here, malformed_packets_are_errors)
+	   announce_makes_the_next_resume_a_stop_of_signal_0_right_here,
+	   announce_moved_announces_only_what_the_client_does_not_know,
+	   direction_reverse_turns_every_resume_but_bs_and_bc, malformed_packets_are_errors)

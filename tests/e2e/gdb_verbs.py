@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gdbinit's commands over the recording: verbs, checkpoints, back and forward; with gdb's Python and without it."""
+import contextlib
+import pathlib
+import shutil
+
+from _gdb import Gdb
+from _recording import Recording
+from _rsp import Rsp
+from _server import Server
+from _tap import SRCDIR, case, run_cases
+
+INIT = SRCDIR / "gdbinit"
+
+
+def monitor(client, command):
+    """What a monitor command prints to a raw client, "" if it is refused."""
+    client.send("qRcmd," + command.encode().hex())
+    text = b""
+    while (reply := client.receive()).startswith("O") and reply != "OK":
+        text += bytes.fromhex(reply[1:])
+    return text.decode() if reply == "OK" else ""
+
+
+@contextlib.contextmanager
+def session(has_python=True):
+    """gdb with gdbinit on a copy of x64_walk, beside which marks are kept."""
+    recording, init = Recording("x64_walk"), INIT
+    recording.trace = shutil.copy(recording.trace, "marked.ucir")
+    pathlib.Path("marked.ucir.tsmarks").unlink(missing_ok=True)
+    if not has_python:
+        init = pathlib.Path("without_python.gdb").absolute()
+        init.write_text(INIT.read_text().replace("if !$_isvoid($_streq)", "if 0"))
+        assert "if 0" in init.read_text()
+    with Gdb(recording, "--exec", recording.exec) as g:
+        g(f"source {init}")
+        g.expect(r"\A\Z")
+        yield g
+
+
+def with_and_without_python(test):
+    """The test is two cases."""
+    for has_python in True, False:
+        def run(has_python=has_python):
+            with session(has_python) as g:
+                test(g)
+        run.__name__ = test.__name__ + ("" if has_python else "_without_python")
+        case(run)
+
+
+@with_and_without_python
+def a_verb_is_a_command_and_answers_as_monitor_does(g):
+    asked = g("monitor history total first 3")
+    assert asked.count("\n") >= 4 and "write" in asked
+    for command in "ts history &total,4 first 3", "history total first 3", "ts history total first 3":
+        assert g(command).split("\n")[1:] == asked.split("\n")[1:] or "&" in command, command
+
+
+@with_and_without_python
+def checkpoints_are_marks_and_restart_goes_there(g):
+    g("goto 40")
+    g("checkpoint")
+    g.expect("^Checkpoint 1: position 40, the mark checkpoint-1$")
+    g("goto 90")
+    g("checkpoint")
+    g.expect("^Checkpoint 2: position 90, ")
+    g("restart 1")
+    assert g.position() == 40
+    assert g.address("$pc") == g.recording.pcs()[40]
+    g("info checkpoints")
+    g.expect(r"\b40 +checkpoint-1$")
+    g.expect(r"\b90 +checkpoint-2$")
+    g("delete checkpoint 1")
+    g("info checkpoints")
+    g.expect_not("checkpoint-1")
+    g("checkpoint")
+    g.expect("^Checkpoint 1: position 40, ")      # the lowest free number
+    g("restart 7")
+    g.expect("'checkpoint-7' is not a place")
+    assert g.position() == 40
+
+
+@case
+def two_servers_never_give_one_checkpoint_number_twice():
+    with session() as g, Server(g.recording.trace) as other, Rsp(other.address) as client:
+        g("checkpoint")
+        g.expect("^Checkpoint 1:")
+        assert monitor(client, "checkpoint").startswith("Checkpoint 2:")
+        g("checkpoint")
+        g.expect("^Checkpoint 3:")
+
+
+@with_and_without_python
+def gdb_follows_where_a_question_goes(g):
+    written = g.positions("bump + 24")[0]
+    g(f"goto {written - 9}")
+    g("next-write total -go")
+    assert g.position() == written
+    assert g.value("total") == 69
+    g("back")
+    assert g.position() == written - 9
+    g("forward")
+    assert g.position() == written
+    g("goto next exec bump")
+    assert g.position() > written
+
+
+@case
+def words_verbs_symbols_and_marks_are_completed():
+    with session() as g:
+        g("mark crash at 40")
+        for typed, expected in (("ts last-w", "ts last-write"), ("history tot", "history total"),
+                                ("history total fir", "history total first"), ("goto next wr", "goto next write"),
+                                ("events sys", "events syscall"), ("goto cra", "goto crash"),
+                                ("ts goto cra", "ts goto crash")):
+            assert g(f"complete {typed}").split("\n")[0].strip() == expected, typed
+        g("complete goto zzz")
+        g.expect(r"\A\Z")
+
+
+@case
+def every_verb_is_a_command_but_gdbs_own():
+    with session() as g:
+        verbs = [line.split()[1] for line in g("monitor help").split("\n") if line.startswith("monitor ")]
+        own = {"announce", "checkpoint", "collect", "direction", "export", "filter", "help", "info", "physical",
+               "translate", "wait"}
+        for verb in set(verbs) - own:
+            g(f"help {verb}")
+            g.expect("recording|Search memory" if verb == "find" else "recording")
+
+
+@case
+def steps_and_continues_of_other_clients_go_backwards():
+    recording = Recording("x64_walk")
+    pcs = recording.pcs()
+    with Server(recording.trace) as server, Rsp(server.address) as r:
+        def pc():
+            return int.from_bytes(bytes.fromhex(r.ask("p10")), "little")
+
+        monitor(r, "goto 50")
+        assert monitor(r, "direction reverse") == "step and continue go backwards\n"
+        for packet in "s", "vCont;s:p1.1", f"vCont;r{pcs[47]:x},{pcs[47] + 1:x}:p1.1":
+            assert r.ask(packet).startswith("T05"), packet
+        assert pc() == pcs[47]
+        wanted = pcs[20]
+        assert r.ask(f"Z0,{wanted:x},1") == "OK"
+        assert r.ask("c").startswith("T05") and pc() == wanted
+        assert r.ask(f"z0,{wanted:x},1") == "OK"
+        assert "replaylog:begin" in r.ask("vCont;c") and pc() == pcs[0]
+        assert monitor(r, "direction") == "step and continue go backwards\n"
+        monitor(r, "direction forward")
+        assert r.ask("s").startswith("T05") and pc() == pcs[1]
+        assert monitor(r, "direction sideways") == ""
+
+
+run_cases()

@@ -8,6 +8,7 @@
 
 #include "cells.h"
 #include "src/arch/signals.h"
+#include "src/arch/syscall_name.h"
 #include "verb.h"
 
 /* In the order in which the events of one step are listed. */
@@ -153,12 +154,23 @@ static int compare(const void *a, const void *b)
 
 /* --------------------------------------------------------------------------------------------------- rows */
 
-static void put_syscall(const struct ts_event *ev, struct ts_row *row)
+/* Numbers have names where the recording says whose they are. */
+static const char *syscall_name(const struct ts_facts *facts, uint64_t number, char *name, size_t size)
+{
+	const char *found = NULL;
+
+	if (!strcmp(facts->os, "linux"))
+		found = ts_syscall_name(facts->regs->arch, number, name, size);
+	if (!found)
+		snprintf(name, size, "#%" PRIu64, number);
+	return name;
+}
+
+static void put_syscall(const struct ts_facts *facts, const struct ts_event *ev, struct ts_row *row)
 {
 	char text[32];
 
-	snprintf(text, sizeof(text), "#%" PRIu64, ev->number);
-	ts_row_text(row, 3, text);
+	ts_row_text(row, 3, syscall_name(facts, ev->number, text, sizeof(text)));
 	ts_row_list(row, 4);
 	for (unsigned i = 0; i < ev->n_args && i < 6; i++) {
 		snprintf(text, sizeof(text), "0x%" PRIx64, ev->args[i]);
@@ -192,7 +204,7 @@ static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, 
 	const struct ts_happening *h = ts_query_event(q, kind, item);
 
 	if (kind == TS_EV_SYSCALL)
-		put_syscall(&h->event, row);
+		put_syscall(ts_query_facts(q), &h->event, row);
 	put_text(&h->event, row);
 	return h->thread;
 }

@@ -187,6 +187,13 @@ def a_trace_that_cannot_be_read_is_status_3():
 
 
 @case
+def system_calls_have_the_names_that_the_program_calls_them_by():
+    for name in "x64_walk", "x86_walk", "arm_walk", "mips_walk", "arm64_walk":     # one source: brk, write, exit
+        rows, _ = json_lines(query(DATA / f"usercorn/{name}.ucir", "events syscall", "--json").stdout)
+        assert {row["name"] for row in rows} == {"brk", "write", "exit"}, (name, rows)
+
+
+@case
 def marks_are_kept_beside_the_trace_by_two_at_once():
     with open("marked.ucir", "wb") as f:
         f.write(TRACES["usercorn"].read_bytes())

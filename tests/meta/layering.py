@@ -72,6 +72,7 @@ LIBRARIES = [
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
+    (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
     (re.compile(r"zstd\.h"), re.compile(r"src/trace/(codec|zstd_seek)\.c")),
     (re.compile(r"check\.h"), None),

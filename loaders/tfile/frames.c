@@ -309,20 +309,21 @@ static bool cover(struct tfile_frame *f, struct ts_error *err)
 	return true;
 }
 
-/* The collected pc; without one the tracepoint's address, sure if it has one location and does not step. */
+/*
+ * The collected pc.  Without one that is the tracepoint's address, as in gdb's target tfile, unless the
+ * tracepoint has several locations or steps.
+ */
 static void find_pc(const struct tfile *t, struct tfile_frame *f)
 {
 	const struct ts_regset *set = &t->base.regs;
 	const struct ts_reg *pc = &set->regs[set->pc];
 	const struct tfile_number *number = &t->numbers[t->places[f->n].tracepoint];
 
-	f->has_pc = f->regs && pc->off + pc->len <= t->known_len;
-	if (f->has_pc) {
+	f->pc = TS_NO_PC;
+	if (f->regs && pc->off + pc->len <= t->known_len)
 		f->pc = ts_arch_get(set->arch, f->regs + pc->off, pc->len) & ts_arch_addr_mask(set->arch);
-		return;
-	}
-	f->pc = number->tp ? number->tp->addr & ts_arch_addr_mask(set->arch) : 0;
-	f->has_pc = number->is_sole && !number->tp->n_steps;
+	else if (number->is_sole && !number->tp->n_steps)
+		f->pc = number->tp->addr & ts_arch_addr_mask(set->arch);
 }
 
 bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_error *err)
@@ -365,7 +366,7 @@ static bool is_step(const struct tfile *t, const struct tfile_frame *f)
 	uint16_t number = t->places[f->n].tracepoint;
 	const struct ts_tracepoint *tp = t->numbers[number].tp;
 
-	if (!tp || !tp->n_steps || !f->has_pc)
+	if (!tp || !tp->n_steps || f->pc == TS_NO_PC)
 		return false;
 	for (; tp; tp = tp->next) {
 		if (tp->number == number && tp->addr == f->pc)
@@ -384,7 +385,7 @@ static bool frames_get(struct ts_frames *frames, uint64_t n, struct ts_frame *ou
 	out->pos = n;
 	out->tracepoint = t->places[n].tracepoint;
 	out->has_regs = f->regs != NULL;
-	out->has_pc = f->has_pc;
+	out->has_pc = f->pc != TS_NO_PC;
 	out->is_step = is_step(t, f);
 	for (size_t i = 0; i < f->n_memory; i++)
 		ts_frame_add_range(out, f->memory[i].addr, f->memory[i].len);

@@ -96,7 +96,7 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	struct tfile *t = r->t;
 	struct tfile_frame *was = r->here;
 
-	base->end = (struct ts_end){ .pc = was->pc, .has_pc = t->frames.n_frames > 0, .is_assumed = !was->has_pc };
+	base->end = (struct ts_end){ .is_absent = true };
 	if (r->pos == tfile_n_steps(t)) {
 		if (t->damage.code == TS_OK)
 			return TS_END;
@@ -112,8 +112,6 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	ts_steps_close(out, was->pc, 0, 0);
 	r->pos++;
-	base->end.pc = r->here->pc;
-	base->end.is_assumed = !r->here->has_pc;
 	return TS_ITEM;
 }
 
@@ -130,6 +128,7 @@ static bool load_here(struct tfile_reader *r, struct ts_error *err)
 {
 	uint64_t n = r->t->frames.n_frames;
 
+	r->here->pc = TS_NO_PC;
 	return !n || tfile_load(r->t, r->pos < n ? r->pos : n - 1, r->here, err);
 }
 

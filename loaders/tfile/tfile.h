@@ -84,8 +84,7 @@ struct tfile_frame {
 	size_t n_covered, cap_covered;
 	struct ts_frame_var *vars;   /* owned */
 	size_t n_vars, cap_vars;
-	uint64_t pc;                 /* 0 where nothing tells */
-	bool has_pc;                 /* the pc is sure */
+	uint64_t pc;                 /* TS_NO_PC: nothing tells it for sure */
 };
 
 /* header.c */
@@ -134,12 +133,12 @@ void tfile_init_frames(struct tfile *t);
 /* reader.c */
 
 /*
- * Steps of the recording: one fewer than frames, because none leads on from the last frame.  But there is at
- * least one, without frames too: the model has no recording without an instruction.
+ * Steps of the recording: one for each frame, but at least one.  The last one leads nowhere: it is there for
+ * its pc, and the recording ends before it.
  */
 static inline uint64_t tfile_n_steps(const struct tfile *t)
 {
-	return t->frames.n_frames > 1 ? t->frames.n_frames - 1 : 1;
+	return t->frames.n_frames ? t->frames.n_frames : 1;
 }
 
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err);

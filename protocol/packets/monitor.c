@@ -238,6 +238,16 @@ static bool is_status_made_up(const struct rsp_session *s)
 	       !known[set->regs[set->flags].off];
 }
 
+/* Does gdb see a pc that was not recorded? */
+static bool is_pc_made_up(const struct rsp_session *s)
+{
+	struct ts_error err = { 0 };
+	uint64_t pc;
+	bool has_pc;
+
+	return s->is_gdb && ts_query_pc(s->target->q, s->pos, s->thread, &pc, &has_pc, &err) && !has_pc;
+}
+
 /* In some formats only a recorded system call shows that they were recorded. */
 static const char *say_syscalls(const struct rsp_session *s)
 {
@@ -275,6 +285,9 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	if (is_status_made_up(s))
 		ts_buf_puts(out, "cpsr: not recorded; shown with the Thumb bit as the instructions tell it, "
 				 "and zeros\n");
+	if (is_pc_made_up(s))
+		ts_buf_puts(out, "pc: not recorded at this position; gdb is given all ones, without which it does "
+				 "not stop\n");
 	put_warnings(q, out);
 	if (ts_query_ending(q, &ending) && ending.damage.code != TS_OK) {
 		char text[sizeof(ending.damage.text) + 64];

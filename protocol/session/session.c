@@ -145,6 +145,18 @@ static bool fill_status(const struct rsp_session *s, uint64_t pos, uint32_t thre
 	return true;
 }
 
+/* All ones for an unknown pc of the thread that runs; a trace frame may be without one. */
+static void fill_pc(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known)
+{
+	const struct ts_regset *set = rsp_regset(s);
+	const struct ts_reg *reg = &set->regs[set->pc];
+
+	if (known[reg->off] || rsp_tracing_is_looking(&s->tracing) || thread != ts_query_thread(s->target->q, pos))
+		return;
+	memset(data + reg->off, 0xff, reg->len);
+	memset(known + reg->off, 1, reg->len);
+}
+
 bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread, uint8_t *data,
 		      uint8_t *known, struct ts_error *err)
 {
@@ -159,7 +171,10 @@ bool rsp_session_regs(const struct rsp_session *s, uint64_t pos, uint32_t thread
 	}
 	if (!ts_query_regs(s->target->q, pos, thread, data, known, err))
 		return false;
-	return !s->is_gdb || !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
+	if (!s->is_gdb)
+		return true;
+	fill_pc(s, pos, thread, data, known);
+	return !rsp_regset(s)->arch->has_thumb || fill_status(s, pos, thread, data, known, err);
 }
 
 bool rsp_session_mem(const struct rsp_session *s, uint64_t pos, uint32_t process, uint64_t addr, size_t len,

@@ -190,9 +190,10 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
 /*
- * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), except that gdb gets the
- * Thumb bit and zeros for an unknown status register of ARM.  Without it gdb can neither step nor unwind code
- * without debug information; any other client sees that it is unknown.
+ * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for gdb.
+ * It gets the Thumb bit and zeros for an unknown status register of ARM, without which it can neither step nor
+ * unwind code without debug information, and all ones for the unknown pc of the thread that runs, without
+ * which it neither connects nor stops.  Any other client sees that they are unknown.
  *
  * Returns false if the trace cannot be read any more.
  */

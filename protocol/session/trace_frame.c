@@ -11,15 +11,16 @@
 /* Limit on the parts listed of one collected range. */
 #define MAX_LISTED (UINT32_C(1) << 20)
 
-/* A frame without registers shows at least its pc. */
-static void keep_pc_only(const struct rsp_session *s, uint8_t *data, uint8_t *known)
+/* What the selected frame does not have; one without registers may still have its pc. */
+static void forget_missing(const struct rsp_session *s, uint8_t *data, uint8_t *known)
 {
 	const struct ts_regset *set = rsp_regset(s);
+	const struct ts_frame *f = &s->tracing.frame;
 
 	for (unsigned i = 0; i < set->n_regs; i++) {
 		const struct ts_reg *reg = &set->regs[i];
 
-		if ((int)i == set->pc && s->tracing.frame.has_pc)
+		if ((int)i == set->pc ? f->has_pc : f->has_regs)
 			continue;
 		memset(data + reg->off, 0, reg->len);
 		memset(known + reg->off, 0, reg->len);
@@ -33,12 +34,9 @@ static uint32_t frame_thread(const struct rsp_session *s)
 
 bool rsp_trace_frame_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	const struct ts_frame *f = &s->tracing.frame;
-
-	if (!rsp_session_regs(s, f->pos, frame_thread(s), data, known, err))
+	if (!rsp_session_regs(s, s->tracing.frame.pos, frame_thread(s), data, known, err))
 		return false;
-	if (!f->has_regs)
-		keep_pc_only(s, data, known);
+	forget_missing(s, data, known);
 	return true;
 }
 

@@ -196,7 +196,7 @@ static void put_step(const struct accesses *a, struct ts_row *row, const struct 
 {
 	ts_row_number(row, POSITION, hit->pos);
 	ts_cell_thread(row, THREAD, a->ask, hit->thread);
-	ts_row_addr(row, PC, hit->pc);
+	ts_row_pc(row, PC, hit->pc);
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->qn->what.kind == TS_WHAT_MEM)

@@ -63,7 +63,7 @@ static uint64_t find_near(const struct executions *x)
 
 		if (!s)
 			return TS_NO_POS;
-		if (s->pc >= x->first && s->pc <= x->last && ts_query_process(q, s->thread) == x->process)
+		if (s->pc != TS_NO_PC && s->pc >= x->first && s->pc <= x->last && ts_query_process(q, s->thread) == x->process)
 			return pos;
 	}
 	return TS_NO_POS;

@@ -524,7 +524,7 @@ static bool put_row(const struct find *f, const struct match *m, struct ts_row *
 	ts_row_text(row, 4, kind_of(f, batch, s, m->addr));
 	ts_row_number(row, 5, m->begin - 1);
 	ts_cell_thread(row, 6, f->ask, s->thread);
-	ts_row_addr(row, 7, s->pc);
+	ts_row_pc(row, 7, s->pc);
 	ts_cell_function(row, 8, f->ask, s->pc);
 	return true;
 }

@@ -332,8 +332,8 @@ static void take_step(struct ts_hits *h, struct step *st)
 
 	if (h->what->is_pc && thread == h->thread)
 		add(h, st, TS_HIT_WRITE, h->what->off, h->what->off + h->what->len - 1);
-	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc >= h->exec_first &&
-	    st->s->pc <= h->exec_last)
+	if (wants(h, TS_HIT_EXEC) && ts_query_process(h->q, thread) == h->process && st->s->pc != TS_NO_PC &&
+	    st->s->pc >= h->exec_first && st->s->pc <= h->exec_last)
 		add(h, st, TS_HIT_EXEC, st->s->pc, st->s->pc);
 	for (uint32_t i = 0; i < st->s->n_effects && !h->what->is_pc; i++) {
 		const struct ts_effect *e = &st->batch->effects[st->s->first + i];

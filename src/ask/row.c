@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/trace/step.h"
+
 /* More bytes of a value are not shown. */
 #define MAX_SHOWN 64u
 
@@ -33,6 +35,12 @@ void ts_row_number(struct ts_row *row, unsigned i, uint64_t number)
 void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr)
 {
 	row->cells[i] = (struct ts_cell){ .kind = TS_CELL_ADDR, .number = addr };
+}
+
+void ts_row_pc(struct ts_row *row, unsigned i, uint64_t pc)
+{
+	if (pc != TS_NO_PC)
+		ts_row_addr(row, i, pc);
 }
 
 void ts_row_share(struct ts_row *row, unsigned i, double share)

@@ -49,6 +49,8 @@ void ts_row_reset(struct ts_row *row);
 /* Fill cell @i.  If memory is exhausted the row has failed: ts_buf_ok(&row->texts) tells. */
 void ts_row_number(struct ts_row *row, unsigned i, uint64_t number);
 void ts_row_addr(struct ts_row *row, unsigned i, uint64_t addr);
+/* The cell stays null for TS_NO_PC. */
+void ts_row_pc(struct ts_row *row, unsigned i, uint64_t pc);
 void ts_row_share(struct ts_row *row, unsigned i, double share);
 void ts_row_text(struct ts_row *row, unsigned i, const char *text); /* NULL: null */
 void ts_row_text_len(struct ts_row *row, unsigned i, const char *text, size_t len);

@@ -419,7 +419,7 @@ static bool put_row(const struct strings *x, const struct text *t, struct ts_row
 		return false;
 	ts_row_number(row, 0, t->pos);
 	ts_cell_thread(row, 1, x->ask, s->thread);
-	ts_row_addr(row, 2, s->pc);
+	ts_row_pc(row, 2, s->pc);
 	ts_cell_function(row, 3, x->ask, s->pc);
 	ts_row_text(row, 4, t->is_read ? "read" : "write");
 	ts_row_addr(row, 5, t->addr);

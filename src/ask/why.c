@@ -211,7 +211,7 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 	if (got == TS_GOT_ROW) {
 		w->pos = row.cells[0].number;
 		w->thread = ts_query_thread(y->ask->q, w->pos);
-		w->pc = row.cells[2].number;
+		w->pc = row.cells[2].kind == TS_CELL_ADDR ? row.cells[2].number : TS_NO_PC;
 		snprintf(w->kind, sizeof(w->kind), "%s", ts_row_get(&row, 6));
 		if (!strcmp(w->kind, "write") && is_input(y->ask->q, w->pos))
 			strcpy(w->kind, "input");
@@ -526,7 +526,7 @@ static bool put_row(struct why *y, const struct node *n, struct ts_row *row, str
 	if (n->pos != TS_NO_POS) {
 		ts_row_number(row, COL_POSITION, n->pos);
 		ts_cell_thread(row, COL_THREAD, y->ask, n->thread);
-		ts_row_addr(row, COL_PC, n->pc);
+		ts_row_pc(row, COL_PC, n->pc);
 		ts_cell_function(row, COL_FUNCTION, y->ask, n->pc);
 		ts_row_text(row, COL_INSTRUCTION, *n->text ? n->text : NULL);
 	}

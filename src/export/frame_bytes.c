@@ -120,7 +120,8 @@ static bool put_step(struct writer *w)
 	if (!s)
 		return false;
 	ts_frame_init(&ranges); /* the next question reuses the batch */
-	ts_frame_add_range(&ranges, s->pc, s->insn_len);
+	if (s->pc != TS_NO_PC)
+		ts_frame_add_range(&ranges, s->pc, s->insn_len);
 	for (uint32_t i = 0; !is_physical && i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];
 

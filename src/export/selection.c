@@ -208,7 +208,7 @@ static bool add_step(struct ts_selection *s, uint64_t pos, struct ts_frame *out,
 	st = ts_query_step(s->q, pos, &b, err);
 	if (!st)
 		return false;
-	if (s->opt.collect.has_code)
+	if (s->opt.collect.has_code && st->pc != TS_NO_PC)
 		add_range(s, out, st->pc, st->insn_len ? st->insn_len : LONGEST_INSN);
 	for (uint32_t i = 0; has_accessed && i < st->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];

@@ -249,9 +249,12 @@ static void put_index(const struct ts_info *info)
 	double n = (double)ts_query_end(info->q);
 
 	label("index");
-	printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
-	       (double)ts_info_index_len(info) / n, (double)st->points_len / n, (double)st->regs_len / n,
-	       (double)st->memory_len / n, (double)st->runs_len / n);
+	if (ts_query_end(info->q))
+		printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
+		       (double)ts_info_index_len(info) / n, (double)st->points_len / n, (double)st->regs_len / n,
+		       (double)st->memory_len / n, (double)st->runs_len / n);
+	else
+		printf("%" PRIu64 " bytes\n", ts_info_index_len(info));
 	label("inferred");
 	printf("%" PRIu64 " bytes, known from their first use\n", st->n_inferred);
 	label("unexplained");

@@ -60,7 +60,8 @@ static bool is_at_end(const struct ts_query *q, uint32_t process, uint64_t first
 {
 	uint64_t end = q->snap.end;
 
-	return q->snap.has_end_pc && q->snap.end_pc >= first && q->snap.end_pc <= last &&
+	return q->snap.has_end_pc && q->snap.end_pc != TS_NO_PC && q->snap.end_pc >= first &&
+	       q->snap.end_pc <= last &&
 	       (process == TS_ANY_PROCESS || ts_query_process(q, ts_query_thread(q, end)) == process);
 }
 

@@ -223,14 +223,15 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 	const struct ts_steps *b;
 	const struct ts_step *s;
 
-	*has_pc = step != TS_NO_POS || (q->snap.has_end_pc && thread == ts_query_thread(q, q->snap.end));
 	*pc = q->snap.end_pc;
-	if (step == TS_NO_POS)
-		return true;
-	s = ts_query_step(q, step, &b, err);
-	if (!s)
-		return false;
-	*pc = s->pc;
+	if (step != TS_NO_POS) {
+		s = ts_query_step(q, step, &b, err);
+		if (!s)
+			return false;
+		*pc = s->pc;
+	}
+	*has_pc = *pc != TS_NO_PC && (step != TS_NO_POS || (q->snap.has_end_pc &&
+							    thread == ts_query_thread(q, q->snap.end)));
 	return true;
 }
 

@@ -151,6 +151,8 @@ bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, ui
 
 	if (!ts_runs_flush(b))
 		return false;
+	if (pc == TS_NO_PC)
+		return true;
 	o->pos = pos;
 	o->pc = pc;
 	o->process = process;

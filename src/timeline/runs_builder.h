@@ -57,7 +57,8 @@ bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, ui
 		   uint16_t insn_len);
 
 /*
- * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.
+ * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.  One
+ * with TS_NO_PC is in no run, so that no address finds it.
  *
  * Returns false if memory is exhausted.
  */
@@ -68,7 +69,7 @@ static inline bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_
 
 	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread ||
 				     open->n == TS_MAX_RUN || !open->last_len || insn_len > UINT8_MAX ||
-				     pc < open->pc,
+				     pc < open->pc || pc == TS_NO_PC,
 			     0))
 		return ts_runs_start(b, pos, process, thread, pc, insn_len);
 	open->lens[open->n++] = (uint8_t)insn_len;

@@ -390,7 +390,9 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	}
 	bd->here = batch->behind;
 	batch->behind = here;
-	bd->fall_through = (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);
+	bd->fall_through = last->pc == TS_NO_PC
+				   ? TS_NO_PC
+				   : (last->pc + last->insn_len) & ts_arch_addr_mask(tl->rec->regs.arch);
 	return end_chunk(tl);
 }
 
@@ -518,7 +520,7 @@ static void save(struct ts_timeline *tl, bool is_last)
 static enum ts_grow end_build(struct ts_timeline *tl)
 {
 	tl->damage = tl->builder->damage;
-	tl->has_end = true;
+	tl->has_end = !tl->builder->end.is_absent;
 	ts_builder_free(tl);
 	return TS_GROW_DONE;
 }

@@ -38,6 +38,7 @@ enum flag {
 	END_IS_FAULT = 8,
 	HAS_NO_READS = 16,
 	END_IS_ASSUMED = 32,
+	END_IS_ABSENT = 64,
 };
 
 struct saved_head {
@@ -104,7 +105,7 @@ static bool save_head(struct ts_timeline *tl, bool has_segment)
 		.n_memory = tl->n_memory,
 		.flags = (has_segment ? HAS_SEGMENT : 0) | (end->has_pc ? END_HAS_PC : 0) |
 			 (end->has_exit ? END_HAS_EXIT : 0) | (end->is_fault ? END_IS_FAULT : 0) |
-			 (end->is_assumed ? END_IS_ASSUMED : 0) |
+			 (end->is_assumed ? END_IS_ASSUMED : 0) | (end->is_absent ? END_IS_ABSENT : 0) |
 			 (tl->has_no_reads ? HAS_NO_READS : 0),
 	};
 	bool done;
@@ -286,6 +287,7 @@ static bool load_head(struct ts_timeline *tl, const struct saved_head *head, str
 		.has_exit = head->flags & END_HAS_EXIT,
 		.is_fault = head->flags & END_IS_FAULT,
 		.is_assumed = head->flags & END_IS_ASSUMED,
+		.is_absent = head->flags & END_IS_ABSENT,
 	};
 	tl->end_pc = head->end_pc;
 	tl->is_end_assumed = !bd->end.has_pc || bd->end.is_assumed;
@@ -612,8 +614,8 @@ static bool find_all_optional(struct ts_timeline *tl, struct ts_error *err)
 /* The recording is complete: nothing is read any more but what is asked for. */
 static void end_build(struct ts_timeline *tl)
 {
+	tl->has_end = !tl->builder->end.is_absent;
 	ts_builder_free(tl);
-	tl->has_end = true;
 	tl->rec->is_read = true;
 }
 

@@ -63,6 +63,11 @@ struct ts_end {
 	 */
 	bool has_pc;
 	bool is_assumed; /* pc is a guess: the trace does not show where the last instruction led */
+	/*
+	 * The trace does not have the state after the last step: the recording ends before that step, which is
+	 * there for its pc alone.
+	 */
+	bool is_absent;
 	bool has_exit;   /* an end of the program was recorded */
 	bool is_fault;   /* the last instruction did not complete */
 };

@@ -18,6 +18,8 @@
 #define TS_NO_DATA UINT32_MAX
 #define TS_NO_THREAD UINT32_MAX
 #define TS_NO_POS UINT64_MAX
+/* In place of the pc of a step: unknown.  No instruction begins at the last byte of the address space. */
+#define TS_NO_PC UINT64_MAX
 
 /* A thread of the recording.  Its ordinal is what steps name. */
 struct ts_thread {
@@ -133,7 +135,7 @@ struct ts_happening {
 };
 
 struct ts_step {
-	uint64_t pc;      /* address of the instruction */
+	uint64_t pc;      /* address of the instruction, TS_NO_PC: unknown */
 	uint32_t thread;  /* ordinal in the recording's threads */
 	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1] */
 	uint32_t n_effects;

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Tracepoints that are set after the recording was made, in stock gdb: trace, actions, tstart, tfind, tdump, tsave."""
+import json
 import os
 import re
 import shutil
 import signal
+import subprocess
 import tempfile
 
 from _gdb import Gdb
@@ -12,7 +14,7 @@ from _raw import Raw
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
-from _tap import case, run_cases
+from _tap import TRACESTUB, case, run_cases
 
 SORT_ACTIONS = """actions
 collect $regs, $args, $locals, total, head, *head, a[0]@8
@@ -188,6 +190,23 @@ def the_server_saves_a_run_with_what_is_not_known():
         g.expect("without --export-dir")
 
 
+def check_the_only_position(g, server):
+    """Nothing is known there.  gdb alone gets a pc, which it cannot do without."""
+    for _ in range(2):
+        g("monitor when")
+        g.expect(r"position 0 of 0 \(100.00%\), thread 1.1, pc unknown")
+        g("stepi")
+        g.expect("No more reverse-execution history")
+    g("monitor info")
+    g.expect("pc: not recorded at this position; gdb is given all ones")
+    g("print $pc")
+    g.expect("0xffffffffffffffff")
+    g("print $rsp")
+    g.expect("<unavailable>")
+    with Rsp(server.address) as client:
+        assert client.ask("p10") == "E14", client.ask("p10")
+
+
 @case
 def a_run_that_was_never_hit_is_saved_and_served_again():
     folder = tempfile.mkdtemp(prefix="export-")
@@ -213,6 +232,9 @@ def a_run_that_was_never_hit_is_saved_and_served_again():
             assert other("x/8xb main") == code
             other("x/8xb $sp")
             other.expect("Cannot access memory|not available|unavailable")
+            check_the_only_position(other, server)
+        facts = json.loads(subprocess.run([TRACESTUB, "info", "--json", f"{folder}/none.tf"], capture_output=True, text=True, timeout=60).stdout)
+        assert (facts["positions"], facts["pc_first"], facts["pc_last"], facts["registers"]["known"]) == (0, None, None, []), facts
     finally:
         shutil.rmtree(folder)
 

@@ -388,6 +388,8 @@ static uint64_t end_pc(const struct naive *nv)
 
 	if (nv->s->end.has_pc)
 		return nv->s->end.pc;
+	if (last->pc == TS_NO_PC)
+		return TS_NO_PC;
 	return nv->s->rec.regs.arch->addr_bits == 32 ? (uint32_t)pc : pc;
 }
 
@@ -402,7 +404,7 @@ bool naive_pc(const struct naive *nv, uint64_t pos, uint32_t thread, uint64_t *p
 		*pc = end_pc(nv);
 	else
 		return false;
-	return true;
+	return *pc != TS_NO_PC;
 }
 
 /* Does the step end this thread, with the thread itself or its process? */
@@ -473,7 +475,7 @@ static bool is_exec(const struct naive *nv, uint64_t pos, uint32_t process, uint
 {
 	const struct ts_step *st = step_at(nv, pos);
 
-	return nv->s->process_of[st->thread] == process && st->pc >= first && st->pc <= last;
+	return nv->s->process_of[st->thread] == process && st->pc != TS_NO_PC && st->pc >= first && st->pc <= last;
 }
 
 uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
@@ -669,7 +671,7 @@ static bool break_at(const struct naive *nv, const struct ts_stops *stops, uint6
 	uint32_t thread = naive_thread(nv, pos);
 	uint64_t pc = pos < nv->n_steps ? step_at(nv, pos)->pc : end_pc(nv);
 
-	for (size_t i = 0; i < stops->n_breaks; i++) {
+	for (size_t i = 0; i < stops->n_breaks && pc != TS_NO_PC; i++) {
 		if (stops->breaks[i].addr == pc && stops->breaks[i].process == nv->s->process_of[thread]) {
 			*found = (struct ts_found){ .kind = TS_STOP_BREAK, .thread = thread };
 			return true;

@@ -125,16 +125,18 @@ static void put_row(uint64_t pos, const char *kind, const struct part *p)
 	const struct ts_step *st = &s->steps.steps[pos];
 	uint64_t len = p->last - p->first + 1;
 	bool is_number = what.is_reg || len == 1 || len == 2 || len == 4 || len == 8;
-	char old[300], new[300], addr[32] = "";
+	char old[300], new[300], addr[32] = "", pc[32] = "";
 
 	put_value(old, p->old, p->old_known, len, is_number);
 	put_value(new, p->new, p->new_known, len, is_number);
 	if (!what.is_reg)
 		snprintf(addr, sizeof(addr), "0x%" PRIx64, p->first);
+	if (st->pc != TS_NO_PC)
+		snprintf(pc, sizeof(pc), "0x%" PRIx64, st->pc);
 	rows[n_rows].pos = pos;
 	snprintf(rows[n_rows++].text, sizeof(rows[0].text),
-		 "%" PRIu64 "\t%" PRId64 "\t0x%" PRIx64 "\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
-		 a.names.tids[st->thread], st->pc, kind, addr, len, old, new);
+		 "%" PRIu64 "\t%" PRId64 "\t%s\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
+		 a.names.tids[st->thread], pc, kind, addr, len, old, new);
 }
 
 /* ------------------------------------------------------------------------------------------- naive walks */
@@ -421,7 +423,8 @@ START_TEST(executions_are_those_of_a_walk)
 		for (uint64_t k = 0; k < N_STEPS; k++) {
 			const struct ts_step *st = &s->steps.steps[k];
 
-			n += s->rec.threads[st->thread].process == what.process && st->pc - addr < len;
+			n += s->rec.threads[st->thread].process == what.process &&
+			     st->pc != TS_NO_PC && st->pc - addr < len;
 		}
 		snprintf(question, sizeof(question), "executions 0x%" PRIx64 ",%" PRIu64 " first %" PRIu64 " at %" PRIu64,
 			 addr, len, first, at);

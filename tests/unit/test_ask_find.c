@@ -78,16 +78,18 @@ static void put_match(uint64_t addr, uint64_t begin)
 {
 	const struct ts_step *st = begin ? &s->steps.steps[begin - 1] : NULL;
 	uint64_t end = begin;
-	char until[24] = "";
+	char pc[32] = "", until[24] = "";
 
 	while (end <= N_STEPS && stands(end, addr))
 		end++;
 	if (end <= N_STEPS)
 		snprintf(until, sizeof(until), "%" PRIu64, end);
 	put("%" PRIu64 "\t%s\t0x%" PRIx64 "\t%u\t", begin, until, addr, n_bytes);
+	if (st && st->pc != TS_NO_PC)
+		snprintf(pc, sizeof(pc), "0x%" PRIx64, st->pc);
 	if (st)
-		put("%s\t%" PRIu64 "\t%" PRId64 "\t0x%" PRIx64 "\t\n", kind_of(begin - 1, addr), begin - 1,
-		    a.names.tids[st->thread], st->pc);
+		put("%s\t%" PRIu64 "\t%" PRId64 "\t%s\t\n", kind_of(begin - 1, addr), begin - 1,
+		    a.names.tids[st->thread], pc);
 	else
 		put("start\t\t\t\t\n");
 }

@@ -224,7 +224,7 @@ static void ask_state(struct pair *p)
 	check_bytes(p, "registers", pos, data, known, whole, whole_known, ts_query_regset(p->q)->g_len);
 	ck_assert(ts_query_pc(p->q, pos, thread, &pc, &has_pc, &err) &&
 		  ts_query_pc(p->whole, pos, thread, &whole_pc, &whole_has_pc, &err));
-	if (!has_pc || pc != whole_pc)
+	if (has_pc != (pc != TS_NO_PC) || pc != whole_pc)
 		wrong(p, "pc at position %" PRIu64 " is %d, 0x%" PRIx64, pos, has_pc, pc);
 }
 

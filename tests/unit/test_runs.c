@@ -46,7 +46,8 @@ static void seal(void)
 
 static bool is_there(uint64_t pos, uint32_t process, uint64_t first, uint64_t last)
 {
-	return steps[pos].process == process && steps[pos].pc >= first && steps[pos].pc <= last;
+	return steps[pos].process == process && steps[pos].pc != TS_NO_PC && steps[pos].pc >= first &&
+	       steps[pos].pc <= last;
 }
 
 static void check(uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
@@ -83,6 +84,29 @@ START_TEST(every_instruction_of_a_run_longer_than_the_longest_is_found)
 	seal();
 	check_all();
 	ck_assert_uint_eq(runs.n, 3);
+}
+END_TEST
+
+static void count_all(void *user, const struct ts_run_count *c)
+{
+	*(uint64_t *)user += c->n;
+}
+
+START_TEST(an_unknown_pc_is_no_address)
+{
+	uint64_t n = 0;
+
+	step(0, TS_NO_PC, 0);
+	step(0, UINT64_MAX - 2, 2);
+	step(0, TS_NO_PC, 0); /* where the run would go on */
+	step(0, TS_NO_PC, 0);
+	step(0, 0x10, 2);
+	seal();
+	check_all();
+	check(0, 0, UINT64_MAX, 0);
+	check(0, 0x11, UINT64_MAX, 4);
+	ts_runs_each(&runs, 0, n_steps, count_all, &n);
+	ck_assert_uint_eq(n, 2);
 }
 END_TEST
 
@@ -179,6 +203,7 @@ START_TEST(random_code_in_several_segments_is_found_as_in_the_list)
 END_TEST
 
 UNIT_FIXTURE_SUITE("runs", setup, teardown, every_instruction_of_a_run_longer_than_the_longest_is_found,
+		   an_unknown_pc_is_no_address,
 		   a_run_over_the_end_of_the_address_space_is_found_on_both_sides,
 		   an_instruction_of_unknown_or_great_length_ends_its_run,
 		   another_process_at_the_same_address_is_not_found,

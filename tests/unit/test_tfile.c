@@ -232,7 +232,8 @@ START_TEST(a_frame_is_a_position)
 {
 	three_frames();
 	serve();
-	ck_assert_uint_eq(tl->n_steps, 2);
+	ck_assert_uint_eq(ts_query_end(q), 2);
+	ck_assert_uint_eq(ts_query_n_steps(q), 2);
 	ck_assert_int_eq(tl->damage.code, TS_OK);
 	ck_assert_uint_eq(rec->n_warnings, 0);
 	ck_assert_str_eq(reg(0, "rax"), "a");
@@ -277,7 +278,10 @@ START_TEST(a_pc_is_not_guessed_from_several_locations_or_steps)
 	for (unsigned i = 0; i < 3; i++) {
 		get(i);
 		ck_assert(!frame.has_pc);
+		ck_assert_str_eq(reg(i, "rip"), "?");
 	}
+	ck_assert_uint_eq(ts_query_next_execution(q, 0, 0, UINT64_MAX, 0), TS_NO_POS);
+	ck_assert_uint_eq(ts_query_prev_arrival(q, 0, 0, UINT64_MAX, 2), TS_NO_POS);
 }
 END_TEST
 
@@ -370,11 +374,11 @@ START_TEST(one_frame_is_a_recording)
 	end();
 	finish();
 	serve();
-	ck_assert_uint_eq(tl->n_steps, 1);
+	ck_assert_uint_eq(ts_query_end(q), 0);
 	ck_assert_uint_eq(rec->frames->n_frames, 1);
 	ck_assert_str_eq(reg(0, "rax"), "5");
-	ck_assert_str_eq(reg(1, "rax"), "5");
-	ck_assert_str_eq(reg(1, "rip"), "1000");
+	ck_assert_str_eq(reg(0, "rip"), "1000");
+	ck_assert_uint_eq(ts_query_next_arrival(q, 0, 0x1000, 0x1000, 0), 0);
 }
 END_TEST
 
@@ -698,7 +702,10 @@ static void check_empty(void)
 	expect_warning("no trace frame");
 	ck_assert_uint_eq(rec->frames->ops->next_of(rec->frames, 1, 0), TS_NO_FRAME);
 	ck_assert_uint_eq(rec->tracing->n_points, 1);
+	ck_assert_uint_eq(ts_query_end(q), 0);
 	ck_assert_str_eq(reg(0, "rax"), "?");
+	ck_assert_str_eq(reg(0, "rip"), "?");
+	ck_assert_uint_eq(ts_query_next_arrival(q, 0, 0, UINT64_MAX, 0), TS_NO_POS);
 	ck_assert_str_eq(bytes(0, 0x5000), "????????");
 	ck_assert_str_eq(bytes(0, 0x40100a), exec_option ? "\x8b\x55\xec\x89\xd0\x01\xc0\x01" : "????????");
 }

@@ -198,6 +198,7 @@ static void put_step(const struct accesses *a, struct ts_row *row, const struct 
 	ts_cell_thread(row, THREAD, a->ask, hit->thread);
 	ts_row_pc(row, PC, hit->pc);
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
+	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
 	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->qn->what.kind == TS_WHAT_MEM)
 		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);

@@ -22,3 +22,13 @@ void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, 
 
 	ts_row_text(row, i, s ? s->name : NULL);
 }
+
+void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+{
+	const struct ts_code_line *l = ask->symbols ? ts_code_lines_at(ts_symbols_lines(ask->symbols), addr) : NULL;
+
+	if (!l)
+		return;
+	ts_row_text(row, i, l->file);
+	ts_row_number(row, i + 1, l->line);
+}

@@ -17,4 +17,7 @@ void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, u
 /* The function that @addr is in; null if none is known. */
 void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 
+/* The line of the source that @addr is in: its file to cell @i, its number to cell @i + 1; null if none is known. */
+void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
+
 #endif

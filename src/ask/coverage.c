@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "coverage.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cells.h"
+#include "coverage_files.h"
 #include "src/base/atomic_file.h"
 #include "src/query/scan.h"
 #include "state.h"
@@ -14,20 +14,12 @@
 
 #define N_HOT 20u
 
-/* An address, or a function, and how many steps were there. */
-struct item {
-	uint64_t addr;
-	uint64_t steps;
-	uint8_t len;      /* of an instruction, 0 if unknown */
-	bool has_name;    /* it is a function */
-};
-
 struct coverage {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t process;
-	struct item *items; /* owned */
+	struct ts_covered *items; /* owned; addresses, or functions */
 	size_t n, cap, at, end;
 	bool is_counted;    /* the items are there */
 	bool is_failed;
@@ -43,7 +35,7 @@ static void add(void *user, const struct ts_executed *x)
 		return;
 	if (c->n == c->cap) {
 		size_t cap = c->cap ? 2 * c->cap : 1024;
-		struct item *items = realloc(c->items, cap * sizeof(*items));
+		struct ts_covered *items = realloc(c->items, cap * sizeof(*items));
 
 		c->is_failed = !items;
 		if (!items)
@@ -51,21 +43,21 @@ static void add(void *user, const struct ts_executed *x)
 		c->items = items;
 		c->cap = cap;
 	}
-	c->items[c->n++] = (struct item){ .addr = x->pc, .steps = x->n, .len = x->len };
+	c->items[c->n++] = (struct ts_covered){ .addr = x->pc, .steps = x->n, .len = x->len };
 }
 
 static int by_address(const void *a, const void *b)
 {
-	const struct item *x = a;
-	const struct item *y = b;
+	const struct ts_covered *x = a;
+	const struct ts_covered *y = b;
 
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
 static int by_steps(const void *a, const void *b)
 {
-	const struct item *x = a;
-	const struct item *y = b;
+	const struct ts_covered *x = a;
+	const struct ts_covered *y = b;
 
 	if (x->steps != y->steps)
 		return x->steps > y->steps ? -1 : 1;
@@ -80,7 +72,7 @@ static void join(struct coverage *c)
 	if (c->n)
 		qsort(c->items, c->n, sizeof(*c->items), by_address);
 	for (size_t i = 0; i < c->n; i++) {
-		struct item *last = n ? &c->items[n - 1] : NULL, *x = &c->items[i];
+		struct ts_covered *last = n ? &c->items[n - 1] : NULL, *x = &c->items[i];
 
 		if (!last || last->addr != x->addr) {
 			c->items[n++] = *x;
@@ -100,114 +92,12 @@ static void take_functions(struct coverage *c)
 		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, c->items[i].addr);
 
 		if (s)
-			c->items[i] = (struct item){ .addr = s->addr, .steps = c->items[i].steps, .has_name = true };
+			c->items[i] = (struct ts_covered){ .addr = s->addr, .steps = c->items[i].steps };
 	}
 	join(c);
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
-
-/* The module or mapped file that an address lies in. */
-struct module {
-	uint64_t first, last;
-	const char *file;
-};
-
-#define MAX_MODULES 65535u
-
-/* Does the region lie in the module, or is it another part of the same file? */
-static bool is_part(const struct module *m, const struct ts_region_info *r)
-{
-	return (m->first <= r->first && m->last >= r->last) || (r->file && !strcmp(m->file, r->file));
-}
-
-static size_t find_modules(const struct coverage *c, struct module *modules, size_t max)
-{
-	struct ts_module_info m;
-	struct ts_region_info r;
-	size_t n = 0;
-
-	for (size_t i = 0; n < max && ts_query_module(c->ask->q, i, &m); i++) {
-		if (m.process == c->process)
-			modules[n++] = (struct module){ m.first, m.last, m.file ? m.file : "?" };
-	}
-	for (size_t i = 0; n < max && ts_query_region(c->ask->q, i, &r); i++) {
-		size_t k = 0;
-
-		while (k < n && !is_part(&modules[k], &r))
-			k++;
-		if (r.process != c->process)
-			continue;
-		if (k == n)
-			modules[n++] = (struct module){ r.first, r.last, r.file ? r.file : r.desc ? r.desc : "?" };
-		modules[k].first = r.first < modules[k].first ? r.first : modules[k].first;
-		modules[k].last = r.last > modules[k].last ? r.last : modules[k].last;
-	}
-	return n;
-}
-
-static size_t module_of(const struct module *modules, size_t n, uint64_t addr)
-{
-	size_t i = 0;
-
-	while (i < n && (addr < modules[i].first || addr > modules[i].last))
-		i++;
-	return i;
-}
-
-static void put_block(struct ts_buf *out, uint32_t start, uint16_t len, uint16_t id)
-{
-	const uint8_t block[8] = { (uint8_t)start,	   (uint8_t)(start >> 8), (uint8_t)(start >> 16),
-				   (uint8_t)(start >> 24), (uint8_t)len,	  (uint8_t)(len >> 8),
-				   (uint8_t)id,		   (uint8_t)(id >> 8) };
-
-	ts_buf_put(out, block, sizeof(block));
-}
-
-/* Blocks of instructions that follow each other in memory; one of unknown length is a byte. */
-static size_t put_blocks(const struct coverage *c, const struct module *modules, size_t n_modules,
-			 struct ts_buf *out)
-{
-	size_t n = 0;
-
-	for (size_t i = 0, end; i < c->n; i = end) {
-		uint64_t start = c->items[i].addr, next = start;
-		size_t id = module_of(modules, n_modules, start);
-
-		for (end = i; end < c->n && c->items[end].addr == next && next - start < 0xff00 &&
-			      module_of(modules, n_modules, next) == id;
-		     end++)
-			next += c->items[end].len ? c->items[end].len : 1;
-		if (id == n_modules || start - modules[id].first > UINT32_MAX)
-			continue;
-		put_block(out, (uint32_t)(start - modules[id].first), (uint16_t)(next - start), (uint16_t)id);
-		n++;
-	}
-	return n;
-}
-
-/* Version 2, module table 2, as DynamoRIO's drcov writes it. */
-static void put_drcov(const struct coverage *c, struct ts_buf *out)
-{
-	struct module *modules = calloc(MAX_MODULES, sizeof(*modules));
-	struct ts_buf blocks;
-	size_t n = modules ? find_modules(c, modules, MAX_MODULES) : 0, n_blocks;
-
-	ts_buf_init(&blocks);
-	out->is_failed |= !modules;
-	n_blocks = put_blocks(c, modules, n, &blocks);
-	ts_buf_puts(out, "DRCOV VERSION: 2\nDRCOV FLAVOR: drcov\n");
-	ts_buf_printf(out, "Module Table: version 2, count %zu\n", n);
-	ts_buf_puts(out, "Columns: id, base, end, entry, path\n");
-	for (size_t i = 0; i < n; i++)
-		ts_buf_printf(out, "%3zu, 0x%" PRIx64 ", 0x%" PRIx64 ", 0x%016x, %s\n", i, modules[i].first,
-			      modules[i].last + 1, 0, modules[i].file);
-	ts_buf_printf(out, "BB Table: %zu bbs\n", n_blocks);
-	ts_buf_put(out, blocks.data, blocks.len);
-	out->is_failed |= blocks.is_failed;
-	ts_buf_fini(&blocks);
-	free(modules);
-}
 
 static bool write_file(const char *path, struct ts_buf *text, struct ts_error *err)
 {
@@ -224,14 +114,20 @@ static bool write_file(const char *path, struct ts_buf *text, struct ts_error *e
 
 static bool write_files(const struct coverage *c, struct ts_error *err)
 {
+	const struct ts_covered_list list = { c->ask, c->process, c->items, c->n };
 	struct ts_buf text;
 	bool done = true;
 
-	if (!*c->qn->drcov)
-		return true;
 	ts_buf_init(&text);
-	put_drcov(c, &text);
-	done = write_file(c->qn->drcov, &text, err);
+	if (*c->qn->lcov) {
+		ts_lcov_put(&list, &text);
+		done = write_file(c->qn->lcov, &text, err);
+	}
+	if (done && *c->qn->drcov) {
+		ts_buf_reset(&text);
+		ts_drcov_put(&list, &text);
+		done = write_file(c->qn->drcov, &text, err);
+	}
 	ts_buf_fini(&text);
 	return done;
 }
@@ -267,7 +163,7 @@ static bool count(struct coverage *c, struct ts_error *err)
 	return write_files(c, err);
 }
 
-static void put_row(const struct coverage *c, const struct item *x, struct ts_row *row)
+static void put_row(const struct coverage *c, const struct ts_covered *x, struct ts_row *row)
 {
 	ts_row_addr(row, 0, x->addr);
 	if (is_hot(c)) {
@@ -280,6 +176,7 @@ static void put_row(const struct coverage *c, const struct item *x, struct ts_ro
 		ts_row_number(row, 1, x->len);
 	ts_row_number(row, 2, x->steps);
 	ts_cell_function(row, 3, c->ask, x->addr);
+	ts_cell_line(row, 4, c->ask, x->addr);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
@@ -312,9 +209,13 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 				     struct ts_error *err)
 {
 	struct coverage *c;
+	size_t n_lines = 0;
 
-	if (*qn->lcov) {
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'--lcov' needs the lines of the source, which are not known");
+	if (*qn->lcov && ask->symbols)
+		ts_code_lines_all(ts_symbols_lines(ask->symbols), &n_lines);
+	if (*qn->lcov && !n_lines) {
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			"'--lcov' needs the lines of the source, and no file of the program has them");
 		return NULL;
 	}
 	c = calloc(1, sizeof(*c));
@@ -356,7 +257,7 @@ static const struct ts_column coverage_columns[] = {
 
 const struct ts_verb ts_verb_coverage = {
 	.name = "coverage",
-	.synopsis = "[--drcov FILE]",
+	.synopsis = "[--lcov FILE | --drcov FILE]",
 	.help = "List each address that was executed, and how often; or write a file for other programs.",
 	.example = "coverage first 10",
 	.columns = coverage_columns,

@@ -22,15 +22,21 @@ struct ts_symbols {
 	struct ts_buf names;
 	bool is_sorted;
 	struct ts_symbol found;
+	struct ts_code_lines *lines; /* owned */
 };
 
 struct ts_symbols *ts_symbols_new(void)
 {
 	struct ts_symbols *s = calloc(1, sizeof(*s));
 
-	if (s)
-		ts_buf_init(&s->names);
-	return s;
+	if (!s)
+		return NULL;
+	ts_buf_init(&s->names);
+	s->lines = ts_code_lines_new();
+	if (s->lines)
+		return s;
+	ts_symbols_free(s);
+	return NULL;
 }
 
 void ts_symbols_free(struct ts_symbols *s)
@@ -39,8 +45,14 @@ void ts_symbols_free(struct ts_symbols *s)
 		return;
 	free(s->items);
 	free(s->by_name);
+	ts_code_lines_free(s->lines);
 	ts_buf_fini(&s->names);
 	free(s);
+}
+
+struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s)
+{
+	return s->lines;
 }
 
 bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t room, const char *name,
@@ -211,5 +223,7 @@ bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, cons
 	if (base)
 		a.bias = *base - ts_symtab_base(src);
 	ts_symtab_walk(src, add_one, &a);
-	return !a.is_failed || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	if (a.is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	return ts_code_lines_add_file(s->lines, src, a.bias, err);
 }

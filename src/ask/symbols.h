@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of addresses: the functions and data of the files that are in memory.
+ * Names of addresses: the functions and data of the files that are in memory, and their lines of the source.
  */
 #ifndef TS_ASK_SYMBOLS_H
 #define TS_ASK_SYMBOLS_H
@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "code_lines.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
 
@@ -26,10 +27,10 @@ struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
 /*
- * Add the symbols of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is
+ * Add the symbols and lines of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is
  * linked.  Nothing is added for a file that is neither.
  *
- * Returns false if memory is exhausted (TS_ENOMEM).
+ * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
  */
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
 			 struct ts_error *err);
@@ -47,6 +48,9 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
 
 /* The symbol called @name (of @len bytes), NULL if there is none.  A function goes before data. */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
+
+/* The lines of the files; borrowed. */
+struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);
 
 /* The @i-th symbol by address, NULL after the last. */
 const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i);

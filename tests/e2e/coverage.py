@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""coverage, hot, and the lines of the source: counted from every step's pc, with lines as addr2line(1) has them; the files
+are read by genhtml(1) and by a parser of drcov's layout.
+"""
+import collections
+import csv
+import io
+import shutil
+import struct
+import subprocess
+
+from _programs import FORMATS, Program
+from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
+
+LIMIT = 120
+
+TRACES = {
+    "usercorn": DATA / "usercorn/x64_walk.ucir",
+    "x64dbg": DATA / "x64dbg-samples/list64.trace64.gz",
+    "bap": DATA / "bap-samples/tw-x86_64.frames.gz",
+    "rvnbintrace": DATA / "rvnbintrace-samples/tiny-fib.bin.gz",
+    "the machine": DATA / "rvnbintrace-samples/edges.bin.gz",
+    "tfile": DATA / "tfile-samples/work-regs.tf",
+}
+
+
+def query(trace, *words):
+    """The rows, as dicts of texts."""
+    done = subprocess.run([TRACESTUB, "query", "--quiet", trace, *words], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode in (0, 1), (words, done)
+    return list(csv.DictReader(io.StringIO(done.stdout), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def count_steps(trace):
+    """How often each address was executed, by the row that each step has in the pc's history."""
+    return collections.Counter(int(row["pc"], 16) for row in query(trace, "history", "$pc"))
+
+
+def counted(rows):
+    return {int(row["address"], 16): int(row["steps"]) for row in rows}
+
+
+def steps_are_counted(trace):
+    want = count_steps(trace)
+    rows = query(trace, "coverage")
+    assert counted(rows) == want
+    assert [int(row["address"], 16) for row in rows] == sorted(want)
+    hot = query(trace, "hot", "1000000", "by", "address")
+    assert [(int(r["address"], 16), int(r["steps"])) for r in hot] == sorted(want.items(), key=lambda x: (-x[1], x[0]))
+    total = sum(want.values())
+    assert all(abs(float(r["share"]) - int(r["steps"]) / total) < 1e-6 for r in hot)
+
+
+def functions_are_counted(trace, program):
+    by_name = collections.Counter()
+    for row in query(trace, "--exec", program, "coverage"):
+        by_name[row["function"] or row["address"]] += int(row["steps"])
+    hot = query(trace, "--exec", program, "hot", "1000000")
+    assert collections.Counter({r["function"] or r["address"]: int(r["steps"]) for r in hot}) == by_name
+    assert [int(r["steps"]) for r in hot] == sorted(by_name.values(), reverse=True)
+
+
+def addr2line(program, addresses):
+    """(file, line) of each address, (None, None) where there is none."""
+    done = subprocess.run(["addr2line", "-e", program], input="\n".join(map(hex, addresses)), capture_output=True, text=True,
+                          check=True, timeout=LIMIT)
+    for line in done.stdout.splitlines():
+        name, _, number = line.split(" (")[0].rpartition(":")
+        yield (None, None) if name == "??" or not number.isdigit() or number == "0" else (name, int(number))
+
+
+def bias_of(program, rows):
+    """Where the program lies in memory, less where it is linked: by the first instruction of main."""
+    symbols = subprocess.run(["nm", program], capture_output=True, text=True, check=True, timeout=LIMIT).stdout
+    linked = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" T main"))
+    return min(int(row["address"], 16) for row in rows if row["function"] == "main") - linked
+
+
+def lines_are_those_of_addr2line(name, suffix):
+    p = Program(name, suffix)
+    rows = query(p.trace, "--exec", p.exec, "coverage")
+    shown = [(row["file"] or None, int(row["line"]) if row["line"] else None) for row in rows]
+    bias = bias_of(p.exec, rows)
+    want = list(addr2line(p.exec, [int(row["address"], 16) - bias for row in rows]))
+    # an address of a library is no address of the program
+    assert [w for w, r in zip(want, rows) if r["file"] or w[0]] == [s for s in shown if s[0]], p.name
+    assert len({s for s in shown if s[0]}) > 10
+    history = query(p.trace, "--exec", p.exec, "history", "$pc", "first", "50")
+    line = {row["address"]: (row["file"], row["line"]) for row in rows}
+    assert all((row["file"], row["line"]) == line[row["pc"]] for row in history)
+
+
+for program_name in "static", "pie":
+    for program_suffix in FORMATS:
+        add_case(f"lines are those of addr2line: {program_name}, {program_suffix}", lines_are_those_of_addr2line, program_name,
+                 program_suffix)
+
+
+def read_lcov(path):
+    """The lines of each file."""
+    files, lines = {}, None
+    with open(path, encoding="utf-8") as f:
+        for text in f.read().splitlines():
+            if text.startswith("SF:"):
+                lines = files.setdefault(text[3:], {})
+            elif text.startswith("DA:"):
+                number, steps = map(int, text[3:].split(","))
+                assert number not in lines, text
+                lines[number] = steps
+    return files
+
+
+@case
+def lcov_has_the_most_steps_of_each_line_and_genhtml_reads_it():
+    genhtml = shutil.which("genhtml") or skip("no genhtml")
+    p = Program("static", "ucir")
+    rows = query(p.trace, "--exec", p.exec, "coverage", "--lcov", "out.info")
+    want = collections.Counter()
+    for place, steps in zip(addr2line(p.exec, [int(r["address"], 16) for r in rows]), counted(rows).values()):
+        want[place] = max(want[place], steps)
+    files = read_lcov("out.info")
+    got = {(name, number): steps for name, lines in files.items() for number, steps in lines.items() if steps}
+    assert got == {place: steps for place, steps in want.items() if place[0]}
+    done = subprocess.run([genhtml, "--ignore-errors", "source", "-o", "html", "out.info"], capture_output=True, text=True,
+                          timeout=LIMIT)
+    n_lines = sum(map(len, files.values()))
+    assert done.returncode == 0 and f"({len(got)} of {n_lines} lines)" in done.stdout, done
+
+
+@case
+def without_lines_lcov_is_refused():
+    done = subprocess.run([TRACESTUB, "query", "--quiet", TRACES["bap"], "coverage", "--lcov", "no.info"], capture_output=True,
+                          text=True, timeout=LIMIT)
+    assert done.returncode == 2 and "lines of the source" in done.stderr and not done.stdout, done
+
+
+def read_drcov(path):
+    """The modules and blocks, by the layout of version 2 that DynamoRIO publishes."""
+    with open(path, "rb") as f:
+        head, _, rest = f.read().partition(b"BB Table: ")
+    lines = head.decode().splitlines()
+    assert lines[0] == "DRCOV VERSION: 2" and lines[1].startswith("DRCOV FLAVOR: "), lines[:2]
+    n_modules = int(lines[2].removeprefix("Module Table: version 2, count "))
+    assert lines[3] == "Columns: id, base, end, entry, path", lines[3]
+    modules = []
+    for i, line in enumerate(lines[4:]):
+        number, base, end, _, path = line.split(",", 4)
+        assert int(number) == i and path.startswith(" "), line
+        modules.append((int(base, 16), int(end, 16)))
+    assert len(modules) == n_modules
+    count, _, data = rest.partition(b" bbs\n")
+    assert len(data) == 8 * int(count)
+    return modules, list(struct.iter_unpack("<IHH", data))
+
+
+def drcov_covers_what_was_executed(trace):
+    rows = query(trace, "coverage", "--drcov", "out.log")
+    executed = {int(r["address"], 16) + i for r in rows for i in range(int(r["length"] or 1))}
+    modules, blocks = read_drcov("out.log")
+    covered = set()
+    for start, length, number in blocks:
+        base, end = modules[number]
+        assert length and base + start < end, (start, length, number)
+        covered |= set(range(base + start, base + start + length))
+    assert covered == executed
+    assert set(counted(rows)) <= covered
+
+
+for format_name, format_trace in TRACES.items():
+    add_case(f"steps are counted: {format_name}", steps_are_counted, format_trace)
+    add_case(f"drcov covers what was executed: {format_name}", drcov_covers_what_was_executed, format_trace)
+add_case("functions are counted", functions_are_counted, TRACES["usercorn"], DATA / "usercorn/x64_walk.elf")
+
+run_cases()

@@ -44,7 +44,7 @@ static struct ts_tracing *own_tracing(struct rsp_session *s, struct rsp_reply *r
 		s->tracing.selected = TS_NO_FRAME;
 		s->tracing.collector = rsp_collector_new(s->target->q);
 		if (s->tracing.collector)
-			rsp_collector_bound(s->tracing.collector, s->target->max_memory);
+			rsp_collector_bound(s->tracing.collector, s->target->budget);
 	}
 	if (s->tracing.collector)
 		return rsp_collector_tracing(s->tracing.collector);

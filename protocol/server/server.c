@@ -59,6 +59,7 @@ struct server {
 	bool is_growing;
 	const struct rsp_server_options *opt;
 	struct connection *connections; /* owned */
+	struct rsp_frame_budget budget; /* of all clients' trace frames */
 	struct rsp_collector *kept; /* owned; the run of a client that has gone */
 	bool is_once;
 	bool is_full; /* out of descriptors: the next client that ends makes room */
@@ -599,7 +600,8 @@ static void stop(struct server *sv)
 
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
 {
-	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt };
+	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt,
+			     .budget.max = opt->max_memory };
 	bool done = false;
 
 	if (!rsp_target_init(&sv.target, q, opt->exec, err))
@@ -611,7 +613,7 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 		return false;
 	}
 	sv.target.trace = opt->trace;
-	sv.target.max_memory = opt->max_memory;
+	sv.target.budget = &sv.budget;
 	sv.target.export_dir = opt->export_dir;
 	sv.target.kept = &sv.kept;
 	sv.loop = ev_loop_new(EVFLAG_AUTO);

@@ -176,8 +176,7 @@ const struct rsp_layout *rsp_target_layout(const struct rsp_target *target, uint
 
 bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err)
 {
-	*target =
-		(struct rsp_target){ .q = q, .max_memory = UINT64_MAX, .has_paging = ts_paging_is_known(q) };
+	*target = (struct rsp_target){ .q = q, .has_paging = ts_paging_is_known(q) };
 	ts_buf_init(&target->target_xml);
 	for (unsigned i = 0; i < RSP_N_LAYOUTS; i++)
 		ts_buf_init(&target->layouts[i].target_xml);

@@ -17,6 +17,7 @@
 #include "src/query/query.h"
 
 struct rsp_collector;
+struct rsp_frame_budget;
 struct ts_local_files;
 
 /* Registers shown for another architecture than the recorded one; present if target_xml is not empty. */
@@ -44,7 +45,7 @@ struct rsp_target {
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	/* borrowed; keeps the run of a client that has gone for the next client; NULL: runs are not kept */
 	struct rsp_collector **kept;
-	uint64_t max_memory;            /* of the trace frames of one session, in bytes; UINT64_MAX: any */
+	struct rsp_frame_budget *budget; /* borrowed; of the trace frames of all sessions; NULL: any */
 	/* borrowed; the recording's file, and the directory in which clients may save files, NULL for none */
 	const char *trace, *export_dir;
 	char *exec_path;                /* owned; its path as told to the client, NULL if unknown */

@@ -8,7 +8,6 @@
 #include <sys/time.h>
 
 #include "ax.h"
-#include "frame_store.h"
 #include "ax_state.h"
 #include "src/base/buf.h"
 #include "src/base/clock.h"
@@ -54,7 +53,6 @@ struct rsp_collector {
 	struct point *points; /* owned; empty before the first run */
 	size_t n_points;
 	uint32_t process;
-	uint64_t max_mem;     /* of the frames, as the user said; UINT64_MAX: nothing */
 	const struct ts_regview *view; /* borrowed; NULL: registers are as recorded */
 	bool is_physical;
 	struct var *vars;     /* owned; by number */
@@ -77,7 +75,6 @@ struct rsp_collector *rsp_collector_new(struct ts_query *q)
 	if (!c)
 		return NULL;
 	c->q = q;
-	c->max_mem = UINT64_MAX;
 	rsp_frame_store_init(&c->store);
 	ts_tracing_init(&c->tracing);
 	c->room = malloc(2 * (size_t)ts_query_regset(q)->g_len + 1);
@@ -280,10 +277,9 @@ void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, b
 	c->is_physical = is_physical;
 }
 
-void rsp_collector_bound(struct rsp_collector *c, uint64_t max_mem)
+void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budget)
 {
-	c->max_mem = max_mem;
-	rsp_frame_store_bound(&c->store, max_mem);
+	rsp_frame_store_bound(&c->store, budget);
 }
 
 bool rsp_collector_start(struct rsp_collector *c, uint32_t process, struct ts_error *err)
@@ -390,13 +386,16 @@ static void end_run(struct rsp_collector *c, enum ts_run_end end, const char *te
 /* The run ends at tracepoint @p: its frames, or what is due, need more memory than there is. */
 static void end_without_memory(struct rsp_collector *c, const struct point *p, bool is_at_limit)
 {
+	const struct rsp_frame_budget *budget = c->store.budget;
+
 	if (!is_at_limit)
 		snprintf(c->error, sizeof(c->error), "no memory for more trace frames");
-	else if (c->max_mem == UINT64_MAX)
+	else if (!budget || budget->max == UINT64_MAX)
 		snprintf(c->error, sizeof(c->error), "trace frames reach the memory limit of a run");
 	else
 		snprintf(c->error, sizeof(c->error),
-			 "trace frames reach the limit of --max-memory (%" PRIu64 " bytes)", c->max_mem);
+			 "the trace frames of all clients reach the limit of --max-memory (%" PRIu64 " bytes)",
+			 budget->max);
 	end_run(c, TS_RUN_ERROR, c->error, p->def->number);
 }
 
@@ -526,7 +525,7 @@ static void push(struct rsp_collector *c, struct due due)
 		return;
 	if (c->n_heap == c->cap_heap) {
 		size_t cap = c->cap_heap ? 2 * c->cap_heap : MIN_HEAP;
-		bool is_at_limit = cap > MIN_HEAP && cap * sizeof(*c->heap) >= c->store.max_mem;
+		bool is_at_limit = cap > MIN_HEAP && cap * sizeof(*c->heap) >= rsp_frame_store_limit(&c->store);
 		struct due *p = is_at_limit ? NULL : realloc(c->heap, cap * sizeof(*p));
 
 		if (!p) {

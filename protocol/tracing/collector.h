@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "frame_store.h"
 #include "src/arch/regview.h"
 #include "src/frames/frames.h"
 #include "src/frames/tracepoint.h"
@@ -55,10 +56,10 @@ bool rsp_collector_check(const struct ts_tracepoint *tp, struct ts_error *err);
 void rsp_collector_see(struct rsp_collector *c, const struct ts_regview *view, bool is_physical);
 
 /*
- * Bound the memory of the frames to @max_mem bytes, as --max-memory says; UINT64_MAX: no more than the limit of
- * every run.  A run that reaches it ends with a sentence.
+ * Bound the memory of the frames by @budget (borrowed, outlives the collector), which all runs of a server
+ * share, as --max-memory says.  A run that reaches it ends with a sentence.  To be called before a run.
  */
-void rsp_collector_bound(struct rsp_collector *c, uint64_t max_mem);
+void rsp_collector_bound(struct rsp_collector *c, struct rsp_frame_budget *budget);
 
 /*
  * Begin a run of the tracepoints of @process; drops the frames of the previous run.  It collects nothing

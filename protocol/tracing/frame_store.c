@@ -230,11 +230,13 @@ void rsp_frame_store_init(struct rsp_frame_store *st)
 {
 	static const struct ts_frames_ops ops = { .get = get_frame, .pos = frame_pos, .next_of = next_of };
 
-	*st = (struct rsp_frame_store){ .frames.ops = &ops, .max_bytes = TS_NO_COUNT, .max_mem = MAX_MEM };
+	*st = (struct rsp_frame_store){ .frames.ops = &ops, .max_bytes = TS_NO_COUNT };
 }
 
 void rsp_frame_store_fini(struct rsp_frame_store *st)
 {
+	if (st->budget)
+		st->budget->used -= st->counted;
 	free(st->stored);
 	free(st->items);
 	sets_fini(&st->by_pc);
@@ -242,18 +244,22 @@ void rsp_frame_store_fini(struct rsp_frame_store *st)
 	rsp_frame_store_init(st);
 }
 
-void rsp_frame_store_bound(struct rsp_frame_store *st, uint64_t max_mem)
+void rsp_frame_store_bound(struct rsp_frame_store *st, struct rsp_frame_budget *budget)
 {
-	max_mem /= 2; /* arrays double: as much again may be reserved */
-	st->max_mem = max_mem < MAX_MEM ? (size_t)max_mem : MAX_MEM;
+	st->budget = budget;
+}
+
+uint64_t rsp_frame_store_limit(const struct rsp_frame_store *st)
+{
+	return st->budget && st->budget->max / 2 < MAX_MEM ? st->budget->max / 2 : MAX_MEM;
 }
 
 void rsp_frame_store_reset(struct rsp_frame_store *st, uint64_t max_bytes, bool is_circular)
 {
-	size_t max_mem = st->max_mem;
+	struct rsp_frame_budget *budget = st->budget;
 
 	rsp_frame_store_fini(st);
-	st->max_mem = max_mem;
+	st->budget = budget;
 	st->max_bytes = max_bytes;
 	st->is_circular = is_circular;
 }
@@ -263,16 +269,20 @@ uint64_t rsp_frame_store_created(const struct rsp_frame_store *st)
 	return st->first_id + st->n_stored;
 }
 
-/* Bytes of memory: frames, the two set entries of each, and items. */
-static size_t mem_used(const struct rsp_frame_store *st)
+/* Bytes of memory: frames, the two set entries of each, and items.  The budget learns of them. */
+static void count(struct rsp_frame_store *st)
 {
-	return st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) +
-	       st->n_items * sizeof(struct stored_item);
+	uint64_t was = st->counted;
+
+	st->counted = st->n_stored * (sizeof(struct stored_frame) + 2 * sizeof(uint32_t)) +
+		      st->n_items * sizeof(struct stored_item);
+	if (st->budget)
+		st->budget->used += st->counted - was;
 }
 
 bool rsp_frame_store_is_full(const struct rsp_frame_store *st)
 {
-	return mem_used(st) >= st->max_mem;
+	return st->counted >= MAX_MEM || (st->budget && st->budget->used >= st->budget->max / 2);
 }
 
 /* Free the memory of the dropped frames. */
@@ -291,6 +301,7 @@ static void compact(struct rsp_frame_store *st)
 	st->n_dropped = 0;
 	drop_from_sets(&st->by_pc, st->first_id);
 	drop_from_sets(&st->by_number, st->first_id);
+	count(st);
 }
 
 static void drop_oldest(struct rsp_frame_store *st)
@@ -350,6 +361,7 @@ bool rsp_frame_store_open(struct rsp_frame_store *st, uint64_t pos, uint64_t pc,
 		.is_step = is_step,
 	};
 	st->in_frame = 0;
+	count(st);
 	return true;
 }
 
@@ -373,6 +385,7 @@ static bool add_item(struct rsp_frame_store *st, struct stored_item item)
 		return false;
 	st->items = p;
 	st->items[st->n_items++] = item;
+	count(st);
 	return true;
 }
 
@@ -414,5 +427,6 @@ bool rsp_frame_store_close(struct rsp_frame_store *st, uint64_t *bytes)
 	st->n_stored--;
 	st->frames.n_frames--;
 	st->n_bytes -= *bytes;
+	count(st);
 	return false;
 }

@@ -36,6 +36,12 @@ struct rsp_frame_sets {
 	size_t n, cap, last;         /* last: the item found last */
 };
 
+/* The memory of the frames of several stores, in bytes. */
+struct rsp_frame_budget {
+	uint64_t max;  /* UINT64_MAX: any */
+	uint64_t used; /* kept by the stores */
+};
+
 struct rsp_frame_store {
 	struct ts_frames frames; /* first member: the public part; n_frames of them */
 	struct stored_frame *stored; /* owned; the oldest ones may have been dropped */
@@ -47,17 +53,21 @@ struct rsp_frame_store {
 	struct rsp_frame_sets by_pc, by_number;
 	uint64_t max_bytes, n_bytes; /* TS_NO_COUNT: any number */
 	bool is_circular;
-	size_t max_mem;              /* limit on its memory in bytes; stays over a reset */
+	struct rsp_frame_budget *budget; /* borrowed; NULL: none; stays over a reset */
+	uint64_t counted;            /* bytes that the budget has of it */
 	uint64_t in_frame;           /* bytes in ranges of the open frame */
 };
 
 void rsp_frame_store_init(struct rsp_frame_store *st);
 void rsp_frame_store_fini(struct rsp_frame_store *st);
 
-/* Use at most @max_mem bytes of memory, or the limit of every run if that is less. */
-void rsp_frame_store_bound(struct rsp_frame_store *st, uint64_t max_mem);
+/* Share @budget (borrowed, outlives the store) with other stores.  The store is empty. */
+void rsp_frame_store_bound(struct rsp_frame_store *st, struct rsp_frame_budget *budget);
 
-/* Is the memory limit reached?  Then open, range and var fail. */
+/* How many bytes it may have at most: the limit of every run, or half of the budget, as arrays double. */
+uint64_t rsp_frame_store_limit(const struct rsp_frame_store *st);
+
+/* Is its limit reached, or that of the budget?  Then open, range and var fail. */
 bool rsp_frame_store_is_full(const struct rsp_frame_store *st);
 
 /* Empty the store, and limit it to @max_bytes (TS_NO_COUNT: no limit). */

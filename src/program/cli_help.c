@@ -47,7 +47,7 @@ const char ts_cli_help[] =
 	"  --index-reads yes|no  no: do not index who read what; no rwatch and awatch\n"
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"
 	"  --max-memory SIZE     stop reading when the index needs more memory, and\n"
-	"                        tracing when a client's trace frames do (64M, 2G)\n"
+	"                        tracing when all trace frames do (64M, 2G)\n"
 	"  --quiet               no warnings and no progress\n"
 	"  --rebase              diff: the program lies at other addresses in TRACE2\n"
 	"  --sysroot DIR         where the files lie that the trace names; they fill\n"

@@ -125,28 +125,12 @@ START_TEST(a_circular_store_has_the_last_frames_however_many_there_were)
 }
 END_TEST
 
-START_TEST(memory_is_a_limit_too)
-{
-	uint64_t n = 0;
-
-	st.max_mem = 10000;
-	while (rsp_frame_store_open(&st, n, 0x1000, 1, false)) {
-		uint64_t bytes;
-
-		ck_assert(rsp_frame_store_close(&st, &bytes));
-		n++;
-	}
-	ck_assert_uint_gt(n, 100);
-	ck_assert_uint_lt(n, 10000 / 8);
-	ck_assert_uint_eq(st.frames.n_frames, n);
-}
-END_TEST
-
 START_TEST(the_users_limit_holds_for_ranges_and_over_a_reset)
 {
+	struct rsp_frame_budget budget = { .max = 2000 };
 	unsigned n = 0;
 
-	rsp_frame_store_bound(&st, 2000);
+	rsp_frame_store_bound(&st, &budget);
 	rsp_frame_store_reset(&st, TS_NO_COUNT, false);
 	ck_assert(rsp_frame_store_open(&st, 0, 0x1000, 1, false));
 	while (!rsp_frame_store_is_full(&st) && rsp_frame_store_range(&st, n, 1))
@@ -156,6 +140,7 @@ START_TEST(the_users_limit_holds_for_ranges_and_over_a_reset)
 	ck_assert_uint_lt(n, 2000 / 32); /* a range takes 16 bytes at least, and as much is reserved */
 	ck_assert(!rsp_frame_store_range(&st, n, 1));
 	ck_assert(!rsp_frame_store_var(&st, 1, 1));
+	rsp_frame_store_fini(&st); /* before the budget */
 }
 END_TEST
 
@@ -172,7 +157,60 @@ START_TEST(what_one_frame_holds_is_limited)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("frame_store", setup, teardown, frames_are_kept_and_found,
+/* Add frames until there is no more memory; returns how many. */
+static uint64_t fill(struct rsp_frame_store *store)
+{
+	uint64_t n = 0, bytes;
+
+	while (rsp_frame_store_open(store, n, 0x1000, 1, false)) {
+		ck_assert(rsp_frame_store_close(store, &bytes));
+		n++;
+	}
+	return n;
+}
+
+START_TEST(memory_is_a_limit_too)
+{
+	struct rsp_frame_budget budget = { .max = 20000 };
+	uint64_t n;
+
+	rsp_frame_store_bound(&st, &budget);
+	n = fill(&st);
+	ck_assert_uint_gt(n, 100);
+	ck_assert_uint_lt(n, 10000 / 8);
+	ck_assert_uint_eq(st.frames.n_frames, n);
+	rsp_frame_store_fini(&st); /* before the budget */
+}
+END_TEST
+
+START_TEST(stores_share_a_budget_and_give_it_back)
+{
+	struct rsp_frame_budget budget = { .max = 4096 };
+	struct rsp_frame_store other;
+	uint64_t n;
+
+	rsp_frame_store_init(&other);
+	rsp_frame_store_bound(&st, &budget);
+	rsp_frame_store_bound(&other, &budget);
+	n = fill(&st);
+	ck_assert(n > 40 && budget.used >= 2048);
+	ck_assert_uint_eq(fill(&other), 0);
+	rsp_frame_store_reset(&st, TS_NO_COUNT, false);
+	ck_assert_uint_eq(budget.used, 0);
+	for (uint64_t i = 0; i < 5; i++)
+		add(i); /* 56 bytes each, as much as 7 / 5 of those without a range */
+	ck_assert_uint_eq(fill(&other), n - 7);
+	rsp_frame_store_fini(&other);
+	budget.max = 1 << 20;
+	rsp_frame_store_reset(&st, FRAME_LEN, true);
+	for (uint64_t i = 0; i < 20000; i++) /* what was dropped counts no longer */
+		add(i);
+	rsp_frame_store_fini(&st);
+	ck_assert_uint_eq(budget.used, 0);
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("frame_store", setup, teardown, stores_share_a_budget_and_give_it_back, frames_are_kept_and_found,
 		   a_full_store_takes_no_more_and_stays_as_it_was,
 		   a_circular_store_has_the_last_frames_however_many_there_were, memory_is_a_limit_too,
 		   the_users_limit_holds_for_ranges_and_over_a_reset, what_one_frame_holds_is_limited)

@@ -622,19 +622,23 @@ END_TEST
 
 START_TEST(max_memory_bounds_the_frames)
 {
+	struct rsp_frame_budget budget = { .max = 256 };
+
 	begin();
-	fake.target.max_memory = 256; /* 128 used: less than five frames of at least 32 */
+	fake.target.budget = &budget; /* 128 used: less than five frames of at least 32 */
 	fake_send("QTinit");
 	fake_send(AT_2);
 	fake_resume("QTStart");
-	ck_assert_str_eq(run_error(), "trace frames reach the limit of --max-memory (256 bytes)");
+	ck_assert_str_eq(run_error(), "the trace frames of all clients reach the limit of --max-memory (256 bytes)");
 	ck_assert_str_eq(positions(), "2 6 10 14");
-	fake.target.max_memory = 96; /* two ranges do not fit into the frame */
+	budget.max = 96; /* two ranges do not fit into the frame */
 	fake_send("QTinit");
 	fake_send(AT_2 "-");
 	fake_send("QTDP:-1:0000000000401002:M-1,602000,1M-1,602001,1");
 	fake_resume("QTStart");
-	ck_assert_str_eq(run_error(), "trace frames reach the limit of --max-memory (96 bytes)");
+	ck_assert_str_eq(run_error(), "the trace frames of all clients reach the limit of --max-memory (96 bytes)");
+	fake_send("QTinit");
+	ck_assert_uint_eq(budget.used, 0);
 }
 END_TEST
 

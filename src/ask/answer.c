@@ -62,8 +62,7 @@ static void add_example(struct ts_error *err, const struct ts_verb *verb)
 	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.380s; example: %s", text, verb ? verb->example : "events first 5");
 }
 
-struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
-				struct ts_error *err)
+static struct ts_answer *new_answer(struct ts_ask *ask, enum ts_form_kind form, struct ts_error *err)
 {
 	struct ts_answer *a = calloc(1, sizeof(*a));
 
@@ -76,20 +75,51 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 	a->go = TS_NO_POS;
 	ts_row_init(&a->row);
 	ts_error_reset(&a->err);
+	return a;
+}
+
+/* The rows are there: now their printer. */
+static bool take_form(struct ts_answer *a, struct ts_error *err)
+{
+	a->position_column = find_position_column(a->qn.verb);
+	a->form = ts_form_new(a->kind, a->qn.verb);
+	a->rows->is_for_people = a->kind == TS_FORM_TEXT;
+	return a->form || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+}
+
+struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
+				struct ts_error *err)
+{
+	struct ts_answer *a = new_answer(ask, form, err);
+
+	if (!a)
+		return NULL;
 	if (ts_question_parse(&a->qn, ask, text, err)) {
 		a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible &&
 				!a->qn.verb->is_counted;
-		a->position_column = find_position_column(a->qn.verb);
 		a->rows = a->qn.verb->open(ask, &a->qn, a->is_reverse, err);
-		a->form = a->rows ? ts_form_new(form, a->qn.verb) : NULL;
-		if (a->rows && !a->form)
-			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
 	}
-	if (a->form) {
-		a->rows->is_for_people = form == TS_FORM_TEXT;
+	if (a->rows && take_form(a, err))
 		return a;
-	}
 	add_example(err, a->qn.verb);
+	ts_answer_free(a);
+	return NULL;
+}
+
+struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
+				    enum ts_form_kind form, struct ts_error *err)
+{
+	struct ts_answer *a = new_answer(ask, form, err);
+
+	if (!a) {
+		ts_rows_close(rows);
+		return NULL;
+	}
+	a->qn = (struct ts_question){ .verb = verb, .bound = first == TS_NO_LIMIT ? TS_BOUND_NONE : TS_BOUND_FIRST,
+				      .n_bound = first };
+	a->rows = rows;
+	if (take_form(a, err))
+		return a;
 	ts_answer_free(a);
 	return NULL;
 }

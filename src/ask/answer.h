@@ -27,6 +27,15 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 void ts_answer_free(struct ts_answer *a);
 
 /*
+ * The same of rows that no question asked for: of @verb, whose cursor @rows goes to the answer whatever happens; only
+ * the @first ones, TS_NO_LIMIT: all.
+ *
+ * Returns NULL if memory is exhausted.
+ */
+struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
+				    enum ts_form_kind form, struct ts_error *err);
+
+/*
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).
  *

@@ -5,8 +5,10 @@
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "naive.h"
 #include "script.h"
 #include "src/ask/diff.h"
 #include "src/query/query.h"
@@ -29,7 +31,23 @@ enum edit {
 	EDIT_REPLACE, /* 4 steps by 9 others */
 	EDIT_REG,
 	EDIT_MEM,
+	EDIT_LONE, /* one more write, of another value than what is there */
+	EDIT_SAME_LONE, /* of what is there */
+	EDIT_START, /* memory that is another one before the first step */
 };
+
+/* Memory that no step writes, and what it holds. */
+#define CONSTANT_ADDR 0x6000
+#define CONSTANT      0x0107
+
+static void put_word(struct ts_steps *to, uint64_t addr, uint64_t value)
+{
+	uint8_t bytes[8];
+
+	for (unsigned i = 0; i < 8; i++)
+		bytes[i] = (uint8_t)(value >> 8 * i);
+	ts_steps_value(to, TS_FX_WRITE, addr, bytes, 8);
+}
 
 static void put_step(struct script *s, uint64_t pc, uint64_t reg, uint64_t mem, uint32_t thread)
 {
@@ -44,6 +62,18 @@ static void put_step(struct script *s, uint64_t pc, uint64_t reg, uint64_t mem, 
 	ts_steps_close(&s->steps, pc, 4, thread);
 }
 
+static void open_script(struct opened *o)
+{
+	struct ts_error err = { 0 };
+
+	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
+	ck_assert_ptr_nonnull(o->tl);
+	while (ts_timeline_grow(o->tl, UINT64_MAX, &err) == TS_GROW_MORE)
+		;
+	o->q = ts_query_new(o->tl, &err);
+	ck_assert_ptr_nonnull(o->q);
+}
+
 /*
  * Steps of a program whose addresses repeat, but never the same sequence of them.  @shift: where the program lies.
  * With two threads they take turns of @turn steps.
@@ -52,9 +82,9 @@ static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, 
 {
 	struct script_random rnd[2] = { { 5 }, { 6 } };
 	uint64_t n[2] = { 0, 0 };
-	struct ts_error err = { 0 };
 
 	o->s = script_new("x86_64", n_threads, NULL);
+	put_word(&o->s->rec.initial, CONSTANT_ADDR, edit == EDIT_START ? 0x0109 : CONSTANT);
 	for (uint64_t k = 0; n[0] + n[1] < N_STEPS * n_threads; k++) {
 		uint32_t thread = (uint32_t)(k / turn % n_threads);
 		bool is_here = !thread && n[0] == at;
@@ -68,6 +98,8 @@ static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, 
 			for (unsigned i = 0; i < 7; i++)
 				put_step(o->s, 0x600000 + 4 * i + shift, 1, 1, 0);
 		}
+		if (is_here && (edit == EDIT_LONE || edit == EDIT_SAME_LONE))
+			put_word(&o->s->steps, CONSTANT_ADDR, edit == EDIT_LONE ? 0x37 : CONSTANT);
 		if (is_here && edit == EDIT_REPLACE) {
 			for (unsigned i = 0; i < 9; i++)
 				put_step(o->s, 0x700000 + 4 * i + shift, 1, 1, 0);
@@ -79,11 +111,7 @@ static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, 
 		put_step(o->s, pc + shift, is_here && edit == EDIT_REG ? 99 : value,
 			 is_here && edit == EDIT_MEM ? 98 : value + shift, thread);
 	}
-	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
-	ck_assert_ptr_nonnull(o->tl);
-	ck_assert_int_eq(ts_timeline_grow(o->tl, UINT64_MAX, &err), TS_GROW_DONE);
-	o->q = ts_query_new(o->tl, &err);
-	ck_assert_ptr_nonnull(o->q);
+	open_script(o);
 }
 
 static void fini(struct opened *o)
@@ -93,25 +121,31 @@ static void fini(struct opened *o)
 	script_free(o->s);
 }
 
-/* The next row as text; "" after the last. */
-static const char *next(struct ts_diff *d)
+/* The next row to @row, which is empty; false after the last. */
+static bool next_row(struct ts_rows *d, struct ts_row *row)
 {
-	static char text[200];
 	struct ts_error err = { 0 };
-	struct ts_row row;
 	enum ts_got got;
 
-	ts_row_init(&row);
 	do {
 		struct ts_budget budget = { 3 };
 
-		got = ts_diff_next(d, &row, &budget, &err);
+		got = d->ops->next(d, row, &budget, &err);
 	} while (got == TS_GOT_PENDING);
 	ck_assert_msg(got != TS_GOT_FAIL, "%s", err.text);
-	*text = 0;
-	if (got == TS_GOT_ROW) {
-		int n = 0;
+	return got == TS_GOT_ROW;
+}
 
+/* The next row as text; "" after the last. */
+static const char *next(struct ts_rows *d)
+{
+	static char text[200];
+	struct ts_row row;
+	int n = 0;
+
+	ts_row_init(&row);
+	*text = 0;
+	if (next_row(d, &row)) {
 		for (unsigned i = 0; i < 8; i++)
 			n += row.cells[i].kind == TS_CELL_NUMBER
 				     ? sprintf(text + n, "%ld ", (long)row.cells[i].number)
@@ -126,16 +160,16 @@ static void check(enum edit edit, uint64_t at, unsigned n_threads, unsigned turn
 {
 	struct opened a, b;
 	struct ts_error err = { 0 };
-	struct ts_diff *d;
+	struct ts_rows *d;
 
 	make(&a, EDIT_NONE, 0, 0, n_threads, 10);
 	make(&b, edit, at, 0, n_threads, turn);
-	d = ts_diff_new(a.q, b.q, false, &err);
+	d = ts_diff_open(a.q, b.q, false, &err);
 	ck_assert_ptr_nonnull(d);
 	if (*want)
 		ck_assert_str_eq(next(d), want);
 	ck_assert_str_eq(next(d), "");
-	ts_diff_free(d);
+	ts_rows_close(d);
 	fini(&a);
 	fini(&b);
 }
@@ -184,18 +218,18 @@ START_TEST(a_program_may_lie_elsewhere)
 {
 	struct opened a, b;
 	struct ts_error err = { 0 };
-	struct ts_diff *d;
+	struct ts_rows *d;
 
 	make(&a, EDIT_NONE, 0, 0, 1, 10);
 	make(&b, EDIT_NONE, 0, SHIFT, 1, 10);
-	d = ts_diff_new(a.q, b.q, false, &err);
+	d = ts_diff_open(a.q, b.q, false, &err);
 	ck_assert_str_eq(next(d), "0 5000 0 5000 path");
-	ts_diff_free(d);
-	d = ts_diff_new(a.q, b.q, true, &err);
+	ts_rows_close(d);
+	d = ts_diff_open(a.q, b.q, true, &err);
 	ck_assert_ptr_nonnull(d);
 	/* memory at 0x5000 lies elsewhere as well, as if it belonged to the program */
 	ck_assert_str_eq(next(d), "");
-	ts_diff_free(d);
+	ts_rows_close(d);
 	fini(&a);
 	fini(&b);
 }
@@ -214,7 +248,7 @@ START_TEST(processors_must_be_the_same)
 
 		ck_assert_int_eq(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_DONE);
 		q = ts_query_new(tl, &err);
-		ck_assert_ptr_null(ts_diff_new(a.q, q, false, &err));
+		ck_assert_ptr_null(ts_diff_open(a.q, q, false, &err));
 		ck_assert_int_eq(err.code, TS_EUSAGE);
 		ts_query_free(q);
 		ts_timeline_free(tl);
@@ -224,5 +258,328 @@ START_TEST(processors_must_be_the_same)
 }
 END_TEST
 
+START_TEST(what_one_step_writes_is_compared_with_what_stands_there)
+{
+	struct opened a, b;
+	struct ts_error err = { 0 };
+	struct ts_rows *d;
+
+	check(EDIT_LONE, 2000, 1, 10, "2000 2001 2000 2001 memory 0x6000,8 0x107 0x37");
+	check(EDIT_SAME_LONE, 2000, 1, 10, "");
+	make(&a, EDIT_LONE, 2000, 0, 1, 10);
+	make(&b, EDIT_NONE, 0, 0, 1, 10);
+	d = ts_diff_open(a.q, b.q, false, &err);
+	ck_assert_str_eq(next(d), "2000 2001 2000 2001 memory 0x6000,8 0x37 0x107");
+	ck_assert_str_eq(next(d), "");
+	ts_rows_close(d);
+	fini(&a);
+	fini(&b);
+}
+END_TEST
+
+START_TEST(memory_before_the_first_step_is_compared)
+{
+	check(EDIT_START, 0, 1, 10, "0 0 0 0 memory 0x6000,1 0x7 0x9");
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- a stack */
+
+#define STACK UINT64_C(0x7ffff0000000)
+#define STACK_MOVED UINT64_C(0x7fff80001000)
+
+static void put_reg(struct script *s, struct ts_steps *to, const char *name, uint64_t value)
+{
+	const struct ts_regset *set = &s->rec.regs;
+	uint8_t bytes[8];
+
+	ts_arch_put(set->arch, bytes, 8, value);
+	ts_steps_value(to, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, name)].off, bytes, 8);
+}
+
+/* A program that stores addresses of its stack on its stack; once @bad instead of one. */
+static void make_stack(struct opened *o, uint64_t sp, uint64_t bad)
+{
+	o->s = script_new("x86_64", 1, NULL);
+	put_reg(o->s, &o->s->rec.initial, "rsp", sp);
+	put_word(&o->s->rec.initial, sp + 8, sp + 0x100);
+	put_word(&o->s->rec.initial, sp + 16, 77);
+	for (unsigned i = 1; i <= 50; i++) {
+		put_reg(o->s, &o->s->steps, "rsp", sp - 8 * i);
+		put_word(&o->s->steps, sp - 8 * i, i == 20 && bad ? bad : sp - 4 * i);
+		ts_steps_close(&o->s->steps, 0x401000 + 4 * i, 4, 0);
+	}
+	open_script(o);
+}
+
+START_TEST(a_stack_may_lie_elsewhere)
+{
+	struct opened a, b;
+	struct ts_error err = { 0 };
+	struct ts_rows *d;
+
+	make_stack(&a, STACK, 0);
+	make_stack(&b, STACK_MOVED, 0);
+	d = ts_diff_open(a.q, b.q, true, &err);
+	ck_assert_ptr_nonnull(d);
+	ck_assert_str_eq(next(d), "");
+	ts_rows_close(d);
+	d = ts_diff_open(a.q, b.q, false, &err);
+	ck_assert_str_eq(next(d), "0 0 0 0 register $rsp 0x7ffff0000000 0x7fff80001000");
+	ts_rows_close(d);
+	fini(&b);
+	make_stack(&b, STACK_MOVED, 5);
+	d = ts_diff_open(a.q, b.q, true, &err);
+	ck_assert_str_eq(next(d), "19 20 19 20 memory 0x7fffefffff60,8 0x7fffefffffb0 0x5");
+	ck_assert_str_eq(next(d), "");
+	ts_rows_close(d);
+	fini(&a);
+	fini(&b);
+}
+END_TEST
+
+/* -------------------------------------------------------------------------------------------- naive twin */
+
+#define N_TWIN_STEPS 400
+#define N_TWINS 300
+
+/* One of two recordings, its twin, and which of its steps stand against one of the other. */
+struct half {
+	struct opened o;
+	struct naive *nv;
+	bool *is_alone; /* owned; by step */
+	uint64_t n;
+};
+
+struct shown {
+	uint64_t pos, end, pos2, end2;
+	char kind[12], what[48];
+};
+
+static uint32_t thread_of(const struct half *h, uint64_t k)
+{
+	return h->o.s->steps.steps[k].thread;
+}
+
+/* Remove some steps, repeat some at other addresses, change some values. */
+static void edit(struct script *s, struct script_random *rnd)
+{
+	struct ts_steps *b = &s->steps;
+	unsigned n = (unsigned)script_below(rnd, 4);
+
+	for (; n; n--) {
+		uint32_t at = (uint32_t)script_below(rnd, b->n_steps - 30), len = 1 + (uint32_t)script_below(rnd, 20);
+
+		if (script_chance(rnd, 40)) {
+			memmove(b->steps + at, b->steps + at + len, (b->n_steps - at - len) * sizeof(*b->steps));
+			b->n_steps -= len;
+		} else if (script_chance(rnd, 40)) {
+			while (b->cap_steps < b->n_steps + len)
+				ck_assert(ts_steps_grow_steps(b));
+			memmove(b->steps + at + len, b->steps + at, (b->n_steps - at) * sizeof(*b->steps));
+			b->n_steps += len;
+			for (uint32_t i = 0; i < len; i++)
+				b->steps[at + i].pc += 0x1000000;
+		} else {
+			b->data[script_below(rnd, b->n_data)] ^= 1;
+		}
+	}
+}
+
+static void half_init(struct half *h, uint64_t seed, struct script_random *edits)
+{
+	h->o.s = script_random_new(seed, N_TWIN_STEPS);
+	if (edits)
+		edit(h->o.s, edits);
+	h->n = h->o.s->steps.n_steps;
+	h->nv = naive_new(h->o.s, false, false);
+	h->is_alone = calloc(h->n + 1, 1);
+	open_script(&h->o);
+}
+
+static void half_fini(struct half *h)
+{
+	naive_free(h->nv);
+	free(h->is_alone);
+	fini(&h->o);
+}
+
+static size_t list_rows(struct half *a, struct half *b, struct shown **out)
+{
+	struct ts_error err = { 0 };
+	struct ts_rows *d = ts_diff_open(a->o.q, b->o.q, false, &err);
+	struct ts_row row;
+	size_t n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	*out = NULL;
+	ts_row_init(&row);
+	while (next_row(d, &row)) {
+		struct shown *x;
+
+		*out = realloc(*out, (n + 1) * sizeof(**out));
+		x = &(*out)[n++];
+		*x = (struct shown){ row.cells[0].number, row.cells[1].number, row.cells[2].number, row.cells[3].number,
+				     "", "" };
+		snprintf(x->kind, sizeof(x->kind), "%s", ts_row_get(&row, 4));
+		if (row.cells[5].kind == TS_CELL_TEXT)
+			snprintf(x->what, sizeof(x->what), "%s", ts_row_get(&row, 5));
+		ck_assert(n < 2 || (*out)[n - 2].pos <= x->pos);
+		ts_row_reset(&row);
+	}
+	ts_row_fini(&row);
+	ts_rows_close(d);
+	return n;
+}
+
+static void mark_alone(struct half *h, uint32_t thread, uint64_t from, uint64_t to)
+{
+	for (uint64_t k = from; k < to && k < h->n; k++) {
+		if (thread_of(h, k) == thread)
+			h->is_alone[k] = true;
+	}
+}
+
+/* The step of the thread from @k on that stands against one of the other recording; n after the last. */
+static uint64_t next_paired(const struct half *h, uint32_t thread, uint64_t k)
+{
+	while (k < h->n && (thread_of(h, k) != thread || h->is_alone[k]))
+		k++;
+	return k;
+}
+
+/* What a step did to a byte of memory. */
+enum { WROTE = 1, WROTE_UNKNOWN = 2, WROTE_HIDDEN = 4 };
+
+static unsigned wrote(const struct half *h, uint64_t k, uint64_t addr)
+{
+	const struct ts_steps *b = &h->o.s->steps;
+	const struct ts_step *st = &b->steps[k];
+	unsigned did = 0;
+
+	for (uint32_t i = 0; i < st->n_effects && b->effects[st->first + i].kind != TS_FX_THREAD; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_WRITE && addr - e->addr < e->len)
+			did |= WROTE | (e->data == TS_NO_DATA ? WROTE_UNKNOWN : 0) | (e->is_hidden ? WROTE_HIDDEN : 0);
+	}
+	return did;
+}
+
+static bool differs(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, uint32_t thread, uint64_t addr)
+{
+	uint32_t process = a->o.s->process_of[thread];
+	uint8_t x, y;
+
+	return naive_is_tracked(addr) && naive_mem(a->nv, k, process, addr, &x) &&
+	       naive_mem(b->nv, k2, process, addr, &y) && x != y;
+}
+
+/* Is there a row for the byte? */
+static bool is_shown(const struct shown *rows, size_t n, uint64_t k, uint64_t k2, bool is_start, uint64_t addr)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned long first, len;
+
+		if (rows[i].pos == k && rows[i].pos2 == k2 && (rows[i].end == k) == is_start &&
+		    sscanf(rows[i].what, "0x%lx,%lu", &first, &len) == 2 && addr - first < len)
+			return true;
+	}
+	return false;
+}
+
+/* Every byte that the steps leave different, where both say what they wrote, or only one wrote, has its row. */
+static void check_pair(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, const struct shown *rows,
+		       size_t n, unsigned *n_bytes)
+{
+	ck_assert_uint_eq(a->o.s->steps.steps[k].pc, b->o.s->steps.steps[k2].pc);
+	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++) {
+		for (uint64_t addr = script_arenas[i].first;; addr++) {
+			unsigned x = wrote(a, k, addr), y = wrote(b, k2, addr);
+
+			if ((x | y) && !((x | y) & WROTE_UNKNOWN) && ((x && y) || !((x | y) & WROTE_HIDDEN)) &&
+			    differs(a, k + 1, b, k2 + 1, thread_of(a, k), addr)) {
+				ck_assert_msg(is_shown(rows, n, k, k2, false, addr), "%lu %lu 0x%lx", (long)k, (long)k2,
+					      (long)addr);
+				++*n_bytes;
+			}
+			if (addr == script_arenas[i].last)
+				break;
+		}
+	}
+}
+
+/* A row about values names something that differs. */
+static void check_row(const struct half *a, const struct half *b, const struct shown *x)
+{
+	const struct ts_regset *set = &a->o.s->rec.regs;
+	uint32_t thread = thread_of(a, x->pos < a->n ? x->pos : a->n - 1);
+	unsigned long first, len;
+	bool is_found = false;
+
+	if (sscanf(x->what, "0x%lx,%lu", &first, &len) == 2) {
+		for (unsigned long i = 0; i < len; i++) {
+			for (uint32_t t = thread; t < (x->end > x->pos ? thread + 1 : a->o.s->n_threads); t++)
+				is_found |= differs(a, x->end, b, x->end2, t, first + i);
+			for (uint32_t t = 0; t < a->o.s->n_threads && x->end == x->pos; t++)
+				is_found |= differs(a, 0, b, 0, t, first + i);
+			is_found |= !naive_is_tracked(first + i);
+		}
+	} else {
+		const struct ts_reg *r = &set->regs[ts_regset_find(set, x->what + 1)];
+		uint8_t m, n;
+
+		for (uint32_t i = 0; i < r->len; i++)
+			is_found |= naive_reg(a->nv, x->end, thread, r->off + i, &m) &&
+				    naive_reg(b->nv, x->end2, thread, r->off + i, &n) && m != n;
+	}
+	ck_assert_msg(is_found, "%lu %lu %s", (long)x->pos, (long)x->pos2, x->what);
+}
+
+START_TEST(the_naive_twin_agrees)
+{
+	unsigned n_bytes = 0, n_paths = 0, n_values = 0;
+
+	for (uint64_t seed = 1; seed <= N_TWINS; seed++) {
+		struct script_random edits = { seed };
+		struct half a, b;
+		struct shown *rows;
+		size_t n;
+
+		half_init(&a, seed, NULL);
+		half_init(&b, seed, &edits);
+		n = list_rows(&a, &b, &rows);
+		for (size_t i = 0; i < n; i++) {
+			const struct shown *x = &rows[i];
+			uint32_t thread;
+
+			if (strcmp(x->kind, "path")) {
+				check_row(&a, &b, x);
+				n_values++;
+				continue;
+			}
+			ck_assert(x->pos < x->end || x->pos2 < x->end2);
+			thread = x->pos < x->end ? thread_of(&a, x->pos) : thread_of(&b, x->pos2);
+			mark_alone(&a, thread, x->pos, x->end);
+			mark_alone(&b, thread, x->pos2, x->end2);
+			n_paths++;
+		}
+		for (uint32_t t = 0; t < a.o.s->n_threads; t++) {
+			uint64_t k = next_paired(&a, t, 0), k2 = next_paired(&b, t, 0);
+
+			for (; k < a.n && k2 < b.n; k = next_paired(&a, t, k + 1), k2 = next_paired(&b, t, k2 + 1))
+				check_pair(&a, k, &b, k2, rows, n, &n_bytes);
+			ck_assert(k == a.n && k2 == b.n);
+		}
+		free(rows);
+		half_fini(&a);
+		half_fini(&b);
+	}
+	ck_assert_msg(n_bytes > 100 && n_paths > 100 && n_values > 100, "%u %u %u", n_bytes, n_paths, n_values);
+}
+END_TEST
+
 UNIT_SUITE("ask_diff", the_same_program_does_not_differ, steps_of_one_only_are_one_row, values_that_differ_are_rows,
-	   threads_may_take_other_turns, a_program_may_lie_elsewhere, processors_must_be_the_same)
+	   threads_may_take_other_turns, a_program_may_lie_elsewhere, processors_must_be_the_same,
+	   what_one_step_writes_is_compared_with_what_stands_there, memory_before_the_first_step_is_compared,
+	   a_stack_may_lie_elsewhere, the_naive_twin_agrees)

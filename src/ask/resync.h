@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * After a divergence: where two threads execute the same addresses again.
+ */
+#ifndef TS_ASK_RESYNC_H
+#define TS_ASK_RESYNC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* So many steps that are the same end a difference. */
+#define TS_RESYNC_SAME 12u
+
+/* Addresses of the next steps of a thread. */
+struct ts_window {
+	uint64_t *pcs, *steps; /* owned; n of them */
+	size_t n;
+	bool is_end;           /* the thread has no more */
+};
+
+enum ts_resync {
+	TS_RESYNC_FOUND,
+	TS_RESYNC_NOT,    /* not within these windows */
+	TS_RESYNC_FAILED, /* memory is exhausted */
+};
+
+/*
+ * The shortest way (steps of A and B together) to TS_RESYNC_SAME steps that are the same: the i-th of A's window
+ * and the j-th of B's.  If both windows reach the threads' ends, the steps that are the same there, or the ends.
+ */
+enum ts_resync ts_resync_find(const struct ts_window *a, const struct ts_window *b, size_t *i, size_t *j);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An answer on stdout: rows as they are found; ^C ends it with what there is.
+ */
+#ifndef TS_PROGRAM_SHOW_H
+#define TS_PROGRAM_SHOW_H
+
+#include <stdbool.h>
+
+#include "cli.h"
+#include "src/ask/answer.h"
+
+/* The form that the command line asks for: JSON Lines, else text on a terminal and TSV elsewhere. */
+enum ts_form_kind ts_show_form(const struct ts_cli *cli);
+
+/*
+ * Drive the answer, which prints in @form, to its end.  *is_stopped gets whether ^C ended it before.
+ *
+ * Returns false if the trace cannot be read, stdout cannot be written, or memory is exhausted.
+ */
+bool ts_show_answer(struct ts_answer *a, enum ts_form_kind form, bool *is_stopped, struct ts_error *err);
+
+#endif

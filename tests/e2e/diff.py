@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tracestub diff`: one execution in four formats has no differences but what a format leaves out; two programs do."""
+import json
+import os
+import pty
+import subprocess
+
+from _programs import FORMATS, Program
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
+
+LIMIT = 60
+COLUMNS = ["position", "end", "position2", "end2", "kind", "what", "old", "new"]
+
+
+def diff(a, b, *options):
+    return subprocess.run([TRACESTUB, "diff", a, b, "--quiet", "--index", "none", *options], capture_output=True, text=True,
+                          timeout=LIMIT)
+
+
+def rows_of(a, b, *options):
+    done = diff(a, b, "--json", *options)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == (1 if lines[:-1] else 0), done
+    assert lines[-1] == {"complete": True, "rows": len(lines) - 1, "total": len(lines) - 1}, lines[-1]
+    return lines[:-1]
+
+
+def n_steps(trace):
+    done = subprocess.run([TRACESTUB, "query", trace, "when", "--json", "--quiet"], capture_output=True, text=True, timeout=LIMIT)
+    return json.loads(done.stdout.splitlines()[0])["positions"]
+
+
+def formats_agree(name):
+    """x64dbg's recordings end before the last system call's two steps."""
+    programs = [Program(name, suffix) for suffix in FORMATS]
+    lengths = [n_steps(p.trace) for p in programs]
+    for a, n in zip(programs, lengths):
+        for b, n2 in zip(programs, lengths):
+            common = min(n, n2)
+            want = [] if n == n2 else [[common, n, common, n2, "path", None, None, None]]
+            for options in (), ("--rebase",):
+                rows = rows_of(a.trace, b.trace, *options)
+                assert [list(r) for r in rows] == [COLUMNS] * len(rows) and [list(r.values()) for r in rows] == want, \
+                    (a.name, b.name, rows)
+
+
+for which in "pie", "static":
+    add_case(f"one execution of {which} in four formats has no differences", formats_agree, which)
+
+
+@case
+def different_executions_are_status_1():
+    """Two programs that share no code: the first row begins where the paths part, at the first step, and names all of both."""
+    a, b = Program("pie", "ucir"), Program("static", "ucir")
+    rows = rows_of(a.trace, b.trace)
+    paths = [r for r in rows if r["kind"] == "path"]
+    assert paths and (paths[0]["position"], paths[0]["position2"]) == (0, 0), rows[:3]
+    assert paths[-1]["end"] == n_steps(a.trace) and paths[-1]["end2"] == n_steps(b.trace), paths[-1]
+    assert [r["position"] for r in rows] == sorted(r["position"] for r in rows)
+
+
+@case
+def forms_are_those_of_questions():
+    a, b = Program("pie", "ucir"), Program("pie", "trace64")
+    done = diff(a.trace, b.trace)
+    row = f"{n_steps(b.trace)}\t{n_steps(a.trace)}\t{n_steps(b.trace)}\t{n_steps(b.trace)}\tpath\t\t\t"
+    assert done.stdout.splitlines() == ["\t".join(COLUMNS), row] and done.stderr == "1 row\n", done
+    done = diff(a.trace, a.trace)
+    assert (done.stdout, done.stderr, done.returncode) == ("\t".join(COLUMNS) + "\n", "no rows\n", 0), done
+    master, slave = pty.openpty()
+    with subprocess.Popen([TRACESTUB, "diff", a.trace, b.trace, "--quiet"], stdout=slave) as child:
+        assert child.wait(LIMIT) == 1
+    os.close(slave)
+    shown = os.read(master, 65536).decode().splitlines()
+    os.close(master)
+    assert shown[0].split() == ["#", *COLUMNS[:5]] and shown[1].split()[5] == "path" and shown[2] == "1 row", shown
+
+
+@case
+def trouble_is_status_2():
+    walk, arm = DATA / "usercorn/x64_walk.ucir", DATA / "bap-samples/tw-arm.frames.gz"
+    for a, b in (walk, "/nonexistent"), ("/nonexistent", walk), (walk, __file__), (walk, arm):
+        done = diff(a, b)
+        assert done.returncode == 2 and not done.stdout and len(done.stderr.splitlines()) == 1, done
+
+
+run_cases()

@@ -12,7 +12,8 @@ from _tap import DATA, SRCDIR, TRACESTUB, add_case, case, run_cases, skip
 
 README = (SRCDIR / "README").read_text()
 LIMIT = 60
-NAMES = {"./tracestub": TRACESTUB, "tracestub": TRACESTUB, "TRACE": str(DATA / "usercorn/x64_walk.ucir"),
+NAMES = {"./tracestub": TRACESTUB, "tracestub": TRACESTUB,
+         "TRACE": shutil.copy(DATA / "usercorn/x64_walk.ucir", "trace.ucir"),      # marks are kept beside it
          "PROGRAM": str(DATA / "usercorn/x64_walk.elf"), ":1234": ":0"}
 
 

@@ -265,7 +265,7 @@ static void fill_ymm(const struct ts_regset *set, const char *name, struct ucir_
 	slot->len *= 2;
 }
 
-static void fill_slot(const struct ts_regset *set, const char *name, struct ucir_slot *slot)
+static void fill_slot(const struct ts_regset *set, const char *name, uint32_t n_gprs, struct ucir_slot *slot)
 {
 	int i = ts_regset_find(set, name);
 
@@ -274,12 +274,13 @@ static void fill_slot(const struct ts_regset *set, const char *name, struct ucir
 	slot->kind = UCIR_SLOT_REG;
 	slot->off = set->regs[i].off;
 	slot->len = set->regs[i].len;
+	slot->gpr = (uint32_t)i < n_gprs ? (uint8_t)(i + 1) : 0;
 	if (strncmp(name, "ymm", 3) == 0)
 		fill_ymm(set, name, slot);
 }
 
 void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
-		     struct ucir_slot slots[UCIR_N_REGS])
+		     uint32_t n_gprs, struct ucir_slot slots[UCIR_N_REGS])
 {
 	char text[16];
 
@@ -289,7 +290,7 @@ void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
 
 		for (unsigned num = r->first; num <= r->last; num++) {
 			slots[num].is_recorded = r->is_recorded;
-			fill_slot(set, reg_name(r, num, text), &slots[num]);
+			fill_slot(set, reg_name(r, num, text), n_gprs, &slots[num]);
 		}
 	}
 	slots[arch->pc].kind = UCIR_SLOT_PC;

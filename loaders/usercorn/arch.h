@@ -65,6 +65,7 @@ struct ucir_slot {
 	uint32_t high;
 	uint16_t len;
 	uint8_t kind; /* enum ucir_slot_kind */
+	uint8_t gpr;  /* x86: the general register's place in the layout, from 1 on; 0: it is none */
 	bool is_recorded;
 };
 
@@ -72,8 +73,8 @@ struct ucir_slot {
 uint32_t ucir_arch_features(const struct ucir_arch *arch, const struct ts_arch *model,
 			    const bool seen[UCIR_N_REGS]);
 
-/* Find the offset of each number in @set. */
+/* Find the offset of each number in @set, of which the first @n_gprs registers are x86's general ones. */
 void ucir_arch_slots(const struct ucir_arch *arch, const struct ts_regset *set,
-		     struct ucir_slot slots[UCIR_N_REGS]);
+		     uint32_t n_gprs, struct ucir_slot slots[UCIR_N_REGS]);
 
 #endif

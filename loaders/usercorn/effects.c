@@ -181,6 +181,8 @@ static void put_special(struct ucir_walk *w, struct ucir_task *t, const struct u
 		t->has_next_pc = true;
 		return;
 	}
+	if (slot->gpr && op->len <= 8)
+		t->gprs[slot->gpr] = ts_arch_get(w->rec->model, op->bytes, (size_t)op->len);
 	if (!to)
 		return;
 	if (slot->kind == UCIR_SLOT_NONE || op->len != slot->len)
@@ -213,6 +215,7 @@ static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struc
 	const struct ucir_slot *slot = slot_of(w, op->num);
 	uint8_t bytes[8];
 
+	t->gprs[slot->gpr] = op->val;
 	if (__builtin_expect(!to || slot->kind != UCIR_SLOT_REG || slot->len > 8, 0)) {
 		put_odd_reg(w, t, op, to);
 	} else if (__builtin_expect(w->rec->model->is_big_endian, 0)) {
@@ -447,6 +450,7 @@ bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct 
 
 	w->n_frames++;
 	w->frame_off = op->off;
+	memset(t->gprs, 0, sizeof(t->gprs));
 	for (uint32_t left = n_ops; left > 0; left--) {
 		if (!ucir_read(w, &inner, left, err) || !apply_to_state(w, t, &inner, to, err))
 			return false;

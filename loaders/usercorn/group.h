@@ -13,6 +13,8 @@
 #include "tasks.h"
 #include "usercorn.h"
 
+#define UCIR_N_OTHERS 2048u
+
 struct ucir_reader {
 	struct ts_reader base;
 	struct ucir_walk w;
@@ -31,6 +33,8 @@ struct ucir_reader {
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
 	uint32_t exit_effects;  /* and the effects in the batch there */
 	struct ts_error failed; /* the error with which next() failed */
+	/* Instructions that x87.c has no part in, by their addresses: an address and its task's key. */
+	uint64_t others[UCIR_N_OTHERS];
 };
 
 /* The following effects belong to @thread. */

@@ -19,6 +19,7 @@
 #include "fault.h"
 #include "keyframe.h"
 #include "loaders/kit/point.h"
+#include "x87.h"
 
 static bool no_memory(struct ts_error *err)
 {
@@ -42,6 +43,8 @@ static bool step(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
 	r->base.end.is_fault = false;
 	if (__builtin_expect(t->is_exiting, 0))
 		ucir_last_step(r, op->len, out);
+	else
+		ucir_x87_step(r, t, op->len, out);
 	if (out->is_failed)
 		return no_memory(err);
 	ts_steps_close(out, t->pc, op->len <= r->w.rec->arch->max_insn_len ? (uint16_t)op->len : 0,
@@ -310,7 +313,7 @@ static void save(const struct ts_reader *base, struct ts_buf *b)
 	point_put(b, r->last_thread);
 	point_put_end(b, &r->base.end);
 	point_put(b, r->task ? r->task->thread + UINT64_C(1) : 0);
-	ucir_tasks_save(&r->tasks, b);
+	ucir_tasks_save(&r->tasks, r->w.rec->n_gprs, b);
 }
 
 /* Back to having read nothing. */
@@ -340,7 +343,7 @@ static bool restore(struct ucir_reader *r, struct point *p)
 	r->last_thread = (uint32_t)point_get(p, n_threads ? n_threads - 1 : 0);
 	point_get_end(p, &r->base.end);
 	current = point_get(p, n_threads);
-	if (!ucir_tasks_restore(&r->tasks, p, n_threads, stream_len))
+	if (!ucir_tasks_restore(&r->tasks, r->w.rec->n_gprs, p, n_threads, stream_len))
 		return false;
 	r->task = current ? ucir_tasks_by_thread(&r->tasks, (uint32_t)(current - 1)) : NULL;
 	if (current && !r->task)

@@ -68,6 +68,7 @@ struct ucir_task *ucir_tasks_add(struct ucir_tasks *tasks, uint64_t pid, uint32_
 	}
 	t->pid = pid;
 	t->thread = thread;
+	t->pc_key = (uint64_t)thread << 52;
 	tasks->items[tasks->n++] = t;
 	return t;
 }
@@ -119,7 +120,7 @@ static void save_parts(const struct ucir_parts *p, struct ts_buf *b)
 	point_put(b, end - first->off);
 }
 
-static void save_task(const struct ucir_task *t, struct ts_buf *b)
+static void save_task(const struct ucir_task *t, uint32_t n_gprs, struct ts_buf *b)
 {
 	point_put(b, t->pid);
 	point_put(b, t->thread);
@@ -127,13 +128,15 @@ static void save_task(const struct ucir_task *t, struct ts_buf *b)
 	point_put(b, (t->has_pc ? HAS_PC : 0) | (t->had_pc ? HAD_PC : 0) | (t->has_state ? HAS_STATE : 0) |
 			     (t->has_stepped ? HAS_STEPPED : 0) | (t->is_exiting ? IS_EXITING : 0));
 	save_parts(&t->parts, b);
+	for (uint32_t i = 1; i <= n_gprs; i++)
+		point_put(b, t->gprs[i]);
 }
 
-void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b)
+void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_buf *b)
 {
 	point_put(b, tasks->n);
 	for (uint32_t i = 0; i < tasks->n; i++)
-		save_task(tasks->items[i], b);
+		save_task(tasks->items[i], n_gprs, b);
 }
 
 static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t stream_len)
@@ -146,7 +149,8 @@ static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t st
 	parts->first.end = parts->first.off + point_get(p, stream_len - parts->first.off);
 }
 
-static bool restore_task(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len)
+static bool restore_task(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
+			 uint64_t stream_len)
 {
 	uint64_t pid = point_get(p, UINT64_MAX), thread = point_get(p, n_threads ? n_threads - 1 : 0), flags;
 	struct ucir_task *t;
@@ -166,13 +170,16 @@ static bool restore_task(struct ucir_tasks *tasks, struct point *p, uint32_t n_t
 	t->has_stepped = flags & HAS_STEPPED;
 	t->is_exiting = flags & IS_EXITING;
 	restore_parts(&t->parts, p, stream_len);
+	for (uint32_t i = 1; i <= n_gprs; i++)
+		t->gprs[i] = point_get(p, UINT64_MAX);
 	return point_ok(p);
 }
 
-bool ucir_tasks_restore(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len)
+bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
+			uint64_t stream_len)
 {
 	for (uint64_t n = point_get_count(p, n_threads, 5); n > 0; n--) {
-		if (!restore_task(tasks, p, n_threads, stream_len))
+		if (!restore_task(tasks, n_gprs, p, n_threads, stream_len))
 			return false;
 	}
 	return point_ok(p);

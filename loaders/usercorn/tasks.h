@@ -32,10 +32,14 @@ struct ucir_parts {
 	struct ucir_part first;  /* if is_sought */
 };
 
+/* General registers that are kept: x86's. */
+#define UCIR_MAX_GPRS 16u
+
 struct ucir_task {
 	uint64_t pid;
 	uint64_t pc;      /* of the coming instruction */
 	uint64_t next_pc; /* the pc after it, from the open group */
+	uint64_t pc_key;  /* xor of it and an address tells the process, too */
 	uint32_t thread;  /* ordinal of the thread, and of its process */
 	bool has_pc;
 	bool had_pc; /* has_pc as it was when the group began */
@@ -44,6 +48,7 @@ struct ucir_task {
 	bool has_stepped;
 	bool is_exiting; /* EXIT was seen, its STEP not yet */
 	struct ucir_parts parts;
+	uint64_t gprs[1 + UCIR_MAX_GPRS]; /* as the trace was read last; the first holds all other registers */
 };
 
 /* Has the open group ops before frames of other processes? */
@@ -78,8 +83,8 @@ bool ucir_parts_add(struct ucir_parts *p, const struct ucir_part *part, struct t
 /* The group is over. */
 void ucir_parts_clear(struct ucir_parts *p);
 
-/* Append @tasks to a decode point. */
-void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b);
+/* Append @tasks to a decode point, with @n_gprs general registers each. */
+void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_buf *b);
 
 /*
  * Parse what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, each of one
@@ -87,6 +92,7 @@ void ucir_tasks_save(const struct ucir_tasks *tasks, struct ts_buf *b);
  *
  * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */
-bool ucir_tasks_restore(struct ucir_tasks *tasks, struct point *p, uint32_t n_threads, uint64_t stream_len);
+bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
+			uint64_t stream_len);
 
 #endif

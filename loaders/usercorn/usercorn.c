@@ -358,7 +358,11 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	}
 	if (!ts_regset_init(&rec->base.regs, rec->model, choose_features(rec, look.seen), err))
 		return false;
-	ucir_arch_slots(rec->arch, &rec->base.regs, rec->slots);
+	if (!strcmp(rec->arch->name, "x86_64") || !strcmp(rec->arch->name, "x86")) {
+		ts_x86_init(&rec->x86, &rec->base.regs);
+		rec->n_gprs = rec->x86.is_64 ? 16 : 8;
+	}
+	ucir_arch_slots(rec->arch, &rec->base.regs, rec->n_gprs, rec->slots);
 	if (ucir_read_start(rec, &start, err) != TS_ITEM)
 		return false;
 	if (rec->base.initial.is_failed)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "arch.h"
+#include "src/arch/x86_insn.h"
 #include "src/trace/reader.h"
 #include "stream.h"
 
@@ -28,6 +29,8 @@ struct usercorn {
 	bool is_code_big_endian;
 	uint64_t addr_mask;
 	struct ucir_slot slots[UCIR_N_REGS];
+	uint32_t n_gprs;   /* x86 of 32 and 64 bits: general registers, which come first; 0 for others */
+	struct ts_x86 x86; /* if there are any */
 	uint64_t warned_to; /* ops below this stream offset have had their warnings */
 	/* Made when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */

@@ -78,7 +78,7 @@ struct page {
 	struct page *next;
 	uint64_t addr;
 	bool is_known[PAGE_LEN];
-	bool is_excused[PAGE_LEN]; /* the trace cannot know this byte */
+	bool is_excused[PAGE_LEN]; /* the trace need not know this byte */
 	uint8_t data[PAGE_LEN];
 };
 
@@ -91,6 +91,7 @@ struct span {
 static struct page *pages[N_BUCKETS]; /* those with more than what their span says */
 static struct span spans[256];
 static unsigned n_spans;
+static unsigned n_unknown; /* bytes of regions */
 static uint8_t regs[4096];
 static bool is_reg_known[4096];
 
@@ -183,7 +184,10 @@ static void apply(const struct ts_steps *b, const struct ts_effect *e)
 		break;
 	case TS_FX_WRITE:
 		for (uint64_t i = 0; i < e->len; i++)
-			set_byte(e->addr + i, data[i]);
+			if (data)
+				set_byte(e->addr + i, data[i]);
+			else
+				page_of(e->addr + i)->is_known[(e->addr + i) % PAGE_LEN] = false;
 		break;
 	case TS_FX_MAP:
 		CHECK(b->maps[e->item].fill == TS_FILL_ZERO);
@@ -205,7 +209,7 @@ static uint64_t reg_value(const char *name)
 }
 
 /*
- * The recorder does not see x87 stores of 80 bits: ten bytes change that the trace does not have.  The
+ * The recorder does not see x87 stores of 80 bits, at most their lower 8 bytes: the others are unknown.  The
  * instruction is "db /7" with an operand (rsp), (rbp) or (rdi) and a distance in these programs.
  */
 static void excuse_x87(const struct ts_step *s)
@@ -339,10 +343,12 @@ static void check_page(const char *sample, unsigned when, uint64_t addr, uint64_
 		uint64_t at = addr + i - low;
 		int want = at < n ? hex_digit(bytes[2 * at]) << 4 | hex_digit(bytes[2 * at + 1]) : 0;
 
-		if (p && !p->is_known[i])
-			ck_abort_msg("%s, %s: byte at %" PRIx64 " is unknown", sample, when ? "end" : "start",
-				     addr + i);
-		if (byte_at(addr + i) != want && !(p && p->is_excused[i]))
+		if (p && !p->is_known[i]) {
+			n_unknown++;
+			if (!p->is_excused[i])
+				ck_abort_msg("%s, %s: byte at %" PRIx64 " is unknown", sample,
+					     when ? "end" : "start", addr + i);
+		} else if (byte_at(addr + i) != want)
 			ck_abort_msg("%s, %s: byte at %" PRIx64 " is %02x, not %02x", sample,
 				     when ? "end" : "start", addr + i, byte_at(addr + i), (unsigned)want);
 	}
@@ -413,6 +419,7 @@ static uint64_t walk(const char *sample)
 	ck_assert(t.reader->end.has_pc);
 	ck_assert_uint_eq(t.reader->end.pc, pc);
 	check_memory(sample, 1);
+	ck_assert_uint_le(n_unknown, strcmp(sample, "x64_lib") ? 0 : 6 * 10); /* x87 stores */
 	forget_all();
 	return pos;
 }
@@ -531,7 +538,7 @@ START_TEST(a_reader_resumed_anywhere_gives_the_step_that_comes_there)
 	ck_assert_int_eq(next, TS_END);
 	point_at[n] = points.len;
 	stride = n < 10000 ? 1 : 499;
-	ck_assert_uint_lt(points.len / n, 48); /* compact */
+	ck_assert_uint_lt(points.len / n, 112); /* compact: few numbers, and x86's general registers */
 	for (size_t i = (n - 1) / stride * stride;; i -= stride) {
 		CHECK(t.reader->ops->resume(t.reader, points.data + point_at[i],
 					    point_at[i + 1] - point_at[i], &t.err));

@@ -366,8 +366,13 @@ static void describe_effect(struct ts_buf *out, const struct ts_recording *rec, 
 		describe_reg(out, &rec->regs, e, data);
 		break;
 	case TS_FX_WRITE:
-		ts_buf_printf(out, "W%" PRIx64 "=", e->addr);
-		ts_buf_hex(out, data, (size_t)e->len);
+		ts_buf_printf(out, "W%" PRIx64, e->addr);
+		if (data) {
+			ts_buf_putc(out, '=');
+			ts_buf_hex(out, data, (size_t)e->len);
+		} else {
+			ts_buf_printf(out, ",%" PRIx64, e->len);
+		}
 		break;
 	case TS_FX_READ:
 		ts_buf_printf(out, "R%" PRIx64 ",%" PRIx64 "%s", e->addr, e->len, data ? "=" : "");

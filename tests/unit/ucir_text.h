@@ -55,7 +55,8 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
  *      1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
  *exit21 fault10
  *
- * "?=" is a register read, "!" behind an effect says that it is hidden.
+ * "?=" is a register read, "!" behind an effect says that it is hidden; a write with a length and no bytes
+ * (W2008,a) makes them unknown.
  */
 void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t i);
 

@@ -8,10 +8,7 @@
  * address, with the stack pointer not below its value at the beginning.  A call also ends where a call of its
  * stack outside of it does.
  *
- * A thread may have several stacks: coroutines, signal stacks, those of a kernel.  Moving to another one ends
- * no call.  A move of the stack pointer is one to another stack if it lands where the thread left one, or if
- * it is a long one to where no frame of the current stack begins (tracker.c has the length).  At most
- * TS_MAX_STACKS of a thread are distinguished.
+ * A thread may have several stacks (stacks.h).  Moving to another one ends no call.
  */
 #ifndef TS_CALL_TRACKER_H
 #define TS_CALL_TRACKER_H
@@ -22,8 +19,6 @@
 #include "calls.h"
 #include "src/arch/arch.h"
 #include "src/trace/step.h"
-
-#define TS_MAX_STACKS 1024u
 
 struct ts_call_tracker;
 

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stacks of a thread, with the calls that are open on each: coroutines, signal stacks, those of a kernel.
+ *
+ * Which stack a thread is on is judged by the moves of its stack pointer.  A move leads to another stack if
+ * it ends where the thread left one, or if it is a long one to where no frame of the current stack begins
+ * (stacks.c has the lengths).  At most TS_MAX_STACKS of a thread are distinguished.
+ */
+#ifndef TS_CALL_STACKS_H
+#define TS_CALL_STACKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "linkage.h"
+
+#define TS_MAX_STACKS 1024u
+#define TS_N_BUCKETS  256u
+#define TS_NEAR_MOVE  128u
+
+struct ts_open_call {
+	uint64_t slot;  /* where the return address lies; with a link register: the stack pointer at the
+			   beginning */
+	uint64_t ret;   /* the return address */
+	uint64_t least; /* the smallest slot of this call and those outside of it */
+	uint64_t peak;  /* the greatest stack pointer while it was innermost, or a call that ended in it */
+	uint64_t
+		inner; /* the greatest slot of the calls that ended in it: there its frame ends; 0: unknown */
+	uint32_t ordinal; /* in the thread's list (calls.h) */
+	uint32_t before;  /* 1 + the index of the call before it that returns to the same bucket, 0: none does
+			   */
+};
+
+struct ts_stack {
+	uint64_t low, high;         /* the stack pointer was there */
+	uint64_t left;              /* its value when the thread went elsewhere */
+	uint64_t space;             /* of a machine: whose address space it is, 0 the kernel's */
+	uint64_t used;              /* when it was left */
+	struct ts_open_call *calls; /* owned; outermost first */
+	uint32_t n, cap;
+	uint32_t
+		*buckets; /* owned; with a link register: by return address, 1 + the index of the last call */
+};
+
+struct ts_stacks {
+	const struct ts_linkage *linkage; /* borrowed */
+	struct ts_stack *items;           /* owned */
+	uint32_t n, cap;
+	uint32_t current;
+	uint64_t at;      /* the stack pointer */
+	uint64_t barrier; /* the lowest slot above the stack pointer of a call of the other stacks */
+	uint64_t clock;
+};
+
+/* No stacks.  @linkage is borrowed. */
+void ts_stacks_init(struct ts_stacks *ss, const struct ts_linkage *linkage);
+void ts_stacks_fini(struct ts_stacks *ss);
+
+/*
+ * The stack pointer moved to @sp, in address space @space of a machine.  @is_loaded: its value was read from
+ * memory.  *has_switched: the thread is on another stack than before.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_stacks_move(struct ts_stacks *ss, uint64_t sp, uint64_t space, bool is_loaded, bool *has_switched);
+
+/* Does a move between these values stay on its stack: is it one of pushes, or of a small frame? */
+static inline bool ts_stacks_is_near(uint64_t a, uint64_t b)
+{
+	return (a > b ? a - b : b - a) <= TS_NEAR_MOVE;
+}
+
+/* The current stack; there is one after the first move. */
+static inline struct ts_stack *ts_stacks_current(const struct ts_stacks *ss)
+{
+	return &ss->items[ss->current];
+}
+
+/* A call is open on the current stack: slot, ret and ordinal of @call count.  Returns false if memory is
+ * exhausted. */
+bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
+
+/* The innermost call of the current stack is over.  Returns it, borrowed until the next push. */
+const struct ts_open_call *ts_stacks_pop(struct ts_stacks *ss);
+
+/* How many calls of the current stack stay open, now that the stack pointer is where it is. */
+uint32_t ts_stacks_n_kept(const struct ts_stacks *ss);
+
+/* The same if control is at return address @pc: for processors with a link register. */
+uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc);
+
+static inline uint32_t ts_stacks_bucket(uint64_t ret)
+{
+	return (ret >> 1 ^ ret >> 9) % TS_N_BUCKETS;
+}
+
+/* May a call of the current stack return to @pc?  False without a link register: the stack pointer tells. */
+static inline bool ts_stacks_may_return(const struct ts_stacks *ss, uint64_t pc)
+{
+	const uint32_t *buckets = ss->n ? ss->items[ss->current].buckets : NULL;
+
+	return buckets && buckets[ts_stacks_bucket(pc)];
+}
+
+/*
+ * To an empty stack of @ss, @n calls from an index file.  Returns false if memory is exhausted.
+ */
+bool ts_stacks_fill(const struct ts_stacks *ss, struct ts_stack *s, const struct ts_open_call *calls,
+		    uint32_t n);
+
+#endif

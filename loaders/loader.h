@@ -18,6 +18,7 @@
 struct ts_loader_options {
 	/* path of the program's file as the user gave it, NULL for none; borrowed during open */
 	const char *exec;
+	const uint64_t *exec_base; /* where its lowest page lies, as the user said; NULL: not said; borrowed */
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 };
 

@@ -43,6 +43,27 @@ enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *
 	return TS_ITEM;
 }
 
+enum ts_next ts_line_reader_pass(struct ts_line_reader *l, struct ts_error *err)
+{
+	uint64_t off = l->off;
+
+	while (off < l->window.end) {
+		size_t got;
+		const uint8_t *p = ts_window_at(&l->window, off, 1, &got, err), *end;
+
+		if (!p)
+			return TS_FAIL;
+		end = memchr(p, '\n', got);
+		if (end) {
+			l->off = off + (uint64_t)(end - p) + 1;
+			return TS_ITEM;
+		}
+		off += got;
+	}
+	l->off = off;
+	return TS_END;
+}
+
 bool ts_text_line_skip(struct ts_text_line *line, const char *word)
 {
 	size_t n = strlen(word);

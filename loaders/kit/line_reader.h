@@ -40,6 +40,14 @@ void ts_line_reader_fini(struct ts_line_reader *l);
  */
 enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *line, struct ts_error *err);
 
+/*
+ * Pass over a line that ts_line_reader_next() refuses as too long, without holding it.
+ *
+ * Returns TS_END if the text ends before the line does.  Returns TS_FAIL if the source cannot be read (TS_EIO,
+ * TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader then stands where it stood.
+ */
+enum ts_next ts_line_reader_pass(struct ts_line_reader *l, struct ts_error *err);
+
 /* Does the line begin with @word?  Then the line begins after it. */
 bool ts_text_line_skip(struct ts_text_line *line, const char *word);
 

@@ -68,7 +68,11 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 static struct ts_recording *load(void *user, struct ts_error *err)
 {
 	const struct ts_opened *o = user;
-	const struct ts_loader_options opt = { .exec = o->cli->exec.path, .arch = o->cli->arch };
+	const struct ts_loader_options opt = {
+		.exec = o->cli->exec.path,
+		.exec_base = o->cli->exec.has_base ? &o->cli->exec.base : NULL,
+		.arch = o->cli->arch,
+	};
 	const struct ts_error *damage = ts_source_damage(o->src);
 	struct ts_recording *rec = o->loader->open(o->src, &opt, err);
 

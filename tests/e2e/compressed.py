@@ -16,6 +16,7 @@ from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
 SAMPLES = {
     "bap": "bap-samples/tw-arm.frames.gz",
     "rvnbintrace": "rvnbintrace-samples/edges.bin.gz",
+    "tenet": "tenet-samples/wtf-walk64.log.gz",
     "tfile": "tfile-samples/work-regs.tf",
     "usercorn": "usercorn/x64_walk.ucir",
     "x64dbg": "x64dbg-samples/list64.trace64.gz",

@@ -88,7 +88,7 @@ def check_same(trace):
 
 @case
 def every_format_comes_back_as_it_was():
-    for folder in "usercorn", "bap", "rvnbintrace", "tfile", "x64dbg":
+    for folder in "usercorn", "bap", "rvnbintrace", "tenet", "tfile", "x64dbg":
         for trace in [path for path in sorted((DATA / folder).glob("*")) if path.is_file()][::3]:
             check_same(trace)
 

@@ -16,6 +16,7 @@ TRACES = {
     "x64dbg": DATA / "x64dbg-samples/fib64.trace64.gz",
     "bap": DATA / "bap-samples/tw-x86_64.frames.gz",
     "rvnbintrace": DATA / "rvnbintrace-samples/tiny-fib.bin.gz",
+    "tenet": DATA / "tenet-samples/wtf-walk64.log.gz",
     "tfile": DATA / "tfile-samples/work-regs.tf",
 }
 

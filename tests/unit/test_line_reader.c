@@ -109,6 +109,18 @@ START_TEST(lines_of_all_lengths_cross_the_buffer)
 }
 END_TEST
 
+START_TEST(a_line_that_is_too_long_is_passed_over)
+{
+	open_text("123456\nab\n1234567", 17, 5);
+	ck_assert_int_eq(ts_line_reader_next(&r, &line, &err), TS_FAIL);
+	ts_error_reset(&err);
+	ck_assert_int_eq(ts_line_reader_pass(&r, &err), TS_ITEM);
+	check_line("ab", 7, true);
+	ck_assert_int_eq(ts_line_reader_pass(&r, &err), TS_END);
+	ck_assert_int_eq(ts_line_reader_next(&r, &line, &err), TS_END);
+}
+END_TEST
+
 START_TEST(reading_may_begin_anywhere)
 {
 	open_text("one\ntwo\n", 8, 100);
@@ -135,4 +147,4 @@ UNIT_FIXTURE_SUITE("line_reader", setup, teardown, lines_have_their_offsets_and_
 		   the_last_line_may_have_no_newline, an_empty_text_has_no_line,
 		   a_line_may_have_just_the_length_that_is_allowed,
 		   a_last_line_that_is_too_long_is_refused_too, lines_of_all_lengths_cross_the_buffer,
-		   reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)
+		   a_line_that_is_too_long_is_passed_over, reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)

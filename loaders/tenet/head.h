@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The beginning of a file, as far as it may be a Tenet log: there is no magic number, but every line is a list of
+ * names and hex values, and one name is that of a program counter.
+ */
+#ifndef LOADERS_TENET_HEAD_H
+#define LOADERS_TENET_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct tenet_head {
+	const char *arch;  /* by the names; NULL: they do not tell */
+	bool has_pc;       /* a program counter is listed */
+	bool is_pc_wide;   /* with more than 32 bits */
+	bool is_utf16;
+	unsigned n_lists;  /* lines that are lists, of those that are whole */
+	unsigned n_others; /* that are not; comments and empty lines do not count */
+	bool is_first_list; /* the first that counts is a list */
+};
+
+/* Look at the first @len bytes of a file. */
+void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len);
+
+/* Is it a log, by what was seen? */
+bool tenet_head_is_log(const struct tenet_head *h);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From each position of a log to the next, as steps.
+ *
+ * A line with a program counter, or one that lists anything while the program counter is known, is a position: the
+ * registers before the instruction there.  What stands in lines between two positions belongs to the later one.
+ *
+ *      accesses of the previous instruction     step k is all of line k + 1; a reader stands after line k
+ *      accesses of the line's own               step k is the accesses of line k and the registers of line k + 1; a
+ *                                               reader stands before line k, which is parsed twice.  Such writers put
+ *                                               instructions at one address on one line: registers that are listed
+ *                                               again, or after an access, belong to step k too
+ *
+ * Code that the writer left out ("unlisted") has run between two lines
+ *      - where the line's pc was read as a return address, and lies just after the previous line's instruction: that was
+ *        a call, for a return would have moved the stack pointer;
+ *      - where a return address was pushed that does not lie just after the previous line's instruction (x86);
+ *      - where registers stand after the program counter in a log that lists them before it: a writer sums such code
+ *        up in one line.
+ * What such a line says of memory is how it is there, not what an instruction did.
+ *
+ * A decode point is a struct tenet_place, and the file that it is in.
+ */
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loaders/kit/point.h"
+#include "tenet.h"
+
+/* A return address lies at most this far after the call. */
+#define MAX_CALL_LEN 16u
+#define MAX_X86_LEN  15u
+
+/* Of a step with more accesses, which share bytes is not looked up. */
+#define MAX_COMPARED 64u
+
+struct reader {
+	struct ts_reader base;
+	struct tenet *rec; /* borrowed */
+	struct ts_line_reader lines;
+	struct tenet_place at;
+	uint32_t part;
+};
+
+/* ------------------------------------------------------------------------------------------------- lines */
+
+/* Lines from one position to the next, together. */
+struct group {
+	struct tenet_line last; /* the line of the position */
+	uint64_t last_off;
+	uint32_t n_regs, n_accesses;
+};
+
+/* A line of more than a MiB: what it says is lost. */
+static enum ts_next pass_long_line(struct reader *r, struct tenet_line *line, struct ts_error *err)
+{
+	uint64_t off = r->lines.off;
+	enum ts_next next;
+
+	ts_error_reset(err);
+	next = ts_line_reader_pass(&r->lines, err);
+	if (next != TS_ITEM)
+		return next;
+	tenet_damaged(&r->rec->damages, TENET_LONG_LINE, r->part, r->at.number, off);
+	*line = (struct tenet_line){ .is_lost = true };
+	return TS_ITEM;
+}
+
+/* Parse the next line.  A last one without a line end may be half a line: it is dropped. */
+static inline enum ts_next next_line(struct reader *r, enum tenet_what what, struct tenet_line *line,
+				     struct ts_steps *out, struct ts_error *err)
+{
+	struct ts_text_line text;
+	enum ts_next next = ts_line_reader_next(&r->lines, &text, err);
+
+	if (next == TS_FAIL && err->code == TS_ELIMIT)
+		next = pass_long_line(r, line, err);
+	else if (next == TS_ITEM && text.is_whole)
+		tenet_line_parse(&r->rec->names, &text, r->part, r->at.number, what, line, out, &r->rec->damages);
+	else if (next == TS_ITEM) {
+		tenet_damaged(&r->rec->damages, TENET_OPEN_LINE, r->part, r->at.number, text.off);
+		next = TS_END;
+	}
+	r->at.number += next == TS_ITEM;
+	return next;
+}
+
+/* What a line changes of where the reader stands.  Is it a position? */
+static inline bool arrive(struct tenet_place *at, const struct tenet_line *l)
+{
+	bool is_position = l->has_pc || (at->has_pc && !l->is_pc_bad && (l->n_regs || l->n_accesses));
+
+	if (l->is_lost)
+		at->has_sp = false;
+	if (l->is_lost || l->is_pc_bad)
+		at->has_pc = false;
+	if (l->has_pc) {
+		at->pc = l->pc;
+		at->has_pc = true;
+	}
+	if (l->has_sp) {
+		at->sp = l->sp;
+		at->has_sp = true;
+	}
+	at->has_sp &= !l->is_sp_bad;
+	return is_position && !l->is_lost;
+}
+
+/* Lines up to that of the next position, inclusive.  What they say is appended to @out. */
+static enum ts_next read_group(struct reader *r, enum tenet_what what, struct group *g, struct ts_steps *out,
+			       struct ts_error *err)
+{
+	bool is_position;
+
+	g->n_regs = g->n_accesses = 0;
+	do {
+		enum ts_next next;
+
+		g->last_off = r->lines.off;
+		next = next_line(r, what, &g->last, out, err);
+		if (next != TS_ITEM)
+			return next;
+		if (g->last.is_lost && what != TENET_STEP)
+			ts_steps_effect(out, TS_FX_REG_WRITE, 0, r->rec->base.regs.g_len);
+		g->n_regs += g->last.n_regs;
+		g->n_accesses += g->last.n_accesses;
+		is_position = arrive(&r->at, &g->last);
+	} while (!is_position);
+	r->at.off = r->lines.off;
+	return TS_ITEM;
+}
+
+/* --------------------------------------------------------------------------------------------------- gaps */
+
+/* The word that the open step read, or wrote, at @addr.  Returns false if it did not. */
+static bool find_word(const struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, unsigned word, uint64_t *value)
+{
+	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
+		const struct ts_effect *e = &out->effects[i];
+
+		if (e->kind != kind || e->addr != addr || e->len != word || e->data == TS_NO_DATA)
+			continue;
+		*value = 0;
+		memcpy(value, out->data + e->data, word);
+		*value = le64toh(*value);
+		return true;
+	}
+	return false;
+}
+
+static inline bool is_behind(uint64_t addr, uint64_t call)
+{
+	return addr - call - 1 < MAX_CALL_LEN;
+}
+
+/* Has unlisted code run between the instruction at @from and the position where the reader stands now? */
+static inline bool is_gap(const struct reader *r, const struct group *g, const struct tenet_place *from,
+			  const struct ts_steps *out)
+{
+	const struct tenet_names *names = &r->rec->names;
+	uint64_t value;
+
+	if (r->rec->writer.is_own)
+		return false;
+	if (r->rec->writer.is_pc_last && g->last.has_reg_after)
+		return true;
+	if (!g->n_accesses || !r->at.has_sp)
+		return false;
+	if (is_behind(r->at.pc, from->pc))
+		return (!from->has_sp || from->sp == r->at.sp) &&
+		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) && value == r->at.pc;
+	return names->arch->min_insn_len == 1 && find_word(out, TS_FX_WRITE, r->at.sp, names->word, &value) &&
+	       r->at.pc != from->pc && !is_behind(value, from->pc);
+}
+
+/* The accesses of the open step show how memory is now; nobody knows since when. */
+static void tell_gap(struct ts_steps *out)
+{
+	struct ts_event *ev;
+
+	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
+		struct ts_effect *e = &out->effects[i];
+
+		if (e->kind != TS_FX_READ && e->kind != TS_FX_WRITE)
+			continue;
+		e->is_hidden = true;
+		if (e->data != TS_NO_DATA)
+			e->kind = TS_FX_WRITE;
+	}
+	ev = ts_steps_event(out, TS_EV_GAP);
+	if (ev)
+		snprintf(ev->text, sizeof(ev->text), "code that is not listed");
+}
+
+/* ------------------------------------------------------------------------------------------------- accesses */
+
+/*
+ * How a read and a write of one step, with values, are to each other: 0: they share no byte; 1: the bytes that they
+ * share are the same; 2: they differ.
+ */
+static int compare(const struct ts_steps *b, const struct ts_effect *read, const struct ts_effect *write)
+{
+	uint64_t first = read->addr > write->addr ? read->addr : write->addr;
+	uint64_t last = read->addr + (read->len - 1);
+
+	if (write->addr + (write->len - 1) < last)
+		last = write->addr + (write->len - 1);
+	if (first > last)
+		return 0;
+	return memcmp(b->data + read->data + (first - read->addr), b->data + write->data + (first - write->addr),
+		      last - first + 1) ? 2 : 1;
+}
+
+/* May the value of a read be that of a write of the step? */
+static bool is_written(const struct ts_steps *out, uint32_t read)
+{
+	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
+		if (out->effects[i].kind == TS_FX_WRITE && compare(out, &out->effects[read], &out->effects[i]) == 1)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Bytes that the writer fetched after the instruction: a read of bytes that the instruction wrote too is a read whose
+ * value is not known; what it shows is there afterwards.
+ */
+static void tell_fetched(struct ts_steps *out)
+{
+	uint32_t n = out->n_effects, n_accesses = 0, n_writes = 0;
+
+	for (uint32_t i = out->n_closed; i < n; i++) {
+		n_accesses += out->effects[i].kind == TS_FX_READ || out->effects[i].kind == TS_FX_WRITE;
+		n_writes += out->effects[i].kind == TS_FX_WRITE;
+	}
+	for (uint32_t i = out->n_closed; i < n && n_writes && n_writes < n_accesses; i++) {
+		const struct ts_effect e = out->effects[i];
+		struct ts_effect *after;
+
+		if (e.kind != TS_FX_READ || e.data == TS_NO_DATA || (n_accesses <= MAX_COMPARED && !is_written(out, i)))
+			continue;
+		after = ts_steps_effect(out, TS_FX_READ, e.addr, e.len);
+		if (!after)
+			return;
+		after->data = e.data;
+		after->is_hidden = true;
+		out->effects[i].data = TS_NO_DATA;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------- steps */
+
+/*
+ * The length of the instruction at @from, as far as the next address tells; 0: unknown.  Short jumps forward lead to
+ * addresses that might follow an instruction: but they change nothing, and have two bytes at least.
+ */
+static inline uint16_t insn_len(const struct ts_arch *arch, uint64_t from, uint64_t to, bool has_effects)
+{
+	uint64_t n = to - from;
+
+	if (arch->is_fixed_insn)
+		return arch->min_insn_len;
+	if (arch->has_thumb)
+		return (n == 2 || n == 4) && has_effects ? (uint16_t)n : 0;
+	return n <= 2 || (n <= MAX_X86_LEN && has_effects) ? (uint16_t)n : 0;
+}
+
+/* The line that was read last is read again: its accesses belong to the next step. */
+static void stand_before(struct reader *r, const struct tenet_place *line)
+{
+	r->at.off = r->lines.off = line->off;
+	r->at.number = line->number;
+}
+
+/* To the next position of this file.  TS_END: there is none. */
+static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	const struct tenet_writer *w = &r->rec->writer;
+	const struct tenet_place from = r->at;
+	struct group own = { 0 }, g;
+	enum ts_next next = TS_ITEM;
+	struct tenet_place here;
+
+	if (w->is_own)
+		next = read_group(r, TENET_STEP, &own, out, err);
+	here = r->at;
+	if (next == TS_ITEM)
+		next = read_group(r, w->is_own ? TENET_POSITION : TENET_ALL, &g, out, err);
+	if (next != TS_ITEM)
+		return next;
+	if (w->is_own)
+		stand_before(r, &here);
+	if (is_gap(r, &g, &from, out))
+		tell_gap(out);
+	else if (!w->is_true && g.n_accesses > 1)
+		tell_fetched(out);
+	ts_steps_close(out, from.pc, insn_len(r->rec->base.regs.arch, from.pc, r->at.pc, g.n_regs || g.n_accesses || own.n_accesses),
+		       r->part);
+	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
+	return TS_ITEM;
+}
+
+static void go_to(struct reader *r, uint32_t part, const struct tenet_place *place)
+{
+	if (part != r->part || !r->lines.window.src) {
+		ts_line_reader_fini(&r->lines);
+		ts_line_reader_init(&r->lines, r->rec->parts[part].src, place->off, TENET_MAX_LINE);
+	}
+	r->part = part;
+	r->at = *place;
+	r->lines.off = place->off;
+}
+
+static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+{
+	struct reader *r = (struct reader *)base;
+	struct tenet_place was = r->at;
+	uint32_t part = r->part;
+	enum ts_next next;
+
+	while ((next = step(r, out, err)) == TS_END && r->part + 1 < r->rec->n_parts) {
+		ts_steps_rollback(out, out->n_closed);
+		go_to(r, r->part + 1, &r->rec->parts[r->part + 1].start);
+	}
+	if (next != TS_ITEM)
+		go_to(r, part, &was);
+	return next;
+}
+
+/* ------------------------------------------------------------------------------------------ decode points */
+
+enum flag {
+	HAS_PC = 1,
+	HAS_SP = 2,
+};
+
+static void save(const struct ts_reader *base, struct ts_buf *b)
+{
+	const struct reader *r = (const struct reader *)base;
+
+	point_put(b, r->part);
+	point_put(b, r->at.off);
+	point_put(b, r->at.number);
+	point_put(b, r->at.pc);
+	point_put(b, r->at.sp);
+	point_put(b, (r->at.has_pc ? HAS_PC : 0) | (r->at.has_sp ? HAS_SP : 0));
+	point_put_end(b, &r->base.end);
+}
+
+static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, struct ts_error *err)
+{
+	struct reader *r = (struct reader *)base;
+	struct point p = point_open(point, len, err);
+	uint32_t part = (uint32_t)point_get(&p, r->rec->n_parts - 1);
+	struct tenet_place at = { .off = point_get(&p, ts_source_len(r->rec->parts[part].src)) };
+	struct ts_end end;
+	uint64_t flags;
+
+	at.number = point_get(&p, UINT64_MAX);
+	at.pc = point_get(&p, UINT64_MAX);
+	at.sp = point_get(&p, UINT64_MAX);
+	flags = point_get(&p, HAS_PC | HAS_SP);
+	at.has_pc = flags & HAS_PC;
+	at.has_sp = flags & HAS_SP;
+	point_get_end(&p, &end);
+	if (!point_close(&p))
+		return false;
+	go_to(r, part, &at);
+	r->base.end = end;
+	return true;
+}
+
+static void close_reader(struct ts_reader *base)
+{
+	struct reader *r = (struct reader *)base;
+
+	ts_line_reader_fini(&r->lines);
+	free(r);
+}
+
+struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
+{
+	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	struct reader *r = calloc(1, sizeof(*r));
+
+	if (!r) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
+		return NULL;
+	}
+	r->base.ops = &ops;
+	r->rec = rec;
+	go_to(r, 0, &rec->parts[0].start);
+	return &r->base;
+}
+
+/* ---------------------------------------------------------------------------------------------- the start */
+
+bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err)
+{
+	struct reader *r = (struct reader *)tenet_reader_new(rec, err);
+	struct tenet_place *start = &rec->parts[i].start;
+	struct tenet_place before = { .number = 1 };
+	enum tenet_what what = rec->writer.is_own ? TENET_POSITION : TENET_ALL;
+	uint32_t n = initial->n_effects;
+	struct group g = { 0 };
+	enum ts_next next;
+
+	if (!r)
+		return false;
+	go_to(r, i, &before);
+	next = read_group(r, what, &g, initial, err);
+	*start = r->at;
+	if (rec->writer.is_own) { /* its accesses are read with its step */
+		start->off = g.last_off;
+		start->number--;
+	}
+	close_reader(&r->base);
+	for (; n < initial->n_effects; n++) {
+		struct ts_effect *e = &initial->effects[n];
+
+		if (e->kind == TS_FX_READ && e->data != TS_NO_DATA)
+			e->kind = TS_FX_WRITE;
+	}
+	return next == TS_ITEM || (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line is a position"));
+}

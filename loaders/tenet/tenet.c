@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines (writer.c).
+ */
+#include "tenet.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "head.h"
+#include "loaders/loader.h"
+#include "program.h"
+#include "writer.h"
+
+/* Enough to tell it from other texts, and less than any magic number. */
+#define EVIDENCE 24u
+
+#define MAX_PARTS 1024u
+
+static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+{
+	struct tenet_head h;
+
+	(void)file_len;
+	tenet_head_scan(&h, head, len);
+	return tenet_head_is_log(&h) ? EVIDENCE : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static bool refuse(const struct tenet_head *h, struct ts_error *err)
+{
+	if (h->is_utf16)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "UTF-16 text: convert it to ASCII first");
+	if (!h->n_lists)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "none of the first lines is a list of NAME=VALUE");
+	return ts_fail(err, TS_EUNSUPPORTED, 0, "none of the first lines has rip, eip or pc");
+}
+
+/* By the names of registers; logs of "pc" alone need --arch. */
+static const struct ts_arch *choose_arch(const struct tenet_head *h, const struct ts_loader_options *opt)
+{
+	if (!h->arch && opt->arch) {
+		const struct ts_arch *arch = ts_arch_find(opt->arch);
+
+		return arch && (!strcmp(arch->name, "aarch64") || !strcmp(arch->name, "arm")) ? arch : NULL;
+	}
+	return h->arch ? ts_arch_find(h->arch) : NULL;
+}
+
+static bool choose_registers(struct tenet *rec, const struct ts_arch *arch, struct ts_error *err)
+{
+	static const char *const wanted[] = { "org.gnu.gdb.i386.sse", "org.gnu.gdb.i386.segments",
+					      "org.tracestub.i386.segments" };
+	uint32_t features = 0;
+
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		int ordinal = ts_arch_feature(arch, wanted[i]);
+
+		if (ordinal >= 0)
+			features |= 1u << ordinal;
+	}
+	if (!ts_regset_init(&rec->base.regs, arch, features, err))
+		return false;
+	tenet_names_init(&rec->names, &rec->base.regs);
+	return true;
+}
+
+/* Processor and names, by the beginning of the first file. */
+static bool read_head(struct tenet *rec, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	uint8_t bytes[TS_PROBE_LEN];
+	const struct ts_arch *arch;
+	struct tenet_head h;
+	size_t len;
+
+	if (!ts_source_read(rec->parts[0].src, 0, bytes, sizeof(bytes), &len, err))
+		return false;
+	if (!len)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "the file is empty");
+	tenet_head_scan(&h, bytes, len);
+	if (h.is_utf16 || !h.has_pc || !h.n_lists)
+		return refuse(&h, err);
+	arch = choose_arch(&h, opt);
+	if (!arch)
+		return ts_fail(err, TS_EUNSUPPORTED, 0, "\"pc\" alone does not tell the processor: --arch aarch64 or arm does");
+	return choose_registers(rec, arch, err);
+}
+
+static bool is_listed(const struct ts_steps *b, uint32_t n, uint32_t off)
+{
+	for (; n < b->n_effects; n++) {
+		if (b->effects[n].kind == TS_FX_REG_WRITE && off - b->effects[n].addr < b->effects[n].len)
+			return true;
+	}
+	return false;
+}
+
+/* The registers that the first line, whose effects begin at @n, leaves out: inferred to be 0. */
+static void tell_zeros(struct tenet *rec, uint32_t n)
+{
+	static const uint8_t zero[8];
+	struct ts_steps *b = &rec->base.initial;
+
+	for (uint32_t i = 0; i < REGMAP_N_SLOTS; i++) {
+		const struct regmap_slot *s = &rec->names.map.slots[i];
+
+		if (s->kind == REGMAP_REG && !is_listed(b, n, s->off))
+			ts_steps_value(b, TS_FX_REG_READ, s->off, zero, s->len);
+	}
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Each file is a thread.  What one shows of memory, and when, is not related to what another shows. */
+static bool read_part(struct tenet *rec, uint32_t i, struct ts_error *err)
+{
+	struct ts_steps *initial = &rec->base.initial;
+	uint32_t thread = ts_recording_add_thread(&rec->base, i, i + 1, i + 1), n;
+	struct ts_effect *e;
+
+	if (thread == TS_NO_THREAD)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
+	if (rec->n_parts > 1)
+		snprintf(rec->base.threads[i].name, sizeof(rec->base.threads[i].name), "%.31s",
+			 base_name(ts_source_name(rec->parts[i].src)));
+	e = i ? ts_steps_effect(initial, TS_FX_THREAD, 0, 0) : NULL;
+	if (e)
+		e->item = i;
+	n = initial->n_effects;
+	if (!tenet_read_start(rec, i, initial, err))
+		return false;
+	if (rec->writer.is_zero_absent)
+		tell_zeros(rec, n);
+	return true;
+}
+
+static void describe(struct tenet *rec)
+{
+	const struct tenet_writer *w = &rec->writer;
+	const char *whose = w->is_own ? "the line's own" : "the previous";
+
+	if (w->n_own || w->n_previous)
+		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (%u votes to %u)", whose,
+			 w->is_own ? w->n_own : w->n_previous, w->is_own ? w->n_previous : w->n_own);
+	else
+		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (no votes)", whose);
+}
+
+static bool load(struct tenet *rec, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	if (!read_head(rec, opt, err) || !tenet_writer_find(rec, err))
+		return false;
+	for (uint32_t i = 0; i < rec->n_parts; i++) {
+		if (!read_part(rec, i, err))
+			return false;
+	}
+	if (!tenet_add_program(&rec->base.memory, opt, err))
+		return false;
+	describe(rec);
+	rec->base.has_reads = rec->writer.has_reads;
+	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
+				  1u << TS_EV_INTERRUPT;
+	return !rec->base.initial.is_failed ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
+}
+
+static void close_recording(struct ts_recording *base)
+{
+	struct tenet *rec = (struct tenet *)base;
+
+	ts_recording_fini(base);
+	free(rec->parts);
+	free(rec);
+}
+
+static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *err)
+{
+	return tenet_reader_new((struct tenet *)base, err);
+}
+
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
+{
+	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
+	struct tenet *rec = calloc(1, sizeof(*rec));
+
+	if (!rec) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
+		return NULL;
+	}
+	ts_recording_init(&rec->base, &ops, "tenet");
+	tenet_damages_init(&rec->damages, &rec->base);
+	rec->n_parts = 1;
+	rec->parts = calloc(rec->n_parts, sizeof(*rec->parts));
+	if (!rec->parts)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
+	else
+		rec->parts[0].src = src;
+	if (rec->parts && load(rec, opt, err))
+		return &rec->base;
+	close_recording(&rec->base);
+	return NULL;
+}
+
+extern const struct ts_loader tenet_loader;
+const struct ts_loader tenet_loader = {
+	.name = "tenet",
+	.summary = "Tenet text logs of pintenet, wtf, PANDA, Qiling, sogen and others",
+	.probe = probe,
+	.open = open_recording,
+};

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Tenet logs in each writer's dialect against the executions that they were made from.
+
+The truth has a line a position: registers that changed, what the instruction read, and what it wrote over what. In two logs
+a line is not a position; their map lists the position of each line.
+"""
+import gzip
+import json
+import os
+import pathlib
+import random
+import subprocess
+import tempfile
+
+from _tap import DATA, add_case, case, run_cases
+
+TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
+SAMPLES = DATA / "tenet-samples"
+GENERAL = {"64": ["rax", "rbx", "rcx", "rdx", "rbp", "rsp", "rsi", "rdi"] + [f"r{i}" for i in range(8, 16)],
+           "32": ["eax", "ebx", "ecx", "edx", "ebp", "esp", "esi", "edi"],
+           "arm64": [f"x{i}" for i in range(31)] + ["sp"]}
+PC = {"64": "rip", "32": "eip", "arm64": "pc"}
+N_SAMPLES, NEVER = 3000, 1 << 64
+FETCHED = "pin", "wtf", "qemu"    # writers that fetch bytes after the instruction
+
+
+def log(name):
+    path = pathlib.Path(tempfile.mkdtemp()) / f"{name}.log"
+    path.write_bytes(gzip.decompress((SAMPLES / f"{name}.log.gz").read_bytes()))
+    return path
+
+
+def kind(name):
+    return next(k for k in ("arm64", "64", "32") if name.endswith(k))
+
+
+class Truth:
+    """An execution: registers and accesses a position, and memory at any."""
+
+    def __init__(self, name):
+        self.rows = [json.loads(line) for line in gzip.open(SAMPLES / f"oracle-{name}.jsonl.gz", "rt")]
+        self.first, self.changes = {}, {}
+        for t, row in enumerate(self.rows):
+            for addr, data in row.get("reads", []):
+                self.see(t, int(addr, 16), bytes.fromhex(data))
+            for addr, old, new in row.get("writes", []):
+                self.see(t, int(addr, 16), bytes.fromhex(old))
+                for i, byte in enumerate(bytes.fromhex(new)):
+                    self.changes.setdefault(int(addr, 16) + i, []).append((t + 1, byte))
+
+    def see(self, t, addr, data):
+        for i, byte in enumerate(data):
+            self.first.setdefault(addr + i, byte)
+
+    def known_from(self, is_fetched):
+        """{address: the first position at which the log tells the byte}: 0 if it is read first, else after the first write."""
+        known = {}      # what the last instruction does is not in the log
+        for t, row in enumerate(self.rows[:-1]):
+            written = {int(a, 16) + i for a, _, new in row.get("writes", []) for i in range(len(new) // 2)}
+            for addr, data in row.get("reads", []) if "syscall" not in row else []:
+                for a in range(int(addr, 16), int(addr, 16) + len(data) // 2):
+                    known.setdefault(a, t + 1 if is_fetched and a in written else 0)
+            for a in written:
+                known.setdefault(a, t + 1)
+        return known
+
+    def byte(self, t, addr):
+        value = self.first[addr]
+        for since, byte in self.changes.get(addr, []):
+            if since > t:
+                break
+            value = byte
+        return value
+
+    def regs(self):
+        now = {}
+        for row in self.rows:
+            now.update((n, int(v, 16)) for n, v in row["regs"].items())
+            yield dict(now)
+
+
+def positions(name, truth):
+    """The position of each line."""
+    path = SAMPLES / f"{name}.map.json.gz"
+    return json.loads(gzip.decompress(path.read_bytes())) if path.exists() else list(range(len(truth.rows)))
+
+
+def tool(*args, **kwargs):
+    return subprocess.run([TOOL, *map(str, args)], capture_output=True, text=True, check=True, **kwargs).stdout
+
+
+def compare_registers(name, path, truth):
+    theirs, mine, n = list(truth.regs()), {}, 0
+    where = positions(name, truth)
+    lines = tool("regs", path).splitlines()
+    assert len(lines) == len(where), f"{len(lines)} positions of {len(where)}"
+    for position, line in enumerate(lines):
+        _, _, pc, *changes = line.split()
+        for change in changes:
+            reg, value = change.split("=")
+            mine.pop(reg, None)
+            if value:
+                mine[reg] = int.from_bytes(bytes.fromhex(value), "little")
+        true = theirs[where[position]]
+        assert int(pc, 16) == true[PC[kind(name)]], f"position {position}: pc {pc}"
+        wanted = {} if name.startswith("pconly") else {reg: true[reg] for reg in GENERAL[kind(name)]}
+        assert mine == wanted, f"position {position}: {set(mine.items()) ^ set(wanted.items())}"
+        n += len(wanted)
+    print(f"# {name}: {n} register values at {len(lines)} positions, none wrong, none unknown, no other known")
+
+
+def compare_memory(name, path, truth, is_all):
+    rng, where = random.Random(name), positions(name, truth)
+    asked = [(rng.randrange(len(where)), rng.choice(list(truth.first))) for _ in range(N_SAMPLES)]
+    known_from = truth.known_from(name.startswith(FETCHED))
+    lines = tool("ask", path, input="".join(f"{k} {addr} 1\n" for k, addr in asked)).splitlines()
+    n_known = 0
+    for (k, addr), line in zip(asked, lines, strict=True):
+        true = truth.byte(where[k], addr)
+        assert line in ("..", f"{true:02x}"), f"position {k}, {addr:#x}: {line}, not {true:02x}"
+        assert not is_all or (line != "..") == (where[k] >= known_from.get(addr, NEVER)), f"position {k}, {addr:#x}: {line}"
+        n_known += line != ".."
+    print(f"# {name}: {n_known} of {N_SAMPLES} bytes known, none wrong" + (", none unknown that the log tells" if is_all else ""))
+    assert n_known > N_SAMPLES / 3, n_known
+
+
+def accesses(rows):
+    """{kind and address of each byte: values seen}"""
+    seen = {}
+    for row in rows:
+        for addr, data in row.get("reads", []):
+            for i, byte in enumerate(bytes.fromhex(data)):
+                seen.setdefault(("R", int(addr, 16) + i), set()).add(f"{byte:02x}")
+        for addr, _, new in row.get("writes", []):
+            for i, byte in enumerate(bytes.fromhex(new)):
+                seen.setdefault(("W", int(addr, 16) + i), set()).add(f"{byte:02x}")
+    return seen
+
+
+def compare_accesses(name, path, truth, is_all):
+    where, n = positions(name, truth), 0
+    for k, line in enumerate(tool("steps", path).splitlines()):
+        rows = truth.rows[where[k]:where[k + 1]]
+        true, mine = accesses(rows), set()
+        for item in line.split()[1:]:
+            what, addr, data = item.split(":")
+            if what == "K":     # memory as it is after code that is not listed
+                continue
+            for i in range(0, len(data), 2):
+                key = what, int(addr, 16) + i // 2
+                assert key in true, f"step {k}: {item} is no access of it"
+                assert data[i:i + 2] == ".." or data[i:i + 2] in true[key], f"step {k}: {item}"
+                mine.add(key)
+        is_listed = is_all and not any("syscall" in row for row in rows)    # what the kernel did is not in the log
+        assert not is_listed or mine == set(true), f"step {k}: {set(true) - mine} not there"
+        n += len(mine)
+    print(f"# {name}: {n} bytes of accesses, none wrong" + (", none missing" if is_all else ""))
+
+
+def compare(name, votes, is_all=True):
+    path, truth = log(name), Truth(name.split("-")[1].replace("gap", "walk"))
+    info = tool("info", path)
+    assert votes in info and "warning" not in info and "damage" not in info, info
+    compare_registers(name, path, truth)
+    compare_memory(name, path, truth, is_all)
+    compare_accesses(name, path, truth, is_all)
+
+
+PREVIOUS, OWN = "accesses of the previous instruction (", "accesses of the line's own instruction ("
+
+add_case("pin: read and write of the previous instruction, fetched", compare, "pin-walk64", PREVIOUS, False)
+add_case("pin with a white list: gaps", compare, "pin-gap64", PREVIOUS, False)
+add_case("wtf: no pc where it stays", compare, "wtf-walk64", PREVIOUS)
+add_case("qiling: the line's own accesses", compare, "qiling-walk64", OWN)
+add_case("panda: registers behind the accesses", compare, "panda-walk64", PREVIOUS)
+add_case("sogen", compare, "sogen-walk64", PREVIOUS)
+add_case("qemu: upper case, no 0x", compare, "qemu-walk32", PREVIOUS)
+add_case("an android tracer: AArch64, a comment", compare, "upper-arm64", PREVIOUS)
+
+
+@case
+def addresses_alone_are_positions():
+    path, truth = log("pconly-walk32"), Truth("walk32")
+    assert "(no votes)" in tool("info", path)
+    compare_registers("pconly-walk32", path, truth)
+    asked = "".join(f"{k} {addr} 1\n" for k in (0, 1000, 2393) for addr in list(truth.first)[:50])
+    assert set(tool("ask", path, input=asked).split()) == {".."}
+
+
+run_cases()

@@ -129,6 +129,38 @@ static const struct ucir_reg_range m68k_regs[] = {
 	KEPT_RANGE(9, 16, "d%u", 0), OTHER(17, "ps"),
 };
 
+/* x8, the frame pointer, has a name of its own in gdb; f registers are named by their use. */
+static const struct ucir_reg_range riscv_regs[] = {
+	OTHER(1, "zero"),
+	OTHER(2, "ra"),
+	OTHER(3, "sp"),
+	OTHER(4, "gp"),
+	OTHER(5, "tp"),
+	OTHER_RANGE(6, 8, "t%u", 0, 1),
+	OTHER(9, "fp"),
+	OTHER(10, "s1"),
+	OTHER_RANGE(11, 18, "a%u", 0, 1),
+	OTHER_RANGE(19, 28, "s%u", 2, 1),
+	OTHER_RANGE(29, 32, "t%u", 3, 1),
+	OTHER(43, "fcsr"),
+	OTHER_RANGE(158, 165, "ft%u", 0, 1),
+	OTHER_RANGE(166, 167, "fs%u", 0, 1),
+	OTHER_RANGE(168, 175, "fa%u", 0, 1),
+	OTHER_RANGE(176, 185, "fs%u", 2, 1),
+	OTHER_RANGE(186, 189, "ft%u", 8, 1),
+};
+
+static const struct ucir_reg_range ppc_regs[] = {
+	OTHER_RANGE(2, 33, "r%u", 0, 1), OTHER_RANGE(42, 73, "f%u", 0, 1),
+	OTHER(74, "lr"),  OTHER(75, "xer"),   OTHER(76, "ctr"),
+	OTHER(77, "msr"), OTHER(78, "fpscr"), OTHER(79, "cr"),
+};
+
+static const struct ucir_reg_range s390x_regs[] = {
+	OTHER_RANGE(1, 16, "r%u", 0, 1), OTHER_RANGE(17, 32, "f%u", 0, 1), OTHER_RANGE(49, 64, "acr%u", 0, 1),
+	OTHER(66, "pswm"), OTHER(99, "fpc"),
+};
+
 /* The first @n (2 or 4) bytes as a number; 0, which is no system call anywhere, if there are fewer. */
 static uint32_t opcode(const uint8_t *insn, size_t have, size_t n, bool is_big_endian)
 {
@@ -205,19 +237,31 @@ static const struct ucir_arch archs[] = {
 	  .max_insn_len = 4, .exits = { 1, 188 }, .is_syscall = sparc_is_syscall },
 	{ .name = "m68k", .model = "m68k", .is_one_order = true, REGS(m68k_regs), .pc = 18,
 	  .max_insn_len = 22, .exits = { 1, 247 }, .is_syscall = m68k_is_syscall },
+	{ .name = "riscv32", .model = "riscv32", .is_one_order = true, REGS(riscv_regs), .pc = 190, .zero = "zero",
+	  .max_insn_len = 4, .since = 2 },
+	{ .name = "riscv64", .model = "riscv64", .is_one_order = true, REGS(riscv_regs), .pc = 190, .zero = "zero",
+	  .max_insn_len = 4, .since = 2 },
+	{ .name = "mips64", .model = "mips64", REGS(mips_regs), .pc = 1, .zero = "r0", .max_insn_len = 4,
+	  .since = 2 },
+	{ .name = "ppc", .model = "ppc", .is_one_order = true, REGS(ppc_regs), .pc = 1, .max_insn_len = 4,
+	  .since = 2 },
+	{ .name = "ppc64", .model = "ppc64", REGS(ppc_regs), .pc = 1, .max_insn_len = 8, .since = 2 },
+	{ .name = "s390x", .model = "s390x", .is_one_order = true, REGS(s390x_regs), .pc = 65, .max_insn_len = 6,
+	  .since = 2 },
 };
 
-const struct ucir_arch *ucir_arch_find(const char *name)
+const struct ucir_arch *ucir_arch_find(const char *name, unsigned version)
 {
 	for (size_t i = 0; i < COUNT(archs); i++)
-		if (strcmp(archs[i].name, name) == 0)
+		if (version >= archs[i].since && strcmp(archs[i].name, name) == 0)
 			return &archs[i];
 	return NULL;
 }
 
-const char *ucir_arch_names(void)
+const char *ucir_arch_names(unsigned version)
 {
-	return "x86_64 x86 x86_16 arm arm64 mips sparc m68k";
+	return version < 2 ? "x86_64 x86 x86_16 arm arm64 mips sparc m68k"
+			   : "x86_64 x86 x86_16 arm arm64 mips sparc m68k riscv32 riscv64 mips64 ppc ppc64 s390x";
 }
 
 /* A name with a number in it, written out. */

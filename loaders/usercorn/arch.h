@@ -4,7 +4,7 @@
  * numbers, the registers that the tool records, and the form of system calls.
  *
  * No number of a general register has changed between the Unicorn releases since 2017, so one table serves
- * all.
+ * all.  Architectures that version 2 adds have the numbers of Unicorn 2.
  */
 #ifndef LOADERS_USERCORN_ARCH_H
 #define LOADERS_USERCORN_ARCH_H
@@ -38,19 +38,20 @@ struct ucir_arch {
 	uint16_t pc;      /* number of the program counter */
 	const char *zero; /* the register that is always zero, NULL for none */
 	uint8_t max_insn_len;
-	uint32_t exits[2]; /* Linux's numbers of exit and exit_group */
+	uint8_t since;     /* the first version that has it */
+	uint32_t exits[2]; /* Linux's numbers of exit and exit_group; before version 2 */
 	/*
 	 * Do the first bytes of an instruction of @insn_len bytes (@n of them at hand) ask the kernel for
-	 * something?
+	 * something?  Before version 2.
 	 */
 	bool (*is_syscall)(const uint8_t *insn, size_t n, size_t insn_len, bool is_big_endian);
 };
 
-/* The architecture that a header calls @name, NULL for an unknown one. */
-const struct ucir_arch *ucir_arch_find(const char *name);
+/* The architecture that a header of @version calls @name, NULL for an unknown one. */
+const struct ucir_arch *ucir_arch_find(const char *name, unsigned version);
 
 /* All names, for a message. */
-const char *ucir_arch_names(void);
+const char *ucir_arch_names(unsigned version);
 
 /* The destination of a register number's value. */
 enum ucir_slot_kind {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/arch/signals.h"
 #include "src/base/cursor.h"
 
 /* -------------------------------------------------------------------------------- messages */
@@ -229,14 +230,17 @@ static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struc
 	}
 }
 
-/* Recorded registers that the keyframe does not name are zero; so is, always, the one that is wired to it. */
+/*
+ * Recorded registers that the keyframe does not name are zero (in version 2 they are unknown); so is, always,
+ * the one that is wired to it.
+ */
 static void put_zeros(const struct ucir_walk *w, const bool given[UCIR_N_REGS], struct ts_steps *to)
 {
 	static const uint8_t zeros[64];
 	const struct ts_regset *regs = &w->rec->base.regs;
 	int zero = w->rec->arch->zero ? ts_regset_find(regs, w->rec->arch->zero) : -1;
 
-	for (unsigned num = 0; num < UCIR_N_REGS; num++) {
+	for (unsigned num = 0; num < UCIR_N_REGS && w->rec->version < 2; num++) {
 		const struct ucir_slot *slot = &w->rec->slots[num];
 
 		if (slot->is_recorded && slot->kind == UCIR_SLOT_REG && !given[num])
@@ -273,6 +277,31 @@ static inline bool put_access(struct ucir_walk *w, const struct ucir_task *t, co
 		ts_steps_value(to, TS_FX_WRITE, addr, op->bytes, (uint32_t)len);
 	else if (t->has_pc)
 		ts_steps_effect(to, TS_FX_READ, addr, len);
+	return true;
+}
+
+/* FORGET: unknown from here.  CHANGED: already so when the coming instruction began. */
+static bool put_unseen(const struct ucir_walk *w, const struct ucir_op *op, struct ts_steps *to,
+		       struct ts_error *err)
+{
+	struct ts_effect *e;
+
+	if (!op->len)
+		return true;
+	if (op->addr > w->rec->addr_mask || op->len - 1 > w->rec->addr_mask - op->addr)
+		return ucir_bad(w, op->off, TS_ECORRUPT, err,
+				"%s of 0x%" PRIx64 " bytes at 0x%" PRIx64
+				" passes the end of the address space",
+				ucir_kind_name(op->kind), op->len, op->addr);
+	if (!to)
+		return true;
+	if (op->kind == UCIR_FORGET) {
+		ts_steps_effect(to, TS_FX_FORGET, op->addr, op->len);
+		return true;
+	}
+	e = ts_steps_value(to, TS_FX_READ, op->addr, op->bytes, (uint32_t)op->len);
+	if (e)
+		e->is_hidden = true;
 	return true;
 }
 
@@ -347,6 +376,9 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 	case UCIR_UNMAP:
 	case UCIR_PROT:
 		return put_region(w, op, to, err);
+	case UCIR_FORGET:
+	case UCIR_CHANGED:
+		return put_unseen(w, op, to, err);
 	default: /* the others are for the callers, where they may stand at all */
 		return ucir_bad(w, op->off, TS_ECORRUPT, err, "%s inside the frame at 0x%" PRIx64,
 				ucir_kind_name(op->kind), ucir_shown_off(w, w->frame_off));
@@ -379,7 +411,7 @@ static void put_syscall(const struct ucir_walk *w, const struct ucir_op *op, str
 		ev->args[i] = ts_u64le(&c) & w->rec->addr_mask;
 }
 
-/* The call did not return; if it is one that ends a Linux process, its first argument is the status. */
+/* The call did not return; before version 2, if it is one that ends a Linux process, its first argument is the status. */
 static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t event)
 {
 	struct ts_event *ev = &to->events[event];
@@ -389,33 +421,98 @@ static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t
 	uint64_t status = ev->args[0] & 0xff;
 
 	ev->has_ret = false;
-	ucir_add_exit(to, is_exit ? &status : NULL);
+	if (w->rec->version < 2)
+		ucir_add_exit(to, is_exit ? &status : NULL);
+}
+
+/* May an op of @kind stand in one of @holder? */
+static bool may_be_inside(unsigned kind, unsigned holder)
+{
+	switch (kind) {
+	case UCIR_EXIT:
+		return holder == UCIR_SYSCALL;
+	case UCIR_JMP:
+	case UCIR_STEP:
+	case UCIR_THREAD_END:
+	case UCIR_NOTE:
+	case UCIR_END:
+		return false;
+	default:
+		return !ucir_is_holder(kind);
+	}
+}
+
+/* The ops in a SYSCALL or a SIGNAL; *has_exit tells whether one of them is EXIT. */
+static bool apply_inner(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
+			struct ts_steps *to, bool *has_exit, struct ts_error *err)
+{
+	const uint32_t n_ops = op->n_ops;
+	const unsigned holder = op->kind;
+	const uint64_t off = op->off;
+	struct ucir_op inner;
+
+	*has_exit = false;
+	for (uint32_t i = 0; i < n_ops; i++) {
+		if (!ucir_read(w, &inner, n_ops - i, err))
+			return false;
+		if (!may_be_inside(inner.kind, holder))
+			return ucir_bad(w, inner.off, TS_ECORRUPT, err, "%s inside the %s at 0x%" PRIx64,
+					ucir_kind_name(inner.kind), ucir_kind_name(holder),
+					ucir_shown_off(w, off));
+		if (inner.kind == UCIR_EXIT)
+			*has_exit = true;
+		else if (!ucir_apply(w, t, &inner, to, err))
+			return false;
+	}
+	return true;
 }
 
 bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err)
 {
-	uint32_t event = to ? to->n_events : 0, n_ops = op->n_ops;
-	uint64_t off = op->off;
-	struct ucir_op inner;
+	uint32_t event = to ? to->n_events : 0;
 
-	*has_exit = false;
 	if (to)
 		put_syscall(w, op, to);
-	for (uint32_t i = 0; i < n_ops; i++) {
-		if (!ucir_read(w, &inner, n_ops - i, err))
-			return false;
-		if (inner.kind == UCIR_EXIT)
-			*has_exit = true;
-		else if (inner.kind == UCIR_FRAME || inner.kind == UCIR_KEYFRAME || inner.kind == UCIR_JMP ||
-			 inner.kind == UCIR_STEP || inner.kind == UCIR_SYSCALL)
-			return ucir_bad(w, inner.off, TS_ECORRUPT, err, "%s inside the SYSCALL at 0x%" PRIx64,
-					ucir_kind_name(inner.kind), ucir_shown_off(w, off));
-		else if (!ucir_apply(w, t, &inner, to, err))
-			return false;
-	}
+	if (!apply_inner(w, t, op, to, has_exit, err))
+		return false;
 	if (to && *has_exit && event < to->n_events)
 		end_syscall(w, to, event);
+	*has_exit &= w->rec->version < 2;
+	return true;
+}
+
+static void put_signal(const struct ucir_walk *w, const struct ucir_op *op, unsigned flags,
+		       struct ts_steps *to)
+{
+	bool is_fault = flags & UCIR_SIGNAL_FAULT;
+	struct ts_event *ev =
+		ts_steps_event(to, is_fault && flags & UCIR_SIGNAL_KILLED ? TS_EV_FAULT : TS_EV_SIGNAL);
+
+	if (!ev)
+		return;
+	ev->number = ts_signal_from_linux(w->rec->model, op->num);
+	ev->is_after = !is_fault;
+	ev->has_addr = flags & UCIR_SIGNAL_HAS_ADDR;
+	ev->addr = ev->has_addr ? op->addr & w->rec->addr_mask : 0;
+	ev->has_ret = flags & UCIR_SIGNAL_HAS_CODE;
+	ev->ret = ev->has_ret ? (uint64_t)(int64_t)op->code : 0;
+	ev->args[0] = op->num;
+	ev->n_args = 1;
+}
+
+bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
+		       struct ts_steps *to, struct ts_error *err)
+{
+	uint32_t first = to ? to->n_effects : 0;
+	bool has_exit;
+
+	if (to)
+		put_signal(w, op, flags, to);
+	if (!apply_inner(w, t, op, to, &has_exit, err))
+		return false;
+	for (uint32_t i = first; to && i < to->n_effects; i++)
+		to->effects[i].is_hidden = to->effects[i].kind != TS_FX_EVENT;
 	return true;
 }
 
@@ -432,6 +529,8 @@ static bool apply_to_state(struct ucir_walk *w, struct ucir_task *t, const struc
 		return true;
 	case UCIR_SYSCALL:
 		return ucir_apply_syscall(w, t, op, NULL, &has_exit, err);
+	case UCIR_SIGNAL:
+		return ucir_apply_signal(w, t, op, 0, NULL, err);
 	case UCIR_STEP:
 	case UCIR_EXIT:
 	case UCIR_READ:

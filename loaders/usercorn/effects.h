@@ -53,13 +53,13 @@ bool ucir_explain(const struct ucir_walk *w, const struct ucir_op *op, uint32_t 
  */
 static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t left_ops, struct ts_error *err)
 {
-	if (__builtin_expect(ucir_op_read(&w->s, w->rec->is_v0, op, err), 1))
+	if (__builtin_expect(ucir_op_read(&w->s, w->rec->version, op, err), 1))
 		return true;
 	return ucir_explain(w, op, left_ops, err);
 }
 
 /*
- * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions.  @t is the process that does
+ * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions, FORGET, CHANGED.  @t is the process that does
  * it.
  *
  * Returns false if the op contradicts itself or is not allowed here (TS_ECORRUPT).
@@ -69,10 +69,17 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 
 /*
  * As ucir_apply() for a SYSCALL and the ops in it, which are read; *has_exit tells whether one of them is
- * EXIT.
+ * EXIT, so that the process ends.  In version 2 EXIT says only that the call did not return.
  */
 bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			struct ts_steps *to, bool *has_exit, struct ts_error *err);
+
+/*
+ * As ucir_apply() for a SIGNAL and the ops in it, which are read.  Its effects are hidden: no instruction made
+ * them.  @flags are op->flags as far as they hold here.
+ */
+bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
+		       struct ts_steps *to, struct ts_error *err);
 
 /* As ucir_apply() for a KEYFRAME and the ops in it, which are read: the whole state of @t. */
 bool ucir_apply_keyframe(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,

@@ -3,8 +3,9 @@
 
 #include <inttypes.h>
 
-/* Processes in one trace, dead ones included. */
+/* Processes in one trace, dead ones included; and threads, of which version 2 may have more over time. */
 #define MAX_PROCESSES 4096
+#define MAX_THREADS 65536
 
 /* What follows is thread @thread's doing. */
 void ucir_put_thread(uint32_t thread, struct ts_steps *out)
@@ -17,17 +18,45 @@ void ucir_put_thread(uint32_t thread, struct ts_steps *out)
 
 /* -------------------------------------------------------------------------------- processes */
 
+static bool has_room(const struct ucir_reader *r, struct ts_error *err)
+{
+	const uint32_t max = r->w.rec->version < 2 ? MAX_PROCESSES : MAX_THREADS;
+
+	if (r->n_processes < max && r->tasks.n < MAX_PROCESSES)
+		return true;
+	return ucir_bad(&r->w, r->w.frame_off, TS_ELIMIT, err, "more than %" PRIu32 " %s",
+			r->n_processes < max ? MAX_PROCESSES : max,
+			r->w.rec->version < 2	 ? "processes"
+			: r->n_processes < max ? "threads at one time"
+					       : "threads");
+}
+
+/* The thread is one of a process whose other threads live, or the first of a new process. */
+static bool add_thread(struct ucir_reader *r, uint64_t pid)
+{
+	struct ts_recording *rec = &r->w.rec->base;
+	const uint64_t id = ucir_process_id(r->w.rec, pid);
+
+	if (r->w.rec->version < 2)
+		return ts_recording_add_thread(rec, r->n_processes, pid, pid) != TS_NO_THREAD;
+	for (uint32_t i = 0; i < r->tasks.n; i++) {
+		const struct ucir_task *t = r->tasks.items[i];
+
+		if (ucir_process_id(r->w.rec, t->pid) == id)
+			return ts_recording_add_thread(rec, rec->threads[t->thread].process, id,
+						       pid & UINT32_MAX) != TS_NO_THREAD;
+	}
+	return ts_recording_add_thread(rec, rec->n_processes, id, pid & UINT32_MAX) != TS_NO_THREAD;
+}
+
 /* A process begins; it gets the next ordinal, whichever reader comes here. */
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err)
 {
 	struct ucir_task *t;
 
-	if (r->n_processes == MAX_PROCESSES) {
-		ucir_bad(&r->w, r->w.frame_off, TS_ELIMIT, err, "more than %d processes", MAX_PROCESSES);
+	if (!has_room(r, err))
 		return NULL;
-	}
-	if (r->n_processes >= r->w.rec->base.n_threads &&
-	    ts_recording_add_thread(&r->w.rec->base, r->n_processes, pid, pid) == TS_NO_THREAD) {
+	if (r->n_processes >= r->w.rec->base.n_threads && !add_thread(r, pid)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read the trace");
 		return NULL;
 	}
@@ -83,10 +112,10 @@ bool ucir_begin_frame(struct ucir_reader *r, const struct ucir_op *op, struct ts
 	r->w.frame_off = op->off;
 	r->pid = op->val;
 	r->left = op->n_ops;
-	if (is_other) {
+	if (is_other)
 		r->task = ucir_tasks_find(&r->tasks, r->pid);
+	if (is_other || r->part_off == op->off) /* a frame without ops is no part of a group */
 		ucir_take_up(r);
-	}
 	return true;
 }
 
@@ -106,9 +135,16 @@ bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts
 	if (!r->task)
 		return false;
 	ucir_warn(&r->w, op->off,
-		  "process %" PRIu64 " begins without a keyframe: its registers and memory are unknown",
-		  r->pid);
+		  "%s %" PRIu64 " begins without a keyframe: its registers%s are unknown",
+		  r->w.rec->version < 2 ? "process" : "thread", r->w.rec->version < 2 ? r->pid : r->pid & UINT32_MAX,
+		  r->w.rec->version < 2 ? " and memory" : "");
 	return true;
+}
+
+/* Ops of version 2 that stand between the frames of a group, and were seen to when they were read first. */
+static bool is_between_frames(unsigned kind)
+{
+	return kind == UCIR_NOTE || kind == UCIR_END;
 }
 
 /* Read again the ops of a part, which has no STEP and no frames of other tasks. */
@@ -125,6 +161,8 @@ static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, str
 			return false;
 		if (!left && op.kind == UCIR_FRAME)
 			left = op.n_ops;
+		else if (!left && is_between_frames(op.kind))
+			continue;
 		else if (!ucir_group_op(r, &op, out, err))
 			return false;
 		else if (left)
@@ -141,7 +179,7 @@ static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
 	for (uint64_t left = n; left > 0; left--) {
 		if (!ucir_read(&r->w, &op, (uint32_t)left, err))
 			return false;
-		left += op.kind == UCIR_SYSCALL ? op.n_ops : 0;
+		left += ucir_is_holder(op.kind) ? op.n_ops : 0;
 	}
 	return true;
 }
@@ -170,9 +208,11 @@ static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, s
 				return false;
 			continue;
 		}
+		if (!left && is_between_frames(op.kind))
+			continue;
 		left -= left > 0;
 		if (is_own ? !ucir_group_op(r, &op, out, err)
-			   : op.kind == UCIR_SYSCALL && !pass_ops(r, op.n_ops, err))
+			   : ucir_is_holder(op.kind) && !pass_ops(r, op.n_ops, err))
 			return false;
 	}
 	return true;

@@ -19,7 +19,7 @@ struct ucir_reader {
 	struct ts_reader base;
 	struct ucir_walk w;
 	struct ucir_tasks tasks;
-	uint32_t n_processes;   /* that ever began: the ordinal of the next */
+	uint32_t n_processes;   /* that ever began (in version 2: threads): the ordinal of the next */
 	struct ucir_task *task; /* of the current frame; NULL: none of its pid lives (yet) */
 	uint64_t pid;           /* of the current frame */
 	uint32_t left;          /* ops left in the current frame, 0: at stream level */
@@ -32,6 +32,9 @@ struct ucir_reader {
 	uint32_t part_left;     /* with so many ops left in the frame there */
 	bool has_bare_exit;     /* an EXIT of its own, not in a SYSCALL, */
 	uint32_t exit_effects;  /* and the effects in the batch there */
+	/* The tail of the last step, while it is read. */
+	bool has_signal;        /* a SIGNAL was in it, */
+	bool is_killed;         /* one that ended the process */
 	struct ts_error failed; /* the error with which next() failed */
 	/* Instructions that x87.c has no part in, by their addresses: an address and its task's key. */
 	uint64_t others[UCIR_N_OTHERS];
@@ -41,12 +44,23 @@ struct ucir_reader {
 void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 
 /*
- * A process begins; it gets the next ordinal, the same in every reader.
+ * A process, or in version 2 a thread, begins; it gets the next ordinal, the same in every reader.
  *
  * Returns NULL if there are too many (TS_ELIMIT), or if memory is exhausted (TS_ENOMEM).
  */
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
 void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
+
+/* The thread goes on at @pc, as what stands after its step says. */
+static inline void ucir_jump(struct ucir_reader *r, struct ucir_task *t, uint64_t pc)
+{
+	t->pc = pc;
+	t->has_pc = t->had_pc = true;
+	if (t->thread == r->last_thread && !r->base.end.is_fault) {
+		r->base.end.pc = pc;
+		r->base.end.is_assumed = false;
+	}
+}
 
 /* The group of the current task continues, or begins, here. */
 static inline void ucir_take_up(struct ucir_reader *r)
@@ -88,7 +102,14 @@ static inline bool ucir_group_op(struct ucir_reader *r, const struct ucir_op *op
 			return false;
 		t->is_exiting |= has_exit;
 		return true;
-	case UCIR_EXIT: ucir_bare_exit(r, out); return true;
+	case UCIR_EXIT:
+		if (r->w.rec->version == 2)
+			return ucir_bad(&r->w, op->off, TS_ECORRUPT, err, "EXIT outside of a SYSCALL");
+		ucir_bare_exit(r, out);
+		return true;
+	case UCIR_SIGNAL: /* it belongs to a step before, unless what is in it is damaged */
+		return ucir_apply_signal(&r->w, t, op, 0, NULL, err) &&
+		       ucir_bad(&r->w, op->off, TS_ECORRUPT, err, "SIGNAL inside an instruction");
 	default: return ucir_apply(&r->w, t, op, out, err);
 	}
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ops.h"
 
+#include <stddef.h>
 #include <string.h>
 
 const char *ucir_kind_name(unsigned kind)
@@ -8,6 +9,7 @@ const char *ucir_kind_name(unsigned kind)
 	static const char *const names[UCIR_N_KINDS] = {
 		"NOP",      "FRAME",     "KEYFRAME", "JMP",       "STEP",     "REG",     "SPREG",
 		"MEM_READ", "MEM_WRITE", "MEM_MAP",  "MEM_UNMAP", "MEM_PROT", "SYSCALL", "EXIT",
+		"SIGNAL",   "THREAD_END", "FORGET",  "CHANGED",   "NOTE",     "END",
 	};
 
 	return kind < UCIR_N_KINDS ? names[kind] : "unknown op";
@@ -35,19 +37,20 @@ static inline uint64_t u64(const uint8_t *p)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v);
 }
 
-/* Bytes of each kind that are always there, in versions 1 and 0. */
-static const uint8_t fixed_lens[2][UCIR_N_KINDS] = {
-	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 16, 1 },
+/* Bytes of each kind that are always there, by version; 0: the version has no such op. */
+static const uint8_t fixed_lens[3][UCIR_N_KINDS] = {
 	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 34, 13, 14, 14, 1 },
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 16, 1 },
+	{ 1, 13, 13, 13, 2, 11, 5, 13, 13, 38, 17, 18, 18, 1, 20, 5, 17, 13, 6, 6 },
 };
 
-static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, bool is_v0,
+static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t left, unsigned version,
 						     struct ucir_op *op)
 {
-	size_t len = fixed_lens[is_v0][UCIR_MAP];
+	size_t len = fixed_lens[version][UCIR_MAP];
 
 	op->addr = u64(p + 1);
-	op->len = is_v0 ? u32(p + 9) : u64(p + 9);
+	op->len = version ? u64(p + 9) : u32(p + 9);
 	p += len;
 	op->prot = p[-21];
 	op->file_off = u64(p - 20);
@@ -60,16 +63,52 @@ static __attribute__((noinline)) uint64_t decode_map(const uint8_t *p, size_t le
 	return len + (uint64_t)op->n_desc + op->n_file;
 }
 
-static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, bool is_v0, struct ucir_op *op)
+static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, unsigned version,
+							 struct ucir_op *op)
 {
-	size_t len = fixed_lens[is_v0][UCIR_SYSCALL];
+	size_t len = fixed_lens[version][UCIR_SYSCALL], count_len = version < 2 ? 2 : 4;
 
-	op->num = is_v0 ? u16(p + 1) : u32(p + 1);
+	op->num = version ? u32(p + 1) : u16(p + 1);
 	op->bytes = p + len;
-	op->val = u64(op->bytes - 11);
-	op->n_args = op->bytes[-3];
-	op->n_ops = u16(op->bytes - 2);
+	op->val = u64(op->bytes - count_len - 9);
+	op->n_args = op->bytes[-(ptrdiff_t)count_len - 1];
+	op->n_ops = version < 2 ? u16(op->bytes - 2) : u32(op->bytes - 4);
 	return len + op->n_args * UINT64_C(8);
+}
+
+/* The kinds that version 2 alone has. */
+static __attribute__((noinline)) uint64_t decode_new(const uint8_t *p, size_t len, struct ucir_op *op)
+{
+	switch (op->kind) {
+	case UCIR_SIGNAL:
+		op->num = u16(p + 1);
+		op->code = (int32_t)u32(p + 3);
+		op->addr = u64(p + 7);
+		op->flags = p[15];
+		op->n_ops = u32(p + 16);
+		return len;
+	case UCIR_THREAD_END:
+		op->val = u32(p + 1);
+		return len;
+	case UCIR_FORGET:
+		op->addr = u64(p + 1);
+		op->len = u64(p + 9);
+		return len;
+	case UCIR_CHANGED:
+		op->addr = u64(p + 1);
+		op->len = u32(p + 9);
+		op->bytes = p + len;
+		return len + op->len;
+	case UCIR_NOTE:
+		op->num = p[1];
+		op->len = u32(p + 2);
+		op->bytes = p + len;
+		return len + op->len;
+	default: /* END */
+		op->flags = p[1];
+		op->val = u32(p + 2);
+		return len;
+	}
 }
 
 /*
@@ -78,14 +117,14 @@ static __attribute__((noinline)) uint64_t decode_syscall(const uint8_t *p, bool 
  * Returns its length; if that is more than @left, so many bytes are needed first, and then perhaps more.
  * Returns 0 for an unknown op.
  */
-static inline uint64_t decode(const uint8_t *p, size_t left, bool is_v0, struct ucir_op *op)
+static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, struct ucir_op *op)
 {
 	size_t len;
 
 	op->kind = *p;
 	if (op->kind >= UCIR_N_KINDS)
 		return 0;
-	len = fixed_lens[is_v0][op->kind];
+	len = fixed_lens[version][op->kind];
 	if (left < len)
 		return len;
 	switch ((enum ucir_kind)op->kind) {
@@ -118,15 +157,22 @@ static inline uint64_t decode(const uint8_t *p, size_t left, bool is_v0, struct 
 		op->bytes = p + len;
 		return len + op->len;
 	case UCIR_MAP:
-		return decode_map(p, left, is_v0, op);
+		return decode_map(p, left, version, op);
 	case UCIR_UNMAP:
 	case UCIR_PROT:
 		op->addr = u64(p + 1);
-		op->len = is_v0 ? u32(p + 9) : u64(p + 9);
+		op->len = version ? u64(p + 9) : u32(p + 9);
 		op->prot = p[len - 1]; /* of no meaning to UNMAP */
 		return len;
 	case UCIR_SYSCALL:
-		return decode_syscall(p, is_v0, op);
+		return decode_syscall(p, version, op);
+	case UCIR_SIGNAL:
+	case UCIR_THREAD_END:
+	case UCIR_FORGET:
+	case UCIR_CHANGED:
+	case UCIR_NOTE:
+	case UCIR_END:
+		return len ? decode_new(p, len, op) : 0;
 	case UCIR_NOP:
 	case UCIR_EXIT:
 	case UCIR_N_KINDS:
@@ -136,7 +182,7 @@ static inline uint64_t decode(const uint8_t *p, size_t left, bool is_v0, struct 
 }
 
 /* As ucir_op_read(), where the window ends before the op does. */
-static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0, struct ucir_op *op,
+static __attribute__((noinline)) bool read_on(struct ucir_stream *s, unsigned version, struct ucir_op *op,
 					      struct ts_error *err)
 {
 	uint64_t need = 1;
@@ -144,7 +190,7 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0,
 	op->kind = UCIR_N_KINDS;
 	for (;;) {
 		const uint8_t *p = ucir_stream_need(s, need, err);
-		uint64_t len = p ? decode(p, s->end - s->at, is_v0, op) : 0;
+		uint64_t len = p ? decode(p, s->end - s->at, version, op) : 0;
 
 		if (!p)
 			return false;
@@ -159,15 +205,15 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, bool is_v0,
 	}
 }
 
-bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err)
+bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
 {
 	size_t left = s->end - s->at;
-	uint64_t len = left ? decode(s->buf + s->at, left, is_v0, op) : 0;
+	uint64_t len = left ? decode(s->buf + s->at, left, version, op) : 0;
 
 	op->off = ucir_stream_tell(s);
 	/* Nothing is at hand, it is unknown (len is 0), or it is longer than what is at hand. */
 	if (__builtin_expect(len - 1 >= left, 0))
-		return read_on(s, is_v0, op, err);
+		return read_on(s, version, op, err);
 	ucir_stream_skip(s, (size_t)len);
 	return true;
 }

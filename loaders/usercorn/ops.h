@@ -3,7 +3,8 @@
  * Parsing one op of a Usercorn trace.
  *
  * Numbers are little-endian and packed.  Version 1 is wider than version 0 in the lengths of regions and the
- * system call number.
+ * system call number; version 2 counts the ops of a system call in 32 bits and has more kinds (from 14 on).
+ * tracestub-ucir2(7) says what version 2 means.
  *
  *   0 NOP
  *   1 FRAME, 2 KEYFRAME   pid u64, op count u32; that many ops follow
@@ -17,9 +18,15 @@
  *                         both strings u16, description, file
  *  10 MEM_UNMAP           addr u64, length u64 (u32)
  *  11 MEM_PROT            addr u64, length u64 (u32), prot u8
- *  12 SYSCALL             number u32 (u16), return value u64, argument count u8, op count u16, arguments u64;
- *                         ops follow
+ *  12 SYSCALL             number u32 (u16), return value u64, argument count u8, op count u16 (version 2:
+ *                         u32), arguments u64; ops follow
  *  13 EXIT
+ *  14 SIGNAL              number u16, code i32, addr u64, flags u8, op count u32; ops follow
+ *  15 THREAD_END          status u32
+ *  16 FORGET              addr u64, length u64
+ *  17 CHANGED             addr u64, length u32, bytes
+ *  18 NOTE                key u8, length u32, bytes
+ *  19 END                 how u8, value u32
  */
 #ifndef LOADERS_USERCORN_OPS_H
 #define LOADERS_USERCORN_OPS_H
@@ -45,7 +52,31 @@ enum ucir_kind {
 	UCIR_PROT,
 	UCIR_SYSCALL,
 	UCIR_EXIT,
+	UCIR_SIGNAL,
+	UCIR_THREAD_END,
+	UCIR_FORGET,
+	UCIR_CHANGED,
+	UCIR_NOTE,
+	UCIR_END,
 	UCIR_N_KINDS
+};
+
+/* Flags of a SIGNAL. */
+enum ucir_signal_flag {
+	UCIR_SIGNAL_HANDLER = 1,  /* a handler runs now */
+	UCIR_SIGNAL_KILLED = 2,   /* it ended the process */
+	UCIR_SIGNAL_FAULT = 4,    /* the STEP before did not complete */
+	UCIR_SIGNAL_HAS_CODE = 8,
+	UCIR_SIGNAL_HAS_ADDR = 16,
+};
+
+/* How a process ended: op->flags of END. */
+enum ucir_end_how {
+	UCIR_END_EXIT,   /* value: its status */
+	UCIR_END_SIGNAL, /* value: the system's number of the signal */
+	UCIR_END_EXEC,   /* another program runs on in it, unrecorded */
+	UCIR_END_CUT,    /* the recorder ended, the process did not */
+	UCIR_N_ENDS
 };
 
 /* An op without the ops in it.  Only the members of its kind are set. */
@@ -53,14 +84,17 @@ struct ucir_op {
 	uint64_t off;  /* in the stream */
 	uint64_t addr; /* JMP and memory ops */
 	uint64_t len;  /* STEP, SPREG and memory ops: bytes; JMP: a hint */
-	uint64_t val;  /* REG: the value; SYSCALL: what it returned; frames: the pid */
+	uint64_t val;  /* REG, END: the value; SYSCALL: what it returned; frames: the pid; THREAD_END: status */
 	const uint8_t
-		*bytes; /* SPREG, WRITE: len of them; REG: 8; SYSCALL: n_args u64; valid until the next op */
-	uint32_t num;   /* REG, SPREG: register; SYSCALL: its number */
-	uint32_t n_ops; /* FRAME, KEYFRAME, SYSCALL: ops in it */
+		*bytes; /* SPREG, WRITE, CHANGED, NOTE: len of them; REG: 8; SYSCALL: n_args u64; valid until the
+			   next op */
+	uint32_t num;   /* REG, SPREG: register; SYSCALL, SIGNAL: its number; NOTE: key */
+	uint32_t n_ops; /* FRAME, KEYFRAME, SYSCALL, SIGNAL: ops in it */
+	int32_t code;   /* SIGNAL */
 	uint8_t kind;   /* enum ucir_kind */
 	uint8_t prot;   /* MAP, PROT, as recorded */
 	uint8_t n_args; /* SYSCALL */
+	uint8_t flags;  /* SIGNAL: enum ucir_signal_flag; END: how */
 	/* MAP */
 	uint64_t file_off, file_len;
 	const char *desc, *file; /* not terminated; valid until the next op */
@@ -70,14 +104,20 @@ struct ucir_op {
 /* Name of a kind, for messages. */
 const char *ucir_kind_name(unsigned kind);
 
+/* The ops in an op of this kind stand after it: SYSCALL, SIGNAL, and frames. */
+static inline bool ucir_is_holder(unsigned kind)
+{
+	return kind == UCIR_SYSCALL || kind == UCIR_SIGNAL || kind == UCIR_FRAME || kind == UCIR_KEYFRAME;
+}
+
 /*
- * Read the op at @s and pass it, but not the ops in it.
+ * Read the op of @version (0, 1 or 2) at @s and pass it, but not the ops in it.
  *
  * Returns false if it is malformed (TS_ECORRUPT), if the stream ends inside it (TS_ETRUNC), or as
  * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
  * op.
  */
-bool ucir_op_read(struct ucir_stream *s, bool is_v0, struct ucir_op *op, struct ts_error *err);
+bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
 /* Length of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
 #define UCIR_FRAME_LEN 13u

@@ -600,6 +600,7 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 		return true;
 	ts_buf_init(&args);
 	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {
+		ts_buf_reset(&rec->base.cmdline); /* a NOTE may have said the same */
 		ts_buf_put(&rec->base.cmdline, args.data, args.len);
 		done = keep_auxv(rec, &s, sp, end);
 	}

@@ -4,8 +4,7 @@
  *
  * A group is what one instruction did: everything after the previous STEP of its process up to its own.
  * Frames are transport: a group goes on over frame borders.  A SYSCALL stands after the STEP of its
- * instruction, so next() looks a little ahead and takes what still belongs to the step: SYSCALLs that do not
- * end the process, and the state of processes that begin there.
+ * instruction, so next() looks a little ahead and takes what still belongs to the step (tail.c).
  *
  *      FRAME JMP WRITE REG STEP  READ | FRAME JMP READ REG STEP  SYSCALL NOP | FRAME JMP ...
  *            `--- step 0 -----'  `------------- step 1 --------------------'   `--- step 2
@@ -19,6 +18,8 @@
 #include "fault.h"
 #include "keyframe.h"
 #include "loaders/kit/point.h"
+#include "note.h"
+#include "tail.h"
 #include "x87.h"
 
 static bool no_memory(struct ts_error *err)
@@ -75,6 +76,13 @@ bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 		if (r->task)
 			ucir_bare_exit(r, out);
 		return true;
+	case UCIR_NOTE:
+		ucir_note(&r->w, op);
+		if (r->part_off == op->off)
+			ucir_take_up(r);
+		return true;
+	case UCIR_END:
+		return ucir_end_early(r, op, out, err);
 	default:
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
 				"%s at stream level, after the frame at 0x%" PRIx64
@@ -87,132 +95,6 @@ bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 bool ucir_is_at_end(const struct ucir_reader *r)
 {
 	return !r->left && !ucir_stream_left(&r->w.s) && r->w.rec->bytes.frames.end.code == TS_OK;
-}
-
-/* -------------------------------------------------------------------------------- looking ahead */
-
-/* Does a SYSCALL here belong to a step that is over? */
-static bool is_behind_step(const struct ucir_reader *r)
-{
-	if (!r->task) /* its process ended with its step */
-		return r->w.rec->base.threads[r->last_thread].pid == r->pid &&
-		       !ucir_tasks_by_thread(&r->tasks, r->last_thread);
-	return r->task->has_stepped && !ucir_parts_any(&r->task->parts);
-}
-
-/* What is added to the last step is thread @thread's doing. */
-static void act(struct ucir_reader *r, uint32_t thread, struct ts_steps *out)
-{
-	if (r->acting != thread)
-		ucir_put_thread(thread, out);
-	r->acting = thread;
-}
-
-static bool take_syscall(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out,
-			 struct ts_error *err)
-{
-	struct ucir_task ended = { .thread = r->last_thread, .has_pc = true };
-	struct ucir_task *t = r->task ? r->task : &ended;
-	bool has_exit;
-
-	if (!is_behind_step(r))
-		return false;
-	act(r, t->thread, out);
-	if (!ucir_apply_syscall(&r->w, t, op, out, &has_exit, err) || (has_exit && r->task)) {
-		t->has_next_pc = false;
-		return false;
-	}
-	if (t->has_next_pc) {
-		t->pc = t->next_pc;
-		t->has_next_pc = false;
-		if (t->thread == r->last_thread) {
-			r->base.end.pc = t->pc;
-			r->base.end.is_assumed = false;
-		}
-	}
-	return true;
-}
-
-/* An EXIT without a STEP, since nothing but NOPs follows: the last step ended the process. */
-static bool take_exit(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err)
-{
-	struct ucir_op op;
-
-	if (!r->task || !is_behind_step(r))
-		return false;
-	while (!ucir_is_at_end(r)) {
-		if (!ucir_read(&r->w, &op, r->left, err) || op.kind != UCIR_NOP)
-			return false;
-		if (r->left)
-			r->left--;
-	}
-	act(r, r->task->thread, out);
-	ucir_add_exit(out, NULL);
-	ucir_end_task(r, r->task);
-	return true;
-}
-
-/* Take @op, after a step, if it belongs to that. */
-static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_steps *out, struct ts_error *err)
-{
-	bool is_inside = r->left > 0;
-
-	if (is_inside)
-		r->left--;
-	switch (op->kind) {
-	case UCIR_NOP: return true;
-	case UCIR_SYSCALL: return is_inside && take_syscall(r, op, out, err);
-	case UCIR_EXIT: return take_exit(r, out, err);
-	case UCIR_FRAME: return !is_inside && ucir_begin_frame(r, op, out, err);
-	case UCIR_KEYFRAME: return !is_inside && ucir_keyframe(r, op, out, UCIR_BEHIND_STEP, err);
-	default: return false;
-	}
-}
-
-/* Can the next op belong to the step before?  A look at one byte spares most of the look-ahead. */
-static inline bool may_be_behind(const struct ucir_reader *r)
-{
-	const struct ucir_stream *s = &r->w.s;
-	uint8_t kind;
-
-	if (!r->left || s->at == s->end)
-		return true;
-	kind = s->buf[s->at];
-	return kind == UCIR_NOP || kind == UCIR_SYSCALL || kind == UCIR_EXIT;
-}
-
-/*
- * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad,
- * is left for next().
- */
-static void look_ahead(struct ucir_reader *r, struct ts_steps *out)
-{
-	struct ts_error err;
-	struct ucir_op op;
-
-	ts_error_reset(&err);
-	r->acting = r->last_thread;
-	while (may_be_behind(r) && !ucir_is_at_end(r)) {
-		uint64_t off = ucir_stream_tell(&r->w.s), n_frames = r->w.n_frames,
-			 frame_off = r->w.frame_off;
-		uint32_t left = r->left, n_processes = r->n_processes;
-
-		r->begin = r->mark = out->n_closed;
-		ucir_take_up(r);
-		if (ucir_read(&r->w, &op, left, &err) && take(r, &op, out, &err)) {
-			ts_steps_extend_last(out);
-			continue;
-		}
-		ts_steps_rollback(out, r->begin);
-		if (r->n_processes > n_processes)
-			ucir_end_task(r, ucir_tasks_by_thread(&r->tasks, --r->n_processes));
-		r->left = left;
-		r->w.n_frames = n_frames;
-		r->w.frame_off = frame_off;
-		ts_error_reset(&r->failed);
-		ucir_stream_seek(&r->w.s, off, &r->failed);
-		return;
-	}
 }
 
 /* -------------------------------------------------------------------------------- the interface */
@@ -239,7 +121,7 @@ static enum ts_next end_of_trace(struct ucir_reader *r, const struct ts_steps *o
 	if (out->n_effects > r->begin)
 		ucir_warn(&r->w, len, "ops after the last STEP belong to no instruction and are ignored");
 	end_here(r);
-	if (!r->base.end.has_exit)
+	if (!r->base.end.has_exit && !r->w.rec->is_cut)
 		ucir_warn(&r->w, len + 1, "the trace ends without the program's exit");
 	return TS_END;
 }
@@ -290,8 +172,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (is_end)
 		return end_of_trace(r, out);
-	if (may_be_behind(r))
-		look_ahead(r, out);
+	if (ucir_may_be_tail(r))
+		ucir_read_tail(r, out);
 	return TS_ITEM;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "keyframe.h"
+#include "note.h"
 #include "reader.h"
 
 static void note(struct ucir_start *start, uint8_t kind)
@@ -20,6 +21,8 @@ static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct uci
 		start->has_keyframe = true;
 		return ucir_keyframe(r, op, start->initial, UCIR_AT_START, err);
 	}
+	if (op->kind == UCIR_NOTE && start->initial && !ucir_note_fact(r->w.rec, op, err))
+		return false;
 	if (!r->left)
 		return ucir_stream_op(r, op, &nothing, err);
 	if (!r->task && op->kind != UCIR_NOP && !ucir_begin_by_op(r, op, err))
@@ -28,6 +31,8 @@ static bool start_op(struct ucir_reader *r, const struct ucir_op *op, struct uci
 	note(start, op->kind);
 	if (op->kind == UCIR_SYSCALL)
 		return ucir_apply_syscall(&r->w, r->task, op, NULL, &has_exit, err);
+	if (op->kind == UCIR_SIGNAL)
+		return ucir_apply_signal(&r->w, r->task, op, 0, NULL, err);
 	return op->kind == UCIR_JMP || op->kind == UCIR_EXIT || ucir_apply(&r->w, r->task, op, NULL, err);
 }
 

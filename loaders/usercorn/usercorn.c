@@ -4,7 +4,7 @@
  *
  *      off len
  *        0   4  "UCIR"
- *        4   4  version: 0, or 1 in either byte order
+ *        4   4  version: 0, 1 in either byte order, or 2 in big-endian order
  *        8  32  architecture, NUL-padded
  *       40  32  operating system, NUL-padded
  *       72   1  byte order of code: 0 little, 1 big
@@ -12,7 +12,8 @@
  *       74      the op stream (ops.h): in snappy framing (snappy.h) if the framing's identifier is
  *               here, else plain
  *
- * Version 0 is the written specification, version 1 what the tool writes.  The first frame is a keyframe, the
+ * Version 0 is the written specification, version 1 what the tool writes, version 2 what tracestub record
+ * writes (tracestub-ucir2(7)).  The first frame is a keyframe, the
  * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
  * are recognised and refused by name.
  */
@@ -47,7 +48,12 @@ struct header {
 
 static bool is_version_known(const uint8_t v[4])
 {
-	return !v[1] && !v[2] && ((!v[0] && v[3] <= 1) || (v[0] == 1 && !v[3]));
+	return !v[1] && !v[2] && ((!v[0] && v[3] <= 2) || (v[0] == 1 && !v[3]));
+}
+
+static uint8_t version_of(const struct header *h)
+{
+	return h->version[0] | h->version[3];
 }
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
@@ -90,7 +96,7 @@ static bool refuse_old(uint64_t off, struct ts_error *err)
 static bool check_header(const struct header *h, const struct ts_source *src, struct ts_error *err)
 {
 	if (!is_version_known(h->version))
-		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0 and 1 are known",
+		return ts_fail(err, TS_EUNSUPPORTED, 4, "version word %02x%02x%02x%02x, 0, 1 and 2 are known",
 			       h->version[0], h->version[1], h->version[2], h->version[3]);
 	if (!has_identifier(src, HEADER_LEN)) {
 		if (has_identifier(src, FIRST_LAYOUT_START))
@@ -98,9 +104,9 @@ static bool check_header(const struct header *h, const struct ts_source *src, st
 		if (has_identifier(src, SECOND_LAYOUT_START))
 			return refuse_old(SECOND_LAYOUT_START, err);
 	}
-	if (!ucir_arch_find(h->arch))
+	if (!ucir_arch_find(h->arch, version_of(h)))
 		return ts_fail(err, TS_EUNSUPPORTED, 8, "unknown architecture \"%s\", known are %s", h->arch,
-			       ucir_arch_names());
+			       ucir_arch_names(version_of(h)));
 	if (h->code_order > 1 || h->data_order > 1)
 		return ts_fail(err, TS_ECORRUPT, h->code_order > 1 ? 72 : 73,
 			       "byte orders of code and data are %u and %u, but only 0 (little) and 1 (big) "
@@ -154,8 +160,8 @@ static void take_header(struct usercorn *rec, const struct header *h)
 {
 	bool is_big = h->data_order == 1;
 
-	rec->is_v0 = !h->version[0] && !h->version[3];
-	rec->arch = ucir_arch_find(h->arch);
+	rec->version = version_of(h);
+	rec->arch = ucir_arch_find(h->arch, rec->version);
 	rec->model = ts_arch_find(rec->arch->model);
 	if (rec->model->is_big_endian != is_big && rec->arch->is_one_order)
 		ts_recording_warn(&rec->base, "the header says %s-endian, which %s is not",
@@ -185,7 +191,7 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 	rec->bytes.src = src;
 	rec->bytes.start = HEADER_LEN;
 	rec->bytes.len = len - HEADER_LEN;
-	rec->bytes.is_framed = !rec->is_v0 || first == 0xff;
+	rec->bytes.is_framed = rec->version || first == 0xff;
 	if (rec->bytes.is_framed) {
 		if (!snappy_frames_scan(&rec->bytes.frames, src, HEADER_LEN, err)) {
 			rec->bytes.is_framed = false;
@@ -193,7 +199,7 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 		}
 		rec->bytes.len = rec->bytes.frames.len;
 	}
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %d, %s", !rec->is_v0,
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %u, %s", rec->version,
 		 rec->bytes.is_framed ? "snappy-framed" : "plain");
 	return true;
 }
@@ -244,7 +250,7 @@ static bool check_layout(const struct usercorn *rec, struct ts_error *err)
 	uint64_t n;
 	bool is_old = false, is_good;
 
-	if (rec->is_v0 || !rec->bytes.is_framed)
+	if (rec->version != 1 || !rec->bytes.is_framed)
 		return true;
 	if (!ucir_stream_init(&s, &rec->bytes, err))
 		return false;
@@ -254,7 +260,7 @@ static bool check_layout(const struct usercorn *rec, struct ts_error *err)
 		p = n ? ucir_stream_need(&s, n, &ignored) : NULL;
 		if (p && *p == UCIR_MAP)
 			is_old = is_old_map(p, (size_t)n);
-		is_good = p && ucir_op_read(&s, false, &op, &ignored);
+		is_good = p && ucir_op_read(&s, rec->version, &op, &ignored);
 	} while (is_good && (op.kind == UCIR_KEYFRAME || op.kind == UCIR_REG));
 	ucir_stream_fini(&s);
 	return !is_old || refuse_old(ucir_bytes_file_off(&rec->bytes, op.off), err);
@@ -296,12 +302,12 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
  */
 static bool find_access(const struct usercorn *rec, struct ucir_stream *s, bool *has, struct ts_error *err)
 {
-	uint32_t n_state = 0, n_frame = 0;
+	uint32_t n_state = 0;
 	struct ucir_op op;
 
 	*has = false;
 	for (uint32_t i = 0; i < MAX_LOOK_OPS && !*has && ucir_stream_left(s); i++) {
-		if (!ucir_op_read(s, rec->is_v0, &op, err)) {
+		if (!ucir_op_read(s, rec->version, &op, err)) {
 			if (err->code == TS_EIO || err->code == TS_ENOMEM)
 				return false;
 			ts_error_reset(err);
@@ -311,28 +317,24 @@ static bool find_access(const struct usercorn *rec, struct ucir_stream *s, bool 
 			n_state--;
 			continue;
 		}
-		if (n_frame)
-			n_frame--;
-		if (op.kind == UCIR_KEYFRAME || op.kind == UCIR_SYSCALL)
+		if (ucir_is_holder(op.kind) && op.kind != UCIR_FRAME)
 			n_state = op.n_ops;
-		else if (op.kind == UCIR_FRAME)
-			n_frame = op.n_ops;
 		*has = op.kind == UCIR_READ || op.kind == UCIR_WRITE;
 	}
 	return true;
 }
 
 /*
- * Were memory accesses recorded?  The specification has no way to leave them out; the tool has an option, and
- * without it writes none.
+ * Were memory accesses recorded?  The specifications have no way to leave them out; the tool has an option,
+ * and without it writes none.
  */
 static bool find_reads(struct usercorn *rec, struct ts_error *err)
 {
 	struct ucir_stream s;
 	bool done;
 
-	rec->base.has_reads = rec->is_v0;
-	if (rec->is_v0)
+	rec->base.has_reads = rec->version != 1;
+	if (rec->version != 1)
 		return true;
 	done = ucir_stream_init(&s, &rec->bytes, err) && find_access(rec, &s, &rec->base.has_reads, err);
 	ucir_stream_fini(&s);
@@ -358,7 +360,7 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	}
 	if (!ts_regset_init(&rec->base.regs, rec->model, choose_features(rec, look.seen), err))
 		return false;
-	if (!strcmp(rec->arch->name, "x86_64") || !strcmp(rec->arch->name, "x86")) {
+	if (rec->version < 2 && (!strcmp(rec->arch->name, "x86_64") || !strcmp(rec->arch->name, "x86"))) {
 		ts_x86_init(&rec->x86, &rec->base.regs);
 		rec->n_gprs = rec->x86.is_64 ? 16 : 8;
 	}
@@ -450,10 +452,10 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 		return false;
 	take_header(rec, &h);
 	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
-	    !ucir_place(rec, opt->exec, err) || !index_contents(rec, err))
+	    (rec->version < 2 && !ucir_place(rec, opt->exec, err)) || !index_contents(rec, err))
 		return false;
 	rec->base.maps_are_modules = true;
-	rec->base.absent_events = 1u << TS_EV_SIGNAL | 1u << TS_EV_INTERRUPT;
+	rec->base.absent_events = 1u << TS_EV_INTERRUPT | (rec->version < 2 ? 1u << TS_EV_SIGNAL : 0);
 	rec->base.has_syscalls = true; /* whether any was traced shows only at the trace's end */
 	if (strcmp(rec->arch->name, "x86_16") == 0)
 		ts_recording_warn(
@@ -481,7 +483,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 
 const struct ts_loader usercorn_loader = {
 	.name = "usercorn",
-	.summary = "Usercorn (UCIR), versions 0 and 1",
+	.summary = "tracestub record (UCIR 2), Usercorn (UCIR 0 and 1)",
 	.probe = probe,
 	.open = open_recording,
 };

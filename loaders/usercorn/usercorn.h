@@ -25,17 +25,25 @@ struct usercorn {
 	struct ucir_bytes bytes;
 	const struct ucir_arch *arch;
 	const struct ts_arch *model; /* the same in the order of this trace */
-	bool is_v0;
+	uint8_t version; /* 0, 1 or 2 */
 	bool is_code_big_endian;
 	uint64_t addr_mask;
 	struct ucir_slot slots[UCIR_N_REGS];
-	uint32_t n_gprs;   /* x86 of 32 and 64 bits: general registers, which come first; 0 for others */
+	/* x86 of 32 and 64 bits before version 2: general registers, which come first; 0 for others */
+	uint32_t n_gprs;
 	struct ts_x86 x86; /* if there are any */
 	uint64_t warned_to; /* ops below this stream offset have had their warnings */
+	bool is_cut;        /* the recorder said that it ended before the program */
 	/* Made when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */
 	uint32_t n_contents;
 };
+
+/* Of whom a frame with @pid is: in version 2 a process and a thread of it, before that a process. */
+static inline uint64_t ucir_process_id(const struct usercorn *rec, uint64_t pid)
+{
+	return rec->version < 2 ? pid : pid >> 32;
+}
 
 /* The initial bytes from @addr on of a thread's process, *n of them; NULL where the trace has none. */
 const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n);

@@ -113,6 +113,7 @@ struct ts_facts {
 	size_t auxv_len;
 	const char *exec_path;         /* the program as recorded, NULL if unknown */
 	const struct ts_buf *cmdline;  /* arguments, each terminated by NUL; empty if unknown */
+	const struct ts_buf *notes;    /* more facts for people: names and texts in turn, each terminated by NUL */
 	/* of the run of tracepoints that made the recording; NULL: none did */
 	struct ts_tracing *tracing;
 	struct ts_frames *frames;      /* the same; all are there when the recording is complete */

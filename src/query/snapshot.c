@@ -88,6 +88,7 @@ void ts_facts_take(struct ts_facts *facts, const struct ts_timeline *tl)
 		.auxv_len = rec->auxv_len,
 		.exec_path = rec->exec_path,
 		.cmdline = &rec->cmdline,
+		.notes = &rec->notes,
 		.tracing = rec->tracing,
 		.frames = rec->frames,
 	};

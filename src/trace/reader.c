@@ -15,6 +15,7 @@ void ts_recording_init(struct ts_recording *rec, const struct ts_recording_ops *
 	ts_steps_init(&rec->initial);
 	ts_image_init(&rec->memory);
 	ts_buf_init(&rec->cmdline);
+	ts_buf_init(&rec->notes);
 }
 
 void ts_recording_fini(struct ts_recording *rec)
@@ -23,6 +24,7 @@ void ts_recording_fini(struct ts_recording *rec)
 	ts_steps_fini(&rec->initial);
 	ts_image_fini(&rec->memory);
 	ts_buf_fini(&rec->cmdline);
+	ts_buf_fini(&rec->notes);
 	free(rec->threads);
 	free(rec->auxv);
 	free(rec->exec_path);

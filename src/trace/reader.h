@@ -133,6 +133,8 @@ struct ts_recording {
 	size_t auxv_len;
 	char *exec_path;           /* owned; the program as recorded, NULL if unknown */
 	struct ts_buf cmdline;     /* owned; arguments, each terminated by NUL; empty if unknown */
+	/* owned; more facts for people: names and texts in turn, each terminated by NUL */
+	struct ts_buf notes;
 	/* of the run of tracepoints that made it, borrowed from the loader's struct; NULL: none did */
 	struct ts_tracing *tracing;
 	struct ts_frames *frames;  /* the same; all its frames are there when it has been read to its end */

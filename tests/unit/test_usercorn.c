@@ -99,7 +99,7 @@ START_TEST(ops_are_read_across_chunk_borders_at_every_byte)
 	struct ts_buf ops;
 
 	ts_buf_init(&ops);
-	ucir_encode_ops(&ops, all_ops, false);
+	ucir_encode_ops(&ops, all_ops, 1);
 	for (form.first_chunk = 1; form.first_chunk <= ops.len; form.first_chunk++) {
 		form.is_stored = form.first_chunk & 1;
 		expect_form(&form, all_ops, all_steps);
@@ -947,49 +947,6 @@ END_TEST
 /* -------------------------------------------------------------------------------- decode
  * points */
 
-/* At each step of what @t holds: a reader resumed there goes on as the one that saved. */
-static void expect_resume_everywhere(void)
-{
-	struct ts_buf points, lines, again;
-	size_t point_at[256], line_at[256], n = 0;
-	struct ts_reader *other = t.rec->ops->reader(t.rec, &t.err);
-	struct ts_end end;
-	enum ts_next next;
-
-	ts_buf_init(&points);
-	ts_buf_init(&lines);
-	ts_buf_init(&again);
-	do {
-		ck_assert_uint_lt(n, 255);
-		point_at[n] = points.len;
-		line_at[n++] = lines.len;
-		t.reader->ops->save(t.reader, &points);
-		ts_steps_reset(&t.steps);
-		next = t.reader->ops->next(t.reader, &t.steps, &t.err);
-		if (next == TS_ITEM)
-			ucir_describe(&lines, t.rec, &t.steps, 0);
-	} while (next == TS_ITEM);
-	ck_assert_int_eq(next, TS_END);
-	end = t.reader->end;
-	point_at[n] = points.len;
-	ts_reader_close(t.reader);
-	t.reader = other;
-	for (size_t i = n; i-- > 0;) {
-		ck_assert_msg(other->ops->resume(other, points.data + point_at[i],
-						 point_at[i + 1] - point_at[i], &t.err),
-			      "%s", t.err.text);
-		ts_buf_reset(&again);
-		ck_assert_int_eq(ucir_read_all(&t, &again), TS_END);
-		ck_assert_str_eq(ts_buf_text(&again), ts_buf_text(&lines) + line_at[i]);
-		ck_assert_uint_eq(other->end.pc, end.pc);
-		ck_assert(other->end.has_pc == end.has_pc && other->end.has_exit == end.has_exit &&
-			  other->end.is_fault == end.is_fault);
-	}
-	ts_buf_fini(&points);
-	ts_buf_fini(&lines);
-	ts_buf_fini(&again);
-}
-
 START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 {
 	static const char *const texts[] = {
@@ -1009,11 +966,11 @@ START_TEST(a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		for (form.chunk = 3; form.chunk < 40; form.chunk += 12) {
 			open_form(&form, texts[i]);
-			expect_resume_everywhere();
+			ucir_resume_everywhere(&t);
 			ucir_close(&t);
 		}
 		open_form(&ucir_v0, texts[i]);
-		expect_resume_everywhere();
+		ucir_resume_everywhere(&t);
 		ucir_close(&t);
 	}
 }

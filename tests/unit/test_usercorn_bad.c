@@ -63,8 +63,8 @@ static uint64_t find_bytes(const char *text, bool is_v0, const char *hex)
 	ts_buf_init(&ops);
 	ts_buf_init(&want);
 	snprintf(raw, sizeof(raw), "RAW %s", hex);
-	ucir_encode_ops(&ops, text, is_v0);
-	ucir_encode_ops(&want, raw, is_v0);
+	ucir_encode_ops(&ops, text, !is_v0);
+	ucir_encode_ops(&want, raw, !is_v0);
 	while (off + want.len <= ops.len && memcmp(ops.data + off, want.data, want.len) != 0)
 		off++;
 	ck_assert_uint_le(off + want.len, ops.len);
@@ -138,7 +138,7 @@ END_TEST
 START_TEST(an_unknown_version_word_is_refused_with_its_digits)
 {
 	static const uint8_t words[][4] = {
-		{ 0, 0, 0, 2 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }
+		{ 0, 0, 0, 3 }, { 2, 0, 0, 0 }, { 1, 0, 0, 1 }, { 0, 1, 0, 0 }, { 0, 0, 1, 0 }
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -265,7 +265,7 @@ static void two_chunks(uint64_t *off)
 	ts_buf_init(&ops);
 	ucir_encode(&t.bytes, &ucir_v1, GOOD);
 	*off = t.bytes.len;
-	ucir_encode_ops(&ops, "FRAME 0 { STEP 1 STEP 1 }", false);
+	ucir_encode_ops(&ops, "FRAME 0 { STEP 1 STEP 1 }", 1);
 	ucir_encode_chunk(&t.bytes, ops.data, ops.len, true);
 	ts_buf_fini(&ops);
 }
@@ -606,7 +606,7 @@ START_TEST(a_stream_that_ends_inside_an_op_is_a_kill_unless_the_writer_had_close
 	struct ts_buf ops;
 
 	ts_buf_init(&ops);
-	ucir_encode_ops(&ops, GOOD "FRAME 0 { STEP 1 WRITE 7000 70000*11 STEP 1 }", false);
+	ucir_encode_ops(&ops, GOOD "FRAME 0 { STEP 1 WRITE 7000 70000*11 STEP 1 }", 1);
 	ucir_encode_stream(&t.bytes, &ucir_v1, ops.data, 65536);
 	fail_bytes();
 	expect_error(TS_ETRUNC, t.bytes.len, "(stream offset 0x10000)");

@@ -12,6 +12,7 @@
 #include "loaders/kit/snappy.h"
 
 const struct ucir_form ucir_v1 = { .version = 1, .is_framed = true };
+const struct ucir_form ucir_v2 = { .version = 2, .is_framed = true };
 const struct ucir_form ucir_v0 = { .version = 0 };
 
 /* -------------------------------------------------------------------------------- text to
@@ -19,7 +20,7 @@ const struct ucir_form ucir_v0 = { .version = 0 };
 
 struct scan {
 	const char *p;
-	bool is_v0;
+	unsigned version;
 	char word[8192];
 };
 
@@ -100,7 +101,7 @@ static void encode_map(struct scan *s, struct ts_buf *out)
 	char desc[256], file[256];
 
 	le(out, number(s, 16), 8);
-	le(out, number(s, 16), s->is_v0 ? 4 : 8);
+	le(out, number(s, 16), s->version ? 8 : 4);
 	le(out, number(s, 10), 1);
 	le(out, 0, 8);
 	le(out, 0, 8);
@@ -122,7 +123,7 @@ static void encode_syscall(struct scan *s, struct ts_buf *out, int64_t n_forced)
 
 	ts_buf_init(&args);
 	ts_buf_init(&ops);
-	le(out, number(s, 10), s->is_v0 ? 2 : 4);
+	le(out, number(s, 10), s->version ? 4 : 2);
 	le(out, number(s, 16), 8);
 	next_word(s);
 	for (char *arg = strtok(s->word, ","); arg && strcmp(arg, "-"); arg = strtok(NULL, ",")) {
@@ -131,9 +132,61 @@ static void encode_syscall(struct scan *s, struct ts_buf *out, int64_t n_forced)
 	}
 	braces(s, &ops, &n_ops);
 	le(out, n_args, 1);
-	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 2);
+	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, s->version < 2 ? 2 : 4);
 	put_buf(out, &args);
 	put_buf(out, &ops);
+}
+
+/* A pid, or process:thread. */
+static uint64_t pid(struct scan *s)
+{
+	unsigned long long process, thread;
+
+	ck_assert_msg(next_word(s), "a pid is missing");
+	switch (sscanf(s->word, "%llu:%llu", &process, &thread)) {
+	case 1:
+		return process;
+	case 2:
+		return process << 32 | thread;
+	default:
+		ck_abort_msg("no pid: %s", s->word);
+	}
+	return 0;
+}
+
+static void encode_signal(struct scan *s, struct ts_buf *out, int64_t n_forced)
+{
+	struct ts_buf ops;
+	uint32_t n_ops;
+
+	ts_buf_init(&ops);
+	le(out, number(s, 10), 2);
+	ck_assert_msg(next_word(s), "a code is missing");
+	le(out, (uint64_t)strtoll(s->word, NULL, 10), 4);
+	le(out, number(s, 16), 8);
+	le(out, number(s, 10), 1);
+	braces(s, &ops, &n_ops);
+	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 4);
+	put_buf(out, &ops);
+}
+
+/* Text after "=", or bytes. */
+static void encode_note(struct scan *s, struct ts_buf *out)
+{
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	le(out, number(s, 10), 1);
+	while (isspace((unsigned char)*s->p))
+		s->p++;
+	if (*s->p == '=') {
+		ck_assert(next_word(s));
+		ts_buf_puts(&text, s->word + 1);
+	} else {
+		bytes(s, &text);
+	}
+	le(out, text.len, 4);
+	put_buf(out, &text);
 }
 
 static void encode_frame(struct scan *s, struct ts_buf *out, int64_t n_forced)
@@ -142,7 +195,7 @@ static void encode_frame(struct scan *s, struct ts_buf *out, int64_t n_forced)
 	uint32_t n_ops;
 
 	ts_buf_init(&ops);
-	le(out, number(s, 10), 8);
+	le(out, pid(s), 8);
 	braces(s, &ops, &n_ops);
 	le(out, n_forced >= 0 ? (uint64_t)n_forced : n_ops, 4);
 	put_buf(out, &ops);
@@ -161,7 +214,8 @@ static void encode_write(struct scan *s, struct ts_buf *out, unsigned len_len)
 static void encode_op(struct scan *s, struct ts_buf *out)
 {
 	static const char *const names[] = { "NOP",  "FRAME", "KEY", "JMP",   "STEP", "REG",     "SPREG",
-					     "READ", "WRITE", "MAP", "UNMAP", "PROT", "SYSCALL", "EXIT" };
+					     "READ", "WRITE", "MAP", "UNMAP", "PROT", "SYSCALL", "EXIT",
+					     "SIGNAL", "THREAD_END", "FORGET", "CHANGED", "NOTE", "END" };
 	char *slash = strchr(s->word, '/');
 	int64_t n_forced = slash ? strtoll(slash + 1, NULL, 10) : -1;
 	uint8_t kind = 0;
@@ -210,12 +264,33 @@ static void encode_op(struct scan *s, struct ts_buf *out)
 	case 10:
 	case 11:
 		le(out, number(s, 16), 8);
-		le(out, number(s, 16), s->is_v0 ? 4 : 8);
+		le(out, number(s, 16), s->version ? 8 : 4);
 		if (kind == 11)
 			le(out, number(s, 10), 1);
 		break;
 	case 12:
 		encode_syscall(s, out, n_forced);
+		break;
+	case 14:
+		encode_signal(s, out, n_forced);
+		break;
+	case 15:
+		le(out, number(s, 10), 4);
+		break;
+	case 16:
+		le(out, number(s, 16), 8);
+		le(out, number(s, 16), 8);
+		break;
+	case 17:
+		le(out, number(s, 16), 8);
+		encode_write(s, out, 4);
+		break;
+	case 18:
+		encode_note(s, out);
+		break;
+	case 19:
+		le(out, number(s, 10), 1);
+		le(out, number(s, 10), 4);
 		break;
 	}
 }
@@ -231,9 +306,9 @@ static uint32_t ops_until_brace(struct scan *s, struct ts_buf *out)
 	return n;
 }
 
-void ucir_encode_ops(struct ts_buf *out, const char *text, bool is_v0)
+void ucir_encode_ops(struct ts_buf *out, const char *text, unsigned version)
 {
-	struct scan s = { .p = text, .is_v0 = is_v0 };
+	struct scan s = { .p = text, .version = version };
 
 	ops_until_brace(&s, out);
 	ck_assert_msg(!*s.p, "a } too much before: %s", s.p);
@@ -294,7 +369,7 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
 	struct ts_buf ops;
 
 	ts_buf_init(&ops);
-	ucir_encode_ops(&ops, text, form->version == 0);
+	ucir_encode_ops(&ops, text, form->version);
 	ucir_encode_stream(out, form, ops.data, ops.len);
 	ck_assert(ts_buf_ok(&ops) && ts_buf_ok(out));
 	ts_buf_fini(&ops);
@@ -338,7 +413,13 @@ static void describe_event(struct ts_buf *out, const struct ts_event *ev)
 		ts_buf_puts(out, ")");
 		if (ev->has_ret)
 			ts_buf_printf(out, "=%" PRIx64, ev->ret);
-	} else if (ev->kind == TS_EV_EXIT && ev->has_ret) {
+	} else if (ev->kind == TS_EV_SIGNAL) {
+		ts_buf_printf(out, "%" PRIu64 "%s", ev->number, ev->is_after ? "+" : "");
+		if (ev->has_ret)
+			ts_buf_printf(out, "/%" PRId64, (int64_t)ev->ret);
+		if (ev->has_addr)
+			ts_buf_printf(out, "@%" PRIx64, ev->addr);
+	} else if ((ev->kind == TS_EV_EXIT || ev->kind == TS_EV_THREAD_END) && ev->has_ret) {
 		ts_buf_printf(out, "%" PRIu64, ev->number);
 	} else if (ev->has_addr) {
 		ts_buf_printf(out, "%" PRIx64, ev->addr);
@@ -483,4 +564,46 @@ uint64_t ucir_warned(const struct ts_recording *rec, const char *word)
 		if (strstr(rec->warnings[i].text, word))
 			return rec->warnings[i].count;
 	return 0;
+}
+
+void ucir_resume_everywhere(struct ucir_trace *t)
+{
+	struct ts_buf points, lines, again;
+	size_t point_at[256], line_at[256], n = 0;
+	struct ts_reader *other = t->rec->ops->reader(t->rec, &t->err);
+	struct ts_end end;
+	enum ts_next next;
+
+	ts_buf_init(&points);
+	ts_buf_init(&lines);
+	ts_buf_init(&again);
+	do {
+		ck_assert_uint_lt(n, 255);
+		point_at[n] = points.len;
+		line_at[n++] = lines.len;
+		t->reader->ops->save(t->reader, &points);
+		ts_steps_reset(&t->steps);
+		next = t->reader->ops->next(t->reader, &t->steps, &t->err);
+		if (next == TS_ITEM)
+			ucir_describe(&lines, t->rec, &t->steps, 0);
+	} while (next == TS_ITEM);
+	ck_assert_int_eq(next, TS_END);
+	end = t->reader->end;
+	point_at[n] = points.len;
+	ts_reader_close(t->reader);
+	t->reader = other;
+	for (size_t i = n; i-- > 0;) {
+		ck_assert_msg(other->ops->resume(other, points.data + point_at[i],
+						 point_at[i + 1] - point_at[i], &t->err),
+			      "%s", t->err.text);
+		ts_buf_reset(&again);
+		ck_assert_int_eq(ucir_read_all(t, &again), TS_END);
+		ck_assert_str_eq(ts_buf_text(&again), ts_buf_text(&lines) + line_at[i]);
+		ck_assert_uint_eq(other->end.pc, end.pc);
+		ck_assert(other->end.has_pc == end.has_pc && other->end.has_exit == end.has_exit &&
+			  other->end.is_fault == end.is_fault);
+	}
+	ts_buf_fini(&points);
+	ts_buf_fini(&lines);
+	ts_buf_fini(&again);
 }

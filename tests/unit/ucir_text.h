@@ -9,8 +9,16 @@
  *      }
  *      FRAME 0 { JMP 1000 READ 2000 8 STEP 2 SYSCALL 60 0 15,16 { EXIT } SPREG 122 00112233 RAW ff }
  *
- * Addresses, lengths, values and bytes are hex; numbers of registers and system calls, pids, protections,
- *STEP lengths and counts decimal.
+ * Of version 2, whose pids are process:thread:
+ *
+ *      NOTE 3 =/bin/prog                    key, text after "=", or bytes
+ *      FRAME 7:8 { CHANGED 2000 0102 FORGET 3000 10 JMP 1000 STEP 2
+ *              SIGNAL 11 1 10 29 { WRITE 6f00 00 REG 44 6f00 }      number, code, addr, flags
+ *              THREAD_END 0 }
+ *      END 1 11                             how, value
+ *
+ * Addresses, lengths, values and bytes are hex; numbers of registers, system calls and signals, pids, codes, flags,
+ * protections, STEP lengths, statuses, keys and counts decimal.
  */
 #ifndef TS_TESTS_UCIR_TEXT_H
 #define TS_TESTS_UCIR_TEXT_H
@@ -25,7 +33,7 @@
 struct ucir_form {
 	const char *arch;   /* NULL: x86_64 */
 	const char *os;     /* NULL: linux */
-	uint32_t version;   /* 0 or 1 */
+	uint32_t version;   /* 0, 1 or 2 */
 	bool is_version_le; /* the version word little-endian */
 	bool is_framed;
 	bool is_big_endian; /* both order bytes */
@@ -36,11 +44,13 @@ struct ucir_form {
 
 /* Version 1 in frames, as the tool writes it. */
 extern const struct ucir_form ucir_v1;
+/* Version 2 in frames, as tracestub record writes it. */
+extern const struct ucir_form ucir_v2;
 /* Version 0, plain. */
 extern const struct ucir_form ucir_v0;
 
 /* Append the op stream that @text says. */
-void ucir_encode_ops(struct ts_buf *out, const char *text, bool is_v0);
+void ucir_encode_ops(struct ts_buf *out, const char *text, unsigned version);
 
 /* Append a chunk of @len bytes. */
 void ucir_encode_chunk(struct ts_buf *out, const uint8_t *bytes, size_t len, bool is_stored);
@@ -55,8 +65,9 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
  *      1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
  *exit21 fault10
  *
- * "?=" is a register read, "!" behind an effect says that it is hidden; a write with a length and no bytes
- * (W2008,a) makes them unknown.
+ * A signal is signal11, of gdb's numbers, with "+" if it arrived after its step, "/code" and "@addr" if known; the
+ * end of a thread is threadend0.  "?=" is a register read, "!" behind an effect says that it is hidden; a write
+ * with a length and no bytes (W2008,a) makes them unknown.
  */
 void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t i);
 
@@ -81,6 +92,12 @@ void ucir_close(struct ucir_trace *t);
 
 /* Read to the end: a line a step to @out (may be NULL).  Returns how it ended; t->err has the error. */
 enum ts_next ucir_read_all(struct ucir_trace *t, struct ts_buf *out);
+
+/*
+ * Read the at most 255 steps of the open trace to the end, then from each of them on with a reader that was
+ * resumed there: it must go on as the one that saved.
+ */
+void ucir_resume_everywhere(struct ucir_trace *t);
 
 /* Does a warning with that word stand in the recording?  Its count, 0 if not. */
 uint64_t ucir_warned(const struct ts_recording *rec, const char *word);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "note.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As much of a note as a warning or a line of `info` shows. */
+#define MAX_TEXT 1024u
+#define MAX_WARNED 120
+
+/* So many warnings leave room for other kinds; further children are counted together. */
+#define MAX_CHILD_WARNINGS (TS_MAX_WARNINGS / 2)
+
+/* What `info` calls facts that have no place of their own. */
+static const char *label_of(uint32_t key)
+{
+	switch (key) {
+	case UCIR_NOTE_FOLDER: return "working folder";
+	case UCIR_NOTE_BUILD_ID: return "build id";
+	case UCIR_NOTE_RECORDER: return "recorder";
+	case UCIR_NOTE_EMULATOR: return "emulator";
+	case UCIR_NOTE_PROCESSOR: return "processor";
+	case UCIR_NOTE_UNRECORDED: return "not recorded";
+	case UCIR_NOTE_TEXT: return "note";
+	default: return NULL;
+	}
+}
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the notes of the trace");
+}
+
+static bool take_program(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
+{
+	if (rec->base.exec_path || !op->len || memchr(op->bytes, 0, (size_t)op->len))
+		return true;
+	rec->base.exec_path = malloc((size_t)op->len + 1);
+	if (!rec->base.exec_path)
+		return no_memory(err);
+	memcpy(rec->base.exec_path, op->bytes, (size_t)op->len);
+	rec->base.exec_path[op->len] = '\0';
+	return true;
+}
+
+static bool take_arguments(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
+{
+	if (rec->base.cmdline.len || !op->len)
+		return true;
+	ts_buf_put(&rec->base.cmdline, op->bytes, (size_t)op->len);
+	if (op->bytes[op->len - 1])
+		ts_buf_putc(&rec->base.cmdline, 0);
+	return ts_buf_ok(&rec->base.cmdline) || no_memory(err);
+}
+
+bool ucir_note_fact(struct usercorn *rec, const struct ucir_op *op, struct ts_error *err)
+{
+	const char *label = label_of(op->num);
+	size_t len = op->len < MAX_TEXT ? (size_t)op->len : MAX_TEXT;
+	struct ts_buf *notes = &rec->base.notes;
+
+	if (op->num == UCIR_NOTE_PROGRAM)
+		return take_program(rec, op, err);
+	if (op->num == UCIR_NOTE_ARGUMENTS)
+		return take_arguments(rec, op, err);
+	if (!label)
+		return true;
+	ts_buf_put(notes, label, strlen(label) + 1);
+	if (op->num == UCIR_NOTE_BUILD_ID)
+		ts_buf_hex(notes, op->bytes, len);
+	else
+		ts_buf_put(notes, op->bytes, strnlen((const char *)op->bytes, len));
+	ts_buf_putc(notes, 0);
+	return ts_buf_ok(notes) || no_memory(err);
+}
+
+void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
+{
+	const char *text = (const char *)op->bytes;
+	int len = op->len < MAX_WARNED ? (int)op->len : MAX_WARNED;
+
+	if (!w->n_steps)
+		return;
+	switch (op->num) {
+	case UCIR_NOTE_CHILD:
+		if (w->rec->base.n_warnings < MAX_CHILD_WARNINGS)
+			ucir_warn(w, op->off, "child process %.*s was not recorded", len, text);
+		else
+			ucir_warn(w, op->off, "further child processes were not recorded");
+		break;
+	case UCIR_NOTE_BECAME:
+		ucir_warn(w, op->off, "the program became %.*s, which was not recorded", len, text);
+		break;
+	case UCIR_NOTE_UNEXPLAINED:
+		if (len && strncmp(text, "0", (size_t)len))
+			ucir_warn(w, op->off, "%.*s loads found what the recorder had not seen written", len, text);
+		break;
+	case UCIR_NOTE_UNRECORDED:
+		ucir_warn(w, op->off, "registers that are not recorded: %.*s", len, text);
+		break;
+	case UCIR_NOTE_TEXT:
+		ucir_warn(w, op->off, "%.*s", len, text);
+		break;
+	}
+}

@@ -18,6 +18,7 @@ struct ts_answer {
 	size_t n_kept, cap_kept, at_kept;
 	uint64_t n_found;          /* rows that the cursor gave */
 	uint64_t n_shown;
+	uint64_t max;              /* so many at most are shown */
 	uint64_t *shown;           /* owned; their positions */
 	size_t cap_shown;
 	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
@@ -73,6 +74,7 @@ static struct ts_answer *new_answer(struct ts_ask *ask, enum ts_form_kind form, 
 	a->ask = ask;
 	a->kind = form;
 	a->go = TS_NO_POS;
+	a->max = TS_NO_LIMIT;
 	ts_row_init(&a->row);
 	ts_error_reset(&a->err);
 	return a;
@@ -136,6 +138,13 @@ void ts_answer_free(struct ts_answer *a)
 	free(a->shown);
 	ts_row_fini(&a->row);
 	free(a);
+}
+
+void ts_answer_bound(struct ts_answer *a, uint64_t max)
+{
+	a->max = max;
+	if (a->qn.bound != TS_BOUND_NONE && a->qn.n_bound > max)
+		a->qn.n_bound = max;
 }
 
 /* -------------------------------------------------------------------------------------------------- rows */
@@ -215,7 +224,8 @@ static bool take(struct ts_answer *a, struct ts_buf *out)
 	bool is_counted = qn->verb->is_counted;
 
 	a->n_found++;
-	if (qn->bound == TS_BOUND_FIRST && a->n_found > qn->n_bound)
+	if ((qn->bound == TS_BOUND_FIRST && a->n_found > qn->n_bound) ||
+	    (qn->bound == TS_BOUND_NONE && a->n_found > a->max))
 		return is_counted;
 	if (qn->bound == TS_BOUND_LAST && a->is_reverse && a->n_found > qn->n_bound)
 		return false;

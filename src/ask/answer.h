@@ -35,6 +35,9 @@ void ts_answer_free(struct ts_answer *a);
 struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
 				    enum ts_form_kind form, struct ts_error *err);
 
+/* Before it runs: show at most @max rows, whatever the question says.  The end tells it. */
+void ts_answer_bound(struct ts_answer *a, uint64_t max);
+
 /*
  * Continue for a slice of at most @n_chunks decoded chunks, or other work of that duration.  Output is
  * appended to @out, the end line to @end (which may be the same).

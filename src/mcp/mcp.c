@@ -7,11 +7,12 @@
 
 #include "rpc.h"
 #include "src/ask/answer.h"
+#include "src/ask/diff.h"
 #include "src/query/query.h"
 #include "tools.h"
 
-/* Between two looks at whether the call was cancelled; some milliseconds. */
-#define CHUNKS_A_SLICE 64
+/* Between two looks at whether the call was cancelled; less than a millisecond, mostly. */
+#define CHUNKS_A_SLICE 4
 #define READ_NS INT64_C(5000000)
 
 #define MAX_BACK ((size_t)1 << 16)
@@ -151,7 +152,7 @@ static void put_structure(struct ts_buf *out, const struct ts_buf *lines)
 
 /* What the text adds for a client that sees the first rows only. */
 static const char how_to_go_on[] =
-	"\nThere are more rows: ask with a larger first, with last, or with in \"A:B\" after the last row's position.";
+	"\nThere are more rows: ask with a larger first (at most 10000), with last, or with in \"A:B\" after the last row's position.";
 
 static bool is_complete(const struct ts_buf *lines)
 {
@@ -277,26 +278,36 @@ static bool drive(struct server *sv, struct ts_answer *a, struct ts_buf *lines, 
 	return got == TS_GOT_END && !sv->is_cancelled;
 }
 
+/* Answer with what @a (given away) finds, or with why there is no @a. */
+static void reply_answer(struct server *sv, struct ts_mcp_recording *r, struct ts_answer *a, struct ts_error *err,
+			 const json_t *id)
+{
+	char sentence[TS_MAX_WORD];
+	struct ts_buf lines;
+
+	ts_buf_init(&lines);
+	if (a)
+		ts_answer_bound(a, TS_MCP_MAX_ROWS);
+	if (a && drive(sv, a, &lines, err)) {
+		move(r->ask, ts_answer_question(a)->verb, ts_answer_go(a));
+		reply_rows(sv, id, &lines);
+	} else if (!sv->is_cancelled) {
+		ts_error_format(err, err->code == TS_EUSAGE ? NULL : r->path, sentence, sizeof(sentence));
+		reply_error(sv, id, sentence);
+	}
+	ts_answer_free(a);
+	ts_buf_fini(&lines);
+}
+
 static void answer(struct server *sv, struct ts_mcp_recording *r, const char *question, bool is_partial,
 		   const json_t *id)
 {
 	struct ts_error err = { 0 };
 	struct ts_answer *a = NULL;
-	struct ts_buf lines;
-	char sentence[TS_MAX_WORD];
 
-	ts_buf_init(&lines);
 	if (is_partial || read_rest(sv, r, &err))
 		a = ts_answer_new(r->ask, question, TS_FORM_JSON, &err);
-	if (a && drive(sv, a, &lines, &err)) {
-		move(r->ask, ts_answer_question(a)->verb, ts_answer_go(a));
-		reply_rows(sv, id, &lines);
-	} else if (!sv->is_cancelled) {
-		ts_error_format(&err, err.code == TS_EUSAGE ? NULL : r->path, sentence, sizeof(sentence));
-		reply_error(sv, id, sentence);
-	}
-	ts_answer_free(a);
-	ts_buf_fini(&lines);
+	reply_answer(sv, r, a, &err, id);
 }
 
 static void call_verb(struct server *sv, const struct ts_verb *verb, const json_t *arguments, const json_t *id)
@@ -320,6 +331,55 @@ static void call_verb(struct server *sv, const struct ts_verb *verb, const json_
 			reply_error(sv, id, ts_buf_text(&sentence));
 		ts_buf_fini(&sentence);
 	}
+	ts_buf_fini(&text);
+}
+
+/* A recording that an argument names, read to its end; NULL: the call has been answered, or cancelled. */
+static struct ts_mcp_recording *read_named(struct server *sv, const char *name, const json_t *id)
+{
+	struct ts_mcp_recording *r;
+	struct ts_error err = { 0 };
+	struct ts_buf sentence;
+
+	ts_buf_init(&sentence);
+	r = find_recording(sv, name, &sentence);
+	if (!r)
+		reply_error(sv, id, ts_buf_text(&sentence));
+	ts_buf_fini(&sentence);
+	if (!r || read_rest(sv, r, &err))
+		return r;
+	reply_answer(sv, r, NULL, &err, id);
+	return NULL;
+}
+
+static void diff(struct server *sv, const json_t *arguments, const json_t *id)
+{
+	struct ts_mcp_recording *a = read_named(sv, json_string_value(json_object_get(arguments, "a")), id), *b;
+	const json_t *first = json_object_get(arguments, "first");
+	struct ts_answer *answer = NULL;
+	struct ts_error err = { 0 };
+	struct ts_rows *rows;
+
+	b = a ? read_named(sv, json_string_value(json_object_get(arguments, "b")), id) : NULL;
+	if (!b)
+		return;
+	a->ask->n_steps = ts_query_end(a->ask->q);
+	rows = ts_diff_open(a->ask->q, b->ask->q, json_is_true(json_object_get(arguments, "rebase")), &err);
+	if (rows)
+		answer = ts_answer_of_rows(a->ask, &ts_verb_diff, rows,
+					   first ? (uint64_t)json_integer_value(first) : TS_MCP_ROWS, TS_FORM_JSON, &err);
+	reply_answer(sv, a, answer, &err, id);
+}
+
+static void call_diff(struct server *sv, const json_t *arguments, const json_t *id)
+{
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	if (ts_mcp_check_diff(arguments, &text))
+		diff(sv, arguments, id);
+	else
+		fail(sv, id, TS_RPC_BAD_PARAMS, ts_buf_text(&text));
 	ts_buf_fini(&text);
 }
 
@@ -356,6 +416,8 @@ static void call(struct server *sv, const json_t *params, const json_t *id)
 
 	if (name && !strcmp(name, "recordings"))
 		call_recordings(sv, arguments, id);
+	else if (name && !strcmp(name, ts_verb_diff.name))
+		call_diff(sv, arguments, id);
 	else if (verb)
 		call_verb(sv, verb, arguments, id);
 	else

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/ask/diff.h"
+
 enum arg_type {
 	ARG_STRING,
 	ARG_INTEGER, /* not negative */
@@ -31,8 +33,8 @@ static const struct arg args[] = {
 	{ "if", ARG_STRING, TS_TAKES_COND | TS_TAKES_STATE, "if",
 	  "Only rows for which this holds: \"value == 5\", or registers and memory: \"$rdi > 3 && *(u32 *)0x404000 != 0\"." },
 	{ "thread", ARG_INTEGER, TS_TAKES_THREAD, "thread", "Only this thread, by its number in the column thread." },
-	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, "first", "Only the first so many rows; default 100." },
-	{ "last", ARG_INTEGER, TS_TAKES_BOUND, "last", "Only the last so many rows." },
+	{ "first", ARG_INTEGER, TS_TAKES_BOUND | TS_TAKES_COUNT, "first", "Only the first so many rows; default 100, at most 10000." },
+	{ "last", ARG_INTEGER, TS_TAKES_BOUND, "last", "Only the last so many rows; at most 10000." },
 	{ "at", ARG_PLACE, TS_TAKES_AT, "at", "The PLACE that is asked from: a position, 50%, begin, end, a mark." },
 	{ "depth", ARG_INTEGER, TS_TAKES_DEPTH, "depth", "At most so deep." },
 	{ "min", ARG_INTEGER, TS_TAKES_MIN, "min", "At least so many characters." },
@@ -40,6 +42,15 @@ static const struct arg args[] = {
 	{ "partial", ARG_BOOLEAN, 0, "--partial", "Answer from what has been read so far; do not wait for the rest." },
 };
 #define N_ARGS (sizeof(args) / sizeof(args[0]))
+
+/* Those of diff, which is about two recordings. */
+static const struct arg diff_args[] = {
+	{ "a", ARG_STRING, 0, NULL, "A recording: its file name or path." },
+	{ "b", ARG_STRING, 0, NULL, "The recording that it is compared with." },
+	{ "rebase", ARG_BOOLEAN, 0, NULL, "Modules, regions and the stack may lie at other addresses in b." },
+	{ "first", ARG_INTEGER, 0, NULL, "Only the first so many rows; default 100, at most 10000." },
+};
+#define N_DIFF_ARGS (sizeof(diff_args) / sizeof(diff_args[0]))
 
 /* What the argument "what" is, NULL if the verb has no operand. */
 static const char *describe_what(const struct ts_verb *verb)
@@ -84,10 +95,8 @@ static bool takes(const struct ts_verb *verb, const struct arg *a)
 
 /* ------------------------------------------------------------------------------------------ descriptions */
 
-static json_t *describe_arg(const struct ts_verb *verb, const struct arg *a)
+static json_t *describe_arg(const struct arg *a, const char *text)
 {
-	const char *text = a->description ? a->description : describe_what(verb);
-
 	switch (a->type) {
 	case ARG_STRING:
 		return json_pack("{s:s, s:s}", "type", "string", "description", text);
@@ -124,28 +133,44 @@ static const char *tool_name(const struct ts_verb *verb)
 	return name;
 }
 
-static json_t *describe_verb(const struct ts_verb *verb, bool has_several)
+/* The tool of a verb; the schema is given away. */
+static json_t *describe_rows(const struct ts_verb *verb, json_t *schema)
 {
-	json_t *properties = json_object(), *required = json_array();
 	struct ts_buf text;
 	json_t *tool;
 
-	for (size_t i = 0; i < N_ARGS; i++) {
-		if (takes(verb, &args[i]))
-			json_object_set_new(properties, args[i].name, describe_arg(verb, &args[i]));
-	}
-	if (has_several)
-		json_array_append_new(required, json_string("recording"));
-	if (needs_what(verb))
-		json_array_append_new(required, json_string("what"));
 	ts_buf_init(&text);
 	ts_buf_printf(&text, "%s Columns:", verb->help);
 	for (unsigned i = 0; i < verb->n_columns; i++)
 		ts_buf_printf(&text, " %s", verb->columns[i].name);
 	ts_buf_puts(&text, ".");
-	tool = ts_buf_ok(&text) ? describe(tool_name(verb), ts_buf_text(&text), schema_of(properties, required)) : NULL;
+	tool = describe(tool_name(verb), ts_buf_ok(&text) ? ts_buf_text(&text) : verb->help, schema);
 	ts_buf_fini(&text);
 	return tool;
+}
+
+static json_t *describe_verb(const struct ts_verb *verb, bool has_several)
+{
+	json_t *properties = json_object(), *required = json_array();
+
+	for (size_t i = 0; i < N_ARGS; i++) {
+		if (takes(verb, &args[i]))
+			json_object_set_new(properties, args[i].name, describe_arg(&args[i], args[i].description ? args[i].description : describe_what(verb)));
+	}
+	if (has_several)
+		json_array_append_new(required, json_string("recording"));
+	if (needs_what(verb))
+		json_array_append_new(required, json_string("what"));
+	return describe_rows(verb, schema_of(properties, required));
+}
+
+static json_t *describe_diff(void)
+{
+	json_t *properties = json_object();
+
+	for (size_t i = 0; i < N_DIFF_ARGS; i++)
+		json_object_set_new(properties, diff_args[i].name, describe_arg(&diff_args[i], diff_args[i].description));
+	return describe_rows(&ts_verb_diff, schema_of(properties, json_pack("[s, s]", "a", "b")));
 }
 
 json_t *ts_mcp_tools(bool has_several)
@@ -159,6 +184,7 @@ json_t *ts_mcp_tools(bool has_several)
 					      schema_of(json_object(), json_array())));
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(tools, describe_verb(verbs[i], has_several));
+	json_array_append_new(tools, describe_diff());
 	return tools;
 }
 
@@ -231,13 +257,41 @@ static bool check(const struct ts_verb *verb, const json_t *arguments, bool has_
 	return true;
 }
 
+bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out)
+{
+	const char *name;
+	json_t *value;
+
+	if (!json_is_object(arguments))
+		return refuse(out, "%s is not an object", "arguments");
+	json_object_foreach((json_t *)arguments, name, value) {
+		size_t i = 0;
+
+		while (i < N_DIFF_ARGS && strcmp(diff_args[i].name, name))
+			i++;
+		if (i == N_DIFF_ARGS)
+			return refuse(out, "the argument %.100s is not declared", name);
+		if (!is_of_type(value, diff_args[i].type))
+			return refuse(out, "the argument %s is of another type than declared", name);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		if (!json_object_get(arguments, diff_args[i].name))
+			return refuse(out, "the argument %s is missing", diff_args[i].name);
+	}
+	return true;
+}
+
+/* Of `hot N`, N follows the verb. */
+static bool is_count(const struct ts_verb *verb, const struct arg *a)
+{
+	return !strcmp(a->name, "first") && verb->takes & TS_TAKES_COUNT;
+}
+
 static void put_arg(struct ts_buf *out, const struct ts_verb *verb, const struct arg *a, const json_t *value)
 {
-	bool is_count = !strcmp(a->name, "first") && verb->takes & TS_TAKES_COUNT && !(verb->takes & TS_TAKES_BOUND);
-
 	if (a->type == ARG_BOOLEAN && !json_boolean_value(value))
 		return;
-	if (a->word && !is_count)
+	if (a->word && !is_count(verb, a))
 		ts_buf_printf(out, " %s", a->word);
 	if (json_is_string(value)) {
 		ts_buf_putc(out, ' ');
@@ -252,11 +306,13 @@ bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool h
 	if (!check(verb, arguments, has_several, out))
 		return false;
 	ts_buf_puts(out, verb->name);
-	for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
-		const json_t *value = json_object_get(arguments, args[i].name);
+	for (unsigned turn = 0; turn < 2; turn++) {
+		for (size_t i = 1; i < N_ARGS; i++) { /* but "recording" */
+			const json_t *value = json_object_get(arguments, args[i].name);
 
-		if (value)
-			put_arg(out, verb, &args[i], value);
+			if (value && is_count(verb, &args[i]) == !turn)
+				put_arg(out, verb, &args[i], value);
+		}
 	}
 	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") && !json_object_get(arguments, "last"))
 		ts_buf_printf(out, " first %d", TS_MCP_ROWS);

@@ -24,8 +24,16 @@ json_t *ts_mcp_tools(bool has_several);
 /* The verb of a tool, NULL if there is none of this name. */
 const struct ts_verb *ts_mcp_verb(const char *tool);
 
-/* Without first or last, a call shows so many rows. */
-#define TS_MCP_ROWS 100
+/* Without first or last, a call shows so many rows; with them, at most ... */
+#define TS_MCP_ROWS     100
+#define TS_MCP_MAX_ROWS 10000
+
+/*
+ * Check the arguments of the tool diff (an object or NULL).
+ *
+ * Returns false if one is missing, not declared, or of another type: @out gets a sentence that says which.
+ */
+bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out);
 
 /*
  * Append the question that a call of @verb with @arguments (an object or NULL) asks.

@@ -280,6 +280,7 @@ static bool set_question(struct ts_cli *cli, int n, char **operands)
 	for (int i = 1; i < n; i++) {
 		strcat(cli->question, i > 1 ? " " : "");
 		strcat(cli->question, operands[i]);
+		cli->is_partial |= !strcmp(operands[i], "--partial");
 	}
 	return true;
 }

@@ -60,6 +60,7 @@ struct ts_cli {
 	const char *output; /* export */
 	struct ts_selection_options selection; /* export */
 	char *question;    /* owned; query: its words, a blank between them */
+	bool is_partial;   /* query: --partial is among them */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */
 };
 

@@ -18,7 +18,10 @@ static void say_read(struct ts_model *m, const struct ts_cli *cli)
 	ts_report_warnings(ts_model_query(m), cli->trace);
 }
 
-/* A server begins when this much time has passed and something can be asked about; it reads the rest. */
+/*
+ * A server begins when this much time has passed and something can be asked about; it reads the rest.  A question
+ * with --partial is answered then.
+ */
 #define READ_FIRST_NS INT64_C(250000000)
 
 /* It reads on for this long at a time, when nobody wants anything. */
@@ -26,7 +29,7 @@ static void say_read(struct ts_model *m, const struct ts_cli *cli)
 
 static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t start)
 {
-	return ts_cli_is_server(cli) && ts_model_query(m) && ts_now_ns() - start > READ_FIRST_NS;
+	return (ts_cli_is_server(cli) || cli->is_partial) && ts_model_query(m) && ts_now_ns() - start > READ_FIRST_NS;
 }
 
 bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_status *status)

@@ -3,38 +3,12 @@
 """A recording is asked while the server still reads it: runs wait at the edge, can be interrupted, and get there."""
 import os
 import re
-import struct
 import time
 
+from _long import FRAMES, HOT, LOOPS, MARK, N, START, STEPS, TRACE, run_cases_on_long
 from _rsp import Rsp
 from _server import Server
-from _tap import case, run_cases
-
-START, HOT, MARK = 0x400000, 0x600000, 0x700000
-STEPS, LOOPS, FRAMES = 20, 400, 1800    # of a loop, of a frame, of the recording
-N = STEPS * LOOPS * FRAMES + 1
-TRACE = "long.ucir"
-
-
-def frame(ops, n_ops):
-    return b"\x01" + struct.pack("<QI", 1, n_ops) + ops
-
-
-def write(addr, value):
-    return b"\x08" + struct.pack("<QIQ", addr, 8, value)
-
-
-def make_trace():
-    """Version 0: a loop that writes the same again and again; the last step writes MARK."""
-    header = b"UCIR" + bytes(4) + b"x86_64".ljust(32, b"\0") + b"linux".ljust(34, b"\0")
-    jump = b"\x03" + struct.pack("<QI", START, 1)
-    loop = jump + write(HOT, 1) + b"\x04\x01" * STEPS
-    body = frame(loop * LOOPS, LOOPS * (2 + STEPS))
-    with open(TRACE, "wb") as f:
-        f.write(header)
-        for _ in range(FRAMES):
-            f.write(body)
-        f.write(frame(jump + write(MARK, 2) + b"\x04\x01", 3))
+from _tap import case
 
 
 def position(r):
@@ -137,10 +111,4 @@ def a_server_that_ends_early_leaves_what_it_read():
         assert position(r) == (N, N)
 
 
-make_trace()
-try:
-    run_cases()
-finally:
-    for name in os.listdir("."):
-        if name.startswith(TRACE):
-            os.remove(name)
+run_cases_on_long()

@@ -2,98 +2,19 @@
 # SPDX-License-Identifier: MIT
 """tracestub mcp: a client that speaks the Model Context Protocol strictly, over stdio.
 
-Each message from the server is checked: one line, JSON, "jsonrpc", an id that was asked, result or error but not both.
-What the tools answer is compared with `tracestub query --json`, which has doors of its own tests.
+What the tools answer is compared with `tracestub query --json`, whose answers have tests of their own.
 """
 import json
-import os
-import select
 import signal
 import subprocess
 import time
 
+from _long import N, START, TRACE, run_cases_on_long
+from _mcp import INFO, LIMIT, Client
 from _programs import Program
-from _tap import DATA, TRACESTUB, case, run_cases
+from _tap import DATA, TRACESTUB, case
 
-LIMIT = 60
 WALK, WALK_ELF = str(DATA / "usercorn/x64_walk.ucir"), str(DATA / "usercorn/x64_walk.elf")
-INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
-
-
-class Client:
-    def __init__(self, *argv, handshake=True):
-        self.proc = subprocess.Popen([TRACESTUB, "mcp", "--quiet", *argv], stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE)
-        self.n, self.asked, self.rest = 0, {}, b""
-        if handshake:
-            result = self.result("initialize", INFO)
-            assert result["protocolVersion"] == "2025-06-18" and "tools" in result["capabilities"], result
-            assert result["serverInfo"]["name"] == "tracestub", result
-            self.notify("notifications/initialized")
-
-    def write(self, text):
-        self.proc.stdin.write(text.encode() + b"\n")
-        self.proc.stdin.flush()
-
-    def notify(self, method, **params):
-        self.write(json.dumps({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}))
-
-    def ask(self, method, params=None):
-        self.n += 1
-        message = {"jsonrpc": "2.0", "id": self.n, "method": method}
-        self.write(json.dumps(message if params is None else {**message, "params": params}))
-        return self.n
-
-    def message(self, timeout=LIMIT):
-        """The next message; None if none comes in time."""
-        end = time.monotonic() + timeout
-        while b"\n" not in self.rest:
-            if not select.select([self.proc.stdout], [], [], max(0, end - time.monotonic()))[0]:
-                return None
-            piece = os.read(self.proc.stdout.fileno(), 65536)
-            assert piece, "the server has ended"
-            self.rest += piece
-        line, _, self.rest = self.rest.partition(b"\n")
-        found = json.loads(line)
-        assert found["jsonrpc"] == "2.0" and ("result" in found) != ("error" in found), found
-        return found
-
-    def answer(self, method, params=None):
-        number = self.ask(method, params)
-        found = self.message()
-        assert found and found["id"] == number, (found, number)
-        return found
-
-    def result(self, method, params=None):
-        found = self.answer(method, params)
-        assert "result" in found, found
-        return found["result"]
-
-    def error(self, method, params=None):
-        found = self.answer(method, params)
-        assert "error" in found and found["error"]["message"], found
-        return found["error"]["code"]
-
-    def call(self, tool, **arguments):
-        return self.result("tools/call", {"name": tool, "arguments": arguments})
-
-    def rows(self, tool, **arguments):
-        """Rows and end; text and structure say the same."""
-        result = self.call(tool, **arguments)
-        assert not result["isError"] and [c["type"] for c in result["content"]] == ["text"], result
-        structure = result["structuredContent"]
-        assert json.loads(result["content"][0]["text"].split("\nThere are more rows")[0]) == structure, result
-        return structure["rows"], structure["end"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *exc):
-        if exc[0]:
-            self.proc.kill()
-        self.proc.stdin.close()
-        status = self.proc.wait(LIMIT)
-        assert exc[0] or status == 0, status
 
 
 def query(trace, *words):
@@ -107,18 +28,19 @@ def query(trace, *words):
 def tools_are_listed_with_their_schemas():
     with Client(WALK) as c:
         tools = {t["name"]: t for t in c.result("tools/list")["tools"]}
-        for name in "recordings", "executions", "calls", "stack", "events", "threads", "maps", "goto", "when":
+        for name in "recordings", "executions", "calls", "stack", "events", "threads", "maps", "goto", "when", "diff":
             assert name in tools, sorted(tools)
         for t in tools.values():
             schema = t["inputSchema"]
             assert t["description"] and schema["type"] == "object" and schema["additionalProperties"] is False, t
             assert set(schema["required"]) <= set(schema["properties"]), t
             assert all(p["type"] and p["description"] for p in schema["properties"].values()), t
+            assert set(t) == {"name", "description", "inputSchema"}, t
         assert tools["executions"]["inputSchema"]["required"] == ["what"]
         assert "-" not in "".join(tools)
     with Client(WALK, str(DATA / "usercorn/x86_walk.ucir")) as c:
         for t in c.result("tools/list")["tools"]:
-            assert t["name"] == "recordings" or "recording" in t["inputSchema"]["required"], t
+            assert t["name"] in ("recordings", "diff") or "recording" in t["inputSchema"]["required"], t
 
 
 @case
@@ -175,7 +97,8 @@ def messages_that_are_none_are_errors():
             assert c.message()["error"]["code"] == code, line
         c.write('{"jsonrpc":"2.0","method":"notifications/none"}')      # never answered
         assert c.result("ping") == {}
-        assert c.result("initialize", {**INFO, "protocolVersion": "2024-11-05"})["protocolVersion"] == "2024-11-05"
+        for version in "2025-06-18", "2025-03-26", "2024-11-05":
+            assert c.result("initialize", {**INFO, "protocolVersion": version})["protocolVersion"] == version
         assert c.result("initialize", {**INFO, "protocolVersion": "1999-01-01"})["protocolVersion"] == "2025-06-18"
 
 
@@ -200,18 +123,68 @@ def each_recording_has_its_own_position():
 
 
 @case
-def a_cancelled_call_is_not_answered():
-    """A call that waits for reading: the server is stopped while the trace is still being read."""
-    with Client(WALK) as c:
-        number = c.ask("tools/call", {"name": "executions", "arguments": {"what": "0x400000:0x500000", "first": 7480}})
-        c.notify("notifications/cancelled", requestId=number)
+def an_answer_has_at_most_ten_thousand_rows():
+    pie = Program("pie", "ucir")        # 15,484 positions
+    with Client(pie.trace) as c:
+        for bound in "first", "last":
+            result = c.call("history", what="$pc", **{bound: 15000})
+            rows, end = result["structuredContent"]["rows"], result["structuredContent"]["end"]
+            assert len(rows) == end["rows"] == 10000 and end["complete"] is False, end
+            assert rows[0]["position"] == (0 if bound == "first" else 5484), rows[0]
+            assert "There are more rows" in result["content"][0]["text"][-300:]
+
+
+def cancel_running(c, tool, **arguments):
+    """Calls are answered one after the other: a ping that is answered first shows that this one runs."""
+    number = c.ask("tools/call", {"name": tool, "arguments": arguments})
+    ping = c.ask("ping")
+    assert c.message()["id"] == ping, "the call is over"
+    c.notify("notifications/cancelled", requestId=number)
+    begin = time.monotonic()
+    follow = c.ask("tools/list")        # waits for the end of the call
+    found = c.message()
+    assert found["id"] == follow and "tools" in found["result"], found
+    return time.monotonic() - begin
+
+
+@case
+def a_call_that_runs_is_cancelled():
+    """While the recording is being read, and while 14 million positions are looked at: either takes seconds."""
+    with Client(TRACE, "--index", "none") as c:
+        took = [cancel_running(c, "events")]
+        assert c.rows("recordings")[0] == [{"recording": TRACE, "positions": None}]
+        assert c.rows("when", at="end")[0][0]["positions"] == N     # has read all
+        took.append(cancel_running(c, "executions", what=f"{START:#x},100", **{"if": "$rax == 1"}))
         c.notify("notifications/cancelled", requestId=9999)
-        follow = c.ask("ping")
-        found = c.message()
-        if found["id"] == number:       # it was done before the notification came
-            found = c.message()
-        assert found["id"] == follow and found["result"] == {}, found
         assert c.result("ping") == {}
+        print("# cancelled after", *(f"{1000 * t:.1f} ms" for t in took))
+        assert max(took) < 1, took      # 0.1 on a machine that does nothing else
+
+
+@case
+def a_cancelled_call_that_waits_is_not_begun():
+    with Client(TRACE, "--index", "none") as c:
+        first = c.ask("tools/call", {"name": "events", "arguments": {}})
+        second = c.ask("tools/call", {"name": "threads", "arguments": {}})
+        c.notify("notifications/cancelled", requestId=second)
+        c.notify("notifications/cancelled", requestId=first)
+        assert c.result("ping") == {}
+        assert c.result("ping") == {}
+
+
+@case
+def two_recordings_are_compared():
+    """x64dbg's recording of the same execution ends two steps before."""
+    a, b = Program("pie", "ucir").trace, Program("pie", "trace64").trace
+    with Client(a, b) as c:
+        row = {"position": 15482, "end": 15484, "position2": 15482, "end2": 15482, "kind": "path", "what": None, "old": None,
+               "new": None}
+        assert c.rows("diff", a=a, b="pie.trace64") == ([row], {"complete": True, "rows": 1, "total": 1})
+        assert c.rows("diff", a=a, b=a, rebase=True) == ([], {"complete": True, "rows": 0, "total": 0})
+        for arguments in {}, {"a": a}, {"a": a, "b": 1}, {"a": a, "b": b, "c": b}, {"a": a, "b": b, "first": "1"}, []:
+            assert c.error("tools/call", {"name": "diff", "arguments": arguments}) == -32602, arguments
+        assert c.error("tools/call", {"name": "diff"}) == -32602
+        assert c.call("diff", a=a, b="other")["isError"]
 
 
 @case
@@ -238,4 +211,4 @@ def a_client_that_leaves_ends_the_server():
         c.proc.returncode = 0
 
 
-run_cases()
+run_cases_on_long()

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`tracestub query`: the same questions as TSV, JSON Lines and text, on all formats, and by monitor in gdb."""
-import json
 import os
-import pty
 import re
+import signal
 import subprocess
 
-from _tap import DATA, TRACESTUB, add_case, case, run_cases
-
-LIMIT = 120
+from _forms import LIMIT, cell, json_lines, query, query_text
+from _long import HOT, N, TRACE, run_cases_on_long
+from _tap import DATA, TRACESTUB, add_case, case
 
 TRACES = {
     "usercorn": DATA / "usercorn/x64_walk.ucir",
@@ -28,55 +27,6 @@ QUESTIONS = [
     "strings first 5", "find 00 00 00 01 first 3", "marks", "history $pc in 2:5", "executions {pc} if $sp > 0 first 2",
     "goto next exec {pc}", "history 0x10 --changes",
 ]
-
-
-def query(trace, question, *options):
-    return subprocess.run([TRACESTUB, "query", trace, *question.split(), "--quiet", *options], capture_output=True,
-                          text=True, timeout=LIMIT)
-
-
-def query_text(trace, question):
-    """What a terminal shows."""
-    master, slave = pty.openpty()
-    with subprocess.Popen([TRACESTUB, "query", trace, *question.split(), "--quiet"], stdout=slave,
-                          stderr=subprocess.PIPE) as child:
-        os.close(slave)
-        out = b""
-        while True:
-            try:
-                part = os.read(master, 65536)
-            except OSError:     # the other end is closed
-                break
-            if not part:
-                break
-            out += part
-        child.wait(LIMIT)
-    os.close(master)
-    return out.decode().replace("\r\n", "\n"), child.returncode
-
-
-def escape(text):
-    text = text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
-    return re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\x{ord(m[0]):02x}", text)
-
-
-def cell(value):
-    """A JSON value as TSV has it."""
-    if value is None:
-        return ""
-    if isinstance(value, list):
-        return ", ".join(map(escape, value))
-    return escape(value) if isinstance(value, str) else value.text
-
-
-class Number:
-    def __init__(self, text):
-        self.text = text
-
-
-def json_lines(text):
-    lines = [json.loads(line, parse_int=Number, parse_float=Number) for line in text.splitlines()]
-    return lines[:-1], lines[-1]
 
 
 def check_tsv(trace, question, rows, names):
@@ -210,4 +160,30 @@ def marks_are_kept_beside_the_trace_by_two_at_once():
     assert row["position"].text == "5", row
 
 
-run_cases()
+@case
+def a_partial_answer_says_how_much_was_read():
+    """The trace takes seconds to read; the question is answered from the part that was read first."""
+    done = query(TRACE, f"history {HOT},8 first 5", "--partial", "--index", "none", "--json")
+    rows, end = json_lines(done.stdout)
+    assert end["complete"] is False and end["stopped"] == "partial" and 0 < int(end["position"].text) < N, end
+    whole, _ = json_lines(query(TRACE, f"history {HOT},8 first 5", "--json").stdout)
+    assert list(map(text_of, rows)) == list(map(text_of, whole)) and len(rows) == 5, (rows, whole)
+
+
+def text_of(row):
+    return {name: cell(value) for name, value in row.items()}
+
+
+@case
+def an_interrupt_ends_an_answer_with_what_there_is():
+    """Rows are written in parts that a pipe cannot hold, so that the answer is not over when its first row is read."""
+    with subprocess.Popen([TRACESTUB, "query", TRACE, "history", "$pc", "--quiet", "--json"], stdout=subprocess.PIPE) as child:
+        first = child.stdout.readline()
+        child.send_signal(signal.SIGINT)
+        rows, end = json_lines((first + child.stdout.read()).decode())
+        assert child.wait(LIMIT) == 0
+    assert end["complete"] is False and end["stopped"] == "interrupt", end
+    assert 0 < len(rows) == int(end["rows"].text) < N, end
+
+
+run_cases_on_long()

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""`tracestub query` and its forms."""
+import json
+import os
+import pty
+import re
+import subprocess
+
+from _tap import TRACESTUB
+
+LIMIT = 120
+
+
+def query(trace, question, *options):
+    return subprocess.run([TRACESTUB, "query", trace, *question.split(), "--quiet", *options], capture_output=True,
+                          text=True, timeout=LIMIT)
+
+
+def query_text(trace, question):
+    """What a terminal shows."""
+    master, slave = pty.openpty()
+    with subprocess.Popen([TRACESTUB, "query", trace, *question.split(), "--quiet"], stdout=slave,
+                          stderr=subprocess.PIPE) as child:
+        os.close(slave)
+        out = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:     # the other end is closed
+                break
+            if not part:
+                break
+            out += part
+        child.wait(LIMIT)
+    os.close(master)
+    return out.decode().replace("\r\n", "\n"), child.returncode
+
+
+def escape(text):
+    text = text.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    return re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\x{ord(m[0]):02x}", text)
+
+
+def cell(value):
+    """A JSON value as TSV has it."""
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return ", ".join(map(escape, value))
+    return escape(value) if isinstance(value, str) else value.text
+
+
+class Number:
+    def __init__(self, text):
+        self.text = text
+
+
+def json_lines(text):
+    lines = [json.loads(line, parse_int=Number, parse_float=Number) for line in text.splitlines()]
+    return lines[:-1], lines[-1]

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+"""A recording that takes seconds to read: a loop that writes the same again and again."""
+import os
+import struct
+
+from _tap import run_cases
+
+START, HOT, MARK = 0x400000, 0x600000, 0x700000
+STEPS, LOOPS, FRAMES = 20, 400, 1800    # of a loop, of a frame, of the recording
+N = STEPS * LOOPS * FRAMES + 1
+TRACE = "long.ucir"
+
+
+def frame(ops, n_ops):
+    return b"\x01" + struct.pack("<QI", 1, n_ops) + ops
+
+
+def write(addr, value):
+    return b"\x08" + struct.pack("<QIQ", addr, 8, value)
+
+
+def make_trace():
+    """Version 0, unpacked; the last step writes MARK."""
+    header = b"UCIR" + bytes(4) + b"x86_64".ljust(32, b"\0") + b"linux".ljust(34, b"\0")
+    jump = b"\x03" + struct.pack("<QI", START, 1)
+    loop = jump + write(HOT, 1) + b"\x04\x01" * STEPS
+    body = frame(loop * LOOPS, LOOPS * (2 + STEPS))
+    with open(TRACE, "wb") as f:
+        f.write(header)
+        for _ in range(FRAMES):
+            f.write(body)
+        f.write(frame(jump + write(MARK, 2) + b"\x04\x01", 3))
+
+
+def run_cases_on_long():
+    """The cases of a script that uses TRACE; its files are large."""
+    make_trace()
+    try:
+        run_cases()
+    finally:
+        for name in os.listdir("."):
+            if name.startswith(TRACE):
+                os.remove(name)

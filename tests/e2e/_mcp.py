@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: MIT
+"""A strict client of the Model Context Protocol over stdio.
+
+Each message from the server is checked: one line, JSON, "jsonrpc", an id that was asked, result or error but not both.
+"""
+import json
+import os
+import select
+import subprocess
+import time
+
+from _tap import TRACESTUB
+
+LIMIT = 60
+INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+
+class Client:
+    def __init__(self, *argv, handshake=True):
+        self.proc = subprocess.Popen([TRACESTUB, "mcp", "--quiet", *argv], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE)
+        self.n, self.asked, self.rest = 0, {}, b""
+        if handshake:
+            result = self.result("initialize", INFO)
+            assert result["protocolVersion"] == "2025-06-18" and "tools" in result["capabilities"], result
+            assert result["serverInfo"]["name"] == "tracestub", result
+            self.notify("notifications/initialized")
+
+    def write(self, text):
+        self.proc.stdin.write(text.encode() + b"\n")
+        self.proc.stdin.flush()
+
+    def notify(self, method, **params):
+        self.write(json.dumps({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}))
+
+    def ask(self, method, params=None):
+        self.n += 1
+        message = {"jsonrpc": "2.0", "id": self.n, "method": method}
+        self.write(json.dumps(message if params is None else {**message, "params": params}))
+        return self.n
+
+    def message(self, timeout=LIMIT):
+        """The next message; None if none comes in time."""
+        end = time.monotonic() + timeout
+        while b"\n" not in self.rest:
+            if not select.select([self.proc.stdout], [], [], max(0, end - time.monotonic()))[0]:
+                return None
+            piece = os.read(self.proc.stdout.fileno(), 65536)
+            assert piece, "the server has ended"
+            self.rest += piece
+        line, _, self.rest = self.rest.partition(b"\n")
+        found = json.loads(line)
+        assert found["jsonrpc"] == "2.0" and ("result" in found) != ("error" in found), found
+        return found
+
+    def answer(self, method, params=None):
+        number = self.ask(method, params)
+        found = self.message()
+        assert found and found["id"] == number, (found, number)
+        return found
+
+    def result(self, method, params=None):
+        found = self.answer(method, params)
+        assert "result" in found, found
+        return found["result"]
+
+    def error(self, method, params=None):
+        found = self.answer(method, params)
+        assert "error" in found and found["error"]["message"], found
+        return found["error"]["code"]
+
+    def call(self, tool, **arguments):
+        return self.result("tools/call", {"name": tool, "arguments": arguments})
+
+    def rows(self, tool, **arguments):
+        """Rows and end; text and structure say the same."""
+        result = self.call(tool, **arguments)
+        assert not result["isError"] and [c["type"] for c in result["content"]] == ["text"], result
+        structure = result["structuredContent"]
+        assert json.loads(result["content"][0]["text"].split("\nThere are more rows")[0]) == structure, result
+        return structure["rows"], structure["end"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        if exc[0]:
+            self.proc.kill()
+        self.proc.stdin.close()
+        status = self.proc.wait(LIMIT)
+        assert exc[0] or status == 0, status

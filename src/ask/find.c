@@ -350,7 +350,7 @@ static bool may_matter(struct find *f, const struct ts_steps *batch, uint64_t po
 	if (last < f->first || e->addr > f->last || (e->kind == TS_FX_READ && e->data == TS_NO_DATA))
 		return true;
 	if ((e->kind != TS_FX_READ && e->kind != TS_FX_WRITE) || e->data == TS_NO_DATA) {
-		ts_sieve_forget(&f->sieve, e->addr, last);
+		ts_mirror_forget(&f->sieve.mirror, e->addr, last);
 		*may = true;
 		return true;
 	}
@@ -415,8 +415,8 @@ static void put_in_order(struct find *f)
 /* The budget that the looks since the last call used up. */
 static bool has_budget(struct find *f, struct ts_budget *budget)
 {
-	f->n_looks += f->sieve.n_loads;
-	f->sieve.n_loads = 0;
+	f->n_looks += f->sieve.mirror.n_loads;
+	f->sieve.mirror.n_loads = 0;
 	while (f->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
 		f->n_looks -= LOOKS_A_CHUNK;
 	return f->n_looks < LOOKS_A_CHUNK;

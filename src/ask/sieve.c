@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sieve.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#define NO_LINE 1u
 
 /* After so many effects of one step no line is loaded: what the step did before would have to be repeated on it. */
 #define MAX_REPEATED 32u
@@ -18,77 +15,32 @@ struct access {
 	const uint8_t *value;
 };
 
-static void forget_all(struct ts_sieve *s)
-{
-	for (size_t i = 0; i < TS_SIEVE_N_LINES; i++)
-		s->lines[i].addr = NO_LINE;
-}
-
-void ts_sieve_forget(struct ts_sieve *s, uint64_t first, uint64_t last)
-{
-	if ((last - first) / TS_SIEVE_LINE >= TS_SIEVE_N_LINES) {
-		forget_all(s);
-		return;
-	}
-	for (uint64_t line = first / TS_SIEVE_LINE; line <= last / TS_SIEVE_LINE; line++)
-		s->lines[line % TS_SIEVE_N_LINES].addr = NO_LINE;
-}
-
 bool ts_sieve_init(struct ts_sieve *s, struct ts_query *q, const struct ts_value *value, uint32_t process,
 		   struct ts_error *err)
 {
-	*s = (struct ts_sieve){ .q = q, .value = value, .process = process };
+	*s = (struct ts_sieve){ .value = value };
 	s->last = ts_arch_addr_mask(ts_query_regset(q)->arch);
-	s->lines = malloc(TS_SIEVE_N_LINES * sizeof(*s->lines));
-	if (!s->lines)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
-	forget_all(s);
 	for (unsigned byte = 0; byte < 256; byte++) {
 		for (uint32_t i = 0; i < value->len && i < 64; i++) {
 			if (!value->mask[i] || value->bytes[i] == byte)
 				s->accepts[byte] |= UINT64_C(1) << i;
 		}
 	}
-	return true;
+	return ts_mirror_init(&s->mirror, q, process, err);
 }
 
 void ts_sieve_fini(struct ts_sieve *s)
 {
-	free(s->lines);
-	s->lines = NULL;
+	ts_mirror_fini(&s->mirror);
 }
 
 /* ------------------------------------------------------------------------------------------------ lines */
-
-static struct ts_sieve_line *slot_of(const struct ts_sieve *s, uint64_t addr)
-{
-	return &s->lines[addr / TS_SIEVE_LINE % TS_SIEVE_N_LINES];
-}
-
-static struct ts_sieve_line *find_line(const struct ts_sieve *s, uint64_t addr)
-{
-	struct ts_sieve_line *line = slot_of(s, addr);
-
-	return line->addr == (addr & ~(uint64_t)(TS_SIEVE_LINE - 1)) ? line : NULL;
-}
-
-/* The line after an access to it. */
-static void change_line(struct ts_sieve_line *line, uint64_t first, uint64_t last, const uint8_t *value)
-{
-	uint64_t end = line->addr + (TS_SIEVE_LINE - 1);
-	uint64_t lo = first > line->addr ? first : line->addr, hi = last < end ? last : end;
-
-	if (lo > hi)
-		return;
-	memcpy(line->data + (lo - line->addr), value + (lo - first), (size_t)(hi - lo) + 1);
-	memset(line->known + (lo - line->addr), 1, (size_t)(hi - lo) + 1);
-}
 
 /*
  * The effects of the step before this one, on a line that is as the step found it.  Returns false if they cannot be
  * repeated.
  */
-static bool repeat_step(struct ts_sieve_line *line, const struct access *a)
+static bool repeat_step(struct ts_mirror_line *line, const struct access *a)
 {
 	const struct ts_step *st = &a->batch->steps[a->pos % TS_CHUNK_STEPS];
 
@@ -99,31 +51,25 @@ static bool repeat_step(struct ts_sieve_line *line, const struct access *a)
 			continue;
 		if ((e->kind != TS_FX_WRITE && e->kind != TS_FX_READ) || !ts_effect_data(a->batch, e))
 			return false;
-		change_line(line, e->addr, e->addr + (e->len - 1), ts_effect_data(a->batch, e));
+		ts_mirror_change_line(line, e->addr, e->addr + (e->len - 1), ts_effect_data(a->batch, e));
 	}
 	return true;
 }
 
 /* The line before the access; *line gets NULL if it cannot be told. */
-static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr, struct ts_sieve_line **line,
+static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr, struct ts_mirror_line **line,
 		      struct ts_error *err)
 {
-	struct ts_sieve_line *to = find_line(s, addr);
-
-	*line = to;
-	if (to || a->i >= MAX_REPEATED)
+	*line = ts_mirror_find(&s->mirror, addr);
+	if (*line || a->i >= MAX_REPEATED)
 		return true;
-	to = slot_of(s, addr);
-	addr &= ~(uint64_t)(TS_SIEVE_LINE - 1);
-	to->addr = NO_LINE;
-	s->n_loads++;
-	if (!ts_query_mem(s->q, a->pos, s->process, addr, TS_SIEVE_LINE, to->data, to->known, err))
+	*line = ts_mirror_load(&s->mirror, a->pos, addr, err);
+	if (!*line)
 		return false;
-	to->addr = addr;
-	if (repeat_step(to, a))
-		*line = to;
-	else
-		to->addr = NO_LINE;
+	if (repeat_step(*line, a))
+		return true;
+	ts_mirror_forget(&s->mirror, addr, addr);
+	*line = NULL;
 	return true;
 }
 
@@ -131,28 +77,16 @@ static bool load_line(struct ts_sieve *s, const struct access *a, uint64_t addr,
 static bool is_old(const struct ts_sieve *s, const struct access *a)
 {
 	for (uint64_t addr = a->first;;) {
-		const struct ts_sieve_line *line = find_line(s, addr);
-		size_t at = addr % TS_SIEVE_LINE, n = TS_SIEVE_LINE - at;
+		const struct ts_mirror_line *line = ts_mirror_find(&s->mirror, addr);
+		size_t at = addr % TS_MIRROR_LINE, n = TS_MIRROR_LINE - at;
 
 		if (a->last - addr < n)
 			n = (size_t)(a->last - addr) + 1;
 		if (!line || memcmp(line->data + at, a->value + (addr - a->first), n) || memchr(line->known + at, 0, n))
 			return false;
-		if (a->last - addr < TS_SIEVE_LINE - at)
+		if (a->last - addr < TS_MIRROR_LINE - at)
 			return true;
 		addr += n;
-	}
-}
-
-static void change_lines(struct ts_sieve *s, const struct access *a)
-{
-	for (uint64_t addr = a->first & ~(uint64_t)(TS_SIEVE_LINE - 1);; addr += TS_SIEVE_LINE) {
-		struct ts_sieve_line *line = find_line(s, addr);
-
-		if (line)
-			change_line(line, a->first, a->last, a->value);
-		if (a->last - addr < TS_SIEVE_LINE)
-			return;
 	}
 }
 
@@ -190,14 +124,14 @@ static bool stands(struct ts_sieve *s, const struct access *a, uint64_t addr, bo
 			return true;
 	}
 	for (uint32_t i = 0; i < v->len; i++) {
-		struct ts_sieve_line *line;
+		struct ts_mirror_line *line;
 		uint64_t at = addr + i;
 
 		if (!v->mask[i] || (at >= a->first && at <= a->last))
 			continue;
 		if (!load_line(s, a, at, &line, err))
 			return false;
-		if (line && (!line->known[at % TS_SIEVE_LINE] || line->data[at % TS_SIEVE_LINE] != v->bytes[i]))
+		if (line && (!line->known[at % TS_MIRROR_LINE] || line->data[at % TS_MIRROR_LINE] != v->bytes[i]))
 			return true;
 	}
 	*may = true;
@@ -208,7 +142,7 @@ static bool stands(struct ts_sieve *s, const struct access *a, uint64_t addr, bo
 static bool look(struct ts_sieve *s, const struct access *a, bool *may, struct ts_error *err)
 {
 	uint64_t before = s->value->len - 1;
-	struct ts_sieve_line *line;
+	struct ts_mirror_line *line;
 
 	/* the next time the same bytes are old */
 	if (!load_line(s, a, a->first, &line, err) || !load_line(s, a, a->last, &line, err))
@@ -234,7 +168,7 @@ bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t po
 		return true;
 	if (agrees_somewhere(s, &a) && !look(s, &a, &may, err))
 		return false;
-	change_lines(s, &a);
+	ts_mirror_change(&s->mirror, a.first, a.last, a.value);
 	*sieved = may ? TS_SIEVED_MAY_BEGIN : TS_SIEVED_OTHER;
 	return true;
 }

@@ -3,8 +3,7 @@
  * Which accesses to memory can begin a place of a value: a fast test that most of them fail.
  *
  * The bytes of an access are compared with the value at all alignments at once.  Where they agree with a part of it, the
- * rest is compared with what memory holds around the access: lines of memory that were needed before are kept, and are
- * changed by each access that passes through here.
+ * rest is compared with what memory holds around the access.
  */
 #ifndef TS_ASK_SIEVE_H
 #define TS_ASK_SIEVE_H
@@ -12,18 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mirror.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 #include "value.h"
-
-#define TS_SIEVE_LINE    64u
-#define TS_SIEVE_N_LINES 4096u
-
-/* What memory holds before the access that comes next. */
-struct ts_sieve_line {
-	uint64_t addr; /* of its first byte; 1: there is none here */
-	uint8_t data[TS_SIEVE_LINE], known[TS_SIEVE_LINE];
-};
 
 enum ts_sieved {
 	TS_SIEVED_SAME,      /* memory held these bytes anyway */
@@ -32,14 +23,11 @@ enum ts_sieved {
 };
 
 struct ts_sieve {
-	struct ts_query *q;            /* borrowed */
+	struct ts_mirror mirror;       /* memory before the access that comes next */
 	const struct ts_value *value;  /* borrowed */
-	uint32_t process;
 	uint64_t last;                 /* of the address space */
 	/* by byte: bit i is set if byte i of the value may be this one; of a value of at most 64 bytes */
 	uint64_t accepts[256];
-	struct ts_sieve_line *lines;   /* owned */
-	uint64_t n_loads;              /* lines that were read: what the sieve costs */
 };
 
 /*
@@ -57,8 +45,5 @@ void ts_sieve_fini(struct ts_sieve *s);
  */
 bool ts_sieve_take(struct ts_sieve *s, const struct ts_steps *batch, uint64_t pos, uint32_t i,
 		   enum ts_sieved *sieved, struct ts_error *err);
-
-/* What [@first, @last] holds is not what it was, for another reason. */
-void ts_sieve_forget(struct ts_sieve *s, uint64_t first, uint64_t last);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each read and write is looked at with what stands around it just after its step.  A text that is being written
- * character by character is shown when it is complete: what was only a beginning of a longer text at the same
- * address is left out, unless somebody read it.
+ * Each read and write is looked at with what stands around it just after its step.  A text that is being written piece by
+ * piece grows: it is noted when something else happens to it, so that each piece costs what it is long.  What it was on the
+ * way there is noted too, but not shown unless it is read later, or stands at the end.
  */
 #include "strings.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cells.h"
+#include "mirror.h"
 #include "state.h"
 
 #define MIN_CHARS 4u
@@ -21,18 +22,46 @@
 
 #define LOOKS_A_CHUNK 16u
 
+#define NO_ROOT UINT32_MAX
+
+/* A longer window is not taken from the mirror. */
+#define MAX_MIRRORED 4096u
+
 /* A text at an address. */
 struct text {
 	uint64_t addr;
 	uint64_t pos;       /* the first step that wrote or read one of its bytes when it stood there */
+	uint64_t hash;      /* of its address and its characters */
 	size_t off;         /* of its characters */
+	uint32_t root;      /* ordinal of the text of which it is the beginning, and whose characters it shares; or its own */
 	uint32_t n;         /* characters */
 	uint32_t next;      /* ordinal + 1 of the next one in its slot */
 	bool is_wide;       /* UTF-16LE */
 	bool is_read;       /* that step read it */
-	bool was_read;      /* some step did */
-	bool is_left_out;   /* it was a beginning of another one */
+	bool is_hidden;     /* it was only a beginning, on the way to its root */
 };
+
+/* How long a growing text was after a step. */
+struct point {
+	uint64_t pos;
+	uint32_t n;
+};
+
+/* A text that the write at its end may go on with.  It has not been noted yet. */
+struct growth {
+	uint64_t addr, end; /* end: the address after it */
+	uint64_t used;      /* when */
+	struct ts_buf chars;
+	struct ts_buf points; /* struct point */
+	uint32_t n_touches;   /* effects of the step that touch it */
+	bool is_wide;
+	bool is_there;
+};
+
+#define N_GROWTHS 8u
+
+/* A growing text is looked at in one width only: in the other one its characters are no texts, if those are as long. */
+#define MIN_GROWING 2u
 
 /* Long texts that were read lately and have not changed since: ordinals in items, plus 1. */
 #define N_RECENT 16u
@@ -42,13 +71,16 @@ struct strings {
 	struct ts_rows rows;
 	uint32_t recent[N_RECENT];
 	unsigned at_recent;
+	struct growth growths[N_GROWTHS];
+	uint64_t clock;
+	struct ts_mirror mirror;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t process;
 	uint64_t first, last, min; /* addresses; characters */
 	struct text *items;        /* owned */
 	size_t n, cap;
-	uint32_t *slots;           /* owned; by address, a power of two */
+	uint32_t *slots;           /* owned; by hash, a power of two */
 	size_t n_slots;
 	struct ts_buf chars, text;
 	uint8_t *data;             /* owned; the window: values, then known flags */
@@ -63,9 +95,21 @@ struct strings {
 
 /* -------------------------------------------------------------------------------------------- the list */
 
-static size_t slot_of(const struct strings *x, uint64_t addr)
+static uint64_t hash_start(uint64_t addr)
 {
-	return (size_t)((addr * UINT64_C(0x9e3779b97f4a7c15)) >> 24) & (x->n_slots - 1);
+	return addr * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static uint64_t hash_more(uint64_t hash, const char *chars, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)chars[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static size_t slot_of(uint64_t hash, size_t n_slots)
+{
+	return (size_t)(hash >> 24) & (n_slots - 1);
 }
 
 static void grow_slots(struct strings *x)
@@ -81,7 +125,7 @@ static void grow_slots(struct strings *x)
 	x->slots = slots;
 	x->n_slots = n;
 	for (size_t i = 0; i < x->n; i++) {
-		size_t slot = slot_of(x, x->items[i].addr);
+		size_t slot = slot_of(x->items[i].hash, n);
 
 		x->items[i].next = slots[slot];
 		slots[slot] = (uint32_t)i + 1;
@@ -93,80 +137,156 @@ static const char *chars_of(const struct strings *x, const struct text *t)
 	return (const char *)x->chars.data + t->off;
 }
 
-/* What was only written so far, and is a beginning of the new text, was on the way to it. */
-static void leave_out_beginnings(struct strings *x, const char *chars, const struct text *new)
-{
-	for (uint32_t i = x->slots[slot_of(x, new->addr)]; i; i = x->items[i - 1].next) {
-		struct text *t = &x->items[i - 1];
-
-		if (t->addr == new->addr && t->is_wide == new->is_wide && !t->was_read && t->n < new->n &&
-		    !memcmp(chars_of(x, t), chars, t->n))
-			t->is_left_out = true;
-	}
-}
-
+/* The text like @new, whose characters are @chars; NULL if there is none. */
 static struct text *find_text(struct strings *x, const char *chars, const struct text *new)
 {
-	for (uint32_t i = x->slots[slot_of(x, new->addr)]; i; i = x->items[i - 1].next) {
+	for (uint32_t i = x->slots[slot_of(new->hash, x->n_slots)]; i; i = x->items[i - 1].next) {
 		struct text *t = &x->items[i - 1];
 
-		if (t->addr == new->addr && t->is_wide == new->is_wide && t->n == new->n &&
-		    !memcmp(chars_of(x, t), chars, t->n))
+		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide && t->n == new->n &&
+		    (t->root == new->root || !memcmp(chars_of(x, t), chars, t->n)))
 			return t;
 	}
 	return NULL;
 }
 
-static void add_text(struct strings *x, const char *chars, struct text *new)
+static bool grow_items(struct strings *x)
 {
+	size_t cap = x->cap ? 2 * x->cap : 256;
+	struct text *items;
+
+	if (x->n < x->cap)
+		return true;
+	items = cap < NO_ROOT ? realloc(x->items, cap * sizeof(*items)) : NULL;
+	if (!items)
+		return false;
+	x->items = items;
+	x->cap = cap;
+	return true;
+}
+
+/* Add a text that is not there; without a root it gets characters of its own. */
+static void add_text(struct strings *x, const char *chars, const struct text *new)
+{
+	struct text *t;
 	size_t slot;
 
-	if (x->n == x->cap) {
-		size_t cap = x->cap ? 2 * x->cap : 256;
-		struct text *items = cap < UINT32_MAX ? realloc(x->items, cap * sizeof(*items)) : NULL;
-
-		if (!items) {
-			x->is_failed = true;
-			return;
-		}
-		x->items = items;
-		x->cap = cap;
+	if (x->n >= x->n_slots)
+		grow_slots(x);
+	x->is_failed |= !grow_items(x);
+	if (x->is_failed)
+		return;
+	slot = slot_of(new->hash, x->n_slots);
+	t = &x->items[x->n++];
+	*t = *new;
+	if (t->root == NO_ROOT) {
+		t->root = (uint32_t)(t - x->items);
+		t->off = x->chars.len;
+		ts_buf_put(&x->chars, chars, new->n);
+		x->is_failed |= !ts_buf_ok(&x->chars);
 	}
-	slot = slot_of(x, new->addr);
-	new->off = x->chars.len;
-	new->next = x->slots[slot];
-	ts_buf_put(&x->chars, chars, new->n);
-	x->is_failed |= !ts_buf_ok(&x->chars);
-	x->items[x->n++] = *new;
+	t->next = x->slots[slot];
 	x->slots[slot] = (uint32_t)x->n;
 }
 
-/* A text stands at @addr just after a step that read or wrote a byte of it. */
-static void note(struct strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide, bool is_read)
+/* Is a part of the text in WHAT? */
+static bool is_in_what(const struct strings *x, uint64_t addr, size_t n, bool is_wide)
 {
-	struct text new = { .addr = addr, .pos = x->pos, .n = (uint32_t)n, .is_wide = is_wide, .is_read = is_read,
-			    .was_read = is_read };
+	return addr <= x->last && addr + (n << is_wide) - 1 >= x->first;
+}
+
+/*
+ * A text stands at @addr just after step @pos, which read or wrote a byte of it.  Returns NULL if it is not in WHAT, or
+ * memory is exhausted.
+ */
+static struct text *note(struct strings *x, uint64_t addr, uint64_t pos, const char *chars, size_t n, bool is_wide,
+			 bool is_read)
+{
+	struct text new = { .addr = addr, .pos = pos, .n = (uint32_t)n, .root = NO_ROOT, .is_wide = is_wide,
+			    .is_read = is_read };
 	struct text *t;
 
-	if (addr > x->last || addr + (n << is_wide) - 1 < x->first)
-		return;
-	if (x->n >= x->n_slots)
-		grow_slots(x);
-	if (x->is_failed)
-		return;
-	if (!is_read)
-		leave_out_beginnings(x, chars, &new);
-	t = find_text(x, chars, &new);
+	if (!is_in_what(x, addr, n, is_wide) || x->is_failed)
+		return NULL;
+	new.hash = hash_more(hash_start(addr), chars, n);
+	t = x->n_slots ? find_text(x, chars, &new) : NULL;
 	if (!t) {
 		add_text(x, chars, &new);
-		t = &x->items[x->n - 1];
+		t = x->is_failed ? NULL : &x->items[x->n - 1];
 	}
-	if (x->is_failed)
-		return;
-	t->was_read |= is_read;
-	t->is_left_out = false;
+	if (!t)
+		return NULL;
+	t->is_hidden = false;
 	if (is_read && !is_wide && n >= MIN_RECENT)
 		x->recent[x->at_recent++ % N_RECENT] = (uint32_t)(t - x->items) + 1;
+	return t;
+}
+
+/* ------------------------------------------------------------------------------------- texts that grow */
+
+/* What the text was on the way.  @root: ordinal of the whole text. */
+static void note_beginnings(struct strings *x, const struct growth *g, uint32_t root)
+{
+	const struct point *points = (const struct point *)g->points.data;
+	const char *chars = (const char *)g->chars.data;
+	uint64_t hash = hash_start(g->addr);
+	size_t n = 0;
+
+	for (size_t i = 0; i + 1 < g->points.len / sizeof(*points) && !x->is_failed; i++) {
+		struct text new = { .addr = g->addr, .pos = points[i].pos, .n = points[i].n, .root = root,
+				    .off = x->items[root].off, .is_wide = g->is_wide, .is_hidden = true };
+
+		hash = hash_more(hash, chars + n, points[i].n - n);
+		n = points[i].n;
+		new.hash = hash;
+		if (is_in_what(x, new.addr, n, new.is_wide) && !find_text(x, chars, &new))
+			add_text(x, chars, &new);
+	}
+}
+
+/* It grows no more. */
+static void end_growth(struct strings *x, struct growth *g)
+{
+	const struct point *points = (const struct point *)g->points.data;
+	size_t n = g->points.len / sizeof(*points);
+	struct text *t;
+
+	g->is_there = false;
+	x->is_failed |= !ts_buf_ok(&g->chars) || !ts_buf_ok(&g->points);
+	if (x->is_failed)
+		return;
+	t = note(x, g->addr, points[n - 1].pos, (const char *)g->chars.data, g->chars.len, g->is_wide, false);
+	if (t)
+		note_beginnings(x, g, t->root);
+}
+
+static void add_point(struct strings *x, struct growth *g)
+{
+	const struct point p = { x->pos, (uint32_t)g->chars.len };
+
+	ts_buf_put(&g->points, &p, sizeof(p));
+	g->used = ++x->clock;
+}
+
+/* The text that step x->pos left may grow at its end. */
+static void begin_growth(struct strings *x, uint64_t addr, const char *chars, size_t n, bool is_wide)
+{
+	struct growth *g = x->growths;
+
+	for (unsigned i = 1; i < N_GROWTHS; i++) {
+		if (g->is_there && (!x->growths[i].is_there || x->growths[i].used < g->used))
+			g = &x->growths[i];
+	}
+	if (g->is_there)
+		end_growth(x, g);
+	g->is_there = true;
+	g->addr = addr;
+	g->end = addr + (n << is_wide);
+	g->is_wide = is_wide;
+	ts_buf_reset(&g->chars);
+	ts_buf_reset(&g->points);
+	ts_buf_put(&g->chars, chars, n);
+	add_point(x, g);
 }
 
 /*
@@ -214,7 +334,25 @@ static bool is_char(const struct strings *x, size_t i, unsigned width)
 	return width == 1 || (known[i + 1] && !x->data[i + 1]);
 }
 
-/* Read memory from @before bytes before the access to @after bytes after it, as it is at @pos. */
+/* The window as it is after the step, a line of the mirror after the other. */
+static bool copy_window(struct strings *x, struct ts_error *err)
+{
+	if (x->len > MAX_MIRRORED)
+		return ts_query_mem(x->ask->q, x->pos + 1, x->process, x->addr, x->len, x->data, x->data + x->len, err);
+	for (size_t i = 0, n; i < x->len; i += n) {
+		const struct ts_mirror_line *line = ts_mirror_load(&x->mirror, x->pos + 1, x->addr + i, err);
+		size_t at = (x->addr + i) % TS_MIRROR_LINE;
+
+		if (!line)
+			return false;
+		n = TS_MIRROR_LINE - at < x->len - i ? TS_MIRROR_LINE - at : x->len - i;
+		memcpy(x->data + i, line->data + at, n);
+		memcpy(x->data + x->len + i, line->known + at, n);
+	}
+	return true;
+}
+
+/* Read memory from @before bytes before the access to @after bytes after it, as it is after the step. */
 static bool read_window(struct strings *x, uint64_t first, uint64_t last, uint64_t before, uint64_t after,
 			struct ts_error *err)
 {
@@ -224,7 +362,7 @@ static bool read_window(struct strings *x, uint64_t first, uint64_t last, uint64
 	hi = mask - last > after ? last + after : mask;
 	x->addr = lo;
 	x->len = (size_t)(hi - lo) + 1;
-	x->n_looks += 1 + x->len / 512;
+	x->n_looks += x->len / MAX_MIRRORED;
 	if (2 * x->len > x->cap_data) {
 		free(x->data);
 		x->cap_data = 2 * x->len;
@@ -234,7 +372,7 @@ static bool read_window(struct strings *x, uint64_t first, uint64_t last, uint64
 			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
 		}
 	}
-	return ts_query_mem(x->ask->q, x->pos + 1, x->process, lo, x->len, x->data, x->data + x->len, err);
+	return copy_window(x, err);
 }
 
 /* Does a run of characters that meets [first, last] reach the window's edge? */
@@ -257,22 +395,37 @@ static bool is_short(const struct strings *x, uint64_t first, uint64_t last)
 	return false;
 }
 
+/* A text of the window, which the access touched: it is noted, or (the access wrote its end) may grow. */
+static void take_text(struct strings *x, size_t i, size_t end, unsigned width, uint64_t last, bool is_read)
+{
+	uint64_t addr = x->addr + i;
+
+	ts_buf_reset(&x->text);
+	for (size_t k = i; k < end; k += width)
+		ts_buf_putc(&x->text, x->data[k]);
+	x->is_failed |= !ts_buf_ok(&x->text);
+	if (x->is_failed)
+		return;
+	if (!is_read && x->addr + end == last + 1 && x->min >= MIN_GROWING)
+		begin_growth(x, addr, (const char *)x->text.data, x->text.len, width == 2);
+	else
+		note(x, addr, x->pos, (const char *)x->text.data, x->text.len, width == 2, is_read);
+}
+
 /* Texts of one width and parity that have a byte in [first, last]. */
 static void take_texts(struct strings *x, uint64_t first, uint64_t last, unsigned width, size_t parity, bool is_read)
 {
 	size_t lo = (size_t)(first - x->addr), hi = (size_t)(last - x->addr);
 
-	for (size_t i = parity, end; i < x->len && i <= hi; i = end + width) {
+	size_t i = lo < parity ? parity : lo - (lo - parity) % width;
+
+	while (i >= width && is_char(x, i, width) && is_char(x, i - width, width))
+		i -= width;
+	for (size_t end; i < x->len && i <= hi; i = end + width) {
 		for (end = i; is_char(x, end, width);)
 			end += width;
-		if (end > i && end > lo && (end - i) / width >= x->min) {
-			ts_buf_reset(&x->text);
-			for (size_t k = i; k < end; k += width)
-				ts_buf_putc(&x->text, x->data[k]);
-			x->is_failed |= !ts_buf_ok(&x->text);
-			if (!x->is_failed)
-				note(x, x->addr + i, (const char *)x->text.data, x->text.len, width == 2, is_read);
-		}
+		if (end > i && end > lo && (end - i) / width >= x->min)
+			take_text(x, i, end, width, last, is_read);
 	}
 }
 
@@ -303,32 +456,155 @@ static bool may_have_text(const struct ts_steps *batch, const struct ts_effect *
 	return !value;
 }
 
-static bool look_at_step(struct strings *x, struct ts_error *err)
+/* Is what the write has of the text what stands there already?  It may overlap its end. */
+static bool repeats(const struct growth *g, const struct ts_effect *e, const uint8_t *value)
 {
-	const struct ts_steps *batch;
-	const struct ts_step *s = ts_ask_step(x->ask, x->pos, &batch, err);
-	uint32_t thread;
+	unsigned width = g->is_wide ? 2 : 1;
+	size_t at = (size_t)(e->addr - g->addr) / width, n = (size_t)(g->end - e->addr);
 
-	if (!s)
-		return false;
-	thread = s->thread;
-	if (x->qn->thread != TS_NO_THREAD && thread != x->qn->thread)
-		return true;
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		const struct ts_effect *e = &batch->effects[s->first + i];
-		bool is_access = e->kind == TS_FX_WRITE || (e->kind == TS_FX_READ && !e->is_hidden);
-		uint64_t e_last = e->addr + (e->len - 1);
-
-		if (e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_READ && e->len)
-			forget_recent(x, e);
-		if (e->kind == TS_FX_READ && is_recent(x, e, ts_effect_data(batch, e)))
-			continue;
-		if (e->kind == TS_FX_THREAD)
-			thread = e->item;
-		else if (is_access && e->len && e->len < MAX_REACH && ts_query_process(x->ask->q, thread) == x->process &&
-			 e->addr <= x->last && e_last >= x->first && may_have_text(batch, e) &&
-			 !look(x, e->addr, e_last, e->kind == TS_FX_READ, err))
+	for (size_t i = 0; i < n; i += width) {
+		if (value[i] != g->chars.data[at + i / width] || (g->is_wide && value[i + 1]))
 			return false;
+	}
+	return true;
+}
+
+/* May the write go on with the text? */
+static bool may_go_on(const struct growth *g, const struct ts_effect *e)
+{
+	return g->is_there && g->n_touches == 1 && e->addr >= g->addr && e->addr <= g->end && e->len > g->end - e->addr &&
+	       e->len <= MAX_MIRRORED && !(g->is_wide && ((e->len | (e->addr - g->addr)) & 1));
+}
+
+/* If the write goes on with the text, and does nothing else, the text becomes longer. */
+static bool grow(struct strings *x, struct growth *g, const struct ts_effect *e, const uint8_t *value, bool *has_grown,
+		 struct ts_error *err)
+{
+	unsigned width = g->is_wide ? 2 : 1;
+	size_t n, at = 1;
+
+	*has_grown = false;
+	if (!may_go_on(g, e) || !repeats(g, e, value))
+		return true;
+	n = (size_t)(e->len - (g->end - e->addr));
+	if (!read_window(x, g->end, g->end + (n - 1), at, 3, err))
+		return false;
+	if (x->len != at + n + 3)
+		return true;
+	for (size_t i = 0; i < n; i += width) {
+		if (!is_char(x, at + i, width) || memcmp(x->data + at + i, value + (e->len - n) + i, width))
+			return true;
+	}
+	/* what follows could belong to it, or the last character could begin a text of the other width */
+	if (is_char(x, at + n, width) || is_char(x, at + n + 1, 2))
+		return true;
+	for (size_t i = 0; i < n; i += width)
+		ts_buf_putc(&g->chars, x->data[at + i]);
+	g->end += n;
+	add_point(x, g);
+	*has_grown = true;
+	return true;
+}
+
+/* Does a change of [@first, @last] touch it?  What ends a text, and begins with the byte @begins, does not. */
+static bool touches(const struct growth *g, uint64_t first, uint64_t last, uint8_t begins)
+{
+	return g->is_there && last + 2 >= g->addr && (first < g->end || (first == g->end && is_printable(begins)));
+}
+
+/* An access or another change of [@first, @last]: texts that it touches grow no more, but @grown (may be NULL). */
+static void end_growths(struct strings *x, uint64_t first, uint64_t last, uint8_t begins, const struct growth *grown)
+{
+	for (unsigned i = 0; i < N_GROWTHS; i++) {
+		if (&x->growths[i] != grown && touches(&x->growths[i], first, last, begins))
+			end_growth(x, &x->growths[i]);
+	}
+}
+
+/* The access to @value, or to something unknown (NULL), after the whole step. */
+static bool look_at_access(struct strings *x, const struct ts_steps *batch, const struct ts_effect *e, struct ts_error *err)
+{
+	const uint8_t *value = ts_effect_data(batch, e);
+	uint64_t last = e->addr + (e->len - 1);
+	const struct growth *grown = NULL;
+
+	for (unsigned i = 0; value && e->kind == TS_FX_WRITE && i < N_GROWTHS && !grown; i++) {
+		bool has_grown;
+
+		if (!grow(x, &x->growths[i], e, value, &has_grown, err))
+			return false;
+		grown = has_grown ? &x->growths[i] : NULL;
+	}
+	end_growths(x, e->addr, last, value ? value[0] : 0, grown);
+	if (grown)
+		return true;
+	return !may_have_text(batch, e) || look(x, e->addr, last, e->kind == TS_FX_READ, err);
+}
+
+/* An access that has no texts of its own. */
+static void pass_over(struct strings *x, const struct ts_steps *batch, const struct ts_effect *e)
+{
+	const uint8_t *value = ts_effect_data(batch, e);
+
+	if (e->kind == TS_FX_WRITE)
+		end_growths(x, e->addr, e->addr + (e->len - 1), value ? value[0] : 0, NULL);
+}
+
+/* An effect on memory: the mirror follows. */
+static void follow(struct strings *x, const struct ts_steps *batch, const struct ts_effect *e)
+{
+	const uint8_t *value = ts_effect_data(batch, e);
+	uint64_t last = e->addr + (e->len - 1);
+
+	if (e->kind != TS_FX_READ)
+		forget_recent(x, e);
+	if (value)
+		ts_mirror_change(&x->mirror, e->addr, last, value);
+	else if (e->kind != TS_FX_READ)
+		ts_mirror_forget(&x->mirror, e->addr, last);
+	if (e->kind > TS_FX_READ)
+		end_growths(x, e->addr, last, 0, NULL);
+	for (unsigned i = 0; i < N_GROWTHS; i++)
+		x->growths[i].n_touches += touches(&x->growths[i], e->addr, last, value ? value[0] : 0);
+}
+
+/* Does the effect concern memory that can be asked about? */
+static bool is_on_memory(const struct ts_effect *e)
+{
+	return e->kind >= TS_FX_WRITE && e->kind <= TS_FX_FORGET && e->kind != TS_FX_PROTECT && e->len;
+}
+
+static bool is_wanted(const struct strings *x, const struct ts_steps *batch, const struct ts_effect *e)
+{
+	if (e->kind == TS_FX_READ && (e->is_hidden || is_recent(x, e, ts_effect_data(batch, e))))
+		return false;
+	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last && e->addr + (e->len - 1) >= x->first;
+}
+
+static bool look_at_step(struct strings *x, const struct ts_steps *batch, struct ts_error *err)
+{
+	const struct ts_step *s = &batch->steps[x->pos % TS_CHUNK_STEPS];
+	bool is_asked = x->qn->thread == TS_NO_THREAD || s->thread == x->qn->thread;
+
+	for (unsigned i = 0; i < N_GROWTHS; i++)
+		x->growths[i].n_touches = 0;
+	for (unsigned pass = 0; pass < 2; pass++) {
+		bool is_mine = ts_query_process(x->ask->q, s->thread) == x->process;
+
+		for (uint32_t i = 0; i < s->n_effects; i++) {
+			const struct ts_effect *e = &batch->effects[s->first + i];
+
+			if (e->kind == TS_FX_THREAD)
+				is_mine = ts_query_process(x->ask->q, e->item) == x->process;
+			if (!is_mine || !is_on_memory(e))
+				continue;
+			if (!pass)
+				follow(x, batch, e);
+			else if (!is_asked || !is_wanted(x, batch, e))
+				pass_over(x, batch, e);
+			else if (!look_at_access(x, batch, e, err))
+				return false;
+		}
 	}
 	return true;
 }
@@ -347,25 +623,43 @@ static int compare(const void *a, const void *b)
 	return x->is_wide - y->is_wide;
 }
 
-/* Does the text stand at the last position, with a NUL after it? */
-static bool stands_at_end(struct strings *x, const struct text *t, bool *stands, struct ts_error *err)
+/* How many characters of the text stand at the last position with a NUL after them; 0: none, or no NUL is there. */
+static bool count_standing(struct strings *x, const struct text *t, uint32_t *n, struct ts_error *err)
 {
-	size_t width = t->is_wide ? 2 : 1, len = (t->n + 1) * width;
-	uint8_t *data = malloc(2 * len);
+	size_t width = t->is_wide ? 2 : 1, len = (t->n + (size_t)1) * width, i = 0;
+	uint8_t *data = malloc(2 * len), *known = data + len;
 
-	*stands = true;
+	*n = 0;
 	if (!data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
-	if (!ts_query_mem(x->ask->q, x->ask->n_steps, x->process, t->addr, len, data, data + len, err)) {
+	if (!ts_query_mem(x->ask->q, x->ask->n_steps, x->process, t->addr, len, data, known, err)) {
 		free(data);
 		return false;
 	}
-	for (size_t i = 0; i < len && *stands; i++) {
-		char want = i % width || i / width == t->n ? 0 : chars_of(x, t)[i / width];
-
-		*stands = data[len + i] && (char)data[i] == want;
-	}
+	while (i < t->n && known[i * width] && data[i * width] == (uint8_t)chars_of(x, t)[i] &&
+	       (!t->is_wide || (known[i * 2 + 1] && !data[i * 2 + 1])))
+		i++;
+	if (known[i * width] && !data[i * width] && (!t->is_wide || (known[i * 2 + 1] && !data[i * 2 + 1])))
+		*n = (uint32_t)i;
 	free(data);
+	return true;
+}
+
+/* A beginning that stands at the end, with a NUL after it, is shown. */
+static bool show_standing(struct strings *x, struct ts_error *err)
+{
+	uint32_t root = NO_ROOT, n = 0;
+
+	for (size_t i = 0; i < x->n; i++) {
+		struct text *t = &x->items[i];
+
+		if (!t->is_hidden)
+			continue;
+		if (t->root != root && !count_standing(x, &x->items[t->root], &n, err))
+			return false;
+		root = t->root;
+		t->is_hidden = t->n != n;
+	}
 	return true;
 }
 
@@ -373,15 +667,16 @@ static bool put_in_order(struct strings *x, struct ts_error *err)
 {
 	size_t n = 0;
 
+	for (unsigned i = 0; i < N_GROWTHS; i++) {
+		if (x->growths[i].is_there)
+			end_growth(x, &x->growths[i]);
+	}
+	if (x->is_failed)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	if (!show_standing(x, err))
+		return false;
 	for (size_t i = 0; i < x->n; i++) {
-		bool stands;
-
-		if (x->items[i].is_left_out) {
-			if (!stands_at_end(x, &x->items[i], &stands, err))
-				return false;
-			x->items[i].is_left_out = !stands;
-		}
-		if (!x->items[i].is_left_out && x->items[i].pos >= x->qn->from && x->items[i].pos < x->qn->to)
+		if (!x->items[i].is_hidden && x->items[i].pos >= x->qn->from && x->items[i].pos < x->qn->to)
 			x->items[n++] = x->items[i];
 	}
 	x->n = n;
@@ -393,19 +688,38 @@ static bool put_in_order(struct strings *x, struct ts_error *err)
 
 static bool has_budget(struct strings *x, struct ts_budget *budget)
 {
+	x->n_looks += x->mirror.n_loads;
+	x->mirror.n_loads = 0;
 	while (x->n_looks >= LOOKS_A_CHUNK && ts_budget_take(budget))
 		x->n_looks -= LOOKS_A_CHUNK;
 	return x->n_looks < LOOKS_A_CHUNK;
 }
 
+/* Look at the steps up to the end of their chunk.  Returns TS_GOT_END if there are more. */
+static enum ts_got scan_chunk(struct strings *x, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_steps *batch;
+	uint64_t end = (x->pos / TS_CHUNK_STEPS + 1) * TS_CHUNK_STEPS;
+
+	if (!ts_ask_step(x->ask, x->pos, &batch, err))
+		return TS_GOT_FAIL;
+	for (end = end < x->to ? end : x->to; x->pos < end; x->pos++) {
+		if (!has_budget(x, budget))
+			return TS_GOT_PENDING;
+		if (!look_at_step(x, batch, err))
+			return TS_GOT_FAIL;
+	}
+	return TS_GOT_END;
+}
+
 static enum ts_got scan(struct strings *x, struct ts_budget *budget, struct ts_error *err)
 {
-	for (; x->pos < x->to; x->pos++) {
-		if (!has_budget(x, budget) || (x->pos % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget)))
-			return TS_GOT_PENDING;
-		if (!look_at_step(x, err))
-			return TS_GOT_FAIL;
+	while (x->pos < x->to) {
+		enum ts_got got = ts_budget_take(budget) ? scan_chunk(x, budget, err) : TS_GOT_PENDING;
+
 		x->rows.at = x->pos;
+		if (got != TS_GOT_END)
+			return got;
 	}
 	return put_in_order(x, err) ? TS_GOT_END : TS_GOT_FAIL;
 }
@@ -446,6 +760,11 @@ static void close_strings(struct ts_rows *rows)
 {
 	struct strings *x = (struct strings *)rows;
 
+	for (unsigned i = 0; i < N_GROWTHS; i++) {
+		ts_buf_fini(&x->growths[i].chars);
+		ts_buf_fini(&x->growths[i].points);
+	}
+	ts_mirror_fini(&x->mirror);
 	ts_buf_fini(&x->chars);
 	ts_buf_fini(&x->text);
 	free(x->items);
@@ -483,6 +802,14 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 	x->to = qn->to < ask->n_steps ? qn->to : ask->n_steps;
 	ts_buf_init(&x->chars);
 	ts_buf_init(&x->text);
+	for (unsigned i = 0; i < N_GROWTHS; i++) {
+		ts_buf_init(&x->growths[i].chars);
+		ts_buf_init(&x->growths[i].points);
+	}
+	if (!ts_mirror_init(&x->mirror, ask->q, x->process, err)) {
+		close_strings(&x->rows);
+		return NULL;
+	}
 	if (!ts_query_facts(ask->q)->has_reads)
 		snprintf(x->rows.note, sizeof(x->rows.note), "reads of memory are not recorded in this %s recording",
 			 ts_query_facts(ask->q)->format);

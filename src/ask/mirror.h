@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory during a scan over the steps: lines that were asked for, kept as each access leaves them.
+ *
+ * A line is read once; from then on all accesses to the process's memory have to pass, in order.
+ */
+#ifndef TS_ASK_MIRROR_H
+#define TS_ASK_MIRROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/error.h"
+#include "src/query/query.h"
+
+#define TS_MIRROR_LINE    64u
+#define TS_MIRROR_N_LINES 4096u
+
+struct ts_mirror_line {
+	uint64_t addr; /* of its first byte; 1: there is none here */
+	uint8_t data[TS_MIRROR_LINE], known[TS_MIRROR_LINE];
+};
+
+struct ts_mirror {
+	struct ts_query *q;           /* borrowed */
+	uint32_t process;
+	struct ts_mirror_line *lines; /* owned; each in the slot of its address */
+	uint64_t n_loads;             /* lines that were read: what it costs */
+};
+
+/* Returns false if memory is exhausted (TS_ENOMEM); @m needs its fini either way. */
+bool ts_mirror_init(struct ts_mirror *m, struct ts_query *q, uint32_t process, struct ts_error *err);
+void ts_mirror_fini(struct ts_mirror *m);
+
+/* The line with @addr if it is kept, else NULL. */
+static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, uint64_t addr)
+{
+	struct ts_mirror_line *line = &m->lines[addr / TS_MIRROR_LINE % TS_MIRROR_N_LINES];
+
+	return line->addr == (addr & ~(uint64_t)(TS_MIRROR_LINE - 1)) ? line : NULL;
+}
+
+/* The line with @addr, as it is at position @pos if it has to be read.  Returns NULL if the trace cannot be read. */
+struct ts_mirror_line *ts_mirror_load(struct ts_mirror *m, uint64_t pos, uint64_t addr, struct ts_error *err);
+
+/* An access shows, or makes, the bytes at [@first, @last] be @value. */
+void ts_mirror_change(struct ts_mirror *m, uint64_t first, uint64_t last, const uint8_t *value);
+void ts_mirror_change_line(struct ts_mirror_line *line, uint64_t first, uint64_t last, const uint8_t *value);
+
+/* What [@first, @last] holds is not what it was, for another reason. */
+void ts_mirror_forget(struct ts_mirror *m, uint64_t first, uint64_t last);
+
+#endif

@@ -19,12 +19,16 @@ struct ts_loader_options {
 	/* path of the program's file as the user gave it, NULL for none; borrowed during open */
 	const char *exec;
 	const uint64_t *exec_base; /* where its lowest page lies, as the user said; NULL: not said; borrowed */
+	/* further files of the recording, a thread each, for loaders that have_thread_files; borrowed until close */
+	const struct ts_source *const *threads;
+	size_t n_threads;
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
 };
 
 struct ts_loader {
 	const char *name;    /* for --format */
 	const char *summary; /* the tool, for people */
+	bool has_thread_files; /* every thread has a file of its own */
 
 	/*
 	 * How many bits of evidence the first @len bytes of a file of @file_len bytes give for this format: 0

@@ -250,6 +250,77 @@ static void tell_fetched(struct ts_steps *out)
 	}
 }
 
+/* --------------------------------------------------------------------------------------- from file to file */
+
+/* Whether a position follows is looked up where so few bytes are left. */
+#define NEAR_END TENET_MAX_LINE
+
+static bool is_near_end(const struct reader *r)
+{
+	return ts_source_len(r->rec->parts[r->part].src) - r->at.off <= NEAR_END;
+}
+
+/* The next file of a recording begins: nothing that is known of memory holds, but for code. */
+static void tell_next_file(const struct reader *r, struct ts_steps *out)
+{
+	const struct ts_image *code = &r->rec->base.memory;
+	uint64_t addr = 0;
+
+	for (;;) {
+		uint64_t first = UINT64_MAX, last = UINT64_MAX;
+
+		for (size_t i = 0; i < code->n_ranges; i++) {
+			if (code->ranges[i].last >= addr && code->ranges[i].first < first) {
+				first = code->ranges[i].first;
+				last = code->ranges[i].last;
+			}
+		}
+		if (first > addr)
+			ts_steps_effect(out, TS_FX_FORGET, addr, first - addr);
+		if (last == UINT64_MAX)
+			break;
+		addr = last + 1;
+	}
+}
+
+/* Does the file end at this position?  The reader goes back to it.  Returns TS_ITEM if it does not. */
+static enum ts_next peek(struct reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	const struct tenet_place here = r->at;
+	uint32_t n = out->n_effects;
+	struct group g;
+	enum ts_next next = read_group(r, TENET_ALL, &g, out, err);
+
+	if (next == TS_ITEM && r->rec->writer.is_own) /* the first group is that of this position */
+		next = read_group(r, TENET_ALL, &g, out, err);
+	ts_steps_rollback(out, n);
+	r->at = here;
+	r->lines.off = here.off;
+	return next;
+}
+
+/*
+ * The last step of a file that is not the last: its thread then waits, and is shown before its last instruction, since
+ * what runs is the next file's thread.
+ */
+static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *err)
+{
+	enum ts_next next = TS_ITEM;
+	uint32_t n = out->n_closed;
+
+	if (r->part + 1 < r->rec->n_parts && is_near_end(r))
+		next = peek(r, out, err);
+	if (next != TS_END)
+		return next == TS_ITEM;
+	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
+		if (out->effects[i].kind != TS_FX_REG_WRITE)
+			out->effects[n++] = out->effects[i];
+	}
+	out->n_effects = n;
+	tell_next_file(r, out);
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------- steps */
 
 /*
@@ -296,6 +367,8 @@ static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error
 		tell_gap(out);
 	else if (!w->is_true && g.n_accesses > 1)
 		tell_fetched(out);
+	if (!end_file(r, out, err))
+		return TS_FAIL;
 	ts_steps_close(out, from.pc, insn_len(r->rec->base.regs.arch, from.pc, r->at.pc, g.n_regs || g.n_accesses || own.n_accesses),
 		       r->part);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
@@ -321,8 +394,12 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	enum ts_next next;
 
 	while ((next = step(r, out, err)) == TS_END && r->part + 1 < r->rec->n_parts) {
+		bool is_told = is_near_end(r);
+
 		ts_steps_rollback(out, out->n_closed);
 		go_to(r, r->part + 1, &r->rec->parts[r->part + 1].start);
+		if (!is_told)
+			tell_next_file(r, out);
 	}
 	if (next != TS_ITEM)
 		go_to(r, part, &was);
@@ -419,8 +496,11 @@ bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, s
 	close_reader(&r->base);
 	for (; n < initial->n_effects; n++) {
 		struct ts_effect *e = &initial->effects[n];
+		bool is_access = e->kind == TS_FX_READ || e->kind == TS_FX_WRITE;
 
-		if (e->kind == TS_FX_READ && e->data != TS_NO_DATA)
+		if (is_access && (i || e->data == TS_NO_DATA)) /* of other threads nobody knows when it was so */
+			*e = (struct ts_effect){ .kind = TS_FX_READ, .addr = e->addr, .data = TS_NO_DATA, .is_hidden = true };
+		else if (is_access)
 			e->kind = TS_FX_WRITE;
 	}
 	return next == TS_ITEM || (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line is a position"));

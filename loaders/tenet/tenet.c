@@ -10,14 +10,13 @@
 #include <string.h>
 
 #include "head.h"
+#include "loaders/kit/threads.h"
 #include "loaders/loader.h"
 #include "program.h"
 #include "writer.h"
 
 /* Enough to tell it from other texts, and less than any magic number. */
 #define EVIDENCE 24u
-
-#define MAX_PARTS 1024u
 
 static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 {
@@ -119,11 +118,11 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Each file is a thread.  What one shows of memory, and when, is not related to what another shows. */
+/* Each file is a thread, whose registers are known from the beginning. */
 static bool read_part(struct tenet *rec, uint32_t i, struct ts_error *err)
 {
 	struct ts_steps *initial = &rec->base.initial;
-	uint32_t thread = ts_recording_add_thread(&rec->base, i, i + 1, i + 1), n;
+	uint32_t thread = ts_recording_add_thread(&rec->base, 0, 1, i + 1), n;
 	struct ts_effect *e;
 
 	if (thread == TS_NO_THREAD)
@@ -154,6 +153,29 @@ static void describe(struct tenet *rec)
 		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (no votes)", whose);
 }
 
+static bool take_files(struct tenet *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+		       struct ts_error *err)
+{
+	uint64_t *hash = &rec->base.other_files;
+
+	if (opt->n_threads >= THREADS_MAX)
+		return ts_fail(err, TS_ELIMIT, TS_NO_OFF, "more than %u files", THREADS_MAX);
+	rec->n_parts = 1 + (uint32_t)opt->n_threads;
+	rec->parts = calloc(rec->n_parts, sizeof(*rec->parts));
+	if (!rec->parts)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
+	rec->parts[0].src = src;
+	for (uint32_t i = 1; i < rec->n_parts; i++) {
+		rec->parts[i].src = opt->threads[i - 1];
+		*hash = (*hash ^ ts_source_len(rec->parts[i].src)) * UINT64_C(0x9e3779b97f4a7c15);
+		*hash = (*hash ^ ts_source_mtime(rec->parts[i].src)) * UINT64_C(0x9e3779b97f4a7c15);
+	}
+	if (rec->n_parts > 1)
+		ts_recording_warn(&rec->base, "when the threads ran is not in their logs: they are shown one after the "
+				  "other, each with the memory that it saw itself");
+	return true;
+}
+
 static bool load(struct tenet *rec, const struct ts_loader_options *opt, struct ts_error *err)
 {
 	if (!read_head(rec, opt, err) || !tenet_writer_find(rec, err))
@@ -165,6 +187,7 @@ static bool load(struct tenet *rec, const struct ts_loader_options *opt, struct 
 	if (!tenet_add_program(&rec->base.memory, opt, err))
 		return false;
 	describe(rec);
+	rec->base.is_before = rec->n_parts > 1;
 	rec->base.has_reads = rec->writer.has_reads;
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
 				  1u << TS_EV_INTERRUPT;
@@ -198,13 +221,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 	}
 	ts_recording_init(&rec->base, &ops, "tenet");
 	tenet_damages_init(&rec->damages, &rec->base);
-	rec->n_parts = 1;
-	rec->parts = calloc(rec->n_parts, sizeof(*rec->parts));
-	if (!rec->parts)
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
-	else
-		rec->parts[0].src = src;
-	if (rec->parts && load(rec, opt, err))
+	if (take_files(rec, src, opt, err) && load(rec, opt, err))
 		return &rec->base;
 	close_recording(&rec->base);
 	return NULL;
@@ -215,5 +232,6 @@ const struct ts_loader tenet_loader = {
 	.name = "tenet",
 	.summary = "Tenet text logs of pintenet, wtf, PANDA, Qiling, sogen and others",
 	.probe = probe,
+	.has_thread_files = true,
 	.open = open_recording,
 };

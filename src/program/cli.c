@@ -262,23 +262,61 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 	return true;
 }
 
+/* Where the number of NAME.NUMBER.log begins in @path, which may have a suffix of a compressor; 0: it is no such name. */
+static size_t find_number(const char *path)
+{
+	static const char *const suffixes[] = { ".gz", ".xz", ".zst", ".log" };
+	size_t len = strlen(path), digits;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		size_t n = strlen(suffixes[i]);
+
+		if (len > n && !strncmp(path + len - n, suffixes[i], n))
+			len -= n;
+		else if (i == 3)
+			return 0;
+	}
+	for (digits = len; digits && path[digits - 1] >= '0' && path[digits - 1] <= '9'; digits--)
+		continue;
+	return digits < len && digits > 1 && path[digits - 1] == '.' ? digits : 0;
+}
+
+size_t ts_cli_count_threads(char **operands, size_t n)
+{
+	size_t len = n ? find_number(operands[0]) : 0, i = 1;
+
+	while (len && i < n && find_number(operands[i]) == len && !strncmp(operands[0], operands[i], len) &&
+	       strcmp(operands[0], operands[i]))
+		i++;
+	return n ? i - 1 : 0;
+}
+
+/* The files of the first trace's other threads.  Returns how many operands they are. */
+static int set_threads(struct ts_cli *cli, int n, char **operands)
+{
+	cli->trace = operands[0];
+	cli->threads = operands + 1;
+	cli->n_threads = ts_cli_count_threads(operands, (size_t)n);
+	return (int)cli->n_threads;
+}
+
 /* TRACE, and the words of a question. */
 static bool set_question(struct ts_cli *cli, int n, char **operands)
 {
+	int first = n ? 1 + set_threads(cli, n, operands) : 1;
 	size_t len = 1;
 
-	if (n < 2)
+	if (n <= first)
 		return usage_error("query: usage: tracestub query %s", commands[TS_CMD_QUERY].synopsis);
-	for (int i = 1; i < n; i++)
+	for (int i = first; i < n; i++)
 		len += strlen(operands[i]) + 1;
-	cli->trace = operands[0];
 	cli->traces = operands;
 	cli->n_traces = 1;
 	cli->question = calloc(1, len);
 	if (!cli->question)
 		return usage_error("no memory");
-	for (int i = 1; i < n; i++) {
-		strcat(cli->question, i > 1 ? " " : "");
+	for (int i = first; i < n; i++) {
+		strcat(cli->question, i > first ? " " : "");
 		strcat(cli->question, operands[i]);
 		cli->is_partial |= !strcmp(operands[i], "--partial");
 	}
@@ -326,20 +364,24 @@ static bool set_program(struct ts_cli *cli, const char *prog)
 static bool set_operands(struct ts_cli *cli, int n, char **operands)
 {
 	const struct command *c = &commands[cli->command];
+	const int first = cli->command == TS_CMD_SERVE;
+	int n_threads = 0;
 
 	if (cli->command == TS_CMD_QUERY)
 		return set_question(cli, n, operands);
-	if (n < c->n_operands || n - c->n_operands > c->n_optional)
+	if (n > first && cli->command != TS_CMD_DIFF && c->n_optional != INT_MAX)
+		n_threads = set_threads(cli, n - first, operands + first);
+	if (n < c->n_operands || n - n_threads - c->n_operands > c->n_optional)
 		return usage_error("%s: usage: tracestub %s %s", n < c->n_operands ? "too few arguments" :
 				   "too many arguments", c->name, c->synopsis);
-	if (cli->command == TS_CMD_SERVE)
+	if (first)
 		cli->comm = *operands++;
 	cli->traces = operands;
 	cli->n_traces = c->n_optional == INT_MAX ? (size_t)n : 1;
 	cli->trace = operands[0];
 	if (cli->command == TS_CMD_DIFF)
 		cli->trace2 = operands[1];
-	if (is_debugger(cli) && n > 1 && !set_program(cli, operands[1]))
+	if (is_debugger(cli) && n > 1 + n_threads && !set_program(cli, operands[1 + n_threads]))
 		return false;
 	return check_stdin(cli);
 }

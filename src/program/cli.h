@@ -46,6 +46,8 @@ struct ts_cli {
 	const char *comm;  /* serve */
 	const char *trace;
 	const char *trace2; /* diff: the other one */
+	char **threads;    /* of trace: files of its other threads, which follow it on the command line */
+	size_t n_threads;
 	char **traces;     /* of commands that take several; trace is the first */
 	size_t n_traces;
 	const char *format, *arch, *sysroot, *index; /* NULL when not given */
@@ -73,6 +75,12 @@ struct ts_cli {
  */
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status);
 void ts_cli_fini(struct ts_cli *cli);
+
+/*
+ * How many of the @n operands after the first name logs of other threads of the same recording: NAME.NUMBER.log, perhaps
+ * compressed, with the same NAME.
+ */
+size_t ts_cli_count_threads(char **operands, size_t n);
 
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)

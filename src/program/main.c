@@ -83,16 +83,20 @@ static int run_on_trace(const struct ts_cli *cli)
 	return result;
 }
 
-/* One trace after the other, each as if it were alone.  Returns the first status that is not 0. */
+/* One trace after the other, each with its threads as if it were alone.  Returns the first status that is not 0. */
 static int run_on_traces(const struct ts_cli *cli)
 {
 	int result = 0;
 
-	for (size_t i = 0; i < cli->n_traces; i++) {
+	for (size_t i = 0; i < cli->n_traces; i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
 		struct ts_cli one = *cli;
 		int status;
 
 		one.trace = cli->traces[i];
+		if (cli->n_traces > 1) {
+			one.threads = cli->traces + i + 1;
+			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
+		}
 		status = run_on_trace(&one);
 		result = result ? result : status;
 	}

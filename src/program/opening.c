@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "files.h"
 #include "guard.h"
@@ -48,6 +49,35 @@ static void show_unpacking(void *user, const struct ts_unpacking *at)
 		ts_report_unpacking(at);
 }
 
+/* The files of other threads, whose format must be the same. */
+static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *opt, struct ts_error *err)
+{
+	const struct ts_cli *cli = o->cli;
+
+	if (cli->n_threads && !o->loader->has_thread_files)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file", cli->threads[0],
+			       o->loader->name);
+	o->threads = calloc(cli->n_threads + 1, sizeof(*o->threads));
+	if (!o->threads)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", cli->n_threads);
+	for (; o->n_threads < cli->n_threads; o->n_threads++) {
+		const char *path = cli->threads[o->n_threads];
+		const struct ts_loader *loader = o->loader;
+		struct ts_source *src = ts_trace_open(path, opt, err);
+
+		o->threads[o->n_threads] = src;
+		if (src && !cli->format)
+			loader = ts_loader_probe(src, err);
+		if (src && loader && loader != o->loader)
+			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name, o->loader->name);
+		if (err->code != TS_OK) {
+			ts_source_close(src);
+			return ts_fail_prefix(err, "%s", path);
+		}
+	}
+	return true;
+}
+
 static bool open_source(struct ts_opened *o, struct ts_error *err)
 {
 	char dir[PATH_MAX];
@@ -61,7 +91,7 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 	o->src = ts_trace_open(o->cli->trace, &opt, err);
 	if (o->src)
 		o->loader = o->cli->format ? ts_loader_find(o->cli->format) : ts_loader_probe(o->src, err);
-	return o->loader != NULL;
+	return o->loader && open_threads(o, &opt, err);
 }
 
 /* For the model: its recording. */
@@ -71,6 +101,8 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 	const struct ts_loader_options opt = {
 		.exec = o->cli->exec.path,
 		.exec_base = o->cli->exec.has_base ? &o->cli->exec.base : NULL,
+		.threads = (const struct ts_source *const *)o->threads,
+		.n_threads = o->n_threads,
 		.arch = o->cli->arch,
 	};
 	const struct ts_error *damage = ts_source_damage(o->src);
@@ -121,6 +153,9 @@ bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_statu
 void ts_opened_fini(struct ts_opened *o)
 {
 	ts_model_free(o->model);
+	for (size_t i = 0; i < o->n_threads; i++)
+		ts_source_close(o->threads[i]);
+	free(o->threads);
 	ts_source_close(o->src);
 	*o = (struct ts_opened){ 0 };
 }

@@ -16,6 +16,8 @@ struct ts_source;
 struct ts_opened {
 	const struct ts_cli *cli;       /* borrowed; cli->trace is the trace */
 	struct ts_source *src;          /* owned */
+	struct ts_source **threads;     /* owned; of its other threads, n_threads of them */
+	size_t n_threads;
 	const struct ts_loader *loader;
 	struct ts_model *model;         /* owned */
 };

@@ -142,6 +142,7 @@ struct ts_recording {
 	bool is_read;
 	struct ts_warning warnings[TS_MAX_WARNINGS];
 	unsigned n_warnings;
+	uint64_t other_files; /* a hash of what tells the recording's other files from others; 0: there are none */
 	const struct ts_source *source; /* borrowed; the trace, to tell how far reading is; NULL: unknown */
 	uint64_t n_learned;        /* grows with each thread and warning */
 };

@@ -124,6 +124,86 @@ def gaps_and_damage_are_told():
     assert "accesses of the previous instruction (146 votes to 0)" in out, out
 
 
+class Threads(Log):
+    """Two logs of one program, with numbers; the second is compressed."""
+
+    def __init__(self, names=("wtf-walk64", "pin-walk64")):
+        super().__init__(names[0])
+        self.files = [str(self.folder / "t.0.log"), str(self.folder / "t.12.log.gz")]
+        pathlib.Path(self.files[0]).write_bytes(pathlib.Path(self.trace).read_bytes())
+        pathlib.Path(self.files[1]).write_bytes((SAMPLES / f"{names[1]}.log.gz").read_bytes())
+
+
+@case
+def logs_with_a_number_are_threads_of_one_recording():
+    log = Threads()
+    out = tracestub("info", *log.files).stdout
+    assert "positions     0..4602" in out and "process 1 thread 2 t.12.log.gz: 2301 instructions" in out, out
+    assert "shown one after the other" in out, out
+    rows = tracestub("query", *log.files, "threads").stdout.splitlines()
+    assert [row.split("\t")[:3] for row in rows[1:]] == [["1", "1", "0"], ["2", "1", "2301"]], rows
+    alone = tracestub("query", log.files[0], "executions", "0x401035").stdout.splitlines()[1:]
+    both = tracestub("query", *log.files, "executions", "0x401035").stdout.splitlines()[1:]
+    assert [int(row.split()[0]) for row in both] == [int(row.split()[0]) + n for n in (0, 2301) for row in alone], both
+
+
+@case
+def each_thread_has_the_memory_that_it_saw():
+    log = Threads()
+    total = 0x403140
+    with gzip.open(SAMPLES / "oracle-walk64.jsonl.gz", "rt") as lines:
+        writes = [write for line in lines for write in json.loads(line).get("writes", [])]
+    last = int.from_bytes(bytes.fromhex([new for addr, _, new in writes if int(addr, 16) == total][-1]), "little")
+    with Gdb(log, has_exec=False, server=Server(*log.files, "--exec", log.exec)) as g:
+        g("set architecture i386:x86-64")
+        for position, value in (2300, last), (2301, 0), (4602, last):      # the second thread reads 0 first
+            g(f"monitor goto {position}")
+            g("maintenance flush register-cache")
+            g("maintenance flush dcache")
+            g(f"x/dw {total:#x}")
+            g.expect(rf":\s+{value}$")
+            g("x/2i 0x401035")
+            g.expect(r"mov +%edi,%esi")
+
+
+@case
+def gdb_walks_from_one_thread_to_the_other():
+    log = Threads(("qiling-walk64", "qiling-walk64"))
+    done = subprocess.run([TRACESTUB, "gdb", *log.files, log.exec, "--", "-batch", "-nx", "-ex", "break push", "-ex", "goto 2095",
+                           "-ex", "continue", "-ex", "monitor when", "-ex", "backtrace", "-ex", "reverse-continue",
+                           "-ex", "monitor when", "-ex", "info threads"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
+    assert re.search(r'"t.12.log.gz" hit Breakpoint 1, push \(v=v@entry=-30\)', done.stdout), done
+    assert re.search(r"#1 .* in walk \(\)", done.stdout), done
+    places = re.findall(r"position (\d+) of 4196 .*thread 1.(\d)", done.stdout)
+    assert [thread for _, thread in places] == ["1", "2", "1"], done
+    assert int(places[1][0]) == 2098 + 488, places
+
+
+@case
+def an_index_knows_all_files():
+    log = Threads()
+    assert tracestub("index", *log.files).returncode == 0
+    assert "4602 instructions" in tracestub("info", *log.files).stdout
+    assert "2301 instructions" in tracestub("info", log.files[0]).stdout
+    pathlib.Path(log.files[1]).write_bytes((SAMPLES / "sogen-walk64.log.gz").read_bytes()[:4000])
+    out = tracestub("info", *log.files).stdout
+    assert "4602 instructions" not in out, out
+
+
+@case
+def other_files_are_no_threads():
+    log = Log()
+    other = log.folder / "t.3.log"
+    other.write_bytes(gzip.decompress((DATA / "x64dbg-samples/fib64.trace64.gz").read_bytes()))
+    first = log.folder / "t.0.log"
+    first.write_bytes(pathlib.Path(log.trace).read_bytes())
+    done = tracestub("index", first, other)
+    assert done.returncode and "t.3.log: its format is x64dbg, not tenet" in done.stderr, done
+    done = tracestub("index", other, first)
+    assert done.returncode and "a recording of format x64dbg is one file" in done.stderr, done
+
+
 @case
 def what_is_no_log_is_refused():
     for text, word in ((b"", "empty"), (b"rip=0x1\n", "one line only"), (b"rax=0x1\n" * 9, "has rip, eip or pc")):

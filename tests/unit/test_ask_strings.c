@@ -148,6 +148,15 @@ static void any_access(struct access *x)
 	}
 }
 
+/* What was only the beginning of a text stands there at the end. */
+static void shorten_text(void)
+{
+	static const uint8_t zeros[2];
+	unsigned back = width * (unsigned)script_below(&rnd, 9);
+
+	put_write(cursor > back && cursor - back + width <= LEN ? cursor - back : 0, zeros, width);
+}
+
 static void make_program(void)
 {
 	memset(is_known, 0, sizeof(is_known));
@@ -156,10 +165,14 @@ static void make_program(void)
 	for (uint64_t pos = 0; pos < N_STEPS; pos++) {
 		uint32_t first = s->steps.n_effects;
 		struct access x[2];
-		unsigned n = 1 + script_chance(&rnd, 15);
+		unsigned n = pos < N_STEPS - 1 && script_chance(&rnd, 15) ? 2 : 1;
 
-		for (unsigned i = 0; i < n; i++)
-			any_access(&x[i]);
+		if (pos == N_STEPS - 1)
+			shorten_text();
+		else
+			any_access(&x[0]);
+		if (n == 2)
+			any_access(&x[1]);
 		for (uint32_t i = first; i < s->steps.n_effects; i++) {
 			const struct ts_effect *e = &s->steps.effects[i];
 			struct access of = { (unsigned)(e->addr - BASE), (unsigned)e->len, e->kind == TS_FX_READ };

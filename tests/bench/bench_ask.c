@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How fast are questions answered: each verb over a recording of each size.
+ *
+ * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a second where
+ * all of it is looked at.  Of a row: 2,000 random questions, the 99th percentile.  Beside them the naive scan, which decodes
+ * all steps, and gdb, which goes from write to write by a watchpoint and reverse-continue, by the clock.
+ *
+ * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; of formats, Usercorn's without the variable.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "pass.h"
+#include "recording.h"
+#include "src/ask/answer.h"
+#include "src/ask/names.h"
+#include "src/ask/verb.h"
+
+#define MAX_SIZES   8
+#define N_QUESTIONS 2000
+#define N_SAMPLES   4096
+#define N_REVERSES  300
+
+/* What is asked. */
+#define MAX_P99_US      1000
+#define MAX_MILLION_S   2
+#define MIN_FIND_RATE   200 /* million steps a second */
+
+/* Chunks a slice, as the program has it. */
+#define SLICE 16
+
+struct session {
+	struct bench_trace t;
+	struct ts_names names;
+	struct ts_ask ask;
+	const char *table; /* borrowed */
+	char column[32];
+	uint64_t addr; /* that is written most often, of those that samples met */
+	uint64_t pc;   /* the same of executed ones */
+};
+
+struct answered {
+	double seconds, first_s;
+	uint64_t n_rows;
+};
+
+static struct answered ask(struct session *s, const char *question)
+{
+	struct answered r = { 0 };
+	struct ts_error err = { 0 };
+	struct ts_buf out;
+	double start = bench_cpu();
+	struct ts_answer *a = ts_answer_new(&s->ask, question, TS_FORM_JSON, &err);
+	enum ts_got got = TS_GOT_PENDING;
+
+	bench_check(a, &err);
+	ts_buf_init(&out);
+	while (got == TS_GOT_PENDING) {
+		ts_buf_reset(&out);
+		got = ts_answer_run(a, SLICE, &out, &out, &err);
+		bench_check(got != TS_GOT_FAIL, &err);
+		if (!r.first_s && (ts_answer_n_rows(a) || got == TS_GOT_END))
+			r.first_s = bench_cpu() - start;
+	}
+	r.seconds = bench_cpu() - start;
+	r.n_rows = ts_answer_n_rows(a);
+	ts_answer_free(a);
+	ts_buf_fini(&out);
+	return r;
+}
+
+/* ------------------------------------------------------------------------------------------ what to ask for */
+
+static uint64_t random_below(uint64_t n)
+{
+	static uint64_t x = UINT64_C(0x853c49e6748fea9b);
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return (x >> 11) % n;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t most_frequent(uint64_t *items, size_t n)
+{
+	uint64_t best = 0;
+	size_t most = 0;
+
+	qsort(items, n, sizeof(*items), compare);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i; end < n && items[end] == items[i];)
+			end++;
+		if (end - i > most) {
+			most = end - i;
+			best = items[i];
+		}
+	}
+	return best;
+}
+
+static void choose(struct session *s)
+{
+	static uint64_t addrs[N_SAMPLES], pcs[N_SAMPLES];
+	size_t n_addrs = 0;
+
+	for (size_t i = 0; i < N_SAMPLES; i++) {
+		struct ts_error err = { 0 };
+		const struct ts_steps *b;
+		const struct ts_step *st = ts_query_step(s->t.q, random_below(s->ask.n_steps), &b, &err);
+
+		bench_check(st, &err);
+		pcs[i] = st->pc;
+		for (uint32_t k = 0; k < st->n_effects && n_addrs < N_SAMPLES; k++) {
+			if (b->effects[st->first + k].kind == TS_FX_WRITE)
+				addrs[n_addrs++] = b->effects[st->first + k].addr;
+		}
+	}
+	s->addr = most_frequent(addrs, n_addrs);
+	s->pc = most_frequent(pcs, N_SAMPLES);
+}
+
+/* ------------------------------------------------------------------------------------------------ figures */
+
+static void figure(const struct session *s, const char *verb, const char *what, double value, enum bench_asked asked,
+		   double limit)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s: %s", verb, what);
+	bench_figure(s->table, s->column, name, value, asked, limit, NULL);
+}
+
+/* @is_scan: all of the recording is looked at. */
+static void measure_table(struct session *s, const char *verb, const char *question, bool is_scan)
+{
+	struct answered r;
+	double rate;
+
+	ask(s, question);
+	r = ask(s, question);
+	rate = (double)s->ask.n_steps / r.seconds / 1e6;
+	figure(s, verb, "first row, ms", r.first_s * 1e3, BENCH_NOTHING, 0);
+	if (r.n_rows >= 100)
+		figure(s, verb, "rows a second", (double)r.n_rows / r.seconds, BENCH_NOTHING, 0);
+	if (is_scan)
+		figure(s, verb, "million steps a second", rate, !strcmp(verb, "find") ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_FIND_RATE);
+	if (!strncmp(verb, "history", 7) && r.n_rows >= 100)
+		figure(s, verb, "a million writes, s", r.seconds / (double)r.n_rows * 1e6, BENCH_AT_MOST, MAX_MILLION_S);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* A question with one row, at random positions. */
+static void measure_row(struct session *s, const char *verb, const char *question)
+{
+	static double times[N_QUESTIONS];
+
+	for (unsigned i = 0; i < N_QUESTIONS; i++) {
+		char text[200];
+
+		snprintf(text, sizeof(text), "%s at %" PRIu64, question, random_below(s->ask.n_steps));
+		times[i] = ask(s, text).seconds;
+	}
+	qsort(times, N_QUESTIONS, sizeof(times[0]), compare_times);
+	figure(s, verb, "p99, us", times[N_QUESTIONS * 99 / 100] * 1e6, BENCH_AT_MOST, MAX_P99_US);
+}
+
+/* Seconds by the clock of gdb going back over @n writes of the address; what it costs to start it is in them. */
+static double run_gdb(const struct session *s, const char *path, unsigned n)
+{
+	const char *program = getenv("TRACESTUB");
+	double start = bench_now();
+	char command[1000];
+
+	snprintf(command, sizeof(command),
+		 "%s gdb --quiet '%s' -- -nx -batch -ex 'set can-use-hw-watchpoints 1' -ex 'monitor goto end' -ex 'stepi' "
+		 "-ex 'watch *(char *)%" PRIu64 "' -ex 'set $n = %u' -ex 'python [gdb.execute(\"reverse-continue\", to_string=True) "
+		 "for i in range(%u)]' >/dev/null 2>&1",
+		 program ? program : "./tracestub", path, s->addr, n, n);
+	return system(command) ? 0 : bench_now() - start;
+}
+
+static void measure_gdb(struct session *s, const char *path)
+{
+	double none = run_gdb(s, path, 0), all = run_gdb(s, path, N_REVERSES);
+
+	if (none > 0 && all > none)
+		figure(s, "history", "gdb's reverse-continue, rows a second", N_REVERSES / (all - none), BENCH_NOTHING, 0);
+}
+
+static void measure_naive(struct session *s, const char *path)
+{
+	double start = bench_cpu();
+
+	bench_pass_decode(path);
+	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / (bench_cpu() - start) / 1e6, BENCH_NOTHING, 0);
+}
+
+static void measure(struct session *s, const char *path)
+{
+	char history[60], accesses[60], executions[60], write[60], why[60];
+
+	snprintf(history, sizeof(history), "history 0x%" PRIx64, s->addr);
+	snprintf(accesses, sizeof(accesses), "accesses 0x%" PRIx64 ",8 rwx", s->addr);
+	snprintf(executions, sizeof(executions), "executions 0x%" PRIx64, s->pc);
+	snprintf(write, sizeof(write), "last-write 0x%" PRIx64, s->addr);
+	snprintf(why, sizeof(why), "why 0x%" PRIx64, s->addr);
+	measure_row(s, "when", "when");
+	measure_row(s, "last-write ADDR", write);
+	measure_row(s, "last-write $sp", "last-write $sp");
+	measure_row(s, "last-change $sp", "last-change $sp");
+	measure_row(s, "stack", "stack");
+	measure_row(s, "why", why);
+	measure_row(s, "threads", "threads");
+	measure_row(s, "maps", "maps");
+	measure_table(s, "history", history, false);
+	measure_table(s, "history $sp", "history $sp first 1000000", false);
+	measure_table(s, "accesses", accesses, false);
+	measure_table(s, "executions", executions, false);
+	measure_table(s, "calls", "calls", false);
+	measure_table(s, "events", "events", false);
+	measure_table(s, "find", "find u32:0x12345678", true);
+	measure_table(s, "find bytes", "find 00 00 00 01", true);
+	measure_table(s, "strings", "strings", true);
+	measure_table(s, "hot", "hot", true);
+	measure_table(s, "coverage", "coverage", true);
+	measure_naive(s, path);
+	measure_gdb(s, path);
+}
+
+static void measure_size(const struct bench_format *format, uint64_t millions)
+{
+	char *path = bench_temp("ask"), table[60];
+	struct bench_recording rec = { 0 };
+	struct ts_error err = { 0 };
+	struct session s = { 0 };
+
+	format->record(format, path, millions * 1000000, &rec);
+	bench_build(&s.t, path, BENCH_TO_FILE);
+	bench_ask(&s.t);
+	bench_check(ts_names_init(&s.names, s.t.q, &err), &err);
+	s.ask = (struct ts_ask){ .q = s.t.q, .names = &s.names, .n_steps = ts_query_end(s.t.q) };
+	snprintf(table, sizeof(table), "ask %s", format->name);
+	s.table = table;
+	snprintf(s.column, sizeof(s.column), "%" PRIu64 " M", millions);
+	choose(&s);
+	bench_about(s.table, "questions to a recording of %s: %s", format->name, format->about);
+	measure(&s, path);
+	ts_names_fini(&s.names);
+	bench_close(&s.t);
+	bench_remove(path);
+	free(path);
+}
+
+int main(void)
+{
+	uint64_t millions[MAX_SIZES];
+	size_t n = bench_sizes(millions, MAX_SIZES);
+	bool is_named = getenv("BENCH_FORMATS") && *getenv("BENCH_FORMATS");
+
+	for (unsigned i = 0; bench_formats[i]; i++) {
+		if (is_named ? !bench_is_wanted(bench_formats[i]->name) : bench_formats[i] != &bench_usercorn_v0)
+			continue;
+		for (size_t k = 0; k < n; k++)
+			measure_size(bench_formats[i], millions[k]);
+	}
+	return 0;
+}

@@ -102,10 +102,12 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 		ts_buf_puts(out, "null");
 		break;
 	case TS_CELL_NUMBER:
-		ts_buf_printf(out, "%" PRIu64, c->number);
+		ts_put_decimal(out, c->number);
 		break;
 	case TS_CELL_ADDR:
-		ts_buf_printf(out, "\"0x%" PRIx64 "\"", c->number);
+		ts_buf_putc(out, '"');
+		ts_put_hex(out, c->number);
+		ts_buf_putc(out, '"');
 		break;
 	case TS_CELL_SHARE:
 		put_share(out, c->share);
@@ -161,10 +163,10 @@ static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigne
 			ts_buf_puts(out, " ...");
 		break;
 	case TS_CELL_NUMBER:
-		ts_buf_printf(out, "%" PRIu64, c->number);
+		ts_put_decimal(out, c->number);
 		break;
 	case TS_CELL_ADDR:
-		ts_buf_printf(out, "0x%" PRIx64, c->number);
+		ts_put_hex(out, c->number);
 		break;
 	case TS_CELL_SHARE:
 		put_share(out, c->share);
@@ -319,7 +321,9 @@ static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct
 static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		ts_buf_printf(out, "%s\"%s\":", i ? "," : "{", form->verb->columns[i].name);
+		ts_buf_puts(out, i ? ",\"" : "{\"");
+		ts_buf_puts(out, form->verb->columns[i].name);
+		ts_buf_puts(out, "\":");
 		put_json_cell(out, row, i);
 	}
 	ts_buf_puts(out, "}\n");

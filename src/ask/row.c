@@ -74,20 +74,42 @@ void ts_row_list_add(struct ts_row *row, unsigned i, const char *text)
 
 static void put_number(struct ts_buf *out, const uint8_t *data, size_t len, bool is_big_endian)
 {
-	bool has_digit = false;
+	char digits[2 + 2 * MAX_SHOWN] = "0x";
+	size_t n = 2;
 
-	ts_buf_puts(out, "0x");
-	for (size_t i = 0; i < len; i++) {
-		uint8_t byte = data[is_big_endian ? i : len - 1 - i];
+	for (size_t i = 0; i < 2 * len; i++) {
+		uint8_t byte = data[is_big_endian ? i / 2 : len - 1 - i / 2];
+		char digit = "0123456789abcdef"[i % 2 ? byte & 15 : byte >> 4];
 
-		if (has_digit)
-			ts_buf_printf(out, "%02x", byte);
-		else if (byte)
-			ts_buf_printf(out, "%x", byte);
-		has_digit |= byte != 0;
+		if (digit != '0' || n > 2 || i == 2 * len - 1)
+			digits[n++] = digit;
 	}
-	if (!has_digit)
-		ts_buf_putc(out, '0');
+	ts_buf_put(out, digits, n);
+}
+
+/* Numbers are most of what is printed: printf() took half the time of a table. */
+void ts_put_decimal(struct ts_buf *out, uint64_t n)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + n % 10);
+	while (n /= 10);
+	ts_buf_put(out, digits + at, sizeof(digits) - at);
+}
+
+void ts_put_hex(struct ts_buf *out, uint64_t n)
+{
+	char digits[18];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = "0123456789abcdef"[n & 15];
+	while (n >>= 4);
+	digits[--at] = 'x';
+	digits[--at] = '0';
+	ts_buf_put(out, digits + at, sizeof(digits) - at);
 }
 
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,

@@ -73,6 +73,10 @@ const char *ts_row_get(const struct ts_row *row, unsigned i);
 void ts_put_value(struct ts_buf *out, const uint8_t *data, const uint8_t *known, size_t len, bool is_number,
 		  bool is_big_endian);
 
+/* Append @n: 4711; 0x1267. */
+void ts_put_decimal(struct ts_buf *out, uint64_t n);
+void ts_put_hex(struct ts_buf *out, uint64_t n);
+
 /* Append @n with its digits in groups of three: "4,711". */
 void ts_put_grouped(struct ts_buf *out, uint64_t n);
 

@@ -202,6 +202,32 @@ START_TEST(the_flags_of_another_thread_tell_nothing_of_the_first_ones)
 }
 END_TEST
 
+/* XER is PowerPC's second register of flags. */
+START_TEST(each_register_of_flags_is_put_together)
+{
+	load_text(PPC "step 1000 1 60000000 so=1/4 ov=0/4 ca=1/4 crf0=2/1.4\n"
+		      "step 1004 1 60000000\n");
+	ck_assert_str_eq(reg(0, "xer"), "a0000000");
+	ck_assert_str_eq(reg(0, "cr"), "?");
+}
+END_TEST
+
+START_TEST(the_instruction_set_of_arm_is_the_threads_own)
+{
+	load_text(ARM "mode arm:a32\n"
+		      "step 1000 1 00000000 nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\n"
+		      "mode arm:t32\n"
+		      "step 2000 2 0000 nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\n"
+		      "step 2002 2 0000\n");
+	ck_assert_str_eq(thread_reg(1, 0, "cpsr"), "10"); /* the next frame is another thread's */
+	ck_assert_str_eq(thread_reg(1, 1, "cpsr"), "30");
+	/* without modes an instruction of two bytes is Thumb's */
+	load_text(ARM "step 2000 1 0000 nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\nstep 2002 1 0000\n");
+	ck_assert_str_eq(reg(0, "cpsr"), "30");
+	ck_assert_str_eq(reg(1, "cpsr"), "30");
+}
+END_TEST
+
 START_TEST(memory_that_an_unlogged_instruction_stores_to_is_unknown)
 {
 	load_text(X64 "step 1000 1 90 rdi=5000/8 @5000=0102030405060708\n"
@@ -404,6 +430,19 @@ START_TEST(registers_that_come_late_are_there)
 }
 END_TEST
 
+/* gdb wants some registers, whether the trace has their values or not. */
+START_TEST(registers_that_gdb_wants_are_there)
+{
+	load_text(ARM "step 1000 1 00000000 r0=1/4\n");
+	ck_assert_str_eq(reg(0, "d0"), "?");
+	load_text(X64 "step 1000 1 90 rax=1/8\n");
+	ck_assert_str_eq(reg(0, "fs_base"), "?");
+	ck_assert_str_eq(rec->osabi, "GNU/Linux");
+	load_text("3 9:2 qemu/6.2.0-tracewrap\nstep 1000 1 90 eax=1/4\n");
+	ck_assert_ptr_null(rec->osabi); /* 16 bits */
+}
+END_TEST
+
 START_TEST(registers_that_only_key_frames_have_are_there)
 {
 	load_text(I386 "key 1 xmm1=5/16\nstep 1000 1 90 eax=1/4\nkey 1 ymm2=7/32\nstep 1001 1 90\n");
@@ -496,16 +535,17 @@ START_TEST(threads_have_a_limit)
 {
 	ts_buf_reset(&file);
 	bap_text(&file, X64);
-	for (unsigned i = 0; i < 4097; i++)
+	for (unsigned i = 0; i < 4096; i++)
 		bap_text_line(&file, "step 1000 %x 90", i + 1);
+	bap_text(&file, "step 1000 1 90\nstep 1000 1001 90\n"); /* a thread that was met before, and one more */
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = bap_loader.open(src, NULL, &err);
 	tl = ts_timeline_new(rec, NULL, &err);
 	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
 		;
 	ck_assert_int_eq(tl->damage.code, TS_ELIMIT);
-	ck_assert_msg(strstr(tl->damage.text, "frame 4096: more than 4096 threads"), "%s", tl->damage.text);
-	ck_assert_uint_eq(tl->n_steps, 4096);
+	ck_assert_msg(strstr(tl->damage.text, "frame 4097: more than 4096 threads"), "%s", tl->damage.text);
+	ck_assert_uint_eq(tl->n_steps, 4097);
 }
 END_TEST
 
@@ -690,6 +730,7 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   flags_of_an_unlogged_comparison_are_unknown,
 		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
 		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,
+		   each_register_of_flags_is_put_together, the_instruction_set_of_arm_is_the_threads_own,
 		   memory_that_an_unlogged_instruction_stores_to_is_unknown,
 		   arm_registers_of_the_system_come_without_operands,
 		   other_machines_registers_of_the_system_come_without_operands,
@@ -699,7 +740,8 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   arms_carry_before_an_instruction_may_be_its_result, flags_of_an_unknown_recorder_are_kept,
 		   the_old_tracewrap_logs_whole_flags_and_words_of_memory,
 		   pins_old_recorder_lists_what_is_written_with_its_old_value,
-		   registers_that_come_late_are_there, registers_that_only_key_frames_have_are_there,
+		   registers_that_come_late_are_there, registers_that_gdb_wants_are_there,
+		   registers_that_only_key_frames_have_are_there,
 		   the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere,
 		   modules_have_a_limit, of_many_threads_those_that_were_met_last_are_kept,
 		   threads_have_a_limit, a_decode_point_that_was_changed_is_refused_or_is_one,

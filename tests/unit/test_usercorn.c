@@ -894,11 +894,20 @@ END_TEST
 
 START_TEST(a_byte_order_that_the_architecture_does_not_have_is_warned_of)
 {
-	const struct ucir_form form = { .version = 1, .is_framed = true, .is_big_endian = true };
+	static const char *const others[] = { "x86", "x86_16", "sparc", "m68k" };
+	struct ucir_form form = { .version = 1, .is_framed = true, .is_big_endian = true };
 
 	open_form(&form, START "FRAME 0 { JMP 1000 STEP 1 }");
 	ck_assert_uint_eq(ucir_warned(t.rec, "big-endian"), 1);
 	ck_assert(!t.rec->regs.arch->is_big_endian);
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		form.arch = others[i];
+		form.is_big_endian = i < 2;
+		ucir_close(&t);
+		open_form(&form, "KEY 0 { } FRAME 0 { JMP 1000 STEP 1 }");
+		ck_assert_uint_eq(ucir_warned(t.rec, i < 2 ? "big-endian" : "little-endian"), 1);
+		ck_assert(t.rec->regs.arch->is_big_endian == (i >= 2));
+	}
 }
 END_TEST
 

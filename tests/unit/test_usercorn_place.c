@@ -227,6 +227,52 @@ START_TEST(one_load_is_not_enough)
 }
 END_TEST
 
+START_TEST(a_load_of_zeros_does_not_count)
+{
+	open_text(&ucir_v1,
+		  VOTED "FRAME 0 { READ 0 1 JMP 1000 READ 9123 8 REG 35 8877665544332211 STEP 2 READ 9130 1 "
+			"REG 38 0 STEP 2 STEP 1 EXIT }",
+		  NULL);
+	expect_uncertain(0x9000);
+}
+END_TEST
+
+/* Four bytes that are not zero are enough.  The first two bytes of the region are overwritten before. */
+START_TEST(what_was_written_from_before_the_region_on_tells_nothing_and_the_rest_does)
+{
+	open_text(&ucir_v1,
+		  "KEY 0 { MAP 9000 1000 3 exe p WRITE 9000 112233445566 } "
+		  "FRAME 0 { READ 0 1 JMP 1000 WRITE 8ffe 00000000 STEP 2 READ 9002 2 REG 35 2211 STEP 2 READ "
+		  "9004 2 REG 38 4433 STEP 2 STEP 1 EXIT }",
+		  NULL);
+	ck_assert_uint_eq(address_of("\x11\x22", 2), 0x9002);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+}
+END_TEST
+
+/* 11223344 lies there twice, followed by @first the first time and by bb the second time. */
+#define TWICE(first)                                                                                 \
+	"KEY 0 { MAP 9000 1000 3 exe p WRITE 9000 11223344" first                                    \
+	"000000000000000000000011223344bb } FRAME 0 { READ 0 1 JMP 1000 READ 9123 2 REG 35 2211 STEP 2 " \
+	"READ 9125 2 REG 38 4433 STEP 2 "
+
+START_TEST(a_place_must_fit_better_than_any_other)
+{
+	open_text(&ucir_v1, TWICE("aa") "STEP 1 EXIT }", NULL);
+	expect_uncertain(0x9000); /* both fit */
+	ucir_close(&t);
+	ts_buf_reset(&t.bytes);
+	/* a zero speaks against the second place, but not for the first one */
+	open_text(&ucir_v1, TWICE("00") "READ 9127 1 REG 40 0 STEP 2 STEP 1 EXIT }", NULL);
+	expect_uncertain(0x9000);
+	ucir_close(&t);
+	ts_buf_reset(&t.bytes);
+	open_text(&ucir_v1, TWICE("aa") "READ 9127 1 REG 40 aa STEP 2 STEP 1 EXIT }", NULL);
+	ck_assert_uint_eq(address_of("\x11\x22", 2), 0x9123);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+}
+END_TEST
+
 START_TEST(loads_of_what_was_written_before_tell_nothing)
 {
 	open_text(&ucir_v1,
@@ -553,6 +599,9 @@ Suite *unit_suite(void)
 		loads_tell_where_the_loaded_bytes_are,
 		big_endian_loads_tell_it_too,
 		one_load_is_not_enough,
+		a_load_of_zeros_does_not_count,
+		what_was_written_from_before_the_region_on_tells_nothing_and_the_rest_does,
+		a_place_must_fit_better_than_any_other,
 		loads_of_what_was_written_before_tell_nothing,
 		loads_from_a_region_that_was_replaced_tell_nothing,
 		loads_that_do_more_tell_nothing,

@@ -16,7 +16,7 @@
 static const char *label_of(uint32_t key)
 {
 	switch (key) {
-	case UCIR_NOTE_FOLDER: return "working folder";
+	case UCIR_NOTE_FOLDER: return "folder";
 	case UCIR_NOTE_BUILD_ID: return "build id";
 	case UCIR_NOTE_RECORDER: return "recorder";
 	case UCIR_NOTE_EMULATOR: return "emulator";

@@ -177,6 +177,7 @@ static bool take_end(struct ucir_reader *r, const struct ucir_op *op, struct ts_
 		act(r, r->task->thread, out);
 	put_end(r, op, out);
 	end_process(r);
+	r->base.end.is_assumed = false; /* a JMP would say so if it were elsewhere */
 	return true;
 }
 

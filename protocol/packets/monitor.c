@@ -201,6 +201,17 @@ static bool run_direction(struct rsp_session *s, const char *arg, struct ts_buf 
 
 /* ------------------------------------------------------------------------------------------------ facts */
 
+/* Names and texts in turn. */
+static void put_notes(const struct ts_buf *notes, struct ts_buf *out)
+{
+	for (size_t i = 0; i < notes->len;) {
+		const char *name = (const char *)notes->data + i, *value = name + strlen(name) + 1;
+
+		ts_buf_printf(out, "%s: %s\n", name, value);
+		i += strlen(name) + strlen(value) + 2;
+	}
+}
+
 static void put_arguments(const struct ts_buf *cmdline, struct ts_buf *out)
 {
 	ts_buf_puts(out, "arguments:");
@@ -275,6 +286,7 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 		ts_buf_printf(out, "program: %s\n", s->target->exec_path);
 	if (facts->cmdline->len)
 		put_arguments(facts->cmdline, out);
+	put_notes(facts->notes, out);
 	put_read(s, out);
 	ts_buf_printf(out, "positions: 0 to %" PRIu64 "%s\n", ts_query_end(q), so_far);
 	ts_buf_printf(out, "threads: %" PRIu32 "%s\n", ts_query_n_threads(q), so_far);

@@ -166,7 +166,8 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 	return rsp_args_ok(a);
 }
 
-static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act)
+/* @is_only: no other threads are to run. */
+static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act, bool is_only)
 {
 	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
 
@@ -183,7 +184,9 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 		rsp_session_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:
-		return begun(r, rsp_resume_continue(s, s->is_backwards));
+		return begun(r, is_only && act->thread != TS_NO_THREAD
+					? rsp_resume_continue_one(s, thread, s->is_backwards)
+					: rsp_resume_continue(s, s->is_backwards));
 	}
 }
 
@@ -206,7 +209,7 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 	if (!rsp_args_done(a))
 		return RSP_BAD;
 	s->is_alone = n == 1 && chosen.kind == 's' && chosen.thread != TS_NO_THREAD;
-	return run_action(s, r, &chosen);
+	return run_action(s, r, &chosen, n == 1);
 }
 
 static enum rsp_done pkt_vCont_query(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)

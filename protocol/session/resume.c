@@ -84,6 +84,28 @@ bool rsp_resume_continue(struct rsp_session *s, bool is_reverse)
 	return run != NULL;
 }
 
+/*
+ * gdb 13 steps over a watched access of RISC-V by a breakpoint on the next instruction and a continue of that
+ * thread alone.  It stops where the thread has got there, not where the thread runs next: others may run before.
+ */
+static bool is_step_by_break(const struct rsp_session *s, uint32_t thread)
+{
+	uint64_t step = ts_query_next_step(s->target->q, thread, s->pos);
+	struct ts_break next = { ts_query_process(s->target->q, thread), 0 };
+	struct ts_error err = { 0 };
+	bool has_pc;
+
+	return step != TS_NO_POS && ts_query_pc(s->target->q, step + 1, thread, &next.addr, &has_pc, &err) && has_pc &&
+	       rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, next) != NULL;
+}
+
+bool rsp_resume_continue_one(struct rsp_session *s, uint32_t thread, bool is_reverse)
+{
+	if (!is_reverse && s->is_gdb && is_step_by_break(s, thread))
+		return rsp_resume_step(s, thread, false);
+	return rsp_resume_continue(s, is_reverse);
+}
+
 bool rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse)
 {
 	struct ts_stops stops;

@@ -31,6 +31,8 @@ struct rsp_resume {
  * Return false if memory is exhausted.
  */
 bool rsp_resume_continue(struct rsp_session *s, bool is_reverse);
+/* A continue of @thread alone; the others run as recorded. */
+bool rsp_resume_continue_one(struct rsp_session *s, uint32_t thread, bool is_reverse);
 bool rsp_resume_step(struct rsp_session *s, uint32_t thread, bool is_reverse);
 
 /* Step forwards while the pc of @thread is in [start, end); at least one instruction of it. */

@@ -159,19 +159,36 @@ static json_t *arguments(const struct ts_buf *cmdline)
 	return list;
 }
 
+/* Names and texts in turn. */
+static json_t *notes(const struct ts_buf *all)
+{
+	json_t *object = json_object();
+
+	for (size_t i = 0; i < all->len;) {
+		const char *name = (const char *)all->data + i, *value = name + strlen(name) + 1;
+
+		if (json_object_set_new(object, name, text(value)) < 0) {
+			json_decref(object);
+			return NULL;
+		}
+		i += strlen(name) + strlen(value) + 2;
+	}
+	return object;
+}
+
 static json_t *all_facts(const struct ts_info *info)
 {
 	const struct ts_facts *facts = info->facts;
 	const struct ts_query *q = info->q;
 	json_int_t n_syscalls = (json_int_t)ts_query_n_events(q, TS_EV_SYSCALL);
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, "
+	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, "
 			 "s:b, s:I, s:I,"
 			 " s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "trace", text(info->path), "format", facts->format, "variant",
 			 text_or_null(facts->variant), "arch", facts->regs->arch->name, "os",
 			 text_or_null(facts->os), "program", text_or_null(facts->exec_path), "arguments",
-			 arguments(facts->cmdline), "positions", (json_int_t)ts_query_end(q), "threads",
+			 arguments(facts->cmdline), "notes", notes(facts->notes), "positions", (json_int_t)ts_query_end(q), "threads",
 			 (int)ts_query_n_threads(q), "pc_first", address(info->has_pc_first, info->pc_first),
 			 "pc_last", address(info->has_pc_last, info->pc_last), "pc_last_assumed",
 			 info->has_pc_last && ts_query_is_end_assumed(q), "end", ts_info_end(info),

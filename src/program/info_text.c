@@ -59,6 +59,21 @@ static void put_program(const struct ts_facts *facts)
 	putchar('\n');
 }
 
+/* Names and texts in turn. */
+static void put_notes(const struct ts_buf *notes)
+{
+	for (size_t i = 0; i < notes->len;) {
+		const char *name = (const char *)notes->data + i, *value = name + strlen(name) + 1;
+
+		label(name);
+		if (strlen(name) >= LABEL_WIDTH)
+			putchar(' ');
+		put_text(value);
+		putchar('\n');
+		i += strlen(name) + strlen(value) + 2;
+	}
+}
+
 static void put_recording(const struct ts_info *info)
 {
 	const struct ts_facts *facts = info->facts;
@@ -79,6 +94,7 @@ static void put_recording(const struct ts_info *info)
 		putchar('\n');
 	}
 	put_program(info->facts);
+	put_notes(info->facts->notes);
 }
 
 static const char *end_text(const struct ts_info *info)

@@ -36,6 +36,7 @@ static const struct sample {
 	{ "text", "text/threads" },
 	{ "tfile", "tfile/powerpc.tf" },
 	{ "tfile", "tfile/x86_64.tf" },
+	{ "usercorn", "usercorn/v2_threads.ucir" },
 	{ "usercorn", "usercorn/x64_crash.ucir" },
 	{ "x64dbg", "x64dbg/fib32-head" },
 	{ "x64dbg", "x64dbg/plugin-block" },

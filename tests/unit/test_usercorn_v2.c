@@ -341,10 +341,10 @@ START_TEST(notes_before_the_first_frame_are_facts)
 	ck_assert_str_eq(t.rec->exec_path, "/bin/a");
 	ck_assert_uint_eq(t.rec->cmdline.len, 5);
 	ck_assert_mem_eq(t.rec->cmdline.data, "/a\0b\0", 5);
-	ck_assert_uint_eq(t.rec->notes.len, sizeof("working folder\0/tmp\0build id\0"
+	ck_assert_uint_eq(t.rec->notes.len, sizeof("folder\0/tmp\0build id\0"
 						   "00ff10\0recorder\0me\0emulator\0qemu\0processor\0max\0not recorded\0"
 						   "xmm0\0") - 1);
-	ck_assert_mem_eq(t.rec->notes.data, "working folder\0/tmp\0build id\0", 29);
+	ck_assert_mem_eq(t.rec->notes.data, "folder\0/tmp\0build id\0", 21);
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
 	ck_assert_uint_eq(t.rec->n_warnings, 1); /* no exit */
 }

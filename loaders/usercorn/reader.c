@@ -172,8 +172,11 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	}
 	if (is_end)
 		return end_of_trace(r, out);
-	if (ucir_may_be_tail(r))
-		ucir_read_tail(r, out);
+	if (ucir_may_be_tail(r) && !ucir_read_tail(r, out, err)) {
+		out->n_closed = out->steps[--out->n_steps].first;
+		r->failed = *err;
+		return TS_FAIL;
+	}
 	return TS_ITEM;
 }
 

@@ -230,12 +230,12 @@ static bool take(struct ucir_reader *r, const struct ucir_op *op, struct ts_step
  * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad,
  * is left for next().
  */
-void ucir_read_tail(struct ucir_reader *r, struct ts_steps *out)
+bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err)
 {
-	struct ts_error err;
+	struct ts_error why;
 	struct ucir_op op;
 
-	ts_error_reset(&err);
+	ts_error_reset(&why);
 	r->acting = r->last_thread;
 	r->has_signal = r->is_killed = false;
 	while (ucir_may_be_tail(r) && !ucir_is_at_end(r)) {
@@ -245,7 +245,7 @@ void ucir_read_tail(struct ucir_reader *r, struct ts_steps *out)
 
 		r->begin = r->mark = out->n_closed;
 		ucir_take_up(r);
-		if (ucir_read(&r->w, &op, left, &err) && take(r, &op, out, &err)) {
+		if (ucir_read(&r->w, &op, left, &why) && take(r, &op, out, &why)) {
 			ts_steps_extend_last(out);
 			continue;
 		}
@@ -257,6 +257,10 @@ void ucir_read_tail(struct ucir_reader *r, struct ts_steps *out)
 		r->w.frame_off = frame_off;
 		ts_error_reset(&r->failed);
 		ucir_stream_seek(&r->w.s, off, &r->failed);
-		return;
+		if (why.code != TS_EIO && why.code != TS_ENOMEM)
+			return true;
+		*err = why;
+		return false;
 	}
+	return true;
 }

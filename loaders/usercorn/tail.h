@@ -28,8 +28,11 @@ static inline bool ucir_may_be_tail(const struct ucir_reader *r)
 /*
  * A step was closed: what follows and belongs to it becomes its effect.  An op that does not, or that is bad,
  * is left for next().
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM): the step may lack
+ * some of its tail.
  */
-void ucir_read_tail(struct ucir_reader *r, struct ts_steps *out);
+bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error *err);
 
 /*
  * An END that no step can have: before the first one, or inside an instruction.

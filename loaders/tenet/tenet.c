@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "head.h"
+#include "images.h"
 #include "loaders/kit/threads.h"
 #include "loaders/loader.h"
 #include "program.h"
@@ -153,6 +154,17 @@ static void describe(struct tenet *rec)
 		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (no votes)", whose);
 }
 
+/* The program's code, where the user says that it lies, or the list of images. */
+static bool add_program(struct tenet *rec, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	struct ts_loader_options placed = *opt;
+	uint64_t base;
+
+	if (opt->exec && !opt->exec_base && tenet_find_image(&rec->base.initial, opt->exec, &base))
+		placed.exec_base = &base;
+	return tenet_add_program(&rec->base.memory, &placed, err);
+}
+
 static bool take_files(struct tenet *rec, const struct ts_source *src, const struct ts_loader_options *opt,
 		       struct ts_error *err)
 {
@@ -184,7 +196,7 @@ static bool load(struct tenet *rec, const struct ts_loader_options *opt, struct 
 		if (!read_part(rec, i, err))
 			return false;
 	}
-	if (!tenet_add_program(&rec->base.memory, opt, err))
+	if (!tenet_read_images(rec->parts[0].src, &rec->base.initial, err) || !add_program(rec, opt, err))
 		return false;
 	describe(rec);
 	rec->base.is_before = rec->n_parts > 1;

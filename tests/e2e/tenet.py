@@ -113,6 +113,22 @@ def a_base_places_the_program():
 
 
 @case
+def the_list_of_images_places_the_program():
+    pie = Program("pie", "ucir")
+    log = Log("story.0", story())
+    log.exec = pie.exec
+    (log.folder / "story.log").write_text(f"Loaded image: {PIE_BASE:#x}:{PIE_BASE + 0x4fff:#x} -> {pathlib.Path(pie.exec).name}\n"
+                                          "Loaded image: 0x7ffff7dc5000:0x7ffff7fa0000 -> libc.so.6\n")
+    with Gdb(log, "--exec", pie.exec) as g:
+        g("break *inc")
+        g("continue")
+        g("monitor when")
+        g.expect("position 3118 ")
+        g("x/i $pc")
+        g.expect(r"<inc>:\s+push +%rbp")
+
+
+@case
 def gaps_and_damage_are_told():
     out = tracestub("query", Log("pin-gap64").trace, "events", "gap").stdout
     assert "code that is not listed" in out, out

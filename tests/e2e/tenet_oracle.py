@@ -179,6 +179,39 @@ add_case("qemu: upper case, no 0x", compare, "qemu-walk32", PREVIOUS)
 add_case("an android tracer: AArch64, a comment", compare, "upper-arm64", PREVIOUS)
 
 
+def naive(text):
+    """Each position of a log in pintenet's style, read the simple way: (pc, registers, {address: byte listed on the line})."""
+    regs, states = dict.fromkeys(GENERAL["64"], 0), []
+    for line in text.decode().splitlines():
+        listed = {}
+        for item in line.split(","):
+            name, value = item.split("=")
+            if name in ("mr", "mw"):
+                addr, data = value.split(":")
+                listed.update((int(addr, 16) + i, byte) for i, byte in enumerate(bytes.fromhex(data)))
+            else:
+                regs[name] = int(value, 16)
+        states.append((regs["rip"], {n: v for n, v in regs.items() if n != "rip"}, listed))
+    return states
+
+
+@case
+def a_real_log_is_what_a_naive_reader_makes_of_it():
+    path = log("boombox.0")
+    states, mine = naive(path.read_bytes()), {}
+    lines = tool("regs", path).splitlines()
+    for position, (line, (pc, regs, _)) in enumerate(zip(lines, states, strict=True)):
+        _, _, mine_pc, *changes = line.split()
+        mine.update((n, int.from_bytes(bytes.fromhex(v), "little")) for n, v in (c.split("=") for c in changes))
+        assert (int(mine_pc, 16), mine) == (pc, regs), position
+    # bytes were fetched when the line was written: they are memory at its position
+    asked = [(k, addr, byte) for k, (_, _, listed) in enumerate(states) for addr, byte in listed.items()]
+    found = tool("ask", path, input="".join(f"{k} {addr} 1\n" for k, addr, _ in asked)).split()
+    wrong = [(k, hex(addr), byte, at) for (k, addr, byte), at in zip(asked, found, strict=True) if at != f"{byte:02x}"]
+    print(f"# boombox: {len(lines)} positions, {len(asked)} bytes, {len(wrong)} wrong or unknown")
+    assert not wrong, wrong[:5]
+
+
 @case
 def addresses_alone_are_positions():
     path, truth = log("pconly-walk32"), Truth("walk32")

@@ -107,6 +107,15 @@ START_TEST(a_line_of_a_repeated_instruction_is_its_first_position)
 }
 END_TEST
 
+START_TEST(registers_that_are_listed_again_belong_to_the_step)
+{
+	expect("rip=0x1000,rsp=0x7000,rcx=0x5,mw=0x6ff8:0200000000000000\n"
+	       "rip=0x1001,rsp=0x6ff8,rcx=0x2,mw=0x5000:aa,rcx=0x1,mw=0x5001:ab\nrip=0x1003,rcx=0x9,rcx=0x8\nrip=0x1004\n",
+	       "1000/1@0 W6ff8=0200000000000000 rsp=6ff8 rcx=2\n"
+	       "1001/2@0 W5000=aa rcx=1 W5001=ab rcx=9\n1003/1@0 rcx=8\n");
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------- values */
 
 START_TEST(a_fetched_read_of_written_bytes_shows_them_afterwards)
@@ -212,6 +221,13 @@ START_TEST(a_return_to_the_code_after_it_is_none)
 {
 	expect(FIRST "rsp=0x7008,rip=0x1005,mr=0x7000:0510000000000000\nrip=0x1006\n",
 	       "1000/5@0 rsp=7008 R7000,8=\n1005/1@0\n");
+}
+END_TEST
+
+START_TEST(a_stack_pointer_that_cannot_be_read_shows_no_gap)
+{
+	expect(FIRST "rsp=zz,rip=0x1001\nrip=0x1006,mr=0x6ff8:0610000000000000\n",
+	       "1000/1@0 rsp=\n1001/5@0 R6ff8,8=\n");
 }
 END_TEST
 
@@ -435,6 +451,7 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   stores_at_the_stack_pointer_vote_for_the_previous_instruction,
 		   stores_at_the_next_stack_pointer_vote_for_the_lines_own,
 		   a_line_of_a_repeated_instruction_is_its_first_position,
+		   registers_that_are_listed_again_belong_to_the_step, a_stack_pointer_that_cannot_be_read_shows_no_gap,
 		   a_fetched_read_of_written_bytes_shows_them_afterwards, a_read_that_differs_from_the_write_is_true,
 		   mrw_is_a_read_without_a_value_and_a_write, accesses_may_be_joined,
 		   accesses_of_the_first_line_are_memory_at_position_0, a_line_without_pc_is_where_the_line_before_was,

@@ -525,15 +525,18 @@ static enum ts_grow end_build(struct ts_timeline *tl)
 	return TS_GROW_DONE;
 }
 
-/* All that was read is sealed: to the file with it.  But a trace that fails may be better another time. */
+/*
+ * All that was read is sealed: to the file with it, unless the reason why the recording ends is none of the
+ * trace's own: another time there may be more.
+ */
 static enum ts_grow keep(struct ts_timeline *tl)
 {
-	enum ts_code damage = tl->builder->damage.code;
+	bool is_final = tl->builder->damage.code != TS_EIO && !tl->builder->is_at_limit;
 
-	if (damage != TS_EIO && damage != TS_ELIMIT)
+	if (is_final)
 		save(tl, true);
 	ts_builder_publish(tl);
-	if (damage == TS_EIO || damage == TS_ELIMIT || !tl->file || tl->file_error.code != TS_OK)
+	if (!is_final || !tl->file || tl->file_error.code != TS_OK)
 		return end_build(tl);
 	begin_stage(tl, TS_STAGE_SYNC, sync_file);
 	return TS_GROW_MORE;
@@ -606,6 +609,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 		return no_memory(tl, err);
 	if (b->next == TS_ITEM && is_too_large(tl)) {
 		b->next = TS_FAIL;
+		bd->is_at_limit = true;
 		ts_fail(&b->err, TS_ELIMIT, TS_NO_OFF,
 			"the index needs more memory than the limit (%" PRIu64 " bytes)", tl->max_memory);
 	}

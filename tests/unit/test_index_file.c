@@ -562,6 +562,37 @@ START_TEST(an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)
 }
 END_TEST
 
+/* Is an index kept of a recording that ends so? */
+static bool is_kept(enum ts_code damage, uint64_t max_memory)
+{
+	struct ts_error err = { 0 };
+	struct opened o;
+	bool is_there;
+
+	remove(PATH);
+	remove(PART);
+	open_script(&o, 14);
+	o.s->ending = TS_FAIL;
+	o.s->damage = damage;
+	o.tl->max_memory = max_memory;
+	ck_assert(ts_timeline_use_file(o.tl, ts_index_create(PATH, &the_key, &err), &err));
+	finish(&o);
+	ck_assert_int_ne(o.tl->damage.code, TS_OK);
+	close_script(&o);
+	is_there = !remove(PATH);
+	return is_there;
+}
+
+/* A trace that is too large stays so; what the system or the user's options ended may have more next time. */
+START_TEST(an_index_is_kept_if_the_trace_itself_ends_it)
+{
+	ck_assert(is_kept(TS_ETRUNC, UINT64_MAX));
+	ck_assert(is_kept(TS_ELIMIT, UINT64_MAX));
+	ck_assert(!is_kept(TS_EIO, UINT64_MAX));
+	ck_assert(!is_kept(TS_ETRUNC, 1));
+}
+END_TEST
+
 UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
@@ -571,4 +602,5 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
 	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,
 	   without_reads_the_rest_is_the_same,
-	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large)
+	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large,
+	   an_index_is_kept_if_the_trace_itself_ends_it)

@@ -27,7 +27,14 @@ struct scan {
 
 typedef void look_fn(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user);
 
-/* Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.
+static bool is_failure(const struct ts_error *err)
+{
+	return err->code == TS_EIO || err->code == TS_ENOMEM;
+}
+
+/*
+ * Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.  Frames with
+ * damaged contents are passed over.
  */
 static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {
@@ -49,13 +56,11 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 		if (std || !is_std)
 			look(s, std, &s->stream.opened.body, user);
 		bap_stream_take(&s->stream);
+		if (is_failure(err))
+			break;
+		ts_error_reset(err);
 	}
 	return has_std;
-}
-
-static bool is_failure(const struct ts_error *err)
-{
-	return err->code == TS_EIO || err->code == TS_ENOMEM;
 }
 
 /*

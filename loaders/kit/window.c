@@ -6,9 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much is read at once after a jump, and at the most. */
-#define FIRST_PIECE (16u << 10)
-#define MAX_PIECE (256u << 10)
+/* How much is read at once after a jump, and at the most.  Tests choose less, so that short traces have many pieces. */
+#ifndef TS_WINDOW_PIECE
+#define TS_WINDOW_PIECE (16u << 10)
+#endif
+#define FIRST_PIECE TS_WINDOW_PIECE
+#define MAX_PIECE (16u * TS_WINDOW_PIECE)
 
 void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end)
 {

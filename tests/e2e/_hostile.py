@@ -7,9 +7,12 @@ import json
 import struct
 import sys
 
+import _frames
 
-def varying(n):
-    return (n * 2654435761) & 0xffffffff
+
+# What helps to write a format, beside its families.
+NO_FAMILIES = """x64_head x64_block x64_user ucir_head ucir_frame ucir_jmp ucir_step ucir_write ucir_map ucir_syscall
+ucir_start tf_head tf_frame tf_regs tf_mem rvn_section rvn_text rvn_trace bap_file""".split()
 
 
 # ------------------------------------------------------------------------------------------------ x64dbg
@@ -171,8 +174,172 @@ def ucir_counts(n):
     yield ucir_frame(0, ucir_jmp(0x1000), *[ucir_step()] * n, n_ops=0xffffffff)
 
 
-FAMILIES = {name: f for name, f in list(globals().items()) if name.startswith(("x64_", "ucir_")) and name.split("_", 1)[1] in
-            ("threads sessions damage nested json two_tasks two_tasks_late processes maps syscalls counts").split()}
+# ------------------------------------------------------------------------------------------------ tfile
+
+TF_XML = """<target><architecture>i386:x86-64</architecture>
+<feature name="org.gnu.gdb.i386.core"><reg name="rax" bitsize="64"/>
+<reg name="rsp" bitsize="64"/><reg name="rip" bitsize="64"/></feature></target>"""
+
+
+def tf_head(*lines):
+    described = "".join(f"tdesc {line}\n" for line in TF_XML.splitlines())
+    return b"\x7fTRACE0\n" + ("R 18\n" + described + "status 0;tstop::0\n" + "".join(lines) + "\n").encode()
+
+
+def tf_frame(number, *blocks):
+    content = b"".join(blocks)
+    return struct.pack("<HI", number, len(content)) + content
+
+
+def tf_regs(pc):
+    return b"R" + struct.pack("<3Q", 1, 0x7000, pc)
+
+
+def tf_mem(addr, content):
+    return b"M" + struct.pack("<QH", addr, len(content)) + content
+
+
+def tf_frames(n):
+    """Frames, each with another piece of memory."""
+    yield tf_head("tp T1:1000:E:0:0\n")
+    for i in range(n):
+        yield tf_frame(1, tf_regs(0x1000), tf_mem(0x5000 + 16 * (i % 4096), b"abcdefgh"))
+    yield bytes(2)
+
+
+def tf_ranges(n):
+    """Two frames in turn, of which each has what the other has not: all is forgotten at each step."""
+    yield tf_head("tp T1:1000:E:0:0\n")
+    for i in range(8):
+        yield tf_frame(1, tf_regs(0x1000), *[tf_mem(0x100000 + 16 * k + 8 * (i % 2), b"xxxx") for k in range(n)])
+    yield bytes(2)
+
+
+def tf_nested(n):
+    """Blocks within blocks within blocks."""
+    yield tf_head("tp T1:1000:E:0:0\n")
+    for _ in range(4):
+        yield tf_frame(1, *[tf_mem(0x100000 + k, bytes(2)) + tf_mem(0x100000 - k, b"ab") for k in range(n)])
+    yield bytes(2)
+
+
+def tf_tracepoints(n):
+    """Locations of tracepoints, and frames of all."""
+    yield tf_head(*[f"tp T{1 + i % 4000:x}:{0x1000 + i:x}:E:5:0\n" for i in range(min(n, 4096))])
+    for i in range(n):
+        yield tf_frame(1 + i % 4000, tf_regs(0x1000 + i % 5000))
+    yield bytes(2)
+
+
+def tf_lines(n):
+    """Lines that nobody understands."""
+    yield tf_head(*[f"word{i} of no meaning\n" for i in range(n)])
+    yield tf_frame(1, tf_regs(0x1000)) + bytes(2)
+
+
+# ------------------------------------------------------------------------------------------ rvnbintrace
+
+
+def rvn_section(content):
+    return struct.pack("<Q", len(content)) + content
+
+
+def rvn_text(text):
+    return bytes([len(text)]) + text.encode()
+
+
+def rvn_trace(regions, registers, operations, events, n_events):
+    """No resource header; @registers are (id, length, name), @operations (id, register, length)."""
+    yield rvn_section(bytes(1))
+    machine = b"x641\x05" + struct.pack("<I", len(regions)) + b"".join(
+        a.to_bytes(5, "little") + size.to_bytes(5, "little") for a, size in regions)
+    machine += struct.pack("<I", len(registers)) + b"".join(
+        struct.pack("<HH", i, size) + rvn_text(name) for i, size, name in registers)
+    machine += struct.pack("<I", len(operations)) + b"".join(
+        struct.pack("<BHB", i, r, 1) + b"\1" + bytes(size - 1) for i, r, size in operations)
+    machine += struct.pack("<I", 1) + rvn_text("cpuid_max_phy_addr") + b"\x01\x28"
+    yield rvn_section(machine)
+    yield struct.pack("<Q", sum(size for _, size in regions))
+    yield from (bytes(size) for _, size in regions)
+    yield rvn_section(struct.pack("<I", len(registers)) + b"".join(struct.pack("<H", i) + bytes(size) for i, size, _ in registers))
+    yield struct.pack("<QQ", 0, n_events)
+    yield from events
+
+
+RVN_REGS = [(0, 8, "rax"), (1, 8, "rip"), (2, 4, "eflags"), (3, 8, "rbx")]
+RVN_STEP, RVN_OPS = b"\x10\x0a", [(10, 1, 8), (11, 2, 4)]
+
+
+def rvn_events(n):
+    """Instructions that write."""
+    events = (b"\x11" + (0x1000 + 8 * (i % 500)).to_bytes(5, "little") + b"\x04abcd\x0a" for i in range(n))
+    return rvn_trace([(0x1000, 4096)], RVN_REGS, RVN_OPS, events, n)
+
+
+def rvn_regions(n):
+    """Regions of memory, far from each other, and a write over all in each step."""
+    regions = [(0x1000 + 64 * i, 16) for i in range(n)]
+    content = b"\x11" + (0x1000).to_bytes(5, "little") + b"\xff" + (64 * n).to_bytes(5, "little") + bytes(64 * n) + b"\x0a"
+    return rvn_trace(regions, RVN_REGS, RVN_OPS, [content] * 8, 8)
+
+
+def rvn_registers(n):
+    """Registers that gdb has none of, all of which change in each step."""
+    registers = RVN_REGS + [(300 + i, 8, f"msr{i}") for i in range(n)]
+    piece = b"\xf0" + b"".join(b"\xff" + struct.pack("<HQ", 300 + i % n, i) for i in range(14))
+    return rvn_trace([(0x1000, 16)], registers, RVN_OPS, [piece * (n // 14) + RVN_STEP] * 8, 8)
+
+
+def rvn_continued(n):
+    """One instruction whose entries have no end."""
+    return rvn_trace([(0x1000, 16)], RVN_REGS, RVN_OPS, [b"\xf0" + b"\x0a" * 14] * n + [RVN_STEP], 1)
+
+
+def rvn_interrupts(n):
+    """Nothing but interrupts."""
+    return rvn_trace([(0x1000, 16)], RVN_REGS, RVN_OPS, [b"\xff\xff" + rvn_text("interrupt" * 28) + RVN_STEP] * n, n)
+
+
+# -------------------------------------------------------------------------------------------------- bap
+
+
+def bap_file(n, add):
+    file = _frames.Frames(3, 9, 64, ("Pin", "1.0"))
+    for i in range(n):
+        add(file, i)
+    return [file.close()]
+
+
+def bap_threads(n):
+    """A new thread each instruction."""
+    return bap_file(n, lambda f, i: f.std(0x1000, 1 + i, b"\x90", [_frames.reg("RAX", i, 8)], []))
+
+
+def bap_modules(n):
+    """A module more each instruction."""
+    def add(f, i):
+        f.modload(f"/lib/{i}", 0x100000 + 0x1000 * i, 0x100fff + 0x1000 * i)
+        f.std(0x1000, 1, b"\x90", [], [])
+    return bap_file(n, add)
+
+
+def bap_operands(n):
+    """A few frames with many operands."""
+    return bap_file(4, lambda f, i: f.std(0x1000, 1, b"\x90", [_frames.mem(0x5000 + 8 * k, b"abcd") for k in range(n)], []))
+
+
+# ------------------------------------------------------------------------------------------------- text
+
+
+def text_steps(n):
+    """Threads in turn that write all over memory."""
+    yield b"tracestub text 1 x86_64\n"
+    for i in range(n):
+        yield f"thread {1 + i % 1000}\nstep 1000 90\nmem {0x100000 + 4096 * (i % 3000):x} {i:08x}\nreg rax {i:x}\n".encode()
+
+
+FAMILIES = {name: f for name, f in list(globals().items())
+            if name.split("_")[0] in ("x64", "ucir", "tf", "rvn", "bap", "text") and name not in NO_FAMILIES}
 
 
 def write(family, n, path):

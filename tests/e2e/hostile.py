@@ -70,9 +70,16 @@ def damage_with_many_ways_out():
 
 
 @case
+def other_formats():
+    for family, n in ("rvn_events", 20000), ("rvn_regions", 2000), ("rvn_interrupts", 2000), ("bap_modules", 1000), ("bap_operands", 2000), \
+            ("text_steps", 5000):
+        grows_with(family, n)
+
+
+@case
 def more_threads_than_the_bound_end_the_trace():
-    status, said, _ = index("x64_threads", 17000)
-    assert "more than 16384 threads" in said, (status, said)
+    status, said, size = index("x64_threads", 17000)
+    assert "more than 16384 threads" in said and size, (status, said, size)       # and what is before it is indexed
 
 
 @case

@@ -26,6 +26,7 @@ static const struct sample {
 	{ "rvnbintrace", "rvnbintrace/arm.bin" },
 	{ "rvnbintrace", "rvnbintrace/bare.bin" },
 	{ "rvnbintrace", "rvnbintrace/container.bin" },
+	{ "rvnbintrace", "rvnbintrace/long-events.bin" },
 	{ "rvnbintrace", "rvnbintrace/x87.bin" },
 	{ "tenet", "tenet/damage" },
 	{ "tenet", "tenet/gaps" },
@@ -35,6 +36,7 @@ static const struct sample {
 	{ "text", "text/example" },
 	{ "text", "text/threads" },
 	{ "tfile", "tfile/powerpc.tf" },
+	{ "tfile", "tfile/undescribed.tf" },
 	{ "tfile", "tfile/x86_64.tf" },
 	{ "usercorn", "usercorn/v2_threads.ucir" },
 	{ "usercorn", "usercorn/x64_crash.ucir" },
@@ -191,9 +193,15 @@ static void read_steps(struct ts_recording *rec, struct result *out, struct ts_e
 	ts_reader_close(reader);
 }
 
+/* A trace file of gdb without a description says nothing of its processor. */
+static struct ts_loader_options options_of(const struct sample *s)
+{
+	return (struct ts_loader_options){ .arch = strcmp(s->format, "tfile") ? NULL : "x86_64" };
+}
+
 static void run(const struct sample *s, enum fault fault, uint64_t at, struct result *out)
 {
-	const struct ts_loader_options opt = { 0 };
+	const struct ts_loader_options opt = options_of(s);
 	struct ts_recording *rec = NULL;
 	struct ts_error err;
 	struct ts_source *src;
@@ -339,7 +347,7 @@ static void forge(struct ts_reader *r, const struct ts_buf *point, size_t i, uin
 START_TEST(forged_decode_points_are_refused_or_read)
 {
 	const struct sample *s = &samples[_i];
-	const struct ts_loader_options opt = { 0 };
+	const struct ts_loader_options opt = options_of(s);
 	struct ts_error err = { 0 };
 	struct ts_recording *rec;
 	struct ts_reader *r, *forger;

@@ -325,6 +325,53 @@ START_TEST(frames_of_a_tracepoint_are_found)
 }
 END_TEST
 
+/* The ranges of memory that the next step forgets, in order. */
+static const char *forgotten(void)
+{
+	static char text[256];
+	struct ts_reader *reader = rec->ops->reader(rec, &err);
+	struct ts_steps steps;
+	size_t n = 0;
+
+	ts_steps_init(&steps);
+	ck_assert_int_eq(ts_reader_next(reader, &steps, &err), TS_ITEM);
+	for (uint32_t i = 0; i < steps.n_effects; i++) {
+		const struct ts_effect *e = &steps.effects[i];
+
+		if (e->kind == TS_FX_WRITE && e->data == TS_NO_DATA)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%" PRIx64 "+%" PRIu64, n ? " " : "", e->addr,
+					      e->len);
+	}
+	text[n] = '\0';
+	ts_steps_fini(&steps);
+	ts_reader_close(reader);
+	return text;
+}
+
+/* What the next frame has too is not forgotten in between: it would look as if it had changed. */
+START_TEST(only_what_the_next_frame_lacks_is_forgotten)
+{
+	head(HEAD_X64);
+	begin(1);
+	mem(0x5000, "0123456789abcdef");
+	mem(0x5100, "wxyz");
+	mem(0x5200, "same");
+	end();
+	begin(1);
+	mem(0x4000, "aa");
+	mem(0x4ffe, "bbb");
+	mem(0x5002, "xx");
+	mem(0x5006, "yy");
+	mem(0x50fe, "zzzz");
+	mem(0x5200, "same");
+	end();
+	finish();
+	serve();
+	ck_assert_str_eq(forgotten(), "5001+1 5004+2 5008+8 5102+2");
+	ck_assert_str_eq(bytes(1, 0x5000), "b?xx??yy");
+}
+END_TEST
+
 START_TEST(of_blocks_over_one_address_the_first_counts)
 {
 	head(HEAD_X64);
@@ -418,6 +465,28 @@ START_TEST(the_same_processor_may_be_little_endian)
 	serve();
 	ck_assert(!rec->regs.arch->is_big_endian);
 	ck_assert_str_eq(reg(0, "sp"), "7000");
+}
+END_TEST
+
+/* Where the frames tell nothing, the order is the description's; known tracepoints count more than unknown ones. */
+START_TEST(the_byte_order_is_that_of_more_known_tracepoints)
+{
+	head("R 8\n" XML_MIPS "tp T1:1000:E:0:0\n");
+	finish();
+	serve();
+	ck_assert(!rec->regs.arch->is_big_endian);
+	close_all();
+	head("R 8\n" XML_MIPS "tp T1:1000:E:0:0\ntp T2:2000:E:0:0\n");
+	for (unsigned i = 0; i < 3; i++) { /* of no bytes, so that both orders lead on */
+		is_big = i > 0;
+		begin((uint16_t)(1 + is_big));
+	}
+	finish();
+	serve();
+	ck_assert(rec->regs.arch->is_big_endian); /* 0x100, 2, 2, not 1, 0x200, 0x200 */
+	ck_assert_uint_eq(rec->frames->n_frames, 3);
+	get(1);
+	ck_assert_uint_eq(frame.tracepoint, 2);
 }
 END_TEST
 
@@ -1028,7 +1097,8 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   of_blocks_over_one_address_the_first_counts,
 		   steps_after_a_tracepoint_are_known_by_their_pc, one_frame_is_a_recording,
 		   big_endian_files_are_known_by_their_frames, the_same_processor_may_be_little_endian,
-		   without_description_the_processor_is_an_option,
+		   the_byte_order_is_that_of_more_known_tracepoints, without_description_the_processor_is_an_option,
+		   only_what_the_next_frame_lacks_is_forgotten,
 		   without_description_the_size_tells_the_features, a_size_that_no_features_have_is_said,
 		   frames_of_known_tracepoints_weigh_more_than_frames, a_frame_may_hold_any_number_of_ranges,
 		   a_program_that_was_moved_says_nothing, registers_beyond_the_block_are_unknown,

@@ -11,14 +11,14 @@
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
 
-/* Frames begin with a length of this many bytes; none of a real recorder is longer than a few kilobytes. */
+/* Frames begin with a length of this many bytes.  Real recorders write a few kilobytes at most. */
 #define BAP_LEN_LEN   8
 #define BAP_MAX_FRAME (UINT64_C(16) << 20)
 
 /* Who wrote the trace, as far as it matters. */
 enum bap_recorder {
 	BAP_TRACEWRAP,     /* QEMU with "tracewrap": operands only */
-	BAP_OLD_TRACEWRAP, /* its first version: memory operands are words, whatever is accessed */
+	BAP_OLD_TRACEWRAP, /* its first version: memory operands are words, whatever the width of the access */
 	BAP_SNAPSHOT,      /* QEMU's plugin: all registers before each instruction; x86 flags, pc are stale */
 	BAP_PIN,           /* Pin: operands only */
 	BAP_PIN_OLD,       /* no list of values after: what is written is listed with its old value */
@@ -60,7 +60,7 @@ struct bap {
 	bool has_lost_path; /* memory was exhausted when the program's path was read */
 
 	/* While the trace is read for the first time: */
-	uint64_t read_until; /* of frames that begin before this offset the oddities have been counted */
+	uint64_t read_until; /* frames that begin before this offset have had their warnings */
 	uint64_t n_walked;
 	bool is_walked;  /* to its end */
 	bool is_scanned; /* the first look (scan.h) was at all frames */

@@ -76,7 +76,7 @@ static void save_last(const struct bap_thread *t, struct ts_buf *b)
 			save_run(t, t->last[i].off, t->last[i].len, b);
 }
 
-/* What else was told: runs of offset, length, bytes, up to one without any. */
+/* The other bytes that were told, as runs of offset, length and bytes; the last run is empty. */
 static void save_told(const struct bap_thread *t, uint32_t g_len, struct ts_buf *b)
 {
 	for (uint32_t i = 0, end; i < g_len; i = end) {

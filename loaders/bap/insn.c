@@ -137,7 +137,7 @@ void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb
 	}
 }
 
-/* A register of which the architecture has many, by the letter that their names begin with. */
+/* Register @number of those whose names begin with @letter. */
 static void lose_numbered(struct bap_known *k, struct bap_thread *t, char letter, unsigned number)
 {
 	char name[8];
@@ -172,7 +172,7 @@ static bool is_told(const struct bap_known *k, const struct bap_thread *t, uint1
 	return off == TS_X86_NO_REG || !memchr(t->state + off, BAP_UNTOLD, k->rec->x86.is_64 ? 8 : 4);
 }
 
-/* Memory that it may write, where the registers tell the address. */
+/* Memory that the instruction may write, if its address is known from the registers. */
 static void lose_x86_memory(struct bap_known *k, const struct bap_thread *t, uint64_t pc,
 			    const struct pb_value *raw)
 {
@@ -249,7 +249,7 @@ static void lose_aarch64_unlogged(struct bap_known *k, struct bap_thread *t, con
 {
 	uint32_t w = insn_word(k, raw), op = w >> 16 & 7;
 
-	if (k->rec->base.regs.arch->is_big_endian) /* instructions are little-endian whatever the data */
+	if (k->rec->base.regs.arch->is_big_endian) /* instructions are little-endian in both byte orders */
 		w = __builtin_bswap32(w), op = w >> 16 & 7;
 	if ((w & 0xffe0001f) == 0xd4000001)
 		lose_named(k, t, "x0\0");

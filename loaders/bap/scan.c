@@ -16,7 +16,7 @@
 #include "stream.h"
 
 #define SCAN_FRAMES  4096
-#define NAMED_FRAMES 256 /* whose names are looked at to tell the recorder */
+#define NAMED_FRAMES 256 /* whose names identify the recorder */
 
 /* What the first frames are looked at with. */
 struct scan {
@@ -76,7 +76,7 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	if (!s)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
 	ts_error_reset(&stop);
-	rec->read_until = UINT64_MAX; /* nothing is said twice */
+	rec->read_until = UINT64_MAX; /* no warnings: a reader gives them */
 	bap_stream_init(&s->stream, rec);
 	s->in.rec = rec;
 	s->in.look = &s->stream.look;

@@ -3,8 +3,8 @@
  * The list that was shown last: see shown.h.
  *
  * Each byte of a register is owned by the first operand of the list that shows it; only an operand that owns
- * all its bytes is ever settled.  So of those that show the same byte, which the first one decides, none is
- * passed over but the first.
+ * all its bytes is ever settled.  If several operands show a byte, the first one decides, and only that one is
+ * skipped.
  */
 #include "shown.h"
 
@@ -87,8 +87,8 @@ static void disown(struct bap_known *k, uint32_t first, uint32_t end)
 /*
  * Operand @i takes the bytes without an owner.
  *
- * Returns whether to see it again would do nothing: all is its own, and told as it says.  Flags are put
- * together from all of a list.
+ * Returns whether seeing it again would change nothing: it owns all its bytes, and the model was told their
+ * values.  Flags never are settled, because they are combined from the whole list.
  */
 static bool settle(struct bap_known *k, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
@@ -120,7 +120,7 @@ void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i
 
 	if (!op->slot) /* memory is read each time: it is not kept in the list */
 		return;
-	if (*i < s->n && len != o->end - start) { /* the others stand elsewhere now */
+	if (*i < s->n && len != o->end - start) { /* the operands that follow have moved */
 		disown(k, *i, s->n);
 		s->n = *i;
 	}

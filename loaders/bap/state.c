@@ -250,7 +250,7 @@ static inline uint32_t whole_bytes(uint32_t n)
 }
 
 /*
- * Bytes @see of a flag register are seen.  Most were told so before: to see them does nothing more.
+ * Bytes @see of a flag register are seen.  Most were told with the same value, which needs nothing more.
  *
  * Returns the others.
  */

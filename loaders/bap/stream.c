@@ -41,7 +41,7 @@ static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what
 		       s->rec->is_closed ? " before the index" : ": the recording was not finished");
 }
 
-/* The next frame's bytes to @c, not taken yet.  Returns TS_END after the last frame. */
+/* Give @c the bytes of the next frame, without passing it.  Returns TS_END after the last frame. */
 static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
 {
 	uint64_t left = s->rec->end - s->off, len;
@@ -89,7 +89,7 @@ void bap_stream_take(struct bap_stream *s)
 	}
 }
 
-/* Which kind of frame it is; 0: none that is known. */
+/* The kind of frame; 0: an unknown one. */
 static unsigned frame_kind(const struct pb_message *m)
 {
 	unsigned kind = 0;

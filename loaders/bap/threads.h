@@ -21,9 +21,10 @@ struct bap_thread *bap_threads_find(struct bap_known *k, uint64_t id, const stru
 				    uint64_t off, struct ts_error *err);
 
 /*
- * A thread of a decode point, where they stand in the order in which they were met, last one first.
+ * A thread of a decode point, which lists threads from the one met last on.
  *
- * Returns NULL as above, or if it is one too many, there twice, or not one of the recording (TS_ECORRUPT).
+ * Returns NULL as above, or if there are too many, if it is there twice, or if the recording does not have it
+ * (TS_ECORRUPT).
  */
 struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_error *err);
 

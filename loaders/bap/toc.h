@@ -8,8 +8,8 @@
 #include "bap.h"
 
 /*
- * Look at the index at file offset rec->end.  It is sane if the entries that are looked at ascend and have a
- * frame's beginning where they point; what is odd about it is warned of.
+ * Look at the index at file offset rec->end.  It is sane if the examined entries ascend and each points at
+ * the beginning of a frame; anything else gets a warning.
  *
  * Returns false if the trace cannot be read.
  */

@@ -4,8 +4,8 @@
 #define WORDS_AT_ONCE 512u
 
 /*
- * What stands before the write that was read last, if it is alone in its frame: the frame's header, perhaps a
- * JMP to where the task is anyway.  Returns how long it is, 0 if it is something else.
+ * The bytes before the last write, if it is alone in its frame: the header of the frame, perhaps with a JMP
+ * to the pc of the task. Returns their length, 0 if there is something else.
  */
 static size_t head_of_word(const struct ucir_reader *r, const uint8_t **head)
 {

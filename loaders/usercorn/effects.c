@@ -47,20 +47,6 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 		       what, stream_place(w, off, place));
 }
 
-void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
-{
-	char what[200];
-	va_list ap;
-
-	if (w->is_quiet || off < w->rec->warned_to)
-		return;
-	w->rec->warned_to = off + 1;
-	va_start(ap, fmt);
-	vsnprintf(what, sizeof(what), fmt, ap);
-	va_end(ap);
-	ts_recording_warn(&w->rec->base, "%s", what);
-}
-
 /* Did the writer close the file, so that a truncation is damage and not the sign of a killed recorder? */
 static bool was_closed(const struct ucir_bytes *b)
 {
@@ -231,8 +217,8 @@ static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struc
 }
 
 /*
- * Recorded registers that the keyframe does not name are zero (in version 2 they are unknown); so is, always,
- * the one that is wired to it.
+ * Recorded registers that the keyframe does not name are zero (in version 2 they are unknown); a register
+ * that is wired to zero always is.
  */
 static void put_zeros(const struct ucir_walk *w, const bool given[UCIR_N_REGS], struct ts_steps *to)
 {
@@ -305,7 +291,7 @@ static bool put_unseen(const struct ucir_walk *w, const struct ucir_op *op, stru
 	return true;
 }
 
-/* A text of a trace, up to a NUL in it; none when it is empty. */
+/* The length of a text in a trace, which ends at its first NUL. */
 static size_t text_len(const char *text, size_t len)
 {
 	const char *nul = len ? memchr(text, 0, len) : NULL;
@@ -379,7 +365,7 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 	case UCIR_FORGET:
 	case UCIR_CHANGED:
 		return put_unseen(w, op, to, err);
-	default: /* the others are for the callers, where they may stand at all */
+	default: /* the callers handle the others, where they are allowed */
 		return ucir_bad(w, op->off, TS_ECORRUPT, err, "%s inside the frame at 0x%" PRIx64,
 				ucir_kind_name(op->kind), ucir_shown_off(w, w->frame_off));
 	}
@@ -425,7 +411,7 @@ static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t
 		ucir_add_exit(to, is_exit ? &status : NULL);
 }
 
-/* May an op of @kind stand in one of @holder? */
+/* Is an op of @kind allowed in one of @holder? */
 static bool may_be_inside(unsigned kind, unsigned holder)
 {
 	switch (kind) {

@@ -36,8 +36,11 @@ bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct
 uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off);
 
 /* Warn about the op at stream offset @off, once however often it is read. */
-void ucir_warn(const struct ucir_walk *w, uint64_t off, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+#define ucir_warn(w, off, ...)                                              \
+	do {                                                                \
+		if (!(w)->is_quiet)                                         \
+			ts_warn_at(&(w)->rec->warner, (off), __VA_ARGS__);  \
+	} while (0)
 
 /*
  * Make of @err, why @op could not be read, a sentence about the trace; @left_ops is how many ops the current

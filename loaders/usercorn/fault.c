@@ -7,9 +7,9 @@
 #define UNDEFINED_INSN 241
 
 /*
- * A process that ends with a bare EXIT has left by a system call that was not traced, or its last instruction
- * failed.  The instruction itself tells; where its bytes are not in the trace, a register that changed after
- * EXIT shows that it was completed.
+ * A process that ends with a bare EXIT made a system call that was not traced, or its last instruction
+ * failed. The bytes of the instruction decide; if they are not in the trace, a register that changed after
+ * EXIT shows that the instruction was completed.
  */
 static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struct ts_steps *out)
 {
@@ -28,9 +28,9 @@ static bool is_fault(const struct ucir_reader *r, uint64_t insn_len, const struc
 }
 
 /*
- * The instruction failed.  The emulator stops at the access that it cannot make, so that one stands last
- * before EXIT; it did not happen and is taken out.  Earlier accesses of the same instruction (a string
- * instruction's, say) did.
+ * The instruction failed.  The emulator stops at the access that it cannot make: the last one before EXIT did
+ * not happen and is removed.  Earlier accesses of the same instruction (such as those of a string
+ * instruction) did.
  */
 static void put_fault(struct ucir_reader *r, uint64_t insn_len, struct ts_steps *out)
 {

@@ -7,7 +7,7 @@
 #define MAX_PROCESSES 4096
 #define MAX_THREADS 65536
 
-/* What follows is thread @thread's doing. */
+/* The following effects are those of thread @thread. */
 void ucir_put_thread(uint32_t thread, struct ts_steps *out)
 {
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);
@@ -141,7 +141,7 @@ bool ucir_begin_by_op(struct ucir_reader *r, const struct ucir_op *op, struct ts
 	return true;
 }
 
-/* Ops of version 2 that stand between the frames of a group, and were seen to when they were read first. */
+/* Ops of version 2 between the frames of a group.  They were handled when they were read first. */
 static bool is_between_frames(unsigned kind)
 {
 	return kind == UCIR_NOTE || kind == UCIR_END;
@@ -171,7 +171,7 @@ static bool replay_part(struct ucir_reader *r, const struct ucir_part *part, str
 	return true;
 }
 
-/* Pass the @n ops that come next, whatever they are. */
+/* Pass the next @n ops, of any kind. */
 static bool pass_ops(struct ucir_reader *r, uint32_t n, struct ts_error *err)
 {
 	struct ucir_op op;
@@ -218,9 +218,7 @@ static bool replay_sought(struct ucir_reader *r, const struct ucir_part *part, s
 	return true;
 }
 
-/*
- * The group of the current task, whose STEP stands at @end, has parts: make its effects from the first op on.
- */
+/* The group of the current task, whose STEP is at @end, has parts: make its effects from the first op on. */
 bool ucir_replay(struct ucir_reader *r, uint64_t end, struct ts_steps *out, struct ts_error *err)
 {
 	struct ucir_task *t = r->task;

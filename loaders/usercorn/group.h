@@ -51,7 +51,7 @@ void ucir_put_thread(uint32_t thread, struct ts_steps *out);
 struct ucir_task *ucir_begin_task(struct ucir_reader *r, uint64_t pid, struct ts_error *err);
 void ucir_end_task(struct ucir_reader *r, struct ucir_task *t);
 
-/* The thread goes on at @pc, as what stands after its step says. */
+/* The thread goes on at @pc, according to an op after its step. */
 static inline void ucir_jump(struct ucir_reader *r, struct ucir_task *t, uint64_t pc)
 {
 	t->pc = pc;

@@ -27,18 +27,18 @@ struct region {
 	uint32_t thread;
 	uint32_t effect; /* ordinal of the write in the initial effects */
 	uint64_t shift;
-	const char *by; /* what told the shift, NULL as long as nothing did; literal */
+	const char *by; /* the source of the shift, a literal; NULL: not known yet */
 };
 
 struct places {
 	struct usercorn *rec; /* borrowed */
-	struct region *items; /* owned; those of a thread stand together */
+	struct region *items; /* owned; grouped by thread */
 	size_t n;
 	/* For the thread queried last. */
 	uint32_t thread; /* TS_NO_THREAD before the first */
 	bool has_sp;
 	uint64_t sp;   /* initial stack pointer */
-	uint64_t bias; /* by how much the program lies above where it was linked */
+	uint64_t bias; /* load address of the program less the address that it was linked for */
 	/* The program's file, if there is one. */
 	struct ts_source *src; /* owned */
 	struct ts_elf elf;
@@ -156,7 +156,7 @@ static bool open_exec(struct places *p, const char *exec, struct ts_error *err)
 	return true;
 }
 
-/* By how much the program lies above where it was linked. */
+/* Load address of the program less the address that it was linked for. */
 static uint64_t find_bias(const struct places *p, uint32_t thread)
 {
 	uint64_t linked = UINT64_MAX, loaded = UINT64_MAX;
@@ -600,7 +600,7 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 		return true;
 	ts_buf_init(&args);
 	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {
-		ts_buf_reset(&rec->base.cmdline); /* a NOTE may have said the same */
+		ts_buf_reset(&rec->base.cmdline); /* a NOTE may have given it */
 		ts_buf_put(&rec->base.cmdline, args.data, args.len);
 		done = keep_auxv(rec, &s, sp, end);
 	}

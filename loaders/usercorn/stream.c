@@ -149,7 +149,7 @@ bool ucir_stream_seek(struct ucir_stream *s, uint64_t off, struct ts_error *err)
 	return true;
 }
 
-/* Forget what lies before the next byte. */
+/* Drop the bytes before the next one. */
 static void drop_passed(struct ucir_stream *s)
 {
 	if (s->at == 0)

@@ -20,7 +20,7 @@ static bool is_after_step(const struct ucir_reader *r)
 	return r->task->has_stepped && !ucir_parts_any(&r->task->parts);
 }
 
-/* What is added to the last step is thread @thread's doing. */
+/* The effects that are added to the last step are those of thread @thread. */
 static void act(struct ucir_reader *r, uint32_t thread, struct ts_steps *out)
 {
 	if (r->acting != thread)

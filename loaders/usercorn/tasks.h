@@ -39,7 +39,7 @@ struct ucir_task {
 	uint64_t pid;
 	uint64_t pc;      /* of the coming instruction */
 	uint64_t next_pc; /* the pc after it, from the open group */
-	uint64_t pc_key;  /* xor of it and an address tells the process, too */
+	uint64_t pc_key;  /* an address xor this identifies the process, too */
 	uint32_t thread;  /* ordinal of the thread, and of its process */
 	bool has_pc;
 	bool had_pc; /* has_pc as it was when the group began */

@@ -206,7 +206,7 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 
 /* -------------------------------------------------------------------------------- old layouts */
 
-/* Does a MEM_WRITE to @addr stand at @at of the @n bytes? */
+/* Is there a MEM_WRITE to @addr at @at of the @n bytes? */
 static bool is_write_of(const uint8_t *p, size_t n, size_t at, const uint8_t addr[8])
 {
 	return at < n && n - at >= 9 && p[at] == UCIR_WRITE && memcmp(p + at + 1, addr, 8) == 0;
@@ -291,7 +291,7 @@ static uint32_t choose_features(const struct usercorn *rec, const bool seen[UCIR
 	       ts_arch_os_features(rec->model, rec->base.osabi);
 }
 
-/* So many ops tell whether accesses were recorded: programs do not do without memory for long. */
+/* Accesses are looked for in so many ops: no program runs longer without memory. */
 #define MAX_LOOK_OPS (1u << 20)
 
 /*
@@ -475,6 +475,7 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 		return NULL;
 	}
 	ts_recording_init(&rec->base, &ops, "usercorn");
+	ts_warner_init(&rec->warner, &rec->base);
 	if (load(rec, src, opt, err))
 		return &rec->base;
 	close_recording(&rec->base);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "arch.h"
+#include "loaders/kit/warn.h"
 #include "src/arch/x86_insn.h"
 #include "src/trace/reader.h"
 #include "stream.h"
@@ -32,7 +33,7 @@ struct usercorn {
 	/* x86 of 32 and 64 bits before version 2: general registers, which come first; 0 for others */
 	uint32_t n_gprs;
 	struct ts_x86 x86; /* if there are any */
-	uint64_t warned_to; /* ops below this stream offset have had their warnings */
+	struct ts_warner warner; /* by stream offsets */
 	bool is_cut;        /* the recorder said that it ended before the program */
 	/* Made when the initial state is complete. */
 	struct ucir_content *contents; /* owned; by thread and address */

@@ -97,7 +97,7 @@ static void add(struct ts_inputs *in, struct ts_what place, uint64_t constant)
 			return;
 	}
 	if (in->n < TS_MAX_INPUTS)
-		in->items[in->n++] = (struct ts_input){ place, constant, constant != UINT64_MAX };
+		in->items[in->n++] = (struct ts_input){ place, constant, constant != UINT64_MAX, false };
 }
 
 static void add_reg(struct ts_inputs *in, uint32_t off, uint32_t len)
@@ -148,25 +148,66 @@ static void add_reads(struct ts_inputs *in, const struct ts_steps *b, const stru
 /* ----------------------------------------------------------------------------------------------------- x86
  */
 
+#define MAX_READS 4u
+
+/* A read that the recording shows. */
+struct read {
+	uint64_t addr, len;
+};
+
 /* A step of an x86 processor. */
 struct step {
 	const struct ts_regset *set;
 	struct ts_x86 x86;
 	struct ts_x86_insn insn;
 	struct ts_x86_fields fields;
-	const uint8_t *g;            /* registers before it */
+	const uint8_t *g;            /* registers before it, and which bytes of them are known */
+	struct read reads[MAX_READS]; /* at virtual addresses */
+	unsigned n_reads;
 	const struct ts_what *place; /* what it wrote */
 };
 
-static uint64_t address_of(const struct step *s, const struct ts_x86_mem *m)
+static bool knows(const struct step *s, uint16_t off, unsigned len)
 {
-	uint64_t addr = ts_x86_mem_addr(&s->insn, m, &s->x86, s->g);
+	return off != TS_X86_NO_REG && !memchr(s->g + s->set->g_len + off, 0, len);
+}
 
-	if (m->segment == TS_X86_FS)
-		addr += ts_x86_value(&s->x86, s->g, s->x86.fs_base);
-	if (m->segment == TS_X86_GS)
-		addr += ts_x86_value(&s->x86, s->g, s->x86.gs_base);
-	return addr;
+/* The address of an operand.  Returns false if a register that it is made of is not known. */
+static bool find_address(const struct step *s, const struct ts_x86_mem *m, uint64_t *addr)
+{
+	const struct ts_x86 *x = &s->x86;
+	unsigned len = x->is_64 ? 8 : 4;
+	uint16_t segment = m->segment == TS_X86_FS ? x->fs_base : x->gs_base;
+
+	if ((m->base != TS_X86_NO_REG && !knows(s, m->base, len)) ||
+	    (m->index != TS_X86_NO_REG && !knows(s, m->index, len)) ||
+	    (m->place == TS_X86_BIT && !knows(s, m->bit, m->bit_len)) ||
+	    (m->place == TS_X86_TABLE && !knows(s, x->gprs[0], 1)) ||
+	    (m->segment != TS_X86_FLAT && !knows(s, segment, len)))
+		return false;
+	*addr = ts_x86_mem_addr(&s->insn, m, x, s->g);
+	if (m->segment != TS_X86_FLAT)
+		*addr += ts_x86_value(x, s->g, segment);
+	return true;
+}
+
+/* Memory that an operand reads: where the registers say, else where the recording says, else it is unknown where. */
+static void add_operand(struct ts_inputs *in, const struct step *s, const struct ts_x86_mem *m)
+{
+	uint64_t addr;
+
+	if (find_address(s, m, &addr)) {
+		add_mem(in, addr, m->size);
+		return;
+	}
+	for (unsigned i = 0; i < s->n_reads; i++) {
+		if (s->reads[i].len == m->size) {
+			add_mem(in, s->reads[i].addr, m->size);
+			return;
+		}
+	}
+	add(in, (struct ts_what){ .kind = TS_WHAT_NONE }, UINT64_MAX);
+	in->items[in->n - 1].is_unknown = true;
 }
 
 static bool overlaps(const struct ts_what *place, uint32_t off, uint32_t len)
@@ -198,7 +239,7 @@ static void take_operand(struct ts_inputs *in, const struct step *s, const char 
 		while (*mem < s->insn.n_mem && !s->insn.mem[*mem].access)
 			++*mem;
 		if (*mem < s->insn.n_mem && s->insn.mem[*mem].access & READS)
-			add_mem(in, address_of(s, &s->insn.mem[*mem]), s->insn.mem[*mem].size);
+			add_operand(in, s, &s->insn.mem[*mem]);
 		++*mem;
 		return;
 	}
@@ -239,7 +280,7 @@ static void take_implicit(struct ts_inputs *in, const struct step *s, bool is_le
 {
 	for (unsigned i = mem; i < s->insn.n_mem; i++) {
 		if (s->insn.mem[i].access & READS)
-			add_mem(in, address_of(s, &s->insn.mem[i]), s->insn.mem[i].size);
+			add_operand(in, s, &s->insn.mem[i]);
 	}
 	for (unsigned i = 0; i < s->fields.n; i++) {
 		const struct ts_x86_field *f = &s->fields.fields[i];
@@ -299,50 +340,118 @@ static void take_operands(struct ts_inputs *in, const struct step *s)
 	in->is_known = true;
 }
 
-static void take_insn(struct ts_inputs *in, const struct ts_regset *set, const struct ts_step *st,
-		      const uint8_t *bytes, size_t len, const uint8_t *g, const struct ts_what *place)
-{
-	struct step s = { .set = set, .g = g, .place = place };
+/* Bytes at the instruction of a step, as far as they are known. */
+struct code {
+	uint64_t pc;
+	uint32_t thread, process;
+	uint8_t bytes[TS_X86_MAX_INSN];
+	size_t len;
+};
 
-	ts_x86_init(&s.x86, set);
-	if (!ts_x86_decode(&s.x86, st->pc, bytes, len, &s.insn) ||
-	    !ts_x86_text(&s.x86, st->pc, bytes, len, in->text, sizeof(in->text)) ||
-	    !ts_x86_registers(&s.x86, bytes, len, &s.fields))
-		return;
-	in->is_branch = s.insn.flow == TS_X86_BRANCH;
-	in->flags_written = s.fields.flags_written;
-	take_operands(in, &s);
+static bool find_code(struct code *c, struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	uint8_t known[TS_X86_MAX_INSN];
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+
+	if (!st)
+		return false;
+	*c = (struct code){ .pc = st->pc, .thread = st->thread, .process = ts_query_process(q, st->thread) };
+	if (!ts_virtual_mem(q, pos, c->process, c->pc, sizeof(c->bytes), c->bytes, known, err))
+		return false;
+	while (c->len < sizeof(known) && known[c->len])
+		c->len++;
+	return true;
+}
+
+/* Decode it in the processor's mode.  Returns false if there is no instruction, or one of 16-bit code. */
+static bool decode(struct step *s, const struct ts_query *q, uint64_t pos, const struct code *c)
+{
+	const struct ts_mode *mode = ts_query_mode(q, pos);
+	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
+
+	ts_x86_init(&s->x86, s->set);
+	if (size != TS_CODE_UNKNOWN)
+		s->x86.is_64 = size == TS_CODE_64;
+	return size != TS_CODE_16 && ts_x86_decode(&s->x86, c->pc, c->bytes, c->len, &s->insn) &&
+	       ts_x86_registers(&s->x86, c->bytes, c->len, &s->fields);
+}
+
+static void take_facts(struct ts_inputs *in, const struct step *s)
+{
+	in->is_branch = s->insn.flow == TS_X86_BRANCH;
+	in->flags_written = s->fields.flags_written;
+}
+
+bool ts_inputs_glance(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	struct step s = { .set = ts_query_regset(q) };
+	struct code c;
+
+	*in = (struct ts_inputs){ 0 };
+	if (!find_code(&c, q, pos, err))
+		return false;
+	if (decode(&s, q, pos, &c))
+		take_facts(in, &s);
+	return true;
+}
+
+/* The recording says what was read. */
+static bool find_reads(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+
+	if (st)
+		add_reads(in, b, st);
+	return st != NULL;
+}
+
+/* What the recording says was read, besides the instruction. */
+static bool list_reads(struct step *s, struct ts_query *q, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(q, pos, &b, err);
+
+	for (uint32_t i = 0; st && i < st->n_effects && s->n_reads < MAX_READS; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+
+		if (e->kind == TS_FX_THREAD || ts_query_facts(q)->is_physical)
+			break;
+		if (e->kind == TS_FX_READ && !e->is_hidden && st->pc - e->addr >= e->len)
+			s->reads[s->n_reads++] = (struct read){ e->addr, e->len };
+	}
+	return st != NULL;
 }
 
 bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
 		    struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(q);
-	uint8_t bytes[TS_X86_MAX_INSN], known[TS_X86_MAX_INSN], *g;
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(q, pos, &b, err);
-	struct ts_step step;
-	size_t n = 0;
+	struct step s = { .set = set, .place = place };
+	struct code c;
+	uint8_t *g;
 	bool done;
 
 	*in = (struct ts_inputs){ 0 };
-	if (!st)
+	if (!ts_inputs_has_operands(q))
+		return find_reads(in, q, pos, err);
+	if (!find_code(&c, q, pos, err))
 		return false;
-	if (!ts_inputs_has_operands(q)) {
-		add_reads(in, b, st);
+	if (!decode(&s, q, pos, &c) ||
+	    !ts_x86_text(&s.x86, c.pc, c.bytes, c.len, in->text, sizeof(in->text)))
 		return true;
-	}
-	step = *st;
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	done = ts_virtual_mem(q, pos, ts_query_process(q, step.thread), step.pc, sizeof(bytes), bytes, known,
-			      err) &&
-	       ts_query_regs(q, pos, step.thread, g, g + set->g_len, err);
-	while (n < sizeof(bytes) && known[n])
-		n++;
-	if (done)
-		take_insn(in, set, &step, bytes, n, g, place);
+	done = ts_query_regs(q, pos, c.thread, g, g + set->g_len, err) && list_reads(&s, q, pos, err);
+	s.g = g;
+	in->is_syscall = !ts_query_facts(q)->is_physical &&
+			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") || !strcmp(in->text, "int 0x80"));
+	if (done) {
+		take_facts(in, &s);
+		take_operands(in, &s);
+	}
 	free(g);
 	return done;
 }

@@ -24,6 +24,7 @@ struct ts_input {
 	struct ts_what place; /* kind TS_WHAT_NONE: a constant */
 	uint64_t constant;
 	bool has_constant; /* else a constant that is what was written */
+	bool is_unknown;   /* no constant: memory whose address is not known */
 };
 
 struct ts_inputs {
@@ -31,6 +32,7 @@ struct ts_inputs {
 	unsigned n;
 	bool is_known;  /* false: nothing tells */
 	bool is_branch; /* a conditional one */
+	bool is_syscall; /* of a program: what it leaves comes from the system */
 	uint32_t flags_written;
 	char text[TS_MAX_INSN_TEXT]; /* of the instruction, "" if unknown */
 };
@@ -42,6 +44,13 @@ struct ts_inputs {
  */
 bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
 		    struct ts_error *err);
+
+/*
+ * Of an x86 processor: only is_branch and flags_written of step @pos, which costs less.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_inputs_glance(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err);
 
 /* Has the recording a processor whose operands are known? */
 bool ts_inputs_has_operands(const struct ts_query *q);

@@ -20,9 +20,8 @@
 /* Answers do not grow beyond this. */
 #define MAX_NODES 2000u
 
-/* So far before a branch the instruction that set its condition is looked for, and a branch before a
- * position. */
-#define MAX_STEPS_BACK 4096u
+/* Instructions that are looked at, on the way back to a branch or to who set a flag, for one of the budget. */
+#define STEPS_A_BUDGET 8u
 
 /* Turns of one loop that are counted. */
 #define MAX_TURNS 100000u
@@ -89,8 +88,12 @@ struct why {
 	const struct ts_question *qn;
 	struct ts_question last; /* what last-write is asked */
 	struct ts_rows *cursor;  /* owned; open while it looks */
+	bool is_looking;         /* back from step to step, ... */
+	uint64_t look;           /* ... so far */
+	uint32_t n_looked;
 	struct node *nodes;      /* owned */
 	uint32_t n_nodes;
+	uint32_t told;           /* the node that was a row last; NO_NODE: none */
 	struct task *tasks; /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
 	uint32_t thread; /* whose registers */
@@ -160,7 +163,7 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 			push_task(y, &task);
 			continue;
 		}
-		n = add_node(y, node, i, &(struct ts_what){ 0 }, "constant");
+		n = add_node(y, node, i, &(struct ts_what){ 0 }, in->items[i].is_unknown ? "unknown" : "constant");
 		if (n && in->items[i].has_constant)
 			n->constant = in->items[i].constant;
 		else if (n)
@@ -224,36 +227,57 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 	return got;
 }
 
-/* The instruction before @pos that set the flags of @place; *w->pos is TS_NO_POS if there is none nearby. */
-static bool find_setter(struct why *y, uint64_t before, const struct ts_what *place, struct writer *w,
-			struct ts_error *err)
+/*
+ * Look back from @before for an instruction that writes one of the flags @bits, or (0) is a conditional branch.
+ * TS_GOT_ROW: it is step y->look.
+ */
+static enum ts_got look_back(struct why *y, uint64_t before, uint32_t bits, struct ts_budget *budget, struct ts_error *err)
+{
+	if (!y->is_looking)
+		y->look = before;
+	y->is_looking = true;
+	while (y->look && y->look != TS_NO_POS) {
+		struct ts_inputs in;
+
+		if (y->n_looked++ % STEPS_A_BUDGET == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		y->look = ts_query_prev_step(y->ask->q, y->thread, y->look - 1);
+		if (y->look == TS_NO_POS)
+			break;
+		y->rows.at = y->look;
+		if (!ts_inputs_glance(&in, y->ask->q, y->look, err))
+			return TS_GOT_FAIL;
+		if (bits ? (in.flags_written & bits) != 0 : in.is_branch) {
+			y->is_looking = false;
+			return TS_GOT_ROW;
+		}
+	}
+	y->is_looking = false;
+	return TS_GOT_END;
+}
+
+/* The instruction before @before that set the flags of @place; as find_writer(). */
+static enum ts_got find_setter(struct why *y, uint64_t before, const struct ts_what *place, struct writer *w,
+			       struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(y->ask->q);
 	uint32_t bits = place->is_flag
 				? UINT32_C(1) << (8 * (place->off - set->regs[set->flags].off) + place->bit)
 				: UINT32_MAX;
+	enum ts_got got = look_back(y, before, bits, budget, err);
+	const struct ts_steps *b;
+	const struct ts_step *st;
 
-	w->pos = before;
-	for (unsigned i = 0; i < MAX_STEPS_BACK && w->pos; i++) {
-		struct ts_inputs in;
-
-		w->pos = ts_query_prev_step(y->ask->q, y->thread, w->pos - 1);
-		if (w->pos == TS_NO_POS)
-			return true;
-		if (!ts_inputs_find(&in, y->ask->q, w->pos, place, err))
-			return false;
-		if (in.flags_written & bits) {
-			const struct ts_steps *b;
-			const struct ts_step *st = ts_query_step(y->ask->q, w->pos, &b, err);
-
-			w->pc = st ? st->pc : 0;
-			w->thread = y->thread;
-			strcpy(w->kind, "write");
-			return st != NULL;
-		}
-	}
-	w->pos = TS_NO_POS;
-	return true;
+	if (got != TS_GOT_ROW)
+		return got;
+	st = ts_query_step(y->ask->q, y->look, &b, err);
+	if (!st)
+		return TS_GOT_FAIL;
+	w->pos = y->look;
+	w->pc = st->pc;
+	w->thread = y->thread;
+	strcpy(w->kind, is_input(y->ask->q, w->pos) ? "input" : "write");
+	return TS_GOT_ROW;
 }
 
 static bool is_flags(const struct why *y, const struct ts_what *place)
@@ -340,16 +364,19 @@ static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, s
 		     bool *known, struct ts_error *err);
 
 /* The writer becomes a node, whose inputs are the next tasks, or is one more turn of a loop. */
-static bool take_writer(struct why *y, const struct task *t, const struct writer *w, struct ts_error *err)
+static bool take_writer(struct why *y, const struct task *t, struct writer *w, struct ts_error *err)
 {
 	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE;
-	bool is_write = !strcmp(w->kind, "write"), seen = was_seen(y, &t->place, w->pos);
+	bool is_write, seen = was_seen(y, &t->place, w->pos);
 	struct task loop = *t;
 	struct ts_inputs in;
 	struct node *n;
 
 	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
 		return false;
+	if (in.is_syscall && !strcmp(w->kind, "write"))
+		strcpy(w->kind, "input");
+	is_write = !strcmp(w->kind, "write");
 	if (at != NO_NODE && is_write && y->nodes[at].pc == w->pc) {
 		turn(y, t, at, w, &in);
 		return true;
@@ -390,77 +417,64 @@ static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_e
 {
 	struct task t = y->tasks[y->n_tasks - 1];
 	struct writer w = { .pos = TS_NO_POS };
-	enum ts_got got = TS_GOT_END;
+	enum ts_got got;
 	bool done;
 
-	if (is_flags(y, &t.place)) {
-		if (!find_setter(y, t.before, &t.place, &w, err))
-			return TS_GOT_FAIL;
-		got = w.pos == TS_NO_POS ? TS_GOT_END : TS_GOT_ROW;
-	} else {
-		got = find_writer(y, &t, &w, budget, err);
-		if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
-			return got;
-	}
+	got = is_flags(y, &t.place) ? find_setter(y, t.before, &t.place, &w, budget, err)
+				    : find_writer(y, &t, &w, budget, err);
+	if (got == TS_GOT_PENDING || got == TS_GOT_FAIL)
+		return got;
 	y->n_tasks--;
+	y->rows.at = got == TS_GOT_ROW ? w.pos : t.before;
 	done = got == TS_GOT_ROW ? take_writer(y, &t, &w, err) : take_start(y, &t, err);
 	if (y->is_failed)
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	return done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
-/* The last conditional branch before the position; *pos is TS_NO_POS if there is none nearby. */
-static bool find_branch(struct why *y, uint64_t *pos, struct ts_inputs *in, struct ts_error *err)
+/* The last conditional branch before the position becomes the first node.  Returns TS_GOT_END when that is done. */
+static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_what none = { 0 };
-
-	*pos = y->qn->at;
-	for (unsigned i = 0; i < MAX_STEPS_BACK && *pos; i++) {
-		*pos = ts_query_prev_step(y->ask->q, y->thread, *pos - 1);
-		if (*pos == TS_NO_POS)
-			return true;
-		if (!ts_inputs_find(in, y->ask->q, *pos, &none, err))
-			return false;
-		if (in->is_branch)
-			return true;
-	}
-	*pos = TS_NO_POS;
-	return true;
-}
-
-static bool begin(struct why *y, struct ts_error *err)
-{
-	const struct task task = { .place = y->qn->what, .before = y->qn->at, .parent = NO_NODE };
 	const struct ts_steps *b;
 	const struct ts_step *st;
 	struct ts_inputs in;
 	struct node *n;
-	uint64_t pos;
+	enum ts_got got;
 
-	y->is_begun = true;
-	if (!y->qn->is_branch) {
-		push_task(y, &task);
-		return true;
-	}
 	if (!ts_inputs_has_operands(y->ask->q)) {
 		snprintf(y->rows.note, sizeof(y->rows.note), "branches of %s are not known",
 			 ts_query_regset(y->ask->q)->arch->name);
-		return true;
+		return TS_GOT_END;
 	}
-	if (!find_branch(y, &pos, &in, err))
-		return false;
-	if (pos == TS_NO_POS)
-		return true;
-	st = ts_query_step(y->ask->q, pos, &b, err);
+	got = look_back(y, y->qn->at, 0, budget, err);
+	if (got != TS_GOT_ROW)
+		return got;
+	if (!ts_inputs_find(&in, y->ask->q, y->look, &none, err))
+		return TS_GOT_FAIL;
+	st = ts_query_step(y->ask->q, y->look, &b, err);
 	if (!st)
-		return false;
-	n = add_node(y, NO_NODE, 0, &(struct ts_what){ 0 }, "branch");
-	n->pos = pos;
+		return TS_GOT_FAIL;
+	n = add_node(y, NO_NODE, 0, &none, "branch");
+	n->pos = y->look;
 	n->pc = st->pc;
 	n->thread = st->thread;
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
-	expand(y, 0, pos, &in);
-	return true;
+	expand(y, 0, y->look, &in);
+	return TS_GOT_END;
+}
+
+static enum ts_got begin(struct why *y, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct task task = { .place = y->qn->what, .before = y->qn->at, .parent = NO_NODE };
+	enum ts_got got = TS_GOT_END;
+
+	if (y->qn->is_branch)
+		got = begin_branch(y, budget, err);
+	else
+		push_task(y, &task);
+	y->is_begun = got == TS_GOT_END;
+	return got;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -542,9 +556,9 @@ static bool put_row(struct why *y, const struct node *n, struct ts_row *row, str
 /* The next node in pre-order that has not been shown: a child of the last one, of its parent, ... */
 static struct node *next_node(struct why *y)
 {
-	uint32_t at = (uint32_t)y->rows.at; /* ordinal + 1 of the last one */
+	uint32_t at = y->told;
 
-	for (at = at ? at - 1 : NO_NODE;; at = y->nodes[at].parent) {
+	for (;; at = y->nodes[at].parent) {
 		struct node *best = NULL;
 
 		for (uint32_t i = 0; i < y->n_nodes; i++) {
@@ -564,8 +578,12 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	struct why *y = (struct why *)rows;
 	struct node *n;
 
-	if (!y->is_begun && !begin(y, err))
-		return TS_GOT_FAIL;
+	if (!y->is_begun) {
+		enum ts_got got = begin(y, budget, err);
+
+		if (got != TS_GOT_END)
+			return got;
+	}
 	while (y->n_tasks) {
 		enum ts_got got = ts_budget_take(budget) ? run_task(y, budget, err) : TS_GOT_PENDING;
 
@@ -576,7 +594,7 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (!n)
 		return TS_GOT_END;
 	n->is_shown = true;
-	rows->at = (uint64_t)(n - y->nodes) + 1;
+	y->told = (uint32_t)(n - y->nodes);
 	return put_row(y, n, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
@@ -606,6 +624,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 		return NULL;
 	}
 	y->rows = (struct ts_rows){ .ops = &ops, .go = TS_NO_POS };
+	y->told = NO_NODE;
 	y->ask = ask;
 	y->qn = qn;
 	y->thread = ts_ask_thread(ask, qn);

@@ -5,6 +5,8 @@ import json
 import random
 import subprocess
 
+from _mcp import Client
+from _programs import Program
 from _tap import DATA, TRACESTUB, case, run_cases
 
 NAME = "x64_walk"
@@ -94,6 +96,26 @@ def a_branch_has_the_instruction_that_set_its_condition():
     assert rows[0]["kind"] == "branch" and rows[0]["position"] < 500 and rows[0]["instruction"][0] == "j", rows
     assert rows[1]["position"] < rows[0]["position"], rows
     assert rows[1]["instruction"].split()[0] in ("cmp", "test", "sub", "add", "and", "or", "dec", "inc", "xor", "shl", "shr"), rows
+
+
+def without(rows, *names):
+    return [{k: v for k, v in r.items() if k not in names} for r in rows]
+
+
+@case
+def another_format_of_the_same_execution_has_the_same_chain():
+    """usercorn and rvnbintrace: both record the changes of registers. Only one of them knows what a system call wrote, and each
+    has names of its own for threads and functions."""
+    rng, n_rows = random.Random(3), 0
+    for name in "pie", "static":
+        with Client(Program(name, "ucir").trace) as a, Client(Program(name, "bin").trace) as b:
+            for _ in range(80):
+                what, at = "$" + rng.choice([*REGS, "eax", "al", "ZF", "CF"]), rng.randrange(100, 9000)
+                want, rows = (without(c.rows("why", what=what, at=at, depth=3)[0], "thread", "function") for c in (a, b))
+                if "syscall" not in [r["instruction"] for r in want]:
+                    assert rows == want, (name, what, at)
+                    n_rows += len(rows)
+    assert n_rows > 500, n_rows
 
 
 run_cases()

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * why, against a walk over all steps of random x86-64 programs of a few kinds of instructions; and by hand: loops,
+ * flags, branches, system calls, the recording of a machine, other processors.
+ */
+#include "unit.h"
+
+#include "ask_text.h"
+#include "machine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CODE  UINT64_C(0x401000)
+#define SLOTS UINT64_C(0x5000) /* memory of programs: r15 points there */
+#define N_SLOTS 6u
+#define N_REGS 4u              /* rax, rcx, rdx, rbx, as their numbers in instructions are */
+#define MAX_STEPS 12000u
+
+static const char *const reg_names[N_REGS] = { "rax", "rcx", "rdx", "rbx" };
+
+/* Places: registers, then slots. */
+#define N_PLACES (N_REGS + N_SLOTS)
+#define NO_PLACE N_PLACES
+
+/* ------------------------------------------------------------------------------------------- programs */
+
+/* A step of the program: the place it writes, and what its value is made of. */
+struct made {
+	unsigned writes;    /* NO_PLACE: none */
+	unsigned inputs[2]; /* n of them, in the order of the operands */
+	unsigned n;
+	bool is_constant;
+	uint64_t constant;
+	bool is_syscall;
+	char text[48];
+	uint64_t value;     /* that it leaves */
+};
+
+static struct {
+	struct script *s;
+	struct made steps[MAX_STEPS];
+	uint64_t n;
+	uint64_t now[N_PLACES];
+} p;
+
+static struct ask_text a;
+
+static void put_word(struct ts_steps *to, uint64_t addr, uint64_t value)
+{
+	for (unsigned i = 0; i < 8; i++) {
+		uint8_t byte = (uint8_t)(value >> 8 * i);
+
+		ts_steps_value(to, TS_FX_WRITE, addr + i, &byte, 1);
+	}
+}
+
+static void put_reg(struct ts_steps *to, const char *name, uint64_t value)
+{
+	const struct ts_regset *set = &p.s->rec.regs;
+	const struct ts_reg *r = &set->regs[ts_regset_find(set, name)];
+	uint8_t bytes[8];
+
+	ts_arch_put(set->arch, bytes, r->len, value);
+	ts_steps_value(to, TS_FX_REG_WRITE, r->off, bytes, r->len);
+}
+
+static void put_code(uint64_t pc, const void *bytes, unsigned len)
+{
+	ts_steps_value(&p.s->rec.initial, TS_FX_WRITE, pc, bytes, len);
+}
+
+static uint64_t slot_addr(unsigned place)
+{
+	return SLOTS + 8 * (place - N_REGS);
+}
+
+static void begin(void)
+{
+	memset(&p, 0, sizeof(p));
+	p.s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(p.s);
+	put_reg(&p.s->rec.initial, "r15", SLOTS);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		p.now[i] = 0x1000 + i;
+		if (i < N_REGS)
+			put_reg(&p.s->rec.initial, reg_names[i], p.now[i]);
+		else
+			put_word(&p.s->rec.initial, slot_addr(i), p.now[i]);
+	}
+}
+
+static void finish(void)
+{
+	ask_text_fini(&a);
+	script_free(p.s);
+}
+
+/* The step is over: what it wrote is an effect. */
+static void close_step(const struct made *m, uint64_t pc, unsigned len)
+{
+	p.steps[p.n] = *m;
+	if (m->writes < N_REGS) {
+		put_reg(&p.s->steps, reg_names[m->writes], m->value);
+	} else if (m->writes < NO_PLACE) {
+		uint8_t bytes[8];
+
+		ts_arch_put(p.s->rec.regs.arch, bytes, 8, m->value);
+		ts_steps_value(&p.s->steps, TS_FX_WRITE, slot_addr(m->writes), bytes, 8)->is_hidden = m->is_syscall;
+	}
+	if (m->writes < NO_PLACE)
+		p.now[m->writes] = m->value;
+	ts_steps_close(&p.s->steps, pc, (uint16_t)len, 0);
+	p.n++;
+}
+
+/* One instruction at @pc, of a random kind.  Returns its length. */
+static unsigned make_step(struct script_random *rnd, uint64_t pc)
+{
+	unsigned dst = (unsigned)script_below(rnd, N_REGS), src = (unsigned)script_below(rnd, N_REGS);
+	unsigned slot = N_REGS + (unsigned)script_below(rnd, N_SLOTS), at = 8 * (slot - N_REGS);
+	char where[24];
+	struct made m = { .writes = dst };
+	uint8_t code[7] = { 0x48 };
+	unsigned len = 3;
+
+	if (at)
+		snprintf(where, sizeof(where), "[r15+0x%02X]", at);
+	else
+		strcpy(where, "[r15]");
+	switch (script_below(rnd, 7)) {
+	case 0: /* mov r, imm32 */
+		m.is_constant = true;
+		m.value = m.constant = script_below(rnd, 1000);
+		code[1] = 0xc7;
+		code[2] = (uint8_t)(0xc0 | dst);
+		code[3] = (uint8_t)m.value;
+		code[4] = (uint8_t)(m.value >> 8);
+		len = 7;
+		break;
+	case 1: /* mov r, r */
+		m.inputs[m.n++] = src;
+		m.value = p.now[src];
+		code[1] = 0x89;
+		code[2] = (uint8_t)(0xc0 | src << 3 | dst);
+		break;
+	case 2: /* add r, r */
+		m.inputs[m.n++] = dst;
+		if (src != dst)
+			m.inputs[m.n++] = src;
+		m.value = p.now[dst] + p.now[src];
+		code[1] = 0x01;
+		code[2] = (uint8_t)(0xc0 | src << 3 | dst);
+		break;
+	case 3: /* mov [r15+d], r */
+		m.writes = slot;
+		m.inputs[m.n++] = src;
+		m.value = p.now[src];
+		code[0] = 0x49;
+		code[1] = 0x89;
+		code[2] = (uint8_t)(0x47 | src << 3);
+		code[3] = (uint8_t)at;
+		len = 4;
+		break;
+	case 4: /* mov r, [r15+d] */
+		m.inputs[m.n++] = slot;
+		m.value = p.now[slot];
+		code[0] = 0x49;
+		code[1] = 0x8b;
+		code[2] = (uint8_t)(0x47 | dst << 3);
+		code[3] = (uint8_t)at;
+		len = 4;
+		break;
+	case 5: /* xor r, r */
+		m.is_constant = true;
+		code[1] = 0x31;
+		code[2] = (uint8_t)(0xc0 | dst << 3 | dst);
+		break;
+	default: { /* syscall, in which the kernel writes a slot */
+		struct ts_event *e = ts_steps_event(&p.s->steps, TS_EV_SYSCALL);
+
+		e->number = 0;
+		m.writes = slot;
+		m.is_syscall = true;
+		m.value = script_below(rnd, 5000);
+		memcpy(code, "\x0f\x05", 2);
+		len = 2;
+	}
+	}
+	put_code(pc, code, len);
+	close_step(&m, pc, len);
+	return len;
+}
+
+/* ----------------------------------------------------------------------------------------- naive twin */
+
+static char want[400000];
+static size_t n_want;
+static struct {
+	unsigned place;
+	uint64_t pos;
+} shown[2000];
+static size_t n_shown;
+static unsigned n_kinds[5];
+
+static void put_want(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void put_want(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	n_want += (size_t)vsnprintf(want + n_want, sizeof(want) - n_want, format, args);
+	va_end(args);
+	ck_assert_uint_lt(n_want, sizeof(want) - 1);
+}
+
+static const char *name_of(unsigned place)
+{
+	static char name[32];
+
+	if (place < N_REGS)
+		snprintf(name, sizeof(name), "$%s", reg_names[place]);
+	else
+		snprintf(name, sizeof(name), "0x%" PRIx64 ",8", slot_addr(place));
+	return name;
+}
+
+/* "depth position kind place value" of the last writer, then of what it used. */
+static void walk(unsigned place, uint64_t before, unsigned depth, unsigned max_depth)
+{
+	uint64_t k = before;
+	const struct made *m;
+
+	while (k-- > 0 && p.steps[k].writes != place)
+		;
+	if (k == UINT64_MAX) {
+		put_want("%u  start %s 0x%" PRIx64 "\n", depth, name_of(place), (uint64_t)0x1000 + place);
+		n_kinds[0]++;
+		return;
+	}
+	m = &p.steps[k];
+	for (size_t i = 0; i < n_shown; i++) {
+		if (shown[i].place == place && shown[i].pos == k) {
+			put_want("%u %" PRIu64 " seen %s 0x%" PRIx64 "\n", depth, k, name_of(place), m->value);
+			n_kinds[1]++;
+			return;
+		}
+	}
+	ck_assert_uint_lt(n_shown, 2000);
+	shown[n_shown].place = place;
+	shown[n_shown++].pos = k;
+	put_want("%u %" PRIu64 " %s %s 0x%" PRIx64 "\n", depth, k, m->is_syscall ? "input" : "write", name_of(place),
+		 m->value);
+	n_kinds[m->is_syscall ? 2 : 3]++;
+	if (depth == max_depth || m->is_syscall)
+		return;
+	if (m->is_constant) {
+		put_want("%u  constant  0x%" PRIx64 "\n", depth + 1, m->constant);
+		n_kinds[4]++;
+	}
+	for (unsigned i = 0; i < m->n; i++)
+		walk(m->inputs[i], k, depth + 1, max_depth);
+}
+
+/* Cell @i of a line of TSV. */
+static const char *cell(const char *line, unsigned i, char *out, size_t size)
+{
+	size_t len;
+
+	while (i--)
+		line += strcspn(line, "\t\n") + 1;
+	len = strcspn(line, "\t\n");
+	ck_assert_uint_lt(len, size);
+	memcpy(out, line, len);
+	out[len] = 0;
+	return out;
+}
+
+enum { DEPTH, POSITION, THREAD, PC, FUNCTION, INSTRUCTION, KIND, PLACE, VALUE, COUNT };
+
+/* The same of the answer, after the line of column names. */
+static char *got(const char *question)
+{
+	static char text[400000];
+	char c[5][200];
+	size_t n = 0;
+	const char *line;
+
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	line = strchr(ts_buf_text(&a.out), '\n') + 1;
+	for (text[0] = 0; *line; line = strchr(line, '\n') + 1)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s %s %s %s\n", cell(line, DEPTH, c[0], 200),
+				      cell(line, POSITION, c[1], 200), cell(line, KIND, c[2], 200),
+				      cell(line, PLACE, c[3], 200), cell(line, VALUE, c[4], 200));
+	return text;
+}
+
+#define N_PROGRAMS 200
+#define N_QUESTIONS 40
+
+START_TEST(the_naive_twin_agrees)
+{
+	for (uint64_t seed = 1; seed <= N_PROGRAMS; seed++) {
+		struct script_random rnd = { seed };
+		uint64_t pc = CODE, n = 5 + script_below(&rnd, 200);
+
+		begin();
+		for (uint64_t i = 0; i < n; i++)
+			pc += make_step(&rnd, pc);
+		ask_text_init(&a, p.s);
+		for (unsigned i = 0; i < N_QUESTIONS; i++) {
+			unsigned place = (unsigned)script_below(&rnd, N_PLACES), depth = (unsigned)script_below(&rnd, 7);
+			uint64_t at = script_below(&rnd, n + 1);
+			char question[100];
+
+			snprintf(question, sizeof(question), "why %s at %" PRIu64 " depth %u", name_of(place), at, depth);
+			n_want = n_shown = 0;
+			walk(place, at, 0, depth);
+			ck_assert_msg(!strcmp(got(question), want), "seed %" PRIu64 ": %s: got\n%swanted\n%s", seed,
+				      question, got(question), want);
+		}
+		finish();
+	}
+	for (unsigned i = 0; i < 5; i++)
+		ck_assert_msg(n_kinds[i] >= 100, "%u: %u", i, n_kinds[i]);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------------------- by hand */
+
+/* A step of an instruction whose code is put at @pc. */
+static void run(uint64_t pc, const void *code, unsigned len, unsigned writes, uint64_t value)
+{
+	put_code(pc, code, len);
+	close_step(&(struct made){ .writes = writes, .value = value }, pc, len);
+}
+
+/* 41 turns of: mov rax, [r15]; add rax, rcx; mov [r15], rax. */
+START_TEST(turns_of_a_loop_are_one_row_with_a_count)
+{
+	uint64_t sum = 0x1000 + N_REGS;
+
+	begin();
+	for (unsigned i = 0; i < 41; i++) {
+		run(CODE, "\x49\x8b\x07", 3, 0, sum);
+		sum += 0x1001;
+		run(CODE + 3, "\x48\x01\xc8", 3, 0, sum);
+		run(CODE + 6, "\x49\x89\x07", 3, N_REGS, sum);
+	}
+	ask_text_init(&a, p.s);
+	ck_assert_str_eq(got("why 0x5000,8 depth 8"), "0 122 write 0x5000,8 0x2a02d\n"
+						      "1 121 write $rax 0x2a02d\n"
+						      "2 120 write $rax 0x2902c\n"
+						      "3  start 0x5000,8 0x1004\n"
+						      "2  start $rcx 0x1001\n");
+	{
+		char count[20];
+		const char *line = ts_buf_text(&a.out);
+
+		for (unsigned i = 0; i < 5; i++) {
+			line = strchr(line, '\n') + 1;
+			ck_assert_str_eq(cell(line, COUNT, count, sizeof(count)), i < 3 ? "41" : "1");
+		}
+	}
+	finish();
+}
+END_TEST
+
+/* cmp rax, rcx; 10,000 times mov rdx, rdx; jne: further back than a chunk. */
+START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is)
+{
+	begin();
+	run(CODE, "\x48\x39\xc8", 3, NO_PLACE, 0);
+	for (unsigned i = 0; i < 10000; i++)
+		run(CODE + 3, "\x48\x89\xd2", 3, 2, p.now[2]);
+	run(CODE + 6, "\x75\x10", 2, NO_PLACE, 0);
+	for (unsigned i = 0; i < 1500; i++)
+		run(CODE + 3, "\x48\x89\xd2", 3, 2, p.now[2]);
+	ask_text_init(&a, p.s);
+	ck_assert_str_eq(got("why branch depth 2"), "0 10001 branch  \n"
+						    "1 0 write $ZF \n"
+						    "2  start $rax 0x1000\n"
+						    "2  start $rcx 0x1001\n");
+	ck_assert_msg(strstr(ts_buf_text(&a.out), "\tjnz 0x"), "%s", ts_buf_text(&a.out));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tcmp rax, rcx\t"));
+	ck_assert_str_eq(got("why branch at 10001"), "");
+	finish();
+}
+END_TEST
+
+START_TEST(what_is_not_known_is_said)
+{
+	static const uint8_t eight[8] = { 9 };
+
+	begin();
+	run(CODE, "\x48\x89\xf0", 3, 0, 5);                               /* mov rax, rsi */
+	close_step(&(struct made){ .writes = 1, .value = 6 }, 0x900000, 3);  /* code that is not known */
+	run(CODE + 3, "\x64\x48\x8b\x14\x25\x28\0\0\0", 9, 2, 7);       /* mov rdx, fs:[0x28] */
+	ts_steps_value(&p.s->steps, TS_FX_READ, 0x7028, eight, 8);
+	run(CODE + 3, "\x64\x48\x8b\x14\x25\x28\0\0\0", 9, 2, 9);
+	run(CODE + 12, "\x49\x8b\x1e", 3, 3, 8);                          /* mov rbx, [r14] */
+	ask_text_init(&a, p.s);
+	ck_assert_str_eq(got("why $rax"), "0 0 write $rax 0x5\n1  unknown $rsi \n");
+	ck_assert_str_eq(got("why $rcx"), "0 1 write $rcx 0x6\n1  unknown  \n");
+	ck_assert_str_eq(got("why $rdx at 3"), "0 2 write $rdx 0x7\n1  unknown  \n");
+	ck_assert_str_eq(got("why $rdx"), "0 3 write $rdx 0x9\n1  start 0x7028,8 0x9\n");
+	ck_assert_str_eq(got("why $rbx"), "0 4 write $rbx 0x8\n1  unknown  \n");
+	finish();
+}
+END_TEST
+
+START_TEST(other_processors_have_what_the_recording_shows_read)
+{
+	const struct ts_regset *set;
+	uint8_t bytes[4] = { 1, 2, 3, 4 };
+
+	memset(&p, 0, sizeof(p));
+	p.s = script_new("arm", 1, NULL);
+	ck_assert_ptr_nonnull(p.s);
+	set = &p.s->rec.regs;
+	ts_steps_value(&p.s->steps, TS_FX_WRITE, 0x6000, bytes, 4);
+	ts_steps_close(&p.s->steps, 0x8000, 4, 0);
+	ts_steps_value(&p.s->steps, TS_FX_READ, 0x6000, bytes, 4);
+	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, "r1")].off, bytes, 4);
+	ts_steps_close(&p.s->steps, 0x8004, 4, 0);
+	ts_steps_close(&p.s->steps, 0x8008, 4, 0);
+	ask_text_init(&a, p.s);
+	ck_assert_str_eq(got("why $r1"), "0 1 write $r1 0x4030201\n1 0 write 0x6000,4 0x4030201\n2  unknown  \n");
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end),
+				     "the operands of arm are not known: inputs are what the recording says was read"));
+	ck_assert_str_eq(got("why branch"), "");
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end), "branches of arm are not known"));
+	finish();
+}
+END_TEST
+
+/* ----------------------------------------------------------------------------------------------- a machine */
+
+#define CR3 UINT64_C(0x10000)
+#define DATA_FRAME UINT64_C(0x40000)
+#define CODE_FRAME UINT64_C(0x41000)
+
+/* Virtual pages 3 and 7 are data and code, far from their physical addresses. */
+START_TEST(addresses_of_a_machine_are_virtual)
+{
+	memset(&p, 0, sizeof(p));
+	p.s = machine_new(40);
+	ck_assert_ptr_nonnull(p.s);
+	machine_long_mode(p.s, CR3);
+	for (unsigned i = 0; i < 3; i++)
+		machine_put(&p.s->rec.initial, CR3 + 0x1000 * i, (CR3 + 0x1000 * (i + 1)) | PTE_P, 8);
+	machine_put(&p.s->rec.initial, CR3 + 0x3000 + 3 * 8, DATA_FRAME | PTE_P, 8);
+	machine_put(&p.s->rec.initial, CR3 + 0x3000 + 7 * 8, CODE_FRAME | PTE_P, 8);
+	machine_put(&p.s->rec.initial, CODE_FRAME, 0x1889, 2);     /* mov [rax], ebx */
+	machine_put(&p.s->rec.initial, CODE_FRAME + 2, 0x088b, 2); /* mov ecx, [rax] */
+	machine_reg(&p.s->rec.initial, p.s, "rax", 0x3010);
+	machine_reg(&p.s->rec.initial, p.s, "rbx", 0x11223344);
+	machine_put(&p.s->steps, DATA_FRAME + 0x10, 0x11223344, 4);
+	machine_step(p.s, 0x7000);
+	machine_reg(&p.s->steps, p.s, "rcx", 0x11223344);
+	machine_step(p.s, 0x7002);
+	machine_step(p.s, 0x7004);
+	ask_text_init(&a, p.s);
+	ck_assert_str_eq(got("why $ecx"), "0 1 write $ecx 0x11223344\n"
+					  "1 0 write 0x3010,4 0x11223344\n"
+					  "2  start $ebx 0x11223344\n");
+	finish();
+}
+END_TEST
+
+UNIT_SUITE("ask_why", the_naive_twin_agrees, turns_of_a_loop_are_one_row_with_a_count,
+	   a_branch_has_the_instruction_that_set_its_condition_however_far_it_is, what_is_not_known_is_said,
+	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual)

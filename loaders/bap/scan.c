@@ -33,8 +33,8 @@ static bool is_failure(const struct ts_error *err)
 }
 
 /*
- * Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.  Frames with
- * damaged contents are passed over.
+ * Look at up to @n frames: @look is called with each std frame, and with others, where @std is NULL.  Frames
+ * with damaged contents are passed over.
  */
 static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {

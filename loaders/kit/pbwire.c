@@ -58,7 +58,7 @@ static bool read_value(struct ts_cursor *c, unsigned wire, struct pb_value *v)
 	case PB_VARINT: v->n = pb_varint(c); return ts_ok(c);
 	case PB_BYTES: v->n = pb_varint(c); break;
 	case PB_FIXED64: v->n = 8; break;
-	default: v->n = 4; break; /* PB_FIXED32: there is no other */
+	default: v->n = 4; break; /* PB_FIXED32, the only one left */
 	}
 	if (!ts_ok(c))
 		return false;

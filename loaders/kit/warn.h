@@ -2,7 +2,7 @@
 /*
  * Warnings about places of a trace, each counted once however often the place is read.
  *
- * A loader keeps one struct ts_warner for each recording, beside the recording, and passes the place of each
+ * A loader keeps one struct ts_warner with each recording, and passes the place of each
  * oddity: any number that grows while the trace is read in order, such as a file offset or the ordinal of a
  * record.  Readers that return to an earlier place, or read the same place again, then warn of nothing new.
  */

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much is read at once after a jump, and at the most.  Tests choose less, so that short traces have many pieces. */
+/*
+ * How much is read at once after a jump, and at the most.  A test chooses less, so that short traces have many
+ * pieces.
+ */
 #ifndef TS_WINDOW_PIECE
 #define TS_WINDOW_PIECE (16u << 10)
 #endif

@@ -8,7 +8,7 @@
  *      u32 operations: u8 id, u16 register, u8 kind, operand (as long as the register)
  *      u32 static registers: name, u8 length, value
  *
- * A name is a length byte and so many bytes.  Ids of registers and operations are one space.
+ * A name is a length byte and that many bytes.  Registers and operations share one space of ids.
  */
 #include "rvnbintrace.h"
 
@@ -42,7 +42,7 @@ static int compare_names(const void *a, const void *b)
 	return diff ? diff : (x->off > y->off) - (x->off < y->off);
 }
 
-/* No two names may be equal; sorts them. */
+/* Check that no two names are equal; sorts them. */
 static bool check_names(struct name *names, size_t n, const char *what, struct ts_error *err)
 {
 	qsort(names, n, sizeof(*names), compare_names);

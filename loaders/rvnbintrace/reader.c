@@ -12,8 +12,8 @@
  * values of registers that operations change, and those that x87's registers are made of; they and the place
  * in the file are a decode point.
  *
- * The recorders tell no instruction's length.  Where rip goes on by as much as an instruction can have, that
- * is taken for it: the model makes no more of a length than that the next address follows.
+ * The recorders do not record the lengths of instructions.  Where rip grows by at most the length of the
+ * longest instruction, the difference is used: to the model a length only means that the next address follows.
  */
 #include "rvnbintrace.h"
 
@@ -175,7 +175,7 @@ static inline bool read_memory(struct rvn_reader *r)
 
 /* ---------------------------------------------------------------------------------------------- registers */
 
-/* A register whose value the reader keeps has changed. */
+/* Note that a register whose value the reader keeps has changed. */
 static inline void note_change(struct rvn_reader *r, uint16_t ordinal, const struct rvn_reg *reg)
 {
 	if (reg->role == RVN_X87) {
@@ -263,7 +263,7 @@ static inline bool read_register(struct rvn_reader *r)
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-/* Something other than an instruction: its description. */
+/* The description of an event that is not an instruction. */
 static bool read_other(struct rvn_reader *r)
 {
 	uint64_t off = r->c.off;
@@ -331,7 +331,7 @@ static bool read_event(struct rvn_reader *r, bool *is_other)
 	return true;
 }
 
-/* Effects of the registers that were kept back to the event's end. */
+/* Append the effects of the registers that are reported once, at the end of the event. */
 static void tell_changes(struct rvn_reader *r)
 {
 	const struct rvn *rec = r->rec;

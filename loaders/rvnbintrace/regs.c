@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Registers by their recorded names, whatever their ids, as gdb has them.
+ * Recorded registers, found by their names, as gdb's registers.
  *
  * The two recorders differ in x87: one has a register "top" and a bit of x87tags for each register in use,
  * the other has TOP in x87status and the processor's own tag word.
@@ -365,7 +365,7 @@ static unsigned tag_of(const uint8_t *st)
 	return !exponent || exponent == 0x7fff || !(mantissa >> 63) ? 2 : 0;
 }
 
-/* The tag word out of a bit for each register in use. */
+/* The tag word, computed from one bit for each register in use. */
 static unsigned tag_word(const struct rvn *rec, const uint8_t *kept, unsigned in_use)
 {
 	unsigned word = 0;

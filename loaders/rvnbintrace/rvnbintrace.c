@@ -19,9 +19,9 @@
  * to their length. Lengths and counts are 0 until the recorder has finished a section: an unfinished trace
  * has its events, but neither their length nor their count.
  *
- * Initial memory stays where it is: the recording only says which bytes of the file it is.  A cache file
- * beside the trace is not looked at; the index makes up for it, and what it says would have to be checked
- * against the trace anyway.
+ * Initial memory is not copied: the recording refers to its bytes in the file.  The cache file that may lie
+ * next to the trace is not read: the index replaces it, and its contents would have to be checked against the
+ * trace.
  */
 #include "rvnbintrace.h"
 
@@ -139,7 +139,7 @@ static bool check_version(const char *version, uint64_t off, struct ts_error *er
 	return true;
 }
 
-/* What is in the file, and how its header is laid out. */
+/* Read the type of the resource and the version of its header. */
 static bool read_kind(struct ts_cursor *c, bool *has_tool_version)
 {
 	bool is_old = !memcmp(c->p, old_magic, sizeof(old_magic));
@@ -293,7 +293,7 @@ static bool read_registers(struct rvn *rec, uint64_t *off, struct ts_error *err)
 	return done;
 }
 
-/* Where the regions' bytes are; none is read. */
+/* Find the regions' bytes, without reading them. */
 static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 {
 	struct ts_source *src;
@@ -326,7 +326,7 @@ static bool find_memory(struct rvn *rec, uint64_t *off, struct ts_error *err)
 	return true;
 }
 
-/* What the section's length, which is not the number of bytes left in the file, means. */
+/* Warn if the section's length contradicts the bytes left in the file, and choose where the events end. */
 static void judge_length(struct rvn *rec, const struct section *s)
 {
 	uint64_t left = ts_source_len(rec->src) - s->off;
@@ -349,8 +349,8 @@ static void judge_length(struct rvn *rec, const struct section *s)
 }
 
 /*
- * Where the events are.  What an unfinished recording or a truncated copy says about them counts only as far
- * as it is possible.
+ * Find the events.  The length and the count in an unfinished recording or a truncated copy are used only as
+ * far as the file can hold that much.
  */
 static bool find_events(struct rvn *rec, uint64_t off, struct ts_error *err)
 {

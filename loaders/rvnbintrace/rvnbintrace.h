@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace of REVEN's binary format, opened: what its parts (rvnbintrace*.c) know of it.  rvnbintrace.c says
- * how a file looks.
+ * An open trace of REVEN's binary format: what the files of this folder share.  The format is described at
+ * the top of rvnbintrace.c.
  */
 #ifndef LOADERS_RVNBINTRACE_H
 #define LOADERS_RVNBINTRACE_H
@@ -19,8 +19,8 @@
 #include "src/trace/source.h"
 
 /*
- * Limits of ours; real traces have some 230 registers of at most 64 bytes, 10 regions, and 20 bytes that
- * operations change.
+ * Limits that tracestub sets.  Real traces have some 230 registers of at most 64 bytes, 10 regions, and 20
+ * bytes that operations change.
  */
 #define RVN_MAX_REG_LEN 1024u
 #define RVN_MAX_KEPT    16384u
@@ -32,7 +32,7 @@
 #define RVN_NOT_KEPT    UINT32_MAX
 #define RVN_MAX_TARGETS 255u
 
-/* What becomes of a register's value. */
+/* How a register's value is used. */
 enum rvn_role {
 	RVN_LEFT_OUT,
 	RVN_PLAIN, /* the register at off, zero-extended */
@@ -41,7 +41,7 @@ enum rvn_role {
 	RVN_X87,    /* one of enum rvn_x87 */
 };
 
-/* Registers out of which gdb's x87 registers are made. */
+/* Recorded registers from which gdb's x87 registers are computed. */
 enum rvn_x87 {
 	RVN_X87R, /* and seven more: the physical registers */
 	RVN_STATUS = RVN_X87R + 8,
@@ -112,7 +112,7 @@ struct rvn {
 	uint32_t kept_len, kept_x87; /* bytes of all, and before x87 */
 	uint64_t first, end;         /* file offsets of the events */
 	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
-	bool is_unfinished;          /* the recorder did not get to write how many there are */
+	bool is_unfinished;          /* the recorder ended before it wrote how many there are */
 	struct ts_warner warner;     /* places are ordinals of events */
 };
 
@@ -133,14 +133,14 @@ bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c);
 bool rvn_read_registers(struct rvn *rec, struct ts_cursor *c);
 
 /*
- * Choose the register set, and say of each register what becomes of it.
+ * Choose the register set, and the role of each recorded register.
  *
  * Returns false if the architecture's registers are not there or have other widths (TS_EUNSUPPORTED), are too
  * many (TS_ELIMIT), or memory is exhausted.
  */
 bool rvn_choose_registers(struct rvn *rec, struct ts_error *err);
 
-/* gdb's x87 registers in the order of the 'g' layout, made out of current values. */
+/* Compute gdb's x87 registers, in the order of the 'g' layout, from current values. */
 #define RVN_N_ST    16
 #define RVN_ST_LEN  10
 #define RVN_X87_LEN (8 * RVN_ST_LEN + 8 * 4)
@@ -153,10 +153,10 @@ static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
 	return i < 8 ? i * RVN_ST_LEN : 8 * RVN_ST_LEN + (i - 8) * 4;
 }
 
-/* Can the i-th of them be made out of what is recorded? */
+/* Are the registers recorded from which the i-th of them is computed? */
 bool rvn_has_x87(const struct rvn *rec, unsigned i);
 
-/* A register has this value: append the effects of it, but for the program counter and x87. */
+/* Append the effects of a register's new value; the program counter and x87 have none here. */
 void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
 
 /* A reader at the first event.  Returns NULL if memory is exhausted. */

@@ -2,9 +2,8 @@
 /*
  * A trace file as steps: from each frame to the next.
  *
- * Position k is what frame k collected, and nothing else: between two frames anything may have happened, so
- * that what the next one does not show again is unknown there, but for the parts of the program that it
- * cannot write.
+ * Position k is what frame k collected.  Between two frames anything may have happened: what the next frame
+ * does not show again is unknown there, except the parts of the program that it cannot write.
  */
 #include "tfile.h"
 
@@ -22,7 +21,7 @@ struct tfile_reader {
 	struct tfile_frame *there; /* the other */
 };
 
-/* Memory [first, last] is unknown from here on, where it is not the program's. */
+/* Memory [first, last] is unknown from here on, except the program's read-only bytes. */
 static void forget(const struct tfile *t, uint64_t first, uint64_t last, struct ts_steps *out)
 {
 	const struct ts_steps *program = &t->base.initial;
@@ -123,7 +122,7 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 	point_put(point, r->pos);
 }
 
-/* Have the frame at r->pos, the last one at the end. */
+/* Load the frame at r->pos; at the end, the last one. */
 static bool load_here(struct tfile_reader *r, struct ts_error *err)
 {
 	uint64_t n = r->t->frames.n_frames;

@@ -17,8 +17,8 @@
  *          'S'  u16 length, data of a static marker
  *      u16 0, and whatever follows
  *
- * Frame k becomes position k.  A frame has no validity of single registers: what its block has is taken as
- * known.
+ * Frame k becomes position k.  A frame does not say which of its registers are valid: all registers in its
+ * block are taken as known.
  */
 #include "tfile.h"
 
@@ -196,7 +196,7 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 	return tfile_sort_frames(t, err) && check_reg_len(t, err);
 }
 
-/* What a segment of the program holds that the program cannot write. */
+/* Append a segment of the program that the program cannot write. */
 static bool put_segment(struct tfile *t, const struct ts_source *src, const struct ts_elf_load *load,
 			struct ts_error *err)
 {

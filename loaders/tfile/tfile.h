@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace files of gdb, for the files of their loader: what is known of one file, and its parts' functions.
+ * An open trace file of gdb: what the files of this folder share.
  */
 #ifndef LOADERS_TFILE_H
 #define LOADERS_TFILE_H
@@ -31,10 +31,10 @@ struct tfile_place {
 	uint16_t tracepoint;
 };
 
-/* What the file says about a tracepoint's number. */
+/* The definitions of a tracepoint's number. */
 struct tfile_number {
-	const struct ts_tracepoint *tp; /* borrowed; its first location, NULL: none */
-	bool is_sole;                   /* it has no other */
+	const struct ts_tracepoint *tp; /* borrowed; its first location, NULL: not defined */
+	bool is_sole;                   /* it has one location */
 };
 
 /* A trace file. */
@@ -59,11 +59,11 @@ struct tfile {
 	/* owned; where in order each of n_numbers tracepoints begins, and one more */
 	uint64_t *order_of;
 	struct tfile_number *numbers; /* owned; n_numbers of them */
-	/* why the last frame is the last; TS_OK when the file ends as it should */
+	/* why there are no more frames; TS_OK if the file is complete */
 	struct ts_error damage;
 	struct ts_warner warner;      /* places are ordinals of frames */
 	struct tfile_frame *scratch;  /* owned; for frames.get */
-	/* the first effects of base.initial: what the program has where it does not write */
+	/* how many effects of base.initial, the first ones, are the program's read-only bytes */
 	uint32_t n_program;
 };
 
@@ -73,7 +73,7 @@ struct tfile_memory {
 	const uint8_t *data;
 };
 
-/* A frame's bytes, and what they say.  Caller-owned and refilled. */
+/* A frame, decoded.  Owned by the caller, and reused. */
 struct tfile_frame {
 	uint64_t n;
 	struct ts_buf bytes;
@@ -107,12 +107,12 @@ bool tfile_read_header(struct tfile *t, struct ts_error *err);
  */
 bool tfile_find_frames(struct tfile *t, struct ts_error *err);
 
-/* How well the file's frames follow each other when read in this byte order: the more the better. */
+/* A score of how well the frames make sense in this byte order; higher is better. */
 unsigned tfile_rate_order(const struct tfile *t, bool is_big_endian);
 
 /*
- * Do the blocks of the first frames fit into them, with registers of @reg_len bytes?  @err says if they could
- * not be looked at.
+ * Do the blocks of the first frames fill them, with registers of @reg_len bytes?  @err is set if the frames
+ * could not be read.
  */
 bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err);
 
@@ -127,7 +127,7 @@ bool tfile_sort_frames(struct tfile *t, struct ts_error *err);
 bool tfile_load(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_error *err);
 void tfile_frame_fini(struct tfile_frame *f);
 
-/* Make t->frames answer. */
+/* Set the functions of t->frames. */
 void tfile_init_frames(struct tfile *t);
 
 /* reader.c */
@@ -143,7 +143,7 @@ static inline uint64_t tfile_n_steps(const struct tfile *t)
 
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err);
 
-/* Append to @out what leads from @from (NULL: nothing known) to @to. */
+/* Append to @out the effects that lead from frame @from (NULL: nothing is known) to @to. */
 void tfile_put_change(const struct tfile *t, const struct tfile_frame *from, const struct tfile_frame *to,
 		      struct ts_steps *out);
 

@@ -45,7 +45,7 @@ static bool is_claimed(const struct x64dbg_accesses *a, uint64_t addr, unsigned 
 }
 
 /*
- * The address of an operand in a segment whose base is not known: the first slot that is no other operand's.
+ * The address of an operand in a segment whose base is unknown: the first slot that no other operand claims.
  */
 static bool find_based(const struct x64dbg_accesses *a, const struct x64dbg_block *b, unsigned width,
 		       uint64_t *addr)
@@ -323,7 +323,7 @@ static bool is_written(const struct x64dbg_accesses *a, uint64_t addr)
 	return false;
 }
 
-/* What a byte of a slot shows beside what the instruction wrote. */
+/* What a byte of a slot shows in addition to what the instruction wrote. */
 enum rest {
 	REST_NONE,
 	REST_CHANGED, /* other code wrote it */

@@ -123,7 +123,7 @@ static bool has_true_length(const struct x64dbg_blocks *bl, const struct x64dbg_
 	return len ? len == b->n_opcode : b->n_opcode == 1;
 }
 
-/* That the file cannot be read says nothing of what is there. */
+/* A failed read is not evidence of what the file contains. */
 static void note_io(struct x64dbg_blocks *bl, const struct ts_error *err)
 {
 	if ((err->code == TS_EIO || err->code == TS_ENOMEM) && bl->io.code == TS_OK)
@@ -192,7 +192,7 @@ static __attribute__((noinline)) bool is_unflagged(struct x64dbg_blocks *bl, uin
 	return !looks_right(bl, off, false, LOOK_AHEAD) && looks_right(bl, off, true, LOOK_AHEAD);
 }
 
-/* Looking ahead could not read the file: what it found out is worth nothing. */
+/* Looking ahead failed to read the file: its result is not used. */
 static bool has_failed(struct x64dbg_blocks *bl, struct ts_error *err)
 {
 	if (bl->io.code == TS_OK)

@@ -7,12 +7,12 @@
  * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
  * one's instruction completes.
  *
- * The file tells nothing of what ran between two blocks.  Where the second cannot follow the first, because a
+ * The file does not show what ran between two blocks.  Where the second cannot follow the first, because a
  * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is shown
  * as it was seen last, but a new session forgets everything.
  *
  * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds
- * all registers, or, where there is none for long, one with the registers beside it.
+ * all registers, or, if that is far away, another block, with the registers saved in the point.
  */
 #include "x64dbg.h"
 
@@ -40,7 +40,7 @@ enum gap {
 	GAP_NONE,
 	GAP_RETRY,   /* the instruction did not complete, and is tried again */
 	GAP_OVER,    /* a call was stepped over */
-	GAP_BREAK,   /* the next block is no successor */
+	GAP_BREAK,   /* the next block is not a successor */
 	GAP_SESSION, /* the next block begins a session */
 };
 
@@ -355,7 +355,7 @@ static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_
 	return r->ahead_state;
 }
 
-/* That the next block cannot be read says nothing of what it is: no step may be made without it. */
+/* A block that cannot be read may be of any kind: no step is made without knowing the next block. */
 static bool has_failed(struct reader *r, enum ts_next state, struct ts_error *err)
 {
 	if (state != TS_FAIL || (r->ahead_err.code != TS_EIO && r->ahead_err.code != TS_ENOMEM))

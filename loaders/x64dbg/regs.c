@@ -210,7 +210,7 @@ static inline void put_word(uint8_t *p, uint64_t v)
 	memcpy(p, &v, 8);
 }
 
-/* The tag of a value: 0 a number, 1 zero, 2 none of both. */
+/* The tag of a value: 0 a valid number, 1 zero, 2 special. */
 static unsigned tag_of(const uint8_t *st)
 {
 	unsigned exponent = (st[8] | st[9] << 8) & 0x7fff;

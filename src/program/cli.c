@@ -20,6 +20,7 @@ enum option_id {
 	OPT_ARCH,
 	OPT_AT,
 	OPT_COLLECT,
+	OPT_CPU,
 	OPT_EXEC,
 	OPT_EXPORT_DIR,
 	OPT_FORMAT,
@@ -28,6 +29,7 @@ enum option_id {
 	OPT_INDEX,
 	OPT_INDEX_READS,
 	OPT_JSON,
+	OPT_LIMIT,
 	OPT_LOG,
 	OPT_MAX_MEMORY,
 	OPT_ONCE,
@@ -45,6 +47,7 @@ static const struct option long_options[] = {
 	[OPT_ARCH] = { "arch", required_argument, NULL, OPT_ARCH },
 	[OPT_AT] = { "at", required_argument, NULL, OPT_AT },
 	[OPT_COLLECT] = { "collect", required_argument, NULL, OPT_COLLECT },
+	[OPT_CPU] = { "cpu", required_argument, NULL, OPT_CPU },
 	[OPT_EXEC] = { "exec", required_argument, NULL, OPT_EXEC },
 	[OPT_EXPORT_DIR] = { "export-dir", required_argument, NULL, OPT_EXPORT_DIR },
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
@@ -53,6 +56,7 @@ static const struct option long_options[] = {
 	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
+	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
@@ -64,16 +68,21 @@ static const struct option long_options[] = {
 	[N_LONG_OPTIONS] = { NULL, 0, NULL, 0 },
 };
 
-/* Which commands take an option; those that all take have no line. */
+/* Which commands take an option; those that all commands on a trace take have no line. */
 static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_AT] = ON(EXPORT),
 	[OPT_COLLECT] = ON(EXPORT),
+	[OPT_CPU] = ON(RECORD),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
+	[OPT_LIMIT] = ON(RECORD),
+	[OPT_LOG] = ON_ALL | ON(RECORD),
 	[OPT_ONCE] = ON(SERVE),
-	[OPT_OUTPUT] = ON(EXPORT),
+	[OPT_OUTPUT] = ON(EXPORT) | ON(RECORD),
 	[OPT_POSITIONS] = ON(EXPORT),
+	[OPT_QUIET] = ON_ALL | ON(RECORD),
 	[OPT_REBASE] = ON(DIFF),
+	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
 };
 
 static const struct command {
@@ -91,6 +100,7 @@ static const struct command {
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 	[TS_CMD_MCP] = { "mcp", "TRACE...", 1, INT_MAX },
+	[TS_CMD_RECORD] = { "record", "[-o OUT] [--] PROGRAM [ARGS...]", 1, INT_MAX },
 };
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
@@ -141,7 +151,7 @@ static bool set_index_reads(struct ts_cli *cli, const char *arg)
 }
 
 /* A number of bytes, or of KiB, MiB, GiB. */
-static bool set_max_memory(struct ts_cli *cli, const char *arg)
+static bool set_size(uint64_t *size, const char *option, const char *arg)
 {
 	static const char units[] = "KMG";
 	char *end;
@@ -151,8 +161,8 @@ static bool set_max_memory(struct ts_cli *cli, const char *arg)
 
 	if (*arg < '0' || *arg > '9' || (*end && (!unit || end[1])) || !n || n > UINT64_MAX >> shift)
 		return usage_error(
-			"--max-memory %s: a size is a number of bytes, or a number followed by K, M or G", arg);
-	cli->max_memory = (uint64_t)n << shift;
+			"%s %s: a size is a number of bytes, or a number followed by K, M or G", option, arg);
+	*size = (uint64_t)n << shift;
 	return true;
 }
 
@@ -181,6 +191,9 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_COLLECT:
 	case OPT_POSITIONS:
 		return select_frames(cli, id);
+	case OPT_CPU:
+		cli->cpu = optarg;
+		break;
 	case OPT_EXEC:
 		return parse_file(&cli->exec, "--exec", optarg);
 	case OPT_EXPORT_DIR:
@@ -199,10 +212,12 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_INDEX_READS:
 		return set_index_reads(cli, optarg);
 	case OPT_MAX_MEMORY:
-		return set_max_memory(cli, optarg);
+		return set_size(&cli->max_memory, "--max-memory", optarg);
 	case OPT_JSON:
 		cli->is_json = true;
 		break;
+	case OPT_LIMIT:
+		return set_size(&cli->limit, "--limit", optarg);
 	case OPT_LOG:
 		if (!ts_log_parse_level(optarg, &cli->level))
 			return usage_error("--log %s: a level is error, warn, info, debug or trace", optarg);
@@ -239,7 +254,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 		if (ts_is_similar(commands[i].name, name))
 			return usage_error("'%s' is not a command; did you mean '%s'?", name, commands[i].name);
 	}
-	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff and mcp",
+	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, mcp and record",
 			   name);
 }
 
@@ -500,21 +515,62 @@ static int find_separator(int argc, char **argv)
 	return argc;
 }
 
+/*
+ * Of `record`, what follows the program belongs to it.
+ *
+ * Returns how many arguments at the front are tracestub's; 0 if it is another command.
+ */
+static int find_program(int argc, char **argv)
+{
+	bool is_record = false;
+
+	for (int i = 1, len; i < argc; i += len) {
+		len = strncmp(argv[i], "--", 2) ? 0 : option_len(argv + i);
+		if (!strcmp(argv[i], "--") && is_record)
+			return i;
+		if (argv[i][0] == '-' && !len)
+			len = strcmp(argv[i], "-o") ? 1 : 2;
+		if (!len && is_record)
+			return i;
+		if (!len && strcmp(argv[i], "record"))
+			return 0;
+		is_record |= !len;
+		len += !len;
+	}
+	return is_record ? argc : 0;
+}
+
+/* The first @n arguments are ours. */
+static bool parse_record(struct ts_cli *cli, int n, int argc, char **argv, enum ts_status *status)
+{
+	unsigned seen = 0;
+
+	if (!parse_options(cli, n, argv, &seen, status))
+		return false;
+	cli->command = TS_CMD_RECORD;
+	cli->program = argv + n + (n < argc && !strcmp(argv[n], "--"));
+	if (!*cli->program)
+		return usage_error("too few arguments: usage: tracestub record %s", commands[TS_CMD_RECORD].synopsis);
+	return check_options(cli, seen);
+}
+
 bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *status)
 {
-	int sorted = sort_query(argc, argv), separator = sorted < argc ? sorted : find_separator(argc, argv), n;
+	int n_record = find_program(argc, argv), sorted = n_record ? argc : sort_query(argc, argv), separator = sorted < argc ? sorted : find_separator(argc, argv), n;
 	char **operands, **rest = argv + separator + (separator < argc);
 	unsigned seen = 0;
 
-	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX };
+	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX, .limit = UINT64_MAX };
 	ts_selection_options_init(&cli->selection);
 	*status = TS_STATUS_USAGE;
+	if (n_record)
+		return parse_record(cli, n_record, argc, argv, status);
 	if (!parse_options(cli, separator, argv, &seen, status))
 		return false;
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|mcp TRACE [option]...\n"
+		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|mcp|record TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
 		return false;
 	}

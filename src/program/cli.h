@@ -23,6 +23,7 @@ enum ts_command {
 	TS_CMD_QUERY,
 	TS_CMD_DIFF,
 	TS_CMD_MCP,
+	TS_CMD_RECORD,
 };
 
 /* Statuses of the program. */
@@ -59,7 +60,10 @@ struct ts_cli {
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
-	const char *output; /* export */
+	const char *output; /* export, record */
+	char **program;     /* record: it and its arguments, NULL-terminated */
+	const char *cpu;    /* record: the processor's model; NULL when not given */
+	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
 	struct ts_selection_options selection; /* export */
 	char *question;    /* owned; query: its words, a blank between them */
 	bool is_partial;   /* query: --partial is among them */

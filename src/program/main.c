@@ -13,6 +13,7 @@
 #include "mcp.h"
 #include "opening.h"
 #include "reading.h"
+#include "record.h"
 #include "report.h"
 #include "serve.h"
 #include "src/base/log.h"
@@ -51,6 +52,7 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli)
 		return ts_run_export(m, cli);
 	case TS_CMD_DIFF:
 		return compare(m, cli);
+	case TS_CMD_RECORD: /* makes a trace */
 	case TS_CMD_MCP: /* opens its traces itself */
 		break;
 	case TS_CMD_QUERY:
@@ -111,7 +113,9 @@ int main(int argc, char **argv)
 
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) && ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);
-		result = cli.command == TS_CMD_MCP ? (int)ts_run_mcp(&cli) : run_on_traces(&cli);
+		result = cli.command == TS_CMD_RECORD ? ts_run_record(&cli) :
+			 cli.command == TS_CMD_MCP    ? (int)ts_run_mcp(&cli) :
+							run_on_traces(&cli);
 	} else {
 		result = (int)status;
 	}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What README says to type works: the lines of its first two sections, one after the other."""
+"""What README says to type works: the lines of its first sections, one after the other."""
 import os
 import re
 import shlex
@@ -29,6 +29,11 @@ def words(line):
     return [NAMES.get(word, word) for word in shlex.split(line)]
 
 
+def line_words(line):
+    """PROGRAM is not the one that the recording is of."""
+    return [TRACESTUB if word == "tracestub" else word for word in shlex.split(line)]
+
+
 START, USE, ASK = block("From a clone to reverse-stepi"), block("Using it"), block("Questions")
 STORY = [line for line in block("A story") if line.startswith("(gdb) ")]
 
@@ -51,6 +56,11 @@ def check_line(line):
         assert done.returncode == 0 and os.path.getsize("OUT.tf") > 1 << 20, done
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
+    elif argv[:2] == [TRACESTUB, "record"]:
+        shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+        done = subprocess.run([{"PROGRAM": "/bin/echo"}.get(a, a) for a in line_words(line)], capture_output=True, text=True,
+                              timeout=LIMIT)
+        assert done.returncode == 0 and done.stdout == "ARGS\n" and os.path.getsize("OUT"), done
     elif argv[:2] == [TRACESTUB, "lldb"]:
         shutil.which("lldb") or skip("no lldb")
         env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
@@ -109,6 +119,25 @@ def the_story_is_told_as_it_happens():
         for part in expected.split(", ") if "value" in expected else [expected]:
             assert part in text, (command, part, text)
     assert "walk.c:40" in done.stdout and len(said) == len(told), done.stdout
+
+
+@case
+def a_crash_is_recorded_and_explained_in_four_commands():
+    """Two for a shell, two for gdb; what stands to the right is part of what the latter print."""
+    shutil.which("gdb") or skip("no gdb")
+    shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+    section = re.search(r"^Your own crash\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1]
+    record, debug = [words(line) for line in re.findall(r"^    \$ (.*)$", section, re.M)]
+    told = re.findall(r"^    \(gdb\) (.*?) {2,}(.*)$", section, re.M)
+    assert len(told) == 2, told
+    subprocess.run(["gcc", "-g", "-o", "friends", str(DATA / "record/friends.c")], check=True, timeout=LIMIT)
+    done = subprocess.run(record, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == -signal.SIGSEGV and "unexplained 0" in done.stderr, done
+    commands = [a for n, (c, _) in enumerate(told) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
+    done = subprocess.run([*debug, "--", "-nx", "-q", "-batch", *commands], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    said = re.split(r"<\d+>\n", done.stdout)[1:]
+    assert len(said) == 2 and all(part in text for (_, part), text in zip(told, said)), done.stdout
 
 
 @case

@@ -30,6 +30,7 @@ ROOMS = {
     "src/ask": "src/base src/arch src/trace src/frames src/query",
     "src/model": "src/base src/trace src/index src/timeline src/query",
     "src/mcp": "src/base src/query src/ask src/model",
+    "src/recorder": "loaders/usercorn",
     "src/program": f"{MODEL} src/ask src/model src/mcp",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/arch src/trace",
@@ -51,6 +52,7 @@ JOINTS = {
     "protocol/tracing/tracing.c": "protocol/session",
     "src/program/opening.c": "loaders",
     "src/program/serve.c": "protocol/server",
+    "src/program/record.c": "src/recorder loaders/usercorn",
 }
 
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a

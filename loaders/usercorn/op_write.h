@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ops of UCIR version 2 to bytes: the inverse of ops.h.
+ *
+ * Each function writes one op at @p, where the caller has made room for it, and returns the byte after it.  Ops
+ * that contain others have their number of direct children; those follow.  Only libc is needed: the recorder's
+ * plugin is built with this header.
+ */
+#ifndef LOADERS_USERCORN_OP_WRITE_H
+#define LOADERS_USERCORN_OP_WRITE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "note.h"
+#include "ops.h"
+
+/* Lengths of ops without what follows them: the longest that is not listed is MAP with 38. */
+#define UCIR_PUT_FRAME_LEN 13u
+#define UCIR_PUT_STEP_LEN 2u
+#define UCIR_PUT_REG_LEN 11u
+#define UCIR_PUT_SPREG_LEN 5u
+#define UCIR_PUT_JMP_LEN 13u
+#define UCIR_PUT_ACCESS_LEN 13u
+#define UCIR_PUT_MAP_LEN 38u
+#define UCIR_PUT_SYSCALL_LEN 18u
+#define UCIR_PUT_SIGNAL_LEN 20u
+#define UCIR_PUT_NOTE_LEN 6u
+#define UCIR_PUT_END_LEN 6u
+
+static inline uint8_t *ucir_put_u16(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)v;
+	p[1] = (uint8_t)(v >> 8);
+	return p + 2;
+}
+
+static inline uint8_t *ucir_put_u32(uint8_t *p, uint32_t v)
+{
+	return ucir_put_u16(ucir_put_u16(p, v), v >> 16);
+}
+
+static inline uint8_t *ucir_put_u64(uint8_t *p, uint64_t v)
+{
+	return ucir_put_u32(ucir_put_u32(p, (uint32_t)v), (uint32_t)(v >> 32));
+}
+
+static inline uint8_t *ucir_put_bytes(uint8_t *p, const void *bytes, size_t len)
+{
+	memcpy(p, bytes, len);
+	return p + len;
+}
+
+/* A FRAME or KEYFRAME. */
+static inline uint8_t *ucir_put_frame(uint8_t *p, uint8_t kind, uint64_t pid, uint32_t n_ops)
+{
+	*p++ = kind;
+	return ucir_put_u32(ucir_put_u64(p, pid), n_ops);
+}
+
+static inline uint8_t *ucir_put_jmp(uint8_t *p, uint64_t addr)
+{
+	*p++ = UCIR_JMP;
+	return ucir_put_u32(ucir_put_u64(p, addr), 0);
+}
+
+static inline uint8_t *ucir_put_step(uint8_t *p, uint8_t len)
+{
+	*p++ = UCIR_STEP;
+	*p++ = len;
+	return p;
+}
+
+static inline uint8_t *ucir_put_reg(uint8_t *p, uint16_t num, uint64_t val)
+{
+	*p++ = UCIR_REG;
+	return ucir_put_u64(ucir_put_u16(p, num), val);
+}
+
+static inline uint8_t *ucir_put_spreg(uint8_t *p, uint16_t num, const void *bytes, uint16_t len)
+{
+	*p++ = UCIR_SPREG;
+	return ucir_put_bytes(ucir_put_u16(ucir_put_u16(p, num), len), bytes, len);
+}
+
+static inline uint8_t *ucir_put_read(uint8_t *p, uint64_t addr, uint32_t len)
+{
+	*p++ = UCIR_READ;
+	return ucir_put_u32(ucir_put_u64(p, addr), len);
+}
+
+/* A WRITE or CHANGED. */
+static inline uint8_t *ucir_put_contents(uint8_t *p, uint8_t kind, uint64_t addr, const void *bytes, uint32_t len)
+{
+	*p++ = kind;
+	return ucir_put_bytes(ucir_put_u32(ucir_put_u64(p, addr), len), bytes, len);
+}
+
+/* An UNMAP or FORGET. */
+static inline uint8_t *ucir_put_range(uint8_t *p, uint8_t kind, uint64_t addr, uint64_t len)
+{
+	*p++ = kind;
+	return ucir_put_u64(ucir_put_u64(p, addr), len);
+}
+
+static inline uint8_t *ucir_put_prot(uint8_t *p, uint64_t addr, uint64_t len, uint8_t prot)
+{
+	p = ucir_put_range(p, UCIR_PROT, addr, len);
+	*p++ = prot;
+	return p;
+}
+
+static inline uint8_t *ucir_put_map(uint8_t *p, uint64_t addr, uint64_t len, uint8_t prot, uint64_t file_off,
+				    uint64_t file_len, const char *desc, uint16_t n_desc, const char *file, uint16_t n_file)
+{
+	p = ucir_put_prot(p, addr, len, prot);
+	p[-18] = UCIR_MAP;
+	p = ucir_put_u64(ucir_put_u64(p, file_off), file_len);
+	p = ucir_put_u16(ucir_put_u16(p, n_desc), n_file);
+	return ucir_put_bytes(ucir_put_bytes(p, desc, n_desc), file, n_file);
+}
+
+static inline uint8_t *ucir_put_syscall(uint8_t *p, uint32_t num, uint64_t ret, const uint64_t *args, uint8_t n_args,
+					uint32_t n_ops)
+{
+	*p++ = UCIR_SYSCALL;
+	p = ucir_put_u64(ucir_put_u32(p, num), ret);
+	*p++ = n_args;
+	p = ucir_put_u32(p, n_ops);
+	for (unsigned i = 0; i < n_args; i++)
+		p = ucir_put_u64(p, args[i]);
+	return p;
+}
+
+static inline uint8_t *ucir_put_signal(uint8_t *p, uint16_t num, int32_t code, uint64_t addr, uint8_t flags,
+				       uint32_t n_ops)
+{
+	*p++ = UCIR_SIGNAL;
+	p = ucir_put_u64(ucir_put_u32(ucir_put_u16(p, num), (uint32_t)code), addr);
+	*p++ = flags;
+	return ucir_put_u32(p, n_ops);
+}
+
+static inline uint8_t *ucir_put_thread_end(uint8_t *p, uint32_t status)
+{
+	*p++ = UCIR_THREAD_END;
+	return ucir_put_u32(p, status);
+}
+
+static inline uint8_t *ucir_put_note(uint8_t *p, uint8_t key, const void *bytes, uint32_t len)
+{
+	*p++ = UCIR_NOTE;
+	*p++ = key;
+	return ucir_put_bytes(ucir_put_u32(p, len), bytes, len);
+}
+
+static inline uint8_t *ucir_put_end(uint8_t *p, uint8_t kind, uint32_t value)
+{
+	*p++ = UCIR_END;
+	*p++ = kind;
+	return ucir_put_u32(p, value);
+}
+
+#endif

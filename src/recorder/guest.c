@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers of registers in a recording are Unicorn's (loaders/usercorn/arch.c); the gdb stub's are in the order of
+ * its target descriptions.  Numbers of system calls are those of the kernel's <asm/unistd.h>.
+ */
+#include "guest.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+#define SEARCH(num, n, len, gdb) { num, n, len, gdb, TS_GENERAL, TS_BY_SEARCH, NULL }
+#define CALL(num, len, gdb, name) { num, 1, len, gdb, TS_GENERAL, TS_BY_CALL, name }
+#define CALL_IN(group, num, n, len, gdb, name) { num, n, len, gdb, group, TS_BY_CALL, name }
+#define VECTOR(num, n, len, gdb, how, name) { num, n, len, gdb, TS_VECTOR, how, name }
+
+static const struct ts_reg_range x86_64_regs[] = {
+	SEARCH(35, 1, 8, 0),
+	SEARCH(37, 1, 8, 1),
+	SEARCH(38, 1, 8, 2),
+	SEARCH(40, 1, 8, 3),
+	SEARCH(43, 1, 8, 4),
+	SEARCH(39, 1, 8, 5),
+	SEARCH(36, 1, 8, 6),
+	SEARCH(44, 1, 8, 7),
+	SEARCH(106, 8, 8, 8),
+	{ 25, 1, 4, 17, TS_GENERAL, TS_BY_FLAGS, "eflags" },
+	CALL_IN(TS_RARE, 11, 1, 4, 18, "cs"),
+	CALL_IN(TS_RARE, 49, 1, 4, 19, "ss"),
+	CALL_IN(TS_RARE, 17, 1, 4, 20, "ds"),
+	CALL_IN(TS_RARE, 28, 1, 4, 21, "es"),
+	CALL_IN(TS_RARE, 32, 2, 4, 22, "fs, gs"),
+	SEARCH(250, 2, 8, 24),
+	{ 114, 8, 10, 33, TS_X87, TS_BY_X87, "st(i)" },
+	CALL_IN(TS_X87, 246, 1, 4, 41, "fctrl"),
+	CALL_IN(TS_X87, 31, 1, 4, 42, "fstat"),
+	VECTOR(122, 16, 16, 49, TS_BY_XMM, "xmm"),
+	CALL_IN(TS_VECTOR, 249, 1, 4, 65, "mxcsr"),
+};
+
+static const struct ts_reg_range i386_regs[] = {
+	SEARCH(19, 1, 4, 0),
+	SEARCH(22, 1, 4, 1),
+	SEARCH(24, 1, 4, 2),
+	SEARCH(21, 1, 4, 3),
+	SEARCH(30, 1, 4, 4),
+	SEARCH(20, 1, 4, 5),
+	SEARCH(29, 1, 4, 6),
+	SEARCH(23, 1, 4, 7),
+	{ 25, 1, 4, 9, TS_GENERAL, TS_BY_FLAGS, "eflags" },
+	CALL_IN(TS_RARE, 11, 1, 4, 10, "cs"),
+	CALL_IN(TS_RARE, 49, 1, 4, 11, "ss"),
+	CALL_IN(TS_RARE, 17, 1, 4, 12, "ds"),
+	CALL_IN(TS_RARE, 28, 1, 4, 13, "es"),
+	CALL_IN(TS_RARE, 32, 2, 4, 14, "fs, gs"),
+	{ 114, 8, 10, 25, TS_X87, TS_BY_X87, "st(i)" },
+	CALL_IN(TS_X87, 246, 1, 4, 33, "fctrl"),
+	CALL_IN(TS_X87, 31, 1, 4, 34, "fstat"),
+	VECTOR(122, 8, 16, 41, TS_BY_XMM, "xmm"),
+	CALL_IN(TS_VECTOR, 249, 1, 4, 49, "mxcsr"),
+};
+
+static const struct ts_reg_range aarch64_regs[] = {
+	SEARCH(199, 29, 8, 0),
+	SEARCH(1, 2, 8, 29),
+	SEARCH(4, 1, 8, 31),
+	CALL(265, 4, 33, "cpsr"),
+	VECTOR(228, 32, 16, 0, TS_BY_FPU, "v"),
+	VECTOR(292, 1, 4, 32, TS_BY_FPU_CALL, "fpsr"),
+	VECTOR(291, 1, 4, 33, TS_BY_FPU_CALL, "fpcr"),
+};
+
+static const struct ts_reg_range arm_regs[] = {
+	SEARCH(66, 13, 4, 0),
+	SEARCH(12, 1, 4, 13),
+	SEARCH(10, 1, 4, 14),
+	CALL(3, 4, 25, "cpsr"),
+	VECTOR(14, 32, 8, 0, TS_BY_DUMP, "d%02u="),
+};
+
+static const struct ts_reg_range riscv64_regs[] = {
+	SEARCH(2, 31, 8, 1),
+	VECTOR(158, 32, 8, 0, TS_BY_DUMP, "f%u/"),
+};
+
+static const struct ts_reg_range mips_regs[] = {
+	SEARCH(3, 31, 4, 1),
+	SEARCH(130, 1, 4, 33),
+	SEARCH(129, 1, 4, 34),
+	CALL_IN(TS_RARE, 139, 1, 4, 32, "status"),
+	VECTOR(57, 32, 8, 0, TS_BY_DUMP, "f%u: w"),
+	CALL_IN(TS_VECTOR, 141, 1, 4, 70, "fcsr"),
+};
+
+static const struct ts_reg_range ppc64_regs[] = {
+	SEARCH(2, 32, 8, 0),
+	SEARCH(74, 1, 8, 67),
+	SEARCH(76, 1, 8, 68),
+	CALL(79, 4, 66, "cr"),
+	CALL(75, 4, 69, "xer"),
+	VECTOR(42, 32, 8, 32, TS_BY_SEARCH, "f"),
+	CALL_IN(TS_VECTOR, 78, 1, 4, 70, "fpscr"),
+};
+
+/* -------------------------------------------------------------------------------- instructions */
+
+static unsigned x86_two_bytes(const uint8_t *p, const uint8_t *end, bool is_prefixed)
+{
+	uint8_t op = p < end ? *p : 0;
+	unsigned what = 0;
+
+	if ((op >= 0x10 && op <= 0x17) || (op >= 0x28 && op <= 0x2f) || op == 0x38 || op == 0x3a ||
+	    (op >= 0x50 && op <= 0x7f) || op == 0xae || op == 0xc2 || (op >= 0xc4 && op <= 0xc7) || op >= 0xd0)
+		what = TS_INSN_VECTOR;
+	/* MMX is x87's registers; xrstor is any */
+	if (what && (!is_prefixed || op == 0xae || op == 0xc7 || op == 0xd6 || op == 0x2c || op == 0x2d))
+		what |= TS_INSN_X87;
+	if (op == 0xa1 || op == 0xa9 || op == 0xb2 || op == 0xb4 || op == 0xb5)
+		what |= TS_INSN_RARE;
+	return what;
+}
+
+static unsigned x86_one_byte(uint8_t op)
+{
+	static const uint8_t rare[] = { 0x8e, 0x07, 0x17, 0x1f, 0xcf, 0xca, 0xcb, 0xea, 0x9a, 0xff };
+
+	if (op >= 0xd8 && op <= 0xdf)
+		return TS_INSN_X87;
+	if (op == 0xc4 || op == 0xc5 || op == 0x62)
+		return TS_INSN_VECTOR | TS_INSN_RARE; /* VEX, EVEX; les, lds of 32-bit code */
+	return memchr(rare, op, sizeof(rare)) ? TS_INSN_RARE : 0;
+}
+
+static unsigned classify_x86(const uint8_t *insn, size_t n, bool is_long)
+{
+	const uint8_t *p = insn, *end = insn + n;
+	bool is_prefixed = false;
+
+	for (; p < end && *p && strchr("\x66\xf2\xf3\x2e\x36\x3e\x26\x64\x65\x67\xf0", *p); p++)
+		is_prefixed |= *p == 0x66 || *p == 0xf2 || *p == 0xf3;
+	if (n == 2 && insn[1] == 0xfe && (insn[0] == 0xeb || (insn[0] & 0xf0) == 0x70))
+		return TS_INSN_SELF;
+	if (is_long && p < end && (*p & 0xf0) == 0x40)
+		p++;
+	if (p == end)
+		return 0;
+	return *p == 0x0f ? x86_two_bytes(p + 1, end, is_prefixed) : x86_one_byte(*p);
+}
+
+static unsigned classify_x86_64(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	(void)is_big_endian;
+	return classify_x86(insn, n, true);
+}
+
+static unsigned classify_i386(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	(void)is_big_endian;
+	return classify_x86(insn, n, false);
+}
+
+static unsigned classify_aarch64(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	uint32_t op = (uint32_t)insn[0] | (uint32_t)insn[1] << 8 | (uint32_t)insn[2] << 16 | (uint32_t)insn[3] << 24;
+	unsigned what = 0;
+
+	(void)n;
+	(void)is_big_endian; /* instructions are little-endian in either order */
+	if ((op & 0x0c000000) == 0x0c000000 || (op & 0xfff00000) == 0xd5100000)
+		what |= TS_INSN_VECTOR; /* SIMD, floating point, their loads; msr of fpcr, fpsr */
+	if ((op & 0xffffffe0) == 0xd50b7420)
+		what |= TS_INSN_ZERO;
+	if (op == 0x14000000 || (op & 0xffffffe0) == 0x54000000)
+		what |= TS_INSN_SELF;
+	return what;
+}
+
+static bool is_same(const uint8_t *insn, size_t n, uint32_t op, bool is_big_endian)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (insn[i] != (uint8_t)(op >> 8 * (is_big_endian ? n - 1 - i : i)))
+			return false;
+	}
+	return true;
+}
+
+/* Floating-point registers lie so close together that they are compared after every instruction. */
+static unsigned classify_arm(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	uint8_t high = insn[is_big_endian ? 0 : 1], low = insn[is_big_endian ? 1 : 0];
+
+	if ((n == 2 && high == 0xe7 && low == 0xfe) || (n == 4 && is_same(insn, 4, 0xeafffffe, is_big_endian)))
+		return TS_INSN_VECTOR | TS_INSN_SELF;
+	return TS_INSN_VECTOR | (n == 2 && high == 0xbf && (low & 15) ? TS_INSN_IT : 0);
+}
+
+static unsigned classify_other(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	/* RISC-V: jal x0 and c.j to itself; PowerPC: b to itself; MIPS has a delay slot between */
+	bool is_self = (n == 4 && (is_same(insn, 4, 0x6f, is_big_endian) || is_same(insn, 4, 0x48000000, is_big_endian))) ||
+		       (n == 2 && is_same(insn, 2, 0xa001, is_big_endian));
+
+	return TS_INSN_VECTOR | (is_self ? TS_INSN_SELF : 0);
+}
+
+/* -------------------------------------------------------------------------------- system calls */
+
+/* maps: mmap mmap2 munmap mprotect mremap brk shmat shmdt */
+static const int x86_64_maps[] = { 9, 11, 10, 25, 12, 30, 67, -1 };
+static const int i386_maps[] = { 90, 192, 91, 125, 163, 45, 397, 398, 117, -1 };
+static const int arm_maps[] = { 192, 91, 125, 163, 45, 305, 306, -1 };
+static const int generic_maps[] = { 222, 215, 226, 216, 214, 196, 197, -1 };
+static const int mips_maps[] = { 4090, 4210, 4091, 4125, 4167, 4045, 4397, 4398, 4117, -1 };
+static const int ppc64_maps[] = { 90, 91, 125, 163, 45, 397, 398, 117, -1 };
+
+/*
+ * silent: the maps' munmap mprotect mmap brk; write close lseek open openat access faccessat get*id futex kill tkill
+ * tgkill sched_yield set_robust_list set_tid_address writev pwrite64 dup* fcntl exit exit_group execve
+ */
+static const int x86_64_silent[] = { 9,	  11,  10,  12,	 1,   3,   8,	2,   257, 21,  269, 39,	 186, 110, 102, 107, 104,
+				     108, 202, 62,  200, 234, 24,  273, 218, 20,  18,  32,  33,	 292, 60,  231, 59,  28, -1 };
+static const int i386_silent[] = { 90,	192, 91,  125, 45,  4,	6,   19,  5,   295, 33, 307, 20, 224, 64, 24, 49, 47, 50, 199, 200,
+				   201, 202, 240, 37,  238, 270, 158, 311, 258, 146, 181, 41, 63, 330, 1, 252, 11, 219, -1 };
+static const int arm_silent[] = { 192, 91,  125, 45, 4,	 6,   19,  5,	322, 33,  334, 20,  224, 64, 24, 49, 47, 50, 199, 200,
+				  201, 202, 240, 37, 238, 268, 158, 338, 256, 146, 181, 41, 63, 358, 1, 248, 11, 220, -1 };
+static const int generic_silent[] = { 222, 215, 226, 214, 64, 57, 62, 56, 48, 172, 178, 173, 174, 175, 176, 177, 98,
+				      129, 130, 131, 124, 99, 96, 66, 68, 23, 24, 93, 94, 221, 233, -1 };
+static const int mips_silent[] = { 4090, 4210, 4091, 4125, 4045, 4004, 4006, 4019, 4005, 4288, 4033, 4300, 4020, 4222, 4064, 4024,
+				   4049, 4047, 4050, 4238, 4037, 4236, 4266, 4162, 4309, 4252, 4146, 4201, 4041, 4063, 4327, 4001,
+				   4246, 4011, 4218, -1 };
+static const int ppc64_silent[] = { 90,	 91,  125, 45,	4,   6,	  19,  5,   286, 33,  298, 20, 207, 64, 24, 49, 47, 50,
+				    221, 37, 208, 250, 158, 300, 232, 146, 180, 41, 63, 316, 1, 234, 11, 205, -1 };
+
+static const struct ts_calls x86_64_calls = { 60, 231, 59, 322, 57, 58, 56, 13, -1, x86_64_maps, x86_64_silent, { 9, -1 } };
+static const struct ts_calls i386_calls = { 1, 252, 11, 358, 2, 190, 120, 174, 67, i386_maps, i386_silent, { 90, 192 } };
+static const struct ts_calls arm_calls = { 1, 248, 11, 387, 2, 190, 120, 174, 67, arm_maps, arm_silent, { 192, -1 } };
+static const struct ts_calls generic_calls = { 93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 } };
+static const struct ts_calls mips_calls = { 4001, 4246, 4011, 4356, 4002, -1, 4120, 4194, 4067, mips_maps, mips_silent, { 4090, 4210 } };
+static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 67, ppc64_maps, ppc64_silent, { 90, -1 } };
+
+/* -------------------------------------------------------------------------------- processors */
+
+#define REGS(table) .ranges = table, .n_ranges = COUNT(table)
+
+#define ARM64 .prefix = "aarch64_cpu", .ucir = "arm64", .word = 8, REGS(aarch64_regs), .classify = classify_aarch64, \
+	      .sp = 4, .arg = { 199, 200 }, .has_fpu = true, .calls = &generic_calls
+#define MIPS .prefix = "mips_cpu", .ucir = "mips", .word = 4, REGS(mips_regs), .classify = classify_other, \
+	     .sp = 31, .arg = { 6, 7 }, .is_mips = true, .calls = &mips_calls
+#define PPC64 .prefix = "ppc_cpu", .ucir = "ppc64", .word = 8, REGS(ppc64_regs), .classify = classify_other, \
+	      .sp = 3, .arg = { 5, 6 }, .calls = &ppc64_calls
+
+static const struct ts_guest guests[] = {
+	{ .target = "x86_64", .prefix = "x86_cpu", .ucir = "x86_64", .word = 8, REGS(x86_64_regs), .classify = classify_x86_64,
+	  .sp = 44, .arg = { 39, 43 }, .has_cc = true, .calls = &x86_64_calls },
+	{ .target = "i386", .prefix = "x86_cpu", .ucir = "x86", .word = 4, REGS(i386_regs), .classify = classify_i386,
+	  .sp = 30, .has_cc = true, .calls = &i386_calls },
+	{ .target = "aarch64", ARM64 },
+	{ .target = "arm", .prefix = "arm_cpu", .ucir = "arm", .word = 4, REGS(arm_regs), .classify = classify_arm,
+	  .sp = 12, .arg = { 66, 67 }, .is_arm = true, .calls = &arm_calls },
+	{ .target = "riscv64", .prefix = "riscv_cpu", .ucir = "riscv64", .word = 8, REGS(riscv64_regs),
+	  .classify = classify_other, .sp = 3, .arg = { 11, 12 }, .calls = &generic_calls },
+	{ .target = "mips", .is_big_endian = true, MIPS },
+	{ .target = "mipsel", MIPS },
+	{ .target = "ppc64", .is_big_endian = true, .has_descriptors = true, PPC64 },
+	{ .target = "ppc64le", PPC64 },
+};
+
+const struct ts_guest *ts_guest_find(const char *target)
+{
+	for (size_t i = 0; i < COUNT(guests); i++) {
+		if (strcmp(guests[i].target, target) == 0)
+			return &guests[i];
+	}
+	return NULL;
+}

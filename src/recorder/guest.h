@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The processors that can be recorded: names, registers, instructions that need care, and numbers of system calls.
+ */
+#ifndef TS_RECORDER_GUEST_H
+#define TS_RECORDER_GUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* When a register is compared. */
+enum ts_group {
+	TS_GENERAL, /* after every instruction */
+	TS_VECTOR,  /* after instructions with TS_INSN_VECTOR */
+	TS_X87,
+	TS_RARE, /* after TS_INSN_RARE, and after calls */
+	TS_N_GROUPS,
+};
+
+/* How its value is found. */
+enum ts_how {
+	TS_BY_SEARCH, /* write patterns with the gdb stub's function, search the processor's object */
+	TS_BY_CALL,   /* by the gdb stub's function, each time */
+	TS_BY_DUMP,   /* floating-point registers that only a dump of the state shows */
+	TS_BY_FPU,    /* AArch64's v registers */
+	TS_BY_FPU_CALL,
+	TS_BY_FLAGS,  /* x86's flags */
+	TS_BY_X87,    /* st(i): numbered physically by the stub */
+	TS_BY_XMM,    /* by search; the upper half of ymm follows */
+};
+
+/* Registers @num, @num + 1, ... of a recording are the stub's @gdb, @gdb + 1, ... */
+struct ts_reg_range {
+	uint16_t num;
+	uint8_t n, len; /* registers; bytes of each */
+	int16_t gdb;    /* the stub's number */
+	uint8_t group, how;
+	const char *name; /* for messages; TS_BY_DUMP: as the dump has it, with %u */
+};
+
+/* What the callbacks know of an instruction. */
+enum {
+	TS_INSN_VECTOR = 1,
+	TS_INSN_X87 = 2,
+	TS_INSN_RARE = 4,
+	TS_INSN_SELF = 8,   /* a branch to itself */
+	TS_INSN_ZERO = 16,  /* AArch64: dc zva, a store that no callback shows */
+	TS_INSN_IT = 32,    /* Thumb: it */
+	TS_INSN_UNSEEN = 64, /* its bytes are not those that the recording has */
+};
+
+/* System calls that the recorder must know; -1: the processor has none. */
+struct ts_calls {
+	int exit, exit_group, execve, execveat, fork, vfork, clone, rt_sigaction, sigaction;
+	const int *maps;   /* change what is mapped; -1 at the end */
+	const int *silent; /* write no memory of the program; -1 at the end */
+	int mmap[2];       /* of which the result is mapped afresh */
+};
+
+struct ts_guest {
+	const char *target; /* QEMU's name */
+	const char *prefix; /* of its register functions */
+	const char *ucir;   /* name in a recording */
+	bool is_big_endian;
+	uint8_t word; /* bytes of an address */
+	const struct ts_reg_range *ranges;
+	size_t n_ranges;
+	unsigned (*classify)(const uint8_t *insn, size_t n, bool is_big_endian);
+	/* Numbers in a recording: stack pointer, and the first two arguments of a function; 0: on the stack. */
+	uint16_t sp, arg[2];
+	bool has_cc, has_fpu;
+	bool is_arm;       /* pc of handlers has a Thumb bit, IT bits */
+	bool is_mips;      /* order in siginfo and sigaction */
+	bool has_descriptors; /* a handler is the address of a function's address */
+	const struct ts_calls *calls;
+};
+
+/* The processor that QEMU calls @target; NULL: none of these. */
+const struct ts_guest *ts_guest_find(const char *target);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "loaders/usercorn/op_write.h"
+#include "maps.h"
+#include "qemu.h"
+#include "ring.h"
+
+#define CLONE_THREAD 0x10000u
+#define MAX_SIGNAL 64
+#define FRAME_LEN (3u * 4096u) /* what a signal's frame can have, from the stack pointer on */
+#define FAR 256                /* bytes that no call moves the stack pointer by before a function's first instruction */
+#define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
+
+static uint64_t handlers[MAX_SIGNAL + 1];
+static uint64_t handler_bits; /* of the low bits of their addresses: most branches go elsewhere */
+
+static uint64_t addr_max(void)
+{
+	return ts_guest->word == 4 ? UINT32_MAX : (UINT64_C(1) << 47) - 1;
+}
+
+/* A word of the program's memory; 0 if it cannot be read. */
+static uint64_t guest_word(uint64_t addr, unsigned len)
+{
+	uint64_t val = 0;
+
+	if (!ts_maps_is_readable(addr, len))
+		return 0;
+	for (unsigned i = 0; i < len; i++)
+		val |= (uint64_t)*ts_host(addr + i) << 8 * (ts_guest->is_big_endian ? len - 1 - i : i);
+	return val;
+}
+
+static bool is_in(const int *list, int num)
+{
+	for (; *list >= 0; list++) {
+		if (*list == num)
+			return true;
+	}
+	return false;
+}
+
+static void add_regs(struct ts_task *t, struct ts_piece *piece, bool is_all)
+{
+	uint8_t *p = ts_piece_room(piece, TS_REGS_ROOM);
+	uint32_t n = 0;
+
+	if (!p)
+		return;
+	p = is_all ? ts_regs_all(t->cpu, &t->values, p, &n) : ts_regs_changes(t->cpu, &t->values, ALL_GROUPS, p, &n);
+	piece->len = (size_t)(p - piece->bytes);
+	piece->n_ops += n;
+	t->is_stale = false;
+}
+
+/* -------------------------------------------------------------------------------- the beginning */
+
+void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first)
+{
+	struct ts_piece piece = { 0 };
+	uint8_t *p;
+
+	add_regs(t, &piece, true);
+	p = ts_piece_room(&piece, UCIR_PUT_JMP_LEN);
+	if (p)
+		ts_piece_done(&piece, ucir_put_jmp(p, pc));
+	if (is_first)
+		ts_maps_update(&piece, 0, 0, addr_max(), ts_regs_get(t->cpu, ts_guest->sp));
+	ts_out_piece(t->pid, UCIR_KEYFRAME, &piece);
+	ts_piece_fini(&piece);
+	t->at = pc;
+	t->is_new = false;
+}
+
+/* -------------------------------------------------------------------------------- system calls */
+
+bool ts_kernel_is_exit(int num)
+{
+	return num == ts_guest->calls->exit || num == ts_guest->calls->exit_group;
+}
+
+static void note_exec(uint64_t path)
+{
+	struct ts_ring *r = ts_out_ring();
+	size_t n = 0;
+
+	while (n < sizeof(r->exec_path) - 1 && ts_maps_is_readable(path + n, 1) && *ts_host(path + n)) {
+		r->exec_path[n] = (char)*ts_host(path + n);
+		n++;
+	}
+	r->exec_path[n] = '\0';
+	atomic_store(&r->is_in_exec, 1);
+}
+
+void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
+{
+	const struct ts_calls *calls = ts_guest->calls;
+
+	t->call.num = num;
+	for (unsigned i = 0; i < TS_N_ARGS; i++)
+		t->call.args[i] = ts_guest->word == 4 ? (uint32_t)args[i] : args[i];
+	if (num == calls->execve)
+		note_exec(t->call.args[0]);
+	else if (num == calls->execveat)
+		note_exec(t->call.args[1]);
+}
+
+static void put_call(struct ts_task *t, const struct ts_piece *inner)
+{
+	const struct ts_call *c = &t->call;
+	struct ts_piece piece = { 0 };
+	uint8_t *p = ts_piece_room(&piece, UCIR_PUT_SYSCALL_LEN + 8 * TS_N_ARGS + inner->len);
+
+	if (!p)
+		return;
+	p = ucir_put_syscall(p, (uint32_t)c->num, (uint64_t)c->ret, c->args, TS_N_ARGS, inner->n_ops);
+	ts_piece_done(&piece, ucir_put_bytes(p, inner->bytes, inner->len));
+	ts_out_piece(t->pid, UCIR_FRAME, &piece);
+	ts_piece_fini(&piece);
+}
+
+static void add_exit(struct ts_piece *piece)
+{
+	uint8_t *p = ts_piece_room(piece, 1);
+
+	if (!p)
+		return;
+	*p = UCIR_EXIT;
+	ts_piece_done(piece, p + 1);
+}
+
+void ts_kernel_exit(struct ts_task *t)
+{
+	ts_piece_reset(&t->call.ops);
+	add_exit(&t->call.ops);
+	t->call.ret = 0;
+	put_call(t, &t->call.ops);
+}
+
+void ts_kernel_thread_end(struct ts_task *t)
+{
+	uint8_t *p;
+
+	ts_piece_reset(&t->call.ops);
+	add_exit(&t->call.ops);
+	ts_maps_compare(&t->call.ops, NULL, 0); /* the kernel clears the thread's id */
+	t->call.ret = 0;
+	put_call(t, &t->call.ops);
+	p = ts_out_room(t->pid, 5);
+	ts_out_publish(ucir_put_thread_end(p, (uint32_t)t->call.args[0] & 0xff), 1);
+}
+
+/* sigaction: the handler is the first word of the struct, the second on MIPS. */
+static void take_handler(const struct ts_call *c)
+{
+	uint64_t handler;
+	int num = (int)c->args[0];
+
+	if (c->ret || !c->args[1] || num < 1 || num > MAX_SIGNAL)
+		return;
+	handler = guest_word(c->args[1] + (ts_guest->is_mips ? 4 : 0), ts_guest->word);
+	if (ts_guest->has_descriptors && handler > 1)
+		handler = guest_word(handler, 8);
+	handlers[num] = ts_guest->is_arm ? handler & ~UINT64_C(1) : handler;
+	handler_bits = 0;
+	for (num = 1; num <= MAX_SIGNAL; num++)
+		handler_bits |= handlers[num] ? UINT64_C(1) << (handlers[num] >> 2 & 63) : 0;
+}
+
+static void note_child(const struct ts_call *c)
+{
+	struct ts_ring *r = ts_out_ring();
+	char text[16];
+
+	if (c->ret <= 0 || (c->num == ts_guest->calls->clone && c->args[0] & CLONE_THREAD))
+		return;
+	if (r->n_children < TS_RING_MAX_CHILDREN)
+		r->children[r->n_children] = (uint32_t)c->ret;
+	r->n_children++;
+	ts_out_note(UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%d", (int)c->ret));
+}
+
+void ts_kernel_returned(struct ts_task *t, int64_t ret)
+{
+	const struct ts_calls *calls = ts_guest->calls;
+	struct ts_call *c = &t->call;
+	bool is_error = ret < 0 && ret > -4096;
+
+	c->ret = ret;
+	c->is_over = true;
+	t->is_stale = true;
+	ts_out_ring()->is_in_exec = 0;
+	ts_piece_reset(&c->ops);
+	if (is_in(calls->maps, c->num) && !is_error) {
+		bool is_new = c->num == calls->mmap[0] || c->num == calls->mmap[1];
+		uint64_t start = ts_guest->word == 4 ? (uint32_t)ret : (uint64_t)ret;
+
+		ts_maps_update(&c->ops, start, is_new ? c->args[1] : 0, addr_max(), 0);
+	}
+	if (!is_in(calls->silent, c->num))
+		ts_maps_compare(&c->ops, c->args, TS_N_ARGS);
+	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
+		take_handler(c);
+	if (c->num == calls->fork || c->num == calls->vfork || c->num == calls->clone)
+		note_child(c);
+}
+
+void ts_kernel_write_call(struct ts_task *t, bool has_regs)
+{
+	if (has_regs)
+		add_regs(t, &t->call.ops, false);
+	put_call(t, &t->call.ops);
+	t->call.is_over = false;
+}
+
+/* -------------------------------------------------------------------------------- signals */
+
+/* The @i-th argument of the handler; on i386 it is on the stack, after the return address. */
+static uint64_t argument(const struct ts_task *t, unsigned i)
+{
+	if (ts_guest->arg[0])
+		return ts_regs_get(t->cpu, ts_guest->arg[i]);
+	return guest_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
+}
+
+int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc)
+{
+	uint64_t sp, num;
+	int64_t moved;
+
+	if (!(handler_bits >> (pc >> 2 & 63) & 1))
+		return 0;
+	num = argument(t, 0);
+	if (num < 1 || num > MAX_SIGNAL || handlers[num] != pc)
+		return 0;
+	sp = ts_regs_get(t->cpu, ts_guest->sp);
+	moved = (int64_t)(ts_regs_last(&t->values, ts_guest->sp) - sp);
+	return moved > FAR || moved < -FAR ? (int)num : 0;
+}
+
+/* SIGILL SIGTRAP SIGBUS SIGFPE SIGSEGV */
+static bool is_fault(int num)
+{
+	return num == 4 || num == 5 || num == (ts_guest->is_mips ? 10 : 7) || num == 8 || num == 11;
+}
+
+/* Is the address of the thread's last instruction in the frame: is it to be executed again? */
+static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
+{
+	for (uint64_t addr = sp & ~UINT64_C(7); addr < sp + FRAME_LEN; addr += ts_guest->word) {
+		if (!ts_maps_is_readable(addr, ts_guest->word))
+			break;
+		if (guest_word(addr, ts_guest->word) == t->pc)
+			return true;
+	}
+	return false;
+}
+
+/* What the frame says of the signal: siginfo begins with its number, code after an error number (before it on MIPS). */
+static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t *code, uint64_t *addr)
+{
+	uint64_t info = argument(t, 1);
+
+	if (info < sp || info - sp >= FRAME_LEN || guest_word(info, 4) != (uint64_t)num)
+		return 0;
+	*code = (int32_t)guest_word(info + (ts_guest->is_mips ? 4 : 8), 4);
+	if (!is_fault(num) || *code <= 0)
+		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), 4);
+	else
+		*addr = guest_word(info + (ts_guest->word == 8 ? 16 : 12), ts_guest->word);
+	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
+}
+
+void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
+{
+	uint64_t sp = ts_regs_get(t->cpu, ts_guest->sp), addr = 0;
+	struct ts_piece piece = { 0 }, inner = { 0 };
+	uint8_t flags = UCIR_SIGNAL_HANDLER, *p;
+	int32_t code = 0;
+
+	flags |= read_info(t, num, sp, &code, &addr);
+	if (is_step && is_fault(num) && (!(flags & UCIR_SIGNAL_HAS_CODE) || code > 0) && is_pc_in_frame(t, sp))
+		flags |= UCIR_SIGNAL_FAULT;
+	ts_maps_compare_range(&inner, sp, FRAME_LEN);
+	add_regs(t, &inner, false);
+	p = ts_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
+	if (p) {
+		p = ucir_put_signal(p, (uint16_t)num, code, addr, flags, inner.n_ops);
+		ts_piece_done(&piece, ucir_put_bytes(p, inner.bytes, inner.len));
+		ts_out_piece(t->pid, UCIR_FRAME, &piece);
+	}
+	ts_piece_fini(&piece);
+	ts_piece_fini(&inner);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the kernel does to the program: its initial state, system calls, signals.  The thread has the turn.
+ */
+#ifndef TS_RECORDER_KERNEL_H
+#define TS_RECORDER_KERNEL_H
+
+#include "thread.h"
+
+/* The keyframe of a thread whose first instruction is at @pc; of the first thread, with all memory. */
+void ts_kernel_begin(struct ts_task *t, uint64_t pc, bool is_first);
+
+/* The thread asks for a system call; its step is written. */
+void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS]);
+
+/* Does call @num end the thread, or the process? */
+bool ts_kernel_is_exit(int num);
+
+/* The call that ends the process: it is written at once. */
+void ts_kernel_exit(struct ts_task *t);
+
+/* The thread's call has returned @ret. */
+void ts_kernel_returned(struct ts_task *t, int64_t ret);
+
+/* Write the call that has returned, with the registers it changed if @has_regs. */
+void ts_kernel_write_call(struct ts_task *t, bool has_regs);
+
+/* The thread's exit is done: write the call, and the end of the thread. */
+void ts_kernel_thread_end(struct ts_task *t);
+
+/*
+ * The thread comes to @pc.  Is that the beginning of a signal's handler?
+ *
+ * Returns the signal's number, 0 if it is not.
+ */
+int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc);
+
+/* Write signal @num, which interrupted the thread; @is_step: its last instruction may have caused it. */
+void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step);
+
+#endif

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+#include "maps.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "loaders/usercorn/op_write.h"
+#include "qemu.h"
+#include "shadow.h"
+
+#define PAGE 4096u
+#define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */
+#define MAX_COMPARED (UINT64_C(256) << 20) /* resident; above it only what arguments point to */
+#define NEAR 65536u                       /* what an argument points to at the most */
+#define MAX_RESERVED (UINT64_C(1) << 30)   /* an inaccessible mapping of the emulator's: not looked at by pages */
+#define GRANULE 8u                        /* differences are told in such units */
+
+struct region {
+	uint64_t start, end, file_off;
+	uint8_t prot;
+	const char *file; /* in the text that they were parsed from; "" */
+};
+
+/* One reading of the maps. */
+struct maps {
+	char *text;             /* owned */
+	struct region *regions; /* owned; by address */
+	size_t n, cap;
+};
+
+static struct maps now;
+static struct {
+	uint64_t start, end;
+} unknown[256];
+static unsigned n_unknown;
+
+/* -------------------------------------------------------------------------------- reading maps */
+
+static char *read_text(const char *path)
+{
+	size_t len = 0, cap = 1 << 16;
+	char *text = malloc(cap + 1);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : 1;
+
+	while (text && got > 0) {
+		if (cap - len < 4096) {
+			char *more = realloc(text, 2 * cap + 1);
+
+			if (!more)
+				break;
+			text = more;
+			cap *= 2;
+		}
+		got = read(fd, text + len, cap - len);
+		len += got > 0 ? (size_t)got : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (text)
+		text[len] = '\0';
+	return text;
+}
+
+static void add_region(struct maps *m, const struct region *r)
+{
+	struct region *last = m->n ? &m->regions[m->n - 1] : NULL;
+
+	if (last && last->end == r->start && last->prot == r->prot && !*last->file && !*r->file) {
+		last->end = r->end;
+		return;
+	}
+	if (m->n == m->cap) {
+		size_t cap = m->cap ? 2 * m->cap : 64;
+		struct region *regions = realloc(m->regions, cap * sizeof(*regions));
+
+		if (!regions)
+			return;
+		m->regions = regions;
+		m->cap = cap;
+	}
+	m->regions[m->n++] = *r;
+}
+
+/* The program's pages in one mapping of this process. */
+static void add_line(struct maps *m, uint64_t start, uint64_t end, uint64_t off, const char *file)
+{
+	struct region r = { .file = file };
+
+	for (uint64_t addr = start; addr < end; addr += PAGE) {
+		int flags = ts_qemu.page_get_flags(addr);
+		uint8_t prot = (uint8_t)(flags & (QEMU_PAGE_R | QEMU_PAGE_W | QEMU_PAGE_X));
+
+		if (r.end > r.start && (!(flags & QEMU_PAGE_VALID) || prot != r.prot)) {
+			add_region(m, &r);
+			r.end = r.start = 0;
+		}
+		if (!(flags & QEMU_PAGE_VALID))
+			continue;
+		if (r.end == r.start) {
+			r.start = addr;
+			r.file_off = *file ? off + (addr - start) : 0;
+			r.prot = prot;
+		}
+		r.end = addr + PAGE;
+	}
+	if (r.end > r.start)
+		add_region(m, &r);
+}
+
+static void parse_line(struct maps *m, char *line, uint64_t addr_max)
+{
+	uint64_t base = *ts_qemu.guest_base, start, end, off;
+	char perms[5];
+	int name = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, perms, &off, &name) < 4)
+		return;
+	if (end <= base || start - base > addr_max || start < base)
+		return;
+	if (perms[0] == '-' && perms[1] == '-' && end - start > MAX_RESERVED)
+		return;
+	if (end - base - 1 > addr_max)
+		end = base + addr_max + 1;
+	add_line(m, start - base, end - base, off, line[name] == '/' ? line + name : "");
+}
+
+static void read_maps(struct maps *m, uint64_t addr_max)
+{
+	char *line, *rest;
+
+	*m = (struct maps){ .text = read_text("/proc/self/maps") };
+	for (line = m->text ? strtok_r(m->text, "\n", &rest) : NULL; line; line = strtok_r(NULL, "\n", &rest))
+		parse_line(m, line, addr_max);
+}
+
+/* -------------------------------------------------------------------------------- unknown files */
+
+bool ts_maps_is_unknown(uint64_t addr)
+{
+	for (unsigned i = 0; i < n_unknown; i++) {
+		if (addr >= unknown[i].start && addr < unknown[i].end)
+			return true;
+	}
+	return false;
+}
+
+static void forget(struct ts_piece *p, uint64_t start, uint64_t end)
+{
+	uint8_t *at = ts_piece_room(p, 17);
+
+	if (at)
+		ts_piece_done(p, ucir_put_range(at, UCIR_FORGET, start, end - start));
+	if (n_unknown < sizeof(unknown) / sizeof(unknown[0])) {
+		unknown[n_unknown].start = start;
+		unknown[n_unknown++].end = end;
+	}
+}
+
+/* -------------------------------------------------------------------------------- contents */
+
+static bool read_page(uint64_t addr, uint8_t page[PAGE])
+{
+	struct iovec here = { page, PAGE }, there = { ts_host(addr), PAGE };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == PAGE;
+}
+
+static void write_op(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
+{
+	uint8_t *at = ts_piece_room(p, UCIR_PUT_ACCESS_LEN + len);
+
+	if (at)
+		ts_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
+}
+
+/* The pieces of @len bytes (a multiple of the granule) that differ from the shadow; @len stays in a window. */
+static void write_differences(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
+{
+	uint8_t *shadow = ts_shadow_at(addr);
+	uint32_t i = 0;
+
+	if (!shadow || memcmp(shadow, bytes, len) == 0)
+		return;
+	while (i < len) {
+		uint32_t from = i;
+
+		while (i < len && memcmp(shadow + i, bytes + i, GRANULE) != 0)
+			i += GRANULE;
+		if (i > from) {
+			write_op(p, addr + from, bytes + from, i - from);
+			memcpy(shadow + from, bytes + from, i - from);
+		}
+		i += GRANULE;
+	}
+}
+
+/* One bit of a page's entry in the kernel's page map: 63 present, 62 swapped. */
+static bool is_resident(uint64_t entry)
+{
+	return entry >> 62 != 0;
+}
+
+typedef void visitor(struct ts_piece *p, uint64_t page);
+
+/* Visit those pages of [@start, @end) that can hold something: all of them if @is_all. */
+static uint64_t visit_pages(struct ts_piece *p, uint64_t start, uint64_t end, bool is_all, visitor *visit)
+{
+	int fd = is_all ? -1 : open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entries[512], n_resident = 0;
+
+	for (uint64_t addr = start; addr < end; addr += PAGE * 512) {
+		uint64_t left = (end - addr) / PAGE, n = left < 512 ? left : 512;
+		off_t off = (off_t)((uintptr_t)ts_host(addr) / PAGE * 8);
+
+		if (fd < 0 || pread(fd, entries, n * 8, off) != (ssize_t)(n * 8))
+			memset(entries, 0xff, sizeof(entries));
+		for (uint64_t i = 0; i < n; i++) {
+			if (!is_resident(entries[i]))
+				continue;
+			n_resident++;
+			if (visit)
+				visit(p, addr + i * PAGE);
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return n_resident;
+}
+
+static void visit_new_page(struct ts_piece *p, uint64_t addr)
+{
+	uint8_t page[PAGE];
+
+	if (read_page(addr, page))
+		write_differences(p, addr, page, PAGE);
+}
+
+/* It is resident, so it can be read here. */
+static void visit_old_page(struct ts_piece *p, uint64_t addr)
+{
+	write_differences(p, addr, ts_host(addr), PAGE);
+}
+
+/* -------------------------------------------------------------------------------- changes of maps */
+
+static const char *description(const struct region *r, uint64_t sp)
+{
+	return sp >= r->start && sp < r->end && !*r->file ? "stack" : "";
+}
+
+static void add_contents(struct ts_piece *p, const struct region *r, uint64_t start, uint64_t end)
+{
+	ts_shadow_clear(start, end - start);
+	if (!(r->prot & QEMU_PAGE_R))
+		return;
+	if (*r->file && r->end - r->start > MAX_FILE)
+		forget(p, start, end);
+	else
+		visit_pages(p, start, end, *r->file, visit_new_page);
+}
+
+static void add_map(struct ts_piece *p, const struct region *r, uint64_t start, uint64_t end, uint64_t sp)
+{
+	const char *desc = description(r, sp);
+	size_t n_desc = strlen(desc), n_file = strlen(r->file);
+	uint64_t off = *r->file ? r->file_off + (start - r->start) : 0;
+	uint8_t *at = ts_piece_room(p, UCIR_PUT_MAP_LEN + n_desc + n_file);
+
+	if (at)
+		ts_piece_done(p, ucir_put_map(at, start, end - start, r->prot, off, *r->file ? end - start : 0, desc,
+					      (uint16_t)n_desc, r->file, (uint16_t)n_file));
+	add_contents(p, r, start, end);
+}
+
+static void add_unmap(struct ts_piece *p, uint64_t start, uint64_t end)
+{
+	uint8_t *at = ts_piece_room(p, 17);
+
+	if (at)
+		ts_piece_done(p, ucir_put_range(at, UCIR_UNMAP, start, end - start));
+	ts_shadow_clear(start, end - start);
+}
+
+static void add_prot(struct ts_piece *p, const struct region *r, const struct region *old, uint64_t start, uint64_t end)
+{
+	uint8_t *at = ts_piece_room(p, 18);
+
+	if (at)
+		ts_piece_done(p, ucir_put_prot(at, start, end - start, r->prot));
+	if (r->prot & QEMU_PAGE_R && !(old->prot & QEMU_PAGE_R))
+		add_contents(p, r, start, end);
+}
+
+static bool is_same_object(const struct region *a, const struct region *b)
+{
+	return strcmp(a->file, b->file) == 0 && (!*a->file || a->start - a->file_off == b->start - b->file_off);
+}
+
+/* What became of [@start, @end), which lies in @old and @r or in neither (NULL). */
+static void change(struct ts_piece *p, const struct region *old, const struct region *r, bool is_fresh, uint64_t start,
+		   uint64_t end, uint64_t sp)
+{
+	if (!r && old)
+		add_unmap(p, start, end);
+	else if (r && (!old || is_fresh || !is_same_object(old, r)))
+		add_map(p, r, start, end, sp);
+	else if (r && old->prot != r->prot)
+		add_prot(p, r, old, start, end);
+}
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The next address after @addr where a region of @m begins or ends; @i: the region at or after it. */
+static uint64_t next_bound(const struct maps *m, size_t i, uint64_t addr)
+{
+	if (i == m->n)
+		return UINT64_MAX;
+	return addr < m->regions[i].start ? m->regions[i].start : m->regions[i].end;
+}
+
+static const struct region *region_at(const struct maps *m, size_t *i, uint64_t addr)
+{
+	while (*i < m->n && m->regions[*i].end <= addr)
+		++*i;
+	return *i < m->n && m->regions[*i].start <= addr ? &m->regions[*i] : NULL;
+}
+
+void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp)
+{
+	uint64_t addr = 0, fresh_end = (fresh + len + PAGE - 1) & ~(uint64_t)(PAGE - 1), end;
+	struct maps old = now;
+	size_t i = 0, k = 0;
+
+	read_maps(&now, addr_max);
+	while (i < old.n || k < now.n) {
+		const struct region *before = region_at(&old, &i, addr), *after = region_at(&now, &k, addr);
+		bool is_fresh = len && addr >= fresh && addr < fresh_end;
+
+		end = min(next_bound(&old, i, addr), next_bound(&now, k, addr));
+		if (len && addr < fresh)
+			end = min(end, fresh);
+		else if (is_fresh)
+			end = min(end, fresh_end);
+		if (end == UINT64_MAX)
+			break;
+		change(p, before, after, is_fresh, addr, end, sp);
+		addr = end;
+	}
+	free(old.text);
+	free(old.regions);
+}
+
+/* -------------------------------------------------------------------------------- changes of memory */
+
+static bool is_compared(const struct region *r)
+{
+	return (r->prot & (QEMU_PAGE_R | QEMU_PAGE_W)) == (QEMU_PAGE_R | QEMU_PAGE_W) &&
+	       !ts_maps_is_unknown(r->start);
+}
+
+static uint64_t n_resident_pages(void)
+{
+	uint64_t n = 0, mapped = 0;
+
+	for (size_t i = 0; i < now.n; i++) {
+		if (is_compared(&now.regions[i]))
+			mapped += now.regions[i].end - now.regions[i].start;
+	}
+	for (size_t i = 0; i < now.n && mapped > MAX_COMPARED; i++) {
+		if (is_compared(&now.regions[i]))
+			n += visit_pages(NULL, now.regions[i].start, now.regions[i].end, false, NULL);
+	}
+	return n;
+}
+
+void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
+{
+	uint64_t start = addr & ~(uint64_t)(PAGE - 1), end = (addr + len + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+
+	for (size_t i = 0; i < now.n; i++) {
+		const struct region *r = &now.regions[i];
+		uint64_t from = start > r->start ? start : r->start, to = min(end, r->end);
+
+		if (is_compared(r) && from < to)
+			visit_pages(p, from, to, false, visit_old_page);
+	}
+}
+
+void ts_maps_compare(struct ts_piece *p, const uint64_t *args, unsigned n_args)
+{
+	if (n_resident_pages() > MAX_COMPARED / PAGE) {
+		for (unsigned i = 0; i < n_args; i++)
+			ts_maps_compare_range(p, args[i], NEAR);
+		return;
+	}
+	for (size_t i = 0; i < now.n; i++) {
+		if (is_compared(&now.regions[i]))
+			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
+	}
+}
+
+bool ts_maps_is_readable(uint64_t addr, uint64_t len)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		const struct region *r = &now.regions[i];
+
+		if (addr >= r->start && addr < r->end)
+			return r->prot & QEMU_PAGE_R && len <= r->end - addr;
+	}
+	return false;
+}

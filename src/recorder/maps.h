@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the program has mapped, and what changed in it without an instruction.
+ *
+ * The emulator's own memory lies between the program's; page_get_flags() tells them apart.  Contents are read with
+ * process_vm_readv(): a page after a file's end is an error then, not a signal.
+ */
+#ifndef TS_RECORDER_MAPS_H
+#define TS_RECORDER_MAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "out.h"
+
+/*
+ * Read the maps, and add what is new, gone and different to @p as ops, with the contents of what is new.
+ * [@fresh, @fresh + @len) is new even where nothing seems changed.  @addr_max: the guest's last address.
+ */
+void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp);
+
+/*
+ * Add a WRITE for each piece of writable memory that differs from the shadow, and bring that up to date: all of it,
+ * or, if more than 256 MiB are resident, only near the @n_args values at @args.
+ */
+void ts_maps_compare(struct ts_piece *p, const uint64_t *args, unsigned n_args);
+
+/* The same for [@addr, @addr + @len) as far as it is mapped. */
+void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);
+
+/* Is this part of a file that was too large to be recorded, and has not been read since? */
+bool ts_maps_is_unknown(uint64_t addr);
+
+/* Can @len bytes at @addr be read? */
+bool ts_maps_is_readable(uint64_t addr, uint64_t len);
+
+#endif

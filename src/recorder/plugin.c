@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The plugin: what QEMU calls.
+ *
+ *     -plugin .../tracestub-record.so,fd=N,size=BYTES,reader=PID,avx=0|1
+ *
+ * Each instruction is a block of its own (-singlestep), so that all registers are in memory when its callback runs:
+ * there, the instruction before is over.  A thread that has not got the turn waits; it must not wait inside a
+ * callback for long, because QEMU may want all threads to stop: then it leaves the block, and comes back to the
+ * same instruction.
+ */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "kernel.h"
+#include "loaders/usercorn/op_write.h"
+#include "qemu.h"
+#include "ring.h"
+#include "shadow.h"
+#include "step.h"
+#include "thread.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+extern EXPORT int qemu_plugin_version;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
+
+int qemu_plugin_version = 1;
+
+const struct ts_guest *ts_guest;
+
+static __thread struct ts_task *self __attribute__((tls_model("initial-exec")));
+static _Atomic unsigned n_threads;
+static bool is_begun; /* the first keyframe is written */
+static bool has_avx;
+
+/* What the callbacks of an instruction get: its address, its length, TS_INSN_... */
+static void *pack(uint64_t pc, size_t len, unsigned flags)
+{
+	return (void *)(uintptr_t)(pc << 16 | len << 8 | flags);
+}
+
+static _Noreturn void refuse(const char *why)
+{
+	struct ts_ring *r = ts_out_ring();
+
+	snprintf(r->refusal, sizeof(r->refusal), "%s", why);
+	atomic_store(&r->is_refused, 1);
+	_exit(EXIT_FAILURE);
+}
+
+/* -------------------------------------------------------------------------------- threads */
+
+static struct ts_task *new_thread(void)
+{
+	struct ts_task *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		refuse("memory is exhausted");
+	t->cpu = ts_qemu_current_cpu();
+	t->pid = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
+	t->is_new = true;
+	n_threads++;
+	self = t;
+	return t;
+}
+
+/* The first instruction of the first thread. */
+static void begin_recording(struct ts_task *t)
+{
+	char missing[256];
+	const char *why = ts_regs_find(ts_guest, t->cpu, has_avx, missing, sizeof(missing));
+
+	if (why)
+		refuse(why);
+	if (*missing)
+		ts_out_note(UCIR_NOTE_UNRECORDED, missing, (uint32_t)strlen(missing));
+	atomic_store(&ts_out_ring()->is_started, 1);
+}
+
+/* The thread comes to @pc and has the turn: write what has happened since its last instruction began. */
+static void arrive(struct ts_task *t, uint64_t pc)
+{
+	bool is_step = t->has_step, is_expected = !is_step && !t->call.is_over && pc == t->at;
+	int num;
+
+	if (t->is_new) {
+		if (!is_begun)
+			begin_recording(t);
+		ts_kernel_begin(t, pc, !is_begun);
+		is_begun = true;
+		return;
+	}
+	if (is_expected)
+		return;
+	num = is_step && pc == t->pc + t->len ? 0 : ts_kernel_signal_at(t, pc);
+	if (is_step)
+		ts_step_end(t, !num, num ? t->pc + t->len : pc);
+	if (t->call.is_over)
+		ts_kernel_write_call(t, !num);
+	if (num)
+		ts_kernel_write_signal(t, num, is_step);
+	if (pc != t->at)
+		ts_step_jump(t, pc);
+}
+
+/* A callback may be called again for an instruction that was begun in vain: it stored into its own block, or has to run alone. */
+static bool is_begun_again(const struct ts_task *t, uint64_t pc)
+{
+	return t->has_step && pc == t->pc && !t->n_accesses && !(t->flags & TS_INSN_SELF);
+}
+
+/* Leave the block; the instruction's callback comes again. */
+static _Noreturn void leave_block(struct ts_task *t)
+{
+	ts_qemu.cpu_exit(t->cpu);
+	ts_qemu.cpu_loop_exit_noexc(t->cpu);
+	abort();
+}
+
+static void give_up(struct ts_task *t)
+{
+	if (t && ts_turn_is_of(&t->turn))
+		ts_turn_give(&t->turn);
+}
+
+static void on_insn(unsigned vcpu, void *user)
+{
+	uint64_t word = (uint64_t)(uintptr_t)user, pc = word >> 16;
+	struct ts_task *t = self;
+
+	(void)vcpu;
+	if (!ts_out_is_on()) {
+		give_up(t);
+		return;
+	}
+	if (!t)
+		t = new_thread();
+	if (ts_turn_is_of(&t->turn)) {
+		if (is_begun_again(t, pc))
+			return;
+		arrive(t, pc);
+		if (ts_turn_is_over(&t->turn))
+			ts_turn_give(&t->turn);
+	}
+	if (!ts_turn_is_of(&t->turn)) {
+		if (!ts_turn_try(&t->turn))
+			leave_block(t);
+		arrive(t, pc);
+	}
+	ts_step_begin(t, pc, (uint8_t)(word >> 8), (uint8_t)word);
+}
+
+static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *user)
+{
+	struct ts_task *t = self;
+	uint32_t len = 1u << qemu_plugin_mem_size_shift(info);
+
+	(void)vcpu;
+	(void)user;
+	if (!t || !t->has_step || !ts_out_is_on())
+		return;
+	if (qemu_plugin_mem_is_store(info))
+		ts_step_wrote(t, addr, len);
+	else
+		ts_step_read(t, addr, len);
+}
+
+/* -------------------------------------------------------------------------------- system calls */
+
+static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		    uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+{
+	const uint64_t args[TS_N_ARGS] = { a1, a2, a3, a4, a5, a6 };
+	struct ts_task *t = self;
+
+	(void)id;
+	(void)vcpu;
+	(void)a7;
+	(void)a8;
+	if (!t || !ts_out_is_on() || !ts_turn_is_of(&t->turn)) {
+		give_up(t);
+		return;
+	}
+	if (t->has_step)
+		ts_step_end(t, true, t->pc + t->len);
+	ts_kernel_call(t, (int)num, args);
+	if (!ts_kernel_is_exit((int)num)) {
+		ts_turn_give(&t->turn);
+		return;
+	}
+	/* The turn is kept: nothing happens between the call and what it does. */
+	t->is_exiting = num == ts_guest->calls->exit && n_threads > 1;
+	if (!t->is_exiting)
+		ts_kernel_exit(t);
+}
+
+static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret)
+{
+	struct ts_task *t = self;
+
+	(void)id;
+	(void)vcpu;
+	(void)num;
+	if (!t || !ts_out_is_on())
+		return;
+	ts_turn_take(&t->turn);
+	if (ts_out_is_on())
+		ts_kernel_returned(t, ret);
+}
+
+static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
+{
+	struct ts_task *t = self;
+
+	(void)id;
+	(void)vcpu;
+	if (!t)
+		return;
+	if (t->is_exiting && ts_out_is_on())
+		ts_kernel_thread_end(t);
+	give_up(t);
+	n_threads--;
+	self = NULL;
+	ts_piece_fini(&t->call.ops);
+	free(t);
+}
+
+/* -------------------------------------------------------------------------------- translation */
+
+/* Does the recording not know these bytes of code?  Asked again when they are executed. */
+static bool is_unseen(uint64_t pc, const uint8_t *bytes, size_t len)
+{
+	const uint8_t *shadow = is_begun && ts_shadow_run(pc, len) == len ? ts_shadow_peek(pc) : NULL;
+
+	return shadow && memcmp(shadow, bytes, len) != 0;
+}
+
+static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+
+	(void)id;
+	if (!ts_out_is_on())
+		return;
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t pc = qemu_plugin_insn_vaddr(insn);
+		const uint8_t *bytes = qemu_plugin_insn_data(insn);
+		size_t len = qemu_plugin_insn_size(insn);
+		unsigned flags = ts_guest->classify(bytes, len, ts_guest->is_big_endian);
+		void *user = pack(pc, len, flags | (is_unseen(pc, bytes, len) ? TS_INSN_UNSEEN : 0));
+
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn, QEMU_PLUGIN_CB_NO_REGS, user);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+	}
+}
+
+/* -------------------------------------------------------------------------------- start */
+
+static uint64_t number(int argc, char **argv, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (int i = 0; i < argc; i++) {
+		if (!strncmp(argv[i], name, len) && argv[i][len] == '=')
+			return strtoull(argv[i] + len + 1, NULL, 10);
+	}
+	return 0;
+}
+
+/* A child is not recorded: it leaves the memory alone that is its parent's. */
+static void in_child(void)
+{
+	ts_out_leave();
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv)
+{
+	const char *missing;
+	char why[256];
+
+	if (!ts_out_open((int)number(argc, argv, "fd"), number(argc, argv, "size"), (int)number(argc, argv, "reader")))
+		return -1;
+	ts_guest = ts_guest_find(info->target_name);
+	if (!ts_guest) {
+		snprintf(why, sizeof(why), "programs for %s cannot be recorded", info->target_name);
+		refuse(why);
+	}
+	missing = ts_qemu_find(ts_guest->prefix, ts_guest->has_cc, ts_guest->has_fpu);
+	if (missing) {
+		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it", missing);
+		refuse(why);
+	}
+	has_avx = number(argc, argv, "avx");
+	pthread_atfork(NULL, NULL, in_child);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
+	qemu_plugin_register_vcpu_syscall_cb(id, on_call);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, on_return);
+	qemu_plugin_register_vcpu_exit_cb(id, on_thread_exit);
+	return 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registers of a processor of QEMU, found without its headers.
+ *
+ * Two patterns are written into a register with the gdb stub's function, and looked for in the processor's object:
+ * the only place that follows both is the register.  From then on it is read there; what has no place of its own
+ * is asked for each time.  What cannot be found is not recorded, and named.
+ */
+#ifndef TS_RECORDER_REGS_H
+#define TS_RECORDER_REGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "guest.h"
+#include "out.h"
+
+#define TS_MAX_REGS 96u
+#define TS_MAX_REG_LEN 32u
+#define TS_MAX_BLOCK 8448u
+
+/* The values that a thread's registers had when they were compared last. */
+struct ts_values {
+	uint8_t of[TS_MAX_REGS][TS_MAX_REG_LEN];
+	uint8_t block[TS_MAX_BLOCK]; /* the part of the processor's object that has the vector registers */
+	uint8_t it;                  /* ARM: ITSTATE */
+};
+
+/*
+ * Find the registers of @guest in @cpu, the calling thread's; @has_avx: the upper halves of ymm are recorded.
+ * @missing gets the names of those that are not recorded.
+ *
+ * Returns NULL on success, else why nothing can be recorded.
+ */
+const char *ts_regs_find(const struct ts_guest *guest, void *cpu, bool has_avx, char *missing, size_t n_missing);
+
+/* Bytes that the differences of one instruction can have as ops. */
+#define TS_REGS_ROOM (TS_MAX_REGS * (5u + TS_MAX_REG_LEN))
+
+/*
+ * The registers in @groups (bits 1 << enum ts_group) that differ from @v, as ops at @p; @v is brought up to date.
+ *
+ * Returns the byte after them, and adds their number to *n_ops.
+ */
+uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops);
+
+/* All of them as ops at @p, for a keyframe.  Room: TS_REGS_ROOM. */
+uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops);
+
+/* The register of number @num in a recording as it is now; 0 if it is not found by a place. */
+uint64_t ts_regs_get(void *cpu, uint16_t num);
+
+/* What it was when it was compared last. */
+uint64_t ts_regs_last(const struct ts_values *v, uint16_t num);
+
+/* AArch64: x0..x30 by their encoding; 31 is the zero register. */
+uint64_t ts_regs_get_x(void *cpu, unsigned x);
+
+/* ARM: the IT bits after an instruction, of which @it_byte is the low byte if it is an `it`, else -1. */
+void ts_regs_advance_it(struct ts_values *v, int it_byte);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "ring.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Not private: the two sides are different processes. */
+static void futex_wait(_Atomic uint32_t *word, uint32_t seen, long ms)
+{
+	struct timespec limit = { ms / 1000, ms % 1000 * 1000000 };
+
+	syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
+}
+
+static void futex_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+void ts_ring_wake(struct ts_ring *r)
+{
+	atomic_fetch_add(&r->written, 1);
+	futex_wake(&r->written);
+}
+
+static uint64_t room(const struct ts_ring *r)
+{
+	return r->len - (atomic_load(&r->head) - atomic_load(&r->tail));
+}
+
+/* Wait until there is room.  Returns false if nobody will make any. */
+static bool wait_for_room(struct ts_ring *r, pid_t reader)
+{
+	while (!room(r)) {
+		uint32_t seen = atomic_load(&r->taken);
+
+		if (atomic_load(&r->is_stopped) || getppid() != reader)
+			return false;
+		atomic_store(&r->is_writer_waiting, 1);
+		if (!room(r))
+			futex_wait(&r->taken, seen, 100);
+		atomic_store(&r->is_writer_waiting, 0);
+	}
+	return true;
+}
+
+bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t reader)
+{
+	while (len) {
+		uint64_t head = atomic_load(&r->head), at = head % r->len, n = room(r);
+
+		if (!n) {
+			if (!wait_for_room(r, reader))
+				return false;
+			continue;
+		}
+		n = n < len ? n : len;
+		n = n < r->len - at ? n : r->len - at;
+		memcpy(r->data + at, bytes, n);
+		bytes += n;
+		len -= n;
+		atomic_store(&r->head, head + n);
+		if (atomic_exchange(&r->is_reader_waiting, 0))
+			ts_ring_wake(r);
+	}
+	return !atomic_load(&r->is_stopped);
+}
+
+void ts_ring_seal(struct ts_ring *r)
+{
+	atomic_store(&r->boundary, atomic_load(&r->head));
+}
+
+size_t ts_ring_peek(struct ts_ring *r, const uint8_t **bytes, bool may_wait)
+{
+	uint32_t seen = atomic_load(&r->written);
+	uint64_t tail = atomic_load(&r->tail), at = tail % r->len, n = atomic_load(&r->head) - tail;
+
+	if (!n && may_wait) {
+		atomic_store(&r->is_reader_waiting, 1);
+		if (atomic_load(&r->head) == tail)
+			futex_wait(&r->written, seen, 1000);
+		atomic_store(&r->is_reader_waiting, 0);
+		n = atomic_load(&r->head) - tail;
+	}
+	*bytes = r->data + at;
+	return n < r->len - at ? n : r->len - at;
+}
+
+void ts_ring_take(struct ts_ring *r, size_t len)
+{
+	atomic_fetch_add(&r->tail, len);
+	if (atomic_exchange(&r->is_writer_waiting, 0)) {
+		atomic_fetch_add(&r->taken, 1);
+		futex_wake(&r->taken);
+	}
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shared memory between `tracestub record` and its plugin in the emulator.
+ *
+ * The plugin writes the stream of ops (loaders/usercorn/op_write.h) into a ring of bytes; the command takes it
+ * out and owns the file.  The frame that is being written lies beside the ring and becomes part of it when it is
+ * full: the command takes what is there when the program has died, so that nothing that was executed is missing.
+ *
+ * One thread writes at a time, one process reads.
+ */
+#ifndef TS_RECORDER_RING_H
+#define TS_RECORDER_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define TS_RING_OPEN_CAP 65536u
+#define TS_RING_MAX_CHILDREN 64u
+#define TS_RING_TEXT 4096u
+
+struct ts_ring {
+	uint64_t len;              /* bytes of data; constant */
+	_Atomic uint64_t head;     /* bytes written since the start */
+	_Atomic uint64_t tail;     /* bytes taken */
+	_Atomic uint64_t boundary; /* head after the last complete frame or note */
+	_Atomic uint32_t written;  /* futex: changes with head, and by ts_ring_wake() */
+	_Atomic uint32_t taken;    /* futex: changes with tail */
+	_Atomic uint32_t is_reader_waiting, is_writer_waiting;
+	_Atomic uint32_t is_stopped; /* set by either side: nothing more is recorded */
+	_Atomic uint32_t is_started; /* the first instruction is about to be executed */
+
+	/* Said by the plugin, for messages and notes; texts are terminated. */
+	_Atomic uint64_t n_steps, n_unexplained;
+	_Atomic uint32_t n_children; /* of which the first have their process ids here */
+	uint32_t children[TS_RING_MAX_CHILDREN];
+	_Atomic uint32_t is_in_exec; /* inside a call of execve, of this file */
+	char exec_path[TS_RING_TEXT];
+	_Atomic uint32_t is_refused; /* the plugin cannot record, for this reason */
+	char refusal[512];
+
+	/* The open frame: it is to be appended where head was open_base, and is void otherwise. */
+	_Atomic uint64_t open_base;
+	_Atomic uint64_t open_state; /* bytes << 32 | ops */
+	uint64_t open_pid;
+	uint8_t open[TS_RING_OPEN_CAP];
+
+	uint8_t data[];
+};
+
+/* Bytes of the shared memory for a ring of @len bytes. */
+static inline size_t ts_ring_size(uint64_t len)
+{
+	return sizeof(struct ts_ring) + len;
+}
+
+/*
+ * Append @len bytes; waits while the ring is full, and looks whether process @reader lives.
+ *
+ * Returns false if the ring is stopped or @reader is not the parent of this process any more.
+ */
+bool ts_ring_put(struct ts_ring *r, const uint8_t *bytes, size_t len, pid_t reader);
+
+/* What was put so far is complete: a frame, or a note, ends here. */
+void ts_ring_seal(struct ts_ring *r);
+
+/*
+ * Bytes that can be taken: at *bytes, contiguous.  Waits up to a second if there are none.
+ *
+ * Returns their number; 0 if none came.
+ */
+size_t ts_ring_peek(struct ts_ring *r, const uint8_t **bytes, bool may_wait);
+
+/* Give @len of the peeked bytes back to the writer. */
+void ts_ring_take(struct ts_ring *r, size_t len);
+
+/* End a wait of the reader. */
+void ts_ring_wake(struct ts_ring *r);
+
+#endif

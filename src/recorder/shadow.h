@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A second copy of the program's memory: what the recording says that it holds.
+ *
+ * What a load finds is compared with it, so that nothing the recording misses stays unnoticed.  It lies in windows
+ * of 1 GiB that the kernel fills with zeros when they are touched.
+ */
+#ifndef TS_RECORDER_SHADOW_H
+#define TS_RECORDER_SHADOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TS_SHADOW_BITS 30
+#define TS_SHADOW_MASK ((UINT64_C(1) << TS_SHADOW_BITS) - 1)
+
+uint8_t *ts_shadow_window(uint64_t addr);
+
+/* The same for a thread that has not got the turn: nothing changes.  Returns NULL if there is no copy yet. */
+const uint8_t *ts_shadow_peek(uint64_t addr);
+
+/*
+ * The copy of the byte at @addr, and of those up to the end of its window.
+ *
+ * Returns NULL if there is no memory for it.
+ */
+static inline uint8_t *ts_shadow_at(uint64_t addr)
+{
+	extern uint64_t ts_shadow_last_key;
+	extern uint8_t *ts_shadow_last;
+
+	if (addr >> TS_SHADOW_BITS == ts_shadow_last_key)
+		return ts_shadow_last + (addr & TS_SHADOW_MASK);
+	return ts_shadow_window(addr);
+}
+
+/* How many of @len bytes from @addr on lie in its window. */
+static inline uint64_t ts_shadow_run(uint64_t addr, uint64_t len)
+{
+	uint64_t left = TS_SHADOW_MASK + 1 - (addr & TS_SHADOW_MASK);
+
+	return len < left ? len : left;
+}
+
+/* Copy @len bytes, which may lie in several windows. */
+void ts_shadow_set(uint64_t addr, const uint8_t *bytes, uint64_t len);
+
+/* Make @len bytes zero, and give their memory back. */
+void ts_shadow_clear(uint64_t addr, uint64_t len);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "step.h"
+
+#include <string.h>
+
+#include "loaders/usercorn/op_write.h"
+#include "maps.h"
+#include "qemu.h"
+#include "ring.h"
+#include "shadow.h"
+
+#define ZVA_LEN 64u /* bytes of AArch64's dc zva under QEMU */
+#define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
+
+static struct ts_access *new_access(struct ts_task *t, uint64_t addr, uint32_t len, uint8_t kind)
+{
+	struct ts_access *a;
+
+	if (t->n_accesses == TS_MAX_ACCESSES)
+		return NULL;
+	a = &t->accesses[t->n_accesses++];
+	a->addr = addr;
+	a->len = len;
+	a->kind = kind;
+	return a;
+}
+
+/* Memory holds something that nothing in the recording put there: say so, and count it. */
+static void correct(struct ts_task *t, uint64_t addr, uint32_t len)
+{
+	struct ts_access *a = new_access(t, addr, len, UCIR_CHANGED);
+
+	if (!a)
+		return;
+	memcpy(a->bytes, ts_host(addr), len);
+	memcpy(ts_shadow_at(addr), a->bytes, len);
+	if (!ts_maps_is_unknown(addr))
+		ts_out_ring()->n_unexplained++;
+}
+
+static void check(struct ts_task *t, uint64_t addr, uint32_t len)
+{
+	const uint8_t *shadow;
+
+	if (ts_shadow_run(addr, len) < len || len > sizeof(t->accesses[0].bytes))
+		return;
+	shadow = ts_shadow_at(addr);
+	if (shadow && memcmp(shadow, ts_host(addr), len) != 0)
+		correct(t, addr, len);
+}
+
+void ts_step_read(struct ts_task *t, uint64_t addr, uint32_t len)
+{
+	check(t, addr, len);
+	new_access(t, addr, len, UCIR_READ);
+}
+
+void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len)
+{
+	new_access(t, addr, len, UCIR_WRITE);
+}
+
+/* dc zva has the number of its register in its five low bits. */
+static void zero_block(struct ts_task *t)
+{
+	unsigned x = *ts_host(t->pc) & 31;
+
+	ts_step_wrote(t, ts_regs_get_x(t->cpu, x) & ~(uint64_t)(ZVA_LEN - 1), ZVA_LEN);
+}
+
+void ts_step_begin(struct ts_task *t, uint64_t pc, uint8_t len, uint8_t flags)
+{
+	t->has_step = true;
+	t->pc = pc;
+	t->len = len;
+	t->flags = flags;
+	t->n_accesses = 0;
+	if (flags & TS_INSN_UNSEEN)
+		check(t, pc, len);
+	if (flags & TS_INSN_ZERO)
+		zero_block(t);
+}
+
+static uint8_t *put_access(const struct ts_access *a, uint8_t *p)
+{
+	if (a->kind == UCIR_READ)
+		return ucir_put_read(p, a->addr, a->len);
+	if (a->kind == UCIR_CHANGED)
+		return ucir_put_contents(p, UCIR_CHANGED, a->addr, a->bytes, a->len);
+	ts_shadow_set(a->addr, ts_host(a->addr), a->len);
+	return ucir_put_contents(p, UCIR_WRITE, a->addr, ts_host(a->addr), a->len);
+}
+
+static unsigned groups_of(const struct ts_task *t)
+{
+	unsigned groups = 1u << TS_GENERAL;
+
+	if (t->is_stale)
+		return ALL_GROUPS;
+	groups |= t->flags & TS_INSN_VECTOR ? 1u << TS_VECTOR : 0;
+	groups |= t->flags & TS_INSN_X87 ? 1u << TS_X87 : 0;
+	groups |= t->flags & TS_INSN_RARE ? 1u << TS_RARE : 0;
+	return groups;
+}
+
+void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next)
+{
+	size_t room = t->n_accesses * (UCIR_PUT_ACCESS_LEN + ZVA_LEN) + TS_REGS_ROOM + UCIR_PUT_STEP_LEN + UCIR_PUT_JMP_LEN;
+	uint8_t *p = ts_out_room(t->pid, room);
+	uint32_t n_ops = t->n_accesses + 1;
+
+	for (unsigned i = 0; i < t->n_accesses; i++)
+		p = put_access(&t->accesses[i], p);
+	if (ts_guest->is_arm)
+		ts_regs_advance_it(&t->values, t->flags & TS_INSN_IT ? *ts_host(t->pc) : -1);
+	if (has_regs) {
+		p = ts_regs_changes(t->cpu, &t->values, groups_of(t), p, &n_ops);
+		t->is_stale = false;
+	}
+	p = ucir_put_step(p, t->len);
+	if (next != t->pc + t->len) {
+		p = ucir_put_jmp(p, next);
+		n_ops++;
+	}
+	ts_out_publish(p, n_ops);
+	ts_out_ring()->n_steps++;
+	t->at = next;
+	t->has_step = false;
+	t->n_accesses = 0;
+}
+
+void ts_step_jump(struct ts_task *t, uint64_t next)
+{
+	uint8_t *p = ts_out_room(t->pid, UCIR_PUT_JMP_LEN);
+
+	ts_out_publish(ucir_put_jmp(p, next), 1);
+	t->at = next;
+}

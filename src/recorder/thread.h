@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A thread of the program as the plugin knows it: the instruction that it executes, and the system call it is in.
+ */
+#ifndef TS_RECORDER_THREAD_H
+#define TS_RECORDER_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guest.h"
+#include "out.h"
+#include "regs.h"
+#include "turn.h"
+
+#define TS_MAX_ACCESSES 512u
+#define TS_N_ARGS 6u
+
+struct ts_access {
+	uint64_t addr;
+	uint32_t len;
+	uint8_t kind;      /* UCIR_READ, _WRITE, _CHANGED */
+	uint8_t bytes[16]; /* CHANGED */
+};
+
+struct ts_call {
+	int num;
+	uint64_t args[TS_N_ARGS];
+	int64_t ret;
+	struct ts_piece ops; /* what it changed in memory */
+	bool is_over;        /* it has returned, but is not written yet: its registers change until the next instruction */
+};
+
+struct ts_task {
+	struct ts_turn_taker turn;
+	void *cpu;    /* QEMU's; borrowed */
+	uint64_t pid; /* process << 32 | thread */
+	struct ts_values values;
+	bool is_new;  /* its keyframe is not written yet */
+
+	/* The instruction that has begun. */
+	bool has_step;
+	uint64_t pc;
+	uint8_t len, flags; /* TS_INSN_... */
+	unsigned n_accesses;
+	struct ts_access accesses[TS_MAX_ACCESSES];
+
+	uint64_t at;   /* the pc that the recording has for it now */
+	bool is_stale; /* all registers are to be compared */
+	bool is_exiting;
+	struct ts_call call;
+};
+
+/* What is recorded; constant after the first instruction. */
+extern const struct ts_guest *ts_guest;
+
+#endif

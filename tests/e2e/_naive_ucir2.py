@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: MIT
+"""A second reader of UCIR version 2, written from its specification and used by tests only: slow and plain.
+
+    recording = Ucir2(path)
+    for step in recording.steps(): step.thread, step.pc, step.len, step.regs, step.reads, step.writes
+
+It shares nothing with the loader or the recorder, so that what both get wrong alike is seen.
+"""
+import struct
+
+HEADER = 74
+WORD = {"x86": 4, "arm": 4, "mips": 4}
+END_KINDS = "exit", "signal", "exec", "cut"
+
+
+def unsnap(block):
+    """One snappy block."""
+    at, total, shift = 0, 0, 0
+    while True:
+        byte = block[at]
+        total |= (byte & 127) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            break
+    out = bytearray()
+    while at < len(block):
+        tag = block[at]
+        at += 1
+        if not tag & 3:
+            n = (tag >> 2) + 1
+            if n > 60:
+                extra = n - 60
+                n = int.from_bytes(block[at:at + extra], "little") + 1
+                at += extra
+            out += block[at:at + n]
+            at += n
+            continue
+        if tag & 3 == 1:
+            n, back = (tag >> 2 & 7) + 4, (tag >> 5) << 8 | block[at]
+            at += 1
+        else:
+            size = 2 if tag & 3 == 2 else 4
+            n, back = (tag >> 2) + 1, int.from_bytes(block[at:at + size], "little")
+            at += size
+        if back >= n:
+            out += out[len(out) - back:len(out) - back + n]
+        else:
+            for _ in range(n):
+                out.append(out[-back])
+    assert len(out) == total
+    return bytes(out)
+
+
+def unframe(data):
+    at, out = 0, []
+    while at < len(data):
+        kind, size = data[at], int.from_bytes(data[at + 1:at + 4], "little")
+        body = data[at + 4:at + 4 + size]
+        if kind == 0:
+            out.append(unsnap(body[4:]))
+        elif kind == 1:
+            out.append(body[4:])
+        at += 4 + size
+    return b"".join(out)
+
+
+class Step:
+    """What a step changed; pc is where it stands."""
+    def __init__(self, thread, pc):
+        self.thread, self.pc, self.len = thread, pc, 0
+        self.regs, self.reads, self.writes, self.changed = {}, [], [], []
+        self.calls, self.signals, self.maps = [], [], []
+
+
+class Ucir2:
+    def __init__(self, path):
+        with open(path, "rb") as f:
+            data = f.read()
+        assert data[:8] == b"UCIR\0\0\0\2", data[:8]
+        self.arch = data[8:40].rstrip(b"\0").decode()
+        self.is_big = data[72] == 1
+        self.stream = unframe(data[HEADER:])
+        self.notes, self.end, self.keyframes, self.thread_ends = {}, None, [], []
+        self.all_steps = []
+        self.final_pc = {}
+        self._groups, self._pc, self._last = {}, {}, {}
+        self._at = 0
+        self._decode()
+
+    def _u(self, n):
+        value = int.from_bytes(self.stream[self._at:self._at + n], "little")
+        self._at += n
+        return value
+
+    def _bytes(self, n):
+        value = self.stream[self._at:self._at + n]
+        assert len(value) == n, "cut"
+        self._at += n
+        return value
+
+    def _decode(self):
+        while self._at < len(self.stream):
+            op = self._u(1)
+            if op in (1, 2):
+                pid, n = self._u(8), self._u(4)
+                if op == 2:
+                    group = Step(pid, None)
+                    self.keyframes.append(group)
+                    self._groups[pid] = group
+                for _ in range(n):
+                    self._op(pid)
+                if op == 2:
+                    self._groups.pop(pid)
+            elif op == 18:
+                key, n = self._u(1), self._u(4)
+                self.notes.setdefault(key, []).append(self._bytes(n))
+            elif op == 19:
+                self.end = END_KINDS[self._u(1)], self._u(4)
+            else:
+                assert op == 0, (op, self._at)
+        self.final_pc = self._pc
+
+    def _nested(self, target, n):
+        for _ in range(n):
+            self._state(self._u(1), target)
+
+    def _state(self, op, g):
+        """An op that says something about state."""
+        if op == 5:
+            num, value = self._u(2), self._u(8)
+            g.regs[num] = value
+        elif op == 6:
+            num, n = self._u(2), self._u(2)
+            g.regs[num] = self._bytes(n)
+        elif op == 7:
+            g.reads.append((self._u(8), self._u(4)))
+        elif op == 8:
+            addr, n = self._u(8), self._u(4)
+            g.writes.append((addr, self._bytes(n)))
+        elif op == 9:
+            addr, size, prot, off, _, nd, nf = struct.unpack("<QQBQQHH", self._bytes(37))
+            g.maps.append(("map", addr, size, prot, off, self._bytes(nd).decode(), self._bytes(nf).decode()))
+            g.writes.append((addr, size))      # zeros
+        elif op == 10:
+            g.maps.append(("unmap", self._u(8), self._u(8)))
+        elif op == 11:
+            g.maps.append(("prot", self._u(8), self._u(8), self._u(1)))
+        elif op == 13:
+            g.maps.append(("exit",))
+        elif op == 16:
+            g.maps.append(("forget", self._u(8), self._u(8)))
+        elif op == 17:
+            addr, n = self._u(8), self._u(4)
+            value = self._bytes(n)
+            g.changed.append((addr, value))
+            g.writes.append((addr, value))
+        else:
+            raise AssertionError((op, self._at))
+
+    def _op(self, pid):
+        op = self._u(1)
+        if op == 3:
+            self._pc[pid], _ = self._u(8), self._u(4)
+        elif op == 4:
+            g = self._groups.pop(pid, None) or Step(pid, None)
+            g.thread, g.pc, g.len = pid, self._pc[pid], self._u(1)
+            self._pc[pid] += g.len
+            self._last[pid] = g
+            self.all_steps.append(g)
+        elif op == 12:
+            num, ret, n_args, n = self._u(4), self._u(8), self._u(1), self._u(4)
+            args = [self._u(8) for _ in range(n_args)]
+            assert pid not in self._groups, "SYSCALL inside a group"
+            inner = Step(pid, None)
+            self._nested(inner, n)
+            self._last[pid].calls.append((num, ret, args, inner))
+        elif op == 14:
+            num, code, addr, flags, n = struct.unpack("<HiQBI", self._bytes(19))
+            assert pid not in self._groups, "SIGNAL inside a group"
+            inner = Step(pid, None)
+            self._nested(inner, n)
+            self._last[pid].signals.append((num, code, addr, flags, inner))
+        elif op == 15:
+            self.thread_ends.append((pid, self._u(4)))
+        else:
+            self._state(op, self._groups.setdefault(pid, Step(pid, None)))
+
+    def states(self):
+        """(step, registers before it) in the order of the file; registers are a dict that changes."""
+        regs = {k.thread: dict(k.regs) for k in self.keyframes}
+        for step in self.all_steps:
+            mine = regs[step.thread]
+            yield step, mine
+            mine.update(step.regs)
+            for *_, inner in step.calls + step.signals:
+                mine.update(inner.regs)
+
+    def memory(self):
+        """Address -> byte, at the end; what was mapped and never written is not in it."""
+        memory = {}
+
+        def apply(g):
+            for addr, what in g.writes:
+                if isinstance(what, bytes):
+                    for i, byte in enumerate(what):
+                        memory[addr + i] = byte
+
+        for k in self.keyframes:
+            apply(k)
+        for step in self.all_steps:
+            apply(step)
+            for *_, inner in step.calls + step.signals:
+                apply(inner)
+        return memory

@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`tracestub record`: the program notices nothing, and everything it did is in the recording."""
+import os
+import pathlib
+import re
+import resource
+import shutil
+import signal
+import stat
+import struct
+import subprocess
+
+from _record import LIMIT, build, compiler, emulator, record
+from _tap import TRACESTUB, add_case, case, run_cases, skip_all
+from _naive_ucir2 import Ucir2
+
+if not shutil.which("qemu-x86_64"):
+    skip_all("no qemu-x86_64: Debian's package is qemu-user")
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+SUBJECT = build("subject.c", "subject", "-O1 -g -static -no-pie -pthread -w")
+HANDLED, UNFINISHED, HAS_CODE, HAS_ADDR = 1, 4, 8, 16
+
+
+def symbol(name, program=SUBJECT):
+    table = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^(\w+) \w {name}$", table, re.M)[1], 16)
+
+
+def natively(*argv, **more):
+    return subprocess.run(argv, **{"capture_output": True, "text": True, "timeout": LIMIT, **more})
+
+
+def said(done):
+    """What the program, not tracestub, wrote on stderr."""
+    return "".join(line for line in done.stderr.splitlines(True) if not line.startswith(("tracestub: ", "qemu: ")))
+
+
+def alike(name, argv, **more):
+    """Recorded and native: output, errors and status."""
+    def check():
+        wanted, done = natively(*argv, **more), record("alike.ucir", *argv, **more)
+        assert (done.returncode, done.stdout, said(done)) == (wanted.returncode, wanted.stdout, wanted.stderr), (done, wanted)
+        assert "unexplained 0" in done.stderr, done
+    add_case(f"as without recording: {name}", check)
+
+
+pathlib.Path("script").write_text("#!/bin/sh -e\necho \"$0 $1\"\nfalse\necho not here\n")
+os.chmod("script", 0o755)
+pathlib.Path("nothing").write_text("neither\n")
+alike("streams and status", ["sh", "-c", "cat; echo no >&2; exit 3"], input="some\ninput\n")
+alike("arguments", ["printf", "%s|", "a b", "x\ny", "", "*"])
+alike("environment", ["sh", "-c", "env | sort"], env={"PATH": os.environ["PATH"], "ODD": "a b\nc", "QEMU_STRACE_": "1"})
+alike("folder", ["pwd", "-P"])
+alike("a script with an argument in its first line", ["./script", "two words"])
+alike("a program in PATH, and what it is called", ["bash", "-c", 'for i in 1 2; do x=$(echo $i); done; echo "$0 $x"', "me"])
+alike("death by a signal", [SUBJECT, "crash"])
+alike("faults that are handled", [SUBJECT, "signals"])
+
+
+@case
+def a_program_that_is_missing_or_no_program_has_the_shells_status():
+    for argv, status in (["no-such-program"], 127), (["./no-such"], 127), (["/"], 126), (["./script.txt"], 127), (["./nothing"], 126):
+        done = record("none.ucir", *argv)
+        assert done.returncode == status and done.stderr.count("\n") == 1, (argv, done)
+        assert not os.path.exists("none.ucir")
+    os.chmod("nothing", 0o755)
+    done = record("none.ucir", "./nothing")
+    assert done.returncode == 126 and "neither an ELF program nor a script" in done.stderr, done
+
+
+@case
+def a_crash_is_in_the_recording_up_to_the_instruction():
+    done = record("crash.ucir", SUBJECT, "crash")
+    r = Ucir2("crash.ucir")
+    assert done.returncode == -signal.SIGSEGV and r.end == ("signal", signal.SIGSEGV), (done, r.end)
+    assert list(r.final_pc.values()) == [symbol("fault_here")], r.final_pc
+    assert r.notes[11] == [b"0"]
+
+
+@case
+def signals_have_their_frame_and_their_registers():
+    done = record("signals.ucir", SUBJECT, "signals")
+    r = Ucir2("signals.ucir")
+    seen = [(s.pc, *g[:4]) for s in r.all_steps for g in s.signals]
+    fault = (symbol("fault_here"), signal.SIGSEGV, 1, 16, HANDLED | UNFINISHED | HAS_CODE | HAS_ADDR)
+    assert done.returncode == 22 and seen[:2] == [fault, fault], (done, seen)
+    assert [g[1] for g in seen[2:]] == [signal.SIGUSR1, signal.SIGCHLD], seen
+    assert seen[2][2] == -6 and seen[2][3] == r.all_steps[0].thread >> 32, seen     # SI_TKILL, by itself
+    inner = [(g[0], g[4]) for s in r.all_steps for g in s.signals]
+    assert all(g.regs[39] == number and g.writes for number, g in inner), inner
+    assert sum(len(b) for _, b in inner[0][1].writes) > 200
+    child, = r.notes[9]
+    assert "1 child process was not recorded" in done.stderr and int(child) > 1
+
+
+def memory_is(target):
+    program = SUBJECT if target == "x86_64" else build("subject.c", f"subject.{target}", "-O1 -static -w", target)
+    emulator(target)
+    done = record(f"memory.{target}.ucir", program, "memory", text=False)
+    r = Ucir2(f"memory.{target}.ucir")
+    assert done.returncode == 0 and b"unexplained 0" in done.stderr, done.stderr
+    names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    start = int(re.search(r"^(\w+) \w scene$", names, re.M)[1], 16)
+    memory = r.memory()
+    recorded = bytes(memory.get(start + i, 0) for i in range(8192))
+    wrong = [i for i in range(8192) if recorded[i] != done.stdout[i]]
+    assert len(done.stdout) == 8192 and not wrong, (len(done.stdout), wrong[:20])
+    assert b"written after mprotect" in recorded and b"123 2.5" in recorded
+    assert recorded[4100:4110] + recorded[4200:4220] == b"thirty bytes of text for readv"
+    if target == "x86_64":
+        assert struct.unpack("<QQ", recorded[3200:3216]) == (1, 2)
+
+
+for name in "x86_64", "aarch64":
+    add_case(f"memory at the end is what the program itself shows: {name}", memory_is, name)
+
+
+@case
+def threads_share_memory_and_take_turns():
+    done = record("threads.ucir", SUBJECT, "threads", "6")
+    r = Ucir2("threads.ucir")
+    assert done.stdout == "2100\n" and done.returncode == 0, done
+    names = {s.thread for s in r.all_steps}
+    assert len(names) == 7 == len(r.keyframes) and len({n >> 32 for n in names}) == 1, names
+    assert len(r.thread_ends) == 6 and {t for t, _ in r.thread_ends} < names, r.thread_ends
+    total = bytes(r.memory()[symbol("total") + i] for i in range(8))
+    assert struct.unpack("<q", total) == (2100,), total
+    assert int(r.notes[11][0]) <= 3, r.notes
+
+
+@case
+def eighteen_threads_come_to_their_end():
+    done = record("many.ucir", SUBJECT, "threads", "18", "spinning")
+    assert done.stdout == f"{100 * 171}\n" and done.returncode == 0, done
+
+
+@case
+def what_a_program_becomes_is_not_recorded_and_said():
+    done = record("exec.ucir", SUBJECT, "exec")
+    r = Ucir2("exec.ucir")
+    assert done.returncode == 6 and "the program became /bin/sh, which was not recorded" in done.stderr, done
+    assert r.end == ("exec", 0) and r.notes[10] == [b"/bin/sh"], (r.end, r.notes)
+
+
+@case
+def a_program_that_closes_all_descriptors_is_recorded_to_its_end():
+    done = record("closed.ucir", SUBJECT, "closefds")
+    r = Ucir2("closed.ucir")
+    last = r.all_steps[-1]
+    assert done.returncode == 4 and r.end == ("exit", 4), (done, r.end)
+    assert last.calls[-1][0] == 231 and last.calls[-1][2][0] == 4 and ("exit",) in last.calls[-1][3].maps, last.calls
+
+
+@case
+def the_limit_ends_the_recording_not_the_program():
+    done = record("limit.ucir", SUBJECT, "20", options=("--limit", "500K"))
+    r = Ucir2("limit.ucir")
+    assert done.returncode == 7 and r.end == ("cut", 0), (done, r.end)
+    assert 500 << 10 <= os.path.getsize("limit.ucir") < 700 << 10 and "ended at --limit" in done.stderr
+    whole = record("whole.ucir", SUBJECT, "20")
+    counts = [int(re.search(r": (\d+) instructions", d.stderr)[1]) for d in (done, whole)]
+    assert whole.returncode == 7 and len(r.all_steps) <= counts[0] < counts[1], counts
+
+
+def course(recording):
+    """All but values: process ids and the size of the ring, which the program sees in its environment, differ."""
+    return [(s.pc, s.len, s.reads, list(s.regs), [a for a, _ in s.writes], s.maps) for s in recording.all_steps]
+
+
+@case
+def a_ring_that_is_always_full_gives_the_same_recording():
+    env = {"PATH": os.environ["PATH"], "QEMU_RAND_SEED": "3", "TRACESTUB_RING": "8388608"}
+    assert record("wide.ucir", SUBJECT, "1", env=env).returncode == 7
+    assert record("narrow.ucir", SUBJECT, "1", env={**env, "TRACESTUB_RING": "0065536"}).returncode == 7
+    wide, narrow = Ucir2("wide.ucir"), Ucir2("narrow.ucir")
+    assert len(wide.stream) == len(narrow.stream) and course(wide) == course(narrow)
+
+
+@case
+def the_recording_is_for_its_owner_only():
+    pathlib.Path("open.ucir").write_text("an older file that others may read")
+    os.chmod("open.ucir", 0o644)
+    assert record("open.ucir", "true").returncode == 0
+    assert stat.S_IMODE(os.stat("open.ucir").st_mode) == 0o600
+
+
+@case
+def an_output_that_cannot_be_written_is_said_before_the_program_runs():
+    done = record("/no/such/folder/x.ucir", "touch", "was-run")
+    assert done.returncode == 1 and "/no/such/folder/x.ucir" in done.stderr and not os.path.exists("was-run"), done
+
+
+@case
+def without_the_emulator_the_package_is_named():
+    os.makedirs("bin", exist_ok=True)
+    done = record("none.ucir", "/bin/true", env={"PATH": os.path.abspath("bin")})
+    assert done.returncode == 1 and done.stderr.count("\n") == 1 and "apt-get install qemu-user" in done.stderr, done
+
+
+def fake_qemu(folder, text):
+    os.makedirs(folder, exist_ok=True)
+    path = pathlib.Path(folder) / "qemu-x86_64"
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    os.chmod(path, 0o755)
+    return {"PATH": f"{os.path.abspath(folder)}:{os.environ['PATH']}"}
+
+
+@case
+def an_emulator_that_fails_before_the_first_instruction_is_heard():
+    env = fake_qemu("failing", 'if [ "$1" = --version ]; then echo qemu-x86_64 version 7.2.0; else echo boom >&2; exit 9; fi')
+    done = record("none.ucir", "/bin/true", env=env)
+    assert (done.returncode, done.stderr) == (9, "boom\n") and not os.path.exists("none.ucir"), done
+    env = fake_qemu("newer", "echo qemu-x86_64 version 10.0.2")
+    done = record("none.ucir", "/bin/true", env=env)
+    assert done.returncode == 1 and "version 10.0.2" in done.stderr and not os.path.exists("none.ucir"), done
+
+
+def start(*argv):
+    process = subprocess.Popen([TRACESTUB, "record", "-o", "wait.ucir", "--", SUBJECT, "wait", *argv], text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def child_of(process):
+    return int(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+
+
+@case
+def an_interrupt_from_the_terminal_is_for_the_program():
+    process = start("handled")
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0 and out == "signal 2\n" and "tracestub: wait.ucir" in err, (out, err)
+    process = start()
+    os.killpg(process.pid, signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == -signal.SIGINT and Ucir2("wait.ucir").end == ("signal", signal.SIGINT)
+
+
+@case
+def a_program_that_is_killed_leaves_a_recording():
+    process = start()
+    os.kill(child_of(process), signal.SIGKILL)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == -signal.SIGKILL and Ucir2("wait.ucir").end == ("signal", signal.SIGKILL)
+
+
+@case
+def a_signal_to_the_recorder_reaches_the_program():
+    process = start()
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == -signal.SIGTERM and Ucir2("wait.ucir").end == ("signal", signal.SIGTERM)
+
+
+@case
+def the_program_outlives_a_recorder_that_is_killed():
+    process = start("handled")
+    child = child_of(process)
+    process.send_signal(signal.SIGKILL)
+    process.wait(LIMIT)
+    os.kill(child, signal.SIGINT)
+    assert process.stdout.read() == "signal 2\n"
+    process.stderr.close()
+
+
+run_cases()

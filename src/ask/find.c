@@ -271,11 +271,8 @@ static bool agrees(const struct find *f, const struct touch *t, uint64_t addr)
 	}
 }
 
-/*
- * The addresses at which the value may begin or end to stand.  What was read stood there when the step began (or,
- * if it read twice, shows after it); what was written stands there after it.
- */
-static bool look_at_touch(struct find *f, const struct touch *t, bool is_read, uint64_t step, struct ts_error *err)
+/* The addresses at which the value may begin or end to stand at @pos. */
+static bool look_at_touch(struct find *f, const struct touch *t, uint64_t pos, struct ts_error *err)
 {
 	uint64_t before = f->qn->value.len - 1;
 	uint64_t first = t->first - f->first < before ? f->first : t->first - before;
@@ -283,19 +280,16 @@ static bool look_at_touch(struct find *f, const struct touch *t, bool is_read, u
 	for (uint64_t a = first; f->last - a >= before; a++) {
 		bool is_new = t->value && agrees(f, t, a), stands = find_slot(f, a) != NULL;
 
-		if (!t->value || is_new != stands) {
-			if (is_read && !look(f, a, step, err))
-				return false;
-			if (!look(f, a, step + 1, err))
-				return false;
-		}
+		if ((!t->value || is_new != stands) && !look(f, a, pos, err))
+			return false;
 		if (a == t->last)
 			break;
 	}
 	return true;
 }
 
-static bool look_at_effect(struct find *f, const struct ts_steps *batch, const struct ts_effect *e, uint64_t step,
+/* What the effect of the step that begins or ends at @pos shows there. */
+static bool look_at_effect(struct find *f, const struct ts_steps *batch, const struct ts_effect *e, uint64_t pos,
 			   struct ts_error *err)
 {
 	uint64_t e_last = e->addr + (e->len - 1);
@@ -311,11 +305,11 @@ static bool look_at_effect(struct find *f, const struct ts_steps *batch, const s
 		return true;
 	t.value = value ? value + (t.first - e->addr) : NULL;
 	if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE)
-		return look_at_touch(f, &t, e->kind == TS_FX_READ, step, err);
-	return look_at_range(f, t.first, t.last, step + 1, err);
+		return look_at_touch(f, &t, pos, err);
+	return look_at_range(f, t.first, t.last, pos, err);
 }
 
-/* Reads first: they show what stood there before the step. */
+/* Reads show what stood there before the step; then what all effects made of it. */
 static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 {
 	for (unsigned pass = 0; pass < 2; pass++) {
@@ -332,7 +326,7 @@ static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 
 			if (e->kind == TS_FX_THREAD)
 				thread = e->item;
-			else if (is_mine && (e->kind == TS_FX_READ) == (pass == 0) && !look_at_effect(f, batch, e, pos, err))
+			else if (is_mine && (pass || e->kind == TS_FX_READ) && !look_at_effect(f, batch, e, pos + pass, err))
 				return false;
 		}
 	}

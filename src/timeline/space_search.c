@@ -171,7 +171,9 @@ void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 	for (uint32_t i = 0; i < sp->layers.n; i++) {
 		const struct ts_layer *l = &sp->layers.items[i];
 
-		if (l->fill == TS_FILL_ZERO && l->last - l->first < MAX_ZEROS)
-			use_range(addr, last, l->first, l->last, use, user);
+		uint64_t first = l->first > addr ? l->first : addr, end = l->last < last ? l->last : last;
+
+		if (l->fill == TS_FILL_ZERO && first <= end && end - first < MAX_ZEROS)
+			use_range(addr, last, first, end, use, user);
 	}
 }

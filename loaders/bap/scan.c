@@ -23,6 +23,7 @@ struct scan {
 	struct bap_stream stream;
 	struct bap_parser in;
 	bool has_first; /* std frame */
+	bool is_over;   /* more frames would not add anything */
 };
 
 typedef void look_fn(struct scan *s, const struct pb_message *std, struct ts_cursor *body, void *user);
@@ -40,7 +41,7 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 {
 	bool has_std = false;
 
-	for (unsigned i = 0; i < n || !has_std; i++) {
+	for (unsigned i = 0; (i < n && !s->is_over) || !has_std; i++) {
 		enum ts_next found = bap_stream_open(&s->stream, err);
 		const struct pb_message *std;
 		bool is_std = found == TS_ITEM && s->stream.opened.kind == FRAME_STD;
@@ -81,7 +82,8 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	s->in.rec = rec;
 	s->in.look = &s->stream.look;
 	has_std = look_at_frames(s, n, look, user, &stop);
-	rec->is_scanned = s->stream.off == rec->end || stop.code == TS_ETRUNC;
+	if (!s->is_over)
+		rec->is_scanned = s->stream.off == rec->end || stop.code == TS_ETRUNC;
 	rec->read_until = 0;
 	rec->n_walked = 0;
 	bap_stream_fini(&s->stream);
@@ -166,7 +168,6 @@ bool bap_scan(struct bap *rec, uint32_t *features, struct ts_error *err)
 struct flags_look {
 	struct bap_course course;
 	struct ts_steps steps; /* of no use */
-	bool is_over;
 };
 
 static bool has_open_bits(const struct bap *rec)
@@ -188,21 +189,24 @@ static void look_at_flags(struct scan *s, const struct pb_message *std, struct t
 	uint64_t pc;
 
 	(void)body;
-	look->is_over |= !has_open_bits(rec) || (std && std->v[STD_THREAD_ID - 1].n != rec->first_thread);
-	if (look->is_over)
+	s->is_over |= !has_open_bits(rec) || (std && std->v[STD_THREAD_ID - 1].n != rec->first_thread);
+	if (s->is_over)
 		return;
 	ts_steps_reset(&look->steps);
-	look->is_over = std ? !bap_read_std(&look->course, &s->stream, &t, &pc, &insn_len)
-			    : !bap_read_other(&look->course, &s->stream);
+	s->is_over = std ? !bap_read_std(&look->course, &s->stream, &t, &pc, &insn_len)
+			 : !bap_read_other(&look->course, &s->stream);
 }
 
 bool bap_scan_flags(struct bap *rec, struct ts_error *err)
 {
 	struct bap_look silent = { .rec = rec };
 	struct ts_end end = { 0 };
-	struct flags_look *look = calloc(1, sizeof(*look));
+	struct flags_look *look;
 	bool done;
 
+	if (rec->recorder == BAP_SNAPSHOT) /* which has no single flags */
+		return true;
+	look = calloc(1, sizeof(*look));
 	if (!look)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
 	for (unsigned i = 0; i < rec->names.n_flags; i++)

@@ -70,12 +70,28 @@ static size_t utf8_len(const uint8_t *p)
 	return n;
 }
 
+/* How many characters at @p stand for themselves in JSON. */
+static size_t plain_len(const uint8_t *p)
+{
+	size_t n = 0;
+
+	while (p[n] >= 0x20 && p[n] < 0x7f && p[n] != '"' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 static void put_json_text(struct ts_buf *out, const char *text)
 {
 	ts_buf_putc(out, '"');
 	for (const uint8_t *p = (const uint8_t *)text; *p && *p != TS_ROW_ASIDE;) {
-		size_t n = utf8_len(p);
+		size_t n = plain_len(p);
 
+		if (n) {
+			ts_buf_put(out, p, n);
+			p += n;
+			continue;
+		}
+		n = utf8_len(p);
 		if (*p == '"' || *p == '\\')
 			ts_buf_printf(out, "\\%c", *p);
 		else if (*p == '\n' || *p == '\t')

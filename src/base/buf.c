@@ -71,15 +71,16 @@ uint8_t *ts_buf_add(struct ts_buf *b, size_t len)
 
 void ts_buf_put(struct ts_buf *b, const void *data, size_t len)
 {
-	uint8_t *p = ts_buf_add(b, len);
+	uint8_t *p;
 
+	if (len < b->cap - b->len && !b->is_failed) {
+		p = b->data + b->len;
+		b->len += len;
+	} else {
+		p = ts_buf_add(b, len);
+	}
 	if (p && len)
 		memcpy(p, data, len);
-}
-
-void ts_buf_putc(struct ts_buf *b, uint8_t c)
-{
-	ts_buf_put(b, &c, 1);
 }
 
 void ts_buf_puts(struct ts_buf *b, const char *text)

@@ -36,7 +36,13 @@ uint8_t *ts_buf_room(struct ts_buf *b, size_t len);
 /* Append @len bytes uninitialised and return them; NULL if memory is exhausted. */
 uint8_t *ts_buf_add(struct ts_buf *b, size_t len);
 void ts_buf_put(struct ts_buf *b, const void *data, size_t len);
-void ts_buf_putc(struct ts_buf *b, uint8_t c);
+static inline void ts_buf_putc(struct ts_buf *b, uint8_t c)
+{
+	if (__builtin_expect(b->len < b->cap && !b->is_failed, 1))
+		b->data[b->len++] = c;
+	else
+		ts_buf_put(b, &c, 1);
+}
 void ts_buf_puts(struct ts_buf *b, const char *text);
 void ts_buf_printf(struct ts_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void ts_buf_vprintf(struct ts_buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));

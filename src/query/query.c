@@ -16,8 +16,8 @@ static bool alloc_regs(struct ts_query *q)
 {
 	size_t len = q->tl->rec->regs.g_len;
 
-	for (unsigned i = 0; i < N_CACHED_REGS; i++) {
-		struct cached_regs *c = &q->regs[i];
+	for (unsigned i = 0; i <= N_CACHED_REGS; i++) {
+		struct cached_regs *c = i < N_CACHED_REGS ? &q->regs[i] : &q->walk;
 
 		c->pos = TS_NO_POS;
 		c->data = malloc(2 * len + 1);
@@ -80,6 +80,7 @@ void ts_query_free(struct ts_query *q)
 		ts_steps_fini(&q->chunks[i].steps);
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		free(q->regs[i].data);
+	free(q->walk.data);
 	ts_reader_close(q->reader);
 	ts_mapped_fini(&q->mapped);
 	free(q);
@@ -95,6 +96,7 @@ bool ts_query_refresh(struct ts_query *q)
 		return false;
 	for (unsigned i = 0; i < N_CACHED_REGS; i++)
 		q->regs[i].pos = TS_NO_POS; /* what was unknown may be known */
+	q->walk.pos = TS_NO_POS;
 	return true;
 }
 
@@ -450,27 +452,43 @@ static const struct cached_regs *regs_below(struct ts_query *q, uint64_t pos, ui
 	return c;
 }
 
+/* Is what the last question left as near as anything in the cache? */
+static bool is_walk_near(const struct ts_query *q, uint64_t pos, uint32_t thread)
+{
+	const struct cached_regs *w = &q->walk;
+
+	return w->thread == thread && w->pos <= pos && w->pos >= pos - pos % REGS_STEPS;
+}
+
 static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		      struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
-	const struct cached_regs *c = regs_below(q, pos - pos % REGS_STEPS, thread, err);
+	struct cached_regs *w = &q->walk;
 	uint64_t chunk = pos / TS_CHUNK_STEPS, pc;
 	uint32_t n = pos % TS_CHUNK_STEPS, len = tl->rec->regs.g_len;
 	const struct ts_steps *b = NULL;
 	bool has_pc, has_step = pos < q->snap.n_indexed;
 
-	if (!c)
-		return false;
-	memcpy(data, c->data, len);
-	memcpy(known, c->known, len);
-	if (c->pos < pos || has_step) {
+	if (!is_walk_near(q, pos, thread)) {
+		const struct cached_regs *c = regs_below(q, pos - pos % REGS_STEPS, thread, err);
+
+		w->pos = TS_NO_POS;
+		if (!c)
+			return false;
+		memcpy(w->data, c->data, 2 * (size_t)len); /* known lies after it */
+		w->pos = c->pos;
+		w->thread = thread;
+	}
+	if (w->pos < pos || has_step) {
 		b = ts_query_chunk(q, chunk, n + has_step, err);
 		if (!b)
 			return false;
 	}
-	for (uint64_t i = c->pos; i < pos; i++)
-		replay_regs(b, &b->steps[i % TS_CHUNK_STEPS], thread, data, known);
+	for (; w->pos < pos; w->pos++)
+		replay_regs(b, &b->steps[n - (pos - w->pos)], thread, w->data, w->known);
+	memcpy(data, w->data, len);
+	memcpy(known, w->known, len);
 	if (has_step)
 		see_regs(b, &b->steps[n], thread, data, known);
 	if (memchr(known, TS_LOST, len)) {

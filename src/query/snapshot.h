@@ -53,6 +53,7 @@ struct ts_query {
 	uint64_t clock;
 	struct cached_chunk chunks[N_CACHED_CHUNKS];
 	struct cached_regs regs[N_CACHED_REGS];
+	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 
 /* Take the snapshot (snapshot.c). */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "abi.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +51,7 @@ static void add_regs(struct ts_abi *abi, const struct ts_regset *set, const char
 	}
 }
 
-void ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
+bool ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
 {
 	const struct ts_regset *set = ts_query_regset(q);
 	const struct ts_facts *facts = ts_query_facts(q);
@@ -61,7 +60,10 @@ void ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
 			  (facts->osabi && !strcasecmp(facts->osabi, "Windows")) ||
 			  !strncasecmp(facts->os, "win", 3);
 
-	*abi = (struct ts_abi){ .result = -1 };
+	*abi = (struct ts_abi){ .result = -1, .data = malloc(2 * (size_t)set->g_len + 1) };
+	if (!abi->data)
+		return false;
+	abi->known = abi->data + set->g_len;
 	for (size_t i = 0; i < sizeof(conventions) / sizeof(conventions[0]); i++) {
 		const char *arch = conventions[i].arch;
 
@@ -71,8 +73,14 @@ void ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
 		add_regs(abi, set, conventions[i].regs);
 		abi->n_words = *conventions[i].regs ? 0 : N_STACK_WORDS;
 		abi->result = ts_regset_find(set, conventions[i].result);
-		return;
+		break;
 	}
+	return true;
+}
+
+void ts_abi_fini(struct ts_abi *abi)
+{
+	free(abi->data);
 }
 
 /* -------------------------------------------------------------------------------------------------- texts */
@@ -116,36 +124,19 @@ static bool add_text(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint3
 
 /* ------------------------------------------------------------------------------------------------- values */
 
-struct state {
-	uint8_t *data, *known; /* owned: one allocation */
-};
-
-static bool read_state(struct state *st, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		       struct ts_error *err)
-{
-	size_t len = ts_query_regset(ask->q)->g_len;
-
-	st->data = malloc(2 * len + 1);
-	if (!st->data)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	st->known = st->data + len;
-	return ts_query_regs(ask->q, pos, thread, st->data, st->known, err);
-}
-
 /* A register, if it is known. */
-static bool value_of(const struct ts_ask *ask, const struct state *st, int reg, uint64_t *value)
+static bool value_of(const struct ts_abi *abi, const struct ts_regset *set, int reg, uint64_t *value)
 {
-	const struct ts_regset *set = ts_query_regset(ask->q);
 	const struct ts_reg *r = reg < 0 ? NULL : &set->regs[reg];
 
-	if (!r || r->len > 8 || memchr(st->known + r->off, 0, r->len))
+	if (!r || r->len > 8 || memchr(abi->known + r->off, 0, r->len))
 		return false;
-	*value = ts_arch_get(set->arch, st->data + r->off, r->len);
+	*value = ts_arch_get(set->arch, abi->data + r->off, r->len);
 	return true;
 }
 
 /* A word of the stack: argument @i is after the return address. */
-static bool word_of(struct ts_ask *ask, const struct state *st, uint64_t pos, uint32_t thread, unsigned i,
+static bool word_of(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, unsigned i,
 		    uint64_t *value, bool *has_value, struct ts_error *err)
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
@@ -154,7 +145,7 @@ static bool word_of(struct ts_ask *ask, const struct state *st, uint64_t pos, ui
 	uint64_t sp;
 
 	*has_value = false;
-	if (!value_of(ask, st, set->sp, &sp))
+	if (!value_of(abi, set, set->sp, &sp))
 		return true;
 	if (!ts_virtual_mem(ask->q, pos, ts_query_process(ask->q, thread),
 			    (sp + (uint64_t)word * (i + 1)) & ts_arch_addr_mask(set->arch), word, data, known,
@@ -165,54 +156,48 @@ static bool word_of(struct ts_ask *ask, const struct state *st, uint64_t pos, ui
 	return true;
 }
 
-/* The value as the row has it. */
+/* The value as the row has it, nothing if it is unknown, and the NUL. */
 static bool put_value(struct ts_buf *out, struct ts_ask *ask, uint64_t pos, uint32_t thread, uint64_t value,
-		      bool has_texts, struct ts_error *err)
+		      bool has_value, bool has_texts, struct ts_error *err)
 {
-	ts_buf_printf(out, "0x%" PRIx64, value);
-	return !has_texts || add_text(out, ask, pos, thread, value, err);
+	bool is_done = true;
+
+	if (has_value)
+		ts_put_hex(out, value);
+	if (has_value && has_texts)
+		is_done = add_text(out, ask, pos, thread, value, err);
+	ts_buf_putc(out, 0);
+	return is_done;
 }
 
 bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		      bool has_texts, struct ts_row *row, unsigned i, struct ts_error *err)
+		      bool has_texts, struct ts_buf *out, struct ts_error *err)
 {
-	struct state st = { 0 };
-	struct ts_buf text;
-	bool is_done = read_state(&st, ask, pos, thread, err);
+	const struct ts_regset *set = ts_query_regset(ask->q);
 
-	ts_buf_init(&text);
-	if (is_done)
-		ts_row_list(row, i);
-	for (unsigned k = 0; k < abi->n_regs + abi->n_words && is_done; k++) {
+	if (!ts_query_regs(ask->q, pos, thread, abi->data, abi->known, err))
+		return false;
+	for (unsigned i = 0; i < ts_abi_n_arguments(abi); i++) {
 		uint64_t value = 0;
-		bool has_value = k < abi->n_regs && value_of(ask, &st, abi->regs[k], &value);
+		bool has_value = i < abi->n_regs && value_of(abi, set, abi->regs[i], &value);
 
-		if (k >= abi->n_regs)
-			is_done = word_of(ask, &st, pos, thread, k - abi->n_regs, &value, &has_value, err);
-		ts_buf_reset(&text);
-		if (is_done && has_value)
-			is_done = put_value(&text, ask, pos, thread, value, has_texts, err);
-		ts_row_list_add(row, i, ts_buf_text(&text));
+		if (i >= abi->n_regs &&
+		    !word_of(abi, ask, pos, thread, i - abi->n_regs, &value, &has_value, err))
+			return false;
+		if (!put_value(out, ask, pos, thread, value, has_value, has_texts, err))
+			return false;
 	}
-	ts_buf_fini(&text);
-	free(st.data);
-	return is_done;
+	return true;
 }
 
 bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
-		   bool has_texts, struct ts_row *row, unsigned i, struct ts_error *err)
+		   bool has_texts, struct ts_buf *out, struct ts_error *err)
 {
-	struct state st = { 0 };
-	struct ts_buf text;
-	uint64_t value;
-	bool is_done = read_state(&st, ask, pos, thread, err);
+	uint64_t value = 0;
+	bool has_value;
 
-	ts_buf_init(&text);
-	if (is_done && value_of(ask, &st, abi->result, &value)) {
-		is_done = put_value(&text, ask, pos, thread, value, has_texts, err);
-		ts_row_text(row, i, ts_buf_text(&text));
-	}
-	ts_buf_fini(&text);
-	free(st.data);
-	return is_done;
+	if (!ts_query_regs(ask->q, pos, thread, abi->data, abi->known, err))
+		return false;
+	has_value = value_of(abi, ts_query_regset(ask->q), abi->result, &value);
+	return put_value(out, ask, pos, thread, value, has_value, has_texts, err);
 }

@@ -9,7 +9,6 @@
 #include "cells.h"
 #include "src/query/call_list.h"
 #include "state.h"
-#include "symbols.h"
 #include "verb.h"
 
 /* Calls that are looked at in the time of a chunk that is decoded. */
@@ -46,13 +45,35 @@ static const struct ts_column columns[N_COLUMNS] = {
 	[COL_RESULT] = { .name = "result", .type = TS_COLUMN_VALUE },
 };
 
-/* What is left of a thread's list: the calls [from, to), of which the next one is in call. */
+/* What is left of a thread's list: [from, to). */
 struct list {
 	uint32_t from, to;
-	bool has_call;
-	struct ts_call call;
+	struct ts_call *block; /* owned; the calls of a block, n_block of them */
+	uint32_t n_block;
+	const struct ts_call *next; /* in block; NULL: not looked for yet */
 };
 
+/* A call that is a row, and where in the batch's texts its cells are. */
+struct found {
+	struct ts_call call;
+	size_t arguments, result;
+	bool has_result;
+};
+
+/* Registers that a row needs: those at the call's begin, or those at its end. */
+struct want {
+	uint64_t pos;
+	uint32_t found; /* index */
+	bool is_result;
+};
+
+#define FIRST_BATCH 4u
+#define MAX_BATCH   1024u
+
+/*
+ * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
+ * asked for in the order of positions, so that a chunk is decoded once for all of them.
+ */
 struct calls {
 	struct ts_rows rows;
 	struct ts_ask *ask;
@@ -61,7 +82,18 @@ struct calls {
 	struct list *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
 	unsigned n_looked;
+	struct found *found; /* owned; MAX_BATCH */
+	struct want *wants;  /* owned; 2 * MAX_BATCH */
+	struct ts_buf texts;
+	uint32_t n_found, n_given, n_wants, n_got;
+	uint32_t batch; /* how many are looked for */
+	bool is_over;   /* there are no more to be found */
 };
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
+}
 
 static bool begin(struct calls *x, struct ts_error *err)
 {
@@ -69,29 +101,45 @@ static bool begin(struct calls *x, struct ts_error *err)
 
 	x->n_lists = ts_query_n_threads(q);
 	x->lists = calloc(x->n_lists + 1, sizeof(*x->lists));
-	if (!x->lists)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the calls of all threads");
+	x->found = calloc(MAX_BATCH, sizeof(*x->found));
+	x->wants = calloc(2 * MAX_BATCH, sizeof(*x->wants));
+	if (!x->lists || !x->found || !x->wants)
+		return no_memory(err);
 	for (uint32_t i = 0; i < x->n_lists; i++) {
+		struct list *l = &x->lists[i];
+
 		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != i)
 			continue;
-		x->lists[i].from = ts_query_n_calls_before(q, i, x->qn->from);
-		x->lists[i].to = ts_query_n_calls_before(q, i, x->qn->to);
+		l->from = ts_query_n_calls_before(q, i, x->qn->from);
+		l->to = ts_query_n_calls_before(q, i, x->qn->to);
+		l->block = l->from < l->to ? malloc(TS_CALL_BLOCK * sizeof(*l->block)) : NULL;
+		if (l->from < l->to && !l->block)
+			return no_memory(err);
 	}
 	return true;
 }
 
-/* The next call of a list in the direction of the cursor; skips switches. */
-static bool look(const struct calls *x, uint32_t thread)
+/* A call or switch of the list. */
+static const struct ts_call *get(const struct calls *x, uint32_t thread, uint32_t ordinal)
 {
 	struct list *l = &x->lists[thread];
 
-	while (!l->has_call && l->from < l->to) {
-		uint32_t ordinal = x->rows.is_reverse ? --l->to : l->from++;
+	if (!l->n_block || ordinal - l->block[0].ordinal >= l->n_block)
+		l->n_block = ts_query_call_block(x->ask->q, thread, ordinal, l->block);
+	return &l->block[ordinal - l->block[0].ordinal];
+}
 
-		ts_query_call(x->ask->q, thread, ordinal, &l->call);
-		l->has_call = l->call.kind != TS_CALL_SWITCH;
+/* The next call of a list in the direction of the cursor; skips switches.  NULL after the last. */
+static const struct ts_call *look(const struct calls *x, uint32_t thread)
+{
+	struct list *l = &x->lists[thread];
+
+	while (!l->next && l->from < l->to) {
+		l->next = get(x, thread, x->rows.is_reverse ? --l->to : l->from++);
+		if (l->next->kind == TS_CALL_SWITCH)
+			l->next = NULL;
 	}
-	return l->has_call;
+	return l->next;
 }
 
 /* The next call of all lists. */
@@ -102,22 +150,14 @@ static bool find(struct calls *x, struct ts_call *call)
 	for (uint32_t i = 0; i < x->n_lists; i++) {
 		struct list *l = &x->lists[i];
 
-		if (look(x, i) && (!best || (l->call.pos < best->call.pos) == !x->rows.is_reverse))
+		if (look(x, i) && (!best || (l->next->pos < best->next->pos) == !x->rows.is_reverse))
 			best = l;
 	}
 	if (!best)
 		return false;
-	best->has_call = false;
-	*call = best->call;
-	x->rows.at = call->pos;
+	*call = *best->next;
+	best->next = NULL;
 	return true;
-}
-
-static const char *name_of(const struct calls *x, uint64_t addr)
-{
-	const struct ts_symbol *s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, addr) : NULL;
-
-	return s ? s->name : NULL;
 }
 
 /* Is it the callee that was asked for, and not too deep? */
@@ -133,73 +173,164 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 					    : call->target >= qn->what.addr && call->target <= qn->what.last;
 	if (!*qn->operand)
 		return true;
-	name = name_of(x, call->target);
+	name = ts_ask_function(x->ask, call->target);
 	return name && !fnmatch(qn->operand, name, 0);
 }
 
-static bool put_row(const struct calls *x, const struct ts_call *call, struct ts_row *row,
-		    struct ts_error *err)
+/* ----------------------------------------------------------------------------------------------- batches */
+
+static int compare_wants(const void *a, const void *b)
+{
+	const struct want *x = a, *y = b;
+
+	return (x->pos > y->pos) - (x->pos < y->pos);
+}
+
+static void add_found(struct calls *x, const struct ts_call *call)
+{
+	uint32_t i = x->n_found++;
+
+	x->found[i] = (struct found){ .call = *call };
+	if (x->rows.is_counting || x->rows.is_bare)
+		return;
+	x->wants[x->n_wants++] = (struct want){ .pos = call->pos + 1, .found = i };
+	if (call->kind == TS_CALL_RETURN)
+		x->wants[x->n_wants++] = (struct want){ .pos = call->end, .found = i, .is_result = true };
+}
+
+/*
+ * Find the calls of a batch, or some of them if the budget is used up.  Returns TS_GOT_ROW if there are any,
+ * TS_GOT_END if there are no more.
+ */
+static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+{
+	struct ts_call call;
+	bool holds;
+
+	x->n_found = x->n_given = x->n_wants = x->n_got = 0;
+	ts_buf_reset(&x->texts);
+	while (x->n_found < x->batch && !x->is_over) {
+		if (x->n_looked++ % CALLS_A_CHUNK == 0 && !ts_budget_take(budget)) {
+			x->n_looked = 0;
+			break;
+		}
+		x->is_over = !find(x, &call);
+		if (!x->is_over)
+			x->rows.at = call.pos;
+		if (x->is_over || !is_wanted(x, &call))
+			continue;
+		if (!ts_state_holds(x->ask, &x->qn->cond, call.pos + 1, &holds, err))
+			return TS_GOT_FAIL;
+		if (holds)
+			add_found(x, &call);
+	}
+	if (x->n_found == x->batch && x->batch < MAX_BATCH)
+		x->batch *= 2;
+	qsort(x->wants, x->n_wants, sizeof(*x->wants), compare_wants);
+	return x->n_found ? TS_GOT_ROW : x->is_over ? TS_GOT_END : TS_GOT_PENDING;
+}
+
+static bool take_want(struct calls *x, const struct want *w, struct ts_error *err)
+{
+	struct found *f = &x->found[w->found];
+	bool has_texts = x->rows.is_for_people;
+
+	if (!w->is_result) {
+		f->arguments = x->texts.len;
+		return ts_abi_arguments(&x->abi, x->ask, w->pos, f->call.thread, has_texts, &x->texts, err);
+	}
+	f->has_result = true;
+	f->result = x->texts.len;
+	return ts_abi_result(&x->abi, x->ask, w->pos, f->call.thread, has_texts, &x->texts, err);
+}
+
+/* Get what the rows of the batch need.  Returns TS_GOT_ROW when it is there. */
+static enum ts_got get_wants(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+{
+	for (; x->n_got < x->n_wants; x->n_got++) {
+		const struct want *w = &x->wants[x->n_got];
+		bool is_new = !x->n_got || w->pos / TS_CHUNK_STEPS != w[-1].pos / TS_CHUNK_STEPS;
+
+		if (is_new && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		if (!take_want(x, w, err))
+			return TS_GOT_FAIL;
+	}
+	if (ts_buf_ok(&x->texts))
+		return TS_GOT_ROW;
+	no_memory(err);
+	return TS_GOT_FAIL;
+}
+
+static void put_values(const struct calls *x, const struct found *f, struct ts_row *row)
+{
+	const char *text = (const char *)x->texts.data + f->arguments;
+
+	ts_row_list(row, COL_ARGUMENTS);
+	for (unsigned i = 0; i < ts_abi_n_arguments(&x->abi); i++, text += strlen(text) + 1)
+		ts_row_list_add(row, COL_ARGUMENTS, text);
+	text = (const char *)x->texts.data + f->result;
+	if (f->has_result && *text)
+		ts_row_text(row, COL_RESULT, text);
+}
+
+static void put_row(struct calls *x, const struct found *f, struct ts_row *row)
 {
 	static const char *const kinds[] = { "return", "unwound", "open" };
-	bool is_shown = !x->rows.is_counting;
+	const struct ts_call *call = &f->call;
 
+	x->rows.at = call->pos;
 	ts_row_number(row, COL_POSITION, call->pos);
 	ts_row_number(row, COL_BEGIN, call->pos + 1);
 	if (call->end != TS_NO_END)
 		ts_row_number(row, COL_END, call->end);
-	if (is_shown)
-		ts_row_text(row, COL_KIND, kinds[call->kind]);
-	if (x->rows.is_counting || x->rows.is_bare)
-		return true;
+	if (x->rows.is_counting)
+		return;
+	ts_row_text(row, COL_KIND, kinds[call->kind]);
+	if (x->rows.is_bare)
+		return;
 	ts_cell_thread(row, COL_THREAD, x->ask, call->thread);
 	ts_row_number(row, COL_DEPTH, call->depth);
 	ts_row_addr(row, COL_PC, call->pc);
-	ts_row_text(row, COL_CALLER, name_of(x, call->pc));
+	ts_cell_function(row, COL_CALLER, x->ask, call->pc);
 	ts_row_addr(row, COL_ADDRESS, call->target);
-	ts_row_text(row, COL_CALLEE, name_of(x, call->target));
-	if (!ts_abi_arguments(&x->abi, x->ask, call->pos + 1, call->thread, x->rows.is_for_people, row,
-			      COL_ARGUMENTS, err))
-		return false;
-	return call->kind != TS_CALL_RETURN || ts_abi_result(&x->abi, x->ask, call->end, call->thread,
-							     x->rows.is_for_people, row, COL_RESULT, err);
+	ts_cell_function(row, COL_CALLEE, x->ask, call->target);
+	put_values(x, f, row);
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
 			struct ts_error *err)
 {
 	struct calls *x = (struct calls *)rows;
-	struct ts_call call;
-	bool holds;
+	enum ts_got got = TS_GOT_ROW;
 
 	if (!x->lists) {
-		enum ts_got got = ts_ask_need_calls(x->ask, budget, err);
-
+		got = ts_ask_need_calls(x->ask, budget, err);
 		if (got != TS_GOT_ROW)
 			return got;
 		if (!begin(x, err))
 			return TS_GOT_FAIL;
 	}
-	for (;;) {
-		if (x->n_looked++ % CALLS_A_CHUNK == 0 && !ts_budget_take(budget)) {
-			x->n_looked = 0;
-			return TS_GOT_PENDING;
-		}
-		if (!find(x, &call))
-			return TS_GOT_END;
-		if (!is_wanted(x, &call))
-			continue;
-		if (!ts_state_holds(x->ask, &x->qn->cond, call.pos + 1, &holds, err))
-			return TS_GOT_FAIL;
-		if (holds)
-			return put_row(x, &call, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
-	}
+	if (x->n_given == x->n_found)
+		got = find_batch(x, budget, err);
+	if (got == TS_GOT_ROW)
+		got = get_wants(x, budget, err);
+	if (got == TS_GOT_ROW)
+		put_row(x, &x->found[x->n_given++], row);
+	return got;
 }
 
 static void close_calls(struct ts_rows *rows)
 {
 	struct calls *x = (struct calls *)rows;
 
+	for (uint32_t i = 0; x->lists && i < x->n_lists; i++)
+		free(x->lists[i].block);
 	free(x->lists);
+	free(x->found);
+	free(x->wants);
+	ts_buf_fini(&x->texts);
+	ts_abi_fini(&x->abi);
 	free(x);
 }
 
@@ -210,14 +341,16 @@ static struct ts_rows *open_calls(struct ts_ask *ask, const struct ts_question *
 {
 	struct calls *x = calloc(1, sizeof(*x));
 
-	if (!x) {
+	if (!x || !ts_abi_init(&x->abi, ask->q)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+		free(x);
 		return NULL;
 	}
 	x->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	x->ask = ask;
 	x->qn = qn;
-	ts_abi_init(&x->abi, ask->q);
+	x->batch = FIRST_BATCH;
+	ts_buf_init(&x->texts);
 	return &x->rows;
 }
 

@@ -16,11 +16,16 @@ void ts_cell_process(struct ts_row *row, unsigned i, const struct ts_ask *ask, u
 		ts_row_number(row, i, (uint64_t)ask->names->pids[process]);
 }
 
-void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr)
 {
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_function_at(ask->symbols, addr) : NULL;
 
-	ts_row_text(row, i, s ? s->name : NULL);
+	return s ? s->name : NULL;
+}
+
+void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)
+{
+	ts_row_text(row, i, ts_ask_function(ask, addr));
 }
 
 void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr)

@@ -10,6 +10,8 @@
 #include "events.h"
 #include "marks.h"
 #include "number.h"
+#include "src/query/call_list.h"
+#include "state.h"
 #include "verb.h"
 
 static bool is_text(const char *word, const char *text, size_t len)
@@ -241,9 +243,8 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 		qn->from -= qn->from != 0; /* a call's position is one before its begin */
 		qn->to -= qn->to != 0;
 		return "calls";
-	case TS_PLACE_RETURN:
-		return "calls";
 	case TS_PLACE_POSITION:
+	case TS_PLACE_RETURN:
 	case TS_PLACE_SWITCH:
 		break;
 	}
@@ -256,7 +257,7 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 	const char *name;
 	char text[32];
 
-	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here, .best = TS_NO_POS };
+	*s = (struct ts_seek){ .place = place, .ask = ask, .here = here };
 	s->qn = calloc(1, sizeof(*s->qn));
 	if (!s->qn)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
@@ -315,40 +316,32 @@ static uint64_t place_of(const struct ts_seek *s, const struct ts_row *row)
 	}
 }
 
-/* Of calls that return: keep the nearest end.  The columns are position begin end kind. */
-static bool is_nearer(const struct ts_seek *s, const struct ts_row *row, uint64_t best)
+/* The nearest position at which a call returned. */
+static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
-	uint64_t end = row->cells[2].number;
+	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
 
-	if (row->cells[2].kind != TS_CELL_NUMBER || row->cells[3].kind != TS_CELL_TEXT ||
-	    strcmp(ts_row_get(row, 3), "return"))
-		return false;
-	if (s->place->is_reverse)
-		return end < s->here && (best == TS_NO_POS || end > best);
-	return end > s->here && end < best;
+	if (got == TS_GOT_ROW)
+		*pos = s->place->is_reverse ? ts_query_prev_return(s->ask->q, s->here)
+					    : ts_query_next_return(s->ask->q, s->here);
+	return got;
 }
 
 bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
-	bool is_return = s->place->kind == TS_PLACE_RETURN;
 	struct ts_row row;
 	enum ts_got got;
 
 	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
 	if (s->place->kind == TS_PLACE_SWITCH)
 		*pos = find_switch(s);
+	if (s->place->kind == TS_PLACE_RETURN)
+		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
 	if (!s->rows)
 		return true;
 	ts_row_init(&row);
-	do {
-		ts_row_reset(&row);
-		got = s->rows->ops->next(s->rows, &row, budget, err);
-		if (got == TS_GOT_ROW && is_return && is_nearer(s, &row, s->best))
-			s->best = row.cells[2].number;
-	} while (got == TS_GOT_ROW && is_return);
-	if (is_return)
-		*pos = s->best;
-	else if (got == TS_GOT_ROW)
+	got = s->rows->ops->next(s->rows, &row, budget, err);
+	if (got == TS_GOT_ROW)
 		*pos = place_of(s, &row);
 	ts_row_fini(&row);
 	return got != TS_GOT_PENDING;

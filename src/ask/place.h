@@ -49,7 +49,6 @@ struct ts_seek {
 	const struct ts_ask_place *place; /* borrowed */
 	struct ts_ask *ask;           /* borrowed */
 	uint64_t here;
-	uint64_t best;                /* of returns: the nearest so far */
 	struct ts_question *qn;       /* owned; what the cursor answers */
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
 };

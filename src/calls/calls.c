@@ -659,6 +659,22 @@ void ts_calls_get(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, s
 	find_end(l, call);
 }
 
+uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *calls)
+{
+	const struct list *l = &c->lists[thread];
+	uint32_t at = block_of(l, ordinal), n;
+	struct ts_call x;
+	struct bytes b = start_block(c, &l->refs[at], thread, &x);
+
+	n = (at + 1 < l->n_refs ? l->refs[at + 1].ordinal : l->n_sealed) - x.ordinal;
+	for (uint32_t i = 0; i < n; i++, x.ordinal++) {
+		decode_call(c, &b, &x);
+		calls[i] = x;
+		find_end(l, &calls[i]);
+	}
+	return n;
+}
+
 uint32_t ts_calls_before(const struct ts_calls *c, uint32_t thread, uint64_t pos)
 {
 	const struct list *l = thread < c->n_lists ? &c->lists[thread] : NULL;
@@ -708,6 +724,77 @@ bool ts_calls_outer(const struct ts_calls *c, struct ts_call *call)
 		return false;
 	ts_calls_get(c, call->thread, call->parent, call);
 	return true;
+}
+
+/*
+ * The first return after @pos of the call or switch, or of those around it: what is called inside of a call ends with it,
+ * or before.
+ */
+static uint64_t return_around(const struct ts_calls *c, struct ts_call x, uint64_t pos)
+{
+	do {
+		if (x.kind == TS_CALL_OPEN)
+			return TS_NO_END;
+		if (x.kind == TS_CALL_RETURN && x.end > pos)
+			return x.end;
+	} while (ts_calls_outer(c, &x));
+	return TS_NO_END;
+}
+
+uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_t pos, uint64_t limit)
+{
+	uint32_t first = ts_calls_before(c, thread, pos), n = ts_calls_n(c, thread), n_block;
+	struct ts_call block[TS_CALL_BLOCK];
+	uint64_t best = limit;
+
+	if (first == TS_NO_CALL)
+		first = 0;
+	for (uint32_t i = first; i < n; i = block[0].ordinal + n_block) {
+		n_block = ts_calls_block(c, thread, i, block);
+		for (uint32_t k = i - block[0].ordinal; k < n_block; k++) {
+			const struct ts_call *x = &block[k];
+			uint64_t end = x->kind == TS_CALL_RETURN ? x->end : TS_NO_END;
+
+			if (x->pos >= best)
+				return best < limit ? best : TS_NO_END;
+			if (x->ordinal == first || x->kind == TS_CALL_SWITCH)
+				end = return_around(c, *x, pos);
+			if (end < best)
+				best = end;
+		}
+	}
+	return best < limit ? best : TS_NO_END;
+}
+
+/* The last return before @pos of the call or switch, or of those around it. */
+static uint64_t last_return_around(const struct ts_calls *c, struct ts_call x, uint64_t pos)
+{
+	uint64_t best = TS_NO_END;
+
+	do {
+		if (x.kind != TS_CALL_SWITCH && x.end >= pos)
+			break;
+		if (x.kind == TS_CALL_RETURN)
+			best = x.end;
+	} while (ts_calls_outer(c, &x));
+	return best;
+}
+
+uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos)
+{
+	uint32_t last = ts_calls_before(c, thread, pos);
+	struct ts_call block[TS_CALL_BLOCK];
+	uint64_t best = TS_NO_END;
+
+	/* between two calls or switches of the list only those around the first of them end */
+	for (uint32_t i = last; last != TS_NO_CALL && best == TS_NO_END; i--) {
+		if (i == last || i + 1 == block[0].ordinal)
+			ts_calls_block(c, thread, i, block);
+		best = last_return_around(c, block[i - block[0].ordinal], pos);
+		if (!i)
+			break;
+	}
+	return best;
 }
 
 uint64_t ts_calls_mem(const struct ts_calls *c)

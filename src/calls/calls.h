@@ -87,11 +87,26 @@ uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
 void ts_calls_get(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *call);
 
 /*
+ * The calls and switches of the block that has @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in order.
+ *
+ * Returns how many they are.
+ */
+uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *calls);
+
+/*
  * The last call or switch of a thread by a step before position @pos.
  *
  * Returns its ordinal, TS_NO_CALL if there is none.
  */
 uint32_t ts_calls_before(const struct ts_calls *c, uint32_t thread, uint64_t pos);
+
+/*
+ * The nearest position after (before) @pos at which a call of the thread returned; @limit: later ones do not matter.
+ *
+ * Return TS_NO_END if there is none.
+ */
+uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_t pos, uint64_t limit);
+uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos);
 
 /*
  * The innermost call that is open at position @pos on the stack on which the thread is there.

@@ -37,10 +37,13 @@ static void clip(const struct ts_query *q, struct ts_call *call)
 	call->kind = TS_CALL_OPEN;
 }
 
-void ts_query_call(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *call)
+uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *calls)
 {
-	ts_calls_get(q->tl->calls, thread, ordinal, call);
-	clip(q, call);
+	uint32_t n = ts_calls_block(q->tl->calls, thread, ordinal, calls);
+
+	for (uint32_t i = 0; i < n; i++)
+		clip(q, &calls[i]);
+	return n;
 }
 
 uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos)
@@ -48,6 +51,32 @@ uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint
 	uint32_t last = ts_calls_before(q->tl->calls, thread, pos < q->snap.end ? pos : q->snap.end);
 
 	return last == TS_NO_CALL ? 0 : last + 1;
+}
+
+uint64_t ts_query_next_return(const struct ts_query *q, uint64_t pos)
+{
+	uint64_t limit = q->snap.end + 1, best = TS_NO_POS;
+
+	for (uint32_t i = 0; i < ts_calls_n_threads(q->tl->calls); i++) {
+		uint64_t end = ts_calls_next_return(q->tl->calls, i, pos, limit);
+
+		if (end < limit)
+			best = limit = end;
+	}
+	return best;
+}
+
+uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos)
+{
+	uint64_t best = TS_NO_POS;
+
+	for (uint32_t i = 0; i < ts_calls_n_threads(q->tl->calls); i++) {
+		uint64_t end = ts_calls_prev_return(q->tl->calls, i, pos);
+
+		if (end != TS_NO_END && (best == TS_NO_POS || end > best))
+			best = end;
+	}
+	return best;
 }
 
 bool ts_query_innermost_call(const struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call)

@@ -33,11 +33,24 @@ enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts
 /* How many calls and switches a thread's list has in the snapshot. */
 uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread);
 
-/* One of them; @ordinal is below ts_query_n_calls(). */
-void ts_query_call(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *call);
+/*
+ * Those of the block that has @ordinal, which is below ts_query_n_calls(), in order: up to TS_CALL_BLOCK, of
+ * which some may be after the snapshot.
+ *
+ * Returns how many they are.
+ */
+uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *calls);
 
 /* How many of them were made by steps before position @pos, which may be anything. */
 uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos);
+
+/*
+ * The nearest position after (before) @pos at which a call of any thread returned.
+ *
+ * Return TS_NO_POS if there is none.
+ */
+uint64_t ts_query_next_return(const struct ts_query *q, uint64_t pos);
+uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos);
 
 /*
  * The innermost call that is open at @pos on the stack on which @thread is there; from a call to the one

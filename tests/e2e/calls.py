@@ -107,6 +107,22 @@ def arguments_are_the_registers_at_the_beginning():
 
 
 @case
+def the_previous_return_is_the_last_end_of_a_call_that_returned():
+    ends = [r["end"] for r in query("x64_lib", "calls") if r["kind"] == "return"]
+    n = len(positions("x64_lib")) - 1
+    assert [r["position"] for r in query("x64_lib", "goto", "previous return")] == [max(e for e in ends if e < n)]
+
+
+@case
+def calls_from_the_end_are_the_same():
+    rows = query("x64_lib", "calls")
+    for n in 1, 5, 100, len(rows):
+        got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", DATA / "usercorn/x64_lib.ucir",
+                              "calls", "last", str(n)], capture_output=True, text=True)
+        assert [json.loads(line) for line in got.stdout.splitlines()][:-1] == rows[-n:], n
+
+
+@case
 def calls_are_narrowed_down():
     rows = query("x64_lib", "calls")
     target = rows[5]["address"]

@@ -488,6 +488,29 @@ static void check_list(const struct ts_calls *c, unsigned thread)
 	}
 }
 
+/* The nearest returns, from all of them. */
+static void check_returns(const struct ts_calls *c, unsigned thread, uint64_t pos)
+{
+	uint64_t next = NO_POS, prev = NO_POS;
+
+	for (unsigned i = 0; i < n_calls; i++) {
+		uint64_t end = calls[i].end;
+
+		if (calls[i].thread != thread || calls[i].kind != TS_CALL_RETURN)
+			continue;
+		if (end > pos && end < next)
+			next = end;
+		if (end < pos && (prev == NO_POS || end > prev))
+			prev = end;
+	}
+	ck_assert_uint_eq(ts_calls_next_return(c, thread, pos, NO_POS), next);
+	ck_assert_uint_eq(ts_calls_prev_return(c, thread, pos), prev);
+	if (next != NO_POS) {
+		ck_assert_uint_eq(ts_calls_next_return(c, thread, pos, next), NO_POS);
+		ck_assert_uint_eq(ts_calls_next_return(c, thread, pos, next + 1), next);
+	}
+}
+
 START_TEST(calls_of_random_programs_are_those_of_the_definition)
 {
 	const struct kind_of_processor *cpu = &processors[_i % (int)N_PROCESSORS];
@@ -502,8 +525,13 @@ START_TEST(calls_of_random_programs_are_those_of_the_definition)
 		check_list(c, i);
 	}
 	ck_assert_uint_gt(n_calls, 10);
-	for (unsigned i = 0; i < 300; i++)
-		check_stack(c, (unsigned)script_below(&rnd, MAX_THREADS), script_below(&rnd, prog.n + 1));
+	for (unsigned i = 0; i < 300; i++) {
+		unsigned thread = (unsigned)script_below(&rnd, MAX_THREADS);
+		uint64_t pos = script_below(&rnd, prog.n + 1);
+
+		check_stack(c, thread, pos);
+		check_returns(c, thread, pos);
+	}
 	ts_calls_free(c);
 	script_free(prog.s);
 }
@@ -571,13 +599,18 @@ START_TEST(code_of_16_bits_has_no_calls)
 	struct ts_calls *c;
 
 	begin_program(&i8086);
-	call(0, false);
-	call(0, false);
-	ret(0);
-	ret(0);
+	step(0, 0x1000, 0x8000, 0, 0);
+	put_word(0x7ffe, 0x1003);
+	step(0, 0x2000, 0x7ffe, 0, 0);
+	plain(0);
 	end_program();
 	c = track(1);
-	ck_assert_uint_eq(ts_calls_n(c, 0), 0);
+	for (uint32_t i = 0; i < ts_calls_n(c, 0); i++) {
+		struct ts_call got;
+
+		ts_calls_get(c, 0, i, &got);
+		ck_assert_int_eq(got.kind, TS_CALL_SWITCH);
+	}
 	ts_calls_free(c);
 	script_free(prog.s);
 }

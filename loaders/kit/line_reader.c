@@ -25,7 +25,7 @@ enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *
 
 	if (l->off >= l->window.end)
 		return TS_END;
-	for (;; want = got + 1, seen = got) {
+	for (;; want = 2 * got, seen = got) { /* a long line takes few reads */
 		p = ts_window_at(&l->window, l->off, want, &got, err);
 		if (!p)
 			return TS_FAIL;

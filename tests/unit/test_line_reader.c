@@ -121,6 +121,41 @@ START_TEST(a_line_that_is_too_long_is_passed_over)
 }
 END_TEST
 
+static unsigned n_reads;
+
+static bool read_counted(const struct ts_source *self, uint64_t off, uint8_t *data, size_t len, size_t *got,
+			 struct ts_error *e)
+{
+	(void)self;
+	(void)e;
+	(void)off;
+	n_reads++;
+	memset(data, 'x', len);
+	*got = len;
+	return true;
+}
+
+static void close_counted(struct ts_source *self)
+{
+	(void)self;
+}
+
+START_TEST(a_long_line_takes_few_reads)
+{
+	static const struct ts_source_ops ops = { read_counted, NULL, close_counted };
+	struct ts_source *counted = calloc(1, sizeof(*counted));
+	struct ts_line_reader l;
+
+	ck_assert(ts_source_init(counted, &ops, 8 << 20, "counted", &err));
+	ts_line_reader_init(&l, counted, 0, 4 << 20);
+	ck_assert_int_eq(ts_line_reader_next(&l, &line, &err), TS_FAIL);
+	ck_assert_int_eq(err.code, TS_ELIMIT);
+	ck_assert_uint_lt(n_reads, 100);
+	ts_line_reader_fini(&l);
+	ts_source_close(counted);
+}
+END_TEST
+
 START_TEST(reading_may_begin_anywhere)
 {
 	open_text("one\ntwo\n", 8, 100);
@@ -147,4 +182,4 @@ UNIT_FIXTURE_SUITE("line_reader", setup, teardown, lines_have_their_offsets_and_
 		   the_last_line_may_have_no_newline, an_empty_text_has_no_line,
 		   a_line_may_have_just_the_length_that_is_allowed,
 		   a_last_line_that_is_too_long_is_refused_too, lines_of_all_lengths_cross_the_buffer,
-		   a_line_that_is_too_long_is_passed_over, reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)
+		   a_line_that_is_too_long_is_passed_over, a_long_line_takes_few_reads, reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)

@@ -379,6 +379,7 @@ bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *in
 
 bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps)
 {
+	bool is_link = tr->linkage.is_link;
 	struct ts_call_thread *t = NULL;
 
 	if (!tr->sp.len)
@@ -390,7 +391,7 @@ bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct
 			t = ts_call_tracker_thread(tr, s->thread);
 		if (!t)
 			return false;
-		if (t->todo || ts_stacks_may_return(&t->stacks, s->pc))
+		if (t->todo || (is_link && ts_stacks_may_return(&t->stacks, s->pc)))
 			settle(tr, t, s->pc, true);
 		t->pos = pos + i;
 		tr->last = s->thread;

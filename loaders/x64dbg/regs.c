@@ -24,6 +24,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "loaders/kit/x87.h"
+
+#include "loaders/kit/x87.h"
+
 /* ------------------------------------------------------------------------------------------------ layout */
 
 /* Bytes of the record that are bytes of a register. */
@@ -210,34 +214,17 @@ static inline void put_word(uint8_t *p, uint64_t v)
 	memcpy(p, &v, 8);
 }
 
-/* The tag of a value: 0 a valid number, 1 zero, 2 special. */
-static unsigned tag_of(const uint8_t *st)
-{
-	unsigned exponent = (st[8] | st[9] << 8) & 0x7fff;
-	uint64_t mantissa;
-
-	memcpy(&mantissa, st, sizeof(mantissa));
-	if (!exponent)
-		return mantissa ? 2 : 1;
-	return exponent == 0x7fff || !(st[7] & 0x80) ? 2 : 0;
-}
-
 /*
  * The tag word of two bits a register out of the one that x64 has: bit p is set if physical register p is in
  * use.  A word that does not fit into that form is the usual one.
  */
 static unsigned full_tag(const struct x64dbg_regs *r, const struct x64dbg_layout *l)
 {
-	unsigned top = r->g[l->fstat_off + 1] >> 3 & 7, tag = r->tag[0] | r->tag[1] << 8, full = 0;
+	unsigned status = r->g[l->fstat_off] | r->g[l->fstat_off + 1] << 8, tag = r->tag[0] | r->tag[1] << 8;
 
 	if (l->has_fop || tag > 0xff)
 		return tag;
-	for (unsigned p = 0; p < 8; p++) {
-		bool is_used = tag >> p & 1;
-
-		full |= (is_used ? tag_of(r->g + l->st_off + ((p - top) & 7) * 10) : 3) << 2 * p;
-	}
-	return full;
+	return x87_full_tag(tag, status, r->g + l->st_off);
 }
 
 /* What the tag word follows from has changed. */

@@ -7,7 +7,8 @@
 
 const struct bench_format *const bench_formats[] = {
 	&bench_usercorn_v0, &bench_usercorn_snappy, &bench_rvnbintrace, &bench_x64dbg,     &bench_bap,
-	&bench_tfile,       &bench_tenet,           &bench_bap_arm,     &bench_bap_ppc,    &bench_bap_plugin, NULL,
+	&bench_tfile,       &bench_tenet,           &bench_gdbrecord,   &bench_bap_arm,    &bench_bap_ppc,
+	&bench_bap_plugin,  NULL,
 };
 
 struct ts_buf bench_sample(const struct bench_format *format)

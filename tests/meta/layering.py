@@ -36,6 +36,7 @@ ROOMS = {
     "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,
     "loaders/rvnbintrace": FORMAT,
+    "loaders/gdbrecord": FORMAT,
     "loaders/tenet": FORMAT,
     "loaders/text": FORMAT,
     "loaders/tfile": f"{FORMAT} src/frames",

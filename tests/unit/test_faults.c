@@ -23,6 +23,8 @@ static const struct sample {
 	{ "bap", "bap/gap-damaged-instruction" },
 	{ "bap", "bap/tw-arm-head" },
 	{ "bap", "bap/tw-ppc-head" },
+	{ "gdbrecord", "gdbrecord/list-arm-head" },
+	{ "gdbrecord", "gdbrecord/ring64-head" },
 	{ "rvnbintrace", "rvnbintrace/arm.bin" },
 	{ "rvnbintrace", "rvnbintrace/bare.bin" },
 	{ "rvnbintrace", "rvnbintrace/container.bin" },

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The container of a recording: an ELF core file of the moment at position 0, with the log as a segment.
+ *
+ * Only program headers are used: section headers lie at the end of the file, after the log, and are gone when
+ * the file is truncated.  gdb takes the log from the first PT_NULL segment.  Sources: the ELF specification;
+ * gdb 13.1, record-full.c (record_full_base_target::save_record), gcore.c.
+ */
+#ifndef GDBRECORD_CORE_H
+#define GDBRECORD_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "src/arch/arch.h"
+#include "src/base/cursor.h"
+#include "src/base/error.h"
+#include "src/trace/source.h"
+
+/* A PT_LOAD segment. */
+struct core_load {
+	uint64_t addr;     /* of its first byte; addr + mem_len does not wrap */
+	uint64_t mem_len;  /* bytes in memory, not 0 */
+	uint64_t off;      /* of its first byte in the file */
+	uint64_t file_len; /* bytes in the file, at most mem_len; the others are unknown */
+	uint32_t prot;     /* enum ts_prot bits */
+};
+
+/* A PT_NOTE segment, as far as the file has it. */
+struct core_notes {
+	uint64_t off, len;
+};
+
+struct core {
+	const struct ts_source *src; /* borrowed */
+	const struct ts_arch *arch;  /* a constant table */
+	unsigned word;               /* bytes of an address: 4 or 8 */
+	bool is_big_endian;
+	struct core_load *loads;     /* owned; by address, without overlaps */
+	size_t n_loads;
+	struct core_notes *notes;    /* owned */
+	size_t n_notes;
+	uint64_t log_off, log_end;   /* of the log, in the file; log_end is at most the file's length */
+	bool is_log_short;           /* the file ends before the log does */
+	bool is_load_short;          /* the same of some load: its missing bytes are unknown */
+};
+
+/*
+ * Read the headers of @src (borrowed until core_fini()).
+ *
+ * Returns false with @core to be given back all the same: not an ELF file or no core, no log in it, a
+ * processor that has none (TS_EUNSUPPORTED); headers outside of the file (TS_ETRUNC) or that contradict
+ * themselves (TS_ECORRUPT); TS_EIO; TS_ENOMEM.
+ */
+bool core_init(struct core *core, const struct ts_source *src, struct ts_error *err);
+void core_fini(struct core *core);
+
+/* A note.  Its bytes are valid until the next call. */
+struct core_note {
+	uint32_t type;
+	char name[8];           /* "CORE", "LINUX", "GDB"; longer ones are truncated; terminated */
+	struct ts_cursor desc;  /* with offsets of the file */
+};
+
+/*
+ * Call @take for each note, in the order of the file.
+ *
+ * Returns false as soon as @take does, or if a note passes the end of its segment (TS_ECORRUPT), the notes are
+ * larger than any real ones (TS_ELIMIT), TS_EIO, TS_ENOMEM.
+ */
+bool core_each_note(const struct core *core, bool (*take)(void *user, struct core_note *note), void *user,
+		    struct ts_error *err);
+
+/*
+ * The load with @addr, NULL if there is none; *next gets the address at which that changes (the end of the load,
+ * or the beginning of the next one; 0: never).
+ */
+const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *next);
+
+/* A number of 1 to 8 bytes in the target's byte order; 0 after a failure. */
+uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len);
+
+#endif

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recordings of gdb's: what `record full` noted and `record save` wrote.
+ *
+ *      core file      core.c   registers and memory at position 0, mapped files, gdb's target description
+ *      log            log.c    groups of what each instruction changed, in a PT_NULL segment
+ *
+ * Group k takes position k to position k + 1.  gdb noted before each instruction what its decoder expected to
+ * change, and swapped the notes with memory and registers while it ran back to position 0: a value stands at the
+ * end of the time until the next record of the same place.  What gdb missed shows too early; of that only rax
+ * before `syscall` can be told from the file (ahead.c).
+ *
+ * gdb's counts of instructions, which `record goto` takes, are higher by the count of the first group.
+ */
+#include "gdbrecord.h"
+
+#include <elf.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ahead.h"
+#include "loaders/loader.h"
+#include "log.h"
+
+/* Mapped files, as a CORE/NT_FILE note lists them. */
+struct file {
+	uint64_t start, end, off;
+	uint32_t name; /* in names */
+};
+
+/* What the notes tell, while they are read. */
+struct notes {
+	struct gdbrecord *rec;     /* borrowed */
+	struct ts_error *err;
+	struct ts_buf files, names; /* owned; struct file, and their names, each terminated */
+	uint64_t n_files;
+	uint64_t n_threads;        /* so far; the notes after a thread are about it */
+};
+
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+}
+
+/* --------------------------------------------------------------------------------------------- a thread */
+
+static const struct gdbrecord_abi abis[] = {
+	{ "x86_64", { 0, 5, 4, 3, 10, 8, 9 }, 0, true },
+	{ "i386", { 0, 3, 1, 2, 6, 7, 5 }, 0, false },
+	{ "arm", { 7, 0, 1, 2, 3, 4, 5 }, 1, false },
+	{ "aarch64", { 8, 0, 1, 2, 3, 4, 5 }, 1, false },
+};
+
+static const struct gdbrecord_abi *abi_of(const struct ts_arch *arch)
+{
+	size_t i = 0;
+
+	while (i + 1 < sizeof(abis) / sizeof(abis[0]) && strncmp(arch->name, abis[i].arch, strlen(abis[i].arch)) != 0)
+		i++;
+	return &abis[i];
+}
+
+/* The value at position 0 of register @number. */
+static uint64_t initial_value(const struct gdbrecord *rec, unsigned number)
+{
+	const struct regs_slot *slot = &rec->regs.slots[number];
+	const struct ts_steps *b = &rec->base.initial;
+
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[i];
+
+		if (e->kind == TS_FX_REG_WRITE && e->addr == slot->off && e->len <= 8)
+			return ts_arch_get(rec->base.regs.arch, ts_effect_data(b, e), (size_t)e->len);
+	}
+	return 0;
+}
+
+/*
+ * The first thread of the file is the one that was recorded.  The notes of the others tell where they were when
+ * the file was saved, which is not position 0: they may have run.
+ */
+static bool take_thread(struct notes *n, const struct core_note *note)
+{
+	struct gdbrecord *rec = n->rec;
+	struct ts_recording *base = &rec->base;
+	uint64_t tid = regs_tid(&rec->core, note->desc);
+
+	if (n->n_threads++)
+		return true;
+	if (!regs_put_general(&rec->core, &base->regs, note->desc, &base->initial))
+		return ts_fail(n->err, TS_ECORRUPT, note->desc.off, "the registers have only %zu bytes",
+			       note->desc.left);
+	if (ts_recording_add_thread(base, 0, tid, tid) == TS_NO_THREAD || base->initial.is_failed)
+		return no_memory(n->err);
+	rec->pc = regs_pc(&rec->core, &base->regs, note->desc);
+	for (unsigned i = 0; i < GDBRECORD_N_ABI; i++)
+		rec->values[i] = initial_value(rec, rec->abi->regs[i]);
+	if (rec->core.arch->has_thumb)
+		rec->status = initial_value(rec, REGS_ARM_CPSR);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- other notes */
+
+/* The program's name (16 bytes) and its arguments (80 bytes), as one text, are at the note's end. */
+static bool take_program(struct notes *n, const struct core_note *note)
+{
+	struct ts_recording *base = &n->rec->base;
+	const char *args;
+	size_t len;
+
+	if (note->desc.left < 80)
+		return true;
+	args = (const char *)note->desc.p + note->desc.left - 80;
+	len = strnlen(args, 80);
+	while (len && args[len - 1] == ' ')
+		len--;
+	ts_buf_reset(&base->cmdline);
+	ts_buf_put(&base->cmdline, args, len);
+	if (len)
+		ts_buf_putc(&base->cmdline, '\0');
+	return ts_buf_ok(&base->cmdline) || no_memory(n->err);
+}
+
+static bool take_auxv(struct notes *n, const struct core_note *note)
+{
+	struct ts_recording *base = &n->rec->base;
+
+	if (base->auxv || !note->desc.left)
+		return true;
+	base->auxv = malloc(note->desc.left);
+	if (!base->auxv)
+		return no_memory(n->err);
+	memcpy(base->auxv, note->desc.p, note->desc.left);
+	base->auxv_len = note->desc.left;
+	return true;
+}
+
+/* u count, u page size, count times (u start, u end, u offset in pages), then the names. */
+static bool take_files(struct notes *n, const struct core_note *note)
+{
+	const struct core *core = &n->rec->core;
+	struct ts_cursor c = note->desc;
+	uint64_t count = core_take(core, &c, core->word), page = core_take(core, &c, core->word);
+	struct ts_cursor names;
+
+	count = ts_count(&c, count, 3u * core->word + 1);
+	names = c;
+	ts_take(&names, count * 3 * core->word);
+	for (uint64_t i = 0; i < count && ts_ok(&c); i++) {
+		struct file f = { .name = (uint32_t)n->names.len };
+		size_t len = strnlen((const char *)names.p, names.left);
+
+		f.start = core_take(core, &c, core->word);
+		f.end = core_take(core, &c, core->word);
+		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end || len == names.left)
+			return ts_fail(n->err, TS_ECORRUPT, c.off, "mapped file %" PRIu64 " is not one", i);
+		ts_buf_put(&n->names, names.p, len + 1);
+		ts_take(&names, len + 1);
+		ts_buf_put(&n->files, &f, sizeof(f));
+		n->n_files++;
+	}
+	n->rec->has_files = ts_ok(&c);
+	return ts_ok(&c) && ((ts_buf_ok(&n->files) && ts_buf_ok(&n->names)) || no_memory(n->err));
+}
+
+static bool take_note(void *user, struct core_note *note)
+{
+	struct notes *n = user;
+	struct gdbrecord *rec = n->rec;
+	bool is_core = !strcmp(note->name, "CORE");
+
+	note->desc.err = n->err;
+	if (is_core && note->type == NT_PRSTATUS)
+		return take_thread(n, note);
+	if (is_core && note->type == NT_PRPSINFO)
+		return take_program(n, note);
+	if (is_core && note->type == NT_AUXV)
+		return take_auxv(n, note);
+	if (is_core && note->type == NT_FILE)
+		return take_files(n, note);
+	if (!strcmp(note->name, "GDB") && note->type == 0xff000000)
+		return regs_describe(&rec->regs, &rec->base.regs, note->desc.p, note->desc.left, n->err);
+	if (n->n_threads == 1 && !regs_put_note(&rec->core, &rec->base.regs, note, &rec->base.initial))
+		ts_recording_warn(&rec->base, "floating-point registers of %zu bytes are not known", note->desc.left);
+	return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- the regions */
+
+static const struct file *file_at(const struct notes *n, uint64_t i)
+{
+	return (const struct file *)(const void *)n->files.data + i;
+}
+
+/* The mapped file at @addr, NULL if there is none. */
+static const struct file *find_file(const struct notes *n, uint64_t addr)
+{
+	for (uint64_t i = 0; i < n->n_files; i++) {
+		if (addr >= file_at(n, i)->start && addr < file_at(n, i)->end)
+			return file_at(n, i);
+	}
+	return NULL;
+}
+
+static void put_region(struct notes *n, uint64_t addr, uint64_t len, uint32_t prot, const struct file *f)
+{
+	struct ts_steps *out = &n->rec->base.initial;
+	const char *name = f ? (const char *)n->names.data + f->name : NULL;
+	uint64_t sp = initial_value(n->rec, n->rec->base.regs.regs[n->rec->base.regs.sp].regnum);
+	bool is_stack = !f && sp >= addr && sp - addr < len;
+	struct ts_map *m;
+
+	m = ts_steps_map(out, addr, len, is_stack ? "stack" : NULL, is_stack ? 5 : 0, name, name ? strlen(name) : 0);
+	if (!m)
+		return;
+	m->prot = prot;
+	m->file_off = f ? f->off + (addr - f->start) : 0;
+	m->fill = TS_FILL_UNKNOWN;
+}
+
+/* Regions of which the core file has something, and those of mapped files of which it has nothing. */
+static void put_regions(struct notes *n)
+{
+	const struct core *core = &n->rec->core;
+	uint64_t next;
+
+	for (size_t i = 0; i < core->n_loads; i++) {
+		const struct core_load *l = &core->loads[i];
+
+		put_region(n, l->addr, l->mem_len, l->prot, find_file(n, l->addr));
+	}
+	for (uint64_t i = 0; i < n->n_files; i++) {
+		const struct file *f = file_at(n, i);
+
+		if (!core_find(core, f->start, &next))
+			put_region(n, f->start, (next && next < f->end ? next : f->end) - f->start, TS_PROT_READ, f);
+	}
+}
+
+/* The program is the mapped file with the entry point, as the auxiliary vector has it. */
+static bool find_program(struct notes *n)
+{
+	struct ts_recording *base = &n->rec->base;
+	struct ts_cursor c = ts_cursor(base->auxv, base->auxv_len, 0, "auxiliary vector", n->err);
+	const struct file *f = NULL;
+
+	while (c.left >= 2u * n->rec->core.word && !f) {
+		uint64_t type = core_take(&n->rec->core, &c, n->rec->core.word);
+		uint64_t value = core_take(&n->rec->core, &c, n->rec->core.word);
+
+		if (type == AT_ENTRY)
+			f = find_file(n, value);
+	}
+	if (!f)
+		return true;
+	base->exec_path = strdup((const char *)n->names.data + f->name);
+	return base->exec_path || no_memory(n->err);
+}
+
+/* ------------------------------------------------------------------------------------------------ opening */
+
+static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
+{
+	bool is_64;
+	size_t at;
+
+	(void)file_len;
+	if (len < sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return 0;
+	is_64 = head[EI_CLASS] == ELFCLASS64;
+	at = is_64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+	if (head[16] + head[17] != ET_CORE)
+		return 0;
+	return memcmp(head + at, "\0\0\0\0", 4) ? 40 : 72; /* program header 0 is usually the log's */
+}
+
+/* Memory stays in the file. */
+static bool put_memory(struct gdbrecord *rec, struct ts_error *err)
+{
+	struct ts_source *src = ts_source_dup(rec->core.src, err);
+	uint32_t source = src ? ts_image_add_source(&rec->base.memory, src) : UINT32_MAX;
+
+	if (!src || source == UINT32_MAX)
+		return no_memory(err);
+	for (size_t i = 0; i < rec->core.n_loads; i++) {
+		const struct core_load *l = &rec->core.loads[i];
+
+		if (l->file_len && !ts_image_add(&rec->base.memory, 0, l->addr, l->file_len, source, l->off, err))
+			return false;
+	}
+	return true;
+}
+
+/* The log's head, and gdb's count of its first group; there must be a whole one. */
+static bool find_log(struct gdbrecord *rec, uint32_t *count, struct ts_error *err)
+{
+	struct ts_window w;
+	struct ts_cursor c;
+	struct log_record r = { .kind = LOG_REG };
+	uint32_t magic;
+
+	ts_window_init(&w, rec->core.src, rec->core.log_end);
+	c = ts_cursor(NULL, 0, rec->core.log_off, "log", err);
+	ts_window_ahead(&w, &c, 4);
+	magic = ts_u32be(&c);
+	if (ts_ok(&c) && magic == LOG_OLD_MAGIC)
+		ts_fail(err, TS_EUNSUPPORTED, rec->core.log_off,
+			"a log of gdb's development version of 2009-08-29, which was never released");
+	else if (ts_ok(&c) && magic != LOG_MAGIC)
+		ts_fail(err, TS_ECORRUPT, rec->core.log_off, "the log begins with 0x%08" PRIx32 ", not 0x%08x", magic,
+			LOG_MAGIC);
+	rec->first = c.off;
+	while (ts_ok(&c) && r.kind != LOG_END) {
+		if (log_take(&w, &c, &rec->regs, &r) && r.kind == LOG_MEM)
+			log_skip(&w, &c, r.len);
+	}
+	*count = ts_ok(&c) ? r.count : 0;
+	ts_window_fini(&w);
+	return ts_ok(&c) || ts_fail_prefix(err, "no whole instruction is recorded");
+}
+
+/* rax at position 0 may be the result of a system call: then it is not known there. */
+static bool judge_number(struct gdbrecord *rec, struct ts_error *err)
+{
+	struct ts_steps *b = &rec->base.initial;
+	enum ahead_rax found = AHEAD_KEPT;
+	struct ahead a;
+	bool done = true;
+
+	if (rec->abi->is_result_unlogged) {
+		ahead_init(&a, &rec->regs, rec->core.src, rec->core.log_end);
+		done = ahead_look(&a, rec->first, &found, err);
+		ahead_fini(&a);
+	}
+	rec->has_number = found == AHEAD_KEPT;
+	for (uint32_t i = 0; i < b->n_effects && !rec->has_number; i++) {
+		if (b->effects[i].kind == TS_FX_REG_WRITE && b->effects[i].addr == rec->regs.slots[0].off)
+			b->effects[i].data = TS_NO_DATA;
+	}
+	return done;
+}
+
+static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
+{
+	struct notes n = { .rec = rec, .err = err };
+	bool done;
+
+	ts_buf_init(&n.files);
+	ts_buf_init(&n.names);
+	done = core_each_note(&rec->core, take_note, &n, err);
+	if (done && !n.n_threads)
+		done = ts_fail(err, TS_ECORRUPT, 0, "the core file has no thread (no PRSTATUS note)");
+	if (n.n_threads > 1)
+		ts_recording_warn(&rec->base, "one of %" PRIu64 " threads was recorded: the others are not shown",
+				  n.n_threads);
+	if (done) {
+		put_regions(&n);
+		done = find_program(&n);
+	}
+	ts_buf_fini(&n.files);
+	ts_buf_fini(&n.names);
+	return done;
+}
+
+static bool fill(struct gdbrecord *rec, const struct ts_source *src, struct ts_error *err)
+{
+	uint32_t count;
+
+	if (!core_init(&rec->core, src, err) || !regs_set_init(&rec->base.regs, rec->core.arch, err))
+		return false;
+	regs_init(&rec->regs, &rec->base.regs);
+	insn_code_init(&rec->code, &rec->core, &rec->base.regs);
+	rec->abi = abi_of(rec->core.arch);
+	for (unsigned i = 0; i < GDBRECORD_N_ABI; i++)
+		rec->kept[rec->abi->regs[i]] = (uint8_t)(i + 1);
+	snprintf(rec->base.os, sizeof(rec->base.os), "linux");
+	rec->base.osabi = "GNU/Linux";
+	rec->base.has_syscalls = true;
+	rec->base.maps_are_modules = true;
+	rec->base.absent_events = 1u << TS_EV_EXIT | 1u << TS_EV_THREAD_END | 1u << TS_EV_INTERRUPT | 1u << TS_EV_GAP;
+	if (!read_notes(rec, err) || !put_memory(rec, err) || !find_log(rec, &count, err) ||
+	    !judge_number(rec, err))
+		return false;
+	if (rec->core.is_load_short)
+		ts_recording_warn(&rec->base, "the file ends before its memory does: the missing bytes are unknown");
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full, gdb's counts begin at %" PRIu32, count);
+	return !rec->base.initial.is_failed || no_memory(err);
+}
+
+static void close_recording(struct ts_recording *base)
+{
+	struct gdbrecord *rec = (struct gdbrecord *)base;
+
+	core_fini(&rec->core);
+	ts_recording_fini(base);
+	free(rec);
+}
+
+static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
+					   struct ts_error *err)
+{
+	static const struct ts_recording_ops ops = { .reader = gdbrecord_reader, .close = close_recording };
+	struct gdbrecord *rec = calloc(1, sizeof(*rec));
+
+	(void)opt;
+	if (!rec) {
+		no_memory(err);
+		return NULL;
+	}
+	ts_recording_init(&rec->base, &ops, "gdbrecord");
+	ts_warner_init(&rec->warner, &rec->base);
+	if (fill(rec, src, err))
+		return &rec->base;
+	close_recording(&rec->base);
+	return NULL;
+}
+
+extern const struct ts_loader gdbrecord_loader;
+const struct ts_loader gdbrecord_loader = {
+	.name = "gdbrecord",
+	.summary = "gdb's own recordings (record full, record save)",
+	.probe = probe,
+	.open = open_recording,
+};

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "insn.h"
+
+#include <string.h>
+
+#include "src/trace/step.h"
+
+void insn_code_init(struct insn_code *code, const struct core *core, const struct ts_regset *set)
+{
+	*code = (struct insn_code){ .core = core };
+	code->is_x86 = !core->arch->is_fixed_insn && !core->arch->has_thumb;
+	if (code->is_x86)
+		ts_x86_init(&code->x86, set);
+}
+
+void insn_cache_init(struct insn_cache *cache)
+{
+	cache->written.first = UINT64_MAX;
+	cache->written.last = 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- bytes */
+
+/* The bytes from @pc on that the core file has. */
+static bool read_bytes(struct insn *insn, const struct core *core, uint64_t pc, struct ts_error *err)
+{
+	uint64_t next, at;
+	const struct core_load *load = core_find(core, pc, &next);
+	size_t len;
+
+	if (!load || pc - load->addr >= load->file_len)
+		return true;
+	at = pc - load->addr;
+	len = load->file_len - at < sizeof(insn->bytes) ? (size_t)(load->file_len - at) : sizeof(insn->bytes);
+	if (!ts_source_read_all(core->src, load->off + at, insn->bytes, len, err))
+		return false;
+	insn->n_bytes = (uint8_t)len;
+	return true;
+}
+
+/* syscall, sysenter, int $0x80 */
+static void decode_x86(struct insn *insn, const struct insn_code *code)
+{
+	const uint8_t *b = insn->bytes;
+
+	insn->len = (uint8_t)ts_x86_length(&code->x86, b, insn->n_bytes);
+	insn->is_syscall = insn->len == 2 && ((b[0] == 0x0f && (b[1] == 0x05 || b[1] == 0x34)) ||
+					      (b[0] == 0xcd && b[1] == 0x80));
+}
+
+static void decode_thumb(struct insn *insn, const struct core *core)
+{
+	unsigned half;
+
+	if (insn->n_bytes < 2)
+		return;
+	half = (unsigned)ts_arch_get(core->arch, insn->bytes, 2);
+	insn->len = half >> 11 >= 0x1d ? 4 : 2;
+	insn->is_syscall = half >> 8 == 0xdf;
+}
+
+/* svc */
+static void decode_arm(struct insn *insn, const struct core *core)
+{
+	uint32_t word;
+
+	if (insn->n_bytes < 4)
+		return;
+	word = (uint32_t)ts_arch_get(core->arch, insn->bytes, 4);
+	insn->len = 4;
+	if (core->word == 8)
+		insn->is_syscall = (word & 0xffe0001f) == 0xd4000001;
+	else
+		insn->is_syscall = (word & 0x0f000000) == 0x0f000000;
+}
+
+/* -------------------------------------------------------------------------------------------------- cache */
+
+void insn_note_write(struct insn_cache *cache, const struct insn_code *code, uint64_t addr, uint64_t len)
+{
+	uint64_t next;
+	const struct core_load *load = core_find(code->core, addr, &next);
+
+	if (!len || !load || !(load->prot & TS_PROT_EXEC))
+		return;
+	if (addr < cache->written.first)
+		cache->written.first = addr;
+	if (addr + (len - 1) > cache->written.last)
+		cache->written.last = addr + (len - 1);
+}
+
+/* May the program have written the instruction at @pc? */
+static bool is_written(const struct insn_cache *cache, uint64_t pc)
+{
+	return pc <= cache->written.last && cache->written.first <= cache->written.last &&
+	       (cache->written.first <= pc || cache->written.first - pc < TS_X86_MAX_INSN);
+}
+
+const struct insn *insn_at(struct insn_cache *cache, const struct insn_code *code, uint64_t pc, bool is_thumb,
+			   struct ts_error *err)
+{
+	static const struct insn unknown;
+	struct insn *insn = &cache->items[(pc ^ pc >> 12) % INSN_N_CACHED];
+	uint8_t mode = is_thumb ? 2 : 1;
+
+	if (is_written(cache, pc))
+		return &unknown;
+	if (insn->pc == pc && insn->mode == mode)
+		return insn;
+	*insn = (struct insn){ .pc = pc, .mode = mode };
+	if (!read_bytes(insn, code->core, pc, err)) {
+		insn->mode = 0;
+		return NULL;
+	}
+	if (code->is_x86)
+		decode_x86(insn, code);
+	else if (is_thumb)
+		decode_thumb(insn, code->core);
+	else
+		decode_arm(insn, code->core);
+	return insn;
+}

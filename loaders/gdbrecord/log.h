@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of gdb's log (gdb 13.1, record-full.c: record_full_base_target::save_record).
+ *
+ *      u32 0x20091016, then records:
+ *        0  u32 signal, u32 count           the end of a group
+ *        1  u32 number, value               a register; its size is not in the file
+ *        2  u32 length, u64 address, bytes  memory
+ *
+ * Numbers are big-endian, values in the target's byte order.
+ */
+#ifndef GDBRECORD_LOG_H
+#define GDBRECORD_LOG_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "loaders/kit/window.h"
+#include "regs.h"
+
+#define LOG_MAGIC     0x20091016u
+#define LOG_OLD_MAGIC 0x20090829u
+
+enum log_kind {
+	LOG_END,
+	LOG_REG,
+	LOG_MEM,
+};
+
+struct log_record {
+	enum log_kind kind;
+	uint32_t number;      /* LOG_REG; LOG_END: the signal, as gdb numbers them */
+	uint32_t count;       /* LOG_END: gdb's count of instructions */
+	uint32_t len;         /* LOG_MEM: how many bytes follow, all of which the log has */
+	uint64_t addr;        /* LOG_MEM */
+	const uint8_t *bytes; /* LOG_REG: the value, with 8 readable bytes; valid until the window moves */
+};
+
+/* As log_take(), for any record. */
+bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec);
+
+/* With so many bytes left, most records need no further look at what is left. */
+#define LOG_NEAR 64u
+
+static inline uint32_t log_be32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
+}
+
+/*
+ * Take a record; the bytes of memory follow it at the cursor @c, whose bytes are the window's.
+ *
+ * Returns false with the cursor's error: the log ends here (TS_ETRUNC), is damaged (TS_ECORRUPT), or cannot be
+ * read.
+ */
+static inline bool log_take(struct ts_window *w, struct ts_cursor *c, const struct regs *regs,
+			    struct log_record *rec)
+{
+	const uint8_t *p = c->p;
+	unsigned len;
+
+	if (c->left >= LOG_NEAR && *p == LOG_END) {
+		rec->kind = LOG_END;
+		rec->number = log_be32(p + 1);
+		rec->count = log_be32(p + 5);
+		return ts_take(c, 9) != NULL;
+	}
+	if (c->left >= LOG_NEAR && *p == LOG_REG) {
+		rec->number = log_be32(p + 1);
+		len = rec->number < REGS_N_NUMBERS ? regs->slots[rec->number].file_len : 0;
+		if (len && len <= LOG_NEAR - 5) {
+			rec->kind = LOG_REG;
+			rec->bytes = p + 5;
+			return ts_take(c, 5 + len) != NULL;
+		}
+	}
+	return log_take_any(w, c, regs, rec);
+}
+
+/* Skip @len bytes of memory, which the log has. */
+void log_skip(struct ts_window *w, struct ts_cursor *c, uint64_t len);
+
+#endif

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""gdb in a recording of its own: what gdb 13 cannot do there by itself."""
+import gzip
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+from _tap import DATA, TRACESTUB, case, run_cases, skip
+
+SAMPLES = DATA / "gdbrecord-samples"
+LIMIT = 60
+
+
+def sample(name):
+    path = pathlib.Path(f"{name}.core")
+    path.write_bytes(gzip.decompress((SAMPLES / f"{name}.core.gz").read_bytes()))
+    return path
+
+
+def pcs(name):
+    now = None
+    for line in gzip.open(SAMPLES / f"{name}.oracle.gz", "rt"):
+        now = json.loads(line)["regs"].get("rip", now)
+        yield int(now, 16)
+
+
+def gdb(name, *commands):
+    shutil.which("gdb") or skip("no gdb")
+    argv = [TRACESTUB, "gdb", sample(name), SAMPLES / name, "--", "-nx", "-q", "-batch"]
+    done = subprocess.run([*argv, *(a for c in commands for a in ("-ex", c))], capture_output=True, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL)
+    return done.stdout + done.stderr
+
+
+def symbol(name, of):
+    text = subprocess.run(["nm", SAMPLES / of], capture_output=True, text=True, check=True).stdout
+    return int(re.search(rf"^([0-9a-f]+) \w {name}$", text, re.M)[1], 16)
+
+
+def stops(text):
+    return [int(k) for k in re.findall(r"^position (\d+) ", text, re.M)]
+
+
+@case
+def breakpoints_stop_forwards_and_backwards_where_the_oracle_is():
+    start = symbol("fib", "walk64")
+    where = [k for k, pc in enumerate(pcs("walk64")) if pc == start]
+    assert len(where) > 8, where
+    text = gdb("walk64", f"break *{start:#x}", *["continue", "when"] * 8)
+    assert stops(text) == where[:8], (stops(text), where)
+    text = gdb("walk64", "goto end", f"break *{start:#x}", *["reverse-continue", "when"] * 8)
+    assert stops(text)[1:] == where[::-1][:8], (stops(text), where)
+
+
+@case
+def every_step_back_is_the_oracles():
+    true = list(pcs("walk64"))
+    text = gdb("walk64", "goto 300", *["reverse-stepi", "output/x $pc", "echo \\n"] * 60)
+    shown = [int(pc, 16) for pc in re.findall(r"^(0x[0-9a-f]+)$", text, re.M)]
+    assert shown == true[299:239:-1], shown[:5]
+
+
+@case
+def a_signal_stops_with_its_name_and_its_handler_follows():
+    text = gdb("sys64", "handle SIGUSR1 stop print", "continue", "when", "stepi", "when", "info symbol $pc")
+    assert "SIGUSR1" in text and len(stops(text)) == 2 and stops(text)[1] == stops(text)[0] + 1, text
+
+
+@case
+def what_the_memory_was_before_it_was_unmapped():
+    """A page is mapped, written, and unmapped: its bytes before each write are in the log, and nothing is known after."""
+    text = subprocess.run([TRACESTUB, "query", sample("sys64"), "history", "0x7ffff7ff5000,8", "--json", "--quiet"],
+                          capture_output=True, text=True, timeout=LIMIT).stdout
+    rows = [json.loads(line) for line in text.splitlines()[:-1]]
+    assert rows and all(row["new"] is None for row in rows), rows
+
+
+run_cases()

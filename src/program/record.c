@@ -219,8 +219,8 @@ static _Noreturn void be_emulator(const struct recorder *r, pid_t reader)
 	if (!args)
 		_exit(EXIT_FAILURE);
 	quote(plugin, sizeof(plugin), r->plugin);
-	snprintf(option, sizeof(option), "%s,fd=%d,size=%zu,reader=%d,avx=%d", plugin, r->memory_fd,
-		 ts_ring_size(r->ring_len), (int)reader, r->cli->cpu != NULL);
+	snprintf(option, sizeof(option), "%s,fd=%d,size=%zu,reader=%d", plugin, r->memory_fd,
+		 ts_ring_size(r->ring_len), (int)reader);
 	args[k++] = r->program.emulated->qemu;
 	args[k++] = "-singlestep";
 	if (model(r)) {

@@ -2,7 +2,7 @@
 /*
  * The plugin: what QEMU calls.
  *
- *     -plugin .../tracestub-record.so,fd=N,size=BYTES,reader=PID,avx=0|1
+ *     -plugin .../tracestub-record.so,fd=N,size=BYTES,reader=PID
  *
  * Each instruction is a block of its own (-singlestep), so that all registers are in memory when its callback runs:
  * there, the instruction before is over.  A thread that has not got the turn waits; it must not wait inside a
@@ -37,7 +37,6 @@ const struct ts_guest *ts_guest;
 static __thread struct ts_task *self __attribute__((tls_model("initial-exec")));
 static _Atomic unsigned n_threads;
 static bool is_begun; /* the first keyframe is written */
-static bool has_avx;
 
 /* What the callbacks of an instruction get: its address, its length, TS_INSN_... */
 static void *pack(uint64_t pc, size_t len, unsigned flags)
@@ -74,7 +73,7 @@ static struct ts_task *new_thread(void)
 static void begin_recording(struct ts_task *t)
 {
 	char missing[256];
-	const char *why = ts_regs_find(ts_guest, t->cpu, has_avx, missing, sizeof(missing));
+	const char *why = ts_regs_find(ts_guest, t->cpu, missing, sizeof(missing));
 
 	if (why)
 		refuse(why);
@@ -297,7 +296,6 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
 		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it", missing);
 		refuse(why);
 	}
-	has_avx = number(argc, argv, "avx");
 	pthread_atfork(NULL, NULL, in_child);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_call);

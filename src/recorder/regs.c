@@ -22,9 +22,15 @@ struct reg {
 
 static struct reg regs[TS_MAX_REGS];
 static unsigned n_regs;
+
+/* Their ordinals, by group; those of TS_GENERAL with a place of 8 or 4 bytes apart, for they are compared most often. */
+static struct {
+	unsigned n;
+	uint8_t of[TS_MAX_REGS];
+} grouped[TS_N_GROUPS], wide, narrow;
+
 static const struct ts_guest *guest;
 static uint32_t env_off;           /* of QEMU's env in the object, where it is needed */
-static bool is_wide;               /* ymm */
 static uint32_t block_off, block_len;
 
 /* -------------------------------------------------------------------------------- finding */
@@ -309,7 +315,7 @@ static bool add_range(void *cpu, const struct ts_reg_range *range)
 			n_regs = before;
 			return false;
 		}
-		if (range->how == TS_BY_XMM && is_wide)
+		if (range->how == TS_BY_XMM)
 			r->num_wide = (uint16_t)(154 + i);
 		n_regs++;
 	}
@@ -334,10 +340,23 @@ static void find_block(size_t size)
 	block_len = hi > lo && hi <= size && hi - lo <= TS_MAX_BLOCK ? hi - lo : 0;
 }
 
-const char *ts_regs_find(const struct ts_guest *g, void *cpu, bool has_avx, char *missing, size_t n_missing)
+static void sort_groups(void)
+{
+	for (unsigned i = 0; i < n_regs; i++) {
+		const struct reg *r = &regs[i];
+
+		if (r->group == TS_GENERAL && r->has_place && r->len == 8)
+			wide.of[wide.n++] = (uint8_t)i;
+		else if (r->group == TS_GENERAL && r->has_place && r->len == 4)
+			narrow.of[narrow.n++] = (uint8_t)i;
+		else
+			grouped[r->group].of[grouped[r->group].n++] = (uint8_t)i;
+	}
+}
+
+const char *ts_regs_find(const struct ts_guest *g, void *cpu, char *missing, size_t n_missing)
 {
 	guest = g;
-	is_wide = has_avx;
 	n_regs = 0;
 	*missing = '\0';
 	for (size_t i = 0; i < g->n_ranges; i++) {
@@ -352,6 +371,7 @@ const char *ts_regs_find(const struct ts_guest *g, void *cpu, bool has_avx, char
 			env_off = regs[0].off - 64; /* AArch64: after 16 registers of 32 bits */
 	}
 	find_block(malloc_usable_size(cpu));
+	sort_groups();
 	return NULL;
 }
 
@@ -432,22 +452,63 @@ static uint8_t *compare(void *cpu, unsigned i, struct ts_values *v, uint8_t *p, 
 	return put_value(r, now, is_high, p);
 }
 
-uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops)
+static uint8_t *compare_places(const uint8_t *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
+{
+	for (unsigned k = 0; k < wide.n; k++) {
+		const struct reg *r = &regs[wide.of[k]];
+		uint64_t *last = (uint64_t *)(void *)v->of[wide.of[k]], now;
+
+		memcpy(&now, cpu + r->off, 8);
+		if (now != *last) {
+			*last = now;
+			p = ucir_put_reg(p, r->num, now);
+			++*n_ops;
+		}
+	}
+	for (unsigned k = 0; k < narrow.n; k++) {
+		const struct reg *r = &regs[narrow.of[k]];
+		uint32_t *last = (uint32_t *)(void *)v->of[narrow.of[k]], now;
+
+		memcpy(&now, cpu + r->off, 4);
+		if (now != *last) {
+			*last = now;
+			p = ucir_put_reg(p, r->num, now);
+			++*n_ops;
+		}
+	}
+	return p;
+}
+
+/* Vector registers with a place are looked at one by one only if the block that holds them all is different. */
+static uint8_t *compare_vectors(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
 {
 	const uint8_t *block = (const uint8_t *)cpu + block_off;
-	bool is_block_same = block_len && (!(groups >> TS_VECTOR & 1) || memcmp(v->block, block, block_len) == 0);
+	bool is_same = memcmp(v->block, block, block_len) == 0;
 
-	for (unsigned i = 0; i < n_regs; i++) {
-		const struct reg *r = &regs[i];
+	for (unsigned k = 0; k < grouped[TS_VECTOR].n; k++) {
+		unsigned i = grouped[TS_VECTOR].of[k];
 
-		if (!(groups >> r->group & 1) || (r->group == TS_VECTOR && r->has_place && is_block_same))
-			continue;
-		if (r->has_place && r->len == 8 && memcmp(v->of[i], (const uint8_t *)cpu + r->off, 8) == 0)
-			continue;
-		p = compare(cpu, i, v, p, n_ops);
+		if (!is_same || !regs[i].has_place)
+			p = compare(cpu, i, v, p, n_ops);
 	}
-	if (!is_block_same)
+	if (!is_same)
 		memcpy(v->block, block, block_len);
+	return p;
+}
+
+uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops)
+{
+	p = compare_places(cpu, v, p, n_ops);
+	for (unsigned g = 0; g < TS_N_GROUPS; g++) {
+		if (!(groups >> g & 1))
+			continue;
+		if (g == TS_VECTOR && block_len) {
+			p = compare_vectors(cpu, v, p, n_ops);
+			continue;
+		}
+		for (unsigned k = 0; k < grouped[g].n; k++)
+			p = compare(cpu, grouped[g].of[k], v, p, n_ops);
+	}
 	return p;
 }
 

@@ -22,18 +22,17 @@
 
 /* The values that a thread's registers had when they were compared last. */
 struct ts_values {
-	uint8_t of[TS_MAX_REGS][TS_MAX_REG_LEN];
+	_Alignas(8) uint8_t of[TS_MAX_REGS][TS_MAX_REG_LEN];
 	uint8_t block[TS_MAX_BLOCK]; /* the part of the processor's object that has the vector registers */
 	uint8_t it;                  /* ARM: ITSTATE */
 };
 
 /*
- * Find the registers of @guest in @cpu, the calling thread's; @has_avx: the upper halves of ymm are recorded.
- * @missing gets the names of those that are not recorded.
+ * Find the registers of @guest in @cpu, the calling thread's.  @missing gets the names of those that are not recorded.
  *
  * Returns NULL on success, else why nothing can be recorded.
  */
-const char *ts_regs_find(const struct ts_guest *guest, void *cpu, bool has_avx, char *missing, size_t n_missing);
+const char *ts_regs_find(const struct ts_guest *guest, void *cpu, char *missing, size_t n_missing);
 
 /* Bytes that the differences of one instruction can have as ops. */
 #define TS_REGS_ROOM (TS_MAX_REGS * (5u + TS_MAX_REG_LEN))

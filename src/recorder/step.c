@@ -38,6 +38,40 @@ static void correct(struct ts_task *t, uint64_t addr, uint32_t len)
 		ts_out_ring()->n_unexplained++;
 }
 
+/* Most accesses are of these lengths, for which a call would cost more than the rest. */
+static bool is_same(const uint8_t *a, const uint8_t *b, uint32_t len)
+{
+	switch (len) {
+	case 8:
+		return memcmp(a, b, 8) == 0;
+	case 4:
+		return memcmp(a, b, 4) == 0;
+	case 1:
+		return *a == *b;
+	default:
+		return memcmp(a, b, len) == 0;
+	}
+}
+
+/* Copy what was stored, into the shadow and to @p. */
+static uint8_t *take_stored(uint8_t *p, uint64_t addr, uint32_t len)
+{
+	const uint8_t *from = ts_host(addr);
+	uint8_t *shadow = ts_shadow_run(addr, len) == len ? ts_shadow_at(addr) : NULL;
+
+	if (shadow && len == 8) {
+		memcpy(shadow, from, 8);
+		memcpy(p, from, 8);
+	} else if (shadow && len == 4) {
+		memcpy(shadow, from, 4);
+		memcpy(p, from, 4);
+	} else {
+		ts_shadow_set(addr, from, len);
+		memcpy(p, from, len);
+	}
+	return p + len;
+}
+
 static void check(struct ts_task *t, uint64_t addr, uint32_t len)
 {
 	const uint8_t *shadow;
@@ -45,7 +79,7 @@ static void check(struct ts_task *t, uint64_t addr, uint32_t len)
 	if (ts_shadow_run(addr, len) < len || len > sizeof(t->accesses[0].bytes))
 		return;
 	shadow = ts_shadow_at(addr);
-	if (shadow && memcmp(shadow, ts_host(addr), len) != 0)
+	if (shadow && !is_same(shadow, ts_host(addr), len))
 		correct(t, addr, len);
 }
 
@@ -84,11 +118,10 @@ void ts_step_begin(struct ts_task *t, uint64_t pc, uint8_t len, uint8_t flags)
 static uint8_t *put_access(const struct ts_access *a, uint8_t *p)
 {
 	if (a->kind == UCIR_READ)
-		return ucir_put_read(p, a->addr, a->len);
+		return ucir_put_access(p, UCIR_READ, a->addr, a->len);
 	if (a->kind == UCIR_CHANGED)
 		return ucir_put_contents(p, UCIR_CHANGED, a->addr, a->bytes, a->len);
-	ts_shadow_set(a->addr, ts_host(a->addr), a->len);
-	return ucir_put_contents(p, UCIR_WRITE, a->addr, ts_host(a->addr), a->len);
+	return take_stored(ucir_put_access(p, UCIR_WRITE, a->addr, a->len), a->addr, a->len);
 }
 
 static unsigned groups_of(const struct ts_task *t)
@@ -101,6 +134,15 @@ static unsigned groups_of(const struct ts_task *t)
 	groups |= t->flags & TS_INSN_X87 ? 1u << TS_X87 : 0;
 	groups |= t->flags & TS_INSN_RARE ? 1u << TS_RARE : 0;
 	return groups;
+}
+
+/* The thread has the turn: nobody else counts. */
+static void count_step(void)
+{
+	struct ts_ring *r = ts_out_ring();
+
+	atomic_store_explicit(&r->n_steps, atomic_load_explicit(&r->n_steps, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 }
 
 void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next)
@@ -123,7 +165,7 @@ void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next)
 		n_ops++;
 	}
 	ts_out_publish(p, n_ops);
-	ts_out_ring()->n_steps++;
+	count_step();
 	t->at = next;
 	t->has_step = false;
 	t->n_accesses = 0;

@@ -64,6 +64,16 @@ def unframe(data):
     return b"".join(out)
 
 
+def update(regs, changes):
+    """x86: xmm (122...) is the lower half of ymm (154...)."""
+    for num, value in changes.items():
+        regs[num] = value
+        if 154 <= num < 170 and isinstance(value, bytes) and len(value) == 32:
+            regs[num - 32] = value[:16]
+        elif num + 32 in regs and 122 <= num < 138 and isinstance(value, bytes):
+            regs[num + 32] = value + regs[num + 32][16:]
+
+
 class Step:
     """What a step changed; pc is where it stands."""
     def __init__(self, thread, pc):
@@ -187,13 +197,15 @@ class Ucir2:
 
     def states(self):
         """(step, registers before it) in the order of the file; registers are a dict that changes."""
-        regs = {k.thread: dict(k.regs) for k in self.keyframes}
+        regs = {k.thread: {} for k in self.keyframes}
+        for k in self.keyframes:
+            update(regs[k.thread], k.regs)
         for step in self.all_steps:
             mine = regs[step.thread]
             yield step, mine
-            mine.update(step.regs)
+            update(mine, step.regs)
             for *_, inner in step.calls + step.signals:
-                mine.update(inner.regs)
+                update(mine, inner.regs)
 
     def memory(self):
         """Address -> byte, at the end; what was mapped and never written is not in it."""

@@ -34,7 +34,7 @@ static size_t write_ops(uint8_t *out)
 	p = ucir_put_jmp(p, 0x1000);
 	p = ucir_put_frame(p, UCIR_FRAME, thread, 9);
 	p = ucir_put_contents(p, UCIR_CHANGED, 0x2000, "\1\2", 2);
-	p = ucir_put_read(p, 0x2000, 2);
+	p = ucir_put_access(p, UCIR_READ, 0x2000, 2);
 	p = ucir_put_range(p, UCIR_FORGET, 0x3000, 0x10);
 	p = ucir_put_range(p, UCIR_UNMAP, 0x3000, 0x1000);
 	p = ucir_put_spreg(p, 122, "\0\x11\x22\x33", 4);

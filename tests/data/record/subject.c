@@ -72,6 +72,15 @@ static int signals(void)
 	return n_signals;
 }
 
+/* Two signals that are sent and handled, no process id in a register. */
+static int handler(void)
+{
+	signal(SIGUSR1, count);
+	for (volatile int i = 0; i < 2; i++)
+		kill(0, 0), pthread_kill(pthread_self(), SIGUSR1);
+	return n_signals;
+}
+
 /* ---------------------------------------------------------------- threads */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -216,6 +225,8 @@ int main(int argc, char **argv)
 		return crash();
 	if (!strcmp(what, "signals"))
 		return signals();
+	if (!strcmp(what, "handler"))
+		return handler();
 	if (!strcmp(what, "threads"))
 		return threads(atoi(argv[2]), argc > 3);
 	if (!strcmp(what, "memory"))

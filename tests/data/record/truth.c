@@ -147,12 +147,28 @@ static void strings(void)
 	__asm__ volatile("std; rep stosb; cld" : "+D"(to), "+c"(n) : "a"('x') : "memory");
 }
 
+#ifdef __AVX2__
+static unsigned long long lanes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+static void avx(void)
+{
+	__asm__ volatile("vmovdqu (%0), %%ymm3\n vpaddq 32(%0), %%ymm3, %%ymm4\n vperm2i128 $1, %%ymm4, %%ymm3, %%ymm5\n"
+			 "vmovdqu %%ymm5, (%0)\n movq %%rax, %%xmm5\n vmovq %%rax, %%xmm4\n vpmaskmovq %%ymm3, %%ymm5, 32(%0)\n"
+			 "vzeroupper" : : "r"(lanes), "a"(77L) : "memory", "xmm3", "xmm4", "xmm5");
+}
+#else
+static void avx(void)
+{
+}
+#endif
+
 static void others(void)
 {
 	volatile long double x = x87(1.25L);
 
 	(void)x;
 	strings();
+	avx();
 	__asm__ volatile("movd %0, %%mm1; paddb %%mm1, %%mm1; emms" : : "r"(0x12345678));
 }
 #elif defined(__aarch64__)

@@ -231,12 +231,12 @@ static const int mips_silent[] = { 4090, 4210, 4091, 4125, 4045, 4004, 4006, 401
 static const int ppc64_silent[] = { 90,	 91,  125, 45,	4,   6,	  19,  5,   286, 33,  298, 20, 207, 64, 24, 49, 47, 50,
 				    221, 37, 208, 250, 158, 300, 232, 146, 180, 41, 63, 316, 1, 234, 11, 205, -1 };
 
-static const struct ts_calls x86_64_calls = { 60, 231, 59, 322, 57, 58, 56, 13, -1, x86_64_maps, x86_64_silent, { 9, -1 } };
-static const struct ts_calls i386_calls = { 1, 252, 11, 358, 2, 190, 120, 174, 67, i386_maps, i386_silent, { 90, 192 } };
-static const struct ts_calls arm_calls = { 1, 248, 11, 387, 2, 190, 120, 174, 67, arm_maps, arm_silent, { 192, -1 } };
-static const struct ts_calls generic_calls = { 93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 } };
-static const struct ts_calls mips_calls = { 4001, 4246, 4011, 4356, 4002, -1, 4120, 4194, 4067, mips_maps, mips_silent, { 4090, 4210 } };
-static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 67, ppc64_maps, ppc64_silent, { 90, -1 } };
+static const struct ts_calls x86_64_calls = { 60, 231, 59, 322, 57, 58, 56, 13, -1, x86_64_maps, x86_64_silent, { 9, -1 }, 3 };
+static const struct ts_calls i386_calls = { 1, 252, 11, 358, 2, 190, 120, 174, 67, i386_maps, i386_silent, { 90, 192 }, 4 };
+static const struct ts_calls arm_calls = { 1, 248, 11, 387, 2, 190, 120, 174, 67, arm_maps, arm_silent, { 192, -1 }, 4 };
+static const struct ts_calls generic_calls = { 93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 }, 4 };
+static const struct ts_calls mips_calls = { 4001, 4246, 4011, 4356, 4002, -1, 4120, 4194, 4067, mips_maps, mips_silent, { 4090, 4210 }, 4 };
+static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 67, ppc64_maps, ppc64_silent, { 90, -1 }, 4 };
 
 /* -------------------------------------------------------------------------------- processors */
 

@@ -10,13 +10,22 @@
 #include "ring.h"
 
 #define CLONE_THREAD 0x10000u
+#define CLONE_CHILD_CLEARTID 0x200000u
+#define MAX_TID_WORDS 1024u
 #define MAX_SIGNAL 64
 #define FRAME_LEN (3u * 4096u) /* what a signal's frame can have, from the stack pointer on */
+#define NEAR 65536u            /* what an argument of a system call points to at the most */
+#define DEPTH 2u               /* msghdr, iovec, buffer */
+#define N_WORDS 16u            /* of a struct or an array that are looked at */
 #define FAR 256                /* bytes that no call moves the stack pointer by before a function's first instruction */
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
 
 static uint64_t handlers[MAX_SIGNAL + 1];
 static uint64_t handler_bits; /* of the low bits of their addresses: most branches go elsewhere */
+
+/* The words that clone was given to be cleared; stacks of threads are used again, so they are few. */
+static uint64_t tid_words[MAX_TID_WORDS];
+static unsigned n_tid_words;
 
 static uint64_t addr_max(void)
 {
@@ -96,6 +105,23 @@ static void note_exec(uint64_t path)
 	atomic_store(&r->is_in_exec, 1);
 }
 
+bool ts_kernel_is_tid_word(uint64_t addr, uint32_t len)
+{
+	for (unsigned i = 0; i < n_tid_words; i++) {
+		if (addr - tid_words[i] < 4 && addr + len - tid_words[i] <= 4)
+			return true;
+	}
+	return false;
+}
+
+static void take_tid_word(const struct ts_call *c)
+{
+	uint64_t addr = c->args[ts_guest->calls->clone_tid];
+
+	if (c->args[0] & CLONE_CHILD_CLEARTID && n_tid_words < MAX_TID_WORDS && !ts_kernel_is_tid_word(addr, 4))
+		tid_words[n_tid_words++] = addr;
+}
+
 void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 {
 	const struct ts_calls *calls = ts_guest->calls;
@@ -103,6 +129,8 @@ void ts_kernel_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
 	t->call.num = num;
 	for (unsigned i = 0; i < TS_N_ARGS; i++)
 		t->call.args[i] = ts_guest->word == 4 ? (uint32_t)args[i] : args[i];
+	if (num == calls->clone)
+		take_tid_word(&t->call);
 	if (num == calls->execve)
 		note_exec(t->call.args[0]);
 	else if (num == calls->execveat)
@@ -147,7 +175,6 @@ void ts_kernel_thread_end(struct ts_task *t)
 
 	ts_piece_reset(&t->call.ops);
 	add_exit(&t->call.ops);
-	ts_maps_compare(&t->call.ops, NULL, 0); /* the kernel clears the thread's id */
 	t->call.ret = 0;
 	put_call(t, &t->call.ops);
 	p = ts_out_room(t->pid, 5);
@@ -184,6 +211,16 @@ static void note_child(const struct ts_call *c)
 	ts_out_note(UCIR_NOTE_CHILD, text, (uint32_t)snprintf(text, sizeof(text), "%d", (int)c->ret));
 }
 
+/* What @addr points to and, as in the structs of readv and recvmsg, what the words there point to. */
+static void compare_pointed(struct ts_piece *p, uint64_t addr, unsigned depth)
+{
+	if (!ts_maps_is_readable(addr, 1))
+		return;
+	ts_maps_compare_range(p, addr, NEAR);
+	for (unsigned i = 0; i < N_WORDS && depth; i++)
+		compare_pointed(p, guest_word(addr + i * ts_guest->word, ts_guest->word), depth - 1);
+}
+
 void ts_kernel_returned(struct ts_task *t, int64_t ret)
 {
 	const struct ts_calls *calls = ts_guest->calls;
@@ -201,8 +238,10 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 
 		ts_maps_update(&c->ops, start, is_new ? c->args[1] : 0, addr_max(), 0);
 	}
-	if (!is_in(calls->silent, c->num))
-		ts_maps_compare(&c->ops, c->args, TS_N_ARGS);
+	if (!is_in(calls->silent, c->num) && !ts_maps_compare(&c->ops)) {
+		for (unsigned i = 0; i < TS_N_ARGS; i++)
+			compare_pointed(&c->ops, c->args[i], DEPTH);
+	}
 	if (c->num == calls->rt_sigaction || c->num == calls->sigaction)
 		take_handler(c);
 	if (c->num == calls->fork || c->num == calls->vfork || c->num == calls->clone)

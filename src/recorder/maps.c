@@ -15,8 +15,7 @@
 
 #define PAGE 4096u
 #define MAX_FILE (UINT64_C(64) << 20)     /* contents of a larger file mapping are unknown */
-#define MAX_COMPARED (UINT64_C(256) << 20) /* resident; above it only what arguments point to */
-#define NEAR 65536u                       /* what an argument points to at the most */
+#define MAX_COMPARED (UINT64_C(256) << 20) /* resident; above it all memory is not compared */
 #define MAX_RESERVED (UINT64_C(1) << 30)   /* an inaccessible mapping of the emulator's: not looked at by pages */
 #define GRANULE 8u                        /* differences are told in such units */
 
@@ -395,17 +394,15 @@ void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len)
 	}
 }
 
-void ts_maps_compare(struct ts_piece *p, const uint64_t *args, unsigned n_args)
+bool ts_maps_compare(struct ts_piece *p)
 {
-	if (n_resident_pages() > MAX_COMPARED / PAGE) {
-		for (unsigned i = 0; i < n_args; i++)
-			ts_maps_compare_range(p, args[i], NEAR);
-		return;
-	}
+	if (n_resident_pages() > MAX_COMPARED / PAGE)
+		return false;
 	for (size_t i = 0; i < now.n; i++) {
 		if (is_compared(&now.regions[i]))
 			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
 	}
+	return true;
 }
 
 bool ts_maps_is_readable(uint64_t addr, uint64_t len)

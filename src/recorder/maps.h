@@ -20,10 +20,11 @@
 void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t addr_max, uint64_t sp);
 
 /*
- * Add a WRITE for each piece of writable memory that differs from the shadow, and bring that up to date: all of it,
- * or, if more than 256 MiB are resident, only near the @n_args values at @args.
+ * Add a WRITE for each piece of writable memory that differs from the shadow, and bring that up to date.
+ *
+ * Returns false, and does nothing, if so much memory is resident (256 MiB) that this would take too long.
  */
-void ts_maps_compare(struct ts_piece *p, const uint64_t *args, unsigned n_args);
+bool ts_maps_compare(struct ts_piece *p);
 
 /* The same for [@addr, @addr + @len) as far as it is mapped. */
 void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "kernel.h"
 #include "loaders/usercorn/op_write.h"
 #include "maps.h"
 #include "qemu.h"
@@ -34,7 +35,7 @@ static void correct(struct ts_task *t, uint64_t addr, uint32_t len)
 		return;
 	memcpy(a->bytes, ts_host(addr), len);
 	memcpy(ts_shadow_at(addr), a->bytes, len);
-	if (!ts_maps_is_unknown(addr))
+	if (!ts_maps_is_unknown(addr) && !ts_kernel_is_tid_word(addr, len))
 		ts_out_ring()->n_unexplained++;
 }
 

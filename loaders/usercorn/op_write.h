@@ -83,17 +83,17 @@ static inline uint8_t *ucir_put_spreg(uint8_t *p, uint16_t num, const void *byte
 	return ucir_put_bytes(ucir_put_u16(ucir_put_u16(p, num), len), bytes, len);
 }
 
-static inline uint8_t *ucir_put_read(uint8_t *p, uint64_t addr, uint32_t len)
+/* A READ; or a WRITE or CHANGED, whose @len bytes follow. */
+static inline uint8_t *ucir_put_access(uint8_t *p, uint8_t kind, uint64_t addr, uint32_t len)
 {
-	*p++ = UCIR_READ;
+	*p++ = kind;
 	return ucir_put_u32(ucir_put_u64(p, addr), len);
 }
 
-/* A WRITE or CHANGED. */
+/* A WRITE or CHANGED with its bytes. */
 static inline uint8_t *ucir_put_contents(uint8_t *p, uint8_t kind, uint64_t addr, const void *bytes, uint32_t len)
 {
-	*p++ = kind;
-	return ucir_put_bytes(ucir_put_u32(ucir_put_u64(p, addr), len), bytes, len);
+	return ucir_put_bytes(ucir_put_access(p, kind, addr, len), bytes, len);
 }
 
 /* An UNMAP or FORGET. */

@@ -207,15 +207,16 @@ class Ucir2:
             for *_, inner in step.calls + step.signals:
                 update(mine, inner.regs)
 
-    def memory(self):
-        """Address -> byte, at the end; what was mapped and never written is not in it."""
-        memory = {}
+    def memory(self, start, length):
+        """The bytes from an address on, at the end; what was never written is zero."""
+        found = bytearray(length)
 
         def apply(g):
             for addr, what in g.writes:
-                if isinstance(what, bytes):
-                    for i, byte in enumerate(what):
-                        memory[addr + i] = byte
+                size = len(what) if isinstance(what, bytes) else what
+                a, b = max(addr, start), min(addr + size, start + length)
+                if a < b:
+                    found[a - start:b - start] = what[a - addr:b - addr] if isinstance(what, bytes) else bytes(b - a)
 
         for k in self.keyframes:
             apply(k)
@@ -223,4 +224,4 @@ class Ucir2:
             apply(step)
             for *_, inner in step.calls + step.signals:
                 apply(inner)
-        return memory
+        return bytes(found)

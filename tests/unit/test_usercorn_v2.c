@@ -106,7 +106,7 @@ START_TEST(the_layouts_are_those_of_the_specification)
 	for (size_t i = 0; i + 1 < text.len; i += 2) {
 		unsigned b;
 
-		ck_assert_int_eq(sscanf((const char *)text.data + i, "%2x", &b), 1);
+		ck_assert_int_eq(sscanf(ts_buf_text(&text) + i, "%2x", &b), 1);
 		ts_buf_putc(&ops, (uint8_t)b);
 	}
 	ucir_encode_stream(&t.bytes, &ucir_v2, ops.data, ops.len);

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+#
+# Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
+
+_tracestub_commands="gdb lldb serve record info index query diff mcp export help"
+_tracestub_options="--arch --cpu --exec --format --image --index --index-reads --limit --log --max-memory --quiet
+  --rebase --sysroot --json --positions --at --collect --export-dir --once --help --version"
+_tracestub_formats="bap gdbrecord rvnbintrace tenet text tfile usercorn x64dbg"
+_tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
+  next-access next-change next-exec executions calls stack why events threads processes modules maps find strings
+  hot coverage when goto mark marks unmark"
+_tracestub_words="in if thread first last at --changes --partial --json"
+_tracestub_places="begin end next previous"
+
+# Names of the marks beside a trace: lines of "POSITION NAME TEXT".
+_tracestub_marks()
+{
+	[ -r "$1.tsmarks" ] && sed -n 's/^[0-9][0-9]* \([A-Za-z_][A-Za-z0-9_-]*\).*/\1/p' "$1.tsmarks"
+}
+
+_tracestub_reply()
+{
+	mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur")
+}
+
+_tracestub_files()
+{
+	compopt -o filenames 2>/dev/null
+	mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}
+
+_tracestub()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} command= trace= verb= word i
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		case $word in
+		--arch | --cpu | --exec | --format | --image | --index | --index-reads | --limit | --log | --max-memory | \
+			--sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
+		-*) ;;
+		*)
+			if [ -z "$command" ]; then command=$word
+			elif [ -z "$trace" ]; then trace=$word
+			elif [ -z "$verb" ]; then verb=$word
+			fi ;;
+		esac
+	done
+	case $prev in
+	--format) _tracestub_reply "$_tracestub_formats"; return ;;
+	--log) _tracestub_reply "error warn info debug trace"; return ;;
+	--index-reads) _tracestub_reply "yes no"; return ;;
+	--exec | --image | --index | --sysroot | --export-dir | -o) _tracestub_files; return ;;
+	--arch | --cpu | --limit | --max-memory | --positions | --collect) return ;;
+	at | goto | unmark)
+		[ "$command" = query ] && _tracestub_reply "$_tracestub_places $(_tracestub_marks "$trace")" && return ;;
+	esac
+	if [ -z "$command" ]; then
+		_tracestub_reply "$_tracestub_commands $_tracestub_options"
+	elif [ "$command" = query ] && [ -n "$trace" ]; then
+		if [ -z "$verb" ]; then _tracestub_reply "$_tracestub_verbs"; else _tracestub_reply "$_tracestub_words"; fi
+	elif [ "${cur:0:1}" = - ]; then
+		_tracestub_reply "$_tracestub_options -o"
+	else
+		_tracestub_files
+	fi
+}
+
+complete -F _tracestub tracestub

@@ -11,7 +11,8 @@ void ts_world_builder_init(struct ts_world_builder *wb, struct ts_world *world)
 
 void ts_world_builder_fini(struct ts_world_builder *wb)
 {
-	free(wb->live);
+	ts_ranges_fini(&wb->live_regions);
+	ts_ranges_fini(&wb->live_modules);
 	*wb = (struct ts_world_builder){ 0 };
 }
 
@@ -104,43 +105,18 @@ void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread,
 	items[h->n++] = (struct ts_happening){ step, thread, *ev };
 }
 
-/*
- * The first live region of @process that ends at @addr or later, as an ordinal of live; those of later
- * processes follow.
- */
-static size_t live_at(const struct ts_world_builder *wb, uint32_t process, uint64_t addr)
-{
-	const struct ts_world *w = wb->world;
-	size_t lo = 0, n = wb->n_live;
-
-	while (n) {
-		const struct ts_region *r = &w->regions[wb->live[lo + n / 2]];
-		bool is_before = r->process < process || (r->process == process && r->last < addr);
-
-		lo += is_before ? n / 2 + 1 : 0;
-		n = is_before ? n - n / 2 - 1 : n / 2;
-	}
-	return lo;
-}
-
 static void add_region(struct ts_world_builder *wb, const struct ts_region *r)
 {
 	struct ts_world *w = wb->world;
 	struct ts_region *regions = room(wb, w->regions, w->n_regions, &wb->cap_regions, sizeof(*regions));
-	uint32_t *live;
-	size_t at;
+	struct ts_range range = { r->first, r->last, r->process, (uint32_t)w->n_regions };
 
 	if (!regions)
 		return;
 	w->regions = regions;
-	live = room(wb, wb->live, wb->n_live, &wb->cap_live, sizeof(*live));
-	if (!live)
-		return;
-	wb->live = live;
-	at = live_at(wb, r->process, r->first);
-	memmove(live + at + 1, live + at, (wb->n_live++ - at) * sizeof(*live));
-	live[at] = (uint32_t)w->n_regions;
 	regions[w->n_regions++] = *r;
+	if (!ts_ranges_add(&wb->live_regions, range))
+		wb->is_failed = true;
 }
 
 /* The part [first, last] of @r goes on as a region of its own from @pos. */
@@ -161,18 +137,14 @@ static void keep_part(struct ts_world_builder *wb, struct ts_region r, uint64_t 
 static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t first, uint64_t last,
 		int prot)
 {
-	struct ts_world *w = wb->world;
-	size_t i;
+	const struct ts_range *live;
 
-	while ((i = live_at(wb, process, first)) < wb->n_live && !wb->is_failed) {
-		uint32_t id = wb->live[i];
-		struct ts_region r = w->regions[id];
+	while (!wb->is_failed && (live = ts_ranges_find(&wb->live_regions, process, first, last))) {
+		struct ts_region *gone = &wb->world->regions[live->item], r = *gone;
 		uint64_t lo = first > r.first ? first : r.first, hi = last < r.last ? last : r.last;
 
-		if (r.process != process || r.first > last)
-			return;
-		memmove(wb->live + i, wb->live + i + 1, (--wb->n_live - i) * sizeof(*wb->live));
-		w->regions[id].until = pos;
+		ts_ranges_remove(&wb->live_regions, live);
+		gone->until = pos;
 		if (r.first < lo)
 			keep_part(wb, r, pos, r.first, lo - 1);
 		if (hi < r.last)
@@ -185,6 +157,12 @@ static void cut(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uin
 			return;
 		first = hi + 1;
 	}
+}
+
+/* Is [@addr, @addr + @len) a range: not empty, and not beyond the end of the address space? */
+static bool is_range(uint64_t addr, uint64_t len)
+{
+	return len && addr <= UINT64_MAX - (len - 1);
 }
 
 static uint32_t add_text(struct ts_world_builder *wb, const char *text)
@@ -217,33 +195,34 @@ void ts_world_map(struct ts_world_builder *wb, uint64_t pos, uint32_t process, c
 		.file = add_text(wb, ts_steps_text(b, m->file)),
 	};
 
+	if (!is_range(m->addr, m->len))
+		return;
 	cut(wb, pos, process, r.first, r.last, -1);
 	add_region(wb, &r);
 }
 
 void ts_world_unmap(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
 {
-	if (len)
+	if (is_range(addr, len))
 		cut(wb, pos, process, addr, addr + (len - 1), -1);
 }
 
 void ts_world_protect(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr,
 		      uint64_t len, uint32_t prot)
 {
-	if (len)
+	if (is_range(addr, len))
 		cut(wb, pos, process, addr, addr + (len - 1), (int)prot);
 }
 
 void ts_world_unload(struct ts_world_builder *wb, uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
 {
-	struct ts_world *w = wb->world;
-	uint64_t last = addr + (len - 1);
+	const struct ts_range *live;
 
-	for (size_t i = 0; len && i < w->n_modules; i++) {
-		struct ts_loaded *m = &w->modules[i];
-
-		if (m->process == process && m->until == UINT64_MAX && m->first <= last && addr <= m->last)
-			m->until = pos;
+	if (!is_range(addr, len))
+		return;
+	while ((live = ts_ranges_find(&wb->live_modules, process, addr, addr + (len - 1)))) {
+		wb->world->modules[live->item].until = pos;
+		ts_ranges_remove(&wb->live_modules, live);
 	}
 }
 
@@ -251,8 +230,11 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 		   const struct ts_module *m)
 {
 	struct ts_world *w = wb->world;
+	struct ts_range range = { m->addr, m->addr + (m->len - 1), process, (uint32_t)w->n_modules };
 	struct ts_loaded *modules;
 
+	if (!is_range(m->addr, m->len))
+		return;
 	ts_world_unload(wb, pos, process, m->addr, m->len);
 	modules = room(wb, w->modules, w->n_modules, &wb->cap_modules, sizeof(*modules));
 	if (!modules)
@@ -261,9 +243,11 @@ void ts_world_load(struct ts_world_builder *wb, uint64_t pos, uint32_t process, 
 	modules[w->n_modules++] = (struct ts_loaded){
 		.from = pos,
 		.until = UINT64_MAX,
-		.first = m->addr,
-		.last = m->addr + (m->len - 1),
+		.first = range.first,
+		.last = range.last,
 		.process = process,
 		.file = add_text(wb, ts_steps_text(b, m->file)),
 	};
+	if (!ts_ranges_add(&wb->live_modules, range))
+		wb->is_failed = true;
 }

@@ -5,14 +5,13 @@
 #ifndef TS_WORLD_BUILDER_H
 #define TS_WORLD_BUILDER_H
 
+#include "ranges.h"
 #include "world.h"
 
 struct ts_world_builder {
 	struct ts_world *world; /* borrowed; what is built */
 	size_t cap_slices, cap_regions, cap_modules, cap_events[TS_N_EVENT_KINDS];
-	/* owned; the regions that stand at the end of what was read, by process and address */
-	uint32_t *live;
-	size_t n_live, cap_live;
+	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
 	bool is_failed; /* memory ran out */
 };
 

@@ -229,6 +229,52 @@ START_TEST(more_regions_than_asked_for_are_counted)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------------ modules */
+
+static void load(uint64_t pos, uint32_t process, uint64_t addr, uint64_t len)
+{
+	struct ts_module m = { .addr = addr, .len = len, .file = TS_NO_DATA };
+
+	ts_world_load(&builder, pos, process, &b, &m);
+}
+
+static unsigned count_modules(uint32_t process, uint64_t pos)
+{
+	unsigned n = 0;
+
+	for (size_t at = 0; ts_world_next_module(&w, process, pos, &at);)
+		n++;
+	return n;
+}
+
+START_TEST(a_module_goes_when_a_part_of_it_is_unloaded_or_loaded_over)
+{
+	load(0, 0, 0x1000, 0x1000);
+	load(0, 0, 0x3000, 0x1000);
+	load(0, 1, 0x1000, 0x1000);
+	load(2, 0, 0x1fff, 0x1002); /* over both */
+	ts_world_unload(&builder, 4, 0, 0x1000, 0xfff);
+	ck_assert_uint_eq(count_modules(0, 1), 2);
+	ck_assert_uint_eq(count_modules(0, 2), 1);
+	ck_assert_uint_eq(count_modules(0, 4), 1);
+	ts_world_unload(&builder, 5, 0, 0x3000, 1);
+	ck_assert_uint_eq(count_modules(0, 4), 1);
+	ck_assert_uint_eq(count_modules(0, 5), 0);
+	ck_assert_uint_eq(count_modules(1, 5), 1);
+}
+END_TEST
+
+START_TEST(what_has_no_bytes_or_passes_the_end_of_the_address_space_is_nowhere)
+{
+	map(0, 0, 0x1000, 0, NULL);
+	map(0, 0, UINT64_MAX, 2, NULL);
+	load(0, 0, 0x1000, 0);
+	load(0, 0, UINT64_MAX, 2);
+	ck_assert_uint_eq(ts_world_regions(&w, 0, 0, NULL, 0), 0);
+	ck_assert_uint_eq(count_modules(0, 0), 0);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("world", setup, teardown, a_thread_s_next_and_previous_steps_skip_those_of_others,
 		   a_thread_lives_from_its_first_step_to_its_end,
 		   the_thread_of_the_last_step_lives_at_the_end_though_it_ended,
@@ -237,4 +283,6 @@ UNIT_FIXTURE_SUITE("world", setup, teardown, a_thread_s_next_and_previous_steps_
 		   next_and_previous_event_are_those_of_its_kind, a_region_lasts_from_its_map_to_its_unmap,
 		   a_hole_leaves_both_sides_with_their_file_offsets, a_map_replaces_what_it_overlaps,
 		   a_protection_concerns_what_is_mapped_only, regions_reach_both_ends_of_the_address_space,
-		   more_regions_than_asked_for_are_counted)
+		   more_regions_than_asked_for_are_counted,
+		   a_module_goes_when_a_part_of_it_is_unloaded_or_loaded_over,
+		   what_has_no_bytes_or_passes_the_end_of_the_address_space_is_nowhere)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Ranges of addresses in processes, of which no two overlap, and an ordinal of each.
+ *
+ * A balanced tree (tsearch(3)): each call takes time in proportion to the logarithm of the number of ranges.
+ */
+#ifndef TS_RANGES_H
+#define TS_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct ts_range {
+	uint64_t first, last; /* addresses, both inclusive */
+	uint32_t process;
+	uint32_t item;        /* the ordinal */
+};
+
+/* All zero is an empty set. */
+struct ts_ranges {
+	void *root; /* owned */
+};
+
+void ts_ranges_fini(struct ts_ranges *rs);
+
+/*
+ * Add a range.
+ *
+ * Returns true on success.
+ * Returns false if memory is exhausted, or if a range of that process overlaps it.
+ */
+bool ts_ranges_add(struct ts_ranges *rs, struct ts_range r);
+
+/* The range of @process with the lowest address that overlaps [@first, @last], NULL if there is none. */
+const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first, uint64_t last);
+
+/* Take out @r, which ts_ranges_find() returned; it is freed. */
+void ts_ranges_remove(struct ts_ranges *rs, const struct ts_range *r);
+
+#endif

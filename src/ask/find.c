@@ -218,30 +218,53 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 	return done;
 }
 
-/* The matches that stand and overlap [first, last], and what begins in it: at @pos, after it started afresh. */
+/* The matches that begin in [first, last], a part of a page: do they still stand at @pos? */
+static bool look_at_matches(struct find *f, uint64_t first, uint64_t last, uint64_t pos, struct ts_error *err)
+{
+	for (uint64_t i = 0; i <= last - first && f->standing.n; i++) {
+		uint64_t addr = first + i;
+
+		if (!*block_of(f, addr))
+			i += BLOCK_LEN - 1 - addr % BLOCK_LEN;
+		else if (find_slot(f, addr) && !look(f, addr, pos, err))
+			return false;
+	}
+	return true;
+}
+
+/* The first page that ends at @addr or later. */
+static size_t page_at(const struct find *f, uint64_t addr)
+{
+	size_t lo = 0, n = f->n_pages;
+
+	while (n) {
+		bool is_before = f->pages[lo + n / 2] < addr >> TS_SCAN_PAGE_BITS;
+
+		lo += is_before ? n / 2 + 1 : 0;
+		n = is_before ? n - n / 2 - 1 : n / 2;
+	}
+	return lo;
+}
+
+/* Matches that begin in [first, last] or reach into it, new ones and old ones: at @pos, after that started afresh. */
 static bool look_at_range(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
 			  struct ts_error *err)
 {
 	uint64_t before = f->qn->value.len - 1;
-	size_t n = f->standing.n ? f->n : 0;
 
 	first = first - f->first < before ? f->first : first - before;
-	for (size_t i = 0; i < n; i++) {
-		const struct match *m = &f->items[i];
-
-		if (m->end == TS_NO_POS && m->addr >= first && m->addr <= last && !look(f, m->addr, pos, err))
-			return false;
-	}
-	for (size_t i = 0; i < f->n_pages; i++) {
+	for (size_t i = page_at(f, first); i < f->n_pages; i++) {
 		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS,
 			 page_last = page_first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
 
 		/* a value may begin before the page of which something is known */
 		page_first = page_first < before ? 0 : page_first - before;
-		if (page_last < first || page_first > last)
-			continue;
-		if (!look_through(f, page_first > first ? page_first : first, page_last < last ? page_last : last, pos,
-				  err))
+		if (page_first > last)
+			break;
+		page_first = page_first > first ? page_first : first;
+		page_last = page_last < last ? page_last : last;
+		if (!look_at_matches(f, page_first, page_last, pos, err) ||
+		    !look_through(f, page_first, page_last, pos, err))
 			return false;
 	}
 	return true;

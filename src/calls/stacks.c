@@ -120,16 +120,6 @@ bool ts_stacks_fill(const struct ts_stacks *ss, struct ts_stack *s, const struct
 	return true;
 }
 
-uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
-{
-	const struct ts_stack *s = ts_stacks_current(ss);
-	uint32_t n = s->n;
-
-	while (n && s->calls[n - 1].slot < ss->at)
-		n--;
-	return n;
-}
-
 uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc)
 {
 	const struct ts_stack *s = ts_stacks_current(ss);
@@ -381,15 +371,8 @@ bool ts_stacks_move(struct ts_stacks *ss, uint64_t sp, uint64_t space, bool is_l
 		s->used = ++ss->clock;
 		ss->current = to;
 	}
-	ss->at = sp;
-	s = ts_stacks_current(ss);
+	ts_stacks_be_at(ss, sp);
 	if (*has_switched)
 		find_barrier(ss);
-	if (sp < s->low)
-		s->low = sp;
-	if (sp > s->high)
-		s->high = sp;
-	if (s->n && sp > s->calls[s->n - 1].peak)
-		s->calls[s->n - 1].peak = sp;
 	return true;
 }

@@ -76,6 +76,29 @@ static inline struct ts_stack *ts_stacks_current(const struct ts_stacks *ss)
 	return &ss->items[ss->current];
 }
 
+/* The stack pointer is at @sp of the current stack. */
+static inline void ts_stacks_be_at(struct ts_stacks *ss, uint64_t sp)
+{
+	struct ts_stack *s = ts_stacks_current(ss);
+
+	ss->at = sp;
+	if (sp < s->low)
+		s->low = sp;
+	if (sp > s->high)
+		s->high = sp;
+	if (s->n && sp > s->calls[s->n - 1].peak)
+		s->calls[s->n - 1].peak = sp;
+}
+
+/* ts_stacks_move() of a short move that stays on its stack.  Returns false, having done nothing, if it is another. */
+static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
+{
+	if (!ss->n || !ts_stacks_is_near(sp, ss->at) || (sp > ss->at && sp > ss->barrier))
+		return false;
+	ts_stacks_be_at(ss, sp);
+	return true;
+}
+
 /* A call is open on the current stack: slot, ret and ordinal of @call count.  Returns false if memory is
  * exhausted. */
 bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
@@ -84,7 +107,15 @@ bool ts_stacks_push(struct ts_stacks *ss, const struct ts_open_call *call);
 const struct ts_open_call *ts_stacks_pop(struct ts_stacks *ss);
 
 /* How many calls of the current stack stay open, now that the stack pointer is where it is. */
-uint32_t ts_stacks_n_kept(const struct ts_stacks *ss);
+static inline uint32_t ts_stacks_n_kept(const struct ts_stacks *ss)
+{
+	const struct ts_stack *s = ts_stacks_current(ss);
+	uint32_t n = s->n;
+
+	while (n && s->calls[n - 1].slot < ss->at)
+		n--;
+	return n;
+}
 
 /* The same if control is at return address @pc: for processors with a link register. */
 uint32_t ts_stacks_n_kept_at(const struct ts_stacks *ss, uint64_t pc);

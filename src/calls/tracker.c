@@ -39,6 +39,7 @@ struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct t
 		return NULL;
 	tr->out = out;
 	tr->is_physical = is_physical;
+	tr->top_mask = is_physical ? 0xfff : UINT64_MAX; /* the stack pointer is virtual, the memory physical */
 	ts_linkage_init(&tr->linkage, set->arch);
 	if (set->sp >= 0)
 		tr->sp = range_of(set, set->regs[set->sp].name);
@@ -107,10 +108,12 @@ static void note_switch(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 }
 
 /* The stack pointer moved; from position @pos on it is t->sp. */
-static void move(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos)
+static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos)
 {
 	bool has_switched;
 
+	if (ts_stacks_move_near(&t->stacks, t->sp))
+		return;
 	if (!ts_stacks_move(&t->stacks, t->sp, tr->space, t->is_loaded, &has_switched))
 		tr->is_failed = true;
 	else if (has_switched)
@@ -185,29 +188,37 @@ static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_
 /* --------------------------------------------------------------------------------------------------- steps
  */
 
-/* Registers [addr, addr + len) are now the data (NULL: unknown): those of them that are @reg. */
-static bool take_reg(const struct ts_call_tracker *tr, struct ts_reg_range reg, const struct ts_effect *e,
-		     const uint8_t *data, uint64_t *value, bool *is_known)
+/* The same of registers of which the effect has a part only, or no value. */
+static void take_part(const struct ts_call_tracker *tr, struct ts_reg_range reg, const struct ts_effect *e,
+		      const uint8_t *data, uint64_t *value, bool *is_known)
 {
 	uint64_t lo = e->addr > reg.off ? e->addr : reg.off;
 	uint64_t hi = e->addr + e->len < reg.off + reg.len ? e->addr + e->len : reg.off + reg.len;
 	uint8_t bytes[8];
 
-	if (lo >= hi)
-		return false;
-	if (data && hi - lo == reg.len) {
-		*value = ts_arch_get(tr->linkage.arch, data + (lo - e->addr), reg.len);
-		*is_known = true;
-		return true;
-	}
-	if (!data || (hi - lo < reg.len && !*is_known)) {
+	if (!data || !*is_known) {
 		*is_known = false;
-		return true;
+		return;
 	}
 	ts_arch_put(tr->linkage.arch, bytes, reg.len, *value);
 	memcpy(bytes + (lo - reg.off), data + (lo - e->addr), hi - lo);
 	*value = ts_arch_get(tr->linkage.arch, bytes, reg.len);
-	*is_known = true;
+}
+
+/* Registers [addr, addr + len) are now the data (NULL: unknown): those of them that are @reg. */
+static inline bool take_reg(const struct ts_call_tracker *tr, struct ts_reg_range reg,
+			    const struct ts_effect *e, const uint8_t *data, uint64_t *value, bool *is_known)
+{
+	uint64_t end = e->addr + e->len, reg_end = (uint64_t)reg.off + reg.len;
+
+	if (e->addr >= reg_end || end <= reg.off)
+		return false;
+	if (data && e->addr <= reg.off && end >= reg_end) {
+		*value = ts_arch_get(tr->linkage.arch, data + (reg.off - e->addr), reg.len);
+		*is_known = true;
+	} else {
+		take_part(tr, reg, e, data, value, is_known);
+	}
 	return true;
 }
 
@@ -228,9 +239,9 @@ static void take_regs(struct ts_call_tracker *tr, struct ts_call_thread *t, cons
 }
 
 /* Does a write at @addr write at the stack pointer? */
-static bool is_top(const struct ts_call_tracker *tr, const struct ts_call_thread *t, uint64_t addr)
+static inline bool is_top(const struct ts_call_tracker *tr, const struct ts_call_thread *t, uint64_t addr)
 {
-	return tr->is_physical ? !((addr ^ t->sp) & 0xfff) : addr == t->sp;
+	return !((addr ^ t->sp) & tr->top_mask);
 }
 
 /* A write of the step: is it at the stack pointer, as that is after the step? */
@@ -257,11 +268,17 @@ static void take_tops(const struct ts_call_tracker *tr, struct ts_call_thread *t
 	}
 }
 
+/* May the word at the stack's top be the return address of a call by this step?  No instruction is that long. */
+static inline bool may_be_pushed(const struct ts_call_thread *t, const struct ts_step *s)
+{
+	return (uint32_t)(t->top_val - s->pc) <= UINT16_MAX;
+}
+
 /* Does the stack's top hold the return address of a call by this step? */
 static bool is_pushed(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
 		      const struct ts_step *s, uint64_t *ret)
 {
-	if ((uint32_t)(t->top_val - s->pc) > UINT16_MAX) /* nearly all: no instruction is that long */
+	if (!may_be_pushed(t, s))
 		return false;
 	if (t->top != t->sp || !t->has_sp || t->top_len < 4)
 		return false;
@@ -319,7 +336,28 @@ static bool is_loaded(const struct ts_call_tracker *tr, const struct ts_call_thr
 	return false;
 }
 
-/* What the step, of thread @t, did.  Returns @t, which lies elsewhere if a thread is new. */
+/*
+ * Does the step leave the registers and the memory at the stack pointer as they are, as nearly all do?  Then
+ * it can only be a call whose return address is there already.
+ */
+static inline bool is_quiet(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
+			    const struct ts_effect *e, uint32_t n)
+{
+	for (const struct ts_effect *end = e + n; e < end; e++) {
+		if (e->kind <= TS_FX_REG_READ) {
+			if (e->addr < tr->high && e->addr + e->len > tr->low)
+				return false;
+		} else if (e->kind == TS_FX_WRITE) {
+			if (is_top(tr, t, e->addr))
+				return false;
+		} else if (e->kind != TS_FX_READ) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* What the step, of thread @t, did, if it is not quiet.  Returns @t, which lies elsewhere if a thread is new. */
 static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_call_thread *t,
 					const struct ts_steps *b, const struct ts_step *s)
 {
@@ -330,7 +368,7 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 
 	for (; e < end; e++) {
 		if (e->kind <= TS_FX_REG_READ) {
-			if (__builtin_expect(e->addr < tr->high && e->addr + e->len > tr->low, 0))
+			if (e->addr < tr->high && e->addr + e->len > tr->low)
 				take_regs(tr, t, e, ts_effect_data(b, e));
 		} else if (e->kind == TS_FX_WRITE) {
 			write = e;
@@ -344,7 +382,7 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 				break;
 		}
 	}
-	if (__builtin_expect(has_others, 0))
+	if (has_others)
 		t = &tr->threads[s->thread];
 	if (!tr->linkage.is_link && n_writes == 1)
 		take_top(tr, t, write, ts_effect_data(b, write));
@@ -391,11 +429,14 @@ bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct
 			t = ts_call_tracker_thread(tr, s->thread);
 		if (!t)
 			return false;
+		tr->last = s->thread;
 		if (t->todo || (is_link && ts_stacks_may_return(&t->stacks, s->pc)))
 			settle(tr, t, s->pc, true);
 		t->pos = pos + i;
-		tr->last = s->thread;
-		t = take_step(tr, t, steps, s);
+		if (!is_quiet(tr, t, &steps->effects[s->first], s->n_effects))
+			t = take_step(tr, t, steps, s);
+		else if (is_link || may_be_pushed(t, s))
+			look_for_call(tr, t, s, t->sp);
 	}
 	return !tr->is_failed;
 }

@@ -46,6 +46,7 @@ struct ts_call_tracker {
 	struct ts_linkage linkage;
 	struct ts_reg_range sp, lr, root;
 	uint32_t low, high; /* all of them are in these bytes */
+	uint64_t top_mask; /* the bits by which a write is at the stack pointer */
 	bool is_physical;
 	bool is_failed;                 /* memory is exhausted */
 	uint64_t space;                 /* the root of the page tables */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "results.h"
 #include "schema.h"
 
 #define ARM_IT   UINT32_C(0x0600fc00)
@@ -173,21 +174,16 @@ static bool is_told(const struct bap_known *k, const struct bap_thread *t, uint1
 }
 
 /* Memory that the instruction may write, if its address is known from the registers. */
-static void lose_x86_memory(struct bap_known *k, const struct bap_thread *t, uint64_t pc,
-			    const struct pb_value *raw)
+static void lose_x86_memory(struct bap_known *k, const struct bap_thread *t, const struct ts_x86_insn *insn)
 {
-	struct ts_x86_insn insn;
-
-	if (!ts_x86_decode(&k->rec->x86, pc, raw->p, (size_t)raw->n, &insn))
-		return;
-	for (unsigned i = 0; i < insn.n_mem; i++) {
-		const struct ts_x86_mem *m = &insn.mem[i];
+	for (unsigned i = 0; i < insn->n_mem; i++) {
+		const struct ts_x86_mem *m = &insn->mem[i];
 		uint64_t addr;
 
 		if (!(m->access & (TS_X86_WRITE | TS_X86_IF_WRITE)) || m->segment != TS_X86_FLAT ||
 		    !is_told(k, t, m->base) || !is_told(k, t, m->index))
 			continue;
-		addr = ts_x86_mem_addr(&insn, m, &k->rec->x86, t->data) & k->rec->addr_mask;
+		addr = ts_x86_mem_addr(insn, m, &k->rec->x86, t->data) & k->rec->addr_mask;
 		if (m->size - 1u <= k->rec->addr_mask - addr)
 			ts_steps_effect(k->out, TS_FX_WRITE, addr, m->size);
 	}
@@ -197,15 +193,22 @@ static void lose_x86_memory(struct bap_known *k, const struct bap_thread *t, uin
 static void lose_x86_results(struct bap_known *k, struct bap_thread *t, uint64_t pc,
 			     const struct pb_value *raw)
 {
-	struct ts_x86_fields f;
+	const struct bap_result *r;
+	const struct ts_x86_fields *f;
 
-	if (!k->rec->is_x86 || !ts_x86_registers(&k->rec->x86, raw->p, (size_t)raw->n, &f))
+	if (!k->rec->is_x86)
 		return;
-	lose_x86_memory(k, t, pc, raw);
-	for (unsigned i = 0; i < f.n; i++)
-		if (f.fields[i].access & (TS_X86_WRITE | TS_X86_IF_WRITE))
-			bap_lose_reg(k, t, f.fields[i].off, f.fields[i].len);
-	lose_flags(k, t, (f.flags_written | f.flags_undefined) & X86_LOGGED);
+	r = bap_results_find(&k->results, &k->rec->x86, pc, raw->p, raw->n);
+	if (!r)
+		k->out->is_failed = true;
+	if (!r || !r->is_insn)
+		return;
+	f = &r->fields;
+	lose_x86_memory(k, t, &r->insn);
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->fields[i].access & (TS_X86_WRITE | TS_X86_IF_WRITE))
+			bap_lose_reg(k, t, f->fields[i].off, f->fields[i].len);
+	lose_flags(k, t, (f->flags_written | f->flags_undefined) & X86_LOGGED);
 }
 
 static void lose_x86_unlogged(struct bap_known *k, struct bap_thread *t, uint64_t pc,

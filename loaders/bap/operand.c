@@ -109,7 +109,7 @@ static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len
 		return op->slot->kind != REGMAP_NONE;
 	}
 	op->slot = NULL;
-	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, after, &op->addr) != after)
+	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, end, &op->addr) != after)
 		return false;
 	op->addr &= in->rec->addr_mask;
 	return op->bits % 8 == 0 && op->len - 1 <= in->rec->addr_mask - op->addr;
@@ -228,13 +228,10 @@ static __attribute__((noinline)) bool next_new(struct bap_parser *in, struct ts_
 	return true;
 }
 
-bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
+bool bap_op_read(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
 {
-	uint32_t len;
+	uint32_t len = read_again(in, list->p, list->left, op);
 
-	if (!list->left)
-		return false;
-	len = read_again(in, list->p, list->left, op);
 	if (!len)
 		return next_new(in, list, op);
 	ts_take(list, len);

@@ -55,10 +55,16 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 /* Returns false if the memory operand is ignored: parts of bytes, or beyond the address space. */
 bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op);
 
+/* bap_op_next() of a list that is not at its end. */
+bool bap_op_read(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
+
 /*
  * Read the next operand of a list that is not ignored.  Returns false at the end and (with the cursor's error
  * set) on damage.
  */
-bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
+static inline bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
+{
+	return list->left && bap_op_read(in, list, op);
+}
 
 #endif

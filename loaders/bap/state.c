@@ -22,6 +22,7 @@ void bap_known_fini(struct bap_known *k)
 	bap_threads_forget(k);
 	free(k->ids.items);
 	free(k->shown);
+	free(k->results);
 }
 
 void bap_forget_flags(const struct regmap *names, struct bap_thread *t)
@@ -99,8 +100,9 @@ static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_
 	bap_store(t->state + off, state | BAP_ONES, mask);
 }
 
-/* Of up to eight bytes, those that were not seen yet. */
-static void see_rest(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
+/* Of up to eight bytes, those that were not seen yet: rare, and not in line because of its array. */
+static __attribute__((noinline)) void see_rest(struct bap_known *k, struct bap_thread *t, uint32_t off,
+					       uint64_t word, uint32_t len)
 {
 	uint8_t bytes[2 * sizeof(word)] = { 0 };
 
@@ -140,8 +142,9 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 }
 
 /* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
-static inline void write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
-			      uint32_t len, enum bap_byte state)
+static inline __attribute__((always_inline)) void write_word(struct bap_known *k, struct bap_thread *t,
+							     uint32_t off, uint64_t word, uint32_t len,
+							     enum bap_byte state)
 {
 	uint64_t mask = bap_first_bytes(len), before = bap_load(t->state + off);
 
@@ -221,10 +224,24 @@ void bap_age_writes(struct bap_thread *t)
 
 /* -------------------------------------------------------------------------------------------------- flags */
 
-/* Byte @i of a flag register in the 'g' layout: which of its bits count, and what they are. */
-static uint32_t flag_shift(const struct bap *rec, unsigned len, unsigned i)
+/* Where the byte from bit @shift on is in the 'g' layout. */
+static inline uint32_t flag_off(const struct bap *rec, const struct regmap_flags *def, unsigned shift)
 {
-	return 8 * (rec->base.regs.arch->is_big_endian ? len - 1 - i : i);
+	return def->off + (rec->base.regs.arch->is_big_endian ? def->len - 1 - shift / 8 : shift / 8);
+}
+
+/* The lowest bit of that byte of @bytes (ff each, not 0) which comes first in the 'g' layout. */
+static inline unsigned first_shift(const struct bap *rec, uint32_t bytes)
+{
+	bool is_big = rec->base.regs.arch->is_big_endian;
+
+	return (unsigned)(is_big ? 31 - __builtin_clz(bytes) : __builtin_ctz(bytes)) & ~7u;
+}
+
+/* ff for each byte that a flag register has. */
+static inline uint32_t bytes_of(const struct regmap_flags *def)
+{
+	return UINT32_MAX >> (32 - 8 * def->len);
 }
 
 /* A flag register's number as a word of the 'g' layout, and back. */
@@ -261,7 +278,7 @@ static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t,
 	uint32_t state = flags_number(k->rec, def, bap_load(t->state + def->off));
 	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
 
-	see &= UINT32_MAX >> (32 - 8 * def->len);
+	see &= bytes_of(def);
 	bap_store(t->seen + def->off, k->serial * BAP_ONES, flags_word(k->rec, def, see & told));
 	return see & ~told;
 }
@@ -291,16 +308,18 @@ void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, u
 
 	if (__builtin_expect(k->notes_first, 0))
 		note_first(k, t, group, bits, is_write);
-	for (unsigned i = 0; (see | write) && i < def->len; i++) {
-		unsigned shift = flag_shift(k->rec, def->len, i);
+	for (uint32_t rest = (see | write) & bytes_of(def); rest;) {
+		unsigned shift = first_shift(k->rec, rest);
+		uint32_t off = flag_off(k->rec, def, shift), bit = UINT32_C(1) << shift;
 		uint64_t byte = htole64(f->value >> shift & 0xff);
 
-		if (see >> shift & 1)
-			bap_see_word(k, t, def->off + i, byte, 1);
-		if (write & unknown & UINT32_C(1) << shift)
-			bap_lose_reg(k, t, def->off + i, 1);
-		else if (write >> shift & 1)
-			bap_write_word(k, t, def->off + i, byte, 1);
+		rest &= ~(UINT32_C(0xff) << shift);
+		if (see & bit)
+			bap_see_word(k, t, off, byte, 1);
+		if (write & unknown & bit)
+			bap_lose_reg(k, t, off, 1);
+		else if (write & bit)
+			bap_write_word(k, t, off, byte, 1);
 	}
 }
 

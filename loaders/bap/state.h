@@ -46,6 +46,7 @@ struct bap_thread {
 /* The number of threads whose state is kept: those seen last. */
 #define BAP_MAX_LIVE 64
 
+struct bap_results;
 struct bap_shown;
 
 /* The state of all threads at a place of the trace, and the destination of the open step's effects. */
@@ -55,6 +56,7 @@ struct bap_known {
 	struct ts_steps *out;    /* borrowed; the open step */
 	struct ts_end *end;      /* borrowed; the recording's end, as far as known */
 	struct bap_shown *shown; /* owned; the last list of one of the threads; NULL until it is of use */
+	struct bap_results *results; /* owned; NULL until it is of use */
 	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one seen last comes first */
 	uint32_t n_live;
 	uint8_t serial; /* counts lists of values before an instruction, never 0 */

@@ -165,14 +165,15 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
 	*insn_len = raw->n <= 64 ? (uint16_t)raw->n : 0;
 	*co->known.end = (struct ts_end){ 0 };
 	co->last_len = raw->n <= sizeof(co->last_insn) ? (uint8_t)raw->n : 0;
-	if (co->last_len)
-		memcpy(co->last_insn, raw->p, co->last_len);
+	if (co->last_len) /* as many bytes as there can be: the window has more of them (TS_WINDOW_PAD) */
+		memcpy(co->last_insn, raw->p, sizeof(co->last_insn));
 	see_code(co, *pc, raw);
 	if (is_arm)
 		bap_see_mode(&co->known, *t, std);
 	if (!read_pre_list(co, *t, std, c, &has_operands))
 		return false;
-	bap_calls_take(&co->calls, &co->known, *t, *pc);
+	if (co->calls.n)
+		bap_calls_take(&co->calls, &co->known, *t, *pc);
 	bap_age_writes(*t);
 	if (!pb_has(std, STD_POST_LIST))
 		lose_written(co, *t, std, c);

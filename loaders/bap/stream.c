@@ -41,12 +41,27 @@ static bool fail_cut(const struct bap_stream *s, uint64_t left, const char *what
 		       s->rec->is_closed ? " before the index" : ": the recording was not finished");
 }
 
+/* Why a length that @left bytes follow cannot be one. */
+static __attribute__((noinline)) enum ts_next fail_len(const struct bap_stream *s, uint64_t len,
+						       uint64_t left, struct ts_error *err)
+{
+	char text[64];
+
+	if (len && len <= BAP_MAX_FRAME) {
+		snprintf(text, sizeof(text), "its length is %" PRIu64 " bytes", len);
+		fail_cut(s, left, text, err);
+	} else {
+		ts_fail(err, TS_ECORRUPT, s->off, "frame %" PRIu64 ": its length is %" PRIu64 " bytes",
+			s->n_frames, len);
+	}
+	return TS_FAIL;
+}
+
 /* Give @c the bytes of the next frame, without passing it.  Returns TS_END after the last frame. */
 static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c, struct ts_error *err)
 {
 	uint64_t left = s->rec->end - s->off, len;
 	const uint8_t *p;
-	char text[64];
 
 	if (!left)
 		return TS_END;
@@ -58,16 +73,9 @@ static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c,
 	if (!p)
 		return TS_FAIL;
 	len = le64(p);
-	if (!len || len > BAP_MAX_FRAME) {
-		ts_fail(err, TS_ECORRUPT, s->off, "frame %" PRIu64 ": its length is %" PRIu64 " bytes",
-			s->n_frames, len);
-		return TS_FAIL;
-	}
-	if (len > left - BAP_LEN_LEN) {
-		snprintf(text, sizeof(text), "its length is %" PRIu64 " bytes", len);
-		fail_cut(s, left - BAP_LEN_LEN, text, err);
-		return TS_FAIL;
-	}
+	left -= BAP_LEN_LEN;
+	if (__builtin_expect(len - 1 >= BAP_MAX_FRAME || len > left, 0))
+		return fail_len(s, len, left, err);
 	p = ts_window_need(&s->window, s->off, BAP_LEN_LEN + len, err);
 	if (!p)
 		return TS_FAIL;
@@ -100,11 +108,23 @@ static unsigned frame_kind(const struct pb_message *m)
 	return kind;
 }
 
-/* From a frame @c to the message in it, whose kind goes to *kind. */
-static inline bool open_message(struct ts_cursor *c, unsigned *kind)
+/* open_message() of any frame. */
+static __attribute__((noinline)) bool open_any(struct ts_cursor *c, unsigned *kind)
 {
 	struct ts_cursor frame = *c;
 	struct pb_message m;
+
+	if (!pb_read(c, &bap_frame, &m))
+		return false;
+	*kind = frame_kind(&m);
+	if (*kind)
+		*c = pb_sub(&m, *kind, &frame);
+	return true;
+}
+
+/* From a frame @c to the message in it, whose kind goes to *kind. */
+static inline bool open_message(struct ts_cursor *c, unsigned *kind)
+{
 	const uint8_t *p;
 	uint64_t n;
 
@@ -117,12 +137,7 @@ static inline bool open_message(struct ts_cursor *c, unsigned *kind)
 			return true;
 		}
 	}
-	if (!pb_read(c, &bap_frame, &m))
-		return false;
-	*kind = frame_kind(&m);
-	if (*kind)
-		*c = pb_sub(&m, *kind, &frame);
-	return true;
+	return open_any(c, kind);
 }
 
 static enum ts_next open_frame(struct bap_stream *s, struct ts_error *err)
@@ -177,16 +192,18 @@ static inline bool read_usual_std(const struct ts_cursor *body, struct pb_messag
 	return p == end && pb_has(std, STD_ADDRESS);
 }
 
+static __attribute__((noinline)) bool read_any_std(const struct ts_cursor *body, struct pb_message *std)
+{
+	struct ts_cursor c = *body;
+
+	return pb_read(&c, &bap_std, std);
+}
+
 const struct pb_message *bap_stream_std(struct bap_stream *s)
 {
 	struct bap_opened *o = &s->opened;
 
 	if (!o->has_std)
-		o->has_std = read_usual_std(&o->body, &o->std);
-	if (!o->has_std) {
-		struct ts_cursor c = o->body;
-
-		o->has_std = pb_read(&c, &bap_std, &o->std);
-	}
+		o->has_std = read_usual_std(&o->body, &o->std) || read_any_std(&o->body, &o->std);
 	return o->has_std ? &o->std : NULL;
 }

@@ -82,7 +82,9 @@ unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap
 	return 2;
 }
 
-static void see_parts(struct bap_known *k, struct bap_thread *t, const struct bap_op *op)
+/* This and write_parts() are not in line: their arrays would cost the values that need none. */
+static __attribute__((noinline)) void see_parts(struct bap_known *k, struct bap_thread *t,
+						const struct bap_op *op)
 {
 	struct bap_part parts[2];
 	unsigned n = bap_op_parts(k->rec, op, parts);
@@ -127,7 +129,8 @@ static void extend_part(const struct bap *rec, const struct regmap_slot *s, stru
 	p->len = s->extend;
 }
 
-static void write_parts(struct bap_known *k, struct bap_thread *t, const struct bap_op *op)
+static __attribute__((noinline)) void write_parts(struct bap_known *k, struct bap_thread *t,
+						  const struct bap_op *op)
 {
 	struct bap_part parts[2];
 	unsigned n = bap_op_parts(k->rec, op, parts);

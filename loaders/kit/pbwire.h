@@ -81,6 +81,10 @@ static inline const uint8_t *pb_get_varint(const uint8_t *p, const uint8_t *end,
 		*n = p[0];
 		return p + 1;
 	}
+	if (end - p >= 2 && p[1] < 0x80) { /* lengths of lists */
+		*n = (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+		return p + 2;
+	}
 	if (end - p < 8)
 		return pb_get_long_varint(p, end, n);
 	memcpy(&word, p, 8);

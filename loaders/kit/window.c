@@ -84,7 +84,7 @@ const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, s
 	return w->buf;
 }
 
-const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err)
+const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err)
 {
 	uint64_t left = off < w->end ? w->end - off : 0;
 	size_t got;
@@ -93,7 +93,7 @@ const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len, s
 		ts_fail(err, TS_ETRUNC, off, "%" PRIu64 " bytes needed but %" PRIu64 " are left", len, left);
 		return NULL;
 	}
-	return ts_window_at(w, off, len, &got, err);
+	return ts_window_fill(w, off, len, &got, err);
 }
 
 bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len)

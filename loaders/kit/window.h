@@ -37,6 +37,9 @@ void ts_window_fini(struct ts_window *w);
 const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 			      struct ts_error *err);
 
+/* As ts_window_need(), when the bytes are not in the buffer. */
+const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err);
+
 /*
  * The bytes at file offset @off, at least @len of them or all up to the window's end; *got gets how many.
  * They are valid until the next call.
@@ -60,7 +63,15 @@ static inline const uint8_t *ts_window_at(struct ts_window *w, uint64_t off, uin
  *
  * Returns NULL as ts_window_at() does, or if the window ends before (TS_ETRUNC).
  */
-const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len, struct ts_error *err);
+static inline const uint8_t *ts_window_need(struct ts_window *w, uint64_t off, uint64_t len,
+					    struct ts_error *err)
+{
+	uint64_t at = off - w->off;
+
+	if (__builtin_expect(at > w->len || w->len - at < len || !w->buf, 0))
+		return ts_window_fill_all(w, off, len, err);
+	return w->buf + at;
+}
 
 /* As ts_window_ahead(), when the cursor has too little. */
 bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len);

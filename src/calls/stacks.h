@@ -90,7 +90,7 @@ static inline void ts_stacks_be_at(struct ts_stacks *ss, uint64_t sp)
 		s->calls[s->n - 1].peak = sp;
 }
 
-/* ts_stacks_move() of a short move that stays on its stack.  Returns false, having done nothing, if it is another. */
+/* ts_stacks_move() of a short move that stays on its stack.  Returns false if it is another: nothing is done. */
 static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
 {
 	if (!ss->n || !ts_stacks_is_near(sp, ss->at) || (sp > ss->at && sp > ss->barrier))

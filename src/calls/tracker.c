@@ -268,7 +268,7 @@ static void take_tops(const struct ts_call_tracker *tr, struct ts_call_thread *t
 	}
 }
 
-/* May the word at the stack's top be the return address of a call by this step?  No instruction is that long. */
+/* May the word at the stack's top be this step's return address?  No instruction is that long. */
 static inline bool may_be_pushed(const struct ts_call_thread *t, const struct ts_step *s)
 {
 	return (uint32_t)(t->top_val - s->pc) <= UINT16_MAX;
@@ -357,7 +357,7 @@ static inline bool is_quiet(const struct ts_call_tracker *tr, const struct ts_ca
 	return true;
 }
 
-/* What the step, of thread @t, did, if it is not quiet.  Returns @t, which lies elsewhere if a thread is new. */
+/* What the step, of thread @t, did.  Returns @t, which lies elsewhere if a thread is new. */
 static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_call_thread *t,
 					const struct ts_steps *b, const struct ts_step *s)
 {

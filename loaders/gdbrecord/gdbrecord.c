@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "ahead.h"
+#include "loaders/kit/program.h"
 #include "loaders/loader.h"
 #include "log.h"
 
@@ -240,20 +241,31 @@ static void put_regions(struct notes *n)
 	}
 }
 
-/* The program is the mapped file with the entry point, as the auxiliary vector has it. */
+/* The program's entry point, as the auxiliary vector has it.  Returns false if that does not tell. */
+static bool find_entry(const struct gdbrecord *rec, uint64_t *entry)
+{
+	struct ts_error odd;
+	struct ts_cursor c;
+
+	ts_error_reset(&odd);
+	c = ts_cursor(rec->base.auxv, rec->base.auxv_len, 0, "auxiliary vector", &odd);
+	while (c.left >= 2u * rec->core.word) {
+		uint64_t type = core_take(&rec->core, &c, rec->core.word);
+
+		*entry = core_take(&rec->core, &c, rec->core.word);
+		if (type == AT_ENTRY)
+			return true;
+	}
+	return false;
+}
+
+/* The program is the mapped file with the entry point. */
 static bool find_program(struct notes *n)
 {
 	struct ts_recording *base = &n->rec->base;
-	struct ts_cursor c = ts_cursor(base->auxv, base->auxv_len, 0, "auxiliary vector", n->err);
-	const struct file *f = NULL;
+	uint64_t entry;
+	const struct file *f = find_entry(n->rec, &entry) ? find_file(n, entry) : NULL;
 
-	while (c.left >= 2u * n->rec->core.word && !f) {
-		uint64_t type = core_take(&n->rec->core, &c, n->rec->core.word);
-		uint64_t value = core_take(&n->rec->core, &c, n->rec->core.word);
-
-		if (type == AT_ENTRY)
-			f = find_file(n, value);
-	}
 	if (!f)
 		return true;
 	base->exec_path = strdup((const char *)n->names.data + f->name);
@@ -275,6 +287,44 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 	if (head[16] + head[17] != ET_CORE)
 		return 0;
 	return memcmp(head + at, "\0\0\0\0", 4) ? 40 : 72; /* program header 0 is usually the log's */
+}
+
+/* Does the core file have other bytes than those of a segment of --exec that would lie at @addr? */
+static bool is_segment_recorded(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off)
+{
+	struct gdbrecord *rec = user;
+	uint8_t mine[512], theirs[512];
+	struct ts_error odd;
+	uint64_t next;
+
+	ts_error_reset(&odd);
+	for (uint64_t at = 0, n; at < len; at += n) {
+		const struct core_load *load = core_find(&rec->core, addr + at, &next);
+
+		n = next - (addr + at) < len - at ? next - (addr + at) : len - at;
+		if (!load || addr + at - load->addr >= load->file_len || load->prot & TS_PROT_WRITE)
+			continue;
+		n = n < sizeof(mine) ? n : sizeof(mine);
+		n = n < load->addr + load->file_len - (addr + at) ? n : load->addr + load->file_len - (addr + at);
+		if (ts_source_read_all(src, off + at, mine, (size_t)n, &odd) &&
+		    ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), theirs, (size_t)n, &odd) &&
+		    memcmp(mine, theirs, (size_t)n) == 0)
+			continue;
+		ts_recording_warn(&rec->base, "--exec is not the program that was recorded: it differs at 0x%" PRIx64,
+				  addr + at);
+		return false;
+	}
+	return true;
+}
+
+/* Constant bytes of the program that gdb did not copy. */
+static bool put_program(struct gdbrecord *rec, const struct ts_loader_options *opt, struct ts_error *err)
+{
+	uint64_t entry;
+	bool has_entry = find_entry(rec, &entry);
+
+	return kit_program_add(&rec->base.memory, opt->exec, opt->exec_base, has_entry ? &entry : NULL,
+			       is_segment_recorded, rec, err);
 }
 
 /* Memory stays in the file. */
@@ -365,7 +415,8 @@ static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
 	return done;
 }
 
-static bool fill(struct gdbrecord *rec, const struct ts_source *src, struct ts_error *err)
+static bool fill(struct gdbrecord *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
 	uint32_t count;
 
@@ -381,7 +432,7 @@ static bool fill(struct gdbrecord *rec, const struct ts_source *src, struct ts_e
 	rec->base.has_syscalls = true;
 	rec->base.maps_are_modules = true;
 	rec->base.absent_events = 1u << TS_EV_EXIT | 1u << TS_EV_THREAD_END | 1u << TS_EV_INTERRUPT | 1u << TS_EV_GAP;
-	if (!read_notes(rec, err) || !put_memory(rec, err) || !find_log(rec, &count, err) ||
+	if (!read_notes(rec, err) || !put_program(rec, opt, err) || !put_memory(rec, err) || !find_log(rec, &count, err) ||
 	    !judge_number(rec, err))
 		return false;
 	if (rec->core.is_load_short)
@@ -405,14 +456,13 @@ static struct ts_recording *open_recording(const struct ts_source *src, const st
 	static const struct ts_recording_ops ops = { .reader = gdbrecord_reader, .close = close_recording };
 	struct gdbrecord *rec = calloc(1, sizeof(*rec));
 
-	(void)opt;
 	if (!rec) {
 		no_memory(err);
 		return NULL;
 	}
 	ts_recording_init(&rec->base, &ops, "gdbrecord");
 	ts_warner_init(&rec->warner, &rec->base);
-	if (fill(rec, src, err))
+	if (fill(rec, src, opt, err))
 		return &rec->base;
 	close_recording(&rec->base);
 	return NULL;

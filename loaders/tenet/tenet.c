@@ -11,9 +11,9 @@
 
 #include "head.h"
 #include "images.h"
+#include "loaders/kit/program.h"
 #include "loaders/kit/threads.h"
 #include "loaders/loader.h"
-#include "program.h"
 #include "writer.h"
 
 /* Enough to tell it from other texts, and less than any magic number. */
@@ -162,7 +162,7 @@ static bool add_program(struct tenet *rec, const struct ts_loader_options *opt, 
 
 	if (opt->exec && !opt->exec_base && tenet_find_image(&rec->base.initial, opt->exec, &base))
 		placed.exec_base = &base;
-	return tenet_add_program(&rec->base.memory, &placed, err);
+	return kit_program_add(&rec->base.memory, placed.exec, placed.exec_base, NULL, NULL, NULL, err);
 }
 
 static bool take_files(struct tenet *rec, const struct ts_source *src, const struct ts_loader_options *opt,

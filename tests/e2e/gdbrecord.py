@@ -78,4 +78,14 @@ def what_the_memory_was_before_it_was_unmapped():
     assert rows and all(row["new"] is None for row in rows), rows
 
 
+@case
+def constants_that_gdb_did_not_copy_come_from_the_program():
+    """gdb copies no pages of files that were not written. The format of a printf in main is one of them."""
+    text = gdb("dyn64", "x/s 0x555555556008")
+    assert '"%s %ld %.2f"' in text, text
+    other = subprocess.run([TRACESTUB, "info", sample("dyn64"), "--exec", SAMPLES / "walk64"], capture_output=True, text=True,
+                           timeout=LIMIT)
+    assert other.returncode == 0 and "not the program that was recorded" in other.stdout, other
+
+
 run_cases()

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "program.h"
+
+#include <elf.h>
+
+#include "src/trace/elf.h"
+#include "src/trace/step.h"
+
+#define PAGE_MASK UINT64_C(0xfff)
+
+/* How far the file is moved from where it is linked, so that the page of its lowest segment is at @base. */
+static uint64_t moved_to(const struct ts_elf *elf, uint64_t base)
+{
+	uint64_t lowest = UINT64_MAX;
+
+	for (size_t i = 0; i < elf->n_loads; i++) {
+		if (elf->loads[i].addr < lowest)
+			lowest = elf->loads[i].addr;
+	}
+	return base - (lowest & ~PAGE_MASK);
+}
+
+/* A segment that the program cannot write. */
+static bool is_constant(const struct ts_elf_load *load)
+{
+	return !(load->prot & TS_PROT_WRITE) && load->file_len;
+}
+
+static bool add_segments(struct ts_image *memory, struct ts_source *src, const struct ts_elf *elf, uint64_t moved,
+			 struct ts_error *err)
+{
+	uint32_t source = ts_image_add_source(memory, src);
+	bool done = source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no code");
+
+	for (size_t i = 0; i < elf->n_loads && done; i++) {
+		const struct ts_elf_load *load = &elf->loads[i];
+
+		if (is_constant(load))
+			done = ts_image_add(memory, 0, load->addr + moved, load->file_len, source, load->file_off, err);
+	}
+	return done;
+}
+
+/* How far the file is moved from where it is linked.  Returns false if that is not known. */
+static bool find_move(const struct ts_elf *elf, const uint64_t *base, const uint64_t *entry, uint64_t *moved)
+{
+	if (base)
+		*moved = moved_to(elf, *base);
+	else if (entry)
+		*moved = *entry - elf->entry;
+	else
+		*moved = 0;
+	return base || entry || elf->type == ET_EXEC;
+}
+
+bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *base, const uint64_t *entry,
+		     bool (*check)(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off),
+		     void *user, struct ts_error *err)
+{
+	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
+	bool is_used, done = true;
+	struct ts_error odd;
+	struct ts_elf elf;
+	uint64_t moved;
+
+	ts_error_reset(&odd);
+	if (!src || !ts_elf_init(&elf, src, &odd)) {
+		ts_source_close(src);
+		if (odd.code == TS_EIO || odd.code == TS_ENOMEM)
+			*err = odd;
+		return err->code == TS_OK;
+	}
+	is_used = find_move(&elf, base, entry, &moved);
+	for (size_t i = 0; i < elf.n_loads && is_used && check; i++) {
+		const struct ts_elf_load *load = &elf.loads[i];
+
+		if (is_constant(load))
+			is_used = check(user, load->addr + moved, load->file_len, src, load->file_off);
+	}
+	if (is_used)
+		done = add_segments(memory, src, &elf, moved, err);
+	else
+		ts_source_close(src);
+	ts_elf_fini(&elf);
+	return done;
+}

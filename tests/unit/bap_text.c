@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text_words.h"
+
 #define HEADER_LEN 48
 #define MAX_LINE   4096
 
@@ -57,34 +59,6 @@ static void frame(struct ts_buf *file, unsigned kind, struct ts_buf *m)
 	ts_buf_fini(&f);
 }
 
-/* ------------------------------------------------------------------------------------------------- words */
-
-static const char *next_word(char **line)
-{
-	char *word = strtok_r(NULL, " ", line);
-
-	return word ? word : "";
-}
-
-static uint64_t hex(const char *word)
-{
-	char *end;
-	uint64_t n = strtoull(word, &end, 16);
-
-	ck_assert_msg(*word && !*end, "\"%s\" is not a number", word);
-	return n;
-}
-
-static void hex_bytes(struct ts_buf *b, const char *word)
-{
-	unsigned byte;
-
-	for (; *word && *word != '-' && *word != '!'; word += 2) {
-		ck_assert_msg(sscanf(word, "%2x", &byte) == 1, "\"%s\" are no bytes", word);
-		ts_buf_putc(b, (uint8_t)byte);
-	}
-}
-
 /* ---------------------------------------------------------------------------------------------- operands */
 
 /* Where the operand is, and its value and bits. */
@@ -100,7 +74,7 @@ static void place(const char *word, struct ts_buf *specific, struct ts_buf *valu
 		ck_assert_int_eq(sscanf(word, "@%" SCNx64 "=%n", &n, &used), 1);
 		number(&inner, 1, n);
 		message(specific, 1, &inner);
-		hex_bytes(value, word + used);
+		text_bytes(value, word + used);
 		*bits = (int)value->len * 8;
 		return;
 	}
@@ -154,11 +128,11 @@ static void step(struct ts_buf *file, char **line, bool has_post)
 	struct ts_buf m = { 0 }, raw = { 0 }, lists[2] = { { 0 }, { 0 } };
 	bool is_after = false;
 
-	number(&m, 1, hex(next_word(line)));
-	number(&m, 2, hex(next_word(line)));
-	hex_bytes(&raw, next_word(line));
+	number(&m, 1, text_hex(text_word(line)));
+	number(&m, 2, text_hex(text_word(line)));
+	text_bytes(&raw, text_word(line));
 	message(&m, 3, &raw);
-	for (const char *word = next_word(line); *word; word = next_word(line)) {
+	for (const char *word = text_word(line); *word; word = text_word(line)) {
 		if (!strcmp(word, ">"))
 			is_after = true;
 		else
@@ -177,9 +151,9 @@ static void call(struct ts_buf *file, char **line)
 	struct ts_buf m = { 0 }, args = { 0 };
 
 	for (unsigned field = 1; field <= 3; field++)
-		number(&m, field, hex(next_word(line)));
-	for (const char *word = next_word(line); *word; word = next_word(line))
-		number(&args, 1, hex(word) * 2);
+		number(&m, field, text_hex(text_word(line)));
+	for (const char *word = text_word(line); *word; word = text_word(line))
+		number(&args, 1, text_hex(word) * 2);
 	message(&m, 4, &args);
 	frame(file, 2, &m);
 }
@@ -188,9 +162,9 @@ static void key(struct ts_buf *file, char **line)
 {
 	struct ts_buf m = { 0 }, lists = { 0 }, tagged = { 0 }, tag = { 0 }, list = { 0 };
 
-	number(&tag, 2, hex(next_word(line)));
+	number(&tag, 2, text_hex(text_word(line)));
 	message(&tagged, 1, &tag);
-	for (const char *word = next_word(line); *word; word = next_word(line))
+	for (const char *word = text_word(line); *word; word = text_word(line))
 		key_value(&list, word);
 	message(&tagged, 2, &list);
 	message(&lists, 1, &tagged);
@@ -201,11 +175,11 @@ static void key(struct ts_buf *file, char **line)
 static void module(struct ts_buf *file, char **line)
 {
 	struct ts_buf m = { 0 };
-	const char *name = next_word(line);
+	const char *name = text_word(line);
 
 	bytes(&m, 1, name, strlen(name));
-	number(&m, 2, hex(next_word(line)));
-	number(&m, 3, hex(next_word(line)));
+	number(&m, 2, text_hex(text_word(line)));
+	number(&m, 3, text_hex(text_word(line)));
 	frame(file, 5, &m);
 }
 
@@ -213,8 +187,8 @@ static void exception(struct ts_buf *file, char **line)
 {
 	struct ts_buf m = { 0 };
 
-	number(&m, 1, hex(next_word(line)));
-	number(&m, 3, hex(next_word(line)));
+	number(&m, 1, text_hex(text_word(line)));
+	number(&m, 3, text_hex(text_word(line)));
 	frame(file, 3, &m);
 }
 
@@ -279,8 +253,9 @@ static void header(struct ts_buf *file, const char *line)
 	ts_buf_fini(&m);
 }
 
-static void put_line(struct ts_buf *file, char *line)
+static void put_line(void *arg, char *line)
 {
+	struct ts_buf *file = arg;
 	char *rest, *word;
 
 	if (!file->len) {
@@ -301,27 +276,18 @@ static void put_line(struct ts_buf *file, char *line)
 	else if (!strcmp(word, "exception"))
 		exception(file, &rest);
 	else if (!strcmp(word, "mode"))
-		snprintf(mode, sizeof(mode), "%s", next_word(&rest));
+		snprintf(mode, sizeof(mode), "%s", text_word(&rest));
 	else if (!strcmp(word, "damage"))
 		ts_buf_put(file, "\3\0\0\0\0\0\0\0\xff\xff\xff", 11);
 	else if (!strcmp(word, "index"))
-		close_trace(file, strtoull(next_word(&rest), NULL, 10));
+		close_trace(file, strtoull(text_word(&rest), NULL, 10));
 	else
 		ck_abort_msg("\"%s\" is no line of a trace", word);
 }
 
 void bap_text(struct ts_buf *file, const char *text)
 {
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		char line[MAX_LINE];
-
-		ck_assert_uint_lt(len, sizeof(line));
-		memcpy(line, text, len);
-		line[len] = '\0';
-		put_line(file, line);
-		text += len + (text[len] == '\n');
-	}
+	text_lines(text, put_line, file);
 }
 
 void bap_text_line(struct ts_buf *file, const char *fmt, ...)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description; real
- * executions are in test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
+ * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description: from text
+ * (rvn_text.h), or byte by byte where the form of an event matters.  Real executions are in
+ * test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
  */
 #include "unit.h"
 
@@ -12,6 +13,7 @@
 
 #include "loaders/kit/point.h"
 #include "rvn_encode.h"
+#include "rvn_text.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 #include "ucir_text.h"
@@ -148,9 +150,8 @@ START_TEST(memory_stays_in_the_file_and_the_last_region_over_a_byte_counts)
 {
 	uint8_t data[8], known[8] = { 0 };
 
-	rvn_region(&p, 0x100e, 4);
-	rvn_number(&p.memory, 0xddccbbaa, 4);
-	events(1, "00");
+	rvn_add(&p, "region 100e aabbccdd\n"
+		    "event\n");
 	read_steps();
 	ck_assert(t.rec->is_physical);
 	ck_assert_uint_eq(t.rec->phys_bits, 40);
@@ -200,9 +201,8 @@ END_TEST
 
 START_TEST(a_register_without_a_name_is_odd)
 {
-	rvn_register(&p, 7, 3, "");
-	rvn_initial(&p, 7, "abc", 3);
-	events(1, "10 07 78 79 7a");
+	rvn_add(&p, "register 7 /3=:616263\n"
+		    "event =:78797a\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "no name"), 1);
 }
@@ -257,32 +257,25 @@ END_TEST
 
 START_TEST(operations_act_on_the_value_so_far)
 {
-	/* rip = 10, rip += 1, rip += 1; eflags |= 1, eflags = 8, eflags |= 1 */
-	events(2, "60 01 1000000000000000 0a 0a 0b 02 08000000 0b"
-		  "00");
+	/* 10: rip += 1, 11: eflags |= 1 */
+	rvn_add(&p, "event rip=10 *10 *10 *11 eflags=8 *11\n"
+		    "event\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0 eflags=9\n12/0@0\n");
 }
 END_TEST
 
 START_TEST(operations_are_as_wide_as_their_register)
 {
-	rvn_register(&p, 7, 64, "zmm3");
-	rvn_initial(&p, 7,
-		    "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
-		    "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f"
-		    "                                ",
-		    64);
-	rvn_operation(&p, 20, 7, 1,
-		      "\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
-		      "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
-		      64);
-	rvn_operation(&p, 21, 300, 1, "\xff\xff\xff\xff\xff\xff\xff\xff", 8); /* - 1 */
-	rvn_operation(&p, 22, 300, 2, "\xfe\xff\xff\xff\xff\xff\xff\xff", 8);
-	rvn_operation(&p, 23, 300, 0, "\0\0\0\0\0\0\0\0", 8);
-	events(4, "10 14"
-		  "10 15"
-		  "10 16"
-		  "20 17 15");
+	rvn_add(&p, "register 7 zmm3/64=:ffffffffffffffffffffffffffffffff"
+		    "ffffffffffffffffffffffffffffff7f\n"
+		    "operation 20 zmm3 + 1\n"
+		    "operation 21 rbx + ffffffffffffffff\n"
+		    "operation 22 rbx & fffffffffffffffe\n"
+		    "operation 23 rbx = 0\n"
+		    "event *20\n"
+		    "event *21\n"
+		    "event *22\n"
+		    "event *23 *21\n");
 	ck_assert_str_eq(
 		read_steps(),
 		"401000/0@0 xmm3=00000000000000000000000000000000 ymm3h=00000000000000000000000000000080\n"
@@ -344,22 +337,19 @@ END_TEST
 
 START_TEST(an_error_code_that_the_recorder_makes_up_is_not_shown)
 {
-	events(1, "ffff 1c 70616765206661756c742077697468206572726f7220636f64652034 00");
+	rvn_add(&p, "interrupt page_fault_with_error_code_4\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0 interrupt(page fault)\n");
 }
 END_TEST
 
 START_TEST(what_is_written_outside_of_all_regions_is_left_out)
 {
-	rvn_region(&p, 0x1020, 2);
-	rvn_number(&p.memory, 0, 2);
-	rvn_region(&p, 0xffffffffff, 1);
-	rvn_number(&p.memory, 0, 1);
-	events(4,
-	       "01 fe0f000000 04 01020304"				   /* into it */
-	       "01 0e10000000 14 000102030405060708090a0b0c0d0e0f10111213" /* out of it and into the next */
-	       "01 0000009000 02 0102"
-	       "01 ffffffffff 02 0102");
+	rvn_add(&p, "region 1020 0000\n"
+		    "region ffffffffff 00\n"
+		    "event @ffe=01020304\n"                                     /* into it */
+		    "event @100e=000102030405060708090a0b0c0d0e0f10111213\n" /* out of it and into the next */
+		    "event @90000000=0102\n"
+		    "event @ffffffffff=0102\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0 W1000=0304\n"
 				       "401000/0@0 W100e=0001 W1020=1213\n"
 				       "401000/0@0\n"
@@ -370,14 +360,10 @@ END_TEST
 
 START_TEST(regions_side_by_side_and_within_each_other_are_one)
 {
-	uint8_t zeros[64] = { 0 };
-
-	rvn_region(&p, 0x1010, 64);
-	ts_buf_put(&p.memory, zeros, 64);
-	rvn_region(&p, 0x1020, 2);
-	ts_buf_put(&p.memory, zeros, 2);
-	events(2, "01 0e10000000 04 01020304"
-		  "01 4e10000000 02 0506");
+	rvn_add(&p, "region 1010 +64\n"
+		    "region 1020 +2\n"
+		    "event @100e=01020304\n"
+		    "event @104e=0506\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0 W100e=01020304\n401000/0@0 W104e=0506\n");
 	ck_assert_uint_eq(ucir_warned(t.rec, "outside"), 0);
 }
@@ -411,7 +397,7 @@ START_TEST(physical_addresses_have_at_most_52_bits)
 	ck_assert_uint_eq(t.rec->phys_bits, 0);
 	ucir_close(&t);
 	t.format = "rvnbintrace";
-	rvn_static(&p, "cpuid_max_phy_addr", "\x40", 1);
+	rvn_add(&p, "static cpuid_max_phy_addr 40\n");
 	read_steps();
 	ck_assert_uint_eq(t.rec->phys_bits, 52);
 }
@@ -485,8 +471,8 @@ static void add_x87(const char *status, const char *tags)
 START_TEST(x87_with_a_register_for_top_has_a_tag_bit_for_each_register)
 {
 	add_x87("\x41\x3a", "\x5f\0"); /* TOP's bits in status are not TOP */
-	add_register(46, "top", "\xfd", 1);
-	events(1, "00");
+	rvn_add(&p, "register 46 top/1=fd\n"
+		    "event\n");
 	read_steps();
 	ck_assert_str_eq(initial("st0"), "00058000000000000005"); /* r5 */
 	ck_assert_str_eq(initial("st3"), "3fff8000000000000000"); /* r0 */
@@ -519,8 +505,8 @@ START_TEST(a_new_top_moves_all_of_the_stack)
 {
 	add_x87("\0\0", "\xff\0");
 	add_register(46, "top", "\0", 1);
-	events(2, "10 2e 01"
-		  "00");
+	rvn_add(&p, "event top=1\n"
+		    "event\n");
 	read_steps();
 	ck_assert_str_eq(
 		ts_buf_text(&steps),
@@ -532,16 +518,16 @@ END_TEST
 
 START_TEST(selectors_bases_and_control_registers_are_gdbs)
 {
-	add_register(50, "cs", "\x33\0", 2);
-	add_register(51, "msr_c0000100", "\x88\x77\x66\x55\x44\x33\x22\x11", 8);
-	add_register(52, "msr_c0000101", "\1\0\0\0\0\0\0\0", 8);
-	add_register(53, "msr_c0000080", "\1\x0d\0\0\0\0\0\0", 8);
-	add_register(54, "cr3", "\0\x50\x12\0\0\0\0\0", 8);
-	add_register(55, "cs_shadow", "\xff\xff\0\0\0\xfb\xaf\0", 8);
-	add_register(56, "gs_shadow", "12345678", 8);
-	add_register(57, "zmm15", "0123456789abcdefghijklmnopqrstuv                                ", 64);
-	add_register(58, "zmm16", "0123456789abcdefghijklmnopqrstuv                                ", 64);
-	events(1, "20 32 2b00 38 3132333435363738");
+	rvn_add(&p, "register 50 cs/2=33\n"
+		    "register 51 msr_c0000100/8=1122334455667788\n"
+		    "register 52 msr_c0000101/8=1\n"
+		    "register 53 msr_c0000080/8=d01\n"
+		    "register 54 cr3/8=125000\n"
+		    "register 55 cs_shadow/8=affb000000ffff\n"
+		    "register 56 gs_shadow/8=3837363534333231\n"
+		    "register 57 zmm15/64=:303132333435363738396162636465666768696a6b6c6d6e6f70717273747576\n"
+		    "register 58 zmm16/64=:3031\n"
+		    "event cs=2b gs_shadow=3837363534333231\n");
 	ck_assert_str_eq(read_steps(), "401000/0@0 cs=2b\n");
 	ck_assert_str_eq(initial("cs"), "00000033");
 	ck_assert_str_eq(initial("fs_base"), "1122334455667788");
@@ -571,22 +557,22 @@ static void arm_machine(unsigned n_x)
 
 	rvn_parts_fini(&p);
 	rvn_parts_init(&p);
-	strcpy(p.arch, "arm1");
+	rvn_add(&p, "arch arm1\n");
 	for (unsigned i = 0; i < n_x; i++) {
 		snprintf(name, sizeof(name), "x%u", i);
 		add_register((uint16_t)i, name, "\7\0\0\0\0\0\0\0", 8);
 	}
-	add_register(40, "pc", "\0\0\x40\0\0\0\0\0", 8);
-	add_register(41, "sp", "\0\0\0\0\0\0\0\0", 8);
-	add_register(42, "v31", "0123456789abcdef", 16);
-	rvn_operation(&p, 100, 40, 1, "\4\0\0\0\0\0\0\0", 8);
-	events(2, "20 64 1e 0900000000000000"
-		  "00");
+	rvn_add(&p, "register 40 pc/8=400000\n"
+		    "register 41 sp/8=0\n"
+		    "register 42 v31/16=:30313233343536373839616263646566\n"
+		    "operation 100 pc + 4\n");
 }
 
 START_TEST(arm_traces_with_the_registers_of_aarch64_are_read)
 {
 	arm_machine(31);
+	rvn_add(&p, "event *100 x30=9\n"
+		    "event\n");
 	ck_assert_str_eq(read_steps(), "400000/4@0 x30=9\n400004/0@0\n");
 	ck_assert_str_eq(t.rec->regs.arch->name, "aarch64");
 	ck_assert_str_eq(initial("x7"), "0000000000000007");
@@ -614,12 +600,12 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 
 	add_x87("\0\0", "\xff\0");
 	add_register(46, "top", "\0", 1);
-	events(6, "20 0a 0b"
-		  "10 2e 03"
-		  "11 0010000000 01 42 0a"
-		  "ffff 01 41 00"
-		  "10 1e 11111111111111111111"
-		  "10 2e 05");
+	rvn_add(&p, "event *10 *11\n"
+		    "event top=3\n"
+		    "event @1000=42 *10\n"
+		    "interrupt A\n"
+		    "event x87r0=:11111111111111111111\n"
+		    "event top=5\n");
 	read_steps();
 	ts_buf_init(&whole);
 	ts_buf_put(&whole, steps.data, steps.len);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * x64dbg traces put together block by block: what a block says, what it does not say, and what lies between
- * two of them.
+ * x64dbg traces, most written as text (x64dbg_text.h): what a block says, what it does not say, and what lies
+ * between two of them.
  */
 #include "unit.h"
 
@@ -12,11 +12,12 @@
 #include "loaders/loader.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
+#include "x64dbg_text.h"
 #include "x64dbg_writer.h"
 
 extern const struct ts_loader x64dbg_loader;
 
-enum { RAX = 0, RCX = 1, RBX = 3, RSP = 4, RSI = 6, RDI = 7, FLAGS = 17 };
+enum { RAX = 0, RCX = 1, RSP = 4, RSI = 6, RDI = 7, FLAGS = 17 };
 
 static struct ts_buf file;
 static struct ts_source *src;
@@ -25,11 +26,9 @@ static struct ts_timeline *tl;
 static struct ts_query *q;
 static struct ts_steps steps; /* all of them */
 static struct ts_error err;
-static bool is_64;
 
 static void setup(void)
 {
-	is_64 = true;
 	ts_buf_init(&file);
 	ts_steps_init(&steps);
 	ts_error_reset(&err);
@@ -51,23 +50,23 @@ static void teardown(void)
 
 /* ---------------------------------------------------------------------------------------- writing */
 
-#define INSN(pc, bytes) xw_insn(is_64, pc, bytes, sizeof(bytes) - 1)
+#define INSN(pc, bytes) xw_insn(true, pc, bytes, sizeof(bytes) - 1)
 
 static void add(const struct xw_block *b)
 {
-	xw_put_block(&file, is_64, b);
+	xw_put_block(&file, true, b);
 }
 
 static void add_full(struct xw_block b, uint32_t tid)
 {
-	b = xw_full(is_64, &b, tid);
+	b = xw_full(true, &b, tid);
 	add(&b);
 }
 
 /* A head and a first block of @b with these registers. */
 static void begin(struct xw_block b, uint64_t rax, uint64_t rsp)
 {
-	xw_head(&file, is_64, NULL);
+	xw_head(&file, true, NULL);
 	xw_reg(&b, RAX, rax);
 	xw_reg(&b, RSP, rsp);
 	add_full(b, 100);
@@ -108,6 +107,12 @@ static void load(void)
 		;
 	ts_reader_close(reader);
 	ts_error_reset(&err);
+}
+
+static void load_text(const char *text)
+{
+	x64dbg_text(&file, text);
+	load();
 }
 
 /* Bytes as hexadecimal, ".." where unknown. */
@@ -183,15 +188,10 @@ static bool has_gap(uint64_t step)
 
 START_TEST(values_are_those_before_the_instruction)
 {
-	struct xw_block b = INSN(0x1005, "\xb8\x02\0\0\0"); /* mov $2, %eax */
-
-	begin(INSN(0x1000, "\xb8\x01\0\0\0"), 77, 0x9000);
-	xw_reg(&b, RAX, 1);
-	add(&b);
-	b = INSN(0x100a, "\x90");
-	xw_reg(&b, RAX, 2);
-	add(&b);
-	load();
+	load_text("x64\n"
+		  "full 1000 b801000000 ax=4d sp=9000\n" /* mov $1, %eax */
+		  "step 1005 b802000000 ax=1\n"
+		  "step 100a 90 ax=2\n");
 	ck_assert_uint_eq(tl->n_steps, 2); /* three blocks are positions 0 to 2 */
 	ck_assert_uint_eq(reg(0, "rax"), 77);
 	ck_assert_uint_eq(reg(1, "rax"), 1);
@@ -232,17 +232,13 @@ END_TEST
 
 START_TEST(code_that_changed_unseen_is_what_ran_last)
 {
-	struct xw_block b = INSN(0x1001, "\xeb\xfd"); /* jmp to 0x1000 */
-
-	begin(INSN(0x1000, "\x90"), 0, 0);
-	add(&b);
-	b = INSN(0x1000, "\xf8");
-	add(&b);
-	b = INSN(0x1001, "\xeb\xfd");
-	add(&b);
-	nop(0x1000);
-	nop(0x1001);
-	load();
+	load_text("x64\n"
+		  "full 1000 90\n"
+		  "step 1001 ebfd\n" /* jmp to 0x1000 */
+		  "step 1000 f8\n"
+		  "step 1001 ebfd\n"
+		  "step 1000 90\n"
+		  "step 1001 90\n");
 	ck_assert_str_eq(mem(1, 0x1000, 1), "90");
 	ck_assert_str_eq(mem(2, 0x1000, 1), "f8");
 	ck_assert_str_eq(mem(3, 0x1000, 1), "f8");
@@ -252,17 +248,10 @@ END_TEST
 
 START_TEST(the_words_of_32_bits_have_4_bytes)
 {
-	struct xw_block b;
-
-	is_64 = false;
-	b = INSN(0x1000, "\x88\x03");
-	xw_reg(&b, 3, 0x2000);
-	xw_reg(&b, 40, 0xffff3fff); /* tag word, and a hole */
-	xw_reg(&b, 42, 0xf7bd0023); /* selector 0x23, opcode 0x7bd with bits that are none */
-	xw_mem(&b, 0x2000, 0x11223344, 0x55667788);
-	begin(b, 5, 0x9000);
-	nop(0x1002);
-	load();
+	/* 40: tag word, and a hole; 42: selector 0x23, opcode 0x7bd with bits that are none */
+	load_text("x86\n"
+		  "full 1000 8803 ax=5 bx=2000 sp=9000 #40=ffff3fff #42=f7bd0023 @2000=11223344>55667788\n"
+		  "step 1002 90\n");
 	ck_assert_str_eq(rec->regs.arch->name, "i386");
 	ck_assert_str_eq(mem(0, 0x1fff, 6), "..44332211..");
 	ck_assert_str_eq(mem(1, 0x2000, 4), "88776655");
@@ -275,16 +264,10 @@ END_TEST
 
 START_TEST(a_tag_word_of_two_bits_a_register_is_taken_as_it_is)
 {
-	struct xw_block b = INSN(0x1000, "\x90");
-
-	xw_reg(&b, 36, UINT64_C(0x3fff) << 32);
-	begin(b, 0, 0);
-	b = INSN(0x1001, "\x90");
-	xw_reg(&b, 26, UINT64_C(0x8000000000000000)); /* ST(0) = 1.0 */
-	xw_reg(&b, 27, 0x3fff);
-	xw_reg(&b, 36, UINT64_C(0x80) << 32 | UINT64_C(0x3800) << 16); /* top 7 is in use */
-	add(&b);
-	load();
+	/* the second: ST(0) = 1.0, and top 7 is in use */
+	load_text("x64\n"
+		  "full 1000 90 #36=3fff00000000\n"
+		  "step 1001 90 #26=8000000000000000 #27=3fff #36=8038000000\n");
 	ck_assert_uint_eq(reg(0, "ftag"), 0x3fff);
 	ck_assert_uint_eq(reg(1, "ftag"), 0x3fff);
 	ck_assert_uint_eq(reg(1, "fstat"), 0x3800);
@@ -296,18 +279,11 @@ END_TEST
 
 START_TEST(an_access_has_its_operands_bytes_and_a_slot_shows_more)
 {
-	struct xw_block b = INSN(0x1000, "\x88\x00"); /* mov %al, (%rax) */
-
-	xw_mem(&b, 0x2000, 0x8877665544332211, 0x88776655443322aa);
-	begin(b, 0x2000, 0);
-	b = INSN(0x1002, "\xff\x40\x04"); /* incl 4(%rax) */
-	xw_mem(&b, 0x2004, 0xff00000088776655, 0xff00000088776656);
-	add(&b);
-	b = INSN(0x1005, "\x8b\x00"); /* mov (%rax), %eax */
-	xw_mem(&b, 0x2000, 0x88776656443322aa, 0x88776656443322aa);
-	add(&b);
-	nop(0x1007);
-	load();
+	load_text("x64\n"
+		  "full 1000 8800 ax=2000 @2000=8877665544332211>88776655443322aa\n" /* mov %al, (%rax) */
+		  "step 1002 ff4004 @2004=ff00000088776655>ff00000088776656\n"       /* incl 4(%rax) */
+		  "step 1005 8b00 @2000=88776656443322aa\n"                          /* mov (%rax), %eax */
+		  "step 1007 90\n");
 	ck_assert_str_eq(accesses(0), "w2000+1");
 	ck_assert_str_eq(accesses(1), "r2004+4 w2004+4");
 	ck_assert_str_eq(accesses(2), "r2000+4");
@@ -320,16 +296,10 @@ END_TEST
 /* A compare-and-exchange always reads its operand, so that a word of zeros is what was there. */
 START_TEST(what_is_compared_is_known_before)
 {
-	struct xw_block b = INSN(0x1000, "\xf0\x0f\xb1\x0b"); /* lock cmpxchg %ecx, (%rbx) */
-
-	xw_reg(&b, RBX, 0x2000);
-	xw_mem(&b, 0x2000, 0, 7);
-	begin(b, 0, 0);
-	b = INSN(0x1004, "\xf0\x0f\xb1\x4b\x40"); /* ... 0x40(%rbx), which is not equal */
-	xw_mem(&b, 0x2040, 0, 0);
-	add(&b);
-	nop(0x1009);
-	load();
+	load_text("x64\n"
+		  "full 1000 f00fb10b bx=2000 @2000=0>7\n" /* lock cmpxchg %ecx, (%rbx) */
+		  "step 1004 f00fb14b40 @2040=0\n"          /* ... 0x40(%rbx), which is not equal */
+		  "step 1009 90\n");
 	ck_assert_str_eq(accesses(0), "r2000+4 w2000+1");
 	ck_assert_str_eq(accesses(1), "r2040+4");
 	ck_assert_str_eq(mem(0, 0x2000, 8), "0000000000000000");
@@ -371,20 +341,11 @@ END_TEST
 
 START_TEST(the_old_word_of_a_push_is_not_believed)
 {
-	struct xw_block b = INSN(0x1000, "\x50"); /* push %rax */
-
-	xw_mem(&b, 0x8ff8, 0xbad, 0x77);
-	begin(b, 0x77, 0x9000);
-	b = INSN(0x1001, "\x50"); /* the fault makes it look unchanged */
-	xw_reg(&b, RSP, 0x8ff8);
-	xw_mem(&b, 0x8ff0, 0x77, 0x77);
-	add(&b);
-	b = INSN(0x1002, "\xe8\x10\0\0\0"); /* call */
-	xw_reg(&b, RSP, 0x8ff0);
-	xw_mem(&b, 0x8fe8, 0x77, 0x1007);
-	add(&b);
-	nop(0x1017);
-	load();
+	load_text("x64\n"
+		  "full 1000 50 ax=77 sp=9000 @8ff8=bad>77\n" /* push %rax */
+		  "step 1001 50 sp=8ff8 @8ff0=77\n"            /* the fault makes it look unchanged */
+		  "step 1002 e810000000 sp=8ff0 @8fe8=77>1007\n"
+		  "step 1017 90\n");
 	ck_assert_str_eq(mem(0, 0x8ff0, 16), "................................");
 	ck_assert_str_eq(mem(1, 0x8ff0, 16), "................7700000000000000");
 	ck_assert_str_eq(mem(2, 0x8fe8, 16), "................7700000000000000");
@@ -396,12 +357,9 @@ END_TEST
 
 START_TEST(a_push_of_16_bits_writes_two_bytes)
 {
-	struct xw_block b = INSN(0x1000, "\x66\x50");
-
-	xw_mem(&b, 0x8ff8, 0xbad, 0x1122334455667788);
-	begin(b, 0x1122, 0x9000);
-	nop(0x1002);
-	load();
+	load_text("x64\n"
+		  "full 1000 6650 ax=1122 sp=9000 @8ff8=bad>1122334455667788\n"
+		  "step 1002 90\n");
 	ck_assert_str_eq(accesses(0), "w8ffe+2");
 	ck_assert_str_eq(mem(0, 0x8ff8, 8), "887766554433....");
 	ck_assert_str_eq(mem(1, 0x8ff8, 8), "8877665544332211");
@@ -410,13 +368,9 @@ END_TEST
 
 START_TEST(zeros_behind_a_large_operand_are_not_believed)
 {
-	struct xw_block b = INSN(0x1000, "\xdb\x38"); /* fstpt (%rax) */
-
-	xw_mem(&b, 0x2000, 1, 2);
-	xw_mem(&b, 0x2008, 3, 0x8877665544330004);
-	begin(b, 0x2000, 0);
-	nop(0x1002);
-	load();
+	load_text("x64\n"
+		  "full 1000 db38 ax=2000 @2000=1>2 @2008=3>8877665544330004\n" /* fstpt (%rax) */
+		  "step 1002 90\n");
 	ck_assert_str_eq(accesses(0), "w2000+8 w2008+2");
 	ck_assert_str_eq(mem(0, 0x2000, 16), "01000000000000000300334455667788");
 	ck_assert_str_eq(mem(1, 0x2000, 16), "02000000000000000400334455667788");
@@ -426,12 +380,9 @@ END_TEST
 
 START_TEST(zeros_beyond_the_operands_page_are_not_believed)
 {
-	struct xw_block b = INSN(0x1000, "\x8a\x00"); /* mov (%rax), %al */
-
-	xw_mem(&b, 0x2ffd, 0x11, 0x9999999999000011);
-	begin(b, 0x2ffd, 0);
-	nop(0x1002);
-	load();
+	load_text("x64\n"
+		  "full 1000 8a00 ax=2ffd @2ffd=11>9999999999000011\n" /* mov (%rax), %al */
+		  "step 1002 90\n");
 	ck_assert_str_eq(accesses(0), "r2ffd+1");
 	ck_assert_str_eq(mem(1, 0x2ffd, 8), "110000..........");
 }
@@ -439,13 +390,10 @@ END_TEST
 
 START_TEST(an_access_that_faults_tells_nothing)
 {
-	struct xw_block b = INSN(0x1000, "\x8a\x00");
-
-	xw_mem(&b, 0x2000, 0, 0x9999);
-	begin(b, 0x2000, 0);
-	nop(0x7000); /* the handler */
-	nop(0x7001);
-	load();
+	load_text("x64\n"
+		  "full 1000 8a00 ax=2000 @2000=0>9999\n"
+		  "step 7000 90\n" /* the handler */
+		  "step 7001 90\n");
 	ck_assert_str_eq(accesses(0), "");
 	ck_assert(has_gap(0));
 	ck_assert_str_eq(mem(2, 0x2000, 2), "....");
@@ -454,15 +402,10 @@ END_TEST
 
 START_TEST(an_instruction_that_is_tried_again_did_nothing)
 {
-	struct xw_block b = INSN(0x1000, "\x88\x00");
-
-	xw_mem(&b, 0x2000, 0, 0x9999);
-	begin(b, 0x2000, 0);
-	b = INSN(0x1000, "\x88\x00");
-	xw_mem(&b, 0x2000, 0x1111, 0x1133);
-	add(&b);
-	nop(0x1002);
-	load();
+	load_text("x64\n"
+		  "full 1000 8800 ax=2000 @2000=0>9999\n"
+		  "step 1000 8800 @2000=1111>1133\n"
+		  "step 1002 90\n");
 	ck_assert_str_eq(accesses(0), "");
 	ck_assert_str_eq(accesses(1), "w2000+1");
 	ck_assert_str_eq(mem(0, 0x2000, 2), "1111");
@@ -471,42 +414,28 @@ END_TEST
 
 START_TEST(a_bit_number_moves_the_operand)
 {
-	struct xw_block b = INSN(0x1000, "\x0f\xab\x08"); /* bts %ecx, (%rax) */
-
-	xw_reg(&b, RCX, 0xffffffe1);
-	xw_mem(&b, 0x2000, 5, 5);
-	begin(b, 0x2000, 0);
-	nop(0x1003);
-	load();
+	load_text("x64\n"
+		  "full 1000 0fab08 ax=2000 cx=ffffffe1 @2000=5\n" /* bts %ecx, (%rax) */
+		  "step 1003 90\n");
 	ck_assert_str_eq(accesses(0), "r1ffc+4 w1ffc+4?");
 }
 END_TEST
 
 START_TEST(an_operand_in_the_teb_is_where_its_slot_is)
 {
-	struct xw_block b = INSN(0x1000, "\x65\x48\x8b\x04\x25\x30\0\0\0"); /* mov %gs:0x30, %rax */
-
-	xw_mem(&b, 0x7ff0030, 0x7ff0000, 0x7ff0000);
-	begin(b, 0, 0);
-	nop(0x1009);
-	load();
+	load_text("x64\n"
+		  "full 1000 65488b042530000000 @7ff0030=7ff0000\n" /* mov %gs:0x30, %rax */
+		  "step 1009 90\n");
 	ck_assert_str_eq(accesses(0), "r7ff0030+8");
 }
 END_TEST
 
 START_TEST(operands_without_a_slot_are_unknown)
 {
-	struct xw_block b = INSN(0x1000, "\xa4"); /* movsb; recorders until 2024 */
-
-	xw_reg(&b, RSI, 0x2000);
-	xw_reg(&b, RDI, 0x3000);
-	begin(b, 0, 0);
-	b = INSN(0x1001, "\x8a\x00");
-	xw_mem(&b, 0x3000, 0x1234, 0x1234);
-	xw_reg(&b, RAX, 0x3000);
-	add(&b);
-	nop(0x1003);
-	load();
+	load_text("x64\n"
+		  "full 1000 a4 si=2000 di=3000\n" /* movsb; recorders until 2024 */
+		  "step 1001 8a00 ax=3000 @3000=1234\n"
+		  "step 1003 90\n");
 	ck_assert_str_eq(accesses(0), "r2000+1 w3000+1?");
 	ck_assert_str_eq(mem(0, 0x3000, 2), "..12");
 	ck_assert_str_eq(mem(1, 0x3000, 2), "3412");
@@ -515,27 +444,12 @@ END_TEST
 
 START_TEST(iterations_that_were_stepped_over_are_accesses_too)
 {
-	struct xw_block b = INSN(0x1000, "\xf3\xa4"); /* rep movsb */
-
-	xw_reg(&b, RCX, 4);
-	xw_reg(&b, RSI, 0x2000);
-	xw_reg(&b, RDI, 0x3000);
-	xw_mem(&b, 0x3000, 0x8877665544332211, 0x88776655ffffffff);
-	xw_mem(&b, 0x2000, 0xffffffff, 0xffffffff);
-	begin(b, 0, 0);
-	b = INSN(0x1002, "\xfd"); /* std */
-	xw_reg(&b, RCX, 0);
-	add(&b);
-	b = INSN(0x1003, "\xf3\xab"); /* rep stosl, downwards */
-	xw_reg(&b, RCX, 3);
-	xw_reg(&b, RDI, 0x4008);
-	xw_reg(&b, FLAGS, 0x400);
-	xw_mem(&b, 0x4008, 1, 2);
-	add(&b);
-	b = INSN(0x1005, "\x90");
-	xw_reg(&b, RCX, 0);
-	add(&b);
-	load();
+	load_text("x64\n"
+		  "full 1000 f3a4 cx=4 si=2000 di=3000 " /* rep movsb */
+		  "@3000=8877665544332211>88776655ffffffff @2000=ffffffff\n"
+		  "step 1002 fd cx=0\n"                                     /* std */
+		  "step 1003 f3ab cx=3 di=4008 flags=400 @4008=1>2\n"       /* rep stosl, downwards */
+		  "step 1005 90 cx=0\n");
 	ck_assert_str_eq(accesses(0), "r2000+1 w3000+1 w3001+3? r2001+3");
 	ck_assert_str_eq(accesses(2), "w4008+4 w4000+8?");
 	ck_assert_str_eq(mem(0, 0x3000, 8), "1122334455667788");
@@ -610,15 +524,10 @@ END_TEST
 
 START_TEST(what_others_wrote_is_no_access)
 {
-	struct xw_block b = INSN(0x1000, "\x88\x00");
-
-	xw_mem(&b, 0x2000, 0x1111, 0x3322);
-	begin(b, 0x2000, 0);
-	b = INSN(0x1002, "\x8a\x00");
-	xw_mem(&b, 0x2000, 0x4422, 0x4422);
-	add(&b);
-	nop(0x1004);
-	load();
+	load_text("x64\n"
+		  "full 1000 8800 ax=2000 @2000=1111>3322\n"
+		  "step 1002 8a00 @2000=4422\n"
+		  "step 1004 90\n");
 	ck_assert_str_eq(accesses(0), "w2000+1");
 	ck_assert_str_eq(mem(0, 0x2000, 2), "1111");
 	ck_assert_str_eq(mem(1, 0x2000, 2), "2244"); /* before the read that shows it */
@@ -627,12 +536,9 @@ END_TEST
 
 START_TEST(an_operand_may_reach_the_end_of_memory)
 {
-	struct xw_block b = INSN(0x1000, "\x88\x00");
-
-	xw_mem(&b, UINT64_MAX - 1, 0x3322, 0x3344);
-	begin(b, UINT64_MAX - 1, 0);
-	nop(0x1002);
-	load();
+	load_text("x64\n"
+		  "full 1000 8800 ax=fffffffffffffffe @fffffffffffffffe=3322>3344\n"
+		  "step 1002 90\n");
 	ck_assert_str_eq(mem(1, UINT64_MAX - 1, 2), "4433");
 	ck_assert_str_eq(mem(0, UINT64_MAX - 1, 2), "2233");
 }
@@ -642,22 +548,12 @@ END_TEST
 
 START_TEST(a_new_session_forgets_memory_and_other_threads)
 {
-	struct xw_block b = INSN(0x1000, "\x8a\x00");
-
-	xw_mem(&b, 0x2000, 0x11, 0x11);
-	begin(b, 0x2000, 0);
-	b = INSN(0x5000, "\x90");
-	b.has_tid = b.is_flagged = true;
-	b.tid = 200;
-	add(&b);
-	b = INSN(0x1002, "\x90");
-	xw_reg(&b, RAX, 0x2000);
-	add_full(b, 100);
-	b = INSN(0x1003, "\x8a\x00");
-	xw_mem(&b, 0x2000, 0x22, 0x22);
-	add(&b);
-	nop(0x1005);
-	load();
+	load_text("x64\n"
+		  "full 1000 8a00 ax=2000 @2000=11\n"
+		  "step 5000 90 tid=c8\n"
+		  "full 1002 90 ax=2000\n"
+		  "step 1003 8a00 @2000=22\n"
+		  "step 1005 90\n");
 	ck_assert(!has_gap(0));
 	ck_assert(has_gap(1));
 	ck_assert_str_eq(mem(1, 0x2000, 1), "11");
@@ -689,19 +585,13 @@ END_TEST
 
 START_TEST(a_call_that_was_stepped_over_keeps_memory)
 {
-	struct xw_block b = INSN(0x1000, "\x8a\x00");
-
-	xw_mem(&b, 0x2000, 0x11, 0x11);
-	begin(b, 0x2000, 0x9000);
-	b = INSN(0x1002, "\xe8\x10\0\0\0");
-	xw_mem(&b, 0x8ff8, 0, 0x1007);
-	add(&b);
-	nop(0x1007);
-	b = INSN(0x1008, "\xff\xd0"); /* call *%rax */
-	add(&b);
-	nop(0x100a);
-	nop(0x100b);
-	load();
+	load_text("x64\n"
+		  "full 1000 8a00 ax=2000 sp=9000 @2000=11\n"
+		  "step 1002 e810000000 @8ff8=0>1007\n"
+		  "step 1007 90\n"
+		  "step 1008 ffd0\n" /* call *%rax */
+		  "step 100a 90\n"
+		  "step 100b 90\n");
 	ck_assert(!has_gap(0));
 	ck_assert(has_gap(1));
 	ck_assert(!has_gap(2));
@@ -714,14 +604,11 @@ END_TEST
 /* Like a call that was stepped over; only a session forgets. */
 START_TEST(other_code_that_ran_keeps_memory)
 {
-	struct xw_block b = INSN(0x1000, "\x8a\x00");
-
-	xw_mem(&b, 0x2000, 0x11, 0x11);
-	begin(b, 0x2000, 0x9000);
-	nop(0x1002);
-	nop(0x7000); /* which no instruction led to */
-	nop(0x7001);
-	load();
+	load_text("x64\n"
+		  "full 1000 8a00 ax=2000 sp=9000 @2000=11\n"
+		  "step 1002 90\n"
+		  "step 7000 90\n" /* which no instruction led to */
+		  "step 7001 90\n");
 	ck_assert(!has_gap(0));
 	ck_assert(has_gap(1));
 	ck_assert_str_eq(mem(2, 0x2000, 1), "11");
@@ -775,13 +662,13 @@ static void switch_to(uint32_t tid, uint64_t pc, uint64_t rax, bool is_flagged)
 
 START_TEST(a_thread_that_waits_is_before_its_last_instruction)
 {
-	begin(INSN(0x1000, "\x90"), 1, 0);
-	switch_to(100, 0x1001, 2, true);
-	switch_to(200, 0x5000, 3, true);
-	switch_to(200, 0x5001, 4, true);
-	switch_to(100, 0x1002, 5, true);
-	nop(0x1003);
-	load();
+	load_text("x64\n"
+		  "full 1000 90 ax=1\n"
+		  "step 1001 90 ax=2 tid=64\n"
+		  "step 5000 90 ax=3 tid=c8\n"
+		  "step 5001 90 ax=4 tid=c8\n"
+		  "step 1002 90 ax=5 tid=64\n"
+		  "step 1003 90\n");
 	ck_assert_uint_eq(rec->n_threads, 2);
 	ck_assert_uint_eq(rec->threads[0].tid, 100);
 	ck_assert_uint_eq(rec->threads[1].tid, 200);
@@ -798,16 +685,18 @@ END_TEST
 
 START_TEST(a_thread_id_without_its_flag_is_found)
 {
-	begin(INSN(0x1000, "\x90"), 1, 0);
-	switch_to(100, 0x1001, 2, true);
-	switch_to(200, 0x5000, 3, false);
-	for (unsigned i = 1; i < 5; i++)
-		nop(0x5000 + i);
-	switch_to(200, 0x5005, 4, true);
-	switch_to(100, 0x1002, 5, false);
-	nop(0x1003);
-	nop(0x1004);
-	load();
+	load_text("x64\n"
+		  "full 1000 90 ax=1\n"
+		  "step 1001 90 ax=2 tid=64\n"
+		  "step 5000 90 ax=3 tid?=c8\n"
+		  "step 5001 90\n"
+		  "step 5002 90\n"
+		  "step 5003 90\n"
+		  "step 5004 90\n"
+		  "step 5005 90 ax=4 tid=c8\n"
+		  "step 1002 90 ax=5 tid?=64\n"
+		  "step 1003 90\n"
+		  "step 1004 90\n");
 	ck_assert_uint_eq(tl->n_steps, 10);
 	ck_assert_uint_eq(tl->damage.code, TS_OK);
 	ck_assert_uint_eq(rec->n_threads, 2);
@@ -916,10 +805,10 @@ END_TEST
 
 START_TEST(a_last_block_that_is_no_json_is_ignored)
 {
-	begin(INSN(0x1000, "\x90"), 1, 0);
-	nop(0x1001);
-	xw_user_block(&file, 0x80, "{\"threads\": }", 13);
-	load();
+	load_text("x64\n"
+		  "full 1000 90\n"
+		  "step 1001 90\n"
+		  "user 80 {\"threads\": }\n");
 	ck_assert_uint_eq(tl->n_steps, 1);
 	ck_assert_uint_eq(rec->n_warnings, 1);
 	ck_assert_ptr_nonnull(strstr(rec->warnings[0].text, "not valid JSON"));

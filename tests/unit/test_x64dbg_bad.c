@@ -12,6 +12,7 @@
 #include "loaders/loader.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
+#include "x64dbg_text.h"
 #include "x64dbg_writer.h"
 
 extern const struct ts_loader x64dbg_loader;
@@ -339,10 +340,10 @@ START_TEST(something_like_a_full_block_is_none)
 {
 	uint64_t off = begin();
 
-	ts_buf_putc(&file, 0x7f);
-	nops(0x1004, 3);
-	full(0x2000);
-	nops(0x2001, 1);
+	x64dbg_text(&file, "damage\n"
+			   "step 1004 90\n"
+			   "full 2000 90 tid=7\n"
+			   "step 2001 90\n");
 	ts_buf_puts(&file, "\x01 what follows is no block");
 	cut(2, TS_ECORRUPT, off, "type 0x7f");
 }

@@ -116,6 +116,16 @@ for name in "x86_64", "aarch64":
 
 
 @case
+def a_load_that_nothing_explains_is_shown_right_and_counted_once():
+    done = record("alias.ucir", SUBJECT, "alias")
+    r = Ucir2("alias.ucir")
+    step, = [s for s in r.all_steps if s.changed]
+    assert done.returncode == 9 and r.notes[11] == [b"1"] and "unexplained 1" in done.stderr, done
+    (addr, value), = step.changed
+    assert struct.unpack("<I", value) == (0x1234567,) and (addr, 4) in step.reads, step.changed
+
+
+@case
 def threads_share_memory_and_take_turns():
     done = record("threads.ucir", SUBJECT, "threads", "4")
     r = Ucir2("threads.ucir")
@@ -251,6 +261,19 @@ def a_signal_to_the_recorder_reaches_the_program():
     os.kill(process.pid, signal.SIGTERM)
     process.communicate(timeout=LIMIT)
     assert process.returncode == -signal.SIGTERM and Ucir2("wait.ucir").end == ("signal", signal.SIGTERM)
+
+
+@case
+def a_program_that_stops_stops_the_recorder_too():
+    """For a shell's job control: it waits for the recorder."""
+    process = start("handled")
+    child = child_of(process)
+    os.kill(child, signal.SIGSTOP)
+    assert os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1])
+    os.killpg(process.pid, signal.SIGCONT)
+    os.kill(child, signal.SIGINT)
+    out, _ = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0 and out == "signal 2\n", out
 
 
 @case

@@ -150,6 +150,13 @@ static void store_oddly(void)
 #endif
 }
 
+/* A store that the recorder did not see is found by a load, before a system call makes it look. */
+static void load_all(void)
+{
+	for (unsigned i = 0; i < sizeof(scene); i += 8)
+		(void)*(volatile uint64_t *)(scene.bytes + i);
+}
+
 /* Code that is written, executed, and written again. */
 static int rewrite_code(void)
 {
@@ -174,12 +181,26 @@ static int memory(void)
 	char *page = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	store_oddly();
+	load_all();
 	read_into_pieces();
 	mprotect(page, 4096, PROT_READ | PROT_WRITE);
 	strcpy(page, "written after mprotect");
 	strcpy((char *)scene.bytes + 5000, page);
 	snprintf((char *)scene.bytes + 6000, 100, "%d %g", rewrite_code(), 2.5);
 	return write(1, &scene, sizeof(scene)) == sizeof(scene) ? 0 : 1;
+}
+
+/* Memory at two addresses: what is stored at one of them is found at the other. */
+static int alias(void)
+{
+	int fd = memfd_create("twice", 0);
+	volatile int *one, *two;
+
+	ftruncate(fd, 4096);
+	one = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	two = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	*one = 0x1234567;
+	return *two == 0x1234567 && *two == *one ? 9 : 1;
 }
 
 /* ---------------------------------------------------------------- the rest */
@@ -231,6 +252,8 @@ int main(int argc, char **argv)
 		return threads(atoi(argv[2]), argc > 3);
 	if (!strcmp(what, "memory"))
 		return memory();
+	if (!strcmp(what, "alias"))
+		return alias();
 	if (!strcmp(what, "closefds"))
 		return closefds();
 	if (!strcmp(what, "wait"))

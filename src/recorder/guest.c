@@ -170,6 +170,8 @@ static unsigned classify_aarch64(const uint8_t *insn, size_t n, bool is_big_endi
 		what |= TS_INSN_VECTOR; /* SIMD, floating point, their loads; msr of fpcr, fpsr */
 	if ((op & 0xffffffe0) == 0xd50b7420)
 		what |= TS_INSN_ZERO;
+	if ((op & 0xffffffe0) == 0xd53b00e0)
+		what |= TS_INSN_ZERO_LEN;
 	if (op == 0x14000000 || (op & 0xffffffe0) == 0x54000000)
 		what |= TS_INSN_SELF;
 	return what;

@@ -48,6 +48,7 @@ enum {
 	TS_INSN_ZERO = 16,  /* AArch64: dc zva, a store that no callback shows */
 	TS_INSN_IT = 32,    /* Thumb: it */
 	TS_INSN_UNSEEN = 64, /* its bytes are not those that the recording has */
+	TS_INSN_ZERO_LEN = 128, /* AArch64: mrs of DCZID_EL0, the length of dc zva */
 };
 
 /* System calls that the recorder must know; -1: the processor has none. */

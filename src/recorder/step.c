@@ -10,7 +10,8 @@
 #include "ring.h"
 #include "shadow.h"
 
-#define ZVA_LEN 64u /* bytes of AArch64's dc zva under QEMU */
+#define MAX_ACCESS_LEN 16u /* of one that a callback shows */
+#define MAX_ZERO_LEN 2048u /* of AArch64's dc zva: what DCZID_EL0 can say */
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
 
 static struct ts_access *new_access(struct ts_task *t, uint64_t addr, uint32_t len, uint8_t kind)
@@ -95,12 +96,28 @@ void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len)
 	new_access(t, addr, len, UCIR_WRITE);
 }
 
-/* dc zva has the number of its register in its five low bits. */
+/*
+ * AArch64: what dc zva clears.  A program learns its length from DCZID_EL0 (mrs), and so does the recorder; until then
+ * it is that of QEMU's model "max".
+ */
+static uint32_t zero_len = 512;
+
+/* The number of the register is in the five low bits of either instruction. */
+static uint64_t operand(const struct ts_task *t)
+{
+	return ts_regs_get_x(t->cpu, *ts_host(t->pc) & 31);
+}
+
 static void zero_block(struct ts_task *t)
 {
-	unsigned x = *ts_host(t->pc) & 31;
+	ts_step_wrote(t, operand(t) & ~(uint64_t)(zero_len - 1), zero_len);
+}
 
-	ts_step_wrote(t, ts_regs_get_x(t->cpu, x) & ~(uint64_t)(ZVA_LEN - 1), ZVA_LEN);
+static void learn_zero_len(const struct ts_task *t)
+{
+	uint32_t len = 4u << (operand(t) & 15);
+
+	zero_len = len <= MAX_ZERO_LEN ? len : zero_len;
 }
 
 void ts_step_begin(struct ts_task *t, uint64_t pc, uint8_t len, uint8_t flags)
@@ -148,7 +165,8 @@ static void count_step(void)
 
 void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next)
 {
-	size_t room = t->n_accesses * (UCIR_PUT_ACCESS_LEN + ZVA_LEN) + TS_REGS_ROOM + UCIR_PUT_STEP_LEN + UCIR_PUT_JMP_LEN;
+	size_t room = t->n_accesses * (UCIR_PUT_ACCESS_LEN + MAX_ACCESS_LEN) + MAX_ZERO_LEN + TS_REGS_ROOM +
+		      UCIR_PUT_STEP_LEN + UCIR_PUT_JMP_LEN;
 	uint8_t *p = ts_out_room(t->pid, room);
 	uint32_t n_ops = t->n_accesses + 1;
 
@@ -156,6 +174,8 @@ void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next)
 		p = put_access(&t->accesses[i], p);
 	if (ts_guest->is_arm)
 		ts_regs_advance_it(&t->values, t->flags & TS_INSN_IT ? *ts_host(t->pc) : -1);
+	if (t->flags & TS_INSN_ZERO_LEN)
+		learn_zero_len(t);
 	if (has_regs) {
 		p = ts_regs_changes(t->cpu, &t->values, groups_of(t), p, &n_ops);
 		t->is_stale = false;

@@ -117,7 +117,7 @@ static int threads(int n, int is_spinning)
 /* ---------------------------------------------------------------- memory */
 
 struct {
-	unsigned char bytes[8192] __attribute__((aligned(64)));
+	unsigned char bytes[8192] __attribute__((aligned(512)));
 } scene;
 
 static void read_into_pieces(void)
@@ -144,7 +144,7 @@ static void store_oddly(void)
 	__asm__ volatile("movdqu %0, %%xmm1; pcmpeqd %%xmm2, %%xmm2; maskmovdqu %%xmm2, %%xmm1"
 			 : : "m"(at[100]), "D"(at + 3300) : "memory", "xmm1", "xmm2");
 #elif defined(__aarch64__)
-	__asm__ volatile("dc zva, %0" : : "r"(at + 128) : "memory");
+	__asm__ volatile("dc zva, %0" : : "r"(at + 600) : "memory");
 	__asm__ volatile("mov x2, #1; mov x3, #2; 1: ldxp x4, x5, [%0]; stxp w6, x2, x3, [%0]; cbnz w6, 1b"
 			 : : "r"(at + 3200) : "memory", "x2", "x3", "x4", "x5", "x6");
 #endif

@@ -172,11 +172,11 @@ static void others(void)
 	__asm__ volatile("movd %0, %%mm1; paddb %%mm1, %%mm1; emms" : : "r"(0x12345678));
 }
 #elif defined(__aarch64__)
-static char lines[192];
+static char lines[1024] __attribute__((aligned(512)));
 
 static void others(void)
 {
-	__asm__ volatile("dc zva, %0" : : "r"(lines + 64) : "memory");
+	__asm__ volatile("dc zva, %0" : : "r"(lines + 600) : "memory");
 }
 #else
 static void others(void)

@@ -229,8 +229,8 @@ uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, u
 			      uint64_t first, uint64_t last, uint64_t chunk);
 
 /*
- * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written.  The
- * program counter is not among them: each step writes it.
+ * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written; chunks that
+ * only write other registers are passed over.  The program counter is not among them: each step writes it.
  */
 uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
 				uint32_t first, uint32_t last, uint64_t chunk);

@@ -23,6 +23,32 @@ struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_i
 	return sp;
 }
 
+bool ts_space_divide(struct ts_space *sp, uint64_t stride, const uint16_t *starts, size_t n)
+{
+	sp->starts = malloc((n + 1) * sizeof(*starts));
+	if (!sp->starts)
+		return false;
+	memcpy(sp->starts, starts, n * sizeof(*starts));
+	sp->n_starts = n;
+	sp->stride = stride;
+	return true;
+}
+
+uint16_t ts_space_divided_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes)
+{
+	uint64_t line = addr % sp->stride / TS_LINE_LEN;
+	uint32_t starts = (line < sp->n_starts ? sp->starts[line] : 0) | 1u | 1u << TS_LINE_LEN;
+	uint32_t parts = 0, rest;
+
+	for (; (rest = starts & (starts - 1)) != 0; starts = rest) {
+		uint32_t part = (rest & -rest) - (starts & -starts); /* the bits from this start to the next */
+
+		if (bytes & part)
+			parts |= part;
+	}
+	return (uint16_t)parts;
+}
+
 void ts_space_drop_segment(struct ts_space_segment *seg)
 {
 	ts_versions_fini(&seg->versions);
@@ -37,6 +63,7 @@ void ts_space_free(struct ts_space *sp)
 	for (size_t i = 0; i < sp->n_segments; i++)
 		ts_space_drop_segment(&sp->segments[i]);
 	free(sp->segments);
+	free(sp->starts);
 	ts_layers_fini(&sp->layers);
 	ts_pages_fini(&sp->base);
 	free(sp);

@@ -23,7 +23,7 @@ struct ts_space;
 /* What a space holds, for `info` and the benchmark. */
 struct ts_space_stats {
 	uint64_t n_versions;    /* (line, chunk) pairs that were changed */
-	uint64_t n_silent;      /* (line, chunk) pairs that were written, but not changed */
+	uint64_t n_silent;      /* (line, chunk) pairs of which a part was written, but not changed */
 	uint64_t n_reads;       /* (line, chunk) pairs that were read */
 	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
 	uint64_t n_unexplained; /* reads that contradict what was known */
@@ -40,6 +40,16 @@ struct ts_space_stats {
  */
 struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_image *image, uint32_t id);
 void ts_space_free(struct ts_space *sp);
+
+/*
+ * Divide the lines of a new space into parts, which repeat every @stride bytes: bit i of @starts[k] (copied) is 1 if
+ * a part begins at byte i of line k; a line after the first @n of a stride is one part.  A search for writes then
+ * finds no chunk that only changed another part of the line; the index holds two bytes more for each line of a
+ * chunk of which one part was changed, and another one written without a change.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_space_divide(struct ts_space *sp, uint64_t stride, const uint16_t *starts, size_t n);
 
 /*
  * The functions that ask.  They see sealed segments only, change nothing, and cannot fail.

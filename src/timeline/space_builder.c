@@ -595,10 +595,14 @@ static bool note_writes(struct ts_space_builder *sb, const struct ts_page *pg, u
 	uint64_t changed = pg->marks->changed[word], written = pg->marks->written[word];
 
 	for (unsigned line = word * 4; written; line++, changed >>= 16, written >>= 16) {
+		uint16_t silent = (uint16_t)(written & ~changed);
+
+		if (silent && (uint16_t)changed)
+			silent &= (uint16_t)~ts_space_parts(sb->space, pg->page << TS_PAGE_BITS | line << TS_LINE_BITS,
+							    (uint16_t)changed);
 		if ((uint16_t)changed && !note_version(sb, pg, line, chunk, (uint16_t)changed))
 			return false;
-		if ((uint16_t)written && !(uint16_t)changed &&
-		    !ts_touches_add(&sb->silent, pg->id, (uint8_t)line, chunk, (uint16_t)written))
+		if (silent && !ts_touches_add(&sb->silent, pg->id, (uint8_t)line, chunk, silent))
 			return false;
 	}
 	return true;

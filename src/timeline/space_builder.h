@@ -22,8 +22,7 @@ struct ts_index_arrays;
 
 struct ts_space_segment {
 	struct ts_versions versions; /* of the lines that were changed */
-	/* lines that were written with what they held, and not changed in the chunk */
-	struct ts_lines silent;
+	struct ts_lines silent;      /* of the lines of which a part was written, and not changed in the chunk */
 	struct ts_lines reads;
 };
 

@@ -14,6 +14,9 @@
 struct ts_space {
 	const struct ts_image *recorded, *image; /* borrowed; may be NULL */
 	uint32_t id;
+	uint16_t *starts;                  /* owned; of ts_space_divide(); NULL: a line is one part */
+	size_t n_starts;
+	uint64_t stride;
 	struct ts_layers layers;
 	struct ts_pages base;              /* what layers are known to hold beyond their fill; keyed by layer */
 	struct ts_space_segment *segments; /* owned; by number */
@@ -26,6 +29,17 @@ void ts_space_drop_segment(struct ts_space_segment *seg);
 
 /* What the image calls a layer; not 0. */
 uint64_t ts_space_map_of_layer(const struct ts_space *sp, uint32_t layer);
+
+/* ts_space_parts() of a space that was divided. */
+uint16_t ts_space_divided_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes);
+
+/* The bytes of the parts of the line at @addr of which @bytes has one or more; bit i: byte i of the line. */
+static inline uint16_t ts_space_parts(const struct ts_space *sp, uint64_t addr, uint16_t bytes)
+{
+	if (__builtin_expect(sp->starts != NULL, 0))
+		return ts_space_divided_parts(sp, addr, bytes);
+	return bytes ? UINT16_MAX : 0;
+}
 
 /* How to paint bytes. */
 struct ts_painting {

@@ -6,37 +6,63 @@
 
 #define LINE_MASK ((uint64_t)TS_LINE_LEN - 1)
 
-/* The sets of a segment that can be asked. */
-enum set {
-	CHANGES, /* bytes that were changed */
-	CHANGED_LINES,
-	SILENT,
-	READS,
+/* What a chunk does to bytes. */
+enum deed {
+	CHANGE,
+	WRITE,
+	READ,
 };
 
-static const struct ts_lines *set_of(const struct ts_space_segment *seg, enum set set, const uint16_t **exact)
+/* A chunk that changed any byte of a part may have written all of it: add what [addr, last] has half of. */
+static void widen(const struct ts_space *sp, uint64_t *addr, uint64_t *last)
 {
-	*exact = set == CHANGES ? seg->versions.changed : NULL;
-	switch (set) {
-	case CHANGES:
-	case CHANGED_LINES:
-		return &seg->versions.lines;
-	case SILENT:
-		return &seg->silent;
-	case READS:
-		break;
-	}
-	return &seg->reads;
+	uint16_t low = ts_space_parts(sp, *addr, (uint16_t)(1u << *addr % TS_LINE_LEN));
+	uint16_t high = ts_space_parts(sp, *last, (uint16_t)(1u << *last % TS_LINE_LEN));
+
+	*addr = (*addr & ~LINE_MASK) + (uint64_t)__builtin_ctz(low);
+	*last = (*last & ~LINE_MASK) + (uint64_t)(31 - __builtin_clz(high));
 }
 
-static uint64_t next_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
+/* The first chunk >= @chunk, both relative to the segment; UINT32_MAX if there is none. */
+static uint32_t next_of_segment(const struct ts_space *sp, uint64_t segment, enum deed deed, uint64_t addr,
+				uint64_t last, uint32_t chunk)
+{
+	const struct ts_space_segment *seg = &sp->segments[segment];
+	uint32_t silent = UINT32_MAX, changed;
+
+	if (deed == READ)
+		return ts_lines_next(&seg->reads, NULL, addr, last, chunk);
+	if (deed == WRITE) {
+		silent = ts_lines_next(&seg->silent, NULL, addr, last, chunk);
+		widen(sp, &addr, &last);
+	}
+	changed = ts_lines_next(&seg->versions.lines, seg->versions.changed, addr, last, chunk);
+	return silent < changed ? silent : changed;
+}
+
+/* The last chunk <= @chunk; the same. */
+static uint32_t prev_of_segment(const struct ts_space *sp, uint64_t segment, enum deed deed, uint64_t addr,
+				uint64_t last, uint32_t chunk)
+{
+	const struct ts_space_segment *seg = &sp->segments[segment];
+	uint32_t silent = UINT32_MAX, changed;
+
+	if (deed == READ)
+		return ts_lines_prev(&seg->reads, NULL, addr, last, chunk);
+	if (deed == WRITE) {
+		silent = ts_lines_prev(&seg->silent, NULL, addr, last, chunk);
+		widen(sp, &addr, &last);
+	}
+	changed = ts_lines_prev(&seg->versions.lines, seg->versions.changed, addr, last, chunk);
+	return silent + 1 > changed + 1 ? silent : changed; /* none + 1 is 0 */
+}
+
+static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	for (uint64_t seg = chunk / TS_SEGMENT_CHUNKS; seg < sp->n_segments; seg++) {
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel = chunk > start ? (uint32_t)(chunk - start) : 0;
-		const uint16_t *exact;
-		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
-		uint32_t found = ts_lines_next(lines, exact, addr, last, rel);
+		uint32_t found = next_of_segment(sp, seg, deed, addr, last, rel);
 
 		if (found != UINT32_MAX)
 			return start + found;
@@ -44,7 +70,7 @@ static uint64_t next_in(const struct ts_space *sp, enum set set, uint64_t chunk,
 	return TS_NO_CHUNK;
 }
 
-static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk, uint64_t addr, uint64_t last)
+static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	uint64_t seg = chunk / TS_SEGMENT_CHUNKS + 1;
 
@@ -54,9 +80,7 @@ static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk,
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
 		uint32_t rel =
 			chunk - start < TS_SEGMENT_CHUNKS ? (uint32_t)(chunk - start) : TS_SEGMENT_CHUNKS - 1;
-		const uint16_t *exact;
-		const struct ts_lines *lines = set_of(&sp->segments[seg], set, &exact);
-		uint32_t found = ts_lines_prev(lines, exact, addr, last, rel);
+		uint32_t found = prev_of_segment(sp, seg, deed, addr, last, rel);
 
 		if (found != UINT32_MAX)
 			return start + found;
@@ -66,41 +90,32 @@ static uint64_t prev_in(const struct ts_space *sp, enum set set, uint64_t chunk,
 
 uint64_t ts_space_next_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_in(sp, CHANGES, chunk, addr, last);
+	return next_in(sp, CHANGE, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_change(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_in(sp, CHANGES, chunk, addr, last);
+	return prev_in(sp, CHANGE, chunk, addr, last);
 }
 
-/* A chunk that changed any byte of a line may have written all of them. */
 uint64_t ts_space_next_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	uint64_t changed = next_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
-	uint64_t silent = next_in(sp, SILENT, chunk, addr, last);
-
-	return silent < changed ? silent : changed;
+	return next_in(sp, WRITE, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_write(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	uint64_t changed = prev_in(sp, CHANGED_LINES, chunk, addr & ~LINE_MASK, last | LINE_MASK);
-	uint64_t silent = prev_in(sp, SILENT, chunk, addr, last);
-
-	if (changed == TS_NO_CHUNK || silent == TS_NO_CHUNK)
-		return changed == TS_NO_CHUNK ? silent : changed;
-	return silent > changed ? silent : changed;
+	return prev_in(sp, WRITE, chunk, addr, last);
 }
 
 uint64_t ts_space_next_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return next_in(sp, READS, chunk, addr, last);
+	return next_in(sp, READ, chunk, addr, last);
 }
 
 uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
-	return prev_in(sp, READS, chunk, addr, last);
+	return prev_in(sp, READ, chunk, addr, last);
 }
 
 /* A layer stands at the position after the step that made it; those at position 0 were there before any step. */

@@ -665,6 +665,23 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 /* The first segment can be asked about before it is complete: at this many chunks, then at double, ... */
 #define FIRST_COPY 64
 
+/* The registers of all threads.  Each is a part of its line, so that the chunks that write it alone are found. */
+static struct ts_space *new_regs(const struct ts_regset *set)
+{
+	size_t n = set->g_len / TS_LINE_LEN + 1;
+	uint16_t *starts = calloc(n, sizeof(*starts));
+	struct ts_space *sp = starts ? ts_space_new(NULL, NULL, 0) : NULL;
+
+	for (unsigned i = 0; starts && i < set->n_regs; i++)
+		starts[set->regs[i].off / TS_LINE_LEN] |= (uint16_t)(1u << set->regs[i].off % TS_LINE_LEN);
+	if (sp && !ts_space_divide(sp, TS_REGS_STRIDE, starts, n)) {
+		ts_space_free(sp);
+		sp = NULL;
+	}
+	free(starts);
+	return sp;
+}
+
 struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *image, struct ts_error *err)
 {
 	struct ts_timeline *tl = calloc(1, sizeof(*tl));
@@ -687,7 +704,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	ts_world_builder_init(&bd->world, &tl->world);
 	ts_runs_builder_init(&bd->runs, &tl->runs);
-	tl->regs = ts_space_new(NULL, NULL, 0);
+	tl->regs = new_regs(&rec->regs);
 	ts_space_builder_init(&bd->regs, tl->regs);
 	if (!tl->regs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
 	    !apply_initial(tl))

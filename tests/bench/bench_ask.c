@@ -42,6 +42,7 @@ struct session {
 	char column[32];
 	uint64_t addr; /* that is written most often, of those that samples met */
 	uint64_t pc;   /* the same of executed ones */
+	const char *rare; /* borrowed; the register that the fewest of them wrote */
 };
 
 struct answered {
@@ -110,10 +111,36 @@ static uint64_t most_frequent(uint64_t *items, size_t n)
 	return best;
 }
 
+/* The register at @off of the 'g' layout. */
+static unsigned reg_at(const struct ts_regset *set, uint64_t off)
+{
+	unsigned i = 0;
+
+	while (i + 1 < set->n_regs && set->regs[i + 1].off <= off)
+		i++;
+	return i;
+}
+
+static const char *most_rare(const struct ts_regset *set, const size_t *n_writes)
+{
+	unsigned best = (unsigned)set->sp;
+
+	for (unsigned i = 0; i < set->n_regs; i++) {
+		if (n_writes[i] && n_writes[i] < n_writes[best])
+			best = i;
+	}
+	return set->regs[best].name;
+}
+
 static void choose(struct session *s)
 {
 	static uint64_t addrs[N_SAMPLES], pcs[N_SAMPLES];
-	size_t n_addrs = 0;
+	const struct ts_regset *set = ts_query_regset(s->t.q);
+	size_t n_addrs = 0, *n_writes = calloc(set->n_regs, sizeof(*n_writes));
+
+	if (!n_writes)
+		bench_die("no memory");
+	n_writes[set->sp] = SIZE_MAX;
 
 	for (size_t i = 0; i < N_SAMPLES; i++) {
 		struct ts_error err = { 0 };
@@ -123,10 +150,16 @@ static void choose(struct session *s)
 		bench_check(st, &err);
 		pcs[i] = st->pc;
 		for (uint32_t k = 0; k < st->n_effects && n_addrs < N_SAMPLES; k++) {
-			if (b->effects[st->first + k].kind == TS_FX_WRITE)
-				addrs[n_addrs++] = b->effects[st->first + k].addr;
+			const struct ts_effect *e = &b->effects[st->first + k];
+
+			if (e->kind == TS_FX_WRITE)
+				addrs[n_addrs++] = e->addr;
+			else if (e->kind == TS_FX_REG_WRITE)
+				n_writes[reg_at(set, e->addr)]++;
 		}
 	}
+	s->rare = most_rare(set, n_writes);
+	free(n_writes);
 	s->addr = most_frequent(addrs, n_addrs);
 	s->pc = most_frequent(pcs, N_SAMPLES);
 }
@@ -215,23 +248,27 @@ static void measure_naive(struct session *s, const char *path)
 
 static void measure(struct session *s, const char *path)
 {
-	char history[60], accesses[60], executions[60], write[60], why[60];
+	char history[60], accesses[60], executions[60], write[60], why[60], rare[60], all_rare[60];
 
 	snprintf(history, sizeof(history), "history 0x%" PRIx64, s->addr);
 	snprintf(accesses, sizeof(accesses), "accesses 0x%" PRIx64 ",8 rwx", s->addr);
 	snprintf(executions, sizeof(executions), "executions 0x%" PRIx64, s->pc);
 	snprintf(write, sizeof(write), "last-write 0x%" PRIx64, s->addr);
 	snprintf(why, sizeof(why), "why 0x%" PRIx64, s->addr);
+	snprintf(rare, sizeof(rare), "last-write $%s", s->rare);
+	snprintf(all_rare, sizeof(all_rare), "history $%s first 1000000", s->rare);
 	measure_row(s, "when", "when");
 	measure_row(s, "last-write ADDR", write);
 	measure_row(s, "last-write $sp", "last-write $sp");
 	measure_row(s, "last-change $sp", "last-change $sp");
+	measure_row(s, "last-write of a rare register", rare);
 	measure_row(s, "stack", "stack");
 	measure_row(s, "why", why);
 	measure_row(s, "threads", "threads");
 	measure_row(s, "maps", "maps");
 	measure_table(s, "history", history, false);
 	measure_table(s, "history $sp", "history $sp first 1000000", false);
+	measure_table(s, "history of a rare register", all_rare, false);
 	measure_table(s, "accesses", accesses, false);
 	measure_table(s, "executions", executions, false);
 	measure_table(s, "calls", "calls", false);

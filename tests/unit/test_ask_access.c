@@ -406,6 +406,92 @@ START_TEST(any_question_is_answered_like_a_walk_over_all_steps)
 }
 END_TEST
 
+/* --------------------------------------------------------------------------- registers that are rarely written */
+
+#define N_LONG 4000u
+
+/* Which register each step of a longer recording wrote. */
+static uint8_t wrote[N_LONG]; /* N_REGS: none */
+
+/* In the 'g' layout rax and rbx share a line, as eflags and cs do; xmm0 ends where xmm1 begins, inside of one. */
+static const char *const reg_names[] = { "rax", "rbx", "rcx", "r15", "eflags", "cs", "mxcsr", "xmm0", "xmm1" };
+#define N_REGS (sizeof(reg_names) / sizeof(reg_names[0]))
+
+static const struct ts_reg *reg_of(size_t i)
+{
+	return &s->rec.regs.regs[ts_regset_find(&s->rec.regs, reg_names[i])];
+}
+
+/* Each register is written half as often as the one before it, and mostly with what it holds. */
+static void begin_long(uint64_t seed)
+{
+	uint8_t value[16] = { 0 };
+
+	rnd.state = seed;
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned k = 0; k < N_LONG; k++) {
+		size_t i = 0;
+
+		while (i < N_REGS && script_chance(&rnd, 50))
+			i++;
+		wrote[k] = (uint8_t)i;
+		value[0] = script_chance(&rnd, 20);
+		if (i < N_REGS)
+			ts_steps_value(&s->steps, TS_FX_REG_WRITE, reg_of(i)->off, value, reg_of(i)->len);
+		ts_steps_close(&s->steps, 0x1000, 1, 0);
+	}
+	ask_text_init(&a, s);
+}
+
+static bool writes_reg(uint64_t chunk, size_t i)
+{
+	return memchr(wrote + chunk * TS_CHUNK_STEPS, (int)i, TS_CHUNK_STEPS);
+}
+
+/* No chunk is looked into that only writes other registers of the line. */
+START_TEST(the_chunks_of_a_register_are_those_that_write_it)
+{
+	begin_long((uint64_t)_i);
+	for (size_t i = 0; i < N_REGS; i++) {
+		uint32_t first = reg_of(i)->off, last = first + reg_of(i)->len - 1;
+
+		for (uint64_t chunk = 0; chunk < N_LONG / TS_CHUNK_STEPS; chunk++) {
+			ck_assert_msg(writes_reg(chunk, i) == (ts_query_next_register(a.q, TS_ACCESS_WRITE, 0, first, last,
+										      chunk) == chunk),
+				      "%s, chunk %" PRIu64 ", forwards", reg_names[i], chunk);
+			ck_assert_msg(writes_reg(chunk, i) == (ts_query_prev_register(a.q, TS_ACCESS_WRITE, 0, last, last,
+										      chunk) == chunk),
+				      "%s, chunk %" PRIu64 ", backwards", reg_names[i], chunk);
+		}
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+START_TEST(the_last_write_of_a_register_is_found_over_many_chunks)
+{
+	begin_long((uint64_t)_i);
+	for (unsigned n = 0; n < 200; n++) {
+		uint64_t at = script_below(&rnd, N_LONG + 1), k = at;
+		size_t i = script_below(&rnd, N_REGS);
+		char question[64], want[64] = "{\"complete\":true";
+
+		while (k && wrote[k - 1] != i)
+			k--;
+		if (k)
+			snprintf(want, sizeof(want), "{\"position\":%" PRIu64 ",", k - 1);
+		snprintf(question, sizeof(question), "last-write $%s at %" PRIu64, reg_names[i], at);
+		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s", a.err.text);
+		ck_assert_msg(!strncmp(ts_buf_text(&a.out), want, strlen(want)), "%s: %s, not %s", question,
+			      ts_buf_text(&a.out), want);
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* Executions of a range: every step whose pc is in it. */
 START_TEST(executions_are_those_of_a_walk)
 {
@@ -444,6 +530,10 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, any_question_is_answered_like_a_walk_over_all_steps, 1, 240);
 	tcase_add_loop_test(c, executions_are_those_of_a_walk, 1, 20);
+	suite_add_tcase(suite, c);
+	c = tcase_create("registers");
+	tcase_add_loop_test(c, the_chunks_of_a_register_are_those_that_write_it, 1, 10);
+	tcase_add_loop_test(c, the_last_write_of_a_register_is_found_over_many_chunks, 1, 10);
 	suite_add_tcase(suite, c);
 	return suite;
 }

@@ -321,6 +321,46 @@ START_TEST(a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line)
 }
 END_TEST
 
+/* Parts of 4, 8 and 4 bytes in the first of two lines, in each 0x40 bytes. */
+START_TEST(a_write_is_found_by_all_of_its_part_where_lines_are_divided)
+{
+	static const uint16_t starts[] = { 1u << 4 | 1u << 12 };
+
+	ck_assert(ts_space_divide(sp, 0x40, starts, 1));
+	write_text(0x100, "0123456789abcdef0123456789abcdef");
+	end_chunk();
+	write_text(0x104, "4__78901"); /* of the second part, the first byte as it was */
+	end_chunk();
+	write_text(0x10c, "cdef");
+	write_text(0x108, "x");
+	write_text(0x110, "x");
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x100, 0x103), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x104, 0x104), 1);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10b, 0x10b), 1);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 2, 0x10b, 0x10b), 2);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x10d, 0x10d), 2);
+	ck_assert_uint_eq(ts_space_prev_write(sp, 1, 0x10d, 0x10d), 0);
+	ck_assert_uint_eq(ts_space_next_write(sp, 1, 0x11f, 0x11f), 2);
+	ck_assert_uint_eq(ts_space_next_change(sp, 1, 0x104, 0x104), TS_NO_CHUNK);
+	ck_assert_uint_eq(stats.n_silent, 1);
+}
+END_TEST
+
+START_TEST(the_parts_of_lines_repeat)
+{
+	static const uint16_t starts[] = { 1u << 4 | 1u << 12 };
+
+	ck_assert(ts_space_divide(sp, 0x40, starts, 1));
+	write_text(0x140, "0");
+	write_text(0x1b4, "0");
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x143, 0x143), 0);
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x144, 0x14f), TS_NO_CHUNK);
+	ck_assert_uint_eq(ts_space_next_write(sp, 0, 0x1b0, 0x1b0), 0);
+}
+END_TEST
+
 START_TEST(any_number_of_layers_side_by_side_is_painted)
 {
 	size_t len = 1 << 20;
@@ -461,6 +501,7 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
 		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,
+		   a_write_is_found_by_all_of_its_part_where_lines_are_divided, the_parts_of_lines_repeat,
 		   any_number_of_layers_side_by_side_is_painted,
 		   both_ends_of_the_space_hold_bytes_and_nothing_lies_beyond,
 		   a_file_fills_only_what_the_recording_never_shows,

@@ -29,6 +29,41 @@ void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to
 		ts_runs_each(&q->tl->runs, from, to, use_count, &e);
 }
 
+_Static_assert(TS_MAX_RUN_LEN == TS_MAX_RUN && TS_TOUCHED_LEN == TS_LINE_LEN, "what the index has");
+
+bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run)
+{
+	const struct ts_runs *r = &q->tl->runs;
+	const struct ts_run *x = i < r->n ? &r->runs[i] : NULL;
+
+	if (!x)
+		return false;
+	*run = (struct ts_run_facts){ .process = x->process, .n = x->n, .first = x->pc, .last = x->pc,
+				      .lens = r->lens + x->lens };
+	for (unsigned k = 0; k + 1 < x->n; k++)
+		run->last += r->lens[x->lens + k];
+	return true;
+}
+
+void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, uint64_t to,
+			 void (*use)(void *user, uint64_t pos), void *user)
+{
+	if (to > q->snap.end)
+		to = q->snap.end;
+	if (from < to)
+		ts_runs_each_start(&q->tl->runs, i, from, to, use, user);
+}
+
+void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
+			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user)
+{
+	if (to > q->snap.end)
+		to = q->snap.end;
+	if (from < to && process < q->tl->n_memory)
+		ts_space_each_touch(q->tl->memory[process], is_read, from / TS_CHUNK_STEPS,
+				    (to - 1) / TS_CHUNK_STEPS + 1, use, user);
+}
+
 struct pages {
 	uint64_t *items; /* owned */
 	size_t n, cap;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scan over the whole index needs: how often each instruction was executed, and which memory is known.
+ * What a scan over the whole index needs: how often each instruction was executed and when, which memory was touched
+ * when, and which is known.
  */
 #ifndef TS_SCAN_H
 #define TS_SCAN_H
@@ -25,6 +26,41 @@ struct ts_executed {
  */
 void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to,
 			    void (*use)(void *user, const struct ts_executed *x), void *user);
+
+/* A run has at most so many instructions. */
+#define TS_MAX_RUN_LEN 128u
+
+/* A distinct run: @n instructions that follow each other in memory, wherever and however often they were executed. */
+struct ts_run_facts {
+	uint32_t process;
+	uint32_t n;
+	uint64_t first, last; /* addresses of the first and of the last instruction */
+	const uint8_t *lens;  /* borrowed; how long each is, in bytes; 0, of the last: unknown */
+};
+
+/*
+ * The run with ordinal @i; ordinals count from 0 and are valid until the recording grows.
+ *
+ * Returns false after the last.
+ */
+bool ts_query_run(const struct ts_query *q, uint32_t i, struct ts_run_facts *run);
+
+/*
+ * Call @use with each position at which run @i began, in order, of those whose steps [pos, pos + n) can meet
+ * [@from, @to); some before @from may not.
+ */
+void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, uint64_t to,
+			 void (*use)(void *user, uint64_t pos), void *user);
+
+#define TS_TOUCHED_LEN 16u
+
+/*
+ * Call @use with each line (TS_TOUCHED_LEN bytes, aligned, at @addr) of @process that the steps of a chunk wrote,
+ * or (@is_read) read, for each chunk that has a step in [@from, @to).  What the kernel or the recorder changed counts
+ * as written.  One line and chunk may come twice, in no order.
+ */
+void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
+			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
 #define TS_SCAN_PAGE_BITS 12
 

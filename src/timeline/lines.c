@@ -342,6 +342,25 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 	return best;
 }
 
+void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk), void *user)
+{
+	uint32_t line = 0;
+
+	for (size_t i = 0; i < set->n_pages; i++) {
+		const struct ts_line_page *p = &set->pages[i];
+
+		for (unsigned k = 0; k < TS_PAGE_LINES; k++) {
+			uint64_t addr = p->page << TS_PAGE_BITS | k << TS_LINE_BITS;
+
+			if (!has_bit(p->has, k))
+				continue;
+			for (uint32_t item = set->first[line]; item < set->first[line + 1]; item++)
+				use(user, addr, ts_lines_chunk(set, item));
+			line++;
+		}
+	}
+}
+
 size_t ts_lines_mem(const struct ts_lines *set)
 {
 	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +

@@ -99,6 +99,9 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
 		       uint32_t chunk);
 
+/* Call @use with each line of the set (its address), by address, and each chunk that touched it, in order. */
+void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk), void *user);
+
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 

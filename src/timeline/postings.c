@@ -253,24 +253,42 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 	return block == end ? TS_NO_POSTING : scan_block(set, block, value, &after);
 }
 
+/* Call @use with each value of a block.  Returns false if its bytes are damaged. */
+static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)(void *user, uint32_t value), void *user)
+{
+	const uint8_t *p = set->bytes + set->blocks[block].off, *end = set->bytes + set->blocks[block + 1].off;
+	uint32_t v = set->blocks[block].value, delta;
+
+	use(user, v);
+	while (p < end) {
+		p = get_varint(p, end, &delta);
+		if (!p || delta >= TS_NO_POSTING - v) {
+			note_damage(set);
+			return false;
+		}
+		v += delta;
+		use(user, v);
+	}
+	return true;
+}
+
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user)
 {
 	for (uint32_t block = set->first_block[i]; block < set->first_block[i + 1]; block++) {
-		const uint8_t *p = set->bytes + set->blocks[block].off,
-			      *end = set->bytes + set->blocks[block + 1].off;
-		uint32_t v = set->blocks[block].value, delta;
-
-		use(user, v);
-		while (p < end) {
-			p = get_varint(p, end, &delta);
-			if (!p || delta >= TS_NO_POSTING - v) {
-				note_damage(set);
-				return;
-			}
-			v += delta;
-			use(user, v);
-		}
+		if (!use_block(set, block, use, user))
+			return;
 	}
+}
+
+void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
+			 void *user)
+{
+	uint32_t first, end;
+
+	if (!find_key(set, key, &first, &end))
+		return;
+	while (first < end && use_block(set, first, use, user))
+		first++;
 }
 
 size_t ts_postings_mem(const struct ts_postings *set)

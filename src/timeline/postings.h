@@ -61,8 +61,10 @@ void ts_postings_fini(struct ts_postings *set);
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
 
-/* Call @use with each value of keys[@i], ascending. */
+/* Call @use with each value of keys[@i], ascending; of @key, which need not be there. */
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user);
+void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
+			 void *user);
 
 /*
  * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other.

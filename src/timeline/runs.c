@@ -275,6 +275,33 @@ void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
 	}
 }
 
+/* The positions of one run that lie in [from, to), of a segment. */
+struct starts {
+	uint64_t start, from, to;
+	void (*use)(void *user, uint64_t pos);
+	void *user;
+};
+
+static void use_start(void *user, uint32_t value)
+{
+	const struct starts *s = user;
+	uint64_t pos = s->start + value;
+
+	if (pos >= s->from && pos < s->to)
+		s->use(s->user, pos);
+}
+
+void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, uint64_t to,
+			void (*use)(void *user, uint64_t pos), void *user)
+{
+	struct starts starts = { .from = from > TS_MAX_RUN ? from - TS_MAX_RUN : 0, .to = to, .use = use, .user = user };
+
+	for (size_t s = segment_of(r, starts.from); s < r->n_segments && r->segments[s].start < to; s++) {
+		starts.start = r->segments[s].start;
+		ts_postings_each_of(&r->segments[s].postings, run, use_start, &starts);
+	}
+}
+
 uint64_t ts_runs_mem(const struct ts_runs *r)
 {
 	uint64_t sum = r->n * sizeof(*r->runs) + r->n_lens + r->n_by_pc * sizeof(*r->by_pc);

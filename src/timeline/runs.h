@@ -86,6 +86,13 @@ struct ts_run_count {
 void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user);
 
+/*
+ * Call @use with each position at which run @run began, from @from - TS_MAX_RUN or a later one up to @to - 1, in
+ * order.  Sees sealed segments only.
+ */
+void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, uint64_t to,
+			void (*use)(void *user, uint64_t pos), void *user);
+
 /* Bytes of the sealed part, for `info` and the benchmark. */
 uint64_t ts_runs_mem(const struct ts_runs *r);
 

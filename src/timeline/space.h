@@ -93,6 +93,13 @@ uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 			void (*use)(void *user, uint64_t page), void *user);
 
+/*
+ * Call @use with each line (the address of its first byte) that chunks [@chunk, @end) wrote, or (@is_read) read, and
+ * the chunk; segment by segment, there by address.  A line that a chunk wrote may come twice.
+ */
+void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk, uint64_t end,
+			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
+
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats);
 
 #endif

@@ -192,3 +192,38 @@ void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 			use_range(addr, last, first, end, use, user);
 	}
 }
+
+/* The touches of the chunks [first, end) of a segment. */
+struct touches {
+	uint64_t start, first, end;
+	void (*use)(void *user, uint64_t addr, uint64_t chunk);
+	void *user;
+};
+
+static void use_touch(void *user, uint64_t addr, uint32_t chunk)
+{
+	const struct touches *t = user;
+
+	if (t->start + chunk >= t->first && t->start + chunk < t->end)
+		t->use(t->user, addr, t->start + chunk);
+}
+
+void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk, uint64_t end,
+			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user)
+{
+	struct touches t = { .first = chunk, .end = end, .use = use, .user = user };
+
+	for (size_t i = (size_t)(chunk / TS_SEGMENT_CHUNKS); i < sp->n_segments; i++) {
+		const struct ts_space_segment *seg = &sp->segments[i];
+
+		t.start = (uint64_t)i * TS_SEGMENT_CHUNKS;
+		if (t.start >= end)
+			break;
+		if (is_read) {
+			ts_lines_each(&seg->reads, use_touch, &t);
+			continue;
+		}
+		ts_lines_each(&seg->versions.lines, use_touch, &t);
+		ts_lines_each(&seg->silent, use_touch, &t);
+	}
+}

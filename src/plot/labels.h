@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names in a picture, each once.  Their number and length are bounded, so that the picture's size is.
+ */
+#ifndef TS_PLOT_LABELS_H
+#define TS_PLOT_LABELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TS_NO_LABEL UINT32_MAX
+
+/* A longer name is shortened, with an ellipsis at its end. */
+#define TS_MAX_LABEL_LEN 100u
+#define TS_MAX_LABELS    4000u
+
+struct ts_labels {
+	char **items; /* owned; by label */
+	uint32_t n;
+	uint32_t *slots; /* owned; hash table of labels */
+	bool is_failed;  /* memory was exhausted */
+	bool is_full;    /* a name was left out */
+};
+
+/* Returns false if memory is exhausted; @l needs ts_labels_fini() either way. */
+bool ts_labels_init(struct ts_labels *l);
+void ts_labels_fini(struct ts_labels *l);
+
+/* The label for @name; TS_NO_LABEL for NULL, and when there are TS_MAX_LABELS of them or memory is exhausted. */
+uint32_t ts_labels_add(struct ts_labels *l, const char *name);
+
+/* Its text, NULL for TS_NO_LABEL. */
+const char *ts_labels_text(const struct ts_labels *l, uint32_t label);
+
+#endif

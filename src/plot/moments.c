@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#include "moments.h"
+
+#include <stdlib.h>
+
+void ts_moments_fini(struct ts_moments *m)
+{
+	free(m->items);
+	*m = (struct ts_moments){ 0 };
+}
+
+static bool add(struct ts_moments *m, const struct ts_moment *x)
+{
+	if (m->n == m->cap) {
+		size_t cap = m->cap ? 2 * m->cap : 4096;
+		struct ts_moment *items = realloc(m->items, cap * sizeof(*items));
+
+		if (!items)
+			return false;
+		m->items = items;
+		m->cap = cap;
+	}
+	m->items[m->n++] = *x;
+	return true;
+}
+
+static bool add_step(struct ts_moments *m, const struct ts_query *q, uint64_t pos, const struct ts_step *step,
+		     const struct ts_steps *batch)
+{
+	struct ts_moment x = { .pos = pos, .first = step->pc, .last = step->pc,
+			       .process = ts_query_process(q, step->thread) };
+	bool done = step->pc == TS_NO_PC || add(m, &x);
+
+	for (uint32_t i = 0; done && i < step->n_effects; i++) {
+		const struct ts_effect *fx = &batch->effects[step->first + i];
+
+		if (fx->kind == TS_FX_THREAD)
+			x.process = ts_query_process(q, fx->item);
+		/* what no instruction read is not an access; what none wrote is a change all the same */
+		if ((fx->kind != TS_FX_WRITE && (fx->kind != TS_FX_READ || fx->is_hidden)) || !fx->len)
+			continue;
+		x.kind = fx->kind == TS_FX_WRITE ? TS_MOMENT_WRITE : TS_MOMENT_READ;
+		x.first = fx->addr;
+		x.last = fx->addr + fx->len - 1;
+		done = add(m, &x);
+	}
+	return done;
+}
+
+bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to, struct ts_error *err)
+{
+	for (uint64_t pos = from; pos < to; pos++) {
+		const struct ts_steps *batch;
+		const struct ts_step *step = ts_query_step(q, pos, &batch, err);
+
+		if (!step)
+			return false;
+		if (!add_step(m, q, pos, step, batch))
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the steps of a picture");
+	}
+	return true;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a picture of a recording shows, as data: svg.c and html.c draw it.
+ *
+ * Everything is bounded by struct ts_plot_bounds, not by the recording: time is divided into columns, addresses into
+ * rows, and of calls the longest are kept.  A short range is decoded and shown step by step.  A longer one is made from
+ * the index: which code ran is exact then, which memory was touched is known by the chunk (TS_CHUNK_STEPS positions).
+ */
+#ifndef TS_PLOT_H
+#define TS_PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "areas.h"
+#include "call_bars.h"
+#include "grid.h"
+#include "labels.h"
+#include "src/ask/verb.h"
+#include "timeline_marks.h"
+
+struct ts_plot_bounds {
+	uint32_t max_cols;      /* of each band */
+	uint32_t max_code_rows, max_data_rows;
+	size_t max_filled;      /* cells of a band that are not empty */
+	size_t max_calls;       /* all threads together */
+	size_t max_marks;       /* of each kind */
+};
+
+/* Threads with rows of their own in the band of threads; more of them share the last one. */
+#define TS_PLOT_THREADS 16u
+
+/* More areas are joined. */
+#define TS_PLOT_AREAS 16u
+
+struct ts_plot {
+	uint64_t from, to; /* positions: the steps from ... to - 1 are shown */
+	struct ts_labels labels;
+	struct ts_areas code_areas, data_areas;
+	struct ts_grid code;          /* steps, by row of code_areas */
+	struct ts_grid writes, reads; /* accesses, or chunks that accessed a line; by row of data_areas */
+	struct ts_grid threads;       /* which ran: 1 */
+	uint32_t thread_labels[TS_PLOT_THREADS];
+	/*
+	 * owned; of each column of code the function in which most of its steps are; where no function is known, the
+	 * module in parentheses
+	 */
+	uint32_t *functions;
+	uint64_t *pcs;                /* owned; if a column is one position, the pc of each, TS_NO_PC: unknown */
+	struct ts_call_bars calls;
+	struct ts_timeline_marks marks;
+	bool has_reads;               /* the recording knows what was read */
+	bool is_exact;                /* memory is shown step by step, not by the chunk */
+};
+
+/*
+ * Gather what the steps [@from, @to) did; @to is not above ts_query_end(), @from below @to.  @ask names things; the
+ * recording is complete.
+ *
+ * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).  @p needs ts_plot_fini()
+ * either way.
+ */
+bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
+		  const struct ts_plot_bounds *bounds, struct ts_error *err);
+void ts_plot_fini(struct ts_plot *p);
+
+#endif

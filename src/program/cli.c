@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plot.h"
 #include "src/base/atomic_file.h"
 #include "src/base/similar.h"
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT))
 
 enum option_id {
 	OPT_ARCH,
@@ -26,6 +27,7 @@ enum option_id {
 	OPT_FORMAT,
 	OPT_HELP,
 	OPT_IMAGE,
+	OPT_IN,
 	OPT_INDEX,
 	OPT_INDEX_READS,
 	OPT_JSON,
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
 	[OPT_FORMAT] = { "format", required_argument, NULL, OPT_FORMAT },
 	[OPT_HELP] = { "help", no_argument, NULL, OPT_HELP },
 	[OPT_IMAGE] = { "image", required_argument, NULL, OPT_IMAGE },
+	[OPT_IN] = { "in", required_argument, NULL, OPT_IN },
 	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
@@ -74,11 +77,12 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_COLLECT] = ON(EXPORT),
 	[OPT_CPU] = ON(RECORD),
 	[OPT_EXPORT_DIR] = ON(SERVE) | ON(GDB) | ON(LLDB),
+	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD),
 	[OPT_ONCE] = ON(SERVE),
-	[OPT_OUTPUT] = ON(EXPORT) | ON(RECORD),
+	[OPT_OUTPUT] = ON(EXPORT) | ON(PLOT) | ON(RECORD),
 	[OPT_POSITIONS] = ON(EXPORT),
 	[OPT_QUIET] = ON_ALL | ON(RECORD),
 	[OPT_REBASE] = ON(DIFF),
@@ -99,6 +103,7 @@ static const struct command {
 	[TS_CMD_EXPORT] = { "export", "TRACE -o OUT.tf", 1 },
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
+	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
 	[TS_CMD_MCP] = { "mcp", "TRACE...", 1, INT_MAX },
 	[TS_CMD_RECORD] = { "record", "[-o OUT] [--] PROGRAM [ARGS...]", 1, INT_MAX },
 };
@@ -204,6 +209,9 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_IMAGE:
 		return add_image(cli, optarg);
+	case OPT_IN:
+		cli->range = optarg;
+		break;
 	case OPT_INDEX:
 		if (!*optarg)
 			return usage_error("--index: a path, or none");
@@ -254,7 +262,7 @@ static bool find_command(struct ts_cli *cli, const char *name)
 		if (ts_is_similar(commands[i].name, name))
 			return usage_error("'%s' is not a command; did you mean '%s'?", name, commands[i].name);
 	}
-	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, mcp and record",
+	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, plot, mcp and record",
 			   name);
 }
 
@@ -272,6 +280,8 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 	}
 	if (cli->command == TS_CMD_EXPORT && !cli->output)
 		return usage_error("'tracestub export' needs -o OUT.tf");
+	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_plot_is_output(cli->output)))
+		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
 		return usage_error("'tracestub index' builds what --index none does without");
 	return true;
@@ -471,7 +481,7 @@ static int option_len(char **argv)
 	for (unsigned i = 0; i < N_LONG_OPTIONS && len; i++) {
 		const struct option *o = &long_options[i];
 
-		if (i != OPT_AT && strlen(o->name) == len && !strncmp(o->name, name, len))
+		if (i != OPT_AT && i != OPT_IN && strlen(o->name) == len && !strncmp(o->name, name, len))
 			return 1 + (o->has_arg == required_argument && !value && argv[1]);
 	}
 	return 0;
@@ -570,7 +580,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	operands = argv + optind;
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
-		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|mcp|record TRACE [option]...\n"
+		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|plot|mcp|record TRACE [option]...\n"
 		      "'tracestub --help' explains\n", stderr);
 		return false;
 	}

@@ -22,6 +22,7 @@ enum ts_command {
 	TS_CMD_EXPORT,
 	TS_CMD_QUERY,
 	TS_CMD_DIFF,
+	TS_CMD_PLOT,
 	TS_CMD_MCP,
 	TS_CMD_RECORD,
 };
@@ -60,7 +61,8 @@ struct ts_cli {
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
-	const char *output; /* export, record */
+	const char *output; /* export, plot, record */
+	const char *range;  /* plot: A:B; NULL when not given */
 	char **program;     /* record: it and its arguments, NULL-terminated */
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */

@@ -12,6 +12,7 @@
 #include "files.h"
 #include "mcp.h"
 #include "opening.h"
+#include "plot.h"
 #include "reading.h"
 #include "record.h"
 #include "report.h"
@@ -52,6 +53,8 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli)
 		return ts_run_export(m, cli);
 	case TS_CMD_DIFF:
 		return compare(m, cli);
+	case TS_CMD_PLOT:
+		return ts_run_plot(ts_model_query(m), cli);
 	case TS_CMD_RECORD: /* makes a trace */
 	case TS_CMD_MCP: /* opens its traces itself */
 		break;

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "plot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "asker.h"
+#include "report.h"
+#include "src/ask/question.h"
+#include "src/base/atomic_file.h"
+#include "src/plot/html.h"
+#include "src/plot/svg.h"
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t len = strlen(path), n = strlen(suffix);
+
+	return len > n && !strcmp(path + len - n, suffix);
+}
+
+static bool is_svg(const char *path)
+{
+	return has_suffix(path, ".svg");
+}
+
+bool ts_plot_is_output(const char *path)
+{
+	return is_svg(path) || has_suffix(path, ".html") || has_suffix(path, ".htm");
+}
+
+/* The range of --in, in the words of questions; without it all. */
+static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to, struct ts_error *err)
+{
+	struct ts_question *qn;
+	char text[300];
+	bool done;
+
+	*from = 0;
+	*to = ask->n_steps;
+	if (!ask->n_steps)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the recording has no steps to draw");
+	if (!cli->range)
+		return true;
+	if (strpbrk(cli->range, " \t\n") || snprintf(text, sizeof(text), "coverage in %s", cli->range) >= (int)sizeof(text))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a range A:B", cli->range);
+	qn = calloc(1, sizeof(*qn));
+	done = qn ? ts_question_parse(qn, ask, text, err) : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (done) {
+		*from = qn->from;
+		*to = qn->to;
+	}
+	free(qn);
+	return done;
+}
+
+static bool write_file(const char *path, const struct ts_buf *bytes, struct ts_error *err)
+{
+	struct ts_atomic_file f;
+	bool done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, bytes->data, bytes->len, err) &&
+		    ts_atomic_file_finish(&f, err);
+
+	ts_atomic_file_fini(&f);
+	return done;
+}
+
+static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_error *err)
+{
+	const char *slash = strrchr(cli->trace, '/'), *title = slash ? slash + 1 : cli->trace;
+	struct ts_buf out;
+	bool done;
+
+	ts_buf_init(&out);
+	if (is_svg(cli->output))
+		ts_svg_put(&out, p, title);
+	else
+		ts_html_put(&out, p, title);
+	done = ts_buf_ok(&out) ? write_file(cli->output, &out, err) :
+				 ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
+	if (done && !cli->is_quiet)
+		printf("%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes\n", cli->output, p->from, p->to, out.len);
+	ts_buf_fini(&out);
+	return done;
+}
+
+static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *err)
+{
+	const struct ts_plot_bounds *bounds = is_svg(cli->output) ? &ts_svg_bounds : &ts_html_bounds;
+	struct ts_plot p = { 0 };
+	uint64_t from, to;
+	bool done = find_range(cli, &a->ask, &from, &to, err) && ts_plot_init(&p, &a->ask, from, to, bounds, err) &&
+		    draw(cli, &p, err);
+
+	ts_plot_fini(&p);
+	return done;
+}
+
+enum ts_status ts_run_plot(struct ts_query *q, const struct ts_cli *cli)
+{
+	struct ts_asker a;
+	struct ts_error err;
+	bool done;
+
+	ts_error_reset(&err);
+	done = ts_asker_init(&a, q, cli, &err) && run(&a, cli, &err);
+	ts_asker_fini(&a);
+	if (!done && err.code == TS_EUSAGE) {
+		ts_report_failure(NULL, &err);
+		return TS_STATUS_USAGE;
+	}
+	return done ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}

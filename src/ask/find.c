@@ -485,7 +485,9 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 	if (f->at_page < f->n_pages)
 		return TS_GOT_PENDING;
 	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
-		enum ts_got got = ts_budget_take(budget) ? scan_chunk(f, budget, err) : TS_GOT_PENDING;
+		/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+		bool may_go_on = has_budget(f, budget) && ts_budget_take(budget);
+		enum ts_got got = may_go_on ? scan_chunk(f, budget, err) : TS_GOT_PENDING;
 
 		f->rows.at = f->pos;
 		if (got != TS_GOT_END)

@@ -115,7 +115,10 @@ static inline void write_piece(struct rvn_reader *r, uint64_t addr, const uint8_
 		}
 		r->span = s;
 	}
-	ts_steps_value(r->out, TS_FX_WRITE, addr, data, (uint32_t)len);
+	if (len <= 8) /* the window has more bytes (TS_WINDOW_PAD) */
+		ts_steps_word(r->out, TS_FX_WRITE, addr, data, (uint32_t)len);
+	else
+		ts_steps_value(r->out, TS_FX_WRITE, addr, data, (uint32_t)len);
 }
 
 static bool fail_long(struct rvn_reader *r, uint64_t off, uint64_t addr, uint64_t len)
@@ -191,40 +194,51 @@ static inline uint8_t *kept_value(const struct rvn_reader *r, const struct rvn_r
 	return r->kept + reg->kept;
 }
 
-static inline void add(uint8_t *value, const uint8_t *operand, unsigned len)
+/* An operation on a register of @len bytes, a constant of at most 8. */
+static inline __attribute__((always_inline)) void operate_word(uint8_t *value, const struct rvn_op *op, unsigned len)
+{
+	uint64_t word = 0, operand = 0;
+
+	memcpy(&word, value, len);
+	memcpy(&operand, op->operand, len);
+	switch ((enum rvn_op_kind)op->kind) {
+	case RVN_SET: word = operand; break;
+	case RVN_ADD: word = htole64(le64toh(word) + le64toh(operand)); break;
+	case RVN_AND: word &= operand; break;
+	case RVN_OR: word |= operand; break;
+	}
+	memcpy(value, &word, len);
+}
+
+static void operate_bytes(uint8_t *value, const struct rvn_op *op, unsigned len)
 {
 	unsigned carry = 0;
 
-	if (len == sizeof(uint64_t)) {
-		uint64_t sum = htole64(rvn_le(value, len) + rvn_le(operand, len));
-
-		memcpy(value, &sum, sizeof(sum));
-		return;
-	}
 	for (unsigned i = 0; i < len; i++) {
-		carry += (unsigned)value[i] + operand[i];
-		value[i] = (uint8_t)carry;
-		carry >>= 8;
+		switch ((enum rvn_op_kind)op->kind) {
+		case RVN_SET: value[i] = op->operand[i]; break;
+		case RVN_ADD:
+			carry += (unsigned)value[i] + op->operand[i];
+			value[i] = (uint8_t)carry;
+			carry >>= 8;
+			break;
+		case RVN_AND: value[i] &= op->operand[i]; break;
+		case RVN_OR: value[i] |= op->operand[i]; break;
+		}
 	}
 }
 
-static void operate(struct rvn_reader *r, const struct rvn_op *op)
+static inline void operate(struct rvn_reader *r, const struct rvn_op *op)
 {
 	const struct rvn_reg *reg = &r->rec->regs[op->reg];
 	uint8_t *value = kept_value(r, reg);
 
-	switch ((enum rvn_op_kind)op->kind) {
-	case RVN_SET: memcpy(value, op->operand, reg->len); break;
-	case RVN_ADD: add(value, op->operand, reg->len); break;
-	case RVN_AND:
-		for (unsigned i = 0; i < reg->len; i++)
-			value[i] &= op->operand[i];
-		break;
-	case RVN_OR:
-		for (unsigned i = 0; i < reg->len; i++)
-			value[i] |= op->operand[i];
-		break;
-	}
+	if (reg->len == 8)
+		operate_word(value, op, 8);
+	else if (reg->len == 4)
+		operate_word(value, op, 4);
+	else
+		operate_bytes(value, op, reg->len);
 	note_change(r, op->reg, reg);
 }
 
@@ -253,7 +267,7 @@ static inline bool read_register(struct rvn_reader *r)
 	if (!value)
 		return false;
 	if (reg->kept == RVN_NOT_KEPT) {
-		rvn_tell_register(reg, value, r->out);
+		rvn_tell_padded(reg, value, r->out);
 	} else {
 		memcpy(kept_value(r, reg), value, reg->len);
 		note_change(r, ordinal, reg);
@@ -338,8 +352,7 @@ static void tell_changes(struct rvn_reader *r)
 	uint8_t x87[RVN_X87_LEN];
 
 	for (unsigned i = 0; i < r->n_changed; i++)
-		rvn_tell_register(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]),
-				  r->out);
+		rvn_tell_padded(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
 	r->n_changed = 0;
 	if (__builtin_expect(!r->is_x87_changed, 1))
 		return;
@@ -460,7 +473,7 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 		r->base.ops = &ops;
 		r->rec = rec;
 		ts_window_init(&r->window, rec->src, rec->end);
-		r->kept = malloc(rec->kept_len);
+		r->kept = malloc(rec->kept_len + RVN_KEPT_PAD);
 	}
 	if (!r || !r->kept) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no reader");
@@ -468,7 +481,7 @@ struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err)
 			close_reader(&r->base);
 		return NULL;
 	}
-	memcpy(r->kept, rec->kept, rec->kept_len);
+	memcpy(r->kept, rec->kept, rec->kept_len + RVN_KEPT_PAD);
 	start_at(r, rec->first, 0);
 	return &r->base;
 }

@@ -282,7 +282,7 @@ static bool place_kept(struct rvn *rec, struct ts_error *err)
 			done = keep(rec, &rec->regs[rec->x87[i]], err);
 	if (!done)
 		return false;
-	rec->kept = calloc(1, rec->kept_len);
+	rec->kept = calloc(1, rec->kept_len + RVN_KEPT_PAD);
 	return rec->kept || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no registers");
 }
 

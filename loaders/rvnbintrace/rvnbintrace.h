@@ -108,7 +108,7 @@ struct rvn {
 	uint16_t pc;                 /* ordinal of the program counter */
 	uint16_t x87[RVN_N_X87];     /* ordinals, RVN_NO_REG for those that are not there */
 	uint32_t x87_off;            /* of st0; the other x87 registers follow it */
-	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87 */
+	uint8_t *kept;               /* owned; values at position 0: operations' targets, then x87; a pad */
 	uint32_t kept_len, kept_x87; /* bytes of all, and before x87 */
 	uint64_t first, end;         /* file offsets of the events */
 	uint64_t n_events;           /* as recorded, UINT64_MAX if not: then there are as many as there are */
@@ -156,8 +156,20 @@ static inline uint32_t rvn_x87_at(unsigned i, uint32_t *len)
 /* Are the registers recorded from which the i-th of them is computed? */
 bool rvn_has_x87(const struct rvn *rec, unsigned i);
 
+/* So many bytes can be read after kept values. */
+#define RVN_KEPT_PAD 8u
+
 /* Append the effects of a register's new value; the program counter and x87 have none here. */
 void rvn_tell_register(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out);
+
+/* The same where eight bytes can be read at @value: nearly all registers are a word. */
+static inline void rvn_tell_padded(const struct rvn_reg *reg, const uint8_t *value, struct ts_steps *out)
+{
+	if (reg->role == RVN_PLAIN && reg->len == reg->g_len && reg->len <= 8)
+		ts_steps_word(out, TS_FX_REG_WRITE, reg->off, value, reg->len);
+	else
+		rvn_tell_register(reg, value, out);
+}
 
 /* A reader at the first event.  Returns NULL if memory is exhausted. */
 struct ts_reader *rvn_reader_new(struct rvn *rec, struct ts_error *err);

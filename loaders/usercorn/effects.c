@@ -196,19 +196,27 @@ static void put_odd_reg(struct ucir_walk *w, struct ucir_task *t, const struct u
 	}
 }
 
+/* A word of a big-endian machine.  Not in line: its array would cost the others. */
+static __attribute__((noinline)) void put_reversed(const struct ucir_slot *slot, const struct ucir_op *op,
+						   struct ts_steps *to)
+{
+	uint8_t bytes[8];
+
+	memcpy(bytes, op->bytes, 8);
+	reverse(bytes, slot->len);
+	ts_steps_value(to, TS_FX_REG_WRITE, slot->off, bytes, slot->len);
+}
+
 static inline void put_reg(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op,
 			   struct ts_steps *to)
 {
 	const struct ucir_slot *slot = slot_of(w, op->num);
-	uint8_t bytes[8];
 
 	t->gprs[slot->gpr] = op->val;
 	if (__builtin_expect(!to || slot->kind != UCIR_SLOT_REG || slot->len > 8, 0)) {
 		put_odd_reg(w, t, op, to);
 	} else if (__builtin_expect(w->rec->model->is_big_endian, 0)) {
-		memcpy(bytes, op->bytes, 8);
-		reverse(bytes, slot->len);
-		ts_steps_value(to, TS_FX_REG_WRITE, slot->off, bytes, slot->len);
+		put_reversed(slot, op, to);
 	} else if (slot->len == 8) {
 		ts_steps_value(to, TS_FX_REG_WRITE, slot->off, op->bytes, 8);
 	} else {

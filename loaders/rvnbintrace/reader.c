@@ -195,7 +195,8 @@ static inline uint8_t *kept_value(const struct rvn_reader *r, const struct rvn_r
 }
 
 /* An operation on a register of @len bytes, a constant of at most 8. */
-static inline __attribute__((always_inline)) void operate_word(uint8_t *value, const struct rvn_op *op, unsigned len)
+static inline __attribute__((always_inline)) void operate_word(uint8_t *value, const struct rvn_op *op,
+							       unsigned len)
 {
 	uint64_t word = 0, operand = 0;
 

@@ -151,13 +151,15 @@ static void copy_opcode(uint8_t *to, const uint8_t *p, unsigned n)
 {
 	static const uint8_t masks[32] = { 255, 255, 255, 255, 255, 255, 255, 255,
 					   255, 255, 255, 255, 255, 255, 255, 255 };
-	uint64_t bytes[2], mask[2];
 
-	memcpy(bytes, p, 16);
-	memcpy(mask, masks + 16 - n, 16);
-	bytes[0] &= mask[0];
-	bytes[1] &= mask[1];
-	memcpy(to, bytes, 16);
+	for (unsigned i = 0; i < 16; i += 8) {
+		uint64_t bytes, mask;
+
+		memcpy(&bytes, p + i, 8);
+		memcpy(&mask, masks + 16 - n + i, 8);
+		bytes &= mask;
+		memcpy(to + i, &bytes, 8);
+	}
 }
 
 /* Values of most blocks go as one piece of fixed length. */

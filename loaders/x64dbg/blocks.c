@@ -107,6 +107,7 @@ static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shi
 	if (!read_at(bl, &bl->window, off, is_shifted, &s->b, err))
 		return false;
 	s->pc = s->b.has_pc ? s->b.pc : bl->pc;
+	s->insn = NULL;
 	/* most likely the next one */
 	__builtin_prefetch(x64dbg_insns_place(bl->insns, s->pc + s->b.n_opcode));
 	return true;
@@ -204,14 +205,20 @@ static bool has_failed(struct x64dbg_blocks *bl, struct ts_error *err)
 	return true;
 }
 
+/* Is the instruction as long as the block says?  It is remembered. */
+static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
+{
+	s->insn = x64dbg_insns_at(bl->insns, s->pc, s->b.opcode, s->b.n_opcode);
+	s->insn_until = bl->insns->n_decoded;
+	return s->insn->x.len == s->b.n_opcode;
+}
+
 static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
 {
 	uint64_t off = bl->off;
 	bool done = read_stop(bl, off, false, s, err), is_shifted;
 
-	if (done && (s->b.is_flagged ||
-		     (!bl->follows_flag &&
-		      x64dbg_insns_at(bl->insns, s->pc, s->b.opcode, s->b.n_opcode)->x.len == s->b.n_opcode)))
+	if (done && (s->b.is_flagged || (!bl->follows_flag && is_usual(bl, s))))
 		return true;
 	if (!done && err->code != TS_ECORRUPT && err->code != TS_ETRUNC)
 		return false;

@@ -23,7 +23,17 @@ struct x64dbg_stop {
 	bool is_session;     /* the first block of a session, except for the file's first */
 	uint64_t session_at; /* ordinal in its session */
 	uint64_t pc;         /* of its instruction; where the block before was if it does not say */
+	struct x64dbg_insn *insn; /* NULL: it was not looked up; valid while insns->n_decoded is this: */
+	uint64_t insn_until;
 };
+
+/* Its instruction; valid as x64dbg_insns_at() says. */
+static inline struct x64dbg_insn *x64dbg_stop_insn(const struct x64dbg_stop *s, struct x64dbg_insns *insns)
+{
+	return s->insn && s->insn_until == insns->n_decoded
+		       ? s->insn
+		       : x64dbg_insns_at(insns, s->pc, s->b.opcode, s->b.n_opcode);
+}
 
 /* Places that were tried and led to nothing: a power of two. */
 #define X64DBG_N_FAILED 256u

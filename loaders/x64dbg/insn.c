@@ -63,6 +63,7 @@ struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn
 	if (x64dbg_insn_is(second, pc, bytes, len))
 		return second;
 	insn = choose(c, first, second, pc);
+	c->n_decoded++;
 	decode(c, insn, pc, bytes, len);
 	return insn;
 }

@@ -36,6 +36,7 @@ struct x64dbg_insns {
 	/* by a hash of the address: each has two places, so that two that share one can both stay */
 	struct x64dbg_insn *items;
 	unsigned n_evicted;
+	uint64_t n_decoded; /* grows with each instruction that may have taken another's place */
 };
 
 /* Returns false if memory is exhausted. */

@@ -247,7 +247,7 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, is_new_context ? NULL : out);
 	if (is_new_context)
 		x64dbg_regs_tell(&r->regs, l, out);
-	insn = x64dbg_insns_at(&r->insns, s->at.pc, s->at.b.opcode, s->at.b.n_opcode);
+	insn = x64dbg_stop_insn(&s->at, &r->insns);
 	s->insn = insn;
 	x64dbg_access_find(&s->accesses, &s->at.b, insn, &r->insns, r->regs.g);
 	s->gap = after ? gap_behind(s, insn, after) : GAP_NONE;

@@ -208,21 +208,14 @@ void bap_lose_all_threads(struct bap_known *k)
 	bap_shown_forget(k->shown);
 }
 
-/* The first @len bytes, at most 8, count as written by the last instruction no more. */
-static inline void age_word(uint8_t *state, uint32_t len)
-{
-	uint64_t told = len >= 8 ? BAP_ONES : BAP_ONES | ~bap_first_bytes(len);
-
-	bap_store(state, bap_load(state) & told, UINT64_MAX);
-}
-
 void bap_age_writes(struct bap_thread *t)
 {
 	for (unsigned i = 0; i < t->n_last; i++) {
 		const struct bap_extent *e = &t->last[i];
 
+		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
 		for (uint32_t j = 0; j < e->len; j += 8)
-			age_word(t->state + e->off + j, e->len - j);
+			bap_store(t->state + e->off + j, bap_load(t->state + e->off + j) & BAP_ONES, UINT64_MAX);
 	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)

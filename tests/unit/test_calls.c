@@ -592,6 +592,28 @@ START_TEST(a_call_ends_though_a_stack_below_was_entered_from_it)
 }
 END_TEST
 
+/* A return address that is stored at the stack pointer, which stays where it is, makes a call too. */
+START_TEST(a_return_address_may_be_stored_without_a_push)
+{
+	static const struct kind_of_processor x86_64 = { "x86_64", "rsp", NULL, 8, 5, 5, 0 };
+	struct thread_of *t = &prog.threads[0];
+	struct ts_calls *c;
+	uint64_t pc;
+
+	begin_program(&x86_64);
+	pc = t->pc;
+	put_word(t->sp, pc + 5);
+	step(0, 0x5000, t->sp, 0, pc + 5);
+	plain(0);
+	end_program();
+	c = track(0);
+	ck_assert_uint_eq(nth_call(c, 0).pc, pc);
+	ck_assert_uint_eq(nth_call(c, 0).target, 0x5000);
+	ts_calls_free(c);
+	script_free(prog.s);
+}
+END_TEST
+
 /* A call leaves a return address of 4 or 8 bytes: 16-bit code has none. */
 START_TEST(code_of_16_bits_has_no_calls)
 {
@@ -736,6 +758,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, calls_of_random_programs_are_those_of_the_definition, 0, 260);
 	tcase_add_loop_test(tc, a_call_ends_though_a_stack_below_was_entered_from_it, 0, N_PROCESSORS);
+	tcase_add_test(tc, a_return_address_may_be_stored_without_a_push);
 	tcase_add_test(tc, code_of_16_bits_has_no_calls);
 	tcase_add_loop_test(tc, calls_are_the_same_from_an_index_file_and_after_an_interruption, 0, 60);
 	tcase_add_loop_test(tc, an_index_without_calls_gets_them_when_they_are_asked_for, 0, 60);

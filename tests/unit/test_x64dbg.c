@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/x64dbg/insn.h"
 #include "loaders/loader.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
@@ -227,6 +228,41 @@ START_TEST(instructions_are_memory)
 	nop(0x1006);
 	load();
 	ck_assert_str_eq(mem(0, 0xfff, 9), "..b8010000009090..");
+}
+END_TEST
+
+/* @n addresses from @pc on that share a place of the decoded instructions, which has room for two. */
+static void find_rivals(uint64_t pc, uint64_t *pcs, unsigned n)
+{
+	const uint64_t hash = UINT64_C(0x9e3779b97f4a7c15); /* x64dbg_insns_place() */
+
+	pcs[0] = pc;
+	for (unsigned i = 1; i < n; i++) {
+		do
+			pc++;
+		while ((pc * hash ^ pcs[0] * hash) >> (64 - X64DBG_INSN_BITS));
+		pcs[i] = pc;
+	}
+}
+
+/* The second is looked up, then the third takes its place, then the thread arrives at the second. */
+START_TEST(instructions_that_share_a_place_are_themselves)
+{
+	uint64_t pcs[3];
+	struct xw_block b;
+
+	find_rivals(0x1000, pcs, 3);
+	begin(INSN(pcs[0], "\xff\xe0"), 0, 0); /* jmp *%rax and the like, which may lead anywhere */
+	b = INSN(pcs[1], "\xff\xe1");
+	add(&b);
+	b = INSN(pcs[2], "\xff\xe2");
+	add(&b);
+	nop(0x2000);
+	nop(0x2001);
+	load();
+	ck_assert_str_eq(mem(3, pcs[0], 2), "ffe0");
+	ck_assert_str_eq(mem(3, pcs[1], 2), "ffe1");
+	ck_assert_str_eq(mem(3, pcs[2], 2), "ffe2");
 }
 END_TEST
 
@@ -946,7 +982,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
 		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
-		   code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
+		   instructions_that_share_a_place_are_themselves, code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
 		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
 		   an_access_has_its_operands_bytes_and_a_slot_shows_more,
 		   what_is_compared_is_known_before,

@@ -36,15 +36,27 @@ struct ts_loader {
 	 */
 	unsigned (*probe)(const uint8_t *head, size_t len, uint64_t file_len);
 
+	size_t len;                  /* of its recording, a struct that begins with a struct ts_recording */
+	struct ts_recording_ops ops; /* close also takes a recording that fill left half done */
+
 	/*
-	 * Open a recording over @src, which stays the caller's and must outlive it.
+	 * Fill the recording, zeros but for its base, from @src, which stays the caller's and outlives it.
 	 *
-	 * Returns the recording, to be closed with ts_recording_close().  Returns NULL and fills @err with
-	 * offset and sentence if there is nothing to serve.
+	 * Returns true on success. Returns false and fills @err with offset and sentence if there is nothing
+	 * to serve.
 	 */
-	struct ts_recording *(*open)(const struct ts_source *src, const struct ts_loader_options *opt,
-				     struct ts_error *err);
+	bool (*fill)(struct ts_recording *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+		     struct ts_error *err);
 };
+
+/*
+ * Open a recording over @src, which stays the caller's and must outlive it.
+ *
+ * Returns the recording, to be closed with ts_recording_close(). Returns NULL and fills @err with offset and
+ * sentence if there is nothing to serve, or memory is exhausted (TS_ENOMEM).
+ */
+struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
+				    const struct ts_loader_options *opt, struct ts_error *err);
 
 /* All loaders, NULL-terminated. */
 extern const struct ts_loader *const ts_loaders[];

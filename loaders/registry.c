@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loaders that there are, and which of them a file is for.
+ * The loaders that there are, which of them a file is for, and how one opens it.
  */
 #include "loader.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 extern const struct ts_loader bap_loader, gdbrecord_loader, rvnbintrace_loader, tenet_loader, text_loader, tfile_loader,
@@ -21,6 +22,22 @@ const struct ts_loader *const ts_loaders[] = {
 	&x64dbg_loader,
 	NULL,
 };
+
+struct ts_recording *ts_loader_open(const struct ts_loader *loader, const struct ts_source *src,
+				    const struct ts_loader_options *opt, struct ts_error *err)
+{
+	struct ts_recording *rec = calloc(1, loader->len);
+
+	if (!rec) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
+		return NULL;
+	}
+	ts_recording_init(rec, &loader->ops, loader->name);
+	if (loader->fill(rec, src, opt, err))
+		return rec;
+	ts_recording_close(rec);
+	return NULL;
+}
 
 const struct ts_loader *ts_loader_find(const char *name)
 {

@@ -378,11 +378,14 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 	return bap_reader_new((struct bap *)base, err);
 }
 
-static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts_error *err)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
+	struct bap *rec = (struct bap *)base;
 	const struct ts_arch *arch;
 	uint64_t toc = 0;
 
+	rec->src = src;
 	if (!read_header(rec, &toc, err))
 		return false;
 	rec->first = HEADER_LEN;
@@ -405,28 +408,12 @@ static bool load(struct bap *rec, const struct ts_loader_options *opt, struct ts
 	return choose_registers(rec, arch, err) && bap_read_initial(rec, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct bap *rec = calloc(1, sizeof(*rec));
-
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "bap");
-	rec->src = src;
-	if (load(rec, opt, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 extern const struct ts_loader bap_loader;
 const struct ts_loader bap_loader = {
 	.name = "bap",
 	.summary = "BAP frames (QEMU tracewrap and plugin, Pin), versions 1 to 3",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct bap),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

@@ -415,11 +415,13 @@ static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
 	return done;
 }
 
-static bool fill(struct gdbrecord *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		 struct ts_error *err)
 {
+	struct gdbrecord *rec = (struct gdbrecord *)base;
 	uint32_t count;
 
+	ts_warner_init(&rec->warner, base);
 	if (!core_init(&rec->core, src, err) || !regs_set_init(&rec->base.regs, rec->core.arch, err))
 		return false;
 	regs_init(&rec->regs, &rec->base.regs);
@@ -450,28 +452,12 @@ static void close_recording(struct ts_recording *base)
 	free(rec);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = gdbrecord_reader, .close = close_recording };
-	struct gdbrecord *rec = calloc(1, sizeof(*rec));
-
-	if (!rec) {
-		no_memory(err);
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "gdbrecord");
-	ts_warner_init(&rec->warner, &rec->base);
-	if (fill(rec, src, opt, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 extern const struct ts_loader gdbrecord_loader;
 const struct ts_loader gdbrecord_loader = {
 	.name = "gdbrecord",
 	.summary = "gdb's own recordings (record full, record save)",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct gdbrecord),
+	.ops = { .reader = gdbrecord_reader, .close = close_recording },
+	.fill = fill,
 };

@@ -405,10 +405,15 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 	return rvn_reader_new((struct rvn *)base, err);
 }
 
-static bool load(struct rvn *rec, struct ts_error *err)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
+	struct rvn *rec = (struct rvn *)base;
 	uint64_t off;
 
+	(void)opt;
+	ts_warner_init(&rec->warner, base);
+	rec->src = src;
 	rec->base.is_physical = true;
 	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
 				  1u << TS_EV_EXIT;
@@ -419,30 +424,12 @@ static bool load(struct rvn *rec, struct ts_error *err)
 	       find_memory(rec, &off, err) && read_registers(rec, &off, err) && find_events(rec, off, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct rvn *rec = calloc(1, sizeof(*rec));
-
-	(void)opt;
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "rvnbintrace");
-	ts_warner_init(&rec->warner, &rec->base);
-	rec->src = src;
-	if (load(rec, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 extern const struct ts_loader rvnbintrace_loader;
 const struct ts_loader rvnbintrace_loader = {
 	.name = "rvnbintrace",
 	.summary = "REVEN traces of whole machines (PANDA and Bochs recorders), format 1",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct rvn),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

@@ -188,9 +188,13 @@ static bool take_files(struct tenet *rec, const struct ts_source *src, const str
 	return true;
 }
 
-static bool load(struct tenet *rec, const struct ts_loader_options *opt, struct ts_error *err)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
-	if (!read_head(rec, opt, err) || !tenet_writer_find(rec, err))
+	struct tenet *rec = (struct tenet *)base;
+
+	tenet_damages_init(&rec->damages, base);
+	if (!take_files(rec, src, opt, err) || !read_head(rec, opt, err) || !tenet_writer_find(rec, err))
 		return false;
 	for (uint32_t i = 0; i < rec->n_parts; i++) {
 		if (!read_part(rec, i, err))
@@ -221,29 +225,13 @@ static struct ts_reader *new_reader(struct ts_recording *base, struct ts_error *
 	return tenet_reader_new((struct tenet *)base, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct tenet *rec = calloc(1, sizeof(*rec));
-
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "tenet");
-	tenet_damages_init(&rec->damages, &rec->base);
-	if (take_files(rec, src, opt, err) && load(rec, opt, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 extern const struct ts_loader tenet_loader;
 const struct ts_loader tenet_loader = {
 	.name = "tenet",
 	.summary = "Tenet text logs of pintenet, wtf, PANDA, Qiling, sogen and others",
 	.probe = probe,
 	.has_thread_files = true,
-	.open = open_recording,
+	.len = sizeof(struct tenet),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

@@ -407,7 +407,7 @@ static bool read_head(struct text *rec, struct text_reader *r, struct ts_error *
 	return arch ? ts_regset_init(&rec->base.regs, arch, 0, err) : fail(&w, "an unknown architecture");
 }
 
-static bool fill(struct text *rec, struct text_reader *r, struct ts_error *err)
+static bool read_start(struct text *rec, struct text_reader *r, struct ts_error *err)
 {
 	if (ts_recording_thread(&rec->base, 0, 1, 1) == TS_NO_THREAD)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no thread");
@@ -419,35 +419,26 @@ static bool fill(struct text *rec, struct text_reader *r, struct ts_error *err)
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 }
 
-static void close_recording(struct ts_recording *base)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
-	ts_recording_fini(base);
-	free(base);
-}
-
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct text *rec = calloc(1, sizeof(*rec));
+	struct text *rec = (struct text *)base;
 	struct text_reader *r;
 	bool done;
 
 	(void)opt;
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no recording");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "text");
 	rec->src = src;
 	r = reader_at(rec, 0, err);
-	done = r && fill(rec, r, err);
+	done = r && read_start(rec, r, err);
 	if (r)
 		close_reader(&r->base);
-	if (done)
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
+	return done;
+}
+
+static void close_recording(struct ts_recording *base)
+{
+	ts_recording_fini(base);
+	free(base);
 }
 
 extern const struct ts_loader text_loader;
@@ -455,5 +446,7 @@ const struct ts_loader text_loader = {
 	.name = "text",
 	.summary = "traces written by hand",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct text),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

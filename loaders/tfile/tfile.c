@@ -248,8 +248,16 @@ static bool put_first_frame(struct tfile *t, struct ts_error *err)
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no first frame");
 }
 
-static bool fill(struct tfile *t, const struct ts_loader_options *opt, struct ts_error *err)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
+	struct tfile *t = (struct tfile *)base;
+
+	ts_warner_init(&t->warner, base);
+	ts_tracing_init(&t->tracing);
+	ts_buf_init(&t->xml);
+	ts_error_reset(&t->damage);
+	t->src = src;
 	t->scratch = calloc(1, sizeof(*t->scratch));
 	if (!t->scratch || ts_recording_thread(&t->base, 0, 1, 1) == TS_NO_THREAD)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
@@ -284,32 +292,11 @@ static void close_recording(struct ts_recording *rec)
 	free(t);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = tfile_reader, .close = close_recording };
-	struct tfile *t = calloc(1, sizeof(*t));
-
-	if (!t) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the trace is not opened");
-		return NULL;
-	}
-	ts_recording_init(&t->base, &ops, "tfile");
-	ts_warner_init(&t->warner, &t->base);
-	ts_tracing_init(&t->tracing);
-	ts_buf_init(&t->xml);
-	ts_error_reset(&t->damage);
-	t->src = src;
-	if (!fill(t, opt, err)) {
-		close_recording(&t->base);
-		return NULL;
-	}
-	return &t->base;
-}
-
 const struct ts_loader tfile_loader = {
 	.name = "tfile",
 	.summary = "gdb's trace files",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct tfile),
+	.ops = { .reader = tfile_reader, .close = close_recording },
+	.fill = fill,
 };

@@ -443,11 +443,13 @@ static bool find_exec_path(struct usercorn *rec, struct ts_error *err)
 	return true;
 }
 
-static bool load(struct usercorn *rec, const struct ts_source *src, const struct ts_loader_options *opt,
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
 		 struct ts_error *err)
 {
+	struct usercorn *rec = (struct usercorn *)base;
 	struct header h;
 
+	ts_warner_init(&rec->warner, base);
 	if (!read_header(&h, src, err))
 		return false;
 	take_header(rec, &h);
@@ -464,27 +466,11 @@ static bool load(struct usercorn *rec, const struct ts_source *src, const struct
 	return find_exec_path(rec, err) && ucir_read_stack(rec, err);
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct usercorn *rec = calloc(1, sizeof(*rec));
-
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "usercorn");
-	ts_warner_init(&rec->warner, &rec->base);
-	if (load(rec, src, opt, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 const struct ts_loader usercorn_loader = {
 	.name = "usercorn",
 	.summary = "tracestub record (UCIR 2), Usercorn (UCIR 0 and 1)",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct usercorn),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

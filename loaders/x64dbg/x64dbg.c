@@ -169,10 +169,15 @@ static bool choose_registers(struct x64dbg *rec, struct ts_error *err)
 	return true;
 }
 
-static bool load(struct x64dbg *rec, struct ts_error *err)
+static bool fill(struct ts_recording *base, const struct ts_source *src, const struct ts_loader_options *opt,
+		 struct ts_error *err)
 {
+	struct x64dbg *rec = (struct x64dbg *)base;
 	struct ts_reader *first;
 
+	(void)opt;
+	ts_warner_init(&rec->warner, base);
+	rec->src = src;
 	if (!read_head(rec, err) || !choose_registers(rec, err))
 		return false;
 	rec->pid = 1;
@@ -192,30 +197,12 @@ static bool load(struct x64dbg *rec, struct ts_error *err)
 	return first != NULL;
 }
 
-static struct ts_recording *open_recording(const struct ts_source *src, const struct ts_loader_options *opt,
-					   struct ts_error *err)
-{
-	static const struct ts_recording_ops ops = { .reader = new_reader, .close = close_recording };
-	struct x64dbg *rec = calloc(1, sizeof(*rec));
-
-	(void)opt;
-	if (!rec) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to open the trace");
-		return NULL;
-	}
-	ts_recording_init(&rec->base, &ops, "x64dbg");
-	ts_warner_init(&rec->warner, &rec->base);
-	rec->src = src;
-	if (load(rec, err))
-		return &rec->base;
-	close_recording(&rec->base);
-	return NULL;
-}
-
 extern const struct ts_loader x64dbg_loader;
 const struct ts_loader x64dbg_loader = {
 	.name = "x64dbg",
 	.summary = "x64dbg traces (.trace64, .trace32)",
 	.probe = probe,
-	.open = open_recording,
+	.len = sizeof(struct x64dbg),
+	.ops = { .reader = new_reader, .close = close_recording },
+	.fill = fill,
 };

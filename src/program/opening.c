@@ -106,7 +106,7 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 		.arch = o->cli->arch,
 	};
 	const struct ts_error *damage = ts_source_damage(o->src);
-	struct ts_recording *rec = o->loader->open(o->src, &opt, err);
+	struct ts_recording *rec = ts_loader_open(o->loader, o->src, &opt, err);
 
 	if (!rec)
 		ts_fail_prefix(err, "%s", o->loader->name);

@@ -17,7 +17,7 @@ static struct ts_recording *load(const struct ts_source *src)
 	struct ts_recording *rec;
 
 	bench_check(loader, &err);
-	rec = loader->open(src, &options, &err);
+	rec = ts_loader_open(loader, src, &options, &err);
 	bench_check(rec, &err);
 	return rec;
 }

@@ -71,7 +71,7 @@ void fuzz_reader(const char *format, const uint8_t *bytes, size_t len)
 	struct ts_error err = { 0 };
 	struct ts_source *src = ts_source_from_memory(bytes, len, "fuzz", &err);
 	const struct ts_loader *loader = ts_loader_find(format);
-	struct ts_recording *rec = loader->open(src, &opt, &err);
+	struct ts_recording *rec = ts_loader_open(loader, src, &opt, &err);
 	struct ts_reader *reader = rec ? rec->ops->reader(rec, &err) : NULL;
 
 	require(!rec == (err.code != TS_OK));

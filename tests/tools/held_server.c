@@ -45,7 +45,7 @@ static bool start(const char *path, uint64_t n_steps)
 
 	job.src = ts_source_open(path, &job.err);
 	loader = job.src ? ts_loader_probe(job.src, &job.err) : NULL;
-	job.rec = loader ? loader->open(job.src, &opt, &job.err) : NULL;
+	job.rec = loader ? ts_loader_open(loader, job.src, &opt, &job.err) : NULL;
 	job.tl = job.rec ? ts_timeline_new(job.rec, NULL, &job.err) : NULL;
 	while (job.tl && ts_timeline_n_read(job.tl) < n_steps) {
 		if (ts_timeline_grow(job.tl, STEPS_A_GROW, &job.err) != TS_GROW_MORE) {

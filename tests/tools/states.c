@@ -38,7 +38,7 @@ static bool open_job(struct job *job, const char *path, const char *exec)
 
 	job->src = ts_source_open(path, &job->err);
 	loader = job->src ? ts_loader_probe(job->src, &job->err) : NULL;
-	job->rec = loader ? loader->open(job->src, &opt, &job->err) : NULL;
+	job->rec = loader ? ts_loader_open(loader, job->src, &opt, &job->err) : NULL;
 	job->tl = job->rec ? ts_timeline_new(job->rec, NULL, &job->err) : NULL;
 	while (job->tl && grow == TS_GROW_MORE)
 		grow = ts_timeline_grow(job->tl, 1 << 16, &job->err);

@@ -193,7 +193,7 @@ static bool load(struct loaded *l, const struct ts_buf *file)
 	*l = (struct loaded){ 0 };
 	l->src = ts_source_from_memory(file->data, file->len, "test", &l->err);
 	ck_assert_ptr_nonnull(l->src);
-	l->rec = bap_loader.open(l->src, NULL, &l->err);
+	l->rec = ts_loader_open(&bap_loader, l->src, NULL, &l->err);
 	if (!l->rec)
 		return false;
 	l->tl = ts_timeline_new(l->rec, NULL, &l->err);
@@ -1128,7 +1128,7 @@ static struct ts_steps steps_of(const struct ts_buf *file)
 {
 	struct ts_error err = { 0 };
 	struct ts_source *src = ts_source_from_memory(file->data, file->len, "test", &err);
-	struct ts_recording *rec = bap_loader.open(src, NULL, &err);
+	struct ts_recording *rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	struct ts_reader *reader;
 	struct ts_steps all;
 
@@ -1252,7 +1252,7 @@ static void check_resuming(const struct ts_buf *file, uint32_t n_steps)
 	uint32_t n = 0;
 
 	src = ts_source_from_memory(file->data, file->len, "test", &err);
-	rec = bap_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	ck_assert_msg(rec != NULL, "%s", err.text);
 	first = rec->ops->reader(rec, &err);
 	other = rec->ops->reader(rec, &err);

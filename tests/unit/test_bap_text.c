@@ -63,7 +63,7 @@ static void load(void)
 	enum ts_grow grow = TS_GROW_MORE;
 
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
-	rec = bap_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	ck_assert_msg(rec != NULL, "%s", err.text);
 	tl = ts_timeline_new(rec, NULL, &err);
 	while (tl && grow == TS_GROW_MORE)
@@ -197,7 +197,7 @@ START_TEST(the_flags_of_another_thread_tell_nothing_of_the_first_ones)
 	ck_assert_uint_eq(rec->n_threads, 2);
 	close_trace();
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
-	rec = bap_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	ck_assert_uint_eq(rec->n_threads, 1); /* the other one has not run yet */
 }
 END_TEST
@@ -539,7 +539,7 @@ START_TEST(threads_have_a_limit)
 		bap_text_line(&file, "step 1000 %x 90", i + 1);
 	bap_text(&file, "step 1000 1 90\nstep 1000 1001 90\n"); /* a thread that was met before, and one more */
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
-	rec = bap_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	tl = ts_timeline_new(rec, NULL, &err);
 	while (ts_timeline_grow(tl, 1 << 20, &err) == TS_GROW_MORE)
 		;

@@ -84,7 +84,7 @@ static void load(struct asked *a, const char *path)
 
 	a->src = ts_source_open(path, &err);
 	ck_assert_msg(a->src != NULL, "%s: %s", path, err.text);
-	a->rec = ts_loader_probe(a->src, &err)->open(a->src, &none, &err);
+	a->rec = ts_loader_open(ts_loader_probe(a->src, &err), a->src, &none, &err);
 	ck_assert_msg(a->rec != NULL, "%s: %s", path, err.text);
 	start_asking(a);
 }

@@ -219,7 +219,7 @@ static void run(const struct sample *s, enum fault fault, uint64_t at, struct re
 		now->fault = fault;
 		now->at = at;
 		now->end = len;
-		rec = ts_loader_find(s->format)->open(src, &opt, &err);
+		rec = ts_loader_open(ts_loader_find(s->format), src, &opt, &err);
 	}
 	out->is_open = rec != NULL;
 	if (rec) {
@@ -359,7 +359,7 @@ START_TEST(forged_decode_points_are_refused_or_read)
 
 	bytes = unit_data(s->file, &len);
 	src = ts_source_from_memory(bytes, len, s->file, &err);
-	rec = ts_loader_find(s->format)->open(src, &opt, &err);
+	rec = ts_loader_open(ts_loader_find(s->format), src, &opt, &err);
 	r = rec->ops->reader(rec, &err);
 	forger = rec->ops->reader(rec, &err);
 	ts_steps_init(&steps);

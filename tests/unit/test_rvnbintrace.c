@@ -686,7 +686,7 @@ START_TEST(a_cache_beside_the_trace_changes_nothing)
 		fwrite(caches[i], 1, i ? 17 : 0, f);
 		fclose(f);
 		src = ts_source_open("trace.bin", &err);
-		rec = ts_loader_probe(src, &err)->open(src, &(struct ts_loader_options){ 0 }, &err);
+		rec = ts_loader_open(ts_loader_probe(src, &err), src, &(struct ts_loader_options){ 0 }, &err);
 		ck_assert_ptr_nonnull(rec);
 		ck_assert_uint_eq(rec->n_warnings, 1);
 		ts_recording_close(rec);

@@ -285,7 +285,7 @@ static void expect_large(enum ts_code code, uint64_t off, const char *word)
 	ck_assert_int_eq(ftruncate(fileno(f), 1 << 30), 0);
 	fclose(f);
 	src = ts_source_open("large", &err);
-	rec = ts_loader_find("rvnbintrace")->open(src, &(struct ts_loader_options){ 0 }, &err);
+	rec = ts_loader_open(ts_loader_find("rvnbintrace"), src, &(struct ts_loader_options){ 0 }, &err);
 	reader = rec ? rec->ops->reader(rec, &err) : NULL;
 	ts_steps_init(&t.steps);
 	if (reader)

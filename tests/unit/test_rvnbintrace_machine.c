@@ -344,7 +344,7 @@ static void open_file(void)
 
 	ts_error_reset(&err);
 	o.src = ts_source_from_memory(file.data, file.len, "machine", &err);
-	o.rec = ts_loader_find("rvnbintrace")->open(o.src, &(struct ts_loader_options){ 0 }, &err);
+	o.rec = ts_loader_open(ts_loader_find("rvnbintrace"), o.src, &(struct ts_loader_options){ 0 }, &err);
 	ck_assert_msg(o.rec != NULL, "%s", err.text);
 	o.tl = ts_timeline_new(o.rec, NULL, &err);
 	do {

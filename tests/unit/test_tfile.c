@@ -139,7 +139,7 @@ static bool open_file(void)
 	ck_assert(ts_buf_ok(&f));
 	ts_error_reset(&err);
 	src = ts_source_from_memory(f.data, f.len, "test", &err);
-	rec = loader->open(src, &opt, &err);
+	rec = ts_loader_open(loader, src, &opt, &err);
 	return rec != NULL;
 }
 

@@ -530,7 +530,7 @@ START_TEST(a_read_of_the_program_that_fails_is_a_failure)
 
 		n_reads = 0;
 		bad_read = i;
-		ck_assert_msg(!ts_loader_find("usercorn")->open(t.src, &opt, &t.err), "read %u", i);
+		ck_assert_msg(!ts_loader_open(ts_loader_find("usercorn"), t.src, &opt, &t.err), "read %u", i);
 		ck_assert_int_eq(t.err.code, TS_EIO);
 		ts_error_reset(&t.err);
 	}

@@ -87,7 +87,7 @@ static bool try_load(void)
 	enum ts_grow grow = TS_GROW_MORE;
 
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
-	rec = x64dbg_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;
 	while (tl && grow == TS_GROW_MORE)
 		grow = ts_timeline_grow(tl, 1 << 20, &err);
@@ -558,6 +558,18 @@ START_TEST(where_a_million_iterations_wrote_is_forgotten)
 }
 END_TEST
 
+/* The area has at most 11,008 bytes: AVX-512, protection keys, tiles. */
+START_TEST(what_xsave_may_write_is_forgotten)
+{
+	load_text("x64\n"
+		  "full 1000 8a00 ax=4af9 @4af9=8877665544332211\n"
+		  "step 1002 0fae20 ax=2000\n" /* xsave (%rax) */
+		  "step 1005 90\n");
+	ck_assert_str_eq(mem(1, 0x4af9, 8), "1122334455667788");
+	ck_assert_str_eq(mem(2, 0x4af9, 8), "..............88");
+}
+END_TEST
+
 START_TEST(what_others_wrote_is_no_access)
 {
 	load_text("x64\n"
@@ -993,7 +1005,8 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
 		   iterations_that_were_stepped_over_are_accesses_too,
 		   iterations_follow_the_direction_flag, iterations_end_with_the_address_space,
-		   where_a_million_iterations_wrote_is_forgotten, what_others_wrote_is_no_access,
+		   where_a_million_iterations_wrote_is_forgotten, what_xsave_may_write_is_forgotten,
+		   what_others_wrote_is_no_access,
 		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,
 		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,

@@ -52,7 +52,7 @@ static bool load(size_t len)
 	unload();
 	ts_error_reset(&err);
 	src = ts_source_from_memory(file.data, len, "test", &err);
-	rec = x64dbg_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;
 	while (tl && grow == TS_GROW_MORE)
 		grow = ts_timeline_grow(tl, 1 << 20, &err);

@@ -50,7 +50,7 @@ static void load(void)
 {
 	ts_error_reset(&err);
 	src = ts_source_from_memory(run.w.file.data, run.w.file.len, "live", &err);
-	rec = x64dbg_loader.open(src, NULL, &err);
+	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	ck_assert_msg(rec, "0x%" PRIx64 ": %s", err.off, err.text);
 	tl = ts_timeline_new(rec, NULL, &err);
 	ck_assert_ptr_nonnull(tl);

@@ -519,7 +519,7 @@ bool ucir_open(struct ucir_trace *t, const char *exec)
 	t->reader = NULL;
 	t->src = ts_source_from_memory(t->bytes.data, t->bytes.len, "test", &t->err);
 	ck_assert_ptr_nonnull(t->src);
-	t->rec = loader->open(t->src, &opt, &t->err);
+	t->rec = ts_loader_open(loader, t->src, &opt, &t->err);
 	if (!t->rec) {
 		ck_assert_int_ne(t->err.code, TS_OK);
 		return false;

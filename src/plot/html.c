@@ -12,7 +12,7 @@ const struct ts_plot_bounds ts_html_bounds = {
 	.max_cols = 8192,
 	.max_code_rows = 128,
 	.max_data_rows = 96,
-	.max_filled = 90000,
+	.max_filled = 60000,
 	.max_calls = 12000,
 	.max_marks = 1024,
 };
@@ -202,6 +202,8 @@ static void put_data(struct ts_buf *out, const struct ts_plot *p, const char *ti
 {
 	ts_buf_puts(out, "{\"title\":");
 	ts_put_json(out, title);
+	ts_buf_puts(out, ",\n\"leftOut\":");
+	ts_put_json(out, ts_plot_left_out(p) ? ts_plot_left_out(p) : "");
 	ts_buf_printf(out, ",\n\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"hasReads\":%s,\"isExact\":%s,\n\"names\":[", p->from,
 		      p->to, p->has_reads ? "true" : "false", p->is_exact ? "true" : "false");
 	put_names(out, &p->labels);

@@ -35,6 +35,16 @@ static uint32_t hash(const char *text)
 	return h;
 }
 
+/* Bytes of a name in a file, with its quotes and what is between names. */
+static size_t cost(const char *text)
+{
+	size_t n = 4;
+
+	for (; *text; text++)
+		n += (uint8_t)*text < 0x20 || strchr("<>&\"'\\\x7f", *text) ? 6 : (uint8_t)*text >= 0x80 ? 3 : 1;
+	return n;
+}
+
 uint32_t ts_labels_add(struct ts_labels *l, const char *name)
 {
 	char text[TS_MAX_LABEL_LEN + sizeof("…")];
@@ -48,13 +58,15 @@ uint32_t ts_labels_add(struct ts_labels *l, const char *name)
 		if (!strcmp(l->items[l->slots[slot]], text))
 			return l->slots[slot];
 	}
-	l->is_full |= l->n == TS_MAX_LABELS;
-	if (l->n == TS_MAX_LABELS)
+	if (l->n == TS_MAX_LABELS || l->n_bytes + cost(text) > TS_MAX_LABEL_BYTES) {
+		l->is_full = true;
 		return TS_NO_LABEL;
+	}
 	l->items[l->n] = strdup(text);
 	l->is_failed |= !l->items[l->n];
 	if (!l->items[l->n])
 		return TS_NO_LABEL;
+	l->n_bytes += cost(text);
 	l->slots[slot] = l->n;
 	return l->n++;
 }

@@ -14,12 +14,15 @@
 /* A longer name is shortened, with an ellipsis at its end. */
 #define TS_MAX_LABEL_LEN 100u
 #define TS_MAX_LABELS    4000u
+/* What all of them take in a file at most, in bytes; markup in a name takes six a character. */
+#define TS_MAX_LABEL_BYTES 300000u
 
 struct ts_labels {
 	char **items; /* owned; by label */
 	uint32_t n;
 	uint32_t *slots; /* owned; hash table of labels */
 	bool is_failed;  /* memory was exhausted */
+	size_t n_bytes;  /* that they take in a file */
 	bool is_full;    /* a name was left out */
 };
 
@@ -27,7 +30,7 @@ struct ts_labels {
 bool ts_labels_init(struct ts_labels *l);
 void ts_labels_fini(struct ts_labels *l);
 
-/* The label for @name; TS_NO_LABEL for NULL, and when there are TS_MAX_LABELS of them or memory is exhausted. */
+/* The label for @name; TS_NO_LABEL for NULL, and when there is no room for more of them or memory is exhausted. */
 uint32_t ts_labels_add(struct ts_labels *l, const char *name);
 
 /* Its text, NULL for TS_NO_LABEL. */

@@ -447,6 +447,13 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
 }
 
+const char *ts_plot_left_out(const struct ts_plot *p)
+{
+	if (p->code_areas.is_partial || p->data_areas.is_partial)
+		return "some processes have no rows: there are too many";
+	return p->labels.is_full ? "some names are left out: a shorter range has fewer" : NULL;
+}
+
 void ts_plot_fini(struct ts_plot *p)
 {
 	ts_labels_fini(&p->labels);

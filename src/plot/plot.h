@@ -43,8 +43,8 @@ struct ts_plot {
 	struct ts_grid threads;       /* which ran: 1 */
 	uint32_t thread_labels[TS_PLOT_THREADS];
 	/*
-	 * owned; of each column of code the function in which most of its steps are; where no function is known, the
-	 * module in parentheses
+	 * owned; of each column of code the function in which most of its steps are (a run of instructions that goes on
+	 * into the next function counts for the first one); where no function is known, the module in parentheses
 	 */
 	uint32_t *functions;
 	uint64_t *pcs;                /* owned; if a column is one position, the pc of each, TS_NO_PC: unknown */
@@ -64,5 +64,8 @@ struct ts_plot {
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
 		  const struct ts_plot_bounds *bounds, struct ts_error *err);
 void ts_plot_fini(struct ts_plot *p);
+
+/* What the picture leaves out beside what its headings say, as a sentence for people; NULL if it is all there. */
+const char *ts_plot_left_out(const struct ts_plot *p);
 
 #endif

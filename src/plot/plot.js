@@ -516,7 +516,7 @@ function goToHash() {
 window.addEventListener("resize", () => { layOut(); draw(); });
 window.addEventListener("hashchange", goToHash);
 document.getElementById("title").textContent = data.title;
-document.getElementById("hint").textContent = "wheel: zoom \u00b7 drag: pan \u00b7 click: copy \u201cgoto K\u201d";
+document.getElementById("hint").textContent = (data.leftOut ? data.leftOut + " \u00b7 " : "") + "wheel: zoom \u00b7 drag: pan \u00b7 click: copy \u201cgoto K\u201d";
 layOut();
 draw();
 goToHash();

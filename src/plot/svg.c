@@ -367,6 +367,8 @@ static void put_title(struct drawing *d, const char *title)
 	ts_buf_puts(d->out, " to ");
 	put_number(d, p->to);
 	ts_buf_puts(d->out, "</text>\n");
+	if (ts_plot_left_out(p))
+		put_text(d, LEFT + WIDTH, 20, "owner", ts_plot_left_out(p));
 }
 
 void ts_svg_put(struct ts_buf *out, const struct ts_plot *p, const char *title)

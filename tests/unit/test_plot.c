@@ -6,6 +6,7 @@
  */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -326,6 +327,65 @@ START_TEST(names_are_text_in_both_drawings)
 }
 END_TEST
 
+/* Cells of random levels, as many as may be, far from each other. */
+static void fill(struct ts_grid *g, struct script_random *rnd)
+{
+	ck_assert(ts_grid_init(g, 0, UINT64_C(1) << 40, 0, ts_html_bounds.max_cols, 100));
+	while (ts_grid_n_filled(g) < ts_html_bounds.max_filled) {
+		for (unsigned i = 0; i < 1000; i++)
+			g->cells[script_below(rnd, (uint64_t)g->n_cols * g->n_rows)] = (uint32_t)script_random(rnd);
+	}
+	ts_grid_fit(g, ts_html_bounds.max_filled);
+}
+
+/* All that a page can have at once, in numbers with many digits. */
+START_TEST(a_page_at_its_bounds_is_below_two_megabytes)
+{
+	struct script_random rnd = { 1 };
+	struct ts_call_thread *x = &p.calls.threads[0];
+	struct ts_buf out;
+	char name[200];
+
+	p = (struct ts_plot){ .to = UINT64_C(1) << 40, .calls = { .n_threads = 1 } };
+	ck_assert(ts_labels_init(&p.labels));
+	for (unsigned i = 0; i < TS_MAX_LABELS; i++) {
+		snprintf(name, sizeof(name), "<%u>%090u", i, i);
+		ts_labels_add(&p.labels, name);
+	}
+	ck_assert(p.labels.is_full);
+	fill(&p.code, &rnd);
+	fill(&p.writes, &rnd);
+	fill(&p.reads, &rnd);
+	p.functions = calloc(p.code.n_cols, sizeof(*p.functions));
+	x->depths = calloc(p.code.n_cols, sizeof(*x->depths));
+	x->n = ts_html_bounds.max_calls;
+	x->bars = calloc(x->n, sizeof(*x->bars));
+	ck_assert(p.functions && x->depths && x->bars);
+	for (uint32_t i = 0; i < p.code.n_cols; i++) {
+		p.functions[i] = (uint32_t)script_below(&rnd, p.labels.n);
+		x->depths[i] = (uint32_t)script_below(&rnd, 100000);
+	}
+	for (size_t i = 0; i < x->n; i++)
+		x->bars[i] = (struct ts_call_bar){ .from = i << 26, .until = i << 27, .depth = 30, .label = p.labels.n - 1 };
+	for (unsigned kind = 0; kind < TS_N_MARK_KINDS; kind++) {
+		struct ts_mark_list *l = &p.marks.kinds[kind];
+
+		l->n = ts_html_bounds.max_marks;
+		l->items = calloc(l->n, sizeof(*l->items));
+		ck_assert_ptr_nonnull(l->items);
+		for (size_t i = 0; i < l->n; i++)
+			l->items[i] = (struct ts_timeline_mark){ (UINT64_C(1) << 40) - i, 1000000, p.labels.n - 1 };
+	}
+	ts_buf_init(&out);
+	ts_html_put(&out, &p, "title");
+	ck_assert(ts_buf_ok(&out));
+	ck_assert_uint_gt(out.len, 1000000);
+	ck_assert_uint_lt(out.len, 2000000);
+	ts_buf_fini(&out);
+	ts_plot_fini(&p);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("plot");
@@ -338,6 +398,7 @@ Suite *unit_suite(void)
 	tcase_add_test(tc, columns_are_named_by_most_of_their_steps);
 	tcase_add_loop_test(tc, the_longest_calls_are_kept, 0, 10);
 	tcase_add_test(tc, names_are_text_in_both_drawings);
+	tcase_add_test(tc, a_page_at_its_bounds_is_below_two_megabytes);
 	suite_add_tcase(suite, tc);
 	return suite;
 }

@@ -152,6 +152,7 @@ START_TEST(names_are_bounded)
 		ck_assert_uint_eq(ts_labels_add(&l, name), i);
 	}
 	ck_assert_uint_eq(ts_labels_add(&l, "f7"), 7);
+	ck_assert(!l.is_full);
 	ck_assert_uint_eq(ts_labels_add(&l, "another"), TS_NO_LABEL);
 	ck_assert(l.is_full);
 	ts_labels_fini(&l);

@@ -85,6 +85,7 @@ static bool enter_script(struct ts_program *p, const char *head)
 	size_t n = 0, k = 0;
 	char **argv, *line = strndup(head + 2, strcspn(head + 2, "\n")), *arg;
 
+	p->scripts[p->n_scripts] = strdup(p->path);
 	p->lines[p->n_scripts++] = line;
 	while (p->argv[n])
 		n++;
@@ -100,7 +101,7 @@ static bool enter_script(struct ts_program *p, const char *head)
 		*arg++ = '\0';
 		argv[k++] = arg + strspn(arg, " \t");
 	}
-	argv[k++] = strdup(p->path);
+	argv[k++] = p->scripts[p->n_scripts - 1];
 	memcpy(argv + k, p->argv + 1, n * sizeof(*argv));
 	free(p->argv);
 	p->argv = argv;
@@ -166,8 +167,10 @@ int ts_program_find(struct ts_program *p, char **argv)
 
 void ts_program_fini(struct ts_program *p)
 {
-	for (unsigned i = 0; i < p->n_scripts; i++)
+	for (unsigned i = 0; i < p->n_scripts; i++) {
 		free(p->lines[i]);
+		free(p->scripts[i]);
+	}
 	free(p->argv);
 	*p = (struct ts_program){ 0 };
 }

@@ -26,7 +26,8 @@ struct ts_program {
 	char path[PATH_MAX];     /* of the ELF file */
 	char emulator[PATH_MAX]; /* of QEMU */
 	char **argv;             /* owned; what the program gets, NULL-terminated; the strings are borrowed */
-	char *lines[TS_MAX_SCRIPTS]; /* owned; first lines of scripts, which argv points into */
+	/* owned; first lines of scripts and their paths, which argv points into */
+	char *lines[TS_MAX_SCRIPTS], *scripts[TS_MAX_SCRIPTS];
 	unsigned n_scripts;
 };
 

@@ -485,6 +485,7 @@ int ts_run_record(const struct ts_cli *cli)
 
 	if (!status)
 		status = run(&r);
+	free(r.writer);
 	ts_program_fini(&r.program);
 	return status;
 }

@@ -109,14 +109,38 @@ def lldb_knows_the_memory_map_and_the_libraries():
 
 
 @case
+def lldb_goes_backwards():
+    """Its steps, continues and watchpoints after "monitor direction reverse". (A stop at the end of the recording would
+    end lldb's batch.)"""
+    recording = Recording("x64_walk")
+    pcs = recording.pcs()
+    with Server(recording.trace) as server:
+        said = lldb(server, recording.exec, "breakpoint set --name bump", "continue",
+                    "process plugin packet monitor direction reverse", "thread step-inst", "register read pc",
+                    "thread list", "breakpoint delete 1", "watchpoint set variable total", "process continue", "bt",
+                    "process plugin packet monitor direction forward", "thread step-inst --count 1")
+    entry = int(re.search(r"frame #0: (0x[0-9a-f]+)", said["continue"])[1], 16)
+    before = pcs[recording.positions(entry)[0] - 1]
+    assert before in numbers(said["register read pc"]).values(), (hex(before), said)
+    assert len(re.findall(r"thread #\d+: tid", said["thread list"])) == 1, said
+    # The last addend of add_all is the key of the first node, 0 * 0 + 1.
+    assert re.search(r"old value: 35\s+new value: 34", said["process continue"]), said
+    at = int(re.search(r"frame #0: (0x[0-9a-f]+) .*`add_all", said["bt"])[1], 16)
+    write = max(k for k in recording.positions(at) if k < recording.positions(entry)[0])
+    after = int(re.search(r"frame #0: (0x[0-9a-f]+)", said["thread step-inst --count 1"])[1], 16)
+    assert after == pcs[write + 1], (hex(after), hex(pcs[write + 1]), said)
+
+
+@case
 def tracestub_lldb_starts_it_connected():
     shutil.which("lldb") or skip("no lldb")
     recording = Recording("x64_walk")
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
     done = subprocess.run([TRACESTUB, "lldb", recording.trace, recording.exec, "--", "--no-lldbinit", "--batch",
-                           "-o", "goto 1000", "-o", "when", "-o", "breakpoint set --name bump", "-o", "continue"],
+                           "-o", "goto 1000", "-o", "when", "-o", "direction reverse", "-o", "thread step-inst", "-o", "when",
+                           "-o", "direction forward", "-o", "breakpoint set --name bump", "-o", "continue"],
                           capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL)
-    assert done.stdout.count("position 1000 of 7480") == 2, done
+    assert done.stdout.count("position 1000 of 7480") == 2 and "position 999 of 7480" in done.stdout, done
     assert "stop reason = breakpoint 1.1" in done.stdout, done
 
 

@@ -6,6 +6,7 @@ backwards, by the configurations that README gives.
 The adapter has no button for backwards; "set exec-direction reverse" in its console turns the others round.
 Positions and registers come from the recording's oracle, lines from walk.c.
 """
+import json
 import pathlib
 import re
 import socket
@@ -26,11 +27,11 @@ COMMON = {"program": WALK.exec, "cwd": str(SOURCE.parent), "initCommands": [f"so
 
 
 class Session(Adapter):
-    def start(self, request, target):
+    def start(self, request, target, common=COMMON):
         """To the first breakpoint; returns the frames there."""
         said = self("initialize", adapterID="gdbtarget", linesStartAt1=True, pathFormat="path")
         assert said["supportsDisassembleRequest"] and not said.get("supportsStepBack"), said
-        self(request, **COMMON, target=target)
+        self(request, **{**common, "target": target})
         self.event("initialized")
         found = self("setBreakpoints", source={"path": str(SOURCE)}, breakpoints=[{"line": LINE}])["breakpoints"]
         assert [(b["verified"], b["line"]) for b in found] == [(True, LINE)], found
@@ -125,11 +126,22 @@ def port_said(message):
     return found and int(found[1])
 
 
+def readmes_configuration():
+    """README's launch.json for this adapter, with the names of files that it leaves open."""
+    text = (SRCDIR / "README").read_text()
+    found = re.search(r'^    \{\n {8}"type": "gdbtarget".*?^    \}$', text, re.M | re.S)[0]
+    for name, path in {"${workspaceFolder}/PROGRAM": WALK.exec, "${workspaceFolder}": str(SOURCE.parent),
+                       '"tracestub"': json.dumps(TRACESTUB), "TRACE": WALK.trace}.items():
+        assert name in found, (name, found)
+        found = found.replace(name, path)
+    return json.loads(found)
+
+
 @case
-def starts_and_ends_the_server_itself():
+def readmes_configuration_starts_and_ends_the_server():
     with Session(ADAPTER) as dap:
-        dap.start("launch", {"server": TRACESTUB, "serverParameters": ["serve", ":0", WALK.trace],
-                             "serverPortRegExp": r"Listening on \S*:(\d+)"})
+        asked = readmes_configuration()
+        dap.start(asked["request"], asked["target"], asked)
         port = next(p for p in map(port_said, dap.log) if p)
         socket.create_connection(("127.0.0.1", port)).close()
         dap("disconnect")

@@ -161,6 +161,15 @@ for line in START + USE:
 
 
 @case
+def the_table_of_front_ends_names_tests_that_are_there():
+    header, *rows = re.search(r"^Front ends\n-+\n.*?^( +gdb +gdb/MI .*?)\n\n", README, re.M | re.S)[1].splitlines()
+    assert len(rows) == 9 and len(header.split()) == 5, (header, rows)
+    for row in rows:
+        for cell in row.split()[-5:]:
+            assert cell in ("gdb", "-") or (SRCDIR / f"tests/e2e/{cell}.py").is_file(), (cell, row)
+
+
+@case
 def readme_begins_with_the_lines_for_a_clone():
     assert START[0] == "./bootstrap && make demo" and START[-1] == "(gdb) reverse-stepi", START
     assert any(line.startswith("(gdb) ") for line in USE), USE

@@ -547,20 +547,24 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 	ts_buf_reset(&h->bytes);
 	if (start >= end)
 		return true;
-	if (!start_carrying(h, start, err) || !ts_query_step(h->q, end - 1, &st.batch, err))
+	if (!start_carrying(h, start, err))
 		return false;
 	for (st.pos = start; st.pos < end; st.pos++) {
-		st.s = ts_query_step(h->q, st.pos, &st.batch, err);
-		if (!st.s)
+		/* all of the chunk at once; what start_carrying() asks may end the loan */
+		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
+		st.s = &st.batch->steps[st.pos - start];
 		st.first = h->n;
 		st.is_replaced = false;
 		keep_before(h, valued, &before);
 		take_step(h, &st);
 		if (st.pos + 1 < end) /* the next chunk's first step may contradict */
 			keep_values(h, &st, valued, &before);
-		if (st.is_replaced && !start_carrying(h, st.pos + 1, err))
-			return false;
+		if (st.is_replaced) {
+			if (!start_carrying(h, st.pos + 1, err))
+				return false;
+			st.batch = NULL;
+		}
 	}
 	if (h->n)
 		qsort(h->items, h->n, sizeof(*h->items), compare);

@@ -50,7 +50,6 @@ struct waiting_packet {
 struct server {
 	struct ev_loop *loop;
 	struct rsp_target target;
-	struct rsp_listener listener;
 	struct ev_io acceptor;
 	struct ev_timer worker; /* fires at once while a connection has work to do */
 	uint64_t turns;
@@ -574,11 +573,11 @@ static bool start(struct server *sv, struct ts_error *err)
 	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
 	ev_signal_start(sv->loop, &sv->interrupted);
 	ev_signal_start(sv->loop, &sv->terminated);
-	if (sv->listener.is_stdio) {
+	if (sv->opt->listener->is_stdio) {
 		sv->is_once = true;
 		return open_connection(sv, dup(STDIN_FILENO), dup(STDOUT_FILENO), err);
 	}
-	ev_io_init(&sv->acceptor, on_connect, sv->listener.fd, EV_READ);
+	ev_io_init(&sv->acceptor, on_connect, sv->opt->listener->fd, EV_READ);
 	sv->acceptor.data = sv;
 	/* closed connections are handled before new ones, which may inherit their run */
 	ev_set_priority(&sv->acceptor, EV_MINPRI);
@@ -621,14 +620,13 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	sv.worker.data = &sv;
 	if (!sv.loop) {
 		ts_fail(err, TS_EIO, TS_NO_OFF, "libev has no usable way to wait for events");
-	} else if (rsp_listen(&sv.listener, opt->comm, err)) {
+	} else {
 		done = start(&sv, err);
 		if (done && opt->ready) /* from here on a signal ends it cleanly */
-			opt->ready(opt->user, sv.listener.address);
+			opt->ready(opt->user, opt->listener->address);
 		if (done)
 			ev_run(sv.loop, 0);
 		stop(&sv);
-		rsp_listener_fini(&sv.listener);
 	}
 	if (sv.loop)
 		ev_loop_destroy(sv.loop);

@@ -7,11 +7,12 @@
 
 #include <stdbool.h>
 
+#include "listen.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 
 struct rsp_server_options {
-	const char *comm; /* HOST:PORT, :PORT (loopback), a path with '/' (unix socket), "-" (stdio) */
+	struct rsp_listener *listener; /* borrowed */
 	const char *exec; /* the program's file for the client, NULL for none */
 	/* address of the lowest page of that file as given by the user, NULL: to be found */
 	const uint64_t *exec_base;
@@ -36,8 +37,8 @@ struct rsp_server_options {
 /*
  * Serve @q until a signal (SIGINT, SIGTERM) or, with is_once, the end of the first session.
  *
- * Returns true at such an end.  Returns false if COMM or the architecture is invalid (TS_EUSAGE) or the
- * address cannot be bound (TS_EIO).
+ * Returns true at such an end.  Returns false if the architecture is invalid (TS_EUSAGE), if libev cannot wait for
+ * events (TS_EIO), or if memory is exhausted (TS_ENOMEM).
  */
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err);
 

@@ -34,6 +34,7 @@ enum option_id {
 	OPT_LIMIT,
 	OPT_LOG,
 	OPT_MAX_MEMORY,
+	OPT_NO_SANDBOX,
 	OPT_ONCE,
 	OPT_POSITIONS,
 	OPT_QUIET,
@@ -62,6 +63,7 @@ static const struct option long_options[] = {
 	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
+	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
 	[OPT_POSITIONS] = { "positions", required_argument, NULL, OPT_POSITIONS },
 	[OPT_QUIET] = { "quiet", no_argument, NULL, OPT_QUIET },
@@ -229,6 +231,9 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_LOG:
 		if (!ts_log_parse_level(optarg, &cli->level))
 			return usage_error("--log %s: a level is error, warn, info, debug or trace", optarg);
+		break;
+	case OPT_NO_SANDBOX:
+		cli->has_no_sandbox = true;
 		break;
 	case OPT_ONCE:
 		cli->is_once = true;

@@ -57,6 +57,7 @@ struct ts_cli {
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	bool is_quiet, is_once, is_json, is_rebased;
+	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
 	enum ts_level level; /* what the log shows */

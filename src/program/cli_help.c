@@ -60,6 +60,7 @@ const char ts_cli_help[] =
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"
 	"  --max-memory SIZE     stop reading when the index needs more memory, and\n"
 	"                        tracing when all trace frames do (64M, 2G)\n"
+	"  --no-sandbox          read the recording with all rights of this user (warns)\n"
 	"  --quiet               no warnings and no progress\n"
 	"  --rebase              diff: the program lies at other addresses in TRACE2\n"
 	"  --sysroot DIR         where the files lie that the trace names; they fill\n"

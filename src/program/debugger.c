@@ -43,19 +43,21 @@ static void meeting_close(const struct meeting *m)
 
 /* ----------------------------------------------------------------------------------------- the server */
 
-static void tell_parent(void *user, const char *path)
+/* From here on ^C is for the debugger; before, it ends the reading. */
+static void tell_parent(void *user, const struct ts_arch *arch)
 {
 	const int *fd = user;
+	size_t len = strlen(arch->name);
 
-	(void)path;
-	if (write(*fd, "", 1) != 1)
+	setsid();
+	if (write(*fd, arch->name, len) != (ssize_t)len)
 		_exit(EXIT_FAILURE);
+	close(*fd);
 }
 
 static _Noreturn void be_server(const struct ts_debugger_options *opt, const struct meeting *m, pid_t parent,
 				int ready_fd)
 {
-	setsid();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(EXIT_FAILURE);
@@ -73,14 +75,48 @@ static int wait_for(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Returns the server's pid when it listens; 0 when it ended before, *status is its own; -1 with @err. */
-static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m, int *status,
-			  struct ts_error *err)
+/* The name that the server writes when it is ready; NULL if it ended before. */
+static const struct ts_arch *read_arch(int fd)
+{
+	char name[64];
+	size_t len = 0;
+	ssize_t got;
+
+	do {
+		got = read(fd, name + len, sizeof(name) - 1 - len);
+		len += got > 0 ? (size_t)got : 0;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	name[len] = '\0';
+	return len ? ts_arch_find(name) : NULL;
+}
+
+static const int from_terminal[] = { SIGINT, SIGQUIT };
+
+/* What the terminal sends to all of us is for the other process to decide. */
+static void ignore_terminal(struct sigaction old[2])
+{
+	const struct sigaction ignore = { .sa_handler = SIG_IGN };
+
+	for (int i = 0; i < 2; i++)
+		sigaction(from_terminal[i], &ignore, &old[i]);
+}
+
+static void heed_terminal(const struct sigaction old[2])
+{
+	for (int i = 0; i < 2; i++)
+		sigaction(from_terminal[i], &old[i], NULL);
+}
+
+/*
+ * Returns the server's pid when it is ready, and the recording's *arch; 0 when it ended before, *status is its own;
+ * -1 with @err.
+ */
+static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m, const struct ts_arch **arch,
+			  int *status, struct ts_error *err)
 {
 	pid_t pid, parent = getpid();
-	ssize_t got;
+	struct sigaction old[2];
 	int ends[2];
-	char byte;
 
 	if (pipe(ends) < 0 || (pid = fork()) < 0) {
 		ts_fail_errno(err, "cannot start a server");
@@ -90,12 +126,12 @@ static pid_t start_server(const struct ts_debugger_options *opt, const struct me
 		close(ends[0]);
 		be_server(opt, m, parent, ends[1]);
 	}
+	ignore_terminal(old);
 	close(ends[1]);
-	do {
-		got = read(ends[0], &byte, 1);
-	} while (got < 0 && errno == EINTR);
+	*arch = read_arch(ends[0]);
 	close(ends[0]);
-	if (got == 1)
+	heed_terminal(old);
+	if (*arch)
 		return pid;
 	*status = wait_for(pid);
 	return 0;
@@ -159,9 +195,9 @@ static _Noreturn void be_one_of(const char **candidates, const char *variable, c
 	_exit(EXIT_FAILURE);
 }
 
-static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const char **args)
+static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char **args)
 {
-	const char *first = is_native(opt->arch) ? "gdb" : "gdb-multiarch";
+	const char *first = is_native(arch) ? "gdb" : "gdb-multiarch";
 	const char *gdbs[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
 	const char *lldbs[] = { "lldb", NULL };
 
@@ -215,7 +251,8 @@ static const char **make_lldb_args(const struct ts_debugger_options *opt, const 
 }
 
 /* gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is exhausted. */
-static const char **make_args(const struct ts_debugger_options *opt, const char *gdbinit, const char *connect)
+static const char **make_args(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char *gdbinit,
+			      const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
 	const char **args = calloc(n_user + 16, sizeof(*args));
@@ -232,7 +269,7 @@ static const char **make_args(const struct ts_debugger_options *opt, const char 
 	if (opt->exec) {
 		args[n++] = "-se";
 		args[n++] = opt->exec;
-	} else if (opt->arch->is_big_endian) {
+	} else if (arch->is_big_endian) {
 		args[n++] = "-ex";
 		args[n++] = "set endian big";
 	}
@@ -249,24 +286,23 @@ static void pass_on(int sig)
 	kill((pid_t)debugger_pid, sig);
 }
 
-/* What the terminal sends to all of us is for gdb to decide; what is sent to us alone is passed on. */
-static int run_debugger(const struct ts_debugger_options *opt, const char **args, struct ts_error *err)
+/* What is sent to us alone is passed on. */
+static int run_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char **args,
+			struct ts_error *err)
 {
-	static const int ignored[] = { SIGINT, SIGQUIT }, passed[] = { SIGHUP, SIGTERM };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, pass = { .sa_handler = pass_on }, old[2];
+	static const int passed[] = { SIGHUP, SIGTERM };
+	struct sigaction pass = { .sa_handler = pass_on }, old[2];
 	pid_t pid;
 
-	for (int i = 0; i < 2; i++)
-		sigaction(ignored[i], &ignore, &old[i]);
+	ignore_terminal(old);
 	pid = fork();
 	if (pid < 0) {
 		ts_fail_errno(err, "cannot start the debugger");
 		return -1;
 	}
 	if (!pid) {
-		for (int i = 0; i < 2; i++)
-			sigaction(ignored[i], &old[i], NULL);
-		be_debugger(opt, args);
+		heed_terminal(old);
+		be_debugger(opt, arch, args);
 	}
 	debugger_pid = pid;
 	for (int i = 0; i < 2; i++)
@@ -274,14 +310,16 @@ static int run_debugger(const struct ts_debugger_options *opt, const char **args
 	return wait_for(pid);
 }
 
-static const char **args_of_gdb(const struct ts_debugger_options *opt, const char *gdbinit, const char *connect)
+static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char *gdbinit,
+				const char *connect)
 {
 	if (!gdbinit)
 		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
-	return make_args(opt, gdbinit, connect);
+	return make_args(opt, arch, gdbinit, connect);
 }
 
-static int run_connected(const struct ts_debugger_options *opt, const struct meeting *m, struct ts_error *err)
+static int run_connected(const struct ts_debugger_options *opt, const struct ts_arch *arch, const struct meeting *m,
+			 struct ts_error *err)
 {
 	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
 	const char **args;
@@ -292,28 +330,29 @@ static int run_connected(const struct ts_debugger_options *opt, const struct mee
 		args = make_lldb_args(opt, connect);
 	} else {
 		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);
-		args = args_of_gdb(opt, find_gdbinit(path, sizeof(path)), connect);
+		args = args_of_gdb(opt, arch, find_gdbinit(path, sizeof(path)), connect);
 	}
 	if (!args) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the debugger's arguments");
 		return -1;
 	}
-	status = run_debugger(opt, args, err);
+	status = run_debugger(opt, arch, args, err);
 	free(args);
 	return status;
 }
 
 int ts_debugger_run(const struct ts_debugger_options *opt, struct ts_error *err)
 {
+	const struct ts_arch *arch;
 	struct meeting m;
 	int status = -1;
 	pid_t server;
 
 	if (!meeting_open(&m, err))
 		return -1;
-	server = start_server(opt, &m, &status, err);
+	server = start_server(opt, &m, &arch, &status, err);
 	if (server > 0) {
-		status = run_connected(opt, &m, err);
+		status = run_connected(opt, arch, &m, err);
 		kill(server, SIGTERM);
 		wait_for(server);
 	}

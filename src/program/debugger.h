@@ -2,8 +2,8 @@
 /*
  * `tracestub gdb` and `tracestub lldb`: a server of its own in a child process, and the debugger connected to it.
  *
- * They connect by a unix socket in a private directory; both are removed at the end.  The server runs in a
- * session of its own: ^C at the terminal reaches the debugger, which passes it on while it waits for the server.
+ * They connect by a unix socket in a private directory; both are removed at the end.  The child alone reads the
+ * recording, in its sandbox; the debugger is outside.  The server runs in a session of its own: ^C at the terminal reaches the debugger, which passes it on while it waits for the server.
  */
 #ifndef TS_DEBUGGER_H
 #define TS_DEBUGGER_H
@@ -15,15 +15,15 @@
 
 struct ts_debugger_options {
 	bool is_lldb;               /* else gdb */
-	const struct ts_arch *arch; /* of the recording: chooses the gdb */
 	const char *exec;           /* the program's file, NULL for none */
 	char **args;                /* more for the debugger, NULL-terminated */
 
 	/*
-	 * Called in the child: serve at the unix socket @path until SIGTERM and call ready(ready_user, path)
-	 * as soon as it listens.  Returns the child's exit status; it has said on stderr what went wrong.
+	 * Called in the child: open the recording, serve it at the unix socket @path until SIGTERM, and call
+	 * ready(ready_user, its architecture) as soon as clients are served.  Returns the child's exit status; it has
+	 * said on stderr what went wrong.
 	 */
-	int (*serve)(void *user, const char *path, void (*ready)(void *ready_user, const char *path),
+	int (*serve)(void *user, const char *path, void (*ready)(void *ready_user, const struct ts_arch *arch),
 		     void *ready_user);
 	void *user;
 };

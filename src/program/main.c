@@ -8,6 +8,8 @@
 #include "ask.h"
 #include "cli.h"
 #include "commands.h"
+#include "confine.h"
+#include "debugger.h"
 #include "diff.h"
 #include "files.h"
 #include "mcp.h"
@@ -37,14 +39,14 @@ static int compare(struct ts_model *m, const struct ts_cli *cli)
 	return result;
 }
 
-static int run_command(struct ts_model *m, const struct ts_cli *cli)
+/* @service: of commands with clients, else NULL. */
+static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_service *service)
 {
 	switch (cli->command) {
 	case TS_CMD_SERVE:
-		return ts_run_serve(m, cli);
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
-		return ts_run_debugger(m, cli);
+		return ts_service_run(service, m, cli);
 	case TS_CMD_INFO:
 		return ts_run_info(m, cli);
 	case TS_CMD_INDEX:
@@ -74,14 +76,14 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 	return (int)status;
 }
 
-static int run_on_trace(const struct ts_cli *cli)
+static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 {
 	enum ts_status status;
 	struct ts_opened o;
 	int result;
 
 	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status))
-		result = run_command(o.model, cli);
+		result = run_command(o.model, cli, service);
 	else
 		result = unreadable(cli, status);
 	ts_opened_fini(&o);
@@ -102,10 +104,66 @@ static int run_on_traces(const struct ts_cli *cli)
 			one.threads = cli->traces + i + 1;
 			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
 		}
-		status = run_on_trace(&one);
+		status = run_on_trace(&one, NULL);
 		result = result ? result : status;
 	}
 	return result;
+}
+
+static int serve(const struct ts_cli *cli, const struct ts_service_options *opt)
+{
+	enum ts_status status;
+	struct ts_service *service = ts_service_new(opt, &status);
+	int result;
+
+	if (!service)
+		return (int)status;
+	ts_confine(cli, ts_service_socket(service));
+	result = run_on_trace(cli, service);
+	ts_service_free(service);
+	return result;
+}
+
+static int serve_debugger(void *user, const char *path, void (*ready)(void *ready_user, const struct ts_arch *arch),
+			  void *ready_user)
+{
+	return serve(user, &(struct ts_service_options){ path, ready, ready_user });
+}
+
+static int run_debugger(struct ts_cli *cli)
+{
+	const struct ts_debugger_options opt = {
+		.is_lldb = cli->command == TS_CMD_LLDB,
+		.exec = cli->exec.path,
+		.args = cli->gdb_args,
+		.serve = serve_debugger,
+		.user = cli,
+	};
+	struct ts_error err;
+	int status;
+
+	ts_error_reset(&err);
+	status = ts_debugger_run(&opt, &err);
+	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
+}
+
+static int run(struct ts_cli *cli)
+{
+	switch (cli->command) {
+	case TS_CMD_RECORD:
+		return ts_run_record(cli);
+	case TS_CMD_SERVE:
+		return serve(cli, &(struct ts_service_options){ .comm = cli->comm });
+	case TS_CMD_GDB:
+	case TS_CMD_LLDB:
+		return run_debugger(cli);
+	case TS_CMD_MCP:
+		ts_confine(cli, NULL);
+		return (int)ts_run_mcp(cli);
+	default:
+		ts_confine(cli, NULL);
+		return run_on_traces(cli);
+	}
 }
 
 int main(int argc, char **argv)
@@ -116,9 +174,7 @@ int main(int argc, char **argv)
 
 	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) && ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);
-		result = cli.command == TS_CMD_RECORD ? ts_run_record(&cli) :
-			 cli.command == TS_CMD_MCP    ? (int)ts_run_mcp(&cli) :
-							run_on_traces(&cli);
+		result = run(&cli);
 	} else {
 		result = (int)status;
 	}

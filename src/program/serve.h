@@ -1,15 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The commands that serve clients: serve, and gdb, which starts its client itself.
+ * The commands that serve clients: serve, and gdb and lldb, which start their client themselves.
  */
 #ifndef TS_SERVE_H
 #define TS_SERVE_H
 
+#include "src/arch/arch.h"
 #include "cli.h"
 #include "src/model/model.h"
 
-/* Each serves until it is told to end, while the recording may still be read.  Returns the status to exit with. */
-int ts_run_serve(struct ts_model *m, const struct ts_cli *cli);
-int ts_run_debugger(struct ts_model *m, const struct ts_cli *cli);
+struct ts_service;
+
+/* What listens, and is told the recording's architecture when clients are served. */
+struct ts_service_options {
+	const char *comm;
+	void (*ready)(void *user, const struct ts_arch *arch); /* NULL: stderr says where it listens */
+	void *user;
+};
+
+/*
+ * Listen, before the sandbox is entered; clients that connect wait.
+ *
+ * Returns NULL, and has said why on stderr, if that is not possible; *status is the status to exit with.
+ */
+struct ts_service *ts_service_new(const struct ts_service_options *opt, enum ts_status *status);
+void ts_service_free(struct ts_service *s);
+
+/* The unix socket that ts_service_free() removes; NULL if there is none. */
+const char *ts_service_socket(const struct ts_service *s);
+
+/* Serve until it is told to end, while the recording may still be read.  Returns the status to exit with. */
+int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli *cli);
 
 #endif

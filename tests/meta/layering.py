@@ -32,7 +32,8 @@ ROOMS = {
     "src/model": "src/base src/trace src/index src/timeline src/query",
     "src/mcp": "src/base src/query src/ask src/model",
     "src/recorder": "loaders/usercorn",
-    "src/program": f"{MODEL} src/ask src/plot src/model src/mcp",
+    "src/sandbox": "src/base src/trace",
+    "src/program": f"{MODEL} src/ask src/plot src/model src/mcp src/sandbox",
     "loaders": "src/base src/trace",
     "loaders/kit": "src/base src/arch src/trace",
     "loaders/bap": FORMAT,
@@ -63,7 +64,7 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h local_files.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h",
-    "src/trace": "chunk.h elf.h linetab.h pe.h source.h step.h symtab.h unpack.h",
+    "src/trace": "chunk.h elf.h linetab.h pe.h rooted.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|timeline|query|model)|loaders(/.*)?")
@@ -77,7 +78,7 @@ LIBRARIES = [
     (re.compile(r"libxml/.*"), re.compile(r"src/arch/tdesc\.c")),
     (re.compile(r"snappy.*\.h"), re.compile(r"loaders/.*\.c")),
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
-    (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c")),
+    (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
     (re.compile(r"zstd\.h"), re.compile(r"src/trace/(codec|zstd_seek)\.c")),
     (re.compile(r"check\.h"), None),

@@ -67,18 +67,20 @@ int main(int argc, char **argv)
 {
 	struct rsp_server_options opt = { .grow = read_some, .is_once = true, .max_memory = UINT64_MAX,
 					  .ready = say_ready };
+	struct rsp_listener listener = { .fd = -1 };
 	bool done = argc == 5;
 
 	if (done) {
-		opt.comm = argv[2];
+		opt.listener = &listener;
 		opt.trace = argv[1];
 		opt.export_dir = getenv("HELD_EXPORT_DIR");
 		job.file = argv[4];
 		done = start(argv[1], strtoull(argv[3], NULL, 10)) &&
-		       rsp_server_run(job.q, &opt, &job.err);
+		       rsp_listen(&listener, argv[2], &job.err) && rsp_server_run(job.q, &opt, &job.err);
 	}
 	if (!done)
 		fprintf(stderr, "held_server: %s\n", job.err.text);
+	rsp_listener_fini(&listener);
 	ts_query_free(job.q);
 	ts_timeline_free(job.tl);
 	ts_recording_close(job.rec);

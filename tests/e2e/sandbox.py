@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""What a process that reads a recording can still do: tried inside of real processes by tests/tools/sandbox_probe.c."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip_all
+
+PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
+FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir socket unix-socket connect bind "
+             "kill ptrace fork mmap-code execve").split()
+REFUSED = {"EPERM", "EACCES", "ENOSYS"}
+LIMIT = 60
+
+
+class World:
+    """A folder with a trace, and one that is not the command's business."""
+    def __enter__(self):
+        self.tmp = tempfile.TemporaryDirectory()
+        top = pathlib.Path(self.tmp.name)
+        self.trace, self.other, self.folder = top / "t.ucir", top / "other.ucir", top / "private"
+        shutil.copy(DATA / "usercorn/x64_walk.ucir", self.trace)
+        shutil.copy(DATA / "usercorn/x64_walk.ucir", self.other)
+        (self.trace.parent / "secret").write_text("beside the trace\n")
+        self.folder.mkdir()
+        (self.folder / "secret").write_text("secret\n")
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.report = open(top / "report", "w+b")
+        self.env = {**os.environ, "XDG_CACHE_HOME": str(top / "cache"), "LD_PRELOAD": str(PROBE),
+                    "PROBE_DIR": str(self.folder), "PROBE_FD": str(self.report.fileno()),
+                    "PROBE_PORT": str(self.listener.getsockname()[1])}
+        return self
+
+    def __exit__(self, *exc):
+        self.listener.close()
+        self.report.close()
+        self.tmp.cleanup()
+
+    def start(self, *args, **more):
+        return subprocess.Popen([TRACESTUB, *map(str, args)], env=self.env, pass_fds=[self.report.fileno()],
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+    def results(self):
+        self.report.seek(0)
+        return dict(line.split() for line in self.report.read().decode().splitlines())
+
+
+def status_of(pid):
+    return re.search(r"^Seccomp:\s*(\d)", pathlib.Path(f"/proc/{pid}/status").read_text(), re.M)[1]
+
+
+def children_of(pid):
+    return [int(n) for n in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def wait_for(what, proc):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end and proc.poll() is None:
+        if found := what():
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"it did not come: {proc.poll()}")
+
+
+def all_refused(world):
+    got = world.results()
+    assert got.get("seccomp") == "DONE", got
+    for call in FORBIDDEN:
+        assert got.get(call) in REFUSED, (call, got.get(call))
+    assert (world.folder / "secret").read_text() == "secret\n"
+    assert [p.name for p in world.folder.iterdir()] == ["secret"]
+
+
+def command_is_confined(args, where):
+    with World() as w:
+        w.env["PROBE_DIR"] = str(w.trace.parent if where == "beside" else w.folder)
+        words = [{"TRACE": w.trace, "OTHER": w.other, "OUT": w.trace.with_name("out.tf"),
+                  "PICTURE": w.trace.with_name("out.svg")}.get(a, a) for a in args]
+        proc = w.start(*words)
+        out, err = proc.communicate("", LIMIT)
+        assert proc.returncode in (0, 1), (proc.returncode, err)
+        assert "sandbox" not in err, err
+        if where == "beside":
+            got = w.results()
+            assert {got["read"], got["write"], got["create"]} <= REFUSED, got
+        else:
+            all_refused(w)
+
+
+COMMANDS = [("info", "TRACE"), ("info", "--json", "TRACE", "OTHER"), ("index", "TRACE"), ("query", "TRACE", "hot"),
+            ("diff", "TRACE", "OTHER"), ("export", "TRACE", "-o", "OUT", "--positions", "1:20"), ("mcp", "TRACE"),
+            ("plot", "TRACE", "-o", "PICTURE"), ("serve", "-", "TRACE")]
+
+
+@case
+def a_server_is_confined_and_answers():
+    with World() as w:
+        proc = w.start("serve", "127.0.0.1:0", w.trace)
+        line = proc.stderr.readline()
+        assert status_of(proc.pid) == "2"
+        assert all(status_of(t) == "2" for t in os.listdir(f"/proc/{proc.pid}/task"))
+        port = int(re.search(r":(\d+)$", line)[1])
+        with socket.create_connection(("127.0.0.1", port)) as s:
+            s.sendall(b"$?#3f")
+            assert s.recv(100).startswith(b"+$T"), "no answer"
+        proc.send_signal(signal.SIGTERM)
+        assert proc.wait(LIMIT) == 0, proc.stderr.read()
+        all_refused(w)
+
+
+@case
+def the_debugger_is_outside_and_its_server_inside():
+    with World() as w:
+        gdb = w.folder.parent / "gdb"
+        gdb.write_text("#!/bin/sh\nexec sleep 60\n")
+        gdb.chmod(0o755)
+        del w.env["LD_PRELOAD"]
+        w.env["TRACESTUB_GDB"] = str(gdb)
+        proc = w.start("gdb", w.trace)
+        try:
+            server, debugger = wait_for(lambda: len(c := children_of(proc.pid)) == 2 and c, proc)
+            assert status_of(proc.pid) == "0"
+            assert status_of(server) == "2"
+            assert status_of(debugger) == "0"
+        finally:
+            proc.terminate()
+            proc.communicate(timeout=LIMIT)
+
+
+@case
+def the_sandbox_is_there_before_the_first_byte():
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        fifo = w.folder.parent / "fifo"
+        os.mkfifo(fifo)
+        proc = w.start("info", fifo)
+        wait_for(lambda: status_of(proc.pid) == "2", proc)
+        fifo.write_bytes(w.trace.read_bytes())
+        out, err = proc.communicate(timeout=LIMIT)
+        assert proc.returncode == 0 and "usercorn" in out, err
+
+
+@case
+def no_process_is_left():
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        proc = w.start("serve", "127.0.0.1:0", w.trace)
+        proc.stderr.readline()
+        broker, = children_of(proc.pid)
+        proc.kill()
+        proc.wait(LIMIT)
+        end = time.monotonic() + LIMIT
+        while pathlib.Path(f"/proc/{broker}/status").exists() and time.monotonic() < end:
+            if "State:\tZ" in pathlib.Path(f"/proc/{broker}/status").read_text():
+                break
+            time.sleep(0.01)
+        else:
+            assert time.monotonic() < end, "the broker lives on"
+
+
+@case
+def without_it_a_warning_says_so():
+    with World() as w:
+        proc = w.start("info", "--no-sandbox", w.trace)
+        out, err = proc.communicate(timeout=LIMIT)
+        assert proc.returncode == 0 and "--no-sandbox" in err and "hostile" in err, err
+        got = w.results()
+        assert got["seccomp"] != "DONE" and got["socket"] == got["connect"] == "DONE", got
+
+
+@case
+def info_says_whether_there_is_landlock():
+    with World() as w:
+        out = subprocess.run([TRACESTUB, "--log", "info", "info", w.trace], capture_output=True, text=True)
+        assert re.search(r"in a sandbox: seccomp( and landlock|; this kernel has no landlock)", out.stderr), out.stderr
+
+
+@case
+def what_is_kept_is_kept():
+    """An index beside the trace, and where that folder is read-only one in the cache folder."""
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        proc = w.start("index", w.trace)
+        out, err = proc.communicate(timeout=LIMIT)
+        assert proc.returncode == 0 and w.trace.with_name("t.ucir.tsindex").exists(), err
+        assert (w.trace.parent / "cache/tracestub/key").exists()
+
+
+@case
+def a_link_beside_a_trace_does_not_lead_to_a_file():
+    with World() as w:
+        del w.env["LD_PRELOAD"]
+        w.trace.with_name("t.ucir.tsmarks").symlink_to(w.folder / "secret")
+        (w.folder / "secret").write_text("# tracestub marks\n7 leak text\n")
+        proc = w.start("query", w.trace, "marks")
+        out, err = proc.communicate(timeout=LIMIT)
+        assert "leak" not in out, out
+
+
+def has_sandbox():
+    err = subprocess.run([TRACESTUB, "--log", "info", "info", DATA / "usercorn/x64_walk.ucir"], capture_output=True,
+                         text=True).stderr
+    return "in a sandbox" in err, err
+
+
+if not has_sandbox()[0]:
+    skip_all("no sandbox in this build or on this system")
+for words in COMMANDS:
+    add_case(f"{' '.join(words)} is confined", command_is_confined, words, "elsewhere")
+add_case("a file beside the trace is not readable", command_is_confined, ("info", "TRACE"), "beside")
+run_cases()

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A library for LD_PRELOAD: at the end of the process, as an attacker would inside of it, it tries what the sandbox
+ * forbids, and writes one line for each call to the descriptor PROBE_FD.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void say(const char *what, long got)
+{
+	const char *fd = getenv("PROBE_FD");
+
+	dprintf(fd ? atoi(fd) : 2, "%s %s\n", what, got < 0 ? strerrorname_np(errno) : "DONE");
+}
+
+/* A file that would tell, or be damage; PROBE_DIR has one with the name secret. */
+static void try_files(const char *folder)
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/secret", folder);
+	say("read", open(path, O_RDONLY));
+	say("write", open(path, O_WRONLY));
+	say("unlink", unlink(path));
+	say("truncate", truncate(path, 0));
+	say("chmod", chmod(path, 0666));
+	snprintf(path, sizeof(path), "%s/new", folder);
+	say("create", open(path, O_WRONLY | O_CREAT, 0600));
+	say("mkdir", mkdir(path, 0700));
+	say("symlink", symlink("secret", path));
+	say("proc", open("/proc/self/mem", O_RDWR));
+	say("chdir", chdir("/"));
+}
+
+static void try_processes(void)
+{
+	char *const args[] = { (char *)"/bin/true", NULL };
+
+	say("kill", kill(getppid(), 0));
+	say("ptrace", ptrace(PTRACE_ATTACH, getppid(), NULL, NULL));
+	say("fork", syscall(SYS_clone, 0, NULL, NULL, NULL, NULL));
+	say("mmap-code", (long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	say("execve", execve(args[0], args, NULL));
+}
+
+/* PROBE_PORT is one of the loopback at which somebody listens; PROBE_SOCKET was made before. */
+static int early_socket = -1;
+
+static void try_sockets(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(getenv("PROBE_PORT"))),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	say("socket", socket(AF_INET, SOCK_STREAM, 0));
+	say("unix-socket", socket(AF_UNIX, SOCK_STREAM, 0));
+	say("connect", connect(early_socket, (struct sockaddr *)&addr, sizeof(addr)));
+	say("bind", bind(early_socket, (struct sockaddr *)&addr, sizeof(addr)));
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	early_socket = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+}
+
+__attribute__((destructor)) static void end(void)
+{
+	const char *folder = getenv("PROBE_DIR");
+	bool is_inside = prctl(PR_GET_SECCOMP) == 2;
+
+	if (!folder)
+		return;
+	say("seccomp", is_inside ? 0 : -1);
+	try_sockets();
+	if (!is_inside) /* the rest would be done */
+		return;
+	try_files(folder);
+	try_processes(); /* execve comes last */
+}

@@ -364,13 +364,20 @@ static bool find_code(struct code *c, struct ts_query *q, uint64_t pos, struct t
 	return true;
 }
 
-/* Decode it in the processor's mode.  Returns false if there is no instruction, or one of 16-bit code. */
-static bool decode(struct step *s, const struct ts_query *q, uint64_t pos, const struct code *c)
+void ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q)
 {
-	const struct ts_mode *mode = ts_query_mode(q, pos);
+	*from = (struct ts_inputs_from){ .q = q };
+	if (ts_inputs_has_operands(q))
+		ts_x86_init(&from->x86, ts_query_regset(q));
+}
+
+/* Decode it in the processor's mode.  Returns false if there is no instruction, or one of 16-bit code. */
+static bool decode(struct step *s, const struct ts_inputs_from *from, uint64_t pos, const struct code *c)
+{
+	const struct ts_mode *mode = ts_query_mode(from->q, pos);
 	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
 
-	ts_x86_init(&s->x86, s->set);
+	s->x86 = from->x86;
 	if (size != TS_CODE_UNKNOWN)
 		s->x86.is_64 = size == TS_CODE_64;
 	return size != TS_CODE_16 && ts_x86_decode(&s->x86, c->pc, c->bytes, c->len, &s->insn) &&
@@ -383,15 +390,15 @@ static void take_facts(struct ts_inputs *in, const struct step *s)
 	in->flags_written = s->fields.flags_written;
 }
 
-bool ts_inputs_glance(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err)
+bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
-	struct step s = { .set = ts_query_regset(q) };
+	struct step s = { .set = ts_query_regset(from->q) };
 	struct code c;
 
 	*in = (struct ts_inputs){ 0 };
-	if (!find_code(&c, q, pos, err))
+	if (!find_code(&c, from->q, pos, err))
 		return false;
-	if (decode(&s, q, pos, &c))
+	if (decode(&s, from, pos, &c))
 		take_facts(in, &s);
 	return true;
 }
@@ -424,9 +431,10 @@ static bool list_reads(struct step *s, struct ts_query *q, uint64_t pos, struct 
 	return st != NULL;
 }
 
-bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
-		    struct ts_error *err)
+bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
+		    const struct ts_what *place, struct ts_error *err)
 {
+	struct ts_query *q = from->q;
 	const struct ts_regset *set = ts_query_regset(q);
 	struct step s = { .set = set, .place = place };
 	struct code c;
@@ -438,7 +446,7 @@ bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, cons
 		return find_reads(in, q, pos, err);
 	if (!find_code(&c, q, pos, err))
 		return false;
-	if (!decode(&s, q, pos, &c) ||
+	if (!decode(&s, from, pos, &c) ||
 	    !ts_x86_text(&s.x86, c.pc, c.bytes, c.len, in->text, sizeof(in->text)))
 		return true;
 	g = malloc(2 * (size_t)set->g_len);

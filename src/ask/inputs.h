@@ -37,20 +37,29 @@ struct ts_inputs {
 	char text[TS_MAX_INSN_TEXT]; /* of the instruction, "" if unknown */
 };
 
+/* Where inputs are looked for. */
+struct ts_inputs_from {
+	struct ts_query *q; /* borrowed */
+	struct ts_x86 x86;  /* where its registers lie, if ts_inputs_has_operands() */
+};
+
+/* Fill @from, once for any number of steps: registers are found by their names. */
+void ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q);
+
 /*
  * The inputs of step @pos for what it wrote at @place; TS_WHAT_NONE: for whatever it did.
  *
  * Returns false if the trace cannot be read, or memory is exhausted.
  */
-bool ts_inputs_find(struct ts_inputs *in, struct ts_query *q, uint64_t pos, const struct ts_what *place,
-		    struct ts_error *err);
+bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
+		    const struct ts_what *place, struct ts_error *err);
 
 /*
  * Of an x86 processor: only is_branch and flags_written of step @pos, which costs less.
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_inputs_glance(struct ts_inputs *in, struct ts_query *q, uint64_t pos, struct ts_error *err);
+bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err);
 
 /* Has the recording a processor whose operands are known? */
 bool ts_inputs_has_operands(const struct ts_query *q);

@@ -86,6 +86,7 @@ struct why {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
+	struct ts_inputs_from from;
 	struct ts_question last; /* what last-write is asked */
 	struct ts_rows *cursor;  /* owned; open while it looks */
 	bool is_looking;         /* back from step to step, ... */
@@ -245,7 +246,7 @@ static enum ts_got look_back(struct why *y, uint64_t before, uint32_t bits, stru
 		if (y->look == TS_NO_POS)
 			break;
 		y->rows.at = y->look;
-		if (!ts_inputs_glance(&in, y->ask->q, y->look, err))
+		if (!ts_inputs_glance(&in, &y->from, y->look, err))
 			return TS_GOT_FAIL;
 		if (bits ? (in.flags_written & bits) != 0 : in.is_branch) {
 			y->is_looking = false;
@@ -372,7 +373,7 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 	struct ts_inputs in;
 	struct node *n;
 
-	if (!ts_inputs_find(&in, y->ask->q, w->pos, &t->place, err))
+	if (!ts_inputs_find(&in, &y->from, w->pos, &t->place, err))
 		return false;
 	if (in.is_syscall && !strcmp(w->kind, "write"))
 		strcpy(w->kind, "input");
@@ -450,7 +451,7 @@ static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct 
 	got = look_back(y, y->qn->at, 0, budget, err);
 	if (got != TS_GOT_ROW)
 		return got;
-	if (!ts_inputs_find(&in, y->ask->q, y->look, &none, err))
+	if (!ts_inputs_find(&in, &y->from, y->look, &none, err))
 		return TS_GOT_FAIL;
 	st = ts_query_step(y->ask->q, y->look, &b, err);
 	if (!st)
@@ -627,6 +628,7 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	y->told = NO_NODE;
 	y->ask = ask;
 	y->qn = qn;
+	ts_inputs_begin(&y->from, ask->q);
 	y->thread = ts_ask_thread(ask, qn);
 	y->max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth;
 	if (!ts_inputs_has_operands(ask->q))

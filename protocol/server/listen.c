@@ -2,7 +2,9 @@
 #include "listen.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +12,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "src/base/log.h"
 
 #define BACKLOG 64
 
@@ -56,10 +60,20 @@ static int open_socket(const struct addrinfo *ai)
 	return -1;
 }
 
-/* The address chosen by the system, as HOST:PORT. */
-static void name_socket(struct rsp_listener *l)
+static bool is_loopback(const struct sockaddr_storage *addr)
 {
-	struct sockaddr_storage addr;
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)addr;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)addr;
+
+	if (addr->ss_family == AF_INET)
+		return ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return addr->ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/* The address chosen by the system, as HOST:PORT.  Returns whether this machine alone can reach it. */
+static bool name_socket(struct rsp_listener *l)
+{
+	struct sockaddr_storage addr = { .ss_family = AF_UNSPEC };
 	socklen_t len = sizeof(addr);
 	char host[NI_MAXHOST] = "?", port[NI_MAXSERV] = "?";
 
@@ -68,6 +82,7 @@ static void name_socket(struct rsp_listener *l)
 			    NI_NUMERICHOST | NI_NUMERICSERV);
 	snprintf(l->address, sizeof(l->address), strchr(host, ':') ? "[%.255s]:%.8s" : "%.255s:%.8s", host,
 		 port);
+	return is_loopback(&addr);
 }
 
 static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error *err)
@@ -94,7 +109,8 @@ static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error
 	freeaddrinfo(list);
 	if (l->fd < 0)
 		return false;
-	name_socket(l);
+	if (!name_socket(l))
+		ts_log(TS_LOG_WARN, "%s: other machines can connect, and the protocol asks nobody for a password", comm);
 	return true;
 }
 
@@ -114,6 +130,24 @@ static void remove_stale(const struct sockaddr_un *addr)
 	close(fd);
 }
 
+/* Who can remove a socket from its folder can put another one in its place. */
+static bool check_folder(const char *path, struct ts_error *err)
+{
+	char folder[PATH_MAX];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s", (int)(strrchr(path, '/') - path + 1), path);
+	if (stat(folder, &st) < 0)
+		return ts_fail_errno(err, "cannot listen at '%s'", path);
+	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s': other users can write in its folder, and replace the socket",
+			       path);
+	if (st.st_uid != geteuid() && st.st_uid)
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s': its folder is another user's, who can replace the socket",
+			       path);
+	return true;
+}
+
 static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_error *err)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -124,6 +158,8 @@ static bool listen_unix(struct rsp_listener *l, const char *path, struct ts_erro
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
 			       "'%s' is longer than the %zu characters that a unix socket may have", path,
 			       sizeof(addr.sun_path) - 1);
+	if (!check_folder(path, err))
+		return false;
 	strcpy(addr.sun_path, path);
 	remove_stale(&addr);
 	l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

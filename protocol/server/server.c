@@ -61,7 +61,8 @@ struct server {
 	struct rsp_frame_budget budget; /* of all clients' trace frames */
 	struct rsp_collector *kept; /* owned; the run of a client that has gone */
 	bool is_once;
-	bool is_full; /* out of descriptors: the next client that ends makes room */
+	unsigned n_connections;
+	bool is_full; /* of clients, or out of descriptors: the next client that ends makes room */
 };
 
 /* ------------------------------------------------------------------------------------ a connection's life */
@@ -73,6 +74,7 @@ static void close_connection(struct connection *c)
 	ev_io_stop(sv->loop, &c->reader);
 	ev_io_stop(sv->loop, &c->writer);
 	*c->link = c->next;
+	sv->n_connections--;
 	if (c->next)
 		c->next->link = c->link;
 	rsp_session_fini(&c->session);
@@ -469,6 +471,7 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 	if (c->next)
 		c->next->link = &c->next;
 	sv->connections = c;
+	sv->n_connections++;
 	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
 	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
 	c->reader.data = c->writer.data = c;
@@ -478,17 +481,20 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 
 /* --------------------------------------------------------------------------------------------- the server */
 
-/*
- * Without a free descriptor, new clients wait until one ends: otherwise the loop would try to accept them all
- * the time.
- */
+/* New clients wait until one ends. */
+static void accept_later(struct server *sv)
+{
+	sv->is_full = true;
+	ev_io_stop(sv->loop, &sv->acceptor);
+}
+
+/* Without a free descriptor the loop would try to accept them all the time. */
 static void refuse_connection(struct server *sv)
 {
 	if ((errno != EMFILE && errno != ENFILE) || !sv->connections)
 		return;
 	ts_log(TS_LOG_WARN, "too many open files: some clients have to wait");
-	sv->is_full = true;
-	ev_io_stop(sv->loop, &sv->acceptor);
+	accept_later(sv);
 }
 
 static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
@@ -508,6 +514,10 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 		ts_log(TS_LOG_ERROR, "%s", err.text);
 	else if (sv->is_once)
 		ev_io_stop(loop, w);
+	else if (sv->n_connections == sv->opt->max_clients) {
+		ts_log(TS_LOG_WARN, "there are %u clients: more have to wait (--max-clients)", sv->n_connections);
+		accept_later(sv);
+	}
 }
 
 static void on_signal(struct ev_loop *loop, struct ev_signal *w, int events)

@@ -33,6 +33,7 @@ enum option_id {
 	OPT_JSON,
 	OPT_LIMIT,
 	OPT_LOG,
+	OPT_MAX_CLIENTS,
 	OPT_MAX_MEMORY,
 	OPT_NO_SANDBOX,
 	OPT_ONCE,
@@ -62,6 +63,7 @@ static const struct option long_options[] = {
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
 	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
+	[OPT_MAX_CLIENTS] = { "max-clients", required_argument, NULL, OPT_MAX_CLIENTS },
 	[OPT_MAX_MEMORY] = { "max-memory", required_argument, NULL, OPT_MAX_MEMORY },
 	[OPT_NO_SANDBOX] = { "no-sandbox", no_argument, NULL, OPT_NO_SANDBOX },
 	[OPT_ONCE] = { "once", no_argument, NULL, OPT_ONCE },
@@ -83,6 +85,7 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_LIMIT] = ON(RECORD),
 	[OPT_LOG] = ON_ALL | ON(RECORD),
+	[OPT_MAX_CLIENTS] = ON(SERVE),
 	[OPT_ONCE] = ON(SERVE),
 	[OPT_OUTPUT] = ON(EXPORT) | ON(PLOT) | ON(RECORD),
 	[OPT_POSITIONS] = ON(EXPORT),
@@ -173,6 +176,20 @@ static bool set_size(uint64_t *size, const char *option, const char *arg)
 	return true;
 }
 
+/* As many as the descriptors of a process usually allow, and more than people have debuggers. */
+#define DEFAULT_MAX_CLIENTS 256u
+
+static bool set_max_clients(struct ts_cli *cli, const char *arg)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (*arg < '1' || *arg > '9' || *end || n > 65535)
+		return usage_error("--max-clients %s: a number from 1 to 65535", arg);
+	cli->max_clients = (unsigned)n;
+	return true;
+}
+
 /* Which frames to export, and what of them. */
 static bool select_frames(struct ts_cli *cli, int id)
 {
@@ -221,6 +238,8 @@ static bool set_option(struct ts_cli *cli, int id)
 		break;
 	case OPT_INDEX_READS:
 		return set_index_reads(cli, optarg);
+	case OPT_MAX_CLIENTS:
+		return set_max_clients(cli, optarg);
 	case OPT_MAX_MEMORY:
 		return set_size(&cli->max_memory, "--max-memory", optarg);
 	case OPT_JSON:
@@ -575,7 +594,7 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	char **operands, **rest = argv + separator + (separator < argc);
 	unsigned seen = 0;
 
-	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_memory = UINT64_MAX, .limit = UINT64_MAX };
+	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_clients = DEFAULT_MAX_CLIENTS, .max_memory = UINT64_MAX, .limit = UINT64_MAX };
 	ts_selection_options_init(&cli->selection);
 	*status = TS_STATUS_USAGE;
 	if (n_record)

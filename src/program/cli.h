@@ -60,6 +60,7 @@ struct ts_cli {
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
+	unsigned max_clients; /* serve */
 	enum ts_level level; /* what the log shows */
 	const char *export_dir; /* serve, gdb; NULL when not given */
 	const char *output; /* export, plot, record */

@@ -58,6 +58,7 @@ const char ts_cli_help[] =
 	"  --limit SIZE          record: stop recording when OUT is that long (64M, 2G);\n"
 	"                        the program goes on\n"
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"
+	"  --max-clients N       serve: more than N clients have to wait (default 256)\n"
 	"  --max-memory SIZE     stop reading when the index needs more memory, and\n"
 	"                        tracing when all trace frames do (64M, 2G)\n"
 	"  --no-sandbox          read the recording with all rights of this user (warns)\n"

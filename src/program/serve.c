@@ -76,6 +76,7 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.trace = cli->trace,
 		.export_dir = cli->export_dir,
 		.max_memory = cli->max_memory,
+		.max_clients = cli->max_clients,
 		.grow = ts_query_is_complete(q) ? NULL : read_on,
 		.grow_user = s,
 		.is_once = cli->is_once,

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: MIT
 """64 clients at once, each at a place of its own: all get the answers that one gets that is alone."""
 import random
+import select
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
 from _raw import TRACE, LONG_TRACE, Quiet, serve
+from _server import Server
 from _tap import add_case, run_cases
 
 N_CLIENTS, N_PACKETS = 64, 60
@@ -56,4 +59,34 @@ def at_once(name):
 for trace_name in TRACES:
     add_case(f"{trace_name}: as many as 64 get the answers of one", at_once, trace_name)
 
+
+def connect(server):
+    host, port = server.address.split(":")
+    s = socket.create_connection((host, int(port)), timeout=60)
+    s.sendall(b"$?#3f")
+    return s
+
+
+def more_clients_wait():
+    with Server(TRACE, "--max-clients", "2") as server:
+        first, second = connect(server), connect(server)
+        assert first.recv(100).startswith(b"+") and second.recv(100).startswith(b"+")
+        third = connect(server)
+        assert not select.select([third], [], [], 0.3)[0], "a third client is served"
+        first.close()
+        assert third.recv(100).startswith(b"+")
+        assert "there are 2 clients" in server.said()
+        for s in second, third:
+            s.close()
+
+
+def all_interfaces_are_a_warning():
+    with Server(TRACE, comm="0.0.0.0:0") as server:
+        assert "other machines can connect" in server.said()
+    with Server(TRACE, comm="127.0.0.1:0") as server:
+        assert "other machines" not in server.said()
+
+
+add_case("more clients than --max-clients wait", more_clients_wait)
+add_case("all interfaces are a warning", all_interfaces_are_a_warning)
 run_cases()

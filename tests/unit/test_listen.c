@@ -257,6 +257,23 @@ START_TEST(a_folder_that_is_not_there_is_no_place)
 }
 END_TEST
 
+START_TEST(a_socket_that_others_could_replace_is_refused)
+{
+	ck_assert_int_eq(mkdir("shared", 0700), 0);
+	ck_assert_int_eq(chmod("shared", 0777), 0);
+	refuses("shared/socket", TS_EUSAGE);
+	ck_assert_int_eq(chmod("shared", 0770), 0);
+	refuses("shared/socket", TS_EUSAGE);
+	ck_assert_int_eq(chmod("shared", 01777), 0); /* as /tmp: only the owner can remove it */
+	must_listen("shared/socket");
+	rsp_listener_fini(&l);
+	ck_assert_int_eq(chmod("shared", 0755), 0);
+	must_listen("shared/socket");
+	rsp_listener_fini(&l);
+	ck_assert_int_eq(rmdir("shared"), 0);
+}
+END_TEST
+
 START_TEST(a_listener_that_never_listened_may_be_given_back)
 {
 	refuses("", TS_EUSAGE);
@@ -272,4 +289,5 @@ UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_tha
 	   a_unix_socket_is_for_its_owner_and_goes_with_the_server, a_stale_socket_is_replaced,
 	   a_socket_that_another_server_listens_at_is_not, a_server_too_busy_to_take_clients_keeps_its_socket,
 	   a_file_that_is_no_socket_is_not_touched, a_link_to_a_socket_is_not_followed,
-	   a_folder_that_is_not_there_is_no_place, a_listener_that_never_listened_may_be_given_back)
+	   a_folder_that_is_not_there_is_no_place, a_socket_that_others_could_replace_is_refused,
+	   a_listener_that_never_listened_may_be_given_back)

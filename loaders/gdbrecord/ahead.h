@@ -2,8 +2,8 @@
 /*
  * A look ahead in the log of x86-64: what rax becomes next.
  *
- * gdb does not log that `syscall` writes rax.  The value that a record of rax shows is the one at the end of the
- * time until the next record, so it is the result of a system call in between, if there is one.
+ * gdb does not log that `syscall` writes rax.  The value that a record of rax shows is the one at the end of
+ * the time until the next record, so it is the result of a system call in between, if there is one.
  */
 #ifndef GDBRECORD_AHEAD_H
 #define GDBRECORD_AHEAD_H
@@ -22,7 +22,7 @@ enum ahead_rax {
 struct ahead {
 	const struct regs *regs; /* borrowed */
 	struct ts_window window;
-	uint64_t from, until;    /* the last look: groups [from, until) decide nothing, the one at until does */
+	uint64_t from, until; /* the last look: groups [from, until) decide nothing, the one at until does */
 	enum ahead_rax found;
 };
 

@@ -35,7 +35,8 @@ uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len)
 	return p ? get(core, p, len) : 0;
 }
 
-/* ---------------------------------------------------------------------------------------------- the header */
+/* ---------------------------------------------------------------------------------------------- the header
+ */
 
 /* The processors whose recordings are known: their numbers of registers are in regs.c. */
 static const struct ts_arch *find_arch(unsigned machine, bool is_64, bool is_big_endian)
@@ -65,9 +66,11 @@ static bool read_ident(struct core *core, const uint8_t *ident, struct ts_error 
 	if (memcmp(ident, ELFMAG, SELFMAG) != 0)
 		return ts_fail(err, TS_EUNSUPPORTED, 0, "not an ELF file");
 	if (ident[EI_CLASS] != ELFCLASS32 && ident[EI_CLASS] != ELFCLASS64)
-		return ts_fail(err, TS_EUNSUPPORTED, EI_CLASS, "the ELF class is %u, not 1 or 2", ident[EI_CLASS]);
+		return ts_fail(err, TS_EUNSUPPORTED, EI_CLASS, "the ELF class is %u, not 1 or 2",
+			       ident[EI_CLASS]);
 	if (ident[EI_DATA] != ELFDATA2LSB && ident[EI_DATA] != ELFDATA2MSB)
-		return ts_fail(err, TS_EUNSUPPORTED, EI_DATA, "the byte order is %u, not 1 or 2", ident[EI_DATA]);
+		return ts_fail(err, TS_EUNSUPPORTED, EI_DATA, "the byte order is %u, not 1 or 2",
+			       ident[EI_DATA]);
 	core->word = ident[EI_CLASS] == ELFCLASS64 ? 8 : 4;
 	core->is_big_endian = ident[EI_DATA] == ELFDATA2MSB;
 	return true;
@@ -83,7 +86,8 @@ static bool read_head(struct core *core, struct table *t, struct ts_error *err)
 	if (!ts_source_read(core->src, 0, head, sizeof(head), &got, err))
 		return false;
 	if (got < sizeof(Elf32_Ehdr))
-		return ts_fail(err, TS_ETRUNC, 0, "the file has %zu bytes, an ELF header has 52 or more", got);
+		return ts_fail(err, TS_ETRUNC, 0, "the file has %zu bytes, an ELF header has 52 or more",
+			       got);
 	if (!read_ident(core, head, err))
 		return false;
 	c = ts_cursor(head, got, 0, "ELF header", err);
@@ -101,13 +105,17 @@ static bool read_head(struct core *core, struct table *t, struct ts_error *err)
 	if (!ts_ok(&c))
 		return false;
 	if (type != ET_CORE)
-		return ts_fail(err, TS_EUNSUPPORTED, 16, "an ELF file of type %u: a recording is a core file (4)", type);
+		return ts_fail(err, TS_EUNSUPPORTED, 16,
+			       "an ELF file of type %u: a recording is a core file (4)", type);
 	core->arch = find_arch(machine, core->word == 8, core->is_big_endian);
 	if (!core->arch)
-		return ts_fail(err, TS_EUNSUPPORTED, 18,
-			       "machine %u: gdb records x86-64, i386, ARM and AArch64 in a form that is known", machine);
+		return ts_fail(
+			err, TS_EUNSUPPORTED, 18,
+			"machine %u: gdb records x86-64, i386, ARM and AArch64 in a form that is known",
+			machine);
 	if (t->entry_len != (core->word == 8 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)) || head_len > t->off)
-		return ts_fail(err, TS_ECORRUPT, 0, "program headers of %u bytes at 0x%" PRIx64, t->entry_len, t->off);
+		return ts_fail(err, TS_ECORRUPT, 0, "program headers of %u bytes at 0x%" PRIx64, t->entry_len,
+			       t->off);
 	return true;
 }
 
@@ -172,7 +180,9 @@ static void add_load(struct core *core, const struct segment *s)
 	if (!s->mem_len || s->addr > mask || s->mem_len - 1 > mask - s->addr ||
 	    (core->word == 8 && s->addr == VSYSCALL))
 		return;
-	*l = (struct core_load){ .addr = s->addr, .mem_len = s->mem_len, .off = s->off, .prot = prot_of(s->flags) };
+	*l = (struct core_load){
+		.addr = s->addr, .mem_len = s->mem_len, .off = s->off, .prot = prot_of(s->flags)
+	};
 	l->file_len = s->file_len < s->mem_len ? s->file_len : s->mem_len;
 	if (clip(core, l->off, l->file_len) < l->file_len)
 		core->is_load_short = true;
@@ -222,7 +232,8 @@ static bool read_segments(struct core *core, const struct table *t, struct ts_er
 	uint8_t bytes[sizeof(Elf64_Phdr)];
 
 	if (t->off > file_len || t->n > (file_len - t->off) / t->entry_len)
-		return ts_fail(err, TS_ETRUNC, t->off, "%" PRIu64 " program headers do not fit into the file", t->n);
+		return ts_fail(err, TS_ETRUNC, t->off, "%" PRIu64 " program headers do not fit into the file",
+			       t->n);
 	core->loads = calloc((size_t)t->n + 1, sizeof(*core->loads));
 	core->notes = calloc((size_t)t->n + 1, sizeof(*core->notes));
 	if (!core->loads || !core->notes)
@@ -250,7 +261,8 @@ bool core_init(struct core *core, const struct ts_source *src, struct ts_error *
 		return false;
 	if (!core->log_off)
 		return ts_fail(err, TS_EUNSUPPORTED, t.off,
-			       "a core file without a recording: gdb's \"record save\" adds one (a PT_NULL segment)");
+			       "a core file without a recording: gdb's \"record save\" adds one (a PT_NULL "
+			       "segment)");
 	if (core->log_off > ts_source_len(src))
 		return ts_fail(err, TS_ETRUNC, core->log_off, "the log begins after the end of the file");
 	return true;
@@ -299,7 +311,8 @@ static void take_note(const struct core *core, struct ts_cursor *c, struct core_
 	name = ts_sub(c, name_len, "name of a note");
 	memset(note->name, 0, sizeof(note->name));
 	if (name.left)
-		memcpy(note->name, name.p, name.left < sizeof(note->name) ? name.left : sizeof(note->name) - 1);
+		memcpy(note->name, name.p,
+		       name.left < sizeof(note->name) ? name.left : sizeof(note->name) - 1);
 	ts_take(c, padding(name_len) < c->left ? padding(name_len) : c->left);
 	note->desc = ts_sub(c, len, "note");
 	ts_take(c, padding(len) < c->left ? padding(len) : c->left);
@@ -315,7 +328,8 @@ static bool each_note_of(const struct core *core, const struct core_notes *notes
 	if (!bytes)
 		return notes->len > MAX_NOTES
 			       ? ts_fail(err, TS_ELIMIT, notes->off, "%" PRIu64 " bytes of notes", notes->len)
-			       : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: the notes are not read");
+			       : ts_fail(err, TS_ENOMEM, TS_NO_OFF,
+					 "memory is exhausted: the notes are not read");
 	done = ts_source_read_all(core->src, notes->off, bytes, (size_t)notes->len, err);
 	while (done && c.left) {
 		struct core_note note;

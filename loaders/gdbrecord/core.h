@@ -37,13 +37,13 @@ struct core {
 	const struct ts_arch *arch;  /* a constant table */
 	unsigned word;               /* bytes of an address: 4 or 8 */
 	bool is_big_endian;
-	struct core_load *loads;     /* owned; by address, without overlaps */
+	struct core_load *loads; /* owned; by address, without overlaps */
 	size_t n_loads;
-	struct core_notes *notes;    /* owned */
+	struct core_notes *notes; /* owned */
 	size_t n_notes;
-	uint64_t log_off, log_end;   /* of the log, in the file; log_end is at most the file's length */
-	bool is_log_short;           /* the file ends before the log does */
-	bool is_load_short;          /* the same of some load: its missing bytes are unknown */
+	uint64_t log_off, log_end; /* of the log, in the file; log_end is at most the file's length */
+	bool is_log_short;         /* the file ends before the log does */
+	bool is_load_short;        /* the same of some load: its missing bytes are unknown */
 };
 
 /*
@@ -59,22 +59,22 @@ void core_fini(struct core *core);
 /* A note.  Its bytes are valid until the next call. */
 struct core_note {
 	uint32_t type;
-	char name[8];           /* "CORE", "LINUX", "GDB"; longer ones are truncated; terminated */
-	struct ts_cursor desc;  /* with offsets of the file */
+	char name[8];          /* "CORE", "LINUX", "GDB"; longer ones are truncated; terminated */
+	struct ts_cursor desc; /* with offsets of the file */
 };
 
 /*
  * Call @take for each note, in the order of the file.
  *
- * Returns false as soon as @take does, or if a note passes the end of its segment (TS_ECORRUPT), the notes are
- * larger than any real ones (TS_ELIMIT), TS_EIO, TS_ENOMEM.
+ * Returns false as soon as @take does, or if a note passes the end of its segment (TS_ECORRUPT), the notes
+ * are larger than any real ones (TS_ELIMIT), TS_EIO, TS_ENOMEM.
  */
 bool core_each_note(const struct core *core, bool (*take)(void *user, struct core_note *note), void *user,
 		    struct ts_error *err);
 
 /*
- * The load with @addr, NULL if there is none; *next gets the address at which that changes (the end of the load,
- * or the beginning of the next one; 0: never).
+ * The load with @addr, NULL if there is none; *next gets the address at which that changes (the end of the
+ * load, or the beginning of the next one; 0: never).
  */
 const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *next);
 

@@ -6,9 +6,9 @@
  *      log            log.c    groups of what each instruction changed, in a PT_NULL segment
  *
  * Group k takes position k to position k + 1.  gdb noted before each instruction what its decoder expected to
- * change, and swapped the notes with memory and registers while it ran back to position 0: a value stands at the
- * end of the time until the next record of the same place.  What gdb missed shows too early; of that only rax
- * before `syscall` can be told from the file (ahead.c).
+ * change, and swapped the notes with memory and registers while it ran back to position 0: a value stands at
+ * the end of the time until the next record of the same place.  What gdb missed shows too early; of that only
+ * rax before `syscall` can be told from the file (ahead.c).
  *
  * gdb's counts of instructions, which `record goto` takes, are higher by the count of the first group.
  */
@@ -33,11 +33,11 @@ struct file {
 
 /* What the notes tell, while they are read. */
 struct notes {
-	struct gdbrecord *rec;     /* borrowed */
+	struct gdbrecord *rec; /* borrowed */
 	struct ts_error *err;
 	struct ts_buf files, names; /* owned; struct file, and their names, each terminated */
 	uint64_t n_files;
-	uint64_t n_threads;        /* so far; the notes after a thread are about it */
+	uint64_t n_threads; /* so far; the notes after a thread are about it */
 };
 
 static bool no_memory(struct ts_error *err)
@@ -58,7 +58,8 @@ static const struct gdbrecord_abi *abi_of(const struct ts_arch *arch)
 {
 	size_t i = 0;
 
-	while (i + 1 < sizeof(abis) / sizeof(abis[0]) && strncmp(arch->name, abis[i].arch, strlen(abis[i].arch)) != 0)
+	while (i + 1 < sizeof(abis) / sizeof(abis[0]) &&
+	       strncmp(arch->name, abis[i].arch, strlen(abis[i].arch)) != 0)
 		i++;
 	return &abis[i];
 }
@@ -79,8 +80,8 @@ static uint64_t initial_value(const struct gdbrecord *rec, unsigned number)
 }
 
 /*
- * The first thread of the file is the one that was recorded.  The notes of the others tell where they were when
- * the file was saved, which is not position 0: they may have run.
+ * The first thread of the file is the one that was recorded.  The notes of the others tell where they were
+ * when the file was saved, which is not position 0: they may have run.
  */
 static bool take_thread(struct notes *n, const struct core_note *note)
 {
@@ -103,7 +104,8 @@ static bool take_thread(struct notes *n, const struct core_note *note)
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- other notes */
+/* ---------------------------------------------------------------------------------------------- other notes
+ */
 
 /* The program's name (16 bytes) and its arguments (80 bytes), as one text, are at the note's end. */
 static bool take_program(struct notes *n, const struct core_note *note)
@@ -156,7 +158,8 @@ static bool take_files(struct notes *n, const struct core_note *note)
 
 		f.start = core_take(core, &c, core->word);
 		f.end = core_take(core, &c, core->word);
-		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end || len == names.left)
+		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end ||
+		    len == names.left)
 			return ts_fail(n->err, TS_ECORRUPT, c.off, "mapped file %" PRIu64 " is not one", i);
 		ts_buf_put(&n->names, names.p, len + 1);
 		ts_take(&names, len + 1);
@@ -185,11 +188,13 @@ static bool take_note(void *user, struct core_note *note)
 	if (!strcmp(note->name, "GDB") && note->type == 0xff000000)
 		return regs_describe(&rec->regs, &rec->base.regs, note->desc.p, note->desc.left, n->err);
 	if (n->n_threads == 1 && !regs_put_note(&rec->core, &rec->base.regs, note, &rec->base.initial))
-		ts_recording_warn(&rec->base, "floating-point registers of %zu bytes are not known", note->desc.left);
+		ts_recording_warn(&rec->base, "floating-point registers of %zu bytes are not known",
+				  note->desc.left);
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- the regions */
+/* ---------------------------------------------------------------------------------------------- the regions
+ */
 
 static const struct file *file_at(const struct notes *n, uint64_t i)
 {
@@ -214,7 +219,8 @@ static void put_region(struct notes *n, uint64_t addr, uint64_t len, uint32_t pr
 	bool is_stack = !f && sp >= addr && sp - addr < len;
 	struct ts_map *m;
 
-	m = ts_steps_map(out, addr, len, is_stack ? "stack" : NULL, is_stack ? 5 : 0, name, name ? strlen(name) : 0);
+	m = ts_steps_map(out, addr, len, is_stack ? "stack" : NULL, is_stack ? 5 : 0, name,
+			 name ? strlen(name) : 0);
 	if (!m)
 		return;
 	m->prot = prot;
@@ -237,7 +243,8 @@ static void put_regions(struct notes *n)
 		const struct file *f = file_at(n, i);
 
 		if (!core_find(core, f->start, &next))
-			put_region(n, f->start, (next && next < f->end ? next : f->end) - f->start, TS_PROT_READ, f);
+			put_region(n, f->start, (next && next < f->end ? next : f->end) - f->start,
+				   TS_PROT_READ, f);
 	}
 }
 
@@ -290,7 +297,8 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 }
 
 /* Does the core file have other bytes than those of a segment of --exec that would lie at @addr? */
-static bool is_segment_recorded(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off)
+static bool is_segment_recorded(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
+				uint64_t off)
 {
 	struct gdbrecord *rec = user;
 	uint8_t mine[512], theirs[512];
@@ -305,12 +313,15 @@ static bool is_segment_recorded(void *user, uint64_t addr, uint64_t len, const s
 		if (!load || addr + at - load->addr >= load->file_len || load->prot & TS_PROT_WRITE)
 			continue;
 		n = n < sizeof(mine) ? n : sizeof(mine);
-		n = n < load->addr + load->file_len - (addr + at) ? n : load->addr + load->file_len - (addr + at);
+		n = n < load->addr + load->file_len - (addr + at) ? n
+								  : load->addr + load->file_len - (addr + at);
 		if (ts_source_read_all(src, off + at, mine, (size_t)n, &odd) &&
-		    ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), theirs, (size_t)n, &odd) &&
+		    ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), theirs, (size_t)n,
+				       &odd) &&
 		    memcmp(mine, theirs, (size_t)n) == 0)
 			continue;
-		ts_recording_warn(&rec->base, "--exec is not the program that was recorded: it differs at 0x%" PRIx64,
+		ts_recording_warn(&rec->base,
+				  "--exec is not the program that was recorded: it differs at 0x%" PRIx64,
 				  addr + at);
 		return false;
 	}
@@ -338,7 +349,8 @@ static bool put_memory(struct gdbrecord *rec, struct ts_error *err)
 	for (size_t i = 0; i < rec->core.n_loads; i++) {
 		const struct core_load *l = &rec->core.loads[i];
 
-		if (l->file_len && !ts_image_add(&rec->base.memory, 0, l->addr, l->file_len, source, l->off, err))
+		if (l->file_len &&
+		    !ts_image_add(&rec->base.memory, 0, l->addr, l->file_len, source, l->off, err))
 			return false;
 	}
 	return true;
@@ -360,8 +372,8 @@ static bool find_log(struct gdbrecord *rec, uint32_t *count, struct ts_error *er
 		ts_fail(err, TS_EUNSUPPORTED, rec->core.log_off,
 			"a log of gdb's development version of 2009-08-29, which was never released");
 	else if (ts_ok(&c) && magic != LOG_MAGIC)
-		ts_fail(err, TS_ECORRUPT, rec->core.log_off, "the log begins with 0x%08" PRIx32 ", not 0x%08x", magic,
-			LOG_MAGIC);
+		ts_fail(err, TS_ECORRUPT, rec->core.log_off,
+			"the log begins with 0x%08" PRIx32 ", not 0x%08x", magic, LOG_MAGIC);
 	rec->first = c.off;
 	while (ts_ok(&c) && r.kind != LOG_END) {
 		if (log_take(&w, &c, &rec->regs, &r) && r.kind == LOG_MEM)
@@ -404,7 +416,8 @@ static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
 	if (done && !n.n_threads)
 		done = ts_fail(err, TS_ECORRUPT, 0, "the core file has no thread (no PRSTATUS note)");
 	if (n.n_threads > 1)
-		ts_recording_warn(&rec->base, "one of %" PRIu64 " threads was recorded: the others are not shown",
+		ts_recording_warn(&rec->base,
+				  "one of %" PRIu64 " threads was recorded: the others are not shown",
 				  n.n_threads);
 	if (done) {
 		put_regions(&n);
@@ -433,13 +446,16 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	rec->base.osabi = "GNU/Linux";
 	rec->base.has_syscalls = true;
 	rec->base.maps_are_modules = true;
-	rec->base.absent_events = 1u << TS_EV_EXIT | 1u << TS_EV_THREAD_END | 1u << TS_EV_INTERRUPT | 1u << TS_EV_GAP;
-	if (!read_notes(rec, err) || !put_program(rec, opt, err) || !put_memory(rec, err) || !find_log(rec, &count, err) ||
-	    !judge_number(rec, err))
+	rec->base.absent_events =
+		1u << TS_EV_EXIT | 1u << TS_EV_THREAD_END | 1u << TS_EV_INTERRUPT | 1u << TS_EV_GAP;
+	if (!read_notes(rec, err) || !put_program(rec, opt, err) || !put_memory(rec, err) ||
+	    !find_log(rec, &count, err) || !judge_number(rec, err))
 		return false;
 	if (rec->core.is_load_short)
-		ts_recording_warn(&rec->base, "the file ends before its memory does: the missing bytes are unknown");
-	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full, gdb's counts begin at %" PRIu32, count);
+		ts_recording_warn(&rec->base,
+				  "the file ends before its memory does: the missing bytes are unknown");
+	snprintf(rec->base.variant, sizeof(rec->base.variant), "record full, gdb's counts begin at %" PRIu32,
+		 count);
 	return !rec->base.initial.is_failed || no_memory(err);
 }
 

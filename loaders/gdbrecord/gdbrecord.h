@@ -31,13 +31,13 @@ struct gdbrecord {
 	struct regs regs;
 	struct insn_code code;
 	const struct gdbrecord_abi *abi;
-	uint8_t kept[REGS_N_NUMBERS]; /* 1 + where the ABI has this register; 0: nowhere */
-	uint64_t first;        /* file offset of the first group */
-	uint64_t pc;           /* at position 0 */
+	uint8_t kept[REGS_N_NUMBERS];     /* 1 + where the ABI has this register; 0: nowhere */
+	uint64_t first;                   /* file offset of the first group */
+	uint64_t pc;                      /* at position 0 */
 	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers there */
-	uint64_t status;       /* ARM: cpsr there */
-	bool has_number;       /* values[0] is not the result of a system call that comes later */
-	bool has_files;        /* it lists mapped files: regions that the core does not have were unmapped */
+	uint64_t status;                  /* ARM: cpsr there */
+	bool has_number;                  /* values[0] is not the result of a system call that comes later */
+	bool has_files; /* it lists mapped files: regions that the core does not have were unmapped */
 };
 
 /* Returns NULL if memory is exhausted. */

@@ -2,8 +2,8 @@
 /*
  * Instructions of a recording, by their address: length, and whether they are system calls.
  *
- * Their bytes are those of the core file.  Where they are not known, or the program has written, nothing is said
- * about them.
+ * Their bytes are those of the core file.  Where they are not known, or the program has written, nothing is
+ * said about them.
  */
 #ifndef GDBRECORD_INSN_H
 #define GDBRECORD_INSN_H
@@ -16,10 +16,10 @@
 
 struct insn {
 	uint64_t pc;
-	uint8_t mode;                       /* 0: nothing is here; 1 usual, 2 Thumb */
-	uint8_t len;                        /* bytes; 0: unknown */
+	uint8_t mode; /* 0: nothing is here; 1 usual, 2 Thumb */
+	uint8_t len;  /* bytes; 0: unknown */
 	bool is_syscall;
-	uint8_t n_bytes;                    /* how many are known */
+	uint8_t n_bytes; /* how many are known */
 	uint8_t bytes[TS_X86_MAX_INSN];
 };
 

@@ -11,7 +11,8 @@ static bool take_end(struct ts_cursor *c, struct log_record *rec)
 	return ts_ok(c);
 }
 
-static bool take_register(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec)
+static bool take_register(struct ts_window *w, struct ts_cursor *c, const struct regs *regs,
+			  struct log_record *rec)
 {
 	uint64_t off = c->off;
 	unsigned len;
@@ -38,8 +39,8 @@ static bool take_memory(struct ts_window *w, struct ts_cursor *c, struct log_rec
 	if (!ts_ok(c))
 		return false;
 	return rec->len <= w->end - c->off ||
-	       ts_fail(c->err, TS_ETRUNC, off, "memory of %u bytes, but %llu bytes of the log are left", rec->len,
-		       (unsigned long long)(w->end - c->off));
+	       ts_fail(c->err, TS_ETRUNC, off, "memory of %u bytes, but %llu bytes of the log are left",
+		       rec->len, (unsigned long long)(w->end - c->off));
 }
 
 bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec)
@@ -52,14 +53,10 @@ bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *r
 	kind = ts_u8(c);
 	rec->kind = (enum log_kind)kind;
 	switch (kind) {
-	case LOG_END:
-		return take_end(c, rec);
-	case LOG_REG:
-		return take_register(w, c, regs, rec);
-	case LOG_MEM:
-		return take_memory(w, c, rec);
-	default:
-		return ts_ok(c) && ts_fail(c->err, TS_ECORRUPT, off, "a record of type %u", kind);
+	case LOG_END: return take_end(c, rec);
+	case LOG_REG: return take_register(w, c, regs, rec);
+	case LOG_MEM: return take_memory(w, c, rec);
+	default: return ts_ok(c) && ts_fail(c->err, TS_ECORRUPT, off, "a record of type %u", kind);
 	}
 }
 

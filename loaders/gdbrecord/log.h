@@ -55,8 +55,8 @@ static inline uint32_t log_be32(const uint8_t *p)
 /*
  * Take a record; the bytes of memory follow it at the cursor @c, whose bytes are the window's.
  *
- * Returns false with the cursor's error: the log ends here (TS_ETRUNC), is damaged (TS_ECORRUPT), or cannot be
- * read.
+ * Returns false with the cursor's error: the log ends here (TS_ETRUNC), is damaged (TS_ECORRUPT), or cannot
+ * be read.
  */
 static inline bool log_take(struct ts_window *w, struct ts_cursor *c, const struct regs *regs,
 			    struct log_record *rec)

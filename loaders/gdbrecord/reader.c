@@ -30,13 +30,13 @@ struct reader {
 	uint64_t off;            /* file offset of the next group */
 	uint64_t pc;
 	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers, as logged */
-	uint64_t status;         /* ARM: cpsr */
-	uint64_t number;         /* x86-64: rax, if it is known; values[0] is what was logged of it */
+	uint64_t status;                  /* ARM: cpsr */
+	uint64_t number; /* x86-64: rax, if it is known; values[0] is what was logged of it */
 	bool has_number;
-	bool has_signal;         /* the next group enters a signal's handler */
-	uint64_t n_groups;       /* that this reader has begun */
+	bool has_signal;   /* the next group enters a signal's handler */
+	uint64_t n_groups; /* that this reader has begun */
 	struct {
-		uint64_t group;  /* ordinal among them of the last group with this register, from 1 */
+		uint64_t group; /* ordinal among them of the last group with this register, from 1 */
 		uint32_t effect;
 	} last[REGS_N_NUMBERS];
 };
@@ -52,13 +52,14 @@ struct group {
 	const struct insn *insn;
 	struct ahead_group seen; /* x86-64 */
 	uint32_t signal;
-	uint64_t pc;             /* after it */
-	uint64_t end;            /* file offset of the next group */
-	uint32_t rax;            /* ordinal of the effect that sets rax, if seen.has_rax */
-	bool has_result;         /* the register of system calls' results was written */
+	uint64_t pc;     /* after it */
+	uint64_t end;    /* file offset of the next group */
+	uint32_t rax;    /* ordinal of the effect that sets rax, if seen.has_rax */
+	bool has_result; /* the register of system calls' results was written */
 };
 
-/* ------------------------------------------------------------------------------------------------ registers */
+/* ------------------------------------------------------------------------------------------------ registers
+ */
 
 /* Keep what system calls and ARM's modes need. */
 static void keep_value(struct reader *r, const struct log_record *rec, struct group *g)
@@ -81,7 +82,8 @@ static void keep_value(struct reader *r, const struct log_record *rec, struct gr
 	g->has_result |= kept - 1u == r->rec->abi->result_at;
 }
 
-static void put_register(struct reader *r, const struct log_record *rec, struct group *g, struct ts_steps *out)
+static void put_register(struct reader *r, const struct log_record *rec, struct group *g,
+			 struct ts_steps *out)
 {
 	const struct regs_slot *slot = &r->rec->regs.slots[rec->number];
 
@@ -101,15 +103,16 @@ static void put_register(struct reader *r, const struct log_record *rec, struct 
 	ts_steps_value(out, TS_FX_REG_WRITE, slot->off, rec->bytes, slot->len);
 }
 
-/* --------------------------------------------------------------------------------------------------- memory */
+/* --------------------------------------------------------------------------------------------------- memory
+ */
 
 /*
- * A region that the core file lacks was unmapped before it was made: gdb could not swap its records with memory,
- * so that they have the bytes from before the instruction.  Where the core does not list regions, gdb left some
- * out that it did swap.
+ * A region that the core file lacks was unmapped before it was made: gdb could not swap its records with
+ * memory, so that they have the bytes from before the instruction.  Where the core does not list regions, gdb
+ * left some out that it did swap.
  */
-static void put_piece(const struct reader *r, uint64_t addr, const uint8_t *bytes, uint32_t len, bool is_there,
-		      struct ts_steps *out)
+static void put_piece(const struct reader *r, uint64_t addr, const uint8_t *bytes, uint32_t len,
+		      bool is_there, struct ts_steps *out)
 {
 	struct ts_effect *e;
 
@@ -124,7 +127,8 @@ static void put_piece(const struct reader *r, uint64_t addr, const uint8_t *byte
 }
 
 /* The bytes of a record, which follow at @c. */
-static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint64_t left, struct ts_steps *out)
+static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint64_t left,
+		      struct ts_steps *out)
 {
 	while (left && ts_ok(c)) {
 		uint64_t next, room;
@@ -145,13 +149,15 @@ static void put_bytes(struct reader *r, struct ts_cursor *c, uint64_t addr, uint
 	}
 }
 
-static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_record *rec, struct ts_steps *out)
+static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_record *rec,
+		       struct ts_steps *out)
 {
 	uint64_t mask = ts_arch_addr_mask(r->rec->base.regs.arch);
 
 	if (rec->len && (rec->addr > mask || rec->len - 1 > mask - rec->addr)) {
 		ts_warn_at(&r->rec->warner, c->off,
-			   "memory records beyond the last address are ignored, the first at 0x%" PRIx64, c->off);
+			   "memory records beyond the last address are ignored, the first at 0x%" PRIx64,
+			   c->off);
 		log_skip(&r->window, c, rec->len);
 		return;
 	}
@@ -159,12 +165,16 @@ static void put_memory(struct reader *r, struct ts_cursor *c, const struct log_r
 	put_bytes(r, c, rec->addr, rec->len, out);
 }
 
-/* ------------------------------------------------------------------------------------------ system calls, rax */
+/* ------------------------------------------------------------------------------------------ system calls,
+ * rax */
 
-/* rax after an instruction that sets it to a constant, or to a register of the ABI; these set call numbers. */
+/* rax after an instruction that sets it to a constant, or to a register of the ABI; these set call numbers.
+ */
 static bool find_constant(const struct reader *r, const struct insn *insn, uint64_t *value)
 {
-	static const uint8_t regs[8] = { 0, 1, 3, 0xff, 0xff, 0xff, 4, 5 }; /* gdb's numbers of the encoding's low 8 */
+	static const uint8_t regs[8] = {
+		0, 1, 3, 0xff, 0xff, 0xff, 4, 5
+	}; /* gdb's numbers of the encoding's low 8 */
 	const uint8_t *b = insn->bytes;
 	unsigned at = insn->n_bytes > 2 && (b[0] & 0xfb) == 0x48, source;
 	uint32_t imm;
@@ -220,7 +230,8 @@ static void judge_rax(struct reader *r, const struct group *g, bool is_kept, str
 	set_rax(out, g->rax, r->has_number, r->number);
 }
 
-/* A system call without a record of rax: the result is what was logged before it, unless another call follows. */
+/* A system call without a record of rax: the result is what was logged before it, unless another call
+ * follows. */
 static void put_result(struct reader *r, bool is_kept, struct ts_steps *out)
 {
 	const struct regs_slot *slot = &r->rec->regs.slots[result_reg(r)];
@@ -244,8 +255,8 @@ static void hide_writes(struct ts_steps *out)
 }
 
 /* The call's number and arguments are @before, the result is there now. */
-static void put_syscall(struct reader *r, const uint64_t before[GDBRECORD_N_ABI], bool has_number, uint64_t number,
-			bool has_result, uint64_t result, struct ts_steps *out)
+static void put_syscall(struct reader *r, const uint64_t before[GDBRECORD_N_ABI], bool has_number,
+			uint64_t number, bool has_result, uint64_t result, struct ts_steps *out)
 {
 	struct ts_event *ev;
 
@@ -288,14 +299,16 @@ static bool finish_x64(struct reader *r, const struct group *g, const uint64_t b
 static void finish_other(struct reader *r, const struct group *g, const uint64_t before[GDBRECORD_N_ABI],
 			 struct ts_steps *out)
 {
-	/* qemu-user's stub does the instruction after the call in the same step, which may change the result */
+	/* qemu-user's stub does the instruction after the call in the same step, which may change the result
+	 */
 	bool is_alone = g->pc == r->pc + g->insn->len;
 
 	if (g->insn->is_syscall && g->has_result && !g->signal)
 		put_syscall(r, before, true, before[0], is_alone, r->values[r->rec->abi->result_at], out);
 }
 
-/* --------------------------------------------------------------------------------------------------- steps */
+/* --------------------------------------------------------------------------------------------------- steps
+ */
 
 static bool read_records(struct reader *r, struct ts_cursor *c, struct group *g, struct ts_steps *out)
 {
@@ -305,15 +318,9 @@ static bool read_records(struct reader *r, struct ts_cursor *c, struct group *g,
 		if (!log_take(&r->window, c, &r->rec->regs, &rec))
 			return false;
 		switch (rec.kind) {
-		case LOG_REG:
-			put_register(r, &rec, g, out);
-			break;
-		case LOG_MEM:
-			put_memory(r, c, &rec, out);
-			break;
-		case LOG_END:
-			g->signal = rec.number;
-			break;
+		case LOG_REG: put_register(r, &rec, g, out); break;
+		case LOG_MEM: put_memory(r, c, &rec, out); break;
+		case LOG_END: g->signal = rec.number; break;
 		}
 	} while (rec.kind != LOG_END && ts_ok(c));
 	return ts_ok(c);
@@ -374,7 +381,8 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	return TS_ITEM;
 }
 
-/* --------------------------------------------------------------------------------------------- decode points */
+/* --------------------------------------------------------------------------------------------- decode points
+ */
 
 static void save(const struct ts_reader *base, struct ts_buf *point)
 {
@@ -382,7 +390,8 @@ static void save(const struct ts_reader *base, struct ts_buf *point)
 
 	point_put(point, r->off);
 	point_put(point, r->pc);
-	point_put_change(point, (const uint8_t *)r->values, (const uint8_t *)r->rec->values, sizeof(r->values));
+	point_put_change(point, (const uint8_t *)r->values, (const uint8_t *)r->rec->values,
+			 sizeof(r->values));
 	point_put(point, r->status);
 	point_put(point, r->has_number);
 	point_put(point, r->has_signal);

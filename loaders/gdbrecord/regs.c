@@ -8,7 +8,8 @@
 #include "loaders/kit/x87.h"
 #include "src/arch/tdesc.h"
 
-/* --------------------------------------------------------------------------------------------- the numbers */
+/* --------------------------------------------------------------------------------------------- the numbers
+ */
 
 bool regs_set_init(struct ts_regset *set, const struct ts_arch *arch, struct ts_error *err)
 {
@@ -25,7 +26,8 @@ bool regs_set_init(struct ts_regset *set, const struct ts_arch *arch, struct ts_
 }
 
 /* Register @name, or none of the layout's if it is NULL, has @len bytes under this number. */
-static void add(struct regs *regs, const struct ts_regset *set, unsigned number, const char *name, unsigned len)
+static void add(struct regs *regs, const struct ts_regset *set, unsigned number, const char *name,
+		unsigned len)
 {
 	struct regs_slot *slot = &regs->slots[number];
 	int reg = name ? ts_regset_find(set, name) : -1;
@@ -38,8 +40,8 @@ static void add(struct regs *regs, const struct ts_regset *set, unsigned number,
 }
 
 /* @n registers PREFIX0SUFFIX and so on, from @number on. */
-static void add_run(struct regs *regs, const struct ts_regset *set, unsigned number, unsigned n, const char *prefix,
-		    const char *suffix, unsigned len)
+static void add_run(struct regs *regs, const struct ts_regset *set, unsigned number, unsigned n,
+		    const char *prefix, const char *suffix, unsigned len)
 {
 	for (unsigned i = 0; i < n; i++) {
 		char name[16];
@@ -100,7 +102,8 @@ bool regs_describe(struct regs *regs, const struct ts_regset *set, const uint8_t
 	if (strncmp(set->arch->name, "aarch64", 7) != 0)
 		return true;
 	ts_error_reset(&odd);
-	if (!ts_tdesc_parse(xml, strnlen((const char *)xml, len), set->arch->is_big_endian, &described, &odd)) {
+	if (!ts_tdesc_parse(xml, strnlen((const char *)xml, len), set->arch->is_big_endian, &described,
+			    &odd)) {
 		if (odd.code == TS_ENOMEM)
 			*err = odd;
 		return odd.code != TS_ENOMEM;
@@ -112,7 +115,8 @@ bool regs_describe(struct regs *regs, const struct ts_regset *set, const uint8_t
 	return true;
 }
 
-/* --------------------------------------------------------------------------------------- general registers */
+/* --------------------------------------------------------------------------------------- general registers
+ */
 
 /* Where elf_prstatus has what, and its registers in the kernel's order; NULL ends them, "" is skipped. */
 struct prstatus {
@@ -122,16 +126,26 @@ struct prstatus {
 };
 
 static const struct prstatus prstatuses[] = {
-	{ "x86_64", 32, 112, { "r15", "r14", "r13", "r12", "rbp", "rbx", "r11", "r10", "r9", "r8", "rax", "rcx", "rdx",
-			       "rsi", "rdi", "orig_rax", "rip", "cs", "eflags", "rsp", "ss", "fs_base", "gs_base", "ds",
-			       "es", "fs", "gs" } },
-	{ "i386", 24, 72, { "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es", "fs", "gs", "orig_eax", "eip",
-			    "cs", "eflags", "esp", "ss" } },
-	{ "arm", 24, 72, { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr",
-			   "pc", "cpsr" } },
-	{ "aarch64", 32, 112, { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12",
-				"x13", "x14", "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24",
-				"x25", "x26", "x27", "x28", "x29", "x30", "sp", "pc", "cpsr" } },
+	{ "x86_64",
+	  32,
+	  112,
+	  { "r15",    "r14", "r13", "r12",     "rbp",     "rbx", "r11",      "r10", "r9",
+	    "r8",     "rax", "rcx", "rdx",     "rsi",     "rdi", "orig_rax", "rip", "cs",
+	    "eflags", "rsp", "ss",  "fs_base", "gs_base", "ds",  "es",       "fs",  "gs" } },
+	{ "i386",
+	  24,
+	  72,
+	  { "ebx", "ecx", "edx", "esi", "edi", "ebp", "eax", "ds", "es", "fs", "gs", "orig_eax", "eip", "cs",
+	    "eflags", "esp", "ss" } },
+	{ "arm",
+	  24,
+	  72,
+	  { "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc",
+	    "cpsr" } },
+	{ "aarch64", 32, 112, { "x0",  "x1",  "x2",  "x3",  "x4",  "x5",  "x6",  "x7",  "x8",
+				"x9",  "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17",
+				"x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26",
+				"x27", "x28", "x29", "x30", "sp",  "pc",  "cpsr" } },
 };
 
 /* Big-endian variants, whose names begin with those of the table, have the same notes. */
@@ -157,7 +171,8 @@ static void put(const struct ts_regset *set, const char *name, uint64_t value, s
 	ts_steps_value(out, TS_FX_REG_WRITE, set->regs[reg].off, bytes, set->regs[reg].len);
 }
 
-static void put_bytes(const struct ts_regset *set, const char *name, const uint8_t *bytes, struct ts_steps *out)
+static void put_bytes(const struct ts_regset *set, const char *name, const uint8_t *bytes,
+		      struct ts_steps *out)
 {
 	int reg = ts_regset_find(set, name);
 
@@ -216,7 +231,8 @@ uint64_t regs_pc(const struct core *core, const struct ts_regset *set, struct ts
 	return core_take(core, &note, core->word);
 }
 
-/* ------------------------------------------------------------------------------------ floating point, vectors */
+/* ------------------------------------------------------------------------------------ floating point,
+ * vectors */
 
 #define FSAVE_LEN     108u
 #define FXSAVE_LEN    512u
@@ -242,7 +258,8 @@ static uint32_t le32(const uint8_t *p)
 /* The control registers; @full_tag has two bits a register. */
 static void put_x87_control(const struct ts_regset *set, const unsigned values[8], struct ts_steps *out)
 {
-	static const char *const names[] = { "fctrl", "fstat", "ftag", "fiseg", "fioff", "foseg", "fooff", "fop" };
+	static const char *const names[] = { "fctrl", "fstat", "ftag",  "fiseg",
+					     "fioff", "foseg", "fooff", "fop" };
 
 	for (unsigned i = 0; i < 8; i++)
 		put(set, names[i], values[i], out);
@@ -250,7 +267,7 @@ static void put_x87_control(const struct ts_regset *set, const unsigned values[8
 
 static void put_fsave(const struct ts_regset *set, const uint8_t *p, struct ts_steps *out)
 {
-	const unsigned control[8] = { le16(p),	     le16(p + 4),  le16(p + 8), le16(p + 16),
+	const unsigned control[8] = { le16(p),      le16(p + 4),  le16(p + 8),  le16(p + 16),
 				      le32(p + 12), le16(p + 24), le32(p + 20), le16(p + 18) & 0x7ff };
 
 	put_x87_control(set, control, out);
@@ -260,8 +277,8 @@ static void put_fsave(const struct ts_regset *set, const uint8_t *p, struct ts_s
 static void put_fxsave_x87(const struct ts_regset *set, const uint8_t *p, struct ts_steps *out)
 {
 	uint8_t st[8][10];
-	unsigned control[8] = { le16(p),      le16(p + 2),  0,		  le16(p + 12),
-				le32(p + 8), le16(p + 20), le32(p + 16), le16(p + 6) & 0x7ff };
+	unsigned control[8] = { le16(p),      le16(p + 2),        0, le16(p + 12), le32(p + 8), le16(p + 20),
+				le32(p + 16), le16(p + 6) & 0x7ff };
 
 	for (unsigned i = 0; i < 8; i++)
 		memcpy(st[i], p + 32 + 16 * i, sizeof(st[i]));
@@ -312,8 +329,8 @@ static bool put_x86_note(const struct core *core, const struct ts_regset *set, c
 	return true;
 }
 
-static bool put_aarch64_note(const struct core *core, const struct ts_regset *set, const struct core_note *note,
-			     struct ts_steps *out)
+static bool put_aarch64_note(const struct core *core, const struct ts_regset *set,
+			     const struct core_note *note, struct ts_steps *out)
 {
 	struct ts_cursor c = note->desc;
 

@@ -28,7 +28,7 @@ struct regs_slot {
 
 struct regs {
 	struct regs_slot slots[REGS_N_NUMBERS];
-	uint32_t pc;       /* gdb's number of the program counter */
+	uint32_t pc; /* gdb's number of the program counter */
 };
 
 /*

@@ -26,17 +26,19 @@ static bool is_constant(const struct ts_elf_load *load)
 	return !(load->prot & TS_PROT_WRITE) && load->file_len;
 }
 
-static bool add_segments(struct ts_image *memory, struct ts_source *src, const struct ts_elf *elf, uint64_t moved,
-			 struct ts_error *err)
+static bool add_segments(struct ts_image *memory, struct ts_source *src, const struct ts_elf *elf,
+			 uint64_t moved, struct ts_error *err)
 {
 	uint32_t source = ts_image_add_source(memory, src);
-	bool done = source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no code");
+	bool done =
+		source != UINT32_MAX || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no code");
 
 	for (size_t i = 0; i < elf->n_loads && done; i++) {
 		const struct ts_elf_load *load = &elf->loads[i];
 
 		if (is_constant(load))
-			done = ts_image_add(memory, 0, load->addr + moved, load->file_len, source, load->file_off, err);
+			done = ts_image_add(memory, 0, load->addr + moved, load->file_len, source,
+					    load->file_off, err);
 	}
 	return done;
 }
@@ -54,7 +56,8 @@ static bool find_move(const struct ts_elf *elf, const uint64_t *base, const uint
 }
 
 bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *base, const uint64_t *entry,
-		     bool (*check)(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off),
+		     bool (*check)(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
+				   uint64_t off),
 		     void *user, struct ts_error *err)
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;

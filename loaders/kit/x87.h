@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define X87_N_REGS 8u
+#define X87_N_REGS  8u
 #define X87_REG_LEN 10u
 
 /*

@@ -13,14 +13,14 @@ static const struct {
 	const char *arch;
 	uint32_t token;
 } tokens[] = {
-	{ "x86_64", SCMP_ARCH_X86_64 },	  { "i386", SCMP_ARCH_X86 },
-	{ "arm", SCMP_ARCH_ARM },	  { "armeb", SCMP_ARCH_ARM },
+	{ "x86_64", SCMP_ARCH_X86_64 },   { "i386", SCMP_ARCH_X86 },
+	{ "arm", SCMP_ARCH_ARM },         { "armeb", SCMP_ARCH_ARM },
 	{ "aarch64", SCMP_ARCH_AARCH64 }, { "aarch64_be", SCMP_ARCH_AARCH64 },
-	{ "mips", SCMP_ARCH_MIPS },	  { "mipsel", SCMP_ARCH_MIPSEL },
-	{ "mips64", SCMP_ARCH_MIPS64 },	  { "mips64el", SCMP_ARCH_MIPSEL64 },
-	{ "ppc", SCMP_ARCH_PPC },	  { "ppc64", SCMP_ARCH_PPC64 },
+	{ "mips", SCMP_ARCH_MIPS },       { "mipsel", SCMP_ARCH_MIPSEL },
+	{ "mips64", SCMP_ARCH_MIPS64 },   { "mips64el", SCMP_ARCH_MIPSEL64 },
+	{ "ppc", SCMP_ARCH_PPC },         { "ppc64", SCMP_ARCH_PPC64 },
 	{ "ppc64le", SCMP_ARCH_PPC64LE }, { "riscv64", SCMP_ARCH_RISCV64 },
-	{ "s390", SCMP_ARCH_S390 },	  { "s390x", SCMP_ARCH_S390X },
+	{ "s390", SCMP_ARCH_S390 },       { "s390x", SCMP_ARCH_S390X },
 };
 
 const char *ts_syscall_name(const struct ts_arch *arch, uint64_t number, char *name, size_t size)

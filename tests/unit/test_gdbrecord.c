@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gdb's recordings, written here byte by byte: x86-64 unless a test says otherwise.  Memory is a page of code at
- * 0x1000 (nops), and one of data at 0x2000 of which the file has the first 8 bytes.
+ * gdb's recordings, written here byte by byte: x86-64 unless a test says otherwise.  Memory is a page of code
+ * at 0x1000 (nops), and one of data at 0x2000 of which the file has the first 8 bytes.
  */
 #include "unit.h"
 
@@ -152,11 +152,16 @@ static void notes(struct ts_buf *b)
 		note(b, "GDB", 0xff000000, c.xml, strlen(c.xml) + 1);
 }
 
-static void segment(struct ts_buf *b, uint32_t type, uint32_t flags, uint64_t off, uint64_t addr, uint64_t file_len,
-		    uint64_t mem_len)
+static void segment(struct ts_buf *b, uint32_t type, uint32_t flags, uint64_t off, uint64_t addr,
+		    uint64_t file_len, uint64_t mem_len)
 {
-	const Elf64_Phdr p = { .p_type = type,	     .p_flags = flags,	  .p_offset = off, .p_vaddr = addr,
-			       .p_filesz = file_len, .p_memsz = mem_len, .p_align = 1 };
+	const Elf64_Phdr p = { .p_type = type,
+			       .p_flags = flags,
+			       .p_offset = off,
+			       .p_vaddr = addr,
+			       .p_filesz = file_len,
+			       .p_memsz = mem_len,
+			       .p_align = 1 };
 
 	ts_buf_put(b, &p, sizeof(p));
 }
@@ -164,9 +169,14 @@ static void segment(struct ts_buf *b, uint32_t type, uint32_t flags, uint64_t of
 /* The file, in t.bytes. */
 static void core(void)
 {
-	Elf64_Ehdr head = { .e_ident = ELFMAG, .e_type = ET_CORE,
-			    .e_machine = c.machine, .e_version = 1, .e_phoff = sizeof(head), .e_ehsize = sizeof(head),
-			    .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 4 };
+	Elf64_Ehdr head = { .e_ident = ELFMAG,
+			    .e_type = ET_CORE,
+			    .e_machine = c.machine,
+			    .e_version = 1,
+			    .e_phoff = sizeof(head),
+			    .e_ehsize = sizeof(head),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 4 };
 	struct ts_buf n;
 	uint64_t data_at, log_at;
 
@@ -215,7 +225,8 @@ static void expect_refused(enum ts_code code, const char *word)
 	again();
 }
 
-/* --------------------------------------------------------------------------------------------------- tests */
+/* --------------------------------------------------------------------------------------------------- tests
+ */
 
 START_TEST(a_group_is_a_step)
 {
@@ -257,8 +268,9 @@ START_TEST(rax_before_a_system_call_is_its_number)
 	syscall_to(0x1008);
 	step(0x1009);
 	ck_assert_int_eq(read_core(), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/5@0 rax=9\n1005/1@0\n"
-					      "1006/2@0 rcx=1008 r11=302 rax=77 syscall9(f,e,d,8,a,9)=77\n1008/1@0\n");
+	ck_assert_str_eq(ts_buf_text(&steps),
+			 "1000/5@0 rax=9\n1005/1@0\n"
+			 "1006/2@0 rcx=1008 r11=302 rax=77 syscall9(f,e,d,8,a,9)=77\n1008/1@0\n");
 }
 END_TEST
 
@@ -299,8 +311,9 @@ START_TEST(the_result_of_the_first_of_two_system_calls_is_unknown)
 	reg(RAX, 1);
 	step(0x1007);
 	ck_assert_int_eq(read_core(), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/2@0 rax=0\n1002/2@0 rcx=1004 r11=302 rax= syscall0(f,e,d,8,a,9)\n"
-					      "1004/2@0 rcx=1006 r11=302 rax=77\n1006/1@0 rax=1\n");
+	ck_assert_str_eq(ts_buf_text(&steps),
+			 "1000/2@0 rax=0\n1002/2@0 rcx=1004 r11=302 rax= syscall0(f,e,d,8,a,9)\n"
+			 "1004/2@0 rcx=1006 r11=302 rax=77\n1006/1@0 rax=1\n");
 }
 END_TEST
 
@@ -356,7 +369,8 @@ START_TEST(vector_registers_are_as_large_as_the_description_says)
 	c.machine = EM_AARCH64;
 	c.xml = "<target><architecture>aarch64</architecture><feature name=\"org.gnu.gdb.aarch64.core\">"
 		"<reg name=\"x0\" bitsize=\"64\"/><reg name=\"sp\" bitsize=\"64\" regnum=\"31\"/>"
-		"<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/></feature><feature name=\"org.gnu.gdb.aarch64.sve\">"
+		"<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\"/></feature><feature "
+		"name=\"org.gnu.gdb.aarch64.sve\">"
 		"<reg name=\"z0\" bitsize=\"256\" regnum=\"34\"/></feature></target>";
 	reg(34, 0x1122);
 	for (unsigned i = 0; i < 24; i++)
@@ -495,12 +509,14 @@ END_TEST
 UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   of_two_records_of_a_register_the_last_one_counts, rax_before_a_system_call_is_its_number,
 		   rax_that_came_from_memory_is_unknown_before_a_system_call,
-		   rax_that_came_from_an_argument_is_known, the_result_of_the_first_of_two_system_calls_is_unknown,
-		   rax_at_position_0_may_be_unknown, memory_that_was_unmapped_before_the_save_has_old_bytes,
+		   rax_that_came_from_an_argument_is_known,
+		   the_result_of_the_first_of_two_system_calls_is_unknown, rax_at_position_0_may_be_unknown,
+		   memory_that_was_unmapped_before_the_save_has_old_bytes,
 		   without_a_list_of_files_memory_outside_has_new_bytes,
 		   a_signal_is_an_event_and_its_frame_is_the_kernels,
 		   vector_registers_are_as_large_as_the_description_says, written_code_is_not_believed,
 		   damage_keeps_the_groups_before_it, a_register_without_a_size_ends_the_log,
 		   a_log_that_passes_the_end_of_the_file_is_served_to_there,
-		   memory_beyond_the_last_address_is_ignored_and_said, other_threads_are_said_not_to_be_recorded,
-		   what_is_no_recording_is_refused, a_file_truncated_anywhere_gives_the_groups_that_it_has)
+		   memory_beyond_the_last_address_is_ignored_and_said,
+		   other_threads_are_said_not_to_be_recorded, what_is_no_recording_is_refused,
+		   a_file_truncated_anywhere_gives_the_groups_that_it_has)

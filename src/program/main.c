@@ -2,6 +2,7 @@
 /*
  * The program: parses the command line, opens the trace, and runs one command.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,6 +167,18 @@ static int run(struct ts_cli *cli)
 	}
 }
 
+/* What is still to be written to stdout may fail, too. */
+static int finish(const struct ts_cli *cli, int result)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	if (result || (!fflush(stdout) && !ferror(stdout)))
+		return result;
+	ts_fail_errno(&err, "cannot write to stdout");
+	return unreadable(cli, ts_report_failure(NULL, &err));
+}
+
 int main(int argc, char **argv)
 {
 	enum ts_status status;
@@ -178,6 +191,7 @@ int main(int argc, char **argv)
 	} else {
 		result = (int)status;
 	}
+	result = finish(&cli, result);
 	ts_cli_fini(&cli);
 	return result;
 }

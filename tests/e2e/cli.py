@@ -9,6 +9,7 @@ import signal
 import socket
 import stat
 import subprocess
+import tempfile
 
 from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
@@ -256,10 +257,11 @@ def a_cut_trace_is_served_with_a_warning():
 
 @case
 def a_full_disk_is_noticed():
-    with open("/dev/full", "w") as full:
-        done = subprocess.run([TRACESTUB, "info", str(TRACE)], stdout=full, stderr=subprocess.PIPE, text=True,
-                              timeout=LIMIT)
-    assert done.returncode == 1 and "No space left" in done.stderr, done
+    with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:
+        export = ["export", str(TRACE), "-o", f"{folder}/x.tf", "--positions", "1:20"]
+        for words in ["info", str(TRACE)], ["info", "--json", str(TRACE)], ["--help"], ["--version"], export:
+            done = subprocess.run([TRACESTUB, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
+            assert done.returncode == 1 and "No space left" in done.stderr, (words, done)
 
 
 # ------------------------------------------------------------------------------------------------ serve

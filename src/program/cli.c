@@ -274,13 +274,23 @@ static bool set_option(struct ts_cli *cli, int id)
 	return true;
 }
 
+/* N_COMMANDS: there is no such command. */
+static unsigned command_named(const char *name)
+{
+	unsigned i = 0;
+
+	while (i < N_COMMANDS && strcmp(commands[i].name, name))
+		i++;
+	return i;
+}
+
 static bool find_command(struct ts_cli *cli, const char *name)
 {
-	for (unsigned i = 0; i < N_COMMANDS; i++) {
-		if (!strcmp(commands[i].name, name)) {
-			cli->command = (enum ts_command)i;
-			return true;
-		}
+	unsigned found = command_named(name);
+
+	if (found < N_COMMANDS) {
+		cli->command = (enum ts_command)found;
+		return true;
 	}
 	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		if (ts_is_similar(commands[i].name, name))
@@ -290,14 +300,37 @@ static bool find_command(struct ts_cli *cli, const char *name)
 			   name);
 }
 
+static bool takes_option(enum ts_command command, unsigned option)
+{
+	unsigned takers = option_commands[option] ? option_commands[option] : ON_ALL;
+
+	return takers >> command & 1;
+}
+
+static bool takes_option_named(const char *command, const char *name, size_t len)
+{
+	for (unsigned i = 0; i < N_LONG_OPTIONS; i++) {
+		if (!strncmp(long_options[i].name, name, len) && !long_options[i].name[len])
+			return takes_option(command_named(command), i);
+	}
+	return false;
+}
+
+/* "help", "--help": the page, or what it says of a command. */
+static void print_help(const char *command)
+{
+	if (command && command_named(command) < N_COMMANDS)
+		ts_cli_print_help(command, takes_option_named);
+	else
+		fputs(ts_cli_help, stdout);
+}
+
 static bool check_options(const struct ts_cli *cli, unsigned seen)
 {
 	const char *command = commands[cli->command].name;
 
 	for (unsigned i = 0; i < N_OPTIONS; i++) {
-		unsigned takers = option_commands[i] ? option_commands[i] : ON_ALL;
-
-		if (seen >> i & 1 && !(takers >> cli->command & 1))
+		if (seen >> i & 1 && !takes_option(cli->command, i))
 			return usage_error("'tracestub %s' has no option %s%s", command,
 					   i == OPT_OUTPUT ? "" : "--",
 					   i == OPT_OUTPUT ? "-o" : long_options[i].name);
@@ -459,10 +492,10 @@ static bool check_outputs(const struct ts_cli *cli)
 }
 
 /* --help and --version are answered wherever they stand. */
-static bool answer(int id)
+static bool answer(int id, const char *command)
 {
 	if (id == OPT_HELP)
-		fputs(ts_cli_help, stdout);
+		print_help(command);
 	else if (id == OPT_VERSION)
 		puts("tracestub " PACKAGE_VERSION);
 	return id == OPT_HELP || id == OPT_VERSION;
@@ -471,6 +504,7 @@ static bool answer(int id)
 static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *seen, enum ts_status *status)
 {
 	static char name[] = "tracestub"; /* in getopt's messages */
+	const char *first = argv[1];      /* getopt sorts argv */
 	int id;
 
 	argv[0] = name;
@@ -485,7 +519,7 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 			id = OPT_HELP;
 		else if (id == 'V')
 			id = OPT_VERSION;
-		if (answer(id)) {
+		if (answer(id, first)) {
 			*status = TS_STATUS_OK;
 			return false;
 		}
@@ -609,8 +643,10 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 		return false;
 	}
 	if (!strcmp(operands[0], "help")) {
-		fputs(ts_cli_help, stdout);
+		if (n > 1 && !find_command(cli, operands[1]))
+			return false;
 		*status = TS_STATUS_OK;
+		print_help(n > 1 ? operands[1] : NULL);
 		return false;
 	}
 	if (!find_command(cli, operands[0]) || !check_options(cli, seen))

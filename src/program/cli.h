@@ -99,4 +99,11 @@ static inline bool ts_cli_is_server(const struct ts_cli *cli)
 /* The page of --help (cli_help.c). */
 extern const char ts_cli_help[];
 
+/*
+ * Prints on stdout what the page says of one command: its usage, and the options for which @takes returns
+ * true (the name, of @len bytes, has no dashes).
+ */
+void ts_cli_print_help(const char *command,
+		       bool (*takes)(const char *command, const char *option, size_t len));
+
 #endif

@@ -2,6 +2,9 @@
 /*
  * The page of --help.  src/program/tracestub.1 says the same at greater length; a test compares their options.
  */
+#include <stdio.h>
+#include <string.h>
+
 #include "cli.h"
 
 const char ts_cli_help[] =
@@ -73,7 +76,8 @@ const char ts_cli_help[] =
 	"                        regs,stack:256,accessed,code; also mem:ADDR+LEN)\n"
 	"  --export-dir DIR      serve, gdb: where clients may save trace frames\n"
 	"  --once                serve: end after the first session\n"
-	"  --help, --version\n"
+	"  --help, --version     'tracestub help COMMAND' and 'tracestub COMMAND --help'\n"
+	"                        explain one command\n"
 	"\n"
 	"examples:\n"
 	"  tracestub record -o run.ucir ./prog && tracestub gdb run.ucir\n"
@@ -90,3 +94,36 @@ const char ts_cli_help[] =
 	"\n"
 	"status: 0 done, 1 the recording or the system is at fault, 2 the command line\n"
 	"is; that of 'gdb' is gdb's own\n";
+
+static bool begins(const char *line, const char *with)
+{
+	return !strncmp(line, with, strlen(with));
+}
+
+/* "  tracestub COMMAND ...": is it of this command? */
+static bool is_of(const char *line, const char *command)
+{
+	size_t len = strlen(command);
+
+	line += strlen("  tracestub ");
+	return !strncmp(line, command, len) && line[len] == ' ';
+}
+
+void ts_cli_print_help(const char *command,
+		       bool (*takes)(const char *command, const char *option, size_t len))
+{
+	bool is_shown = false;
+
+	/* Before "usage:" the page says what tracestub is, from "examples:" what a session looks like. */
+	for (const char *line = strstr(ts_cli_help, "usage:"), *end; !begins(line, "examples:"); line = end) {
+		end = strchr(line, '\n') + 1;
+		if (begins(line, "  tracestub "))
+			is_shown = is_of(line, command);
+		else if (begins(line, "  --"))
+			is_shown = takes(command, line + 4, strcspn(line + 4, " ,\n"));
+		else if (!begins(line, "   ")) /* else the entry goes on */
+			is_shown = *line == '\n' || begins(line, "usage:") || begins(line, "options, ");
+		if (is_shown)
+			fwrite(line, 1, (size_t)(end - line), stdout);
+	}
+}

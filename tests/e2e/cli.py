@@ -84,13 +84,30 @@ add_case("an index of a trace file is refused in words", check_refused,
 
 @case
 def help_and_version_go_to_stdout():
-    for args in ["--help"], ["serve", "--help"], ["info", TRACE, "--help"]:
+    for args in ["--help"], ["-h"], ["help"], ["--help", "info"]:
         done = run(*args)
         assert (done.returncode, done.stderr) == (0, ""), done
         assert "usage:" in done.stdout and "examples:" in done.stdout, done
     done = run("--version")
     assert (done.returncode, done.stderr) == (0, ""), done
     assert re.fullmatch(r"tracestub \d+\.\d+\.\d+\n", done.stdout), done
+
+
+@case
+def help_of_a_command_has_its_usage_and_its_options_only():
+    has = {"info": ["--json", "--exec", "--quiet"], "record": ["--cpu", "--limit", "--sysroot"],
+           "serve": ["--once", "--export-dir", "--image"], "diff": ["--rebase"], "export": ["--collect", "--at"]}
+    lacks = {"info": ["--cpu", "--once", "--collect", "--rebase"], "record": ["--exec", "--json", "--index"],
+             "serve": ["--json", "--limit"], "diff": ["--once"], "export": ["--json", "--in"]}
+    for command in has:
+        for args in ["help", command], [command, "--help"], [command, "-h"]:
+            done = run(*args)
+            assert (done.returncode, done.stderr) == (0, ""), done
+            named = {*re.findall(r"^  tracestub (\w+)", done.stdout, re.M)}
+            options = re.findall(r"^  (--[a-z-]+)", done.stdout, re.M)
+            assert named == {command} and {*has[command]} <= {*options} and not {*lacks[command]} & {*options}, done
+    done = run("help", "sevre")
+    assert done.returncode == 2 and "did you mean 'serve'?" in done.stderr, done
 
 
 @case

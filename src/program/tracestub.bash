@@ -2,9 +2,9 @@
 #
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
-_tracestub_commands="gdb lldb serve record info index query diff mcp export help"
+_tracestub_commands="gdb lldb serve record info index query diff mcp export plot help"
 _tracestub_options="--arch --cpu --exec --format --image --index --index-reads --limit --log --max-memory --quiet
-  --rebase --sysroot --json --positions --at --collect --export-dir --once --help --version"
+  --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --once --help --version"
 _tracestub_formats="bap gdbrecord rvnbintrace tenet text tfile usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
   next-access next-change next-exec executions calls stack why events threads processes modules maps find strings

@@ -112,7 +112,7 @@ def monitor(r, question):
         text += bytes.fromhex(reply[1:]).decode()
     if not reply.startswith("E") and reply != "OK":
         text += bytes.fromhex(reply).decode()
-    return text
+    return re.sub(r"^looked through up to .*\n", "", text, flags=re.M)     # progress, once a second
 
 
 def check_refused(question, done, result, shown):

@@ -120,6 +120,7 @@ static int open_by_rule(const struct ts_rule *rule, const char *path, int flags,
 		return ts_rooted_open(rule->path, ts_sandbox_below(rule, path));
 	if (is_file && rule->kind != TS_RULE_READ && rule->kind != TS_RULE_WRITE)
 		flags |= O_NOFOLLOW;
+	flags &= ~O_PATH; /* such a descriptor cannot be handed over */
 	return open(path, flags | O_CLOEXEC, mode);
 }
 

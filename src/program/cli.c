@@ -344,8 +344,7 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 	return true;
 }
 
-/* Where the number of NAME.NUMBER.log begins in @path, which may have a suffix of a compressor; 0: it is no such name. */
-static size_t find_number(const char *path)
+size_t ts_cli_thread_number(const char *path)
 {
 	static const char *const suffixes[] = { ".gz", ".xz", ".zst", ".log" };
 	size_t len = strlen(path), digits;
@@ -365,9 +364,9 @@ static size_t find_number(const char *path)
 
 size_t ts_cli_count_threads(char **operands, size_t n)
 {
-	size_t len = n ? find_number(operands[0]) : 0, i = 1;
+	size_t len = n ? ts_cli_thread_number(operands[0]) : 0, i = 1;
 
-	while (len && i < n && find_number(operands[i]) == len && !strncmp(operands[0], operands[i], len) &&
+	while (len && i < n && ts_cli_thread_number(operands[i]) == len && !strncmp(operands[0], operands[i], len) &&
 	       strcmp(operands[0], operands[i]))
 		i++;
 	return n ? i - 1 : 0;

@@ -85,6 +85,12 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 void ts_cli_fini(struct ts_cli *cli);
 
 /*
+ * Where NUMBER begins in @path, the name NAME.NUMBER.log of a thread's log, which may have a suffix of a compressor.
+ * Returns 0 if it is not such a name.
+ */
+size_t ts_cli_thread_number(const char *path);
+
+/*
  * How many of the @n operands after the first name logs of other threads of the same recording: NAME.NUMBER.log, perhaps
  * compressed, with the same NAME.
  */

@@ -22,9 +22,26 @@ static void allow_beside(struct ts_sandbox_rules *rules, const char *trace, cons
 	free(path);
 }
 
+/* NAME.log beside a thread's log NAME.NUMBER.log: Pin's list of images. */
+static void allow_images_of(struct ts_sandbox_rules *rules, const char *trace)
+{
+	size_t number = ts_cli_thread_number(trace);
+	char *path;
+
+	if (!number)
+		return;
+	if (asprintf(&path, "%.*slog", (int)number, trace) < 0) {
+		rules->is_failed = true;
+		return;
+	}
+	ts_sandbox_allow(rules, TS_RULE_READ, path);
+	free(path);
+}
+
 static void allow_trace(struct ts_sandbox_rules *rules, const struct ts_cli *cli, const char *trace)
 {
 	ts_sandbox_allow(rules, TS_RULE_READ, trace);
+	allow_images_of(rules, trace);
 	allow_beside(rules, trace, ".tsmarks");
 	if (!cli->index)
 		allow_beside(rules, trace, ".tsindex");

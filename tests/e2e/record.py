@@ -225,8 +225,10 @@ def an_emulator_that_fails_before_the_first_instruction_is_heard():
 
 
 def start(*argv):
+    """A program that waits for a signal. A shell's background job ignores SIGINT, and so would the program."""
     process = subprocess.Popen([TRACESTUB, "record", "-o", "wait.ucir", "--", SUBJECT, "wait", *argv], text=True,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     assert process.stdout.readline() == "ready\n"
     return process
 

@@ -23,6 +23,7 @@
 #include "src/recorder/ring.h"
 
 #define RING_LEN (UINT64_C(8) << 20)
+#define MIN_RING_LEN (UINT64_C(64) << 10)
 #define PLUGIN "tracestub-record.so"
 
 struct recorder {
@@ -121,6 +122,16 @@ static bool open_output(struct recorder *r)
 	return ucir_writer_begin(r->writer, r->out_fd, r->program.emulated->arch, r->program.emulated->is_big_endian, &r->err);
 }
 
+/* What is in the ring when --limit is reached is still written: the ring is at most an eighth of the limit. */
+static uint64_t choose_ring_len(uint64_t limit)
+{
+	uint64_t len = RING_LEN;
+
+	while (len > MIN_RING_LEN && len > limit / 8)
+		len /= 2;
+	return len;
+}
+
 /* Not closed at exec: the emulator inherits it, and the plugin closes it before the program begins. */
 static bool open_ring(struct recorder *r)
 {
@@ -129,7 +140,7 @@ static bool open_ring(struct recorder *r)
 
 	r->ring_len = len ? strtoull(len, NULL, 10) : 0;
 	if (r->ring_len < 4096)
-		r->ring_len = RING_LEN;
+		r->ring_len = choose_ring_len(r->cli->limit);
 	r->memory_fd = memfd_create("tracestub", 0);
 	if (r->memory_fd < 0 || ftruncate(r->memory_fd, (off_t)ts_ring_size(r->ring_len)) < 0)
 		return ts_fail_errno(&r->err, "cannot create shared memory");
@@ -306,7 +317,12 @@ static void *wait_for_end(void *user)
 
 /* -------------------------------------------------------------------------------- the stream */
 
-/* With --limit: the stream ends after the frame in which the file gets too long. */
+/*
+ * With --limit: the stream ends after the frame in which the file gets too long.
+ *
+ * To be called when bytes have come: the frame before them has been sealed then, which it may not have been when
+ * its last byte was taken.
+ */
 static void limit(struct recorder *r)
 {
 	if (r->is_cut || r->writer->n_file < r->cli->limit || atomic_load(&r->ring->tail) > atomic_load(&r->ring->boundary))
@@ -322,12 +338,12 @@ static void take(struct recorder *r, const uint8_t *bytes, size_t len)
 	uint64_t at = atomic_load(&r->ring->tail);
 	size_t n = len;
 
+	limit(r);
 	if (r->is_cut)
 		n = at >= r->cut_at ? 0 : at + len > r->cut_at ? (size_t)(r->cut_at - at) : len;
 	if (r->err.code == TS_OK && !ucir_writer_add(r->writer, bytes, n, &r->err))
 		atomic_store(&r->ring->is_stopped, 1);
 	ts_ring_take(r->ring, len);
-	limit(r);
 }
 
 static void read_stream(struct recorder *r)

@@ -171,6 +171,40 @@ def the_limit_ends_the_recording_not_the_program():
     assert whole.returncode == 7 and len(r.all_steps) <= counts[0] < counts[1], counts
 
 
+def emulator_of(recorder):
+    """The process id of the emulator with the plugin, or None: "--version" is asked of another one before."""
+    proc = pathlib.Path("/proc")
+    for child in (proc / f"{recorder}/task/{recorder}/children").read_text().split():
+        try:
+            if b"-plugin" in (proc / child / "cmdline").read_bytes():
+                return child
+        except OSError:
+            pass
+    return None
+
+
+def is_waiting(pid):
+    """All threads wait in a system call of futexes."""
+    try:
+        tasks = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+        return all((task / "syscall").read_text().startswith("202 ") for task in tasks)
+    except OSError:
+        return False
+
+
+@case
+def the_limit_holds_when_the_reader_of_the_ring_is_slow():
+    done = subprocess.Popen([TRACESTUB, "record", "-o", "slow.ucir", "--limit", "500K", SUBJECT, "20"], stderr=subprocess.DEVNULL)
+    while not (emulator_pid := emulator_of(done.pid)):
+        assert done.poll() is None
+    done.send_signal(signal.SIGSTOP)
+    while not is_waiting(emulator_pid):     # the ring is full
+        assert done.poll() is None
+    done.send_signal(signal.SIGCONT)
+    assert done.wait(LIMIT) == 7 and Ucir2("slow.ucir").end == ("cut", 0)
+    assert 500 << 10 <= os.path.getsize("slow.ucir") < 700 << 10, os.path.getsize("slow.ucir")
+
+
 def course(recording):
     """All but values: process ids and the size of the ring, which the program sees in its environment, differ."""
     return [(s.pc, s.len, s.reads, list(s.regs), [a for a, _ in s.writes], s.maps) for s in recording.all_steps]

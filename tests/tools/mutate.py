@@ -6,10 +6,11 @@
 
 The tree is copied to .variants/mutate, with its objects. Each mutant is one change on one line of TARGET; the unit
 tests and fuzz corpora of the folder are built and run until one fails. A mutant that none notices is printed. The
-choice depends on SEED and on the source only; results are kept in .variants/mutate/results.json, so that the same
+choice depends on SEED and on the source only; results are kept in .variants/mutate, a file a target, so that the same
 call goes on where it was interrupted or ran out of time, and a larger N adds mutants.
 """
 import argparse
+import filecmp
 import hashlib
 import json
 import os
@@ -86,25 +87,33 @@ def tests_of(target):
     return list(dict.fromkeys(str(p.relative_to(TOP)) for p in programs))
 
 
+def sources():
+    """The files of the tree that are not built, by their names; none where git does not know them."""
+    done = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=TOP,
+                          capture_output=True, text=True, check=False)
+    return [name for name in done.stdout.split("\0") if name and (TOP / name).is_file()]
+
+
 def copy_tree():
+    """The tree with its objects; later only what has changed, so that little is built again."""
     def ignore(folder, names):
         linked = [n for n in names if re.match(r"(test|fuzz|bench)_", n) and "." not in n]
         return linked + [n for n in names if n in (".git", ".variants", "out", "__pycache__", "coverage", "build")]
-    if COPY.exists():
-        subprocess.run(["rsync", "-a", "--exclude=.git", "--exclude=.variants", "--exclude=tests/out", f"{TOP}/", f"{COPY}/"],
-                       check=False) if shutil.which("rsync") else refresh()
-    else:
-        shutil.copytree(TOP, COPY, ignore=ignore, symlinks=True)
+    names = sources()
+    if COPY.exists() and names:
+        refresh(names)
+        return
+    shutil.rmtree(COPY, ignore_errors=True)
+    shutil.copytree(TOP, COPY, ignore=ignore, symlinks=True)
 
 
-def refresh():
-    """Sources that have changed since they were copied."""
-    for path in TOP.rglob("*"):
-        if path.suffix in (".c", ".h", ".am", ".inc", ".ac") and not {".variants", ".git"} & set(path.parts):
-            to = COPY / path.relative_to(TOP)
-            if not to.exists() or to.read_bytes() != path.read_bytes():
-                to.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(path, to)
+def refresh(names):
+    """Sources that have changed since they were copied, or that an interrupted call left changed."""
+    for name in names:
+        to = COPY / name
+        if not to.exists() or not filecmp.cmp(TOP / name, to, shallow=False):
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(TOP / name, to)
 
 
 def make(programs):
@@ -181,7 +190,7 @@ def main():
     failing = first_failure(programs)
     if failing:
         sys.exit(f"mutate: {failing} fails without any mutant")
-    store = COPY / "results.json"
+    store = COPY / f"results-{args.target.strip('/').replace('/', '-')}.json"
     results = load_results(store, programs)
     chosen = mutants(target, args.seed)[:args.n]
     print(f"mutate: {len(chosen)} mutants of {args.target}, tests: {' '.join(programs)}", flush=True)

@@ -163,11 +163,6 @@ struct ts_query *ts_model_query(struct ts_model *m)
 	return m->q;
 }
 
-void ts_model_rest(struct ts_model *m)
-{
-	ts_timeline_rest(m->tl);
-}
-
 struct ts_index_facts ts_model_index(const struct ts_model *m)
 {
 	const struct ts_timeline *tl = m->tl;

@@ -84,9 +84,6 @@ uint64_t ts_model_n_read(const struct ts_model *m);
  */
 struct ts_query *ts_model_query(struct ts_model *m);
 
-/* End the model's threads, as before a fork; ts_model_grow() starts them again. */
-void ts_model_rest(struct ts_model *m);
-
 /* The index file of a model. */
 struct ts_index_facts {
 	const char *path;              /* borrowed; NULL: the index is in memory */

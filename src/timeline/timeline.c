@@ -407,17 +407,6 @@ bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, s
 	return tl->builder->is_aside;
 }
 
-void ts_timeline_rest(struct ts_timeline *tl)
-{
-	struct ts_builder *bd = tl->builder;
-
-	if (!bd)
-		return;
-	ts_feed_rest(bd->feed);
-	while (bd->is_aside && bd->stage != TS_STAGE_READ && !ts_task_wait(&bd->task))
-		continue;
-}
-
 void ts_timeline_leave_reads_out(struct ts_timeline *tl)
 {
 	tl->has_no_reads = true;

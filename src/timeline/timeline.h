@@ -129,9 +129,6 @@ bool ts_timeline_is_damaged(const struct ts_timeline *tl);
 enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s, uint64_t n_steps,
 			      struct ts_error *err);
 
-/* Stop those threads, as before a fork; ts_timeline_grow() restarts them. */
-void ts_timeline_rest(struct ts_timeline *tl);
-
 /*
  * Read about @n_steps more steps (whole chunks); less, after some milliseconds, while a thread is at work.
  *

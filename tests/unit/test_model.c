@@ -166,7 +166,6 @@ START_TEST(a_served_trace_is_read_on_a_thread_of_its_own)
 	while (!ts_model_query(m))
 		ck_assert_int_ne(ts_model_grow(m, 1, &err), TS_FAIL);
 	ck_assert_uint_eq(ts_query_permille(ts_model_query(m)), 0);
-	ts_model_rest(m);
 	while (ts_model_grow_for(m, 1000) == TS_ITEM)
 		continue;
 	ck_assert_uint_eq(ts_query_end(ts_model_query(m)), N_STEPS);

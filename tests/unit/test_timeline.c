@@ -132,8 +132,6 @@ static void grow(struct exam *x, uint64_t until)
 
 	while (grown == TS_GROW_MORE && ts_timeline_n_read(x->tl) < until)
 		grown = ts_timeline_grow(x->tl, 1 + script_below(&x->rnd, 3000), &err);
-	if (script_chance(&x->rnd, 20))
-		ts_timeline_rest(x->tl);
 	must(x, grown != TS_GROW_FAILED, &err);
 	must(x, x->tl->file_error.code == TS_OK, &x->tl->file_error);
 }

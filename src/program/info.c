@@ -62,12 +62,28 @@ static bool find_regions(struct ts_info *info, const struct ts_query *q, struct 
 	return true;
 }
 
+/* A signal of the same step is what ended the process, unless the program gave a status. */
+static void find_exit(struct ts_info *info)
+{
+	const struct ts_query *q = info->q;
+	uint64_t n = ts_query_n_events(q, TS_EV_EXIT);
+	const struct ts_happening *end = n ? ts_query_event(q, TS_EV_EXIT, n - 1) : NULL, *signal;
+
+	if (!end)
+		return;
+	signal = ts_query_prev_event(q, TS_EV_SIGNAL, end->step);
+	_Static_assert(sizeof(info->exit_text) == sizeof(end->event.text), "the text is copied");
+	memcpy(info->exit_text, end->event.text, sizeof(info->exit_text));
+	info->is_killed = !end->event.has_ret && signal && signal->step == end->step;
+}
+
 bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, struct ts_error *err)
 {
 	uint64_t n = ts_query_end(q);
 
 	*info = (struct ts_info){ .path = path, .q = q, .facts = ts_query_facts(q) };
 	ts_query_ending(q, &info->ending);
+	find_exit(info);
 	ts_query_stats(q, &info->stats);
 	if (ts_query_pc(q, 0, ts_query_thread(q, 0), &info->pc_first, &info->has_pc_first, err) &&
 	    ts_query_pc(q, n, ts_query_thread(q, n), &info->pc_last, &info->has_pc_last, err) &&
@@ -103,5 +119,7 @@ const char *ts_info_end(const struct ts_info *info)
 		return ts_info_is_damaged(info) ? "damage" : "unread";
 	if (info->ending.is_fault)
 		return "fault";
-	return info->ending.has_exit ? "exit" : "none";
+	if (!info->ending.has_exit)
+		return "none";
+	return info->is_killed ? "signal" : "exit";
 }

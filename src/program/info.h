@@ -26,6 +26,8 @@ struct ts_info {
 	const struct ts_query *q;         /* borrowed */
 	const struct ts_facts *facts;     /* borrowed; of q */
 	struct ts_ending ending;
+	char exit_text[48];               /* how the last process ended, "by SIGSEGV"; "": it exited itself */
+	bool is_killed;                   /* by a signal */
 	struct ts_index_stats stats;
 	uint64_t pc_first, pc_last;       /* at positions 0 and N */
 	bool has_pc_first, has_pc_last;
@@ -45,8 +47,8 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 void ts_info_fini(struct ts_info *info);
 
 /*
- * How the recording ends: "exit", "fault", "damage", "unread" (the rest was not read: memory was exhausted,
- * or the file could not be read) or "none" (no end was recorded).
+ * How the recording ends: "exit", "signal" (it killed the program), "fault", "damage", "unread" (the rest was
+ * not read: memory was exhausted, or the file could not be read) or "none" (no end was recorded).
  */
 const char *ts_info_end(const struct ts_info *info);
 

@@ -97,16 +97,24 @@ static void put_recording(const struct ts_info *info)
 	put_notes(info->facts->notes);
 }
 
-static const char *end_text(const struct ts_info *info)
+static void put_end(const struct ts_info *info)
 {
 	const struct ts_ending *ending = &info->ending;
 
-	if (ending->damage.code != TS_OK)
-		return ts_info_is_damaged(info) ? "the trace is truncated or damaged there"
-						: "the rest was not read, see the warnings";
-	if (ending->is_fault)
-		return "a fault: the last instruction did not complete";
-	return ending->has_exit ? "the program's exit" : "no exit was recorded";
+	label("end");
+	if (ts_info_is_damaged(info))
+		puts("the trace is truncated or damaged there");
+	else if (ending->damage.code != TS_OK)
+		puts("the rest was not read, see the warnings");
+	else if (ending->is_fault)
+		printf("a fault: the last instruction did not complete%s%s\n", *info->exit_text ? "; the program's end " : "",
+		       info->exit_text);
+	else if (!ending->has_exit)
+		puts("no exit was recorded");
+	else if (*info->exit_text)
+		printf("the program's end %s\n", info->exit_text);
+	else
+		puts("the program's exit");
 }
 
 static void put_course(const struct ts_info *info)
@@ -122,7 +130,8 @@ static void put_course(const struct ts_info *info)
 	put_pc(info->has_pc_last, info->pc_last);
 	if (info->has_pc_last && ts_query_is_end_assumed(info->q))
 		printf(", assumed: the recording does not show where the last instruction led");
-	printf("\n%-14s%s\n", "end", end_text(info));
+	putchar('\n');
+	put_end(info);
 	label("system calls");
 	if (n_syscalls)
 		printf("%" PRIu64 "\n", n_syscalls);

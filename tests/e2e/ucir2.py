@@ -24,6 +24,7 @@ import shutil
 import struct
 import subprocess
 import tempfile
+import json
 import pathlib
 
 from _gdb import Gdb
@@ -329,6 +330,26 @@ def info_shows_what_the_recorder_said():
     out = subprocess.run([TRACESTUB, "info", made.trace], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "\nprogram       /nowhere/prog\nemulator      by hand\n" in out, out
     assert "process 1 thread 2: 4 instructions" in out, out
+
+
+@case
+def info_says_how_the_program_ended():
+    head = keyframe(1, 1, reg(11, 2), jmp(0x1000)), frame(1, 1, step(4))
+    killed = signal(15, 0, 0, 2), end(1, 15)
+    fault = signal(11, 1, 0x30, 2 | 4 | 8 | 16), end(1, 11)
+    for ops, text, word in (((end(0, 3),), "the program's exit", "exit"),
+                            ((end(1, 15),), "the program's end by SIGTERM", "signal"),
+                            ((frame(1, 1, *killed[:1]), *killed[1:]), "the program's end by SIGTERM", "signal"),
+                            ((frame(1, 1, *fault[:1]), *fault[1:]),
+                             "a fault: the last instruction did not complete; the program's end by SIGSEGV", "fault"),
+                            ((end(2, 0),), "the program's end by exec of another program", "exit"),
+                            ((end(3, 0),), "no exit was recorded", "none")):
+        path = f"{FOLDER}/ended.ucir"
+        pathlib.Path(path).write_bytes(ucir2("riscv64", *head, *ops))
+        out = subprocess.run([TRACESTUB, "info", path], capture_output=True, text=True, timeout=60, check=True).stdout
+        assert f"\nend           {text}\n" in out, (text, out)
+        out = subprocess.run([TRACESTUB, "info", "--json", path], capture_output=True, text=True, timeout=60, check=True).stdout
+        assert json.loads(out)["end"] == word, (word, out)
 
 
 @case

@@ -296,34 +296,47 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 	return memcmp(head + at, "\0\0\0\0", 4) ? 40 : 72; /* program header 0 is usually the log's */
 }
 
-/* Does the core file have other bytes than those of a segment of --exec that would lie at @addr? */
-static bool is_segment_recorded(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
-				uint64_t off)
+/*
+ * How many of the @left bytes from @addr on the core file has, in one piece that the program cannot write; *load gets
+ * where.  NULL: it has none of so many.
+ */
+static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t left, const struct core_load **load)
+{
+	uint64_t next, n, there;
+
+	*load = core_find(core, addr, &next);
+	n = next - addr < left ? next - addr : left;
+	if (!*load)
+		return n;
+	there = addr - (*load)->addr;
+	if (there >= (*load)->file_len || (*load)->prot & TS_PROT_WRITE) {
+		*load = NULL;
+		return n;
+	}
+	return n < (*load)->file_len - there ? n : (*load)->file_len - there;
+}
+
+/* Does the core file have the same bytes as a segment of --exec that would lie at @addr? */
+static bool compare_segment(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off,
+			    bool *is_same, struct ts_error *err)
 {
 	struct gdbrecord *rec = user;
 	uint8_t mine[512], theirs[512];
-	struct ts_error odd;
-	uint64_t next;
+	const struct core_load *load;
 
-	ts_error_reset(&odd);
-	for (uint64_t at = 0, n; at < len; at += n) {
-		const struct core_load *load = core_find(&rec->core, addr + at, &next);
-
-		n = next - (addr + at) < len - at ? next - (addr + at) : len - at;
-		if (!load || addr + at - load->addr >= load->file_len || load->prot & TS_PROT_WRITE)
+	for (uint64_t at = 0, n; at < len && *is_same; at += n) {
+		n = find_constant(&rec->core, addr + at, len - at, &load);
+		if (!load)
 			continue;
 		n = n < sizeof(mine) ? n : sizeof(mine);
-		n = n < load->addr + load->file_len - (addr + at) ? n
-								  : load->addr + load->file_len - (addr + at);
-		if (ts_source_read_all(src, off + at, mine, (size_t)n, &odd) &&
-		    ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), theirs, (size_t)n,
-				       &odd) &&
-		    memcmp(mine, theirs, (size_t)n) == 0)
-			continue;
-		ts_recording_warn(&rec->base,
-				  "--exec is not the program that was recorded: it differs at 0x%" PRIx64,
-				  addr + at);
-		return false;
+		if (!ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), mine, (size_t)n, err))
+			return false;
+		if (!ts_source_read_all(src, off + at, theirs, (size_t)n, err))
+			return ts_fail_prefix(err, "--exec");
+		*is_same = memcmp(mine, theirs, (size_t)n) == 0;
+		if (!*is_same)
+			ts_recording_warn(&rec->base,
+					  "--exec is not the program that was recorded: it differs at 0x%" PRIx64, addr + at);
 	}
 	return true;
 }
@@ -335,7 +348,7 @@ static bool put_program(struct gdbrecord *rec, const struct ts_loader_options *o
 	bool has_entry = find_entry(rec, &entry);
 
 	return kit_program_add(&rec->base.memory, opt->exec, opt->exec_base, has_entry ? &entry : NULL,
-			       is_segment_recorded, rec, err);
+			       compare_segment, rec, err);
 }
 
 /* Memory stays in the file. */

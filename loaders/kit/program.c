@@ -55,10 +55,24 @@ static bool find_move(const struct ts_elf *elf, const uint64_t *base, const uint
 	return base || entry || elf->type == ET_EXEC;
 }
 
+/* May all segments be the program's?  Returns false if they cannot be read. */
+static bool compare_segments(const struct ts_source *src, const struct ts_elf *elf, uint64_t moved,
+			     kit_program_compare *compare, void *user, bool *is_same, struct ts_error *err)
+{
+	bool done = true;
+
+	*is_same = true;
+	for (size_t i = 0; i < elf->n_loads && done && *is_same; i++) {
+		const struct ts_elf_load *load = &elf->loads[i];
+
+		if (is_constant(load))
+			done = compare(user, load->addr + moved, load->file_len, src, load->file_off, is_same, err);
+	}
+	return done;
+}
+
 bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *base, const uint64_t *entry,
-		     bool (*check)(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
-				   uint64_t off),
-		     void *user, struct ts_error *err)
+		     kit_program_compare *compare, void *user, struct ts_error *err)
 {
 	struct ts_source *src = path ? ts_source_open(path, err) : NULL;
 	bool is_used, done = true;
@@ -74,13 +88,9 @@ bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *
 		return err->code == TS_OK;
 	}
 	is_used = find_move(&elf, base, entry, &moved);
-	for (size_t i = 0; i < elf.n_loads && is_used && check; i++) {
-		const struct ts_elf_load *load = &elf.loads[i];
-
-		if (is_constant(load))
-			is_used = check(user, load->addr + moved, load->file_len, src, load->file_off);
-	}
-	if (is_used)
+	if (is_used && compare)
+		done = compare_segments(src, &elf, moved, compare, user, &is_used, err);
+	if (done && is_used)
 		done = add_segments(memory, src, &elf, moved, err);
 	else
 		ts_source_close(src);

@@ -13,21 +13,24 @@
 #include "src/trace/source.h"
 
 /*
- * The segments of the ELF file @path (NULL: none) that a program cannot write are memory at position 0, added
- * to
- * @memory: with the lowest page at *@base, else with the entry point at *@entry (both NULL if not known),
- * else where they are linked.  A position-independent file of which neither is known, and a file that is not
- * an ELF file, add nothing.
+ * Compare @len bytes of the file @src from @off on, a segment that would lie at @addr, with what is known of the
+ * program: *is_same gets whether it may be the program's.
  *
- * @check (may be NULL) is asked about each segment before any is added: @len bytes of @src from @off on would
- * lie at
- * @addr.  If it returns false, nothing is added.
+ * Returns false if the bytes cannot be read (TS_EIO, TS_ETRUNC).
+ */
+typedef bool kit_program_compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off,
+				 bool *is_same, struct ts_error *err);
+
+/*
+ * The segments of the ELF file @path (NULL: none) that a program cannot write are memory at position 0, added to
+ * @memory: with the lowest page at *@base, else with the entry point at *@entry (both NULL if not known), else where
+ * they are linked.  A position-independent file of which neither is known, and a file that is not an ELF file, add
+ * nothing.  Nor does a file of which @compare (may be NULL), which is asked before anything is added, says that a
+ * segment is not the program's.
  *
- * Returns false if the file cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).
+ * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
  */
 bool kit_program_add(struct ts_image *memory, const char *path, const uint64_t *base, const uint64_t *entry,
-		     bool (*check)(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
-				   uint64_t off),
-		     void *user, struct ts_error *err);
+		     kit_program_compare *compare, void *user, struct ts_error *err);
 
 #endif

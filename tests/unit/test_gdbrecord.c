@@ -6,8 +6,13 @@
 #include "unit.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "ucir_text.h"
 
@@ -506,6 +511,65 @@ START_TEST(a_file_truncated_anywhere_gives_the_groups_that_it_has)
 }
 END_TEST
 
+/* Of the reads of files, that number fails; all are counted. */
+static unsigned n_reads, bad_read = UINT_MAX;
+
+ssize_t pread(int fd, void *buf, size_t len, off_t off)
+{
+	if (n_reads++ == bad_read) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, buf, len, off);
+}
+
+/* Where code of 0x20124 is in list-arm-head. */
+#define LIST_ARM_CODE_AT 0x4dd4u
+
+/* The beginning of a recording of an ARM program, without most of its memory. */
+static void use_list_arm(void)
+{
+	size_t len;
+	uint8_t *bytes = unit_data("gdbrecord/list-arm-head", &len);
+
+	ts_buf_put(&t.bytes, bytes, len);
+	free(bytes);
+}
+
+START_TEST(another_program_is_ignored_with_a_warning)
+{
+	use_list_arm();
+	ck_assert_msg(ucir_open(&t, unit_data_path("gdbrecord-samples/list-arm")), "%s", t.err.text);
+	ck_assert_uint_eq(ucir_warned(t.rec, "not the program"), 0);
+	ck_assert_uint_gt(t.rec->memory.n_ranges, 3); /* those of the core file */
+	again();
+	use_list_arm();
+	t.bytes.data[LIST_ARM_CODE_AT + 8] ^= 1;
+	ck_assert_msg(ucir_open(&t, unit_data_path("gdbrecord-samples/list-arm")), "%s", t.err.text);
+	ck_assert_uint_eq(ucir_warned(t.rec, "it differs at 0x20124"), 1);
+	ck_assert_uint_eq(t.rec->memory.n_ranges, 3);
+}
+END_TEST
+
+START_TEST(a_program_that_cannot_be_read_is_not_called_another_one)
+{
+	struct ts_loader_options opt = { 0 };
+	unsigned n_all;
+
+	use_list_arm();
+	opt.exec = unit_data_path("gdbrecord-samples/list-arm");
+	ck_assert(ucir_open(&t, opt.exec));
+	n_all = n_reads;
+	ck_assert_uint_gt(n_all, 2);
+	for (bad_read = 0; bad_read < n_all; bad_read++) {
+		n_reads = 0;
+		ck_assert_msg(!ts_loader_open(ts_loader_find("gdbrecord"), t.src, &opt, &t.err), "read %u", bad_read);
+		ck_assert_int_eq(t.err.code, TS_EIO);
+		ts_error_reset(&t.err);
+	}
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   of_two_records_of_a_register_the_last_one_counts, rax_before_a_system_call_is_its_number,
 		   rax_that_came_from_memory_is_unknown_before_a_system_call,
@@ -519,4 +583,6 @@ UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   a_log_that_passes_the_end_of_the_file_is_served_to_there,
 		   memory_beyond_the_last_address_is_ignored_and_said,
 		   other_threads_are_said_not_to_be_recorded, what_is_no_recording_is_refused,
-		   a_file_truncated_anywhere_gives_the_groups_that_it_has)
+		   a_file_truncated_anywhere_gives_the_groups_that_it_has,
+		   another_program_is_ignored_with_a_warning,
+		   a_program_that_cannot_be_read_is_not_called_another_one)

@@ -272,16 +272,21 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 
 /*
  * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is
- * no auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  An
- * empty reply means that nothing is moved, or that it is not known: for a program that is not
+ * no auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  It
+ * knows no segments of PE files, but moves their sections by a distance.  An empty reply means that nothing is moved, or that it is not known: for a program that is not
  * position-independent lldb would move the symbols twice.
  */
 static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
+	const struct ts_located *at = &s->target->located;
+
 	(void)a;
-	if (s->target->located.by == TS_LOCATED_NOT || s->target->located.by == TS_LOCATED_LINKED)
+	if (at->by == TS_LOCATED_NOT || at->by == TS_LOCATED_LINKED)
 		return RSP_UNSUPPORTED;
-	rsp_reply_printf(r, "TextSeg=%" PRIx64, s->target->located.first);
+	if (at->is_pe)
+		rsp_reply_printf(r, "Text=%" PRIx64 ";Data=%" PRIx64 ";Bss=%" PRIx64, at->moved, at->moved, at->moved);
+	else
+		rsp_reply_printf(r, "TextSeg=%" PRIx64, at->first);
 	return RSP_REPLIED;
 }
 

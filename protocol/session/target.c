@@ -87,15 +87,15 @@ bool rsp_target_locate(struct rsp_target *target, const uint64_t *base, struct t
 {
 	uint32_t process = ts_query_process(target->q, ts_query_thread(target->q, 0));
 	struct ts_error other = { 0 };
-	struct ts_elf elf;
+	struct ts_object object;
 	bool done;
 
-	if (!target->exec || !ts_query_n_steps(target->q) || !ts_elf_init(&elf, target->exec, &other))
-		return true; /* not an ELF file: gdb reports that better */
-	done = ts_locate(target->q, target->exec, &elf, process, base, &target->located, err);
+	if (!target->exec || !ts_query_n_steps(target->q) || !ts_object_init(&object, target->exec, &other))
+		return true; /* not an object file: gdb reports that better */
+	done = ts_locate(target->q, target->exec, &object, process, base, &target->located, err);
 	if (done)
 		say_located(target);
-	ts_elf_fini(&elf);
+	ts_object_fini(&object);
 	return done;
 }
 

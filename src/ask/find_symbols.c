@@ -3,7 +3,7 @@
 
 #include "src/query/local_files.h"
 #include "src/query/locate.h"
-#include "src/trace/elf.h"
+#include "src/trace/object.h"
 #include "src/trace/source.h"
 
 bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err)
@@ -22,14 +22,14 @@ static bool add_program(struct ts_symbols *s, struct ts_query *q, const struct t
 	uint32_t process = ts_query_process(q, ts_query_thread(q, 0));
 	struct ts_error ignored;
 	struct ts_located at;
-	struct ts_elf elf;
+	struct ts_object object;
 	bool done;
 
 	ts_error_reset(&ignored);
-	if (!ts_elf_init(&elf, src, &ignored))
+	if (!ts_object_init(&object, src, &ignored))
 		return ts_symbols_add_file(s, src, base, err);
-	done = ts_locate(q, src, &elf, process, base, &at, err);
-	ts_elf_fini(&elf);
+	done = ts_locate(q, src, &object, process, base, &at, err);
+	ts_object_fini(&object);
 	return done && ts_symbols_add_file(s, src, &at.first, err);
 }
 

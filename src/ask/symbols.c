@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
+#include "src/trace/object.h"
 #include "src/trace/symtab.h"
 
 /* As kept: the name is an offset, since the texts move while they grow. */
@@ -215,13 +216,25 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
 }
 
+/* 0 for a file that is no object file. */
+static uint64_t linked_base(const struct ts_source *src)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_object object;
+	uint64_t first;
+
+	if (!ts_object_init(&object, src, &ignored))
+		return 0;
+	first = object.first;
+	ts_object_fini(&object);
+	return first;
+}
+
 bool ts_symbols_add_file(struct ts_symbols *s, const struct ts_source *src, const uint64_t *base,
 			 struct ts_error *err)
 {
-	struct adding a = { .symbols = s };
+	struct adding a = { .symbols = s, .bias = base ? *base - linked_base(src) : 0 };
 
-	if (base)
-		a.bias = *base - ts_symtab_base(src);
 	ts_symtab_walk(src, add_one, &a);
 	if (a.is_failed)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");

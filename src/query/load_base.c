@@ -59,15 +59,15 @@ static void compare(const struct code *c, const struct ts_code_samples *samples,
 }
 
 bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
-		   const struct ts_elf *elf, uint64_t moved, struct ts_code_match *match, struct ts_error *err)
+		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match, struct ts_error *err)
 {
 	*match = (struct ts_code_match){ 0 };
-	for (size_t i = 0; i < elf->n_loads; i++) {
+	for (size_t i = 0; i < o->n_loads; i++) {
 		struct code c;
 
-		if (!(elf->loads[i].prot & TS_PROT_EXEC))
+		if (!(o->loads[i].prot & TS_PROT_EXEC))
 			continue;
-		if (!code_init(&c, src, &elf->loads[i], err))
+		if (!code_init(&c, src, &o->loads[i], err))
 			return false;
 		compare(&c, samples, moved, match);
 		free(c.bytes);
@@ -108,15 +108,15 @@ static bool vote_sample(struct votes *v, const struct code *c, const struct ts_c
 }
 
 static bool collect(struct votes *v, const struct ts_code_samples *samples, const struct ts_source *src,
-		    const struct ts_elf *elf, struct ts_error *err)
+		    const struct ts_object *o, struct ts_error *err)
 {
-	for (size_t i = 0; i < elf->n_loads; i++) {
+	for (size_t i = 0; i < o->n_loads; i++) {
 		struct code c;
 		bool done = true;
 
-		if (!(elf->loads[i].prot & TS_PROT_EXEC))
+		if (!(o->loads[i].prot & TS_PROT_EXEC))
 			continue;
-		if (!code_init(&c, src, &elf->loads[i], err))
+		if (!code_init(&c, src, &o->loads[i], err))
 			return false;
 		for (size_t k = 0; k < samples->n && done; k++) {
 			if (samples->items[k].len >= MIN_SAMPLE)
@@ -157,23 +157,14 @@ static bool elect(struct votes *v, uint64_t *moved)
 }
 
 bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
-			  const struct ts_elf *elf, uint64_t *moved, struct ts_error *err)
+			  const struct ts_object *o, uint64_t *moved, struct ts_error *err)
 {
 	struct votes votes = { 0 };
 	struct ts_code_match match;
 	bool found;
 
-	found = collect(&votes, samples, src, elf, err) && votes.n && elect(&votes, moved) &&
-		ts_code_match(samples, src, elf, *moved, &match, err) && ts_code_is_match(&match);
+	found = collect(&votes, samples, src, o, err) && votes.n && elect(&votes, moved) &&
+		ts_code_match(samples, src, o, *moved, &match, err) && ts_code_is_match(&match);
 	free(votes.items);
 	return found;
-}
-
-uint64_t ts_load_base_linked(const struct ts_elf *elf)
-{
-	uint64_t lowest = elf->n_loads ? UINT64_MAX : 0;
-
-	for (size_t i = 0; i < elf->n_loads; i++)
-		lowest = elf->loads[i].addr < lowest ? elf->loads[i].addr : lowest;
-	return lowest & ~IN_PAGE;
 }

@@ -13,21 +13,21 @@
 #include <stdint.h>
 
 #include "code_samples.h"
-#include "src/trace/elf.h"
+#include "src/trace/object.h"
 #include "src/trace/source.h"
 
-/* How the samples that lie in the file's executable segments compare with its bytes. */
+/* How the samples that lie in the file's executable parts compare with its bytes. */
 struct ts_code_match {
 	size_t n_same, n_different; /* samples */
 };
 
 /*
- * Compare @samples with the executable segments of @elf, the headers of @src, moved by @moved.
+ * Compare @samples with the executable parts of @o, the headers of @src, moved by @moved.
  *
  * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
  */
 bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
-		   const struct ts_elf *elf, uint64_t moved, struct ts_code_match *match,
+		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match,
 		   struct ts_error *err);
 
 /* Nine samples of ten and at least one are the file's bytes: self-modifying code and breakpoints differ. */
@@ -44,9 +44,6 @@ static inline bool ts_code_is_match(const struct ts_code_match *m)
  * several fit equally well; false with @err on failure as ts_code_match().
  */
 bool ts_load_base_by_code(const struct ts_code_samples *samples, const struct ts_source *src,
-			  const struct ts_elf *elf, uint64_t *moved, struct ts_error *err);
-
-/* The lowest address of a loaded segment as linked, down to its page; 0 if there is none. */
-uint64_t ts_load_base_linked(const struct ts_elf *elf);
+			  const struct ts_object *o, uint64_t *moved, struct ts_error *err);
 
 #endif

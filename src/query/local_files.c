@@ -78,13 +78,13 @@ static enum verdict compare_code(struct ts_local_files *files, const struct ts_m
 {
 	struct ts_error ignored = { 0 };
 	struct ts_code_match match = { 0 };
-	struct ts_elf elf;
+	struct ts_object object;
 	bool done;
 
-	if (!take_samples(files, m->process) || !ts_elf_init(&elf, src, &ignored))
+	if (!take_samples(files, m->process) || !ts_object_init(&object, src, &ignored))
 		return OTHER_FILE;
-	done = ts_code_match(&files->samples, src, &elf, m->first - ts_load_base_linked(&elf), &match, &ignored);
-	ts_elf_fini(&elf);
+	done = ts_code_match(&files->samples, src, &object, m->first - object.first, &match, &ignored);
+	ts_object_fini(&object);
 	if (!done || !(match.n_same + match.n_different))
 		return UNDECIDED;
 	return ts_code_is_match(&match) ? SAME_FILE : OTHER_FILE;

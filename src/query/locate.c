@@ -2,9 +2,9 @@
 #include "locate.h"
 
 #include <string.h>
+#include <strings.h>
 
 #define PAGE_LEN UINT64_C(0x1000)
-#define ET_EXEC 2
 #define AT_BASE 7
 #define AT_ENTRY 9
 
@@ -39,11 +39,14 @@ bool ts_has_interpreter(const struct ts_facts *facts)
 	return find_auxv(facts, AT_BASE, &base) && base;
 }
 
+/* Of a path of Linux or of Windows. */
 static const char *last_part(const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	for (const char *p = path; *p; p++) {
+		if (*p == '/' || *p == '\\')
+			path = p + 1;
+	}
+	return path;
 }
 
 /* Does the recording call the program @name, or is it called as the file is? */
@@ -53,7 +56,7 @@ static bool is_program(const struct ts_facts *facts, const struct ts_source *src
 		return false;
 	if (facts->exec_path)
 		return strcmp(name, facts->exec_path) == 0;
-	return strcmp(last_part(name), last_part(ts_source_name(src))) == 0;
+	return strcasecmp(last_part(name), last_part(ts_source_name(src))) == 0;
 }
 
 /* Where the recording's modules have the program; they are its mapped files where it lists none. */
@@ -71,23 +74,23 @@ static bool find_module(const struct ts_query *q, const struct ts_source *src, u
 }
 
 /* What the user or the recording says. */
-static void ask(const struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf,
+static void ask(const struct ts_query *q, const struct ts_source *src, const struct ts_object *o,
 		uint32_t process, const uint64_t *base, struct ts_located *at)
 {
-	uint64_t linked = ts_load_base_linked(elf), entry, first;
+	uint64_t entry, first;
 
 	*at = (struct ts_located){ 0 };
 	if (base) {
 		at->by = TS_LOCATED_GIVEN;
-		at->moved = *base - linked;
-	} else if (elf->type == ET_EXEC) {
+		at->moved = *base - o->first;
+	} else if (!o->is_movable) {
 		at->by = TS_LOCATED_LINKED;
-	} else if (find_auxv(ts_query_facts(q), AT_ENTRY, &entry) && !((entry - elf->entry) % PAGE_LEN)) {
+	} else if (!o->is_pe && find_auxv(ts_query_facts(q), AT_ENTRY, &entry) && !((entry - o->entry) % PAGE_LEN)) {
 		at->by = TS_LOCATED_AUXV;
-		at->moved = entry - elf->entry;
+		at->moved = entry - o->entry;
 	} else if (find_module(q, src, process, &first)) {
 		at->by = TS_LOCATED_MODULE;
-		at->moved = first - linked;
+		at->moved = first - o->first;
 	}
 }
 
@@ -98,22 +101,22 @@ static bool is_movable(const struct ts_located *at)
 
 /* The executed code has the last word, except over the user. */
 static bool check(const struct ts_code_samples *samples, const struct ts_source *src,
-		  const struct ts_elf *elf, struct ts_located *at, struct ts_error *err)
+		  const struct ts_object *o, struct ts_located *at, struct ts_error *err)
 {
 	uint64_t moved;
 
-	if (at->by != TS_LOCATED_NOT && !ts_code_match(samples, src, elf, at->moved, &at->match, err))
+	if (at->by != TS_LOCATED_NOT && !ts_code_match(samples, src, o, at->moved, &at->match, err))
 		return false;
 	if (!is_movable(at) || (at->by != TS_LOCATED_NOT && !at->match.n_different))
 		return true;
-	if (!ts_load_base_by_code(samples, src, elf, &moved, err))
+	if (!ts_load_base_by_code(samples, src, o, &moved, err))
 		return err->code == TS_OK;
 	at->by = TS_LOCATED_CODE;
 	at->moved = moved;
-	return ts_code_match(samples, src, elf, moved, &at->match, err);
+	return ts_code_match(samples, src, o, moved, &at->match, err);
 }
 
-bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf, uint32_t process,
+bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 	       const uint64_t *base, struct ts_located *at, struct ts_error *err)
 {
 	struct ts_code_samples samples;
@@ -122,12 +125,13 @@ bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_
 
 	if (!ts_code_samples_init(&samples, q, process, err))
 		return false;
-	ask(q, src, elf, process, base, at);
-	done = check(&samples, src, elf, at, err);
+	ask(q, src, o, process, base, at);
+	done = check(&samples, src, o, at, err);
+	at->is_pe = o->is_pe;
 	at->n_samples = samples.n;
 	mask = ts_arch_addr_mask(ts_query_regset(q)->arch);
 	at->moved &= mask;
-	at->first = (at->moved + ts_load_base_linked(elf)) & mask;
+	at->first = (at->moved + o->first) & mask;
 	ts_code_samples_fini(&samples);
 	return done;
 }

@@ -22,6 +22,7 @@ enum ts_located_by {
 
 struct ts_located {
 	enum ts_located_by by;
+	bool is_pe;                 /* it is a PE file, else ELF */
 	uint64_t moved;             /* add it to an address as linked; 0 if unknown */
 	uint64_t first;             /* where the page of the lowest segment lies */
 	struct ts_code_match match; /* how the executed code compares with the file there */
@@ -29,7 +30,7 @@ struct ts_located {
 };
 
 /*
- * Find where @src, an ELF file of the program with the headers @elf, lies in @process (an ordinal).  @base is
+ * Find where @src, the program's file with the headers @o, lies in @process (an ordinal).  @base is
  * where the user says that its lowest page lies, NULL if he does not.  What the user or the recording says is
  * taken as it is; at->match tells whether the code agrees.  The code itself is asked only where neither says
  * anything, or where it contradicts the recording.
@@ -37,7 +38,7 @@ struct ts_located {
  * Returns false if @src cannot be read (TS_EIO, TS_ETRUNC), if the trace cannot be read any more, or if
  * memory is exhausted (TS_ENOMEM).  Not to be found is not a failure: at->by is TS_LOCATED_NOT then.
  */
-bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_elf *elf, uint32_t process,
+bool ts_locate(struct ts_query *q, const struct ts_source *src, const struct ts_object *o, uint32_t process,
 	       const uint64_t *base, struct ts_located *at, struct ts_error *err);
 
 /* Does the recorded auxiliary vector say that a dynamic linker was loaded (AT_BASE)?  False if unknown. */

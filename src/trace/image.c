@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf.h"
-#include "pe.h"
+#include "object.h"
 #include "rooted.h"
 
 void ts_image_init(struct ts_image *img)
@@ -68,52 +67,22 @@ bool ts_image_add(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	return true;
 }
 
-#define PAGE_LEN UINT64_C(4096)
-
-static bool add_segments(struct ts_image *img, const struct ts_elf *elf, const uint64_t *base,
-			 uint32_t source, struct ts_error *err)
-{
-	uint64_t lowest = UINT64_MAX, move;
-
-	for (size_t i = 0; i < elf->n_loads; i++)
-		lowest = elf->loads[i].addr < lowest ? elf->loads[i].addr : lowest;
-	move = base ? *base - (lowest & ~(PAGE_LEN - 1)) : 0;
-	for (size_t i = 0; i < elf->n_loads; i++) {
-		const struct ts_elf_load *l = &elf->loads[i];
-
-		if (!ts_image_add(img, 0, l->addr + move, l->file_len, source, l->file_off, err))
-			return false;
-	}
-	return true;
-}
-
-static bool add_elf(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
-{
-	struct ts_elf elf;
-	bool done;
-
-	if (!ts_elf_init(&elf, img->sources[source], err))
-		return false;
-	done = add_segments(img, &elf, base, source, err);
-	ts_elf_fini(&elf);
-	return done;
-}
-
 /* As in the file: what a loader changes for another base, and the addresses of imports, are not put in. */
-static bool add_pe(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
+static bool add_object(struct ts_image *img, const uint64_t *base, uint32_t source, struct ts_error *err)
 {
+	struct ts_object object;
 	bool done = true;
-	struct ts_pe pe;
+	uint64_t move;
 
-	if (!ts_pe_init(&pe, img->sources[source], err))
+	if (!ts_object_init(&object, img->sources[source], err))
 		return false;
-	for (size_t i = 0; i < pe.n_sections && done; i++) {
-		const struct ts_pe_section *s = &pe.sections[i];
+	move = base ? *base - object.first : 0;
+	for (size_t i = 0; i < object.n_loads && done; i++) {
+		const struct ts_elf_load *l = &object.loads[i];
 
-		done = ts_image_add(img, 0, (base ? *base : pe.base) + s->addr, s->file_len, source,
-				    s->file_off, err);
+		done = ts_image_add(img, 0, l->addr + move, l->file_len, source, l->file_off, err);
 	}
-	ts_pe_fini(&pe);
+	ts_object_fini(&object);
 	return done;
 }
 
@@ -128,7 +97,7 @@ static bool add_raw(struct ts_image *img, const uint64_t *base, uint32_t source,
 bool ts_image_add_file(struct ts_image *img, const char *path, const uint64_t *base, struct ts_error *err)
 {
 	static bool (*const kinds[])(struct ts_image * img, const uint64_t *base, uint32_t source,
-				     struct ts_error *err) = { add_elf, add_pe, add_raw };
+				     struct ts_error *err) = { add_object, add_raw };
 	struct ts_source *src = ts_source_open(path, err);
 	uint32_t source;
 	bool done = false;

@@ -3,10 +3,11 @@
  *      offset
  *         0   "MZ"; at 0x3c (4) where the next is
  *         p   "PE\0\0"
- *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags (2)
- *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); base at 28 (4) or 24 (8); at 60 (4) how long all headers are
+ *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags (2):
+ *            1 if there are no relocations
+ *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); entry point at 16 (4); base at 28 (4) or 24 (8); at 60 (4) how long all headers are
  *       +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4), offset in the
- *             file (4), and more
+ *             file (4), 12 bytes, flags (4): 0x20000000 executable, 0x40000000 readable, 0x80000000 writable
  */
 #include "pe.h"
 
@@ -15,6 +16,7 @@
 #include <string.h>
 
 #include "src/base/cursor.h"
+#include "step.h"
 
 #define DOS_LEN 64
 #define COFF_LEN 24
@@ -22,12 +24,17 @@
 #define MAGIC_32 0x10b
 #define MAGIC_64 0x20b
 #define PAGE_LEN UINT64_C(4096)
+#define NO_RELOCATIONS 1u
+#define SECTION_EXEC 0x20000000u
+#define SECTION_READ 0x40000000u
+#define SECTION_WRITE 0x80000000u
 
 /* Where the headers are. */
 struct table {
 	uint64_t off; /* of "PE" */
 	uint16_t n;
 	uint16_t optional_len;
+	uint16_t flags;
 };
 
 static bool not_pe(struct ts_error *err)
@@ -56,11 +63,12 @@ static bool read_start(const struct ts_source *src, struct table *t, struct ts_e
 	t->n = ts_u16le(&c);
 	ts_take(&c, 12);
 	t->optional_len = ts_u16le(&c);
+	t->flags = ts_u16le(&c);
 	return ts_ok(&c);
 }
 
 static void add_section(struct ts_pe *pe, uint64_t file_len, uint64_t addr, uint64_t mem_len, uint64_t off,
-			uint64_t len)
+			uint64_t len, uint32_t prot)
 {
 	uint64_t most = (mem_len + PAGE_LEN - 1) / PAGE_LEN * PAGE_LEN;
 
@@ -71,7 +79,7 @@ static void add_section(struct ts_pe *pe, uint64_t file_len, uint64_t addr, uint
 	else if (len > file_len - off)
 		len = file_len - off;
 	if (len)
-		pe->sections[pe->n_sections++] = (struct ts_pe_section){ addr, off, len };
+		pe->sections[pe->n_sections++] = (struct ts_pe_section){ addr, off, len, prot };
 }
 
 static bool read_optional(struct ts_pe *pe, struct ts_cursor c, uint64_t file_len)
@@ -82,11 +90,19 @@ static bool read_optional(struct ts_pe *pe, struct ts_cursor c, uint64_t file_le
 	if (ts_ok(&c) && magic != MAGIC_32 && magic != MAGIC_64)
 		return ts_fail(c.err, TS_ECORRUPT, at, "an optional header 0x%x in the PE file", magic);
 	pe->is_64 = magic == MAGIC_64;
-	ts_take(&c, pe->is_64 ? 22 : 26);
+	ts_take(&c, 14);
+	pe->entry = ts_u32le(&c);
+	ts_take(&c, pe->is_64 ? 4 : 8);
 	pe->base = pe->is_64 ? ts_u64le(&c) : ts_u32le(&c);
 	ts_take(&c, 28);
-	add_section(pe, file_len, 0, 0, 0, ts_u32le(&c));
+	add_section(pe, file_len, 0, 0, 0, ts_u32le(&c), TS_PROT_READ);
 	return ts_ok(&c);
+}
+
+static uint32_t prot_of(uint32_t flags)
+{
+	return (flags & SECTION_READ ? TS_PROT_READ : 0) | (flags & SECTION_WRITE ? TS_PROT_WRITE : 0) |
+	       (flags & SECTION_EXEC ? TS_PROT_EXEC : 0);
 }
 
 static bool read_headers(struct ts_pe *pe, struct ts_cursor *c, const struct table *t, uint64_t file_len)
@@ -97,16 +113,18 @@ static bool read_headers(struct ts_pe *pe, struct ts_cursor *c, const struct tab
 		return false;
 	for (unsigned i = 0; i < t->n; i++) {
 		uint64_t mem_len, addr, len, off;
+		uint32_t flags;
 
 		ts_take(c, 8);
 		mem_len = ts_u32le(c);
 		addr = ts_u32le(c);
 		len = ts_u32le(c);
 		off = ts_u32le(c);
-		ts_take(c, 16);
+		ts_take(c, 12);
+		flags = ts_u32le(c);
 		if (!ts_ok(c))
 			return false;
-		add_section(pe, file_len, addr, mem_len, off, len);
+		add_section(pe, file_len, addr, mem_len, off, len, prot_of(flags));
 	}
 	return true;
 }
@@ -124,6 +142,7 @@ bool ts_pe_init(struct ts_pe *pe, const struct ts_source *src, struct ts_error *
 		return false;
 	len = t.optional_len + (size_t)t.n * SECTION_LEN;
 	bytes = malloc(len + 1);
+	pe->has_relocations = !(t.flags & NO_RELOCATIONS);
 	pe->sections = calloc((size_t)t.n + 1, sizeof(*pe->sections));
 	if (!bytes || !pe->sections) {
 		done = ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %u sections", t.n);

@@ -17,11 +17,14 @@ struct ts_pe_section {
 	uint64_t addr; /* relative to the image's base */
 	uint64_t file_off;
 	uint64_t file_len;
+	uint32_t prot; /* enum ts_prot bits */
 };
 
 struct ts_pe {
 	bool is_64;
+	bool has_relocations; /* the image may lie at another address than @base */
 	uint64_t base;     /* preferred address of the image */
+	uint64_t entry;    /* relative to the base; 0: none */
 	struct ts_pe_section *sections; /* owned; the headers come first */
 	size_t n_sections;
 };

@@ -20,8 +20,6 @@
 #include "src/base/cursor.h"
 #include "step.h"
 
-#define PAGE_LEN UINT64_C(4096)
-
 /* A table of symbols or their texts that is longer is not read. */
 #define MAX_TABLE (UINT64_C(256) << 20)
 
@@ -167,15 +165,6 @@ static void walk_elf(struct walk *w)
 	free(sections);
 }
 
-static uint64_t elf_base(const struct ts_elf *elf)
-{
-	uint64_t lowest = UINT64_MAX;
-
-	for (size_t i = 0; i < elf->n_loads; i++)
-		lowest = elf->loads[i].addr < lowest ? elf->loads[i].addr : lowest;
-	return elf->n_loads ? lowest & ~(PAGE_LEN - 1) : 0;
-}
-
 /* ---------------------------------------------------------------------------------------------------- PE */
 
 /* The offset in the file of @len bytes at an address relative to the base; UINT64_MAX if it does not hold them. */
@@ -287,25 +276,4 @@ void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const s
 		walk_pe(&w, &pe);
 		ts_pe_fini(&pe);
 	}
-}
-
-uint64_t ts_symtab_base(const struct ts_source *src)
-{
-	struct ts_elf elf;
-	struct ts_pe pe;
-	struct ts_error err;
-	uint64_t base = 0;
-
-	ts_error_reset(&err);
-	if (ts_elf_init(&elf, src, &err)) {
-		base = elf_base(&elf);
-		ts_elf_fini(&elf);
-		return base;
-	}
-	ts_error_reset(&err);
-	if (ts_pe_init(&pe, src, &err)) {
-		base = pe.base;
-		ts_pe_fini(&pe);
-	}
-	return base;
 }

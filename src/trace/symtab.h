@@ -25,7 +25,4 @@ struct ts_symtab_entry {
 void ts_symtab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_symtab_entry *e),
 		    void *user);
 
-/* The page of the lowest segment of an ELF file as linked; for a PE file, its preferred address. */
-uint64_t ts_symtab_base(const struct ts_source *src);
-
 #endif

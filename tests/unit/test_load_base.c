@@ -15,7 +15,7 @@
 #define N_SAMPLES 12
 
 static struct ts_source *program;
-static struct ts_elf elf;
+static struct ts_object object;
 static struct ts_code_sample items[N_SAMPLES];
 static struct ts_code_samples samples = { .items = items, .n = N_SAMPLES };
 
@@ -26,10 +26,10 @@ static void setup(void)
 	const struct ts_elf_load *code = NULL;
 
 	program = ts_source_open(PROGRAM, &err);
-	ck_assert(program && ts_elf_init(&elf, program, &err));
-	for (size_t i = 0; i < elf.n_loads; i++) {
-		if (elf.loads[i].prot & TS_PROT_EXEC)
-			code = &elf.loads[i];
+	ck_assert(program && ts_object_init(&object, program, &err));
+	for (size_t i = 0; i < object.n_loads; i++) {
+		if (object.loads[i].prot & TS_PROT_EXEC)
+			code = &object.loads[i];
 	}
 	ck_assert_ptr_nonnull(code);
 	for (size_t i = 0; i < N_SAMPLES; i++) {
@@ -44,14 +44,14 @@ static void setup(void)
 
 static void teardown(void)
 {
-	ts_elf_fini(&elf);
+	ts_object_fini(&object);
 	ts_source_close(program);
 }
 
 static bool find(uint64_t *moved)
 {
 	struct ts_error err = { 0 };
-	bool found = ts_load_base_by_code(&samples, program, &elf, moved, &err);
+	bool found = ts_load_base_by_code(&samples, program, &object, moved, &err);
 
 	ck_assert_int_eq(err.code, TS_OK);
 	return found;
@@ -123,10 +123,10 @@ START_TEST(a_match_counts_the_samples_inside_the_code_only)
 
 	items[0].bytes[5] ^= 1;
 	items[1].addr += 0x10000000;
-	ck_assert(ts_code_match(&samples, program, &elf, MOVED, &m, &err));
+	ck_assert(ts_code_match(&samples, program, &object, MOVED, &m, &err));
 	ck_assert_uint_eq(m.n_same, N_SAMPLES - 2);
 	ck_assert_uint_eq(m.n_different, 1);
-	ck_assert(ts_code_match(&samples, program, &elf, MOVED + 0x40000000, &m, &err));
+	ck_assert(ts_code_match(&samples, program, &object, MOVED + 0x40000000, &m, &err));
 	ck_assert_uint_eq(m.n_same + m.n_different, 0);
 	ck_assert(!ts_code_is_match(&m));
 }

@@ -28,12 +28,20 @@ void ts_window_fini(struct ts_window *w)
 	*w = (struct ts_window){ 0 };
 }
 
-/* Have a buffer of @cap bytes or more, with what it holds. */
-static bool make_room(struct ts_window *w, size_t cap, uint64_t off, struct ts_error *err)
+void ts_window_go(struct ts_window *w, uint64_t off)
 {
+	assert(off <= w->end);
+	w->off = off;
+	w->len = 0;
+}
+
+/* Have a buffer of @len bytes or more, with what it holds. */
+static bool make_room(struct ts_window *w, size_t len, uint64_t off, struct ts_error *err)
+{
+	size_t cap = len < MAX_PIECE ? len : len + FIRST_PIECE; /* how much is kept varies */
 	uint8_t *buf;
 
-	if (w->buf && cap <= w->cap)
+	if (w->buf && len <= w->cap)
 		return true;
 	buf = realloc(w->buf, cap + TS_WINDOW_PAD);
 	if (!buf)
@@ -47,17 +55,24 @@ static bool make_room(struct ts_window *w, size_t cap, uint64_t off, struct ts_e
 	return true;
 }
 
-/* Read after the first @kept bytes of the buffer up to @want; on failure the window is those first bytes. */
-static bool append(struct ts_window *w, size_t kept, size_t want, struct ts_error *err)
+/*
+ * Read after the first @kept bytes of the buffer up to @want.  What cannot be read is a failure only if it is
+ * among the first @len: the bytes before it are good.
+ */
+static bool append(struct ts_window *w, size_t kept, size_t want, uint64_t len, struct ts_error *err)
 {
+	struct ts_error failed = { 0 };
 	size_t got;
+	bool done = ts_source_read(w->src, w->off + kept, w->buf + kept, want - kept, &got, &failed);
 
-	w->len = kept;
-	if (!ts_source_read(w->src, w->off + kept, w->buf + kept, want - kept, &got, err))
+	w->len = kept + got;
+	if (w->len == want || w->len >= len)
+		return true;
+	if (!done) {
+		*err = failed;
 		return false;
-	w->len += got;
-	return w->len == want ||
-	       ts_fail(err, TS_ETRUNC, w->off + w->len,
+	}
+	return ts_fail(err, TS_ETRUNC, w->off + w->len,
 		       "the file has become shorter: it ends here, it had %" PRIu64 " bytes when it was opened",
 		       ts_source_len(w->src));
 }
@@ -65,20 +80,24 @@ static bool append(struct ts_window *w, size_t kept, size_t want, struct ts_erro
 const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 			      struct ts_error *err)
 {
-	uint64_t left = off < w->end ? w->end - off : 0, at = off - w->off;
+	uint64_t left = off < w->end ? w->end - off : 0, at = off - w->off, want;
 	bool goes_on = w->len && at <= w->len;
-	size_t kept = goes_on ? w->len - (size_t)at : 0, want;
+	size_t kept = goes_on ? w->len - (size_t)at : 0;
 
 	w->piece = goes_on ? (w->piece < MAX_PIECE ? w->piece * 2 : MAX_PIECE) : FIRST_PIECE;
-	want = (size_t)(len > w->piece ? len : w->piece);
-	if (len > left || want > left)
-		want = (size_t)left;
-	if (!make_room(w, want, off, err))
+	want = kept + w->piece;
+	if (goes_on) /* up to a round offset: a compressed source decodes whole chunks in place */
+		want -= (off + want) % w->piece;
+	if (want < len)
+		want = len;
+	if (want > left)
+		want = left;
+	if (!make_room(w, (size_t)want, off, err))
 		return NULL;
 	if (kept)
 		memmove(w->buf, w->buf + at, kept);
 	w->off = off;
-	if (!append(w, kept, want, err))
+	if (!append(w, kept, (size_t)want, len, err))
 		return NULL;
 	*got = w->len;
 	return w->buf;

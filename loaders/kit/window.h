@@ -33,6 +33,9 @@ struct ts_window {
 void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end);
 void ts_window_fini(struct ts_window *w);
 
+/* Go to file offset @off, at most the window's end: the buffer is empty, and what is read next is read there. */
+void ts_window_go(struct ts_window *w, uint64_t off);
+
 /* As ts_window_at(), when the bytes are not in the buffer. */
 const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 			      struct ts_error *err);

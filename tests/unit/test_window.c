@@ -88,6 +88,7 @@ START_TEST(little_is_read_after_a_jump_and_more_as_reading_goes_on)
 	for (uint64_t off = 500000; off < 900000; off += 1000)
 		check_at(off, 1000);
 	ck_assert_uint_gt(w.len, 4 * first);
+	ck_assert_uint_eq((w.off + w.len) % 65536, 0); /* chunks of compressed traces often have 64 KiB */
 	check_at(100, 1);
 	ck_assert_uint_eq(w.len, first);
 }
@@ -151,7 +152,7 @@ START_TEST(a_file_that_became_shorter_is_an_error_and_not_its_end)
 	src = ts_source_open("file", &err);
 	ts_window_init(&w, src, 100000);
 	ck_assert_int_eq(truncate("file", 50), 0);
-	ck_assert(!ts_window_ahead(&w, &c, 10));
+	ck_assert(!ts_window_ahead(&w, &c, 31));
 	ck_assert_int_eq(err.code, TS_ETRUNC);
 	ck_assert_uint_eq(err.off, 50);
 	ck_assert_uint_eq(c.left, 0);
@@ -161,8 +162,49 @@ START_TEST(a_file_that_became_shorter_is_an_error_and_not_its_end)
 }
 END_TEST
 
+/* A source whose bytes cannot be read from BAD on. */
+#define BAD 5000u
+
+static bool read_damaged(const struct ts_source *s, uint64_t off, uint8_t *data, size_t len, size_t *n,
+			 struct ts_error *e)
+{
+	(void)s;
+	for (; *n < len && off + *n < BAD; ++*n)
+		data[*n] = bytes[off + *n];
+	return *n == len || ts_fail(e, TS_ECORRUPT, BAD, "damaged");
+}
+
+static void close_damaged(struct ts_source *s)
+{
+	(void)s;
+}
+
+START_TEST(the_bytes_before_damage_are_given)
+{
+	static const struct ts_source_ops ops = { .read = read_damaged, .close = close_damaged };
+
+	ts_window_fini(&w);
+	ts_source_close(src);
+	src = calloc(1, sizeof(*src));
+	ck_assert(src && ts_source_init(src, &ops, LEN, "bytes", &err));
+	for (uint64_t from = 0; from < BAD; from += 1999) { /* the first read of each window fails in its middle */
+		ts_window_init(&w, src, LEN);
+		for (uint64_t off = from; off + 10 <= BAD; off += 10)
+			check_at(off, 10);
+		ck_assert_int_eq(err.code, TS_OK);
+		ck_assert_ptr_null(ts_window_need(&w, BAD - 10, 11, &err));
+		ck_assert_int_eq(err.code, TS_ECORRUPT);
+		ts_error_reset(&err);
+		check_at(BAD - 10, 10); /* also after that */
+		ts_window_fini(&w);
+	}
+	ts_window_init(&w, src, LEN);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("window", setup, teardown, reading_on_gives_every_byte_once,
 		   jumps_in_both_directions_give_what_is_there,
 		   little_is_read_after_a_jump_and_more_as_reading_goes_on, the_end_is_that_of_the_window,
 		   more_than_there_is_costs_no_memory, far_behind_the_end_there_is_nothing,
-		   a_word_may_straddle_the_end, a_file_that_became_shorter_is_an_error_and_not_its_end)
+		   a_word_may_straddle_the_end, a_file_that_became_shorter_is_an_error_and_not_its_end,
+		   the_bytes_before_damage_are_given)

@@ -232,6 +232,21 @@ static bool add_chunk(struct snappy_frames *f, const struct head *h, uint64_t de
 	return true;
 }
 
+/* A data chunk that decodes to nothing has only a checksum to check, and is not entered. */
+static bool check_empty(const struct head *h, struct ts_error *err)
+{
+	uint32_t stored = load_u32le(h->body), crc = snappy_mask_crc(snappy_crc32c(NULL, 0));
+
+	if (h->type == COMPRESSED && h->len != CRC_LEN + 1)
+		return ts_fail(err, TS_ECORRUPT, h->off, "snappy block of no bytes has %" PRIu32 " bytes",
+			       h->len - CRC_LEN);
+	if (stored != crc)
+		return ts_fail(err, TS_ECORRUPT, h->off,
+			       "snappy chunk's checksum is 0x%08" PRIx32 ", its bytes give 0x%08" PRIx32,
+			       stored, crc);
+	return true;
+}
+
 /* Check one chunk's header and, if it holds data, enter it. */
 static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_error *err)
 {
@@ -249,6 +264,8 @@ static bool scan_chunk(struct snappy_frames *f, const struct head *h, struct ts_
 			       "the file ends inside a snappy chunk: its body has %" PRIu32 " bytes, %" PRIu64
 			       " are left",
 			       h->len, h->left);
+	if (is_data && !decoded_len)
+		return check_empty(h, err);
 	return !is_data || add_chunk(f, h, decoded_len, err);
 }
 

@@ -12,9 +12,9 @@ static size_t head_of_word(const struct ucir_reader *r, const uint8_t **head)
 	const struct ucir_stream *s = &r->w.s;
 	uint64_t len = ucir_stream_tell(s) - r->w.frame_off;
 
-	if (r->left || r->w.frame_off < s->off)
+	*head = r->left ? NULL : ucir_stream_passed(s, r->w.frame_off);
+	if (!*head)
 		return 0;
-	*head = s->buf + (r->w.frame_off - s->off);
 	if (len == UCIR_FRAME_LEN + UCIR_WORD_LEN && (*head)[9] == 1)
 		return UCIR_FRAME_LEN;
 	if (len == UCIR_FRAME_LEN + UCIR_JMP_LEN + UCIR_WORD_LEN && (*head)[9] == 2 &&

@@ -29,11 +29,6 @@ static const char *frame_place(const struct ucir_walk *w, char text[PLACE_LEN])
 	return text;
 }
 
-uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off)
-{
-	return w->rec->bytes.is_framed ? off : w->rec->bytes.start + off;
-}
-
 bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
 	      const char *fmt, ...)
 {
@@ -65,15 +60,15 @@ static bool explain_cut(const struct ucir_walk *w, const struct ucir_op *op, uin
 	if (op->kind < UCIR_N_KINDS)
 		snprintf(what, sizeof(what), "%s at %s0x%" PRIx64 " is incomplete, %s",
 			 ucir_kind_name(op->kind), b->is_framed ? "stream offset " : "",
-			 ucir_shown_off(w, op->off), why.text);
+			 op->off, why.text);
 	else if (left_ops)
 		snprintf(what, sizeof(what), "%" PRIu32 " more ops are promised there", left_ops);
 	else
 		snprintf(what, sizeof(what), "%s", b->frames.end.text);
 	ts_error_reset(err);
-	return ts_fail(err, TS_ETRUNC, ucir_bytes_file_off(b, b->len),
+	return ts_fail(err, TS_ETRUNC, ucir_bytes_file_off(b, b->end),
 		       "loaded %" PRIu64 " steps, truncated at 0x%" PRIx64 "%s, %s: %s%s", w->n_steps,
-		       ucir_bytes_file_off(b, b->len), stream_place(w, b->len, place), frame_place(w, frame),
+		       ucir_bytes_file_off(b, b->end), stream_place(w, b->end, place), frame_place(w, frame),
 		       what,
 		       was_closed(b) ? "; the writer had closed the file, so it was damaged later" : "");
 }
@@ -375,7 +370,7 @@ bool ucir_apply(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *
 		return put_unseen(w, op, to, err);
 	default: /* the callers handle the others, where they are allowed */
 		return ucir_bad(w, op->off, TS_ECORRUPT, err, "%s inside the frame at 0x%" PRIx64,
-				ucir_kind_name(op->kind), ucir_shown_off(w, w->frame_off));
+				ucir_kind_name(op->kind), w->frame_off);
 	}
 }
 
@@ -452,7 +447,7 @@ static bool apply_inner(struct ucir_walk *w, struct ucir_task *t, const struct u
 		if (!may_be_inside(inner.kind, holder))
 			return ucir_bad(w, inner.off, TS_ECORRUPT, err, "%s inside the %s at 0x%" PRIx64,
 					ucir_kind_name(inner.kind), ucir_kind_name(holder),
-					ucir_shown_off(w, off));
+					off);
 		if (inner.kind == UCIR_EXIT)
 			*has_exit = true;
 		else if (!ucir_apply(w, t, &inner, to, err))

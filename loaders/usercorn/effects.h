@@ -32,9 +32,6 @@ struct ucir_walk {
 bool ucir_bad(const struct ucir_walk *w, uint64_t off, enum ts_code code, struct ts_error *err,
 	      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
-/* An op's offset as a message names it: in the stream where that is not the file itself. */
-uint64_t ucir_shown_off(const struct ucir_walk *w, uint64_t off);
-
 /* Warn about the op at stream offset @off, once however often it is read. */
 #define ucir_warn(w, off, ...)                                              \
 	do {                                                                \

@@ -190,14 +190,17 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, unsigned ve
 	op->kind = UCIR_N_KINDS;
 	for (;;) {
 		const uint8_t *p = ucir_stream_need(s, need, err);
-		uint64_t len = p ? decode(p, s->end - s->at, version, op) : 0;
+		uint64_t len;
+		size_t n;
 
 		if (!p)
 			return false;
+		p = ucir_stream_at_hand(s, &n);
+		len = decode(p, n, version, op);
 		if (!len)
 			return ts_fail(err, TS_ECORRUPT, ucir_bytes_file_off(s->bytes, op->off),
 				       "unknown op %u", *p);
-		if (len <= need || len <= s->end - s->at) {
+		if (len <= n) {
 			ucir_stream_skip(s, (size_t)len);
 			return true;
 		}
@@ -207,8 +210,9 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, unsigned ve
 
 bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
 {
-	size_t left = s->end - s->at;
-	uint64_t len = left ? decode(s->buf + s->at, left, version, op) : 0;
+	size_t left;
+	const uint8_t *p = ucir_stream_at_hand(s, &left);
+	uint64_t len = left ? decode(p, left, version, op) : 0;
 
 	op->off = ucir_stream_tell(s);
 	/* Nothing is at hand, it is unknown (len is 0), or it is longer than what is at hand. */
@@ -222,10 +226,13 @@ uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t he
 			   uint32_t max, uint8_t *data)
 {
 	uint32_t n = 0;
+	size_t left;
 
-	for (; n < max && s->end - s->at >= head_len + UCIR_WORD_LEN; n++, addr += 8) {
-		const uint8_t *p = s->buf + s->at + head_len;
+	for (; n < max; n++, addr += 8) {
+		const uint8_t *p = ucir_stream_at_hand(s, &left) + head_len;
 
+		if (left < head_len + UCIR_WORD_LEN)
+			break;
 		if (*p != UCIR_WRITE || u64(p + 1) != addr || u32(p + 9) != 8 ||
 		    (head_len && memcmp(p - head_len, head, head_len)))
 			break;

@@ -87,7 +87,7 @@ bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 		return ucir_bad(&r->w, op->off, TS_ECORRUPT, err,
 				"%s at stream level, after the frame at 0x%" PRIx64
 				", whose op count may be wrong",
-				ucir_kind_name(op->kind), ucir_shown_off(&r->w, r->w.frame_off));
+				ucir_kind_name(op->kind), r->w.frame_off);
 	}
 }
 
@@ -116,13 +116,13 @@ static void end_here(struct ucir_reader *r)
 
 static enum ts_next end_of_trace(struct ucir_reader *r, const struct ts_steps *out)
 {
-	uint64_t len = r->w.rec->bytes.len;
+	uint64_t end = r->w.rec->bytes.end;
 
 	if (out->n_effects > r->begin)
-		ucir_warn(&r->w, len, "ops after the last STEP belong to no instruction and are ignored");
+		ucir_warn(&r->w, end, "ops after the last STEP belong to no instruction and are ignored");
 	end_here(r);
 	if (!r->base.end.has_exit && !r->w.rec->is_cut)
-		ucir_warn(&r->w, len + 1, "the trace ends without the program's exit");
+		ucir_warn(&r->w, end + 1, "the trace ends without the program's exit");
 	return TS_END;
 }
 
@@ -216,24 +216,27 @@ static void reset(struct ucir_reader *r)
 static bool restore(struct ucir_reader *r, struct point *p)
 {
 	const uint32_t n_threads = r->w.rec->base.n_threads;
-	const uint64_t stream_len = r->w.rec->bytes.len, off = point_get(p, stream_len);
+	const uint64_t stream_end = r->w.rec->bytes.end, off = point_get(p, stream_end);
 	uint64_t current;
 
 	r->left = (uint32_t)point_get(p, UINT32_MAX);
 	r->pid = point_get(p, UINT64_MAX);
 	r->w.n_frames = point_get(p, UINT64_MAX);
 	r->w.n_steps = point_get(p, UINT64_MAX);
-	r->w.frame_off = point_get(p, stream_len);
+	r->w.frame_off = point_get(p, stream_end);
 	r->n_processes = (uint32_t)point_get(p, n_threads);
 	r->last_thread = (uint32_t)point_get(p, n_threads ? n_threads - 1 : 0);
 	point_get_end(p, &r->base.end);
 	current = point_get(p, n_threads);
-	if (!ucir_tasks_restore(&r->tasks, r->w.rec->n_gprs, p, n_threads, stream_len))
+	if (!ucir_tasks_restore(&r->tasks, r->w.rec->n_gprs, p, n_threads, stream_end))
 		return false;
 	r->task = current ? ucir_tasks_by_thread(&r->tasks, (uint32_t)(current - 1)) : NULL;
 	if (current && !r->task)
 		return point_refuse(p);
-	return point_close(p) && ucir_stream_seek(&r->w.s, off, p->err);
+	if (!point_close(p))
+		return false;
+	ucir_stream_seek(&r->w.s, off);
+	return true;
 }
 
 static bool resume(struct ts_reader *base, const uint8_t *bytes, size_t len, struct ts_error *err)

@@ -256,7 +256,7 @@ bool ucir_read_tail(struct ucir_reader *r, struct ts_steps *out, struct ts_error
 		r->w.n_frames = n_frames;
 		r->w.frame_off = frame_off;
 		ts_error_reset(&r->failed);
-		ucir_stream_seek(&r->w.s, off, &r->failed);
+		ucir_stream_seek(&r->w.s, off);
 		if (why.code != TS_EIO && why.code != TS_ENOMEM)
 			return true;
 		*err = why;

@@ -15,11 +15,14 @@
 static inline bool ucir_may_be_tail(const struct ucir_reader *r)
 {
 	const struct ucir_stream *s = &r->w.s;
+	const uint8_t *next;
+	size_t n;
 	uint8_t kind;
 
-	if (!r->left || s->at == s->end)
+	next = ucir_stream_at_hand(s, &n);
+	if (!r->left || !n)
 		return true;
-	kind = s->buf[s->at];
+	kind = *next;
 	if (kind == UCIR_JMP || kind > UCIR_EXIT)
 		return r->w.rec->version == 2;
 	return kind == UCIR_NOP || kind == UCIR_SYSCALL || kind == UCIR_EXIT;

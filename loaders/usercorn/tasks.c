@@ -139,18 +139,18 @@ void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_
 		save_task(tasks->items[i], n_gprs, b);
 }
 
-static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t stream_len)
+static void restore_parts(struct ucir_parts *parts, struct point *p, uint64_t stream_end)
 {
 	parts->is_sought = point_get_flag(p);
 	if (!parts->is_sought)
 		return;
-	parts->first.off = point_get(p, stream_len);
+	parts->first.off = point_get(p, stream_end);
 	parts->first.left = (uint32_t)point_get(p, UINT32_MAX);
-	parts->first.end = parts->first.off + point_get(p, stream_len - parts->first.off);
+	parts->first.end = parts->first.off + point_get(p, stream_end - parts->first.off);
 }
 
 static bool restore_task(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			 uint64_t stream_len)
+			 uint64_t stream_end)
 {
 	uint64_t pid = point_get(p, UINT64_MAX), thread = point_get(p, n_threads ? n_threads - 1 : 0), flags;
 	struct ucir_task *t;
@@ -169,17 +169,17 @@ static bool restore_task(struct ucir_tasks *tasks, uint32_t n_gprs, struct point
 	t->has_state = flags & HAS_STATE;
 	t->has_stepped = flags & HAS_STEPPED;
 	t->is_exiting = flags & IS_EXITING;
-	restore_parts(&t->parts, p, stream_len);
+	restore_parts(&t->parts, p, stream_end);
 	for (uint32_t i = 1; i <= n_gprs; i++)
 		t->gprs[i] = point_get(p, UINT64_MAX);
 	return point_ok(p);
 }
 
 bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			uint64_t stream_len)
+			uint64_t stream_end)
 {
 	for (uint64_t n = point_get_count(p, n_threads, 5); n > 0; n--) {
-		if (!restore_task(tasks, n_gprs, p, n_threads, stream_len))
+		if (!restore_task(tasks, n_gprs, p, n_threads, stream_end))
 			return false;
 	}
 	return point_ok(p);

@@ -88,11 +88,11 @@ void ucir_tasks_save(const struct ucir_tasks *tasks, uint32_t n_gprs, struct ts_
 
 /*
  * Parse what ucir_tasks_save() wrote into the empty @tasks; threads must be below @n_threads, each of one
- * task, and parts within @stream_len.
+ * task, and parts within @stream_end.
  *
  * Returns false if it is malformed (TS_ECORRUPT), or if memory is exhausted (TS_ENOMEM).
  */
 bool ucir_tasks_restore(struct ucir_tasks *tasks, uint32_t n_gprs, struct point *p, uint32_t n_threads,
-			uint64_t stream_len);
+			uint64_t stream_end);
 
 #endif

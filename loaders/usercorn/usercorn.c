@@ -190,14 +190,15 @@ static bool find_stream(struct usercorn *rec, const struct ts_source *src, struc
 		return false;
 	rec->bytes.src = src;
 	rec->bytes.start = HEADER_LEN;
-	rec->bytes.len = len - HEADER_LEN;
+	rec->bytes.end = len;
 	rec->bytes.is_framed = rec->version || first == 0xff;
 	if (rec->bytes.is_framed) {
 		if (!snappy_frames_scan(&rec->bytes.frames, src, HEADER_LEN, err)) {
 			rec->bytes.is_framed = false;
 			return false;
 		}
-		rec->bytes.len = rec->bytes.frames.len;
+		rec->bytes.start = 0;
+		rec->bytes.end = rec->bytes.frames.len;
 	}
 	snprintf(rec->base.variant, sizeof(rec->base.variant), "version %u, %s", rec->version,
 		 rec->bytes.is_framed ? "snappy-framed" : "plain");

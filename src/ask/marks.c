@@ -167,6 +167,14 @@ static void take_line(struct ts_marks *m, const char *line, size_t len)
 		put(m, pos, name, (size_t)(text - name), text + (text < end), (size_t)(end - text) - (text < end));
 }
 
+static void take_text(struct ts_marks *m, const char *text)
+{
+	for (const char *line = text, *end; line && *line; line = *end ? end + 1 : NULL) {
+		end = line + strcspn(line, "\n");
+		take_line(m, line, (size_t)(end - line));
+	}
+}
+
 static void take_file(struct ts_marks *m, const char *path)
 {
 	FILE *f = path ? fopen(path, "re") : NULL;
@@ -179,11 +187,9 @@ static void take_file(struct ts_marks *m, const char *path)
 	if (text)
 		len = fread(text, 1, MAX_FILE, f);
 	fclose(f);
-	if (text)
+	if (text) {
 		text[len] = 0;
-	for (char *line = text, *end; line && *line; line = *end ? end + 1 : NULL) {
-		end = line + strcspn(line, "\n");
-		take_line(m, line, (size_t)(end - line));
+		take_text(m, text);
 	}
 	free(text);
 }
@@ -196,6 +202,14 @@ size_t ts_marks_read(struct ts_marks *m)
 	return m->n;
 }
 
+static void put_all(const struct ts_marks *m, struct ts_buf *out)
+{
+	ts_buf_puts(out, HEAD);
+	for (size_t i = 0; i < m->n; i++)
+		ts_buf_printf(out, "%" PRIu64 " %s%s%s\n", m->items[i].pos, m->items[i].name,
+			      *m->items[i].text ? " " : "", m->items[i].text);
+}
+
 static bool write_file(const struct ts_marks *m, const char *path, struct ts_error *err)
 {
 	struct ts_atomic_file f;
@@ -203,10 +217,7 @@ static bool write_file(const struct ts_marks *m, const char *path, struct ts_err
 	bool done;
 
 	ts_buf_init(&text);
-	ts_buf_puts(&text, HEAD);
-	for (size_t i = 0; i < m->n; i++)
-		ts_buf_printf(&text, "%" PRIu64 " %s%s%s\n", m->items[i].pos, m->items[i].name,
-			      *m->items[i].text ? " " : "", m->items[i].text);
+	put_all(m, &text);
 	done = ts_buf_ok(&text) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	if (done) {
 		done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, text.data, text.len, err) &&
@@ -297,6 +308,30 @@ bool ts_marks_set(struct ts_marks *m, const char *name, uint64_t pos, const char
 	const struct setting s = { pos, name, text };
 
 	return change(m, apply_set, &s, err);
+}
+
+/* Is there a file, though all marks in it may have been removed? */
+static bool has_file(const struct ts_marks *m)
+{
+	return !access(m->paths[0], F_OK) || (m->paths[1] && !access(m->paths[1], F_OK));
+}
+
+static bool apply_adopt(struct ts_marks *m, const void *user)
+{
+	if (!m->n)
+		take_text(m, user);
+	return true;
+}
+
+bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err)
+{
+	return has_file(m) || change(m, apply_adopt, text, err);
+}
+
+void ts_marks_put(struct ts_marks *m, struct ts_buf *out)
+{
+	ts_marks_read(m);
+	put_all(m, out);
 }
 
 struct adding {

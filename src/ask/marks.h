@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/base/buf.h"
 #include "src/base/error.h"
 
 struct ts_marks;
@@ -50,6 +51,16 @@ bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const ch
 
 /* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
+
+/* Append the contents of the file of all marks to @out, in the form in which ts_marks_adopt() takes them. */
+void ts_marks_put(struct ts_marks *m, struct ts_buf *out);
+
+/*
+ * Set all marks of the file of marks @text if the trace has no such file yet.
+ *
+ * Returns false as ts_marks_set() does.
+ */
+bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
 
 /* Read them again, from the file.  Returns how many there are, by position, then name. */
 size_t ts_marks_read(struct ts_marks *m);

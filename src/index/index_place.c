@@ -11,8 +11,12 @@
 #include "src/base/atomic_file.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/trace/pack.h"
 
 #define SUFFIX ".tsindex"
+
+/* Its member in a packed recording; optional sections are PACKED.NAME. */
+#define PACKED "index"
 
 static bool add_place(struct ts_index_places *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -142,6 +146,56 @@ static void make_folder(const char *path)
 
 	if (ts_cache_dir(folder) && !strncmp(path, folder, strlen(folder)))
 		ts_cache_dir_make(folder);
+}
+
+/* Copy the member @m to the file @path.  Optional sections have their names after it. */
+static bool adopt_member(const struct ts_pack *pack, const struct ts_pack_member *m, const char *path, struct ts_error *err)
+{
+	struct ts_atomic_file f;
+	char to[PATH_MAX];
+	bool done;
+
+	if (snprintf(to, sizeof(to), "%s%s", path, m->name + strlen(PACKED)) >= (int)sizeof(to))
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "the path is too long");
+	done = ts_atomic_file_init(&f, to, err) && ts_pack_copy(pack, m, &f, err) && ts_atomic_file_finish(&f, err);
+	ts_atomic_file_fini(&f);
+	return done;
+}
+
+static bool adopt_all(const struct ts_pack *pack, const char *path, struct ts_error *err)
+{
+	for (size_t i = 0; i < pack->n; i++) {
+		const char *name = pack->members[i].name;
+
+		if (strncmp(name, PACKED, strlen(PACKED)) || strchr(name, '/'))
+			continue;
+		if (!adopt_member(pack, &pack->members[i], path, err))
+			return false;
+	}
+	return true;
+}
+
+void ts_index_places_adopt(const struct ts_index_places *p, const struct ts_source *src)
+{
+	const struct ts_source *archive = ts_source_archive(src);
+	struct ts_error err;
+	struct ts_pack pack;
+	bool done = false;
+
+	if (!archive || ts_index_places_have_any(p))
+		return;
+	ts_error_reset(&err);
+	if (ts_pack_init(&pack, archive, &err) && ts_pack_find(&pack, PACKED)) {
+		for (unsigned i = 0; i < p->n && !done; i++) {
+			ts_error_reset(&err);
+			if (i)
+				make_folder(p->paths[i]);
+			done = adopt_all(&pack, p->paths[i], &err);
+		}
+	}
+	if (err.code != TS_OK)
+		ts_log(TS_LOG_INFO, "the index in the packed recording is not used: %s", err.text);
+	ts_pack_fini(&pack);
 }
 
 struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, const struct ts_index_key *key,

@@ -51,6 +51,7 @@ static struct ts_index_file *find_file(const struct ts_source *src, const struct
 		ts_index_places_fini(&places);
 		return NULL;
 	}
+	ts_index_places_adopt(&places, src);
 	f = ts_index_places_open(&places, key);
 	if (!f && is_wanted) {
 		f = ts_index_places_create(&places, key, &err);

@@ -15,7 +15,7 @@
 #include "src/trace/unpack.h"
 
 #define ON(command) (1u << TS_CMD_##command)
-#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT))
+#define ON_ALL (ON(SERVE) | ON(GDB) | ON(LLDB) | ON(INFO) | ON(INDEX) | ON(EXPORT) | ON(QUERY) | ON(DIFF) | ON(MCP) | ON(PLOT) | ON(PACK))
 
 enum option_id {
 	OPT_ARCH,
@@ -84,12 +84,12 @@ static const unsigned option_commands[N_OPTIONS] = {
 	[OPT_IN] = ON(PLOT),
 	[OPT_JSON] = ON(INFO) | ON(QUERY) | ON(DIFF),
 	[OPT_LIMIT] = ON(RECORD),
-	[OPT_LOG] = ON_ALL | ON(RECORD),
+	[OPT_LOG] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_MAX_CLIENTS] = ON(SERVE),
 	[OPT_ONCE] = ON(SERVE),
-	[OPT_OUTPUT] = ON(EXPORT) | ON(PLOT) | ON(RECORD),
+	[OPT_OUTPUT] = ON(EXPORT) | ON(PACK) | ON(PLOT) | ON(RECORD) | ON(UNPACK),
 	[OPT_POSITIONS] = ON(EXPORT),
-	[OPT_QUIET] = ON_ALL | ON(RECORD),
+	[OPT_QUIET] = ON_ALL | ON(RECORD) | ON(UNPACK),
 	[OPT_REBASE] = ON(DIFF),
 	[OPT_SYSROOT] = ON_ALL | ON(RECORD),
 };
@@ -109,6 +109,8 @@ static const struct command {
 	[TS_CMD_QUERY] = { "query", "TRACE VERB ...", 2 },
 	[TS_CMD_DIFF] = { "diff", "TRACE TRACE2 [--rebase] [--json]", 2 },
 	[TS_CMD_PLOT] = { "plot", "TRACE -o OUT.svg|OUT.html [--in A:B]", 1 },
+	[TS_CMD_PACK] = { "pack", "TRACE -o FILE", 1 },
+	[TS_CMD_UNPACK] = { "unpack", "FILE -o TRACE", 1 },
 	[TS_CMD_MCP] = { "mcp", "TRACE...", 1, INT_MAX },
 	[TS_CMD_RECORD] = { "record", "[-o OUT] [--] PROGRAM [ARGS...]", 1, INT_MAX },
 };
@@ -339,6 +341,8 @@ static bool check_options(const struct ts_cli *cli, unsigned seen)
 		return usage_error("'tracestub export' needs -o OUT.tf");
 	if (cli->command == TS_CMD_PLOT && (!cli->output || !ts_plot_is_output(cli->output)))
 		return usage_error("'tracestub plot' needs -o OUT.svg, or -o OUT.html for a page that zooms");
+	if ((cli->command == TS_CMD_PACK || cli->command == TS_CMD_UNPACK) && !cli->output)
+		return usage_error("'tracestub %s' needs -o %s", command, cli->command == TS_CMD_PACK ? "FILE" : "TRACE");
 	if (cli->command == TS_CMD_INDEX && cli->index && !strcmp(cli->index, "none"))
 		return usage_error("'tracestub index' builds what --index none does without");
 	return true;
@@ -457,6 +461,8 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 				   "too many arguments", c->name, c->synopsis);
 	if (first)
 		cli->comm = *operands++;
+	if (n_threads && cli->command == TS_CMD_PACK)
+		return usage_error("pack: a recording of several files cannot be packed");
 	cli->traces = operands;
 	cli->n_traces = c->n_optional == INT_MAX ? (size_t)n : 1;
 	cli->trace = operands[0];

@@ -23,6 +23,8 @@ enum ts_command {
 	TS_CMD_QUERY,
 	TS_CMD_DIFF,
 	TS_CMD_PLOT,
+	TS_CMD_PACK,
+	TS_CMD_UNPACK,
 	TS_CMD_MCP,
 	TS_CMD_RECORD,
 };

@@ -87,6 +87,8 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	if (cli->index && strcmp(cli->index, "none"))
 		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->index);
 	ts_sandbox_allow(rules, TS_RULE_WRITE, cli->output);
+	if (cli->command == TS_CMD_UNPACK)
+		allow_beside(rules, cli->output, ".tsmarks");
 	allow_written(rules, cli->question);
 	if (ts_cache_dir(cache))
 		ts_sandbox_allow(rules, TS_RULE_FOLDER, cache);

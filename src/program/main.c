@@ -15,6 +15,7 @@
 #include "files.h"
 #include "mcp.h"
 #include "opening.h"
+#include "packed.h"
 #include "plot.h"
 #include "reading.h"
 #include "record.h"
@@ -58,6 +59,9 @@ static int run_command(struct ts_model *m, const struct ts_cli *cli, struct ts_s
 		return compare(m, cli);
 	case TS_CMD_PLOT:
 		return ts_run_plot(ts_model_query(m), cli);
+	case TS_CMD_PACK:
+		return (int)ts_run_pack(m, cli);
+	case TS_CMD_UNPACK: /* reads no trace */
 	case TS_CMD_RECORD: /* makes a trace */
 	case TS_CMD_MCP: /* opens its traces itself */
 		break;
@@ -84,7 +88,7 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 	int result;
 
 	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status))
-		result = run_command(o.model, cli, service);
+		result = run_command(o.model, &o.cli, service);
 	else
 		result = unreadable(cli, status);
 	ts_opened_fini(&o);
@@ -158,6 +162,9 @@ static int run(struct ts_cli *cli)
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
 		return run_debugger(cli);
+	case TS_CMD_UNPACK:
+		ts_confine(cli, NULL);
+		return (int)ts_run_unpack(cli);
 	case TS_CMD_MCP:
 		ts_confine(cli, NULL);
 		return (int)ts_run_mcp(cli);

@@ -13,7 +13,6 @@
 
 /* One trace of several. */
 struct part {
-	struct ts_cli cli; /* the command line's, with this trace; shares what it owns */
 	struct ts_opened opened;
 	struct ts_asker asker;
 };
@@ -27,13 +26,13 @@ static bool part_init(struct part *p, const struct ts_cli *cli, const char *trac
 		      enum ts_status *status)
 {
 	struct ts_error err = { 0 };
+	struct ts_cli one = *cli;
 
-	p->cli = *cli;
-	p->cli.trace = trace;
-	if (!ts_opened_init(&p->opened, &p->cli, status) ||
-	    !ts_read_recording(p->opened.model, &p->cli, status))
+	one.trace = trace;
+	if (!ts_opened_init(&p->opened, &one, status) ||
+	    !ts_read_recording(p->opened.model, &p->opened.cli, status))
 		return false;
-	if (!ts_asker_init(&p->asker, ts_model_query(p->opened.model), &p->cli, &err)) {
+	if (!ts_asker_init(&p->asker, ts_model_query(p->opened.model), &p->opened.cli, &err)) {
 		*status = ts_report_failure(trace, &err);
 		return false;
 	}

@@ -8,6 +8,7 @@
 #include "files.h"
 #include "guard.h"
 #include "loaders/loader.h"
+#include "packed.h"
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
@@ -33,9 +34,9 @@ static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_er
 	struct ts_source *src;
 	bool is_known;
 
-	if (o->cli->format)
+	if (o->cli.format)
 		return true;
-	src = ts_source_from_memory(head, len, o->cli->trace, err);
+	src = ts_source_from_memory(head, len, o->cli.trace, err);
 	is_known = src && ts_loader_probe(src, err);
 	ts_source_close(src);
 	return is_known;
@@ -45,14 +46,14 @@ static void show_unpacking(void *user, const struct ts_unpacking *at)
 {
 	const struct ts_opened *o = user;
 
-	if (!o->cli->is_quiet)
+	if (!o->cli.is_quiet)
 		ts_report_unpacking(at);
 }
 
 /* The files of other threads, whose format must be the same. */
 static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *opt, struct ts_error *err)
 {
-	const struct ts_cli *cli = o->cli;
+	const struct ts_cli *cli = &o->cli;
 
 	if (cli->n_threads && !o->loader->has_thread_files)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file", cli->threads[0],
@@ -88,9 +89,11 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 		.user = o,
 	};
 
-	o->src = ts_trace_open(o->cli->trace, &opt, err);
+	o->src = ts_trace_open(o->cli.trace, &opt, err);
+	if (o->src && !ts_packed_adopt(&o->cli, o->src, &o->packed_exec, err))
+		return false;
 	if (o->src)
-		o->loader = o->cli->format ? ts_loader_find(o->cli->format) : ts_loader_probe(o->src, err);
+		o->loader = o->cli.format ? ts_loader_find(o->cli.format) : ts_loader_probe(o->src, err);
 	return o->loader && open_threads(o, &opt, err);
 }
 
@@ -99,11 +102,11 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 {
 	const struct ts_opened *o = user;
 	const struct ts_loader_options opt = {
-		.exec = o->cli->exec.path,
-		.exec_base = o->cli->exec.has_base ? &o->cli->exec.base : NULL,
+		.exec = o->cli.exec.path,
+		.exec_base = o->cli.exec.has_base ? &o->cli.exec.base : NULL,
 		.threads = (const struct ts_source *const *)o->threads,
 		.n_threads = o->n_threads,
-		.arch = o->cli->arch,
+		.arch = o->cli.arch,
 	};
 	const struct ts_error *damage = ts_source_damage(o->src);
 	struct ts_recording *rec = ts_loader_open(o->loader, o->src, &opt, err);
@@ -117,7 +120,7 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 
 static bool open_model(struct ts_opened *o, enum ts_status *status)
 {
-	const struct ts_cli *cli = o->cli;
+	const struct ts_cli *cli = &o->cli;
 	const struct ts_model_options opt = {
 		.trace = cli->trace,
 		.load = load,
@@ -146,7 +149,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status)
 {
-	*o = (struct ts_opened){ .cli = cli };
+	*o = (struct ts_opened){ .cli = *cli };
 	return open_model(o, status);
 }
 
@@ -157,5 +160,6 @@ void ts_opened_fini(struct ts_opened *o)
 		ts_source_close(o->threads[i]);
 	free(o->threads);
 	ts_source_close(o->src);
+	free(o->packed_exec);
 	*o = (struct ts_opened){ 0 };
 }

@@ -14,7 +14,8 @@ struct ts_loader;
 struct ts_source;
 
 struct ts_opened {
-	const struct ts_cli *cli;       /* borrowed; cli->trace is the trace */
+	struct ts_cli cli;              /* as given, but for what is packed with the trace; its contents are borrowed */
+	char *packed_exec;              /* owned; the program that was packed with it, in the cache directory, or NULL */
 	struct ts_source *src;          /* owned */
 	struct ts_source **threads;     /* owned; of its other threads, n_threads of them */
 	size_t n_threads;

@@ -31,6 +31,7 @@ void ts_source_close(struct ts_source *src)
 	if (!src)
 		return;
 	src->ops->close(src);
+	ts_source_close(src->archive);
 	free(src->name);
 	free(src);
 }
@@ -215,6 +216,11 @@ const char *ts_source_name(const struct ts_source *src)
 bool ts_source_is_fleeting(const struct ts_source *src)
 {
 	return src->is_fleeting;
+}
+
+const struct ts_source *ts_source_archive(const struct ts_source *src)
+{
+	return src->archive;
 }
 
 const struct ts_error *ts_source_damage(const struct ts_source *src)

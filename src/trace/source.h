@@ -77,6 +77,9 @@ void ts_source_restart(struct ts_source *src);
 /* Is it lost when it is closed, like data from a pipe?  Then an index file is of no use. */
 bool ts_source_is_fleeting(const struct ts_source *src);
 
+/* The archive of the packed recording (pack.h) whose trace it is, borrowed; NULL if it is not packed. */
+const struct ts_source *ts_source_archive(const struct ts_source *src);
+
 /* The reason if the bytes end too early: a compressed file is truncated or damaged.  TS_OK otherwise. */
 const struct ts_error *ts_source_damage(const struct ts_source *src);
 
@@ -121,6 +124,7 @@ struct ts_source {
 	char *name;             /* owned */
 	bool is_fleeting;
 	struct ts_error damage;
+	struct ts_source *archive; /* owned; the archive of the packed recording that it comes from (pack.h), or NULL */
 };
 
 /*

@@ -24,6 +24,7 @@
 #include <xxhash.h>
 
 #include "codec.h"
+#include "pack.h"
 #include "spool.h"
 #include "src/base/buf.h"
 #include "src/base/cache_dir.h"
@@ -452,7 +453,29 @@ static struct ts_source *unpack_source(const struct ts_source *packed, enum ts_c
 	return src;
 }
 
-/* A regular file, which is taken: as it is, or what is packed in it. */
+static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt, struct ts_error *err);
+
+/* The trace in a packed recording, whose archive is taken. */
+static struct ts_source *open_packed(struct ts_source *archive, const struct ts_unpack_options *opt, struct ts_error *err)
+{
+	struct ts_source *src = NULL;
+	struct ts_pack p;
+
+	if (ts_pack_init(&p, archive, err))
+		src = ts_pack_open(&p, ts_pack_find(&p, "trace/"), err);
+	if (src) {
+		src->mtime = p.facts.mtime;
+		src = open_file(src, opt, err);
+	}
+	if (src && !src->archive)
+		src->archive = archive;
+	else
+		ts_source_close(archive);
+	ts_pack_fini(&p);
+	return src;
+}
+
+/* A source, which is taken: as it is, or what is packed in it. */
 static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt,
 				   struct ts_error *err)
 {
@@ -469,10 +492,11 @@ static struct ts_source *open_file(struct ts_source *file, const struct ts_unpac
 	if (kind == TS_CODEC_NONE)
 		return file;
 	src = kind == TS_CODEC_ZSTD ? ts_zstd_seek_open(file, err) : NULL;
-	if (src || err->code != TS_OK) {
-		if (!src)
-			ts_source_close(file);
-		return src;
+	if (src)
+		return ts_pack_is(src) ? open_packed(src, opt, err) : src;
+	if (err->code != TS_OK) {
+		ts_source_close(file);
+		return NULL;
 	}
 	src = unpack_source(file, kind, opt, err);
 	ts_source_close(file);

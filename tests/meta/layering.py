@@ -64,7 +64,7 @@ DOORS = {
     "src/query": "query.h call_list.h scan.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h local_files.h",
     "src/model": "model.h",
     "src/timeline": "timeline.h world.h backfill.h",
-    "src/trace": "chunk.h elf.h linetab.h object.h pe.h rooted.h source.h step.h symtab.h unpack.h",
+    "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
 BUILDERS = re.compile(r"src/(trace|index|timeline|query|model)|loaders(/.*)?")
@@ -80,7 +80,7 @@ LIBRARIES = [
     (re.compile(r"Zydis/.*"), re.compile(r"src/arch/x86_insn\.c")),
     (re.compile(r"seccomp\.h"), re.compile(r"src/arch/syscall_name\.c|src/sandbox/.*\.c")),
     (re.compile(r"(zlib|lzma|zstd_errors)\.h"), re.compile(r"src/trace/codec\.c")),
-    (re.compile(r"zstd\.h"), re.compile(r"src/trace/(codec|zstd_seek)\.c")),
+    (re.compile(r"zstd\.h"), re.compile(r"src/trace/(codec|zstd_seek|zstd_write)\.c")),
     (re.compile(r"check\.h"), None),
 ]
 

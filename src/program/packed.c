@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "packed.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "report.h"
+#include "src/ask/marks.h"
+#include "src/base/cache_dir.h"
+#include "src/base/log.h"
+#include "src/trace/pack.h"
+
+#define MAX_MARKS      (4u << 20)
+#define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
+
+/* ------------------------------------------------------------------------------------------------- opening
+ */
+
+/* The contents of a member as text, which the caller frees. */
+static char *read_text(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err)
+{
+	char *text = m->len <= MAX_MARKS ? malloc((size_t)m->len + 1) : NULL;
+
+	if (m->len > MAX_MARKS)
+		ts_fail(err, TS_ELIMIT, m->off, "%" PRIu64 " bytes of marks", m->len);
+	else if (!text)
+		NO_MEMORY(err);
+	else if (ts_source_read_all(p->src, m->off, text, (size_t)m->len, err)) {
+		text[m->len] = '\0';
+		return text;
+	}
+	free(text);
+	return NULL;
+}
+
+static bool adopt_marks(const struct ts_pack *p, const char *trace, struct ts_error *err)
+{
+	const struct ts_pack_member *m = ts_pack_find(p, "marks");
+	struct ts_marks *marks = m ? ts_marks_new(trace) : NULL;
+	char *text = m ? read_text(p, m, err) : NULL;
+	struct ts_error unwritable;
+	bool done = !m || (text && (marks || NO_MEMORY(err)));
+
+	ts_error_reset(&unwritable);
+	if (m && done && !ts_marks_adopt(marks, text, &unwritable))
+		ts_log(TS_LOG_WARN, "%s: its marks cannot be kept: %s", trace, unwritable.text);
+	ts_marks_free(marks);
+	free(text);
+	return done;
+}
+
+/* A name in the cache directory that differs for another program. */
+static bool name_copy(const struct ts_pack *p, const struct ts_pack_member *m, char path[PATH_MAX],
+		      struct ts_error *err)
+{
+	XXH3_state_t *hash = XXH3_createState();
+	char folder[PATH_MAX];
+	uint8_t bytes[4096];
+	XXH128_hash_t h;
+	bool done = (hash || NO_MEMORY(err)) &&
+		    (ts_cache_dir(folder) || ts_fail(err, TS_EIO, TS_NO_OFF, "there is no cache directory"));
+
+	if (done)
+		XXH3_128bits_reset(hash);
+	for (uint64_t off = 0; done && off < m->len; off += sizeof(bytes)) {
+		size_t n = m->len - off < sizeof(bytes) ? (size_t)(m->len - off) : sizeof(bytes);
+
+		done = ts_source_read_all(p->src, m->off + off, bytes, n, err);
+		if (done)
+			XXH3_128bits_update(hash, bytes, n);
+	}
+	if (done) {
+		h = XXH3_128bits_digest(hash);
+		ts_cache_dir_make(folder);
+		done = snprintf(path, PATH_MAX, "%s/%016" PRIx64 "%016" PRIx64 ".program", folder, h.high64,
+				h.low64) < PATH_MAX ||
+		       ts_fail(err, TS_EIO, TS_NO_OFF, "the path of the cache directory is too long");
+	}
+	XXH3_freeState(hash);
+	return done;
+}
+
+/* Make the copy, unless it is there. */
+static bool copy_program(const struct ts_pack *p, const struct ts_pack_member *m, const char *path,
+			 struct ts_error *err)
+{
+	struct ts_atomic_file f;
+	struct stat st;
+	bool done;
+
+	if (!lstat(path, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size == m->len)
+		return true;
+	done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
+	       ts_atomic_file_finish(&f, err);
+	ts_atomic_file_fini(&f);
+	return done;
+}
+
+static bool adopt_program(const struct ts_pack *p, struct ts_cli *cli, char **exec, struct ts_error *err)
+{
+	const struct ts_pack_member *m = ts_pack_find(p, "program/");
+	char path[PATH_MAX];
+
+	if (!m || cli->exec.path)
+		return true;
+	if (!name_copy(p, m, path, err) || !copy_program(p, m, path, err)) {
+		if (err->code != TS_EIO)
+			return false;
+		ts_log(TS_LOG_WARN, "%s: the program in it is not used: %s", cli->trace, err->text);
+		ts_error_reset(err);
+		return true;
+	}
+	*exec = strdup(path);
+	if (!*exec)
+		return NO_MEMORY(err);
+	cli->exec = (struct ts_file_option){ .path = *exec,
+					     .has_base = p->facts.has_base,
+					     .base = p->facts.base };
+	return true;
+}
+
+bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, char **exec, struct ts_error *err)
+{
+	const struct ts_source *archive = ts_source_archive(src);
+	struct ts_pack p;
+	bool done;
+
+	if (!archive)
+		return true;
+	done = ts_pack_init(&p, archive, err) && adopt_marks(&p, cli->trace, err) &&
+	       adopt_program(&p, cli, exec, err);
+	ts_pack_fini(&p);
+	return done;
+}
+
+/* ------------------------------------------------------------------------------------------------- packing
+ */
+
+static bool add_file(struct ts_pack_writer *w, const char *folder, const char *name, const char *path,
+		     struct ts_error *err)
+{
+	struct ts_source *src = ts_source_open(path, err);
+	bool done = src && ts_pack_writer_add(w, folder, name, src, err);
+
+	ts_source_close(src);
+	return done || ts_fail_prefix(err, "%s", path);
+}
+
+static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_error *err)
+{
+	struct ts_marks *marks = ts_marks_new(trace);
+	struct ts_source *src = NULL;
+	struct ts_buf text;
+	bool done = marks || NO_MEMORY(err);
+
+	ts_buf_init(&text);
+	if (done && ts_marks_read(marks)) {
+		ts_marks_put(marks, &text);
+		done = ts_buf_ok(&text) || NO_MEMORY(err);
+		if (done)
+			src = ts_source_from_memory(text.data, text.len, "marks", err);
+		done = src && ts_pack_writer_add(w, "marks", NULL, src, err);
+	}
+	ts_source_close(src);
+	ts_buf_fini(&text);
+	ts_marks_free(marks);
+	return done;
+}
+
+/* The index at @path, and the section that an older one has in a file beside it. */
+static bool add_index(struct ts_pack_writer *w, const char *path, struct ts_error *err)
+{
+	char section[PATH_MAX];
+	struct stat st;
+
+	if (!add_file(w, "index", NULL, path, err))
+		return false;
+	if (snprintf(section, sizeof(section), "%s.calls", path) >= (int)sizeof(section) ||
+	    stat(section, &st) < 0)
+		return true;
+	return add_file(w, "index.calls", NULL, section, err);
+}
+
+static bool add_all(struct ts_pack_writer *w, const struct ts_cli *cli, const struct ts_source *trace,
+		    const char *index, struct ts_error *err)
+{
+	return (ts_pack_writer_add(w, "trace/", cli->trace, trace, err) ||
+		ts_fail_prefix(err, "%s", cli->trace)) &&
+	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
+	       add_marks(w, cli->trace, err) && (!index || add_index(w, index, err));
+}
+
+/* What was packed, what it costs. */
+static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint64_t n_steps, bool has_index)
+{
+	if (cli->is_quiet)
+		return;
+	printf("%s: the trace%s%s; %" PRIu64 " bytes", cli->output, has_index ? ", its index" : "",
+	       cli->exec.path ? ", the program" : "", w->zstd.n_out);
+	if (n_steps)
+		printf(", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
+		       n_steps);
+	printf("; %" PRIu64 " bytes unpacked\n", w->zstd.n_in);
+}
+
+static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *err)
+{
+	struct ts_index_facts index = ts_model_index(m);
+	const char *index_path = index.is_finished ? index.path : NULL;
+	struct ts_source *trace = ts_source_open(cli->trace, err);
+	struct ts_pack_facts facts = { .has_base = cli->exec.has_base, .base = cli->exec.base };
+	struct ts_pack_writer w;
+	bool done;
+
+	if (!trace)
+		return ts_fail_prefix(err, "%s", cli->trace);
+	facts.mtime = ts_source_mtime(trace);
+	done = ts_pack_writer_init(&w, cli->output, &facts, err) &&
+	       add_all(&w, cli, trace, index_path, err) && ts_pack_writer_finish(&w, err);
+	if (done)
+		show(&w, cli, ts_query_end(ts_model_query(m)), index_path != NULL);
+	ts_pack_writer_fini(&w);
+	ts_source_close(trace);
+	return done;
+}
+
+enum ts_status ts_run_pack(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return pack(m, cli, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
+}
+
+/* ----------------------------------------------------------------------------------------------- unpacking
+ */
+
+/* The trace's time is restored, so that an index that was made of it is still its index. */
+static bool set_time(const char *path, uint64_t mtime, struct ts_error *err)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+					   { .tv_sec = (time_t)(mtime / 1000000000),
+					     .tv_nsec = (long)(mtime % 1000000000) } };
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool done =
+		(fd >= 0 && !futimens(fd, times)) || ts_fail_errno(err, "%s: its time cannot be set", path);
+
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool write_trace(const struct ts_pack *p, const char *path, struct ts_error *err)
+{
+	struct ts_atomic_file f;
+	bool done = ts_atomic_file_init(&f, path, err) &&
+		    ts_pack_copy(p, ts_pack_find(p, "trace/"), &f, err) && ts_atomic_file_finish(&f, err);
+
+	ts_atomic_file_fini(&f);
+	return done && set_time(path, p->facts.mtime, err);
+}
+
+static bool unpack(const struct ts_cli *cli, struct ts_error *err)
+{
+	struct ts_source *archive = ts_pack_open_archive(cli->trace, err);
+	struct ts_pack p = { 0 };
+	bool done = archive && ts_pack_init(&p, archive, err) && write_trace(&p, cli->output, err) &&
+		    adopt_marks(&p, cli->output, err);
+
+	ts_pack_fini(&p);
+	ts_source_close(archive);
+	return done;
+}
+
+enum ts_status ts_run_unpack(const struct ts_cli *cli)
+{
+	struct ts_error err;
+
+	ts_error_reset(&err);
+	return unpack(cli, &err) ? TS_STATUS_OK : ts_report_failure(cli->trace, &err);
+}

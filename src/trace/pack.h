@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A packed recording: a trace, and what belongs to it, in one file that is read in place.
+ *
+ * The file is a seekable zstd file (zstd_seek.h) of a tar archive (POSIX ustar): `zstd -dc FILE | tar x`
+ * gives the same files without tracestub.  Members, in this order; all but the first two may be missing:
+ *
+ *      tracestub-pack     lines of a word and a number: "version 1", "mtime NS", "base 0xADDR"
+ *      trace/NAME         the file of the trace, byte for byte
+ *      program/NAME       the recorded program (--exec)
+ *      marks              the marks of the trace
+ *      index, index.NAME  the index of the trace, and its optional sections
+ */
+#ifndef TS_PACK_H
+#define TS_PACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source.h"
+#include "zstd_write.h"
+
+#define TS_PACK_NAME_LEN 100u
+
+/* What the first member says. */
+struct ts_pack_facts {
+	uint64_t mtime; /* of the trace, in nanoseconds */
+	bool has_base;
+	uint64_t base; /* the address of the program's lowest page */
+};
+
+struct ts_pack_member {
+	char name[TS_PACK_NAME_LEN + 1];
+	uint64_t off, len; /* of its contents, in the archive */
+};
+
+struct ts_pack {
+	const struct ts_source *src; /* borrowed; the archive */
+	struct ts_pack_facts facts;
+	struct ts_pack_member *members; /* owned */
+	size_t n;
+};
+
+/* Does @src, unpacked, begin as the archive of a packed recording? */
+bool ts_pack_is(const struct ts_source *src);
+
+/*
+ * The archive in the packed recording @path, to be closed with ts_source_close().
+ *
+ * Returns NULL if the file is not a packed recording (TS_EUSAGE), cannot be opened or read (TS_EIO), or
+ * memory is exhausted.
+ */
+struct ts_source *ts_pack_open_archive(const char *path, struct ts_error *err);
+
+/*
+ * List the members of the archive @src, which must stay open as long as @p is used.
+ *
+ * Returns false if it cannot be read (TS_EIO), ends too early (TS_ETRUNC), is damaged or has no trace
+ * (TS_ECORRUPT), is of a later version (TS_EUNSUPPORTED), or memory is exhausted.  ts_pack_fini() must be
+ * called either way.
+ */
+bool ts_pack_init(struct ts_pack *p, const struct ts_source *src, struct ts_error *err);
+void ts_pack_fini(struct ts_pack *p);
+
+/* The member called @name; with a '/' at its end: the first one in that folder.  NULL if there is none. */
+const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *name);
+
+/* The contents of a member.  Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM). */
+struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err);
+
+/* Append the contents of a member to @file.  Returns false as reading and writing do. */
+bool ts_pack_copy(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_atomic_file *file,
+		  struct ts_error *err);
+
+/* ------------------------------------------------------------------------------------------------ writing */
+
+struct ts_pack_writer {
+	struct ts_atomic_file file;
+	struct ts_zstd_writer zstd;
+	void (*progress)(void *user, uint64_t n_bytes); /* NULL: not called; bytes taken so far */
+	void *user;
+};
+
+/*
+ * Begin the packed recording that will be @path.
+ *
+ * Returns false if it cannot be written (TS_EIO), or memory is exhausted.  ts_pack_writer_fini() must be
+ * called either way; it discards a file that was not finished.
+ */
+bool ts_pack_writer_init(struct ts_pack_writer *w, const char *path, const struct ts_pack_facts *facts,
+			 struct ts_error *err);
+void ts_pack_writer_fini(struct ts_pack_writer *w);
+
+/*
+ * Add all of @src as the member @folder with the last part of the name @path, of which the first characters
+ * are left out if it is too long.  @folder ends in '/', or is the member's name and @path is NULL.
+ *
+ * Returns false as ts_pack_writer_init() does, or if @src cannot be read or becomes shorter (TS_EIO,
+ * TS_ETRUNC).
+ */
+bool ts_pack_writer_add(struct ts_pack_writer *w, const char *folder, const char *path,
+			const struct ts_source *src, struct ts_error *err);
+
+/* Everything is added: complete the file and give it its name. */
+bool ts_pack_writer_finish(struct ts_pack_writer *w, struct ts_error *err);
+
+#endif

@@ -20,6 +20,7 @@ SAMPLES = DATA / "gdbrecord-samples"
 NAMES = "dyn64", "list-aarch64", "list-arm", "ring64", "sys64", "threads64", "walk32", "walk64"
 PC = {"list-aarch64": "pc", "list-arm": "pc", "walk32": "eip"}
 RAX, RCX, RIP = 0, 2, 16
+LARGE = 4096
 
 
 def sample(name):
@@ -101,13 +102,26 @@ def ask(path, ranges_at):
     return tool("ask", path, input=asked).splitlines()
 
 
+def memory_texts(memory, theirs):
+    """{(position, address, length): bytes} of gdb's ranges, and of what the log changes; of large ranges where that changes."""
+    always, sometimes = memory.touched(), sorted({key[1:] for key in theirs})
+    texts, last = {}, {}
+    for k, row in enumerate(memory.positions(always + sometimes)):
+        for where, text in zip(always + sometimes, row, strict=True):
+            is_asked = where in always and (where[1] < LARGE or text != last.get(where))
+            if is_asked or (k, *where) in theirs:
+                texts[k, *where] = text
+            if where[1] >= LARGE and text != last.get(where) and k:
+                texts[k - 1, *where] = last[where]
+            last[where] = text
+    return texts
+
+
 def compare_memory(name, path):
     """gdb's replay shows memory at ten positions. A naive replay, which is the same there, tells of all that the log changes."""
     memory = Memory(Core(path.read_bytes()))
     theirs = {(t, int(addr, 16), len(data) // 2): data for t, _, shown in oracle(name) for addr, data in shown if data is not None}
-    always, sometimes = memory.touched(), sorted({key[1:] for key in theirs})
-    texts = {(k, *where): text for k, row in enumerate(memory.positions(always + sometimes))
-             for where, text in zip(always + sometimes, row, strict=True) if where in always or (k, *where) in theirs}
+    texts = memory_texts(memory, theirs)
     assert theirs and texts.items() >= theirs.items(), "the naive replay is not gdb's"
     asked = "".join(f"{k} {addr} {length}\n" for k, addr, length in texts)
     for (k, addr, _), text, line in zip(texts, texts.values(), tool("ask", path, input=asked).splitlines(), strict=True):

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "ahead.h"
 
-#include <endian.h>
-#include <string.h>
-
 #include "log.h"
 
 /* So many bytes of the log are looked at; rax is written every few instructions. */
 #define MAX_AHEAD (UINT64_C(1) << 20)
-
-enum {
-	RAX = 0,
-	RCX = 2,
-	R11 = 11,
-	RIP = 16,
-};
 
 void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source *src, uint64_t log_end)
 {
@@ -25,26 +15,6 @@ void ahead_init(struct ahead *a, const struct regs *regs, const struct ts_source
 void ahead_fini(struct ahead *a)
 {
 	ts_window_fini(&a->window);
-}
-
-void ahead_note(struct ahead_group *g, uint32_t number, const uint8_t *value)
-{
-	uint64_t v;
-
-	if (number != RAX && number != RCX && number != R11 && number != RIP)
-		return;
-	memcpy(&v, value, sizeof(v));
-	v = le64toh(v);
-	if (number == RAX)
-		g->has_rax = true;
-	else if (number == R11)
-		g->has_r11 = true;
-	else if (number == RIP)
-		g->pc = v;
-	else {
-		g->has_rcx = true;
-		g->rcx = v;
-	}
 }
 
 /* One group; @c moves past it.  Returns false where the log ends. */
@@ -93,7 +63,7 @@ bool ahead_look(struct ahead *a, uint64_t off, enum ahead_rax *found, struct ts_
 
 	if (!(a->from <= off && off <= a->until)) {
 		ts_error_reset(&odd);
-		c = ts_cursor(NULL, 0, off, "log", &odd);
+		c = log_cursor(&a->window, off, &odd);
 		look(a, &c);
 		if (odd.code == TS_EIO || odd.code == TS_ENOMEM) {
 			a->from = UINT64_MAX;

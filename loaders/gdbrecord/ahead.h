@@ -8,7 +8,9 @@
 #ifndef GDBRECORD_AHEAD_H
 #define GDBRECORD_AHEAD_H
 
+#include <endian.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "loaders/kit/window.h"
 #include "regs.h"
@@ -44,8 +46,31 @@ struct ahead_group {
 	uint64_t rcx, pc;
 };
 
+/* gdb's numbers of the registers that matter. */
+enum ahead_reg {
+	AHEAD_RAX = 0,
+	AHEAD_RCX = 2,
+	AHEAD_R11 = 11,
+	AHEAD_RIP = 16,
+};
+
 /* Take in the record of register @number; 8 bytes are readable at @value. */
-void ahead_note(struct ahead_group *g, uint32_t number, const uint8_t *value);
+static inline void ahead_note(struct ahead_group *g, uint32_t number, const uint8_t *value)
+{
+	uint64_t v;
+
+	memcpy(&v, value, sizeof(v));
+	switch (number) {
+	case AHEAD_RAX: g->has_rax = true; break;
+	case AHEAD_R11: g->has_r11 = true; break;
+	case AHEAD_RIP: g->pc = le64toh(v); break;
+	case AHEAD_RCX:
+		g->has_rcx = true;
+		g->rcx = le64toh(v);
+		break;
+	default: break;
+	}
+}
 
 /* Is it a system call whose result is not logged?  rcx then is where it returns to, and r11 was written. */
 static inline bool ahead_is_syscall(const struct ahead_group *g)

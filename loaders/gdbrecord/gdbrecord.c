@@ -455,6 +455,9 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	rec->abi = abi_of(rec->core.arch);
 	for (unsigned i = 0; i < GDBRECORD_N_ABI; i++)
 		rec->kept[rec->abi->regs[i]] = (uint8_t)(i + 1);
+	rec->kept[rec->regs.pc] = GDBRECORD_KEPT_PC;
+	if (rec->core.arch->has_thumb)
+		rec->kept[REGS_ARM_CPSR] = GDBRECORD_KEPT_STATUS;
 	snprintf(rec->base.os, sizeof(rec->base.os), "linux");
 	rec->base.osabi = "GNU/Linux";
 	rec->base.has_syscalls = true;

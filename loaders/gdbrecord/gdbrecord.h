@@ -17,6 +17,10 @@
 /* The registers of system calls, as gdb numbers them: the number's, then those of the arguments. */
 #define GDBRECORD_N_ABI 7u
 
+/* Registers that are kept elsewhere: the program counter; ARM's cpsr. */
+#define GDBRECORD_KEPT_PC     0xfeu
+#define GDBRECORD_KEPT_STATUS 0xffu
+
 struct gdbrecord_abi {
 	const char *arch;
 	uint8_t regs[GDBRECORD_N_ABI];
@@ -31,7 +35,7 @@ struct gdbrecord {
 	struct regs regs;
 	struct insn_code code;
 	const struct gdbrecord_abi *abi;
-	uint8_t kept[REGS_N_NUMBERS];     /* 1 + where the ABI has this register; 0: nowhere */
+	uint8_t kept[REGS_N_NUMBERS];     /* 1 + where the ABI has this register, or GDBRECORD_KEPT_...; 0: nowhere */
 	uint64_t first;                   /* file offset of the first group */
 	uint64_t pc;                      /* at position 0 */
 	uint64_t values[GDBRECORD_N_ABI]; /* of the ABI's registers there */

@@ -38,11 +38,24 @@ struct log_record {
 	const uint8_t *bytes; /* LOG_REG: the value, with 8 readable bytes; valid until the window moves */
 };
 
-/* As log_take(), for any record. */
-bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec);
-
 /* With so many bytes left, most records need no further look at what is left. */
 #define LOG_NEAR 64u
+
+/*
+ * A cursor over the log, whose bytes are the window's, from file offset @off on.
+ *
+ * It has an error if the bytes cannot be read.
+ */
+static inline struct ts_cursor log_cursor(struct ts_window *w, uint64_t off, struct ts_error *err)
+{
+	size_t got = 0;
+	const uint8_t *p = ts_window_at(w, off, LOG_NEAR, &got, err);
+
+	return ts_cursor(p, p ? got : 0, off, "log", err);
+}
+
+/* As log_take(), for any record. */
+bool log_take_any(struct ts_window *w, struct ts_cursor *c, const struct regs *regs, struct log_record *rec);
 
 static inline uint32_t log_be32(const uint8_t *p)
 {
@@ -64,22 +77,22 @@ static inline bool log_take(struct ts_window *w, struct ts_cursor *c, const stru
 	const uint8_t *p = c->p;
 	unsigned len;
 
-	if (c->left >= LOG_NEAR && *p == LOG_END) {
-		rec->kind = LOG_END;
-		rec->number = log_be32(p + 1);
-		rec->count = log_be32(p + 5);
-		return ts_take(c, 9) != NULL;
-	}
-	if (c->left >= LOG_NEAR && *p == LOG_REG) {
-		rec->number = log_be32(p + 1);
+	if (c->left < LOG_NEAR)
+		return log_take_any(w, c, regs, rec);
+	rec->number = log_be32(p + 1);
+	if (*p == LOG_REG) {
 		len = rec->number < REGS_N_NUMBERS ? regs->slots[rec->number].file_len : 0;
-		if (len && len <= LOG_NEAR - 5) {
-			rec->kind = LOG_REG;
-			rec->bytes = p + 5;
-			return ts_take(c, 5 + len) != NULL;
-		}
+		if (!len || len > LOG_NEAR - 5)
+			return log_take_any(w, c, regs, rec);
+		rec->kind = LOG_REG;
+		rec->bytes = p + 5;
+		return ts_take(c, 5 + len) != NULL;
 	}
-	return log_take_any(w, c, regs, rec);
+	if (*p != LOG_END)
+		return log_take_any(w, c, regs, rec);
+	rec->kind = LOG_END;
+	rec->count = log_be32(p + 5);
+	return ts_take(c, 9) != NULL;
 }
 
 /* Skip @len bytes of memory, which the log has. */

@@ -62,22 +62,18 @@ struct group {
  */
 
 /* Keep what system calls and ARM's modes need. */
-static void keep_value(struct reader *r, const struct log_record *rec, struct group *g)
+static void keep_value(struct reader *r, const struct log_record *rec, unsigned kept, struct group *g)
 {
-	const struct ts_arch *arch = r->rec->base.regs.arch;
-	bool is_status = arch->has_thumb && rec->number == REGS_ARM_CPSR;
-	unsigned kept = r->rec->kept[rec->number];
-	uint64_t v;
+	uint64_t v = ts_arch_get(r->rec->base.regs.arch, rec->bytes, r->rec->regs.slots[rec->number].len);
 
-	if (!kept && !is_status && rec->number != r->rec->regs.pc)
-		return;
-	v = ts_arch_get(arch, rec->bytes, r->rec->regs.slots[rec->number].len);
-	if (rec->number == r->rec->regs.pc)
+	if (kept == GDBRECORD_KEPT_PC) {
 		g->pc = v;
-	if (is_status)
-		r->status = v;
-	if (!kept)
 		return;
+	}
+	if (kept == GDBRECORD_KEPT_STATUS) {
+		r->status = v;
+		return;
+	}
 	r->values[kept - 1] = v;
 	g->has_result |= kept - 1u == r->rec->abi->result_at;
 }
@@ -86,11 +82,13 @@ static void put_register(struct reader *r, const struct log_record *rec, struct 
 			 struct ts_steps *out)
 {
 	const struct regs_slot *slot = &r->rec->regs.slots[rec->number];
+	unsigned kept = r->rec->kept[rec->number];
 
-	keep_value(r, rec, g);
+	if (kept)
+		keep_value(r, rec, kept, g);
 	if (r->rec->abi->is_result_unlogged)
 		ahead_note(&g->seen, rec->number, rec->bytes);
-	if (!slot->len || rec->number == r->rec->regs.pc)
+	if (!slot->len || kept == GDBRECORD_KEPT_PC)
 		return;
 	if (r->last[rec->number].group == r->n_groups && !out->is_failed) {
 		memcpy(out->data + out->effects[r->last[rec->number].effect].data, rec->bytes, slot->len);
@@ -100,7 +98,10 @@ static void put_register(struct reader *r, const struct log_record *rec, struct 
 	r->last[rec->number].effect = out->n_effects;
 	if (rec->number == result_reg(r))
 		g->rax = out->n_effects;
-	ts_steps_value(out, TS_FX_REG_WRITE, slot->off, rec->bytes, slot->len);
+	if (slot->len <= 8)
+		ts_steps_word(out, TS_FX_REG_WRITE, slot->off, rec->bytes, slot->len);
+	else
+		ts_steps_value(out, TS_FX_REG_WRITE, slot->off, rec->bytes, slot->len);
 }
 
 /* --------------------------------------------------------------------------------------------------- memory
@@ -339,7 +340,7 @@ static void put_signal(const struct group *g, struct ts_steps *out)
 /* The next group's effects, in @out. */
 static bool read_group(struct reader *r, struct group *g, struct ts_steps *out, struct ts_error *err)
 {
-	struct ts_cursor c = ts_cursor(NULL, 0, r->off, "log", err);
+	struct ts_cursor c = log_cursor(&r->window, r->off, err);
 	uint64_t before[GDBRECORD_N_ABI], status = r->status;
 	struct insn_written written = r->code->written;
 	bool done;

@@ -15,6 +15,7 @@
 static const struct rsp_packets *const topics[] = {
 	&rsp_regs_packets,
 	&rsp_mem_packets,
+	&rsp_scan_packets,
 	&rsp_resume_packets,
 	&rsp_break_packets,
 	&rsp_thread_packets,

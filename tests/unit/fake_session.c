@@ -169,9 +169,14 @@ const char *fake_send(const char *packet)
 
 const char *fake_resume(const char *packet)
 {
+	return fake_resume_bytes(packet, strlen(packet));
+}
+
+const char *fake_resume_bytes(const void *packet, size_t len)
+{
 	struct rsp_reply *r = &fake.reply;
 
-	fake_send(packet);
+	fake_send_bytes(packet, len);
 	if (!rsp_session_is_running(&fake.session))
 		return fake.text;
 	do

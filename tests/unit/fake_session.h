@@ -60,8 +60,9 @@ void fake_again(const struct fake_options *opt);
 const char *fake_send(const char *packet);
 const char *fake_send_bytes(const void *packet, size_t len);
 
-/* Send a packet that resumes; the stop reply, however long it takes. */
+/* Send a packet that resumes or starts another job; its reply, however long it takes. */
 const char *fake_resume(const char *packet);
+const char *fake_resume_bytes(const void *packet, size_t len);
 
 /* Send a packet with the hex digits of @text for the "%s" in @format. */
 const char *fake_send_hex(const char *format, const char *text);

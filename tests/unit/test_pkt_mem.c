@@ -102,8 +102,6 @@ START_TEST(a_trace_that_cannot_be_read_any_more_is_an_error_number)
 	fake.script->fail_at = 0;
 	ck_assert_str_eq(fake_send("m602000,4"), "E05");
 	ck_assert_str_eq(fake_send("x602000,4"), "E05");
-	ck_assert_str_eq(fake_send("qCRC:602000,4"), "E05");
-	ck_assert_str_eq(fake_send("qSearch:memory:602000;4;a"), "E05");
 }
 END_TEST
 
@@ -115,74 +113,6 @@ START_TEST(writing_is_refused)
 	ck_assert_str_eq(fake_send("X401000,2:ab"), "E.a recording can't be changed");
 	ck_assert_int_eq(fake_send("X401000,0:")[0], 'E');
 	ck_assert_str_eq(fake_send("m401000,2"), "9090");
-}
-END_TEST
-
-START_TEST(a_search_finds_the_first_place)
-{
-	ck_assert_str_eq(fake_send("qSearch:memory:7ffffffde000;21000;\x05\x06"), "1,7fffffffeff5");
-	ck_assert_str_eq(fake_send("qSearch:memory:401000;10;\x90\x90"), "1,401000");
-	ck_assert_str_eq(fake_send("qSearch:memory:401001;10;\x90"), "1,401001");
-	ck_assert_str_eq(fake_send("qSearch:memory:401000;10;\x91"), "0");
-}
-END_TEST
-
-START_TEST(a_search_ends_with_its_range)
-{
-	ck_assert_str_eq(fake_send("qSearch:memory:7fffffffeff0;6;\x05\x06"), "0");
-	ck_assert_str_eq(fake_send("qSearch:memory:7fffffffeff0;7;\x05\x06"), "1,7fffffffeff5");
-	ck_assert_str_eq(fake_send("qSearch:memory:401000;1;\x90\x90"), "0");
-	ck_assert_str_eq(fake_send("qSearch:memory:401000;2;\x90\x90"), "1,401000");
-}
-END_TEST
-
-START_TEST(a_search_goes_on_over_its_own_blocks)
-{
-	char packet[64];
-
-	/* The two bytes lie on every place of two blocks' border in turn. */
-	for (uint64_t start = 0x7fffffffeff5 - 0x10002; start <= 0x7fffffffeff5 - 0xfffc; start++) {
-		snprintf(packet, sizeof(packet), "qSearch:memory:%llx;20000;\x05\x06\x07",
-			 (unsigned long long)start);
-		ck_assert_str_eq(fake_send(packet), "1,7fffffffeff5");
-	}
-}
-END_TEST
-
-START_TEST(unknown_bytes_match_nothing)
-{
-	static const char zeros[] = "qSearch:memory:602000;1000;\0\0";
-
-	ck_assert_str_eq(fake_send_bytes(zeros, sizeof(zeros) - 1), "0");
-	/* Unknown bytes lie before the only known zero on the stack. */
-	ck_assert_str_eq(fake_send_bytes("qSearch:memory:7ffffffde000;21000;\0", 35), "1,7fffffffeff0");
-	ck_assert_str_eq(fake_send_bytes("qSearch:memory:7ffffffde000;21000;\0\0", 36), "0");
-}
-END_TEST
-
-START_TEST(a_search_that_cannot_end_in_time_is_no_answer)
-{
-	ck_assert_str_eq(fake_send("qSearch:memory:0;ffffffffffffffff;\x90"), "1,401000");
-	ck_assert_str_eq(fake_send("qSearch:memory:401010;ffffffff;\x90"), "E14");
-}
-END_TEST
-
-START_TEST(a_checksum_is_the_one_that_gdb_computes)
-{
-	/*
-	 * By zlib's crc32, which is the same with the bits of each byte and of the sum reversed, and a final
-	 * inversion.
-	 */
-	ck_assert_str_eq(fake_send("qCRC:7fffffffeff0,10"), "Ca97aff4d");
-	ck_assert_str_eq(fake_send("qCRC:401000,10"), "Cf9dbcbba");
-}
-END_TEST
-
-START_TEST(a_checksum_over_unknown_bytes_is_an_error)
-{
-	ck_assert_str_eq(fake_send("qCRC:7fffffffeff0,11"), "E14");
-	ck_assert_str_eq(fake_send("qCRC:602000,1"), "E14");
-	ck_assert_str_eq(fake_send("qCRC:401000,ffffffff"), "E14");
 }
 END_TEST
 
@@ -209,20 +139,6 @@ START_TEST(malformed_packets_are_errors)
 		"X401000,2:a",
 		"X401000,2:abc",
 		"X401000,2",
-		"qSearch:memory",
-		"qSearch:memory:",
-		"qSearch:memory:401000;10",
-		"qSearch:memory:401000;10;",
-		"qSearch:memory:401000;0;a",
-		"qSearch:memory:ffffffffffffffff;2;a",
-		"qSearch:memory:401000,10,a",
-		"qCRC",
-		"qCRC:",
-		"qCRC:401000",
-		"qCRC:401000,",
-		"qCRC:401000,0",
-		"qCRC:401000,10,",
-		"qCRC:ffffffffffffffff,2",
 	};
 
 	fake_send("qSupported"); /* refusals of well-formed packets have a text then */
@@ -236,7 +152,4 @@ FAKE_SUITE("pkt_mem", m_reads_what_is_known_at_the_position, m_ends_before_the_f
 	   an_old_lldb_gets_no_part_of_its_cache_lines, an_old_lldb_gets_a_cache_line_that_is_known,
 	   x_sends_bytes_behind_a_b, the_probe_of_an_old_lldb_is_an_error,
 	   a_trace_that_cannot_be_read_any_more_is_an_error_number, writing_is_refused,
-	   a_search_finds_the_first_place, a_search_ends_with_its_range, a_search_goes_on_over_its_own_blocks,
-	   unknown_bytes_match_nothing, a_search_that_cannot_end_in_time_is_no_answer,
-	   a_checksum_is_the_one_that_gdb_computes, a_checksum_over_unknown_bytes_is_an_error,
 	   malformed_packets_are_errors)

@@ -8,6 +8,7 @@
  * After "monitor direction reverse" s, c and vCont go backwards, for clients that know neither bs nor bc.
  */
 #include "packets.h"
+#include "protocol/session/modules.h"
 #include "protocol/session/reach.h"
 #include "protocol/session/resume.h"
 #include "protocol/session/session.h"
@@ -17,6 +18,19 @@
 static uint32_t stepping_thread(const struct rsp_session *s)
 {
 	return s->step_thread != TS_NO_THREAD ? s->step_thread : s->thread;
+}
+
+/*
+ * Other libraries are loaded here than the client knows of: it is told before it resumes, so that it sets its
+ * breakpoints in them.  Then it resumes again.
+ */
+static bool tell_modules(struct rsp_session *s, struct rsp_reply *r)
+{
+	if (!rsp_modules_have_changed(s))
+		return false;
+	s->modules_at = s->pos;
+	rsp_session_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_MODULES, .pos = s->pos });
+	return true;
 }
 
 /*
@@ -39,9 +53,12 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	case RSP_REACHED:
 		break;
 	}
-	s->is_announcing = false;
 	s->is_stop_unseen = true;
 	rsp_session_go(s, pos);
+	s->announced = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
+	s->is_announcing = false;
 	rsp_session_stop_reply(s, r, 0, NULL);
 	return RSP_REPLIED;
 }
@@ -59,6 +76,8 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 {
 	if (s->is_announcing)
 		return announce(s, r);
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
 	s->is_alone = false;
 	return begun(r, is_step ? rsp_resume_step(s, stepping_thread(s), is_reverse)
 				: rsp_resume_continue(s, is_reverse));
@@ -173,6 +192,8 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 
 	if (s->is_announcing)
 		return announce(s, r);
+	if (tell_modules(s, r))
+		return RSP_REPLIED;
 	switch (act->kind) {
 	case 'r':
 		if (!s->is_backwards)

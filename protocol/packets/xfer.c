@@ -107,6 +107,15 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 	return reply_document(s, &q, "threads", rsp_threads_xml, r);
 }
 
+static enum rsp_done reply_libraries(struct rsp_session *s, const struct request *q, const char *name,
+				     void (*write)(const struct rsp_session *s, struct ts_buf *out),
+				     struct rsp_reply *r)
+{
+	if (!q->off)
+		s->modules_at = s->pos;
+	return reply_document(s, q, name, write, r);
+}
+
 static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct request q;
@@ -115,7 +124,7 @@ static enum rsp_done pkt_libraries(struct rsp_session *s, struct rsp_args *a, st
 		return RSP_BAD;
 	if (rsp_module_list(s->target) != RSP_MODULES_ANY)
 		return RSP_UNSUPPORTED;
-	return reply_document(s, &q, "libraries", rsp_modules_any_xml, r);
+	return reply_libraries(s, &q, "libraries", rsp_modules_any_xml, r);
 }
 
 /* gdb's annex names the part of the list that it needs: it gets all. */
@@ -127,7 +136,7 @@ static enum rsp_done pkt_libraries_svr4(struct rsp_session *s, struct rsp_args *
 		return RSP_BAD;
 	if (rsp_module_list(s->target) != RSP_MODULES_SVR4)
 		return RSP_UNSUPPORTED;
-	return reply_document(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
+	return reply_libraries(s, &q, "libraries-svr4", rsp_modules_svr4_xml, r);
 }
 
 /*

@@ -56,6 +56,21 @@ static bool next_library(const struct rsp_session *s, size_t *at, struct ts_modu
 	return false;
 }
 
+bool rsp_modules_have_changed(const struct rsp_session *s)
+{
+	struct ts_module_info m;
+
+	if (!rsp_session_follows_modules(s))
+		return false;
+	for (size_t i = 0; ts_query_module(s->target->q, i, &m); i++) {
+		bool was_there = m.from <= s->modules_at && s->modules_at < m.until;
+
+		if (m.process == rsp_process(s) && was_there != (m.from <= s->pos && s->pos < m.until))
+			return true;
+	}
+	return false;
+}
+
 /* ----------------------------------------------------------------------------------------------- ELF's list
  */
 

@@ -5,6 +5,8 @@
 #ifndef RSP_MODULES_H
 #define RSP_MODULES_H
 
+#include <stdbool.h>
+
 struct rsp_session;
 struct rsp_target;
 struct ts_buf;
@@ -22,6 +24,12 @@ enum rsp_module_list {
  * program for a dynamic linker in which reverse execution is not possible.
  */
 enum rsp_module_list rsp_module_list(const struct rsp_target *target);
+
+/*
+ * Are other modules loaded in the current process at the session's position than at the one for which the client
+ * read the list?  False if it has read none, or takes no notice of changes: only gdb does.
+ */
+bool rsp_modules_have_changed(const struct rsp_session *s);
 
 /* Append the lists: the libraries of the current process at the session's position, without the program. */
 void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);

@@ -50,6 +50,8 @@ static struct rsp_resume *begin(struct rsp_session *s, uint32_t thread, bool is_
 	stops->passed_signals = s->passed_signals;
 	stops->is_virtual = rsp_machine_is_virtual(s);
 	stops->filter = rsp_machine_filter(s);
+	stops->has_modules = rsp_session_follows_modules(s);
+	stops->process = rsp_process(s);
 	return run;
 }
 
@@ -216,6 +218,8 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		s->thread = stepped;
 	else if (found->kind != TS_STOP_BREAK)
 		s->thread = found->thread;
+	if (found->kind == TS_STOP_MODULES)
+		s->modules_at = s->pos;
 	if (found->kind == TS_STOP_EXIT)
 		rsp_events_text(s, &s->console);
 	if (is_over)

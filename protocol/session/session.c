@@ -58,6 +58,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->step_thread = TS_NO_THREAD;
 	s->is_alone = false;
 	s->has_stepped_over = false;
+	s->modules_at = TS_NO_POS;
 }
 
 void rsp_session_fini(struct rsp_session *s)
@@ -233,6 +234,9 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 		break;
 	case TS_STOP_SYSCALL_RETURN:
 		rsp_reply_printf(r, "syscall_return:%" PRIx64 ";", f->number);
+		break;
+	case TS_STOP_MODULES:
+		rsp_reply_puts(r, "library:;");
 		break;
 	case TS_STOP_SIGNAL: /* the signal number tells it */
 	case TS_STOP_STEP:

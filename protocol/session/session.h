@@ -96,6 +96,7 @@ struct rsp_session {
 	struct rsp_asking *asking;   /* owned; state kept between questions, NULL until the first */
 	void (*free_asking)(struct rsp_asking *asking); /* set with it */
 	struct rsp_wait wait;
+	uint64_t modules_at;         /* the position whose list of libraries the client has; TS_NO_POS: none */
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
@@ -178,6 +179,15 @@ static inline bool rsp_is_complete(const struct rsp_session *s)
 static inline uint64_t rsp_last(const struct rsp_session *s)
 {
 	return ts_query_end(s->target->q);
+}
+
+/*
+ * Does the client want to know when libraries appear and disappear?  gdb has a list for each process, and reads
+ * that of the current one.
+ */
+static inline bool rsp_session_follows_modules(const struct rsp_session *s)
+{
+	return s->is_gdb && !s->is_lldb && s->modules_at != TS_NO_POS && ts_query_n_processes(s->target->q) == 1;
 }
 
 /* The process (ordinal) whose memory the client sees. */

@@ -162,6 +162,23 @@ static void offer_events(struct ts_search *s, enum ts_event_kind kind)
 	}
 }
 
+/* Look for the nearest position at which other modules are there; what else is at that position comes first. */
+static void offer_modules(struct ts_search *s)
+{
+	struct ts_module_info m;
+
+	for (size_t i = 0; ts_query_module(s->q, i, &m); i++) {
+		uint64_t edges[] = { m.from, m.until };
+
+		for (unsigned k = 0; k < 2 && m.process == s->stops->process; k++) {
+			uint64_t pos = edges[k] - s->is_reverse;
+
+			if (edges[k] && edges[k] != TS_NO_POS)
+				offer(s, pos, TS_STOP_MODULES, ts_query_thread(s->q, pos), 0);
+		}
+	}
+}
+
 /* Signals come before what else is at their position: it is still there when the program goes on. */
 static void offer_signals(struct ts_search *s)
 {
@@ -184,6 +201,8 @@ static bool offer_all(struct ts_search *s, unsigned n_chunks)
 		offer_syscalls(s);
 	if (!s->is_offered && s->stops->has_signals)
 		offer_events(s, TS_EV_EXIT);
+	if (!s->is_offered && s->stops->has_modules)
+		offer_modules(s);
 	s->is_offered = true;
 	return true;
 }

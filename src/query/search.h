@@ -42,6 +42,8 @@ struct ts_stops {
 	bool has_signals;         /* stop at signals, faults and exits, but for ... */
 	/* ... signals of these numbers of gdb (bit N of all: number N); NULL: none */
 	const uint64_t *passed_signals;
+	bool has_modules;         /* stop where other modules are loaded, in ... */
+	uint32_t process;         /* ... this process */
 };
 
 enum ts_stop_kind {
@@ -52,6 +54,7 @@ enum ts_stop_kind {
 	TS_STOP_SYSCALL_RETURN,
 	TS_STOP_SIGNAL,    /* a signal arrives here, or the instruction before did not complete */
 	TS_STOP_EXIT,      /* the process of the instruction before has ended */
+	TS_STOP_MODULES,   /* other modules are loaded than on the side where the run comes from */
 	TS_STOP_STEP,      /* of a walk (walk.h): a step is done */
 	TS_STOP_INTERRUPT, /* the same: it gave up */
 };

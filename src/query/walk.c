@@ -194,8 +194,8 @@ static enum ts_walked look(struct ts_walk *w, struct ts_found *found, struct ts_
 	}
 	if (found->kind == TS_STOP_END)
 		return arrive(w, found);
-	if ((found->kind == TS_STOP_BREAK || found->kind == TS_STOP_EXIT) && w->has_target &&
-	    found->pos == w->target)
+	if ((found->kind == TS_STOP_BREAK || found->kind == TS_STOP_EXIT || found->kind == TS_STOP_MODULES) &&
+	    w->has_target && found->pos == w->target)
 		found->kind = TS_STOP_STEP; /* a step has arrived, wherever that is */
 	ts_walk_fini(w);
 	return TS_WALK_STOP;

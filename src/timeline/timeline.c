@@ -166,6 +166,8 @@ static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const s
 	if (tl->image && file && m->fill == TS_FILL_UNKNOWN &&
 	    !ts_image_map(tl->image, ts_space_next_map(t->memory), m->addr, m->len, file, m->file_off, &err))
 		return false;
+	if (tl->image && file && m->fill != TS_FILL_UNKNOWN)
+		ts_image_open(tl->image, file); /* for its symbols */
 	ts_space_fill(t->memory, t->pos, m->addr, m->len, m->fill);
 	ts_world_map(&tl->builder->world, t->pos, t->process, b, m);
 	return true;

@@ -167,6 +167,58 @@ START_TEST(libraries_are_those_of_the_position_without_the_program)
 }
 END_TEST
 
+/* Four steps of one process; /lib/b.so is there from position 2 on. */
+static struct script *make_one_process(void)
+{
+	static const uint32_t process_of[] = { 0 };
+	struct script *s = script_new("x86_64", 1, process_of);
+
+	s->rec.osabi = "Windows";
+	for (unsigned i = 0; i < 4; i++) {
+		if (i == 1)
+			ts_steps_load(&s->steps, 0x8000000, 0x2000, "/lib/b.so", 9);
+		ts_steps_close(&s->steps, 0x1000 + i, 1, 0);
+	}
+	return s;
+}
+
+/* The stop reply's reason, and where the session stands. */
+static bool is_library_stop(const char *reply, uint64_t pos)
+{
+	return !strncmp(reply, "T05library:;", 12) && fake.session.pos == pos;
+}
+
+START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
+{
+	const struct fake_options options = { .make = make_one_process };
+
+	fake_again(&options);
+	fake_send("qSupported:xmlRegisters=i386");
+	ck_assert(!is_library_stop(fake_send("c"), 4)); /* it has read no list */
+	fake_send("qXfer:libraries:read::0,1000");
+	ck_assert(is_library_stop(fake_send("bc"), 1));
+	ck_assert(is_library_stop(fake_send("c"), 2));
+	ck_assert(!is_library_stop(fake_send("bs"), 2));
+	ck_assert_uint_eq(fake.session.pos, 1);
+	ck_assert(is_library_stop(fake_send("s"), 1)); /* it has not stepped yet */
+	fake_send("s");
+	ck_assert_uint_eq(fake.session.pos, 2);
+}
+END_TEST
+
+START_TEST(lldb_is_not_told_of_libraries)
+{
+	const struct fake_options options = { .make = make_one_process };
+
+	fake_again(&options);
+	fake_send("qSupported:xmlRegisters=i386");
+	fake.session.is_lldb = true;
+	fake_send("qXfer:libraries:read::0,1000");
+	fake_send("c");
+	ck_assert_uint_eq(fake.session.pos, 4);
+}
+END_TEST
+
 /* The ELF headers of a library linked at 0x2000, with its dynamic section at 0x2e10. */
 static const uint8_t library_headers[] = {
 	0x7f, 'E', 'L', 'F', 2, 1,    1, 0, 0, 0, 0,    0,    0, 0, 0, 0, 3,    0,    62, 0,    1, 0,
@@ -308,6 +360,7 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   beyond_the_end_is_an_empty_last_piece, threads_have_names_and_the_position,
 	   a_thread_list_is_frozen_between_its_pieces, another_document_in_between_is_no_piece_of_it,
 	   libraries_are_those_of_the_position_without_the_program,
+	   gdb_is_told_of_libraries_before_it_goes_on_without_them, lldb_is_not_told_of_libraries,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
 	   libraries_are_claimed_where_gdb_reads_such_a_list,

@@ -475,6 +475,35 @@ START_TEST(an_exit_and_a_fault_at_the_limit_are_stops)
 }
 END_TEST
 
+/* /lib/a is there in [2, 4), /lib/b of the other process from 3 on; a module of position 0 is nowhere a change. */
+START_TEST(a_change_of_modules_stops_in_both_directions)
+{
+	ts_steps_load(&s->rec.initial, 0x1000, 0x1000, "/prog", 5);
+	step();
+	ts_steps_load(&s->steps, 0x70000, 0x1000, "/lib/a", 6);
+	step();
+	ts_steps_load(&s->steps, 0x80000, 0x1000, "/lib/b", 6);
+	ts_steps_close(&s->steps, 32, 16, 1);
+	ts_steps_effect(&s->steps, TS_FX_UNLOAD, 0x70000, 0x1000);
+	steps(2);
+	build();
+	ck_assert_uint_eq(go(0, 5, TS_STOP_END), 5);
+	stops.has_modules = true;
+	ck_assert_uint_eq(go(0, 5, TS_STOP_MODULES), 2);
+	ck_assert_uint_eq(go(2, 5, TS_STOP_MODULES), 4);
+	ck_assert_uint_eq(go(4, 5, TS_STOP_END), 5);
+	ck_assert_uint_eq(go(5, 0, TS_STOP_MODULES), 3);
+	ck_assert_uint_eq(go(3, 0, TS_STOP_MODULES), 1);
+	ck_assert_uint_eq(go(1, 0, TS_STOP_END), 0);
+	stop_at_pc(32);
+	ck_assert_uint_eq(go(0, 5, TS_STOP_MODULES), 2); /* the breakpoint is of process 0, step 2 of process 1 */
+	breaks[0].process = 1;
+	ck_assert_uint_eq(go(0, 5, TS_STOP_BREAK), 2);
+	stops.process = 1;
+	ck_assert_uint_eq(go(2, 5, TS_STOP_MODULES), 3);
+}
+END_TEST
+
 #define MANY 200
 
 /* The naive twin: every position on the way, one after the other. */
@@ -609,7 +638,7 @@ UNIT_FIXTURE_SUITE("search", setup, teardown, a_breakpoint_where_one_stands_is_n
 		   backwards_a_return_is_found_though_a_later_call_of_its_step_has_none,
 		   a_signal_stops_before_its_step_and_a_fault_after_it_in_both_directions,
 		   a_signal_that_arrived_after_its_step_stops_there_in_both_directions,
-		   an_exit_and_a_fault_at_the_limit_are_stops,
+		   an_exit_and_a_fault_at_the_limit_are_stops, a_change_of_modules_stops_in_both_directions,
 		   any_search_for_signals_finds_what_looking_everywhere_finds,
 		   a_search_goes_on_in_slices_and_says_how_far_it_came,
 		   chunks_that_touch_nothing_watched_are_not_read, a_trace_that_is_gone_fails_the_search)

@@ -160,6 +160,21 @@ START_TEST(after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_posit
 }
 END_TEST
 
+START_TEST(a_step_to_other_modules_is_a_step)
+{
+	step(0);
+	ts_steps_load(&s->steps, 0x70000, 0x1000, "/lib/a", 6);
+	step(0);
+	step(0);
+	build();
+	stops.has_modules = true;
+	ts_walk_step(&w, q, &stops, 1, 0, false);
+	run_to(2, TS_STOP_STEP);
+	ts_walk_continue(&w, q, &stops, 0, false);
+	run_to(2, TS_STOP_MODULES);
+}
+END_TEST
+
 START_TEST(a_signal_stops_before_its_step_and_a_fault_after_it)
 {
 	step(0);
@@ -207,5 +222,5 @@ UNIT_FIXTURE_SUITE("walk", setup, teardown, a_continue_ends_at_a_breakpoint_or_a
 		   a_range_is_left_by_its_thread_or_at_the_end,
 		   after_a_breakpoint_that_does_not_hold_a_system_call_stops_at_the_same_position,
 		   after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_position,
-		   a_signal_stops_before_its_step_and_a_fault_after_it,
+		   a_step_to_other_modules_is_a_step, a_signal_stops_before_its_step_and_a_fault_after_it,
 		   an_interrupted_range_step_looks_through_what_it_has_passed)

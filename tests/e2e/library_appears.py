@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""A library that is loaded while the program runs: gdb sets pending breakpoints in it when it appears, and knows it
+after "goto", also when the dynamic linker is not known, by whose breakpoint gdb would notice by itself.
+
+A dynamic program is recorded from its first instruction, in the linker; at its end the C library's _exit runs.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+
+from _record import LIMIT, build, emulator, record
+from _tap import TRACESTUB, case, run_cases, skip
+
+
+def recorded():
+    """A recording, and a folder in which its C library lies alone."""
+    emulator()
+    shutil.which("gdb") or skip("no gdb")
+    done = record("friends.ucir", build("friends.c", "friends", "-O0 -g -w"))
+    info = subprocess.run([TRACESTUB, "query", "friends.ucir", "modules", "in", "0:end"], capture_output=True, text=True)
+    found = re.search(r"^(\d+)\t.*\t(/\S*/libc\.so\.6)$", info.stdout, re.M)
+    assert found and int(found[1]) > 0, (done, info)
+    root = pathlib.Path("root").resolve()
+    copy = pathlib.Path(f"{root}/{found[2]}")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(found[2], copy)
+    return str(root), int(found[1])
+
+
+def gdb(root, *commands):
+    args = [a for c in ("set breakpoint pending on", *commands) for a in ("-ex", c)]
+    done = subprocess.run([TRACESTUB, "gdb", "friends.ucir", "friends", "--sysroot", root, "--", "-nx", "-batch", *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+                          timeout=LIMIT)
+    return done.stdout
+
+
+def stopped_in_library(said):
+    return re.search(r"^Breakpoint 1, .*^__libc_start_main.* in section \.text of .*/libc\.so\.6$", said, re.M | re.S)
+
+
+@case
+def breakpoints_are_set_when_their_library_appears_and_pending_before():
+    root, first = recorded()
+    said = gdb(root, "break __libc_start_main", "info breakpoints", "continue", "info symbol $pc", "echo <1>\\n",
+               f"goto {first - 1}", "info breakpoints", "echo <2>\\n", "goto end", "reverse-continue", "info symbol $pc",
+               "echo <3>\\n", "reverse-continue", "when", "info breakpoints", "echo <4>\\n", "goto 0", "continue",
+               "info symbol $pc")
+    forwards, jump, backwards, start, again = re.split("<[1-4]>", said)
+    assert "Unable to find dynamic linker breakpoint" in forwards, said
+    assert re.search("<PENDING> +__libc_start_main.*^Breakpoint 1, ", forwards, re.M | re.S), said
+    assert stopped_in_library(forwards), said
+    assert "<PENDING>" in jump, said
+    assert stopped_in_library(backwards), said
+    assert "position 0 of" in start and "<PENDING>" in start, said
+    assert stopped_in_library(again), said
+
+
+run_cases()

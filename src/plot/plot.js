@@ -303,7 +303,8 @@ function drawTime() {
 	for (let pos = Math.ceil(view.from / step) * step; pos <= view.to; pos += step) {
 		ctx.fillStyle = "#e6e6e6";
 		ctx.fillRect(xOf(pos), 16, 1, canvas.height);
-		text(group(pos), xOf(pos), 12, "center", "#555");
+		const half = ctx.measureText(group(pos)).width / 2;
+		text(group(pos), Math.min(xOf(pos), LEFT + width + RIGHT - half), 12, "center", "#555");
 	}
 }
 

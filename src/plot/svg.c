@@ -19,7 +19,7 @@ const struct ts_plot_bounds ts_svg_bounds = {
 /* Pixels. */
 #define LEFT	   180u
 #define WIDTH	   1000u
-#define RIGHT	   20u
+#define RIGHT	   44u /* room for half of the last position */
 #define ROW	   4u  /* of code and memory */
 #define BAR	   13u /* of calls, functions, events, threads */
 #define GAP	   12u /* between bands */

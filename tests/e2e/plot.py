@@ -266,6 +266,8 @@ def ten_million_steps_are_less_than_two_megabytes():
             assert 50000 < size < 2000000, (name, size)
         data = data_of(pathlib.Path("long.html").read_text(encoding="utf-8"))
         assert data["to"] == 10000000
+        dark = [x for line in pixels("long.svg", "long.svg.png")[30:46] for x in range(1130, 1216) if sum(line[x]) < 500]
+        assert dark and abs(max(dark) + min(dark) - 2 * 1180) <= 3, "the last position is not centred below its tick"
         assert "positions 5,000,000 to 5,000,008" == text_of(document("long.html", "#5000000:5000008@5000003"), "view")
     finally:
         os.remove("long.ucir")

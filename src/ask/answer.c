@@ -24,6 +24,7 @@ struct ts_answer {
 	unsigned position_column;  /* begin, or else position; n_columns: the rows have none */
 	bool is_ended;             /* the cursor has no more */
 	uint64_t go;
+	uint64_t first_at;         /* where the cursor began */
 	struct ts_error err;       /* memory was exhausted */
 };
 
@@ -86,6 +87,7 @@ static bool take_form(struct ts_answer *a, struct ts_error *err)
 	a->position_column = find_position_column(a->qn.verb);
 	a->form = ts_form_new(a->kind, a->qn.verb);
 	a->rows->is_for_people = a->kind == TS_FORM_TEXT;
+	a->first_at = a->rows->at;
 	return a->form || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
 }
 
@@ -314,6 +316,20 @@ uint64_t ts_answer_n_rows(const struct ts_answer *a)
 uint64_t ts_answer_at(const struct ts_answer *a)
 {
 	return a->rows->at;
+}
+
+uint64_t ts_answer_searched(const struct ts_answer *a, uint64_t *all)
+{
+	uint64_t from = a->qn.from, to = a->qn.to, at = a->rows->at;
+	bool is_backwards;
+
+	if (!to || to > a->ask->n_steps)
+		to = a->ask->n_steps;
+	*all = to > from ? to - from : 0;
+	if (at == a->first_at || at < from || at > to)
+		return 0;
+	is_backwards = a->rows->is_reverse || a->first_at > from + *all / 2;
+	return is_backwards ? to - at : at - from;
 }
 
 uint64_t ts_answer_go(const struct ts_answer *a)

@@ -59,6 +59,12 @@ uint64_t ts_answer_n_rows(const struct ts_answer *a);
 /* The position up to which has been searched, for progress. */
 uint64_t ts_answer_at(const struct ts_answer *a);
 
+/*
+ * How many positions have been searched, of how many: *all.  Returns 0 as long as nobody knows: some verbs look where
+ * the index says, in no order.
+ */
+uint64_t ts_answer_searched(const struct ts_answer *a, uint64_t *all);
+
 /* The position to which the session moves at the end; TS_NO_POS: it stays. */
 uint64_t ts_answer_go(const struct ts_answer *a);
 

@@ -166,6 +166,7 @@ struct ts_query *ts_model_query(struct ts_model *m)
 struct ts_index_facts ts_model_index(const struct ts_model *m)
 {
 	const struct ts_timeline *tl = m->tl;
+	bool is_finished = tl->file && ts_index_is_finished(tl->file);
 
 	if (!tl->file)
 		return (struct ts_index_facts){ 0 };
@@ -173,6 +174,7 @@ struct ts_index_facts ts_model_index(const struct ts_model *m)
 		.path = ts_index_path(tl->file),
 		.error = tl->file_error.code == TS_OK ? NULL : &tl->file_error,
 		.len = ts_index_len(tl->file),
-		.is_finished = ts_index_is_finished(tl->file),
+		.n_steps = is_finished ? tl->n_steps : ts_index_n_records(tl->file) * TS_SEGMENT_CHUNKS * TS_CHUNK_STEPS,
+		.is_finished = is_finished,
 	};
 }

@@ -24,7 +24,7 @@ int ts_ask_run(struct ts_query *q, const struct ts_cli *cli)
 	ts_error_reset(&err);
 	if (ts_asker_init(&asker, q, cli, &err))
 		answer = ts_answer_new(&asker.ask, cli->question, form, &err);
-	if (answer && ts_show_answer(answer, form, &is_stopped, &err))
+	if (answer && ts_show_answer(answer, cli, "searching", &is_stopped, &err))
 		status = ts_answer_n_rows(answer) ? TS_STATUS_OK : TS_STATUS_NO_ROWS;
 	else
 		status = fail(cli, &err);

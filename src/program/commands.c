@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "info.h"
+#include "interrupt.h"
+#include "meter.h"
 #include "report.h"
 #include "src/base/log.h"
 #include "src/export/export.h"
@@ -83,19 +85,29 @@ static void warn_of_registers(const struct ts_export *e)
 	ts_buf_fini(&names);
 }
 
-static bool write_frames(struct ts_query *q, struct ts_selection *s, const char *path, struct ts_error *err)
+static bool write_frames(struct ts_query *q, struct ts_selection *s, const struct ts_cli *cli, struct ts_error *err)
 {
-	struct ts_export *e = ts_export_new(q, &s->frames, &s->tracing, path, err);
+	struct ts_export *e = ts_export_new(q, &s->frames, &s->tracing, cli->output, err);
+	struct ts_meter meter;
 	enum ts_next next;
 
 	if (!e)
 		return false;
+	ts_meter_init(&meter, cli, cli->output, "exporting", "frames");
+	ts_interrupt_catch();
 	do {
 		next = ts_export_run(e, FRAMES_A_TURN, err);
-	} while (next == TS_ITEM);
+		ts_meter_show(&meter, ts_export_progress(e), (uint64_t)(ts_export_progress(e) * (double)s->frames.n_frames));
+	} while (next == TS_ITEM && !ts_is_interrupted());
+	ts_meter_clear(&meter);
 	if (next == TS_END)
 		warn_of_registers(e);
 	ts_export_free(e);
+	if (next == TS_ITEM) {
+		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --positions A:B exports a part\n", cli->output);
+		ts_interrupt_end();
+	}
+	ts_interrupt_release();
 	return next == TS_END;
 }
 
@@ -109,7 +121,7 @@ enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 		ts_selection_fini(&s);
 		return ts_report_failure(cli->trace, &err);
 	}
-	if (write_frames(ts_model_query(m), &s, cli->output, &err) && !cli->is_quiet)
+	if (write_frames(ts_model_query(m), &s, cli, &err) && !cli->is_quiet)
 		printf("%s: %" PRIu64 " frames\n", cli->output, s.frames.n_frames);
 	ts_selection_fini(&s);
 	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);

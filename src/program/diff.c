@@ -23,7 +23,7 @@ int ts_run_diff(struct ts_model *a, struct ts_model *b, const struct ts_cli *cli
 
 	ts_error_reset(&err);
 	answer = begin(&ask, b, cli, &err);
-	if (!answer || !ts_show_answer(answer, ts_show_form(cli), &is_stopped, &err))
+	if (!answer || !ts_show_answer(answer, cli, "comparing", &is_stopped, &err))
 		ts_report_failure(NULL, &err);
 	else if (ts_answer_n_rows(answer))
 		status = TS_STATUS_DIFFERENT;

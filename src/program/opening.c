@@ -44,10 +44,13 @@ static bool check_head(void *user, const uint8_t *head, size_t len, struct ts_er
 
 static void show_unpacking(void *user, const struct ts_unpacking *at)
 {
-	const struct ts_opened *o = user;
+	struct ts_opened *o = user;
 
-	if (!o->cli.is_quiet)
-		ts_report_unpacking(at);
+	if (at->is_done)
+		ts_meter_clear(&o->meter);
+	else
+		ts_meter_show(&o->meter, at->in_len ? (double)at->n_in / (double)at->in_len : TS_NO_SHARE,
+			      at->n_out);
 }
 
 /* The files of other threads, whose format must be the same. */
@@ -134,6 +137,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	ts_meter_init(&o->meter, cli, cli->trace, "unpacking", "bytes");
 	o->model = ts_model_new(&opt, &err);
 	if (o->model && !ts_files_add(o->model, cli, status))
 		return false;

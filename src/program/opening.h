@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "cli.h"
+#include "meter.h"
 #include "src/model/model.h"
 
 struct ts_loader;
@@ -21,6 +22,7 @@ struct ts_opened {
 	size_t n_threads;
 	const struct ts_loader *loader;
 	struct ts_model *model;         /* owned */
+	struct ts_meter meter;          /* of unpacking */
 };
 
 /* Is the format that @cli names, if it does, one of ours?  If not stderr lists them. */

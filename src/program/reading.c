@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "reading.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "interrupt.h"
+#include "meter.h"
 #include "report.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/query/query.h"
 
 #define STEPS_A_GROW (UINT64_C(1) << 16)
 
@@ -32,18 +38,46 @@ static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t star
 	return (ts_cli_is_server(cli) || cli->is_partial) && ts_model_query(m) && ts_now_ns() - start > READ_FIRST_NS;
 }
 
+static double share_read(struct ts_model *m)
+{
+	return ts_model_query(m) ? ts_query_permille(ts_model_query(m)) / 1000.0 : TS_NO_SHARE;
+}
+
+/* What ^C leaves behind, and how to go on; the process ends. */
+static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
+{
+	struct ts_index_facts index = ts_model_index(m);
+
+	if (index.path && index.n_steps)
+		fprintf(stderr, "tracestub: %s: interrupted; %s.part keeps the first %" PRIu64
+			" instructions, from where the next run goes on\n", cli->trace, index.path, index.n_steps);
+	else
+		fprintf(stderr, "tracestub: %s: interrupted; nothing is kept%s\n", cli->trace,
+			index.path ? " yet: the next run begins again" : ": the index is in memory");
+	ts_interrupt_end();
+}
+
 bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_status *status)
 {
 	int64_t start = ts_now_ns();
+	struct ts_meter meter;
 	struct ts_error err;
 	enum ts_next next;
 
 	ts_error_reset(&err);
+	ts_meter_init(&meter, cli, cli->trace, "reading", "instructions");
+	if (!ts_cli_is_server(cli))
+		ts_interrupt_catch();
 	do {
 		next = ts_model_grow(m, STEPS_A_GROW, &err);
-		if (!cli->is_quiet)
-			ts_report_progress(cli->trace, ts_model_n_read(m), next != TS_ITEM);
-	} while (next == TS_ITEM && !is_enough(m, cli, start));
+		if (next == TS_ITEM)
+			ts_meter_show(&meter, share_read(m), ts_model_n_read(m));
+	} while (next == TS_ITEM && !ts_is_interrupted() && !is_enough(m, cli, start));
+	ts_meter_clear(&meter);
+	if (next == TS_ITEM && ts_is_interrupted())
+		end_reading(m, cli);
+	if (!ts_cli_is_server(cli))
+		ts_interrupt_release();
 	if (next == TS_FAIL)
 		*status = ts_report_failure(cli->trace, &err);
 	else if (next == TS_END)

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "src/base/log.h"
 
@@ -15,39 +13,6 @@ enum ts_status ts_report_failure(const char *file, const struct ts_error *err)
 	ts_error_format(err, file, text, sizeof(text));
 	fprintf(stderr, "%s%s\n", file ? "" : "tracestub: ", text);
 	return !file && err->code == TS_EUSAGE ? TS_STATUS_USAGE : TS_STATUS_FAILED;
-}
-
-void ts_report_progress(const char *file, uint64_t n_read, bool is_done)
-{
-	static time_t last;
-	static bool is_shown;
-	time_t now = time(NULL);
-
-	if (is_done && is_shown) {
-		fputs("\r\033[K", stderr);
-	} else if (!is_done && last && now != last && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\r%s: %" PRIu64 " instructions read", file, n_read);
-		is_shown = true;
-	}
-	last = now;
-}
-
-void ts_report_unpacking(const struct ts_unpacking *at)
-{
-	static time_t last;
-	static bool is_shown;
-	time_t now = time(NULL);
-
-	if (at->is_done && is_shown) {
-		fputs("\r\033[K", stderr);
-	} else if (!at->is_done && last && now != last && isatty(STDERR_FILENO)) {
-		fprintf(stderr, "\r%s: %" PRIu64 " MiB read", at->name, at->n_in >> 20);
-		if (at->in_len)
-			fprintf(stderr, " (%u%%)", (unsigned)(100.0 * (double)at->n_in / (double)at->in_len));
-		fprintf(stderr, ", %" PRIu64 " MiB unpacked", at->n_out >> 20);
-		is_shown = true;
-	}
-	last = now;
 }
 
 unsigned ts_report_n_warnings(const struct ts_query *q)

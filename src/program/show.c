@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "show.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "interrupt.h"
+#include "meter.h"
+
 /* Between two looks at whether ^C was pressed. */
 #define CHUNKS_A_SLICE 4
-
-static volatile sig_atomic_t is_interrupted;
-
-static void on_interrupt(int signal)
-{
-	(void)signal;
-	is_interrupted = 1;
-}
 
 static bool flush(struct ts_buf *out, FILE *to, struct ts_error *err)
 {
@@ -41,26 +35,42 @@ enum ts_form_kind ts_show_form(const struct ts_cli *cli)
 	return cli->is_json ? TS_FORM_JSON : isatty(STDOUT_FILENO) ? TS_FORM_TEXT : TS_FORM_TSV;
 }
 
-bool ts_show_answer(struct ts_answer *a, enum ts_form_kind form, bool *is_stopped, struct ts_error *err)
+static void tell(struct ts_meter *meter, const struct ts_answer *a)
 {
-	const struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART };
+	uint64_t all, n = ts_answer_searched(a, &all);
+
+	ts_meter_show(meter, n && all ? (double)n / (double)all : TS_NO_SHARE, n);
+}
+
+bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *doing, bool *is_stopped,
+		    struct ts_error *err)
+{
 	enum ts_got got = TS_GOT_PENDING;
+	struct ts_meter meter;
 	struct ts_buf out, end;
 	bool done = true;
 
-	sigaction(SIGINT, &action, NULL);
+	ts_interrupt_catch();
+	ts_meter_init(&meter, cli, cli->trace, doing, "positions");
 	ts_buf_init(&out);
 	ts_buf_init(&end);
 	while (done && got == TS_GOT_PENDING) {
-		*is_stopped = is_interrupted;
+		*is_stopped = ts_is_interrupted();
 		if (*is_stopped) {
 			ts_answer_stop(a, &out, &end);
 			got = TS_GOT_END;
 		} else {
 			got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
 		}
-		done = got != TS_GOT_FAIL && show(&out, &end, form, err);
+		if (out.len || end.len || got != TS_GOT_PENDING)
+			ts_meter_clear(&meter);
+		done = got != TS_GOT_FAIL && show(&out, &end, ts_show_form(cli), err);
+		if (got == TS_GOT_PENDING)
+			tell(&meter, a);
 	}
+	ts_interrupt_release();
+	if (*is_stopped && !cli->is_quiet)
+		fprintf(stderr, "tracestub: interrupted: the answer ends where it was; \"in A:B\" asks about fewer positions\n");
 	ts_buf_fini(&out);
 	ts_buf_fini(&end);
 	return done;

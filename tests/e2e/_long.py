@@ -32,10 +32,18 @@ def make_trace():
         f.write(frame(jump + write(MARK, 2) + b"\x04\x01", 3))
 
 
-def run_cases_on_long():
+def make_part(name, n_frames):
+    """Another trace: the first frames of TRACE, each of STEPS * LOOPS steps."""
+    frame_len = 13 + LOOPS * (13 + 21 + 2 * STEPS)
+    with open(TRACE, "rb") as f, open(name, "wb") as to:
+        to.write(f.read(8 + 32 + 34 + n_frames * frame_len))
+
+
+def run_cases_on_long(prepare=lambda: None):
     """The cases of a script that uses TRACE; its files are large."""
     make_trace()
     try:
+        prepare()
         run_cases()
     finally:
         for name in os.listdir("."):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Headless Chromium: a page's document after its scripts ran, and its pixels."""
+import os
 import pathlib
 import shutil
 import struct
@@ -74,6 +75,8 @@ def read_png(data):
 def screenshot(path, name, fragment="", size=(1216, 1300)):
     """The bytes of a PNG, which stays in the test's folder as @name."""
     run(path, fragment, f"--window-size={size[0]},{size[1]}", f"--screenshot={pathlib.Path(name).resolve()}")
+    if "TEST_OUT" in os.environ:
+        shutil.copy(name, os.environ["TEST_OUT"])       # to be looked at, also when the test passes
     return pathlib.Path(name).read_bytes()
 
 

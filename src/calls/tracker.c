@@ -31,7 +31,7 @@ static void add_range(struct ts_call_tracker *tr, struct ts_reg_range r)
 }
 
 struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set,
-					    bool is_physical)
+					    bool is_physical, bool is_before)
 {
 	struct ts_call_tracker *tr = calloc(1, sizeof(*tr));
 
@@ -39,6 +39,7 @@ struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct t
 		return NULL;
 	tr->out = out;
 	tr->is_physical = is_physical;
+	tr->is_before = is_before;
 	tr->top_mask = is_physical ? 0xfff : UINT64_MAX; /* the stack pointer is virtual, the memory physical */
 	ts_linkage_init(&tr->linkage, set->arch);
 	if (set->sp >= 0)
@@ -179,6 +180,8 @@ static void settle(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_
 	}
 	if (tr->is_failed || !t->stacks.n)
 		return;
+	if (t->todo & TS_TODO_LATE)
+		t->todo = (t->todo & ~(unsigned)TS_TODO_LATE) | (t->sp == t->site.slot ? TS_TODO_CALL : 0);
 	if (has_pc && ts_stacks_may_return(&t->stacks, pc))
 		end_calls(tr, t, ts_stacks_n_kept_at(&t->stacks, pc), pos, pc, true);
 	if (t->todo & TS_TODO_CALL && has_pc)
@@ -315,6 +318,29 @@ static void look_for_call(struct ts_call_tracker *tr, struct ts_call_thread *t, 
 	};
 }
 
+/*
+ * The same for what may be the last step before another thread's: its stack pointer does not show yet, but the return address
+ * was written.
+ */
+static void look_for_late_call(const struct ts_call_tracker *tr, struct ts_call_thread *t, const struct ts_steps *b,
+			       const struct ts_step *s)
+{
+	for (uint32_t i = 0; i < s->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[s->first + i];
+		const uint8_t *data = e->kind == TS_FX_WRITE ? ts_effect_data(b, e) : NULL;
+		uint64_t ret;
+
+		if (!data || e->len != tr->linkage.word || t->sp - e->addr > 2u * tr->linkage.word)
+			continue;
+		ret = ts_arch_get(tr->linkage.arch, data, tr->linkage.word);
+		if (!ts_linkage_is_return_of(&tr->linkage, ret, s->pc, s->insn_len))
+			continue;
+		t->todo |= TS_TODO_LATE;
+		t->site = (struct ts_call_site){ t->pos, s->pc, ret, e->addr, s->pc + s->insn_len, false };
+		return;
+	}
+}
+
 /* Is the event an interrupt or a fault?  What those push is no call. */
 static bool is_interruption(const struct ts_event *ev)
 {
@@ -348,7 +374,7 @@ static inline bool is_quiet(const struct ts_call_tracker *tr, const struct ts_ca
 			if (e->addr < tr->high && e->addr + e->len > tr->low)
 				return false;
 		} else if (e->kind == TS_FX_WRITE) {
-			if (is_top(tr, t, e->addr))
+			if (is_top(tr, t, e->addr) || tr->is_before)
 				return false;
 		} else if (e->kind != TS_FX_READ) {
 			return false;
@@ -392,6 +418,8 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 		t->is_loaded = !ts_stacks_is_near(t->sp, before) && is_loaded(tr, t, b, s);
 	if (!is_event)
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
+	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) && t->has_sp)
+		look_for_late_call(tr, t, b, s);
 	return t;
 }
 

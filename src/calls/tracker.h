@@ -24,12 +24,13 @@ struct ts_call_tracker;
 
 /*
  * A tracker that adds to @out (borrowed), for steps with registers of @set (borrowed).  @is_physical: the
- * steps' memory has physical addresses, the stack pointer a virtual one.
+ * steps' memory has physical addresses, the stack pointer a virtual one.  @is_before: what the last step of a
+ * thread did to registers, before another one ran, shows in a later step.
  *
  * Returns NULL if memory is exhausted.
  */
 struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct ts_regset *set,
-					    bool is_physical);
+					    bool is_physical, bool is_before);
 void ts_call_tracker_free(struct ts_call_tracker *tr);
 
 /* The effects that make position 0, which concern thread 0.  Returns false if memory is exhausted. */

@@ -158,7 +158,7 @@ static bool load_thread(const struct ts_call_tracker *tr, struct ts_call_thread 
 			const struct saved_thread *x, struct saved *in)
 {
 	t->sp = x->sp, t->lr = x->lr, t->top = x->top, t->top_val = x->top_val, t->pos = x->pos;
-	t->todo = x->todo & (TS_TODO_MOVE | TS_TODO_CALL);
+	t->todo = x->todo & (TS_TODO_MOVE | TS_TODO_CALL | TS_TODO_LATE);
 	t->has_sp = x->flags & HAS_SP;
 	t->has_lr = x->flags & HAS_LR;
 	t->is_loaded = x->flags & IS_LOADED;

@@ -13,6 +13,7 @@
 enum ts_call_todo {
 	TS_TODO_MOVE = 1, /* the stack pointer changed */
 	TS_TODO_CALL = 2, /* it may have been a call */
+	TS_TODO_LATE = 4, /* it may have been one if the stack pointer, once it shows, is at the site's slot */
 };
 
 /* A step that may have been a call. */
@@ -48,6 +49,7 @@ struct ts_call_tracker {
 	uint32_t low, high; /* all of them are in these bytes */
 	uint64_t top_mask; /* the bits by which a write is at the stack pointer */
 	bool is_physical;
+	bool is_before;                 /* the last step before another thread's shows its registers later */
 	bool is_failed;                 /* memory is exhausted */
 	uint64_t space;                 /* the root of the page tables */
 	struct ts_call_thread *threads; /* owned; by ordinal */

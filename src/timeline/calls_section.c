@@ -14,7 +14,8 @@ static bool start(struct ts_timeline *tl)
 	ts_calls_free(tl->calls);
 	ts_call_tracker_free(tl->tracker);
 	tl->calls = ts_calls_new();
-	tl->tracker = tl->calls ? ts_call_tracker_new(tl->calls, &tl->rec->regs, tl->rec->is_physical) : NULL;
+	tl->tracker = tl->calls ? ts_call_tracker_new(tl->calls, &tl->rec->regs, tl->rec->is_physical,
+							tl->rec->is_before) : NULL;
 	return tl->tracker && ts_call_tracker_start(tl->tracker, &tl->rec->initial);
 }
 

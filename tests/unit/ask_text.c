@@ -3,13 +3,13 @@
 
 #include <check.h>
 
-void ask_text_init(struct ask_text *a, struct script *s)
+void ask_text_init(struct ask_text *a, struct ts_recording *rec)
 {
 	*a = (struct ask_text){ 0 };
 	ts_error_reset(&a->err);
 	ts_buf_init(&a->out);
 	ts_buf_init(&a->end);
-	a->tl = ts_timeline_new(&s->rec, NULL, &a->err);
+	a->tl = ts_timeline_new(rec, NULL, &a->err);
 	ck_assert_ptr_nonnull(a->tl);
 	while (ts_timeline_grow(a->tl, UINT64_MAX, &a->err) == TS_GROW_MORE)
 		;

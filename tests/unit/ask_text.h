@@ -24,8 +24,8 @@ struct ask_text {
 	uint64_t go;
 };
 
-/* Read all of @s, which stays the caller's. */
-void ask_text_init(struct ask_text *a, struct script *s);
+/* Read all of @rec, which stays the caller's. */
+void ask_text_init(struct ask_text *a, struct ts_recording *rec);
 void ask_text_fini(struct ask_text *a);
 
 /* Ask; false if the question was refused: a->err says why. */

@@ -10,29 +10,36 @@ uint8_t naive_image_byte(uint64_t off)
 	return (uint8_t)(100 + off);
 }
 
-/* Ordinal of a byte among those of all arenas, -1 if it is in none. */
-static int byte_ordinal(uint64_t addr)
+/* Ordinal of a byte among those of the script, -1 if it is not one. */
+static long byte_ordinal(const struct naive *nv, uint64_t addr)
 {
-	int before = 0;
+	const uint64_t *bytes = nv->s->bytes;
+	size_t lo = 0, hi = nv->s->n_bytes;
 
-	for (unsigned a = 0; a < SCRIPT_N_ARENAS; a++) {
-		const struct script_arena *x = &script_arenas[a];
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
 
-		if (addr >= x->first && addr <= x->last)
-			return before + (int)(addr - x->first);
-		before += (int)(x->last - x->first) + 1;
+		if (bytes[mid] < addr)
+			lo = mid + 1;
+		else
+			hi = mid;
 	}
-	return -1;
+	return lo < nv->s->n_bytes && bytes[lo] == addr ? (long)lo : -1;
 }
 
-bool naive_is_tracked(uint64_t addr)
+bool naive_is_tracked(const struct naive *nv, uint64_t addr)
 {
-	return byte_ordinal(addr) >= 0;
+	return byte_ordinal(nv, addr) >= 0;
+}
+
+static size_t mem_index(const struct naive *nv, uint32_t process, uint64_t addr)
+{
+	return process * nv->s->n_bytes + (size_t)byte_ordinal(nv, addr);
 }
 
 static struct naive_log *mem_log(const struct naive *nv, uint32_t process, uint64_t addr)
 {
-	return &nv->mem[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
+	return &nv->mem[mem_index(nv, process, addr)];
 }
 
 static struct naive_log *reg_log(const struct naive *nv, uint32_t thread, uint64_t off)
@@ -126,32 +133,43 @@ static bool is_in(const struct ts_effect *e, uint64_t addr)
 	return addr >= e->addr && addr - e->addr < e->len;
 }
 
+/* The log of a byte that an access of @thread touches. */
+static struct naive_log *log_of(const struct naive *nv, const struct ts_effect *e, uint32_t thread, uint64_t i)
+{
+	if (e->kind == TS_FX_REG_READ || e->kind == TS_FX_REG_WRITE)
+		return reg_log(nv, thread, e->addr + i);
+	return mem_log(nv, nv->s->process_of[thread], e->addr + i);
+}
+
 /* A read that shows values: count what it infers, and whether it contradicts. */
-static void listen_see(struct naive *nv, struct naive_log **logs, const struct ts_effect *e, uint32_t seq,
+static void listen_see(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t thread,
 		       const uint8_t *value)
 {
 	bool is_contradiction = false;
 
 	for (uint64_t i = 0; i < e->len; i++) {
+		struct naive_log *log = log_of(nv, e, thread, i);
 		uint8_t before;
 
-		if (!shown_before(logs[i], seq, &before))
+		if (!shown_before(log, seq, &before))
 			nv->n_inferred++;
 		else if (before != value[i])
 			is_contradiction = true;
-		add_entry(logs[i], seq, NAIVE_SEEN, value[i]);
+		add_entry(log, seq, NAIVE_SEEN, value[i]);
 	}
 	nv->n_unexplained += is_contradiction;
 }
 
-/* A read or write, of memory or registers; @logs are those of its bytes. */
-static void listen_access(struct naive *nv, struct naive_log **logs, const struct ts_effect *e, uint32_t seq,
-			  const uint8_t *value, bool is_write)
+/* A read or write, of memory or registers. */
+static void listen_access(struct naive *nv, const struct ts_effect *e, uint32_t seq, uint32_t thread,
+			  const uint8_t *value)
 {
+	bool is_write = e->kind == TS_FX_WRITE || e->kind == TS_FX_REG_WRITE;
+
 	if (!is_write && value)
-		listen_see(nv, logs, e, seq, value);
+		listen_see(nv, e, seq, thread, value);
 	for (uint64_t i = 0; is_write && i < e->len; i++)
-		add_entry(logs[i], seq, value ? NAIVE_WRITTEN : NAIVE_UNKNOWN, value ? value[i] : 0);
+		add_entry(log_of(nv, e, thread, i), seq, value ? NAIVE_WRITTEN : NAIVE_UNKNOWN, value ? value[i] : 0);
 }
 
 static void add_mapping(struct naive_mappings *list, const struct naive_mapping *m)
@@ -167,7 +185,7 @@ static void add_mapping(struct naive_mappings *list, const struct naive_mapping 
 static void listen_mapping(struct naive *nv, const struct ts_steps *b, const struct ts_effect *e,
 			   uint32_t seq, uint32_t process, uint64_t addr)
 {
-	struct naive_mappings *list = &nv->mappings[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
+	struct naive_mappings *list = &nv->mappings[mem_index(nv, process, addr)];
 	struct naive_mapping m = { .seq = seq };
 
 	if (e->kind == TS_FX_MAP) {
@@ -239,17 +257,9 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 		   uint32_t thread, bool has_file)
 {
 	uint32_t process = nv->s->process_of[thread];
-	struct naive_log *logs[64];
-	bool is_reg = e->kind == TS_FX_REG_READ || e->kind == TS_FX_REG_WRITE;
-	bool is_mem = e->kind == TS_FX_READ || e->kind == TS_FX_WRITE;
 
-	if (is_reg || is_mem) {
-		assert(e->len <= 64);
-		for (uint64_t i = 0; i < e->len; i++)
-			logs[i] =
-				is_reg ? reg_log(nv, thread, e->addr + i) : mem_log(nv, process, e->addr + i);
-		listen_access(nv, logs, e, seq, ts_effect_data(b, e),
-			      e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_WRITE);
+	if (e->kind <= TS_FX_READ) {
+		listen_access(nv, e, seq, thread, ts_effect_data(b, e));
 		return;
 	}
 	if (e->kind == TS_FX_LOAD || e->kind == TS_FX_UNLOAD)
@@ -259,13 +269,9 @@ static void listen(struct naive *nv, const struct ts_steps *b, const struct ts_e
 		forget_regs(nv, seq);
 	if (e->kind < TS_FX_MAP || e->kind > TS_FX_FORGET)
 		return;
-	for (unsigned a = 0; a < SCRIPT_N_ARENAS; a++) {
-		for (uint64_t addr = script_arenas[a].first;; addr++) {
-			if (is_in(e, addr))
-				listen_fill(nv, b, e, seq, process, addr, has_file);
-			if (addr == script_arenas[a].last)
-				break;
-		}
+	for (size_t i = 0; i < nv->s->n_bytes; i++) {
+		if (is_in(e, nv->s->bytes[i]))
+			listen_fill(nv, b, e, seq, process, nv->s->bytes[i], has_file);
 	}
 }
 
@@ -282,13 +288,13 @@ static void listen_all(struct naive *nv, const struct ts_steps *b, uint32_t firs
 /* Bytes that are left in the trace are known from position 0 on, where nothing else is said of them. */
 static void listen_memory(struct naive *nv, uint32_t seq)
 {
-	for (uint32_t process = 0; process < SCRIPT_MAX_PROCESSES && nv->s->rec.memory.n_ranges; process++) {
-		for (uint64_t i = 0; i < SCRIPT_MEMORY_LEN; i++) {
-			struct naive_log *log = mem_log(nv, process, SCRIPT_MEMORY_ADDR + i);
+	for (size_t i = 0; i < SCRIPT_MAX_PROCESSES * nv->s->n_bytes && nv->s->rec.memory.n_ranges; i++) {
+		struct naive_log *log = &nv->mem[i];
+		uint8_t value, is_known = 0;
 
-			if (!log->n || log->items[log->n - 1].kind == NAIVE_UNKNOWN)
-				add_entry(log, seq, NAIVE_WRITTEN, script_memory_byte(i));
-		}
+		ts_image_fill(&nv->s->rec.memory, 0, nv->s->bytes[i % nv->s->n_bytes], 1, &value, &is_known);
+		if (is_known && (!log->n || log->items[log->n - 1].kind == NAIVE_UNKNOWN))
+			add_entry(log, seq, NAIVE_WRITTEN, value);
 	}
 }
 
@@ -309,9 +315,9 @@ struct naive *naive_new(const struct script *s, bool has_image, bool has_file)
 	nv->n_steps = s->steps.n_steps;
 	nv->has_image = has_image;
 	nv->first_seq = zeroed(nv->n_steps + 1, sizeof(*nv->first_seq));
-	nv->mem = zeroed(SCRIPT_MAX_PROCESSES * NAIVE_N_BYTES, sizeof(*nv->mem));
+	nv->mem = zeroed(SCRIPT_MAX_PROCESSES * s->n_bytes, sizeof(*nv->mem));
 	nv->regs = zeroed((size_t)SCRIPT_MAX_THREADS * s->rec.regs.g_len, sizeof(*nv->regs));
-	nv->mappings = zeroed(SCRIPT_MAX_PROCESSES * NAIVE_N_BYTES, sizeof(*nv->mappings));
+	nv->mappings = zeroed(SCRIPT_MAX_PROCESSES * s->n_bytes, sizeof(*nv->mappings));
 	listen_all(nv, &s->rec.initial, 0, s->rec.initial.n_effects, 0, &seq, has_file);
 	listen_memory(nv, seq++);
 	nv->first_seq[0] = seq;
@@ -326,7 +332,7 @@ struct naive *naive_new(const struct script *s, bool has_image, bool has_file)
 
 void naive_free(struct naive *nv)
 {
-	for (size_t i = 0; i < SCRIPT_MAX_PROCESSES * NAIVE_N_BYTES; i++) {
+	for (size_t i = 0; i < SCRIPT_MAX_PROCESSES * nv->s->n_bytes; i++) {
 		free(nv->mem[i].items);
 		free(nv->mappings[i].items);
 	}
@@ -346,6 +352,35 @@ bool naive_mem(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t 
 {
 	return seen_by_step(nv, mem_log(nv, process, addr), pos, value) ||
 	       mem_before(nv, process, addr, nv->first_seq[pos], value);
+}
+
+/* The step of effect @seq, which is one of a step. */
+static uint64_t step_of(const struct naive *nv, uint32_t seq)
+{
+	uint64_t lo = 0, hi = nv->n_steps;
+
+	while (hi - lo > 1) {
+		uint64_t mid = (lo + hi) / 2;
+
+		if (nv->first_seq[mid] <= seq)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* What a step writes shows after it, what it reads at its position. */
+uint64_t naive_next_change(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr)
+{
+	const struct naive_log *log = mem_log(nv, process, addr);
+	uint32_t n = entries_before(log, nv->first_seq[pos]);
+	uint64_t step;
+
+	if (n == log->n)
+		return nv->n_steps + 1;
+	step = step_of(nv, log->items[n].seq);
+	return step > pos ? step : step + 1;
 }
 
 /* The program counter is what the steps say, not what the registers' effects say. */
@@ -448,8 +483,7 @@ bool naive_is_alive(const struct naive *nv, uint64_t pos, uint32_t thread)
 const struct naive_mapping *naive_mapping(const struct naive *nv, uint64_t pos, uint32_t process,
 					  uint64_t addr)
 {
-	const struct naive_mappings *list =
-		&nv->mappings[process * NAIVE_N_BYTES + (uint32_t)byte_ordinal(addr)];
+	const struct naive_mappings *list = &nv->mappings[mem_index(nv, process, addr)];
 	uint32_t n = list->n;
 
 	while (n && list->items[n - 1].seq >= nv->first_seq[pos])

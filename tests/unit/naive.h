@@ -3,7 +3,7 @@
  * The naive twin of the timeline: the same questions, answered from plain lists by the definitions of the
  * model.
  *
- * For each byte of the arenas and each byte of each thread's registers it keeps what happened to it, in
+ * For each byte that the script may touch and each byte of each thread's registers it keeps what happened to it, in
  * order.  What is asked "next" or "previous" it finds by walking step by step.  It shares no code with the
  * index.
  */
@@ -63,7 +63,7 @@ struct naive {
 	const struct script *s; /* borrowed */
 	uint64_t n_steps;
 	uint32_t *first_seq;    /* owned; of each step, and one more */
-	struct naive_log *mem;  /* owned; by process, then byte of the arenas */
+	struct naive_log *mem;  /* owned; by process, then byte of the script */
 	struct naive_log *regs; /* owned; by thread, then byte of the 'g' layout */
 	struct naive_mappings *mappings; /* owned; as mem */
 	struct naive_module *modules;    /* owned; in the order in which they appeared */
@@ -72,9 +72,6 @@ struct naive {
 	uint64_t n_inferred;    /* bytes */
 	bool has_image;         /* under everything lies naive_image_byte() */
 };
-
-/* Bytes of all arenas together. */
-#define NAIVE_N_BYTES 768u
 
 /* Under the recording lies this file, from its byte 0 on at this address. */
 #define NAIVE_IMAGE_ADDR (UINT64_C(0x1000) - 30)
@@ -85,11 +82,15 @@ uint8_t naive_image_byte(uint64_t off);
 struct naive *naive_new(const struct script *s, bool has_image, bool has_file);
 void naive_free(struct naive *nv);
 
-/* Is the address in an arena? */
-bool naive_is_tracked(uint64_t addr);
+/* Is the byte one of the script's? */
+bool naive_is_tracked(const struct naive *nv, uint64_t addr);
 
 /* A tracked byte at a position; returns whether it is known. */
 bool naive_mem(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr, uint8_t *value);
+
+/* The next position after @pos at which a tracked byte may differ from @pos; N + 1 if there is none. */
+uint64_t naive_next_change(const struct naive *nv, uint64_t pos, uint32_t process, uint64_t addr);
+
 bool naive_reg(const struct naive *nv, uint64_t pos, uint32_t thread, uint32_t off, uint8_t *value);
 
 uint32_t naive_thread(const struct naive *nv, uint64_t pos);

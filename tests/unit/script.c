@@ -182,7 +182,36 @@ static void close_recording(struct ts_recording *rec)
 
 	ts_recording_fini(rec);
 	ts_steps_fini(&s->steps);
+	free(s->bytes);
 	free(s);
+}
+
+static int compare_addresses(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void add_bytes(struct script *s, uint64_t addr, uint64_t len)
+{
+	s->bytes = realloc(s->bytes, (s->n_bytes + len) * sizeof(*s->bytes));
+	assert(s->bytes);
+	for (uint64_t i = 0; i < len; i++)
+		s->bytes[s->n_bytes++] = addr + i;
+}
+
+static void sort_bytes(struct script *s)
+{
+	size_t n = 0;
+
+	if (s->n_bytes)
+		qsort(s->bytes, s->n_bytes, sizeof(*s->bytes), compare_addresses);
+	for (size_t i = 0; i < s->n_bytes; i++) {
+		if (!n || s->bytes[n - 1] != s->bytes[i])
+			s->bytes[n++] = s->bytes[i];
+	}
+	s->n_bytes = n;
 }
 
 struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *process_of)
@@ -201,6 +230,9 @@ struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *
 	s->n_threads = n_threads;
 	for (uint32_t i = 0; process_of && i < n_threads; i++)
 		s->process_of[i] = process_of[i];
+	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++)
+		add_bytes(s, script_arenas[i].first, script_arenas[i].last - script_arenas[i].first + 1);
+	sort_bytes(s);
 	if (ts_regset_init(&s->rec.regs, ts_arch_find(arch), 0, &err) && learn_threads(s, n_threads))
 		return s;
 	script_free(s);
@@ -211,6 +243,80 @@ void script_free(struct script *s)
 {
 	if (s)
 		ts_recording_close(&s->rec);
+}
+
+/* ------------------------------------------------------------------------------------- a loader's recording */
+
+static void close_copy(struct ts_recording *rec)
+{
+	struct script *s = (struct script *)rec;
+
+	ts_steps_fini(&s->steps);
+	free(rec->threads);
+	free(s->bytes);
+	free(s);
+}
+
+static void add_touched(struct script *s, const struct ts_steps *b)
+{
+	for (uint32_t i = 0; i < b->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[i];
+
+		if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE) { /* and what a text there may end with */
+			uint64_t before = e->addr < 2 ? e->addr : 2, left = UINT64_MAX - (e->addr + (e->len - 1));
+
+			add_bytes(s, e->addr - before, before + e->len + (left < 2 ? left : 2));
+		}
+		if (e->kind >= TS_FX_MAP && e->kind <= TS_FX_PROTECT) { /* where it ends, and what lies beside it */
+			add_bytes(s, e->addr - (e->addr > 0), 1 + (e->addr > 0));
+			add_bytes(s, e->addr + (e->len - 1), 1 + (e->addr + e->len > 0));
+		}
+	}
+	sort_bytes(s);
+}
+
+struct script *script_read(struct ts_recording *rec)
+{
+	static const struct ts_recording_ops ops = { open_reader, close_copy };
+	struct script *s = calloc(1, sizeof(*s));
+	struct ts_error err;
+	struct ts_reader *r;
+
+	assert(s);
+	ts_error_reset(&err);
+	ts_steps_init(&s->steps);
+	r = rec->ops->reader(rec, &err);
+	assert(r);
+	while (ts_reader_next(r, &s->steps, &err) == TS_ITEM)
+		;
+	s->end = r->end;
+	ts_reader_close(r);
+	if (s->end.is_absent) { /* the recording ends before the last step */
+		s->end.pc = s->steps.steps[--s->steps.n_steps].pc;
+		s->end.has_pc = true;
+	}
+	s->rec = *rec;
+	s->rec.ops = &ops;
+	s->rec.threads = malloc(rec->n_threads * sizeof(*rec->threads)); /* the recording's own may move */
+	assert(s->rec.threads);
+	memcpy(s->rec.threads, rec->threads, rec->n_threads * sizeof(*rec->threads));
+	assert(rec->n_threads <= SCRIPT_MAX_THREADS && s->steps.n_steps);
+	s->n_threads = rec->n_threads;
+	for (uint32_t i = 0; i < rec->n_threads; i++)
+		s->process_of[i] = rec->threads[i].process;
+	add_touched(s, &rec->initial);
+	add_touched(s, &s->steps);
+	return s;
+}
+
+void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr, uint64_t *len)
+{
+	size_t first = (size_t)script_below(r, s->n_bytes), n = 1, wanted = 1 + (size_t)script_below(r, max_len);
+
+	while (n < wanted && first + n < s->n_bytes && s->bytes[first + n] == s->bytes[first] + n)
+		n++;
+	*addr = s->bytes[first];
+	*len = n;
 }
 
 /* ----------------------------------------------------------------------------------------- random effects */

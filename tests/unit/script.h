@@ -52,6 +52,8 @@ struct script {
 	enum ts_next ending;     /* how they end: TS_END, or TS_FAIL with damage */
 	enum ts_code damage;
 	uint32_t process_of[SCRIPT_MAX_THREADS];
+	uint64_t *bytes;         /* owned; addresses that its effects may touch, ascending */
+	size_t n_bytes;
 	uint32_t n_threads;      /* that it uses; the recording may learn of them while it is read */
 	uint64_t n_reads;        /* steps read so far, by all readers */
 	/* a reader that is to read this step finds the trace gone, whatever ending says */
@@ -63,6 +65,15 @@ struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *
 
 /* A random recording of @n_steps steps, and anything in it. */
 struct script *script_random_new(uint64_t seed, uint64_t n_steps);
+
+/*
+ * The steps of a recording that a loader opened, all in one batch: for a walk over them, not to be read.  Its rec is a copy of
+ * the recording's facts, which stay the caller's.
+ */
+struct script *script_read(struct ts_recording *rec);
+
+/* A random range of 1 to @max_len of the script's bytes, which are neighbours. */
+void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr, uint64_t *len);
 
 /* Its readers and the recording itself go. */
 void script_free(struct script *s);

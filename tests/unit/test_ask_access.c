@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * history, accesses, last-X, next-X and executions, each against a walk over all steps: random questions to random
- * recordings, in chunks of a few steps.
+ * recordings and to those of each format, in chunks of a few steps.
  */
 #include "unit.h"
 
 #include "ask_text.h"
 #include "naive.h"
+#include "sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,21 +21,25 @@ static struct script *s;
 static struct naive *nv;
 static struct ask_text a;
 static struct script_random rnd;
+static struct sample sample; /* s is NULL: a random recording is asked */
+static uint64_t n_steps;
 
-/* The rows that the naive walk expects, each a line of TSV and the step that did it. */
-static struct {
-	char text[900];
+/* The rows that the naive walk expects: each a line of TSV, its beginning, and the step that did it. */
+static struct ts_buf wanted;
+static struct row {
+	size_t at;
 	uint64_t pos;
-} rows[40 * N_STEPS];
-static size_t n_rows;
+} *rows;
+static size_t n_rows, cap_rows;
 
 static void begin(uint64_t seed)
 {
 	s = script_random_new(seed, N_STEPS);
 	ck_assert_ptr_nonnull(s);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	nv = naive_new(s, false, false);
 	ck_assert_ptr_nonnull(nv);
+	n_steps = N_STEPS;
 	rnd.state = seed;
 }
 
@@ -45,13 +50,30 @@ static void finish(void)
 	script_free(s);
 }
 
+static void begin_sample(int i)
+{
+	sample_open(&sample, sample_names[i]);
+	ask_text_init(&a, sample.rec);
+	s = sample.s;
+	nv = sample.nv;
+	n_steps = s->steps.n_steps;
+	rnd.state = (uint64_t)i;
+}
+
+static void finish_sample(void)
+{
+	ask_text_fini(&a);
+	sample_close(&sample);
+}
+
 /* ------------------------------------------------------------------------------------------- naive values */
 
 /* What a question is about. */
 static struct {
 	bool is_reg;
 	uint32_t process, thread;
-	uint64_t addr, len; /* of a register, its offset */
+	uint64_t addr, len; /* of a register, its offset; of a machine, the physical address */
+	uint64_t virt;      /* what is asked for */
 	const char *reg;
 	bool only_changes;
 } what;
@@ -120,6 +142,16 @@ static bool is_contradiction(const struct part *p)
 	return false;
 }
 
+static void add_row(uint64_t pos)
+{
+	if (n_rows == cap_rows) {
+		cap_rows = cap_rows ? 2 * cap_rows : 64;
+		rows = realloc(rows, cap_rows * sizeof(*rows));
+		ck_assert_ptr_nonnull(rows);
+	}
+	rows[n_rows++] = (struct row){ wanted.len, pos };
+}
+
 static void put_row(uint64_t pos, const char *kind, const struct part *p)
 {
 	const struct ts_step *st = &s->steps.steps[pos];
@@ -130,13 +162,12 @@ static void put_row(uint64_t pos, const char *kind, const struct part *p)
 	put_value(old, p->old, p->old_known, len, is_number);
 	put_value(new, p->new, p->new_known, len, is_number);
 	if (!what.is_reg)
-		snprintf(addr, sizeof(addr), "0x%" PRIx64, p->first);
+		snprintf(addr, sizeof(addr), "0x%" PRIx64, p->first - what.addr + what.virt);
 	if (st->pc != TS_NO_PC)
 		snprintf(pc, sizeof(pc), "0x%" PRIx64, st->pc);
-	rows[n_rows].pos = pos;
-	snprintf(rows[n_rows++].text, sizeof(rows[0].text),
-		 "%" PRIu64 "\t%" PRId64 "\t%s\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
-		 a.names.tids[st->thread], pc, kind, addr, len, old, new);
+	add_row(pos);
+	ts_buf_printf(&wanted, "%" PRIu64 "\t%" PRId64 "\t%s\t\t\t\t%s\t%s\t%" PRIu64 "\t%s\t%s\n", pos,
+		      a.names.tids[st->thread], pc, kind, addr, len, old, new);
 }
 
 /* ------------------------------------------------------------------------------------------- naive walks */
@@ -179,6 +210,20 @@ static void look_at_step(uint64_t pos, bool did[N_DID][MAX_LEN])
 		for (uint64_t k = 0; how >= 0 && k < what.len; k++)
 			did[how][k] |= what.addr + k - e->addr < e->len;
 	}
+}
+
+/* What touches no byte of WHAT changes none, unless the step after it shows a change. */
+static bool touches(uint64_t pos)
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &s->steps.effects[st->first + i];
+
+		if (e->addr <= what.addr + (what.len - 1) && (!e->len || e->addr + (e->len - 1) >= what.addr))
+			return true;
+	}
+	return false;
 }
 
 static bool any(const bool *did)
@@ -245,6 +290,22 @@ static void read_seen(struct part *p, uint64_t pos)
 	memcpy(p->new_known, p->old_known, sizeof(p->old_known));
 }
 
+/* The addresses of instructions are virtual. */
+static void walk_exec(uint64_t pos)
+{
+	const struct ts_step *st = &s->steps.steps[pos];
+
+	if (s->rec.threads[st->thread].process != what.process || st->pc == TS_NO_PC || st->pc < what.virt ||
+	    st->pc - what.virt >= what.len)
+		return;
+	add_row(pos);
+	ts_buf_printf(&wanted, "%" PRIu64 "\t%" PRId64 "\t0x%" PRIx64 "\t\t\t\texec\t0x%" PRIx64 "\t", pos,
+		      a.names.tids[st->thread], st->pc, st->pc);
+	if (st->insn_len)
+		ts_buf_printf(&wanted, "%u", st->insn_len);
+	ts_buf_puts(&wanted, "\t\t\n");
+}
+
 static void walk_accesses(uint64_t pos, const char *kinds)
 {
 	bool did[N_DID][MAX_LEN];
@@ -262,6 +323,8 @@ static void walk_accesses(uint64_t pos, const char *kinds)
 		if (!what.only_changes || !is_same(&p))
 			put_row(pos, "write", &p);
 	}
+	if (strchr(kinds, 'x'))
+		walk_exec(pos);
 }
 
 /* ------------------------------------------------------------------------------------------- comparing */
@@ -269,8 +332,7 @@ static void walk_accesses(uint64_t pos, const char *kinds)
 /* The rows of positions [from, to), bounded; @is_step: only those of the first (last) step. */
 static void expect(const char *question, uint64_t from, uint64_t to, unsigned first, unsigned last, int step)
 {
-	static char want[sizeof(rows)];
-	size_t lo = 0, hi = n_rows, n = 0;
+	size_t lo = 0, hi = n_rows;
 	const char *got;
 
 	while (lo < hi && rows[lo].pos < from)
@@ -294,31 +356,27 @@ static void expect(const char *question, uint64_t from, uint64_t to, unsigned fi
 		hi = lo + first;
 	if (last && hi - lo > last)
 		lo = hi - last;
-	*want = 0;
-	for (size_t i = lo; i < hi; i++) {
-		size_t len = strlen(rows[i].text);
-
-		memcpy(want + n, rows[i].text, len + 1);
-		n += len;
-	}
+	add_row(0); /* where the last one ends */
+	wanted.len = rows[hi].at;
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	got = strchr(ts_buf_text(&a.out), '\n') + 1;
-	ck_assert_msg(!strcmp(got, want), "%s (process %u)\nexpected:\n%sgot:\n%s", question, what.process, want, got);
+	ck_assert_msg(!strcmp(got, ts_buf_text(&wanted) + rows[lo].at), "%s (process %u)\nexpected:\n%.3000sgot:\n%.3000s", question,
+		      what.process, ts_buf_text(&wanted) + rows[lo].at, got);
 }
 
 /* A question of the verb, with random words. */
 static void ask_any(const char *verb, const char *text, const char *kinds, int step)
 {
-	uint64_t from = 0, to = N_STEPS, at = step > 0 ? 0 : N_STEPS;
+	uint64_t from = 0, to = n_steps, at, phys;
 	unsigned first = 0, last = 0;
 	char question[300], words[200] = "";
 
 	if (script_chance(&rnd, 40)) {
-		from = script_below(&rnd, N_STEPS);
-		to = from + 1 + script_below(&rnd, N_STEPS - from);
+		from = script_below(&rnd, n_steps);
+		to = from + 1 + script_below(&rnd, n_steps - from);
 		sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, from, to);
 	}
-	at = script_below(&rnd, N_STEPS + 1);
+	at = script_below(&rnd, n_steps + 1);
 	sprintf(words + strlen(words), " at %" PRIu64, at);
 	if (script_chance(&rnd, 20) && !step) {
 		first = 1 + (unsigned)script_below(&rnd, 5);
@@ -331,16 +389,21 @@ static void ask_any(const char *verb, const char *text, const char *kinds, int s
 		strcat(words, " --changes");
 	if (step < 0 && at < to)
 		to = at;
-	if (step > 0 && at > from)
-		from = at;
+	if (step > 0 && at + (*kinds == 'x') > from)
+		from = at + (*kinds == 'x');
 	if (to < from)
 		to = from;
+	if (s == sample.s && !what.is_reg && (!sample_physical(&sample, at, what.virt, &phys) || phys != what.addr))
+		return;
 	/* the process is that of the thread at the position asked from */
 	what.process = s->rec.threads[naive_thread(nv, at)].process;
 	if (what.is_reg && !strchr(text, ' '))
 		what.thread = naive_thread(nv, at);
 	n_rows = 0;
-	for (uint64_t pos = 0; pos < N_STEPS; pos++) {
+	ts_buf_reset(&wanted);
+	for (uint64_t pos = 0; pos < n_steps; pos++) {
+		if (!strchr(kinds, 'x') && !touches(pos) && (pos + 1 == n_steps || !touches(pos + 1)))
+			continue;
 		if (*kinds == 'h')
 			walk_whole(pos);
 		else
@@ -352,47 +415,70 @@ static void ask_any(const char *verb, const char *text, const char *kinds, int s
 	expect(question, from, to, first, last, step);
 }
 
-static void ask_memory(void)
+static void ask_each_memory(const char *name)
 {
 	static const char *const kinds[] = { "r", "w", "rw" };
-	uint64_t addr, len;
-	char text[64];
 
-	script_range(&rnd, 16, &addr, &len);
-	if (addr + (len - 1) > ts_arch_addr_mask(s->rec.regs.arch))
-		return;
 	what.is_reg = false;
-	what.addr = addr;
-	what.len = len;
 	what.only_changes = script_chance(&rnd, 30);
-	snprintf(text, sizeof(text), "0x%" PRIx64 ",%" PRIu64, addr, len);
-	ask_any("history", text, "h", 0);
-	ask_any("last-write", text, "h", -1);
-	ask_any("next-write", text, "h", 1);
-	ask_any("accesses", text, kinds[script_below(&rnd, 3)], 0);
-	ask_any("last-read", text, "r", -1);
-	ask_any("next-access", text, "rw", 1);
+	ask_any("history", name, "h", 0);
+	ask_any("last-write", name, "h", -1);
+	ask_any("next-write", name, "h", 1);
+	ask_any("accesses", name, kinds[script_below(&rnd, 3)], 0);
+	ask_any("last-read", name, "r", -1);
+	ask_any("next-read", name, "r", 1);
+	ask_any("last-access", name, "rw", -1);
+	ask_any("next-access", name, "rw", 1);
 	what.only_changes = true;
-	ask_any("last-change", text, "h", -1);
-	ask_any("next-change", text, "h", 1);
+	ask_any("last-change", name, "h", -1);
+	ask_any("next-change", name, "h", 1);
 }
 
+static void ask_memory(void)
+{
+	char name[64];
+
+	script_range(&rnd, 16, &what.addr, &what.len);
+	if (what.addr + (what.len - 1) > ts_arch_addr_mask(s->rec.regs.arch))
+		return;
+	what.virt = what.addr;
+	snprintf(name, sizeof(name), "0x%" PRIx64 ",%" PRIu64, what.addr, what.len);
+	ask_each_memory(name);
+}
+
+static void ask_each_register(const char *name)
+{
+	what.is_reg = true;
+	what.only_changes = script_chance(&rnd, 30);
+	ask_any("history", name, "h", 0);
+	ask_any("last-write", name, "h", -1);
+	ask_any("next-write", name, "h", 1);
+	what.only_changes = true;
+	ask_any("last-change", name, "h", -1);
+	ask_any("next-change", name, "h", 1);
+}
+
+/* Any register but the pc, or a part of one. */
 static void ask_register(void)
 {
+	static const struct {
+		const char *name, *whole;
+		unsigned off, len;
+	} parts[] = { { "eax", "rax", 0, 4 }, { "ah", "rax", 1, 1 },  { "r8w", "r8", 0, 2 }, { "bpl", "rbp", 0, 1 },
+		      { "ch", "ecx", 1, 1 },  { "dx", "edx", 0, 2 },  { "bl", "ebx", 0, 1 }, { "di", "rdi", 0, 2 } };
 	const struct ts_regset *set = &s->rec.regs;
-	const struct ts_reg *r = &set->regs[script_below(&rnd, set->n_regs)];
-	char text[64];
+	size_t i = script_below(&rnd, sizeof(parts) / sizeof(parts[0]));
+	int whole = ts_regset_find(set, parts[i].whole);
+	bool is_part = whole >= 0 && ts_regset_find(set, "eflags") >= 0 && script_chance(&rnd, 20);
+	const struct ts_reg *r = &set->regs[is_part ? (uint64_t)whole : script_below(&rnd, set->n_regs)];
+	char name[64];
 
 	if (r == &set->regs[set->pc] || r->len > MAX_LEN)
 		return;
-	what.is_reg = true;
-	what.addr = r->off;
-	what.len = r->len;
-	what.only_changes = script_chance(&rnd, 30);
-	snprintf(text, sizeof(text), "$%s", r->name);
-	ask_any("history", text, "h", 0);
-	ask_any("last-write", text, "h", -1);
-	ask_any("next-write", text, "h", 1);
+	what.addr = r->off + (is_part ? parts[i].off : 0);
+	what.len = is_part ? parts[i].len : r->len;
+	snprintf(name, sizeof(name), "$%s", is_part ? parts[i].name : r->name);
+	ask_each_register(name);
 }
 
 START_TEST(any_question_is_answered_like_a_walk_over_all_steps)
@@ -403,6 +489,53 @@ START_TEST(any_question_is_answered_like_a_walk_over_all_steps)
 		ask_register();
 	}
 	finish();
+}
+END_TEST
+
+/* Memory that the sample touches. */
+static void ask_sample_memory(void)
+{
+	uint64_t n_left;
+	char name[64];
+
+	script_bytes(s, &rnd, 16, &what.addr, &what.len);
+	if (!sample_virtual(&sample, 0, what.addr, &what.virt, &n_left))
+		return;
+	what.len = n_left < what.len ? n_left : what.len;
+	snprintf(name, sizeof(name), "0x%" PRIx64 ",%" PRIu64, what.virt, what.len);
+	ask_each_memory(name);
+}
+
+static void ask_sample_code(void)
+{
+	uint64_t pc = s->steps.steps[script_below(&rnd, n_steps)].pc, n_left;
+	char name[64];
+
+	what.is_reg = what.only_changes = false;
+	what.virt = pc - script_below(&rnd, 4);
+	what.len = 1 + script_below(&rnd, 30);
+	if (pc == TS_NO_PC || pc < 4 || !sample_physical(&sample, 0, what.virt, &what.addr) ||
+	    !sample_virtual(&sample, 0, what.addr, &what.virt, &n_left))
+		return;
+	what.len = n_left < what.len ? n_left : what.len;
+	snprintf(name, sizeof(name), "0x%" PRIx64 ",%" PRIu64, what.virt, what.len);
+	ask_any("accesses", name, "x", 0);
+	ask_any("last-exec", name, "x", -1);
+	ask_any("next-exec", name, "x", 1);
+	ask_any("accesses", name, "rwx", 0);
+}
+
+START_TEST(any_question_to_a_sample_is_answered_like_a_walk)
+{
+	unsigned n = sample_n_questions(_i, 12);
+
+	begin_sample(_i);
+	for (unsigned i = 0; i < n; i++) {
+		ask_sample_memory();
+		ask_sample_code();
+		ask_register();
+	}
+	finish_sample();
 }
 END_TEST
 
@@ -441,7 +574,7 @@ static void begin_long(uint64_t seed)
 			ts_steps_value(&s->steps, TS_FX_REG_WRITE, reg_of(i)->off, value, reg_of(i)->len);
 		ts_steps_close(&s->steps, 0x1000, 1, 0);
 	}
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 }
 
 static bool writes_reg(uint64_t chunk, size_t i)
@@ -530,6 +663,10 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, any_question_is_answered_like_a_walk_over_all_steps, 1, 240);
 	tcase_add_loop_test(c, executions_are_those_of_a_walk, 1, 20);
+	suite_add_tcase(suite, c);
+	c = tcase_create("samples");
+	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
+	tcase_add_loop_test(c, any_question_to_a_sample_is_answered_like_a_walk, 0, sample_n_names);
 	suite_add_tcase(suite, c);
 	c = tcase_create("registers");
 	tcase_add_loop_test(c, the_chunks_of_a_register_are_those_that_write_it, 1, 10);

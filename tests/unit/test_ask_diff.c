@@ -471,7 +471,7 @@ static bool differs(const struct half *a, uint64_t k, const struct half *b, uint
 	uint32_t process = a->o.s->process_of[thread];
 	uint8_t x, y;
 
-	return naive_is_tracked(addr) && naive_mem(a->nv, k, process, addr, &x) &&
+	return naive_is_tracked(a->nv, addr) && naive_mem(a->nv, k, process, addr, &x) &&
 	       naive_mem(b->nv, k2, process, addr, &y) && x != y;
 }
 
@@ -523,7 +523,7 @@ static void check_row(const struct half *a, const struct half *b, const struct s
 				is_found |= differs(a, x->end, b, x->end2, t, first + i);
 			for (uint32_t t = 0; t < a->o.s->n_threads && x->end == x->pos; t++)
 				is_found |= differs(a, 0, b, 0, t, first + i);
-			is_found |= !naive_is_tracked(first + i);
+			is_found |= !naive_is_tracked(a->nv, first + i);
 		}
 	} else {
 		const struct ts_reg *r = &set->regs[ts_regset_find(set, x->what + 1)];

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find against a look at each address and each position: random values in random recordings, in chunks of a few
- * steps.
+ * find against a look at each address and each position: random values in random recordings and in those of each format, in
+ * chunks of a few steps.
  */
 #include "unit.h"
 
 #include "ask_text.h"
 #include "naive.h"
+#include "sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define N_STEPS 150u
@@ -19,6 +21,8 @@ static struct script *s;
 static struct naive *nv;
 static struct ask_text a;
 static struct script_random rnd;
+static struct sample sample; /* s is NULL: a random recording is asked */
+static uint64_t n_steps;
 
 /* The value, and the memory in which it is looked for. */
 static uint8_t bytes[MAX_VALUE];
@@ -61,44 +65,109 @@ static const char *kind_of(uint64_t step, uint64_t addr)
 	return kind;
 }
 
-static char want[1 << 20];
-static size_t n_want;
+/* Where and when it stands. */
+static struct match {
+	uint64_t addr, begin, end;
+} *matches;
+static size_t n_matches, cap_matches;
+static struct ts_buf want;
 
-static void put(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-static void put(const char *fmt, ...)
+/* The next position at which some of the bytes at @addr may be others. */
+static uint64_t next_change(uint64_t pos, uint64_t addr)
 {
-	va_list ap;
+	uint64_t next = n_steps + 1;
 
-	va_start(ap, fmt);
-	n_want += (size_t)vsnprintf(want + n_want, sizeof(want) - n_want, fmt, ap);
-	va_end(ap);
+	for (unsigned i = 0; i < n_bytes; i++) {
+		uint64_t change = naive_next_change(nv, pos, process, addr + i);
+
+		next = change < next ? change : next;
+	}
+	return next;
 }
 
-static void put_match(uint64_t addr, uint64_t begin)
+static void add_matches(uint64_t addr)
 {
-	const struct ts_step *st = begin ? &s->steps.steps[begin - 1] : NULL;
-	uint64_t end = begin;
-	char pc[32] = "", until[24] = "";
+	bool stood = false;
 
-	while (end <= N_STEPS && stands(end, addr))
-		end++;
-	if (end <= N_STEPS)
-		snprintf(until, sizeof(until), "%" PRIu64, end);
-	put("%" PRIu64 "\t%s\t0x%" PRIx64 "\t%u\t", begin, until, addr, n_bytes);
-	if (st && st->pc != TS_NO_PC)
-		snprintf(pc, sizeof(pc), "0x%" PRIx64, st->pc);
-	if (st)
-		put("%s\t%" PRIu64 "\t%" PRId64 "\t%s\t\n", kind_of(begin - 1, addr), begin - 1,
-		    a.names.tids[st->thread], pc);
-	else
-		put("start\t\t\t\t\n");
+	for (uint64_t pos = 0; pos <= n_steps; pos = next_change(pos, addr)) {
+		bool is_there = stands(pos, addr);
+
+		if (is_there && !stood) {
+			if (n_matches == cap_matches) {
+				cap_matches = cap_matches ? 2 * cap_matches : 64;
+				matches = realloc(matches, cap_matches * sizeof(*matches));
+				ck_assert_ptr_nonnull(matches);
+			}
+			matches[n_matches++] = (struct match){ addr, pos, n_steps + 1 };
+		} else if (!is_there && stood) {
+			matches[n_matches - 1].end = pos;
+		}
+		stood = is_there;
+	}
+}
+
+static int by_begin(const void *one, const void *other)
+{
+	const struct match *x = one, *y = other;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return x->addr < y->addr ? -1 : x->addr > y->addr;
+}
+
+static void put_match(const struct match *m)
+{
+	const struct ts_step *st = m->begin ? &s->steps.steps[m->begin - 1] : NULL;
+
+	ts_buf_printf(&want, "%" PRIu64 "\t", m->begin);
+	if (m->end <= n_steps)
+		ts_buf_printf(&want, "%" PRIu64, m->end);
+	ts_buf_printf(&want, "\t0x%" PRIx64 "\t%u\t", m->addr, n_bytes);
+	if (!st) {
+		ts_buf_puts(&want, "start\t\t\t\t\n");
+		return;
+	}
+	ts_buf_printf(&want, "%s\t%" PRIu64 "\t%" PRId64 "\t", kind_of(m->begin - 1, m->addr), m->begin - 1,
+		      a.names.tids[st->thread]);
+	if (st->pc != TS_NO_PC)
+		ts_buf_printf(&want, "0x%" PRIx64, st->pc);
+	ts_buf_puts(&want, "\t\n");
+}
+
+/* Look for the bytes from address @first to @last. */
+static void ask_for(uint64_t at)
+{
+	uint64_t from = 0, to = n_steps + 1;
+	char question[300] = "find";
+	const char *got;
+
+	for (unsigned i = 0; i < n_bytes; i++)
+		sprintf(question + strlen(question), is_any[i] ? " ??" : " %02x", bytes[i]);
+	process = s->rec.threads[naive_thread(nv, at)].process;
+	sprintf(question + strlen(question), " in memory 0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64, first, last + 1, at);
+	if (script_chance(&rnd, 30)) {
+		from = script_below(&rnd, n_steps);
+		to = from + 1 + script_below(&rnd, n_steps - from);
+		sprintf(question + strlen(question), " in %" PRIu64 ":%" PRIu64, from, to);
+	}
+	n_matches = 0;
+	ts_buf_reset(&want);
+	for (uint64_t addr = first; addr + (n_bytes - 1) <= last; addr++)
+		add_matches(addr);
+	if (n_matches)
+		qsort(matches, n_matches, sizeof(*matches), by_begin);
+	for (size_t i = 0; i < n_matches; i++) {
+		if (matches[i].begin >= from && matches[i].begin < to)
+			put_match(&matches[i]);
+	}
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	got = strchr(ts_buf_text(&a.out), '\n') + 1;
+	ck_assert_msg(!strcmp(got, ts_buf_text(&want)), "%s\nexpected:\n%.3000sgot:\n%.3000s", question, ts_buf_text(&want), got);
 }
 
 static void ask_any(void)
 {
-	uint64_t len, from = 0, to = N_STEPS + 1, at = script_below(&rnd, N_STEPS + 1);
-	char question[300] = "find";
-	const char *got;
+	uint64_t len;
 
 	n_bytes = 1 + (unsigned)script_below(&rnd, MAX_VALUE);
 	script_range(&rnd, 40, &first, &len);
@@ -108,44 +177,62 @@ static void ask_any(void)
 	for (unsigned i = 0; i < n_bytes; i++) {
 		is_any[i] = i && script_chance(&rnd, 20);
 		bytes[i] = (uint8_t)script_below(&rnd, 4);
-		if (is_any[i])
-			strcat(question, " ??");
-		else
-			sprintf(question + strlen(question), " %02x", bytes[i]);
 	}
+	ask_for(script_below(&rnd, N_STEPS + 1));
+}
+
+/* What stands somewhere in the range at some time, or nearly so.  Of a machine, find has physical addresses. */
+static void ask_sample(void)
+{
+	uint64_t at = script_below(&rnd, n_steps + 1), when = script_below(&rnd, n_steps + 1), len, off;
+
+	n_bytes = 1 + (unsigned)script_below(&rnd, MAX_VALUE);
+	script_bytes(s, &rnd, 40, &first, &len);
+	if (len < n_bytes)
+		return;
+	last = first + len - 1;
+	off = script_below(&rnd, len - n_bytes + 1);
 	process = s->rec.threads[naive_thread(nv, at)].process;
-	sprintf(question + strlen(question), " in memory 0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64, first, last + 1, at);
-	if (script_chance(&rnd, 30)) {
-		from = script_below(&rnd, N_STEPS);
-		to = from + 1 + script_below(&rnd, N_STEPS - from);
-		sprintf(question + strlen(question), " in %" PRIu64 ":%" PRIu64, from, to);
+	for (unsigned i = 0; i < n_bytes; i++) {
+		bytes[i] = 0;
+		is_any[i] = i && script_chance(&rnd, 20);
+		naive_mem(nv, when, process, first + off + i, &bytes[i]);
+		bytes[i] ^= script_chance(&rnd, 2);
 	}
-	n_want = 0;
-	*want = 0;
-	for (uint64_t pos = from; pos < to; pos++) {
-		for (uint64_t addr = first; addr + (n_bytes - 1) <= last; addr++) {
-			if (stands(pos, addr) && (!pos || !stands(pos - 1, addr)))
-				put_match(addr, pos);
-		}
-	}
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
-	got = strchr(ts_buf_text(&a.out), '\n') + 1;
-	ck_assert_msg(!strcmp(got, want), "%s\nexpected:\n%sgot:\n%s", question, want, got);
+	ask_for(at);
 }
 
 START_TEST(a_value_is_found_wherever_and_whenever_it_stands)
 {
 	s = script_random_new((uint64_t)_i, N_STEPS);
 	ck_assert_ptr_nonnull(s);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	nv = naive_new(s, false, false);
 	ck_assert_ptr_nonnull(nv);
+	n_steps = N_STEPS;
 	rnd.state = (uint64_t)_i;
 	for (unsigned i = 0; i < 25; i++)
 		ask_any();
 	naive_free(nv);
 	ask_text_fini(&a);
 	script_free(s);
+}
+END_TEST
+
+START_TEST(a_value_of_a_sample_is_found)
+{
+	unsigned n = sample_n_questions(_i, 12);
+
+	sample_open(&sample, sample_names[_i]);
+	ask_text_init(&a, sample.rec);
+	s = sample.s;
+	nv = sample.nv;
+	n_steps = s->steps.n_steps;
+	rnd.state = (uint64_t)_i;
+	for (unsigned i = 0; i < n; i++)
+		ask_sample();
+	ask_text_fini(&a);
+	sample_close(&sample);
 }
 END_TEST
 
@@ -159,6 +246,10 @@ Suite *unit_suite(void)
 	/* two reads in a step; zeros in a map of terabytes: few seeds have that */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 605, 606);
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
+	suite_add_tcase(suite, c);
+	c = tcase_create("samples");
+	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
+	tcase_add_loop_test(c, a_value_of_a_sample_is_found, 0, sample_n_names);
 	suite_add_tcase(suite, c);
 	return suite;
 }

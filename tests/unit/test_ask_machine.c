@@ -34,7 +34,7 @@ static void setup(void)
 	machine_step(s, PC + 8);
 	machine_put(&s->steps, 0x3010, 0x55667788, 4);
 	machine_step(s, PC + 12);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 }
 
 static void teardown(void)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * strings against its definition: after each step of a made-up program that writes and reads texts, all texts that have a
- * byte of an access are taken from plain arrays.
+ * byte of an access are taken from plain arrays.  Then against the same definition on recordings of each format.
  */
 #include "unit.h"
 
 #include "ask_text.h"
+#include "sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -241,13 +242,245 @@ START_TEST(texts_are_those_of_the_definition)
 	ck_assert_ptr_nonnull(s);
 	texts = calloc(MAX_TEXTS, sizeof(*texts));
 	make_program();
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	snprintf(question, sizeof(question), "strings min %u", min_chars);
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s", a.err.text);
 	check_rows();
 	ask_text_fini(&a);
 	free(texts);
 	script_free(s);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------------------- recordings of each format */
+
+#define MAX_CHARS 300u
+
+/* A text at an address that some step shows, whatever the question. */
+struct shown {
+	uint64_t addr;
+	unsigned n, width;
+	bool is_beginning; /* of a longer text at its address */
+	bool stands;       /* at the last position, with a NUL after it */
+	char chars[MAX_CHARS];
+	/* by the question at hand: the first step that shows it; TS_NO_POS: none */
+	uint64_t pos;
+	bool is_read, was_read, is_row;
+};
+
+/* One of its bytes was accessed. */
+struct showing {
+	uint64_t pos, first, last; /* the access's addresses */
+	uint32_t text, thread;
+	bool is_read;
+};
+
+static struct sample sample;
+static struct shown *shown;
+static struct showing *showings;
+static size_t n_shown, cap_shown, n_showings, cap_showings;
+
+static bool is_sample_char(uint64_t pos, uint64_t addr, unsigned wide, uint8_t *c)
+{
+	uint8_t zero;
+
+	if (!sample_byte(&sample, pos, 0, addr, c) || (*c != '\t' && (*c < 0x20 || *c > 0x7e)))
+		return false;
+	return wide == 1 || (sample_byte(&sample, pos, 0, addr + 1, &zero) && !zero);
+}
+
+static void *grown(void *items, size_t n, size_t *cap, size_t len)
+{
+	if (n < *cap)
+		return items;
+	*cap = *cap ? 2 * *cap : 256;
+	items = realloc(items, *cap * len);
+	ck_assert_ptr_nonnull(items);
+	return items;
+}
+
+static uint32_t shown_ordinal(const struct shown *t)
+{
+	for (size_t i = n_shown; i-- > 0;) {
+		if (shown[i].addr == t->addr && shown[i].width == t->width && !strcmp(shown[i].chars, t->chars))
+			return (uint32_t)i;
+	}
+	shown = grown(shown, n_shown, &cap_shown, sizeof(*shown));
+	shown[n_shown] = *t;
+	return (uint32_t)n_shown++;
+}
+
+/* The text around the character at @addr just after step @pos.  Returns the address after it. */
+static uint64_t show_text(uint64_t pos, uint64_t addr, unsigned wide, struct showing *x)
+{
+	struct shown t = { .addr = addr, .width = wide };
+	uint8_t c;
+
+	while (is_sample_char(pos + 1, t.addr - wide, wide, &c))
+		t.addr -= wide;
+	for (; is_sample_char(pos + 1, t.addr + (uint64_t)t.n * wide, wide, &c); t.n++) {
+		ck_assert_uint_lt(t.n, MAX_CHARS - 1);
+		t.chars[t.n] = (char)c;
+	}
+	x->text = shown_ordinal(&t);
+	showings = grown(showings, n_showings, &cap_showings, sizeof(*showings));
+	showings[n_showings++] = *x;
+	return t.addr + (uint64_t)t.n * wide;
+}
+
+static void show_access(struct showing *x)
+{
+	uint8_t c;
+
+	for (unsigned wide = 1; wide <= 2; wide++) {
+		for (unsigned start = 0; start < wide; start++) { /* wide texts begin at even addresses or at odd ones */
+			uint64_t addr = x->first - (wide - 1) + start;
+
+			while (addr <= x->last)
+				addr = is_sample_char(x->pos + 1, addr, wide, &c) ? show_text(x->pos, addr, wide, x) : addr + wide;
+		}
+	}
+}
+
+static void find_shown(void)
+{
+	n_shown = n_showings = 0;
+	for (uint64_t pos = 0; pos < s->steps.n_steps; pos++) {
+		const struct ts_step *st = &s->steps.steps[pos];
+
+		for (uint32_t i = st->first; i < st->first + st->n_effects; i++) {
+			const struct ts_effect *e = &s->steps.effects[i];
+			struct showing x = { pos, e->addr, e->addr + (e->len - 1), 0, st->thread, e->kind == TS_FX_READ };
+
+			if ((e->kind == TS_FX_WRITE || (e->kind == TS_FX_READ && !e->is_hidden)) && e->len)
+				show_access(&x);
+		}
+	}
+	for (size_t i = 0; i < n_shown; i++) {
+		struct shown *t = &shown[i];
+		uint8_t c;
+
+		for (size_t k = 0; k < n_shown; k++)
+			t->is_beginning |= shown[k].addr == t->addr && shown[k].width == t->width && shown[k].n > t->n &&
+					   !strncmp(shown[k].chars, t->chars, t->n);
+		t->stands = true;
+		for (unsigned k = 0; k < t->n; k++)
+			t->stands &= is_sample_char(s->steps.n_steps, t->addr + k * t->width, t->width, &c) &&
+				     c == (uint8_t)t->chars[k];
+		for (unsigned k = 0; k < t->width; k++)
+			t->stands &= sample_byte(&sample, s->steps.n_steps, 0, t->addr + t->n * t->width + k, &c) && !c;
+	}
+}
+
+/* When a byte of each text in [first, last] is accessed first by a thread, before position @to. */
+static void choose_shown(uint64_t first, uint64_t last, uint32_t thread, uint64_t to)
+{
+	for (size_t i = 0; i < n_shown; i++) {
+		shown[i].pos = TS_NO_POS;
+		shown[i].was_read = shown[i].is_row = false;
+	}
+	for (size_t i = 0; i < n_showings; i++) {
+		const struct showing *x = &showings[i];
+		struct shown *t = &shown[x->text];
+
+		uint64_t lo = x->first > first ? x->first : first, hi = x->last < last ? x->last : last;
+
+		if (lo > hi || lo > t->addr + (t->n * t->width - 1) || hi < t->addr || x->pos >= to ||
+		    (thread != TS_NO_THREAD && x->thread != thread))
+			continue;
+		t->was_read |= x->is_read;
+		if (t->pos == TS_NO_POS) {
+			t->pos = x->pos;
+			t->is_read = x->is_read;
+		}
+	}
+}
+
+static struct shown *shown_at(uint64_t addr, unsigned wide, const char *chars)
+{
+	for (size_t i = 0; i < n_shown; i++) {
+		if (shown[i].addr == addr && shown[i].width == wide && !strcmp(shown[i].chars, chars))
+			return &shown[i];
+	}
+	return NULL;
+}
+
+static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
+{
+	char *rest = strchr(ts_buf_text(&a.out), '\n') + 1, *line;
+
+	while ((line = strsep(&rest, "\n")) && *line) {
+		char *cells[9], plain[MAX_CHARS];
+		unsigned n = 0;
+		struct shown *t;
+
+		for (unsigned i = 0; i < 9; i++)
+			cells[i] = strsep(&line, "\t");
+		for (const char *p = cells[8]; *p; p++) {
+			bool is_escaped = *p == '\\';
+
+			p += is_escaped;
+			plain[n++] = (char)(is_escaped && *p == 't' ? '\t' : *p);
+		}
+		plain[n] = 0;
+		t = shown_at(strtoull(cells[5], NULL, 0), strcmp(cells[7], "ascii") ? 2 : 1, plain);
+		ck_assert_msg(t && !t->is_row, "%s: %s: no such text, or twice", question, cells[8]);
+		ck_assert_msg(t->pos == strtoull(cells[0], NULL, 0), "%s: \"%s\" at %s, not %" PRIu64, question, plain, cells[0],
+			      t->pos);
+		ck_assert_str_eq(cells[4], t->is_read ? "read" : "write");
+		ck_assert_uint_eq(strtoull(cells[6], NULL, 0), t->n * t->width);
+		ck_assert(t->n >= min_chars && t->pos >= from && t->pos < to);
+		t->is_row = true;
+	}
+	for (size_t i = 0; i < n_shown; i++) {
+		const struct shown *t = &shown[i];
+		bool may_miss = t->is_beginning && !t->was_read && !t->stands;
+
+		ck_assert_msg(t->is_row || may_miss || t->n < min_chars || t->pos == TS_NO_POS || t->pos < from || t->pos >= to,
+			      "%s: missing at %" PRIu64 ": 0x%" PRIx64 " \"%s\"", question, t->pos, t->addr, t->chars);
+	}
+}
+
+static void ask_sample(void)
+{
+	uint64_t n_steps = s->steps.n_steps, from = 0, to = n_steps, first = 0, last = UINT64_MAX, len;
+	uint32_t thread = TS_NO_THREAD;
+	char question[200] = "strings";
+
+	min_chars = 1 + (unsigned)script_below(&rnd, 9);
+	if (script_chance(&rnd, 60)) {
+		script_bytes(s, &rnd, 80, &first, &len);
+		last = first + len - 1;
+		sprintf(question + strlen(question), " 0x%" PRIx64 ",%" PRIu64, first, len);
+	}
+	if (script_chance(&rnd, 40)) {
+		from = script_below(&rnd, n_steps);
+		to = from + 1 + script_below(&rnd, n_steps - from);
+		sprintf(question + strlen(question), " in %" PRIu64 ":%" PRIu64, from, to);
+	}
+	if (script_chance(&rnd, 20)) {
+		thread = (uint32_t)script_below(&rnd, s->n_threads);
+		sprintf(question + strlen(question), " thread %" PRId64, a.names.tids[thread]);
+	}
+	sprintf(question + strlen(question), " min %u", min_chars);
+	choose_shown(first, last, thread, to);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
+	check_sample_rows(question, from, to);
+}
+
+START_TEST(texts_of_a_sample_are_those_of_the_definition)
+{
+	unsigned n = sample_n_questions(_i, 5);
+
+	sample_open(&sample, sample_names[_i]);
+	ask_text_init(&a, sample.rec);
+	s = sample.s;
+	rnd.state = (uint64_t)_i;
+	find_shown();
+	for (unsigned i = 0; i < n; i++)
+		ask_sample();
+	ask_text_fini(&a);
+	sample_close(&sample);
 }
 END_TEST
 
@@ -264,7 +497,7 @@ static double seconds_of(unsigned n)
 		ts_steps_value(&s->steps, TS_FX_WRITE, 0x10000 + i, &byte, 1);
 		ts_steps_close(&s->steps, 0x1000, 1, 0);
 	}
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
 	ck_assert(ask_text(&a, TS_FORM_TSV, "strings"));
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
@@ -293,6 +526,10 @@ Suite *unit_suite(void)
 #if TS_CHUNK_STEPS >= 1024
 	tcase_add_test(c, a_text_costs_what_it_is_long);
 #endif
+	suite_add_tcase(suite, c);
+	c = tcase_create("samples");
+	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
+	tcase_add_loop_test(c, texts_of_a_sample_are_those_of_the_definition, 0, sample_n_names);
 	suite_add_tcase(suite, c);
 	return suite;
 }

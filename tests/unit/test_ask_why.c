@@ -308,7 +308,7 @@ START_TEST(the_naive_twin_agrees)
 		begin();
 		for (uint64_t i = 0; i < n; i++)
 			pc += make_step(&rnd, pc);
-		ask_text_init(&a, p.s);
+		ask_text_init(&a, &p.s->rec);
 		for (unsigned i = 0; i < N_QUESTIONS; i++) {
 			unsigned place = (unsigned)script_below(&rnd, N_PLACES), depth = (unsigned)script_below(&rnd, 7);
 			uint64_t at = script_below(&rnd, n + 1);
@@ -348,7 +348,7 @@ START_TEST(turns_of_a_loop_are_one_row_with_a_count)
 		run(CODE + 3, "\x48\x01\xc8", 3, 0, sum);
 		run(CODE + 6, "\x49\x89\x07", 3, N_REGS, sum);
 	}
-	ask_text_init(&a, p.s);
+	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why 0x5000,8 depth 8"), "0 122 write 0x5000,8 0x2a02d\n"
 						      "1 121 write $rax 0x2a02d\n"
 						      "2 120 write $rax 0x2902c\n"
@@ -377,7 +377,7 @@ START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is
 	run(CODE + 6, "\x75\x10", 2, NO_PLACE, 0);
 	for (unsigned i = 0; i < 1500; i++)
 		run(CODE + 3, "\x48\x89\xd2", 3, 2, p.now[2]);
-	ask_text_init(&a, p.s);
+	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why branch depth 2"), "0 10001 branch  \n"
 						    "1 0 write $ZF \n"
 						    "2  start $rax 0x1000\n"
@@ -400,7 +400,7 @@ START_TEST(what_is_not_known_is_said)
 	ts_steps_value(&p.s->steps, TS_FX_READ, 0x7028, eight, 8);
 	run(CODE + 3, "\x64\x48\x8b\x14\x25\x28\0\0\0", 9, 2, 9);
 	run(CODE + 12, "\x49\x8b\x1e", 3, 3, 8);                          /* mov rbx, [r14] */
-	ask_text_init(&a, p.s);
+	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why $rax"), "0 0 write $rax 0x5\n1  unknown $rsi \n");
 	ck_assert_str_eq(got("why $rcx"), "0 1 write $rcx 0x6\n1  unknown  \n");
 	ck_assert_str_eq(got("why $rdx at 3"), "0 2 write $rdx 0x7\n1  unknown  \n");
@@ -425,7 +425,7 @@ START_TEST(other_processors_have_what_the_recording_shows_read)
 	ts_steps_value(&p.s->steps, TS_FX_REG_WRITE, set->regs[ts_regset_find(set, "r1")].off, bytes, 4);
 	ts_steps_close(&p.s->steps, 0x8004, 4, 0);
 	ts_steps_close(&p.s->steps, 0x8008, 4, 0);
-	ask_text_init(&a, p.s);
+	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why $r1"), "0 1 write $r1 0x4030201\n1 0 write 0x6000,4 0x4030201\n2  unknown  \n");
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end),
 				     "the operands of arm are not known: inputs are what the recording says was read"));
@@ -461,7 +461,7 @@ START_TEST(addresses_of_a_machine_are_virtual)
 	machine_reg(&p.s->steps, p.s, "rcx", 0x11223344);
 	machine_step(p.s, 0x7002);
 	machine_step(p.s, 0x7004);
-	ask_text_init(&a, p.s);
+	ask_text_init(&a, &p.s->rec);
 	ck_assert_str_eq(got("why $ecx"), "0 1 write $ecx 0x11223344\n"
 					  "1 0 write 0x3010,4 0x11223344\n"
 					  "2  start $ebx 0x11223344\n");

@@ -28,7 +28,7 @@ static void setup(void)
 			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5000, "\x01\x02\x03\x04", 4);
 		ts_steps_close(&s->steps, 0x401000 + 4 * (i % 100), 4, 0);
 	}
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	ck_assert(ts_symbols_add(a.symbols, 0x401010, 0x20, 0, "work", true));
 	ck_assert(ts_symbols_add(a.symbols, 0x5000, 8, 0, "counter", false));
 	ts_error_reset(&err);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads, processes, modules, maps and events against the naive twin, on random recordings: what is there at a position, and
- * since when and until when, by a look at each position.
+ * threads, processes, modules, maps and events against the naive twin, on random recordings and on those of each format: what
+ * is there at a position, and since when and until when, by a look at each position.
  */
 #include "unit.h"
 
 #include "ask_text.h"
 #include "naive.h"
+#include "sample.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,13 +15,14 @@
 #include <string.h>
 
 #define N_STEPS   200u
-#define MAX_ROWS  2000u
+#define MAX_ROWS  20000u
 #define MAX_CELLS 8u
 
 static struct script *s;
 static struct naive *nv;
 static struct ask_text a;
 static struct script_random rnd;
+static uint64_t n_steps;
 static char *cells[MAX_ROWS][MAX_CELLS];
 static unsigned n_rows;
 
@@ -59,43 +61,86 @@ static uint32_t thread_of(uint64_t tid)
 	return 0;
 }
 
-/* What @is_there says of @user from @begin on, as positions; *end gets TS_NO_POS where it is there at the last one. */
-static void find_span(bool (*is_there)(uint64_t pos, const void *user), const void *user, uint64_t *begin, uint64_t *end)
+/* From when until when something is there; end: TS_NO_POS where it is there at the last position. */
+struct span {
+	uint64_t begin, end;
+};
+static struct span thread_spans[SCRIPT_MAX_THREADS], *module_spans;
+
+static struct span find_span(bool (*is_there)(uint64_t pos, uint32_t i), uint32_t i)
 {
-	*begin = 0;
-	while (*begin <= N_STEPS && !is_there(*begin, user))
-		++*begin;
-	*end = N_STEPS + 1;
-	while (*end > *begin && !is_there(*end - 1, user))
-		--*end;
-	*end = *end == N_STEPS + 1 ? TS_NO_POS : *end;
+	struct span x = { 0, n_steps + 1 };
+
+	while (x.begin <= n_steps && !is_there(x.begin, i))
+		++x.begin;
+	while (x.end > x.begin && !is_there(x.end - 1, i))
+		--x.end;
+	x.end = x.end == n_steps + 1 ? TS_NO_POS : x.end;
+	return x;
 }
 
-static bool is_alive(uint64_t pos, const void *user)
+static bool is_there_in(struct span x, uint64_t from, uint64_t to)
 {
-	return naive_is_alive(nv, pos, *(const uint32_t *)user);
+	return x.begin < to && x.end > from;
 }
 
-static void check_threads(uint64_t at)
+static bool is_alive(uint64_t pos, uint32_t thread)
 {
-	char question[60];
+	return naive_is_alive(nv, pos, thread);
+}
+
+static bool is_loaded(uint64_t pos, uint32_t module)
+{
+	const struct naive_module *m = &nv->modules[module];
+
+	return m->from < nv->first_seq[pos] && m->until >= nv->first_seq[pos];
+}
+
+static void find_spans(void)
+{
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		thread_spans[i] = find_span(is_alive, i);
+	free(module_spans);
+	module_spans = calloc(nv->n_modules + 1, sizeof(*module_spans));
+	ck_assert_ptr_nonnull(module_spans);
+	for (uint32_t i = 0; i < nv->n_modules; i++)
+		module_spans[i] = find_span(is_loaded, i);
+}
+
+/* " at P" or " in A:B", and the positions that it is about. */
+static void any_place(char *words, uint64_t *from, uint64_t *to, uint64_t *at)
+{
+	*at = script_below(&rnd, n_steps + 1);
+	*from = *at;
+	*to = *at + 1;
+	sprintf(words, " at %" PRIu64, *at);
+	if (script_chance(&rnd, 30)) {
+		*from = script_below(&rnd, n_steps);
+		*to = *from + 1 + script_below(&rnd, n_steps - *from);
+		sprintf(words + strlen(words), " in %" PRIu64 ":%" PRIu64, *from, *to);
+	}
+}
+
+static void check_threads(void)
+{
+	char question[90] = "threads";
+	uint64_t from, to, at;
 	unsigned n = 0;
 
-	snprintf(question, sizeof(question), "threads at %" PRIu64, at);
+	any_place(question + strlen(question), &from, &to, &at);
 	ask(question);
 	for (uint32_t i = 0; i < a.names.n_tids; i++)
-		n += naive_is_alive(nv, at, i);
+		n += is_there_in(thread_spans[i], from, to);
 	ck_assert_uint_eq(n_rows, n);
 	for (unsigned row = 0; row < n_rows; row++) {
 		uint32_t thread = thread_of(number(row, 0));
-		uint64_t begin, end, steps = 0;
+		uint64_t steps = 0;
 
-		find_span(is_alive, &thread, &begin, &end);
-		for (uint64_t pos = 0; pos < N_STEPS; pos++)
+		for (uint64_t pos = 0; pos < n_steps; pos++)
 			steps += s->steps.steps[pos].thread == thread;
 		ck_assert_int_eq(number(row, 1), a.names.pids[s->rec.threads[thread].process]);
-		ck_assert_uint_eq(number(row, 2), begin);
-		ck_assert_uint_eq(number(row, 3), end);
+		ck_assert_uint_eq(number(row, 2), thread_spans[thread].begin);
+		ck_assert_uint_eq(number(row, 3), thread_spans[thread].end);
 		ck_assert_uint_eq(number(row, 4), steps);
 	}
 }
@@ -108,7 +153,7 @@ static void check_processes(void)
 	for (unsigned row = 0; row < n_rows; row++) {
 		uint64_t begin = TS_NO_POS;
 
-		for (uint64_t pos = N_STEPS; pos-- > 0;) {
+		for (uint64_t pos = n_steps; pos-- > 0;) {
 			uint32_t process = s->rec.threads[s->steps.steps[pos].thread].process;
 
 			begin = (uint64_t)a.names.pids[process] == number(row, 0) ? pos : begin;
@@ -116,41 +161,59 @@ static void check_processes(void)
 		ck_assert_uint_eq(number(row, 1), begin);
 		all += number(row, 3);
 	}
-	ck_assert_uint_eq(all, N_STEPS);
+	ck_assert_uint_eq(all, n_steps);
 }
 
-static bool is_loaded(uint64_t pos, const void *user)
+/* Modules that are the files of maps, if their paths are absolute: some of the bytes that such a map has, and where each of the modules begins. */
+static void check_files(const char *question, uint64_t from, uint64_t to, uint32_t process)
 {
-	const struct naive_module *m = user, *found;
-	uint32_t at = 0;
+	uint64_t pos = from + script_below(&rnd, to - from);
 
-	while ((found = naive_next_module(nv, pos, m->process, &at))) {
-		if (found == m)
-			return true;
+	for (unsigned row = 0; row < n_rows; row++) {
+		const struct naive_mapping *m = naive_mapping(nv, number(row, 0), process, number(row, 2));
+
+		ck_assert_msg(m && m->file && !strcmp(m->file, cells[row][4]), "%s: %s", question, cells[row][4]);
+		ck_assert(is_there_in((struct span){ number(row, 0), number(row, 1) }, from, to));
 	}
-	return false;
-}
-
-static void check_modules(uint64_t at)
-{
-	const struct naive_module *m;
-	char question[60];
-	uint32_t i = 0, process = s->rec.threads[naive_thread(nv, at)].process;
-	unsigned n = 0;
-
-	snprintf(question, sizeof(question), "modules at %" PRIu64, at);
-	ask(question);
-	for (; (m = naive_next_module(nv, at, process, &i)); n++) {
-		uint64_t begin, end;
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t addr = s->bytes[script_below(&rnd, s->n_bytes)];
+		const struct naive_mapping *m = naive_mapping(nv, pos, process, addr);
 		unsigned row = 0;
 
-		find_span(is_loaded, m, &begin, &end);
-		while (row < n_rows && (number(row, 2) != m->first || number(row, 0) != begin))
+		while (row < n_rows && (addr - number(row, 2) >= number(row, 3) || pos < number(row, 0) || pos >= number(row, 1)))
+			row++;
+		ck_assert_msg(!m || !m->file || *m->file != '/' || (row < n_rows && !strcmp(m->file, cells[row][4])), "%s: 0x%" PRIx64, question, addr);
+	}
+}
+
+static void check_modules(void)
+{
+	char question[90] = "modules";
+	uint64_t from, to, at;
+	uint32_t process;
+	unsigned n = 0;
+
+	any_place(question + strlen(question), &from, &to, &at);
+	process = s->rec.threads[naive_thread(nv, at)].process;
+	ask(question);
+	if (s->rec.maps_are_modules) {
+		check_files(question, from, to, process);
+		return;
+	}
+	for (uint32_t i = 0; i < nv->n_modules; i++) {
+		const struct naive_module *m = &nv->modules[i];
+		struct span x = module_spans[i];
+		unsigned row = 0;
+
+		if (m->process != process || !is_there_in(x, from, to) || x.begin == x.end)
+			continue;
+		while (row < n_rows && (number(row, 2) != m->first || number(row, 0) != x.begin))
 			row++;
 		ck_assert_msg(row < n_rows, "%s: 0x%" PRIx64, question, m->first);
-		ck_assert_uint_eq(number(row, 1), end);
+		ck_assert_uint_eq(number(row, 1), x.end);
 		ck_assert_uint_eq(number(row, 3), m->last - m->first + 1);
 		ck_assert_str_eq(cells[row][4], m->file ? m->file : "");
+		n++;
 	}
 	ck_assert_uint_eq(n_rows, n);
 }
@@ -185,20 +248,17 @@ static void check_byte(uint64_t at, uint32_t process, uint64_t addr)
 		ck_assert_ptr_ne(naive_mapping(nv, number(row, 1) - 1, process, addr), NULL);
 }
 
-static void check_maps(uint64_t at)
+/* @n of the bytes. */
+static void check_maps(size_t n)
 {
+	uint64_t at = script_below(&rnd, n_steps + 1);
 	uint32_t process = s->rec.threads[naive_thread(nv, at)].process;
 	char question[60];
 
 	snprintf(question, sizeof(question), "maps at %" PRIu64, at);
 	ask(question);
-	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++) {
-		for (uint64_t addr = script_arenas[i].first;; addr++) {
-			check_byte(at, process, addr);
-			if (addr == script_arenas[i].last)
-				break;
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		check_byte(at, process, s->bytes[n == s->n_bytes ? i : script_below(&rnd, s->n_bytes)]);
 }
 
 /* The steps that have an event of the kind, and whose the first one is. */
@@ -222,22 +282,82 @@ static void check_events(const char *name, enum ts_event_kind kind)
 	ck_assert_uint_eq(row, n_rows);
 }
 
-START_TEST(the_world_is_that_of_the_twin)
+/* ---------------------------------------------------------------------------------------- events, one by one */
+
+static const char *const event_names[TS_N_EVENT_KINDS] = {
+	[TS_EV_SYSCALL] = "syscall", [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault", [TS_EV_INTERRUPT] = "interrupt",
+	[TS_EV_THREAD_END] = "thread-end", [TS_EV_GAP] = "gap", [TS_EV_EXIT] = "exit",
+};
+
+/* The row of an event that the recording has. */
+static void check_event_row(unsigned row, uint64_t step, uint32_t thread, const struct ts_event *ev)
 {
-	s = script_random_new((uint64_t)_i, N_STEPS);
+	char arguments[200] = "", result[24] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; ev->kind == TS_EV_SYSCALL && i < ev->n_args && i < 6; i++)
+		n += (size_t)sprintf(arguments + n, "%s0x%" PRIx64, i ? ", " : "", ev->args[i]);
+	if (ev->kind == TS_EV_SYSCALL && ev->has_ret)
+		sprintf(result, "0x%" PRIx64, ev->ret);
+	ck_assert_uint_eq(number(row, 0), step);
+	ck_assert_uint_eq(thread_of(number(row, 1)), thread);
+	ck_assert_str_eq(cells[row][2], event_names[ev->kind]);
+	ck_assert_str_eq(cells[row][4], arguments);
+	ck_assert_str_eq(cells[row][5], result);
+}
+
+/* Rows of a kind, in a range, of a thread: each is that of the walk, in its order. */
+static void check_listed_events(void)
+{
+	enum ts_event_kind kind = (enum ts_event_kind)script_below(&rnd, TS_N_EVENT_KINDS);
+	uint64_t from = script_below(&rnd, n_steps), to = from + 1 + script_below(&rnd, n_steps - from);
+	uint32_t only = script_chance(&rnd, 50) ? (uint32_t)script_below(&rnd, a.names.n_tids) : TS_NO_THREAD;
+	char question[100];
+	unsigned row = 0;
+	int n = sprintf(question, "events %s in %" PRIu64 ":%" PRIu64, event_names[kind], from, to);
+
+	if (only != TS_NO_THREAD)
+		sprintf(question + n, " thread %" PRId64, a.names.tids[only]);
+	ask(question);
+	for (uint64_t step = from; step < to; step++) {
+		const struct ts_step *st = &s->steps.steps[step];
+		uint32_t thread = st->thread;
+
+		for (uint32_t i = st->first; i < st->first + st->n_effects; i++) {
+			const struct ts_effect *e = &s->steps.effects[i];
+			const struct ts_event *ev = &s->steps.events[e->item];
+
+			if (e->kind == TS_FX_THREAD)
+				thread = e->item;
+			if (e->kind != TS_FX_EVENT || ev->kind != kind || (only != TS_NO_THREAD && only != thread))
+				continue;
+			ck_assert_msg(row < n_rows, "%s: step %" PRIu64, question, step);
+			check_event_row(row++, step, thread, ev);
+		}
+	}
+	ck_assert_uint_eq(row, n_rows);
+}
+
+static void begin(uint64_t seed)
+{
+	s = script_random_new(seed, N_STEPS);
 	ck_assert_ptr_nonnull(s);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	nv = naive_new(s, false, false);
 	ck_assert_ptr_nonnull(nv);
-	rnd.state = (uint64_t)_i;
-	for (unsigned i = 0; i < 8; i++) {
-		uint64_t at = script_below(&rnd, N_STEPS + 1);
+	n_steps = N_STEPS;
+	find_spans();
+}
 
-		check_threads(at);
-		check_modules(at);
-		check_maps(at);
-	}
-	check_processes();
+static void finish(void)
+{
+	naive_free(nv);
+	ask_text_fini(&a);
+	script_free(s);
+}
+
+static void check_all_events(void)
+{
 	check_events("syscall", TS_EV_SYSCALL);
 	check_events("signal", TS_EV_SIGNAL);
 	check_events("fault", TS_EV_FAULT);
@@ -245,25 +365,57 @@ START_TEST(the_world_is_that_of_the_twin)
 	check_events("gap", TS_EV_GAP);
 	check_events("exit", TS_EV_EXIT);
 	check_events("interrupt", TS_EV_INTERRUPT);
-	naive_free(nv);
-	ask_text_fini(&a);
-	script_free(s);
+}
+
+START_TEST(the_world_is_that_of_the_twin)
+{
+	begin((uint64_t)_i);
+	rnd.state = (uint64_t)_i;
+	for (unsigned i = 0; i < 8; i++) {
+		check_threads();
+		check_modules();
+		check_maps(s->n_bytes);
+	}
+	check_processes();
+	check_all_events();
+	for (unsigned i = 0; i < 20; i++)
+		check_listed_events();
+	finish();
 }
 END_TEST
 
 /* Few of them have a thread that ends before the recording does. */
 START_TEST(threads_end_where_the_twin_says)
 {
-	s = script_random_new((uint64_t)_i + 1000, N_STEPS);
-	ck_assert_ptr_nonnull(s);
-	ask_text_init(&a, s);
-	nv = naive_new(s, false, false);
-	ck_assert_ptr_nonnull(nv);
+	begin((uint64_t)_i + 1000);
 	rnd.state = (uint64_t)_i;
-	check_threads(script_below(&rnd, N_STEPS + 1));
-	naive_free(nv);
+	check_threads();
+	finish();
+}
+END_TEST
+
+START_TEST(the_world_of_a_sample_is_that_of_the_twin)
+{
+	unsigned n = sample_n_questions(_i, 12);
+	struct sample x;
+
+	sample_open(&x, sample_names[_i]);
+	ask_text_init(&a, x.rec);
+	s = x.s;
+	nv = x.nv;
+	n_steps = s->steps.n_steps;
+	rnd.state = (uint64_t)_i;
+	find_spans();
+	check_processes();
+	check_all_events();
+	for (unsigned i = 0; i < n; i++) {
+		check_threads();
+		check_modules();
+		check_maps(30);
+		check_listed_events();
+	}
 	ask_text_fini(&a);
-	script_free(s);
+	sample_close(&x);
 }
 END_TEST
 
@@ -275,6 +427,10 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
+	suite_add_tcase(suite, c);
+	c = tcase_create("samples");
+	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
+	tcase_add_loop_test(c, the_world_of_a_sample_is_that_of_the_twin, 0, sample_n_names);
 	suite_add_tcase(suite, c);
 	return suite;
 }

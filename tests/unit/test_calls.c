@@ -404,7 +404,7 @@ static void find_calls(unsigned thread)
 static struct ts_calls *track(unsigned seals)
 {
 	struct ts_calls *out = ts_calls_new();
-	struct ts_call_tracker *tr = ts_call_tracker_new(out, &prog.s->rec.regs, false);
+	struct ts_call_tracker *tr = ts_call_tracker_new(out, &prog.s->rec.regs, false, prog.s->rec.is_before);
 	struct ts_steps part = prog.s->steps;
 	uint32_t n = prog.s->steps.n_steps, from = 0;
 
@@ -614,6 +614,43 @@ START_TEST(a_return_address_may_be_stored_without_a_push)
 }
 END_TEST
 
+/* A recorder that writes registers down before instructions only: what a thread's last one did shows when it runs again. */
+START_TEST(the_last_step_before_another_thread_may_be_a_call)
+{
+	static const struct kind_of_processor x86_64 = { "x86_64", "rsp", NULL, 8, 5, 5, 0 };
+	struct ts_call got;
+	struct ts_calls *c;
+
+	begin_program(&x86_64);
+	script_free(prog.s);
+	prog.s = script_new("x86_64", 2, NULL);
+	prog.s->rec.is_before = true;
+	put_reg(prog.sp, 0x8000);
+	ts_steps_close(&prog.s->steps, 0x1000, 5, 0);
+	put_word(0x7ff8, 0x100a);
+	ts_steps_close(&prog.s->steps, 0x1005, 5, 0); /* the call, _i == 0; or nothing but a write */
+	ts_steps_effect(&prog.s->steps, TS_FX_THREAD, 0, 0)->item = 0;
+	put_reg(prog.sp, _i ? 0x8000 : 0x7ff8);
+	ts_steps_close(&prog.s->steps, 0x5000, 5, 1);
+	ts_steps_close(&prog.s->steps, 0x2000, 1, 0);
+	put_reg(prog.sp, 0x8000);
+	ts_steps_close(&prog.s->steps, 0x2001, 1, 0); /* ret */
+	ts_steps_close(&prog.s->steps, 0x100a, 1, 0);
+	c = track((unsigned)_i);
+	if (_i) {
+		ck_assert_uint_eq(ts_calls_n(c, 0), 0);
+	} else {
+		got = nth_call(c, 0);
+		ck_assert_uint_eq(got.pos, 1);
+		ck_assert_uint_eq(got.end, 5);
+		ck_assert_uint_eq(got.target, 0x2000);
+		ck_assert_int_eq(got.kind, TS_CALL_RETURN);
+	}
+	ts_calls_free(c);
+	script_free(prog.s);
+}
+END_TEST
+
 /* A call leaves a return address of 4 or 8 bytes: 16-bit code has none. */
 START_TEST(code_of_16_bits_has_no_calls)
 {
@@ -759,6 +796,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, calls_of_random_programs_are_those_of_the_definition, 0, 260);
 	tcase_add_loop_test(tc, a_call_ends_though_a_stack_below_was_entered_from_it, 0, N_PROCESSORS);
 	tcase_add_test(tc, a_return_address_may_be_stored_without_a_push);
+	tcase_add_loop_test(tc, the_last_step_before_another_thread_may_be_a_call, 0, 2);
 	tcase_add_test(tc, code_of_16_bits_has_no_calls);
 	tcase_add_loop_test(tc, calls_are_the_same_from_an_index_file_and_after_an_interruption, 0, 60);
 	tcase_add_loop_test(tc, an_index_without_calls_gets_them_when_they_are_asked_for, 0, 60);

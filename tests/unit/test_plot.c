@@ -35,7 +35,7 @@ static struct ts_plot p;
 static void draw(uint64_t seed, uint64_t from, uint64_t to, const struct ts_plot_bounds *b)
 {
 	s = script_random_new(seed, N_STEPS);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	from = from < a.ask.n_steps ? from : 0;
 	ck_assert_msg(ts_plot_init(&p, &a.ask, from, to < a.ask.n_steps ? to : a.ask.n_steps, b, &a.err), "%s", a.err.text);
 }
@@ -254,7 +254,7 @@ END_TEST
 START_TEST(columns_are_named_by_most_of_their_steps)
 {
 	s = script_random_new(5, N_STEPS);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	ck_assert(ts_symbols_add(a.symbols, 0, UINT64_MAX, 0, "<all>", true));
 	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
 	for (uint32_t col = 0; col < p.code.n_cols; col++) {
@@ -303,7 +303,7 @@ START_TEST(names_are_text_in_both_drawings)
 	struct ts_buf out;
 
 	s = script_random_new(6, N_STEPS);
-	ask_text_init(&a, s);
+	ask_text_init(&a, &s->rec);
 	ck_assert(ts_symbols_add(a.symbols, 0, UINT64_MAX, 0, hostile, true));
 	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
 	ts_buf_init(&out);

@@ -199,7 +199,7 @@ static void check_prefix(struct exam *x)
 		script_range(&x->rnd, 64, &addr, &len);
 		must(x, ts_query_mem(x->q, pos, process, addr, (size_t)len, data, known, &err), &err);
 		for (uint64_t j = 0; j < len; j++) {
-			if (!has_files && known[j] && naive_is_tracked(addr + j) &&
+			if (!has_files && known[j] && naive_is_tracked(x->nv, addr + j) &&
 			    (!naive_mem(x->nv, pos, process, addr + j, &value) || value != data[j]))
 				wrong(x, "of %" PRIu64 " steps: byte 0x%" PRIx64 " at position %" PRIu64, n,
 				      addr + j, pos);
@@ -301,7 +301,7 @@ static void check_mem(struct exam *x, uint64_t pos, uint32_t process, uint64_t a
 		bool is_past = i > UINT64_MAX - addr, is_known;
 		uint8_t value = 0;
 
-		if (!is_past && !naive_is_tracked(addr + i))
+		if (!is_past && !naive_is_tracked(x->nv, addr + i))
 			continue;
 		is_known = !is_past && process < x->tl->n_memory &&
 			   naive_mem(x->nv, pos, process, addr + i, &value);

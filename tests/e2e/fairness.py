@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""No packet holds the other clients up: each is sent with its worst arguments while another client asks for little.
+
+What is measured is the processor time of the server's event loop, from the packet to the other client's answer: it does
+not depend on what else the machine does.  The best of several tries counts, because caches and interrupts do matter.
+"""
+import pathlib
+
+from _raw import LONG_TRACE, Quiet, serve
+from _tap import TRACESTUB, add_case, run_cases
+
+LIMIT_MS, TRIES = 5, 5
+
+
+def is_sanitized():
+    return b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
+
+
+def text(command):
+    return "qRcmd," + command.encode().hex()
+
+
+FAR, ALL = "ffffffffffffffff", "0:ffffffffffffffff"
+PACKETS = {
+    "memory": [f"m0,{FAR}", "m401000,7fff", f"x401000,{FAR}", "m7ffffffde000,21000"],
+    "searches": [f"qSearch:memory:0;{FAR};zzzzzz", "qSearch:memory:0;4000000;\0", "qSearch:memory:401000;4000000;" + "\x90" * 9000,
+                 "qCRC:401000,4000000", "qCRC:401000,1000"],
+    "registers": ["g", "p0", "pffff", "P0=" + "0" * 16, "G" + "0" * 30000],
+    "runs": ["c", "bc", "s", "bs", "vCont;c", "vCont;r0,7fffffffffffffff", "vCont;r401000,401001"],
+    "threads": ["qfThreadInfo", "qsThreadInfo", "jThreadsInfo", "qThreadExtraInfo,1", "T1", "H g-1", "Hg1", "qC", "?"],
+    "documents": [f"qXfer:{what}:read:{annex}:0,7fff" for what, annex in
+                  (("features", "target.xml"), ("threads", ""), ("libraries-svr4", ""), ("exec-file", ""), ("auxv", ""),
+                   ("siginfo", ""), ("traceframe-info", ""), ("memory-map", ""), ("osdata", "processes"))],
+    "trace frames": [f"QTFrame:range:{ALL}", f"QTFrame:outside:{ALL}", "QTFrame:range:0:1000", "QTFrame:pc:0", "QTFrame:tdp:9",
+                     "QTFrame:outside:401001:7fffffffffff", "QTFrame:1000", "qTBuffer:0,7fff", "qTBuffer:fffff,7fff", "QTFrame:-1"],
+    "tracepoints": ["qTStatus", "qTfP", "qTsP", "qTfV", "qTsV", "qTP:1:401000", "QTDPsrc:1:401000:cond:0:1:30", "QTBuffer:size:-1",
+                    "QTDV:1:0:0:61", "QTNotes:user:61"],
+    "regions": ["qMemoryRegionInfo:0", f"qMemoryRegionInfo:{FAR}", "qHostInfo", "qProcessInfo", "qOffsets", "qSymbol::"],
+    "files": ["vFile:setfs:0", "vFile:open:" + b"/proc/1/maps".hex() + ",0,0", "vFile:pread:5,7fff,0", "vFile:close:5",
+              "vFile:readlink:" + b"/proc/1/exe".hex()],
+    "breakpoints": ["Z2,0,ffffffff", "Z3,0,ffffffff", "Z4,0,ffffffff", "z2,0,ffffffff", "z3,0,ffffffff", "z4,0,ffffffff",
+                    "Z0,401000,1;X3,220027", "z0,401000,1"],
+    "commands": [text(c) for c in ("when", "goto 200000", "goto 1", "help", "info", "history $rax first 5", "coverage first 5",
+                                   "last-write 0x404000,8", "last-write $cs", "find ffeeddccbbaa99", "hot first 5", "why $rax",
+                                   "strings 40 first 5", "calls first 5", "stack", "executions 0x401000 first 5", "why branch",
+                                   "events first 5", "goto next-access 0x7ffffff00000,100000", "no such command")],
+}
+
+
+class Loop:
+    """The processor time of a server's event loop, in milliseconds."""
+
+    def __init__(self, pid):
+        self.file = pathlib.Path(f"/proc/{pid}/task/{pid}/schedstat")
+
+    def now(self):
+        return int(self.file.read_text().split()[0]) / 1e6
+
+
+def finish(client):
+    while (reply := client.receive()).startswith("O") and reply != "OK":
+        pass
+    return reply
+
+
+def is_fair(packets):
+    limit = LIMIT_MS * (20 if is_sanitized() else 1)
+    with serve(LONG_TRACE) as server, Quiet(server.address) as client, Quiet(server.address) as other:
+        client.ask(text("goto end"))
+        loop = Loop(server.pid)
+        for packet in packets:
+            best = limit
+            for _ in range(TRIES):
+                begin = loop.now()
+                client.send(packet)
+                other.ask("qC")
+                best = min(best, loop.now() - begin)
+                finish(client)
+                if best < limit:
+                    break
+            assert best < limit, (packet[:80], best)
+
+
+for topic, packets in PACKETS.items():
+    add_case(topic, is_fair, packets)
+run_cases()

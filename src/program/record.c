@@ -24,7 +24,10 @@
 
 #define RING_LEN (UINT64_C(8) << 20)
 #define MIN_RING_LEN (UINT64_C(64) << 10)
-#define PLUGIN "tracestub-record.so"
+
+/* The plugin is built for two interfaces of QEMU. */
+#define PLUGIN_7 "tracestub-record.so"
+#define PLUGIN_9 "tracestub-record9.so"
 
 struct recorder {
 	const struct ts_cli *cli;
@@ -32,6 +35,7 @@ struct recorder {
 	char out[PATH_MAX];
 	char plugin[PATH_MAX];
 	char version[64]; /* of QEMU */
+	bool is_new;      /* it is 9.2 or later */
 	struct ucir_writer *writer; /* owned */
 	int out_fd, memory_fd;
 	struct ts_ring *ring; /* mapped */
@@ -46,32 +50,26 @@ struct recorder {
 
 /* -------------------------------------------------------------------------------- before it runs */
 
-/* The plugin lies beside the program in a build directory, else where it was installed. */
-static bool find_plugin(struct recorder *r)
+/* "7.2.22": what the plugins use is there in 7, and from 9.2 on. */
+static bool take_version(struct recorder *r, const char *line)
 {
-	ssize_t n = readlink("/proc/self/exe", r->plugin, sizeof(r->plugin));
-	char *slash;
+	const char *at = strstr(line, "version ");
+	unsigned major = 0, minor = 0;
 
-	if (n > 0 && (size_t)n < sizeof(r->plugin)) {
-		r->plugin[n] = '\0';
-		slash = strrchr(r->plugin, '/');
-		if (slash && (size_t)(slash + 1 - r->plugin) + sizeof(PLUGIN) <= sizeof(r->plugin)) {
-			strcpy(slash + 1, PLUGIN);
-			if (!access(r->plugin, R_OK))
-				return true;
-		}
-	}
-	strcpy(r->plugin, PKGLIBDIR "/" PLUGIN);
-	if (!access(r->plugin, R_OK))
+	if (at && sscanf(at, "version %63[0-9.]", r->version) == 1)
+		sscanf(r->version, "%u.%u", &major, &minor);
+	r->is_new = major > 9 || (major == 9 && minor >= 2);
+	if (major == 7 || r->is_new)
 		return true;
-	fprintf(stderr, "tracestub: %s is missing: tracestub was not installed as a whole\n", r->plugin);
-	return false;
+	return ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF,
+		       "%s is version %s: recording works with QEMU 7.2, that of Debian 12, and with 9.2 or later",
+		       r->program.emulator, *r->version ? r->version : "unknown");
 }
 
-/* "qemu-x86_64 version 7.2.22 (Debian ...)": the interface that the plugin uses is that of 7.2. */
+/* "qemu-x86_64 version 7.2.22 (Debian ...)" */
 static bool check_version(struct recorder *r)
 {
-	char line[256] = "", *at;
+	char line[256] = "";
 	int ends[2];
 	pid_t pid;
 	FILE *f;
@@ -90,11 +88,29 @@ static bool check_version(struct recorder *r)
 	if (f)
 		fclose(f);
 	waitpid(pid, NULL, 0);
-	at = strstr(line, "version ");
-	if (at && sscanf(at, "version %63[0-9.]", r->version) == 1 && !strncmp(r->version, "7.", 2))
+	return take_version(r, line);
+}
+
+/* The plugin lies beside the program in a build directory, else where it was installed. */
+static bool find_plugin(struct recorder *r)
+{
+	const char *name = r->is_new ? PLUGIN_9 : PLUGIN_7;
+	ssize_t n = readlink("/proc/self/exe", r->plugin, sizeof(r->plugin));
+	char *slash;
+
+	if (n > 0 && (size_t)n < sizeof(r->plugin)) {
+		r->plugin[n] = '\0';
+		slash = strrchr(r->plugin, '/');
+		if (slash && (size_t)(slash + 1 - r->plugin) + strlen(name) < sizeof(r->plugin)) {
+			strcpy(slash + 1, name);
+			if (!access(r->plugin, R_OK))
+				return true;
+		}
+	}
+	snprintf(r->plugin, sizeof(r->plugin), "%s/%s", PKGLIBDIR, name);
+	if (!access(r->plugin, R_OK))
 		return true;
-	return ts_fail(&r->err, TS_EUNSUPPORTED, TS_NO_OFF, "%s is version %s: recording works with QEMU 7.2, that of Debian 12",
-		       r->program.emulator, *r->version ? r->version : "unknown");
+	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole", r->plugin);
 }
 
 static void name_output(struct recorder *r)
@@ -233,7 +249,7 @@ static _Noreturn void be_emulator(const struct recorder *r, pid_t reader)
 	snprintf(option, sizeof(option), "%s,fd=%d,size=%zu,reader=%d", plugin, r->memory_fd,
 		 ts_ring_size(r->ring_len), (int)reader);
 	args[k++] = r->program.emulated->qemu;
-	args[k++] = "-singlestep";
+	args[k++] = r->is_new ? "-one-insn-per-tb" : "-singlestep";
 	if (model(r)) {
 		args[k++] = "-cpu";
 		args[k++] = model(r);
@@ -468,7 +484,7 @@ static int finish(struct recorder *r)
 static bool prepare(struct recorder *r, const char **file)
 {
 	*file = NULL;
-	if (!check_version(r))
+	if (!check_version(r) || !find_plugin(r))
 		return false;
 	*file = r->out;
 	return open_output(r) && open_ring(r) && add_facts(r);
@@ -480,8 +496,6 @@ static int run(struct recorder *r)
 	const char *file;
 	int status;
 
-	if (!find_plugin(r))
-		return TS_STATUS_FAILED;
 	if (!prepare(r, &file) || !start(r)) {
 		status = (int)ts_report_failure(file, &r->err);
 	} else {

@@ -5,102 +5,122 @@
  */
 #include "guest.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-#define SEARCH(num, n, len, gdb) { num, n, len, gdb, TS_GENERAL, TS_BY_SEARCH, NULL }
-#define CALL(num, len, gdb, name) { num, 1, len, gdb, TS_GENERAL, TS_BY_CALL, name }
-#define CALL_IN(group, num, n, len, gdb, name) { num, n, len, gdb, group, TS_BY_CALL, name }
-#define VECTOR(num, n, len, gdb, how, name) { num, n, len, gdb, TS_VECTOR, how, name }
+#define SEARCH(num, n, len, gdb, names) { num, n, len, gdb, TS_GENERAL, TS_BY_SEARCH, names, NULL }
+#define CALL_IN(group, num, n, len, gdb, names) { num, n, len, gdb, group, TS_BY_CALL, names, NULL }
+#define CALL(num, len, gdb, names) CALL_IN(TS_GENERAL, num, 1, len, gdb, names)
+#define VECTOR(num, n, len, gdb, how, names) { num, n, len, gdb, TS_VECTOR, how, names, NULL }
+#define DUMP(num, n, names, dumped) { num, n, 8, 0, TS_VECTOR, TS_BY_DUMP, names, dumped }
 
 static const struct ts_reg_range x86_64_regs[] = {
-	SEARCH(35, 1, 8, 0),
-	SEARCH(37, 1, 8, 1),
-	SEARCH(38, 1, 8, 2),
-	SEARCH(40, 1, 8, 3),
-	SEARCH(43, 1, 8, 4),
-	SEARCH(39, 1, 8, 5),
-	SEARCH(36, 1, 8, 6),
-	SEARCH(44, 1, 8, 7),
-	SEARCH(106, 8, 8, 8),
-	{ 25, 1, 4, 17, TS_GENERAL, TS_BY_FLAGS, "eflags" },
+	SEARCH(35, 1, 8, 0, "rax"),
+	SEARCH(37, 1, 8, 1, "rbx"),
+	SEARCH(38, 1, 8, 2, "rcx"),
+	SEARCH(40, 1, 8, 3, "rdx"),
+	SEARCH(43, 1, 8, 4, "rsi"),
+	SEARCH(39, 1, 8, 5, "rdi"),
+	SEARCH(36, 1, 8, 6, "rbp"),
+	SEARCH(44, 1, 8, 7, "rsp"),
+	SEARCH(106, 8, 8, 8, "r8"),
+	{ 25, 1, 4, 17, TS_GENERAL, TS_BY_FLAGS, "eflags", NULL },
 	CALL_IN(TS_RARE, 11, 1, 4, 18, "cs"),
 	CALL_IN(TS_RARE, 49, 1, 4, 19, "ss"),
 	CALL_IN(TS_RARE, 17, 1, 4, 20, "ds"),
 	CALL_IN(TS_RARE, 28, 1, 4, 21, "es"),
-	CALL_IN(TS_RARE, 32, 2, 4, 22, "fs, gs"),
-	SEARCH(250, 2, 8, 24),
-	{ 114, 8, 10, 33, TS_X87, TS_BY_X87, "st(i)" },
+	CALL_IN(TS_RARE, 32, 2, 4, 22, "fs gs"),
+	SEARCH(250, 2, 8, 24, "fs_base gs_base"),
+	{ 114, 8, 10, 33, TS_X87, TS_BY_X87, "st0", NULL },
 	CALL_IN(TS_X87, 246, 1, 4, 41, "fctrl"),
 	CALL_IN(TS_X87, 31, 1, 4, 42, "fstat"),
-	VECTOR(122, 16, 16, 49, TS_BY_XMM, "xmm"),
+	VECTOR(122, 16, 16, 49, TS_BY_XMM, "xmm0"),
 	CALL_IN(TS_VECTOR, 249, 1, 4, 65, "mxcsr"),
 };
 
 static const struct ts_reg_range i386_regs[] = {
-	SEARCH(19, 1, 4, 0),
-	SEARCH(22, 1, 4, 1),
-	SEARCH(24, 1, 4, 2),
-	SEARCH(21, 1, 4, 3),
-	SEARCH(30, 1, 4, 4),
-	SEARCH(20, 1, 4, 5),
-	SEARCH(29, 1, 4, 6),
-	SEARCH(23, 1, 4, 7),
-	{ 25, 1, 4, 9, TS_GENERAL, TS_BY_FLAGS, "eflags" },
+	SEARCH(19, 1, 4, 0, "eax"),
+	SEARCH(22, 1, 4, 1, "ecx"),
+	SEARCH(24, 1, 4, 2, "edx"),
+	SEARCH(21, 1, 4, 3, "ebx"),
+	SEARCH(30, 1, 4, 4, "esp"),
+	SEARCH(20, 1, 4, 5, "ebp"),
+	SEARCH(29, 1, 4, 6, "esi"),
+	SEARCH(23, 1, 4, 7, "edi"),
+	{ 25, 1, 4, 9, TS_GENERAL, TS_BY_FLAGS, "eflags", NULL },
 	CALL_IN(TS_RARE, 11, 1, 4, 10, "cs"),
 	CALL_IN(TS_RARE, 49, 1, 4, 11, "ss"),
 	CALL_IN(TS_RARE, 17, 1, 4, 12, "ds"),
 	CALL_IN(TS_RARE, 28, 1, 4, 13, "es"),
-	CALL_IN(TS_RARE, 32, 2, 4, 14, "fs, gs"),
-	{ 114, 8, 10, 25, TS_X87, TS_BY_X87, "st(i)" },
+	CALL_IN(TS_RARE, 32, 2, 4, 14, "fs gs"),
+	{ 114, 8, 10, 25, TS_X87, TS_BY_X87, "st0", NULL },
 	CALL_IN(TS_X87, 246, 1, 4, 33, "fctrl"),
 	CALL_IN(TS_X87, 31, 1, 4, 34, "fstat"),
-	VECTOR(122, 8, 16, 41, TS_BY_XMM, "xmm"),
+	VECTOR(122, 8, 16, 41, TS_BY_XMM, "xmm0"),
 	CALL_IN(TS_VECTOR, 249, 1, 4, 49, "mxcsr"),
 };
 
 static const struct ts_reg_range aarch64_regs[] = {
-	SEARCH(199, 29, 8, 0),
-	SEARCH(1, 2, 8, 29),
-	SEARCH(4, 1, 8, 31),
+	SEARCH(199, 29, 8, 0, "x0"),
+	SEARCH(1, 2, 8, 29, "x29"),
+	SEARCH(4, 1, 8, 31, "sp"),
 	CALL(265, 4, 33, "cpsr"),
-	VECTOR(228, 32, 16, 0, TS_BY_FPU, "v"),
+	VECTOR(228, 32, 16, 0, TS_BY_FPU, "v0"),
 	VECTOR(292, 1, 4, 32, TS_BY_FPU_CALL, "fpsr"),
 	VECTOR(291, 1, 4, 33, TS_BY_FPU_CALL, "fpcr"),
 };
 
 static const struct ts_reg_range arm_regs[] = {
-	SEARCH(66, 13, 4, 0),
-	SEARCH(12, 1, 4, 13),
-	SEARCH(10, 1, 4, 14),
+	SEARCH(66, 13, 4, 0, "r0"),
+	SEARCH(12, 1, 4, 13, "sp"),
+	SEARCH(10, 1, 4, 14, "lr"),
 	CALL(3, 4, 25, "cpsr"),
-	VECTOR(14, 32, 8, 0, TS_BY_DUMP, "d%02u="),
+	DUMP(14, 32, "d0", "d%02u="),
 };
 
 static const struct ts_reg_range riscv64_regs[] = {
-	SEARCH(2, 31, 8, 1),
-	VECTOR(158, 32, 8, 0, TS_BY_DUMP, "f%u/"),
+	SEARCH(2, 31, 8, 1, "ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"),
+	DUMP(158, 32, "ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 "
+		      "fs9 fs10 fs11 ft8 ft9 ft10 ft11", "f%u/"),
 };
 
 static const struct ts_reg_range mips_regs[] = {
-	SEARCH(3, 31, 4, 1),
-	SEARCH(130, 1, 4, 33),
-	SEARCH(129, 1, 4, 34),
+	SEARCH(3, 31, 4, 1, "r1"),
+	SEARCH(130, 1, 4, 33, "lo"),
+	SEARCH(129, 1, 4, 34, "hi"),
 	CALL_IN(TS_RARE, 139, 1, 4, 32, "status"),
-	VECTOR(57, 32, 8, 0, TS_BY_DUMP, "f%u: w"),
+	DUMP(57, 32, "f0", "f%u: w"),
 	CALL_IN(TS_VECTOR, 141, 1, 4, 70, "fcsr"),
 };
 
 static const struct ts_reg_range ppc64_regs[] = {
-	SEARCH(2, 32, 8, 0),
-	SEARCH(74, 1, 8, 67),
-	SEARCH(76, 1, 8, 68),
+	SEARCH(2, 32, 8, 0, "r0"),
+	SEARCH(74, 1, 8, 67, "lr"),
+	SEARCH(76, 1, 8, 68, "ctr"),
 	CALL(79, 4, 66, "cr"),
 	CALL(75, 4, 69, "xer"),
-	VECTOR(42, 32, 8, 32, TS_BY_SEARCH, "f"),
+	VECTOR(42, 32, 8, 32, TS_BY_SEARCH, "f0"),
 	CALL_IN(TS_VECTOR, 78, 1, 4, 70, "fpscr"),
 };
+
+void ts_reg_name(const struct ts_reg_range *range, unsigned i, char name[TS_REG_NAME_LEN])
+{
+	const char *at = range->names;
+	size_t n = strlen(at);
+
+	if (range->n > 1 && !strchr(at, ' ')) {
+		while (n && at[n - 1] >= '0' && at[n - 1] <= '9')
+			n--;
+		snprintf(name, TS_REG_NAME_LEN, "%.*s%lu", (int)n, at, strtoul(at + n, NULL, 10) + i);
+		return;
+	}
+	for (; i; i--)
+		at += strcspn(at, " ") + 1;
+	snprintf(name, TS_REG_NAME_LEN, "%.*s", (int)strcspn(at, " "), at);
+}
 
 /* -------------------------------------------------------------------------------- instructions */
 

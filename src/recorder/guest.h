@@ -36,8 +36,14 @@ struct ts_reg_range {
 	uint8_t n, len; /* registers; bytes of each */
 	int16_t gdb;    /* the stub's number */
 	uint8_t group, how;
-	const char *name; /* for messages; TS_BY_DUMP: as the dump has it, with %u */
+	const char *names;  /* gdb's: each, or the first one, which ends with a number */
+	const char *dumped; /* TS_BY_DUMP: as the dump has it, with %u */
 };
+
+#define TS_REG_NAME_LEN 16
+
+/* gdb's name of register @i of @range. */
+void ts_reg_name(const struct ts_reg_range *range, unsigned i, char name[TS_REG_NAME_LEN]);
 
 /* What the callbacks know of an instruction. */
 enum {

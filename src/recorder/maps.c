@@ -87,12 +87,12 @@ static void add_region(struct maps *m, const struct region *r)
 }
 
 /* The program's pages in one mapping of this process. */
-static void add_line(struct maps *m, uint64_t start, uint64_t end, uint64_t off, const char *file)
+static void add_line(struct maps *m, uint64_t start, uint64_t end, const struct ts_mapping *line)
 {
-	struct region r = { .file = file };
+	struct region r = { .file = line->file };
 
 	for (uint64_t addr = start; addr < end; addr += PAGE) {
-		int flags = ts_qemu.page_get_flags(addr);
+		int flags = ts_qemu_page(addr, line, addr - start);
 		uint8_t prot = (uint8_t)(flags & (QEMU_PAGE_R | QEMU_PAGE_W | QEMU_PAGE_X));
 
 		if (r.end > r.start && (!(flags & QEMU_PAGE_VALID) || prot != r.prot)) {
@@ -103,7 +103,7 @@ static void add_line(struct maps *m, uint64_t start, uint64_t end, uint64_t off,
 			continue;
 		if (r.end == r.start) {
 			r.start = addr;
-			r.file_off = *file ? off + (addr - start) : 0;
+			r.file_off = *line->file ? line->off + (addr - start) : 0;
 			r.prot = prot;
 		}
 		r.end = addr + PAGE;
@@ -114,19 +114,21 @@ static void add_line(struct maps *m, uint64_t start, uint64_t end, uint64_t off,
 
 static void parse_line(struct maps *m, char *line, uint64_t addr_max)
 {
-	uint64_t base = *ts_qemu.guest_base, start, end, off;
-	char perms[5];
+	uint64_t base = *ts_guest_base, start, end;
+	struct ts_mapping mapping;
 	int name = 0;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, perms, &off, &name) < 4)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, mapping.perms, &mapping.off,
+		   &name) < 4)
 		return;
 	if (end <= base || start - base > addr_max || start < base)
 		return;
-	if (perms[0] == '-' && perms[1] == '-' && end - start > MAX_RESERVED)
+	if (mapping.perms[0] == '-' && mapping.perms[1] == '-' && end - start > MAX_RESERVED)
 		return;
+	mapping.file = line[name] == '/' ? line + name : "";
 	if (end - base - 1 > addr_max)
 		end = base + addr_max + 1;
-	add_line(m, start - base, end - base, off, line[name] == '/' ? line + name : "");
+	add_line(m, start - base, end - base, &mapping);
 }
 
 static void read_maps(struct maps *m, uint64_t addr_max)

@@ -25,12 +25,15 @@
 #include "step.h"
 #include "thread.h"
 
+#define MAX_INSN_LEN 16u
+#define MAX_ACCESS_LEN 16u
+
 #define EXPORT __attribute__((visibility("default")))
 
 extern EXPORT int qemu_plugin_version;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int argc, char **argv);
 
-int qemu_plugin_version = 1;
+int qemu_plugin_version = TS_QEMU_API;
 
 const struct ts_guest *ts_guest;
 
@@ -114,12 +117,11 @@ static bool is_begun_again(const struct ts_task *t, uint64_t pc)
 	return t->has_step && pc == t->pc && !t->n_accesses && !(t->flags & TS_INSN_SELF);
 }
 
-/* Leave the block; the instruction's callback comes again. */
-static _Noreturn void leave_block(struct ts_task *t)
+/* Wait for the turn.  Where QEMU allows it this leaves the block, and the instruction's callback comes again. */
+static void take_turn(struct ts_task *t)
 {
-	ts_qemu.cpu_exit(t->cpu);
-	ts_qemu.cpu_loop_exit_noexc(t->cpu);
-	abort();
+	while (!ts_turn_try(&t->turn))
+		ts_qemu_leave(t->cpu);
 }
 
 static void give_up(struct ts_task *t)
@@ -128,9 +130,25 @@ static void give_up(struct ts_task *t)
 		ts_turn_give(&t->turn);
 }
 
+static void begin_insn(struct ts_task *t, uint64_t word, bool has_turn)
+{
+	uint64_t pc = word >> 16;
+
+	if (!has_turn)
+		take_turn(t);
+	if (is_begun_again(t, pc))
+		return;
+	arrive(t, pc);
+	if (ts_turn_is_over(&t->turn)) {
+		ts_turn_give(&t->turn);
+		take_turn(t);
+		arrive(t, pc);
+	}
+	ts_step_begin(t, pc, (uint8_t)(word >> 8), (uint8_t)word);
+}
+
 static void on_insn(unsigned vcpu, void *user)
 {
-	uint64_t word = (uint64_t)(uintptr_t)user, pc = word >> 16;
 	struct ts_task *t = self;
 
 	(void)vcpu;
@@ -140,37 +158,45 @@ static void on_insn(unsigned vcpu, void *user)
 	}
 	if (!t)
 		t = new_thread();
-	if (ts_turn_is_of(&t->turn)) {
-		if (is_begun_again(t, pc))
-			return;
-		arrive(t, pc);
-		if (ts_turn_is_over(&t->turn))
-			ts_turn_give(&t->turn);
-	}
-	if (!ts_turn_is_of(&t->turn)) {
-		if (!ts_turn_try(&t->turn))
-			leave_block(t);
-		arrive(t, pc);
-	}
-	ts_step_begin(t, pc, (uint8_t)(word >> 8), (uint8_t)word);
+	begin_insn(t, (uint64_t)(uintptr_t)user, ts_turn_enter(&t->turn));
+	ts_turn_leave(&t->turn);
 }
 
 static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *user)
 {
 	struct ts_task *t = self;
 	uint32_t len = 1u << qemu_plugin_mem_size_shift(info);
+	uint8_t found[MAX_ACCESS_LEN];
 
 	(void)vcpu;
 	(void)user;
 	if (!t || !t->has_step || !ts_out_is_on())
 		return;
+	if (!ts_turn_enter(&t->turn))
+		take_turn(t);
 	if (qemu_plugin_mem_is_store(info))
 		ts_step_wrote(t, addr, len);
 	else
-		ts_step_read(t, addr, len);
+		ts_step_read(t, addr, ts_qemu_loaded(info, addr, found), len);
+	ts_turn_leave(&t->turn);
 }
 
 /* -------------------------------------------------------------------------------- system calls */
+
+static void begin_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS])
+{
+	if (t->has_step)
+		ts_step_end(t, true, t->pc + t->len);
+	ts_kernel_call(t, num, args);
+	if (!ts_kernel_is_exit(num)) {
+		ts_turn_give(&t->turn);
+		return;
+	}
+	/* The turn is kept: nothing happens between the call and what it does. */
+	t->is_exiting = num == ts_guest->calls->exit && n_threads > 1;
+	if (!t->is_exiting)
+		ts_kernel_exit(t);
+}
 
 static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 		    uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
@@ -182,21 +208,14 @@ static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1
 	(void)vcpu;
 	(void)a7;
 	(void)a8;
-	if (!t || !ts_out_is_on() || !ts_turn_is_of(&t->turn)) {
+	if (!t || !ts_out_is_on()) {
 		give_up(t);
 		return;
 	}
-	if (t->has_step)
-		ts_step_end(t, true, t->pc + t->len);
-	ts_kernel_call(t, (int)num, args);
-	if (!ts_kernel_is_exit((int)num)) {
-		ts_turn_give(&t->turn);
-		return;
-	}
-	/* The turn is kept: nothing happens between the call and what it does. */
-	t->is_exiting = num == ts_guest->calls->exit && n_threads > 1;
-	if (!t->is_exiting)
-		ts_kernel_exit(t);
+	if (!ts_turn_enter(&t->turn))
+		take_turn(t);
+	begin_call(t, (int)num, args);
+	ts_turn_leave(&t->turn);
 }
 
 static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret)
@@ -208,9 +227,11 @@ static void on_return(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t r
 	(void)num;
 	if (!t || !ts_out_is_on())
 		return;
+	ts_turn_enter(&t->turn);
 	ts_turn_take(&t->turn);
 	if (ts_out_is_on())
 		ts_kernel_returned(t, ret);
+	ts_turn_leave(&t->turn);
 }
 
 static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
@@ -221,8 +242,11 @@ static void on_thread_exit(qemu_plugin_id_t id, unsigned vcpu)
 	(void)vcpu;
 	if (!t)
 		return;
-	if (t->is_exiting && ts_out_is_on())
+	if (t->is_exiting && ts_out_is_on()) {
+		if (!ts_turn_enter(&t->turn))
+			ts_turn_take(&t->turn);
 		ts_kernel_thread_end(t);
+	}
 	give_up(t);
 	n_threads--;
 	self = NULL;
@@ -250,12 +274,16 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t pc = qemu_plugin_insn_vaddr(insn);
-		const uint8_t *bytes = qemu_plugin_insn_data(insn);
+		uint8_t bytes[MAX_INSN_LEN];
 		size_t len = qemu_plugin_insn_size(insn);
-		unsigned flags = ts_guest->classify(bytes, len, ts_guest->is_big_endian);
+		unsigned flags;
+
+		len = len < sizeof(bytes) ? len : sizeof(bytes);
+		ts_qemu_insn_bytes(insn, bytes, len);
+		flags = ts_guest->classify(bytes, len, ts_guest->is_big_endian);
 		void *user = pack(pc, len, flags | (is_unseen(pc, bytes, len) ? TS_INSN_UNSEEN : 0));
 
-		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn, QEMU_PLUGIN_CB_NO_REGS, user);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn, ts_qemu_insn_flags, user);
 		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 	}
 }
@@ -291,11 +319,9 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
 		snprintf(why, sizeof(why), "programs for %s cannot be recorded", info->target_name);
 		refuse(why);
 	}
-	missing = ts_qemu_find(ts_guest->prefix, ts_guest->has_cc, ts_guest->has_fpu);
-	if (missing) {
-		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it", missing);
-		refuse(why);
-	}
+	missing = ts_qemu_find(ts_guest);
+	if (missing)
+		refuse(missing);
 	pthread_atfork(NULL, NULL, in_child);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_vcpu_syscall_cb(id, on_call);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin uses of the emulator it is loaded into: QEMU's user mode, 7.2, plugin API 1.
+ * What the plugin uses of the emulator it is loaded into: QEMU's user mode.
  *
- * The declarations are written from the documentation of the interface and from the names that the program
- * exports; nothing of QEMU's headers or structs is here.  Exported functions that are no part of the plugin API
- * are looked up by name at the start (qemu.c): one that is missing is a reason to refuse, not to crash.
+ * The declarations are written from the documentation of the interface; nothing of QEMU's headers or structs is here.
+ * The plugin is built twice: for QEMU 7.2, whose interface (version 1) gives no registers (qemu7.c, regs7.c), and for
+ * 9.2 and later (version 4), which exports nothing but its interface (qemu9.c, regs9.c).  TS_QEMU_API is the version.
  */
 #ifndef TS_RECORDER_QEMU_H
 #define TS_RECORDER_QEMU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
-/* ---------------------------------------------------------------- the plugin API, version 1 */
+/* ---------------------------------------------------------------- the plugin API, versions 1 to 4 */
 
 typedef uint64_t qemu_plugin_id_t;
 struct qemu_plugin_tb;
@@ -24,7 +24,7 @@ struct qemu_info_t {
 	const char *target_name;
 };
 
-enum { QEMU_PLUGIN_CB_NO_REGS };
+enum { QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_CB_R_REGS };
 enum { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 
 typedef void (*qemu_tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb);
@@ -45,11 +45,10 @@ size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *tb);
 struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *tb, size_t i);
 uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn *insn);
 size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *insn);
-const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 unsigned qemu_plugin_mem_size_shift(uint32_t info);
 bool qemu_plugin_mem_is_store(uint32_t info);
 
-/* ---------------------------------------------------------------- exported, but no interface */
+/* ---------------------------------------------------------------- what differs between the builds */
 
 /* glib's, which QEMU brings along. */
 struct qemu_bytes {
@@ -57,50 +56,54 @@ struct qemu_bytes {
 	unsigned len;
 };
 
-struct qemu {
-	/* Registers by the numbers of the gdb stub: in the order of bytes of the target. */
-	int (*read_register)(void *cpu, struct qemu_bytes *to, int n);
-	int (*write_register)(void *cpu, uint8_t *from, int n);
-	struct qemu_bytes *(*bytes_new)(void);
-	struct qemu_bytes *(*bytes_set_size)(struct qemu_bytes *bytes, unsigned len);
-	void (*dump_state)(void *cpu, FILE *to, int flags);
-	int (*page_get_flags)(uint64_t addr);
-	void (*cpu_exit)(void *cpu);
-	void (*cpu_loop_exit_noexc)(void *cpu);
-	uintptr_t *guest_base;
-	/* x86: the condition codes of its env; AArch64: vector registers of its env. */
-	uint32_t (*cc_compute_all)(void *env, int op);
-	int (*fpu_read)(void *env, struct qemu_bytes *to, int n);
-	int (*fpu_write)(void *env, uint8_t *from, int n);
-};
+struct ts_guest;
 
-extern struct qemu ts_qemu;
+/* For the callbacks of instructions: QEMU_PLUGIN_CB_... */
+extern const int ts_qemu_insn_flags;
 
-#define QEMU_DUMP_FPU 0x20000
+/*
+ * Find what @guest needs of QEMU.
+ *
+ * Returns NULL, or why it cannot be recorded: a sentence in static memory.
+ */
+const char *ts_qemu_find(const struct ts_guest *guest);
+
+/* The processor of the calling thread. */
+void *ts_qemu_current_cpu(void);
+
+/* The bytes of an instruction that is translated: up to @cap. */
+void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap);
+
+/*
+ * What an instruction found at @addr; in memory, or in @bytes.  QEMU 9 tells of the load of an atomic instruction when
+ * memory has its result already, and gives the value.
+ */
+const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16]);
+
 #define QEMU_PAGE_R 1
 #define QEMU_PAGE_W 2
 #define QEMU_PAGE_X 4
 #define QEMU_PAGE_VALID 8
 
-/*
- * Look everything up; @prefix is that of the register functions ("x86_cpu"), @has_cc and @has_fpu tell whether
- * those of x86 and AArch64 are wanted.
- *
- * Returns NULL, or the name that is missing.
- */
-const char *ts_qemu_find(const char *prefix, bool has_cc, bool has_fpu);
+/* A mapping of this process. */
+struct ts_mapping {
+	uint64_t off;        /* in the file */
+	char perms[5];       /* of the host: "rw-p" */
+	const char *file;    /* "": none */
+};
 
-/* The processor of the calling thread. */
-void *ts_qemu_current_cpu(void);
+/* QEMU_PAGE_... of the program's page at @addr, which lies @from bytes after the beginning of @m; 0: it is not the program's. */
+int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from);
 
-/* The bytes of register @n as the gdb stub gives them, up to @cap.  Returns their number, 0 if there is no such register. */
-unsigned ts_qemu_read(void *cpu, int n, uint8_t *bytes, unsigned cap);
-unsigned ts_qemu_fpu_read(void *env, int n, uint8_t *bytes, unsigned cap);
+/* Leave the block: the instruction's callback comes again.  Returns if this QEMU does not let a callback do that. */
+void ts_qemu_leave(void *cpu);
 
 /* Where guest memory lies in this process. */
+extern uintptr_t *ts_guest_base;
+
 static inline uint8_t *ts_host(uint64_t addr)
 {
-	return (uint8_t *)(*ts_qemu.guest_base + addr);
+	return (uint8_t *)(*ts_guest_base + addr);
 }
 
 #endif

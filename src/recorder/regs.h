@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The registers of a processor of QEMU, found without its headers.
+ * The registers of a processor of QEMU, found without its headers: their values, and how they differ.
  *
- * Two patterns are written into a register with the gdb stub's function, and looked for in the processor's object:
- * the only place that follows both is the register.  From then on it is read there; what has no place of its own
- * is asked for each time.  What cannot be found is not recorded, and named.
+ * What cannot be found is not recorded, and named.  How they are found is another matter in each build: regs7.c, regs9.c;
+ * regs.c has what they share.
  */
 #ifndef TS_RECORDER_REGS_H
 #define TS_RECORDER_REGS_H
@@ -47,7 +46,7 @@ uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_
 /* All of them as ops at @p, for a keyframe.  Room: TS_REGS_ROOM. */
 uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops);
 
-/* The register of number @num in a recording as it is now; 0 if it is not found by a place. */
+/* The register of number @num in a recording as it is now; 0 if it is not one that can be read so. */
 uint64_t ts_regs_get(void *cpu, uint16_t num);
 
 /* What it was when it was compared last. */
@@ -58,5 +57,13 @@ uint64_t ts_regs_get_x(void *cpu, unsigned x);
 
 /* ARM: the IT bits after an instruction, of which @it_byte is the low byte if it is an `it`, else -1. */
 void ts_regs_advance_it(struct ts_values *v, int it_byte);
+
+#define TS_ARM_CPSR 3
+
+/* The same bits into @cpsr: QEMU has cleared them when the callback of an instruction runs. */
+void ts_regs_put_it(const struct ts_values *v, uint8_t cpsr[4]);
+
+/* Add the name of what cannot be recorded to @missing, which has room for @n bytes. */
+void ts_regs_name_missing(const struct ts_reg_range *range, char *missing, size_t n);
 
 #endif

@@ -16,6 +16,7 @@ static struct {
 	uint64_t key;
 	uint8_t *at; /* NULL: free */
 } windows[MAX_WINDOWS];
+static uint8_t *places[MAX_WINDOWS]; /* of the windows there are */
 static unsigned n_windows;
 
 static uint8_t *new_window(void)
@@ -44,6 +45,15 @@ const uint8_t *ts_shadow_peek(uint64_t addr)
 	return windows[i].at ? windows[i].at + (addr & TS_SHADOW_MASK) : NULL;
 }
 
+bool ts_shadow_has(const uint8_t *at)
+{
+	for (unsigned i = 0; i < n_windows; i++) {
+		if ((uintptr_t)at - (uintptr_t)places[i] <= TS_SHADOW_MASK)
+			return true;
+	}
+	return false;
+}
+
 uint8_t *ts_shadow_window(uint64_t addr)
 {
 	uint64_t key = addr >> TS_SHADOW_BITS;
@@ -54,7 +64,7 @@ uint8_t *ts_shadow_window(uint64_t addr)
 		windows[i].at = new_window();
 		if (!windows[i].at)
 			return NULL;
-		n_windows++;
+		places[n_windows++] = windows[i].at;
 	}
 	ts_shadow_last_key = key;
 	ts_shadow_last = windows[i].at;

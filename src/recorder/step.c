@@ -28,13 +28,13 @@ static struct ts_access *new_access(struct ts_task *t, uint64_t addr, uint32_t l
 }
 
 /* Memory holds something that nothing in the recording put there: say so, and count it. */
-static void correct(struct ts_task *t, uint64_t addr, uint32_t len)
+static void correct(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	struct ts_access *a = new_access(t, addr, len, UCIR_CHANGED);
 
 	if (!a)
 		return;
-	memcpy(a->bytes, ts_host(addr), len);
+	memcpy(a->bytes, found, len);
 	memcpy(ts_shadow_at(addr), a->bytes, len);
 	if (!ts_maps_is_unknown(addr) && !ts_kernel_is_tid_word(addr, len))
 		ts_out_ring()->n_unexplained++;
@@ -74,20 +74,20 @@ static uint8_t *take_stored(uint8_t *p, uint64_t addr, uint32_t len)
 	return p + len;
 }
 
-static void check(struct ts_task *t, uint64_t addr, uint32_t len)
+static void check(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32_t len)
 {
 	const uint8_t *shadow;
 
 	if (ts_shadow_run(addr, len) < len || len > sizeof(t->accesses[0].bytes))
 		return;
 	shadow = ts_shadow_at(addr);
-	if (shadow && !is_same(shadow, ts_host(addr), len))
-		correct(t, addr, len);
+	if (shadow && !is_same(shadow, found, len))
+		correct(t, addr, found, len);
 }
 
-void ts_step_read(struct ts_task *t, uint64_t addr, uint32_t len)
+void ts_step_read(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32_t len)
 {
-	check(t, addr, len);
+	check(t, addr, found, len);
 	new_access(t, addr, len, UCIR_READ);
 }
 
@@ -128,7 +128,7 @@ void ts_step_begin(struct ts_task *t, uint64_t pc, uint8_t len, uint8_t flags)
 	t->flags = flags;
 	t->n_accesses = 0;
 	if (flags & TS_INSN_UNSEEN)
-		check(t, pc, len);
+		check(t, pc, ts_host(pc), len);
 	if (flags & TS_INSN_ZERO)
 		zero_block(t);
 }

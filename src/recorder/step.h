@@ -10,8 +10,8 @@
 /* The thread's instruction at @pc of @len bytes begins. */
 void ts_step_begin(struct ts_task *t, uint64_t pc, uint8_t len, uint8_t flags);
 
-/* It has accessed @len bytes. */
-void ts_step_read(struct ts_task *t, uint64_t addr, uint32_t len);
+/* It has accessed @len bytes; @found is what it read. */
+void ts_step_read(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32_t len);
 void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len);
 
 /*

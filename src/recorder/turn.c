@@ -19,9 +19,34 @@ bool ts_turn_is_of(const struct ts_turn_taker *t)
 	return atomic_load_explicit(&owner, memory_order_relaxed) == t;
 }
 
+bool ts_turn_enter(struct ts_turn_taker *t)
+{
+	if (TS_QEMU_API > 1)
+		atomic_store(&t->is_inside, true);
+	return atomic_load(&owner) == t;
+}
+
+void ts_turn_leave(struct ts_turn_taker *t)
+{
+	if (TS_QEMU_API > 1)
+		atomic_store_explicit(&t->is_inside, false, memory_order_release);
+}
+
 static bool may_take(const struct ts_turn_taker *t)
 {
-	return !owner && (last != t || n_waiting == 1);
+	return owner == t || (!owner && (last != t || n_waiting == 1));
+}
+
+/* An owner that comes into a callback now sees that it is none any more, or is seen here. */
+static bool take_from(struct ts_turn_taker *idle, struct ts_turn_taker *t)
+{
+	if (atomic_load(&idle->is_inside))
+		return false;
+	atomic_store(&owner, t);
+	if (!atomic_load(&idle->is_inside))
+		return true;
+	atomic_store(&owner, idle);
+	return false;
 }
 
 static void own(struct ts_turn_taker *t)
@@ -43,7 +68,9 @@ void ts_turn_take(struct ts_turn_taker *t)
 
 bool ts_turn_try(struct ts_turn_taker *t)
 {
+	struct ts_turn_taker *other;
 	struct timespec limit;
+	unsigned n_used;
 	int failed = 0;
 
 	clock_gettime(CLOCK_REALTIME, &limit);
@@ -52,9 +79,11 @@ bool ts_turn_try(struct ts_turn_taker *t)
 	limit.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&lock);
 	n_waiting++;
+	other = owner;
+	n_used = other ? other->n_used : 0;
 	while (!may_take(t) && !failed)
 		failed = pthread_cond_timedwait(&given, &lock, &limit);
-	if (may_take(t)) {
+	if (may_take(t) || (TS_QEMU_API > 1 && other && owner == other && other->n_used == n_used && take_from(other, t))) {
 		own(t);
 		return true;
 	}

@@ -6,11 +6,21 @@
 #ifndef TS_RECORDER_TURN_H
 #define TS_RECORDER_TURN_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct ts_turn_taker {
-	unsigned n_used; /* instructions of this turn */
+	_Atomic unsigned n_used; /* instructions of this turn */
+	_Atomic bool is_inside;  /* of a callback */
 };
+
+/*
+ * A callback of @t begins, and ends.  QEMU 9 does not let a thread that waits leave its callback, though QEMU may want all
+ * threads to stop, among them the one that has the turn: whoever waits takes the turn from a thread that does
+ * nothing and is in no callback.  Returns whether @t has the turn.
+ */
+bool ts_turn_enter(struct ts_turn_taker *t);
+void ts_turn_leave(struct ts_turn_taker *t);
 
 /* Does @t have the turn? */
 bool ts_turn_is_of(const struct ts_turn_taker *t);

@@ -12,7 +12,7 @@ import struct
 import subprocess
 
 from _record import LIMIT, build, compiler, emulator, record
-from _tap import TRACESTUB, add_case, case, run_cases, skip_all
+from _tap import TRACESTUB, add_case, case, run_cases, skip, skip_all
 from _naive_ucir2 import Ucir2
 
 if not shutil.which("qemu-x86_64"):
@@ -253,9 +253,50 @@ def an_emulator_that_fails_before_the_first_instruction_is_heard():
     env = fake_qemu("failing", 'if [ "$1" = --version ]; then echo qemu-x86_64 version 7.2.0; else echo boom >&2; exit 9; fi')
     done = record("none.ucir", "/bin/true", env=env)
     assert (done.returncode, done.stderr) == (9, "boom\n") and not os.path.exists("none.ucir"), done
-    env = fake_qemu("newer", "echo qemu-x86_64 version 10.0.2")
-    done = record("none.ucir", "/bin/true", env=env)
-    assert done.returncode == 1 and "version 10.0.2" in done.stderr and not os.path.exists("none.ucir"), done
+
+
+@case
+def the_plugin_and_the_options_are_those_of_the_emulators_version():
+    """A fake emulator shows what it was called with."""
+    old, new = ("-singlestep", "tracestub-record.so"), ("-one-insn-per-tb", "tracestub-record9.so")
+    for version, wanted in ("7.2.22", old), ("9.2.0", new), ("10.0.2", new), ("11.1.0", new):
+        env = fake_qemu(f"q{version}", f'if [ "$1" = --version ]; then echo qemu-x86_64 version {version}; else echo "$@"; exit 9; fi')
+        done = record("none.ucir", "/bin/true", env=env)
+        plugin = re.search(r"-plugin \S*/([^/,]*),", done.stdout)
+        assert done.returncode == 9 and plugin and (done.stdout.split()[0], plugin[1]) == wanted, (version, done)
+    for version in "6.2.0", "8.2.1", "9.1.2", "unknown":
+        done = record("none.ucir", "/bin/true", env=fake_qemu(f"q{version}", f"echo qemu-x86_64 version {version}"))
+        assert done.returncode == 1 and f"is version {version}: recording works with" in done.stderr, (version, done)
+        assert done.stderr.count("\n") == 1 and not os.path.exists("none.ucir"), done
+
+
+@case
+def a_plugin_for_each_interface_is_built():
+    """Each has the version of its interface, and needs of QEMU nothing that a plugin may not use: the newer exports nothing else."""
+    folder = pathlib.Path(TRACESTUB).resolve().parent
+    for name, version in ("tracestub-record.so", 1), ("tracestub-record9.so", 4):
+        table = subprocess.run(["nm", "-D", str(folder / name)], capture_output=True, text=True, check=True).stdout
+        assert re.search(r" T qemu_plugin_install$", table, re.M) and re.search(r" D qemu_plugin_version$", table, re.M), table
+        needed = re.findall(r" U (?!qemu_plugin_|g_byte_array_)(\w+)$", table, re.M)
+        assert not needed, needed      # libc's have a version
+        values = subprocess.run(["gdb", "-nx", "-batch", "-ex", "output (int) qemu_plugin_version", str(folder / name)],
+                                capture_output=True, text=True, check=True).stdout
+        assert values == str(version), values
+
+
+@case
+def a_newer_emulator_records_by_its_own_interface():
+    """Run only where there is one with plugins: Debian 13's is linked statically and has none."""
+    folder = os.environ.get("QEMU9") or skip("no folder of a QEMU 9.2 or later with plugins in QEMU9")
+    env = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    done = record("newer.ucir", SUBJECT, "crash", env=env)
+    r = Ucir2("newer.ucir")
+    assert done.returncode == -signal.SIGSEGV and r.end == ("signal", signal.SIGSEGV), (done, r.end)
+    assert list(r.final_pc.values()) == [symbol("fault_here")] and r.notes[11] == [b"0"], (r.final_pc, r.notes)
+    done = record("newer.ucir", SUBJECT, "threads", "4", env=env)
+    r = Ucir2("newer.ucir")
+    assert (done.stdout, done.returncode) == ("1000\n", 0), done
+    assert struct.unpack("<q", r.memory(symbol("total"), 8)) == (1000,) and len(r.thread_ends) == 4
 
 
 def start(*argv):

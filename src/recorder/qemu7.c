@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "qemu.h"
+#include "qemu7.h"
 
 #include <dlfcn.h>
 #include <string.h>
 
+#include "guest.h"
+
 struct qemu ts_qemu;
+uintptr_t *ts_guest_base;
+
+const int ts_qemu_insn_flags = QEMU_PLUGIN_CB_NO_REGS;
+
+/* As 7.2 has it; it became another one in version 3. */
+const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *insn);
 
 static struct qemu_bytes *scratch;
 
@@ -16,9 +24,9 @@ static const char *find(void *slot, const char *name)
 	return symbol ? NULL : name;
 }
 
-const char *ts_qemu_find(const char *prefix, bool has_cc, bool has_fpu)
+const char *ts_qemu_find(const struct ts_guest *guest)
 {
-	static char names[2][64];
+	static char names[2][64], why[160];
 	const struct {
 		void *slot;
 		const char *name;
@@ -32,22 +40,52 @@ const char *ts_qemu_find(const char *prefix, bool has_cc, bool has_fpu)
 		{ &ts_qemu.page_get_flags, "page_get_flags", true },
 		{ &ts_qemu.cpu_exit, "cpu_exit", true },
 		{ &ts_qemu.cpu_loop_exit_noexc, "cpu_loop_exit_noexc", true },
-		{ &ts_qemu.guest_base, "guest_base", true },
-		{ &ts_qemu.cc_compute_all, "cpu_cc_compute_all", has_cc },
-		{ &ts_qemu.fpu_read, "aarch64_fpu_gdb_get_reg", has_fpu },
-		{ &ts_qemu.fpu_write, "aarch64_fpu_gdb_set_reg", has_fpu },
+		{ &ts_guest_base, "guest_base", true },
+		{ &ts_qemu.cc_compute_all, "cpu_cc_compute_all", guest->has_cc },
+		{ &ts_qemu.fpu_read, "aarch64_fpu_gdb_get_reg", guest->has_fpu },
+		{ &ts_qemu.fpu_write, "aarch64_fpu_gdb_set_reg", guest->has_fpu },
 	};
 	const char *missing = dlsym(RTLD_DEFAULT, "current_cpu") ? NULL : "current_cpu";
 
-	snprintf(names[0], sizeof(names[0]), "%s_gdb_read_register", prefix);
-	snprintf(names[1], sizeof(names[1]), "%s_gdb_write_register", prefix);
+	snprintf(names[0], sizeof(names[0]), "%s_gdb_read_register", guest->prefix);
+	snprintf(names[1], sizeof(names[1]), "%s_gdb_write_register", guest->prefix);
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]) && !missing; i++) {
 		if (wanted[i].is_needed)
 			missing = find(wanted[i].slot, wanted[i].name);
 	}
-	if (!missing)
-		scratch = ts_qemu.bytes_new();
-	return missing;
+	if (missing) {
+		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it", missing);
+		return why;
+	}
+	scratch = ts_qemu.bytes_new();
+	return NULL;
+}
+
+void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap)
+{
+	size_t n = qemu_plugin_insn_size(insn);
+
+	memcpy(bytes, qemu_plugin_insn_data(insn), n < cap ? n : cap);
+}
+
+const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16])
+{
+	(void)info;
+	(void)bytes;
+	return ts_host(addr);
+}
+
+int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from)
+{
+	(void)m;
+	(void)from;
+	return ts_qemu.page_get_flags(addr);
+}
+
+void ts_qemu_leave(void *cpu)
+{
+	ts_qemu.cpu_exit(cpu);
+	ts_qemu.cpu_loop_exit_noexc(cpu);
 }
 
 /* It is a variable of each thread: dlsym() gives the calling one's. */

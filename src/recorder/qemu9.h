@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * QEMU 9.2 and later: registers by the plugin API, version 4.
+ */
+#ifndef TS_RECORDER_QEMU9_H
+#define TS_RECORDER_QEMU9_H
+
+#include "qemu.h"
+
+struct qemu_plugin_register;
+
+/* The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU does not name it. */
+struct qemu_plugin_register *ts_qemu_register(const char *name);
+
+/* Its bytes, in the order of the target, up to @cap.  Returns their number. */
+unsigned ts_qemu_register_bytes(struct qemu_plugin_register *reg, uint8_t *bytes, unsigned cap);
+
+#endif

@@ -26,12 +26,21 @@
 #define MAX_UNSENT  (1u << 20)
 #define MAX_WAITING (1u << 20)
 
+/* Seconds within which a client must say something: debuggers begin at once. */
+#define GREETING_S 15.
+
+/* A peer that has vanished is noticed after about two minutes of silence, in seconds and probes. */
+#define KEEPALIVE_IDLE  60
+#define KEEPALIVE_EVERY 15
+#define KEEPALIVE_TIMES 4
+
 /* One client. */
 struct connection {
 	struct server *server;
 	struct connection *next, **link; /* in the server's list */
 	int in_fd, out_fd;               /* owned; the same one but for stdio */
 	struct ev_io reader, writer;
+	struct ev_timer greeting; /* runs until the client says something */
 	struct rsp_framing frame;
 	struct rsp_session session;
 	struct rsp_reply reply;
@@ -73,6 +82,7 @@ static void close_connection(struct connection *c)
 
 	ev_io_stop(sv->loop, &c->reader);
 	ev_io_stop(sv->loop, &c->writer);
+	ev_timer_stop(sv->loop, &c->greeting);
 	*c->link = c->next;
 	sv->n_connections--;
 	if (c->next)
@@ -347,6 +357,7 @@ static bool is_known(struct connection *c, uint8_t first)
 		return false;
 	}
 	c->is_known = true;
+	ev_timer_stop(c->server->loop, &c->greeting);
 	return true;
 }
 
@@ -425,6 +436,14 @@ static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
 	wake(sv);
 }
 
+static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
+{
+	(void)loop;
+	(void)events;
+	ts_log(TS_LOG_WARN, "a client that said nothing for %d s was disconnected", (int)GREETING_S);
+	close_connection(w->data);
+}
+
 static void set_nonblocking(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
@@ -474,8 +493,11 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 	sv->n_connections++;
 	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
 	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
-	c->reader.data = c->writer.data = c;
+	ev_timer_init(&c->greeting, on_silence, GREETING_S, 0.);
+	c->reader.data = c->writer.data = c->greeting.data = c;
 	ev_io_start(sv->loop, &c->reader);
+	if (!sv->opt->listener->is_stdio)
+		ev_timer_start(sv->loop, &c->greeting);
 	return true;
 }
 
@@ -497,18 +519,35 @@ static void refuse_connection(struct server *sv)
 	accept_later(sv);
 }
 
+/* They have no effect on a unix socket. */
+static void set_tcp_options(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} options[] = {
+		{ IPPROTO_TCP, TCP_NODELAY, 1 },
+		{ SOL_SOCKET, SO_KEEPALIVE, 1 },
+		{ IPPROTO_TCP, TCP_KEEPIDLE, KEEPALIVE_IDLE },
+		{ IPPROTO_TCP, TCP_KEEPINTVL, KEEPALIVE_EVERY },
+		{ IPPROTO_TCP, TCP_KEEPCNT, KEEPALIVE_TIMES },
+	};
+
+	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(options[i].value));
+}
+
 static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 {
 	struct server *sv = w->data;
 	struct ts_error err;
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
+	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
 	if (fd < 0) {
 		refuse_connection(sv);
 		return;
 	}
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)); /* no effect on a unix socket */
+	set_tcp_options(fd);
 	ts_error_reset(&err);
 	if (!open_connection(sv, fd, fd, &err))
 		ts_log(TS_LOG_ERROR, "%s", err.text);

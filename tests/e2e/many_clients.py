@@ -87,6 +87,29 @@ def all_interfaces_are_a_warning():
         assert "other machines" not in server.said()
 
 
+def a_silent_client_makes_room():
+    with Server(TRACE, "--max-clients", "1") as server:
+        host, port = server.address.split(":")
+        silent = socket.create_connection((host, int(port)), timeout=60)
+        speaks = connect(server)
+        assert silent.recv(100) == b"", "it was told something"
+        assert speaks.recv(100).startswith(b"+")
+        assert "said nothing" in server.said()
+        speaks.close()
+
+
+def a_client_that_vanishes_is_noticed():
+    """In proc(5)'s table of sockets: timer 2 of the server's end sends probes when it is idle."""
+    with Server(TRACE) as server, connect(server) as client:
+        assert client.recv(100).startswith(b"+")
+        mine, theirs = (f"0100007F:{port:04X}" for port in (int(server.address.split(":")[1]), client.getsockname()[1]))
+        lines = [line.split() for line in open("/proc/net/tcp")]
+        timer, = [line[5] for line in lines if line[1:3] == [mine, theirs]]
+        assert timer.startswith("02:"), timer
+
+
+add_case("a silent client makes room", a_silent_client_makes_room)
+add_case("a client that vanishes is noticed", a_client_that_vanishes_is_noticed)
 add_case("more clients than --max-clients wait", more_clients_wait)
 add_case("all interfaces are a warning", all_interfaces_are_a_warning)
 run_cases()

@@ -386,6 +386,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	uint64_t toc = 0;
 
 	rec->src = src;
+	ts_warner_init(&rec->warner, &rec->base);
 	if (!read_header(rec, &toc, err))
 		return false;
 	rec->first = HEADER_LEN;

@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "loaders/kit/regmap.h"
+#include "loaders/kit/warn.h"
 #include "src/arch/x86_insn.h"
 #include "src/trace/reader.h"
 #include "src/trace/source.h"
@@ -59,8 +60,10 @@ struct bap {
 
 	bool has_lost_path; /* memory was exhausted when the program's path was read */
 
+	struct ts_warner warner; /* by the offsets of frames */
+
 	/* While the trace is read for the first time: */
-	uint64_t read_until; /* frames that begin before this offset have had their warnings */
+	uint64_t read_until; /* frames that begin before this offset were counted and compared with the index */
 	uint64_t n_walked;
 	bool is_walked;  /* to its end */
 	bool is_scanned; /* the first look (scan.h) was at all frames */
@@ -69,13 +72,22 @@ struct bap {
 /* A look at the trace from some place on. */
 struct bap_look {
 	struct bap *rec;    /* borrowed */
-	bool is_first_time; /* this frame is looked at for the first time: count its oddities */
+	uint64_t off;       /* of the frame */
+	bool is_silent;     /* before the trace is read: a reader will give the warnings */
 };
 
-#define bap_warn(look, ...)                                                 \
-	do {                                                                \
-		if ((look)->is_first_time)                                  \
-			ts_recording_warn(&(look)->rec->base, __VA_ARGS__); \
+/* Warn about the frame, once for each kind of warning however often it is read (kit/warn.h). */
+#define bap_warn(look, ...)                                                                \
+	do {                                                                               \
+		if (!(look)->is_silent)                                                    \
+			ts_warn_at(&(look)->rec->warner, (look)->off, __VA_ARGS__);        \
+	} while (0)
+
+/* The same, once for each text of it. */
+#define bap_warn_each(look, ...)                                                           \
+	do {                                                                               \
+		if (!(look)->is_silent)                                                    \
+			ts_warn_each_at(&(look)->rec->warner, (look)->off, __VA_ARGS__);   \
 	} while (0)
 
 #endif

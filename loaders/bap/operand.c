@@ -35,7 +35,7 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 		if (op->slot->kind != REGMAP_NONE)
 			return true;
 		if (what.v[0].n && what.v[0].n <= 64)
-			bap_warn(in->look, "register \"%.*s\" is not one of %s; its values are ignored",
+			bap_warn_each(in->look, "register \"%.*s\" is not one of %s; its values are ignored",
 				 (int)what.v[0].n, (const char *)what.v[0].p, in->rec->base.regs.arch->name);
 		else
 			bap_warn(in->look,

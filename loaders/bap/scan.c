@@ -77,8 +77,9 @@ static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct 
 	if (!s)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to look at the trace");
 	ts_error_reset(&stop);
-	rec->read_until = UINT64_MAX; /* no warnings: a reader gives them */
+	rec->read_until = UINT64_MAX; /* nothing is compared: a reader does that */
 	bap_stream_init(&s->stream, rec);
+	s->stream.look.is_silent = true;
 	s->in.rec = rec;
 	s->in.look = &s->stream.look;
 	has_std = look_at_frames(s, n, look, user, &stop);
@@ -199,7 +200,7 @@ static void look_at_flags(struct scan *s, const struct pb_message *std, struct t
 
 bool bap_scan_flags(struct bap *rec, struct ts_error *err)
 {
-	struct bap_look silent = { .rec = rec };
+	struct bap_look silent = { .rec = rec, .is_silent = true };
 	struct ts_end end = { 0 };
 	struct flags_look *look;
 	bool done;

@@ -87,7 +87,7 @@ void bap_stream_take(struct bap_stream *s)
 {
 	struct bap *rec = s->rec;
 
-	if (rec->toc.step && s->look.is_first_time && s->n_frames == rec->toc.due)
+	if (rec->toc.step && s->off >= rec->read_until && s->n_frames == rec->toc.due)
 		bap_toc_compare(rec, s->off, &s->failure);
 	s->off += BAP_LEN_LEN + s->opened.len;
 	s->n_frames++;
@@ -167,7 +167,7 @@ enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
 		*err = s->failure;
 		return TS_FAIL;
 	}
-	s->look.is_first_time = s->off >= s->rec->read_until;
+	s->look.off = s->off;
 	if (!o->len || o->off != s->off)
 		return open_frame(s, err);
 	o->body.err = err;

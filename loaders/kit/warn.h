@@ -14,12 +14,12 @@
 #include "src/trace/reader.h"
 
 /* Kinds of warnings about one place; a place with more kinds loses the others. */
-#define TS_WARNER_KINDS 8
+#define TS_WARNER_KINDS 24
 
 struct ts_warner {
-	struct ts_recording *rec;            /* borrowed; gets the warnings */
-	uint64_t place;                      /* the last place with a warning */
-	const char *kinds[TS_WARNER_KINDS];  /* borrowed; formats of the warnings about it */
+	struct ts_recording *rec;        /* borrowed; gets the warnings */
+	uint64_t place;                  /* the last place with a warning */
+	uint64_t kinds[TS_WARNER_KINDS]; /* numbers of the kinds of warnings about it */
 	unsigned n_kinds;
 };
 
@@ -30,6 +30,10 @@ void ts_warner_init(struct ts_warner *w, struct ts_recording *rec);
  * The kind is @fmt, a literal.
  */
 void ts_warn_at(struct ts_warner *w, uint64_t place, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* As ts_warn_at(), but the kind is the sentence itself: a place may name several things of one sort. */
+void ts_warn_each_at(struct ts_warner *w, uint64_t place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 #endif

@@ -725,6 +725,27 @@ START_TEST(after_damage_no_register_of_any_thread_is_known)
 }
 END_TEST
 
+static uint64_t n_warned(const char *words)
+{
+	for (unsigned i = 0; i < rec->n_warnings; i++)
+		if (strstr(rec->warnings[i].text, words))
+			return rec->warnings[i].count;
+	return 0;
+}
+
+/* Frames before the first instruction are read three times: by looks ahead, for the state at 0, by the reader. */
+START_TEST(a_warning_counts_frames_and_names_each_register)
+{
+	load_text(X64 "key 1 foo=1/8 foo=2/8 bar=1/8\n"
+		      "step 1000 1 90 rax=1/8 foo=1/8 foo=1/8 > rax=2/8 foo=3/8\n"
+		      "step 1001 1 90 rax=7/8 rax=9/8 bar=1/8 > rax=8/8\n"
+		      "step 1002 1 90 rax=8/8 > rax=9/8\n");
+	ck_assert_uint_eq(n_warned("\"foo\""), 2);
+	ck_assert_uint_eq(n_warned("\"bar\""), 2);
+	ck_assert_uint_eq(n_warned("contradict the result"), 1);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   x86_instructions_without_operands_write_what_their_encoding_says,
 		   flags_of_an_unlogged_comparison_are_unknown,
@@ -748,4 +769,5 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   a_decode_point_that_was_truncated_is_refused,
 		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
 		   after_damage_no_register_of_any_thread_is_known,
-		   an_index_whose_entries_do_not_ascend_leads_nowhere)
+		   an_index_whose_entries_do_not_ascend_leads_nowhere,
+		   a_warning_counts_frames_and_names_each_register)

@@ -81,24 +81,34 @@ START_TEST(a_kind_is_its_format_not_its_values)
 }
 END_TEST
 
+START_TEST(each_text_may_be_a_kind)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		ts_warn_each_at(&w, 8, "register %d", 1);
+		ts_warn_each_at(&w, 8, "register %d", 2);
+		ts_warn_at(&w, 8, "register %d", 3);
+	}
+	ck_assert_uint_eq(rec.n_warnings, 3);
+	ck_assert_str_eq(rec.warnings[1].text, "register 2");
+	ck_assert_uint_eq(rec.warnings[1].count, 1);
+	ts_warn_each_at(&w, 7, "register %d", 4);
+	ck_assert_uint_eq(rec.n_warnings, 3);
+	ts_warn_each_at(&w, 9, "register %d", 2);
+	ck_assert_uint_eq(rec.warnings[1].count, 2);
+}
+END_TEST
+
 START_TEST(a_place_with_too_many_kinds_loses_the_last_ones)
 {
-	ts_warn_at(&w, 1, "a");
-	ts_warn_at(&w, 1, "b");
-	ts_warn_at(&w, 1, "c");
-	ts_warn_at(&w, 1, "d");
-	ts_warn_at(&w, 1, "e");
-	ts_warn_at(&w, 1, "f");
-	ts_warn_at(&w, 1, "g");
-	ts_warn_at(&w, 1, "h");
-	ts_warn_at(&w, 1, "i");
+	for (unsigned i = 0; i <= TS_WARNER_KINDS; i++)
+		ts_warn_each_at(&w, 1, "kind %u", i);
 	ck_assert_uint_eq(rec.n_warnings, TS_WARNER_KINDS);
-	ts_warn_at(&w, 2, "i");
+	ts_warn_each_at(&w, 2, "kind %u", TS_WARNER_KINDS);
 	ck_assert_uint_eq(rec.n_warnings, TS_WARNER_KINDS + 1);
 }
 END_TEST
 
 UNIT_FIXTURE_SUITE("warn", setup, teardown, the_same_place_read_again_warns_once, place_0_has_its_warning,
 		   each_place_counts, a_reader_that_went_back_warns_of_nothing_new,
-		   a_place_may_have_several_kinds, a_kind_is_its_format_not_its_values,
+		   a_place_may_have_several_kinds, a_kind_is_its_format_not_its_values, each_text_may_be_a_kind,
 		   a_place_with_too_many_kinds_loses_the_last_ones)

@@ -10,6 +10,7 @@ choice depends on SEED and on the source only; results are kept in .variants/mut
 call goes on where it was interrupted or ran out of time, and a larger N adds mutants.
 """
 import argparse
+import contextlib
 import filecmp
 import hashlib
 import json
@@ -17,7 +18,9 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,7 +28,7 @@ import time
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 COPY = TOP / ".variants/mutate"
-RUN_LIMIT, BUILD_LIMIT = 60, 300
+RUN_LIMIT, BUILD_LIMIT, MEMORY_LIMIT = 60, 300, 4 << 30
 
 # A token, and what takes its place.
 OPERATORS = {
@@ -123,6 +126,34 @@ def make(programs):
     return done.returncode == 0, done.stdout + done.stderr
 
 
+def limit():
+    """A mutant may allocate without end."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+
+
+def session_of(leader):
+    """The processes of a session: each test of libcheck is one, with a process group of its own."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            if int(stat.read_text().rpartition(")")[2].split()[3]) == leader:
+                yield int(stat.parent.name)
+
+
+def run_test(command, folder, env):
+    """Does it fail?  The processes that it leaves are ended with it."""
+    test = subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                            preexec_fn=limit, start_new_session=True)
+    try:
+        return test.wait(RUN_LIMIT)
+    except subprocess.TimeoutExpired:
+        return True
+    finally:
+        for pid in session_of(test.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        test.wait()
+
+
 def first_failure(programs):
     """The first program that fails, None if all pass."""
     env = dict(os.environ, CK_DEFAULT_TIMEOUT="20", CK_VERBOSITY="silent")
@@ -131,12 +162,8 @@ def first_failure(programs):
         if "/fuzz_" in program:
             corpus = sorted(map(str, (TOP / "tests/data" / program.split("fuzz_")[1]).glob("*")))
         with tempfile.TemporaryDirectory() as folder:
-            try:
-                done = subprocess.run([COPY / program, *corpus], cwd=folder, env=env, capture_output=True, timeout=RUN_LIMIT)
-            except subprocess.TimeoutExpired:
+            if run_test([str(COPY / program), *corpus], folder, env):
                 return program
-        if done.returncode:
-            return program
     return None
 
 

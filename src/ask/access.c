@@ -140,11 +140,11 @@ static bool is_same(const struct value *x, const struct value *y)
 	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) && !memcmp(x->data, y->data, x->len);
 }
 
-/* Do the values contradict: is a byte known in both, and not the same? */
-static bool is_contradiction(const struct value *x, const struct value *y)
+/* Is a byte another one in @y than in @x; or (of memory, which a gap may have changed) known for the first time? */
+static bool is_contradiction(const struct value *x, const struct value *y, bool is_memory)
 {
 	for (size_t i = 0; i < x->len; i++) {
-		if (x->known[i] && y->known[i] && x->data[i] != y->data[i])
+		if (y->known[i] && (x->known[i] ? x->data[i] != y->data[i] : is_memory))
 			return true;
 	}
 	return false;
@@ -158,7 +158,7 @@ static bool is_row(const struct accesses *a, const struct ts_hit *hit, const str
 
 	switch (hit->kind) {
 	case TS_HIT_UNEXPLAINED:
-		if (hit->is_maybe && !is_contradiction(old, new))
+		if (hit->is_maybe && !is_contradiction(old, new, a->qn->what.kind == TS_WHAT_MEM))
 			return false;
 		break;
 	case TS_HIT_MAP:

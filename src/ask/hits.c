@@ -203,16 +203,17 @@ static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t la
 	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last, chunk);
 }
 
-/* May the value that a read shows contradict what was known before the step? */
+/* May the value that a read shows contradict what was known before the step, or may a byte be new that a gap has changed? */
 static bool may_contradict(const struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
 			   uint64_t last)
 {
 	uint64_t chunk = st->pos / TS_CHUNK_STEPS, off = first - h->base;
+	bool is_memory = h->what->kind == TS_WHAT_MEM;
 
 	if (st->pos % TS_CHUNK_STEPS == 0 || !h->data)
 		return find_change(h, first, last, chunk) == chunk;
 	for (uint64_t i = 0; i <= last - first; i++) {
-		if (h->known[off + i] && h->data[off + i] != value[i])
+		if (h->known[off + i] ? h->data[off + i] != value[i] : is_memory)
 			return true;
 	}
 	return false;

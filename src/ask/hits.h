@@ -33,7 +33,7 @@ struct ts_hit {
 	/* all of WHAT before and after the step is known, and lies in the hits' bytes at values: old, then new */
 	bool has_values;
 	uint64_t values;
-	bool is_maybe;        /* a read shows a value that may contradict: a change if both values are known */
+	bool is_maybe;        /* a read shows a value that may contradict, or was not known: their values tell */
 };
 
 /* The kinds of hits to find, and their target. */

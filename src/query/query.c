@@ -295,7 +295,10 @@ static void forget_passed(uint8_t *known, uint64_t n)
 		known[i] &= (uint8_t)~TS_PASSED;
 }
 
-/* @n bytes were seen.  Returns true if one that was known differs. */
+/*
+ * @n bytes were seen.  Returns true if one that was known differs, or one is seen that nobody knew: that may have changed in
+ * a gap.
+ */
 static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value)
 {
 	bool is_change = false;
@@ -303,7 +306,7 @@ static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t 
 	for (uint64_t i = 0; i < n; i++) {
 		if (known[i] & TS_PASSED)
 			continue;
-		is_change |= known[i] == 1 && data[i] != value[i];
+		is_change |= known[i] == 1 ? data[i] != value[i] : !known[i];
 		data[i] = value[i];
 		known[i] = 1 | TS_PASSED;
 	}

@@ -260,16 +260,16 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 }
 
 /*
- * Does the value of the effect differ from what the window holds?  A write to an unknown byte may; a read of
- * one does not, since it shows what was there.
+ * Does the value of the effect differ from what the window holds?  A write to an unknown byte may, and so may what is first
+ * seen after a gap; a read of a lost one does not, since it shows what was there.
  */
 static bool is_change(const struct ts_replay *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
 		      uint64_t hi)
 {
 	for (uint64_t a = lo;; a++) {
-		bool is_known = v->known[a - v->addr] == 1;
+		uint8_t known = v->known[a - v->addr];
 
-		if (is_known ? v->data[a - v->addr] != value[a - e->addr] : e->kind == TS_FX_WRITE)
+		if (known == 1 ? v->data[a - v->addr] != value[a - e->addr] : !known || e->kind == TS_FX_WRITE)
 			return true;
 		if (a == hi)
 			return false;

@@ -52,6 +52,7 @@ struct ts_builder {
 	struct ts_space_builder **memory; /* owned; of the spaces in the timeline's memory */
 	struct ts_target target;
 	uint32_t last_thread;
+	uint64_t gap;               /* position of the last one over which memory is kept, 0: none */
 	uint64_t fall_through;      /* address after the last instruction */
 	uint64_t n_steps, n_chunks; /* added; those of the timeline can be queried */
 	uint64_t n_sealed;          /* segments */

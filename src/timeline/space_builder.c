@@ -388,14 +388,22 @@ static void complete_piece(struct ts_space_builder *sb, const struct piece *p, c
 	}
 }
 
+/* Did something unseen happen since the layer began? */
+static bool is_before_gap(const struct ts_space_builder *sb, uint32_t layer)
+{
+	return sb->space->layers.items[layer].pos < sb->gap;
+}
+
 /*
  * Infer the past of the unknown bytes of a piece: of all together where one layer governs them and none is
  * known or lost.
+ *
+ * Returns those of p->bits whose past is not known: they may have changed in a gap.
  */
-static void infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr, const uint8_t *data)
+static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr, const uint8_t *data)
 {
 	struct ts_space *sp = sb->space;
-	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word];
+	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word], sudden = 0;
 	uint64_t lost = p->pg->holes ? unknown & p->pg->holes->bits[p->word] : 0;
 	const struct ts_layer *l;
 	uint32_t layer;
@@ -405,18 +413,24 @@ static void infer_piece(struct ts_space_builder *sb, const struct piece *p, uint
 		complete_piece(sb, p, data, lost);
 	unknown = (unknown & ~lost) >> p->off % 64;
 	if (!unknown)
-		return;
+		return 0;
 	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
 	l = &sp->layers.items[layer];
-	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64) {
+	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64 && !is_before_gap(sb, layer)) {
 		infer(sb, layer, addr, data, p->len);
-		return;
+		return 0;
 	}
 	for (; unknown; unknown &= unknown - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(unknown);
 
-		infer(sb, governing_layer(sb, addr + i), addr + i, data + i, 1);
+		layer = governing_layer(sb, addr + i);
+		if (is_before_gap(sb, layer))
+			sudden |= UINT64_C(1) << (p->off % 64 + i);
+		else
+			infer(sb, layer, addr + i, data + i, 1);
 	}
+	sp->n_inferred -= (unsigned)__builtin_popcountll(sudden);
+	return sudden;
 }
 
 /* Do 1 to 16 bytes differ?  The first and the last ones of a length may overlap; there is no call. */
@@ -452,16 +466,16 @@ static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, ui
 	struct piece p;
 
 	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		uint64_t *known = &p.pg->known[p.word], changed;
+		uint64_t *known = &p.pg->known[p.word], changed, sudden = 0;
 
 		if (__builtin_expect((*known & p.bits) != p.bits, 0))
-			infer_piece(sb, &p, addr, data);
+			sudden = infer_piece(sb, &p, addr, data);
 		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
 		ts_page_know_word(p.pg, p.word, p.bits);
-		if (__builtin_expect(changed != 0, 0)) {
-			p.bits = changed;
-			mark_write(&p, changed);
-			is_contradiction = true;
+		is_contradiction |= changed != 0;
+		if (__builtin_expect((changed | sudden) != 0, 0)) {
+			p.bits = changed | sudden;
+			mark_write(&p, p.bits);
 		}
 	}
 	sb->space->n_unexplained += is_contradiction;
@@ -561,6 +575,11 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
 		forget_all(sb, len - 1);
 	else
 		refill_touched(sb, addr, addr + (len - 1), fill);
+}
+
+void ts_space_gap(struct ts_space_builder *sb, uint64_t pos)
+{
+	sb->gap = pos;
 }
 
 void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)

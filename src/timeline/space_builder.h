@@ -57,6 +57,7 @@ struct ts_space_builder {
 	struct ts_changes changes;
 	struct ts_touches silent, reads;
 	bool is_failed;           /* memory ran out */
+	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
 	/* owned; ordinals of the space's base pages that changed since it was saved */
 	uint32_t *dirty;
@@ -89,6 +90,12 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
 /* A range gets new contents at position @pos, without a write. */
 void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
+
+/*
+ * At position @pos anything may have been written unseen.  Bytes that are known stay so, until something else is seen; of
+ * those that are not, a first sight tells nothing of the time before it, unless their range starts afresh after @pos.
+ */
+void ts_space_gap(struct ts_space_builder *sb, uint64_t pos);
 
 /* What the image calls the range that the next ts_space_fill() will start afresh: files may lie under it. */
 uint64_t ts_space_next_map(const struct ts_space_builder *sb);

@@ -91,6 +91,7 @@ static bool add_memory(struct ts_timeline *tl)
 		return false;
 	}
 	ts_space_builder_init(sb, sp);
+	ts_space_gap(sb, tl->builder->gap);
 	tl->memory[tl->n_memory] = sp;
 	tl->builder->memory[tl->n_memory++] = sb;
 	return true;
@@ -173,10 +174,20 @@ static bool apply_map(struct ts_timeline *tl, const struct ts_target *t, const s
 	return true;
 }
 
+/* Unseen code ran: it may have written to any address space. */
+static void apply_gap(struct ts_timeline *tl, uint64_t pos)
+{
+	tl->builder->gap = pos;
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		ts_space_gap(tl->builder->memory[i], pos);
+}
+
 static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const struct ts_event *ev)
 {
 	uint64_t step = t->pos ? t->pos - 1 : 0;
 
+	if (ev->kind == TS_EV_GAP && tl->rec->is_kept_over_gaps)
+		apply_gap(tl, t->pos);
 	ts_world_event(&tl->builder->world, step, t->thread, ev);
 	if (ev->kind == TS_EV_THREAD_END)
 		ts_world_end_thread(&tl->builder->world, step, t->thread);

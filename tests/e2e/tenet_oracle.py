@@ -12,7 +12,7 @@ import pathlib
 import subprocess
 import tempfile
 
-from _tap import DATA, add_case, case, run_cases
+from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 TOOL = os.environ.get("TEST_BUILDDIR", ".") + "/tests/tools/states"
 SAMPLES = DATA / "tenet-samples"
@@ -74,32 +74,38 @@ class Truth:
                 ranges.append((addr, 1))
         return ranges
 
-    def texts(self, where, known_from):
-        """At each of the positions, which rise: the bytes of each range in hexadecimal, ".." before they are known."""
-        now, since = dict(self.first), {}
+    def known(self, known_from):
+        """What becomes known of each byte, and when: {position: {address: byte}}"""
+        now, since, known = dict(self.first), {}, {}
         for a in now:
             since.setdefault(known_from.get(a, NEVER), []).append(a)
-        rows = [[".."] * length for _, length in self.ranges()]
-        place = {addr + i: (row, i) for (addr, length), row in zip(self.ranges(), rows) for i in range(length)}
-        texts, at = [], -1
-        for t in where:
-            changed = set()
-            while at < t:
-                at += 1
-                now.update(self.changes.get(at, {}))
-                changed.update(self.changes.get(at, {}), since.get(at, ()))
-            for a in changed:
-                if known_from.get(a, NEVER) <= t:
-                    row, i = place[a]
-                    row[i] = f"{now[a]:02x}"
-            texts = ["".join(row) for row in rows] if changed or not texts else texts
-            yield texts
+        for t in range(len(self.rows)):
+            changes = self.changes.get(t, {})
+            now.update(changes)
+            known[t] = {a: now[a] for a in [*since.get(t, ()), *changes] if known_from.get(a, NEVER) <= t}
+        return known
 
     def regs(self):
         now = {}
         for row in self.rows:
             now.update((n, int(v, 16)) for n, v in row["regs"].items())
             yield dict(now)
+
+
+def texts(ranges, known, where):
+    """At each of the positions, which rise: the bytes of each range in hexadecimal, ".." before they are known."""
+    rows = [[".."] * length for _, length in ranges]
+    place = {addr + i: (row, i) for (addr, length), row in zip(ranges, rows, strict=True) for i in range(length)}
+    joined, at = ["".join(row) for row in rows], -1
+    for t in where:
+        is_new = False
+        for at in range(at + 1, t + 1):
+            for a, byte in known.get(at, {}).items():
+                row, i = place[a]
+                row[i], is_new = f"{byte:02x}", True
+        if is_new:
+            joined = ["".join(row) for row in rows]
+        yield joined
 
 
 def positions(name, truth):
@@ -132,9 +138,14 @@ def compare_registers(name, path, truth):
     print(f"# {name}: {n} register values at {len(lines)} positions, none wrong, none unknown, no other known")
 
 
+def pairs(text):
+    """Bytes in hexadecimal."""
+    return [text[i:i + 2] for i in range(0, len(text), 2)]
+
+
 def is_part(line, text):
     """Is it the text, but for what is unknown?"""
-    return line == text or all(line[i:i + 2] in ("..", text[i:i + 2]) for i in range(0, len(text), 2))
+    return line == text or all(mine in ("..", byte) for mine, byte in zip(pairs(line), pairs(text), strict=True))
 
 
 def compare_memory(name, path, truth, is_all):
@@ -143,8 +154,8 @@ def compare_memory(name, path, truth, is_all):
     known_from = truth.known_from(name.startswith(FETCHED)) if is_all else dict.fromkeys(truth.first, 0)
     asked = "".join(f"{k} {addr} {length}\n" for k in range(len(where)) for addr, length in ranges)
     lines = iter(tool("ask", path, input=asked).splitlines())
-    for k, texts in enumerate(truth.texts(where, known_from)):
-        for (addr, length), text in zip(ranges, texts, strict=True):
+    for k, known in enumerate(texts(ranges, truth.known(known_from), where)):
+        for (addr, length), text in zip(ranges, known, strict=True):
             line = next(lines)
             assert is_part(line, text) and (line == text or not is_all), f"position {k}, {addr:#x}: {line}, not {text}"
             n_known += length - line.count("..")
@@ -196,6 +207,8 @@ def compare(name, votes, is_all=True):
     compare_accesses(name, path, truth, is_all)
 
 
+# Functions of the program, from the first byte to the one after the last.
+FIB, PUSH, STRINGS, FLOATS = (0x401007, 0x401035), (0x401035, 0x4010ac), (0x4010ac, 0x401114), (0x401114, 0x4011a8)
 PREVIOUS, OWN = "accesses of the previous instruction (", "accesses of the line's own instruction ("
 
 add_case("pin: read and write of the previous instruction, fetched", compare, "pin-walk64", PREVIOUS, False)
@@ -206,6 +219,82 @@ add_case("panda: registers behind the accesses", compare, "panda-walk64", PREVIO
 add_case("sogen", compare, "sogen-walk64", PREVIOUS)
 add_case("qemu: upper case, no 0x", compare, "qemu-walk32", PREVIOUS)
 add_case("an android tracer: AArch64, a comment", compare, "upper-arm64", PREVIOUS)
+
+
+def white_listed(truth, unlisted):
+    """A log in pintenet's style that leaves functions out; (text, the position of each line, lines that follow a gap).
+
+    The first line after a gap has the last read and the last write of the code that is not listed. Bytes are fetched when a line
+    is written.
+    """
+    names = GENERAL["64"] + ["rip"]
+    regs, written, now, lines, where, gaps, last = list(truth.regs()), {}, dict(truth.first), [], [], set(), {}
+    for t, row in enumerate(truth.rows):
+        now.update(truth.changes.get(t, {}))
+        is_listed = not any(first <= regs[t]["rip"] < end for first, end in unlisted)
+        if is_listed:
+            if where and where[-1] != t - 1:
+                gaps.add(len(where))
+            items = [f"{n}={regs[t][n]:#x}" for n in names if n == "rip" or written.get(n, 0) != regs[t][n]]
+            items += [f"{kind}={addr:#x}:" + "".join(f"{now[addr + i]:02x}" for i in range(n))
+                      for kind, accesses in last.items() for addr, n in accesses]
+            lines.append(",".join(items) + "\n")
+            where.append(t)
+            written, last = regs[t], {}
+        if row.get("reads"):
+            last["mr"] = [(int(a, 16), len(data) // 2) for a, data in row["reads"]][:2]
+        if row.get("writes"):
+            last["mw"] = [(int(a, 16), len(new) // 2) for a, _, new in row["writes"]][-1:]
+    return "".join(lines), where, gaps
+
+
+def shown(text, gaps):
+    """What a log tells of each byte: {address: [(from which position, value)]}.
+
+    An instruction read what was there when it began, unless it wrote there too. Before its first sight a byte was so from the start,
+    unless that is a write, or a gap is before it. After a gap nobody knows when the bytes of its line became so.
+    """
+    told = {}
+    for k, line in enumerate(text.splitlines()):
+        items = [item.split("=") for item in line.split(",") if item[0] == "m"]
+        accesses = [(kind, int(v.split(":")[0], 16), bytes.fromhex(v.split(":")[1])) for kind, v in items]
+        written = {a for kind, addr, data in accesses if kind == "mw" for a in range(addr, addr + len(data))}
+        for _, addr, data in accesses:
+            for a, byte in enumerate(data, addr):
+                since = k if a in written or k in gaps or not k else k - 1
+                if a not in told and a not in written and not any(g <= k for g in gaps):
+                    since = 0
+                told.setdefault(a, []).append((since, byte))
+    return told
+
+
+def compare_white_list(unlisted):
+    """What is seen after a gap tells nothing of the time before; what was known before is shown until something else is seen."""
+    truth = Truth("walk64")
+    text, where, gaps = white_listed(truth, unlisted)
+    path = pathlib.Path(tempfile.mkdtemp()) / "white-list.log"
+    path.write_text(text)
+    told, ranges, known, n_old = shown(text, gaps), truth.ranges(), {}, 0
+    for a, sights in told.items():
+        for since, byte in sights:
+            known.setdefault(since, {})[a] = byte
+    lines = iter(tool("ask", path, input="".join(f"{k} {addr} {n}\n" for k in range(len(where)) for addr, n in ranges)).splitlines())
+    true = texts(ranges, truth.known(dict.fromkeys(truth.first, 0)), where)
+    for (k, expected), truly in zip(enumerate(texts(ranges, known, range(len(where)))), true, strict=True):
+        for (addr, _), line, mine, byte in zip(ranges, lines, expected, truly):
+            assert line == mine, f"position {k}, {addr:#x}: {line}, not {mine}"
+            for a, x, y in zip(range(addr, addr + len(line)), pairs(line), pairs(byte)) if not is_part(line, byte) else ():
+                since = max(since for since, _ in told[a] if since <= k)
+                assert x in ("..", y) or any(since < g <= k for g in gaps), f"position {k}, {a:#x}: {x}, truly {y}"
+                n_old += x not in ("..", y)
+    assert next(lines, None) is None
+    events = subprocess.run([TRACESTUB, "query", path, "events", "gap"], capture_output=True, text=True, check=True).stdout
+    assert [int(row.split()[0]) + 1 for row in events.splitlines()[1:]] == sorted(gaps), events
+    print(f"# {len(gaps)} gaps, {len(where)} positions: {n_old} bytes are shown as they were before a gap, none as it was after one")
+
+
+add_case("functions that are not listed, one gap each", compare_white_list, [FIB, FLOATS])
+add_case("functions that are not listed write what is read later", compare_white_list, [PUSH, STRINGS])
 
 
 def naive(text):

@@ -22,6 +22,7 @@
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
 #include "protocol/session/wait.h"
+#include "src/base/utf8.h"
 
 /* ---------------------------------------------------------------------------------------------- positions */
 
@@ -521,7 +522,7 @@ static void answer(struct rsp_session *s, const struct ts_buf *text, struct rsp_
 static enum rsp_done finish(struct rsp_session *s, enum rsp_command_end end, struct ts_buf *text,
 			    struct rsp_reply *r)
 {
-	rsp_make_printable(text, 0);
+	ts_utf8_make_shown((char *)text->data, text->len, true);
 	if (!ts_buf_ok(text)) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 		return RSP_REPLIED;

@@ -306,14 +306,6 @@ void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t 
 	rsp_reply_putc(r, ';');
 }
 
-void rsp_make_printable(struct ts_buf *text, size_t off)
-{
-	for (size_t i = off; i < text->len; i++) {
-		if ((text->data[i] < ' ' && text->data[i] != '\n') || text->data[i] == 0x7f)
-			text->data[i] = '?';
-	}
-}
-
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command)
 {
 	if (s->has_error_message || !is_command) {

@@ -242,12 +242,6 @@ void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t 
 			    const struct ts_found *found);
 
 /*
- * Make recorded names safe for a terminal: replaces control characters in @text, from @off on, except for
- * line ends.
- */
-void rsp_make_printable(struct ts_buf *text, size_t off);
-
-/*
  * Make an error reply with the reason why something was not done.  A gdb that cannot show the error text of a
  * monitor command (@is_command) gets it as console output.
  */

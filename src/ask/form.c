@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/utf8.h"
 #include "verb.h"
 
 /* So many rows of text wait until columns and their widths are chosen; the rest has the same. */
@@ -53,23 +54,6 @@ static void put_share(struct ts_buf *out, double share)
 	ts_buf_printf(out, "%.9g", share);
 }
 
-/* The length of the UTF-8 sequence at @p in bytes; 0: it is not one. */
-static size_t utf8_len(const uint8_t *p)
-{
-	size_t n = p[0] < 0x80 ? 1 : p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-
-	if (p[0] >= 0x80 && (p[0] < 0xc2 || p[0] > 0xf4))
-		return 0;
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	}
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf0 && p[1] < 0x90) ||
-	    (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 /* How many characters at @p stand for themselves in JSON. */
 static size_t plain_len(const uint8_t *p)
 {
@@ -83,23 +67,24 @@ static size_t plain_len(const uint8_t *p)
 static void put_json_text(struct ts_buf *out, const char *text)
 {
 	ts_buf_putc(out, '"');
-	for (const uint8_t *p = (const uint8_t *)text; *p && *p != TS_ROW_ASIDE;) {
-		size_t n = plain_len(p);
+	for (const char *p = text; *p && *p != TS_ROW_ASIDE;) {
+		size_t n = plain_len((const uint8_t *)p);
+		uint32_t c = 0;
 
 		if (n) {
 			ts_buf_put(out, p, n);
 			p += n;
 			continue;
 		}
-		n = utf8_len(p);
-		if (*p == '"' || *p == '\\')
-			ts_buf_printf(out, "\\%c", *p);
-		else if (*p == '\n' || *p == '\t')
-			ts_buf_puts(out, *p == '\n' ? "\\n" : "\\t");
-		else if (*p < 0x20 || *p == 0x7f)
-			ts_buf_printf(out, "\\u%04x", *p);
+		n = ts_utf8_take(p, strnlen(p, 4), &c);
+		if (c == '"' || c == '\\')
+			ts_buf_printf(out, "\\%c", (int)c);
+		else if (c == '\n' || c == '\t')
+			ts_buf_puts(out, c == '\n' ? "\\n" : "\\t");
 		else if (!n)
 			ts_buf_puts(out, "\\ufffd");
+		else if (ts_utf8_is_control(c))
+			ts_buf_printf(out, "\\u%04x", (unsigned)c);
 		else
 			ts_buf_put(out, p, n);
 		p += n ? n : 1;
@@ -148,19 +133,22 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 /* Control characters escaped; in text, blanks do not follow each other, since two of them end a cell. */
 static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bool is_last)
 {
-	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv); p++) {
+	for (const char *p = text; *p && (*p != TS_ROW_ASIDE || !is_tsv);) {
+		size_t n = ts_utf8_shown_len(p, strnlen(p, 4));
+
 		if (*p == TS_ROW_ASIDE)
 			ts_buf_putc(out, ' ');
 		else if (*p == '\t' || *p == '\n')
 			ts_buf_puts(out, *p == '\t' ? "\\t" : "\\n");
 		else if (*p == '\\' && is_tsv)
 			ts_buf_puts(out, "\\\\");
-		else if ((uint8_t)*p < 0x20 || *p == 0x7f)
-			ts_buf_printf(out, "\\x%02x", (uint8_t)*p);
 		else if (*p == ' ' && !is_tsv && !is_last && (p == text || p[-1] == ' ' || !p[1]))
 			ts_buf_puts(out, "\\x20");
+		else if (n)
+			ts_buf_put(out, p, n);
 		else
-			ts_buf_putc(out, (uint8_t)*p);
+			ts_buf_printf(out, "\\x%02x", (uint8_t)*p);
+		p += n ? n : 1;
 	}
 }
 

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 void ts_error_reset(struct ts_error *err)
 {
 	err->code = TS_OK;
@@ -16,10 +18,7 @@ void ts_error_reset(struct ts_error *err)
 /* What a sentence quotes of a trace is for a terminal, and the sentence stays one line. */
 static void make_printable(char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-	}
+	ts_utf8_make_shown(text, strlen(text), false);
 }
 
 bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *fmt, ...)

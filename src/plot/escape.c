@@ -1,47 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "escape.h"
 
+#include <string.h>
+
+#include "src/base/utf8.h"
+
 #define REPLACEMENT 0xfffdu
-
-/* How many bytes follow a first byte of UTF-8; -1: it is not one. */
-static int n_following(uint8_t first)
-{
-	if (first < 0x80)
-		return 0;
-	if (first >= 0xc2 && first <= 0xdf)
-		return 1;
-	if (first >= 0xe0 && first <= 0xef)
-		return 2;
-	return first >= 0xf0 && first <= 0xf4 ? 3 : -1;
-}
-
-/* Overlong forms, surrogates, and what is beyond Unicode are not characters. */
-static bool is_character(uint32_t c, int following)
-{
-	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-
-	return c >= least[following] && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-}
 
 /* The next character of @text, which moves on; REPLACEMENT for a byte that is not UTF-8. */
 static uint32_t take(const char **text)
 {
-	const uint8_t *p = (const uint8_t *)*text;
-	int n = n_following(*p);
-	uint32_t c = n <= 0 ? *p : *p & (0x3fu >> n);
+	uint32_t c;
+	size_t n = ts_utf8_take(*text, strnlen(*text, 4), &c);
 
-	++*text;
-	if (n < 0)
-		return REPLACEMENT;
-	for (int i = 1; i <= n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			return REPLACEMENT;
-		c = c << 6 | (p[i] & 0x3f);
-	}
-	if (!is_character(c, n))
-		return REPLACEMENT;
-	*text += n;
-	return c;
+	*text += n ? n : 1;
+	return n ? c : REPLACEMENT;
 }
 
 static void put_utf8(struct ts_buf *out, uint32_t c)
@@ -71,7 +44,7 @@ void ts_put_xml(struct ts_buf *out, const char *text)
 		if (c == '<' || c == '>' || c == '&' || c == '"' || c == '\'')
 			ts_buf_printf(out, "&#%u;", (unsigned)c);
 		else
-			put_utf8(out, c < 0x20 || c == 0x7f || c == 0xfffe || c == 0xffff ? REPLACEMENT : c);
+			put_utf8(out, ts_utf8_is_control(c) || c == 0xfffe || c == 0xffff ? REPLACEMENT : c);
 	}
 }
 
@@ -81,8 +54,7 @@ void ts_put_json(struct ts_buf *out, const char *text)
 	while (*text) {
 		uint32_t c = take(&text);
 
-		if (c < 0x20 || c == 0x7f || c == '<' || c == '>' || c == '&' || c == '"' || c == '\\' || c == 0x2028 ||
-		    c == 0x2029)
+		if (ts_utf8_is_control(c) || c == '<' || c == '>' || c == '&' || c == '"' || c == '\\')
 			ts_buf_printf(out, "\\u%04x", (unsigned)c);
 		else
 			put_utf8(out, c);

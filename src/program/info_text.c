@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "report.h"
+#include "src/base/utf8.h"
 #include "src/query/paging.h"
 
 #define LABEL_WIDTH 14
@@ -24,11 +25,14 @@ static int label(const char *name)
 
 static void put_text(const char *s)
 {
-	for (; *s; s++) {
-		if ((unsigned char)*s < 0x20 || *s == 0x7f)
-			printf("\\x%02x", (unsigned char)*s);
+	while (*s) {
+		size_t n = ts_utf8_shown_len(s, strlen(s));
+
+		if (n)
+			printf("%.*s", (int)n, s);
 		else
-			putchar(*s);
+			printf("\\x%02x", (unsigned char)*s);
+		s += n ? n : 1;
 	}
 }
 

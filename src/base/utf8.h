@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * UTF-8 in names of unknown origin: which bytes are characters, and which may be shown on a terminal.
+ */
+#ifndef TS_UTF8_H
+#define TS_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The character at @p, of @len bytes, more than 0; *c gets its code.  Overlong forms, surrogates and what is beyond
+ * Unicode are not characters (RFC 3629, section 3).
+ *
+ * Returns its length in bytes, 1 to 4; 0 if there is no character.
+ */
+size_t ts_utf8_take(const char *p, size_t len, uint32_t *c);
+
+/*
+ * Does a terminal obey the character instead of showing it?  Controls of C0 and C1, DEL, separators of lines and
+ * paragraphs, and what changes the direction of text (Unicode, general categories Cc, Zl, Zp, and UAX #9).
+ */
+bool ts_utf8_is_control(uint32_t c);
+
+/* The length of the character at @p if it can be shown as it is; 0: its first byte must be escaped. */
+size_t ts_utf8_shown_len(const char *p, size_t len);
+
+/* Replace each byte of @text that cannot be shown as it is by '?', except for ends of lines if @has_lines. */
+void ts_utf8_make_shown(char *text, size_t len, bool has_lines);
+
+#endif

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Names in a recording are bytes of somebody else: none of them commands a terminal, a browser or a parser."""
+import json
+import pathlib
+import subprocess
+import tempfile
+
+from _hostile import ucir_frame, ucir_head, ucir_jmp, ucir_map, ucir_step, ucir_write
+from _rsp import Rsp
+from _server import Server
+from _tap import TRACESTUB, add_case, run_cases
+
+# what a terminal obeys: ESC, CSI as one byte and as U+009B, BEL, carriage return, backspace, right-to-left override
+EVIL = b"\x1b[2J\x9b2J\xc2\x9b31m\x07\r\x08\xe2\x80\xae</title>\"'\\]]>\n$x#00"
+FOLDER = pathlib.Path(tempfile.mkdtemp())
+
+
+def trace():
+    path = FOLDER / "t.ucir"
+    start = ucir_frame(0, ucir_map(0x1000, 0x1000), ucir_map(0x5000, 0x1000, EVIL), ucir_write(0x1000, b"\x90"), kind=2)
+    path.write_bytes(ucir_head() + start + ucir_frame(0, ucir_jmp(0x1000), ucir_map(0x7000, 0x1000, EVIL), ucir_step(),
+                                                      ucir_jmp(0x1001), ucir_step()))
+    return path
+
+
+def is_safe(output, what):
+    text = output.decode()          # it is UTF-8
+    odd = [c for c in text if c != "\n" and c != "\t" and (ord(c) < 32 or 0x7f <= ord(c) < 0xa0 or c in "\u202e\u2028\u2029")]
+    assert not odd, (what, odd)
+    assert "2J" in text, (what, text)
+    return text
+
+
+def run(*args):
+    done = subprocess.run([TRACESTUB, *map(str, args)], capture_output=True, timeout=60)
+    assert done.returncode in (0, 1), (args, done)
+    return done
+
+
+def on_the_command_line():
+    path = trace()
+    for args in ("info", path), ("query", path, "maps", "at", "end"):
+        done = run(*args)
+        is_safe(done.stdout + done.stderr, args[0::2])
+    json.loads(is_safe(run("info", "--json", path).stdout, "info --json"))
+    for line in is_safe(run("query", path, "maps", "at", "end", "--json").stdout, "--json").splitlines():
+        json.loads(line)
+
+
+def in_gdb_s_console():
+    with Server(trace()) as server, Rsp(server.address) as r:
+        r.send("qRcmd," + b"maps at end".hex())
+        shown = b""
+        while (reply := r.receive()) != "OK":
+            shown += bytes.fromhex(reply.removeprefix("O"))
+        is_safe(shown, "monitor maps")
+
+
+def in_pictures():
+    path, page, svg = trace(), FOLDER / "p.html", FOLDER / "p.svg"
+    run("plot", path, "-o", page)
+    run("plot", path, "-o", svg)
+    for text in page.read_text(), svg.read_text():
+        assert "\x1b" not in text and "\x9b" not in text and "\u202e" not in text
+        assert EVIL[:10].decode("latin-1") not in text
+
+
+def in_what_an_agent_reads():
+    ask = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}},
+           {"jsonrpc": "2.0", "method": "notifications/initialized"},
+           {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "maps", "arguments": {"at": "end"}}}]
+    done = subprocess.run([TRACESTUB, "mcp", trace(), "--quiet"], input="".join(json.dumps(a) + "\n" for a in ask).encode(),
+                          capture_output=True, timeout=60)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[-1]["id"] == 2, answers
+    text = answers[-1]["result"]["content"][0]["text"]
+    assert "2J" in text and "\x1b" not in text and "\x9b" not in text, text
+
+
+add_case("on the command line", on_the_command_line)
+add_case("in gdb's console", in_gdb_s_console)
+add_case("in pictures", in_pictures)
+add_case("in what an agent reads", in_what_an_agent_reads)
+run_cases()

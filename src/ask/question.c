@@ -2,10 +2,12 @@
 #include "question.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "names.h"
 #include "number.h"
+#include "src/base/similar.h"
 #include "verb.h"
 
 /* What is left of a question. */
@@ -98,6 +100,23 @@ static bool fail_word(const struct words *w, const char *why, struct ts_error *e
 	if (!w->len)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the question ends early: %s", why);
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)(w->len < 200 ? w->len : 200), w->p, why);
+}
+
+static bool fail_verb(const struct words *w, struct ts_error *err)
+{
+	const struct ts_verb *const *verbs;
+	char typed[32] = "", why[96];
+	size_t n;
+
+	memcpy(typed, w->p, w->len < sizeof(typed) ? w->len : 0);
+	verbs = ts_verbs(&n);
+	for (size_t i = 0; i < n; i++) {
+		if (!ts_is_similar(verbs[i]->name, typed))
+			continue;
+		snprintf(why, sizeof(why), "is not a question, but '%s' is", verbs[i]->name);
+		return fail_word(w, why, err);
+	}
+	return fail_word(w, w->len ? "is not a question" : "a verb is missing", err);
 }
 
 static enum word find_word(const struct words *w)
@@ -542,7 +561,7 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 	go_to(&w, text);
 	qn->verb = ts_verb_find(w.p, w.len);
 	if (!qn->verb)
-		return fail_word(&w, w.len ? "is not a question" : "a verb is missing", err);
+		return fail_verb(&w, err);
 	next_word(&w);
 	qn->at = here_of(ask, qn->verb);
 	if (!parse_operand(qn, ask, &w, err))

@@ -38,6 +38,12 @@ bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_e
 	ts_buf_init(&f->wait);
 	if (!f->path || !f->part)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to write a file");
+	f->is_stdout = !strcmp(path, "-");
+	if (f->is_stdout) {
+		strcpy(f->part, "stdout");
+		f->fd = STDOUT_FILENO;
+		return true;
+	}
 	if (!ts_atomic_file_may_replace(path, err))
 		return false;
 	snprintf(f->part, len, "%s.XXXXXX", path);
@@ -49,7 +55,7 @@ bool ts_atomic_file_init(struct ts_atomic_file *f, const char *path, struct ts_e
 
 void ts_atomic_file_fini(struct ts_atomic_file *f)
 {
-	if (f->fd >= 0) {
+	if (f->fd >= 0 && !f->is_stdout) {
 		close(f->fd);
 		unlink(f->part);
 	}
@@ -100,6 +106,8 @@ bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err)
 {
 	if (!flush(f, err))
 		return false;
+	if (f->is_stdout)
+		return true;
 	if (fsync(f->fd) < 0)
 		return ts_fail_errno(err, "cannot write %s", f->part);
 	if (rename(f->part, f->path) < 0)

@@ -15,6 +15,7 @@ struct ts_atomic_file {
 	char *path;         /* owned; where it will be */
 	char *part;         /* owned; where it is written */
 	int fd;             /* -1: not open */
+	bool is_stdout;     /* it is written there, as it comes */
 	struct ts_buf wait; /* not written yet */
 };
 
@@ -30,7 +31,7 @@ bool ts_atomic_file_may_replace(const char *path, struct ts_error *err);
 bool ts_atomic_file_is_same(const char *a, const char *b);
 
 /*
- * Begin to write the file that will be @path.
+ * Begin to write the file that will be @path; "-" is the standard output.
  *
  * Returns false if @path must not be replaced or no file can be created in its directory (TS_EIO), or memory
  * is exhausted.  @f needs ts_atomic_file_fini() either way.

@@ -163,6 +163,11 @@ struct ts_query *ts_model_query(struct ts_model *m)
 	return m->q;
 }
 
+bool ts_model_has_frames(const struct ts_model *m)
+{
+	return m->rec->frames != NULL;
+}
+
 struct ts_index_facts ts_model_index(const struct ts_model *m)
 {
 	const struct ts_timeline *tl = m->tl;

@@ -93,6 +93,9 @@ struct ts_index_facts {
 	bool is_finished;              /* it holds the whole recording */
 };
 
+/* Is the recording one of trace frames, which has no index?  After ts_model_open(). */
+bool ts_model_has_frames(const struct ts_model *m);
+
 struct ts_index_facts ts_model_index(const struct ts_model *m);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -130,6 +131,22 @@ static bool usage_error(const char *fmt, ...)
 	return false;
 }
 
+/* A misspelt option of getopt's: the one that was meant, if there is a similar one. */
+static void suggest_option(const char *arg)
+{
+	size_t len = strcspn(arg, "=");
+	char typed[32];
+
+	if (strncmp(arg, "--", 2) || len - 2 >= sizeof(typed))
+		return;
+	memcpy(typed, arg + 2, len - 2);
+	typed[len - 2] = 0;
+	for (unsigned i = 0; i < N_LONG_OPTIONS; i++) {
+		if (ts_is_similar(long_options[i].name, typed))
+			fprintf(stderr, "tracestub: did you mean '--%s'?\n", long_options[i].name);
+	}
+}
+
 /* FILE[@BASE]: the last @ separates, if a number follows it. */
 static bool parse_file(struct ts_file_option *file, const char *option, const char *arg)
 {
@@ -192,12 +209,23 @@ static bool set_max_clients(struct ts_cli *cli, const char *arg)
 	return true;
 }
 
+/* A symbol's address is looked up when its file is open. */
+static bool select_symbol(struct ts_cli *cli, const char *name)
+{
+	if (cli->n_at_symbols == TS_MAX_SELECTED)
+		return usage_error("--at: more than %d symbols", TS_MAX_SELECTED);
+	cli->at_symbols[cli->n_at_symbols++] = name;
+	return true;
+}
+
 /* Which frames to export, and what of them. */
 static bool select_frames(struct ts_cli *cli, int id)
 {
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	if (id == OPT_AT && (isalpha((unsigned char)*optarg) || *optarg == '_'))
+		return select_symbol(cli, optarg);
 	if (id == OPT_AT)
 		ts_selection_at(&cli->selection, optarg, &err);
 	else if (id == OPT_POSITIONS)
@@ -221,6 +249,8 @@ static bool set_option(struct ts_cli *cli, int id)
 		cli->cpu = optarg;
 		break;
 	case OPT_EXEC:
+		if (ts_is_stdin(optarg))
+			return usage_error("--exec -: the program is read in parts: save it in a file");
 		return parse_file(&cli->exec, "--exec", optarg);
 	case OPT_EXPORT_DIR:
 		cli->export_dir = optarg;
@@ -515,6 +545,7 @@ static bool parse_options(struct ts_cli *cli, int argc, char **argv, unsigned *s
 	argv[0] = name;
 	while ((id = getopt_long(argc, argv, "o:hV", long_options, NULL)) != -1) {
 		if (id == '?') {
+			suggest_option(argv[optind - 1]);
 			fputs("'tracestub --help' explains\n", stderr);
 			return false;
 		}

@@ -71,6 +71,8 @@ struct ts_cli {
 	const char *cpu;    /* record: the processor's model; NULL when not given */
 	uint64_t limit;     /* record: bytes; UINT64_MAX without --limit */
 	struct ts_selection_options selection; /* export */
+	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
+	unsigned n_at_symbols;
 	char *question;    /* owned; query: its words, a blank between them */
 	bool is_partial;   /* query: --partial is among them */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */

@@ -76,7 +76,7 @@ const char ts_cli_help[] =
 	"                        memory that it leaves unknown\n"
 	"  --json                info, query: as JSON\n"
 	"  --positions A:B       export: these positions; either may be missing\n"
-	"  --at ADDR             export: where this address is executed; repeatable\n"
+	"  --at ADDR|SYMBOL      export: where this is executed; repeatable\n"
 	"  --collect LIST        export: of each position (default is\n"
 	"                        regs,stack:256,accessed,code; also mem:ADDR+LEN)\n"
 	"  --export-dir DIR      serve, gdb: where clients may save trace frames\n"

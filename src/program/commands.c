@@ -3,7 +3,9 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "asker.h"
 #include "info.h"
 #include "interrupt.h"
 #include "meter.h"
@@ -111,18 +113,56 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 	return next == TS_END;
 }
 
+/* The addresses of symbols that --at names. */
+static bool select_symbols(struct ts_selection_options *o, struct ts_symbols *symbols, const struct ts_cli *cli,
+			   struct ts_error *err)
+{
+	for (unsigned i = 0; i < cli->n_at_symbols; i++) {
+		const char *name = cli->at_symbols[i];
+		const struct ts_symbol *symbol = ts_symbols_find(symbols, name, strlen(name));
+		char addr[32];
+
+		if (!symbol)
+			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--at %s: there is no such symbol%s", name,
+				       cli->exec.path ? "" : " (--exec FILE names the program)");
+		snprintf(addr, sizeof(addr), "0x%" PRIx64, symbol->addr);
+		if (!ts_selection_at(o, addr, err))
+			return false;
+	}
+	return true;
+}
+
+static bool find_selection(struct ts_selection_options *o, struct ts_query *q, const struct ts_cli *cli,
+			   struct ts_error *err)
+{
+	struct ts_asker asker;
+	bool done;
+
+	*o = cli->selection;
+	if (!cli->n_at_symbols)
+		return true;
+	done = ts_asker_init(&asker, q, cli, err) && select_symbols(o, asker.symbols, cli, err);
+	ts_asker_fini(&asker);
+	return done;
+}
+
 enum ts_status ts_run_export(struct ts_model *m, const struct ts_cli *cli)
 {
+	struct ts_query *q = ts_model_query(m);
+	struct ts_selection_options selected;
 	struct ts_selection s;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	if (!ts_selection_init(&s, ts_model_query(m), &cli->selection, &err)) {
+	if (!find_selection(&selected, q, cli, &err))
+		return ts_report_failure(NULL, &err);
+	if (!ts_selection_init(&s, q, &selected, &err)) {
 		ts_selection_fini(&s);
 		return ts_report_failure(cli->trace, &err);
 	}
-	if (write_frames(ts_model_query(m), &s, cli, &err) && !cli->is_quiet)
-		printf("%s: %" PRIu64 " frames\n", cli->output, s.frames.n_frames);
+	if (write_frames(q, &s, cli, &err) && !cli->is_quiet)
+		fprintf(strcmp(cli->output, "-") ? stdout : stderr, "%s: %" PRIu64 " frames\n", cli->output,
+			s.frames.n_frames);
 	ts_selection_fini(&s);
 	return err.code == TS_OK ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }

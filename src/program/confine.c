@@ -86,7 +86,8 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 		ts_sandbox_allow(rules, TS_RULE_READ, cli->images[i].path);
 	if (cli->index && strcmp(cli->index, "none"))
 		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->index);
-	ts_sandbox_allow(rules, TS_RULE_WRITE, cli->output);
+	if (cli->output && strcmp(cli->output, "-"))
+		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->output);
 	if (cli->command == TS_CMD_UNPACK)
 		allow_beside(rules, cli->output, ".tsmarks");
 	allow_written(rules, cli->question);

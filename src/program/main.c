@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ask.h"
+#include "beside.h"
 #include "cli.h"
 #include "commands.h"
 #include "confine.h"
@@ -81,17 +82,29 @@ static int unreadable(const struct ts_cli *cli, enum ts_status status)
 	return (int)status;
 }
 
+/* Does the command show symbols? */
+static bool needs_program(const struct ts_cli *cli)
+{
+	return ts_cli_is_server(cli) || cli->command == TS_CMD_QUERY || cli->command == TS_CMD_PLOT ||
+	       cli->command == TS_CMD_EXPORT;
+}
+
 static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 {
 	enum ts_status status;
+	char *program = NULL;
 	struct ts_opened o;
 	int result;
 
-	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status))
+	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status)) {
+		if (needs_program(cli))
+			program = ts_beside_find(&o.cli, ts_model_query(o.model));
 		result = run_command(o.model, &o.cli, service);
-	else
+	} else {
 		result = unreadable(cli, status);
+	}
 	ts_opened_fini(&o);
+	free(program);
 	return result;
 }
 

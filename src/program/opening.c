@@ -148,6 +148,11 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 	index = ts_model_index(o->model);
 	if (index.path)
 		ts_guard_index(index.path);
+	if (!index.path && cli->command == TS_CMD_INDEX && !ts_model_has_frames(o->model)) { /* why not has been said; reading would be in vain */
+		ts_fail(&err, TS_EIO, TS_NO_OFF, "there is no place for its index: --index PATH names one");
+		*status = ts_report_failure(cli->trace, &err);
+		return false;
+	}
 	return true;
 }
 

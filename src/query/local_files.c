@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "src/base/log.h"
-#include "load_base.h"
+#include "locate.h"
 #include "paging.h"
 
 /* Headers and the build-id lie in the first page of a file, which no program changes. */
@@ -57,6 +57,23 @@ static enum verdict compare_heads(struct ts_query *q, const struct ts_module_inf
 		n_known += known[i] && n_known == i;
 	}
 	return n_known >= ENOUGH_HEAD ? SAME_FILE : UNDECIDED;
+}
+
+bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src)
+{
+	struct ts_module_info m = { .process = ts_query_process(q, ts_query_thread(q, 0)) };
+	struct ts_error ignored = { 0 };
+	struct ts_object object;
+	struct ts_located at;
+	bool is_it;
+
+	if (!ts_object_init(&object, src, &ignored))
+		return false;
+	is_it = ts_locate(q, src, &object, m.process, NULL, &at, &ignored) && at.by != TS_LOCATED_NOT &&
+		at.match.n_same && !at.match.n_different;
+	m.first = at.first;
+	ts_object_fini(&object);
+	return is_it && compare_heads(q, &m, 0, src) != OTHER_FILE;
 }
 
 static bool take_samples(struct ts_local_files *files, uint32_t process)

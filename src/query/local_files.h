@@ -8,6 +8,7 @@
 #ifndef TS_LOCAL_FILES_H
 #define TS_LOCAL_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "code_samples.h"
@@ -31,6 +32,12 @@ struct ts_local_files {
 
 void ts_local_files_init(struct ts_local_files *files, struct ts_query *q);
 void ts_local_files_fini(struct ts_local_files *files);
+
+/*
+ * Is @src the recorded program, by its contents?  Code that is in it was executed, all of it was as it is there, and
+ * what is known of its headers in memory is the same.
+ */
+bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src);
 
 /*
  * The file @path, if a module of the recording goes by this name or by another name of the same file (a symbolic

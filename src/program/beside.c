@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "beside.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/query/local_files.h"
+#include "src/trace/source.h"
+#include "src/trace/unpack.h"
+
+/* After the last '/' or, of Windows, '\\'. */
+static const char *last_part(const char *path)
+{
+	const char *part = path;
+
+	for (; *path; path++) {
+		if (*path == '/' || *path == '\\')
+			part = path + 1;
+	}
+	return part;
+}
+
+/* How many characters of the trace's name are left without its suffixes: of a compressor, and of its format. */
+static int stem_len(const char *name)
+{
+	static const char *const packed[] = { ".gz", ".xz", ".zst" };
+	size_t len = strlen(name);
+	const char *dot;
+
+	for (size_t i = 0; i < sizeof(packed) / sizeof(packed[0]); i++) {
+		size_t n = strlen(packed[i]);
+
+		if (len > n && !strncmp(name + len - n, packed[i], n))
+			len -= n;
+	}
+	dot = memrchr(name, '.', len);
+	return dot && dot > name ? (int)(dot - name) : 0;
+}
+
+/* Returns a copy of @path, if the file there is the recorded program. */
+static char *try_file(struct ts_query *q, const char *path)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_source *src = ts_source_open(path, &ignored);
+	bool is_it = src && ts_local_file_is_program(q, src);
+
+	ts_source_close(src);
+	return is_it ? strdup(path) : NULL;
+}
+
+/* In @folder, which ends with '/'. */
+static char *try_folder(const struct ts_cli *cli, struct ts_query *q, const char *folder)
+{
+	const char *recorded = ts_query_facts(q)->exec_path, *name = last_part(cli->trace);
+	int len = ts_is_stdin(cli->trace) ? 0 : stem_len(name);
+	const struct {
+		const char *name, *suffix;
+		int len;
+	} candidates[] = {
+		{ recorded ? last_part(recorded) : "", "", INT_MAX },
+		{ name, "", len },
+		{ name, ".exe", len },
+	};
+	char path[PATH_MAX], *found = NULL;
+
+	for (size_t i = 0; i < sizeof(candidates) / sizeof(candidates[0]) && !found; i++) {
+		if (!candidates[i].len || !*candidates[i].name)
+			continue;
+		if (snprintf(path, sizeof(path), "%s%.*s%s", folder, candidates[i].len, candidates[i].name,
+			     candidates[i].suffix) < (int)sizeof(path))
+			found = try_file(q, path);
+	}
+	return found;
+}
+
+char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
+{
+	int folder_len = (int)(last_part(cli->trace) - cli->trace);
+	char here[PATH_MAX], folder[2 * PATH_MAX], *found;
+
+	if (cli->exec.path || cli->sysroot || !ts_query_n_steps(q) || !getcwd(here, sizeof(here)))
+		return NULL;
+	/* a path from the root: the sandbox opens no others that the command line does not name */
+	snprintf(folder, sizeof(folder), "%s/%.*s", *cli->trace == '/' ? "" : here, folder_len, cli->trace);
+	found = try_folder(cli, q, folder);
+	snprintf(folder, sizeof(folder), "%s/", here);
+	if (!found && folder_len)
+		found = try_folder(cli, q, folder);
+	if (!found)
+		return NULL;
+	cli->exec.path = found;
+	if (!cli->is_quiet)
+		fprintf(stderr, "tracestub: %s: the recorded program, by its contents; --exec names another one\n", found);
+	return found;
+}

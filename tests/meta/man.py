@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The man page, --help and the monitor's commands name the same things."""
+"""The man pages, --help, the monitor's commands, the packets and the formats name the same things."""
 import os
 import pathlib
 import re
@@ -12,6 +12,8 @@ TRACESTUB = os.environ.get("TRACESTUB", str(TOP / "tracestub"))
 
 PAGE = (TOP / "src/program/tracestub.1").read_text()
 PLAIN = re.sub(r"\\f.", "", PAGE.replace("\\-", "-"))
+PROTOCOL = re.sub(r"\\f.", "", (TOP / "src/program/tracestub-protocol.7").read_text().replace("\\-", "-"))
+FORMATS = (TOP / "src/program/tracestub-formats.7").read_text()
 HELP = subprocess.run([TRACESTUB, "--help"], capture_output=True, text=True, check=True, timeout=60).stdout
 
 
@@ -23,7 +25,23 @@ def commands_of_the_source():
     return set(re.findall(r'\[TS_CMD_\w+\] = \{ "([a-z]+)"', (TOP / "src/program/cli.c").read_text()))
 
 
+def packets_of_the_source():
+    return {name for path in (TOP / "protocol/packets").glob("*.c")
+            for name in re.findall(r'^\t\{ "([^"]+)", RSP_', path.read_text(), re.M)}
+
+
+def formats_of_the_source():
+    return {path.name.upper() for path in (TOP / "loaders").iterdir() if (path / f"{path.name}.c").is_file()}
+
+
 CASES = {
+    "every packet is in tracestub-protocol(7)":
+        (packets_of_the_source(), set(re.search(r"^\.SH PACKETS\n(.*?)^\.SH ", PROTOCOL, re.M | re.S)[1].split())),
+    "tracestub-protocol(7) names no other packet":
+        (set(re.findall(r"\b[qQ][A-Z]\w+|\bj[A-Z]\w+", PROTOCOL)) - {"QEMU"},
+         {part for name in packets_of_the_source() for part in [name, *name.split(":")]}),
+    "every format has its section in tracestub-formats(7)":
+        (formats_of_the_source(), set(re.findall(r"^\.SH (\w+)$", FORMATS, re.M))),
     "every option is in --help": (options_of_the_source(), set(re.findall(r"--([a-z][a-z-]+)", HELP))),
     "every option has its paragraph in the man page":
         (options_of_the_source(), set(re.findall(r"^\.TP\n\.BI? --([a-z-]+)", PLAIN, re.M))),

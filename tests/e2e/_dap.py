@@ -2,7 +2,7 @@
 """A client of the Debug Adapter Protocol, which VS Code and other editors speak to an adapter, and the adapter
 cdt-gdb-adapter from npm, which speaks gdb/MI on its other side.
 
-    with Adapter() as dap:
+    with Adapter("node", path) as dap:
         dap("initialize", adapterID="gdb")
         dap("attach", target=...)
         stop = dap.stop("continue", threadId=1)
@@ -65,8 +65,8 @@ def install(folder):
 class Adapter:
     """The adapter as a process; requests, and the events that came meanwhile."""
 
-    def __init__(self, path):
-        self.proc = subprocess.Popen(["node", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    def __init__(self, *argv):
+        self.proc = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                      env={**os.environ, "TERM": "dumb"})
         self.messages, self.seq, self.log, self.output = queue.Queue(), 0, [], ""
         self.events = []

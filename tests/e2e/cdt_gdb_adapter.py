@@ -68,7 +68,7 @@ def place(frames):
 
 @case
 def attaches_and_shows_frames_variables_registers_and_disassembly():
-    with Server(WALK.trace) as server, Session(ADAPTER) as dap:
+    with Server(WALK.trace) as server, Session("node", ADAPTER) as dap:
         frames = dap.attach(server)
         assert [f["name"] for f in frames] == ["rt_main", "rt_entry", "_start"], frames
         assert pathlib.Path(frames[0]["source"]["path"]) == SOURCE, frames
@@ -90,7 +90,7 @@ def attaches_and_shows_frames_variables_registers_and_disassembly():
 
 @case
 def steps_and_continues_backwards():
-    with Server(WALK.trace) as server, Session(ADAPTER) as dap:
+    with Server(WALK.trace) as server, Session("node", ADAPTER) as dap:
         dap.attach(server)
         here = dap.position()
         dap.console("set exec-direction reverse")
@@ -105,7 +105,7 @@ def steps_and_continues_backwards():
 
 @case
 def a_data_breakpoint_finds_the_last_write():
-    with Server(WALK.trace) as server, Session(ADAPTER) as dap:
+    with Server(WALK.trace) as server, Session("node", ADAPTER) as dap:
         dap.attach(server)
         dap.events.clear()
         dap.console("goto end")
@@ -139,7 +139,7 @@ def readmes_configuration():
 
 @case
 def readmes_configuration_starts_and_ends_the_server():
-    with Session(ADAPTER) as dap:
+    with Session("node", ADAPTER) as dap:
         asked = readmes_configuration()
         dap.start(asked["request"], asked["target"], asked)
         port = next(p for p in map(port_said, dap.log) if p)

@@ -70,7 +70,7 @@ def place(frames):
 
 @case
 def attaches_steps_and_continues_both_ways():
-    with Server(WALK.trace) as server, Session(ADAPTER) as dap:
+    with Server(WALK.trace) as server, Session("node", ADAPTER) as dap:
         dap.attach(server)
         reason, frames = dap.stop("continue", threadId=1)
         assert reason == "breakpoint" and place(frames) == ("rt_main", LINE), (reason, frames)
@@ -88,7 +88,7 @@ def attaches_steps_and_continues_both_ways():
 
 @case
 def shows_variables_and_registers():
-    with Server(WALK.trace) as server, Session(ADAPTER) as dap:
+    with Server(WALK.trace) as server, Session("node", ADAPTER) as dap:
         dap.attach(server)
         _, frames = dap.stop("continue", threadId=1)
         scopes = {s["name"]: s["variablesReference"] for s in dap("scopes", frameId=frames[0]["id"])["scopes"]}

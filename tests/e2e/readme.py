@@ -124,23 +124,84 @@ def the_story_is_told_as_it_happens():
     assert "walk.c:40" in done.stdout and len(said) == len(told), done.stdout
 
 
+def sessions(title):
+    """The section's commands with the lines that they print: [(prompt, command, lines)], prompt "$" or "(gdb)"."""
+    found = []
+    for line in re.findall(r"^    (.*)$", re.search(rf"^{title}\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1], re.M):
+        if command := re.match(r"(\$|\(gdb\)) (.*)", line):
+            found.append((command[1], command[2], []))
+        else:
+            found[-1][2].append(line)
+    return found
+
+
+def check_output(command, lines, text):
+    """Each line of README is printed, in order; numbers differ from system to system, and "..." leaves out the rest."""
+    at, shown = 0, [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
+    for line in lines:
+        words = re.sub(r"\s+", " ", line).strip().removesuffix(" ...")
+        pattern = re.sub(r"(0x)?\\?[0-9a-f]*[0-9][0-9a-f]*", lambda m: r"(0x)?[0-9a-f]+", re.escape(words))
+        pattern += ".*" if line.endswith(" ...") else ""
+        while at < len(shown) and not re.fullmatch(pattern, shown[at]):
+            at += 1
+        assert at < len(shown), (command, line, text)
+
+
 @case
-def a_crash_is_recorded_and_explained_in_four_commands():
-    """Two for a shell, two for gdb; what stands to the right is part of what the latter print."""
+def a_crash_is_recorded_and_explained_as_it_is_told():
     shutil.which("gdb") or skip("no gdb")
     shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
-    section = re.search(r"^Your own crash\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1]
-    record, debug = [words(line) for line in re.findall(r"^    \$ (.*)$", section, re.M)]
-    told = re.findall(r"^    \(gdb\) (.*?) {2,}(.*)$", section, re.M)
-    assert len(told) == 2, told
-    subprocess.run(["gcc", "-g", "-o", "friends", str(DATA / "record/friends.c")], check=True, timeout=LIMIT)
-    done = subprocess.run(record, capture_output=True, text=True, timeout=LIMIT)
-    assert done.returncode == -signal.SIGSEGV and "unexplained 0" in done.stderr, done
-    commands = [a for n, (c, _) in enumerate(told) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
-    done = subprocess.run([*debug, "--", "-nx", "-q", "-batch", *commands], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    told = sessions("Your own crash")
+    (_, compile_line, _), (_, record_line, said), (_, debug_line, _) = [t for t in told if t[0] == "$"]
+    questions = [t for t in told if t[0] == "(gdb)"]
+    assert len(questions) == 6 and all(lines for _, _, lines in questions), told
+    os.symlink(SRCDIR / "tests", "tests")
+    subprocess.run(shlex.split(compile_line), check=True, timeout=LIMIT)
+    done = subprocess.run(words(record_line), capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == -signal.SIGSEGV, done
+    check_output(record_line, said, done.stderr)
+    commands = [a for n, (_, c, _) in enumerate(questions) for a in ("-ex", f"echo <{n}>\\n", "-ex", c)]
+    done = subprocess.run([*words(debug_line), "--", "-nx", "-q", "-batch", *commands], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
     said = re.split(r"<\d+>\n", done.stdout)[1:]
-    assert len(said) == 2 and all(part in text for (_, part), text in zip(told, said)), done.stdout
+    assert len(said) == len(questions), done.stdout
+    for (_, command, lines), text in zip(questions, said):
+        check_output(command, lines, text)
+    # The line that is to blame, by the program's text.
+    source = (DATA / "record/friends.c").read_text().splitlines()
+    assert questions[-1][2][0].split("\t", 1)[1].strip() in source[30], questions[-1]
+
+
+@case
+def the_two_commands_at_its_beginning():
+    shutil.which("gdb") or skip("no gdb")
+    shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+    record, debug = re.search(r"^Two commands:\n\n    (.*)\n    (.*)\n", README, re.M).groups()
+    shutil.copy("/bin/true", "prog")
+    subprocess.run(words(record), check=True, capture_output=True, timeout=LIMIT)
+    done = subprocess.run([*words(debug), "--", "-nx", "-batch", "-ex", "goto end", "-ex", "when"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    assert "(100.00%)" in done.stdout, done
+
+
+@case
+def the_files_that_it_names_are_there():
+    names = set(re.findall(r"(?<![\w./])(?:src|tests|loaders|protocol|\.ci)/[\w./*-]*\w(?![\w<])", README))
+    assert len(names) > 30, names
+    for name in sorted(names - {"tests/out/e2e/plot", "tests/out"}):
+        at = name if name.startswith("tests/out") else name.removesuffix("/*.png")
+        there = [at, f"{at}.py", f"{at}.c"]
+        assert at.startswith("tests/out") or any(list(SRCDIR.glob(t)) for t in there), name
+
+
+@case
+def each_format_is_in_the_table():
+    table = re.search(r"^Formats\n-+\n(.*?)(?=^[^\n]+\n-+\n)", README, re.M | re.S)[1]
+    rows = dict(re.findall(r"^    (\w+) +(made by .*?)(?=^\S|\n\n)", table, re.M | re.S))
+    formats = {p.name for p in (SRCDIR / "loaders").iterdir() if (p / f"{p.name}.c").is_file()} - {"text"}
+    assert set(rows) == formats, (set(rows), formats)
+    for name, text in rows.items():
+        assert [w for w in ("made by", "record", "knows", "lacks") if not re.search(rf"(^|^ {{17}}){w}  +\S", text, re.M)] == [], name
 
 
 @case
@@ -163,9 +224,9 @@ for line in START + USE:
 @case
 def the_table_of_front_ends_names_tests_that_are_there():
     header, *rows = re.search(r"^Front ends\n-+\n.*?^( +gdb +gdb/MI .*?)\n\n", README, re.M | re.S)[1].splitlines()
-    assert len(rows) == 9 and len(header.split()) == 5, (header, rows)
+    assert len(rows) == 9 and len(re.split(" {2,}", header.strip())) == 7, (header, rows)
     for row in rows:
-        for cell in row.split()[-5:]:
+        for cell in row.split()[-7:]:
             assert cell in ("gdb", "-") or (SRCDIR / f"tests/e2e/{cell}.py").is_file(), (cell, row)
 
 

@@ -34,7 +34,7 @@ static void allow_images_of(struct ts_sandbox_rules *rules, const char *trace)
 		rules->is_failed = true;
 		return;
 	}
-	ts_sandbox_allow(rules, TS_RULE_READ, path);
+	ts_sandbox_allow(rules, TS_RULE_SEE, path);
 	free(path);
 }
 

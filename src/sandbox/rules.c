@@ -167,6 +167,7 @@ static bool allows(const struct ts_rule *rule, const char *path, enum ts_use use
 {
 	switch (rule->kind) {
 	case TS_RULE_READ:
+	case TS_RULE_SEE:
 		return use == TS_USE_READ && names_file(rule, path, false);
 	case TS_RULE_WRITE:
 	case TS_RULE_BESIDE:

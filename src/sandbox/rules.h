@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 enum ts_rule_kind {
-	TS_RULE_READ,	   /* this file, for reading */
+	TS_RULE_READ,	   /* this file, named by the user, for reading */
+	TS_RULE_SEE,	   /* the same, not named by the user: never through a symbolic link */
 	TS_RULE_WRITE,	   /* this file, named by the user, and what is written aside: NAME.part, .lock, .XXXXXX */
 	TS_RULE_BESIDE,	   /* the same, not named by the user: never through a symbolic link */
 	TS_RULE_FOLDER,	   /* any file in this folder, and the folder itself */

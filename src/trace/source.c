@@ -154,15 +154,20 @@ struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *e
 	return NULL;
 }
 
-struct ts_source *ts_source_open(const char *path, struct ts_error *err)
+static struct ts_source *open_file(const char *path, int flags, struct ts_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
 
 	if (fd < 0) {
 		ts_fail_errno(err, "cannot open it");
 		return NULL;
 	}
 	return ts_source_from_fd(fd, path, err);
+}
+
+struct ts_source *ts_source_open(const char *path, struct ts_error *err)
+{
+	return open_file(path, 0, err);
 }
 
 struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err)
@@ -179,7 +184,7 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
 	else
-		return ts_source_open(path, err);
+		return open_file(path, O_NOFOLLOW, err);
 	return NULL;
 }
 

@@ -53,9 +53,9 @@ struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *er
 
 /*
  * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name; it
- * may come from the trace.
+ * may come from the trace.  A symbolic link is not followed: nobody has named the file that it leads to.
  *
- * Returns NULL as ts_source_open() does, or if @file is not a plain name (TS_ECORRUPT) or @src has no
+ * Returns NULL as ts_source_open() does, a symbolic link being one that cannot be opened, or if @file is not a plain name (TS_ECORRUPT) or @src has no
  * directory (TS_EUNSUPPORTED: memory, a pipe).
  */
 struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err);

@@ -73,6 +73,16 @@ START_TEST(a_file_to_read_is_that_file_by_any_name)
 }
 END_TEST
 
+START_TEST(a_file_that_nobody_named_is_read_only)
+{
+	ts_sandbox_allow(&rules, TS_RULE_SEE, in_dir("t.log"));
+	allows(in_dir("t.log"), TS_USE_READ);
+	forbids(in_dir("t.log"), TS_USE_WRITE);
+	forbids(in_dir("t.log.part"), TS_USE_READ);
+	forbids(dir, TS_USE_FOLDER);
+}
+END_TEST
+
 START_TEST(a_file_to_write_has_names_aside)
 {
 	ts_sandbox_allow(&rules, TS_RULE_BESIDE, in_dir("t.tsindex"));
@@ -152,6 +162,6 @@ START_TEST(a_root_and_images_are_for_reading)
 END_TEST
 
 UNIT_FIXTURE_SUITE("rules", make_dir, remove_dir, without_rules_nothing_is_allowed, a_file_to_read_is_that_file_by_any_name,
-		   a_file_to_write_has_names_aside, a_folder_allows_the_files_directly_in_it,
+		   a_file_that_nobody_named_is_read_only, a_file_to_write_has_names_aside, a_folder_allows_the_files_directly_in_it,
 		   a_link_in_the_middle_leads_where_it_leads, a_temporary_folder_gives_no_names,
 		   a_root_and_images_are_for_reading)

@@ -142,8 +142,43 @@ START_TEST(folders_and_pipes_are_no_traces)
 }
 END_TEST
 
+static bool open_beside(const char *name)
+{
+	struct ts_source *other;
+
+	ts_error_reset(&err);
+	other = ts_source_open_beside(src, name, &err);
+	ts_source_close(other);
+	return other != NULL;
+}
+
+START_TEST(a_file_beside_another_is_a_plain_name_and_no_link)
+{
+	open_ten();
+	ck_assert_int_eq(symlink("ten", "link"), 0);
+	ck_assert(open_beside("ten"));
+	ck_assert(!open_beside("link"));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert(!open_beside("missing"));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert(!open_beside("./ten"));
+	ck_assert_int_eq(err.code, TS_ECORRUPT);
+	ck_assert(!open_beside(".."));
+	ck_assert(!open_beside(""));
+}
+END_TEST
+
+START_TEST(nothing_lies_beside_memory)
+{
+	src = ts_source_from_memory("0123456789", 10, "ten", &err);
+	ck_assert(!open_beside("ten"));
+	ck_assert_int_eq(err.code, TS_EUNSUPPORTED);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
 		   another_source_of_the_same_bytes_outlives_the_first,
 		   no_memory_at_all_is_an_empty_source, a_file_that_shrinks_gives_what_is_left,
 		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_not_there_is_told_in_words,
-		   folders_and_pipes_are_no_traces)
+		   folders_and_pipes_are_no_traces, a_file_beside_another_is_a_plain_name_and_no_link,
+		   nothing_lies_beside_memory)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "loaders/kit/point.h"
 #include "ucir_text.h"
 
 #define ALL_REGS "rax=0x1,rbx=0x2,rcx=0x3,rdx=0x4,rbp=0x5,rsp=0x7000,rsi=0x6,rdi=0x7,r8=0x8,r9=0x9,r10=0xa,r11=0xb," \
@@ -447,6 +448,65 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------------- large files */
+
+#define FAR_AT (UINT64_C(5) << 30)
+#define FAR    "rax=0x2a,rip=0x2002,mr=0x5000:0102\nrbx=zz,rip=0x2004\nrip=0x2005\n"
+
+/* A file of more than 4 GiB: FIRST and a line at its beginning, FAR at its end, zeros between. */
+static bool read_large(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
+		       struct ts_error *err)
+{
+	static const char head[] = FIRST "rip=0x1001\n";
+
+	(void)err;
+	*got = len < src->len - off ? len : (size_t)(src->len - off);
+	for (size_t i = 0; i < *got; i++, off++) {
+		data[i] = off < strlen(head) ? (uint8_t)head[off] : 0;
+		if (off >= FAR_AT)
+			data[i] = (uint8_t)FAR[off - FAR_AT];
+	}
+	return true;
+}
+
+static void close_large(struct ts_source *src)
+{
+	(void)src;
+}
+
+START_TEST(offsets_beyond_4_gib_are_whole)
+{
+	static const struct ts_source_ops ops = { read_large, NULL, close_large };
+	static const struct ts_loader_options opt;
+	const uint64_t place[] = { 0, FAR_AT, 3, 0x2000, 0x7000, 3 }; /* part, offset, line, pc, sp, both are known */
+	const uint64_t next = FAR_AT + strlen(FAR);
+	struct ts_end end = { .pc = 0x2000, .has_pc = true };
+	struct ts_buf point;
+	struct point p;
+
+	t.src = calloc(1, sizeof(*t.src));
+	ck_assert(ts_source_init(t.src, &ops, next, "large", &t.err));
+	t.rec = ts_loader_open(ts_loader_find("tenet"), t.src, &opt, &t.err);
+	ck_assert_msg(t.rec, "%s", t.err.text);
+	t.reader = t.rec->ops->reader(t.rec, &t.err);
+	ts_steps_init(&t.steps);
+	ts_buf_init(&point);
+	for (size_t i = 0; i < sizeof(place) / sizeof(place[0]); i++)
+		point_put(&point, place[i]);
+	point_put_end(&point, &end);
+	ck_assert(t.reader->ops->resume(t.reader, point.data, point.len, &t.err));
+	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "2000/2@0 rax=2a R5000,2=\n2002/2@0 rbx=\n2004/1@0\n");
+	ck_assert_uint_eq(ucir_warned(t.rec, "first in line 4, offset 0x140000027"), 1);
+	ts_buf_reset(&point);
+	t.reader->ops->save(t.reader, &point);
+	p = point_open(point.data, point.len, &t.err);
+	ck_assert_uint_eq(point_get(&p, UINT64_MAX), 0);
+	ck_assert_uint_eq(point_get(&p, UINT64_MAX), next);
+	ts_buf_fini(&point);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   stores_at_the_stack_pointer_vote_for_the_previous_instruction,
 		   stores_at_the_next_stack_pointer_vote_for_the_lines_own,
@@ -463,4 +523,4 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   a_nul_byte_loses_the_line, a_last_line_without_an_end_is_dropped,
 		   a_line_of_more_than_a_mebibyte_is_passed_over, what_is_no_log_is_refused,
 		   the_processor_is_in_the_names, registers_of_arm_have_two_names, it_bids_less_than_a_magic_number,
-		   a_reader_goes_on_from_every_decode_point)
+		   a_reader_goes_on_from_every_decode_point, offsets_beyond_4_gib_are_whole)

@@ -179,9 +179,18 @@ static unsigned classify_i386(const uint8_t *insn, size_t n, bool is_big_endian)
 	return classify_x86(insn, n, false);
 }
 
+static uint32_t word_of(const uint8_t *insn, bool is_big_endian)
+{
+	uint32_t op = 0;
+
+	for (unsigned i = 0; i < 4; i++)
+		op |= (uint32_t)insn[i] << 8 * (is_big_endian ? 3 - i : i);
+	return op;
+}
+
 static unsigned classify_aarch64(const uint8_t *insn, size_t n, bool is_big_endian)
 {
-	uint32_t op = (uint32_t)insn[0] | (uint32_t)insn[1] << 8 | (uint32_t)insn[2] << 16 | (uint32_t)insn[3] << 24;
+	uint32_t op = word_of(insn, false);
 	unsigned what = 0;
 
 	(void)n;
@@ -206,23 +215,68 @@ static bool is_same(const uint8_t *insn, size_t n, uint32_t op, bool is_big_endi
 	return true;
 }
 
-/* Floating-point registers lie so close together that they are compared after every instruction. */
+/* Whether a word of four bytes is an ARM or a Thumb instruction is not known here, so it is taken as both. */
+static bool may_be_vfp(uint32_t arm, uint32_t thumb)
+{
+	uint32_t kind = arm >> 24 & 15, half = thumb >> 16;
+
+	if (kind >= 0xc && kind <= 0xe)
+		return true; /* coprocessors: VFP */
+	if (arm >> 28 == 15 && kind >= 2 && kind <= 4)
+		return true; /* NEON, and its loads */
+	return (half & 0xec00) == 0xec00 || (half & 0xff10) == 0xf900;
+}
+
 static unsigned classify_arm(const uint8_t *insn, size_t n, bool is_big_endian)
 {
 	uint8_t high = insn[is_big_endian ? 0 : 1], low = insn[is_big_endian ? 1 : 0];
+	uint32_t op;
 
 	if ((n == 2 && high == 0xe7 && low == 0xfe) || (n == 4 && is_same(insn, 4, 0xeafffffe, is_big_endian)))
-		return TS_INSN_VECTOR | TS_INSN_SELF;
-	return TS_INSN_VECTOR | (n == 2 && high == 0xbf && (low & 15) ? TS_INSN_IT : 0);
+		return TS_INSN_SELF;
+	if (n == 2)
+		return high == 0xbf && (low & 15) ? TS_INSN_IT : 0;
+	op = word_of(insn, is_big_endian);
+	return may_be_vfp(op, is_big_endian ? op : op << 16 | op >> 16) ? TS_INSN_VECTOR : 0;
 }
 
-static unsigned classify_other(const uint8_t *insn, size_t n, bool is_big_endian)
+static unsigned classify_riscv(const uint8_t *insn, size_t n, bool is_big_endian)
 {
-	/* RISC-V: jal x0 and c.j to itself; PowerPC: b to itself; MIPS has a delay slot between */
-	bool is_self = (n == 4 && (is_same(insn, 4, 0x6f, is_big_endian) || is_same(insn, 4, 0x48000000, is_big_endian))) ||
-		       (n == 2 && is_same(insn, 2, 0xa001, is_big_endian));
+	uint32_t op = insn[0] & 0x7f, kind = insn[1] >> 5;
 
-	return TS_INSN_VECTOR | (is_self ? TS_INSN_SELF : 0);
+	(void)is_big_endian;
+	if (n == 2) {
+		/* c.j to itself; c.fld, c.fldsp */
+		if (is_same(insn, 2, 0xa001, false))
+			return TS_INSN_SELF;
+		return kind == 1 && (op & 3) != 1 ? TS_INSN_VECTOR : 0;
+	}
+	if (is_same(insn, 4, 0x6f, false))
+		return TS_INSN_SELF; /* jal x0 */
+	/* LOAD-FP, MADD to NMADD, OP-FP, OP-V */
+	return op == 0x07 || (op >= 0x43 && op <= 0x4f) || op == 0x53 || op == 0x57 ? TS_INSN_VECTOR : 0;
+}
+
+/* microMIPS has other instructions, and is not known here. */
+static unsigned classify_mips(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	(void)insn;
+	(void)n;
+	(void)is_big_endian;
+	return TS_INSN_VECTOR;
+}
+
+static unsigned classify_ppc(const uint8_t *insn, size_t n, bool is_big_endian)
+{
+	uint32_t op = word_of(insn, is_big_endian), kind = op >> 26;
+	bool is_integer = (kind >= 7 && kind <= 30) || (kind >= 32 && kind <= 47) || kind == 58 || kind == 62;
+
+	(void)n;
+	if (op == 0x48000000)
+		return TS_INSN_SELF;
+	if ((op & 0xfc0007fe) == 0x7c0007ec)
+		return TS_INSN_ZERO;
+	return is_integer ? 0 : TS_INSN_VECTOR;
 }
 
 /* -------------------------------------------------------------------------------- system calls */
@@ -266,10 +320,10 @@ static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 
 
 #define ARM64 .prefix = "aarch64_cpu", .ucir = "arm64", .word = 8, REGS(aarch64_regs), .classify = classify_aarch64, \
 	      .sp = 4, .arg = { 199, 200 }, .has_fpu = true, .calls = &generic_calls
-#define MIPS .prefix = "mips_cpu", .ucir = "mips", .word = 4, REGS(mips_regs), .classify = classify_other, \
+#define MIPS .prefix = "mips_cpu", .ucir = "mips", .word = 4, REGS(mips_regs), .classify = classify_mips, \
 	     .sp = 31, .arg = { 6, 7 }, .is_mips = true, .calls = &mips_calls
-#define PPC64 .prefix = "ppc_cpu", .ucir = "ppc64", .word = 8, REGS(ppc64_regs), .classify = classify_other, \
-	      .sp = 3, .arg = { 5, 6 }, .calls = &ppc64_calls
+#define PPC64 .prefix = "ppc_cpu", .ucir = "ppc64", .word = 8, REGS(ppc64_regs), .classify = classify_ppc, \
+	      .sp = 3, .arg = { 5, 6 }, .is_ppc = true, .calls = &ppc64_calls
 
 static const struct ts_guest guests[] = {
 	{ .target = "x86_64", .prefix = "x86_cpu", .ucir = "x86_64", .word = 8, REGS(x86_64_regs), .classify = classify_x86_64,
@@ -280,7 +334,7 @@ static const struct ts_guest guests[] = {
 	{ .target = "arm", .prefix = "arm_cpu", .ucir = "arm", .word = 4, REGS(arm_regs), .classify = classify_arm,
 	  .sp = 12, .arg = { 66, 67 }, .is_arm = true, .calls = &arm_calls },
 	{ .target = "riscv64", .prefix = "riscv_cpu", .ucir = "riscv64", .word = 8, REGS(riscv64_regs),
-	  .classify = classify_other, .sp = 3, .arg = { 11, 12 }, .calls = &generic_calls },
+	  .classify = classify_riscv, .sp = 3, .arg = { 11, 12 }, .calls = &generic_calls },
 	{ .target = "mips", .is_big_endian = true, MIPS },
 	{ .target = "mipsel", MIPS },
 	{ .target = "ppc64", .is_big_endian = true, .has_descriptors = true, PPC64 },

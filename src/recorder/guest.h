@@ -51,7 +51,7 @@ enum {
 	TS_INSN_X87 = 2,
 	TS_INSN_RARE = 4,
 	TS_INSN_SELF = 8,   /* a branch to itself */
-	TS_INSN_ZERO = 16,  /* AArch64: dc zva, a store that no callback shows */
+	TS_INSN_ZERO = 16,  /* AArch64: dc zva; PowerPC: dcbz: a store that no callback shows */
 	TS_INSN_IT = 32,    /* Thumb: it */
 	TS_INSN_UNSEEN = 64, /* its bytes are not those that the recording has */
 	TS_INSN_ZERO_LEN = 128, /* AArch64: mrs of DCZID_EL0, the length of dc zva */
@@ -80,6 +80,7 @@ struct ts_guest {
 	bool has_cc, has_fpu;
 	bool is_arm;       /* pc of handlers has a Thumb bit, IT bits */
 	bool is_mips;      /* order in siginfo and sigaction */
+	bool is_ppc;       /* dcbz */
 	bool has_descriptors; /* a handler is the address of a function's address */
 	const struct ts_calls *calls;
 };

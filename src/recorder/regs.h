@@ -18,10 +18,15 @@
 #define TS_MAX_REGS 96u
 #define TS_MAX_REG_LEN 32u
 #define TS_MAX_BLOCK 8448u
+#define TS_MAX_SOURCED 4u
+#define TS_MAX_SOURCES 24u
 
 /* The values that a thread's registers had when they were compared last. */
 struct ts_values {
 	_Alignas(8) uint8_t of[TS_MAX_REGS][TS_MAX_REG_LEN];
+	_Alignas(8) uint8_t places[TS_MAX_REGS * 8]; /* those that are compared in runs */
+	uint32_t sources[TS_MAX_SOURCED][TS_MAX_SOURCES]; /* what registers were made from that are asked for */
+	uint8_t told_it;
 	uint8_t block[TS_MAX_BLOCK]; /* the part of the processor's object that has the vector registers */
 	uint8_t it;                  /* ARM: ITSTATE */
 };

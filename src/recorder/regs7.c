@@ -16,7 +16,7 @@
 #include "loaders/usercorn/op_write.h"
 #include "qemu7.h"
 
-#define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
+#define CODES 0xe0000000u /* bits that every register of condition codes has */
 
 struct reg {
 	uint32_t off; /* in the processor's object; of those with a place */
@@ -25,16 +25,34 @@ struct reg {
 	int16_t gdb;
 	uint8_t len, how, group;
 	bool has_place;
+	bool is_in_run;
+	uint16_t at; /* of its last value in places, if it is in a run */
 };
 
 static struct reg regs[TS_MAX_REGS];
 static unsigned n_regs;
 
-/* Their ordinals, by group; those of TS_GENERAL with a place of 8 or 4 bytes apart, for they are compared most often. */
+/* Their ordinals, by group; without those in runs. */
 static struct {
 	unsigned n;
 	uint8_t of[TS_MAX_REGS];
-} grouped[TS_N_GROUPS], wide, narrow;
+} grouped[TS_N_GROUPS];
+
+/* Registers of TS_GENERAL that lie side by side: they are compared most often, several at once. */
+static struct run {
+	uint32_t off, at, len; /* in the object; in places; bytes */
+	uint8_t width;         /* of each */
+	uint16_t nums[TS_MAX_REGS];
+} runs[TS_MAX_REGS];
+static unsigned n_runs;
+
+/* A register that is asked for: only if a word that it is made from has changed. */
+static struct sourced {
+	uint8_t reg;
+	uint8_t n;
+	uint32_t off[TS_MAX_SOURCES];
+} sourced[TS_MAX_SOURCED];
+static unsigned n_sourced;
 
 static const struct ts_guest *guest;
 static uint32_t env_off;           /* of QEMU's env in the object, where it is needed */
@@ -83,6 +101,14 @@ static unsigned read_any(void *cpu, const struct reg *r, uint8_t *bytes)
 	if (r->how == TS_BY_FPU || r->how == TS_BY_FPU_CALL)
 		return ts_qemu_fpu_read((uint8_t *)cpu + env_off, r->gdb, bytes, TS_MAX_REG_LEN);
 	return ts_qemu_read(cpu, r->gdb, bytes, TS_MAX_REG_LEN);
+}
+
+static const uint8_t *called(void *cpu, const struct reg *r, uint8_t *bytes)
+{
+	unsigned n = read_any(cpu, r, bytes);
+
+	swap_order(bytes, n);
+	return bytes;
 }
 
 /* Offsets in the object that hold @want; those of @found that still do, if it is the second time. */
@@ -338,17 +364,129 @@ static void find_block(size_t size)
 	block_len = hi > lo && hi <= size && hi - lo <= TS_MAX_BLOCK ? hi - lo : 0;
 }
 
+static bool is_sourced(unsigned i)
+{
+	for (unsigned k = 0; k < n_sourced; k++) {
+		if (sourced[k].reg == i)
+			return true;
+	}
+	return false;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct reg *x = &regs[*(const uint8_t *)a], *y = &regs[*(const uint8_t *)b];
+
+	if (x->len != y->len)
+		return x->len < y->len ? 1 : -1;
+	return x->off < y->off ? -1 : x->off > y->off;
+}
+
+static void add_to_runs(struct reg *r, uint32_t *at)
+{
+	struct run *run = n_runs ? &runs[n_runs - 1] : NULL;
+
+	if (!run || run->width != r->len || run->off + run->len != r->off) {
+		run = &runs[n_runs++];
+		*run = (struct run){ .off = r->off, .at = *at, .width = r->len };
+	}
+	run->nums[run->len / run->width] = r->num;
+	run->len += r->len;
+	r->is_in_run = true;
+	r->at = (uint16_t)*at;
+	*at += r->len;
+}
+
 static void sort_groups(void)
 {
+	uint8_t placed[TS_MAX_REGS];
+	unsigned n_placed = 0;
+	uint32_t at = 0;
+
+	n_runs = 0;
 	for (unsigned i = 0; i < n_regs; i++) {
 		const struct reg *r = &regs[i];
 
-		if (r->group == TS_GENERAL && r->has_place && r->len == 8)
-			wide.of[wide.n++] = (uint8_t)i;
-		else if (r->group == TS_GENERAL && r->has_place && r->len == 4)
-			narrow.of[narrow.n++] = (uint8_t)i;
-		else
+		if (r->group == TS_GENERAL && r->has_place && (r->len == 8 || r->len == 4))
+			placed[n_placed++] = (uint8_t)i;
+		else if (!is_sourced(i))
 			grouped[r->group].of[grouped[r->group].n++] = (uint8_t)i;
+	}
+	qsort(placed, n_placed, 1, by_place);
+	for (unsigned k = 0; k < n_placed; k++)
+		add_to_runs(&regs[placed[k]], &at);
+}
+
+/* ------------------------------------------------------------- what registers are made from */
+
+/* The bits of the register that follow the word at @off: of values that are put there. */
+static uint32_t bits_of_source(void *cpu, const struct reg *r, uint32_t off, uint32_t now)
+{
+	static const uint32_t tries[] = { 0, UINT32_MAX, 1, 0x80000000 };
+	uint8_t *at = (uint8_t *)cpu + off, bytes[TS_MAX_REG_LEN] = { 0 };
+	uint32_t old, bits = 0;
+
+	memcpy(&old, at, 4);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t value;
+
+		memcpy(at, &tries[i], 4);
+		called(cpu, r, bytes);
+		memcpy(&value, bytes, 4);
+		bits |= value ^ now;
+	}
+	memcpy(at, &old, 4);
+	return bits;
+}
+
+/* A condition register: its upper bits change all the time.  Returns false if not all of them are accounted for. */
+static bool find_sources(void *cpu, unsigned i, struct sourced *s)
+{
+	size_t size = malloc_usable_size(cpu) & ~(size_t)7;
+	uint8_t bytes[TS_MAX_REG_LEN] = { 0 };
+	uint32_t now, bits = 0;
+
+	*s = (struct sourced){ .reg = (uint8_t)i };
+	called(cpu, &regs[i], bytes);
+	memcpy(&now, bytes, 4);
+	for (uint32_t off = 0; off < size; off += 4) {
+		uint32_t found;
+		uint64_t word;
+
+		memcpy(&word, (uint8_t *)cpu + (off & ~7u), 8);
+		found = may_be_pointer(word) ? 0 : bits_of_source(cpu, &regs[i], off, now);
+		if (found && s->n == TS_MAX_SOURCES)
+			return false;
+		if (found)
+			s->off[s->n++] = off;
+		bits |= found;
+	}
+	return (bits & CODES) == CODES;
+}
+
+/* x86's flags: from eflags to df, as x86_flags() reads them. */
+static bool find_flag_sources(unsigned i, struct sourced *s)
+{
+	unsigned n = guest->word == 8 ? 16 : 8;
+
+	*s = (struct sourced){ .reg = (uint8_t)i };
+	for (uint32_t off = (n + 1) * guest->word; off < (n + 5) * guest->word + 8; off += 4)
+		s->off[s->n++] = env_off + off;
+	return true;
+}
+
+static void find_all_sources(void *cpu)
+{
+	n_sourced = 0;
+	for (unsigned i = 0; i < n_regs && n_sourced < TS_MAX_SOURCED; i++) {
+		const struct reg *r = &regs[i];
+		bool is_one = false;
+
+		if (r->how == TS_BY_FLAGS)
+			is_one = find_flag_sources(i, &sourced[n_sourced]);
+		else if (r->how == TS_BY_CALL && !guest->has_cc && (r->group == TS_GENERAL || r->group == TS_VECTOR))
+			is_one = find_sources(cpu, i, &sourced[n_sourced]);
+		n_sourced += is_one;
 	}
 }
 
@@ -369,6 +507,7 @@ const char *ts_regs_find(const struct ts_guest *g, void *cpu, char *missing, siz
 			env_off = regs[0].off - 64; /* AArch64: after 16 registers of 32 bits */
 	}
 	find_block(malloc_usable_size(cpu));
+	find_all_sources(cpu);
 	sort_groups();
 	return NULL;
 }
@@ -386,14 +525,6 @@ static const uint8_t *top_of_stack(void *cpu, const struct reg *r, uint8_t *byte
 	}
 	ts_qemu_read(cpu, base + 9, status, sizeof(status));
 	ts_qemu_read(cpu, base + ((r->gdb - base + (status[1] >> 3)) & 7), bytes, TS_MAX_REG_LEN);
-	return bytes;
-}
-
-static const uint8_t *called(void *cpu, const struct reg *r, uint8_t *bytes)
-{
-	unsigned n = read_any(cpu, r, bytes);
-
-	swap_order(bytes, n);
 	return bytes;
 }
 
@@ -417,6 +548,12 @@ static const uint8_t *value_of(void *cpu, const struct reg *r, const struct ts_v
 	if (guest->is_arm && r->num == TS_ARM_CPSR)
 		ts_regs_put_it(v, bytes);
 	return bytes;
+}
+
+/* Where the last value of register @i is. */
+static uint8_t *last_of(struct ts_values *v, unsigned i)
+{
+	return regs[i].is_in_run ? v->places + regs[i].at : v->of[i];
 }
 
 static uint8_t *put_value(const struct reg *r, const uint8_t *now, bool is_high, uint8_t *p)
@@ -445,29 +582,94 @@ static uint8_t *compare(void *cpu, unsigned i, struct ts_values *v, uint8_t *p, 
 	return put_value(r, now, is_high, p);
 }
 
+/* Runs have registers of 8 or of 4 bytes. */
+static inline uint64_t load(const uint8_t *at, unsigned width)
+{
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (width == 8) {
+		memcpy(&wide, at, 8);
+		return wide;
+	}
+	memcpy(&narrow, at, 4);
+	return narrow;
+}
+
+static inline uint8_t *put_changed(const struct run *run, unsigned width, uint32_t from, uint32_t n, const uint8_t *now,
+				   uint8_t *last, uint8_t *p, uint32_t *n_ops)
+{
+	for (uint32_t i = from; i < from + n; i += width) {
+		uint64_t val = load(now + i, width);
+
+		if (val == load(last + i, width))
+			continue;
+		memcpy(last + i, now + i, width);
+		p = ucir_put_reg(p, run->nums[i / width], val);
+		++*n_ops;
+	}
+	return p;
+}
+
+#define PIECE 32u /* bytes that are compared at once */
+
+static bool is_same_piece(const uint8_t *a, const uint8_t *b)
+{
+	uint64_t x[PIECE / 8], y[PIECE / 8];
+
+	memcpy(x, a, PIECE);
+	memcpy(y, b, PIECE);
+	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]));
+}
+
+static inline uint8_t *compare_run(const struct run *run, unsigned width, const uint8_t *now, uint8_t *last, uint8_t *p,
+				   uint32_t *n_ops)
+{
+	uint32_t i = 0;
+
+	for (; i + PIECE <= run->len; i += PIECE) {
+		if (!is_same_piece(now + i, last + i))
+			p = put_changed(run, width, i, PIECE, now, last, p, n_ops);
+	}
+	return put_changed(run, width, i, run->len - i, now, last, p, n_ops);
+}
+
 static uint8_t *compare_places(const uint8_t *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
 {
-	for (unsigned k = 0; k < wide.n; k++) {
-		const struct reg *r = &regs[wide.of[k]];
-		uint64_t *last = (uint64_t *)(void *)v->of[wide.of[k]], now;
+	for (unsigned k = 0; k < n_runs; k++) {
+		const struct run *run = &runs[k];
 
-		memcpy(&now, cpu + r->off, 8);
-		if (now != *last) {
-			*last = now;
-			p = ucir_put_reg(p, r->num, now);
-			++*n_ops;
-		}
+		if (run->width == 8)
+			p = compare_run(run, 8, cpu + run->off, v->places + run->at, p, n_ops);
+		else
+			p = compare_run(run, 4, cpu + run->off, v->places + run->at, p, n_ops);
 	}
-	for (unsigned k = 0; k < narrow.n; k++) {
-		const struct reg *r = &regs[narrow.of[k]];
-		uint32_t *last = (uint32_t *)(void *)v->of[narrow.of[k]], now;
+	return p;
+}
 
-		memcpy(&now, cpu + r->off, 4);
-		if (now != *last) {
-			*last = now;
-			p = ucir_put_reg(p, r->num, now);
-			++*n_ops;
-		}
+/* Returns whether a word that the register is made from is another one, and takes them over. */
+static bool take_sources(const uint8_t *cpu, const struct sourced *s, uint32_t *seen)
+{
+	uint32_t bits = 0;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		uint32_t now;
+
+		memcpy(&now, cpu + s->off[i], 4);
+		bits |= now ^ seen[i];
+		seen[i] = now;
+	}
+	return bits != 0;
+}
+
+static uint8_t *compare_sourced(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
+{
+	bool is_it = v->told_it != v->it;
+
+	v->told_it = v->it;
+	for (unsigned k = 0; k < n_sourced; k++) {
+		if (take_sources(cpu, &sourced[k], v->sources[k]) || is_it)
+			p = compare(cpu, sourced[k].reg, v, p, n_ops);
 	}
 	return p;
 }
@@ -492,6 +694,7 @@ static uint8_t *compare_vectors(void *cpu, struct ts_values *v, uint8_t *p, uint
 uint8_t *ts_regs_changes(void *cpu, struct ts_values *v, unsigned groups, uint8_t *p, uint32_t *n_ops)
 {
 	p = compare_places(cpu, v, p, n_ops);
+	p = compare_sourced(cpu, v, p, n_ops);
 	for (unsigned g = 0; g < TS_N_GROUPS; g++) {
 		if (!(groups >> g & 1))
 			continue;
@@ -511,9 +714,12 @@ uint8_t *ts_regs_all(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops
 		uint8_t bytes[TS_MAX_REG_LEN] = { 0 };
 		const uint8_t *now = value_of(cpu, &regs[i], v, bytes);
 
-		memcpy(v->of[i], now, regs[i].num_wide ? 32 : regs[i].len);
-		p = put_value(&regs[i], v->of[i], regs[i].num_wide != 0, p);
+		memcpy(last_of(v, i), now, regs[i].num_wide ? 32 : regs[i].len);
+		p = put_value(&regs[i], last_of(v, i), regs[i].num_wide != 0, p);
 	}
+	for (unsigned k = 0; k < n_sourced; k++)
+		take_sources(cpu, &sourced[k], v->sources[k]);
+	v->told_it = v->it;
 	memcpy(v->block, (const uint8_t *)cpu + block_off, block_len);
 	*n_ops += n_regs;
 	return p;
@@ -536,7 +742,7 @@ uint64_t ts_regs_last(const struct ts_values *v, uint16_t num)
 
 	for (unsigned i = 0; i < n_regs; i++) {
 		if (regs[i].num == num && regs[i].len <= 8)
-			memcpy(&val, v->of[i], regs[i].len);
+			memcpy(&val, regs[i].is_in_run ? v->places + regs[i].at : v->of[i], regs[i].len);
 	}
 	return val;
 }

@@ -12,6 +12,8 @@
 
 #define MAX_ACCESS_LEN 16u /* of one that a callback shows */
 #define MAX_ZERO_LEN 2048u /* of AArch64's dc zva: what DCZID_EL0 can say */
+#define PPC_R0 2u
+#define PPC_LINE 128u
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
 
 static struct ts_access *new_access(struct ts_task *t, uint64_t addr, uint32_t len, uint8_t kind)
@@ -108,9 +110,23 @@ static uint64_t operand(const struct ts_task *t)
 	return ts_regs_get_x(t->cpu, *ts_host(t->pc) & 31);
 }
 
+/* PowerPC: dcbz clears the line at ra + rb, where r0 is 0 as the first; lines of 64-bit processors have 128 bytes. */
+static void zero_line(struct ts_task *t)
+{
+	const uint8_t *at = ts_host(t->pc);
+	uint32_t high = ts_guest->is_big_endian ? (uint32_t)at[1] << 8 | at[2] : (uint32_t)at[2] << 8 | at[1];
+	uint16_t ra = high >> 8 & 31, rb = high >> 3 & 31;
+	uint64_t addr = (ra ? ts_regs_get(t->cpu, PPC_R0 + ra) : 0) + ts_regs_get(t->cpu, PPC_R0 + rb);
+
+	ts_step_wrote(t, addr & ~(uint64_t)(PPC_LINE - 1), PPC_LINE);
+}
+
 static void zero_block(struct ts_task *t)
 {
-	ts_step_wrote(t, operand(t) & ~(uint64_t)(zero_len - 1), zero_len);
+	if (ts_guest->is_ppc)
+		zero_line(t);
+	else
+		ts_step_wrote(t, operand(t) & ~(uint64_t)(zero_len - 1), zero_len);
 }
 
 static void learn_zero_len(const struct ts_task *t)

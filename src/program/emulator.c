@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "emulator.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -126,16 +127,45 @@ static int find_emulated(struct ts_program *p, const uint8_t *head)
 	return p->emulated ? 0 : fail(1, p->path, "programs for this processor cannot be recorded");
 }
 
+/* Is it an ELF program without an interpreter?  A QEMU of that kind loads no plugins, and Debian 13's is one. */
+static bool is_static(const char *path)
+{
+	uint8_t head[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, head, sizeof(head));
+	Elf64_Phdr segment;
+	Elf64_Ehdr elf;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < (ssize_t)sizeof(elf))
+		return false;
+	memcpy(&elf, head, sizeof(elf));
+	if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phoff > sizeof(head))
+		return false;
+	for (size_t i = 0; i < elf.e_phnum; i++) {
+		size_t off = (size_t)elf.e_phoff + i * sizeof(segment);
+
+		if (off + sizeof(segment) > (size_t)n)
+			return false;
+		memcpy(&segment, head + off, sizeof(segment));
+		if (segment.p_type == PT_INTERP)
+			return false;
+	}
+	return true;
+}
+
 static int find_emulator(struct ts_program *p)
 {
 	const char *name = p->emulated->qemu;
-	char is_static[64], path[PATH_MAX];
+	char other[64], path[PATH_MAX];
+	bool is_there = look_up(name, p->emulator);
 
-	if (look_up(name, p->emulator))
+	if (is_there && !is_static(p->emulator))
 		return 0;
-	snprintf(is_static, sizeof(is_static), "%s-static", name);
-	fprintf(stderr, "tracestub: recording needs %s of Debian's package qemu-user%s: apt-get install qemu-user\n", name,
-		look_up(is_static, path) ? " (the static one cannot load plugins)" : "");
+	snprintf(other, sizeof(other), "%s-static", name);
+	fprintf(stderr, "tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user\n", name,
+		is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
 	return 1;
 }
 

@@ -73,7 +73,7 @@ bool core_each_note(const struct core *core, bool (*take)(void *user, struct cor
 		    struct ts_error *err);
 
 /*
- * The load with @addr, NULL if there is none; *next gets the address at which that changes (the end of the
+ * The load that contains @addr, or NULL; *next gets the address at which that changes (the end of the
  * load, or the beginning of the next one; 0: never).
  */
 const struct core_load *core_find(const struct core *core, uint64_t addr, uint64_t *next);

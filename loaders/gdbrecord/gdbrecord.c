@@ -160,7 +160,7 @@ static bool take_files(struct notes *n, const struct core_note *note)
 		f.end = core_take(core, &c, core->word);
 		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end ||
 		    len == names.left)
-			return ts_fail(n->err, TS_ECORRUPT, c.off, "mapped file %" PRIu64 " is not one", i);
+			return ts_fail(n->err, TS_ECORRUPT, c.off, "entry %" PRIu64 " of the list of mapped files is invalid", i);
 		ts_buf_put(&n->names, names.p, len + 1);
 		ts_take(&names, len + 1);
 		ts_buf_put(&n->files, &f, sizeof(f));
@@ -201,14 +201,42 @@ static const struct file *file_at(const struct notes *n, uint64_t i)
 	return (const struct file *)(const void *)n->files.data + i;
 }
 
-/* The mapped file at @addr, NULL if there is none. */
+static int compare_files(const void *a, const void *b)
+{
+	const struct file *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* By address; one that overlaps the one before it is left out. */
+static void sort_files(struct notes *n)
+{
+	struct file *files = (struct file *)(void *)n->files.data;
+	uint64_t kept = 0;
+
+	if (n->n_files)
+		qsort(files, (size_t)n->n_files, sizeof(*files), compare_files);
+	for (uint64_t i = 0; i < n->n_files; i++) {
+		if (!kept || files[i].start >= files[kept - 1].end)
+			files[kept++] = files[i];
+	}
+	n->n_files = kept;
+}
+
+/* The mapped file at @addr, or NULL. */
 static const struct file *find_file(const struct notes *n, uint64_t addr)
 {
-	for (uint64_t i = 0; i < n->n_files; i++) {
-		if (addr >= file_at(n, i)->start && addr < file_at(n, i)->end)
-			return file_at(n, i);
+	uint64_t low = 0, high = n->n_files;
+
+	while (low < high) {
+		uint64_t mid = low + (high - low) / 2;
+
+		if (file_at(n, mid)->start <= addr)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return NULL;
+	return low && addr < file_at(n, low - 1)->end ? file_at(n, low - 1) : NULL;
 }
 
 static void put_region(struct notes *n, uint64_t addr, uint64_t len, uint32_t prot, const struct file *f)
@@ -433,6 +461,7 @@ static bool read_notes(struct gdbrecord *rec, struct ts_error *err)
 				  "one of %" PRIu64 " threads was recorded: the others are not shown",
 				  n.n_threads);
 	if (done) {
+		sort_files(&n);
 		put_regions(&n);
 		done = find_program(&n);
 	}

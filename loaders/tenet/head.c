@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* More lines do not make it clearer. */
+/* Lines that are looked at. */
 #define MAX_LINES 64u
 
 struct word {
@@ -18,7 +18,7 @@ static bool is(const struct word *w, const char *name)
 	return strlen(name) == w->len && !strncasecmp(w->text, name, w->len);
 }
 
-/* The name that stands before a "=", blanks around it left out; empty if it is no name. */
+/* The name before a "=", without the blanks around it; empty if there are other characters. */
 static struct word name_of(const char *p, const char *end)
 {
 	struct word w = { p, 0 };

@@ -17,13 +17,13 @@
 #include "src/trace/step.h"
 
 /*
- * Append the images to @initial; nothing if there is no such file, or if it is another one.
+ * Append the images to @initial; nothing if there is no such file, or it has no such lines.
  *
  * Returns false if memory is exhausted (TS_ENOMEM) or the file cannot be read any more (TS_EIO, TS_ETRUNC).
  */
 bool tenet_read_images(const struct ts_source *log, struct ts_steps *initial, struct ts_error *err);
 
-/* Where the image called as the file @path was loaded.  Returns false if none of @initial is. */
+/* Where the image with the name of the file @path was loaded.  Returns false if @initial does not list it. */
 bool tenet_find_image(const struct ts_steps *initial, const char *path, uint64_t *base);
 
 #endif

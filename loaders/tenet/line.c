@@ -19,7 +19,7 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 {
 	static const char *const texts[] = {
 		[TENET_BAD_REGISTER] = "a register's value cannot be read: the register is unknown until it is listed again",
-		[TENET_BAD_PC] = "the program counter cannot be read: the line is no position, what it lists counts for the next one",
+		[TENET_BAD_PC] = "the program counter cannot be read: the line is ignored as a position, its other items count for the next line",
 		[TENET_BAD_MEMORY] = "an access cannot be read: it is ignored",
 		[TENET_UNKNOWN_NAME] = "a name is unknown: the item is ignored",
 		[TENET_LOST_LINE] = "the line is damaged: it is ignored, all registers are unknown until they are listed again",
@@ -136,7 +136,7 @@ struct scan {
 	uint64_t registers;   /* those that were listed, a bit each */
 };
 
-/* A line with a NUL byte is no text: what can be read of it is not to be trusted. */
+/* A NUL byte makes the whole line invalid: what can be read of it may be wrong. */
 static void damaged(struct scan *s, enum tenet_damage kind, const uint8_t *at)
 {
 	s->has_nul = memchr(s->text->text, 0, s->text->len);
@@ -165,7 +165,7 @@ static inline bool is_at_end(struct scan *s)
 	return s->p == s->end || *s->p == ',';
 }
 
-/* A number of at most @bits bits, 32 or 64.  Returns false if there is none, or a larger one. */
+/* A number of at most @bits bits, 32 or 64.  Returns false if there are no digits, or too many. */
 static inline bool take_number(struct scan *s, unsigned bits, uint64_t *value)
 {
 	const uint8_t *p = s->p, *first;
@@ -245,7 +245,7 @@ static inline void take_register(struct scan *s, const struct regmap_slot *slot)
 		ts_steps_effect(s->out, TS_FX_REG_WRITE, slot->off, slot->len);
 }
 
-/* The bytes at s->p, to the batch's data.  Returns how many; 0 if they are none, or not pairs of digits. */
+/* The bytes at s->p, to the batch's data.  Returns how many; 0 if there are no pairs of digits. */
 static inline size_t take_bytes(struct scan *s)
 {
 	struct ts_steps *out = s->out;

@@ -79,11 +79,11 @@ struct tenet_line {
 void tenet_names_init(struct tenet_names *names, const struct ts_regset *set);
 
 /*
- * Parse @text, line @number of part @part, whose memory comes from a window.  Registers and accesses, those
- * of @what, are appended to @out as effects, in their order; the program counter is none.  An "mrw" is a read without a value and a
- * write.
+ * Parse @text, line @number of part @part, whose memory comes from a window.  The registers and accesses that @what
+ * selects are appended to @out as effects, in their order, without the program counter.  An "mrw" is a read without a
+ * value and a write.
  *
- * @damages may be NULL: nobody counts.
+ * @damages may be NULL: damage is not counted.
  */
 void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part, uint64_t number,
 		      enum tenet_what what, struct tenet_line *line, struct ts_steps *out,

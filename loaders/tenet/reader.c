@@ -150,7 +150,7 @@ static bool find_word(const struct ts_steps *out, enum ts_effect_kind kind, uint
 	return false;
 }
 
-static inline bool is_behind(uint64_t addr, uint64_t call)
+static inline bool is_after_call(uint64_t addr, uint64_t call)
 {
 	return addr - call - 1 < MAX_CALL_LEN;
 }
@@ -168,14 +168,14 @@ static inline bool is_gap(const struct reader *r, const struct group *g, const s
 		return true;
 	if (!g->n_accesses || !r->at.has_sp)
 		return false;
-	if (is_behind(r->at.pc, from->pc))
+	if (is_after_call(r->at.pc, from->pc))
 		return (!from->has_sp || from->sp == r->at.sp) &&
 		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) && value == r->at.pc;
 	return names->arch->min_insn_len == 1 && find_word(out, TS_FX_WRITE, r->at.sp, names->word, &value) &&
-	       r->at.pc != from->pc && !is_behind(value, from->pc);
+	       r->at.pc != from->pc && !is_after_call(value, from->pc);
 }
 
-/* The accesses of the open step show how memory is now; nobody knows since when. */
+/* The accesses of the open step show memory as it is now; since when is not known. */
 static void tell_gap(struct ts_steps *out)
 {
 	struct ts_event *ev;
@@ -197,8 +197,8 @@ static void tell_gap(struct ts_steps *out)
 /* ------------------------------------------------------------------------------------------------- accesses */
 
 /*
- * How a read and a write of one step, with values, are to each other: 0: they share no byte; 1: the bytes that they
- * share are the same; 2: they differ.
+ * Compare a read and a write of one step, both with values: 0: they do not overlap; 1: the bytes in which they overlap are the
+ * same; 2: these differ.
  */
 static int compare(const struct ts_steps *b, const struct ts_effect *read, const struct ts_effect *write)
 {
@@ -260,7 +260,7 @@ static bool is_near_end(const struct reader *r)
 	return ts_source_len(r->rec->parts[r->part].src) - r->at.off <= NEAR_END;
 }
 
-/* The next file of a recording begins: nothing that is known of memory holds, but for code. */
+/* The next file of a recording begins: memory is unknown again, except for code. */
 static void tell_next_file(const struct reader *r, struct ts_steps *out)
 {
 	const struct ts_image *code = &r->rec->base.memory;
@@ -345,7 +345,7 @@ static void stand_before(struct reader *r, const struct tenet_place *line)
 	r->at.number = line->number;
 }
 
-/* To the next position of this file.  TS_END: there is none. */
+/* To the next position of this file.  TS_END: this was the last one. */
 static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	const struct tenet_writer *w = &r->rec->writer;
@@ -503,5 +503,5 @@ bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, s
 		else if (is_access)
 			e->kind = TS_FX_WRITE;
 	}
-	return next == TS_ITEM || (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line is a position"));
+	return next == TS_ITEM || (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line has a program counter"));
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first lines are at most this many. */
+/* Lines that are looked at. */
 #define MAX_LINES 8192u
 
 /* Names of registers in the order of a writer that lists on the first line those that are not 0. */

@@ -30,11 +30,11 @@ static void record(const struct bench_format *format, const char *path, uint64_t
 	const uint8_t *end = memchr(sample.data, '\n', sample.len);
 
 	if (!end || sample.data[sample.len - 1] != '\n')
-		bench_die("the bundled log is no text of lines");
+		bench_die("the bundled log does not consist of lines");
 	bench_write(out, sample.data, (size_t)(end - sample.data) + 1);
 	bench_write(out, MARK, strlen(MARK));
 	rec->mark = MARK_AT;
-	/* the first line and the mark make one step, and what the last line does is none */
+	/* the first line and the mark make one step; the last line makes none */
 	for (rec->n_steps = 1; rec->n_steps < n_steps; rec->n_steps += n_lines)
 		bench_write(out, sample.data, sample.len);
 	rec->file_len = bench_finish(out);

@@ -12,7 +12,7 @@ import _frames
 
 # What helps to write a format, beside its families.
 NO_FAMILIES = """x64_head x64_block x64_user ucir_head ucir_frame ucir_jmp ucir_step ucir_write ucir_map ucir_syscall
-ucir_start tf_head tf_frame tf_regs tf_mem rvn_section rvn_text rvn_trace bap_file""".split()
+ucir_start tf_head tf_frame tf_regs tf_mem rvn_section rvn_text rvn_trace bap_file gdb_core""".split()
 
 
 # ------------------------------------------------------------------------------------------------ x64dbg
@@ -338,8 +338,74 @@ def text_steps(n):
         yield f"thread {1 + i % 1000}\nstep 1000 90\nmem {0x100000 + 4096 * (i % 3000):x} {i:08x}\nreg rax {i:x}\n".encode()
 
 
+# ----------------------------------------------------------------------------------------------- tenet
+
+
+TENET_HEAD = b"rsp=0x7000,rip=0x1000\n" + b"rip=0x1000\n" * 64
+
+
+def tenet_gaps(n):
+    """Calls of code that is not listed, with a new address after each."""
+    yield TENET_HEAD
+    for i in range(n):
+        yield (f"rip={0x1005 + 5 * i:#x},mr=0x6ff8:{(0x1005 + 5 * i).to_bytes(8, 'little').hex()},"
+               f"mr={0x100000 + 64 * i:#x}:01\n").encode()
+
+
+def tenet_accesses(n):
+    """A few lines with many accesses."""
+    yield TENET_HEAD
+    for k in range(4):
+        yield f"rsp={0x7000 + k:#x},rip={0x1000 + k:#x}".encode()
+        yield b"".join(f",mr={0x5000 + 8 * i:x}:01,mw={0x5000 + 8 * i:x}:{k + 2:02x}".encode() for i in range(n))
+        yield b"\n"
+
+
+def tenet_damage(n):
+    yield TENET_HEAD
+    for i in range(n):
+        yield b"rip=0x1001,rax=zz,mr=1:2,x=1,rsp=0x6ff8,mw=0x6ff8:01\nlost\n"
+
+
+# ------------------------------------------------------------------------------------------- gdb's recordings
+
+
+def gdb_core(loads, files, groups):
+    """A core file with one-page regions, mapped files of a page, and groups of the log: [(address, new pc)]."""
+    def note(kind, desc):
+        return struct.pack("<III", 5, len(desc), kind) + b"CORE\0\0\0\0" + desc + bytes(-len(desc) % 4)
+
+    regs = bytearray(336)
+    struct.pack_into("<Q", regs, 112 + 16 * 8, 0x1000)
+    notes = note(1, regs)
+    if files:
+        table = b"".join(struct.pack("<QQQ", addr, addr + 4096, 0) for addr in files)
+        notes += note(0x46494c45, struct.pack("<QQ", len(files), 4096) + table + b"/x\0" * len(files))
+    log = struct.pack(">I", 0x20091016) + b"".join(
+        b"\2" + struct.pack(">IQ", 1, addr) + b"x" + b"\1" + struct.pack(">I", 16) + struct.pack("<Q", pc) + b"\0" +
+        struct.pack(">II", 0, 1) for addr, pc in groups)
+    heads, at = [], 64 + 56 * (2 + len(loads))
+    for kind, addr, data, size in ((0, 0, log, 0), (4, 0, notes, 0), *((1, addr, b"", 4096) for addr in loads)):
+        heads.append(struct.pack("<IIQQQQQQ", kind, 6, at, addr, 0, len(data), size, 1))
+        at += len(data)
+    ident = b"\x7fELF\2\1\1" + bytes(9)
+    head = ident + struct.pack("<HHIQQQIHHHHHH", 4, 62, 1, 0, 64, 0, 0, 64, 56, len(heads), 0, 0, 0)
+    yield from (head, *heads, log, notes)
+
+
+def gdb_files(n):
+    """Regions and mapped files, none of which lies in another."""
+    n = min(n, 30000)
+    return gdb_core([0x1000 + 0x4000 * i for i in range(n)], [0x3000 + 0x4000 * i for i in range(n)], [(0x1000, 0x1001)])
+
+
+def gdb_groups(n):
+    """Instructions that write all over memory."""
+    return gdb_core([0x100000 + 0x2000 * i for i in range(3000)], [], [(0x100000 + 0x2000 * (i % 3000), i) for i in range(n)])
+
+
 FAMILIES = {name: f for name, f in list(globals().items())
-            if name.split("_")[0] in ("x64", "ucir", "tf", "rvn", "bap", "text") and name not in NO_FAMILIES}
+            if name.split("_")[0] in ("x64", "ucir", "tf", "rvn", "bap", "text", "tenet", "gdb") and name not in NO_FAMILIES}
 
 
 def write(family, n, path):

@@ -72,7 +72,7 @@ def damage_with_many_ways_out():
 @case
 def other_formats():
     for family, n in ("rvn_events", 20000), ("rvn_regions", 2000), ("rvn_interrupts", 2000), ("bap_modules", 1000), ("bap_operands", 2000), \
-            ("text_steps", 5000):
+            ("text_steps", 5000), ("tenet_gaps", 3000), ("tenet_accesses", 1000), ("tenet_damage", 3000), ("gdb_groups", 5000):
         grows_with(family, n)
 
 

@@ -189,7 +189,7 @@ def compare_accesses(name, path, truth, is_all):
                 continue
             for i in range(0, len(data), 2):
                 key = what, int(addr, 16) + i // 2
-                assert key in true, f"step {k}: {item} is no access of it"
+                assert key in true, f"step {k}: {item} is not one of its accesses"
                 assert data[i:i + 2] == ".." or data[i:i + 2] in true[key], f"step {k}: {item}"
                 mine.add(key)
         is_listed = is_all and not any("syscall" in row for row in rows)    # what the kernel did is not in the log
@@ -215,7 +215,7 @@ add_case("pin: read and write of the previous instruction, fetched", compare, "p
 add_case("pin with a white list: gaps", compare, "pin-gap64", PREVIOUS, False)
 add_case("wtf: no pc where it stays", compare, "wtf-walk64", PREVIOUS)
 add_case("qiling: the line's own accesses", compare, "qiling-walk64", OWN)
-add_case("panda: registers behind the accesses", compare, "panda-walk64", PREVIOUS)
+add_case("panda: registers after the accesses", compare, "panda-walk64", PREVIOUS)
 add_case("sogen", compare, "sogen-walk64", PREVIOUS)
 add_case("qemu: upper case, no 0x", compare, "qemu-walk32", PREVIOUS)
 add_case("an android tracer: AArch64, a comment", compare, "upper-arm64", PREVIOUS)

@@ -26,7 +26,8 @@ SIZES = {"x64_threads": 4000, "x64_sessions": 400, "x64_damage": 20000, "x64_nes
          "ucir_syscalls": 1000000, "ucir_counts": 1000000,
          "tf_ranges": 200000, "tf_nested": 200000, "tf_lines": 80000, "tf_frames": 300000, "tf_tracepoints": 300000,
          "rvn_events": 1500000, "rvn_regions": 16000, "rvn_registers": 15000, "rvn_continued": 500000, "rvn_interrupts": 100000,
-         "bap_threads": 4000, "bap_modules": 50000, "bap_operands": 100000, "text_steps": 100000}
+         "bap_threads": 4000, "bap_modules": 50000, "bap_operands": 100000, "text_steps": 100000,
+         "tenet_gaps": 100000, "tenet_accesses": 5000, "tenet_damage": 200000, "gdb_files": 7500, "gdb_groups": 300000}
 
 
 def measure(program, name, trace, out):

@@ -120,10 +120,13 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		{ "step 401000\nreg rdx\n", 19, "a word is missing" },
 		{ "step 11112222333344445\n", 5, "not a number of 64 bits" },
 		{ "step 401000 0\n", 12, "not pairs of hex digits" },
+		{ "step 401000 9x\n", 12, "not pairs of hex digits" },
+		{ "step 401000 x9\n", 12, "not pairs of hex digits" },
 		{ "step 401000 000102030405060708090a0b0c0d0e0f10\n", 46, "not one instruction" },
 		{ "step 1\nmem ffffffffffffffff 0001\n", 32, "beyond the last address" },
 		{ "step 1\nend\nreg rax 1\n", 11, "nothing may follow the end" },
 		{ "thread x\n", 7, "not a number" },
+		{ "thread a\n", 7, "not a number" },
 		{ "thread 1\nreg rax 1\n", 9, "a step must come before" },
 	};
 	char text[200];
@@ -140,6 +143,43 @@ START_TEST(steps_before_a_bad_line_are_kept)
 {
 	ck_assert_int_eq(read_text(HEAD "step 1\nreg rax 1\nstep 2\nreg rax z\n"), TS_FAIL);
 	ck_assert_str_eq(ts_buf_text(&steps), "1/0@0 rax=1\n");
+	ck_assert(t.reader->end.is_assumed);
+}
+END_TEST
+
+START_TEST(the_bytes_of_a_line_have_a_bound)
+{
+	for (unsigned n = 4096; n <= 4097; n++) {
+		ts_buf_reset(&t.bytes);
+		ts_buf_puts(&t.bytes, HEAD "step 1\nmem 5000 ");
+		for (unsigned i = 0; i < n; i++)
+			ts_buf_puts(&t.bytes, "5a");
+		ts_buf_puts(&t.bytes, "\n");
+		ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
+		ck_assert_int_eq(ucir_read_all(&t, NULL), n == 4096 ? TS_END : TS_FAIL);
+		ucir_close(&t);
+		setup();
+	}
+}
+END_TEST
+
+START_TEST(threads_have_a_bound)
+{
+	char line[40];
+
+	for (unsigned n = 1024; n <= 1025; n++) {
+		ts_buf_reset(&t.bytes);
+		ts_buf_puts(&t.bytes, HEAD);
+		for (unsigned i = 1; i <= n; i++) { /* thread 1 is there from the start */
+			snprintf(line, sizeof(line), "thread %u\nstep 1\n", i);
+			ts_buf_puts(&t.bytes, line);
+		}
+		ck_assert_msg(ucir_open(&t, NULL), "%s", t.err.text);
+		ck_assert_int_eq(ucir_read_all(&t, NULL), n == 1024 ? TS_END : TS_FAIL);
+		ck_assert_int_eq(t.err.code, n == 1024 ? TS_OK : TS_ELIMIT);
+		ucir_close(&t);
+		setup();
+	}
 }
 END_TEST
 
@@ -193,4 +233,5 @@ END_TEST
 UNIT_FIXTURE_SUITE("text", setup, teardown, a_step_has_its_lines, registers_lie_in_the_order_of_the_target,
 		   the_program_counter_says_where_it_goes, threads_have_their_steps,
 		   bad_lines_are_refused_where_they_are, steps_before_a_bad_line_are_kept,
+		   the_bytes_of_a_line_have_a_bound, threads_have_a_bound,
 		   a_reader_goes_on_from_every_decode_point, it_bids_on_nothing_else)

@@ -433,6 +433,8 @@ START_TEST(an_access_that_faults_tells_nothing)
 	ck_assert_str_eq(accesses(0), "");
 	ck_assert(has_gap(0));
 	ck_assert_str_eq(mem(2, 0x2000, 2), "....");
+	for (uint32_t i = 0; i < steps.steps[0].n_effects; i++) /* hidden ones too */
+		ck_assert_int_ne(steps.effects[steps.steps[0].first + i].kind, TS_FX_WRITE);
 }
 END_TEST
 
@@ -463,6 +465,15 @@ START_TEST(an_operand_in_the_teb_is_where_its_slot_is)
 		  "full 1000 65488b042530000000 @7ff0030=7ff0000\n" /* mov %gs:0x30, %rax */
 		  "step 1009 90\n");
 	ck_assert_str_eq(accesses(0), "r7ff0030+8");
+}
+END_TEST
+
+START_TEST(an_operand_in_the_teb_is_not_where_another_operand_is)
+{
+	load_text("x64\n"
+		  "full 1000 65ff342530000000 sp=5000 @4ff8=0>77 @7ff0030=77\n" /* push %gs:0x30 */
+		  "step 1008 90\n");
+	ck_assert_str_eq(accesses(0), "r7ff0030+8 w4ff8+8");
 }
 END_TEST
 
@@ -818,6 +829,7 @@ static const char facts[] =
 	"{\"addr\": 65536, \"size\": 4096, \"protect\": 4, \"state\": 8192},"
 	/* PAGE_READWRITE | PAGE_GUARD: the first access faults */
 	"{\"addr\": 131072, \"size\": 4096, \"protect\": 260, \"state\": 4096},"
+	"{\"addr\": \"0xffffffffffff0000\", \"size\": \"0x10001\", \"protect\": 4, \"state\": 4096}," /* a byte too long */
 	"{\"addr\": 1e18, \"size\": 1e19, \"protect\": 4, \"state\": 4096}],"
 	"\"modules\": [{\"path\": \"C:\\\\dir\\\\prog.exe\", \"base\": 4194304, \"size\": 8192, "
 	"\"isMainModule\": true},"
@@ -1002,7 +1014,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
 		   an_instruction_that_is_tried_again_did_nothing, a_bit_number_moves_the_operand,
-		   an_operand_in_the_teb_is_where_its_slot_is, operands_without_a_slot_are_unknown,
+		   an_operand_in_the_teb_is_where_its_slot_is, an_operand_in_the_teb_is_not_where_another_operand_is, operands_without_a_slot_are_unknown,
 		   iterations_that_were_stepped_over_are_accesses_too,
 		   iterations_follow_the_direction_flag, iterations_end_with_the_address_space,
 		   where_a_million_iterations_wrote_is_forgotten, what_xsave_may_write_is_forgotten,

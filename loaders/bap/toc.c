@@ -138,20 +138,19 @@ bool bap_toc_after(const struct bap *rec, uint64_t off, uint64_t *frame, uint64_
 
 	if (!rec->toc.is_sane)
 		return false;
+	*frame_off = rec->end;
 	while (low < high) {
 		uint64_t middle = low + (high - low) / 2;
 
 		if (!entry_at(rec, middle, &entry, err))
 			return false;
-		if (entry > off)
+		if (entry > off) {
 			high = middle;
-		else
+			*frame_off = entry;
+		} else {
 			low = middle + 1;
+		}
 	}
 	*frame = (low + rec->toc.first) * rec->toc.step;
-	*frame_off = rec->end;
-	if (low < rec->toc.n && !entry_at(rec, low, frame_off, err))
-		return false;
-	return *frame_off > off && *frame_off < rec->end && look_at_frame(rec, *frame_off, &is_frame, err) &&
-	       is_frame;
+	return *frame_off < rec->end && look_at_frame(rec, *frame_off, &is_frame, err) && is_frame;
 }

@@ -3,11 +3,13 @@
 """gdb in a recording of its own: what gdb 13 cannot do there by itself."""
 import gzip
 import json
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 
+from _server import Server
 from _tap import DATA, TRACESTUB, case, run_cases, skip
 
 SAMPLES = DATA / "gdbrecord-samples"
@@ -27,9 +29,9 @@ def pcs(name):
         yield int(now, 16)
 
 
-def gdb(name, *commands):
+def gdb(name, *commands, exec_name=None):
     shutil.which("gdb") or skip("no gdb")
-    argv = [TRACESTUB, "gdb", sample(name), SAMPLES / name, "--", "-nx", "-q", "-batch"]
+    argv = [TRACESTUB, "gdb", sample(name), SAMPLES / (exec_name or name), "--", "-nx", "-q", "-batch"]
     done = subprocess.run([*argv, *(a for c in commands for a in ("-ex", c))], capture_output=True, text=True, timeout=LIMIT,
                           stdin=subprocess.DEVNULL)
     return done.stdout + done.stderr
@@ -76,6 +78,50 @@ def what_the_memory_was_before_it_was_unmapped():
                           capture_output=True, text=True, timeout=LIMIT).stdout
     rows = [json.loads(line) for line in text.splitlines()[:-1]]
     assert rows and all(row["new"] is None for row in rows), rows
+
+
+@case
+def positions_of_a_full_ring_begin_where_it_does():
+    """The oldest of 2,297 instructions were dropped: the core file is of the moment after them."""
+    true = list(pcs("ring64"))
+    text = gdb("ring64", "output/x $pc", "echo \\n", "when", "goto end", "output/x $pc", "echo \\n", exec_name="walk64")
+    shown = [int(pc, 16) for pc in re.findall(r"^(0x[0-9a-f]+)$", text, re.M)]
+    assert shown == [true[0], true[-1]] and stops(text) == [0, 1000], text
+    out = subprocess.run([TRACESTUB, "info", sample("ring64")], capture_output=True, text=True, timeout=LIMIT).stdout
+    assert "gdb's counts begin at 1298" in out, out
+
+
+@case
+def threads_that_were_not_recorded_are_not_shown():
+    out = subprocess.run([TRACESTUB, "info", sample("threads64")], capture_output=True, text=True, timeout=LIMIT).stdout
+    assert re.search(r"one of 2 threads was recorded: the others are not shown", out), out
+    assert re.search(r"^threads +1$", out, re.M), out
+
+
+@case
+def a_core_file_without_a_recording_is_refused_by_that_name():
+    data = bytearray(sample("walk64").read_bytes())
+    data[64:68] = (6).to_bytes(4, "little")      # the log's segment is now of another kind
+    pathlib.Path("plain.core").write_bytes(data)
+    done = subprocess.run([TRACESTUB, "info", "plain.core"], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 1 and "a core file without a recording" in done.stderr, done
+
+
+@case
+def lldb_steps_and_goes_back():
+    found = shutil.which("lldb") or skip("no lldb")
+    true = list(pcs("walk64"))
+    with Server(str(sample("walk64")), "--exec", str(SAMPLES / "walk64")) as server:
+        argv = [found, "--no-lldbinit", "--batch", "-o", f"target create {SAMPLES / 'walk64'}",
+                "-o", "settings set target.process.disable-memory-cache true", "-o", f"gdb-remote {server.address}",
+                "-o", "breakpoint set -n push", "-o", "continue", "-o", "thread backtrace", "-o", "breakpoint delete --force",
+                "-o", "stepi", "-o", "register read rip", "-o", "process plugin packet monitor direction reverse", "-o", "stepi",
+                "-o", "register read rip", "-o", "quit"]
+        env = {k: v for k, v in os.environ.items() if k not in ("PYTHONHOME", "PYTHONPATH")}
+        text = subprocess.run(argv, capture_output=True, text=True, timeout=300, env=env, stdin=subprocess.DEVNULL).stdout
+    at = true.index(symbol("push", "walk64"))
+    assert re.search(r"frame #0: .*push\(v=-30\)", text) and re.search(r"frame #1: .*walk", text), text
+    assert [int(pc, 16) for pc in re.findall(r"rip = (0x[0-9a-f]+)", text)] == [true[at + 1], true[at]], text
 
 
 @case

@@ -208,6 +208,56 @@ def an_index_knows_all_files():
 
 
 @case
+def commands_that_write_files_take_several_logs():
+    log = Threads()
+    info = json.loads(tracestub("info", "--json", *log.files).stdout)
+    assert [thread["name"] for thread in info["thread_list"]] == ["t.0.log", "t.12.log.gz"], info
+    frames, picture = log.folder / "out.tf", log.folder / "out.svg"
+    done = tracestub("export", *log.files, "-o", frames)
+    assert done.returncode == 0 and "4603 frames" in done.stdout + done.stderr, done
+    done = tracestub("plot", *log.files, "-o", picture, "--exec", log.exec)
+    assert done.returncode == 0 and picture.read_text().startswith("<"), done
+    done = tracestub("diff", *log.files)
+    assert done.returncode == 0 and "positions" not in done.stderr, done
+
+
+@case
+def a_log_that_has_grown_is_read_anew():
+    log = Log()
+    data = pathlib.Path(log.trace).read_bytes()
+    half = data.index(b"\n", len(data) // 2) + 5      # in the middle of a line
+    pathlib.Path(log.trace).write_bytes(data[:half])
+    n = data[:half].count(b"\n") - 1
+    assert tracestub("index", log.trace).returncode == 0
+    assert f"positions     0..{n}:" in tracestub("info", log.trace).stdout
+    with open(log.trace, "ab") as file:
+        file.write(data[half:])
+    out = tracestub("info", log.trace).stdout
+    assert "positions     0..2301:" in out and "no line end" not in out, out
+
+
+@case
+def a_list_of_images_is_not_read_through_a_link():
+    log = Log("t.0", gzip.decompress((SAMPLES / "wtf-walk64.log.gz").read_bytes()))
+    images = log.folder / "elsewhere"
+    images.write_text("Loaded image: 0x400000:0x404fff -> walk64\n")
+    (log.folder / "t.log").symlink_to(images)
+    for options in (), ("--no-sandbox",):
+        assert "0x400000-0x404fff" not in tracestub("info", log.trace, *options).stdout
+    (log.folder / "t.log").unlink()
+    images.rename(log.folder / "t.log")
+    assert "0x400000-0x404fff walk64" in tracestub("info", log.trace).stdout
+
+
+@case
+def line_ends_of_windows_change_nothing():
+    text = gzip.decompress((SAMPLES / "wtf-walk64.log.gz").read_bytes())
+    log, other = Log(), Log("crlf", text.replace(b"\n", b"\r\n"))
+    assert tracestub("diff", log.trace, other.trace).stdout.count("\n") == 1
+    assert "warnings      0" in tracestub("info", other.trace).stdout
+
+
+@case
 def other_files_are_no_threads():
     log = Log()
     other = log.folder / "t.3.log"

@@ -49,6 +49,7 @@ static int compare_times(const void *a, const void *b)
 struct name {
 	const char *text;
 	uint32_t file;
+	bool is_code; /* of the first one of a text: some region of that name is executable */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -59,7 +60,7 @@ static int compare_names(const void *a, const void *b)
 	return order ? order : (x->file > y->file) - (x->file < y->file);
 }
 
-static uint32_t first_of(const struct name *names, size_t n, const char *text)
+static const struct name *first_of(const struct name *names, size_t n, const char *text)
 {
 	size_t lo = 0;
 
@@ -73,7 +74,7 @@ static uint32_t first_of(const struct name *names, size_t n, const char *text)
 			n = half;
 		}
 	}
-	return names[lo].file;
+	return &names[lo];
 }
 
 /* A region with a file, as a module of its own. */
@@ -86,7 +87,7 @@ static struct ts_mapped_module module_of(const struct ts_world *w, const struct 
 		.first = r->first,
 		.last = r->last,
 		.process = r->process,
-		.file = first_of(names, n_names, ts_world_text(w, r->file)),
+		.file = first_of(names, n_names, ts_world_text(w, r->file))->file,
 	};
 }
 
@@ -155,10 +156,22 @@ static size_t list_names(const struct ts_world *w, size_t n_regions, struct name
 
 	for (size_t i = 0; i < n_regions; i++) {
 		if (is_named(w, &w->regions[i]))
-			names[n++] = (struct name){ ts_world_text(w, w->regions[i].file), w->regions[i].file };
+			names[n++] = (struct name){ ts_world_text(w, w->regions[i].file), w->regions[i].file,
+						    w->regions[i].prot & TS_PROT_EXEC };
 	}
 	qsort(names, n, sizeof(*names), compare_names);
+	for (size_t i = 1, first = 0; i < n; i++) {
+		if (strcmp(names[first].text, names[i].text))
+			first = i;
+		names[first].is_code |= names[i].is_code;
+	}
 	return n;
+}
+
+/* Can a module begin with the region?  Caches and locales are mapped as well. */
+static bool is_beginning(const struct ts_world *w, const struct ts_region *r, const struct name *names, size_t n_names)
+{
+	return is_named(w, r) && !r->file_off && first_of(names, n_names, ts_world_text(w, r->file))->is_code;
 }
 
 /* Modules begin where a file is mapped from its beginning, and reach as far as the rest of it does. */
@@ -168,7 +181,7 @@ static size_t list_modules(const struct ts_world *w, size_t n_regions, const str
 	size_t n = 0;
 
 	for (size_t i = 0; i < n_regions; i++) {
-		if (is_named(w, &w->regions[i]) && !w->regions[i].file_off)
+		if (is_beginning(w, &w->regions[i], names, n_names))
 			all[n++] = module_of(w, &w->regions[i], names, n_names);
 	}
 	qsort(all, n, sizeof(*all), compare_places);

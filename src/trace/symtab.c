@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ELF, from its sections of types 2 (symbols) and 11 (dynamic symbols); each names the section of its texts.
+ * Linkage tables are the sections called .plt*; their words have relocations, in sections of types 4 and 9 that name
+ * the dynamic symbols.
  * PE, from its export directory, at address e relative to the image's base:
  *
  *      offset
@@ -12,11 +14,13 @@
 #include "symtab.h"
 
 #include <elf.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "elf.h"
 #include "pe.h"
+#include "plt.h"
 #include "src/base/cursor.h"
 #include "step.h"
 
@@ -29,6 +33,9 @@ struct walk {
 	void (*use)(void *user, const struct ts_symtab_entry *e);
 	void *user;
 	struct ts_elf elf;
+	uint8_t *sections; /* owned; n_sections headers of section_len bytes */
+	uint64_t n_sections, section_len;
+	uint32_t names; /* the section with their names */
 };
 
 /* Bytes of the file, with a NUL after them; to be freed.  NULL if they are not there. */
@@ -53,8 +60,8 @@ static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t l
 /* --------------------------------------------------------------------------------------------------- ELF */
 
 struct section {
-	uint32_t type, link;
-	uint64_t off, len, entry_len;
+	uint32_t name, type, link;
+	uint64_t addr, off, len, entry_len;
 };
 
 /* A number of @len bytes of the file's byte order. */
@@ -67,16 +74,24 @@ static uint64_t number(const struct ts_elf *elf, const uint8_t *p, unsigned len)
 	return n;
 }
 
-static struct section section_at(const struct ts_elf *elf, const uint8_t *p)
+/* The @i-th section, which there is. */
+static struct section section_at(const struct walk *w, uint64_t i)
 {
+	const struct ts_elf *elf = &w->elf;
+	const uint8_t *p = w->sections + i * w->section_len;
+
 	if (elf->is_64)
-		return (struct section){ .type = (uint32_t)number(elf, p + 4, 4),
+		return (struct section){ .name = (uint32_t)number(elf, p, 4),
+					 .type = (uint32_t)number(elf, p + 4, 4),
 					 .link = (uint32_t)number(elf, p + 40, 4),
+					 .addr = number(elf, p + 16, 8),
 					 .off = number(elf, p + 24, 8),
 					 .len = number(elf, p + 32, 8),
 					 .entry_len = number(elf, p + 56, 8) };
-	return (struct section){ .type = (uint32_t)number(elf, p + 4, 4),
+	return (struct section){ .name = (uint32_t)number(elf, p, 4),
+				 .type = (uint32_t)number(elf, p + 4, 4),
 				 .link = (uint32_t)number(elf, p + 24, 4),
+				 .addr = number(elf, p + 12, 4),
 				 .off = number(elf, p + 16, 4),
 				 .len = number(elf, p + 20, 4),
 				 .entry_len = number(elf, p + 36, 4) };
@@ -90,6 +105,20 @@ static uint64_t room_in_elf(const struct ts_elf *elf, uint64_t addr)
 			return elf->loads[i].mem_len - (addr - elf->loads[i].addr);
 	}
 	return 0;
+}
+
+/* Bytes from @addr to the end of the section with the number @section, or of its segment. */
+static uint64_t room_at(const struct walk *w, uint16_t section, uint64_t addr)
+{
+	uint64_t room = room_in_elf(&w->elf, addr);
+
+	if (section < w->n_sections) {
+		struct section s = section_at(w, section);
+
+		if (addr - s.addr < s.len && s.len - (addr - s.addr) < room)
+			room = s.len - (addr - s.addr);
+	}
+	return room;
 }
 
 static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
@@ -123,7 +152,7 @@ static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts
 	if (elf->machine == EM_ARM && e.is_function)
 		e.addr &= ~UINT64_C(1);
 	e.name = texts + name;
-	e.room = room_in_elf(elf, e.addr);
+	e.room = room_at(w, section, e.addr);
 	w->use(w->user, &e);
 }
 
@@ -139,30 +168,177 @@ static void use_table(const struct walk *w, const struct section *table, const s
 	free(texts);
 }
 
-/* .symtab has what .dynsym has and more: both are walked, equal names at equal places do no harm. */
-static void walk_elf(struct walk *w)
+/* Where the section headers are; without them there are no symbols. */
+static void read_sections(struct walk *w)
 {
 	const struct ts_elf *elf = &w->elf;
-	uint8_t *head = read_bytes(w->src, 0, elf->is_64 ? 64 : 52), *sections = NULL;
-	uint64_t off = 0, n = 0, len = 0;
+	uint8_t *head = read_bytes(w->src, 0, elf->is_64 ? 64 : 52);
+	uint64_t off = 0, n = 0;
 
 	if (head) {
 		off = number(elf, head + (elf->is_64 ? 40 : 32), elf->is_64 ? 8 : 4);
-		len = number(elf, head + (elf->is_64 ? 58 : 46), 2);
+		w->section_len = number(elf, head + (elf->is_64 ? 58 : 46), 2);
 		n = number(elf, head + (elf->is_64 ? 60 : 48), 2);
+		w->names = (uint32_t)number(elf, head + (elf->is_64 ? 62 : 50), 2);
 	}
 	free(head);
-	if (len == (elf->is_64 ? 64 : 40))
-		sections = read_bytes(w->src, off, n * len);
-	for (uint64_t i = 0; sections && i < n; i++) {
-		struct section table = section_at(elf, sections + i * len), strings;
+	if (w->section_len == (elf->is_64 ? 64 : 40))
+		w->sections = read_bytes(w->src, off, n * w->section_len);
+	w->n_sections = w->sections ? n : 0;
+}
 
-		if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || table.link >= n)
+/* .symtab has what .dynsym has and more: both are walked, equal names at equal places do no harm. */
+static void walk_tables(const struct walk *w)
+{
+	for (uint64_t i = 0; i < w->n_sections; i++) {
+		struct section table = section_at(w, i), strings;
+
+		if ((table.type != SHT_SYMTAB && table.type != SHT_DYNSYM) || table.link >= w->n_sections)
 			continue;
-		strings = section_at(elf, sections + table.link * len);
+		strings = section_at(w, table.link);
 		use_table(w, &table, &strings);
 	}
-	free(sections);
+}
+
+/* ------------------------------------------------------------------------------------------ linkage tables */
+
+/* What the names of entries are made of. */
+struct linkage {
+	const struct walk *walk;
+	uint8_t *symbols, *texts; /* owned; the dynamic symbols */
+	uint64_t n_symbols, texts_len;
+};
+
+#define MAX_PLT_NAME 255u
+
+/* So many sections of entries, and of relocations, are read; linkers make three. */
+#define MAX_PARTS 8u
+
+static void use_entry(void *user, uint64_t addr, uint64_t len, uint32_t symbol)
+{
+	const struct linkage *l = user;
+	const struct ts_elf *elf = &l->walk->elf;
+	char name[MAX_PLT_NAME + sizeof("@plt")];
+	struct ts_symtab_entry e = { .addr = addr, .len = len, .room = len, .name = name, .is_function = true };
+	uint64_t text;
+
+	if (symbol >= l->n_symbols)
+		return;
+	text = number(elf, l->symbols + symbol * (elf->is_64 ? UINT64_C(24) : 16), 4);
+	if (text >= l->texts_len || !l->texts[text])
+		return;
+	snprintf(name, sizeof(name), "%.*s@plt", (int)MAX_PLT_NAME, (const char *)l->texts + text);
+	l->walk->use(l->walk->user, &e);
+}
+
+/* The words of one section of relocations. */
+static bool add_slots(const struct walk *w, const struct section *s, struct ts_plt_slots *slots)
+{
+	bool is_64 = w->elf.is_64, done = true;
+	unsigned word = is_64 ? 8 : 4, len = (s->type == SHT_RELA ? 3 : 2) * word;
+	uint8_t *bytes = read_bytes(w->src, s->off, s->len);
+
+	for (uint64_t at = 0; bytes && done && at + len <= s->len; at += len) {
+		uint64_t info = number(&w->elf, bytes + at + word, word);
+		uint32_t symbol = (uint32_t)(is_64 ? info >> 32 : info >> 8);
+
+		if (symbol)
+			done = ts_plt_slots_add(slots, number(&w->elf, bytes + at, word), symbol);
+	}
+	free(bytes);
+	return done;
+}
+
+/* The address of the section called @name; 0 if there is none. */
+static uint64_t addr_of(const struct walk *w, const char *names, uint64_t names_len, const char *name)
+{
+	for (uint64_t i = 0; i < w->n_sections; i++) {
+		struct section s = section_at(w, i);
+
+		if (s.name < names_len && !strcmp(names + s.name, name))
+			return s.addr;
+	}
+	return 0;
+}
+
+static void walk_linkage(struct linkage *l, struct ts_plt_slots *slots, const char *names, uint64_t names_len)
+{
+	const struct walk *w = l->walk;
+	uint64_t got = addr_of(w, names, names_len, ".got.plt");
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < w->n_sections && n < MAX_PARTS; i++) {
+		struct section s = section_at(w, i);
+		struct ts_plt t = { .machine = w->elf.machine, .addr = s.addr, .len = s.len, .slots = *slots,
+				    .entry_len = s.entry_len, .got = got };
+		uint8_t *bytes;
+
+		if (s.type != SHT_PROGBITS || s.name >= names_len || strncmp(names + s.name, ".plt", 4))
+			continue;
+		n++;
+		bytes = read_bytes(w->src, s.off, s.len);
+		t.bytes = bytes;
+		if (bytes)
+			ts_plt_walk(&t, use_entry, l);
+		free(bytes);
+	}
+}
+
+/* The dynamic symbols, and the words that are theirs. */
+static bool read_linkage(struct linkage *l, struct ts_plt_slots *slots)
+{
+	const struct walk *w = l->walk;
+	bool done = true;
+	unsigned n = 0;
+
+	for (uint64_t i = 0; i < w->n_sections; i++) {
+		struct section s = section_at(w, i), strings;
+
+		if (s.type != SHT_DYNSYM || s.link >= w->n_sections || l->symbols)
+			continue;
+		strings = section_at(w, s.link);
+		l->symbols = read_bytes(w->src, s.off, s.len);
+		l->texts = read_bytes(w->src, strings.off, strings.len);
+		l->n_symbols = s.len / (w->elf.is_64 ? 24 : 16);
+		l->texts_len = strings.len;
+		for (uint64_t k = 0; k < w->n_sections && done && n < MAX_PARTS; k++) {
+			struct section relocs = section_at(w, k);
+
+			if ((relocs.type != SHT_RELA && relocs.type != SHT_REL) || relocs.link != i)
+				continue;
+			n++;
+			done = add_slots(w, &relocs, slots);
+		}
+	}
+	ts_plt_slots_sort(slots);
+	return done && l->symbols && l->texts;
+}
+
+static void walk_plts(const struct walk *w)
+{
+	struct linkage l = { .walk = w };
+	struct ts_plt_slots slots = { 0 };
+	struct section names = { 0 };
+	uint8_t *texts = NULL;
+
+	if (w->names < w->n_sections) {
+		names = section_at(w, w->names);
+		texts = read_bytes(w->src, names.off, names.len);
+	}
+	if (texts && read_linkage(&l, &slots))
+		walk_linkage(&l, &slots, (const char *)texts, names.len);
+	free(texts);
+	free(l.symbols);
+	free(l.texts);
+	free(slots.items);
+}
+
+static void walk_elf(struct walk *w)
+{
+	read_sections(w);
+	walk_tables(w);
+	walk_plts(w);
+	free(w->sections);
 }
 
 /* ---------------------------------------------------------------------------------------------------- PE */

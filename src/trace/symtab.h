@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, exports of a PE file.
+ * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage tables
+ * (puts@plt), exports of a PE file.
  */
 #ifndef TS_SYMTAB_H
 #define TS_SYMTAB_H
@@ -13,7 +14,7 @@
 struct ts_symtab_entry {
 	uint64_t addr; /* as linked */
 	uint64_t len;  /* bytes, 0 if unknown */
-	uint64_t room; /* bytes to the end of its segment or section, 0 if it is in none */
+	uint64_t room; /* bytes to the end of its section, or of its segment, 0 if it is in none */
 	const char *name;
 	bool is_function;
 };

@@ -34,7 +34,7 @@ static void map(uint64_t pos, uint64_t addr, uint64_t len, const char *file, uin
 {
 	struct ts_map *m = ts_steps_map(&batch, addr, len, NULL, 0, file, strlen(file));
 
-	m->prot = TS_PROT_READ;
+	m->prot = TS_PROT_READ | TS_PROT_EXEC;
 	m->file_off = file_off;
 	ts_world_map(&builder, pos, 0, &batch, m);
 }
@@ -96,6 +96,29 @@ START_TEST(files_are_told_apart_and_stand_in_the_order_of_time)
 }
 END_TEST
 
+static void map_data(uint64_t pos, uint64_t addr, const char *file, uint64_t file_off)
+{
+	struct ts_map *m = ts_steps_map(&batch, addr, 0x1000, NULL, 0, file, strlen(file));
+
+	m->prot = TS_PROT_READ;
+	m->file_off = file_off;
+	ts_world_map(&builder, pos, 0, &batch, m);
+}
+
+/* As the dynamic linker does with its cache, and with a library: first its headers, then its code. */
+START_TEST(no_module_is_a_file_of_which_nothing_is_executable)
+{
+	const struct ts_mapped_module *m;
+
+	map_data(10, 0x7000, "/etc/ld.so.cache", 0);
+	map_data(20, 0x9000, "/lib/a.so", 0);
+	map(21, 0xa000, 0x1000, "/lib/a.so", 0x1000);
+	m = build(1);
+	ck_assert_uint_eq(m->first, 0x9000);
+	ck_assert_uint_eq(m->from, 20);
+}
+END_TEST
+
 START_TEST(no_module_is_what_has_no_absolute_name_or_no_beginning)
 {
 	map(10, 0x7000, 0x1000, "[heap]", 0);
@@ -115,6 +138,7 @@ Suite *unit_suite(void)
 	tcase_add_test(t, a_library_is_one_module_however_it_was_mapped);
 	tcase_add_test(t, a_library_that_is_unmapped_and_mapped_again_is_two);
 	tcase_add_test(t, files_are_told_apart_and_stand_in_the_order_of_time);
+	tcase_add_test(t, no_module_is_a_file_of_which_nothing_is_executable);
 	tcase_add_test(t, no_module_is_what_has_no_absolute_name_or_no_beginning);
 	suite_add_tcase(s, t);
 	return s;

@@ -50,6 +50,22 @@ static void put_text(const struct drawing *d, double x, double y, const char *st
 	ts_buf_puts(d->out, "</text>\n");
 }
 
+/* What the rows left of the axis belong to: with "..." if it is longer than the room there. */
+static void put_owner(const struct drawing *d, double y, const char *text)
+{
+	size_t room = (size_t)((LEFT - 16) / CHAR_WIDTH), len = strlen(text);
+	char shown[64];
+
+	if (len > room) {
+		len = room - 3;
+		while (len && ((unsigned char)text[len] & 0xc0) == 0x80)
+			len--; /* to where a character begins */
+		snprintf(shown, sizeof(shown), "%.*s...", (int)len, text);
+		text = shown;
+	}
+	put_text(d, LEFT - 8, y, "owner", text);
+}
+
 /* The heading of the band that begins at d->y; it takes a line. */
 static void put_heading(struct drawing *d, const char *text)
 {
@@ -185,7 +201,7 @@ static void put_areas(const struct drawing *d, const struct ts_areas *areas)
 			continue; /* no room for its name: the line has a title */
 		last_y = y;
 		ts_buf_printf(d->out, "<g><title>%s</title>", range);
-		put_text(d, LEFT - 8, y + 9, "owner", name ? name : range);
+		put_owner(d, y + 9, name ? name : range);
 		ts_buf_puts(d->out, "</g>\n");
 	}
 }
@@ -236,7 +252,7 @@ static void put_threads(struct drawing *d)
 	put_heading(d, "threads");
 	ts_buf_puts(d->out, "<g id=\"threads\">\n");
 	for (uint32_t i = 0; i < p->threads.n_rows; i++)
-		put_text(d, LEFT - 8, d->y + i * BAR + 10, "owner", ts_labels_text(&p->labels, p->thread_labels[i]));
+		put_owner(d, d->y + i * BAR + 10, ts_labels_text(&p->labels, p->thread_labels[i]));
 	put_grid(d, &p->threads, BAR, "t");
 	ts_buf_puts(d->out, "</g>\n");
 	d->y += p->threads.n_rows * BAR;
@@ -280,7 +296,7 @@ static void put_marks(struct drawing *d)
 
 		if (!l->n)
 			continue;
-		put_text(d, LEFT - 8, d->y + 9, "owner", ts_mark_kind_name(kind));
+		put_owner(d, d->y + 9, ts_mark_kind_name(kind));
 		for (size_t i = 0; i < l->n; i++)
 			put_mark(d, ts_mark_kind_name(kind), &l->items[i]);
 		put_mark_names(d, l);
@@ -324,7 +340,7 @@ static void put_calls(struct drawing *d)
 		const struct ts_call_thread *t = &b->threads[i];
 		uint32_t depth = t->max_depth < TS_CALL_DEPTHS ? t->max_depth : TS_CALL_DEPTHS;
 
-		put_text(d, LEFT - 8, d->y + 10, "owner", ts_labels_text(&d->plot->labels, t->label));
+		put_owner(d, d->y + 10, ts_labels_text(&d->plot->labels, t->label));
 		put_depths(d, t);
 		for (size_t k = 0; k < t->n; k++)
 			put_bar(d, t->bars[k].from, t->bars[k].until, d->y + (t->bars[k].depth - 1) * BAR,

@@ -327,6 +327,34 @@ START_TEST(names_are_text_in_both_drawings)
 }
 END_TEST
 
+/* What stands left of the axis has room there. */
+START_TEST(long_names_do_not_leave_the_picture)
+{
+	static const char begin[] = "class=\"owner\">";
+	struct ts_buf out;
+	unsigned n = 0;
+
+	s = script_random_new(6, N_STEPS);
+	ask_text_init(&a, &s->rec);
+	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
+	ck_assert(p.code_areas.n && p.data_areas.n);
+	p.code_areas.items[0].label = ts_labels_add(&p.labels, "_json.cpython-311-x86_64-linux-gnu.so");
+	/* the 24th byte, the first that is left out, is within a character */
+	p.data_areas.items[0].label = ts_labels_add(&p.labels, "1234567890123456789012\xc3\xa4\xc3\xa4\xc3\xa4");
+	ts_buf_init(&out);
+	ts_svg_put(&out, &p, "names");
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), ">_json.cpython-311-x86_6...</text>"));
+	for (const char *at = ts_buf_text(&out); (at = strstr(at, begin)); n++) {
+		at += strlen(begin);
+		ck_assert_uint_le(strcspn(at, "<"), 26);
+	}
+	ck_assert_uint_ge(n, 3);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), ">1234567890123456789012...</text>"));
+	ts_buf_fini(&out);
+	finish();
+}
+END_TEST
+
 /* Cells of random levels, as many as may be, far from each other. */
 static void fill(struct ts_grid *g, struct script_random *rnd)
 {
@@ -398,6 +426,7 @@ Suite *unit_suite(void)
 	tcase_add_test(tc, columns_are_named_by_most_of_their_steps);
 	tcase_add_loop_test(tc, the_longest_calls_are_kept, 0, 10);
 	tcase_add_test(tc, names_are_text_in_both_drawings);
+	tcase_add_test(tc, long_names_do_not_leave_the_picture);
 	tcase_add_test(tc, a_page_at_its_bounds_is_below_two_megabytes);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -439,6 +439,8 @@ static void summarize(const struct recorder *r)
 		atomic_load(&r->ring->n_unexplained));
 	if (r->is_cut)
 		fputs("tracestub: the recording ended at --limit, the program did not\n", stderr);
+	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
+		fprintf(stderr, "tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n", r->out);
 	if (n_children)
 		fprintf(stderr, "tracestub: %u child process%s not recorded\n", n_children,
 			n_children == 1 ? " was" : "es were");

@@ -7,8 +7,10 @@ not over when the test interrupts it.
 """
 import fcntl
 import os
+import pathlib
 import pty
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -16,7 +18,7 @@ import termios
 import zlib
 
 from _long import N, TRACE, make_part, run_cases_on_long
-from _tap import TRACESTUB, case
+from _tap import TRACESTUB, case, skip
 
 LIMIT = 300
 SEGMENT = 4096 * 1024                   # instructions that the index keeps at once (src/trace/chunk.h)
@@ -192,6 +194,36 @@ def an_interrupted_export_leaves_the_file_as_it_was():
     assert [name for name in os.listdir(".") if name.startswith("kept.tf")] == ["kept.tf"]
     with open("kept.tf", encoding="ascii") as f:
         assert f.read() == "before"
+
+
+@case
+def an_interrupted_program_leaves_its_recording():
+    """^C on the terminal that it runs in."""
+    shutil.which("qemu-x86_64") or skip("no qemu-x86_64: Debian's package is qemu-user")
+    pathlib.Path("wait.sh").write_text("echo begun\nread -r line\n")
+    master, slave = pty.openpty()
+
+    def own_terminal():
+        default_interrupts()
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+
+    with subprocess.Popen([TRACESTUB, "record", "-o", "sh.ucir", "sh", "wait.sh"], stdin=slave, stdout=slave, stderr=slave,
+                          start_new_session=True, preexec_fn=own_terminal) as child:
+        said = b""
+        while b"begun" not in said:
+            said += os.read(master, 65536)
+        os.write(master, b"\x03")
+        os.close(slave)
+        try:
+            while piece := os.read(master, 65536):
+                said += piece
+        except OSError:
+            pass
+        assert child.wait(LIMIT) == -signal.SIGINT, said
+    os.close(master)
+    n = int(re.search(rb"sh.ucir: (\d+) instructions", said)[1])
+    assert b"what it did until then is recorded: tracestub gdb sh.ucir" in said and n > 10000, said
+    assert f"positions     0..{n}: " in run("info", "sh.ucir").stdout
 
 
 @case

@@ -36,8 +36,8 @@ _tracestub()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case $word in
-		--arch | --cpu | --exec | --format | --image | --index | --index-reads | --limit | --log | --max-memory | \
-			--sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
+		--arch | --cpu | --exec | --format | --image | --in | --index | --index-reads | --limit | --log | \
+			--max-clients | --max-memory | --sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
 			if [ -z "$command" ]; then command=$word
@@ -46,13 +46,15 @@ _tracestub()
 			fi ;;
 		esac
 	done
+	[ "$prev" = : ] && prev=${COMP_WORDS[COMP_CWORD - 3]} # of A:B, which bash takes for three words
 	case $prev in
 	--format) _tracestub_reply "$_tracestub_formats"; return ;;
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
 	--exec | --image | --index | --sysroot | --export-dir | -o) _tracestub_files; return ;;
-	--arch | --cpu | --limit | --max-memory | --positions | --collect) return ;;
-	at | goto | unmark)
+	--arch | --cpu | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
+	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
+	at | goto | in | unmark)
 		[ "$command" = query ] && _tracestub_reply "$_tracestub_places $(_tracestub_marks "$trace")" && return ;;
 	esac
 	if [ -z "$command" ]; then

@@ -59,6 +59,12 @@ def files_and_marks_are_offered_where_they_belong():
     assert complete("query", "run.ucir", "history", "total", "at", "b") == ["begin", "before"]
     assert complete("query", "--exec", "prog", "run.ucir", "last-w") == ["last-write"]
     assert complete("serve", ":0", "--log", "de") == ["debug"]
+    # A:B as bash takes it apart, of a question and of options
+    assert complete("query", "run.ucir", "history", "total", "in", "b") == ["begin", "before"]
+    assert complete("query", "run.ucir", "history", "total", "in", "before", ":", "c") == ["crash"]
+    assert complete("plot", "run.ucir", "--in", "before", ":", "e") == ["end"]
+    assert complete("plot", "run.ucir", "--in", "c") == ["crash"]
+    assert complete("plot", "--in", "1", "run.u") == ["run.ucir", "run.ucir.tsmarks"]
 
 
 run_cases()

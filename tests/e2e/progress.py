@@ -17,12 +17,14 @@ import subprocess
 import termios
 import zlib
 
-from _long import N, TRACE, make_part, run_cases_on_long
+from _long import LOOPS, STEPS, make_part, run_cases_on_long
 from _tap import TRACESTUB, case, skip
 
 LIMIT = 300
 SEGMENT = 4096 * 1024                   # instructions that the index keeps at once (src/trace/chunk.h)
-PART = "part.ucir"                      # the first half million instructions
+TRACE, FRAMES = "whole.ucir", 1080      # twice that, and more than a full pipe of lines besides
+N = FRAMES * LOOPS * STEPS
+PART = "part.ucir"                      # half a million instructions
 AMOUNT = r"(\d+(?:\.\d)?)(?: ([kMG]))? "
 SCALE = {None: 1, "k": 1000, "M": 1000000, "G": 1000000000}
 
@@ -236,4 +238,4 @@ def an_interrupted_answer_says_where_it_ends():
     assert 'the answer ends where it was; "in A:B" asks about fewer positions' in said, said[-300:]
 
 
-run_cases_on_long(lambda: make_part(PART, 62))
+run_cases_on_long(lambda: (make_part(TRACE, FRAMES), make_part(PART, 62)))

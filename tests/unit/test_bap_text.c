@@ -228,6 +228,38 @@ START_TEST(the_instruction_set_of_arm_is_the_threads_own)
 }
 END_TEST
 
+/* By the manual: the low five bits move up after each instruction of the block, until the low three are 0. */
+START_TEST(a_block_of_conditions_in_thumb_moves_on_with_its_instructions)
+{
+	static const char *const cpsr[] = { "30", "6001c30", "4001c30", "1c30", "1830", "30" };
+
+	load_text(ARM "step 2000 1 1fbf nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\n" /* itttt ne */
+		      "step 2002 1 0000\nstep 2004 1 0000\nstep 2006 1 0000\nstep 2008 1 0000\nstep 200a 1 0000\n");
+	for (unsigned i = 0; i < 6; i++)
+		ck_assert_str_eq(reg(i, "cpsr"), cpsr[i]);
+}
+END_TEST
+
+START_TEST(each_flag_may_be_the_only_one_that_is_written)
+{
+	static const struct {
+		const char *name, *eflags;
+	} flags[] = { { "cf", "203" }, { "pf", "206" }, { "af", "212" }, { "zf", "242" },
+		      { "sf", "282" }, { "df", "602" }, { "of", "a02" } };
+
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		ts_buf_reset(&file);
+		close_trace();
+		bap_text(&file, X64 "step 1000 1 90 cf=0/1.1 pf=0/1.1 af=0/1.1 zf=0/1.1 sf=0/1.1 df=0/1.1 of=0/1.1\n");
+		bap_text_line(&file, "step 1001 1 90 rax=1/8 > %s=1/1.1", flags[i].name);
+		bap_text_line(&file, "step 1002 1 90 rax=1/8");
+		load();
+		ck_assert_str_eq(reg(1, "eflags"), "202");
+		ck_assert_str_eq(reg(2, "eflags"), flags[i].eflags);
+	}
+}
+END_TEST
+
 START_TEST(memory_that_an_unlogged_instruction_stores_to_is_unknown)
 {
 	load_text(X64 "step 1000 1 90 rdi=5000/8 @5000=0102030405060708\n"
@@ -751,7 +783,9 @@ UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   flags_of_an_unlogged_comparison_are_unknown,
 		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
 		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,
-		   each_register_of_flags_is_put_together, the_instruction_set_of_arm_is_the_threads_own,
+		   each_register_of_flags_is_put_together,
+		   a_block_of_conditions_in_thumb_moves_on_with_its_instructions,
+		   each_flag_may_be_the_only_one_that_is_written, the_instruction_set_of_arm_is_the_threads_own,
 		   memory_that_an_unlogged_instruction_stores_to_is_unknown,
 		   arm_registers_of_the_system_come_without_operands,
 		   other_machines_registers_of_the_system_come_without_operands,

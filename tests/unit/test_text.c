@@ -72,6 +72,7 @@ START_TEST(a_step_has_its_lines)
 	ucir_describe_effects(&steps, t.rec, &t.rec->initial, 0, t.rec->initial.n_effects);
 	ck_assert_str_eq(ts_buf_text(&steps), " rdi=15 W5000=0a0b");
 	ck_assert(t.reader->end.has_exit && t.reader->end.is_assumed);
+	ck_assert(t.rec->has_reads);
 }
 END_TEST
 

@@ -66,7 +66,7 @@
 #include "src/base/buf.h"
 #include "src/trace/chunk.h"
 
-#define LAYOUT     2u
+#define LAYOUT     3u
 #define ALIGN      UINT64_C(4096)
 #define HEADER_LEN 88
 #define HEAD_LEN   64

@@ -12,11 +12,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NONCE_LEN 12
-#define CODE_LEN  16
-#define HMAC_LEN  32
+#define HASH_LEN 16
+#define HMAC_LEN 32
 
-_Static_assert(NONCE_LEN + CODE_LEN == TS_SIGNATURE_LEN, "a signature is a nonce and a code");
+_Static_assert(TS_SIGNATURE_LEN <= HMAC_LEN, "a signature is the beginning of an HMAC");
 
 /* ------------------------------------------------------------------------------------- the library */
 
@@ -32,9 +31,9 @@ static void init_library(void)
 	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
 }
 
-/* The code of the parts with @algo; @nonce is NULL if it takes none. */
-static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, const struct iovec *parts,
-		    size_t n, uint8_t *code, size_t len)
+/* The code of the parts with @algo; @nonce, of @nonce_len bytes, is NULL if it takes none. */
+static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, size_t nonce_len,
+		    const struct iovec *parts, size_t n, uint8_t *code, size_t len)
 {
 	gcry_mac_hd_t mac;
 	bool done;
@@ -42,7 +41,7 @@ static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, const
 	init_library();
 	if (gcry_mac_open(&mac, algo, 0, NULL))
 		return false;
-	done = !gcry_mac_setkey(mac, key, 32) && (!nonce || !gcry_mac_setiv(mac, nonce, NONCE_LEN));
+	done = !gcry_mac_setkey(mac, key, 32) && (!nonce || !gcry_mac_setiv(mac, nonce, nonce_len));
 	for (size_t i = 0; i < n && done; i++)
 		done = !parts[i].iov_len || !gcry_mac_write(mac, parts[i].iov_base, parts[i].iov_len);
 	done = done && !gcry_mac_read(mac, code, &len);
@@ -52,29 +51,32 @@ static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, const
 
 static bool hmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t out[HMAC_LEN])
 {
-	return compute(GCRY_MAC_HMAC_SHA256, key, NULL, parts, n, out, HMAC_LEN);
+	return compute(GCRY_MAC_HMAC_SHA256, key, NULL, 0, parts, n, out, HMAC_LEN);
 }
 
 bool ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN])
 {
-	uint8_t nonce[HMAC_LEN];
+	static const uint8_t nonce[12]; /* the same always: nobody sees this code */
+	uint8_t hash[HASH_LEN], whole[HMAC_LEN];
+	const struct iovec hashed = { hash, sizeof(hash) };
 
-	if (!hmac(s->nonce_key, parts, n, nonce))
+	if (!compute(GCRY_MAC_GMAC_AES, s->hash_key, nonce, sizeof(nonce), parts, n, hash, sizeof(hash)) ||
+	    !hmac(s->mac_key, &hashed, 1, whole))
 		return false;
-	memcpy(signature, nonce, NONCE_LEN);
-	return compute(GCRY_MAC_GMAC_AES, s->mac_key, nonce, parts, n, signature + NONCE_LEN, CODE_LEN);
+	memcpy(signature, whole, TS_SIGNATURE_LEN);
+	return true;
 }
 
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		     const uint8_t signature[TS_SIGNATURE_LEN])
 {
-	uint8_t code[CODE_LEN], diff = 0;
+	uint8_t want[TS_SIGNATURE_LEN], diff = 0;
 
-	if (!compute(GCRY_MAC_GMAC_AES, s->mac_key, signature, parts, n, code, CODE_LEN))
+	if (!ts_signer_sign(s, parts, n, want))
 		return false;
-	for (unsigned i = 0; i < CODE_LEN; i++)
-		diff |= code[i] ^ signature[NONCE_LEN + i];
+	for (unsigned i = 0; i < TS_SIGNATURE_LEN; i++)
+		diff |= want[i] ^ signature[i];
 	return !diff;
 }
 
@@ -92,7 +94,7 @@ bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], st
 {
 	uint8_t id[HMAC_LEN];
 
-	if (!derive(secret, "code", s->mac_key) || !derive(secret, "nonce", s->nonce_key) ||
+	if (!derive(secret, "hash", s->hash_key) || !derive(secret, "code", s->mac_key) ||
 	    !derive(secret, "id", id))
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "libgcrypt cannot compute an HMAC-SHA-256");
 	memcpy(&s->id, id, sizeof(s->id));

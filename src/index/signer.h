@@ -6,12 +6,15 @@
  * show anything.  So each block of a file carries a message authentication code under a secret that only this
  * user has.
  *
- * The code is AES-256-GMAC, because a reopened index is checked completely and GMAC is as fast as memory.  It
- * needs a nonce that is never used for two messages.  The nonce is the beginning of the message's
- * HMAC-SHA-256 under a second key, so that equal messages have equal codes (building an index twice gives the
- * same bytes), and two messages share a nonce only if 96 bits of HMAC collide.  A checker takes the nonce
- * from the file: forging is no easier than guessing a code of 128 bits.  Keys are derived from the secret
- * with HMAC-SHA-256.
+ * The code is the beginning of an HMAC-SHA-256, under one key, of a hash of the message under another one.  The
+ * hash is AES-256-GMAC with the same nonce for all messages: a file is signed and checked completely, and GMAC is
+ * as fast as memory.  With a repeated nonce GMAC is no code that others may see, but it is still a universal hash:
+ * without the key nobody can choose two messages of b blocks that have the same hash with a probability of more
+ * than b in 2^128.  Files hold only its HMAC, which tells nothing about it (a universal hash under a pseudorandom
+ * function, as in Wegman and Carter).  So a forged message passes only if its hash is by chance that of one of the
+ * n messages that were signed, n b in 2^128, or if somebody guesses 224 bits.  No nonce must be kept unique, and
+ * equal messages have equal codes: building an index twice gives the same bytes.  Both keys have 256 bits and are
+ * derived from the secret with HMAC-SHA-256.
  */
 #ifndef TS_SIGNER_H
 #define TS_SIGNER_H
@@ -24,11 +27,11 @@
 #include "src/base/error.h"
 
 #define TS_SECRET_LEN    32
-#define TS_SIGNATURE_LEN 28 /* nonce, code */
+#define TS_SIGNATURE_LEN 28
 
 /* All zero is also a signer, used by tests. */
 struct ts_signer {
-	uint8_t mac_key[32], nonce_key[32];
+	uint8_t hash_key[32], mac_key[32];
 	uint64_t id; /* public; differs for another secret */
 };
 

@@ -36,7 +36,6 @@ START_TEST(a_signature_depends_on_every_bit_of_the_message)
 		ck_assert(!ts_signer_check(&s, &all, 1, signature));
 		ck_assert(ts_signer_sign(&s, &all, 1, again));
 		ck_assert(memcmp(again, signature, sizeof(again)));
-		ck_assert(memcmp(again, signature, 12)); /* the nonce is another, too */
 		message[i / 8] ^= (uint8_t)(1u << i % 8);
 	}
 	ck_assert(ts_signer_check(&s, &all, 1, signature));
@@ -89,13 +88,15 @@ START_TEST(another_secret_is_another_signer)
 }
 END_TEST
 
-/* GMAC of NIST's GCM test vectors (AES-256, case 13): the code of no data under a key and a nonce of zeros.
+/*
+ * The GMAC of NIST's GCM test vectors (AES-256, case 13: no data, a key and a nonce of zeros) is
+ * 530f8afbc74536b9a963b4f1c4cb738b; its HMAC-SHA-256 under a key of zeros is by Python's hmac.
  */
-START_TEST(the_code_is_gmac)
+START_TEST(the_code_is_an_hmac_of_a_gmac)
 {
-	static const uint8_t want[] = { 0,    0,    0,    0,    0,    0,    0,    0,    0,    0,
-					0,    0,    0x53, 0x0f, 0x8a, 0xfb, 0xc7, 0x45, 0x36, 0xb9,
-					0xa9, 0x63, 0xb4, 0xf1, 0xc4, 0xcb, 0x73, 0x8b };
+	static const uint8_t want[] = { 0xc2, 0xb4, 0x76, 0xa6, 0xf4, 0x2b, 0x4a, 0x1e, 0x83, 0x29,
+					0x25, 0x03, 0x03, 0xc2, 0x04, 0xa0, 0x91, 0xb9, 0x67, 0x44,
+					0x6f, 0x81, 0x44, 0xf4, 0xa3, 0xc7, 0x09, 0xfa };
 	struct ts_signer zero = { 0 };
 
 	ck_assert(ts_signer_check(&zero, NULL, 0, want));
@@ -180,6 +181,6 @@ START_TEST(a_key_that_others_can_read_or_that_is_damaged_is_refused)
 END_TEST
 
 UNIT_SUITE("signer", a_signature_depends_on_every_bit_of_the_message, a_signature_that_is_changed_is_wrong,
-	   parts_are_one_message, another_secret_is_another_signer, the_code_is_gmac,
+	   parts_are_one_message, another_secret_is_another_signer, the_code_is_an_hmac_of_a_gmac,
 	   processes_that_begin_together_get_one_key,
 	   a_key_that_others_can_read_or_that_is_damaged_is_refused)

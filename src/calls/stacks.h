@@ -125,10 +125,16 @@ static inline uint32_t ts_stacks_bucket(uint64_t ret)
 	return (ret >> 1 ^ ret >> 9) % TS_N_BUCKETS;
 }
 
+/* The buckets of the current stack: NULL if it has none, as without a link register. */
+static inline const uint32_t *ts_stacks_buckets(const struct ts_stacks *ss)
+{
+	return ss->n ? ss->items[ss->current].buckets : NULL;
+}
+
 /* May a call of the current stack return to @pc?  False without a link register: the stack pointer tells. */
 static inline bool ts_stacks_may_return(const struct ts_stacks *ss, uint64_t pc)
 {
-	const uint32_t *buckets = ss->n ? ss->items[ss->current].buckets : NULL;
+	const uint32_t *buckets = ts_stacks_buckets(ss);
 
 	return buckets && buckets[ts_stacks_bucket(pc)];
 }

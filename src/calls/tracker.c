@@ -11,6 +11,9 @@
 
 #include "tracker_parts.h"
 
+/* A call pushes one word or, to another code segment, two. */
+#define MAX_PUSHED(linkage) (2u * (linkage)->word)
+
 static struct ts_reg_range range_of(const struct ts_regset *set, const char *name)
 {
 	int i = name ? ts_regset_find(set, name) : -1;
@@ -42,6 +45,7 @@ struct ts_call_tracker *ts_call_tracker_new(struct ts_calls *out, const struct t
 	tr->is_before = is_before;
 	tr->top_mask = is_physical ? 0xfff : UINT64_MAX; /* the stack pointer is virtual, the memory physical */
 	ts_linkage_init(&tr->linkage, set->arch);
+	tr->below_top = is_before ? MAX_PUSHED(&tr->linkage) : 0;
 	if (set->sp >= 0)
 		tr->sp = range_of(set, set->regs[set->sp].name);
 	tr->lr = range_of(set, tr->linkage.reg);
@@ -119,6 +123,19 @@ static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 		tr->is_failed = true;
 	else if (has_switched)
 		note_switch(tr, t, pos);
+}
+
+/*
+ * The same where nothing else depends on the move: it stays on its stack, and no call ends by it.  Returns false if
+ * there is more to do, for which the thread's next step is awaited.
+ */
+static inline bool move_at_once(const struct ts_call_tracker *tr, struct ts_call_thread *t)
+{
+	if (!ts_stacks_move_near(&t->stacks, t->sp) ||
+	    (!tr->linkage.is_link && ts_stacks_n_kept(&t->stacks) < ts_stacks_current(&t->stacks)->n))
+		return false;
+	t->todo &= ~(unsigned)TS_TODO_MOVE;
+	return true;
 }
 
 /* All calls of the stack but the @n outermost end at position @pos, where control is at @pc. */
@@ -271,17 +288,17 @@ static void take_tops(const struct ts_call_tracker *tr, struct ts_call_thread *t
 	}
 }
 
-/* May the word at the stack's top be this step's return address?  No instruction is that long. */
-static inline bool may_be_pushed(const struct ts_call_thread *t, const struct ts_step *s)
+/* May a return address be that of an instruction which lies @distance below it?  None is that long. */
+static inline bool is_near(uint64_t distance, uint64_t mask)
 {
-	return (uint32_t)(t->top_val - s->pc) <= UINT16_MAX;
+	return (distance & mask) <= UINT16_MAX;
 }
 
 /* Does the stack's top hold the return address of a call by this step? */
 static bool is_pushed(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
 		      const struct ts_step *s, uint64_t *ret)
 {
-	if (!may_be_pushed(t, s))
+	if (!is_near(t->top_val - s->pc, UINT32_MAX))
 		return false;
 	if (t->top != t->sp || !t->has_sp || t->top_len < 4)
 		return false;
@@ -293,7 +310,7 @@ static bool is_pushed(const struct ts_call_tracker *tr, const struct ts_call_thr
 	       ts_linkage_is_return_of(&tr->linkage, *ret, s->pc, s->insn_len);
 }
 
-/* A call pushes one word or, to another code segment, two; an interrupt more.  @before: the stack pointer. */
+/* An interrupt pushes more than a call.  @before: the stack pointer. */
 static void look_for_call(struct ts_call_tracker *tr, struct ts_call_thread *t, const struct ts_step *s,
 			  uint64_t before)
 {
@@ -305,7 +322,7 @@ static void look_for_call(struct ts_call_tracker *tr, struct ts_call_thread *t, 
 		    !ts_linkage_is_return_of(&tr->linkage, ret, s->pc, s->insn_len))
 			return;
 	} else if (!is_pushed(tr, t, s, &ret) ||
-		   (t->todo & TS_TODO_MOVE && before - t->sp > 2u * tr->linkage.word)) {
+		   (t->todo & TS_TODO_MOVE && before - t->sp > MAX_PUSHED(&tr->linkage))) {
 		return;
 	}
 	t->todo |= TS_TODO_CALL;
@@ -330,7 +347,7 @@ static void look_for_late_call(const struct ts_call_tracker *tr, struct ts_call_
 		const uint8_t *data = e->kind == TS_FX_WRITE ? ts_effect_data(b, e) : NULL;
 		uint64_t ret;
 
-		if (!data || e->len != tr->linkage.word || t->sp - e->addr > 2u * tr->linkage.word)
+		if (!data || e->len != tr->linkage.word || t->sp - e->addr > MAX_PUSHED(&tr->linkage))
 			continue;
 		ret = ts_arch_get(tr->linkage.arch, data, tr->linkage.word);
 		if (!ts_linkage_is_return_of(&tr->linkage, ret, s->pc, s->insn_len))
@@ -362,25 +379,73 @@ static bool is_loaded(const struct ts_call_tracker *tr, const struct ts_call_thr
 	return false;
 }
 
-/*
- * Does the step leave the registers and the memory at the stack pointer as they are, as nearly all do?  Then
- * it can only be a call whose return address is there already.
- */
-static inline bool is_quiet(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
-			    const struct ts_effect *e, uint32_t n)
+/* Does the step concern the registers or the memory at stack pointer @sp, or do something rare? */
+static inline bool is_loud(const struct ts_call_tracker *tr, uint64_t sp, const struct ts_effect *e,
+			   const struct ts_effect *end)
 {
-	for (const struct ts_effect *end = e + n; e < end; e++) {
+	for (; e < end; e++) {
 		if (e->kind <= TS_FX_REG_READ) {
 			if (e->addr < tr->high && e->addr + e->len > tr->low)
-				return false;
+				return true;
 		} else if (e->kind == TS_FX_WRITE) {
-			if (is_top(tr, t, e->addr) || tr->is_before)
-				return false;
+			if (((sp - e->addr) & tr->top_mask) <= tr->below_top)
+				return true;
 		} else if (e->kind != TS_FX_READ) {
-			return false;
+			return true;
 		}
 	}
-	return true;
+	return false;
+}
+
+/*
+ * The first of the steps [s, end) that is not of thread @t, or that may call or return.  The others, nearly all,
+ * leave the registers and the memory at the stack pointer as they are, and are not just before the return address
+ * that is there.  The effects of steps follow each other.
+ */
+static const struct ts_step *pass_pushed(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
+					 const struct ts_step *s, const struct ts_step *end,
+					 const struct ts_effect *e)
+{
+	uint32_t id = t->id;
+
+	for (; s < end && s->thread == id; s++) {
+		const struct ts_effect *e_end = e + s->n_effects;
+
+		if (is_near(t->top_val - s->pc, UINT32_MAX) || is_loud(tr, t->sp, e, e_end))
+			break;
+		e = e_end;
+	}
+	return s;
+}
+
+/* The same for a processor with a link register; calls may return to where a bucket is not empty. */
+static const struct ts_step *pass_linked(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
+					 const struct ts_step *s, const struct ts_step *end,
+					 const struct ts_effect *e)
+{
+	uint64_t ret = ts_linkage_return(&tr->linkage, t->lr);
+
+	for (; s < end && s->thread == t->id; s++) {
+		const struct ts_effect *e_end = e + s->n_effects;
+
+		if (is_near(ret - s->pc, tr->linkage.addr_mask) || ts_stacks_may_return(&t->stacks, s->pc) ||
+		    is_loud(tr, t->sp, e, e_end))
+			break;
+		e = e_end;
+	}
+	return s;
+}
+
+/* The ordinal of the first step from @i on that is not of thread @t, or that has to be looked at. */
+static uint32_t pass_over(const struct ts_call_tracker *tr, const struct ts_call_thread *t, const struct ts_steps *b,
+			  uint32_t i)
+{
+	const struct ts_step *s = b->steps + i, *end = b->steps + b->n_steps;
+
+	if (t->todo || i == b->n_steps)
+		return i;
+	s = (tr->linkage.is_link ? pass_linked : pass_pushed)(tr, t, s, end, b->effects + s->first);
+	return (uint32_t)(s - b->steps);
 }
 
 /* What the step, of thread @t, did.  Returns @t, which lies elsewhere if a thread is new. */
@@ -414,12 +479,12 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 		take_top(tr, t, write, ts_effect_data(b, write));
 	else if (!tr->linkage.is_link && n_writes)
 		take_tops(tr, t, b, s);
-	if (t->todo & TS_TODO_MOVE)
-		t->is_loaded = !ts_stacks_is_near(t->sp, before) && is_loaded(tr, t, b, s);
 	if (!is_event)
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
 	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) && t->has_sp)
 		look_for_late_call(tr, t, b, s);
+	if (t->todo & TS_TODO_MOVE && !move_at_once(tr, t))
+		t->is_loaded = !ts_stacks_is_near(t->sp, before) && is_loaded(tr, t, b, s);
 	return t;
 }
 
@@ -443,28 +508,42 @@ bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *in
 	return !tr->is_failed;
 }
 
+/*
+ * The steps from ordinal @i on, at position @pos + @i, up to one that is not of thread @t.  Returns the ordinal of
+ * that one.
+ */
+static uint32_t take_turn(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos, const struct ts_steps *b,
+			  uint32_t i)
+{
+	uint32_t id = t->id;
+
+	for (;;) {
+		const struct ts_step *s;
+		uint32_t from = i;
+
+		i = pass_over(tr, t, b, i);
+		if (i > from)
+			t->pos = pos + i - 1;
+		s = &b->steps[i];
+		if (i == b->n_steps || s->thread != id || tr->is_failed)
+			return i;
+		if (t->todo || ts_stacks_may_return(&t->stacks, s->pc))
+			settle(tr, t, s->pc, true);
+		t->pos = pos + i++;
+		t = take_step(tr, t, b, s);
+	}
+}
+
 bool ts_call_tracker_take(struct ts_call_tracker *tr, uint64_t pos, const struct ts_steps *steps)
 {
-	bool is_link = tr->linkage.is_link;
-	struct ts_call_thread *t = NULL;
-
 	if (!tr->sp.len)
 		return true; /* no stack, no calls */
-	for (uint32_t i = 0; i < steps->n_steps && !tr->is_failed; i++) {
-		const struct ts_step *s = &steps->steps[i];
+	for (uint32_t i = 0; i < steps->n_steps && !tr->is_failed;) {
+		struct ts_call_thread *t = ts_call_tracker_thread(tr, steps->steps[i].thread);
 
-		if (!t || t->id != s->thread)
-			t = ts_call_tracker_thread(tr, s->thread);
-		if (!t)
-			return false;
-		tr->last = s->thread;
-		if (t->todo || (is_link && ts_stacks_may_return(&t->stacks, s->pc)))
-			settle(tr, t, s->pc, true);
-		t->pos = pos + i;
-		if (!is_quiet(tr, t, &steps->effects[s->first], s->n_effects))
-			t = take_step(tr, t, steps, s);
-		else if (is_link || may_be_pushed(t, s))
-			look_for_call(tr, t, s, t->sp);
+		tr->last = steps->steps[i].thread;
+		if (t)
+			i = take_turn(tr, t, pos, steps, i);
 	}
 	return !tr->is_failed;
 }

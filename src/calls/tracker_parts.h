@@ -48,6 +48,7 @@ struct ts_call_tracker {
 	struct ts_reg_range sp, lr, root;
 	uint32_t low, high; /* all of them are in these bytes */
 	uint64_t top_mask; /* the bits by which a write is at the stack pointer */
+	unsigned below_top; /* as close below it a write may be the one of a call */
 	bool is_physical;
 	bool is_before;                 /* the last step before another thread's shows its registers later */
 	bool is_failed;                 /* memory is exhausted */

@@ -77,7 +77,8 @@ struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer)
 	pg->id = (uint32_t)p->n;
 	p->by_id[p->n++] = pg;
 	*find_slot(p, page, layer) = pg;
-	p->cache[page % TS_PAGE_CACHE] = pg;
+	if (!layer)
+		ts_pages_remember(p, pg);
 	return pg;
 }
 

@@ -38,12 +38,18 @@ struct ts_page {
 
 #define TS_PAGE_CACHE 64
 
+/* The page of layer 0 found last; at first page 0, and none. */
+struct ts_page_guess {
+	uint64_t page;
+	struct ts_page *found; /* borrowed */
+};
+
 struct ts_pages {
 	struct ts_page **slots; /* owned; hash table, a power of two */
 	size_t n_slots;
 	struct ts_page **by_id; /* owned, and owns the pages */
 	size_t n, cap;
-	struct ts_page *cache[TS_PAGE_CACHE]; /* borrowed from by_id; a guess by page number */
+	struct ts_page_guess cache[TS_PAGE_CACHE]; /* by page number */
 };
 
 void ts_pages_fini(struct ts_pages *p);
@@ -54,24 +60,30 @@ struct ts_page *ts_pages_find(const struct ts_pages *p, uint64_t page, uint32_t 
 /* Add the page, which is not there yet, all unknown.  Returns NULL if memory is exhausted. */
 struct ts_page *ts_pages_add(struct ts_pages *p, uint64_t page, uint32_t layer);
 
-/* The page if it is the one found last of those that share its guess; NULL tells nothing. */
-static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t page, uint32_t layer)
+/* The page of layer 0 if it is the one found last of those that share its guess; NULL tells nothing. */
+static inline struct ts_page *ts_pages_guess(const struct ts_pages *p, uint64_t page)
 {
-	struct ts_page *guess = p->cache[page % TS_PAGE_CACHE];
+	const struct ts_page_guess *guess = &p->cache[page % TS_PAGE_CACHE];
 
-	return guess && guess->page == page && guess->layer == layer ? guess : NULL;
+	return guess->page == page ? guess->found : NULL;
 }
 
-/* Find with a one-entry guess per page number; a hit costs a compare. */
+/* The page of layer 0 is likely to be asked for again. */
+static inline void ts_pages_remember(struct ts_pages *p, struct ts_page *pg)
+{
+	p->cache[pg->page % TS_PAGE_CACHE] = (struct ts_page_guess){ pg->page, pg };
+}
+
+/* Find; in layer 0, that of nearly all, with a guess: a hit costs a compare. */
 static inline struct ts_page *ts_pages_get(struct ts_pages *p, uint64_t page, uint32_t layer)
 {
-	struct ts_page *pg = ts_pages_guess(p, page, layer);
+	struct ts_page *pg = layer ? NULL : ts_pages_guess(p, page);
 
 	if (pg)
 		return pg;
 	pg = ts_pages_find(p, page, layer);
-	if (pg)
-		p->cache[page % TS_PAGE_CACHE] = pg;
+	if (pg && !layer)
+		ts_pages_remember(p, pg);
 	return pg;
 }
 

@@ -6,6 +6,9 @@
 
 #include "src/index/index_file.h"
 
+/* Bytes of the longest run. */
+#define MAX_RUN_LEN (TS_MAX_RUN * (uint64_t)UINT8_MAX)
+
 void ts_runs_builder_init(struct ts_runs_builder *b, struct ts_runs *runs)
 {
 	*b = (struct ts_runs_builder){ .runs = runs };
@@ -144,8 +147,9 @@ bool ts_runs_flush(struct ts_runs_builder *b)
 	return true;
 }
 
-bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
-		   uint16_t insn_len)
+/* Start a run with the step at @pos, ending the open one.  Returns false if memory is exhausted. */
+static bool start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		  uint16_t insn_len)
 {
 	struct ts_open_run *o = &b->open;
 
@@ -162,6 +166,51 @@ bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, ui
 	o->len = o->last_len;
 	o->next_pc = pc + o->last_len;
 	return true;
+}
+
+/* May a step of @thread follow the last one of the open run? */
+static bool is_open(const struct ts_open_run *o, uint32_t thread)
+{
+	return o->n && o->n < TS_MAX_RUN && o->last_len && o->thread == thread;
+}
+
+bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		  uint16_t insn_len)
+{
+	struct ts_open_run *o = &b->open;
+
+	if (!is_open(o, thread) || pc != o->next_pc || insn_len > UINT8_MAX || pc < o->pc || pc == TS_NO_PC)
+		return start(b, pos, process, thread, pc, insn_len);
+	o->lens[o->n++] = o->last_len = (uint8_t)insn_len;
+	o->len += insn_len;
+	o->next_pc = pc + insn_len;
+	return true;
+}
+
+const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s, const struct ts_step *end)
+{
+	struct ts_open_run *o = &b->open;
+	uint32_t thread = o->thread;
+	uint8_t *to = o->lens + o->n;
+	uint64_t pc = o->next_pc;
+
+	if (s == end || !is_open(o, s->thread) || o->pc > UINT64_MAX - MAX_RUN_LEN)
+		return s;
+	if (end - s > TS_MAX_RUN - o->n)
+		end = s + (TS_MAX_RUN - o->n);
+	for (; s < end && s->pc == pc && s->thread == thread; s++) {
+		unsigned insn_len = s->insn_len;
+
+		if (insn_len - 1 >= UINT8_MAX)
+			break;
+		*to++ = (uint8_t)insn_len;
+		pc += insn_len;
+	}
+	o->n = (uint32_t)(to - o->lens);
+	o->last_len = to[-1];
+	o->len += (uint32_t)(pc - o->next_pc);
+	o->next_pc = pc;
+	return s;
 }
 
 static int compare_pcs(const void *a, const void *b, void *runs)

@@ -9,6 +9,7 @@
 #define TS_RUNS_BUILDER_H
 
 #include "runs.h"
+#include "src/trace/step.h"
 
 struct ts_index_file;
 struct ts_index_arrays;
@@ -52,32 +53,20 @@ void ts_runs_builder_fini(struct ts_runs_builder *b);
 /* End the open run.  Returns false if memory is exhausted. */
 bool ts_runs_flush(struct ts_runs_builder *b);
 
-/* Start a run with the step at @pos, ending the open one.  Returns false if memory is exhausted. */
-bool ts_runs_start(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
-		   uint16_t insn_len);
-
 /*
  * The step at @pos (they come in order) executed the instruction at @pc of @insn_len bytes, 0 = unknown.  One
  * with TS_NO_PC is in no run, so that no address finds it.
  *
  * Returns false if memory is exhausted.
  */
-static inline bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread,
-				uint64_t pc, uint16_t insn_len)
-{
-	struct ts_open_run *open = &b->open;
+bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uint32_t thread, uint64_t pc,
+		  uint16_t insn_len);
 
-	if (__builtin_expect(open->n == 0 || pc != open->next_pc || thread != open->thread ||
-				     open->n == TS_MAX_RUN || !open->last_len || insn_len > UINT8_MAX ||
-				     pc < open->pc || pc == TS_NO_PC,
-			     0))
-		return ts_runs_start(b, pos, process, thread, pc, insn_len);
-	open->lens[open->n++] = (uint8_t)insn_len;
-	open->last_len = (uint8_t)insn_len;
-	open->len += insn_len;
-	open->next_pc = pc + insn_len;
-	return true;
-}
+/*
+ * The same for as many of the steps [s, end) as just extend the open run: nearly all do.  Returns the first that
+ * does not, or @end.
+ */
+const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s, const struct ts_step *end);
 
 /*
  * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy() that

@@ -5,6 +5,9 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "space_parts.h"
 
@@ -200,19 +203,31 @@ static inline void mark_write(const struct piece *p, uint64_t changed)
 	p->pg->marks->written_words |= UINT64_C(1) << p->word;
 }
 
+/* Copy 8 or 4 bytes, a constant.  Bit i of the result: byte i is not what it was. */
+static inline uint64_t copy_word(uint8_t *to, const uint8_t *from, unsigned len)
+{
+	uint64_t was = load(to, len), is = load(from, len);
+
+	memcpy(to, from, len);
+#ifdef __SSE2__ /* two instructions for ten */
+	return ~(unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_cvtsi64_si128((long long)was),
+							   _mm_cvtsi64_si128((long long)is))) &
+	       ((1u << len) - 1);
+#else
+	return nonzero_bytes(was ^ is);
+#endif
+}
+
 /* Copy at most 64 bytes.  Bit i of the result: byte i is not what it was. */
 static inline uint64_t copy_changes(uint8_t *to, const uint8_t *from, unsigned len)
 {
 	uint64_t changed = 0;
 	unsigned i = 0;
 
-	for (; i + 8 <= len; i += 8) {
-		changed |= nonzero_bytes(load(to + i, 8) ^ load(from + i, 8)) << i;
-		memcpy(to + i, from + i, 8);
-	}
+	for (; i + 8 <= len; i += 8)
+		changed |= copy_word(to + i, from + i, 8) << i;
 	if (len - i >= 4) {
-		changed |= nonzero_bytes(load(to + i, 4) ^ load(from + i, 4)) << i;
-		memcpy(to + i, from + i, 4);
+		changed |= copy_word(to + i, from + i, 4) << i;
 		i += 4;
 	}
 	for (; i < len; i++) {
@@ -248,13 +263,17 @@ static __attribute__((noinline)) void write_pieces(struct ts_space_builder *sb, 
 static inline __attribute__((always_inline)) bool write_short(struct ts_space_builder *sb, uint64_t addr,
 							      const uint8_t *data, unsigned len)
 {
-	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
-	struct piece p = { ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS, 0), off, len, off / 64,
-			   ts_bit_run(off % 64, len) };
+	struct ts_page *pg = ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS);
+	unsigned off = (unsigned)(addr % TS_PAGE_LEN), word = off / 64;
+	uint64_t bits = ts_bit_run(0, len) << off % 64, changed;
 
-	if (!p.pg || !p.pg->marks || off % 64 > 64 - len)
+	if (!pg || !pg->marks || off % 64 > 64 - len)
 		return false;
-	write_piece(&p, data, len);
+	changed = copy_word(pg->data + off, data, len) << off % 64 | (bits & ~pg->known[word]);
+	ts_page_know_word(pg, word, bits);
+	pg->marks->changed[word] |= changed;
+	pg->marks->written[word] |= bits;
+	pg->marks->written_words |= UINT64_C(1) << word;
 	return true;
 }
 
@@ -449,7 +468,7 @@ static inline bool differ(const uint8_t *a, const uint8_t *b, unsigned len)
  */
 static inline bool is_known(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len)
 {
-	const struct ts_page *pg = ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS, 0);
+	const struct ts_page *pg = ts_pages_guess(&sb->now, addr >> TS_PAGE_BITS);
 	unsigned off = (unsigned)(addr % TS_PAGE_LEN);
 	uint64_t bits;
 

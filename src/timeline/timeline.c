@@ -118,37 +118,35 @@ bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread
 }
 
 /* A write to memory or registers; those of the initial state make position 0. */
-static inline void apply_write(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len,
+static inline void apply_write(struct ts_space_builder *sb, bool is_initial, const struct ts_effect *e, uint64_t addr,
 			       const uint8_t *data)
 {
-	if (pos && data)
-		ts_space_write(sb, addr, data, len);
-	else if (pos)
-		ts_space_lose(sb, addr, len);
+	if (!is_initial && data)
+		ts_space_write(sb, addr, data, e->len);
+	else if (!is_initial)
+		ts_space_lose(sb, addr, e->len);
 	else if (data)
-		ts_space_initial(sb, addr, data, len);
+		ts_space_initial(sb, addr, data, e->len);
 	else
-		ts_space_fill(sb, pos, addr, len, TS_FILL_UNKNOWN);
+		ts_space_fill(sb, 0, addr, e->len, TS_FILL_UNKNOWN);
 }
 
-/* This and the next are what most effects come to: in line they are 4 % of building. */
-static inline __attribute__((always_inline)) void apply_reg(struct ts_timeline *tl, const struct ts_target *t,
-							    const struct ts_effect *e, const uint8_t *data)
+static inline void apply_reg(struct ts_timeline *tl, const struct ts_target *t, bool is_initial,
+			     const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_REG_WRITE)
-		apply_write(&tl->builder->regs, t->pos, t->regs + e->addr, e->len, data);
+		apply_write(&tl->builder->regs, is_initial, e, t->regs + e->addr, data);
 	else if (data)
 		ts_space_see(&tl->builder->regs, t->regs + e->addr, data, e->len);
 	if (__builtin_expect(tl->rec->is_physical, 0) && (data || e->kind == TS_FX_REG_WRITE))
 		ts_modes_note(&tl->builder->modes, t->pos, e->addr, e->len, data);
 }
 
-static inline __attribute__((always_inline)) void apply_access(const struct ts_timeline *tl,
-							       const struct ts_target *t,
-							       const struct ts_effect *e, const uint8_t *data)
+static inline void apply_access(const struct ts_timeline *tl, const struct ts_target *t, bool is_initial,
+				const struct ts_effect *e, const uint8_t *data)
 {
 	if (e->kind == TS_FX_WRITE) {
-		apply_write(t->memory, t->pos, e->addr, e->len, data);
+		apply_write(t->memory, is_initial, e, e->addr, data);
 		return;
 	}
 	if (!e->is_hidden && !tl->has_no_reads)
@@ -241,27 +239,23 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 	return true;
 }
 
-static inline bool apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
-			 const struct ts_effect *e)
+/* Apply an effect.  In line, and with @is_initial a constant, this is 5 % less of building. */
+static inline __attribute__((always_inline)) bool apply(struct ts_timeline *tl, struct ts_target *t, bool is_initial,
+							const struct ts_steps *b, const struct ts_effect *e)
 {
-	switch (e->kind) {
-	case TS_FX_REG_WRITE:
-	case TS_FX_REG_READ:
-		apply_reg(tl, t, e, ts_effect_data(b, e));
-		return true;
-	case TS_FX_WRITE:
-	case TS_FX_READ:
-		apply_access(tl, t, e, ts_effect_data(b, e));
-		return true;
-	default:
+	if (__builtin_expect(e->kind > TS_FX_READ, 0))
 		return apply_rare(tl, t, b, e);
-	}
+	if (e->kind <= TS_FX_REG_READ)
+		apply_reg(tl, t, is_initial, e, ts_effect_data(b, e));
+	else
+		apply_access(tl, t, is_initial, e, ts_effect_data(b, e));
+	return true;
 }
 
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e)
 {
-	return apply(tl, t, b, e);
+	return apply(tl, t, !t->pos, b, e);
 }
 
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
@@ -289,34 +283,55 @@ static bool apply_initial(struct ts_timeline *tl)
 	if (!t.memory || (tl->rec->n_threads && !ts_builder_aim(tl, &t, 0)))
 		return false;
 	for (uint32_t i = 0; i < b->n_effects; i++) {
-		if (!apply(tl, &t, b, &b->effects[i]))
+		if (!ts_builder_apply(tl, &t, b, &b->effects[i]))
 			return false;
 	}
 	return !ts_builder_is_failed(tl);
 }
 
-static bool apply_step(struct ts_timeline *tl, const struct ts_steps *b, const struct ts_step *s)
+/* From position @pos on @thread runs, and effects are its own.  Returns false if memory is exhausted. */
+static bool begin_turn(struct ts_timeline *tl, uint64_t pos, uint32_t thread)
 {
 	struct ts_builder *bd = tl->builder;
-	uint64_t pos = bd->n_steps;
-	struct ts_target *t = &bd->target;
-	uint32_t process;
 
-	if ((s->thread != t->thread || !t->memory) && !ts_builder_aim(tl, t, s->thread))
-		return false;
-	t->pos = pos + 1;
-	process = t->process; /* effects may be those of other threads */
-	if (s->thread != bd->last_thread) {
-		ts_builder_run(tl, pos, s->thread);
+	if (thread != bd->last_thread) {
+		ts_builder_run(tl, pos, thread);
 		if (tl->file)
-			ts_journal_run(&bd->journal, pos, s->thread);
+			ts_journal_run(&bd->journal, pos, thread);
 	}
-	for (uint32_t i = 0; i < s->n_effects; i++) {
-		if (!apply(tl, t, b, &b->effects[s->first + i]))
+	return ts_builder_aim(tl, &bd->target, thread);
+}
+
+/* What the steps of a chunk did; it begins at position @pos. */
+static bool apply_steps(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *b)
+{
+	const struct ts_step *end = b->steps + b->n_steps;
+	const struct ts_effect *e = b->effects + b->steps[0].first;
+	struct ts_target *t = &tl->builder->target;
+
+	for (const struct ts_step *s = b->steps; s < end; s++, pos++) {
+		if ((s->thread != t->thread || s->thread != tl->builder->last_thread) && !begin_turn(tl, pos, s->thread))
+			return false;
+		t->pos = pos + 1;
+		for (const struct ts_effect *e_end = e + s->n_effects; e < e_end; e++) {
+			if (!apply(tl, t, false, b, e))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* The addresses that the steps executed, of a chunk that begins at position @pos. */
+static bool note_runs(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *b)
+{
+	const struct ts_step *s = b->steps, *end = s + b->n_steps;
+
+	for (; (s = ts_runs_extend(&tl->builder->runs, s, end)) < end; s++) {
+		if (!ts_runs_step(&tl->builder->runs, pos + (uint64_t)(s - b->steps),
+				  ts_timeline_process(tl, s->thread), s->thread, s->pc, s->insn_len))
 			return false;
 	}
-	bd->n_steps++;
-	return ts_runs_step(&bd->runs, pos, process, s->thread, s->pc, s->insn_len);
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------ chunks and segments */
@@ -395,12 +410,10 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	const struct ts_step *last = &b->steps[b->n_steps - 1];
 	struct ts_buf here = bd->here;
 
-	if (!add_point(tl) || !give_chunk(tl, bd->n_steps, b))
+	if (!add_point(tl) || !give_chunk(tl, bd->n_steps, b) || !apply_steps(tl, bd->n_steps, b) ||
+	    !note_runs(tl, bd->n_steps, b))
 		return false;
-	for (uint32_t i = 0; i < b->n_steps; i++) {
-		if (!apply_step(tl, b, &b->steps[i]))
-			return false;
-	}
+	bd->n_steps += b->n_steps;
 	bd->here = batch->behind;
 	batch->behind = here;
 	bd->fall_through = last->pc == TS_NO_PC
@@ -697,7 +710,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->sections = ts_sections;
 	ts_task_init(&bd->task);
 	ts_buf_init(&bd->here);
-	bd->last_thread = TS_NO_THREAD;
+	bd->last_thread = bd->target.thread = TS_NO_THREAD;
 	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;
 	ts_error_reset(&tl->damage);

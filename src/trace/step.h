@@ -137,7 +137,7 @@ struct ts_happening {
 struct ts_step {
 	uint64_t pc;      /* address of the instruction, TS_NO_PC: unknown */
 	uint32_t thread;  /* ordinal in the recording's threads */
-	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1] */
+	uint32_t first;   /* its effects are effects[first .. first + n_effects - 1]; the next step's follow */
 	uint32_t n_effects;
 	uint16_t insn_len; /* bytes, 0 = unknown */
 };
@@ -261,17 +261,18 @@ void ts_steps_join(struct ts_steps *b);
 /* End the open step: the effects since the last close belong to it. */
 static inline void ts_steps_close(struct ts_steps *b, uint64_t pc, uint16_t insn_len, uint32_t thread)
 {
+	struct ts_step *s;
+
 	if (__builtin_expect(b->n_steps == b->cap_steps, 0) && !ts_steps_grow_steps(b))
 		return;
 	if (__builtin_expect(b->n_effects - b->n_closed > TS_MANY_EFFECTS, 0))
 		ts_steps_join(b);
-	b->steps[b->n_steps++] = (struct ts_step){
-		.pc = pc,
-		.thread = thread,
-		.first = b->n_closed,
-		.n_effects = b->n_effects - b->n_closed,
-		.insn_len = insn_len,
-	};
+	s = &b->steps[b->n_steps++];
+	s->pc = pc;
+	s->thread = thread;
+	s->first = b->n_closed;
+	s->n_effects = b->n_effects - b->n_closed;
+	s->insn_len = insn_len;
 	b->n_closed = b->n_effects;
 }
 

@@ -202,6 +202,60 @@ START_TEST(random_code_in_several_segments_is_found_as_in_the_list)
 }
 END_TEST
 
+/* Steps in all the ways in which they may follow, and not follow, each other. */
+static void make_steps(struct script_random *r, struct ts_step *list, size_t n)
+{
+	uint64_t pc = 0x1000;
+	uint32_t thread = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		static const uint16_t odd[] = { 0, UINT8_MAX, UINT8_MAX + 1, UINT16_MAX };
+		uint16_t len = (uint16_t)(1 + script_below(r, 4));
+
+		if (script_chance(r, 2))
+			len = odd[script_below(r, 4)];
+		if (script_chance(r, 3))
+			pc = script_below(r, 3) ? 0x1000 * (1 + script_below(r, 4)) : UINT64_MAX - script_below(r, 60);
+		if (script_chance(r, 2))
+			thread = (uint32_t)script_below(r, 2);
+		list[i] = (struct ts_step){ .pc = pc, .thread = thread, .insn_len = len };
+		pc += len;
+	}
+}
+
+START_TEST(steps_taken_together_are_the_runs_that_they_are_one_by_one)
+{
+	enum { N = 50000 };
+	static struct ts_step list[N];
+	struct script_random r = { 9 };
+	struct ts_runs other = { 0 };
+	struct ts_runs_builder together;
+
+	make_steps(&r, list, N);
+	for (size_t i = 0; i < N; i++)
+		ck_assert(ts_runs_step(&builder, i, list[i].thread, list[i].thread, list[i].pc, list[i].insn_len));
+	ts_runs_builder_init(&together, &other);
+	for (size_t i = 0, end; i < N; i = end) {
+		end = i + 1 + script_below(&r, 300);
+		end = end < N ? end : N;
+		while ((i = (size_t)(ts_runs_extend(&together, list + i, list + end) - list)) < end) {
+			ck_assert(ts_runs_step(&together, i, list[i].thread, list[i].thread, list[i].pc,
+					       list[i].insn_len));
+			i++;
+		}
+	}
+	ck_assert(ts_runs_flush(&builder) && ts_runs_flush(&together));
+	ck_assert_uint_gt(other.n, 100);
+	ck_assert_uint_eq(other.n, runs.n);
+	ck_assert_mem_eq(other.runs, runs.runs, runs.n * sizeof(*runs.runs));
+	ck_assert_mem_eq(other.lens, runs.lens, runs.n_lens);
+	ck_assert_uint_eq(together.pairs.n, builder.pairs.n);
+	ck_assert_mem_eq(together.pairs.items, builder.pairs.items, builder.pairs.n * sizeof(*builder.pairs.items));
+	ts_runs_builder_fini(&together);
+	ts_runs_fini(&other);
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("runs", setup, teardown, every_instruction_of_a_run_longer_than_the_longest_is_found,
 		   an_unknown_pc_is_no_address,
 		   a_run_over_the_end_of_the_address_space_is_found_on_both_sides,
@@ -209,4 +263,5 @@ UNIT_FIXTURE_SUITE("runs", setup, teardown, every_instruction_of_a_run_longer_th
 		   another_process_at_the_same_address_is_not_found,
 		   a_loop_is_stored_once,
 		   only_what_is_sealed_is_found,
-		   random_code_in_several_segments_is_found_as_in_the_list)
+		   random_code_in_several_segments_is_found_as_in_the_list,
+		   steps_taken_together_are_the_runs_that_they_are_one_by_one)

@@ -142,9 +142,7 @@ static inline uint64_t decode(const uint8_t *p, size_t left, unsigned version, s
 		op->len = p[1];
 		return len;
 	case UCIR_REG:
-		op->num = u16(p + 1);
-		op->bytes = p + 3;
-		op->val = u64(p + 3);
+		ucir_op_take_reg(p, op);
 		return len;
 	case UCIR_SPREG:
 		op->num = u16(p + 1);
@@ -208,7 +206,7 @@ static __attribute__((noinline)) bool read_on(struct ucir_stream *s, unsigned ve
 	}
 }
 
-bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
+bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
 {
 	size_t left;
 	const uint8_t *p = ucir_stream_at_hand(s, &left);

@@ -31,8 +31,10 @@
 #ifndef LOADERS_USERCORN_OPS_H
 #define LOADERS_USERCORN_OPS_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/base/error.h"
 #include "stream.h"
@@ -117,9 +119,14 @@ static inline bool ucir_is_holder(unsigned kind)
  * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
  * op.
  */
-bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
+static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
 
-/* Length of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
+/* The same, of any kind. */
+bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
+
+/* Length of a STEP, of a REG, of a FRAME, of a JMP, and of a WRITE of a word with its bytes. */
+#define UCIR_STEP_LEN 2u
+#define UCIR_REG_LEN 11u
 #define UCIR_FRAME_LEN 13u
 #define UCIR_JMP_LEN 13u
 #define UCIR_WORD_LEN (13u + 8u)
@@ -132,5 +139,38 @@ bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, s
  */
 uint32_t ucir_ops_write_on(struct ucir_stream *s, const uint8_t *head, size_t head_len, uint64_t addr,
 			   uint32_t max, uint8_t *data);
+
+/* A REG at @p, which is there as a whole. */
+static inline void ucir_op_take_reg(const uint8_t *p, struct ucir_op *op)
+{
+	uint16_t num;
+	uint64_t val;
+
+	memcpy(&num, p + 1, sizeof(num));
+	memcpy(&val, p + 3, sizeof(val));
+	op->num = le16toh(num);
+	op->bytes = p + 3;
+	op->val = le64toh(val);
+}
+
+/* Nearly all ops are a STEP or a REG. */
+static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
+{
+	size_t left;
+	const uint8_t *p = ucir_stream_at_hand(s, &left);
+
+	if (left < UCIR_REG_LEN || (*p != UCIR_STEP && *p != UCIR_REG))
+		return ucir_op_read_any(s, version, op, err);
+	op->off = ucir_stream_tell(s);
+	op->kind = *p;
+	if (*p == UCIR_STEP) {
+		op->len = p[1];
+		ucir_stream_skip(s, UCIR_STEP_LEN);
+	} else {
+		ucir_op_take_reg(p, op);
+		ucir_stream_skip(s, UCIR_REG_LEN);
+	}
+	return true;
+}
 
 #endif

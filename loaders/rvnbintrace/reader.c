@@ -279,7 +279,7 @@ static inline bool read_register(struct rvn_reader *r)
 /* ------------------------------------------------------------------------------------------------ events */
 
 /* The description of an event that is not an instruction. */
-static bool read_other(struct rvn_reader *r)
+static __attribute__((noinline)) bool read_other(struct rvn_reader *r)
 {
 	uint64_t off = r->c.off;
 	uint8_t type = ts_u8(&r->c), len;
@@ -305,7 +305,7 @@ static bool read_other(struct rvn_reader *r)
 	return true;
 }
 
-static inline bool read_entries(struct rvn_reader *r, uint8_t diff)
+static bool read_entries(struct rvn_reader *r, uint8_t diff)
 {
 	for (unsigned n = (diff & 15) == MORE ? 14 : diff & 15; n; n--)
 		if (!read_memory(r))
@@ -321,7 +321,25 @@ static inline bool is_continued(uint8_t diff)
 	return (diff & 15) == MORE || diff >> 4 == MORE;
 }
 
-static bool read_event(struct rvn_reader *r, bool *is_other)
+/* More entries than one @diff counts; after the last one there is one that counts fewer. */
+static __attribute__((noinline)) bool read_continuations(struct rvn_reader *r)
+{
+	uint8_t diff;
+
+	do {
+		if (!look_ahead(r))
+			return false;
+		diff = ts_u8(&r->c);
+		if (diff == OTHER_FOLLOWS)
+			return ts_fail(r->c.err, TS_ECORRUPT, r->c.off - 1,
+				       "a continuation with 255, which begins another event");
+		if (!ts_ok(&r->c) || !read_entries(r, diff))
+			return false;
+	} while (is_continued(diff));
+	return true;
+}
+
+static inline bool read_event(struct rvn_reader *r, bool *is_other)
 {
 	uint8_t diff = ts_u8(&r->c);
 
@@ -333,30 +351,15 @@ static bool read_event(struct rvn_reader *r, bool *is_other)
 	}
 	if (!ts_ok(&r->c) || !read_entries(r, diff))
 		return false;
-	while (__builtin_expect(is_continued(diff), 0)) {
-		if (!look_ahead(r))
-			return false;
-		diff = ts_u8(&r->c);
-		if (diff == OTHER_FOLLOWS)
-			return ts_fail(r->c.err, TS_ECORRUPT, r->c.off - 1,
-				       "a continuation with 255, which begins another event");
-		if (!ts_ok(&r->c) || !read_entries(r, diff))
-			return false;
-	}
-	return true;
+	return !__builtin_expect(is_continued(diff), 0) || read_continuations(r);
 }
 
-/* Append the effects of the registers that are reported once, at the end of the event. */
-static void tell_changes(struct rvn_reader *r)
+/* Those of the x87, which follow from what is kept. */
+static __attribute__((noinline)) void tell_x87(struct rvn_reader *r)
 {
 	const struct rvn *rec = r->rec;
 	uint8_t x87[RVN_X87_LEN];
 
-	for (unsigned i = 0; i < r->n_changed; i++)
-		rvn_tell_padded(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
-	r->n_changed = 0;
-	if (__builtin_expect(!r->is_x87_changed, 1))
-		return;
 	r->is_x87_changed = false;
 	rvn_make_x87(rec, r->kept, x87);
 	for (unsigned i = 0; i < RVN_N_ST; i++) {
@@ -366,6 +369,18 @@ static void tell_changes(struct rvn_reader *r)
 			ts_steps_value(r->out, TS_FX_REG_WRITE, rec->x87_off + at, x87 + at, len);
 	}
 	memcpy(r->x87, x87, sizeof(x87));
+}
+
+/* Append the effects of the registers that are reported once, at the end of the event. */
+static inline void tell_changes(struct rvn_reader *r)
+{
+	const struct rvn *rec = r->rec;
+
+	for (unsigned i = 0; i < r->n_changed; i++)
+		rvn_tell_padded(&rec->regs[r->changed[i]], kept_value(r, &rec->regs[r->changed[i]]), r->out);
+	r->n_changed = 0;
+	if (__builtin_expect(r->is_x87_changed, 0))
+		tell_x87(r);
 }
 
 static uint64_t pc_of(const struct rvn_reader *r)

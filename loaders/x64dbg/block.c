@@ -39,34 +39,36 @@ static uint64_t word(const uint8_t *p, unsigned width)
 	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v) >> (64 - 8 * width);
 }
 
-static bool corrupt(struct ts_cursor *c, uint64_t off, const char *what, unsigned n, unsigned max)
+static bool corrupt(struct ts_error *err, uint64_t off, const char *what, unsigned n, unsigned max)
 {
-	return ts_fail(c->err, TS_ECORRUPT, off, "%s %u, but the maximum is %u", what, n, max);
+	return ts_fail(err, TS_ECORRUPT, off, "%s %u, but the maximum is %u", what, n, max);
 }
 
-/* Are there @len bytes at the cursor?  It fails if not. */
-static inline bool has(struct ts_cursor *c, size_t len)
+/* The block needs @len bytes, but only @left are there.  Returns false. */
+static __attribute__((noinline)) bool too_short(const struct x64dbg_block *b, size_t left, size_t len,
+						struct ts_error *err)
 {
-	return __builtin_expect(len <= c->left, 1) || ts_cursor_short(c, len);
+	struct ts_cursor c = ts_cursor(NULL, left, b->off, "block", err);
+
+	return ts_cursor_short(&c, len);
 }
 
-static bool check_head(const struct x64dbg_block *b, struct ts_cursor *c, unsigned type,
-		       const struct x64dbg_layout *l)
+/* What is wrong with the head, if there is something.  Returns false. */
+static __attribute__((noinline)) bool refuse_head(const struct x64dbg_block *b, unsigned type,
+						  const struct x64dbg_layout *l, struct ts_error *err)
 {
 	if (type)
-		return ts_fail(c->err, TS_ECORRUPT, b->off, "a block of the unknown type 0x%02x", type);
+		return ts_fail(err, TS_ECORRUPT, b->off, "a block of the unknown type 0x%02x", type);
 	if (b->n_regs > l->n_slots)
-		return corrupt(c, b->off + 1, "registers listed:", b->n_regs, l->n_slots);
+		return corrupt(err, b->off + 1, "registers listed:", b->n_regs, l->n_slots);
 	if (b->n_mem > X64DBG_MAX_MEM)
-		return corrupt(c, b->off + 2, "memory slots:", b->n_mem, X64DBG_MAX_MEM);
-	if (!b->n_opcode)
-		return ts_fail(c->err, TS_ECORRUPT, b->off + 3, "an instruction of length 0");
-	return true;
+		return corrupt(err, b->off + 2, "memory slots:", b->n_mem, X64DBG_MAX_MEM);
+	return ts_fail(err, TS_ECORRUPT, b->off + 3, "an instruction of length 0");
 }
 
 /* Slots one by one: those of blocks with all registers, and those that contradict the format. */
-static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *deltas, uint64_t off,
-		       const struct x64dbg_layout *l)
+static __attribute__((noinline)) bool read_slots(struct x64dbg_block *b, const uint8_t *deltas, uint64_t off,
+						 const struct x64dbg_layout *l, struct ts_error *err)
 {
 	unsigned slot = UINT32_MAX;
 
@@ -74,7 +76,7 @@ static bool read_slots(struct x64dbg_block *b, struct ts_cursor *c, const uint8_
 	for (unsigned i = 0; i < b->n_regs; i++) {
 		slot += 1u + deltas[i];
 		if (slot >= l->n_slots)
-			return corrupt(c, off + i, "register slot", slot, l->n_slots - 1);
+			return corrupt(err, off + i, "register slot", slot, l->n_slots - 1);
 		b->slots[i] = (uint8_t)slot;
 		if (slot == l->pc) {
 			b->pc = word(b->values + i * l->width, l->width);
@@ -118,9 +120,10 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 }
 
 /*
- * At @flags are those of b->n_mem slots, addresses, and old words; new words follow, by which b->len grows.
+ * At @flags are those of b->n_mem slots, addresses, and old words; new words follow, by which b->len grows.  The
+ * block has @left bytes at most.
  */
-static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t *flags, unsigned width)
+static bool read_mem(struct x64dbg_block *b, size_t left, const uint8_t *flags, unsigned width, struct ts_error *err)
 {
 	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * width;
 	unsigned n_changed = 0;
@@ -130,8 +133,8 @@ static bool read_mem(struct x64dbg_block *b, struct ts_cursor *c, const uint8_t 
 		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
 	}
 	b->len += n_changed * width;
-	if (!has(c, b->len))
-		return false;
+	if (b->len > left)
+		return too_short(b, left, b->len, err);
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		struct x64dbg_mem *m = &b->mem[i];
 
@@ -171,27 +174,26 @@ static void copy_values(uint8_t *to, const uint8_t *p, size_t len)
 		memcpy(to, p, len);
 }
 
-bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
-		       bool has_unflagged_tid)
+bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid, struct ts_error *err)
 {
-	const uint8_t *p = c->p;
+	const uint8_t *start = p;
 	unsigned width = l->width;
 
-	b->off = c->off;
-	if (!has(c, HEAD_LEN))
-		return false;
+	if (left < HEAD_LEN)
+		return too_short(b, left, HEAD_LEN, err);
 	b->n_regs = p[1];
 	b->n_mem = p[2];
 	b->n_opcode = p[3] & 15;
 	b->is_flagged = p[3] & HAS_TID;
 	b->is_strict = !(p[3] & RESERVED);
 	b->has_tid = b->is_flagged || has_unflagged_tid;
-	if (!check_head(b, c, p[0], l))
-		return false;
+	if (p[0] || b->n_regs > l->n_slots || b->n_mem > X64DBG_MAX_MEM || !b->n_opcode)
+		return refuse_head(b, p[0], l, err);
 	b->len = HEAD_LEN + (b->has_tid ? TID_LEN : 0) + b->n_opcode + b->n_regs * (1 + width) +
 		 b->n_mem * (1 + 2 * width);
-	if (!has(c, b->len))
-		return false;
+	if (b->len > left)
+		return too_short(b, left, b->len, err);
 	p += HEAD_LEN;
 	b->tid = 0;
 	if (b->has_tid) {
@@ -201,12 +203,11 @@ bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct
 	copy_opcode(b->opcode, p, b->n_opcode);
 	p += b->n_opcode;
 	copy_values(b->values, p + b->n_regs, b->n_regs * (size_t)width);
-	if (!read_few_slots(b, p, l) && !read_slots(b, c, p, b->off + (size_t)(p - c->p), l))
+	if (!read_few_slots(b, p, l) && !read_slots(b, p, b->off + (size_t)(p - start), l, err))
 		return false;
 	p += b->n_regs * (1 + width);
-	if (b->n_mem && !read_mem(b, c, p, width))
+	if (b->n_mem && !read_mem(b, left, p, width, err))
 		return false;
 	b->is_strict &= b->has_pc;
-	ts_take(c, b->len);
 	return true;
 }

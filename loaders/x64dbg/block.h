@@ -17,7 +17,7 @@
 #define X64DBG_MAX_BLOCK 2400u
 
 /*
- * This many bytes after those of a cursor from which a block is read must be readable: most lists are short,
+ * This many bytes after those from which a block is read must be readable: most lists are short,
  * and are copied along with some of the following bytes.
  */
 #define X64DBG_SLACK 64u
@@ -48,14 +48,13 @@ struct x64dbg_block {
 };
 
 /*
- * Read the instruction block at the cursor, whose type byte is the next; with @has_unflagged_tid a thread id
- * stands there though no flag says so.  X64DBG_SLACK bytes after the cursor's are there.
+ * Read the instruction block at @p, which is at b->off in the file, and whose type byte is the first of @left bytes;
+ * with @has_unflagged_tid a thread id stands there though no flag says so.  X64DBG_SLACK bytes more are there.
  *
- * Returns false, with the fault in the cursor's error, if the bytes end before the block (TS_ETRUNC) or the
- * block contradicts its format (TS_ECORRUPT).
+ * Returns false if the bytes end before the block (TS_ETRUNC) or the block contradicts its format (TS_ECORRUPT).
  */
-bool x64dbg_block_read(struct x64dbg_block *b, struct ts_cursor *c, const struct x64dbg_layout *l,
-		       bool has_unflagged_tid);
+bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
+		       bool has_unflagged_tid, struct ts_error *err);
 
 /* Does it hold all registers? */
 static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)

@@ -88,15 +88,12 @@ static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window 
 static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off, bool is_shifted,
 			   struct x64dbg_block *b, struct ts_error *err)
 {
-	struct ts_cursor c;
 	const uint8_t *p;
 	size_t len;
 
+	b->off = off;
 	p = bytes_at(w, off, X64DBG_MAX_BLOCK, &len, err);
-	if (!p)
-		return false;
-	c = ts_cursor(p, len, off, "block", err);
-	return x64dbg_block_read(b, &c, &bl->rec->layout, is_shifted);
+	return p && x64dbg_block_read(b, p, len, &bl->rec->layout, is_shifted, err);
 }
 
 /* The block after the one that was read last; without a program counter it is where that one was. */

@@ -96,8 +96,6 @@ struct reader {
 static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
 {
 	uint64_t next = after->at.pc, behind = s->at.pc + insn->len;
-	bool is_behind = next == behind, is_target = next == insn->x.target;
-	enum gap other = next == s->at.pc ? GAP_RETRY : GAP_BREAK;
 
 	if (after->at.is_session)
 		return GAP_SESSION;
@@ -105,22 +103,34 @@ static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn
 		return GAP_NONE;
 	switch ((enum ts_x86_flow)insn->x.flow) {
 	case TS_X86_NEXT:
-		return is_behind ? GAP_NONE : other;
+		if (next == behind)
+			return GAP_NONE;
+		break;
 	case TS_X86_REPEAT:
-		return is_behind || next == s->at.pc ? GAP_NONE : other;
+		if (next == behind || next == s->at.pc)
+			return GAP_NONE;
+		break;
 	case TS_X86_JUMP:
-		return is_target ? GAP_NONE : other;
+		if (next == insn->x.target)
+			return GAP_NONE;
+		break;
 	case TS_X86_BRANCH:
-		return is_target || is_behind ? GAP_NONE : other;
+		if (next == insn->x.target || next == behind)
+			return GAP_NONE;
+		break;
 	case TS_X86_CALL:
-		return is_target ? GAP_NONE : is_behind ? GAP_OVER : other;
+		if (next == insn->x.target)
+			return GAP_NONE;
+		if (next == behind)
+			return GAP_OVER;
+		break;
 	case TS_X86_CALL_ANY:
-		return is_behind ? GAP_OVER : GAP_NONE;
+		return next == behind ? GAP_OVER : GAP_NONE;
 	case TS_X86_RETURN:
 	case TS_X86_ANY:
-		break;
+		return GAP_NONE;
 	}
-	return GAP_NONE;
+	return next == s->at.pc ? GAP_RETRY : GAP_BREAK;
 }
 
 static uint32_t get32(const uint8_t *p)
@@ -272,12 +282,12 @@ static bool find_slot(const struct x64dbg_block *b, unsigned slot, unsigned widt
 }
 
 /* A repeated instruction that was not stepped into: the iterations after the first. */
-static void tell_repeats(const struct reader *r, const struct stage *s, const struct stage *next,
-			 struct ts_steps *out)
+static __attribute__((noinline)) void tell_repeats(const struct reader *r, const struct stage *s,
+						   const struct stage *next, struct ts_steps *out)
 {
 	uint64_t count = s->count, n, len;
 
-	if (!s->count_mask || s->at.tid != next->at.tid || s->gap != GAP_NONE ||
+	if (s->at.tid != next->at.tid || s->gap != GAP_NONE ||
 	    !find_slot(&next->at.b, ECX_SLOT, r->rec->layout.width, &count))
 		return;
 	n = (s->count - count) & s->count_mask;
@@ -305,9 +315,9 @@ static void tell_repeats(const struct reader *r, const struct stage *s, const st
  * Code that was not recorded ran here.  Within a session memory and registers of other threads are shown as they
  * were seen last; a new session may be another run of the program, of which nothing is known.
  */
-static void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
+static __attribute__((noinline)) void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
-	if (s->gap == GAP_NONE || s->gap == GAP_RETRY)
+	if (s->gap == GAP_RETRY)
 		return;
 	ts_steps_event(out, TS_EV_GAP);
 	if (s->gap == GAP_OVER)
@@ -346,7 +356,7 @@ static enum ts_next last_step(struct reader *r, struct ts_steps *out)
  * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
  * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
-static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_error *err)
+static __attribute__((noinline)) enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
 	if (!r->is_done && is_step(r, r->cur))
 		return last_step(r, out);
@@ -356,9 +366,9 @@ static enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_
 }
 
 /* A block that cannot be read may be of any kind: no step is made without knowing the next block. */
-static bool has_failed(struct reader *r, enum ts_next state, struct ts_error *err)
+static __attribute__((noinline)) bool has_failed(struct reader *r, struct ts_error *err)
 {
-	if (state != TS_FAIL || (r->ahead_err.code != TS_EIO && r->ahead_err.code != TS_ENOMEM))
+	if (r->ahead_err.code != TS_EIO && r->ahead_err.code != TS_ENOMEM)
 		return false;
 	r->ahead_state = TS_FAIL;
 	r->is_done = true;
@@ -376,11 +386,13 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 		return end_steps(r, out, err);
 	tell_before(r, r->cur, out);
 	state = x64dbg_blocks_next(&r->blocks, &r->after->at, &r->ahead_err);
-	if (has_failed(r, state, err))
+	if (state == TS_FAIL && has_failed(r, err))
 		return TS_FAIL;
 	x64dbg_access_tell(&r->cur->accesses, &r->cur->at.b, out);
-	tell_repeats(r, r->cur, r->ahead, out);
-	tell_gap(r, r->cur, out);
+	if (r->cur->count_mask)
+		tell_repeats(r, r->cur, r->ahead, out);
+	if (r->cur->gap != GAP_NONE)
+		tell_gap(r, r->cur, out);
 	r->n_steps++;
 	r->skip++;
 	if (!arrive(r, r->ahead, r->cur, state == TS_ITEM ? r->after : NULL, out, err)) {
@@ -424,7 +436,7 @@ static bool start_at_mark(struct reader *r, struct ts_steps *out, struct ts_erro
 	r->thread_tid = ~m.tid;
 	ts_error_reset(&r->ahead_err);
 	r->ahead_state = x64dbg_blocks_next(&r->blocks, &r->ahead->at, &r->ahead_err);
-	if (has_failed(r, r->ahead_state, err))
+	if (r->ahead_state == TS_FAIL && has_failed(r, err))
 		return false;
 	if (!arrive(r, s, NULL, r->ahead_state == TS_ITEM ? r->ahead : NULL, out, err))
 		return false;

@@ -255,21 +255,35 @@ static inline bool take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *
 	return p->is_x87;
 }
 
+/* Take in the slots of a record of words of @width bytes, a constant.  Returns as take_piece() does. */
+static inline __attribute__((always_inline)) bool take_slots(struct x64dbg_regs *r, const struct x64dbg_piece *pieces,
+							     const uint8_t *slots, unsigned n, const uint8_t *values,
+							     unsigned width, struct ts_steps *out)
+{
+	bool has_x87 = false;
+
+	for (const uint8_t *end = slots + n; slots < end; slots++, values += width) {
+		const struct x64dbg_piece *p = &pieces[*slots];
+		uint64_t word = get_word(values, width);
+
+		has_x87 |= take_piece(r, p, word, out);
+		while (__builtin_expect(p->more, 0)) {
+			p = &pieces[p->more];
+			has_x87 |= take_piece(r, p, word, out);
+		}
+	}
+	return has_x87;
+}
+
 void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
 		      const uint8_t *values, struct ts_steps *out)
 {
 	bool has_x87 = n == l->n_slots; /* the very first ones may be zeros, as they are before */
 
-	for (unsigned i = 0; i < n; i++) {
-		const struct x64dbg_piece *p = &l->pieces[slots[i]];
-		uint64_t word = get_word(values + (size_t)i * l->width, l->width);
-
-		has_x87 |= take_piece(r, p, word, out);
-		while (__builtin_expect(p->more, 0)) {
-			p = &l->pieces[p->more];
-			has_x87 |= take_piece(r, p, word, out);
-		}
-	}
+	if (l->width == 8)
+		has_x87 |= take_slots(r, l->pieces, slots, n, values, 8, out);
+	else
+		has_x87 |= take_slots(r, l->pieces, slots, n, values, 4, out);
 	if (has_x87)
 		update_tag(r, l, out);
 }

@@ -91,9 +91,13 @@ static void add_line(struct maps *m, uint64_t start, uint64_t end, const struct 
 {
 	struct region r = { .file = line->file };
 
-	for (uint64_t addr = start; addr < end; addr += PAGE) {
-		int flags = ts_qemu_page(addr, line, addr - start);
-		uint8_t prot = (uint8_t)(flags & (QEMU_PAGE_R | QEMU_PAGE_W | QEMU_PAGE_X));
+	for (uint64_t addr = start, copies; addr < end; addr += copies ? copies : PAGE) {
+		int flags;
+		uint8_t prot;
+
+		copies = ts_shadow_left(ts_host(addr));
+		flags = copies ? 0 : ts_qemu_page(addr, line, addr - start);
+		prot = (uint8_t)(flags & (QEMU_PAGE_R | QEMU_PAGE_W | QEMU_PAGE_X));
 
 		if (r.end > r.start && (!(flags & QEMU_PAGE_VALID) || prot != r.prot)) {
 			add_region(m, &r);

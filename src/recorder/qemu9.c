@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "guest.h"
-#include "shadow.h"
 
 #define MAX_SEGMENTS 64u
 
@@ -214,7 +213,7 @@ int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from)
 	bool is_readable = m->perms[0] == 'r', is_there;
 	int flags = QEMU_PAGE_VALID;
 
-	if (ts_shadow_has(ts_host(addr)) || (is_readable && *m->file && !is_backed(asked)))
+	if (is_readable && *m->file && !is_backed(asked))
 		return 0;
 	is_there = qemu_plugin_read_memory_vaddr(asked, scratch, 1);
 	g_byte_array_set_size(scratch, 0);

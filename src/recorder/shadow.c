@@ -45,13 +45,15 @@ const uint8_t *ts_shadow_peek(uint64_t addr)
 	return windows[i].at ? windows[i].at + (addr & TS_SHADOW_MASK) : NULL;
 }
 
-bool ts_shadow_has(const uint8_t *at)
+uint64_t ts_shadow_left(const uint8_t *at)
 {
 	for (unsigned i = 0; i < n_windows; i++) {
-		if ((uintptr_t)at - (uintptr_t)places[i] <= TS_SHADOW_MASK)
-			return true;
+		uintptr_t into = (uintptr_t)at - (uintptr_t)places[i];
+
+		if (into <= TS_SHADOW_MASK)
+			return TS_SHADOW_MASK + 1 - into;
 	}
-	return false;
+	return 0;
 }
 
 uint8_t *ts_shadow_window(uint64_t addr)

@@ -20,8 +20,8 @@ uint8_t *ts_shadow_window(uint64_t addr);
 /* The same for a thread that has not got the turn: nothing changes.  Returns NULL if there is no copy yet. */
 const uint8_t *ts_shadow_peek(uint64_t addr);
 
-/* Is this place of the recorder's memory a copy? */
-bool ts_shadow_has(const uint8_t *at);
+/* How many bytes of the recorder's memory from @at on are copies: to the end of a window.  Returns 0 if @at is in none. */
+uint64_t ts_shadow_left(const uint8_t *at);
 
 /*
  * The copy of the byte at @addr, and of those up to the end of its window.

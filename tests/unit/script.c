@@ -306,6 +306,8 @@ struct script *script_read(struct ts_recording *rec)
 		s->process_of[i] = rec->threads[i].process;
 	add_touched(s, &rec->initial);
 	add_touched(s, &s->steps);
+	while (s->bytes[s->n_bytes - 1] > ts_arch_addr_mask(rec->regs.arch)) /* beside the last byte */
+		s->n_bytes--;
 	return s;
 }
 

@@ -212,7 +212,10 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 	}
 	ts_row_init(&row);
 	got = y->cursor->ops->next(y->cursor, &row, budget, err);
-	if (got == TS_GOT_ROW) {
+	if (got == TS_GOT_ROW && !ts_buf_ok(&row.texts)) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a row");
+		got = TS_GOT_FAIL;
+	} else if (got == TS_GOT_ROW) {
 		w->pos = row.cells[0].number;
 		w->thread = ts_query_thread(y->ask->q, w->pos);
 		w->pc = row.cells[2].kind == TS_CELL_ADDR ? row.cells[2].number : TS_NO_PC;

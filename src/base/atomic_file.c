@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "whole.h"
+
 /* So much is written at once. */
 #define WAIT_LEN (256u << 10)
 
@@ -67,15 +69,8 @@ void ts_atomic_file_fini(struct ts_atomic_file *f)
 
 static bool flush(struct ts_atomic_file *f, struct ts_error *err)
 {
-	size_t at = 0;
-
-	while (at < f->wait.len) {
-		ssize_t n = write(f->fd, f->wait.data + at, f->wait.len - at);
-
-		if (n < 0 && errno != EINTR)
-			return ts_fail_errno(err, "cannot write %s", f->part);
-		at += n > 0 ? (size_t)n : 0;
-	}
+	if (!ts_write_whole(f->fd, f->wait.data, f->wait.len))
+		return ts_fail_errno(err, "cannot write %s", f->part);
 	ts_buf_reset(&f->wait);
 	return true;
 }

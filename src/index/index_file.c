@@ -64,6 +64,7 @@
 
 #include "src/base/atomic_file.h"
 #include "src/base/buf.h"
+#include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
 #define LAYOUT     3u
@@ -314,7 +315,7 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len)
 	uint64_t len;
 
 	if (file_len < f->end || file_len - f->end < HEAD_LEN ||
-	    pread(f->fd, head, sizeof(head), (off_t)f->end) != sizeof(head))
+	    ts_read_whole(f->fd, head, sizeof(head), f->end) != sizeof(head))
 		return false;
 	len = get64(head + 16);
 	if (memcmp(head, record_magic, sizeof(record_magic)) || len < HEAD_LEN || len > file_len - f->end ||
@@ -403,7 +404,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, u
 	if (!look_at(f->fd, len, why))
 		return false;
 	errno = 0; /* of what follows: memory and the disk may fail, which says nothing about the file */
-	if (pread(f->fd, header, sizeof(header), 0) != sizeof(header)) {
+	if (ts_read_whole(f->fd, header, sizeof(header), 0) != sizeof(header)) {
 		if (errno)
 			return ts_fail_errno(why, "cannot read it");
 		return ts_fail(why, TS_ETRUNC, 0, "it ends within its header");
@@ -447,7 +448,7 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct ts_error why = { 0 };
 	uint8_t header[HEADER_LEN];
-	bool is_other = fd >= 0 && pread(fd, header, sizeof(header), 0) == sizeof(header) &&
+	bool is_other = fd >= 0 && ts_read_whole(fd, header, sizeof(header), 0) == sizeof(header) &&
 			!check_header(header, key, &why) && why.off == MEANING_AT;
 
 	if (fd >= 0)
@@ -459,22 +460,10 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 
 static bool write_all(struct ts_index_file *f, const void *data, size_t len, uint64_t off)
 {
-	const uint8_t *p = data;
-
-	while (len) {
-		ssize_t n = pwrite(f->fd, p, len, (off_t)off);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			f->failure = n < 0 ? errno : ENOSPC;
-			return false;
-		}
-		p += n;
-		off += (uint64_t)n;
-		len -= (size_t)n;
-	}
-	return true;
+	if (ts_write_whole_at(f->fd, data, len, off))
+		return true;
+	f->failure = errno;
+	return false;
 }
 
 /*

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/whole.h"
+
 #define HASH_LEN 16
 #define HMAC_LEN 32
 
@@ -123,7 +125,7 @@ static bool write_secret(int fd, struct ts_error *err)
 
 	if (getrandom(secret, sizeof(secret), 0) != sizeof(secret))
 		return ts_fail_errno(err, "no random numbers");
-	if (write(fd, secret, sizeof(secret)) != sizeof(secret) || fsync(fd) < 0)
+	if (!ts_write_whole(fd, secret, sizeof(secret)) || fsync(fd) < 0)
 		return ts_fail_errno(err, "cannot write a key");
 	return true;
 }
@@ -159,7 +161,7 @@ static bool read_key(int fd, uint8_t secret[TS_SECRET_LEN], struct ts_error *err
 	if (!S_ISREG(st.st_mode) || st.st_uid != geteuid() || st.st_mode & 077)
 		return ts_fail(err, TS_EIO, TS_NO_OFF,
 			       "its key is not a file that this user alone can read: remove it");
-	if (st.st_size != TS_SECRET_LEN || read(fd, secret, TS_SECRET_LEN) != TS_SECRET_LEN)
+	if (st.st_size != TS_SECRET_LEN || ts_read_whole(fd, secret, TS_SECRET_LEN, 0) != TS_SECRET_LEN)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "its key is damaged: remove it");
 	return true;
 }

@@ -89,6 +89,20 @@ static bool needs_program(const struct ts_cli *cli)
 	       cli->command == TS_CMD_EXPORT;
 }
 
+/*
+ * What was answered of a recording that the system did not let be read to its end is not all.  Damage of the
+ * recording itself is a warning only: all that there is was read.
+ */
+static int check_reading(struct ts_model *m, const struct ts_cli *cli, int result)
+{
+	struct ts_ending ending;
+
+	if (result || !ts_query_ending(ts_model_query(m), &ending) ||
+	    (ending.damage.code != TS_EIO && ending.damage.code != TS_ENOMEM))
+		return result;
+	return unreadable(cli, TS_STATUS_FAILED);
+}
+
 static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 {
 	enum ts_status status;
@@ -99,7 +113,7 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 	if (ts_opened_init(&o, cli, &status) && ts_read_recording(o.model, cli, &status)) {
 		if (needs_program(cli))
 			program = ts_beside_find(&o.cli, ts_model_query(o.model));
-		result = run_command(o.model, &o.cli, service);
+		result = check_reading(o.model, cli, run_command(o.model, &o.cli, service));
 	} else {
 		result = unreadable(cli, status);
 	}

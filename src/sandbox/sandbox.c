@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "broker.h"
+#include "src/base/whole.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)
 #define IS_BUILT false
@@ -232,7 +233,7 @@ static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandb
 		signal(ignored[i], SIG_IGN);
 	if (!names_descriptor(rules))
 		close_others(socket);
-	if (getppid() != process || !ts_broker_can_read(process) || write(socket, "", 1) != 1)
+	if (getppid() != process || !ts_broker_can_read(process) || !ts_write_whole(socket, "", 1))
 		_exit(1);
 	fd = receive_fd(socket);
 	close(socket);

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/whole.h"
+
 bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint64_t len, const char *name,
 		    struct ts_error *err)
 {
@@ -89,19 +91,11 @@ struct file {
 static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
 		      struct ts_error *err)
 {
-	int fd = ((const struct file *)src)->fd;
+	ssize_t n = ts_read_whole(((const struct file *)src)->fd, data, len, off);
 
-	while (*got < len) {
-		ssize_t n = pread(fd, data + *got, len - *got, (off_t)(off + *got));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ts_fail(err, TS_EIO, off + *got, "cannot read it: %s", strerror(errno));
-		if (n == 0)
-			break;
-		*got += (size_t)n;
-	}
+	if (n < 0)
+		return ts_fail(err, TS_EIO, off, "cannot read it: %s", strerror(errno));
+	*got = (size_t)n;
 	return true;
 }
 

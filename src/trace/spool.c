@@ -12,22 +12,14 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "src/base/whole.h"
+
 /* So much of a file system is left free for others. */
 #define RESERVE (UINT64_C(64) << 20)
 
 static bool write_all(int fd, const uint8_t *data, size_t len, struct ts_error *err)
 {
-	while (len) {
-		ssize_t n = write(fd, data, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return ts_fail_errno(err, "cannot write its unpacked bytes");
-		data += n;
-		len -= (size_t)n;
-	}
-	return true;
+	return ts_write_whole(fd, data, len) || ts_fail_errno(err, "cannot write its unpacked bytes");
 }
 
 bool ts_spool_init(struct ts_spool *s, const char *dir, uint64_t max_len, struct ts_error *err)
@@ -86,7 +78,7 @@ static bool copy(int to, int from, uint64_t len, struct ts_error *err)
 	uint8_t piece[65536];
 
 	for (uint64_t off = 0; off < len;) {
-		ssize_t n = pread(from, piece, sizeof(piece), (off_t)off);
+		ssize_t n = ts_read_whole(from, piece, sizeof(piece), off);
 
 		if (n <= 0)
 			return ts_fail_errno(err, "cannot read its unpacked bytes");

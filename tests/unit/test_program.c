@@ -1,177 +1,221 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Constant segments of a small ELF file: where they lie, and when they are not the program's.
+ * The constant segments of a program's file, written here: two pages, of which the second can be written.
  */
-#include "unit.h"
-
 #include "loaders/kit/program.h"
 
 #include <elf.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#define PATH "program"
-#define CODE 0x401000u
-#define RODATA 0x402000u
-#define DATA 0x403000u
-#define ENTRY (CODE + 8)
+#include "unit.h"
 
-static struct ts_image image;
+#define LINKED UINT64_C(0x401000)
+#define ENTRY  (LINKED + 2)
+
+static struct ts_image memory;
 static struct ts_error err;
-static unsigned n_asked;
+
+/* Of the reads of a file, that number fails; all are counted. */
+static unsigned n_reads, bad_read;
+
+ssize_t pread(int fd, void *buf, size_t len, off_t off)
+{
+	if (n_reads++ == bad_read) {
+		errno = EIO;
+		return -1;
+	}
+	return syscall(SYS_pread64, fd, buf, len, off);
+}
+
+static void write_program(unsigned type)
+{
+	const Elf64_Ehdr head = {
+		.e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 }, .e_type = (Elf64_Half)type,
+		.e_machine = EM_X86_64, .e_version = 1, .e_entry = ENTRY, .e_phoff = sizeof(head),
+		.e_ehsize = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2
+	};
+	const uint64_t off = sizeof(head) + 2 * sizeof(Elf64_Phdr);
+	const Elf64_Phdr segments[] = {
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = off, .p_vaddr = LINKED, .p_filesz = 4,
+		  .p_memsz = 4 },
+		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_W, .p_offset = off + 4, .p_vaddr = LINKED + 0x1000, .p_filesz = 4,
+		  .p_memsz = 4 },
+	};
+	FILE *f = fopen("prog", "wb");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(&head, sizeof(head), 1, f) + fwrite(segments, sizeof(segments), 1, f), 2);
+	ck_assert_int_ge(fputs("codedata", f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
 
 static void setup(void)
 {
+	n_reads = 0;
+	bad_read = UINT_MAX;
 	ts_error_reset(&err);
-	ts_image_init(&image);
-	n_asked = 0;
+	ts_image_init(&memory);
+	write_program(ET_EXEC);
 }
 
 static void teardown(void)
 {
-	ts_image_fini(&image);
+	ts_image_fini(&memory);
 }
 
-/* Code of 16 bytes c0 c1 ..., constants d0 ..., and data that can be written. */
-static void write_file(uint16_t type)
+/* Are these four bytes at @addr?  NULL: none of them is known. */
+static void expect(uint64_t addr, const char *bytes)
 {
-	static const struct {
-		uint64_t addr;
-		uint32_t flags;
-		uint8_t first;
-	} segments[] = { { CODE, PF_R | PF_X, 0xc0 }, { RODATA, PF_R, 0xd0 }, { DATA, PF_R | PF_W, 0xe0 } };
-	uint8_t file[0x400] = { 0 };
-	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT }, .e_type = type,
-			    .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_entry = ENTRY, .e_phoff = sizeof(head),
-			    .e_ehsize = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 3 };
-	FILE *f = fopen(PATH, "wb");
+	uint8_t data[4] = { 0 }, known[4] = { 0 };
 
-	memcpy(file, &head, sizeof(head));
-	for (unsigned i = 0; i < 3; i++) {
-		Elf64_Phdr load = { .p_type = PT_LOAD, .p_flags = segments[i].flags, .p_offset = 0x200 + 0x10 * i,
-				    .p_vaddr = segments[i].addr, .p_filesz = 16, .p_memsz = 16, .p_align = 1 };
-
-		memcpy(file + sizeof(head) + i * sizeof(load), &load, sizeof(load));
-		for (unsigned k = 0; k < 16; k++)
-			file[0x200 + 0x10 * i + k] = (uint8_t)(segments[i].first + k);
-	}
-	ck_assert(f && fwrite(file, sizeof(file), 1, f) == 1 && !fclose(f));
+	ts_image_fill(&memory, 0, addr, 4, data, known);
+	ck_assert_mem_eq(known, bytes ? "\1\1\1\1" : "\0\0\0\0", 4);
+	if (bytes)
+		ck_assert_mem_eq(data, bytes, 4);
 }
 
-/* The byte that the image has at @addr, -1 if none. */
-static int byte_at(uint64_t addr)
+static bool add(const uint64_t *base, const uint64_t *entry)
 {
-	uint8_t data = 0, known = 0;
-
-	ts_image_fill(&image, 0, addr, 1, &data, &known);
-	return known ? data : -1;
+	return kit_program_add(&memory, "prog", base, entry, NULL, NULL, &err);
 }
 
-static void expect_moved_by(int64_t moved)
-{
-	ck_assert_int_eq(byte_at(CODE + (uint64_t)moved), 0xc0);
-	ck_assert_int_eq(byte_at(CODE + (uint64_t)moved + 15), 0xcf);
-	ck_assert_int_eq(byte_at(CODE + (uint64_t)moved + 16), -1);
-	ck_assert_int_eq(byte_at(RODATA + (uint64_t)moved), 0xd0);
-	ck_assert_int_eq(byte_at(DATA + (uint64_t)moved), -1); /* the program may have written there */
-}
+/* ------------------------------------------------------------------------------------------------- places */
 
-static void expect_nothing(void)
+START_TEST(constant_segments_lie_where_they_are_linked)
 {
-	ck_assert_uint_eq(image.n_ranges, 0);
+	ck_assert(add(NULL, NULL));
+	expect(LINKED, "code");
+	expect(LINKED + 0x1000, NULL);
+}
+END_TEST
+
+START_TEST(a_base_is_that_of_the_lowest_page)
+{
+	const uint64_t base = 0x7f0000000000;
+
+	ck_assert(add(&base, NULL));
+	expect(base, "code");
+	expect(LINKED, NULL);
+}
+END_TEST
+
+START_TEST(an_entry_point_tells_the_place_unless_a_base_does)
+{
+	const uint64_t entry = 0x7f0000005002, base = 0x10000;
+
+	write_program(ET_DYN);
+	ck_assert(add(NULL, &entry));
+	expect(0x7f0000005000, "code");
+	ck_assert(add(&base, &entry));
+	expect(base, "code");
+}
+END_TEST
+
+START_TEST(a_program_that_may_lie_anywhere_adds_nothing)
+{
+	write_program(ET_DYN);
+	ck_assert(add(NULL, NULL));
+	ck_assert_uint_eq(memory.n_ranges, 0);
+}
+END_TEST
+
+START_TEST(other_files_add_nothing)
+{
+	FILE *f = fopen("text", "wb");
+
+	fputs("no program", f);
+	fclose(f);
+	ck_assert(kit_program_add(&memory, "text", NULL, NULL, NULL, NULL, &err));
+	ck_assert(kit_program_add(&memory, NULL, NULL, NULL, NULL, NULL, &err));
 	ck_assert_int_eq(err.code, TS_OK);
-}
-
-static void add(const uint64_t *base, const uint64_t *entry)
-{
-	ck_assert_msg(kit_program_add(&image, PATH, base, entry, NULL, NULL, &err), "%s", err.text);
-}
-
-START_TEST(a_program_that_cannot_move_lies_where_it_is_linked)
-{
-	write_file(ET_EXEC);
-	add(NULL, NULL);
-	expect_moved_by(0);
-}
-END_TEST
-
-START_TEST(one_that_can_move_lies_nowhere_unless_that_is_known)
-{
-	write_file(ET_DYN);
-	add(NULL, NULL);
-	expect_nothing();
-}
-END_TEST
-
-START_TEST(its_lowest_page_lies_at_the_base)
-{
-	write_file(ET_DYN);
-	add(&(uint64_t){ 0x555555554000 }, NULL);
-	expect_moved_by(INT64_C(0x555555554000) - CODE);
-}
-END_TEST
-
-START_TEST(its_entry_point_tells_where_it_lies)
-{
-	write_file(ET_DYN);
-	add(NULL, &(uint64_t){ ENTRY - 0x1000 });
-	expect_moved_by(-0x1000);
-}
-END_TEST
-
-START_TEST(the_base_is_believed_more_than_the_entry_point)
-{
-	write_file(ET_EXEC);
-	add(&(uint64_t){ 0x10000 }, &(uint64_t){ 0x90000 });
-	expect_moved_by(INT64_C(0x10000) - CODE);
-}
-END_TEST
-
-/* Segment @user, from 1 on, is another program's; 0: all are this one's. */
-static bool compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off, bool *is_same,
-		    struct ts_error *e)
-{
-	uint8_t first;
-
-	ck_assert(ts_source_read_all(src, off, &first, 1, e));
-	ck_assert_uint_eq(len, 16);
-	ck_assert_uint_eq(first, n_asked ? 0xd0 : 0xc0);
-	ck_assert_uint_eq(addr, n_asked ? RODATA : CODE);
-	*is_same = ++n_asked != *(unsigned *)user;
-	return true;
-}
-
-START_TEST(a_segment_of_another_program_refuses_all)
-{
-	write_file(ET_EXEC);
-	for (unsigned other = 1; other <= 2; other++) {
-		n_asked = 0;
-		ck_assert(kit_program_add(&image, PATH, NULL, NULL, compare, &other, &err));
-		ck_assert_uint_eq(n_asked, other);
-		expect_nothing();
-	}
-	n_asked = 0;
-	ck_assert(kit_program_add(&image, PATH, NULL, NULL, compare, &(unsigned){ 0 }, &err));
-	ck_assert_uint_eq(n_asked, 2);
-	expect_moved_by(0);
-}
-END_TEST
-
-START_TEST(another_file_adds_nothing)
-{
-	FILE *f = fopen(PATH, "wb");
-
-	ck_assert(f && fputs("#!/bin/sh\n", f) >= 0 && !fclose(f));
-	add(NULL, NULL);
-	expect_nothing();
-	ck_assert(kit_program_add(&image, NULL, NULL, NULL, NULL, NULL, &err));
-	expect_nothing();
-	ck_assert(!kit_program_add(&image, "nowhere", NULL, NULL, NULL, NULL, &err));
+	ck_assert_uint_eq(memory.n_ranges, 0);
+	ck_assert(!kit_program_add(&memory, "missing", NULL, NULL, NULL, NULL, &err));
 	ck_assert_int_eq(err.code, TS_EIO);
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("program", setup, teardown, a_program_that_cannot_move_lies_where_it_is_linked,
-		   one_that_can_move_lies_nowhere_unless_that_is_known, its_lowest_page_lies_at_the_base,
-		   its_entry_point_tells_where_it_lies, the_base_is_believed_more_than_the_entry_point,
-		   a_segment_of_another_program_refuses_all, another_file_adds_nothing)
+/* --------------------------------------------------------------------------------------------- comparisons */
+
+/* What compare() was asked about last, and how often; what it says. */
+static struct {
+	uint64_t addr, len;
+	unsigned n;
+	bool is_same, is_failing;
+} asked;
+
+static bool compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off, bool *is_same,
+		    struct ts_error *e)
+{
+	char bytes[4];
+
+	ck_assert_ptr_eq(user, &asked);
+	asked.addr = addr;
+	asked.len = len;
+	asked.n++;
+	ck_assert(ts_source_read_all(src, off, bytes, sizeof(bytes), e));
+	ck_assert_mem_eq(bytes, "code", 4);
+	*is_same = asked.is_same;
+	return !asked.is_failing || ts_fail(e, TS_EIO, off, "a test");
+}
+
+static bool add_compared(bool is_same, bool is_failing)
+{
+	const uint64_t base = 0x10000;
+
+	memset(&asked, 0, sizeof(asked));
+	asked.is_same = is_same;
+	asked.is_failing = is_failing;
+	return kit_program_add(&memory, "prog", &base, NULL, compare, &asked, &err);
+}
+
+START_TEST(only_constant_segments_are_compared_where_they_would_lie)
+{
+	ck_assert(add_compared(true, false));
+	ck_assert_uint_eq(asked.n, 1);
+	ck_assert_uint_eq(asked.addr, 0x10000);
+	ck_assert_uint_eq(asked.len, 4);
+	expect(0x10000, "code");
+}
+END_TEST
+
+START_TEST(another_program_adds_nothing)
+{
+	ck_assert(add_compared(false, false));
+	ck_assert_int_eq(err.code, TS_OK);
+	ck_assert_uint_eq(memory.n_ranges, 0);
+}
+END_TEST
+
+START_TEST(a_comparison_that_fails_is_a_failure)
+{
+	ck_assert(!add_compared(true, true));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_uint_eq(memory.n_ranges, 0);
+}
+END_TEST
+
+START_TEST(a_read_that_fails_is_a_failure)
+{
+	unsigned n_all;
+
+	ck_assert(add(NULL, NULL));
+	n_all = n_reads;
+	ck_assert_uint_gt(n_all, 1);
+	for (bad_read = 0; bad_read < n_all; bad_read++) {
+		n_reads = 0;
+		ck_assert_msg(!add(NULL, NULL), "read %u", bad_read);
+		ck_assert_int_eq(err.code, TS_EIO);
+		ts_error_reset(&err);
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("program", setup, teardown, constant_segments_lie_where_they_are_linked, a_base_is_that_of_the_lowest_page,
+		   an_entry_point_tells_the_place_unless_a_base_does, a_program_that_may_lie_anywhere_adds_nothing,
+		   other_files_add_nothing, only_constant_segments_are_compared_where_they_would_lie,
+		   another_program_adds_nothing, a_comparison_that_fails_is_a_failure, a_read_that_fails_is_a_failure)

@@ -7,19 +7,19 @@
 ssize_t ts_read_whole(int fd, void *to, size_t len, uint64_t off)
 {
 	uint8_t *p = to;
+	int before = errno; /* stays, unless it fails: callers tell an end from a failure by it */
 	size_t got = 0;
 
 	while (got < len) {
 		ssize_t n = pread(fd, p + got, len - got, (off_t)(off + got));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
+		if (n < 0 && errno != EINTR)
 			return -1;
 		if (!n)
 			break;
-		got += (size_t)n;
+		got += n > 0 ? (size_t)n : 0;
 	}
+	errno = before;
 	return (ssize_t)got;
 }
 

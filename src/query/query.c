@@ -102,9 +102,11 @@ bool ts_query_refresh(struct ts_query *q)
 
 /* ------------------------------------------------------------------------------------------------ chunks */
 
-/* What an index file that contradicts itself says is not an answer. */
+/* What an index file that contradicts itself says is not an answer, nor what a file could not be read for. */
 static bool is_sound(const struct ts_query *q, struct ts_error *err)
 {
+	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
+		return false;
 	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1))
 		return true;
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,

@@ -622,6 +622,8 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	}
 	if (b->steps.n_steps && !take_in_chunk(tl, b))
 		return no_memory(tl, err);
+	if (b->next != TS_FAIL && (!ts_image_check(&tl->rec->memory, &b->err) || !ts_image_check(tl->image, &b->err)))
+		b->next = TS_FAIL;
 	if (b->next == TS_ITEM && is_too_large(tl)) {
 		b->next = TS_FAIL;
 		bd->is_at_limit = true;

@@ -188,9 +188,11 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 		struct ts_error err = { 0 };
 		size_t got;
 
-		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got,
-				    &err) ||
-		    !got)
+		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got, &err)) {
+			atomic_store((atomic_bool *)&img->has_failed, true);
+			return;
+		}
+		if (!got)
 			return;
 		for (size_t i = 0; i < got; i++) {
 			size_t at = (size_t)(from - addr) + i;
@@ -204,6 +206,12 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 			return;
 		from += got;
 	}
+}
+
+bool ts_image_check(const struct ts_image *img, struct ts_error *err)
+{
+	return !img || !atomic_exchange((atomic_bool *)&img->has_failed, false) ||
+	       ts_fail(err, TS_EIO, TS_NO_OFF, "a file with memory of the recording cannot be read");
 }
 
 void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,

@@ -9,6 +9,7 @@
 #ifndef TS_IMAGE_H
 #define TS_IMAGE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -31,6 +32,7 @@ struct ts_image {
 	uint32_t n_sources, cap_sources;
 	/* borrowed; the directory in which files named by a trace are searched, NULL: none */
 	const char *sysroot;
+	atomic_bool has_failed; /* since it was last asked about: ts_image_check() */
 };
 
 void ts_image_init(struct ts_image *img);
@@ -84,9 +86,16 @@ const struct ts_source *ts_image_find(const struct ts_image *img, const char *pa
 
 /*
  * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds;
- * @data and @known are both updated.  A file that can no longer be read provides nothing.
+ * @data and @known are both updated.  A file that can no longer be read provides nothing, and ts_image_check() tells.
  */
 void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known);
+
+/*
+ * Could all files be read since the last call?  What could not be read was taken for unknown.  @img may be NULL.
+ *
+ * Returns false if not (TS_EIO).
+ */
+bool ts_image_check(const struct ts_image *img, struct ts_error *err);
 
 #endif

@@ -54,7 +54,7 @@ static void record(const struct bench_format *format, const char *path, uint64_t
 	file = fopen(path, "rb");
 	if (!file)
 		bench_die("%s cannot be read", path);
-	rec->n_steps = n_steps - 1; /* of one position after the other */
+	rec->n_steps = n_steps; /* a frame is a step of the timeline; the last leads nowhere */
 	rec->file_len = bench_finish(file);
 }
 

@@ -180,6 +180,44 @@ START_TEST(a_file_that_shrinks_holds_what_is_left)
 }
 END_TEST
 
+static bool is_broken;
+
+static bool read_or_fail(const struct ts_source *src, uint64_t off, uint8_t *to, size_t len, size_t *got,
+			 struct ts_error *e)
+{
+	(void)src;
+	(void)off;
+	if (is_broken)
+		return ts_fail(e, TS_EIO, off, "the disk is broken");
+	memset(to, 'x', len);
+	*got = len;
+	return true;
+}
+
+static void close_it(struct ts_source *src)
+{
+	(void)src;
+}
+
+START_TEST(a_read_that_fails_is_told_once)
+{
+	static const struct ts_source_ops ops = { .read = read_or_fail, .close = close_it };
+	struct ts_source *src = calloc(1, sizeof(*src));
+
+	ck_assert(ts_source_init(src, &ops, 10, "broken", &err));
+	add(0, 0x1000, 10, ts_image_add_source(&img, src), 0);
+	is_broken = true;
+	ck_assert_str_eq(text_at(0, 0x1000, 4), "....");
+	ck_assert(!ts_image_check(&img, &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ts_error_reset(&err);
+	is_broken = false;
+	ck_assert_str_eq(text_at(0, 0x1000, 4), "xxxx");
+	ck_assert(ts_image_check(&img, &err));
+	ck_assert(ts_image_check(NULL, &err));
+}
+END_TEST
+
 /* A program whose second segment, its text, is linked at 0x401000 and lies at 0x1000 in the file. */
 #define PROGRAM "usercorn/x64_walk.elf"
 
@@ -265,6 +303,6 @@ UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
 		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
 		   paths_out_of_the_sysroot_and_missing_files_are_nothing,
-		   a_file_that_shrinks_holds_what_is_left, an_elf_file_lies_where_it_is_linked,
+		   a_file_that_shrinks_holds_what_is_left, a_read_that_fails_is_told_once, an_elf_file_lies_where_it_is_linked,
 		   an_elf_file_lies_where_the_user_says, any_other_file_needs_an_address,
 		   files_that_cannot_be_taken_are_refused)

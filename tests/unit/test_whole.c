@@ -80,7 +80,9 @@ START_TEST(all_is_read_up_to_the_end)
 	ck_assert_mem_eq(got, text, sizeof(text));
 	ck_assert_int_eq(ts_read_whole(fd, got, sizeof(got), 4), sizeof(text) - 4);
 	ck_assert_mem_eq(got, text + 4, sizeof(text) - 4);
+	errno = 0;
 	ck_assert_int_eq(ts_read_whole(fd, got, sizeof(got), 1000), 0);
+	ck_assert_int_eq(errno, 0);
 }
 END_TEST
 

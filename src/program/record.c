@@ -414,10 +414,33 @@ static void add_end(struct recorder *r)
 	ucir_writer_add(r->writer, op, sizeof(op), &r->err);
 }
 
-/* A program that was killed inside a long frame leaves a file that ends there. */
+/*
+ * The program was killed while its plugin put something into the ring.  If that is the open frame, which is still
+ * there as a whole, the rest of it is written; else the file ends inside of a long frame.
+ *
+ * Returns whether the stream ends after a frame.
+ */
+static bool complete_frame(struct recorder *r)
+{
+	uint64_t boundary = atomic_load(&r->ring->boundary), n_put = atomic_load(&r->ring->head) - boundary;
+	uint64_t state = atomic_load(&r->ring->open_state), len = state >> 32;
+	uint8_t head[UCIR_PUT_FRAME_LEN];
+
+	if (!n_put)
+		return true;
+	if (!state || r->ring->open_base != boundary || len > TS_RING_OPEN_CAP || n_put > sizeof(head) + len)
+		return false;
+	ucir_put_frame(head, UCIR_FRAME, r->ring->open_pid, (uint32_t)state);
+	if (n_put < sizeof(head)) {
+		ucir_writer_add(r->writer, head + n_put, sizeof(head) - n_put, &r->err);
+		n_put = sizeof(head);
+	}
+	return ucir_writer_add(r->writer, r->ring->open + (n_put - sizeof(head)), sizeof(head) + len - n_put, &r->err);
+}
+
 static void finish_stream(struct recorder *r)
 {
-	if (r->is_cut || atomic_load(&r->ring->head) == atomic_load(&r->ring->boundary)) {
+	if (r->is_cut || complete_frame(r)) {
 		add_open_frame(r);
 		add_end(r);
 	}

@@ -332,6 +332,27 @@ def a_program_that_is_killed_leaves_a_recording():
     assert process.returncode == -signal.SIGKILL and Ucir2("wait.ucir").end == ("signal", signal.SIGKILL)
 
 
+def is_beyond(path, size):
+    try:
+        return os.path.getsize(path) > size
+    except OSError:
+        return False
+
+
+@case
+def a_program_that_is_killed_at_work_leaves_all_frames():
+    """Often the plugin is just putting a frame into the ring; the first keyframe is in the file before."""
+    assert record("whole.ucir", SUBJECT, "1").returncode == 7
+    for i in range(12):
+        process = subprocess.Popen([TRACESTUB, "record", "-o", f"killed{i}.ucir", SUBJECT, "2000"], stderr=subprocess.DEVNULL)
+        while not is_beyond(f"killed{i}.ucir", os.path.getsize("whole.ucir") + 40000 * i):
+            assert process.poll() is None
+        os.kill(int(emulator_of(process.pid)), signal.SIGKILL)
+        assert process.wait(LIMIT) == -signal.SIGKILL
+        r = Ucir2(f"killed{i}.ucir")
+        assert r.end == ("signal", signal.SIGKILL) and len(r.all_steps) > 20000, (i, r.end, len(r.all_steps))
+
+
 @case
 def a_signal_to_the_recorder_reaches_the_program():
     process = start()

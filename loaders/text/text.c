@@ -116,7 +116,7 @@ static uint32_t take_bytes(struct words *w, uint8_t bytes[MAX_BYTES])
 		int high = ts_hex_digit((uint8_t)word.text[2 * i]), low = ts_hex_digit((uint8_t)word.text[2 * i + 1]);
 
 		is_good = high >= 0 && low >= 0;
-		bytes[i] = (uint8_t)(high << 4 | low);
+		bytes[i] = is_good ? (uint8_t)(high << 4 | low) : 0;
 	}
 	if (is_good)
 		return n;

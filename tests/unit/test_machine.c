@@ -161,10 +161,10 @@ START_TEST(searching_goes_by_virtual_addresses_too)
 {
 	setup();
 	at(5);
-	ck_assert_str_eq(fake_send("qSearch:memory:400000;300000;Z"), "0");
-	ck_assert_str_eq(fake_send_bytes("qSearch:memory:400000;300000;\x33", 30), "1,602000");
+	ck_assert_str_eq(fake_resume("qSearch:memory:400000;300000;Z"), "0");
+	ck_assert_str_eq(fake_resume_bytes("qSearch:memory:400000;300000;\x33", 30), "1,602000");
 	at(2);
-	ck_assert_str_eq(fake_send_bytes("qSearch:memory:400000;300000;\x33", 30), "0");
+	ck_assert_str_eq(fake_resume_bytes("qSearch:memory:400000;300000;\x33", 30), "0");
 }
 END_TEST
 

@@ -9,7 +9,7 @@ static uint64_t stop_with(const char *breakpoint)
 {
 	rsp_session_go(&fake.session, 0);
 	ck_assert_str_eq(fake_send(breakpoint), "OK");
-	fake_send("c");
+	fake_resume("c");
 	ck_assert(!rsp_session_is_running(&fake.session));
 	return fake.session.pos;
 }

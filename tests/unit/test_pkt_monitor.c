@@ -295,7 +295,7 @@ START_TEST(announce_makes_the_next_resume_a_stop_of_signal_0_right_here)
 		ck_assert_ptr_nonnull(strstr(fake.text, thread));
 		ck_assert_uint_eq(fake.session.pos, 4);
 	}
-	ck_assert_int_eq(strncmp(fake_send("s"), "T05", 3), 0);
+	ck_assert_int_eq(strncmp(fake_resume("s"), "T05", 3), 0);
 	ck_assert_uint_eq(fake.session.pos, 5);
 }
 END_TEST
@@ -303,13 +303,13 @@ END_TEST
 START_TEST(announce_moved_announces_only_what_the_client_does_not_know)
 {
 	fake_send(gdb);
-	fake_send("s");
+	fake_resume("s");
 	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "announce moved"), "OK");
-	ck_assert_int_eq(strncmp(fake_send("s"), "T05", 3), 0);
+	ck_assert_int_eq(strncmp(fake_resume("s"), "T05", 3), 0);
 	ck_assert_uint_eq(fake.session.pos, 2);
 	monitor("goto 4");
 	ck_assert_str_eq(monitor("announce moved"), "moved\n");
-	ck_assert_int_eq(strncmp(fake_send("s"), "T00", 3), 0);
+	ck_assert_int_eq(strncmp(fake_resume("s"), "T00", 3), 0);
 	ck_assert_uint_eq(fake.session.pos, 4);
 }
 END_TEST
@@ -335,7 +335,7 @@ START_TEST(direction_reverse_turns_every_resume_but_bs_and_bc)
 	ck_assert_str_eq(monitor_fails("direction up"), "direction takes reverse or forward\n");
 	ck_assert_str_eq(monitor("direction forward"), "step and continue go forwards\n");
 	rsp_session_go(&fake.session, 4);
-	fake_send("s");
+	fake_resume("s");
 	ck_assert_uint_eq(fake.session.pos, 5);
 }
 END_TEST

@@ -194,14 +194,14 @@ START_TEST(gdb_is_told_of_libraries_before_it_goes_on_without_them)
 
 	fake_again(&options);
 	fake_send("qSupported:xmlRegisters=i386");
-	ck_assert(!is_library_stop(fake_send("c"), 4)); /* it has read no list */
+	ck_assert(!is_library_stop(fake_resume("c"), 4)); /* it has read no list */
 	fake_send("qXfer:libraries:read::0,1000");
-	ck_assert(is_library_stop(fake_send("bc"), 1));
-	ck_assert(is_library_stop(fake_send("c"), 2));
-	ck_assert(!is_library_stop(fake_send("bs"), 2));
+	ck_assert(is_library_stop(fake_resume("bc"), 1));
+	ck_assert(is_library_stop(fake_resume("c"), 2));
+	ck_assert(!is_library_stop(fake_resume("bs"), 2));
 	ck_assert_uint_eq(fake.session.pos, 1);
-	ck_assert(is_library_stop(fake_send("s"), 1)); /* it has not stepped yet */
-	fake_send("s");
+	ck_assert(is_library_stop(fake_resume("s"), 1)); /* it has not stepped yet */
+	fake_resume("s");
 	ck_assert_uint_eq(fake.session.pos, 2);
 }
 END_TEST
@@ -214,7 +214,7 @@ START_TEST(lldb_is_not_told_of_libraries)
 	fake_send("qSupported:xmlRegisters=i386");
 	fake.session.is_lldb = true;
 	fake_send("qXfer:libraries:read::0,1000");
-	fake_send("c");
+	fake_resume("c");
 	ck_assert_uint_eq(fake.session.pos, 4);
 }
 END_TEST

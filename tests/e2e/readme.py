@@ -57,6 +57,9 @@ def check_line(line):
     elif argv[:2] == [TRACESTUB, "plot"]:
         done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
         assert done.returncode == 0 and os.path.getsize("OUT.html") > 1 << 16, done
+    elif argv[:2] == [TRACESTUB, "pack"]:
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 0 and done.stdout.startswith("OUT: the trace"), done
     elif argv[:2] == [TRACESTUB, "gdb"]:
         check_session(argv)
     elif argv[:2] == [TRACESTUB, "record"]:

@@ -17,7 +17,7 @@
 #include "src/trace/step.h"
 
 /*
- * Append the images to @initial; nothing if there is no such file, or it has no such lines.
+ * Append the images to @initial; adds nothing if the file is missing or names no images.
  *
  * Returns false if memory is exhausted (TS_ENOMEM) or the file cannot be read any more (TS_EIO, TS_ETRUNC).
  */

@@ -204,7 +204,7 @@ bool bap_course_resume(struct bap_course *co, bool has_told, struct point *p)
 	uint64_t now;
 	size_t len;
 
-	bap_threads_forget(&co->known);
+	bap_forget_threads(&co->known);
 	co->now = NULL;
 	co->n_modules = point_get(p, UINT64_MAX);
 	insn = point_get_bytes(p, sizeof(co->last_insn), &len);

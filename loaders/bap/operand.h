@@ -6,7 +6,7 @@
 #define LOADERS_BAP_OPERAND_H
 
 #include "loaders/kit/pbwire.h"
-#include "bap.h"
+#include "trace.h"
 
 struct bap_op {
 	const struct regmap_slot *slot; /* NULL: memory */

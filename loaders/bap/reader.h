@@ -5,7 +5,7 @@
 #ifndef LOADERS_BAP_READER_H
 #define LOADERS_BAP_READER_H
 
-#include "bap.h"
+#include "trace.h"
 
 /*
  * A reader at the first instruction.

@@ -5,7 +5,7 @@
 #ifndef LOADERS_BAP_SCAN_H
 #define LOADERS_BAP_SCAN_H
 
-#include "bap.h"
+#include "trace.h"
 
 /*
  * Scan the first frames, after all names of registers have been added, for the features of the architecture

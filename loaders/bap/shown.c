@@ -22,20 +22,21 @@ static uint32_t start_of(const struct bap_shown *s, uint32_t i)
 	return i ? s->ops[i - 1].end : 0;
 }
 
-bool bap_shown_start(struct bap_known *k, const struct bap_thread *t)
+bool bap_shown_start(struct bap_shown **s, const struct bap *rec, const struct bap_thread *t)
 {
-	size_t owner_len = k->rec->base.regs.g_len * sizeof(k->shown->owner[0]);
+	size_t owner_len = rec->base.regs.g_len * sizeof((*s)->owner[0]);
 
-	if (!k->shown) {
-		k->shown = malloc(sizeof(*k->shown) + owner_len);
-		if (!k->shown)
+	if (!*s) {
+		*s = malloc(sizeof(**s) + owner_len);
+		if (!*s)
 			return false;
-		k->shown->of = NULL;
+		(*s)->rec = rec;
+		(*s)->of = NULL;
 	}
-	if (k->shown->of != t) {
-		k->shown->of = t;
-		k->shown->n = 0;
-		memset(k->shown->owner, 0, owner_len);
+	if ((*s)->of != t) {
+		(*s)->of = t;
+		(*s)->n = 0;
+		memset((*s)->owner, 0, owner_len);
 	}
 	return true;
 }
@@ -64,24 +65,23 @@ void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t 
 	ts_take(list, end - start);
 }
 
-void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, const struct bap_op *op)
+void bap_shown_before(const struct bap_shown *s, struct bap_thread *t, uint8_t serial, uint32_t i,
+		      const struct bap_op *op)
 {
 	struct bap_part parts[2];
 
-	for (unsigned part = bap_op_parts(k->rec, op, parts); part--;)
+	for (unsigned part = bap_op_parts(s->rec, op, parts); part--;)
 		for (uint32_t b = parts[part].off; b < parts[part].off + parts[part].len; b++)
-			if (k->shown->owner[b] && k->shown->owner[b] <= i)
-				t->seen[b] = k->serial;
+			if (s->owner[b] && s->owner[b] <= i)
+				t->seen[b] = serial;
 }
 
 /* The operands from @first on own nothing any more, but for those from @end on. */
-static void disown(struct bap_known *k, uint32_t first, uint32_t end)
+static void disown(struct bap_shown *s, uint32_t first, uint32_t end)
 {
-	uint16_t *owner = k->shown->owner;
-
-	for (uint32_t b = 0; b < k->rec->base.regs.g_len; b++)
-		if (owner[b] > first && owner[b] <= end)
-			owner[b] = 0;
+	for (uint32_t b = 0; b < s->rec->base.regs.g_len; b++)
+		if (s->owner[b] > first && s->owner[b] <= end)
+			s->owner[b] = 0;
 }
 
 /*
@@ -90,14 +90,14 @@ static void disown(struct bap_known *k, uint32_t first, uint32_t end)
  * Returns whether seeing it again would change nothing: it owns all its bytes, and the model was told their
  * values.  Flags never are settled, because they are combined from the whole list.
  */
-static bool settle(struct bap_known *k, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
+static bool settle(struct bap_shown *s, const struct bap_thread *t, uint32_t i, const struct bap_op *op)
 {
 	bool is_settled = op->slot->kind == REGMAP_REG || op->slot->kind == REGMAP_PC ||
 			  op->slot->kind == REGMAP_IGNORE;
-	uint16_t *owner = k->shown->owner;
+	uint16_t *owner = s->owner;
 	struct bap_part parts[2];
 
-	for (unsigned part = bap_op_parts(k->rec, op, parts); part--;) {
+	for (unsigned part = bap_op_parts(s->rec, op, parts); part--;) {
 		for (uint32_t j = 0; j < parts[part].len; j++) {
 			uint32_t b = parts[part].off + j;
 
@@ -110,10 +110,9 @@ static bool settle(struct bap_known *k, const struct bap_thread *t, uint32_t i, 
 	return is_settled;
 }
 
-void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
-		    size_t len, const struct bap_op *op)
+void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p, size_t len,
+		    const struct bap_op *op)
 {
-	struct bap_shown *s = k->shown;
 	uint32_t start = start_of(s, *i);
 	struct bap_shown_op *o = &s->ops[*i];
 	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
@@ -121,18 +120,18 @@ void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i
 	if (!op->slot) /* memory is read each time: it is not kept in the list */
 		return;
 	if (*i < s->n && len != o->end - start) { /* the operands that follow have moved */
-		disown(k, *i, s->n);
+		disown(s, *i, s->n);
 		s->n = *i;
 	}
 	if (*i == BAP_MAX_SHOWN || len > BAP_MAX_SHOWN_LEN - start)
 		return;
 	if (*i < s->n && (o->slot != op->slot || o->len != op->len))
-		disown(k, *i, *i + 1);
+		disown(s, *i, *i + 1);
 	if (*i == s->n)
 		s->n++;
 	*o = (struct bap_shown_op){ op->slot, op->len, start + (uint32_t)len };
 	memcpy(s->bytes + start, p, len);
-	if (!settle(k, t, *i, op) || !is_alone)
+	if (!settle(s, t, *i, op) || !is_alone)
 		s->bytes[start] = SPOILED;
 	++*i;
 }

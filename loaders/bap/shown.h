@@ -11,12 +11,14 @@
 #ifndef LOADERS_BAP_SHOWN_H
 #define LOADERS_BAP_SHOWN_H
 
-#include "value.h"
+#include "part.h"
+#include "thread.h"
 
 #define BAP_MAX_SHOWN     512u
 #define BAP_MAX_SHOWN_LEN (16u << 10)
 
 struct bap_shown {
+	const struct bap *rec;       /* borrowed */
 	const struct bap_thread *of; /* the thread of the list; NULL: there is none */
 	uint32_t n;
 	struct bap_shown_op {
@@ -30,24 +32,25 @@ struct bap_shown {
 };
 
 /*
- * A list of @t begins.
+ * A list of @t begins.  @s, NULL before the first list, is allocated when it is needed; the caller frees it.
  *
- * Returns false if memory is exhausted: it must then be read completely.
+ * Returns false if memory is exhausted: the list must then be read completely.
  */
-bool bap_shown_start(struct bap_known *k, const struct bap_thread *t);
+bool bap_shown_start(struct bap_shown **s, const struct bap *rec, const struct bap_thread *t);
 
 /* Skip operands of @list that repeat the last list, from operand *i on. */
 void bap_shown_skip(const struct bap_shown *s, struct ts_cursor *list, uint32_t *i);
 
 /*
- * Operand @i was not skipped and is about to be processed: bytes that were skipped in this list count as
- * seen.
+ * Operand @i was not skipped and is about to be processed: bytes that were skipped in this list, which has
+ * number @serial, count as seen.
  */
-void bap_shown_before(struct bap_known *k, struct bap_thread *t, uint32_t i, const struct bap_op *op);
+void bap_shown_before(const struct bap_shown *s, struct bap_thread *t, uint8_t serial, uint32_t i,
+		      const struct bap_op *op);
 
 /* Operand *i, of @len bytes at @p, was seen: keep it, if it is a register's.  *i is then the next one's. */
-void bap_shown_keep(struct bap_known *k, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
-		    size_t len, const struct bap_op *op);
+void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p, size_t len,
+		    const struct bap_op *op);
 
 /* bap_shown_changed(), for the thread of the list. */
 void bap_shown_spoil(struct bap_shown *s, uint32_t off, uint32_t len);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "shown.h"
-#include "threads.h"
 #include "word.h"
 
 void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look, struct ts_end *end)
@@ -17,9 +16,19 @@ void bap_known_init(struct bap_known *k, struct bap *rec, struct bap_look *look,
 	*k = (struct bap_known){ .rec = rec, .look = look, .end = end, .serial = 1 };
 }
 
+void bap_forget_threads(struct bap_known *k)
+{
+	for (uint32_t i = 0; i < k->n_live; i++) {
+		free(k->live[i]->data);
+		free(k->live[i]);
+	}
+	k->n_live = 0;
+	bap_shown_forget(k->shown);
+}
+
 void bap_known_fini(struct bap_known *k)
 {
-	bap_threads_forget(k);
+	bap_forget_threads(k);
 	free(k->ids.items);
 	free(k->shown);
 	free(k->results);

@@ -11,37 +11,8 @@
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
 
-#include "bap.h"
-
-#define BAP_MAX_LAST 16
-
-/* The state of a register byte: two bits. */
-enum bap_byte {
-	BAP_UNTOLD = 0,
-	BAP_TOLD = 1,
-	BAP_WRITTEN =
-		3, /* told, and written by the thread's previous instruction, whose writes are all logged */
-};
-
-struct bap_extent {
-	uint32_t off, len;
-};
-
-struct bap_thread {
-	uint64_t id;      /* as recorded */
-	uint32_t ordinal; /* in the recording */
-	uint8_t *data;    /* owned; the registers in the 'g' layout; the two below follow it */
-	uint8_t *state;   /* enum bap_byte a byte */
-	uint8_t *seen;    /* the frame (reader's serial) in whose list before the instruction the byte was */
-	struct bap_extent last[BAP_MAX_LAST]; /* where BAP_WRITTEN is */
-	unsigned n_last;
-	struct bap_flag_bits {
-		uint32_t value, known;
-		uint32_t last;         /* bits that the previous instruction wrote */
-		uint32_t seen;         /* bits in this frame's list before the instruction */
-		uint32_t contradicted; /* those of them that were known to be different */
-	} flags[REGMAP_MAX_FLAGS];
-};
+#include "thread.h"
+#include "trace.h"
 
 /* The number of threads whose state is kept: those seen last. */
 #define BAP_MAX_LIVE 64
@@ -76,6 +47,9 @@ void bap_known_fini(struct bap_known *k);
 
 /* Nothing is known of a thread's registers yet. */
 void bap_forget_flags(const struct regmap *names, struct bap_thread *t);
+
+/* No thread was met. */
+void bap_forget_threads(struct bap_known *k);
 
 /* All register bytes are untold again, except for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_known *k);

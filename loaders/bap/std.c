@@ -49,9 +49,9 @@ static void see_snapshot(struct bap_course *co, struct bap_thread *t, struct ts_
 		p = list->p;
 		if (!bap_op_next(&co->in, list, &op))
 			return;
-		bap_shown_before(&co->known, t, i, &op);
+		bap_shown_before(co->known.shown, t, co->known.serial, i, &op);
 		see(co, t, &op);
-		bap_shown_keep(&co->known, t, &i, p, (size_t)(list->p - p), &op);
+		bap_shown_keep(co->known.shown, t, &i, p, (size_t)(list->p - p), &op);
 	}
 }
 
@@ -89,7 +89,7 @@ static bool read_pre_list(struct bap_course *co, struct bap_thread *t, const str
 
 	bap_start_list(&co->known);
 	*has_operands |= list.left > 0;
-	if (co->rec->recorder == BAP_SNAPSHOT && bap_shown_start(&co->known, t))
+	if (co->rec->recorder == BAP_SNAPSHOT && bap_shown_start(&co->known.shown, co->rec, t))
 		see_snapshot(co, t, &list);
 	else
 		see_list(co, t, &list);

@@ -5,7 +5,7 @@
 #ifndef LOADERS_BAP_STREAM_H
 #define LOADERS_BAP_STREAM_H
 
-#include "bap.h"
+#include "trace.h"
 #include "loaders/kit/pbwire.h"
 #include "loaders/kit/window.h"
 

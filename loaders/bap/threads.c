@@ -8,8 +8,7 @@
 
 #define MAX_THREADS 4096
 
-/* ------------------------------------------------------------------------------------------ ids to ordinals
- */
+/* ------------------------------------------------------------------------------------ ids to ordinals */
 
 /* Where the id is, or an empty place for it. */
 static struct bap_id *place_of(const struct bap_ids *ids, uint64_t id)
@@ -69,14 +68,7 @@ static bool find_ordinal(struct bap_known *k, uint64_t id, uint32_t *ordinal, ui
 	return true;
 }
 
-/* -------------------------------------------------------------------------------------------------- threads
- */
-
-static void free_thread(struct bap_thread *t)
-{
-	free(t->data);
-	free(t);
-}
+/* -------------------------------------------------------------------------------------------- threads */
 
 static struct bap_thread *alloc_thread(uint32_t g_len)
 {
@@ -179,12 +171,4 @@ struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_e
 	}
 	reset_thread(k, k->live[k->n_live], id, ordinal);
 	return k->live[k->n_live++];
-}
-
-void bap_threads_forget(struct bap_known *k)
-{
-	for (uint32_t i = 0; i < k->n_live; i++)
-		free_thread(k->live[i]);
-	k->n_live = 0;
-	bap_shown_forget(k->shown);
 }

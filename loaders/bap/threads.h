@@ -28,7 +28,4 @@ struct bap_thread *bap_threads_find(struct bap_known *k, uint64_t id, const stru
  */
 struct bap_thread *bap_threads_add(struct bap_known *k, uint64_t id, struct ts_error *err);
 
-/* No thread was met. */
-void bap_threads_forget(struct bap_known *k);
-
 #endif

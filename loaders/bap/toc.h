@@ -5,7 +5,7 @@
 #ifndef LOADERS_BAP_TOC_H
 #define LOADERS_BAP_TOC_H
 
-#include "bap.h"
+#include "trace.h"
 
 /*
  * Look at the index at file offset rec->end.  It is sane if the examined entries ascend and each points at

@@ -8,16 +8,6 @@
 #include "operand.h"
 #include "state.h"
 
-/* Where a register's value goes, or a part of it, in the 'g' layout. */
-struct bap_part {
-	uint32_t off, len;
-	const uint8_t *data; /* in the target's order; borrowed from the operand, or in bytes */
-	uint8_t bytes[64];
-};
-
-/* The low part of a register operand's value, and what lies elsewhere.  Returns how many: 0 for others. */
-unsigned bap_op_parts(const struct bap *rec, const struct bap_op *op, struct bap_part parts[2]);
-
 /* A register operand's value before the instruction, or after it. */
 void bap_op_see(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);
 void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op *op);

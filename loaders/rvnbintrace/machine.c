@@ -10,12 +10,14 @@
  *
  * A name is a length byte and that many bytes.  Registers and operations share one space of ids.
  */
-#include "rvnbintrace.h"
+#include "machine.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "regs.h"
 
 struct name {
 	const uint8_t *p;

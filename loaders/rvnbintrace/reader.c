@@ -15,7 +15,7 @@
  * The recorders do not record the lengths of instructions.  Where rip grows by at most the length of the
  * longest instruction, the difference is used: to the model a length only means that the next address follows.
  */
-#include "rvnbintrace.h"
+#include "reader.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "loaders/kit/point.h"
+#include "regs.h"
 
 /* An entry without memory's bytes fits in; so does a piece of memory's bytes. */
 #define MIN_LEFT 2048u

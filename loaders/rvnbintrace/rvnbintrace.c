@@ -23,7 +23,7 @@
  * next to the trace is not read: the index replaces it, and its contents would have to be checked against the
  * trace.
  */
-#include "rvnbintrace.h"
+#include "machine.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -32,6 +32,8 @@
 #include <string.h>
 
 #include "loaders/loader.h"
+#include "reader.h"
+#include "regs.h"
 
 static const uint8_t magic[8] = "srnibnvr", old_magic[8] = "crsrnibr";
 

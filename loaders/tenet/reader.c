@@ -21,13 +21,14 @@
  *
  * A decode point is a struct tenet_place, and the file that it is in.
  */
+#include "reader.h"
+
 #include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loaders/kit/point.h"
-#include "tenet.h"
 
 /* A return address lies at most this far after the call. */
 #define MAX_CALL_LEN 16u

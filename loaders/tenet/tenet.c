@@ -2,8 +2,6 @@
 /*
  * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines (writer.c).
  */
-#include "tenet.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,8 @@
 #include "loaders/kit/program.h"
 #include "loaders/kit/threads.h"
 #include "loaders/loader.h"
+#include "log.h"
+#include "reader.h"
 #include "writer.h"
 
 /* Enough to tell it from other texts, and less than any magic number. */

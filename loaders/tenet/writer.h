@@ -5,7 +5,7 @@
 #ifndef LOADERS_TENET_WRITER_H
 #define LOADERS_TENET_WRITER_H
 
-#include "tenet.h"
+#include "log.h"
 
 /*
  * Fill rec->writer from the first lines of the first part.

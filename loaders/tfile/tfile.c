@@ -20,7 +20,9 @@
  * Frame k becomes position k.  A frame does not say which of its registers are valid: all registers in its
  * block are taken as known.
  */
-#include "tfile.h"
+#include "frames.h"
+#include "header.h"
+#include "reader.h"
 
 #include <elf.h>
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 
 #include "ops.h"
 #include "tasks.h"
-#include "usercorn.h"
+#include "trace.h"
 
 /* The state of a walk over the stream. */
 struct ucir_walk {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "contents.h"
+
 /* The "length" of an undefined instruction. */
 #define UNDEFINED_INSN 241
 

@@ -7,7 +7,11 @@
 #define MAX_PROCESSES 4096
 #define MAX_THREADS 65536
 
-/* The following effects are those of thread @thread. */
+bool ucir_is_at_end(const struct ucir_reader *r)
+{
+	return !r->left && !ucir_stream_left(&r->w.s) && r->w.rec->bytes.frames.end.code == TS_OK;
+}
+
 void ucir_put_thread(uint32_t thread, struct ts_steps *out)
 {
 	struct ts_effect *e = ts_steps_effect(out, TS_FX_THREAD, 0, 0);

@@ -11,7 +11,7 @@
 
 #include "effects.h"
 #include "tasks.h"
-#include "usercorn.h"
+#include "trace.h"
 
 #define UCIR_N_OTHERS 2048u
 
@@ -39,6 +39,9 @@ struct ucir_reader {
 	/* Instructions that x87.c has no part in, by their addresses: an address and its task's key. */
 	uint64_t others[UCIR_N_OTHERS];
 };
+
+/* Is the stream over, and at a frame's end? */
+bool ucir_is_at_end(const struct ucir_reader *r);
 
 /* The following effects belong to @thread. */
 void ucir_put_thread(uint32_t thread, struct ts_steps *out);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contents.h"
 #include "src/base/log.h"
 #include "src/trace/elf.h"
 #include "vote.h"

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "usercorn.h"
+#include "trace.h"
 
 /*
  * Move the contents in rec->base.initial.  @exec is the path of the program's file, NULL if it is not

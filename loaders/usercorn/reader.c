@@ -91,12 +91,6 @@ bool ucir_stream_op(struct ucir_reader *r, const struct ucir_op *op, struct ts_s
 	}
 }
 
-/* The stream is over, and at a frame's end. */
-bool ucir_is_at_end(const struct ucir_reader *r)
-{
-	return !r->left && !ucir_stream_left(&r->w.s) && r->w.rec->bytes.frames.end.code == TS_OK;
-}
-
 /* -------------------------------------------------------------------------------- the interface */
 
 /* Nothing more comes: where would the last process go on?  Jumps after its last step count. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "start.h"
+
 #include "keyframe.h"
 #include "note.h"
 #include "reader.h"

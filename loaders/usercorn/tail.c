@@ -6,7 +6,6 @@
 
 #include "keyframe.h"
 #include "note.h"
-#include "reader.h"
 #include "src/arch/signals.h"
 
 /* Does a SYSCALL, or what version 2 has beside it, belong here to a step that is over? */

@@ -17,17 +17,20 @@
  * state at the start.  Traces of the tool's first months have the same version word and other layouts; they
  * are recognised and refused by name.
  */
-#include "usercorn.h"
+#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "contents.h"
 #include "loaders/loader.h"
 #include "ops.h"
 #include "place.h"
+#include "reader.h"
 #include "src/base/cursor.h"
+#include "start.h"
 
 #define MAGIC "UCIR"
 #define HEADER_LEN 74
@@ -376,57 +379,6 @@ static bool read_state(struct usercorn *rec, struct ts_error *err)
 	return find_reads(rec, err);
 }
 
-static int compare_contents(const void *a, const void *b)
-{
-	const struct ucir_content *x = a, *y = b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->addr < y->addr ? -1 : x->addr > y->addr;
-}
-
-static bool index_contents(struct usercorn *rec, struct ts_error *err)
-{
-	const struct ts_steps *b = &rec->base.initial;
-	uint32_t thread = 0;
-
-	rec->contents = malloc(((size_t)b->n_maps + b->n_effects + 1) * sizeof(*rec->contents));
-	if (!rec->contents)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the initial state");
-	for (uint32_t i = 0; i < b->n_effects; i++) {
-		if (b->effects[i].kind == TS_FX_THREAD)
-			thread = b->effects[i].item;
-		if (b->effects[i].kind == TS_FX_WRITE)
-			rec->contents[rec->n_contents++] =
-				(struct ucir_content){ b->effects[i].addr, thread, i };
-	}
-	qsort(rec->contents, rec->n_contents, sizeof(*rec->contents), compare_contents);
-	return true;
-}
-
-const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n)
-{
-	const struct ucir_content key = { .addr = addr, .thread = thread };
-	uint32_t lo = 0, hi = rec->n_contents;
-	const struct ts_effect *e;
-
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-
-		if (compare_contents(&rec->contents[mid], &key) <= 0)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	if (!lo || rec->contents[lo - 1].thread != thread)
-		return NULL;
-	e = &rec->base.initial.effects[rec->contents[lo - 1].effect];
-	if (addr - e->addr >= e->len)
-		return NULL;
-	*n = (size_t)(e->len - (addr - e->addr));
-	return ts_effect_data(&rec->base.initial, e) + (addr - e->addr);
-}
-
 static bool find_exec_path(struct usercorn *rec, struct ts_error *err)
 {
 	const struct ts_steps *b = &rec->base.initial;
@@ -455,7 +407,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 		return false;
 	take_header(rec, &h);
 	if (!find_stream(rec, src, err) || !check_layout(rec, err) || !read_state(rec, err) ||
-	    (rec->version < 2 && !ucir_place(rec, opt->exec, err)) || !index_contents(rec, err))
+	    (rec->version < 2 && !ucir_place(rec, opt->exec, err)) || !ucir_index_contents(rec, err))
 		return false;
 	rec->base.maps_are_modules = true;
 	rec->base.absent_events = 1u << TS_EV_INTERRUPT | (rec->version < 2 ? 1u << TS_EV_SIGNAL : 0);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reader.h"
+
 /* How far is looked: steps, bytes of evidence a region, shifts a region, and comparisons in all. */
 #define MAX_STEPS 200000
 #define BATCH_STEPS 4096

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "usercorn.h"
+#include "trace.h"
 
 /* A question: at which shift in [addr, addr + len) do the @data_len bytes lie? */
 struct ucir_vote {

@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "contents.h"
+
 /* The largest operand: fxsave's. */
 #define MAX_STORE 512u
 

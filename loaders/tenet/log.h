@@ -2,8 +2,8 @@
 /*
  * A Tenet log that is open: what its files know together.  README says what the format is.
  */
-#ifndef LOADERS_TENET_TENET_H
-#define LOADERS_TENET_TENET_H
+#ifndef LOADERS_TENET_LOG_H
+#define LOADERS_TENET_LOG_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,16 +51,5 @@ struct tenet {
 	uint32_t n_parts;
 	struct tenet_damages damages;
 };
-
-/* A reader of @rec at position 0.  Returns NULL if memory is exhausted (TS_ENOMEM). */
-struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err);
-
-/*
- * Read what comes before position 0 of part @i, and that position's line: its place becomes the part's start, what
- * it says is appended to @initial.
- *
- * Returns false if no line has a program counter (TS_EUNSUPPORTED), or the file cannot be read.
- */
-bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, struct ts_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recording, shared by the parts of the Usercorn loader.  usercorn.c makes it, reader.c walks over it.
+ * An open trace of Usercorn: what the files of this folder share.
  */
-#ifndef LOADERS_USERCORN_H
-#define LOADERS_USERCORN_H
+#ifndef LOADERS_USERCORN_TRACE_H
+#define LOADERS_USERCORN_TRACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,29 +45,5 @@ static inline uint64_t ucir_process_id(const struct usercorn *rec, uint64_t pid)
 {
 	return rec->version < 2 ? pid : pid >> 32;
 }
-
-/* The initial bytes from @addr on of a thread's process, *n of them; NULL where the trace has none. */
-const uint8_t *ucir_initial_bytes(const struct usercorn *rec, uint32_t thread, uint64_t addr, size_t *n);
-
-/* A reader at position 0; see struct ts_recording_ops. */
-struct ts_reader *ucir_reader_new(struct usercorn *rec, struct ts_error *err);
-
-/* Facts of a trace from the ops before the first STEP. */
-struct ucir_start {
-	struct ts_steps *initial; /* gets the leading keyframes' state; NULL: it is only scanned */
-	bool seen[UCIR_N_REGS];   /* register numbers that occur */
-	bool has_keyframe;
-	bool has_jmp;
-	bool has_syscall;
-	uint64_t n_frames;
-};
-
-/*
- * Walk over the trace up to its first STEP; @start (zeros but for initial) gets the facts found there.
- *
- * Returns TS_ITEM at a STEP, TS_END if the trace ends without one, TS_FAIL with @err if it is truncated or
- * damaged before.
- */
-enum ts_next ucir_read_start(struct usercorn *rec, struct ucir_start *start, struct ts_error *err);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * A trace of BAP's frames, open: what its parts (bap.c, reader.c and below) share.
  */
-#ifndef LOADERS_BAP_H
-#define LOADERS_BAP_H
+#ifndef LOADERS_BAP_TRACE_H
+#define LOADERS_BAP_TRACE_H
 
 #include "arch.h"
 #include "loaders/kit/regmap.h"

@@ -217,8 +217,19 @@ end
 
 define tracestub-goto
   tracestub-look
-  if $_tracestub == 2 && $argc == 1
-    tracestub-monitor announce goto $arg0
+  if $_tracestub == 2 && $argc >= 1
+    if $argc == 1
+      tracestub-monitor announce goto $arg0
+    end
+    if $argc == 2
+      tracestub-monitor announce goto $arg0 $arg1
+    end
+    if $argc == 3
+      tracestub-monitor announce goto $arg0 $arg1 $arg2
+    end
+    if $argc == 4
+      tracestub-monitor announce goto $arg0 $arg1 $arg2 $arg3
+    end
     if !$_isvoid($trace_frame)
       if $trace_frame != -1
         pipe tfind none | grep -q .
@@ -228,16 +239,7 @@ define tracestub-goto
     tracestub-refresh
     tracestub-monitor when
   else
-    if $_tracestub == 2 && ($argc == 2 || $argc == 3)
-      if $argc == 2
-        tracestub-monitor goto $arg0 $arg1
-      else
-        tracestub-monitor goto $arg0 $arg1 $arg2
-      end
-      tracestub-follow
-    else
-      tracestub-refuse
-    end
+    tracestub-refuse
   end
 end
 document tracestub-goto

@@ -107,6 +107,7 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 
 	switch (rsp_reach(s, d, &pos, out)) {
 	case RSP_REACHED:
+		rsp_asking_note_left(s, pos);
 		rsp_session_go(s, pos);
 		return run_when(s, "", out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
 	case RSP_LATER:
@@ -126,37 +127,22 @@ static enum rsp_command_end start_goto(struct rsp_session *s, const char *arg, s
 	return rsp_destination_parse(&d, arg, out) ? go(s, &d, out) : go_by_question(s, arg, out);
 }
 
-/*
- * For a client that does not know that goto has moved it, or that leaves the move to its next resume, which
- * waits for positions that have not been read yet and can be interrupted.  A destination that does not exist
- * is refused now.  With "moved" nothing is announced, and no text is the answer, unless the session stands
- * somewhere else than the client's last stop.
- */
-static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
+/* The next resume stops where @d is. */
+static enum rsp_command_end announce(struct rsp_session *s, const struct rsp_destination *d)
 {
-	static const char word[] = "goto ";
-	struct rsp_destination d = { .kind = RSP_TO_POSITION, .pos = s->pos };
-	uint64_t pos = s->pos;
+	s->announced = *d;
+	s->is_announcing = true;
+	return RSP_COMMAND_DONE;
+}
 
-	if (!strcmp(arg, "moved")) {
-		if (s->pos == s->reported_pos)
-			return true;
-		ts_buf_puts(out, "moved\n");
-		arg = "";
-	}
-	if (*arg && strncmp(arg, word, sizeof(word) - 1) != 0) {
-		ts_buf_puts(out, "announce takes goto and where to, moved, or nothing");
-		return false;
-	}
-	if (*arg) {
-		arg += sizeof(word) - 1;
-		arg += strspn(arg, " \t");
-		if (!rsp_destination_parse(&d, arg, out)) {
-			if (!rsp_is_complete(s) || !rsp_asking_position(s, arg, &pos))
-				return false;
-			ts_buf_reset(out);
-			d = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
-		}
+static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	struct rsp_destination d;
+	uint64_t pos;
+
+	if (!rsp_destination_parse(&d, arg, out)) {
+		ts_buf_reset(out);
+		return rsp_asking_announce(s, arg, out);
 	}
 	switch (rsp_reach(s, &d, &pos, out)) {
 	case RSP_REACHED:
@@ -165,11 +151,34 @@ static bool run_announce(struct rsp_session *s, const char *arg, struct ts_buf *
 	case RSP_LATER:
 		break;
 	case RSP_NOWHERE:
-		return false;
+		return RSP_COMMAND_REFUSED;
 	}
-	s->announced = d;
-	s->is_announcing = true;
-	return true;
+	return announce(s, &d);
+}
+
+/*
+ * For a client that does not know that goto has moved it, or that leaves the move to its next resume, which
+ * waits for positions that have not been read yet and can be interrupted.  A destination that does not exist
+ * is refused now.  With "moved" nothing is announced, and no text is the answer, unless the session stands
+ * somewhere else than the client's last stop.
+ */
+static enum rsp_command_end start_announce(struct rsp_session *s, const char *arg, struct ts_buf *out)
+{
+	static const char word[] = "goto ";
+
+	if (!strncmp(arg, word, sizeof(word) - 1)) {
+		arg += sizeof(word) - 1;
+		return announce_goto(s, arg + strspn(arg, " \t"), out);
+	}
+	if (!strcmp(arg, "moved")) {
+		if (s->pos == s->reported_pos)
+			return RSP_COMMAND_DONE;
+		ts_buf_puts(out, "moved\n");
+	} else if (*arg) {
+		ts_buf_puts(out, "announce takes goto and where to, moved, or nothing");
+		return RSP_COMMAND_REFUSED;
+	}
+	return announce(s, &(struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = s->pos });
 }
 
 /* For a script: answers when all background work is done. */
@@ -387,7 +396,7 @@ static bool run_help(struct rsp_session *s, const char *arg, struct ts_buf *out)
 
 static const struct rsp_command commands[] = {
 	{ "announce", "goto X|moved", "make the next step or continue stop here, or where goto leads",
-	  .run = run_announce },
+	  .start = start_announce },
 	{ "checkpoint", "TEXT", "mark this position as checkpoint-1, or the next free number",
 	  .run = rsp_asking_checkpoint },
 	{ "collect", "live|all|none", "tracepoints: where you go, everywhere at once (usual), or forget",

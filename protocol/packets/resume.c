@@ -8,6 +8,7 @@
  * After "monitor direction reverse" s, c and vCont go backwards, for clients that know neither bs nor bc.
  */
 #include "packets.h"
+#include "protocol/session/asking.h"
 #include "protocol/session/modules.h"
 #include "protocol/session/reach.h"
 #include "protocol/session/resume.h"
@@ -54,6 +55,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 		break;
 	}
 	s->is_stop_unseen = true;
+	rsp_asking_note_left(s, pos);
 	rsp_session_go(s, pos);
 	s->announced = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
 	if (tell_modules(s, r))

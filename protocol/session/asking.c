@@ -21,10 +21,11 @@
 
 struct rsp_asking {
 	struct ts_ask ask;
-	struct ts_symbols *symbols; /* owned */
-	struct ts_marks *marks;     /* owned; NULL: marks cannot be kept */
+	struct ts_symbols *symbols; /* owned; NULL: not needed yet */
+	bool is_early;              /* they were found before the recording had been read to its end */
+	struct ts_marks *marks;     /* owned; NULL: none needed yet, or they cannot be kept */
 	struct ts_answer *answer;   /* owned; the job's */
-	uint64_t *shown;            /* owned; positions of the table that was shown last */
+	bool is_announced;          /* it leads the session somewhere with its next resume, without a text */
 	uint64_t back[MAX_BACK];    /* where goto left, oldest first; then, after back, where it came from */
 };
 
@@ -35,7 +36,7 @@ void rsp_asking_free(struct rsp_asking *q)
 	ts_answer_free(q->answer);
 	ts_symbols_free(q->symbols);
 	ts_marks_free(q->marks);
-	free(q->shown);
+	free(q->ask.shown);
 	free(q);
 }
 
@@ -71,25 +72,49 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 			       target->local, err);
 }
 
-/* The state kept between questions; made with the first one. */
-static bool prepare(struct rsp_session *s, struct ts_error *err)
+/* Found with the first question, and again when all has been read: modules that came later have symbols, too. */
+static bool need_symbols(struct rsp_session *s, struct ts_error *err)
 {
 	struct rsp_asking *q = s->asking;
+	struct ts_symbols *symbols;
 
-	if (!q) {
-		q = calloc(1, sizeof(*q));
-		if (q) {
-			q->symbols = ts_symbols_new();
-			q->marks = s->target->trace ? ts_marks_new(s->target->trace) : NULL;
-		}
-		if (!q || !q->symbols || !find_symbols(s, q->symbols, err)) {
-			rsp_asking_free(q);
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		}
-		q->ask.back = q->back;
-		s->asking = q;
-		s->free_asking = rsp_asking_free;
+	if (q->symbols && (!q->is_early || !rsp_is_complete(s)))
+		return true;
+	symbols = ts_symbols_new();
+	if (!symbols)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	if (!find_symbols(s, symbols, err)) {
+		ts_symbols_free(symbols);
+		return false;
 	}
+	ts_symbols_free(q->symbols);
+	q->symbols = symbols;
+	q->is_early = !rsp_is_complete(s);
+	return true;
+}
+
+/* The state kept between questions.  Returns NULL if memory is exhausted. */
+static struct rsp_asking *need_asking(struct rsp_session *s)
+{
+	if (!s->asking) {
+		s->asking = calloc(1, sizeof(*s->asking));
+		s->free_asking = rsp_asking_free;
+		if (s->asking)
+			s->asking->ask.back = s->asking->back;
+	}
+	return s->asking;
+}
+
+static bool prepare(struct rsp_session *s, struct ts_error *err)
+{
+	struct rsp_asking *q = need_asking(s);
+
+	if (!q)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (!need_symbols(s, err))
+		return false;
+	if (!q->marks && s->target->trace)
+		q->marks = ts_marks_new(s->target->trace);
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
 	q->ask.symbols = q->symbols;
@@ -100,25 +125,7 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 	q->ask.here = s->pos;
 	q->ask.has_frame = rsp_tracing_is_looking(&s->tracing);
 	q->ask.frame = s->tracing.frame.pos;
-	q->ask.shown = q->shown;
 	return true;
-}
-
-/* From now on #R refers to the table that was shown; an answer without positions keeps the previous one. */
-static void keep_shown(struct rsp_asking *q)
-{
-	size_t n;
-	const uint64_t *shown = ts_answer_shown(q->answer, &n);
-	uint64_t *copy = n ? malloc(n * sizeof(*copy)) : NULL;
-
-	if (!copy || ts_answer_question(q->answer)->verb->is_sentence)
-		free(copy);
-	else {
-		memcpy(copy, shown, n * sizeof(*copy));
-		free(q->shown);
-		q->shown = copy;
-		q->ask.n_shown = n;
-	}
 }
 
 /* Going somewhere else forgets the places for "forward". */
@@ -149,17 +156,10 @@ static void go(struct rsp_session *s, const char *verb, uint64_t pos)
 	rsp_session_go(s, pos);
 }
 
-bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos)
+void rsp_asking_note_left(struct rsp_session *s, uint64_t pos)
 {
-	struct ts_ask_place place;
-	struct ts_error err;
-
-	ts_error_reset(&err);
-	if (!prepare(s, &err) || !ts_place_parse(&place, &s->asking->ask, text, strlen(text), s->pos, &err) ||
-	    place.kind != TS_PLACE_POSITION)
-		return false;
-	*pos = place.pos;
-	return true;
+	if (pos != s->pos && need_asking(s))
+		note_left(&s->asking->ask, s->pos);
 }
 
 bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_buf *out)
@@ -189,32 +189,68 @@ static void cancel(struct rsp_session *s)
 	s->asking->answer = NULL;
 }
 
-static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+/* The answer is complete. */
+static void finish(struct rsp_session *s, struct rsp_reply *r)
 {
 	struct rsp_asking *q = s->asking;
-	enum ts_got got = TS_GOT_END;
+	uint64_t pos = ts_answer_go(q->answer);
+
+	ts_answer_keep_shown(q->answer, &q->ask);
+	if (pos != TS_NO_POS && q->is_announced) {
+		s->announced = (struct rsp_destination){ .kind = RSP_TO_POSITION, .pos = pos };
+		s->is_announcing = true;
+	} else if (pos != TS_NO_POS) {
+		go(s, ts_answer_question(q->answer)->verb->name, pos);
+	}
+	rsp_reply_ok(r);
+}
+
+/* Continue, with the rows and the end to @out. */
+static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out, struct ts_error *err)
+{
+	struct rsp_asking *q = s->asking;
+	enum ts_got got;
+
+	if (s->job.is_interrupted) {
+		ts_answer_stop(q->answer, out, out);
+		return TS_GOT_END;
+	}
+	do
+		got = ts_answer_run(q->answer, CHUNKS_A_TURN, out, out, err);
+	while (got == TS_GOT_PENDING && ts_now_ns() < end_ns);
+	return got;
+}
+
+/* Where an announced goto leads is told by the client's next stop; that it leads nowhere is told here. */
+static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r, struct ts_error *err)
+{
+	struct ts_buf text;
+	enum ts_got got;
+
+	ts_buf_init(&text);
+	got = run(s, end_ns, &text, err);
+	if (got == TS_GOT_END && ts_answer_go(s->asking->answer) == TS_NO_POS) {
+		char *end = memchr(ts_buf_text(&text), '\n', text.len);
+
+		rsp_session_refuse(s, r, end ? (*end = 0, ts_buf_text(&text)) : "there is no such place", true);
+	}
+	ts_buf_fini(&text);
+	return got;
+}
+
+static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
+{
 	struct ts_error err;
-	uint64_t pos;
+	enum ts_got got;
 
 	ts_error_reset(&err);
-	if (s->job.is_interrupted) {
-		ts_answer_stop(q->answer, &s->console, &s->console);
-	} else {
-		do
-			got = ts_answer_run(q->answer, CHUNKS_A_TURN, &s->console, &s->console, &err);
-		while (got == TS_GOT_PENDING && ts_now_ns() < end_ns);
-	}
+	got = s->asking->is_announced ? run_announced(s, end_ns, r, &err) : run(s, end_ns, &s->console, &err);
 	if (got == TS_GOT_PENDING)
 		return false;
-	if (got == TS_GOT_FAIL) {
+	if (got == TS_GOT_FAIL)
 		rsp_reply_failure(r, &err);
-	} else {
-		keep_shown(q);
-		pos = ts_answer_go(q->answer);
-		if (pos != TS_NO_POS)
-			go(s, ts_answer_question(q->answer)->verb->name, pos);
-		rsp_reply_ok(r);
-	}
+	else if (r->kind == RSP_REPLY_EMPTY)
+		finish(s, r);
 	cancel(s);
 	return true;
 }
@@ -231,7 +267,7 @@ static const struct rsp_job_ops ops = {
 	.progress = put_progress,
 };
 
-enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out)
+static enum rsp_command_end start(struct rsp_session *s, const char *line, bool is_announced, struct ts_buf *out)
 {
 	struct ts_error err;
 
@@ -244,6 +280,25 @@ enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, s
 		ts_buf_puts(out, err.text);
 		return RSP_COMMAND_REFUSED;
 	}
+	s->asking->is_announced = is_announced;
 	rsp_job_start(&s->job, &ops, NULL);
 	return RSP_COMMAND_JOB;
+}
+
+enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out)
+{
+	return start(s, line, false, out);
+}
+
+enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_buf *out)
+{
+	enum rsp_command_end end = RSP_COMMAND_REFUSED;
+	struct ts_buf line;
+
+	ts_buf_init(&line);
+	ts_buf_printf(&line, "goto %s", place);
+	if (ts_buf_ok(&line))
+		end = start(s, ts_buf_text(&line), true, out);
+	ts_buf_fini(&line);
+	return end;
 }

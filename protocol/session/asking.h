@@ -34,10 +34,13 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
 enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out);
 
 /*
- * Convert @text to a position if that needs no search: K, +N, -N, P%, a mark, #R.  Returns false if it has
- * none of these forms.
+ * The same of "goto @place", but the session stays: where that leads is announced (monitor announce).  The answer has
+ * no text, unless there is no such place: then it is refused.
  */
-bool rsp_asking_position(struct rsp_session *s, const char *text, uint64_t *pos);
+enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_buf *out);
+
+/* The session is about to leave its position for @pos: "back" comes back here. */
+void rsp_asking_note_left(struct rsp_session *s, uint64_t pos);
 
 /*
  * The monitor command "checkpoint [TEXT]": marks the session's position as checkpoint-N.  Returns false if it

@@ -5,7 +5,6 @@
 
 #include "src/base/buf.h"
 
-
 static const char *const event_names[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "syscall",	       [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault",
 	[TS_EV_EXIT] = "exit",		       [TS_EV_GAP] = "gap",	  [TS_EV_INTERRUPT] = "interrupt",
@@ -25,28 +24,6 @@ static bool take_number(const char **text, uint64_t *value)
 			return false;
 	}
 	return *text != start;
-}
-
-/* "12%", "12.5%": up to 9 digits after the point count.  Returns false if it is malformed, or above 100. */
-static bool parse_share(const char *text, double *share)
-{
-	static const double scales[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
-	uint64_t whole, part = 0;
-	size_t n_digits = 0;
-
-	if (!take_number(&text, &whole))
-		return false;
-	if (*text == '.') {
-		const char *start = ++text;
-
-		if (!take_number(&text, &part))
-			return false;
-		n_digits = (size_t)(text - start);
-	}
-	if (strcmp(text, "%") != 0 || n_digits > 9 || whole > 100)
-		return false;
-	*share = ((double)whole + (double)part / scales[n_digits]) / 100;
-	return *share <= 1;
 }
 
 static bool parse_event(struct rsp_destination *d, const char *name, struct ts_buf *why)
@@ -70,12 +47,12 @@ static bool parse_position(struct rsp_destination *d, const char *arg)
 	if (!strcmp(arg, "begin"))
 		*d = (struct rsp_destination){ .kind = RSP_TO_POSITION };
 	else if (!strcmp(arg, "end"))
-		*d = (struct rsp_destination){ .kind = RSP_TO_SHARE, .share = 1 };
+		*d = (struct rsp_destination){ .kind = RSP_TO_SHARE, .share = { 1, 1 } };
 	else if (!strcmp(arg, "frame"))
 		*d = (struct rsp_destination){ .kind = RSP_TO_FRAME };
 	else if (take_number(&p, &d->pos) && !*p)
 		d->kind = RSP_TO_POSITION;
-	else if (parse_share(arg, &d->share))
+	else if (!ts_percentage_parse(arg, strlen(arg), &d->share))
 		d->kind = RSP_TO_SHARE;
 	else
 		return false;

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "src/ask/number.h"
 #include "src/trace/step.h"
 
 struct ts_buf;
@@ -23,7 +24,7 @@ enum rsp_destination_kind {
 struct rsp_destination {
 	enum rsp_destination_kind kind;
 	uint64_t pos;             /* POSITION */
-	double share;             /* SHARE: 0..1 */
+	struct ts_percentage share; /* SHARE */
 	enum ts_event_kind event; /* NEXT, PREVIOUS */
 };
 

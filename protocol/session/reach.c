@@ -28,15 +28,11 @@ static enum rsp_reach find_position(struct rsp_session *s, uint64_t wanted, uint
 	return RSP_NOWHERE;
 }
 
-static enum rsp_reach find_share(struct rsp_session *s, double share, uint64_t *pos)
+static enum rsp_reach find_share(struct rsp_session *s, const struct ts_percentage *share, uint64_t *pos)
 {
-	uint64_t n = rsp_last(s);
-
-	if (share > 0 && !rsp_wait_until_complete(s))
+	if (share->part && !rsp_wait_until_complete(s))
 		return RSP_LATER;
-	*pos = (uint64_t)((double)n * share);
-	if (*pos > n || share == 1)
-		*pos = n;
+	*pos = ts_percentage_of(share, rsp_last(s));
 	return RSP_REACHED;
 }
 
@@ -50,12 +46,6 @@ static enum rsp_reach find_frame(const struct rsp_session *s, uint64_t *pos, str
 	return RSP_NOWHERE;
 }
 
-/* Where one goes to see an event: to its step, or to where a signal stops. */
-static uint64_t place_of(const struct ts_happening *h)
-{
-	return h->event.kind == TS_EV_SIGNAL ? ts_event_position(h) : h->step;
-}
-
 /* The nearest event of the kind after, or before, the session's position; NULL if there is none. */
 static const struct ts_happening *nearest_event(const struct rsp_session *s, enum ts_event_kind kind,
 						bool is_reverse)
@@ -65,11 +55,9 @@ static const struct ts_happening *nearest_event(const struct rsp_session *s, enu
 
 	if (is_reverse && s->pos) {
 		h = ts_query_prev_event(q, kind, s->pos - 1);
-		while (h && place_of(h) >= s->pos)
-			h = h > ts_query_event(q, kind, 0) ? h - 1 : NULL;
 	} else if (!is_reverse) {
 		h = ts_query_next_event(q, kind, s->pos);
-		while (h && place_of(h) <= s->pos)
+		while (h && h->step <= s->pos)
 			h = h < ts_query_event(q, kind, ts_query_n_events(q, kind) - 1) ? h + 1 : NULL;
 	}
 	return h;
@@ -84,7 +72,7 @@ static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind,
 	if (!h && !is_reverse && !is_absent && !rsp_wait_until_more(s))
 		return RSP_LATER;
 	if (h)
-		*pos = place_of(h);
+		*pos = h->step;
 	else if (is_absent)
 		ts_buf_printf(why, "this format does not record %s", event_plurals[kind]);
 	else if (kind == TS_EV_SYSCALL && !rsp_has_syscalls(s->target))
@@ -100,7 +88,7 @@ enum rsp_reach rsp_reach(struct rsp_session *s, const struct rsp_destination *d,
 {
 	switch (d->kind) {
 	case RSP_TO_POSITION: return find_position(s, d->pos, pos, why);
-	case RSP_TO_SHARE: return find_share(s, d->share, pos);
+	case RSP_TO_SHARE: return find_share(s, &d->share, pos);
 	case RSP_TO_FRAME: return find_frame(s, pos, why);
 	case RSP_TO_NEXT:
 	case RSP_TO_PREVIOUS: return find_event(s, d->event, d->kind == RSP_TO_PREVIOUS, pos, why);

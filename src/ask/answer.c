@@ -308,6 +308,20 @@ const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n)
 	return a->shown;
 }
 
+void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask)
+{
+	size_t n;
+	const uint64_t *shown = ts_answer_shown(a, &n);
+	uint64_t *copy = n && !a->qn.verb->is_sentence ? malloc(n * sizeof(*copy)) : NULL;
+
+	if (!copy)
+		return;
+	memcpy(copy, shown, n * sizeof(*copy));
+	free(ask->shown);
+	ask->shown = copy;
+	ask->n_shown = n;
+}
+
 uint64_t ts_answer_n_rows(const struct ts_answer *a)
 {
 	return a->n_shown;

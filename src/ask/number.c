@@ -104,3 +104,31 @@ bool ts_number_parse(const char *text, size_t len, enum ts_commas commas, uint64
 
 	return n && n == len;
 }
+
+const char *ts_percentage_parse(const char *text, size_t len, struct ts_percentage *share)
+{
+	static const char malformed[] = "is not a percentage";
+	size_t i = 0, point = len;
+
+	*share = (struct ts_percentage){ .scale = 100 };
+	if (len < 2 || text[len - 1] != '%')
+		return malformed;
+	for (; i + 1 < len; i++) {
+		if (text[i] == '.' && point == len && i)
+			point = i;
+		else if (is_digit(text[i]) && i < 15)
+			share->part = share->part * 10 + (unsigned)(text[i] - '0');
+		else
+			return malformed;
+		if (i > point)
+			share->scale *= 10;
+	}
+	if (point == i - 1)
+		return malformed;
+	return share->part > share->scale ? "is more than all of the recording" : NULL;
+}
+
+uint64_t ts_percentage_of(const struct ts_percentage *share, uint64_t n)
+{
+	return (uint64_t)((unsigned __int128)n * share->part / share->scale);
+}

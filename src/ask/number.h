@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers as people write them: 4711, 1,000,000, 1_000_000, 10M, 2k, 0x1f.
+ * Numbers as people write them: 4711, 1,000,000, 1_000_000, 10M, 2k, 0x1f, and 12.5%.
  */
 #ifndef TS_ASK_NUMBER_H
 #define TS_ASK_NUMBER_H
@@ -25,5 +25,20 @@ size_t ts_number_take(const char *text, size_t len, enum ts_commas commas, uint6
 
 /* The same if the number is the whole text. */
 bool ts_number_parse(const char *text, size_t len, enum ts_commas commas, uint64_t *value, bool *is_large);
+
+/* A share of a whole: part / scale <= 1. */
+struct ts_percentage {
+	uint64_t part, scale;
+};
+
+/*
+ * "12.5%": up to 14 digits.
+ *
+ * Returns NULL; or, if it is malformed or above 100 %, what is wrong with it ("is not a percentage").
+ */
+const char *ts_percentage_parse(const char *text, size_t len, struct ts_percentage *share);
+
+/* The share of @n, rounded down, exactly. */
+uint64_t ts_percentage_of(const struct ts_percentage *share, uint64_t n);
 
 #endif

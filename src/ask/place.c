@@ -69,28 +69,15 @@ static bool parse_relative(struct ts_ask_place *place, const struct ts_ask *ask,
 	return set_position(place, ask, fits ? pos : UINT64_MAX, text, len, err);
 }
 
-/* "12.5%": up to 9 digits after the point; exact: N * digits / 10^n / 100, rounded down. */
 static bool parse_percent(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 			  struct ts_error *err)
 {
-	unsigned __int128 share = 0, scale = 100;
-	size_t i = 0, point = len;
+	struct ts_percentage share;
+	const char *why = ts_percentage_parse(text, len, &share);
 
-	for (; i + 1 < len; i++) {
-		if (text[i] == '.' && point == len && i)
-			point = i;
-		else if (isdigit((unsigned char)text[i]) && i < 14)
-			share = share * 10 + (unsigned)(text[i] - '0');
-		else
-			return misunderstood(text, len, "is not a percentage", err);
-		if (i > point)
-			scale *= 10;
-	}
-	if (!i || point == i - 1)
-		return misunderstood(text, len, "is not a percentage", err);
-	if (share > scale)
-		return misunderstood(text, len, "is more than all of the recording", err);
-	return set_position(place, ask, (uint64_t)(ask->n_steps * share / scale), text, len, err);
+	if (why)
+		return misunderstood(text, len, why, err);
+	return set_position(place, ask, ts_percentage_of(&share, ask->n_steps), text, len, err);
 }
 
 /* #R: a row of the table that was shown last. */

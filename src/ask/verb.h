@@ -23,7 +23,7 @@ struct ts_marks;
 struct ts_names;
 struct ts_symbols;
 
-/* The recording and the position of questions.  One for each session; members are borrowed. */
+/* The recording and the position of questions.  One for each session; members are borrowed, unless they say otherwise. */
 struct ts_ask {
 	struct ts_query *q;
 	const struct ts_names *names; /* what clients call threads and processes */
@@ -35,7 +35,7 @@ struct ts_ask {
 	uint64_t here;
 	bool has_frame;             /* PLACE `frame`: a trace frame is selected ... */
 	uint64_t frame;             /* ... and its position */
-	const uint64_t *shown;      /* PLACE `#R`: the positions of the table that was shown last */
+	uint64_t *shown;            /* owned; PLACE `#R`: the positions of the table that was shown last */
 	size_t n_shown;
 	uint64_t *back;             /* positions that goto left, for back and forward; newest at n_back - 1 */
 	size_t n_back, at_back;

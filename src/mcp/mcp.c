@@ -289,6 +289,7 @@ static void reply_answer(struct server *sv, struct ts_mcp_recording *r, struct t
 	if (a)
 		ts_answer_bound(a, TS_MCP_MAX_ROWS);
 	if (a && drive(sv, a, &lines, err)) {
+		ts_answer_keep_shown(a, r->ask);
 		move(r->ask, ts_answer_question(a)->verb, ts_answer_go(a));
 		reply_rows(sv, id, &lines);
 	} else if (!sv->is_cancelled) {

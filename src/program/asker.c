@@ -5,9 +5,24 @@
 
 #include "src/ask/find_symbols.h"
 
+static bool find_symbols(const struct ts_asker *a, struct ts_symbols *symbols, struct ts_local_files *local,
+			 struct ts_error *err)
+{
+	const struct ts_cli *cli = a->cli;
+
+	for (unsigned i = 0; i < cli->n_images; i++) {
+		const struct ts_file_option *o = &cli->images[i];
+
+		if (!ts_find_symbols_of_file(symbols, o->path, o->has_base ? &o->base : NULL, err))
+			return false;
+	}
+	return ts_find_symbols(symbols, a->ask.q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL,
+			       cli->sysroot ? NULL : local, err);
+}
+
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err)
 {
-	*a = (struct ts_asker){ 0 };
+	*a = (struct ts_asker){ .cli = cli };
 	a->marks = ts_marks_new(cli->trace);
 	a->symbols = ts_symbols_new();
 	ts_local_files_init(&a->local, q);
@@ -19,22 +34,26 @@ bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *
 				  .symbols = a->symbols,
 				  .n_steps = ts_query_end(q),
 				  .is_reading = !ts_query_is_complete(q) };
-	if (!ts_names_init(&a->names, q, err))
-		return false;
-	for (unsigned i = 0; i < cli->n_images; i++) {
-		const struct ts_file_option *o = &cli->images[i];
-
-		if (!ts_find_symbols_of_file(a->symbols, o->path, o->has_base ? &o->base : NULL, err))
-			return false;
-	}
-	return ts_find_symbols(a->symbols, q, cli->exec.path, cli->exec.has_base ? &cli->exec.base : NULL,
-			       cli->sysroot ? NULL : &a->local, err);
+	return ts_names_init(&a->names, q, err) && find_symbols(a, a->symbols, &a->local, err);
 }
 
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err)
 {
+	struct ts_symbols *symbols = ts_symbols_new();
+	struct ts_names names = { 0 };
+
+	if (!symbols)
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for symbols");
+	if (!ts_names_init(&names, a->ask.q, err) || !find_symbols(a, symbols, &a->local, err)) {
+		ts_symbols_free(symbols);
+		ts_names_fini(&names);
+		return false;
+	}
 	ts_names_fini(&a->names);
-	return ts_names_init(&a->names, a->ask.q, err);
+	ts_symbols_free(a->symbols);
+	a->names = names;
+	a->symbols = a->ask.symbols = symbols;
+	return true;
 }
 
 void ts_asker_fini(struct ts_asker *a)
@@ -44,4 +63,5 @@ void ts_asker_fini(struct ts_asker *a)
 	ts_symbols_free(a->symbols);
 	ts_marks_free(a->marks);
 	free(a->ask.back);
+	free(a->ask.shown);
 }

@@ -15,6 +15,7 @@
 #include "src/query/local_files.h"
 
 struct ts_asker {
+	const struct ts_cli *cli; /* borrowed */
 	struct ts_ask ask;
 	struct ts_names names;
 	struct ts_local_files local;
@@ -23,7 +24,7 @@ struct ts_asker {
 };
 
 /*
- * Questions to @q (borrowed) by the options of @cli.
+ * Questions to @q by the options of @cli (both borrowed).
  *
  * Returns false if a file with symbols cannot be read, or memory is exhausted; @a needs ts_asker_fini() either
  * way.
@@ -31,7 +32,11 @@ struct ts_asker {
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err);
 void ts_asker_fini(struct ts_asker *a);
 
-/* More of the recording has been read: new threads get names.  Returns false if memory is exhausted. */
+/*
+ * More of the recording has been read: new threads get names, and new modules their symbols.
+ *
+ * Returns false if a file with symbols cannot be read, or memory is exhausted; what was known is kept then.
+ */
 bool ts_asker_refresh(struct ts_asker *a, struct ts_error *err);
 
 #endif

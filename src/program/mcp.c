@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "asker.h"
+#include "beside.h"
 #include "opening.h"
 #include "reading.h"
 #include "report.h"
@@ -14,6 +15,7 @@
 /* One trace of several. */
 struct part {
 	struct ts_opened opened;
+	char *program; /* owned; found beside the trace, or NULL */
 	struct ts_asker asker;
 };
 
@@ -32,6 +34,7 @@ static bool part_init(struct part *p, const struct ts_cli *cli, const char *trac
 	if (!ts_opened_init(&p->opened, &one, status) ||
 	    !ts_read_recording(p->opened.model, &p->opened.cli, status))
 		return false;
+	p->program = ts_beside_find(&p->opened.cli, ts_model_query(p->opened.model));
 	if (!ts_asker_init(&p->asker, ts_model_query(p->opened.model), &p->opened.cli, &err)) {
 		*status = ts_report_failure(trace, &err);
 		return false;
@@ -51,6 +54,7 @@ static void part_fini(struct part *p)
 {
 	ts_asker_fini(&p->asker);
 	ts_opened_fini(&p->opened);
+	free(p->program);
 }
 
 enum ts_status ts_run_mcp(const struct ts_cli *cli)

@@ -6,113 +6,16 @@ Rows of mcp are those of query's JSON Lines, TSV has the cells of them, and a mo
 on a terminal. What is not understood is refused by all, with the same sentence.
 """
 import json
-import random
 import re
 
 from _forms import cell, json_lines, query, query_text
 from _mcp import Client
+from _questions import TRACES, Questions, monitor, question_of
 from _rsp import Rsp
 from _server import Server
-from _tap import DATA, add_case, run_cases
+from _tap import add_case, run_cases
 
-TRACES = {
-    "usercorn": DATA / "usercorn/x64_walk.ucir",
-    "x64dbg": DATA / "x64dbg-samples/fib64.trace64.gz",
-    "bap": DATA / "bap-samples/tw-x86_64.frames.gz",
-    "rvnbintrace": DATA / "rvnbintrace-samples/tiny-fib.bin.gz",
-    "tfile": DATA / "tfile-samples/work-regs.tf",
-}
 N_QUESTIONS = 45
-REGS = "$pc $sp $flags $ZF $CF $al $ah $ax $eax $rbx $xmm3 $st0 $fp".split()
-
-
-class Questions:
-    """Random ones, as words: the verb, and the arguments of its tool."""
-    def __init__(self, trace, seed):
-        self.rnd = random.Random(seed)
-        ends, _ = json_lines(query(trace, "when", "--json").stdout)
-        self.n = int(ends[0]["positions"].text)
-        pcs, _ = json_lines(query(trace, "history $pc first 3000", "--json").stdout)
-        sps, _ = json_lines(query(trace, "history $sp first 500", "--json").stdout)
-        self.pcs = [r["pc"] for r in pcs]
-        self.stack = [r["new"] for r in sps if str(r["new"]).startswith("0x")] or ["0x1000"]
-
-    def position(self):
-        return self.rnd.randrange(self.n + 1)
-
-    def memory(self):
-        rnd = self.rnd
-        addr = max(0, int(rnd.choice(self.stack), 16) + rnd.randrange(-64, 64)) if rnd.random() < .7 else int(rnd.choice(self.pcs), 16)
-        return rnd.choice([f"{addr:#x}", f"{addr:#x},{rnd.randrange(1, 40)}", f"{addr:#x}:{addr + 16:#x}"])
-
-    def what(self):
-        return self.rnd.choice(REGS) if self.rnd.random() < .5 else self.memory()
-
-    def code(self):
-        return self.rnd.choice([self.rnd.choice(self.pcs), f"{self.rnd.choice(self.pcs)},64"])
-
-    def range(self):
-        a, b = sorted((self.position(), self.position()))
-        return self.rnd.choice([{}, {"in": f"{a}:{b + 1}"}])
-
-    def bound(self):
-        return {self.rnd.choice(["first", "last"]): self.rnd.randrange(1, 30)}
-
-    def at(self):
-        return {"at": self.rnd.choice([self.position(), "50%", "begin", "end"])}
-
-    def value(self):
-        return {} if self.rnd.random() < .7 else {"if": self.rnd.choice(["value > 5", "value == 0", "value != 0x10"])}
-
-    def next(self):
-        rnd = self.rnd
-        near = rnd.choice(["last", "next"])
-        return rnd.choice([
-            lambda: ("history", {"what": self.what(), **self.range(), **self.bound(), **self.at(), **self.value(),
-                                 **rnd.choice([{}, {"changes": True}])}),
-            lambda: ("accesses", {"what": self.memory(), "kinds": rnd.choice(["r", "w", "x", "rwx"]), **self.range(), **self.bound(),
-                                  **self.at()}),
-            lambda: (f"{near}-{rnd.choice(['write', 'change'])}", {"what": self.what(), **self.at()}),
-            lambda: (f"{near}-{rnd.choice(['read', 'access', 'exec'])}", {"what": self.memory(), **self.at()}),
-            lambda: ("executions", {"what": self.code(), **self.range(), **self.bound(), **self.at(),
-                                    **rnd.choice([{}, {"if": "$sp > 0x1000 && $al != 3"}])}),
-            lambda: ("calls", {**self.range(), **self.bound(), **rnd.choice([{}, {"depth": 2}, {"what": self.code()}])}),
-            lambda: ("stack", {**self.at(), **self.bound()}),
-            lambda: ("events", {**self.range(), **self.bound(), **rnd.choice([{}, {"what": "syscall"}, {"what": "exit"}])}),
-            lambda: (rnd.choice(["threads", "processes", "modules", "maps"]), {**self.range(), **self.bound(), **self.at()}),
-            lambda: ("find", {"what": rnd.choice(["00 00 ?? 01", '"a"', "u32:1", "u8:7"]), **self.range(), **self.bound(), **self.at()}),
-            lambda: ("strings", {**self.range(), **self.bound(), "min": rnd.randrange(3, 9), **self.at()}),
-            lambda: ("why", {"what": rnd.choice([self.what(), "branch"]), "depth": rnd.randrange(5), **self.at(), **self.bound()}),
-            lambda: ("hot", {**self.range(), "first": rnd.randrange(1, 9), **self.at(), **rnd.choice([{}, {"by": "address"}])}),
-            lambda: ("coverage", {**self.range(), **self.bound(), **self.at()}),
-            lambda: ("when", self.at()),
-            lambda: (rnd.choice(["history", "executions", "events", "why"]),
-                     {"what": rnd.choice(["$nope", "nowhere", "0x10:0x5", "$pc+"]), **self.at()}),
-        ])()
-
-
-# arguments, in the order in which words may stand, and the words
-WORDS = {"what": "", "kinds": "", "by": "by", "in": "in", "if": "if", "first": "first", "last": "last", "at": "at",
-         "depth": "depth", "min": "min"}
-
-
-def question_of(verb, arguments):
-    words = [f"{word} {arguments[name]}" for name, word in WORDS.items() if name in arguments]
-    if verb == "hot":
-        words = [w.replace("first ", "") for w in words]
-        words.sort(key=lambda w: not w.isdigit())
-    return " ".join([verb, *words, *(["--changes"] if arguments.get("changes") else [])]).replace("  ", " ")
-
-
-def monitor(r, question):
-    """What a monitor command prints, and its reply if that is no OK."""
-    r.send("qRcmd," + question.encode().hex())
-    text = ""
-    while (reply := r.receive()).startswith("O") and reply != "OK":
-        text += bytes.fromhex(reply[1:]).decode()
-    if not reply.startswith("E") and reply != "OK":
-        text += bytes.fromhex(reply).decode()
-    return re.sub(r"^looked through up to .*\n", "", text, flags=re.M)     # progress, once a second
 
 
 def check_refused(question, done, result, shown):

@@ -57,7 +57,7 @@ def goto_nowhere_says_why_and_stays():
         g("stepi 5")
         for where in "99999", "-9", "101%", "nonsense", "0x10g", "":
             g(f"goto {where}")
-            g.expect("position|percentage")
+            g.expect("position|percentage|example: goto")
             check(g, 5)
 
 

@@ -27,9 +27,11 @@ START_TEST(each_form_is_taken_apart)
 	check_parse("begin", RSP_TO_POSITION);
 	ck_assert_uint_eq(d.pos, 0);
 	check_parse("end", RSP_TO_SHARE);
-	ck_assert(d.share == 1);
+	ck_assert_uint_eq(d.share.part, d.share.scale);
 	check_parse("12.5%", RSP_TO_SHARE);
-	ck_assert(d.share == 0.125);
+	ck_assert_uint_eq(ts_percentage_of(&d.share, 1000), 125);
+	check_parse("29%", RSP_TO_SHARE); /* 0.29 * 100 is 28.99... as a double */
+	ck_assert_uint_eq(ts_percentage_of(&d.share, 100), 29);
 	check_parse("frame", RSP_TO_FRAME);
 	check_parse("next-thread-end", RSP_TO_NEXT);
 	ck_assert_int_eq(d.event, TS_EV_THREAD_END);

@@ -105,7 +105,8 @@ static bool add_lens(struct ts_runs_builder *b, const uint8_t *lens, size_t n)
 		r->lens = p;
 		b->cap_lens = cap;
 	}
-	memcpy(r->lens + r->n_lens, lens, n);
+	if (n) /* a recording of trace frames has none */
+		memcpy(r->lens + r->n_lens, lens, n);
 	r->n_lens += n;
 	return true;
 }

@@ -191,6 +191,7 @@ static bool load(struct loaded *l, const struct ts_buf *file)
 	enum ts_grow grow = TS_GROW_MORE;
 
 	*l = (struct loaded){ 0 };
+	unit_seed(file->data, file->len);
 	l->src = ts_source_from_memory(file->data, file->len, "test", &l->err);
 	ck_assert_ptr_nonnull(l->src);
 	l->rec = ts_loader_open(&bap_loader, l->src, NULL, &l->err);

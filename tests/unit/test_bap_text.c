@@ -62,6 +62,7 @@ static void load(void)
 {
 	enum ts_grow grow = TS_GROW_MORE;
 
+	unit_seed(file.data, file.len);
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&bap_loader, src, NULL, &err);
 	ck_assert_msg(rec != NULL, "%s", err.text);

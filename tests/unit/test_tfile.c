@@ -138,6 +138,7 @@ static bool open_file(void)
 
 	ck_assert(ts_buf_ok(&f));
 	ts_error_reset(&err);
+	unit_seed(f.data, f.len);
 	src = ts_source_from_memory(f.data, f.len, "test", &err);
 	rec = ts_loader_open(loader, src, &opt, &err);
 	return rec != NULL;

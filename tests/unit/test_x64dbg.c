@@ -86,6 +86,7 @@ static bool try_load(void)
 {
 	enum ts_grow grow = TS_GROW_MORE;
 
+	unit_seed(file.data, file.len);
 	src = ts_source_from_memory(file.data, file.len, "test", &err);
 	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;

@@ -51,6 +51,7 @@ static bool load(size_t len)
 
 	unload();
 	ts_error_reset(&err);
+	unit_seed(file.data, len);
 	src = ts_source_from_memory(file.data, len, "test", &err);
 	rec = ts_loader_open(&x64dbg_loader, src, NULL, &err);
 	tl = rec ? ts_timeline_new(rec, NULL, &err) : NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ucir_text.h"
 
-#include <check.h>
+#include "unit.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <snappy-c.h>
@@ -517,6 +518,7 @@ bool ucir_open(struct ucir_trace *t, const char *exec)
 	ts_steps_init(&t->steps);
 	t->rec = NULL;
 	t->reader = NULL;
+	unit_seed(t->bytes.data, t->bytes.len);
 	t->src = ts_source_from_memory(t->bytes.data, t->bytes.len, "test", &t->err);
 	ck_assert_ptr_nonnull(t->src);
 	t->rec = ts_loader_open(loader, t->src, &opt, &t->err);

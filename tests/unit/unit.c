@@ -5,6 +5,7 @@
  */
 #include "unit.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,6 +48,25 @@ uint8_t *unit_data(const char *name, size_t *len)
 	ck_assert_uint_eq(fread(bytes, 1, *len, file), *len);
 	fclose(file);
 	return bytes;
+}
+
+/* Named after its contents (FNV-1a), so that each is kept once. */
+void unit_seed(const void *bytes, size_t len)
+{
+	const char *folder = getenv("TEST_SEEDS");
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	char path[4096];
+	FILE *file;
+
+	if (!folder)
+		return;
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ ((const uint8_t *)bytes)[i]) * UINT64_C(0x100000001b3);
+	snprintf(path, sizeof(path), "%s/%016" PRIx64, folder, hash);
+	file = fopen(path, "wb");
+	ck_assert_msg(file != NULL, "cannot write %s", path);
+	ck_assert_uint_eq(fwrite(bytes, 1, len, file), len);
+	fclose(file);
 }
 
 int main(void)

@@ -53,4 +53,10 @@ const char *unit_data_path(const char *name);
  */
 uint8_t *unit_data(const char *name, size_t *len);
 
+/*
+ * A file that a test has put together: kept as a seed for "make fuzz" where the environment's TEST_SEEDS is a
+ * folder (tests/tools/fuzz.py), else ignored.
+ */
+void unit_seed(const void *bytes, size_t len);
+
 #endif

@@ -266,7 +266,19 @@ START_TEST(damage_is_found_item_by_item)
 		{ "mr=0x5000:,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
 		{ "mr=0x5000:01;zz:02,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
 		{ "mw=0xffffffffffffffff:0102,rip=0x1001", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
+		{ "rip=0x1001,mr=0x5000", "1000/1@0\n1001/1@0\n", "an access cannot be read" },
+		{ "rax=01,rip=0x1001", "1000/1@0 rax=1\n1001/1@0\n", NULL },
+		{ "rax=0X1f,rip=0x1001", "1000/1@0 rax=1f\n1001/1@0\n", NULL },
+		{ "rip=0x1001,rax=0x", "1000/1@0 rax= gap(code that is not listed)\n1001/1@0\n", "a register's value cannot be read" },
 		{ "foo=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "m=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "mz=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "mrx=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "mxw=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "mrww=1,rip=0x1001", "1000/1@0\n1001/1@0\n", "a name is unknown" },
+		{ "a_name_of_many_letters_that_no_register_has=1,rip=0x1001", "1000/1@0\n1001/1@0\n",
+		  "a name is unknown" },
+		{ "rax=0x9,rip=0x1001z\nrip=0x1001", "1000/1@0 rax=9\n1001/1@0\n", "the program counter cannot be read" },
 		{ "asid=0x1,kernel=0,rip=0x1001", "1000/1@0\n1001/1@0\n", NULL },
 		{ "rax=0x9,rip=0xzz\nrip=0x1001", "1000/1@0 rax=9\n1001/1@0\n", "the program counter cannot be read" },
 		{ "rax,rip=0x1001\nrip=0x1001", "1000/1@0 rax..+536=?\n1001/1@0\n", "the line is damaged" },
@@ -354,6 +366,12 @@ START_TEST(what_is_no_log_is_refused)
 	expect_refused("rip=0x1000\n", 11, "one line only");
 	expect_refused("rip=0x1000\nrip=0x10", 19, "one line only");
 	expect_refused("\xff\xfer\0i\0p\0=\0", 10, "UTF-16");
+	expect_refused("\xfe\xff\0r\0i\0p\0=", 10, "UTF-16");
+	expect_refused("r\0i\0p\0=\0", 8, "UTF-16");
+	expect_refused("\0r\0i\0p\0=", 8, "UTF-16");
+	expect_refused("\xff\0", 2, "UTF-16");
+	expect_refused("\xff\xfd", 2, "is a list");
+	expect_refused("\xfe\xfe", 2, "is a list");
 	expect_refused("pc=0x1000\npc=0x1004\n", 20, "--arch");
 	put_many('r', 3 << 20);
 	ck_assert(!ucir_open(&t, NULL));
@@ -369,7 +387,13 @@ START_TEST(the_processor_is_in_the_names)
 		{ "rip=0x1\nrip=0x2\n", "x86_64" },
 		{ "EAX=1,EIP=1\nEIP=2\n", "i386" },
 		{ "x0=0x1,pc=0x4\npc=0x8\n", "aarch64" },
+		{ "x8=0x1,pc=0x4\npc=0x8\n", "aarch64" },
+		{ "x29=0x1,pc=0x4\npc=0x8\n", "aarch64" },
 		{ "r0=0x1,pc=0x4\npc=0x8\n", "arm" },
+		{ "r7=0x1,pc=0x4\npc=0x8\n", "arm" },
+		{ "r11=0x1,pc=0x4\npc=0x8\n", "arm" },
+		{ "r0=0x1,x1=0x1,pc=0x4\npc=0x8\n", "aarch64" },
+		{ "x1=0x1,r0=0x1,pc=0x4\npc=0x8\n", "aarch64" },
 		{ "pc=0x5500000000\npc=0x5500000004\n", "aarch64" },
 	};
 

@@ -122,8 +122,10 @@ struct ts_source *snappy_source_open(const struct snappy_frames *frames, struct 
 	s->scratch = malloc(SNAPPY_MAX_BODY);
 	if (!s->scratch)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no source of snappy chunks");
-	if (ts_source_init(&s->base, &ops, frames->len, ts_source_name(frames->src), err) && s->scratch)
+	if (ts_source_init(&s->base, &ops, frames->len, ts_source_name(frames->src), err) && s->scratch) {
+		s->base.is_read_ahead = frames->src->is_read_ahead;
 		return &s->base;
+	}
 	ts_source_close(&s->base);
 	return NULL;
 }

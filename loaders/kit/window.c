@@ -24,7 +24,8 @@ void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t e
 
 void ts_window_fini(struct ts_window *w)
 {
-	free(w->buf);
+	ts_read_ahead_free(w->ahead);
+	free(w->own);
 	*w = (struct ts_window){ 0 };
 }
 
@@ -39,18 +40,17 @@ void ts_window_go(struct ts_window *w, uint64_t off)
 static bool make_room(struct ts_window *w, size_t len, uint64_t off, struct ts_error *err)
 {
 	size_t cap = len < MAX_PIECE ? len : len + FIRST_PIECE; /* how much is kept varies */
-	uint8_t *buf;
+	uint8_t *own;
 
-	if (w->buf && len <= w->cap)
+	if (w->own && len <= w->cap)
 		return true;
-	buf = realloc(w->buf, cap + TS_WINDOW_PAD);
-	if (!buf)
+	own = realloc(w->own, cap + TS_WINDOW_PAD);
+	if (!own)
 		return ts_fail(err, TS_ENOMEM, off, "memory is exhausted: no buffer of %zu bytes", cap);
-	if (!w->buf)
-		memset(buf, 0, cap + TS_WINDOW_PAD);
-	else
-		memset(buf + w->cap, 0, cap + TS_WINDOW_PAD - w->cap);
-	w->buf = buf;
+	memset(own + w->cap, 0, cap + TS_WINDOW_PAD - w->cap);
+	if (w->buf == w->own)
+		w->buf = own;
+	w->own = own;
 	w->cap = cap;
 	return true;
 }
@@ -63,7 +63,7 @@ static bool append(struct ts_window *w, size_t kept, size_t want, uint64_t len, 
 {
 	struct ts_error failed = { 0 };
 	size_t got;
-	bool done = ts_source_read(w->src, w->off + kept, w->buf + kept, want - kept, &got, &failed);
+	bool done = ts_source_read(w->src, w->off + kept, w->own + kept, want - kept, &got, &failed);
 
 	w->len = kept + got;
 	if (w->len == want || w->len >= len)
@@ -77,15 +77,48 @@ static bool append(struct ts_window *w, size_t kept, size_t want, uint64_t len, 
 		       ts_source_len(w->src));
 }
 
-const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
-			      struct ts_error *err)
+/*
+ * The piece after the window was read ahead: the @kept bytes go before it.
+ *
+ * Returns false if none was, or it is not enough: nothing has changed then.
+ */
+static bool take_ahead(struct ts_window *w, uint64_t off, size_t kept, uint64_t len)
 {
-	uint64_t left = off < w->end ? w->end - off : 0, at = off - w->off, want;
-	bool goes_on = w->len && at <= w->len;
-	size_t kept = goes_on ? w->len - (size_t)at : 0;
+	size_t got;
+	uint8_t *piece;
 
-	w->piece = goes_on ? (w->piece < MAX_PIECE ? w->piece * 2 : MAX_PIECE) : FIRST_PIECE;
-	want = kept + w->piece;
+	if (!w->ahead || kept > TS_READ_AHEAD_ROOM)
+		return false;
+	piece = ts_read_ahead_take(w->ahead, off + kept, &got);
+	if (!piece || (kept + got < len && off + kept + got < w->end))
+		return false;
+	if (kept)
+		memcpy(piece - kept, w->buf + (off - w->off), kept);
+	w->buf = piece - kept;
+	w->off = off;
+	w->len = kept + got;
+	return true;
+}
+
+/* Reading goes on: let the piece after the window be read meanwhile. */
+static void begin_ahead(struct ts_window *w)
+{
+	uint64_t off = w->off + w->len, left = w->end - off;
+
+	if (!w->src->is_read_ahead || w->is_alone || !left)
+		return;
+	if (!w->ahead)
+		w->ahead = ts_read_ahead_new(w->src, TS_WINDOW_PAD);
+	w->is_alone = !w->ahead;
+	if (w->ahead)
+		ts_read_ahead_begin(w->ahead, off, left < TS_READ_AHEAD_LEN ? (size_t)left : TS_READ_AHEAD_LEN);
+}
+
+/* Read on after the last @kept bytes, or elsewhere: enough for @len, and as many as are read at once. */
+static bool read_here(struct ts_window *w, uint64_t off, bool goes_on, size_t kept, uint64_t len, struct ts_error *err)
+{
+	uint64_t left = off < w->end ? w->end - off : 0, want = kept + w->piece;
+
 	if (goes_on) /* up to a round offset: a compressed source decodes whole chunks in place */
 		want -= (off + want) % w->piece;
 	if (want < len)
@@ -93,12 +126,26 @@ const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, s
 	if (want > left)
 		want = left;
 	if (!make_room(w, (size_t)want, off, err))
-		return NULL;
+		return false;
 	if (kept)
-		memmove(w->buf, w->buf + at, kept);
+		memmove(w->own, w->buf + (off - w->off), kept);
+	w->buf = w->own;
 	w->off = off;
-	if (!append(w, kept, (size_t)want, len, err))
+	return append(w, kept, (size_t)want, len, err);
+}
+
+const uint8_t *ts_window_fill(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
+			      struct ts_error *err)
+{
+	uint64_t at = off - w->off;
+	bool goes_on = w->len && at <= w->len;
+	size_t kept = goes_on ? w->len - (size_t)at : 0;
+
+	w->piece = goes_on ? (w->piece < MAX_PIECE ? w->piece * 2 : MAX_PIECE) : FIRST_PIECE;
+	if (!take_ahead(w, off, kept, len) && !read_here(w, off, goes_on, kept, len, err))
 		return NULL;
+	if (w->piece == MAX_PIECE)
+		begin_ahead(w);
 	*got = w->len;
 	return w->buf;
 }

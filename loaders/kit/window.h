@@ -4,7 +4,8 @@
  *
  * Whoever decodes a record asks for the bytes at its offset and gets a pointer to them.  Little is read after
  * a jump, which may be for a few records only, and twice as much each time that reading goes on, up to a size
- * that stays in the processor's cache.  Nothing is allocated for bytes that the trace does not have.
+ * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next piece meanwhile
+ * (read_ahead.h).  Nothing is allocated for bytes that the trace does not have.
  */
 #ifndef LOADERS_KIT_WINDOW_H
 #define LOADERS_KIT_WINDOW_H
@@ -13,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "read_ahead.h"
 #include "src/base/cursor.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
@@ -23,8 +25,12 @@
 struct ts_window {
 	const struct ts_source *src; /* borrowed */
 	uint64_t end;                /* file offset of the first byte that is not given */
-	uint8_t *buf;                /* owned; cap bytes and the pad; NULL before the first read */
-	size_t len, cap;
+	const uint8_t *buf;          /* len bytes and the pad, in own or in a piece read ahead; NULL before the first read */
+	size_t len;
+	uint8_t *own;                /* owned; cap bytes and the pad */
+	size_t cap;
+	struct ts_read_ahead *ahead; /* owned; NULL until much has been read front to back of a source that allows it */
+	bool is_alone;               /* the system refused a thread for that */
 	uint64_t off;                /* file offset of buf[0] */
 	size_t piece;                /* how much is read next */
 };

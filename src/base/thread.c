@@ -2,7 +2,16 @@
 #include "thread.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
+
+unsigned ts_n_processors(void)
+{
+	cpu_set_t set;
+
+	return sched_getaffinity(0, sizeof(set), &set) ? 1 : (unsigned)CPU_COUNT(&set);
+}
 
 bool ts_thread_start(pthread_t *thread, void *(*run)(void *user), void *user)
 {
@@ -96,4 +105,39 @@ bool ts_task_wait(struct ts_task *t)
 	if (is_done)
 		join(t);
 	return is_done;
+}
+
+/* ---------------------------------------------------------------------------------------- pieces of work */
+
+#define MAX_HELPERS 63
+
+struct pieces {
+	void (*work)(void *user, uint32_t i);
+	void *user;
+	uint32_t n;
+	_Atomic uint32_t next;
+};
+
+static void *work_on(void *user)
+{
+	struct pieces *p = user;
+	uint32_t i;
+
+	while ((i = atomic_fetch_add(&p->next, 1)) < p->n)
+		p->work(p->user, i);
+	return NULL;
+}
+
+void ts_thread_each(unsigned n_threads, uint32_t n, void (*work)(void *user, uint32_t i), void *user)
+{
+	struct pieces p = { .work = work, .user = user, .n = n };
+	pthread_t helpers[MAX_HELPERS];
+	unsigned n_helpers = 0;
+
+	while (n_helpers < MAX_HELPERS && n_helpers + 1 < n_threads && n_helpers + 1 < n &&
+	       ts_thread_start(&helpers[n_helpers], work_on, &p))
+		n_helpers++;
+	work_on(&p);
+	while (n_helpers)
+		pthread_join(helpers[--n_helpers], NULL);
 }

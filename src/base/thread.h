@@ -7,10 +7,14 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <time.h>
 
 /* How long the thread that serves clients may wait for a helper before it turns to its clients. */
 #define TS_PATIENCE_MS 2
+
+/* How many processors this process may use, at least 1. */
+unsigned ts_n_processors(void);
 
 /* Start a thread to which no signal is delivered.  Returns false if the system refuses. */
 bool ts_thread_start(pthread_t *thread, void *(*run)(void *user), void *user);
@@ -43,5 +47,11 @@ void ts_task_start(struct ts_task *t, void (*run)(void *user), void *user);
 
 /* Wait for the work for TS_PATIENCE_MS.  Returns true if it is done. */
 bool ts_task_wait(struct ts_task *t);
+
+/*
+ * Call @work(@user, i) once for each i < @n, in no order, on up to @n_threads threads of which the caller's is one;
+ * on fewer if the system refuses them.  Returns when all is done.
+ */
+void ts_thread_each(unsigned n_threads, uint32_t n, void (*work)(void *user, uint32_t i), void *user);
 
 #endif

@@ -91,6 +91,7 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 	if (!tl)
 		return NULL;
 	tl->max_memory = opt->max_memory;
+	tl->n_jobs = opt->n_jobs;
 	if (opt->index.has_no_reads)
 		ts_timeline_leave_reads_out(tl);
 	if (is_kept && !rec->frames) { /* frames are in the trace and not in its index */

@@ -2,12 +2,12 @@
 #include "model.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 
 #include "index_policy.h"
 #include "src/base/clock.h"
 #include "src/base/log.h"
+#include "src/base/thread.h"
 #include "src/index/index_place.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
@@ -21,6 +21,7 @@ struct ts_model {
 	struct ts_recording *rec; /* owned */
 	struct ts_timeline *tl;   /* owned */
 	struct ts_query *q;       /* owned; NULL until something is published */
+	bool is_asked_for;        /* the user named a number of jobs, more than one */
 	bool is_ended;            /* grow() has said so */
 };
 
@@ -33,6 +34,9 @@ struct ts_model *ts_model_new(const struct ts_model_options *opt, struct ts_erro
 		return NULL;
 	}
 	m->opt = *opt;
+	m->is_asked_for = opt->n_jobs > 1;
+	if (!opt->n_jobs)
+		m->opt.n_jobs = ts_n_processors();
 	ts_image_init(&m->image);
 	m->image.sysroot = opt->sysroot;
 	return m;
@@ -56,15 +60,7 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
 
 /* ---------------------------------------------------------------------------------------------- opening */
 
-/* How many processors this process may use. */
-static int n_processors(void)
-{
-	cpu_set_t set;
-
-	return sched_getaffinity(0, sizeof(set), &set) ? 1 : CPU_COUNT(&set);
-}
-
-/* Shorter traces are read before a thread has begun. */
+/* Shorter traces are read before a thread has begun; where the user asks for threads, that does not count. */
 #define MIN_AHEAD (UINT64_C(1) << 20)
 
 /*
@@ -76,8 +72,8 @@ static void read_ahead(struct ts_model *m)
 	struct ts_recording *twin;
 	struct ts_error err;
 
-	if (!m->tl->builder || m->rec->frames || ts_source_len(m->src) < MIN_AHEAD ||
-	    (n_processors() < 2 && !m->opt.is_served))
+	if (!m->tl->builder || m->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
+	    (m->opt.n_jobs < 2 && !m->opt.is_served))
 		return;
 	ts_error_reset(&err);
 	twin = m->opt.load(m->opt.user, &err);
@@ -90,6 +86,8 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 	bool is_bad_file = true;
 
 	m->src = src;
+	if (m->opt.n_jobs > 1)
+		ts_source_allow_ahead(src);
 	for (unsigned tries = 0; is_bad_file && tries < 1 + TS_INDEX_MAX_PLACES && !m->tl; tries++) {
 		ts_recording_close(m->rec);
 		m->rec = m->opt.load(m->opt.user, err);

@@ -38,6 +38,7 @@ struct ts_model_options {
 	const char *sysroot;         /* where files named by the trace are looked for; NULL: nowhere */
 	struct ts_index_policy index;
 	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
+	unsigned n_jobs;             /* processors that building an index may use; 0: all that the process may use */
 	bool is_served;              /* others wait while it is read: no call may take long */
 };
 

@@ -31,6 +31,7 @@ enum option_id {
 	OPT_IN,
 	OPT_INDEX,
 	OPT_INDEX_READS,
+	OPT_JOBS,
 	OPT_JSON,
 	OPT_LIMIT,
 	OPT_LOG,
@@ -61,6 +62,7 @@ static const struct option long_options[] = {
 	[OPT_IN] = { "in", required_argument, NULL, OPT_IN },
 	[OPT_INDEX] = { "index", required_argument, NULL, OPT_INDEX },
 	[OPT_INDEX_READS] = { "index-reads", required_argument, NULL, OPT_INDEX_READS },
+	[OPT_JOBS] = { "jobs", required_argument, NULL, OPT_JOBS },
 	[OPT_JSON] = { "json", no_argument, NULL, OPT_JSON },
 	[OPT_LIMIT] = { "limit", required_argument, NULL, OPT_LIMIT },
 	[OPT_LOG] = { "log", required_argument, NULL, OPT_LOG },
@@ -198,14 +200,17 @@ static bool set_size(uint64_t *size, const char *option, const char *arg)
 /* As many as the descriptors of a process usually allow, and more than people have debuggers. */
 #define DEFAULT_MAX_CLIENTS 256u
 
-static bool set_max_clients(struct ts_cli *cli, const char *arg)
+#define MAX_JOBS 256u
+
+/* A number from 1 to @max. */
+static bool set_count(unsigned *count, unsigned max, const char *option, const char *arg)
 {
 	char *end;
 	unsigned long n = strtoul(arg, &end, 10);
 
-	if (*arg < '1' || *arg > '9' || *end || n > 65535)
-		return usage_error("--max-clients %s: a number from 1 to 65535", arg);
-	cli->max_clients = (unsigned)n;
+	if (*arg < '1' || *arg > '9' || *end || n > max)
+		return usage_error("%s %s: a number from 1 to %u", option, arg, max);
+	*count = (unsigned)n;
 	return true;
 }
 
@@ -271,7 +276,9 @@ static bool set_option(struct ts_cli *cli, int id)
 	case OPT_INDEX_READS:
 		return set_index_reads(cli, optarg);
 	case OPT_MAX_CLIENTS:
-		return set_max_clients(cli, optarg);
+		return set_count(&cli->max_clients, 65535, "--max-clients", optarg);
+	case OPT_JOBS:
+		return set_count(&cli->n_jobs, MAX_JOBS, "--jobs", optarg);
 	case OPT_MAX_MEMORY:
 		return set_size(&cli->max_memory, "--max-memory", optarg);
 	case OPT_JSON:

@@ -63,6 +63,7 @@ const char ts_cli_help[] =
 	"  --index PATH|none     where the index is kept (else: beside a trace of 4 MiB or\n"
 	"                        more, or in the cache directory); none: in memory\n"
 	"  --index-reads yes|no  no: do not index who read what; no rwatch and awatch\n"
+	"  --jobs N              index with N processors (default: all)\n"
 	"  --limit SIZE          record: stop recording when OUT is that long (64M, 2G);\n"
 	"                        the program goes on\n"
 	"  --log LEVEL           say more or less: error, warn, info, debug, trace\n"

@@ -131,6 +131,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 		.sysroot = cli->sysroot,
 		.index = { cli->index, cli->command == TS_CMD_INDEX, cli->has_no_reads },
 		.max_memory = cli->max_memory,
+		.n_jobs = cli->n_jobs,
 		.is_served = ts_cli_is_server(cli),
 	};
 	struct ts_index_facts index;

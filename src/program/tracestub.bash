@@ -3,7 +3,7 @@
 # Completion for bash: commands, options, what they take, verbs of questions, and names of marks.
 
 _tracestub_commands="gdb lldb serve record info index query diff mcp export plot pack unpack help"
-_tracestub_options="--arch --cpu --exec --format --image --index --index-reads --limit --log --max-memory --quiet
+_tracestub_options="--arch --cpu --exec --format --image --index --index-reads --jobs --limit --log --max-memory --quiet
   --rebase --in --max-clients --no-sandbox --sysroot --json --positions --at --collect --export-dir --once --help --version"
 _tracestub_formats="bap gdbrecord rvnbintrace tenet text tfile usercorn x64dbg"
 _tracestub_verbs="history accesses last-write last-read last-access last-change last-exec next-write next-read
@@ -36,7 +36,7 @@ _tracestub()
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		case $word in
-		--arch | --cpu | --exec | --format | --image | --in | --index | --index-reads | --limit | --log | \
+		--arch | --cpu | --exec | --format | --image | --in | --index | --index-reads | --jobs | --limit | --log | \
 			--max-clients | --max-memory | --sysroot | --positions | --collect | --export-dir | -o) i=$((i + 1)) ;;
 		-*) ;;
 		*)
@@ -52,7 +52,7 @@ _tracestub()
 	--log) _tracestub_reply "error warn info debug trace"; return ;;
 	--index-reads) _tracestub_reply "yes no"; return ;;
 	--exec | --image | --index | --sysroot | --export-dir | -o) _tracestub_files; return ;;
-	--arch | --cpu | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
+	--arch | --cpu | --jobs | --limit | --max-clients | --max-memory | --positions | --collect) return ;;
 	--in) _tracestub_reply "begin end $(_tracestub_marks "$trace")"; return ;;
 	at | goto | in | unmark)
 		[ "$command" = query ] && _tracestub_reply "$_tracestub_places $(_tracestub_marks "$trace")" && return ;;

@@ -6,6 +6,8 @@
 #ifndef TS_BUILDER_H
 #define TS_BUILDER_H
 
+#include <stdatomic.h>
+
 #include "mode_builder.h"
 #include "runs_builder.h"
 #include "space_builder.h"
@@ -37,7 +39,7 @@ struct ts_builder {
 	enum ts_stage stage;
 	bool is_aside;              /* all stages except the first run on another thread */
 	struct ts_task task;        /* there */
-	bool is_done;               /* its result */
+	atomic_bool is_done;        /* its result */
 	struct ts_error error;      /* if the index file could not be synced */
 	bool is_read;               /* the recording has been read to its end, or to its damage */
 	struct ts_error damage;     /* why reading ended */

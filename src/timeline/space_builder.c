@@ -719,22 +719,34 @@ static void end_chains(struct ts_space_builder *sb)
 	}
 }
 
-bool ts_space_pack(struct ts_space_builder *sb)
+bool ts_space_pack(struct ts_space_builder *sb, unsigned part)
 {
 	struct ts_space_segment *seg = &sb->packed;
 	size_t n_pages = sb->now.n;
 	uint64_t *page_addrs = malloc((n_pages ? n_pages : 1) * sizeof(*page_addrs));
+	bool done = page_addrs;
 
-	ts_space_drop_segment(seg);
-	if (!page_addrs)
-		return false;
-	for (size_t i = 0; i < n_pages; i++)
+	for (size_t i = 0; done && i < n_pages; i++)
 		page_addrs[i] = sb->now.by_id[i]->page;
-	sb->is_packed = ts_versions_seal(&seg->versions, &sb->changes, page_addrs, n_pages) &&
-			ts_lines_seal(&seg->silent, &sb->silent, page_addrs, n_pages, NULL) &&
-			ts_lines_seal(&seg->reads, &sb->reads, page_addrs, n_pages, NULL);
+	if (done && part == 0)
+		done = ts_versions_seal(&seg->versions, &sb->changes, page_addrs, n_pages);
+	else if (done && part == 1)
+		done = ts_lines_seal(&seg->silent, &sb->silent, page_addrs, n_pages, NULL);
+	else if (done)
+		done = ts_lines_seal(&seg->reads, &sb->reads, page_addrs, n_pages, NULL);
 	free(page_addrs);
-	return sb->is_packed;
+	sb->is_packed[part] = done;
+	return done;
+}
+
+/* The parts that no thread has packed yet. */
+static bool pack_rest(struct ts_space_builder *sb)
+{
+	for (unsigned part = 0; part < TS_SPACE_PARTS; part++) {
+		if (!sb->is_packed[part] && !ts_space_pack(sb, part))
+			return false;
+	}
+	return true;
 }
 
 /* What was packed becomes a segment, in place of a copy if there is one. */
@@ -742,12 +754,12 @@ static bool install(struct ts_space_builder *sb, uint64_t segment)
 {
 	struct ts_space *sp = sb->space;
 
-	if ((!sb->is_packed && !ts_space_pack(sb)) || !ts_space_room(sb, segment))
+	if (!pack_rest(sb) || !ts_space_room(sb, segment))
 		return false;
 	ts_space_drop_segment(&sp->segments[segment]);
 	sp->segments[segment] = sb->packed;
 	sb->packed = (struct ts_space_segment){ 0 };
-	sb->is_packed = false;
+	memset(sb->is_packed, 0, sizeof(sb->is_packed));
 	sp->n_segments = (size_t)segment + 1;
 	return true;
 }

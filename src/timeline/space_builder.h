@@ -47,6 +47,9 @@ struct ts_completion {
 	uint64_t mask; /* bit i: byte i */
 };
 
+/* The changes, the writes without a change, the reads. */
+#define TS_SPACE_PARTS 3
+
 struct ts_space_builder {
 	struct ts_space *space;   /* borrowed; what is built */
 	struct ts_pages now;      /* current contents of the pages that steps touched */
@@ -67,7 +70,7 @@ struct ts_space_builder {
 	size_t cap_segments;      /* of the space */
 	size_t n_sealed;          /* of its segments; one more may be a copy of what was noted so far */
 	struct ts_space_segment packed; /* what is to become the next of them */
-	bool is_packed;
+	bool is_packed[TS_SPACE_PARTS]; /* by part, see ts_space_pack() */
 };
 
 /* Begin to build @sp, which is new. */
@@ -114,13 +117,13 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk);
 
 /*
- * Sort what was noted so far, for the call of ts_space_seal() or ts_space_seal_copy() that follows, which is
- * quick then (else it does this itself).  Takes long; another thread may do it while this one queries the
- * space, and builds nothing.
+ * Sort one part (less than TS_SPACE_PARTS) of what was noted so far, for the call of ts_space_seal() or
+ * ts_space_seal_copy() that follows, which is quick then (else it does this itself).  Takes long; other threads may
+ * do it, each another part, while this one queries the space, and builds nothing.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_space_pack(struct ts_space_builder *sb);
+bool ts_space_pack(struct ts_space_builder *sb, unsigned part);
 
 /*
  * Seal what was noted: queries then see it.  The next chunk belongs to segment @segment + 1.

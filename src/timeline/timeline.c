@@ -455,15 +455,31 @@ static bool is_too_large(const struct ts_timeline *tl)
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
+/* Piece @i of packing: the parts of memory, which are the longest, then those of the registers, then the runs. */
+static void pack_piece(void *user, uint32_t i)
+{
+	struct ts_timeline *tl = user;
+	struct ts_builder *bd = tl->builder;
+	uint32_t space = i / TS_SPACE_PARTS;
+	bool done;
+
+	if (!atomic_load(&bd->is_done))
+		return;
+	if (space <= tl->n_memory)
+		done = ts_space_pack(space < tl->n_memory ? bd->memory[space] : &bd->regs, i % TS_SPACE_PARTS);
+	else
+		done = ts_runs_pack(&bd->runs);
+	if (!done)
+		atomic_store(&bd->is_done, false);
+}
+
 /* The long part of sealing.  Queries may be asked meanwhile. */
 static void pack(void *user)
 {
 	struct ts_timeline *tl = user;
-	bool done = ts_space_pack(&tl->builder->regs) && ts_runs_pack(&tl->builder->runs);
 
-	for (uint32_t i = 0; i < tl->n_memory && done; i++)
-		done = ts_space_pack(tl->builder->memory[i]);
-	tl->builder->is_done = done;
+	atomic_store(&tl->builder->is_done, true);
+	ts_thread_each(tl->n_jobs, (tl->n_memory + 1) * TS_SPACE_PARTS + 1, pack_piece, tl);
 }
 
 static void sync_file(void *user)
@@ -715,6 +731,7 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	bd->last_thread = bd->target.thread = TS_NO_THREAD;
 	bd->next_copy = FIRST_COPY < TS_SEGMENT_CHUNKS ? FIRST_COPY : 1;
 	tl->max_memory = UINT64_MAX;
+	tl->n_jobs = 1;
 	ts_error_reset(&tl->damage);
 	ts_error_reset(&bd->damage);
 	ts_error_reset(&tl->file_error);

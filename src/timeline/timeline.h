@@ -68,6 +68,7 @@ struct ts_timeline {
 	bool has_no_reads;             /* memory reads are not noted */
 	/* limit on the memory of the index in bytes, without the file; set it before growing */
 	uint64_t max_memory;
+	unsigned n_jobs; /* how many threads may sort what was noted; set it before growing */
 };
 
 enum ts_grow {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "src/base/log.h"
 #include "src/base/thread.h"
 #include "chunk.h"
 
@@ -27,6 +28,7 @@ struct ts_feed {
 
 	pthread_t thread;
 	bool has_thread;            /* to be joined */
+	bool is_alone;              /* the system refused the thread */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;     /* one of these: */
 	unsigned first, n_full;     /* batches that are full, the caller's among them */
@@ -129,6 +131,9 @@ static void start_thread(struct ts_feed *f)
 {
 	f->is_to_rest = false;
 	f->has_thread = ts_thread_start(&f->thread, decode_ahead, f);
+	f->is_alone = !f->has_thread;
+	if (f->is_alone)
+		ts_log(TS_LOG_WARN, "the system refuses a thread: one thread decodes and indexes");
 }
 
 void ts_feed_rest(struct ts_feed *f)
@@ -179,7 +184,7 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 {
 	struct ts_batch *b;
 
-	if (f->twin && !f->has_thread && !f->is_last)
+	if (f->twin && !f->has_thread && !f->is_alone && !f->is_last)
 		start_thread(f);
 	pthread_mutex_lock(&f->lock);
 	give_back(f);

@@ -21,6 +21,7 @@ bool ts_source_init(struct ts_source *src, const struct ts_source_ops *ops, uint
 	src->mtime = 0;
 	atomic_init(&src->reached, 0);
 	src->is_fleeting = false;
+	src->is_read_ahead = false;
 	ts_error_reset(&src->damage);
 	src->name = malloc(strlen(name) + 1); /* not strdup(): tests let allocations fail */
 	if (src->name)
@@ -169,6 +170,7 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 	const char *slash = strrchr(src->name, '/');
 	char path[PATH_MAX];
 	int dir_len = slash ? (int)(slash - src->name) + 1 : 0;
+	struct ts_source *beside = NULL;
 
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") || !strcmp(file, ".."))
 		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "\"%s\" is not the name of a file", file);
@@ -178,8 +180,10 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
 	else
-		return open_file(path, O_NOFOLLOW, err);
-	return NULL;
+		beside = open_file(path, O_NOFOLLOW, err);
+	if (beside)
+		beside->is_read_ahead = src->is_read_ahead;
+	return beside;
 }
 
 /* ----------------------------------------------------------------------------------------------- any kind */
@@ -193,6 +197,7 @@ struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *er
 	dup->len = src->len;
 	dup->mtime = src->mtime;
 	dup->is_fleeting = src->is_fleeting;
+	dup->is_read_ahead = src->is_read_ahead;
 	dup->damage = src->damage;
 	return dup;
 }
@@ -215,6 +220,11 @@ const char *ts_source_name(const struct ts_source *src)
 bool ts_source_is_fleeting(const struct ts_source *src)
 {
 	return src->is_fleeting;
+}
+
+void ts_source_allow_ahead(struct ts_source *src)
+{
+	src->is_read_ahead = true;
 }
 
 const struct ts_source *ts_source_archive(const struct ts_source *src)

@@ -74,6 +74,12 @@ const char *ts_source_name(const struct ts_source *src);
 uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
+/*
+ * Allow to those who read it front to back a thread that reads the next piece meanwhile.  Holds for the sources
+ * that are opened over it or beside it afterwards.
+ */
+void ts_source_allow_ahead(struct ts_source *src);
+
 /* Is it lost when it is closed, like data from a pipe?  Then an index file is of no use. */
 bool ts_source_is_fleeting(const struct ts_source *src);
 
@@ -123,6 +129,7 @@ struct ts_source {
 	atomic_uint_least64_t reached; /* the end of the highest byte that was read */
 	char *name;             /* owned */
 	bool is_fleeting;
+	bool is_read_ahead;     /* who reads it front to back may have a thread read the next piece meanwhile */
 	struct ts_error damage;
 	struct ts_source *archive; /* owned; the archive of the packed recording that it comes from (pack.h), or NULL */
 };

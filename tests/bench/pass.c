@@ -8,6 +8,7 @@
 
 #include "bench.h"
 #include "loaders/loader.h"
+#include "src/base/thread.h"
 
 static struct ts_recording *load(const struct ts_source *src)
 {
@@ -61,8 +62,12 @@ static void begin(struct bench_trace *t, const char *path, enum bench_index how,
 	struct ts_index_key key;
 
 	bench_open(t, path);
+	if (how == BENCH_AHEAD)
+		ts_source_allow_ahead(t->src);
 	t->tl = ts_timeline_new(t->rec, NULL, &err);
 	bench_check(t->tl, &err);
+	if (how == BENCH_AHEAD)
+		t->tl->n_jobs = ts_n_processors();
 	if (how == BENCH_NO_READS)
 		ts_timeline_leave_reads_out(t->tl);
 	if (!has_file(t, how))

@@ -25,7 +25,7 @@ enum bench_index {
 	BENCH_TO_FILE,  /* PATH.tsindex; in memory where the model keeps no file for the format */
 	BENCH_NO_READS, /* the same without what was read */
 	BENCH_IN_MEMORY,
-	BENCH_AHEAD, /* to a file; a second thread decodes */
+	BENCH_AHEAD, /* to a file, with a job for each processor */
 };
 
 void bench_open(struct bench_trace *t, const char *path);

@@ -59,6 +59,8 @@ USAGE = {
     "an index that is to be nowhere": (["index", TRACE, "--index", "none"], "--index none does without"),
     "reads neither indexed nor not": (["info", TRACE, "--index-reads", "some"], "yes or no"),
     "a size that is none": (["info", TRACE, "--max-memory", "1T"], "K, M or G"),
+    "no jobs": (["index", TRACE, "--jobs", "0"], "--jobs 0: a number from 1 to 256"),
+    "too many jobs": (["index", TRACE, "--jobs", "257"], "a number from 1 to 256"),
     "an image beyond all addresses": (["info", TRACE, "--image", "raw@0x10000000000000000"], "no address is that large"),
     "export to no file": (["export", TRACE], "'tracestub export' needs -o OUT.tf"),
     "export of no positions": (["export", TRACE, "-o", "out.tf", "--positions", "9:8"], "FIRST:LAST"),

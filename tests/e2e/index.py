@@ -276,12 +276,25 @@ def two_at_once_share_it_or_do_without():
 
 
 @case
+def any_number_of_jobs_makes_the_same_file():
+    """The file is the same; tests/unit/test_jobs.c compares those of each format."""
+    trace = copy_trace("jobs")
+    files = {}
+    for n in "1", "2", "3", "7":
+        run("index", trace, "--jobs", n)
+        with open(f"{trace}.tsindex", "rb") as f:
+            files[n] = f.read()
+        os.unlink(f"{trace}.tsindex")
+    assert files["1"] and all(content == files["1"] for content in files.values()), {n: len(files[n]) for n in files}
+
+
+@case
 def one_that_is_killed_leaves_what_the_next_can_use():
     trace = copy_trace("killed")
     wanted = facts("--index", "none", trace)
     for i in range(20):
-        r = subprocess.Popen([TRACESTUB, "index", trace], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                             env=unwatched())
+        r = subprocess.Popen([TRACESTUB, "index", trace, "--jobs", str(i % 4 + 1)], stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL, env=unwatched())
         time.sleep(0.002 * i)
         r.send_signal(signal.SIGKILL)
         r.wait()

@@ -48,6 +48,13 @@ if $_isvoid($_tracestub)
 # "target extended-remote", "run" goes back to the beginning of the recording.)
 set auto-connect-native-target off
 
+# A recording cannot be changed: gdb says so itself, where a target's refusal to write memory is only "Cannot
+# access memory". gdb takes these settings only before it is connected.
+if !$_thread
+  set may-write-registers off
+  set may-write-memory off
+end
+
 # What is the target? $_tracestub: 0 none, 1 another one, 2 tracestub.
 define tracestub-look
   set $_tracestub = 0
@@ -358,9 +365,19 @@ def tracestub_run(command):
     try:
         gdb.execute(command)
     except gdb.error as e:      # gdb before 16 says no more than "Protocol error with Rcmd"; the server said why
+        gdb.set_convenience_variable("_tracestub_monitor", None)
         if "Rcmd" not in str(e):
             raise gdb.GdbError(str(e))
         raise gdb.GdbError("Nothing was done.")
+
+
+# gdb before 16 ends a refused "monitor" in an error that sounds like a defect, and has no way to replace it.
+# The hooks tell that the last one failed; the prompt after it says what the error means.
+def tracestub_explain():
+    failed = gdb.convenience_variable("_tracestub_monitor")
+    gdb.set_convenience_variable("_tracestub_monitor", None)
+    if failed:
+        print("(\"Protocol error with Rcmd\" means: the command was refused, for the reason in the line above it.)")
 
 
 class TracestubRefuse(gdb.Command):
@@ -444,6 +461,10 @@ class TracestubAlias(gdb.Command):
         return [w[len(last) - len(word):] for w in words if w.startswith(last)]
 
 
+if int(re.match(r"[^0-9]*(\d+)", gdb.VERSION)[1]) < 16:
+    gdb.execute("define hook-monitor\nset $_tracestub_monitor = 1\nend")
+    gdb.execute("define hookpost-monitor\nset $_tracestub_monitor = 0\nend")
+    gdb.events.before_prompt.connect(tracestub_explain)
 TracestubRefuse("tracestub-refuse", gdb.COMMAND_RUNNING)
 TracestubMonitor("tracestub-monitor", gdb.COMMAND_RUNNING)
 TRACESTUB_VERBS = ["find", "goto", "when"]

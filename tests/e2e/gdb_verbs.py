@@ -154,4 +154,37 @@ def steps_and_continues_of_other_clients_go_backwards():
         assert monitor(r, "direction sideways") == ""
 
 
+@case
+def a_refused_monitor_command_says_what_gdbs_error_means():
+    """gdb before 16 ends it in "Protocol error with Rcmd"; later ones print the reason as their error."""
+    means = "means: the command was refused, for the reason in the line above it"
+    with session() as g:
+        g("monitor goto 99999999")
+        g.expect("there is no position 99999999")
+        explained = "Protocol error" in g.text
+        assert (means in g.text) == explained, g
+        g("monitor when")
+        g.expect_not(means)
+        g("history zork")           # gdbinit's own commands say it in their own words
+        g.expect_not("Protocol error|" + means)
+
+
+@with_and_without_python
+def what_would_change_the_recording_is_said_not_to_be_allowed(g):
+    """The recording is connected already when session() reads gdbinit: here it is read first, as by `tracestub gdb`."""
+    g("disconnect")
+    g("set $_tracestub = (void) 0")
+    g(f"source {INIT}")
+    g(f"target extended-remote {g.server.address}")
+    for command, refusal in (("set var total = 1", "Writing to memory is not allowed"),
+                             ("set var *(int *) 16 = 1", "Writing to memory is not allowed"),
+                             ("print $rax = 1", "Writing to registers is not allowed"),
+                             ("call fib(3)", "Writing to (memory|registers) is not allowed"),
+                             ("jump rt_main", "Writing to registers is not allowed")):
+        g(command)
+        g.expect(refusal)
+    g("set var $mine = 4")
+    assert g.value("$mine") == 4 and g.position() == 0
+
+
 run_cases()

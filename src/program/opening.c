@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "files.h"
 #include "guard.h"
@@ -12,6 +13,7 @@
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/trace/elf.h"
 #include "src/trace/unpack.h"
 
 bool ts_opening_knows_format(const struct ts_cli *cli)
@@ -100,6 +102,34 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 	return o->loader && open_threads(o, &opt, err);
 }
 
+/* gdb names a family of processors, and one of them after a colon: "i386", "i386:x86-64". */
+static bool is_same_family(const struct ts_arch *a, const struct ts_arch *b)
+{
+	size_t len = strcspn(a->gdb_name, ":");
+
+	return len == strcspn(b->gdb_name, ":") && !strncmp(a->gdb_name, b->gdb_name, len);
+}
+
+/* The program that --exec names is refused if another processor would run it.  What is not an ELF file passes. */
+static bool check_processor(const struct ts_cli *cli, const struct ts_arch *recorded, struct ts_error *err)
+{
+	struct ts_source *src = cli->exec.path ? ts_source_open(cli->exec.path, err) : NULL;
+	const struct ts_arch *arch = NULL;
+	struct ts_error ignored = { 0 };
+	struct ts_elf elf;
+
+	if (src && ts_elf_init(&elf, src, &ignored)) {
+		arch = ts_elf_arch(&elf);
+		ts_elf_fini(&elf);
+	}
+	ts_source_close(src);
+	if (err->code != TS_OK)
+		return false;
+	return !arch || is_same_family(arch, recorded) ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--exec %s is a program for %s, but the recording is of %s",
+		       cli->exec.path, arch->name, recorded->name);
+}
+
 /* For the model: its recording. */
 static struct ts_recording *load(void *user, struct ts_error *err)
 {
@@ -118,6 +148,10 @@ static struct ts_recording *load(void *user, struct ts_error *err)
 		ts_fail_prefix(err, "%s", o->loader->name);
 	else if (damage->code != TS_OK)
 		ts_recording_warn(rec, "%.180s; what comes before it is served", damage->text);
+	if (rec && !check_processor(&o->cli, rec->regs.arch, err)) {
+		ts_recording_close(rec);
+		return NULL;
+	}
 	return rec;
 }
 

@@ -4,6 +4,7 @@
 import gzip
 import json
 import os
+import pathlib
 import re
 import signal
 import socket
@@ -176,6 +177,18 @@ def an_image_fills_memory_that_the_trace_leaves_unknown():
         assert ask(client, b"m400000,4") == b"7f454c46", "what the trace knows stays"
 
 
+@case
+def a_program_for_another_processor_is_refused_in_one_line():
+    other = DATA / "usercorn/arm_walk.elf"
+    reason = f"{TRACE}: --exec {other} is a program for arm, but the recording is of x86_64\n"
+    for command, status in (["info"], 1), (["query", "when"], 3), (["export", "-o", "never.tf"], 1):
+        done = run(command[0], TRACE, *command[1:], "--exec", other)
+        assert (done.returncode, done.stdout, done.stderr) == (status, "", reason), done
+    assert not pathlib.Path("never.tf").exists()
+    for name in "x86_walk", "x64_walk":         # a processor of the same family may run it
+        assert run("info", TRACE, "--exec", DATA / f"usercorn/{name}.elf").returncode == 0
+
+
 # ------------------------------------------------------------------------------------------------ info
 
 def oracle(name):
@@ -190,6 +203,9 @@ def check_info(name, arch):
     assert facts["positions"] == len(lines) - 1, facts
     assert facts["threads"] == len(facts["thread_list"]) == 1, facts
     assert facts["thread_list"][0]["steps"] == facts["positions"], facts
+    said = run("query", DATA / f"usercorn/{name}.ucir", "threads").stdout.splitlines()[1].split("\t")
+    assert [str(facts["thread_list"][0][x]) for x in ("tid", "pid")] == said[:2], (facts, said)
+    assert f"\n  thread {said[1]}.{said[0]}: " in run("info", DATA / f"usercorn/{name}.ucir").stdout
     assert int(facts["pc_first"], 16) == int(lines[0].split()[1], 16), facts
     assert int(facts["pc_last"], 16) == int(lines[-1].split()[1], 16), facts
     assert (facts["truncated"], facts["end"]) == (False, "exit"), facts

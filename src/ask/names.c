@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* gdb keeps process ids in an int; other clients do so with thread ids. */
@@ -130,6 +132,15 @@ bool ts_names_grow(struct ts_names *names, const struct ts_query *q)
 		tids[names->n_tids] = id_for_late(tids, names->n_tids,
 						  ts_query_thread_facts(q, names->n_tids)->tid);
 	return true;
+}
+
+void ts_names_label(const struct ts_names *names, const struct ts_query *q, uint32_t thread,
+		    char label[TS_THREAD_LABEL_LEN])
+{
+	const char *name = ts_query_thread_facts(q, thread)->name, *quote = *name ? "\"" : "";
+
+	snprintf(label, TS_THREAD_LABEL_LEN, "thread %" PRId64 ".%" PRId64 "%s%s%s%s",
+		 names->pids[ts_query_process(q, thread)], names->tids[thread], *name ? " " : "", quote, name, quote);
 }
 
 void ts_names_fini(struct ts_names *names)

@@ -25,6 +25,13 @@ bool ts_names_init(struct ts_names *names, const struct ts_query *q, struct ts_e
 bool ts_names_grow(struct ts_names *names, const struct ts_query *q);
 void ts_names_fini(struct ts_names *names);
 
+/* Bytes of a thread's label, with its NUL. */
+#define TS_THREAD_LABEL_LEN 96
+
+/* What people read of a thread: "thread P.T", and its name in quotation marks if it has one, to @label. */
+void ts_names_label(const struct ts_names *names, const struct ts_query *q, uint32_t thread,
+		    char label[TS_THREAD_LABEL_LEN]);
+
 /* The ordinal of the thread called @tid, TS_NO_THREAD if there is none. */
 uint32_t ts_names_thread(const struct ts_names *names, int64_t tid);
 

@@ -193,12 +193,9 @@ static uint64_t least_length(const struct taking *t, size_t max)
 
 static bool take_thread(struct taking *t, struct ts_call_thread *x)
 {
-	char name[80];
-	const struct ts_thread *facts = ts_query_thread_facts(t->ask->q, x->thread);
+	char name[TS_THREAD_LABEL_LEN];
 
-	snprintf(name, sizeof(name), "thread %" PRId64 "%s%s",
-		 x->thread < t->ask->names->n_tids ? t->ask->names->tids[x->thread] : (int64_t)facts->tid,
-		 *facts->name ? " " : "", facts->name);
+	ts_names_label(t->ask->names, t->ask->q, x->thread, name);
 	x->label = ts_labels_add(t->labels, name);
 	x->depths = calloc(t->grid->n_cols, sizeof(*x->depths));
 	if (!x->depths)

@@ -371,15 +371,13 @@ static bool draw_data(struct gathering *g)
 
 static void label_thread(struct gathering *g, uint32_t thread)
 {
-	const struct ts_thread *facts = ts_query_thread_facts(g->ask->q, thread);
 	uint32_t n = ts_query_n_threads(g->ask->q);
-	char name[96];
+	char name[TS_THREAD_LABEL_LEN];
 
 	if (thread == TS_PLOT_THREADS - 1 && n > TS_PLOT_THREADS)
 		snprintf(name, sizeof(name), "%" PRIu32 " threads", n - thread);
 	else
-		snprintf(name, sizeof(name), "thread %" PRId64 "%s%s", g->ask->names->tids[thread],
-			 *facts->name ? " " : "", facts->name);
+		ts_names_label(g->ask->names, g->ask->q, thread, name);
 	g->plot->thread_labels[thread] = ts_labels_add(&g->plot->labels, name);
 }
 

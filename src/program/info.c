@@ -87,7 +87,7 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 	ts_query_stats(q, &info->stats);
 	if (ts_query_pc(q, 0, ts_query_thread(q, 0), &info->pc_first, &info->has_pc_first, err) &&
 	    ts_query_pc(q, n, ts_query_thread(q, n), &info->pc_last, &info->has_pc_last, err) &&
-	    find_registers(info, q, err) && count_steps(info, q, err) && find_regions(info, q, err))
+	    ts_names_init(&info->names, q, err) && find_registers(info, q, err) && count_steps(info, q, err) && find_regions(info, q, err))
 		return true;
 	ts_info_fini(info);
 	return false;
@@ -96,6 +96,7 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 void ts_info_fini(struct ts_info *info)
 {
 	free(info->known);
+	ts_names_fini(&info->names);
 	free(info->thread_steps);
 	free(info->regions);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "src/ask/names.h"
 #include "src/base/error.h"
 #include "src/query/query.h"
 
@@ -33,6 +34,7 @@ struct ts_info {
 	bool has_pc_first, has_pc_last;
 	enum ts_info_known *known;        /* owned; by register, in the thread that runs there */
 	uint64_t *thread_steps;           /* owned; by thread */
+	struct ts_names names;            /* owned; of threads, as every client sees them */
 	struct ts_region_info *regions;   /* owned; at position 0, of all processes, by process and address */
 	size_t n_regions;
 };

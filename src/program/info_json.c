@@ -59,8 +59,8 @@ static json_t *threads(const struct ts_info *info)
 		const struct ts_thread *t = ts_query_thread_facts(info->q, i);
 
 		list = added(list, json_pack("{s:I, s:I, s:o, s:I}",
-					     "pid", (json_int_t)t->pid,
-					     "tid", (json_int_t)t->tid,
+					     "pid", (json_int_t)info->names.pids[ts_query_process(info->q, i)],
+					     "tid", (json_int_t)info->names.tids[i],
 					     "name", text_or_null(t->name),
 					     "steps", (json_int_t)info->thread_steps[i]));
 	}

@@ -160,10 +160,11 @@ static void put_threads(const struct ts_info *info)
 	label("threads");
 	printf("%" PRIu32 "\n", n);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct ts_thread *t = ts_query_thread_facts(info->q, i);
+		char text[TS_THREAD_LABEL_LEN];
 
-		printf("  process %" PRIu64 " thread %" PRIu64 "%s", t->pid, t->tid, *t->name ? " " : "");
-		put_text(t->name);
+		ts_names_label(&info->names, info->q, i, text);
+		printf("  ");
+		put_text(text);
 		printf(": %" PRIu64 " instructions\n", info->thread_steps[i]);
 	}
 }

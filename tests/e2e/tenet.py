@@ -154,7 +154,7 @@ class Threads(Log):
 def logs_with_a_number_are_threads_of_one_recording():
     log = Threads()
     out = tracestub("info", *log.files).stdout
-    assert "positions     0..4602" in out and "process 1 thread 2 t.12.log.gz: 2301 instructions" in out, out
+    assert "positions     0..4602" in out and "thread 1.2 \"t.12.log.gz\": 2301 instructions" in out, out
     assert "shown one after the other" in out, out
     rows = tracestub("query", *log.files, "threads").stdout.splitlines()
     assert [row.split("\t")[:3] for row in rows[1:]] == [["1", "1", "0"], ["2", "1", "2301"]], rows

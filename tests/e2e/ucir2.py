@@ -332,7 +332,7 @@ def info_shows_what_the_recorder_said():
     made = Made(RISCV, FOLDER)
     out = subprocess.run([TRACESTUB, "info", made.trace], capture_output=True, text=True, timeout=60, check=True).stdout
     assert "\nprogram       /nowhere/prog\nemulator      by hand\n" in out, out
-    assert "process 1 thread 2: 4 instructions" in out, out
+    assert "thread 1.2: 4 instructions" in out, out
 
 
 @case

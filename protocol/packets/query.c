@@ -41,12 +41,11 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 /*
  * Does this session claim the feature?  Features that depend on those of the client or on the recording are
  * listed here; the others are always claimed.  lldb reads thread ids without processes only, and if there is
- * an auxiliary vector it inserts a breakpoint at the entry point, at which it then resumes by itself.  gdb
- * would look for a relative path of the program in its own working directory.
+ * an auxiliary vector it inserts a breakpoint at the entry point, at which it then resumes by itself.  A path of
+ * the program whose file cannot be served would make gdb warn twice that it cannot open it.
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
-	const char *exec_path = s->target->exec_path;
 	enum rsp_module_list modules = rsp_module_list(s->target);
 	const struct {
 		const char *name;
@@ -60,7 +59,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
 		{ "qXfer:siginfo:read+", rsp_events_may_have_siginfo(s) },
 		{ "qXfer:auxv:read+", ts_query_facts(s->target->q)->auxv && !s->is_lldb },
-		{ "qXfer:exec-file:read+", exec_path && *exec_path == '/' },
+		{ "qXfer:exec-file:read+", rsp_target_exec_path(s->target) },
 	};
 
 	for (unsigned i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {

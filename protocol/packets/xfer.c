@@ -158,7 +158,7 @@ static enum rsp_done pkt_traceframe_info(struct rsp_session *s, struct rsp_args 
 /* The annex is a process or empty; as far as recordings tell, all run the same program. */
 static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
-	const char *path = s->target->exec_path;
+	const char *path = rsp_target_exec_path(s->target);
 	struct rsp_args pid;
 	struct request q;
 
@@ -169,7 +169,7 @@ static enum rsp_done pkt_exec_file(struct rsp_session *s, struct rsp_args *a, st
 		rsp_args_u64(&pid);
 	if (!rsp_args_done(&pid))
 		return bad_annex(r);
-	if (!path || *path != '/')
+	if (!path)
 		return RSP_UNSUPPORTED;
 	return reply_piece(&q, (const uint8_t *)path, strlen(path), r);
 }

@@ -116,6 +116,13 @@ const struct ts_source *rsp_target_file(const struct rsp_target *target, const c
 	return file || !target->local || !path ? file : ts_local_file(target->local, path);
 }
 
+const char *rsp_target_exec_path(const struct rsp_target *target)
+{
+	const char *path = target->exec_path;
+
+	return path && *path == '/' && (target->exec || rsp_target_file(target, path)) ? path : NULL;
+}
+
 void rsp_target_put_read(const struct rsp_target *target, struct ts_buf *out)
 {
 	unsigned share = ts_query_permille(target->q);

@@ -88,6 +88,9 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
  */
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
+/* The program's path, to be told to a client; NULL if it is not known, relative, or if its file cannot be served. */
+const char *rsp_target_exec_path(const struct rsp_target *target);
+
 /* More has been read: new threads get names.  Returns false if memory is exhausted. */
 bool rsp_target_grow(struct rsp_target *target);
 void rsp_target_fini(struct rsp_target *target);

@@ -258,6 +258,9 @@ END_TEST
 
 START_TEST(the_samples_are_packets_that_exist)
 {
+	const struct fake_options with_exec = { .exec = "/bin/sh" };
+
+	fake_again(&with_exec);
 	for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
 		fake_send(samples[i]);
 		ck_assert_msg(fake.reply.len || !strcmp(fake.text, "(none)"), "%s: empty", samples[i]);

@@ -2,7 +2,9 @@
 #include "fake_session.h"
 #include "script.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -53,15 +55,32 @@ END_TEST
 
 START_TEST(a_piece_that_ends_with_the_document_is_the_last)
 {
-	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:0,d"), "l/usr/bin/fake");
-	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:0,c"), "m/usr/bin/fak");
-	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:c,c"), "le");
+	const struct fake_options with_exec = { .exec = "/bin/sh" };
+	char path[PATH_MAX], packet[64];
+	size_t len;
+
+	fake_again(&with_exec);
+	ck_assert_ptr_nonnull(realpath("/bin/sh", path));
+	len = strlen(path);
+	snprintf(packet, sizeof(packet), "qXfer:exec-file:read:64:0,%zx", len);
+	ck_assert_int_eq(fake_send(packet)[0], 'l');
+	ck_assert_str_eq(fake.text + 1, path);
+	snprintf(packet, sizeof(packet), "qXfer:exec-file:read:64:0,%zx", len - 1);
+	ck_assert_int_eq(fake_send(packet)[0], 'm');
+	ck_assert_uint_eq(fake.reply.len, len);
+	snprintf(packet, sizeof(packet), "qXfer:exec-file:read:64:%zx,c", len - 1);
+	fake_send(packet);
+	ck_assert_int_eq(fake.text[0], 'l');
+	ck_assert_str_eq(fake.text + 1, path + len - 1);
 }
 END_TEST
 
 START_TEST(beyond_the_end_is_an_empty_last_piece)
 {
-	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:d,10"), "l");
+	const struct fake_options with_exec = { .exec = "/bin/sh" };
+
+	fake_again(&with_exec);
+	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:1000,10"), "l");
 	ck_assert_str_eq(fake_send("qXfer:exec-file:read:64:ffffffffffffffff,ffffffffffffffff"), "l");
 	ck_assert_str_eq(fake_send("qXfer:threads:read::100000,10"), "l");
 }

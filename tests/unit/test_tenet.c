@@ -127,6 +127,31 @@ START_TEST(a_fetched_read_of_written_bytes_shows_them_afterwards)
 }
 END_TEST
 
+START_TEST(an_access_may_share_one_byte_with_another)
+{
+	expect(FIRST "rip=0x1003,mr=0x5000:0102,mw=0x5001:02\nrip=0x1006,mr=0x5000:0102,mw=0x5002:03\n",
+	       "1000/3@0 R5000,2 W5001=02 R5000,2=!\n"
+	       "1003/3@0 R5000,2= W5002=03\n");
+}
+END_TEST
+
+START_TEST(a_log_has_reads_if_its_first_lines_have)
+{
+	expect(FIRST "rip=0x1003,mr=0x5000:01\nrip=0x1006,mw=0x5000:01\n", "1000/3@0 R5000,1=\n1003/3@0 W5000=01\n");
+	ck_assert(t.rec->has_reads);
+	again();
+	expect(FIRST "rip=0x1003,mw=0x5000:01\nrip=0x1006\n", "1000/3@0 W5000=01\n1003/0@0\n");
+	ck_assert(!t.rec->has_reads);
+}
+END_TEST
+
+START_TEST(digits_are_of_either_case)
+{
+	expect(FIRST "rax=0xABCDEF,rbx=0xfedcba,rip=0x1003,mw=0x5000:aBCdEF\nrip=0x1006\n",
+	       "1000/3@0 rax=abcdef rbx=fedcba W5000=abcdef\n1003/0@0\n");
+}
+END_TEST
+
 START_TEST(a_read_that_differs_from_the_write_is_true)
 {
 	expect(FIRST "rip=0x1003,mr=0x5000:01,mw=0x5000:02\nrip=0x1006,mr=0x5000:02,mw=0x5000:02\n",
@@ -536,7 +561,9 @@ UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   stores_at_the_next_stack_pointer_vote_for_the_lines_own,
 		   a_line_of_a_repeated_instruction_is_its_first_position,
 		   registers_that_are_listed_again_belong_to_the_step, a_stack_pointer_that_cannot_be_read_shows_no_gap,
-		   a_fetched_read_of_written_bytes_shows_them_afterwards, a_read_that_differs_from_the_write_is_true,
+		   a_fetched_read_of_written_bytes_shows_them_afterwards,
+		   an_access_may_share_one_byte_with_another, a_log_has_reads_if_its_first_lines_have,
+		   digits_are_of_either_case, a_read_that_differs_from_the_write_is_true,
 		   mrw_is_a_read_without_a_value_and_a_write, accesses_may_be_joined,
 		   accesses_of_the_first_line_are_memory_at_position_0, a_line_without_pc_is_where_the_line_before_was,
 		   registers_before_any_pc_count_for_the_first, registers_that_the_first_line_leaves_out,

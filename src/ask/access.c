@@ -517,6 +517,12 @@ static void set_note(struct accesses *a)
 			 facts->format);
 }
 
+/* A function is executed where its first instruction is. */
+static bool is_entry(const struct ts_question *qn)
+{
+	return qn->what.is_function && (qn->verb->arg & NEAREST) == EXEC;
+}
+
 static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				     struct ts_error *err)
 {
@@ -539,7 +545,7 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 	a->hits.q = ask->q;
 	a->hits.what = &a->what;
 	a->hits.exec_first = qn->what.addr;
-	a->hits.exec_last = qn->what.last;
+	a->hits.exec_last = is_entry(qn) ? qn->what.addr : qn->what.last;
 	a->hits.process = ts_ask_process(ask, qn);
 	a->hits.thread = ts_ask_thread(ask, qn);
 	a->room = qn->what.kind == TS_WHAT_REG ? ts_query_regset(ask->q)->g_len : MAX_SHOWN;

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "src/query/call_list.h"
 #include "state.h"
+#include "symbols.h"
 #include "verb.h"
 
 /* Calls that are looked at in the time of a chunk that is decoded. */
@@ -164,7 +165,7 @@ static bool find(struct calls *x, struct ts_call *call)
 static bool is_wanted(const struct calls *x, const struct ts_call *call)
 {
 	const struct ts_question *qn = x->qn;
-	const char *name;
+	const struct ts_symbol *s;
 
 	if (call->depth > qn->depth)
 		return false;
@@ -173,8 +174,8 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 					    : call->target >= qn->what.addr && call->target <= qn->what.last;
 	if (!*qn->operand)
 		return true;
-	name = ts_ask_function(x->ask, call->target);
-	return name && !fnmatch(qn->operand, name, 0);
+	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
+	return s && (!fnmatch(qn->operand, s->name, 0) || !fnmatch(qn->operand, s->mangled, 0));
 }
 
 /* ----------------------------------------------------------------------------------------------- batches */

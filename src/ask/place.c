@@ -269,23 +269,39 @@ void ts_seek_fini(struct ts_seek *s)
 	*s = (struct ts_seek){ 0 };
 }
 
-/* The nearest position with another thread running than at the one before. */
-static uint64_t find_switch(const struct ts_seek *s)
+/* The nearest position with another thread running than at the one before: after the last step of any other thread. */
+static enum ts_got find_previous_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
 {
 	const struct ts_query *q = s->ask->q;
-	uint64_t n = s->ask->n_steps, pos = s->here;
-	uint32_t thread;
+	uint32_t running = s->here > 1 ? ts_query_thread(q, s->here - 1) : 0;
 
-	if (!s->place->is_reverse) {
-		pos = n && pos < n ? ts_query_slice_end(q, pos) : n;
-		return pos < n ? pos : TS_NO_POS;
+	for (; s->here > 1 && s->thread < ts_query_n_threads(q); s->thread++) {
+		uint64_t step;
+
+		if (s->thread == running)
+			continue;
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		step = ts_query_prev_step(q, s->thread, s->here - 2);
+		if (step != TS_NO_POS && step + 1 > s->nearest)
+			s->nearest = step + 1;
 	}
-	for (; pos > 1; pos--) {
-		thread = ts_query_thread(q, pos - 1);
-		if (thread != ts_query_thread(q, pos - 2))
-			return pos - 1;
-	}
-	return TS_NO_POS;
+	if (s->nearest)
+		*pos = s->nearest;
+	return TS_GOT_ROW;
+}
+
+static enum ts_got find_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
+{
+	uint64_t end = s->ask->n_steps;
+
+	if (s->place->is_reverse)
+		return find_previous_switch(s, budget, pos);
+	if (s->here < end)
+		end = ts_query_slice_end(s->ask->q, s->here);
+	if (end < s->ask->n_steps)
+		*pos = end;
+	return TS_GOT_ROW;
 }
 
 /* Where the row is: a row's position, or for what is arrived at, the position after it. */
@@ -321,7 +337,7 @@ bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, str
 
 	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
 	if (s->place->kind == TS_PLACE_SWITCH)
-		*pos = find_switch(s);
+		return find_switch(s, budget, pos) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)
 		return find_return(s, budget, pos, err) != TS_GOT_PENDING;
 	if (!s->rows)

@@ -51,6 +51,8 @@ struct ts_seek {
 	uint64_t here;
 	struct ts_question *qn;       /* owned; what the cursor answers */
 	struct ts_rows *rows;         /* owned; NULL: none is needed */
+	uint32_t thread;              /* previous switch: the next one whose steps are looked for ... */
+	uint64_t nearest;             /* ... and the last step of those before it, + 1 */
 };
 
 /* Returns false if the trace cannot be read, memory is exhausted, or it is not understood (TS_EUSAGE). */

@@ -8,6 +8,7 @@
 #include "names.h"
 #include "number.h"
 #include "src/base/similar.h"
+#include "symbols.h"
 #include "verb.h"
 
 /* What is left of a question. */
@@ -233,6 +234,12 @@ static bool is_pattern(const struct words *w)
 	return memchr(w->p, '*', w->len) || memchr(w->p, '?', w->len) || memchr(w->p, '[', w->len);
 }
 
+/* Do functions with different parameters have this name?  calls takes them all. */
+static bool is_overloaded(const struct ts_ask *ask, const struct words *w)
+{
+	return ask->symbols && ts_symbols_is_overloaded(ask->symbols, w->p, w->len);
+}
+
 static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
 	const struct ts_verb *verb = qn->verb;
@@ -257,7 +264,7 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	case TS_OPERAND_CALLEE_OR_NONE:
 		if (!has_operand(w, verb))
 			return true;
-		return is_pattern(w) ? copy_word(qn->operand, w, err) : parse_what(qn, ask, w, err);
+		return is_pattern(w) || is_overloaded(ask, w) ? copy_word(qn->operand, w, err) : parse_what(qn, ask, w, err);
 	case TS_OPERAND_VALUE:
 		if (!w->len)
 			return fail_word(w, "a value is missing", err);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "demangle.h"
+#include "src/base/arena.h"
 #include "src/base/buf.h"
 #include "src/trace/object.h"
 #include "src/trace/symtab.h"
@@ -12,14 +14,18 @@
 struct entry {
 	uint64_t addr, len, room;
 	uint64_t name;
+	const char *shown; /* in the arena: demangled; NULL: not yet, or it is not mangled */
 	uint64_t order; /* in which they were added: of several at one address, the first one names it */
-	bool is_function;
+	bool is_function, is_demangled; /* has been tried */
 };
 
 struct ts_symbols {
 	struct entry *items;  /* owned; by address once sorted */
 	size_t n, cap;
 	uint32_t *by_name;    /* owned; ordinals by name */
+	uint32_t *by_shown;   /* owned; of those with demangled names, by these, n_shown of them; NULL: not needed yet */
+	size_t n_shown;
+	struct ts_arena shown;
 	struct ts_buf names;
 	bool is_sorted;
 	struct ts_symbol found;
@@ -46,6 +52,8 @@ void ts_symbols_free(struct ts_symbols *s)
 		return;
 	free(s->items);
 	free(s->by_name);
+	free(s->by_shown);
+	ts_arena_fini(&s->shown);
 	ts_code_lines_free(s->lines);
 	ts_buf_fini(&s->names);
 	free(s);
@@ -112,6 +120,8 @@ static bool sort(struct ts_symbols *s)
 	if (s->is_sorted || !s->n)
 		return s->n && s->by_name;
 	free(s->by_name);
+	free(s->by_shown);
+	s->by_shown = NULL;
 	s->by_name = malloc(s->n * sizeof(*s->by_name));
 	s->is_sorted = true;
 	if (!s->by_name)
@@ -123,12 +133,24 @@ static bool sort(struct ts_symbols *s)
 	return true;
 }
 
+/* The name as people write it; NULL if it is not another one than in the file. */
+static const char *demangled(struct ts_symbols *s, struct entry *e)
+{
+	char text[TS_MAX_DEMANGLED];
+
+	if (!e->is_demangled && ts_demangle((const char *)s->names.data + e->name, text))
+		e->shown = ts_arena_text(&s->shown, text, strlen(text));
+	e->is_demangled = true;
+	return e->shown;
+}
+
 static const struct ts_symbol *show(struct ts_symbols *s, size_t i)
 {
-	const struct entry *e = &s->items[i];
+	struct entry *e = &s->items[i];
+	const char *mangled = (const char *)s->names.data + e->name, *name = demangled(s, e);
 
 	s->found = (struct ts_symbol){ .addr = e->addr, .len = e->len, .is_function = e->is_function,
-				       .name = (const char *)s->names.data + e->name };
+				       .name = name ? name : mangled, .mangled = mangled };
 	return &s->found;
 }
 
@@ -174,32 +196,102 @@ const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t ad
 	return NULL;
 }
 
-const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len)
+/* How a name is compared with the first @len bytes of another one. */
+static int compare_name(const char *text, const char *name, size_t len)
 {
-	size_t lo = 0, hi;
+	int order = strncmp(text, name, len);
 
-	if (!sort(s))
-		return NULL;
-	hi = s->n;
+	return order ? order : text[len] != 0;
+}
+
+static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t lo = 0, hi = s->n;
+
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		const char *text = (const char *)s->names.data + s->items[s->by_name[mid]].name;
-		int order = strncmp(text, name, len);
 
-		if (order < 0)
+		if (compare_name(text, name, len) < 0)
 			lo = mid + 1;
 		else
 			hi = mid;
 	}
-	for (; lo < s->n; lo++) {
-		const char *text = (const char *)s->names.data + s->items[s->by_name[lo]].name;
+	if (lo == s->n || compare_name((const char *)s->names.data + s->items[s->by_name[lo]].name, name, len))
+		return NULL;
+	return show(s, s->by_name[lo]);
+}
 
-		if (strncmp(text, name, len))
-			break;
-		if (!text[len])
-			return show(s, s->by_name[lo]);
+static int by_shown(const void *a, const void *b, void *user)
+{
+	const struct ts_symbols *s = user;
+	const struct entry *x = &s->items[*(const uint32_t *)a], *y = &s->items[*(const uint32_t *)b];
+	int order = strcmp(x->shown, y->shown);
+
+	if (order)
+		return order;
+	return by_addr(x, y);
+}
+
+/* Demangle all, once.  Returns false if memory is exhausted. */
+static bool sort_shown(struct ts_symbols *s)
+{
+	if (s->by_shown)
+		return true;
+	s->by_shown = malloc((s->n + 1) * sizeof(*s->by_shown));
+	if (!s->by_shown)
+		return false;
+	s->n_shown = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		if (demangled(s, &s->items[i]))
+			s->by_shown[s->n_shown++] = (uint32_t)i;
 	}
-	return NULL;
+	qsort_r(s->by_shown, s->n_shown, sizeof(*s->by_shown), by_shown, s);
+	return true;
+}
+
+/* The first of those with this demangled name, in by_shown; n_shown if there is none. */
+static size_t find_shown(struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t lo = 0, hi = sort_shown(s) ? s->n_shown : 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (compare_name(s->items[s->by_shown[mid]].shown, name, len) < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < s->n_shown && !compare_name(s->items[s->by_shown[lo]].shown, name, len) ? lo : s->n_shown;
+}
+
+const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len)
+{
+	const struct ts_symbol *found;
+	size_t i;
+
+	if (!sort(s))
+		return NULL;
+	found = find_in_file(s, name, len);
+	if (found)
+		return found;
+	i = find_shown(s, name, len);
+	return i < s->n_shown ? show(s, s->by_shown[i]) : NULL;
+}
+
+bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len)
+{
+	size_t first;
+
+	if (!sort(s) || find_in_file(s, name, len))
+		return false;
+	first = find_shown(s, name, len);
+	for (size_t i = first; i < s->n_shown && !compare_name(s->items[s->by_shown[i]].shown, name, len); i++) {
+		if (s->items[s->by_shown[i]].addr != s->items[s->by_shown[first]].addr)
+			return true;
+	}
+	return false;
 }
 
 /* What the walk over a file's symbols needs. */

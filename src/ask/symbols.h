@@ -16,7 +16,8 @@
 struct ts_symbol {
 	uint64_t addr;
 	uint64_t len;     /* bytes; 0: not known, it reaches up to the next one, or the end of its segment */
-	const char *name; /* borrowed from the table */
+	const char *name; /* borrowed from the table; of C++ and Rust without parameters: ns::fn */
+	const char *mangled; /* borrowed; the same as in the file, mostly the same as name */
 	bool is_function;
 };
 
@@ -46,8 +47,14 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 /* The function that @addr is in, NULL if none is known. */
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
-/* The symbol called @name (of @len bytes), NULL if there is none.  A function goes before data. */
+/*
+ * The symbol called @name (of @len bytes), as in the file or demangled; NULL if there is none.  A function goes before
+ * data.
+ */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
+
+/* Is @name a demangled one that symbols at several addresses have: functions with different parameters? */
+bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len);
 
 /* The lines of the files; borrowed. */
 struct ts_code_lines *ts_symbols_lines(struct ts_symbols *s);

@@ -162,6 +162,10 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len, co
 					       : "is not an address, and no symbols are known", err);
 		return 0;
 	}
+	if (ts_symbols_is_overloaded((struct ts_symbols *)symbols, text, name_len)) {
+		misunderstood(text, n, "is the name of several functions: calls takes it, others take a mangled name", err);
+		return 0;
+	}
 	what->addr = s->addr;
 	what->last = s->addr + (s->len ? s->len - 1 : 0);
 	what->is_function = s->is_function;

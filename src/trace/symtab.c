@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ELF, from its sections of types 2 (symbols) and 11 (dynamic symbols); each names the section of its texts.
+ * PowerPC 64 has descriptors of functions (.opd): two or three words, of which the first is the address of the code.
  * Linkage tables are the sections called .plt*; their words have relocations, in sections of types 4 and 9 that name
  * the dynamic symbols.
  * PE, from its export directory, at address e relative to the image's base:
@@ -61,7 +62,7 @@ static uint8_t *read_bytes(const struct ts_source *src, uint64_t off, uint64_t l
 
 struct section {
 	uint32_t name, type, link;
-	uint64_t addr, off, len, entry_len;
+	uint64_t flags, addr, off, len, entry_len;
 };
 
 /* A number of @len bytes of the file's byte order. */
@@ -84,6 +85,7 @@ static struct section section_at(const struct walk *w, uint64_t i)
 		return (struct section){ .name = (uint32_t)number(elf, p, 4),
 					 .type = (uint32_t)number(elf, p + 4, 4),
 					 .link = (uint32_t)number(elf, p + 40, 4),
+					 .flags = number(elf, p + 8, 8),
 					 .addr = number(elf, p + 16, 8),
 					 .off = number(elf, p + 24, 8),
 					 .len = number(elf, p + 32, 8),
@@ -91,6 +93,7 @@ static struct section section_at(const struct walk *w, uint64_t i)
 	return (struct section){ .name = (uint32_t)number(elf, p, 4),
 				 .type = (uint32_t)number(elf, p + 4, 4),
 				 .link = (uint32_t)number(elf, p + 24, 4),
+				 .flags = number(elf, p + 8, 4),
 				 .addr = number(elf, p + 12, 4),
 				 .off = number(elf, p + 16, 4),
 				 .len = number(elf, p + 20, 4),
@@ -130,6 +133,24 @@ static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
 	return 0;
 }
 
+/*
+ * By PowerPC 64's first ABI the symbol of a function is at its descriptor among the data, of which the first word is the
+ * address of the code.
+ */
+static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
+{
+	struct section s = section < w->n_sections ? section_at(w, section) : (struct section){ .flags = SHF_EXECINSTR };
+	uint8_t *word;
+	uint64_t code;
+
+	if (s.flags & SHF_EXECINSTR || addr - s.addr >= s.len || s.len - (addr - s.addr) < 8)
+		return addr;
+	word = read_bytes(w->src, s.off + (addr - s.addr), 8);
+	code = word ? number(&w->elf, word, 8) : 0;
+	free(word);
+	return code ? code : addr; /* 0 before it is relocated */
+}
+
 /* The symbol at @p, whose texts are the @texts_len bytes at @texts. */
 static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts, uint64_t texts_len)
 {
@@ -151,6 +172,8 @@ static void use_symbol(const struct walk *w, const uint8_t *p, const char *texts
 		return; /* a mark of the instruction set, not a name */
 	if (elf->machine == EM_ARM && e.is_function)
 		e.addr &= ~UINT64_C(1);
+	if (elf->machine == EM_PPC64 && e.is_function)
+		e.addr = find_code(w, section, e.addr);
 	e.name = texts + name;
 	e.room = room_at(w, section, e.addr);
 	w->use(w->user, &e);

@@ -204,6 +204,8 @@ START_TEST(the_nearest_write_is_arrived_at_as_by_a_watchpoint)
 	ck_assert_uint_eq(a.go, 500);
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "goto next exec work"));
 	ck_assert_uint_eq(a.go, 504);
+	ck_assert(ask_text(&a, TS_FORM_TEXT, "goto previous exec work"));
+	ck_assert_uint_eq(a.go, 404); /* its first instruction; 411 is its last one */
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "goto previous exec 0x401000"));
 	ck_assert_uint_eq(a.go, 500);
 }

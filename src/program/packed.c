@@ -13,6 +13,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "meter.h"
 #include "report.h"
 #include "src/ask/marks.h"
 #include "src/base/cache_dir.h"
@@ -212,8 +213,30 @@ static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint6
 	printf("; %" PRIu64 " bytes unpacked\n", w->zstd.n_in);
 }
 
+/* How far packing is. */
+struct packing {
+	struct ts_meter meter;
+	uint64_t n_bytes; /* of all that is packed */
+};
+
+static uint64_t file_len(const char *path)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) ? (uint64_t)st.st_size : 0;
+}
+
+static void show_packing(void *user, uint64_t n_bytes)
+{
+	struct packing *p = user;
+	double share = p->n_bytes ? (double)n_bytes / (double)p->n_bytes : TS_NO_SHARE;
+
+	ts_meter_show(&p->meter, share < 1 ? share : 1, n_bytes);
+}
+
 static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *err)
 {
+	struct packing packing = { .n_bytes = file_len(cli->trace) + file_len(cli->exec.path) };
 	struct ts_index_facts index = ts_model_index(m);
 	const char *index_path = index.is_finished ? index.path : NULL;
 	struct ts_source *trace = ts_source_open(cli->trace, err);
@@ -224,8 +247,13 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	if (!trace)
 		return ts_fail_prefix(err, "%s", cli->trace);
 	facts.mtime = ts_source_mtime(trace);
-	done = ts_pack_writer_init(&w, cli->output, &facts, err) &&
-	       add_all(&w, cli, trace, index_path, err) && ts_pack_writer_finish(&w, err);
+	packing.n_bytes += file_len(index_path);
+	ts_meter_init(&packing.meter, cli, cli->trace, "packing", "bytes");
+	done = ts_pack_writer_init(&w, cli->output, &facts, err);
+	w.progress = show_packing;
+	w.user = &packing;
+	done = done && add_all(&w, cli, trace, index_path, err) && ts_pack_writer_finish(&w, err);
+	ts_meter_clear(&packing.meter);
 	if (done)
 		show(&w, cli, ts_query_end(ts_model_query(m)), index_path != NULL);
 	ts_pack_writer_fini(&w);

@@ -112,7 +112,7 @@ def quiet_and_short_work_say_nothing():
 
 
 @case
-def questions_comparisons_exports_and_unpacking_say_it_too():
+def questions_comparisons_exports_packing_and_unpacking_say_it_too():
     run("index", TRACE)
     for words in ("in", "200000:400000"), ("in", "200000:400000", "last", "100000"):
         said = run("query", PART, "history", "$pc", *words, "--index", "none").stderr
@@ -125,6 +125,11 @@ def questions_comparisons_exports_and_unpacking_say_it_too():
     percents, amounts = check_lines(progress_of(said, "exporting"), "part.tf", "exporting", "frames")
     assert percents[-1] == 100 and amounts[-1] == 40000, (percents, amounts)
     os.remove("part.tf")
+    said = run("pack", PART, "-o", "part.tspack").stderr
+    percents, amounts = check_lines(progress_of(said, "packing"), PART, "packing", "bytes")
+    assert percents[-1] == 100 and amounts[-1] >= 0.95 * os.path.getsize(PART), (percents, amounts)
+    assert "packing" not in run("pack", PART, "-o", "part.tspack", "--quiet").stderr
+    os.remove("part.tspack")
     packer = zlib.compressobj(0, wbits=31)
     with open(PART, "rb") as f, open("part.gz", "wb") as to:
         to.write(packer.compress(f.read()) + packer.flush())

@@ -19,6 +19,7 @@
 #include "src/timeline/timeline.h"
 
 #define MAX_STEPS   3000u
+#define MAX_TOUCHED (UINT64_C(1) << 20)
 #define N_POSITIONS 5u
 #define MAX_THREADS 4u
 #define MAX_BYTES   64u
@@ -159,6 +160,32 @@ static struct ts_recording *open_trace(const struct ts_source *src)
 	return loader ? ts_loader_open(loader, src, &opt, &err) : NULL;
 }
 
+/*
+ * A few bytes of a trace may claim that gigabytes were read, each page of which the index lists: such traces, and
+ * those that cannot be read, are left out.
+ */
+static bool is_small(const struct ts_source *src)
+{
+	struct ts_recording *rec = open_trace(src);
+	struct ts_error err = { 0 };
+	struct ts_reader *reader = rec ? rec->ops->reader(rec, &err) : NULL;
+	uint64_t touched = 0;
+	struct ts_steps steps;
+
+	ts_steps_init(&steps);
+	for (unsigned n = 0; reader && touched <= MAX_TOUCHED && n < MAX_STEPS; n++) {
+		ts_steps_reset(&steps);
+		if (ts_reader_next(reader, &steps, &err) != TS_ITEM)
+			break;
+		for (uint32_t i = 0; i < steps.n_effects && touched <= MAX_TOUCHED; i++)
+			touched += steps.effects[i].kind == TS_FX_READ || steps.effects[i].kind == TS_FX_WRITE ? steps.effects[i].len : 0;
+	}
+	ts_steps_fini(&steps);
+	ts_reader_close(reader);
+	ts_recording_close(rec);
+	return reader && touched <= MAX_TOUCHED;
+}
+
 /* The index of the trace in the file, which is made by the first call. */
 static bool ask_file(const struct ts_source *src, const char *path, struct told *told)
 {
@@ -203,7 +230,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	remove_index(path);
 	ts_buf_init(&first.text);
 	ts_buf_init(&second.text);
-	if (ask_file(src, path, &first)) {
+	if (is_small(src) && ask_file(src, path, &first)) {
 		require(ask_file(src, path, &second));
 		require(first.text.len == second.text.len && !memcmp(first.text.data, second.text.data, first.text.len));
 	}

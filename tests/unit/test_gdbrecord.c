@@ -305,6 +305,52 @@ START_TEST(rax_that_came_from_an_argument_is_known)
 }
 END_TEST
 
+/* What the instruction before the call puts into rax, from the registers of position 0 (prstatus). */
+START_TEST(numbers_of_system_calls_are_computed)
+{
+	static const struct {
+		const char *insn;
+		unsigned len;
+		const char *call; /* NULL: the number is not known */
+	} cases[] = {
+		{ "\xb8\x09\0\0\0", 5, "syscall9(" },              /* mov $9,%eax */
+		{ "\x48\xc7\xc0\x0a\0\0\0", 7, "syscall10(" },     /* mov $10,%rax */
+		{ "\x48\xc7\xc1\x0a\0\0\0", 7, NULL },             /* mov $10,%rcx */
+		{ "\x31\xc0", 2, "syscall0(" },                      /* xor %eax,%eax, both ways to write it */
+		{ "\x33\xc0", 2, "syscall0(" },
+		{ "\x31\xc8", 2, NULL },                             /* xor %ecx,%eax */
+		{ "\x48\x89\xf8", 3, "syscall15(" },                 /* mov %rdi,%rax */
+		{ "\x89\xf8", 2, "syscall15(" },                     /* mov %edi,%eax */
+		{ "\x48\x89\xf0", 3, "syscall14(" },                 /* mov %rsi,%rax */
+		{ "\x48\x89\xd0", 3, "syscall13(" },                 /* mov %rdx,%rax */
+		{ "\x4c\x89\xd0", 3, "syscall8(" },                  /* mov %r10,%rax */
+		{ "\x4c\x89\xc0", 3, "syscall10(" },                 /* mov %r8,%rax */
+		{ "\x4c\x89\xc8", 3, "syscall9(" },                  /* mov %r9,%rax */
+		{ "\x4c\x89\xd8", 3, NULL },                        /* mov %r11,%rax */
+		{ "\x48\x89\xc8", 3, NULL },                        /* mov %rcx,%rax */
+		{ "\x48\x89\xf9", 3, NULL },                        /* mov %rdi,%rcx */
+		{ "\x48\x89\x38", 3, NULL },                        /* mov %rdi,(%rax) */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint64_t at = 0x1000 + cases[i].len;
+
+		teardown();
+		setup();
+		ts_buf_put(&c.code, cases[i].insn, cases[i].len);
+		ts_buf_put(&c.code, "\x0f\x05\x90", 3);
+		reg(RAX, 0x77);
+		step(at);
+		syscall_to(at + 2);
+		ck_assert_int_eq(read_core(), TS_END);
+		if (cases[i].call)
+			ck_assert_msg(strstr(ts_buf_text(&steps), cases[i].call), "%zu: %s", i, ts_buf_text(&steps));
+		else
+			ck_assert_msg(!strstr(ts_buf_text(&steps), "syscall"), "%zu: %s", i, ts_buf_text(&steps));
+	}
+}
+END_TEST
+
 /* Two calls without a record of rax between them: only the second one's result is in the file. */
 START_TEST(the_result_of_the_first_of_two_system_calls_is_unknown)
 {
@@ -573,7 +619,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("gdbrecord", setup, teardown, a_group_is_a_step,
 		   of_two_records_of_a_register_the_last_one_counts, rax_before_a_system_call_is_its_number,
 		   rax_that_came_from_memory_is_unknown_before_a_system_call,
-		   rax_that_came_from_an_argument_is_known,
+		   rax_that_came_from_an_argument_is_known, numbers_of_system_calls_are_computed,
 		   the_result_of_the_first_of_two_system_calls_is_unknown, rax_at_position_0_may_be_unknown,
 		   memory_that_was_unmapped_before_the_save_has_old_bytes,
 		   without_a_list_of_files_memory_outside_has_new_bytes,

@@ -314,6 +314,39 @@ START_TEST(thumb)
 }
 END_TEST
 
+/* The same address in both instruction sets: a word of 4 bytes, then a halfword of 2. */
+START_TEST(arm_and_thumb_at_one_address)
+{
+	for_machine(EM_ARM, false, false);
+	put(&c.code, 0xe1a04608, 4); /* mov r4, r8, lsl #12; in Thumb: mov r0, r1 */
+	reg(4, 0x55, 4);
+	reg(25, 0x20, 4);
+	reg(15, 0x1000, 4);
+	end();
+	reg(0, 0x66, 4);
+	reg(15, 0x1002, 4);
+	end();
+	ck_assert_str_eq(read_core(), "1000/4@0 r4=55 cpsr=20\n1000/2@0 r0=66\n");
+}
+END_TEST
+
+/* Registers of a coprocessor that is no more, of 12 bytes, and its status, of 4: passed over. */
+START_TEST(old_registers_of_arm_are_passed_over)
+{
+	for_machine(EM_ARM, false, false);
+	put(&c.code, 0xe1a00001, 4);
+	for (unsigned i = 16; i < 24; i++) {
+		reg(i, 0, 4);
+		zeros(&c.log, 8);
+	}
+	reg(24, 0, 4);
+	reg(0, 0x55, 4);
+	reg(15, 0x1004, 4);
+	end();
+	ck_assert_str_eq(read_core(), "1000/4@0 r0=55\n");
+}
+END_TEST
+
 START_TEST(aarch64)
 {
 	for (unsigned big = 0; big < 2; big++) {
@@ -777,7 +810,8 @@ START_TEST(lists_of_files_that_cannot_be_are_refused)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("gdbrecord_core", setup, teardown, i386, arm, thumb, aarch64, headers_that_are_refused,
+UNIT_FIXTURE_SUITE("gdbrecord_core", setup, teardown, i386, arm, thumb, arm_and_thumb_at_one_address,
+		   old_registers_of_arm_are_passed_over, aarch64, headers_that_are_refused,
 		   processors_of_the_other_width_are_refused, short_files_are_refused,
 		   the_section_header_may_count_the_segments, segments_that_cannot_be_are_left_out,
 		   memory_that_the_file_does_not_have_is_told, fxsave_of_both_widths, fsave_of_i386,

@@ -99,6 +99,64 @@ START_TEST(stores_at_the_next_stack_pointer_vote_for_the_lines_own)
 }
 END_TEST
 
+START_TEST(only_stores_where_the_stack_pointer_falls_to_vote)
+{
+	static const char *const lines[] = {
+		"rip=0x1001,mw=0x0:0200000000000000",              /* it lists none */
+		"rsp=0x7000,rip=0x1001,mw=0x7000:0200000000000000", /* it stays */
+		"rsp=0x7008,rip=0x1001,mw=0x7008:0200000000000000", /* it rises */
+		"rsp=0x6ff8,rip=0x1001,mw=0x6ff0:0200000000000000", /* beside it */
+		"rsp=0x6ff8,rip=0x1001,mr=0x6ff8:0200000000000000", /* a load */
+	};
+
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		char text[400];
+
+		snprintf(text, sizeof(text), FIRST "%s\nrip=0x1002\n", lines[i]);
+		open_log(text);
+		ck_assert_msg(strstr(t.rec->variant, "(no votes)"), "%s: %s", lines[i], t.rec->variant);
+		again();
+	}
+}
+END_TEST
+
+START_TEST(a_log_records_reads_if_one_of_its_first_lines_has_one)
+{
+	static const struct {
+		const char *lines;
+		bool has_reads;
+	} cases[] = {
+		{ "rip=0x1001\n", false },
+		{ "rip=0x1001,mw=0x5000:01\n", false },
+		{ "rip=0x1001,mr=0x5000:01\n", true },
+		{ "rip=0x1001,mr=0x5000:01\nrip=0x1002,mw=0x5000:01\nrip=0x1003\n", true },
+		{ "rip=0x1001,mrw=0x5000:01\n", true },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[400];
+
+		snprintf(text, sizeof(text), FIRST "%s", cases[i].lines);
+		open_log(text);
+		ck_assert_msg(t.rec->has_reads == cases[i].has_reads, "%s", cases[i].lines);
+		again();
+	}
+}
+END_TEST
+
+/* A log has registers and memory; what the kernel does is not in it.  Threads are its files, gaps are found. */
+START_TEST(which_events_there_can_be)
+{
+	static const bool is_absent[TS_N_EVENT_KINDS] = {
+		[TS_EV_SYSCALL] = true, [TS_EV_SIGNAL] = true, [TS_EV_FAULT] = true, [TS_EV_EXIT] = true, [TS_EV_INTERRUPT] = true,
+	};
+
+	open_log(FIRST "rip=0x1001\n");
+	for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
+		ck_assert_msg((t.rec->absent_events >> i & 1) == is_absent[i], "event %u", i);
+}
+END_TEST
+
 START_TEST(a_line_of_a_repeated_instruction_is_its_first_position)
 {
 	expect(ALL_REGS ",rip=0x1000,mw=0x6ff8:0200000000000000\n"
@@ -410,6 +468,7 @@ START_TEST(the_processor_is_in_the_names)
 		const char *text, *arch;
 	} cases[] = {
 		{ "rip=0x1\nrip=0x2\n", "x86_64" },
+		{ "rip=0x1, ,\t\nrip=0x2 ,\n", "x86_64" },
 		{ "EAX=1,EIP=1\nEIP=2\n", "i386" },
 		{ "x0=0x1,pc=0x4\npc=0x8\n", "aarch64" },
 		{ "x8=0x1,pc=0x4\npc=0x8\n", "aarch64" },
@@ -559,7 +618,8 @@ END_TEST
 UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   stores_at_the_stack_pointer_vote_for_the_previous_instruction,
 		   stores_at_the_next_stack_pointer_vote_for_the_lines_own,
-		   a_line_of_a_repeated_instruction_is_its_first_position,
+		   only_stores_where_the_stack_pointer_falls_to_vote, a_log_records_reads_if_one_of_its_first_lines_has_one,
+		   which_events_there_can_be, a_line_of_a_repeated_instruction_is_its_first_position,
 		   registers_that_are_listed_again_belong_to_the_step, a_stack_pointer_that_cannot_be_read_shows_no_gap,
 		   a_fetched_read_of_written_bytes_shows_them_afterwards,
 		   an_access_may_share_one_byte_with_another, a_log_has_reads_if_its_first_lines_have,

@@ -109,6 +109,23 @@ START_TEST(the_end_of_a_file_may_be_far_from_its_last_position)
 }
 END_TEST
 
+START_TEST(the_end_of_a_long_file_is_looked_for)
+{
+	char *text = malloc(strlen(FIRST) + 2 * FAR + 100);
+	size_t len = strlen(FIRST);
+
+	memcpy(text, FIRST, len);
+	for (unsigned i = 0; i < 2 * FAR / 64; i++, len += 64)
+		memcpy(text + len, "#                                                              \n", 64);
+	strcpy(text + len, "rcx=0x5,rip=0x1005\nrdx=0x6,rip=0x1007\n");
+	open_two(text, SECOND, NULL);
+	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
+	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 rax=9 W5000=01\n1001/2@0 rbx=8 W5001=02\n1003/2@0 rcx=5\n"
+					      "1005/2@0 F0,ffffffffffffffff\n2000/1@1 rcx=7 R5000,1=\n");
+	free(text);
+}
+END_TEST
+
 START_TEST(code_of_the_program_stays_known_from_thread_to_thread)
 {
 	char exec[4096];
@@ -342,7 +359,8 @@ START_TEST(what_the_names_say_counts_more_than_the_user)
 END_TEST
 
 UNIT_FIXTURE_SUITE("tenet_files", setup, teardown, threads_are_one_after_the_other,
-		   the_end_of_a_file_may_be_far_from_its_last_position, code_of_the_program_stays_known_from_thread_to_thread,
+		   the_end_of_a_file_may_be_far_from_its_last_position, the_end_of_a_long_file_is_looked_for,
+		   code_of_the_program_stays_known_from_thread_to_thread,
 		   a_file_of_lines_own_accesses_ends_with_a_line, readers_go_on_in_every_file,
 		   a_thread_without_a_position_is_refused, more_files_than_threads_are_refused,
 		   the_list_of_images_is_found_by_the_logs_name, lines_of_the_list, a_list_with_a_long_line_counts_up_to_it,

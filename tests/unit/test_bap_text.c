@@ -213,6 +213,129 @@ START_TEST(each_register_of_flags_is_put_together)
 }
 END_TEST
 
+/* Encodings are the assembler's; what an instruction writes is in the processors' manuals. */
+START_TEST(what_instructions_without_operands_write)
+{
+	static const struct {
+		const char *head, *nop, *insn; /* bytes */
+		unsigned len;
+		const char *lost;              /* of the registers below */
+	} cases[] = {
+		{ A64, "1f2003d5", "010000d4", 4, "x0" },           /* svc #0 */
+		{ A64, "1f2003d5", "0020211e", 4, "cpsr" },         /* fcmp s0, s1 */
+		{ A64, "1f2003d5", "0004211e", 4, "cpsr" },         /* fccmp s0, s1, #0, eq */
+		{ A64, "1f2003d5", "03423bd5", 4, "x3" },           /* mrs x3, nzcv */
+		{ A64, "1f2003d5", "1f423bd5", 4, "" },             /* mrs xzr, nzcv */
+		{ A64, "1f2003d5", "0300669e", 4, "x3" },           /* fmov x3, d0 */
+		{ A64, "1f2003d5", "0300381e", 4, "x3" },           /* fcvtzs w3, s0 */
+		{ A64, "1f2003d5", "033c010e", 4, "x3" },           /* umov w3, v0.b[0] */
+		{ A64, "1f2003d5", "6300221e", 4, "" },             /* scvtf s3, w3 */
+		{ A64, "1f2003d5", "6300231e", 4, "" },             /* ucvtf s3, w3 */
+		{ A64, "1f2003d5", "6300271e", 4, "" },             /* fmov s3, w3 */
+		{ ARM "mode arm:a32\n", "00f020e3", "000000ef", 4, "r0" },           /* svc 0 */
+		{ ARM "mode arm:a32\n", "00f020e3", "703f1dee", 4, "r3" },           /* mrc p15, 0, r3, c13, c0, 3 */
+		{ ARM "mode arm:a32\n", "00f020e3", "10faf1ee", 4, "cpsr" },         /* vmrs APSR_nzcv, fpscr */
+		{ ARM "mode arm:a32\n", "00f020e3", "0e3f54ec", 4, "r3 r4" },        /* mrrc p15, 0, r3, r4, c14 */
+		{ ARM "mode arm:a32\n", "00f020e3", "103b54ec", 4, "r3 r4" },        /* vmov r3, r4, d0 */
+		{ ARM "mode arm:a32\n", "00f020e3", "103a10ee", 4, "r3" },           /* vmov r3, s0 */
+		{ ARM "mode arm:a32\n", "00f020e3", "00300fe1", 4, "r3" },           /* mrs r3, cpsr */
+		{ ARM "mode arm:a32\n", "00f020e3", "0130a0e1", 4, "" },             /* mov r3, r1, which is always logged */
+		{ ARM "mode arm:t32\n", "00bf", "00df", 2, "r0" },  /* svc 0 */
+		{ ARM "mode arm:t32\n", "00bf", "1dee703f", 4, "r3" },
+		{ ARM "mode arm:t32\n", "00bf", "f1ee10fa", 4, "cpsr" },
+		{ ARM "mode arm:t32\n", "00bf", "54ec0e3f", 4, "r3 r4" },
+		{ ARM "mode arm:t32\n", "00bf", "10ee103a", 4, "r3" },
+		{ ARM "mode arm:t32\n", "00bf", "eff30083", 4, "r3" }, /* mrs r3, cpsr */
+		{ PPC, "60000000", "44000002", 4, "r3" },           /* sc */
+		{ PPC, "60000000", "7c8802a6", 4, "r4" },           /* mflr r4 */
+		{ PPC, "60000000", "7c8c42e6", 4, "r4" },           /* mftb r4 */
+		{ PPC, "60000000", "7c800026", 4, "r4" },           /* mfcr r4 */
+		{ PPC, "60000000", "7c8000a6", 4, "r4" },           /* mfmsr r4 */
+		{ PPC, "60000000", "7c8803a6", 4, "" },             /* mtlr r4 */
+		{ MIPS, "3c010000", "0000000c", 4, "r2" },          /* syscall; r7, too */
+		{ MIPS, "3c010000", "7c03e83b", 4, "r3" },          /* rdhwr v1, $29 */
+		{ MIPS, "3c010000", "40036000", 4, "r3" },          /* mfc0 v1, c0_sr */
+		{ MIPS, "3c010000", "44030000", 4, "r3" },          /* mfc1 v1, $f0 */
+		{ MIPS, "3c010000", "44830000", 4, "" },            /* mtc1 v1, $f0 */
+		{ I386, "90", "cd80", 2, "eax" },                   /* int $0x80 */
+		{ I386, "90", "0fa2", 2, "eax ecx edx ebx" },       /* cpuid */
+	};
+	static const struct {
+		const char *head, *known, *names; /* operands that make these registers known */
+	} states[] = {
+		{ A64, "r0=1/8 r1=1/8 r3=1/8 r4=1/8 nf=0/4 zf=0/4 cf=0/4 vf=0/4", "x0 x1 x3 x4 cpsr" },
+		{ ARM, "r0=1/4 r1=1/4 r3=1/4 r4=1/4 nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4", "r0 r1 r3 r4 cpsr" },
+		{ PPC, "r0=1/4 r3=1/4 r4=1/4 r5=1/4", "r0 r3 r4 r5" },
+		{ MIPS, "v0=1/4 v1=1/4 a0=1/4", "r2 r3 r4" },
+		{ I386, "eax=1/4 ecx=1/4 edx=1/4 ebx=1/4 esi=1/4", "eax ecx edx ebx esi" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned nop_len = (unsigned)strlen(cases[i].nop) / 2;
+		char text[600], names[80], *rest = names, *name;
+		size_t k = 0;
+
+		while (strncmp(cases[i].head, states[k].head, strlen(states[k].head)) != 0)
+			k++;
+		snprintf(text, sizeof(text), "%sstep 1000 1 %s %s\nstep %x 1 %s\nstep %x 1 %s\n", cases[i].head, cases[i].nop,
+			 states[k].known, 0x1000 + nop_len, cases[i].insn, 0x1000 + nop_len + cases[i].len, cases[i].nop);
+		load_text(text);
+		strcpy(names, states[k].names);
+		while ((name = strsep(&rest, " "))) {
+			const char *lost = strstr(cases[i].lost, name);
+
+			ck_assert_msg(strcmp(reg(1, name), "?") != 0, "%s: %s is unknown before", cases[i].insn, name);
+			ck_assert_msg(!strcmp(reg(2, name), "?") == !!lost, "%s: %s is %s", cases[i].insn, name, reg(2, name));
+		}
+	}
+}
+END_TEST
+
+/* GE, which parallel additions set and halving ones do not, is not among their operands. */
+START_TEST(parallel_additions_set_bits_that_are_not_logged)
+{
+	static const struct {
+		const char *head, *nop, *insn;
+		bool is_lost;
+	} cases[] = {
+		{ ARM "mode arm:a32\n", "00f020e3", "923f11e6", true },                 /* sadd8 r3, r1, r2 */
+		{ ARM "mode arm:a32\n", "00f020e3", "923f51e6", true },                 /* uadd8 */
+		{ ARM "mode arm:a32\n", "00f020e3", "923f71e6", false },                /* uhadd8 */
+		{ ARM "mode arm:t32\n", "00bf", "81fa02f3", true },    /* sadd8 */
+		{ ARM "mode arm:t32\n", "00bf", "81fa62f3", false },   /* uhadd8 */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned nop_len = (unsigned)strlen(cases[i].nop) / 2;
+		char text[400];
+
+		snprintf(text, sizeof(text),
+			 "%sstep 1000 1 %s nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\nstep %x 1 %s r1=1/4 r2=2/4 > r3=3/4\nstep %x 1 %s\n",
+			 cases[i].head, cases[i].nop, 0x1000 + nop_len, cases[i].insn, 0x1004 + nop_len, cases[i].nop);
+		load_text(text);
+		ck_assert_str_eq(reg(2, "r3"), "3");
+		ck_assert_msg(strcmp(reg(1, "cpsr"), "?") != 0, "%s", cases[i].insn);
+		ck_assert_msg(!strcmp(reg(2, "cpsr"), "?") == cases[i].is_lost, "%s: %s", cases[i].insn, reg(2, "cpsr"));
+	}
+}
+END_TEST
+
+/* Machines whose recordings are rare: other names of gdb's registers. */
+START_TEST(names_of_sparc_and_m68k)
+{
+	load_text("3 6:0 qemu/6.2.0-tracewrap\nstep 1000 1 01000000 o6=1/4 i6=2/4 g1=3/4\nstep 1004 1 01000000\n");
+	ck_assert_str_eq(rec->regs.arch->name, "sparc");
+	ck_assert_str_eq(reg(1, "sp"), "1");
+	ck_assert_str_eq(reg(1, "fp"), "2");
+	ck_assert_str_eq(reg(1, "g1"), "3");
+	load_text("3 2:0 qemu/6.2.0-tracewrap\nstep 1000 1 4e71 a6=1/4 a7=2/4 d0=3/4\nstep 1002 1 4e71\n");
+	ck_assert_str_eq(rec->regs.arch->name, "m68k");
+	ck_assert_str_eq(reg(1, "fp"), "1");
+	ck_assert_str_eq(reg(1, "sp"), "2");
+	ck_assert_str_eq(reg(1, "d0"), "3");
+}
+END_TEST
+
 START_TEST(the_instruction_set_of_arm_is_the_threads_own)
 {
 	load_text(ARM "mode arm:a32\n"
@@ -781,6 +904,8 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
 		   x86_instructions_without_operands_write_what_their_encoding_says,
+		   what_instructions_without_operands_write, parallel_additions_set_bits_that_are_not_logged,
+		   names_of_sparc_and_m68k,
 		   flags_of_an_unlogged_comparison_are_unknown,
 		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
 		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,

@@ -350,6 +350,73 @@ START_TEST(notes_before_the_first_frame_are_facts)
 }
 END_TEST
 
+START_TEST(the_first_program_and_the_first_arguments_count)
+{
+	static const struct {
+		const char *notes, *program;
+		const char *args;
+		size_t args_len;
+	} cases[] = {
+		{ "NOTE 3 =/bin/a NOTE 3 =/bin/b NOTE 1 610062 NOTE 1 6300", "/bin/a", "a\0b\0", 4 }, /* its last end is added */
+		{ "NOTE 3 2f610062 NOTE 3 =/bin/b", "/bin/b", "", 0 },                          /* no path has a NUL */
+		{ "NOTE 1 6100", "/bin/prog", "a\0", 2 }, /* the header's program */
+		{ "", "/bin/prog", "", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[600];
+
+		teardown();
+		setup();
+		snprintf(text, sizeof(text), "%s " START "FRAME 7:7 { STEP 2 }", cases[i].notes);
+		open_text(&ucir_v2, text);
+		ck_assert_str_eq(t.rec->exec_path, cases[i].program);
+		ck_assert_uint_eq(t.rec->cmdline.len, cases[i].args_len);
+		if (cases[i].args_len)
+			ck_assert_mem_eq(t.rec->cmdline.data, cases[i].args, cases[i].args_len);
+	}
+}
+END_TEST
+
+START_TEST(a_note_of_text_is_a_fact_up_to_its_first_nul)
+{
+	open_text(&ucir_v2, "NOTE 12 68690078 " START "FRAME 7:7 { STEP 2 }");
+	ck_assert_uint_eq(t.rec->notes.len, 8);
+	ck_assert_mem_eq(t.rec->notes.data, "note\0hi\0", 8);
+}
+END_TEST
+
+START_TEST(each_kind_of_note_on_the_way)
+{
+	static const struct {
+		const char *note, *warning; /* NULL: none */
+	} cases[] = {
+		{ "NOTE 8 =xmm0", "registers that are not recorded: xmm0" },
+		{ "NOTE 9 =123", "child process 123 was not recorded" },
+		{ "NOTE 10 =/bin/b", "the program became /bin/b, which was not recorded" },
+		{ "NOTE 11 =12", "12 loads found what the recorder had not seen written" },
+		{ "NOTE 11 =0", NULL },
+		{ "NOTE 12 =full", "full" },
+		{ "NOTE 3 =/bin/c", NULL }, /* facts come before the first frame */
+		{ "NOTE 99 =new", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char text[600];
+
+		teardown();
+		setup();
+		snprintf(text, sizeof(text), START "FRAME 7:7 { STEP 2 } %s FRAME 7:7 { STEP 1 } END 0 0", cases[i].note);
+		open_text(&ucir_v2, text);
+		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
+		ck_assert_msg(t.rec->n_warnings == (cases[i].warning != NULL), "%s: %u warnings", cases[i].note, t.rec->n_warnings);
+		if (cases[i].warning)
+			ck_assert_str_eq(t.rec->warnings[0].text, cases[i].warning);
+		ck_assert_str_eq(t.rec->exec_path, "/bin/prog");
+	}
+}
+END_TEST
+
 START_TEST(notes_on_the_way_are_warnings_once_each)
 {
 	open_text(&ucir_v2, START "FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
@@ -751,7 +818,9 @@ UNIT_FIXTURE_SUITE("usercorn_v2", setup, teardown, the_layouts_are_those_of_the_
 		   an_end_is_that_of_the_process_of_the_frame_before,
 		   exec_and_an_early_end_of_the_recorder_are_said,
 		   an_instruction_that_has_no_step_when_the_program_ends_is_left_out,
-		   notes_before_the_first_frame_are_facts, notes_on_the_way_are_warnings_once_each,
+		   notes_before_the_first_frame_are_facts,
+		   the_first_program_and_the_first_arguments_count, a_note_of_text_is_a_fact_up_to_its_first_nul,
+		   each_kind_of_note_on_the_way, notes_on_the_way_are_warnings_once_each,
 		   many_children_leave_room_for_other_warnings, every_register_of_every_new_architecture_is_kept,
 		   signals_have_the_numbers_of_their_processor, ops_where_they_may_not_stand_are_refused,
 		   a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,

@@ -14,6 +14,7 @@
 #define MAX_TID_WORDS 1024u
 #define MAX_SIGNAL 64
 #define FRAME_LEN (3u * 4096u) /* what a signal's frame can have, from the stack pointer on */
+#define MAX_FRAMES (64u * FRAME_LEN) /* farther away is another stack */
 #define NEAR 65536u            /* what an argument of a system call points to at the most */
 #define DEPTH 2u               /* msghdr, iovec, buffer */
 #define N_WORDS 16u            /* of a struct or an array that are looked at */
@@ -21,7 +22,8 @@
 #define ALL_GROUPS ((1u << TS_N_GROUPS) - 1)
 
 static uint64_t handlers[MAX_SIGNAL + 1];
-static uint64_t handler_bits; /* of the low bits of their addresses: most branches go elsewhere */
+extern uint64_t ts_kernel_handlers;
+uint64_t ts_kernel_handlers;
 
 /* The words that clone was given to be cleared; stacks of threads are used again, so they are few. */
 static uint64_t tid_words[MAX_TID_WORDS];
@@ -193,9 +195,9 @@ static void take_handler(const struct ts_call *c)
 	if (ts_guest->has_descriptors && handler > 1)
 		handler = guest_word(handler, 8);
 	handlers[num] = ts_guest->is_arm ? handler & ~UINT64_C(1) : handler;
-	handler_bits = 0;
+	ts_kernel_handlers = 0;
 	for (num = 1; num <= MAX_SIGNAL; num++)
-		handler_bits |= handlers[num] ? UINT64_C(1) << (handlers[num] >> 2 & 63) : 0;
+		ts_kernel_handlers |= handlers[num] ? ts_kernel_handler_bit(handlers[num]) : 0;
 }
 
 static void note_child(const struct ts_call *c)
@@ -266,16 +268,16 @@ static uint64_t argument(const struct ts_task *t, unsigned i)
 	return guest_word(ts_regs_get(t->cpu, ts_guest->sp) + 4 * (i + 1), 4);
 }
 
-int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc)
+int ts_kernel_find_signal(const struct ts_task *t, uint64_t pc)
 {
 	uint64_t sp, num;
 	int64_t moved;
 
-	if (!(handler_bits >> (pc >> 2 & 63) & 1))
-		return 0;
 	num = argument(t, 0);
 	if (num < 1 || num > MAX_SIGNAL || handlers[num] != pc)
 		return 0;
+	if (t->call.is_over)
+		return (int)num; /* after sigreturn the frame may lie where the last one was */
 	sp = ts_regs_get(t->cpu, ts_guest->sp);
 	moved = (int64_t)(ts_regs_last(&t->values, ts_guest->sp) - sp);
 	return moved > FAR || moved < -FAR ? (int)num : 0;
@@ -314,6 +316,20 @@ static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t 
 	return UCIR_SIGNAL_HAS_CODE | UCIR_SIGNAL_HAS_ADDR;
 }
 
+/*
+ * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the last
+ * stack pointer.  On another stack their number is not known.
+ */
+static void compare_frames(struct ts_piece *p, const struct ts_task *t, uint64_t sp)
+{
+	uint64_t moved = ts_regs_last(&t->values, ts_guest->sp) - sp;
+
+	if (moved <= MAX_FRAMES)
+		ts_maps_compare_range(p, sp, moved + FRAME_LEN);
+	else if (!ts_maps_compare(p))
+		ts_maps_compare_range(p, sp, FRAME_LEN);
+}
+
 void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 {
 	uint64_t sp = ts_regs_get(t->cpu, ts_guest->sp), addr = 0;
@@ -324,7 +340,7 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 	flags |= read_info(t, num, sp, &code, &addr);
 	if (is_step && is_fault(num) && (!(flags & UCIR_SIGNAL_HAS_CODE) || code > 0) && is_pc_in_frame(t, sp))
 		flags |= UCIR_SIGNAL_FAULT;
-	ts_maps_compare_range(&inner, sp, FRAME_LEN);
+	compare_frames(&inner, t, sp);
 	add_regs(t, &inner, false);
 	p = ts_piece_room(&piece, UCIR_PUT_SIGNAL_LEN + inner.len);
 	if (p) {

@@ -39,7 +39,20 @@ bool ts_kernel_is_tid_word(uint64_t addr, uint32_t len);
  *
  * Returns the signal's number, 0 if it is not.
  */
-int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc);
+int ts_kernel_find_signal(const struct ts_task *t, uint64_t pc);
+
+static inline uint64_t ts_kernel_handler_bit(uint64_t pc)
+{
+	return UINT64_C(1) << (pc >> 2 & 63);
+}
+
+/* The same; most instructions are told by a bit of their address. */
+static inline int ts_kernel_signal_at(const struct ts_task *t, uint64_t pc)
+{
+	extern uint64_t ts_kernel_handlers; /* bits of those that there are */
+
+	return ts_kernel_handlers & ts_kernel_handler_bit(pc) ? ts_kernel_find_signal(t, pc) : 0;
+}
 
 /* Write signal @num, which interrupted the thread; @is_step: its last instruction may have caused it. */
 void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step);

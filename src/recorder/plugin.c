@@ -76,8 +76,10 @@ static struct ts_task *new_thread(void)
 static void begin_recording(struct ts_task *t)
 {
 	char missing[256];
-	const char *why = ts_regs_find(ts_guest, t->cpu, missing, sizeof(missing));
+	const char *why = ts_qemu_begin(t->cpu);
 
+	if (!why)
+		why = ts_regs_find(ts_guest, t->cpu, missing, sizeof(missing));
 	if (why)
 		refuse(why);
 	if (*missing)
@@ -100,7 +102,7 @@ static void arrive(struct ts_task *t, uint64_t pc)
 	}
 	if (is_expected)
 		return;
-	num = is_step && pc == t->pc + t->len ? 0 : ts_kernel_signal_at(t, pc);
+	num = ts_kernel_signal_at(t, pc);
 	if (is_step)
 		ts_step_end(t, !num, num ? t->pc + t->len : pc);
 	if (t->call.is_over)
@@ -170,7 +172,7 @@ static void on_access(unsigned vcpu, uint32_t info, uint64_t addr, void *user)
 
 	(void)vcpu;
 	(void)user;
-	if (!t || !t->has_step || !ts_out_is_on())
+	if (!t || !t->has_step || !ts_out_is_on() || !ts_qemu_is_executing(t->cpu))
 		return;
 	if (!ts_turn_enter(&t->turn))
 		take_turn(t);

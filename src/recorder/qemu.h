@@ -71,6 +71,24 @@ const char *ts_qemu_find(const struct ts_guest *guest);
 /* The processor of the calling thread. */
 void *ts_qemu_current_cpu(void);
 
+/*
+ * Find where @cpu, the calling thread's, tells that it executes; the program's first instruction begins.
+ *
+ * Returns NULL, or why nothing can be recorded: a sentence in static memory.
+ */
+const char *ts_qemu_begin(void *cpu);
+
+/*
+ * Does @cpu execute an instruction?  If not, an access is the emulator's own: it writes the frame of a signal with the
+ * functions that instructions use, and the callbacks of the last instruction are told.
+ */
+static inline bool ts_qemu_is_executing(const void *cpu)
+{
+	extern uint32_t ts_qemu_executing; /* offset in the processor's object */
+
+	return TS_QEMU_API > 1 || ((const uint8_t *)cpu)[ts_qemu_executing];
+}
+
 /* The bytes of an instruction that is translated: up to @cap. */
 void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap);
 

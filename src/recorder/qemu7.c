@@ -2,12 +2,16 @@
 #include "qemu7.h"
 
 #include <dlfcn.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "guest.h"
 
 struct qemu ts_qemu;
 uintptr_t *ts_guest_base;
+extern uint32_t ts_qemu_executing;
+uint32_t ts_qemu_executing;
 
 const int ts_qemu_insn_flags = QEMU_PLUGIN_CB_NO_REGS;
 
@@ -40,6 +44,8 @@ const char *ts_qemu_find(const struct ts_guest *guest)
 		{ &ts_qemu.page_get_flags, "page_get_flags", true },
 		{ &ts_qemu.cpu_exit, "cpu_exit", true },
 		{ &ts_qemu.cpu_loop_exit_noexc, "cpu_loop_exit_noexc", true },
+		{ &ts_qemu.cpu_exec_start, "cpu_exec_start", true },
+		{ &ts_qemu.cpu_exec_end, "cpu_exec_end", true },
 		{ &ts_guest_base, "guest_base", true },
 		{ &ts_qemu.cc_compute_all, "cpu_cc_compute_all", guest->has_cc },
 		{ &ts_qemu.fpu_read, "aarch64_fpu_gdb_get_reg", guest->has_fpu },
@@ -86,6 +92,31 @@ void ts_qemu_leave(void *cpu)
 {
 	ts_qemu.cpu_exit(cpu);
 	ts_qemu.cpu_loop_exit_noexc(cpu);
+}
+
+/* The only byte that follows the two functions that begin and end execution. */
+const char *ts_qemu_begin(void *cpu)
+{
+	size_t size = malloc_usable_size(cpu);
+	const uint8_t *now = cpu;
+	uint8_t *before = malloc(size);
+	unsigned n = 0;
+
+	if (!before)
+		return "memory is exhausted";
+	memcpy(before, now, size);
+	ts_qemu.cpu_exec_end(cpu);
+	for (uint32_t i = 0; i < size; i++) {
+		if (before[i] == now[i])
+			continue;
+		n += before[i] == 1 && !now[i] ? 1 : 2;
+		ts_qemu_executing = i;
+	}
+	ts_qemu.cpu_exec_start(cpu);
+	if (memcmp(before, now, size) != 0)
+		n = 0;
+	free(before);
+	return n == 1 ? NULL : "this QEMU does not tell when it executes; QEMU 7.2 of Debian 12 does";
 }
 
 /* It is a variable of each thread: dlsym() gives the calling one's. */

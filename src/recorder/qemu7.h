@@ -22,6 +22,8 @@ struct qemu {
 	int (*page_get_flags)(uint64_t addr);
 	void (*cpu_exit)(void *cpu);
 	void (*cpu_loop_exit_noexc)(void *cpu);
+	void (*cpu_exec_start)(void *cpu);
+	void (*cpu_exec_end)(void *cpu);
 	/* x86: the condition codes of its env; AArch64: vector registers of its env. */
 	uint32_t (*cc_compute_all)(void *env, int op);
 	int (*fpu_read)(void *env, struct qemu_bytes *to, int n);

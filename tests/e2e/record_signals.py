@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Signals that come between two instructions: each is in the recording, and its frame is no instruction's store.
+
+QEMU writes the frames of x86 with the functions that instructions use. Which instruction is interrupted is left to chance.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+from _record import COMPILERS, LIMIT, build, emulator, record
+from _tap import TRACESTUB, add_case, case, run_cases
+from _naive_ucir2 import Ucir2
+
+STACK_POINTER = {"x86_64": 44, "i386": 30, "aarch64": 4, "arm": 12, "riscv64": 3, "mips": 31, "ppc64": 3}
+SIGALRM, SIGCHLD = 14, {"mips": 18}
+COPIED = 1024
+SMALLEST = 512    # no frame has fewer bytes
+
+
+def program(target):
+    emulator(target)
+    path = pathlib.Path(f"storm.{target}")
+    return str(path.resolve()) if path.exists() else build("storm.c", path.name, "-O1 -g -static -w", target)
+
+
+def run(target, *argv):
+    """The recording, how often each handler was called by the program's own count."""
+    done = record(f"{target}.ucir", program(target), *argv)
+    assert done.returncode == 0 and "unexplained 0" in done.stderr, done
+    return Ucir2(f"{target}.ucir"), [int(n) for n in done.stdout.split()]
+
+
+def signals_of(recording):
+    return Counter(num for step in recording.all_steps for num, *_ in step.signals)
+
+
+def is_stored_in_frame(target, step):
+    for *_, inner in step.signals:
+        sp = inner.regs.get(STACK_POINTER[target])
+        if sp and any(sp <= addr < sp + SMALLEST for addr, _ in step.writes + step.reads):
+            return True
+    return False
+
+
+def storm(target):
+    n = {"x86_64": 100, "i386": 60}.get(target, 25)
+    r, (alarms, children, *_) = run(target, "storm", str(n))
+    assert signals_of(r) == {SIGALRM: alarms, SIGCHLD.get(target, 17): children}, (signals_of(r), alarms, children)
+    assert alarms >= n and children
+    wrong = [hex(step.pc) for step in r.all_steps if is_stored_in_frame(target, step)]
+    assert not wrong, wrong
+
+
+def pending(target):
+    r, (_, _, others, _) = run(target, "pending")
+    assert others == 160 and signals_of(r) == dict.fromkeys(range(40, 60), 8), (others, signals_of(r))
+
+
+def frame_in_gdb(target):
+    """What gdb shows of a frame is what the handler found there."""
+    run(target, "storm", "20")
+    commands = ("break frame_is_copied", "continue", "backtrace", f"dump binary memory shown.bin context (char*)context+{COPIED}",
+                f"dump binary memory found.bin &copy[0] &copy[{COPIED // 4}]")
+    said = subprocess.run([TRACESTUB, "gdb", f"{target}.ucir", "--", "-nx", "-batch", *(a for c in commands for a in ("-ex", c))],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+    assert re.search(r"#1 .*on_alarm.*#2 +<signal handler called>.*main", said.stdout, re.S), said
+    shown, found = (pathlib.Path(name).read_bytes() for name in ("shown.bin", "found.bin"))
+    assert len(shown) == COPIED == len(found) and any(found), (shown, found)
+    assert shown == found, [i for i in range(COPIED) if shown[i] != found[i]]
+
+
+for name in COMPILERS:
+    add_case(f"signals between any two instructions: {name}", storm, name)
+for name in COMPILERS:
+    add_case(f"signals that wait and come together, on two stacks: {name}", pending, name)
+for name in "x86_64", "i386":
+    if shutil.which("gdb"):
+        add_case(f"the bytes of a frame: {name}", frame_in_gdb, name)
+
+
+@case
+def a_handler_that_follows_the_interrupted_instruction():
+    r, counts = run("x86_64", "neighbour")
+    assert counts == [0, 0, 0, 1] and signals_of(r) == {SIGALRM: 1}, (counts, signals_of(r))
+
+
+run_cases()

@@ -22,22 +22,11 @@
 
 #include "src/base/bytes.h"
 
-#define HEAD_LEN 4u
+#define HEAD_LEN X64DBG_BLOCK_HEAD
 #define TID_LEN 4u
 #define HAS_TID 0x80u
 #define RESERVED 0x70u
 #define IS_UNCHANGED 1u
-
-static uint64_t word(const uint8_t *p, unsigned width)
-{
-	uint64_t v = 0;
-
-	if (width == 8)
-		memcpy(&v, p, 8);
-	else
-		memcpy(&v, p, 4);
-	return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? v : __builtin_bswap64(v) >> (64 - 8 * width);
-}
 
 static bool corrupt(struct ts_error *err, uint64_t off, const char *what, unsigned n, unsigned max)
 {
@@ -79,7 +68,7 @@ static __attribute__((noinline)) bool read_slots(struct x64dbg_block *b, const u
 			return corrupt(err, off + i, "register slot", slot, l->n_slots - 1);
 		b->slots[i] = (uint8_t)slot;
 		if (slot == l->pc) {
-			b->pc = word(b->values + i * l->width, l->width);
+			b->pc = x64dbg_word(b->values + i * l->width, l);
 			b->has_pc = true;
 		}
 	}
@@ -113,40 +102,38 @@ static bool read_few_slots(struct x64dbg_block *b, const uint8_t *deltas, const 
 	other = ts_zero_bytes(slots ^ TS_EACH_BYTE(l->pc));
 	b->has_pc = other != 0;
 	at = b->has_pc ? (unsigned)__builtin_ctzll(other) / 8 : 0;
-	b->pc = word(values + at * l->width, l->width);
+	b->pc = x64dbg_word(values + at * l->width, l);
 	slots = htole64(slots);
 	memcpy(b->slots, &slots, 8);
 	return true;
 }
 
-/*
- * At @flags are those of b->n_mem slots, addresses, and old words; new words follow, by which b->len grows.  The
- * block has @left bytes at most.
- */
-static bool read_mem(struct x64dbg_block *b, size_t left, const uint8_t *flags, unsigned width, struct ts_error *err)
+uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l)
 {
-	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * width;
 	unsigned n_changed = 0;
 
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		n_changed += !(flags[i] & IS_UNCHANGED);
 		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
 	}
-	b->len += n_changed * width;
-	if (b->len > left)
-		return too_short(b, left, b->len, err);
+	return n_changed * l->width;
+}
+
+void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l)
+{
+	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * l->width;
+
 	for (unsigned i = 0; i < b->n_mem; i++) {
 		struct x64dbg_mem *m = &b->mem[i];
 
-		m->addr = word(words + i * width, width);
-		m->old = word(words + (b->n_mem + i) * width, width);
+		m->addr = x64dbg_word(words + i * l->width, l);
+		m->old = x64dbg_word(words + (b->n_mem + i) * l->width, l);
 		m->now = m->old;
 		if (!(flags[i] & IS_UNCHANGED)) {
-			m->now = word(now, width);
-			now += width;
+			m->now = x64dbg_word(now, l);
+			now += l->width;
 		}
 	}
-	return true;
 }
 
 /* The instruction's @n bytes at @p, and zeros up to 16. */
@@ -197,7 +184,7 @@ bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, co
 	p += HEAD_LEN;
 	b->tid = 0;
 	if (b->has_tid) {
-		b->tid = (uint32_t)word(p, TID_LEN);
+		b->tid = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 		p += TID_LEN;
 	}
 	copy_opcode(b->opcode, p, b->n_opcode);
@@ -206,8 +193,10 @@ bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, co
 	if (!read_few_slots(b, p, l) && !read_slots(b, p, b->off + (size_t)(p - start), l, err))
 		return false;
 	p += b->n_regs * (1 + width);
-	if (b->n_mem && !read_mem(b, left, p, width, err))
-		return false;
+	b->len += x64dbg_block_changed_len(b, p, l);
+	if (b->len > left)
+		return too_short(b, left, b->len, err);
+	x64dbg_block_read_mem(b, p, l);
 	b->is_strict &= b->has_pc;
 	return true;
 }

@@ -5,13 +5,18 @@
 #ifndef LOADERS_X64DBG_BLOCK_H
 #define LOADERS_X64DBG_BLOCK_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "regs.h"
 #include "src/base/cursor.h"
 
 #define X64DBG_MAX_MEM 32u
+
+/* Bytes before the thread id, or the instruction. */
+#define X64DBG_BLOCK_HEAD 4u
 
 /* The largest instruction block, and four bytes that should not be there. */
 #define X64DBG_MAX_BLOCK 2400u
@@ -55,6 +60,22 @@ struct x64dbg_block {
  */
 bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
 		       bool has_unflagged_tid, struct ts_error *err);
+
+/*
+ * What follows the values of a block, from its memory slots' flags on: how many bytes there are of new words; what
+ * the slots hold, all bytes of which must be readable.
+ */
+uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l);
+void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l);
+
+/* The word at @p, where 8 bytes are readable. */
+static inline uint64_t x64dbg_word(const uint8_t *p, const struct x64dbg_layout *l)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return le64toh(word) & l->word_mask;
+}
 
 /* Does it hold all registers? */
 static inline bool x64dbg_block_is_full(const struct x64dbg_block *b, const struct x64dbg_layout *l)

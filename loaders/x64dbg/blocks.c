@@ -28,12 +28,6 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
 /* ------------------------------------------------------------------------------------------- plugins' blocks
  */
 
-/* Is it seen without reading on that no plugin's block begins at @off? */
-static inline bool is_no_user_block(const struct x64dbg_blocks *bl, uint64_t off)
-{
-	return off - bl->window.off < bl->window.len && bl->window.buf[off - bl->window.off] < X64DBG_USER;
-}
-
 /*
  * The bytes at @off < bl->file_len.  A file that has become shorter since it was opened is a failure to read it,
  * and not a trace that ends there: what was found out by looking ahead depends on it.
@@ -96,6 +90,12 @@ static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64
 	return p && x64dbg_block_read(b, p, len, &bl->rec->layout, is_shifted, err);
 }
 
+/* The instruction that most likely comes next. */
+static inline void prefetch_next(const struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
+{
+	__builtin_prefetch(x64dbg_insns_place(bl->insns, s->pc + s->b.n_opcode));
+}
+
 /* The block after the one that was read last; without a program counter it is where that one was. */
 static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted, struct x64dbg_stop *s,
 			     struct ts_error *err)
@@ -105,8 +105,7 @@ static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shi
 		return false;
 	s->pc = s->b.has_pc ? s->b.pc : bl->pc;
 	s->insn = NULL;
-	/* most likely the next one */
-	__builtin_prefetch(x64dbg_insns_place(bl->insns, s->pc + s->b.n_opcode));
+	prefetch_next(bl, s);
 	return true;
 }
 
@@ -210,13 +209,25 @@ static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 	return s->insn->x.len == s->b.n_opcode;
 }
 
+/* The block is a usual one: the next time it is read by its form. */
+static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
+{
+	x64dbg_form_take(&s->insn->form, bl->window.buf + (s->b.off - bl->window.off), &s->b, &bl->rec->layout);
+	if (bl->insn)
+		bl->insn->next = s->insn;
+}
+
 static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
 {
 	uint64_t off = bl->off;
 	bool done = read_stop(bl, off, false, s, err), is_shifted;
 
-	if (done && (s->b.is_flagged || (!bl->follows_flag && is_usual(bl, s))))
+	if (done && s->b.is_flagged)
 		return true;
+	if (done && !bl->follows_flag && is_usual(bl, s)) {
+		learn(bl, s);
+		return true;
+	}
 	if (!done && err->code != TS_ECORRUPT && err->code != TS_ETRUNC)
 		return false;
 	is_shifted = is_unflagged(bl, off);
@@ -277,7 +288,7 @@ static bool find_good(struct x64dbg_blocks *bl, uint64_t off, struct ts_error *e
 }
 
 /* A damaged block, which *err is about: go on after it.  Returns false if there is nothing after it. */
-static bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
 {
 	struct ts_error failed = { 0 };
 	uint64_t bad = bl->off;
@@ -307,6 +318,7 @@ static void pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 	bl->off = s->b.off + s->b.len;
 	bl->tid = s->tid;
 	bl->pc = s->pc;
+	bl->insn = s->b.is_flagged ? NULL : s->insn;
 	bl->session_at = s->session_at;
 	bl->follows_flag = s->b.is_flagged;
 	bl->is_first = false;
@@ -329,16 +341,41 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after
 	pass(bl, s);
 }
 
-enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+/*
+ * The next block if it is the one that came after the last one when that was read before, with other values, and
+ * nothing is special about it.  Returns false, having passed nothing, in all other cases.
+ */
+static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
+{
+	struct x64dbg_insn *insn = bl->insn ? bl->insn->next : NULL;
+	uint64_t at = bl->off - bl->window.off;
+
+	if (!insn || at >= bl->window.len || bl->window.len - at < X64DBG_MAX_BLOCK ||
+	    !x64dbg_form_read(&insn->form, insn->bytes, &s->b, bl->window.buf + at, &bl->rec->layout) ||
+	    insn->x.pc != s->b.pc)
+		return false;
+	s->b.off = bl->off;
+	s->pc = s->b.pc;
+	s->insn = insn;
+	s->insn_until = bl->insns->n_decoded;
+	s->is_shifted = false;
+	s->is_session = false;
+	s->session_at = bl->session_at + 1;
+	s->tid = bl->tid;
+	__builtin_prefetch(insn->next);
+	__builtin_prefetch((const uint8_t *)insn->next + X64DBG_INSN_ALIGN);
+	pass(bl, s);
+	return true;
+}
+
+static __attribute__((noinline)) enum ts_next next_any(struct x64dbg_blocks *bl, struct x64dbg_stop *s,
+						       struct ts_error *err)
 {
 	bool is_after_damage = false;
+	enum ts_next next = skip_user_blocks(bl, &bl->window, &bl->off, UINT32_MAX, err);
 
-	if (__builtin_expect(!is_no_user_block(bl, bl->off), 0)) {
-		enum ts_next next = skip_user_blocks(bl, &bl->window, &bl->off, UINT32_MAX, err);
-
-		if (next != TS_ITEM)
-			return next;
-	}
+	if (next != TS_ITEM)
+		return next;
 	if (!read_repaired(bl, s, err)) {
 		is_after_damage = resume_after(bl, s, err);
 		if (!is_after_damage)
@@ -354,9 +391,15 @@ enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s,
 	return TS_ITEM;
 }
 
+enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+{
+	return __builtin_expect(next_usual(bl, s), 1) ? TS_ITEM : next_any(bl, s, err);
+}
+
 bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_stop *s, uint64_t pc, struct ts_error *err)
 {
 	bl->pc = pc;
+	bl->insn = NULL;
 	if (!read_stop(bl, s->b.off, s->is_shifted, s, err))
 		return false;
 	pass(bl, s);

@@ -47,6 +47,7 @@ struct x64dbg_blocks {
 	uint64_t off;            /* of the next block */
 	uint64_t pc, session_at; /* of the one before it */
 	uint32_t tid;
+	struct x64dbg_insn *insn; /* NULL: it was not looked up, or a thread id may follow */
 	bool follows_flag;
 	bool is_first;              /* none has been read */
 	uint64_t bad_off, good_off; /* damage, and where reading continues after it; good_off 0: nowhere */

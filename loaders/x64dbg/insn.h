@@ -7,24 +7,29 @@
 #define LOADERS_X64DBG_INSN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "form.h"
 #include "regs.h"
 #include "src/arch/x86_insn.h"
 
+#define X64DBG_INSN_ALIGN 64u
+
 struct x64dbg_insn {
-	uint8_t bytes[16]; /* zeros after it */
-	uint32_t told;     /* when its bytes were told to the model last: the reader's number */
-	uint8_t len;       /* as recorded; 0: an empty entry */
-	uint8_t n_seen;    /* how many of its bytes lie in the address space */
-	bool is_simple;    /* it accesses all of its only operand, which is in one word, and once */
+	/* of a block of it of which nothing had to be repaired, most likely of its next one too */
+	_Alignas(X64DBG_INSN_ALIGN) struct x64dbg_form form;
+	struct x64dbg_insn *next; /* where the one is that came after it last, if that is still there; NULL: none */
+	uint32_t told;        /* when its bytes were told to the model last: the reader's number */
+	uint8_t len;          /* as recorded; 0: an empty entry */
+	uint8_t n_seen;       /* how many of its bytes lie in the address space */
+	bool is_simple;       /* it accesses all of its only operand, which is in one word, and once */
+	uint8_t bytes[16];    /* zeros after it */
 	struct ts_x86_insn x; /* no instruction has another length than the recorded one */
 };
-
-/* Two lines of the processor's cache, of which the operands are the second: most have none. */
-#define X64DBG_INSN_ALIGN 64u
-_Static_assert(sizeof(struct x64dbg_insn) == 2 * X64DBG_INSN_ALIGN, "an instruction is two lines");
+_Static_assert(offsetof(struct x64dbg_insn, x.mem[1]) <= 2 * X64DBG_INSN_ALIGN,
+	       "an instruction of at most one operand is in two lines of the processor's cache");
 
 #define X64DBG_INSN_BITS 14
 #define X64DBG_N_INSNS (1u << X64DBG_INSN_BITS)

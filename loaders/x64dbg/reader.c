@@ -99,13 +99,10 @@ static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn
 
 	if (after->at.is_session)
 		return GAP_SESSION;
-	if (after->at.tid != s->at.tid)
+	if (after->at.tid != s->at.tid || (insn->x.flow == TS_X86_NEXT && next == behind))
 		return GAP_NONE;
 	switch ((enum ts_x86_flow)insn->x.flow) {
-	case TS_X86_NEXT:
-		if (next == behind)
-			return GAP_NONE;
-		break;
+	case TS_X86_NEXT: break;
 	case TS_X86_REPEAT:
 		if (next == behind || next == s->at.pc)
 			return GAP_NONE;
@@ -183,7 +180,7 @@ static void tell_thread(uint32_t thread, struct ts_steps *out)
 }
 
 /* Where reading can begin again. */
-static void set_mark(struct reader *r, const struct stage *s, bool is_full)
+static __attribute__((noinline)) void set_mark(struct reader *r, const struct stage *s, bool is_full)
 {
 	r->skip = 0;
 	r->window++;
@@ -220,16 +217,43 @@ static inline __attribute__((always_inline)) void tell_before(struct reader *r, 
 		x64dbg_access_tell_old(&s->accesses, &s->at.b, out);
 }
 
+/* A repeated instruction's iterations. */
 static void note_repeats(const struct reader *r, struct stage *s, const struct x64dbg_insn *insn)
 {
 	const struct ts_regset *set = &r->rec->base.regs;
 
-	s->count_mask = 0;
-	if (!insn->x.count_len)
-		return;
 	s->count_mask = UINT64_MAX >> (64 - 8 * insn->x.count_len);
 	s->count = ts_x86_count(&insn->x, &r->insns.x, r->regs.g);
 	s->is_down = get32(r->regs.g + set->regs[set->flags].off) & EFLAGS_DF;
+}
+
+/*
+ * The rare cases of arrive(): another thread than that of @before, a new session, or all registers.  Takes in the
+ * registers.
+ */
+static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage *s, const struct stage *before,
+						  bool is_new_context, bool is_full, struct ts_steps *out,
+						  struct ts_error *err)
+{
+	const struct x64dbg_layout *l = &r->rec->layout;
+	uint32_t mark;
+
+	if (before)
+		s->is_alone = before->at.tid != s->at.tid;
+	s->thread = thread_of(r, s, err);
+	if (s->thread == TS_NO_THREAD)
+		return false;
+	if (is_full || r->skip >= MARK_STEPS)
+		set_mark(r, s, is_full);
+	if (before && is_new_context)
+		tell_thread(s->thread, out);
+	mark = out->n_effects;
+	x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, out);
+	if (is_new_context) { /* what changed is not what the thread's registers were before */
+		ts_steps_rollback(out, mark);
+		x64dbg_regs_tell(&r->regs, l, out);
+	}
+	return true;
 }
 
 /*
@@ -245,25 +269,25 @@ static bool arrive(struct reader *r, struct stage *s, const struct stage *before
 	     is_new_context = !before || before->at.tid != s->at.tid || s->at.is_session;
 	struct x64dbg_insn *insn;
 
-	if (before)
-		s->is_alone = before->at.tid != s->at.tid;
-	s->thread = thread_of(r, s, err);
-	if (s->thread == TS_NO_THREAD)
-		return false;
-	if (is_full || r->skip >= MARK_STEPS)
-		set_mark(r, s, is_full);
-	if (before && is_new_context)
-		tell_thread(s->thread, out);
-	x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, is_new_context ? NULL : out);
-	if (is_new_context)
-		x64dbg_regs_tell(&r->regs, l, out);
+	if (__builtin_expect(is_full || is_new_context, 0)) {
+		if (!arrive_anew(r, s, before, is_new_context, is_full, out, err))
+			return false;
+	} else {
+		s->is_alone = false;
+		s->thread = before->thread;
+		if (__builtin_expect(r->skip >= MARK_STEPS, 0))
+			set_mark(r, s, false);
+		x64dbg_regs_take(&r->regs, l, s->at.b.slots, s->at.b.n_regs, s->at.b.values, out);
+	}
 	insn = x64dbg_stop_insn(&s->at, &r->insns);
 	s->insn = insn;
 	x64dbg_access_find(&s->accesses, &s->at.b, insn, &r->insns, r->regs.g);
 	s->gap = after ? gap_behind(s, insn, after) : GAP_NONE;
 	if (s->gap == GAP_BREAK || s->gap == GAP_RETRY)
 		x64dbg_access_cancel(&s->accesses, &s->at.b);
-	note_repeats(r, s, insn);
+	s->count_mask = 0;
+	if (insn->x.count_len)
+		note_repeats(r, s, insn);
 	return true;
 }
 

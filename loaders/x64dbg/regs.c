@@ -180,6 +180,7 @@ void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_reg
 
 	assert(set->g_len <= X64DBG_MAX_G);
 	*l = (struct x64dbg_layout){ .width = is_64 ? 8 : 4, .n_slots = is_64 ? 172 : 216 };
+	l->word_mask = is_64 ? UINT64_MAX : UINT32_MAX;
 	l->pc = is_64 ? 16 : 8;
 	l->sp = 4;
 	l->has_fop = !is_64;
@@ -197,23 +198,6 @@ void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_reg
 
 /* ------------------------------------------------------------------------------------------------ values */
 
-static inline uint64_t get_word(const uint8_t *p, unsigned width)
-{
-	uint64_t v = 0;
-
-	if (width == 8)
-		memcpy(&v, p, 8);
-	else
-		memcpy(&v, p, 4);
-	return le64toh(v);
-}
-
-static inline void put_word(uint8_t *p, uint64_t v)
-{
-	v = htole64(v);
-	memcpy(p, &v, 8);
-}
-
 /*
  * The tag word of two bits a register out of the one that x64 has: bit p is set if physical register p is in
  * use.  A word that does not fit into that form is the usual one.
@@ -227,8 +211,7 @@ static unsigned full_tag(const struct x64dbg_regs *r, const struct x64dbg_layout
 	return x87_full_tag(tag, status, r->g + l->st_off);
 }
 
-/* What the tag word follows from has changed. */
-static void update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)
+void x64dbg_regs_update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)
 {
 	unsigned full = full_tag(r, l);
 	uint8_t word[2] = { (uint8_t)full, (uint8_t)(full >> 8) };
@@ -236,56 +219,7 @@ static void update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, str
 	if (!memcmp(r->g + l->ftag_off, word, 2))
 		return;
 	memcpy(r->g + l->ftag_off, word, 2);
-	if (out)
-		ts_steps_value(out, TS_FX_REG_WRITE, l->ftag_off, word, 2);
-}
-
-/* Take in piece @p of a slot's @word.  Returns whether the tag word may be another one now. */
-static inline bool take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *p, uint64_t word,
-			      struct ts_steps *out)
-{
-	uint8_t *reg = (uint8_t *)r + p->off;
-	uint64_t was = get_word(reg, 8), changed = (word >> p->shift ^ was) & p->mask;
-
-	if (!changed)
-		return false;
-	put_word(reg, was ^ changed);
-	if (p->is_told && out)
-		ts_steps_word(out, TS_FX_REG_WRITE, p->off, reg, p->len);
-	return p->is_x87;
-}
-
-/* Take in the slots of a record of words of @width bytes, a constant.  Returns as take_piece() does. */
-static inline __attribute__((always_inline)) bool take_slots(struct x64dbg_regs *r, const struct x64dbg_piece *pieces,
-							     const uint8_t *slots, unsigned n, const uint8_t *values,
-							     unsigned width, struct ts_steps *out)
-{
-	bool has_x87 = false;
-
-	for (const uint8_t *end = slots + n; slots < end; slots++, values += width) {
-		const struct x64dbg_piece *p = &pieces[*slots];
-		uint64_t word = get_word(values, width);
-
-		has_x87 |= take_piece(r, p, word, out);
-		while (__builtin_expect(p->more, 0)) {
-			p = &pieces[p->more];
-			has_x87 |= take_piece(r, p, word, out);
-		}
-	}
-	return has_x87;
-}
-
-void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
-		      const uint8_t *values, struct ts_steps *out)
-{
-	bool has_x87 = n == l->n_slots; /* the very first ones may be zeros, as they are before */
-
-	if (l->width == 8)
-		has_x87 |= take_slots(r, l->pieces, slots, n, values, 8, out);
-	else
-		has_x87 |= take_slots(r, l->pieces, slots, n, values, 4, out);
-	if (has_x87)
-		update_tag(r, l, out);
+	ts_steps_value(out, TS_FX_REG_WRITE, l->ftag_off, word, 2);
 }
 
 void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out)

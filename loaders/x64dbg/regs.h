@@ -5,10 +5,13 @@
 #ifndef LOADERS_X64DBG_REGS_H
 #define LOADERS_X64DBG_REGS_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "src/arch/arch.h"
+#include "src/base/bytes.h"
 #include "src/trace/step.h"
 
 #define X64DBG_MAX_SLOTS 216u
@@ -34,6 +37,7 @@ struct x64dbg_run {
 
 struct x64dbg_layout {
 	unsigned width; /* bytes of a slot */
+	uint64_t word_mask; /* all ones in that many bytes */
 	unsigned n_slots;
 	unsigned pc, sp;         /* slots */
 	uint16_t pc_off, ftag_off, fop_off, fstat_off, st_off;
@@ -56,12 +60,49 @@ struct x64dbg_regs {
 /* Make the layout of x64 or x86 for the registers of @set. */
 void x64dbg_layout_init(struct x64dbg_layout *l, bool is_64, const struct ts_regset *set);
 
+/* What the tag word follows from has changed. */
+void x64dbg_regs_update_tag(struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
+
+/* Take in piece @p of a slot's @word.  Returns whether the tag word may be another one now. */
+static inline bool x64dbg_regs_take_piece(struct x64dbg_regs *r, const struct x64dbg_piece *p, uint64_t word,
+					  struct ts_steps *out)
+{
+	uint8_t *reg = (uint8_t *)r + p->off;
+	uint64_t was = le64toh(ts_load(reg)), changed = (word >> p->shift ^ was) & p->mask;
+
+	if (!changed)
+		return false;
+	was = htole64(was ^ changed);
+	memcpy(reg, &was, sizeof(was));
+	if (p->is_told)
+		ts_steps_word(out, TS_FX_REG_WRITE, p->off, reg, p->len);
+	return p->is_x87;
+}
+
 /*
- * Take in the listed slots: @slots are @n ascending ordinals, @values as many words.  With @out, a register
- * that changed becomes a TS_FX_REG_WRITE there.  The program counter is kept up to date, but is no effect.
+ * Take in the listed slots: @slots are @n ascending ordinals, @values as many words, and 8 bytes are readable where
+ * each begins.  A register that changed becomes a TS_FX_REG_WRITE.  The program counter is kept up to date, but is no
+ * effect.
  */
-void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots, unsigned n,
-		      const uint8_t *values, struct ts_steps *out);
+static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots,
+				    unsigned n, const uint8_t *values, struct ts_steps *out)
+{
+	bool has_x87 = n == l->n_slots; /* the very first ones may be zeros, as they are before */
+	unsigned width = l->width;
+
+	for (const uint8_t *end = slots + n; slots < end; slots++, values += width) {
+		const struct x64dbg_piece *p = &l->pieces[*slots];
+		uint64_t word = le64toh(ts_load(values));
+
+		has_x87 |= x64dbg_regs_take_piece(r, p, word, out);
+		while (__builtin_expect(p->more, 0)) {
+			p = &l->pieces[p->more];
+			has_x87 |= x64dbg_regs_take_piece(r, p, word, out);
+		}
+	}
+	if (__builtin_expect(has_x87, 0))
+		x64dbg_regs_update_tag(r, l, out);
+}
 
 /* All registers of the record as TS_FX_REG_WRITE. */
 void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);

@@ -6,6 +6,16 @@
 #define TS_BYTES_H
 
 #include <stdint.h>
+#include <string.h>
+
+/* The eight bytes at @p in the machine's own order. */
+static inline uint64_t ts_load(const void *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
 
 /* The same number in each byte of a word. */
 #define TS_EACH_BYTE(n) ((n) * UINT64_C(0x0101010101010101))

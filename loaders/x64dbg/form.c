@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+#include "form.h"
+
+void x64dbg_form_take(struct x64dbg_form *f, const uint8_t *p, const struct x64dbg_block *b,
+		      const struct x64dbg_layout *l)
+{
+	unsigned len = X64DBG_BLOCK_HEAD + b->n_opcode + b->n_regs, pc_at = 0;
+
+	if (b->has_tid || !b->has_pc || !b->is_strict || b->n_regs > X64DBG_FORM_SLOTS || len > X64DBG_MAX_FORM)
+		return;
+	while (b->slots[pc_at] != l->pc)
+		pc_at++;
+	*f = x64dbg_form_of(p, len);
+	memcpy(f->slots, b->slots, sizeof(f->slots));
+	f->pc_at = (uint8_t)(len + pc_at * l->width);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The form of a block: its bytes up to the values, which say what the block is.
+ *
+ * A program runs the same instructions again and again, and each mostly follows one that changed the same
+ * registers: then the head, the instruction's bytes, and the list of slots are bytes that were checked before. A
+ * form has them, and what they said; only the values after them are new.
+ */
+#ifndef LOADERS_X64DBG_FORM_H
+#define LOADERS_X64DBG_FORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "block.h"
+#include "src/base/bytes.h"
+
+/* A form has no more bytes, and no more slots, than most blocks. */
+#define X64DBG_MAX_FORM 24u
+#define X64DBG_FORM_SLOTS 8u
+
+struct x64dbg_form {
+	uint64_t a, b, c; /* its bytes, and zeros after them; only an empty form has only zeros */
+	uint8_t slots[X64DBG_FORM_SLOTS];
+	uint8_t pc_at;    /* where the value of the program counter is, in the block's bytes */
+};
+
+/*
+ * The first @len bytes at @p, at most X64DBG_MAX_FORM of those that are readable there, as a form with nothing else.
+ */
+static inline struct x64dbg_form x64dbg_form_of(const uint8_t *p, unsigned len)
+{
+	static const uint8_t masks[2 * X64DBG_MAX_FORM] = { 255, 255, 255, 255, 255, 255, 255, 255,
+							    255, 255, 255, 255, 255, 255, 255, 255,
+							    255, 255, 255, 255, 255, 255, 255, 255 };
+	const uint8_t *mask = masks + X64DBG_MAX_FORM - len;
+
+	return (struct x64dbg_form){ .a = ts_load(p) & ts_load(mask),
+				     .b = ts_load(p + 8) & ts_load(mask + 8),
+				     .c = ts_load(p + 16) & ts_load(mask + 16) };
+}
+
+/* Take the form of block @b, which was read from @p without fault; it stays as it was if the block is unusual. */
+void x64dbg_form_take(struct x64dbg_form *f, const uint8_t *p, const struct x64dbg_block *b,
+		      const struct x64dbg_layout *l);
+
+/*
+ * Read the block at @p, whose instruction has the bytes @opcode (16, zeros after it), as x64dbg_block_read() does, if
+ * it has this form.  X64DBG_MAX_BLOCK bytes and X64DBG_SLACK more are there.
+ *
+ * What is in the form is not needed to know where the next block is: the processor can go on there before it has the
+ * form.
+ *
+ * Returns false if the block has another form.
+ */
+static inline bool x64dbg_form_read(const struct x64dbg_form *f, const uint8_t *opcode, struct x64dbg_block *b,
+				    const uint8_t *p, const struct x64dbg_layout *l)
+{
+	unsigned n_regs = p[1], n_mem = p[2], len = X64DBG_BLOCK_HEAD + n_regs + p[3], mem_at = len + n_regs * l->width;
+	struct x64dbg_form is;
+
+	if (len - 1 - X64DBG_BLOCK_HEAD >= X64DBG_MAX_FORM - X64DBG_BLOCK_HEAD)
+		return false;
+	is = x64dbg_form_of(p, len);
+	if ((is.a ^ f->a) | (is.b ^ f->b) | (is.c ^ f->c))
+		return false;
+	b->len = mem_at;
+	b->tid = 0;
+	b->has_tid = false;
+	b->is_flagged = false;
+	b->is_strict = true;
+	b->has_pc = true;
+	b->n_opcode = p[3];
+	b->n_regs = (uint8_t)n_regs;
+	b->n_mem = (uint8_t)n_mem;
+	memcpy(b->opcode, opcode, sizeof(b->opcode));
+	memcpy(b->slots, f->slots, sizeof(f->slots));
+	memcpy(b->values, p + len, X64DBG_FORM_SLOTS * 8);
+	b->pc = x64dbg_word(p + f->pc_at, l);
+	if (n_mem) {
+		b->len += n_mem * (1 + 2 * l->width) + x64dbg_block_changed_len(b, p + mem_at, l);
+		x64dbg_block_read_mem(b, p + mem_at, l);
+	}
+	return true;
+}
+
+#endif

@@ -184,7 +184,8 @@ static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, con
 }
 
 /*
- * An operand of which all but the value was met before.  Its length is what the form's first word says.
+ * An operand of which all but the value was met before.  Its length is what the form's first word says; it is taken
+ * from the bytes, so that the processor can go on with the next operand before it has the form.
  *
  * Returns the length, 0 if there is no such form.
  */
@@ -197,7 +198,7 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 	if (left < MIN_HEAD)
 		return 0;
 	f = &in->forms[form_at(p)];
-	if (f->len > left)
+	if (!f->len || f->len > left)
 		return 0;
 	differs = bap_load(p) ^ f->head[0];
 	differs |= bap_load(p + 8) ^ f->head[1];
@@ -207,7 +208,7 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 		return 0;
 	*op = f->op;
 	op->value = p + f->last + 8;
-	return f->len;
+	return 2u + p[1];
 }
 
 /*

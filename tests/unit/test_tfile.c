@@ -933,6 +933,9 @@ START_TEST(a_file_cut_anywhere_serves_what_came_before)
 			ck_assert_uint_eq(tl->damage.off, len < second ? first : second);
 			ck_assert_ptr_nonnull(
 				strstr(tl->damage.text, len < second ? "after 1 frames" : "after 2 frames"));
+			/* of two bytes for the tracepoint and four for the length the head is made */
+			ck_assert_int_eq(strstr(tl->damage.text, "its head has 6 bytes") != NULL,
+					 len - (len < second ? first : second) < 6);
 		}
 		close_all();
 	}
@@ -954,6 +957,26 @@ START_TEST(what_follows_the_end_is_ignored)
 	serve();
 	ck_assert_uint_eq(rec->frames->n_frames, 3);
 	ck_assert_uint_eq(rec->n_warnings, 0);
+}
+END_TEST
+
+START_TEST(registers_have_at_most_a_mebibyte)
+{
+	head("R 100001\n" XML_X64 "tp T1:1000:E:0:0\n");
+	expect_refused(TS_ELIMIT, "registers of more than 1048576 bytes");
+	head("R 100000\n" XML_X64 "tp T1:1000:E:0:0\n");
+	open_file();
+	ck_assert_ptr_null(strstr(err.text, "registers of more"));
+}
+END_TEST
+
+START_TEST(the_magic_number_is_enough)
+{
+	const struct ts_loader *loader = ts_loader_find("tfile");
+
+	ck_assert_uint_eq(loader->probe((const uint8_t *)MAGIC, 8, 8), 64);
+	ck_assert_uint_eq(loader->probe((const uint8_t *)MAGIC, 7, 7), 0);
+	ck_assert_uint_eq(loader->probe((const uint8_t *)"\x7fTRACE1\n", 8, 8), 0);
 }
 END_TEST
 
@@ -1110,7 +1133,7 @@ UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame
 		   without_description_the_processor_is_the_programs, a_text_section_without_end_is_refused,
 		   a_register_size_that_lies_costs_only_the_blocks, a_register_size_that_is_none_is_refused,
 		   a_bad_block_costs_the_rest_of_its_frame, static_marker_data_is_skipped,
-		   a_file_cut_anywhere_serves_what_came_before, what_follows_the_end_is_ignored,
+		   a_file_cut_anywhere_serves_what_came_before, what_follows_the_end_is_ignored, registers_have_at_most_a_mebibyte, the_magic_number_is_enough,
 		   a_line_of_a_megabyte_is_refused, an_endless_text_section_is_refused,
 		   lines_that_nobody_understands_are_skipped,
 		   descriptions_with_entities_or_nothing_in_them_are_refused,

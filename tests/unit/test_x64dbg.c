@@ -864,6 +864,42 @@ START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
 }
 END_TEST
 
+/* Microsoft's PAGE_ constants (VirtualProtect). */
+START_TEST(protections_of_regions)
+{
+	static const struct {
+		unsigned protect;
+		uint32_t prot;
+	} cases[] = {
+		{ 0x02, TS_PROT_READ },
+		{ 0x04, TS_PROT_READ | TS_PROT_WRITE },
+		{ 0x08, TS_PROT_READ | TS_PROT_WRITE },                 /* PAGE_WRITECOPY */
+		{ 0x10, TS_PROT_EXEC },
+		{ 0x20, TS_PROT_READ | TS_PROT_EXEC },
+		{ 0x40, TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC },
+		{ 0x80, TS_PROT_READ | TS_PROT_WRITE | TS_PROT_EXEC },  /* PAGE_EXECUTE_WRITECOPY */
+		{ 0x204, TS_PROT_READ | TS_PROT_WRITE },                /* PAGE_NOCACHE */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct ts_region *region;
+		char text[200];
+
+		teardown();
+		setup();
+		snprintf(text, sizeof(text),
+			 "{\"value0\": {\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": %u, \"state\": 4096}]}}",
+			 cases[i].protect);
+		begin(INSN(0x1000, "\x90"), 1, 0);
+		nop(0x1001);
+		xw_user_block(&file, 0x80, text, strlen(text));
+		load();
+		ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, &region, 1), 1);
+		ck_assert_msg(region->prot == cases[i].prot, "0x%x: %u", cases[i].protect, region->prot);
+	}
+}
+END_TEST
+
 START_TEST(a_last_block_that_is_no_json_is_ignored)
 {
 	load_text("x64\n"
@@ -1025,7 +1061,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
 		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
-		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
+		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used, protections_of_regions,
 		   a_last_block_that_is_no_json_is_ignored,
 		   a_forged_decode_point_is_refused_or_harmless,
 		   a_reader_goes_on_from_everywhere_as_from_the_start)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff_parts.h"
+
+#include <stdlib.h>
+
+#include "resync.h"
+
+/* How far ahead a difference's end is looked for: at first, and at most. */
+#define FIRST_WINDOW (UINT32_C(1) << 8)
+#define LAST_WINDOW  (UINT32_C(1) << 20)
+
+uint64_t ts_diff_step_after(struct ts_diff_side *s, uint64_t pos)
+{
+	if (pos + 1 < s->slice_end)
+		return pos + 1;
+	pos = ts_query_next_step(s->q, s->thread, pos + 1);
+	if (pos != TS_NO_POS && pos < ts_query_n_steps(s->q))
+		s->slice_end = ts_query_slice_end(s->q, pos);
+	return pos < ts_query_n_steps(s->q) ? pos : TS_NO_POS;
+}
+
+static bool fill(struct ts_diff *d, const struct ts_diff_side *s, bool is_b, size_t max, struct ts_window *w,
+		 struct ts_error *err)
+{
+	struct ts_diff_side at = *s;
+
+	w->pcs = malloc(max * sizeof(*w->pcs));
+	w->steps = malloc(max * sizeof(*w->steps));
+	if (!w->pcs || !w->steps)
+		return ts_diff_no_memory(err);
+	for (w->n = 0; w->n < max && at.pos != TS_NO_POS; w->n++) {
+		const struct ts_steps *b;
+		const struct ts_step *st = ts_query_step(s->q, at.pos, &b, err);
+
+		if (!st)
+			return false;
+		w->pcs[w->n] = is_b ? ts_diff_to_a(d, st->pc) : st->pc;
+		w->steps[w->n] = at.pos;
+		at.pos = ts_diff_step_after(&at, at.pos);
+	}
+	w->is_end = at.pos == TS_NO_POS;
+	return true;
+}
+
+static void window_fini(struct ts_window *w)
+{
+	free(w->pcs);
+	free(w->steps);
+}
+
+/* Go to the @i-th step of the window. */
+static bool go_to(struct ts_diff_side *s, const struct ts_window *w, size_t i, struct ts_error *err)
+{
+	if (i)
+		s->end = w->steps[i - 1] + 1;
+	s->pos = i < w->n ? w->steps[i] : TS_NO_POS;
+	if (s->pos == TS_NO_POS)
+		return true;
+	s->slice_end = ts_query_slice_end(s->q, s->pos);
+	return ts_query_regs(s->q, s->pos, s->thread, s->data, s->known, err);
+}
+
+/* The rest of a thread is of one only. */
+static void go_to_end(struct ts_diff_side *s)
+{
+	uint64_t last = ts_query_prev_step(s->q, s->thread, ts_query_n_steps(s->q));
+
+	if (s->has_thread && last != TS_NO_POS && s->pos != TS_NO_POS)
+		s->end = last + 1;
+	s->pos = TS_NO_POS;
+}
+
+/* Look @max steps ahead on both sides; both go to where they are the same again, if they are. */
+static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, enum ts_resync *found, bool *is_all,
+		       struct ts_error *err)
+{
+	struct ts_window a = { 0 }, b = { 0 };
+	size_t i = 0, j = 0;
+	bool done = fill(d, &l->a, false, max, &a, err) && fill(d, &l->b, true, max, &b, err);
+
+	*found = done ? ts_resync_find(&a, &b, &i, &j) : TS_RESYNC_FAILED;
+	*is_all = a.is_end && b.is_end;
+	if (*found == TS_RESYNC_FOUND)
+		done = go_to(&l->a, &a, i, err) && go_to(&l->b, &b, j, err);
+	else if (done && *found == TS_RESYNC_FAILED)
+		done = ts_diff_no_memory(err);
+	window_fini(&a);
+	window_fini(&b);
+	return done;
+}
+
+/* A row of what only one of them executed; nothing of one: where it stands. */
+static void put_path(struct ts_diff_item *x, uint64_t a, uint64_t b, const struct ts_diff_lane *l)
+{
+	*x = (struct ts_diff_item){ .is_path = true, .pos = a, .end = l->a.end, .pos2 = b, .end2 = l->b.end };
+	if (a == TS_NO_POS || x->end < a)
+		x->pos = x->end = a == TS_NO_POS ? l->a.end : a;
+	if (b == TS_NO_POS || x->end2 < b)
+		x->pos2 = x->end2 = b == TS_NO_POS ? l->b.end : b;
+}
+
+bool ts_diff_part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
+{
+	uint64_t a = l->a.pos, b = l->b.pos;
+	enum ts_resync found = TS_RESYNC_NOT;
+	bool is_all = false;
+	struct ts_diff_item *x;
+
+	for (size_t max = FIRST_WINDOW; found == TS_RESYNC_NOT && !is_all && max <= LAST_WINDOW; max *= 16) {
+		if (!look_ahead(d, l, max, &found, &is_all, err))
+			return false;
+	}
+	if (found != TS_RESYNC_FOUND) {
+		go_to_end(&l->a);
+		go_to_end(&l->b);
+	}
+	x = ts_diff_add_item(d);
+	if (x)
+		put_path(x, a, b, l);
+	return true;
+}

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MIT */
+#include "diff_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct ts_diff_values values_of(const struct ts_diff_lane *l, const struct ts_diff_reg *r)
+{
+	return (struct ts_diff_values){
+		.len = r->a->len,
+		.a = l->a.data + r->a->off,
+		.a_known = l->a.known + r->a->off,
+		.b = l->b.data + r->b->off,
+		.b_known = l->b.known + r->b->off,
+	};
+}
+
+void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
+			 uint64_t n_steps)
+{
+	const struct ts_diff_values v = values_of(l, r);
+
+	if (ts_diff_next_difference(d, &v, 0) < v.len)
+		ts_diff_put_item(d, l->a.pos, l->b.pos, n_steps, &v, 0, v.len, r->a->name);
+}
+
+/* ---------------------------------------------------------------------------------------------- registers */
+
+/* The registers that the step touched are added to the list; their values are those after it. */
+static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts_steps *b,
+		      const struct ts_step *st, unsigned *n)
+{
+	uint32_t whose = st->thread;
+
+	for (uint32_t i = 0; i < st->n_effects; i++) {
+		const struct ts_effect *e = &b->effects[st->first + i];
+		const uint8_t *data = ts_effect_data(b, e);
+
+		if (e->kind == TS_FX_THREAD)
+			whose = e->item;
+		if (e->kind == TS_FX_FORGET_REGS)
+			memset(s->known, 0, (size_t)e->len);
+		if (e->kind > TS_FX_REG_READ || whose != s->thread || (!data && e->kind == TS_FX_REG_READ))
+			continue;
+		if (data)
+			memcpy(s->data + e->addr, data, e->len);
+		memset(s->known + e->addr, data != NULL, e->len);
+		for (uint64_t k = e->addr; k < e->addr + e->len && e->kind == TS_FX_REG_WRITE; k++) {
+			int reg = s->reg_at[k];
+
+			if (reg < 0 || d->touched[reg] == (uint32_t)d->clock)
+				continue;
+			d->touched[reg] = (uint32_t)d->clock;
+			d->list[(*n)++] = (unsigned)reg;
+		}
+	}
+}
+
+/*
+ * The registers that a step touched, of which there are @n on the list.  Where they seem to differ the sides take the
+ * whole state: other threads' steps, and what is seen later, tell of it as well.
+ */
+static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, struct ts_error *err)
+{
+	bool is_same = true;
+
+	for (unsigned i = 0; i < n && is_same; i++) {
+		const struct ts_diff_values v = values_of(l, &d->regs[d->list[i]]);
+
+		is_same = !memcmp(v.a, v.b, v.len) || ts_diff_next_difference(d, &v, 0) == v.len;
+	}
+	if (is_same)
+		return true;
+	if (!ts_query_regs(d->a, l->a.pos + 1, l->a.thread, l->a.data, l->a.known, err) ||
+	    !ts_query_regs(d->b, l->b.pos + 1, l->b.thread, l->b.data, l->b.known, err))
+		return false;
+	for (unsigned i = 0; i < n; i++)
+		ts_diff_compare_reg(d, l, &d->regs[d->list[i]], 1);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------- memory */
+
+static const struct ts_effect *effect(const struct ts_diff_acting *x, uint32_t i)
+{
+	return i < x->step->n_effects ? &x->batch->effects[x->step->first + i] : NULL;
+}
+
+static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr)
+{
+	return x->is_of_b ? ts_diff_to_a(d, addr) : addr;
+}
+
+/* Which of the bytes [addr, addr + len) of A the step wrote: @wrote gets 1 or 0 a byte.  Returns how many. */
+static size_t find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr, size_t len,
+			   uint8_t *wrote)
+{
+	const struct ts_effect *e;
+	size_t n = 0;
+
+	memset(wrote, 0, len);
+	for (uint32_t i = 0; (e = effect(x, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
+		uint64_t first;
+
+		if (e->kind != TS_FX_WRITE)
+			continue;
+		first = addr_in_a(d, x, e->addr);
+		for (size_t k = 0; k < len; k++) {
+			if (addr + k - first >= e->len)
+				continue;
+			n += !wrote[k];
+			wrote[k] = 1;
+		}
+	}
+	return n;
+}
+
+/* The other step's effect of the same ordinal, if it writes the same bytes: mostly it does. */
+static const struct ts_effect *find_twin(struct ts_diff *d, const struct ts_diff_acting *x, uint32_t i,
+					 const struct ts_diff_acting *other)
+{
+	const struct ts_effect *e = effect(x, i), *f = effect(other, i);
+
+	return f && f->kind == TS_FX_WRITE && f->len == e->len &&
+			       addr_in_a(d, other, f->addr) == addr_in_a(d, x, e->addr)
+		       ? f
+		       : NULL;
+}
+
+static void add_suspect(struct ts_diff *d, const struct ts_diff_suspect *suspect)
+{
+	if (d->n_suspects == d->cap_suspects) {
+		size_t cap = d->cap_suspects ? 2 * d->cap_suspects : 8;
+		struct ts_diff_suspect *p = realloc(d->suspects, cap * sizeof(*p));
+
+		if (!p) {
+			d->is_failed = true;
+			return;
+		}
+		d->suspects = p;
+		d->cap_suspects = cap;
+	}
+	d->suspects[d->n_suspects++] = *suspect;
+}
+
+static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e, const struct ts_diff_acting *y,
+			  const struct ts_effect *f)
+{
+	const uint8_t *data = ts_effect_data(x->batch, e), *other = ts_effect_data(y->batch, f);
+
+	return !data || !other || !memcmp(data, other, e->len);
+}
+
+/*
+ * What @x wrote is suspect, in pieces.  @is_rest: what the other step wrote as well has been looked at.  What a system
+ * call wrote is compared with what stands there only if both formats show such writes.
+ */
+static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other, uint64_t addr,
+			  uint64_t len, bool is_hidden,
+			  bool is_rest)
+{
+	for (uint64_t at = 0; at < len; at += MAX_REG_LEN) {
+		struct ts_diff_suspect x = { addr + at,
+					    len - at < MAX_REG_LEN ? (uint32_t)(len - at) : MAX_REG_LEN, { 0 } };
+		uint8_t wrote[MAX_REG_LEN];
+		bool is_by_both = find_written(d, other, x.addr, x.len, wrote) == x.len;
+
+		if (is_rest)
+			memcpy(x.is_left_out, wrote, x.len);
+		if (is_by_both ? !is_rest : !is_hidden || d->has_kernel)
+			add_suspect(d, &x);
+	}
+}
+
+/* Find writes of the steps that are not the same. */
+static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, const struct ts_diff_acting *b)
+{
+	const struct ts_effect *e, *f;
+
+	for (uint32_t i = 0; (e = effect(a, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
+		if (e->kind == TS_FX_WRITE && ((f = find_twin(d, a, i, b)) == NULL || !is_same_value(a, e, b, f)))
+			suspect_write(d, b, e->addr, e->len, e->is_hidden, false);
+	}
+	for (uint32_t i = 0; (e = effect(b, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
+		if (e->kind == TS_FX_WRITE && !find_twin(d, b, i, a))
+			suspect_write(d, a, ts_diff_to_a(d, e->addr), e->len, e->is_hidden, true);
+	}
+}
+
+/* The whole piece is an item if it differs anywhere after the step. */
+static bool compare_suspect(struct ts_diff *d, const struct ts_diff_lane *l,
+			    const struct ts_diff_suspect *x, struct ts_error *err)
+{
+	uint8_t bytes[4][MAX_REG_LEN];
+	const struct ts_diff_values v = { x->addr, x->len, bytes[0], bytes[1], bytes[2], bytes[3] };
+	const struct ts_diff_side *a = &l->a, *b = &l->b;
+
+	if (!ts_query_mem(a->q, a->pos + 1, ts_query_process(a->q, a->thread), x->addr, x->len, bytes[0],
+			  bytes[1], err) ||
+	    !ts_query_mem(b->q, b->pos + 1, ts_query_process(b->q, b->thread), ts_diff_to_b(d, x->addr),
+			  x->len, bytes[2],
+			  bytes[3], err))
+		return false;
+	for (uint32_t i = 0; i < x->len; i++)
+		bytes[3][i] &= !x->is_left_out[i];
+	if (ts_diff_next_difference(d, &v, 0) < v.len)
+		ts_diff_put_item(d, a->pos, b->pos, 1, &v, 0, v.len, NULL);
+	return true;
+}
+
+bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
+			  const struct ts_diff_acting *b,
+			 struct ts_error *err)
+{
+	unsigned n = 0;
+	bool done;
+
+	d->clock++;
+	d->n_suspects = 0;
+	take_regs(d, &l->a, a->batch, a->step, &n);
+	take_regs(d, &l->b, b->batch, b->step, &n);
+	done = compare_regs(d, l, n, err);
+	compare_writes(d, a, b);
+	for (size_t i = 0; i < d->n_suspects && done; i++)
+		done = compare_suspect(d, l, &d->suspects[i], err);
+	return done;
+}

@@ -13,6 +13,7 @@
 
 #include "protocol/session/proc.h"
 #include "protocol/session/session.h"
+#include "protocol/session/smaps.h"
 #include "src/trace/source.h"
 
 /* Error numbers of the protocol. */
@@ -165,6 +166,8 @@ static enum rsp_done pkt_open(struct rsp_session *s, struct rsp_args *a, struct 
 		fd++;
 	if (fd == RSP_MAX_FILES)
 		return fail(r, FILE_EMFILE);
+	if (rsp_proc_is_smaps(s, path))
+		return rsp_smaps_start(s, fd, FIRST_FD + fd) ? RSP_DEFERRED : fail(r, FILE_EUNKNOWN);
 	number = load_file(s, path, &s->files[fd]);
 	if (number)
 		return fail(r, number);

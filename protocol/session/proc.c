@@ -44,8 +44,7 @@ static void put_path(const char *path, struct ts_buf *text)
 	}
 }
 
-/* A region at the end of the address space is shown one byte too short: there is no address after it. */
-static void put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text)
+void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text)
 {
 	const char *file = region->file, *name = kernel_name(region->desc);
 	const struct ts_arch *arch = rsp_regset(s)->arch;
@@ -81,7 +80,7 @@ void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf 
 	}
 	ts_query_regions(s->target->q, process, s->pos, regions, n);
 	for (size_t i = 0; i < n; i++)
-		put_region(s, &regions[i], text);
+		rsp_proc_put_region(s, &regions[i], text);
 	free(regions);
 }
 
@@ -261,4 +260,12 @@ enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struc
 			return files[i].read(s, &t, text);
 	}
 	return RSP_PROC_NONE;
+}
+
+bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path)
+{
+	struct task t;
+
+	return !ts_query_facts(s->target->q)->is_physical && take_task(s, &path, &t) &&
+	       t.process == rsp_process(s) && !strcmp(path, "/smaps");
 }

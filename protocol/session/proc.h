@@ -14,6 +14,7 @@
 
 struct rsp_session;
 struct ts_buf;
+struct ts_region_info;
 
 enum rsp_proc {
 	RSP_PROC_NONE, /* no such file */
@@ -31,5 +32,14 @@ enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struc
 
 /* Append the regions of a process (ordinal) at the session's position, one line each as in /proc/PID/maps. */
 void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text);
+
+/*
+ * Append @region as a line of /proc/PID/maps.  One at the end of the address space is shown one byte too short:
+ * there is no address after it.
+ */
+void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text);
+
+/* Is it /proc/PID/smaps of the session's process, and not of a machine?  It takes long to make: see smaps.h. */
+bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);
 
 #endif

@@ -210,11 +210,24 @@ end
 # A jump is invisible to gdb. "announce" makes the server answer the next step
 # with a stop at the new position: gdb then does all that it does at a stop. A
 # position that has not been read yet is waited for by that step, because only
-# there gdb passes on ^C.
+# there gdb passes on ^C. The step goes backwards: forwards gdb would step over a
+# breakpoint here with this thread alone, and crash if another one stops.
+define tracestub-arrive
+  pipe show exec-direction | grep -qi reverse
+  if $_shell_exitcode == 0
+    stepi
+  else
+    reverse-stepi
+  end
+end
+document tracestub-arrive
+Part of 'goto' and 'ts': makes gdb take the stop that the server has announced.
+end
+
 define tracestub-follow
   pipe monitor announce moved | grep -q moved
   if $_shell_exitcode == 0
-    stepi
+    tracestub-arrive
     tracestub-refresh
   end
 end
@@ -242,7 +255,7 @@ define tracestub-goto
         pipe tfind none | grep -q .
       end
     end
-    stepi
+    tracestub-arrive
     tracestub-refresh
     tracestub-monitor when
   else

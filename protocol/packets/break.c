@@ -12,6 +12,7 @@
 #include "protocol/session/session.h"
 #include "protocol/tracing/ax.h"
 #include "protocol/wire/args.h"
+#include "src/base/log.h"
 
 /* The longest list of conditions that one breakpoint may have. */
 #define MAX_CONDITIONS 64
@@ -78,10 +79,13 @@ static bool parse_code(struct rsp_args *a, bool has_separators, struct code *cod
 	}
 	if (error == RSP_AX_OK)
 		return true;
-	if (error != RSP_AX_SYNTAX)
-		rsp_reply_error_text(r, "breakpoint: %s", rsp_ax_error_text(error));
-	else
+	if (error == RSP_AX_SYNTAX) {
 		rsp_args_fail(a);
+	} else {
+		/* gdb takes every refused breakpoint for unreadable memory, and shows no text */
+		ts_log(TS_LOG_WARN, "breakpoint refused: %s", rsp_ax_error_text(error));
+		rsp_reply_error_text(r, "breakpoint: %s", rsp_ax_error_text(error));
+	}
 	free_code(code);
 	return false;
 }

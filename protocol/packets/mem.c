@@ -64,7 +64,7 @@ static enum rsp_done read_range(struct rsp_session *s, struct rsp_args *a, struc
 	if (!rsp_bytes_init(&b, len, &err)) {
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
 	} else if (!rsp_bytes_read(&b, s, range.addr, len, &err)) {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 		rsp_reply_error(r, ERROR_IO);
 	} else {
 		len = rsp_bytes_n_known(&b, len);

@@ -31,7 +31,7 @@ static bool read_values(const struct rsp_session *s, uint32_t thread, struct val
 	if (rsp_tracing_is_looking(&s->tracing) ? rsp_trace_frame_regs(s, data, known, &err) :
 						  rsp_session_regs(s, s->pos, thread, data, known, &err))
 		return true;
-	rsp_reply_failure(r, &err);
+	rsp_reply_failure(r, s->target->trace, &err);
 	rsp_reply_error(r, ERROR_IO);
 	return false;
 }

@@ -13,6 +13,7 @@
 #include "protocol/session/reach.h"
 #include "protocol/session/resume.h"
 #include "protocol/session/session.h"
+#include "protocol/session/threads.h"
 #include "protocol/wire/args.h"
 
 /* The thread for s and bs. */
@@ -30,6 +31,7 @@ static bool tell_modules(struct rsp_session *s, struct rsp_reply *r)
 	if (!rsp_modules_have_changed(s))
 		return false;
 	s->modules_at = s->pos;
+	rsp_threads_hold_alone(s);
 	rsp_session_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_MODULES, .pos = s->pos });
 	return true;
 }
@@ -61,6 +63,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 	if (tell_modules(s, r))
 		return RSP_REPLIED;
 	s->is_announcing = false;
+	rsp_threads_hold_alone(s);
 	rsp_session_stop_reply(s, r, 0, NULL);
 	return RSP_REPLIED;
 }
@@ -80,7 +83,7 @@ static enum rsp_done resume(struct rsp_session *s, struct rsp_reply *r, bool is_
 		return announce(s, r);
 	if (tell_modules(s, r))
 		return RSP_REPLIED;
-	s->is_alone = false;
+	s->alone = TS_NO_THREAD;
 	return begun(r, is_step ? rsp_resume_step(s, stepping_thread(s), is_reverse)
 				: rsp_resume_continue(s, is_reverse));
 }
@@ -231,7 +234,7 @@ static enum rsp_done pkt_vCont(struct rsp_session *s, struct rsp_args *a, struct
 	} while (rsp_args_accept(a, ';'));
 	if (!rsp_args_done(a))
 		return RSP_BAD;
-	s->is_alone = n == 1 && chosen.kind == 's' && chosen.thread != TS_NO_THREAD;
+	s->alone = n == 1 && chosen.kind == 's' ? chosen.thread : TS_NO_THREAD;
 	return run_action(s, r, &chosen, n == 1);
 }
 

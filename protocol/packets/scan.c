@@ -132,7 +132,7 @@ static bool scan_block(struct rsp_session *s, struct scan *scan, struct rsp_repl
 		return true;
 	}
 	if (!rsp_bytes_read(&scan->bytes, s, scan->addr, len, &err)) {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 		rsp_reply_error(r, ERROR_IO);
 		return true;
 	}

@@ -33,7 +33,7 @@ static enum rsp_done select_frame(struct rsp_session *s, uint64_t n, struct rsp_
 	if (n == TS_NO_FRAME)
 		return select_none(s, r);
 	if (!rsp_tracing_select(&s->tracing, n, &err)) {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 		return RSP_REPLIED;
 	}
 	rsp_reply_printf(r, "F%" PRIx64 "T%" PRIx32, n, s->tracing.frame.tracepoint);
@@ -127,7 +127,7 @@ static enum rsp_done pkt_raw(struct rsp_session *s, struct rsp_args *a, struct r
 		if (err.code == TS_EUSAGE) /* an error of the client is not logged */
 			rsp_reply_error_text(r, "%s", err.text);
 		else
-			rsp_reply_failure(r, &err);
+			rsp_reply_failure(r, s->target->trace, &err);
 	} else if (bytes.len) {
 		rsp_reply_hex(r, bytes.data, bytes.len);
 	} else {

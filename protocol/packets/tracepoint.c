@@ -408,7 +408,7 @@ static enum rsp_done pkt_first_point(struct rsp_session *s, struct rsp_args *a, 
 	if (!is_hidden && !rsp_wait_until_frames_known(s))
 		return RSP_WAIT;
 	if (t == &s->tracing.implied && !is_hidden && !rsp_tracing_imply(&s->tracing, &err)) {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 		return RSP_REPLIED;
 	}
 	s->tracing.was_listed = true;

@@ -248,7 +248,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	if (got == TS_GOT_PENDING)
 		return false;
 	if (got == TS_GOT_FAIL)
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 	else if (r->kind == RSP_REPLY_EMPTY)
 		finish(s, r);
 	cancel(s);

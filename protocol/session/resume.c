@@ -7,6 +7,7 @@
 #include "events.h"
 #include "machine.h"
 #include "session.h"
+#include "threads.h"
 #include "src/base/clock.h"
 
 static const struct rsp_job_ops ops;
@@ -156,7 +157,7 @@ static bool is_limit(const struct rsp_session *s)
  */
 static bool is_step_over(const struct rsp_session *s)
 {
-	return s->is_gdb && s->is_alone && !state_of(s)->is_reverse && state_of(s)->thread != TS_NO_THREAD;
+	return s->is_gdb && s->alone != TS_NO_THREAD && !state_of(s)->is_reverse && state_of(s)->thread != TS_NO_THREAD;
 }
 
 /*
@@ -207,7 +208,7 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 {
 	bool is_reverse = state_of(s)->is_reverse;
 	bool is_end = found->kind == TS_STOP_END, is_over = is_end && is_step_over(s);
-	bool is_repeated = is_end && s->has_ended && is_counted_step(s);
+	bool is_repeated = is_end && s->has_ended && is_counted_step(s), is_held;
 	uint32_t stepped = state_of(s)->thread;
 
 	cancel(s);
@@ -222,9 +223,10 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		s->modules_at = s->pos;
 	if (found->kind == TS_STOP_EXIT)
 		rsp_events_text(s, &s->console);
+	is_held = !is_over && !is_reverse && rsp_threads_hold_alone(s);
 	if (is_over)
 		rsp_session_stop_reply(s, r, step_over_at_end(s), NULL);
-	else if (is_repeated)
+	else if (is_repeated || is_held)
 		rsp_session_stop_reply(s, r, 0, NULL);
 	else
 		rsp_session_stop_reply(s, r, signal_of(s, found), found);
@@ -287,7 +289,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 		break;
 	}
 	cancel(s);
-	rsp_reply_failure(r, &err);
+	rsp_reply_failure(r, s->target->trace, &err);
 	return true;
 }
 

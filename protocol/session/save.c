@@ -107,7 +107,7 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	} else if (err.code == TS_EUSAGE) {
 		rsp_session_refuse(s, r, err.text, ((struct save *)s->job.state)->is_command);
 	} else {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, NULL, &err);
 	}
 	cancel(s);
 	return true;

@@ -56,7 +56,7 @@ void rsp_session_reset(struct rsp_session *s)
 	s->filter = (struct ts_filter){ 0 };
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = false;
 	s->step_thread = TS_NO_THREAD;
-	s->is_alone = false;
+	s->alone = TS_NO_THREAD;
 	s->has_stepped_over = false;
 	s->modules_at = TS_NO_POS;
 }
@@ -267,7 +267,7 @@ static void put_registers(struct rsp_session *s, struct rsp_reply *r)
 	struct ts_error err = { 0 };
 
 	if (!rsp_session_regs(s, s->pos, s->thread, data, known, &err)) {
-		rsp_reply_failure(r, &err);
+		rsp_reply_failure(r, s->target->trace, &err);
 		return;
 	}
 	for (unsigned i = 0; i < set->n_regs; i++) {
@@ -316,11 +316,11 @@ void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *
 	rsp_reply_error(r, RSP_ERROR_PLAIN);
 }
 
-void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err)
+void rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err)
 {
 	char text[600];
 
-	ts_error_format(err, NULL, text, sizeof(text));
+	ts_error_format(err, file, text, sizeof(text));
 	ts_log(TS_LOG_WARN, "%s", text);
 	rsp_reply_error_text(r, "%s", text);
 }

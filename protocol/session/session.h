@@ -100,7 +100,7 @@ struct rsp_session {
 	bool is_stop_unseen;         /* the last job was a run whose stop the client has not shown yet */
 	bool has_ended;              /* that stop was an end of the recording */
 	bool is_interrupt_pending;   /* a ^C arrived between two runs: it applies to the next one */
-	bool is_alone;         /* the last resume was a step of one thread, and no other may run */
+	uint32_t alone;        /* the thread that the last resume steps while no other may run; TS_NO_THREAD: none */
 	bool has_stepped_over; /* such a step at the end was reported as done since the last shown stop */
 	/* the next resume stops at the announced position */
 	bool is_announcing;
@@ -247,7 +247,7 @@ void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t 
  */
 void rsp_session_refuse(struct rsp_session *s, struct rsp_reply *r, const char *text, bool is_command);
 
-/* Make an error reply for a failure of the trace itself. */
-void rsp_reply_failure(struct rsp_reply *r, const struct ts_error *err);
+/* Make an error reply for a failure of @file, the trace itself; NULL: the failure names its file. */
+void rsp_reply_failure(struct rsp_reply *r, const char *file, const struct ts_error *err);
 
 #endif

@@ -33,6 +33,17 @@ void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf
 		ts_buf_printf(out, "runs again at position %" PRIu64, next);
 }
 
+bool rsp_threads_hold_alone(struct rsp_session *s)
+{
+	struct rsp_tid tid = rsp_session_tid(s, s->thread);
+
+	if (!s->is_gdb || s->alone == TS_NO_THREAD || s->alone == s->thread || !rsp_thread_exists(s, s->alone))
+		return false;
+	ts_buf_printf(&s->console, "This thread was to step, but thread %" PRId64 " runs and stops here.\n", tid.tid);
+	s->thread = s->alone;
+	return true;
+}
+
 static void put_id(struct rsp_tid tid, struct ts_buf *out)
 {
 	if (tid.has_pid)

@@ -439,4 +439,15 @@ def dynamic_printfs_print_in_the_server_forwards():
         g.expect_not("fib|by")
 
 
+@case
+def a_dynamic_printf_of_floating_point_is_refused_with_its_reason():
+    """gdb shows no text for a breakpoint that is refused, and blames memory: the server says why."""
+    with Gdb("x64_walk") as g:
+        g("set dprintf-style agent")
+        g("set breakpoint always-inserted on")
+        g(r'dprintf fib,"%f\n", 1.5')
+        g.expect("Cannot insert breakpoint 1")
+        assert "breakpoint refused: floating-point numbers cannot be printed here" in g.server.said(), g
+
+
 run_cases()

@@ -216,6 +216,24 @@ def a_backtrace_and_the_threads_at_a_position(m):
         g.expect_not("1[.]2 ")      # it has ended
 
 
+def goto_leads_to_another_thread_from_a_breakpoint(m):
+    """gdb 13 crashes if it steps over the breakpoint with one thread, and another one stops."""
+    with session(m) as g:
+        x = m.n_extra
+        g(f"source {SRCDIR}/gdbinit")
+        g("break *0x10040")
+        g("continue")
+        g.expect("hit Breakpoint 1|Breakpoint 1, ")
+        before = re.search(r"thread 1\.(\d)", g("when"))[1]
+        for k in range(18 + x):
+            g(f"goto {k}")
+            g(f"goto {3 + x}")
+            g.expect(rf"position {3 + x} of .*thread 1\.{before},")
+        g("set exec-direction reverse")
+        g("goto 1")
+        g.expect("position 1 of")
+
+
 def a_watchpoint_finds_the_writes_of_both_threads(m):
     with session(m) as g:
         x = m.n_extra
@@ -302,7 +320,8 @@ def questions_have_the_same_answers(m):
 
 
 for name, machine in ("RISC-V", RISCV), ("PowerPC", PPC):
-    for check in (steps_go_both_ways, a_backtrace_and_the_threads_at_a_position, a_watchpoint_finds_the_writes_of_both_threads,
+    for check in (steps_go_both_ways, a_backtrace_and_the_threads_at_a_position,
+                  goto_leads_to_another_thread_from_a_breakpoint, a_watchpoint_finds_the_writes_of_both_threads,
                   a_signal_stops_where_its_handler_begins, a_crash_is_a_stop_at_the_instruction_that_failed,
                   questions_have_the_same_answers):
         add_case(f"{name}: {check.__name__.replace('_', ' ')}", check, machine)

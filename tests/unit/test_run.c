@@ -165,6 +165,22 @@ START_TEST(a_step_stops_at_a_breakpoint_of_a_thread_that_passes)
 }
 END_TEST
 
+/* gdb 13 crashes if it steps one thread alone, over a breakpoint, and another one stops. */
+START_TEST(a_thread_that_steps_alone_for_gdb_is_the_one_that_stops)
+{
+	fake_send("qSupported:swbreak+;xmlRegisters=i386");
+	set("Z0,402001,1");
+	check_stop(3, "vCont;s:" T0, "T00", 4);
+	check_thread(T0);
+	ck_assert(!has_reason());
+	ck_assert_str_eq(fake_console(), "This thread was to step, but thread 1001 runs and stops here.\n");
+	check_stop(3, "vCont;s:" T0 ";c", "T05swbreak:;", 4); /* the user's step: all may stop */
+	check_thread(T1);
+	check_stop(3, "vCont;s:" T1, "T05", 4); /* its own breakpoint */
+	check_thread(T1);
+}
+END_TEST
+
 START_TEST(a_step_that_arrives_at_a_breakpoint_has_just_stepped)
 {
 	greet();
@@ -621,6 +637,7 @@ FAKE_SUITE("run", a_step_back_undoes_a_step_everywhere, while_one_thread_steps_t
 	   a_thread_that_runs_no_more_steps_to_the_end_of_the_recording, both_ends_stay_ends,
 	   to_arrive_at_an_end_by_a_step_is_an_ordinary_stop,
 	   a_step_stops_at_a_breakpoint_of_a_thread_that_passes,
+	   a_thread_that_steps_alone_for_gdb_is_the_one_that_stops,
 	   a_step_that_arrives_at_a_breakpoint_has_just_stepped,
 	   a_step_tells_of_the_watchpoint_that_it_triggers, one_action_that_steps_decides_what_vCont_does,
 	   malformed_resumes_do_not_move, a_breakpoint_where_one_stands_is_not_reported,

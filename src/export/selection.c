@@ -56,8 +56,8 @@ bool ts_selection_positions(struct ts_selection_options *o, const char *text, st
 	if (o->first <= o->last)
 		return true;
 bad:
-	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' are no positions: FIRST:LAST, either may be missing",
-		       text);
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+		       "'%s': FIRST:LAST, in this order; either may be missing, as in 1000:2000, 50%%: or :mark", text);
 }
 
 bool ts_selection_at(struct ts_selection_options *o, const char *text, struct ts_error *err)

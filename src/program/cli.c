@@ -223,6 +223,18 @@ static bool select_symbol(struct ts_cli *cli, const char *name)
 	return true;
 }
 
+/* FIRST:LAST by numbers; marks, percentages and the like are looked up when the recording is open. */
+static void select_positions(struct ts_cli *cli, const char *text, struct ts_error *err)
+{
+	bool is_named = strchr(text, ':') && strpbrk(text, "_%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	cli->places = NULL;
+	if (ts_selection_positions(&cli->selection, text, err) || !is_named)
+		return;
+	ts_error_reset(err);
+	cli->places = text;
+}
+
 /* Which frames to export, and what of them. */
 static bool select_frames(struct ts_cli *cli, int id)
 {
@@ -234,7 +246,7 @@ static bool select_frames(struct ts_cli *cli, int id)
 	if (id == OPT_AT)
 		ts_selection_at(&cli->selection, optarg, &err);
 	else if (id == OPT_POSITIONS)
-		ts_selection_positions(&cli->selection, optarg, &err);
+		select_positions(cli, optarg, &err);
 	else
 		ts_selection_collect(&cli->selection, optarg, &err);
 	return err.code == TS_OK || usage_error("--%s: %s", long_options[id].name, err.text);

@@ -59,6 +59,7 @@ struct ts_cli {
 	struct ts_file_option images[TS_MAX_IMAGES];
 	unsigned n_images;
 	bool is_quiet, is_once, is_json, is_rebased;
+	bool *has_shown;     /* borrowed; info of several: has one been printed?  NULL: it is the only one */
 	bool has_no_sandbox; /* --no-sandbox */
 	bool has_no_reads;   /* --index-reads=no */
 	uint64_t max_memory; /* bytes; UINT64_MAX without --max-memory */
@@ -74,6 +75,7 @@ struct ts_cli {
 	struct ts_selection_options selection; /* export */
 	const char *at_symbols[TS_MAX_SELECTED]; /* export: what --at names by symbols; n_at_symbols of them */
 	unsigned n_at_symbols;
+	const char *places; /* export: what --positions names by places, FIRST:LAST; NULL: numbers, or not given */
 	char *question;    /* owned; query: its words, a blank between them */
 	bool is_partial;   /* query: --partial is among them */
 	char **gdb_args;   /* what follows "--", NULL-terminated; gdb */

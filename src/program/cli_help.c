@@ -76,7 +76,7 @@ const char ts_cli_help[] =
 	"  --sysroot DIR         where the files lie that the trace names; they fill\n"
 	"                        memory that it leaves unknown\n"
 	"  --json                info, query: as JSON\n"
-	"  --positions A:B       export: these positions; either may be missing\n"
+	"  --positions A:B       export: these positions (50%:MARK); either may be missing\n"
 	"  --at ADDR|SYMBOL      export: where this is executed; repeatable\n"
 	"  --collect LIST        export: of each position (default is\n"
 	"                        regs,stack:256,accessed,code; also mem:ADDR+LEN)\n"

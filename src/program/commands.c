@@ -23,6 +23,18 @@ static bool flush_stdout(struct ts_error *err)
 
 /* ------------------------------------------------------------------------------------------------ info */
 
+/* Several recordings are items of one JSON list, or texts with an empty line between them. */
+static void put_separator(const struct ts_cli *cli)
+{
+	if (!cli->has_shown)
+		return;
+	if (cli->is_json)
+		fputs(*cli->has_shown ? ",\n" : "[\n", stdout);
+	else if (*cli->has_shown)
+		putchar('\n');
+	*cli->has_shown = true;
+}
+
 enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli)
 {
 	struct ts_error err;
@@ -32,6 +44,7 @@ enum ts_status ts_run_info(struct ts_model *m, const struct ts_cli *cli)
 	ts_error_reset(&err);
 	if (!ts_info_init(&info, ts_model_query(m), cli->trace, &err))
 		return ts_report_failure(cli->trace, &err);
+	put_separator(cli);
 	if (cli->is_json)
 		done = ts_info_json(&info, &err);
 	else
@@ -132,6 +145,35 @@ static bool select_symbols(struct ts_selection_options *o, struct ts_symbols *sy
 	return true;
 }
 
+static bool find_position(struct ts_ask *ask, const char *text, size_t len, uint64_t *pos, struct ts_error *err)
+{
+	struct ts_ask_place place;
+
+	if (!len)
+		return true;
+	if (!ts_place_parse(&place, ask, text, len, 0, err))
+		return false;
+	*pos = place.pos;
+	return place.kind == TS_PLACE_POSITION ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a position", (int)len, text);
+}
+
+/* The positions of places: FIRST:LAST, either may be missing. */
+static bool select_places(struct ts_selection_options *o, struct ts_ask *ask, const char *places, struct ts_error *err)
+{
+	const char *colon = strchr(places, ':');
+
+	o->has_positions = true;
+	o->first = 0;
+	o->last = UINT64_MAX;
+	if (!find_position(ask, places, (size_t)(colon - places), &o->first, err) ||
+	    !find_position(ask, colon + 1, strlen(colon + 1), &o->last, err))
+		return ts_fail_prefix(err, "--positions %s", places);
+	return o->first <= o->last ||
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--positions %s: position %" PRIu64 " comes after %" PRIu64, places,
+		       o->first, o->last);
+}
+
 static bool find_selection(struct ts_selection_options *o, struct ts_query *q, const struct ts_cli *cli,
 			   struct ts_error *err)
 {
@@ -139,9 +181,10 @@ static bool find_selection(struct ts_selection_options *o, struct ts_query *q, c
 	bool done;
 
 	*o = cli->selection;
-	if (!cli->n_at_symbols)
+	if (!cli->n_at_symbols && !cli->places)
 		return true;
-	done = ts_asker_init(&asker, q, cli, err) && select_symbols(o, asker.symbols, cli, err);
+	done = ts_asker_init(&asker, q, cli, err) && select_symbols(o, asker.symbols, cli, err) &&
+	       (!cli->places || select_places(o, &asker.ask, cli->places, err));
 	ts_asker_fini(&asker);
 	return done;
 }

@@ -122,9 +122,14 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 	return result;
 }
 
-/* One trace after the other, each with its threads as if it were alone.  Returns the first status that is not 0. */
+/*
+ * One trace after the other, each with its threads as if it were alone; the facts of several are one JSON list.
+ * Returns the first status that is not 0.
+ */
 static int run_on_traces(const struct ts_cli *cli)
 {
+	bool is_several = cli->n_traces > 1 && 1 + ts_cli_count_threads(cli->traces, cli->n_traces) < cli->n_traces;
+	bool has_shown = false;
 	int result = 0;
 
 	for (size_t i = 0; i < cli->n_traces; i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
@@ -136,9 +141,12 @@ static int run_on_traces(const struct ts_cli *cli)
 			one.threads = cli->traces + i + 1;
 			one.n_threads = ts_cli_count_threads(cli->traces + i, cli->n_traces - i);
 		}
+		one.has_shown = is_several ? &has_shown : NULL;
 		status = run_on_trace(&one, NULL);
 		result = result ? result : status;
 	}
+	if (is_several && cli->is_json)
+		puts(has_shown ? "]" : "[]");
 	return result;
 }
 

@@ -189,6 +189,31 @@ def a_program_for_another_processor_is_refused_in_one_line():
         assert run("info", TRACE, "--exec", DATA / f"usercorn/{name}.elf").returncode == 0
 
 
+@case
+def frames_are_exported_between_places():
+    trace = pathlib.Path("places.ucir")
+    trace.write_bytes(TRACE.read_bytes())
+    assert run("query", trace, "mark", "here", "at", "100").returncode == 0
+    n = len(oracle("x64_walk")) - 1
+    for places, count in ("here:149", 50), ("0x60:here", 5), ("50%:", n - n // 2 + 1), (":here", 101), ("end:end", 1):
+        done = run("export", trace, "-o", "places.tf", "--positions", places)
+        assert done.stdout == f"places.tf: {count} frames\n", (places, done)
+    for places, reason in (("here:99", "position 100 comes after 99"), ("nowhere:200", "'nowhere'"), ("1:99999k", "99999k")):
+        done = run("export", trace, "-o", "never.tf", "--positions", places)
+        assert done.returncode == 2 and f"--positions {places}" in done.stderr and reason in done.stderr, done
+    assert not pathlib.Path("never.tf").exists()
+
+
+@case
+def info_of_several_is_a_list():
+    other = DATA / "usercorn/arm_walk.ucir"
+    done = run("info", "--json", TRACE, "nothing-there", other)
+    assert done.returncode == 1 and done.stderr.startswith("nothing-there: "), done
+    assert [facts["arch"] for facts in json.loads(done.stdout)] == ["x86_64", "arm"]
+    assert json.loads(run("info", "--json", "nothing-there", "nor-this").stdout) == []
+    assert run("info", TRACE, other).stdout == run("info", TRACE).stdout + "\n" + run("info", other).stdout
+
+
 # ------------------------------------------------------------------------------------------------ info
 
 def oracle(name):

@@ -210,14 +210,15 @@ end
 # A jump is invisible to gdb. "announce" makes the server answer the next step
 # with a stop at the new position: gdb then does all that it does at a stop. A
 # position that has not been read yet is waited for by that step, because only
-# there gdb passes on ^C. The step goes backwards: forwards gdb would step over a
-# breakpoint here with this thread alone, and crash if another one stops.
+# there gdb passes on ^C. The step goes backwards, and is of this thread only: gdb
+# would step over a breakpoint here, or of the thread that stopped last, with that
+# thread alone, and crash if another one stops.
 define tracestub-arrive
   pipe show exec-direction | grep -qi reverse
   if $_shell_exitcode == 0
-    stepi
+    with scheduler-locking on -- stepi
   else
-    reverse-stepi
+    with scheduler-locking on -- reverse-stepi
   end
 end
 document tracestub-arrive

@@ -43,11 +43,13 @@ static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_
  */
 static uint64_t block_of_program(const struct rsp_session *s)
 {
+	const struct rsp_target *target = s->target;
+	const struct ts_source *program = target->exec ? target->exec : rsp_target_file(target, target->exec_path);
 	struct ts_error ignored = { 0 };
 	struct ts_elf elf;
 	uint64_t below = 0;
 
-	if (!s->target->exec || !ts_elf_init(&elf, s->target->exec, &ignored))
+	if (!program || !ts_elf_init(&elf, program, &ignored))
 		return 0;
 	if (elf.tls_len && elf.tls_align && !(elf.tls_align & (elf.tls_align - 1)) &&
 	    elf.tls_len <= UINT64_MAX - elf.tls_align)

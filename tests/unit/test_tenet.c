@@ -509,6 +509,7 @@ START_TEST(it_bids_less_than_a_magic_number)
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_msg(!loader->probe((const uint8_t *)others[i], strlen(others[i]), 100), "%s", others[i]);
 	ck_assert(bits > 0 && bits < 32);
+	ck_assert_uint_eq(loader->probe((const uint8_t *)"rip=0x1, ,\t\n", 12, 12), bits); /* items may be empty */
 }
 END_TEST
 

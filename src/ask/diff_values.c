@@ -51,8 +51,7 @@ struct ts_diff_item *ts_diff_add_item(struct ts_diff *d)
 }
 
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
-		      const struct ts_diff_values *v, size_t at,
-		     size_t end, const char *reg)
+		      const struct ts_diff_values *v, size_t at, size_t end, const char *reg)
 {
 	struct ts_diff_item *x = ts_diff_add_item(d);
 

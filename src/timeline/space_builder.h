@@ -59,6 +59,9 @@ struct ts_space_builder {
 	size_t n_fresh, cap_fresh;
 	struct ts_changes changes;
 	struct ts_touches silent, reads;
+	struct ts_sketcher *sketcher; /* borrowed; NULL: it is not told anything */
+	struct ts_page **wanted;      /* owned; the pages that have wants (space_sketch.c) */
+	size_t n_wanted, cap_wanted;
 	bool is_failed;           /* memory ran out */
 	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */

@@ -257,13 +257,43 @@ static unsigned classify_riscv(const uint8_t *insn, size_t n, bool is_big_endian
 	return op == 0x07 || (op >= 0x43 && op <= 0x4f) || op == 0x53 || op == 0x57 ? TS_INSN_VECTOR : 0;
 }
 
-/* microMIPS has other instructions, and is not known here. */
+/*
+ * Whether a word of four bytes is an instruction of MIPS or of microMIPS is not known here, so it is taken as both; those
+ * of two bytes have no floating point.  The six upper bits are the operation: of microMIPS, those of the half that is
+ * first in memory.
+ */
 static unsigned classify_mips(const uint8_t *insn, size_t n, bool is_big_endian)
 {
-	(void)insn;
-	(void)n;
-	(void)is_big_endian;
-	return TS_INSN_VECTOR;
+	/* COP1, COP1X, MSA, LWC1, LDC1; of microMIPS: POOL32F, MSA, LWC1, LDC1 */
+	static const uint8_t mips[] = { 0x11, 0x13, 0x1e, 0x31, 0x35 }, micro[] = { 0x15, 0x16, 0x27, 0x2f };
+
+	if (n == 2)
+		return 0;
+	return memchr(mips, insn[is_big_endian ? 0 : 3] >> 2, sizeof(mips)) ||
+			       memchr(micro, insn[is_big_endian ? 0 : 1] >> 2, sizeof(micro)) ?
+		       TS_INSN_VECTOR :
+		       0;
+}
+
+/*
+ * Operation 31 has integer instructions as well as loads of floating-point registers: those are told by another field.
+ * Power ISA, appendix "opcode maps": arithmetic, logic, comparisons, shifts; loads and stores of general registers; spr, cr.
+ */
+static bool is_integer_31(uint32_t op)
+{
+	static const uint16_t integer[] = {
+		0,   4,	  8,   9,   10,	 11,  19,  20,	21,  23,  24,  26,  27,	 28,  32,  40,	53,  55,  58,  60,  73,	 75,
+		84,  87,  104, 119, 124, 136, 138, 144, 149, 150, 151, 181, 183, 200, 202, 214, 215, 232, 233, 234, 235, 247,
+		266, 279, 284, 311, 316, 339, 341, 343, 375, 407, 412, 439, 444, 457, 459, 467, 476, 489, 491, 506, 536, 539,
+		598, 792, 794, 824, 826, 827, 922, 954, 986,
+	};
+	uint32_t extended = op >> 1 & 0x3ff;
+
+	for (size_t i = 0; i < COUNT(integer); i++) {
+		if (integer[i] == extended)
+			return true;
+	}
+	return false;
 }
 
 static unsigned classify_ppc(const uint8_t *insn, size_t n, bool is_big_endian)
@@ -276,7 +306,7 @@ static unsigned classify_ppc(const uint8_t *insn, size_t n, bool is_big_endian)
 		return TS_INSN_SELF;
 	if ((op & 0xfc0007fe) == 0x7c0007ec)
 		return TS_INSN_ZERO;
-	return is_integer ? 0 : TS_INSN_VECTOR;
+	return is_integer || (kind == 31 && is_integer_31(op)) ? 0 : TS_INSN_VECTOR;
 }
 
 /* -------------------------------------------------------------------------------- system calls */

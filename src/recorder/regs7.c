@@ -57,6 +57,7 @@ static unsigned n_sourced;
 static const struct ts_guest *guest;
 static uint32_t env_off;           /* of QEMU's env in the object, where it is needed */
 static uint32_t block_off, block_len;
+static unsigned n_in_block; /* the first of the vector registers */
 
 /* -------------------------------------------------------------------------------- finding */
 
@@ -412,6 +413,8 @@ static void sort_groups(void)
 		else if (!is_sourced(i))
 			grouped[r->group].of[grouped[r->group].n++] = (uint8_t)i;
 	}
+	while (n_in_block < grouped[TS_VECTOR].n && regs[grouped[TS_VECTOR].of[n_in_block]].has_place)
+		n_in_block++;
 	qsort(placed, n_placed, 1, by_place);
 	for (unsigned k = 0; k < n_placed; k++)
 		add_to_runs(&regs[placed[k]], &at);
@@ -680,12 +683,8 @@ static uint8_t *compare_vectors(void *cpu, struct ts_values *v, uint8_t *p, uint
 	const uint8_t *block = (const uint8_t *)cpu + block_off;
 	bool is_same = memcmp(v->block, block, block_len) == 0;
 
-	for (unsigned k = 0; k < grouped[TS_VECTOR].n; k++) {
-		unsigned i = grouped[TS_VECTOR].of[k];
-
-		if (!is_same || !regs[i].has_place)
-			p = compare(cpu, i, v, p, n_ops);
-	}
+	for (unsigned k = is_same ? n_in_block : 0; k < grouped[TS_VECTOR].n; k++)
+		p = compare(cpu, grouped[TS_VECTOR].of[k], v, p, n_ops);
 	if (!is_same)
 		memcpy(v->block, block, block_len);
 	return p;

@@ -178,6 +178,17 @@ static void others(void)
 {
 	__asm__ volatile("dc zva, %0" : : "r"(lines + 600) : "memory");
 }
+#elif defined(__powerpc64__)
+static double reals[2] = { 1.5, 2.5 };
+
+/* loads of floating-point registers among the integer instructions of operation 31 */
+static void others(void)
+{
+	double *at = reals;
+
+	__asm__ volatile("lfdx 5, %0, %1; lfsx 6, %0, %1; lfiwax 7, %0, %1; lfdux 8, %0, %1"
+			 : "+b"(at) : "r"(8L) : "memory", "fr5", "fr6", "fr7", "fr8");
+}
 #else
 static void others(void)
 {

@@ -752,10 +752,10 @@ static void write_record(struct ts_index_file *f, bool is_last)
 	f->table = NULL;
 }
 
-/* The file is as it was before the record. */
+/* The file is as it was before the record; on a full disk, and if that is nothing, it goes. */
 static void take_back(struct ts_index_file *f)
 {
-	if (ftruncate(f->fd, (off_t)f->end) < 0)
+	if (!f->n_records || f->failure == ENOSPC || f->failure == EDQUOT || ftruncate(f->fd, (off_t)f->end) < 0)
 		unlink(f->part);
 }
 

@@ -87,28 +87,51 @@ struct ts_source *ts_source_from_memory(const void *data, size_t len, const char
 struct file {
 	struct ts_source base;
 	int fd; /* owned */
+	uint64_t watched_mtime; /* 0: it may be written */
 };
+
+static uint64_t mtime_of(const struct stat *st)
+{
+	return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+}
+
+/* A file that grows is a recording under way; one that shrinks has an end too early. */
+static bool is_overwritten(const struct file *f)
+{
+	struct stat st;
+
+	return f->watched_mtime && !fstat(f->fd, &st) && mtime_of(&st) != f->watched_mtime &&
+	       (uint64_t)st.st_size == f->base.len;
+}
 
 static bool read_file(const struct ts_source *src, uint64_t off, uint8_t *data, size_t len, size_t *got,
 		      struct ts_error *err)
 {
-	ssize_t n = ts_read_whole(((const struct file *)src)->fd, data, len, off);
+	const struct file *f = (const struct file *)src;
+	ssize_t n = ts_read_whole(f->fd, data, len, off);
 
 	if (n < 0)
 		return ts_fail(err, TS_EIO, off, "cannot read it: %s", strerror(errno));
+	if (is_overwritten(f))
+		return ts_fail(err, TS_EIO, off, "it was changed after it was opened");
 	*got = (size_t)n;
 	return true;
 }
 
 static struct ts_source *dup_file(const struct ts_source *src, struct ts_error *err)
 {
-	int fd = fcntl(((const struct file *)src)->fd, F_DUPFD_CLOEXEC, 0);
+	const struct file *f = (const struct file *)src;
+	int fd = fcntl(f->fd, F_DUPFD_CLOEXEC, 0);
+	struct ts_source *dup;
 
 	if (fd < 0) {
 		ts_fail_errno(err, "cannot open it again");
 		return NULL;
 	}
-	return ts_source_from_fd(fd, src->name, err);
+	dup = ts_source_from_fd(fd, src->name, err);
+	if (dup)
+		((struct file *)dup)->watched_mtime = f->watched_mtime;
+	return dup;
 }
 
 static void close_file(struct ts_source *src)
@@ -131,7 +154,7 @@ static struct ts_source *file_new(int fd, const struct stat *st, const char *nam
 		ts_source_close(&f->base);
 		return NULL;
 	}
-	f->base.mtime = (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
+	f->base.mtime = mtime_of(st);
 	return &f->base;
 }
 
@@ -149,6 +172,15 @@ struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *e
 	return NULL;
 }
 
+struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *err)
+{
+	struct ts_source *src = ts_source_from_fd(fd, name, err);
+
+	if (src)
+		((struct file *)src)->watched_mtime = src->mtime;
+	return src;
+}
+
 static struct ts_source *open_file(const char *path, int flags, struct ts_error *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | flags);
@@ -157,7 +189,7 @@ static struct ts_source *open_file(const char *path, int flags, struct ts_error 
 		ts_fail_errno(err, "cannot open it");
 		return NULL;
 	}
-	return ts_source_from_fd(fd, path, err);
+	return ts_source_watched(fd, path, err);
 }
 
 struct ts_source *ts_source_open(const char *path, struct ts_error *err)

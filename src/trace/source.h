@@ -36,6 +36,12 @@ struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err);
 
 /*
+ * The same of a file that nobody should write while it is open: once its bytes were written over, at the same length,
+ * they are not read any more (TS_EIO).  ts_source_open() gives such a source.
+ */
+struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *err);
+
+/*
  * A source over @len bytes at @data (borrowed until close), called @name in messages.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).

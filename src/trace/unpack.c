@@ -545,7 +545,7 @@ struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options
 		return NULL;
 	}
 	if (S_ISREG(st.st_mode)) {
-		src = ts_source_from_fd(fd, path, err);
+		src = ts_source_watched(fd, path, err);
 		if (src)
 			src->is_fleeting = ts_is_stdin(path);
 		return src ? open_file(src, opt, err) : NULL;

@@ -316,4 +316,47 @@ def one_that_is_cut_while_it_is_used_ends_the_server_with_a_sentence():
     check_rebuilt(trace, "damaged or truncated")
 
 
+SAMPLES = ["bap-samples/tw-arm.frames.gz", "gdbrecord-samples/walk64.core.gz", "rvnbintrace-samples/edges.bin.gz",
+           "tenet-samples/wtf-walk64.log.gz", "text/example", "usercorn/v2_threads.ucir", "usercorn/x64_walk.ucir",
+           "x64dbg-samples/list64.trace64.gz"]
+
+
+@case
+def building_twice_gives_the_same_bytes():
+    """Whatever was in memory before: malloc() fills what it gives with one byte, and then with another."""
+    for name in SAMPLES:
+        built = []
+        for fill in "0", "85", "170":
+            asan = f"{os.environ.get('ASAN_OPTIONS', '')}:max_malloc_fill_size=100000000:malloc_fill_byte={fill}"
+            run("index", DATA / name, "--index", "twice", env={**os.environ, "MALLOC_PERTURB_": fill, "ASAN_OPTIONS": asan})
+            with open("twice", "rb") as file:
+                built.append(file.read())
+            os.remove("twice")
+        assert len(built[0]) > 4096 and built[0] == built[1] == built[2], name
+
+
+def write_over(path):
+    """Other bytes, as many, with a time of their own."""
+    with open(path, "r+b") as file:
+        data = file.read()
+        middle = len(data) // 2
+        file.seek(middle)
+        file.write(bytes(b ^ 0x55 for b in data[middle:middle + 4096]))
+    os.utime(path, (5, 5))
+
+
+@case
+def a_trace_that_is_written_over_while_it_is_served_is_not_read_any_more():
+    trace = copy_trace("over")
+    run("index", trace)
+    with Server(trace) as server, Rsp(server.address) as r:
+        before = r.ask("g")
+        write_over(trace)
+        r.ask("qRcmd," + b"goto 3700".hex())
+        after = r.ask("g")
+        assert after.startswith("E"), (before, after)
+        assert "it was changed after it was opened" in server.said(), server.said()
+    assert "the trace is not the one that it was made from" in run("index", trace).stderr
+
+
 run_cases()

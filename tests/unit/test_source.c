@@ -6,6 +6,7 @@
 
 #include "src/trace/source.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -123,6 +124,27 @@ START_TEST(a_file_that_grows_keeps_the_length_it_had)
 }
 END_TEST
 
+START_TEST(a_file_that_is_written_over_is_not_read_any_more)
+{
+	static const struct timespec long_ago[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	struct ts_source *other;
+	FILE *f;
+
+	ck_assert_int_eq(utimensat(AT_FDCWD, "ten", long_ago, 0), 0);
+	open_ten();
+	other = ts_source_dup(src, &err);
+	f = fopen("ten", "r+b");
+	ck_assert(f && fputs("abcde", f) >= 0 && !fclose(f));
+	for (int i = 0; i < 2; i++) {
+		ts_error_reset(&err);
+		ck_assert(!ts_source_read(i ? other : src, 7, data, 1, &got, &err));
+		ck_assert_int_eq(err.code, TS_EIO);
+		ck_assert_str_eq(err.text, "it was changed after it was opened");
+	}
+	ts_source_close(other);
+}
+END_TEST
+
 START_TEST(a_file_that_is_not_there_is_told_in_words)
 {
 	ck_assert_ptr_null(ts_source_open("nothing", &err));
@@ -179,6 +201,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
 		   another_source_of_the_same_bytes_outlives_the_first,
 		   no_memory_at_all_is_an_empty_source, a_file_that_shrinks_gives_what_is_left,
-		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_not_there_is_told_in_words,
+		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_written_over_is_not_read_any_more,
+		   a_file_that_is_not_there_is_told_in_words,
 		   folders_and_pipes_are_no_traces, a_file_beside_another_is_a_plain_name_and_no_link,
 		   nothing_lies_beside_memory)

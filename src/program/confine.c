@@ -98,23 +98,27 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 	ts_sandbox_allow(rules, cli->sysroot ? TS_RULE_ROOT : TS_RULE_IMAGES, cli->sysroot);
 }
 
-void ts_confine(const struct ts_cli *cli, const char *socket)
+bool ts_confine(const struct ts_cli *cli, const char *socket)
 {
 	struct ts_sandbox_rules rules = { 0 };
-	bool has_landlock = false;
+	bool has_landlock = false, done;
 	struct ts_error err;
 
 	if (cli->has_no_sandbox) {
 		ts_log(TS_LOG_WARN, "--no-sandbox: a fault in reading a hostile recording could reach this user's files");
-		return;
+		return true;
 	}
 	ts_error_reset(&err);
 	allow_files(&rules, cli);
 	ts_sandbox_allow(&rules, TS_RULE_WRITE, socket);
-	if (ts_sandbox_enter(&rules, &has_landlock, &err))
+	done = ts_sandbox_enter(&rules, &has_landlock, &err);
+	ts_sandbox_rules_fini(&rules);
+	if (done)
 		ts_log(TS_LOG_INFO, has_landlock ? "in a sandbox: seccomp and landlock" :
 						   "in a sandbox: seccomp; this kernel has no landlock");
+	else if (err.code == TS_ENOMEM)
+		ts_log(TS_LOG_ERROR, "no sandbox: %s", err.text);
 	else
 		ts_log(err.code == TS_EUNSUPPORTED ? TS_LOG_INFO : TS_LOG_WARN, "no sandbox: %s", err.text);
-	ts_sandbox_rules_fini(&rules);
+	return done || err.code != TS_ENOMEM;
 }

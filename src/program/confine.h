@@ -5,6 +5,8 @@
 #ifndef TS_CONFINE_H
 #define TS_CONFINE_H
 
+#include <stdbool.h>
+
 #include "cli.h"
 
 /*
@@ -12,7 +14,10 @@
  * NULL for none.
  *
  * --no-sandbox, and a system that cannot have one, are a warning.
+ *
+ * Returns true if the command may go on.  Returns false if memory or open files do not suffice for a sandbox, which is
+ * reported.
  */
-void ts_confine(const struct ts_cli *cli, const char *socket);
+bool ts_confine(const struct ts_cli *cli, const char *socket);
 
 #endif

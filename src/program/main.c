@@ -158,8 +158,7 @@ static int serve(const struct ts_cli *cli, const struct ts_service_options *opt)
 
 	if (!service)
 		return (int)status;
-	ts_confine(cli, ts_service_socket(service));
-	result = run_on_trace(cli, service);
+	result = ts_confine(cli, ts_service_socket(service)) ? run_on_trace(cli, service) : TS_STATUS_FAILED;
 	ts_service_free(service);
 	return result;
 }
@@ -187,6 +186,16 @@ static int run_debugger(struct ts_cli *cli)
 	return status < 0 ? (int)ts_report_failure(NULL, &err) : status;
 }
 
+/* The commands that read recordings and have no clients. */
+static int run_confined(const struct ts_cli *cli)
+{
+	if (!ts_confine(cli, NULL))
+		return unreadable(cli, TS_STATUS_FAILED);
+	if (cli->command == TS_CMD_UNPACK)
+		return (int)ts_run_unpack(cli);
+	return cli->command == TS_CMD_MCP ? (int)ts_run_mcp(cli) : run_on_traces(cli);
+}
+
 static int run(struct ts_cli *cli)
 {
 	switch (cli->command) {
@@ -197,15 +206,8 @@ static int run(struct ts_cli *cli)
 	case TS_CMD_GDB:
 	case TS_CMD_LLDB:
 		return run_debugger(cli);
-	case TS_CMD_UNPACK:
-		ts_confine(cli, NULL);
-		return (int)ts_run_unpack(cli);
-	case TS_CMD_MCP:
-		ts_confine(cli, NULL);
-		return (int)ts_run_mcp(cli);
 	default:
-		ts_confine(cli, NULL);
-		return run_on_traces(cli);
+		return run_confined(cli);
 	}
 }
 

@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -18,15 +22,27 @@
 #include "broker.h"
 #include "src/base/whole.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)
+#if defined(__SANITIZE_THREAD__) || defined(TS_NO_SANDBOX)
 #define IS_BUILT false
 #else
 #define IS_BUILT true
 #endif
 
+/* LeakSanitizer opens files and traces all threads at the end of the process. */
+static bool looks_for_leaks(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	const char *options = getenv("ASAN_OPTIONS");
+
+	return !options || !strstr(options, "detect_leaks=0");
+#else
+	return false;
+#endif
+}
+
 bool ts_sandbox_is_built(void)
 {
-	return IS_BUILT;
+	return IS_BUILT && !looks_for_leaks();
 }
 
 /* ------------------------------------------------------------------------------------------- the filter */
@@ -97,13 +113,13 @@ static bool add_if(scmp_filter_ctx ctx, int call, unsigned arg, uint64_t mask, u
 }
 
 /* What depends on arguments: threads but no processes, no new code, signals to this process alone. */
-static bool add_conditional(scmp_filter_ctx ctx)
+static bool add_conditional(scmp_filter_ctx ctx, pid_t process)
 {
 	static const int no_code[] = { SCMP_SYS(mmap), SCMP_SYS(mmap2), SCMP_SYS(mprotect) };
 	static const unsigned terminal[] = { 0x5401 /* TCGETS */, 0x5413 /* TIOCGWINSZ */, FIONREAD, FIONBIO };
 	bool done = add_if(ctx, SCMP_SYS(clone), 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM) &&
-		    add_if(ctx, SCMP_SYS(tgkill), 0, UINT32_MAX, (uint64_t)getpid()) &&
-		    add_if(ctx, SCMP_SYS(kill), 0, UINT32_MAX, (uint64_t)getpid()) &&
+		    add_if(ctx, SCMP_SYS(tgkill), 0, UINT32_MAX, (uint64_t)process) &&
+		    add_if(ctx, SCMP_SYS(kill), 0, UINT32_MAX, (uint64_t)process) &&
 		    add_if(ctx, SCMP_SYS(utimensat), 1, UINT64_MAX, 0) &&
 		    add_if(ctx, SCMP_SYS(prlimit64), 2, UINT64_MAX, 0) &&
 		    add_if(ctx, SCMP_SYS(prctl), 0, UINT32_MAX, PR_GET_SECCOMP) &&
@@ -119,19 +135,69 @@ static bool add_conditional(scmp_filter_ctx ctx)
 #define ADD_ALL(ctx, action, calls) add_all(ctx, action, calls, sizeof(calls) / sizeof((calls)[0]))
 
 /* NULL if memory is exhausted, or if libseccomp is too old for the kernel. */
-static scmp_filter_ctx make_filter(void)
+static scmp_filter_ctx make_rules(pid_t process)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 
 	if (!ctx)
 		return NULL;
 	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree: fewer comparisons for each call */
-	seccomp_attr_set(ctx, SCMP_FLTATR_CTL_SSB, 1);	    /* the process runs no code of others that it could spy on */
 	if (ADD_ALL(ctx, SCMP_ACT_ALLOW, allowed) && ADD_ALL(ctx, SCMP_ACT_NOTIFY, brokered) &&
-	    ADD_ALL(ctx, SCMP_ACT_ERRNO(ENOSYS), unknown) && add_conditional(ctx))
+	    ADD_ALL(ctx, SCMP_ACT_ERRNO(ENOSYS), unknown) && add_conditional(ctx, process))
 		return ctx;
 	seccomp_release(ctx);
 	return NULL;
+}
+
+/* A filter as the kernel takes it. */
+struct filter {
+	uint32_t len; /* bytes */
+	struct sock_filter code[BPF_MAXINSNS];
+};
+
+static bool export_filter(scmp_filter_ctx ctx, struct filter *f)
+{
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	bool done = fd >= 0 && !seccomp_export_bpf(ctx, fd);
+	off_t len = done ? lseek(fd, 0, SEEK_END) : 0;
+
+	done = len > 0 && (size_t)len <= sizeof(f->code) && ts_read_whole(fd, f->code, (size_t)len, 0) == len;
+	f->len = (uint32_t)len;
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
+static bool make_filter(struct filter *f, pid_t process)
+{
+	scmp_filter_ctx ctx = make_rules(process);
+	bool done = ctx && export_filter(ctx, f);
+
+	if (ctx)
+		seccomp_release(ctx);
+	return done;
+}
+
+/*
+ * The filter for @process.  Where its own memory is short libseccomp leaves rules out, or crashes: therefore it
+ * works twice, in a process that does nothing else, and only what it says twice is believed.
+ */
+static bool make_checked_filter(struct filter *f, pid_t process)
+{
+	static struct filter again;
+
+	return make_filter(f, process) && make_filter(&again, process) && f->len == again.len &&
+	       !memcmp(f->code, again.code, f->len);
+}
+
+/* Returns the descriptor of the notifications; -1 with errno. */
+static int install(struct filter *f)
+{
+	struct sock_fprog program = { (unsigned short)(f->len / sizeof(f->code[0])), f->code };
+	const unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | /* the process runs no code of others: */
+			       SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+
+	return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
 /* --------------------------------------------------------------------------------------------- landlock */
@@ -222,6 +288,32 @@ static void close_others(int keep)
 	close_range((unsigned)keep + 1, ~0u, 0);
 }
 
+/* A process, or files, that the system has not got now. */
+static void fail_for_want(struct ts_error *err)
+{
+	bool is_short = errno == EAGAIN || errno == ENOMEM || errno == EMFILE || errno == ENFILE;
+
+	ts_fail(err, is_short ? TS_ENOMEM : TS_EIO, TS_NO_OFF, "no process can be started that opens files for it: %s",
+		strerror(errno));
+}
+
+/* What the broker says first. */
+enum hello {
+	HELLO_FILTER,	 /* a struct filter follows */
+	HELLO_FORBIDDEN, /* the system does not let it read the process's memory */
+};
+
+static bool greet(int socket, pid_t process)
+{
+	static struct filter filter;
+	uint8_t hello = ts_broker_can_read(process) ? HELLO_FILTER : HELLO_FORBIDDEN;
+
+	if (hello == HELLO_FILTER && !make_checked_filter(&filter, process))
+		return false;
+	return ts_write_whole(socket, &hello, 1) && hello == HELLO_FILTER &&
+	       ts_write_whole(socket, &filter, offsetof(struct filter, code) + filter.len);
+}
+
 static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandbox_rules *rules)
 {
 	static const int ignored[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE };
@@ -233,7 +325,7 @@ static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandb
 		signal(ignored[i], SIG_IGN);
 	if (!names_descriptor(rules))
 		close_others(socket);
-	if (getppid() != process || !ts_broker_can_read(process) || !ts_write_whole(socket, "", 1))
+	if (getppid() != process || !greet(socket, process))
 		_exit(1);
 	fd = receive_fd(socket);
 	close(socket);
@@ -242,37 +334,56 @@ static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandb
 	_exit(0);
 }
 
-/* Returns the socket to a broker that can do its work; -1 with errno. */
-static int start_broker(const struct ts_sandbox_rules *rules)
+static bool receive(int socket, void *to, size_t len)
+{
+	return recv(socket, to, len, MSG_WAITALL) == (ssize_t)len;
+}
+
+/* What the broker says: takes its filter, of whole instructions. */
+static bool take_filter(int socket, struct filter *f, struct ts_error *err)
+{
+	uint8_t hello;
+
+	if (receive(socket, &hello, 1) && hello == HELLO_FORBIDDEN)
+		return ts_fail(err, TS_EIO, TS_NO_OFF, "the system does not let a process open files for it");
+	if (receive(socket, &f->len, sizeof(f->len)) && f->len <= sizeof(f->code) &&
+	    f->len % sizeof(f->code[0]) == 0 && receive(socket, f->code, f->len))
+		return true;
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
+}
+
+/* Returns the socket to a broker that can do its work, and its filter; -1 with @err. */
+static int start_broker(const struct ts_sandbox_rules *rules, struct filter *f, struct ts_error *err)
 {
 	pid_t process = getpid(), broker;
 	int ends[2];
-	char byte;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+		fail_for_want(err);
 		return -1;
+	}
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* until the broker is known; no effect without Yama */
 	broker = fork();
 	if (!broker)
 		be_broker(ends[1], process, rules);
+	if (broker < 0)
+		fail_for_want(err);
 	close(ends[1]);
-	if (broker > 0 && recv(ends[0], &byte, 1, 0) == 1) {
+	if (broker > 0 && take_filter(ends[0], f, err)) {
 		prctl(PR_SET_PTRACER, broker);
 		return ends[0];
 	}
 	close(ends[0]);
-	errno = EPERM;
 	return -1;
 }
 
 /* ------------------------------------------------------------------------------------------- the sandbox */
 
-static bool load(scmp_filter_ctx ctx, int socket)
+static bool load(struct filter *f, int socket)
 {
-	bool done = !seccomp_load(ctx);
-	int fd = done ? seccomp_notify_fd(ctx) : -1;
+	int fd = install(f);
+	bool done = fd >= 0 && send_fd(socket, fd);
 
-	done = done && send_fd(socket, fd);
 	if (fd >= 0)
 		close(fd); /* who has it answers for the broker */
 	return done;
@@ -280,24 +391,20 @@ static bool load(scmp_filter_ctx ctx, int socket)
 
 bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, struct ts_error *err)
 {
-	scmp_filter_ctx ctx;
+	static struct filter filter;
 	int socket;
 	bool done;
 
-	if (!IS_BUILT)
+	if (!ts_sandbox_is_built())
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "this build has none");
-	ctx = rules->is_failed ? NULL : make_filter();
-	if (!ctx)
+	if (rules->is_failed)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its rules");
-	socket = start_broker(rules);
-	if (socket < 0) {
-		seccomp_release(ctx);
-		return ts_fail_errno(err, "no process can be started that opens files for it");
-	}
+	socket = start_broker(rules, &filter, err);
+	if (socket < 0)
+		return false;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	done = load(ctx, socket) || ts_fail_errno(err, "the system does not allow a filter of system calls");
+	done = load(&filter, socket) || ts_fail_errno(err, "the system does not allow a filter of system calls");
 	close(socket);
-	seccomp_release(ctx);
 	*has_landlock = done && enter_landlock();
 	return done;
 }

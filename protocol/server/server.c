@@ -46,6 +46,7 @@ struct connection {
 	struct rsp_reply reply;
 	struct ts_buf waiting; /* packets not handled yet, each a struct waiting_packet and its payload */
 	bool is_known;         /* its first byte was valid in the protocol */
+	bool has_lost_text;    /* memory was exhausted for console output */
 	bool is_eof;           /* no more input: what was received is answered */
 	uint64_t turn;         /* when it had its last turn */
 };
@@ -102,7 +103,14 @@ static void close_connection(struct connection *c)
 	sv->is_full = false;
 }
 
-/* Send pending output.  Returns false if the connection is gone. */
+/* A connection that ended in another way than by a client that goes. */
+static void warn_of_failure(void)
+{
+	if (errno != ECONNRESET && errno != EPIPE)
+		ts_log(TS_LOG_WARN, "the connection to a client failed: %s", strerror(errno));
+}
+
+/* Send pending output.  Returns false if the connection has failed. */
 static bool flush(struct connection *c)
 {
 	struct ts_buf *out = &c->frame.out;
@@ -112,8 +120,10 @@ static bool flush(struct connection *c)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 && errno != EAGAIN)
+		if (n < 0 && errno != EAGAIN) {
+			warn_of_failure();
 			return false;
+		}
 		if (n < 0)
 			break;
 		ts_buf_consume(out, (size_t)n);
@@ -135,6 +145,7 @@ static void send_console(struct connection *c)
 	struct ts_buf *text = &c->session.console;
 	size_t max = RSP_PACKET_SIZE / 2 - 1;
 
+	c->has_lost_text |= !ts_buf_ok(text);
 	for (size_t off = 0; off < text->len; off += max) {
 		size_t n = text->len - off < max ? text->len - off : max;
 		struct ts_buf packet;
@@ -144,6 +155,8 @@ static void send_console(struct connection *c)
 		ts_buf_hex(&packet, text->data + off, n);
 		if (ts_buf_ok(&packet))
 			rsp_framing_send(&c->frame, packet.data, packet.len, RSP_TEXT);
+		else
+			c->has_lost_text = true;
 		ts_buf_fini(&packet);
 	}
 	ts_buf_reset(text);
@@ -313,6 +326,16 @@ static void wake(struct server *sv)
 	ev_timer_start(sv->loop, &sv->worker);
 }
 
+/* Was something that the client said, or is told, lost?  It would take what follows for the answer. */
+static bool has_lost(const struct connection *c)
+{
+	bool is_lost = c->has_lost_text || !rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting);
+
+	if (is_lost)
+		ts_log(TS_LOG_WARN, "no memory for the packets of a client: it was disconnected");
+	return is_lost;
+}
+
 /*
  * After any event on a connection: send, schedule work, or end.
  *
@@ -320,7 +343,7 @@ static void wake(struct server *sv)
  */
 static bool settle(struct connection *c)
 {
-	if (!rsp_framing_ok(&c->frame) || !ts_buf_ok(&c->waiting) || !flush(c) || is_finished(c)) {
+	if (has_lost(c) || !flush(c) || is_finished(c)) {
 		close_connection(c);
 		return false;
 	}
@@ -375,6 +398,8 @@ static bool take_input(struct connection *c, int64_t until)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
+	if (n < 0)
+		warn_of_failure();
 	if (n < 0 || (n > 0 && !is_known(c, bytes[0]))) {
 		close_connection(c);
 		return false;
@@ -575,7 +600,7 @@ static void tell(struct connection *c, int64_t now)
 	if (!c->session.console.len)
 		return;
 	send_console(c);
-	if (!flush(c))
+	if (has_lost(c) || !flush(c))
 		close_connection(c);
 }
 
@@ -646,6 +671,26 @@ static void stop(struct server *sv)
 	ev_io_stop(sv->loop, &sv->acceptor);
 }
 
+/* ------------------------------------------------------------------------------------------------- libev */
+
+/* libev cannot do without memory, or a pipe for signals: it would abort without this. */
+static void end_without(const char *what)
+{
+	ts_log(TS_LOG_ERROR, "the server ends: %s: %s", what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+static void *allocate(void *p, long len)
+{
+	void *moved = NULL;
+
+	if (!len)
+		free(p);
+	else if (!(moved = realloc(p, (size_t)len)))
+		end_without("no memory for its events");
+	return moved;
+}
+
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
 {
 	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt,
@@ -664,6 +709,8 @@ bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, st
 	sv.target.budget = &sv.budget;
 	sv.target.export_dir = opt->export_dir;
 	sv.target.kept = &sv.kept;
+	ev_set_allocator(allocate);
+	ev_set_syserr_cb(end_without);
 	sv.loop = ev_loop_new(EVFLAG_AUTO);
 	ev_timer_init(&sv.worker, on_turn, 0., 0.);
 	sv.worker.data = &sv;

@@ -7,6 +7,7 @@
 #include "session.h"
 #include "src/base/atomic_file.h"
 #include "src/base/clock.h"
+#include "src/base/utf8.h"
 #include "src/export/export.h"
 #include "src/trace/source.h"
 
@@ -18,14 +19,23 @@ struct save {
 	bool is_command;          /* requested by a monitor command, not by a packet of its own */
 };
 
-/* The name relative to the directory, NULL if it is elsewhere. */
+/* The name relative to the directory, NULL if it is elsewhere or would not be one line of a list of files. */
 static const char *plain_name(const char *dir, const char *name)
 {
 	size_t len = strlen(dir);
 
 	if (!strncmp(name, dir, len) && name[len] == '/')
 		name += len + 1;
-	return *name && *name != '.' && !strchr(name, '/') ? name : NULL;
+	if (!*name || *name == '.' || strchr(name, '/'))
+		return NULL;
+	for (const char *p = name; *p;) {
+		size_t n = ts_utf8_shown_len(p, strnlen(p, 4));
+
+		if (!n)
+			return NULL;
+		p += n;
+	}
+	return name;
 }
 
 static struct ts_export *export_of(const struct rsp_session *s)

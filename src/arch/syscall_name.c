@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "syscall_name.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <seccomp.h>
 #include <stdio.h>
@@ -23,13 +24,23 @@ static const struct {
 	{ "s390", SCMP_ARCH_S390 },       { "s390x", SCMP_ARCH_S390X },
 };
 
+/* The name, to be freed; NULL if it has none.  For want of memory it is asked once more: a call has its name, or not. */
+static char *resolve(uint32_t token, int number)
+{
+	char *found;
+
+	errno = 0;
+	found = seccomp_syscall_resolve_num_arch(token, number);
+	return found || errno != ENOMEM ? found : seccomp_syscall_resolve_num_arch(token, number);
+}
+
 const char *ts_syscall_name(const struct ts_arch *arch, uint64_t number, char *name, size_t size)
 {
 	char *found = NULL;
 
 	for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]) && !found && number <= INT_MAX; i++) {
 		if (!strcmp(tokens[i].arch, arch->name))
-			found = seccomp_syscall_resolve_num_arch(tokens[i].token, (int)number);
+			found = resolve(tokens[i].token, (int)number);
 	}
 	if (!found)
 		return NULL;

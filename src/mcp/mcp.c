@@ -66,7 +66,7 @@ static void look(struct server *sv)
 		else if (!strcmp(method_of(message), "ping") && json_object_get(message, "id"))
 			ts_rpc_reply(&sv->rpc, json_object_get(message, "id"), "{}");
 		else if (json_object_get(message, "id"))
-			json_array_append(sv->waiting, message);
+			sv->is_broken |= json_array_append(sv->waiting, message) != 0;
 		json_decref(message);
 	}
 }

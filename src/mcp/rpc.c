@@ -76,7 +76,7 @@ static json_t *parse(struct ts_rpc *rpc, const char *line, size_t len)
 	json_t *message = json_loadb(line, len, JSON_REJECT_DUPLICATES, &error);
 
 	if (!message)
-		ts_rpc_fail(rpc, NULL, TS_RPC_PARSE, "the line is not JSON");
+		ts_rpc_fail(rpc, NULL, TS_RPC_PARSE, *error.text ? "the line is not JSON" : "memory is exhausted");
 	else if (!json_is_object(message))
 		ts_rpc_fail(rpc, NULL, TS_RPC_INVALID, "a message is one JSON object");
 	if (json_is_object(message))

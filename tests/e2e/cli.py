@@ -319,10 +319,17 @@ def a_cut_trace_is_served_with_a_warning():
 @case
 def a_full_disk_is_noticed():
     with tempfile.TemporaryDirectory() as folder, open("/dev/full", "w") as full:
-        export = ["export", str(TRACE), "-o", f"{folder}/x.tf", "--positions", "1:20"]
-        for words in ["info", str(TRACE)], ["info", "--json", str(TRACE)], ["--help"], ["--version"], export:
-            done = subprocess.run([TRACESTUB, *words], stdout=full, stderr=subprocess.PIPE, text=True, timeout=LIMIT)
-            assert done.returncode == 1 and "No space left" in done.stderr, (words, done)
+        trace, hello = str(TRACE), '{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
+        for status, *words in [
+                (1, "info", trace), (1, "info", "--json", trace), (1, "--help"), (1, "--version"),
+                (1, "export", trace, "-o", f"{folder}/x.tf", "--positions", "1:20"), (1, "export", trace, "-o", "-"),
+                (1, "index", trace, "--index", f"{folder}/x"), (1, "plot", trace, "-o", f"{folder}/x.svg"),
+                (1, "pack", trace, "-o", f"{folder}/x"), (3, "query", trace, "hot"), (3, "query", trace, "hot", "--json"),
+                (2, "diff", trace, str(DATA / "usercorn/x64_crash.ucir")), (1, "mcp", trace)]:
+            done = subprocess.run([TRACESTUB, *words], input=hello, stdout=full, stderr=subprocess.PIPE, text=True,
+                                  timeout=LIMIT)
+            assert done.returncode == status and done.stderr.strip(), (words, done)
+            assert "No space left" in done.stderr or words[0] == "mcp", (words, done)
 
 
 # ------------------------------------------------------------------------------------------------ serve

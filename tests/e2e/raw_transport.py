@@ -318,6 +318,18 @@ def an_interrupt_ends_an_export_and_never_the_next_run():
 
 
 @case
+def a_file_is_saved_under_a_name_of_one_line():
+    with tempfile.TemporaryDirectory() as folder:
+        with serve(TRACE, "--export-dir", folder) as server, Quiet(server.address) as r:
+            for name in b"a\nb.tf", b"a\x1b[2Jb.tf", "a\u009bb.tf".encode(), b"\xff.tf", b"../a.tf", b".a.tf":
+                for command in b"QTSave:" + name.hex().encode(), b"qRcmd," + (b"export " + name).hex().encode():
+                    assert r.ask(command.decode()).startswith("E"), name
+                    assert os.listdir(folder) == [], name
+            assert r.ask("QTSave:" + "a-\u00e9.tf".encode().hex()) == "OK"
+            assert len(os.listdir(folder)) == 1
+
+
+@case
 def two_interrupts_of_a_run_are_one_stop():
     with serve(LONG_TRACE) as server, Quiet(server.address) as r:
         r.run_long()

@@ -3,11 +3,14 @@
  * To be preloaded: one call of a process fails.
  *
  *      FAULT=KIND:N:ERRNO  the N-th call of KIND, from 1, fails with that error number; ERRNO 0: it does half of its work
+ *      FAULT=clock:N:S     from the N-th question on the time is S seconds later; earlier: the date alone, as in life
+ *      FAULT=files:N:0     the process may have N open files
  *      FAULT_TRACE=1       its callers are written to stderr
  *      FAULT_FD=FD         there the number of calls of each kind is written at the end: "KIND N" lines
  *
- * KIND is alloc, read, write, sync, rename, open, map or thread.  Only calls of the program itself and of the C library
- * on its behalf count: libseccomp leaves a rule out of its filter, libev and libgcrypt abort when their own fail.
+ * KIND is alloc, read, write, sync, rename, open, map, thread or accept.  Only calls of the program itself and of the C
+ * library on its behalf count; with FAULT_LIBRARIES=1 those of all libraries do.  In a program with AddressSanitizer its
+ * allocator is the one that fails; this library comes first all the same (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,8 +25,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 void *__libc_malloc(size_t len);
@@ -31,15 +38,23 @@ void *__libc_calloc(size_t n, size_t len);
 void *__libc_realloc(void *p, size_t len);
 void *__libc_memalign(size_t align, size_t len);
 
-enum kind { ALLOC, READ, WRITE, SYNC, RENAME, OPEN, MAP, THREAD, N_KINDS };
+/* AddressSanitizer's, where the program has it. */
+#define WEAK __attribute__((weak))
+WEAK void *__interceptor_malloc(size_t len);
+WEAK void *__interceptor_calloc(size_t n, size_t len);
+WEAK void *__interceptor_realloc(void *p, size_t len);
+WEAK void *__interceptor_aligned_alloc(size_t align, size_t len);
 
-static const char *const names[N_KINDS] = { "alloc", "read", "write", "sync", "rename", "open", "map", "thread" };
+enum kind { ALLOC, READ, WRITE, SYNC, RENAME, OPEN, MAP, THREAD, ACCEPT, CLOCK, N_KINDS };
+
+static const char *const names[N_KINDS] = { "alloc", "read", "write", "sync", "rename", "open", "map", "thread", "accept",
+					    "clock" };
 
 static atomic_ulong counts[N_KINDS];
 static unsigned long fails_at[N_KINDS];
 static int error;
 static int report_fd = -1;
-static bool is_tracing;
+static bool is_tracing, has_libraries;
 static atomic_bool is_on;
 
 /* Address ranges of the program and of the C library. */
@@ -71,7 +86,7 @@ static bool is_ours(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
 
-	return (at >= ours[0].from && at < ours[0].to) || (at >= ours[1].from && at < ours[1].to);
+	return has_libraries || (at >= ours[0].from && at < ours[0].to) || (at >= ours[1].from && at < ours[1].to);
 }
 
 /* Is this the call that fails? */
@@ -100,10 +115,13 @@ __attribute__((constructor)) static void begin(void)
 
 	dl_iterate_phdr(find_object, NULL);
 	is_tracing = getenv("FAULT_TRACE") != NULL;
+	has_libraries = getenv("FAULT_LIBRARIES") != NULL;
 	report_fd = fd ? atoi(fd) : -1;
 	if (fault && sscanf(fault, "%15[a-z]:%lu:%d", name, &n, &error) == 3) {
 		for (unsigned i = 0; i < N_KINDS; i++)
 			fails_at[i] = strcmp(name, names[i]) ? 0 : n;
+		if (!strcmp(name, "files"))
+			setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n });
 	}
 	is_on = true;
 }
@@ -124,29 +142,40 @@ __attribute__((destructor)) static void end(void)
 
 void *malloc(size_t len)
 {
-	return fails(ALLOC) ? NULL : __libc_malloc(len);
+	if (fails(ALLOC))
+		return NULL;
+	return __interceptor_malloc ? __interceptor_malloc(len) : __libc_malloc(len);
 }
 
 void *calloc(size_t n, size_t len)
 {
-	return fails(ALLOC) ? NULL : __libc_calloc(n, len);
+	if (fails(ALLOC))
+		return NULL;
+	return __interceptor_calloc ? __interceptor_calloc(n, len) : __libc_calloc(n, len);
 }
 
 void *realloc(void *p, size_t len)
 {
-	return fails(ALLOC) ? NULL : __libc_realloc(p, len);
+	if (fails(ALLOC))
+		return NULL;
+	return __interceptor_realloc ? __interceptor_realloc(p, len) : __libc_realloc(p, len);
+}
+
+static void *allocate_aligned(size_t align, size_t len)
+{
+	return __interceptor_aligned_alloc ? __interceptor_aligned_alloc(align, len) : __libc_memalign(align, len);
 }
 
 void *aligned_alloc(size_t align, size_t len)
 {
-	return fails(ALLOC) ? NULL : __libc_memalign(align, len);
+	return fails(ALLOC) ? NULL : allocate_aligned(align, len);
 }
 
 int posix_memalign(void **p, size_t align, size_t len)
 {
 	if (fails(ALLOC))
 		return ENOMEM;
-	*p = __libc_memalign(align, len);
+	*p = allocate_aligned(align, len);
 	return *p ? 0 : ENOMEM;
 }
 
@@ -241,4 +270,33 @@ void *mmap(void *at, size_t len, int prot, int flags, int fd, off_t off)
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
 	return fails(THREAD) ? error : NEXT(pthread_create)(thread, attr, run, arg);
+}
+
+int accept4(int fd, struct sockaddr *addr, socklen_t *len, int flags)
+{
+	return fails(ACCEPT) ? -1 : (int)syscall(SYS_accept4, fd, addr, len, flags);
+}
+
+/* Seconds by which this question is answered wrongly. */
+static int shift(bool is_date, const void *caller)
+{
+	bool is_later = is_on && is_ours(caller) && ++counts[CLOCK] >= fails_at[CLOCK] && fails_at[CLOCK];
+
+	return is_later && (is_date || error > 0) ? error : 0;
+}
+
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+	int got = (int)syscall(SYS_clock_gettime, id, t);
+
+	t->tv_sec += shift(id == CLOCK_REALTIME, __builtin_return_address(0));
+	return got;
+}
+
+int gettimeofday(struct timeval *restrict t, void *restrict zone)
+{
+	int got = (int)syscall(SYS_gettimeofday, t, zone);
+
+	t->tv_sec += shift(true, __builtin_return_address(0));
+	return got;
 }

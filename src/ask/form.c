@@ -249,6 +249,10 @@ static void choose_columns(struct ts_form *form, bool is_end, struct ts_buf *out
 	const char *at = ts_buf_text(&form->waiting), *end = at + form->waiting.len, *names[TS_MAX_COLUMNS];
 	char number[24];
 
+	if (!ts_buf_ok(&form->waiting)) { /* there are fewer cells than rows */
+		out->is_failed = true;
+		return;
+	}
 	form->is_chosen = true;
 	for (unsigned i = 0; i < n; i++) {
 		names[i] = form->verb->columns[i].name;
@@ -279,7 +283,9 @@ static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_b
 		ts_buf_putc(&form->waiting, 0);
 	}
 	form->n_waiting++;
-	if (form->is_chosen) {
+	if (!ts_buf_ok(&form->waiting)) {
+		out->is_failed = true;
+	} else if (form->is_chosen) {
 		at = ts_buf_text(&form->waiting);
 		put_cells(form, &at, out);
 		ts_buf_reset(&form->waiting);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/log.h"
+
 void ts_rpc_init(struct ts_rpc *rpc, int in, int out)
 {
 	*rpc = (struct ts_rpc){ .in = in, .out = out };
@@ -118,8 +120,12 @@ static bool fill(struct ts_rpc *rpc)
 	uint8_t bytes[65536];
 	ssize_t n = read(rpc->in, bytes, sizeof(bytes));
 
-	if (n < 0)
-		return errno == EINTR || errno == EAGAIN;
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	if (n < 0) {
+		ts_log(TS_LOG_ERROR, "cannot read what the client says: %s", strerror(errno));
+		return false;
+	}
 	ts_buf_put(&rpc->line, bytes, (size_t)n);
 	limit_line(rpc);
 	return n > 0 && ts_buf_ok(&rpc->line);

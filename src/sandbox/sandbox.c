@@ -297,6 +297,9 @@ static void fail_for_want(struct ts_error *err)
 		strerror(errno));
 }
 
+/* Seconds within which the broker says it; it takes some milliseconds. */
+#define GREETING_S 30
+
 /* What the broker says first. */
 enum hello {
 	HELLO_FILTER,	 /* a struct filter follows */
@@ -325,8 +328,11 @@ static _Noreturn void be_broker(int socket, pid_t process, const struct ts_sandb
 		signal(ignored[i], SIG_IGN);
 	if (!names_descriptor(rules))
 		close_others(socket);
+	signal(SIGALRM, SIG_DFL);
+	alarm(GREETING_S); /* libseccomp may not come to an end where its memory is short */
 	if (getppid() != process || !greet(socket, process))
 		_exit(1);
+	alarm(0);
 	fd = receive_fd(socket);
 	close(socket);
 	if (fd >= 0)

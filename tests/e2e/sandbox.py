@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 
-from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip_all
+from _tap import DATA, SRCDIR, TRACESTUB, case, add_case, run_cases, skip, skip_all
 
 PROBE = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)) / "tests/tools/sandbox_probe.so"
 FORBIDDEN = ("read write unlink truncate chmod create mkdir symlink proc chdir socket unix-socket connect bind "
@@ -117,6 +117,8 @@ def a_server_is_confined_and_answers():
 
 @case
 def the_debugger_is_outside_and_its_server_inside():
+    if b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes():
+        skip("the debugger that stands in for gdb outlives a server with AddressSanitizer")
     with World() as w:
         gdb = w.folder.parent / "gdb"
         gdb.write_text("#!/bin/sh\nexec sleep 60\n")

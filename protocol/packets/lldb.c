@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lldb's additional packets: qProcessInfo qMemoryRegionInfo jThreadsInfo.
+ * lldb's additional packets: qHostInfo qProcessInfo qMemoryRegionInfo jThreadsInfo QListThreadsInStopReply.
  *
  * They are described in docs/lldb-gdb-remote.txt in lldb's source.
  */
@@ -13,6 +13,19 @@
 
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+
+/*
+ * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues to the
+ * end of the recording when it connects.
+ */
+static enum rsp_done pkt_host_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	const struct ts_arch *arch = rsp_regset(s)->arch;
+
+	(void)a;
+	rsp_reply_printf(r, "ptrsize:%u;endian:%s;", arch->addr_bits / 8, arch->is_big_endian ? "big" : "little");
+	return RSP_REPLIED;
+}
 
 /* The process of the current thread, by its id for the client. */
 static enum rsp_done pkt_process_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
@@ -125,9 +138,19 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 	return RSP_REPLIED;
 }
 
+static enum rsp_done pkt_list_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
+{
+	(void)a;
+	(void)r;
+	s->lists_threads = true;
+	return RSP_OK;
+}
+
 static const struct rsp_packet packets[] = {
+	{ "qHostInfo", RSP_EXACT, pkt_host_info, NULL },
 	{ "qProcessInfo", RSP_EXACT, pkt_process_info, NULL },
 	{ "qMemoryRegionInfo", RSP_ARGS, pkt_region, NULL },
 	{ "jThreadsInfo", RSP_EXACT, pkt_threads, NULL },
+	{ "QListThreadsInStopReply", RSP_EXACT, pkt_list_threads, NULL },
 };
 const struct rsp_packets rsp_lldb_packets = RSP_PACKETS(packets);

@@ -11,6 +11,7 @@
 #include "protocol/session/modules.h"
 #include "protocol/session/events.h"
 #include "protocol/session/session.h"
+#include "protocol/session/stop.h"
 
 /* ----------------------------------------------------------------------------------------------- features */
 
@@ -75,6 +76,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	bool is_lldb = s->is_lldb;
 
 	rsp_session_reset(s);
+	s->lists_threads = false;
 	s->is_greeted = true;
 	s->is_away = false;
 	s->is_lldb = is_lldb;
@@ -382,7 +384,7 @@ static enum rsp_done pkt_run(struct rsp_session *s, struct rsp_args *a, struct r
 		return RSP_REPLIED;
 	s->is_away = false;
 	rsp_session_go(s, 0);
-	rsp_session_stop_reply(s, r, 5, NULL);
+	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }
 
@@ -394,7 +396,7 @@ static enum rsp_done pkt_attach(struct rsp_session *s, struct rsp_args *a, struc
 	if (is_second(s, r))
 		return RSP_REPLIED;
 	s->is_away = false;
-	rsp_session_stop_reply(s, r, 5, NULL);
+	rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }
 

@@ -13,6 +13,7 @@
 #include "protocol/session/reach.h"
 #include "protocol/session/resume.h"
 #include "protocol/session/session.h"
+#include "protocol/session/stop.h"
 #include "protocol/session/threads.h"
 #include "protocol/wire/args.h"
 
@@ -32,7 +33,7 @@ static bool tell_modules(struct rsp_session *s, struct rsp_reply *r)
 		return false;
 	s->modules_at = s->pos;
 	rsp_threads_hold_alone(s);
-	rsp_session_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_MODULES, .pos = s->pos });
+	rsp_stop_reply(s, r, 5, &(struct ts_found){ .kind = TS_STOP_MODULES, .pos = s->pos });
 	return true;
 }
 
@@ -64,7 +65,7 @@ static enum rsp_done announce(struct rsp_session *s, struct rsp_reply *r)
 		return RSP_REPLIED;
 	s->is_announcing = false;
 	rsp_threads_hold_alone(s);
-	rsp_session_stop_reply(s, r, 0, NULL);
+	rsp_stop_reply(s, r, 0, NULL);
 	return RSP_REPLIED;
 }
 
@@ -148,7 +149,7 @@ static enum rsp_done pkt_stop_reason(struct rsp_session *s, struct rsp_args *a, 
 	if (s->is_away)
 		rsp_reply_puts(r, "W00");
 	else
-		rsp_session_stop_reply(s, r, 5, NULL);
+		rsp_stop_reply(s, r, 5, NULL);
 	return RSP_REPLIED;
 }
 
@@ -207,7 +208,7 @@ static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, cons
 	case 's':
 		return begun(r, rsp_resume_step(s, thread, s->is_backwards));
 	case 't':
-		rsp_session_stop_reply(s, r, 0, NULL);
+		rsp_stop_reply(s, r, 0, NULL);
 		return RSP_REPLIED;
 	default:
 		return begun(r, is_only && act->thread != TS_NO_THREAD

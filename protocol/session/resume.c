@@ -7,6 +7,7 @@
 #include "events.h"
 #include "machine.h"
 #include "session.h"
+#include "stop.h"
 #include "threads.h"
 #include "src/base/clock.h"
 
@@ -225,11 +226,11 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		rsp_events_text(s, &s->console);
 	is_held = !is_over && !is_reverse && rsp_threads_hold_alone(s);
 	if (is_over)
-		rsp_session_stop_reply(s, r, step_over_at_end(s), NULL);
+		rsp_stop_reply(s, r, step_over_at_end(s), NULL);
 	else if (is_repeated || is_held)
-		rsp_session_stop_reply(s, r, 0, NULL);
+		rsp_stop_reply(s, r, 0, NULL);
 	else
-		rsp_session_stop_reply(s, r, signal_of(s, found), found);
+		rsp_stop_reply(s, r, signal_of(s, found), found);
 }
 
 /* Frames on the way are collected before the stop is reported to the client. */

@@ -75,6 +75,7 @@ struct rsp_session {
 	bool is_greeted;             /* its qSupported was received */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
 	bool is_lldb;
+	bool lists_threads;          /* stop replies name the threads (QListThreadsInStopReply) */
 	/* it claims to read descriptions of registers, as only gdb and lldb do */
 	bool is_gdb;
 	bool wants_noack;            /* set by QStartNoAckMode; the server applies it after the OK */
@@ -233,13 +234,6 @@ struct rsp_tid rsp_session_tid(const struct rsp_session *s, uint32_t thread);
  * Returns TS_NO_THREAD if there is no such thread.
  */
 uint32_t rsp_session_find_thread(const struct rsp_session *s, struct rsp_tid tid);
-
-/*
- * Make the stop reply for the session's position, with the reason @found (NULL: none, as after '?').  @signal
- * is gdb's number: 5 (SIGTRAP) except for an interrupt (2).
- */
-void rsp_session_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal,
-			    const struct ts_found *found);
 
 /*
  * Make an error reply with the reason why something was not done.  A gdb that cannot show the error text of a

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "src/base/clock.h"
+#include "stop.h"
 
 /* The minimal interval between two attempts of a packet that waits for any new data. */
 #define TRY_NS INT64_C(50000000)
@@ -69,7 +70,7 @@ static bool give_up(struct rsp_session *s, struct rsp_reply *r)
 	rsp_reply_reset(r);
 	if (s->wait.kind == RSP_WAIT_RESUME) {
 		s->is_announcing = false;
-		rsp_session_stop_reply(s, r, 2, NULL);
+		rsp_stop_reply(s, r, 2, NULL);
 	} else {
 		rsp_session_refuse(s, r, "interrupted: nothing was done", s->wait.kind == RSP_WAIT_COMMAND);
 	}

@@ -65,6 +65,25 @@ START_TEST(threads_are_those_of_the_position)
 }
 END_TEST
 
-FAKE_SUITE("pkt_lldb", a_region_is_told_with_permissions_and_file, a_gap_reaches_to_the_next_region,
+START_TEST(the_machine_is_told_without_a_system)
+{
+	ck_assert_str_eq(fake_send("qHostInfo"), "ptrsize:8;endian:little;");
+}
+END_TEST
+
+START_TEST(a_stop_names_the_threads_if_the_client_wants_that)
+{
+	rsp_session_go(&fake.session, 4); /* the second thread begins at 3 */
+	ck_assert_ptr_null(strstr(fake_send("?"), "threads:"));
+	ck_assert_str_eq(fake_send("QListThreadsInStopReply"), "OK");
+	ck_assert_msg(strstr(fake_send("?"), ";threads:3e8,3e9;"), "%s", fake.text);
+	rsp_session_go(&fake.session, 0);
+	ck_assert_msg(strstr(fake_resume("s"), ";threads:3e8;"), "%s", fake.text);
+	fake_send("qSupported:");
+	ck_assert_ptr_null(strstr(fake_send("?"), "threads:"));
+}
+END_TEST
+
+FAKE_SUITE("pkt_lldb", the_machine_is_told_without_a_system, a_stop_names_the_threads_if_the_client_wants_that, a_region_is_told_with_permissions_and_file, a_gap_reaches_to_the_next_region,
 	   bad_addresses_are_errors, the_process_is_described_by_the_recording,
 	   threads_are_those_of_the_position)

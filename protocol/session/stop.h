@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stop replies: where a session stands, and why.
+ */
+#ifndef RSP_STOP_H
+#define RSP_STOP_H
+
+#include <stdint.h>
+
+struct rsp_reply;
+struct rsp_session;
+struct ts_found;
+
+/*
+ * Make the stop reply for the session's position, with the reason @found (NULL: none, as after '?').  @signal
+ * is gdb's number: 5 (SIGTRAP) except for an interrupt (2).
+ */
+void rsp_stop_reply(struct rsp_session *s, struct rsp_reply *r, uint8_t signal, const struct ts_found *found);
+
+#endif

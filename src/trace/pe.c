@@ -24,6 +24,7 @@
 #define MAGIC_32 0x10b
 #define MAGIC_64 0x20b
 #define PAGE_LEN UINT64_C(4096)
+#define MAX_EXTENT (UINT64_C(1) << 33) /* address and length of a section have 32 bits each */
 #define NO_RELOCATIONS 1u
 #define SECTION_EXEC 0x20000000u
 #define SECTION_READ 0x40000000u
@@ -94,6 +95,9 @@ static bool read_optional(struct ts_pe *pe, struct ts_cursor c, uint64_t file_le
 	pe->entry = ts_u32le(&c);
 	ts_take(&c, pe->is_64 ? 4 : 8);
 	pe->base = pe->is_64 ? ts_u64le(&c) : ts_u32le(&c);
+	if (pe->base > UINT64_MAX - MAX_EXTENT)
+		return ts_fail(c.err, TS_ECORRUPT, at, "an image base 0x%" PRIx64 " at the end of the address space",
+			       pe->base);
 	ts_take(&c, 28);
 	add_section(pe, file_len, 0, 0, 0, ts_u32le(&c), TS_PROT_READ);
 	return ts_ok(&c);

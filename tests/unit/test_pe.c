@@ -105,6 +105,18 @@ START_TEST(a_section_has_no_more_than_its_pages_and_the_file)
 }
 END_TEST
 
+/* base + addr + length of a section never wraps. */
+START_TEST(a_base_at_the_end_of_the_address_space_is_refused)
+{
+	make(true);
+	put(0x98 + 24, UINT64_MAX - (UINT64_C(1) << 33), 8);
+	ck_assert_msg(read_it(), "%s", err.text);
+	ts_pe_fini(&pe);
+	put(0x98 + 24, UINT64_MAX - (UINT64_C(1) << 33) + 1, 8);
+	ck_assert(!read_it() && err.code == TS_ECORRUPT);
+}
+END_TEST
+
 START_TEST(what_is_no_pe_file_is_refused)
 {
 	make(true);
@@ -167,5 +179,5 @@ START_TEST(any_flipped_bit_is_survived)
 END_TEST
 
 UNIT_SUITE("pe", sections_of_both_widths_are_read, a_section_has_no_more_than_its_pages_and_the_file,
-	   what_is_no_pe_file_is_refused, headers_outside_the_file_are_refused,
+	   a_base_at_the_end_of_the_address_space_is_refused, what_is_no_pe_file_is_refused, headers_outside_the_file_are_refused,
 	   an_unknown_optional_header_is_refused, any_flipped_bit_is_survived)

@@ -14,7 +14,7 @@
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 {
-	*sb = (struct ts_space_builder){ .space = sp };
+	*sb = (struct ts_space_builder){ .space = sp, .long_left = TS_LONG_READS, .fresh_left = TS_FRESH_READS };
 }
 
 void ts_space_builder_fini(struct ts_space_builder *sb)
@@ -310,7 +310,7 @@ void ts_space_write(struct ts_space_builder *sb, uint64_t addr, const uint8_t *d
 		write_pieces(sb, addr, data, len);
 }
 
-void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+static void note_pieces(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 {
 	struct piece p;
 
@@ -318,6 +318,43 @@ void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len
 		p.pg->marks->read[p.word] |= p.bits;
 		p.pg->marks->read_words |= UINT64_C(1) << p.word;
 	}
+}
+
+/* May a long read note these bytes of one page? */
+static bool may_note(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+{
+	if (sb->long_left < len)
+		return false;
+	if (!ts_pages_get(&sb->now, addr >> TS_PAGE_BITS, 0)) {
+		if (!sb->fresh_left)
+			return false;
+		sb->fresh_left--;
+	}
+	sb->long_left -= len;
+	return true;
+}
+
+static __attribute__((noinline)) void note_long_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+{
+	while (len && sb->long_left >= TS_PAGE_LEN) {
+		uint64_t room = TS_PAGE_LEN - addr % TS_PAGE_LEN, n = len < room ? len : room;
+
+		if (may_note(sb, addr, n))
+			note_pieces(sb, addr, n);
+		else
+			sb->n_left_out += n;
+		addr += n;
+		len -= n;
+	}
+	sb->n_left_out += len;
+}
+
+void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
+{
+	if (__builtin_expect(len > TS_PAGE_LEN, 0))
+		note_long_read(sb, addr, len);
+	else
+		note_pieces(sb, addr, len);
 }
 
 /* Note that lines of a base page, those with bytes [off, off + len), are to be saved. */
@@ -723,6 +760,8 @@ bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk)
 	for (size_t i = 0; i < sb->n_touched && !sb->is_failed; i++)
 		sb->is_failed = !note_page(sb, sb->touched[i].page, (uint16_t)(chunk % TS_SEGMENT_CHUNKS));
 	sb->n_touched = 0;
+	sb->long_left += TS_LONG_READS_MORE;
+	sb->fresh_left += TS_FRESH_READS_MORE;
 	return !sb->is_failed;
 }
 

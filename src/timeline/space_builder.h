@@ -63,6 +63,9 @@ struct ts_space_builder {
 	struct ts_page **wanted;      /* owned; the pages that have wants (space_sketch.c) */
 	size_t n_wanted, cap_wanted;
 	bool is_failed;           /* memory ran out */
+	uint64_t long_left;       /* bytes of long reads that may still be noted (ts_space_note_read()), */
+	uint64_t fresh_left;      /* and pages that they may be the first to touch */
+	uint64_t n_left_out;      /* bytes of long reads that were not noted */
 	uint64_t gap;             /* position of the last ts_space_gap(), 0: none */
 	uint64_t resumed;         /* the first chunk that was read here and not taken from an index file */
 	/* owned; ordinals of the space's base pages that changed since it was saved */
@@ -109,7 +112,15 @@ uint64_t ts_space_next_map(const struct ts_space_builder *sb);
 /* A value was seen: infer the past of unknown bytes, take a contradiction as an unexplained change. */
 void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
-/* An instruction read the range. */
+/*
+ * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few bytes.  So
+ * reads of more than a page have limits, which grow with the chunks that were read: on their bytes, and on the pages
+ * that nothing else has touched.  What is beyond them is not noted, and counted in n_left_out.
+ */
+#define TS_LONG_READS       (UINT64_C(1) << 30)
+#define TS_LONG_READS_MORE  (UINT64_C(64) << 20) /* for each chunk */
+#define TS_FRESH_READS      4096u
+#define TS_FRESH_READS_MORE 64u
 void ts_space_note_read(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 
 /*

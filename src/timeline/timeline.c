@@ -634,6 +634,17 @@ static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
 }
 
 /* The recording has been read: what it says about its end. */
+static void warn_of_long_reads(struct ts_timeline *tl)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < tl->n_memory; i++)
+		n += tl->builder->memory[i]->n_left_out;
+	if (n)
+		ts_recording_warn(tl->rec, "long reads of memory, %" PRIu64 " bytes of them, are more than the "
+				  "trace's length allows: these bytes do not count as read", n);
+}
+
 static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
 {
 	struct ts_builder *bd = tl->builder;
@@ -648,6 +659,7 @@ static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *d
 	}
 	bd->damage = *damage;
 	bd->is_read = true;
+	warn_of_long_reads(tl);
 	tl->end_pc = end->has_pc ? end->pc : bd->fall_through;
 	tl->is_end_assumed = !end->has_pc || end->is_assumed;
 	tl->has_exit = end->has_exit;

@@ -286,6 +286,51 @@ START_TEST(reads_are_found_by_the_quarters_of_lines_that_they_overlap)
 }
 END_TEST
 
+static uint64_t n_pages(void)
+{
+	struct ts_space_stats st;
+
+	ts_space_stats(sp, &st);
+	return st.n_pages;
+}
+
+/* Reads are listed in a few bytes, however long they are. */
+START_TEST(a_long_read_touches_no_more_memory_than_its_limits)
+{
+	const uint64_t gib = UINT64_C(1) << 30, limit = TS_FRESH_READS * UINT64_C(4096);
+
+	write_text(3 * gib, "known"); /* memory that something else has touched does not count */
+	ts_space_note_read(&sb, gib, 2 * gib + 3);
+	ck_assert_uint_eq(n_pages(), TS_FRESH_READS + 1);
+	ck_assert_uint_eq(sb.n_left_out, 2 * gib + 3 - limit - 3);
+	end_chunk();
+	ts_space_note_read(&sb, gib + limit, 2 * TS_FRESH_READS_MORE * UINT64_C(4096));
+	ck_assert_uint_eq(n_pages(), TS_FRESH_READS + 1 + TS_FRESH_READS_MORE);
+	end_recording();
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib, gib), 0);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib + limit - 1, gib + limit - 1), 0);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, 3 * gib + 2, 3 * gib + 2), 0);
+	ck_assert_uint_eq(ts_space_next_read(sp, 0, gib + limit, gib + limit), 1);
+}
+END_TEST
+
+START_TEST(long_reads_of_the_same_memory_have_a_limit_of_bytes)
+{
+	const uint64_t mib = UINT64_C(1) << 20;
+
+	for (uint64_t n = 0; n < TS_LONG_READS; n += mib)
+		ts_space_note_read(&sb, 0x10000, mib);
+	ck_assert_uint_eq(sb.n_left_out, 0);
+	ts_space_note_read(&sb, 0x10000, mib);
+	ck_assert_uint_eq(sb.n_left_out, mib);
+	ts_space_note_read(&sb, 0x10000, 4096); /* what an instruction may read has none */
+	end_chunk();
+	ts_space_note_read(&sb, 0x10000, mib);
+	ck_assert_uint_eq(sb.n_left_out, mib);
+	end_recording();
+}
+END_TEST
+
 START_TEST(a_write_of_what_is_there_is_a_write_and_no_change)
 {
 	write_text(0x100, "same");
@@ -523,6 +568,8 @@ UNIT_FIXTURE_SUITE("space", setup, teardown, a_write_shows_at_the_end_of_its_chu
 		   each_unknown_write_is_completed_by_what_is_seen_after_it,
 		   an_unknown_write_is_completed_in_sealed_segments_too,
 		   a_byte_that_starts_afresh_is_lost_no_more,
+		   a_long_read_touches_no_more_memory_than_its_limits,
+		   long_reads_of_the_same_memory_have_a_limit_of_bytes,
 		   reads_are_found_by_the_quarters_of_lines_that_they_overlap,
 		   a_write_of_what_is_there_is_a_write_and_no_change,
 		   a_change_is_found_by_its_bytes_and_a_write_by_all_of_its_line,

@@ -58,7 +58,7 @@ static bool is_claimed(const struct rsp_session *s, const char *feature)
 		{ "QCatchSyscalls+", rsp_has_syscalls(s->target) },
 		{ "qXfer:libraries:read+", modules == RSP_MODULES_ANY },
 		{ "qXfer:libraries-svr4:read+", modules == RSP_MODULES_SVR4 },
-		{ "qXfer:siginfo:read+", rsp_events_may_have_siginfo(s) },
+		{ "qXfer:siginfo:read+", s->claims_siginfo },
 		{ "qXfer:auxv:read+", ts_query_facts(s->target->q)->auxv && !s->is_lldb },
 		{ "qXfer:exec-file:read+", rsp_target_exec_path(s->target) },
 	};
@@ -81,6 +81,7 @@ static enum rsp_done pkt_supported(struct rsp_session *s, struct rsp_args *a, st
 	s->is_away = false;
 	s->is_lldb = is_lldb;
 	s->is_gdb = false;
+	s->claims_siginfo = rsp_events_may_have_siginfo(s);
 	s->has_multiprocess = s->has_swbreak = s->has_hwbreak = s->has_error_message = false;
 	while (a->left) {
 		take_feature(s, a);

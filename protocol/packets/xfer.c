@@ -199,7 +199,7 @@ static enum rsp_done pkt_siginfo(struct rsp_session *s, struct rsp_args *a, stru
 		return RSP_BAD;
 	if (!is_annex(&q, ""))
 		return bad_annex(r);
-	if (!rsp_events_may_have_siginfo(s))
+	if (!s->claims_siginfo && !rsp_events_may_have_siginfo(s))
 		return RSP_UNSUPPORTED;
 	ts_buf_init(&info);
 	if (!rsp_events_siginfo(s, &info) || !ts_buf_ok(&info)) {

@@ -74,6 +74,7 @@ struct rsp_session {
 	/* the client's features and settings */
 	bool is_greeted;             /* its qSupported was received */
 	bool has_multiprocess, has_swbreak, has_hwbreak, has_error_message;
+	bool claims_siginfo;         /* qXfer:siginfo:read was claimed: it is then never refused as unknown */
 	bool is_lldb;
 	bool lists_threads;          /* stop replies name the threads (QListThreadsInStopReply) */
 	/* it claims to read descriptions of registers, as only gdb and lldb do */

@@ -158,7 +158,6 @@ END_TEST
 START_TEST(what_must_be_unknown_is)
 {
 	ck_assert_str_eq(fake_send("vMustReplyEmpty"), "");
-	ck_assert_str_eq(fake_send("qHostInfo"), "");
 	ck_assert_str_eq(fake_send("qOffsets"), "");
 }
 END_TEST

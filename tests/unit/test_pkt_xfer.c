@@ -367,6 +367,16 @@ START_TEST(malformed_packets_are_errors)
 }
 END_TEST
 
+/* A feature that was claimed while the recording was read: gdb takes the empty reply for a contradiction. */
+START_TEST(a_siginfo_that_was_claimed_is_an_error_where_there_is_none)
+{
+	fake_send("qSupported");
+	ck_assert_str_eq(fake_send("qXfer:siginfo:read::0,100"), "");
+	fake.session.claims_siginfo = true;
+	ck_assert_str_eq(fake_send("qXfer:siginfo:read::0,100"), "E.no signal with an address is recorded here");
+}
+END_TEST
+
 START_TEST(writing_and_unknown_objects_are_unknown)
 {
 	ck_assert_str_eq(fake_send("qXfer:memory-map:read::0,100"), "");
@@ -385,4 +395,5 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   libraries_are_claimed_where_gdb_reads_such_a_list,
 	   relative_names_are_not_listed,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
-	   a_wrong_annex_is_error_0, malformed_packets_are_errors, writing_and_unknown_objects_are_unknown)
+	   a_wrong_annex_is_error_0, malformed_packets_are_errors, a_siginfo_that_was_claimed_is_an_error_where_there_is_none,
+	   writing_and_unknown_objects_are_unknown)

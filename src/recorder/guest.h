@@ -61,7 +61,7 @@ enum {
 struct ts_calls {
 	int exit, exit_group, execve, execveat, fork, vfork, clone, rt_sigaction, sigaction;
 	const int *maps;   /* change what is mapped; -1 at the end */
-	const int *silent; /* write no memory of the program; -1 at the end */
+	const int *silent; /* write no memory of the program, but of files that it maps; -1 at the end */
 	int mmap[2];       /* of which the result is mapped afresh */
 	unsigned clone_tid; /* the argument of clone that says where the thread's id is */
 };

@@ -240,7 +240,9 @@ void ts_kernel_returned(struct ts_task *t, int64_t ret)
 
 		ts_maps_update(&c->ops, start, is_new ? c->args[1] : 0, addr_max(), 0);
 	}
-	if (!is_in(calls->silent, c->num) && !ts_maps_compare(&c->ops)) {
+	if (is_in(calls->silent, c->num)) {
+		ts_maps_compare_shared(&c->ops);
+	} else if (!ts_maps_compare(&c->ops)) {
 		for (unsigned i = 0; i < TS_N_ARGS; i++)
 			compare_pointed(&c->ops, c->args[i], DEPTH);
 	}

@@ -22,6 +22,7 @@
 struct region {
 	uint64_t start, end, file_off;
 	uint8_t prot;
+	bool is_shared;   /* of a file: who writes the file changes it */
 	const char *file; /* in the text that they were parsed from; "" */
 };
 
@@ -89,7 +90,7 @@ static void add_region(struct maps *m, const struct region *r)
 /* The program's pages in one mapping of this process. */
 static void add_line(struct maps *m, uint64_t start, uint64_t end, const struct ts_mapping *line)
 {
-	struct region r = { .file = line->file };
+	struct region r = { .file = line->file, .is_shared = line->perms[3] == 's' && *line->file };
 
 	for (uint64_t addr = start, copies; addr < end; addr += copies ? copies : PAGE) {
 		int flags;
@@ -409,6 +410,14 @@ bool ts_maps_compare(struct ts_piece *p)
 			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
 	}
 	return true;
+}
+
+void ts_maps_compare_shared(struct ts_piece *p)
+{
+	for (size_t i = 0; i < now.n; i++) {
+		if (now.regions[i].is_shared && is_compared(&now.regions[i]))
+			visit_pages(p, now.regions[i].start, now.regions[i].end, false, visit_old_page);
+	}
 }
 
 bool ts_maps_is_readable(uint64_t addr, uint64_t len)

@@ -26,6 +26,9 @@ void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t a
  */
 bool ts_maps_compare(struct ts_piece *p);
 
+/* The same for files that are mapped shared, however large they are: a call that writes a file changes them. */
+void ts_maps_compare_shared(struct ts_piece *p);
+
 /* The same for [@addr, @addr + @len) as far as it is mapped. */
 void ts_maps_compare_range(struct ts_piece *p, uint64_t addr, uint64_t len);
 

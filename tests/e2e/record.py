@@ -56,6 +56,7 @@ alike("a script with an argument in its first line", ["./script", "two words"])
 alike("a program in PATH, and what it is called", ["bash", "-c", 'for i in 1 2; do x=$(echo $i); done; echo "$0 $x"', "me"])
 alike("death by a signal", [SUBJECT, "crash"])
 alike("faults that are handled", [SUBJECT, "signals"])
+alike("a file that is written while it is mapped", [SUBJECT, "written"])
 
 
 @case

@@ -203,6 +203,26 @@ static int alias(void)
 	return *two == 0x1234567 && *two == *one ? 9 : 1;
 }
 
+/* A file that is mapped, and written by system calls that write no memory of the program. */
+static int written(void)
+{
+	int fd = memfd_create("written", 0);
+	volatile int *map;
+	int sum;
+
+	ftruncate(fd, 4096);
+	map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	map[0] = 1;
+	map[1] = 2;
+	sum = map[0] + map[1];
+	if (write(fd, &(int){ 40 }, sizeof(int)) != sizeof(int))
+		return 1;
+	sum += map[0];
+	if (pwrite(fd, &(int){ 50 }, sizeof(int), sizeof(int)) != sizeof(int))
+		return 2;
+	return sum + map[1];
+}
+
 /* ---------------------------------------------------------------- the rest */
 
 static int closefds(void)
@@ -252,6 +272,8 @@ int main(int argc, char **argv)
 		return threads(atoi(argv[2]), argc > 3);
 	if (!strcmp(what, "memory"))
 		return memory();
+	if (!strcmp(what, "written"))
+		return written();
 	if (!strcmp(what, "alias"))
 		return alias();
 	if (!strcmp(what, "closefds"))

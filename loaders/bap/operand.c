@@ -69,8 +69,8 @@ bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op)
 /* Of 16 bytes at @p, are those that @mask has set as in @want? */
 static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8_t mask[16])
 {
-	return !(((bap_load(p) ^ bap_load(want)) & bap_load(mask)) |
-		 ((bap_load(p + 8) ^ bap_load(want + 8)) & bap_load(mask + 8)));
+	return !(((ts_load(p) ^ ts_load(want)) & ts_load(mask)) |
+		 ((ts_load(p + 8) ^ ts_load(want + 8)) & ts_load(mask + 8)));
 }
 
 /*
@@ -161,8 +161,8 @@ static bool next_any(struct bap_parser *in, struct ts_cursor *list, struct bap_o
 /* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
 static inline uint32_t form_at(const uint8_t *p)
 {
-	return (uint32_t)((bap_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
-			   bap_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+	return (uint32_t)((ts_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
+			   ts_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
 			  56) %
 	       BAP_N_FORMS;
 }
@@ -179,8 +179,8 @@ static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, con
 	f->len = len;
 	f->op = *op;
 	for (unsigned i = 0; i < 3; i++)
-		f->head[i] = bap_load(p + i * 8);
-	f->head[3] = bap_load(p + f->last);
+		f->head[i] = ts_load(p + i * 8);
+	f->head[3] = ts_load(p + f->last);
 }
 
 /*
@@ -200,10 +200,10 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 	f = &in->forms[form_at(p)];
 	if (!f->len || f->len > left)
 		return 0;
-	differs = bap_load(p) ^ f->head[0];
-	differs |= bap_load(p + 8) ^ f->head[1];
-	differs |= bap_load(p + 16) ^ f->head[2];
-	differs |= bap_load(p + f->last) ^ f->head[3];
+	differs = ts_load(p) ^ f->head[0];
+	differs |= ts_load(p + 8) ^ f->head[1];
+	differs |= ts_load(p + 16) ^ f->head[2];
+	differs |= ts_load(p + f->last) ^ f->head[3];
 	if (differs)
 		return 0;
 	*op = f->op;

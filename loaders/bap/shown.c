@@ -48,7 +48,7 @@ static uint32_t n_same(const uint8_t *a, const uint8_t *b, uint32_t len)
 
 	while (len - i >= 128 && !memcmp(a + i, b + i, 128))
 		i += 128;
-	while (len - i >= 8 && bap_load(a + i) == bap_load(b + i))
+	while (len - i >= 8 && ts_load(a + i) == ts_load(b + i))
 		i += 8;
 	while (i < len && a[i] == b[i])
 		i++;

@@ -93,8 +93,8 @@ static void tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t of
 static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len)
 {
-	uint64_t mask = bap_first_bytes(len), state = bap_load(t->state + off);
-	uint64_t differs = (bap_load(t->data + off) ^ word) & mask;
+	uint64_t mask = bap_first_bytes(len), state = ts_load(t->state + off);
+	uint64_t differs = (ts_load(t->data + off) ^ word) & mask;
 
 	bap_store(t->seen + off, k->serial * BAP_ONES, mask);
 	if (!differs && !(~state & BAP_ONES & mask))
@@ -120,7 +120,7 @@ static __attribute__((noinline)) void see_rest(struct bap_known *k, struct bap_t
 		for (n = 0; i + n < len && t->seen[off + i + n] != k->serial; n++)
 			;
 		if (n)
-			see_unseen(k, t, off + i, bap_load(bytes + i), n);
+			see_unseen(k, t, off + i, ts_load(bytes + i), n);
 		else
 			n = 1;
 	}
@@ -128,7 +128,7 @@ static __attribute__((noinline)) void see_rest(struct bap_known *k, struct bap_t
 
 void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
 {
-	if (bap_has_byte(bap_load(t->seen + off), k->serial, bap_first_bytes(len)))
+	if (bap_has_byte(ts_load(t->seen + off), k->serial, bap_first_bytes(len)))
 		see_rest(k, t, off, word, len);
 	else
 		see_unseen(k, t, off, word, len);
@@ -155,9 +155,9 @@ static inline __attribute__((always_inline)) void write_word(struct bap_known *k
 							     uint32_t off, uint64_t word, uint32_t len,
 							     enum bap_byte state)
 {
-	uint64_t mask = bap_first_bytes(len), before = bap_load(t->state + off);
+	uint64_t mask = bap_first_bytes(len), before = ts_load(t->state + off);
 
-	if (((bap_load(t->data + off) ^ word) & mask) | (~before & BAP_ONES & mask)) {
+	if (((ts_load(t->data + off) ^ word) & mask) | (~before & BAP_ONES & mask)) {
 		bap_shown_changed(k->shown, t, off, len);
 		tell_word(k, TS_FX_REG_WRITE, off, word, len);
 		bap_store(t->data + off, word, mask);
@@ -224,7 +224,7 @@ void bap_age_writes(struct bap_thread *t)
 
 		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
 		for (uint32_t j = 0; j < e->len; j += 8)
-			bap_store(t->state + e->off + j, bap_load(t->state + e->off + j) & BAP_ONES, UINT64_MAX);
+			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES, UINT64_MAX);
 	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
@@ -283,8 +283,8 @@ static inline uint32_t whole_bytes(uint32_t n)
 static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t, unsigned group, uint32_t see)
 {
 	const struct regmap_flags *def = &k->rec->names.flags[group];
-	uint32_t data = flags_number(k->rec, def, bap_load(t->data + def->off));
-	uint32_t state = flags_number(k->rec, def, bap_load(t->state + def->off));
+	uint32_t data = flags_number(k->rec, def, ts_load(t->data + def->off));
+	uint32_t state = flags_number(k->rec, def, ts_load(t->state + def->off));
 	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
 
 	see &= bytes_of(def);

@@ -21,7 +21,7 @@ static uint32_t low_bits(unsigned n)
 /* The value's place in its flag register: *mask and *value. */
 static inline void flag_value(const struct bap_op *op, uint32_t *mask, uint32_t *value)
 {
-	uint32_t n = (uint32_t)le64toh(bap_load(op->value));
+	uint32_t n = (uint32_t)le64toh(ts_load(op->value));
 
 	if (op->slot->kind == REGMAP_FLAG) {
 		*mask = op->slot->mask;
@@ -44,7 +44,7 @@ static inline bool has_word(const struct bap *rec, const struct bap_op *op, stru
 
 	if (op->len > 8 || op->len > s->len)
 		return false;
-	w->value = bap_load(op->value);
+	w->value = ts_load(op->value);
 	w->off = s->off;
 	if (rec->base.regs.arch->is_big_endian) {
 		w->value = bap_reverse(w->value, op->len);
@@ -114,7 +114,7 @@ static __attribute__((noinline)) void write_parts(struct bap_known *k, struct ba
 
 static uint64_t low_number(const struct bap_op *op)
 {
-	return le64toh(bap_load(op->value) & bap_first_bytes(op->len < 8 ? op->len : 8));
+	return le64toh(ts_load(op->value) & bap_first_bytes(op->len < 8 ? op->len : 8));
 }
 
 void bap_op_write(struct bap_known *k, struct bap_thread *t, const struct bap_op *op)
@@ -175,7 +175,7 @@ static struct ts_effect *put_memory(struct bap_known *k, enum ts_effect_kind kin
 	uint64_t word;
 
 	if (len <= sizeof(bytes)) {
-		word = is_reversed ? bap_reverse(bap_load(value), len) : bap_load(value);
+		word = is_reversed ? bap_reverse(ts_load(value), len) : ts_load(value);
 		memcpy(bytes, &word, sizeof(bytes));
 		return ts_steps_word(k->out, kind, op->addr, bytes, len);
 	}

@@ -12,21 +12,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
+
 /* A word of the same byte eight times is that byte times this. */
 #define BAP_ONES UINT64_C(0x0101010101010101)
-
-static inline uint64_t bap_load(const uint8_t *p)
-{
-	uint64_t word;
-
-	memcpy(&word, p, sizeof(word));
-	return word;
-}
 
 /* Replace what @mask has set of the eight bytes at @p. */
 static inline void bap_store(uint8_t *p, uint64_t word, uint64_t mask)
 {
-	word = (bap_load(p) & ~mask) | (word & mask);
+	word = (ts_load(p) & ~mask) | (word & mask);
 	memcpy(p, &word, sizeof(word));
 }
 

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "src/base/log.h"
+#include "src/base/whole.h"
 
 void ts_rpc_init(struct ts_rpc *rpc, int in, int out)
 {
@@ -22,21 +23,6 @@ void ts_rpc_fini(struct ts_rpc *rpc)
 
 /* ------------------------------------------------------------------------------------------------ output */
 
-static bool write_all(int fd, const uint8_t *p, size_t len)
-{
-	while (len) {
-		ssize_t n = write(fd, p, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		p += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
 {
 	char *id_text = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -47,7 +33,7 @@ static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, 
 	ts_buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":", id_text ? id_text : "null", name);
 	ts_buf_puts(&out, value);
 	ts_buf_puts(&out, "}\n");
-	done = ts_buf_ok(&out) && (!id || id_text) && write_all(rpc->out, out.data, out.len);
+	done = ts_buf_ok(&out) && (!id || id_text) && ts_write_whole(rpc->out, out.data, out.len);
 	ts_buf_fini(&out);
 	free(id_text);
 	return done;

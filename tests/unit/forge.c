@@ -65,21 +65,21 @@ static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 
 /* --------------------------------------------------------------------------------------------- forging */
 
-static void sign_table(uint8_t *file, const struct place *t)
+/* What the table says may be forged, the record's length too: only what lies in the file is signed. */
+static void sign_table(uint8_t *file, size_t len, const struct place *t)
 {
 	const struct ts_signer *s = &forge_key.signer;
 	uint8_t *head = file + t->off;
-	uint64_t record_len = get(head + 16, 8);
+	uint64_t left = len - t->off;
 	struct iovec parts[3] = { { file, HEADER_LEN },
 				  { head, 32 },
 				  { head + HEAD_LEN, t->len - HEAD_LEN } };
 
 	for (size_t i = HEAD_LEN; i < t->len; i += ENTRY_LEN) {
 		uint64_t at = get(head + i + 8, 8), size = get(head + i + 16, 8);
-		struct iovec bytes = { head + at, size };
 
-		if (at <= record_len && size <= record_len - at)
-			ts_signer_sign(s, &bytes, 1, head + i + 24);
+		if (at <= left && size <= left - at)
+			ts_signer_sign(s, &(struct iovec){ head + at, size }, 1, head + i + 24);
 	}
 	ts_signer_sign(s, parts, 3, head + 32);
 }
@@ -128,7 +128,7 @@ void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 	for (size_t i = 0; i < n && l.n_sections; i++)
 		edit(&l, file, edits + i * FORGE_EDIT_LEN);
 	for (size_t i = 0; i < l.n_tables; i++)
-		sign_table(file, &l.tables[i]);
+		sign_table(file, len, &l.tables[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "snapshot.h"
-#include "src/timeline/probe.h"
 
 struct executed {
 	void (*use)(void *user, const struct ts_executed *x);
@@ -63,117 +62,6 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
 	if (from < to && process < q->tl->n_memory)
 		ts_space_each_touch(q->tl->memory[process], is_read, from / TS_CHUNK_STEPS,
 				    (to - 1) / TS_CHUNK_STEPS + 1, use, user);
-}
-
-/* ------------------------------------------------------------------------------------------------- values */
-
-/* More addresses that have to be looked at are not worth it. */
-#define MAX_RANGES 64u
-
-struct ts_value_probe {
-	struct ts_probe *probe; /* owned */
-	struct ts_probe_range ranges[MAX_RANGES];
-	uint64_t next[MAX_RANGES]; /* the next chunk that changes each, if it is not before the one that is asked from */
-	size_t n;
-};
-
-/* Bytes of files may take part in a value, and traits do not know of them. */
-static bool add_image(const struct ts_query *q, struct ts_value_probe *p, uint32_t len)
-{
-	const struct ts_image *img = q->tl->image;
-
-	for (size_t i = 0; img && i < img->n_ranges; i++) {
-		uint64_t first = img->ranges[i].first, last = img->ranges[i].last;
-
-		if (p->n == MAX_RANGES)
-			return false;
-		first = first < len ? 0 : first - len;
-		last = last > UINT64_MAX - len ? UINT64_MAX : last + len;
-		p->ranges[p->n++] = (struct ts_probe_range){ first, last };
-	}
-	return true;
-}
-
-static bool add_late(const struct ts_query *q, struct ts_value_probe *p, uint32_t process)
-{
-	for (size_t i = 0; i < q->tl->n_sketches; i++) {
-		if (!ts_probe_late(p->probe, &q->tl->sketches[i], process, p->ranges, &p->n, MAX_RANGES))
-			return false;
-	}
-	return true;
-}
-
-struct ts_value_probe *ts_query_probe_new(const struct ts_query *q, uint32_t process, const uint8_t *bytes,
-					  const uint8_t *mask, uint32_t len)
-{
-	struct ts_value_probe *p = q->snap.is_complete ? calloc(1, sizeof(*p)) : NULL;
-
-	if (!p)
-		return NULL;
-	p->probe = ts_probe_new(bytes, mask, len);
-	if (p->probe && add_image(q, p, len) && add_late(q, p, process))
-		return p;
-	ts_query_probe_free(p);
-	return NULL;
-}
-
-void ts_query_probe_free(struct ts_value_probe *p)
-{
-	if (p)
-		ts_probe_free(p->probe);
-	free(p);
-}
-
-/* The first chunk of [@chunk, @end), of one segment, that may note what the value needs. */
-static uint64_t next_of_segment(const struct ts_query *q, struct ts_value_probe *p, uint64_t chunk, uint64_t end)
-{
-	uint64_t segment = chunk / TS_SEGMENT_CHUNKS, start = segment * TS_SEGMENT_CHUNKS, groups, rest;
-	unsigned group = (unsigned)((chunk - start) / TS_SKETCH_GROUP);
-
-	if (segment >= q->tl->n_sketches)
-		return chunk;
-	groups = ts_probe_groups(p->probe, &q->tl->sketches[segment], segment);
-	rest = groups >> group << group;
-	if (!rest)
-		return end;
-	start += (uint64_t)__builtin_ctzll(rest) * TS_SKETCH_GROUP;
-	start = start > chunk ? start : chunk;
-	return start < end ? start : end;
-}
-
-/* The first chunk >= @chunk that changes an address which has to be looked at. */
-static uint64_t next_change(struct ts_query *q, struct ts_value_probe *p, uint32_t process, uint64_t chunk)
-{
-	uint64_t next = TS_NO_CHUNK;
-
-	for (size_t i = 0; i < p->n; i++) {
-		if (p->next[i] <= chunk)
-			p->next[i] = ts_query_next_access(q, TS_ACCESS_CHANGE, process, p->ranges[i].first,
-							  p->ranges[i].last, chunk);
-		next = p->next[i] < next ? p->next[i] : next;
-	}
-	return next;
-}
-
-uint64_t ts_query_next_begin(struct ts_query *q, struct ts_value_probe *p, uint32_t process, uint64_t chunk, uint64_t end)
-{
-	uint64_t change = next_change(q, p, process, chunk);
-
-	end = change < end ? change : end;
-	while (chunk < end) {
-		uint64_t limit = (chunk / TS_SEGMENT_CHUNKS + 1) * TS_SEGMENT_CHUNKS;
-		uint64_t next = next_of_segment(q, p, chunk, limit < end ? limit : end);
-
-		if (next < limit)
-			return next;
-		chunk = limit;
-	}
-	return end;
-}
-
-bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
-{
-	return process < q->tl->n_memory && ts_space_is_blank(q->tl->memory[process], pos, first, last);
 }
 
 struct pages {

@@ -62,29 +62,6 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
-/* A value of which it can be told, without a decode, in which chunks it does not begin to stand. */
-struct ts_value_probe;
-
-/*
- * A probe for a value of @len bytes in the memory of @process; bytes i with mask[i] 0 may be anything, known or not.
- *
- * Returns NULL if the index cannot tell it of this value or is not complete, or memory is exhausted.
- */
-struct ts_value_probe *ts_query_probe_new(const struct ts_query *q, uint32_t process, const uint8_t *bytes,
-					  const uint8_t *mask, uint32_t len);
-void ts_query_probe_free(struct ts_value_probe *p);
-
-/*
- * The first chunk of [@chunk, @end) in which the value may begin to stand somewhere, for another reason than that a range
- * starts afresh (TS_ACCESS_REPLACE).  Chunks are asked for in order.  A segment costs about a millisecond.
- *
- * Returns @end if there is none.
- */
-uint64_t ts_query_next_begin(struct ts_query *q, struct ts_value_probe *p, uint32_t process, uint64_t chunk, uint64_t end);
-
-/* Did the memory [@first, @last] of @process start afresh at @pos or before, and nothing of it is known since then? */
-bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
-
 #define TS_SCAN_PAGE_BITS 12
 
 /*

@@ -52,7 +52,6 @@ struct ts_builder {
 	struct ts_runs_builder runs;
 	struct ts_space_builder regs;
 	struct ts_space_builder **memory; /* owned; of the spaces in the timeline's memory */
-	struct ts_sketcher *sketcher; /* owned; of all spaces together */
 	struct ts_target target;
 	uint32_t last_thread;
 	uint64_t gap;               /* position of the last one over which memory is kept, 0: none */
@@ -74,9 +73,6 @@ bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread
 bool ts_builder_apply(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		      const struct ts_effect *e);
 
-/* Make room for the sketch of one more segment.  Returns false if memory is exhausted. */
-bool ts_builder_room_for_sketch(struct ts_timeline *tl, uint64_t segment);
-
 /* From position @pos on @thread runs. */
 void ts_builder_run(struct ts_timeline *tl, uint64_t pos, uint32_t thread);
 
@@ -88,7 +84,7 @@ bool ts_builder_is_failed(const struct ts_timeline *tl);
 
 /* The sections that every index file has, and the optional ones. */
 extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_section, ts_space_section,
-	ts_mode_section, ts_sketch_section, ts_calls_section;
+	ts_mode_section, ts_calls_section;
 
 /* Save a section of a segment with its version, if it is optional. */
 void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,

@@ -7,7 +7,6 @@ void ts_pages_fini(struct ts_pages *p)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		free(p->by_id[i]->holes);
-		free(p->by_id[i]->wants);
 		free(p->by_id[i]);
 	}
 	free(p->by_id);

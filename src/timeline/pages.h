@@ -13,7 +13,6 @@
 #include "lines.h"
 
 struct ts_marks;
-struct ts_wants;
 
 /*
  * For a page where values were lost: bytes that are unknown because something unknown was written there.
@@ -30,7 +29,6 @@ struct ts_page {
 	uint32_t id;            /* ordinal, in order of appearance */
 	struct ts_marks *marks; /* the user's, NULL at first */
 	struct ts_holes *holes; /* owned; NULL where nothing was lost */
-	struct ts_wants *wants; /* the user's, NULL at first; freed with free() */
 	uint64_t dirty[4];      /* the user's, as is is_dirty: bit i: line i has changed since it was saved */
 	bool is_dirty;
 	bool is_fresh;          /* the user's: it may hold something since all was forgotten */

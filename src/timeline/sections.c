@@ -9,5 +9,5 @@
 /* The journal comes before the spaces: it makes the layers in which their pages lie. */
 const struct ts_section *const ts_sections[] = {
 	&ts_points_section, &ts_runs_section, &ts_journal_section, &ts_space_section,
-	&ts_mode_section,   &ts_sketch_section, &ts_calls_section, NULL,
+	&ts_mode_section,   &ts_calls_section, NULL,
 };

@@ -10,7 +10,6 @@
 #endif
 
 #include "space_parts.h"
-#include "space_sketch.h"
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 {
@@ -23,7 +22,6 @@ void ts_space_builder_fini(struct ts_space_builder *sb)
 	ts_changes_fini(&sb->changes);
 	ts_touches_fini(&sb->silent);
 	ts_touches_fini(&sb->reads);
-	free(sb->wanted);
 	for (size_t i = 0; i < sb->cap_touched; i++)
 		free(sb->touched[i].marks);
 	free(sb->touched);
@@ -239,44 +237,23 @@ static inline uint64_t copy_changes(uint8_t *to, const uint8_t *from, unsigned l
 	return changed;
 }
 
-/* @len is that of the piece.  Returns whether it changed a byte. */
-static inline __attribute__((always_inline)) bool write_piece(const struct piece *p, const uint8_t *data,
+/* @len is that of the piece. */
+static inline __attribute__((always_inline)) void write_piece(const struct piece *p, const uint8_t *data,
 							      unsigned len)
 {
 	uint64_t changed = copy_changes(p->pg->data + p->off, data, len) << p->off % 64;
 
-	changed |= p->bits & ~p->pg->known[p->word];
-	mark_write(p, changed);
+	mark_write(p, changed | (p->bits & ~p->pg->known[p->word]));
 	ts_page_know_word(p->pg, p->word, p->bits);
-	return changed;
-}
-
-/* The least range with all pieces that an effect changed. */
-struct extent {
-	uint64_t first, last;
-	bool is_some;
-};
-
-static inline void extend(struct extent *x, uint64_t addr, unsigned len)
-{
-	if (!x->is_some)
-		x->first = addr;
-	x->last = addr + (len - 1);
-	x->is_some = true;
 }
 
 static __attribute__((noinline)) void write_pieces(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data,
 						   uint64_t len)
 {
-	struct extent changed = { 0 };
 	struct piece p;
 
-	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		if (write_piece(&p, data, p.len))
-			extend(&changed, addr, p.len);
-	}
-	if (changed.is_some)
-		ts_space_note_changes(sb, changed.first, changed.last);
+	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len)
+		write_piece(&p, data, p.len);
 }
 
 /*
@@ -297,9 +274,6 @@ static inline __attribute__((always_inline)) bool write_short(struct ts_space_bu
 	pg->marks->changed[word] |= changed;
 	pg->marks->written[word] |= bits;
 	pg->marks->written_words |= UINT64_C(1) << word;
-	if (changed && sb->sketcher)
-		ts_space_note_change(sb, pg, word * 64 + (unsigned)__builtin_ctzll(changed),
-				     word * 64 + 63 - (unsigned)__builtin_clzll(changed));
 	return true;
 }
 
@@ -545,14 +519,12 @@ static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, ui
 						 uint64_t len)
 {
 	bool is_contradiction = false;
-	struct extent altered = { 0 };
 	struct piece p;
 
 	for (; len && take_piece(sb, addr, len, &p); addr += p.len, data += p.len, len -= p.len) {
-		uint64_t *known = &p.pg->known[p.word], unknown = p.bits & ~*known, changed, sudden = 0;
-		uint64_t lost = unknown && p.pg->holes ? unknown & p.pg->holes->bits[p.word] : 0;
+		uint64_t *known = &p.pg->known[p.word], changed, sudden = 0;
 
-		if (__builtin_expect(unknown != 0, 0))
+		if (__builtin_expect((*known & p.bits) != p.bits, 0))
 			sudden = infer_piece(sb, &p, addr, data);
 		changed = copy_changes(p.pg->data + p.off, data, p.len) << p.off % 64 & *known;
 		ts_page_know_word(p.pg, p.word, p.bits);
@@ -560,13 +532,8 @@ static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, ui
 		if (__builtin_expect((changed | sudden) != 0, 0)) {
 			p.bits = changed | sudden;
 			mark_write(&p, p.bits);
-			extend(&altered, addr, p.len);
 		}
-		if (__builtin_expect((unknown & ~sudden) != 0, 0))
-			ts_space_note_seen(sb, p.pg, p.word, unknown & ~sudden, lost);
 	}
-	if (__builtin_expect(altered.is_some, 0))
-		ts_space_note_changes(sb, altered.first, altered.last);
 	sb->space->n_unexplained += is_contradiction;
 }
 
@@ -658,7 +625,6 @@ void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uin
 {
 	if (!len)
 		return;
-	ts_space_note_fill(sb, addr, addr + (len - 1));
 	if (!ts_layers_add(&sb->space->layers, pos, addr, addr + (len - 1), fill))
 		sb->is_failed = true;
 	else if (!addr && len >= UINT64_MAX && fill == TS_FILL_UNKNOWN)
@@ -674,7 +640,6 @@ void ts_space_gap(struct ts_space_builder *sb, uint64_t pos)
 
 void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 {
-	uint64_t first = addr;
 	struct piece p;
 
 	for (; len && take_piece(sb, addr, len, &p); addr += p.len, len -= p.len) {
@@ -683,8 +648,6 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 		p.pg->marks->lost[p.word] |= p.bits;
 		mark_write(&p, p.bits);
 	}
-	if (addr != first)
-		ts_space_note_lost(sb, first, addr - 1);
 }
 
 static bool note_version(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, uint16_t chunk,

@@ -59,9 +59,6 @@ struct ts_space_builder {
 	size_t n_fresh, cap_fresh;
 	struct ts_changes changes;
 	struct ts_touches silent, reads;
-	struct ts_sketcher *sketcher; /* borrowed; NULL: it is not told anything */
-	struct ts_page **wanted;      /* owned; the pages that have wants (space_sketch.c) */
-	size_t n_wanted, cap_wanted;
 	bool is_failed;           /* memory ran out */
 	uint64_t long_left;       /* bytes of long reads that may still be noted (ts_space_note_read()), */
 	uint64_t fresh_left;      /* and pages that they may be the first to touch */

@@ -7,7 +7,6 @@
 #include "builder.h"
 #include "backfill.h"
 #include "journal.h"
-#include "space_sketch.h"
 #include "src/calls/calls.h"
 #include "src/calls/tracker.h"
 
@@ -25,7 +24,6 @@ void ts_builder_free(struct ts_timeline *tl)
 	ts_world_builder_fini(&bd->world);
 	ts_runs_builder_fini(&bd->runs);
 	ts_space_builder_fini(&bd->regs);
-	ts_sketcher_free(bd->sketcher);
 	for (uint32_t i = 0; i < tl->n_memory; i++) {
 		ts_space_builder_fini(bd->memory[i]);
 		free(bd->memory[i]);
@@ -53,9 +51,6 @@ void ts_timeline_free(struct ts_timeline *tl)
 	for (size_t i = 0; i < tl->n_points; i++)
 		ts_points_fini(&tl->points[i]);
 	free(tl->points);
-	for (size_t i = 0; i < tl->n_sketches; i++)
-		ts_sketch_fini(&tl->sketches[i]);
-	free(tl->sketches);
 	for (unsigned i = 0; i < TS_MAX_SECTIONS; i++)
 		ts_index_close(tl->siblings[i]);
 	ts_index_close(tl->file);
@@ -96,7 +91,6 @@ static bool add_memory(struct ts_timeline *tl)
 		return false;
 	}
 	ts_space_builder_init(sb, sp);
-	sb->sketcher = tl->builder->sketcher;
 	ts_space_gap(sb, tl->builder->gap);
 	tl->memory[tl->n_memory] = sp;
 	tl->builder->memory[tl->n_memory++] = sb;
@@ -383,7 +377,6 @@ static bool end_chunk(struct ts_timeline *tl)
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_end_chunk(bd->memory[i], bd->n_chunks);
-	ts_sketcher_end_chunk(bd->sketcher, bd->n_chunks);
 	bd->n_chunks++;
 	return done;
 }
@@ -406,25 +399,6 @@ static bool seal_optional(struct ts_timeline *tl, uint64_t segment, bool is_copy
 		    !tl->sections[i]->seal(tl, segment, is_copy))
 			return false;
 	}
-	return true;
-}
-
-bool ts_builder_room_for_sketch(struct ts_timeline *tl, uint64_t segment)
-{
-	if (segment >= tl->cap_sketches) {
-		size_t cap = tl->cap_sketches ? tl->cap_sketches * 2 : 8;
-		struct ts_sketch *p;
-
-		while (cap <= segment)
-			cap *= 2;
-		p = realloc(tl->sketches, cap * sizeof(*p));
-		if (!p)
-			return false;
-		tl->sketches = p;
-		tl->cap_sketches = cap;
-	}
-	while (tl->n_sketches <= segment)
-		tl->sketches[tl->n_sketches++] = (struct ts_sketch){ 0 };
 	return true;
 }
 
@@ -548,10 +522,7 @@ static bool seal_segment(struct ts_timeline *tl)
 
 	for (uint32_t i = 0; i < tl->n_memory && done; i++)
 		done = ts_space_seal(bd->memory[i], segment);
-	done = done && ts_builder_room_for_sketch(tl, segment) &&
-	       ts_sketcher_seal(bd->sketcher, segment + 1, &tl->sketches[segment]) && seal_optional(tl, segment, false);
-	for (uint32_t i = 0; i < tl->n_memory; i++)
-		ts_space_end_sketch(bd->memory[i]);
+	done = done && seal_optional(tl, segment, false);
 	if (done)
 		bd->n_sealed = segment + 1;
 	return done;
@@ -779,10 +750,9 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	ts_world_init(&tl->world);
 	ts_world_builder_init(&bd->world, &tl->world);
 	ts_runs_builder_init(&bd->runs, &tl->runs);
-	bd->sketcher = ts_sketcher_new();
 	tl->regs = new_regs(&rec->regs);
 	ts_space_builder_init(&bd->regs, tl->regs);
-	if (!bd->sketcher || !tl->regs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
+	if (!tl->regs || (rec->is_physical && !ts_modes_builder_init(&bd->modes, &tl->modes, &rec->regs)) ||
 	    !apply_initial(tl))
 		goto out_of_memory;
 	for (uint32_t i = 0; i < tl->n_memory; i++)
@@ -824,8 +794,6 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 	};
 	for (size_t i = 0; i < tl->n_points; i++)
 		stats->points_len += ts_points_mem(&tl->points[i]);
-	for (size_t i = 0; i < tl->n_sketches; i++)
-		stats->memory_len += ts_sketch_mem(&tl->sketches[i]);
 	for (uint32_t i = 0; i < tl->n_memory; i++) {
 		ts_space_stats(tl->memory[i], &s);
 		stats->memory_len += s.index_len;

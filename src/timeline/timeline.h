@@ -19,7 +19,6 @@
 #include "points.h"
 #include "runs.h"
 #include "section.h"
-#include "sketch.h"
 #include "space.h"
 #include "src/base/error.h"
 #include "src/index/index_file.h"
@@ -50,8 +49,6 @@ struct ts_timeline {
 	struct ts_call_tracker *tracker; /* owned; finds the calls; NULL when everything has been read */
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
-	struct ts_sketch *sketches;    /* owned; by segment: what may have been made of memory */
-	size_t n_sketches, cap_sketches;
 	uint64_t end_pc;               /* pc at position N */
 	bool is_end_assumed;           /* end_pc is a guess: the last instruction may have led elsewhere */
 	bool has_end;                  /* position N is valid; else only the one before it */

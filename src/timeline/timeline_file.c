@@ -12,7 +12,6 @@
  *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is known of position 0
  *         (space_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
- *   FIND  what may have been made of memory (sketch.c)
  *   JRNL  what changed threads, maps, modules, and events (journal.c)
  *   CALL  optional: who called whom (calls_section.c)
  *
@@ -446,27 +445,6 @@ static bool load_modes(struct ts_timeline *tl, uint64_t segment, uint32_t owner,
 	return ts_modes_load(&tl->builder->modes, a, tl->builder->n_steps);
 }
 
-static bool load_sketch(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)owner;
-	if (!ts_builder_room_for_sketch(tl, segment))
-		return false;
-	ts_sketcher_go_on(tl->builder->sketcher, segment + 1);
-	return ts_sketch_load(&tl->sketches[segment], a);
-}
-
-static bool map_sketch(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
-{
-	(void)owner;
-	return ts_sketch_load(&tl->sketches[segment], a);
-}
-
-static void save_sketch(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
-{
-	(void)owner;
-	ts_sketch_save(&tl->sketches[segment], f);
-}
-
 const struct ts_section ts_points_section = {
 	.kind = TS_SECTION_KIND('P', 'N', 'T', 'S'),
 	.save = save_points,
@@ -500,13 +478,6 @@ const struct ts_section ts_mode_section = {
 	.n_owners = n_modes,
 	.save = save_modes,
 	.load = load_modes,
-};
-
-const struct ts_section ts_sketch_section = {
-	.kind = TS_SECTION_KIND('F', 'I', 'N', 'D'),
-	.save = save_sketch,
-	.load = load_sketch,
-	.map = map_sketch,
 };
 
 /* ------------------------------------------------------------------------------------------ the records */

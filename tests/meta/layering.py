@@ -63,7 +63,7 @@ JOINTS = {
 DOORS = {
     "src/query": "query.h call_list.h scan.h search.h places.h paging.h thumb.h walk.h locate.h load_base.h code_samples.h local_files.h",
     "src/model": "model.h",
-    "src/timeline": "timeline.h world.h backfill.h probe.h",
+    "src/timeline": "timeline.h world.h backfill.h",
     "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace

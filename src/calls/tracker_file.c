@@ -60,11 +60,6 @@ static struct saved_thread save_thread(const struct ts_call_thread *t)
 	};
 }
 
-static void put_items(struct ts_index_file *f, const struct ts_buf *b, size_t item_len)
-{
-	ts_index_put(f, b->data, b->len / item_len, item_len);
-}
-
 void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file *f)
 {
 	const struct saved_tracker head = { tr->space, tr->n_threads, tr->last };
@@ -89,9 +84,9 @@ void ts_call_tracker_save(const struct ts_call_tracker *tr, struct ts_index_file
 		}
 	}
 	ts_index_put(f, &head, 1, sizeof(head));
-	put_items(f, &threads, sizeof(struct saved_thread)); /* without memory too few: load() sees it */
-	put_items(f, &stacks, sizeof(struct saved_stack));
-	put_items(f, &calls, sizeof(struct ts_open_call));
+	ts_index_put_buf(f, &threads);
+	ts_index_put_buf(f, &stacks);
+	ts_index_put_buf(f, &calls);
 	ts_buf_fini(&threads);
 	ts_buf_fini(&stacks);
 	ts_buf_fini(&calls);

@@ -63,7 +63,6 @@
 #include <xxhash.h>
 
 #include "src/base/atomic_file.h"
-#include "src/base/buf.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
@@ -665,6 +664,13 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
 	put_bytes(f, len, sizeof(len));
 	put_bytes(f, items, n * item_len);
 	put_bytes(f, zeros, -(n * item_len) & 7);
+}
+
+void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b)
+{
+	if (!f->failure && !ts_buf_ok(b))
+		f->failure = ENOMEM;
+	ts_index_put(f, b->data, b->len, 1);
 }
 
 /* Sign a section, whose bytes are in the file.  Returns false if they cannot be read back. */

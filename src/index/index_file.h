@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "signer.h"
+#include "src/base/buf.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
 
@@ -96,6 +97,9 @@ size_t ts_index_n_records(const struct ts_index_file *f);
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
+
+/* The same for the bytes of @b; if they are not all there, for lack of memory, ts_index_commit() fails. */
+void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
 
 /*
  * Complete the record; @is_last: the file is also complete, except for ts_index_publish().

@@ -65,10 +65,8 @@ static void save_base(struct ts_space_builder *sb, struct ts_index_file *f)
 		ts_buf_put(&pages, &s, sizeof(s));
 		save_lines(pg, &lines);
 	}
-	if (!ts_buf_ok(&pages) || !ts_buf_ok(&lines))
-		sb->is_failed = true;
-	ts_index_put(f, pages.data, pages.len, 1);
-	ts_index_put(f, lines.data, lines.len, 1);
+	ts_index_put_buf(f, &pages);
+	ts_index_put_buf(f, &lines);
 	ts_buf_fini(&pages);
 	ts_buf_fini(&lines);
 }

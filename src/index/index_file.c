@@ -679,17 +679,18 @@ static bool sign_section(struct ts_index_file *f, const struct entry *e, uint8_t
 	uint64_t start = (f->end + e->off) & ~(ALIGN - 1), before = f->end + e->off - start;
 	struct iovec bytes;
 	uint8_t *map;
-	bool done;
 
-	if (!e->len)
-		return ts_signer_sign(&f->key.signer, NULL, 0, signature);
+	if (!e->len) {
+		ts_signer_sign(&f->key.signer, NULL, 0, signature);
+		return true;
+	}
 	map = mmap(NULL, before + e->len, PROT_READ, MAP_SHARED, f->fd, (off_t)start);
 	if (map == MAP_FAILED)
 		return false;
 	bytes = (struct iovec){ map + before, e->len };
-	done = ts_signer_sign(&f->key.signer, &bytes, 1, signature);
+	ts_signer_sign(&f->key.signer, &bytes, 1, signature);
 	munmap(map, before + e->len);
-	return done;
+	return true;
 }
 
 static bool make_table(struct ts_index_file *f, uint8_t *table)
@@ -707,14 +708,14 @@ static bool make_table(struct ts_index_file *f, uint8_t *table)
 	return true;
 }
 
-static bool sign_head(const struct ts_index_file *f, uint8_t *head)
+static void sign_head(const struct ts_index_file *f, uint8_t *head)
 {
 	uint8_t header[HEADER_LEN];
 	struct iovec parts[3];
 
 	make_header(&f->key, header);
 	parts_of_head(header, head, f->n_table, parts);
-	return ts_signer_sign(&f->key.signer, parts, 3, head + 32);
+	ts_signer_sign(&f->key.signer, parts, 3, head + 32);
 }
 
 /* The record's head and table; all of its sections are in the file, which ends with it. */
@@ -732,10 +733,12 @@ static void write_head(struct ts_index_file *f, bool is_last, uint64_t record_le
 	put64(head + 16, record_len);
 	put32(head + 24, f->n_table);
 	put32(head + 28, is_last);
-	if (make_table(f, head + HEAD_LEN) && sign_head(f, head))
+	if (make_table(f, head + HEAD_LEN)) {
+		sign_head(f, head);
 		write_all(f, head, len, f->end);
-	else
+	} else {
 		f->failure = EIO;
+	}
 	free(head);
 }
 

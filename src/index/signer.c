@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gcrypt.h>
 #include <limits.h>
+#include <nettle/gcm.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,92 +17,92 @@
 #include "src/base/whole.h"
 
 #define HASH_LEN 16
-#define HMAC_LEN 32
 
-_Static_assert(TS_SIGNATURE_LEN <= HMAC_LEN, "a signature is the beginning of an HMAC");
+_Static_assert(HASH_LEN == GCM_DIGEST_SIZE, "a hash is a GMAC");
+_Static_assert(TS_SIGNATURE_LEN <= SHA256_DIGEST_SIZE, "a signature is the beginning of an HMAC");
 
-/* ------------------------------------------------------------------------------------- the library */
+/* -------------------------------------------------------------------------------------- the signature */
 
-static void init_library(void)
+static void hmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t *code, size_t len)
 {
-	static bool is_done;
+	struct hmac_sha256_ctx mac;
 
-	if (is_done)
+	hmac_sha256_set_key(&mac, 32, key);
+	for (size_t i = 0; i < n; i++)
+		hmac_sha256_update(&mac, parts[i].iov_len, parts[i].iov_base);
+	hmac_sha256_digest(&mac, len, code);
+}
+
+/* AES-256-GMAC: Galois counter mode with nothing to encrypt. */
+struct gmac {
+	struct gcm_aes256_ctx gcm;
+	uint8_t rest[GCM_BLOCK_SIZE]; /* what does not fill a block yet: only the last may be shorter */
+	size_t n_rest;
+};
+
+static void gmac_put(struct gmac *m, const uint8_t *p, size_t len)
+{
+	size_t room = sizeof(m->rest) - m->n_rest, n = len < room ? len : room, whole;
+
+	if (!len)
 		return;
-	is_done = true;
-	gcry_check_version(NULL);
-	gcry_control(GCRYCTL_DISABLE_SECMEM, 0);
-	gcry_control(GCRYCTL_INITIALIZATION_FINISHED, 0);
+	memcpy(m->rest + m->n_rest, p, n);
+	m->n_rest += n;
+	if (m->n_rest < sizeof(m->rest))
+		return;
+	gcm_aes256_update(&m->gcm, sizeof(m->rest), m->rest);
+	whole = (len - n) & ~(sizeof(m->rest) - 1);
+	gcm_aes256_update(&m->gcm, whole, p + n);
+	m->n_rest = len - n - whole;
+	memcpy(m->rest, p + n + whole, m->n_rest);
 }
 
-/* The code of the parts with @algo; @nonce, of @nonce_len bytes, is NULL if it takes none. */
-static bool compute(int algo, const uint8_t key[32], const uint8_t *nonce, size_t nonce_len,
-		    const struct iovec *parts, size_t n, uint8_t *code, size_t len)
+static void gmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t code[HASH_LEN])
 {
-	gcry_mac_hd_t mac;
-	bool done;
+	static const uint8_t nonce[GCM_IV_SIZE]; /* the same always: nobody sees this code */
+	struct gmac m = { .n_rest = 0 };
 
-	init_library();
-	if (gcry_mac_open(&mac, algo, 0, NULL))
-		return false;
-	done = !gcry_mac_setkey(mac, key, 32) && (!nonce || !gcry_mac_setiv(mac, nonce, nonce_len));
-	for (size_t i = 0; i < n && done; i++)
-		done = !parts[i].iov_len || !gcry_mac_write(mac, parts[i].iov_base, parts[i].iov_len);
-	done = done && !gcry_mac_read(mac, code, &len);
-	gcry_mac_close(mac);
-	return done;
+	gcm_aes256_set_key(&m.gcm, key);
+	gcm_aes256_set_iv(&m.gcm, sizeof(nonce), nonce);
+	for (size_t i = 0; i < n; i++)
+		gmac_put(&m, parts[i].iov_base, parts[i].iov_len);
+	gcm_aes256_update(&m.gcm, m.n_rest, m.rest);
+	gcm_aes256_digest(&m.gcm, HASH_LEN, code);
 }
 
-static bool hmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t out[HMAC_LEN])
-{
-	return compute(GCRY_MAC_HMAC_SHA256, key, NULL, 0, parts, n, out, HMAC_LEN);
-}
-
-bool ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
+void ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN])
 {
-	static const uint8_t nonce[12]; /* the same always: nobody sees this code */
-	uint8_t hash[HASH_LEN], whole[HMAC_LEN];
-	const struct iovec hashed = { hash, sizeof(hash) };
+	uint8_t hash[HASH_LEN];
 
-	if (!compute(GCRY_MAC_GMAC_AES, s->hash_key, nonce, sizeof(nonce), parts, n, hash, sizeof(hash)) ||
-	    !hmac(s->mac_key, &hashed, 1, whole))
-		return false;
-	memcpy(signature, whole, TS_SIGNATURE_LEN);
-	return true;
+	gmac(s->hash_key, parts, n, hash);
+	hmac(s->mac_key, &(struct iovec){ hash, sizeof(hash) }, 1, signature, TS_SIGNATURE_LEN);
 }
 
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		     const uint8_t signature[TS_SIGNATURE_LEN])
 {
-	uint8_t want[TS_SIGNATURE_LEN], diff = 0;
+	uint8_t want[TS_SIGNATURE_LEN];
 
-	if (!ts_signer_sign(s, parts, n, want))
-		return false;
-	for (unsigned i = 0; i < TS_SIGNATURE_LEN; i++)
-		diff |= want[i] ^ signature[i];
-	return !diff;
+	ts_signer_sign(s, parts, n, want);
+	return memeql_sec(want, signature, sizeof(want));
 }
 
 /* ----------------------------------------------------------------------------------------- the secret */
 
-static bool derive(const uint8_t secret[TS_SECRET_LEN], const char *use, uint8_t key[HMAC_LEN])
+static void derive(const uint8_t secret[TS_SECRET_LEN], const char *use, uint8_t *key, size_t len)
 {
 	char text[] = "tracestub index: ";
 	const struct iovec parts[] = { { text, strlen(text) }, { (char *)use, strlen(use) } };
 
-	return hmac(secret, parts, 2, key);
+	hmac(secret, parts, 2, key, len);
 }
 
-bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], struct ts_error *err)
+void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN])
 {
-	uint8_t id[HMAC_LEN];
-
-	if (!derive(secret, "hash", s->hash_key) || !derive(secret, "code", s->mac_key) ||
-	    !derive(secret, "id", id))
-		return ts_fail(err, TS_EIO, TS_NO_OFF, "libgcrypt cannot compute an HMAC-SHA-256");
-	memcpy(&s->id, id, sizeof(s->id));
-	return true;
+	derive(secret, "hash", s->hash_key, sizeof(s->hash_key));
+	derive(secret, "code", s->mac_key, sizeof(s->mac_key));
+	derive(secret, "id", (uint8_t *)&s->id, sizeof(s->id));
 }
 
 static bool make_folders(const char *folder, struct ts_error *err)
@@ -183,7 +185,9 @@ bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *er
 	}
 	if (fd < 0)
 		return ts_fail_errno(err, "cannot read its key");
-	done = read_key(fd, secret, err) && ts_signer_init(s, secret, err);
+	done = read_key(fd, secret, err);
 	close(fd);
+	if (done)
+		ts_signer_init(s, secret);
 	return done;
 }

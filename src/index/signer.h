@@ -8,13 +8,15 @@
  *
  * The code is the beginning of an HMAC-SHA-256, under one key, of a hash of the message under another one.  The
  * hash is AES-256-GMAC with the same nonce for all messages: a file is signed and checked completely, and GMAC is
- * as fast as memory.  With a repeated nonce GMAC is no code that others may see, but it is still a universal hash:
+ * almost as fast as memory.  With a repeated nonce GMAC is no code that others may see, but it is still a universal hash:
  * without the key nobody can choose two messages of b blocks that have the same hash with a probability of more
  * than b in 2^128.  Files hold only its HMAC, which tells nothing about it (a universal hash under a pseudorandom
  * function, as in Wegman and Carter).  So a forged message passes only if its hash is by chance that of one of the
  * n messages that were signed, n b in 2^128, or if somebody guesses 224 bits.  No nonce must be kept unique, and
  * equal messages have equal codes: building an index twice gives the same bytes.  Both keys have 256 bits and are
  * derived from the secret with HMAC-SHA-256.
+ *
+ * Nettle computes them without an allocation, a file or a state of its own: nothing of this can fail.
  */
 #ifndef TS_SIGNER_H
 #define TS_SIGNER_H
@@ -35,8 +37,8 @@ struct ts_signer {
 	uint64_t id; /* public; differs for another secret */
 };
 
-/* The signer of a secret.  Returns false if the library fails (TS_EIO). */
-bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], struct ts_error *err);
+/* The signer of a secret. */
+void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN]);
 
 /*
  * The signer of the secret in @folder/key.  If it does not exist, the directory and a new secret are made; of
@@ -46,11 +48,11 @@ bool ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN], st
  */
 bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *err);
 
-/* Sign the concatenation of @n parts.  Returns false if the library fails or memory is exhausted. */
-bool ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
+/* Sign the concatenation of @n parts. */
+void ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN]);
 
-/* Is @signature that of the concatenation of @n parts?  A failure of the library counts as no. */
+/* Is @signature that of the concatenation of @n parts? */
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		     const uint8_t signature[TS_SIGNATURE_LEN]);
 

@@ -61,6 +61,7 @@ struct server {
 	struct ev_loop *loop;
 	struct rsp_target target;
 	struct ev_io acceptor;
+	int reserved_fd; /* closed where all others are in use, to accept a client and refuse it; -1: none */
 	struct ev_timer worker; /* fires at once while a connection has work to do */
 	uint64_t turns;
 	struct ev_signal interrupted, terminated;
@@ -535,13 +536,20 @@ static void accept_later(struct server *sv)
 	ev_io_stop(sv->loop, &sv->acceptor);
 }
 
-/* Without a free descriptor the loop would try to accept them all the time. */
+/* Without a free descriptor the loop would try to accept them all the time: the reserved one is for saying no. */
 static void refuse_connection(struct server *sv)
 {
-	if ((errno != EMFILE && errno != ENFILE) || !sv->connections)
+	if (errno != EMFILE && errno != ENFILE)
 		return;
-	ts_log(TS_LOG_WARN, "too many open files: some clients have to wait");
-	accept_later(sv);
+	if (sv->connections) {
+		ts_log(TS_LOG_WARN, "too many open files: some clients have to wait");
+		accept_later(sv);
+		return;
+	}
+	ts_log(TS_LOG_WARN, "too many open files: a client is refused");
+	close(sv->reserved_fd);
+	close(accept4(sv->acceptor.fd, NULL, NULL, SOCK_CLOEXEC));
+	sv->reserved_fd = dup(sv->acceptor.fd);
 }
 
 /* They have no effect on a unix socket. */
@@ -635,6 +643,19 @@ static void on_idle(struct ev_loop *loop, struct ev_idle *w, int events)
 	wake(sv); /* because more has been read, or a client has waited long enough */
 }
 
+static bool serve_stdio(struct server *sv, struct ts_error *err)
+{
+	int in = dup(STDIN_FILENO), out = in < 0 ? -1 : dup(STDOUT_FILENO);
+
+	sv->is_once = true;
+	if (out >= 0)
+		return open_connection(sv, in, out, err);
+	ts_fail_errno(err, "cannot have another descriptor");
+	if (in >= 0)
+		close(in);
+	return false;
+}
+
 static bool start(struct server *sv, struct ts_error *err)
 {
 	ev_idle_init(&sv->grower, on_idle);
@@ -647,10 +668,11 @@ static bool start(struct server *sv, struct ts_error *err)
 	ev_signal_init(&sv->terminated, on_signal, SIGTERM);
 	ev_signal_start(sv->loop, &sv->interrupted);
 	ev_signal_start(sv->loop, &sv->terminated);
-	if (sv->opt->listener->is_stdio) {
-		sv->is_once = true;
-		return open_connection(sv, dup(STDIN_FILENO), dup(STDOUT_FILENO), err);
-	}
+	if (sv->opt->listener->is_stdio)
+		return serve_stdio(sv, err);
+	sv->reserved_fd = dup(sv->opt->listener->fd);
+	if (sv->reserved_fd < 0)
+		return ts_fail_errno(err, "cannot have another descriptor");
 	ev_io_init(&sv->acceptor, on_connect, sv->opt->listener->fd, EV_READ);
 	sv->acceptor.data = sv;
 	/* closed connections are handled before new ones, which may inherit their run */
@@ -669,6 +691,8 @@ static void stop(struct server *sv)
 		close_connection(sv->connections);
 	ev_timer_stop(sv->loop, &sv->worker);
 	ev_io_stop(sv->loop, &sv->acceptor);
+	if (sv->reserved_fd >= 0)
+		close(sv->reserved_fd);
 }
 
 /* ------------------------------------------------------------------------------------------------- libev */
@@ -693,7 +717,7 @@ static void *allocate(void *p, long len)
 
 bool rsp_server_run(struct ts_query *q, const struct rsp_server_options *opt, struct ts_error *err)
 {
-	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt,
+	struct server sv = { .is_once = opt->is_once, .is_growing = opt->grow != NULL, .opt = opt, .reserved_fd = -1,
 			     .budget.max = opt->max_memory };
 	bool done = false;
 

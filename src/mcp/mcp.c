@@ -167,10 +167,14 @@ static void reply_rows(struct server *sv, const json_t *id, struct ts_buf *lines
 {
 	struct ts_buf structure, text, out;
 
+	ts_buf_text(lines); /* for the terminating null byte */
+	if (!ts_buf_ok(lines)) {
+		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
+		return;
+	}
 	ts_buf_init(&structure);
 	ts_buf_init(&text);
 	ts_buf_init(&out);
-	ts_buf_text(lines); /* terminated */
 	put_structure(&structure, lines);
 	ts_buf_put(&text, structure.data, structure.len);
 	if (!is_complete(lines))
@@ -180,7 +184,7 @@ static void reply_rows(struct server *sv, const json_t *id, struct ts_buf *lines
 	ts_buf_puts(&out, "}],\"structuredContent\":");
 	ts_buf_put(&out, structure.data, structure.len);
 	ts_buf_puts(&out, ",\"isError\":false}");
-	if (ts_buf_ok(lines) && ts_buf_ok(&structure) && ts_buf_ok(&text) && ts_buf_ok(&out))
+	if (ts_buf_ok(&structure) && ts_buf_ok(&text) && ts_buf_ok(&out))
 		reply(sv, id, ts_buf_text(&out));
 	else
 		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
@@ -231,7 +235,10 @@ static bool take_news(struct ts_mcp_recording *r, struct ts_error *err)
 	return !r->refresh || r->refresh(r->user, err);
 }
 
-/* Wait until all has been read.  Returns false if the call was cancelled meanwhile, or memory is exhausted. */
+/*
+ * Wait until all has been read.  Returns false if the call was cancelled meanwhile, memory is exhausted, or the system
+ * did not let all be read: an answer about a part must be asked for.
+ */
 static bool read_rest(struct server *sv, struct ts_mcp_recording *r, struct ts_error *err)
 {
 	bool is_new = r->ask->is_reading;
@@ -240,7 +247,7 @@ static bool read_rest(struct server *sv, struct ts_mcp_recording *r, struct ts_e
 		r->ask->is_reading = ts_model_grow_for(r->model, READ_NS) == TS_ITEM;
 		look(sv);
 	}
-	return !sv->is_cancelled && (!is_new || take_news(r, err));
+	return !sv->is_cancelled && (!is_new || take_news(r, err)) && !ts_query_is_abandoned(r->ask->q, err);
 }
 
 /* Where goto has led; back and forward go through the positions that it left. */
@@ -384,7 +391,27 @@ static void call_diff(struct server *sv, const json_t *arguments, const json_t *
 	ts_buf_fini(&text);
 }
 
-/* Rows `recording positions`; the number is null while the recording is being read. */
+/* The number is null while the recording is being read, and if it cannot be: then there is an error in the row. */
+static void put_recording(struct ts_buf *lines, const struct ts_mcp_recording *r)
+{
+	char sentence[TS_MAX_WORD];
+	struct ts_error why;
+
+	ts_buf_puts(lines, "{\"recording\":");
+	put_string(lines, r->path, strlen(r->path));
+	if (ts_query_is_abandoned(r->ask->q, &why)) {
+		ts_error_format(&why, NULL, sentence, sizeof(sentence));
+		ts_buf_puts(lines, ",\"positions\":null,\"error\":");
+		put_string(lines, sentence, strlen(sentence));
+		ts_buf_puts(lines, "}\n");
+	} else if (r->ask->is_reading) {
+		ts_buf_puts(lines, ",\"positions\":null}\n");
+	} else {
+		ts_buf_printf(lines, ",\"positions\":%" PRIu64 "}\n", ts_query_end(r->ask->q));
+	}
+}
+
+/* Rows `recording positions`. */
 static void call_recordings(struct server *sv, const json_t *arguments, const json_t *id)
 {
 	struct ts_buf lines;
@@ -394,16 +421,8 @@ static void call_recordings(struct server *sv, const json_t *arguments, const js
 		return;
 	}
 	ts_buf_init(&lines);
-	for (size_t i = 0; i < sv->n_recordings; i++) {
-		const struct ts_mcp_recording *r = &sv->recordings[i];
-
-		ts_buf_puts(&lines, "{\"recording\":");
-		put_string(&lines, r->path, strlen(r->path));
-		if (r->ask->is_reading)
-			ts_buf_puts(&lines, ",\"positions\":null}\n");
-		else
-			ts_buf_printf(&lines, ",\"positions\":%" PRIu64 "}\n", ts_query_end(r->ask->q));
-	}
+	for (size_t i = 0; i < sv->n_recordings; i++)
+		put_recording(&lines, &sv->recordings[i]);
 	ts_buf_printf(&lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings, sv->n_recordings);
 	reply_rows(sv, id, &lines);
 	ts_buf_fini(&lines);

@@ -95,12 +95,9 @@ static bool needs_program(const struct ts_cli *cli)
  */
 static int check_reading(struct ts_model *m, const struct ts_cli *cli, int result)
 {
-	struct ts_ending ending;
+	struct ts_error why;
 
-	if (result || !ts_query_ending(ts_model_query(m), &ending) ||
-	    (ending.damage.code != TS_EIO && ending.damage.code != TS_ENOMEM))
-		return result;
-	return unreadable(cli, TS_STATUS_FAILED);
+	return !result && ts_query_is_abandoned(ts_model_query(m), &why) ? unreadable(cli, TS_STATUS_FAILED) : result;
 }
 
 static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)

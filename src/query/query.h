@@ -94,6 +94,12 @@ struct ts_ending {
 /* Returns false while the recording is being read. */
 bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending);
 
+/*
+ * Did the system, not the recording, end the reading early (TS_EIO, TS_ENOMEM)?  Then what was read is good, but it is
+ * not known to be all.  *why gets the error.
+ */
+bool ts_query_is_abandoned(const struct ts_query *q, struct ts_error *why);
+
 /* ---------------------------------------------------------------------------- facts of the whole recording */
 
 /* What its loader found out when it opened the trace; constant.  All pointers are borrowed. */

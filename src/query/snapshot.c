@@ -142,6 +142,16 @@ bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending)
 	return q->snap.is_complete;
 }
 
+bool ts_query_is_abandoned(const struct ts_query *q, struct ts_error *why)
+{
+	struct ts_ending ending;
+
+	if (!ts_query_ending(q, &ending) || (ending.damage.code != TS_EIO && ending.damage.code != TS_ENOMEM))
+		return false;
+	*why = ending.damage;
+	return true;
+}
+
 const struct ts_facts *ts_query_facts(const struct ts_query *q)
 {
 	return &q->facts;

@@ -141,12 +141,18 @@ static int64_t hand_over(const struct call *c, int fd, int flags)
 static int64_t do_open(const struct call *c, const char *path, int flags, mode_t mode)
 {
 	const struct ts_rule *rule = ts_sandbox_find_rule(c->rules, path, use_of(flags));
+	int64_t got;
 	int fd;
 
 	if (!rule)
 		return -EACCES;
 	fd = open_by_rule(rule, path, flags, mode);
-	return fd < 0 ? -errno : hand_over(c, fd, flags);
+	if (fd < 0)
+		return -errno;
+	got = hand_over(c, fd, flags);
+	if (got < 0 && (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL))
+		unlink(path); /* the process does not know that it was made */
+	return got;
 }
 
 /* ----------------------------------------------------------------------------------------- other calls */

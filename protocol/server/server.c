@@ -536,20 +536,29 @@ static void accept_later(struct server *sv)
 	ev_io_stop(sv->loop, &sv->acceptor);
 }
 
-/* Without a free descriptor the loop would try to accept them all the time: the reserved one is for saying no. */
-static void refuse_connection(struct server *sv)
+/*
+ * No descriptor was free, and the loop would try it again at once, all the time.  A client that has to wait gets its
+ * turn when another one ends; without others the reserved descriptor is for accepting it: to serve it if one is free by
+ * now, else to say no.  Returns the client's descriptor, or -1.
+ */
+static int accept_anyway(struct server *sv)
 {
-	if (errno != EMFILE && errno != ENFILE)
-		return;
+	int fd;
+
 	if (sv->connections) {
 		ts_log(TS_LOG_WARN, "too many open files: some clients have to wait");
 		accept_later(sv);
-		return;
+		return -1;
 	}
-	ts_log(TS_LOG_WARN, "too many open files: a client is refused");
 	close(sv->reserved_fd);
-	close(accept4(sv->acceptor.fd, NULL, NULL, SOCK_CLOEXEC));
+	fd = accept4(sv->acceptor.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	sv->reserved_fd = dup(sv->acceptor.fd);
+	if (fd < 0 || sv->reserved_fd >= 0)
+		return fd;
+	ts_log(TS_LOG_WARN, "too many open files: a client is refused");
+	close(fd);
+	sv->reserved_fd = dup(sv->acceptor.fd);
+	return -1;
 }
 
 /* They have no effect on a unix socket. */
@@ -576,10 +585,10 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
-	if (fd < 0) {
-		refuse_connection(sv);
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE))
+		fd = accept_anyway(sv);
+	if (fd < 0)
 		return;
-	}
 	set_tcp_options(fd);
 	ts_error_reset(&err);
 	if (!open_connection(sv, fd, fd, &err))

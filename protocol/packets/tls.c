@@ -2,41 +2,19 @@
 /*
  * Thread-local storage: qGetTLSAddr.
  *
- * Only what the ABI defines is answered: on x86-64 the program's own block ends where fs_base points
- * (Drepper, "ELF Handling for Thread-Local Storage", variant II).  Only the dynamic linker knows the address
- * of a library's block.
+ * The program's own block is where the ABI says, on x86-64: it ends where fs_base points (Drepper, "ELF Handling for
+ * Thread-Local Storage", variant II).  The others' are where the dynamic linker says in recorded memory.
  */
 #include "packets.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "protocol/session/modules.h"
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+#include "src/query/tls.h"
 #include "src/trace/elf.h"
-
-/* The value of fs_base of @thread at the session's position; returns false if it is not known. */
-static bool thread_pointer(const struct rsp_session *s, uint32_t thread, uint64_t *value)
-{
-	const struct ts_regset *set = ts_query_regset(s->target->q);
-	int i = ts_regset_find(set, "fs_base");
-	struct ts_error ignored = { 0 };
-	bool is_known = i >= 0 && set->regs[i].len == 8;
-	uint8_t *room;
-
-	if (!is_known)
-		return false;
-	room = malloc(2 * (size_t)set->g_len);
-	is_known = room && ts_query_regs(s->target->q, s->pos, thread, room, room + set->g_len, &ignored);
-	*value = 0;
-	for (unsigned k = 0; is_known && k < 8; k++) {
-		is_known = room[set->g_len + set->regs[i].off + k];
-		*value |= (uint64_t)room[set->regs[i].off + k] << 8 * k;
-	}
-	free(room);
-	return is_known;
-}
 
 /*
  * The distance of the program's block below the thread pointer; 0 if there is no block, or it is not known.
@@ -58,12 +36,62 @@ static uint64_t block_of_program(const struct rsp_session *s)
 	return below;
 }
 
+/* The files of the dynamic linker and of libc, by their names: ld-linux-x86-64.so.2, libc.so.6, libpthread-2.31.so. */
+static bool is_of_glibc(const char *path)
+{
+	static const char *const begins[] = { "ld", "libc.", "libc-", "libpthread" };
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+
+	for (unsigned i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		if (!strncmp(name, begins[i], strlen(begins[i])))
+			return true;
+	}
+	return false;
+}
+
+/* The object that the client means by @map: a link map of its own finding, or an address in our list of libraries. */
+static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map, struct ts_tls_facts *facts)
+{
+	bool is_program = !map || map == s->target->located.first;
+	struct ts_tls_object object = { .is_program = is_program, .link_map = map };
+	struct rsp_library library;
+	size_t at = 0;
+
+	while (rsp_modules_next_library(s, &at, &library)) {
+		const struct ts_source *file = is_of_glibc(library.file) ? rsp_target_file(s->target, library.file) : NULL;
+
+		if (library.first == map)
+			object = (struct ts_tls_object){ .moved = library.moved, .dynamic = library.dynamic };
+		if (file)
+			ts_tls_learn(facts, file, library.moved);
+	}
+	return object;
+}
+
+/* On x86-64 the ABI tells where the program's block lies, with a dynamic linker or without. */
+static bool program_by_abi(const struct rsp_session *s, uint32_t thread, uint64_t *addr, struct ts_error *err)
+{
+	uint64_t below = block_of_program(s);
+
+	if (!below)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "the program's thread-local segment is not known (--exec FILE)");
+	if (!ts_tls_pointer(s->target->q, s->pos, thread, addr))
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "fs_base is not known at position %" PRIu64, s->pos);
+	*addr -= below;
+	return true;
+}
+
 /* "thread,offset,link map".  gdb has no link map for the program: 0. */
 static enum rsp_done pkt_tls(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	struct rsp_tid tid = rsp_args_tid(a);
-	uint64_t offset, map, pointer, below;
+	struct ts_tls_facts facts = { 0 };
+	struct ts_error err = { 0 };
+	struct ts_tls_object object;
+	uint64_t offset, map, block;
 	uint32_t thread;
+	bool is_found;
 
 	rsp_args_expect(a, ',');
 	offset = rsp_args_u64(a);
@@ -74,17 +102,15 @@ static enum rsp_done pkt_tls(struct rsp_session *s, struct rsp_args *a, struct r
 	thread = rsp_session_find_thread(s, tid);
 	if (thread == TS_NO_THREAD || !rsp_thread_exists(s, thread))
 		return RSP_BAD;
-	if (strcmp(ts_query_regset(s->target->q)->arch->name, "x86_64"))
-		return RSP_UNSUPPORTED;
-	below = block_of_program(s);
-	if (map && map != s->target->located.first)
-		rsp_reply_error_text(r, "the recording does not tell where this library's thread-local storage lies");
-	else if (!below)
-		rsp_reply_error_text(r, "the program's thread-local segment is not known (--exec FILE)");
-	else if (!thread_pointer(s, thread, &pointer))
-		rsp_reply_error_text(r, "fs_base is not known at position %" PRIu64, s->pos);
+	object = object_of(s, map, &facts);
+	if (object.is_program && !strcmp(ts_query_regset(s->target->q)->arch->name, "x86_64"))
+		is_found = program_by_abi(s, thread, &block, &err);
 	else
-		rsp_reply_num(r, pointer - below + offset);
+		is_found = ts_tls_block(s->target->q, s->pos, thread, &facts, &object, &block, &err);
+	if (is_found)
+		rsp_reply_num(r, block + offset);
+	else
+		rsp_reply_error_text(r, "%s", err.text);
 	return RSP_REPLIED;
 }
 

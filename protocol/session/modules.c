@@ -148,23 +148,34 @@ static bool can_list(const struct rsp_target *target)
 	return !has_library && !ts_has_interpreter(ts_query_facts(target->q));
 }
 
-/* gdb distinguishes libraries by the address of their link map; the library's own address serves as one. */
-void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
+bool rsp_modules_next_library(const struct rsp_session *s, size_t *at, struct rsp_library *library)
 {
 	struct ts_module_info m;
 	struct place p;
+
+	while (next_library(s, at, &m)) {
+		if (!find_place(s->target, &m, s->pos, &p))
+			continue;
+		*library = (struct rsp_library){ m.file, m.first, p.moved, p.dynamic };
+		return true;
+	}
+	return false;
+}
+
+/* gdb distinguishes libraries by the address of their link map; the library's own address serves as one. */
+void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out)
+{
+	struct rsp_library library;
 	size_t at = 0;
 
 	ts_buf_puts(out, "<library-list-svr4 version=\"1.0\">\n");
-	while (next_library(s, &at, &m)) {
-		if (!find_place(s->target, &m, s->pos, &p))
-			continue;
+	while (rsp_modules_next_library(s, &at, &library)) {
 		ts_buf_puts(out, "<library name=\"");
-		rsp_xml_text(m.file, out);
+		rsp_xml_text(library.file, out);
 		ts_buf_printf(out,
 			      "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64
 			      "\" lmid=\"0x0\"/>\n",
-			      m.first, p.moved, p.dynamic);
+			      library.first, library.moved, library.dynamic);
 	}
 	ts_buf_puts(out, "</library-list-svr4>\n");
 }

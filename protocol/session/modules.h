@@ -6,6 +6,8 @@
 #define RSP_MODULES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 struct rsp_session;
 struct rsp_target;
@@ -40,5 +42,20 @@ void rsp_modules_any_xml(const struct rsp_session *s, struct ts_buf *out);
  * sysroot.
  */
 void rsp_modules_svr4_xml(const struct rsp_session *s, struct ts_buf *out);
+
+/* A library of GNU/Linux in memory. */
+struct rsp_library {
+	const char *file; /* its path at recording time; borrowed from the recording */
+	uint64_t first;   /* its lowest address; in the list for gdb it serves as the address of its link map */
+	uint64_t moved;   /* difference from its link address */
+	uint64_t dynamic; /* its dynamic section */
+};
+
+/*
+ * The next library of rsp_modules_svr4_xml() after the one before *at, which is 0 for the first call.
+ *
+ * Returns false after the last.
+ */
+bool rsp_modules_next_library(const struct rsp_session *s, size_t *at, struct rsp_library *library);
 
 #endif

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""A thread-local variable of the program, by the debug information and the thread pointer.
+"""Thread-local variables: one of the program, by the debug information and the thread pointer; and errno of libc, by
+the lists of the dynamic linker in recorded memory.
 
 story.c counts the depth of its recursion in one: at the entry of each nested fib() gdb has to print the number of
-calls that are open, which the backtrace shows.
+calls that are open, which the backtrace shows.  errno.c prints its errno, in two threads.
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
 from _gdb import Gdb
 from _programs import Program
-from _record import LIMIT, emulator, record
+from _record import LIMIT, SOURCES, emulator, record
 from _tap import TRACESTUB, add_case, case, run_cases, skip
 
 
@@ -48,6 +50,40 @@ def the_program_at_its_recorded_path_has_them_too():
     assert "$1 = 7\n" in said.stdout and "$2 = 8\n" in said.stdout, said
 
 
+def errno_is_what_the_program_printed(target, compiler, has_sysroot):
+    emulator(target)
+    shutil.which("gdb-multiarch" if has_sysroot else "gdb") or skip("no gdb for it")
+    shutil.which(compiler) or skip(f"no {compiler}")
+    target != "i386" or os.path.exists("/lib/ld-linux.so.2") or skip("no libraries for i386: Debian's package is libc6-i386")
+    program = os.path.abspath(f"errno.{target}")
+    made = subprocess.run([compiler, "-g", "-O0", "-pthread", "-o", program, str(SOURCES / "errno.c")], timeout=LIMIT)
+    made.returncode == 0 or skip(f"{compiler} has no library for this")
+    root = "/usr/" + compiler.removesuffix("-gcc")
+    done = record(f"{program}.ucir", program, options=["--sysroot", root] if has_sysroot else [])
+    printed = [int(n) for n in re.findall(r"^errno (\d+)$", done.stdout, re.M)]
+    assert done.returncode == 0 and len(printed) == 5 and len(set(printed)) == 4, done
+    # In the frame above told(), so that it is the variable and not what was passed on.
+    commands = ["break told", *["continue", "up", 'printf "errno is %d\\n", (int) errno'] * len(printed)]
+    said = subprocess.run([TRACESTUB, "gdb", f"{program}.ucir", "--exec", program, "--", "-nx", "-batch",
+                           *(a for c in commands for a in ("-ex", c))], capture_output=True, text=True, timeout=LIMIT,
+                          stdin=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"})
+    assert [int(n) for n in re.findall(r"^errno is (\d+)$", said.stdout, re.M)] == printed, (printed, said)
+
+
+@case
+def a_refusal_names_what_is_not_known():
+    """A recording that begins where the dynamic linker's lists were made long ago, and no file of libc is at hand."""
+    program = Program("pie", "frames")
+    with Gdb(program, "--exec", program.exec) as g:
+        g("maintenance packet qC")
+        thread = g.expect(r'"QC(.*)"')[1]
+        g(f"maintenance packet qGetTLSAddr:{thread},0,1234")
+        g.expect(r'"E\.the dynamic linker does not list|"E\.no file of glibc is at hand')
+
+
+for target, compiler, has_sysroot in (("x86_64", "gcc", False), ("i386", "i686-linux-gnu-gcc", False),
+                                      ("aarch64", "aarch64-linux-gnu-gcc", True), ("riscv64", "riscv64-linux-gnu-gcc", True)):
+    add_case(f"errno is what the program printed: {target}", errno_is_what_the_program_printed, target, compiler, has_sysroot)
 for suffix in "ucir", "frames":
     add_case(f"depth is the number of open calls: {suffix}", depth_is_the_number_of_open_calls, "pie", suffix)
 run_cases()

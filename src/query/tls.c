@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "tls.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/trace/elf.h"
+#include "src/trace/symtab.h"
+
+/* No more objects, or threads, than these are looked at in a list: recorded memory may hold anything. */
+#define MAX_NODES 65536u
+
+/* ------------------------------------------------------------------------------------------- facts of files */
+
+enum kind {
+	FIELD,   /* three words of 32 bits: the field's width in bits, the number of elements, the offset */
+	LENGTH,  /* one such word */
+	ADDRESS, /* the symbol's own address */
+};
+
+static const struct {
+	const char *name;
+	enum kind kind;
+} symbols[TS_TLS_N_FACTS] = {
+	[TS_TLS_L_TLS_OFFSET] = { "_thread_db_link_map_l_tls_offset", FIELD },
+	[TS_TLS_PTHREAD_LIST] = { "_thread_db_pthread_list", FIELD },
+	[TS_TLS_PTHREAD_TID] = { "_thread_db_pthread_tid", FIELD },
+	[TS_TLS_STACK_USED] = { "_thread_db_rtld_global__dl_stack_used", FIELD },
+	[TS_TLS_STACK_USER] = { "_thread_db_rtld_global__dl_stack_user", FIELD },
+	[TS_TLS_SIZEOF_PTHREAD] = { "_thread_db_sizeof_pthread", LENGTH },
+	[TS_TLS_RTLD_GLOBAL] = { "_rtld_global", ADDRESS },
+	[TS_TLS_R_DEBUG] = { "_r_debug", ADDRESS },
+};
+
+struct learning {
+	struct ts_tls_facts *facts;
+	const struct ts_source *file;
+	struct ts_elf elf;
+	uint64_t moved;
+};
+
+static uint64_t number(const uint8_t *p, unsigned len, bool is_big_endian)
+{
+	uint64_t value = 0;
+
+	for (unsigned i = 0; i < len; i++)
+		value = value << 8 | p[is_big_endian ? i : len - 1 - i];
+	return value;
+}
+
+/* The word of 32 bits at address @addr as linked; returns false if the file does not hold it. */
+static bool word_of_file(const struct learning *l, uint64_t addr, uint64_t *value)
+{
+	struct ts_error ignored = { 0 };
+	uint8_t bytes[4];
+
+	for (size_t i = 0; i < l->elf.n_loads; i++) {
+		const struct ts_elf_load *load = &l->elf.loads[i];
+		uint64_t in = addr - load->addr;
+
+		if (addr < load->addr || in > load->file_len || load->file_len - in < sizeof(bytes))
+			continue;
+		if (!ts_source_read_all(l->file, load->file_off + in, bytes, sizeof(bytes), &ignored))
+			return false;
+		*value = number(bytes, sizeof(bytes), l->elf.is_big_endian);
+		return true;
+	}
+	return false;
+}
+
+static void use_symbol(void *user, const struct ts_symtab_entry *e)
+{
+	const struct learning *l = user;
+
+	for (unsigned i = 0; i < TS_TLS_N_FACTS; i++) {
+		uint64_t value = e->addr + l->moved;
+
+		if (strcmp(e->name, symbols[i].name))
+			continue;
+		if (symbols[i].kind == ADDRESS || word_of_file(l, e->addr + (symbols[i].kind == FIELD ? 8 : 0), &value)) {
+			l->facts->values[i] = value;
+			l->facts->known |= 1u << i;
+		}
+	}
+}
+
+void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint64_t moved)
+{
+	struct learning l = { .facts = facts, .file = file, .moved = moved };
+	struct ts_error not_elf = { 0 };
+
+	if (!ts_elf_init(&l.elf, file, &not_elf))
+		return;
+	ts_symtab_walk(file, use_symbol, &l);
+	ts_elf_fini(&l.elf);
+}
+
+/* --------------------------------------------------------------------------------------- the recorded memory */
+
+/* Who asks, and when. */
+struct asking {
+	struct ts_query *q;
+	uint64_t pos;
+	uint32_t process;
+	const struct ts_tls_facts *facts;
+	unsigned word_len; /* bytes of an address */
+	bool is_big_endian;
+};
+
+static bool is_told(const struct ts_tls_facts *facts, enum ts_tls_fact fact)
+{
+	return facts->known >> fact & 1;
+}
+
+static bool need(const struct asking *a, enum ts_tls_fact fact, struct ts_error *err)
+{
+	return is_told(a->facts, fact) ||
+	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+		       "no file of glibc is at hand that says where the dynamic linker keeps thread-local storage (%s)",
+		       symbols[fact].name);
+}
+
+/* The number of @len bytes at @addr; @what it is, for people. */
+static bool read_number(const struct asking *a, uint64_t addr, unsigned len, const char *what, uint64_t *value,
+			struct ts_error *err)
+{
+	uint8_t bytes[8], known[8];
+
+	if (!ts_query_mem(a->q, a->pos, a->process, addr, len, bytes, known, err))
+		return false;
+	if (memchr(known, 0, len))
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s at 0x%" PRIx64 " is not known at position %" PRIu64,
+			       what, addr, a->pos);
+	*value = number(bytes, len, a->is_big_endian);
+	return true;
+}
+
+static bool read_word(const struct asking *a, uint64_t addr, const char *what, uint64_t *value, struct ts_error *err)
+{
+	return read_number(a, addr, a->word_len, what, value, err);
+}
+
+/* Is the link map at @map that of @object? */
+static bool is_map_of(const struct asking *a, uint64_t map, const struct ts_tls_object *object, bool *is_it,
+		      struct ts_error *err)
+{
+	static const char what[] = "the dynamic linker's list of objects";
+	uint64_t moved, dynamic;
+
+	*is_it = object->is_program || map == object->link_map;
+	if (*is_it || object->link_map)
+		return true;
+	if (!read_word(a, map, what, &moved, err) || !read_word(a, map + UINT64_C(2) * a->word_len, what, &dynamic, err))
+		return false;
+	*is_it = moved == object->moved && dynamic == object->dynamic;
+	return true;
+}
+
+/* struct r_debug {int r_version; struct link_map *r_map; ...}; struct link_map {l_addr, l_name, l_ld, l_next, ...}. */
+static bool find_map(const struct asking *a, const struct ts_tls_object *object, uint64_t *map, struct ts_error *err)
+{
+	static const char what[] = "the dynamic linker's list of objects";
+	bool is_it = false;
+
+	if (!need(a, TS_TLS_R_DEBUG, err) ||
+	    !read_word(a, a->facts->values[TS_TLS_R_DEBUG] + a->word_len, what, map, err))
+		return false;
+	for (unsigned n = 0; *map && n < MAX_NODES; n++) {
+		if (!is_map_of(a, *map, object, &is_it, err))
+			return false;
+		if (is_it)
+			return true;
+		if (!read_word(a, *map + UINT64_C(3) * a->word_len, what, map, err))
+			return false;
+	}
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the dynamic linker does not list the object at position %" PRIu64,
+		       a->pos);
+}
+
+/* The struct pthread with the number @tid in the list whose head is at @head; *pthread is 0 if it is not in it. */
+static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, uint64_t *pthread, struct ts_error *err)
+{
+	static const char what[] = "the list of threads";
+	uint64_t node, found;
+
+	*pthread = 0;
+	if (!read_word(a, head, what, &node, err))
+		return false;
+	for (unsigned n = 0; node && node != head && n < MAX_NODES; n++) {
+		uint64_t at = node - a->facts->values[TS_TLS_PTHREAD_LIST];
+
+		if (!read_number(a, at + a->facts->values[TS_TLS_PTHREAD_TID], 4, what, &found, err))
+			return false;
+		if (found == tid) {
+			*pthread = at;
+			return true;
+		}
+		if (!read_word(a, node, what, &node, err))
+			return false;
+	}
+	return true;
+}
+
+static bool find_pthread(const struct asking *a, uint64_t tid, uint64_t *pthread, struct ts_error *err)
+{
+	static const enum ts_tls_fact lists[] = { TS_TLS_STACK_USER, TS_TLS_STACK_USED };
+
+	if (!need(a, TS_TLS_RTLD_GLOBAL, err) || !need(a, TS_TLS_PTHREAD_LIST, err) || !need(a, TS_TLS_PTHREAD_TID, err))
+		return false;
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		uint64_t head = a->facts->values[TS_TLS_RTLD_GLOBAL] + a->facts->values[lists[i]];
+
+		if (!need(a, lists[i], err) || !find_in_list(a, head, tid, pthread, err))
+			return false;
+		if (*pthread)
+			return true;
+	}
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+		       "glibc's lists of threads do not have thread %" PRIu64 " at position %" PRIu64, tid, a->pos);
+}
+
+/* ----------------------------------------------------------------------------------------------- the answer */
+
+enum variant {
+	BELOW, /* blocks lie below struct pthread ("variant II") */
+	ABOVE, /* blocks lie above the end of struct pthread ("variant I") */
+};
+
+struct layout {
+	const char *arch;
+	enum variant variant;
+	const char *pointer; /* the register that holds the thread pointer; NULL: recordings do not have it */
+	bool has_first_at_0; /* an offset of 0 is a place: that of the program */
+};
+
+static const struct layout *layout_of(const struct ts_arch *arch)
+{
+	static const struct layout layouts[] = {
+		{ "x86_64", BELOW, "fs_base", false }, { "i386", BELOW, NULL, false }, { "aarch64", ABOVE, NULL, false },
+		{ "arm", ABOVE, NULL, false },         { "riscv64", ABOVE, "tp", true },
+	};
+
+	for (unsigned i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++) {
+		if (!strcmp(arch->name, layouts[i].arch))
+			return &layouts[i];
+	}
+	return NULL;
+}
+
+bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *value)
+{
+	const struct ts_regset *set = ts_query_regset(q);
+	const struct layout *layout = layout_of(set->arch);
+	int i = layout && layout->pointer ? ts_regset_find(set, layout->pointer) : -1;
+	struct ts_error ignored = { 0 };
+	bool is_known = false;
+	uint8_t *room;
+
+	if (i < 0 || set->regs[i].len != 8)
+		return false;
+	room = malloc(2 * (size_t)set->g_len);
+	if (room && ts_query_regs(q, pos, thread, room, room + set->g_len, &ignored)) {
+		*value = number(room + set->regs[i].off, 8, set->arch->is_big_endian);
+		is_known = !memchr(room + set->g_len + set->regs[i].off, 0, 8);
+	}
+	free(room);
+	return is_known;
+}
+
+/* Does @offset say that each thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...) */
+static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t mask)
+{
+	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
+}
+
+/* The end of the thread's struct pthread that blocks are counted from. */
+static bool find_origin(const struct asking *a, const struct layout *layout, uint32_t thread, uint64_t *origin,
+			struct ts_error *err)
+{
+	if (ts_tls_pointer(a->q, a->pos, thread, origin))
+		return true;
+	if (!find_pthread(a, ts_query_thread_facts(a->q, thread)->tid, origin, err))
+		return false;
+	if (layout->variant == BELOW)
+		return true;
+	*origin += a->facts->values[TS_TLS_SIZEOF_PTHREAD];
+	return need(a, TS_TLS_SIZEOF_PTHREAD, err);
+}
+
+bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struct ts_tls_facts *facts,
+		  const struct ts_tls_object *object, uint64_t *addr, struct ts_error *err)
+{
+	const struct ts_arch *arch = ts_query_regset(q)->arch;
+	const struct asking a = { q, pos, ts_query_process(q, thread), facts, arch->addr_bits / 8u, arch->is_big_endian };
+	const struct layout *layout = layout_of(arch);
+	uint64_t mask = ts_arch_addr_mask(arch), map, offset, origin;
+
+	if (!layout)
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "where thread-local storage lies on %s is not known to tracestub",
+			       arch->name);
+	if (!find_map(&a, object, &map, err) || !need(&a, TS_TLS_L_TLS_OFFSET, err) ||
+	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET], "the place of the object's thread-local storage", &offset,
+		       err))
+		return false;
+	if (is_dynamic(layout, offset, mask))
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "the object's thread-local storage has no fixed place: it was loaded by dlopen, or is not prepared yet");
+	if (!find_origin(&a, layout, thread, &origin, err))
+		return false;
+	*addr = (layout->variant == BELOW ? origin - offset : origin + offset) & mask;
+	return true;
+}

@@ -175,9 +175,13 @@ static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, con
 
 	if (head < MIN_HEAD || head > MAX_HEAD)
 		return;
-	f->last = (uint32_t)head - 8;
-	f->len = len;
-	f->op = *op;
+	f->last = (uint8_t)(head - 8);
+	f->n_bytes = (uint8_t)len;
+	f->is_read = op->is_read;
+	f->is_written = op->is_written;
+	f->len = (uint16_t)op->len;
+	f->bits = (uint16_t)op->bits;
+	f->slot = op->slot;
 	for (unsigned i = 0; i < 3; i++)
 		f->head[i] = ts_load(p + i * 8);
 	f->head[3] = ts_load(p + f->last);
@@ -198,7 +202,7 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 	if (left < MIN_HEAD)
 		return 0;
 	f = &in->forms[form_at(p)];
-	if (!f->len || f->len > left)
+	if (!f->n_bytes || f->n_bytes > left)
 		return 0;
 	differs = ts_load(p) ^ f->head[0];
 	differs |= ts_load(p + 8) ^ f->head[1];
@@ -206,8 +210,12 @@ static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p,
 	differs |= ts_load(p + f->last) ^ f->head[3];
 	if (differs)
 		return 0;
-	*op = f->op;
+	op->slot = f->slot;
 	op->value = p + f->last + 8;
+	op->len = f->len;
+	op->bits = f->bits;
+	op->is_read = f->is_read;
+	op->is_written = f->is_written;
 	return 2u + p[1];
 }
 

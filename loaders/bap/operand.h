@@ -28,9 +28,11 @@ struct bap_op {
  */
 struct bap_form {
 	uint64_t head[4]; /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
-	uint32_t last;    /* offset of the last word, which may overlap the one before it */
-	uint32_t len;     /* of the whole operand; 0: empty */
-	struct bap_op op; /* except for its value */
+	uint8_t last;       /* offset of the last word, which may overlap the one before it */
+	uint8_t n_bytes;    /* of the whole operand; 0: empty */
+	bool is_read, is_written;
+	uint16_t len, bits; /* of the value */
+	const struct regmap_slot *slot;
 };
 
 #define BAP_N_FORMS 256u

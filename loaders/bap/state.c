@@ -285,8 +285,10 @@ static inline uint32_t see_told(const struct bap_known *k, struct bap_thread *t,
 	const struct regmap_flags *def = &k->rec->names.flags[group];
 	uint32_t data = flags_number(k->rec, def, ts_load(t->data + def->off));
 	uint32_t state = flags_number(k->rec, def, ts_load(t->state + def->off));
-	uint32_t told = whole_bytes(state & (uint32_t)BAP_ONES) & ~whole_bytes(data ^ t->flags[group].value);
+	uint32_t told = (state & (uint32_t)BAP_ONES) * 0xff;
 
+	if (__builtin_expect(data != t->flags[group].value, 0))
+		told &= ~whole_bytes(data ^ t->flags[group].value);
 	see &= bytes_of(def);
 	bap_store(t->seen + def->off, k->serial * BAP_ONES, flags_word(k->rec, def, see & told));
 	return see & ~told;
@@ -310,7 +312,8 @@ void bap_tell_flags(struct bap_known *k, struct bap_thread *t, unsigned group, u
 {
 	const struct regmap_flags *def = &k->rec->names.flags[group];
 	const struct bap_flag_bits *f = &t->flags[group];
-	uint32_t touched = whole_bytes(bits), unknown = whole_bytes(def->need & ~f->known);
+	uint32_t touched = whole_bytes(bits), missing = def->need & ~f->known;
+	uint32_t unknown = __builtin_expect(missing != 0, 0) ? whole_bytes(missing) : 0;
 	uint32_t unlogged = ~touched & ~whole_bytes(def->need); /* their bits are never logged */
 	uint32_t see = see_told(k, t, group, unlogged | (is_write ? 0 : touched & ~unknown));
 	uint32_t write = is_write ? touched : 0;

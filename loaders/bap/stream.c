@@ -174,22 +174,41 @@ enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
 	return TS_ITEM;
 }
 
+/* The bytes field at @p, which has this key; NULL if it is another, or damaged. */
+static inline const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end, uint8_t key, struct pb_value *v)
+{
+	if (end - p < 2 || *p != key)
+		return NULL;
+	p = pb_get_varint(p + 1, end, &v->n);
+	if (!p || v->n > (size_t)(end - p))
+		return NULL;
+	v->p = p;
+	return p + v->n;
+}
+
 /*
- * pb_read() of a std frame with its fields in order, and nothing else.  Returns false for any other, or if it
- * is damaged.
+ * pb_read() of a std frame as nearly all are: address, thread, instruction, and the lists of values, in this order.
+ * Returns false for any other, or if it is damaged.
  */
 static inline bool read_usual_std(const struct ts_cursor *body, struct pb_message *std)
 {
 	const uint8_t *p = body->p, *end = p + body->left;
 
-	std->present = 0;
-	p = pb_get_field(p, end, STD_ADDRESS, PB_VARINT, std);
-	p = pb_get_field(p, end, STD_THREAD_ID, PB_VARINT, std);
-	p = pb_get_field(p, end, STD_RAWBYTES, PB_BYTES, std);
-	p = pb_get_field(p, end, STD_PRE_LIST, PB_BYTES, std);
-	p = pb_get_field(p, end, STD_POST_LIST, PB_BYTES, std);
+	if (p == end || *p != (STD_ADDRESS << 3 | PB_VARINT))
+		return false;
+	p = pb_get_varint(p + 1, end, &std->v[STD_ADDRESS - 1].n);
+	if (!p || end - p < 2 || *p != (STD_THREAD_ID << 3 | PB_VARINT))
+		return false;
+	p = pb_get_varint(p + 1, end, &std->v[STD_THREAD_ID - 1].n);
+	p = p ? get_bytes(p, end, STD_RAWBYTES << 3 | PB_BYTES, &std->v[STD_RAWBYTES - 1]) : NULL;
+	p = p ? get_bytes(p, end, STD_PRE_LIST << 3 | PB_BYTES, &std->v[STD_PRE_LIST - 1]) : NULL;
+	p = p ? get_bytes(p, end, STD_POST_LIST << 3 | PB_BYTES, &std->v[STD_POST_LIST - 1]) : NULL;
+	if (!p)
+		return false;
+	std->present = (1u << STD_POST_LIST) - 1;
+	std->v[STD_MODE - 1] = (struct pb_value){ 0 };
 	p = pb_get_field(p, end, STD_MODE, PB_BYTES, std);
-	return p == end && pb_has(std, STD_ADDRESS);
+	return p == end;
 }
 
 static __attribute__((noinline)) bool read_any_std(const struct ts_cursor *body, struct pb_message *std)

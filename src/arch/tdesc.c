@@ -171,6 +171,7 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
 
 	if (!o.w)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
+	xmlResetLastError();
 	o.is_failed |= xmlTextWriterStartDocument(o.w, "1.0", NULL, NULL) < 0;
 	o.is_failed |=
 		xmlTextWriterWriteDTD(o.w, BAD_CAST "target", NULL, BAD_CAST "gdb-target.dtd", NULL) < 0;
@@ -180,6 +181,7 @@ bool ts_tdesc_write(const struct ts_regset *set, const char *osabi, struct ts_bu
 	write_target(&o, set, osabi);
 	o.is_failed |= xmlTextWriterEndDocument(o.w) < 0;
 	xmlFreeTextWriter(o.w);
+	o.is_failed |= xmlGetLastError() != NULL; /* a text that it had no memory to escape is left out, and counts as written */
 	if (o.is_failed || !ts_buf_ok(out))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a target description");
 	return true;

@@ -83,8 +83,7 @@ bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len
 	return f->wait.len < WAIT_LEN || flush(f, err);
 }
 
-/* The name, too, is on the disk; file systems that cannot do it are no reason to fail. */
-static void sync_folder(const char *path)
+void ts_sync_folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	char *folder = !slash ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
@@ -109,6 +108,6 @@ bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err)
 		return ts_fail_errno(err, "cannot put %s in its place", f->path);
 	close(f->fd);
 	f->fd = -1;
-	sync_folder(f->path);
+	ts_sync_folder_of(f->path);
 	return true;
 }

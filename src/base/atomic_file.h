@@ -44,6 +44,12 @@ void ts_atomic_file_fini(struct ts_atomic_file *f);
 /* Append.  Returns false if it cannot be written (TS_EIO), or memory is exhausted. */
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
+/*
+ * Sync the directory of @path: then the name, too, is on the disk.  File systems that cannot do it are no reason to
+ * fail.
+ */
+void ts_sync_folder_of(const char *path);
+
 /* Everything is written: sync the file and rename it to its path. */
 bool ts_atomic_file_finish(struct ts_atomic_file *f, struct ts_error *err);
 

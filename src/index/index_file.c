@@ -50,7 +50,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +62,7 @@
 #include <xxhash.h>
 
 #include "src/base/atomic_file.h"
+#include "src/base/log.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
@@ -94,6 +94,7 @@ struct ts_index_file {
 	int fd;       /* -1: it is mapped and needed no more */
 	char *path;   /* owned; where it is, or will be, when it is finished */
 	char *part;   /* owned; where it is until then, NULL for a finished one */
+	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
 	struct record *records; /* owned */
 	size_t n_records, cap_records;
 	uint64_t end; /* of the last record, aligned */
@@ -140,46 +141,6 @@ static uint64_t get64(const uint8_t *p)
 
 	memcpy(&v, p, sizeof(v));
 	return le64toh(v);
-}
-
-/* -------------------------------------------------------------------------------------------- whose trace */
-
-#define END_LEN   65536u
-#define PIECE_LEN 4096u
-#define N_PIECES  16u
-
-static bool hash_piece(const struct ts_source *src, uint64_t off, size_t len, uint64_t *hash,
-		       struct ts_error *err)
-{
-	uint8_t bytes[END_LEN];
-	size_t got;
-
-	if (!ts_source_read(src, off, bytes, len, &got, err))
-		return false;
-	*hash = XXH3_64bits_withSeed(bytes, got, *hash);
-	return true;
-}
-
-bool ts_index_key(const struct ts_source *src, const char *version, const char *meaning,
-		  struct ts_index_key *key, struct ts_error *err)
-{
-	uint64_t len = ts_source_len(src), hash = 0;
-
-	if (!hash_piece(src, 0, END_LEN, &hash, err) ||
-	    !hash_piece(src, len > END_LEN ? len - END_LEN : 0, END_LEN, &hash, err))
-		return false;
-	for (unsigned i = 1; i <= N_PIECES; i++) {
-		if (!hash_piece(src, len / (N_PIECES + 1) * i, PIECE_LEN, &hash, err))
-			return false;
-	}
-	*key = (struct ts_index_key){
-		.trace_len = len,
-		.trace_mtime = ts_source_mtime(src),
-		.content = hash,
-		.meaning = XXH3_64bits(meaning, strlen(meaning)),
-		.version = XXH3_64bits(version, strlen(version)),
-	};
-	return true;
 }
 
 /* --------------------------------------------------------------------------------------------- the header */
@@ -376,6 +337,7 @@ void ts_index_close(struct ts_index_file *f)
 	free(f->table);
 	free(f->path);
 	free(f->part);
+	free(f->refuge);
 	free(f->is_damaged);
 	free(f);
 }
@@ -457,12 +419,23 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 
 /* ------------------------------------------------------------------------------------------------ writing */
 
+static bool is_disk_full(int error)
+{
+	return error == ENOSPC || error == EDQUOT;
+}
+
+static bool take_refuge(struct ts_index_file *f);
+
+/* On a full disk: in the refuge. */
 static bool write_all(struct ts_index_file *f, const void *data, size_t len, uint64_t off)
 {
-	if (ts_write_whole_at(f->fd, data, len, off))
-		return true;
-	f->failure = errno;
-	return false;
+	while (!ts_write_whole_at(f->fd, data, len, off)) {
+		f->failure = errno;
+		if (!is_disk_full(f->failure) || !take_refuge(f))
+			return false;
+		f->failure = 0;
+	}
+	return true;
 }
 
 /*
@@ -497,30 +470,81 @@ static bool start_file(struct ts_index_file *f, const struct ts_index_key *key, 
 
 	make_header(key, header);
 	drop_records(f);
-	if (ftruncate(f->fd, 0) < 0 || !write_all(f, header, sizeof(header), 0))
-		return ts_fail_errno(err, "cannot write it");
+	if (ftruncate(f->fd, 0) < 0 || !write_all(f, header, sizeof(header), 0)) {
+		ts_fail_errno(err, "cannot write it");
+		unlink(f->part);
+		return false;
+	}
 	return true;
 }
 
-static void sync_folder(const char *path)
+bool ts_index_set_refuge(struct ts_index_file *f, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(f->refuge);
+	f->refuge = strdup(path);
+	return f->refuge;
+}
 
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
+/* All that is in the file, to that of @to. */
+static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
+{
+	uint8_t bytes[65536];
+	ssize_t n;
+
+	for (uint64_t off = 0; (n = ts_read_whole(f->fd, bytes, sizeof(bytes), off)) > 0; off += (uint64_t)n) {
+		if (!write_all(to, bytes, (size_t)n, off))
+			return false;
 	}
-	free(folder);
+	return n == 0;
+}
+
+static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
+{
+	struct ts_index_file old = *a;
+
+	a->fd = b->fd;
+	a->path = b->path;
+	a->part = b->part;
+	b->fd = old.fd;
+	b->path = old.path;
+	b->part = old.part;
+}
+
+/*
+ * Go on in the refuge.  Records that are mapped stay so, from the file that has no name any more.  Returns false if the
+ * refuge cannot be written, or there is none: also the second time.
+ */
+static bool take_refuge(struct ts_index_file *f)
+{
+	struct ts_error ignored = { 0 };
+	struct ts_index_file *to = f->refuge ? file_new(f->refuge, &f->key, &ignored) : NULL;
+	bool is_locked = to && ts_atomic_file_may_replace(f->refuge, &ignored) && lock_part(to, &ignored);
+	bool done = is_locked && ftruncate(to->fd, 0) == 0 && copy_file(f, to);
+
+	if (done)
+		swap_files(f, to);
+	if (is_locked)
+		unlink(to->part); /* what was begun there, or the one that is left */
+	if (done)
+		ts_log(TS_LOG_WARN, "%s: no space left; the index goes to %s", to->path, f->path);
+	ts_index_close(to);
+	free(f->refuge);
+	f->refuge = NULL;
+	return done;
 }
 
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
 	assert(f->is_finished);
-	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0)
-		return ts_fail_errno(err, "cannot finish it");
-	sync_folder(f->path);
+	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0) {
+		bool is_full = is_disk_full(errno);
+
+		ts_fail_errno(err, "cannot finish it");
+		if (is_full)
+			unlink(f->part);
+		return false;
+	}
+	ts_sync_folder_of(f->path);
 	close(f->fd); /* with the lock */
 	f->fd = -1;
 	free(f->part);
@@ -764,7 +788,7 @@ static void write_record(struct ts_index_file *f, bool is_last)
 /* The file is as it was before the record; on a full disk, and if that is nothing, it goes. */
 static void take_back(struct ts_index_file *f)
 {
-	if (!f->n_records || f->failure == ENOSPC || f->failure == EDQUOT || ftruncate(f->fd, (off_t)f->end) < 0)
+	if (!f->n_records || is_disk_full(f->failure) || ftruncate(f->fd, (off_t)f->end) < 0)
 		unlink(f->part);
 }
 

@@ -15,29 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "signer.h"
+#include "index_key.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
 #include "src/trace/source.h"
-
-/* The identity of an index: its recording, how it was read, and its user. */
-struct ts_index_key {
-	uint64_t trace_len;
-	uint64_t trace_mtime; /* nanoseconds */
-	uint64_t content;     /* hash of the trace's head, tail and some pieces between */
-	uint64_t meaning;     /* hash of the options that decide how the trace is read */
-	uint64_t version;     /* hash of the program's version: a later one may read it better */
-	struct ts_signer signer;
-};
-
-/*
- * The key of the trace @src except for its signer; @version is a text that differs for another version of the
- * program, @meaning one that differs when options make the same version read the trace differently.
- *
- * Returns false if the trace cannot be read.
- */
-bool ts_index_key(const struct ts_source *src, const char *version, const char *meaning,
-		  struct ts_index_key *key, struct ts_error *err);
 
 struct ts_index_file;
 
@@ -75,6 +56,12 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
  * record.
  */
 void ts_index_close(struct ts_index_file *f);
+
+/*
+ * Before it is written: where it goes on, with all that is in it, if the disk becomes full on which it is; @path (copied)
+ * is that of the finished one.  Returns false if memory is exhausted.
+ */
+bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 
 /* Remove it from disk: its contents are wrong. */
 void ts_index_remove(const struct ts_index_file *f);

@@ -58,7 +58,8 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 void ts_index_places_adopt(const struct ts_index_places *p, const struct ts_source *src);
 
 /*
- * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().
+ * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().  If its disk
+ * becomes full it goes on at the next.
  *
  * Returns NULL, and the last place's error, if there is none.
  */

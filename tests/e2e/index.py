@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The index file: where it is, when it is used, and what happens to one that cannot be."""
+import errno
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -9,9 +11,10 @@ import time
 
 from _rsp import Rsp
 from _server import Server
-from _tap import DATA, TRACESTUB, case, run_cases
+from _tap import DATA, SRCDIR, TRACESTUB, case, run_cases, skip
 
 TRACE = DATA / "usercorn/x64_walk.ucir"
+FAULTS = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
 LIMIT = 60
 
 
@@ -185,6 +188,29 @@ def without_a_folder_for_the_key_the_index_stays_in_memory():
     done = run("info", trace, "--log", "info", env=env)
     assert "nokey/file/tracestub: " in done.stderr and "kept in memory" in done.stderr, done
     assert os.stat(f"{trace}.tsindex").st_ino == before.st_ino
+
+
+@case
+def where_the_disk_is_full_beside_the_trace_the_index_goes_to_the_cache_folder():
+    """Whichever write beside the trace finds it full: nothing is left there, and the next run finds the index."""
+    if not FAULTS.exists():
+        skip("tests/tools/faults.so was not built")
+    trace, n_full = copy_trace("full"), 0
+    env = {**os.environ, "XDG_CACHE_HOME": os.path.abspath("full/cache"),
+           "ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"}
+    for n in range(1, 9):
+        for old in "full/cache/tracestub", f"{trace}.tsindex":
+            subprocess.run(["rm", "-rf", old], check=True)
+        run("index", copy_trace("key"), env=env)     # makes the key
+        done = subprocess.run([TRACESTUB, "index", trace], capture_output=True, text=True, timeout=LIMIT,
+                              env={**env, "LD_PRELOAD": str(FAULTS), "FAULT": f"write:{n}:{errno.ENOSPC}"})
+        if done.returncode == 0 and not os.path.exists(f"{trace}.tsindex"):
+            n_full += 1
+            assert sorted(os.listdir("full")) == ["cache", "trace"], (done, os.listdir("full"))
+            assert run("index", trace, env=env).stdout == done.stdout
+            assert len(os.listdir("full/cache/tracestub")) == 2 and len(os.listdir("full")) == 2
+        shutil.rmtree("key")
+    assert n_full
 
 
 @case

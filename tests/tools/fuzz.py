@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Fuzzing: run one target with a fuzzer for some time; "make fuzz" builds it and calls this.
 
-    make fuzz TARGET=fuzz_bap TIME=60 [ADD=20] [FUZZER=afl]
+    make fuzz TARGET=bap TIME=60 [ADD=20] [FUZZER=afl]
 
 The corpus grows in the cache folder (tracestub/fuzz/TARGET of XDG_CACHE_HOME), apart from the fixtures in
 tests/data/NAME, which are read as seeds: those of all formats for a target without its own. Well-formed seeds are

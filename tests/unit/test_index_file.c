@@ -11,6 +11,7 @@
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -332,34 +333,6 @@ START_TEST(building_twice_gives_the_same_bytes)
 }
 END_TEST
 
-START_TEST(the_key_of_a_trace_changes_with_its_bytes_and_its_meaning)
-{
-	static uint8_t bytes[300000];
-	struct ts_error err = { 0 };
-	struct ts_source *src = ts_source_from_memory(bytes, sizeof(bytes), "trace", &err);
-	struct ts_index_key a, b;
-
-	ck_assert(ts_index_key(src, "v", "x", &a, &err));
-	ck_assert_uint_eq(a.trace_len, sizeof(bytes));
-	for (unsigned i = 0; i < 3; i++) {
-		size_t off = i == 0 ? 0 : i == 1 ? sizeof(bytes) - 1 : sizeof(bytes) / 17 * 8;
-
-		bytes[off] = 1;
-		ck_assert(ts_index_key(src, "v", "x", &b, &err));
-		ck_assert_uint_ne(a.content, b.content);
-		bytes[off] = 0;
-	}
-	ck_assert(ts_index_key(src, "v", "y", &b, &err));
-	ck_assert_uint_eq(a.content, b.content);
-	ck_assert_uint_ne(a.meaning, b.meaning);
-	ck_assert_uint_eq(a.version, b.version);
-	ck_assert(ts_index_key(src, "w", "x", &b, &err));
-	ck_assert_uint_ne(a.version, b.version);
-	ck_assert_uint_eq(a.meaning, b.meaning);
-	ts_source_close(src);
-}
-END_TEST
-
 /* ---------------------------------------------------------------------------------------- killed builders */
 
 /*
@@ -519,6 +492,89 @@ START_TEST(a_disk_that_is_full_leaves_the_index_in_memory)
 }
 END_TEST
 
+/* How long the file at PART may become: its disk has no more room. */
+static uint64_t room = UINT64_MAX;
+
+ssize_t __real_pwrite(int fd, const void *from, size_t len, off_t off);
+ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t off);
+
+ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t off)
+{
+	struct stat a, b;
+
+	if ((uint64_t)off + len > room && !fstat(fd, &a) && !stat(PART, &b) && a.st_ino == b.st_ino) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return __real_pwrite(fd, from, len, off);
+}
+
+START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
+{
+	static const char elsewhere[] = "elsewhere.tsindex";
+	struct opened a, b;
+	uint64_t len;
+
+	build_and_close(11);
+	len = file_len(PATH);
+	open_script(&a, 11);
+	finish(&a);
+	for (unsigned i = 1; i < 10; i++) {
+		struct ts_error err = { 0 };
+		struct ts_index_file *f;
+
+		remove(PATH);
+		remove(elsewhere);
+		open_script(&b, 11);
+		f = ts_index_create(PATH, &the_key, &err);
+		ck_assert(f && ts_index_set_refuge(f, elsewhere));
+		ck_assert(ts_timeline_use_file(b.tl, f, &err));
+		room = len * i / 10;
+		finish(&b);
+		room = UINT64_MAX;
+		ck_assert_msg(b.tl->file_error.code == TS_OK, "%s", b.tl->file_error.text);
+		ck_assert_str_eq(ts_index_path(f), elsewhere);
+		compare(&a, &b, 10);
+		close_script(&b);
+		ck_assert(access(PATH, F_OK) && access(PART, F_OK) && access("elsewhere.tsindex.part", F_OK));
+		ck_assert_uint_eq(file_len(elsewhere), len);
+
+		open_script(&b, 11);
+		f = ts_index_open(elsewhere, &the_key, &err);
+		ck_assert_msg(f, "%s", err.text);
+		ck_assert(ts_timeline_use_file(b.tl, f, &err));
+		finish(&b);
+		compare(&a, &b, 10);
+		close_script(&b);
+	}
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(where_the_refuge_cannot_be_written_the_index_stays_in_memory)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+	struct opened o;
+
+	open_script(&o, 11);
+	f = ts_index_create(PATH, &the_key, &err);
+	ck_assert(f && ts_index_set_refuge(f, "no folder/elsewhere"));
+	ck_assert(ts_timeline_use_file(o.tl, f, &err));
+	room = 5000;
+	finish(&o);
+	room = UINT64_MAX;
+	ck_assert_int_eq(o.tl->file_error.code, TS_EIO);
+	close_script(&o);
+	ck_assert(access(PATH, F_OK) && access(PART, F_OK));
+
+	room = 0; /* not even the header */
+	ck_assert_ptr_null(ts_index_create(PATH, &the_key, &err));
+	room = UINT64_MAX;
+	ck_assert(access(PART, F_OK));
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------ options */
 
 START_TEST(without_reads_the_rest_is_the_same)
@@ -597,10 +653,11 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   an_index_that_is_damaged_anywhere_is_refused_or_the_damage_does_not_matter,
 	   an_index_that_is_cut_anywhere_or_too_long_is_refused,
 	   an_index_of_something_else_is_refused_with_the_reason,
-	   building_twice_gives_the_same_bytes, the_key_of_a_trace_changes_with_its_bytes_and_its_meaning,
+	   building_twice_gives_the_same_bytes,
 	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
 	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,
+	   on_a_disk_that_is_full_the_index_goes_on_in_its_refuge, where_the_refuge_cannot_be_written_the_index_stays_in_memory,
 	   without_reads_the_rest_is_the_same,
 	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large,
 	   an_index_is_kept_if_the_trace_itself_ends_it)

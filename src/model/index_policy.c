@@ -94,6 +94,8 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 	tl->n_jobs = opt->n_jobs;
 	if (opt->index.has_no_reads)
 		ts_timeline_leave_reads_out(tl);
+	if (opt->is_compared)
+		ts_timeline_make_digests(tl);
 	if (is_kept && !rec->frames) { /* frames are in the trace and not in its index */
 		if (!make_key(rec, src, opt, &key, err)) {
 			ts_timeline_free(tl);

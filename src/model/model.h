@@ -40,6 +40,7 @@ struct ts_model_options {
 	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
 	unsigned n_jobs;             /* processors that building an index may use; 0: all that the process may use */
 	bool is_served;              /* others wait while it is read: no call may take long */
+	bool is_compared;            /* with another one: the index gets what makes that faster */
 };
 
 /*

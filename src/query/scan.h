@@ -62,6 +62,15 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
+/*
+ * A number for each chunk of what its steps did: two chunks with the same number executed the same addresses in the same
+ * threads, and wrote the same values to the same registers (bytes of the 'g' layout) and memory.  0: cannot be said.  *n
+ * gets how many chunks.
+ *
+ * Returns the numbers, borrowed; NULL if the recording is incomplete, or its index was built without them.
+ */
+const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
+
 #define TS_SCAN_PAGE_BITS 12
 
 /*

@@ -66,11 +66,14 @@ struct ts_section {
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };
 
-/* The calls; optional. */
-extern const struct ts_section ts_calls_section;
+/* The calls, and what chunks are compared by; optional. */
+extern const struct ts_section ts_calls_section, ts_digests_section;
 
-/* All sections except the head, in the order in which they are loaded; terminated by NULL. */
-extern const struct ts_section *const ts_sections[];
+/*
+ * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table has the
+ * digests, too: to make them is 6 % of indexing, and only comparisons need them.
+ */
+extern const struct ts_section *const ts_sections[], *const ts_sections_digested[];
 
 static inline bool ts_section_is_optional(const struct ts_section *s)
 {

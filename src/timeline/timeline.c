@@ -48,6 +48,7 @@ void ts_timeline_free(struct ts_timeline *tl)
 	ts_modes_fini(&tl->modes);
 	ts_calls_free(tl->calls);
 	ts_call_tracker_free(tl->tracker);
+	ts_digests_fini(&tl->digests);
 	for (size_t i = 0; i < tl->n_points; i++)
 		ts_points_fini(&tl->points[i]);
 	free(tl->points);
@@ -437,6 +438,11 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl)
 {
 	tl->has_no_reads = true;
 	tl->rec->has_reads = false;
+}
+
+void ts_timeline_make_digests(struct ts_timeline *tl)
+{
+	tl->sections = ts_sections_digested;
 }
 
 #define CHUNKS_BETWEEN_LOOKS 64

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "digests.h"
 #include "lines.h"
 #include "mode.h"
 #include "points.h"
@@ -47,6 +48,7 @@ struct ts_timeline {
 	struct ts_modes modes;         /* none unless the recording is that of a machine */
 	struct ts_calls *calls;        /* owned; if it has ts_calls_section */
 	struct ts_call_tracker *tracker; /* owned; finds the calls; NULL when everything has been read */
+	struct ts_digests digests;     /* if it has ts_digests_section */
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
@@ -89,6 +91,12 @@ void ts_timeline_free(struct ts_timeline *tl);
  * Do not note memory reads: the index is smaller and cannot find reads.  Before the first ts_timeline_grow().
  */
 void ts_timeline_leave_reads_out(struct ts_timeline *tl);
+
+/*
+ * Make a digest of each chunk, too (digests.h), or take those that an index file has.  Before ts_timeline_use_file() and the
+ * first ts_timeline_grow().
+ */
+void ts_timeline_make_digests(struct ts_timeline *tl);
 
 /*
  * Load @file, which the timeline then owns, on failure too; if it is incomplete, later segments are written

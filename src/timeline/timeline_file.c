@@ -14,6 +14,7 @@
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps, modules, and events (journal.c)
  *   CALL  optional: who called whom (calls_section.c)
+ *   DGST  optional: what chunks are compared by (digests_section.c)
  *
  * The last record may be a HEAD alone.  Numbers and structs are as in memory of a little-endian machine; on
  * another no index file is used.

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "digests.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void ts_digests_fini(struct ts_digests *d)
+{
+	free(d->items);
+	*d = (struct ts_digests){ 0 };
+}
+
+bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
+{
+	if (!n)
+		return true;
+	if (d->cap - d->n < n) {
+		size_t cap = 2 * d->cap > d->n + n ? 2 * d->cap : d->n + n;
+		uint64_t *p = realloc(d->items, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		d->items = p;
+		d->cap = cap;
+	}
+	memcpy(d->items + d->n, items, n * sizeof(*items));
+	d->n += n;
+	return true;
+}
+
+/* Odd, with as many bits set as not; nothing else is asked of them. */
+#define KEY_A UINT64_C(0x9e3779b97f4a7c15)
+#define KEY_B UINT64_C(0xd1b54a32d192ed03)
+
+/* Both halves of the product: each bit of either factor changes about half of the result. */
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ KEY_A) * (b ^ KEY_B);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* All of at most eight bytes, by two loads that may overlap. */
+static inline uint64_t load(const uint8_t *p, uint64_t len)
+{
+	uint64_t word;
+	uint32_t low, high;
+
+	if (__builtin_expect(len == 8, 1)) {
+		memcpy(&word, p, 8);
+		return word;
+	}
+	if (len >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + len - 4, 4);
+		return low | (uint64_t)high << 32;
+	}
+	return len ? p[0] | (uint32_t)p[len / 2] << 8 | (uint32_t)p[len - 1] << 16 : 0;
+}
+
+static uint64_t digest_long(uint64_t sum, const uint8_t *data, uint64_t len)
+{
+	for (; len > 8; data += 8, len -= 8)
+		sum = mix(sum, load(data, 8));
+	return mix(sum, load(data, len));
+}
+
+static inline bool is_counted(enum ts_effect_kind kind)
+{
+	return kind <= TS_FX_WRITE || kind == TS_FX_THREAD || kind == TS_FX_FORGET_REGS;
+}
+
+_Static_assert(TS_FX_REG_WRITE < TS_FX_REG_READ && TS_FX_REG_READ < TS_FX_WRITE && TS_FX_WRITE < TS_FX_READ,
+	       "is_counted() goes by the order");
+
+static inline bool is_unknown_reg(const struct ts_effect *e)
+{
+	return __builtin_expect(e->data == TS_NO_DATA, 0) && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_FORGET_REGS);
+}
+
+/* @turn: which of the effects it is; their order counts. */
+static inline uint64_t digest_effect(const struct ts_steps *b, const struct ts_effect *e, uint64_t turn)
+{
+	uint64_t what = e->addr ^ (e->len << 4 | (uint64_t)e->kind) << 44 ^ turn * KEY_B;
+
+	if (e->data == TS_NO_DATA)
+		return mix(what, e->item ^ KEY_A);
+	if (e->len > 8)
+		return digest_long(what, b->data + e->data, e->len);
+	return mix(what, load(b->data + e->data, e->len));
+}
+
+uint64_t ts_digest(const struct ts_steps *chunk)
+{
+	const struct ts_step *end = chunk->steps + chunk->n_steps;
+	uint64_t sum = chunk->n_steps, turn = 0;
+
+	for (const struct ts_step *s = chunk->steps; s < end; s++) {
+		const struct ts_effect *e = chunk->effects + s->first;
+
+		sum += mix(s->pc, (uint64_t)s->thread << 32 ^ ++turn * KEY_A);
+		for (const struct ts_effect *e_end = e + s->n_effects; e < e_end; e++) {
+			if (!is_counted(e->kind))
+				continue;
+			if (is_unknown_reg(e))
+				return 0;
+			sum += digest_effect(chunk, e, ++turn);
+		}
+	}
+	return sum ? sum : 1;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The section DGST: a digest for each chunk (digests.h).  Nobody waits for it: an index without it is as good, and
+ * `diff` then compares step by step.
+ */
+#include "builder.h"
+#include "digests.h"
+#include "section.h"
+
+static bool take(struct ts_timeline *tl, uint64_t pos, const struct ts_steps *chunk)
+{
+	const uint64_t item = ts_digest(chunk);
+
+	if (!pos)
+		ts_digests_fini(&tl->digests);
+	return ts_digests_add(&tl->digests, &item, 1);
+}
+
+static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
+{
+	(void)tl;
+	(void)segment;
+	(void)is_copy;
+	return true;
+}
+
+static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
+{
+	size_t first = (size_t)segment * TS_SEGMENT_CHUNKS;
+
+	(void)owner;
+	ts_index_put(f, tl->digests.items + first, tl->digests.n - first, sizeof(*tl->digests.items));
+}
+
+static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	uint64_t n_left = tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS;
+	size_t n;
+	const uint64_t *items = ts_index_take(a, sizeof(*items), &n);
+
+	(void)owner;
+	return !a->is_bad && n == (n_left < TS_SEGMENT_CHUNKS ? n_left : TS_SEGMENT_CHUNKS) &&
+	       tl->digests.n == segment * TS_SEGMENT_CHUNKS && ts_digests_add(&tl->digests, items, n);
+}
+
+const struct ts_section ts_digests_section = {
+	.kind = TS_SECTION_KIND('D', 'G', 'S', 'T'),
+	.name = "digests",
+	.save = save,
+	.load = load,
+	.take = take,
+	.seal = seal,
+};

@@ -82,8 +82,9 @@ static bool side_init(struct ts_diff_side *s, struct ts_query *q, uint32_t threa
 
 	*s = (struct ts_diff_side){ .q = q, .thread = thread, .pos = TS_NO_POS, .reg_at = reg_at };
 	s->has_thread = thread < ts_query_n_threads(q);
-	s->data = malloc(2 * len + 1);
+	s->data = calloc(3, len + 1);
 	s->known = s->data ? s->data + len : NULL;
+	s->is_doubtful = s->data ? s->data + 2 * len : NULL;
 	s->end = s->has_thread ? 0 : ts_query_end(q);
 	if (s->has_thread)
 		s->pos = ts_query_next_step(q, thread, 0);
@@ -112,22 +113,25 @@ static bool make_lanes(struct ts_diff *d, struct ts_error *err)
 static bool begin(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
 {
 	l->is_begun = true;
+	ts_diff_let_go(d);
 	if (l->a.pos == TS_NO_POS || l->b.pos == TS_NO_POS)
 		return true;
 	l->a.slice_end = ts_query_slice_end(d->a, l->a.pos);
 	l->b.slice_end = ts_query_slice_end(d->b, l->b.pos);
-	if (!ts_query_regs(d->a, l->a.pos, l->a.thread, l->a.data, l->a.known, err) ||
-	    !ts_query_regs(d->b, l->b.pos, l->b.thread, l->b.data, l->b.known, err))
+	if (!ts_diff_read_regs(&l->a, l->a.pos, err) || !ts_diff_read_regs(&l->b, l->b.pos, err))
 		return false;
 	for (unsigned i = 0; i < d->n_regs; i++)
 		ts_diff_compare_reg(d, l, &d->regs[i], 0);
 	return true;
 }
 
+/* Other threads may run before the thread's next step, and write its registers. */
 static void advance(struct ts_diff_side *s)
 {
 	s->end = s->pos + 1;
 	s->pos = ts_diff_step_after(s, s->pos);
+	if (s->pos != s->end)
+		memset(s->is_doubtful, 1, ts_query_regset(s->q)->g_len);
 }
 
 /* Where the lane stands among the positions of A. */
@@ -156,19 +160,33 @@ static void choose_lane(struct ts_diff *d)
 }
 
 /* The side's next step, in a chunk that stays where it is while the state around it is asked for. */
-static bool find_step(struct ts_diff *d, struct ts_diff_side *s, struct ts_diff_acting *x, struct ts_error *err)
+static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x, struct ts_error *err)
 {
 	const struct ts_ask ask = { .q = s->q, .n_steps = ts_query_n_steps(s->q) };
+	uint64_t chunk = s->pos / TS_CHUNK_STEPS;
 
-	x->is_of_b = s->q == d->b;
-	x->step = s->pos == TS_NO_POS ? NULL : ts_ask_step(&ask, s->pos, &x->batch, err);
-	return x->step || s->pos == TS_NO_POS;
+	if (s->pos == TS_NO_POS)
+		return true;
+	if ((!held->steps || held->chunk != chunk) && !ts_ask_step(&ask, s->pos, &held->steps, err)) {
+		held->steps = NULL;
+		return false;
+	}
+	held->chunk = chunk;
+	x->batch = held->steps;
+	x->step = &held->steps->steps[s->pos % TS_CHUNK_STEPS];
+	return true;
+}
+
+static bool part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
+{
+	ts_diff_let_go(d);
+	return ts_diff_part(d, l, err);
 }
 
 /* Compare the lane's next steps. */
 static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
 {
-	struct ts_diff_acting a, b;
+	struct ts_diff_acting a = { 0 }, b = { .is_of_b = true };
 
 	if (!l->is_begun)
 		return begin(d, l, err);
@@ -176,10 +194,10 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 		l->is_over = true;
 		return true;
 	}
-	if (!find_step(d, &l->a, &a, err) || !find_step(d, &l->b, &b, err))
+	if (!find_step(&l->a, &d->held_a, &a, err) || !find_step(&l->b, &d->held_b, &b, err))
 		return false;
 	if (!a.step || !b.step || a.step->pc != ts_diff_to_a(d, b.step->pc))
-		return ts_diff_part(d, l, err);
+		return part(d, l, err);
 	if (!ts_diff_compare_step(d, l, &a, &b, err))
 		return false;
 	advance(&l->a);
@@ -187,9 +205,26 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 	return true;
 }
 
+/* Go over chunks that are the same, if any begin here. */
+static bool skip(struct ts_diff *d, bool *is_skipped, struct ts_error *err)
+{
+	*is_skipped = false;
+	if (!d->digests.a || d->lane->a.pos % TS_CHUNK_STEPS || !d->lane->is_begun)
+		return true;
+	if (!ts_diff_skip(d, d->lane, is_skipped, err))
+		return false;
+	if (!*is_skipped)
+		return true;
+	ts_diff_let_go(d);
+	d->lane = NULL;
+	return true;
+}
+
 /* Go on until there is a difference. */
 static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err)
 {
+	bool is_skipped;
+
 	while (!d->n) {
 		if (!d->lane || d->lane->is_over || stands_at(d->lane) > d->limit)
 			choose_lane(d);
@@ -198,6 +233,10 @@ static enum ts_got run_lanes(struct ts_diff *d, struct ts_budget *budget, struct
 		if (d->n_looked++ % TS_CHUNK_STEPS == 0 && !ts_budget_take(budget))
 			return TS_GOT_PENDING;
 		d->rows.at = stands_at(d->lane);
+		if (!skip(d, &is_skipped, err))
+			return TS_GOT_FAIL;
+		if (is_skipped)
+			continue;
 		if (!run_lane(d, d->lane, err))
 			return TS_GOT_FAIL;
 	}
@@ -284,8 +323,11 @@ struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_reb
 	if (x != y)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recordings are of different processors: %s and %s",
 			x->name, y->name);
-	else if (make_regs(d, err) && (!is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err))
+	else if (make_regs(d, err) && (!is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err)) {
+		d->is_rebased = is_rebased && ts_rebase_is_any(&d->rebase);
+		ts_diff_take_digests(d);
 		return &d->rows;
+	}
 	close_diff(&d->rows);
 	return NULL;
 }

@@ -3,7 +3,8 @@
  * What the parts of a comparison share; private to diff*.c.
  *
  * diff.c chooses which threads are compared, and gives the rows; diff_start.c compares memory at position 0, diff_step.c
- * steps at the same address; diff_path.c finds where both execute the same again; diff_values.c tells values apart.
+ * steps at the same address; diff_path.c finds where both execute the same again; diff_skip.c passes over what is the same;
+ * diff_values.c tells values apart.
  */
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
@@ -39,6 +40,7 @@ struct ts_diff_side {
 	uint64_t slice_end;    /* up to there no other thread runs */
 	uint64_t end;          /* after the step before it */
 	uint8_t *data, *known; /* owned: one allocation; registers at pos */
+	uint8_t *is_doubtful;  /* in it; by byte: others' steps, or later ones, may tell what it is */
 	const int16_t
 		*reg_at; /* borrowed; by byte of the 'g' layout: which of the registers of both, -1 none */
 };
@@ -56,6 +58,18 @@ struct ts_diff_start {
 	uint64_t *pages; /* owned */
 	size_t n, at;
 	bool has_pages;
+};
+
+/* A chunk that was decoded last of a recording; it stays until something else is asked of it. */
+struct ts_diff_held {
+	const struct ts_steps *steps; /* borrowed; NULL: none */
+	uint64_t chunk;
+};
+
+/* Digests of the chunks of both; NULL: they cannot be compared. */
+struct ts_diff_digests {
+	const uint64_t *a, *b; /* borrowed */
+	uint64_t n_a, n_b;
 };
 
 /* A piece of memory that a step wrote, or both did, which may differ after it. */
@@ -78,6 +92,8 @@ struct ts_diff {
 	unsigned *list;               /* owned; registers touched by this step */
 	int16_t *reg_at_a, *reg_at_b; /* owned */
 	struct ts_diff_start start;
+	struct ts_diff_held held_a, held_b;
+	struct ts_diff_digests digests;
 	struct ts_diff_lane *lanes;           /* owned */
 	uint32_t n_lanes;
 	struct ts_diff_lane *lane;            /* that is compared; NULL: the next one is to be chosen */
@@ -111,6 +127,12 @@ static inline bool ts_diff_no_memory(struct ts_error *err)
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare");
 }
 
+/* Something else is asked of the recordings. */
+static inline void ts_diff_let_go(struct ts_diff *d)
+{
+	d->held_a.steps = d->held_b.steps = NULL;
+}
+
 /* An address of B as it is in A, and the other way round. */
 static inline uint64_t ts_diff_to_a(struct ts_diff *d, uint64_t addr)
 {
@@ -125,6 +147,13 @@ static inline uint64_t ts_diff_to_b(struct ts_diff *d, uint64_t addr)
 /* The first byte from @at on that differs, and is known in both; the length if there is none. */
 size_t ts_diff_next_difference(struct ts_diff *d, const struct ts_diff_values *v, size_t at);
 
+/*
+ * The registers of the side's thread at @pos, as all of the recording tells them.
+ *
+ * Returns false if the trace cannot be read.
+ */
+bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *err);
+
 /* A new item at the end of the list; NULL if memory is exhausted, which is_failed then tells. */
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
 
@@ -134,6 +163,9 @@ struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
  */
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
 		      const struct ts_diff_values *v, size_t at, size_t end, const char *reg);
+
+/* Is the register the same where the sides stand, as far as both know it?  @is_sure gets false if one is in doubt. */
+bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r, bool *is_sure);
 
 /* An item if the register differs where the sides stand. */
 void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
@@ -146,6 +178,16 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
  */
 bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struct ts_diff_acting *a,
 			  const struct ts_diff_acting *b, struct ts_error *err);
+
+/* Find the digests, when the registers and the threads are known. */
+void ts_diff_take_digests(struct ts_diff *d);
+
+/*
+ * Where lane @l, which stands lowest, begins a chunk: all lanes go over the chunks that are the same from there on.
+ *
+ * Returns false if a trace cannot be read.
+ */
+bool ts_diff_skip(struct ts_diff *d, const struct ts_diff_lane *l, bool *is_skipped, struct ts_error *err);
 
 /* The next page of memory that A knows at position 0.  Returns TS_GOT_END after the last. */
 enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struct ts_error *err);

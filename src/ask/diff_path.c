@@ -57,7 +57,7 @@ static bool go_to(struct ts_diff_side *s, const struct ts_window *w, size_t i, s
 	if (s->pos == TS_NO_POS)
 		return true;
 	s->slice_end = ts_query_slice_end(s->q, s->pos);
-	return ts_query_regs(s->q, s->pos, s->thread, s->data, s->known, err);
+	return ts_diff_read_regs(s, s->pos, err);
 }
 
 /* The rest of a thread is of one only. */

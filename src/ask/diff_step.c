@@ -15,6 +15,21 @@ static struct ts_diff_values values_of(const struct ts_diff_lane *l, const struc
 	};
 }
 
+bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *err)
+{
+	memset(s->is_doubtful, 0, ts_query_regset(s->q)->g_len);
+	return ts_query_regs(s->q, pos, s->thread, s->data, s->known, err);
+}
+
+bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r, bool *is_sure)
+{
+	const struct ts_diff_values v = values_of(l, r);
+
+	if (memchr(l->a.is_doubtful + r->a->off, 1, v.len) || memchr(l->b.is_doubtful + r->b->off, 1, v.len))
+		*is_sure = false;
+	return !memcmp(v.a, v.b, v.len) || ts_diff_next_difference(d, &v, 0) == v.len;
+}
+
 void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
 			 uint64_t n_steps)
 {
@@ -25,6 +40,19 @@ void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const 
 }
 
 /* ---------------------------------------------------------------------------------------------- registers */
+
+static void learn(struct ts_diff_side *s, const struct ts_effect *e, const uint8_t *data)
+{
+	memcpy(s->data + e->addr, data, e->len);
+	memset(s->known + e->addr, 1, e->len);
+	memset(s->is_doubtful + e->addr, 0, e->len);
+}
+
+static void forget(struct ts_diff_side *s, uint64_t off, size_t len)
+{
+	memset(s->known + off, 0, len);
+	memset(s->is_doubtful + off, 1, len);
+}
 
 /* The registers that the step touched are added to the list; their values are those after it. */
 static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts_steps *b,
@@ -39,12 +67,13 @@ static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts
 		if (e->kind == TS_FX_THREAD)
 			whose = e->item;
 		if (e->kind == TS_FX_FORGET_REGS)
-			memset(s->known, 0, (size_t)e->len);
+			forget(s, 0, (size_t)e->len);
 		if (e->kind > TS_FX_REG_READ || whose != s->thread || (!data && e->kind == TS_FX_REG_READ))
 			continue;
 		if (data)
-			memcpy(s->data + e->addr, data, e->len);
-		memset(s->known + e->addr, data != NULL, e->len);
+			learn(s, e, data);
+		else
+			forget(s, e->addr, (size_t)e->len);
 		for (uint64_t k = e->addr; k < e->addr + e->len && e->kind == TS_FX_REG_WRITE; k++) {
 			int reg = s->reg_at[k];
 
@@ -57,22 +86,19 @@ static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts
 }
 
 /*
- * The registers that a step touched, of which there are @n on the list.  Where they seem to differ the sides take the
- * whole state: other threads' steps, and what is seen later, tell of it as well.
+ * The registers that a step touched, of which there are @n on the list.  Where they seem to differ, or are in doubt, the
+ * sides take the whole state: other threads' steps, and what is seen later, tell of it as well.
  */
 static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, struct ts_error *err)
 {
-	bool is_same = true;
+	bool is_same = true, is_sure = true;
 
-	for (unsigned i = 0; i < n && is_same; i++) {
-		const struct ts_diff_values v = values_of(l, &d->regs[d->list[i]]);
-
-		is_same = !memcmp(v.a, v.b, v.len) || ts_diff_next_difference(d, &v, 0) == v.len;
-	}
+	for (unsigned i = 0; i < n && is_same; i++)
+		is_same = ts_diff_is_same_reg(d, l, &d->regs[d->list[i]], &is_sure) && is_sure;
 	if (is_same)
 		return true;
-	if (!ts_query_regs(d->a, l->a.pos + 1, l->a.thread, l->a.data, l->a.known, err) ||
-	    !ts_query_regs(d->b, l->b.pos + 1, l->b.thread, l->b.data, l->b.known, err))
+	ts_diff_let_go(d);
+	if (!ts_diff_read_regs(&l->a, l->a.pos + 1, err) || !ts_diff_read_regs(&l->b, l->b.pos + 1, err))
 		return false;
 	for (unsigned i = 0; i < n; i++)
 		ts_diff_compare_reg(d, l, &d->regs[d->list[i]], 1);
@@ -221,6 +247,8 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
 	take_regs(d, &l->b, b->batch, b->step, &n);
 	done = compare_regs(d, l, n, err);
 	compare_writes(d, a, b);
+	if (d->n_suspects)
+		ts_diff_let_go(d);
 	for (size_t i = 0; i < d->n_suspects && done; i++)
 		done = compare_suspect(d, l, &d->suspects[i], err);
 	return done;

@@ -194,6 +194,15 @@ bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b,
 	       (!at_a.has_pc || !at_b.has_pc || add_around(r, at_a.pc, at_b.pc, PROGRAM_REACH, err));
 }
 
+bool ts_rebase_is_any(const struct ts_rebase *r)
+{
+	bool is_any = false;
+
+	for (size_t i = 0; i < r->n; i++)
+		is_any |= r->shifts[i].delta != 0;
+	return is_any;
+}
+
 void ts_rebase_fini(struct ts_rebase *r)
 {
 	free(r->shifts);

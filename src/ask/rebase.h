@@ -43,6 +43,9 @@ struct ts_rebase {
 bool ts_rebase_init(struct ts_rebase *r, struct ts_query *a, struct ts_query *b, struct ts_error *err);
 void ts_rebase_fini(struct ts_rebase *r);
 
+/* Does anything lie elsewhere? */
+bool ts_rebase_is_any(const struct ts_rebase *r);
+
 /* An address of B as it is in A. */
 uint64_t ts_rebase_to_a(struct ts_rebase *r, uint64_t addr);
 

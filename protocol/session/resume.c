@@ -224,6 +224,8 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		s->modules_at = s->pos;
 	if (found->kind == TS_STOP_EXIT)
 		rsp_events_text(s, &s->console);
+	if (is_end && is_reverse && s->pos)
+		ts_buf_puts(&s->console, "This thread begins here: what ran before are other threads.\n");
 	is_held = !is_over && !is_reverse && rsp_threads_hold_alone(s);
 	if (is_over)
 		rsp_stop_reply(s, r, step_over_at_end(s), NULL);

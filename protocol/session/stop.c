@@ -35,7 +35,9 @@ static void put_reason(const struct rsp_session *s, struct rsp_reply *r, const s
 	bool has_pc, is_soft;
 
 	switch (f->kind) {
-	case TS_STOP_END:
+	case TS_STOP_END: /* not at the last position: where its thread begins */
+		put_limit(s, r, f->pos && f->pos == rsp_last(s));
+		break;
 	case TS_STOP_EXIT:
 		if (f->pos == 0 || (f->pos == rsp_last(s) && ts_query_is_complete(s->target->q)))
 			put_limit(s, r, f->pos != 0);

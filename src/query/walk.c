@@ -83,12 +83,26 @@ static enum ts_walked aim_at(struct ts_walk *w, uint64_t target, bool has_target
 	return TS_WALK_ON;
 }
 
+static enum ts_walked stop_at(struct ts_walk *w, uint64_t pos, enum ts_stop_kind kind, struct ts_found *found)
+{
+	*found = (struct ts_found){ .pos = pos, .kind = kind, .thread = ts_query_thread(w->q, pos) };
+	ts_walk_fini(w);
+	return TS_WALK_STOP;
+}
+
+/* Does the thread begin at @pos?  Others may have run before, but a step back would undo nothing of it. */
+static bool is_thread_begin(const struct ts_walk *w, uint64_t pos)
+{
+	return pos && ts_query_thread(w->q, pos) == w->thread &&
+	       ts_query_prev_step(w->q, w->thread, pos - 1) == TS_NO_POS;
+}
+
 static uint64_t last_position(const struct ts_walk *w)
 {
 	return w->is_reverse ? 0 : ts_query_end(w->q);
 }
 
-static enum ts_walked aim(struct ts_walk *w)
+static enum ts_walked aim(struct ts_walk *w, struct ts_found *found)
 {
 	uint64_t target;
 
@@ -100,6 +114,8 @@ static enum ts_walked aim(struct ts_walk *w)
 	target = step_target(w, w->from);
 	if (target == TS_NO_POS && is_growing(w))
 		return TS_WALK_WAIT;
+	if (w->is_reverse && is_thread_begin(w, w->from))
+		return stop_at(w, w->from, TS_STOP_END, found);
 	if (target == TS_NO_POS) /* from an end, or the thread runs no more */
 		return aim_at(w, last_position(w), false);
 	if (!w->is_range)
@@ -138,13 +154,6 @@ static enum ts_walked start_search(struct ts_walk *w, struct ts_error *err)
 		return TS_WALK_FAIL;
 	w->state = TS_WALK_SEARCHING;
 	return TS_WALK_ON;
-}
-
-static enum ts_walked stop_at(struct ts_walk *w, uint64_t pos, enum ts_stop_kind kind, struct ts_found *found)
-{
-	*found = (struct ts_found){ .pos = pos, .kind = kind, .thread = ts_query_thread(w->q, pos) };
-	ts_walk_fini(w);
-	return TS_WALK_STOP;
 }
 
 uint64_t ts_walk_reached(const struct ts_walk *w)
@@ -258,7 +267,7 @@ enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "no walk is under way");
 		break;
 	case TS_WALK_AIMING:
-		walked = aim(w);
+		walked = aim(w, found);
 		break;
 	case TS_WALK_LEAVING:
 		walked = leave(w, err);

@@ -120,11 +120,21 @@ START_TEST(a_thread_that_runs_no_more_steps_to_the_end_of_the_recording)
 {
 	check_stop(6, "vCont;s:" T1, "T05replaylog:end;", FAKE_N_STEPS);
 	check_stop(6, "vCont;r402000,402010:" T1, "T05replaylog:end;", FAKE_N_STEPS);
+}
+END_TEST
+
+START_TEST(a_step_back_stays_where_its_thread_begins)
+{
 	rsp_session_go(s, 3);
 	set("Hc" T1);
 	fake_resume("bs");
-	ck_assert_uint_eq(s->pos, 0);
+	ck_assert_uint_eq(s->pos, 3);
 	ck_assert_ptr_nonnull(strstr(fake.text, "replaylog:begin;"));
+	check_thread(T1);
+	ck_assert_str_eq(fake_console(), "This thread begins here: what ran before are other threads.\n");
+	fake_resume("bc"); /* the others' history is still there */
+	ck_assert_uint_eq(s->pos, 0);
+	ck_assert_str_eq(fake_console(), "");
 }
 END_TEST
 
@@ -634,7 +644,8 @@ END_TEST
 
 FAKE_SUITE("run", a_step_back_undoes_a_step_everywhere, while_one_thread_steps_the_others_pass,
 	   while_one_thread_steps_back_the_others_pass, the_thread_to_step_stays_that_of_the_last_Hc,
-	   a_thread_that_runs_no_more_steps_to_the_end_of_the_recording, both_ends_stay_ends,
+	   a_thread_that_runs_no_more_steps_to_the_end_of_the_recording,
+	   a_step_back_stays_where_its_thread_begins, both_ends_stay_ends,
 	   to_arrive_at_an_end_by_a_step_is_an_ordinary_stop,
 	   a_step_stops_at_a_breakpoint_of_a_thread_that_passes,
 	   a_thread_that_steps_alone_for_gdb_is_the_one_that_stops,

@@ -108,6 +108,28 @@ START_TEST(a_step_is_of_its_thread_and_wins_over_a_breakpoint_at_its_target)
 }
 END_TEST
 
+/* Others' instructions and breakpoints lie before it: none of them is undone. */
+START_TEST(a_step_back_stays_where_its_thread_begins)
+{
+	step(0);
+	step(0);
+	step(1);
+	step(0);
+	step(1);
+	build();
+	stop_at_pc(16);
+	ts_walk_step(&w, q, &stops, 2, 1, true);
+	run_to(2, TS_STOP_END);
+	ck_assert_uint_eq(found.thread, 1);
+	ts_walk_step(&w, q, &stops, 4, 1, true);
+	run_to(2, TS_STOP_STEP);
+	ts_walk_continue(&w, q, &stops, 2, true);
+	run_to(1, TS_STOP_BREAK);
+	ts_walk_step(&w, q, &stops, 0, 0, true);
+	run_to(0, TS_STOP_END);
+}
+END_TEST
+
 START_TEST(a_range_is_left_by_its_thread_or_at_the_end)
 {
 	for (unsigned i = 0; i < 200; i++)
@@ -219,7 +241,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("walk", setup, teardown, a_continue_ends_at_a_breakpoint_or_at_an_end,
 		   a_step_is_of_its_thread_and_wins_over_a_breakpoint_at_its_target,
-		   a_range_is_left_by_its_thread_or_at_the_end,
+		   a_step_back_stays_where_its_thread_begins, a_range_is_left_by_its_thread_or_at_the_end,
 		   after_a_breakpoint_that_does_not_hold_a_system_call_stops_at_the_same_position,
 		   after_a_breakpoint_that_does_not_hold_an_exit_stops_at_the_same_position,
 		   a_step_to_other_modules_is_a_step, a_signal_stops_before_its_step_and_a_fault_after_it,

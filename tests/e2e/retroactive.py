@@ -3,6 +3,7 @@
 """Tracepoints that are set after the recording was made, in stock gdb: trace, actions, tstart, tfind, tdump, tsave."""
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -11,6 +12,7 @@ import tempfile
 
 from _gdb import Gdb
 from _raw import Raw
+from _record import LIMIT, emulator, record
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
@@ -448,6 +450,24 @@ def a_dynamic_printf_of_floating_point_is_refused_with_its_reason():
         g(r'dprintf fib,"%f\n", 1.5')
         g.expect("Cannot insert breakpoint 1")
         assert "breakpoint refused: floating-point numbers cannot be printed here" in g.server.said(), g
+
+
+@case
+def a_dynamic_printf_of_a_floating_point_variable_is_not_sent_by_gdb():
+    """gdb 13 cannot compile it, and sends the place without any command: the server cannot know what is missing, and
+    nothing is printed. README says so; the other style prints it.
+    """
+    emulator()
+    source = pathlib.Path("float.c")
+    source.write_text("double d = 1.5; int n;\nvoid half(void) { n++; d /= 2; }\nint main(void) { half(); half(); return 0; }\n")
+    subprocess.run(["gcc", "-g", "-O0", "-o", "float", str(source)], check=True, timeout=LIMIT)
+    assert record("float.ucir", "./float").returncode == 0
+    for style, printed in ("agent", []), ("gdb", ["d 1.500000 n 0", "d 0.750000 n 1"]):
+        commands = f"set dprintf-style {style}", r'dprintf half,"d %f n %d\n", d, n', "continue"
+        said = subprocess.run([TRACESTUB, "gdb", "float.ucir", "--exec", "float", "--", "-nx", "-batch",
+                               *(a for c in commands for a in ("-ex", c))], capture_output=True, text=True, timeout=LIMIT,
+                              stdin=subprocess.DEVNULL, env={k: v for k, v in os.environ.items() if k != "DEBUGINFOD_URLS"})
+        assert re.findall("^d .*", said.stdout, re.M) == printed and "No more reverse" in said.stdout, said
 
 
 run_cases()

@@ -11,11 +11,15 @@
 #include "src/base/error.h"
 #include "src/query/query.h"
 
+struct ts_symbols_file;
+
 struct rsp_server_options {
 	struct rsp_listener *listener; /* borrowed */
 	const char *exec; /* the program's file for the client, NULL for none */
 	/* address of the lowest page of that file as given by the user, NULL: to be found */
 	const uint64_t *exec_base;
+	const struct ts_symbols_file *images; /* borrowed; files that the user says were in memory */
+	size_t n_images;
 	/* libraries of this machine are used if they are the recorded ones */
 	bool has_local_files;
 	/* how registers are shown, NULL: as recorded, or as the code of a machine needs them */

@@ -68,6 +68,10 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 	const struct rsp_target *target = s->target;
 	const uint64_t *base = target->located.by == TS_LOCATED_NOT ? NULL : &target->located.first;
 
+	for (size_t i = 0; i < target->n_images; i++) {
+		if (!ts_find_symbols_of_file(symbols, target->images[i].path, target->images[i].base, err))
+			return false;
+	}
 	return ts_find_symbols(symbols, target->q, target->exec ? ts_source_name(target->exec) : NULL, base,
 			       target->local, err);
 }

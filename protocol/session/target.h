@@ -19,6 +19,7 @@
 struct rsp_collector;
 struct rsp_frame_budget;
 struct ts_local_files;
+struct ts_symbols_file;
 
 /* Registers shown for another architecture than the recorded one; present if target_xml is not empty. */
 struct rsp_layout {
@@ -52,6 +53,9 @@ struct rsp_target {
 	struct ts_located located;      /* where the program lies */
 	/* owned; files of this machine that the recording names; NULL: none are used */
 	struct ts_local_files *local;
+	/* borrowed; files that were in memory, as the user says: questions know their symbols */
+	const struct ts_symbols_file *images;
+	size_t n_images;
 	/* the recording of a machine in which the translation of addresses is known */
 	bool has_paging;
 };

@@ -14,6 +14,12 @@
 #include "src/query/local_files.h"
 #include "symbols.h"
 
+/* A file that the user names. */
+struct ts_symbols_file {
+	const char *path;     /* borrowed */
+	const uint64_t *base; /* borrowed; address of its lowest page, NULL: where it is linked */
+};
+
 /*
  * Add those of the file at @path, of which the lowest page lies at *@base (NULL: where it is linked).  A file
  * that is neither an ELF nor a PE file has none.

@@ -9,6 +9,7 @@
 #include "protocol/server/server.h"
 #include "reading.h"
 #include "report.h"
+#include "src/ask/find_symbols.h"
 #include "src/query/query.h"
 
 struct ts_service {
@@ -67,9 +68,12 @@ static void say_ready(void *user, const char *address)
 int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli *cli)
 {
 	struct ts_query *q = ts_model_query(m);
+	struct ts_symbols_file images[TS_MAX_IMAGES];
 	const struct rsp_server_options opt = {
 		.listener = &s->listener,
 		.exec = cli->exec.path,
+		.images = images,
+		.n_images = cli->n_images,
 		.has_local_files = !cli->sysroot,
 		.exec_base = cli->exec.has_base ? &cli->exec.base : NULL,
 		.arch = cli->arch ? ts_arch_find(cli->arch) : NULL,
@@ -86,6 +90,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 	struct ts_error err;
 
 	ts_error_reset(&err);
+	for (unsigned i = 0; i < cli->n_images; i++)
+		images[i] = (struct ts_symbols_file){ cli->images[i].path, cli->images[i].has_base ? &cli->images[i].base : NULL };
 	s->model = m;
 	s->cli = cli;
 	return rsp_server_run(q, &opt, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);

@@ -4,7 +4,7 @@ addresses relative to the image, and exports."""
 import struct
 
 BASE, EXPORTS_AT, FILE_ALIGN = 0x140000000, 0x10000, 0x200
-HEADERS_LEN, OPTIONAL_LEN = 0x400, 240
+HEADERS_LEN = 0x400
 
 
 def padded(data):
@@ -41,16 +41,30 @@ def section(name, addr, data, off, flags):
     return struct.pack("<8sIIII12xI", name, len(data), addr, len(padded(data)), off, flags)
 
 
-def make_pe(elf, exports):
-    """The file's bytes; @exports: {name: address as linked}."""
-    addr, code = code_of(elf)
+def optional_header(is_64, base, entry):
+    """Without the table of directories."""
+    if is_64:
+        head = struct.pack("<HH12xII", 0x20b, 14, entry, entry) + struct.pack("<Q", base)
+        stack = struct.pack("<QQQQ", 1 << 20, 1 << 12, 1 << 20, 1 << 12)
+    else:
+        head = struct.pack("<HH12xIII", 0x10b, 14, entry, entry, 0) + struct.pack("<I", base)
+        stack = struct.pack("<IIII", 1 << 20, 1 << 12, 1 << 20, 1 << 12)
+    head += struct.pack("<II6HIIIIHH", 0x1000, FILE_ALIGN, 6, 0, 0, 0, 6, 0, 0, 0x11000, HEADERS_LEN, 0, 3, 0x8160)
+    return head + stack + struct.pack("<II", 0, 16)
+
+
+def make_image(addr, code, exports, is_64=True, base=BASE):
+    """The file's bytes: @code at @addr, @exports {name: address}; addresses are relative to the image's base."""
     directory = export_directory(exports)
-    optional = struct.pack("<HH12xII", 0x20b, 14, addr, addr)
-    optional += struct.pack("<QII6HIIIIHHQQQQII", BASE, 0x1000, FILE_ALIGN, 6, 0, 0, 0, 6, 0, 0, 0x11000,
-                            HEADERS_LEN, 0, 3, 0x8160, 1 << 20, 1 << 12, 1 << 20, 1 << 12, 0, 16)
-    optional += struct.pack("<II", EXPORTS_AT, len(directory))
+    optional = optional_header(is_64, base, addr) + struct.pack("<II", EXPORTS_AT, len(directory)) + bytes(15 * 8)
+    machine, flags = (0x8664, 0x22) if is_64 else (0x14c, 0x102)
     head = b"MZ" + b"\0" * 58 + struct.pack("<I", 64)
-    head += b"PE\0\0" + struct.pack("<HH12xHH", 0x8664, 2, OPTIONAL_LEN, 0x22) + optional.ljust(OPTIONAL_LEN, b"\0")
+    head += b"PE\0\0" + struct.pack("<HH12xHH", machine, 2, len(optional), flags) + optional
     head += section(b".text", addr, code, HEADERS_LEN, 0x60000020)
     head += section(b".edata", EXPORTS_AT, directory, HEADERS_LEN + len(padded(code)), 0x40000040)
     return head.ljust(HEADERS_LEN, b"\0") + padded(code) + padded(directory)
+
+
+def make_pe(elf, exports):
+    """The same of an ELF file, whose addresses are those of its link."""
+    return make_image(*code_of(elf), exports)

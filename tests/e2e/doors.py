@@ -11,11 +11,13 @@ import re
 from _forms import cell, json_lines, query, query_text
 from _mcp import Client
 from _questions import TRACES, Questions, monitor, question_of
+from _recording import Recording
 from _rsp import Rsp
 from _server import Server
-from _tap import add_case, run_cases
+from _tap import add_case, case, run_cases
 
 N_QUESTIONS = 45
+FIB = 0x4013ef     # of x64_walk.elf, by nm
 
 
 def check_refused(question, done, result, shown):
@@ -52,6 +54,20 @@ def the_doors_agree(trace, seed):
             else:
                 check_refused(question, done, result, shown)
     assert len(verbs) > 12, verbs
+
+
+@case
+def the_symbols_of_an_image_are_known_to_all():
+    walk = Recording("x64_walk")
+    question = "executions fib first 3"
+    done = query(walk.trace, question, "--json", "--image", walk.exec)
+    positions = [json.loads(line)["position"] for line in done.stdout.splitlines()[:-1]]
+    assert positions == [k for k, pc in enumerate(walk.pcs()) if pc == FIB][:3], done
+    with Server(walk.trace, "--image", walk.exec) as server, Rsp(server.address) as r:
+        shown = monitor(r, question)
+        assert [int(line.split()[1]) for line in shown.splitlines()[1:-1]] == positions, (shown, done)
+    with Server(walk.trace) as server, Rsp(server.address) as r:
+        assert "'fib' is neither an address nor a known symbol" in monitor(r, question)
 
 
 for seed, (format_name, path) in enumerate(TRACES.items(), 1):

@@ -6,14 +6,19 @@ functions in gdb and in questions.
 The file is made here of the code of tests/data/programs/pie, which ran at PIE_BASE; its exports are that program's
 symbols by nm.
 """
+import collections
+import gzip
 import pathlib
+import re
 import shutil
 import subprocess
 
 from _gdb import Gdb
-from _pe import make_pe
+from _pe import make_image, make_pe
 from _programs import Program
-from _tap import TRACESTUB, add_case, run_cases, skip
+from _rsp import Rsp
+from _server import Server
+from _tap import DATA, TRACESTUB, add_case, case, run_cases, skip
 
 PIE_BASE = 0x555555554000
 NAMES = "inc", "add", "main", "fib", "leave"
@@ -62,6 +67,43 @@ def questions_have_its_exports(suffix):
         assert len(rows) == len(expected) and all(row[9] == "inc" and row[7] in ("add", "main") for row in rows), done
         if suffix != "trace64":     # it has no line for a system call's second half: positions differ after those
             assert [int(row[1]) for row in rows] == expected, (rows, expected)
+
+
+def call_targets(truth):
+    """Where each address was called, by the program's states as they were recorded: esp is 4 less, eip elsewhere."""
+    pcs, found, esp, pc = [], collections.defaultdict(list), 0, 0
+    for k, line in enumerate(truth):
+        state = dict(word.split("=") for word in line.split()[1:])
+        new_pc, new_esp = int(state.get("eip", f"{pc:x}"), 16), int(state.get("esp", f"{esp:x}"), 16)
+        if k and new_esp == esp - 4 and not 0 < new_pc - pc < 16:
+            found[new_pc].append(k)
+        pcs.append(new_pc)
+        pc, esp = new_pc, new_esp
+    return pcs, found
+
+
+@case
+def a_32_bit_program_that_was_moved_has_its_exports():
+    """x32dbg's: linked at 0x400000, found by its code where it ran.  The file has the code that the recording shows."""
+    trace, base, image = pathlib.Path("moved.trace32"), 0x8048000, 0x400000
+    trace.write_bytes(gzip.decompress((DATA / "x64dbg-samples/fib32.trace32.gz").read_bytes()))
+    pcs, called = call_targets(gzip.decompress((DATA / "x64dbg-samples/fib32.truth.gz").read_bytes()).decode().splitlines())
+    name_at = max(called, key=lambda at: len(called[at]))
+    assert len(called[name_at]) > 5 and base < min(pcs) and max(pcs) < base + 0x3000, called
+    with Server(str(trace)) as server, Rsp(server.address) as r:
+        r.ask("qRcmd," + b"wait".hex())
+        shown = r.ask_all([f"m{at:x},1" for at in range(base + 0x1000, max(pcs) + 16)])
+    code = bytes(0 if byte.startswith("E") else int(byte, 16) for byte in shown)
+    program = pathlib.Path("moved.exe").resolve()
+    program.write_bytes(make_image(0x1000, code, {"worker": name_at - base}, is_64=False, base=image))
+    commands = "output/x &worker", "break *worker", "continue", "when", "continue", "when", "goto end", "reverse-continue", "when"
+    done = subprocess.run([TRACESTUB, "gdb", str(trace), "--exec", str(program), "--", "-nx", "-batch",
+                           *(a for c in commands for a in ("-ex", c))], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=60, stdin=subprocess.DEVNULL)
+    at = [k for k, pc in enumerate(pcs) if pc == name_at]
+    assert f"{name_at:#x}" in done.stdout and done.stdout.count(" in worker ()") == 3, done
+    shown = [int(k) for k in re.findall(r"^position (\d+) of", done.stdout, re.M)]
+    assert [k for k in shown if k in at] == [at[0], at[1], at[-1]], (shown, at, done)
 
 
 for format_suffix in "bin", "trace64":

@@ -51,6 +51,15 @@ static void add_regs(struct ts_abi *abi, const struct ts_regset *set, const char
 	}
 }
 
+/* One more register is read. */
+static void need(struct ts_abi *abi, const struct ts_regset *set, int reg)
+{
+	uint32_t end = reg < 0 ? 0 : set->regs[reg].off + set->regs[reg].len;
+
+	if (end > abi->len)
+		abi->len = end;
+}
+
 bool ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
 {
 	const struct ts_regset *set = ts_query_regset(q);
@@ -75,6 +84,10 @@ bool ts_abi_init(struct ts_abi *abi, const struct ts_query *q)
 		abi->result = ts_regset_find(set, conventions[i].result);
 		break;
 	}
+	need(abi, set, abi->result);
+	need(abi, set, set->sp);
+	for (unsigned i = 0; i < abi->n_regs; i++)
+		need(abi, set, abi->regs[i]);
 	return true;
 }
 
@@ -175,7 +188,7 @@ bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos
 {
 	const struct ts_regset *set = ts_query_regset(ask->q);
 
-	if (!ts_query_regs(ask->q, pos, thread, abi->data, abi->known, err))
+	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
 		return false;
 	for (unsigned i = 0; i < ts_abi_n_arguments(abi); i++) {
 		uint64_t value = 0;
@@ -196,7 +209,7 @@ bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, u
 	uint64_t value = 0;
 	bool has_value;
 
-	if (!ts_query_regs(ask->q, pos, thread, abi->data, abi->known, err))
+	if (!ts_query_first_regs(ask->q, pos, thread, abi->len, abi->data, abi->known, err))
 		return false;
 	has_value = value_of(abi, ts_query_regset(ask->q), abi->result, &value);
 	return put_value(out, ask, pos, thread, value, has_value, has_texts, err);

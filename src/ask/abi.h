@@ -18,7 +18,8 @@ struct ts_abi {
 	unsigned n_regs;
 	unsigned n_words; /* arguments are so many words above the return address instead */
 	int result;       /* index of the result's register, -1 if there is none */
-	uint8_t *data, *known; /* owned, one allocation: registers at a position */
+	uint32_t len;     /* all of these registers, and the stack pointer, are in the first bytes of the layout */
+	uint8_t *data, *known; /* owned, one allocation: these bytes at a position */
 };
 
 /* The convention of a recording.  Returns false if memory is exhausted. */

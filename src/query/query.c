@@ -243,7 +243,7 @@ bool ts_query_pc(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t *pc
 
 /*
  * The next effect of a step on registers of @thread, from ordinal *i on; *whose is the thread of the effects.
- * Returns NULL if there is none.
+ * Returns NULL at the end.
  */
 static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const struct ts_step *s,
 					       uint32_t thread, uint32_t *i, uint32_t *whose)
@@ -260,6 +260,18 @@ static const struct ts_effect *next_reg_effect(const struct ts_steps *b, const s
 	return NULL;
 }
 
+/* @len bytes are known; most registers have 8. */
+static inline void know(uint8_t *data, uint8_t *known, const uint8_t *value, size_t len)
+{
+	if (len == 8) {
+		memcpy(data, value, 8);
+		memset(known, 1, 8);
+	} else {
+		memcpy(data, value, len);
+		memset(known, 1, len);
+	}
+}
+
 static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
 			uint8_t *known)
 {
@@ -270,8 +282,7 @@ static void replay_regs(const struct ts_steps *b, const struct ts_step *s, uint3
 		const uint8_t *value = ts_effect_data(b, e);
 
 		if (value) {
-			memcpy(data + e->addr, value, e->len);
-			memset(known + e->addr, 1, e->len);
+			know(data + e->addr, known + e->addr, value, e->len);
 		} else if (e->kind != TS_FX_REG_READ) {
 			memset(data + e->addr, 0, e->len);
 			memset(known + e->addr, TS_LOST, e->len);
@@ -315,22 +326,35 @@ static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t 
 	return is_change;
 }
 
-/* Registers of @thread before the step: add what the step saw. */
-static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint8_t *data,
+/* How many bytes of the effect are among the first @len of the registers. */
+static uint32_t n_among(const struct ts_effect *e, uint32_t len)
+{
+	uint64_t left = e->addr < len ? len - e->addr : 0;
+
+	return e->len < left ? (uint32_t)e->len : (uint32_t)left;
+}
+
+/* The first @len bytes of the registers of @thread before the step: add what the step saw. */
+static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint32_t len, uint8_t *data,
 		     uint8_t *known)
 {
 	const struct ts_effect *e;
 
 	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
 		const uint8_t *value = ts_effect_data(b, e);
+		uint32_t n = n_among(e, len);
 
-		if (e->kind != TS_FX_REG_READ)
-			pass_over(known + e->addr, e->len);
-		else if (value)
-			take_sight(data + e->addr, known + e->addr, e->len, value);
+		if (n && e->kind != TS_FX_REG_READ)
+			pass_over(known + e->addr, n);
+		else if (n && value)
+			take_sight(data + e->addr, known + e->addr, n, value);
 	}
-	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));)
-		forget_passed(known + e->addr, e->len);
+	for (uint32_t i = 0, whose = s->thread; (e = next_reg_effect(b, s, thread, &i, &whose));) {
+		uint32_t n = n_among(e, len);
+
+		if (n)
+			forget_passed(known + e->addr, n);
+	}
 }
 
 /*
@@ -359,12 +383,10 @@ static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t ad
 	}
 }
 
-/* Look ahead from position @pos to the chunk's end for the values of lost registers. */
+/* Look ahead from position @pos to the chunk's end for the values of lost registers among the first @len bytes. */
 static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, uint64_t pos, uint32_t thread,
-			uint8_t *data, uint8_t *known)
+			uint32_t len, uint8_t *data, uint8_t *known)
 {
-	uint32_t len = tl->rec->regs.g_len;
-
 	for (uint32_t j = pos % TS_CHUNK_STEPS; j < b->n_steps && memchr(known, TS_LOST, len); j++) {
 		const struct ts_step *s = &b->steps[j];
 		uint32_t i = 0, whose = s->thread;
@@ -372,10 +394,10 @@ static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, 
 
 		while ((e = next_reg_effect(b, s, thread, &i, &whose))) {
 			const uint8_t *value = ts_effect_data(b, e);
+			uint32_t n = n_among(e, len);
 
-			if (e->kind != TS_FX_REG_READ || value)
-				settle(data + e->addr, known + e->addr, e->len,
-				       e->kind == TS_FX_REG_READ ? value : NULL);
+			if (n && (e->kind != TS_FX_REG_READ || value))
+				settle(data + e->addr, known + e->addr, n, e->kind == TS_FX_REG_READ ? value : NULL);
 		}
 	}
 	settle_at_end(tl->regs, pos / TS_CHUNK_STEPS, thread * TS_REGS_STRIDE, data, known, len);
@@ -465,15 +487,16 @@ static bool is_walk_near(const struct ts_query *q, uint64_t pos, uint32_t thread
 	return w->thread == thread && w->pos <= pos && w->pos >= pos - pos % REGS_STEPS;
 }
 
-static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
+/* The registers but the pc: the first @len bytes. */
+static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data, uint8_t *known,
 		      struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
 	struct cached_regs *w = &q->walk;
-	uint64_t chunk = pos / TS_CHUNK_STEPS, pc;
-	uint32_t n = pos % TS_CHUNK_STEPS, len = tl->rec->regs.g_len;
+	uint64_t chunk = pos / TS_CHUNK_STEPS;
+	uint32_t n = pos % TS_CHUNK_STEPS;
 	const struct ts_steps *b = NULL;
-	bool has_pc, has_step = pos < q->snap.n_indexed;
+	bool has_step = pos < q->snap.n_indexed;
 
 	if (!is_walk_near(q, pos, thread)) {
 		const struct cached_regs *c = regs_below(q, pos - pos % REGS_STEPS, thread, err);
@@ -481,7 +504,7 @@ static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t
 		w->pos = TS_NO_POS;
 		if (!c)
 			return false;
-		memcpy(w->data, c->data, 2 * (size_t)len); /* known lies after it */
+		memcpy(w->data, c->data, 2 * (size_t)tl->rec->regs.g_len); /* known lies after it */
 		w->pos = c->pos;
 		w->thread = thread;
 	}
@@ -495,23 +518,33 @@ static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t
 	memcpy(data, w->data, len);
 	memcpy(known, w->known, len);
 	if (has_step)
-		see_regs(b, &b->steps[n], thread, data, known);
+		see_regs(b, &b->steps[n], thread, len, data, known);
 	if (memchr(known, TS_LOST, len)) {
 		b = ts_query_chunk(q, chunk, TS_CHUNK_STEPS, err);
 		if (!b)
 			return false;
-		settle_regs(tl, b, pos, thread, data, known);
+		settle_regs(tl, b, pos, thread, len, data, known);
 	}
-	if (!ts_query_pc(q, pos, thread, &pc, &has_pc, err))
-		return false;
-	put_pc(tl, pc, has_pc, data, known);
 	return true;
 }
 
 bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *data, uint8_t *known,
 		   struct ts_error *err)
 {
-	return read_regs(q, pos, thread, data, known, err) && is_sound(q, err);
+	uint64_t pc;
+	bool has_pc;
+
+	if (!read_regs(q, pos, thread, q->tl->rec->regs.g_len, data, known, err) ||
+	    !ts_query_pc(q, pos, thread, &pc, &has_pc, err))
+		return false;
+	put_pc(q->tl, pc, has_pc, data, known);
+	return is_sound(q, err);
+}
+
+bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
+			 uint8_t *known, struct ts_error *err)
+{
+	return read_regs(q, pos, thread, len, data, known, err) && is_sound(q, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */

@@ -180,6 +180,13 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 		   struct ts_error *err);
 
 /*
+ * The first @len bytes of that, at most regset.g_len; the pc is not filled in.  For questions about a few registers at
+ * many positions.
+ */
+bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
+			 uint8_t *known, struct ts_error *err);
+
+/*
  * Memory of @process at @pos: @len bytes at @addr to @data and @known (1 or 0 a byte; data is 0 where
  * unknown).  What passes the end of the address space is unknown.
  *

@@ -210,7 +210,8 @@ static void fill_from(const struct ts_image *img, const struct ts_image_range *r
 
 bool ts_image_check(const struct ts_image *img, struct ts_error *err)
 {
-	return !img || !atomic_exchange((atomic_bool *)&img->has_failed, false) ||
+	return !img || !atomic_load((atomic_bool *)&img->has_failed) ||
+	       !atomic_exchange((atomic_bool *)&img->has_failed, false) ||
 	       ts_fail(err, TS_EIO, TS_NO_OFF, "a file with memory of the recording cannot be read");
 }
 

@@ -331,16 +331,23 @@ static void ask_regs(struct exam *x)
 {
 	uint64_t pos = any_pos(x);
 	uint32_t thread = any_thread(x), g_len = x->tl->rec->regs.g_len;
+	const struct ts_reg *pc = &x->tl->rec->regs.regs[x->tl->rec->regs.pc];
 	uint8_t data[1024], known[1024];
 	struct ts_error err = { 0 };
+	bool is_part = script_chance(&x->rnd, 30);
+	uint32_t len = is_part ? (uint32_t)script_below(&x->rnd, g_len + 1) : g_len;
 
-	memset(data, 0xee, g_len);
-	memset(known, 0xee, g_len);
-	must(x, ts_query_regs(x->q, pos, thread, data, known, &err), &err);
-	for (uint32_t i = 0; i < g_len; i++) {
+	memset(data, 0xee, sizeof(data));
+	memset(known, 0xee, sizeof(known));
+	must(x, is_part ? ts_query_first_regs(x->q, pos, thread, len, data, known, &err)
+			: ts_query_regs(x->q, pos, thread, data, known, &err), &err);
+	ck_assert(data[len] == 0xee && known[len] == 0xee);
+	for (uint32_t i = 0; i < len; i++) {
 		uint8_t value;
 		bool is_known = naive_reg(x->nv, pos, thread, i, &value);
 
+		if (is_part && i - pc->off < pc->len)
+			continue;
 		if (known[i] != is_known || data[i] != value)
 			wrong(x, "thread %u, register byte %u at position %" PRIu64
 				 ": known %d, 0x%02x, but it is known %d, 0x%02x",

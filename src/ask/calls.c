@@ -12,8 +12,11 @@
 #include "symbols.h"
 #include "verb.h"
 
-/* Calls that are looked at in the time of a chunk that is decoded. */
-#define CALLS_A_CHUNK 64u
+/* Calls that are looked at in the time of a chunk that is decoded, at most: their names may be matched by a pattern. */
+#define CALLS_A_CHUNK 2048u
+
+/* Rows that are given in that time. */
+#define ROWS_A_CHUNK 64u
 
 enum column {
 	COL_POSITION,
@@ -61,15 +64,18 @@ struct found {
 	bool has_result;
 };
 
-/* Registers that a row needs: those at the call's begin, or those at its end. */
-struct want {
+/* The end of a call that returned. */
+struct end {
 	uint64_t pos;
 	uint32_t found; /* index */
-	bool is_result;
 };
 
+/*
+ * A batch's chunks are decoded, and those far away in which calls of it end: the larger it is, the fewer are
+ * decoded again for the next one.
+ */
 #define FIRST_BATCH 4u
-#define MAX_BATCH   1024u
+#define MAX_BATCH   8192u
 
 /*
  * Calls are found in batches: a first small one, then larger ones.  What their rows need of the trace is
@@ -83,12 +89,15 @@ struct calls {
 	struct list *lists; /* owned; by thread; NULL: not begun */
 	uint32_t n_lists;
 	unsigned n_looked;
+	bool has_call; /* the condition of the call is to be judged */
+	struct ts_call call;
 	struct found *found; /* owned; MAX_BATCH */
-	struct want *wants;  /* owned; 2 * MAX_BATCH */
+	struct end *ends;    /* owned; MAX_BATCH; by position once the batch is found */
 	struct ts_buf texts;
-	uint32_t n_found, n_given, n_wants, n_got;
+	uint32_t n_found, n_given, n_ends;
+	uint32_t n_arguments, n_results; /* how many calls have them */
+	uint64_t got_chunk;              /* where the last of them came from */
 	uint32_t batch; /* how many are looked for */
-	bool is_over;   /* there are no more to be found */
 };
 
 static bool no_memory(struct ts_error *err)
@@ -103,8 +112,8 @@ static bool begin(struct calls *x, struct ts_error *err)
 	x->n_lists = ts_query_n_threads(q);
 	x->lists = calloc(x->n_lists + 1, sizeof(*x->lists));
 	x->found = calloc(MAX_BATCH, sizeof(*x->found));
-	x->wants = calloc(2 * MAX_BATCH, sizeof(*x->wants));
-	if (!x->lists || !x->found || !x->wants)
+	x->ends = calloc(MAX_BATCH, sizeof(*x->ends));
+	if (!x->lists || !x->found || !x->ends)
 		return no_memory(err);
 	for (uint32_t i = 0; i < x->n_lists; i++) {
 		struct list *l = &x->lists[i];
@@ -180,9 +189,9 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 
 /* ----------------------------------------------------------------------------------------------- batches */
 
-static int compare_wants(const void *a, const void *b)
+static int compare_ends(const void *a, const void *b)
 {
-	const struct want *x = a, *y = b;
+	const struct end *x = a, *y = b;
 
 	return (x->pos > y->pos) - (x->pos < y->pos);
 }
@@ -192,11 +201,45 @@ static void add_found(struct calls *x, const struct ts_call *call)
 	uint32_t i = x->n_found++;
 
 	x->found[i] = (struct found){ .call = *call };
-	if (x->rows.is_counting || x->rows.is_bare)
-		return;
-	x->wants[x->n_wants++] = (struct want){ .pos = call->pos + 1, .found = i };
 	if (call->kind == TS_CALL_RETURN)
-		x->wants[x->n_wants++] = (struct want){ .pos = call->end, .found = i, .is_result = true };
+		x->ends[x->n_ends++] = (struct end){ .pos = call->end, .found = i };
+}
+
+/* Reading at @pos costs a chunk that is decoded, if the last reading was in another one. */
+static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS;
+
+	if (chunk != x->got_chunk && !ts_budget_take(budget))
+		return false;
+	x->got_chunk = chunk;
+	return true;
+}
+
+/* Look at the next call: is it a row?  Returns TS_GOT_ROW when it has been looked at, TS_GOT_END if there is none. */
+static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_cond *cond = &x->qn->cond;
+	bool holds = true;
+
+	if (!x->has_call) {
+		if (x->n_looked % CALLS_A_CHUNK == 0 && !ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		x->n_looked++;
+		if (!find(x, &x->call))
+			return TS_GOT_END;
+		x->rows.at = x->call.pos;
+		if (!is_wanted(x, &x->call))
+			return TS_GOT_ROW;
+	}
+	x->has_call = cond->n && !take_chunk(x, x->call.pos + 1, budget);
+	if (x->has_call)
+		return TS_GOT_PENDING;
+	if (cond->n && !ts_state_holds(x->ask, cond, x->call.pos + 1, &holds, err))
+		return TS_GOT_FAIL;
+	if (holds)
+		add_found(x, &x->call);
+	return TS_GOT_ROW;
 }
 
 /*
@@ -205,56 +248,58 @@ static void add_found(struct calls *x, const struct ts_call *call)
  */
 static enum ts_got find_batch(struct calls *x, struct ts_budget *budget, struct ts_error *err)
 {
-	struct ts_call call;
-	bool holds;
+	enum ts_got got = TS_GOT_ROW;
 
-	x->n_found = x->n_given = x->n_wants = x->n_got = 0;
+	x->n_found = x->n_given = x->n_ends = x->n_arguments = x->n_results = 0;
+	x->got_chunk = TS_NO_POS;
 	ts_buf_reset(&x->texts);
-	while (x->n_found < x->batch && !x->is_over) {
-		if (x->n_looked++ % CALLS_A_CHUNK == 0 && !ts_budget_take(budget)) {
-			x->n_looked = 0;
-			break;
-		}
-		x->is_over = !find(x, &call);
-		if (!x->is_over)
-			x->rows.at = call.pos;
-		if (x->is_over || !is_wanted(x, &call))
-			continue;
-		if (!ts_state_holds(x->ask, &x->qn->cond, call.pos + 1, &holds, err))
-			return TS_GOT_FAIL;
-		if (holds)
-			add_found(x, &call);
-	}
+	while (got == TS_GOT_ROW && x->n_found < x->batch)
+		got = look_at_next(x, budget, err);
 	if (x->n_found == x->batch && x->batch < MAX_BATCH)
 		x->batch *= 2;
-	qsort(x->wants, x->n_wants, sizeof(*x->wants), compare_wants);
-	return x->n_found ? TS_GOT_ROW : x->is_over ? TS_GOT_END : TS_GOT_PENDING;
+	qsort(x->ends, x->n_ends, sizeof(*x->ends), compare_ends);
+	return x->n_found && got != TS_GOT_FAIL ? TS_GOT_ROW : got;
 }
 
-static bool take_want(struct calls *x, const struct want *w, struct ts_error *err)
+/* The next call without arguments, by position; NULL if all have them. */
+static struct found *next_begin(const struct calls *x)
 {
-	struct found *f = &x->found[w->found];
-	bool has_texts = x->rows.is_for_people;
+	if (x->n_arguments == x->n_found)
+		return NULL;
+	return &x->found[x->rows.is_reverse ? x->n_found - 1 - x->n_arguments : x->n_arguments];
+}
 
-	if (!w->is_result) {
-		f->arguments = x->texts.len;
-		return ts_abi_arguments(&x->abi, x->ask, w->pos, f->call.thread, has_texts, &x->texts, err);
-	}
+static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err)
+{
+	f->arguments = x->texts.len;
+	x->n_arguments++;
+	return ts_abi_arguments(&x->abi, x->ask, f->call.pos + 1, f->call.thread, x->rows.is_for_people, &x->texts,
+				err);
+}
+
+static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
+{
 	f->has_result = true;
 	f->result = x->texts.len;
-	return ts_abi_result(&x->abi, x->ask, w->pos, f->call.thread, has_texts, &x->texts, err);
+	x->n_results++;
+	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts, err);
 }
 
-/* Get what the rows of the batch need.  Returns TS_GOT_ROW when it is there. */
-static enum ts_got get_wants(struct calls *x, struct ts_budget *budget, struct ts_error *err)
+/* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there. */
+static enum ts_got get_values(struct calls *x, struct ts_budget *budget, struct ts_error *err)
 {
-	for (; x->n_got < x->n_wants; x->n_got++) {
-		const struct want *w = &x->wants[x->n_got];
-		bool is_new = !x->n_got || w->pos / TS_CHUNK_STEPS != w[-1].pos / TS_CHUNK_STEPS;
+	if (x->rows.is_counting || x->rows.is_bare)
+		return TS_GOT_ROW;
+	for (;;) {
+		struct found *begin = next_begin(x);
+		const struct end *end = x->n_results < x->n_ends ? &x->ends[x->n_results] : NULL;
+		bool is_end = end && (!begin || end->pos < begin->call.pos + 1);
 
-		if (is_new && !ts_budget_take(budget))
+		if (!begin && !end)
+			break;
+		if (!take_chunk(x, is_end ? end->pos : begin->call.pos + 1, budget))
 			return TS_GOT_PENDING;
-		if (!take_want(x, w, err))
+		if (!(is_end ? get_result(x, &x->found[end->found], err) : get_arguments(x, begin, err)))
 			return TS_GOT_FAIL;
 	}
 	if (ts_buf_ok(&x->texts))
@@ -315,10 +360,13 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	if (x->n_given == x->n_found)
 		got = find_batch(x, budget, err);
 	if (got == TS_GOT_ROW)
-		got = get_wants(x, budget, err);
-	if (got == TS_GOT_ROW)
-		put_row(x, &x->found[x->n_given++], row);
-	return got;
+		got = get_values(x, budget, err);
+	if (got != TS_GOT_ROW)
+		return got;
+	if (x->n_given % ROWS_A_CHUNK == ROWS_A_CHUNK - 1 && !ts_budget_take(budget))
+		return TS_GOT_PENDING;
+	put_row(x, &x->found[x->n_given++], row);
+	return TS_GOT_ROW;
 }
 
 static void close_calls(struct ts_rows *rows)
@@ -329,7 +377,7 @@ static void close_calls(struct ts_rows *rows)
 		free(x->lists[i].block);
 	free(x->lists);
 	free(x->found);
-	free(x->wants);
+	free(x->ends);
 	ts_buf_fini(&x->texts);
 	ts_abi_fini(&x->abi);
 	free(x);

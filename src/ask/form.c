@@ -18,6 +18,9 @@
 struct ts_form {
 	enum ts_form_kind kind;
 	const struct ts_verb *verb;
+	/* JSON */
+	struct ts_buf keys;                    /* before the cell of each column: {"position": and ,"end": */
+	size_t key_ends[TS_MAX_COLUMNS];
 	/* TEXT */
 	struct ts_buf waiting;  /* cells that wait, each terminated */
 	uint64_t n_waiting;     /* rows */
@@ -26,6 +29,15 @@ struct ts_form {
 	uint32_t widths[TS_MAX_COLUMNS];
 	uint64_t n_rows;        /* written */
 };
+
+static bool make_keys(struct ts_form *form)
+{
+	for (unsigned i = 0; i < form->verb->n_columns; i++) {
+		ts_buf_printf(&form->keys, "%c\"%s\":", i ? ',' : '{', form->verb->columns[i].name);
+		form->key_ends[i] = form->keys.len;
+	}
+	return ts_buf_ok(&form->keys);
+}
 
 struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
 {
@@ -36,7 +48,11 @@ struct ts_form *ts_form_new(enum ts_form_kind kind, const struct ts_verb *verb)
 	form->kind = kind;
 	form->verb = verb;
 	ts_buf_init(&form->waiting);
-	return form;
+	ts_buf_init(&form->keys);
+	if (kind != TS_FORM_JSON || make_keys(form))
+		return form;
+	ts_form_free(form);
+	return NULL;
 }
 
 void ts_form_free(struct ts_form *form)
@@ -44,6 +60,7 @@ void ts_form_free(struct ts_form *form)
 	if (!form)
 		return;
 	ts_buf_fini(&form->waiting);
+	ts_buf_fini(&form->keys);
 	free(form);
 }
 
@@ -59,7 +76,7 @@ static size_t plain_len(const uint8_t *p)
 {
 	size_t n = 0;
 
-	while (p[n] >= 0x20 && p[n] < 0x7f && p[n] != '"' && p[n] != '\\')
+	while (p[n] > '"' ? p[n] < 0x7f && p[n] != '\\' : p[n] == ' ' || p[n] == '!')
 		n++;
 	return n;
 }
@@ -119,7 +136,8 @@ static void put_json_cell(struct ts_buf *out, const struct ts_row *row, unsigned
 	case TS_CELL_LIST:
 		ts_buf_putc(out, '[');
 		for (uint64_t k = 0; k < c->number; k++, text += strlen(text) + 1) {
-			ts_buf_puts(out, k ? "," : "");
+			if (k)
+				ts_buf_putc(out, ',');
 			if (*text)
 				put_json_text(out, text);
 			else
@@ -330,10 +348,10 @@ static void tsv_row(const struct ts_form *form, const struct ts_row *row, struct
 
 static void json_row(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
-	for (unsigned i = 0; i < form->verb->n_columns; i++) {
-		ts_buf_puts(out, i ? ",\"" : "{\"");
-		ts_buf_puts(out, form->verb->columns[i].name);
-		ts_buf_puts(out, "\":");
+	size_t at = 0;
+
+	for (unsigned i = 0; i < form->verb->n_columns; at = form->key_ends[i++]) {
+		ts_buf_put(out, form->keys.data + at, form->key_ends[i] - at);
 		put_json_cell(out, row, i);
 	}
 	ts_buf_puts(out, "}\n");

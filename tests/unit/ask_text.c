@@ -43,8 +43,13 @@ bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 	answer = ts_answer_new(&a->ask, question, form, &a->err);
 	if (!answer)
 		return false;
+	a->most_rows = 0;
 	do {
-		got = ts_answer_run(answer, 2, &a->out, &a->end, &a->err);
+		uint64_t n = ts_answer_n_rows(answer);
+
+		got = ts_answer_run(answer, ASK_TEXT_CHUNKS, &a->out, &a->end, &a->err);
+		n = ts_answer_n_rows(answer) - n;
+		a->most_rows = n > a->most_rows ? n : a->most_rows;
 	} while (got == TS_GOT_PENDING);
 	ck_assert_msg(got == TS_GOT_END, "%s: %s", question, a->err.text);
 	a->n_rows = ts_answer_n_rows(answer);

@@ -12,6 +12,9 @@
 #include "src/ask/verb.h"
 #include "src/timeline/timeline.h"
 
+/* An answer is asked for in runs of so many chunks. */
+#define ASK_TEXT_CHUNKS 2
+
 struct ask_text {
 	struct ts_timeline *tl;
 	struct ts_query *q;
@@ -21,6 +24,7 @@ struct ask_text {
 	struct ts_buf out, end; /* of the last answer */
 	struct ts_error err;
 	uint64_t n_rows;
+	uint64_t most_rows; /* of one run of the last answer */
 	uint64_t go;
 };
 

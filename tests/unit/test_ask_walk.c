@@ -481,6 +481,22 @@ START_TEST(walks_say_the_same)
 }
 END_TEST
 
+/* A batch of calls has thousands of rows; what prints them does other work in between. */
+START_TEST(the_rows_of_calls_are_given_in_slices)
+{
+	sample_open(&sample, "usercorn/x64_lib.ucir");
+	ask_text_init(&a, sample.rec);
+	ck_assert(ask_text(&a, TS_FORM_JSON, "calls"));
+	ck_assert_uint_gt(a.n_rows, 400);
+	ck_assert_uint_le(a.most_rows, 64 * (ASK_TEXT_CHUNKS + 1));
+	ck_assert(ask_text(&a, TS_FORM_JSON, "calls if $rsp > 0"));
+	ck_assert_uint_gt(a.n_rows, 400);
+	ck_assert_uint_le(a.most_rows, 64 * (ASK_TEXT_CHUNKS + 1));
+	ask_text_fini(&a);
+	sample_close(&sample);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_walk");
@@ -488,6 +504,7 @@ Suite *unit_suite(void)
 
 	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
 	tcase_add_loop_test(c, walks_say_the_same, 0, sample_n_names);
+	tcase_add_test(c, the_rows_of_calls_are_given_in_slices);
 	suite_add_tcase(suite, c);
 	return suite;
 }

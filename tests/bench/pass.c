@@ -68,6 +68,8 @@ static void begin(struct bench_trace *t, const char *path, enum bench_index how,
 	bench_check(t->tl, &err);
 	if (how == BENCH_AHEAD)
 		t->tl->n_jobs = ts_n_processors();
+	if (how == BENCH_COMPARED)
+		ts_timeline_make_digests(t->tl);
 	if (how == BENCH_NO_READS)
 		ts_timeline_leave_reads_out(t->tl);
 	if (!has_file(t, how))

@@ -25,6 +25,7 @@ enum bench_index {
 	BENCH_TO_FILE,  /* PATH.tsindex; in memory where the model keeps no file for the format */
 	BENCH_NO_READS, /* the same without what was read */
 	BENCH_IN_MEMORY,
+	BENCH_COMPARED, /* to a file, with the digests of chunks */
 	BENCH_AHEAD, /* to a file, with a job for each processor */
 };
 

@@ -167,8 +167,8 @@ static uint32_t pass(const struct ts_stacks *ss, const struct ts_stack *s, uint6
 
 /*
  * Would that be a move to a frame?  It ends near the beginning of the outermost call that it passes.  With a
- * link register that call may have ended already, together with one that longjmp left: then it ends where the
- * frame does.
+ * link register that call may have ended already, together with one that longjmp left: then it ends in one of
+ * the frames of calls that ended in the innermost one that stays open, or at that one's own.
  */
 static bool is_frame(const struct ts_stacks *ss, const struct ts_stack *s, uint64_t to)
 {
@@ -176,7 +176,7 @@ static bool is_frame(const struct ts_stacks *ss, const struct ts_stack *s, uint6
 	uint32_t n = pass(ss, s, to, &outermost);
 
 	return n == s->n || to - outermost <= limit ||
-	       (ss->linkage->is_link && n && distance(to, s->calls[n - 1].inner) <= limit);
+	       (ss->linkage->is_link && n && to <= s->calls[n - 1].inner + limit);
 }
 
 /* May the move to @to stay on the current stack? */

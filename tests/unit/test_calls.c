@@ -511,13 +511,13 @@ static void check_returns(const struct ts_calls *c, unsigned thread, uint64_t po
 	}
 }
 
-START_TEST(calls_of_random_programs_are_those_of_the_definition)
+static void check_random_program(unsigned seed)
 {
-	const struct kind_of_processor *cpu = &processors[_i % (int)N_PROCESSORS];
-	struct script_random rnd = { (uint64_t)_i };
+	const struct kind_of_processor *cpu = &processors[seed % N_PROCESSORS];
+	struct script_random rnd = { seed };
 	struct ts_calls *c;
 
-	random_program((uint64_t)_i * 77 + 1, cpu, 300 + script_below(&rnd, 3000));
+	random_program((uint64_t)seed * 77 + 1, cpu, 300 + script_below(&rnd, 3000));
 	c = track((unsigned)script_below(&rnd, 6));
 	n_calls = 0;
 	for (unsigned i = 0; i < MAX_THREADS; i++) {
@@ -534,6 +534,23 @@ START_TEST(calls_of_random_programs_are_those_of_the_definition)
 	}
 	ts_calls_free(c);
 	script_free(prog.s);
+}
+
+START_TEST(calls_of_random_programs_are_those_of_the_definition)
+{
+	check_random_program((unsigned)_i);
+}
+END_TEST
+
+/*
+ * A call that longjmp left stays open until control is at its return address; the calls inside of it then end too,
+ * some of whose frames are still there.  A longjmp to one of these stays on its stack.
+ */
+START_TEST(longjmp_leads_to_a_frame_whose_call_has_ended)
+{
+	static const unsigned seeds[] = { 984, 1237 };
+
+	check_random_program(seeds[_i]);
 }
 END_TEST
 
@@ -794,6 +811,7 @@ Suite *unit_suite(void)
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, calls_of_random_programs_are_those_of_the_definition, 0, 260);
+	tcase_add_loop_test(tc, longjmp_leads_to_a_frame_whose_call_has_ended, 0, 2);
 	tcase_add_loop_test(tc, a_call_ends_though_a_stack_below_was_entered_from_it, 0, N_PROCESSORS);
 	tcase_add_test(tc, a_return_address_may_be_stored_without_a_push);
 	tcase_add_loop_test(tc, the_last_step_before_another_thread_may_be_a_call, 0, 2);

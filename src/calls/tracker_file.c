@@ -3,6 +3,8 @@
  * A tracker's state in an index file, so that an interrupted build can go on: a head, and as many threads,
  * stacks and open calls, in their order.
  */
+#include "tracker.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,9 +5,11 @@
 #ifndef TS_CALL_TRACKER_PARTS_H
 #define TS_CALL_TRACKER_PARTS_H
 
+#include "calls.h"
 #include "linkage.h"
+#include "src/arch/arch.h"
+#include "src/trace/step.h"
 #include "stacks.h"
-#include "tracker.h"
 
 /* What the thread's next step has to settle. */
 enum ts_call_todo {

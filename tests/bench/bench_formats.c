@@ -23,6 +23,8 @@
 #include "pass.h"
 #include "questions.h"
 #include "recording.h"
+#include "src/calls/calls.h"
+#include "src/query/call_list.h"
 #include "rsp.h"
 #include "src/timeline/lines.h"
 
@@ -34,6 +36,7 @@
 
 /* What is asked (millions of steps a second: recording.h). */
 #define MIN_OF_DECODE (1.0 / 3)
+#define MAX_CALLS     0.1 /* bytes a step, for calls and registers */
 #define MAX_INDEX     1.5 /* bytes a step, and what distinct memory costs */
 #define MAX_NO_READS  0.8
 #define MAX_MEMORY    256 /* MiB, and twice the memory touched */
@@ -53,7 +56,7 @@ struct result {
 	double read_s, decode_s, index_s, library_s, reopen_s;
 	double alone_s, ahead_s;         /* by the clock: one job, as many as there are processors */
 	struct ts_timeline_stats stats;
-	uint64_t index_len, no_reads_len;
+	uint64_t index_len, no_reads_len, calls_len, n_calls;
 	bool has_file;                   /* the index is in a file */
 	long base_kb, built_kb, peak_kb; /* resident: before, while indexing, while it was asked too */
 	long anon_kb;                    /* of it no file, while indexing */
@@ -103,12 +106,15 @@ static void measure_index(void *arg)
 	r->built_kb = peak_kb();
 	r->anon_kb = t.anon_kb;
 	r->index_len = index_len(&t, &r->stats);
+	r->calls_len = t.tl->calls ? ts_calls_mem(t.tl->calls) : 0;
 	r->has_file = t.tl->file;
 	r->n_steps = t.tl->n_steps;
 	if (r->n_steps != r->rec.n_steps)
 		bench_die("%s: %" PRIu64 " steps indexed where %" PRIu64 " were written", r->format->name,
 			  r->n_steps, r->rec.n_steps);
 	bench_ask(&t);
+	for (uint32_t i = 0; i < ts_query_n_threads(t.q); i++)
+		r->n_calls += ts_query_n_calls(t.q, i);
 	bench_questions(&t, &r->times);
 	if (r->rec.mark)
 		r->mark_s = bench_find_mark(&t, r->rec.mark);
@@ -267,6 +273,10 @@ static void tell_size(const struct result *r)
 	}
 	tell_plain(r, "  decode points", (double)r->stats.points_len / n);
 	tell_plain(r, "  registers", (double)r->stats.regs_len / n);
+	tell_plain(r, "  calls", (double)r->calls_len / n);
+	if (r->n_calls)
+		tell_plain(r, "  calls, bytes each", (double)r->calls_len / (double)r->n_calls);
+	tell(r, "  calls and registers", (double)(r->calls_len + r->stats.regs_len) / n, BENCH_AT_MOST, MAX_CALLS, NULL);
 	tell_plain(r, "  memory written", (double)r->stats.memory_len / n);
 	tell_plain(r, "  memory read", (double)r->stats.reads_len / n);
 	tell_plain(r, "  executed addresses", (double)r->stats.runs_len / n);

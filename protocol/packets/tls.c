@@ -58,7 +58,8 @@ static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map,
 	size_t at = 0;
 
 	while (rsp_modules_next_library(s, &at, &library)) {
-		const struct ts_source *file = is_of_glibc(library.file) ? rsp_target_file(s->target, library.file) : NULL;
+		const struct ts_source *file =
+			is_of_glibc(library.file) ? rsp_target_file(s->target, library.file) : NULL;
 
 		if (library.first == map)
 			object = (struct ts_tls_object){ .moved = library.moved, .dynamic = library.dynamic };

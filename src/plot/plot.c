@@ -34,7 +34,28 @@ struct gathering {
 	struct ts_moments moments; /* of a range that is decoded */
 	struct run *runs;          /* owned; by function */
 	size_t n_runs, cap_runs;
+	const struct ts_plot_watcher *watcher; /* borrowed; NULL: nobody */
+	bool is_stopped; /* by the watcher */
 };
+
+/* Parts of the work, in their order and taken for equally long. */
+enum part {
+	PART_RUNS,
+	PART_CODE,
+	PART_DATA,
+	PART_NAMES,
+	PART_THREADS,
+	PART_CALLS,
+};
+#define N_PARTS (PART_CALLS + 1)
+
+/* So much (0 to 1) of @part is done; returns false if the work is to end. */
+static bool go_on(struct gathering *g, enum part part, double done)
+{
+	if (g->watcher && !g->is_stopped)
+		g->is_stopped = !g->watcher->go_on(g->watcher->user, (part + done) / N_PARTS);
+	return !g->is_stopped;
+}
 
 static uint32_t owner(void *user, uint32_t process, uint64_t addr, uint64_t *until)
 {
@@ -188,7 +209,7 @@ static bool find_runs(struct gathering *g)
 	struct ts_plot *p = g->plot;
 	struct run x = { 0 };
 
-	for (; ts_query_run(g->ask->q, x.i, &x.facts); x.i++) {
+	for (; go_on(g, PART_RUNS, 0) && ts_query_run(g->ask->q, x.i, &x.facts); x.i++) {
 		struct run_use u = { .plot = p, .run = &x };
 
 		ts_query_each_start(g->ask->q, x.i, p->from, p->to, look_inside, &u);
@@ -265,7 +286,7 @@ static bool draw_code(struct gathering *g)
 		ts_areas_add(&p->code_areas, g->runs[i].facts.process, g->runs[i].facts.first, g->runs[i].facts.last);
 	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) || !init_grid(g, &p->code, 0, p->code_areas.n_rows))
 		return false;
-	for (size_t i = 0; i < g->n_runs; i++) {
+	for (size_t i = 0; i < g->n_runs && go_on(g, PART_CODE, (double)i / (double)g->n_runs); i++) {
 		u.run = &g->runs[i];
 		if (find_rows(&u))
 			ts_query_each_start(g->ask->q, u.run->i, p->from, p->to, draw_run, &u);
@@ -317,6 +338,7 @@ static bool name_columns(struct gathering *g)
 
 		if (x)
 			p->functions[col] = name_code(g, x->function, x->facts.process, x->facts.first);
+		done = go_on(g, PART_NAMES, (double)col / p->code.n_cols);
 	}
 	free(most);
 	free(best);
@@ -356,8 +378,12 @@ static bool draw_data(struct gathering *g)
 {
 	struct ts_plot *p = g->plot;
 
+	if (!go_on(g, PART_DATA, 0))
+		return false;
 	each_touch(g, false, NULL);
 	each_touch(g, true, NULL);
+	if (!go_on(g, PART_DATA, 0.5))
+		return false;
 	if (!arrange(g, &p->data_areas, g->bounds->max_data_rows) ||
 	    !init_grid(g, &p->writes, CHUNK_SHIFT, p->data_areas.n_rows) ||
 	    !init_grid(g, &p->reads, CHUNK_SHIFT, p->data_areas.n_rows))
@@ -388,7 +414,7 @@ static bool draw_threads(struct gathering *g)
 
 	if (!init_grid(g, &p->threads, 0, n_rows))
 		return false;
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n && go_on(g, PART_THREADS, (double)i / n); i++) {
 		uint32_t row = i < n_rows ? i : n_rows - 1;
 
 		if (i < n_rows)
@@ -428,13 +454,14 @@ static bool draw(struct gathering *g, struct ts_error *err)
 		return false;
 	ts_grid_fit(&p->writes, g->bounds->max_filled);
 	ts_grid_fit(&p->reads, g->bounds->max_filled);
-	return ts_call_bars_take(&p->calls, &p->labels, g->ask, &g->owners, p->from, p->to, &p->code, g->bounds->max_calls, err);
+	return go_on(g, PART_CALLS, 0) && ts_call_bars_take(&p->calls, &p->labels, g->ask, &g->owners, p->from, p->to,
+							    &p->code, g->bounds->max_calls, err);
 }
 
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
-		  const struct ts_plot_bounds *bounds, struct ts_error *err)
+		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher, struct ts_error *err)
 {
-	struct gathering g = { .plot = p, .ask = ask, .bounds = bounds };
+	struct gathering g = { .plot = p, .ask = ask, .bounds = bounds, .watcher = watcher };
 	bool done;
 
 	*p = (struct ts_plot){ .from = from, .to = to, .has_reads = ts_query_facts(ask->q)->has_reads };
@@ -442,7 +469,7 @@ bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t
 	ts_owners_fini(&g.owners);
 	ts_moments_fini(&g.moments);
 	free(g.runs);
-	return done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
+	return !g.is_stopped && (done || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture"));
 }
 
 const char *ts_plot_left_out(const struct ts_plot *p)

@@ -54,15 +54,23 @@ struct ts_plot {
 	bool is_exact;                /* memory is shown step by step, not by the chunk */
 };
 
+/* Who wants to know how far the work is. */
+struct ts_plot_watcher {
+	/* Called now and then with the share that is done, 0 to 1, which never shrinks; false ends the work. */
+	bool (*go_on)(void *user, double share);
+	void *user;
+};
+
 /*
  * Gather what the steps [@from, @to) did; @to is not above ts_query_end(), @from below @to.  @ask names things; the
- * recording is complete.
+ * recording is complete.  @watcher may be NULL.
  *
- * Returns false if the trace cannot be read (TS_EIO) or memory is exhausted (TS_ENOMEM).  @p needs ts_plot_fini()
+ * Returns false if the trace cannot be read (TS_EIO), if memory is exhausted (TS_ENOMEM), or if the watcher ended the
+ * work (TS_OK).  @p needs ts_plot_fini()
  * either way.
  */
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
-		  const struct ts_plot_bounds *bounds, struct ts_error *err);
+		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher, struct ts_error *err);
 void ts_plot_fini(struct ts_plot *p);
 
 /* What the picture leaves out beside what its headings say, as a sentence for people; NULL if it is all there. */

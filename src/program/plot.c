@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "asker.h"
+#include "interrupt.h"
+#include "meter.h"
 #include "report.h"
 #include "src/ask/question.h"
 #include "src/base/atomic_file.h"
@@ -84,13 +86,45 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 	return done;
 }
 
-static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *err)
+struct drawing {
+	struct ts_meter meter;
+	uint64_t n_positions;
+};
+
+static bool show_drawing(void *user, double share)
+{
+	struct drawing *d = user;
+
+	ts_meter_show(&d->meter, share, (uint64_t)(share * (double)d->n_positions));
+	return !ts_is_interrupted();
+}
+
+/* ^C ends the process here. */
+static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *cli, uint64_t from, uint64_t to,
+		   struct ts_error *err)
 {
 	const struct ts_plot_bounds *bounds = is_svg(cli->output) ? &ts_svg_bounds : &ts_html_bounds;
+	struct drawing d = { .n_positions = to - from };
+	const struct ts_plot_watcher watcher = { show_drawing, &d };
+	bool done;
+
+	ts_meter_init(&d.meter, cli, cli->output, "drawing", "positions");
+	ts_interrupt_catch();
+	done = ts_plot_init(p, &a->ask, from, to, bounds, &watcher, err);
+	ts_meter_clear(&d.meter);
+	if (!done && err->code == TS_OK) {
+		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --in A:B draws a part\n", cli->output);
+		ts_interrupt_end();
+	}
+	ts_interrupt_release();
+	return done;
+}
+
+static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *err)
+{
 	struct ts_plot p = { 0 };
 	uint64_t from, to;
-	bool done = find_range(cli, &a->ask, &from, &to, err) && ts_plot_init(&p, &a->ask, from, to, bounds, err) &&
-		    draw(cli, &p, err);
+	bool done = find_range(cli, &a->ask, &from, &to, err) && gather(&p, a, cli, from, to, err) && draw(cli, &p, err);
 
 	ts_plot_fini(&p);
 	return done;

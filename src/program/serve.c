@@ -91,7 +91,8 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 
 	ts_error_reset(&err);
 	for (unsigned i = 0; i < cli->n_images; i++)
-		images[i] = (struct ts_symbols_file){ cli->images[i].path, cli->images[i].has_base ? &cli->images[i].base : NULL };
+		images[i] = (struct ts_symbols_file){ cli->images[i].path,
+						      cli->images[i].has_base ? &cli->images[i].base : NULL };
 	s->model = m;
 	s->cli = cli;
 	return rsp_server_run(q, &opt, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);

@@ -78,7 +78,8 @@ static void use_symbol(void *user, const struct ts_symtab_entry *e)
 
 		if (strcmp(e->name, symbols[i].name))
 			continue;
-		if (symbols[i].kind == ADDRESS || word_of_file(l, e->addr + (symbols[i].kind == FIELD ? 8 : 0), &value)) {
+		if (symbols[i].kind == ADDRESS ||
+		    word_of_file(l, e->addr + (symbols[i].kind == FIELD ? 8 : 0), &value)) {
 			l->facts->values[i] = value;
 			l->facts->known |= 1u << i;
 		}
@@ -117,7 +118,8 @@ static bool need(const struct asking *a, enum ts_tls_fact fact, struct ts_error 
 {
 	return is_told(a->facts, fact) ||
 	       ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-		       "no file of glibc is at hand that says where the dynamic linker keeps thread-local storage (%s)",
+		       "no file of glibc is at hand that says where the dynamic linker keeps thread-local "
+		       "storage (%s)",
 		       symbols[fact].name);
 }
 
@@ -130,13 +132,14 @@ static bool read_number(const struct asking *a, uint64_t addr, unsigned len, con
 	if (!ts_query_mem(a->q, a->pos, a->process, addr, len, bytes, known, err))
 		return false;
 	if (memchr(known, 0, len))
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s at 0x%" PRIx64 " is not known at position %" PRIu64,
-			       what, addr, a->pos);
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "%s at 0x%" PRIx64 " is not known at position %" PRIu64, what, addr, a->pos);
 	*value = number(bytes, len, a->is_big_endian);
 	return true;
 }
 
-static bool read_word(const struct asking *a, uint64_t addr, const char *what, uint64_t *value, struct ts_error *err)
+static bool read_word(const struct asking *a, uint64_t addr, const char *what, uint64_t *value,
+		      struct ts_error *err)
 {
 	return read_number(a, addr, a->word_len, what, value, err);
 }
@@ -151,14 +154,16 @@ static bool is_map_of(const struct asking *a, uint64_t map, const struct ts_tls_
 	*is_it = object->is_program || map == object->link_map;
 	if (*is_it || object->link_map)
 		return true;
-	if (!read_word(a, map, what, &moved, err) || !read_word(a, map + UINT64_C(2) * a->word_len, what, &dynamic, err))
+	if (!read_word(a, map, what, &moved, err) ||
+	    !read_word(a, map + UINT64_C(2) * a->word_len, what, &dynamic, err))
 		return false;
 	*is_it = moved == object->moved && dynamic == object->dynamic;
 	return true;
 }
 
 /* struct r_debug {int r_version; struct link_map *r_map; ...}; struct link_map {l_addr, l_name, l_ld, l_next, ...}. */
-static bool find_map(const struct asking *a, const struct ts_tls_object *object, uint64_t *map, struct ts_error *err)
+static bool find_map(const struct asking *a, const struct ts_tls_object *object, uint64_t *map,
+		     struct ts_error *err)
 {
 	static const char what[] = "the dynamic linker's list of objects";
 	bool is_it = false;
@@ -174,12 +179,13 @@ static bool find_map(const struct asking *a, const struct ts_tls_object *object,
 		if (!read_word(a, *map + UINT64_C(3) * a->word_len, what, map, err))
 			return false;
 	}
-	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the dynamic linker does not list the object at position %" PRIu64,
-		       a->pos);
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+		       "the dynamic linker does not list the object at position %" PRIu64, a->pos);
 }
 
 /* The struct pthread with the number @tid in the list whose head is at @head; *pthread is 0 if it is not in it. */
-static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, uint64_t *pthread, struct ts_error *err)
+static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, uint64_t *pthread,
+			 struct ts_error *err)
 {
 	static const char what[] = "the list of threads";
 	uint64_t node, found;
@@ -206,7 +212,8 @@ static bool find_pthread(const struct asking *a, uint64_t tid, uint64_t *pthread
 {
 	static const enum ts_tls_fact lists[] = { TS_TLS_STACK_USER, TS_TLS_STACK_USED };
 
-	if (!need(a, TS_TLS_RTLD_GLOBAL, err) || !need(a, TS_TLS_PTHREAD_LIST, err) || !need(a, TS_TLS_PTHREAD_TID, err))
+	if (!need(a, TS_TLS_RTLD_GLOBAL, err) || !need(a, TS_TLS_PTHREAD_LIST, err) ||
+	    !need(a, TS_TLS_PTHREAD_TID, err))
 		return false;
 	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
 		uint64_t head = a->facts->values[TS_TLS_RTLD_GLOBAL] + a->facts->values[lists[i]];
@@ -268,7 +275,7 @@ bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t 
 	return is_known;
 }
 
-/* Does @offset say that each thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...) */
+/* Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...) */
 static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t mask)
 {
 	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
@@ -292,20 +299,22 @@ bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struc
 		  const struct ts_tls_object *object, uint64_t *addr, struct ts_error *err)
 {
 	const struct ts_arch *arch = ts_query_regset(q)->arch;
-	const struct asking a = { q, pos, ts_query_process(q, thread), facts, arch->addr_bits / 8u, arch->is_big_endian };
+	const struct asking a = { q,     pos, ts_query_process(q, thread),
+				  facts, arch->addr_bits / 8u, arch->is_big_endian };
 	const struct layout *layout = layout_of(arch);
 	uint64_t mask = ts_arch_addr_mask(arch), map, offset, origin;
 
 	if (!layout)
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "where thread-local storage lies on %s is not known to tracestub",
-			       arch->name);
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			       "where thread-local storage lies on %s is not known to tracestub", arch->name);
 	if (!find_map(&a, object, &map, err) || !need(&a, TS_TLS_L_TLS_OFFSET, err) ||
-	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET], "the place of the object's thread-local storage", &offset,
-		       err))
+	    !read_word(&a, map + facts->values[TS_TLS_L_TLS_OFFSET],
+		       "the place of the object's thread-local storage", &offset, err))
 		return false;
 	if (is_dynamic(layout, offset, mask))
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
-			       "the object's thread-local storage has no fixed place: it was loaded by dlopen, or is not prepared yet");
+			       "the object's thread-local storage has no fixed place: it was loaded by dlopen, or is "
+			       "not prepared yet");
 	if (!find_origin(&a, layout, thread, &origin, err))
 		return false;
 	*addr = (layout->variant == BELOW ? origin - offset : origin + offset) & mask;

@@ -37,7 +37,7 @@ static void draw(uint64_t seed, uint64_t from, uint64_t to, const struct ts_plot
 	s = script_random_new(seed, N_STEPS);
 	ask_text_init(&a, &s->rec);
 	from = from < a.ask.n_steps ? from : 0;
-	ck_assert_msg(ts_plot_init(&p, &a.ask, from, to < a.ask.n_steps ? to : a.ask.n_steps, b, &a.err), "%s", a.err.text);
+	ck_assert_msg(ts_plot_init(&p, &a.ask, from, to < a.ask.n_steps ? to : a.ask.n_steps, b, NULL, &a.err), "%s", a.err.text);
 }
 
 static void finish(void)
@@ -256,7 +256,7 @@ START_TEST(columns_are_named_by_most_of_their_steps)
 	s = script_random_new(5, N_STEPS);
 	ask_text_init(&a, &s->rec);
 	ck_assert(ts_symbols_add(a.symbols, 0, UINT64_MAX, 0, "<all>", true));
-	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
+	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, NULL, &a.err));
 	for (uint32_t col = 0; col < p.code.n_cols; col++) {
 		uint64_t n = 0;
 
@@ -305,7 +305,7 @@ START_TEST(names_are_text_in_both_drawings)
 	s = script_random_new(6, N_STEPS);
 	ask_text_init(&a, &s->rec);
 	ck_assert(ts_symbols_add(a.symbols, 0, UINT64_MAX, 0, hostile, true));
-	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
+	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, NULL, &a.err));
 	ts_buf_init(&out);
 	for (int is_svg = 0; is_svg < 2; is_svg++) {
 		const char *text, *name;
@@ -336,7 +336,7 @@ START_TEST(long_names_do_not_leave_the_picture)
 
 	s = script_random_new(6, N_STEPS);
 	ask_text_init(&a, &s->rec);
-	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, &a.err));
+	ck_assert(ts_plot_init(&p, &a.ask, 0, a.ask.n_steps, &bounds, NULL, &a.err));
 	ck_assert(p.code_areas.n && p.data_areas.n);
 	p.code_areas.items[0].label = ts_labels_add(&p.labels, "_json.cpython-311-x86_64-linux-gnu.so");
 	/* the 24th byte, the first that is left out, is within a character */

@@ -158,7 +158,7 @@ class Refused(Exception):
 
 class Mi:
     def __init__(self, name, *options, version=3, is_async=False):
-        self.recording = Recording(name)
+        self.recording = Recording(name) if isinstance(name, str) else name
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="mi-"))
         self.recording.copy_sources(self.folder)
         self.server = Server(self.recording.trace, *options)

@@ -104,7 +104,7 @@ static bool add_page(struct rsp_session *s, struct smaps *m, struct ts_error *er
 	if (!rsp_bytes_read(&m->bytes, s, page, PAGE_LEN, err))
 		return false;
 	for (size_t i = 0, end; i < PAGE_LEN; i = end) {
-		const uint8_t *other = memchr(known + i, !known[i], PAGE_LEN - i);
+		const uint8_t *other = memchr(known + i, known[i] ? 0 : 1, PAGE_LEN - i);
 
 		end = other ? (size_t)(other - known) : PAGE_LEN;
 		if (known[i])

@@ -383,6 +383,7 @@ static uint64_t shift_right(uint64_t a, uint64_t n)
 
 static uint64_t shift_right_signed(uint64_t a, uint64_t n)
 {
+	/* cppcheck-suppress shiftTooManyBitsSigned; gcc and clang define it as arithmetic */
 	return (uint64_t)((int64_t)a >> (n < 64 ? n : 63));
 }
 

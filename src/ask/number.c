@@ -116,7 +116,7 @@ const char *ts_percentage_parse(const char *text, size_t len, struct ts_percenta
 	for (; i + 1 < len; i++) {
 		if (text[i] == '.' && point == len && i)
 			point = i;
-		else if (is_digit(text[i]) && i < 15)
+		else if (i < 15 && is_digit(text[i]))
 			share->part = share->part * 10 + (unsigned)(text[i] - '0');
 		else
 			return malformed;

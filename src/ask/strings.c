@@ -627,11 +627,12 @@ static int compare(const void *a, const void *b)
 static bool count_standing(struct strings *x, const struct text *t, uint32_t *n, struct ts_error *err)
 {
 	size_t width = t->is_wide ? 2 : 1, len = (t->n + (size_t)1) * width, i = 0;
-	uint8_t *data = malloc(2 * len), *known = data + len;
+	uint8_t *data = malloc(2 * len), *known;
 
 	*n = 0;
 	if (!data)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for texts");
+	known = data + len;
 	if (!ts_query_mem(x->ask->q, x->ask->n_steps, x->process, t->addr, len, data, known, err)) {
 		free(data);
 		return false;

@@ -97,6 +97,7 @@ static bool room(void *array, uint32_t n, uint32_t *cap, size_t item_len)
 	if (*cap >= UINT32_MAX / 2)
 		return false;
 	memcpy(&p, array, sizeof(p)); /* a pointer to any type */
+	/* cppcheck-suppress memleakOnRealloc; without memory *array still has the old one */
 	p = realloc(p, more * item_len);
 	if (!p)
 		return false;

@@ -113,6 +113,8 @@ static bool fill(struct ts_rpc *rpc)
 		return false;
 	}
 	ts_buf_put(&rpc->line, bytes, (size_t)n);
+	if (!ts_buf_ok(&rpc->line))
+		ts_log(TS_LOG_ERROR, "no memory for what the client says");
 	limit_line(rpc);
 	return n > 0 && ts_buf_ok(&rpc->line);
 }

@@ -28,6 +28,7 @@ static bool meeting_open(struct meeting *m, struct ts_error *err)
 
 	if (!tmp || !*tmp || strlen(tmp) > MAX_TMPDIR_LEN || strpbrk(tmp, ": \t"))
 		tmp = "/tmp";
+	/* cppcheck-suppress ctuuninitvar; it is filled here */
 	snprintf(m->folder, sizeof(m->folder), "%s/tracestub-XXXXXX", tmp);
 	if (!mkdtemp(m->folder))
 		return ts_fail_errno(err, "cannot create a directory in %s", tmp);

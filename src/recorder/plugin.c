@@ -64,9 +64,12 @@ static struct ts_task *new_thread(void)
 
 	if (!t)
 		refuse("memory is exhausted");
-	t->cpu = ts_qemu_current_cpu();
-	t->pid = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid);
-	t->is_new = true;
+	/* cppcheck-suppress nullPointerRedundantCheck; refuse() does not return */
+	*t = (struct ts_task){
+		.cpu = ts_qemu_current_cpu(),
+		.pid = (uint64_t)getpid() << 32 | (uint32_t)syscall(SYS_gettid),
+		.is_new = true,
+	};
 	n_threads++;
 	self = t;
 	return t;
@@ -75,7 +78,7 @@ static struct ts_task *new_thread(void)
 /* The first instruction of the first thread. */
 static void begin_recording(struct ts_task *t)
 {
-	char missing[256];
+	char missing[256] = "";
 	const char *why = ts_qemu_begin(t->cpu);
 
 	if (!why)

@@ -415,6 +415,7 @@ static void sort_groups(void)
 	}
 	while (n_in_block < grouped[TS_VECTOR].n && regs[grouped[TS_VECTOR].of[n_in_block]].has_place)
 		n_in_block++;
+	/* cppcheck-suppress uninitvar; the first @n_placed are filled */
 	qsort(placed, n_placed, 1, by_place);
 	for (unsigned k = 0; k < n_placed; k++)
 		add_to_runs(&regs[placed[k]], &at);

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Static analysis of src, loaders and protocol: cppcheck, gcc -fanalyzer and clang-tidy, as far as they are installed.
+
+    tests/tools/analyze.py [--cflags "-I..."] [FILE...]     (make analyze)
+
+Each finding is printed; the status is 1 if there is one.  What a tool says that is not so is suppressed where it stands,
+with the reason; kinds of findings that say nothing about this code are left out below.
+"""
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+FLAGS = ["-std=c11", "-D_GNU_SOURCE", f"-I{TOP}", *(f'-D{name}="."' for name in ("PKGDATADIR", "PKGLIBDIR", "PACKAGE_VERSION")),
+         "-DTS_QEMU_API=1"]
+FINDING = re.compile(r"^\S+:\d+:\d+: (warning|error|style|portability|performance)")
+
+GCC_EXCEPT = [
+    # it loses the owner of memory that is stored in a structure; make check-asan looks for leaks in every test
+    "malloc-leak",
+    # the same of descriptors and streams
+    "file-leak",
+]
+# Where gcc does not follow a condition.
+GCC_EXCEPT_IN = {
+    # what an operation takes from the stack was counted when the expression was checked
+    "protocol/tracing/ax.c": ["use-of-uninitialized-value"],
+    # ucir_read() fills the members that an operation of its kind has
+    "loaders/usercorn/effects.c": ["use-of-uninitialized-value"],
+    "loaders/usercorn/group.c": ["use-of-uninitialized-value"],
+    "loaders/usercorn/tail.c": ["use-of-uninitialized-value"],
+    "loaders/usercorn/usercorn.c": ["use-of-uninitialized-value"],
+    # without room for a number, one character, there is none
+    "protocol/packets/query.c": ["null-dereference"],
+    # the effect @i of the step itself is there
+    "src/ask/diff_step.c": ["null-dereference"],
+    # accesses whose values are not recorded are passed over before
+    "src/ask/sieve.c": ["null-dereference"],
+    # the search ends at n_shown at most, which is compared first
+    "src/ask/symbols.c": ["use-of-uninitialized-value"],
+    # without memory the status is not TS_STATUS_OK, and ts_fail() returns false
+    "src/program/mcp.c": ["possible-null-dereference"],
+    "src/program/plot.c": ["null-dereference"],
+    # without memory @done is false
+    "src/timeline/space_builder.c": ["possible-null-dereference"],
+}
+# clang-tidy's checks.
+TIDY_EXCEPT = [
+    # an address and a length, a position and a limit: nearly every function has two numbers beside each other
+    "bugprone-easily-swappable-parameters",
+    # strcmp() and memcmp() as a condition are this code's idiom: !strcmp(a, b) is "the same"
+    "bugprone-suspicious-string-compare",
+    # the result of snprintf() matters only where a text may be too long, and what is written to a file or a client goes
+    # through src/base/whole.h or is checked by fclose()
+    "cert-err33-c",
+    # factors are counts of registers, lines of a page, lengths of words and constants: the products are far below 2^32
+    "bugprone-implicit-widening-of-multiplication-result",
+    # arguments of macros that write tables are members and initialisers, not expressions
+    "bugprone-macro-parentheses",
+    # bytes of a format, which have no terminator
+    "bugprone-not-null-terminated-result",
+    # an array of pointers has elements of the size of a pointer
+    "bugprone-sizeof-expression",
+    # characters that were compared with ' ' and 0x7f before, and enums as statuses
+    "bugprone-narrowing-conversions",
+    # numbers with a width, or of a version that is only compared
+    "cert-err34-c",
+]
+
+
+def sources():
+    found = [p for room in ("src", "loaders", "protocol") for p in sorted((TOP / room).rglob("*.c"))]
+    return [p for p in found if p.name not in ("sources.c", "page.c")]   # made by the Makefile
+
+
+def cppcheck(cflags, files):
+    command = ["cppcheck", "-q", "--std=c11", "--enable=warning,performance,portability", "--inline-suppr", "-D_GNU_SOURCE",
+               f"-I{TOP}"]
+    return [[*command, *map(str, files)]]
+
+
+def analyzer(cflags, files):
+    def without(kinds):
+        return [f"-Wno-analyzer-{kind}" for kind in kinds]
+    command = ["gcc", *FLAGS, *cflags, "-O2", "-fanalyzer", "-fdiagnostics-plain-output", *without(GCC_EXCEPT)]
+    return [[*command, *without(GCC_EXCEPT_IN.get(str(file.resolve().relative_to(TOP)), [])), "-c", "-o", "/dev/null", str(file)]
+            for file in files]
+
+
+def tidy(cflags, files):
+    checks = ",".join(["-*", "bugprone-*", "cert-*", *(f"-{check}" for check in TIDY_EXCEPT)])
+    return [["clang-tidy", "--quiet", f"--checks={checks}", str(file), "--", *FLAGS, *cflags] for file in files]
+
+
+TOOLS = {"cppcheck": cppcheck, "gcc": analyzer, "clang-tidy": tidy}
+
+
+def findings(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return sorted({line for line in (done.stdout + done.stderr).splitlines() if FINDING.match(line)})
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--cflags", default="", type=shlex.split)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    options = parser.parse_args()
+    n_all = 0
+    for tool, commands in TOOLS.items():
+        if not shutil.which(tool):
+            print(f"{tool}: not installed")
+            continue
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = [f for lines in pool.map(findings, commands(options.cflags, options.files or sources())) for f in lines]
+        for line in found:
+            print(line.replace(f"{TOP}/", ""))
+        print(f"{tool}: {len(found)} findings", flush=True)
+        n_all += len(found)
+    return n_all > 0
+
+
+sys.exit(main())

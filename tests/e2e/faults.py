@@ -142,13 +142,13 @@ def compare_session(out, wanted, is_whole):
     """None, or the first reply that is neither right nor an error; what follows an error in its part is not compared."""
     got, right, at = replies(out), replies(wanted), 0
     for part in SESSION:
-        for text in part:
+        for place, text in enumerate(part):
             if at >= len(got):
                 return f"{at} replies of {len(right)}" if is_whole else None
             if without_time(got[at]) != without_time(right[at]):
                 if not is_refusal(got[at]):
                     return f"{text}: {got[at]!r}, not {right[at]!r}"
-                at += len(part) - part.index(text)
+                at += len(part) - place
                 break
             at += 1
     return None

@@ -10,7 +10,8 @@
  *
  * KIND is alloc, read, write, sync, rename, open, map, thread or accept.  Only calls of the program itself and of the C
  * library on its behalf count; with FAULT_LIBRARIES=1 those of all libraries do.  In a program with AddressSanitizer its
- * allocator is the one that fails; this library comes first all the same (ASAN_OPTIONS=verify_asan_link_order=0).
+ * allocator is the one that fails; this library comes first all the same (ASAN_OPTIONS=verify_asan_link_order=0).  There
+ * the calls of the C library do not count: the sanitizer has some of its own made by it, and cannot do without.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -68,7 +69,7 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *user)
 
 	(void)size;
 	(void)user;
-	if (i && !strstr(info->dlpi_name, "/libc.so"))
+	if (i && (!strstr(info->dlpi_name, "/libc.so") || __interceptor_malloc))
 		return 0;
 	ours[i].from = UINTPTR_MAX;
 	for (unsigned k = 0; k < info->dlpi_phnum; k++) {

@@ -162,6 +162,8 @@ uint8_t *forge_original(const char *path, uint64_t seed, size_t *len)
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 
 	remove(path);
+	if (tl)
+		ts_timeline_make_digests(tl);
 	if (!tl || !ts_timeline_use_file(tl, ts_index_create(path, &forge_key, &err), &err) ||
 	    ts_timeline_grow(tl, UINT64_MAX, &err) != TS_GROW_DONE || tl->file_error.code != TS_OK)
 		die("cannot build the index");
@@ -283,6 +285,7 @@ enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_
 
 	if (!tl || !out || fwrite(file, 1, len, out) != len || fclose(out))
 		die("cannot write the index");
+	ts_timeline_make_digests(tl);
 	f = ts_index_open(path, &forge_key, &err);
 	if (f && ts_timeline_use_file(tl, f, &err))
 		forged = ask(s, tl) ? FORGED_BELIEVED : FORGED_NOTICED;

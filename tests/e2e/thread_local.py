@@ -82,6 +82,7 @@ def a_refusal_names_what_is_not_known():
 
 
 for target, compiler, has_sysroot in (("x86_64", "gcc", False), ("i386", "i686-linux-gnu-gcc", False),
+                                      ("arm", "arm-linux-gnueabihf-gcc", True),
                                       ("aarch64", "aarch64-linux-gnu-gcc", True), ("riscv64", "riscv64-linux-gnu-gcc", True)):
     add_case(f"errno is what the program printed: {target}", errno_is_what_the_program_printed, target, compiler, has_sysroot)
 for suffix in "ucir", "frames":

@@ -533,5 +533,8 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n_clients; i++)
 		begin(&clients[i], (unsigned)i + 1, argv[1], argv[2]);
 	run(clients, n_clients, strtod(argv[6], NULL), argv[7]);
+	for (size_t i = 0; i < n_clients; i++)
+		close(clients[i].fd);
+	free(clients);
 	return n_wrong != 0;
 }

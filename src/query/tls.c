@@ -8,8 +8,11 @@
 #include "src/trace/elf.h"
 #include "src/trace/symtab.h"
 
-/* No more objects, or threads, than these are looked at in a list: recorded memory may hold anything. */
-#define MAX_NODES 65536u
+/*
+ * No more objects, or threads, are looked at in a list: recorded memory may hold a list without end, and the server
+ * answers nobody else meanwhile.
+ */
+#define MAX_NODES 1024u
 
 /* ------------------------------------------------------------------------------------------- facts of files */
 
@@ -144,6 +147,11 @@ static bool read_word(const struct asking *a, uint64_t addr, const char *what, u
 	return read_number(a, addr, a->word_len, what, value, err);
 }
 
+static bool fail_long(const char *what, struct ts_error *err)
+{
+	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s has more than %u entries", what, MAX_NODES);
+}
+
 /* Is the link map at @map that of @object? */
 static bool is_map_of(const struct asking *a, uint64_t map, const struct ts_tls_object *object, bool *is_it,
 		      struct ts_error *err)
@@ -167,11 +175,12 @@ static bool find_map(const struct asking *a, const struct ts_tls_object *object,
 {
 	static const char what[] = "the dynamic linker's list of objects";
 	bool is_it = false;
+	unsigned n;
 
 	if (!need(a, TS_TLS_R_DEBUG, err) ||
 	    !read_word(a, a->facts->values[TS_TLS_R_DEBUG] + a->word_len, what, map, err))
 		return false;
-	for (unsigned n = 0; *map && n < MAX_NODES; n++) {
+	for (n = 0; *map && n < MAX_NODES; n++) {
 		if (!is_map_of(a, *map, object, &is_it, err))
 			return false;
 		if (is_it)
@@ -179,6 +188,8 @@ static bool find_map(const struct asking *a, const struct ts_tls_object *object,
 		if (!read_word(a, *map + UINT64_C(3) * a->word_len, what, map, err))
 			return false;
 	}
+	if (n == MAX_NODES)
+		return fail_long(what, err);
 	return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 		       "the dynamic linker does not list the object at position %" PRIu64, a->pos);
 }
@@ -189,11 +200,12 @@ static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, ui
 {
 	static const char what[] = "the list of threads";
 	uint64_t node, found;
+	unsigned n;
 
 	*pthread = 0;
 	if (!read_word(a, head, what, &node, err))
 		return false;
-	for (unsigned n = 0; node && node != head && n < MAX_NODES; n++) {
+	for (n = 0; node && node != head && n < MAX_NODES; n++) {
 		uint64_t at = node - a->facts->values[TS_TLS_PTHREAD_LIST];
 
 		if (!read_number(a, at + a->facts->values[TS_TLS_PTHREAD_TID], 4, what, &found, err))
@@ -205,7 +217,7 @@ static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, ui
 		if (!read_word(a, node, what, &node, err))
 			return false;
 	}
-	return true;
+	return n < MAX_NODES || fail_long(what, err);
 }
 
 static bool find_pthread(const struct asking *a, uint64_t tid, uint64_t *pthread, struct ts_error *err)

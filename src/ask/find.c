@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One pass over the steps, from the first position that matters.  Where the value stands there is found in all
- * memory that may be known; from then on only what a step touches can begin or end a match.  A sieve passes over most
- * accesses.  What is left is compared with the part of the value that it overlaps; what agrees, or ends a match, is then
- * looked at as the state has it.
+ * memory that may be known; from then on only what a step touches can begin or end a match.  Of most values the index
+ * tells in which chunks none can begin; they are passed over unless they change a match that stands.  In the others a
+ * sieve passes over most accesses.  What is left is compared with the part of the value that it overlaps; what agrees,
+ * or ends a match, is then looked at as the state has it.
  */
 #include "find.h"
 
@@ -14,10 +15,19 @@
 #include "cells.h"
 #include "sieve.h"
 #include "src/query/scan.h"
+#include "src/query/values.h"
 #include "state.h"
+#include "waits.h"
 
 /* So many looks at the state take as long as a chunk that is decoded. */
 #define LOOKS_A_CHUNK 16u
+
+/* So many chunks are passed over at the cost of one that is decoded, and so are so many looks for a match's change. */
+#define PASSED_A_CHUNK 2048u
+#define WAITS_A_LOOK   8u
+
+/* Pages that are looked through at once. */
+#define MAX_ADJOINING 16u
 
 #define NONE UINT32_MAX
 
@@ -50,6 +60,10 @@ struct find {
 	uint64_t *pages;       /* owned; those of which something may be known */
 	size_t n_pages;
 	struct ts_sieve sieve;
+	uint32_t rare;         /* ordinal of a byte of the value that memory is searched for */
+	struct ts_probe *probe; /* owned; NULL: no chunk is passed over */
+	bool is_sketched;      /* there is all that the probe needs, or there never will be */
+	struct ts_waits waits;  /* matches that stand: for the chunk that changes their bytes; 0: not looked for yet */
 	size_t at_page;        /* the first one that has not been looked through at the start */
 	uint64_t start;        /* the position at which looking begins */
 	uint64_t pos;          /* the next step */
@@ -148,7 +162,7 @@ static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
 		f->items = items;
 		f->cap = cap;
 	}
-	if (f->n >= NONE - 2 || !grow_standing(f)) {
+	if (f->n >= NONE - 2 || !grow_standing(f) || (f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)f->n))) {
 		f->is_failed = true;
 		return;
 	}
@@ -196,6 +210,30 @@ static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *e
 	return true;
 }
 
+/* A byte of the value to search memory for: one that counts, and is rare: not 0 if there is another.  Its ordinal. */
+static uint32_t choose_rare(const struct ts_value *v)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 0; i < v->len; i++) {
+		if (v->mask[i] && (!v->mask[best] || !v->bytes[best]))
+			best = i;
+	}
+	return best;
+}
+
+/* The first i >= @i at which the value may begin in @n bytes of data; @n if there is none. */
+static size_t skip_to(const struct find *f, const uint8_t *data, size_t i, size_t n)
+{
+	const struct ts_value *v = &f->qn->value;
+	const uint8_t *p;
+
+	if (i >= n || !v->mask[f->rare] || n - i <= f->rare)
+		return i;
+	p = memchr(data + i + f->rare, v->bytes[f->rare], n - i - f->rare);
+	return p ? (size_t)(p - data) - f->rare : n;
+}
+
 /* Look through [first, last] of memory at @pos for what begins there; it is known to be within one block. */
 static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
 			 struct ts_error *err)
@@ -210,7 +248,7 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a search");
 	f->n_looks += len / 512;
 	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
-	for (size_t i = 0; done && i < n && i + v->len <= len; i++) {
+	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
 		if (is_match(v, data + i, data + len + i) && !find_slot(f, first + i))
 			begin_match(f, first + i, pos);
 	}
@@ -246,16 +284,52 @@ static size_t page_at(const struct find *f, uint64_t addr)
 	return lo;
 }
 
-/* Matches that begin in [first, last] or reach into it, new ones and old ones: at @pos, after that started afresh. */
-static bool look_at_range(struct find *f, uint64_t first, uint64_t last, uint64_t pos,
-			  struct ts_error *err)
+struct range {
+	uint64_t first, last;
+};
+
+/* How many pages from the i-th on follow each other, up to a bound: they are looked through together. */
+static size_t n_adjoining(const struct find *f, size_t i)
+{
+	size_t n = 1;
+
+	while (n < MAX_ADJOINING && i + n < f->n_pages && f->pages[i + n] == f->pages[i] + n)
+		n++;
+	return n;
+}
+
+/* The same, but for values that lie in @bare. */
+static bool look_around(struct find *f, uint64_t first, uint64_t last, const struct range *bare, uint64_t pos,
+			struct ts_error *err)
 {
 	uint64_t before = f->qn->value.len - 1;
 
+	if (bare->last - bare->first < before)
+		return look_through(f, first, last, pos, err);
+	if (first < bare->first &&
+	    !look_through(f, first, last < bare->first ? last : bare->first - 1, pos, err))
+		return false;
+	if (first <= bare->last - before)
+		first = bare->last - before + 1;
+	return first > last || look_through(f, first, last, pos, err);
+}
+
+/*
+ * Matches that begin in [first, last] or reach into it, new ones and old ones: at @pos, after that started afresh.
+ * @is_bare: it holds nothing that the value could be.
+ */
+static bool look_at_range(struct find *f, uint64_t first, uint64_t last, bool is_bare, uint64_t pos,
+			  struct ts_error *err)
+{
+	const struct range bare = { first, last };
+	uint64_t before = f->qn->value.len - 1;
+
 	first = first - f->first < before ? f->first : first - before;
-	for (size_t i = page_at(f, first); i < f->n_pages; i++) {
-		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS,
-			 page_last = page_first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+	for (size_t i = page_at(f, first), n; i < f->n_pages; i += n) {
+		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS, page_last;
+
+		n = n_adjoining(f, i);
+		page_last = f->pages[i + n - 1] << TS_SCAN_PAGE_BITS | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
 
 		/* a value may begin before the page of which something is known */
 		page_first = page_first < before ? 0 : page_first - before;
@@ -264,7 +338,8 @@ static bool look_at_range(struct find *f, uint64_t first, uint64_t last, uint64_
 		page_first = page_first > first ? page_first : first;
 		page_last = page_last < last ? page_last : last;
 		if (!look_at_matches(f, page_first, page_last, pos, err) ||
-		    !look_through(f, page_first, page_last, pos, err))
+		    !(is_bare ? look_around(f, page_first, page_last, &bare, pos, err) :
+				look_through(f, page_first, page_last, pos, err)))
 			return false;
 	}
 	return true;
@@ -318,6 +393,7 @@ static bool look_at_effect(struct find *f, const struct ts_steps *batch, const s
 	uint64_t e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(batch, e);
 	struct touch t;
+	bool is_bare;
 
 	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
 	    (e->kind == TS_FX_READ && !value))
@@ -329,7 +405,13 @@ static bool look_at_effect(struct find *f, const struct ts_steps *batch, const s
 	t.value = value ? value + (t.first - e->addr) : NULL;
 	if (e->kind == TS_FX_READ || e->kind == TS_FX_WRITE)
 		return look_at_touch(f, &t, pos, err);
-	return look_at_range(f, t.first, t.last, pos, err);
+	if (!f->qn->value.mask[f->rare])
+		is_bare = false;
+	else if (e->kind == TS_FX_MAP && batch->maps[e->item].fill == TS_FILL_ZERO)
+		is_bare = f->qn->value.bytes[f->rare];
+	else
+		is_bare = ts_query_is_blank(f->ask->q, f->process, t.first, t.last, pos);
+	return look_at_range(f, t.first, t.last, is_bare, pos, err);
 }
 
 /* Reads show what stood there before the step; then what all effects made of it. */
@@ -444,9 +526,11 @@ static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_er
 {
 	uint64_t before = f->qn->value.len - 1;
 
-	for (; f->at_page < f->n_pages && has_budget(f, budget); f->at_page++) {
-		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS,
-			 last = first | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+	for (size_t n; f->at_page < f->n_pages && has_budget(f, budget); f->at_page += n) {
+		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS, last;
+
+		n = n_adjoining(f, f->at_page);
+		last = f->pages[f->at_page + n - 1] << TS_SCAN_PAGE_BITS | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
 
 		first = first < before ? 0 : first - before;
 		first = first > f->first ? first : f->first;
@@ -477,9 +561,88 @@ static enum ts_got scan_chunk(struct find *f, struct ts_budget *budget, struct t
 	return TS_GOT_END;
 }
 
+/*
+ * The first chunk >= @chunk that changes a match; no matter which one while the budget is used up.
+ */
+static uint64_t next_end(struct find *f, uint64_t chunk)
+{
+	while (f->waits.n && f->waits.items[0].chunk <= chunk && f->n_looks < LOOKS_A_CHUNK) {
+		struct ts_wait w = ts_waits_take(&f->waits);
+		const struct match *m = &f->items[w.item];
+		uint64_t next;
+
+		if (m->end != TS_NO_POS)
+			continue;
+		next = ts_query_next_access(f->ask->q, TS_ACCESS_CHANGE, f->process, m->addr,
+					    m->addr + (f->qn->value.len - 1), chunk);
+		f->n_looks += w.item % WAITS_A_LOOK == 0;
+		if (next == chunk) {
+			f->is_failed |= !ts_waits_add(&f->waits, 0, w.item);
+			return chunk;
+		}
+		if (next != TS_NO_CHUNK)
+			f->is_failed |= !ts_waits_add(&f->waits, next, w.item);
+	}
+	return f->waits.n ? f->waits.items[0].chunk : TS_NO_CHUNK;
+}
+
+/* Pass over chunks in which no match begins or ends.  Returns false if there are still more. */
+static bool pass_over(struct find *f)
+{
+	uint64_t chunk = f->pos / TS_CHUNK_STEPS, end = (f->ask->n_steps - 1) / TS_CHUNK_STEPS + 1;
+	uint64_t next = next_end(f, chunk);
+
+	if (f->pos % TS_CHUNK_STEPS || next <= chunk)
+		return true;
+	end = end - chunk < PASSED_A_CHUNK ? end : chunk + PASSED_A_CHUNK;
+	next = ts_query_next_begin(f->ask->q, f->probe, chunk, next < end ? next : end);
+	if (next == chunk)
+		return true;
+	ts_mirror_forget(&f->sieve.mirror, 0, UINT64_MAX);
+	f->pos = next * TS_CHUNK_STEPS < f->ask->n_steps ? next * TS_CHUNK_STEPS : f->ask->n_steps;
+	return false;
+}
+
+/* Is so much of the recording to be looked at that sketches of all of it are worth a pass? */
+static bool is_worth_a_pass(const struct find *f)
+{
+	uint64_t end = f->qn->to < f->ask->n_steps ? f->qn->to : f->ask->n_steps;
+
+	return end > f->start && end - f->start >= f->ask->n_steps / 2;
+}
+
+/*
+ * Before chunks are passed over: the first question that looks at all of a recording makes the sketches, for all later
+ * ones.  Returns TS_GOT_END when that is done.
+ */
+static enum ts_got need_sketches(struct find *f, struct ts_budget *budget, struct ts_error *err)
+{
+	struct ts_query *q = f->ask->q;
+	enum ts_need need = TS_NEED_DONE;
+
+	if (f->is_sketched)
+		return TS_GOT_END;
+	if (f->probe && (!ts_query_is_complete(q) || (!is_worth_a_pass(f) && !ts_query_has_values(q)))) {
+		ts_query_probe_free(f->probe);
+		f->probe = NULL;
+	}
+	if (f->probe)
+		need = ts_query_need_values(q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
+	f->is_sketched = need == TS_NEED_DONE;
+	if (f->is_sketched)
+		return TS_GOT_END;
+	budget->left = 0;
+	f->rows.at = ts_query_n_values_read(q);
+	return need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
+}
+
 /* Go on.  Returns TS_GOT_END when all steps have been looked at. */
 static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_error *err)
 {
+	enum ts_got sketched = need_sketches(f, budget, err);
+
+	if (sketched != TS_GOT_END)
+		return sketched;
 	if (!look_at_start(f, budget, err))
 		return TS_GOT_FAIL;
 	if (f->at_page < f->n_pages)
@@ -487,7 +650,12 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
 		/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
 		bool may_go_on = has_budget(f, budget) && ts_budget_take(budget);
-		enum ts_got got = may_go_on ? scan_chunk(f, budget, err) : TS_GOT_PENDING;
+		enum ts_got got = TS_GOT_END;
+
+		if (!may_go_on)
+			got = TS_GOT_PENDING;
+		else if (!f->probe || pass_over(f))
+			got = scan_chunk(f, budget, err);
 
 		f->rows.at = f->pos;
 		if (got != TS_GOT_END)
@@ -569,6 +737,8 @@ static void close_find(struct ts_rows *rows)
 	free(f->standing.slots);
 	free(f->pages);
 	ts_sieve_fini(&f->sieve);
+	ts_query_probe_free(f->probe);
+	ts_waits_fini(&f->waits);
 	free(f);
 }
 
@@ -590,6 +760,8 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	f->first = qn->has_memory ? qn->memory_first : 0;
 	f->last = qn->has_memory ? qn->memory_last : ts_arch_addr_mask(ts_query_regset(ask->q)->arch);
 	f->start = f->pos = qn->from ? qn->from - 1 : 0;
+	f->rare = choose_rare(&qn->value);
+	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
 	if (!ts_query_pages(ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))

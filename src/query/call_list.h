@@ -15,12 +15,6 @@
 #include "query.h"
 #include "src/calls/calls.h"
 
-enum ts_need {
-	TS_NEED_DONE, /* calls can be asked about */
-	TS_NEED_MORE, /* not yet; ask again */
-	TS_NEED_FAILED,
-};
-
 /*
  * To be called before anything else here.  If the index has no calls, they are built by a pass over the
  * trace, about @n_steps steps in each call; all who ask share that.

@@ -72,6 +72,13 @@ uint64_t ts_query_n_steps(const struct ts_query *q);
 /* Has the recording been read to its end, or to its damage?  Then the end is N. */
 bool ts_query_is_complete(const struct ts_query *q);
 
+/* What has to be built before it can be asked about. */
+enum ts_need {
+	TS_NEED_DONE, /* it is there */
+	TS_NEED_MORE, /* not yet; ask again */
+	TS_NEED_FAILED,
+};
+
 /* Is the pc at the end a guess?  The trace does not show where the last instruction led. */
 bool ts_query_is_end_assumed(const struct ts_query *q);
 

@@ -64,6 +64,11 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
 				    (to - 1) / TS_CHUNK_STEPS + 1, use, user);
 }
 
+bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+{
+	return process < q->tl->n_memory && ts_space_is_blank(q->tl->memory[process], pos, first, last);
+}
+
 struct pages {
 	uint64_t *items; /* owned */
 	size_t n, cap;

@@ -71,6 +71,9 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
  */
 const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
 
+/* Did the memory [@first, @last] of @process start afresh at @pos or before, and nothing of it is known since then? */
+bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+
 #define TS_SCAN_PAGE_BITS 12
 
 /*

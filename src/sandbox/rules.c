@@ -75,10 +75,10 @@ static bool has_random_end(const char *text, const char *prefix)
 	return n == 6 && !text[len + n];
 }
 
-/* Is @name that of a file, or of one that is written aside? */
+/* Is @name that of a file, or of one that is written aside, or of a section of an index that has its own file? */
 static bool is_aside(const char *name, const char *file, bool may_be_aside)
 {
-	static const char *const suffixes[] = { "", ".part", ".lock" };
+	static const char *const suffixes[] = { "", ".part", ".lock", ".calls", ".calls.part", ".find", ".find.part" };
 	size_t len = strlen(file), i = 0;
 
 	if (strncmp(name, file, len))
@@ -88,7 +88,7 @@ static bool is_aside(const char *name, const char *file, bool may_be_aside)
 			i++;
 		len += i == 8 ? 9 : 0;
 	}
-	for (i = 0; i < (may_be_aside ? 3 : 1); i++) {
+	for (i = 0; i < (may_be_aside ? sizeof(suffixes) / sizeof(suffixes[0]) : 1); i++) {
 		if (!strcmp(name + len, suffixes[i]))
 			return true;
 	}

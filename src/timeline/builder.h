@@ -82,9 +82,11 @@ void ts_builder_publish(struct ts_timeline *tl);
 /* Did memory run out while something was applied? */
 bool ts_builder_is_failed(const struct ts_timeline *tl);
 
-/* The sections that every index file has, and the optional ones. */
+/* The sections that every index file has. */
 extern const struct ts_section ts_points_section, ts_runs_section, ts_journal_section, ts_space_section,
-	ts_mode_section, ts_calls_section, ts_digests_section;
+	ts_mode_section;
+
+void ts_sketches_free(struct ts_sketches *s);
 
 /* Save a section of a segment with its version, if it is optional. */
 void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s, uint64_t segment,

@@ -26,6 +26,8 @@ struct ts_section {
 	uint32_t kind; /* TS_SECTION_KIND() */
 	/* of an optional section: in messages and in the name of its own file; else NULL */
 	const char *name;
+	/* of an optional section: it is never built with the rest, but over a complete timeline, which it may use */
+	bool is_on_demand;
 
 	/* The number of its owners, 0 if this recording has none.  NULL: one. */
 	uint32_t (*n_owners)(const struct ts_timeline *tl);
@@ -50,7 +52,7 @@ struct ts_section {
 
 	/*
 	 * The rest is for optional sections.  They are built from whole chunks alone, without the other
-	 * sections.
+	 * sections, unless they are built on demand.
 	 */
 
 	/*
@@ -66,8 +68,8 @@ struct ts_section {
 	bool (*seal)(struct ts_timeline *tl, uint64_t segment, bool is_copy);
 };
 
-/* The calls, and what chunks are compared by; optional. */
-extern const struct ts_section ts_calls_section, ts_digests_section;
+/* The calls, the sketches of what changed, and what chunks are compared by; optional. */
+extern const struct ts_section ts_calls_section, ts_sketch_section, ts_digests_section;
 
 /*
  * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table has the

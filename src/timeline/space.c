@@ -238,6 +238,24 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 	paint_pages(&p, n_layers, addr, len, data, known);
 }
 
+/* Longer ranges are not looked through. */
+#define MAX_BLANK_PAGES 65536u
+
+bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last)
+{
+	uint32_t i = ts_layers_newest(&sp->layers, ts_space_n_layers(sp, pos), first, last);
+	const struct ts_layer *l = &sp->layers.items[i];
+
+	if (!l->pos || l->first > first || l->last < last || l->fill != TS_FILL_UNKNOWN ||
+	    (sp->image && sp->image->n_ranges) || (last - first) >> TS_PAGE_BITS >= MAX_BLANK_PAGES)
+		return false;
+	for (uint64_t page = first >> TS_PAGE_BITS; page <= last >> TS_PAGE_BITS; page++) {
+		if (ts_pages_find(&sp->base, page, i))
+			return false;
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------------------------------------------ figures */
 
 static uint64_t n_items(const struct ts_lines *set)

@@ -70,6 +70,12 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 		   uint8_t *known);
 
 /*
+ * Does one layer that began after position 0, and holds nothing that is known, govern all of [first, last] at @pos?  What
+ * was written there since it began is not looked at.  False for long ranges.
+ */
+bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last);
+
+/*
  * The first chunk >= @chunk (the last chunk <= @chunk) in which a byte of [addr, last] was changed (written
  * and became different, or known), perhaps written (changed or not), read.
  *

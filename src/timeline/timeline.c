@@ -49,6 +49,7 @@ void ts_timeline_free(struct ts_timeline *tl)
 	ts_calls_free(tl->calls);
 	ts_call_tracker_free(tl->tracker);
 	ts_digests_fini(&tl->digests);
+	ts_sketches_free(tl->sketches);
 	for (size_t i = 0; i < tl->n_points; i++)
 		ts_points_fini(&tl->points[i]);
 	free(tl->points);
@@ -744,6 +745,8 @@ struct ts_timeline *ts_timeline_new(struct ts_recording *rec, struct ts_image *i
 	tl->image = image;
 	tl->builder = bd;
 	tl->sections = ts_sections;
+	for (unsigned i = 0; ts_sections[i]; i++)
+		tl->lacks |= (uint32_t)ts_sections[i]->is_on_demand << i;
 	ts_task_init(&bd->task);
 	ts_buf_init(&bd->here);
 	bd->last_thread = bd->target.thread = TS_NO_THREAD;

@@ -32,6 +32,7 @@
 
 struct ts_backfill;
 struct ts_calls;
+struct ts_sketches;
 struct ts_call_tracker;
 
 struct ts_timeline {
@@ -49,6 +50,7 @@ struct ts_timeline {
 	struct ts_calls *calls;        /* owned; if it has ts_calls_section */
 	struct ts_call_tracker *tracker; /* owned; finds the calls; NULL when everything has been read */
 	struct ts_digests digests;     /* if it has ts_digests_section */
+	struct ts_sketches *sketches;  /* owned; if it has ts_sketch_section */
 	struct ts_points *points;      /* owned; by segment */
 	size_t n_points, cap_points;
 	uint64_t end_pc;               /* pc at position N */
@@ -122,6 +124,12 @@ bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, s
  * Does the timeline have the optional section?  Queries of a missing one need a backfill (backfill.h) first.
  */
 bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
+
+/*
+ * The optional section, which the timeline has, is of no use: it lacks it from now on, and its file is written anew when it
+ * is built again.
+ */
+void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s);
 
 /*
  * Did an index file turn out to contradict itself when it was used?  Then no answer since the last call is

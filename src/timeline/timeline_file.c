@@ -501,6 +501,17 @@ bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s)
 	return false;
 }
 
+void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s)
+{
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->sections[i] != s)
+			continue;
+		tl->lacks |= UINT32_C(1) << i;
+		ts_index_close(tl->siblings[i]);
+		tl->siblings[i] = NULL;
+	}
+}
+
 bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 {
 	bool is_damaged = tl->file && ts_index_is_damaged(tl->file);

@@ -101,7 +101,7 @@ char *bench_temp(const char *name)
 
 void bench_remove(const char *path)
 {
-	static const char *const suffixes[] = { "", ".tsindex", ".tsindex.part" };
+	static const char *const suffixes[] = { "", ".tsindex", ".tsindex.part", ".tsindex.find" };
 	char name[4096];
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {

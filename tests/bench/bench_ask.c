@@ -20,6 +20,7 @@
 #include "src/ask/answer.h"
 #include "src/ask/names.h"
 #include "src/ask/verb.h"
+#include "src/query/values.h"
 
 #define MAX_SIZES   8
 #define N_QUESTIONS 2000
@@ -189,9 +190,22 @@ static void measure_table(struct session *s, const char *verb, const char *quest
 	if (r.n_rows >= 100)
 		figure(s, verb, "rows a second", (double)r.n_rows / r.seconds, BENCH_NOTHING, 0);
 	if (is_scan)
-		figure(s, verb, "million steps a second", rate, !strcmp(verb, "find") ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_FIND_RATE);
+		figure(s, verb, "million steps a second", rate, BENCH_NOTHING, 0);
 	if (!strncmp(verb, "history", 7) && r.n_rows >= s->ask.n_steps / MAX_STEPS_A_WRITE)
 		figure(s, verb, "a million writes, s", r.seconds / (double)r.n_rows * 1e6, BENCH_AT_MOST, MAX_MILLION_S);
+}
+
+/* The first question of all makes what the later ones use. */
+static void measure_find(struct session *s, const char *verb, const char *question)
+{
+	bool is_first = !ts_query_has_values(s->t.q);
+	double seconds = ask(s, question).seconds, millions = (double)s->ask.n_steps / 1e6;
+
+	if (is_first && ts_query_has_values(s->t.q))
+		figure(s, verb, "the first one, million steps a second", millions / seconds, BENCH_NOTHING, 0);
+	seconds = ask(s, question).seconds;
+	figure(s, verb, "a later one, million steps a second", millions / seconds,
+	       !strcmp(verb, "find") ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_FIND_RATE);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -275,8 +289,10 @@ static void measure(struct session *s, const char *path)
 	measure_table(s, "calls", "calls", false);
 	measure_table(s, "events", "events", false);
 	if (!ts_query_facts(s->t.q)->is_physical) { /* a machine's is a search of gigabytes at position 0 */
-		measure_table(s, "find", "find u32:0x12345678", true);
-		measure_table(s, "find bytes", "find 00 00 00 01", true);
+		measure_find(s, "find", "find u32:0x12345678");
+		measure_find(s, "find bytes", "find 00 00 00 01");
+		measure_find(s, "find text", "find \"wanted text\"");
+		measure_find(s, "find two bytes", "find 12 34");
 	}
 	measure_table(s, "strings", "strings", true);
 	measure_table(s, "hot", "hot", true);

@@ -192,6 +192,10 @@ def what_is_kept_is_kept():
         proc = w.start("index", w.trace)
         out, err = proc.communicate(timeout=LIMIT)
         assert proc.returncode == 0 and w.trace.with_name("t.ucir.tsindex").exists(), err
+        proc = w.start("query", w.trace, "find", "u32:0x12345678")
+        out, err = proc.communicate(timeout=LIMIT)
+        assert w.trace.with_name("t.ucir.tsindex.find").exists(), err
+        assert "ignored" not in err, err
         assert (w.trace.parent / "cache/tracestub/key").exists()
 
 

@@ -24,8 +24,9 @@ ROOMS = {
     "src/frames": "src/base",
     "src/index": "src/base src/trace",
     "src/calls": "src/base src/arch src/trace src/index",
-    "src/timeline": "src/base src/arch src/trace src/index src/calls",
-    "src/query": "src/base src/arch src/trace src/timeline src/calls",
+    "src/sketch": "src/base src/trace src/index",
+    "src/timeline": "src/base src/arch src/trace src/index src/calls src/sketch",
+    "src/query": "src/base src/arch src/trace src/timeline src/calls src/sketch",
     "src/export": "src/base src/arch src/trace src/frames src/query",
     "src/ask": "src/base src/arch src/trace src/frames src/query",
     "src/plot": "src/base src/arch src/trace src/query src/ask",
@@ -61,13 +62,13 @@ JOINTS = {
 # room -> its headers that other rooms may include; a room that is not here shows all.  Whoever asks about a
 # recording asks query.h and what stands on it: the timeline and the loaders' interface are the model's own.
 DOORS = {
-    "src/query": "query.h call_list.h scan.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h local_files.h",
+    "src/query": "query.h call_list.h scan.h values.h search.h places.h paging.h thumb.h tls.h walk.h locate.h load_base.h code_samples.h local_files.h",
     "src/model": "model.h",
-    "src/timeline": "timeline.h world.h backfill.h",
+    "src/timeline": "timeline.h world.h backfill.h sketch_section.h",
     "src/trace": "chunk.h elf.h linetab.h object.h pack.h pe.h rooted.h source.h step.h symtab.h unpack.h",
 }
 # rooms that build the model or feed it, and see all of src/trace
-BUILDERS = re.compile(r"src/(trace|index|timeline|query|model)|loaders(/.*)?")
+BUILDERS = re.compile(r"src/(trace|index|sketch|timeline|query|model)|loaders(/.*)?")
 
 # headers of libraries -> the only files that may include them
 LIBRARIES = [

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define N_STEPS 150u
-#define MAX_VALUE 4u
+#define MAX_VALUE 12u
 
 static struct script *s;
 static struct naive *nv;
@@ -165,20 +165,32 @@ static void ask_for(uint64_t at)
 	ck_assert_msg(!strcmp(got, ts_buf_text(&want)), "%s\nexpected:\n%.3000sgot:\n%.3000s", question, ts_buf_text(&want), got);
 }
 
+/* What is known at an address, at a random position, if anything is: most random bytes stand nowhere. */
+static void choose_bytes(void)
+{
+	uint64_t pos = script_below(&rnd, n_steps + 1), addr = first + script_below(&rnd, last - first + 1);
+	bool is_real = script_chance(&rnd, 60);
+
+	for (unsigned i = 0; i < n_bytes; i++) {
+		is_any[i] = i && script_chance(&rnd, 10);
+		bytes[i] = (uint8_t)script_below(&rnd, 4);
+		if (is_real && addr + i <= last && !naive_mem(nv, pos, process, addr + i, &bytes[i]))
+			is_any[i] = i;
+	}
+}
+
 static void ask_any(void)
 {
-	uint64_t len;
+	uint64_t len, at = script_below(&rnd, n_steps + 1);
 
 	n_bytes = 1 + (unsigned)script_below(&rnd, MAX_VALUE);
 	script_range(&rnd, 40, &first, &len);
 	last = first + len - 1;
 	if (len < n_bytes || last > ts_arch_addr_mask(s->rec.regs.arch) || last == UINT64_MAX)
 		return;
-	for (unsigned i = 0; i < n_bytes; i++) {
-		is_any[i] = i && script_chance(&rnd, 20);
-		bytes[i] = (uint8_t)script_below(&rnd, 4);
-	}
-	ask_for(script_below(&rnd, N_STEPS + 1));
+	process = s->rec.threads[naive_thread(nv, at)].process;
+	choose_bytes();
+	ask_for(at);
 }
 
 /* What stands somewhere in the range at some time, or nearly so.  Of a machine, find has physical addresses. */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+#include "blocks.h"
+
+#include <stdlib.h>
+
+/* More are dropped before a chunk: 20 MB. */
+#define MAX_BLOCKS (1u << 16)
+
+/* In a longer range all are dropped. */
+#define MAX_DROPPED 1024u
+
+void ts_blocks_init(struct ts_blocks *b, ts_blocks_read *read, void *user)
+{
+	*b = (struct ts_blocks){ .read = read, .user = user };
+}
+
+void ts_blocks_fini(struct ts_blocks *b)
+{
+	free(b->items);
+	free(b->slots);
+	ts_blocks_init(b, b->read, b->user);
+}
+
+void ts_blocks_drop_all(struct ts_blocks *b)
+{
+	if (b->n)
+		ts_blocks_fini(b);
+}
+
+void ts_blocks_begin_chunk(struct ts_blocks *b, uint64_t chunk)
+{
+	if (b->n > MAX_BLOCKS)
+		ts_blocks_drop_all(b);
+	b->chunk = chunk;
+}
+
+static uint32_t *slot_of(const struct ts_blocks *b, uint32_t process, uint64_t addr)
+{
+	uint64_t hash = (addr / TS_BLOCK_LEN + ((uint64_t)process << 56)) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t i = (size_t)(hash >> 32) & (b->n_slots - 1);
+
+	for (; b->slots[i]; i = (i + 1) & (b->n_slots - 1)) {
+		const struct ts_block *item = &b->items[b->slots[i] - 1];
+
+		if (item->addr == addr && item->process == process)
+			break;
+	}
+	return &b->slots[i];
+}
+
+/* Room for one more. */
+static bool grow(struct ts_blocks *b)
+{
+	size_t cap = b->cap ? 2 * b->cap : 256;
+	struct ts_block *items;
+	uint32_t *slots;
+
+	if (b->n < b->cap)
+		return true;
+	items = realloc(b->items, cap * sizeof(*items));
+	if (!items)
+		return false;
+	b->items = items;
+	slots = calloc(2 * cap, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(b->slots);
+	b->slots = slots;
+	b->n_slots = 2 * cap;
+	b->cap = cap;
+	for (size_t i = 0; i < b->n; i++)
+		*slot_of(b, items[i].process, items[i].addr) = (uint32_t)i + 1;
+	return true;
+}
+
+static void read_block(const struct ts_blocks *b, struct ts_block *item)
+{
+	uint8_t known[TS_BLOCK_LEN];
+
+	b->read(b->user, item->process, b->chunk, item->addr, TS_BLOCK_LEN, item->data, known);
+	for (unsigned i = 0; i < TS_BLOCK_LEN; i++) {
+		uint64_t bit = UINT64_C(1) << i % 64;
+
+		item->known[i / 64] = known[i] ? item->known[i / 64] | bit : item->known[i / 64] & ~bit;
+	}
+	item->is_stale = false;
+}
+
+struct ts_block *ts_blocks_get(struct ts_blocks *b, uint32_t process, uint64_t addr)
+{
+	struct ts_block *item;
+	uint32_t *slot;
+
+	if (!grow(b))
+		return NULL;
+	addr &= ~(uint64_t)(TS_BLOCK_LEN - 1);
+	slot = slot_of(b, process, addr);
+	if (!*slot) {
+		b->items[b->n] = (struct ts_block){ .addr = addr, .process = process, .is_stale = true };
+		*slot = (uint32_t)++b->n;
+	}
+	item = &b->items[*slot - 1];
+	if (item->is_stale)
+		read_block(b, item);
+	return item;
+}
+
+void ts_blocks_drop(struct ts_blocks *b, uint32_t process, uint64_t first, uint64_t last)
+{
+	uint64_t addr = first & ~(uint64_t)(TS_BLOCK_LEN - 1);
+
+	if ((last - addr) / TS_BLOCK_LEN >= MAX_DROPPED) {
+		ts_blocks_drop_all(b);
+		return;
+	}
+	for (; b->n; addr += TS_BLOCK_LEN) {
+		uint32_t *slot = slot_of(b, process, addr);
+
+		if (*slot)
+			b->items[*slot - 1].is_stale = true;
+		if (last - addr < TS_BLOCK_LEN)
+			return;
+	}
+}
+
+static uint64_t bits_of(unsigned word, unsigned s, unsigned e)
+{
+	unsigned from = word == s / 64 ? s % 64 : 0, to = word == e / 64 ? e % 64 : 63;
+
+	return UINT64_MAX >> (63 - (to - from)) << from;
+}
+
+void ts_block_know(struct ts_block *b, unsigned s, unsigned e)
+{
+	for (unsigned word = s / 64; word <= e / 64; word++)
+		b->known[word] |= bits_of(word, s, e);
+}
+
+void ts_block_forget(struct ts_block *b, unsigned s, unsigned e)
+{
+	for (unsigned word = s / 64; word <= e / 64; word++)
+		b->known[word] &= ~bits_of(word, s, e);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A list's keys ascend: a byte of the difference to the one before (the first to -1); a byte 0 is 255 of a difference
+ * that goes on.  A place is the number of the only group, or PLACE_RANGE plus 8 times the eighth of the groups where the
+ * key was noted first, plus that where it was noted last.
+ */
+#include "sketch.h"
+
+#include <stdlib.h>
+
+#include "src/index/index_file.h"
+
+#define PLACE_RANGE 64u
+#define N_PLACES    128u
+
+/* A bitmap is a whole number of bytes, and no larger than memory. */
+#define MIN_BITMAP_BITS 3u
+#define MAX_BITMAP_BITS 26u
+
+uint8_t ts_sketch_place(unsigned first, unsigned last)
+{
+	return (uint8_t)(first == last ? last : PLACE_RANGE + first / 8 * 8 + last / 8);
+}
+
+static uint64_t groups_at(uint8_t place)
+{
+	unsigned first = place % 64u / 8 * 8, last = place % 8u * 8 + 7;
+
+	if (place < PLACE_RANGE)
+		return UINT64_C(1) << place;
+	return first <= last ? UINT64_MAX >> (63 - (last - first)) << first : UINT64_MAX;
+}
+
+void ts_sketch_fini(struct ts_sketch *s)
+{
+	if (!s->is_mapped) {
+		free(s->keys);
+		free(s->places);
+		free(s->wild);
+	}
+	*s = (struct ts_sketch){ 0 };
+}
+
+/* --------------------------------------------------------------------------------------------- the arrays */
+
+void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f)
+{
+	const uint32_t head[] = { s->form, s->n_bits };
+
+	ts_index_put(f, head, 2, sizeof(head[0]));
+	ts_index_put(f, s->keys, s->keys_len, 1);
+	ts_index_put(f, s->places, s->n, 1);
+	ts_index_put(f, s->wild, s->n_wild, sizeof(*s->wild));
+}
+
+/* Has a list as many keys as places, all in range? */
+static bool check_list(const struct ts_sketch *s)
+{
+	uint64_t end = 0; /* the last key + 1 */
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->keys_len; i++) {
+		end += s->keys[i] ? s->keys[i] : 255;
+		n += s->keys[i] != 0;
+	}
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->places[i] >= N_PLACES)
+			return false;
+	}
+	return n == s->n && s->n_bits && s->n_bits <= 32 && end <= UINT64_C(1) << s->n_bits &&
+	       (!s->keys_len || s->keys[s->keys_len - 1]);
+}
+
+static bool check(const struct ts_sketch *s)
+{
+	for (size_t i = 0; i < s->n_wild; i++) {
+		if (s->wild[i] >= TS_SEGMENT_CHUNKS || (i && s->wild[i] <= s->wild[i - 1]))
+			return false;
+	}
+	switch (s->form) {
+	case TS_SKETCH_NONE:
+		return !s->keys_len && !s->n;
+	case TS_SKETCH_LIST:
+		return check_list(s);
+	case TS_SKETCH_BITMAP:
+		return s->n_bits >= MIN_BITMAP_BITS && s->n_bits <= MAX_BITMAP_BITS &&
+		       s->keys_len == (size_t)1 << (s->n_bits - 3) && !s->n;
+	default:
+		return false;
+	}
+}
+
+bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
+{
+	struct ts_sketch m = { .is_mapped = true };
+	const uint32_t *head = ts_index_take_n(a, sizeof(*head), 2);
+
+	m.keys = ts_index_take(a, 1, &m.keys_len);
+	m.places = ts_index_take(a, 1, &m.n);
+	m.wild = ts_index_take(a, sizeof(*m.wild), &m.n_wild);
+	if (!head || a->is_bad)
+		return false;
+	m.form = head[0];
+	m.n_bits = head[1];
+	if (!check(&m))
+		return false;
+	ts_sketch_fini(s);
+	*s = m;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------ looking up */
+
+static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
+{
+	unsigned shift = 32 - s->n_bits;
+	uint64_t key = UINT64_MAX;
+	size_t at = 0, k = 0;
+
+	for (size_t i = 0; i < s->keys_len && k < n; i++) {
+		key += s->keys[i] ? s->keys[i] : 255;
+		if (!s->keys[i])
+			continue;
+		for (; k < n && hashes[k] >> shift < key; k++)
+			groups[k] = 0;
+		for (; k < n && hashes[k] >> shift == key; k++)
+			groups[k] = groups_at(s->places[at]);
+		at++;
+	}
+	for (; k < n; k++)
+		groups[k] = 0;
+}
+
+void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
+{
+	if (s->form == TS_SKETCH_LIST) {
+		look_up_list(s, hashes, n, groups);
+		return;
+	}
+	for (size_t i = 0; i < n; i++) {
+		uint32_t key = s->form == TS_SKETCH_BITMAP ? hashes[i] >> (32 - s->n_bits) : 0;
+		bool may = s->form == TS_SKETCH_NONE || s->keys[key / 8] >> key % 8 & 1;
+
+		groups[i] = may ? UINT64_MAX : 0;
+	}
+}

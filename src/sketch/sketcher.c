@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+#include "sketcher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "grams.h"
+#include "src/base/buf.h"
+
+/* Bytes before and after a change that share a window with it. */
+#define REACH (TS_GRAM_LEN - 1)
+
+/* After a chunk with more ranges that start afresh no block is kept. */
+#define MAX_DROPS 64u
+
+/* What more unknown bytes that are written become is not looked for. */
+#define MAX_LOSS 65536u
+
+/* It starts afresh, or (@is_loss) unknown bytes were written there. */
+struct drop {
+	uint32_t process;
+	bool is_loss;
+	uint64_t first, last;
+};
+
+struct ts_sketcher {
+	const struct ts_recording *rec;  /* borrowed */
+	struct ts_blocks blocks;
+	struct ts_grams *grams;          /* owned */
+	uint64_t n_steps;                /* of the segment */
+	struct ts_buf wild;              /* its wild chunks: uint16_t each */
+	/* of the chunk */
+	bool is_wild;
+	struct drop drops[MAX_DROPS];    /* ranges of which the steps do not tell what they hold */
+	unsigned n_drops;                /* more than MAX_DROPS: all memory */
+	/* of the step */
+	bool has_written;
+	uint64_t read_first, read_last;  /* around all that it read; first > last: nothing */
+	bool is_failed;
+};
+
+struct ts_sketcher *ts_sketcher_new(const struct ts_recording *rec, ts_blocks_read *read, void *user)
+{
+	struct ts_sketcher *sk = calloc(1, sizeof(*sk));
+
+	if (!sk)
+		return NULL;
+	sk->rec = rec;
+	ts_blocks_init(&sk->blocks, read, user);
+	sk->grams = ts_grams_new();
+	if (sk->grams)
+		return sk;
+	ts_sketcher_free(sk);
+	return NULL;
+}
+
+void ts_sketcher_free(struct ts_sketcher *sk)
+{
+	if (!sk)
+		return;
+	ts_blocks_fini(&sk->blocks);
+	ts_grams_free(sk->grams);
+	ts_buf_fini(&sk->wild);
+	free(sk);
+}
+
+/* ------------------------------------------------------------------------------------------------- windows */
+
+/* @len bytes around a change, also of other blocks.  What lies beyond an end of the address space is at its other end. */
+static void peek(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsigned len, uint8_t *data, bool *known)
+{
+	for (unsigned n; len; addr += n, data += n, known += n, len -= n) {
+		unsigned off = addr % TS_BLOCK_LEN;
+		const struct ts_block *b = ts_blocks_get(&sk->blocks, process, addr);
+
+		n = len < TS_BLOCK_LEN - off ? len : TS_BLOCK_LEN - off;
+		if (!b) {
+			sk->is_failed = true;
+			return;
+		}
+		memcpy(data, b->data + off, n);
+		for (unsigned i = 0; i < n; i++)
+			known[i] = ts_block_knows(b, off + i, 1);
+	}
+}
+
+/* The same where not all is in one block, and known. */
+static __attribute__((noinline)) void note_partly(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsigned len)
+{
+	uint8_t data[TS_BLOCK_LEN + 2 * REACH];
+	bool known[TS_BLOCK_LEN + 2 * REACH];
+
+	peek(sk, process, addr - REACH, len + 2 * REACH, data, known);
+	for (unsigned i = 0; !sk->is_failed && i < len + REACH; i++) {
+		if (known[i] && known[i + 1] && known[i + 2] && known[i + 3])
+			ts_grams_note(sk->grams, data + i);
+	}
+}
+
+/* Bytes [s, e] of the block were changed: note the windows that have one of them. */
+static inline void note(struct ts_sketcher *sk, const struct ts_block *b, unsigned s, unsigned e)
+{
+	unsigned len = e - s + 1;
+
+	if (s < REACH || e + REACH >= TS_BLOCK_LEN || !ts_block_knows(b, s - REACH, len + 2 * REACH)) {
+		note_partly(sk, b->process, b->addr + s, len);
+		return;
+	}
+	for (unsigned i = s - REACH; i <= e; i++)
+		ts_grams_note(sk->grams, b->data + i);
+}
+
+/* ------------------------------------------------------------------------------------------------- effects */
+
+/* A part of an access that lies in one block, and the bytes of it that are not what the block held. */
+struct part {
+	struct ts_block *block;
+	unsigned off, len;
+	unsigned s, e; /* of the block; s > e: none */
+};
+
+static inline bool differs(const struct ts_block *b, unsigned off, const uint8_t *data, unsigned i)
+{
+	return b->data[off + i] != data[i] || !(b->known[(off + i) / 64] >> (off + i) % 64 & 1);
+}
+
+static inline void compare(struct part *p, const uint8_t *data)
+{
+	const struct ts_block *b = p->block;
+	unsigned first = 0, last = p->len;
+
+	p->s = 1;
+	p->e = 0;
+	if (ts_block_knows(b, p->off, p->len) && !memcmp(b->data + p->off, data, p->len))
+		return;
+	while (first < last && !differs(b, p->off, data, first))
+		first++;
+	while (last > first && !differs(b, p->off, data, last - 1))
+		last--;
+	p->s = p->off + first;
+	p->e = p->off + last - 1;
+}
+
+/* Did [@first, @last] start afresh in this chunk, or get unknown bytes? */
+static bool is_dropped(const struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
+{
+	for (unsigned i = 0; i < sk->n_drops && i < MAX_DROPS; i++) {
+		const struct drop *d = &sk->drops[i];
+
+		if (d->process == process && first <= d->last && last >= d->first)
+			return true;
+	}
+	return sk->n_drops > MAX_DROPS;
+}
+
+/*
+ * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the step wrote before,
+ * or read before this, other windows may have stood than those that are noted.  Of what was lost in this chunk it shows what it was
+ * since then.
+ */
+static void see_other(struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
+{
+	sk->is_wild |= sk->has_written || (first <= sk->read_last && last >= sk->read_first) ||
+		       is_dropped(sk, process, first, last);
+}
+
+/* Memory is @data now (or, @is_read, when the step began). */
+static void take_access(struct ts_sketcher *sk, uint32_t process, uint64_t addr, const uint8_t *data, uint64_t len,
+			bool is_read)
+{
+	for (struct part p; len; addr += p.len, data += p.len, len -= p.len) {
+		p.block = ts_blocks_get(&sk->blocks, process, addr);
+		p.off = addr % TS_BLOCK_LEN;
+		p.len = len < TS_BLOCK_LEN - p.off ? (unsigned)len : TS_BLOCK_LEN - p.off;
+		if (!p.block) {
+			sk->is_failed = true;
+			return;
+		}
+		compare(&p, data);
+		if (p.s > p.e)
+			continue;
+		if (is_read)
+			see_other(sk, process, p.block->addr + p.s, p.block->addr + p.e);
+		memcpy(p.block->data + p.s, data + (p.s - p.off), p.e - p.s + 1);
+		ts_block_know(p.block, p.s, p.e);
+		note(sk, p.block, p.s, p.e);
+	}
+}
+
+static void drop(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e, bool is_loss)
+{
+	if (sk->n_drops < MAX_DROPS)
+		sk->drops[sk->n_drops] = (struct drop){ process, is_loss, e->addr, e->addr + (e->len - 1) };
+	sk->n_drops += sk->n_drops <= MAX_DROPS;
+	sk->is_wild |= !is_loss || sk->n_drops > MAX_DROPS;
+}
+
+static void forget(struct ts_sketcher *sk, uint32_t process, uint64_t addr)
+{
+	struct ts_block *b = ts_blocks_get(&sk->blocks, process, addr);
+
+	if (b)
+		ts_block_forget(b, addr % TS_BLOCK_LEN, addr % TS_BLOCK_LEN);
+	else
+		sk->is_failed = true;
+}
+
+/*
+ * Unknown bytes are written.  Those that are known when the chunk is over were so since now, or are not known until a later
+ * step of the chunk makes them so.  Then windows are noted that do not stand, and so are those that stand later.
+ */
+static void lose(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	uint8_t data[TS_BLOCK_LEN], known[TS_BLOCK_LEN];
+	uint64_t addr = e->addr, left = e->len;
+
+	drop(sk, process, e, left <= MAX_LOSS);
+	for (size_t n; left && !sk->is_wild && !sk->is_failed; addr += n, left -= n) {
+		n = left < sizeof(data) ? (size_t)left : sizeof(data);
+		ts_blocks_look_ahead(&sk->blocks, process, addr, n, data, known);
+		for (size_t i = 0; i < n; i++)
+			forget(sk, process, addr + i);
+		for (size_t i = 0, end; i < n; i = end + 1) {
+			for (end = i; end < n && known[end];)
+				end++;
+			take_access(sk, process, addr + i, data + i, end - i, false);
+		}
+	}
+}
+
+static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const struct ts_steps *b,
+			       const struct ts_effect *e)
+{
+	const uint8_t *data;
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len)
+		return;
+	data = e->kind <= TS_FX_READ ? ts_effect_data(b, e) : NULL;
+	if (data)
+		take_access(sk, process, e->addr, data, e->len, e->kind == TS_FX_READ);
+	else if (e->kind != TS_FX_READ)
+		e->kind == TS_FX_WRITE ? lose(sk, process, e) : drop(sk, process, e, false);
+	sk->has_written |= e->kind == TS_FX_WRITE;
+	if (e->kind == TS_FX_READ && data) {
+		sk->read_first = e->addr < sk->read_first ? e->addr : sk->read_first;
+		sk->read_last = e->addr + (e->len - 1) > sk->read_last ? e->addr + (e->len - 1) : sk->read_last;
+	}
+}
+
+static void end_chunk(struct ts_sketcher *sk, uint64_t chunk)
+{
+	uint16_t number = (uint16_t)(chunk % TS_SEGMENT_CHUNKS);
+
+	if (sk->is_wild)
+		ts_buf_put(&sk->wild, &number, sizeof(number));
+	if (sk->n_drops > MAX_DROPS)
+		ts_blocks_drop_all(&sk->blocks);
+	for (unsigned i = 0; i < sk->n_drops && sk->n_drops <= MAX_DROPS; i++)
+		ts_blocks_drop(&sk->blocks, sk->drops[i].process, sk->drops[i].first, sk->drops[i].last);
+	sk->n_drops = 0;
+	sk->is_wild = false;
+}
+
+bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_steps *b)
+{
+	ts_grams_begin_group(sk->grams, (unsigned)(chunk % TS_SEGMENT_CHUNKS / TS_SKETCH_GROUP));
+	ts_blocks_begin_chunk(&sk->blocks, chunk);
+	for (uint32_t i = 0; i < b->n_steps; i++) {
+		const struct ts_step *s = &b->steps[i];
+		uint32_t process = sk->rec->threads[s->thread].process;
+
+		sk->has_written = false;
+		sk->read_first = UINT64_MAX;
+		sk->read_last = 0;
+		for (uint32_t k = 0; k < s->n_effects; k++) {
+			const struct ts_effect *e = &b->effects[s->first + k];
+
+			if (e->kind == TS_FX_THREAD)
+				process = sk->rec->threads[e->item].process;
+			else
+				take_effect(sk, process, b, e);
+		}
+	}
+	sk->n_steps += b->n_steps;
+	end_chunk(sk, chunk);
+	return !sk->is_failed;
+}
+
+bool ts_sketcher_seal(struct ts_sketcher *sk, struct ts_sketch *s)
+{
+	if (!ts_grams_seal(sk->grams, sk->n_steps, s) || !ts_buf_ok(&sk->wild))
+		return false;
+	s->wild = (uint16_t *)(void *)sk->wild.data;
+	s->n_wild = sk->wild.len / sizeof(*s->wild);
+	ts_buf_init(&sk->wild);
+	sk->n_steps = 0;
+	return true;
+}

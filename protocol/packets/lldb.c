@@ -7,12 +7,12 @@
 #include "packets.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "protocol/session/session.h"
 #include "protocol/session/threads.h"
+#include "src/base/json.h"
 
 /*
  * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues to the
@@ -116,8 +116,7 @@ static json_t *thread_json(const struct rsp_session *s, uint32_t thread)
 static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
 	json_t *list = json_array();
-	char *text = NULL;
-	size_t len;
+	struct ts_buf text;
 
 	(void)a;
 	for (uint32_t i = 0; list && i < ts_query_n_threads(s->target->q); i++) {
@@ -126,15 +125,14 @@ static enum rsp_done pkt_threads(struct rsp_session *s, struct rsp_args *a, stru
 			list = NULL;
 		}
 	}
-	if (list)
-		text = json_dumps(list, JSON_COMPACT);
+	ts_buf_init(&text);
+	ts_json_put(&text, list, JSON_COMPACT);
 	json_decref(list);
-	len = text ? strlen(text) : 0;
-	if (text && rsp_reply_fit(r, text, len) == len)
-		rsp_reply_binary(r, text, len);
+	if (ts_buf_ok(&text) && rsp_reply_fit(r, text.data, text.len) == text.len)
+		rsp_reply_binary(r, text.data, text.len);
 	else
 		rsp_reply_error(r, RSP_ERROR_PLAIN);
-	free(text);
+	ts_buf_fini(&text);
 	return RSP_REPLIED;
 }
 

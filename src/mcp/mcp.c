@@ -8,6 +8,7 @@
 #include "rpc.h"
 #include "src/ask/answer.h"
 #include "src/ask/diff.h"
+#include "src/base/json.h"
 #include "src/query/query.h"
 #include "tools.h"
 
@@ -84,13 +85,17 @@ static void fail(struct server *sv, const json_t *id, enum ts_rpc_error code, co
 /* Answer with a value that is given away; NULL: memory was exhausted. */
 static void reply_json(struct server *sv, const json_t *id, json_t *value)
 {
-	char *text = value ? json_dumps(value, JSON_COMPACT) : NULL;
+	struct ts_buf json;
+	const char *text;
 
-	if (text)
+	ts_buf_init(&json);
+	ts_json_put(&json, value, JSON_COMPACT);
+	text = ts_buf_text(&json);
+	if (ts_buf_ok(&json))
 		reply(sv, id, text);
 	else
 		fail(sv, id, TS_RPC_INTERNAL, "memory is exhausted");
-	free(text);
+	ts_buf_fini(&json);
 	json_decref(value);
 }
 
@@ -100,13 +105,8 @@ static void reply_json(struct server *sv, const json_t *id, json_t *value)
 static void put_string(struct ts_buf *out, const char *text, size_t len)
 {
 	json_t *value = json_stringn_nocheck(text, len);
-	char *escaped = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 
-	if (escaped)
-		ts_buf_puts(out, escaped);
-	else
-		out->is_failed = true;
-	free(escaped);
+	ts_json_put(out, value, JSON_COMPACT | JSON_ENCODE_ANY);
 	json_decref(value);
 }
 

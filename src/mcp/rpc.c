@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "src/base/json.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 
@@ -25,17 +26,20 @@ void ts_rpc_fini(struct ts_rpc *rpc)
 
 static bool send_member(struct ts_rpc *rpc, const json_t *id, const char *name, const char *value)
 {
-	char *id_text = id ? json_dumps(id, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
 	struct ts_buf out;
 	bool done;
 
 	ts_buf_init(&out);
-	ts_buf_printf(&out, "{\"jsonrpc\":\"2.0\",\"id\":%s,\"%s\":", id_text ? id_text : "null", name);
+	ts_buf_puts(&out, "{\"jsonrpc\":\"2.0\",\"id\":");
+	if (id)
+		ts_json_put(&out, id, JSON_COMPACT | JSON_ENCODE_ANY);
+	else
+		ts_buf_puts(&out, "null");
+	ts_buf_printf(&out, ",\"%s\":", name);
 	ts_buf_puts(&out, value);
 	ts_buf_puts(&out, "}\n");
-	done = ts_buf_ok(&out) && (!id || id_text) && ts_write_whole(rpc->out, out.data, out.len);
+	done = ts_buf_ok(&out) && ts_write_whole(rpc->out, out.data, out.len);
 	ts_buf_fini(&out);
-	free(id_text);
 	return done;
 }
 
@@ -47,10 +51,15 @@ bool ts_rpc_reply(struct ts_rpc *rpc, const json_t *id, const char *result)
 bool ts_rpc_fail(struct ts_rpc *rpc, const json_t *id, enum ts_rpc_error code, const char *text)
 {
 	json_t *error = json_pack("{s:i, s:s}", "code", (int)code, "message", text);
-	char *value = error ? json_dumps(error, JSON_COMPACT) : NULL;
-	bool done = value && send_member(rpc, id, "error", value);
+	struct ts_buf value;
+	const char *json;
+	bool done;
 
-	free(value);
+	ts_buf_init(&value);
+	ts_json_put(&value, error, JSON_COMPACT);
+	json = ts_buf_text(&value);
+	done = ts_buf_ok(&value) && send_member(rpc, id, "error", json);
+	ts_buf_fini(&value);
 	json_decref(error);
 	return done;
 }

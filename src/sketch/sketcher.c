@@ -154,9 +154,9 @@ static bool is_dropped(const struct ts_sketcher *sk, uint32_t process, uint64_t 
 }
 
 /*
- * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the step wrote before,
- * or read before this, other windows may have stood than those that are noted.  Of what was lost in this chunk it shows what it was
- * since then.
+ * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the step
+ * wrote before, or read before this, other windows may have stood than those that are noted.  Of what was lost in
+ * this chunk it shows what it was since then.
  */
 static void see_other(struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
 {

@@ -201,10 +201,9 @@ static bool check_sections(const struct ts_index_file *f, const struct record *r
 	for (unsigned i = 0; i < r->n_sections; i++) {
 		const uint8_t *e = table_entry(r, i);
 		uint64_t off = get64(e + 8), len = get64(e + 16);
-		struct iovec bytes = { r->map + off, len };
 
 		if (off < table_end || off > r->len || len > r->len - off || off % 8 ||
-		    !ts_signer_check(&f->key.signer, &bytes, 1, e + 24))
+		    !ts_signer_check(&f->key.signer, &(struct iovec){ r->map + off, len }, 1, e + 24))
 			return false;
 	}
 	return true;

@@ -154,26 +154,13 @@ static bool next_any(struct bap_parser *in, struct ts_cursor *list, struct bap_o
 	return false;
 }
 
-/* Bytes of a form's head: up to the third word, and up to the last one. */
-#define MIN_HEAD 24u
-#define MAX_HEAD 32u
-
-/* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
-static inline uint32_t form_at(const uint8_t *p)
-{
-	return (uint32_t)((ts_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
-			   ts_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
-			  56) %
-	       BAP_N_FORMS;
-}
-
 /* An operand was read: others like it will come. */
 static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, const struct bap_op *op)
 {
 	size_t head = (size_t)(op->value - p);
-	struct bap_form *f = &in->forms[form_at(p)];
+	struct bap_form *f = &in->forms[bap_form_at(p)];
 
-	if (head < MIN_HEAD || head > MAX_HEAD)
+	if (head < BAP_FORM_MIN_HEAD || head > BAP_FORM_MAX_HEAD)
 		return;
 	f->last = (uint8_t)(head - 8);
 	f->n_bytes = (uint8_t)len;
@@ -187,44 +174,7 @@ static void keep_form(struct bap_parser *in, const uint8_t *p, uint32_t len, con
 	f->head[3] = ts_load(p + f->last);
 }
 
-/*
- * An operand of which all but the value was met before.  Its length is what the form's first word says; it is taken
- * from the bytes, so that the processor can go on with the next operand before it has the form.
- *
- * Returns the length, 0 if there is no such form.
- */
-static inline uint32_t read_again(const struct bap_parser *in, const uint8_t *p, size_t left,
-				  struct bap_op *op)
-{
-	const struct bap_form *f;
-	uint64_t differs;
-
-	if (left < MIN_HEAD)
-		return 0;
-	f = &in->forms[form_at(p)];
-	if (!f->n_bytes || f->n_bytes > left)
-		return 0;
-	differs = ts_load(p) ^ f->head[0];
-	differs |= ts_load(p + 8) ^ f->head[1];
-	differs |= ts_load(p + 16) ^ f->head[2];
-	differs |= ts_load(p + f->last) ^ f->head[3];
-	if (differs)
-		return 0;
-	op->slot = f->slot;
-	op->value = p + f->last + 8;
-	op->len = f->len;
-	op->bits = f->bits;
-	op->is_read = f->is_read;
-	op->is_written = f->is_written;
-	return 2u + p[1];
-}
-
-/*
- * An operand that has no form yet, or memory.  A separate function, so that its many variables cost the
- * others nothing.
- */
-static __attribute__((noinline)) bool next_new(struct bap_parser *in, struct ts_cursor *list,
-					       struct bap_op *op)
+bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
 {
 	const uint8_t *p = list->p;
 
@@ -234,15 +184,5 @@ static __attribute__((noinline)) bool next_new(struct bap_parser *in, struct ts_
 	if (op->slot)
 		keep_form(in, p, 2u + p[1], op);
 	ts_take(list, 2u + p[1]);
-	return true;
-}
-
-bool bap_op_read(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
-{
-	uint32_t len = read_again(in, list->p, list->left, op);
-
-	if (!len)
-		return next_new(in, list, op);
-	ts_take(list, len);
 	return true;
 }

@@ -6,6 +6,7 @@
 #define LOADERS_BAP_OPERAND_H
 
 #include "loaders/kit/pbwire.h"
+#include "src/base/bytes.h"
 #include "trace.h"
 
 struct bap_op {
@@ -27,7 +28,7 @@ struct bap_op {
  * new.
  */
 struct bap_form {
-	uint64_t head[4]; /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
+	uint64_t head[4];   /* the bytes up to the value: words at offsets 0, 8, 16, and the last one */
 	uint8_t last;       /* offset of the last word, which may overlap the one before it */
 	uint8_t n_bytes;    /* of the whole operand; 0: empty */
 	bool is_read, is_written;
@@ -57,8 +58,53 @@ bool bap_op_place(struct bap_parser *in, const struct pb_message *operand, struc
 /* Returns false if the memory operand is ignored: parts of bytes, or beyond the address space. */
 bool bap_op_check_memory(struct bap_parser *in, const struct bap_op *op);
 
-/* bap_op_next() of a list that is not at its end. */
-bool bap_op_read(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
+/* Bytes of a form's head: up to the third word, and up to the last one. */
+#define BAP_FORM_MIN_HEAD 24u
+#define BAP_FORM_MAX_HEAD 32u
+
+/* Where the form of an operand at @p is, if it is known: its second and third word hold name and usage. */
+static inline uint32_t bap_form_at(const uint8_t *p)
+{
+	return (uint32_t)((ts_load(p + 8) * UINT64_C(0x9e3779b97f4a7c15) ^
+			   ts_load(p + 16) * UINT64_C(0xc2b2ae3d27d4eb4f)) >>
+			  56) %
+	       BAP_N_FORMS;
+}
+
+/*
+ * An operand of which all but the value was met before.  Its length is what the form's first word says; it is taken
+ * from the bytes, so that the processor can go on with the next operand before it has the form.
+ *
+ * Returns the length, 0 if there is no such form.
+ */
+static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *p, size_t left,
+				    struct bap_op *op)
+{
+	const struct bap_form *f;
+	uint64_t differs;
+
+	if (left < BAP_FORM_MIN_HEAD)
+		return 0;
+	f = &in->forms[bap_form_at(p)];
+	if (!f->n_bytes || f->n_bytes > left)
+		return 0;
+	differs = ts_load(p) ^ f->head[0];
+	differs |= ts_load(p + 8) ^ f->head[1];
+	differs |= ts_load(p + 16) ^ f->head[2];
+	differs |= ts_load(p + f->last) ^ f->head[3];
+	if (differs)
+		return 0;
+	op->slot = f->slot;
+	op->value = p + f->last + 8;
+	op->len = f->len;
+	op->bits = f->bits;
+	op->is_read = f->is_read;
+	op->is_written = f->is_written;
+	return 2u + p[1];
+}
+
+/* bap_op_next() of an operand that has no form yet, or of memory. */
+bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
 
 /*
  * Read the next operand of a list that is not ignored.  Returns false at the end and (with the cursor's error
@@ -66,7 +112,15 @@ bool bap_op_read(struct bap_parser *in, struct ts_cursor *list, struct bap_op *o
  */
 static inline bool bap_op_next(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op)
 {
-	return list->left && bap_op_read(in, list, op);
+	uint32_t len;
+
+	if (!list->left)
+		return false;
+	len = bap_op_again(in, list->p, list->left, op);
+	if (!len)
+		return bap_op_new(in, list, op);
+	ts_take(list, len);
+	return true;
 }
 
 #endif

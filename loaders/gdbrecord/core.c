@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
 #include "src/trace/step.h"
 
 /* Notes of a core with thousands of mapped files have some megabytes. */
@@ -21,11 +22,7 @@ struct segment {
 
 static uint64_t get(const struct core *core, const uint8_t *p, size_t len)
 {
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < len; i++)
-		v = v << 8 | p[core->is_big_endian ? i : len - 1 - i];
-	return v;
+	return ts_number(p, len, core->is_big_endian);
 }
 
 uint64_t core_take(const struct core *core, struct ts_cursor *c, size_t len)

@@ -11,22 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
+
 /* ---------------------------------------------------------------------------------------- numbers, memory */
-
-static uint64_t get(const uint8_t *p, size_t len, bool is_big_endian)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < len; i++)
-		v = v << 8 | p[is_big_endian ? i : len - 1 - i];
-	return v;
-}
 
 static uint64_t take_number(struct ts_cursor *c, size_t len, bool is_big_endian)
 {
 	const uint8_t *p = ts_take(c, len);
 
-	return p ? get(p, len, is_big_endian) : 0;
+	return p ? ts_number(p, len, is_big_endian) : 0;
 }
 
 /* Room for one more item; NULL without memory. */
@@ -66,14 +59,14 @@ static bool read_place(struct ts_window *w, uint64_t off, bool is_big_endian, st
 		return false;
 	*left = got;
 	*found = !got ? FOUND_END : got < TFILE_FRAME_HEAD ? FOUND_CUT : FOUND;
-	if (got >= 2 && !get(head, 2, is_big_endian))
+	if (got >= 2 && !ts_number(head, 2, is_big_endian))
 		*found = FOUND_END;
 	if (*found != FOUND)
 		return true;
 	*place = (struct tfile_place){
 		.off = off + TFILE_FRAME_HEAD,
-		.len = (uint32_t)get(head + 2, 4, is_big_endian),
-		.tracepoint = (uint16_t)get(head, 2, is_big_endian),
+		.len = (uint32_t)ts_number(head + 2, 4, is_big_endian),
+		.tracepoint = (uint16_t)ts_number(head, 2, is_big_endian),
 	};
 	*left = file_len - place->off;
 	if (place->len > *left)

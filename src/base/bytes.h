@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Eight bytes as one word.
+ * Bytes as words and numbers.
  */
 #ifndef TS_BYTES_H
 #define TS_BYTES_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -15,6 +17,16 @@ static inline uint64_t ts_load(const void *p)
 
 	memcpy(&word, p, sizeof(word));
 	return word;
+}
+
+/* The number in @len bytes at @p, 0 to 8. */
+static inline uint64_t ts_number(const uint8_t *p, size_t len, bool is_big_endian)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < len; i++)
+		n = n << 8 | p[is_big_endian ? i : len - 1 - i];
+	return n;
 }
 
 /* The same number in each byte of a word. */

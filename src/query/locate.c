@@ -4,18 +4,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "src/base/bytes.h"
+
 #define PAGE_LEN UINT64_C(0x1000)
 #define AT_BASE 7
 #define AT_ENTRY 9
-
-static uint64_t read_word(const uint8_t *p, unsigned len, bool is_big_endian)
-{
-	uint64_t v = 0;
-
-	for (unsigned i = 0; i < len; i++)
-		v = v << 8 | p[is_big_endian ? i : len - 1 - i];
-	return v;
-}
 
 /* The value of an entry of the auxiliary vector. */
 static bool find_auxv(const struct ts_facts *facts, uint64_t type, uint64_t *value)
@@ -24,8 +17,8 @@ static bool find_auxv(const struct ts_facts *facts, uint64_t type, uint64_t *val
 	unsigned word = ts_arch_addr_mask(arch) > UINT32_MAX ? 8 : 4;
 
 	for (size_t at = 0; facts->auxv && facts->auxv_len - at >= 2 * word; at += 2 * word) {
-		if (read_word(facts->auxv + at, word, arch->is_big_endian) == type) {
-			*value = read_word(facts->auxv + at + word, word, arch->is_big_endian);
+		if (ts_number(facts->auxv + at, word, arch->is_big_endian) == type) {
+			*value = ts_number(facts->auxv + at + word, word, arch->is_big_endian);
 			return true;
 		}
 	}

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/bytes.h"
 #include "src/trace/elf.h"
 #include "src/trace/symtab.h"
 
@@ -43,15 +44,6 @@ struct learning {
 	uint64_t moved;
 };
 
-static uint64_t number(const uint8_t *p, unsigned len, bool is_big_endian)
-{
-	uint64_t value = 0;
-
-	for (unsigned i = 0; i < len; i++)
-		value = value << 8 | p[is_big_endian ? i : len - 1 - i];
-	return value;
-}
-
 /* The word of 32 bits at address @addr as linked; returns false if the file does not hold it. */
 static bool word_of_file(const struct learning *l, uint64_t addr, uint64_t *value)
 {
@@ -66,7 +58,7 @@ static bool word_of_file(const struct learning *l, uint64_t addr, uint64_t *valu
 			continue;
 		if (!ts_source_read_all(l->file, load->file_off + in, bytes, sizeof(bytes), &ignored))
 			return false;
-		*value = number(bytes, sizeof(bytes), l->elf.is_big_endian);
+		*value = ts_number(bytes, sizeof(bytes), l->elf.is_big_endian);
 		return true;
 	}
 	return false;
@@ -137,7 +129,7 @@ static bool read_number(const struct asking *a, uint64_t addr, unsigned len, con
 	if (memchr(known, 0, len))
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "%s at 0x%" PRIx64 " is not known at position %" PRIu64, what, addr, a->pos);
-	*value = number(bytes, len, a->is_big_endian);
+	*value = ts_number(bytes, len, a->is_big_endian);
 	return true;
 }
 
@@ -280,7 +272,7 @@ bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t 
 		return false;
 	room = malloc(2 * (size_t)set->g_len);
 	if (room && ts_query_regs(q, pos, thread, room, room + set->g_len, &ignored)) {
-		*value = number(room + set->regs[i].off, 8, set->arch->is_big_endian);
+		*value = ts_number(room + set->regs[i].off, 8, set->arch->is_big_endian);
 		is_known = !memchr(room + set->g_len + set->regs[i].off, 0, 8);
 	}
 	free(room);

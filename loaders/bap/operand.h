@@ -75,7 +75,7 @@ static inline uint32_t bap_form_at(const uint8_t *p)
  * An operand of which all but the value was met before.  Its length is what the form's first word says; it is taken
  * from the bytes, so that the processor can go on with the next operand before it has the form.
  *
- * Returns the length, 0 if there is no such form.
+ * Returns the length of the operand; 0 if no form fits.
  */
 static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *p, size_t left,
 				    struct bap_op *op)

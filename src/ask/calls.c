@@ -216,7 +216,11 @@ static bool take_chunk(struct calls *x, uint64_t pos, struct ts_budget *budget)
 	return true;
 }
 
-/* Look at the next call: is it a row?  Returns TS_GOT_ROW when it has been looked at, TS_GOT_END if there is none. */
+/*
+ * Add the next call to the batch if it is wanted and the condition holds.
+ *
+ * Returns TS_GOT_ROW when that is decided, TS_GOT_END after the last call.
+ */
 static enum ts_got look_at_next(struct calls *x, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_cond *cond = &x->qn->cond;

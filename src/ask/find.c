@@ -222,7 +222,7 @@ static uint32_t choose_rare(const struct ts_value *v)
 	return best;
 }
 
-/* The first i >= @i at which the value may begin in @n bytes of data; @n if there is none. */
+/* Returns the first offset from @i on at which the value may begin in @n bytes of data; @n if it begins nowhere. */
 static size_t skip_to(const struct find *f, const uint8_t *data, size_t i, size_t n)
 {
 	const struct ts_value *v = &f->qn->value;

@@ -511,7 +511,7 @@ static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
 
 /*
  * Go on in the refuge.  Records that are mapped stay so, from the file that has no name any more.  Returns false if the
- * refuge cannot be written, or there is none: also the second time.
+ * refuge cannot be written, if there is none, or if it was taken before.
  */
 static bool take_refuge(struct ts_index_file *f)
 {
@@ -882,36 +882,4 @@ struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t recor
 							 f->is_damaged };
 	}
 	return (struct ts_index_arrays){ .is_bad = true };
-}
-
-void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
-{
-	uint64_t len = a->left >= 8 ? get64(a->p) : UINT64_MAX;
-	void *items;
-
-	*n = 0;
-	if (a->is_bad || a->left < 8 || len > a->left - 8 || len % item_len) {
-		a->is_bad = true;
-		a->left = 0;
-		return NULL;
-	}
-	items = a->p + 8;
-	*n = len / item_len;
-	len = 8 + ((len + 7) & ~UINT64_C(7));
-	if (len > a->left)
-		len = a->left;
-	a->p += len;
-	a->left -= len;
-	return items;
-}
-
-void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n)
-{
-	size_t got;
-	void *items = ts_index_take(a, item_len, &got);
-
-	if (items && got == n)
-		return items;
-	a->is_bad = true;
-	return NULL;
 }

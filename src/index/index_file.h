@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "index_arrays.h"
 #include "index_key.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
@@ -58,8 +59,8 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 void ts_index_close(struct ts_index_file *f);
 
 /*
- * Before it is written: where it goes on, with all that is in it, if the disk becomes full on which it is; @path (copied)
- * is that of the finished one.  Returns false if memory is exhausted.
+ * Before the file is written: where it goes on, with all that it holds, if its disk becomes full; @path (copied) is the
+ * path of the finished file.  Returns false if memory is exhausted: the file then has no refuge.
  */
 bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 
@@ -107,15 +108,6 @@ void ts_index_abort(struct ts_index_file *f);
  */
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 
-/* A section's arrays, in the order in which they were put. */
-struct ts_index_arrays {
-	uint8_t *p; /* mapped privately: changes stay in memory; valid until the file is closed */
-	size_t left;
-	bool is_bad;     /* something has a wrong length */
-	/* borrowed from the file: set by users of the arrays if these turn out to be invalid */
-	_Atomic bool *is_damaged;
-};
-
 /* Find a section of a record; a missing one is bad. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner);
@@ -128,11 +120,5 @@ bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
  * are read from the file.
  */
 void ts_index_let_go(const struct ts_index_file *f, size_t record);
-
-/* The next array, of *n items; NULL (and *n is 0) if it is missing. */
-void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
-
-/* The same, of exactly @n items. */
-void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
 
 #endif

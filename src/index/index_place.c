@@ -213,7 +213,7 @@ struct ts_index_file *ts_index_places_create(const struct ts_index_places *p, co
 			make_folder(p->paths[i]);
 		f = ts_index_create(p->paths[i], key, err);
 		if (f && i + 1 < p->n)
-			ts_index_set_refuge(f, p->paths[i + 1]); /* without memory for it there is none */
+			ts_index_set_refuge(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
 		if (!f)
 			ts_fail_prefix(err, "%s", p->paths[i]);
 		if (err->code == TS_ELIMIT)

@@ -8,7 +8,7 @@
  *
  * The code is the beginning of an HMAC-SHA-256, under one key, of a hash of the message under another one.  The
  * hash is AES-256-GMAC with the same nonce for all messages: a file is signed and checked completely, and GMAC is
- * almost as fast as memory.  With a repeated nonce GMAC is no code that others may see, but it is still a universal hash:
+ * almost as fast as memory.  A GMAC whose nonce is repeated must not be published, but it is still a universal hash:
  * without the key nobody can choose two messages of b blocks that have the same hash with a probability of more
  * than b in 2^128.  Files hold only its HMAC, which tells nothing about it (a universal hash under a pseudorandom
  * function, as in Wegman and Carter).  So a forged message passes only if its hash is by chance that of one of the
@@ -16,7 +16,7 @@
  * equal messages have equal codes: building an index twice gives the same bytes.  Both keys have 256 bits and are
  * derived from the secret with HMAC-SHA-256.
  *
- * Nettle computes them without an allocation, a file or a state of its own: nothing of this can fail.
+ * Nettle computes both without allocating memory or opening files: signing cannot fail.
  */
 #ifndef TS_SIGNER_H
 #define TS_SIGNER_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "asking.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -261,8 +262,11 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 
 static void put_progress(const struct rsp_session *s, struct ts_buf *out)
 {
-	ts_buf_printf(out, "looked through up to position %llu\n",
-		      (unsigned long long)ts_answer_at(s->asking->answer));
+	const struct ts_answer *a = s->asking->answer;
+	uint64_t n = ts_answer_prepared(a);
+
+	ts_buf_printf(out, "%s up to position %" PRIu64 "\n", n ? "preparing: read" : "looked through",
+		      n ? n : ts_answer_at(a));
 }
 
 static const struct rsp_job_ops ops = {

@@ -332,6 +332,11 @@ uint64_t ts_answer_at(const struct ts_answer *a)
 	return a->rows->at;
 }
 
+uint64_t ts_answer_prepared(const struct ts_answer *a)
+{
+	return a->rows->n_prepared;
+}
+
 uint64_t ts_answer_searched(const struct ts_answer *a, uint64_t *all)
 {
 	uint64_t from = a->qn.from, to = a->qn.to, at = a->rows->at;

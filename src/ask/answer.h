@@ -65,6 +65,9 @@ uint64_t ts_answer_n_rows(const struct ts_answer *a);
 /* The position up to which has been searched, for progress. */
 uint64_t ts_answer_at(const struct ts_answer *a);
 
+/* How many positions of the recording have been read to prepare the search; 0: it has begun. */
+uint64_t ts_answer_prepared(const struct ts_answer *a);
+
 /*
  * How many positions have been searched, of how many: *all.  Returns 0 as long as nobody knows: some verbs look where
  * the index says, in no order.

@@ -629,10 +629,10 @@ static enum ts_got need_sketches(struct find *f, struct ts_budget *budget, struc
 	if (f->probe)
 		need = ts_query_need_values(q, (uint64_t)budget->left * TS_CHUNK_STEPS, err);
 	f->is_sketched = need == TS_NEED_DONE;
+	f->rows.n_prepared = need == TS_NEED_MORE ? ts_query_n_values_read(q) : 0;
 	if (f->is_sketched)
 		return TS_GOT_END;
 	budget->left = 0;
-	f->rows.at = ts_query_n_values_read(q);
 	return need == TS_NEED_MORE ? TS_GOT_PENDING : TS_GOT_FAIL;
 }
 

@@ -126,6 +126,7 @@ struct ts_rows_ops {
 struct ts_rows {
 	const struct ts_rows_ops *ops;
 	uint64_t at;          /* the position up to which has been searched, for progress and ^C */
+	uint64_t n_prepared;  /* positions that were read so far to prepare the search; 0: it has begun */
 	bool is_reverse;      /* rows come in the opposite order */
 	/* the rest of the rows is only to be counted: next() may leave them empty */
 	bool is_counting;

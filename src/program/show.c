@@ -35,10 +35,15 @@ enum ts_form_kind ts_show_form(const struct ts_cli *cli)
 	return cli->is_json ? TS_FORM_JSON : isatty(STDOUT_FILENO) ? TS_FORM_TEXT : TS_FORM_TSV;
 }
 
-static void tell(struct ts_meter *meter, const struct ts_answer *a)
+/* @preparing is the meter of what comes before the search. */
+static void tell(struct ts_meter *meter, struct ts_meter *preparing, const struct ts_answer *a)
 {
 	uint64_t all, n = ts_answer_searched(a, &all);
 
+	if (ts_answer_prepared(a)) {
+		ts_meter_show(preparing, TS_NO_SHARE, ts_answer_prepared(a));
+		return;
+	}
 	ts_meter_show(meter, n && all ? (double)n / (double)all : TS_NO_SHARE, n);
 }
 
@@ -46,12 +51,13 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 		    struct ts_error *err)
 {
 	enum ts_got got = TS_GOT_PENDING;
-	struct ts_meter meter;
+	struct ts_meter meter, preparing;
 	struct ts_buf out, end;
 	bool done = true;
 
 	ts_interrupt_catch();
 	ts_meter_init(&meter, cli, cli->trace, doing, "positions");
+	ts_meter_init(&preparing, cli, cli->trace, "preparing", "positions");
 	ts_buf_init(&out);
 	ts_buf_init(&end);
 	while (done && got == TS_GOT_PENDING) {
@@ -62,11 +68,13 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 		} else {
 			got = ts_answer_run(a, CHUNKS_A_SLICE, &out, &end, err);
 		}
-		if (out.len || end.len || got != TS_GOT_PENDING)
+		if (out.len || end.len || got != TS_GOT_PENDING) {
+			ts_meter_clear(&preparing);
 			ts_meter_clear(&meter);
+		}
 		done = got != TS_GOT_FAIL && show(&out, &end, ts_show_form(cli), err);
 		if (got == TS_GOT_PENDING)
-			tell(&meter, a);
+			tell(&meter, &preparing, a);
 	}
 	ts_interrupt_release();
 	if (*is_stopped && !cli->is_quiet)

@@ -110,4 +110,4 @@ def monitor(r, question):
         text += bytes.fromhex(reply[1:]).decode()
     if not reply.startswith("E") and reply != "OK":
         text += bytes.fromhex(reply).decode()
-    return re.sub(r"^looked through up to .*\n", "", text, flags=re.M)     # progress, once a second
+    return re.sub(r"^(looked through|preparing: read) up to .*\n", "", text, flags=re.M)     # progress, once a second

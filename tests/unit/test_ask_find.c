@@ -248,6 +248,31 @@ START_TEST(a_value_of_a_sample_is_found)
 }
 END_TEST
 
+/* Else an answer that is stopped there would seem to be complete up to where the recording was read. */
+START_TEST(what_is_read_before_the_search_is_not_searched)
+{
+	struct ts_answer *answer;
+	uint64_t all, prepared = 0;
+
+	s = script_random_new(1, N_STEPS);
+	ck_assert_ptr_nonnull(s);
+	ask_text_init(&a, &s->rec);
+	answer = ts_answer_new(&a.ask, "find u32:0x01020304", TS_FORM_TSV, &a.err);
+	ck_assert_msg(answer, "%s", a.err.text);
+	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING && ts_answer_prepared(answer)) {
+		ck_assert_uint_gt(ts_answer_prepared(answer), prepared);
+		prepared = ts_answer_prepared(answer);
+		ck_assert_uint_eq(ts_answer_at(answer), 0);
+		ck_assert_uint_eq(ts_answer_searched(answer, &all), 0);
+	}
+	ck_assert_uint_gt(prepared, 0);
+	ck_assert_uint_eq(ts_answer_prepared(answer), 0);
+	ts_answer_free(answer);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_find");
@@ -258,6 +283,7 @@ Suite *unit_suite(void)
 	/* two reads in a step; zeros in a map of terabytes: few seeds have that */
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 605, 606);
 	tcase_add_loop_test(c, a_value_is_found_wherever_and_whenever_it_stands, 308, 309);
+	tcase_add_test(c, what_is_read_before_the_search_is_not_searched);
 	suite_add_tcase(suite, c);
 	c = tcase_create("samples");
 	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);

@@ -484,17 +484,19 @@ bool ts_index_set_refuge(struct ts_index_file *f, const char *path)
 	return f->refuge;
 }
 
-/* All that is in the file, to that of @to. */
+/* All that is in the file, to that of @to, where its records must be good: a write that failed may have lost some. */
 static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
 {
+	struct ts_error ignored = { 0 };
 	uint8_t bytes[65536];
+	uint64_t len;
 	ssize_t n;
 
 	for (uint64_t off = 0; (n = ts_read_whole(f->fd, bytes, sizeof(bytes), off)) > 0; off += (uint64_t)n) {
 		if (!write_all(to, bytes, (size_t)n, off))
 			return false;
 	}
-	return n == 0;
+	return n == 0 && read_file(to, &f->key, &len, &ignored) && to->n_records == f->n_records;
 }
 
 static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
@@ -536,18 +538,26 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
 	assert(f->is_finished);
 	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0) {
-		bool is_full = is_disk_full(errno);
-
-		ts_fail_errno(err, "cannot finish it");
-		if (is_full)
-			unlink(f->part);
-		return false;
+		f->failure = errno;
+		return ts_fail_errno(err, "cannot finish it");
 	}
 	ts_sync_folder_of(f->path);
 	close(f->fd); /* with the lock */
 	f->fd = -1;
 	free(f->part);
 	f->part = NULL;
+	return true;
+}
+
+bool ts_index_take_refuge(struct ts_index_file *f)
+{
+	if (!is_disk_full(f->failure))
+		return false;
+	if (!take_refuge(f)) {
+		unlink(f->part);
+		return false;
+	}
+	f->failure = 0;
 	return true;
 }
 
@@ -567,8 +577,8 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 		return start_file(f, &f->key, err);
 	if (ftruncate(f->fd, (off_t)f->end) < 0)
 		return ts_fail_errno(err, "cannot truncate it after its last good record");
-	/* if it is finished its writer was killed before it got its name */
-	return !f->is_finished || ts_index_publish(f, err);
+	/* if it is finished its writer was killed before it got its name; it has no refuge yet */
+	return !f->is_finished || ts_index_publish(f, err) || ts_index_take_refuge(f);
 }
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)

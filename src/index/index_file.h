@@ -104,9 +104,17 @@ void ts_index_abort(struct ts_index_file *f);
  * may use the contents of the file meanwhile.
  *
  * Returns false if that fails (TS_EIO): the file keeps its temporary name, and the next process that wants to
- * build it tries again.
+ * build it tries again; ts_index_take_refuge() says whether it can be published elsewhere.
  */
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
+
+/*
+ * After ts_index_publish() has failed: the same index in the refuge, if the reason was a full disk.
+ *
+ * Returns true if it is there, and can be published.  Returns false if there is no refuge, it cannot be written, or
+ * the disk was not the reason; nothing is left on a full disk.
+ */
+bool ts_index_take_refuge(struct ts_index_file *f);
 
 /* Find a section of a record; a missing one is bad. */
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,

@@ -604,6 +604,11 @@ static enum ts_grow end_stage(struct ts_timeline *tl, struct ts_error *err)
 	case TS_STAGE_LAST:
 		return seal_segment(tl) ? keep(tl) : no_memory(tl, err);
 	case TS_STAGE_SYNC:
+		if (!bd->is_done && ts_index_take_refuge(tl->file)) {
+			ts_error_reset(&bd->error);
+			begin_stage(tl, TS_STAGE_SYNC, sync_file);
+			break;
+		}
 		if (!bd->is_done)
 			tl->file_error = bd->error;
 		return end_build(tl);

@@ -551,6 +551,92 @@ START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 }
 END_TEST
 
+/* That the disk is full is said when the file at PART is synced, or when it gets its name. */
+static bool is_sync_refused, is_name_refused;
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+int __wrap_fsync(int fd)
+{
+	struct stat a, b;
+
+	if (!is_sync_refused || fstat(fd, &a) || stat(PART, &b) || a.st_ino != b.st_ino)
+		return __real_fsync(fd);
+	errno = EDQUOT;
+	return -1;
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+	if (!is_name_refused || strcmp(from, PART))
+		return __real_rename(from, to);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* Build the index of script 11 at PATH, with that refuge; @what: 0: it cannot be synced, 1: nor get its name. */
+static void build_with_refuge(struct opened *o, const char *refuge, int what)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+
+	remove(PATH);
+	open_script(o, 11);
+	f = ts_index_create(PATH, &the_key, &err);
+	ck_assert(f && ts_index_set_refuge(f, refuge));
+	ck_assert(ts_timeline_use_file(o->tl, f, &err));
+	is_sync_refused = what == 0;
+	is_name_refused = what == 1;
+	finish(o);
+	is_sync_refused = is_name_refused = false;
+}
+
+START_TEST(a_finished_index_goes_to_its_refuge_too)
+{
+	static const char elsewhere[] = "elsewhere.tsindex";
+	struct opened a, b;
+
+	open_script(&a, 11);
+	finish(&a);
+	for (int what = 0; what < 2; what++) {
+		struct ts_error err = { 0 };
+		struct ts_index_file *f;
+
+		remove(elsewhere);
+		build_with_refuge(&b, elsewhere, what);
+		ck_assert_msg(b.tl->file_error.code == TS_OK, "%s", b.tl->file_error.text);
+		compare(&a, &b, 10);
+		close_script(&b);
+		ck_assert(access(PATH, F_OK) && access(PART, F_OK) && access("elsewhere.tsindex.part", F_OK));
+
+		open_script(&b, 11);
+		f = ts_index_open(elsewhere, &the_key, &err);
+		ck_assert_msg(f, "%s", err.text);
+		ck_assert(ts_timeline_use_file(b.tl, f, &err));
+		finish(&b);
+		compare(&a, &b, 10);
+		close_script(&b);
+	}
+	close_script(&a);
+}
+END_TEST
+
+START_TEST(a_finished_index_without_a_refuge_leaves_nothing_on_a_full_disk)
+{
+	for (int what = 0; what < 2; what++) {
+		struct opened o;
+
+		build_with_refuge(&o, "no folder/elsewhere", what);
+		ck_assert_int_eq(o.tl->file_error.code, TS_EIO);
+		close_script(&o);
+		ck_assert(access(PATH, F_OK) && access(PART, F_OK));
+	}
+}
+END_TEST
+
 START_TEST(where_the_refuge_cannot_be_written_the_index_stays_in_memory)
 {
 	struct ts_error err = { 0 };
@@ -657,7 +743,9 @@ UNIT_SUITE("index_file", a_finished_index_answers_like_one_in_memory,
 	   a_builder_that_is_killed_anywhere_leaves_a_good_beginning_or_nothing,
 	   a_builder_that_is_killed_again_and_again_gets_there, what_a_killed_builder_left_may_be_damaged_too,
 	   two_cannot_build_one_index, a_disk_that_is_full_leaves_the_index_in_memory,
-	   on_a_disk_that_is_full_the_index_goes_on_in_its_refuge, where_the_refuge_cannot_be_written_the_index_stays_in_memory,
+	   on_a_disk_that_is_full_the_index_goes_on_in_its_refuge, a_finished_index_goes_to_its_refuge_too,
+	   a_finished_index_without_a_refuge_leaves_nothing_on_a_full_disk,
+	   where_the_refuge_cannot_be_written_the_index_stays_in_memory,
 	   without_reads_the_rest_is_the_same,
 	   an_index_that_may_not_grow_ends_the_recording_where_it_is_too_large,
 	   an_index_is_kept_if_the_trace_itself_ends_it)

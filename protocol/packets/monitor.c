@@ -100,6 +100,24 @@ static bool run_when(struct rsp_session *s, const char *arg, struct ts_buf *out)
 	return true;
 }
 
+/* Move to @pos and say where that is; if that cannot be said, the session stays where it was. */
+static enum rsp_command_end move(struct rsp_session *s, uint64_t pos, struct ts_buf *out)
+{
+	uint64_t left = s->pos;
+	uint32_t thread = s->thread;
+	bool is_said;
+
+	rsp_session_go(s, pos);
+	is_said = run_when(s, "", out) && ts_buf_ok(out);
+	s->pos = left;
+	s->thread = thread;
+	if (!is_said)
+		return RSP_COMMAND_REFUSED;
+	rsp_asking_note_left(s, pos);
+	rsp_session_go(s, pos);
+	return RSP_COMMAND_DONE;
+}
+
 /* The result of a command that goes to a position.  The session has moved if it is done. */
 static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destination *d, struct ts_buf *out)
 {
@@ -107,9 +125,7 @@ static enum rsp_command_end go(struct rsp_session *s, const struct rsp_destinati
 
 	switch (rsp_reach(s, d, &pos, out)) {
 	case RSP_REACHED:
-		rsp_asking_note_left(s, pos);
-		rsp_session_go(s, pos);
-		return run_when(s, "", out) ? RSP_COMMAND_DONE : RSP_COMMAND_REFUSED;
+		return move(s, pos, out);
 	case RSP_LATER:
 		return RSP_COMMAND_LATER;
 	case RSP_NOWHERE:
@@ -135,14 +151,24 @@ static enum rsp_command_end announce(struct rsp_session *s, const struct rsp_des
 	return RSP_COMMAND_DONE;
 }
 
+/* A question that was not begun is refused for this reason. */
+static enum rsp_command_end give_reason(enum rsp_command_end end, const struct ts_error *err, struct ts_buf *out)
+{
+	if (end == RSP_COMMAND_REFUSED)
+		ts_buf_puts(out, err->text);
+	return end;
+}
+
 static enum rsp_command_end announce_goto(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	struct rsp_destination d;
+	struct ts_error err;
 	uint64_t pos;
 
 	if (!rsp_destination_parse(&d, arg, out)) {
+		ts_error_reset(&err);
 		ts_buf_reset(out);
-		return rsp_asking_announce(s, arg, out);
+		return give_reason(rsp_asking_announce(s, arg, &err), &err, out);
 	}
 	switch (rsp_reach(s, &d, &pos, out)) {
 	case RSP_REACHED:
@@ -468,29 +494,27 @@ static bool is_question(const char *name, const char *arg)
 
 static enum rsp_command_end ask(struct rsp_session *s, const char *name, const char *arg, struct ts_buf *out)
 {
-	enum rsp_command_end end = RSP_COMMAND_REFUSED;
-	struct ts_buf line;
+	struct ts_error err;
 
-	ts_buf_init(&line);
-	ts_buf_printf(&line, "%s %s", name, arg);
-	if (ts_buf_ok(&line))
-		end = rsp_asking_start(s, ts_buf_text(&line), out);
-	ts_buf_fini(&line);
-	return end;
+	ts_error_reset(&err);
+	return give_reason(rsp_asking_start(s, name, arg, &err), &err, out);
 }
 
-/* Places that only src/ask supports: next write X, a mark, #R, +N. */
+/*
+ * Places that only src/ask supports: next write X, a mark, #R, +N.  For what is not a place there, either,
+ * @out already has the better reason.
+ */
 static enum rsp_command_end go_by_question(struct rsp_session *s, const char *arg, struct ts_buf *out)
 {
 	enum rsp_command_end end;
-	struct ts_buf text;
+	struct ts_error err;
 
-	ts_buf_init(&text);
-	end = ask(s, "goto", arg, &text);
-	if (end != RSP_COMMAND_REFUSED)
-		ts_buf_reset(out);
-	ts_buf_fini(&text);
-	return end;
+	ts_error_reset(&err);
+	end = rsp_asking_start(s, "goto", arg, &err);
+	if (end == RSP_COMMAND_REFUSED && err.code == TS_EUSAGE)
+		return end;
+	ts_buf_reset(out);
+	return give_reason(end, &err, out);
 }
 
 static enum rsp_command_end run_line(struct rsp_session *s, char *line, struct ts_buf *out)

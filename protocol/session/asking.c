@@ -118,8 +118,8 @@ static bool prepare(struct rsp_session *s, struct ts_error *err)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	if (!need_symbols(s, err))
 		return false;
-	if (!q->marks && s->target->trace)
-		q->marks = ts_marks_new(s->target->trace);
+	if (!q->marks && s->target->trace && !(q->marks = ts_marks_new(s->target->trace)))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	q->ask.q = s->target->q;
 	q->ask.names = &s->target->names;
 	q->ask.symbols = q->symbols;
@@ -177,6 +177,8 @@ bool rsp_asking_checkpoint(struct rsp_session *s, const char *text, struct ts_bu
 		ts_fail(&err, TS_EUSAGE, TS_NO_OFF, "the text of a mark is one line");
 	else if (prepare(s, &err) && !s->asking->marks)
 		ts_fail(&err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
+	else if (err.code == TS_OK && !ts_buf_room(out, 128)) /* a mark that cannot be told is not set */
+		ts_fail(&err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
 	if (err.code == TS_OK && ts_marks_add(s->asking->marks, "checkpoint-", s->pos, text, &number, &err)) {
 		ts_buf_printf(out, "Checkpoint %u: position %llu, the mark checkpoint-%u\n", number,
 			      (unsigned long long)s->pos, number);
@@ -275,38 +277,40 @@ static const struct rsp_job_ops ops = {
 	.progress = put_progress,
 };
 
-static enum rsp_command_end start(struct rsp_session *s, const char *line, bool is_announced, struct ts_buf *out)
+static bool parse(struct rsp_session *s, const char *verb, const char *words, struct ts_error *err)
 {
-	struct ts_error err;
+	struct ts_buf line;
+	bool done;
 
-	if (!strstr(line, "--partial") && !rsp_wait_until_complete(s))
-		return RSP_COMMAND_LATER;
-	ts_error_reset(&err);
-	if (prepare(s, &err))
-		s->asking->answer = ts_answer_new(&s->asking->ask, line, TS_FORM_TEXT, &err);
-	if (err.code != TS_OK) {
-		ts_buf_puts(out, err.text);
-		return RSP_COMMAND_REFUSED;
+	ts_buf_init(&line);
+	ts_buf_printf(&line, "%s %s", verb, words);
+	done = ts_buf_ok(&line) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	if (done) {
+		s->asking->answer = ts_answer_new(&s->asking->ask, ts_buf_text(&line), TS_FORM_TEXT, err);
+		done = s->asking->answer != NULL;
 	}
+	ts_buf_fini(&line);
+	return done;
+}
+
+static enum rsp_command_end start(struct rsp_session *s, const char *verb, const char *words, bool is_announced,
+				  struct ts_error *err)
+{
+	if (!strstr(words, "--partial") && !rsp_wait_until_complete(s))
+		return RSP_COMMAND_LATER;
+	if (!prepare(s, err) || !parse(s, verb, words, err))
+		return RSP_COMMAND_REFUSED;
 	s->asking->is_announced = is_announced;
 	rsp_job_start(&s->job, &ops, NULL);
 	return RSP_COMMAND_JOB;
 }
 
-enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out)
+enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words, struct ts_error *err)
 {
-	return start(s, line, false, out);
+	return start(s, verb, words, false, err);
 }
 
-enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_buf *out)
+enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err)
 {
-	enum rsp_command_end end = RSP_COMMAND_REFUSED;
-	struct ts_buf line;
-
-	ts_buf_init(&line);
-	ts_buf_printf(&line, "goto %s", place);
-	if (ts_buf_ok(&line))
-		end = start(s, ts_buf_text(&line), true, out);
-	ts_buf_fini(&line);
-	return end;
+	return start(s, "goto", place, true, err);
 }

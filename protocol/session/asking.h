@@ -13,6 +13,7 @@
 
 struct rsp_session;
 struct ts_buf;
+struct ts_error;
 
 /* What a session keeps between questions. */
 struct rsp_asking;
@@ -26,18 +27,18 @@ bool rsp_asking_is_verb(const char *name);
 void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
 
 /*
- * Begin to answer @line.
+ * Begin to answer the question "@verb @words".
  *
  * Returns RSP_COMMAND_JOB if the answer follows, RSP_COMMAND_LATER if it needs more of the recording than has
- * been read, RSP_COMMAND_REFUSED with one sentence appended to @out if the question is not understood.
+ * been read, RSP_COMMAND_REFUSED and @err if the question is not understood, or memory is exhausted (TS_ENOMEM).
  */
-enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *line, struct ts_buf *out);
+enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words, struct ts_error *err);
 
 /*
  * The same of "goto @place", but the session stays: where that leads is announced (monitor announce).  The answer has
  * no text, unless there is no such place: then it is refused.
  */
-enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_buf *out);
+enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 
 /* The session is about to leave its position for @pos: "back" comes back here. */
 void rsp_asking_note_left(struct rsp_session *s, uint64_t pos);

@@ -21,8 +21,8 @@
 
 static bool add_piece(struct ts_tracing *t, enum ts_piece piece, struct ts_buf *text, struct ts_error *err)
 {
-	bool done =
-		ts_buf_ok(text) && ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err);
+	bool done = ts_buf_ok(text) ? ts_tracing_piece(t, piece, (const char *)text->data, text->len, 0, err) :
+				      ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for tracepoints");
 
 	ts_buf_reset(text);
 	return done;
@@ -63,13 +63,19 @@ static bool define_implied(struct ts_tracing *t, uint64_t pc, uint64_t n_steps, 
 
 bool rsp_tracing_imply(struct rsp_tracing *t, struct ts_error *err)
 {
+	struct ts_tracing *implied = &t->implied;
 	uint64_t pc;
 	bool has_pc;
 
-	if (t->implied.points)
+	if (implied->points)
 		return true;
-	return ts_query_pc(t->target->q, 0, ts_query_thread(t->target->q, 0), &pc, &has_pc, err) &&
-	       define_implied(&t->implied, pc, ts_query_end(t->target->q), err);
+	if (ts_query_pc(t->target->q, 0, ts_query_thread(t->target->q, 0), &pc, &has_pc, err) &&
+	    define_implied(implied, pc, ts_query_end(t->target->q), err))
+		return true;
+	implied->points = NULL; /* not a part of it */
+	implied->points_end = &implied->points;
+	implied->n_points = 0;
+	return false;
 }
 
 /* ------------------------------------------------------------------------------------------------ life */

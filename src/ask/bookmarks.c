@@ -40,18 +40,22 @@ static enum ts_got change(struct bookmarks *b, struct ts_row *row, struct ts_err
 {
 	const struct ts_question *qn = b->qn;
 	uint64_t pos = qn->at;
+	enum ts_next there;
 	bool found, done;
 
 	b->is_done = true;
 	if (qn->verb->arg == MARK) {
 		done = ts_marks_set(b->ask->marks, qn->operand, pos, qn->text, err);
 	} else {
-		if (!ts_marks_find(b->ask->marks, qn->operand, strlen(qn->operand), &pos))
+		there = ts_marks_find(b->ask->marks, qn->operand, strlen(qn->operand), &pos, err);
+		if (there == TS_END)
 			return TS_GOT_END;
-		done = ts_marks_remove(b->ask->marks, qn->operand, &found, err);
+		done = there == TS_ITEM && ts_marks_remove(b->ask->marks, qn->operand, &found, err);
 	}
+	if (!done)
+		return TS_GOT_FAIL;
 	put_row(pos, qn->operand, qn->text, row);
-	return done ? TS_GOT_ROW : TS_GOT_FAIL;
+	return TS_GOT_ROW;
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
@@ -85,13 +89,17 @@ static const struct ts_rows_ops ops = { .next = next, .close = close_bookmarks }
 
 static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct ts_error *err)
 {
+	enum ts_next there;
 	uint64_t pos;
 
 	if (!ask->marks)
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "marks cannot be kept for this recording");
-	if (qn->verb->arg == UNMARK && !ts_marks_find(ask->marks, qn->operand, strlen(qn->operand), &pos))
+	if (qn->verb->arg != UNMARK)
+		return true;
+	there = ts_marks_find(ask->marks, qn->operand, strlen(qn->operand), &pos, err);
+	if (there == TS_END)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a mark", qn->operand);
-	return true;
+	return there == TS_ITEM;
 }
 
 static struct ts_rows *open_bookmarks(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
@@ -109,9 +117,10 @@ static struct ts_rows *open_bookmarks(struct ts_ask *ask, const struct ts_questi
 	b->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
 	b->ask = ask;
 	b->qn = qn;
-	if (qn->verb->arg == MARKS)
-		b->n = ts_marks_read(ask->marks);
-	return &b->rows;
+	if (qn->verb->arg != MARKS || ts_marks_read(ask->marks, &b->n, err))
+		return &b->rows;
+	free(b);
+	return NULL;
 }
 
 #define MARK_VERB .columns = columns, .n_columns = sizeof(columns) / sizeof(columns[0]), .open = open_bookmarks

@@ -146,60 +146,72 @@ static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_
 
 /* --------------------------------------------------------------------------------------------- the file */
 
-/* "POSITION NAME TEXT"; malformed lines are ignored. */
-static void take_line(struct ts_marks *m, const char *line, size_t len)
+/* "POSITION NAME TEXT"; malformed lines are ignored.  Returns false if memory is exhausted. */
+static bool take_line(struct ts_marks *m, const char *line, size_t len)
 {
 	const char *end = line + len, *name, *text;
 	char *after;
 	uint64_t pos;
 
 	if (!len || *line < '0' || *line > '9')
-		return;
+		return true;
 	errno = 0;
 	pos = strtoull(line, &after, 10);
 	if (errno || *after != ' ')
-		return;
+		return true;
 	name = after + 1;
 	text = memchr(name, ' ', (size_t)(end - name));
 	if (!text)
 		text = end;
-	if (ts_place_is_name(name, (size_t)(text - name)))
-		put(m, pos, name, (size_t)(text - name), text + (text < end), (size_t)(end - text) - (text < end));
+	return !ts_place_is_name(name, (size_t)(text - name)) ||
+	       put(m, pos, name, (size_t)(text - name), text + (text < end), (size_t)(end - text) - (text < end));
 }
 
-static void take_text(struct ts_marks *m, const char *text)
+static bool take_text(struct ts_marks *m, const char *text)
 {
-	for (const char *line = text, *end; line && *line; line = *end ? end + 1 : NULL) {
+	bool done = true;
+
+	for (const char *line = text, *end; done && line && *line; line = *end ? end + 1 : NULL) {
 		end = line + strcspn(line, "\n");
-		take_line(m, line, (size_t)(end - line));
+		done = take_line(m, line, (size_t)(end - line));
 	}
+	return done;
 }
 
-static void take_file(struct ts_marks *m, const char *path)
+static bool no_memory(struct ts_error *err)
+{
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+}
+
+/* What is not there, or cannot be opened, or is a folder, has no marks. */
+static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err)
 {
 	FILE *f = path ? fopen(path, "re") : NULL;
 	char *text = NULL;
-	size_t len = 0;
+	bool done;
 
 	if (!f)
-		return;
+		return true;
 	text = malloc(MAX_FILE + 1);
-	if (text)
-		len = fread(text, 1, MAX_FILE, f);
-	fclose(f);
-	if (text) {
-		text[len] = 0;
-		take_text(m, text);
+	done = text || no_memory(err);
+	if (done) {
+		text[fread(text, 1, MAX_FILE, f)] = 0;
+		done = ferror(f) && errno != EISDIR ? ts_fail_errno(err, "%s", path)
+						    : take_text(m, text) || no_memory(err);
 	}
+	fclose(f);
 	free(text);
+	return done;
 }
 
-size_t ts_marks_read(struct ts_marks *m)
+bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err)
 {
+	bool done;
+
 	drop_all(m);
-	take_file(m, m->paths[1]);
-	take_file(m, m->paths[0]);
-	return m->n;
+	done = take_file(m, m->paths[1], err) && take_file(m, m->paths[0], err);
+	*n = m->n;
+	return done;
 }
 
 static void put_all(const struct ts_marks *m, struct ts_buf *out)
@@ -218,7 +230,7 @@ static bool write_file(const struct ts_marks *m, const char *path, struct ts_err
 
 	ts_buf_init(&text);
 	put_all(m, &text);
-	done = ts_buf_ok(&text) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+	done = ts_buf_ok(&text) || no_memory(err);
 	if (done) {
 		done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, text.data, text.len, err) &&
 		       ts_atomic_file_finish(&f, err);
@@ -271,6 +283,7 @@ static bool change(struct ts_marks *m, bool (*apply)(struct ts_marks *m, const v
 	ts_error_reset(&first);
 	for (unsigned i = 0; i < 2 && m->paths[i] && !done; i++) {
 		struct ts_error here;
+		size_t n;
 		int fd;
 
 		ts_error_reset(&here);
@@ -278,9 +291,8 @@ static bool change(struct ts_marks *m, bool (*apply)(struct ts_marks *m, const v
 			make_folder(m->paths[i]);
 		fd = lock(m->paths[i], &here);
 		if (fd >= 0) {
-			ts_marks_read(m);
-			done = apply(m, user) ? write_file(m, m->paths[i], &here)
-					      : ts_fail(&here, TS_ENOMEM, TS_NO_OFF, "no memory for marks");
+			done = ts_marks_read(m, &n, &here) && (apply(m, user) || no_memory(&here)) &&
+			       write_file(m, m->paths[i], &here);
 			close(fd);
 		}
 		if (!done && first.code == TS_OK)
@@ -318,9 +330,7 @@ static bool has_file(const struct ts_marks *m)
 
 static bool apply_adopt(struct ts_marks *m, const void *user)
 {
-	if (!m->n)
-		take_text(m, user);
-	return true;
+	return m->n || take_text(m, user);
 }
 
 bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err)
@@ -328,9 +338,8 @@ bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err)
 	return has_file(m) || change(m, apply_adopt, text, err);
 }
 
-void ts_marks_put(struct ts_marks *m, struct ts_buf *out)
+void ts_marks_put(const struct ts_marks *m, struct ts_buf *out)
 {
-	ts_marks_read(m);
 	put_all(m, out);
 }
 
@@ -380,20 +389,23 @@ static bool apply_remove(struct ts_marks *m, const void *user)
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err)
 {
 	uint64_t pos;
+	enum ts_next there = ts_marks_find(m, name, strlen(name), &pos, err);
 
-	*found = ts_marks_find(m, name, strlen(name), &pos);
-	return !*found || change(m, apply_remove, name, err);
+	*found = there == TS_ITEM;
+	return there == TS_END || (*found && change(m, apply_remove, name, err));
 }
 
-bool ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos)
+enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos, struct ts_error *err)
 {
-	size_t i;
+	size_t n, i;
 
-	ts_marks_read(m);
+	if (!ts_marks_read(m, &n, err))
+		return TS_FAIL;
 	i = find(m, name, len);
-	if (i < m->n)
-		*pos = m->items[i].pos;
-	return i < m->n;
+	if (i == n)
+		return TS_END;
+	*pos = m->items[i].pos;
+	return TS_ITEM;
 }
 
 struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i)

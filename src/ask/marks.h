@@ -15,6 +15,7 @@
 
 #include "src/base/buf.h"
 #include "src/base/error.h"
+#include "src/base/next.h"
 
 struct ts_marks;
 
@@ -31,8 +32,12 @@ struct ts_mark {
 struct ts_marks *ts_marks_new(const char *trace);
 void ts_marks_free(struct ts_marks *m);
 
-/* The position of the mark called @name (of @len bytes).  Returns false if there is none. */
-bool ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos);
+/*
+ * The position of the mark called @name (of @len bytes).
+ *
+ * Returns TS_ITEM, TS_END if there is no such mark, or TS_FAIL as ts_marks_read() fails.
+ */
+enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos, struct ts_error *err);
 
 /*
  * Set a mark, in place of one of the same name.
@@ -52,8 +57,8 @@ bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const ch
 /* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 
-/* Append the contents of the file of all marks to @out, in the form in which ts_marks_adopt() takes them. */
-void ts_marks_put(struct ts_marks *m, struct ts_buf *out);
+/* Append the marks that were read to @out, in the form of their file, in which ts_marks_adopt() takes them. */
+void ts_marks_put(const struct ts_marks *m, struct ts_buf *out);
 
 /*
  * Set all marks of the file of marks @text if the trace has no such file yet.
@@ -62,8 +67,12 @@ void ts_marks_put(struct ts_marks *m, struct ts_buf *out);
  */
 bool ts_marks_adopt(struct ts_marks *m, const char *text, struct ts_error *err);
 
-/* Read them again, from the file.  Returns how many there are, by position, then name. */
-size_t ts_marks_read(struct ts_marks *m);
+/*
+ * Read them again, from the files, by position, then name; *n gets how many there are.
+ *
+ * Returns false if a file cannot be read (TS_EIO), or memory is exhausted.
+ */
+bool ts_marks_read(struct ts_marks *m, size_t *n, struct ts_error *err);
 
 /* The @i-th of those that were read. */
 struct ts_mark ts_marks_get(const struct ts_marks *m, size_t i);

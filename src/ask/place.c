@@ -98,6 +98,7 @@ static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, cons
 static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 		       struct ts_error *err)
 {
+	enum ts_next mark = TS_END;
 	uint64_t pos;
 
 	if (is_text("begin", text, len) || is_text("start", text, len))
@@ -107,9 +108,11 @@ static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, con
 	if (is_text("frame", text, len))
 		return ask->has_frame ? set_position(place, ask, ask->frame, text, len, err) :
 					misunderstood(text, len, "is not a place: no trace frame is selected", err);
-	if (ask->marks && ts_place_is_name(text, len) && ts_marks_find(ask->marks, text, len, &pos))
-		return set_position(place, ask, pos, text, len, err);
-	return misunderstood(text, len, "is not a place, and no mark has this name", err);
+	if (ask->marks && ts_place_is_name(text, len))
+		mark = ts_marks_find(ask->marks, text, len, &pos, err);
+	if (mark == TS_END)
+		return misunderstood(text, len, "is not a place, and no mark has this name", err);
+	return mark == TS_ITEM && set_position(place, ask, pos, text, len, err);
 }
 
 /* ------------------------------------------------------------------------------------- next and previous */

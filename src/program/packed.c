@@ -161,10 +161,11 @@ static bool add_marks(struct ts_pack_writer *w, const char *trace, struct ts_err
 	struct ts_marks *marks = ts_marks_new(trace);
 	struct ts_source *src = NULL;
 	struct ts_buf text;
-	bool done = marks || NO_MEMORY(err);
+	size_t n = 0;
+	bool done = marks ? ts_marks_read(marks, &n, err) : NO_MEMORY(err);
 
 	ts_buf_init(&text);
-	if (done && ts_marks_read(marks)) {
+	if (done && n) {
 		ts_marks_put(marks, &text);
 		done = ts_buf_ok(&text) || NO_MEMORY(err);
 		if (done)

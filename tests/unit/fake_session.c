@@ -105,7 +105,7 @@ static struct script *make_script(void)
 
 struct fake fake;
 
-static void begin(const struct fake_options *opt)
+void fake_begin(const struct fake_options *opt)
 {
 	struct fake *f = &fake;
 	struct ts_error err = { 0 };
@@ -126,7 +126,7 @@ static void begin(const struct fake_options *opt)
 	ck_assert(rsp_reply_init(&f->reply, opt->packet_size ? opt->packet_size : RSP_PACKET_SIZE, &err));
 }
 
-static void end(void)
+void fake_end(void)
 {
 	rsp_reply_fini(&fake.reply);
 	rsp_session_fini(&fake.session);
@@ -139,8 +139,8 @@ static void end(void)
 
 void fake_again(const struct fake_options *opt)
 {
-	end();
-	begin(opt);
+	fake_end();
+	fake_begin(opt);
 }
 
 const char *fake_send_bytes(const void *packet, size_t len)
@@ -222,7 +222,7 @@ static void setup(void)
 {
 	static const struct fake_options usual;
 
-	begin(&usual);
+	fake_begin(&usual);
 }
 
 Suite *fake_suite(const char *name, const TTest *const *tests, size_t n_tests)
@@ -230,7 +230,7 @@ Suite *fake_suite(const char *name, const TTest *const *tests, size_t n_tests)
 	Suite *suite = suite_create(name);
 	TCase *tcase = tcase_create(name);
 
-	tcase_add_checked_fixture(tcase, setup, end);
+	tcase_add_checked_fixture(tcase, setup, fake_end);
 	for (size_t i = 0; i < n_tests; i++)
 		tcase_add_test(tcase, tests[i]);
 	suite_add_tcase(suite, tcase);

@@ -53,6 +53,10 @@ struct fake_options {
 	size_t packet_size; /* of replies; 0: RSP_PACKET_SIZE */
 };
 
+/* The first, and its end: for suites other than those of fake_suite(). */
+void fake_begin(const struct fake_options *opt);
+void fake_end(void);
+
 /* Once more from the beginning. */
 void fake_again(const struct fake_options *opt);
 

@@ -26,9 +26,6 @@
 #define MAX_UNSENT  (1u << 20)
 #define MAX_WAITING (1u << 20)
 
-/* Seconds within which a client must say something: debuggers begin at once. */
-#define GREETING_S 15.
-
 /* A peer that has vanished is noticed after about two minutes of silence, in seconds and probes. */
 #define KEEPALIVE_IDLE  60
 #define KEEPALIVE_EVERY 15
@@ -464,10 +461,12 @@ static void on_turn(struct ev_loop *loop, struct ev_timer *w, int events)
 
 static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
 {
+	struct connection *c = w->data;
+
 	(void)loop;
 	(void)events;
-	ts_log(TS_LOG_WARN, "a client that said nothing for %d s was disconnected", (int)GREETING_S);
-	close_connection(w->data);
+	ts_log(TS_LOG_WARN, "a client that said nothing for %g s was disconnected", c->server->opt->silence_s);
+	close_connection(c);
 }
 
 static void set_nonblocking(int fd)
@@ -519,10 +518,10 @@ static bool open_connection(struct server *sv, int in_fd, int out_fd, struct ts_
 	sv->n_connections++;
 	ev_io_init(&c->reader, on_readable, in_fd, EV_READ);
 	ev_io_init(&c->writer, on_writable, out_fd, EV_WRITE);
-	ev_timer_init(&c->greeting, on_silence, GREETING_S, 0.);
+	ev_timer_init(&c->greeting, on_silence, sv->opt->silence_s, 0.);
 	c->reader.data = c->writer.data = c->greeting.data = c;
 	ev_io_start(sv->loop, &c->reader);
-	if (!sv->opt->listener->is_stdio)
+	if (!sv->opt->listener->is_stdio && sv->opt->silence_s > 0)
 		ev_timer_start(sv->loop, &c->greeting);
 	return true;
 }

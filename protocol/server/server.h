@@ -34,6 +34,7 @@ struct rsp_server_options {
 	void *grow_user;
 	uint64_t max_memory; /* of the trace frames of all sessions, in bytes; UINT64_MAX: any */
 	unsigned max_clients; /* more have to wait; 0: any number */
+	double silence_s; /* a client that says nothing for so long at first is disconnected; 0: never */
 	bool is_once;     /* end after the first session */
 	void (*ready)(void *user, const char *address); /* called when it listens; may be NULL */
 	void *user;

@@ -12,6 +12,9 @@
 #include "src/ask/find_symbols.h"
 #include "src/query/query.h"
 
+/* Debuggers begin at once. */
+#define SILENCE_S 15.
+
 struct ts_service {
 	struct ts_service_options opt;
 	struct rsp_listener listener;
@@ -81,6 +84,7 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 		.export_dir = cli->export_dir,
 		.max_memory = cli->max_memory,
 		.max_clients = cli->max_clients,
+		.silence_s = SILENCE_S,
 		.grow = ts_query_is_complete(q) ? NULL : read_on,
 		.grow_user = s,
 		.is_once = cli->is_once,

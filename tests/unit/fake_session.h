@@ -51,6 +51,7 @@ struct fake_options {
 	void (*change)(struct ts_recording *rec);
 	struct script *(*make)(void); /* another recording instead of the one above */
 	size_t packet_size; /* of replies; 0: RSP_PACKET_SIZE */
+	uint64_t n_read; /* positions up to this one are read at first, at least; 0: all */
 };
 
 /* The first, and its end: for suites other than those of fake_suite(). */
@@ -59,6 +60,9 @@ void fake_end(void);
 
 /* Once more from the beginning. */
 void fake_again(const struct fake_options *opt);
+
+/* Read on until more can be asked about.  Returns false if everything has been read. */
+bool fake_read_on(void);
 
 /* Send a packet; the reply as text, finished as a server does it, "(none)" if there is none. */
 const char *fake_send(const char *packet);

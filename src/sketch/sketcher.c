@@ -13,13 +13,13 @@
 /* After a chunk with more ranges that start afresh no block is kept. */
 #define MAX_DROPS 64u
 
-/* What more unknown bytes that are written become is not looked for. */
-#define MAX_LOSS 65536u
+/* Unknown bytes that are written are looked for so many at once, and so often in a chunk. */
+#define LOSS_LEN   256u
+#define MAX_LOSSES 256u
 
-/* It starts afresh, or (@is_loss) unknown bytes were written there. */
+/* It starts afresh, or unknown bytes were written there. */
 struct drop {
 	uint32_t process;
-	bool is_loss;
 	uint64_t first, last;
 };
 
@@ -33,7 +33,10 @@ struct ts_sketcher {
 	bool is_wild;
 	struct drop drops[MAX_DROPS];    /* ranges of which the steps do not tell what they hold */
 	unsigned n_drops;                /* more than MAX_DROPS: all memory */
+	unsigned n_losses;               /* that have been looked for */
+	const struct ts_steps *steps;    /* borrowed */
 	/* of the step */
+	uint32_t step, effect;           /* its ordinal in the chunk, and that of the effect in it */
 	bool has_written;
 	uint64_t read_first, read_last;  /* around all that it read; first > last: nothing */
 	bool is_failed;
@@ -141,27 +144,13 @@ static inline void compare(struct part *p, const uint8_t *data)
 	p->e = p->off + last - 1;
 }
 
-/* Did [@first, @last] start afresh in this chunk, or get unknown bytes? */
-static bool is_dropped(const struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
-{
-	for (unsigned i = 0; i < sk->n_drops && i < MAX_DROPS; i++) {
-		const struct drop *d = &sk->drops[i];
-
-		if (d->process == process && first <= d->last && last >= d->first)
-			return true;
-	}
-	return sk->n_drops > MAX_DROPS;
-}
-
 /*
  * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the step
- * wrote before, or read before this, other windows may have stood than those that are noted.  Of what was lost in
- * this chunk it shows what it was since then.
+ * wrote before, or read before this, other windows may have stood than those that are noted.
  */
-static void see_other(struct ts_sketcher *sk, uint32_t process, uint64_t first, uint64_t last)
+static void see_other(struct ts_sketcher *sk, uint64_t first, uint64_t last)
 {
-	sk->is_wild |= sk->has_written || (first <= sk->read_last && last >= sk->read_first) ||
-		       is_dropped(sk, process, first, last);
+	sk->is_wild |= sk->has_written || (first <= sk->read_last && last >= sk->read_first);
 }
 
 /* Memory is @data now (or, @is_read, when the step began). */
@@ -180,20 +169,23 @@ static void take_access(struct ts_sketcher *sk, uint32_t process, uint64_t addr,
 		if (p.s > p.e)
 			continue;
 		if (is_read)
-			see_other(sk, process, p.block->addr + p.s, p.block->addr + p.e);
+			see_other(sk, p.block->addr + p.s, p.block->addr + p.e);
 		memcpy(p.block->data + p.s, data + (p.s - p.off), p.e - p.s + 1);
 		ts_block_know(p.block, p.s, p.e);
 		note(sk, p.block, p.s, p.e);
 	}
 }
 
-static void drop(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e, bool is_loss)
+/* What the range holds is not what it held, and not what the steps show. */
+static void drop(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
 {
 	if (sk->n_drops < MAX_DROPS)
-		sk->drops[sk->n_drops] = (struct drop){ process, is_loss, e->addr, e->addr + (e->len - 1) };
+		sk->drops[sk->n_drops] = (struct drop){ process, e->addr, e->addr + (e->len - 1) };
 	sk->n_drops += sk->n_drops <= MAX_DROPS;
-	sk->is_wild |= !is_loss || sk->n_drops > MAX_DROPS;
+	sk->is_wild = true;
 }
+
+/* ------------------------------------------------------------------------------- unknown bytes that are written */
 
 static void forget(struct ts_sketcher *sk, uint32_t process, uint64_t addr)
 {
@@ -205,28 +197,90 @@ static void forget(struct ts_sketcher *sk, uint32_t process, uint64_t addr)
 		sk->is_failed = true;
 }
 
-/*
- * Unknown bytes are written.  Those that are known when the chunk is over were so since now, or are not known until a later
- * step of the chunk makes them so.  Then windows are noted that do not stand, and so are those that stand later.
- */
-static void lose(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
-{
-	uint8_t data[TS_BLOCK_LEN], known[TS_BLOCK_LEN];
-	uint64_t addr = e->addr, left = e->len;
+/* Bytes that are lost at @addr, and what comes next of each. */
+struct loss {
+	uint32_t process;
+	uint64_t addr;
+	size_t len, n_open; /* bytes; those of which nothing has come yet */
+	uint8_t data[LOSS_LEN], known[LOSS_LEN];
+	bool is_open[LOSS_LEN];
+};
 
-	drop(sk, process, e, left <= MAX_LOSS);
-	for (size_t n; left && !sk->is_wild && !sk->is_failed; addr += n, left -= n) {
-		n = left < sizeof(data) ? (size_t)left : sizeof(data);
-		ts_blocks_look_ahead(&sk->blocks, process, addr, n, data, known);
-		for (size_t i = 0; i < n; i++)
-			forget(sk, process, addr + i);
-		for (size_t i = 0, end; i < n; i = end + 1) {
-			for (end = i; end < n && known[end];)
-				end++;
-			take_access(sk, process, addr + i, data + i, end - i, false);
+/* A read shows what was written; after anything else that can be seen no more. */
+static void settle(struct loss *l, const struct ts_steps *b, const struct ts_effect *e)
+{
+	uint64_t last = l->addr + (l->len - 1), e_last = e->addr + (e->len - 1);
+	const uint8_t *value = ts_effect_data(b, e);
+
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len || e->addr > last ||
+	    e_last < l->addr || (e->kind == TS_FX_READ && !value))
+		return;
+	for (size_t i = e->addr > l->addr ? (size_t)(e->addr - l->addr) : 0; i < l->len && l->addr + i <= e_last; i++) {
+		if (!l->is_open[i])
+			continue;
+		l->is_open[i] = false;
+		l->known[i] = e->kind == TS_FX_READ;
+		l->data[i] = l->known[i] ? value[l->addr + i - e->addr] : 0;
+		l->n_open--;
+	}
+}
+
+/* By the effects that follow the one that is being taken, up to the end of the chunk; what they leave open it holds there. */
+static void look_for(const struct ts_sketcher *sk, struct loss *l)
+{
+	const struct ts_steps *b = sk->steps;
+	uint32_t process = l->process, k = sk->effect + 1;
+
+	ts_blocks_look_ahead(&sk->blocks, l->process, l->addr, l->len, l->data, l->known);
+	memset(l->is_open, 1, l->len);
+	l->n_open = l->len;
+	for (uint32_t i = sk->step; i < b->n_steps && l->n_open; i++, k = 0) {
+		const struct ts_step *s = &b->steps[i];
+
+		if (i != sk->step)
+			process = sk->rec->threads[s->thread].process;
+		for (; k < s->n_effects; k++) {
+			const struct ts_effect *e = &b->effects[s->first + k];
+
+			if (e->kind == TS_FX_THREAD)
+				process = sk->rec->threads[e->item].process;
+			else if (process == l->process)
+				settle(l, b, e);
 		}
 	}
 }
+
+/* Memory is what comes next of it: a window with a byte of which nothing comes is none. */
+static void lose_part(struct ts_sketcher *sk, uint32_t process, uint64_t addr, size_t len)
+{
+	struct loss l = { .process = process, .addr = addr, .len = len };
+
+	look_for(sk, &l);
+	for (size_t i = 0; i < len; i++)
+		forget(sk, process, addr + i);
+	for (size_t i = 0, end; i < len; i = end + 1) {
+		for (end = i; end < len && l.known[end];)
+			end++;
+		take_access(sk, process, addr + i, l.data + i, end - i, false);
+	}
+}
+
+static void lose(struct ts_sketcher *sk, uint32_t process, const struct ts_effect *e)
+{
+	uint64_t n_parts = (e->len - 1) / LOSS_LEN + 1;
+
+	if (sk->is_wild || n_parts > MAX_LOSSES - sk->n_losses) {
+		drop(sk, process, e);
+		return;
+	}
+	sk->n_losses += (unsigned)n_parts;
+	for (uint64_t at = 0, n; at < e->len; at += n) {
+		n = e->len - at < LOSS_LEN ? e->len - at : LOSS_LEN;
+		lose_part(sk, process, e->addr + at, (size_t)n);
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------------- chunks */
 
 static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const struct ts_steps *b,
 			       const struct ts_effect *e)
@@ -239,7 +293,7 @@ static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const s
 	if (data)
 		take_access(sk, process, e->addr, data, e->len, e->kind == TS_FX_READ);
 	else if (e->kind != TS_FX_READ)
-		e->kind == TS_FX_WRITE ? lose(sk, process, e) : drop(sk, process, e, false);
+		e->kind == TS_FX_WRITE ? lose(sk, process, e) : drop(sk, process, e);
 	sk->has_written |= e->kind == TS_FX_WRITE;
 	if (e->kind == TS_FX_READ && data) {
 		sk->read_first = e->addr < sk->read_first ? e->addr : sk->read_first;
@@ -257,7 +311,7 @@ static void end_chunk(struct ts_sketcher *sk, uint64_t chunk)
 		ts_blocks_drop_all(&sk->blocks);
 	for (unsigned i = 0; i < sk->n_drops && sk->n_drops <= MAX_DROPS; i++)
 		ts_blocks_drop(&sk->blocks, sk->drops[i].process, sk->drops[i].first, sk->drops[i].last);
-	sk->n_drops = 0;
+	sk->n_drops = sk->n_losses = 0;
 	sk->is_wild = false;
 }
 
@@ -265,16 +319,19 @@ bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_st
 {
 	ts_grams_begin_group(sk->grams, (unsigned)(chunk % TS_SEGMENT_CHUNKS / TS_SKETCH_GROUP));
 	ts_blocks_begin_chunk(&sk->blocks, chunk);
+	sk->steps = b;
 	for (uint32_t i = 0; i < b->n_steps; i++) {
 		const struct ts_step *s = &b->steps[i];
 		uint32_t process = sk->rec->threads[s->thread].process;
 
+		sk->step = i;
 		sk->has_written = false;
 		sk->read_first = UINT64_MAX;
 		sk->read_last = 0;
 		for (uint32_t k = 0; k < s->n_effects; k++) {
 			const struct ts_effect *e = &b->effects[s->first + k];
 
+			sk->effect = k;
 			if (e->kind == TS_FX_THREAD)
 				process = sk->rec->threads[e->item].process;
 			else

@@ -283,6 +283,59 @@ START_TEST(a_value_that_begins_is_not_passed_over)
 }
 END_TEST
 
+/* Memory is "abc", and what is written after it is told only after the "c" has become another, and then overwritten. */
+static struct script *told_later(uint64_t loss)
+{
+	struct script *s = script_new("x86_64", 1, NULL);
+
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE, (const uint8_t *)"abc", 3);
+	ts_steps_effect(&s->steps, TS_FX_WRITE, BASE + 3, loss);
+	ts_steps_close(&s->steps, 0x4000, 1, 0);
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE + 2, (const uint8_t *)"x", 1);
+	ts_steps_close(&s->steps, 0x4001, 1, 0);
+	ts_steps_value(&s->steps, TS_FX_READ, BASE + 3, (const uint8_t *)"d", 1);
+	ts_steps_value(&s->steps, TS_FX_READ, BASE + 2 + loss, (const uint8_t *)"e", 1);
+	ts_steps_close(&s->steps, 0x4002, 1, 0);
+	ts_steps_value(&s->steps, TS_FX_WRITE, BASE + 3, (const uint8_t *)"q", 1);
+	ts_steps_close(&s->steps, 0x4003, 1, 0);
+	s->end = (struct ts_end){ .pc = 0x4004, .has_pc = true };
+	return s;
+}
+
+static bool may_begin_in_first_chunk(const struct ts_query *q, const char *text)
+{
+	static const uint8_t mask[] = { 1, 1, 1, 1 };
+	struct ts_probe *p = ts_query_probe_new((const uint8_t *)text, mask, 4);
+	bool may = ts_query_next_begin(q, p, 0, 1) == 0;
+
+	ts_query_probe_free(p);
+	return may;
+}
+
+START_TEST(what_a_later_read_shows_stood_since_it_was_written)
+{
+	static const struct {
+		uint64_t len;
+		bool is_looked_for;
+	} losses[] = { { 2, true }, { 300, true }, { 60000, true }, { 70000, false } };
+	struct script *s = told_later(losses[_i].len);
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
+	struct ts_query *q;
+
+	while (tl->builder)
+		ck_assert_int_ne(ts_timeline_grow(tl, UINT64_MAX, &err), TS_GROW_FAILED);
+	q = ts_query_new(tl, &err);
+	while (ts_query_need_values(q, UINT64_MAX, &err) == TS_NEED_MORE)
+		continue;
+	ck_assert(may_begin_in_first_chunk(q, "abcd"));
+	ck_assert(may_begin_in_first_chunk(q, "zzzz") != losses[_i].is_looked_for);
+	ts_query_free(q);
+	ts_timeline_free(tl);
+	script_free(s);
+}
+END_TEST
+
 /* ----------------------------------------------------------------------------------------- the section's file */
 
 struct opened {
@@ -419,6 +472,7 @@ Suite *unit_suite(void)
 	tcase_add_test(c, a_value_needs_four_bytes_in_a_row_around_each);
 	tcase_add_test(c, all_windows_of_one_byte_are_needed_in_a_group);
 	tcase_add_loop_test(c, a_value_that_begins_is_not_passed_over, 1, 61);
+	tcase_add_loop_test(c, what_a_later_read_shows_stood_since_it_was_written, 0, 4);
 	tcase_add_test(c, sketches_are_not_built_with_the_index_and_kept_when_they_are);
 	tcase_add_test(c, sketches_of_other_files_beneath_the_recording_are_made_anew);
 	suite_add_tcase(suite, c);

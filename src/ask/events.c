@@ -48,18 +48,37 @@ static const struct {
 	{ KIND_EXIT, TS_EV_EXIT },
 };
 
+#define N_RECORDED (sizeof(recorded) / sizeof(recorded[0]))
+
+/* Threads, modules or regions that are looked at, or events that are passed over, in the time of a chunk that is decoded. */
+#define ITEMS_A_CHUNK 64u
+
 struct event {
 	uint64_t step;
 	uint64_t item; /* ordinal of what it is about, in the order of the model */
 	enum kind kind;
 };
 
+/* What events are made from that the model has no list of by step. */
+enum source {
+	THREADS,
+	MODULES,
+	REGIONS,
+	N_SOURCES,
+};
+
+/* Rows come from the lists of the model, which are in order, and from a heap of those that are made: the next one of all. */
 struct events {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
-	struct event *items; /* owned; by step */
-	size_t n, cap, at;
+	uint64_t from[N_RECORDED], to[N_RECORDED]; /* ordinals in each list that are left */
+	struct event *made;        /* owned; a heap: the next one is the first */
+	size_t n_made, cap_made;
+	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
+	uint64_t at;               /* ... and its next ordinal */
+	unsigned n_looked;
+	bool is_any;               /* there was one, whoever's */
 	bool is_failed;
 };
 
@@ -79,38 +98,72 @@ bool ts_events_is_kind(const char *name, size_t len)
 	return false;
 }
 
-/* --------------------------------------------------------------------------------------------- the list */
+/* ------------------------------------------------------------------------------------------------ order */
 
-static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
+static int compare(const struct event *x, const struct event *y)
 {
-	const struct ts_question *qn = e->qn;
+	if (x->step != y->step)
+		return x->step < y->step ? -1 : 1;
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	return x->item < y->item ? -1 : x->item > y->item;
+}
 
-	if (step < qn->from || step >= qn->to || e->is_failed || (*qn->operand && strcmp(qn->operand, names[kind])))
-		return;
-	if (e->n == e->cap) {
-		size_t cap = e->cap ? 2 * e->cap : 64;
-		struct event *items = realloc(e->items, cap * sizeof(*items));
+/* Does @x come before @y, in the direction of the cursor? */
+static bool is_before(const struct events *e, const struct event *x, const struct event *y)
+{
+	return e->rows.is_reverse ? compare(x, y) > 0 : compare(x, y) < 0;
+}
 
-		if (!items) {
+static bool is_asked(const struct events *e, enum kind kind)
+{
+	return !*e->qn->operand || !strcmp(e->qn->operand, names[kind]);
+}
+
+/* --------------------------------------------------------------------------------- events that are made */
+
+static void push(struct events *e, const struct event *event)
+{
+	size_t i = e->n_made;
+
+	if (e->n_made == e->cap_made) {
+		size_t cap = e->cap_made ? 2 * e->cap_made : 64;
+		struct event *made = realloc(e->made, cap * sizeof(*made));
+
+		if (!made) {
 			e->is_failed = true;
 			return;
 		}
-		e->items = items;
-		e->cap = cap;
+		e->made = made;
+		e->cap_made = cap;
 	}
-	e->items[e->n++] = (struct event){ .step = step, .item = item, .kind = kind };
+	e->n_made++;
+	for (; i && is_before(e, event, &e->made[(i - 1) / 2]); i = (i - 1) / 2)
+		e->made[i] = e->made[(i - 1) / 2];
+	e->made[i] = *event;
 }
 
-static void add_recorded(struct events *e)
+static struct event pop(struct events *e)
 {
-	const struct ts_query *q = e->ask->q;
+	struct event first = e->made[0], last = e->made[--e->n_made];
+	size_t i = 0, next;
 
-	for (size_t i = 0; i < sizeof(recorded) / sizeof(recorded[0]); i++) {
-		uint64_t n = ts_query_n_events(q, recorded[i].event);
-
-		for (uint64_t k = 0; k < n; k++)
-			add(e, recorded[i].kind, ts_query_event(q, recorded[i].event, k)->step, k);
+	for (; (next = 2 * i + 1) < e->n_made; i = next) {
+		if (next + 1 < e->n_made && is_before(e, &e->made[next + 1], &e->made[next]))
+			next++;
+		if (!is_before(e, &e->made[next], &last))
+			break;
+		e->made[i] = e->made[next];
 	}
+	if (e->n_made)
+		e->made[i] = last;
+	return first;
+}
+
+static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
+{
+	if (step >= e->qn->from && step < e->qn->to && is_asked(e, kind))
+		push(e, &(struct event){ .step = step, .item = item, .kind = kind });
 }
 
 /* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
@@ -122,34 +175,134 @@ static void add_span(struct events *e, enum kind start, enum kind end, uint64_t 
 		add(e, end, until - 1, item);
 }
 
-static void add_made(struct events *e)
+/* Make the events of the next thread, module or region.  Returns false after the last one. */
+static bool make_next(struct events *e)
 {
 	const struct ts_query *q = e->ask->q;
+	uint64_t i = e->at++, first;
 	struct ts_module_info m;
 	struct ts_region_info r;
 
-	for (uint32_t i = 0; i < ts_query_n_threads(q); i++) {
-		uint64_t first = ts_query_next_step(q, i, 0);
-
+	switch ((enum source)e->source) {
+	case THREADS:
+		if (i >= ts_query_n_threads(q))
+			return false;
+		first = ts_query_next_step(q, (uint32_t)i, 0);
 		if (first && first != TS_NO_POS)
 			add(e, KIND_THREAD_START, first - 1, i);
-	}
-	for (size_t i = 0; ts_query_module(q, i, &m); i++)
+		return true;
+	case MODULES:
+		if (!ts_query_module(q, i, &m))
+			return false;
 		add_span(e, KIND_MODULE, KIND_MODULE_END, m.from, m.until, i);
-	for (size_t i = 0; ts_query_region(q, i, &r); i++)
+		return true;
+	case REGIONS:
+		if (!ts_query_region(q, i, &r))
+			return false;
 		add_span(e, KIND_MAP, KIND_UNMAP, r.from, r.until, i);
+		return true;
+	case N_SOURCES:
+		break;
+	}
+	return false;
 }
 
-static int compare(const void *a, const void *b)
+static bool is_source_asked(const struct events *e)
 {
-	const struct event *x = a;
-	const struct event *y = b;
+	switch ((enum source)e->source) {
+	case THREADS:
+		return is_asked(e, KIND_THREAD_START);
+	case MODULES:
+		return is_asked(e, KIND_MODULE);
+	case REGIONS:
+		return is_asked(e, KIND_MAP) || is_asked(e, KIND_UNMAP);
+	case N_SOURCES:
+		break;
+	}
+	return false;
+}
 
-	if (x->step != y->step)
-		return x->step < y->step ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	return x->item < y->item ? -1 : x->item > y->item;
+/* Take one off the budget now and then.  Returns false if nothing is left. */
+static bool take_look(struct events *e, struct ts_budget *budget)
+{
+	if (e->n_looked % ITEMS_A_CHUNK == 0 && !ts_budget_take(budget))
+		return false;
+	e->n_looked++;
+	return true;
+}
+
+/* Fill the heap.  Returns false if the budget is used up. */
+static bool make_all(struct events *e, struct ts_budget *budget)
+{
+	for (; e->source < N_SOURCES; e->source++, e->at = 0) {
+		while (is_source_asked(e)) {
+			if (!take_look(e, budget))
+				return false;
+			if (!make_next(e))
+				break;
+		}
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------- recorded events */
+
+/* How many events of the kind are at steps below @step. */
+static uint64_t count_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step)
+{
+	const struct ts_happening *first = ts_query_event(q, kind, 0), *h = ts_query_next_event(q, kind, step);
+
+	return h ? (uint64_t)(h - first) : ts_query_n_events(q, kind);
+}
+
+static void begin_lists(struct events *e)
+{
+	const struct ts_query *q = e->ask->q;
+
+	for (size_t i = 0; i < N_RECORDED; i++) {
+		if (!is_asked(e, recorded[i].kind))
+			continue;
+		e->from[i] = count_below(q, recorded[i].event, e->qn->from);
+		e->to[i] = count_below(q, recorded[i].event, e->qn->to);
+	}
+}
+
+/* The next event of a list.  Returns false after the last one. */
+static bool look(const struct events *e, size_t list, struct event *event)
+{
+	uint64_t i = e->rows.is_reverse ? e->to[list] - 1 : e->from[list];
+
+	if (e->from[list] >= e->to[list])
+		return false;
+	event->step = ts_query_event(e->ask->q, recorded[list].event, i)->step;
+	event->item = i;
+	event->kind = recorded[list].kind;
+	return true;
+}
+
+/* Take the next event of all.  Returns false after the last one. */
+static bool take(struct events *e, struct event *event)
+{
+	size_t best = N_RECORDED;
+	struct event other;
+
+	for (size_t i = 0; i < N_RECORDED; i++) {
+		if (look(e, i, &other) && (best == N_RECORDED || is_before(e, &other, event))) {
+			*event = other;
+			best = i;
+		}
+	}
+	if (e->n_made && (best == N_RECORDED || is_before(e, &e->made[0], event))) {
+		*event = pop(e);
+		return true;
+	}
+	if (best == N_RECORDED)
+		return false;
+	if (e->rows.is_reverse)
+		e->to[best]--;
+	else
+		e->from[best]++;
+	return true;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -252,26 +405,43 @@ static uint32_t put_event(const struct events *x, const struct event *e, struct 
 	return ts_query_thread(q, e->step);
 }
 
+/* Why there is no event at all. */
+static void note_none(struct events *e)
+{
+	const struct ts_facts *facts = ts_query_facts(e->ask->q);
+
+	if (!e->is_any && is_asked(e, KIND_SYSCALL) && !facts->has_syscalls)
+		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls", facts->format);
+}
+
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct events *x = (struct events *)rows;
+	struct event e;
 	uint32_t thread;
 
-	(void)budget;
-	(void)err;
-	for (; x->at < x->n; ts_row_reset(row)) {
-		const struct event *e = &x->items[rows->is_reverse ? x->n - 1 - x->at : x->at];
-
-		x->at++;
-		rows->at = e->step;
-		thread = put_event(x, e, row);
+	if (!make_all(x, budget))
+		return TS_GOT_PENDING;
+	if (x->is_failed) {
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+		return TS_GOT_FAIL;
+	}
+	for (;; ts_row_reset(row)) {
+		if (!take_look(x, budget))
+			return TS_GOT_PENDING;
+		if (!take(x, &e))
+			break;
+		x->is_any = true;
+		rows->at = e.step;
+		thread = put_event(x, &e, row);
 		if (x->qn->thread != TS_NO_THREAD && x->qn->thread != thread)
 			continue;
-		ts_row_number(row, 0, e->step);
+		ts_row_number(row, 0, e.step);
 		ts_cell_thread(row, 1, x->ask, thread);
-		ts_row_text(row, 2, names[e->kind]);
+		ts_row_text(row, 2, names[e.kind]);
 		return TS_GOT_ROW;
 	}
+	note_none(x);
 	return TS_GOT_END;
 }
 
@@ -279,7 +449,7 @@ static void close_events(struct ts_rows *rows)
 {
 	struct events *e = (struct events *)rows;
 
-	free(e->items);
+	free(e->made);
 	free(e);
 }
 
@@ -302,24 +472,14 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 		return NULL;
 	}
 	e = calloc(1, sizeof(*e));
-	if (e) {
-		e->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
-		e->ask = ask;
-		e->qn = qn;
-		add_recorded(e);
-		add_made(e);
-	}
-	if (!e || e->is_failed) {
+	if (!e) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
-		if (e)
-			close_events(&e->rows);
 		return NULL;
 	}
-	if (e->n)
-		qsort(e->items, e->n, sizeof(*e->items), compare);
-	else if ((!*qn->operand || !strcmp(qn->operand, "syscall")) && !ts_query_facts(ask->q)->has_syscalls)
-		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
-			 ts_query_facts(ask->q)->format);
+	e->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
+	e->ask = ask;
+	e->qn = qn;
+	begin_lists(e);
 	return &e->rows;
 }
 

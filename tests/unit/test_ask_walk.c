@@ -497,6 +497,51 @@ START_TEST(the_rows_of_calls_are_given_in_slices)
 }
 END_TEST
 
+/* 2000 system calls, every second one of another thread; a fault in the last but one step. */
+static struct script *make_events(void)
+{
+	struct script *made = script_new("x86_64", 2, NULL);
+
+	for (unsigned i = 0; i < 2000; i++) {
+		struct ts_event *ev = ts_steps_event(&made->steps, i == 1998 ? TS_EV_FAULT : TS_EV_SYSCALL);
+
+		ev->number = i;
+		ts_steps_close(&made->steps, 0x401000, 4, i % 2);
+	}
+	return made;
+}
+
+/* The events of a long recording are not looked at before the first one is told. */
+START_TEST(the_rows_of_events_are_given_in_slices)
+{
+	static const struct {
+		const char *question;
+		uint64_t n_rows;
+		const char *first;
+	} questions[] = {
+		{ "events", 2001, "0\t1000\tsyscall" }, /* and the second thread's start */
+		{ "events syscall in 100:", 1899, "100\t1000\tsyscall" },
+		{ "events fault", 1, "1998\t1000\tfault" },
+		{ "events syscall thread 1001 last 3", 3, "1995\t1001\tsyscall" },
+		{ "events exit", 0, "" },
+	};
+	struct script *made = make_events();
+
+	ask_text_init(&a, &made->rec);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		const char *first = questions[i].first, *rows;
+
+		ck_assert(ask_text(&a, TS_FORM_TSV, questions[i].question));
+		ck_assert_msg(a.n_rows == questions[i].n_rows, "%s: %u", questions[i].question, (unsigned)a.n_rows);
+		ck_assert_uint_le(a.most_rows, 64 * (ASK_TEXT_CHUNKS + 1));
+		rows = strchr(ts_buf_text(&a.out), '\n') + 1;
+		ck_assert_msg(!strncmp(rows, first, strlen(first)), "%s: %.60s", questions[i].question, rows);
+	}
+	ask_text_fini(&a);
+	script_free(made);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_walk");
@@ -505,6 +550,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
 	tcase_add_loop_test(c, walks_say_the_same, 0, sample_n_names);
 	tcase_add_test(c, the_rows_of_calls_are_given_in_slices);
+	tcase_add_test(c, the_rows_of_events_are_given_in_slices);
 	suite_add_tcase(suite, c);
 	return suite;
 }

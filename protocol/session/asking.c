@@ -254,7 +254,9 @@ static bool slice(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r)
 	got = s->asking->is_announced ? run_announced(s, end_ns, r, &err) : run(s, end_ns, &s->console, &err);
 	if (got == TS_GOT_PENDING)
 		return false;
-	if (got == TS_GOT_FAIL)
+	if (got == TS_GOT_FAIL && err.code == TS_EUSAGE)
+		rsp_session_refuse(s, r, err.text, true);
+	else if (got == TS_GOT_FAIL)
 		rsp_reply_failure(r, s->target->trace, &err);
 	else if (r->kind == RSP_REPLY_EMPTY)
 		finish(s, r);

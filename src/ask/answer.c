@@ -4,13 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "anchors.h"
+
+/* Rows that take as long as a chunk that is decoded. */
+#define ROWS_A_CHUNK 16u
 
 struct ts_answer {
 	struct ts_ask *ask;        /* borrowed */
+	char *text;                /* owned; the question, into which qn points */
 	struct ts_question qn;
+	struct ts_anchors anchors;
 	struct ts_form *form;      /* owned */
 	enum ts_form_kind kind;
-	struct ts_rows *rows;      /* owned */
+	struct ts_rows *rows;      /* owned; NULL: the places of the question have not been found yet */
 	bool is_reverse;           /* the cursor goes from the end, for last N */
 	bool is_begun;
 	struct ts_row row;
@@ -25,6 +31,7 @@ struct ts_answer {
 	bool is_ended;             /* the cursor has no more */
 	uint64_t go;
 	uint64_t first_at;         /* where the cursor began */
+	unsigned n_slice;          /* chunks of the last slice: they begin small, for what is found early to be told early */
 	struct ts_error err;       /* memory was exhausted */
 };
 
@@ -64,7 +71,7 @@ static void add_example(struct ts_error *err, const struct ts_verb *verb)
 	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%.380s; example: %s", text, verb ? verb->example : "events first 5");
 }
 
-static struct ts_answer *new_answer(struct ts_ask *ask, enum ts_form_kind form, struct ts_error *err)
+static struct ts_answer *new_answer(struct ts_ask *ask, struct ts_error *err)
 {
 	struct ts_answer *a = calloc(1, sizeof(*a));
 
@@ -73,7 +80,6 @@ static struct ts_answer *new_answer(struct ts_ask *ask, enum ts_form_kind form, 
 		return NULL;
 	}
 	a->ask = ask;
-	a->kind = form;
 	a->go = TS_NO_POS;
 	a->max = TS_NO_LIMIT;
 	ts_row_init(&a->row);
@@ -81,29 +87,53 @@ static struct ts_answer *new_answer(struct ts_ask *ask, enum ts_form_kind form, 
 	return a;
 }
 
-/* The rows are there: now their printer. */
-static bool take_form(struct ts_answer *a, struct ts_error *err)
+static bool take_form(struct ts_answer *a, enum ts_form_kind form, struct ts_error *err)
 {
+	a->kind = form;
 	a->position_column = find_position_column(a->qn.verb);
-	a->form = ts_form_new(a->kind, a->qn.verb);
-	a->rows->is_for_people = a->kind == TS_FORM_TEXT;
-	a->first_at = a->rows->at;
+	a->form = ts_form_new(form, a->qn.verb);
 	return a->form || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+}
+
+static void take_rows(struct ts_answer *a, struct ts_rows *rows)
+{
+	a->rows = rows;
+	rows->is_for_people = a->kind == TS_FORM_TEXT;
+	a->first_at = rows->at;
+}
+
+/* Find the places of the question; then the rows can be looked for. */
+static enum ts_got open_rows(struct ts_answer *a, struct ts_budget *budget, struct ts_error *err)
+{
+	enum ts_got got = ts_anchors_find(&a->anchors, budget, err);
+	struct ts_rows *rows = NULL;
+
+	if (got == TS_GOT_PENDING)
+		return got;
+	a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible && !a->qn.verb->is_counted;
+	if (got == TS_GOT_ROW)
+		rows = a->qn.verb->open(a->ask, &a->qn, a->is_reverse, err);
+	if (rows)
+		take_rows(a, rows);
+	else
+		add_example(err, a->qn.verb);
+	return rows ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err)
 {
-	struct ts_answer *a = new_answer(ask, form, err);
+	struct ts_answer *a = new_answer(ask, err);
+	struct ts_budget none = { 0 };
+	bool done;
 
 	if (!a)
 		return NULL;
-	if (ts_question_parse(&a->qn, ask, text, err)) {
-		a->is_reverse = a->qn.bound == TS_BOUND_LAST && a->qn.verb->is_reversible &&
-				!a->qn.verb->is_counted;
-		a->rows = a->qn.verb->open(ask, &a->qn, a->is_reverse, err);
-	}
-	if (a->rows && take_form(a, err))
+	a->text = strdup(text);
+	done = a->text || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for an answer");
+	ts_anchors_init(&a->anchors, ask, &a->qn);
+	done = done && ts_question_parse(&a->qn, ask, a->text, err) && take_form(a, form, err);
+	if (done && open_rows(a, &none, err) != TS_GOT_FAIL)
 		return a;
 	add_example(err, a->qn.verb);
 	ts_answer_free(a);
@@ -113,7 +143,7 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
 				    enum ts_form_kind form, struct ts_error *err)
 {
-	struct ts_answer *a = new_answer(ask, form, err);
+	struct ts_answer *a = new_answer(ask, err);
 
 	if (!a) {
 		ts_rows_close(rows);
@@ -121,9 +151,11 @@ struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *ve
 	}
 	a->qn = (struct ts_question){ .verb = verb, .bound = first == TS_NO_LIMIT ? TS_BOUND_NONE : TS_BOUND_FIRST,
 				      .n_bound = first };
-	a->rows = rows;
-	if (take_form(a, err))
+	if (take_form(a, form, err)) {
+		take_rows(a, rows);
 		return a;
+	}
+	ts_rows_close(rows);
 	ts_answer_free(a);
 	return NULL;
 }
@@ -132,8 +164,10 @@ void ts_answer_free(struct ts_answer *a)
 {
 	if (!a)
 		return;
+	ts_anchors_fini(&a->anchors);
 	ts_rows_close(a->rows);
 	ts_form_free(a->form);
+	free(a->text);
 	for (size_t i = 0; i < a->cap_kept; i++)
 		ts_row_fini(&a->kept[i]);
 	free(a->kept);
@@ -249,7 +283,7 @@ static unsigned percent_read(const struct ts_answer *a)
 
 static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *out, struct ts_buf *end)
 {
-	struct ts_end_facts f = { .stopped = stopped, .note = a->rows->note };
+	struct ts_end_facts f = { .stopped = stopped, .note = a->rows ? a->rows->note : "" };
 
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
@@ -260,18 +294,28 @@ static void finish(struct ts_answer *a, enum ts_stopped stopped, struct ts_buf *
 	f.has_total = a->is_ended && stopped == TS_STOPPED_NOT;
 	f.total = a->n_found;
 	f.is_complete = f.has_total && f.total == f.n_rows;
-	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : a->rows->at;
+	f.position = stopped == TS_STOPPED_PARTIAL ? a->ask->n_steps : ts_answer_at(a);
 	f.percent = percent_read(a);
-	a->go = a->rows->go;
+	a->go = a->rows ? a->rows->go : TS_NO_POS;
 	ts_form_end(a->form, &f, out, end);
+}
+
+static unsigned begin_slice(struct ts_answer *a, unsigned n_chunks)
+{
+	a->n_slice = a->n_slice ? 2 * a->n_slice : 1;
+	if (a->n_slice > n_chunks)
+		a->n_slice = n_chunks;
+	return a->n_slice;
 }
 
 enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf *out, struct ts_buf *end,
 			  struct ts_error *err)
 {
-	struct ts_budget budget = { n_chunks };
-	enum ts_got got = TS_GOT_ROW;
+	struct ts_budget budget = { begin_slice(a, n_chunks) };
+	enum ts_got got = a->rows ? TS_GOT_ROW : open_rows(a, &budget, err);
 
+	if (got != TS_GOT_ROW)
+		return got;
 	if (!a->is_begun)
 		ts_form_begin(a->form, out);
 	a->is_begun = true;
@@ -280,6 +324,8 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
 		if (got == TS_GOT_ROW && !take(a, out))
 			break;
+		if (got == TS_GOT_ROW && a->n_found % ROWS_A_CHUNK == 0 && (!ts_budget_take(&budget) || !budget.left))
+			got = TS_GOT_PENDING;
 	}
 	if (a->err.code != TS_OK) {
 		*err = a->err;
@@ -329,23 +375,23 @@ uint64_t ts_answer_n_rows(const struct ts_answer *a)
 
 uint64_t ts_answer_at(const struct ts_answer *a)
 {
-	return a->rows->at;
+	return a->rows ? a->rows->at : ts_anchors_at(&a->anchors);
 }
 
 uint64_t ts_answer_prepared(const struct ts_answer *a)
 {
-	return a->rows->n_prepared;
+	return a->rows ? a->rows->n_prepared : ts_anchors_prepared(&a->anchors);
 }
 
 uint64_t ts_answer_searched(const struct ts_answer *a, uint64_t *all)
 {
-	uint64_t from = a->qn.from, to = a->qn.to, at = a->rows->at;
+	uint64_t from = a->qn.from, to = a->qn.to, at = ts_answer_at(a);
 	bool is_backwards;
 
 	if (!to || to > a->ask->n_steps)
 		to = a->ask->n_steps;
 	*all = to > from ? to - from : 0;
-	if (at == a->first_at || at < from || at > to)
+	if (!a->rows || at == a->first_at || at < from || at > to)
 		return 0;
 	is_backwards = a->rows->is_reverse || a->first_at > from + *all / 2;
 	return is_backwards ? to - at : at - from;

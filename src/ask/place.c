@@ -55,18 +55,28 @@ static bool set_position(struct ts_ask_place *place, const struct ts_ask *ask, u
 		       (int)(len < 100 ? len : 100), text, ask->n_steps);
 }
 
+/* *pos gets the position @n away from @here.  Returns false if that is before the first. */
+static bool add_steps(uint64_t here, uint64_t n, bool is_back, uint64_t *pos)
+{
+	return is_back ? !__builtin_sub_overflow(here, n, pos) : !__builtin_add_overflow(here, n, pos);
+}
+
 /* +N, -N: from here. */
 static bool parse_relative(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
 			   uint64_t here, struct ts_error *err)
 {
 	uint64_t n, pos;
-	bool is_large, fits;
+	bool is_large, is_back = *text == '-';
 
 	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &n, &is_large) && !is_large)
 		return misunderstood(text, len, "is not a place", err);
-	fits = !is_large && (*text == '+' ? !__builtin_add_overflow(here, n, &pos) :
-					    !__builtin_sub_overflow(here, n, &pos));
-	return set_position(place, ask, fits ? pos : UINT64_MAX, text, len, err);
+	if (here == TS_NO_POS && !is_large) {
+		*place = (struct ts_ask_place){ .kind = TS_PLACE_RELATIVE, .pos = n, .is_reverse = is_back };
+		return true;
+	}
+	if (is_large || !add_steps(here, n, is_back, &pos))
+		pos = UINT64_MAX;
+	return set_position(place, ask, pos, text, len, err);
 }
 
 static bool parse_percent(struct ts_ask_place *place, const struct ts_ask *ask, const char *text, size_t len,
@@ -234,6 +244,7 @@ static const char *make_question(struct ts_seek *s, char *name, size_t len)
 		qn->to -= qn->to != 0;
 		return "calls";
 	case TS_PLACE_POSITION:
+	case TS_PLACE_RELATIVE:
 	case TS_PLACE_RETURN:
 	case TS_PLACE_SWITCH:
 		break;
@@ -333,12 +344,27 @@ static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget
 	return got;
 }
 
+/* A position that is @place->pos steps away from where the search begins. */
+static uint64_t find_relative(const struct ts_seek *s, struct ts_error *err)
+{
+	const struct ts_ask_place *place = s->place;
+	uint64_t pos;
+
+	if (add_steps(s->here, place->pos, place->is_reverse, &pos) && pos <= s->ask->n_steps)
+		return pos;
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%c%" PRIu64 "' from %" PRIu64 " is not a position: the last one is %" PRIu64,
+		place->is_reverse ? '-' : '+', place->pos, s->here, s->ask->n_steps);
+	return TS_NO_POS;
+}
+
 bool ts_seek_run(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
 {
 	struct ts_row row;
 	enum ts_got got;
 
 	*pos = s->place->kind == TS_PLACE_POSITION ? s->place->pos : TS_NO_POS;
+	if (s->place->kind == TS_PLACE_RELATIVE)
+		*pos = find_relative(s, err);
 	if (s->place->kind == TS_PLACE_SWITCH)
 		return find_switch(s, budget, pos) != TS_GOT_PENDING;
 	if (s->place->kind == TS_PLACE_RETURN)

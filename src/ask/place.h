@@ -18,6 +18,7 @@ struct ts_rows;
 
 enum ts_place_kind {
 	TS_PLACE_POSITION,
+	TS_PLACE_RELATIVE, /* positions from where it is seen from, which was not known yet */
 	TS_PLACE_ACCESS, /* next or previous write, read, access, change, exec */
 	TS_PLACE_EVENT,
 	TS_PLACE_CALL,
@@ -27,14 +28,14 @@ enum ts_place_kind {
 
 struct ts_ask_place {
 	enum ts_place_kind kind;
-	uint64_t pos;          /* POSITION */
-	bool is_reverse;       /* the others: previous */
+	uint64_t pos;          /* POSITION; RELATIVE: how many */
+	bool is_reverse;       /* RELATIVE: back; the others: previous */
 	char word[16];         /* ACCESS: "write", ...; EVENT: its kind */
 	struct ts_what what;   /* ACCESS */
 };
 
 /*
- * Parse the PLACE that is the @len bytes at @text, as seen from @here.
+ * Parse the PLACE that is the @len bytes at @text, as seen from @here; TS_NO_POS: that is not known yet.
  *
  * Returns false if it is not understood, or is a position past the end (TS_EUSAGE): the sentence quotes it.
  */

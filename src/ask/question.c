@@ -13,11 +13,9 @@
 
 /* What is left of a question. */
 struct words {
-	const char *p;     /* at the next word, or at the end */
-	size_t len;        /* of the next word; 0 at the end */
-	unsigned seen;     /* which words were given */
-	const char *range; /* A:B, resolved at the end */
-	size_t range_len;
+	const char *p; /* at the next word, or at the end */
+	size_t len;    /* of the next word; 0 at the end */
+	unsigned seen; /* which words were given */
 };
 
 /* The words of the grammar, and what a verb must take to have them. */
@@ -209,24 +207,13 @@ static bool parse_place(struct ts_ask_place *place, struct ts_ask *ask, struct w
 	return ts_place_parse(place, ask, text, skip_place(w), here, err);
 }
 
-/* A place that is needed at once. */
-static bool find_place(struct ts_ask *ask, const char *text, size_t len, uint64_t here, uint64_t *pos,
-		       struct ts_error *err)
+/* One of the places that the question is asked from, seen from @here; TS_NO_POS: that is to be found first. */
+static bool parse_anchor(struct ts_anchor *anchor, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
+			 struct ts_error *err)
 {
-	struct ts_budget budget = { UINT32_MAX };
-	struct ts_ask_place place;
-	struct ts_seek seek;
-
-	if (!ts_place_parse(&place, ask, text, len, here, err))
-		return false;
-	if (ts_seek_init(&seek, ask, &place, here, err)) {
-		while (!ts_seek_run(&seek, &budget, pos, err))
-			budget.left = UINT32_MAX;
-	}
-	ts_seek_fini(&seek);
-	if (err->code == TS_OK && *pos == TS_NO_POS)
-		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is nowhere", (int)len, text);
-	return err->code == TS_OK;
+	anchor->text = text;
+	anchor->len = len;
+	return ts_place_parse(&anchor->place, ask, text, len, here, err);
 }
 
 static bool is_pattern(const struct words *w)
@@ -386,14 +373,19 @@ static bool parse_memory_range(struct ts_question *qn, const struct ts_ask *ask,
 	return true;
 }
 
+static bool fail_range(const struct ts_question *qn, const char *why, struct ts_error *err)
+{
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is %s", (int)qn->range_len, qn->range, why);
+}
+
 /* Take the words of A:B: up to the one with the colon that separates, and those of B. */
-static bool take_range(struct words *w, struct ts_error *err)
+static bool take_range(struct ts_question *qn, struct words *w, struct ts_error *err)
 {
 	const char *end = NULL;
 	const char *colon = NULL;
 	unsigned n = n_place_words(w);
 
-	w->range = w->p;
+	qn->range = w->p;
 	for (; n && w->len; n--) {
 		if (n == 1)
 			colon = memrchr(w->p, ':', w->len);
@@ -411,42 +403,38 @@ static bool take_range(struct words *w, struct ts_error *err)
 	}
 	if (!end)
 		return fail_word(w, "a range A:B is missing", err);
-	w->range_len = (size_t)(end - w->range);
-	if (!colon)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a range A:B", (int)w->range_len, w->range);
-	return true;
+	qn->has_range = true;
+	qn->range_len = (size_t)(end - qn->range);
+	return colon || fail_range(qn, "not a range A:B", err);
 }
 
 /* Where B begins: after the first colon that is followed by next or previous, else after the last one. */
-static const char *find_colon(const struct words *w)
+static const char *find_colon(const struct ts_question *qn)
 {
-	const char *end = w->range + w->range_len;
+	const char *end = qn->range + qn->range_len;
 
-	for (const char *p = w->range; p < end; p++) {
+	for (const char *p = qn->range; p < end; p++) {
 		if (*p == ':' && ((size_t)(end - p) > 5 && (!strncmp(p + 1, "next ", 5) || !strncmp(p + 1, "previous ", 9))))
 			return p;
 	}
-	return memrchr(w->range, ':', w->range_len);
+	return memrchr(qn->range, ':', qn->range_len);
 }
 
-static bool resolve_range(struct ts_question *qn, struct ts_ask *ask, const struct words *w, struct ts_error *err)
+static bool parse_range(struct ts_question *qn, struct ts_ask *ask, struct ts_error *err)
 {
-	const char *end = w->range + w->range_len, *colon = find_colon(w);
+	const char *end = qn->range + qn->range_len, *colon = find_colon(qn);
+	const struct ts_anchor *at = &qn->anchors[TS_ANCHOR_AT];
+	uint64_t here = at->len && at->place.kind != TS_PLACE_POSITION ? TS_NO_POS : qn->at;
 
 	if (!colon)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is not a range A:B", (int)w->range_len, w->range);
-	qn->has_range = true;
+		return fail_range(qn, "not a range A:B", err);
 	qn->from = 0;
 	qn->to = ask->n_steps;
-	if (colon > w->range &&
-	    !find_place(ask, w->range, (size_t)(colon - w->range), qn->at, &qn->from, err))
+	if (colon > qn->range && !parse_anchor(&qn->anchors[TS_ANCHOR_FROM], ask, qn->range, (size_t)(colon - qn->range),
+					       here, err))
 		return false;
-	if (colon + 1 < end && !find_place(ask, colon + 1, (size_t)(end - colon) - 1, qn->at, &qn->to, err))
-		return false;
-	if (qn->from < qn->to)
-		return true;
-	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is %s range", (int)w->range_len, w->range,
-		       qn->from == qn->to ? "an empty" : "a reversed");
+	return colon + 1 == end ||
+	       parse_anchor(&qn->anchors[TS_ANCHOR_TO], ask, colon + 1, (size_t)(end - colon) - 1, here, err);
 }
 
 static bool parse_by(struct ts_question *qn, struct words *w, struct ts_error *err)
@@ -460,11 +448,16 @@ static bool parse_by(struct ts_question *qn, struct words *w, struct ts_error *e
 
 static bool parse_at(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
+	struct ts_anchor *at = &qn->anchors[TS_ANCHOR_AT];
 	const char *text = w->p;
 
 	if (!w->len)
 		return fail_word(w, "a position or another place is missing", err);
-	return find_place(ask, text, skip_place(w), qn->at, &qn->at, err);
+	if (!parse_anchor(at, ask, text, skip_place(w), qn->at, err))
+		return false;
+	if (at->place.kind == TS_PLACE_POSITION)
+		qn->at = at->place.pos;
+	return true;
 }
 
 static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word word, struct words *w,
@@ -472,7 +465,7 @@ static bool parse_word(struct ts_question *qn, struct ts_ask *ask, enum word wor
 {
 	switch (word) {
 	case WORD_IN:
-		return take_range(w, err);
+		return take_range(qn, w, err);
 	case WORD_IF:
 		return parse_cond(qn, ask, w, err);
 	case WORD_AT:
@@ -577,5 +570,5 @@ bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *t
 		parse_kinds(qn, &w);
 	if (qn->verb->takes & TS_TAKES_COUNT && !parse_count(qn, &w, err))
 		return false;
-	return parse_words(qn, ask, &w, err) && (!w.range || resolve_range(qn, ask, &w, err));
+	return parse_words(qn, ask, &w, err) && (!qn->has_range || parse_range(qn, ask, err));
 }

@@ -39,6 +39,20 @@ enum ts_did {
 #define TS_MAX_WORD 1024
 #define TS_NO_LIMIT UINT64_MAX
 
+/* The places of a question, in the order in which they are found: the others are seen from the first one. */
+enum ts_anchor_kind {
+	TS_ANCHOR_AT,   /* at PLACE */
+	TS_ANCHOR_FROM, /* A of `in A:B` ... */
+	TS_ANCHOR_TO,   /* ... and B */
+	TS_N_ANCHORS,
+};
+
+struct ts_anchor {
+	struct ts_ask_place place;
+	const char *text;             /* borrowed, from the text of the question */
+	size_t len;                   /* 0: the question does not have it */
+};
+
 struct ts_question {
 	const struct ts_verb *verb;   /* borrowed: a constant table */
 	struct ts_what what;          /* kind TS_WHAT_NONE if none was given */
@@ -46,8 +60,11 @@ struct ts_question {
 	char operand[TS_MAX_WORD];    /* a KIND, NAME or PATTERN, "" without one */
 	char text[TS_MAX_WORD];       /* of mark, "" without one */
 	struct ts_ask_place place;        /* of goto */
+	struct ts_anchor anchors[TS_N_ANCHORS]; /* anchors.h finds where they are: only then at, from, to are valid */
 	uint64_t from, to;            /* positions of `in A:B`: from <= k < to; without one 0 and N + 1 */
-	bool has_range;               /* `in A:B` was given */
+	bool has_range;               /* `in A:B` was given ... */
+	const char *range;            /* ... in these words, borrowed from the text of the question */
+	size_t range_len;
 	struct ts_cond cond;
 	uint32_t thread;              /* ordinal; TS_NO_THREAD without one */
 	enum ts_bound bound;
@@ -68,11 +85,10 @@ struct ts_question {
 };
 
 /*
- * Parse @text.
+ * Parse @text, which must outlive @qn.
  *
- * On success @qn is filled.  Returns false if it is not understood
- * (TS_EUSAGE): the sentence ends with a question that can be asked.  Returns false if the trace cannot be read
- * (TS_EIO, ...) where a PLACE needs it, or if memory is exhausted (TS_ENOMEM).
+ * On success @qn is filled, but for the positions that its anchors lead to.  Returns false if it is not understood
+ * (TS_EUSAGE).
  */
 bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
 

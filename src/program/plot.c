@@ -10,6 +10,7 @@
 #include "interrupt.h"
 #include "meter.h"
 #include "report.h"
+#include "src/ask/anchors.h"
 #include "src/ask/question.h"
 #include "src/base/atomic_file.h"
 #include "src/plot/html.h"
@@ -35,8 +36,11 @@ bool ts_plot_is_output(const char *path)
 /* The range of --in, in the words of questions; without it all. */
 static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to, struct ts_error *err)
 {
+	struct ts_budget all = { UINT32_MAX };
 	struct ts_question *qn;
+	struct ts_anchors anchors;
 	char text[300];
+	enum ts_got got;
 	bool done;
 
 	*from = 0;
@@ -50,8 +54,13 @@ static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *f
 	qn = calloc(1, sizeof(*qn));
 	done = qn ? ts_question_parse(qn, ask, text, err) : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	if (done) {
+		ts_anchors_init(&anchors, ask, qn);
+		while ((got = ts_anchors_find(&anchors, &all, err)) == TS_GOT_PENDING)
+			all.left = UINT32_MAX;
+		done = got == TS_GOT_ROW;
 		*from = qn->from;
 		*to = qn->to;
+		ts_anchors_fini(&anchors);
 	}
 	free(qn);
 	return done;

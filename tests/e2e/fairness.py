@@ -45,6 +45,10 @@ PACKETS = {
                                    "last-write 0x404000,8", "last-write $cs", "find ffeeddccbbaa99", "hot first 5", "why $rax",
                                    "strings 40 first 5", "calls first 5", "stack", "executions 0x401000 first 5", "why branch",
                                    "events first 5", "goto next-access 0x7ffffff00000,100000", "no such command")],
+    "places": [text(c) for c in ("when at previous change $r8", "when at previous access 0x40cb60,8", "when at previous fault",
+                                 "when at previous switch", "history $rax in previous change $r8: first 5",
+                                 "calls in previous return:end first 5", "events in 0:previous syscall",
+                                 "executions 0x401000 in next exec 0x401000: at 0")],
 }
 
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#include "anchors.h"
+
+void ts_anchors_init(struct ts_anchors *a, struct ts_ask *ask, struct ts_question *qn)
+{
+	*a = (struct ts_anchors){ .qn = qn, .ask = ask };
+}
+
+void ts_anchors_fini(struct ts_anchors *a)
+{
+	if (a->is_seeking)
+		ts_seek_fini(&a->seek);
+	a->is_seeking = false;
+}
+
+static uint64_t *position_of(struct ts_question *qn, unsigned kind)
+{
+	return kind == TS_ANCHOR_AT ? &qn->at : kind == TS_ANCHOR_FROM ? &qn->from : &qn->to;
+}
+
+/* Find the next one, if the question has it. */
+static enum ts_got find_one(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
+{
+	const struct ts_anchor *anchor = &a->qn->anchors[a->at];
+	uint64_t pos = TS_NO_POS;
+	bool is_done;
+
+	if (!anchor->len)
+		return TS_GOT_ROW;
+	is_done = !a->is_seeking && !ts_seek_init(&a->seek, a->ask, &anchor->place, a->qn->at, err);
+	a->is_seeking = true;
+	if (!is_done && !ts_seek_run(&a->seek, budget, &pos, err))
+		return TS_GOT_PENDING;
+	ts_anchors_fini(a);
+	if (err->code == TS_OK && pos == TS_NO_POS)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is nowhere", (int)anchor->len, anchor->text);
+	if (err->code != TS_OK)
+		return TS_GOT_FAIL;
+	*position_of(a->qn, a->at) = pos;
+	return TS_GOT_ROW;
+}
+
+static bool is_range(const struct ts_question *qn, struct ts_error *err)
+{
+	if (!qn->has_range || qn->from < qn->to)
+		return true;
+	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' is %s range", (int)qn->range_len, qn->range,
+		       qn->from == qn->to ? "an empty" : "a reversed");
+}
+
+enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err)
+{
+	for (; a->at < TS_N_ANCHORS; a->at++) {
+		enum ts_got got = find_one(a, budget, err);
+
+		if (got != TS_GOT_ROW)
+			return got;
+	}
+	return is_range(a->qn, err) ? TS_GOT_ROW : TS_GOT_FAIL;
+}
+
+uint64_t ts_anchors_at(const struct ts_anchors *a)
+{
+	return a->is_seeking && a->seek.rows ? a->seek.rows->at : a->qn->at;
+}
+
+uint64_t ts_anchors_prepared(const struct ts_anchors *a)
+{
+	return a->is_seeking && a->seek.rows ? a->seek.rows->n_prepared : 0;
+}

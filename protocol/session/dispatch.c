@@ -27,13 +27,29 @@ static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
 	return rsp_session_run(s, r);
 }
 
+/* The packet has been answered from what turned out to be damaged while it was: refuse it in place of that. */
+static void check_sound(const struct rsp_session *s, bool was_sound, struct rsp_reply *r)
+{
+	struct ts_error err = { 0 };
+
+	if (!was_sound || r->kind == RSP_REPLY_ERROR || ts_query_is_sound(s->target->q, &err))
+		return;
+	rsp_reply_reset(r);
+	rsp_reply_error_text(r, "%s", err.text);
+}
+
 static bool handle(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r)
 {
+	struct ts_error err = { 0 };
+	bool was_sound = ts_query_is_sound(s->target->q, &err);
+
 	switch (rsp_table_run(&s->target->table, s, payload, len, r)) {
 	case RSP_REPLIED:
+		check_sound(s, was_sound, r);
 		break;
 	case RSP_OK:
 		rsp_reply_ok(r);
+		check_sound(s, was_sound, r);
 		break;
 	case RSP_BAD:
 		rsp_reply_reset(r);

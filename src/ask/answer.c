@@ -322,6 +322,8 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 	while (got == TS_GOT_ROW && a->err.code == TS_OK) {
 		ts_row_reset(&a->row);
 		got = a->rows->ops->next(a->rows, &a->row, &budget, err);
+		if (got != TS_GOT_FAIL && !ts_query_is_sound(a->ask->q, err))
+			got = TS_GOT_FAIL;
 		if (got == TS_GOT_ROW && !take(a, out))
 			break;
 		if (got == TS_GOT_ROW && a->n_found % ROWS_A_CHUNK == 0 && (!ts_budget_take(&budget) || !budget.left))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "src/base/buf.h"
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 /* How the parent of a call is told, by the call before it in the block. */
@@ -47,6 +48,7 @@ struct segment {
 	const uint8_t *bytes;
 	const struct late_end *ends;
 	size_t n_blocks, n_bytes, n_ends;
+	struct ts_index_blocks *file;   /* borrowed; bytes are mapped from it; NULL: they are in memory */
 	struct block *own_blocks; /* owned; NULL: all belongs to an index file */
 	struct ts_buf buf;
 	struct late_end *own_ends; /* owned */
@@ -504,12 +506,12 @@ static bool add_sites(struct ts_calls *c, const struct site *sites, size_t n)
 
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads)
 {
-	struct segment s = { 0 };
+	struct segment s = { .file = a->blocks };
 	const struct site *sites;
 	size_t n_sites;
 
 	s.blocks = ts_index_take(a, sizeof(*s.blocks), &s.n_blocks);
-	s.bytes = ts_index_take(a, 1, &s.n_bytes);
+	s.bytes = ts_index_take_unread(a, 1, &s.n_bytes);
 	s.ends = ts_index_take(a, sizeof(*s.ends), &s.n_ends);
 	sites = ts_index_take(a, sizeof(*sites), &n_sites);
 	if (a->is_bad)
@@ -626,6 +628,7 @@ static struct bytes start_block(const struct ts_calls *c, const struct ref *ref,
 {
 	const struct segment *s = &c->segments[ref->segment];
 	const struct block *b = &s->blocks[ref->block];
+	size_t end = ref->block + 1 < s->n_blocks ? b[1].off : s->n_bytes;
 
 	*x = (struct ts_call){
 		.pos = b->pos,
@@ -634,7 +637,8 @@ static struct bytes start_block(const struct ts_calls *c, const struct ref *ref,
 		.parent = TS_NO_CALL,
 		.depth = 1,
 	};
-	return (struct bytes){ s->bytes + b->off, s->bytes + s->n_bytes };
+	ts_index_blocks_use(s->file, s->bytes + b->off, end - b->off);
+	return (struct bytes){ s->bytes + b->off, s->bytes + end };
 }
 
 uint32_t ts_calls_n_threads(const struct ts_calls *c)

@@ -10,19 +10,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ts_index_blocks;
+
 /* A section's arrays, in the order in which they were put. */
 struct ts_index_arrays {
-	uint8_t *p; /* mapped privately: changes stay in memory; valid until the file is closed */
-	size_t left;
-	bool is_bad;     /* something has a wrong length */
-	/* borrowed from the file: set by users of the arrays if these turn out to be invalid */
-	_Atomic bool *is_damaged;
+	const uint8_t *record, *next; /* borrowed from the file: where the record is, and the table's next entry */
+	uint32_t left;
+	bool is_bad;                    /* something has a wrong length, or is not as it was written */
+	struct ts_index_blocks *blocks; /* borrowed from the file; of the arrays that were taken unread */
 };
 
-/* The next array, of *n items; NULL (and *n is 0) if it is missing. */
+/*
+ * The next array, of *n items; NULL (and *n is 0) if it is missing or damaged.  It is mapped read-only, and valid
+ * until the file is closed.
+ */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
 /* The same, of exactly @n items. */
 void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
+
+/*
+ * The same of an array that is too large to be looked at when the file is opened.  Before its bytes are read,
+ * ts_index_blocks_use() must be called for them (index_blocks.h); what they hold is checked then.
+ */
+void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
 #endif

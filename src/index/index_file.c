@@ -4,7 +4,7 @@
  *
  *   header, at 0                       padded with zeros to 4,096 bytes
  *      0  16  "tracestub index\n"
- *     16   4  version of this layout and of what sections hold (LAYOUT)
+ *     16   4  version of this layout and of what sections hold
  *     20   4  steps of a chunk
  *     24   4  chunks of a segment
  *     28   4  0
@@ -20,34 +20,35 @@
  *      0   8  "record\n" and 0
  *      8   8  its number, from 0
  *     16   8  its length; the next record begins at the multiple of 4,096 that follows
- *     24   4  number of sections
- *     28   4  1: the last record, the index is complete; else 0
- *     32  28  signature of the header (88 bytes), the 32 bytes before, and the table
- *     60   4  0
- *     64      the table, for each section:
+ *     24   8  where its tables begin, a multiple of 8; they are what it ends with
+ *     32   4  number of sections
+ *     36   4  number of arrays
+ *     40   4  1: the last record, the index is complete; else 0
+ *     44   4  0
+ *     48  28  signature of the header (88 bytes), the 48 bytes before, and the tables
+ *     76   4  0
+ *     80      the arrays, each padded with zeros to a multiple of 8
+ *             the tables: for each section
  *                0  4  kind            (four letters, see timeline_file.c)
  *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
- *                8  8  offset in the record, a multiple of 8
- *               16  8  length
- *               24 28  signature of the section's bytes
- *               52  4  0
- *             the sections
+ *                8  4  ordinal of its first array
+ *               12  4  number of its arrays
+ *             for each array
+ *                0  8  offset in the record, a multiple of 8
+ *                8  8  length
+ *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is shorter
+ *                0 28  signature of its bytes; the head is left out of the first one
  *
- *   a section is a sequence of arrays, each
- *      0   8  number of bytes
- *      8      the items, padded with zeros to a multiple of 8
+ * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index is
+ * valid up to its first record that is not; only the last record of a finished one (the file that is not called
+ * .part) says so.  A finished index ends with that record.
  *
- * A record is written from its sections to its head, so that one whose writer was killed has no head.  An
- * index is valid up to its first record that is not; only the last record of a finished one (the file that is
- * not called .part) says so.  A finished index ends with that record.
- *
- * A section's signature is part of what its record's signature covers, and the header is, too: nothing can be
- * moved from one place or file to another.
+ * Heads and tables are checked when a file is opened, blocks when they are used.  A block's signature is part of what
+ * its record's signature covers, and the header is, too: nothing can be moved from one place or file to another.
  */
 #include "index_file.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -58,35 +59,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
+#include "index_record.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
 #include "src/trace/chunk.h"
 
-#define LAYOUT     3u
-#define ALIGN      UINT64_C(4096)
-#define HEADER_LEN 88
-#define HEAD_LEN   64
-#define ENTRY_LEN  56
-#define MEANING_AT 72
-#define WRITE_LEN  (256u << 10)
+#define WRITE_LEN   (256u << 10)
 
-static const char file_magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
-				     'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
-static const char record_magic[8] = "record\n";
+/*
+ * Up to this length a finished file is checked whole when it is opened, which takes 10 ms: damage is then found
+ * before any question is asked.
+ */
+#ifndef TS_INDEX_WHOLE_LEN
+#define TS_INDEX_WHOLE_LEN (UINT64_C(32) << 20)
+#endif
 
-struct entry {
+struct section {
 	uint32_t kind, owner;
-	uint64_t off, len;
+	uint32_t first, n; /* arrays */
 };
 
-struct record {
-	uint8_t *map; /* owned */
-	uint64_t len;
-	uint32_t n_sections;
+struct array {
+	uint64_t off, len;
 };
 
 struct ts_index_file {
@@ -95,16 +90,18 @@ struct ts_index_file {
 	char *path;   /* owned; where it is, or will be, when it is finished */
 	char *part;   /* owned; where it is until then, NULL for a finished one */
 	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
-	struct record *records; /* owned */
+	struct ts_index_record *records; /* owned */
 	size_t n_records, cap_records;
 	uint64_t end; /* of the last record, aligned */
 	bool is_finished; /* its last record is there */
-	_Atomic bool *is_damaged; /* owned; see struct ts_index_arrays */
-	bool is_removed;  /* because of it */
+	struct ts_index_pool *pool; /* owned */
+	bool is_removed;            /* because it is damaged */
 
 	/* the record that is being written */
-	struct entry *table; /* owned */
-	unsigned n_table, max_table;
+	struct section *sections; /* owned */
+	unsigned n_sections, max_sections;
+	struct array *arrays; /* owned */
+	uint32_t n_arrays, cap_arrays;
 	struct ts_buf pending; /* bytes that follow what is in the file at @at */
 	uint64_t at;
 	int failure;           /* errno of the first write that failed */
@@ -112,135 +109,16 @@ struct ts_index_file {
 
 static uint64_t align(uint64_t off)
 {
-	return (off + ALIGN - 1) & ~(ALIGN - 1);
-}
-
-static void put32(uint8_t *p, uint32_t v)
-{
-	v = htole32(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static void put64(uint8_t *p, uint64_t v)
-{
-	v = htole64(v);
-	memcpy(p, &v, sizeof(v));
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
-}
-
-static uint64_t get64(const uint8_t *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le64toh(v);
-}
-
-/* --------------------------------------------------------------------------------------------- the header */
-
-static void make_header(const struct ts_index_key *key, uint8_t header[HEADER_LEN])
-{
-	memcpy(header, file_magic, sizeof(file_magic));
-	put32(header + 16, LAYOUT);
-	put32(header + 20, TS_CHUNK_STEPS);
-	put32(header + 24, TS_SEGMENT_CHUNKS);
-	put32(header + 28, 0);
-	put64(header + 32, key->trace_len);
-	put64(header + 40, key->trace_mtime);
-	put64(header + 48, key->content);
-	put64(header + 56, key->version);
-	put64(header + 64, key->signer.id);
-	put64(header + MEANING_AT, key->meaning);
-	put64(header + 80, XXH3_64bits(header, 80));
-}
-
-/* Is this the header of an index that fits @key? */
-static bool check_header(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why)
-{
-	uint8_t want[HEADER_LEN];
-
-	make_header(key, want);
-	if (!memcmp(header, want, HEADER_LEN))
-		return true;
-	if (memcmp(header, file_magic, sizeof(file_magic)))
-		return ts_fail(why, TS_ECORRUPT, 0, "it is not an index");
-	if (memcmp(header + 16, want + 16, 4))
-		return ts_fail(why, TS_EUNSUPPORTED, 16, "its layout is that of another version");
-	if (get64(header + 80) != XXH3_64bits(header, 80))
-		return ts_fail(why, TS_ECORRUPT, 0, "its header is damaged");
-	if (memcmp(header + 20, want + 20, 12))
-		return ts_fail(why, TS_EUNSUPPORTED, 20, "its layout is that of another version");
-	if (memcmp(header + 64, want + 64, 8))
-		return ts_fail(why, TS_EUNSUPPORTED, 64, "made by another user or machine");
-	if (memcmp(header + 32, want + 32, 24))
-		return ts_fail(why, TS_ECORRUPT, 32, "the trace is not the one that it was made from");
-	if (memcmp(header + 56, want + 56, 8))
-		return ts_fail(why, TS_EUNSUPPORTED, 56, "made by another version");
-	return ts_fail(why, TS_EUNSUPPORTED, MEANING_AT, "made with other options");
+	return (off + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1);
 }
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
-static const uint8_t *table_entry(const struct record *r, unsigned i)
-{
-	return r->map + HEAD_LEN + (size_t)i * ENTRY_LEN;
-}
-
-/* Are all of its sections there and as they were written? */
-static bool check_sections(const struct ts_index_file *f, const struct record *r)
-{
-	uint64_t table_end = HEAD_LEN + (uint64_t)r->n_sections * ENTRY_LEN;
-
-	for (unsigned i = 0; i < r->n_sections; i++) {
-		const uint8_t *e = table_entry(r, i);
-		uint64_t off = get64(e + 8), len = get64(e + 16);
-
-		if (off < table_end || off > r->len || len > r->len - off || off % 8 ||
-		    !ts_signer_check(&f->key.signer, &(struct iovec){ r->map + off, len }, 1, e + 24))
-			return false;
-	}
-	return true;
-}
-
-/* Nothing in the record's memory was changed: pages that are needed again are read from the file. */
-static void let_go(const struct record *r)
-{
-	madvise(r->map, r->len, MADV_DONTNEED);
-}
-
-/* What the signature of a record's head covers. */
-static void parts_of_head(const uint8_t *header, const uint8_t *head, uint32_t n_sections, struct iovec parts[3])
-{
-	parts[0] = (struct iovec){ (uint8_t *)header, HEADER_LEN };
-	parts[1] = (struct iovec){ (uint8_t *)head, 32 };
-	parts[2] = (struct iovec){ (uint8_t *)head + HEAD_LEN, (size_t)n_sections * ENTRY_LEN };
-}
-
-static bool check_head(const struct ts_index_file *f, const struct record *r, size_t number)
-{
-	uint8_t header[HEADER_LEN];
-	struct iovec parts[3];
-
-	if (memcmp(r->map, record_magic, sizeof(record_magic)) || get64(r->map + 8) != number ||
-	    r->n_sections > (r->len - HEAD_LEN) / ENTRY_LEN || get32(r->map + 28) > 1)
-		return false;
-	make_header(&f->key, header);
-	parts_of_head(header, r->map, r->n_sections, parts);
-	return ts_signer_check(&f->key.signer, parts, 3, r->map + 32);
-}
-
-static bool add_record(struct ts_index_file *f, const struct record *r)
+static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 {
 	if (f->n_records == f->cap_records) {
 		size_t cap = f->cap_records ? f->cap_records * 2 : 16;
-		struct record *p = realloc(f->records, cap * sizeof(*p));
+		struct ts_index_record *p = realloc(f->records, cap * sizeof(*p));
 
 		if (!p)
 			return false;
@@ -251,44 +129,41 @@ static bool add_record(struct ts_index_file *f, const struct record *r)
 	return true;
 }
 
-/* Map the record of @len bytes that begins at the file's end. */
+/* Map the record of @len bytes that begins at the file's end.  Returns false if its numbers are wrong, too. */
 static bool map_record(struct ts_index_file *f, uint64_t len)
 {
-	struct record r = { .len = len };
+	struct ts_index_record r;
 
-	r.map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE, f->fd, (off_t)f->end);
-	if (r.map == MAP_FAILED)
+	if (!ts_index_record_map(&r, f->pool, f->fd, f->end, len))
 		return false;
-	r.n_sections = get32(r.map + 24);
 	if (add_record(f, &r))
 		return true;
-	munmap(r.map, len);
+	ts_index_record_unmap(&r);
 	return false;
 }
 
-/* Add the record at the file's end.  Returns false if there is no good one. */
-static bool read_record(struct ts_index_file *f, uint64_t file_len)
+/* Add the record at the file's end; @is_whole: all of it is checked.  Returns false if there is no good one. */
+static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
-	uint8_t head[HEAD_LEN];
-	const struct record *r;
-	uint64_t len;
+	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
+	uint8_t head[TS_INDEX_HEAD_LEN];
+	struct ts_index_record *r;
 
-	if (file_len < f->end || file_len - f->end < HEAD_LEN ||
-	    ts_read_whole(f->fd, head, sizeof(head), f->end) != sizeof(head))
+	if (left < TS_INDEX_HEAD_LEN || ts_read_whole(f->fd, head, sizeof(head), f->end) != sizeof(head))
 		return false;
-	len = get64(head + 16);
-	if (memcmp(head, record_magic, sizeof(record_magic)) || len < HEAD_LEN || len > file_len - f->end ||
-	    !map_record(f, len))
+	len = ts_get64(head + 16);
+	if (memcmp(head, ts_index_record_magic, sizeof(ts_index_record_magic)) || len < TS_INDEX_HEAD_LEN ||
+	    len > left || !map_record(f, len))
 		return false;
 	r = &f->records[f->n_records - 1];
-	if (!check_head(f, r, f->n_records - 1) || !check_sections(f, r)) {
-		munmap(r->map, r->len);
+	if (!ts_index_record_check(r, &f->key, f->n_records - 1, is_whole)) {
+		f->pool->is_damaged = false; /* it is not used */
+		ts_index_record_unmap(r);
 		f->n_records--;
 		return false;
 	}
 	f->end += align(len);
-	f->is_finished = get32(r->map + 28);
-	let_go(r); /* checking an index of gigabytes does not keep it in memory */
+	f->is_finished = ts_index_record_is_last(r);
 	return true;
 }
 
@@ -303,9 +178,10 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 		ts_buf_init(&f->pending);
 		f->path = strdup(path);
 		f->part = malloc(len + sizeof(".part"));
-		f->is_damaged = calloc(1, sizeof(*f->is_damaged));
+		f->pool = malloc(sizeof(*f->pool));
 	}
-	if (f && f->path && f->part && f->is_damaged) {
+	if (f && f->path && f->part && f->pool) {
+		ts_index_pool_init(f->pool, &f->key.signer);
 		memcpy(f->part, path, len);
 		memcpy(f->part + len, ".part", sizeof(".part"));
 		return f;
@@ -318,9 +194,9 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 static void drop_records(struct ts_index_file *f)
 {
 	for (size_t i = 0; i < f->n_records; i++)
-		munmap(f->records[i].map, f->records[i].len);
+		ts_index_record_unmap(&f->records[i]);
 	f->n_records = 0;
-	f->end = ALIGN;
+	f->end = TS_INDEX_ALIGN;
 	f->is_finished = false;
 }
 
@@ -333,11 +209,14 @@ void ts_index_close(struct ts_index_file *f)
 	if (f->fd >= 0)
 		close(f->fd);
 	ts_buf_fini(&f->pending);
-	free(f->table);
+	free(f->sections);
+	free(f->arrays);
 	free(f->path);
 	free(f->part);
 	free(f->refuge);
-	free(f->is_damaged);
+	if (f->pool)
+		ts_index_pool_fini(f->pool);
+	free(f->pool);
 	free(f);
 }
 
@@ -354,13 +233,16 @@ static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 	return true;
 }
 
-/* Read header and records; false and a sentence if the header does not fit. */
-static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, uint64_t *len,
+/*
+ * Read header and records; false and a sentence if the header does not fit.  What is to be continued (@goes_on) is
+ * checked whole: it is good up to its first record that is not.
+ */
+static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, bool goes_on, uint64_t *len,
 		      struct ts_error *why)
 {
-	uint8_t header[HEADER_LEN];
+	uint8_t header[TS_INDEX_HEADER_LEN];
 
-	f->end = ALIGN;
+	f->end = TS_INDEX_ALIGN;
 	if (!look_at(f->fd, len, why))
 		return false;
 	errno = 0; /* of what follows: memory and the disk may fail, which says nothing about the file */
@@ -369,9 +251,9 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, u
 			return ts_fail_errno(why, "cannot read it");
 		return ts_fail(why, TS_ETRUNC, 0, "it ends within its header");
 	}
-	if (!check_header(header, key, why))
+	if (!ts_index_header_check(header, key, why))
 		return false;
-	while (!f->is_finished && read_record(f, *len))
+	while (!f->is_finished && read_record(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN))
 		continue;
 	if (!f->is_finished && (errno == ENOMEM || errno == EIO))
 		return ts_fail_errno(why, "cannot read it");
@@ -389,7 +271,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 	if (f->fd < 0) {
 		if (errno != ENOENT && errno != ENOTDIR)
 			ts_fail_errno(why, "cannot open it");
-	} else if (read_file(f, key, &len, why)) {
+	} else if (read_file(f, key, false, &len, why)) {
 		if (f->is_finished && len == f->end) {
 			close(f->fd);
 			f->fd = -1;
@@ -407,9 +289,9 @@ bool ts_index_has_other_meaning(const char *path, const struct ts_index_key *key
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct ts_error why = { 0 };
-	uint8_t header[HEADER_LEN];
+	uint8_t header[TS_INDEX_HEADER_LEN];
 	bool is_other = fd >= 0 && ts_read_whole(fd, header, sizeof(header), 0) == sizeof(header) &&
-			!check_header(header, key, &why) && why.off == MEANING_AT;
+			!ts_index_header_check(header, key, &why) && why.off == TS_INDEX_MEANING_AT;
 
 	if (fd >= 0)
 		close(fd);
@@ -465,9 +347,9 @@ static bool lock_part(struct ts_index_file *f, struct ts_error *err)
 
 static bool start_file(struct ts_index_file *f, const struct ts_index_key *key, struct ts_error *err)
 {
-	uint8_t header[ALIGN] = { 0 };
+	uint8_t header[TS_INDEX_ALIGN] = { 0 };
 
-	make_header(key, header);
+	ts_index_header_make(key, header);
 	drop_records(f);
 	if (ftruncate(f->fd, 0) < 0 || !write_all(f, header, sizeof(header), 0)) {
 		ts_fail_errno(err, "cannot write it");
@@ -496,7 +378,7 @@ static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
 		if (!write_all(to, bytes, (size_t)n, off))
 			return false;
 	}
-	return n == 0 && read_file(to, &f->key, &len, &ignored) && to->n_records == f->n_records;
+	return n == 0 && read_file(to, &f->key, true, &len, &ignored) && to->n_records == f->n_records;
 }
 
 static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
@@ -569,7 +451,7 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 
 	if (!look_at(f->fd, &len, err))
 		return false;
-	if (!read_file(f, &f->key, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
+	if (!read_file(f, &f->key, true, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
 		*err = why;
 		return false;
 	}
@@ -633,12 +515,12 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 void ts_index_begin(struct ts_index_file *f, unsigned n_sections)
 {
 	assert(f->part && !f->is_finished);
-	f->table = calloc(n_sections + 1u, sizeof(*f->table));
-	f->failure = f->table ? 0 : ENOMEM;
-	f->n_table = 0;
-	f->max_table = n_sections;
+	f->sections = calloc(n_sections + 1u, sizeof(*f->sections));
+	f->failure = f->sections ? 0 : ENOMEM;
+	f->n_sections = f->n_arrays = 0;
+	f->max_sections = n_sections;
 	ts_buf_reset(&f->pending);
-	f->at = f->end + HEAD_LEN + (uint64_t)n_sections * ENTRY_LEN;
+	f->at = f->end + TS_INDEX_HEAD_LEN;
 }
 
 static void flush(struct ts_index_file *f)
@@ -651,23 +533,12 @@ static void flush(struct ts_index_file *f)
 	ts_buf_reset(&f->pending);
 }
 
-static void end_section(struct ts_index_file *f)
-{
-	struct entry *e;
-
-	if (f->failure || !f->n_table)
-		return;
-	e = &f->table[f->n_table - 1];
-	e->len = f->at + f->pending.len - f->end - e->off;
-}
-
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner)
 {
-	end_section(f);
 	if (f->failure)
 		return;
-	assert(f->n_table < f->max_table);
-	f->table[f->n_table++] = (struct entry){ kind, owner, f->at + f->pending.len - f->end, 0 };
+	assert(f->n_sections < f->max_sections);
+	f->sections[f->n_sections++] = (struct section){ kind, owner, f->n_arrays, 0 };
 }
 
 static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
@@ -686,15 +557,33 @@ static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 		flush(f);
 }
 
+/* Note where the next array of the last section begins.  Returns false if memory is exhausted. */
+static bool add_array(struct ts_index_file *f, uint64_t len)
+{
+	if (f->n_arrays == f->cap_arrays) {
+		uint32_t cap = f->cap_arrays ? f->cap_arrays * 2 : 64;
+		struct array *p = realloc(f->arrays, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		f->arrays = p;
+		f->cap_arrays = cap;
+	}
+	f->arrays[f->n_arrays++] = (struct array){ f->at + f->pending.len - f->end, len };
+	f->sections[f->n_sections - 1].n++;
+	return true;
+}
+
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
 {
 	static const uint8_t zeros[8];
-	uint8_t len[8];
 
 	if (f->failure)
 		return;
-	put64(len, n * item_len);
-	put_bytes(f, len, sizeof(len));
+	if (!add_array(f, n * item_len)) {
+		f->failure = ENOMEM;
+		return;
+	}
 	put_bytes(f, items, n * item_len);
 	put_bytes(f, zeros, -(n * item_len) & 7);
 }
@@ -706,92 +595,84 @@ void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b)
 	ts_index_put(f, b->data, b->len, 1);
 }
 
-/* Sign a section, whose bytes are in the file.  Returns false if they cannot be read back. */
-static bool sign_section(struct ts_index_file *f, const struct entry *e, uint8_t *signature)
+/* Sign the record's blocks, whose bytes are in the file.  Returns false if they cannot be read back. */
+static bool sign_blocks(const struct ts_index_file *f, size_t len, uint8_t *signatures)
 {
-	uint64_t start = (f->end + e->off) & ~(ALIGN - 1), before = f->end + e->off - start;
-	struct iovec bytes;
-	uint8_t *map;
+	uint8_t *map = mmap(NULL, len, PROT_READ, MAP_SHARED, f->fd, (off_t)f->end);
 
-	if (!e->len) {
-		ts_signer_sign(&f->key.signer, NULL, 0, signature);
-		return true;
-	}
-	map = mmap(NULL, before + e->len, PROT_READ, MAP_SHARED, f->fd, (off_t)start);
 	if (map == MAP_FAILED)
 		return false;
-	bytes = (struct iovec){ map + before, e->len };
-	ts_signer_sign(&f->key.signer, &bytes, 1, signature);
-	munmap(map, before + e->len);
+	ts_index_blocks_sign(&f->key.signer, map, TS_INDEX_HEAD_LEN, len, signatures);
+	munmap(map, len);
 	return true;
 }
 
-static bool make_table(struct ts_index_file *f, uint8_t *table)
+/* The tables of a record whose arrays have @len bytes, the head counted. */
+static bool make_tables(const struct ts_index_file *f, size_t len, uint8_t *tables)
 {
-	for (unsigned i = 0; i < f->n_table; i++, table += ENTRY_LEN) {
-		const struct entry *e = &f->table[i];
-
-		put32(table, e->kind);
-		put32(table + 4, e->owner);
-		put64(table + 8, e->off);
-		put64(table + 16, e->len);
-		if (!sign_section(f, e, table + 24))
-			return false;
+	for (unsigned i = 0; i < f->n_sections; i++, tables += TS_INDEX_SECTION_LEN) {
+		ts_put32(tables, f->sections[i].kind);
+		ts_put32(tables + 4, f->sections[i].owner);
+		ts_put32(tables + 8, f->sections[i].first);
+		ts_put32(tables + 12, f->sections[i].n);
 	}
-	return true;
+	for (uint32_t i = 0; i < f->n_arrays; i++, tables += TS_INDEX_ARRAY_LEN) {
+		ts_put64(tables, f->arrays[i].off);
+		ts_put64(tables + 8, f->arrays[i].len);
+	}
+	return sign_blocks(f, len, tables);
 }
 
-static void sign_head(const struct ts_index_file *f, uint8_t *head)
+static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, const uint8_t *tables, size_t len,
+		      uint8_t *head)
 {
-	uint8_t header[HEADER_LEN];
+	uint8_t header[TS_INDEX_HEADER_LEN];
 	struct iovec parts[3];
 
-	make_header(&f->key, header);
-	parts_of_head(header, head, f->n_table, parts);
-	ts_signer_sign(&f->key.signer, parts, 3, head + 32);
+	memset(head, 0, TS_INDEX_HEAD_LEN);
+	memcpy(head, ts_index_record_magic, sizeof(ts_index_record_magic));
+	ts_put64(head + 8, f->n_records);
+	ts_put64(head + 16, at + len);
+	ts_put64(head + 24, at);
+	ts_put32(head + 32, f->n_sections);
+	ts_put32(head + 36, f->n_arrays);
+	ts_put32(head + 40, is_last);
+	ts_index_header_make(&f->key, header);
+	ts_index_signed_parts(header, head, tables, len, parts);
+	ts_signer_sign(&f->key.signer, parts, 3, head + TS_INDEX_SIGNED_LEN);
 }
 
-/* The record's head and table; all of its sections are in the file, which ends with it. */
-static void write_head(struct ts_index_file *f, bool is_last, uint64_t record_len)
+/* The record's tables, then its head; all of its arrays are in the file, and have @at bytes, the head counted. */
+static void write_tables(struct ts_index_file *f, bool is_last, uint64_t at)
 {
-	size_t len = HEAD_LEN + (size_t)f->n_table * ENTRY_LEN;
-	uint8_t *head = calloc(1, len);
+	size_t len = (size_t)ts_index_tables_len(f->n_sections, f->n_arrays, at);
+	uint8_t *tables = calloc(1, len + 1), head[TS_INDEX_HEAD_LEN];
 
-	if (!head) {
+	if (!tables)
 		f->failure = ENOMEM;
-		return;
-	}
-	memcpy(head, record_magic, sizeof(record_magic));
-	put64(head + 8, f->n_records);
-	put64(head + 16, record_len);
-	put32(head + 24, f->n_table);
-	put32(head + 28, is_last);
-	if (make_table(f, head + HEAD_LEN)) {
-		sign_head(f, head);
-		write_all(f, head, len, f->end);
-	} else {
+	else if (ftruncate(f->fd, (off_t)(f->end + align(at + len))) < 0)
+		f->failure = errno;
+	else if (!make_tables(f, (size_t)at, tables))
 		f->failure = EIO;
-	}
-	free(head);
+	else
+		make_head(f, is_last, at, tables, len, head);
+	if (!f->failure && write_all(f, tables, len, f->at))
+		write_all(f, head, TS_INDEX_HEAD_LEN, f->end);
+	f->at += len;
+	free(tables);
 }
 
 /* The record goes to the file and is mapped. */
 static void write_record(struct ts_index_file *f, bool is_last)
 {
-	uint64_t len;
-
-	end_section(f);
-	assert(f->failure || f->n_table == f->max_table); /* as many sections as were announced */
+	assert(f->failure || f->n_sections == f->max_sections); /* as many sections as were announced */
 	flush(f);
-	len = f->at - f->end;
-	if (!f->failure && ftruncate(f->fd, (off_t)(f->end + align(len))) < 0)
-		f->failure = errno;
 	if (!f->failure)
-		write_head(f, is_last, len);
-	if (!f->failure && !map_record(f, len))
+		write_tables(f, is_last, f->at - f->end);
+	if (!f->failure && !map_record(f, f->at - f->end))
 		f->failure = errno;
-	free(f->table);
-	f->table = NULL;
+	free(f->sections);
+	f->sections = NULL;
 }
 
 /* The file is as it was before the record; on a full disk, and if that is nothing, it goes. */
@@ -803,8 +684,8 @@ static void take_back(struct ts_index_file *f)
 
 void ts_index_abort(struct ts_index_file *f)
 {
-	free(f->table);
-	f->table = NULL;
+	free(f->sections);
+	f->sections = NULL;
 	ts_buf_reset(&f->pending);
 	take_back(f);
 }
@@ -836,7 +717,7 @@ void ts_index_remove(const struct ts_index_file *f)
 
 bool ts_index_is_damaged(struct ts_index_file *f)
 {
-	if (*f->is_damaged && !f->is_removed) {
+	if (f->pool->is_damaged && !f->is_removed) {
 		f->is_removed = true;
 		ts_index_remove(f);
 	}
@@ -863,33 +744,13 @@ size_t ts_index_n_records(const struct ts_index_file *f)
 	return f->n_records;
 }
 
-void ts_index_let_go(const struct ts_index_file *f, size_t record)
-{
-	let_go(&f->records[record]);
-}
-
 bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind)
 {
-	const struct record *r = &f->records[record];
-
-	for (unsigned i = 0; i < r->n_sections; i++) {
-		if (get32(table_entry(r, i)) == kind)
-			return true;
-	}
-	return false;
+	return ts_index_record_has(&f->records[record], kind);
 }
 
 struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t record, uint32_t kind,
 				     uint32_t owner)
 {
-	const struct record *r = &f->records[record];
-
-	for (unsigned i = 0; i < r->n_sections; i++) {
-		const uint8_t *e = table_entry(r, i);
-
-		if (get32(e) == kind && get32(e + 4) == owner)
-			return (struct ts_index_arrays){ r->map + get64(e + 8), get64(e + 16), false,
-							 f->is_damaged };
-	}
-	return (struct ts_index_arrays){ .is_bad = true };
+	return ts_index_record_find(&f->records[record], kind, owner);
 }

@@ -19,12 +19,12 @@
 #include "index_key.h"
 #include "src/base/buf.h"
 #include "src/base/error.h"
-#include "src/trace/source.h"
 
 struct ts_index_file;
 
 /*
- * Open the finished index @path, which must be that of @key, and check the signatures of all of it.
+ * Open the finished index @path, which must be that of @key.  The signatures of its heads are checked, and, if it is
+ * not large, of all of it.
  *
  * Returns NULL with @why->code TS_OK if there is none; NULL with the reason if there is one that cannot be
  * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
@@ -68,8 +68,8 @@ bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 void ts_index_remove(const struct ts_index_file *f);
 
 /*
- * Did something in it turn out to be wrong when it was used?  The first call that returns true removes it
- * from disk.
+ * Did something in it turn out to be wrong when it was used: not as it was written, or contradicting itself?  The
+ * first call that returns true removes it from disk.
  */
 bool ts_index_is_damaged(struct ts_index_file *f);
 
@@ -122,11 +122,5 @@ struct ts_index_arrays ts_index_find(const struct ts_index_file *f, size_t recor
 
 /* Does a record have a section of this kind, with any owner? */
 bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind);
-
-/*
- * Release the memory of a record in which nothing was changed since it was written; pages that are needed again
- * are read from the file.
- */
-void ts_index_let_go(const struct ts_index_file *f, size_t record);
 
 #endif

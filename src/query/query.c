@@ -102,16 +102,15 @@ bool ts_query_refresh(struct ts_query *q)
 
 /* ------------------------------------------------------------------------------------------------ chunks */
 
-/* What an index file that contradicts itself says is not an answer, nor what a file could not be read for. */
-static bool is_sound(const struct ts_query *q, struct ts_error *err)
+bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err)
 {
 	if (!ts_image_check(&q->tl->rec->memory, err) || !ts_image_check(q->tl->image, err))
 		return false;
 	if (__builtin_expect(!ts_timeline_is_damaged(q->tl), 1))
 		return true;
 	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF,
-		       "the index file contradicts itself: it was removed, and will be rebuilt when the recording "
-		       "is opened again");
+		       "the index file is damaged: it was removed, and will be rebuilt when the recording is opened "
+		       "again");
 }
 
 /* How many steps the chunk has: all but the last are full. */
@@ -180,15 +179,13 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 	struct cached_chunk *c = find_chunk(q, chunk);
 
 	assert(chunk * TS_CHUNK_STEPS < q->snap.n_indexed);
-	if (!is_sound(q, err))
-		return NULL;
 	if (n_steps > len)
 		n_steps = len;
 	if (c->steps.n_steps >= n_steps)
-		return &c->steps;
+		return ts_query_is_sound(q, err) ? &c->steps : NULL;
 	if (q->read != c && c->steps.n_steps)
 		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
-	if ((q->read == c || start_chunk(q, c, err)) && decode(q, c, n_steps, err))
+	if ((q->read == c || start_chunk(q, c, err)) && ts_query_is_sound(q, err) && decode(q, c, n_steps, err))
 		return &c->steps;
 	c->chunk = TS_NO_CHUNK;
 	c->used = 0;
@@ -538,13 +535,13 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 	    !ts_query_pc(q, pos, thread, &pc, &has_pc, err))
 		return false;
 	put_pc(q->tl, pc, has_pc, data, known);
-	return is_sound(q, err);
+	return ts_query_is_sound(q, err);
 }
 
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err)
 {
-	return read_regs(q, pos, thread, len, data, known, err) && is_sound(q, err);
+	return read_regs(q, pos, thread, len, data, known, err) && ts_query_is_sound(q, err);
 }
 
 /* ------------------------------------------------------------------------------------------------ memory */
@@ -715,5 +712,5 @@ static bool read_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_
 bool ts_query_mem(struct ts_query *q, uint64_t pos, uint32_t process, uint64_t addr, size_t len,
 		  uint8_t *data, uint8_t *known, struct ts_error *err)
 {
-	return read_mem(q, pos, process, addr, len, data, known, err) && is_sound(q, err);
+	return read_mem(q, pos, process, addr, len, data, known, err) && ts_query_is_sound(q, err);
 }

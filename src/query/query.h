@@ -50,6 +50,14 @@ void ts_query_free(struct ts_query *q);
 /* ----------------------------------------------------------------------------------------- the snapshot */
 
 /*
+ * Can what was answered so far be believed?  What a damaged index file says is not an answer, nor what a file could not
+ * be read for.  Whoever asks something that cannot fail calls this before it tells the answer; the others have done so.
+ *
+ * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
+ */
+bool ts_query_is_sound(const struct ts_query *q, struct ts_error *err);
+
+/*
  * Take the newest snapshot that the timeline has published.  To be called after the timeline has grown; what
  * was borrowed before is invalid after it.
  *

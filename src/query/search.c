@@ -603,5 +603,5 @@ enum ts_next ts_search_run(struct ts_search *s, unsigned n_chunks, struct ts_fou
 		}
 	}
 	*found = s->best;
-	return TS_ITEM;
+	return ts_query_is_sound(s->q, err) ? TS_ITEM : TS_FAIL;
 }

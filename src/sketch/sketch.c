@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 #define PLACE_RANGE 64u
@@ -33,7 +34,7 @@ static uint64_t groups_at(uint8_t place)
 
 void ts_sketch_fini(struct ts_sketch *s)
 {
-	if (!s->is_mapped) {
+	if (!s->file) {
 		free(s->keys);
 		free(s->places);
 		free(s->wild);
@@ -53,24 +54,6 @@ void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f)
 	ts_index_put(f, s->wild, s->n_wild, sizeof(*s->wild));
 }
 
-/* Has a list as many keys as places, all in range? */
-static bool check_list(const struct ts_sketch *s)
-{
-	uint64_t end = 0; /* the last key + 1 */
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->keys_len; i++) {
-		end += s->keys[i] ? s->keys[i] : 255;
-		n += s->keys[i] != 0;
-	}
-	for (size_t i = 0; i < s->n; i++) {
-		if (s->places[i] >= N_PLACES)
-			return false;
-	}
-	return n == s->n && s->n_bits && s->n_bits <= 32 && end <= UINT64_C(1) << s->n_bits &&
-	       (!s->keys_len || s->keys[s->keys_len - 1]);
-}
-
 static bool check(const struct ts_sketch *s)
 {
 	for (size_t i = 0; i < s->n_wild; i++) {
@@ -81,7 +64,7 @@ static bool check(const struct ts_sketch *s)
 	case TS_SKETCH_NONE:
 		return !s->keys_len && !s->n;
 	case TS_SKETCH_LIST:
-		return check_list(s);
+		return s->n_bits && s->n_bits <= 32;
 	case TS_SKETCH_BITMAP:
 		return s->n_bits >= MIN_BITMAP_BITS && s->n_bits <= MAX_BITMAP_BITS &&
 		       s->keys_len == (size_t)1 << (s->n_bits - 3) && !s->n;
@@ -92,11 +75,11 @@ static bool check(const struct ts_sketch *s)
 
 bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
 {
-	struct ts_sketch m = { .is_mapped = true };
+	struct ts_sketch m = { .file = a->blocks };
 	const uint32_t *head = ts_index_take_n(a, sizeof(*head), 2);
 
-	m.keys = ts_index_take(a, 1, &m.keys_len);
-	m.places = ts_index_take(a, 1, &m.n);
+	m.keys = ts_index_take_unread(a, 1, &m.keys_len);
+	m.places = ts_index_take_unread(a, 1, &m.n);
 	m.wild = ts_index_take(a, sizeof(*m.wild), &m.n_wild);
 	if (!head || a->is_bad)
 		return false;
@@ -121,6 +104,10 @@ static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size
 		key += s->keys[i] ? s->keys[i] : 255;
 		if (!s->keys[i])
 			continue;
+		if (__builtin_expect(at == s->n, 0)) {
+			ts_index_blocks_note_damage(s->file);
+			break;
+		}
 		for (; k < n && hashes[k] >> shift < key; k++)
 			groups[k] = 0;
 		for (; k < n && hashes[k] >> shift == key; k++)
@@ -133,6 +120,9 @@ static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size
 
 void ts_sketch_look_up(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
 {
+	/* whether a file is damaged is asked before what was found in it is told */
+	ts_index_blocks_use(s->file, s->keys, s->keys_len);
+	ts_index_blocks_use(s->file, s->places, s->n);
 	if (s->form == TS_SKETCH_LIST) {
 		look_up_list(s, hashes, n, groups);
 		return;

@@ -12,6 +12,7 @@
 
 #include "src/trace/chunk.h"
 
+struct ts_index_blocks;
 struct ts_index_file;
 struct ts_index_arrays;
 
@@ -37,7 +38,7 @@ struct ts_sketch {
 	size_t n;
 	uint16_t *wild;  /* owned; chunks of the segment in which any value may begin to stand, ascending */
 	size_t n_wild;
-	bool is_mapped;  /* the arrays belong to an index file */
+	struct ts_index_blocks *file; /* borrowed; the arrays are mapped from it; NULL: they are owned */
 };
 
 /* The hash of the window whose bytes these are, the first one lowest.  No two windows have the same one. */
@@ -51,7 +52,10 @@ uint8_t ts_sketch_place(unsigned first, unsigned last);
 
 void ts_sketch_fini(struct ts_sketch *s);
 
-/* To an index file; from there.  Loading returns false if the arrays contradict each other. */
+/*
+ * To an index file; from there.  Loading returns false if the arrays contradict each other.  Keys and places are verified
+ * and bounded when they are looked up.
+ */
 void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f);
 bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 bool ts_touches_add(struct ts_touches *t, uint32_t page, uint8_t line, uint16_t chunk, uint16_t bytes)
@@ -30,7 +31,7 @@ void ts_touches_fini(struct ts_touches *t)
 
 void ts_lines_fini(struct ts_lines *set)
 {
-	if (!set->is_mapped) {
+	if (!set->file) {
 		free(set->pages);
 		free(set->first);
 		free(set->items);
@@ -177,6 +178,7 @@ bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint6
 		ranks = malloc((set->n_pages ? set->n_pages : 1) * TS_PAGE_LINES);
 		if (set->first && set->items && ranks) {
 			seal_items(set, t, rank, ranks, ordinals, slot);
+			set->n_items = t->n;
 			done = true;
 		}
 	}
@@ -192,6 +194,45 @@ bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint6
 	return done;
 }
 
+static const struct ts_line_page *page_at(const struct ts_lines *set, size_t i)
+{
+	ts_index_blocks_use(set->file, &set->pages[i], sizeof(*set->pages));
+	return &set->pages[i];
+}
+
+uint64_t ts_lines_page(const struct ts_lines *set, size_t i)
+{
+	return page_at(set, i)->page;
+}
+
+bool ts_lines_items(const struct ts_lines *set, uint32_t line, uint32_t *first, uint32_t *end)
+{
+	if (__builtin_expect(line < set->n_lines, 1)) {
+		ts_index_blocks_use(set->file, &set->first[line], 2 * sizeof(*set->first));
+		*first = set->first[line];
+		*end = set->first[line + 1];
+		if (__builtin_expect(*first < *end && *end <= set->n_items, 1))
+			return true;
+	}
+	ts_index_blocks_note_damage(set->file);
+	return false;
+}
+
+uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item)
+{
+	ts_index_blocks_use(set->file, &set->items[item], sizeof(*set->items));
+	return set->items[item] & ((1u << TS_ITEM_CHUNK_BITS) - 1);
+}
+
+/* A chunk that was found.  UINT32_MAX if the segment does not have it: the index file is damaged. */
+static uint32_t check_chunk(const struct ts_lines *set, uint32_t chunk)
+{
+	if (!set->file || chunk < set->n_chunks || chunk == UINT32_MAX)
+		return chunk;
+	ts_index_blocks_note_damage(set->file);
+	return UINT32_MAX;
+}
+
 /* Ordinal of the first page that is not below @page. */
 static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 {
@@ -200,7 +241,7 @@ static size_t page_lower_bound(const struct ts_lines *set, uint64_t page)
 	while (n) {
 		size_t half = n / 2;
 
-		if (set->pages[lo + half].page < page) {
+		if (ts_lines_page(set, lo + half) < page) {
 			lo += half + 1;
 			n -= half + 1;
 		} else {
@@ -214,7 +255,7 @@ bool ts_lines_has_page(const struct ts_lines *set, uint64_t page)
 {
 	size_t i = page_lower_bound(set, page);
 
-	return i < set->n_pages && set->pages[i].page == page;
+	return i < set->n_pages && ts_lines_page(set, i) == page;
 }
 
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
@@ -222,7 +263,7 @@ bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *ordinal)
 	size_t i = page_lower_bound(set, addr >> TS_PAGE_BITS);
 	unsigned line = (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES;
 
-	if (i == set->n_pages || set->pages[i].page != addr >> TS_PAGE_BITS ||
+	if (i == set->n_pages || ts_lines_page(set, i) != addr >> TS_PAGE_BITS ||
 	    !has_bit(set->pages[i].has, line))
 		return false;
 	*ordinal = line_ordinal(&set->pages[i], line);
@@ -265,7 +306,7 @@ struct line_walk {
 static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, uint64_t last)
 {
 	size_t page = page_lower_bound(set, addr >> TS_PAGE_BITS);
-	bool is_inside = page < set->n_pages && set->pages[page].page == addr >> TS_PAGE_BITS;
+	bool is_inside = page < set->n_pages && ts_lines_page(set, page) == addr >> TS_PAGE_BITS;
 
 	return (struct line_walk){ set, page,
 				   is_inside ? (unsigned)(addr >> TS_LINE_BITS) % TS_PAGE_LINES : 0, addr,
@@ -276,7 +317,7 @@ static struct line_walk walk_start(const struct ts_lines *set, uint64_t addr, ui
 static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 {
 	for (; w->page < w->set->n_pages; w->page++, w->line = 0) {
-		const struct ts_line_page *p = &w->set->pages[w->page];
+		const struct ts_line_page *p = page_at(w->set, w->page);
 
 		if (p->page > w->last >> TS_PAGE_BITS)
 			return false;
@@ -301,6 +342,7 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 
 static bool touches(const struct ts_lines *set, const uint16_t *exact, uint32_t item, uint16_t bytes)
 {
+	ts_index_blocks_use(set->file, exact ? &exact[item] : &set->items[item], sizeof(*exact));
 	return exact ? exact[item] & bytes : set->items[item] >> TS_ITEM_CHUNK_BITS & quarters_of(bytes);
 }
 
@@ -308,55 +350,56 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 		       uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
-	uint32_t best = UINT32_MAX, line;
+	uint32_t best = UINT32_MAX, line, i, end;
 	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line, &bytes)) {
-		uint32_t end = set->first[line + 1];
-		uint32_t i = item_lower_bound(set, set->first[line], end, chunk);
-
+	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &i, &end)) {
+		i = item_lower_bound(set, i, end, chunk);
 		while (i < end && !touches(set, exact, i, bytes))
 			i++;
 		if (i < end && ts_lines_chunk(set, i) < best)
 			best = ts_lines_chunk(set, i);
 	}
-	return best;
+	return check_chunk(set, best);
 }
 
 uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
 		       uint32_t chunk)
 {
 	struct line_walk w = walk_start(set, addr, last);
-	uint32_t best = UINT32_MAX, line;
+	uint32_t best = UINT32_MAX, line, first, i, end;
 	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line, &bytes)) {
-		uint32_t first = set->first[line];
-		uint32_t i = item_lower_bound(set, first, set->first[line + 1], chunk + 1);
-
+	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &first, &end)) {
+		i = item_lower_bound(set, first, end, chunk + 1);
 		while (i > first && !touches(set, exact, i - 1, bytes))
 			i--;
 		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
 			best = ts_lines_chunk(set, i - 1);
 	}
-	return best;
+	return check_chunk(set, best);
 }
 
 void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk), void *user)
 {
-	uint32_t line = 0;
+	uint32_t line = 0, item, end, last_end = 0;
 
 	for (size_t i = 0; i < set->n_pages; i++) {
-		const struct ts_line_page *p = &set->pages[i];
+		const struct ts_line_page *p = page_at(set, i);
 
 		for (unsigned k = 0; k < TS_PAGE_LINES; k++) {
 			uint64_t addr = p->page << TS_PAGE_BITS | k << TS_LINE_BITS;
 
 			if (!has_bit(p->has, k))
 				continue;
-			for (uint32_t item = set->first[line]; item < set->first[line + 1]; item++)
+			if (!ts_lines_items(set, line++, &item, &end))
+				return;
+			if (item != last_end) {
+				ts_index_blocks_note_damage(set->file);
+				return;
+			}
+			for (last_end = end; item < end; item++)
 				use(user, addr, ts_lines_chunk(set, item));
-			line++;
 		}
 	}
 }
@@ -364,84 +407,31 @@ void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t 
 size_t ts_lines_mem(const struct ts_lines *set)
 {
 	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +
-	       (set->first ? set->first[set->n_lines] : 0) * sizeof(*set->items);
+	       set->n_items * sizeof(*set->items);
 }
 
 /* -------------------------------------------------------------------------------------------- index files */
-
-static size_t n_items(const struct ts_lines *set)
-{
-	return set->first ? set->first[set->n_lines] : 0;
-}
 
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
 {
 	ts_index_put(f, set->pages, set->n_pages, sizeof(*set->pages));
 	ts_index_put(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));
-	ts_index_put(f, set->items, n_items(set), sizeof(*set->items));
-}
-
-/* Do pages ascend and count their lines, all of the set? */
-static bool check_pages(const struct ts_lines *set)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < set->n_pages; i++) {
-		const struct ts_line_page *p = &set->pages[i];
-
-		if (p->first != n || p->page > UINT64_MAX >> TS_PAGE_BITS ||
-		    (i && p->page <= set->pages[i - 1].page))
-			return false;
-		for (unsigned w = 0; w < 4; w++)
-			n += (unsigned)__builtin_popcountll(p->has[w]);
-	}
-	return n == set->n_lines;
-}
-
-/* Do the lines' items follow each other?  The last number is that of the items, which the caller checks. */
-static bool check_first(const struct ts_lines *set)
-{
-	uint32_t is_bad = set->first[0];
-
-	for (size_t i = 0; i < set->n_lines; i++)
-		is_bad |= set->first[i] > set->first[i + 1];
-	return !is_bad;
-}
-
-/* Is no item about a chunk that the segment does not have? */
-static bool check_items(const struct ts_lines *set, uint32_t n_chunks)
-{
-	size_t n = n_items(set);
-	uint16_t mask = (1u << TS_ITEM_CHUNK_BITS) - 1;
-	uint32_t max = 0;
-
-	if (n_chunks > mask)
-		return true; /* no number is too large */
-	for (size_t i = 0; i < n; i++)
-		max = (set->items[i] & mask) > max ? set->items[i] & mask : max;
-	return !n || max < n_chunks;
-}
-
-static bool check(const struct ts_lines *set, size_t n, uint32_t n_chunks)
-{
-	if (!set->first)
-		return !set->n_pages && !n;
-	return check_first(set) && n == n_items(set) && check_pages(set) && check_items(set, n_chunks);
+	ts_index_put(f, set->items, set->n_items, sizeof(*set->items));
 }
 
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks)
 {
-	size_t n_first, n;
+	size_t n_first;
 
-	*set = (struct ts_lines){ .is_mapped = true };
-	set->pages = ts_index_take(a, sizeof(*set->pages), &set->n_pages);
-	set->first = ts_index_take(a, sizeof(*set->first), &n_first);
-	set->items = ts_index_take(a, sizeof(*set->items), &n);
-	if (!n_first)
-		set->first = NULL;
-	else
+	*set = (struct ts_lines){ .file = a->blocks, .n_chunks = n_chunks };
+	set->pages = ts_index_take_unread(a, sizeof(*set->pages), &set->n_pages);
+	set->first = ts_index_take_unread(a, sizeof(*set->first), &n_first);
+	set->items = ts_index_take_unread(a, sizeof(*set->items), &set->n_items);
+	if (n_first)
 		set->n_lines = n_first - 1;
-	if (!a->is_bad && check(set, n, n_chunks))
+	else
+		set->first = NULL;
+	if (!a->is_bad && n_first <= UINT32_MAX && (set->first || (!set->n_pages && !set->n_items)))
 		return true;
 	*set = (struct ts_lines){ 0 };
 	a->is_bad = true;

@@ -17,6 +17,7 @@
 
 #include "src/trace/chunk.h"
 
+struct ts_index_blocks;
 struct ts_index_file;
 struct ts_index_arrays;
 
@@ -61,7 +62,9 @@ struct ts_lines {
 	size_t n_lines;
 	/* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
 	uint16_t *items;
-	bool is_mapped;             /* the arrays belong to an index file */
+	size_t n_items;
+	struct ts_index_blocks *file;     /* borrowed; the arrays are mapped from it; NULL: they are owned */
+	uint32_t n_chunks;          /* if they are, of the segment: what they say is checked when it is read */
 };
 
 /*
@@ -80,10 +83,17 @@ void ts_lines_fini(struct ts_lines *set);
 /* The ordinal of the line at @addr.  Returns false if it is not in the set. */
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
 
-static inline uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item)
-{
-	return set->items[item] & ((1u << TS_ITEM_CHUNK_BITS) - 1);
-}
+/*
+ * The items of a line: [*first, *end).  Returns false if there are none, because the index file turns out to be
+ * damaged.
+ */
+bool ts_lines_items(const struct ts_lines *set, uint32_t line, uint32_t *first, uint32_t *end);
+
+/* The chunk of an item. */
+uint32_t ts_lines_chunk(const struct ts_lines *set, uint32_t item);
+
+/* The address of page @i, shifted as in struct ts_line_page. */
+uint64_t ts_lines_page(const struct ts_lines *set, size_t i);
 
 /* The last item of [first, end) with a chunk below @chunk.  Returns its ordinal, @end if there is none. */
 uint32_t ts_lines_before(const struct ts_lines *set, uint32_t first, uint32_t end, uint32_t chunk);
@@ -106,8 +116,8 @@ void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t 
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 
 /*
- * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
- * the arrays contradict each other: nothing in them leads outside of them then.
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if their
+ * lengths contradict each other.  What they hold is verified and bounded when it is read.
  */
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks);

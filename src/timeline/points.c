@@ -7,7 +7,7 @@
 
 void ts_points_fini(struct ts_points *p)
 {
-	if (!p->is_mapped)
+	if (!p->file)
 		free(p->offs);
 	ts_buf_fini(&p->buf);
 	*p = (struct ts_points){ 0 };
@@ -38,9 +38,27 @@ bool ts_points_add(struct ts_points *p, const struct ts_buf *point)
 	return true;
 }
 
+const uint8_t *ts_points_get(const struct ts_points *p, size_t i, size_t *len)
+{
+	uint32_t from, to;
+
+	ts_index_blocks_use(p->file, &p->offs[i], 2 * sizeof(*p->offs));
+	from = p->offs[i];
+	to = p->offs[i + 1];
+	if (__builtin_expect(p->file && (from > to || to > p->len), 0)) {
+		ts_index_blocks_note_damage(p->file);
+		from = to = 0;
+	}
+	*len = to - from;
+	ts_index_blocks_use(p->file, p->data + from, *len);
+	return p->data + from;
+}
+
 size_t ts_points_mem(const struct ts_points *p)
 {
-	return p->n ? p->offs[p->n] + p->n * sizeof(*p->offs) : 0;
+	size_t len = p->file ? p->len : p->buf.len;
+
+	return p->n ? len + p->n * sizeof(*p->offs) : 0;
 }
 
 void ts_points_save(const struct ts_points *p, struct ts_index_file *f)
@@ -52,16 +70,12 @@ void ts_points_save(const struct ts_points *p, struct ts_index_file *f)
 bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a)
 {
 	size_t n_offs, len;
-	uint32_t *offs = ts_index_take(a, sizeof(*offs), &n_offs);
-	const uint8_t *data = ts_index_take(a, 1, &len);
+	uint32_t *offs = ts_index_take_unread(a, sizeof(*offs), &n_offs);
+	const uint8_t *data = ts_index_take_unread(a, 1, &len);
 
-	if (a->is_bad || n_offs < 2 || offs[0] || offs[n_offs - 1] != len)
+	if (a->is_bad || n_offs < 2)
 		return false;
-	for (size_t i = 1; i < n_offs; i++) {
-		if (offs[i - 1] > offs[i])
-			return false;
-	}
 	ts_points_fini(p);
-	*p = (struct ts_points){ .offs = offs, .data = data, .n = n_offs - 1, .is_mapped = true };
+	*p = (struct ts_points){ .offs = offs, .data = data, .n = n_offs - 1, .len = len, .file = a->blocks };
 	return true;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 #define BLOCK_VALUES 64
@@ -32,7 +33,7 @@ void ts_pairs_fini(struct ts_pairs *p)
 
 void ts_postings_fini(struct ts_postings *set)
 {
-	if (!set->is_mapped) {
+	if (!set->file) {
 		free(set->keys);
 		free(set->first_block);
 		free(set->blocks);
@@ -154,6 +155,31 @@ bool ts_postings_seal(struct ts_postings *set, const struct ts_pairs *p, uint32_
 	return done;
 }
 
+uint32_t ts_postings_key(const struct ts_postings *set, size_t i)
+{
+	ts_index_blocks_use(set->file, &set->keys[i], sizeof(*set->keys));
+	return set->keys[i];
+}
+
+/* Where a block begins. */
+static const struct ts_posting_block *head_of(const struct ts_postings *set, uint32_t block)
+{
+	ts_index_blocks_use(set->file, &set->blocks[block], sizeof(*set->blocks));
+	return &set->blocks[block];
+}
+
+/* Blocks [*first, *end) of the @i-th key; false if they do not lie in the set, who asked finds out by the mark. */
+static bool blocks_of(const struct ts_postings *set, size_t i, uint32_t *first, uint32_t *end)
+{
+	ts_index_blocks_use(set->file, &set->first_block[i], 2 * sizeof(*set->first_block));
+	*first = set->first_block[i];
+	*end = set->first_block[i + 1];
+	if (__builtin_expect(*first < *end && *end <= set->n_blocks, 1))
+		return true;
+	ts_index_blocks_note_damage(set->file);
+	return false;
+}
+
 /* Blocks [*first, *end) of a key; false if it has none. */
 static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *first, uint32_t *end)
 {
@@ -162,18 +188,14 @@ static bool find_key(const struct ts_postings *set, uint32_t key, uint32_t *firs
 	while (n) {
 		size_t half = n / 2;
 
-		if (set->keys[lo + half] < key) {
+		if (ts_postings_key(set, lo + half) < key) {
 			lo += half + 1;
 			n -= half + 1;
 		} else {
 			n = half;
 		}
 	}
-	if (lo == set->n_keys || set->keys[lo] != key)
-		return false;
-	*first = set->first_block[lo];
-	*end = set->first_block[lo + 1];
-	return true;
+	return lo < set->n_keys && ts_postings_key(set, lo) == key && blocks_of(set, lo, first, end);
 }
 
 /* The last of blocks [first, end) whose head is <= @value, @end if there is none. */
@@ -184,7 +206,7 @@ static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32
 	while (n) {
 		uint32_t half = n / 2;
 
-		if (set->blocks[lo + half].value <= value) {
+		if (head_of(set, lo + half)->value <= value) {
 			lo += half + 1;
 			n -= half + 1;
 		} else {
@@ -194,11 +216,18 @@ static uint32_t find_block(const struct ts_postings *set, uint32_t first, uint32
 	return lo == first ? end : lo - 1;
 }
 
-/* Who asked finds out by the mark. */
-static void note_damage(const struct ts_postings *set)
+/* The bytes of a block, up to *end; none if they do not lie in the set. */
+static const uint8_t *bytes_of(const struct ts_postings *set, uint32_t block, const uint8_t **end)
 {
-	if (set->is_damaged)
-		*set->is_damaged = true;
+	uint32_t from = head_of(set, block)->off, to = head_of(set, block + 1)->off;
+
+	if (__builtin_expect(from > to || to > set->n_bytes || to - from > (BLOCK_VALUES - 1) * MAX_VARINT, 0)) {
+		ts_index_blocks_note_damage(set->file);
+		from = to = 0;
+	}
+	ts_index_blocks_use(set->file, set->bytes + from, to - from);
+	*end = set->bytes + to;
+	return set->bytes + from;
 }
 
 /*
@@ -207,15 +236,14 @@ static void note_damage(const struct ts_postings *set)
  */
 static uint32_t scan_block(const struct ts_postings *set, uint32_t block, uint32_t value, uint32_t *after)
 {
-	const uint8_t *p = set->bytes + set->blocks[block].off,
-		      *end = set->bytes + set->blocks[block + 1].off;
+	const uint8_t *end, *p = bytes_of(set, block, &end);
 	uint32_t v = set->blocks[block].value, delta;
 
 	*after = TS_NO_POSTING;
 	for (; p < end; v += delta) {
 		p = get_varint(p, end, &delta);
 		if (__builtin_expect(!p || delta >= TS_NO_POSTING - v, 0)) {
-			note_damage(set);
+			ts_index_blocks_note_damage(set->file);
 			return v;
 		}
 		if (v + delta > value) {
@@ -234,13 +262,13 @@ uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t 
 		return TS_NO_POSTING;
 	block = find_block(set, first, end, value);
 	if (block == end)
-		return set->blocks[first].value;
+		return head_of(set, first)->value;
 	v = scan_block(set, block, value, &after);
 	if (v == value)
 		return v;
 	if (after != TS_NO_POSTING)
 		return after;
-	return block + 1 < end ? set->blocks[block + 1].value : TS_NO_POSTING;
+	return block + 1 < end ? head_of(set, block + 1)->value : TS_NO_POSTING;
 }
 
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value)
@@ -256,14 +284,14 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 /* Call @use with each value of a block.  Returns false if its bytes are damaged. */
 static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)(void *user, uint32_t value), void *user)
 {
-	const uint8_t *p = set->bytes + set->blocks[block].off, *end = set->bytes + set->blocks[block + 1].off;
+	const uint8_t *end, *p = bytes_of(set, block, &end);
 	uint32_t v = set->blocks[block].value, delta;
 
 	use(user, v);
 	while (p < end) {
 		p = get_varint(p, end, &delta);
 		if (!p || delta >= TS_NO_POSTING - v) {
-			note_damage(set);
+			ts_index_blocks_note_damage(set->file);
 			return false;
 		}
 		v += delta;
@@ -274,10 +302,12 @@ static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)
 
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user)
 {
-	for (uint32_t block = set->first_block[i]; block < set->first_block[i + 1]; block++) {
-		if (!use_block(set, block, use, user))
-			return;
-	}
+	uint32_t block, end;
+
+	if (!blocks_of(set, i, &block, &end))
+		return;
+	while (block < end && use_block(set, block, use, user))
+		block++;
 }
 
 void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
@@ -307,39 +337,19 @@ void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
 	ts_index_put(f, set->bytes, set->n_bytes, 1);
 }
 
-/* Do keys ascend, and do their blocks, and the blocks' bytes, follow each other to the end? */
-static bool check(const struct ts_postings *set)
-{
-	if (set->first_block[0] || set->first_block[set->n_keys] != set->n_blocks || set->blocks[0].off ||
-	    set->blocks[set->n_blocks].off != set->n_bytes)
-		return false;
-	for (size_t i = 0; i < set->n_keys; i++) {
-		if (set->first_block[i] >= set->first_block[i + 1] ||
-		    (i && set->keys[i - 1] >= set->keys[i]))
-			return false;
-	}
-	for (size_t i = 0; i < set->n_blocks; i++) {
-		if (set->blocks[i].off > set->blocks[i + 1].off)
-			return false;
-	}
-	return true;
-}
-
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)
 {
-	struct ts_postings p = { .is_mapped = true, .is_damaged = a->is_damaged };
-	size_t n_heads;
+	struct ts_postings p = { .file = a->blocks };
+	size_t n_first, n_heads;
 
 	*set = (struct ts_postings){ 0 };
-	p.keys = ts_index_take(a, sizeof(*p.keys), &p.n_keys);
-	p.first_block = ts_index_take_n(a, sizeof(*p.first_block), p.n_keys + 1);
-	p.blocks = ts_index_take(a, sizeof(*p.blocks), &n_heads);
-	p.bytes = ts_index_take(a, 1, &p.n_bytes);
-	if (a->is_bad || !n_heads)
+	p.keys = ts_index_take_unread(a, sizeof(*p.keys), &p.n_keys);
+	p.first_block = ts_index_take_unread(a, sizeof(*p.first_block), &n_first);
+	p.blocks = ts_index_take_unread(a, sizeof(*p.blocks), &n_heads);
+	p.bytes = ts_index_take_unread(a, 1, &p.n_bytes);
+	if (a->is_bad || n_first != p.n_keys + 1 || !n_heads)
 		return false;
 	p.n_blocks = n_heads - 1;
-	if (!check(&p))
-		return false;
 	*set = p;
 	return true;
 }

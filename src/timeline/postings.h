@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ts_index_blocks;
 struct ts_index_file;
 struct ts_index_arrays;
 
@@ -42,8 +43,7 @@ struct ts_postings {
 	struct ts_posting_block *blocks; /* owned; n_blocks + 1: the last one only ends the bytes */
 	uint8_t *bytes;                  /* owned */
 	size_t n_keys, n_blocks, n_bytes;
-	bool is_mapped;                  /* the arrays belong to an index file */
-	_Atomic bool *is_damaged;        /* borrowed, if they do: set when bytes turn out to be wrong */
+	struct ts_index_blocks *file;          /* borrowed; the arrays are mapped from it; NULL: they are owned */
 };
 
 /*
@@ -61,14 +61,17 @@ void ts_postings_fini(struct ts_postings *set);
 uint32_t ts_postings_next(const struct ts_postings *set, uint32_t key, uint32_t value);
 uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t value);
 
-/* Call @use with each value of keys[@i], ascending; of @key, which need not be there. */
+/* The @i-th key. */
+uint32_t ts_postings_key(const struct ts_postings *set, size_t i);
+
+/* Call @use with each value of the @i-th key, ascending; of @key, which need not be there. */
 void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user);
 void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
 			 void *user);
 
 /*
- * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other.
- * Differences are bounded when they are read; values are not checked: they can be any number.
+ * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each other.  What
+ * they hold is verified and bounded when it is read; values are not checked: they can be any number.
  */
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
+
 void ts_runs_fini(struct ts_runs *r)
 {
 	for (size_t i = 0; i < r->n_segments; i++)
@@ -42,11 +44,11 @@ static uint64_t check_start(const struct ts_runs *r, size_t segment, uint32_t ru
 	const struct ts_runs_segment *seg = &r->segments[segment];
 	uint64_t pos = seg->start + found;
 
-	if (!seg->postings.is_damaged)
+	if (!seg->postings.file)
 		return pos;
 	if (pos < (segment + 1 < r->n_segments ? seg[1].start : r->end) && r->end - pos >= r->runs[run].n)
 		return pos;
-	*seg->postings.is_damaged = true;
+	ts_index_blocks_note_damage(seg->postings.file);
 	return TS_NO_POS;
 }
 
@@ -263,7 +265,7 @@ void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
 		if (is_over || seg->start >= to)
 			continue;
 		for (size_t k = 0; k < seg->postings.n_keys; k++) {
-			uint32_t run = seg->postings.keys[k];
+			uint32_t run = ts_postings_key(&seg->postings, k);
 
 			if (run >= r->n)
 				continue;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 /* Bytes of the longest run. */
@@ -379,8 +380,7 @@ static bool check_by_pc(const struct ts_runs *r, const uint32_t *by_pc)
 bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t end)
 {
 	struct ts_runs *r = b->runs;
-	const uint32_t *by_pc;
-	size_t n_runs, n_lens;
+	size_t n_runs, n_lens, n_by_pc;
 	const struct ts_run *runs;
 	const uint8_t *lens;
 
@@ -392,14 +392,24 @@ bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t
 	lens = ts_index_take(a, 1, &n_lens);
 	if (a->is_bad || !add_lens(b, lens, n_lens) || !add_runs(b, runs, n_runs))
 		return false;
-	by_pc = ts_index_take_n(a, sizeof(*by_pc), r->n);
-	free(r->by_pc);
-	r->by_pc = by_pc && check_by_pc(r, by_pc) ? malloc((r->n + 1) * sizeof(*by_pc)) : NULL;
-	r->n_by_pc = 0;
+	b->loaded_by_pc = ts_index_take_unread(a, sizeof(*b->loaded_by_pc), &n_by_pc);
+	b->loaded_from = a->blocks;
+	b->n_saved = r->n;
+	b->n_saved_lens = r->n_lens;
+	return !a->is_bad && n_by_pc == r->n;
+}
+
+bool ts_runs_end_load(struct ts_runs_builder *b)
+{
+	struct ts_runs *r = b->runs;
+	size_t len = r->n * sizeof(*r->by_pc);
+
+	if (!ts_index_blocks_use(b->loaded_from, b->loaded_by_pc, len) || !check_by_pc(r, b->loaded_by_pc))
+		return false;
+	r->by_pc = malloc(len + sizeof(*r->by_pc));
 	if (!r->by_pc)
 		return false;
-	memcpy(r->by_pc, by_pc, r->n * sizeof(*by_pc));
-	r->n_by_pc = b->n_saved = r->n;
-	b->n_saved_lens = r->n_lens;
+	memcpy(r->by_pc, b->loaded_by_pc, len);
+	r->n_by_pc = r->n;
 	return true;
 }

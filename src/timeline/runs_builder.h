@@ -11,6 +11,7 @@
 #include "runs.h"
 #include "src/trace/step.h"
 
+struct ts_index_blocks;
 struct ts_index_file;
 struct ts_index_arrays;
 
@@ -44,6 +45,9 @@ struct ts_runs_builder {
 	struct ts_packed_runs packed; /* what is to become the next segment */
 	uint32_t n_saved;             /* how many runs are in the index file */
 	size_t n_saved_lens;
+	/* borrowed from the index file, unread: by_pc of its last segment, n_saved items */
+	const uint32_t *loaded_by_pc;
+	struct ts_index_blocks *loaded_from;
 };
 
 /* Begin to build @runs, which is empty. */
@@ -88,13 +92,14 @@ bool ts_runs_seal_copy(struct ts_runs_builder *b);
 
 /*
  * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
- * segment, which ends at position @end, and the runs that are new in it; or only the arrays of the one that
- * was sealed last, in place of those in memory.
+ * segment, which ends at position @end, and the runs that are new in it, and after the last one ts_runs_end_load();
+ * or only the arrays of the one that was sealed last, in place of those in memory.
  *
  * Loading returns false if memory is exhausted, or the arrays contradict each other.
  */
 void ts_runs_save(struct ts_runs_builder *b, struct ts_index_file *f);
 bool ts_runs_load(struct ts_runs_builder *b, struct ts_index_arrays *a, uint64_t end);
+bool ts_runs_end_load(struct ts_runs_builder *b);
 bool ts_runs_load_sealed(struct ts_runs_builder *b, struct ts_index_arrays *a);
 
 #endif

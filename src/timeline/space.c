@@ -258,11 +258,6 @@ bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, 
 
 /* ------------------------------------------------------------------------------------------------ figures */
 
-static uint64_t n_items(const struct ts_lines *set)
-{
-	return set->first ? set->first[set->n_lines] : 0;
-}
-
 void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
 {
 	*stats = (struct ts_space_stats){
@@ -273,9 +268,9 @@ void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
 	for (size_t i = 0; i < sp->n_segments; i++) {
 		const struct ts_space_segment *seg = &sp->segments[i];
 
-		stats->n_versions += n_items(&seg->versions.lines);
-		stats->n_silent += n_items(&seg->silent);
-		stats->n_reads += n_items(&seg->reads);
+		stats->n_versions += seg->versions.lines.n_items;
+		stats->n_silent += seg->silent.n_items;
+		stats->n_reads += seg->reads.n_items;
 		stats->index_len += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent);
 		stats->reads_len += ts_lines_mem(&seg->reads);
 	}

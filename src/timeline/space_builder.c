@@ -830,7 +830,7 @@ uint64_t ts_space_mem(const struct ts_space_builder *sb)
 	for (size_t i = 0; i < sp->n_segments; i++) {
 		const struct ts_space_segment *seg = &sp->segments[i];
 
-		if (!seg->versions.is_mapped)
+		if (!seg->versions.file)
 			sum += ts_versions_mem(&seg->versions) + ts_lines_mem(&seg->silent) +
 			       ts_lines_mem(&seg->reads);
 	}

@@ -181,7 +181,7 @@ void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 		const struct ts_lines *lines = &sp->segments[i].versions.lines;
 
 		for (size_t k = 0; k < lines->n_pages; k++)
-			use_page(lines->pages[k].page, addr, last, use, user);
+			use_page(ts_lines_page(lines, k), addr, last, use, user);
 	}
 	for (uint32_t i = 0; i < sp->layers.n; i++) {
 		const struct ts_layer *l = &sp->layers.items[i];

@@ -202,10 +202,8 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 	}
 	if (!ts_index_commit(tl->file, is_last, err))
 		return false;
-	if (has_segment && !map_segment(tl, record, bd->n_sealed - 1))
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
-	ts_index_let_go(tl->file, record);
-	return true;
+	return !has_segment || map_segment(tl, record, bd->n_sealed - 1) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 }
 
 /* ------------------------------------------------------------------------------------------------ loading */
@@ -652,6 +650,16 @@ static bool resume(struct ts_timeline *tl, struct ts_index_arrays *point, struct
 	return true;
 }
 
+/* Why record @i of the file cannot be used; always false. */
+static bool fail_record(const struct ts_timeline *tl, size_t i, struct ts_error *err)
+{
+	if (errno == ENOMEM || ts_builder_is_failed(tl))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its record %zu", i);
+	if (ts_index_is_damaged(tl->file))
+		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its record %zu is damaged", i);
+	return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its record %zu contradicts itself", i);
+}
+
 bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struct ts_error *err)
 {
 	size_t n = ts_index_n_records(f);
@@ -661,14 +669,15 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 		errno = 0; /* of allocations */
 		if (!load_record(tl, f, i, &point)) {
 			tl->file = f;
-			if (errno == ENOMEM || ts_builder_is_failed(tl))
-				return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for its record %zu", i);
-			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its record %zu contradicts itself", i);
+			return fail_record(tl, i, err);
 		}
 	}
 	tl->file = f;
 	if (!n)
 		return true;
+	errno = 0;
+	if (tl->builder->n_sealed && !ts_runs_end_load(&tl->builder->runs))
+		return fail_record(tl, n - 1, err);
 	ts_builder_publish(tl);
 	if (!ts_index_is_finished(f))
 		return resume(tl, &point, err);

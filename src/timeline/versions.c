@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
 enum form {
@@ -99,18 +100,58 @@ void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *da
 	}
 }
 
+/* The @n versions of a line that stay as they were noted; NULL if it is not such a line, or they are not there. */
+static struct ts_version *plain_of(const struct ts_versions *set, uint32_t line, uint32_t n)
+{
+	uint32_t off;
+
+	ts_index_blocks_use(set->file, &set->offs[line], sizeof(*set->offs));
+	off = set->offs[line];
+	if (!(off & TS_PLAIN_LINE))
+		return NULL;
+	off &= ~TS_PLAIN_LINE;
+	if (__builtin_expect(off > set->n_plain || n > set->n_plain - off, 0)) {
+		ts_index_blocks_note_damage(set->file);
+		return NULL;
+	}
+	if (!set->has_own_plain)
+		ts_index_blocks_use(set->file, &set->plain[off], n * sizeof(*set->plain));
+	return &set->plain[off];
+}
+
+/* What is mapped from a file stays as it is.  Returns false if memory is exhausted, or the file is damaged. */
+static bool own_plain(struct ts_versions *set)
+{
+	size_t len = set->n_plain * sizeof(*set->plain);
+	struct ts_version *p;
+
+	if (!set->file || set->has_own_plain)
+		return true;
+	p = malloc(len + 1);
+	if (!p || !ts_index_blocks_use(set->file, set->plain, len)) {
+		free(p);
+		return false;
+	}
+	memcpy(p, set->plain, len);
+	set->plain = p;
+	set->has_own_plain = true;
+	return true;
+}
+
 bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask)
 {
 	uint32_t line, first, end;
+	struct ts_version *plain;
 
 	if (!*mask || !ts_lines_find(&set->lines, addr, &line))
 		return true;
-	first = set->lines.first[line];
-	end = set->lines.first[line + 1];
-	if (!(set->offs[line] & TS_PLAIN_LINE))
+	if (!ts_lines_items(&set->lines, line, &first, &end) || !own_plain(set))
+		return false;
+	plain = plain_of(set, line, end - first);
+	if (!plain)
 		return false;
 	while (*mask && end-- > first) {
-		if (!complete(&set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (end - first)], data, mask))
+		if (!complete(&plain[end - first], data, mask))
 			return false;
 	}
 	return true;
@@ -119,12 +160,13 @@ bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t 
 void ts_versions_fini(struct ts_versions *set)
 {
 	ts_lines_fini(&set->lines);
-	if (!set->is_mapped) {
+	if (!set->file) {
 		free(set->changed);
 		free(set->offs);
 		free(set->data);
-		free(set->plain);
 	}
+	if (!set->file || set->has_own_plain)
+		free(set->plain);
 	*set = (struct ts_versions){ 0 };
 }
 
@@ -295,6 +337,7 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 
 /* Data of a line that are read; they may come from a file. */
 struct data {
+	struct ts_index_blocks *file;
 	const uint8_t *p;
 	size_t left;
 	bool is_bad; /* they end too early, or make no sense */
@@ -309,6 +352,7 @@ static const uint8_t *take(struct data *d, size_t n)
 		d->is_bad = true;
 		return NULL;
 	}
+	ts_index_blocks_use(d->file, p, n);
 	d->p += n;
 	d->left -= n;
 	return p;
@@ -351,17 +395,23 @@ static void take_whole(struct data *d, struct ts_version *v)
 	}
 }
 
-/* A block of the line's data, and what follows it.  The numbers before the first block are there. */
-static struct data block_data(const struct ts_versions *set, uint32_t line, uint32_t block)
+/* A block of the data of line @line, which has @n versions, and what follows it. */
+static struct data block_data(const struct ts_versions *set, uint32_t line, uint32_t n, uint32_t block)
 {
-	const uint8_t *start = set->data + set->offs[line];
-	uint32_t n = n_blocks(set->lines.first[line + 1] - set->lines.first[line]);
-	uint32_t off = (n - 1) * (uint32_t)sizeof(off);
-	struct data d = { start, set->data_len - set->offs[line], false };
+	uint32_t off = set->offs[line];
+	struct data d = { set->file, set->data + off, set->data_len - off, off > set->data_len };
+	const uint8_t *heads = d.is_bad ? NULL : take(&d, (size_t)(n_blocks(n) - 1) * sizeof(off));
 
-	if (block)
-		memcpy(&off, start + (size_t)(block - 1) * sizeof(off), sizeof(off));
-	take(&d, off);
+	if (!block || !heads)
+		return d;
+	memcpy(&off, heads + (size_t)(block - 1) * sizeof(off), sizeof(off));
+	d.p = heads;
+	d.left = set->data_len - set->offs[line];
+	d.is_bad = off > d.left;
+	if (!d.is_bad) {
+		d.p += off;
+		d.left -= off;
+	}
 	return d;
 }
 
@@ -369,44 +419,61 @@ static struct data block_data(const struct ts_versions *set, uint32_t line, uint
 static void note_damage(const struct ts_versions *set, struct ts_version *v)
 {
 	v->known = v->lost = 0;
-	if (set->is_damaged)
-		*set->is_damaged = true;
+	ts_index_blocks_note_damage(set->file);
+}
+
+/*
+ * The line's @i-th version, of @n, from its data; what is known counts from chunk @from on.  Returns false if the data
+ * are wrong.
+ */
+static bool read_data(const struct ts_versions *set, uint32_t line, uint32_t n, uint32_t i, uint32_t from,
+		      struct ts_version *v)
+{
+	uint32_t first = set->lines.first[line];
+	struct data d;
+
+	if (set->offs[line] & TS_PLAIN_LINE)
+		return false;
+	v->lost = 0;
+	d = block_data(set, line, n, i / TS_VERSION_BLOCK);
+	ts_index_blocks_use(set->file, &set->changed[first + i - i % TS_VERSION_BLOCK],
+		      (i % TS_VERSION_BLOCK + 1) * sizeof(*set->changed));
+	for (uint32_t k = i - i % TS_VERSION_BLOCK; k <= i && !d.is_bad; k++) {
+		uint16_t changed = set->changed[first + k];
+
+		if (is_whole(k, changed)) {
+			take_whole(&d, v);
+		} else {
+			take_bytes(&d, changed, v->data);
+			v->known |= changed;
+		}
+		if (ts_lines_chunk(&set->lines, first + k) < from)
+			v->known = 0;
+	}
+	return !d.is_bad;
 }
 
 bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t from, uint32_t until,
 		      struct ts_version *v)
 {
 	const struct ts_lines *lines = &set->lines;
-	uint32_t line, first, last, i;
-	struct data d;
+	const struct ts_version *plain;
+	uint32_t line, first, end, last;
 
-	if (!ts_lines_find(lines, addr, &line))
+	if (!ts_lines_find(lines, addr, &line) || !ts_lines_items(lines, line, &first, &end))
 		return false;
-	first = lines->first[line];
-	last = ts_lines_before(lines, first, lines->first[line + 1], until);
-	if (last == lines->first[line + 1])
+	last = ts_lines_before(lines, first, end, until);
+	if (last == end)
 		return false;
-	if (set->offs[line] & TS_PLAIN_LINE) {
-		*v = set->plain[(set->offs[line] & ~TS_PLAIN_LINE) + (last - first)];
+	plain = plain_of(set, line, end - first);
+	if (plain) {
+		*v = plain[last - first];
 		v->known &= (uint16_t)~v->lost;
 		if (ts_lines_chunk(lines, last) < from)
 			v->known = v->lost = 0;
-		return true;
-	}
-	v->lost = 0;
-	d = block_data(set, line, (last - first) / TS_VERSION_BLOCK);
-	for (i = last - (last - first) % TS_VERSION_BLOCK; i <= last; i++) {
-		if (is_whole(i - first, set->changed[i])) {
-			take_whole(&d, v);
-		} else {
-			take_bytes(&d, set->changed[i], v->data);
-			v->known |= set->changed[i];
-		}
-		if (ts_lines_chunk(lines, i) < from)
-			v->known = 0;
-	}
-	if (__builtin_expect(d.is_bad, 0))
+	} else if (__builtin_expect(!read_data(set, line, end - first, last - first, from, v), 0)) {
 		note_damage(set, v);
+	}
 	return true;
 }
 
@@ -416,61 +483,34 @@ size_t ts_versions_mem(const struct ts_versions *set)
 
 	if (!set->offs)
 		return 0;
-	return ts_lines_mem(lines) + lines->first[lines->n_lines] * sizeof(*set->changed) +
+	return ts_lines_mem(lines) + lines->n_items * sizeof(*set->changed) +
 	       lines->n_lines * sizeof(*set->offs) + set->data_len + set->n_plain * sizeof(*set->plain);
 }
 
 /* -------------------------------------------------------------------------------------------- index files */
 
-static size_t n_items(const struct ts_versions *set)
-{
-	return set->lines.first ? set->lines.first[set->lines.n_lines] : 0;
-}
-
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f)
 {
 	ts_lines_save(&set->lines, f);
-	ts_index_put(f, set->changed, n_items(set), sizeof(*set->changed));
+	ts_index_put(f, set->changed, set->lines.n_items, sizeof(*set->changed));
 	ts_index_put(f, set->offs, set->lines.n_lines, sizeof(*set->offs));
 	ts_index_put(f, set->data, set->data_len, 1);
 	ts_index_put(f, set->plain, set->n_plain, sizeof(*set->plain));
 }
 
-/* Do the lines' versions begin where there is room for them? */
-static bool check_offs(const struct ts_versions *set)
-{
-	const uint32_t *first = set->lines.first;
-
-	for (size_t line = 0; line < set->lines.n_lines; line++) {
-		uint32_t n = first[line + 1] - first[line], off = set->offs[line];
-		size_t need, room;
-
-		if (off & TS_PLAIN_LINE) {
-			off &= ~TS_PLAIN_LINE;
-			need = n;
-			room = set->n_plain;
-		} else {
-			need = n ? (size_t)(n_blocks(n) - 1) * sizeof(uint32_t) : 0;
-			room = set->data_len;
-		}
-		if (off > room || need > room - off)
-			return false;
-	}
-	return true;
-}
-
 bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks)
 {
-	struct ts_versions v = { .is_mapped = true, .is_damaged = a->is_damaged };
+	struct ts_versions v = { .file = a->blocks };
+	size_t n_changed, n_offs;
 
 	*set = (struct ts_versions){ 0 };
 	if (!ts_lines_load(&v.lines, a, n_chunks))
 		return false;
-	v.changed = ts_index_take_n(a, sizeof(*v.changed), n_items(&v));
-	v.offs = ts_index_take_n(a, sizeof(*v.offs), v.lines.n_lines);
-	v.data = ts_index_take(a, 1, &v.data_len);
-	v.plain = ts_index_take(a, sizeof(*v.plain), &v.n_plain);
-	if (a->is_bad || !check_offs(&v))
+	v.changed = ts_index_take_unread(a, sizeof(*v.changed), &n_changed);
+	v.offs = ts_index_take_unread(a, sizeof(*v.offs), &n_offs);
+	v.data = ts_index_take_unread(a, 1, &v.data_len);
+	v.plain = ts_index_take_unread(a, sizeof(*v.plain), &v.n_plain);
+	if (a->is_bad || n_changed != v.lines.n_items || n_offs != v.lines.n_lines)
 		return false;
 	*set = v;
 	return true;

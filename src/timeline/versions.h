@@ -54,8 +54,8 @@ struct ts_versions {
 	/* owned; all versions of the lines of which one has bytes that were changed and are unknown */
 	struct ts_version *plain;
 	size_t n_plain;
-	bool is_mapped;              /* the arrays belong to an index file */
-	_Atomic bool *is_damaged;    /* borrowed, if they do: set when data turn out to be wrong */
+	struct ts_index_blocks *file;      /* borrowed; the arrays are mapped from it; NULL: they are owned */
+	bool has_own_plain;          /* if they are: but for plain, which was changed since */
 };
 
 /*
@@ -87,7 +87,10 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 		      size_t n_pages);
 void ts_versions_fini(struct ts_versions *set);
 
-/* As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes. */
+/*
+ * As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes, or memory
+ * is exhausted.
+ */
 bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
 
 /*
@@ -100,8 +103,8 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 		      struct ts_version *v);
 
 /*
- * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
- * the arrays contradict each other.  What a line's data hold is checked when they are read.
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if their
+ * lengths contradict each other.  What they hold is verified and bounded when it is read.
  */
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);
 bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks);

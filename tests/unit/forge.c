@@ -8,13 +8,17 @@
 
 #include "script.h"
 #include "src/calls/calls.h"
+#include "src/index/index_blocks.h"
 #include "src/timeline/timeline.h"
 
 #define N_STEPS      700
-#define MAX_SECTIONS 1024
+#define MAX_ARRAYS   16384
+#define MAX_RECORDS  256
 #define HEADER_LEN   88
-#define HEAD_LEN     64
-#define ENTRY_LEN    56
+#define HEAD_LEN     80
+#define SIGNED_LEN   48
+#define SECTION_LEN  16
+#define ARRAY_LEN    16
 
 const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 } };
 
@@ -25,8 +29,8 @@ struct place {
 };
 
 struct layout {
-	struct place sections[MAX_SECTIONS], tables[MAX_SECTIONS];
-	size_t n_sections, n_tables;
+	struct place arrays[MAX_ARRAYS], records[MAX_RECORDS];
+	size_t n_arrays, n_records;
 };
 
 static uint64_t get(const uint8_t *p, unsigned len)
@@ -37,51 +41,53 @@ static uint64_t get(const uint8_t *p, unsigned len)
 	return v;
 }
 
-/* The record at @off and its sections, as far as its numbers make sense.  Returns where the next one is. */
-static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t len, size_t off)
+/* Where a record's tables are: sections, arrays, and the signatures of blocks, which follow @end. */
+static struct place tables_of(const uint8_t *head)
 {
-	uint64_t record_len = get(file + off + 16, 8), n = get(file + off + 24, 4);
-
-	if (record_len < HEAD_LEN || record_len > len - off || n > (record_len - HEAD_LEN) / ENTRY_LEN ||
-	    l->n_tables == MAX_SECTIONS)
-		return len;
-	l->tables[l->n_tables++] = (struct place){ off, HEAD_LEN + (size_t)n * ENTRY_LEN };
-	for (uint64_t i = 0; i < n && l->n_sections < MAX_SECTIONS; i++) {
-		const uint8_t *e = file + off + HEAD_LEN + i * ENTRY_LEN;
-		uint64_t at = get(e + 8, 8), size = get(e + 16, 8);
-
-		if (at <= record_len && size <= record_len - at)
-			l->sections[l->n_sections++] = (struct place){ off + at, size };
-	}
-	return off + (record_len + 4095) / 4096 * 4096;
+	return (struct place){ get(head + 24, 8), get(head + 32, 4) * SECTION_LEN + get(head + 36, 4) * ARRAY_LEN };
 }
 
+/* The record at @off and its arrays.  Returns where the next one is. */
+static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t off)
+{
+	const uint8_t *head = file + off, *array = head + get(head + 24, 8) + get(head + 32, 4) * SECTION_LEN;
+	size_t len = get(head + 16, 8);
+
+	assert(l->n_records < MAX_RECORDS);
+	l->records[l->n_records++] = (struct place){ off, len };
+	for (uint64_t i = 0, n = get(head + 36, 4); i < n; i++, array += ARRAY_LEN) {
+		assert(l->n_arrays < MAX_ARRAYS);
+		l->arrays[l->n_arrays++] = (struct place){ off + get(array, 8), get(array + 8, 8) };
+	}
+	return off + (len + 4095) / 4096 * 4096;
+}
+
+/* Of a file that is as it was built. */
 static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 {
-	l->n_sections = l->n_tables = 0;
-	for (size_t off = 4096; off < len && len - off >= HEAD_LEN;)
-		off = lay_out_record(l, file, len, off);
+	l->n_arrays = l->n_records = 0;
+	for (size_t off = 4096; off < len;)
+		off = lay_out_record(l, file, off);
 }
 
 /* --------------------------------------------------------------------------------------------- forging */
 
-/* What the table says may be forged, the record's length too: only what lies in the file is signed. */
-static void sign_table(uint8_t *file, size_t len, const struct place *t)
+/*
+ * What the head says may be forged, the record's length too: only what lies in the record, as it was built, is signed.
+ */
+static void sign_record(uint8_t *file, const struct place *r)
 {
 	const struct ts_signer *s = &forge_key.signer;
-	uint8_t *head = file + t->off;
-	uint64_t left = len - t->off;
-	struct iovec parts[3] = { { file, HEADER_LEN },
-				  { head, 32 },
-				  { head + HEAD_LEN, t->len - HEAD_LEN } };
+	uint8_t *head = file + r->off;
+	struct place t = tables_of(head);
+	struct iovec parts[3] = { { file, HEADER_LEN }, { head, SIGNED_LEN } };
 
-	for (size_t i = HEAD_LEN; i < t->len; i += ENTRY_LEN) {
-		uint64_t at = get(head + i + 8, 8), size = get(head + i + 16, 8);
-
-		if (at <= left && size <= left - at)
-			ts_signer_sign(s, &(struct iovec){ head + at, size }, 1, head + i + 24);
-	}
-	ts_signer_sign(s, parts, 3, head + 32);
+	if (t.off < HEAD_LEN || t.off > r->len || t.len > r->len - t.off)
+		return;
+	parts[2] = (struct iovec){ head + t.off, r->len - t.off };
+	if (ts_index_blocks_n(t.off) <= (r->len - t.off - t.len) / TS_SIGNATURE_LEN)
+		ts_index_blocks_sign(s, head, HEAD_LEN, t.off, head + t.off + t.len);
+	ts_signer_sign(s, parts, 3, head + SIGNED_LEN);
 }
 
 /* What is put in place of the number @old. */
@@ -99,16 +105,22 @@ static uint64_t other_number(uint64_t old, unsigned op, uint16_t operand)
 	}
 }
 
-/* Bytes of an edit: 2 the section, 2 the place in it, 1 the number's length, 1 the operation, 2 its operand.
+/* Bytes of an edit: 2 the array, 2 the place in it, 1 the number's length, 1 the operation, 2 its operand.
  */
 static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 {
-	size_t which = get(e, 2) % (l->n_sections + l->n_tables);
-	struct place p = which < l->n_sections ? l->sections[which] : l->tables[which - l->n_sections];
+	size_t which = get(e, 2) % (l->n_arrays + 2 * l->n_records);
+	struct place p = which < l->n_arrays ? l->arrays[which] : l->records[(which - l->n_arrays) / 2], t;
 	unsigned len = 1u << e[4] % 4;
 	uint64_t number;
 	uint8_t *at;
 
+	if (which >= l->n_arrays && (which - l->n_arrays) % 2) {
+		t = tables_of(file + p.off);
+		p = t.off <= p.len && t.len <= p.len - t.off ? (struct place){ p.off + t.off, t.len } : p;
+	} else if (which >= l->n_arrays) {
+		p.len = HEAD_LEN;
+	}
 	if (p.len < len)
 		return;
 	/* half of the places are near the beginning, where counts and first offsets are */
@@ -125,10 +137,10 @@ void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 	static struct layout l;
 
 	lay_out(&l, file, len);
-	for (size_t i = 0; i < n && l.n_sections; i++)
+	for (size_t i = 0; i < n; i++)
 		edit(&l, file, edits + i * FORGE_EDIT_LEN);
-	for (size_t i = 0; i < l.n_tables; i++)
-		sign_table(file, len, &l.tables[i]);
+	for (size_t i = 0; i < l.n_records; i++)
+		sign_record(file, &l.records[i]);
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

@@ -15,7 +15,7 @@
 /* The key of all files here, with the signer that is all zeros. */
 extern const struct ts_index_key forge_key;
 
-/* A change: in a section (all of a file's are counted, its tables are one more), where in it, what. */
+/* A change: in an array (all of a file's are counted, then the heads and tables of its records), where in it, what. */
 #define FORGE_EDIT_LEN 8
 
 /* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */

@@ -47,7 +47,8 @@ static void forge_many(uint64_t seed, unsigned n_edits)
 		forge(forged, len, edits, n_edits);
 		n_of[forge_ask(PATH, forged, len, seed)]++;
 	}
-	ck_assert_uint_gt(n_of[FORGED_REFUSED], N_FORGED / n_edits / 10);
+	ck_assert_uint_gt(n_of[FORGED_REFUSED], N_FORGED / n_edits / 40);
+	ck_assert_uint_gt(n_of[FORGED_NOTICED], N_FORGED / n_edits / 40);
 	ck_assert_uint_gt(n_of[FORGED_BELIEVED], 0);
 	free(forged);
 	free(file);

@@ -158,7 +158,6 @@ START_TEST(all_windows_of_one_byte_are_needed_in_a_group)
 	ck_assert_uint_eq(ts_probe_next(p, &s, 0, 0), TS_SEGMENT_CHUNKS - 1); /* h: "efgh" alone has it */
 	s.wild = wild;
 	s.n_wild = 1;
-	s.is_mapped = false;
 	ck_assert_uint_eq(ts_probe_next(p, &s, 0, 0), TS_SEGMENT_CHUNKS - 1 < 3 ? TS_SEGMENT_CHUNKS - 1 : 3);
 	s.wild = NULL;
 	ts_sketch_fini(&s);

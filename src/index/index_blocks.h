@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The blocks of a record: each has a signature of its own and is verified when it is used for the first time.
+ *
+ * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever reads
+ * bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it was written
+ * marks its file as damaged: from then on no question is answered from it (query.c).
+ *
+ * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were
+ * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again from
+ * the file.
+ *
+ * Any number of threads may use the blocks of a file.
+ */
+#ifndef TS_INDEX_BLOCKS_H
+#define TS_INDEX_BLOCKS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "signer.h"
+
+/*
+ * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around a page
+ * that is touched.  So many pieces of a file stay in memory: 64 MiB.  Tests have smaller numbers, to cross many
+ * boundaries.
+ */
+#ifndef TS_INDEX_BLOCK_LEN
+#define TS_INDEX_BLOCK_LEN  4096u
+#define TS_INDEX_PIECE_LEN  65536u
+#define TS_INDEX_MAX_PIECES 1024u
+#endif
+
+struct ts_index_blocks;
+
+/* What the blocks of all records of a file have in common. */
+struct ts_index_pool {
+	const struct ts_signer *signer; /* borrowed */
+	_Atomic bool is_damaged;        /* a block was not as it was written, or something in it is wrong */
+	pthread_mutex_t lock;           /* of what follows, and of changes of blocks' states */
+	struct {
+		struct ts_index_blocks *blocks; /* NULL: the place is free */
+		size_t piece;
+	} pieces[TS_INDEX_MAX_PIECES];        /* in memory; a ring */
+	unsigned next;                  /* the place of the oldest piece */
+};
+
+struct ts_index_blocks {
+	struct ts_index_pool *pool; /* borrowed */
+	const uint8_t *start;       /* borrowed; the record, which begins at a page */
+	size_t first, end;          /* the bytes of the record that are signed in blocks */
+	const uint8_t *signatures;  /* borrowed; one a block */
+	_Atomic uint8_t *states;    /* owned; enum state of index_blocks.c, one a block */
+	uint8_t *has_piece;         /* owned; is the piece in the pool's ring? */
+};
+
+/* The number of blocks, from the record's beginning on, if @end bytes of it are signed. */
+static inline size_t ts_index_blocks_n(size_t end)
+{
+	return (end + TS_INDEX_BLOCK_LEN - 1) / TS_INDEX_BLOCK_LEN;
+}
+
+void ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer);
+void ts_index_pool_fini(struct ts_index_pool *pool);
+
+/*
+ * The blocks of bytes [@first, @end) of the record at @start; @signatures are theirs.
+ *
+ * Returns NULL if memory is exhausted.
+ */
+struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const uint8_t *start, size_t first,
+					    size_t end, const uint8_t *signatures);
+void ts_index_blocks_free(struct ts_index_blocks *b);
+
+/* Sign the blocks of bytes [@first, @end) of the record at @start. */
+void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, size_t first, size_t end,
+		    uint8_t *signatures);
+
+/* ts_index_blocks_use() of blocks that are not known to be good, or not counted as being in memory. */
+bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last);
+
+#define TS_INDEX_BLOCK_IS_READY 2
+
+/*
+ * The @len bytes at @p, which lie in the blocks, are about to be read.  @b is NULL for bytes that are in no file.
+ *
+ * Returns false if they are not as they were written; the file is then marked as damaged.
+ */
+static inline bool ts_index_blocks_use(struct ts_index_blocks *b, const void *p, size_t len)
+{
+	size_t first, last;
+
+	if (!b || !len)
+		return true;
+	first = (size_t)((const uint8_t *)p - b->start);
+	last = (first + len - 1) / TS_INDEX_BLOCK_LEN;
+	first /= TS_INDEX_BLOCK_LEN;
+	if (__builtin_expect(first == last && atomic_load_explicit(&b->states[first], memory_order_acquire) ==
+							TS_INDEX_BLOCK_IS_READY, 1))
+		return true;
+	return ts_index_blocks_fetch(b, first, last);
+}
+
+/* Something in the bytes is wrong, although they are as they were written.  Nothing if @b is NULL. */
+static inline void ts_index_blocks_note_damage(struct ts_index_blocks *b)
+{
+	if (b)
+		b->pool->is_damaged = true;
+}
+
+#endif

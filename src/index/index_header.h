@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an index file begins with: whose trace it is.  Layout: index_file.c.
+ */
+#ifndef TS_INDEX_HEADER_H
+#define TS_INDEX_HEADER_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "index_key.h"
+#include "src/base/error.h"
+
+#define TS_INDEX_HEADER_LEN 88
+
+/* Where the meaning lies in it (struct ts_index_key). */
+#define TS_INDEX_MEANING_AT 72
+
+/* Numbers in an index file. */
+static inline void ts_put32(uint8_t *p, uint32_t v)
+{
+	memcpy(p, &(uint32_t){ htole32(v) }, sizeof(v));
+}
+
+static inline void ts_put64(uint8_t *p, uint64_t v)
+{
+	memcpy(p, &(uint64_t){ htole64(v) }, sizeof(v));
+}
+
+static inline uint32_t ts_get32(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le32toh(v);
+}
+
+static inline uint64_t ts_get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDEX_HEADER_LEN]);
+
+/*
+ * Is this the header of an index that fits @key?
+ *
+ * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace, TS_EUNSUPPORTED at
+ * the offset where it differs if it was made by another version or user, or with other options.
+ */
+bool ts_index_header_check(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A record of an index file, mapped: its head and tables, which are checked when the file is opened, and its blocks,
+ * which are verified when they are used.  Layout: index_file.c.
+ */
+#ifndef TS_INDEX_RECORD_H
+#define TS_INDEX_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "index_arrays.h"
+#include "index_blocks.h"
+#include "index_header.h"
+
+#define TS_INDEX_HEAD_LEN    80
+#define TS_INDEX_SIGNED_LEN  48 /* of a head: what comes before its signature */
+#define TS_INDEX_SECTION_LEN 16
+#define TS_INDEX_ARRAY_LEN   16
+
+/* Records begin at multiples of it. */
+#define TS_INDEX_ALIGN UINT64_C(4096)
+
+extern const char ts_index_record_magic[8];
+
+struct ts_index_record {
+	const uint8_t *map; /* owned */
+	uint64_t len, tables;
+	uint32_t n_sections, n_arrays;
+	struct ts_index_blocks *blocks; /* owned */
+};
+
+/* The length of a record's tables, which begin at @tables. */
+uint64_t ts_index_tables_len(uint32_t n_sections, uint32_t n_arrays, uint64_t tables);
+
+/* What the signature of a record's head covers: the file's header, the head, and @len bytes of tables. */
+void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uint8_t *tables, size_t len,
+			   struct iovec parts[3]);
+
+/*
+ * Map the record of @len bytes, at least a head, at @off of file @fd; @pool is that of the file's blocks.
+ *
+ * Returns false if it cannot be mapped (errno is set), or its numbers do not fit its length.
+ */
+bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off, uint64_t len);
+void ts_index_record_unmap(struct ts_index_record *r);
+
+/*
+ * Check head and tables of the record, which is number @number of the file of @key; with @is_whole also all that it
+ * holds.  The tables do not stay in memory: what is needed again is read from the file.
+ *
+ * Returns false if they are damaged.
+ */
+bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
+			   bool is_whole);
+
+/* Is it the last one of a complete index? */
+bool ts_index_record_is_last(const struct ts_index_record *r);
+
+bool ts_index_record_has(const struct ts_index_record *r, uint32_t kind);
+
+/* A section's arrays; a missing one is bad. */
+struct ts_index_arrays ts_index_record_find(const struct ts_index_record *r, uint32_t kind, uint32_t owner);
+
+#endif

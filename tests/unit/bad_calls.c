@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "bad_calls.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+static bool is_armed;
+static uint64_t n_calls;
+static uint64_t fail_at;
+static int fail_with;
+
+static bool is_refused(void)
+{
+	if (!is_armed || n_calls++ != fail_at)
+		return false;
+	errno = fail_with;
+	return true;
+}
+
+/* A wrapper of a function that fails with @failure. */
+#define WRAP(type, failure, name, params, args)           \
+	type __real_##name params;                        \
+	type __wrap_##name params;                        \
+	type __wrap_##name params                         \
+	{                                                 \
+		return is_refused() ? (failure) : __real_##name args; \
+	}
+
+WRAP(int, -1, fstat, (int fd, struct stat *st), (fd, st))
+WRAP(int, -1, ftruncate, (int fd, off_t len), (fd, len))
+WRAP(int, -1, fsync, (int fd), (fd))
+WRAP(int, -1, flock, (int fd, int how), (fd, how))
+WRAP(int, -1, rename, (const char *from, const char *to), (from, to))
+WRAP(int, -1, link, (const char *from, const char *to), (from, to))
+WRAP(int, -1, mkdir, (const char *path, mode_t mode), (path, mode))
+WRAP(int, -1, mkstemp, (char *path), (path))
+WRAP(ssize_t, -1, getrandom, (void *bytes, size_t len, unsigned flags), (bytes, len, flags))
+WRAP(ssize_t, -1, read, (int fd, void *bytes, size_t len), (fd, bytes, len))
+WRAP(ssize_t, -1, write, (int fd, const void *bytes, size_t len), (fd, bytes, len))
+WRAP(ssize_t, -1, pread, (int fd, void *bytes, size_t len, off_t off), (fd, bytes, len, off))
+WRAP(ssize_t, -1, pwrite, (int fd, const void *bytes, size_t len, off_t off), (fd, bytes, len, off))
+WRAP(void *, MAP_FAILED, mmap, (void *at, size_t len, int prot, int flags, int fd, off_t off),
+     (at, len, prot, flags, fd, off))
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+int __wrap_open(const char *path, int flags, ...)
+{
+	mode_t mode;
+	va_list ap;
+
+	va_start(ap, flags);
+	mode = va_arg(ap, mode_t); /* not looked at if there is none */
+	va_end(ap);
+	return is_refused() ? -1 : __real_open(path, flags, mode);
+}
+
+void bad_calls_start(uint64_t n, int error)
+{
+	fail_at = n;
+	fail_with = error;
+	n_calls = 0;
+	is_armed = true;
+}
+
+uint64_t bad_calls_end(void)
+{
+	is_armed = false;
+	return n_calls;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the operating system that fail: wrappers around those that files are read and written with, which
+ * count the calls and can fail one of them.
+ *
+ * A program that uses them is linked with $(bad_calls_ldflags).
+ */
+#ifndef TS_TESTS_BAD_CALLS_H
+#define TS_TESTS_BAD_CALLS_H
+
+#include <stdint.h>
+
+/* From now on count calls; the one with the ordinal @n fails with @error. */
+void bad_calls_start(uint64_t n, int error);
+
+/* No more.  Returns how many there were. */
+uint64_t bad_calls_end(void);
+
+#endif

@@ -34,6 +34,12 @@ static void put_words(const struct ts_happening *h, struct ts_buf *out)
 	ts_buf_putc(out, '\n');
 }
 
+/* Signals that an instruction causes, whose siginfo holds an address; that of others holds who sent them. */
+static bool has_fault_addr(uint64_t signal)
+{
+	return signal == 4 || signal == 5 || signal == 8 || signal == 10 || signal == 11;
+}
+
 static void put_signal(const struct ts_happening *h, struct ts_buf *out)
 {
 	const char *name = ts_signal_name(h->event.number);
@@ -42,7 +48,10 @@ static void put_signal(const struct ts_happening *h, struct ts_buf *out)
 		ts_buf_printf(out, "signal %s", name);
 	else
 		ts_buf_printf(out, "signal %" PRIu64 " of gdb", h->event.number);
-	put_words(h, out);
+	if (h->event.has_addr && h->event.has_ret && !has_fault_addr(ts_event_signal(h)))
+		ts_buf_printf(out, ", sent by process %" PRIu64 "\n", h->event.addr);
+	else
+		put_words(h, out);
 }
 
 static void put_exit(const struct ts_happening *h, struct ts_buf *out)
@@ -82,12 +91,6 @@ void rsp_events_text(const struct rsp_session *s, struct ts_buf *out)
 #define SIGINFO_LEN 128
 #define CODE_OFF    8
 #define SI_KERNEL   0x80 /* sent by the kernel, for an unknown reason */
-
-/* Signals that an instruction causes, whose siginfo holds an address; that of others holds who sent them. */
-static bool has_fault_addr(uint64_t signal)
-{
-	return signal == 4 || signal == 5 || signal == 8 || signal == 10 || signal == 11;
-}
 
 bool rsp_events_siginfo(const struct rsp_session *s, struct ts_buf *out)
 {

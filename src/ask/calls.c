@@ -107,7 +107,7 @@ static bool no_memory(struct ts_error *err)
 
 static bool begin(struct calls *x, struct ts_error *err)
 {
-	const struct ts_query *q = x->ask->q;
+	struct ts_query *q = x->ask->q;
 
 	x->n_lists = ts_query_n_threads(q);
 	x->lists = calloc(x->n_lists + 1, sizeof(*x->lists));

@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A call in a block: a byte (kind, and how its parent is told), the position as a difference to the call
- * before it, then, unless it is a switch, its site and, if it has ended, its length.  Numbers are varints.
- */
 #include "calls.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/buf.h"
-#include "src/index/index_blocks.h"
+#include "call_block.h"
+#include "edges.h"
 #include "src/index/index_file.h"
-
-/* How the parent of a call is told, by the call before it in the block. */
-enum parent {
-	PARENT_PREVIOUS, /* that call */
-	PARENT_SAME,     /* its parent */
-	PARENT_TOLD,     /* how many calls before, and the depth */
-	PARENT_NONE,
-};
-#define KIND_BITS 2
-
-/* Where a call comes from and goes to: few, however often they are executed. */
-struct site {
-	uint64_t pc, target;
-};
-
-struct block {
-	uint64_t pos; /* of its first call */
-	uint32_t thread;
-	uint32_t ordinal; /* of its first call */
-	uint32_t off;     /* in the bytes of its segment */
-	uint32_t n;       /* calls */
-};
 
 /* The end of a call that was sealed open. */
 struct late_end {
@@ -44,14 +18,10 @@ struct late_end {
 };
 
 struct segment {
-	const struct block *blocks; /* by thread, then ordinal */
-	const uint8_t *bytes;
+	struct ts_call_pack pack;
 	const struct late_end *ends;
-	size_t n_blocks, n_bytes, n_ends;
-	struct ts_index_blocks *file;   /* borrowed; bytes are mapped from it; NULL: they are in memory */
-	struct block *own_blocks; /* owned; NULL: all belongs to an index file */
-	struct ts_buf buf;
-	struct late_end *own_ends; /* owned */
+	size_t n_ends;
+	struct late_end *own_ends; /* owned; NULL: they belong to an index file */
 };
 
 /* A block of a thread's list. */
@@ -76,16 +46,13 @@ struct list {
 struct ts_calls {
 	struct list *lists; /* owned; by thread */
 	uint32_t n_lists;
-	struct site *sites; /* owned */
-	uint32_t n_sites, cap_sites;
-	uint32_t *table; /* owned; hash table of sites, ordinals + 1; a power of two */
-	uint32_t n_table;
+	struct ts_call_edges edges;
 	struct segment *segments; /* owned */
 	uint32_t n_segments;
 	bool has_copy;         /* the last one is a copy of what is being read */
 	struct late_end *ends; /* owned; of calls of sealed segments, in the one that is being read */
 	uint32_t n_ends, cap_ends;
-	uint32_t n_saved_sites;
+	uint32_t version; /* of what is sealed: windows of another one are out of date */
 };
 
 /* Room for one more item in *@array, which doubles.  Returns false if memory is exhausted. */
@@ -115,9 +82,8 @@ struct ts_calls *ts_calls_new(void)
 
 static void free_segment(struct segment *s)
 {
-	free(s->own_blocks);
+	ts_call_pack_fini(&s->pack);
 	free(s->own_ends);
-	ts_buf_fini(&s->buf);
 }
 
 void ts_calls_free(struct ts_calls *c)
@@ -132,8 +98,7 @@ void ts_calls_free(struct ts_calls *c)
 	for (uint32_t i = 0; i < c->n_segments; i++)
 		free_segment(&c->segments[i]);
 	free(c->lists);
-	free(c->sites);
-	free(c->table);
+	ts_call_edges_fini(&c->edges);
 	free(c->segments);
 	free(c->ends);
 	free(c);
@@ -188,151 +153,32 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 	return true;
 }
 
-static uint32_t hash_site(uint64_t pc, uint64_t target)
+static void pack_list(const struct list *l, struct ts_call_packer *p)
 {
-	uint64_t h = pc * UINT64_C(0x9e3779b97f4a7c15) ^ target * UINT64_C(0xd6e8feb86659fd93);
+	for (uint32_t i = 0; i < l->n_calls; i += TS_CALL_BLOCK) {
+		uint32_t left = l->n_calls - i;
 
-	return (uint32_t)(h ^ h >> 32);
-}
-
-static void put_in_table(struct ts_calls *c, uint32_t site)
-{
-	uint32_t at = hash_site(c->sites[site].pc, c->sites[site].target) & (c->n_table - 1);
-
-	while (c->table[at])
-		at = (at + 1) & (c->n_table - 1);
-	c->table[at] = site + 1;
-}
-
-static bool grow_table(struct ts_calls *c)
-{
-	uint32_t n = c->n_table ? c->n_table : 256;
-	uint32_t *table;
-
-	while (n <= 2 * c->n_sites)
-		n *= 2;
-	table = calloc(n, sizeof(*table));
-	if (!table)
-		return false;
-	free(c->table);
-	c->table = table;
-	c->n_table = n;
-	for (uint32_t i = 0; i < c->n_sites; i++)
-		put_in_table(c, i);
-	return true;
-}
-
-/* The ordinal of a site, which is added if it is new; UINT32_MAX if memory is exhausted. */
-static uint32_t intern(struct ts_calls *c, uint64_t pc, uint64_t target)
-{
-	uint32_t at;
-
-	if (2 * c->n_sites >= c->n_table && !grow_table(c))
-		return UINT32_MAX;
-	at = hash_site(pc, target) & (c->n_table - 1);
-	for (; c->table[at]; at = (at + 1) & (c->n_table - 1)) {
-		const struct site *s = &c->sites[c->table[at] - 1];
-
-		if (s->pc == pc && s->target == target)
-			return c->table[at] - 1;
+		ts_call_packer_add(p, &l->calls[i], left < TS_CALL_BLOCK ? left : TS_CALL_BLOCK);
 	}
-	if (!room(&c->sites, c->n_sites, &c->cap_sites, sizeof(*c->sites)))
-		return UINT32_MAX;
-	c->sites[c->n_sites] = (struct site){ pc, target };
-	c->table[at] = ++c->n_sites;
-	return c->n_sites - 1;
-}
-
-/* ----------------------------------------------------------------------------------------------- encoding */
-
-static void put_varint(struct ts_buf *out, uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		ts_buf_putc(out, (uint8_t)(value | 0x80));
-	ts_buf_putc(out, (uint8_t)value);
-}
-
-static enum parent parent_of(const struct ts_call *x, const struct ts_call *before)
-{
-	if (x->parent == TS_NO_CALL)
-		return PARENT_NONE;
-	if (before && x->parent == before->ordinal)
-		return PARENT_PREVIOUS;
-	if (before && x->parent == before->parent)
-		return PARENT_SAME;
-	return PARENT_TOLD;
-}
-
-/* @before is NULL for the first of a block.  Returns false if memory is exhausted. */
-static bool encode_call(struct ts_calls *c, struct ts_buf *out, const struct ts_call *x,
-			const struct ts_call *before)
-{
-	enum parent parent = parent_of(x, before);
-	uint32_t site = 0;
-
-	ts_buf_putc(out, (uint8_t)(x->kind | (unsigned)parent << KIND_BITS));
-	put_varint(out, before ? x->pos - before->pos : 0);
-	if (parent == PARENT_TOLD) {
-		put_varint(out, x->ordinal - x->parent);
-		put_varint(out, x->depth);
-	}
-	if (x->kind == TS_CALL_SWITCH)
-		return ts_buf_ok(out);
-	site = intern(c, x->pc, x->target);
-	put_varint(out, site);
-	if (x->kind != TS_CALL_OPEN)
-		put_varint(out, x->end - x->pos);
-	return site != UINT32_MAX && ts_buf_ok(out);
-}
-
-static bool encode_list(struct ts_calls *c, uint32_t thread, struct segment *s, size_t *n_blocks)
-{
-	const struct list *l = &c->lists[thread];
-
-	for (uint32_t i = 0; i < l->n_calls; i++) {
-		const struct ts_call *x = &l->calls[i];
-		bool is_first = i % TS_CALL_BLOCK == 0;
-
-		if (is_first) {
-			uint32_t left = l->n_calls - i;
-
-			s->own_blocks[(*n_blocks)++] = (struct block){
-				.pos = x->pos,
-				.thread = thread,
-				.ordinal = x->ordinal,
-				.off = (uint32_t)s->buf.len,
-				.n = left < TS_CALL_BLOCK ? left : TS_CALL_BLOCK,
-			};
-		}
-		if (!encode_call(c, &s->buf, x, is_first ? NULL : x - 1))
-			return false;
-	}
-	return s->buf.len < UINT32_MAX;
 }
 
 /* What is being read, as a segment.  Returns false if memory is exhausted. */
-static bool encode_segment(struct ts_calls *c, struct segment *s)
+static bool pack_segment(struct ts_calls *c, struct segment *s)
 {
-	size_t n = 0;
+	struct ts_call_packer *p = ts_call_packer_new(&c->edges);
+	bool is_packed;
 
-	*s = (struct segment){ 0 };
-	for (uint32_t i = 0; i < c->n_lists; i++)
-		n += (c->lists[i].n_calls + TS_CALL_BLOCK - 1) / TS_CALL_BLOCK;
-	s->own_blocks = malloc((n + 1) * sizeof(*s->own_blocks));
-	s->own_ends = malloc((c->n_ends + 1) * sizeof(*s->own_ends));
-	if (!s->own_blocks || !s->own_ends)
+	*s = (struct segment){ .own_ends = malloc((c->n_ends + 1) * sizeof(*s->own_ends)) };
+	for (uint32_t i = 0; p && i < c->n_lists; i++)
+		pack_list(&c->lists[i], p);
+	is_packed = p && ts_call_packer_finish(p, &s->pack);
+	ts_call_packer_free(p);
+	if (!is_packed || !s->own_ends)
 		return false;
 	if (c->n_ends)
 		memcpy(s->own_ends, c->ends, c->n_ends * sizeof(*c->ends));
-	for (uint32_t i = 0; i < c->n_lists; i++) {
-		if (!encode_list(c, i, s, &s->n_blocks))
-			return false;
-	}
-	s->blocks = s->own_blocks;
 	s->ends = s->own_ends;
 	s->n_ends = c->n_ends;
-	s->bytes = s->buf.data;
-	s->n_bytes = s->buf.len;
 	return true;
 }
 
@@ -343,8 +189,8 @@ static bool add_refs(struct ts_calls *c, uint32_t segment)
 {
 	const struct segment *s = &c->segments[segment];
 
-	for (uint32_t i = 0; i < s->n_blocks; i++) {
-		const struct block *b = &s->blocks[i];
+	for (uint32_t i = 0; i < s->pack.n_blocks; i++) {
+		const struct ts_call_block *b = &s->pack.blocks[i];
 		struct list *l = list_of(c, b->thread);
 
 		if (!l || !room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
@@ -401,6 +247,7 @@ static void drop_last(struct ts_calls *c)
 		l->n_ends = n;
 	}
 	free_segment(&c->segments[segment]);
+	c->version++;
 }
 
 /* Takes @s over, on failure too. */
@@ -414,6 +261,7 @@ static bool install(struct ts_calls *c, struct segment *s)
 	}
 	c->segments = p;
 	p[c->n_segments++] = *s;
+	c->version++;
 	return add_refs(c, c->n_segments - 1) && add_ends(c, c->n_segments - 1);
 }
 
@@ -424,7 +272,7 @@ static bool seal(struct ts_calls *c)
 	if (c->has_copy)
 		drop_last(c);
 	c->has_copy = false;
-	if (!encode_segment(c, &s)) {
+	if (!pack_segment(c, &s)) {
 		free_segment(&s);
 		return false;
 	}
@@ -457,25 +305,22 @@ void ts_calls_save(struct ts_calls *c, struct ts_index_file *f)
 {
 	const struct segment *s = &c->segments[c->n_segments - 1];
 
-	ts_index_put(f, s->blocks, s->n_blocks, sizeof(*s->blocks));
-	ts_index_put(f, s->bytes, s->n_bytes, 1);
+	ts_call_pack_save(&s->pack, f);
 	ts_index_put(f, s->ends, s->n_ends, sizeof(*s->ends));
-	ts_index_put(f, c->sites + c->n_saved_sites, c->n_sites - c->n_saved_sites, sizeof(*c->sites));
-	c->n_saved_sites = c->n_sites;
+	ts_call_edges_save(&c->edges, f);
 }
 
-/* Do the blocks continue the lists, in order, within the bytes? */
+/* Do the blocks continue the lists, in order? */
 static bool are_blocks_good(const struct ts_calls *c, const struct segment *s, uint32_t n_threads)
 {
-	for (size_t i = 0; i < s->n_blocks; i++) {
-		const struct block *b = &s->blocks[i], *before = i ? b - 1 : NULL;
+	for (size_t i = 0; i < s->pack.n_blocks; i++) {
+		const struct ts_call_block *b = &s->pack.blocks[i], *before = i ? b - 1 : NULL;
 		bool is_same = before && before->thread == b->thread;
 		uint32_t next = is_same                  ? before->ordinal + before->n
 				: b->thread < c->n_lists ? c->lists[b->thread].n_sealed
 							 : 0;
 
-		if (b->thread >= n_threads || !b->n || b->n > TS_CALL_BLOCK || b->off >= s->n_bytes || b->ordinal != next ||
-		    b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK || (before && b->off <= before->off) ||
+		if (b->thread >= n_threads || b->ordinal != next || b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK ||
 		    (before && b->thread < before->thread) || (is_same && b->pos < before->pos))
 			return false;
 	}
@@ -494,34 +339,17 @@ static bool are_ends_good(const struct ts_calls *c, const struct segment *s)
 	return true;
 }
 
-static bool add_sites(struct ts_calls *c, const struct site *sites, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (!room(&c->sites, c->n_sites, &c->cap_sites, sizeof(*c->sites)))
-			return false;
-		c->sites[c->n_sites++] = sites[i];
-	}
-	return !n || grow_table(c);
-}
-
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads)
 {
-	struct segment s = { .file = a->blocks };
-	const struct site *sites;
-	size_t n_sites;
+	struct segment s = { 0 };
 
-	s.blocks = ts_index_take(a, sizeof(*s.blocks), &s.n_blocks);
-	s.bytes = ts_index_take_unread(a, 1, &s.n_bytes);
+	if (!ts_call_pack_load(&s.pack, a))
+		return false;
 	s.ends = ts_index_take(a, sizeof(*s.ends), &s.n_ends);
-	sites = ts_index_take(a, sizeof(*sites), &n_sites);
-	if (a->is_bad)
+	if (!ts_call_edges_load(&c->edges, a, in_place))
 		return false;
 	if (in_place)
 		drop_last(c);
-	else if (!add_sites(c, sites, n_sites))
-		return false;
-	else
-		c->n_saved_sites = c->n_sites;
 	if (!are_blocks_good(c, &s, n_threads) || !are_ends_good(c, &s) || !install(c, &s))
 		return false;
 	for (uint32_t i = 0; i < c->n_lists; i++)
@@ -531,66 +359,6 @@ bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place,
 
 /* ----------------------------------------------------------------------------------------------- questions
  */
-
-/* Bytes of a block; what an index file holds may be anything. */
-struct bytes {
-	const uint8_t *p, *end;
-};
-
-static uint64_t take_varint(struct bytes *b)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; b->p < b->end && shift < 64; shift += 7) {
-		uint8_t byte = *b->p++;
-
-		value |= (uint64_t)(byte & 0x7f) << shift;
-		if (byte < 0x80)
-			break;
-	}
-	return value;
-}
-
-static void take_parent(struct bytes *b, enum parent parent, struct ts_call *x)
-{
-	uint64_t back;
-
-	switch (parent) {
-	case PARENT_PREVIOUS:
-		x->parent = x->ordinal - 1;
-		x->depth++;
-		break;
-	case PARENT_SAME: break;
-	case PARENT_TOLD:
-		back = take_varint(b);
-		x->depth = (uint32_t)take_varint(b);
-		x->parent = back && back <= x->ordinal ? x->ordinal - (uint32_t)back : TS_NO_CALL;
-		break;
-	case PARENT_NONE:
-		x->parent = TS_NO_CALL;
-		x->depth = 1;
-		break;
-	}
-}
-
-/* Go from the call before it in its block (or the block's head) to the call that begins at @b. */
-static void decode_call(const struct ts_calls *c, struct bytes *b, struct ts_call *x)
-{
-	uint8_t head = b->p < b->end ? *b->p++ : TS_CALL_OPEN | PARENT_NONE << KIND_BITS;
-	uint64_t site;
-
-	x->kind = head & ((1u << KIND_BITS) - 1);
-	x->pos += take_varint(b);
-	take_parent(b, head >> KIND_BITS & 3, x);
-	x->end = TS_NO_END;
-	if (x->kind == TS_CALL_SWITCH)
-		return;
-	site = take_varint(b);
-	x->pc = site < c->n_sites ? c->sites[site].pc : 0;
-	x->target = site < c->n_sites ? c->sites[site].target : 0;
-	if (x->kind != TS_CALL_OPEN)
-		x->end = x->pos + take_varint(b);
-}
 
 /* If the call ended in a later segment, that segment says so. */
 static void find_end(const struct list *l, struct ts_call *x)
@@ -606,7 +374,7 @@ static void find_end(const struct list *l, struct ts_call *x)
 	x->kind = e->kind;
 }
 
-/* The ordinal of the list's last block that begins at or before @ordinal. */
+/* The number of the list's last block that begins at or before @ordinal. */
 static uint32_t block_of(const struct list *l, uint32_t ordinal)
 {
 	uint32_t lo = 0, n = l->n_refs;
@@ -622,23 +390,44 @@ static uint32_t block_of(const struct list *l, uint32_t ordinal)
 	return lo;
 }
 
-/* The state before the first call of a block. */
-static struct bytes start_block(const struct ts_calls *c, const struct ref *ref, uint32_t thread,
-				struct ts_call *x)
+/* The same for the last one that begins before position @pos; 0 if none does. */
+static uint32_t block_before(const struct list *l, uint64_t pos)
 {
-	const struct segment *s = &c->segments[ref->segment];
-	const struct block *b = &s->blocks[ref->block];
-	size_t end = ref->block + 1 < s->n_blocks ? b[1].off : s->n_bytes;
+	uint32_t lo = 0, n = l->n_refs;
 
-	*x = (struct ts_call){
-		.pos = b->pos,
-		.thread = thread,
-		.ordinal = b->ordinal,
-		.parent = TS_NO_CALL,
-		.depth = 1,
-	};
-	ts_index_blocks_use(s->file, s->bytes + b->off, end - b->off);
-	return (struct bytes){ s->bytes + b->off, s->bytes + end };
+	while (n > 1) {
+		uint32_t half = n / 2;
+
+		if (l->refs[lo + half].pos < pos)
+			lo += half, n -= half;
+		else
+			n = half;
+	}
+	return lo;
+}
+
+/* The calls of a list's block.  Returns how many they are. */
+static uint32_t unpack(const struct ts_calls *c, const struct list *l, uint32_t block,
+		       struct ts_call calls[TS_CALL_BLOCK])
+{
+	const struct ref *ref = &l->refs[block];
+	uint32_t n = ts_call_unpack(&c->segments[ref->segment].pack, &c->edges, ref->block, calls);
+
+	for (uint32_t i = 0; i < n; i++)
+		find_end(l, &calls[i]);
+	return n;
+}
+
+/* Move a window to a block of a thread's list. */
+static void show(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint32_t block)
+{
+	const struct list *l = &c->lists[thread];
+
+	if (w->n && w->version == c->version && w->thread == thread && w->calls[0].ordinal == l->refs[block].ordinal)
+		return;
+	w->n = unpack(c, l, block, w->calls);
+	w->thread = thread;
+	w->version = c->version;
 }
 
 uint32_t ts_calls_n_threads(const struct ts_calls *c)
@@ -651,83 +440,60 @@ uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread)
 	return thread < c->n_lists ? c->lists[thread].n_sealed : 0;
 }
 
-void ts_calls_get(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *call)
+void ts_calls_get(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint32_t ordinal,
+		  struct ts_call *call)
 {
-	const struct list *l = &c->lists[thread];
-	struct bytes b = start_block(c, &l->refs[block_of(l, ordinal)], thread, call);
-
-	decode_call(c, &b, call);
-	while (call->ordinal < ordinal) {
-		call->ordinal++;
-		decode_call(c, &b, call);
-	}
-	find_end(l, call);
+	if (!w->n || w->version != c->version || w->thread != thread || ordinal - w->calls[0].ordinal >= w->n)
+		show(c, w, thread, block_of(&c->lists[thread], ordinal));
+	*call = w->calls[ordinal - w->calls[0].ordinal];
 }
 
 uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *calls)
 {
 	const struct list *l = &c->lists[thread];
-	uint32_t at = block_of(l, ordinal), n;
-	struct ts_call x;
-	struct bytes b = start_block(c, &l->refs[at], thread, &x);
 
-	n = (at + 1 < l->n_refs ? l->refs[at + 1].ordinal : l->n_sealed) - x.ordinal;
-	for (uint32_t i = 0; i < n; i++, x.ordinal++) {
-		decode_call(c, &b, &x);
-		calls[i] = x;
-		find_end(l, &calls[i]);
-	}
-	return n;
+	return unpack(c, l, block_of(l, ordinal), calls);
 }
 
-uint32_t ts_calls_before(const struct ts_calls *c, uint32_t thread, uint64_t pos)
+uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos)
 {
 	const struct list *l = thread < c->n_lists ? &c->lists[thread] : NULL;
-	uint32_t lo = 0, n = l ? l->n_refs : 0, end, found;
-	struct ts_call x;
-	struct bytes b;
+	uint32_t lo = 0, n;
 
-	if (!n || l->refs[0].pos >= pos)
+	if (!l || !l->n_refs || l->refs[0].pos >= pos)
 		return TS_NO_CALL;
-	while (n > 1) {
+	show(c, w, thread, block_before(l, pos));
+	for (n = w->n; n > 1;) { /* the last one that is before: the first one is */
 		uint32_t half = n / 2;
 
-		if (l->refs[lo + half].pos < pos)
+		if (w->calls[lo + half].pos < pos)
 			lo += half, n -= half;
 		else
 			n = half;
 	}
-	b = start_block(c, &l->refs[lo], thread, &x);
-	end = lo + 1 < l->n_refs ? l->refs[lo + 1].ordinal : l->n_sealed;
-	found = x.ordinal;
-	for (; x.ordinal < end; x.ordinal++) {
-		decode_call(c, &b, &x);
-		if (x.pos >= pos)
-			break;
-		found = x.ordinal;
-	}
-	return found;
+	return w->calls[lo].ordinal;
 }
 
-bool ts_calls_innermost(const struct ts_calls *c, uint32_t thread, uint64_t pos, struct ts_call *call)
+bool ts_calls_innermost(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos,
+			struct ts_call *call)
 {
-	uint32_t last = ts_calls_before(c, thread, pos);
+	uint32_t last = ts_calls_before(c, w, thread, pos);
 
 	if (last == TS_NO_CALL)
 		return false;
-	ts_calls_get(c, thread, last, call);
+	ts_calls_get(c, w, thread, last, call);
 	while (call->kind == TS_CALL_SWITCH || call->end <= pos) {
-		if (!ts_calls_outer(c, call))
+		if (!ts_calls_outer(c, w, call))
 			return false;
 	}
 	return true;
 }
 
-bool ts_calls_outer(const struct ts_calls *c, struct ts_call *call)
+bool ts_calls_outer(const struct ts_calls *c, struct ts_call_window *w, struct ts_call *call)
 {
 	if (call->parent >= call->ordinal) /* TS_NO_CALL is */
 		return false;
-	ts_calls_get(c, call->thread, call->parent, call);
+	ts_calls_get(c, w, call->thread, call->parent, call);
 	return true;
 }
 
@@ -735,20 +501,21 @@ bool ts_calls_outer(const struct ts_calls *c, struct ts_call *call)
  * The first return after @pos of the call or switch, or of those around it: what is called inside of a call ends with it,
  * or before.
  */
-static uint64_t return_around(const struct ts_calls *c, struct ts_call x, uint64_t pos)
+static uint64_t return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x, uint64_t pos)
 {
 	do {
 		if (x.kind == TS_CALL_OPEN)
 			return TS_NO_END;
 		if (x.kind == TS_CALL_RETURN && x.end > pos)
 			return x.end;
-	} while (ts_calls_outer(c, &x));
+	} while (ts_calls_outer(c, w, &x));
 	return TS_NO_END;
 }
 
 uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_t pos, uint64_t limit)
 {
-	uint32_t first = ts_calls_before(c, thread, pos), n = ts_calls_n(c, thread), n_block;
+	struct ts_call_window w = { .n = 0 };
+	uint32_t first = ts_calls_before(c, &w, thread, pos), n = ts_calls_n(c, thread), n_block;
 	struct ts_call block[TS_CALL_BLOCK];
 	uint64_t best = limit;
 
@@ -763,7 +530,7 @@ uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_
 			if (x->pos >= best)
 				return best < limit ? best : TS_NO_END;
 			if (x->ordinal == first || x->kind == TS_CALL_SWITCH)
-				end = return_around(c, *x, pos);
+				end = return_around(c, &w, *x, pos);
 			if (end < best)
 				best = end;
 		}
@@ -772,7 +539,7 @@ uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_
 }
 
 /* The last return before @pos of the call or switch, or of those around it. */
-static uint64_t last_return_around(const struct ts_calls *c, struct ts_call x, uint64_t pos)
+static uint64_t last_return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x, uint64_t pos)
 {
 	uint64_t best = TS_NO_END;
 
@@ -781,13 +548,14 @@ static uint64_t last_return_around(const struct ts_calls *c, struct ts_call x, u
 			break;
 		if (x.kind == TS_CALL_RETURN)
 			best = x.end;
-	} while (ts_calls_outer(c, &x));
+	} while (ts_calls_outer(c, w, &x));
 	return best;
 }
 
 uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_t pos)
 {
-	uint32_t last = ts_calls_before(c, thread, pos);
+	struct ts_call_window w = { .n = 0 };
+	uint32_t last = ts_calls_before(c, &w, thread, pos);
 	struct ts_call block[TS_CALL_BLOCK];
 	uint64_t best = TS_NO_END;
 
@@ -795,21 +563,18 @@ uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_
 	for (uint32_t i = last; last != TS_NO_CALL && best == TS_NO_END; i--) {
 		if (i == last || i + 1 == block[0].ordinal)
 			ts_calls_block(c, thread, i, block);
-		best = last_return_around(c, block[i - block[0].ordinal], pos);
+		best = last_return_around(c, &w, block[i - block[0].ordinal], pos);
 		if (!i)
 			break;
 	}
 	return best;
 }
 
-uint64_t ts_calls_mem(const struct ts_calls *c)
+uint64_t ts_calls_saved_len(const struct ts_calls *c)
 {
-	uint64_t sum = c->n_sites * sizeof(*c->sites);
+	uint64_t sum = ts_call_edges_saved_len(&c->edges);
 
-	for (uint32_t i = 0; i < c->n_segments; i++) {
-		const struct segment *s = &c->segments[i];
-
-		sum += s->n_blocks * sizeof(*s->blocks) + s->n_bytes + s->n_ends * sizeof(*s->ends);
-	}
+	for (uint32_t i = 0; i < c->n_segments; i++)
+		sum += ts_call_pack_saved_len(&c->segments[i].pack) + c->segments[i].n_ends * sizeof(*c->segments[i].ends);
 	return sum;
 }

@@ -5,8 +5,8 @@
  * Each thread has a list of calls by position.  A list also notes where the thread moved to another stack, so
  * that the calls that are open at any position are found by a binary search and a walk from the innermost one
  * outwards.  While a segment is read its calls are plain structs; sealed, they are blocks of up to
- * TS_CALL_BLOCK calls, some six bytes each.  A call that ends after its segment was sealed is noted in the
- * segment in which it ends.
+ * TS_CALL_BLOCK calls (call_block.h), one to three bytes each.  A call that ends after its segment was sealed is noted
+ * in the segment in which it ends.
  */
 #ifndef TS_CALLS_H
 #define TS_CALLS_H
@@ -15,31 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TS_NO_CALL    UINT32_MAX
-#define TS_NO_END     UINT64_MAX
-#define TS_CALL_BLOCK 64u
+#include "call.h"
 
 struct ts_index_file;
 struct ts_index_arrays;
-
-enum ts_call_kind {
-	TS_CALL_RETURN,  /* it ended at its return address */
-	TS_CALL_UNWOUND, /* it ended elsewhere: longjmp, an exception, an abandoned stack */
-	TS_CALL_OPEN,    /* it has not ended */
-	TS_CALL_SWITCH,  /* not a call: here the thread moved to another stack */
-};
-
-struct ts_call {
-	uint64_t pos;    /* the step that called; the call begins at pos + 1 */
-	uint64_t end;    /* the position at which it ended, TS_NO_END if it is open */
-	uint64_t pc;     /* of the call instruction */
-	uint64_t target; /* where control went */
-	uint32_t thread;
-	uint32_t ordinal; /* in the thread's list */
-	uint32_t parent;  /* the innermost call that was open on its stack before; TS_NO_CALL: none was */
-	uint32_t depth;   /* 1 + the calls that were open on its stack before */
-	enum ts_call_kind kind;
-};
 
 struct ts_calls;
 
@@ -76,7 +55,18 @@ void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads);
 
 /*
- * The questions.  They see sealed segments only, change nothing, and cannot fail.
+ * The calls and switches of a block of one struct ts_calls, unpacked: the next question is often about them, too.  All
+ * zero: of none.
+ */
+struct ts_call_window {
+	uint32_t thread, n;
+	uint32_t version; /* of the list */
+	struct ts_call calls[TS_CALL_BLOCK];
+};
+
+/*
+ * The questions.  They see sealed segments only, change nothing but the window, which they move to where they
+ * looked last, and cannot fail.
  */
 
 /* The number of threads with lists, and the length of a thread's list. */
@@ -84,7 +74,8 @@ uint32_t ts_calls_n_threads(const struct ts_calls *c);
 uint32_t ts_calls_n(const struct ts_calls *c, uint32_t thread);
 
 /* A call or switch; @ordinal is below ts_calls_n(). */
-void ts_calls_get(const struct ts_calls *c, uint32_t thread, uint32_t ordinal, struct ts_call *call);
+void ts_calls_get(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint32_t ordinal,
+		  struct ts_call *call);
 
 /*
  * The calls and switches of the block that has @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in order.
@@ -98,7 +89,7 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
  *
  * Returns its ordinal, TS_NO_CALL if there is none.
  */
-uint32_t ts_calls_before(const struct ts_calls *c, uint32_t thread, uint64_t pos);
+uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 
 /*
  * The nearest position after (before) @pos at which a call of the thread returned; @limit: later ones do not matter.
@@ -113,12 +104,13 @@ uint64_t ts_calls_prev_return(const struct ts_calls *c, uint32_t thread, uint64_
  *
  * Returns false if there is none.
  */
-bool ts_calls_innermost(const struct ts_calls *c, uint32_t thread, uint64_t pos, struct ts_call *call);
+bool ts_calls_innermost(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos,
+			struct ts_call *call);
 
 /* From a call to the one around it on its stack.  Returns false if there is none. */
-bool ts_calls_outer(const struct ts_calls *c, struct ts_call *call);
+bool ts_calls_outer(const struct ts_calls *c, struct ts_call_window *w, struct ts_call *call);
 
-/* Bytes of the sealed part. */
-uint64_t ts_calls_mem(const struct ts_calls *c);
+/* Bytes of the sealed part in an index file. */
+uint64_t ts_calls_saved_len(const struct ts_calls *c);
 
 #endif

@@ -23,7 +23,7 @@ enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts
 	return TS_NEED_FAILED;
 }
 
-uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread)
+uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread)
 {
 	return ts_query_n_calls_before(q, thread, q->snap.end);
 }
@@ -46,9 +46,9 @@ uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t
 	return n;
 }
 
-uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos)
+uint32_t ts_query_n_calls_before(struct ts_query *q, uint32_t thread, uint64_t pos)
 {
-	uint32_t last = ts_calls_before(q->tl->calls, thread, pos < q->snap.end ? pos : q->snap.end);
+	uint32_t last = ts_calls_before(q->tl->calls, &q->calls, thread, pos < q->snap.end ? pos : q->snap.end);
 
 	return last == TS_NO_CALL ? 0 : last + 1;
 }
@@ -79,17 +79,17 @@ uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos)
 	return best;
 }
 
-bool ts_query_innermost_call(const struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call)
+bool ts_query_innermost_call(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call)
 {
-	if (!ts_calls_innermost(q->tl->calls, thread, pos, call))
+	if (!ts_calls_innermost(q->tl->calls, &q->calls, thread, pos, call))
 		return false;
 	clip(q, call);
 	return true;
 }
 
-bool ts_query_outer_call(const struct ts_query *q, struct ts_call *call)
+bool ts_query_outer_call(struct ts_query *q, struct ts_call *call)
 {
-	if (!ts_calls_outer(q->tl->calls, call))
+	if (!ts_calls_outer(q->tl->calls, &q->calls, call))
 		return false;
 	clip(q, call);
 	return true;

@@ -25,7 +25,7 @@
 enum ts_need ts_query_need_calls(struct ts_query *q, uint64_t n_steps, struct ts_error *err);
 
 /* How many calls and switches a thread's list has in the snapshot. */
-uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread);
+uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread);
 
 /*
  * Those of the block that has @ordinal, which is below ts_query_n_calls(), in order: up to TS_CALL_BLOCK, of
@@ -36,7 +36,7 @@ uint32_t ts_query_n_calls(const struct ts_query *q, uint32_t thread);
 uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *calls);
 
 /* How many of them were made by steps before position @pos, which may be anything. */
-uint32_t ts_query_n_calls_before(const struct ts_query *q, uint32_t thread, uint64_t pos);
+uint32_t ts_query_n_calls_before(struct ts_query *q, uint32_t thread, uint64_t pos);
 
 /*
  * The nearest position after (before) @pos at which a call of any thread returned.
@@ -52,7 +52,7 @@ uint64_t ts_query_prev_return(const struct ts_query *q, uint64_t pos);
  *
  * Return false if there is none.
  */
-bool ts_query_innermost_call(const struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call);
-bool ts_query_outer_call(const struct ts_query *q, struct ts_call *call);
+bool ts_query_innermost_call(struct ts_query *q, uint32_t thread, uint64_t pos, struct ts_call *call);
+bool ts_query_outer_call(struct ts_query *q, struct ts_call *call);
 
 #endif

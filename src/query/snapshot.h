@@ -9,6 +9,7 @@
 
 #include "mapped.h"
 #include "query.h"
+#include "src/calls/calls.h"
 #include "src/timeline/timeline.h"
 
 #define N_CACHED_CHUNKS 16
@@ -53,6 +54,7 @@ struct ts_query {
 	uint64_t clock;
 	struct cached_chunk chunks[N_CACHED_CHUNKS];
 	struct cached_regs regs[N_CACHED_REGS];
+	struct ts_call_window calls;  /* where the last question about calls looked */
 	struct cached_regs walk;      /* those of the last question: who asks in order goes on from there */
 };
 

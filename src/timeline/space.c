@@ -263,6 +263,7 @@ void ts_space_stats(const struct ts_space *sp, struct ts_space_stats *stats)
 	*stats = (struct ts_space_stats){
 		.n_inferred = sp->n_inferred,
 		.n_unexplained = sp->n_unexplained,
+		.n_divided = sp->n_divided,
 		.n_pages = sp->n_pages,
 	};
 	for (size_t i = 0; i < sp->n_segments; i++) {

@@ -28,6 +28,8 @@ struct ts_space_stats {
 	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
 	uint64_t n_unexplained; /* reads that contradict what was known */
 	uint64_t n_pages;       /* pages touched by steps */
+	/* of n_silent, those that only a space of divided lines has, in two bytes each; counted while it is built */
+	uint64_t n_divided;
 	uint64_t index_len;     /* bytes of the sealed part, reads left out */
 	uint64_t reads_len;     /* bytes of the sealed part that say what was read */
 };

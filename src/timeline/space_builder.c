@@ -672,9 +672,11 @@ static bool note_writes(struct ts_space_builder *sb, const struct ts_page *pg, u
 	for (unsigned line = word * 4; written; line++, changed >>= 16, written >>= 16) {
 		uint16_t silent = (uint16_t)(written & ~changed);
 
-		if (silent && (uint16_t)changed)
+		if (silent && (uint16_t)changed) {
 			silent &= (uint16_t)~ts_space_parts(sb->space, pg->page << TS_PAGE_BITS | line << TS_LINE_BITS,
 							    (uint16_t)changed);
+			sb->space->n_divided += silent != 0;
+		}
 		if ((uint16_t)changed && !note_version(sb, pg, line, chunk, (uint16_t)changed))
 			return false;
 		if (silent && !ts_touches_add(&sb->silent, pg->id, (uint8_t)line, chunk, silent))

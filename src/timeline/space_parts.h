@@ -22,6 +22,7 @@ struct ts_space {
 	struct ts_space_segment *segments; /* owned; by number */
 	size_t n_segments;
 	uint64_t n_inferred, n_unexplained, n_pages; /* so far, as in struct ts_space_stats */
+	uint64_t n_divided; /* the same, since the space was made or loaded */
 };
 
 /* Free the arrays of a segment; it is empty then. */

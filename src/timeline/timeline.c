@@ -801,6 +801,7 @@ void ts_timeline_stats(const struct ts_timeline *tl, struct ts_timeline_stats *s
 	ts_space_stats(tl->regs, &s);
 	*stats = (struct ts_timeline_stats){
 		.regs_len = s.index_len,
+		.single_regs_len = s.n_divided * 2,
 		.runs_len = ts_runs_mem(&tl->runs),
 		.n_inferred = s.n_inferred,
 		.n_unexplained = s.n_unexplained,

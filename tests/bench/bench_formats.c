@@ -36,7 +36,7 @@
 
 /* What is asked (millions of steps a second: recording.h). */
 #define MIN_OF_DECODE (1.0 / 3)
-#define MAX_CALLS     0.1 /* bytes a step, for calls and registers */
+#define MAX_CALLS     0.1 /* bytes a step, for calls and questions about registers */
 #define MAX_INDEX     1.5 /* bytes a step, and what distinct memory costs */
 #define MAX_NO_READS  0.8
 #define MAX_MEMORY    256 /* MiB, and twice the memory touched */
@@ -106,7 +106,7 @@ static void measure_index(void *arg)
 	r->built_kb = peak_kb();
 	r->anon_kb = t.anon_kb;
 	r->index_len = index_len(&t, &r->stats);
-	r->calls_len = t.tl->calls ? ts_calls_mem(t.tl->calls) : 0;
+	r->calls_len = t.tl->calls ? ts_calls_saved_len(t.tl->calls) : 0;
 	r->has_file = t.tl->file;
 	r->n_steps = t.tl->n_steps;
 	if (r->n_steps != r->rec.n_steps)
@@ -276,7 +276,9 @@ static void tell_size(const struct result *r)
 	tell_plain(r, "  calls", (double)r->calls_len / n);
 	if (r->n_calls)
 		tell_plain(r, "  calls, bytes each", (double)r->calls_len / (double)r->n_calls);
-	tell(r, "  calls and registers", (double)(r->calls_len + r->stats.regs_len) / n, BENCH_AT_MOST, MAX_CALLS, NULL);
+	tell_plain(r, "  registers, to find each one alone", (double)r->stats.single_regs_len / n);
+	tell(r, "  calls and what finds single registers", (double)(r->calls_len + r->stats.single_regs_len) / n,
+	     BENCH_AT_MOST, MAX_CALLS, NULL);
 	tell_plain(r, "  memory written", (double)r->stats.memory_len / n);
 	tell_plain(r, "  memory read", (double)r->stats.reads_len / n);
 	tell_plain(r, "  executed addresses", (double)r->stats.runs_len / n);

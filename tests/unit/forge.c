@@ -252,14 +252,15 @@ static void ask_world(struct ts_query *q, uint64_t pos)
 
 static void ask_calls(const struct ts_timeline *tl, uint64_t pos)
 {
+	struct ts_call_window w = { .n = 0 };
 	struct ts_call call;
 
 	if (!tl->calls)
 		return;
 	for (uint32_t t = 0; t < ts_calls_n_threads(tl->calls) && t < SCRIPT_MAX_THREADS; t++) {
-		if (!ts_calls_innermost(tl->calls, t, pos, &call))
+		if (!ts_calls_innermost(tl->calls, &w, t, pos, &call))
 			continue;
-		for (unsigned i = 0; i < 100 && ts_calls_outer(tl->calls, &call); i++)
+		for (unsigned i = 0; i < 100 && ts_calls_outer(tl->calls, &w, &call); i++)
 			continue;
 	}
 }

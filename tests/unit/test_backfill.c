@@ -230,7 +230,7 @@ static void change_version(void)
 {
 	size_t len = strlen(ts_index_optional_sources);
 	unsigned n_changed = 0;
-	uint8_t bytes[1 << 17];
+	uint8_t bytes[1 << 18];
 	FILE *f = fopen(PATH, "r+b");
 	size_t n;
 

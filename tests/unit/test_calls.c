@@ -442,26 +442,27 @@ static const struct naive_call *naive_innermost(unsigned thread, uint64_t pos)
 	return found;
 }
 
-static void check_stack(const struct ts_calls *c, unsigned thread, uint64_t pos)
+static void check_stack(const struct ts_calls *c, struct ts_call_window *w, unsigned thread, uint64_t pos)
 {
 	const struct naive_call *x = naive_innermost(thread, pos);
 	struct ts_call got;
 
-	ck_assert_int_eq(ts_calls_innermost(c, thread, pos, &got), x != NULL);
+	ck_assert_int_eq(ts_calls_innermost(c, w, thread, pos, &got), x != NULL);
 	if (!x)
 		return;
 	ck_assert_uint_eq(got.pos + 1, x->begin);
 	ck_assert_uint_eq(got.depth, x->depth);
 	for (unsigned depth = got.depth; depth > 1; depth--) {
-		ck_assert(ts_calls_outer(c, &got));
+		ck_assert(ts_calls_outer(c, w, &got));
 		ck_assert_uint_eq(got.depth, depth - 1);
 		ck_assert(got.end > pos);
 	}
-	ck_assert(!ts_calls_outer(c, &got));
+	ck_assert(!ts_calls_outer(c, w, &got));
 }
 
 static void check_list(const struct ts_calls *c, unsigned thread)
 {
+	struct ts_call_window w = { .n = 0 };
 	uint32_t n = ts_calls_n(c, thread), at = 0;
 
 	for (unsigned i = 0; i < n_calls; i++) {
@@ -472,7 +473,7 @@ static void check_list(const struct ts_calls *c, unsigned thread)
 			continue;
 		do {
 			ck_assert_msg(at < n, "the call at %lu is not there", (long)x->begin - 1);
-			ts_calls_get(c, thread, at++, &got);
+			ts_calls_get(c, &w, thread, at++, &got);
 		} while (got.kind == TS_CALL_SWITCH);
 		if (got.pos + 1 != x->begin || got.end != x->end || got.kind != x->kind ||
 		    got.depth != x->depth || got.pc != x->pc || got.target != x->target)
@@ -483,7 +484,7 @@ static void check_list(const struct ts_calls *c, unsigned thread)
 	for (; at < n; at++) {
 		struct ts_call got;
 
-		ts_calls_get(c, thread, at, &got);
+		ts_calls_get(c, &w, thread, at, &got);
 		ck_assert_msg(got.kind == TS_CALL_SWITCH, "no call at %ld", (long)got.pos);
 	}
 }
@@ -515,6 +516,7 @@ static void check_random_program(unsigned seed)
 {
 	const struct kind_of_processor *cpu = &processors[seed % N_PROCESSORS];
 	struct script_random rnd = { seed };
+	struct ts_call_window w = { .n = 0 };
 	struct ts_calls *c;
 
 	random_program((uint64_t)seed * 77 + 1, cpu, 300 + script_below(&rnd, 3000));
@@ -529,7 +531,7 @@ static void check_random_program(unsigned seed)
 		unsigned thread = (unsigned)script_below(&rnd, MAX_THREADS);
 		uint64_t pos = script_below(&rnd, prog.n + 1);
 
-		check_stack(c, thread, pos);
+		check_stack(c, &w, thread, pos);
 		check_returns(c, thread, pos);
 	}
 	ts_calls_free(c);
@@ -571,10 +573,11 @@ static void begin_program(const struct kind_of_processor *cpu)
 
 static struct ts_call nth_call(const struct ts_calls *c, unsigned n)
 {
+	struct ts_call_window w = { .n = 0 };
 	struct ts_call got = { 0 };
 
 	for (uint32_t i = 0; i < ts_calls_n(c, 0); i++) {
-		ts_calls_get(c, 0, i, &got);
+		ts_calls_get(c, &w, 0, i, &got);
 		if (got.kind != TS_CALL_SWITCH && !n--)
 			return got;
 	}
@@ -672,6 +675,7 @@ END_TEST
 START_TEST(code_of_16_bits_has_no_calls)
 {
 	static const struct kind_of_processor i8086 = { "i8086", "esp", NULL, 2, 3, 3, 0 };
+	struct ts_call_window w = { .n = 0 };
 	struct ts_calls *c;
 
 	begin_program(&i8086);
@@ -684,7 +688,7 @@ START_TEST(code_of_16_bits_has_no_calls)
 	for (uint32_t i = 0; i < ts_calls_n(c, 0); i++) {
 		struct ts_call got;
 
-		ts_calls_get(c, 0, i, &got);
+		ts_calls_get(c, &w, 0, i, &got);
 		ck_assert_int_eq(got.kind, TS_CALL_SWITCH);
 	}
 	ts_calls_free(c);

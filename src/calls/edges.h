@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The edges of the call graph: from a call instruction to where control went.  They are few, however often they are
+ * executed; each has a number.
+ */
+#ifndef TS_CALL_EDGES_H
+#define TS_CALL_EDGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TS_NO_EDGE UINT32_MAX
+
+struct ts_index_file;
+struct ts_index_arrays;
+
+struct ts_call_edge {
+	uint64_t pc, target;
+};
+
+/* All zero: there are none. */
+struct ts_call_edges {
+	struct ts_call_edge *items; /* owned; by number */
+	uint32_t n, cap;
+	uint32_t *table; /* owned; hash table of numbers + 1; its length is a power of two */
+	uint32_t n_table;
+	uint32_t n_saved;
+};
+
+void ts_call_edges_fini(struct ts_call_edges *s);
+
+/* The number of an edge, which is added if it is new.  Returns TS_NO_EDGE if memory is exhausted. */
+uint32_t ts_call_edges_number(struct ts_call_edges *s, uint64_t pc, uint64_t target);
+
+/* Save those that are new since the last time. */
+void ts_call_edges_save(struct ts_call_edges *s, struct ts_index_file *f);
+
+/* Bytes of all of them in an index file. */
+uint64_t ts_call_edges_saved_len(const struct ts_call_edges *s);
+
+/*
+ * Add those that were saved; @is_known: they are here already.
+ *
+ * Returns false if memory is exhausted, or the arrays contradict each other.
+ */
+bool ts_call_edges_load(struct ts_call_edges *s, struct ts_index_arrays *a, bool is_known);
+
+#endif

@@ -58,7 +58,7 @@ void ts_stacks_fini(struct ts_stacks *ss);
 
 /*
  * The stack pointer moved to @sp, in address space @space of a machine.  @is_loaded: its value was read from
- * memory.  *has_switched: the thread is on another stack than before.
+ * memory, or set by an interrupt of a machine: that is no frame.  *has_switched: the thread is on another stack than before.
  *
  * Returns false if memory is exhausted.
  */

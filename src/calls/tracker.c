@@ -484,7 +484,8 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) && t->has_sp)
 		look_for_late_call(tr, t, b, s);
 	if (t->todo & TS_TODO_MOVE && !move_at_once(tr, t))
-		t->is_loaded = !ts_stacks_is_near(t->sp, before) && is_loaded(tr, t, b, s);
+		t->is_loaded = !ts_stacks_is_near(t->sp, before) &&
+			       ((is_event && tr->is_physical) || is_loaded(tr, t, b, s));
 	return t;
 }
 

@@ -32,7 +32,7 @@ struct ts_call_thread {
 	uint32_t id;
 	uint64_t sp, lr;
 	bool has_sp, has_lr;
-	bool is_loaded;        /* the step read the stack pointer's new value from memory */
+	bool is_loaded; /* the stack pointer's new value was read from memory, or an interrupt of a machine set it */
 	uint8_t top_len;       /* bytes of top_val; 0: nothing is known */
 	uint64_t top, top_val; /* where something was last written at the stack pointer, and what */
 	uint64_t pos;          /* of its last step */

@@ -30,7 +30,8 @@ struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const ui
 
 	if (!b)
 		return NULL;
-	*b = (struct ts_index_blocks){ pool, start, first, end, signatures, NULL, NULL };
+	*b = (struct ts_index_blocks){ .pool = pool, .start = start, .first = first, .end = end,
+					.signatures = signatures };
 	b->states = calloc(ts_index_blocks_n(end) + 1, sizeof(*b->states));
 	b->has_piece = calloc(end / TS_INDEX_PIECE_LEN + 1, sizeof(*b->has_piece));
 	if (b->states && b->has_piece)
@@ -113,7 +114,7 @@ static bool fetch(struct ts_index_blocks *b, size_t i)
 	if (b->states[i] == READY)
 		return true;
 	if (b->states[i] == UNREAD && !is_good(b, i)) {
-		b->pool->is_damaged = true;
+		b->is_damaged = true;
 		return false;
 	}
 	keep(b, i);
@@ -121,7 +122,7 @@ static bool fetch(struct ts_index_blocks *b, size_t i)
 	return true;
 }
 
-bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
+static bool fetch_all(struct ts_index_blocks *b, size_t first, size_t last)
 {
 	bool done = true;
 
@@ -130,4 +131,24 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
 		done &= fetch(b, i);
 	pthread_mutex_unlock(&b->pool->lock);
 	return done;
+}
+
+bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
+{
+	struct ts_index_pool *pool = b->pool;
+
+	if (fetch_all(b, first, last) ||
+	    (!pool->is_damaged && pool->mend && pool->mend(pool->user) && fetch_all(b, first, last)))
+		return true;
+	pool->is_damaged = true;
+	return false;
+}
+
+void ts_index_blocks_renew(struct ts_index_blocks *b)
+{
+	pthread_mutex_lock(&b->pool->lock);
+	for (size_t i = 0; i < ts_index_blocks_n(b->end); i++)
+		b->states[i] = UNREAD;
+	b->is_damaged = false;
+	pthread_mutex_unlock(&b->pool->lock);
 }

@@ -724,6 +724,27 @@ bool ts_index_is_damaged(struct ts_index_file *f)
 	return f->is_removed;
 }
 
+void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user)
+{
+	f->pool->mend = mend;
+	f->pool->user = user;
+}
+
+bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *from)
+{
+	int fd = open(from->part ? from->part : from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	bool done = fd >= 0;
+
+	for (size_t i = 0; done && i < f->n_records; i++) {
+		if (f->records[i].blocks->is_damaged)
+			done = i < from->n_records &&
+			       ts_index_record_replace(&f->records[i], &from->records[i], fd);
+	}
+	if (fd >= 0)
+		close(fd);
+	return done;
+}
+
 bool ts_index_is_finished(const struct ts_index_file *f)
 {
 	return f->is_finished && !f->part;

@@ -73,6 +73,17 @@ void ts_index_remove(const struct ts_index_file *f);
  */
 bool ts_index_is_damaged(struct ts_index_file *f);
 
+/* Call @mend with @user for blocks of the file that are not as they were written (struct ts_index_pool). */
+void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
+
+/*
+ * Put the records of @from, the same index built again, in place of those of @f in which damage was found.  @from may be
+ * unfinished, and may be closed afterwards.
+ *
+ * Returns true if they are all replaced; false if @from does not have one yet, or not the same one.
+ */
+bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *from);
+
 bool ts_index_is_finished(const struct ts_index_file *f);
 const char *ts_index_path(const struct ts_index_file *f);
 uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */

@@ -43,7 +43,7 @@ void ts_index_record_unmap(struct ts_index_record *r)
 
 bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off, uint64_t len)
 {
-	*r = (struct ts_index_record){ .len = len };
+	*r = (struct ts_index_record){ .off = off, .len = len };
 	r->map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, (off_t)off);
 	if (r->map == MAP_FAILED)
 		return false;
@@ -107,6 +107,16 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
 
 	let_go_of_tables(r);
 	return is_good;
+}
+
+/* A head's signature covers the tables, and these cover the blocks. */
+bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd)
+{
+	if (r->len != from->len || memcmp(r->map, from->map, TS_INDEX_HEAD_LEN) ||
+	    mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from->off) == MAP_FAILED)
+		return false;
+	ts_index_blocks_renew(r->blocks);
+	return true;
 }
 
 bool ts_index_record_is_last(const struct ts_index_record *r)

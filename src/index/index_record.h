@@ -26,6 +26,7 @@ extern const char ts_index_record_magic[8];
 
 struct ts_index_record {
 	const uint8_t *map; /* owned */
+	uint64_t off;       /* in the file */
 	uint64_t len, tables;
 	uint32_t n_sections, n_arrays;
 	struct ts_index_blocks *blocks; /* owned */
@@ -54,6 +55,13 @@ void ts_index_record_unmap(struct ts_index_record *r);
  */
 bool ts_index_record_check(const struct ts_index_record *r, const struct ts_index_key *key, size_t number,
 			   bool is_whole);
+
+/*
+ * Put the bytes of @from, a record of file @fd, in place of those of @r.  Pointers into @r stay valid.
+ *
+ * Returns false if the records are not equal, or that one cannot be mapped.
+ */
+bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd);
 
 /* Is it the last one of a complete index? */
 bool ts_index_record_is_last(const struct ts_index_record *r);

@@ -67,18 +67,77 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
  * Where there is a second processor it decodes while this one indexes; if others wait, there is a thread in
  * any case.
  */
-static void read_ahead(struct ts_model *m)
+static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 {
 	struct ts_recording *twin;
 	struct ts_error err;
 
-	if (!m->tl->builder || m->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
+	if (!tl->builder || tl->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
 	    (m->opt.n_jobs < 2 && !m->opt.is_served))
 		return;
 	ts_error_reset(&err);
 	twin = m->opt.load(m->opt.user, &err);
-	if (!twin || !ts_timeline_read_ahead(m->tl, twin, &err))
+	if (!twin || !ts_timeline_read_ahead(tl, twin, &err))
 		ts_log(TS_LOG_INFO, "%s: read without a thread of its own: %s", m->opt.trace, err.text);
+}
+
+/* ------------------------------------------------------------------------------------- a damaged index file */
+
+/* Build the index until what is damaged is replaced by the same of @tl.  Returns false if that cannot be. */
+static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl, struct ts_error *err)
+{
+	enum ts_grow grow = tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
+
+	while (tl->file && tl->file_error.code == TS_OK) {
+		if (ts_index_mend(m->tl->file, tl->file))
+			return true;
+		if (grow != TS_GROW_MORE)
+			return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "what was built again is not the same");
+		grow = ts_timeline_grow(tl, UINT64_C(1) << 16, err);
+	}
+	return ts_fail(err, TS_EIO, TS_NO_OFF, "%s", tl->file ? tl->file_error.text : "no file can be written");
+}
+
+/*
+ * The index over @rec, once more: what the part that is there of an interrupted run has, and the rest from the trace.
+ * Files beneath the recording are not part of it.
+ */
+static bool build_again(const struct ts_model *m, struct ts_recording *rec, struct ts_error *err)
+{
+	struct ts_model_options opt = m->opt;
+	struct ts_timeline *tl;
+	bool is_bad_file, done;
+
+	opt.index.is_wanted = true;
+	opt.is_compared = ts_timeline_has(m->tl, &ts_digests_section);
+	rec->source = m->src;
+	tl = ts_index_policy_timeline(rec, NULL, m->src, &opt, &is_bad_file, err);
+	if (!tl)
+		return err->code != TS_OK ? false : ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its unfinished file is damaged");
+	read_ahead(m, tl);
+	done = build_until_mended(m, tl, err);
+	ts_timeline_free(tl);
+	return done;
+}
+
+/* A block of the index file turned out to be damaged: the question that needs it waits here. */
+static bool mend(void *user)
+{
+	const struct ts_model *m = user;
+	struct ts_index_file *f = m->tl->file;
+	struct ts_recording *rec;
+	struct ts_error err;
+	bool done;
+
+	ts_error_reset(&err);
+	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first", ts_index_path(f));
+	ts_index_remove(f);
+	rec = m->opt.load(m->opt.user, &err);
+	done = rec && build_again(m, rec, &err);
+	ts_recording_close(rec);
+	if (!done)
+		ts_log(TS_LOG_WARN, "%s: it cannot be built again: %s", ts_index_path(f), err.text);
+	return done;
 }
 
 bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *err)
@@ -100,7 +159,9 @@ bool ts_model_open(struct ts_model *m, struct ts_source *src, struct ts_error *e
 		ts_fail(err, TS_EIO, TS_NO_OFF, "its index file cannot be used, nor removed");
 	if (!m->tl)
 		return ts_fail_prefix(err, "%s", m->rec->format);
-	read_ahead(m);
+	read_ahead(m, m->tl);
+	if (m->tl->file && !m->tl->builder)
+		ts_index_set_mender(m->tl->file, mend, m);
 	ts_source_restart(m->src); /* loaders look at the end of some traces */
 	return true;
 }

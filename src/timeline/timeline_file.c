@@ -573,7 +573,7 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 /* ------------------------------------------------------------------------------------ files of one section */
 
 /* Load the optional section from a file of its own. */
-static bool load_all(struct ts_timeline *tl, const struct ts_index_file *f, unsigned ordinal)
+static bool load_all(struct ts_timeline *tl, struct ts_index_file *f, unsigned ordinal)
 {
 	if (ts_index_n_records(f) != tl->builder->n_sealed)
 		return false;
@@ -581,7 +581,7 @@ static bool load_all(struct ts_timeline *tl, const struct ts_index_file *f, unsi
 		if (!load_section(tl, f, i, ordinal))
 			return false;
 	}
-	return true;
+	return !ts_index_is_damaged(f);
 }
 
 /*
@@ -667,7 +667,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 
 	for (size_t i = 0; i < n; i++) {
 		errno = 0; /* of allocations */
-		if (!load_record(tl, f, i, &point)) {
+		if (!load_record(tl, f, i, &point) || ts_index_is_damaged(f)) {
 			tl->file = f;
 			return fail_record(tl, i, err);
 		}

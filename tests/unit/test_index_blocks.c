@@ -81,6 +81,91 @@ START_TEST(a_changed_byte_is_found_by_those_who_use_its_block_and_by_nobody_else
 }
 END_TEST
 
+struct mender {
+	struct record *r;
+	bool can;
+	unsigned n_calls;
+};
+
+static bool mend(void *user)
+{
+	struct mender *x = user;
+
+	x->n_calls++;
+	if (x->can) {
+		x->r->file[LEN / 2] ^= 4;
+		ts_index_blocks_renew(x->r->blocks);
+	}
+	return x->can;
+}
+
+START_TEST(who_uses_a_damaged_block_waits_for_whoever_replaces_it)
+{
+	struct mender x = { .can = true };
+	struct record r;
+
+	open_record(&r);
+	x.r = &r;
+	r.pool.mend = mend;
+	r.pool.user = &x;
+	r.file[LEN / 2] ^= 4;
+	ck_assert(ts_index_blocks_use(r.blocks, r.map + FIRST, LEN - FIRST));
+	ck_assert(!r.pool.is_damaged && !r.blocks->is_damaged);
+	ck_assert_uint_eq(x.n_calls, 1);
+	close_record(&r);
+}
+END_TEST
+
+START_TEST(what_cannot_be_replaced_is_damaged_and_not_tried_again)
+{
+	struct mender x = { 0 };
+	struct record r;
+
+	open_record(&r);
+	x.r = &r;
+	r.pool.mend = mend;
+	r.pool.user = &x;
+	r.file[LEN / 2] ^= 4;
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert(!ts_index_blocks_use(r.blocks, r.map + LEN / 2, 1));
+	ck_assert(r.pool.is_damaged && r.blocks->is_damaged);
+	ck_assert_uint_eq(x.n_calls, 1);
+	close_record(&r);
+}
+END_TEST
+
+static void *use_all(void *user)
+{
+	struct record *r = user;
+	size_t sum = 0;
+
+	for (unsigned round = 0; round < 4; round++) {
+		for (size_t at = FIRST; at < LEN; at += 100) {
+			if (!ts_index_blocks_use(r->blocks, r->map + at, 1) || r->map[at] != (uint8_t)(at * 7 + at / 256))
+				return NULL;
+			sum += r->map[at];
+		}
+	}
+	return sum ? r : NULL;
+}
+
+START_TEST(threads_use_blocks_at_the_same_time)
+{
+	pthread_t threads[4];
+	struct record r;
+	void *good;
+
+	open_record(&r);
+	for (unsigned i = 0; i < 4; i++)
+		ck_assert_int_eq(pthread_create(&threads[i], NULL, use_all, &r), 0);
+	for (unsigned i = 0; i < 4; i++) {
+		ck_assert_int_eq(pthread_join(threads[i], &good), 0);
+		ck_assert_ptr_nonnull(good);
+	}
+	close_record(&r);
+}
+END_TEST
+
 START_TEST(what_is_in_no_block_is_not_signed)
 {
 	struct record r;
@@ -116,4 +201,6 @@ START_TEST(pages_are_given_back_and_come_again_without_a_second_verification)
 END_TEST
 
 UNIT_SUITE("index_blocks", a_changed_byte_is_found_by_those_who_use_its_block_and_by_nobody_else,
+	   who_uses_a_damaged_block_waits_for_whoever_replaces_it,
+	   what_cannot_be_replaced_is_damaged_and_not_tried_again, threads_use_blocks_at_the_same_time,
 	   what_is_in_no_block_is_not_signed, pages_are_given_back_and_come_again_without_a_second_verification)

@@ -79,6 +79,7 @@ static void teardown(void)
 	ts_model_free(m);
 	ts_source_close(src);
 	remove(INDEX);
+	remove(INDEX ".part");
 }
 
 static void must(bool done)
@@ -156,6 +157,162 @@ START_TEST(a_damaged_index_file_is_rebuilt)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------- damage that is found when it is used */
+
+#define N_PLACES 40u
+
+/* A number that depends on each byte. */
+static uint64_t mix(uint64_t sum, const uint8_t *p, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		sum = (sum ^ p[i]) * UINT64_C(0x100000001b3);
+	return sum;
+}
+
+static uint64_t sum_of_state(struct ts_query *q, uint64_t pos, uint64_t sum)
+{
+	static uint8_t data[2 * 16384];
+	uint32_t g_len = ts_query_regset(q)->g_len;
+
+	must(ts_query_regs(q, pos, 0, data, data + g_len, &err));
+	sum = mix(sum, data, 2 * (size_t)g_len);
+	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++) {
+		const struct script_arena *a = &script_arenas[i];
+		size_t len = (size_t)(a->last - a->first) + 1;
+
+		must(ts_query_mem(q, pos, 0, a->first, len, data, data + len, &err));
+		sum = mix(sum, data, 2 * len);
+	}
+	return sum;
+}
+
+/* What the recording answers, as one number. */
+static uint64_t sum_of_answers(struct ts_query *q)
+{
+	struct script *same = script_random_new(7, N_STEPS);
+	uint64_t sum = 0, found[4];
+
+	for (uint64_t pos = 0; pos < N_STEPS; pos += 41) {
+		const struct script_arena *a = &script_arenas[pos % SCRIPT_N_ARENAS];
+		uint64_t pc = same->steps.steps[pos].pc;
+
+		sum = sum_of_state(q, pos, sum);
+		found[0] = ts_query_next_execution(q, 0, pc, pc, pos + 1);
+		found[1] = ts_query_prev_execution(q, 0, pc, pc, pos);
+		found[2] = ts_query_next_access(q, TS_ACCESS_WRITE, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+		found[3] = ts_query_prev_access(q, TS_ACCESS_READ, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+		sum = mix(sum, (const uint8_t *)found, sizeof(found));
+	}
+	must(ts_query_is_sound(q, &err));
+	script_free(same);
+	return sum;
+}
+
+/* A model that has read all, or taken it from the index file. */
+static void open_model(const char *index)
+{
+	make(index, false);
+	must(ts_model_open(m, src, &err));
+	ck_assert_int_eq(read_all(), TS_END);
+}
+
+static void close_model(void)
+{
+	ts_model_free(m);
+	m = NULL;
+}
+
+/* Change a byte of the index file in place; returns its length. */
+static long flip(long off)
+{
+	FILE *f = fopen(INDEX, "r+b");
+	long len;
+	int c;
+
+	ck_assert(f && !fseek(f, 0, SEEK_END));
+	len = ftell(f);
+	ck_assert(!fseek(f, off, SEEK_SET));
+	c = fgetc(f);
+	ck_assert(c != EOF && !fseek(f, off, SEEK_SET) && fputc(c ^ 1, f) != EOF && !fclose(f));
+	return len;
+}
+
+/* Records begin at multiples of 4096; after the blocks that are needed to open the file, and before the tables. */
+static long place(unsigned i, long len)
+{
+	return 4096 * (1 + i * 7 % (len / 4096 - 1)) + 600 + i * 16 % 450;
+}
+
+/*
+ * A finished index file of which a byte was changed.  Returns the number of recordings that were needed to open it: more
+ * than one if the change was found then.
+ */
+static unsigned open_damaged(long off)
+{
+	remove(INDEX);
+	open_model(INDEX);
+	close_model();
+	flip(off);
+	open_model(INDEX);
+	return n_loads;
+}
+
+START_TEST(a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_again)
+{
+	unsigned n_mended = 0, n;
+	uint64_t right;
+	long len;
+
+	open_model("none");
+	right = sum_of_answers(ts_model_query(m));
+	close_model();
+	open_model(INDEX);
+	close_model();
+	len = flip(0);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		n = open_damaged(place(i, len));
+		ck_assert(sum_of_answers(ts_model_query(m)) == right);
+		n_mended += n_loads > n;
+		close_model();
+		open_model(INDEX); /* what was built again is used, the rest is built now */
+		ck_assert(ts_model_index(m).is_finished);
+		ck_assert(sum_of_answers(ts_model_query(m)) == right);
+		close_model();
+	}
+	ck_assert_uint_gt(n_mended, 0); /* with such short segments most blocks are needed to open the file */
+}
+END_TEST
+
+START_TEST(a_question_that_needs_what_cannot_be_built_again_is_refused)
+{
+	static uint8_t data[65536];
+	struct ts_query *q;
+	unsigned n_refused = 0, n;
+	long len;
+
+	open_model(INDEX);
+	close_model();
+	len = flip(0);
+	for (unsigned i = 0; i < N_PLACES; i++) {
+		n = open_damaged(place(i, len));
+		q = ts_model_query(m);
+		ending = TS_ITEM; /* the loader fails from now on */
+		for (uint64_t pos = 0; pos < N_STEPS; pos += TS_CHUNK_STEPS)
+			ts_query_regs(q, pos, 0, data, data + sizeof(data) / 2, &err);
+		if (!ts_query_is_sound(q, &err)) {
+			ck_assert(!ts_query_regs(q, 0, 0, data, data + sizeof(data) / 2, &err));
+			ck_assert_ptr_nonnull(strstr(err.text, "index file is damaged: it was removed"));
+			ck_assert_uint_eq(n_loads, n + 1); /* it is not tried again */
+			n_refused++;
+		}
+		ending = TS_END;
+		ts_error_reset(&err);
+		close_model();
+	}
+	ck_assert_uint_gt(n_refused, 0);
+}
+END_TEST
+
 START_TEST(a_served_trace_is_read_on_a_thread_of_its_own)
 {
 	ts_source_close(src);
@@ -214,6 +371,8 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("model", setup, teardown, a_model_is_asked_while_it_is_read,
 		   an_index_file_is_kept_and_spares_the_next_one_the_reading, a_damaged_index_file_is_rebuilt,
+		   a_question_waits_until_what_it_needs_of_a_damaged_index_is_built_again,
+		   a_question_that_needs_what_cannot_be_built_again_is_refused,
 		   a_served_trace_is_read_on_a_thread_of_its_own,
 		   what_a_loader_says_is_the_error_and_damage_names_the_format,
 		   how_far_reading_is_is_told_by_the_bytes_of_the_trace)

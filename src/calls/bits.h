@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "src/base/buf.h"
 #include "src/base/bytes.h"
 
+/* The caller makes room for all that is put, and 4 bytes more. */
 struct ts_bit_writer {
-	struct ts_buf *out; /* borrowed */
-	uint64_t bits;      /* the low n of them are to be written */
-	unsigned n;         /* below 8 */
+	uint8_t *p;    /* borrowed; where the next byte goes */
+	uint64_t bits; /* the first n of them are to be written */
+	unsigned n;    /* below 32 */
 };
 
 struct ts_bit_reader {
@@ -28,17 +28,30 @@ struct ts_bit_reader {
 /* Append the low @n bits of @value, at most 32. */
 static inline void ts_bits_put(struct ts_bit_writer *w, uint32_t value, unsigned n)
 {
-	w->bits = w->bits << n | (value & ((UINT64_C(1) << n) - 1));
-	for (w->n += n; w->n >= 8; w->n -= 8)
-		ts_buf_putc(w->out, (uint8_t)(w->bits >> (w->n - 8)));
+	uint32_t word;
+
+	w->bits |= ((uint64_t)value & ((UINT64_C(1) << n) - 1)) << (64 - w->n - n);
+	w->n += n;
+	if (w->n < 32)
+		return;
+	word = htobe32((uint32_t)(w->bits >> 32));
+	memcpy(w->p, &word, 4);
+	w->p += 4;
+	w->bits <<= 32;
+	w->n -= 32;
 }
 
-/* Fill the last byte with zeros. */
+/* Write all; the last byte is filled with zeros. */
 static inline void ts_bits_flush(struct ts_bit_writer *w)
 {
-	if (w->n)
-		ts_bits_put(w, 0, 8 - w->n);
+	uint32_t word = htobe32((uint32_t)(w->bits >> 32));
+
+	memcpy(w->p, &word, 4);
+	w->p += (w->n + 7) / 8;
+	w->bits = w->n = 0;
 }
+
+#define TS_BITS_OF_NUMBER 68u /* at most */
 
 /* A number below 2^63: how many bits it has, in 6 bits, then those below its highest one. */
 static inline void ts_bits_put_number(struct ts_bit_writer *w, uint64_t value)

@@ -30,6 +30,10 @@ enum event_kind {
 /* An event that comes as often gets a symbol of its own, which has 8 bytes. */
 #define MIN_OFTEN 4u
 
+/* A call of a block has at most so many events: a place and the call, a place and its end. */
+#define MAX_EVENTS    4u
+#define MAX_EVENT_LEN ((TS_MAX_CODE_LEN + 2 * TS_BITS_OF_NUMBER) / 8 + 1)
+
 /* Between two events of a block. */
 struct place {
 	uint64_t pos;
@@ -58,7 +62,8 @@ struct ts_call_packer {
 	struct event *events; /* owned */
 	struct entry *entries; /* owned; the first ones are those of rare events, by code and kind */
 	uint32_t *table; /* owned; hash table of ordinals of entries + 1; its length is a power of two */
-	uint32_t n_blocks, cap_blocks, n_events, cap_events, n_entries, cap_entries, n_table;
+	uint32_t n_blocks, cap_blocks, n_entries, cap_entries, n_table;
+	size_t n_events, cap_events;
 	bool is_failed; /* memory is exhausted */
 
 	/* of the block that is being added */
@@ -184,11 +189,12 @@ static uint32_t find_entry(struct ts_call_packer *p, enum event_kind kind, uint3
 
 /* ------------------------------------------------------------------------------------------------- events */
 
+/* There is room for it. */
 static void add_event(struct ts_call_packer *p, enum event_kind kind, uint32_t edge, uint64_t steps)
 {
 	uint32_t entry = p->is_failed ? 0 : find_entry(p, kind, edge, steps);
 
-	if (p->is_failed || !room(p, &p->events, p->n_events, &p->cap_events, sizeof(*p->events)))
+	if (p->is_failed)
 		return;
 	p->entries[entry].n++;
 	p->events[p->n_events++] = (struct event){ steps, edge, entry };
@@ -245,18 +251,36 @@ static void begin(struct ts_call_packer *p, const struct ts_call *x)
 		keep_open(p, x);
 }
 
+static bool make_room_for_events(struct ts_call_packer *p, unsigned n_calls)
+{
+	size_t cap = p->cap_events ? p->cap_events : 4 * MAX_EVENTS * TS_CALL_BLOCK;
+	struct event *events;
+
+	if (p->n_events + MAX_EVENTS * n_calls <= p->cap_events)
+		return true;
+	if (p->cap_events)
+		cap *= 2;
+	events = cap < UINT32_MAX ? realloc(p->events, cap * sizeof(*events)) : NULL;
+	p->is_failed = p->is_failed || !events;
+	if (!events)
+		return false;
+	p->events = events;
+	p->cap_events = cap;
+	return true;
+}
+
 void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, unsigned n)
 {
 	struct ts_call_block *b;
 
-	if (!room(p, &p->blocks, p->n_blocks, &p->cap_blocks, sizeof(*p->blocks)))
+	if (!room(p, &p->blocks, p->n_blocks, &p->cap_blocks, sizeof(*p->blocks)) || !make_room_for_events(p, n))
 		return;
 	b = &p->blocks[p->n_blocks++];
 	*b = (struct ts_call_block){
 		.pos = calls->pos,
 		.ordinal = calls->ordinal,
 		.thread = calls->thread,
-		.off = p->n_events,
+		.off = (uint32_t)p->n_events,
 		.n = (uint16_t)n,
 	};
 	p->place = (struct place){ .pos = calls->pos, .innermost = TS_NO_CALL };
@@ -349,23 +373,31 @@ static void put_event(const struct ts_call_packer *p, const struct ts_call_pack 
 		ts_bits_put_number(w, e->edge);
 }
 
+/* The events of a block to bytes.  Returns false if memory is exhausted. */
+static bool put_block(const struct ts_call_packer *p, struct ts_call_pack *pack, uint32_t at)
+{
+	struct ts_call_block *b = &p->blocks[at];
+	size_t first = b->off, end = at + 1 < p->n_blocks ? b[1].off : p->n_events;
+	uint8_t *start = ts_buf_room(&pack->own_bytes, (end - first) * MAX_EVENT_LEN + sizeof(uint32_t));
+	struct ts_bit_writer w = { .p = start };
+
+	if (!start || pack->own_bytes.len >= UINT32_MAX)
+		return false;
+	b->off = (uint32_t)pack->own_bytes.len;
+	for (size_t i = first; i < end; i++)
+		put_event(p, pack, &p->events[i], &w);
+	ts_bits_flush(&w);
+	pack->own_bytes.len += (size_t)(w.p - start);
+	return true;
+}
+
 bool ts_call_packer_finish(struct ts_call_packer *p, struct ts_call_pack *pack)
 {
 	*pack = (struct ts_call_pack){ 0 };
 	for (unsigned i = 0; i < TS_CALL_CODES && !p->is_failed; i++)
 		p->is_failed = !make_code(p, i, pack);
-	for (uint32_t i = 0; i < p->n_blocks && !p->is_failed; i++) {
-		struct ts_call_block *b = &p->blocks[i];
-		uint32_t end = i + 1 < p->n_blocks ? b[1].off : p->n_events;
-		struct ts_bit_writer w = { .out = &pack->own_bytes };
-		uint32_t first = b->off;
-
-		b->off = (uint32_t)pack->own_bytes.len;
-		for (uint32_t k = first; k < end; k++)
-			put_event(p, pack, &p->events[k], &w);
-		ts_bits_flush(&w);
-		p->is_failed = pack->own_bytes.len >= UINT32_MAX;
-	}
+	for (uint32_t i = 0; i < p->n_blocks && !p->is_failed; i++)
+		p->is_failed = !put_block(p, pack, i);
 	pack->blocks = pack->own_blocks = p->blocks;
 	pack->n_blocks = p->n_blocks;
 	p->blocks = NULL;

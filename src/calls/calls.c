@@ -28,14 +28,15 @@ struct segment {
 struct ref {
 	uint64_t pos;
 	uint32_t ordinal;
-	uint32_t segment;
-	uint32_t block;
+	uint32_t segment; /* PLAIN: it is a part of what is being read */
+	uint32_t block;   /* of the segment, or of that */
 };
+#define PLAIN UINT32_MAX
 
 struct list {
-	struct ref *refs; /* owned; of the sealed segments */
+	struct ref *refs; /* owned; what questions see */
 	uint32_t n_refs, cap_refs;
-	uint32_t n_sealed;     /* calls in them */
+	uint32_t n_sealed; /* calls in them */
 	struct late_end *ends; /* owned; by ordinal */
 	uint32_t n_ends, cap_ends;
 	struct ts_call *calls; /* owned; of the segment that is being read */
@@ -49,7 +50,6 @@ struct ts_calls {
 	struct ts_call_edges edges;
 	struct segment *segments; /* owned */
 	uint32_t n_segments;
-	bool has_copy;         /* the last one is a copy of what is being read */
 	struct late_end *ends; /* owned; of calls of sealed segments, in the one that is being read */
 	uint32_t n_ends, cap_ends;
 	uint32_t version; /* of what is sealed: windows of another one are out of date */
@@ -265,23 +265,28 @@ static bool install(struct ts_calls *c, struct segment *s)
 	return add_refs(c, c->n_segments - 1) && add_ends(c, c->n_segments - 1);
 }
 
-static bool seal(struct ts_calls *c)
+/* Questions see no more of what is being read. */
+static void hide_plain(struct ts_calls *c)
 {
-	struct segment s;
+	for (uint32_t i = 0; i < c->n_lists; i++) {
+		struct list *l = &c->lists[i];
 
-	if (c->has_copy)
-		drop_last(c);
-	c->has_copy = false;
-	if (!pack_segment(c, &s)) {
-		free_segment(&s);
-		return false;
+		while (l->n_refs && l->refs[l->n_refs - 1].segment == PLAIN)
+			l->n_sealed = l->refs[--l->n_refs].ordinal;
 	}
-	return install(c, &s);
+	c->version++;
 }
 
 bool ts_calls_seal(struct ts_calls *c)
 {
-	if (!seal(c))
+	struct segment s;
+
+	hide_plain(c);
+	if (!pack_segment(c, &s)) {
+		free_segment(&s);
+		return false;
+	}
+	if (!install(c, &s))
 		return false;
 	for (uint32_t i = 0; i < c->n_lists; i++) {
 		struct list *l = &c->lists[i];
@@ -293,10 +298,20 @@ bool ts_calls_seal(struct ts_calls *c)
 	return true;
 }
 
-bool ts_calls_seal_copy(struct ts_calls *c)
+bool ts_calls_show(struct ts_calls *c)
 {
-	c->has_copy = seal(c);
-	return c->has_copy;
+	hide_plain(c);
+	for (uint32_t i = 0; i < c->n_lists; i++) {
+		struct list *l = &c->lists[i];
+
+		for (uint32_t k = 0; k < l->n_calls; k += TS_CALL_BLOCK) {
+			if (!room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
+				return false;
+			l->refs[l->n_refs++] = (struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };
+		}
+		l->n_sealed = l->first + l->n_calls;
+	}
+	return true;
 }
 
 /* -------------------------------------------------------------------------------------------- index files */
@@ -411,8 +426,14 @@ static uint32_t unpack(const struct ts_calls *c, const struct list *l, uint32_t 
 		       struct ts_call calls[TS_CALL_BLOCK])
 {
 	const struct ref *ref = &l->refs[block];
-	uint32_t n = ts_call_unpack(&c->segments[ref->segment].pack, &c->edges, ref->block, calls);
+	uint32_t n;
 
+	if (ref->segment == PLAIN) {
+		n = l->n_sealed - ref->ordinal < TS_CALL_BLOCK ? l->n_sealed - ref->ordinal : TS_CALL_BLOCK;
+		memcpy(calls, &l->calls[ref->block * TS_CALL_BLOCK], n * sizeof(*calls));
+		return n;
+	}
+	n = ts_call_unpack(&c->segments[ref->segment].pack, &c->edges, ref->block, calls);
 	for (uint32_t i = 0; i < n; i++)
 		find_end(l, &calls[i]);
 	return n;

@@ -39,11 +39,19 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 		  enum ts_call_kind kind);
 
 /*
- * Seal what was added: questions then see it.  ts_calls_seal_copy() does so temporarily, until the next call
- * of one of them.  Return false if memory is exhausted.
+ * Seal what was added to a segment: questions then see it.
+ *
+ * Returns false if memory is exhausted.
  */
 bool ts_calls_seal(struct ts_calls *c);
-bool ts_calls_seal_copy(struct ts_calls *c);
+
+/*
+ * Let questions see what was added so far of the first segment.  Ends that are told after this may be seen, too: they
+ * are after all positions that were known.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_calls_show(struct ts_calls *c);
 
 /*
  * To an index file: the segment that was sealed last.  From there, with its arrays; @in_place: for the
@@ -65,7 +73,7 @@ struct ts_call_window {
 };
 
 /*
- * The questions.  They see sealed segments only, change nothing but the window, which they move to where they
+ * The questions.  They see what was sealed or shown, change nothing but the window, which they move to where they
  * looked last, and cannot fail.
  */
 

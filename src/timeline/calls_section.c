@@ -37,7 +37,7 @@ static bool is_end(const struct ts_timeline *tl, uint64_t segment)
 static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
 {
 	if (is_copy)
-		return ts_calls_seal_copy(tl->calls);
+		return ts_calls_show(tl->calls);
 	if (is_end(tl, segment) && !ts_call_tracker_end(tl->tracker, tl->end_pc))
 		return false;
 	return ts_calls_seal(tl->calls);

@@ -20,8 +20,12 @@ LONGEST = 7     # bytes of an x86 call instruction
 
 
 def query(name, *words):
-    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", DATA / f"usercorn/{name}.ucir", *words],
-                         capture_output=True, text=True)
+    return query_trace(DATA / f"usercorn/{name}.ucir", *words)
+
+
+def query_trace(trace, *words):
+    got = subprocess.run([TRACESTUB, "query", "--index", "none", "--json", "--quiet", trace, *words], capture_output=True,
+                         text=True)
     assert got.returncode in (0, 1), got
     rows = [json.loads(line) for line in got.stdout.splitlines()]
     assert rows[-1]["complete"], rows[-1]
@@ -106,6 +110,42 @@ def arguments_are_the_registers_at_the_beginning():
     assert row["arguments"] == ["0x" + regs[r] for r in ("rdi", "rsi", "rdx", "rcx", "r8", "r9")], row
 
 
+def windows_arguments_are_the_registers_at_the_beginning(name):
+    """x64dbg's recordings are of Windows: four arguments in registers, whatever the program itself takes."""
+    regs, at = {}, []
+    for line in gzip.open(DATA / f"x64dbg-samples/{name}.truth.gz", "rt"):
+        regs.update(w.split("=") for w in line.split()[1:])
+        at.append(dict(regs))
+    rows = query_trace(DATA / f"x64dbg-samples/{name}.trace64.gz", "calls")
+    assert len({tuple(row["arguments"]) for row in rows}) > 5, rows
+    for row in rows:
+        begin = at[row["begin"]]
+        assert row["arguments"] == ["0x" + begin[r] for r in ("rcx", "rdx", "r8", "r9")], row
+        assert row["address"] == "0x" + begin["rip"], row
+        if row["kind"] == "return":
+            assert row["result"] == "0x" + at[row["end"]]["rax"], row
+
+
+@case
+def arguments_on_the_stack_are_those_of_the_recursion():
+    """fib(n) calls fib(n - 1) and fib(n - 2), and returns their sum; i386 passes n on the stack."""
+    def fib(n):
+        return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+    rows = query_trace(DATA / "x64dbg-samples/fib32.trace32.gz", "calls")
+    by_target = {}
+    for row in rows:
+        by_target.setdefault(row["address"], []).append(row)
+    calls = max(by_target.values(), key=len)
+    assert len(calls) == 15 and int(calls[0]["arguments"][0], 16) == 5, calls
+    for row in calls:
+        n = int(row["arguments"][0], 16)
+        assert int(row["result"], 16) == fib(n), row
+        inner = [int(r["arguments"][0], 16) for r in calls
+                 if r["depth"] == row["depth"] + 1 and row["begin"] <= r["position"] < row["end"]]
+        assert inner == ([n - 1, n - 2] if n > 1 else []), (row, inner)
+
+
 @case
 def the_previous_return_is_the_last_end_of_a_call_that_returned():
     ends = [r["end"] for r in query("x64_lib", "calls") if r["kind"] == "return"]
@@ -135,4 +175,6 @@ def calls_are_narrowed_down():
 for _name in PROCESSORS:
     add_case(f"calls of {_name} are those of a search", calls_are_those_of_a_search, _name)
     add_case(f"stacks of {_name} are the open calls", stacks_are_the_open_calls, _name)
+for _name in "fib64", "list64":
+    add_case(f"calls of {_name} have the arguments of Windows", windows_arguments_are_the_registers_at_the_beginning, _name)
 run_cases()

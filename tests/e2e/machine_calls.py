@@ -7,6 +7,9 @@ five words on the kernel's stack, or on one of its own (as a non-maskable one), 
 interrupted; `int 0x80` does so, and leaves the address after itself there, and `syscall` moves to the kernel's stack later.
 None of them is a call, and what the kernel calls then is nested in nothing of the program. Both processes have their stack at
 the same addresses.
+
+A recording may begin anywhere. Calls that were made before are in no row and no stack; those after it are the same, and nested
+in those that were seen only.
 """
 import json
 import os
@@ -47,33 +50,52 @@ class Process:
 
 
 class Program:
-    """One random run; rows: what `calls` should say; stacks: the open calls' positions at each position."""
+    """One random run; rows: what `calls` should say; stacks: the open calls' positions at each position.
 
-    def __init__(self, seed):
+    The recording begins after @n_before acts.
+    """
+
+    def __init__(self, seed, n_before):
         self.random = random.Random(seed)
         self.m = Machine(cr3=0x1000)
         self.processes = [Process(0), Process(1)]
         self.p = self.processes[0]
         # below the first kernel's stack, as near as a large frame
         self.nmi = Stack(self.p.kernel.top - 0x3000, 0x10000)
-        self.rows, self.stacks = [], []
+        self.rows, self.stacks, self.is_recording = [], [], False
         self.m.regs.update(rip=self.p.pc, rsp=self.p.stack.sp)
+        for _ in range(n_before):
+            self.act()
+        self.begin_here()
         for _ in range(1500):
             self.act()
         self.note_stack()
 
-    def note_stack(self):
-        self.stacks.append([self.rows[row]["position"] for row, *_ in reversed(self.p.stack.calls)])
+    def begin_here(self):
+        self.is_recording = True
+        self.rows, self.stacks = [], []
+        for stack in [self.nmi] + [stack for p in self.processes for stack in (p.user, p.kernel)]:
+            stack.calls = [(None, slot, ret) for _, slot, ret in stack.calls]
 
-    def do(self, pc, memory={}, what=None, **regs):
-        """A step to @pc."""
-        self.note_stack()
-        regs = {"rip": pc, **regs}
-        regs["rsp"] = self.p.stack.sp
+    def note_stack(self):
+        self.stacks.append([row["position"] for row, *_ in reversed(self.p.stack.calls) if row])
+
+    def emit(self, regs, memory={}, what=None):
+        """An event of the recording; before it begins, its first state."""
+        if not self.is_recording:
+            self.m.regs.update(regs)
+            for addr, data in memory.items():
+                self.m.put(addr, data)
+            return
         if what:
             self.m.other(what, regs, memory)
         else:
             self.m.step(regs, memory)
+
+    def do(self, pc, memory={}, **regs):
+        """A step to @pc."""
+        self.note_stack()
+        self.emit({"rip": pc, "rsp": self.p.stack.sp, **regs}, memory)
         self.p.pc = pc
 
     @property
@@ -103,10 +125,11 @@ class Program:
             return
         pc, ret = self.p.pc, self.next_pc() + 1
         target = (KERNEL_CODE if self.is_kernel else self.p.pc & ~0xfffff) + self.random.randrange(256) * 0x100
-        self.rows.append({"position": len(self.stacks), "begin": len(self.stacks) + 1, "end": None, "kind": "open",
-                          "depth": len(stack.calls) + 1, "pc": hex(pc), "address": hex(target)})
+        row = {"position": len(self.stacks), "begin": len(self.stacks) + 1, "end": None, "kind": "open",
+               "depth": 1 + sum(bool(seen) for seen, *_ in stack.calls), "pc": hex(pc), "address": hex(target)}
+        self.rows.append(row)
         self.do(target, stack.words(ret))
-        stack.calls.append((len(self.rows) - 1, stack.sp, ret))
+        stack.calls.append((row, stack.sp, ret))
 
     def ret(self):
         stack = self.p.stack
@@ -119,10 +142,11 @@ class Program:
             self.do(self.next_pc())
         self.note_stack()
         stack.sp += 8
-        self.m.step({"rip": ret, "rsp": stack.sp})
+        self.emit({"rip": ret, "rsp": stack.sp})
         self.p.pc = ret
         stack.calls.pop()
-        self.rows[row].update(end=len(self.stacks), kind="return")
+        if row:
+            row.update(end=len(self.stacks), kind="return")
 
     def enter(self, stack, handler, back, what):
         """Five words are pushed, aligned to 16 bytes."""
@@ -135,10 +159,7 @@ class Program:
         regs = {"rip": handler, "rsp": stack.sp}
         if old is p.user:
             regs["cs"] = KERNEL
-        if what:
-            self.m.other(what, regs, memory)
-        else:
-            self.m.step(regs, memory)
+        self.emit(regs, memory, what)
         p.stack, p.pc = stack, handler
 
     def interrupt(self):
@@ -164,7 +185,7 @@ class Program:
         p.interrupted.append((back, p.stack, p.stack.sp, 0))
         self.note_stack()
         p.stack, p.pc = p.kernel, p.pc + 4
-        self.m.step({"rip": p.pc, "rsp": p.stack.sp})
+        self.emit({"rip": p.pc, "rsp": p.stack.sp})
 
     def back(self):
         """iret, or what comes back from syscall: when all calls since then have returned."""
@@ -176,7 +197,7 @@ class Program:
         if stack is not p.stack:
             p.stack.sp = p.stack.top
         p.stack, p.pc, stack.sp = stack, pc, sp
-        self.m.step({"rip": pc, "rsp": sp, "cs": USER if stack is p.user else KERNEL})
+        self.emit({"rip": pc, "rsp": sp, "cs": USER if stack is p.user else KERNEL})
 
     def switch(self):
         """The kernel goes on with the other process, in the kernel or, the first time, out of it."""
@@ -190,7 +211,7 @@ class Program:
             other.interrupted.append((other.pc, other.user, other.user.sp, 0))
             other.stack, other.pc = other.kernel, p.pc
             other.kernel.sp -= FRAME
-        self.m.step({"rip": other.pc, "rsp": other.stack.sp})
+        self.emit({"rip": other.pc, "rsp": other.stack.sp})
         self.p = other
 
 
@@ -202,8 +223,8 @@ def query(trace, *words):
     return rows[:-1]
 
 
-def calls_and_stacks_are_those_that_were_made(seed):
-    program = Program(seed)
+def calls_and_stacks_are_those_that_were_made(seed, n_before):
+    program = Program(seed, n_before)
     trace = program.m.save()
     try:
         got = [{key: row[key] for key in program.rows[0]} for row in query(trace, "calls")]
@@ -218,5 +239,8 @@ def calls_and_stacks_are_those_that_were_made(seed):
 
 
 for _seed in range(6):
-    add_case(f"calls and stacks of machine {_seed} are those that were made", calls_and_stacks_are_those_that_were_made, _seed)
+    add_case(f"calls and stacks of machine {_seed} are those that were made", calls_and_stacks_are_those_that_were_made, _seed, 0)
+for _seed in range(6, 12):
+    add_case(f"the same of machine {_seed}, whose recording begins inside of calls", calls_and_stacks_are_those_that_were_made, _seed,
+             100 * _seed)
 run_cases()

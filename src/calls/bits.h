@@ -25,7 +25,7 @@ struct ts_bit_reader {
 	uint64_t at;      /* bits that were taken */
 };
 
-/* Append the low @n bits of @value, at most 32. */
+/* Append the low @n bits of @value, 1 to 32. */
 static inline void ts_bits_put(struct ts_bit_writer *w, uint32_t value, unsigned n)
 {
 	uint32_t word;

@@ -340,10 +340,55 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 	return false;
 }
 
-static bool touches(const struct ts_lines *set, const uint16_t *exact, uint32_t item, uint16_t bytes)
+/* Items that are looked at are verified so many at once. */
+#define N_AT_ONCE 64u
+
+/* Verify items [first, end), and return what tells in 16 bits each which bytes, or above the chunk quarters, they touch. */
+static const uint16_t *use_items(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t end)
 {
-	ts_index_blocks_use(set->file, exact ? &exact[item] : &set->items[item], sizeof(*exact));
-	return exact ? exact[item] & bytes : set->items[item] >> TS_ITEM_CHUNK_BITS & quarters_of(bytes);
+	const uint16_t *items = exact ? exact : set->items;
+
+	ts_index_blocks_use(set->file, &items[first], (end - first) * sizeof(*items));
+	return items;
+}
+
+static uint16_t mask_of(const uint16_t *exact, uint16_t bytes)
+{
+	return exact ? bytes : (uint16_t)(quarters_of(bytes) << TS_ITEM_CHUNK_BITS);
+}
+
+/* The first of items [i, end) that touches one of @bytes, @end if there is none. */
+static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t i, uint32_t end, uint16_t bytes)
+{
+	uint16_t mask = mask_of(exact, bytes);
+
+	while (i < end) {
+		uint32_t stop = end - i < N_AT_ONCE ? end : i + N_AT_ONCE;
+		const uint16_t *items = use_items(set, exact, i, stop);
+
+		for (; i < stop; i++) {
+			if (items[i] & mask)
+				return i;
+		}
+	}
+	return end;
+}
+
+/* The end of items [first, i) without those at its end that touch none of @bytes. */
+static uint32_t last_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t i, uint16_t bytes)
+{
+	uint16_t mask = mask_of(exact, bytes);
+
+	while (i > first) {
+		uint32_t stop = i - first < N_AT_ONCE ? first : i - N_AT_ONCE;
+		const uint16_t *items = use_items(set, exact, stop, i);
+
+		for (; i > stop; i--) {
+			if (items[i - 1] & mask)
+				return i;
+		}
+	}
+	return first;
 }
 
 uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64_t addr, uint64_t last,
@@ -354,9 +399,7 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 	uint16_t bytes;
 
 	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &i, &end)) {
-		i = item_lower_bound(set, i, end, chunk);
-		while (i < end && !touches(set, exact, i, bytes))
-			i++;
+		i = first_touch(set, exact, item_lower_bound(set, i, end, chunk), end, bytes);
 		if (i < end && ts_lines_chunk(set, i) < best)
 			best = ts_lines_chunk(set, i);
 	}
@@ -371,9 +414,7 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 	uint16_t bytes;
 
 	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &first, &end)) {
-		i = item_lower_bound(set, first, end, chunk + 1);
-		while (i > first && !touches(set, exact, i - 1, bytes))
-			i--;
+		i = last_touch(set, exact, first, item_lower_bound(set, first, end, chunk + 1), bytes);
 		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
 			best = ts_lines_chunk(set, i - 1);
 	}

@@ -443,7 +443,9 @@ static void close_reader(struct ts_reader *base)
 
 struct ts_reader *gdbrecord_reader(struct ts_recording *base, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct gdbrecord *rec = (struct gdbrecord *)base;
 	struct reader *r = calloc(1, sizeof(*r));
 

@@ -460,7 +460,9 @@ static void close_reader(struct ts_reader *base)
 
 struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {

@@ -364,7 +364,9 @@ static void close_reader(struct ts_reader *base)
 
 static struct text_reader *reader_at(struct text *rec, uint64_t off, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct text_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {

@@ -155,7 +155,9 @@ static void close_reader(struct ts_reader *base)
 
 struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { next, save, resume, close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next, .save = save, .resume = resume, .close = close_reader
+	};
 	struct tfile_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {

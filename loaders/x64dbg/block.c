@@ -23,10 +23,7 @@
 #include "src/base/bytes.h"
 
 #define HEAD_LEN X64DBG_BLOCK_HEAD
-#define TID_LEN 4u
-#define HAS_TID 0x80u
 #define RESERVED 0x70u
-#define IS_UNCHANGED 1u
 
 static bool corrupt(struct ts_error *err, uint64_t off, const char *what, unsigned n, unsigned max)
 {
@@ -113,8 +110,8 @@ uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags, 
 	unsigned n_changed = 0;
 
 	for (unsigned i = 0; i < b->n_mem; i++) {
-		n_changed += !(flags[i] & IS_UNCHANGED);
-		b->is_strict &= !(flags[i] & ~IS_UNCHANGED);
+		n_changed += x64dbg_is_changed(flags[i]);
+		b->is_strict &= !(flags[i] & ~X64DBG_IS_UNCHANGED);
 	}
 	return n_changed * l->width;
 }
@@ -129,7 +126,7 @@ void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const s
 		m->addr = x64dbg_word(words + i * l->width, l);
 		m->old = x64dbg_word(words + (b->n_mem + i) * l->width, l);
 		m->now = m->old;
-		if (!(flags[i] & IS_UNCHANGED)) {
+		if (x64dbg_is_changed(flags[i])) {
 			m->now = x64dbg_word(now, l);
 			now += l->width;
 		}
@@ -172,12 +169,12 @@ bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, co
 	b->n_regs = p[1];
 	b->n_mem = p[2];
 	b->n_opcode = p[3] & 15;
-	b->is_flagged = p[3] & HAS_TID;
+	b->is_flagged = x64dbg_has_tid(p);
 	b->is_strict = !(p[3] & RESERVED);
 	b->has_tid = b->is_flagged || has_unflagged_tid;
 	if (p[0] || b->n_regs > l->n_slots || b->n_mem > X64DBG_MAX_MEM || !b->n_opcode)
 		return refuse_head(b, p[0], l, err);
-	b->len = HEAD_LEN + (b->has_tid ? TID_LEN : 0) + b->n_opcode + b->n_regs * (1 + width) +
+	b->len = HEAD_LEN + (b->has_tid ? X64DBG_TID_LEN : 0) + b->n_opcode + b->n_regs * (1 + width) +
 		 b->n_mem * (1 + 2 * width);
 	if (b->len > left)
 		return too_short(b, left, b->len, err);
@@ -185,7 +182,7 @@ bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, co
 	b->tid = 0;
 	if (b->has_tid) {
 		b->tid = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-		p += TID_LEN;
+		p += X64DBG_TID_LEN;
 	}
 	copy_opcode(b->opcode, p, b->n_opcode);
 	p += b->n_opcode;

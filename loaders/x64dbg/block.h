@@ -18,6 +18,21 @@
 /* Bytes before the thread id, or the instruction. */
 #define X64DBG_BLOCK_HEAD 4u
 
+/* What stands there: is a thread id announced; is the word of a memory slot with these flags another one after it? */
+#define X64DBG_TID_LEN 4u
+#define X64DBG_HAS_TID 0x80u
+#define X64DBG_IS_UNCHANGED 1u
+
+static inline bool x64dbg_has_tid(const uint8_t *block)
+{
+	return block[3] & X64DBG_HAS_TID;
+}
+
+static inline bool x64dbg_is_changed(uint8_t flags)
+{
+	return !(flags & X64DBG_IS_UNCHANGED);
+}
+
 /* The largest instruction block, and four bytes that should not be there. */
 #define X64DBG_MAX_BLOCK 2400u
 

@@ -13,9 +13,13 @@
  *
  * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds
  * all registers, or, if that is far away, another block, with the registers saved in the point.
+ *
+ * Between two full blocks nothing but the lengths of blocks and their threads decides where a decode point
+ * is: skip() reads no more than that.
  */
 #include "x64dbg.h"
 
+#include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +29,7 @@
 #include "insn.h"
 #include "loaders/kit/point.h"
 #include "loaders/kit/threads.h"
+#include "src/base/bytes.h"
 
 #define MARK_STEPS 1024u
 #define ECX_SLOT 1u
@@ -88,6 +93,12 @@ struct reader {
 	uint32_t thread, thread_tid;
 	bool is_done;           /* the last block was made a step */
 	struct mark mark;
+	struct skim {
+		bool is_on;     /* skip() passed blocks, and has kept only the mark, n_steps and skip: */
+		uint64_t off;   /* of the block after the one where the reader stands, which is of this thread: */
+		uint32_t tid;
+		uint64_t session_at;
+	} skim;
 };
 
 /* ------------------------------------------------------------------------------------ from block to block */
@@ -547,12 +558,129 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 {
 	struct reader *r = (struct reader *)base;
 
+	r->skim.is_on = false;
 	if (go_to(r, point, len, err))
 		return true;
 	r->is_done = true; /* nothing can be read from here */
 	r->ahead_state = TS_FAIL;
 	r->ahead_err = *err;
 	return false;
+}
+
+/* ----------------------------------------------------------------------------------------------- skipping */
+
+/* Is it a thread that this reader has met? */
+static bool is_met(const struct reader *r, uint32_t tid)
+{
+	uint32_t i = 0;
+
+	while (i < r->n_threads && r->rec->base.threads[i].tid != tid)
+		i++;
+	return i < r->n_threads;
+}
+
+/* Of up to 8 memory slots with these flags, how many words follow: without a loop whose end cannot be predicted. */
+static inline unsigned n_changed(const uint8_t *flags, unsigned n_mem)
+{
+	uint64_t bits;
+
+	memcpy(&bits, flags, sizeof(bits));
+	bits &= TS_EACH_BYTE(X64DBG_IS_UNCHANGED);
+	return n_mem - (n_mem ? (unsigned)__builtin_popcountll(le64toh(bits) << (64 - 8 * n_mem)) : 0);
+}
+
+/*
+ * The block that begins at @p, where X64DBG_MAX_BLOCK bytes are: its length, 0 for one of which more would have to be
+ * known.
+ */
+static inline size_t skim_len(const struct x64dbg_layout *l, const uint8_t *p)
+{
+	unsigned n_regs = p[1], n_mem = p[2], n_opcode = p[3] & 15, width = l->width;
+	size_t at;
+
+	if (p[0] || n_regs > l->n_slots || n_mem > 8 || !n_opcode)
+		return 0;
+	at = X64DBG_BLOCK_HEAD + (x64dbg_has_tid(p) ? X64DBG_TID_LEN : 0) + n_opcode + n_regs * (1 + width);
+	return at + n_mem * (1 + 2 * width) + n_changed(p + at, n_mem) * width;
+}
+
+/*
+ * arrive() at the next block, of which nothing is told: one of @tid, and with all registers or not.
+ *
+ * Returns false where that depends on more: on registers, on a thread that is new, or on how sessions follow each other.
+ */
+static __attribute__((noinline)) bool skim_arrive(struct reader *r, uint32_t tid, bool is_full)
+{
+	struct skim *k = &r->skim;
+	bool is_alone = tid != k->tid;
+
+	if ((is_alone && !is_met(r, tid)) || (is_full && (k->session_at + 1) % X64DBG_PAGE_BLOCKS) ||
+	    (!is_full && r->skip + 1 >= MARK_STEPS))
+		return false;
+	k->session_at++;
+	k->tid = tid;
+	r->n_steps++;
+	r->skip++;
+	if (!is_full)
+		return true;
+	r->skip = 0;
+	r->mark.off = k->off;
+	r->mark.n_steps = r->n_steps;
+	r->mark.session_at = k->session_at;
+	r->mark.tid = tid;
+	r->mark.n_threads = r->n_threads;
+	r->mark.is_shifted = r->mark.is_session = r->mark.has_regs = false;
+	r->mark.is_alone = is_alone;
+	return true;
+}
+
+/* The next block; most are of the same thread, and between two marks.  Returns false as skim_arrive() does. */
+static inline bool skim_block(struct reader *r, const uint8_t *p)
+{
+	const struct x64dbg_layout *l = &r->rec->layout;
+	bool is_full = p[1] == l->n_slots, has_tid = x64dbg_has_tid(p);
+	size_t len = skim_len(l, p);
+
+	if (!len)
+		return false;
+	if (__builtin_expect(is_full || has_tid || r->skip + 1 >= MARK_STEPS, 0)) {
+		if (!skim_arrive(r, has_tid ? get32(p + X64DBG_BLOCK_HEAD) : r->skim.tid, is_full))
+			return false;
+	} else {
+		r->skim.session_at++;
+		r->n_steps++;
+		r->skip++;
+	}
+	r->skim.off += len;
+	return true;
+}
+
+/* Pass blocks that lie in the window, at most @n.  Returns how many; 0: the next one cannot be passed. */
+static uint64_t skim_window(struct reader *r, uint64_t n)
+{
+	struct ts_error err = { 0 };
+	uint64_t start = r->skim.off, i = 0;
+	size_t left;
+	const uint8_t *p = ts_window_at(&r->blocks.window, start, X64DBG_MAX_BLOCK, &left, &err);
+
+	while (p && i < n && left - (r->skim.off - start) >= X64DBG_MAX_BLOCK && left >= r->skim.off - start &&
+	       skim_block(r, p + (r->skim.off - start)))
+		i++;
+	return i;
+}
+
+static bool skip(struct ts_reader *base, uint64_t n)
+{
+	struct reader *r = (struct reader *)base;
+	uint64_t n_passed = 1;
+
+	if (r->ahead_state != TS_ITEM)
+		return false;
+	if (!r->skim.is_on)
+		r->skim = (struct skim){ true, r->ahead->at.b.off, r->cur->at.tid, r->cur->at.session_at };
+	for (; n && n_passed; n -= n_passed)
+		n_passed = skim_window(r, n);
+	return !n;
 }
 
 static void close_reader(struct ts_reader *base)
@@ -584,7 +712,7 @@ static bool start(struct reader *r, struct ts_steps *initial, struct ts_error *e
 struct ts_reader *x64dbg_reader_new(struct x64dbg *rec, struct ts_steps *initial, struct ts_error *err)
 {
 	static const struct ts_reader_ops ops = {
-		.next = next, .save = save, .resume = resume, .close = close_reader
+		.next = next, .save = save, .resume = resume, .skip = skip, .close = close_reader
 	};
 	struct reader *r = calloc(1, sizeof(*r));
 	struct ts_steps ignored;

@@ -70,15 +70,20 @@ bool ts_model_add_file(struct ts_model *m, const char *path, const uint64_t *bas
 static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 {
 	struct ts_recording *twin;
+	unsigned n_twins;
 	struct ts_error err;
 
 	if (!tl->builder || tl->rec->frames || (!m->is_asked_for && ts_source_len(m->src) < MIN_AHEAD) ||
 	    (m->opt.n_jobs < 2 && !m->opt.is_served))
 		return;
 	ts_error_reset(&err);
-	twin = m->opt.load(m->opt.user, &err);
-	if (!twin || !ts_timeline_read_ahead(tl, twin, &err))
-		ts_log(TS_LOG_INFO, "%s: read without a thread of its own: %s", m->opt.trace, err.text);
+	n_twins = ts_timeline_n_twins(tl);
+	for (unsigned i = 0; i < n_twins && err.code == TS_OK; i++) {
+		twin = m->opt.load(m->opt.user, &err);
+		if (!twin || !ts_timeline_read_ahead(tl, twin, &err))
+			ts_log(TS_LOG_INFO, "%s: read without %s: %s", m->opt.trace,
+			       i ? "as many threads as it may be" : "a thread of its own", err.text);
+	}
 }
 
 /* ------------------------------------------------------------------------------------- a damaged index file */

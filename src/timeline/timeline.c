@@ -431,8 +431,15 @@ uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err)
 {
-	tl->builder->is_aside = ts_feed_go_ahead(tl->builder->feed, twin, err);
-	return tl->builder->is_aside;
+	bool done = ts_feed_go_ahead(tl->builder->feed, twin, err);
+
+	tl->builder->is_aside |= done;
+	return done;
+}
+
+unsigned ts_timeline_n_twins(const struct ts_timeline *tl)
+{
+	return ts_feed_n_twins(tl->builder->feed, tl->n_jobs);
 }
 
 void ts_timeline_leave_reads_out(struct ts_timeline *tl)

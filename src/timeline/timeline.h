@@ -120,6 +120,9 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *file, st
  */
 bool ts_timeline_read_ahead(struct ts_timeline *tl, struct ts_recording *twin, struct ts_error *err);
 
+/* How often ts_timeline_read_ahead() is of use, each time with another twin: for more threads that decode. */
+unsigned ts_timeline_n_twins(const struct ts_timeline *tl);
+
 /*
  * Does the timeline have the optional section?  Queries of a missing one need a backfill (backfill.h) first.
  */

@@ -1,41 +1,100 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Batches stand in stretches, which are decoded in order, each by one decoder.
+ *
+ * The first batch of a stretch begins at a decode point.  Without a scout that is known when the stretch before has
+ * been decoded.  A scout is a reader that skips: it finds the point sooner, so that two decoders can be at work; what
+ * it finds is a guess.  A stretch whose decoder is done is settled when all before it are: the point where it ended is
+ * compared with the guess, and what was decoded from a wrong guess is dropped.  So is what was decoded without knowing
+ * a thread or a warning that the settled stretch brought.  Only batches of which nothing can be dropped any more are
+ * lent: those of the first stretch that is not settled, and of the ones before it.
+ */
 #include "feed.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "src/base/log.h"
 #include "src/base/thread.h"
 #include "chunk.h"
 
 /*
- * Batches of the ring.  Who finds it full, or empty, waits until it is half so: to wake another thread takes as
- * long as to decode a chunk.
+ * To skip and to resume is work that one decoder does not have: with two processors, one and the builder have enough
+ * to do.  More decoders than this decode faster than any builder takes in.
  */
-#define N_BATCHES 6
-#define N_HALF    (N_BATCHES / 2)
+#define JOBS_A_DECODER 2u
+#define MAX_DECODERS   4u
 
 /*
- * While the thread runs, it alone uses the twin, the reader and the batch after the full ones; what stands
- * below the lock is shared.
+ * Batches of a stretch: where the caller decodes, where one thread does, where several do.  With several, a stretch is
+ * long beside what it takes to begin one.
  */
+#define LEN_HERE   1u
+#define LEN_ALONE  6u
+#define LEN_SHARED 8u
+
+/* After a guess that was wrong, or none, so many stretches are begun without one; each time double. */
+#define MAX_PAUSE 64u
+
+struct stretch {
+	struct ts_batch *batches; /* owned; as many as the feed's len */
+	unsigned n_full, n_taken; /* batches: decoded, given back by the caller */
+	struct decoder *owner;    /* until it is settled; NULL: the stretch may be begun */
+	bool is_over;             /* no batch of it follows */
+	bool is_dropped;          /* it began at a wrong point; its owner is still at work */
+	bool has_learned;         /* its batches bring threads or warnings, or its owner was told such on the way there */
+	struct ts_buf start, end; /* decode points; the end is the scout's guess, empty without one */
+};
+
+/* Its owner's thread alone uses the twin and the reader while it is at work; the rest is shared. */
+struct decoder {
+	struct ts_feed *feed;
+	struct ts_recording *twin; /* owned; NULL: the feed's recording */
+	struct ts_reader *reader;  /* owned; of the twin if there is one */
+	uint64_t n_learned;        /* of the reader's recording; all before was passed on, or came from the feed */
+	uint64_t n_lessons;        /* of the feed's, taken in */
+	struct ts_learned before;  /* what the twin knew before its reader was resumed last */
+	struct stretch *now;       /* what it decodes, NULL: nothing */
+	uint64_t next;             /* the reader stands where the stretch with this number begins; */
+	bool is_elsewhere;         /* or it does not */
+	bool is_spoiled;           /* its twin knows of something that was dropped: it decodes no more */
+	pthread_t thread;
+	bool has_thread;           /* to be joined */
+};
+
 struct ts_feed {
 	struct ts_recording *rec;   /* borrowed */
-	struct ts_recording *twin;  /* owned; NULL: decode when asked */
-	struct ts_reader *reader;   /* owned; of the twin if there is one */
-	uint64_t n_learned;         /* of the reader's recording; all before was passed on */
-	struct ts_batch batches[N_BATCHES];
-
-	pthread_t thread;
-	bool has_thread;            /* to be joined */
-	bool is_alone;              /* the system refused the thread */
+	struct decoder decoders[MAX_DECODERS];
+	unsigned n_decoders;
+	struct stretch *stretches;  /* owned; a ring */
+	unsigned n_stretches, len;  /* in it, and batches in each of them */
+	bool is_started;            /* threads were, as far as the system has them */
 	pthread_mutex_t lock;
-	pthread_cond_t changed;     /* one of these: */
-	unsigned first, n_full;     /* batches that are full, the caller's among them */
-	bool is_last;               /* the newest of them ends the recording */
+	pthread_cond_t filled;      /* batches can be lent */
+	pthread_cond_t changed;     /* a decoder may find something to do */
+
+	/* below the lock; numbers of stretches, of which number i is stretches[i % n_stretches]: */
+	uint64_t n_begun, n_settled, n_freed;
+	bool has_start;             /* where stretch n_begun begins is known: */
+	struct ts_buf start;
+	uint64_t n_drops;
+	struct ts_learned learned;  /* what was learned last in settled stretches */
+	uint64_t n_lessons;         /* how often that was */
 	bool is_to_rest;
-	bool is_lent;               /* the first batch is the caller's */
+	bool is_lent;               /* the first batch that was not given back is the caller's */
+
+	struct decoder scout;       /* it decodes nothing; its reader is NULL: there is none */
+	bool is_scouting;           /* a decoder uses it */
+	bool is_scout_there;        /* it stands where stretch n_begun begins */
+	uint64_t scout_from;        /* the first stretch of which it is to guess the end */
+	unsigned pause;
 };
+
+static struct stretch *stretch_at(struct ts_feed *f, uint64_t i)
+{
+	return &f->stretches[i % f->n_stretches];
+}
 
 /* ---------------------------------------------------------------------------------------------- decoding */
 
@@ -61,19 +120,19 @@ static void fail_for_memory(struct ts_batch *b)
 }
 
 /* What the twin learned goes with the batch. */
-static void pack_learned(struct ts_feed *f, struct ts_batch *b)
+static void pack_learned(struct decoder *d, struct ts_batch *b)
 {
-	b->has_learned = f->twin && f->twin->n_learned != f->n_learned;
+	b->has_learned = d->twin && d->twin->n_learned != d->n_learned;
 	if (!b->has_learned)
 		return;
-	f->n_learned = f->twin->n_learned;
-	if (!ts_learned_take(&b->learned, f->twin))
+	d->n_learned = d->twin->n_learned;
+	if (!ts_learned_take(&b->learned, d->twin))
 		fail_for_memory(b);
 }
 
-static void decode(struct ts_feed *f, struct ts_batch *b)
+static void decode(struct decoder *d, struct ts_batch *b)
 {
-	struct ts_reader *r = f->reader;
+	struct ts_reader *r = d->reader;
 
 	ts_steps_reset(&b->steps);
 	ts_error_reset(&b->err);
@@ -85,77 +144,320 @@ static void decode(struct ts_feed *f, struct ts_batch *b)
 	r->ops->save(r, &b->behind);
 	if (b->steps.is_failed || !ts_buf_ok(&b->behind))
 		fail_for_memory(b);
-	pack_learned(f, b);
+	pack_learned(d, b);
 }
 
-/* -------------------------------------------------------------------------------------------- the thread */
+/* ------------------------------------------------------------------------------------------------ settling */
 
-/* The batch after the full ones is full. */
-static void count(struct ts_feed *f, const struct ts_batch *b)
+/* The stretch, which was dropped, may be begun anew. */
+static void release(struct stretch *s)
 {
-	f->n_full++;
-	f->is_last = b->next != TS_ITEM;
+	if (s->has_learned)
+		s->owner->is_spoiled = true;
+	s->owner = NULL;
+	s->is_dropped = false;
 }
 
-static void wait_for_room(struct ts_feed *f)
+/* Whatever was begun after the settled stretches is not what follows them. */
+static void drop_rest(struct ts_feed *f)
 {
-	while (f->n_full > N_HALF && !f->is_to_rest)
-		pthread_cond_wait(&f->changed, &f->lock);
+	for (; f->n_begun > f->n_settled; f->n_begun--) {
+		struct stretch *s = stretch_at(f, f->n_begun - 1);
+
+		s->owner->is_elsewhere = true;
+		s->is_dropped = true;
+		if (s->is_over)
+			release(s);
+	}
+	f->n_drops++;
+	f->is_scout_there = false;
+	f->has_start = false;
 }
+
+/* Where there is one decoder only nobody resumes. */
+static void copy_point(const struct ts_feed *f, struct ts_buf *to, const struct ts_buf *from)
+{
+	if (f->n_decoders == 1)
+		return;
+	ts_buf_reset(to);
+	ts_buf_put(to, from->data, from->len);
+}
+
+static bool is_same_point(const struct ts_buf *a, const struct ts_buf *b)
+{
+	return a->len && a->len == b->len && !memcmp(a->data, b->data, a->len);
+}
+
+static void pause_scout(struct ts_feed *f)
+{
+	f->scout_from = f->n_begun + f->pause;
+	if (f->pause < MAX_PAUSE)
+		f->pause *= 2;
+}
+
+/* The other decoders are to learn what the stretch brings. */
+static void note_learned(struct ts_feed *f, struct stretch *s)
+{
+	bool done = ts_learned_take(&f->learned, s->owner->twin); /* which its owner has not used since */
+
+	f->n_lessons++;
+	s->owner->n_lessons = f->n_lessons;
+	for (unsigned i = 0; i < f->n_decoders && !done; i++)
+		f->decoders[i].is_spoiled |= &f->decoders[i] != s->owner;
+}
+
+/* The first stretch that is not settled has been decoded. */
+static void settle(struct ts_feed *f, struct stretch *s)
+{
+	const struct ts_batch *last = &s->batches[s->n_full - 1];
+
+	f->n_settled++;
+	if (!s->has_learned && is_same_point(&s->end, &last->behind)) {
+		f->pause = 1;
+		s->owner = NULL;
+		return;
+	}
+	if (s->has_learned)
+		note_learned(f, s);
+	else if (s->end.len)
+		pause_scout(f);
+	s->owner = NULL;
+	drop_rest(f);
+	copy_point(f, &f->start, &last->behind);
+	f->has_start = last->next == TS_ITEM;
+}
+
+static void settle_all(struct ts_feed *f)
+{
+	while (f->n_settled < f->n_begun && stretch_at(f, f->n_settled)->is_over)
+		settle(f, stretch_at(f, f->n_settled));
+}
+
+/* ---------------------------------------------------------------------------------------------- stretches */
+
+/* Give its twin what others learned.  Returns false if memory is exhausted. */
+static bool teach(struct ts_feed *f, struct decoder *d)
+{
+	if (d->n_lessons == f->n_lessons || !d->twin)
+		return !d->is_spoiled;
+	d->is_spoiled = !ts_learned_give(&f->learned, d->twin);
+	d->n_learned = d->twin->n_learned;
+	d->n_lessons = f->n_lessons;
+	return !d->is_spoiled;
+}
+
+/*
+ * Resume its reader where another one was.  What is odd on the way to there was found by that one; *is_odd: there was
+ * something, or the point is a wrong one.
+ *
+ * Returns false as the reader's resume() does, or if memory is exhausted.
+ */
+static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, struct ts_error *err)
+{
+	uint64_t n_learned = d->twin->n_learned;
+	bool done = ts_learned_take(&d->before, d->twin) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+
+	done = done && d->reader->ops->resume(d->reader, point->data, point->len, err);
+	*is_odd = d->twin->n_learned != n_learned;
+	if (*is_odd)
+		ts_learned_give(&d->before, d->twin); /* there is room: it had as much */
+	d->n_learned = d->twin->n_learned;
+	return done;
+}
+
+static bool has_guess(struct ts_feed *f, struct stretch *s)
+{
+	struct ts_reader *r = f->scout.reader;
+	struct ts_error err = { 0 };
+	bool is_odd;
+
+	if ((!f->is_scout_there && !go_to(&f->scout, &s->start, &is_odd, &err)) ||
+	    !r->ops->skip(r, (uint64_t)f->len * TS_CHUNK_STEPS))
+		return false;
+	r->ops->save(r, &s->end);
+	return ts_buf_ok(&s->end);
+}
+
+/* Guess where the stretch ends, which is the last one that was begun. */
+static void look_ahead(struct ts_feed *f, struct stretch *s)
+{
+	uint64_t n_drops = f->n_drops;
+	bool found;
+
+	if (f->n_decoders == 1 || f->n_begun <= f->scout_from || !teach(f, &f->scout))
+		return;
+	f->is_scouting = true;
+	pthread_mutex_unlock(&f->lock);
+	found = has_guess(f, s);
+	pthread_mutex_lock(&f->lock);
+	f->is_scouting = false;
+	if (n_drops != f->n_drops)
+		return;
+	f->is_scout_there = f->has_start = found;
+	if (found)
+		copy_point(f, &f->start, &s->end);
+	else
+		pause_scout(f);
+}
+
+/* Begin the next stretch, if that is possible, and @d may. */
+static struct stretch *begin(struct ts_feed *f, struct decoder *d)
+{
+	struct stretch *s = stretch_at(f, f->n_begun);
+	bool stands = !d->is_elsewhere && d->next == f->n_begun;
+
+	if (d->is_spoiled || (!d->is_elsewhere && d->next > f->n_settled) || f->n_begun - f->n_freed == f->n_stretches ||
+	    s->owner || !f->has_start || f->is_scouting || (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
+		return NULL;
+	s->n_full = s->n_taken = 0;
+	s->is_over = s->has_learned = false;
+	s->owner = d;
+	copy_point(f, &s->start, &f->start);
+	ts_buf_reset(&s->end);
+	d->now = s;
+	d->next = ++f->n_begun;
+	d->is_elsewhere = !stands;
+	f->has_start = false;
+	return s;
+}
+
+/* The stretch has one more batch. */
+static void count(struct ts_feed *f, struct decoder *d, struct stretch *s)
+{
+	const struct ts_batch *b = &s->batches[s->n_full];
+
+	s->has_learned |= b->has_learned;
+	if (s->is_dropped) {
+		release(s);
+		d->now = NULL;
+		d->is_elsewhere = true;
+		return;
+	}
+	s->n_full++;
+	s->is_over = s->n_full == f->len || b->next != TS_ITEM;
+	if (!s->is_over)
+		return;
+	d->now = NULL;
+	settle_all(f);
+}
+
+/* The batches that can be lent. */
+static unsigned n_ready(struct ts_feed *f)
+{
+	const struct stretch *s = stretch_at(f, f->n_freed);
+
+	return f->n_freed < f->n_begun ? s->n_full - s->n_taken : 0;
+}
+
+/* So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk. */
+static bool has_enough(struct ts_feed *f)
+{
+	const struct stretch *s = stretch_at(f, f->n_freed);
+	unsigned n = n_ready(f);
+
+	return n && (s->is_over || n > f->len / 2);
+}
+
+/*
+ * The stretch at which @d is at work; *is_there tells whether its reader is there too.  Returns NULL if there is nothing to
+ * do now.
+ */
+static struct stretch *take(struct ts_feed *f, struct decoder *d, bool *is_there)
+{
+	struct stretch *s = d->now;
+
+	*is_there = true;
+	if (s)
+		return s;
+	s = begin(f, d);
+	if (!s)
+		return NULL;
+	*is_there = !d->is_elsewhere;
+	d->is_elsewhere = false;
+	look_ahead(f, s);
+	if (f->n_decoders > 1)
+		pthread_cond_broadcast(&f->changed);
+	return s;
+}
+
+/* The next batch of the stretch. */
+static void decode_next(struct decoder *d, struct stretch *s, bool is_there)
+{
+	struct ts_batch *b = &s->batches[s->n_full];
+
+	ts_error_reset(&b->err);
+	if (is_there || go_to(d, &s->start, &s->has_learned, &b->err)) {
+		decode(d, b);
+		return;
+	}
+	ts_steps_reset(&b->steps);
+	ts_buf_reset(&b->behind);
+	b->has_learned = false;
+	b->next = TS_FAIL;
+	b->end = d->reader->end;
+}
+
+/* Decode one batch.  The lock, which is held, is not meanwhile.  Returns false if there is nothing to do now. */
+static bool work(struct ts_feed *f, struct decoder *d)
+{
+	bool is_there;
+	struct stretch *s = take(f, d, &is_there);
+
+	if (!s)
+		return false;
+	pthread_mutex_unlock(&f->lock);
+	decode_next(d, s, is_there);
+	pthread_mutex_lock(&f->lock);
+	count(f, d, s);
+	if (has_enough(f))
+		pthread_cond_signal(&f->filled);
+	if (!d->now && f->n_decoders > 1)
+		pthread_cond_broadcast(&f->changed);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------- the threads */
 
 static void *decode_ahead(void *user)
 {
-	struct ts_feed *f = user;
+	struct decoder *d = user;
+	struct ts_feed *f = d->feed;
 
 	pthread_mutex_lock(&f->lock);
-	while (!f->is_last && !f->is_to_rest) {
-		struct ts_batch *b = &f->batches[(f->first + f->n_full) % N_BATCHES];
-
-		if (f->n_full == N_BATCHES) {
-			wait_for_room(f);
-			continue;
-		}
-		pthread_mutex_unlock(&f->lock);
-		decode(f, b);
-		pthread_mutex_lock(&f->lock);
-		count(f, b);
-		if (f->n_full == N_HALF || f->is_last)
-			pthread_cond_signal(&f->changed);
+	while (!f->is_to_rest) {
+		if (!work(f, d))
+			pthread_cond_wait(&f->changed, &f->lock);
 	}
 	pthread_mutex_unlock(&f->lock);
 	return NULL;
 }
 
-/* Where the system has no thread for us, each batch is decoded when it is asked for. */
-static void start_thread(struct ts_feed *f)
+/* What a decoder that the system has no thread for decodes, the caller does when there is nothing else to lend. */
+static void start_threads(struct ts_feed *f)
 {
 	f->is_to_rest = false;
-	f->has_thread = ts_thread_start(&f->thread, decode_ahead, f);
-	f->is_alone = !f->has_thread;
-	if (f->is_alone)
-		ts_log(TS_LOG_WARN, "the system refuses a thread: one thread decodes and indexes");
+	f->is_started = true;
+	for (unsigned i = 0; i < f->n_decoders; i++) {
+		struct decoder *d = &f->decoders[i];
+
+		d->has_thread = ts_thread_start(&d->thread, decode_ahead, d);
+		if (!d->has_thread)
+			ts_log(TS_LOG_WARN, "the system refuses a thread: one that decodes is missing");
+	}
 }
 
 void ts_feed_rest(struct ts_feed *f)
 {
-	if (!f->has_thread)
-		return;
 	pthread_mutex_lock(&f->lock);
 	f->is_to_rest = true;
-	pthread_cond_signal(&f->changed);
+	pthread_cond_broadcast(&f->changed);
 	pthread_mutex_unlock(&f->lock);
-	pthread_join(f->thread, NULL);
-	f->has_thread = false;
-}
-
-/* If no batch is full, wait until some are, but not long. */
-static void wait_for_batches(struct ts_feed *f)
-{
-	const struct timespec until = ts_deadline(TS_PATIENCE_MS);
-	int failed = f->n_full ? ETIMEDOUT : 0;
-
-	while (f->n_full < N_HALF && !f->is_last && failed != ETIMEDOUT)
-		failed = pthread_cond_timedwait(&f->changed, &f->lock, &until);
+	for (unsigned i = 0; i < f->n_decoders; i++) {
+		if (f->decoders[i].has_thread)
+			pthread_join(f->decoders[i].thread, NULL);
+		f->decoders[i].has_thread = false;
+	}
+	f->is_started = false;
 }
 
 /* ----------------------------------------------------------------------------------------- who calls it */
@@ -163,37 +465,58 @@ static void wait_for_batches(struct ts_feed *f)
 /* The batch that was lent may be filled again. */
 static void give_back(struct ts_feed *f)
 {
+	struct stretch *s = stretch_at(f, f->n_freed);
+
 	if (!f->is_lent)
 		return;
-	f->first = (f->first + 1) % N_BATCHES;
-	f->n_full--;
 	f->is_lent = false;
-	if (f->n_full == N_HALF)
-		pthread_cond_signal(&f->changed);
+	s->n_taken++;
+	if (s->n_taken < s->n_full || !s->is_over)
+		return;
+	f->n_freed++;
+	pthread_cond_broadcast(&f->changed);
+}
+
+/* Do what the decoders without a thread could do.  Returns false if that is nothing. */
+static bool work_here(struct ts_feed *f)
+{
+	for (unsigned i = 0; i < f->n_decoders; i++)
+		if (!f->decoders[i].has_thread && work(f, &f->decoders[i]))
+			return true;
+	return false;
+}
+
+/* Until there are some batches, but not long. */
+static void wait_for_batches(struct ts_feed *f)
+{
+	const struct timespec until = ts_deadline(TS_PATIENCE_MS);
+	int failed = 0;
+
+	while (!n_ready(f) && work_here(f))
+		;
+	if (n_ready(f))
+		return;
+	while (!has_enough(f) && failed != ETIMEDOUT)
+		failed = pthread_cond_timedwait(&f->filled, &f->lock, &until);
 }
 
 static struct ts_batch *lend(struct ts_feed *f)
 {
-	if (!f->n_full)
-		return NULL;
-	f->is_lent = true;
-	return &f->batches[f->first];
+	struct stretch *s = stretch_at(f, f->n_freed);
+
+	f->is_lent = n_ready(f) > 0;
+	return f->is_lent ? &s->batches[s->n_taken] : NULL;
 }
 
 struct ts_batch *ts_feed_next(struct ts_feed *f)
 {
 	struct ts_batch *b;
 
-	if (f->twin && !f->has_thread && !f->is_alone && !f->is_last)
-		start_thread(f);
+	if (f->decoders[0].twin && !f->is_started)
+		start_threads(f);
 	pthread_mutex_lock(&f->lock);
 	give_back(f);
-	if (f->has_thread) {
-		wait_for_batches(f);
-	} else if (!f->n_full) {
-		decode(f, &f->batches[f->first]);
-		count(f, &f->batches[f->first]);
-	}
+	wait_for_batches(f);
 	b = lend(f);
 	pthread_mutex_unlock(&f->lock);
 	if (b && b->has_learned && !ts_learned_give(&b->learned, f->rec))
@@ -204,15 +527,64 @@ struct ts_batch *ts_feed_next(struct ts_feed *f)
 bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const struct ts_end *end,
 		    struct ts_error *err)
 {
-	if (!f->reader->ops->resume(f->reader, point, len, err))
+	struct ts_reader *r = f->decoders[0].reader;
+
+	if (!r->ops->resume(r, point, len, err))
 		return false;
-	f->reader->end = *end;
+	r->end = *end;
 	return true;
 }
 
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point)
 {
-	f->reader->ops->save(f->reader, point);
+	const struct ts_reader *r = f->decoders[0].reader;
+
+	r->ops->save(r, point);
+}
+
+static void free_ring(struct ts_feed *f)
+{
+	for (unsigned i = 0; i < f->n_stretches; i++) {
+		struct stretch *s = &f->stretches[i];
+
+		for (unsigned j = 0; j < f->len; j++)
+			batch_fini(&s->batches[j]);
+		free(s->batches);
+		ts_buf_fini(&s->start);
+		ts_buf_fini(&s->end);
+	}
+	free(f->stretches);
+}
+
+static bool init_stretch(struct stretch *s, unsigned len)
+{
+	*s = (struct stretch){ .batches = calloc(len, sizeof(*s->batches)) };
+	ts_buf_init(&s->start);
+	ts_buf_init(&s->end);
+	for (unsigned i = 0; i < len && s->batches; i++)
+		batch_init(&s->batches[i]);
+	return s->batches != NULL;
+}
+
+/* A ring of @n stretches of @len batches, in place of the one that there is.  Returns false if memory is exhausted. */
+static bool make_ring(struct ts_feed *f, unsigned n, unsigned len)
+{
+	struct stretch *stretches = calloc(n, sizeof(*stretches));
+	unsigned n_done = 0;
+
+	while (stretches && n_done < n && init_stretch(&stretches[n_done], len))
+		n_done++;
+	if (n_done < n) {
+		while (n_done)
+			free(stretches[--n_done].batches);
+		free(stretches);
+		return false;
+	}
+	free_ring(f);
+	f->stretches = stretches;
+	f->n_stretches = n;
+	f->len = len;
+	return true;
 }
 
 /* A reader of @twin that stands where the feed's does, and a twin that knows what the recording does. */
@@ -237,21 +609,75 @@ static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, st
 	return NULL;
 }
 
+static void set_decoder(struct ts_feed *f, struct decoder *d, struct ts_recording *twin, struct ts_reader *r)
+{
+	*d = (struct decoder){ .feed = f, .twin = twin, .reader = r, .n_learned = twin ? twin->n_learned : 0 };
+	ts_learned_init(&d->before);
+}
+
+unsigned ts_feed_n_twins(const struct ts_feed *f, unsigned n_jobs)
+{
+	unsigned n_decoders = n_jobs / JOBS_A_DECODER < MAX_DECODERS ? n_jobs / JOBS_A_DECODER : MAX_DECODERS;
+
+	return n_decoders > 1 && f->decoders[0].reader->ops->skip ? n_decoders + 1 : 1;
+}
+
+/* The place of one more twin: the first replaces the recording, the second is the scout. */
+static struct decoder *place_for(struct ts_feed *f)
+{
+	if (!f->decoders[0].twin)
+		return &f->decoders[0];
+	return f->scout.reader ? &f->decoders[f->n_decoders] : &f->scout;
+}
+
+/* Put the reader of the twin in its place.  Returns false if memory is exhausted. */
+static bool add_decoder(struct ts_feed *f, struct ts_recording *twin, struct ts_reader *r)
+{
+	struct decoder *d = place_for(f);
+	bool is_more = d == &f->decoders[f->n_decoders];
+	unsigned n = f->n_decoders + is_more;
+
+	if (!make_ring(f, n > 1 ? n + 2 : 2, n > 1 ? LEN_SHARED : LEN_ALONE))
+		return false;
+	if (d == &f->decoders[0])
+		ts_reader_close(d->reader);
+	set_decoder(f, d, twin, r);
+	f->n_decoders = n;
+	return true;
+}
+
 bool ts_feed_go_ahead(struct ts_feed *f, struct ts_recording *twin, struct ts_error *err)
 {
 	struct ts_reader *r = follow(f, twin, err);
 
+	if (r)
+		r->end = f->decoders[0].reader->end;
+	if (r && !add_decoder(f, twin, r)) {
+		ts_reader_close(r);
+		r = NULL;
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+	}
 	if (!r) {
 		ts_recording_close(twin);
 		return false;
 	}
-	r->end = f->reader->end;
-	ts_reader_close(f->reader);
-	f->reader = r;
-	f->twin = twin;
-	f->n_learned = twin->n_learned;
+	ts_buf_reset(&f->start);
+	ts_feed_start(f, &f->start);
 	f->rec->is_read = true;
 	return true;
+}
+
+static void init(struct ts_feed *f, struct ts_recording *rec)
+{
+	f->rec = rec;
+	ts_buf_init(&f->start);
+	ts_learned_init(&f->learned);
+	pthread_mutex_init(&f->lock, NULL);
+	ts_cond_init(&f->filled);
+	pthread_cond_init(&f->changed, NULL);
+	f->n_decoders = 1;
+	f->has_start = true;
+	f->pause = 1;
 }
 
 struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
@@ -262,16 +688,22 @@ struct ts_feed *ts_feed_new(struct ts_recording *rec, struct ts_error *err)
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
 		return NULL;
 	}
-	f->rec = rec;
-	for (unsigned i = 0; i < N_BATCHES; i++)
-		batch_init(&f->batches[i]);
-	pthread_mutex_init(&f->lock, NULL);
-	ts_cond_init(&f->changed);
-	f->reader = rec->ops->reader(rec, err);
-	if (f->reader)
+	init(f, rec);
+	if (make_ring(f, 1, LEN_HERE))
+		set_decoder(f, &f->decoders[0], NULL, rec->ops->reader(rec, err));
+	else
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read it");
+	if (f->decoders[0].reader)
 		return f;
 	ts_feed_free(f);
 	return NULL;
+}
+
+static void close_decoder(struct decoder *d)
+{
+	ts_learned_fini(&d->before);
+	ts_reader_close(d->reader);
+	ts_recording_close(d->twin);
 }
 
 void ts_feed_free(struct ts_feed *f)
@@ -280,10 +712,13 @@ void ts_feed_free(struct ts_feed *f)
 		return;
 	ts_feed_rest(f);
 	pthread_cond_destroy(&f->changed);
+	pthread_cond_destroy(&f->filled);
 	pthread_mutex_destroy(&f->lock);
-	for (unsigned i = 0; i < N_BATCHES; i++)
-		batch_fini(&f->batches[i]);
-	ts_reader_close(f->reader);
-	ts_recording_close(f->twin);
+	free_ring(f);
+	ts_buf_fini(&f->start);
+	ts_learned_fini(&f->learned);
+	for (unsigned i = 0; i < f->n_decoders; i++)
+		close_decoder(&f->decoders[i]);
+	close_decoder(&f->scout);
 	free(f);
 }

@@ -48,6 +48,16 @@ struct ts_reader_ops {
 	 */
 	bool (*resume)(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
 
+	/*
+	 * Go on @n steps without telling them, much faster than next(): save() then appends what it would after as many calls
+	 * of next().  Nothing else but skip() may be called until resume().  NULL: no step can be passed without being
+	 * decoded.
+	 *
+	 * Returns false if that cannot be done here, as where a thread or a warning would be added to the recording, or
+	 * the recording ends: the reader then is to be resumed.  It may be wrong without noticing: see feed.h.
+	 */
+	bool (*skip)(struct ts_reader *r, uint64_t n);
+
 	void (*close)(struct ts_reader *r);
 };
 

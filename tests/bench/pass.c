@@ -94,6 +94,15 @@ static void look_at_memory(struct bench_trace *t)
 		fclose(f);
 }
 
+static void read_ahead(struct bench_trace *t)
+{
+	unsigned n_twins = ts_timeline_n_twins(t->tl);
+	struct ts_error err = { 0 };
+
+	while (n_twins--)
+		bench_check(ts_timeline_read_ahead(t->tl, load(t->src), &err), &err);
+}
+
 void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 {
 	struct ts_error err = { 0 };
@@ -102,7 +111,7 @@ void bench_build(struct bench_trace *t, const char *path, enum bench_index how)
 	unlink(index_path(path));
 	begin(t, path, how, true);
 	if (how == BENCH_AHEAD && !t->rec->frames)
-		bench_check(ts_timeline_read_ahead(t->tl, load(t->src), &err), &err);
+		read_ahead(t);
 	do {
 		grown = ts_timeline_grow(t->tl, 1 << 20, &err);
 		look_at_memory(t);

@@ -98,6 +98,15 @@ static bool learn_threads(struct script *s, uint32_t n)
 	return true;
 }
 
+/* Warn if the step is odd, and no reader looked at it before. */
+static void look_at(struct script *s, uint64_t step)
+{
+	if (!s->odd_every || step % s->odd_every || step < s->odd_until)
+		return;
+	s->odd_until = step + 1;
+	ts_recording_warn(&s->rec, "an odd step");
+}
+
 static enum ts_next next_step(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
 {
 	struct script_reader *r = (struct script_reader *)base;
@@ -131,7 +140,7 @@ static enum ts_next next_step(struct ts_reader *base, struct ts_steps *out, stru
 		copy_effect(out, &s->steps, e);
 	}
 	ts_steps_close(out, st->pc, st->insn_len, st->thread);
-	r->step++;
+	look_at(s, r->step++);
 	s->n_reads++;
 	return TS_ITEM;
 }
@@ -154,6 +163,26 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	if (len < sizeof(r->step) || r->step > r->s->steps.n_steps || len != sizeof(r->step) + r->step % 5 ||
 	    (len > sizeof(r->step) && point[len - 1] != (uint8_t)r->step))
 		return ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "this is not a decode point of the script");
+	for (uint64_t i = r->step < 3 ? 0 : r->step - 3; i < r->step; i++)
+		look_at(r->s, i); /* as loaders that begin to read before the point */
+	return true;
+}
+
+/* It knows of threads, but not of what is odd. */
+static bool skip(struct ts_reader *base, uint64_t n)
+{
+	struct script_reader *r = (struct script_reader *)base;
+	struct script *s = r->s;
+
+	if (n > s->steps.n_steps - r->step)
+		return false;
+	for (uint64_t i = r->step; i < r->step + n; i++) {
+		if (s->steps.steps[i].thread >= s->rec.n_threads)
+			return false;
+	}
+	r->step += n;
+	if (s->lie_every && ++s->n_skips % s->lie_every == 0)
+		r->step--;
 	return true;
 }
 
@@ -164,7 +193,9 @@ static void close_reader(struct ts_reader *base)
 
 static struct ts_reader *open_reader(struct ts_recording *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { next_step, save, resume, close_reader };
+	static const struct ts_reader_ops ops = {
+		.next = next_step, .save = save, .resume = resume, .skip = skip, .close = close_reader
+	};
 	struct script_reader *r = calloc(1, sizeof(*r));
 
 	if (!r) {

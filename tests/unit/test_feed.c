@@ -145,6 +145,106 @@ START_TEST(what_was_said_of_the_end_is_kept)
 }
 END_TEST
 
+/* --------------------------------------------------------------------------------------- several decoders */
+
+#define N_MANY (100 * TS_CHUNK_STEPS + 5)
+
+/* What the scripts of a test are like, which are each other's twins. */
+static uint32_t odd_every, lie_every;
+
+static struct script *make_many(void)
+{
+	struct script *x = script_random_new(SEED, N_MANY);
+
+	x->odd_every = odd_every;
+	x->lie_every = lie_every;
+	return x;
+}
+
+/* A feed of a long script, with as many twins as can be used. */
+static void begin_many(unsigned n_jobs)
+{
+	unsigned n_twins;
+
+	ts_feed_free(f);
+	script_free(s);
+	s = make_many();
+	f = ts_feed_new(&s->rec, &err);
+	n_twins = ts_feed_n_twins(f, n_jobs);
+	ck_assert_uint_eq(n_twins, n_jobs < 4 ? 1 : n_jobs < 6 ? 3 : n_jobs < 8 ? 4 : 5);
+	while (n_twins--)
+		ck_assert_msg(ts_feed_go_ahead(f, &make_many()->rec, &err), "%s", err.text);
+}
+
+static uint64_t n_odd(void)
+{
+	return s->rec.n_warnings ? s->rec.warnings[0].count : 0;
+}
+
+/* All batches, in order, and what is odd with the batch where it is. */
+static void check_many(bool rests)
+{
+	for (uint64_t at = 0; at < N_MANY; at += TS_CHUNK_STEPS) {
+		const struct ts_batch *b = next_batch();
+		uint64_t end = at + b->steps.n_steps;
+
+		ck_assert_uint_eq(end, at + TS_CHUNK_STEPS < N_MANY ? at + TS_CHUNK_STEPS : N_MANY);
+		ck_assert_int_eq(b->next, end < N_MANY ? TS_ITEM : TS_END);
+		for (uint32_t i = 0; i < b->steps.n_steps; i++) {
+			ck_assert_uint_eq(b->steps.steps[i].pc, s->steps.steps[at + i].pc);
+			ck_assert_uint_lt(b->steps.steps[i].thread, s->rec.n_threads);
+		}
+		ck_assert_uint_eq(n_odd(), odd_every ? (end + odd_every - 1) / odd_every : 0);
+		if (rests)
+			ts_feed_rest(f);
+	}
+	ck_assert_uint_eq(s->n_reads, 0);
+}
+
+static void check_all_numbers_of_jobs(void)
+{
+	for (unsigned n_jobs = 1; n_jobs <= 9; n_jobs++) {
+		begin_many(n_jobs);
+		check_many(n_jobs % 2);
+	}
+}
+
+START_TEST(several_decoders_give_the_same_batches)
+{
+	odd_every = lie_every = 0;
+	check_all_numbers_of_jobs();
+}
+END_TEST
+
+START_TEST(wrong_guesses_are_dropped)
+{
+	odd_every = 0;
+	lie_every = (uint32_t)_i;
+	check_all_numbers_of_jobs();
+}
+END_TEST
+
+/* Decoders that found something where the guess was wrong must not pass it on. */
+START_TEST(what_is_odd_is_counted_once)
+{
+	static const uint32_t all[] = { 1, 3 * TS_CHUNK_STEPS, 10 * TS_CHUNK_STEPS + 1, 40 * TS_CHUNK_STEPS };
+
+	odd_every = all[_i / 3];
+	lie_every = (uint32_t)_i % 3;
+	check_all_numbers_of_jobs();
+}
+END_TEST
+
+START_TEST(several_decoders_may_be_freed_at_any_time)
+{
+	odd_every = 0;
+	lie_every = 3;
+	begin_many(8);
+	for (int i = 0; i < _i * 7; i++)
+		next_batch();
+}
+END_TEST
+
 /* ----------------------------------------------------------------------------------------- what it learns */
 
 /* A recording that finds a thread and something odd in its second chunk. */
@@ -192,6 +292,10 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, it_may_be_freed_at_any_time, 0, 12);
 	tcase_add_loop_test(tc, the_point_behind_a_batch_is_where_the_next_begins, 0, 2);
 	tcase_add_test(tc, what_was_said_of_the_end_is_kept);
+	tcase_add_test(tc, several_decoders_give_the_same_batches);
+	tcase_add_loop_test(tc, wrong_guesses_are_dropped, 1, 4);
+	tcase_add_loop_test(tc, what_is_odd_is_counted_once, 0, 12);
+	tcase_add_loop_test(tc, several_decoders_may_be_freed_at_any_time, 0, 12);
 	tcase_add_test(tc, a_thread_is_known_with_the_batch_in_which_it_appears);
 	suite_add_tcase(suite, tc);
 	return suite;

@@ -171,12 +171,65 @@ START_TEST(where_threads_are_refused_the_others_build_the_same_bytes)
 		struct ts_buf got;
 
 		n_threads = 0;
-		got = build(3);
+		got = build(all_jobs[2 + _i]);
 		check_same(&got, &want, "threads refused", n_allowed);
 		ck_assert_uint_gt(n_threads, n_allowed);
 		ts_buf_fini(&got);
 	}
 	ts_buf_fini(&want);
+	ts_source_close(src);
+}
+END_TEST
+
+/* Pass @n steps, by reading or skipping them; @point gets the decode point there.  Returns false if that failed. */
+static bool pass_steps(struct ts_reader *r, uint64_t n, bool is_read, struct ts_buf *point)
+{
+	struct ts_steps ignored;
+	bool done = is_read || r->ops->skip(r, n);
+
+	ts_steps_init(&ignored);
+	for (; is_read && done && n; n--) {
+		ts_steps_reset(&ignored);
+		done = ts_reader_next(r, &ignored, &err) == TS_ITEM;
+	}
+	ts_steps_fini(&ignored);
+	ts_buf_reset(point);
+	r->ops->save(r, point);
+	return done;
+}
+
+/* Stretches of every length are passed from where the last one ended. */
+START_TEST(skipping_leads_where_reading_does)
+{
+	static const char *const names[] = { "x64dbg-samples/list64.trace64.gz", "x64dbg-samples/fib32.trace32.gz",
+					     "x64dbg-samples/fib64.trace64.gz" };
+	struct ts_recording *rec;
+	struct ts_reader *reads, *skips;
+	struct ts_buf want, got;
+	unsigned n_same = 0;
+
+	open_sample(names[_i]);
+	rec = load(NULL, &err);
+	reads = rec->ops->reader(rec, &err);
+	skips = rec->ops->reader(rec, &err);
+	ck_assert(reads && skips);
+	ts_buf_init(&want);
+	ts_buf_init(&got);
+	for (uint64_t n = 1; pass_steps(reads, n, true, &want); n++) {
+		if (pass_steps(skips, n, false, &got)) {
+			ck_assert_uint_eq(got.len, want.len);
+			ck_assert(!memcmp(got.data, want.data, want.len));
+			n_same++;
+		} else {
+			ck_assert(skips->ops->resume(skips, want.data, want.len, &err));
+		}
+	}
+	ck_assert_uint_gt(n_same, 10);
+	ts_buf_fini(&want);
+	ts_buf_fini(&got);
+	ts_reader_close(reads);
+	ts_reader_close(skips);
+	ts_recording_close(rec);
 	ts_source_close(src);
 }
 END_TEST
@@ -257,7 +310,8 @@ Suite *unit_suite(void)
 	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, any_number_of_jobs_builds_the_same_bytes, 0, sample_n_names + 1);
 	tcase_add_loop_test(tc, damage_is_found_at_the_same_place, 0, 4);
-	tcase_add_test(tc, where_threads_are_refused_the_others_build_the_same_bytes);
+	tcase_add_loop_test(tc, where_threads_are_refused_the_others_build_the_same_bytes, 0, 2);
+	tcase_add_loop_test(tc, skipping_leads_where_reading_does, 0, 3);
 	tcase_add_test(tc, what_was_interrupted_is_finished_with_another_number_of_jobs);
 	suite_add_tcase(s, tc);
 	return s;

@@ -909,7 +909,9 @@ static void long_close(struct ts_reader *base)
 
 static struct ts_reader *long_open(struct ts_recording *rec, struct ts_error *err)
 {
-	static const struct ts_reader_ops ops = { long_next, long_save, long_resume, long_close };
+	static const struct ts_reader_ops ops = {
+		.next = long_next, .save = long_save, .resume = long_resume, .close = long_close
+	};
 	struct long_reader *r = calloc(1, sizeof(*r));
 
 	(void)rec;

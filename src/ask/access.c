@@ -195,11 +195,13 @@ static void put_value(const struct accesses *a, struct ts_row *row, unsigned i, 
 static void put_step(const struct accesses *a, struct ts_row *row, const struct ts_hit *hit)
 {
 	ts_row_number(row, POSITION, hit->pos);
-	ts_cell_thread(row, THREAD, a->ask, hit->thread);
 	ts_row_pc(row, PC, hit->pc);
+	ts_row_text(row, KIND, kind_names[hit->kind]);
+	if (a->rows.is_bare)
+		return;
+	ts_cell_thread(row, THREAD, a->ask, hit->thread);
 	ts_cell_function(row, FUNCTION, a->ask, hit->pc);
 	ts_cell_line(row, FILE_NAME, a->ask, hit->pc);
-	ts_row_text(row, KIND, kind_names[hit->kind]);
 	if (a->qn->what.kind == TS_WHAT_MEM)
 		ts_row_addr(row, ADDRESS, hit->kind == TS_HIT_EXEC ? hit->first : hit->first + a->moved);
 	if (hit->kind != TS_HIT_EXEC)
@@ -228,6 +230,15 @@ static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value
 	return true;
 }
 
+/* Is it a row whatever the values are, and nobody wants to see these? */
+static bool is_without_values(const struct accesses *a, const struct ts_hit *hit)
+{
+	if (hit->kind == TS_HIT_EXEC)
+		return true;
+	return a->rows.is_bare && !a->qn->cond.n &&
+	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->only_changes));
+}
+
 /* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
 static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit *hit, bool *has_row,
 		    struct ts_error *err)
@@ -235,7 +246,7 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	struct value old, new;
 
 	*has_row = true;
-	if (hit->kind == TS_HIT_EXEC) {
+	if (is_without_values(a, hit)) {
 		*has_row = !a->qn->cond.n;
 	} else if (hit->kind == TS_HIT_READ) {
 		if (!read_seen(a, hit, &new, err))
@@ -254,7 +265,7 @@ static bool put_row(struct accesses *a, struct ts_row *row, const struct ts_hit 
 	if (!*has_row)
 		return true;
 	put_step(a, row, hit);
-	if (hit->kind != TS_HIT_EXEC) {
+	if (hit->kind != TS_HIT_EXEC && !a->rows.is_bare) {
 		put_value(a, row, OLD, hit, &old);
 		put_value(a, row, NEW, hit, &new);
 	}

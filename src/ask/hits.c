@@ -348,6 +348,21 @@ static void take_step(struct ts_hits *h, struct step *st)
 	}
 }
 
+/* May the step be, or do, something to WHAT?  Most steps of a chunk do not. */
+static bool touches(const struct ts_hits *h, const struct step *st)
+{
+	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr : h->what->len - 1;
+	const struct ts_effect *e = &st->batch->effects[st->s->first], *end = e + st->s->n_effects;
+
+	if (h->what->is_pc || wants(h, TS_HIT_EXEC))
+		return true;
+	for (; e < end; e++) {
+		if (e->addr - h->base <= len || h->base - e->addr < e->len || e->kind == TS_FX_FORGET_REGS)
+			return true; /* one begins in the other, or all registers are lost */
+	}
+	return false;
+}
+
 /* ---------------------------------------------------------------------------------------------- in order */
 
 static int compare(const void *a, const void *b)
@@ -555,6 +570,8 @@ bool ts_hits_take(struct ts_hits *h, uint64_t chunk, struct ts_error *err)
 		if (!st.batch && !ts_query_step(h->q, end - 1, &st.batch, err))
 			return false;
 		st.s = &st.batch->steps[st.pos - start];
+		if (!touches(h, &st))
+			continue;
 		st.first = h->n;
 		st.is_replaced = false;
 		keep_before(h, valued, &before);

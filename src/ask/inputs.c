@@ -158,9 +158,7 @@ struct read {
 /* A step of an x86 processor. */
 struct step {
 	const struct ts_regset *set;
-	struct ts_x86 x86;
-	struct ts_x86_insn insn;
-	struct ts_x86_fields fields;
+	const struct ts_decoded *d;
 	const uint8_t *g;            /* registers before it, and which bytes of them are known */
 	struct read reads[MAX_READS]; /* at virtual addresses */
 	unsigned n_reads;
@@ -175,7 +173,7 @@ static bool knows(const struct step *s, uint16_t off, unsigned len)
 /* The address of an operand.  Returns false if a register that it is made of is not known. */
 static bool find_address(const struct step *s, const struct ts_x86_mem *m, uint64_t *addr)
 {
-	const struct ts_x86 *x = &s->x86;
+	const struct ts_x86 *x = &s->d->x86;
 	unsigned len = x->is_64 ? 8 : 4;
 	uint16_t segment = m->segment == TS_X86_FS ? x->fs_base : x->gs_base;
 
@@ -185,7 +183,7 @@ static bool find_address(const struct step *s, const struct ts_x86_mem *m, uint6
 	    (m->place == TS_X86_TABLE && !knows(s, x->gprs[0], 1)) ||
 	    (m->segment != TS_X86_FLAT && !knows(s, segment, len)))
 		return false;
-	*addr = ts_x86_mem_addr(&s->insn, m, x, s->g);
+	*addr = ts_x86_mem_addr(&s->d->insn, m, x, s->g);
 	if (m->segment != TS_X86_FLAT)
 		*addr += ts_x86_value(x, s->g, segment);
 	return true;
@@ -218,8 +216,8 @@ static bool overlaps(const struct ts_what *place, uint32_t off, uint32_t len)
 /* Is the register an input: read, and not only for an address? */
 static bool is_data(const struct step *s, uint32_t off, uint32_t len, bool is_lea)
 {
-	for (unsigned i = 0; i < s->fields.n; i++) {
-		const struct ts_x86_field *f = &s->fields.fields[i];
+	for (unsigned i = 0; i < s->d->fields.n; i++) {
+		const struct ts_x86_field *f = &s->d->fields.fields[i];
 
 		if (f->off < off + len && off < (uint32_t)f->off + f->len && f->access & READS)
 			return is_lea || !(f->access & TS_X86_ADDRESS);
@@ -236,10 +234,10 @@ static void take_operand(struct ts_inputs *in, const struct step *s, const char 
 	uint64_t value;
 
 	if (memchr(text, '[', len)) {
-		while (*mem < s->insn.n_mem && !s->insn.mem[*mem].access)
+		while (*mem < s->d->insn.n_mem && !s->d->insn.mem[*mem].access)
 			++*mem;
-		if (*mem < s->insn.n_mem && s->insn.mem[*mem].access & READS)
-			add_operand(in, s, &s->insn.mem[*mem]);
+		if (*mem < s->d->insn.n_mem && s->d->insn.mem[*mem].access & READS)
+			add_operand(in, s, &s->d->insn.mem[*mem]);
 		++*mem;
 		return;
 	}
@@ -278,12 +276,12 @@ static bool is_stack_only(const struct step *s, const char *text, uint32_t off)
 /* Operands that the text does not show: registers, memory. */
 static void take_implicit(struct ts_inputs *in, const struct step *s, bool is_lea, unsigned mem)
 {
-	for (unsigned i = mem; i < s->insn.n_mem; i++) {
-		if (s->insn.mem[i].access & READS)
-			add_operand(in, s, &s->insn.mem[i]);
+	for (unsigned i = mem; i < s->d->insn.n_mem; i++) {
+		if (s->d->insn.mem[i].access & READS)
+			add_operand(in, s, &s->d->insn.mem[i]);
 	}
-	for (unsigned i = 0; i < s->fields.n; i++) {
-		const struct ts_x86_field *f = &s->fields.fields[i];
+	for (unsigned i = 0; i < s->d->fields.n; i++) {
+		const struct ts_x86_field *f = &s->d->fields.fields[i];
 		bool is_there = false;
 
 		if (!(f->access & READS) || (f->access & TS_X86_ADDRESS && !is_lea) ||
@@ -319,7 +317,7 @@ static void take_operands(struct ts_inputs *in, const struct step *s)
 {
 	const char *p = strchr(in->text, ' ');
 	bool is_lea = is_word(in->text, "lea"),
-	     is_jump = s->insn.flow != TS_X86_NEXT && s->insn.flow != TS_X86_REPEAT;
+	     is_jump = s->d->insn.flow != TS_X86_NEXT && s->d->insn.flow != TS_X86_REPEAT;
 	unsigned mem = 0;
 
 	while (p && *p) {
@@ -334,73 +332,116 @@ static void take_operands(struct ts_inputs *in, const struct step *s)
 	take_implicit(in, s, is_lea, mem);
 	if (is_word(in->text, "xchg"))
 		drop_own(in, s);
-	add_flags(in, s->set, s->fields.flags_read & ~UINT32_C(0x3302)); /* those that systems use left out */
+	add_flags(in, s->set, s->d->fields.flags_read & ~UINT32_C(0x3302)); /* those that systems use left out */
 	if (!in->n)                                                      /* xor eax, eax; a return address */
 		add(in, (struct ts_what){ .kind = TS_WHAT_NONE }, UINT64_MAX);
 	in->is_known = true;
 }
 
-/* Bytes at the instruction of a step, as far as they are known. */
-struct code {
-	uint64_t pc;
-	uint32_t thread, process;
-	uint8_t bytes[TS_X86_MAX_INSN];
-	size_t len;
-};
-
-static bool find_code(struct code *c, struct ts_query *q, uint64_t pos, struct ts_error *err)
-{
-	uint8_t known[TS_X86_MAX_INSN];
-	const struct ts_steps *b;
-	const struct ts_step *st = ts_query_step(q, pos, &b, err);
-
-	if (!st)
-		return false;
-	*c = (struct code){ .pc = st->pc, .thread = st->thread, .process = ts_query_process(q, st->thread) };
-	if (!ts_virtual_mem(q, pos, c->process, c->pc, sizeof(c->bytes), c->bytes, known, err))
-		return false;
-	while (c->len < sizeof(known) && known[c->len])
-		c->len++;
-	return true;
-}
-
-void ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q)
+bool ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q)
 {
 	*from = (struct ts_inputs_from){ .q = q };
-	if (ts_inputs_has_operands(q))
-		ts_x86_init(&from->x86, ts_query_regset(q));
+	if (!ts_inputs_has_operands(q))
+		return true;
+	ts_x86_init(&from->x86, ts_query_regset(q));
+	from->decoded = calloc(TS_N_DECODED, sizeof(*from->decoded));
+	for (unsigned i = 0; from->decoded && i < TS_N_DECODED; i++)
+		from->decoded[i].first_chunk = 1;
+	return from->decoded != NULL;
 }
 
-/* Decode it in the processor's mode.  Returns false if there is no instruction, or one of 16-bit code. */
-static bool decode(struct step *s, const struct ts_inputs_from *from, uint64_t pos, const struct code *c)
+void ts_inputs_end(struct ts_inputs_from *from)
+{
+	free(from->decoded);
+}
+
+/* The last chunk up to @chunk in which a byte at @pc may have become another one; TS_NO_CHUNK if there is none. */
+static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t pc, uint64_t chunk)
+{
+	uint64_t last = pc > UINT64_MAX - TS_X86_MAX_INSN ? UINT64_MAX : pc + TS_X86_MAX_INSN - 1;
+	uint64_t changed = ts_query_prev_access(q, TS_ACCESS_CHANGE, process, pc, last, chunk);
+	uint64_t replaced = ts_query_prev_access(q, TS_ACCESS_REPLACE, process, pc, last, chunk);
+
+	if (changed == TS_NO_CHUNK || replaced == TS_NO_CHUNK)
+		return changed == TS_NO_CHUNK ? replaced : changed;
+	return changed > replaced ? changed : replaced;
+}
+
+/* The bytes at the instruction of step @pos, as far as they are known, in the processor's mode. */
+static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
 	const struct ts_mode *mode = ts_query_mode(from->q, pos);
 	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
+	uint8_t known[TS_X86_MAX_INSN];
 
-	s->x86 = from->x86;
+	if (!ts_virtual_mem(from->q, pos, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
+		return false;
+	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
+		d->len++;
+	d->x86 = from->x86;
 	if (size != TS_CODE_UNKNOWN)
-		s->x86.is_64 = size == TS_CODE_64;
-	return size != TS_CODE_16 && ts_x86_decode(&s->x86, c->pc, c->bytes, c->len, &s->insn) &&
-	       ts_x86_registers(&s->x86, c->bytes, c->len, &s->fields);
+		d->x86.is_64 = size == TS_CODE_64;
+	d->is_insn = size != TS_CODE_16 && ts_x86_decode(&d->x86, d->pc, d->bytes, d->len, &d->insn) &&
+		     ts_x86_registers(&d->x86, d->bytes, d->len, &d->fields);
+	*d->text = 0;
+	return true;
 }
 
-static void take_facts(struct ts_inputs *in, const struct step *s)
+/*
+ * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was decoded before is
+ * used again where its bytes cannot have changed; of a machine, page tables and the mode may have.
+ *
+ * Returns NULL if the trace cannot be read.
+ */
+static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
-	in->is_branch = s->insn.flow == TS_X86_BRANCH;
-	in->flags_written = s->fields.flags_written;
+	uint64_t chunk = pos / TS_CHUNK_STEPS, changed;
+	const struct ts_steps *b;
+	const struct ts_step *st = ts_query_step(from->q, pos, &b, err);
+	struct ts_decoded *d;
+	uint32_t process;
+
+	if (!st)
+		return NULL;
+	d = &from->decoded[st->pc % TS_N_DECODED];
+	process = ts_query_process(from->q, st->thread);
+	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk <= d->last_chunk)
+		return d;
+	d->pc = st->pc;
+	d->process = process;
+	changed = last_change(from->q, process, d->pc, chunk);
+	d->first_chunk = ts_query_mode(from->q, pos) || changed == chunk ? chunk + 1 :
+			 changed == TS_NO_CHUNK				 ? 0 :
+									   changed + 1;
+	d->last_chunk = chunk;
+	if (decode(d, from, pos, err))
+		return d;
+	d->first_chunk = chunk + 1;
+	return NULL;
+}
+
+/* The text of the instruction, "" if there is none. */
+static const char *text_of(struct ts_decoded *d)
+{
+	if (!*d->text && (!d->is_insn || !ts_x86_text(&d->x86, d->pc, d->bytes, d->len, d->text, sizeof(d->text))))
+		*d->text = 0;
+	return d->text;
+}
+
+static void take_facts(struct ts_inputs *in, const struct ts_decoded *d)
+{
+	in->is_branch = d->insn.flow == TS_X86_BRANCH;
+	in->flags_written = d->fields.flags_written;
 }
 
 bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
-	struct step s = { .set = ts_query_regset(from->q) };
-	struct code c;
+	const struct ts_decoded *d = find_insn(from, pos, err);
 
 	*in = (struct ts_inputs){ 0 };
-	if (!find_code(&c, from->q, pos, err))
-		return false;
-	if (decode(&s, from, pos, &c))
-		take_facts(in, &s);
-	return true;
+	if (d && d->is_insn)
+		take_facts(in, d);
+	return d != NULL;
 }
 
 /* The recording says what was read. */
@@ -437,27 +478,27 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
 	struct ts_query *q = from->q;
 	const struct ts_regset *set = ts_query_regset(q);
 	struct step s = { .set = set, .place = place };
-	struct code c;
+	struct ts_decoded *d;
 	uint8_t *g;
 	bool done;
 
 	*in = (struct ts_inputs){ 0 };
 	if (!ts_inputs_has_operands(q))
 		return find_reads(in, q, pos, err);
-	if (!find_code(&c, q, pos, err))
-		return false;
-	if (!decode(&s, from, pos, &c) ||
-	    !ts_x86_text(&s.x86, c.pc, c.bytes, c.len, in->text, sizeof(in->text)))
-		return true;
+	d = find_insn(from, pos, err);
+	if (!d || !*text_of(d))
+		return d != NULL;
+	s.d = d;
+	memcpy(in->text, d->text, sizeof(in->text));
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	done = ts_query_regs(q, pos, c.thread, g, g + set->g_len, err) && list_reads(&s, q, pos, err);
+	done = ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) && list_reads(&s, q, pos, err);
 	s.g = g;
 	in->is_syscall = !ts_query_facts(q)->is_physical &&
 			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") || !strcmp(in->text, "int 0x80"));
 	if (done) {
-		take_facts(in, &s);
+		take_facts(in, d);
 		take_operands(in, &s);
 	}
 	free(g);

@@ -37,14 +37,36 @@ struct ts_inputs {
 	char text[TS_MAX_INSN_TEXT]; /* of the instruction, "" if unknown */
 };
 
+/* An instruction that was decoded, and the chunks in which it has these bytes. */
+struct ts_decoded {
+	uint64_t pc;
+	uint32_t process;
+	uint64_t first_chunk, last_chunk; /* first > last: there is none */
+	bool is_insn; /* these bytes are one */
+	struct ts_x86 x86;
+	struct ts_x86_insn insn;
+	struct ts_x86_fields fields;
+	char text[TS_MAX_INSN_TEXT]; /* "": not made yet */
+	uint8_t bytes[TS_X86_MAX_INSN];
+	size_t len;
+};
+
+#define TS_N_DECODED 64u
+
 /* Where inputs are looked for. */
 struct ts_inputs_from {
 	struct ts_query *q; /* borrowed */
 	struct ts_x86 x86;  /* where its registers lie, if ts_inputs_has_operands() */
+	struct ts_decoded *decoded; /* owned; by pc: a loop has the same instructions again and again; NULL: no x86 */
 };
 
-/* Fill @from, once for any number of steps: registers are found by their names. */
-void ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q);
+/*
+ * Fill @from, once for any number of steps: registers are found by their names.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q);
+void ts_inputs_end(struct ts_inputs_from *from);
 
 /*
  * The inputs of step @pos for what it wrote at @place; TS_WHAT_NONE: for whatever it did.

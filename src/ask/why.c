@@ -14,8 +14,15 @@
 
 #define DEFAULT_DEPTH 8u
 
-/* The verb that finds writers. */
+/* The verbs that find writers: all of them, or the last one. */
+#define HISTORY "history"
 #define LAST_WRITE "last-write"
+
+/* Places whose writers are followed at a time: those of a loop come again and again. */
+#define N_TRAILS 8u
+
+/* Up to so many bytes of memory have one row a step. */
+#define MAX_WHOLE 16u
 
 /* Answers do not grow beyond this. */
 #define MAX_NODES 2000u
@@ -82,13 +89,32 @@ struct task {
 	uint32_t top, bottom;
 };
 
+/* What wrote a place. */
+struct writer {
+	uint64_t pos, pc;
+	uint32_t thread;
+	char kind[12];
+};
+
+/* The writers of a place, from the last to the first. */
+struct trail {
+	struct ts_what place;
+	struct ts_question qn;
+	struct ts_rows *rows; /* owned; NULL: there is no trail */
+	uint32_t process;
+	struct writer writer; /* the last one before `before`, if has_writer; else none has been found yet */
+	uint64_t before;
+	bool has_writer, is_ended;
+	uint64_t used;        /* when */
+};
+
 struct why {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	struct ts_inputs_from from;
-	struct ts_question last; /* what last-write is asked */
-	struct ts_rows *cursor;  /* owned; open while it looks */
+	struct trail *trails;    /* owned; N_TRAILS */
+	uint64_t n_used;
 	bool is_looking;         /* back from step to step, ... */
 	uint64_t look;           /* ... so far */
 	uint32_t n_looked;
@@ -174,13 +200,6 @@ static void expand(struct why *y, uint32_t node, uint64_t pos, const struct ts_i
 
 /* ------------------------------------------------------------------------------------------------ writers */
 
-/* What wrote a place. */
-struct writer {
-	uint64_t pos, pc;
-	uint32_t thread;
-	char kind[12];
-};
-
 static bool is_input(const struct ts_query *q, uint64_t pos)
 {
 	const struct ts_happening *h = ts_query_next_event(q, TS_EV_SYSCALL, pos);
@@ -188,34 +207,84 @@ static bool is_input(const struct ts_query *q, uint64_t pos)
 	return h && h->step == pos;
 }
 
-/* Ask last-write.  TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it. */
-static enum ts_got find_writer(struct why *y, const struct task *task, struct writer *w,
-			       struct ts_budget *budget, struct ts_error *err)
+/*
+ * Can the writers before a position be found by going on from a later one?  The rows of a longer place come by parts, and
+ * where there are page tables, an address is another place at another position.
+ */
+static bool is_followed(const struct why *y, const struct ts_what *place)
 {
-	const struct ts_verb *verb = ts_verb_find(LAST_WRITE, strlen(LAST_WRITE));
+	return place->kind == TS_WHAT_REG ||
+	       (place->last - place->addr < MAX_WHOLE && !ts_paging_is_known(y->ask->q));
+}
+
+static uint32_t process_at(const struct why *y, uint64_t pos)
+{
+	return ts_query_process(y->ask->q, ts_query_thread(y->ask->q, pos));
+}
+
+/* Does the trail tell who wrote the place before @before? */
+static bool leads_from(const struct why *y, const struct trail *t, const struct ts_what *place, uint64_t before)
+{
+	if (!t->rows || !is_same_place(&t->place, place) || before > t->before)
+		return false;
+	if (before < t->before && !is_followed(y, place))
+		return false;
+	return place->kind == TS_WHAT_REG || process_at(y, before) == t->process;
+}
+
+static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *place, uint64_t before, struct ts_error *err)
+{
+	bool is_reverse = is_followed(y, place);
+	const char *name = is_reverse ? HISTORY : LAST_WRITE;
+	uint32_t thread = place->kind == TS_WHAT_REG ? y->thread : TS_NO_THREAD;
+
+	ts_rows_close(t->rows);
+	t->place = *place;
+	t->qn = (struct ts_question){ .verb = ts_verb_find(name, strlen(name)), .what = *place, .to = before,
+				      .thread = thread, .at = before, .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT,
+				      .count = TS_NO_LIMIT };
+	t->before = before;
+	t->process = process_at(y, before);
+	t->has_writer = t->is_ended = false;
+	t->rows = t->qn.verb->open(y->ask, &t->qn, is_reverse, err);
+	if (t->rows)
+		t->rows->is_bare = true;
+	return t->rows != NULL;
+}
+
+/* The trail from @before on, or a new one in place of the one that was not used for the longest time. */
+static struct trail *find_trail(struct why *y, const struct ts_what *place, uint64_t before, struct ts_error *err)
+{
+	struct trail *oldest = y->trails;
+
+	for (struct trail *t = y->trails; t < y->trails + N_TRAILS; t++) {
+		if (leads_from(y, t, place, before)) {
+			t->used = ++y->n_used;
+			return t;
+		}
+		if (t->used < oldest->used)
+			oldest = t;
+	}
+	oldest->used = ++y->n_used;
+	return begin_trail(y, oldest, place, before, err) ? oldest : NULL;
+}
+
+/* The trail's next writer. */
+static enum ts_got follow(struct why *y, struct trail *t, struct ts_budget *budget, struct ts_error *err)
+{
+	struct writer *w = &t->writer;
 	struct ts_row row;
 	enum ts_got got;
 
-	if (!y->cursor) {
-		y->last = (struct ts_question){ .verb = verb,
-						.what = task->place,
-						.to = task->before,
-						.thread = task->place.kind == TS_WHAT_REG ? y->thread
-											  : TS_NO_THREAD,
-						.at = task->before,
-						.depth = TS_NO_LIMIT,
-						.min = TS_NO_LIMIT,
-						.count = TS_NO_LIMIT };
-		y->cursor = verb->open(y->ask, &y->last, false, err);
-		if (!y->cursor)
-			return TS_GOT_FAIL;
-	}
 	ts_row_init(&row);
-	got = y->cursor->ops->next(y->cursor, &row, budget, err);
+	got = t->rows->ops->next(t->rows, &row, budget, err);
 	if (got == TS_GOT_ROW && !ts_buf_ok(&row.texts)) {
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a row");
 		got = TS_GOT_FAIL;
 	} else if (got == TS_GOT_ROW) {
+		if (t->has_writer)
+			t->before = w->pos;
+		t->has_writer = true;
 		w->pos = row.cells[0].number;
 		w->thread = ts_query_thread(y->ask->q, w->pos);
 		w->pc = row.cells[2].kind == TS_CELL_ADDR ? row.cells[2].number : TS_NO_PC;
@@ -224,10 +293,28 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 			strcpy(w->kind, "input");
 	}
 	ts_row_fini(&row);
-	if (got != TS_GOT_PENDING) {
-		ts_rows_close(y->cursor);
-		y->cursor = NULL;
+	return got;
+}
+
+/* What wrote the task's place last.  TS_GOT_ROW: *w has it; TS_GOT_END: nothing wrote it. */
+static enum ts_got find_writer(struct why *y, const struct task *task, struct writer *w,
+			       struct ts_budget *budget, struct ts_error *err)
+{
+	struct trail *t = find_trail(y, &task->place, task->before, err);
+	enum ts_got got = t ? TS_GOT_ROW : TS_GOT_FAIL;
+
+	while (got == TS_GOT_ROW && !t->is_ended && (!t->has_writer || t->writer.pos >= task->before)) {
+		got = follow(y, t, budget, err);
+		if (got == TS_GOT_END) {
+			if (t->has_writer)
+				t->before = t->writer.pos;
+			t->is_ended = true;
+		}
 	}
+	if (got == TS_GOT_ROW && t->is_ended)
+		got = TS_GOT_END;
+	if (got == TS_GOT_ROW)
+		*w = t->writer;
 	return got;
 }
 
@@ -606,7 +693,10 @@ static void close_why(struct ts_rows *rows)
 {
 	struct why *y = (struct why *)rows;
 
-	ts_rows_close(y->cursor);
+	for (unsigned i = 0; y->trails && i < N_TRAILS; i++)
+		ts_rows_close(y->trails[i].rows);
+	ts_inputs_end(&y->from);
+	free(y->trails);
 	free(y->nodes);
 	free(y->tasks);
 	free(y);
@@ -620,10 +710,13 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	struct why *y = calloc(1, sizeof(*y));
 
 	(void)is_reverse;
-	if (y)
+	if (y) {
 		y->nodes = calloc(MAX_NODES, sizeof(*y->nodes));
-	if (!y || !y->nodes) {
-		free(y);
+		y->trails = calloc(N_TRAILS, sizeof(*y->trails));
+	}
+	if (!y || !ts_inputs_begin(&y->from, ask->q) || !y->nodes || !y->trails) {
+		if (y)
+			close_why(&y->rows);
 		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 		return NULL;
 	}
@@ -631,7 +724,6 @@ static struct ts_rows *open_why(struct ts_ask *ask, const struct ts_question *qn
 	y->told = NO_NODE;
 	y->ask = ask;
 	y->qn = qn;
-	ts_inputs_begin(&y->from, ask->q);
 	y->thread = ts_ask_thread(ask, qn);
 	y->max_depth = qn->depth == TS_NO_LIMIT ? DEFAULT_DEPTH : qn->depth;
 	if (!ts_inputs_has_operands(ask->q))

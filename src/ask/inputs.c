@@ -410,9 +410,7 @@ static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t 
 	d->pc = st->pc;
 	d->process = process;
 	changed = last_change(from->q, process, d->pc, chunk);
-	d->first_chunk = ts_query_mode(from->q, pos) || changed == chunk ? chunk + 1 :
-			 changed == TS_NO_CHUNK				 ? 0 :
-									   changed + 1;
+	d->first_chunk = ts_query_mode(from->q, pos) ? chunk + 1 : changed == TS_NO_CHUNK ? 0 : changed + 1;
 	d->last_chunk = chunk;
 	if (decode(d, from, pos, err))
 		return d;

@@ -389,6 +389,37 @@ START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is
 }
 END_TEST
 
+/* mov rcx, rdx; @n_between steps; the same bytes become: mov rax, rcx; as many steps again; and that is executed. */
+static void check_rewritten(unsigned n_between)
+{
+	char expected[200];
+
+	begin();
+	run(CODE, "\x48\x89\xd1", 3, 1, p.now[2]);
+	for (unsigned i = 0; i <= 2 * n_between; i++) {
+		if (i == n_between)
+			ts_steps_value(&p.s->steps, TS_FX_WRITE, CODE, "\x48\x89\xc8", 3);
+		run(CODE + 16, "\x90", 1, NO_PLACE, 0);
+	}
+	close_step(&(struct made){ .writes = 0, .value = p.now[1] }, CODE, 3);
+	ask_text_init(&a, &p.s->rec);
+	snprintf(expected, sizeof(expected), "0 %u write $rax 0x1002\n1 0 write $rcx 0x1002\n2  start $rdx 0x1002\n",
+		 2 * n_between + 2);
+	ck_assert_str_eq(got("why $rax"), expected);
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tmov rax, rcx\t"));
+	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tmov rcx, rdx\t"));
+	finish();
+}
+
+/* Within a chunk, and in chunks before and after the change. */
+START_TEST(an_instruction_is_that_which_stood_there_at_its_step)
+{
+	check_rewritten(2);
+	check_rewritten(TS_CHUNK_STEPS - 10);
+	check_rewritten(3 * TS_CHUNK_STEPS);
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_said)
 {
 	static const uint8_t eight[8] = { 9 };
@@ -470,5 +501,6 @@ START_TEST(addresses_of_a_machine_are_virtual)
 END_TEST
 
 UNIT_SUITE("ask_why", the_naive_twin_agrees, turns_of_a_loop_are_one_row_with_a_count,
-	   a_branch_has_the_instruction_that_set_its_condition_however_far_it_is, what_is_not_known_is_said,
+	   a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
+	   an_instruction_is_that_which_stood_there_at_its_step, what_is_not_known_is_said,
 	   other_processors_have_what_the_recording_shows_read, addresses_of_a_machine_are_virtual)

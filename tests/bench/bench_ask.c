@@ -2,9 +2,14 @@
 /*
  * How fast are questions answered: each verb over a recording of each size.
  *
- * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a second where
- * all of it is looked at.  Of a row: 2,000 random questions, the 99th percentile.  Beside them the naive scan, which decodes
- * all steps, and gdb, which goes from write to write by a watchpoint and reverse-continue, by the clock.
+ * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a
+ * second where all of it is looked at.  Of a row: 1,000 random questions, the 99th percentile; those about ANY
+ * take what random steps wrote.  `why` has a row for each value of a chain, so it is told for the whole answer
+ * and for a row of it.
+ *
+ * Beside them the naive scan, which decodes all steps for any question, and gdb doing the same by the clock: from
+ * write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue, and
+ * counting by stepi.
  *
  * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of each other one a
  * recording of a million steps is asked.
@@ -23,9 +28,12 @@
 #include "src/query/values.h"
 
 #define MAX_SIZES   8
-#define N_QUESTIONS 2000
+#define N_QUESTIONS 1000
+#define N_WHYS      300
 #define N_SAMPLES   4096
 #define N_REVERSES  300
+#define N_STEPIS    2000
+#define N_REGISTERS 10 /* each costs gdb a stepi for every step between two writes */
 
 /* What is asked. */
 #define MAX_P99_US      1000
@@ -45,6 +53,9 @@ struct session {
 	uint64_t addr; /* that is written most often, of those that samples met */
 	uint64_t pc;   /* the same of executed ones */
 	const char *rare; /* borrowed; the register that the fewest of them wrote */
+	uint64_t addrs[N_SAMPLES]; /* that samples met */
+	const char *regs[N_SAMPLES]; /* borrowed; the same of registers */
+	size_t n_addrs, n_regs;
 };
 
 struct answered {
@@ -134,6 +145,13 @@ static const char *most_rare(const struct ts_regset *set, const size_t *n_writes
 	return set->regs[best].name;
 }
 
+static void take_register(struct session *s, const struct ts_regset *set, unsigned reg, size_t *n_writes)
+{
+	n_writes[reg]++;
+	if ((int)reg != set->pc && s->n_regs < N_SAMPLES)
+		s->regs[s->n_regs++] = set->regs[reg].name;
+}
+
 static void choose(struct session *s)
 {
 	static uint64_t addrs[N_SAMPLES], pcs[N_SAMPLES];
@@ -157,11 +175,13 @@ static void choose(struct session *s)
 			if (e->kind == TS_FX_WRITE)
 				addrs[n_addrs++] = e->addr;
 			else if (e->kind == TS_FX_REG_WRITE)
-				n_writes[reg_at(set, e->addr)]++;
+				take_register(s, set, reg_at(set, e->addr), n_writes);
 		}
 	}
 	s->rare = most_rare(set, n_writes);
 	free(n_writes);
+	memcpy(s->addrs, addrs, n_addrs * sizeof(*addrs));
+	s->n_addrs = n_addrs;
 	s->addr = most_frequent(addrs, n_addrs);
 	s->pc = most_frequent(pcs, N_SAMPLES);
 }
@@ -215,72 +235,152 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A question with one row, at random positions. */
-static void measure_row(struct session *s, const char *verb, const char *question)
+/* A WHAT that a random step wrote: a register or an address. */
+static void put_what(const struct session *s, char *text, size_t size)
 {
-	static double times[N_QUESTIONS];
-
-	for (unsigned i = 0; i < N_QUESTIONS; i++) {
-		char text[200];
-
-		snprintf(text, sizeof(text), "%s at %" PRIu64, question, random_below(s->ask.n_steps));
-		times[i] = ask(s, text).seconds;
-	}
-	qsort(times, N_QUESTIONS, sizeof(times[0]), compare_times);
-	figure(s, verb, "p99, us", times[N_QUESTIONS * 99 / 100] * 1e6, BENCH_AT_MOST, MAX_P99_US);
+	if (s->n_regs && (!s->n_addrs || random_below(2)))
+		snprintf(text, size, "$%s", s->regs[random_below(s->n_regs)]);
+	else
+		snprintf(text, size, "0x%" PRIx64, s->addrs[random_below(s->n_addrs)]);
 }
 
-/* Seconds by the clock of gdb going back over @n writes of the address; what it costs to start it is in them. */
-static double run_gdb(const struct session *s, const char *path, unsigned n)
+/* @n questions with one row, at random positions; * in it stands for any WHAT.  Returns seconds a row. */
+static double measure_row(struct session *s, const char *verb, const char *question, unsigned n, double max_us)
+{
+	static double times[N_QUESTIONS];
+	const char *star = strchr(question, '*');
+	uint64_t n_rows = 0;
+	double all = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		char text[200], what[40];
+		struct answered r;
+
+		put_what(s, what, sizeof(what));
+		if (star)
+			snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, (int)(star - question), question, what, star + 1,
+				 random_below(s->ask.n_steps));
+		else
+			snprintf(text, sizeof(text), "%s at %" PRIu64, question, random_below(s->ask.n_steps));
+		r = ask(s, text);
+		times[i] = r.seconds;
+		all += r.seconds;
+		n_rows += r.n_rows;
+	}
+	qsort(times, n, sizeof(times[0]), compare_times);
+	figure(s, verb, "p99, us", times[n * 99 / 100] * 1e6, max_us > 0 ? BENCH_AT_MOST : BENCH_NOTHING, max_us);
+	return all / (double)(n_rows ? n_rows : 1);
+}
+
+static void measure_why(struct session *s, const char *verb, const char *question)
+{
+	double a_row = measure_row(s, verb, question, N_WHYS, 0);
+
+	figure(s, verb, "mean of a row, us", a_row * 1e6, BENCH_AT_MOST, MAX_P99_US);
+}
+
+/* Seconds by the clock of gdb doing @setup, then @n times @command; what it costs to start it is in them.  0: it failed. */
+static double run_gdb(const char *path, const char *place, const char *setup, const char *command, unsigned n)
 {
 	const char *program = getenv("TRACESTUB");
 	double start = bench_now();
-	char command[1000];
+	char line[1000];
 
-	snprintf(command, sizeof(command),
-		 "%s gdb --quiet '%s' -- -nx -batch -ex 'set can-use-hw-watchpoints 1' -ex 'monitor goto end' -ex 'stepi' "
-		 "-ex 'watch *(char *)%" PRIu64 "' -ex 'set $n = %u' -ex 'python [gdb.execute(\"reverse-continue\", to_string=True) "
-		 "for i in range(%u)]' >/dev/null 2>&1",
-		 program ? program : "./tracestub", path, s->addr, n, n);
-	return system(command) ? 0 : bench_now() - start;
+	snprintf(line, sizeof(line),
+		 "timeout 120 %s gdb --quiet '%s' -- -nx -batch -ex 'set can-use-hw-watchpoints 1' -ex 'monitor goto %s' -ex 'stepi' "
+		 "-ex '%s' -ex 'python [gdb.execute(\"%s\", to_string=True) for i in range(%u)]' >/dev/null 2>&1",
+		 program ? program : "./tracestub", path, place, setup, command, n);
+	return system(line) ? 0 : bench_now() - start;
+}
+
+static void measure_one_gdb(struct session *s, const char *path, const char *verb, const char *what, const char *place,
+			    const char *setup, const char *command, unsigned n)
+{
+	double none = run_gdb(path, place, setup, command, 0), all = run_gdb(path, place, setup, command, n);
+
+	if (none > 0 && all > none)
+		figure(s, verb, what, n / (all - none) / (strcmp(command, "stepi") ? 1 : 1e6), BENCH_NOTHING, 0);
+	else
+		printf("gdb did not do it: %s, %s\n", verb, what);
 }
 
 static void measure_gdb(struct session *s, const char *path)
 {
-	double none = run_gdb(s, path, 0), all = run_gdb(s, path, N_REVERSES);
+	char setup[60];
 
-	if (none > 0 && all > none)
-		figure(s, "history", "gdb's reverse-continue, rows a second", N_REVERSES / (all - none), BENCH_NOTHING, 0);
+	snprintf(setup, sizeof(setup), "watch *(char *)%" PRIu64, s->addr);
+	measure_one_gdb(s, path, "history", "gdb's reverse-continue, rows a second", "end", setup, "reverse-continue", N_REVERSES);
+	snprintf(setup, sizeof(setup), "watch $%s", s->rare);
+	measure_one_gdb(s, path, "history of a rare register", "gdb's reverse-continue, rows a second", "end", setup,
+			"reverse-continue", N_REGISTERS);
+	snprintf(setup, sizeof(setup), "break *%" PRIu64, s->pc);
+	measure_one_gdb(s, path, "executions, calls", "gdb's continue, rows a second", "begin", setup, "continue", N_REVERSES);
+	measure_one_gdb(s, path, "hot, coverage", "gdb's stepi, million steps a second", "begin", "", "stepi", N_STEPIS);
+	puts("gdb has no find over time, strings, why, why branch, events, threads or maps of all positions, nor a stack of calls "
+	     "that does not unwind");
 }
 
 static void measure_naive(struct session *s, const char *path)
 {
-	double start = bench_cpu();
+	double start = bench_cpu(), seconds;
 
 	bench_pass_decode(path);
-	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / (bench_cpu() - start) / 1e6, BENCH_NOTHING, 0);
+	seconds = bench_cpu() - start;
+	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / seconds / 1e6, BENCH_NOTHING, 0);
+	figure(s, "naive scan", "any question, ms", seconds * 1e3, BENCH_NOTHING, 0);
+}
+
+static void measure_rows(struct session *s)
+{
+	static const struct {
+		const char *verb, *question;
+	} rows[] = {
+		{ "when", "when" },
+		{ "last-write ANY", "last-write *" },
+		{ "next-write ANY", "next-write *" },
+		{ "last-change ANY", "last-change *" },
+		{ "next-change ANY", "next-change *" },
+		{ "last-write $sp", "last-write $sp" },
+		{ "last-change $sp", "last-change $sp" },
+		{ "history ANY last 1", "history * last 1" },
+		{ "history ANY first 1", "history * first 1" },
+		{ "stack", "stack" },
+		{ "calls first 1", "calls first 1" },
+		{ "calls last 1", "calls last 1" },
+		{ "events first 1", "events first 1" },
+		{ "events last 1", "events last 1" },
+		{ "threads", "threads" },
+		{ "modules", "modules" },
+		{ "maps", "maps" },
+	};
+	char question[60];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		measure_row(s, rows[i].verb, rows[i].question, N_QUESTIONS, MAX_P99_US);
+	snprintf(question, sizeof(question), "last-write 0x%" PRIx64, s->addr);
+	measure_row(s, "last-write ADDR", question, N_QUESTIONS, MAX_P99_US);
+	snprintf(question, sizeof(question), "last-write $%s", s->rare);
+	measure_row(s, "last-write of a rare register", question, N_QUESTIONS, MAX_P99_US);
+	snprintf(question, sizeof(question), "last-exec 0x%" PRIx64, s->pc);
+	measure_row(s, "last-exec ADDR", question, N_QUESTIONS, MAX_P99_US);
+	snprintf(question, sizeof(question), "next-exec 0x%" PRIx64, s->pc);
+	measure_row(s, "next-exec ADDR", question, N_QUESTIONS, MAX_P99_US);
+	snprintf(question, sizeof(question), "why 0x%" PRIx64, s->addr);
+	measure_why(s, "why ADDR", question);
+	measure_why(s, "why ANY depth 1", "why * depth 1");
+	measure_why(s, "why ANY", "why *");
+	measure_why(s, "why branch", "why branch");
 }
 
 static void measure(struct session *s, const char *path)
 {
-	char history[60], accesses[60], executions[60], write[60], why[60], rare[60], all_rare[60];
+	char history[60], accesses[60], executions[60], all_rare[60];
 
 	snprintf(history, sizeof(history), "history 0x%" PRIx64, s->addr);
 	snprintf(accesses, sizeof(accesses), "accesses 0x%" PRIx64 ",8 rwx", s->addr);
 	snprintf(executions, sizeof(executions), "executions 0x%" PRIx64, s->pc);
-	snprintf(write, sizeof(write), "last-write 0x%" PRIx64, s->addr);
-	snprintf(why, sizeof(why), "why 0x%" PRIx64, s->addr);
-	snprintf(rare, sizeof(rare), "last-write $%s", s->rare);
 	snprintf(all_rare, sizeof(all_rare), "history $%s first 1000000", s->rare);
-	measure_row(s, "when", "when");
-	measure_row(s, "last-write ADDR", write);
-	measure_row(s, "last-write $sp", "last-write $sp");
-	measure_row(s, "last-change $sp", "last-change $sp");
-	measure_row(s, "last-write of a rare register", rare);
-	measure_row(s, "stack", "stack");
-	measure_row(s, "why", why);
-	measure_row(s, "threads", "threads");
-	measure_row(s, "maps", "maps");
+	measure_rows(s);
 	measure_table(s, "history", history, false);
 	measure_table(s, "history $sp", "history $sp first 1000000", false);
 	measure_table(s, "history of a rare register", all_rare, false);
@@ -306,8 +406,9 @@ static void measure_size(const struct bench_format *format, uint64_t millions)
 	char *path = bench_temp("ask"), table[60];
 	struct bench_recording rec = { 0 };
 	struct ts_error err = { 0 };
-	struct session s = { 0 };
+	static struct session s;
 
+	s = (struct session){ 0 };
 	format->record(format, path, millions * 1000000, &rec);
 	bench_build(&s.t, path, BENCH_TO_FILE);
 	bench_ask(&s.t);

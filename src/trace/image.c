@@ -175,36 +175,41 @@ bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);
 }
 
+/* Up to @n bytes from @from on, of one read.  Returns how many there are; 0 also if the file cannot be read. */
+static size_t fill_some(const struct ts_image *img, const struct ts_image_range *r, uint64_t from, size_t n, uint8_t *data,
+			uint8_t *known)
+{
+	uint8_t bytes[4096], *to = bytes;
+	struct ts_error err = { 0 };
+	size_t got;
+
+	if (!memchr(known, 1, n))
+		to = data;
+	else if (n > sizeof(bytes))
+		n = sizeof(bytes);
+	if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), to, n, &got, &err)) {
+		atomic_store((atomic_bool *)&img->has_failed, true);
+		return 0;
+	}
+	for (size_t i = 0; to == bytes && i < got; i++)
+		data[i] = known[i] ? data[i] : bytes[i];
+	memset(known, 1, got);
+	return got;
+}
+
 static void fill_from(const struct ts_image *img, const struct ts_image_range *r, uint64_t addr, size_t len,
 		      uint8_t *data, uint8_t *known)
 {
 	uint64_t last = addr + (len - 1);
 	uint64_t from = addr > r->first ? addr : r->first;
 	uint64_t to = last < r->last ? last : r->last;
-	uint8_t bytes[4096];
 
-	while (from <= to) {
-		size_t n = to - from >= sizeof(bytes) ? sizeof(bytes) : (size_t)(to - from) + 1;
-		struct ts_error err = { 0 };
-		size_t got;
+	for (size_t got; from <= to; from += got) {
+		size_t at = (size_t)(from - addr);
 
-		if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), bytes, n, &got, &err)) {
-			atomic_store((atomic_bool *)&img->has_failed, true);
+		got = fill_some(img, r, from, (size_t)(to - from) + 1, data + at, known + at);
+		if (!got || to - from < got)
 			return;
-		}
-		if (!got)
-			return;
-		for (size_t i = 0; i < got; i++) {
-			size_t at = (size_t)(from - addr) + i;
-
-			if (!known[at]) {
-				data[at] = bytes[i];
-				known[at] = 1;
-			}
-		}
-		if (to - from < got)
-			return;
-		from += got;
 	}
 }
 

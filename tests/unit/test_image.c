@@ -92,6 +92,22 @@ START_TEST(known_bytes_are_left_alone)
 }
 END_TEST
 
+START_TEST(known_bytes_are_left_alone_in_a_long_range)
+{
+	static uint8_t bytes[10000], is_known[10000];
+	static char text[10001];
+
+	memset(text, 'a', 10000);
+	add(0, 0, 10000, add_source(text), 0);
+	is_known[0] = is_known[9000] = 1;
+	ts_image_fill(&img, 0, 0, 10000, bytes, is_known);
+	for (size_t i = 0; i < 10000; i++) {
+		ck_assert_uint_eq(bytes[i], i && i != 9000 ? 'a' : 0);
+		ck_assert(is_known[i]);
+	}
+}
+END_TEST
+
 START_TEST(of_two_ranges_the_later_one_wins)
 {
 	add(0, 0, 10, add_source("0123456789"), 0);
@@ -300,7 +316,7 @@ END_TEST
 UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
 		   a_pe_file_lies_at_its_base_or_at_the_one_given,
 		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
-		   known_bytes_are_left_alone, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
+		   known_bytes_are_left_alone, known_bytes_are_left_alone_in_a_long_range, of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
 		   paths_out_of_the_sysroot_and_missing_files_are_nothing,
 		   a_file_that_shrinks_holds_what_is_left, a_read_that_fails_is_told_once, an_elf_file_lies_where_it_is_linked,

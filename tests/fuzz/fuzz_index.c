@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changes of the numbers inside of an index file, which is signed again (forge.h).  The first byte chooses
- * one of a few recordings, the rest are edits.
+ * one of a few recordings, and if it is 128 or more the sketches beside the index; the rest are edits.
  */
 #include "fuzz.h"
 
@@ -15,25 +15,38 @@
 
 #define N_SEEDS 4
 
+static const struct kind {
+	uint8_t *(*original)(const char *path, uint64_t seed, size_t *len);
+	enum forged (*ask)(const char *path, const uint8_t *file, size_t len, uint64_t seed);
+} kinds[] = { { forge_original, forge_ask }, { forge_find_original, forge_find_ask } };
+
+struct original {
+	uint8_t *file;
+	size_t len;
+};
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	static uint8_t *originals[N_SEEDS];
-	static size_t lens[N_SEEDS];
-	unsigned which = len ? bytes[0] % N_SEEDS : 0;
+	static struct original originals[2][N_SEEDS];
+	static char path[64], sketches[80];
+	unsigned which = len ? bytes[0] % N_SEEDS : 0, kind = len && bytes[0] >= 128;
+	struct original *o = &originals[kind][which];
 	uint8_t *forged;
-	char path[64];
 
 	ts_log_set_level(TS_LOG_ERROR);
-	snprintf(path, sizeof(path), "fuzz.%d.tsindex", (int)getpid());
-	if (!originals[which])
-		originals[which] = forge_original(path, which + 1, &lens[which]);
-	forged = malloc(lens[which]);
+	snprintf(path, sizeof(path), "fuzz.%d.%u.%u.tsindex", (int)getpid(), kind, which);
+	snprintf(sketches, sizeof(sketches), "%s.find", path);
+	if (!o->file)
+		o->file = kinds[kind].original(path, which + 1, &o->len);
+	forged = malloc(o->len);
 	if (!forged)
 		abort();
-	memcpy(forged, originals[which], lens[which]);
-	forge(forged, lens[which], bytes + 1, len ? (len - 1) / FORGE_EDIT_LEN : 0);
-	forge_ask(path, forged, lens[which], which + 1);
+	memcpy(forged, o->file, o->len);
+	forge(forged, o->len, bytes + 1, len ? (len - 1) / FORGE_EDIT_LEN : 0);
+	kinds[kind].ask(path, forged, o->len, which + 1);
 	free(forged);
-	remove(path);
+	if (!kind)
+		remove(path);
+	remove(sketches);
 	return 0;
 }

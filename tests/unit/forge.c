@@ -9,6 +9,7 @@
 #include "script.h"
 #include "src/calls/calls.h"
 #include "src/index/index_blocks.h"
+#include "src/query/values.h"
 #include "src/timeline/timeline.h"
 
 #define N_STEPS      700
@@ -287,6 +288,14 @@ static bool ask(const struct script *s, struct ts_timeline *tl)
 	return done;
 }
 
+static void write_file(const char *path, const uint8_t *file, size_t len)
+{
+	FILE *out = fopen(path, "wb");
+
+	if (!out || fwrite(file, 1, len, out) != len || fclose(out))
+		die("cannot write the index");
+}
+
 enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed)
 {
 	struct script *s = script_random_new(seed, N_STEPS);
@@ -294,10 +303,10 @@ enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 	enum forged forged = FORGED_REFUSED;
 	struct ts_index_file *f;
-	FILE *out = fopen(path, "wb");
 
-	if (!tl || !out || fwrite(file, 1, len, out) != len || fclose(out))
-		die("cannot write the index");
+	if (!tl)
+		die("no memory");
+	write_file(path, file, len);
 	ts_timeline_make_digests(tl);
 	f = ts_index_open(path, &forge_key, &err);
 	if (f && ts_timeline_use_file(tl, f, &err))
@@ -306,5 +315,117 @@ enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_
 		die("refused without a sentence");
 	ts_timeline_free(tl);
 	script_free(s);
+	return forged;
+}
+
+/* ------------------------------------------------------------------------------------------------ sketches */
+
+/* The recording over the good index at @path. */
+struct opened {
+	struct script *s;
+	struct ts_timeline *tl;
+	struct ts_query *q;
+};
+
+static void close_index(struct opened *o)
+{
+	ts_query_free(o->q);
+	ts_timeline_free(o->tl);
+	script_free(o->s);
+}
+
+/* Returns false if the file beside the index contradicts it, which removes that file. */
+static bool open_index(struct opened *o, const char *path, uint64_t seed)
+{
+	struct ts_error err = { 0 };
+
+	*o = (struct opened){ 0 };
+
+	o->s = script_random_new(seed, N_STEPS);
+	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
+	if (!o->tl)
+		die("no memory");
+	ts_timeline_make_digests(o->tl);
+	if (!ts_timeline_use_file(o->tl, ts_index_open(path, &forge_key, &err), &err)) {
+		if (err.code != TS_ECORRUPT || !err.text[0])
+			die("refused without a sentence");
+		close_index(o);
+		return false;
+	}
+	o->q = ts_query_new(o->tl, &err);
+	if (!o->q)
+		die("no memory");
+	return true;
+}
+
+static void make_sketches(struct opened *o)
+{
+	struct ts_error err = { 0 };
+	enum ts_need need;
+
+	do {
+		need = ts_query_need_values(o->q, N_STEPS, &err);
+	} while (need == TS_NEED_MORE);
+	if (need != TS_NEED_DONE)
+		die("cannot make sketches");
+}
+
+/* In which chunks values may begin, for more values than one segment's sketch has keys. */
+static void ask_sketches(const struct ts_query *q)
+{
+	static const uint8_t mask[] = { 1, 1, 1, 1, 1 };
+	const uint64_t end = (ts_query_end(q) + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
+
+	for (unsigned i = 0; i < 256; i++) {
+		const uint8_t bytes[] = { (uint8_t)i, (uint8_t)(i / 3), (uint8_t)(i % 7), 0, (uint8_t)i };
+		struct ts_probe *p = ts_query_probe_new(bytes, mask, sizeof(bytes));
+
+		if (!p)
+			die("no memory");
+		for (uint64_t chunk = 0, next; chunk < end; chunk = next + 1) {
+			next = ts_query_next_begin(q, p, chunk, end);
+			if (next < chunk || next > end)
+				die("a chunk that was not asked about");
+		}
+		ts_query_probe_free(p);
+	}
+}
+
+static void name_sketches(const char *path, char name[100])
+{
+	snprintf(name, 100, "%s.find", path);
+}
+
+uint8_t *forge_find_original(const char *path, uint64_t seed, size_t *len)
+{
+	struct opened o;
+	char name[100];
+
+	name_sketches(path, name);
+	remove(name);
+	free(forge_original(path, seed, len));
+	if (!open_index(&o, path, seed))
+		die("cannot open the index");
+	make_sketches(&o);
+	close_index(&o);
+	return read_file(name, len);
+}
+
+/* The index is good, with the sketches or without. */
+enum forged forge_find_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed)
+{
+	enum forged forged = FORGED_REFUSED;
+	struct opened o;
+	char name[100];
+
+	name_sketches(path, name);
+	write_file(name, file, len);
+	if (!open_index(&o, path, seed) && !open_index(&o, path, seed))
+		die("cannot open the index");
+	if (ts_query_has_values(o.q)) {
+		ask_sketches(o.q);
+		forged = ts_timeline_is_damaged(o.tl) ? FORGED_NOTICED : FORGED_BELIEVED;
+	}
+	close_index(&o);
 	return forged;
 }

@@ -38,4 +38,8 @@ enum forged {
 /* Write @file to @path, open it over the recording @seed, and ask questions of every kind. */
 enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed);
 
+/* The same of the sketches beside it (PATH.find): forge_find_original() also leaves the good index at @path. */
+uint8_t *forge_find_original(const char *path, uint64_t seed, size_t *len);
+enum forged forge_find_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the steps, from the first position that matters.  Where the value stands there is found in all
+ * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is found in all
  * memory that may be known; from then on only what a step touches can begin or end a match.  Of most values the index
  * tells in which chunks none can begin; they are passed over unless they change a match that stands.  In the others a
  * sieve passes over most accesses.  What is left is compared with the part of the value that it overlaps; what agrees,
@@ -59,12 +59,14 @@ struct find {
 	struct standing standing;
 	uint64_t *pages;       /* owned; those of which something may be known */
 	size_t n_pages;
+	bool has_pages;        /* they have been listed: a machine has millions */
 	struct ts_sieve sieve;
 	uint32_t rare;         /* ordinal of a byte of the value that memory is searched for */
 	struct ts_probe *probe; /* owned; NULL: no chunk is passed over */
 	bool is_sketched;      /* there is all that the probe needs, or there never will be */
 	struct ts_waits waits;  /* matches that stand: for the chunk that changes their bytes; 0: not looked for yet */
-	size_t at_page;        /* the first one that has not been looked through at the start */
+	bool is_started;       /* where the value stands at the start has been looked for, or is not asked for */
+	size_t at_page;        /* the first page that has not been looked through there */
 	uint64_t start;        /* the position at which looking begins */
 	uint64_t pos;          /* the next step */
 	uint64_t n_looks;
@@ -191,6 +193,26 @@ static bool is_match(const struct ts_value *v, const uint8_t *data, const uint8_
 	return true;
 }
 
+/*
+ * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began is not searched
+ * for if it is not asked for, and then it turns up here.
+ */
+static bool note_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
+{
+	const struct ts_value *v = &f->qn->value;
+	uint8_t data[TS_MAX_VALUE], known[TS_MAX_VALUE];
+	bool stood = f->qn->from;
+
+	if (stood && pos > f->start) {
+		f->n_looks++;
+		if (!ts_query_mem(f->ask->q, pos - 1, f->process, addr, v->len, data, known, err))
+			return false;
+		stood = is_match(v, data, known);
+	}
+	begin_match(f, addr, stood ? f->start : pos);
+	return true;
+}
+
 /* Does the value stand at @addr at @pos?  What has changed since then is noted. */
 static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
@@ -204,8 +226,8 @@ static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *e
 		return false;
 	stands = is_match(v, data, known);
 	if (stands && !slot)
-		begin_match(f, addr, pos);
-	else if (!stands && slot)
+		return note_match(f, addr, pos, err);
+	if (!stands && slot)
 		end_match(f, slot, pos);
 	return true;
 }
@@ -250,7 +272,7 @@ static bool look_through(struct find *f, uint64_t first, uint64_t last, uint64_t
 	done = ts_query_mem(f->ask->q, pos, f->process, first, len, data, data + len, err);
 	for (size_t i = 0; done && (i = skip_to(f, data, i, len)) < n && i + v->len <= len; i++) {
 		if (is_match(v, data + i, data + len + i) && !find_slot(f, first + i))
-			begin_match(f, first + i, pos);
+			done = note_match(f, first + i, pos, err);
 	}
 	free(data);
 	return done;
@@ -267,6 +289,14 @@ static bool look_at_matches(struct find *f, uint64_t first, uint64_t last, uint6
 		else if (find_slot(f, addr) && !look(f, addr, pos, err))
 			return false;
 	}
+	return true;
+}
+
+static bool list_pages(struct find *f, struct ts_error *err)
+{
+	if (!f->has_pages && !ts_query_pages(f->ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+	f->has_pages = true;
 	return true;
 }
 
@@ -324,6 +354,8 @@ static bool look_at_range(struct find *f, uint64_t first, uint64_t last, bool is
 	const struct range bare = { first, last };
 	uint64_t before = f->qn->value.len - 1;
 
+	if (!list_pages(f, err))
+		return false;
 	first = first - f->first < before ? f->first : first - before;
 	for (size_t i = page_at(f, first), n; i < f->n_pages; i += n) {
 		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS, page_last;
@@ -490,10 +522,9 @@ static int compare(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
-/* Matches that stood at the start, where that is not position 0, began before it. */
 static bool is_wanted(const struct find *f, const struct match *m)
 {
-	return m->begin >= f->qn->from && m->begin < f->qn->to && (!f->start || m->begin != f->start);
+	return m->begin >= f->qn->from && m->begin < f->qn->to;
 }
 
 static void put_in_order(struct find *f)
@@ -526,6 +557,10 @@ static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_er
 {
 	uint64_t before = f->qn->value.len - 1;
 
+	if (f->is_started)
+		return true;
+	if (!list_pages(f, err))
+		return false;
 	for (size_t n; f->at_page < f->n_pages && has_budget(f, budget); f->at_page += n) {
 		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS, last;
 
@@ -538,6 +573,7 @@ static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_er
 		if (first <= last && !look_through(f, first, last, f->start, err))
 			return false;
 	}
+	f->is_started = f->at_page == f->n_pages;
 	return true;
 }
 
@@ -645,7 +681,7 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 		return sketched;
 	if (!look_at_start(f, budget, err))
 		return TS_GOT_FAIL;
-	if (f->at_page < f->n_pages)
+	if (!f->is_started)
 		return TS_GOT_PENDING;
 	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
 		/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
@@ -764,9 +800,8 @@ static struct ts_rows *open_find(struct ts_ask *ask, const struct ts_question *q
 	f->probe = ts_query_probe_new(qn->value.bytes, qn->value.mask, qn->value.len);
 	if (ts_query_facts(ask->q)->is_physical)
 		snprintf(f->rows.note, sizeof(f->rows.note), "addresses are physical");
-	if (!ts_query_pages(ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-	else if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err))
+	f->is_started = qn->from;
+	if (ts_sieve_init(&f->sieve, ask->q, &qn->value, f->process, err))
 		return &f->rows;
 	close_find(&f->rows);
 	return NULL;

@@ -388,7 +388,10 @@ static void measure(struct session *s, const char *path)
 	measure_table(s, "executions", executions, false);
 	measure_table(s, "calls", "calls", false);
 	measure_table(s, "events", "events", false);
-	if (!ts_query_facts(s->t.q)->is_physical) { /* a machine's is a search of gigabytes at position 0 */
+	if (ts_query_facts(s->t.q)->is_physical) { /* at position 0 it is a search of gigabytes */
+		measure_find(s, "find", "find u32:0x12345678 in 1:");
+		measure_find(s, "find text", "find \"wanted text\" in 1:");
+	} else {
 		measure_find(s, "find", "find u32:0x12345678");
 		measure_find(s, "find bytes", "find 00 00 00 01");
 		measure_find(s, "find text", "find \"wanted text\"");

@@ -197,13 +197,27 @@ end
 define when
   tracestub-look
   if $_tracestub == 2
-    tracestub-monitor when
+    if $argc == 0
+      tracestub-monitor when
+    end
+    if $argc == 1
+      tracestub-monitor when $arg0
+    end
+    if $argc == 2
+      tracestub-monitor when $arg0 $arg1
+    end
+    if $argc == 3
+      tracestub-monitor when $arg0 $arg1 $arg2
+    end
+    if $argc >= 4
+      tracestub-monitor when $arg0 $arg1 $arg2 $arg3
+    end
   else
     tracestub-refuse
   end
 end
 document when
-Where this session stands in the recording: position, thread and pc.
+Where this session stands in the recording: position, thread and pc; "when at PLACE": where PLACE is.
 Position K is the state before instruction K of the recording, from 0.
 end
 

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The same random questions through every interface: query's three forms, monitor commands, and mcp.
+"""The same questions through every interface: random ones through query's three forms, monitor commands, and mcp; one of
+each verb through gdb's commands, too.
 
 Rows of mcp are those of query's JSON Lines, TSV has the cells of them, and a monitor command prints what query prints
 on a terminal. What is not understood is refused by all, with the same sentence.
 """
 import json
+import pathlib
 import re
+import shutil
 
 from _forms import cell, json_lines, query, query_text
+from _gdb import Gdb
 from _mcp import Client
 from _questions import TRACES, Questions, monitor, question_of
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
-from _tap import add_case, case, run_cases
+from _tap import SRCDIR, add_case, case, run_cases
 
 N_QUESTIONS = 45
 FIB = 0x4013ef     # of x64_walk.elf, by nm
@@ -68,6 +72,94 @@ def the_symbols_of_an_image_are_known_to_all():
         assert [int(line.split()[1]) for line in shown.splitlines()[1:-1]] == positions, (shown, done)
     with Server(walk.trace) as server, Rsp(server.address) as r:
         assert "'fib' is neither an address nor a known symbol" in monitor(r, question)
+
+
+# A question of each verb that leaves all as it is; "at" because query has no session.
+ASKED = ["history total first 5", "accesses total rw last 4", "executions fib first 3", "calls fib first 4 depth 3",
+         "stack at 50%", "events first 6", "threads in 0:", "processes in 0:", "modules in 0:", "maps in 0:",
+         'find "total" first 3', "strings min 6 first 5", "why total at end depth 2", "why branch at 50%", "hot 5",
+         "coverage first 4", "when at 30%",
+         *(f"last-{what} total at end" for what in ("write", "read", "access", "change")), "last-exec fib at end",
+         *(f"next-{what} total at 0" for what in ("write", "read", "access", "change")), "next-exec fib at 0"]
+# what moves, or writes; "there" only where marks are
+MOVES = ["goto 40", "goto 90", "back", "forward", "goto 25%", "goto next exec fib", "when"]
+MARKS = ["mark here at 70 seen from there", "mark there at 50%", "marks", "unmark there", "marks"]
+GDBS_OWN = {"find"}
+
+
+def cells_of(text):
+    """What a table shows, wherever its columns stand. A client that knows no processes is told of thread 1, not 1.1."""
+    return [line.replace("thread 1.", "thread ").split() for line in text.splitlines()]
+
+
+def commands_of(verb):
+    return ["monitor ", "ts "] + ([] if verb in GDBS_OWN else [""])
+
+
+@case
+def gdbs_commands_answer_as_query_does():
+    walk = Recording("x64_walk")
+    with Gdb(walk, "--exec", walk.exec) as g:
+        g(f"source {SRCDIR / 'gdbinit'}")
+        for question in ASKED:
+            wanted = cells_of(query_text(walk.trace, f"{question} --exec {walk.exec}")[0])
+            assert len(wanted) > (question.split()[0] != "when"), (question, wanted)
+            for door in commands_of(question.split()[0]):
+                shown = g(door + question)
+                assert cells_of(shown) == wanted, (door + question, wanted, shown)
+
+
+def copy_of(walk, name):
+    copy = pathlib.Path(f"{name}.ucir").absolute()
+    pathlib.Path(f"{copy}.tsmarks").unlink(missing_ok=True)
+    return shutil.copy(walk.trace, copy)
+
+
+def asked_in_gdb(walk, door):
+    recording = Recording("x64_walk")
+    recording.trace = copy_of(walk, f"in_gdb_{door.strip()}")
+    with Gdb(recording, "--exec", walk.exec) as g:
+        g(f"source {SRCDIR / 'gdbinit'}")
+        return [g(door + question) for question in MOVES + MARKS]
+
+
+@case
+def what_moves_or_marks_says_the_same_to_all():
+    walk = Recording("x64_walk")
+    trace = copy_of(walk, "raw")
+    with Server(trace, "--exec", walk.exec) as server, Rsp(server.address) as r:
+        wanted = [monitor(r, question) for question in MOVES + MARKS]
+    assert wanted[0].startswith("position 40 of ") and list(map(cells_of, wanted[2:4])) == list(map(cells_of, wanted[:2])), wanted
+    for door in commands_of("goto")[1:]:
+        shown = asked_in_gdb(walk, door)
+        for question, w, s in zip(MOVES + MARKS, wanted, shown):
+            # gdb itself shows where it has come to, too
+            assert cells_of(w)[0] in cells_of(s) if w.startswith("position") else cells_of(w) == cells_of(s), (door, question, w, s)
+    trace = copy_of(walk, "asked")
+    shown = [query_text(trace, question)[0] for question in MARKS]
+    assert list(map(cells_of, shown)) == list(map(cells_of, wanted[len(MOVES):])), (wanted, shown)
+
+
+@case
+def tools_move_and_mark_as_monitor_commands_do():
+    walk = Recording("x64_walk")
+    with Server(copy_of(walk, "served"), "--exec", walk.exec) as server, Rsp(server.address) as r, \
+            Client(str(copy_of(walk, "tools")), "--exec", str(walk.exec)) as c:
+        for question in MOVES:
+            verb, _, what = question.partition(" ")
+            row = c.call(verb, **({"what": what} if what else {}))["structuredContent"]["rows"][0]
+            shown = re.match(r"position (\d+) of (\d+) .*, thread (?:1\.)?(\d+), pc (0x[0-9a-f]+)", monitor(r, question))
+            assert list(shown.groups()) == [str(row[k]) for k in ("position", "positions", "thread", "pc")], (question, row, shown)
+        marks = [{"what": "here", "at": 70}, {"what": "there", "at": "50%"}]
+        for arguments in marks:
+            assert not c.call("mark", **arguments)["isError"]
+            assert monitor(r, f"mark {arguments['what']} at {arguments['at']}")
+        for left in 2, 1:
+            rows = c.call("marks")["structuredContent"]["rows"]
+            table = [line.split()[1:3] for line in monitor(r, "marks").splitlines()[1:-1]]
+            assert len(rows) == left and table == [[str(row["position"]), row["mark"]] for row in rows], (rows, table)
+            assert not c.call("unmark", what="there")["isError"] or left == 1
+            monitor(r, "unmark there")
 
 
 for seed, (format_name, path) in enumerate(TRACES.items(), 1):

@@ -4,7 +4,7 @@
 
 The program is made up: its steps and what they write are a function of thread and turn of it, so that the positions of what was
 planted follow from the order in which this script writes the steps. UCIR version 2 has it at BASE, where a map names its file;
-BAP's frames have it at OTHER_BASE, where a module load does.
+BAP's frames have it at OTHER_BASE, where a module load does. Then a real one, which gdb and tracers of Tenet have recorded.
 """
 import json
 import pathlib
@@ -12,7 +12,7 @@ import random
 import subprocess
 
 from _frames import Frames, mem, reg
-from _tap import TRACESTUB, case, run_cases
+from _tap import DATA as SAMPLES, TRACESTUB, add_case, case, run_cases
 from _ucir2 import end, frame, jmp, keyframe, map_, step, ucir2, write
 from _ucir2 import reg as ucir_reg
 
@@ -124,5 +124,32 @@ def what_was_planted_is_found_and_nothing_else():
     rows = diff(a, b, "--rebase")
     assert rows == sorted(want), (rows[:9], sorted(want))
 
+
+def a_real_program_differs_where_its_recorders_do(tracer):
+    """
+    gdb's replay is wrong about r8: walk64.wrong.tsv has the true values. The kernel leaves the flags in r11, and gdb stepped
+    the program, with TF set. It had another process number.
+    """
+    a, b = SAMPLES / "gdbrecord-samples/walk64.core.gz", SAMPLES / f"tenet-samples/{tracer}-walk64.log.gz"
+    rows = diff(a, b)
+    wrong = [line.split("\t") for line in (SAMPLES / "gdbrecord-samples/walk64.wrong.tsv").read_text().splitlines()[1:]]
+    firsts = [(int(first), f"{int(gdb, 16):#x}", f"{int(true, 16):#x}") for first, _, reg, gdb, true in wrong if reg == "r8"]
+    assert len(firsts) > 10
+    want = [(max(k - 1, 0), k, max(k - 1, 0), k, "register", "$r8", old, new) for k, old, new in firsts]
+    assert [row for row in rows if row[5] == "$r8"] == want, rows
+    done = subprocess.run([TRACESTUB, "query", a, "events", "syscall", "--json", "--quiet"], capture_output=True, text=True, timeout=60)
+    calls = {(e["position"], e["name"]) for e in map(json.loads, done.stdout.splitlines()[:-1])}
+    others = [row for row in rows if row[5] != "$r8"]
+    assert [row[5] for row in others] == ["$r11", "$r11", "$rax"], others
+    for k, end, k2, end2, kind, what, old, new in others:
+        assert (k, end) == (k2, end2) == (k, k + 1) and kind == "register", others
+        if what == "$r11":
+            assert int(old, 16) ^ int(new, 16) == 0x100 and any(k == at for at, _ in calls), (others, calls)
+        else:
+            assert (k, "getpid") in calls, (others, calls)
+
+
+for name in "pin", "wtf", "panda", "sogen":
+    add_case(f"a real program differs where its recorders do: gdb's and {name}", a_real_program_differs_where_its_recorders_do, name)
 
 run_cases()

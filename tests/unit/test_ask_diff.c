@@ -224,6 +224,44 @@ START_TEST(threads_may_take_other_turns)
 }
 END_TEST
 
+/* Thread 1 sets rbx of thread 0, which then, in a chunk that is the same in both, writes its lowest byte. */
+static void make_meddled(struct opened *o, uint64_t rbx)
+{
+	const struct ts_reg *r;
+
+	o->s = script_new("x86_64", 2, NULL);
+	r = &o->s->rec.regs.regs[ts_regset_find(&o->s->rec.regs, "rbx")];
+	put_step(o->s, 0x400000, 7, 7, 0);
+	ts_steps_effect(&o->s->steps, TS_FX_THREAD, 0, 0)->item = 0;
+	ts_steps_value(&o->s->steps, TS_FX_REG_WRITE, r->off, (const uint8_t *)&rbx, 8);
+	ts_steps_close(&o->s->steps, 0x500000, 4, 1);
+	while (o->s->steps.n_steps % TS_CHUNK_STEPS)
+		ts_steps_close(&o->s->steps, 0x500004, 4, 1);
+	ts_steps_value(&o->s->steps, TS_FX_REG_WRITE, r->off, (const uint8_t[]){ 1 }, 1);
+	for (unsigned i = 0; i < 2 * TS_CHUNK_STEPS; i++)
+		ts_steps_close(&o->s->steps, 0x400004, 4, 0);
+	open_script(o);
+}
+
+START_TEST(registers_are_those_that_other_threads_left)
+{
+	for (unsigned has_digests = 0; has_digests < 2; has_digests++) {
+		struct opened a = { .has_digests = has_digests }, b = { .has_digests = has_digests };
+		struct ts_error err = { 0 };
+		struct ts_rows *d;
+
+		make_meddled(&a, 0x1100);
+		make_meddled(&b, 0x2200);
+		d = ts_diff_open(a.q, b.q, false, &err);
+		ck_assert_str_eq(next(d), "8 9 8 9 register $rbx 0x1101 0x2201");
+		ck_assert_str_eq(next(d), "");
+		ts_rows_close(d);
+		fini(&a);
+		fini(&b);
+	}
+}
+END_TEST
+
 START_TEST(a_program_may_lie_elsewhere)
 {
 	struct opened a = { 0 }, b = { 0 };
@@ -746,7 +784,8 @@ Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {
 		the_same_program_does_not_differ, steps_of_one_only_are_one_row, values_that_differ_are_rows,
-		threads_may_take_other_turns, a_program_may_lie_elsewhere, processors_must_be_the_same,
+		threads_may_take_other_turns, registers_are_those_that_other_threads_left, a_program_may_lie_elsewhere,
+		processors_must_be_the_same,
 		what_one_step_writes_is_compared_with_what_stands_there, memory_before_the_first_step_is_compared,
 		a_stack_may_lie_elsewhere
 	};

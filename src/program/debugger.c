@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "src/base/log.h"
+#include "src/base/whole.h"
 
 /* The directory's name must leave room in the address of a unix socket; gdb takes a ':' for TCP. */
 #define MAX_TMPDIR_LEN 60
@@ -48,11 +49,12 @@ static void meeting_close(const struct meeting *m)
 static void tell_parent(void *user, const struct ts_arch *arch)
 {
 	const int *fd = user;
-	size_t len = strlen(arch->name);
 
 	setsid();
-	if (write(*fd, arch->name, len) != (ssize_t)len)
+	if (!ts_write_whole(*fd, arch->name, strlen(arch->name))) {
+		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s", strerror(errno));
 		_exit(EXIT_FAILURE);
+	}
 	close(*fd);
 }
 

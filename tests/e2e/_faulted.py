@@ -31,8 +31,8 @@ def environment(folder):
 class Run:
     """One process: what it writes, until it ends or LIMIT has passed."""
 
-    def __init__(self, pid, out, err):
-        self.pid, self.end = pid, time.monotonic() + LIMIT
+    def __init__(self, pid, to, out, err):
+        self.pid, self.to, self.end = pid, to, time.monotonic() + LIMIT
         self.said = {out: bytearray(), err: bytearray()}
         self.out, self.err = self.said.values()
         self.poll = select.poll()
@@ -52,6 +52,12 @@ class Run:
             if not piece:
                 self.close(fd)
         return True
+
+    def hang_up(self):
+        """The end of its input."""
+        if self.to is not None:
+            os.close(self.to)
+            self.to = None
 
     def close(self, fd):
         self.poll.unregister(fd)
@@ -103,22 +109,28 @@ class Desk:
         pid, = struct.unpack("i", self.server.recv(4))
         with contextlib.suppress(BrokenPipeError):
             os.write(to, text)      # less than a pipe holds
-        os.close(to)
-        return Run(pid, out, err)
+        return Run(pid, to, out, err)
 
-    def run(self, fault="", text=b"", counts=None, client=None):
-        """Run the command; @client, if it is one, is called with the path of its socket as soon as it listens."""
+    def run(self, fault="", text=b"", counts=None, is_over=None, client=None):
+        """
+        Run the command with @text as its input, whose end comes when @is_over (of what it wrote, if there is one); @client
+        is called with the path of its socket as soon as it listens.
+        """
         run, out = self.start(fault, text, counts), None
         try:
             if client:
                 out = self.talk(run, client)
+            if not is_over:
+                run.hang_up()
             while run.read_some():
-                pass
+                if is_over and is_over(bytes(run.out)):
+                    run.hang_up()
         except subprocess.TimeoutExpired:
             os.kill(run.pid, signal.SIGKILL)
             raise
         finally:
             status, = struct.unpack("i", self.server.recv(4))
+            run.hang_up()
             for fd in list(run.said):
                 run.close(fd)
         files = {p.name: p.read_bytes() for p in pathlib.Path(self.folder).glob("OUT*")}
@@ -132,7 +144,8 @@ class Desk:
         try:
             return client(f"{self.folder}/SOCKET")
         finally:
-            os.kill(run.pid, signal.SIGTERM)
+            with contextlib.suppress(ProcessLookupError):   # it has ended before
+                os.kill(run.pid, signal.SIGTERM)
 
     def close(self):
         self.server.close()

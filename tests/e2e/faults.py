@@ -8,8 +8,8 @@ one or an error; after an error the session is asked again from a position on th
 
 `make check` tries the first calls of each kind that the program and the C library make: they are the same on every
 machine.  How many follow depends on the versions of libraries, the kernel and the scheduler, so that the n-th of them is
-another one elsewhere: `make check-faults` tries many of those, and with FAULTS=--all every n.  Other words choose cases by
-what is in their names: FAULTS='--all why'.
+another one elsewhere: `make check-faults` tries many of those, and with FAULTS=--all every n, of all commands on all
+formats.  Other words choose cases by what is in their names: FAULTS='--all why'.
 """
 import collections
 import contextlib
@@ -17,22 +17,19 @@ import gzip
 import json
 import os
 import pathlib
+import queue
 import random
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from _tap import DATA, SRCDIR, TRACESTUB, add_case, run_cases, skip_all
+from _faulted import IS_SANITIZED, LIMIT, TOOL, Desk, environment
+from _tap import DATA, TRACESTUB, add_case, run_cases, skip_all
 
-TOOL = pathlib.Path(os.environ.get("TEST_BUILDDIR", SRCDIR)).resolve() / "tests/tools/faults.so"
-IS_SANITIZED = b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
-SANITIZER_STATUS = 77
-LIMIT = 120
 EINTR, EIO, EAGAIN, ENOMEM, EMFILE, ENOSPC, ECONNABORTED, SHORT = 4, 5, 11, 12, 24, 28, 103, 0
 HOUR = 3600
 # How many of the first calls fail in `make check`; with --some, how many of the first, of the last, and of those between.
@@ -50,42 +47,47 @@ HARMLESS = {(kind, e) for kind in ("read", "write") for e in (EINTR, SHORT)} | {
     (kind, e) for kind, e in FAULTS if kind in ("accept", "clock")}
 FEWEST_FILES, MOST_FILES = 3, 20
 
+# A recording of each format, and a register that it has.
+USERCORN = "usercorn"
 TRACES = {
-    "bap": "bap-samples/tw-arm.frames.gz",
-    "gdbrecord": "gdbrecord-samples/walk64.core.gz",
-    "rvnbintrace": "rvnbintrace-samples/edges.bin.gz",
-    "tenet": "tenet-samples/wtf-walk64.log.gz",
-    "text": "text/example",
-    "tfile": "tfile-samples/work-regs.tf",
-    "x64dbg": "x64dbg-samples/list64.trace64.gz",
+    USERCORN: ("usercorn/x64_walk.ucir", "$rax"),
+    "bap": ("bap-samples/tw-x86_64-unfinished.frames.gz", "$rax"),
+    "gdbrecord": ("gdbrecord-samples/list-arm.core.gz", "$r0"),
+    "rvnbintrace": ("rvnbintrace-samples/edges.bin.gz", "$rax"),
+    "tenet": ("tenet-samples/wtf-walk64.log.gz", "$rax"),
+    "text": ("text/example", "$rax"),
+    "tfile": ("tfile-samples/work-regs.tf", "$rax"),
+    "x64dbg": ("x64dbg-samples/fib64.trace64.gz", "$rax"),
+    "bap with threads": ("bap-samples/tw-arm.frames.gz", "$r0"),    # that read ahead: it is long
 }
-USERCORN = "usercorn/x64_walk.ucir"
 COMMANDS = {
     "info": ["info", "T"],
     "info --json": ["info", "--json", "T"],
     "index": ["index", "T", "--index", "OUT"],
-    "export": ["export", "T", "-o", "OUT", "--positions", "100:160"],
+    "export": ["export", "T", "-o", "OUT", "--positions", "0:60"],
     "plot": ["plot", "T", "-o", "OUT.svg"],
     "pack": ["pack", "T", "-o", "OUT"],
-    "history": ["query", "T", "history", "$rax", "first", "20"],
+    "history": ["query", "T", "history", "REGISTER", "first", "20"],
     "hot": ["query", "T", "hot", "first", "20", "--json"],
     "calls": ["query", "T", "calls", "first", "20"],
-    "why": ["query", "T", "why", "$rax", "at", "5000"],
+    "why": ["query", "T", "why", "REGISTER", "at", "70%"],
     "find": ["query", "T", "find", "48 89 e5", "first", "3"],
     "strings": ["query", "T", "strings", "first", "20"],
     "coverage": ["query", "T", "coverage", "first", "20"],
-    "mark": ["query", "T", "mark", "here", "at", "9"],
+    "mark": ["query", "T", "mark", "here", "at", "1"],
     "diff": ["diff", "T", "T"],
     "mcp": ["mcp", "T"],
+    "gdb": ["gdb", "T"],
     "serve": ["serve", "-", "T"],
 }
 # With what an earlier command has left: an index, a packed trace.
 LATER = {
-    "an index, history": (COMMANDS["index"], ["query", "T", "history", "$rax", "first", "20", "--index", "OUT"]),
+    "an index, history": (COMMANDS["index"], [*COMMANDS["history"], "--index", "OUT"]),
     "an index, serve": (COMMANDS["index"], ["serve", "-", "T", "--index", "OUT"]),
     "a unix socket": (None, ["serve", "./SOCKET", "T"]),
     "unpack": (["pack", "T", "-o", "PACKED"], ["unpack", "PACKED", "-o", "OUT"]),
 }
+HAVE_NO_INDEX = ("tfile",)
 
 # Parts of a session, each from a position of its own on.
 SESSION = [
@@ -183,83 +185,44 @@ def compare_answers(out, wanted, is_whole):
     return None
 
 
-Done = collections.namedtuple("Done", "status out err files")
-
-
-class Desk:
-    """A folder in which a command runs, with a home in it; a copy of another one."""
-
-    def __init__(self, like):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="faults-"))
-        shutil.copytree(like, self.folder, dirs_exist_ok=True)
-
-    def environment(self, fault):
-        env = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(self.folder / "home"), "LD_PRELOAD": str(TOOL),
-               "TRACESTUB_PROGRESS": "1000000"}
-        if IS_SANITIZED:
-            env["ASAN_OPTIONS"] = (f"{os.environ.get('ASAN_OPTIONS', '')}:verify_asan_link_order=0"
-                                   f":exitcode={SANITIZER_STATUS}").lstrip(":")
-        if fault:
-            env["FAULT"] = fault.replace("library", "alloc")
-            if fault.startswith("library"):
-                env["FAULT_LIBRARIES"] = "1"
-        return env
-
-    def run(self, argv, fault=None, counts=None, has_libraries=False):
-        env, more = self.environment(fault), {}
-        if counts is not None:
-            env["FAULT_FD"], more["pass_fds"] = str(counts), [counts]
-            if has_libraries:
-                env["FAULT_LIBRARIES"] = "1"
-        if "./SOCKET" in argv:
-            status, out, err = self.talk(argv, env, more)
-        else:
-            text = {"serve": session(), "mcp": questions()}.get(argv[0], b"")
-            done = subprocess.run([TRACESTUB, *argv], cwd=self.folder, env=env, capture_output=True, timeout=LIMIT,
-                                  input=text, **more)
-            status, out, err = done.returncode, done.stdout, done.stderr
-        files = {p.name: p.read_bytes() for p in self.folder.glob("OUT*")}
-        return Done(status, out, err.decode(errors="replace"), files)
-
-    def talk(self, argv, env, more):
-        """The same session through a socket: until the server has answered, or has hung up."""
-        proc = subprocess.Popen([TRACESTUB, *argv], cwd=self.folder, env=env, stdin=subprocess.DEVNULL,
-                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, bufsize=0, **more)
-        said, out = b"", b""
-        while (line := proc.stderr.readline()) and not line.startswith(b"Listening"):
-            said += line
-        if line:
-            with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
-                client.settimeout(LIMIT)
-                client.connect(str(self.folder / "SOCKET"))
-                client.sendall(session())
-                while piece := client.recv(65536):
-                    out += piece
-                    if out.count(b"#") >= 2 and replies(out)[-1:] == [b"OK"] and len(replies(out)) == N_PACKETS:
-                        break
-            proc.send_signal(signal.SIGTERM)
-        try:
-            return proc.wait(LIMIT), out, said + proc.stderr.read()
-        finally:
-            proc.kill()
-            proc.stderr.close()
-
-    def close(self):
-        shutil.rmtree(self.folder)
-
-
 N_PACKETS = sum(map(len, SESSION))
 
 
-def count(like, argv, has_libraries):
-    """What the undisturbed command gives, and how often it makes each call."""
-    desk = Desk(like)
+def is_over(out):
+    """Has the last packet been answered?"""
+    return out.count(b"#") >= 2 and replies(out)[-1:] == [b"OK"] and len(replies(out)) == N_PACKETS
+
+
+def talk(path):
+    """The session through a socket: until the server has answered, or has hung up."""
+    out = b""
+    with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
+        client.settimeout(LIMIT)
+        client.connect(path)
+        client.sendall(session())
+        while not is_over(out) and (piece := client.recv(65536)):
+            out += piece
+    return out
+
+
+def run(desk, fault="", counts=None):
+    if "./SOCKET" in desk.argv:
+        return desk.run(fault, counts=counts, client=talk)
+    if desk.argv[0] == "serve":
+        return desk.run(fault, session(), counts, is_over)   # who hangs up earlier interrupts what runs
+    return desk.run(fault, questions() if desk.argv[0] == "mcp" else b"", counts)
+
+
+def count(desk):
+    """What the undisturbed command gives, and how often it makes each call, in whichever of its processes."""
+    counts = collections.defaultdict(int)
+    desk.tidy()
     with tempfile.TemporaryFile() as file:
-        result = desk.run(argv, counts=file.fileno(), has_libraries=has_libraries)
+        result = run(desk, counts=file.fileno())
         file.seek(0)
-        counts = dict(line.split() for line in file.read().decode().splitlines())
-    desk.close()
-    return result, {kind: int(n) for kind, n in counts.items()}
+        for kind, n in map(str.split, file.read().decode().splitlines()):
+            counts[kind] = max(counts[kind], int(n))
+    return result, counts
 
 
 def is_same(argv, got, wanted):
@@ -274,9 +237,10 @@ def is_same(argv, got, wanted):
     return None
 
 
-def find_fault(argv, desk, wanted, fault):
-    kind, n, error = fault
-    got = desk.run(argv, fault=f"{kind}:{n}:{error}")
+def find_fault(desk, wanted, fault):
+    """None, or what is wrong."""
+    (kind, n, error), argv = fault, desk.argv
+    got = run(desk, f"{kind}:{n}:{error}")
     if got.status == wanted.status:
         wrong = is_same(argv, got, wanted)
         if not wrong and (kind, error) in HARMLESS and len(got.out.splitlines()) != len(wanted.out.splitlines()):
@@ -290,21 +254,22 @@ def find_fault(argv, desk, wanted, fault):
     if error == ENOSPC and any(name.endswith(".part") for name in got.files):
         return f"status {got.status}: {sorted(got.files)}"
     if argv[0] in ("index", "pack", "unpack") or "mark" in argv or "--index" in argv:
-        again = desk.run(argv)
+        again = run(desk)
         if again.status != wanted.status or (wrong := is_same(argv, again, wanted)):
             return f"after it: status {again.status}, {wrong} {again.err[-300:]!r}"
     return None
 
 
-def judge(like, argv, wanted, fault):
-    """None, or what is wrong."""
-    desk = Desk(like)
+def judge(desks, wanted, fault):
+    """None, or what is wrong, at whichever desk is free."""
+    desk = desks.get()
     try:
-        return find_fault(argv, desk, wanted, fault)
+        desk.tidy()
+        return find_fault(desk, wanted, fault)
     except subprocess.TimeoutExpired:
         return "it does not end"
     finally:
-        desk.close()
+        desks.put(desk)
 
 
 def add(name, *args):
@@ -330,6 +295,8 @@ def faults_of(argv, counts):
     for (kind, error), how_many in FAULTS.items():
         if kind == "files" and IS_SANITIZED:
             continue    # LeakSanitizer waits for ever for descriptors of its own
+        if kind == "alloc" and "--all" in sys.argv[1:]:
+            continue    # they are among those of all libraries
         if kind == "files":
             for n in choose(MOST_FILES - FEWEST_FILES, how_many, f"{argv}"):
                 yield kind, n + FEWEST_FILES - 1, error
@@ -338,42 +305,68 @@ def faults_of(argv, counts):
                 yield kind, n, error
 
 
-def survives(data, before, argv):
-    like = pathlib.Path(tempfile.mkdtemp(prefix="faults-like-"))
-    (like / "T").write_bytes(data)
-    os.utime(like / "T", (1, 1))
-    if before:
-        desk = Desk(like)
-        assert desk.run(before).status == 0
-        shutil.rmtree(like)
-        desk.folder.rename(like)
-    wanted, counts = count(like, argv, False)
-    assert wanted.status in (0, 1), wanted
-    again, with_libraries = count(like, argv, True)
-    differs = "another status" if again.status != wanted.status else is_same(argv, again, wanted)
-    assert not differs, f"two runs differ: {differs}"
-    faults = list(faults_of(argv, {**counts, "library": with_libraries["alloc"]}))
-    with ThreadPoolExecutor(2) as pool:
-        wrong = [(f, w) for f, w in zip(faults, pool.map(lambda f: judge(like, argv, wanted, f), faults), strict=True) if w]
-    shutil.rmtree(like)
-    assert not wrong, f"{len(wrong)} of {len(faults)}: " + "\n".join(map(str, wrong[:8]))
-    print(f"# {len(faults)} faults")
-
-
-def contents(name):
+def prepare(folder, trace, before):
+    """What the command finds: the trace, a debugger that does nothing, and what the command @before leaves."""
+    name, _ = TRACES[trace]
     data = (DATA / name).read_bytes()
-    return gzip.decompress(data) if name.endswith(".gz") else data
+    (folder / "T").write_bytes(gzip.decompress(data) if name.endswith(".gz") else data)
+    os.utime(folder / "T", (1, 1))
+    (folder / "gdb").write_text("#!/bin/sh\necho started\n")
+    (folder / "gdb").chmod(0o755)
+    if before:
+        subprocess.run([TRACESTUB, *before], cwd=folder, env=environment(folder), check=True, timeout=LIMIT, capture_output=True)
+
+
+INJECTED = collections.Counter()
+N_AT_ONCE = int(os.environ.get("TEST_JOBS", 2))
+
+
+def survives(trace, before, argv):
+    like = pathlib.Path(tempfile.mkdtemp(prefix="faults-like-"))
+    prepare(like, trace, before)
+    argv = [TRACES[trace][1] if word == "REGISTER" else word for word in argv]
+    desks = queue.SimpleQueue()
+    with contextlib.ExitStack() as stack:
+        stack.callback(shutil.rmtree, like)
+        for _ in range(N_AT_ONCE):
+            desk = Desk(like, argv)
+            stack.callback(desk.close)
+            desks.put(desk)
+        wanted, counts = count(desk)
+        assert wanted.status in (0, 1), wanted
+        again, _ = count(desk)
+        differs = "another status" if again.status != wanted.status else is_same(argv, again, wanted)
+        assert not differs, f"two runs differ: {differs}"
+        faults = list(faults_of(argv, counts))
+        with ThreadPoolExecutor(N_AT_ONCE) as pool:
+            wrong = [(f, w) for f, w in zip(faults, pool.map(lambda f: judge(desks, wanted, f), faults), strict=True) if w]
+    kinds = collections.Counter(kind for kind, _, _ in faults)
+    INJECTED.update(kinds)
+    print(f"# {len(faults)} faults:", ", ".join(f"{kind} {n}" for kind, n in kinds.items()))
+    assert not wrong, f"{len(wrong)} of {len(faults)}: " + "\n".join(map(str, wrong[:8]))
+
+
+def add_all():
+    """
+    In `make check` every command has one format, and every format a few commands: it takes too long otherwise.  That one
+    format has the sandbox, whose broker costs as much as a small recording does, in every command.
+    """
+    everything = {**{name: (None, argv) for name, argv in COMMANDS.items()}, **LATER}
+    for trace in TRACES:
+        for name, (before, argv) in everything.items():
+            needs_index = argv[0] == "index" or (before and before[0] == "index")
+            usual = ("info" if trace in HAVE_NO_INDEX else "index", "serve")
+            is_wanted = trace == USERCORN or name in usual or ("--all" in sys.argv[1:] and " " not in trace)
+            if not is_wanted or (needs_index and trace in HAVE_NO_INDEX):
+                continue
+            is_bare = "--all" in sys.argv[1:] and trace != USERCORN and argv[0] != "unpack"
+            add(f"{trace}: {name}", trace, before, [*argv, "--no-sandbox"] if is_bare else argv)
 
 
 if not TOOL.exists():
     skip_all("tests/tools/faults.so was not built")
-for case_name, command in COMMANDS.items():
-    add(f"usercorn: {case_name}", contents(USERCORN), None, command)
-for case_name, (earlier, command) in LATER.items():
-    add(f"usercorn: {case_name}", contents(USERCORN), earlier, command)
-for trace_name in TRACES:
-    for case_name in "index", "serve":
-        if (trace_name, case_name) == ("tfile", "index"):   # it has none
-            case_name = "info"
-        add(f"{trace_name}: {case_name}", contents(TRACES[trace_name]), None, COMMANDS[case_name])
-run_cases()
+add_all()
+try:
+    run_cases()
+finally:
+    print(f"# {INJECTED.total()} faults in all:", ", ".join(f"{kind} {n}" for kind, n in INJECTED.items()))

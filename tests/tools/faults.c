@@ -6,12 +6,18 @@
  *      FAULT=clock:N:S     from the N-th question on the time is S seconds later; earlier: the date alone, as in life
  *      FAULT=files:N:0     the process may have N open files
  *      FAULT_TRACE=1       its callers are written to stderr
- *      FAULT_FD=FD         there the number of calls of each kind is written at the end: "KIND N" lines
+ *      FAULT_FD=FD         there the number of calls of each kind is written at the end: "KIND N" lines; by each copy, if
+ *                          it forks
+ *      FAULT_SERVER=FD     the process stays before its main(), and is copied for each request from that socket
  *
- * KIND is alloc, read, write, sync, rename, open, map, thread or accept.  Only calls of the program itself and of the C
- * library on its behalf count; with FAULT_LIBRARIES=1 those of all libraries do.  In a program with AddressSanitizer its
+ * KIND is alloc, library, read, write, sync, rename, open, map, thread or accept.  Only calls of the program itself and of
+ * the C library on its behalf count; library: allocations of whatever library, too.  In a program with AddressSanitizer its
  * allocator is the one that fails; this library comes first all the same (ASAN_OPTIONS=verify_asan_link_order=0).  There
  * the calls of the C library do not count: the sanitizer has some of its own made by it, and cannot do without.
+ *
+ * A request is one message, with descriptors for stdin, stdout, stderr and, if there is a fourth, FAULT_FD; its text is
+ * that of FAULT, or nothing.  What comes back: the number of the process that runs then, and, when it has ended, the
+ * status that waitpid() gave, both as int.  So most of a short run's time, that of the dynamic linker, is spent once.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,6 +37,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,16 +53,16 @@ WEAK void *__interceptor_calloc(size_t n, size_t len);
 WEAK void *__interceptor_realloc(void *p, size_t len);
 WEAK void *__interceptor_aligned_alloc(size_t align, size_t len);
 
-enum kind { ALLOC, READ, WRITE, SYNC, RENAME, OPEN, MAP, THREAD, ACCEPT, CLOCK, N_KINDS };
+enum kind { ALLOC, LIBRARY, READ, WRITE, SYNC, RENAME, OPEN, MAP, THREAD, ACCEPT, CLOCK, N_KINDS };
 
-static const char *const names[N_KINDS] = { "alloc", "read", "write", "sync", "rename", "open", "map", "thread", "accept",
+static const char *const names[N_KINDS] = { "alloc", "library", "read", "write", "sync", "rename", "open", "map", "thread", "accept",
 					    "clock" };
 
 static atomic_ulong counts[N_KINDS];
 static unsigned long fails_at[N_KINDS];
 static int error;
 static int report_fd = -1;
-static bool is_tracing, has_libraries;
+static bool is_tracing;
 static atomic_bool is_on;
 
 /* Address ranges of the program and of the C library. */
@@ -87,7 +94,7 @@ static bool is_ours(const void *caller)
 {
 	uintptr_t at = (uintptr_t)caller;
 
-	return has_libraries || (at >= ours[0].from && at < ours[0].to) || (at >= ours[1].from && at < ours[1].to);
+	return (at >= ours[0].from && at < ours[0].to) || (at >= ours[1].from && at < ours[1].to);
 }
 
 /* Is this the call that fails? */
@@ -95,7 +102,11 @@ static bool is_ours(const void *caller)
 
 static bool call_fails(enum kind kind, const void *caller)
 {
-	if (!is_on || !is_ours(caller) || ++counts[kind] != fails_at[kind])
+	bool is_it = kind == ALLOC && is_on && ++counts[LIBRARY] == fails_at[LIBRARY];
+
+	if (is_on && is_ours(caller) && ++counts[kind] == fails_at[kind])
+		is_it = true;
+	if (!is_it)
 		return false;
 	if (is_tracing) {
 		void *callers[32];
@@ -108,22 +119,88 @@ static bool call_fails(enum kind kind, const void *caller)
 	return true;
 }
 
-__attribute__((constructor)) static void begin(void)
+static void choose(const char *fault)
 {
-	const char *fault = getenv("FAULT"), *fd = getenv("FAULT_FD");
 	char name[16];
 	unsigned long n;
 
+	if (sscanf(fault, "%15[a-z]:%lu:%d", name, &n, &error) != 3)
+		return;
+	for (unsigned i = 0; i < N_KINDS; i++)
+		fails_at[i] = strcmp(name, names[i]) ? 0 : n;
+	if (!strcmp(name, "files"))
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n });
+}
+
+#define MAX_FDS 4
+
+/* Returns the number of descriptors in the next request, 0 if there is none. */
+static unsigned receive(int from, char *text, size_t len, int fds[MAX_FDS])
+{
+	union {
+		char bytes[CMSG_SPACE(MAX_FDS * sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec iov = { text, len - 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control) };
+	ssize_t got = recvmsg(from, &msg, MSG_CMSG_CLOEXEC);
+	struct cmsghdr *c = got > 0 ? CMSG_FIRSTHDR(&msg) : NULL;
+	unsigned n = c ? (unsigned)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int)) : 0;
+
+	text[got > 0 ? got : 0] = '\0';
+	if (c)
+		memcpy(fds, CMSG_DATA(c), n * sizeof(int));
+	return n;
+}
+
+/* In the process that runs: what the request says. */
+static void take_over(int from, const char *text, int *fds, unsigned n_fds)
+{
+	close(from);
+	for (int i = 0; i < 3; i++) {
+		dup2(fds[i], i);
+		close(fds[i]);
+	}
+	if (n_fds > 3)
+		report_fd = fds[3];
+	choose(text);
+}
+
+/* Returns in each process that runs. */
+static void serve(int from)
+{
+	for (;;) {
+		char text[64];
+		int fds[MAX_FDS], pid, status;
+		unsigned n_fds = receive(from, text, sizeof(text), fds);
+
+		if (n_fds < 3)
+			_exit(0);
+		pid = fork();
+		if (!pid) {
+			take_over(from, text, fds, n_fds);
+			return;
+		}
+		for (unsigned i = 0; i < n_fds; i++)
+			close(fds[i]);
+		if (send(from, &pid, sizeof(pid), MSG_NOSIGNAL) < 0 || waitpid(pid, &status, 0) < 0 ||
+		    send(from, &status, sizeof(status), MSG_NOSIGNAL) < 0)
+			_exit(1);
+	}
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	const char *fault = getenv("FAULT"), *fd = getenv("FAULT_FD"), *server = getenv("FAULT_SERVER");
+
 	dl_iterate_phdr(find_object, NULL);
 	is_tracing = getenv("FAULT_TRACE") != NULL;
-	has_libraries = getenv("FAULT_LIBRARIES") != NULL;
 	report_fd = fd ? atoi(fd) : -1;
-	if (fault && sscanf(fault, "%15[a-z]:%lu:%d", name, &n, &error) == 3) {
-		for (unsigned i = 0; i < N_KINDS; i++)
-			fails_at[i] = strcmp(name, names[i]) ? 0 : n;
-		if (!strcmp(name, "files"))
-			setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n });
-	}
+	unsetenv("LD_PRELOAD"); /* a program that this one starts is another one */
+	if (server)
+		serve(atoi(server));
+	else if (fault)
+		choose(fault);
 	is_on = true;
 }
 
@@ -137,6 +214,14 @@ __attribute__((destructor)) static void end(void)
 
 		syscall(SYS_write, report_fd, line, len);
 	}
+}
+
+/* Copies of the process end so, too. */
+void _exit(int status)
+{
+	end();
+	for (;;)
+		syscall(SYS_exit_group, status);
 }
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -223,7 +308,8 @@ ssize_t pwrite(int fd, const void *from, size_t len, off_t off)
 
 int fsync(int fd)
 {
-	return fails(SYNC) ? -1 : (int)syscall(SYS_fsync, fd);
+	(void)fd;
+	return fails(SYNC) ? -1 : 0; /* nobody pulls the plug: no need to wait for the disk */
 }
 
 int rename(const char *from, const char *to)

@@ -106,6 +106,8 @@ static unsigned load_file(const struct rsp_session *s, const char *path, struct 
 	case RSP_PROC_NONE: return FILE_ENOENT;
 	case RSP_PROC_FILE: break;
 	case RSP_PROC_LINK:
+		if (!ts_buf_ok(&f->text))
+			return FILE_EUNKNOWN;
 		f->source = find_source(s->target, ts_buf_text(&f->text));
 		return f->source ? 0 : FILE_ENOENT;
 	}

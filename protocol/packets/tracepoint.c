@@ -361,6 +361,7 @@ static enum rsp_done pkt_status(struct rsp_session *s, struct rsp_args *a, struc
 	rsp_tracing_status(&s->tracing, &status, &notes);
 	ts_buf_putc(&text, 'T');
 	ts_run_status_format(&status, &text);
+	text.is_failed |= !ts_buf_ok(&notes);
 	ts_buf_fini(&notes);
 	put_buf(r, &text);
 	return RSP_REPLIED;

@@ -237,9 +237,10 @@ static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct r
 	ts_buf_init(&text);
 	got = run(s, end_ns, &text, err);
 	if (got == TS_GOT_END && ts_answer_go(s->asking->answer) == TS_NO_POS) {
-		char *end = memchr(ts_buf_text(&text), '\n', text.len);
+		const char *why = ts_buf_ok(&text) ? ts_buf_text(&text) : "no memory";
+		char *end = strchr(why, '\n');
 
-		rsp_session_refuse(s, r, end ? (*end = 0, ts_buf_text(&text)) : "there is no such place", true);
+		rsp_session_refuse(s, r, end ? (*end = 0, why) : *why ? why : "there is no such place", true);
 	}
 	ts_buf_fini(&text);
 	return got;

@@ -81,9 +81,9 @@ static void put_left_out(struct rsp_session *s)
 
 	ts_buf_init(&names);
 	ts_export_zeros(export_of(s), &names);
-	if (names.len)
+	if (names.len || !ts_buf_ok(&names))
 		ts_buf_printf(&s->console, "Unknown in some frames, and saved as zeros:%s\n",
-			      ts_buf_text(&names));
+			      ts_buf_ok(&names) ? ts_buf_text(&names) : " (no memory to list them)");
 	ts_buf_fini(&names);
 }
 

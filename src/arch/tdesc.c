@@ -569,6 +569,7 @@ static void on_text(void *to, const xmlChar *text, int len)
 
 	if (is_good(p) && p->depth && !p->n_skipped && p->open[p->depth - 1]->kind == K_WORD)
 		ts_buf_put(&p->text, text, (size_t)len);
+	stop_unless_good(p);
 }
 
 /* Descriptions have no use for entities, and those who make files have bad ones. */

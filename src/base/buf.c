@@ -35,7 +35,7 @@ static bool grow(struct ts_buf *b, size_t need)
 	size_t cap = b->cap ? b->cap : BUF_FIRST;
 	uint8_t *data;
 
-	while (cap < need) {
+	while (cap <= need) {
 		if (__builtin_mul_overflow(cap, (size_t)2, &cap))
 			return false;
 	}
@@ -53,7 +53,7 @@ uint8_t *ts_buf_room(struct ts_buf *b, size_t len)
 
 	if (b->is_failed)
 		return NULL;
-	if (__builtin_add_overflow(b->len, len, &need) || ((need > b->cap || !b->data) && !grow(b, need))) {
+	if (__builtin_add_overflow(b->len, len, &need) || (need >= b->cap && !grow(b, need))) {
 		b->is_failed = true;
 		return NULL;
 	}
@@ -145,10 +145,8 @@ void ts_buf_consume(struct ts_buf *b, size_t len)
 
 const char *ts_buf_text(struct ts_buf *b)
 {
-	uint8_t *p = ts_buf_room(b, 1);
-
-	if (!p)
+	if (b->is_failed || !b->data)
 		return "";
-	*p = '\0';
+	b->data[b->len] = '\0';
 	return (const char *)b->data;
 }

@@ -16,7 +16,7 @@
 struct ts_buf {
 	uint8_t *data; /* owned */
 	size_t len;
-	size_t cap;
+	size_t cap; /* more than len, so that a null byte has room; 0 with data NULL */
 	bool is_failed; /* memory was exhausted during an append */
 };
 
@@ -38,7 +38,7 @@ uint8_t *ts_buf_add(struct ts_buf *b, size_t len);
 void ts_buf_put(struct ts_buf *b, const void *data, size_t len);
 static inline void ts_buf_putc(struct ts_buf *b, uint8_t c)
 {
-	if (__builtin_expect(b->len < b->cap && !b->is_failed, 1))
+	if (__builtin_expect(b->len + 1 < b->cap && !b->is_failed, 1))
 		b->data[b->len++] = c;
 	else
 		ts_buf_put(b, &c, 1);
@@ -53,7 +53,7 @@ void ts_buf_hex(struct ts_buf *b, const void *data, size_t len);
 /* Drop the first @len bytes. */
 void ts_buf_consume(struct ts_buf *b, size_t len);
 
-/* The text, terminated; valid until the next append.  "" after a failure. */
+/* The text, terminated; valid until the next append.  "" after a failure; a buffer that is good stays so. */
 const char *ts_buf_text(struct ts_buf *b);
 
 #endif

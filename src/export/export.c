@@ -366,6 +366,7 @@ static void put_status(const struct ts_export *e, struct ts_buf *out)
 		ts_run_status_format(&s, out);
 		close_line(out, start);
 	}
+	out->is_failed |= !ts_buf_ok(&notes);
 	ts_buf_fini(&notes);
 }
 

@@ -302,6 +302,14 @@ static bool piece(struct ts_tracing *t, enum ts_piece kind, const char *text, st
 	return ts_tracing_piece(t, kind, text, strlen(text), TS_NO_OFF, err);
 }
 
+/* The same with what was put together for it. */
+static bool put_piece(struct ts_tracing *t, enum ts_piece kind, struct ts_buf *text, struct ts_error *err)
+{
+	if (!ts_buf_ok(text))
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a tracepoint");
+	return piece(t, kind, ts_buf_text(text), err);
+}
+
 static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, const char *type,
 		   const char *text, struct ts_error *err)
 {
@@ -311,7 +319,7 @@ static bool source(struct ts_tracing *t, uint32_t tracepoint, uint64_t addr, con
 	ts_buf_init(&b);
 	ts_buf_printf(&b, "%" PRIx32 ":%" PRIx64 ":%s:0:%zx:", tracepoint, addr, type, strlen(text));
 	ts_buf_hex(&b, text, strlen(text));
-	done = piece(t, TS_PIECE_SOURCE, ts_buf_text(&b), err);
+	done = put_piece(t, TS_PIECE_SOURCE, &b, err);
 	ts_buf_fini(&b);
 	return done;
 }
@@ -332,14 +340,14 @@ static bool put_actions(struct ts_selection *s, uint32_t tracepoint, uint64_t ad
 		ts_buf_printf(&b, "%" PRIx32 ":%" PRIx64 ":R", tracepoint, addr);
 		for (uint32_t i = 0; i <= top / 8; i++)
 			ts_buf_puts(&b, "ff");
-		done = piece(&s->tracing, kind, ts_buf_text(&b), err) &&
+		done = put_piece(&s->tracing, kind, &b, err) &&
 		       source(&s->tracing, tracepoint, addr, "cmd", "collect $regs", err);
 	}
 	for (unsigned i = 0; done && i < c->n_memory; i++) {
 		ts_buf_reset(&b);
 		ts_buf_printf(&b, "%" PRIx32 ":%" PRIx64 ":M-1,%" PRIx64 ",%" PRIx64, tracepoint, addr,
 			      c->memory[i].addr, c->memory[i].len);
-		done = piece(&s->tracing, kind, ts_buf_text(&b), err);
+		done = put_piece(&s->tracing, kind, &b, err);
 		ts_buf_reset(&b);
 		ts_buf_printf(&b, "collect *(unsigned char *) 0x%" PRIx64 "@%" PRIu64, c->memory[i].addr,
 			      c->memory[i].len);

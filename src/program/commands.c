@@ -82,6 +82,14 @@ enum ts_status ts_run_index(struct ts_model *m, const struct ts_cli *cli)
 
 /* ---------------------------------------------------------------------------------------------- export */
 
+static void warn_of_some(const char *what, struct ts_buf *names)
+{
+	if (names->len || !ts_buf_ok(names))
+		ts_log(TS_LOG_WARN, "registers that %s:%s", what,
+		       ts_buf_ok(names) ? ts_buf_text(names) : " (no memory to list them)");
+	ts_buf_reset(names);
+}
+
 /* What a trace file of gdb cannot say of registers. */
 static void warn_of_registers(const struct ts_export *e)
 {
@@ -89,14 +97,9 @@ static void warn_of_registers(const struct ts_export *e)
 
 	ts_buf_init(&names);
 	ts_export_left_out(e, &names);
-	if (names.len)
-		ts_log(TS_LOG_WARN, "registers that some frame does not know are left out:%s",
-		       ts_buf_text(&names));
-	ts_buf_reset(&names);
+	warn_of_some("some frame does not know are left out", &names);
 	ts_export_zeros(e, &names);
-	if (names.len)
-		ts_log(TS_LOG_WARN, "registers that gdb cannot do without are 0 where they are not known:%s",
-		       ts_buf_text(&names));
+	warn_of_some("gdb cannot do without are 0 where they are not known", &names);
 	ts_buf_fini(&names);
 }
 

@@ -27,7 +27,7 @@ static json_t *text(const char *s)
 		else
 			ts_buf_putc(&b, (uint8_t)*s);
 	}
-	string = json_string(ts_buf_text(&b));
+	string = ts_buf_ok(&b) ? json_string(ts_buf_text(&b)) : NULL;
 	ts_buf_fini(&b);
 	return string;
 }

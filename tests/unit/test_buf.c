@@ -49,6 +49,23 @@ START_TEST(text_is_terminated_behind_its_length)
 }
 END_TEST
 
+START_TEST(the_text_of_a_good_buffer_needs_no_memory)
+{
+	for (unsigned len = 1; len < 600; len++) {
+		size_t cap;
+
+		ts_buf_fini(&b);
+		if (len % 2)
+			ts_buf_putc(&b, 'a');
+		while (b.len < len)
+			len % 3 ? ts_buf_putc(&b, 'a') : ts_buf_put(&b, "aaaaaa", len - b.len < 6 ? len - b.len : 6);
+		cap = b.cap;
+		ck_assert_uint_eq(strlen(ts_buf_text(&b)), len);
+		ck_assert_uint_eq(b.cap, cap);
+	}
+}
+END_TEST
+
 START_TEST(hex_is_two_small_digits_a_byte)
 {
 	static const uint8_t bytes[] = { 0x00, 0x0f, 0xa5, 0xff };
@@ -95,6 +112,6 @@ START_TEST(hex_of_more_than_half_the_memory_is_refused)
 END_TEST
 
 UNIT_FIXTURE_SUITE("buf", setup, teardown, bytes_stand_in_the_order_in_which_they_came,
-		   text_is_terminated_behind_its_length, hex_is_two_small_digits_a_byte,
+		   text_is_terminated_behind_its_length, the_text_of_a_good_buffer_needs_no_memory, hex_is_two_small_digits_a_byte,
 		   consuming_drops_from_the_front, a_buffer_that_cannot_grow_keeps_its_bytes_and_the_failure,
 		   hex_of_more_than_half_the_memory_is_refused)

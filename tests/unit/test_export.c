@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "loaders/loader.h"
+#include "no_memory.h"
 #include "script.h"
 #include "src/export/export.h"
 #include "src/export/selection.h"
@@ -342,20 +343,24 @@ START_TEST(a_folder_that_is_not_there_is_an_error)
 }
 END_TEST
 
-/* The text section of what is exported of @tracing. */
-static char *exported_text(void)
+/* The text section of the file. */
+static char *text_of_file(void)
 {
 	static char text[1 << 16];
-	FILE *f;
-	size_t len;
+	FILE *f = fopen(OUT, "rb");
+	size_t len = fread(text, 1, sizeof(text) - 1, f);
 
-	ck_assert(write_out(OUT));
-	f = fopen(OUT, "rb");
-	len = fread(text, 1, sizeof(text) - 1, f);
 	text[len] = '\0';
 	fclose(f);
 	*strstr(text, "\n\n") = '\0';
 	return text;
+}
+
+/* That of what is exported of @tracing. */
+static char *exported_text(void)
+{
+	ck_assert(write_out(OUT));
+	return text_of_file();
 }
 
 static void add_piece(enum ts_piece kind, const char *text)
@@ -407,6 +412,33 @@ START_TEST(registers_that_gdb_cannot_do_without_are_noted)
 	load(&to, OUT);
 	ck_assert_str_eq(to.rec->tracing->status.notes, "not known but 0: status lo hi badvaddr cause");
 	ck_assert(is_listed(left_out, "f0"));
+}
+END_TEST
+
+START_TEST(where_memory_is_short_a_file_is_whole_or_is_not_there)
+{
+	uint64_t n = 0, n_calls;
+	int64_t n_lost;
+	char *wanted;
+
+	load(&from, unit_data_path("usercorn/mips_walk.ucir"));
+	opt.last = 3;
+	ck_assert(ts_selection_init(&sel, from.q, &opt, &err));
+	wanted = strdup(exported_text());
+	do {
+		bool done;
+
+		remove(OUT);
+		ts_error_reset(&err);
+		no_memory_start(n, n + 1);
+		done = write_out(OUT);
+		n_calls = no_memory_end(&n_lost);
+		ck_assert_int_eq(err.code, done ? TS_OK : TS_ENOMEM);
+		ck_assert(done == is_file(OUT) && !n_lost);
+		ck_assert(!done || !strcmp(text_of_file(), wanted));
+	} while (n_calls > n++); /* until none fails */
+	ck_assert_uint_gt(n, 5);
+	free(wanted);
 }
 END_TEST
 
@@ -517,6 +549,7 @@ Suite *unit_suite(void)
 	tests[n++] = registers_that_gdb_cannot_do_without_are_noted;
 	tests[n++] = a_run_that_goes_on_is_saved_as_over;
 	tests[n++] = positions_are_read;
+	tests[n++] = where_memory_is_short_a_file_is_whole_or_is_not_there;
 	tests[n++] = lists_of_what_to_collect_are_read;
 	tests[n++] = addresses_are_read;
 	tests[n++] = what_cannot_be_selected_is_refused;

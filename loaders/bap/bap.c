@@ -94,7 +94,7 @@ static void put_printable(char *out, size_t out_len, const struct pb_value *v)
 	size_t at = strlen(out);
 
 	for (uint64_t i = 0; i < v->n && at + 1 < out_len; i++)
-		out[at++] = v->p[i] >= ' ' && v->p[i] < 0x7f ? (char)v->p[i] : '?';
+		out[at++] = (char)(v->p[i] >= ' ' && v->p[i] < 0x7f ? v->p[i] : '?');
 	out[at] = '\0';
 }
 

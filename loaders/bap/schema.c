@@ -9,9 +9,9 @@
 #include "schema.h"
 
 /* clang-format off */
-#define NUMBER(name_) { .name = name_, .wire = PB_VARINT }
-#define BYTES(name_)  { .name = name_, .wire = PB_BYTES }
-#define DOUBLE(name_) { .name = name_, .wire = PB_FIXED64 }
+#define NUMBER(name_) { .name = (name_), .wire = PB_VARINT }
+#define BYTES(name_)  { .name = (name_), .wire = PB_BYTES }
+#define DOUBLE(name_) { .name = (name_), .wire = PB_FIXED64 }
 
 #define NO_MUST 0u
 #define MUST(number) (1u << ((number) - 1))

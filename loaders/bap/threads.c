@@ -103,6 +103,7 @@ static struct bap_thread *move_to_front(struct bap_known *k, uint32_t i)
 {
 	struct bap_thread *t = k->live[i];
 
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	memmove(k->live + 1, k->live, i * sizeof(k->live[0]));
 	k->live[0] = t;
 	return t;

@@ -22,6 +22,7 @@ static void add_key(struct regmap *t, const char *name, const struct regmap_slot
 
 	if (len > REGMAP_MAX_NAME)
 		return;
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 	memcpy(bytes, name, len);
 	regmap_key(bytes, len, key);
 	for (uint32_t i = regmap_hash(key);; i++) {

@@ -272,7 +272,7 @@ bool rvn_read_machine(struct rvn *rec, struct ts_cursor *c)
 	if (!ts_ok(c))
 		return false;
 	for (unsigned i = 0; i < 4; i++)
-		rec->arch[i] = arch[i] >= ' ' && arch[i] < 0x7f ? (char)arch[i] : '?';
+		rec->arch[i] = (char)(arch[i] >= ' ' && arch[i] < 0x7f ? arch[i] : '?');
 	if (strcmp(rec->arch, "x641") && strcmp(rec->arch, "arm1"))
 		return ts_fail(c->err, TS_EUNSUPPORTED, off - 4,
 			       "machine description: architecture \"%s\", x641 and arm1 are known",

@@ -298,7 +298,7 @@ static __attribute__((noinline)) bool read_other(struct rvn_reader *r)
 		return ts_ok(&r->c);
 	n = len < sizeof(ev->text) ? len : sizeof(ev->text) - 1;
 	for (size_t i = 0; i < n; i++)
-		ev->text[i] = text[i] >= ' ' && text[i] < 0x7f ? (char)text[i] : '?';
+		ev->text[i] = (char)(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?');
 	ev->text[n] = '\0';
 	false_code = strstr(ev->text, " with error code ");
 	if (false_code)

@@ -23,25 +23,25 @@ struct rule {
 	bool is_wanted;   /* its absence is odd */
 };
 
-#define PLAIN(name_, len_)                                    \
-	{                                                     \
-		.name = name_, .len = len_, .role = RVN_PLAIN \
+#define PLAIN(name_, len_)                                        \
+	{                                                         \
+		.name = (name_), .len = (len_), .role = RVN_PLAIN \
 	}
-#define WANTED(name_, len_)                                                      \
+#define WANTED(name_, len_)                                                          \
+	{                                                                            \
+		.name = (name_), .len = (len_), .role = RVN_PLAIN, .is_wanted = true \
+	}
+#define PLAINS(name_, n_, len_)                                              \
+	{                                                                    \
+		.name = (name_), .n = (n_), .len = (len_), .role = RVN_PLAIN \
+	}
+#define CALLED(name_, len_, gdb_)                                                \
 	{                                                                        \
-		.name = name_, .len = len_, .role = RVN_PLAIN, .is_wanted = true \
+		.name = (name_), .len = (len_), .role = RVN_PLAIN, .gdb = (gdb_) \
 	}
-#define PLAINS(name_, n_, len_)                                        \
-	{                                                              \
-		.name = name_, .n = n_, .len = len_, .role = RVN_PLAIN \
-	}
-#define CALLED(name_, len_, gdb_)                                          \
-	{                                                                  \
-		.name = name_, .len = len_, .role = RVN_PLAIN, .gdb = gdb_ \
-	}
-#define FOR_X87(name_, len_, x87_)                                       \
-	{                                                                \
-		.name = name_, .len = len_, .role = RVN_X87, .x87 = x87_ \
+#define FOR_X87(name_, len_, x87_)                                             \
+	{                                                                      \
+		.name = (name_), .len = (len_), .role = RVN_X87, .x87 = (x87_) \
 	}
 
 static const struct rule x86_rules[] = {

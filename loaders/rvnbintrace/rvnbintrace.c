@@ -103,7 +103,7 @@ static void take_text(struct ts_cursor *c, size_t field_len, const char *what, c
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
-		out[i] = p[i] >= ' ' && p[i] < 0x7f ? (char)p[i] : '?';
+		out[i] = (char)(p[i] >= ' ' && p[i] < 0x7f ? p[i] : '?');
 	out[n] = '\0';
 }
 

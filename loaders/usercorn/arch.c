@@ -218,7 +218,7 @@ static bool m68k_is_syscall(const uint8_t *insn, size_t n, size_t insn_len, bool
 	return (opcode(insn, n, 2, is_big_endian) & 0xfff0) == 0x4e40;
 }
 
-#define REGS(table) .regs = table, .n_regs = COUNT(table)
+#define REGS(table) .regs = (table), .n_regs = COUNT(table)
 
 static const struct ucir_arch archs[] = {
 	{ .name = "x86_64", .model = "x86_64", .is_one_order = true, REGS(x86_64_regs), .pc = 41,

@@ -74,7 +74,7 @@ static void read_name(struct ts_cursor *c, char name[NAME_LEN + 1])
 	size_t n = 0;
 
 	for (; p && n < NAME_LEN && p[n]; n++)
-		name[n] = p[n] > ' ' && p[n] < 0x7f ? (char)p[n] : '?';
+		name[n] = (char)(p[n] > ' ' && p[n] < 0x7f ? p[n] : '?');
 	name[n] = '\0';
 }
 

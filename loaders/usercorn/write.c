@@ -33,6 +33,7 @@ bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_
 	strcpy((char *)head + 8, arch);
 	strcpy((char *)head + 40, "linux");
 	head[72] = head[73] = is_big_endian;
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 	memcpy(head + HEADER_LEN, SNAPPY_IDENTIFIER, SNAPPY_IDENTIFIER_LEN);
 	return write_all(w, head, sizeof(head), err);
 }

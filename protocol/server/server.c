@@ -373,6 +373,7 @@ static ssize_t read_soon(int fd, uint8_t *bytes, size_t len, int64_t until)
  */
 static bool is_known(struct connection *c, uint8_t first)
 {
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 	if (!c->is_known && !memchr("+-$\x03", first, 4)) {
 		ts_log(TS_LOG_WARN, "a client that does not speak the remote protocol was disconnected");
 		return false;

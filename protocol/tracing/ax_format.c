@@ -325,6 +325,7 @@ size_t rsp_ax_format(const struct rsp_ax_env *env, const char *format, const uin
 			put_argument(&t, env, &piece, *args++);
 	}
 	if (t.is_cut)
+		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 		memcpy(text + max - 3, "...", 3);
 	return t.len;
 }

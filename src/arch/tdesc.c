@@ -610,7 +610,7 @@ static void on_error(void *to, xmlErrorPtr e)
 	if (e->level < XML_ERR_FATAL)
 		return;
 	for (const char *from = e->message; from && *from && *from != '\n' && len < sizeof(text) - 1; from++)
-		text[len++] = *from < ' ' || *from > '~' ? '?' : *from;
+		text[len++] = (char)(*from < ' ' || *from > '~' ? '?' : *from);
 	text[len] = '\0';
 	ts_fail(p->err, e->code == XML_ERR_NO_MEMORY ? TS_ENOMEM : TS_ECORRUPT, TS_NO_OFF, "line %d: %s",
 		e->line, text);

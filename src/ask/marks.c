@@ -199,7 +199,7 @@ static bool take_file(struct ts_marks *m, const char *path, struct ts_error *err
 		done = ferror(f) && errno != EISDIR ? ts_fail_errno(err, "%s", path)
 						    : take_text(m, text) || no_memory(err);
 	}
-	fclose(f);
+	(void)fclose(f);
 	free(text);
 	return done;
 }

@@ -182,6 +182,7 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 	}
 	if (f && f->path && f->part && f->pool) {
 		ts_index_pool_init(f->pool, &f->key.signer);
+		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 		memcpy(f->part, path, len);
 		memcpy(f->part + len, ".part", sizeof(".part"));
 		return f;

@@ -128,7 +128,7 @@ static const char *tool_name(const struct ts_verb *verb)
 	size_t i;
 
 	for (i = 0; verb->name[i] && i + 1 < sizeof(name); i++)
-		name[i] = verb->name[i] == '-' ? '_' : verb->name[i];
+		name[i] = (char)(verb->name[i] == '-' ? '_' : verb->name[i]);
 	name[i] = '\0';
 	return name;
 }

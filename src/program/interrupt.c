@@ -35,7 +35,7 @@ _Noreturn void ts_interrupt_end(void)
 {
 	sigset_t one;
 
-	fflush(stdout);
+	(void)fflush(stdout);
 	signal(SIGINT, SIG_DFL);
 	sigemptyset(&one);
 	sigaddset(&one, SIGINT);

@@ -63,6 +63,7 @@ static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *op
 	if (cli->n_threads && !o->loader->has_thread_files)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file", cli->threads[0],
 			       o->loader->name);
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	o->threads = calloc(cli->n_threads + 1, sizeof(*o->threads));
 	if (!o->threads)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", cli->n_threads);

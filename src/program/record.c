@@ -54,10 +54,13 @@ struct recorder {
 static bool take_version(struct recorder *r, const char *line)
 {
 	const char *at = strstr(line, "version ");
-	unsigned major = 0, minor = 0;
+	unsigned long major = 0, minor = 0;
+	char *end;
 
-	if (at && sscanf(at, "version %63[0-9.]", r->version) == 1)
-		sscanf(r->version, "%u.%u", &major, &minor);
+	if (at && sscanf(at, "version %63[0-9.]", r->version) == 1) {
+		major = strtoul(r->version, &end, 10);
+		minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+	}
 	r->is_new = major > 9 || (major == 9 && minor >= 2);
 	if (major == 7 || r->is_new)
 		return true;
@@ -86,7 +89,7 @@ static bool check_version(struct recorder *r)
 	if (!f || !fgets(line, sizeof(line), f))
 		line[0] = '\0';
 	if (f)
-		fclose(f);
+		(void)fclose(f);
 	waitpid(pid, NULL, 0);
 	return take_version(r, line);
 }

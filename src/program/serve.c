@@ -99,5 +99,6 @@ int ts_service_run(struct ts_service *s, struct ts_model *m, const struct ts_cli
 						      cli->images[i].has_base ? &cli->images[i].base : NULL };
 	s->model = m;
 	s->cli = cli;
+	/* NOLINTNEXTLINE(bugprone-narrowing-conversions): statuses are small */
 	return rsp_server_run(q, &opt, &err) ? TS_STATUS_OK : ts_report_failure(NULL, &err);
 }

@@ -346,7 +346,7 @@ static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 
 
 /* -------------------------------------------------------------------------------- processors */
 
-#define REGS(table) .ranges = table, .n_ranges = COUNT(table)
+#define REGS(table) .ranges = (table), .n_ranges = COUNT(table)
 
 #define ARM64 .prefix = "aarch64_cpu", .ucir = "arm64", .word = 8, REGS(aarch64_regs), .classify = classify_aarch64, \
 	      .sp = 4, .arg = { 199, 200 }, .has_fpu = true, .calls = &generic_calls

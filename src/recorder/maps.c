@@ -123,6 +123,7 @@ static void parse_line(struct maps *m, char *line, uint64_t addr_max)
 	struct ts_mapping mapping;
 	int name = 0;
 
+	/* NOLINTNEXTLINE(cert-err34-c): the kernel writes it */
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, mapping.perms, &mapping.off,
 		   &name) < 4)
 		return;

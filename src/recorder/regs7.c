@@ -186,7 +186,7 @@ static bool dump_has(void *cpu, const char *name, uint64_t want)
 		return false;
 	ts_qemu.dump_state(cpu, f, QEMU_DUMP_FPU);
 	fputc(0, f);
-	fclose(f);
+	(void)fclose(f);
 	is_there = dumped_value(text, name, &value) && value == want;
 	return is_there;
 }
@@ -277,7 +277,7 @@ static bool are_flags_right(uint8_t *cpu)
 		memcpy(src, &codes, guest->word);
 		ts_qemu.dump_state(cpu, f, 0);
 		fputc(0, f);
-		fclose(f);
+		(void)fclose(f);
 		at = strstr(text, guest->word == 8 ? "RFL=" : "EFL=");
 		is_right = at && strtoul(at + 4, NULL, 16) == x86_flags(cpu);
 	}

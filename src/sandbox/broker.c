@@ -178,6 +178,7 @@ static int64_t do_link(const struct call *c, const char *from, const char *to, i
 
 	if (!may_write(c, to))
 		return -EACCES;
+	/* NOLINTNEXTLINE(cert-err34-c): nine digits fit */
 	if (sscanf(from, "/proc/self/fd/%9u%n", &fd, &end) == 1 && !from[end]) {
 		snprintf(path, sizeof(path), "/proc/%ld/fd/%u", (long)c->pid, fd);
 		from = path;

@@ -52,6 +52,7 @@ static bool freshen(struct ts_space_builder *sb, struct ts_page *pg)
 		return true;
 	if (sb->n_fresh == sb->cap_fresh) {
 		size_t cap = sb->cap_fresh ? sb->cap_fresh * 2 : 64;
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 		struct ts_page **fresh = realloc(sb->fresh, cap * sizeof(*fresh));
 
 		if (!fresh) {

@@ -70,12 +70,14 @@ static enum ts_grow no_memory(const struct ts_timeline *tl, struct ts_error *err
 static bool room_for_memory(struct ts_timeline *tl)
 {
 	size_t n = (size_t)tl->n_memory + 1;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	struct ts_space **spaces = realloc(tl->memory, n * sizeof(*spaces));
 	struct ts_space_builder **builders;
 
 	if (!spaces)
 		return false;
 	tl->memory = spaces;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	builders = realloc(tl->builder->memory, n * sizeof(*builders));
 	if (!builders)
 		return false;

@@ -252,6 +252,7 @@ static bool add_header(struct ts_pack_writer *w, const char *folder, const char 
 	put_len(block + AT_LEN, len);
 	put_len(block + AT_TIME, mtime / 1000000000);
 	block[AT_TYPE] = '0';
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 	memcpy(block + AT_MAGIC, MAGIC, 8);
 	snprintf((char *)block + AT_SUM, 8, "%06o", sum_of(block));
 	return ts_zstd_writer_add(&w->zstd, block, BLOCK, err);

@@ -114,7 +114,7 @@ static bool build_again(const struct ts_model *m, struct ts_recording *rec, stru
 	bool is_bad_file, done;
 
 	opt.index.is_wanted = true;
-	opt.is_compared = ts_timeline_has(m->tl, &ts_digests_section);
+	opt.is_compared = ts_index_has(m->tl->file, 0, ts_digests_section.kind);
 	rec->source = m->src;
 	tl = ts_index_policy_timeline(rec, NULL, m->src, &opt, &is_bad_file, err);
 	if (!tl)

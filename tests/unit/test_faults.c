@@ -16,37 +16,42 @@
 
 static const struct sample {
 	const char *format, *file;
+	const char *exec; /* the program's file, which is read as it is; NULL: none */
 } samples[] = {
-	{ "bap", "bap/all-frames" },
-	{ "bap", "bap/closed" },
-	{ "bap", "bap/gap-frame-of-no-bytes" },
-	{ "bap", "bap/gap-damaged-instruction" },
-	{ "bap", "bap/tw-arm-head" },
-	{ "bap", "bap/tw-ppc-head" },
-	{ "gdbrecord", "gdbrecord/list-arm-head" },
-	{ "gdbrecord", "gdbrecord/ring64-head" },
-	{ "gdbrecord", "gdbrecord/xsave-core" },
-	{ "rvnbintrace", "rvnbintrace/arm.bin" },
-	{ "rvnbintrace", "rvnbintrace/bare.bin" },
-	{ "rvnbintrace", "rvnbintrace/container.bin" },
-	{ "rvnbintrace", "rvnbintrace/long-events.bin" },
-	{ "rvnbintrace", "rvnbintrace/x87.bin" },
-	{ "tenet", "tenet/damage" },
-	{ "tenet", "tenet/gaps" },
-	{ "tenet", "tenet/overlaps" },
-	{ "tenet", "tenet/pin-head" },
-	{ "tenet", "tenet/qiling-head" },
-	{ "text", "text/example" },
-	{ "text", "text/threads" },
-	{ "tfile", "tfile/powerpc.tf" },
-	{ "tfile", "tfile/undescribed.tf" },
-	{ "tfile", "tfile/x86_64.tf" },
-	{ "usercorn", "usercorn/tasks-fork.ucir" },
-	{ "usercorn", "usercorn/v2_threads.ucir" },
-	{ "usercorn", "usercorn/x64_crash.ucir" },
-	{ "x64dbg", "x64dbg/fib32-head" },
-	{ "x64dbg", "x64dbg/plugin-block" },
-	{ "x64dbg", "x64dbg/unflagged-thread" },
+	{ "bap", "bap/all-frames", NULL },
+	{ "bap", "bap/closed", NULL },
+	{ "bap", "bap/plug-i386-head", NULL },
+	{ "bap", "bap/gap-frame-of-no-bytes", NULL },
+	{ "bap", "bap/gap-damaged-instruction", NULL },
+	{ "bap", "bap/tw-arm-head", NULL },
+	{ "bap", "bap/tw-ppc-head", NULL },
+	{ "gdbrecord", "gdbrecord/list-aarch64-head", NULL },
+	{ "gdbrecord", "gdbrecord/list-arm-head", NULL },
+	{ "gdbrecord", "gdbrecord/ring64-head", NULL },
+	{ "gdbrecord", "gdbrecord/xsave-core", NULL },
+	{ "rvnbintrace", "rvnbintrace/arm.bin", NULL },
+	{ "rvnbintrace", "rvnbintrace/bare.bin", NULL },
+	{ "rvnbintrace", "rvnbintrace/container.bin", NULL },
+	{ "rvnbintrace", "rvnbintrace/long-events.bin", NULL },
+	{ "rvnbintrace", "rvnbintrace/x87.bin", NULL },
+	{ "tenet", "tenet/damage", NULL },
+	{ "tenet", "tenet/gaps", NULL },
+	{ "tenet", "tenet/overlaps", NULL },
+	{ "tenet", "tenet/pin-head", NULL },
+	{ "tenet", "tenet/qiling-head", NULL },
+	{ "text", "text/example", NULL },
+	{ "text", "text/threads", NULL },
+	{ "tfile", "tfile/powerpc.tf", NULL },
+	{ "tfile", "tfile/undescribed.tf", NULL },
+	{ "tfile", "tfile/x86_64.tf", NULL },
+	{ "usercorn", "usercorn/tasks-fork.ucir", NULL },
+	{ "usercorn", "usercorn/v2_threads.ucir", NULL },
+	{ "usercorn", "usercorn/x64_crash.ucir", NULL },
+	{ "usercorn", "usercorn/x64_fpu.ucir", "usercorn/x64_fpu.elf" },
+	{ "usercorn", "usercorn/mips_walk.ucir", "usercorn/mips_walk.elf" },
+	{ "x64dbg", "x64dbg/fib32-head", NULL },
+	{ "x64dbg", "x64dbg/plugin-block", NULL },
+	{ "x64dbg", "x64dbg/unflagged-thread", NULL },
 };
 
 #define N_SAMPLES (int)(sizeof(samples) / sizeof(samples[0]))
@@ -197,15 +202,22 @@ static void read_steps(struct ts_recording *rec, struct result *out, struct ts_e
 	ts_reader_close(reader);
 }
 
+static struct ts_loader_options options;
+
 /* A trace file of gdb without a description says nothing of its processor. */
-static struct ts_loader_options options_of(const struct sample *s)
+static void set_options(const struct sample *s)
 {
-	return (struct ts_loader_options){ .arch = strcmp(s->format, "tfile") ? NULL : "x86_64" };
+	static char exec[4096];
+
+	options = (struct ts_loader_options){ .arch = strcmp(s->format, "tfile") ? NULL : "x86_64" };
+	if (!s->exec)
+		return;
+	ck_assert_int_lt(snprintf(exec, sizeof(exec), "%s", unit_data_path(s->exec)), sizeof(exec));
+	options.exec = exec;
 }
 
 static void run(const struct sample *s, enum fault fault, uint64_t at, struct result *out)
 {
-	const struct ts_loader_options opt = options_of(s);
 	struct ts_recording *rec = NULL;
 	struct ts_error err;
 	struct ts_source *src;
@@ -221,7 +233,7 @@ static void run(const struct sample *s, enum fault fault, uint64_t at, struct re
 		now->fault = fault;
 		now->at = at;
 		now->end = len;
-		rec = ts_loader_open(ts_loader_find(s->format), src, &opt, &err);
+		rec = ts_loader_open(ts_loader_find(s->format), src, &options, &err);
 	}
 	out->is_open = rec != NULL;
 	if (rec) {
@@ -272,6 +284,7 @@ static void judge(const struct sample *s, const char *what, uint64_t n)
 /* Read the sample as it is.  Returns how many reads that took. */
 static uint64_t read_whole(const struct sample *s)
 {
+	set_options(s);
 	bytes = unit_data(s->file, &len);
 	run(s, FAULT_NONE, UINT64_MAX, &whole);
 	ck_assert_msg(whole.is_open && whole.n_steps, "%s: %s", s->file, whole.text);
@@ -326,6 +339,66 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
+/* A step with the @n-th allocation failing, into nothing that was allocated before.  Returns how many there were. */
+static uint64_t read_short(struct ts_reader *r, uint64_t n, uint64_t *step, enum ts_code *code)
+{
+	struct ts_error err;
+	struct ts_steps steps;
+	enum ts_next next;
+	uint64_t n_calls;
+	int64_t n_lost;
+
+	ts_error_reset(&err);
+	ts_steps_init(&steps);
+	no_memory_start(n, n + 1);
+	next = ts_reader_next(r, &steps, &err);
+	n_calls = no_memory_end(&n_lost);
+	*code = next == TS_FAIL ? err.code : steps.is_failed ? TS_ENOMEM : TS_OK;
+	*step = next == TS_ITEM && !steps.is_failed ? hash_step(&steps) : 0;
+	ts_steps_fini(&steps);
+	return n_calls;
+}
+
+#define MAX_SHORT_STEPS 400u
+
+START_TEST(a_step_without_memory_can_be_read_again)
+{
+	const struct sample *s = &samples[_i];
+	struct ts_error err = { 0 };
+	struct ts_recording *rec;
+	struct ts_reader *r;
+	struct ts_source *src;
+	struct ts_buf point;
+
+	read_whole(s);
+	src = ts_source_from_memory(bytes, len, s->file, &err);
+	rec = ts_loader_open(ts_loader_find(s->format), src, &options, &err);
+	r = rec->ops->reader(rec, &err);
+	ts_buf_init(&point);
+	for (uint32_t i = 0; i < whole.n_steps && i < MAX_SHORT_STEPS; i++) {
+		enum ts_code code = TS_ENOMEM;
+		uint64_t step;
+
+		ts_buf_reset(&point);
+		r->ops->save(r, &point);
+		for (uint64_t n = 0, n_calls = 1; n <= n_calls; n++) {
+			n_calls = read_short(r, n, &step, &code);
+			ck_assert_msg(code == TS_OK ? step == whole.steps[i] : code == TS_ENOMEM,
+				      "%s, step %u, allocation %" PRIu64 ": %s, or another step", s->file, i, n,
+				      ts_code_name(code));
+			if (n < n_calls)
+				ck_assert_msg(r->ops->resume(r, point.data, point.len, &err), "%s", err.text);
+		}
+		ck_assert_int_eq(code, TS_OK);
+	}
+	ts_buf_fini(&point);
+	ts_reader_close(r);
+	ts_recording_close(rec);
+	ts_source_close(src);
+	free(bytes);
+}
+END_TEST
+
 /* A point with one byte changed, or fewer, or more. */
 static void forge(struct ts_reader *r, const struct ts_buf *point, size_t i, uint8_t change)
 {
@@ -351,7 +424,6 @@ static void forge(struct ts_reader *r, const struct ts_buf *point, size_t i, uin
 START_TEST(forged_decode_points_are_refused_or_read)
 {
 	const struct sample *s = &samples[_i];
-	const struct ts_loader_options opt = options_of(s);
 	struct ts_error err = { 0 };
 	struct ts_recording *rec;
 	struct ts_reader *r, *forger;
@@ -359,9 +431,10 @@ START_TEST(forged_decode_points_are_refused_or_read)
 	struct ts_steps steps;
 	struct ts_buf point;
 
+	set_options(s);
 	bytes = unit_data(s->file, &len);
 	src = ts_source_from_memory(bytes, len, s->file, &err);
-	rec = ts_loader_open(ts_loader_find(s->format), src, &opt, &err);
+	rec = ts_loader_open(ts_loader_find(s->format), src, &options, &err);
 	r = rec->ops->reader(rec, &err);
 	forger = rec->ops->reader(rec, &err);
 	ts_steps_init(&steps);
@@ -396,6 +469,7 @@ Suite *unit_suite(void)
 
 	tcase_add_loop_test(t, every_read_may_fail, 0, N_SAMPLES);
 	tcase_add_loop_test(t, every_allocation_may_fail, 0, N_SAMPLES);
+	tcase_add_loop_test(t, a_step_without_memory_can_be_read_again, 0, N_SAMPLES);
 	tcase_add_loop_test(t, forged_decode_points_are_refused_or_read, 0, N_SAMPLES);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);

@@ -129,6 +129,17 @@ START_TEST(bad_lines_are_refused_where_they_are)
 		{ "thread x\n", 7, "not a number" },
 		{ "thread a\n", 7, "not a number" },
 		{ "thread 1\nreg rax 1\n", 9, "a step must come before" },
+		{ "thread 1\nmem 10 00\n", 9, "a step must come before" },
+		{ "step\n", 0, "not a word that begins a line" },
+		{ "step 1 90 90\n", 10, "not one instruction" },
+		{ "step ffffffffffffffff 9090\n", 26, "beyond the last address" },
+		{ "step 1\nmem 10\n", 13, "a word is missing" },
+		{ "step 1\nmem 10 00 00\n", 17, "too many words" },
+		{ "step 1\nend 1 2\n", 13, "too many words" },
+		{ "step 1\nend x\n", 11, "not a number" },
+		{ "thread\n", 0, "not a word that begins a line" },
+		{ "thread 1 2\n", 9, "too many words" },
+		{ "step 1\nreg a_name_that_is_longer_than_any_register_has_it 1\n", 11, "not a register" },
 	};
 	char text[200];
 

@@ -864,6 +864,39 @@ START_TEST(a_plugins_list_of_modules_threads_and_regions_is_used)
 }
 END_TEST
 
+/* A trace of one step, and a last block with this text. */
+static void load_facts(const char *text)
+{
+	teardown();
+	setup();
+	begin(INSN(0x1000, "\x90"), 1, 0);
+	nop(0x1001);
+	xw_user_block(&file, 0x80, text, strlen(text));
+	load();
+	ck_assert_uint_eq(tl->n_steps, 1);
+}
+
+START_TEST(facts_that_cannot_be_are_passed_over)
+{
+	const struct ts_region *region;
+	size_t at = 0;
+
+	load_facts("{\"process.id\": 4294967296, \"threads\": 7, \"modules\": {\"path\": \"x\"}, \"memoryMaps\": \"all\"}");
+	ck_assert_uint_eq(rec->threads[0].pid, 1); /* as without them */
+	ck_assert_uint_eq(rec->n_warnings, 0);
+	load_facts("{\"process.id\": -5, \"modules\": [{\"path\": \"\", \"base\": 4096, \"size\": 4096},"
+		   "{\"path\": 5, \"base\": 4096, \"size\": 4096}, {\"path\": \"no size\", \"base\": 4096}],"
+		   "\"memoryMaps\": [{\"addr\": 8192, \"size\": 4096, \"protect\": 1, \"state\": 4096},"
+		   "{\"addr\": 8192, \"size\": 0, \"protect\": 4, \"state\": 4096}]}");
+	ck_assert_uint_eq(rec->threads[0].pid, 1);
+	ck_assert_uint_eq(ts_world_regions(&tl->world, 0, 0, &region, 1), 0);
+	ck_assert_ptr_null(ts_world_next_module(&tl->world, 0, 0, &at));
+	ck_assert_uint_eq(rec->n_warnings, 0);
+	load_facts("{\"process.id\": 4294967295}"); /* the largest there may be; not in another object */
+	ck_assert_uint_eq(rec->threads[0].pid, UINT32_MAX);
+}
+END_TEST
+
 /* Microsoft's PAGE_ constants (VirtualProtect). */
 START_TEST(protections_of_regions)
 {
@@ -1061,7 +1094,8 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
 		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
-		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used, protections_of_regions,
+		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used, facts_that_cannot_be_are_passed_over,
+	   protections_of_regions,
 		   a_last_block_that_is_no_json_is_ignored,
 		   a_forged_decode_point_is_refused_or_harmless,
 		   a_reader_goes_on_from_everywhere_as_from_the_start)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -30,6 +31,11 @@ static bool is_refused(void)
 		return is_refused() ? (failure) : __real_##name args; \
 	}
 
+WRAP(int, -1, socket, (int domain, int type, int protocol), (domain, type, protocol))
+WRAP(int, -1, bind, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
+WRAP(int, -1, listen, (int fd, int n), (fd, n))
+WRAP(int, -1, getsockname, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len))
+WRAP(int, -1, stat, (const char *path, struct stat *st), (path, st))
 WRAP(int, -1, fstat, (int fd, struct stat *st), (fd, st))
 WRAP(int, -1, ftruncate, (int fd, off_t len), (fd, len))
 WRAP(int, -1, fsync, (int fd), (fd))

@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "bad_calls.h"
 #include "protocol/server/listen.h"
+#include "src/base/log.h"
 
 static struct rsp_listener l, other;
 static struct ts_error err;
@@ -274,6 +277,57 @@ START_TEST(a_socket_that_others_could_replace_is_refused)
 }
 END_TEST
 
+/* Not every machine has the second kind of address. */
+START_TEST(an_address_is_written_as_it_is_given)
+{
+	must_listen("0.0.0.0:0"); /* warns: any machine can connect */
+	ck_assert_int_eq(strncmp(l.address, "0.0.0.0:", 8), 0);
+	rsp_listener_fini(&l);
+	if (try_listen("[::1]:0")) {
+		ck_assert_int_eq(strncmp(l.address, "[::1]:", 6), 0);
+		rsp_listener_fini(&l);
+	}
+	if (try_listen("[::]:0")) {
+		ck_assert_int_eq(strncmp(l.address, "[::]:", 5), 0);
+		rsp_listener_fini(&l);
+	}
+	refuses("[]:0x", TS_EUSAGE);
+	refuses("]:0", TS_EUSAGE);
+	refuses("[:0", TS_EUSAGE);
+}
+END_TEST
+
+/* There is a listener, or a reason and nothing that is left. */
+static void fail_each_call(const char *comm, const char *path)
+{
+	uint64_t n_all = 1;
+
+	ts_log_set_level(TS_LOG_ERROR);
+	for (uint64_t n = 0; n < n_all; n++) {
+		bool done;
+
+		bad_calls_start(n, EMFILE);
+		done = try_listen(comm);
+		n_all = bad_calls_end() + 1;
+		if (!done) {
+			ck_assert_msg(err.code == TS_EIO && *err.text, "call %lu", (unsigned long)n);
+			ck_assert_int_eq(l.fd, -1);
+		}
+		ck_assert(done == (l.fd >= 0));
+		rsp_listener_fini(&l);
+		ck_assert_msg(!path || !is_there(path), "call %lu", (unsigned long)n);
+		if (n + 1 == n_all)
+			ck_assert(done);
+	}
+}
+
+START_TEST(every_call_may_fail)
+{
+	fail_each_call("127.0.0.1:0", NULL);
+	fail_each_call("./mine", "mine");
+}
+END_TEST
+
 START_TEST(a_listener_that_never_listened_may_be_given_back)
 {
 	refuses("", TS_EUSAGE);
@@ -290,4 +344,5 @@ UNIT_SUITE("listen", a_port_alone_is_of_the_loopback, the_address_is_the_one_tha
 	   a_socket_that_another_server_listens_at_is_not, a_server_too_busy_to_take_clients_keeps_its_socket,
 	   a_file_that_is_no_socket_is_not_touched, a_link_to_a_socket_is_not_followed,
 	   a_folder_that_is_not_there_is_no_place, a_socket_that_others_could_replace_is_refused,
+	   an_address_is_written_as_it_is_given, every_call_may_fail,
 	   a_listener_that_never_listened_may_be_given_back)

@@ -48,6 +48,38 @@ static struct script *make_machine(void)
 	return m;
 }
 
+/* A loop without the status register, which says whether its code is Thumb. */
+static struct script *make_arm(void)
+{
+	static const uint32_t process_of[] = { 0 };
+	struct script *s = script_new("arm", 1, process_of);
+
+	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x8000, "\x00\x00\xa0\xe1\x00\x00\xa0\xe1", 8);
+	for (unsigned i = 0; i < 12; i++) {
+		if (i == 5)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x9000, "\1\2\3\4", 4);
+		ts_steps_close(&s->steps, 0x8000 + 4 * (i % 4), 4, 0);
+	}
+	return s;
+}
+
+/* Every fourth instruction branches after its delay slot, which writes. */
+static struct script *make_mips(void)
+{
+	static const uint32_t process_of[] = { 0 };
+	struct script *s = script_new("mips", 1, process_of);
+	uint8_t value[4] = { 0 };
+
+	for (unsigned i = 0; i < 24; i++) {
+		value[3] = (uint8_t)i;
+		if (i % 4 == 3)
+			ts_steps_value(&s->steps, TS_FX_WRITE, 0x9000, value, 4);
+		ts_steps_close(&s->steps, 0x8000 + 4 * (i % 4), 4, 0);
+	}
+	s->end = (struct ts_end){ .pc = 0x8000, .has_pc = true };
+	return s;
+}
+
 /* A loop in which memory and rcx change, long enough for frames of several chunks. */
 static void make_loop(struct ts_recording *rec)
 {
@@ -140,6 +172,17 @@ static const struct story stories[] = {
 	  .begin = 3,
 	  .packets = { HELLO, "qTStatus", "qTfP", "QTFrame:ffffffff", "qTfP", "qTsP", "qTsP", "qTsP", "qTsP", "qTsP", "qTfV",
 		       "qTsV", "QTFrame:3", "g", "m602000,4", "qTBuffer:0,200" } },
+	{ "saved frames",
+	  .begin = 1,
+	  .packets = { HELLO, "qRcmd,'goto 0'", "QTSave:'run.tf'", "qRcmd,'export other.tf'" } },
+	{ "arm",
+	  .opt = { .make = make_arm },
+	  .packets = { "qSupported:multiprocess+;swbreak+;error-message+;xmlRegisters=arm", "g", "p19", "m8000,8", "qRcmd,'info'",
+		       "Z0,8008,4", "vCont;c", "vCont;s:p1.1", "Z2,9000,4", "vCont;c", "bc", "qRcmd,'goto end'", "g" } },
+	{ "mips",
+	  .opt = { .make = make_mips },
+	  .packets = { "qSupported:multiprocess+;swbreak+;error-message+;xmlRegisters=mips", "g", "Z2,9000,4", "vCont;c",
+		       "vCont;c", "bc", "vCont;s:p1.1", "bs", "z2,9000,4", "Z0,800c,4", "vCont;c", "bc", "qRcmd,'goto 7'", "vCont;s:p1.1" } },
 	{ "a machine",
 	  .opt = { .make = make_machine },
 	  .packets = { HELLO, "g", "m1000,8", "qRcmd,'translate 0x1000'", "qRcmd,'filter process'", "vCont;c", "bc",
@@ -273,6 +316,7 @@ static void begin(const struct story *st)
 	remove("trace.tsmarks");
 	fake_again(&st->opt);
 	fake.target.trace = "trace";
+	fake.target.export_dir = ".";
 }
 
 /* The allocations [n, until) of packet @i fail; it is sent again, and all after it. */

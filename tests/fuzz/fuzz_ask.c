@@ -55,7 +55,10 @@ static void ask(struct ts_ask *a, const char *text)
 	do
 		got = ts_answer_run(answer, 1, &out, &out, &err);
 	while (got == TS_GOT_PENDING);
-	require(got == TS_GOT_END && strstr(ts_buf_text(&out), "{\"complete\":"));
+	if (got == TS_GOT_FAIL) /* a place that was searched for is not in the recording */
+		require(err.code == TS_EUSAGE && *err.text && !strchr(err.text, '\n'));
+	else
+		require(strstr(ts_buf_text(&out), "{\"complete\":") != NULL);
 	ts_buf_fini(&out);
 	ts_answer_free(answer);
 }

@@ -582,6 +582,59 @@ START_TEST(a_stack_that_is_not_sane_gives_nothing)
 }
 END_TEST
 
+#define STACK_WORDS 32 /* from the stack pointer at 0x7f00 to the region's end */
+
+/*
+ * A stack of @n words, then words of @fill up to the end of its region; at 0x7fe0 the text "ab".  Its last byte is
+ * not zero, because the tool leaves zeros out.
+ */
+static void open_words(const uint64_t *words, size_t n, uint64_t fill)
+{
+	char text[1000] = "KEY 0 { REG 44 7f00 MAP 7000 1000 7 stack - WRITE 7000 ";
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < STACK_WORDS; i++) {
+		uint64_t word = i < n ? words[i] : i == 28 ? 0x6261 : fill;
+
+		if (i == STACK_WORDS - 1)
+			word |= UINT64_C(1) << 56;
+		for (unsigned b = 0; b < 8; b++)
+			len += (size_t)sprintf(text + len, "%02x", (unsigned)(word >> 8 * b & 0xff));
+	}
+	strcpy(text + len, " } " STEPS);
+	open_text(&ucir_v1, text, NULL);
+}
+
+START_TEST(a_stack_ends_with_its_region)
+{
+	static const struct {
+		uint64_t words[10];
+		size_t n;
+		uint64_t fill;
+	} bad[] = {
+		{ { 4097, 0x7fe0, 0, 0, 0, 0 }, 6, 0 },               /* too many arguments */
+		{ { 1, 0x8000, 0, 0, 6, 1, 0, 0 }, 8, 0 },            /* an argument outside */
+		{ { 1, 0x7fff, 0, 0, 6, 1, 0, 0 }, 8, UINT64_MAX },   /* one that does not end */
+		{ { 1, 0x7fe0, 5, 0, 6, 1, 0, 0 }, 8, 0 },            /* one more than were counted */
+		{ { 40 }, 1, 0x7fe0 },                                /* more than there is room for */
+		{ { 1, 0x7fe0, 0, 0x8000, 0, 6, 1, 0, 0 }, 9, 0 },    /* a variable outside */
+		{ { 1, 0x7fe0, 0 }, 3, 0x7fe0 },                      /* variables without an end */
+		{ { 1, 0x7fe0, 0, 0, 0x10000, 1, 0, 0 }, 8, 0 },      /* a type that cannot be */
+		{ { 1, 0x7fe0, 0, 0 }, 4, 6 },                        /* a vector without an end */
+	};
+	static const uint64_t good[] = { 1, 0x7fe0, 0, 0x7fe0, 0, 6, 1, 0, 0 };
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		open_words(bad[i].words, bad[i].n, bad[i].fill);
+		ck_assert_msg(!t.rec->cmdline.len && !t.rec->auxv, "%zu", i);
+		ucir_close(&t);
+	}
+	open_words(good, 9, 0);
+	ck_assert_uint_eq(t.rec->cmdline.len, 3);
+	ck_assert_uint_eq(t.rec->auxv_len, 32);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {
@@ -615,7 +668,7 @@ Suite *unit_suite(void)
 		another_program_than_the_recorded_one_is_warned_of,
 		a_file_that_does_not_help_is_warned_of, a_read_of_the_program_that_fails_is_a_failure,
 		a_sane_stack_gives_arguments_and_auxiliary_vector,
-		a_stack_that_is_not_sane_gives_nothing,
+		a_stack_that_is_not_sane_gives_nothing, a_stack_ends_with_its_region,
 	};
 	Suite *suite = suite_create("usercorn_place");
 	TCase *tcase = tcase_create("usercorn_place");

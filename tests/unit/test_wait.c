@@ -52,7 +52,7 @@ static const char *begin(const char *text)
 	return fake_send(packet);
 }
 
-/* The reply and the console, however much has to be read. */
+/* The reply and the console; what waits is tried again when all has been read. */
 static const char *finish(void)
 {
 	static char text[0x9000];
@@ -63,8 +63,8 @@ static const char *finish(void)
 		snprintf(text, sizeof(text), "%s", fake.text);
 	while (!is_over) {
 		if (rsp_job_is_stuck(&s->job, s)) {
-			fake_read_on();
-			continue;
+			while (fake_read_on())
+				continue;
 		}
 		s->job.next_note = INT64_MAX; /* on a slow machine, too */
 		rsp_reply_reset(r);

@@ -247,11 +247,13 @@ END_TEST
 
 START_TEST(a_client_of_another_protocol_is_disconnected)
 {
+	static const char request[] = "GET / HTTP/1.1\r\n\r\n$?#3f";
+
 	start("./socket");
 	dial(&b);
 	expect_served(&b);
 	dial(&a);
-	send_bytes(&a, "GET / HTTP/1.1\r\n\r\n$?#3f", 25);
+	send_bytes(&a, request, strlen(request));
 	expect_end(&a);
 	dial(&a);
 	send_bytes(&a, "+", 1);

@@ -287,12 +287,15 @@ static bool is_same(const struct answer *a, const struct answer *b)
 	       !strcmp(a->console, b->console) && a->pos == b->pos;
 }
 
-/* An error that says why, as far as its form can: packets about files have one of their own. */
+/*
+ * An error that says why, as far as its form can: packets about files have one of their own; or text that says
+ * what is missing.
+ */
 static bool is_refused(const struct answer *a)
 {
 	if (a->reply[0] == 'E')
 		return a->reply[1] != '.' || strstr(a->reply, "no memory") || strstr(a->reply, "no room");
-	return !strncmp(a->reply, "F-1,", 4);
+	return !strncmp(a->reply, "F-1,", 4) || strstr(a->console, "no memory");
 }
 
 /* Packet @i had to do with a failing allocation: what was packet @at answered? */

@@ -265,13 +265,14 @@ static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, s
 	return done;
 }
 
-static bool has_guess(struct ts_feed *f, struct stretch *s)
+/* @is_there: the scout stands where the stretch begins. */
+static bool has_guess(struct ts_feed *f, struct stretch *s, bool is_there)
 {
 	struct ts_reader *r = f->scout.reader;
 	struct ts_error err = { 0 };
 	bool is_odd;
 
-	if ((!f->is_scout_there && !go_to(&f->scout, &s->start, &is_odd, &err)) ||
+	if ((!is_there && !go_to(&f->scout, &s->start, &is_odd, &err)) ||
 	    !r->ops->skip(r, (uint64_t)f->len * TS_CHUNK_STEPS))
 		return false;
 	r->ops->save(r, &s->end);
@@ -282,13 +283,13 @@ static bool has_guess(struct ts_feed *f, struct stretch *s)
 static void look_ahead(struct ts_feed *f, struct stretch *s)
 {
 	uint64_t n_drops = f->n_drops;
-	bool found;
+	bool is_there = f->is_scout_there, found;
 
 	if (f->n_decoders == 1 || f->n_begun <= f->scout_from || !teach(f, &f->scout))
 		return;
 	f->is_scouting = true;
 	pthread_mutex_unlock(&f->lock);
-	found = has_guess(f, s);
+	found = has_guess(f, s, is_there);
 	pthread_mutex_lock(&f->lock);
 	f->is_scouting = false;
 	if (n_drops != f->n_drops)

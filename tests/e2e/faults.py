@@ -92,12 +92,12 @@ HAVE_NO_INDEX = ("tfile",)
 # Parts of a session, each from a position of its own on.
 SESSION = [
     ["QStartNoAckMode", "qSupported:swbreak+", "qXfer:features:read:target.xml:0,fff", "g"],
-    ["goto 10", "g", "m{pc:x},40", "m{sp:x},40"],
-    ["goto 20", "s", "g", "bs", "bs", "g"],
+    ["goto 25%", "g", "m{pc:x},40", "m{sp:x},40"],
+    ["goto 50%", "s", "g", "bs", "bs", "g"],
     ["goto 0", "Z2,{sp:x},8", "c", "bc", "z2,{sp:x},8", "g"],
     ["goto 0", "qXfer:threads:read::0,fff", "qXfer:features:read:target.xml:0,fff", "history $rax first 3"],
     ["QTDP:1:{pc:x}:E:0:0", "QTStart", "QTStop", "qTStatus", "QTFrame:0", "QTFrame:ffffffff"],
-    ["goto 30", "g", "m{sp:x},8", "D"],
+    ["goto 75%", "g", "m{sp:x},8", "D"],
 ]
 PROGRESS = re.compile(b"O" + b"|O".join(text.hex().encode() for text in (b"read so far: ", b"collecting: ")))
 RUN = re.compile(rb"(.)\*(.)", re.S)

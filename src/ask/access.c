@@ -76,7 +76,6 @@ struct accesses {
 	uint64_t moved;        /* what is added to these for the address that was asked for */
 	size_t at;             /* the next hit, in the direction of the cursor */
 	bool is_last, is_next; /* only the rows of one step are wanted */
-	bool only_changes;
 	uint64_t step;         /* the one that was found; TS_NO_POS: none yet */
 	uint64_t chunk;        /* the next one to look into, TS_NO_CHUNK: no more */
 	uint64_t from, to;     /* positions */
@@ -166,7 +165,7 @@ static bool is_row(const struct accesses *a, const struct ts_hit *hit, const str
 			return false;
 		break;
 	case TS_HIT_WRITE:
-		if (a->only_changes && is_same(old, new))
+		if (a->hits.only_changes && is_same(old, new))
 			return false;
 		break;
 	case TS_HIT_READ:
@@ -236,7 +235,7 @@ static bool is_without_values(const struct accesses *a, const struct ts_hit *hit
 	if (hit->kind == TS_HIT_EXEC)
 		return true;
 	return a->rows.is_bare && !a->qn->cond.n &&
-	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->only_changes));
+	       (hit->kind == TS_HIT_READ || (hit->kind == TS_HIT_WRITE && !a->hits.only_changes));
 }
 
 /* Make the hit a row.  *has_row is false if it turns out not to be a hit. */
@@ -364,7 +363,7 @@ static void note_none(struct accesses *a)
 	snprintf(a->rows.note, sizeof(a->rows.note), "never %s in this recording",
 		 a->hits.kinds == 1u << TS_HIT_EXEC ? "executed" :
 		 a->hits.kinds == 1u << TS_HIT_READ ? "read" :
-		 a->only_changes		    ? "changed" :
+		 a->hits.only_changes		    ? "changed" :
 		 a->hits.kinds & 1u << TS_HIT_READ  ? "accessed" :
 						      "written");
 }
@@ -436,7 +435,7 @@ static void set_kinds(struct accesses *a)
 	unsigned verb = qn->verb->arg & NEAREST;
 	uint64_t len = qn->what.last - qn->what.addr;
 
-	a->only_changes = qn->only_changes || verb == CHANGE;
+	a->hits.only_changes = qn->only_changes || verb == CHANGE;
 	if (verb == HISTORY || verb == WRITE || verb == CHANGE || qn->what.kind == TS_WHAT_REG) {
 		a->hits.kinds = CHANGES;
 		a->hits.is_whole = qn->what.kind == TS_WHAT_REG || len < MAX_WHOLE;

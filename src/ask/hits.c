@@ -10,10 +10,16 @@
 /* Values of up to so many bytes are kept with the hits. */
 #define MAX_VALUED 64u
 
+/* Bytes of WHAT; 0: all of memory. */
+static uint64_t len_of(const struct ts_hits *h)
+{
+	return h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
+}
+
 bool ts_hits_init(struct ts_hits *h, struct ts_error *err)
 {
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
-	uint64_t len = is_memory ? h->what->last - h->what->addr + 1 : h->what->len;
+	uint64_t len = len_of(h);
 	size_t g_len = is_memory ? 0 : ts_query_regset(h->q)->g_len;
 
 	ts_buf_init(&h->bytes);
@@ -62,12 +68,66 @@ static uint64_t find_execution(const struct ts_hits *h, uint64_t chunk, bool is_
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-static uint64_t find_memory(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+static uint64_t find_written(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
+		h->q, access, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
+}
+
+static uint64_t find_chunk(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
+{
+	return (h->what->kind == TS_WHAT_MEM ? find_access : find_written)(h, access, chunk, is_reverse);
+}
+
+/* WHAT as it is at @pos, to h->data and h->known. */
+static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
+{
+	size_t len = (size_t)len_of(h), g_len = ts_query_regset(h->q)->g_len;
+
+	if (h->what->kind == TS_WHAT_MEM)
+		return ts_query_mem(h->q, pos, h->process, h->what->addr, len, h->data, h->known, err);
+	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
+		return false;
+	memcpy(h->data, h->regs + h->what->off, len);
+	memcpy(h->known, h->regs + g_len + h->what->off, len);
+	return true;
+}
+
+/* Is a write of the same value no change, around @pos?  Of WHAT as a whole it is one if a byte of that is unknown. */
+static bool is_settled(struct ts_hits *h, uint64_t pos)
+{
+	struct ts_error ignored = { 0 };
+
+	if (!h->is_whole)
+		return true;
+	return h->data && read_what(h, pos, &ignored) && !memchr(h->known, 0, (size_t)len_of(h));
+}
+
+/*
+ * The nearest chunk with a write.  Of changes alone, the nearest that changes a byte, or the one before that: what a
+ * chunk's first step contradicts is a change of the step before.
+ */
+static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
+{
+	uint64_t write = find_chunk(h, TS_ACCESS_WRITE, chunk, is_reverse), change, before;
+
+	if (!h->only_changes || write == TS_NO_CHUNK || find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
+	    !is_settled(h, write * TS_CHUNK_STEPS))
+		return write;
+	change = nearer(find_chunk(h, TS_ACCESS_CHANGE, write, is_reverse),
+			find_chunk(h, TS_ACCESS_REPLACE, write, is_reverse), is_reverse);
+	if (is_reverse || change == TS_NO_CHUNK || change == write)
+		return change;
+	before = find_chunk(h, TS_ACCESS_WRITE, change - 1, false);
+	return before < change ? before : change;
+}
+
+static uint64_t find_memory(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t best = TS_NO_CHUNK;
 
 	if (wants(h, TS_HIT_WRITE))
-		best = nearer(best, find_access(h, TS_ACCESS_WRITE, chunk, is_reverse), is_reverse);
+		best = nearer(best, find_write(h, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_READ))
 		best = nearer(best, find_access(h, TS_ACCESS_READ, chunk, is_reverse), is_reverse);
 	if (wants(h, TS_HIT_MAP))
@@ -77,29 +137,23 @@ static uint64_t find_memory(const struct ts_hits *h, uint64_t chunk, bool is_rev
 	return best;
 }
 
-static uint64_t find_written(const struct ts_hits *h, enum ts_access access, uint64_t chunk, bool is_reverse)
-{
-	return (is_reverse ? ts_query_prev_register : ts_query_next_register)(
-		h->q, access, h->thread, h->what->off, h->what->off + h->what->len - 1, chunk);
-}
-
-static uint64_t find_register(const struct ts_hits *h, uint64_t chunk, bool is_reverse)
+static uint64_t find_register(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t pos = chunk * TS_CHUNK_STEPS + (is_reverse ? TS_CHUNK_STEPS - 1 : 0);
 
 	if (!h->what->is_pc)
-		return nearer(find_written(h, TS_ACCESS_WRITE, chunk, is_reverse),
+		return nearer(find_write(h, chunk, is_reverse),
 			      find_written(h, TS_ACCESS_REPLACE, chunk, is_reverse), is_reverse);
 	pos = (is_reverse ? ts_query_prev_step : ts_query_next_step)(h->q, h->thread, pos);
 	return pos == TS_NO_POS ? TS_NO_CHUNK : pos / TS_CHUNK_STEPS;
 }
 
-uint64_t ts_hits_next_chunk(const struct ts_hits *h, uint64_t chunk)
+uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk)
 {
 	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, false);
 }
 
-uint64_t ts_hits_prev_chunk(const struct ts_hits *h, uint64_t chunk)
+uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk)
 {
 	return (h->what->kind == TS_WHAT_MEM ? find_memory : find_register)(h, chunk, true);
 }
@@ -501,18 +555,7 @@ static bool set_steps(struct ts_hits *h, struct ts_error *err)
 
 static bool start_carrying(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 {
-	size_t len = h->what->len, g_len = ts_query_regset(h->q)->g_len;
-
-	if (!h->data || !wants(h, TS_HIT_UNEXPLAINED))
-		return true;
-	if (h->what->kind == TS_WHAT_MEM)
-		return ts_query_mem(h->q, pos, h->process, h->what->addr,
-				    (size_t)(h->what->last - h->what->addr) + 1, h->data, h->known, err);
-	if (!ts_query_regs(h->q, pos, h->thread, h->regs, h->regs + g_len, err))
-		return false;
-	memcpy(h->data, h->regs + h->what->off, len);
-	memcpy(h->known, h->regs + g_len + h->what->off, len);
-	return true;
+	return !h->data || !wants(h, TS_HIT_UNEXPLAINED) || read_what(h, pos, err);
 }
 
 /* WHAT before a step, to be kept with what the step did. */
@@ -523,7 +566,7 @@ struct before {
 
 static size_t valued_len(const struct ts_hits *h)
 {
-	uint64_t len = h->what->kind == TS_WHAT_MEM ? h->what->last - h->what->addr + 1 : h->what->len;
+	uint64_t len = len_of(h);
 
 	return h->data && h->is_whole && !h->what->is_pc && len <= MAX_VALUED ? (size_t)len : 0;
 }

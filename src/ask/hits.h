@@ -45,6 +45,7 @@ struct ts_hits {
 	uint32_t thread;        /* of registers */
 	unsigned kinds;         /* mask of 1 << enum ts_hit_kind */
 	bool is_whole;          /* a hit of a write or another change is about all of WHAT; else about its parts */
+	bool only_changes;      /* writes of what was there already are not wanted */
 	struct ts_hit *items;   /* owned; by position, kind and address */
 	size_t n, cap;
 	struct ts_buf bytes;
@@ -59,8 +60,8 @@ bool ts_hits_init(struct ts_hits *h, struct ts_error *err);
 void ts_hits_fini(struct ts_hits *h);
 
 /* The next chunk >= @chunk (the last one <= @chunk) that may have a hit; TS_NO_CHUNK if there is none. */
-uint64_t ts_hits_next_chunk(const struct ts_hits *h, uint64_t chunk);
-uint64_t ts_hits_prev_chunk(const struct ts_hits *h, uint64_t chunk);
+uint64_t ts_hits_next_chunk(struct ts_hits *h, uint64_t chunk);
+uint64_t ts_hits_prev_chunk(struct ts_hits *h, uint64_t chunk);
 
 /*
  * List the hits of a chunk, replacing the previous ones.  A hit seen in the chunk's first step may belong to

@@ -625,6 +625,64 @@ START_TEST(the_last_write_of_a_register_is_found_over_many_chunks)
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------ writes of the same value */
+
+/* The first step of a chunk sees another value than the step before it wrote. */
+#define SEEN_AT (N_LONG / TS_CHUNK_STEPS / 2 * TS_CHUNK_STEPS)
+
+/* The last step of each chunk writes what was there: to a word of memory, or to r15. */
+static void begin_same(bool is_reg)
+{
+	static const uint8_t one[8] = { 1 }, two[8] = { 2 };
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned k = 0; k < N_LONG; k++) {
+		uint64_t addr = is_reg ? reg_of(3)->off : 0x2000;
+		const uint8_t *value = k < SEEN_AT ? one : two;
+
+		if (k == SEEN_AT)
+			ts_steps_value(&s->steps, is_reg ? TS_FX_REG_READ : TS_FX_READ, addr, value, 8);
+		else if (!k || k % TS_CHUNK_STEPS == TS_CHUNK_STEPS - 1)
+			ts_steps_value(&s->steps, is_reg ? TS_FX_REG_WRITE : TS_FX_WRITE, addr, value, 8);
+		ts_steps_close(&s->steps, 0x1000, 1, 0);
+	}
+	ask_text_init(&a, &s->rec);
+}
+
+/* Chunks that change nothing are not decoded; what a chunk's first step contradicts is a change of the one before. */
+START_TEST(changes_are_found_over_many_writes_of_the_same_value)
+{
+	static const struct {
+		const char *question;
+		uint64_t at;
+	} cases[] = {
+		{ "last-change %s at %u", N_LONG },      { "last-change %s at %u", SEEN_AT + 1 },
+		{ "next-change %s at %u", 1 },           { "next-change %s at %u", SEEN_AT - 1 },
+		{ "history %s --changes last 1 at %u", N_LONG },
+	};
+	const char *name = _i ? "$r15" : "0x2000,8";
+
+	begin_same(_i);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char question[64], want[32];
+		uint64_t n_reads;
+
+		ck_assert(ask_text(&a, TS_FORM_JSON, "when"));
+		n_reads = s->n_reads;
+		snprintf(question, sizeof(question), cases[i].question, name, (unsigned)cases[i].at);
+		snprintf(want, sizeof(want), "{\"position\":%u,", (unsigned)SEEN_AT - 1);
+		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s: %s", question, a.err.text);
+		ck_assert_msg(!strncmp(ts_buf_text(&a.out), want, strlen(want)), "%s: %s, not %s", question,
+			      ts_buf_text(&a.out), want);
+		ck_assert_msg(s->n_reads - n_reads <= 20 * TS_CHUNK_STEPS, "%s: %" PRIu64 " steps were decoded",
+			      question, s->n_reads - n_reads);
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* Executions of a range: every step whose pc is in it. */
 START_TEST(executions_are_those_of_a_walk)
 {
@@ -671,6 +729,7 @@ Suite *unit_suite(void)
 	c = tcase_create("registers");
 	tcase_add_loop_test(c, the_chunks_of_a_register_are_those_that_write_it, 1, 10);
 	tcase_add_loop_test(c, the_last_write_of_a_register_is_found_over_many_chunks, 1, 10);
+	tcase_add_loop_test(c, changes_are_found_over_many_writes_of_the_same_value, 0, 2);
 	suite_add_tcase(suite, c);
 	return suite;
 }

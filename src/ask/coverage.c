@@ -19,31 +19,74 @@ struct coverage {
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t process;
+	struct ts_executed_at counted; /* how far what was executed has been counted */
 	struct ts_covered *items; /* owned; addresses, or functions */
 	size_t n, cap, at, end;
-	bool is_counted;    /* the items are there */
+	uint32_t *slots;    /* owned; a hash table: 1 + ordinal of the item with that address, or 0; for counting */
+	size_t n_slots;     /* a power of 2, or 0 */
+	bool is_counted;    /* the items are complete */
 	bool is_failed;
 };
 
 /* ---------------------------------------------------------------------------------------------- counting */
 
+/* The slot of the item with this address, or where it belongs. */
+static uint32_t *find_slot(const struct coverage *c, uint64_t addr)
+{
+	size_t i = (size_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+	while (c->slots[i & (c->n_slots - 1)] && c->items[c->slots[i & (c->n_slots - 1)] - 1].addr != addr)
+		i++;
+	return &c->slots[i & (c->n_slots - 1)];
+}
+
+/* Make room for another item, and keep half of the slots free. */
+static bool make_room(struct coverage *c)
+{
+	size_t cap = c->cap ? 2 * c->cap : 1024;
+	struct ts_covered *items;
+	uint32_t *slots;
+
+	if (c->n < c->cap)
+		return true;
+	items = realloc(c->items, cap * sizeof(*items));
+	if (items)
+		c->items = items;
+	slots = calloc(2 * cap, sizeof(*slots));
+	if (!items || !slots) {
+		free(slots);
+		return false;
+	}
+	free(c->slots);
+	c->cap = cap;
+	c->slots = slots;
+	c->n_slots = 2 * cap;
+	for (size_t i = 0; i < c->n; i++)
+		*find_slot(c, c->items[i].addr) = (uint32_t)i + 1;
+	return true;
+}
+
+/* One item an address; the shortest known length of its instructions counts. */
 static void add(void *user, const struct ts_executed *x)
 {
 	struct coverage *c = user;
+	struct ts_covered *item;
+	uint32_t *slot;
 
 	if (x->process != c->process || c->is_failed)
 		return;
-	if (c->n == c->cap) {
-		size_t cap = c->cap ? 2 * c->cap : 1024;
-		struct ts_covered *items = realloc(c->items, cap * sizeof(*items));
-
-		c->is_failed = !items;
-		if (!items)
-			return;
-		c->items = items;
-		c->cap = cap;
+	c->is_failed = !make_room(c);
+	if (c->is_failed)
+		return;
+	slot = find_slot(c, x->pc);
+	if (!*slot) {
+		c->items[c->n++] = (struct ts_covered){ .addr = x->pc, .len = x->len };
+		*slot = (uint32_t)c->n;
 	}
-	c->items[c->n++] = (struct ts_covered){ .addr = x->pc, .steps = x->n, .len = x->len };
+	item = &c->items[*slot - 1];
+	item->steps += x->n;
+	if (!item->len || (x->len && x->len < item->len))
+		item->len = x->len;
 }
 
 static int by_address(const void *a, const void *b)
@@ -64,37 +107,31 @@ static int by_steps(const void *a, const void *b)
 	return by_address(a, b);
 }
 
-/* One item an address; the shortest known length of its instructions counts. */
-static void join(struct coverage *c)
+static void sort(struct coverage *c, int (*compare)(const void *, const void *))
 {
-	size_t n = 0;
-
 	if (c->n)
-		qsort(c->items, c->n, sizeof(*c->items), by_address);
-	for (size_t i = 0; i < c->n; i++) {
-		struct ts_covered *last = n ? &c->items[n - 1] : NULL, *x = &c->items[i];
-
-		if (!last || last->addr != x->addr) {
-			c->items[n++] = *x;
-			continue;
-		}
-		last->steps += x->steps;
-		if (!last->len || (x->len && x->len < last->len))
-			last->len = x->len;
-	}
-	c->n = n;
+		qsort(c->items, c->n, sizeof(*c->items), compare);
 }
 
 /* Functions in place of their instructions; what is in none stays as it is. */
 static void take_functions(struct coverage *c)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < c->n && c->ask->symbols; i++) {
 		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, c->items[i].addr);
 
 		if (s)
 			c->items[i] = (struct ts_covered){ .addr = s->addr, .steps = c->items[i].steps };
 	}
-	join(c);
+	sort(c, by_address);
+	for (size_t i = 0; i < c->n; i++) {
+		if (n && c->items[n - 1].addr == c->items[i].addr)
+			c->items[n - 1].steps += c->items[i].steps;
+		else
+			c->items[n++] = c->items[i];
+	}
+	c->n = n;
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -139,21 +176,31 @@ static bool is_hot(const struct coverage *c)
 	return c->qn->verb == &ts_verb_hot;
 }
 
-static bool count(struct coverage *c, struct ts_error *err)
+/* Count some more.  Returns TS_GOT_END when all has been counted. */
+static enum ts_got count(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
+{
+	bool has_more;
+
+	do {
+		if (!ts_budget_take(budget))
+			return TS_GOT_PENDING;
+		has_more = ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
+	} while (has_more && !c->is_failed);
+	if (!c->is_failed)
+		return TS_GOT_END;
+	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
+	return TS_GOT_FAIL;
+}
+
+/* What was counted, as it is to be shown. */
+static bool list(struct coverage *c, struct ts_error *err)
 {
 	const struct ts_question *qn = c->qn;
 
 	c->is_counted = true;
-	ts_query_each_executed(c->ask->q, qn->from, qn->to, add, c);
-	if (c->is_failed)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
-	join(c);
-	if (is_hot(c)) {
-		if (!qn->by_address)
-			take_functions(c);
-		if (c->n)
-			qsort(c->items, c->n, sizeof(*c->items), by_steps);
-	}
+	if (is_hot(c) && !qn->by_address)
+		take_functions(c);
+	sort(c, is_hot(c) ? by_steps : by_address);
 	c->end = c->n;
 	if (is_hot(c) && qn->bound == TS_BOUND_NONE) {
 		uint64_t n = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
@@ -182,10 +229,12 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
+	enum ts_got got = c->is_counted ? TS_GOT_END : count(c, budget, err);
 	size_t i;
 
-	(void)budget;
-	if (!c->is_counted && !count(c, err))
+	if (got != TS_GOT_END)
+		return got;
+	if (!c->is_counted && !list(c, err))
 		return TS_GOT_FAIL;
 	if (c->at == c->end)
 		return TS_GOT_END;
@@ -199,6 +248,7 @@ static void close_coverage(struct ts_rows *rows)
 {
 	struct coverage *c = (struct coverage *)rows;
 
+	free(c->slots);
 	free(c->items);
 	free(c);
 }

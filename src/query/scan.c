@@ -18,15 +18,22 @@ static void use_count(void *user, const struct ts_run_count *c)
 	e->use(e->user, &x);
 }
 
-void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to,
+/* Executions of runs that are counted in about the time in which a chunk is decoded. */
+#define COUNTED_AT_ONCE (8u * TS_CHUNK_STEPS)
+
+bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to, struct ts_executed_at *at,
 			    void (*use)(void *user, const struct ts_executed *x), void *user)
 {
+	struct ts_runs_at here = { at->segment, at->key };
 	struct executed e = { use, user };
+	bool has_more;
 
 	if (to > q->snap.end)
 		to = q->snap.end;
-	if (from < to)
-		ts_runs_each(&q->tl->runs, from, to, use_count, &e);
+	has_more = from < to && ts_runs_each(&q->tl->runs, from, to, &here,
+					     q->snap.is_complete ? COUNTED_AT_ONCE : UINT64_MAX, use_count, &e);
+	*at = (struct ts_executed_at){ here.segment, here.key };
+	return has_more;
 }
 
 _Static_assert(TS_MAX_RUN_LEN == TS_MAX_RUN && TS_TOUCHED_LEN == TS_LINE_LEN, "what the index has");

@@ -20,11 +20,18 @@ struct ts_executed {
 	uint64_t n;
 };
 
+/* How far ts_query_each_executed() has come; zeros at first. */
+struct ts_executed_at {
+	size_t segment, key;
+};
+
 /*
- * Call @use with what was executed by steps [@from, @to).  One address may come several times, in no order: the
- * counts are to be added.
+ * Call @use with what was executed by steps [@from, @to), as long as a chunk takes that is decoded.  One address may
+ * come several times, in no order: the counts are to be added.
+ *
+ * Returns true if there is more, from *at on.  Of a recording that is still being read all is told at once.
  */
-void ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to,
+bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to, struct ts_executed_at *at,
 			    void (*use)(void *user, const struct ts_executed *x), void *user);
 
 /* A run has at most so many instructions. */

@@ -223,6 +223,7 @@ bool ts_runs_next_start(const struct ts_runs *r, uint32_t process, uint64_t addr
 /* Counting how often each instruction of one run was executed in [from, to). */
 struct counting {
 	uint64_t start, from, to; /* of the segment; positions */
+	uint64_t n_begun;         /* how often a run was executed, so far */
 	uint32_t n;               /* instructions of the run */
 	uint64_t counts[TS_MAX_RUN];
 };
@@ -233,6 +234,7 @@ static void count_run(void *user, uint32_t value)
 	uint64_t pos = c->start + value;
 	uint64_t lo = c->from > pos ? c->from - pos : 0, hi = c->to > pos ? c->to - pos : 0;
 
+	c->n_begun++;
 	for (uint64_t i = lo; i < c->n && i < hi; i++)
 		c->counts[i]++;
 }
@@ -252,29 +254,32 @@ static void use_run(const struct ts_runs *r, uint32_t run, const struct counting
 	}
 }
 
-void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
+bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts_runs_at *at, uint64_t max,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user)
 {
 	struct counting c = { .from = from, .to = to };
 
-	for (size_t s = 0; s < r->n_segments; s++) {
-		const struct ts_runs_segment *seg = &r->segments[s];
-		bool is_over = s + 1 < r->n_segments && r->segments[s + 1].start + TS_MAX_RUN <= from;
+	for (; at->segment < r->n_segments; at->segment++, at->key = 0) {
+		const struct ts_runs_segment *seg = &r->segments[at->segment];
+		bool is_over = at->segment + 1 < r->n_segments && seg[1].start + TS_MAX_RUN <= from;
 
 		c.start = seg->start;
 		if (is_over || seg->start >= to)
 			continue;
-		for (size_t k = 0; k < seg->postings.n_keys; k++) {
-			uint32_t run = ts_postings_key(&seg->postings, k);
+		for (; at->key < seg->postings.n_keys; at->key++) {
+			uint32_t run = ts_postings_key(&seg->postings, at->key);
 
+			if (c.n_begun >= max)
+				return true;
 			if (run >= r->n)
 				continue;
 			c.n = r->runs[run].n;
 			memset(c.counts, 0, sizeof(c.counts));
-			ts_postings_each(&seg->postings, k, count_run, &c);
+			ts_postings_each(&seg->postings, at->key, count_run, &c);
 			use_run(r, run, &c, use, user);
 		}
 	}
+	return false;
 }
 
 /* The positions of one run that lie in [from, to), of a segment. */

@@ -79,11 +79,19 @@ struct ts_run_count {
 	uint64_t n;
 };
 
+/* How far ts_runs_each() has come; zeros at first. */
+struct ts_runs_at {
+	size_t segment, key;
+};
+
 /*
  * Call @use with each instruction of each distinct run that was executed at positions [@from, @to); one address
  * may come several times.  Sees sealed segments only.
+ *
+ * Returns true if it stopped at *at, after about @max executions of runs; another call goes on there, if no segment
+ * was sealed meanwhile.  Returns false at the end.
  */
-void ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to,
+bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts_runs_at *at, uint64_t max,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user);
 
 /*

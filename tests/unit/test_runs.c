@@ -94,6 +94,7 @@ static void count_all(void *user, const struct ts_run_count *c)
 
 START_TEST(an_unknown_pc_is_no_address)
 {
+	struct ts_runs_at at = { 0 };
 	uint64_t n = 0;
 
 	step(0, TS_NO_PC, 0);
@@ -105,7 +106,8 @@ START_TEST(an_unknown_pc_is_no_address)
 	check_all();
 	check(0, 0, UINT64_MAX, 0);
 	check(0, 0x11, UINT64_MAX, 4);
-	ts_runs_each(&runs, 0, n_steps, count_all, &n);
+	while (ts_runs_each(&runs, 0, n_steps, &at, 1, count_all, &n))
+		;
 	ck_assert_uint_eq(n, 2);
 }
 END_TEST

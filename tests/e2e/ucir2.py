@@ -271,7 +271,7 @@ def a_signal_stops_where_its_handler_begins(m):
         g.expect("(Program|Thread 1) received signal SIGUSR1")
         assert g.address("$pc") == 0x10060
         assert when(g) == 5 + x
-        g.expect("signal SIGUSR1, address 0x1")
+        g.expect("signal SIGUSR1, sent by process 1\n")
         assert g.value("$_siginfo.si_signo") == 10
         assert g.value("$_siginfo.si_code") == -6
         assert g.value("$_siginfo._sifields._kill.si_pid") == 1

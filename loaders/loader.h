@@ -19,7 +19,10 @@ struct ts_loader_options {
 	/* path of the program's file as the user gave it, NULL for none; borrowed during open */
 	const char *exec;
 	const uint64_t *exec_base; /* where its lowest page lies, as the user said; NULL: not said; borrowed */
-	/* further files of the recording, a thread each, for loaders that have_thread_files; borrowed until close */
+	/*
+	 * further files of the recording, a thread each, for loaders that have_thread_files; borrowed until
+	 * close
+	 */
 	const struct ts_source *const *threads;
 	size_t n_threads;
 	const char *arch; /* the architecture's name, for recordings that do not say it; NULL for none */
@@ -45,8 +48,8 @@ struct ts_loader {
 	 * Returns true on success. Returns false and fills @err with offset and sentence if there is nothing
 	 * to serve.
 	 */
-	bool (*fill)(struct ts_recording *rec, const struct ts_source *src, const struct ts_loader_options *opt,
-		     struct ts_error *err);
+	bool (*fill)(struct ts_recording *rec, const struct ts_source *src,
+		     const struct ts_loader_options *opt, struct ts_error *err);
 };
 
 /*

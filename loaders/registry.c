@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct ts_loader bap_loader, gdbrecord_loader, rvnbintrace_loader, tenet_loader, text_loader, tfile_loader,
-	usercorn_loader, x64dbg_loader;
+extern const struct ts_loader bap_loader, gdbrecord_loader, rvnbintrace_loader, tenet_loader, text_loader,
+	tfile_loader, usercorn_loader, x64dbg_loader;
 
 const struct ts_loader *const ts_loaders[] = {
 	&bap_loader,

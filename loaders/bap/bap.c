@@ -289,7 +289,8 @@ static bool tell_recorder(struct bap *rec, struct ts_error *err)
 
 	if (rec->version == 1)
 		rec->recorder = BAP_PIN_OLD;
-	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN && !bap_is_snapshot(rec, &is_snapshot, err))
+	else if (rec->version == 3 && rec->recorder == BAP_UNKNOWN &&
+		 !bap_is_snapshot(rec, &is_snapshot, err))
 		return false;
 	if (is_snapshot)
 		rec->recorder = BAP_SNAPSHOT;

@@ -72,8 +72,8 @@ static inline uint32_t bap_form_at(const uint8_t *p)
 }
 
 /*
- * An operand of which all but the value was met before.  Its length is what the form's first word says; it is taken
- * from the bytes, so that the processor can go on with the next operand before it has the form.
+ * An operand of which all but the value was met before.  Its length is what the form's first word says; it is
+ * taken from the bytes, so that the processor can go on with the next operand before it has the form.
  *
  * Returns the length of the operand; 0 if no form fits.
  */

@@ -65,8 +65,8 @@ static bool look_at_frames(struct scan *s, unsigned n, look_fn *look, void *user
 }
 
 /*
- * A look at the first frames.  Returns false if there is no std frame among them, if they cannot be read, or if
- * memory is exhausted.
+ * A look at the first frames.  Returns false if there is no std frame among them, if they cannot be read, or
+ * if memory is exhausted.
  */
 static bool scan(struct bap *rec, unsigned n, look_fn *look, void *user, struct ts_error *err)
 {

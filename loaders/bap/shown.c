@@ -3,8 +3,8 @@
  * The list that was shown last: see shown.h.
  *
  * Each byte of a register is owned by the first operand of the list that shows it; only an operand that owns
- * all its bytes is ever settled.  If several operands show a byte, the first one decides, and only that one is
- * skipped.
+ * all its bytes is ever settled.  If several operands show a byte, the first one decides, and only that one
+ * is skipped.
  */
 #include "shown.h"
 
@@ -110,8 +110,8 @@ static bool settle(struct bap_shown *s, const struct bap_thread *t, uint32_t i, 
 	return is_settled;
 }
 
-void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p, size_t len,
-		    const struct bap_op *op)
+void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
+		    size_t len, const struct bap_op *op)
 {
 	uint32_t start = start_of(s, *i);
 	struct bap_shown_op *o = &s->ops[*i];

@@ -49,8 +49,8 @@ void bap_shown_before(const struct bap_shown *s, struct bap_thread *t, uint8_t s
 		      const struct bap_op *op);
 
 /* Operand *i, of @len bytes at @p, was seen: keep it, if it is a register's.  *i is then the next one's. */
-void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p, size_t len,
-		    const struct bap_op *op);
+void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i, const uint8_t *p,
+		    size_t len, const struct bap_op *op);
 
 /* bap_shown_changed(), for the thread of the list. */
 void bap_shown_spoil(struct bap_shown *s, uint32_t off, uint32_t len);

@@ -224,7 +224,8 @@ void bap_age_writes(struct bap_thread *t)
 
 		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
 		for (uint32_t j = 0; j < e->len; j += 8)
-			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES, UINT64_MAX);
+			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES,
+				  UINT64_MAX);
 	}
 	t->n_last = 0;
 	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)

@@ -187,8 +187,8 @@ static inline const uint8_t *get_bytes(const uint8_t *p, const uint8_t *end, uin
 }
 
 /*
- * pb_read() of a std frame as nearly all are: address, thread, instruction, and the lists of values, in this order.
- * Returns false for any other, or if it is damaged.
+ * pb_read() of a std frame as nearly all are: address, thread, instruction, and the lists of values, in this
+ * order. Returns false for any other, or if it is damaged.
  */
 static inline bool read_usual_std(const struct ts_cursor *body, struct pb_message *std)
 {

@@ -59,8 +59,8 @@ static bool look_at_frame(const struct bap *rec, uint64_t off, bool *is_frame, s
 		return false;
 	len = ts_u64le(&c);
 	key = ts_u8(&c);
-	*is_frame = len && len <= BAP_MAX_FRAME && len <= rec->end - off - BAP_LEN_LEN && (key & 7) == PB_BYTES &&
-	       key >> 3 >= FRAME_STD && key >> 3 <= FRAME_KEY;
+	*is_frame = len && len <= BAP_MAX_FRAME && len <= rec->end - off - BAP_LEN_LEN &&
+		    (key & 7) == PB_BYTES && key >> 3 >= FRAME_STD && key >> 3 <= FRAME_KEY;
 	return true;
 }
 

@@ -160,7 +160,8 @@ static bool take_files(struct notes *n, const struct core_note *note)
 		f.end = core_take(core, &c, core->word);
 		if (!ts_mul(core_take(core, &c, core->word), page, &f.off) || f.start >= f.end ||
 		    len == names.left)
-			return ts_fail(n->err, TS_ECORRUPT, c.off, "entry %" PRIu64 " of the list of mapped files is invalid", i);
+			return ts_fail(n->err, TS_ECORRUPT, c.off,
+				       "entry %" PRIu64 " of the list of mapped files is invalid", i);
 		ts_buf_put(&n->names, names.p, len + 1);
 		ts_take(&names, len + 1);
 		ts_buf_put(&n->files, &f, sizeof(f));
@@ -325,10 +326,11 @@ static unsigned probe(const uint8_t *head, size_t len, uint64_t file_len)
 }
 
 /*
- * How many of the @left bytes from @addr on the core file has, in one piece that the program cannot write; *load gets
- * where.  NULL: it has none of so many.
+ * How many of the @left bytes from @addr on the core file has, in one piece that the program cannot write;
+ * *load gets where.  NULL: it has none of so many.
  */
-static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t left, const struct core_load **load)
+static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t left,
+			      const struct core_load **load)
 {
 	uint64_t next, n, there;
 
@@ -345,8 +347,8 @@ static uint64_t find_constant(const struct core *core, uint64_t addr, uint64_t l
 }
 
 /* Does the core file have the same bytes as a segment of --exec that would lie at @addr? */
-static bool compare_segment(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off,
-			    bool *is_same, struct ts_error *err)
+static bool compare_segment(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
+			    uint64_t off, bool *is_same, struct ts_error *err)
 {
 	struct gdbrecord *rec = user;
 	uint8_t mine[512], theirs[512];
@@ -357,7 +359,8 @@ static bool compare_segment(void *user, uint64_t addr, uint64_t len, const struc
 		if (!load)
 			continue;
 		n = n < sizeof(mine) ? n : sizeof(mine);
-		if (!ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), mine, (size_t)n, err))
+		if (!ts_source_read_all(rec->core.src, load->off + (addr + at - load->addr), mine, (size_t)n,
+					err))
 			return false;
 		if (!ts_source_read_all(src, off + at, theirs, (size_t)n, err))
 			return ts_fail_prefix(err, "--exec");

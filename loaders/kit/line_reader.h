@@ -43,8 +43,8 @@ enum ts_next ts_line_reader_next(struct ts_line_reader *l, struct ts_text_line *
 /*
  * Pass over a line that ts_line_reader_next() refuses as too long, without holding it.
  *
- * Returns TS_END if the text ends before the line does.  Returns TS_FAIL if the source cannot be read (TS_EIO,
- * TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader then stands where it stood.
+ * Returns TS_END if the text ends before the line does.  Returns TS_FAIL if the source cannot be read
+ * (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM); the reader then stands where it stood.
  */
 enum ts_next ts_line_reader_pass(struct ts_line_reader *l, struct ts_error *err);
 

@@ -66,7 +66,8 @@ static bool compare_segments(const struct ts_source *src, const struct ts_elf *e
 		const struct ts_elf_load *load = &elf->loads[i];
 
 		if (is_constant(load))
-			done = compare(user, load->addr + moved, load->file_len, src, load->file_off, is_same, err);
+			done = compare(user, load->addr + moved, load->file_len, src, load->file_off, is_same,
+				       err);
 	}
 	return done;
 }

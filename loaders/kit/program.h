@@ -13,20 +13,20 @@
 #include "src/trace/source.h"
 
 /*
- * Compare @len bytes of the file @src from @off on, a segment that would lie at @addr, with what is known of the
- * program: *is_same gets whether it may be the program's.
+ * Compare @len bytes of the file @src from @off on, a segment that would lie at @addr, with what is known of
+ * the program: *is_same gets whether it may be the program's.
  *
  * Returns false if the bytes cannot be read (TS_EIO, TS_ETRUNC).
  */
-typedef bool kit_program_compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off,
-				 bool *is_same, struct ts_error *err);
+typedef bool kit_program_compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src,
+				 uint64_t off, bool *is_same, struct ts_error *err);
 
 /*
- * The segments of the ELF file @path (NULL: none) that a program cannot write are memory at position 0, added to
- * @memory: with the lowest page at *@base, else with the entry point at *@entry (both NULL if not known), else where
- * they are linked.  A position-independent file of which neither is known, and a file that is not an ELF file, add
- * nothing.  Nor does a file of which @compare (may be NULL), which is asked before anything is added, says that a
- * segment is not the program's.
+ * The segments of the ELF file @path (NULL: none) that a program cannot write are memory at position 0, added
+ * to @memory: with the lowest page at *@base, else with the entry point at *@entry (both NULL if not known),
+ * else where they are linked.  A position-independent file of which neither is known, and a file that is not
+ * an ELF file, add nothing.  Nor does a file of which @compare (may be NULL), which is asked before anything
+ * is added, says that a segment is not the program's.
  *
  * Returns false if the file cannot be read (TS_EIO, TS_ETRUNC) or memory is exhausted (TS_ENOMEM).
  */

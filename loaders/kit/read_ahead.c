@@ -28,7 +28,8 @@ static bool read_piece(struct ts_read_ahead *ra)
 	struct ts_error err = { 0 };
 	size_t got;
 
-	return ts_source_read(ra->src, ra->off, ra->pieces[ra->next] + TS_READ_AHEAD_ROOM, ra->len, &got, &err) &&
+	return ts_source_read(ra->src, ra->off, ra->pieces[ra->next] + TS_READ_AHEAD_ROOM, ra->len, &got,
+			      &err) &&
 	       got == ra->len;
 }
 

@@ -22,8 +22,8 @@
 struct ts_read_ahead;
 
 /*
- * A thread for @src (borrowed) that has nothing to read yet; @pad bytes after a piece can be read too, whatever
- * they hold.
+ * A thread for @src (borrowed) that has nothing to read yet; @pad bytes after a piece can be read too,
+ * whatever they hold.
  *
  * Returns NULL if memory is exhausted or the system refuses a thread: the owner reads by itself.
  */
@@ -39,8 +39,8 @@ void ts_read_ahead_begin(struct ts_read_ahead *ra, uint64_t off, size_t len);
  * Wait for the piece at @off, and take it: *len bytes, valid until the next one is taken.  The
  * TS_READ_AHEAD_ROOM bytes before them are the caller's to write.
  *
- * Returns NULL if another piece or none was begun, or if it could not be read as a whole: the owner, who reads
- * it by itself, finds out why.
+ * Returns NULL if another piece or none was begun, or if it could not be read as a whole: the owner, who
+ * reads it by itself, finds out why.
  */
 uint8_t *ts_read_ahead_take(struct ts_read_ahead *ra, uint64_t off, size_t *len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the chunks of a snappy stream decode to, as a source: chunks that are read whole are decoded where they
- * are wanted, others are kept for the next reads.
+ * What the chunks of a snappy stream decode to, as a source: chunks that are read whole are decoded where
+ * they are wanted, others are kept for the next reads.
  */
 #ifndef LOADERS_SNAPPY_SOURCE_H
 #define LOADERS_SNAPPY_SOURCE_H

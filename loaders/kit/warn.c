@@ -20,7 +20,10 @@ static uint64_t number_of(const char *kind)
 	return n;
 }
 
-/* Note a warning of this kind about @place, which is not before w->place.  Returns false if it is a repetition. */
+/*
+ * Note a warning of this kind about @place, which is not before w->place.  Returns false if it is a
+ * repetition.
+ */
 static bool is_new(struct ts_warner *w, uint64_t place, const char *kind)
 {
 	uint64_t number = number_of(kind);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * How much is read at once after a jump, and at the most.  A test chooses less, so that short traces have many
- * pieces.
+ * How much is read at once after a jump, and at the most.  A test chooses less, so that short traces have
+ * many pieces.
  */
 #ifndef TS_WINDOW_PIECE
 #define TS_WINDOW_PIECE (16u << 10)
@@ -115,7 +115,8 @@ static void begin_ahead(struct ts_window *w)
 }
 
 /* Read on after the last @kept bytes, or elsewhere: enough for @len, and as many as are read at once. */
-static bool read_here(struct ts_window *w, uint64_t off, bool goes_on, size_t kept, uint64_t len, struct ts_error *err)
+static bool read_here(struct ts_window *w, uint64_t off, bool goes_on, size_t kept, uint64_t len,
+		      struct ts_error *err)
 {
 	uint64_t left = off < w->end ? w->end - off : 0, want = kept + w->piece;
 

@@ -4,8 +4,8 @@
  *
  * Whoever decodes a record asks for the bytes at its offset and gets a pointer to them.  Little is read after
  * a jump, which may be for a few records only, and twice as much each time that reading goes on, up to a size
- * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next piece meanwhile
- * (read_ahead.h).  Nothing is allocated for bytes that the trace does not have.
+ * that stays in the processor's cache.  Then, if the source allows it, a thread reads the next piece
+ * meanwhile (read_ahead.h).  Nothing is allocated for bytes that the trace does not have.
  */
 #ifndef LOADERS_KIT_WINDOW_H
 #define LOADERS_KIT_WINDOW_H
@@ -35,11 +35,15 @@ struct ts_window {
 	size_t piece;                /* how much is read next */
 };
 
-/* A window over the bytes of @src before file offset @end, at most the source's length.  Reads nothing yet. */
+/*
+ * A window over the bytes of @src before file offset @end, at most the source's length.  Reads nothing yet.
+ */
 void ts_window_init(struct ts_window *w, const struct ts_source *src, uint64_t end);
 void ts_window_fini(struct ts_window *w);
 
-/* Go to file offset @off, at most the window's end: the buffer is empty, and what is read next is read there. */
+/*
+ * Go to file offset @off, at most the window's end: the buffer is empty, and what is read next is read there.
+ */
 void ts_window_go(struct ts_window *w, uint64_t off);
 
 /* As ts_window_at(), when the bytes are not in the buffer. */
@@ -92,7 +96,8 @@ bool ts_window_refill(struct ts_window *w, struct ts_cursor *c, size_t len);
  */
 static inline bool ts_window_ahead(struct ts_window *w, struct ts_cursor *c, size_t len)
 {
-	return __builtin_expect(c->left >= len, 1) || c->off + c->left >= w->end || ts_window_refill(w, c, len);
+	return __builtin_expect(c->left >= len, 1) || c->off + c->left >= w->end ||
+	       ts_window_refill(w, c, len);
 }
 
 #endif

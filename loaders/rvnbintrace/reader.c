@@ -13,7 +13,8 @@
  * in the file are a decode point.
  *
  * The recorders do not record the lengths of instructions.  Where rip grows by at most the length of the
- * longest instruction, the difference is used: to the model a length only means that the next address follows.
+ * longest instruction, the difference is used: to the model a length only means that the next address
+ * follows.
  */
 #include "reader.h"
 

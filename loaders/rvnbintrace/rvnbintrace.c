@@ -335,7 +335,8 @@ static void judge_length(struct rvn *rec, const struct section *s)
 
 	if (s->len && s->len < left) {
 		rec->end = s->off + s->len;
-		ts_recording_warn(&rec->base, "after the events, at 0x%" PRIx64 ", %" PRIu64 " bytes are ignored",
+		ts_recording_warn(&rec->base,
+				  "after the events, at 0x%" PRIx64 ", %" PRIu64 " bytes are ignored",
 				  rec->end, left - s->len);
 	} else if (s->len > left) {
 		ts_recording_warn(&rec->base,

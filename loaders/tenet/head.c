@@ -116,8 +116,8 @@ void tenet_head_scan(struct tenet_head *h, const uint8_t *bytes, size_t len)
 	const char *p = (const char *)bytes, *end = p + len;
 
 	*h = (struct tenet_head){ 0 };
-	h->is_utf16 = len >= 2 && ((bytes[0] == 0xff && bytes[1] == 0xfe) || (bytes[0] == 0xfe && bytes[1] == 0xff) ||
-				   !bytes[0] != !bytes[1]);
+	h->is_utf16 = len >= 2 && ((bytes[0] == 0xff && bytes[1] == 0xfe) ||
+				   (bytes[0] == 0xfe && bytes[1] == 0xff) || !bytes[0] != !bytes[1]);
 	for (unsigned i = 0; i < MAX_LINES; i++) {
 		const char *line_end = memchr(p, '\n', (size_t)(end - p));
 

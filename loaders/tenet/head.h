@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first lines of a file: is it a Tenet log?  There is no magic number, but every line is a list of names and hex
- * values, and one of the names is a program counter.
+ * The first lines of a file: is it a Tenet log?  There is no magic number, but every line is a list of names
+ * and hex values, and one of the names is a program counter.
  */
 #ifndef LOADERS_TENET_HEAD_H
 #define LOADERS_TENET_HEAD_H

@@ -50,7 +50,8 @@ static void take_line(struct ts_text_line *l, struct ts_steps *initial)
 	uint64_t low, high;
 
 	if (!ts_text_line_skip(l, "Loaded image: ") || !take_address(l, &low) || !ts_text_line_skip(l, ":") ||
-	    !take_address(l, &high) || !ts_text_line_skip(l, " -> ") || high <= low || high - low == UINT64_MAX)
+	    !take_address(l, &high) || !ts_text_line_skip(l, " -> ") || high <= low ||
+	    high - low == UINT64_MAX)
 		return;
 	if (l->len && l->text[l->len - 1] == '\r')
 		l->len--;

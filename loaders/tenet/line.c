@@ -15,7 +15,8 @@ void tenet_damages_init(struct tenet_damages *d, struct ts_recording *rec)
 		ts_warner_init(&d->warners[i], rec);
 }
 
-void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number, uint64_t off)
+void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number,
+		   uint64_t off)
 {
 	static const char *const texts[] = {
 		[TENET_BAD_REGISTER] = "a register's value cannot be read: the register is unknown until it is listed again",
@@ -35,13 +36,15 @@ void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t par
 		d->first_off[kind] = off;
 	}
 	/* the files of a recording come one after the other */
-	ts_warn_at(&d->warners[kind], (uint64_t)part << 48 | (off + 1), "first in line %" PRIu64 ", offset 0x%" PRIx64 ": %s",
-		   d->first_line[kind], d->first_off[kind], texts[kind]);
+	ts_warn_at(&d->warners[kind], (uint64_t)part << 48 | (off + 1),
+		   "first in line %" PRIu64 ", offset 0x%" PRIx64 ": %s", d->first_line[kind],
+		   d->first_off[kind], texts[kind]);
 }
 
 /* ------------------------------------------------------------------------------------------------- names */
 
-static void add_range(struct tenet_names *n, const struct ts_regset *set, const char *prefix, unsigned first, unsigned last)
+static void add_range(struct tenet_names *n, const struct ts_regset *set, const char *prefix, unsigned first,
+		      unsigned last)
 {
 	char name[8];
 
@@ -70,7 +73,9 @@ static void add_x86(struct tenet_names *n, const struct ts_regset *set, char siz
 
 void tenet_names_init(struct tenet_names *n, const struct ts_regset *set)
 {
-	static const char *const arm64[][2] = { { "fp", "x29" }, { "lr", "x30" }, { "sp", "sp" }, { NULL, NULL } };
+	static const char *const arm64[][2] = {
+		{ "fp", "x29" }, { "lr", "x30" }, { "sp", "sp" }, { NULL, NULL }
+	};
 	static const char *const arm[][2] = { { "fp", "r11" }, { "ip", "r12" }, { "sp", "sp" }, { "r13", "sp" },
 					      { "lr", "lr" }, { "r14", "lr" }, { NULL, NULL } };
 	const char *arch = set->arch->name;
@@ -141,7 +146,8 @@ static void damaged(struct scan *s, enum tenet_damage kind, const uint8_t *at)
 {
 	s->has_nul = memchr(s->text->text, 0, s->text->len);
 	if (!s->has_nul || kind == TENET_LOST_LINE)
-		tenet_damaged(s->damages, kind, s->part, s->number, s->text->off + (uint64_t)(at - (const uint8_t *)s->text->text));
+		tenet_damaged(s->damages, kind, s->part, s->number,
+			      s->text->off + (uint64_t)(at - (const uint8_t *)s->text->text));
 }
 
 static inline void skip_blanks(struct scan *s)
@@ -378,8 +384,8 @@ static inline bool take_item(struct scan *s)
 	return true;
 }
 
-void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part, uint64_t number,
-		      enum tenet_what what, struct tenet_line *line, struct ts_steps *out,
+void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part,
+		      uint64_t number, enum tenet_what what, struct tenet_line *line, struct ts_steps *out,
 		      struct tenet_damages *damages)
 {
 	const uint8_t *bytes = (const uint8_t *)text->text;

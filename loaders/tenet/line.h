@@ -5,8 +5,8 @@
  *      line = item { "," item }
  *      item = REGISTER "=" HEX  |  ("mr" | "mw" | "mrw") "=" HEX ":" BYTES { ";" HEX ":" BYTES }
  *
- * HEX may begin with 0x and has any number of digits, BYTES are two digits each; all in either case.  Blanks around
- * items, and empty items, say nothing.  Damage is found item by item and counted by kind.
+ * HEX may begin with 0x and has any number of digits, BYTES are two digits each; all in either case.  Blanks
+ * around items, and empty items, say nothing.  Damage is found item by item and counted by kind.
  */
 #ifndef LOADERS_TENET_LINE_H
 #define LOADERS_TENET_LINE_H
@@ -49,14 +49,15 @@ struct tenet_damages {
 void tenet_damages_init(struct tenet_damages *d, struct ts_recording *rec);
 
 /* Damage of this kind in line @number, at file offset @off of part @part. */
-void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number, uint64_t off);
+void tenet_damaged(struct tenet_damages *d, enum tenet_damage kind, uint32_t part, uint64_t number,
+		   uint64_t off);
 
 /* What to take of a line. */
 enum tenet_what {
 	TENET_ALL,
 	/*
-	 * Where accesses are the line's own, a line is a position and the beginning of its step: the registers of the
-	 * position; accesses, and what registers became while the program counter stayed.
+	 * Where accesses are the line's own, a line is a position and the beginning of its step: the
+	 * registers of the position; accesses, and what registers became while the program counter stayed.
 	 */
 	TENET_POSITION,
 	TENET_STEP,
@@ -79,14 +80,14 @@ struct tenet_line {
 void tenet_names_init(struct tenet_names *names, const struct ts_regset *set);
 
 /*
- * Parse @text, line @number of part @part, whose memory comes from a window.  The registers and accesses that @what
- * selects are appended to @out as effects, in their order, without the program counter.  An "mrw" is a read without a
- * value and a write.
+ * Parse @text, line @number of part @part, whose memory comes from a window.  The registers and accesses that
+ * @what selects are appended to @out as effects, in their order, without the program counter.  An "mrw" is a
+ * read without a value and a write.
  *
  * @damages may be NULL: damage is not counted.
  */
-void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part, uint64_t number,
-		      enum tenet_what what, struct tenet_line *line, struct ts_steps *out,
+void tenet_line_parse(const struct tenet_names *names, const struct ts_text_line *text, uint32_t part,
+		      uint64_t number, enum tenet_what what, struct tenet_line *line, struct ts_steps *out,
 		      struct tenet_damages *damages);
 
 #endif

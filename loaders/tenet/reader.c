@@ -2,21 +2,24 @@
 /*
  * From each position of a log to the next, as steps.
  *
- * A line with a program counter, or one that lists anything while the program counter is known, is a position: the
- * registers before the instruction there.  What stands in lines between two positions belongs to the later one.
+ * A line with a program counter, or one that lists anything while the program counter is known, is a
+ * position: the registers before the instruction there.  What stands in lines between two positions belongs
+ * to the later one.
  *
  *      accesses of the previous instruction     step k is all of line k + 1; a reader stands after line k
- *      accesses of the line's own               step k is the accesses of line k and the registers of line k + 1; a
- *                                               reader stands before line k, which is parsed twice.  Such writers put
- *                                               instructions at one address on one line: registers that are listed
- *                                               again, or after an access, belong to step k too
+ *      accesses of the line's own               step k is the accesses of line k and the registers of line k
+ *                                               + 1; a reader stands before line k, which is parsed twice.
+ *                                               Such writers put instructions at one address on one line:
+ *                                               registers that are listed again, or after an access, belong
+ *                                               to step k too
  *
  * Code that the writer left out ("unlisted") has run between two lines
- *      - where the line's pc was read as a return address, and lies just after the previous line's instruction: that was
- *        a call, for a return would have moved the stack pointer;
- *      - where a return address was pushed that does not lie just after the previous line's instruction (x86);
- *      - where registers stand after the program counter in a log that lists them before it: a writer sums such code
- *        up in one line.
+ *      - where the line's pc was read as a return address, and lies just after the previous line's
+ *        instruction: that was a call, for a return would have moved the stack pointer;
+ *      - where a return address was pushed that does not lie just after the previous line's instruction
+ *      (x86);
+ *      - where registers stand after the program counter in a log that lists them before it: a writer sums
+ *        such code up in one line.
  * What such a line says of memory is how it is there, not what an instruction did.
  *
  * A decode point is a struct tenet_place, and the file that it is in.
@@ -79,7 +82,8 @@ static inline enum ts_next next_line(struct reader *r, enum tenet_what what, str
 	if (next == TS_FAIL && err->code == TS_ELIMIT)
 		next = pass_long_line(r, line, err);
 	else if (next == TS_ITEM && text.is_whole)
-		tenet_line_parse(&r->rec->names, &text, r->part, r->at.number, what, line, out, &r->rec->damages);
+		tenet_line_parse(&r->rec->names, &text, r->part, r->at.number, what, line, out,
+				 &r->rec->damages);
 	else if (next == TS_ITEM) {
 		tenet_damaged(&r->rec->damages, TENET_OPEN_LINE, r->part, r->at.number, text.off);
 		next = TS_END;
@@ -136,7 +140,8 @@ static enum ts_next read_group(struct reader *r, enum tenet_what what, struct gr
 /* --------------------------------------------------------------------------------------------------- gaps */
 
 /* The word that the open step read, or wrote, at @addr.  Returns false if it did not. */
-static bool find_word(const struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, unsigned word, uint64_t *value)
+static bool find_word(const struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, unsigned word,
+		      uint64_t *value)
 {
 	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
 		const struct ts_effect *e = &out->effects[i];
@@ -171,7 +176,8 @@ static inline bool is_gap(const struct reader *r, const struct group *g, const s
 		return false;
 	if (is_after_call(r->at.pc, from->pc))
 		return (!from->has_sp || from->sp == r->at.sp) &&
-		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) && value == r->at.pc;
+		       find_word(out, TS_FX_READ, r->at.sp - names->word, names->word, &value) &&
+		       value == r->at.pc;
 	return names->arch->min_insn_len == 1 && find_word(out, TS_FX_WRITE, r->at.sp, names->word, &value) &&
 	       r->at.pc != from->pc && !is_after_call(value, from->pc);
 }
@@ -195,11 +201,11 @@ static void tell_gap(struct ts_steps *out)
 		snprintf(ev->text, sizeof(ev->text), "code that is not listed");
 }
 
-/* ------------------------------------------------------------------------------------------------- accesses */
+/* ----------------------------------------------------------------------------------------------- accesses */
 
 /*
- * Compare a read and a write of one step, both with values: 0: they do not overlap; 1: the bytes in which they overlap are the
- * same; 2: these differ.
+ * Compare a read and a write of one step, both with values: 0: they do not overlap; 1: the bytes in which
+ * they overlap are the same; 2: these differ.
  */
 static int compare(const struct ts_steps *b, const struct ts_effect *read, const struct ts_effect *write)
 {
@@ -210,23 +216,26 @@ static int compare(const struct ts_steps *b, const struct ts_effect *read, const
 		last = write->addr + (write->len - 1);
 	if (first > last)
 		return 0;
-	return memcmp(b->data + read->data + (first - read->addr), b->data + write->data + (first - write->addr),
-		      last - first + 1) ? 2 : 1;
+	return memcmp(b->data + read->data + (first - read->addr),
+		      b->data + write->data + (first - write->addr), last - first + 1)
+		       ? 2
+		       : 1;
 }
 
 /* May the value of a read be that of a write of the step? */
 static bool is_written(const struct ts_steps *out, uint32_t read)
 {
 	for (uint32_t i = out->n_closed; i < out->n_effects; i++) {
-		if (out->effects[i].kind == TS_FX_WRITE && compare(out, &out->effects[read], &out->effects[i]) == 1)
+		if (out->effects[i].kind == TS_FX_WRITE &&
+		    compare(out, &out->effects[read], &out->effects[i]) == 1)
 			return true;
 	}
 	return false;
 }
 
 /*
- * Bytes that the writer fetched after the instruction: a read of bytes that the instruction wrote too is a read whose
- * value is not known; what it shows is there afterwards.
+ * Bytes that the writer fetched after the instruction: a read of bytes that the instruction wrote too is a
+ * read whose value is not known; what it shows is there afterwards.
  */
 static void tell_fetched(struct ts_steps *out)
 {
@@ -240,7 +249,8 @@ static void tell_fetched(struct ts_steps *out)
 		const struct ts_effect e = out->effects[i];
 		struct ts_effect *after;
 
-		if (e.kind != TS_FX_READ || e.data == TS_NO_DATA || (n_accesses <= MAX_COMPARED && !is_written(out, i)))
+		if (e.kind != TS_FX_READ || e.data == TS_NO_DATA ||
+		    (n_accesses <= MAX_COMPARED && !is_written(out, i)))
 			continue;
 		after = ts_steps_effect(out, TS_FX_READ, e.addr, e.len);
 		if (!after)
@@ -251,7 +261,7 @@ static void tell_fetched(struct ts_steps *out)
 	}
 }
 
-/* --------------------------------------------------------------------------------------- from file to file */
+/* -------------------------------------------------------------------------------------- from file to file */
 
 /* Whether a position follows is looked up where so few bytes are left. */
 #define NEAR_END TENET_MAX_LINE
@@ -301,8 +311,8 @@ static enum ts_next peek(struct reader *r, struct ts_steps *out, struct ts_error
 }
 
 /*
- * The last step of a file that is not the last: its thread then waits, and is shown before its last instruction, since
- * what runs is the next file's thread.
+ * The last step of a file that is not the last: its thread then waits, and is shown before its last
+ * instruction, since what runs is the next file's thread.
  */
 static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *err)
 {
@@ -325,8 +335,8 @@ static bool end_file(struct reader *r, struct ts_steps *out, struct ts_error *er
 /* ------------------------------------------------------------------------------------------------- steps */
 
 /*
- * The length of the instruction at @from, as far as the next address tells; 0: unknown.  Short jumps forward lead to
- * addresses that might follow an instruction: but they change nothing, and have two bytes at least.
+ * The length of the instruction at @from, as far as the next address tells; 0: unknown.  Short jumps forward
+ * lead to addresses that might follow an instruction: but they change nothing, and have two bytes at least.
  */
 static inline uint16_t insn_len(const struct ts_arch *arch, uint64_t from, uint64_t to, bool has_effects)
 {
@@ -370,7 +380,9 @@ static enum ts_next step(struct reader *r, struct ts_steps *out, struct ts_error
 		tell_fetched(out);
 	if (!end_file(r, out, err))
 		return TS_FAIL;
-	ts_steps_close(out, from.pc, insn_len(r->rec->base.regs.arch, from.pc, r->at.pc, g.n_regs || g.n_accesses || own.n_accesses),
+	ts_steps_close(out, from.pc,
+		       insn_len(r->rec->base.regs.arch, from.pc, r->at.pc,
+				g.n_regs || g.n_accesses || own.n_accesses),
 		       r->part);
 	r->base.end = (struct ts_end){ .pc = r->at.pc, .has_pc = true };
 	return TS_ITEM;
@@ -502,9 +514,12 @@ bool tenet_read_start(struct tenet *rec, uint32_t i, struct ts_steps *initial, s
 		bool is_access = e->kind == TS_FX_READ || e->kind == TS_FX_WRITE;
 
 		if (is_access && (i || e->data == TS_NO_DATA)) /* of other threads nobody knows when it was so */
-			*e = (struct ts_effect){ .kind = TS_FX_READ, .addr = e->addr, .data = TS_NO_DATA, .is_hidden = true };
+			*e = (struct ts_effect){
+				.kind = TS_FX_READ, .addr = e->addr, .data = TS_NO_DATA, .is_hidden = true
+			};
 		else if (is_access)
 			e->kind = TS_FX_WRITE;
 	}
-	return next == TS_ITEM || (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line has a program counter"));
+	return next == TS_ITEM ||
+	       (next == TS_END && ts_fail(err, TS_EUNSUPPORTED, 0, "no line has a program counter"));
 }

@@ -11,8 +11,8 @@
 struct ts_reader *tenet_reader_new(struct tenet *rec, struct ts_error *err);
 
 /*
- * Read what comes before position 0 of part @i, and that position's line: its place becomes the part's start, what
- * it says is appended to @initial.
+ * Read what comes before position 0 of part @i, and that position's line: its place becomes the part's start,
+ * what it says is appended to @initial.
  *
  * Returns false if no line has a program counter (TS_EUNSUPPORTED), or the file cannot be read.
  */

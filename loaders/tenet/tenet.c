@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines (writer.c).
+ * Tenet logs: opening.  The processor is found by the names of registers, the rest by the first lines
+ * (writer.c).
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -85,7 +86,8 @@ static bool read_head(struct tenet *rec, const struct ts_loader_options *opt, st
 		return refuse(&h, err);
 	arch = choose_arch(&h, opt);
 	if (!arch)
-		return ts_fail(err, TS_EUNSUPPORTED, 0, "\"pc\" alone does not tell the processor: --arch aarch64 or arm does");
+		return ts_fail(err, TS_EUNSUPPORTED, 0,
+			       "\"pc\" alone does not tell the processor: --arch aarch64 or arm does");
 	return choose_registers(rec, arch, err);
 }
 
@@ -148,10 +150,12 @@ static void describe(struct tenet *rec)
 	const char *whose = w->is_own ? "the line's own" : "the previous";
 
 	if (w->n_own || w->n_previous)
-		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (%u votes to %u)", whose,
+		snprintf(rec->base.variant, sizeof(rec->base.variant),
+			 "accesses of %s instruction (%u votes to %u)", whose,
 			 w->is_own ? w->n_own : w->n_previous, w->is_own ? w->n_previous : w->n_own);
 	else
-		snprintf(rec->base.variant, sizeof(rec->base.variant), "accesses of %s instruction (no votes)", whose);
+		snprintf(rec->base.variant, sizeof(rec->base.variant),
+			 "accesses of %s instruction (no votes)", whose);
 }
 
 /* The program's code, where the user says that it lies, or the list of images. */
@@ -183,7 +187,8 @@ static bool take_files(struct tenet *rec, const struct ts_source *src, const str
 		*hash = (*hash ^ ts_source_mtime(rec->parts[i].src)) * UINT64_C(0x9e3779b97f4a7c15);
 	}
 	if (rec->n_parts > 1)
-		ts_recording_warn(&rec->base, "when the threads ran is not in their logs: they are shown one after the "
+		ts_recording_warn(&rec->base,
+				  "when the threads ran is not in their logs: they are shown one after the "
 				  "other, each with the memory that it saw itself");
 	return true;
 }
@@ -206,8 +211,8 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 	rec->base.is_before = rec->n_parts > 1;
 	rec->base.is_kept_over_gaps = true;
 	rec->base.has_reads = rec->writer.has_reads;
-	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT | 1u << TS_EV_EXIT |
-				  1u << TS_EV_INTERRUPT;
+	rec->base.absent_events = 1u << TS_EV_SYSCALL | 1u << TS_EV_SIGNAL | 1u << TS_EV_FAULT |
+				  1u << TS_EV_EXIT | 1u << TS_EV_INTERRUPT;
 	return !rec->base.initial.is_failed ||
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no state at position 0");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the first lines of a log show of its writer: whose accesses a line lists, whether their bytes were fetched
- * afterwards, and what a register is that the first line leaves out.
+ * What the first lines of a log show of its writer: whose accesses a line lists, whether their bytes were
+ * fetched afterwards, and what a register is that the first line leaves out.
  *
- * Whose: a push or a call moves the stack pointer and writes there.  The line that shows the lower stack pointer has
- * the write if accesses are those of the previous instruction; the line before it if they are the line's own.
+ * Whose: a push or a call moves the stack pointer and writes there.  The line that shows the lower stack
+ * pointer has the write if accesses are those of the previous instruction; the line before it if they are the
+ * line's own.
  */
 #include "writer.h"
 
@@ -54,7 +55,8 @@ static bool has_true_read(const struct ts_steps *b)
 	for (uint32_t i = 0; i + 1 < b->n_effects && i < 16; i++) {
 		const struct ts_effect *r = &b->effects[i];
 
-		for (uint32_t j = i + 1; j < b->n_effects && j < 16 && r->kind == TS_FX_READ && r->data != TS_NO_DATA; j++) {
+		for (uint32_t j = i + 1;
+		     j < b->n_effects && j < 16 && r->kind == TS_FX_READ && r->data != TS_NO_DATA; j++) {
 			const struct ts_effect *w = &b->effects[j];
 
 			if (w->kind == TS_FX_WRITE && w->addr == r->addr && w->len == r->len &&
@@ -111,7 +113,8 @@ static void note_order(struct vote *v, const struct ts_steps *b, const struct te
 		v->is_ordered[i] &= !l->has_reg_after && is_in_order(v, orders[i], b);
 }
 
-static void vote(struct vote *v, const struct ts_steps *before, const struct ts_steps *b, const struct tenet_line *l)
+static void vote(struct vote *v, const struct ts_steps *before, const struct ts_steps *b,
+		 const struct tenet_line *l)
 {
 	bool has_fallen = v->has_sp && l->has_sp && l->sp < v->sp;
 

@@ -11,9 +11,9 @@
  *      step PC [CODE]           an instruction; its bytes, from which its length is known
  *      end [STATUS]             the program exited (decimal); the last line
  *
- * Words are separated by blanks, which may come before a line too; empty lines are skipped.  Addresses, values
- * and bytes are hex, bytes in the order of their addresses.  Lines before the first step say how position 0 is.
- * Lines after a step say what it did, with values after it.  What no line says is unknown.
+ * Words are separated by blanks, which may come before a line too; empty lines are skipped.  Addresses,
+ * values and bytes are hex, bytes in the order of their addresses.  Lines before the first step say how
+ * position 0 is. Lines after a step say what it did, with values after it.  What no line says is unknown.
  *
  * A decode point is where the next step begins, and its thread.
  */
@@ -46,7 +46,7 @@ struct text_reader {
 	uint32_t thread;             /* ordinal, of the lines that come next */
 };
 
-/* ------------------------------------------------------------------------------------------ words of a line */
+/* ---------------------------------------------------------------------------------------- words of a line */
 
 /* A line's words, one after the other.  After the first failure all are empty. */
 struct words {
@@ -113,7 +113,8 @@ static uint32_t take_bytes(struct words *w, uint8_t bytes[MAX_BYTES])
 	bool is_good = word.len % 2 == 0 && n <= MAX_BYTES;
 
 	for (uint32_t i = 0; i < n && is_good; i++) {
-		int high = ts_hex_digit((uint8_t)word.text[2 * i]), low = ts_hex_digit((uint8_t)word.text[2 * i + 1]);
+		int high = ts_hex_digit((uint8_t)word.text[2 * i]),
+		    low = ts_hex_digit((uint8_t)word.text[2 * i + 1]);
 
 		is_good = high >= 0 && low >= 0;
 		bytes[i] = is_good ? (uint8_t)(high << 4 | low) : 0;

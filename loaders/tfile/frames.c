@@ -257,8 +257,8 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	ts_buf_reset(&f->bytes);
 	to = ts_buf_add(&f->bytes, place->len);
 	if (!to)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no frame of %" PRIu32 " bytes",
-			       place->len);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF,
+			       "memory is exhausted: no frame of %" PRIu32 " bytes", place->len);
 	return ts_source_read_all(t->src, place->off, to, place->len, err);
 }
 

@@ -107,7 +107,8 @@ static bool read_lines(struct tfile *t, struct ts_line_reader *lines, struct ts_
 		if (!l.len)
 			break;
 		if (lines->off > MAX_TEXT)
-			return ts_fail(err, TS_ELIMIT, l.off, "a text section of more than %u bytes", MAX_TEXT);
+			return ts_fail(err, TS_ELIMIT, l.off, "a text section of more than %u bytes",
+				       MAX_TEXT);
 		if (!read_line(t, l, err))
 			return false;
 	}

@@ -192,7 +192,8 @@ static bool find_frames(struct tfile *t, struct ts_error *err)
 		return false;
 	}
 	if (!t->frames.n_frames)
-		ts_recording_warn(&t->base, "there is no trace frame: only the program's constant bytes are known");
+		ts_recording_warn(&t->base,
+				  "there is no trace frame: only the program's constant bytes are known");
 	if (t->damage.code != TS_OK)
 		ts_fail_prefix(&t->damage, "after %" PRIu64 " frames", t->frames.n_frames);
 	return tfile_sort_frames(t, err) && check_reg_len(t, err);

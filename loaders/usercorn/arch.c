@@ -260,8 +260,9 @@ const struct ucir_arch *ucir_arch_find(const char *name, unsigned version)
 
 const char *ucir_arch_names(unsigned version)
 {
-	return version < 2 ? "x86_64 x86 x86_16 arm arm64 mips sparc m68k"
-			   : "x86_64 x86 x86_16 arm arm64 mips sparc m68k riscv32 riscv64 mips64 ppc ppc64 s390x";
+	return version < 2
+		       ? "x86_64 x86 x86_16 arm arm64 mips sparc m68k"
+		       : "x86_64 x86 x86_16 arm arm64 mips sparc m68k riscv32 riscv64 mips64 ppc ppc64 s390x";
 }
 
 /* A name with a number in it, written out. */

@@ -400,7 +400,10 @@ static void put_syscall(const struct ucir_walk *w, const struct ucir_op *op, str
 		ev->args[i] = ts_u64le(&c) & w->rec->addr_mask;
 }
 
-/* The call did not return; before version 2, if it is one that ends a Linux process, its first argument is the status. */
+/*
+ * The call did not return; before version 2, if it is one that ends a Linux process, its first argument is
+ * the status.
+ */
 static void end_syscall(const struct ucir_walk *w, struct ts_steps *to, uint32_t event)
 {
 	struct ts_event *ev = &to->events[event];

@@ -59,8 +59,8 @@ static inline bool ucir_read(struct ucir_walk *w, struct ucir_op *op, uint32_t l
 }
 
 /*
- * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions, FORGET, CHANGED.  @t is the process that does
- * it.
+ * Append to @to (NULL: nowhere) what @op does: NOP, registers, memory, regions, FORGET, CHANGED.  @t is the
+ * process that does it.
  *
  * Returns false if the op contradicts itself or is not allowed here (TS_ECORRUPT).
  */
@@ -75,8 +75,8 @@ bool ucir_apply_syscall(struct ucir_walk *w, struct ucir_task *t, const struct u
 			struct ts_steps *to, bool *has_exit, struct ts_error *err);
 
 /*
- * As ucir_apply() for a SIGNAL and the ops in it, which are read.  Its effects are hidden: no instruction made
- * them.  @flags are op->flags as far as they hold here.
+ * As ucir_apply() for a SIGNAL and the ops in it, which are read.  Its effects are hidden: no instruction
+ * made them.  @flags are op->flags as far as they hold here.
  */
 bool ucir_apply_signal(struct ucir_walk *w, struct ucir_task *t, const struct ucir_op *op, unsigned flags,
 		       struct ts_steps *to, struct ts_error *err);

@@ -94,7 +94,8 @@ void ucir_note(const struct ucir_walk *w, const struct ucir_op *op)
 		break;
 	case UCIR_NOTE_UNEXPLAINED:
 		if (len && strncmp(text, "0", (size_t)len))
-			ucir_warn(w, op->off, "%.*s loads found what the recorder had not seen written", len, text);
+			ucir_warn(w, op->off, "%.*s loads found what the recorder had not seen written", len,
+				  text);
 		break;
 	case UCIR_NOTE_UNRECORDED:
 		ucir_warn(w, op->off, "registers that are not recorded: %.*s", len, text);

@@ -2,9 +2,9 @@
 /*
  * Ops of UCIR version 2 to bytes: the inverse of ops.h.
  *
- * Each function writes one op at @p, where the caller has made room for it, and returns the byte after it.  Ops
- * that contain others have their number of direct children; those follow.  Only libc is needed: the recorder's
- * plugin is built with this header.
+ * Each function writes one op at @p, where the caller has made room for it, and returns the byte after it.
+ * Ops that contain others have their number of direct children; those follow.  Only libc is needed: the
+ * recorder's plugin is built with this header.
  */
 #ifndef LOADERS_USERCORN_OP_WRITE_H
 #define LOADERS_USERCORN_OP_WRITE_H
@@ -91,7 +91,8 @@ static inline uint8_t *ucir_put_access(uint8_t *p, uint8_t kind, uint64_t addr, 
 }
 
 /* A WRITE or CHANGED with its bytes. */
-static inline uint8_t *ucir_put_contents(uint8_t *p, uint8_t kind, uint64_t addr, const void *bytes, uint32_t len)
+static inline uint8_t *ucir_put_contents(uint8_t *p, uint8_t kind, uint64_t addr, const void *bytes,
+					 uint32_t len)
 {
 	return ucir_put_bytes(ucir_put_access(p, kind, addr, len), bytes, len);
 }
@@ -111,7 +112,8 @@ static inline uint8_t *ucir_put_prot(uint8_t *p, uint64_t addr, uint64_t len, ui
 }
 
 static inline uint8_t *ucir_put_map(uint8_t *p, uint64_t addr, uint64_t len, uint8_t prot, uint64_t file_off,
-				    uint64_t file_len, const char *desc, uint16_t n_desc, const char *file, uint16_t n_file)
+				    uint64_t file_len, const char *desc, uint16_t n_desc, const char *file,
+				    uint16_t n_file)
 {
 	p = ucir_put_prot(p, addr, len, prot);
 	p[-18] = UCIR_MAP;
@@ -120,8 +122,8 @@ static inline uint8_t *ucir_put_map(uint8_t *p, uint64_t addr, uint64_t len, uin
 	return ucir_put_bytes(ucir_put_bytes(p, desc, n_desc), file, n_file);
 }
 
-static inline uint8_t *ucir_put_syscall(uint8_t *p, uint32_t num, uint64_t ret, const uint64_t *args, uint8_t n_args,
-					uint32_t n_ops)
+static inline uint8_t *ucir_put_syscall(uint8_t *p, uint32_t num, uint64_t ret, const uint64_t *args,
+					uint8_t n_args, uint32_t n_ops)
 {
 	*p++ = UCIR_SYSCALL;
 	p = ucir_put_u64(ucir_put_u32(p, num), ret);

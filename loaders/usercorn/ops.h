@@ -119,7 +119,8 @@ static inline bool ucir_is_holder(unsigned kind)
  * ucir_stream_need() does.  op->off and, if there is a byte, op->kind are then set and @s still stands at the
  * op.
  */
-static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
+static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
+				struct ts_error *err);
 
 /* The same, of any kind. */
 bool ucir_op_read_any(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err);
@@ -154,7 +155,8 @@ static inline void ucir_op_take_reg(const uint8_t *p, struct ucir_op *op)
 }
 
 /* Nearly all ops are a STEP or a REG. */
-static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op, struct ts_error *err)
+static inline bool ucir_op_read(struct ucir_stream *s, unsigned version, struct ucir_op *op,
+				struct ts_error *err)
 {
 	size_t left;
 	const uint8_t *p = ucir_stream_at_hand(s, &left);

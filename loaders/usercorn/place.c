@@ -286,8 +286,8 @@ static bool compare(const struct places *p, const struct region *r, uint64_t shi
 }
 
 /*
- * The kernel maps whole pages: what follows a segment in its last page is what follows it in the file.  Is the
- * data that, with the zeros at both ends that the tool trims?  *shift gets how many come before it.
+ * The kernel maps whole pages: what follows a segment in its last page is what follows it in the file.  Is
+ * the data that, with the zeros at both ends that the tool trims?  *shift gets how many come before it.
  */
 static bool compare_mapped(const struct places *p, const struct region *r, uint64_t *shift, bool *is_equal,
 			   struct ts_error *err)
@@ -322,15 +322,16 @@ static bool is_of_data(const struct places *p, const struct region *r)
 		const struct ts_elf_load *load = &p->elf.loads[i];
 		uint64_t start = load->addr + p->bias;
 
-		if (load->prot & TS_PROT_WRITE && (r->addr - start < load->mem_len || start - r->addr < r->len))
+		if (load->prot & TS_PROT_WRITE &&
+		    (r->addr - start < load->mem_len || start - r->addr < r->len))
 			return true;
 	}
 	return false;
 }
 
 /*
- * The region's image in the file, trimmed as the tool trims it, must be the data.  Data that a program may write
- * says nothing about its file: the recording may begin after it was written.
+ * The region's image in the file, trimmed as the tool trims it, must be the data.  Data that a program may
+ * write says nothing about its file: the recording may begin after it was written.
  */
 static bool place_by_file(const struct places *p, struct region *r, struct ts_error *err)
 {
@@ -597,7 +598,8 @@ bool ucir_read_stack(struct usercorn *rec, struct ts_error *err)
 	uint64_t sp, end;
 	bool done = true;
 
-	if (strcmp(rec->base.os, "linux") != 0 || !initial_value(rec, 0, rec->base.regs.sp, &sp) || !find_stack(rec, sp, &s))
+	if (strcmp(rec->base.os, "linux") != 0 || !initial_value(rec, 0, rec->base.regs.sp, &sp) ||
+	    !find_stack(rec, sp, &s))
 		return true;
 	ts_buf_init(&args);
 	if (read_args(&s, &sp, &args) && skip_env(&s, &sp) && find_auxv_end(&s, sp, &end) && end > sp) {

@@ -24,7 +24,8 @@ static bool write_all(struct ucir_writer *w, const uint8_t *bytes, size_t len, s
 	return true;
 }
 
-bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_big_endian, struct ts_error *err)
+bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_big_endian,
+		       struct ts_error *err)
 {
 	uint8_t head[HEADER_LEN + SNAPPY_IDENTIFIER_LEN] = "UCIR\0\0\0\2";
 

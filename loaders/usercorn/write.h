@@ -22,11 +22,13 @@ struct ucir_writer {
 };
 
 /*
- * Begin a file at descriptor @fd: its header, for architecture @arch (at most 31 characters) in that byte order.
+ * Begin a file at descriptor @fd: its header, for architecture @arch (at most 31 characters) in that byte
+ * order.
  *
  * Returns false with @err if it cannot be written (TS_EIO).
  */
-bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_big_endian, struct ts_error *err);
+bool ucir_writer_begin(struct ucir_writer *w, int fd, const char *arch, bool is_big_endian,
+		       struct ts_error *err);
 
 /* Add @len bytes of the stream.  Returns false as ucir_writer_begin(). */
 bool ucir_writer_add(struct ucir_writer *w, const uint8_t *bytes, size_t len, struct ts_error *err);

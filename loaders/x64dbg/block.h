@@ -18,7 +18,10 @@
 /* Bytes before the thread id, or the instruction. */
 #define X64DBG_BLOCK_HEAD 4u
 
-/* What stands there: is a thread id announced; is the word of a memory slot with these flags another one after it? */
+/*
+ * What stands there: is a thread id announced; is the word of a memory slot with these flags another one
+ * after it?
+ */
 #define X64DBG_TID_LEN 4u
 #define X64DBG_HAS_TID 0x80u
 #define X64DBG_IS_UNCHANGED 1u
@@ -68,19 +71,22 @@ struct x64dbg_block {
 };
 
 /*
- * Read the instruction block at @p, which is at b->off in the file, and whose type byte is the first of @left bytes;
- * with @has_unflagged_tid a thread id stands there though no flag says so.  X64DBG_SLACK bytes more are there.
+ * Read the instruction block at @p, which is at b->off in the file, and whose type byte is the first of @left
+ * bytes; with @has_unflagged_tid a thread id stands there though no flag says so.  X64DBG_SLACK bytes more
+ * are there.
  *
- * Returns false if the bytes end before the block (TS_ETRUNC) or the block contradicts its format (TS_ECORRUPT).
+ * Returns false if the bytes end before the block (TS_ETRUNC) or the block contradicts its format
+ * (TS_ECORRUPT).
  */
 bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
 		       bool has_unflagged_tid, struct ts_error *err);
 
 /*
- * What follows the values of a block, from its memory slots' flags on: how many bytes there are of new words; what
- * the slots hold, all bytes of which must be readable.
+ * What follows the values of a block, from its memory slots' flags on: how many bytes there are of new words;
+ * what the slots hold, all bytes of which must be readable.
  */
-uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l);
+uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags,
+				  const struct x64dbg_layout *l);
 void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l);
 
 /* The word at @p, where 8 bytes are readable. */

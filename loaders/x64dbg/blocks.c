@@ -29,8 +29,8 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
  */
 
 /*
- * The bytes at @off < bl->file_len.  A file that has become shorter since it was opened is a failure to read it,
- * and not a trace that ends there: what was found out by looking ahead depends on it.
+ * The bytes at @off < bl->file_len.  A file that has become shorter since it was opened is a failure to read
+ * it, and not a trace that ends there: what was found out by looking ahead depends on it.
  */
 static inline const uint8_t *bytes_at(struct ts_window *w, uint64_t off, size_t want, size_t *len,
 				      struct ts_error *err)
@@ -212,7 +212,8 @@ static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 /* The block is a usual one: the next time it is read by its form. */
 static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 {
-	x64dbg_form_take(&s->insn->form, bl->window.buf + (s->b.off - bl->window.off), &s->b, &bl->rec->layout);
+	x64dbg_form_take(&s->insn->form, bl->window.buf + (s->b.off - bl->window.off), &s->b,
+			 &bl->rec->layout);
 	if (bl->insn)
 		bl->insn->next = s->insn;
 }
@@ -288,7 +289,8 @@ static bool find_good(struct x64dbg_blocks *bl, uint64_t off, struct ts_error *e
 }
 
 /* A damaged block, which *err is about: go on after it.  Returns false if there is nothing after it. */
-static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
+static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, struct x64dbg_stop *s,
+						   struct ts_error *err)
 {
 	struct ts_error failed = { 0 };
 	uint64_t bad = bl->off;
@@ -342,8 +344,8 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after
 }
 
 /*
- * The next block if it is the one that came after the last one when that was read before, with other values, and
- * nothing is special about it.  Returns false, having passed nothing, in all other cases.
+ * The next block if it is the one that came after the last one when that was read before, with other values,
+ * and nothing is special about it.  Returns false, having passed nothing, in all other cases.
  */
 static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 {

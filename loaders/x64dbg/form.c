@@ -6,7 +6,8 @@ void x64dbg_form_take(struct x64dbg_form *f, const uint8_t *p, const struct x64d
 {
 	unsigned len = X64DBG_BLOCK_HEAD + b->n_opcode + b->n_regs, pc_at = 0;
 
-	if (b->has_tid || !b->has_pc || !b->is_strict || b->n_regs > X64DBG_FORM_SLOTS || len > X64DBG_MAX_FORM)
+	if (b->has_tid || !b->has_pc || !b->is_strict || b->n_regs > X64DBG_FORM_SLOTS ||
+	    len > X64DBG_MAX_FORM)
 		return;
 	while (b->slots[pc_at] != l->pc)
 		pc_at++;

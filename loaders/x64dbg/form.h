@@ -3,8 +3,8 @@
  * The form of a block: its bytes up to the values, which say what the block is.
  *
  * A program runs the same instructions again and again, and each mostly follows one that changed the same
- * registers: then the head, the instruction's bytes, and the list of slots are bytes that were checked before. A
- * form has them, and what they said; only the values after them are new.
+ * registers: then the head, the instruction's bytes, and the list of slots are bytes that were checked
+ * before. A form has them, and what they said; only the values after them are new.
  */
 #ifndef LOADERS_X64DBG_FORM_H
 #define LOADERS_X64DBG_FORM_H
@@ -26,7 +26,8 @@ struct x64dbg_form {
 };
 
 /*
- * The first @len bytes at @p, at most X64DBG_MAX_FORM of those that are readable there, as a form with nothing else.
+ * The first @len bytes at @p, at most X64DBG_MAX_FORM of those that are readable there, as a form with
+ * nothing else.
  */
 static inline struct x64dbg_form x64dbg_form_of(const uint8_t *p, unsigned len)
 {
@@ -40,23 +41,27 @@ static inline struct x64dbg_form x64dbg_form_of(const uint8_t *p, unsigned len)
 				     .c = ts_load(p + 16) & ts_load(mask + 16) };
 }
 
-/* Take the form of block @b, which was read from @p without fault; it stays as it was if the block is unusual. */
+/*
+ * Take the form of block @b, which was read from @p without fault; it stays as it was if the block is
+ * unusual.
+ */
 void x64dbg_form_take(struct x64dbg_form *f, const uint8_t *p, const struct x64dbg_block *b,
 		      const struct x64dbg_layout *l);
 
 /*
- * Read the block at @p, whose instruction has the bytes @opcode (16, zeros after it), as x64dbg_block_read() does, if
- * it has this form.  X64DBG_MAX_BLOCK bytes and X64DBG_SLACK more are there.
+ * Read the block at @p, whose instruction has the bytes @opcode (16, zeros after it), as x64dbg_block_read()
+ * does, if it has this form.  X64DBG_MAX_BLOCK bytes and X64DBG_SLACK more are there.
  *
- * What is in the form is not needed to know where the next block is: the processor can go on there before it has the
- * form.
+ * What is in the form is not needed to know where the next block is: the processor can go on there before it
+ * has the form.
  *
  * Returns false if the block has another form.
  */
-static inline bool x64dbg_form_read(const struct x64dbg_form *f, const uint8_t *opcode, struct x64dbg_block *b,
-				    const uint8_t *p, const struct x64dbg_layout *l)
+static inline bool x64dbg_form_read(const struct x64dbg_form *f, const uint8_t *opcode,
+				    struct x64dbg_block *b, const uint8_t *p, const struct x64dbg_layout *l)
 {
-	unsigned n_regs = p[1], n_mem = p[2], len = X64DBG_BLOCK_HEAD + n_regs + p[3], mem_at = len + n_regs * l->width;
+	unsigned n_regs = p[1], n_mem = p[2], len = X64DBG_BLOCK_HEAD + n_regs + p[3],
+		 mem_at = len + n_regs * l->width;
 	struct x64dbg_form is;
 
 	if (len - 1 - X64DBG_BLOCK_HEAD >= X64DBG_MAX_FORM - X64DBG_BLOCK_HEAD)

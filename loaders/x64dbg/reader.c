@@ -8,8 +8,8 @@
  * one's instruction completes.
  *
  * The file does not show what ran between two blocks.  Where the second cannot follow the first, because a
- * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is shown
- * as it was seen last, but a new session forgets everything.
+ * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is
+ * shown as it was seen last, but a new session forgets everything.
  *
  * A decode point is a mark and a number of steps to skip from there: the mark is the last block that holds
  * all registers, or, if that is far away, another block, with the registers saved in the point.
@@ -239,12 +239,12 @@ static void note_repeats(const struct reader *r, struct stage *s, const struct x
 }
 
 /*
- * The rare cases of arrive(): another thread than that of @before, a new session, or all registers.  Takes in the
- * registers.
+ * The rare cases of arrive(): another thread than that of @before, a new session, or all registers.  Takes in
+ * the registers.
  */
-static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage *s, const struct stage *before,
-						  bool is_new_context, bool is_full, struct ts_steps *out,
-						  struct ts_error *err)
+static __attribute__((noinline)) bool arrive_anew(struct reader *r, struct stage *s,
+						  const struct stage *before, bool is_new_context,
+						  bool is_full, struct ts_steps *out, struct ts_error *err)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
 	uint32_t mark;
@@ -347,8 +347,8 @@ static __attribute__((noinline)) void tell_repeats(const struct reader *r, const
 }
 
 /*
- * Code that was not recorded ran here.  Within a session memory and registers of other threads are shown as they
- * were seen last; a new session may be another run of the program, of which nothing is known.
+ * Code that was not recorded ran here.  Within a session memory and registers of other threads are shown as
+ * they were seen last; a new session may be another run of the program, of which nothing is known.
  */
 static __attribute__((noinline)) void tell_gap(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
@@ -391,7 +391,8 @@ static enum ts_next last_step(struct reader *r, struct ts_steps *out)
  * There is no block ahead.  The last one is the state at the end; only where it is the only one, or the only
  * one of its thread's turn, its instruction is a step, so that its registers belong to a position.
  */
-static __attribute__((noinline)) enum ts_next end_steps(struct reader *r, struct ts_steps *out, struct ts_error *err)
+static __attribute__((noinline)) enum ts_next end_steps(struct reader *r, struct ts_steps *out,
+							struct ts_error *err)
 {
 	if (!r->is_done && is_step(r, r->cur))
 		return last_step(r, out);
@@ -579,7 +580,10 @@ static bool is_met(const struct reader *r, uint32_t tid)
 	return i < r->n_threads;
 }
 
-/* Of up to 8 memory slots with these flags, how many words follow: without a loop whose end cannot be predicted. */
+/*
+ * Of up to 8 memory slots with these flags, how many words follow: without a loop whose end cannot be
+ * predicted.
+ */
 static inline unsigned n_changed(const uint8_t *flags, unsigned n_mem)
 {
 	uint64_t bits;
@@ -590,8 +594,8 @@ static inline unsigned n_changed(const uint8_t *flags, unsigned n_mem)
 }
 
 /*
- * The block that begins at @p, where X64DBG_MAX_BLOCK bytes are: its length, 0 for one of which more would have to be
- * known.
+ * The block that begins at @p, where X64DBG_MAX_BLOCK bytes are: its length, 0 for one of which more would
+ * have to be known.
  */
 static inline size_t skim_len(const struct x64dbg_layout *l, const uint8_t *p)
 {
@@ -607,7 +611,8 @@ static inline size_t skim_len(const struct x64dbg_layout *l, const uint8_t *p)
 /*
  * arrive() at the next block, of which nothing is told: one of @tid, and with all registers or not.
  *
- * Returns false where that depends on more: on registers, on a thread that is new, or on how sessions follow each other.
+ * Returns false where that depends on more: on registers, on a thread that is new, or on how sessions follow
+ * each other.
  */
 static __attribute__((noinline)) bool skim_arrive(struct reader *r, uint32_t tid, bool is_full)
 {
@@ -634,7 +639,9 @@ static __attribute__((noinline)) bool skim_arrive(struct reader *r, uint32_t tid
 	return true;
 }
 
-/* The next block; most are of the same thread, and between two marks.  Returns false as skim_arrive() does. */
+/*
+ * The next block; most are of the same thread, and between two marks.  Returns false as skim_arrive() does.
+ */
 static inline bool skim_block(struct reader *r, const uint8_t *p)
 {
 	const struct x64dbg_layout *l = &r->rec->layout;
@@ -663,8 +670,8 @@ static uint64_t skim_window(struct reader *r, uint64_t n)
 	size_t left;
 	const uint8_t *p = ts_window_at(&r->blocks.window, start, X64DBG_MAX_BLOCK, &left, &err);
 
-	while (p && i < n && left - (r->skim.off - start) >= X64DBG_MAX_BLOCK && left >= r->skim.off - start &&
-	       skim_block(r, p + (r->skim.off - start)))
+	while (p && i < n && left - (r->skim.off - start) >= X64DBG_MAX_BLOCK &&
+	       left >= r->skim.off - start && skim_block(r, p + (r->skim.off - start)))
 		i++;
 	return i;
 }

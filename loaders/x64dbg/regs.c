@@ -7,8 +7,8 @@
  *      128  32  program counter, flags
  *      144  40  gs fs es ds cs ss, 2 bytes each
  *      208  76  ST(0) to ST(7), 10 bytes each
- *      288 156  control, status and tag word of the x87, 2 bytes each; 2 bytes of nothing; then 4 bytes each: error offset,
- *               error selector, data offset, data selector, and one more
+ *      288 156  control, status and tag word of the x87, 2 bytes each; 2 bytes of nothing; then 4 bytes each:
+ *               error offset, error selector, data offset, data selector, and one more
  *      316 184  mxcsr
  *      320 192  xmm registers, 16 bytes each
  *      576 320  ymm registers, 32 bytes each, of which the upper half counts

@@ -80,12 +80,13 @@ static inline bool x64dbg_regs_take_piece(struct x64dbg_regs *r, const struct x6
 }
 
 /*
- * Take in the listed slots: @slots are @n ascending ordinals, @values as many words, and 8 bytes are readable where
- * each begins.  A register that changed becomes a TS_FX_REG_WRITE.  The program counter is kept up to date, but is no
- * effect.
+ * Take in the listed slots: @slots are @n ascending ordinals, @values as many words, and 8 bytes are readable
+ * where each begins.  A register that changed becomes a TS_FX_REG_WRITE.  The program counter is kept up to
+ * date, but is no effect.
  */
-static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l, const uint8_t *slots,
-				    unsigned n, const uint8_t *values, struct ts_steps *out)
+static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_layout *l,
+				    const uint8_t *slots, unsigned n, const uint8_t *values,
+				    struct ts_steps *out)
 {
 	bool has_x87 = n == l->n_slots; /* the very first ones may be zeros, as they are before */
 	unsigned width = l->width;

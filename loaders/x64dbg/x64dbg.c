@@ -4,7 +4,8 @@
  *
  *      4        "TRAC"
  *      4        length of the head's text, little-endian as everything
- *      ..       JSON object: ver (1), arch ("x64" or "x86"), compression (""), path of the program, a hash of it
+ *      ..       JSON object: ver (1), arch ("x64" or "x86"), compression (""), path of the program, a hash of
+ *               it
  *      ..       blocks up to the end of the file
  *
  * A block is an executed instruction (block.c) or something that a plugin added (facts.c).

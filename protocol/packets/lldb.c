@@ -15,8 +15,8 @@
 #include "src/base/json.h"
 
 /*
- * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues to the
- * end of the recording when it connects.
+ * The machine.  No triple: with one of Linux, lldb 14 stops at the program's entry by itself, and continues
+ * to the end of the recording when it connects.
  */
 static enum rsp_done pkt_host_info(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -56,7 +56,8 @@ static void reply_gap(struct rsp_reply *r, uint64_t addr, uint64_t mask, const s
 		if (regions[i].first > addr && regions[i].first - 1 < last)
 			last = regions[i].first - 1;
 	}
-	rsp_reply_printf(r, "start:%" PRIx64 ";size:%" PRIx64 ";", addr, last - addr + (last - addr < UINT64_MAX));
+	rsp_reply_printf(r, "start:%" PRIx64 ";size:%" PRIx64 ";", addr,
+			 last - addr + (last - addr < UINT64_MAX));
 }
 
 static void reply_region(struct rsp_reply *r, const struct ts_region_info *m)

@@ -152,7 +152,8 @@ static enum rsp_command_end announce(struct rsp_session *s, const struct rsp_des
 }
 
 /* A question that was not begun is refused for this reason. */
-static enum rsp_command_end give_reason(enum rsp_command_end end, const struct ts_error *err, struct ts_buf *out)
+static enum rsp_command_end give_reason(enum rsp_command_end end, const struct ts_error *err,
+					struct ts_buf *out)
 {
 	if (end == RSP_COMMAND_REFUSED)
 		ts_buf_puts(out, err->text);
@@ -334,8 +335,9 @@ static bool run_info(struct rsp_session *s, const char *arg, struct ts_buf *out)
 		ts_buf_puts(out, "cpsr: not recorded; shown with the Thumb bit as the instructions tell it, "
 				 "and zeros\n");
 	if (is_pc_made_up(s))
-		ts_buf_puts(out, "pc: not recorded at this position; gdb is given all ones, without which it does "
-				 "not stop\n");
+		ts_buf_puts(out,
+			    "pc: not recorded at this position; gdb is given all ones, without which it does "
+			    "not stop\n");
 	put_warnings(q, out);
 	if (ts_query_ending(q, &ending) && ending.damage.code != TS_OK) {
 		char text[sizeof(ending.damage.text) + 64];
@@ -411,8 +413,8 @@ static enum rsp_command_end start_export(struct rsp_session *s, const char *arg,
 		ts_buf_puts(out, err.text);
 		return RSP_COMMAND_REFUSED;
 	}
-	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n", rsp_tracing_frames(&s->tracing)->n_frames,
-		      s->target->export_dir);
+	ts_buf_printf(out, "saving %" PRIu64 " trace frames in %s\n",
+		      rsp_tracing_frames(&s->tracing)->n_frames, s->target->export_dir);
 	return RSP_COMMAND_JOB;
 }
 

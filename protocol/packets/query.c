@@ -42,8 +42,8 @@ static void take_feature(struct rsp_session *s, struct rsp_args *a)
 /*
  * Does this session claim the feature?  Features that depend on those of the client or on the recording are
  * listed here; the others are always claimed.  lldb reads thread ids without processes only, and if there is
- * an auxiliary vector it inserts a breakpoint at the entry point, at which it then resumes by itself.  A path of
- * the program whose file cannot be served would make gdb warn twice that it cannot open it.
+ * an auxiliary vector it inserts a breakpoint at the entry point, at which it then resumes by itself.  A path
+ * of the program whose file cannot be served would make gdb warn twice that it cannot open it.
  */
 static bool is_claimed(const struct rsp_session *s, const char *feature)
 {
@@ -275,8 +275,9 @@ static enum rsp_done pkt_attached(struct rsp_session *s, struct rsp_args *a, str
 /*
  * Where the program was loaded.  gdb moves the symbols of a position-independent program by this if there is
  * no auxiliary vector (gdb/remote.c, remote_target::get_offsets); all segments move with the first one.  It
- * knows no segments of PE files, but moves their sections by a distance.  An empty reply means that nothing is moved, or that it is not known: for a program that is not
- * position-independent lldb would move the symbols twice.
+ * knows no segments of PE files, but moves their sections by a distance.  An empty reply means that nothing
+ * is moved, or that it is not known: for a program that is not position-independent lldb would move the
+ * symbols twice.
  */
 static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, struct rsp_reply *r)
 {
@@ -286,7 +287,8 @@ static enum rsp_done pkt_offsets(struct rsp_session *s, struct rsp_args *a, stru
 	if (at->by == TS_LOCATED_NOT || at->by == TS_LOCATED_LINKED)
 		return RSP_UNSUPPORTED;
 	if (at->is_pe)
-		rsp_reply_printf(r, "Text=%" PRIx64 ";Data=%" PRIx64 ";Bss=%" PRIx64, at->moved, at->moved, at->moved);
+		rsp_reply_printf(r, "Text=%" PRIx64 ";Data=%" PRIx64 ";Bss=%" PRIx64, at->moved, at->moved,
+				 at->moved);
 	else
 		rsp_reply_printf(r, "TextSeg=%" PRIx64, at->first);
 	return RSP_REPLIED;

@@ -192,7 +192,8 @@ static bool parse_action(const struct rsp_session *s, struct rsp_args *a, struct
 }
 
 /* @is_only: no other threads are to run. */
-static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act, bool is_only)
+static enum rsp_done run_action(struct rsp_session *s, struct rsp_reply *r, const struct action *act,
+				bool is_only)
 {
 	uint32_t thread = act->thread != TS_NO_THREAD ? act->thread : s->thread;
 

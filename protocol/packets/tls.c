@@ -2,8 +2,9 @@
 /*
  * Thread-local storage: qGetTLSAddr.
  *
- * The program's own block is where the ABI says, on x86-64: it ends where fs_base points (Drepper, "ELF Handling for
- * Thread-Local Storage", variant II).  The others' are where the dynamic linker says in recorded memory.
+ * The program's own block is where the ABI says, on x86-64: it ends where fs_base points (Drepper, "ELF
+ * Handling for Thread-Local Storage", variant II).  The others' are where the dynamic linker says in recorded
+ * memory.
  */
 #include "packets.h"
 
@@ -36,7 +37,10 @@ static uint64_t block_of_program(const struct rsp_session *s)
 	return below;
 }
 
-/* The files of the dynamic linker and of libc, by their names: ld-linux-x86-64.so.2, libc.so.6, libpthread-2.31.so. */
+/*
+ * The files of the dynamic linker and of libc, by their names: ld-linux-x86-64.so.2, libc.so.6,
+ * libpthread-2.31.so.
+ */
 static bool is_of_glibc(const char *path)
 {
 	static const char *const begins[] = { "ld", "libc.", "libc-", "libpthread" };
@@ -49,7 +53,10 @@ static bool is_of_glibc(const char *path)
 	return false;
 }
 
-/* The object that the client means by @map: a link map of its own finding, or an address in our list of libraries. */
+/*
+ * The object that the client means by @map: a link map of its own finding, or an address in our list of
+ * libraries.
+ */
 static struct ts_tls_object object_of(const struct rsp_session *s, uint64_t map, struct ts_tls_facts *facts)
 {
 	bool is_program = !map || map == s->target->located.first;
@@ -78,7 +85,8 @@ static bool program_by_abi(const struct rsp_session *s, uint32_t thread, uint64_
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
 			       "the program's thread-local segment is not known (--exec FILE)");
 	if (!ts_tls_pointer(s->target->q, s->pos, thread, addr))
-		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "fs_base is not known at position %" PRIu64, s->pos);
+		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "fs_base is not known at position %" PRIu64,
+			       s->pos);
 	*addr -= below;
 	return true;
 }

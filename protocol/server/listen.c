@@ -110,7 +110,8 @@ static bool listen_tcp(struct rsp_listener *l, const char *comm, struct ts_error
 	if (l->fd < 0)
 		return false;
 	if (!name_socket(l))
-		ts_log(TS_LOG_WARN, "%s: other machines can connect, and the protocol asks nobody for a password", comm);
+		ts_log(TS_LOG_WARN,
+		       "%s: other machines can connect, and the protocol asks nobody for a password", comm);
 	return true;
 }
 
@@ -140,11 +141,11 @@ static bool check_folder(const char *path, struct ts_error *err)
 	if (stat(folder, &st) < 0)
 		return ts_fail_errno(err, "cannot listen at '%s'", path);
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s': other users can write in its folder, and replace the socket",
-			       path);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%s': other users can write in its folder, and replace the socket", path);
 	if (st.st_uid != geteuid() && st.st_uid)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s': its folder is another user's, who can replace the socket",
-			       path);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "'%s': its folder is another user's, who can replace the socket", path);
 	return true;
 }
 

@@ -415,7 +415,8 @@ static bool take_input(struct connection *c, int64_t until)
 /* Is there nothing to do except to wait for this client's next packet?  The connection may be gone. */
 static bool is_idle(const struct server *sv, const struct connection *c)
 {
-	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->is_growing && !whose_turn(sv);
+	return sv->connections == c && !c->next && ev_is_active(&c->reader) && !sv->is_growing &&
+	       !whose_turn(sv);
 }
 
 /*
@@ -466,7 +467,8 @@ static void on_silence(struct ev_loop *loop, struct ev_timer *w, int events)
 
 	(void)loop;
 	(void)events;
-	ts_log(TS_LOG_WARN, "a client that said nothing for %g s was disconnected", c->server->opt->silence_s);
+	ts_log(TS_LOG_WARN, "a client that said nothing for %g s was disconnected",
+	       c->server->opt->silence_s);
 	close_connection(c);
 }
 
@@ -537,9 +539,9 @@ static void accept_later(struct server *sv)
 }
 
 /*
- * No descriptor was free, and the loop would try it again at once, all the time.  A client that has to wait gets its
- * turn when another one ends; without others the reserved descriptor is for accepting it: to serve it if one is free by
- * now, else to say no.  Returns the client's descriptor, or -1.
+ * No descriptor was free, and the loop would try it again at once, all the time.  A client that has to wait
+ * gets its turn when another one ends; without others the reserved descriptor is for accepting it: to serve
+ * it if one is free by now, else to say no.  Returns the client's descriptor, or -1.
  */
 static int accept_anyway(struct server *sv)
 {
@@ -575,7 +577,8 @@ static void set_tcp_options(int fd)
 	};
 
 	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
-		setsockopt(fd, options[i].level, options[i].name, &options[i].value, sizeof(options[i].value));
+		setsockopt(fd, options[i].level, options[i].name, &options[i].value,
+			   sizeof(options[i].value));
 }
 
 static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
@@ -596,7 +599,8 @@ static void on_connect(struct ev_loop *loop, struct ev_io *w, int events)
 	else if (sv->is_once)
 		ev_io_stop(loop, w);
 	else if (sv->n_connections == sv->opt->max_clients) {
-		ts_log(TS_LOG_WARN, "there are %u clients: more have to wait (--max-clients)", sv->n_connections);
+		ts_log(TS_LOG_WARN, "there are %u clients: more have to wait (--max-clients)",
+		       sv->n_connections);
 		accept_later(sv);
 	}
 }

@@ -57,8 +57,8 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out)
 		for (size_t k = 0; k < n; k++)
 			is_command |= !strcmp(commands[k], verbs[i]->name);
 		if (!is_command)
-			ts_buf_printf(out, "monitor %s %-*s %s\n", verbs[i]->name, (int)(26 - strlen(verbs[i]->name)),
-				      verbs[i]->synopsis, verbs[i]->help);
+			ts_buf_printf(out, "monitor %s %-*s %s\n", verbs[i]->name,
+				      (int)(26 - strlen(verbs[i]->name)), verbs[i]->synopsis, verbs[i]->help);
 	}
 }
 
@@ -77,7 +77,9 @@ static bool find_symbols(const struct rsp_session *s, struct ts_symbols *symbols
 			       target->local, err);
 }
 
-/* Found with the first question, and again when all has been read: modules that came later have symbols, too. */
+/*
+ * Found with the first question, and again when all has been read: modules that came later have symbols, too.
+ */
 static bool need_symbols(struct rsp_session *s, struct ts_error *err)
 {
 	struct rsp_asking *q = s->asking;
@@ -229,7 +231,8 @@ static enum ts_got run(struct rsp_session *s, int64_t end_ns, struct ts_buf *out
 }
 
 /* Where an announced goto leads is told by the client's next stop; that it leads nowhere is told here. */
-static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r, struct ts_error *err)
+static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r,
+				 struct ts_error *err)
 {
 	struct ts_buf text;
 	enum ts_got got;
@@ -296,8 +299,8 @@ static bool parse(struct rsp_session *s, const char *verb, const char *words, st
 	return done;
 }
 
-static enum rsp_command_end start(struct rsp_session *s, const char *verb, const char *words, bool is_announced,
-				  struct ts_error *err)
+static enum rsp_command_end start(struct rsp_session *s, const char *verb, const char *words,
+				  bool is_announced, struct ts_error *err)
 {
 	if (!strstr(words, "--partial") && !rsp_wait_until_complete(s))
 		return RSP_COMMAND_LATER;
@@ -308,7 +311,8 @@ static enum rsp_command_end start(struct rsp_session *s, const char *verb, const
 	return RSP_COMMAND_JOB;
 }
 
-enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words, struct ts_error *err)
+enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words,
+				      struct ts_error *err)
 {
 	return start(s, verb, words, false, err);
 }

@@ -30,13 +30,15 @@ void rsp_asking_help(const char *const *commands, size_t n, struct ts_buf *out);
  * Begin to answer the question "@verb @words".
  *
  * Returns RSP_COMMAND_JOB if the answer follows, RSP_COMMAND_LATER if it needs more of the recording than has
- * been read, RSP_COMMAND_REFUSED and @err if the question is not understood, or memory is exhausted (TS_ENOMEM).
+ * been read, RSP_COMMAND_REFUSED and @err if the question is not understood, or memory is exhausted
+ * (TS_ENOMEM).
  */
-enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words, struct ts_error *err);
+enum rsp_command_end rsp_asking_start(struct rsp_session *s, const char *verb, const char *words,
+				      struct ts_error *err);
 
 /*
- * The same of "goto @place", but the session stays: where that leads is announced (monitor announce).  The answer has
- * no text, unless there is no such place: then it is refused.
+ * The same of "goto @place", but the session stays: where that leads is announced (monitor announce).  The
+ * answer has no text, unless there is no such place: then it is refused.
  */
 enum rsp_command_end rsp_asking_announce(struct rsp_session *s, const char *place, struct ts_error *err);
 

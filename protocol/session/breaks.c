@@ -85,7 +85,9 @@ bool rsp_breaks_insert(struct rsp_breaks *b, enum rsp_break_kind kind, struct ts
 		b->places[b->n_items] = at;
 		item = &b->items[b->n_items++];
 	}
-	*item = (struct rsp_break){ .at = at, .kind = kind, .conditions = conditions, .n_conditions = n_conditions };
+	*item = (struct rsp_break){
+		.at = at, .kind = kind, .conditions = conditions, .n_conditions = n_conditions
+	};
 	return true;
 }
 

@@ -19,7 +19,10 @@ struct rsp_bytes {
 	uint8_t *known; /* in the same memory */
 };
 
-/* Room for @len bytes.  Returns false if memory is exhausted (TS_ENOMEM); rsp_bytes_fini() may be called either way. */
+/*
+ * Room for @len bytes.  Returns false if memory is exhausted (TS_ENOMEM); rsp_bytes_fini() may be called
+ * either way.
+ */
 bool rsp_bytes_init(struct rsp_bytes *b, size_t len, struct ts_error *err);
 void rsp_bytes_fini(struct rsp_bytes *b);
 

@@ -27,7 +27,9 @@ static bool begin_job(struct rsp_session *s, struct rsp_reply *r)
 	return rsp_session_run(s, r);
 }
 
-/* The packet has been answered from what turned out to be damaged while it was: refuse it in place of that. */
+/*
+ * The packet has been answered from what turned out to be damaged while it was: refuse it in place of that.
+ */
 static void check_sound(const struct rsp_session *s, bool was_sound, struct rsp_reply *r)
 {
 	struct ts_error err = { 0 };

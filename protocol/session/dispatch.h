@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets in, replies out: each packet goes to its handler, which answers, begins a job, or waits for what has
- * not been read yet.
+ * Packets in, replies out: each packet goes to its handler, which answers, begins a job, or waits for what
+ * has not been read yet.
  */
 #ifndef RSP_DISPATCH_H
 #define RSP_DISPATCH_H

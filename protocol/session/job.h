@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a client waits for: a program that was resumed, tracepoints that run, a file that is being saved, a part
- * of the recording that has not been read yet, a question that takes long.
+ * What a client waits for: a program that was resumed, tracepoints that run, a file that is being saved, a
+ * part of the recording that has not been read yet, a question that takes long.
  *
  * A session has at most one job.  The job runs in slices, which the server paces, so that other clients are
  * served and a ^C is seen in between.  Work for which no client waits is not a job (rsp_session_do_chores()).
@@ -31,7 +31,10 @@ struct rsp_job_ops {
 	 * place.
 	 */
 	bool (*slice)(struct rsp_session *s, int64_t end_ns, struct rsp_reply *r);
-	/* ^C; is_interrupted is set.  The next slice must end the job, unless it is over anyway.  May be NULL. */
+	/*
+	 * ^C; is_interrupted is set.  The next slice must end the job, unless it is over anyway.  May be
+	 * NULL.
+	 */
 	void (*interrupt)(struct rsp_session *s);
 	/* Drop the job and its resources: its reply is no longer wanted. */
 	void (*cancel)(struct rsp_session *s);

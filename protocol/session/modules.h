@@ -28,8 +28,8 @@ enum rsp_module_list {
 enum rsp_module_list rsp_module_list(const struct rsp_target *target);
 
 /*
- * Are other modules loaded in the current process at the session's position than at the one for which the client
- * read the list?  False if it has read none, or takes no notice of changes: only gdb does.
+ * Are other modules loaded in the current process at the session's position than at the one for which the
+ * client read the list?  False if it has read none, or takes no notice of changes: only gdb does.
  */
 bool rsp_modules_have_changed(const struct rsp_session *s);
 

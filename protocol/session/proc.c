@@ -44,7 +44,8 @@ static void put_path(const char *path, struct ts_buf *text)
 	}
 }
 
-void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text)
+void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region,
+			 struct ts_buf *text)
 {
 	const char *file = region->file, *name = kernel_name(region->desc);
 	const struct ts_arch *arch = rsp_regset(s)->arch;

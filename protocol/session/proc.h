@@ -34,12 +34,15 @@ enum rsp_proc rsp_proc_read(const struct rsp_session *s, const char *path, struc
 void rsp_proc_maps(const struct rsp_session *s, uint32_t process, struct ts_buf *text);
 
 /*
- * Append @region as a line of /proc/PID/maps.  One at the end of the address space is shown one byte too short:
- * there is no address after it.
+ * Append @region as a line of /proc/PID/maps.  One at the end of the address space is shown one byte too
+ * short: there is no address after it.
  */
-void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region, struct ts_buf *text);
+void rsp_proc_put_region(const struct rsp_session *s, const struct ts_region_info *region,
+			 struct ts_buf *text);
 
-/* Is it /proc/PID/smaps of the session's process, and not of a machine?  It takes long to make: see smaps.h. */
+/*
+ * Is it /proc/PID/smaps of the session's process, and not of a machine?  It takes long to make: see smaps.h.
+ */
 bool rsp_proc_is_smaps(const struct rsp_session *s, const char *path);
 
 #endif

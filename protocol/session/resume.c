@@ -90,7 +90,8 @@ bool rsp_resume_continue(struct rsp_session *s, bool is_reverse)
 
 /*
  * gdb 13 steps over a watched access of RISC-V by a breakpoint on the next instruction and a continue of that
- * thread alone.  It stops where the thread has got there, not where the thread runs next: others may run before.
+ * thread alone.  It stops where the thread has got there, not where the thread runs next: others may run
+ * before.
  */
 static bool is_step_by_break(const struct rsp_session *s, uint32_t thread)
 {
@@ -99,8 +100,8 @@ static bool is_step_by_break(const struct rsp_session *s, uint32_t thread)
 	struct ts_error err = { 0 };
 	bool has_pc;
 
-	return step != TS_NO_POS && ts_query_pc(s->target->q, step + 1, thread, &next.addr, &has_pc, &err) && has_pc &&
-	       rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, next) != NULL;
+	return step != TS_NO_POS && ts_query_pc(s->target->q, step + 1, thread, &next.addr, &has_pc, &err) &&
+	       has_pc && rsp_breaks_at(&s->breaks, RSP_BREAK_SOFT, next) != NULL;
 }
 
 bool rsp_resume_continue_one(struct rsp_session *s, uint32_t thread, bool is_reverse)
@@ -158,7 +159,8 @@ static bool is_limit(const struct rsp_session *s)
  */
 static bool is_step_over(const struct rsp_session *s)
 {
-	return s->is_gdb && s->alone != TS_NO_THREAD && !state_of(s)->is_reverse && state_of(s)->thread != TS_NO_THREAD;
+	return s->is_gdb && s->alone != TS_NO_THREAD && !state_of(s)->is_reverse &&
+	       state_of(s)->thread != TS_NO_THREAD;
 }
 
 /*

@@ -152,7 +152,8 @@ static void fill_pc(const struct rsp_session *s, uint64_t pos, uint32_t thread, 
 	const struct ts_regset *set = rsp_regset(s);
 	const struct ts_reg *reg = &set->regs[set->pc];
 
-	if (known[reg->off] || rsp_tracing_is_looking(&s->tracing) || thread != ts_query_thread(s->target->q, pos))
+	if (known[reg->off] || rsp_tracing_is_looking(&s->tracing) ||
+	    thread != ts_query_thread(s->target->q, pos))
 		return;
 	memset(data + reg->off, 0xff, reg->len);
 	memset(known + reg->off, 1, reg->len);

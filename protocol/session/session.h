@@ -184,12 +184,13 @@ static inline uint64_t rsp_last(const struct rsp_session *s)
 }
 
 /*
- * Does the client want to know when libraries appear and disappear?  gdb has a list for each process, and reads
- * that of the current one.
+ * Does the client want to know when libraries appear and disappear?  gdb has a list for each process, and
+ * reads that of the current one.
  */
 static inline bool rsp_session_follows_modules(const struct rsp_session *s)
 {
-	return s->is_gdb && !s->is_lldb && s->modules_at != TS_NO_POS && ts_query_n_processes(s->target->q) == 1;
+	return s->is_gdb && !s->is_lldb && s->modules_at != TS_NO_POS &&
+	       ts_query_n_processes(s->target->q) == 1;
 }
 
 /* The process (ordinal) whose memory the client sees. */
@@ -202,10 +203,10 @@ static inline uint32_t rsp_process(const struct rsp_session *s)
 void rsp_session_go(struct rsp_session *s, uint64_t pos);
 
 /*
- * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for gdb.
- * It gets the Thumb bit and zeros for an unknown status register of ARM, without which it can neither step nor
- * unwind code without debug information, and all ones for the unknown pc of the thread that runs, without
- * which it neither connects nor stops.  Any other client sees that they are unknown.
+ * The registers of @thread at @pos as shown to a client: those of ts_query_regs(), with two exceptions for
+ * gdb. It gets the Thumb bit and zeros for an unknown status register of ARM, without which it can neither
+ * step nor unwind code without debug information, and all ones for the unknown pc of the thread that runs,
+ * without which it neither connects nor stops.  Any other client sees that they are unknown.
  *
  * Returns false if the trace cannot be read any more.
  */

@@ -72,7 +72,8 @@ static struct ts_region_info range_at(struct smaps *m, uint64_t addr)
 static bool is_continued(const struct ts_region_info *range, const struct ts_region_info *next)
 {
 	return range->last + 1 == next->first && range->prot == next->prot && range->file == next->file &&
-	       range->desc == next->desc && (!range->file || range->file_off + (next->first - range->first) == next->file_off);
+	       range->desc == next->desc &&
+	       (!range->file || range->file_off + (next->first - range->first) == next->file_off);
 }
 
 /* The bytes [@first, @last] are known. */

@@ -41,7 +41,9 @@ struct rsp_target {
 	struct ts_names names;          /* gdb's names of processes and threads */
 	struct ts_buf target_xml;       /* of the registers as recorded */
 	struct rsp_layout layouts[RSP_N_LAYOUTS];
-	/* the user chose how registers are shown: as layouts[RSP_LAYOUT_FORCED] if present, else as recorded */
+	/*
+	 * the user chose how registers are shown: as layouts[RSP_LAYOUT_FORCED] if present, else as recorded
+	 */
 	bool is_forced;
 	struct ts_source *exec;         /* owned; the program's file as the user gave it, NULL for none */
 	/* borrowed; keeps the run of a client that has gone for the next client; NULL: runs are not kept */
@@ -64,8 +66,8 @@ struct rsp_target {
  * Prepare the shared state.  @q is borrowed and must outlive it; @exec (path of the program's file, may be
  * NULL) is opened.
  *
- * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target then
- * needs no fini.
+ * Returns false if @exec cannot be opened (TS_EIO, TS_EUSAGE) or memory is exhausted (TS_ENOMEM); @target
+ * then needs no fini.
  */
 bool rsp_target_init(struct rsp_target *target, struct ts_query *q, const char *exec, struct ts_error *err);
 
@@ -92,7 +94,10 @@ bool rsp_target_use_local_files(struct rsp_target *target, struct ts_error *err)
  */
 const struct ts_source *rsp_target_file(const struct rsp_target *target, const char *path);
 
-/* The program's path, to be told to a client; NULL if it is not known, relative, or if its file cannot be served. */
+/*
+ * The program's path, to be told to a client; NULL if it is not known, relative, or if its file cannot be
+ * served.
+ */
 const char *rsp_target_exec_path(const struct rsp_target *target);
 
 /* More has been read: new threads get names.  Returns false if memory is exhausted. */

@@ -37,9 +37,11 @@ bool rsp_threads_hold_alone(struct rsp_session *s)
 {
 	struct rsp_tid tid = rsp_session_tid(s, s->thread);
 
-	if (!s->is_gdb || s->alone == TS_NO_THREAD || s->alone == s->thread || !rsp_thread_exists(s, s->alone))
+	if (!s->is_gdb || s->alone == TS_NO_THREAD || s->alone == s->thread ||
+	    !rsp_thread_exists(s, s->alone))
 		return false;
-	ts_buf_printf(&s->console, "This thread was to step, but thread %" PRId64 " runs and stops here.\n", tid.tid);
+	ts_buf_printf(&s->console, "This thread was to step, but thread %" PRId64 " runs and stops here.\n",
+		      tid.tid);
 	s->thread = s->alone;
 	return true;
 }

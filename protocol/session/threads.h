@@ -21,9 +21,9 @@ void rsp_thread_text(const struct rsp_session *s, uint32_t thread, struct ts_buf
 void rsp_threads_xml(const struct rsp_session *s, struct ts_buf *out);
 
 /*
- * gdb 13 crashes (finish_step_over) if it steps one thread alone over a breakpoint and another one stops.  Call this
- * before such a stop is reported, for whatever reason: if the stepped thread exists here, it is the one that stops,
- * and the console says which thread runs.
+ * gdb 13 crashes (finish_step_over) if it steps one thread alone over a breakpoint and another one stops.
+ * Call this before such a stop is reported, for whatever reason: if the stepped thread exists here, it is the
+ * one that stops, and the console says which thread runs.
  *
  * Returns true if the stop is now another thread's than it was: it has no reason then.
  */

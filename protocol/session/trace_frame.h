@@ -9,8 +9,8 @@
 
 /* Registers and memory of the selected frame, in the form of rsp_session_regs() and ts_query_mem(). */
 bool rsp_trace_frame_regs(const struct rsp_session *s, uint8_t *data, uint8_t *known, struct ts_error *err);
-bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data, uint8_t *known,
-		     struct ts_error *err);
+bool rsp_trace_frame_mem(const struct rsp_session *s, uint64_t addr, size_t len, uint8_t *data,
+			 uint8_t *known, struct ts_error *err);
 
 /*
  * Append gdb's document of the contents of the selected frame, which must not be one with everything that is

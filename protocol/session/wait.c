@@ -122,7 +122,8 @@ static const struct rsp_job_ops ops = {
 };
 
 bool rsp_wait_start(struct rsp_session *s, const uint8_t *payload, size_t len,
-		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len, struct rsp_reply *r))
+		    bool (*handle)(struct rsp_session *s, const uint8_t *payload, size_t len,
+				   struct rsp_reply *r))
 {
 	struct rsp_wait *w = &s->wait;
 

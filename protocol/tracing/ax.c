@@ -191,8 +191,9 @@ static enum rsp_ax_error check_insn(const uint8_t *insn, size_t left)
 		return RSP_AX_TRUNCATED;
 	if (*insn == OP_PRINTF &&
 	    !rsp_ax_format_check(insn + 1 + PRINTF_HEADER, operand16(insn + 2), insn[1]))
-		return rsp_ax_format_has_float(insn + 1 + PRINTF_HEADER, operand16(insn + 2)) ? RSP_AX_FLOAT_FORMAT
-											      : RSP_AX_BAD_FORMAT;
+		return rsp_ax_format_has_float(insn + 1 + PRINTF_HEADER, operand16(insn + 2))
+			       ? RSP_AX_FLOAT_FORMAT
+			       : RSP_AX_BAD_FORMAT;
 	return RSP_AX_OK;
 }
 

@@ -10,7 +10,8 @@
 /* The number of memory reads allowed to the expressions of one hit. */
 #define MAX_LOOKS 256
 
-void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *room)
+void rsp_ax_state_init(struct rsp_ax_state *state, struct ts_query *q, uint64_t pos, uint32_t thread,
+		       uint8_t *room)
 {
 	*state = (struct rsp_ax_state){
 		.q = q,

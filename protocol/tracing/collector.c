@@ -525,7 +525,8 @@ static void push(struct rsp_collector *c, struct due due)
 		return;
 	if (c->n_heap == c->cap_heap) {
 		size_t cap = c->cap_heap ? 2 * c->cap_heap : MIN_HEAP;
-		bool is_at_limit = cap > MIN_HEAP && cap * sizeof(*c->heap) >= rsp_frame_store_limit(&c->store);
+		bool is_at_limit = cap > MIN_HEAP &&
+				   cap * sizeof(*c->heap) >= rsp_frame_store_limit(&c->store);
 		struct due *p = is_at_limit ? NULL : realloc(c->heap, cap * sizeof(*p));
 
 		if (!p) {

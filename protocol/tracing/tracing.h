@@ -126,8 +126,8 @@ bool rsp_tracing_raw(struct rsp_tracing *t, uint64_t off, size_t len, struct ts_
 		     struct ts_error *err);
 
 /* Begin the run that the client has defined.  Returns false with the reason. */
-bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_regview *view, bool is_physical,
-		       struct ts_error *err);
+bool rsp_tracing_start(struct rsp_tracing *t, uint32_t process, const struct ts_regview *view,
+		       bool is_physical, struct ts_error *err);
 
 /*
  * The client has moved forwards to @found.  Returns whether there is something to collect on the way; it is

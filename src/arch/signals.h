@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals: Linux's numbers, which differ by processor, and gdb's, which do not (gdb 13, include/gdb/signals.def).
+ * Signals: Linux's numbers, which differ by processor, and gdb's, which do not (gdb 13,
+ * include/gdb/signals.def).
  */
 #ifndef TS_SIGNALS_H
 #define TS_SIGNALS_H

@@ -24,7 +24,10 @@ static const struct {
 	{ "s390", SCMP_ARCH_S390 },       { "s390x", SCMP_ARCH_S390X },
 };
 
-/* The name, to be freed; NULL if it has none.  For want of memory it is asked once more: a call has its name, or not. */
+/*
+ * The name, to be freed; NULL if it has none.  For want of memory it is asked once more: a call has its name,
+ * or not.
+ */
 static char *resolve(uint32_t token, int number)
 {
 	char *found;

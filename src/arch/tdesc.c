@@ -155,7 +155,10 @@ static int put_bytes(void *to, const char *bytes, int len)
 	return ts_buf_ok(b) ? len : -1;
 }
 
-/* Without memory libxml2 leaves out a text or the end of an element, says so here, and returns as if it were written. */
+/*
+ * Without memory libxml2 leaves out a text or the end of an element, says so here, and returns as if it were
+ * written.
+ */
 static void note_failure(void *user, const char *fmt, ...)
 {
 	struct out *o = user;

@@ -32,16 +32,16 @@ static inline unsigned ts_abi_n_arguments(const struct ts_abi *abi)
 }
 
 /*
- * Append the arguments of the call that begins at @pos on @thread to @out, each as a text with its NUL; an unknown one
- * is empty.  @has_texts: with the string that one points to, for people.
+ * Append the arguments of the call that begins at @pos on @thread to @out, each as a text with its NUL; an
+ * unknown one is empty.  @has_texts: with the string that one points to, for people.
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, bool has_texts,
-		      struct ts_buf *out, struct ts_error *err);
+bool ts_abi_arguments(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		      bool has_texts, struct ts_buf *out, struct ts_error *err);
 
 /* The same of the one result of a call that returned to @pos. */
-bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread, bool has_texts,
-		   struct ts_buf *out, struct ts_error *err);
+bool ts_abi_result(const struct ts_abi *abi, struct ts_ask *ask, uint64_t pos, uint32_t thread,
+		   bool has_texts, struct ts_buf *out, struct ts_error *err);
 
 #endif

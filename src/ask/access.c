@@ -93,8 +93,8 @@ struct value {
 };
 
 /* WHAT, or its part, as it is at a position. */
-static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to, struct value *value,
-		       struct ts_error *err)
+static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hit, uint8_t *to,
+		       struct value *value, struct ts_error *err)
 {
 	const struct ts_what *what = &a->qn->what;
 
@@ -104,7 +104,8 @@ static bool read_state(struct accesses *a, uint64_t pos, const struct ts_hit *hi
 		value->len = len < MAX_SHOWN ? (size_t)len + 1 : MAX_SHOWN;
 		value->data = to;
 		value->known = to + a->room;
-		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room, err);
+		return ts_query_mem(a->ask->q, pos, a->hits.process, hit->first, value->len, to, to + a->room,
+				    err);
 	}
 	value->len = what->len;
 	value->data = to + what->off;
@@ -136,10 +137,14 @@ static void take_values(struct accesses *a, const struct ts_hit *hit, struct val
 
 static bool is_same(const struct value *x, const struct value *y)
 {
-	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) && !memcmp(x->data, y->data, x->len);
+	return !memchr(x->known, 0, x->len) && !memchr(y->known, 0, y->len) &&
+	       !memcmp(x->data, y->data, x->len);
 }
 
-/* Is a byte another one in @y than in @x; or (of memory, which a gap may have changed) known for the first time? */
+/*
+ * Is a byte another one in @y than in @x; or (of memory, which a gap may have changed) known for the first
+ * time?
+ */
 static bool is_contradiction(const struct value *x, const struct value *y, bool is_memory)
 {
 	for (size_t i = 0; i < x->len; i++) {
@@ -210,8 +215,8 @@ static void put_step(const struct accesses *a, struct ts_row *row, const struct 
 }
 
 /*
- * What a read saw: the value that the format has, else what is known of the memory before the step.  A longer part
- * is not shown as a whole.
+ * What a read saw: the value that the format has, else what is known of the memory before the step.  A longer
+ * part is not shown as a whole.
  */
 static bool read_seen(struct accesses *a, const struct ts_hit *hit, struct value *value, struct ts_error *err)
 {
@@ -318,7 +323,8 @@ static bool is_wanted(const struct accesses *a, const struct ts_hit *hit)
 {
 	if (hit->pos < a->from || hit->pos >= a->to)
 		return false;
-	return a->qn->thread == TS_NO_THREAD || hit->thread == a->qn->thread || a->qn->what.kind == TS_WHAT_REG;
+	return a->qn->thread == TS_NO_THREAD || hit->thread == a->qn->thread ||
+	       a->qn->what.kind == TS_WHAT_REG;
 }
 
 /* The next hit of the chunk in the direction of the cursor; of the step that was found, in order. */
@@ -368,7 +374,8 @@ static void note_none(struct accesses *a)
 						      "written");
 }
 
-static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			    struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
 	const struct ts_hit *hit;
@@ -403,7 +410,8 @@ static enum ts_got next_row(struct ts_rows *rows, struct ts_row *row, struct ts_
 	}
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct accesses *a = (struct accesses *)rows;
 	enum ts_got got = next_row(rows, row, budget, err);
@@ -476,8 +484,8 @@ static void set_positions(struct accesses *a)
 }
 
 /*
- * In the recording of a machine WHAT is a virtual address: it is the memory that it stands for at the position asked
- * from.  *is_mapped is false if it stands for none, or lies in several pages.
+ * In the recording of a machine WHAT is a virtual address: it is the memory that it stands for at the
+ * position asked from.  *is_mapped is false if it stands for none, or lies in several pages.
  */
 static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 {
@@ -494,16 +502,18 @@ static bool translate(struct accesses *a, bool *is_mapped, struct ts_error *err)
 	*is_mapped = t.mapping == TS_MAPPED && (qn->what.addr & (t.page_len - 1)) + len < t.page_len;
 	if (!*is_mapped) {
 		snprintf(a->rows.note, sizeof(a->rows.note), "%s at position %" PRIu64,
-			 t.mapping == TS_MAPPED ? "WHAT crosses the end of its page"
-						: "the page tables do not map this address, or are not known,",
+			 t.mapping == TS_MAPPED
+				 ? "WHAT crosses the end of its page"
+				 : "the page tables do not map this address, or are not known,",
 			 qn->at);
 		return true;
 	}
 	a->moved = qn->what.addr - t.phys;
 	a->what.addr = t.phys;
 	a->what.last = t.phys + len;
-	snprintf(a->rows.note, sizeof(a->rows.note), "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64,
-		 t.phys, qn->at);
+	snprintf(a->rows.note, sizeof(a->rows.note),
+		 "physical address 0x%" PRIx64 ", as the page tables are at position %" PRIu64, t.phys,
+		 qn->at);
 	return true;
 }
 
@@ -512,7 +522,8 @@ static bool check(const struct ts_ask *ask, const struct ts_question *qn, struct
 	unsigned verb = qn->verb->arg & NEAREST;
 
 	(void)ask;
-	if (qn->what.kind == TS_WHAT_REG && (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
+	if (qn->what.kind == TS_WHAT_REG &&
+	    (verb == READ || verb == ACCESS || verb == EXEC || verb == ACCESSES))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is about memory, and a register is asked for",
 			       qn->verb->name);
 	return true;
@@ -523,8 +534,8 @@ static void set_note(struct accesses *a)
 	const struct ts_facts *facts = ts_query_facts(a->ask->q);
 
 	if (a->hits.kinds >> TS_HIT_READ & 1 && !facts->has_reads)
-		snprintf(a->rows.note, sizeof(a->rows.note), "reads of memory are not recorded in this %s recording",
-			 facts->format);
+		snprintf(a->rows.note, sizeof(a->rows.note),
+			 "reads of memory are not recorded in this %s recording", facts->format);
 }
 
 /* A function is executed where its first instruction is. */
@@ -581,13 +592,15 @@ static struct ts_rows *open_accesses(struct ts_ask *ask, const struct ts_questio
 #define TAKES (TS_TAKES_RANGE | TS_TAKES_COND | TS_TAKES_THREAD | TS_TAKES_BOUND | TS_TAKES_AT | TS_TAKES_CHANGES)
 
 const struct ts_verb ts_verb_history = {
-	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.", "history $pc first 5"),
+	ACCESS_VERB("history", HISTORY, "List what wrote a register or memory, and its values.",
+		    "history $pc first 5"),
 	.takes = TAKES,
 	.is_reversible = true,
 };
 
 const struct ts_verb ts_verb_accesses = {
-	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.", "accesses 0x401000,8 rw first 5"),
+	ACCESS_VERB("accesses", ACCESSES, "List what read, wrote or executed memory.",
+		    "accesses 0x401000,8 rw first 5"),
 	.takes = TAKES | TS_TAKES_KINDS,
 	.is_reversible = true,
 };

@@ -2,7 +2,8 @@
 /*
  * The search for the places that a question names: where it is asked from, and the ends of its range.
  *
- * A place like `previous write X` may be as far away as anything that is asked for, so it is found in slices, too.
+ * A place like `previous write X` may be as far away as anything that is asked for, so it is found in slices,
+ * too.
  */
 #ifndef TS_ASK_ANCHORS_H
 #define TS_ASK_ANCHORS_H
@@ -26,9 +27,9 @@ void ts_anchors_fini(struct ts_anchors *a);
 /*
  * Go on.  Without a budget, only those are found that need no search.
  *
- * Returns TS_GOT_ROW when the question's at, from and to are positions.  Returns TS_GOT_PENDING if the budget was used up.
- * Returns TS_GOT_FAIL if a place is nowhere, or the range is empty (TS_EUSAGE), the trace cannot be read, or memory is
- * exhausted.
+ * Returns TS_GOT_ROW when the question's at, from and to are positions.  Returns TS_GOT_PENDING if the budget
+ * was used up. Returns TS_GOT_FAIL if a place is nowhere, or the range is empty (TS_EUSAGE), the trace cannot
+ * be read, or memory is exhausted.
  */
 enum ts_got ts_anchors_find(struct ts_anchors *a, struct ts_budget *budget, struct ts_error *err);
 

@@ -140,8 +140,8 @@ struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_fo
 	return NULL;
 }
 
-struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
-				    enum ts_form_kind form, struct ts_error *err)
+struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows,
+				    uint64_t first, enum ts_form_kind form, struct ts_error *err)
 {
 	struct ts_answer *a = new_answer(ask, err);
 
@@ -326,7 +326,8 @@ enum ts_got ts_answer_run(struct ts_answer *a, unsigned n_chunks, struct ts_buf 
 			got = TS_GOT_FAIL;
 		if (got == TS_GOT_ROW && !take(a, out))
 			break;
-		if (got == TS_GOT_ROW && a->n_found % ROWS_A_CHUNK == 0 && (!ts_budget_take(&budget) || !budget.left))
+		if (got == TS_GOT_ROW && a->n_found % ROWS_A_CHUNK == 0 &&
+		    (!ts_budget_take(&budget) || !budget.left))
 			got = TS_GOT_PENDING;
 	}
 	if (a->err.code != TS_OK) {

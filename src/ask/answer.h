@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An answer in slices: drives a verb's cursor, bounds and counts its rows, and prints them in one of the forms.
+ * An answer in slices: drives a verb's cursor, bounds and counts its rows, and prints them in one of the
+ * forms.
  *
  * All interfaces work this way: ts_answer_new(), ts_answer_run() until it is over, with other work in
  * between, and ts_answer_free().
@@ -20,20 +21,21 @@ struct ts_answer;
 /*
  * Begin to answer @text in the form @form.
  *
- * Returns NULL if the question is not understood (TS_EUSAGE), the trace cannot be read or memory is exhausted.
+ * Returns NULL if the question is not understood (TS_EUSAGE), the trace cannot be read or memory is
+ * exhausted.
  */
 struct ts_answer *ts_answer_new(struct ts_ask *ask, const char *text, enum ts_form_kind form,
 				struct ts_error *err);
 void ts_answer_free(struct ts_answer *a);
 
 /*
- * The same of rows that no question asked for: of @verb, whose cursor @rows goes to the answer whatever happens; only
- * the @first ones, TS_NO_LIMIT: all.
+ * The same of rows that no question asked for: of @verb, whose cursor @rows goes to the answer whatever
+ * happens; only the @first ones, TS_NO_LIMIT: all.
  *
  * Returns NULL if memory is exhausted.
  */
-struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows, uint64_t first,
-				    enum ts_form_kind form, struct ts_error *err);
+struct ts_answer *ts_answer_of_rows(struct ts_ask *ask, const struct ts_verb *verb, struct ts_rows *rows,
+				    uint64_t first, enum ts_form_kind form, struct ts_error *err);
 
 /* Before it runs: show at most @max rows, whatever the question says.  The end tells it. */
 void ts_answer_bound(struct ts_answer *a, uint64_t max);
@@ -55,8 +57,8 @@ const struct ts_question *ts_answer_question(const struct ts_answer *a);
 /* Positions of the rows that were shown, for PLACE `#R`; *n gets their number. */
 const uint64_t *ts_answer_shown(const struct ts_answer *a, size_t *n);
 /*
- * After an answer in a session: from now on #R refers to its table.  One without positions keeps the previous table, and
- * so does the sentence of goto; if memory is exhausted, too.
+ * After an answer in a session: from now on #R refers to its table.  One without positions keeps the previous
+ * table, and so does the sentence of goto; if memory is exhausted, too.
  */
 void ts_answer_keep_shown(const struct ts_answer *a, struct ts_ask *ask);
 
@@ -69,8 +71,8 @@ uint64_t ts_answer_at(const struct ts_answer *a);
 uint64_t ts_answer_prepared(const struct ts_answer *a);
 
 /*
- * How many positions have been searched, of how many: *all.  Returns 0 as long as nobody knows: some verbs look where
- * the index says, in no order.
+ * How many positions have been searched, of how many: *all.  Returns 0 as long as nobody knows: some verbs
+ * look where the index says, in no order.
  */
 uint64_t ts_answer_searched(const struct ts_answer *a, uint64_t *all);
 

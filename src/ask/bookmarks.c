@@ -58,7 +58,8 @@ static enum ts_got change(struct bookmarks *b, struct ts_row *row, struct ts_err
 	return TS_GOT_ROW;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct bookmarks *b = (struct bookmarks *)rows;
 	struct ts_mark mark;

@@ -12,7 +12,10 @@
 #include "symbols.h"
 #include "verb.h"
 
-/* Calls that are looked at in the time of a chunk that is decoded, at most: their names may be matched by a pattern. */
+/*
+ * Calls that are looked at in the time of a chunk that is decoded, at most: their names may be matched by a
+ * pattern.
+ */
 #define CALLS_A_CHUNK 2048u
 
 /* Rows that are given in that time. */
@@ -277,8 +280,8 @@ static bool get_arguments(struct calls *x, struct found *f, struct ts_error *err
 {
 	f->arguments = x->texts.len;
 	x->n_arguments++;
-	return ts_abi_arguments(&x->abi, x->ask, f->call.pos + 1, f->call.thread, x->rows.is_for_people, &x->texts,
-				err);
+	return ts_abi_arguments(&x->abi, x->ask, f->call.pos + 1, f->call.thread, x->rows.is_for_people,
+				&x->texts, err);
 }
 
 static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
@@ -286,7 +289,8 @@ static bool get_result(struct calls *x, struct found *f, struct ts_error *err)
 	f->has_result = true;
 	f->result = x->texts.len;
 	x->n_results++;
-	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts, err);
+	return ts_abi_result(&x->abi, x->ask, f->call.end, f->call.thread, x->rows.is_for_people, &x->texts,
+			     err);
 }
 
 /* Get arguments and results of the batch.  Returns TS_GOT_ROW when they are there. */

@@ -20,7 +20,10 @@ const char *ts_ask_function(const struct ts_ask *ask, uint64_t addr);
 /* The same as a cell. */
 void ts_cell_function(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 
-/* The line of the source that @addr is in: its file to cell @i, its number to cell @i + 1; null if none is known. */
+/*
+ * The line of the source that @addr is in: its file to cell @i, its number to cell @i + 1; null if none is
+ * known.
+ */
 void ts_cell_line(struct ts_row *row, unsigned i, const struct ts_ask *ask, uint64_t addr);
 
 #endif

@@ -48,7 +48,8 @@ void ts_code_lines_free(struct ts_code_lines *l)
 	free(l);
 }
 
-bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias, struct ts_error *err)
+bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias,
+			    struct ts_error *err)
 {
 	struct ts_source *dup;
 
@@ -135,7 +136,9 @@ static void add(void *user, const struct ts_linetab_entry *e)
 	}
 	l->is_failed |= !file || l->n == l->cap;
 	if (!l->is_failed)
-		l->items[l->n++] = (struct ts_code_line){ .addr = e->addr + l->bias, .len = e->len, .file = file, .line = e->line };
+		l->items[l->n++] = (struct ts_code_line){
+			.addr = e->addr + l->bias, .len = e->len, .file = file, .line = e->line
+		};
 }
 
 static int by_address(const void *a, const void *b)

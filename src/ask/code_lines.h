@@ -32,7 +32,8 @@ void ts_code_lines_free(struct ts_code_lines *l);
  *
  * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
  */
-bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias, struct ts_error *err);
+bool ts_code_lines_add_file(struct ts_code_lines *l, const struct ts_source *src, uint64_t bias,
+			    struct ts_error *err);
 
 /* The line that @addr is in, NULL if none is known. */
 const struct ts_code_line *ts_code_lines_at(struct ts_code_lines *l, uint64_t addr);

@@ -86,8 +86,8 @@ static bool parse_register(struct text *t, struct ts_term *term, const struct ts
 	size_t n = name_len(t);
 
 	if (!ts_what_register(&term->place, t->p, n, regs))
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'$%.*s' is not a register of this recording", (int)n,
-			       t->p);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'$%.*s' is not a register of this recording",
+			       (int)n, t->p);
 	if (term->place.len > 8)
 		return misunderstood(t, "registers of more than 64 bits cannot be compared", err);
 	term->kind = TS_TERM_REG;

@@ -226,7 +226,8 @@ static void put_row(const struct coverage *c, const struct ts_covered *x, struct
 	ts_cell_line(row, 4, c->ask, x->addr);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
 	enum ts_got got = c->is_counted ? TS_GOT_END : count(c, budget, err);

@@ -27,14 +27,14 @@ struct ts_covered_list {
 };
 
 /*
- * Append a trace file of lcov (geninfo(1)): DA of each line that has code is the most steps of one of its addresses, 0 if
- * none was executed.  If memory is exhausted @out has failed.
+ * Append a trace file of lcov (geninfo(1)): DA of each line that has code is the most steps of one of its
+ * addresses, 0 if none was executed.  If memory is exhausted @out has failed.
  */
 void ts_lcov_put(const struct ts_covered_list *c, struct ts_buf *out);
 
 /*
- * Append a log of drcov, version 2 with module table version 2.  Blocks are instructions that follow each other in memory
- * and were executed.  If memory is exhausted @out has failed.
+ * Append a log of drcov, version 2 with module table version 2.  Blocks are instructions that follow each
+ * other in memory and were executed.  If memory is exhausted @out has failed.
  */
 void ts_drcov_put(const struct ts_covered_list *c, struct ts_buf *out);
 

@@ -8,8 +8,8 @@
 #include <libiberty/demangle.h>
 
 /*
- * A name of 100 bytes can stand for gigabytes, since it may refer to parts of itself.  libiberty bounds its recursion,
- * and its memory by the length of the mangled name.
+ * A name of 100 bytes can stand for gigabytes, since it may refer to parts of itself.  libiberty bounds its
+ * recursion, and its memory by the length of the mangled name.
  */
 #define MAX_MANGLED 2048u
 
@@ -46,7 +46,8 @@ bool ts_demangle(const char *name, char *text)
 {
 	struct room room;
 
-	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') || strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
+	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R') ||
+	    strnlen(name, MAX_MANGLED + 1) > MAX_MANGLED)
 		return false;
 	room.text = text;
 	if (setjmp(room.full) || !(is_rust(name, &room) || is_cplus(name, &room)))

@@ -2,8 +2,8 @@
 /*
  * Names of C++ and Rust functions as people write them: _ZN2ns2fnEi is ns::fn.
  *
- * Names come from symbol tables, which may be hostile: one that is longer than some kilobytes, mangled or not, keeps
- * its mangled form.
+ * Names come from symbol tables, which may be hostile: one that is longer than some kilobytes, mangled or
+ * not, keeps its mangled form.
  */
 #ifndef TS_ASK_DEMANGLE_H
 #define TS_ASK_DEMANGLE_H

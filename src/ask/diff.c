@@ -37,9 +37,10 @@ const struct ts_verb ts_verb_diff = {
 	.n_columns = N_COLUMNS,
 };
 
-/* -------------------------------------------------------------------------------------------------- making */
+/* ------------------------------------------------------------------------------------------------- making */
 
-static int16_t *make_reg_at(const struct ts_regset *set, const struct ts_diff_reg *regs, unsigned n, bool is_b)
+static int16_t *make_reg_at(const struct ts_regset *set, const struct ts_diff_reg *regs, unsigned n,
+			    bool is_b)
 {
 	int16_t *at = malloc((set->g_len + 1) * sizeof(*at));
 
@@ -107,7 +108,7 @@ static bool make_lanes(struct ts_diff *d, struct ts_error *err)
 	return true;
 }
 
-/* --------------------------------------------------------------------------------------------------- lanes */
+/* -------------------------------------------------------------------------------------------------- lanes */
 
 /* The state before the threads' first steps. */
 static bool begin(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
@@ -160,7 +161,8 @@ static void choose_lane(struct ts_diff *d)
 }
 
 /* The side's next step, in a chunk that stays where it is while the state around it is asked for. */
-static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x, struct ts_error *err)
+static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x,
+		      struct ts_error *err)
 {
 	const struct ts_ask ask = { .q = s->q, .n_steps = ts_query_n_steps(s->q) };
 	uint64_t chunk = s->pos / TS_CHUNK_STEPS;
@@ -262,7 +264,8 @@ static void put_row(struct ts_diff *d, const struct ts_diff_item *x, struct ts_r
 	ts_row_value(row, COL_NEW, x->new, x->new_known, x->len, is_number, is_big);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct ts_diff *d = (struct ts_diff *)rows;
 	enum ts_got got = TS_GOT_ROW;
@@ -323,7 +326,8 @@ struct ts_rows *ts_diff_open(struct ts_query *a, struct ts_query *b, bool is_reb
 	if (x != y)
 		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "the recordings are of different processors: %s and %s",
 			x->name, y->name);
-	else if (make_regs(d, err) && (!is_rebased || ts_rebase_init(&d->rebase, a, b, err)) && make_lanes(d, err)) {
+	else if (make_regs(d, err) && (!is_rebased || ts_rebase_init(&d->rebase, a, b, err)) &&
+		 make_lanes(d, err)) {
 		d->is_rebased = is_rebased && ts_rebase_is_any(&d->rebase);
 		ts_diff_take_digests(d);
 		return &d->rows;

@@ -17,8 +17,9 @@
 extern const struct ts_verb ts_verb_diff;
 
 /*
- * A cursor over the differences of @a and @b (borrowed, complete), ascending by position.  @is_rebased: what belongs
- * together may lie at other addresses in @b (rebase.h); values that are addresses there are the same, too.
+ * A cursor over the differences of @a and @b (borrowed, complete), ascending by position.  @is_rebased: what
+ * belongs together may lie at other addresses in @b (rebase.h); values that are addresses there are the same,
+ * too.
  *
  * Returns NULL if they are of different processors (TS_EUSAGE), if a trace cannot be read, or if memory is
  * exhausted (TS_ENOMEM).

@@ -2,9 +2,9 @@
 /*
  * What the parts of a comparison share; private to diff*.c.
  *
- * diff.c chooses which threads are compared, and gives the rows; diff_start.c compares memory at position 0, diff_step.c
- * steps at the same address; diff_path.c finds where both execute the same again; diff_skip.c passes over what is the same;
- * diff_values.c tells values apart.
+ * diff.c chooses which threads are compared, and gives the rows; diff_start.c compares memory at position 0,
+ * diff_step.c steps at the same address; diff_path.c finds where both execute the same again; diff_skip.c
+ * passes over what is the same; diff_values.c tells values apart.
  */
 #ifndef TS_ASK_DIFF_PARTS_H
 #define TS_ASK_DIFF_PARTS_H
@@ -158,14 +158,18 @@ bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *er
 struct ts_diff_item *ts_diff_add_item(struct ts_diff *d);
 
 /*
- * Bytes [@at, @end) of the values differ at the steps where the sides stand, or (@n_steps 0) before them.  @reg is the
- * register's name, NULL for memory.
+ * Bytes [@at, @end) of the values differ at the steps where the sides stand, or (@n_steps 0) before them.
+ * @reg is the register's name, NULL for memory.
  */
 void ts_diff_put_item(struct ts_diff *d, uint64_t pos, uint64_t pos2, uint64_t n_steps,
 		      const struct ts_diff_values *v, size_t at, size_t end, const char *reg);
 
-/* Is the register the same where the sides stand, as far as both know it?  @is_sure gets false if one is in doubt. */
-bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r, bool *is_sure);
+/*
+ * Is the register the same where the sides stand, as far as both know it?  @is_sure gets false if one is in
+ * doubt.
+ */
+bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
+			 bool *is_sure);
 
 /* An item if the register differs where the sides stand. */
 void ts_diff_compare_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
@@ -183,7 +187,8 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
 void ts_diff_take_digests(struct ts_diff *d);
 
 /*
- * Where lane @l, which stands lowest, begins a chunk: all lanes go over the chunks that are the same from there on.
+ * Where lane @l, which stands lowest, begins a chunk: all lanes go over the chunks that are the same from
+ * there on.
  *
  * Returns false if a trace cannot be read.
  */

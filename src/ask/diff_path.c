@@ -71,8 +71,8 @@ static void go_to_end(struct ts_diff_side *s)
 }
 
 /* Look @max steps ahead on both sides; both go to where they are the same again, if they are. */
-static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, enum ts_resync *found, bool *is_all,
-		       struct ts_error *err)
+static bool look_ahead(struct ts_diff *d, struct ts_diff_lane *l, size_t max, enum ts_resync *found,
+		       bool *is_all, struct ts_error *err)
 {
 	struct ts_window a = { 0 }, b = { 0 };
 	size_t i = 0, j = 0;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chunks that are the same in both recordings are passed over: their digests say so (src/query/scan.h), nothing is decoded.
+ * Chunks that are the same in both recordings are passed over: their digests say so (src/query/scan.h),
+ * nothing is decoded.
  *
- * Steps that do the same leave no difference, but where they write a part of a register of which the rest differs.
+ * Steps that do the same leave no difference, but where they write a part of a register of which the rest
+ * differs.
  */
 #include "diff_parts.h"
 
@@ -50,13 +52,15 @@ static bool goes_on_at(const struct ts_diff_side *s, uint64_t pos)
 }
 
 /* Of @n chunks, those before the first that writes a register which differs in this lane. */
-static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk, uint64_t *n, struct ts_error *err)
+static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk, uint64_t *n,
+			  struct ts_error *err)
 {
 	bool is_sure = true;
 
 	for (unsigned i = 0; i < d->n_regs && is_sure; i++)
 		ts_diff_is_same_reg(d, l, &d->regs[i], &is_sure);
-	if (!is_sure && (!ts_diff_read_regs(&l->a, l->a.pos, err) || !ts_diff_read_regs(&l->b, l->b.pos, err)))
+	if (!is_sure &&
+	    (!ts_diff_read_regs(&l->a, l->a.pos, err) || !ts_diff_read_regs(&l->b, l->b.pos, err)))
 		return false;
 	for (unsigned i = 0; i < d->n_regs && *n; i++) {
 		const struct ts_reg *r = d->regs[i].a;
@@ -64,15 +68,16 @@ static bool bound_by_regs(struct ts_diff *d, struct ts_diff_lane *l, uint64_t ch
 
 		if (ts_diff_is_same_reg(d, l, &d->regs[i], &is_sure))
 			continue;
-		next = ts_query_next_register(d->a, TS_ACCESS_WRITE, l->a.thread, r->off, r->off + r->len - 1u, chunk);
+		next = ts_query_next_register(d->a, TS_ACCESS_WRITE, l->a.thread, r->off,
+					      r->off + r->len - 1u, chunk);
 		*n = next == TS_NO_CHUNK ? *n : least(*n, next - chunk);
 	}
 	return true;
 }
 
 /* Of @n chunks, those that this lane can go over: it begins in none of them. */
-static bool bound_by_lane(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk_a, uint64_t chunk_b, uint64_t *n,
-			  struct ts_error *err)
+static bool bound_by_lane(struct ts_diff *d, struct ts_diff_lane *l, uint64_t chunk_a, uint64_t chunk_b,
+			  uint64_t *n, struct ts_error *err)
 {
 	uint64_t pos_a = chunk_a * TS_CHUNK_STEPS, pos_b = chunk_b * TS_CHUNK_STEPS;
 

@@ -15,14 +15,15 @@ static bool find_change(struct ts_diff *d, struct ts_query *q, uint64_t addr, ui
 
 	if (!ts_query_mem(q, ts_query_end(q), d->start.process, addr, 1, &last, &known, err))
 		return false;
-	*is_changed |= (known && last != first) ||
-		       ts_query_next_access(q, TS_ACCESS_WRITE, d->start.process, addr, addr, 0) != TS_NO_CHUNK;
+	*is_changed |= (known && last != first) || ts_query_next_access(q, TS_ACCESS_WRITE, d->start.process,
+									addr, addr, 0) != TS_NO_CHUNK;
 	return true;
 }
 
 /*
- * A format that does not show what system calls write takes the first value read for the initial one.  Bytes that
- * either recording shows changing are not sure to be different: @known, that of one of them, forgets them.
+ * A format that does not show what system calls write takes the first value read for the initial one.  Bytes
+ * that either recording shows changing are not sure to be different: @known, that of one of them, forgets
+ * them.
  */
 static bool forget_unsure(struct ts_diff *d, const struct ts_diff_values *v, uint8_t *known,
 			  uint64_t addr_b, struct ts_error *err)
@@ -57,8 +58,8 @@ static bool compare_start(struct ts_diff *d, uint64_t addr, size_t len, struct t
 		return false;
 	if (!forget_unsure(d, &v, bytes[1], addr_b, err))
 		return false;
-	for (size_t at = ts_diff_next_difference(d, &v, 0), end; at < len; at = ts_diff_next_difference(d,
-													&v, end)) {
+	for (size_t at = ts_diff_next_difference(d, &v, 0), end; at < len;
+	     at = ts_diff_next_difference(d, &v, end)) {
 		end = at + 1;
 		while (end < len && end - at < MAX_REG_LEN && ts_diff_next_difference(d, &v, end) == end)
 			end++;
@@ -71,7 +72,8 @@ enum ts_got ts_diff_run_start(struct ts_diff *d, struct ts_budget *budget, struc
 {
 	struct ts_diff_start *s = &d->start;
 
-	for (; s->process < ts_query_n_processes(d->a) && s->process < ts_query_n_processes(d->b); s->process++) {
+	for (; s->process < ts_query_n_processes(d->a) && s->process < ts_query_n_processes(d->b);
+	     s->process++) {
 		if (!s->has_pages && !ts_query_pages(d->a, s->process, 0, UINT64_MAX, &s->pages, &s->n)) {
 			ts_diff_no_memory(err);
 			return TS_GOT_FAIL;

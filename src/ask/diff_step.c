@@ -21,7 +21,8 @@ bool ts_diff_read_regs(struct ts_diff_side *s, uint64_t pos, struct ts_error *er
 	return ts_query_regs(s->q, pos, s->thread, s->data, s->known, err);
 }
 
-bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r, bool *is_sure)
+bool ts_diff_is_same_reg(struct ts_diff *d, const struct ts_diff_lane *l, const struct ts_diff_reg *r,
+			 bool *is_sure)
 {
 	const struct ts_diff_values v = values_of(l, r);
 
@@ -86,8 +87,8 @@ static void take_regs(struct ts_diff *d, struct ts_diff_side *s, const struct ts
 }
 
 /*
- * The registers that a step touched, of which there are @n on the list.  Where they seem to differ, or are in doubt, the
- * sides take the whole state: other threads' steps, and what is seen later, tell of it as well.
+ * The registers that a step touched, of which there are @n on the list.  Where they seem to differ, or are in
+ * doubt, the sides take the whole state: other threads' steps, and what is seen later, tell of it as well.
  */
 static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, struct ts_error *err)
 {
@@ -169,8 +170,8 @@ static void add_suspect(struct ts_diff *d, const struct ts_diff_suspect *suspect
 	d->suspects[d->n_suspects++] = *suspect;
 }
 
-static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e, const struct ts_diff_acting *y,
-			  const struct ts_effect *f)
+static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e,
+			  const struct ts_diff_acting *y, const struct ts_effect *f)
 {
 	const uint8_t *data = ts_effect_data(x->batch, e), *other = ts_effect_data(y->batch, f);
 
@@ -178,8 +179,8 @@ static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect
 }
 
 /*
- * What @x wrote is suspect, in pieces.  @is_rest: what the other step wrote as well has been looked at.  What a system
- * call wrote is compared with what stands there only if both formats show such writes.
+ * What @x wrote is suspect, in pieces.  @is_rest: what the other step wrote as well has been looked at.  What
+ * a system call wrote is compared with what stands there only if both formats show such writes.
  */
 static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other, uint64_t addr,
 			  uint64_t len, bool is_hidden,
@@ -204,7 +205,8 @@ static void compare_writes(struct ts_diff *d, const struct ts_diff_acting *a, co
 	const struct ts_effect *e, *f;
 
 	for (uint32_t i = 0; (e = effect(a, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
-		if (e->kind == TS_FX_WRITE && ((f = find_twin(d, a, i, b)) == NULL || !is_same_value(a, e, b, f)))
+		if (e->kind == TS_FX_WRITE &&
+		    ((f = find_twin(d, a, i, b)) == NULL || !is_same_value(a, e, b, f)))
 			suspect_write(d, b, e->addr, e->len, e->is_hidden, false);
 	}
 	for (uint32_t i = 0; (e = effect(b, i)) != NULL && e->kind != TS_FX_THREAD; i++) {

@@ -50,7 +50,10 @@ static const struct {
 
 #define N_RECORDED (sizeof(recorded) / sizeof(recorded[0]))
 
-/* Threads, modules or regions that are looked at, or events that are passed over, in the time of a chunk that is decoded. */
+/*
+ * Threads, modules or regions that are looked at, or events that are passed over, in the time of a chunk that
+ * is decoded.
+ */
 #define ITEMS_A_CHUNK 64u
 
 struct event {
@@ -67,7 +70,10 @@ enum source {
 	N_SOURCES,
 };
 
-/* Rows come from the lists of the model, which are in order, and from a heap of those that are made: the next one of all. */
+/*
+ * Rows come from the lists of the model, which are in order, and from a heap of those that are made: the next
+ * one of all.
+ */
 struct events {
 	struct ts_rows rows;
 	struct ts_ask *ask;
@@ -167,7 +173,8 @@ static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
 }
 
 /* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
-static void add_span(struct events *e, enum kind start, enum kind end, uint64_t from, uint64_t until, uint64_t item)
+static void add_span(struct events *e, enum kind start, enum kind end, uint64_t from, uint64_t until,
+		     uint64_t item)
 {
 	if (from)
 		add(e, start, from - 1, item);
@@ -250,7 +257,8 @@ static bool make_all(struct events *e, struct ts_budget *budget)
 /* How many events of the kind are at steps below @step. */
 static uint64_t count_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step)
 {
-	const struct ts_happening *first = ts_query_event(q, kind, 0), *h = ts_query_next_event(q, kind, step);
+	const struct ts_happening *first = ts_query_event(q, kind, 0),
+				  *h = ts_query_next_event(q, kind, step);
 
 	return h ? (uint64_t)(h - first) : ts_query_n_events(q, kind);
 }
@@ -352,7 +360,8 @@ static void put_text(const struct ts_event *ev, struct ts_row *row)
 	ts_row_text(row, 6, *text ? text : NULL);
 }
 
-static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, uint64_t item, struct ts_row *row)
+static uint32_t put_recorded(const struct ts_query *q, enum ts_event_kind kind, uint64_t item,
+			     struct ts_row *row)
 {
 	const struct ts_happening *h = ts_query_event(q, kind, item);
 
@@ -411,10 +420,12 @@ static void note_none(struct events *e)
 	const struct ts_facts *facts = ts_query_facts(e->ask->q);
 
 	if (!e->is_any && is_asked(e, KIND_SYSCALL) && !facts->has_syscalls)
-		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls", facts->format);
+		snprintf(e->rows.note, sizeof(e->rows.note), "the %s format does not record system calls",
+			 facts->format);
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct events *x = (struct events *)rows;
 	struct event e;

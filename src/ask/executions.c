@@ -45,10 +45,16 @@ static bool put_row(const struct executions *x, uint64_t pos, struct ts_row *row
 	return true;
 }
 
-/* After a hit so many steps are looked at before the index is asked again: of a wide range most steps are hits. */
+/*
+ * After a hit so many steps are looked at before the index is asked again: of a wide range most steps are
+ * hits.
+ */
 #define NEAR_STEPS 16u
 
-/* The nearest hit among the next few steps; TS_NO_POS: none of them is one, or the index is to be asked anyway. */
+/*
+ * The nearest hit among the next few steps; TS_NO_POS: none of them is one, or the index is to be asked
+ * anyway.
+ */
 static uint64_t find_near(const struct executions *x)
 {
 	const struct ts_query *q = x->ask->q;
@@ -63,7 +69,8 @@ static uint64_t find_near(const struct executions *x)
 
 		if (!s)
 			return TS_NO_POS;
-		if (s->pc != TS_NO_PC && s->pc >= x->first && s->pc <= x->last && ts_query_process(q, s->thread) == x->process)
+		if (s->pc != TS_NO_PC && s->pc >= x->first && s->pc <= x->last &&
+		    ts_query_process(q, s->thread) == x->process)
 			return pos;
 	}
 	return TS_NO_POS;
@@ -98,7 +105,8 @@ static uint64_t find(struct executions *x)
 	return pos;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct executions *x = (struct executions *)rows;
 	enum ts_got got = rows->is_counting ? TS_GOT_ROW : ts_ask_need_calls(x->ask, budget, err);

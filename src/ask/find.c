@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is found in all
- * memory that may be known; from then on only what a step touches can begin or end a match.  Of most values the index
- * tells in which chunks none can begin; they are passed over unless they change a match that stands.  In the others a
- * sieve passes over most accesses.  What is left is compared with the part of the value that it overlaps; what agrees,
- * or ends a match, is then looked at as the state has it.
+ * One pass over the steps, from the first position that matters.  Where the value stands at position 0 is
+ * found in all memory that may be known; from then on only what a step touches can begin or end a match.  Of
+ * most values the index tells in which chunks none can begin; they are passed over unless they change a match
+ * that stands.  In the others a sieve passes over most accesses.  What is left is compared with the part of
+ * the value that it overlaps; what agrees, or ends a match, is then looked at as the state has it.
  */
 #include "find.h"
 
@@ -22,7 +22,10 @@
 /* So many looks at the state take as long as a chunk that is decoded. */
 #define LOOKS_A_CHUNK 16u
 
-/* So many chunks are passed over at the cost of one that is decoded, and so are so many looks for a match's change. */
+/*
+ * So many chunks are passed over at the cost of one that is decoded, and so are so many looks for a match's
+ * change.
+ */
 #define PASSED_A_CHUNK 2048u
 #define WAITS_A_LOOK   8u
 
@@ -164,7 +167,8 @@ static void begin_match(struct find *f, uint64_t addr, uint64_t pos)
 		f->items = items;
 		f->cap = cap;
 	}
-	if (f->n >= NONE - 2 || !grow_standing(f) || (f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)f->n))) {
+	if (f->n >= NONE - 2 || !grow_standing(f) ||
+	    (f->probe && !ts_waits_add(&f->waits, 0, (uint32_t)f->n))) {
 		f->is_failed = true;
 		return;
 	}
@@ -194,8 +198,8 @@ static bool is_match(const struct ts_value *v, const uint8_t *data, const uint8_
 }
 
 /*
- * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began is not searched
- * for if it is not asked for, and then it turns up here.
+ * The value stands at @addr at @pos, which was not known before: since when?  What stood when looking began
+ * is not searched for if it is not asked for, and then it turns up here.
  */
 static bool note_match(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *err)
 {
@@ -232,7 +236,10 @@ static bool look(struct find *f, uint64_t addr, uint64_t pos, struct ts_error *e
 	return true;
 }
 
-/* A byte of the value to search memory for: one that counts, and is rare: not 0 if there is another.  Its ordinal. */
+/*
+ * A byte of the value to search memory for: one that counts, and is rare: not 0 if there is another.  Its
+ * ordinal.
+ */
 static uint32_t choose_rare(const struct ts_value *v)
 {
 	uint32_t best = 0;
@@ -244,7 +251,10 @@ static uint32_t choose_rare(const struct ts_value *v)
 	return best;
 }
 
-/* Returns the first offset from @i on at which the value may begin in @n bytes of data; @n if it begins nowhere. */
+/*
+ * Returns the first offset from @i on at which the value may begin in @n bytes of data; @n if it begins
+ * nowhere.
+ */
 static size_t skip_to(const struct find *f, const uint8_t *data, size_t i, size_t n)
 {
 	const struct ts_value *v = &f->qn->value;
@@ -294,7 +304,8 @@ static bool look_at_matches(struct find *f, uint64_t first, uint64_t last, uint6
 
 static bool list_pages(struct find *f, struct ts_error *err)
 {
-	if (!f->has_pages && !ts_query_pages(f->ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
+	if (!f->has_pages &&
+	    !ts_query_pages(f->ask->q, f->process, f->first, f->last, &f->pages, &f->n_pages))
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
 	f->has_pages = true;
 	return true;
@@ -345,8 +356,8 @@ static bool look_around(struct find *f, uint64_t first, uint64_t last, const str
 }
 
 /*
- * Matches that begin in [first, last] or reach into it, new ones and old ones: at @pos, after that started afresh.
- * @is_bare: it holds nothing that the value could be.
+ * Matches that begin in [first, last] or reach into it, new ones and old ones: at @pos, after that started
+ * afresh. @is_bare: it holds nothing that the value could be.
  */
 static bool look_at_range(struct find *f, uint64_t first, uint64_t last, bool is_bare, uint64_t pos,
 			  struct ts_error *err)
@@ -361,7 +372,8 @@ static bool look_at_range(struct find *f, uint64_t first, uint64_t last, bool is
 		uint64_t page_first = f->pages[i] << TS_SCAN_PAGE_BITS, page_last;
 
 		n = n_adjoining(f, i);
-		page_last = f->pages[i + n - 1] << TS_SCAN_PAGE_BITS | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+		page_last = f->pages[i + n - 1] << TS_SCAN_PAGE_BITS |
+			    ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
 
 		/* a value may begin before the page of which something is known */
 		page_first = page_first < before ? 0 : page_first - before;
@@ -419,8 +431,8 @@ static bool look_at_touch(struct find *f, const struct touch *t, uint64_t pos, s
 }
 
 /* What the effect of the step that begins or ends at @pos shows there. */
-static bool look_at_effect(struct find *f, const struct ts_steps *batch, const struct ts_effect *e, uint64_t pos,
-			   struct ts_error *err)
+static bool look_at_effect(struct find *f, const struct ts_steps *batch, const struct ts_effect *e,
+			   uint64_t pos, struct ts_error *err)
 {
 	uint64_t e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(batch, e);
@@ -463,7 +475,8 @@ static bool look_at_step(struct find *f, uint64_t pos, struct ts_error *err)
 
 			if (e->kind == TS_FX_THREAD)
 				thread = e->item;
-			else if (is_mine && (pass || e->kind == TS_FX_READ) && !look_at_effect(f, batch, e, pos + pass, err))
+			else if (is_mine && (pass || e->kind == TS_FX_READ) &&
+				 !look_at_effect(f, batch, e, pos + pass, err))
 				return false;
 		}
 	}
@@ -492,7 +505,8 @@ static bool may_matter(struct find *f, const struct ts_steps *batch, uint64_t po
 }
 
 /* May a step of the chunk begin or end a match? */
-static bool pass_step(struct find *f, const struct ts_steps *batch, uint64_t pos, bool *may, struct ts_error *err)
+static bool pass_step(struct find *f, const struct ts_steps *batch, uint64_t pos, bool *may,
+		      struct ts_error *err)
 {
 	const struct ts_step *s = &batch->steps[pos % TS_CHUNK_STEPS];
 	bool is_mine = ts_query_process(f->ask->q, s->thread) == f->process;
@@ -565,7 +579,8 @@ static bool look_at_start(struct find *f, struct ts_budget *budget, struct ts_er
 		uint64_t first = f->pages[f->at_page] << TS_SCAN_PAGE_BITS, last;
 
 		n = n_adjoining(f, f->at_page);
-		last = f->pages[f->at_page + n - 1] << TS_SCAN_PAGE_BITS | ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
+		last = f->pages[f->at_page + n - 1] << TS_SCAN_PAGE_BITS |
+		       ((UINT64_C(1) << TS_SCAN_PAGE_BITS) - 1);
 
 		first = first < before ? 0 : first - before;
 		first = first > f->first ? first : f->first;
@@ -648,8 +663,8 @@ static bool is_worth_a_pass(const struct find *f)
 }
 
 /*
- * Before chunks are passed over: the first question that looks at all of a recording makes the sketches, for all later
- * ones.  Returns TS_GOT_END when that is done.
+ * Before chunks are passed over: the first question that looks at all of a recording makes the sketches, for
+ * all later ones.  Returns TS_GOT_END when that is done.
  */
 static enum ts_got need_sketches(struct find *f, struct ts_budget *budget, struct ts_error *err)
 {
@@ -684,7 +699,10 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 	if (!f->is_started)
 		return TS_GOT_PENDING;
 	while (f->pos < f->ask->n_steps && (f->pos < f->qn->to || f->standing.n)) {
-		/* looks are paid for first: with a budget of one a chunk is never begun without room for a step */
+		/*
+		 * looks are paid for first: with a budget of one a chunk is never begun without room for a
+		 * step
+		 */
 		bool may_go_on = has_budget(f, budget) && ts_budget_take(budget);
 		enum ts_got got = TS_GOT_END;
 
@@ -706,7 +724,8 @@ static enum ts_got scan(struct find *f, struct ts_budget *budget, struct ts_erro
 }
 
 /* What the step did to the bytes at @addr. */
-static const char *kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s, uint64_t addr)
+static const char *kind_of(const struct find *f, const struct ts_steps *batch, const struct ts_step *s,
+			   uint64_t addr)
 {
 	const char *kind = "unexplained";
 	uint32_t thread = s->thread;
@@ -716,8 +735,9 @@ static const char *kind_of(const struct find *f, const struct ts_steps *batch, c
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len || e->addr > addr + (f->qn->value.len - 1) ||
-		    e->addr + (e->len - 1) < addr || ts_query_process(f->ask->q, thread) != f->process)
+		if (e->kind < TS_FX_WRITE || e->kind > TS_FX_UNMAP || !e->len ||
+		    e->addr > addr + (f->qn->value.len - 1) || e->addr + (e->len - 1) < addr ||
+		    ts_query_process(f->ask->q, thread) != f->process)
 			continue;
 		if (e->kind == TS_FX_WRITE)
 			return "write";
@@ -752,7 +772,8 @@ static bool put_row(const struct find *f, const struct match *m, struct ts_row *
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct find *f = (struct find *)rows;
 	enum ts_got got = f->is_over ? TS_GOT_END : scan(f, budget, err);

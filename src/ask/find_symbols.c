@@ -6,7 +6,8 @@
 #include "src/trace/object.h"
 #include "src/trace/source.h"
 
-bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err)
+bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base,
+			     struct ts_error *err)
 {
 	struct ts_source *src = ts_source_open(path, err);
 	bool done = src && ts_symbols_add_file(s, src, base, err);
@@ -47,7 +48,8 @@ static bool add_regions(struct ts_symbols *s, struct ts_query *q, struct ts_erro
 	return true;
 }
 
-static bool add_modules(struct ts_symbols *s, struct ts_query *q, struct ts_local_files *local, struct ts_error *err)
+static bool add_modules(struct ts_symbols *s, struct ts_query *q, struct ts_local_files *local,
+			struct ts_error *err)
 {
 	struct ts_module_info m;
 

@@ -26,7 +26,8 @@ struct ts_symbols_file {
  *
  * Returns false if it cannot be opened (TS_EIO), or memory is exhausted.
  */
-bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base, struct ts_error *err);
+bool ts_find_symbols_of_file(struct ts_symbols *s, const char *path, const uint64_t *base,
+			     struct ts_error *err);
 
 /*
  * Add those of the program's file @exec (may be NULL), at *@base or (it is NULL) wherever it lies in memory;

@@ -170,7 +170,8 @@ static void put_plain_text(struct ts_buf *out, const char *text, bool is_tsv, bo
 	}
 }
 
-static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigned i, bool is_tsv, bool is_last)
+static void put_plain_cell(struct ts_buf *out, const struct ts_row *row, unsigned i, bool is_tsv,
+			   bool is_last)
 {
 	const struct ts_cell *c = &row->cells[i];
 	const char *text = ts_row_get(row, i);
@@ -312,14 +313,16 @@ static void text_row(struct ts_form *form, const struct ts_row *row, struct ts_b
 	}
 }
 
-/* The row of when, goto, ...: position positions thread pc, and after the columns the thread as gdb has it. */
+/*
+ * The row of when, goto, ...: position positions thread pc, and after the columns the thread as gdb has it.
+ */
 static void sentence(const struct ts_form *form, const struct ts_row *row, struct ts_buf *out)
 {
 	uint64_t pos = row->cells[0].number, n = row->cells[1].number;
 	unsigned share = n ? (unsigned)((unsigned __int128)pos * 10000 / n) : 10000;
 
-	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n, share / 100,
-		      share % 100, ts_row_get(row, form->verb->n_columns));
+	ts_buf_printf(out, "position %" PRIu64 " of %" PRIu64 " (%u.%02u%%), thread %s, pc ", pos, n,
+		      share / 100, share % 100, ts_row_get(row, form->verb->n_columns));
 	if (row->cells[3].kind == TS_CELL_ADDR)
 		ts_buf_printf(out, "0x%" PRIx64 "\n", row->cells[3].number);
 	else

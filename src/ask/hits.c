@@ -93,7 +93,10 @@ static bool read_what(struct ts_hits *h, uint64_t pos, struct ts_error *err)
 	return true;
 }
 
-/* Is a write of the same value no change, around @pos?  Of WHAT as a whole it is one if a byte of that is unknown. */
+/*
+ * Is a write of the same value no change, around @pos?  Of WHAT as a whole it is one if a byte of that is
+ * unknown.
+ */
 static bool is_settled(struct ts_hits *h, uint64_t pos)
 {
 	struct ts_error ignored = { 0 };
@@ -104,14 +107,15 @@ static bool is_settled(struct ts_hits *h, uint64_t pos)
 }
 
 /*
- * The nearest chunk with a write.  Of changes alone, the nearest that changes a byte, or the one before that: what a
- * chunk's first step contradicts is a change of the step before.
+ * The nearest chunk with a write.  Of changes alone, the nearest that changes a byte, or the one before that:
+ * what a chunk's first step contradicts is a change of the step before.
  */
 static uint64_t find_write(struct ts_hits *h, uint64_t chunk, bool is_reverse)
 {
 	uint64_t write = find_chunk(h, TS_ACCESS_WRITE, chunk, is_reverse), change, before;
 
-	if (!h->only_changes || write == TS_NO_CHUNK || find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
+	if (!h->only_changes || write == TS_NO_CHUNK ||
+	    find_chunk(h, TS_ACCESS_CHANGE, write, false) <= write + 1 ||
 	    !is_settled(h, write * TS_CHUNK_STEPS))
 		return write;
 	change = nearer(find_chunk(h, TS_ACCESS_CHANGE, write, is_reverse),
@@ -200,7 +204,8 @@ static void take_earlier(struct ts_hits *h, const struct ts_hit *earlier, const 
 	uint64_t last = earlier->last < hit->last ? earlier->last : hit->last;
 	const uint8_t *from = h->bytes.data + earlier->seen;
 	uint8_t *to = h->bytes.data + hit->seen;
-	size_t from_len = (size_t)(earlier->last - earlier->first) + 1, to_len = (size_t)(hit->last - hit->first) + 1;
+	size_t from_len = (size_t)(earlier->last - earlier->first) + 1,
+	       to_len = (size_t)(hit->last - hit->first) + 1;
 
 	if (earlier->kind != TS_HIT_READ || first > last)
 		return;
@@ -243,8 +248,8 @@ static bool has_written(const struct ts_hits *h, const struct step *st, uint64_t
 	for (size_t i = st->first; i < h->n; i++) {
 		const struct ts_hit *hit = &h->items[i];
 
-		if (hit->pos == st->pos && !hit->is_maybe && hit->kind != TS_HIT_READ && hit->kind != TS_HIT_EXEC &&
-		    hit->first <= last && hit->last >= first)
+		if (hit->pos == st->pos && !hit->is_maybe && hit->kind != TS_HIT_READ &&
+		    hit->kind != TS_HIT_EXEC && hit->first <= last && hit->last >= first)
 			return true;
 	}
 	return false;
@@ -254,12 +259,16 @@ static uint64_t find_change(const struct ts_hits *h, uint64_t first, uint64_t la
 {
 	if (h->what->kind == TS_WHAT_MEM)
 		return ts_query_next_access(h->q, TS_ACCESS_CHANGE, h->process, first, last, chunk);
-	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last, chunk);
+	return ts_query_next_register(h->q, TS_ACCESS_CHANGE, h->thread, (uint32_t)first, (uint32_t)last,
+				      chunk);
 }
 
-/* May the value that a read shows contradict what was known before the step, or may a byte be new that a gap has changed? */
-static bool may_contradict(const struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
-			   uint64_t last)
+/*
+ * May the value that a read shows contradict what was known before the step, or may a byte be new that a gap
+ * has changed?
+ */
+static bool may_contradict(const struct ts_hits *h, const struct step *st, const uint8_t *value,
+			   uint64_t first, uint64_t last)
 {
 	uint64_t chunk = st->pos / TS_CHUNK_STEPS, off = first - h->base;
 	bool is_memory = h->what->kind == TS_WHAT_MEM;
@@ -302,7 +311,8 @@ static void add_contradiction(struct ts_hits *h, const struct step *st, uint64_t
 }
 
 /* A value was seen: before the step, but for the bytes that it wrote itself. */
-static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first, uint64_t last)
+static void take_sight(struct ts_hits *h, const struct step *st, const uint8_t *value, uint64_t first,
+		       uint64_t last)
 {
 	uint64_t end;
 
@@ -467,7 +477,8 @@ static bool is_joined(const struct ts_hits *h, const struct ts_hit *a, const str
 		return false;
 	if (h->is_whole)
 		return true; /* one row a step; the kind that comes first */
-	return a->kind == b->kind && a->kind != TS_HIT_EXEC && (b->first <= a->last || b->first - a->last == 1);
+	return a->kind == b->kind && a->kind != TS_HIT_EXEC &&
+	       (b->first <= a->last || b->first - a->last == 1);
 }
 
 static void join(struct ts_hits *h)
@@ -507,7 +518,10 @@ static void make_whole(struct ts_hits *h)
 	}
 }
 
-/* A change that shows in the chunk's first step is left out if the step before it wrote WHAT: that is its row. */
+/*
+ * A change that shows in the chunk's first step is left out if the step before it wrote WHAT: that is its
+ * row.
+ */
 static bool drop_early(struct ts_hits *h, uint64_t start, struct ts_error *err)
 {
 	struct step st = { .pos = start - 1 };
@@ -583,7 +597,8 @@ static void keep_values(struct ts_hits *h, const struct step *st, size_t len, co
 {
 	uint8_t *room;
 
-	if (!b->is_known || h->n == st->first || memchr(h->known, 0, len) || h->items[st->first].kind != TS_HIT_WRITE)
+	if (!b->is_known || h->n == st->first || memchr(h->known, 0, len) ||
+	    h->items[st->first].kind != TS_HIT_WRITE)
 		return;
 	room = ts_buf_add(&h->bytes, 2 * len);
 	if (!room)

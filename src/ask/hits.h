@@ -30,7 +30,10 @@ struct ts_hit {
 	uint32_t thread;
 	uint16_t insn_len;
 	enum ts_hit_kind kind;
-	/* all of WHAT before and after the step is known, and lies in the hits' bytes at values: old, then new */
+	/*
+	 * all of WHAT before and after the step is known, and lies in the hits' bytes at values: old, then
+	 * new
+	 */
 	bool has_values;
 	uint64_t values;
 	bool is_maybe;        /* a read shows a value that may contradict, or was not known: their values tell */

@@ -189,7 +189,10 @@ static bool find_address(const struct step *s, const struct ts_x86_mem *m, uint6
 	return true;
 }
 
-/* Memory that an operand reads: where the registers say, else where the recording says, else it is unknown where. */
+/*
+ * Memory that an operand reads: where the registers say, else where the recording says, else it is unknown
+ * where.
+ */
 static void add_operand(struct ts_inputs *in, const struct step *s, const struct ts_x86_mem *m)
 {
 	uint64_t addr;
@@ -355,7 +358,10 @@ void ts_inputs_end(struct ts_inputs_from *from)
 	free(from->decoded);
 }
 
-/* The last chunk up to @chunk in which a byte at @pc may have become another one; TS_NO_CHUNK if there is none. */
+/*
+ * The last chunk up to @chunk in which a byte at @pc may have become another one; TS_NO_CHUNK if there is
+ * none.
+ */
 static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t pc, uint64_t chunk)
 {
 	uint64_t last = pc > UINT64_MAX - TS_X86_MAX_INSN ? UINT64_MAX : pc + TS_X86_MAX_INSN - 1;
@@ -368,7 +374,8 @@ static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t
 }
 
 /* The bytes at the instruction of step @pos, as far as they are known, in the processor's mode. */
-static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
+static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos,
+		   struct ts_error *err)
 {
 	const struct ts_mode *mode = ts_query_mode(from->q, pos);
 	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
@@ -388,8 +395,9 @@ static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint
 }
 
 /*
- * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was decoded before is
- * used again where its bytes cannot have changed; of a machine, page tables and the mode may have.
+ * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was
+ * decoded before is used again where its bytes cannot have changed; of a machine, page tables and the mode
+ * may have.
  *
  * Returns NULL if the trace cannot be read.
  */
@@ -421,7 +429,8 @@ static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t 
 /* The text of the instruction, "" if there is none. */
 static const char *text_of(struct ts_decoded *d)
 {
-	if (!*d->text && (!d->is_insn || !ts_x86_text(&d->x86, d->pc, d->bytes, d->len, d->text, sizeof(d->text))))
+	if (!*d->text &&
+	    (!d->is_insn || !ts_x86_text(&d->x86, d->pc, d->bytes, d->len, d->text, sizeof(d->text))))
 		*d->text = 0;
 	return d->text;
 }
@@ -432,7 +441,8 @@ static void take_facts(struct ts_inputs *in, const struct ts_decoded *d)
 	in->flags_written = d->fields.flags_written;
 }
 
-bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
+bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
+		      struct ts_error *err)
 {
 	const struct ts_decoded *d = find_insn(from, pos, err);
 
@@ -491,10 +501,12 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	done = ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) && list_reads(&s, q, pos, err);
+	done = ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) &&
+	       list_reads(&s, q, pos, err);
 	s.g = g;
 	in->is_syscall = !ts_query_facts(q)->is_physical &&
-			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") || !strcmp(in->text, "int 0x80"));
+			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") ||
+			  !strcmp(in->text, "int 0x80"));
 	if (done) {
 		take_facts(in, d);
 		take_operands(in, &s);

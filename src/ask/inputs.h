@@ -81,7 +81,8 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
  *
  * Returns false if the trace cannot be read.
  */
-bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err);
+bool ts_inputs_glance(struct ts_inputs *in, const struct ts_inputs_from *from, uint64_t pos,
+		      struct ts_error *err);
 
 /* Has the recording a processor whose operands are known? */
 bool ts_inputs_has_operands(const struct ts_query *q);

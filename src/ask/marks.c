@@ -111,7 +111,8 @@ static bool is_before(const struct mark *a, uint64_t pos, const char *name)
 }
 
 /* Put one in its place, instead of one of the same name.  Returns false if memory is exhausted. */
-static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_len, const char *text, size_t len)
+static bool put(struct ts_marks *m, uint64_t pos, const char *name, size_t name_len, const char *text,
+		size_t len)
 {
 	struct mark mark = { .pos = pos, .name = malloc(name_len + len + 2) };
 	size_t i = find(m, name, name_len);
@@ -164,7 +165,8 @@ static bool take_line(struct ts_marks *m, const char *line, size_t len)
 	if (!text)
 		text = end;
 	return !ts_place_is_name(name, (size_t)(text - name)) ||
-	       put(m, pos, name, (size_t)(text - name), text + (text < end), (size_t)(end - text) - (text < end));
+	       put(m, pos, name, (size_t)(text - name), text + (text < end),
+		   (size_t)(end - text) - (text < end));
 }
 
 static bool take_text(struct ts_marks *m, const char *text)
@@ -232,8 +234,8 @@ static bool write_file(const struct ts_marks *m, const char *path, struct ts_err
 	put_all(m, &text);
 	done = ts_buf_ok(&text) || no_memory(err);
 	if (done) {
-		done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, text.data, text.len, err) &&
-		       ts_atomic_file_finish(&f, err);
+		done = ts_atomic_file_init(&f, path, err) &&
+		       ts_atomic_file_write(&f, text.data, text.len, err) && ts_atomic_file_finish(&f, err);
 		ts_atomic_file_fini(&f);
 	}
 	ts_buf_fini(&text);
@@ -395,7 +397,8 @@ bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct t
 	return there == TS_END || (*found && change(m, apply_remove, name, err));
 }
 
-enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos, struct ts_error *err)
+enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos,
+			   struct ts_error *err)
 {
 	size_t n, i;
 

@@ -37,7 +37,8 @@ void ts_marks_free(struct ts_marks *m);
  *
  * Returns TS_ITEM, TS_END if there is no such mark, or TS_FAIL as ts_marks_read() fails.
  */
-enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos, struct ts_error *err);
+enum ts_next ts_marks_find(struct ts_marks *m, const char *name, size_t len, uint64_t *pos,
+			   struct ts_error *err);
 
 /*
  * Set a mark, in place of one of the same name.
@@ -57,7 +58,9 @@ bool ts_marks_add(struct ts_marks *m, const char *prefix, uint64_t pos, const ch
 /* Remove one; *found gets whether it was there.  Returns false as ts_marks_set() does. */
 bool ts_marks_remove(struct ts_marks *m, const char *name, bool *found, struct ts_error *err);
 
-/* Append the marks that were read to @out, in the form of their file, in which ts_marks_adopt() takes them. */
+/*
+ * Append the marks that were read to @out, in the form of their file, in which ts_marks_adopt() takes them.
+ */
 void ts_marks_put(const struct ts_marks *m, struct ts_buf *out);
 
 /*

@@ -40,7 +40,10 @@ static inline struct ts_mirror_line *ts_mirror_find(const struct ts_mirror *m, u
 	return line->addr == (addr & ~(uint64_t)(TS_MIRROR_LINE - 1)) ? line : NULL;
 }
 
-/* The line with @addr, as it is at position @pos if it has to be read.  Returns NULL if the trace cannot be read. */
+/*
+ * The line with @addr, as it is at position @pos if it has to be read.  Returns NULL if the trace cannot be
+ * read.
+ */
 struct ts_mirror_line *ts_mirror_load(struct ts_mirror *m, uint64_t pos, uint64_t addr, struct ts_error *err);
 
 /* An access shows, or makes, the bytes at [@first, @last] be @value. */

@@ -97,7 +97,8 @@ static bool parse_row(struct ts_ask_place *place, const struct ts_ask *ask, cons
 	uint64_t row;
 	bool is_large;
 
-	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &row, &is_large) || !row || row > ask->n_shown)
+	if (!ts_number_parse(text + 1, len - 1, TS_COMMAS_GROUP, &row, &is_large) || !row ||
+	    row > ask->n_shown)
 		return misunderstood(text, len, ask->n_shown ? "is not a row of the last table" :
 							       "is not a row: no table has been shown", err);
 	if (ask->shown[row - 1] == TS_NO_POS)
@@ -116,8 +117,9 @@ static bool parse_name(struct ts_ask_place *place, const struct ts_ask *ask, con
 	if (is_text("end", text, len) || is_text("last", text, len))
 		return set_position(place, ask, ask->n_steps, text, len, err);
 	if (is_text("frame", text, len))
-		return ask->has_frame ? set_position(place, ask, ask->frame, text, len, err) :
-					misunderstood(text, len, "is not a place: no trace frame is selected", err);
+		return ask->has_frame
+			       ? set_position(place, ask, ask->frame, text, len, err)
+			       : misunderstood(text, len, "is not a place: no trace frame is selected", err);
 	if (ask->marks && ts_place_is_name(text, len))
 		mark = ts_marks_find(ask->marks, text, len, &pos, err);
 	if (mark == TS_END)
@@ -164,7 +166,8 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		if (!ts_what_parse(&place->what, what, (size_t)(end - what), ts_query_regset(ask->q),
 				   ask->symbols, err))
 			return false;
-		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") && strcmp(place->word, "change"))
+		if (place->what.kind == TS_WHAT_REG && strcmp(place->word, "write") &&
+		    strcmp(place->word, "change"))
 			return misunderstood(text, all, "asks for an access that registers do not have", err);
 		return true;
 	}
@@ -178,12 +181,14 @@ static bool parse_nearest(struct ts_ask_place *place, struct ts_ask *ask, const 
 		return set_word(place, TS_PLACE_SWITCH, word, len);
 	if (len < sizeof(place->word) && ts_events_is_kind(word, len))
 		return set_word(place, TS_PLACE_EVENT, word, len);
-	return misunderstood(text, all, "is not a place: next and previous take write, read, access, change, exec with an "
-			     "address, a kind of event, call, return, or switch", err);
+	return misunderstood(text, all,
+			     "is not a place: next and previous take write, read, access, change, exec with an "
+			     "address, a kind of event, call, return, or switch",
+			     err);
 }
 
-bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
-		    struct ts_error *err)
+bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len,
+		    uint64_t here, struct ts_error *err)
 {
 	static const char *const words[] = { "next", "previous" };
 	uint64_t pos;
@@ -193,7 +198,8 @@ bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *
 	for (unsigned i = 0; i < 2; i++) {
 		size_t n = strlen(words[i]);
 
-		if (len > n && !memcmp(text, words[i], n) && (text[n] == '-' || isspace((unsigned char)text[n]))) {
+		if (len > n && !memcmp(text, words[i], n) &&
+		    (text[n] == '-' || isspace((unsigned char)text[n]))) {
 			const char *end = text + len;
 
 			place->is_reverse = i;
@@ -269,7 +275,8 @@ bool ts_seek_init(struct ts_seek *s, struct ts_ask *ask, const struct ts_ask_pla
 		return true;
 	s->qn->verb = ts_verb_find(name, strlen(name));
 	if (!s->qn->verb)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found", place->word);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' is not a place that can be found",
+			       place->word);
 	s->rows = s->qn->verb->open(ask, s->qn, place->is_reverse && s->qn->verb->is_reversible, err);
 	if (s->rows)
 		s->rows->is_bare = true;
@@ -283,7 +290,10 @@ void ts_seek_fini(struct ts_seek *s)
 	*s = (struct ts_seek){ 0 };
 }
 
-/* The nearest position with another thread running than at the one before: after the last step of any other thread. */
+/*
+ * The nearest position with another thread running than at the one before: after the last step of any other
+ * thread.
+ */
 static enum ts_got find_previous_switch(struct ts_seek *s, struct ts_budget *budget, uint64_t *pos)
 {
 	const struct ts_query *q = s->ask->q;
@@ -334,7 +344,8 @@ static uint64_t place_of(const struct ts_seek *s, const struct ts_row *row)
 }
 
 /* The nearest position at which a call returned. */
-static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos, struct ts_error *err)
+static enum ts_got find_return(const struct ts_seek *s, struct ts_budget *budget, uint64_t *pos,
+			       struct ts_error *err)
 {
 	enum ts_got got = ts_ask_need_calls(s->ask, budget, err);
 
@@ -352,7 +363,8 @@ static uint64_t find_relative(const struct ts_seek *s, struct ts_error *err)
 
 	if (add_steps(s->here, place->pos, place->is_reverse, &pos) && pos <= s->ask->n_steps)
 		return pos;
-	ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%c%" PRIu64 "' from %" PRIu64 " is not a position: the last one is %" PRIu64,
+	ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+		"'%c%" PRIu64 "' from %" PRIu64 " is not a position: the last one is %" PRIu64,
 		place->is_reverse ? '-' : '+', place->pos, s->here, s->ask->n_steps);
 	return TS_NO_POS;
 }

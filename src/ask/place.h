@@ -39,8 +39,8 @@ struct ts_ask_place {
  *
  * Returns false if it is not understood, or is a position past the end (TS_EUSAGE): the sentence quotes it.
  */
-bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
-		    struct ts_error *err);
+bool ts_place_parse(struct ts_ask_place *place, struct ts_ask *ask, const char *text, size_t len,
+		    uint64_t here, struct ts_error *err);
 
 /* Is it a valid name of a mark?  Words of the grammar are not. */
 bool ts_place_is_name(const char *text, size_t len);

@@ -50,13 +50,14 @@ static bool put_row(const struct position *p, struct ts_row *row, struct ts_erro
 		ts_row_addr(row, 3, pc);
 		ts_cell_function(row, 4, ask, pc);
 	}
-	snprintf(name, sizeof(name), "%" PRId64 ".%" PRId64, ask->names->pids[ts_query_process(ask->q, thread)],
-		 ask->names->tids[thread]);
+	snprintf(name, sizeof(name), "%" PRId64 ".%" PRId64,
+		 ask->names->pids[ts_query_process(ask->q, thread)], ask->names->tids[thread]);
 	ts_row_text(row, N_COLUMNS, name);
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct position *p = (struct position *)rows;
 

@@ -148,7 +148,8 @@ static bool copy_word(char *to, struct words *w, struct ts_error *err)
 	return true;
 }
 
-static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+static bool parse_what(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
+		       struct ts_error *err)
 {
 	if (!has_operand(w, qn->verb))
 		return fail_word(w, w->len ? "stands where a register, an address or a symbol is expected"
@@ -207,9 +208,11 @@ static bool parse_place(struct ts_ask_place *place, struct ts_ask *ask, struct w
 	return ts_place_parse(place, ask, text, skip_place(w), here, err);
 }
 
-/* One of the places that the question is asked from, seen from @here; TS_NO_POS: that is to be found first. */
-static bool parse_anchor(struct ts_anchor *anchor, struct ts_ask *ask, const char *text, size_t len, uint64_t here,
-			 struct ts_error *err)
+/*
+ * One of the places that the question is asked from, seen from @here; TS_NO_POS: that is to be found first.
+ */
+static bool parse_anchor(struct ts_anchor *anchor, struct ts_ask *ask, const char *text, size_t len,
+			 uint64_t here, struct ts_error *err)
 {
 	anchor->text = text;
 	anchor->len = len;
@@ -311,7 +314,8 @@ static bool parse_count(struct ts_question *qn, struct words *w, struct ts_error
 	return qn->count || ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'0' rows cannot be listed");
 }
 
-static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+static bool parse_thread(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
+			 struct ts_error *err)
 {
 	struct words name = *w;
 	uint64_t tid;
@@ -336,7 +340,8 @@ static bool parse_bound(struct ts_question *qn, struct words *w, enum ts_bound b
 
 /* ------------------------------------------------------------------------------------------ other words */
 
-static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct words *w, struct ts_error *err)
+static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
+		       struct ts_error *err)
 {
 	const char *start = w->p, *end = start;
 
@@ -344,7 +349,8 @@ static bool parse_cond(struct ts_question *qn, const struct ts_ask *ask, struct 
 		end = w->p + w->len;
 	if (end == start)
 		return fail_word(w, "a condition is missing", err);
-	if (!ts_cond_parse(&qn->cond, start, (size_t)(end - start), ts_query_regset(ask->q), ask->symbols, err))
+	if (!ts_cond_parse(&qn->cond, start, (size_t)(end - start), ts_query_regset(ask->q), ask->symbols,
+			   err))
 		return false;
 	if (qn->cond.is_about_value ? qn->verb->takes & TS_TAKES_COND : qn->verb->takes & TS_TAKES_STATE)
 		return true;
@@ -414,7 +420,8 @@ static const char *find_colon(const struct ts_question *qn)
 	const char *end = qn->range + qn->range_len;
 
 	for (const char *p = qn->range; p < end; p++) {
-		if (*p == ':' && ((size_t)(end - p) > 5 && (!strncmp(p + 1, "next ", 5) || !strncmp(p + 1, "previous ", 9))))
+		if (*p == ':' && ((size_t)(end - p) > 5 &&
+				  (!strncmp(p + 1, "next ", 5) || !strncmp(p + 1, "previous ", 9))))
 			return p;
 	}
 	return memrchr(qn->range, ':', qn->range_len);
@@ -430,8 +437,8 @@ static bool parse_range(struct ts_question *qn, struct ts_ask *ask, struct ts_er
 		return fail_range(qn, "not a range A:B", err);
 	qn->from = 0;
 	qn->to = ask->n_steps;
-	if (colon > qn->range && !parse_anchor(&qn->anchors[TS_ANCHOR_FROM], ask, qn->range, (size_t)(colon - qn->range),
-					       here, err))
+	if (colon > qn->range && !parse_anchor(&qn->anchors[TS_ANCHOR_FROM], ask, qn->range,
+					       (size_t)(colon - qn->range), here, err))
 		return false;
 	return colon + 1 == end ||
 	       parse_anchor(&qn->anchors[TS_ANCHOR_TO], ask, colon + 1, (size_t)(end - colon) - 1, here, err);
@@ -530,8 +537,8 @@ static bool parse_words(struct ts_question *qn, struct ts_ask *ask, struct words
 		if (word == N_WORDS)
 			return fail_word(w, "is not understood here", err);
 		if (takes && !(takes & verb->takes))
-			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' takes no '%.*s'", verb->name, (int)w->len,
-				       w->p);
+			return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%s' takes no '%.*s'", verb->name,
+				       (int)w->len, w->p);
 		next_word(&memory);
 		if (word == WORD_IN && verb->takes & TS_TAKES_MEMORY && is_word(&memory, "memory")) {
 			*w = memory;

@@ -87,8 +87,8 @@ struct ts_question {
 /*
  * Parse @text, which must outlive @qn.
  *
- * On success @qn is filled, but for the positions that its anchors lead to.  Returns false if it is not understood
- * (TS_EUSAGE).
+ * On success @qn is filled, but for the positions that its anchors lead to.  Returns false if it is not
+ * understood (TS_EUSAGE).
  */
 bool ts_question_parse(struct ts_question *qn, struct ts_ask *ask, const char *text, struct ts_error *err);
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without a list of modules: the program lies this near to its first pc, its stack this near to its first sp. */
+/*
+ * Without a list of modules: the program lies this near to its first pc, its stack this near to its first sp.
+ */
 #define PROGRAM_REACH (UINT64_C(1) << 31)
 #define STACK_REACH   (UINT64_C(8) << 20)
 
@@ -57,8 +59,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool add_named(struct names *list, const char *file, const char *desc, uint64_t file_off, uint32_t process,
-		      uint64_t first, uint64_t last, struct ts_error *err)
+static bool add_named(struct names *list, const char *file, const char *desc, uint64_t file_off,
+		      uint32_t process, uint64_t first, uint64_t last, struct ts_error *err)
 {
 	const char *name = file && *file ? base_name(file) : desc ? desc : "";
 
@@ -111,7 +113,8 @@ static bool pair(struct ts_rebase *r, struct names *a, struct names *b, struct t
 		int order = compare_name(&a->items[i], &b->items[k]);
 
 		if (!order)
-			done = add(r, b->items[k].first, b->items[k].last, a->items[i].first - b->items[k].first, err);
+			done = add(r, b->items[k].first, b->items[k].last,
+				   a->items[i].first - b->items[k].first, err);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -212,7 +215,8 @@ void ts_rebase_fini(struct ts_rebase *r)
 /* ------------------------------------------------------------------------------------------- addresses */
 
 /* The delta of the first range that covers @addr; @is_of_a: the ranges are where they lie in A. */
-static uint64_t find_delta(const struct ts_rebase *r, bool is_of_a, struct ts_shifted_page *slot, uint64_t addr)
+static uint64_t find_delta(const struct ts_rebase *r, bool is_of_a, struct ts_shifted_page *slot,
+			   uint64_t addr)
 {
 	uint64_t page = addr >> PAGE_BITS, begin = page << PAGE_BITS, end = begin | ((1u << PAGE_BITS) - 1);
 	bool is_whole = true;

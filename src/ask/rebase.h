@@ -3,8 +3,8 @@
  * Addresses of one recording in another one of the same program, which lay elsewhere.
  *
  * Modules of the same name and regions of the same file or description belong together, in the order in which
- * they appeared.  Without them the surroundings of the first pc are the program, those of the first sp are the
- * stack.  What nothing covers lies where it lay.
+ * they appeared.  Without them the surroundings of the first pc are the program, those of the first sp are
+ * the stack.  What nothing covers lies where it lay.
  */
 #ifndef TS_ASK_REBASE_H
 #define TS_ASK_REBASE_H

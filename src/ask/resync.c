@@ -13,8 +13,8 @@ static uint64_t hash_steps(const uint64_t *pcs)
 	return h ^ h >> 29;
 }
 
-static bool find_same(const struct ts_window *a, const struct ts_window *b, const uint32_t *table, size_t mask,
-		      size_t *i, size_t *j)
+static bool find_same(const struct ts_window *a, const struct ts_window *b, const uint32_t *table,
+		      size_t mask, size_t *i, size_t *j)
 {
 	size_t best = SIZE_MAX;
 

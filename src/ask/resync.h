@@ -26,8 +26,9 @@ enum ts_resync {
 };
 
 /*
- * The shortest way (steps of A and B together) to TS_RESYNC_SAME steps that are the same: the i-th of A's window
- * and the j-th of B's.  If both windows reach the threads' ends, the steps that are the same there, or the ends.
+ * The shortest way (steps of A and B together) to TS_RESYNC_SAME steps that are the same: the i-th of A's
+ * window and the j-th of B's.  If both windows reach the threads' ends, the steps that are the same there, or
+ * the ends.
  */
 enum ts_resync ts_resync_find(const struct ts_window *a, const struct ts_window *b, size_t *i, size_t *j);
 

@@ -60,8 +60,8 @@ void ts_row_list(struct ts_row *row, unsigned i);
 void ts_row_list_add(struct ts_row *row, unsigned i, const char *text);
 
 /*
- * A value of @len bytes in target order; @known has 1 or 0 a byte.  @is_number: it is a register, or has 1, 2, 4
- * or 8 bytes, and is shown as a number if it is wholly known.
+ * A value of @len bytes in target order; @known has 1 or 0 a byte.  @is_number: it is a register, or has 1,
+ * 2, 4 or 8 bytes, and is shown as a number if it is wholly known.
  */
 void ts_row_value(struct ts_row *row, unsigned i, const uint8_t *data, const uint8_t *known, size_t len,
 		  bool is_number, bool is_big_endian);

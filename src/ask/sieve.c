@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* After so many effects of one step no line is loaded: what the step did before would have to be repeated on it. */
+/*
+ * After so many effects of one step no line is loaded: what the step did before would have to be repeated on
+ * it.
+ */
 #define MAX_REPEATED 32u
 
 /* An access: the bytes at [first, last]. */
@@ -37,8 +40,8 @@ void ts_sieve_fini(struct ts_sieve *s)
 /* ------------------------------------------------------------------------------------------------ lines */
 
 /*
- * The effects of the step before this one, on a line that is as the step found it.  Returns false if they cannot be
- * repeated.
+ * The effects of the step before this one, on a line that is as the step found it.  Returns false if they
+ * cannot be repeated.
  */
 static bool repeat_step(struct ts_mirror_line *line, const struct access *a)
 {
@@ -82,7 +85,8 @@ static bool is_old(const struct ts_sieve *s, const struct access *a)
 
 		if (a->last - addr < n)
 			n = (size_t)(a->last - addr) + 1;
-		if (!line || memcmp(line->data + at, a->value + (addr - a->first), n) || memchr(line->known + at, 0, n))
+		if (!line || memcmp(line->data + at, a->value + (addr - a->first), n) ||
+		    memchr(line->known + at, 0, n))
 			return false;
 		if (a->last - addr < TS_MIRROR_LINE - at)
 			return true;
@@ -90,11 +94,11 @@ static bool is_old(const struct ts_sieve *s, const struct access *a)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ the test */
+/* ----------------------------------------------------------------------------------------------- the test */
 
 /*
- * Do the bytes agree with a part of the value, at any alignment?  Bit i of the state: they agree up to here with the value
- * if its byte i comes here, whatever lies before the access.
+ * Do the bytes agree with a part of the value, at any alignment?  Bit i of the state: they agree up to here
+ * with the value if its byte i comes here, whatever lies before the access.
  */
 static bool agrees_somewhere(const struct ts_sieve *s, const struct access *a)
 {
@@ -131,7 +135,8 @@ static bool stands(struct ts_sieve *s, const struct access *a, uint64_t addr, bo
 			continue;
 		if (!load_line(s, a, at, &line, err))
 			return false;
-		if (line && (!line->known[at % TS_MIRROR_LINE] || line->data[at % TS_MIRROR_LINE] != v->bytes[i]))
+		if (line &&
+		    (!line->known[at % TS_MIRROR_LINE] || line->data[at % TS_MIRROR_LINE] != v->bytes[i]))
 			return true;
 	}
 	*may = true;

@@ -2,8 +2,8 @@
 /*
  * Which accesses to memory can begin a place of a value: a fast test that most of them fail.
  *
- * The bytes of an access are compared with the value at all alignments at once.  Where they agree with a part of it, the
- * rest is compared with what memory holds around the access.
+ * The bytes of an access are compared with the value at all alignments at once.  Where they agree with a part
+ * of it, the rest is compared with what memory holds around the access.
  */
 #ifndef TS_ASK_SIEVE_H
 #define TS_ASK_SIEVE_H
@@ -38,8 +38,8 @@ bool ts_sieve_init(struct ts_sieve *s, struct ts_query *q, const struct ts_value
 void ts_sieve_fini(struct ts_sieve *s);
 
 /*
- * Take effect @i of step @pos, a read or a write of a value in the sieve's process.  All effects on memory since the first
- * one that was taken must pass, in order.
+ * Take effect @i of step @pos, a read or a write of a value in the sieve's process.  All effects on memory
+ * since the first one that was taken must pass, in order.
  *
  * Returns false if the trace cannot be read.
  */

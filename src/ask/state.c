@@ -66,8 +66,8 @@ static bool read_registers(struct registers *r, struct ts_ask *ask, uint64_t pos
 	return ts_query_regs(ask->q, pos, ts_query_thread(ask->q, pos), r->data, r->known, err);
 }
 
-static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos, bool *holds,
-		       struct ts_error *err)
+static bool term_holds(const struct ts_term *t, struct registers *r, struct ts_ask *ask, uint64_t pos,
+		       bool *holds, struct ts_error *err)
 {
 	uint8_t data[8], known[8];
 	uint32_t process = ts_query_process(ask->q, ts_query_thread(ask->q, pos));

@@ -20,8 +20,8 @@ uint32_t ts_ask_process(const struct ts_ask *ask, const struct ts_question *qn);
 uint32_t ts_ask_thread(const struct ts_ask *ask, const struct ts_question *qn);
 
 /*
- * Step @pos, of which the batch stays where it is while the state around it is asked for: its chunk is decoded as a
- * whole.  Returns NULL if the trace cannot be read.
+ * Step @pos, of which the batch stays where it is while the state around it is asked for: its chunk is
+ * decoded as a whole.  Returns NULL if the trace cannot be read.
  */
 const struct ts_step *ts_ask_step(const struct ts_ask *ask, uint64_t pos, const struct ts_steps **batch,
 				  struct ts_error *err);
@@ -46,7 +46,10 @@ bool ts_value_holds(const struct ts_ask *ask, const struct ts_cond *cond, const 
  */
 enum ts_got ts_ask_need_calls(struct ts_ask *ask, struct ts_budget *budget, struct ts_error *err);
 
-/* The call instruction of the innermost open call at @pos; null where there is none.  After ts_ask_need_calls(). */
+/*
+ * The call instruction of the innermost open call at @pos; null where there is none.  After
+ * ts_ask_need_calls().
+ */
 void ts_cell_caller(struct ts_row *row, unsigned i, struct ts_ask *ask, uint64_t pos);
 
 #endif

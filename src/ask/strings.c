@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each read and write is looked at with what stands around it just after its step.  A text that is being written piece by
- * piece grows: it is noted when something else happens to it, so that each piece costs what it is long.  What it was on the
- * way there is noted too, but not shown unless it is read later, or stands at the end.
+ * Each read and write is looked at with what stands around it just after its step.  A text that is being
+ * written piece by piece grows: it is noted when something else happens to it, so that each piece costs what
+ * it is long.  What it was on the way there is noted too, but not shown unless it is read later, or stands at
+ * the end.
  */
 #include "strings.h"
 
@@ -60,7 +61,10 @@ struct growth {
 
 #define N_GROWTHS 8u
 
-/* A growing text is looked at in one width only: in the other one its characters are no texts, if those are as long. */
+/*
+ * A growing text is looked at in one width only: in the other one its characters are no texts, if those are
+ * as long.
+ */
 #define MIN_GROWING 2u
 
 /* Long texts that were read lately and have not changed since: ordinals in items, plus 1. */
@@ -143,8 +147,8 @@ static struct text *find_text(struct strings *x, const char *chars, const struct
 	for (uint32_t i = x->slots[slot_of(new->hash, x->n_slots)]; i; i = x->items[i - 1].next) {
 		struct text *t = &x->items[i - 1];
 
-		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide && t->n == new->n &&
-		    (t->root == new->root || !memcmp(chars_of(x, t), chars, t->n)))
+		if (t->hash == new->hash && t->addr == new->addr && t->is_wide == new->is_wide &&
+		    t->n == new->n && (t->root == new->root || !memcmp(chars_of(x, t), chars, t->n)))
 			return t;
 	}
 	return NULL;
@@ -196,11 +200,11 @@ static bool is_in_what(const struct strings *x, uint64_t addr, size_t n, bool is
 }
 
 /*
- * A text stands at @addr just after step @pos, which read or wrote a byte of it.  Returns NULL if it is not in WHAT, or
- * memory is exhausted.
+ * A text stands at @addr just after step @pos, which read or wrote a byte of it.  Returns NULL if it is not
+ * in WHAT, or memory is exhausted.
  */
-static struct text *note(struct strings *x, uint64_t addr, uint64_t pos, const char *chars, size_t n, bool is_wide,
-			 bool is_read)
+static struct text *note(struct strings *x, uint64_t addr, uint64_t pos, const char *chars, size_t n,
+			 bool is_wide, bool is_read)
 {
 	struct text new = { .addr = addr, .pos = pos, .n = (uint32_t)n, .root = NO_ROOT, .is_wide = is_wide,
 			    .is_read = is_read };
@@ -290,15 +294,16 @@ static void begin_growth(struct strings *x, uint64_t addr, const char *chars, si
 }
 
 /*
- * Was what is read here read before, as a part of a long text that is still the same?  Its last byte is left out: it
- * may begin a wide text.
+ * Was what is read here read before, as a part of a long text that is still the same?  Its last byte is left
+ * out: it may begin a wide text.
  */
 static bool is_recent(const struct strings *x, const struct ts_effect *e, const uint8_t *value)
 {
 	for (unsigned i = 0; i < N_RECENT; i++) {
 		const struct text *t = x->recent[i] ? &x->items[x->recent[i] - 1] : NULL;
 
-		if (t && e->addr >= t->addr && e->addr - t->addr < t->n && e->len < t->n - (e->addr - t->addr) &&
+		if (t && e->addr >= t->addr && e->addr - t->addr < t->n &&
+		    e->len < t->n - (e->addr - t->addr) &&
 		    (!value || !memcmp(value, chars_of(x, t) + (e->addr - t->addr), e->len)))
 			return true;
 	}
@@ -338,7 +343,8 @@ static bool is_char(const struct strings *x, size_t i, unsigned width)
 static bool copy_window(struct strings *x, struct ts_error *err)
 {
 	if (x->len > MAX_MIRRORED)
-		return ts_query_mem(x->ask->q, x->pos + 1, x->process, x->addr, x->len, x->data, x->data + x->len, err);
+		return ts_query_mem(x->ask->q, x->pos + 1, x->process, x->addr, x->len, x->data,
+				    x->data + x->len, err);
 	for (size_t i = 0, n; i < x->len; i += n) {
 		const struct ts_mirror_line *line = ts_mirror_load(&x->mirror, x->pos + 1, x->addr + i, err);
 		size_t at = (x->addr + i) % TS_MIRROR_LINE;
@@ -384,7 +390,8 @@ static bool is_short(const struct strings *x, uint64_t first, uint64_t last)
 
 			i -= i >= width && i % width != parity ? 1 : 0;
 			k += k % width != parity ? 1 : 0;
-			while (i >= width && is_char(x, i - width, width) && (is_char(x, i, width) || i > first - x->addr))
+			while (i >= width && is_char(x, i - width, width) &&
+			       (is_char(x, i, width) || i > first - x->addr))
 				i -= width;
 			while (k + width <= x->len && is_char(x, k, width))
 				k += width;
@@ -413,7 +420,8 @@ static void take_text(struct strings *x, size_t i, size_t end, unsigned width, u
 }
 
 /* Texts of one width and parity that have a byte in [first, last]. */
-static void take_texts(struct strings *x, uint64_t first, uint64_t last, unsigned width, size_t parity, bool is_read)
+static void take_texts(struct strings *x, uint64_t first, uint64_t last, unsigned width, size_t parity,
+		       bool is_read)
 {
 	size_t lo = (size_t)(first - x->addr), hi = (size_t)(last - x->addr);
 
@@ -472,13 +480,14 @@ static bool repeats(const struct growth *g, const struct ts_effect *e, const uin
 /* May the write go on with the text? */
 static bool may_go_on(const struct growth *g, const struct ts_effect *e)
 {
-	return g->is_there && g->n_touches == 1 && e->addr >= g->addr && e->addr <= g->end && e->len > g->end - e->addr &&
-	       e->len <= MAX_MIRRORED && !(g->is_wide && ((e->len | (e->addr - g->addr)) & 1));
+	return g->is_there && g->n_touches == 1 && e->addr >= g->addr && e->addr <= g->end &&
+	       e->len > g->end - e->addr && e->len <= MAX_MIRRORED &&
+	       !(g->is_wide && ((e->len | (e->addr - g->addr)) & 1));
 }
 
 /* If the write goes on with the text, and does nothing else, the text becomes longer. */
-static bool grow(struct strings *x, struct growth *g, const struct ts_effect *e, const uint8_t *value, bool *has_grown,
-		 struct ts_error *err)
+static bool grow(struct strings *x, struct growth *g, const struct ts_effect *e, const uint8_t *value,
+		 bool *has_grown, struct ts_error *err)
 {
 	unsigned width = g->is_wide ? 2 : 1;
 	size_t n, at = 1;
@@ -506,14 +515,21 @@ static bool grow(struct strings *x, struct growth *g, const struct ts_effect *e,
 	return true;
 }
 
-/* Does a change of [@first, @last] touch it?  What ends a text, and begins with the byte @begins, does not. */
+/*
+ * Does a change of [@first, @last] touch it?  What ends a text, and begins with the byte @begins, does not.
+ */
 static bool touches(const struct growth *g, uint64_t first, uint64_t last, uint8_t begins)
 {
-	return g->is_there && last + 2 >= g->addr && (first < g->end || (first == g->end && is_printable(begins)));
+	return g->is_there && last + 2 >= g->addr &&
+	       (first < g->end || (first == g->end && is_printable(begins)));
 }
 
-/* An access or another change of [@first, @last]: texts that it touches grow no more, but @grown (may be NULL). */
-static void end_growths(struct strings *x, uint64_t first, uint64_t last, uint8_t begins, const struct growth *grown)
+/*
+ * An access or another change of [@first, @last]: texts that it touches grow no more, but @grown (may be
+ * NULL).
+ */
+static void end_growths(struct strings *x, uint64_t first, uint64_t last, uint8_t begins,
+			const struct growth *grown)
 {
 	for (unsigned i = 0; i < N_GROWTHS; i++) {
 		if (&x->growths[i] != grown && touches(&x->growths[i], first, last, begins))
@@ -522,7 +538,8 @@ static void end_growths(struct strings *x, uint64_t first, uint64_t last, uint8_
 }
 
 /* The access to @value, or to something unknown (NULL), after the whole step. */
-static bool look_at_access(struct strings *x, const struct ts_steps *batch, const struct ts_effect *e, struct ts_error *err)
+static bool look_at_access(struct strings *x, const struct ts_steps *batch, const struct ts_effect *e,
+			   struct ts_error *err)
 {
 	const uint8_t *value = ts_effect_data(batch, e);
 	uint64_t last = e->addr + (e->len - 1);
@@ -578,7 +595,8 @@ static bool is_wanted(const struct strings *x, const struct ts_steps *batch, con
 {
 	if (e->kind == TS_FX_READ && (e->is_hidden || is_recent(x, e, ts_effect_data(batch, e))))
 		return false;
-	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last && e->addr + (e->len - 1) >= x->first;
+	return e->kind <= TS_FX_READ && e->len < MAX_REACH && e->addr <= x->last &&
+	       e->addr + (e->len - 1) >= x->first;
 }
 
 static bool look_at_step(struct strings *x, const struct ts_steps *batch, struct ts_error *err)
@@ -609,7 +627,7 @@ static bool look_at_step(struct strings *x, const struct ts_steps *batch, struct
 	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- the cursor */
+/* --------------------------------------------------------------------------------------------- the cursor */
 
 static int compare(const void *a, const void *b)
 {
@@ -623,7 +641,10 @@ static int compare(const void *a, const void *b)
 	return x->is_wide - y->is_wide;
 }
 
-/* How many characters of the text stand at the last position with a NUL after them; 0: none, or no NUL is there. */
+/*
+ * How many characters of the text stand at the last position with a NUL after them; 0: none, or no NUL is
+ * there.
+ */
 static bool count_standing(struct strings *x, const struct text *t, uint32_t *n, struct ts_error *err)
 {
 	size_t width = t->is_wide ? 2 : 1, len = (t->n + (size_t)1) * width, i = 0;
@@ -744,7 +765,8 @@ static bool put_row(const struct strings *x, const struct text *t, struct ts_row
 	return true;
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct strings *x = (struct strings *)rows;
 	enum ts_got got = x->is_over ? TS_GOT_END : scan(x, budget, err);
@@ -812,7 +834,8 @@ static struct ts_rows *open_strings(struct ts_ask *ask, const struct ts_question
 		return NULL;
 	}
 	if (!ts_query_facts(ask->q)->has_reads)
-		snprintf(x->rows.note, sizeof(x->rows.note), "reads of memory are not recorded in this %s recording",
+		snprintf(x->rows.note, sizeof(x->rows.note),
+			 "reads of memory are not recorded in this %s recording",
 			 ts_query_facts(ask->q)->format);
 	return &x->rows;
 }

@@ -80,7 +80,11 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 	}
 	if (len && len - 1 > UINT64_MAX - addr)
 		len = 0;
-	s->items[s->n] = (struct entry){ .addr = addr, .len = len, .room = room, .name = s->names.len, .order = s->n,
+	s->items[s->n] = (struct entry){ .addr = addr,
+					 .len = len,
+					 .room = room,
+					 .name = s->names.len,
+					 .order = s->n,
 					 .is_function = is_function };
 	s->n++;
 	s->is_sorted = false;
@@ -160,8 +164,8 @@ const struct ts_symbol *ts_symbols_get(struct ts_symbols *s, size_t i)
 }
 
 /*
- * Does the function hold the address?  One of unknown size reaches up to the next symbol of code, but not out of
- * its segment.
+ * Does the function hold the address?  One of unknown size reaches up to the next symbol of code, but not out
+ * of its segment.
  */
 static bool has_addr(const struct entry *e, uint64_t addr)
 {
@@ -217,7 +221,8 @@ static const struct ts_symbol *find_in_file(struct ts_symbols *s, const char *na
 		else
 			hi = mid;
 	}
-	if (lo == s->n || compare_name((const char *)s->names.data + s->items[s->by_name[lo]].name, name, len))
+	if (lo == s->n ||
+	    compare_name((const char *)s->names.data + s->items[s->by_name[lo]].name, name, len))
 		return NULL;
 	return show(s, s->by_name[lo]);
 }
@@ -287,7 +292,8 @@ bool ts_symbols_is_overloaded(struct ts_symbols *s, const char *name, size_t len
 	if (!sort(s) || find_in_file(s, name, len))
 		return false;
 	first = find_shown(s, name, len);
-	for (size_t i = first; i < s->n_shown && !compare_name(s->items[s->by_shown[i]].shown, name, len); i++) {
+	for (size_t i = first; i < s->n_shown && !compare_name(s->items[s->by_shown[i]].shown, name, len);
+	     i++) {
 		if (s->items[s->by_shown[i]].addr != s->items[s->by_shown[first]].addr)
 			return true;
 	}
@@ -305,7 +311,8 @@ static void add_one(void *user, const struct ts_symtab_entry *e)
 {
 	struct adding *a = user;
 
-	a->is_failed |= !ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
+	a->is_failed |=
+		!ts_symbols_add(a->symbols, e->addr + a->bias, e->len, e->room, e->name, e->is_function);
 }
 
 /* 0 for a file that is no object file. */

@@ -28,8 +28,8 @@ struct ts_symbols *ts_symbols_new(void);
 void ts_symbols_free(struct ts_symbols *s);
 
 /*
- * Add the symbols and lines of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where it is
- * linked.  Nothing is added for a file that is neither.
+ * Add the symbols and lines of the ELF or PE file @src, of which the lowest page lies at *@base; NULL: where
+ * it is linked.  Nothing is added for a file that is neither.
  *
  * Returns false if memory is exhausted (TS_ENOMEM), or it cannot be opened again (TS_EIO).
  */
@@ -48,8 +48,8 @@ bool ts_symbols_add(struct ts_symbols *s, uint64_t addr, uint64_t len, uint64_t 
 const struct ts_symbol *ts_symbols_function_at(struct ts_symbols *s, uint64_t addr);
 
 /*
- * The symbol called @name (of @len bytes), as in the file or demangled; NULL if there is none.  A function goes before
- * data.
+ * The symbol called @name (of @len bytes), as in the file or demangled; NULL if there is none.  A function
+ * goes before data.
  */
 const struct ts_symbol *ts_symbols_find(struct ts_symbols *s, const char *name, size_t len);
 

@@ -131,7 +131,8 @@ static bool put_utf16(struct ts_value *v, uint32_t c)
 }
 
 /* From the opening quote at @text[@at]. */
-static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool is_utf16, struct ts_error *err)
+static size_t parse_string(struct ts_value *v, const char *text, size_t at, bool is_utf16,
+			   struct ts_error *err)
 {
 	const char *p = text + at + 1;
 

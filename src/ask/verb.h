@@ -23,7 +23,10 @@ struct ts_marks;
 struct ts_names;
 struct ts_symbols;
 
-/* The recording and the position of questions.  One for each session; members are borrowed, unless they say otherwise. */
+/*
+ * The recording and the position of questions.  One for each session; members are borrowed, unless they say
+ * otherwise.
+ */
 struct ts_ask {
 	struct ts_query *q;
 	const struct ts_names *names; /* what clients call threads and processes */
@@ -154,8 +157,8 @@ struct ts_verb {
 	/*
 	 * A cursor over the answer to @qn (borrowed until close).
 	 *
-	 * Returns NULL if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if memory
-	 * is exhausted.
+	 * Returns NULL if the question makes no sense here (TS_EUSAGE), if the trace cannot be read, or if
+	 * memory is exhausted.
 	 */
 	struct ts_rows *(*open)(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
 				struct ts_error *err);

@@ -8,7 +8,7 @@
 #include "src/base/cursor.h"
 #include "symbols.h"
 
-/* ----------------------------------------------------------------------------------------------- registers */
+/* ---------------------------------------------------------------------------------------------- registers */
 
 /* A part of an x86 register: NAME is @len bytes from byte @off of the first of WHOLES that there is. */
 struct part {
@@ -139,9 +139,11 @@ static bool misunderstood(const char *text, size_t len, const char *why, struct 
 	return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.*s' %s", (int)len, text, why);
 }
 
-/* SYMBOL or SYMBOL+OFF, up to the first of ",:".  Returns how long it is, 0 and an error if it is not known. */
-static size_t take_symbol(struct ts_what *what, const char *text, size_t len, const struct ts_symbols *symbols,
-			  struct ts_error *err)
+/*
+ * SYMBOL or SYMBOL+OFF, up to the first of ",:".  Returns how long it is, 0 and an error if it is not known.
+ */
+static size_t take_symbol(struct ts_what *what, const char *text, size_t len,
+			  const struct ts_symbols *symbols, struct ts_error *err)
 {
 	size_t n = 0, name_len, digits;
 	const struct ts_symbol *s;
@@ -163,7 +165,9 @@ static size_t take_symbol(struct ts_what *what, const char *text, size_t len, co
 		return 0;
 	}
 	if (ts_symbols_is_overloaded((struct ts_symbols *)symbols, text, name_len)) {
-		misunderstood(text, n, "is the name of several functions: calls takes it, others take a mangled name", err);
+		misunderstood(text, n,
+			      "is the name of several functions: calls takes it, others take a mangled name",
+			      err);
 		return 0;
 	}
 	what->addr = s->addr;

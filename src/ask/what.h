@@ -22,7 +22,9 @@ enum ts_what_kind {
 
 struct ts_what {
 	enum ts_what_kind kind;
-	/* REG: bytes [off, off + len) of the 'g' layout; of a flag, bit @bit (0 the lowest) of the byte there */
+	/*
+	 * REG: bytes [off, off + len) of the 'g' layout; of a flag, bit @bit (0 the lowest) of the byte there
+	 */
 	uint32_t off;
 	uint32_t len;
 	bool is_flag;

@@ -27,7 +27,9 @@
 /* Answers do not grow beyond this. */
 #define MAX_NODES 2000u
 
-/* Instructions that are looked at, on the way back to a branch or to who set a flag, for one of the budget. */
+/*
+ * Instructions that are looked at, on the way back to a branch or to who set a flag, for one of the budget.
+ */
 #define STEPS_A_BUDGET 8u
 
 /* Turns of one loop that are counted. */
@@ -208,8 +210,8 @@ static bool is_input(const struct ts_query *q, uint64_t pos)
 }
 
 /*
- * Can the writers before a position be found by going on from a later one?  The rows of a longer place come by parts, and
- * where there are page tables, an address is another place at another position.
+ * Can the writers before a position be found by going on from a later one?  The rows of a longer place come
+ * by parts, and where there are page tables, an address is another place at another position.
  */
 static bool is_followed(const struct why *y, const struct ts_what *place)
 {
@@ -223,7 +225,8 @@ static uint32_t process_at(const struct why *y, uint64_t pos)
 }
 
 /* Does the trail tell who wrote the place before @before? */
-static bool leads_from(const struct why *y, const struct trail *t, const struct ts_what *place, uint64_t before)
+static bool leads_from(const struct why *y, const struct trail *t, const struct ts_what *place,
+		       uint64_t before)
 {
 	if (!t->rows || !is_same_place(&t->place, place) || before > t->before)
 		return false;
@@ -232,7 +235,8 @@ static bool leads_from(const struct why *y, const struct trail *t, const struct 
 	return place->kind == TS_WHAT_REG || process_at(y, before) == t->process;
 }
 
-static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *place, uint64_t before, struct ts_error *err)
+static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *place, uint64_t before,
+			struct ts_error *err)
 {
 	bool is_reverse = is_followed(y, place);
 	const char *name = is_reverse ? HISTORY : LAST_WRITE;
@@ -240,8 +244,13 @@ static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *pl
 
 	ts_rows_close(t->rows);
 	t->place = *place;
-	t->qn = (struct ts_question){ .verb = ts_verb_find(name, strlen(name)), .what = *place, .to = before,
-				      .thread = thread, .at = before, .depth = TS_NO_LIMIT, .min = TS_NO_LIMIT,
+	t->qn = (struct ts_question){ .verb = ts_verb_find(name, strlen(name)),
+				      .what = *place,
+				      .to = before,
+				      .thread = thread,
+				      .at = before,
+				      .depth = TS_NO_LIMIT,
+				      .min = TS_NO_LIMIT,
 				      .count = TS_NO_LIMIT };
 	t->before = before;
 	t->process = process_at(y, before);
@@ -253,7 +262,8 @@ static bool begin_trail(struct why *y, struct trail *t, const struct ts_what *pl
 }
 
 /* The trail from @before on, or a new one in place of the one that was not used for the longest time. */
-static struct trail *find_trail(struct why *y, const struct ts_what *place, uint64_t before, struct ts_error *err)
+static struct trail *find_trail(struct why *y, const struct ts_what *place, uint64_t before,
+				struct ts_error *err)
 {
 	struct trail *oldest = y->trails;
 
@@ -319,10 +329,11 @@ static enum ts_got find_writer(struct why *y, const struct task *task, struct wr
 }
 
 /*
- * Look back from @before for an instruction that writes one of the flags @bits, or (0) is a conditional branch.
- * TS_GOT_ROW: it is step y->look.
+ * Look back from @before for an instruction that writes one of the flags @bits, or (0) is a conditional
+ * branch. TS_GOT_ROW: it is step y->look.
  */
-static enum ts_got look_back(struct why *y, uint64_t before, uint32_t bits, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got look_back(struct why *y, uint64_t before, uint32_t bits, struct ts_budget *budget,
+			     struct ts_error *err)
 {
 	if (!y->is_looking)
 		y->look = before;
@@ -523,7 +534,10 @@ static enum ts_got run_task(struct why *y, struct ts_budget *budget, struct ts_e
 	return done ? TS_GOT_ROW : TS_GOT_FAIL;
 }
 
-/* The last conditional branch before the position becomes the first node.  Returns TS_GOT_END when that is done. */
+/*
+ * The last conditional branch before the position becomes the first node.  Returns TS_GOT_END when that is
+ * done.
+ */
 static enum ts_got begin_branch(struct why *y, struct ts_budget *budget, struct ts_error *err)
 {
 	const struct ts_what none = { 0 };

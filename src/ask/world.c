@@ -55,7 +55,10 @@ static void add(struct world *w, struct item item)
 
 /* --------------------------------------------------------------------------------------------- the lists */
 
-/* The first position at which the thread is there no more: after its last step it is there up to some position. */
+/*
+ * The first position at which the thread is there no more: after its last step it is there up to some
+ * position.
+ */
 static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 {
 	uint64_t lo = ts_query_prev_step(ask->q, thread, ask->n_steps), hi = ask->n_steps;
@@ -235,7 +238,8 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 	}
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget, struct ts_error *err)
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
 {
 	struct world *w = (struct world *)rows;
 
@@ -295,7 +299,9 @@ static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *
 	struct world *w = calloc(1, sizeof(*w));
 
 	if (w) {
-		w->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+		w->rows = (struct ts_rows){
+			.ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at
+		};
 		w->ask = ask;
 		w->kind = (enum kind)qn->verb->arg;
 		w->from = qn->has_range ? qn->from : qn->at;

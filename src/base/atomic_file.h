@@ -45,8 +45,8 @@ void ts_atomic_file_fini(struct ts_atomic_file *f);
 bool ts_atomic_file_write(struct ts_atomic_file *f, const void *data, size_t len, struct ts_error *err);
 
 /*
- * Sync the directory of @path: then the name, too, is on the disk.  File systems that cannot do it are no reason to
- * fail.
+ * Sync the directory of @path: then the name, too, is on the disk.  File systems that cannot do it are no
+ * reason to fail.
  */
 void ts_sync_folder_of(const char *path);
 

@@ -46,8 +46,8 @@ bool ts_fail(struct ts_error *err, enum ts_code code, uint64_t off, const char *
 	__attribute__((format(printf, 4, 5)));
 
 /*
- * Put "WHAT: " before the sentence; where both are too long, WHAT is truncated, or left out.  Returns false like
- * ts_fail().
+ * Put "WHAT: " before the sentence; where both are too long, WHAT is truncated, or left out.  Returns false
+ * like ts_fail().
  */
 bool ts_fail_prefix(struct ts_error *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
@@ -58,8 +58,8 @@ bool ts_fail_errno(struct ts_error *err, const char *fmt, ...) __attribute__((fo
 const char *ts_code_name(enum ts_code code);
 
 /*
- * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if need be.  @file may be
- * NULL.
+ * Write "FILE:0xOFF: sentence" (or "FILE: sentence") into @text of @len bytes, truncated if need be.  @file
+ * may be NULL.
  */
 void ts_error_format(const struct ts_error *err, const char *file, char *text, unsigned len);
 

@@ -10,8 +10,8 @@
 #include "buf.h"
 
 /*
- * Append the text of @value, NULL after a failed allocation; @flags are those of json_dumps().  That function may leave
- * out a key when memory is short, and say nothing.
+ * Append the text of @value, NULL after a failed allocation; @flags are those of json_dumps().  That function
+ * may leave out a key when memory is short, and say nothing.
  *
  * The buffer has failed if memory is exhausted or the value cannot be written.
  */

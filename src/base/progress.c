@@ -32,8 +32,8 @@ static void put_time(double seconds, struct ts_buf *out)
 		ts_buf_printf(out, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s % 3600 / 60);
 }
 
-void ts_progress_put(const struct ts_progress *begun, double share, uint64_t n, const char *unit, int64_t now_ns,
-		     struct ts_buf *out)
+void ts_progress_put(const struct ts_progress *begun, double share, uint64_t n, const char *unit,
+		     int64_t now_ns, struct ts_buf *out)
 {
 	double seconds = (double)(now_ns - begun->start_ns) / NS_A_SECOND;
 

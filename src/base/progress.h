@@ -20,10 +20,11 @@ struct ts_progress {
 };
 
 /*
- * Append to @out how far the work is at the time @now_ns: "34%, 57.0 M instructions, 6.1 M/s, 12 s left".  What cannot be
- * said yet is left out: percent and time left if @share is TS_NO_SHARE, rate and time left before anything was done.
+ * Append to @out how far the work is at the time @now_ns: "34%, 57.0 M instructions, 6.1 M/s, 12 s left".
+ * What cannot be said yet is left out: percent and time left if @share is TS_NO_SHARE, rate and time left
+ * before anything was done.
  */
-void ts_progress_put(const struct ts_progress *begun, double share, uint64_t n, const char *unit, int64_t now_ns,
-		     struct ts_buf *out);
+void ts_progress_put(const struct ts_progress *begun, double share, uint64_t n, const char *unit,
+		     int64_t now_ns, struct ts_buf *out);
 
 #endif

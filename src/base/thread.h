@@ -49,8 +49,8 @@ void ts_task_start(struct ts_task *t, void (*run)(void *user), void *user);
 bool ts_task_wait(struct ts_task *t);
 
 /*
- * Call @work(@user, i) once for each i < @n, in no order, on up to @n_threads threads of which the caller's is one;
- * on fewer if the system refuses them.  Returns when all is done.
+ * Call @work(@user, i) once for each i < @n, in no order, on up to @n_threads threads of which the caller's
+ * is one; on fewer if the system refuses them.  Returns when all is done.
  */
 void ts_thread_each(unsigned n_threads, uint32_t n, void (*work)(void *user, uint32_t i), void *user);
 

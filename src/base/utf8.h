@@ -10,16 +10,17 @@
 #include <stdint.h>
 
 /*
- * The character at @p, of @len bytes, more than 0; *c gets its code.  Overlong forms, surrogates and what is beyond
- * Unicode are not characters (RFC 3629, section 3).
+ * The character at @p, of @len bytes, more than 0; *c gets its code.  Overlong forms, surrogates and what is
+ * beyond Unicode are not characters (RFC 3629, section 3).
  *
  * Returns its length in bytes, 1 to 4; 0 if there is no character.
  */
 size_t ts_utf8_take(const char *p, size_t len, uint32_t *c);
 
 /*
- * Does a terminal obey the character instead of showing it?  Controls of C0 and C1, DEL, separators of lines and
- * paragraphs, and what changes the direction of text (Unicode, general categories Cc, Zl, Zp, and UAX #9).
+ * Does a terminal obey the character instead of showing it?  Controls of C0 and C1, DEL, separators of lines
+ * and paragraphs, and what changes the direction of text (Unicode, general categories Cc, Zl, Zp, and UAX
+ * #9).
  */
 bool ts_utf8_is_control(uint32_t c);
 

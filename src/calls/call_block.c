@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A packed event is the code of its symbol and, if its steps are STEPS_FOLLOW, numbers (bits.h): its edge if it
- * is a call, then its steps; of a place, how far back the innermost call was made, in calls and switches (0: there
- * is none), then the number of calls that are open there.
+ * A packed event is the code of its symbol and, if its steps are STEPS_FOLLOW, numbers (bits.h): its edge if
+ * it is a call, then its steps; of a place, how far back the innermost call was made, in calls and switches
+ * (0: there is none), then the number of calls that are open there.
  *
- * Packing is two passes: over the calls, which makes their events and counts them, and over the events, when the
- * codes are known.
+ * Packing is two passes: over the calls, which makes their events and counts them, and over the events, when
+ * the codes are known.
  */
 #include "call_block.h"
 
@@ -200,7 +200,10 @@ static void add_event(struct ts_call_packer *p, enum event_kind kind, uint32_t e
 	p->events[p->n_events++] = (struct event){ steps, edge, entry };
 }
 
-/* The next event is about this innermost call, or is made by it; @next: the ordinal of the next call or switch. */
+/*
+ * The next event is about this innermost call, or is made by it; @next: the ordinal of the next call or
+ * switch.
+ */
 static void be_in(struct ts_call_packer *p, uint32_t innermost, uint32_t depth, uint32_t next)
 {
 	if (p->place.innermost == innermost && p->place.depth == depth)
@@ -273,7 +276,8 @@ void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, u
 {
 	struct ts_call_block *b;
 
-	if (!room(p, &p->blocks, p->n_blocks, &p->cap_blocks, sizeof(*p->blocks)) || !make_room_for_events(p, n))
+	if (!room(p, &p->blocks, p->n_blocks, &p->cap_blocks, sizeof(*p->blocks)) ||
+	    !make_room_for_events(p, n))
 		return;
 	b = &p->blocks[p->n_blocks++];
 	*b = (struct ts_call_block){
@@ -294,7 +298,7 @@ void ts_call_packer_add(struct ts_call_packer *p, const struct ts_call *calls, u
 		end_first(p, calls->ordinal + n);
 }
 
-/* --------------------------------------------------------------------------------------------------- codes */
+/* -------------------------------------------------------------------------------------------------- codes */
 
 /* Rare events have the symbol of their kind.  Returns how many events a code has. */
 static uint32_t gather_rare(struct ts_call_packer *p, unsigned code)
@@ -324,7 +328,8 @@ static uint32_t gather_rare(struct ts_call_packer *p, unsigned code)
 /* Give the symbols of a code their places in it.  Returns false if memory is exhausted. */
 static bool make_code(struct ts_call_packer *p, unsigned code, struct ts_call_pack *pack)
 {
-	uint32_t total = gather_rare(p, code), n_of_len[TS_MAX_CODE_LEN + 1] = { 0 }, next[TS_MAX_CODE_LEN + 1];
+	uint32_t total = gather_rare(p, code), n_of_len[TS_MAX_CODE_LEN + 1] = { 0 },
+		 next[TS_MAX_CODE_LEN + 1];
 	struct ts_call_symbol *symbols;
 	size_t n = 0;
 
@@ -415,7 +420,7 @@ void ts_call_pack_fini(struct ts_call_pack *pack)
 	*pack = (struct ts_call_pack){ 0 };
 }
 
-/* ----------------------------------------------------------------------------------------------- unpacking */
+/* ---------------------------------------------------------------------------------------------- unpacking */
 
 /* A block that is being unpacked; its bytes may be anything. */
 struct unpacking {
@@ -542,7 +547,8 @@ static size_t count_lens(const struct ts_prefix_code *code, uint32_t n_of_len[TS
 
 	n_of_len[0] = 0;
 	for (unsigned len = 1; len <= TS_MAX_CODE_LEN; len++) {
-		n_of_len[len] = (uint32_t)((code->limit[len] - code->limit[len - 1]) >> (TS_MAX_CODE_LEN - len));
+		n_of_len[len] =
+			(uint32_t)((code->limit[len] - code->limit[len - 1]) >> (TS_MAX_CODE_LEN - len));
 		if (n_of_len[len])
 			n = len + 1;
 	}

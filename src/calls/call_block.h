@@ -2,14 +2,14 @@
 /*
  * The calls of a segment, packed into blocks that are unpacked alone.
  *
- * A block has up to TS_CALL_BLOCK calls and switches of one thread, as events in order of time: a call is made,
- * the innermost call ends, the thread moves to another stack.  Who called whom and how deep follows from that
- * order; where it does not, an event says which call is the innermost one.  The ends of the block's own calls are in
- * it, those after its last call too; calls of other blocks end there.
+ * A block has up to TS_CALL_BLOCK calls and switches of one thread, as events in order of time: a call is
+ * made, the innermost call ends, the thread moves to another stack.  Who called whom and how deep follows
+ * from that order; where it does not, an event says which call is the innermost one.  The ends of the block's
+ * own calls are in it, those after its last call too; calls of other blocks end there.
  *
- * An event is a symbol: what it is, the edge of the call graph and the steps since the event before it.  A segment
- * has two prefix codes for symbols: for those after the end of a call, and for the others.  The numbers of a rare event
- * follow its symbol, which is then the same for all of its kind.
+ * An event is a symbol: what it is, the edge of the call graph and the steps since the event before it.  A
+ * segment has two prefix codes for symbols: for those after the end of a call, and for the others.  The
+ * numbers of a rare event follow its symbol, which is then the same for all of its kind.
  */
 #ifndef TS_CALL_BLOCK_H
 #define TS_CALL_BLOCK_H
@@ -75,8 +75,8 @@ bool ts_call_packer_finish(struct ts_call_packer *p, struct ts_call_pack *pack);
 void ts_call_pack_fini(struct ts_call_pack *pack);
 
 /*
- * The calls of block @at, whose pc and target @edges has, to @calls.  If its bytes turn out to be wrong, the index file is
- * marked as damaged.
+ * The calls of block @at, whose pc and target @edges has, to @calls.  If its bytes turn out to be wrong, the
+ * index file is marked as damaged.
  *
  * Returns how many they are.
  */
@@ -84,8 +84,8 @@ unsigned ts_call_unpack(const struct ts_call_pack *pack, const struct ts_call_ed
 			struct ts_call calls[TS_CALL_BLOCK]);
 
 /*
- * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other; the
- * blocks' threads, ordinals and positions are the caller's to check.
+ * To an index file; from there, with its arrays.  Loading returns false if the arrays contradict each other;
+ * the blocks' threads, ordinals and positions are the caller's to check.
  */
 void ts_call_pack_save(const struct ts_call_pack *pack, struct ts_index_file *f);
 bool ts_call_pack_load(struct ts_call_pack *pack, struct ts_index_arrays *a);

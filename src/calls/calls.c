@@ -307,7 +307,8 @@ bool ts_calls_show(struct ts_calls *c)
 		for (uint32_t k = 0; k < l->n_calls; k += TS_CALL_BLOCK) {
 			if (!room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
 				return false;
-			l->refs[l->n_refs++] = (struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };
+			l->refs[l->n_refs++] =
+				(struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };
 		}
 		l->n_sealed = l->first + l->n_calls;
 	}
@@ -335,8 +336,9 @@ static bool are_blocks_good(const struct ts_calls *c, const struct segment *s, u
 				: b->thread < c->n_lists ? c->lists[b->thread].n_sealed
 							 : 0;
 
-		if (b->thread >= n_threads || b->ordinal != next || b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK ||
-		    (before && b->thread < before->thread) || (is_same && b->pos < before->pos))
+		if (b->thread >= n_threads || b->ordinal != next ||
+		    b->ordinal >= TS_NO_CALL - TS_CALL_BLOCK || (before && b->thread < before->thread) ||
+		    (is_same && b->pos < before->pos))
 			return false;
 	}
 	return true;
@@ -444,7 +446,8 @@ static void show(const struct ts_calls *c, struct ts_call_window *w, uint32_t th
 {
 	const struct list *l = &c->lists[thread];
 
-	if (w->n && w->version == c->version && w->thread == thread && w->calls[0].ordinal == l->refs[block].ordinal)
+	if (w->n && w->version == c->version && w->thread == thread &&
+	    w->calls[0].ordinal == l->refs[block].ordinal)
 		return;
 	w->n = unpack(c, l, block, w->calls);
 	w->thread = thread;
@@ -519,10 +522,11 @@ bool ts_calls_outer(const struct ts_calls *c, struct ts_call_window *w, struct t
 }
 
 /*
- * The first return after @pos of the call or switch, or of those around it: what is called inside of a call ends with it,
- * or before.
+ * The first return after @pos of the call or switch, or of those around it: what is called inside of a call
+ * ends with it, or before.
  */
-static uint64_t return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x, uint64_t pos)
+static uint64_t return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x,
+			      uint64_t pos)
 {
 	do {
 		if (x.kind == TS_CALL_OPEN)
@@ -560,7 +564,8 @@ uint64_t ts_calls_next_return(const struct ts_calls *c, uint32_t thread, uint64_
 }
 
 /* The last return before @pos of the call or switch, or of those around it. */
-static uint64_t last_return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x, uint64_t pos)
+static uint64_t last_return_around(const struct ts_calls *c, struct ts_call_window *w, struct ts_call x,
+				   uint64_t pos)
 {
 	uint64_t best = TS_NO_END;
 
@@ -596,6 +601,7 @@ uint64_t ts_calls_saved_len(const struct ts_calls *c)
 	uint64_t sum = ts_call_edges_saved_len(&c->edges);
 
 	for (uint32_t i = 0; i < c->n_segments; i++)
-		sum += ts_call_pack_saved_len(&c->segments[i].pack) + c->segments[i].n_ends * sizeof(*c->segments[i].ends);
+		sum += ts_call_pack_saved_len(&c->segments[i].pack) +
+		       c->segments[i].n_ends * sizeof(*c->segments[i].ends);
 	return sum;
 }

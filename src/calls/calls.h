@@ -5,8 +5,8 @@
  * Each thread has a list of calls by position.  A list also notes where the thread moved to another stack, so
  * that the calls that are open at any position are found by a binary search and a walk from the innermost one
  * outwards.  While a segment is read its calls are plain structs; sealed, they are blocks of up to
- * TS_CALL_BLOCK calls (call_block.h), one to three bytes each.  A call that ends after its segment was sealed is noted
- * in the segment in which it ends.
+ * TS_CALL_BLOCK calls (call_block.h), one to three bytes each.  A call that ends after its segment was sealed
+ * is noted in the segment in which it ends.
  */
 #ifndef TS_CALLS_H
 #define TS_CALLS_H
@@ -46,8 +46,8 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 bool ts_calls_seal(struct ts_calls *c);
 
 /*
- * Let questions see what was added so far of the first segment.  Ends that are told after this may be seen, too: they
- * are after all positions that were known.
+ * Let questions see what was added so far of the first segment.  Ends that are told after this may be seen,
+ * too: they are after all positions that were known.
  *
  * Returns false if memory is exhausted.
  */
@@ -63,8 +63,8 @@ void ts_calls_save(struct ts_calls *c, struct ts_index_file *f);
 bool ts_calls_load(struct ts_calls *c, struct ts_index_arrays *a, bool in_place, uint32_t n_threads);
 
 /*
- * The calls and switches of a block of one struct ts_calls, unpacked: the next question is often about them, too.  All
- * zero: of none.
+ * The calls and switches of a block of one struct ts_calls, unpacked: the next question is often about them,
+ * too.  All zero: of none.
  */
 struct ts_call_window {
 	uint32_t thread, n;
@@ -73,8 +73,8 @@ struct ts_call_window {
 };
 
 /*
- * The questions.  They see what was sealed or shown, change nothing but the window, which they move to where they
- * looked last, and cannot fail.
+ * The questions.  They see what was sealed or shown, change nothing but the window, which they move to where
+ * they looked last, and cannot fail.
  */
 
 /* The number of threads with lists, and the length of a thread's list. */
@@ -86,7 +86,8 @@ void ts_calls_get(const struct ts_calls *c, struct ts_call_window *w, uint32_t t
 		  struct ts_call *call);
 
 /*
- * The calls and switches of the block that has @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in order.
+ * The calls and switches of the block that has @ordinal, which is below ts_calls_n(): up to TS_CALL_BLOCK, in
+ * order.
  *
  * Returns how many they are.
  */
@@ -100,7 +101,8 @@ uint32_t ts_calls_block(const struct ts_calls *c, uint32_t thread, uint32_t ordi
 uint32_t ts_calls_before(const struct ts_calls *c, struct ts_call_window *w, uint32_t thread, uint64_t pos);
 
 /*
- * The nearest position after (before) @pos at which a call of the thread returned; @limit: later ones do not matter.
+ * The nearest position after (before) @pos at which a call of the thread returned; @limit: later ones do not
+ * matter.
  *
  * Return TS_NO_END if there is none.
  */

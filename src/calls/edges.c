@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A saved edge is two varints, differences of which the lowest bit is the sign: of its call to the call of the edge
- * before it, and of the target to the call.
+ * A saved edge is two varints, differences of which the lowest bit is the sign: of its call to the call of
+ * the edge before it, and of the target to the call.
  */
 #include "edges.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of the call graph: from a call instruction to where control went.  They are few, however often they are
- * executed; each has a number.
+ * The edges of the call graph: from a call instruction to where control went.  They are few, however often
+ * they are executed; each has a number.
  */
 #ifndef TS_CALL_EDGES_H
 #define TS_CALL_EDGES_H

@@ -2,8 +2,9 @@
 /*
  * A prefix code: frequent symbols have short codes, and no code begins another one.
  *
- * The length of a symbol's code is that of Shannon: the logarithm of how rarely it comes, rounded up.  Codes are
- * given out by length (they are canonical), so that the number of codes of each length is all that is kept.
+ * The length of a symbol's code is that of Shannon: the logarithm of how rarely it comes, rounded up.  Codes
+ * are given out by length (they are canonical), so that the number of codes of each length is all that is
+ * kept.
  */
 #ifndef TS_PREFIX_CODE_H
 #define TS_PREFIX_CODE_H
@@ -14,7 +15,9 @@
 #define TS_MAX_CODE_LEN 32u
 #define TS_NO_SYMBOL    UINT32_MAX
 
-/* Codes as bits 31 and down of a number.  Those of length l are below limit[l], and not below limit[l - 1]. */
+/*
+ * Codes as bits 31 and down of a number.  Those of length l are below limit[l], and not below limit[l - 1].
+ */
 struct ts_prefix_code {
 	uint64_t limit[TS_MAX_CODE_LEN + 1];
 	uint32_t first[TS_MAX_CODE_LEN + 1]; /* the ordinal of the first symbol of each length */
@@ -37,8 +40,8 @@ static inline uint32_t ts_prefix_code_of(const struct ts_prefix_code *code, uint
 }
 
 /*
- * The symbol whose code @bits begins with, at bit 31; *len gets the number of bits.  Returns TS_NO_SYMBOL if it is
- * no symbol's.
+ * The symbol whose code @bits begins with, at bit 31; *len gets the number of bits.  Returns TS_NO_SYMBOL if
+ * it is no symbol's.
  */
 static inline uint32_t ts_prefix_code_find(const struct ts_prefix_code *code, uint32_t bits, unsigned *len)
 {

@@ -58,7 +58,8 @@ void ts_stacks_fini(struct ts_stacks *ss);
 
 /*
  * The stack pointer moved to @sp, in address space @space of a machine.  @is_loaded: its value was read from
- * memory, or set by an interrupt of a machine: that is no frame.  *has_switched: the thread is on another stack than before.
+ * memory, or set by an interrupt of a machine: that is no frame.  *has_switched: the thread is on another
+ * stack than before.
  *
  * Returns false if memory is exhausted.
  */
@@ -90,7 +91,9 @@ static inline void ts_stacks_be_at(struct ts_stacks *ss, uint64_t sp)
 		s->calls[s->n - 1].peak = sp;
 }
 
-/* ts_stacks_move() of a short move that stays on its stack.  Returns false if it is another: nothing is done. */
+/*
+ * ts_stacks_move() of a short move that stays on its stack.  Returns false if it is another: nothing is done.
+ */
 static inline bool ts_stacks_move_near(struct ts_stacks *ss, uint64_t sp)
 {
 	if (!ss->n || !ts_stacks_is_near(sp, ss->at) || (sp > ss->at && sp > ss->barrier))

@@ -126,8 +126,8 @@ static inline void move(struct ts_call_tracker *tr, struct ts_call_thread *t, ui
 }
 
 /*
- * The same where nothing else depends on the move: it stays on its stack, and no call ends by it.  Returns false if
- * there is more to do, for which the thread's next step is awaited.
+ * The same where nothing else depends on the move: it stays on its stack, and no call ends by it.  Returns
+ * false if there is more to do, for which the thread's next step is awaited.
  */
 static inline bool move_at_once(const struct ts_call_tracker *tr, struct ts_call_thread *t)
 {
@@ -336,11 +336,11 @@ static void look_for_call(struct ts_call_tracker *tr, struct ts_call_thread *t, 
 }
 
 /*
- * The same for what may be the last step before another thread's: its stack pointer does not show yet, but the return address
- * was written.
+ * The same for what may be the last step before another thread's: its stack pointer does not show yet, but
+ * the return address was written.
  */
-static void look_for_late_call(const struct ts_call_tracker *tr, struct ts_call_thread *t, const struct ts_steps *b,
-			       const struct ts_step *s)
+static void look_for_late_call(const struct ts_call_tracker *tr, struct ts_call_thread *t,
+			       const struct ts_steps *b, const struct ts_step *s)
 {
 	for (uint32_t i = 0; i < s->n_effects; i++) {
 		const struct ts_effect *e = &b->effects[s->first + i];
@@ -398,9 +398,9 @@ static inline bool is_loud(const struct ts_call_tracker *tr, uint64_t sp, const 
 }
 
 /*
- * The first of the steps [s, end) that is not of thread @t, or that may call or return.  The others, nearly all,
- * leave the registers and the memory at the stack pointer as they are, and are not just before the return address
- * that is there.  The effects of steps follow each other.
+ * The first of the steps [s, end) that is not of thread @t, or that may call or return.  The others, nearly
+ * all, leave the registers and the memory at the stack pointer as they are, and are not just before the
+ * return address that is there.  The effects of steps follow each other.
  */
 static const struct ts_step *pass_pushed(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
 					 const struct ts_step *s, const struct ts_step *end,
@@ -437,8 +437,8 @@ static const struct ts_step *pass_linked(const struct ts_call_tracker *tr, const
 }
 
 /* The ordinal of the first step from @i on that is not of thread @t, or that has to be looked at. */
-static uint32_t pass_over(const struct ts_call_tracker *tr, const struct ts_call_thread *t, const struct ts_steps *b,
-			  uint32_t i)
+static uint32_t pass_over(const struct ts_call_tracker *tr, const struct ts_call_thread *t,
+			  const struct ts_steps *b, uint32_t i)
 {
 	const struct ts_step *s = b->steps + i, *end = b->steps + b->n_steps;
 
@@ -481,7 +481,8 @@ static struct ts_call_thread *take_step(struct ts_call_tracker *tr, struct ts_ca
 		take_tops(tr, t, b, s);
 	if (!is_event)
 		look_for_call(tr, t, s, had_sp ? before : t->sp);
-	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) && t->has_sp)
+	if (tr->is_before && !is_event && n_writes && !tr->linkage.is_link && !(t->todo & TS_TODO_CALL) &&
+	    t->has_sp)
 		look_for_late_call(tr, t, b, s);
 	if (t->todo & TS_TODO_MOVE && !move_at_once(tr, t))
 		t->is_loaded = !ts_stacks_is_near(t->sp, before) &&
@@ -510,11 +511,11 @@ bool ts_call_tracker_start(struct ts_call_tracker *tr, const struct ts_steps *in
 }
 
 /*
- * The steps from ordinal @i on, at position @pos + @i, up to one that is not of thread @t.  Returns the ordinal of
- * that one.
+ * The steps from ordinal @i on, at position @pos + @i, up to one that is not of thread @t.  Returns the
+ * ordinal of that one.
  */
-static uint32_t take_turn(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos, const struct ts_steps *b,
-			  uint32_t i)
+static uint32_t take_turn(struct ts_call_tracker *tr, struct ts_call_thread *t, uint64_t pos,
+			  const struct ts_steps *b, uint32_t i)
 {
 	uint32_t id = t->id;
 

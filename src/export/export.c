@@ -157,7 +157,9 @@ void ts_export_zeros(const struct ts_export *e, struct ts_buf *names)
 	put_names(e, true, names);
 }
 
-/* It is now known what a block has: set its length and the registers' numbers, first of those in the block. */
+/*
+ * It is now known what a block has: set its length and the registers' numbers, first of those in the block.
+ */
 static void measure_block(struct ts_export *e)
 {
 	uint32_t n = 0;
@@ -190,7 +192,9 @@ static bool renumber(const struct ts_export *e, struct ts_arena *arena, struct t
 	while (ts_regset_next_feature(e->set, &at))
 		n++;
 	own = ts_arena_alloc(arena, n * sizeof(*own));
-	*out = (struct ts_regset){ .arch = e->set->arch, .own = own, .n_own = n, .gdb_name = e->set->gdb_name };
+	*out = (struct ts_regset){
+		.arch = e->set->arch, .own = own, .n_own = n, .gdb_name = e->set->gdb_name
+	};
 	at = 0;
 	for (unsigned i = 0; own && (f = ts_regset_next_feature(e->set, &at)); i++) {
 		struct ts_reg_def *regs = ts_arena_alloc(arena, f->n_regs * sizeof(*regs));

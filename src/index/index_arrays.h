@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The arrays of a section, taken from a mapped index file one after the other.  Lengths are checked; what the items
- * mean is checked by whoever takes them.
+ * The arrays of a section, taken from a mapped index file one after the other.  Lengths are checked; what the
+ * items mean is checked by whoever takes them.
  */
 #ifndef TS_INDEX_ARRAYS_H
 #define TS_INDEX_ARRAYS_H
@@ -21,8 +21,8 @@ struct ts_index_arrays {
 };
 
 /*
- * The next array, of *n items; NULL (and *n is 0) if it is missing or damaged.  It is mapped read-only, and valid
- * until the file is closed.
+ * The next array, of *n items; NULL (and *n is 0) if it is missing or damaged.  It is mapped read-only, and
+ * valid until the file is closed.
  */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 

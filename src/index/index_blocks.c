@@ -78,7 +78,8 @@ static void give_back(struct ts_index_blocks *b, size_t piece)
 {
 	size_t from = piece * TS_INDEX_PIECE_LEN, len = b->end - from;
 
-	for (size_t i = piece * PIECE_BLOCKS; i < (piece + 1) * PIECE_BLOCKS && i < ts_index_blocks_n(b->end); i++) {
+	for (size_t i = piece * PIECE_BLOCKS; i < (piece + 1) * PIECE_BLOCKS && i < ts_index_blocks_n(b->end);
+	     i++) {
 		if (b->states[i] == READY)
 			b->states[i] = VERIFIED;
 	}

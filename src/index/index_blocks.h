@@ -2,14 +2,14 @@
 /*
  * The blocks of a record: each has a signature of its own and is verified when it is used for the first time.
  *
- * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever reads
- * bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it was written is
- * replaced by whoever mends the file (model.c), while the question waits.  If nobody can, its file is marked as damaged:
- * from then on no question is answered from it (query.c).
+ * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever
+ * reads bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it
+ * was written is replaced by whoever mends the file (model.c), while the question waits.  If nobody can, its
+ * file is marked as damaged: from then on no question is answered from it (query.c).
  *
  * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were
- * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again from
- * the file.
+ * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again
+ * from the file.
  *
  * Any number of threads may use the blocks of a file.
  */
@@ -25,9 +25,9 @@
 #include "signer.h"
 
 /*
- * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around a page
- * that is touched.  So many pieces of a file stay in memory: 64 MiB.  Tests have smaller numbers, to cross many
- * boundaries.
+ * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around
+ * a page that is touched.  So many pieces of a file stay in memory: 64 MiB.  Tests have smaller numbers, to
+ * cross many boundaries.
  */
 #ifndef TS_INDEX_BLOCK_LEN
 #define TS_INDEX_BLOCK_LEN  4096u
@@ -41,8 +41,8 @@ struct ts_index_blocks;
 struct ts_index_pool {
 	const struct ts_signer *signer; /* borrowed */
 	/*
-	 * Asked for a block that is not as it was written, by the thread that uses it, which waits.  Returns true if the
-	 * blocks that are damaged have been replaced.  NULL: nobody does that.
+	 * Asked for a block that is not as it was written, by the thread that uses it, which waits.  Returns
+	 * true if the blocks that are damaged have been replaced.  NULL: nobody does that.
 	 */
 	bool (*mend)(void *user);
 	void *user;
@@ -96,9 +96,11 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
 #define TS_INDEX_BLOCK_IS_READY 2
 
 /*
- * The @len bytes at @p, which lie in the blocks, are about to be read.  @b is NULL for bytes that are in no file.
+ * The @len bytes at @p, which lie in the blocks, are about to be read.  @b is NULL for bytes that are in no
+ * file.
  *
- * Returns false if they are not as they were written and cannot be replaced; the file is then marked as damaged.
+ * Returns false if they are not as they were written and cannot be replaced; the file is then marked as
+ * damaged.
  */
 static inline bool ts_index_blocks_use(struct ts_index_blocks *b, const void *p, size_t len)
 {

@@ -36,15 +36,17 @@
  *             for each array
  *                0  8  offset in the record, a multiple of 8
  *                8  8  length
- *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is shorter
+ *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is
+ *             shorter
  *                0 28  signature of its bytes; the head is left out of the first one
  *
- * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index is
- * valid up to its first record that is not; only the last record of a finished one (the file that is not called
- * .part) says so.  A finished index ends with that record.
+ * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
+ * is valid up to its first record that is not; only the last record of a finished one (the file that is not
+ * called .part) says so.  A finished index ends with that record.
  *
- * Heads and tables are checked when a file is opened, blocks when they are used.  A block's signature is part of what
- * its record's signature covers, and the header is, too: nothing can be moved from one place or file to another.
+ * Heads and tables are checked when a file is opened, blocks when they are used.  A block's signature is part
+ * of what its record's signature covers, and the header is, too: nothing can be moved from one place or file
+ * to another.
  */
 #include "index_file.h"
 
@@ -68,8 +70,8 @@
 #define WRITE_LEN   (256u << 10)
 
 /*
- * Up to this length a finished file is checked whole when it is opened, which takes 10 ms: damage is then found
- * before any question is asked.
+ * Up to this length a finished file is checked whole when it is opened, which takes 10 ms: damage is then
+ * found before any question is asked.
  */
 #ifndef TS_INDEX_WHOLE_LEN
 #define TS_INDEX_WHOLE_LEN (UINT64_C(32) << 20)
@@ -129,7 +131,9 @@ static bool add_record(struct ts_index_file *f, const struct ts_index_record *r)
 	return true;
 }
 
-/* Map the record of @len bytes that begins at the file's end.  Returns false if its numbers are wrong, too. */
+/*
+ * Map the record of @len bytes that begins at the file's end.  Returns false if its numbers are wrong, too.
+ */
 static bool map_record(struct ts_index_file *f, uint64_t len)
 {
 	struct ts_index_record r;
@@ -142,7 +146,9 @@ static bool map_record(struct ts_index_file *f, uint64_t len)
 	return false;
 }
 
-/* Add the record at the file's end; @is_whole: all of it is checked.  Returns false if there is no good one. */
+/*
+ * Add the record at the file's end; @is_whole: all of it is checked.  Returns false if there is no good one.
+ */
 static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
 	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
@@ -235,8 +241,8 @@ static bool look_at(int fd, uint64_t *len, struct ts_error *why)
 }
 
 /*
- * Read header and records; false and a sentence if the header does not fit.  What is to be continued (@goes_on) is
- * checked whole: it is good up to its first record that is not.
+ * Read header and records; false and a sentence if the header does not fit.  What is to be continued
+ * (@goes_on) is checked whole: it is good up to its first record that is not.
  */
 static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, bool goes_on, uint64_t *len,
 		      struct ts_error *why)
@@ -367,7 +373,10 @@ bool ts_index_set_refuge(struct ts_index_file *f, const char *path)
 	return f->refuge;
 }
 
-/* All that is in the file, to that of @to, where its records must be good: a write that failed may have lost some. */
+/*
+ * All that is in the file, to that of @to, where its records must be good: a write that failed may have lost
+ * some.
+ */
 static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
 {
 	struct ts_error ignored = { 0 };
@@ -375,7 +384,8 @@ static bool copy_file(const struct ts_index_file *f, struct ts_index_file *to)
 	uint64_t len;
 	ssize_t n;
 
-	for (uint64_t off = 0; (n = ts_read_whole(f->fd, bytes, sizeof(bytes), off)) > 0; off += (uint64_t)n) {
+	for (uint64_t off = 0; (n = ts_read_whole(f->fd, bytes, sizeof(bytes), off)) > 0;
+	     off += (uint64_t)n) {
 		if (!write_all(to, bytes, (size_t)n, off))
 			return false;
 	}
@@ -395,8 +405,8 @@ static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
 }
 
 /*
- * Go on in the refuge.  Records that are mapped stay so, from the file that has no name any more.  Returns false if the
- * refuge cannot be written, if there is none, or if it was taken before.
+ * Go on in the refuge.  Records that are mapped stay so, from the file that has no name any more.  Returns
+ * false if the refuge cannot be written, if there is none, or if it was taken before.
  */
 static bool take_refuge(struct ts_index_file *f)
 {
@@ -624,8 +634,8 @@ static bool make_tables(const struct ts_index_file *f, size_t len, uint8_t *tabl
 	return sign_blocks(f, len, tables);
 }
 
-static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, const uint8_t *tables, size_t len,
-		      uint8_t *head)
+static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, const uint8_t *tables,
+		      size_t len, uint8_t *head)
 {
 	uint8_t header[TS_INDEX_HEADER_LEN];
 	struct iovec parts[3];
@@ -643,7 +653,10 @@ static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, 
 	ts_signer_sign(&f->key.signer, parts, 3, head + TS_INDEX_SIGNED_LEN);
 }
 
-/* The record's tables, then its head; all of its arrays are in the file, and have @at bytes, the head counted. */
+/*
+ * The record's tables, then its head; all of its arrays are in the file, and have @at bytes, the head
+ * counted.
+ */
 static void write_tables(struct ts_index_file *f, bool is_last, uint64_t at)
 {
 	size_t len = (size_t)ts_index_tables_len(f->n_sections, f->n_arrays, at);
@@ -697,7 +710,9 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 	if (!f->failure) {
 		uint64_t len = f->at - f->end;
 
-		/* Begin to write it now, so that the final sync waits for little more than the last record. */
+		/*
+		 * Begin to write it now, so that the final sync waits for little more than the last record.
+		 */
 		if (len >= WRITE_LEN)
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
 		f->end += align(len);

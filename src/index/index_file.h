@@ -23,8 +23,8 @@
 struct ts_index_file;
 
 /*
- * Open the finished index @path, which must be that of @key.  The signatures of its heads are checked, and, if it is
- * not large, of all of it.
+ * Open the finished index @path, which must be that of @key.  The signatures of its heads are checked, and,
+ * if it is not large, of all of it.
  *
  * Returns NULL with @why->code TS_OK if there is none; NULL with the reason if there is one that cannot be
  * used: it is damaged, truncated, of another trace or version, made with other options or by another user, or
@@ -53,14 +53,15 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 					      struct ts_error *err);
 
 /*
- * Close it; arrays from ts_index_take() are no longer valid.  An unfinished file stays on disk, up to its last
- * record.
+ * Close it; arrays from ts_index_take() are no longer valid.  An unfinished file stays on disk, up to its
+ * last record.
  */
 void ts_index_close(struct ts_index_file *f);
 
 /*
- * Before the file is written: where it goes on, with all that it holds, if its disk becomes full; @path (copied) is the
- * path of the finished file.  Returns false if memory is exhausted: the file then has no refuge.
+ * Before the file is written: where it goes on, with all that it holds, if its disk becomes full; @path
+ * (copied) is the path of the finished file.  Returns false if memory is exhausted: the file then has no
+ * refuge.
  */
 bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 
@@ -68,8 +69,8 @@ bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 void ts_index_remove(const struct ts_index_file *f);
 
 /*
- * Did something in it turn out to be wrong when it was used: not as it was written, or contradicting itself?  The
- * first call that returns true removes it from disk.
+ * Did something in it turn out to be wrong when it was used: not as it was written, or contradicting itself?
+ * The first call that returns true removes it from disk.
  */
 bool ts_index_is_damaged(struct ts_index_file *f);
 
@@ -77,8 +78,8 @@ bool ts_index_is_damaged(struct ts_index_file *f);
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
 
 /*
- * Put the records of @from, the same index built again, in place of those of @f in which damage was found.  @from may be
- * unfinished, and may be closed afterwards.
+ * Put the records of @from, the same index built again, in place of those of @f in which damage was found.
+ * @from may be unfinished, and may be closed afterwards.
  *
  * Returns true if they are all replaced; false if @from does not have one yet, or not the same one.
  */
@@ -122,8 +123,8 @@ bool ts_index_publish(struct ts_index_file *f, struct ts_error *err);
 /*
  * After ts_index_publish() has failed: the same index in the refuge, if the reason was a full disk.
  *
- * Returns true if it is there, and can be published.  Returns false if there is no refuge, it cannot be written, or
- * the disk was not the reason; nothing is left on a full disk.
+ * Returns true if it is there, and can be published.  Returns false if there is no refuge, it cannot be
+ * written, or the disk was not the reason; nothing is left on a full disk.
  */
 bool ts_index_take_refuge(struct ts_index_file *f);
 

@@ -8,7 +8,8 @@
 
 #define LAYOUT 4u
 
-static const char magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u', 'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
+static const char magic[16] = { 't', 'r', 'a', 'c', 'e', 's', 't', 'u',
+				'b', ' ', 'i', 'n', 'd', 'e', 'x', '\n' };
 
 void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDEX_HEADER_LEN])
 {

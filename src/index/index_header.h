@@ -50,8 +50,9 @@ void ts_index_header_make(const struct ts_index_key *key, uint8_t header[TS_INDE
 /*
  * Is this the header of an index that fits @key?
  *
- * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace, TS_EUNSUPPORTED at
- * the offset where it differs if it was made by another version or user, or with other options.
+ * Returns false if not, with the reason in *why: TS_ECORRUPT if it is damaged or of another trace,
+ * TS_EUNSUPPORTED at the offset where it differs if it was made by another version or user, or with other
+ * options.
  */
 bool ts_index_header_check(const uint8_t *header, const struct ts_index_key *key, struct ts_error *why);
 

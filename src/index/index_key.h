@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The identity of an index: whose trace it is of, who read it, and how.  An index is used only if its key fits.
+ * The identity of an index: whose trace it is of, who read it, and how.  An index is used only if its key
+ * fits.
  */
 #ifndef TS_INDEX_KEY_H
 #define TS_INDEX_KEY_H

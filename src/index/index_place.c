@@ -149,7 +149,8 @@ static void make_folder(const char *path)
 }
 
 /* Copy the member @m to the file @path.  Optional sections have their names after it. */
-static bool adopt_member(const struct ts_pack *pack, const struct ts_pack_member *m, const char *path, struct ts_error *err)
+static bool adopt_member(const struct ts_pack *pack, const struct ts_pack_member *m, const char *path,
+			 struct ts_error *err)
 {
 	struct ts_atomic_file f;
 	char to[PATH_MAX];
@@ -157,7 +158,8 @@ static bool adopt_member(const struct ts_pack *pack, const struct ts_pack_member
 
 	if (snprintf(to, sizeof(to), "%s%s", path, m->name + strlen(PACKED)) >= (int)sizeof(to))
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "the path is too long");
-	done = ts_atomic_file_init(&f, to, err) && ts_pack_copy(pack, m, &f, err) && ts_atomic_file_finish(&f, err);
+	done = ts_atomic_file_init(&f, to, err) && ts_pack_copy(pack, m, &f, err) &&
+	       ts_atomic_file_finish(&f, err);
 	ts_atomic_file_fini(&f);
 	return done;
 }

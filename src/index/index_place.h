@@ -52,14 +52,15 @@ extern const char ts_index_optional_sources[];
 struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key);
 
 /*
- * If @src is the trace of a packed recording with an index, and there is no index at any of the places, copy that one
- * to the first that can be written.  Like any other it is used only if this user's tracestub signed it.
+ * If @src is the trace of a packed recording with an index, and there is no index at any of the places, copy
+ * that one to the first that can be written.  Like any other it is used only if this user's tracestub signed
+ * it.
  */
 void ts_index_places_adopt(const struct ts_index_places *p, const struct ts_source *src);
 
 /*
- * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().  If its disk
- * becomes full it goes on at the next.
+ * Begin an index, or continue one, at the first place that can be written; after ts_index_places_open().  If
+ * its disk becomes full it goes on at the next.
  *
  * Returns NULL, and the last place's error, if there is none.
  */

@@ -41,7 +41,8 @@ void ts_index_record_unmap(struct ts_index_record *r)
 	munmap((uint8_t *)r->map, r->len);
 }
 
-bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off, uint64_t len)
+bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
+			 uint64_t len)
 {
 	*r = (struct ts_index_record){ .off = off, .len = len };
 	r->map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, (off_t)off);
@@ -102,8 +103,8 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
 			   bool is_whole)
 {
 	bool is_good = check_head(r, key, number) &&
-		       (!is_whole ||
-			ts_index_blocks_use(r->blocks, r->map + TS_INDEX_HEAD_LEN, r->tables - TS_INDEX_HEAD_LEN));
+		       (!is_whole || ts_index_blocks_use(r->blocks, r->map + TS_INDEX_HEAD_LEN,
+							 r->tables - TS_INDEX_HEAD_LEN));
 
 	let_go_of_tables(r);
 	return is_good;
@@ -113,7 +114,8 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
 bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd)
 {
 	if (r->len != from->len || memcmp(r->map, from->map, TS_INDEX_HEAD_LEN) ||
-	    mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from->off) == MAP_FAILED)
+	    mmap((uint8_t *)r->map, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)from->off) ==
+		    MAP_FAILED)
 		return false;
 	ts_index_blocks_renew(r->blocks);
 	return true;
@@ -139,8 +141,8 @@ struct ts_index_arrays ts_index_record_find(const struct ts_index_record *r, uin
 		const uint8_t *s = section_at(r, i);
 
 		if (ts_get32(s) == kind && ts_get32(s + 4) == owner)
-			return (struct ts_index_arrays){ r->map, array_at(r, ts_get32(s + 8)), ts_get32(s + 12), false,
-							 r->blocks };
+			return (struct ts_index_arrays){ r->map, array_at(r, ts_get32(s + 8)),
+							 ts_get32(s + 12), false, r->blocks };
 	}
 	return (struct ts_index_arrays){ .is_bad = true };
 }

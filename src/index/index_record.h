@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A record of an index file, mapped: its head and tables, which are checked when the file is opened, and its blocks,
- * which are verified when they are used.  Layout: index_file.c.
+ * A record of an index file, mapped: its head and tables, which are checked when the file is opened, and its
+ * blocks, which are verified when they are used.  Layout: index_file.c.
  */
 #ifndef TS_INDEX_RECORD_H
 #define TS_INDEX_RECORD_H
@@ -44,12 +44,13 @@ void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uin
  *
  * Returns false if it cannot be mapped (errno is set), or its numbers do not fit its length.
  */
-bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off, uint64_t len);
+bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
+			 uint64_t len);
 void ts_index_record_unmap(struct ts_index_record *r);
 
 /*
- * Check head and tables of the record, which is number @number of the file of @key; with @is_whole also all that it
- * holds.  The tables do not stay in memory: what is needed again is read from the file.
+ * Check head and tables of the record, which is number @number of the file of @key; with @is_whole also all
+ * that it holds.  The tables do not stay in memory: what is needed again is read from the file.
  *
  * Returns false if they are damaged.
  */

@@ -236,8 +236,8 @@ static bool take_news(struct ts_mcp_recording *r, struct ts_error *err)
 }
 
 /*
- * Wait until all has been read.  Returns false if the call was cancelled meanwhile, memory is exhausted, or the system
- * did not let all be read: an answer about a part must be asked for.
+ * Wait until all has been read.  Returns false if the call was cancelled meanwhile, memory is exhausted, or
+ * the system did not let all be read: an answer about a part must be asked for.
  */
 static bool read_rest(struct server *sv, struct ts_mcp_recording *r, struct ts_error *err)
 {
@@ -286,8 +286,8 @@ static bool drive(struct server *sv, struct ts_answer *a, struct ts_buf *lines, 
 }
 
 /* Answer with what @a (given away) finds, or with why there is no @a. */
-static void reply_answer(struct server *sv, struct ts_mcp_recording *r, struct ts_answer *a, struct ts_error *err,
-			 const json_t *id)
+static void reply_answer(struct server *sv, struct ts_mcp_recording *r, struct ts_answer *a,
+			 struct ts_error *err, const json_t *id)
 {
 	char sentence[TS_MAX_WORD];
 	struct ts_buf lines;
@@ -318,7 +318,8 @@ static void answer(struct server *sv, struct ts_mcp_recording *r, const char *qu
 	reply_answer(sv, r, a, &err, id);
 }
 
-static void call_verb(struct server *sv, const struct ts_verb *verb, const json_t *arguments, const json_t *id)
+static void call_verb(struct server *sv, const struct ts_verb *verb, const json_t *arguments,
+		      const json_t *id)
 {
 	struct ts_mcp_recording *r;
 	struct ts_buf text;
@@ -334,7 +335,8 @@ static void call_verb(struct server *sv, const struct ts_verb *verb, const json_
 		ts_buf_init(&sentence);
 		r = find_recording(sv, ts_mcp_recording(arguments), &sentence);
 		if (r)
-			answer(sv, r, ts_buf_text(&text), json_is_true(json_object_get(arguments, "partial")), id);
+			answer(sv, r, ts_buf_text(&text), json_is_true(json_object_get(arguments, "partial")),
+			       id);
 		else
 			reply_error(sv, id, ts_buf_text(&sentence));
 		ts_buf_fini(&sentence);
@@ -362,7 +364,8 @@ static struct ts_mcp_recording *read_named(struct server *sv, const char *name, 
 
 static void diff(struct server *sv, const json_t *arguments, const json_t *id)
 {
-	struct ts_mcp_recording *a = read_named(sv, json_string_value(json_object_get(arguments, "a")), id), *b;
+	struct ts_mcp_recording *a = read_named(sv, json_string_value(json_object_get(arguments, "a")), id),
+				*b;
 	const json_t *first = json_object_get(arguments, "first");
 	struct ts_answer *answer = NULL;
 	struct ts_error err = { 0 };
@@ -391,7 +394,10 @@ static void call_diff(struct server *sv, const json_t *arguments, const json_t *
 	ts_buf_fini(&text);
 }
 
-/* The number is null while the recording is being read, and if it cannot be: then there is an error in the row. */
+/*
+ * The number is null while the recording is being read, and if it cannot be: then there is an error in the
+ * row.
+ */
 static void put_recording(struct ts_buf *lines, const struct ts_mcp_recording *r)
 {
 	char sentence[TS_MAX_WORD];
@@ -423,7 +429,8 @@ static void call_recordings(struct server *sv, const json_t *arguments, const js
 	ts_buf_init(&lines);
 	for (size_t i = 0; i < sv->n_recordings; i++)
 		put_recording(&lines, &sv->recordings[i]);
-	ts_buf_printf(&lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings, sv->n_recordings);
+	ts_buf_printf(&lines, "{\"complete\":true,\"rows\":%zu,\"total\":%zu}\n", sv->n_recordings,
+		      sv->n_recordings);
 	reply_rows(sv, id, &lines);
 	ts_buf_fini(&lines);
 }
@@ -459,12 +466,14 @@ static void initialize(struct server *sv, const json_t *params, const json_t *id
 		if (!strcmp(versions[i], wanted))
 			version = versions[i];
 	}
-	reply_json(sv, id,
-		   json_pack("{s:s, s:{s:{s:b}}, s:{s:s, s:s}, s:s}", "protocolVersion", version, "capabilities",
-			     "tools", "listChanged", 0, "serverInfo", "name", "tracestub", "version",
-			     PACKAGE_VERSION, "instructions",
-			     "Questions to recorded executions. Position k is the state before instruction k. A row's "
-			     "position is that of the instruction that did it. Unknown values are null, never zero."));
+	reply_json(
+		sv, id,
+		json_pack(
+			"{s:s, s:{s:{s:b}}, s:{s:s, s:s}, s:s}", "protocolVersion", version, "capabilities",
+			"tools", "listChanged", 0, "serverInfo", "name", "tracestub", "version",
+			PACKAGE_VERSION, "instructions",
+			"Questions to recorded executions. Position k is the state before instruction k. A row's "
+			"position is that of the instruction that did it. Unknown values are null, never zero."));
 }
 
 static void list_tools(struct server *sv, const json_t *params, const json_t *id)
@@ -497,7 +506,8 @@ static void handle_request(struct server *sv, const char *method, const json_t *
 static void handle(struct server *sv, const json_t *message)
 {
 	const json_t *id = json_object_get(message, "id");
-	const char *method = method_of(message), *version = json_string_value(json_object_get(message, "jsonrpc"));
+	const char *method = method_of(message),
+		   *version = json_string_value(json_object_get(message, "jsonrpc"));
 
 	if (!id) {
 		return;

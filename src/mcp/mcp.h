@@ -2,8 +2,8 @@
 /*
  * `tracestub mcp`: recordings answer a client of the Model Context Protocol over stdio.
  *
- * Versions 2025-06-18, 2025-03-26 and 2024-11-05.  Calls are answered one after the other; notifications/cancelled
- * ends the one that runs.
+ * Versions 2025-06-18, 2025-03-26 and 2024-11-05.  Calls are answered one after the other;
+ * notifications/cancelled ends the one that runs.
  */
 #ifndef TS_MCP_H
 #define TS_MCP_H

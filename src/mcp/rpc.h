@@ -42,8 +42,8 @@ enum ts_rpc_got {
 };
 
 /*
- * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is no JSON object is answered with an
- * error here.
+ * The next message, waiting up to @timeout_ms (-1: for ever).  A line that is no JSON object is answered with
+ * an error here.
  *
  * Returns TS_RPC_MESSAGE and *message, which the caller gives back with json_decref().
  */

@@ -112,8 +112,8 @@ static json_t *describe_arg(const struct arg *a, const char *text)
 
 static json_t *schema_of(json_t *properties, json_t *required)
 {
-	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required", required,
-			 "additionalProperties", 0);
+	return json_pack("{s:s, s:o, s:o, s:b}", "type", "object", "properties", properties, "required",
+			 required, "additionalProperties", 0);
 }
 
 static json_t *describe(const char *name, const char *text, json_t *schema)
@@ -169,7 +169,8 @@ static json_t *describe_diff(void)
 	json_t *properties = json_object();
 
 	for (size_t i = 0; i < N_DIFF_ARGS; i++)
-		json_object_set_new(properties, diff_args[i].name, describe_arg(&diff_args[i], diff_args[i].description));
+		json_object_set_new(properties, diff_args[i].name,
+				    describe_arg(&diff_args[i], diff_args[i].description));
 	return describe_rows(&ts_verb_diff, schema_of(properties, json_pack("[s, s]", "a", "b")));
 }
 
@@ -301,7 +302,8 @@ static void put_arg(struct ts_buf *out, const struct ts_verb *verb, const struct
 	}
 }
 
-bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several, struct ts_buf *out)
+bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several,
+		     struct ts_buf *out)
 {
 	if (!check(verb, arguments, has_several, out))
 		return false;
@@ -314,7 +316,8 @@ bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool h
 				put_arg(out, verb, &args[i], value);
 		}
 	}
-	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") && !json_object_get(arguments, "last"))
+	if (verb->takes & TS_TAKES_BOUND && !json_object_get(arguments, "first") &&
+	    !json_object_get(arguments, "last"))
 		ts_buf_printf(out, " first %d", TS_MCP_ROWS);
 	return true;
 }

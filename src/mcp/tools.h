@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Verbs as tools of the Model Context Protocol: their descriptions, and from a call's arguments to a question.
+ * Verbs as tools of the Model Context Protocol: their descriptions, and from a call's arguments to a
+ * question.
  *
- * A tool is called as its verb with '_' for '-'.  Arguments are the words of the question (queries.md, part 3).
+ * A tool is called as its verb with '_' for '-'.  Arguments are the words of the question (queries.md, part
+ * 3).
  */
 #ifndef TS_MCP_TOOLS_H
 #define TS_MCP_TOOLS_H
@@ -38,9 +40,11 @@ bool ts_mcp_check_diff(const json_t *arguments, struct ts_buf *out);
 /*
  * Append the question that a call of @verb with @arguments (an object or NULL) asks.
  *
- * Returns false if an argument is missing, not declared, or of another type: @out gets a sentence that says which.
+ * Returns false if an argument is missing, not declared, or of another type: @out gets a sentence that says
+ * which.
  */
-bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several, struct ts_buf *out);
+bool ts_mcp_question(const struct ts_verb *verb, const json_t *arguments, bool has_several,
+		     struct ts_buf *out);
 
 /* The value of "recording", NULL if it was not given. */
 const char *ts_mcp_recording(const json_t *arguments);

@@ -86,7 +86,7 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 	}
 }
 
-/* ------------------------------------------------------------------------------------- a damaged index file */
+/* ----------------------------------------------------------------------------------- a damaged index file */
 
 /* Build the index until what is damaged is replaced by the same of @tl.  Returns false if that cannot be. */
 static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl, struct ts_error *err)
@@ -104,8 +104,8 @@ static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl,
 }
 
 /*
- * The index over @rec, once more: what the part that is there of an interrupted run has, and the rest from the trace.
- * Files beneath the recording are not part of it.
+ * The index over @rec, once more: what the part that is there of an interrupted run has, and the rest from
+ * the trace. Files beneath the recording are not part of it.
  */
 static bool build_again(const struct ts_model *m, struct ts_recording *rec, struct ts_error *err)
 {
@@ -135,7 +135,8 @@ static bool mend(void *user)
 	bool done;
 
 	ts_error_reset(&err);
-	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first", ts_index_path(f));
+	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first",
+	       ts_index_path(f));
 	ts_index_remove(f);
 	rec = m->opt.load(m->opt.user, &err);
 	done = rec && build_again(m, rec, &err);

@@ -23,7 +23,9 @@ struct ts_source;
 
 /* Whether, and where, an index file is kept. */
 struct ts_index_policy {
-	/* the file or folder that the user names; "none": the index is kept in memory; NULL: where it belongs */
+	/*
+	 * the file or folder that the user names; "none": the index is kept in memory; NULL: where it belongs
+	 */
 	const char *path;
 	bool is_wanted;    /* though the trace is short */
 	bool has_no_reads; /* memory reads are left out */

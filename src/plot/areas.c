@@ -8,7 +8,10 @@
 /* Spans that are nearer than that are one. */
 #define NEAR 4096u
 
-/* The largest gap within an area, if both sides are one owner's; if nobody's, they are less likely to belong together. */
+/*
+ * The largest gap within an area, if both sides are one owner's; if nobody's, they are less likely to belong
+ * together.
+ */
 #define OWNED_GAP   (UINT64_C(16) << 20)
 #define UNOWNED_GAP (UINT64_C(64) << 10)
 
@@ -58,7 +61,8 @@ void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t
 			return;
 		}
 	}
-	append(a, &(struct ts_area){ .process = process, .first = first, .last = last, .label = TS_NO_LABEL });
+	append(a,
+	       &(struct ts_area){ .process = process, .first = first, .last = last, .label = TS_NO_LABEL });
 }
 
 static int compare(const void *a, const void *b)
@@ -96,7 +100,8 @@ static bool is_below(const struct ts_area *x, const struct ts_area *y, uint64_t 
 }
 
 /* Join neighbours that @belong together. */
-static void join(struct ts_areas *a, bool (*belong)(const struct ts_area *x, const struct ts_area *y, uint64_t limit),
+static void join(struct ts_areas *a,
+		 bool (*belong)(const struct ts_area *x, const struct ts_area *y, uint64_t limit),
 		 uint64_t limit)
 {
 	size_t n = 0;
@@ -185,7 +190,8 @@ static void divide(struct ts_areas *a, ts_area_owner *owner, void *user)
 		qsort(a->items, a->n, sizeof(*a->items), compare);
 }
 
-bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows, ts_area_owner *owner, void *user)
+bool ts_areas_arrange(struct ts_areas *a, size_t max_areas, uint32_t max_rows, ts_area_owner *owner,
+		      void *user)
 {
 	if (a->is_failed)
 		return false;

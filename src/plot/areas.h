@@ -2,8 +2,8 @@
 /*
  * The rows of a band: which addresses are shown where.
  *
- * What a program touches is a few areas far from each other.  Each area gets rows by the logarithm of its length, so
- * that a small program is seen beside a large library; between areas there is nothing.
+ * What a program touches is a few areas far from each other.  Each area gets rows by the logarithm of its
+ * length, so that a small program is seen beside a large library; between areas there is nothing.
  */
 #ifndef TS_PLOT_AREAS_H
 #define TS_PLOT_AREAS_H
@@ -36,7 +36,9 @@ void ts_areas_fini(struct ts_areas *a);
 /* Something lies at [@first, @last] of @process; in any order, and as often as there are accesses. */
 void ts_areas_add(struct ts_areas *a, uint32_t process, uint64_t first, uint64_t last);
 
-/* Whose an address is: a label, TS_NO_LABEL if nobody's; and up to which address (*until) that is the answer. */
+/*
+ * Whose an address is: a label, TS_NO_LABEL if nobody's; and up to which address (*until) that is the answer.
+ */
 typedef uint32_t ts_area_owner(void *user, uint32_t process, uint64_t addr, uint64_t *until);
 
 /*

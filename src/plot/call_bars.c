@@ -83,7 +83,8 @@ static uint64_t class_len(unsigned c)
 	return whole >= 2 ? quarters << (whole - 2) : (quarters + (1u << (2 - whole)) - 1) >> (2 - whole);
 }
 
-static void count(struct taking *t, struct ts_call_thread *x, const struct ts_call *c, const struct ts_call_bar *bar)
+static void count(struct taking *t, struct ts_call_thread *x, const struct ts_call *c,
+		  const struct ts_call_bar *bar)
 {
 	(void)c;
 	x->n_calls++;
@@ -117,7 +118,8 @@ static uint32_t name_callee(const struct taking *t, uint32_t thread, uint64_t ad
 	return ts_labels_add(t->labels, text);
 }
 
-static void keep(struct taking *t, struct ts_call_thread *x, const struct ts_call *c, const struct ts_call_bar *bar)
+static void keep(struct taking *t, struct ts_call_thread *x, const struct ts_call *c,
+		 const struct ts_call_bar *bar)
 {
 	struct ts_call_bar *kept;
 
@@ -161,7 +163,8 @@ static void choose_threads(struct taking *t)
 	for (uint32_t i = 0; i < ts_query_n_threads(t->ask->q); i++) {
 		struct ts_call_thread one = { .thread = i }, *least = &b->threads[0];
 
-		one.n_calls = ts_query_n_calls_before(t->ask->q, i, t->to) - ts_query_n_calls_before(t->ask->q, i, t->from);
+		one.n_calls = ts_query_n_calls_before(t->ask->q, i, t->to) -
+			      ts_query_n_calls_before(t->ask->q, i, t->from);
 		if (!one.n_calls && !ts_query_innermost_call(t->ask->q, i, t->from, &(struct ts_call){ 0 }))
 			continue;
 		if (b->n_threads < TS_CALL_THREADS) {
@@ -172,7 +175,8 @@ static void choose_threads(struct taking *t)
 		for (unsigned k = 1; k < TS_CALL_THREADS; k++)
 			least = b->threads[k].n_calls < least->n_calls ? &b->threads[k] : least;
 		if (one.n_calls > least->n_calls) {
-			memmove(least, least + 1, (size_t)(b->threads + TS_CALL_THREADS - 1 - least) * sizeof(*least));
+			memmove(least, least + 1,
+				(size_t)(b->threads + TS_CALL_THREADS - 1 - least) * sizeof(*least));
 			b->threads[TS_CALL_THREADS - 1] = one;
 		}
 	}
@@ -206,7 +210,8 @@ static bool take_thread(struct taking *t, struct ts_call_thread *x)
 }
 
 bool ts_call_bars_take(struct ts_call_bars *b, struct ts_labels *labels, struct ts_ask *ask,
-		       const struct ts_owners *owners, uint64_t from, uint64_t to, const struct ts_grid *grid, size_t max, struct ts_error *err)
+		       const struct ts_owners *owners, uint64_t from, uint64_t to, const struct ts_grid *grid,
+		       size_t max, struct ts_error *err)
 {
 	struct taking t = { .bars = b, .labels = labels, .ask = ask, .owners = owners, .from = from, .to = to, .grid = grid };
 	enum ts_need need;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls in a picture: the longest ones as bars, by thread and depth, and how deep the calls were in each column.
+ * Calls in a picture: the longest ones as bars, by thread and depth, and how deep the calls were in each
+ * column.
  */
 #ifndef TS_PLOT_CALL_BARS_H
 #define TS_PLOT_CALL_BARS_H
@@ -53,7 +54,8 @@ struct ts_call_bars {
  * Returns false if the trace cannot be read or memory is exhausted.
  */
 bool ts_call_bars_take(struct ts_call_bars *b, struct ts_labels *labels, struct ts_ask *ask,
-		       const struct ts_owners *owners, uint64_t from, uint64_t to, const struct ts_grid *grid, size_t max, struct ts_error *err);
+		       const struct ts_owners *owners, uint64_t from, uint64_t to, const struct ts_grid *grid,
+		       size_t max, struct ts_error *err);
 void ts_call_bars_fini(struct ts_call_bars *b);
 
 #endif

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-bool ts_grid_init(struct ts_grid *g, uint64_t from, uint64_t to, unsigned shift, uint32_t max_cols, uint32_t n_rows)
+bool ts_grid_init(struct ts_grid *g, uint64_t from, uint64_t to, unsigned shift, uint32_t max_cols,
+		  uint32_t n_rows)
 {
 	uint64_t last = to > from ? to - 1 : from;
 

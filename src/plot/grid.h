@@ -2,8 +2,8 @@
 /*
  * Counts by time and row: what a band of a picture shows.
  *
- * A column is a power of two of positions and begins at a multiple of it.  The number of columns is bounded, however
- * long the recording is; columns are joined in pairs to bound the number of cells that are not empty.
+ * A column is a power of two of positions and begins at a multiple of it.  The number of columns is bounded,
+ * however long the recording is; columns are joined in pairs to bound the number of cells that are not empty.
  */
 #ifndef TS_PLOT_GRID_H
 #define TS_PLOT_GRID_H
@@ -20,12 +20,13 @@ struct ts_grid {
 };
 
 /*
- * An empty grid for positions [@from, @to), with at most @max_cols columns (2 or more) of at least 1 << @shift
- * positions.
+ * An empty grid for positions [@from, @to), with at most @max_cols columns (2 or more) of at least 1 <<
+ * @shift positions.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_grid_init(struct ts_grid *g, uint64_t from, uint64_t to, unsigned shift, uint32_t max_cols, uint32_t n_rows);
+bool ts_grid_init(struct ts_grid *g, uint64_t from, uint64_t to, unsigned shift, uint32_t max_cols,
+		  uint32_t n_rows);
 void ts_grid_fini(struct ts_grid *g);
 
 static inline uint32_t ts_grid_col(const struct ts_grid *g, uint64_t pos)

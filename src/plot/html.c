@@ -48,8 +48,8 @@ static void put_names(struct ts_buf *out, const struct ts_labels *labels)
 }
 
 /*
- * A row's cells, as plot.js reads them (decodeRow): runs of equal levels, each a letter ('.' for 0, 'A' for 1, ...)
- * and how many columns it goes on for, in base 36, if they are more than one.
+ * A row's cells, as plot.js reads them (decodeRow): runs of equal levels, each a letter ('.' for 0, 'A' for
+ * 1, ...) and how many columns it goes on for, in base 36, if they are more than one.
  */
 static void put_row(struct ts_buf *out, const struct ts_grid *g, uint32_t row, uint32_t max)
 {
@@ -74,8 +74,9 @@ static void put_grid(struct ts_buf *out, const char *name, const struct ts_grid 
 {
 	uint32_t max = ts_grid_max(g);
 
-	ts_buf_printf(out, "\"%s\":{\"origin\":%" PRIu64 ",\"width\":%" PRIu64 ",\"cols\":%" PRIu32 ",\"rows\":[", name,
-		      g->origin, UINT64_C(1) << g->shift, g->n_cols);
+	ts_buf_printf(out,
+		      "\"%s\":{\"origin\":%" PRIu64 ",\"width\":%" PRIu64 ",\"cols\":%" PRIu32 ",\"rows\":[",
+		      name, g->origin, UINT64_C(1) << g->shift, g->n_cols);
 	for (uint32_t row = 0; row < g->n_rows; row++) {
 		ts_buf_puts(out, row ? ",\"" : "\"");
 		put_row(out, g, row, max);
@@ -91,10 +92,13 @@ static void put_areas(struct ts_buf *out, const char *name, const struct ts_area
 	for (size_t i = 0; i < a->n; i++) {
 		const struct ts_area *x = &a->items[i];
 
-		ts_buf_printf(out, "%s{\"first\":\"0x%" PRIx64 "\",\"last\":\"0x%" PRIx64 "\",\"step\":\"%" PRIu64 "\"",
+		ts_buf_printf(out,
+			      "%s{\"first\":\"0x%" PRIx64 "\",\"last\":\"0x%" PRIx64 "\",\"step\":\"%" PRIu64
+			      "\"",
 			      i ? "," : "", x->first, x->last, x->step);
-		ts_buf_printf(out, ",\"row\":%" PRIu32 ",\"rows\":%" PRIu32 ",\"process\":%" PRIu32 ",\"name\":", x->row,
-			      x->n_rows, x->process);
+		ts_buf_printf(out,
+			      ",\"row\":%" PRIu32 ",\"rows\":%" PRIu32 ",\"process\":%" PRIu32 ",\"name\":",
+			      x->row, x->n_rows, x->process);
 		put_label(out, x->label);
 		ts_buf_putc(out, '}');
 	}
@@ -139,7 +143,8 @@ static void put_thread_labels(struct ts_buf *out, const struct ts_plot *p)
 }
 
 /* A bar is four numbers: how far after the bar before it begins, its length, its depth, its label. */
-static void put_call_thread(struct ts_buf *out, const struct ts_call_thread *x, uint64_t from, uint32_t n_cols)
+static void put_call_thread(struct ts_buf *out, const struct ts_call_thread *x, uint64_t from,
+			    uint32_t n_cols)
 {
 	uint64_t before = from;
 
@@ -165,8 +170,8 @@ static void put_call_thread(struct ts_buf *out, const struct ts_call_thread *x, 
 
 static void put_calls(struct ts_buf *out, const struct ts_plot *p)
 {
-	ts_buf_printf(out, "\"calls\":{\"minLength\":%" PRIu64 ",\"leftOut\":%" PRIu32 ",\"why\":", p->calls.min_len,
-		      p->calls.n_left_out);
+	ts_buf_printf(out, "\"calls\":{\"minLength\":%" PRIu64 ",\"leftOut\":%" PRIu32 ",\"why\":",
+		      p->calls.min_len, p->calls.n_left_out);
 	ts_put_json(out, p->calls.why);
 	ts_buf_puts(out, ",\"threads\":[");
 	for (unsigned i = 0; i < p->calls.n_threads; i++) {
@@ -204,8 +209,10 @@ static void put_data(struct ts_buf *out, const struct ts_plot *p, const char *ti
 	ts_put_json(out, title);
 	ts_buf_puts(out, ",\n\"leftOut\":");
 	ts_put_json(out, ts_plot_left_out(p) ? ts_plot_left_out(p) : "");
-	ts_buf_printf(out, ",\n\"from\":%" PRIu64 ",\"to\":%" PRIu64 ",\"hasReads\":%s,\"isExact\":%s,\n\"names\":[", p->from,
-		      p->to, p->has_reads ? "true" : "false", p->is_exact ? "true" : "false");
+	ts_buf_printf(out,
+		      ",\n\"from\":%" PRIu64 ",\"to\":%" PRIu64
+		      ",\"hasReads\":%s,\"isExact\":%s,\n\"names\":[",
+		      p->from, p->to, p->has_reads ? "true" : "false", p->is_exact ? "true" : "false");
 	put_names(out, &p->labels);
 	ts_buf_puts(out, "],\n");
 	put_areas(out, "codeAreas", &p->code_areas);

@@ -30,7 +30,10 @@ struct ts_labels {
 bool ts_labels_init(struct ts_labels *l);
 void ts_labels_fini(struct ts_labels *l);
 
-/* The label for @name; TS_NO_LABEL for NULL, and when there is no room for more of them or memory is exhausted. */
+/*
+ * The label for @name; TS_NO_LABEL for NULL, and when there is no room for more of them or memory is
+ * exhausted.
+ */
 uint32_t ts_labels_add(struct ts_labels *l, const char *name);
 
 /* Its text, NULL for TS_NO_LABEL. */

@@ -47,7 +47,8 @@ static bool add_step(struct ts_moments *m, const struct ts_query *q, uint64_t po
 	return done;
 }
 
-bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to, struct ts_error *err)
+bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to,
+		     struct ts_error *err)
 {
 	for (uint64_t pos = from; pos < to; pos++) {
 		const struct ts_steps *batch;

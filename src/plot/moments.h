@@ -36,7 +36,8 @@ struct ts_moments {
  *
  * Returns false if the trace cannot be read, or memory is exhausted; @m needs ts_moments_fini() either way.
  */
-bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to, struct ts_error *err);
+bool ts_moments_take(struct ts_moments *m, struct ts_query *q, uint64_t from, uint64_t to,
+		     struct ts_error *err);
 void ts_moments_fini(struct ts_moments *m);
 
 #endif

@@ -60,7 +60,8 @@ bool ts_owners_init(struct ts_owners *o, const struct ts_query *q)
 	return done;
 }
 
-const struct ts_owner *ts_owners_find(const struct ts_owners *o, uint32_t process, uint64_t addr, uint64_t *until)
+const struct ts_owner *ts_owners_find(const struct ts_owners *o, uint32_t process, uint64_t addr,
+				      uint64_t *until)
 {
 	*until = UINT64_MAX;
 	for (size_t i = 0; i < o->n; i++) {

@@ -28,12 +28,13 @@ bool ts_owners_init(struct ts_owners *o, const struct ts_query *q);
 void ts_owners_fini(struct ts_owners *o);
 
 /*
- * Whose an address is, for most of the time; *until gets the last address up to which that is the answer, or one before
- * it.
+ * Whose an address is, for most of the time; *until gets the last address up to which that is the answer, or
+ * one before it.
  *
  * Returns NULL if it is nobody's.
  */
-const struct ts_owner *ts_owners_find(const struct ts_owners *o, uint32_t process, uint64_t addr, uint64_t *until);
+const struct ts_owner *ts_owners_find(const struct ts_owners *o, uint32_t process, uint64_t addr,
+				      uint64_t *until);
 
 /* Its name; a path is shortened to its last part.  NULL for NULL. */
 const char *ts_owner_name(const struct ts_owner *x);

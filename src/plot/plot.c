@@ -61,10 +61,13 @@ static uint32_t owner(void *user, uint32_t process, uint64_t addr, uint64_t *unt
 {
 	struct gathering *g = user;
 
-	return ts_labels_add(&g->plot->labels, ts_owner_name(ts_owners_find(&g->owners, process, addr, until)));
+	return ts_labels_add(&g->plot->labels,
+			     ts_owner_name(ts_owners_find(&g->owners, process, addr, until)));
 }
 
-/* What code at an address is called: its function, else whose it is in parentheses; NULL if neither is known. */
+/*
+ * What code at an address is called: its function, else whose it is in parentheses; NULL if neither is known.
+ */
 static uint32_t name_code(struct gathering *g, const char *function, uint32_t process, uint64_t addr)
 {
 	uint64_t until;
@@ -90,13 +93,14 @@ static bool init_grid(struct gathering *g, struct ts_grid *grid, unsigned shift,
 /* Count one at each row of [first, last]. */
 static void count_at(struct ts_grid *grid, const struct ts_areas *areas, const struct ts_moment *x)
 {
-	uint32_t row = ts_areas_row(areas, x->process, x->first), end = ts_areas_row(areas, x->process, x->last);
+	uint32_t row = ts_areas_row(areas, x->process, x->first),
+		 end = ts_areas_row(areas, x->process, x->last);
 
 	for (; row <= end && end != TS_NO_ROW; row++)
 		ts_grid_add(grid, x->pos, row, 1);
 }
 
-/* ----------------------------------------------------------------------------------- a range that is decoded */
+/* -------------------------------------------------------------------------------- a range that is decoded */
 
 static bool draw_code_moments(struct gathering *g)
 {
@@ -105,9 +109,11 @@ static bool draw_code_moments(struct gathering *g)
 
 	for (size_t i = 0; i < m->n; i++) {
 		if (m->items[i].kind == TS_MOMENT_STEP)
-			ts_areas_add(&p->code_areas, m->items[i].process, m->items[i].first, m->items[i].first);
+			ts_areas_add(&p->code_areas, m->items[i].process, m->items[i].first,
+				     m->items[i].first);
 	}
-	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) || !init_grid(g, &p->code, 0, p->code_areas.n_rows))
+	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) ||
+	    !init_grid(g, &p->code, 0, p->code_areas.n_rows))
 		return false;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct ts_moment *x = &m->items[i];
@@ -126,9 +132,11 @@ static bool draw_data_moments(struct gathering *g)
 
 	for (size_t i = 0; i < m->n; i++) {
 		if (m->items[i].kind != TS_MOMENT_STEP)
-			ts_areas_add(&p->data_areas, m->items[i].process, m->items[i].first, m->items[i].last);
+			ts_areas_add(&p->data_areas, m->items[i].process, m->items[i].first,
+				     m->items[i].last);
 	}
-	if (!arrange(g, &p->data_areas, g->bounds->max_data_rows) || !init_grid(g, &p->writes, 0, p->data_areas.n_rows) ||
+	if (!arrange(g, &p->data_areas, g->bounds->max_data_rows) ||
+	    !init_grid(g, &p->writes, 0, p->data_areas.n_rows) ||
 	    !init_grid(g, &p->reads, 0, p->data_areas.n_rows))
 		return false;
 	for (size_t i = 0; i < m->n; i++) {
@@ -160,7 +168,7 @@ static bool name_positions(struct gathering *g)
 	return p->pcs != NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ from the index */
+/* ----------------------------------------------------------------------------------------- from the index */
 
 /* One execution of a run after the other. */
 struct run_use {
@@ -216,8 +224,9 @@ static bool find_runs(struct gathering *g)
 		if (!u.is_inside)
 			continue;
 		x.function = ts_ask_function(g->ask, x.facts.first);
-		x.key = x.function ? (const void *)x.function :
-				     ts_owners_find(&g->owners, x.facts.process, x.facts.first, &(uint64_t){ 0 });
+		x.key = x.function ? (const void *)x.function
+				   : ts_owners_find(&g->owners, x.facts.process, x.facts.first,
+						    &(uint64_t){ 0 });
 		if (!add_run(g, &x))
 			return false;
 	}
@@ -283,8 +292,10 @@ static bool draw_code(struct gathering *g)
 	struct run_use u = { .plot = p };
 
 	for (size_t i = 0; i < g->n_runs; i++)
-		ts_areas_add(&p->code_areas, g->runs[i].facts.process, g->runs[i].facts.first, g->runs[i].facts.last);
-	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) || !init_grid(g, &p->code, 0, p->code_areas.n_rows))
+		ts_areas_add(&p->code_areas, g->runs[i].facts.process, g->runs[i].facts.first,
+			     g->runs[i].facts.last);
+	if (!arrange(g, &p->code_areas, g->bounds->max_code_rows) ||
+	    !init_grid(g, &p->code, 0, p->code_areas.n_rows))
 		return false;
 	for (size_t i = 0; i < g->n_runs && go_on(g, PART_CODE, (double)i / (double)g->n_runs); i++) {
 		u.run = &g->runs[i];
@@ -295,7 +306,10 @@ static bool draw_code(struct gathering *g)
 	return true;
 }
 
-/* u->counts are those of the name that run @i has: it is @best of the columns of which it has most steps so far. */
+/*
+ * u->counts are those of the name that run @i has: it is @best of the columns of which it has most steps so
+ * far.
+ */
 static void take_counts(struct run_use *u, uint32_t *most, size_t *best, size_t i)
 {
 	for (uint32_t col = u->first_col; col <= u->last_col; col++) {
@@ -454,18 +468,21 @@ static bool draw(struct gathering *g, struct ts_error *err)
 		return false;
 	ts_grid_fit(&p->writes, g->bounds->max_filled);
 	ts_grid_fit(&p->reads, g->bounds->max_filled);
-	return go_on(g, PART_CALLS, 0) && ts_call_bars_take(&p->calls, &p->labels, g->ask, &g->owners, p->from, p->to,
-							    &p->code, g->bounds->max_calls, err);
+	return go_on(g, PART_CALLS, 0) &&
+	       ts_call_bars_take(&p->calls, &p->labels, g->ask, &g->owners, p->from, p->to, &p->code,
+				 g->bounds->max_calls, err);
 }
 
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
-		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher, struct ts_error *err)
+		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher,
+		  struct ts_error *err)
 {
 	struct gathering g = { .plot = p, .ask = ask, .bounds = bounds, .watcher = watcher };
 	bool done;
 
 	*p = (struct ts_plot){ .from = from, .to = to, .has_reads = ts_query_facts(ask->q)->has_reads };
-	done = ts_labels_init(&p->labels) && ts_owners_init(&g.owners, ask->q) && draw(&g, err) && !p->labels.is_failed;
+	done = ts_labels_init(&p->labels) && ts_owners_init(&g.owners, ask->q) && draw(&g, err) &&
+	       !p->labels.is_failed;
 	ts_owners_fini(&g.owners);
 	ts_moments_fini(&g.moments);
 	free(g.runs);

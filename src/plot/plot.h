@@ -2,9 +2,10 @@
 /*
  * What a picture of a recording shows, as data: svg.c and html.c draw it.
  *
- * Everything is bounded by struct ts_plot_bounds, not by the recording: time is divided into columns, addresses into
- * rows, and of calls the longest are kept.  A short range is decoded and shown step by step.  A longer one is made from
- * the index: which code ran is exact then, which memory was touched is known by the chunk (TS_CHUNK_STEPS positions).
+ * Everything is bounded by struct ts_plot_bounds, not by the recording: time is divided into columns,
+ * addresses into rows, and of calls the longest are kept.  A short range is decoded and shown step by step.
+ * A longer one is made from the index: which code ran is exact then, which memory was touched is known by the
+ * chunk (TS_CHUNK_STEPS positions).
  */
 #ifndef TS_PLOT_H
 #define TS_PLOT_H
@@ -43,8 +44,9 @@ struct ts_plot {
 	struct ts_grid threads;       /* which ran: 1 */
 	uint32_t thread_labels[TS_PLOT_THREADS];
 	/*
-	 * owned; of each column of code the function in which most of its steps are (a run of instructions that goes on
-	 * into the next function counts for the first one); where no function is known, the module in parentheses
+	 * owned; of each column of code the function in which most of its steps are (a run of instructions
+	 * that goes on into the next function counts for the first one); where no function is known, the
+	 * module in parentheses
 	 */
 	uint32_t *functions;
 	uint64_t *pcs;                /* owned; if a column is one position, the pc of each, TS_NO_PC: unknown */
@@ -56,24 +58,29 @@ struct ts_plot {
 
 /* Who wants to know how far the work is. */
 struct ts_plot_watcher {
-	/* Called now and then with the share that is done, 0 to 1, which never shrinks; false ends the work. */
+	/*
+	 * Called now and then with the share that is done, 0 to 1, which never shrinks; false ends the work.
+	 */
 	bool (*go_on)(void *user, double share);
 	void *user;
 };
 
 /*
- * Gather what the steps [@from, @to) did; @to is not above ts_query_end(), @from below @to.  @ask names things; the
- * recording is complete.  @watcher may be NULL.
+ * Gather what the steps [@from, @to) did; @to is not above ts_query_end(), @from below @to.  @ask names
+ * things; the recording is complete.  @watcher may be NULL.
  *
- * Returns false if the trace cannot be read (TS_EIO), if memory is exhausted (TS_ENOMEM), or if the watcher ended the
- * work (TS_OK).  @p needs ts_plot_fini()
- * either way.
+ * Returns false if the trace cannot be read (TS_EIO), if memory is exhausted (TS_ENOMEM), or if the watcher
+ * ended the work (TS_OK).  @p needs ts_plot_fini() either way.
  */
 bool ts_plot_init(struct ts_plot *p, struct ts_ask *ask, uint64_t from, uint64_t to,
-		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher, struct ts_error *err);
+		  const struct ts_plot_bounds *bounds, const struct ts_plot_watcher *watcher,
+		  struct ts_error *err);
 void ts_plot_fini(struct ts_plot *p);
 
-/* What the picture leaves out beside what its headings say, as a sentence for people; NULL if it is all there. */
+/*
+ * What the picture leaves out beside what its headings say, as a sentence for people; NULL if it is all
+ * there.
+ */
 const char *ts_plot_left_out(const struct ts_plot *p);
 
 #endif

@@ -138,8 +138,10 @@ static void put_time(struct drawing *d, unsigned bottom)
 
 	ts_buf_puts(d->out, "<g id=\"time\">\n");
 	for (uint64_t pos = first; pos <= p->to && pos >= first; pos += step) {
-		ts_buf_printf(d->out, "<path d=\"M%.1f %uV%u\" class=\"tick\"/><text x=\"%.1f\" y=\"%u\" class=\"time\">",
-			      x_of(d, pos), d->y + 4, bottom, x_of(d, pos), d->y);
+		ts_buf_printf(
+			d->out,
+			"<path d=\"M%.1f %uV%u\" class=\"tick\"/><text x=\"%.1f\" y=\"%u\" class=\"time\">",
+			x_of(d, pos), d->y + 4, bottom, x_of(d, pos), d->y);
 		put_number(d, pos);
 		ts_buf_puts(d->out, "</text>\n");
 	}
@@ -149,7 +151,8 @@ static void put_time(struct drawing *d, unsigned bottom)
 /* ----------------------------------------------------------------------------------------------- bands */
 
 /* The cells of one level, row by row: a path in columns and rows. */
-static void put_level(const struct drawing *d, const struct ts_grid *g, unsigned level, uint32_t max, const char *style)
+static void put_level(const struct drawing *d, const struct ts_grid *g, unsigned level, uint32_t max,
+		      const char *style)
 {
 	bool is_empty = true;
 
@@ -174,12 +177,15 @@ static void put_level(const struct drawing *d, const struct ts_grid *g, unsigned
 static void put_grid(const struct drawing *d, const struct ts_grid *g, unsigned row_height, const char *style)
 {
 	const struct ts_plot *p = d->plot;
-	double scale = (double)WIDTH / (double)(p->to - p->from), width = scale * (double)(UINT64_C(1) << g->shift);
+	double scale = (double)WIDTH / (double)(p->to - p->from),
+	       width = scale * (double)(UINT64_C(1) << g->shift);
 	uint32_t max = ts_grid_max(g);
 
 	/* columns may begin before the range: the clip leaves that out */
-	ts_buf_printf(d->out, "<g clip-path=\"url(#range)\"><g transform=\"translate(%.4f %.1f) scale(%.8f %u)\">\n",
-		      LEFT - scale * (double)(p->from - g->origin), d->y + row_height / 2.0, width, row_height);
+	ts_buf_printf(d->out,
+		      "<g clip-path=\"url(#range)\"><g transform=\"translate(%.4f %.1f) scale(%.8f %u)\">\n",
+		      LEFT - scale * (double)(p->from - g->origin), d->y + row_height / 2.0, width,
+		      row_height);
 	for (unsigned level = 1; level <= TS_GRID_LEVELS; level++)
 		put_level(d, g, level, max, style);
 	ts_buf_puts(d->out, "</g></g>\n");
@@ -262,7 +268,8 @@ static void put_mark(const struct drawing *d, const char *kind, const struct ts_
 {
 	const char *name = ts_labels_text(&d->plot->labels, m->label);
 
-	ts_buf_printf(d->out, "<g><rect x=\"%.1f\" y=\"%u\" width=\"2\" height=\"%u\" class=\"mark\"/><title>",
+	ts_buf_printf(d->out,
+		      "<g><rect x=\"%.1f\" y=\"%u\" width=\"2\" height=\"%u\" class=\"mark\"/><title>",
 		      x_of(d, m->pos) - 1, d->y, BAR - 2);
 	ts_put_xml(d->out, name ? name : kind);
 	if (m->n > 1)
@@ -330,8 +337,8 @@ static void put_calls(struct drawing *d)
 	else if (!b->n_threads)
 		snprintf(heading, sizeof(heading), "calls: none were recorded here");
 	else if (b->min_len)
-		snprintf(heading, sizeof(heading), "calls of %" PRIu64 " steps or more; grey: how deep the others are",
-			 b->min_len);
+		snprintf(heading, sizeof(heading),
+			 "calls of %" PRIu64 " steps or more; grey: how deep the others are", b->min_len);
 	else
 		snprintf(heading, sizeof(heading), "calls");
 	put_heading(d, heading);
@@ -355,7 +362,8 @@ static void put_calls(struct drawing *d)
 static void put_style(struct ts_buf *out, const char *style, unsigned hue)
 {
 	for (unsigned level = 1; level <= TS_GRID_LEVELS; level++)
-		ts_buf_printf(out, ".%s%u{stroke:hsl(%u,75%%,%u%%)}\n", style, level, hue, 82 - level * 52 / TS_GRID_LEVELS);
+		ts_buf_printf(out, ".%s%u{stroke:hsl(%u,75%%,%u%%)}\n", style, level, hue,
+			      82 - level * 52 / TS_GRID_LEVELS);
 }
 
 static void put_styles(struct ts_buf *out)
@@ -400,13 +408,17 @@ void ts_svg_put(struct ts_buf *out, const struct ts_plot *p, const char *title)
 	put_memory(&d);
 	put_threads(&d);
 	put_marks(&d);
-	ts_buf_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n<title>",
-		      LEFT + WIDTH + RIGHT, d.y + GAP, LEFT + WIDTH + RIGHT, d.y + GAP);
+	ts_buf_printf(
+		out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n<title>",
+		LEFT + WIDTH + RIGHT, d.y + GAP, LEFT + WIDTH + RIGHT, d.y + GAP);
 	ts_put_xml(out, title);
 	ts_buf_puts(out, "</title>\n");
 	put_styles(out);
-	ts_buf_printf(out, "<clipPath id=\"range\"><rect x=\"%u\" y=\"0\" width=\"%u\" height=\"%u\"/></clipPath>\n"
-			   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", LEFT, WIDTH, d.y);
+	ts_buf_printf(out,
+		      "<clipPath id=\"range\"><rect x=\"%u\" y=\"0\" width=\"%u\" height=\"%u\"/></clipPath>\n"
+		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		      LEFT, WIDTH, d.y);
 	d.out = out;
 	put_title(&d, title);
 	put_time(&(struct drawing){ .out = out, .plot = p, .y = top }, d.y);

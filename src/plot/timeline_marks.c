@@ -72,7 +72,8 @@ static void add(struct taking *t, uint64_t pos, const char *name)
 		l->items = items;
 		l->cap = cap;
 	}
-	l->items[l->n++] = (struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) };
+	l->items[l->n++] =
+		(struct ts_timeline_mark){ .pos = pos, .n = 1, .label = ts_labels_add(t->labels, name) };
 }
 
 /* How an event is called; "" where its kind says all. */
@@ -99,7 +100,10 @@ static void name_event(const struct ts_facts *facts, const struct ts_event *ev, 
 	}
 }
 
-/* So wide that at most @max of all events of the range can be marks: more than enough if they lie close together. */
+/*
+ * So wide that at most @max of all events of the range can be marks: more than enough if they lie close
+ * together.
+ */
 static unsigned width(uint64_t n, uint64_t len, size_t max)
 {
 	unsigned shift = 0;

@@ -26,8 +26,8 @@ struct ts_asker {
 /*
  * Questions to @q by the options of @cli (both borrowed).
  *
- * Returns false if a file with symbols cannot be read, or memory is exhausted; @a needs ts_asker_fini() either
- * way.
+ * Returns false if a file with symbols cannot be read, or memory is exhausted; @a needs ts_asker_fini()
+ * either way.
  */
 bool ts_asker_init(struct ts_asker *a, struct ts_query *q, const struct ts_cli *cli, struct ts_error *err);
 void ts_asker_fini(struct ts_asker *a);

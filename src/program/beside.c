@@ -23,7 +23,9 @@ static const char *last_part(const char *path)
 	return part;
 }
 
-/* How many characters of the trace's name are left without its suffixes: of a compressor, and of its format. */
+/*
+ * How many characters of the trace's name are left without its suffixes: of a compressor, and of its format.
+ */
 static int stem_len(const char *name)
 {
 	static const char *const packed[] = { ".gz", ".xz", ".zst" };
@@ -93,6 +95,8 @@ char *ts_beside_find(struct ts_cli *cli, struct ts_query *q)
 		return NULL;
 	cli->exec.path = found;
 	if (!cli->is_quiet)
-		fprintf(stderr, "tracestub: %s: the recorded program, by its contents; --exec names another one\n", found);
+		fprintf(stderr,
+			"tracestub: %s: the recorded program, by its contents; --exec names another one\n",
+			found);
 	return found;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorded program where the command line does not name it: a file beside the trace, or in the current folder.
+ * The recorded program where the command line does not name it: a file beside the trace, or in the current
+ * folder.
  *
  * It is called as the recording calls the program, or as the trace is without its suffixes (run.ucir.gz: run,
  * run.exe), and is used only if its contents are what was executed.
@@ -12,8 +13,8 @@
 #include "src/query/query.h"
 
 /*
- * Look for the program of the recording @q, as far as it has been read, if @cli names neither it nor a sysroot.
- * On success cli->exec names it, and one line on stderr says so; @cli borrows the path.
+ * Look for the program of the recording @q, as far as it has been read, if @cli names neither it nor a
+ * sysroot. On success cli->exec names it, and one line on stderr says so; @cli borrows the path.
  *
  * Returns the path, which the caller frees after @cli; NULL if there is no such file.
  */

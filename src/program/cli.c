@@ -226,7 +226,8 @@ static bool select_symbol(struct ts_cli *cli, const char *name)
 /* FIRST:LAST by numbers; marks, percentages and the like are looked up when the recording is open. */
 static void select_positions(struct ts_cli *cli, const char *text, struct ts_error *err)
 {
-	bool is_named = strchr(text, ':') && strpbrk(text, "_%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	bool is_named = strchr(text, ':') &&
+			strpbrk(text, "_%abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
 	cli->places = NULL;
 	if (ts_selection_positions(&cli->selection, text, err) || !is_named)
@@ -345,10 +346,12 @@ static bool find_command(struct ts_cli *cli, const char *name)
 	}
 	for (unsigned i = 0; i < N_COMMANDS; i++) {
 		if (ts_is_similar(commands[i].name, name))
-			return usage_error("'%s' is not a command; did you mean '%s'?", name, commands[i].name);
+			return usage_error("'%s' is not a command; did you mean '%s'?", name,
+					   commands[i].name);
 	}
-	return usage_error("'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, plot, mcp and record",
-			   name);
+	return usage_error(
+		"'%s' is not a command; the commands are serve, gdb, lldb, info, index, export, query, diff, plot, mcp and record",
+		name);
 }
 
 static bool takes_option(enum ts_command command, unsigned option)
@@ -419,8 +422,8 @@ size_t ts_cli_count_threads(char **operands, size_t n)
 {
 	size_t len = n ? ts_cli_thread_number(operands[0]) : 0, i = 1;
 
-	while (len && i < n && ts_cli_thread_number(operands[i]) == len && !strncmp(operands[0], operands[i], len) &&
-	       strcmp(operands[0], operands[i]))
+	while (len && i < n && ts_cli_thread_number(operands[i]) == len &&
+	       !strncmp(operands[0], operands[i], len) && strcmp(operands[0], operands[i]))
 		i++;
 	return n ? i - 1 : 0;
 }
@@ -467,8 +470,9 @@ static bool check_stdin(const struct ts_cli *cli)
 {
 	for (size_t i = 1; i < cli->n_traces; i++) {
 		if (ts_is_stdin(cli->traces[i]))
-			return usage_error("%s: the standard input cannot be one of several: save the trace in a file",
-					   cli->traces[i]);
+			return usage_error(
+				"%s: the standard input cannot be one of several: save the trace in a file",
+				cli->traces[i]);
 	}
 	if (!ts_is_stdin(cli->trace))
 		return true;
@@ -476,8 +480,9 @@ static bool check_stdin(const struct ts_cli *cli)
 		return usage_error("%s: %s needs the standard input: save the trace in a file", cli->trace,
 				   commands[cli->command].name);
 	if (cli->command == TS_CMD_MCP || cli->n_traces > 1)
-		return usage_error("%s: the standard input cannot be one of several, or the client's: save the trace in a file",
-				   cli->trace);
+		return usage_error(
+			"%s: the standard input cannot be one of several, or the client's: save the trace in a file",
+			cli->trace);
 	if (cli->command == TS_CMD_SERVE && !strcmp(cli->comm, "-"))
 		return usage_error("%s: the client and the trace cannot both be at the standard input",
 				   cli->trace);
@@ -525,7 +530,8 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 /* What is written must not take the place of what is read. */
 static bool check_written(const struct ts_cli *cli, const char *option, const char *path)
 {
-	bool is_read = ts_atomic_file_is_same(path, cli->trace) || (cli->exec.path && ts_atomic_file_is_same(path, cli->exec.path));
+	bool is_read = ts_atomic_file_is_same(path, cli->trace) ||
+		       (cli->exec.path && ts_atomic_file_is_same(path, cli->exec.path));
 
 	for (unsigned i = 0; i < cli->n_images; i++)
 		is_read |= ts_atomic_file_is_same(path, cli->images[i].path);
@@ -673,7 +679,8 @@ static bool parse_record(struct ts_cli *cli, int n, int argc, char **argv, enum 
 	cli->command = TS_CMD_RECORD;
 	cli->program = argv + n + (n < argc && !strcmp(argv[n], "--"));
 	if (!*cli->program)
-		return usage_error("too few arguments: usage: tracestub record %s", commands[TS_CMD_RECORD].synopsis);
+		return usage_error("too few arguments: usage: tracestub record %s",
+				   commands[TS_CMD_RECORD].synopsis);
 	return check_options(cli, seen);
 }
 
@@ -683,7 +690,10 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	char **operands, **rest = argv + separator + (separator < argc);
 	unsigned seen = 0;
 
-	*cli = (struct ts_cli){ .level = TS_LOG_WARN, .max_clients = DEFAULT_MAX_CLIENTS, .max_memory = UINT64_MAX, .limit = UINT64_MAX };
+	*cli = (struct ts_cli){ .level = TS_LOG_WARN,
+				.max_clients = DEFAULT_MAX_CLIENTS,
+				.max_memory = UINT64_MAX,
+				.limit = UINT64_MAX };
 	ts_selection_options_init(&cli->selection);
 	*status = TS_STATUS_USAGE;
 	if (n_record)
@@ -694,7 +704,8 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 	n = (sorted < argc ? argc : separator) - optind;
 	if (!n) {
 		fputs("usage: tracestub gdb|lldb|serve|info|index|export|query|diff|plot|mcp|record TRACE [option]...\n"
-		      "'tracestub --help' explains\n", stderr);
+		      "'tracestub --help' explains\n",
+		      stderr);
 		return false;
 	}
 	if (!strcmp(operands[0], "help")) {

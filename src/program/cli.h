@@ -92,21 +92,22 @@ bool ts_cli_parse(struct ts_cli *cli, int argc, char **argv, enum ts_status *sta
 void ts_cli_fini(struct ts_cli *cli);
 
 /*
- * Where NUMBER begins in @path, the name NAME.NUMBER.log of a thread's log, which may have a suffix of a compressor.
- * Returns 0 if it is not such a name.
+ * Where NUMBER begins in @path, the name NAME.NUMBER.log of a thread's log, which may have a suffix of a
+ * compressor. Returns 0 if it is not such a name.
  */
 size_t ts_cli_thread_number(const char *path);
 
 /*
- * How many of the @n operands after the first name logs of other threads of the same recording: NAME.NUMBER.log, perhaps
- * compressed, with the same NAME.
+ * How many of the @n operands after the first name logs of other threads of the same recording:
+ * NAME.NUMBER.log, perhaps compressed, with the same NAME.
  */
 size_t ts_cli_count_threads(char **operands, size_t n);
 
 /* Does the command serve clients, which do not wait until the recording has been read? */
 static inline bool ts_cli_is_server(const struct ts_cli *cli)
 {
-	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB || cli->command == TS_CMD_MCP;
+	return cli->command == TS_CMD_SERVE || cli->command == TS_CMD_GDB || cli->command == TS_CMD_LLDB ||
+	       cli->command == TS_CMD_MCP;
 }
 
 /* The page of --help (cli_help.c). */

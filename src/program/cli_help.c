@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page of --help.  src/program/tracestub.1 says the same at greater length; a test compares their options.
+ * The page of --help.  src/program/tracestub.1 says the same at greater length; a test compares their
+ * options.
  */
 #include <stdio.h>
 #include <string.h>

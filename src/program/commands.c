@@ -103,7 +103,8 @@ static void warn_of_registers(const struct ts_export *e)
 	ts_buf_fini(&names);
 }
 
-static bool write_frames(struct ts_query *q, struct ts_selection *s, const struct ts_cli *cli, struct ts_error *err)
+static bool write_frames(struct ts_query *q, struct ts_selection *s, const struct ts_cli *cli,
+			 struct ts_error *err)
 {
 	struct ts_export *e = ts_export_new(q, &s->frames, &s->tracing, cli->output, err);
 	struct ts_meter meter;
@@ -115,14 +116,17 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 	ts_interrupt_catch();
 	do {
 		next = ts_export_run(e, FRAMES_A_TURN, err);
-		ts_meter_show(&meter, ts_export_progress(e), (uint64_t)(ts_export_progress(e) * (double)s->frames.n_frames));
+		ts_meter_show(&meter, ts_export_progress(e),
+			      (uint64_t)(ts_export_progress(e) * (double)s->frames.n_frames));
 	} while (next == TS_ITEM && !ts_is_interrupted());
 	ts_meter_clear(&meter);
 	if (next == TS_END)
 		warn_of_registers(e);
 	ts_export_free(e);
 	if (next == TS_ITEM) {
-		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --positions A:B exports a part\n", cli->output);
+		fprintf(stderr,
+			"tracestub: %s: interrupted; it was not written, and --positions A:B exports a part\n",
+			cli->output);
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();
@@ -130,8 +134,8 @@ static bool write_frames(struct ts_query *q, struct ts_selection *s, const struc
 }
 
 /* The addresses of symbols that --at names. */
-static bool select_symbols(struct ts_selection_options *o, struct ts_symbols *symbols, const struct ts_cli *cli,
-			   struct ts_error *err)
+static bool select_symbols(struct ts_selection_options *o, struct ts_symbols *symbols,
+			   const struct ts_cli *cli, struct ts_error *err)
 {
 	for (unsigned i = 0; i < cli->n_at_symbols; i++) {
 		const char *name = cli->at_symbols[i];
@@ -148,7 +152,8 @@ static bool select_symbols(struct ts_selection_options *o, struct ts_symbols *sy
 	return true;
 }
 
-static bool find_position(struct ts_ask *ask, const char *text, size_t len, uint64_t *pos, struct ts_error *err)
+static bool find_position(struct ts_ask *ask, const char *text, size_t len, uint64_t *pos,
+			  struct ts_error *err)
 {
 	struct ts_ask_place place;
 
@@ -162,7 +167,8 @@ static bool find_position(struct ts_ask *ask, const char *text, size_t len, uint
 }
 
 /* The positions of places: FIRST:LAST, either may be missing. */
-static bool select_places(struct ts_selection_options *o, struct ts_ask *ask, const char *places, struct ts_error *err)
+static bool select_places(struct ts_selection_options *o, struct ts_ask *ask, const char *places,
+			  struct ts_error *err)
 {
 	const char *colon = strchr(places, ':');
 
@@ -173,8 +179,8 @@ static bool select_places(struct ts_selection_options *o, struct ts_ask *ask, co
 	    !find_position(ask, colon + 1, strlen(colon + 1), &o->last, err))
 		return ts_fail_prefix(err, "--positions %s", places);
 	return o->first <= o->last ||
-	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--positions %s: position %" PRIu64 " comes after %" PRIu64, places,
-		       o->first, o->last);
+	       ts_fail(err, TS_EUSAGE, TS_NO_OFF, "--positions %s: position %" PRIu64 " comes after %" PRIu64,
+		       places, o->first, o->last);
 }
 
 static bool find_selection(struct ts_selection_options *o, struct ts_query *q, const struct ts_cli *cli,

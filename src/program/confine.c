@@ -105,7 +105,8 @@ bool ts_confine(const struct ts_cli *cli, const char *socket)
 	struct ts_error err;
 
 	if (cli->has_no_sandbox) {
-		ts_log(TS_LOG_WARN, "--no-sandbox: a fault in reading a hostile recording could reach this user's files");
+		ts_log(TS_LOG_WARN,
+		       "--no-sandbox: a fault in reading a hostile recording could reach this user's files");
 		return true;
 	}
 	ts_error_reset(&err);

@@ -52,7 +52,8 @@ static void tell_parent(void *user, const struct ts_arch *arch)
 
 	setsid();
 	if (!ts_write_whole(*fd, arch->name, strlen(arch->name))) {
-		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s", strerror(errno));
+		ts_log(TS_LOG_ERROR, "cannot tell the debugger that the recording is read: %s",
+		       strerror(errno));
 		_exit(EXIT_FAILURE);
 	}
 	close(*fd);
@@ -111,11 +112,11 @@ static void heed_terminal(const struct sigaction old[2])
 }
 
 /*
- * Returns the server's pid when it is ready, and the recording's *arch; 0 when it ended before, *status is its own;
- * -1 with @err.
+ * Returns the server's pid when it is ready, and the recording's *arch; 0 when it ended before, *status is
+ * its own; -1 with @err.
  */
-static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m, const struct ts_arch **arch,
-			  int *status, struct ts_error *err)
+static pid_t start_server(const struct ts_debugger_options *opt, const struct meeting *m,
+			  const struct ts_arch **arch, int *status, struct ts_error *err)
 {
 	pid_t pid, parent = getpid();
 	struct sigaction old[2];
@@ -193,12 +194,13 @@ static _Noreturn void be_one_of(const char **candidates, const char *variable, c
 		if (errno != ENOENT)
 			break;
 	}
-	fprintf(stderr, "tracestub: cannot start %s: %s (the variable %s may name another one)\n", candidates[0],
-		strerror(errno), variable);
+	fprintf(stderr, "tracestub: cannot start %s: %s (the variable %s may name another one)\n",
+		candidates[0], strerror(errno), variable);
 	_exit(EXIT_FAILURE);
 }
 
-static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char **args)
+static _Noreturn void be_debugger(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+				  const char **args)
 {
 	const char *first = is_native(arch) ? "gdb" : "gdb-multiarch";
 	const char *gdbs[] = { first, strcmp(first, "gdb") ? "gdb" : "gdb-multiarch", NULL };
@@ -253,9 +255,12 @@ static const char **make_lldb_args(const struct ts_debugger_options *opt, const 
 	return args;
 }
 
-/* gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is exhausted. */
-static const char **make_args(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char *gdbinit,
-			      const char *connect)
+/*
+ * gdb's arguments; args[0] is filled later.  The strings are the caller's.  Returns NULL if memory is
+ * exhausted.
+ */
+static const char **make_args(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+			      const char *gdbinit, const char *connect)
 {
 	size_t n_user = count(opt->args), n = 1;
 	const char **args = calloc(n_user + 16, sizeof(*args));
@@ -313,23 +318,24 @@ static int run_debugger(const struct ts_debugger_options *opt, const struct ts_a
 	return wait_for(pid);
 }
 
-static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct ts_arch *arch, const char *gdbinit,
-				const char *connect)
+static const char **args_of_gdb(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+				const char *gdbinit, const char *connect)
 {
 	if (!gdbinit)
 		ts_log(TS_LOG_WARN, "gdb has no 'when' and 'goto': " PKGDATADIR "/gdbinit does not exist");
 	return make_args(opt, arch, gdbinit, connect);
 }
 
-static int run_connected(const struct ts_debugger_options *opt, const struct ts_arch *arch, const struct meeting *m,
-			 struct ts_error *err)
+static int run_connected(const struct ts_debugger_options *opt, const struct ts_arch *arch,
+			 const struct meeting *m, struct ts_error *err)
 {
 	char path[PATH_MAX], connect[sizeof(m->socket) + 64];
 	const char **args;
 	int status;
 
 	if (opt->is_lldb) {
-		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s", m->socket);
+		snprintf(connect, sizeof(connect), "process connect --plugin gdb-remote unix-connect://%s",
+			 m->socket);
 		args = make_lldb_args(opt, connect);
 	} else {
 		snprintf(connect, sizeof(connect), "target extended-remote %s", m->socket);

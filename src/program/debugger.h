@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `tracestub gdb` and `tracestub lldb`: a server of its own in a child process, and the debugger connected to it.
+ * `tracestub gdb` and `tracestub lldb`: a server of its own in a child process, and the debugger connected to
+ * it.
  *
- * They connect by a unix socket in a private directory; both are removed at the end.  The child alone reads the
- * recording, in its sandbox; the debugger is outside.  The server runs in a session of its own: ^C at the terminal reaches the debugger, which passes it on while it waits for the server.
+ * They connect by a unix socket in a private directory; both are removed at the end.  The child alone reads
+ * the recording, in its sandbox; the debugger is outside.  The server runs in a session of its own: ^C at the
+ * terminal reaches the debugger, which passes it on while it waits for the server.
  */
 #ifndef TS_DEBUGGER_H
 #define TS_DEBUGGER_H
@@ -20,11 +22,11 @@ struct ts_debugger_options {
 
 	/*
 	 * Called in the child: open the recording, serve it at the unix socket @path until SIGTERM, and call
-	 * ready(ready_user, its architecture) as soon as clients are served.  Returns the child's exit status; it has
-	 * said on stderr what went wrong.
+	 * ready(ready_user, its architecture) as soon as clients are served.  Returns the child's exit
+	 * status; it has said on stderr what went wrong.
 	 */
-	int (*serve)(void *user, const char *path, void (*ready)(void *ready_user, const struct ts_arch *arch),
-		     void *ready_user);
+	int (*serve)(void *user, const char *path,
+		     void (*ready)(void *ready_user, const struct ts_arch *arch), void *ready_user);
 	void *user;
 };
 

@@ -6,7 +6,8 @@
 #include "src/ask/answer.h"
 #include "src/ask/diff.h"
 
-static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli, struct ts_error *err)
+static struct ts_answer *begin(struct ts_ask *ask, struct ts_model *b, const struct ts_cli *cli,
+			       struct ts_error *err)
 {
 	struct ts_rows *rows = ts_diff_open(ask->q, ts_model_query(b), cli->is_rebased, err);
 

@@ -14,7 +14,9 @@
 
 #define HEAD_LEN 256 /* of a file, as much as the kernel looks at for "#!" */
 
-/* SVE and SME loads and stores are not shown to plugins of QEMU 7.2, so a model without them is the default. */
+/*
+ * SVE and SME loads and stores are not shown to plugins of QEMU 7.2, so a model without them is the default.
+ */
 static const struct ts_emulated emulated[] = {
 	{ 62, true, false, "qemu-x86_64", "x86_64", NULL },
 	{ 3, false, false, "qemu-i386", "x86", NULL },
@@ -80,7 +82,10 @@ static int read_head(const struct ts_program *p, char head[HEAD_LEN + 1])
 	return n < 0 ? fail(126, p->path, strerror(errno)) : 0;
 }
 
-/* The script at p->path begins with @head: its interpreter runs it, with at most one argument before its path. */
+/*
+ * The script at p->path begins with @head: its interpreter runs it, with at most one argument before its
+ * path.
+ */
 static bool enter_script(struct ts_program *p, const char *head)
 {
 	size_t n = 0, k = 0;
@@ -127,7 +132,9 @@ static int find_emulated(struct ts_program *p, const uint8_t *head)
 	return p->emulated ? 0 : fail(1, p->path, "programs for this processor cannot be recorded");
 }
 
-/* Is it an ELF program without an interpreter?  A QEMU of that kind loads no plugins, and Debian 13's is one. */
+/*
+ * Is it an ELF program without an interpreter?  A QEMU of that kind loads no plugins, and Debian 13's is one.
+ */
 static bool is_static(const char *path)
 {
 	uint8_t head[4096];
@@ -141,7 +148,8 @@ static bool is_static(const char *path)
 	if (n < (ssize_t)sizeof(elf))
 		return false;
 	memcpy(&elf, head, sizeof(elf));
-	if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 || elf.e_phoff > sizeof(head))
+	if (memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0 || elf.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    elf.e_phoff > sizeof(head))
 		return false;
 	for (size_t i = 0; i < elf.e_phnum; i++) {
 		size_t off = (size_t)elf.e_phoff + i * sizeof(segment);
@@ -164,8 +172,9 @@ static int find_emulator(struct ts_program *p)
 	if (is_there && !is_static(p->emulator))
 		return 0;
 	snprintf(other, sizeof(other), "%s-static", name);
-	fprintf(stderr, "tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user\n", name,
-		is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
+	fprintf(stderr,
+		"tracestub: recording needs %s of Debian 12's package qemu-user%s: apt-get install qemu-user\n",
+		name, is_there || look_up(other, path) ? " (the static one cannot load plugins)" : "");
 	return 1;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which emulator runs a program, and by what name: a program is looked up as a shell does, in PATH and through the
- * first lines of scripts, and its ELF header says which processor it is for.
+ * Which emulator runs a program, and by what name: a program is looked up as a shell does, in PATH and
+ * through the first lines of scripts, and its ELF header says which processor it is for.
  */
 #ifndef TS_EMULATOR_H
 #define TS_EMULATOR_H
@@ -34,8 +34,8 @@ struct ts_program {
 /*
  * Look up @argv[0], and the emulator for it.
  *
- * Returns 0 on success; @p then needs ts_program_fini().  Otherwise why was said on stderr, and this is the status
- * to exit with: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
+ * Returns 0 on success; @p then needs ts_program_fini().  Otherwise why was said on stderr, and this is the
+ * status to exit with: 127 if there is no such program, 126 if it cannot be run, 1 if it cannot be recorded.
  */
 int ts_program_find(struct ts_program *p, char **argv);
 void ts_program_fini(struct ts_program *p);

@@ -58,7 +58,8 @@ static bool find_regions(struct ts_info *info, const struct ts_query *q, struct 
 	if (!info->regions)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the regions");
 	for (uint32_t p = 0; p < n_processes; p++)
-		info->n_regions += ts_query_regions(q, p, 0, info->regions + info->n_regions, n - info->n_regions);
+		info->n_regions +=
+			ts_query_regions(q, p, 0, info->regions + info->n_regions, n - info->n_regions);
 	return true;
 }
 
@@ -87,7 +88,8 @@ bool ts_info_init(struct ts_info *info, struct ts_query *q, const char *path, st
 	ts_query_stats(q, &info->stats);
 	if (ts_query_pc(q, 0, ts_query_thread(q, 0), &info->pc_first, &info->has_pc_first, err) &&
 	    ts_query_pc(q, n, ts_query_thread(q, n), &info->pc_last, &info->has_pc_last, err) &&
-	    ts_names_init(&info->names, q, err) && find_registers(info, q, err) && count_steps(info, q, err) && find_regions(info, q, err))
+	    ts_names_init(&info->names, q, err) && find_registers(info, q, err) &&
+	    count_steps(info, q, err) && find_regions(info, q, err))
 		return true;
 	ts_info_fini(info);
 	return false;

@@ -182,27 +182,28 @@ static json_t *all_facts(const struct ts_info *info)
 	const struct ts_query *q = info->q;
 	json_int_t n_syscalls = (json_int_t)ts_query_n_events(q, TS_EV_SYSCALL);
 
-	return json_pack("{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, "
-			 "s:b, s:I, s:I,"
-			 " s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "trace", text(info->path), "format", facts->format, "variant",
-			 text_or_null(facts->variant), "arch", facts->regs->arch->name, "os",
-			 text_or_null(facts->os), "program", text_or_null(facts->exec_path), "arguments",
-			 arguments(facts->cmdline), "notes", notes(facts->notes), "positions", (json_int_t)ts_query_end(q), "threads",
-			 (int)ts_query_n_threads(q), "pc_first", address(info->has_pc_first, info->pc_first),
-			 "pc_last", address(info->has_pc_last, info->pc_last), "pc_last_assumed",
-			 info->has_pc_last && ts_query_is_end_assumed(q), "end", ts_info_end(info),
-			 "truncated", ts_info_is_damaged(info), "syscalls",
-			 n_syscalls ? json_integer(n_syscalls) : json_null(), "interrupts",
-			 facts->is_physical ? json_integer((json_int_t)ts_query_n_events(q, TS_EV_INTERRUPT))
-					  : json_null(),
-			 "paging",
-			 ts_paging_is_known(info->q) ? text(ts_paging_text(ts_paging_at(info->q, 0).kind))
-						: json_null(),
-			 "memory_reads", facts->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
-			 "unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),
-			 "thread_list", threads(info), "registers", registers(info), "index",
-			 index_figures(info), "regions", regions(info), "modules", modules(info));
+	return json_pack(
+		"{s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:I, s:i, s:o, s:o, s:b, s:s, s:b, s:o, s:o, s:o, "
+		"s:b, s:I, s:I,"
+		" s:o, s:o, s:o, s:o, s:o, s:o}",
+		"trace", text(info->path), "format", facts->format, "variant", text_or_null(facts->variant),
+		"arch", facts->regs->arch->name, "os", text_or_null(facts->os), "program",
+		text_or_null(facts->exec_path), "arguments", arguments(facts->cmdline), "notes",
+		notes(facts->notes), "positions", (json_int_t)ts_query_end(q), "threads",
+		(int)ts_query_n_threads(q), "pc_first", address(info->has_pc_first, info->pc_first),
+		"pc_last", address(info->has_pc_last, info->pc_last), "pc_last_assumed",
+		info->has_pc_last && ts_query_is_end_assumed(q), "end", ts_info_end(info), "truncated",
+		ts_info_is_damaged(info), "syscalls", n_syscalls ? json_integer(n_syscalls) : json_null(),
+		"interrupts",
+		facts->is_physical ? json_integer((json_int_t)ts_query_n_events(q, TS_EV_INTERRUPT))
+				   : json_null(),
+		"paging",
+		ts_paging_is_known(info->q) ? text(ts_paging_text(ts_paging_at(info->q, 0).kind))
+					    : json_null(),
+		"memory_reads", facts->has_reads, "inferred", (json_int_t)info->stats.n_inferred,
+		"unexplained", (json_int_t)info->stats.n_unexplained, "warnings", warnings(info),
+		"thread_list", threads(info), "registers", registers(info), "index", index_figures(info),
+		"regions", regions(info), "modules", modules(info));
 }
 
 bool ts_info_json(const struct ts_info *info, struct ts_error *err)

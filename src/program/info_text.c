@@ -281,8 +281,8 @@ static void put_index(const struct ts_info *info)
 	label("index");
 	if (ts_query_end(info->q))
 		printf("%.2f bytes an instruction: decode points %.2f, registers %.2f, memory %.2f, runs %.2f\n",
-		       (double)ts_info_index_len(info) / n, (double)st->points_len / n, (double)st->regs_len / n,
-		       (double)st->memory_len / n, (double)st->runs_len / n);
+		       (double)ts_info_index_len(info) / n, (double)st->points_len / n,
+		       (double)st->regs_len / n, (double)st->memory_len / n, (double)st->runs_len / n);
 	else
 		printf("%" PRIu64 " bytes\n", ts_info_index_len(info));
 	label("inferred");

@@ -120,16 +120,18 @@ static int run_on_trace(const struct ts_cli *cli, struct ts_service *service)
 }
 
 /*
- * One trace after the other, each with its threads as if it were alone; the facts of several are one JSON list.
- * Returns the first status that is not 0.
+ * One trace after the other, each with its threads as if it were alone; the facts of several are one JSON
+ * list. Returns the first status that is not 0.
  */
 static int run_on_traces(const struct ts_cli *cli)
 {
-	bool is_several = cli->n_traces > 1 && 1 + ts_cli_count_threads(cli->traces, cli->n_traces) < cli->n_traces;
+	bool is_several = cli->n_traces > 1 &&
+			  1 + ts_cli_count_threads(cli->traces, cli->n_traces) < cli->n_traces;
 	bool has_shown = false;
 	int result = 0;
 
-	for (size_t i = 0; i < cli->n_traces; i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
+	for (size_t i = 0; i < cli->n_traces;
+	     i += 1 + ts_cli_count_threads(cli->traces + i, cli->n_traces - i)) {
 		struct ts_cli one = *cli;
 		int status;
 
@@ -160,8 +162,8 @@ static int serve(const struct ts_cli *cli, const struct ts_service_options *opt)
 	return result;
 }
 
-static int serve_debugger(void *user, const char *path, void (*ready)(void *ready_user, const struct ts_arch *arch),
-			  void *ready_user)
+static int serve_debugger(void *user, const char *path,
+			  void (*ready)(void *ready_user, const struct ts_arch *arch), void *ready_user)
 {
 	return serve(user, &(struct ts_service_options){ path, ready, ready_user });
 }
@@ -226,7 +228,8 @@ int main(int argc, char **argv)
 	struct ts_cli cli;
 	int result;
 
-	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) && ts_files_is_arch(cli.arch)) {
+	if (ts_cli_parse(&cli, argc, argv, &status) && ts_opening_knows_format(&cli) &&
+	    ts_files_is_arch(cli.arch)) {
 		ts_log_set_level(cli.level);
 		result = run(&cli);
 	} else {

@@ -7,7 +7,10 @@
 
 #include "cli.h"
 
-/* Open the traces of @cli and serve them over stdio until the client leaves.  Returns the status to exit with. */
+/*
+ * Open the traces of @cli and serve them over stdio until the client leaves.  Returns the status to exit
+ * with.
+ */
 enum ts_status ts_run_mcp(const struct ts_cli *cli);
 
 #endif

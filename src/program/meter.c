@@ -21,7 +21,8 @@ static int64_t interval_ns(void)
 	return (seconds ? strtol(seconds, NULL, 10) : 1) * (int64_t)NS_A_SECOND;
 }
 
-void ts_meter_init(struct ts_meter *m, const struct ts_cli *cli, const char *file, const char *doing, const char *unit)
+void ts_meter_init(struct ts_meter *m, const struct ts_cli *cli, const char *file, const char *doing,
+		   const char *unit)
 {
 	const char *slash = strrchr(file, '/');
 

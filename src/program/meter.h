@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What people see on stderr of long work: on a terminal one line that changes, elsewhere a line a second.  What takes
- * less than a second shows nothing, and --quiet shows nothing at all.
+ * What people see on stderr of long work: on a terminal one line that changes, elsewhere a line a second.
+ * What takes less than a second shows nothing, and --quiet shows nothing at all.
  */
 #ifndef TS_METER_H
 #define TS_METER_H
@@ -21,10 +21,12 @@ struct ts_meter {
 };
 
 /*
- * Of @doing ("reading") something with @file, counted in @unit ("instructions"); all three are borrowed until the meter
- * is no longer used.  The environment's TRACESTUB_PROGRESS is the number of seconds between two lines.
+ * Of @doing ("reading") something with @file, counted in @unit ("instructions"); all three are borrowed until
+ * the meter is no longer used.  The environment's TRACESTUB_PROGRESS is the number of seconds between two
+ * lines.
  */
-void ts_meter_init(struct ts_meter *m, const struct ts_cli *cli, const char *file, const char *doing, const char *unit);
+void ts_meter_init(struct ts_meter *m, const struct ts_cli *cli, const char *file, const char *doing,
+		   const char *unit);
 
 /* So much is done: the share @share (0 to 1, or TS_NO_SHARE), @n units.  Printed if it is time. */
 void ts_meter_show(struct ts_meter *m, double share, uint64_t n);

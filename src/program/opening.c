@@ -61,12 +61,13 @@ static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *op
 	const struct ts_cli *cli = &o->cli;
 
 	if (cli->n_threads && !o->loader->has_thread_files)
-		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file", cli->threads[0],
-			       o->loader->name);
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file",
+			       cli->threads[0], o->loader->name);
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
 	o->threads = calloc(cli->n_threads + 1, sizeof(*o->threads));
 	if (!o->threads)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", cli->n_threads);
+		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files",
+			       cli->n_threads);
 	for (; o->n_threads < cli->n_threads; o->n_threads++) {
 		const char *path = cli->threads[o->n_threads];
 		const struct ts_loader *loader = o->loader;
@@ -76,7 +77,8 @@ static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *op
 		if (src && !cli->format)
 			loader = ts_loader_probe(src, err);
 		if (src && loader && loader != o->loader)
-			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name, o->loader->name);
+			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name,
+				o->loader->name);
 		if (err->code != TS_OK) {
 			ts_source_close(src);
 			return ts_fail_prefix(err, "%s", path);
@@ -111,7 +113,10 @@ static bool is_same_family(const struct ts_arch *a, const struct ts_arch *b)
 	return len == strcspn(b->gdb_name, ":") && !strncmp(a->gdb_name, b->gdb_name, len);
 }
 
-/* The program that --exec names is refused if another processor would run it.  What is not an ELF file passes. */
+/*
+ * The program that --exec names is refused if another processor would run it.  What is not an ELF file
+ * passes.
+ */
 static bool check_processor(const struct ts_cli *cli, const struct ts_arch *recorded, struct ts_error *err)
 {
 	struct ts_source *src = cli->exec.path ? ts_source_open(cli->exec.path, err) : NULL;
@@ -168,7 +173,8 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 		.max_memory = cli->max_memory,
 		.n_jobs = cli->n_jobs,
 		.is_served = ts_cli_is_server(cli),
-		.is_compared = cli->command == TS_CMD_DIFF || cli->command == TS_CMD_INDEX || cli->command == TS_CMD_MCP,
+		.is_compared = cli->command == TS_CMD_DIFF || cli->command == TS_CMD_INDEX ||
+			       cli->command == TS_CMD_MCP,
 	};
 	struct ts_index_facts index;
 	struct ts_error err;

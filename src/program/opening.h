@@ -29,11 +29,11 @@ struct ts_opened {
 bool ts_opening_knows_format(const struct ts_cli *cli);
 
 /*
- * Open the trace cli->trace by the options of @cli, and take in its index file; nothing of the trace is read yet
- * (reading.h).
+ * Open the trace cli->trace by the options of @cli, and take in its index file; nothing of the trace is read
+ * yet (reading.h).
  *
- * Returns false on failure: why was said on stderr, and *status is the status to exit with.  Either way @o needs
- * ts_opened_fini().
+ * Returns false on failure: why was said on stderr, and *status is the status to exit with.  Either way @o
+ * needs ts_opened_fini().
  */
 bool ts_opened_init(struct ts_opened *o, const struct ts_cli *cli, enum ts_status *status);
 void ts_opened_fini(struct ts_opened *o);

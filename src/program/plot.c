@@ -34,7 +34,8 @@ bool ts_plot_is_output(const char *path)
 }
 
 /* The range of --in, in the words of questions; without it all. */
-static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to, struct ts_error *err)
+static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *from, uint64_t *to,
+		       struct ts_error *err)
 {
 	struct ts_budget all = { UINT32_MAX };
 	struct ts_question *qn;
@@ -49,7 +50,8 @@ static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *f
 		return ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "the recording has no steps to draw");
 	if (!cli->range)
 		return true;
-	if (strpbrk(cli->range, " \t\n") || snprintf(text, sizeof(text), "coverage in %s", cli->range) >= (int)sizeof(text))
+	if (strpbrk(cli->range, " \t\n") ||
+	    snprintf(text, sizeof(text), "coverage in %s", cli->range) >= (int)sizeof(text))
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "'%.100s' is not a range A:B", cli->range);
 	qn = calloc(1, sizeof(*qn));
 	done = qn ? ts_question_parse(qn, ask, text, err) : ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
@@ -69,8 +71,8 @@ static bool find_range(const struct ts_cli *cli, struct ts_ask *ask, uint64_t *f
 static bool write_file(const char *path, const struct ts_buf *bytes, struct ts_error *err)
 {
 	struct ts_atomic_file f;
-	bool done = ts_atomic_file_init(&f, path, err) && ts_atomic_file_write(&f, bytes->data, bytes->len, err) &&
-		    ts_atomic_file_finish(&f, err);
+	bool done = ts_atomic_file_init(&f, path, err) &&
+		    ts_atomic_file_write(&f, bytes->data, bytes->len, err) && ts_atomic_file_finish(&f, err);
 
 	ts_atomic_file_fini(&f);
 	return done;
@@ -90,7 +92,8 @@ static bool draw(const struct ts_cli *cli, const struct ts_plot *p, struct ts_er
 	done = ts_buf_ok(&out) ? write_file(cli->output, &out, err) :
 				 ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a picture");
 	if (done && !cli->is_quiet)
-		printf("%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes\n", cli->output, p->from, p->to, out.len);
+		printf("%s: positions %" PRIu64 " to %" PRIu64 ", %zu bytes\n", cli->output, p->from, p->to,
+		       out.len);
 	ts_buf_fini(&out);
 	return done;
 }
@@ -109,8 +112,8 @@ static bool show_drawing(void *user, double share)
 }
 
 /* ^C ends the process here. */
-static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *cli, uint64_t from, uint64_t to,
-		   struct ts_error *err)
+static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *cli, uint64_t from,
+		   uint64_t to, struct ts_error *err)
 {
 	const struct ts_plot_bounds *bounds = is_svg(cli->output) ? &ts_svg_bounds : &ts_html_bounds;
 	struct drawing d = { .n_positions = to - from };
@@ -122,7 +125,8 @@ static bool gather(struct ts_plot *p, struct ts_asker *a, const struct ts_cli *c
 	done = ts_plot_init(p, &a->ask, from, to, bounds, &watcher, err);
 	ts_meter_clear(&d.meter);
 	if (!done && err->code == TS_OK) {
-		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --in A:B draws a part\n", cli->output);
+		fprintf(stderr, "tracestub: %s: interrupted; it was not written, and --in A:B draws a part\n",
+			cli->output);
 		ts_interrupt_end();
 	}
 	ts_interrupt_release();
@@ -133,7 +137,8 @@ static bool run(struct ts_asker *a, const struct ts_cli *cli, struct ts_error *e
 {
 	struct ts_plot p = { 0 };
 	uint64_t from, to;
-	bool done = find_range(cli, &a->ask, &from, &to, err) && gather(&p, a, cli, from, to, err) && draw(cli, &p, err);
+	bool done = find_range(cli, &a->ask, &from, &to, err) && gather(&p, a, cli, from, to, err) &&
+		    draw(cli, &p, err);
 
 	ts_plot_fini(&p);
 	return done;

@@ -25,8 +25,8 @@ static void say_read(struct ts_model *m, const struct ts_cli *cli)
 }
 
 /*
- * A server begins when this much time has passed and something can be asked about; it reads the rest.  A question
- * with --partial is answered then.
+ * A server begins when this much time has passed and something can be asked about; it reads the rest.  A
+ * question with --partial is answered then.
  */
 #define READ_FIRST_NS INT64_C(250000000)
 
@@ -35,7 +35,8 @@ static void say_read(struct ts_model *m, const struct ts_cli *cli)
 
 static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t start)
 {
-	return (ts_cli_is_server(cli) || cli->is_partial) && ts_model_query(m) && ts_now_ns() - start > READ_FIRST_NS;
+	return (ts_cli_is_server(cli) || cli->is_partial) && ts_model_query(m) &&
+	       ts_now_ns() - start > READ_FIRST_NS;
 }
 
 static double share_read(struct ts_model *m)

@@ -9,8 +9,8 @@
 #include "src/model/model.h"
 
 /*
- * Read the recording to its end or to its damage; for a server, and for a question with --partial, as far as is needed
- * before one may ask.  ^C, except of a server, ends the process: stderr then says what is kept.
+ * Read the recording to its end or to its damage; for a server, and for a question with --partial, as far as
+ * is needed before one may ask.  ^C, except of a server, ends the process: stderr then says what is kept.
  *
  * Returns false if nothing can be served: why was said on stderr, and *status is the status to exit with.
  */

@@ -113,7 +113,8 @@ static bool find_plugin(struct recorder *r)
 	snprintf(r->plugin, sizeof(r->plugin), "%s/%s", PKGLIBDIR, name);
 	if (!access(r->plugin, R_OK))
 		return true;
-	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole", r->plugin);
+	return ts_fail(&r->err, TS_EIO, TS_NO_OFF, "%s is missing: tracestub was not installed as a whole",
+		       r->plugin);
 }
 
 static void name_output(struct recorder *r)
@@ -138,10 +139,13 @@ static bool open_output(struct recorder *r)
 	r->writer = calloc(1, sizeof(*r->writer));
 	if (!r->writer)
 		return ts_fail(&r->err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted");
-	return ucir_writer_begin(r->writer, r->out_fd, r->program.emulated->arch, r->program.emulated->is_big_endian, &r->err);
+	return ucir_writer_begin(r->writer, r->out_fd, r->program.emulated->arch,
+				 r->program.emulated->is_big_endian, &r->err);
 }
 
-/* What is in the ring when --limit is reached is still written: the ring is at most an eighth of the limit. */
+/*
+ * What is in the ring when --limit is reached is still written: the ring is at most an eighth of the limit.
+ */
 static uint64_t choose_ring_len(uint64_t limit)
 {
 	uint64_t len = RING_LEN;
@@ -216,10 +220,12 @@ static bool add_facts(struct recorder *r)
 	char folder[PATH_MAX], path[PATH_MAX], emulator[128];
 
 	snprintf(emulator, sizeof(emulator), "%s %s", r->program.emulated->qemu, r->version);
-	return add_arguments(r) && (!getcwd(folder, sizeof(folder)) || add_text(r, UCIR_NOTE_FOLDER, folder)) &&
+	return add_arguments(r) &&
+	       (!getcwd(folder, sizeof(folder)) || add_text(r, UCIR_NOTE_FOLDER, folder)) &&
 	       add_text(r, UCIR_NOTE_PROGRAM, realpath(r->program.path, path) ? path : r->program.path) &&
 	       add_text(r, UCIR_NOTE_RECORDER, "tracestub record " PACKAGE_VERSION) &&
-	       add_text(r, UCIR_NOTE_EMULATOR, emulator) && (!model(r) || add_text(r, UCIR_NOTE_PROCESSOR, model(r)));
+	       add_text(r, UCIR_NOTE_EMULATOR, emulator) &&
+	       (!model(r) || add_text(r, UCIR_NOTE_PROCESSOR, model(r)));
 }
 
 /* -------------------------------------------------------------------------------- running it */
@@ -312,7 +318,9 @@ static bool start(struct recorder *r)
 	return true;
 }
 
-/* A thread: waits for the program's end.  When the program stops, so does this process, for the shell to see. */
+/*
+ * A thread: waits for the program's end.  When the program stops, so does this process, for the shell to see.
+ */
 static void *wait_for_end(void *user)
 {
 	struct recorder *r = user;
@@ -339,12 +347,13 @@ static void *wait_for_end(void *user)
 /*
  * With --limit: the stream ends after the frame in which the file gets too long.
  *
- * To be called when bytes have come: the frame before them has been sealed then, which it may not have been when
- * its last byte was taken.
+ * To be called when bytes have come: the frame before them has been sealed then, which it may not have been
+ * when its last byte was taken.
  */
 static void limit(struct recorder *r)
 {
-	if (r->is_cut || r->writer->n_file < r->cli->limit || atomic_load(&r->ring->tail) > atomic_load(&r->ring->boundary))
+	if (r->is_cut || r->writer->n_file < r->cli->limit ||
+	    atomic_load(&r->ring->tail) > atomic_load(&r->ring->boundary))
 		return;
 	r->is_cut = true;
 	r->cut_at = atomic_load(&r->ring->boundary);
@@ -411,15 +420,16 @@ static void add_end(struct recorder *r)
 	else if (is_in_exec(r))
 		ucir_put_end(op, UCIR_END_EXEC, 0);
 	else if (WIFSIGNALED(r->status))
-		ucir_put_end(op, UCIR_END_SIGNAL, (uint32_t)ts_emulated_signal(r->program.emulated, WTERMSIG(r->status)));
+		ucir_put_end(op, UCIR_END_SIGNAL,
+			     (uint32_t)ts_emulated_signal(r->program.emulated, WTERMSIG(r->status)));
 	else
 		ucir_put_end(op, UCIR_END_EXIT, (uint32_t)WEXITSTATUS(r->status));
 	ucir_writer_add(r->writer, op, sizeof(op), &r->err);
 }
 
 /*
- * The program was killed while its plugin put something into the ring.  If that is the open frame, which is still
- * there as a whole, the rest of it is written; else the file ends inside of a long frame.
+ * The program was killed while its plugin put something into the ring.  If that is the open frame, which is
+ * still there as a whole, the rest of it is written; else the file ends inside of a long frame.
  *
  * Returns whether the stream ends after a frame.
  */
@@ -438,7 +448,8 @@ static bool complete_frame(struct recorder *r)
 		ucir_writer_add(r->writer, head + n_put, sizeof(head) - n_put, &r->err);
 		n_put = sizeof(head);
 	}
-	return ucir_writer_add(r->writer, r->ring->open + (n_put - sizeof(head)), sizeof(head) + len - n_put, &r->err);
+	return ucir_writer_add(r->writer, r->ring->open + (n_put - sizeof(head)), sizeof(head) + len - n_put,
+			       &r->err);
 }
 
 static void finish_stream(struct recorder *r)
@@ -460,18 +471,23 @@ static void summarize(const struct recorder *r)
 
 	if (r->cli->is_quiet)
 		return;
-	fprintf(stderr, "tracestub: %s: %" PRIu64 " instructions in %" PRIu64 " bytes (%.1f each), unexplained %" PRIu64 "\n",
+	fprintf(stderr,
+		"tracestub: %s: %" PRIu64 " instructions in %" PRIu64
+		" bytes (%.1f each), unexplained %" PRIu64 "\n",
 		r->out, n, r->writer->n_file, n ? (double)r->writer->n_file / (double)n : 0.0,
 		atomic_load(&r->ring->n_unexplained));
 	if (r->is_cut)
 		fputs("tracestub: the recording ended at --limit, the program did not\n", stderr);
 	if (WIFSIGNALED(r->status) && WTERMSIG(r->status) == SIGINT)
-		fprintf(stderr, "tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n", r->out);
+		fprintf(stderr,
+			"tracestub: the program was interrupted; what it did until then is recorded: tracestub gdb %s\n",
+			r->out);
 	if (n_children)
 		fprintf(stderr, "tracestub: %u child process%s not recorded\n", n_children,
 			n_children == 1 ? " was" : "es were");
 	if (is_in_exec(r))
-		fprintf(stderr, "tracestub: the program became %s, which was not recorded\n", r->ring->exec_path);
+		fprintf(stderr, "tracestub: the program became %s, which was not recorded\n",
+			r->ring->exec_path);
 }
 
 /* As the program ended, so does this process. */

@@ -78,7 +78,8 @@ bool ts_show_answer(struct ts_answer *a, const struct ts_cli *cli, const char *d
 	}
 	ts_interrupt_release();
 	if (*is_stopped && !cli->is_quiet)
-		fprintf(stderr, "tracestub: interrupted: the answer ends where it was; \"in A:B\" asks about fewer positions\n");
+		fprintf(stderr,
+			"tracestub: interrupted: the answer ends where it was; \"in A:B\" asks about fewer positions\n");
 	ts_buf_fini(&out);
 	ts_buf_fini(&end);
 	return done;

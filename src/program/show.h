@@ -14,8 +14,8 @@
 enum ts_form_kind ts_show_form(const struct ts_cli *cli);
 
 /*
- * Drive the answer, which prints in the form that @cli asks for, to its end; @doing ("searching") is what progress calls
- * that.  *is_stopped gets whether ^C ended it before.
+ * Drive the answer, which prints in the form that @cli asks for, to its end; @doing ("searching") is what
+ * progress calls that.  *is_stopped gets whether ^C ended it before.
  *
  * Returns false if the trace cannot be read, stdout cannot be written, or memory is exhausted.
  */

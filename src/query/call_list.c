@@ -37,7 +37,8 @@ static void clip(const struct ts_query *q, struct ts_call *call)
 	call->kind = TS_CALL_OPEN;
 }
 
-uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *calls)
+uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal,
+			     struct ts_call *calls)
 {
 	uint32_t n = ts_calls_block(q->tl->calls, thread, ordinal, calls);
 

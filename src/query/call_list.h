@@ -33,7 +33,8 @@ uint32_t ts_query_n_calls(struct ts_query *q, uint32_t thread);
  *
  * Returns how many they are.
  */
-uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal, struct ts_call *calls);
+uint32_t ts_query_call_block(const struct ts_query *q, uint32_t thread, uint32_t ordinal,
+			     struct ts_call *calls);
 
 /* How many of them were made by steps before position @pos, which may be anything. */
 uint32_t ts_query_n_calls_before(struct ts_query *q, uint32_t thread, uint64_t pos);

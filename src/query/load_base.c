@@ -59,7 +59,8 @@ static void compare(const struct code *c, const struct ts_code_samples *samples,
 }
 
 bool ts_code_match(const struct ts_code_samples *samples, const struct ts_source *src,
-		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match, struct ts_error *err)
+		   const struct ts_object *o, uint64_t moved, struct ts_code_match *match,
+		   struct ts_error *err)
 {
 	*match = (struct ts_code_match){ 0 };
 	for (size_t i = 0; i < o->n_loads; i++) {
@@ -99,7 +100,8 @@ static bool vote(struct votes *v, uint64_t moved)
 /* Where the bytes of @s occur in the segment, at the same offset within a page. */
 static bool vote_sample(struct votes *v, const struct code *c, const struct ts_code_sample *s)
 {
-	for (uint64_t off = (s->addr - c->addr) & IN_PAGE; off < c->len && v->n < MAX_VOTES; off += PAGE_LEN) {
+	for (uint64_t off = (s->addr - c->addr) & IN_PAGE; off < c->len && v->n < MAX_VOTES;
+	     off += PAGE_LEN) {
 		if (overlap(c, s, off) == s->len && !memcmp(c->bytes + off, s->bytes, s->len) &&
 		    !vote(v, s->addr - off - c->addr))
 			return false;

@@ -107,7 +107,8 @@ static enum verdict compare_code(struct ts_local_files *files, const struct ts_m
 	return ts_code_is_match(&match) ? SAME_FILE : OTHER_FILE;
 }
 
-static bool is_recorded(struct ts_local_files *files, const struct ts_module_info *m, const struct ts_source *src)
+static bool is_recorded(struct ts_local_files *files, const struct ts_module_info *m,
+			const struct ts_source *src)
 {
 	enum verdict v = compare_heads(files->q, m, m->from, src);
 
@@ -160,7 +161,8 @@ static struct ts_source *open_recorded(struct ts_local_files *files, const char 
 		ts_log(TS_LOG_INFO, "%s: the recorded file; used for symbols", path);
 		return src;
 	}
-	ts_log(TS_LOG_WARN, "%s: not the file that was recorded; ignored (--sysroot DIR names another folder)", path);
+	ts_log(TS_LOG_WARN,
+	       "%s: not the file that was recorded; ignored (--sysroot DIR names another folder)", path);
 	ts_source_close(src);
 	return NULL;
 }

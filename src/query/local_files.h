@@ -2,8 +2,8 @@
 /*
  * Files of this machine that the recording names: a library at the recorded path, if it is the recorded one.
  *
- * A file is used only where its contents are those that the recording shows in memory; else a line in the log says
- * that it is another one.  Each name is looked at once.
+ * A file is used only where its contents are those that the recording shows in memory; else a line in the log
+ * says that it is another one.  Each name is looked at once.
  */
 #ifndef TS_LOCAL_FILES_H
 #define TS_LOCAL_FILES_H
@@ -34,14 +34,14 @@ void ts_local_files_init(struct ts_local_files *files, struct ts_query *q);
 void ts_local_files_fini(struct ts_local_files *files);
 
 /*
- * Is @src the recorded program, by its contents?  Code that is in it was executed, all of it was as it is there, and
- * what is known of its headers in memory is the same.
+ * Is @src the recorded program, by its contents?  Code that is in it was executed, all of it was as it is
+ * there, and what is known of its headers in memory is the same.
  */
 bool ts_local_file_is_program(struct ts_query *q, const struct ts_source *src);
 
 /*
- * The file @path, if a module of the recording goes by this name or by another name of the same file (a symbolic
- * link), and holds what was recorded.
+ * The file @path, if a module of the recording goes by this name or by another name of the same file (a
+ * symbolic link), and holds what was recorded.
  *
  * Returns it (borrowed until fini), NULL if there is none.
  */

@@ -53,7 +53,8 @@ static bool is_program(const struct ts_facts *facts, const struct ts_source *src
 }
 
 /* Where the recording's modules have the program; they are its mapped files where it lists none. */
-static bool find_module(const struct ts_query *q, const struct ts_source *src, uint32_t process, uint64_t *first)
+static bool find_module(const struct ts_query *q, const struct ts_source *src, uint32_t process,
+			uint64_t *first)
 {
 	struct ts_module_info m;
 
@@ -78,7 +79,8 @@ static void ask(const struct ts_query *q, const struct ts_source *src, const str
 		at->moved = *base - o->first;
 	} else if (!o->is_movable) {
 		at->by = TS_LOCATED_LINKED;
-	} else if (!o->is_pe && find_auxv(ts_query_facts(q), AT_ENTRY, &entry) && !((entry - o->entry) % PAGE_LEN)) {
+	} else if (!o->is_pe && find_auxv(ts_query_facts(q), AT_ENTRY, &entry) &&
+		   !((entry - o->entry) % PAGE_LEN)) {
 		at->by = TS_LOCATED_AUXV;
 		at->moved = entry - o->entry;
 	} else if (find_module(q, src, process, &first)) {

@@ -10,7 +10,8 @@
 /* ------------------------------------------------------------------------------------------ executions */
 
 /* The first position >= @pos (last position <= @pos) that the runs of one process or of all have. */
-static uint64_t next_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t next_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos)
 {
 	uint64_t best = TS_NO_POS;
 
@@ -24,7 +25,8 @@ static uint64_t next_run(const struct ts_query *q, uint32_t process, uint64_t fi
 	return best;
 }
 
-static uint64_t prev_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+static uint64_t prev_run(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+			 uint64_t pos)
 {
 	uint64_t best = TS_NO_POS;
 
@@ -90,10 +92,11 @@ uint64_t ts_query_prev_arrival(const struct ts_query *q, uint32_t process, uint6
 
 /* -------------------------------------------------------------------------------------------- accesses */
 
-static uint64_t next_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access, uint64_t first,
-			uint64_t last, uint64_t chunk)
+static uint64_t next_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access,
+			uint64_t first, uint64_t last, uint64_t chunk)
 {
-	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last) = {
+	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr,
+					 uint64_t last) = {
 		[TS_ACCESS_CHANGE] = ts_space_next_change,
 		[TS_ACCESS_WRITE] = ts_space_next_write,
 		[TS_ACCESS_READ] = ts_space_next_read,
@@ -104,10 +107,11 @@ static uint64_t next_in(const struct ts_query *q, const struct ts_space *sp, enu
 	return next != TS_NO_CHUNK && next * TS_CHUNK_STEPS < q->snap.n_steps ? next : TS_NO_CHUNK;
 }
 
-static uint64_t prev_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access, uint64_t first,
-			uint64_t last, uint64_t chunk)
+static uint64_t prev_in(const struct ts_query *q, const struct ts_space *sp, enum ts_access access,
+			uint64_t first, uint64_t last, uint64_t chunk)
 {
-	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last) = {
+	static uint64_t (*const finds[])(const struct ts_space *sp, uint64_t chunk, uint64_t addr,
+					 uint64_t last) = {
 		[TS_ACCESS_CHANGE] = ts_space_prev_change,
 		[TS_ACCESS_WRITE] = ts_space_prev_write,
 		[TS_ACCESS_READ] = ts_space_prev_read,

@@ -169,14 +169,15 @@ static size_t list_names(const struct ts_world *w, size_t n_regions, struct name
 }
 
 /* Can a module begin with the region?  Caches and locales are mapped as well. */
-static bool is_beginning(const struct ts_world *w, const struct ts_region *r, const struct name *names, size_t n_names)
+static bool is_beginning(const struct ts_world *w, const struct ts_region *r, const struct name *names,
+			 size_t n_names)
 {
 	return is_named(w, r) && !r->file_off && first_of(names, n_names, ts_world_text(w, r->file))->is_code;
 }
 
 /* Modules begin where a file is mapped from its beginning, and reach as far as the rest of it does. */
-static size_t list_modules(const struct ts_world *w, size_t n_regions, const struct name *names, size_t n_names,
-			   struct ts_mapped_module *all)
+static size_t list_modules(const struct ts_world *w, size_t n_regions, const struct name *names,
+			   size_t n_names, struct ts_mapped_module *all)
 {
 	size_t n = 0;
 

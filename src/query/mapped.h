@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Modules that a recording does not list but maps: each file that is mapped from its beginning is one, if some of it
- * is mapped to be executed.
+ * Modules that a recording does not list but maps: each file that is mapped from its beginning is one, if
+ * some of it is mapped to be executed.
  *
  * Formats that record a memory map with file names, and no loading of modules, have their modules from here.
  */

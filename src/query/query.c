@@ -185,7 +185,8 @@ const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32
 		return ts_query_is_sound(q, err) ? &c->steps : NULL;
 	if (q->read != c && c->steps.n_steps)
 		n_steps = len; /* chunks are read in turns: decode the rest at once, without a restart */
-	if ((q->read == c || start_chunk(q, c, err)) && ts_query_is_sound(q, err) && decode(q, c, n_steps, err))
+	if ((q->read == c || start_chunk(q, c, err)) && ts_query_is_sound(q, err) &&
+	    decode(q, c, n_steps, err))
 		return &c->steps;
 	c->chunk = TS_NO_CHUNK;
 	c->used = 0;
@@ -306,8 +307,8 @@ static void forget_passed(uint8_t *known, uint64_t n)
 }
 
 /*
- * @n bytes were seen.  Returns true if one that was known differs, or one is seen that nobody knew: that may have changed in
- * a gap.
+ * @n bytes were seen.  Returns true if one that was known differs, or one is seen that nobody knew: that may
+ * have changed in a gap.
  */
 static bool take_sight(uint8_t *data, uint8_t *known, uint64_t n, const uint8_t *value)
 {
@@ -332,8 +333,8 @@ static uint32_t n_among(const struct ts_effect *e, uint32_t len)
 }
 
 /* The first @len bytes of the registers of @thread before the step: add what the step saw. */
-static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint32_t len, uint8_t *data,
-		     uint8_t *known)
+static void see_regs(const struct ts_steps *b, const struct ts_step *s, uint32_t thread, uint32_t len,
+		     uint8_t *data, uint8_t *known)
 {
 	const struct ts_effect *e;
 
@@ -380,7 +381,10 @@ static void settle_at_end(const struct ts_space *sp, uint64_t chunk, uint64_t ad
 	}
 }
 
-/* Look ahead from position @pos to the chunk's end for the values of lost registers among the first @len bytes. */
+/*
+ * Look ahead from position @pos to the chunk's end for the values of lost registers among the first @len
+ * bytes.
+ */
 static void settle_regs(const struct ts_timeline *tl, const struct ts_steps *b, uint64_t pos, uint32_t thread,
 			uint32_t len, uint8_t *data, uint8_t *known)
 {
@@ -485,8 +489,8 @@ static bool is_walk_near(const struct ts_query *q, uint64_t pos, uint32_t thread
 }
 
 /* The registers but the pc: the first @len bytes. */
-static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data, uint8_t *known,
-		      struct ts_error *err)
+static bool read_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
+		      uint8_t *known, struct ts_error *err)
 {
 	const struct ts_timeline *tl = q->tl;
 	struct cached_regs *w = &q->walk;
@@ -599,7 +603,9 @@ static void each_mem_effect(struct ts_replay *v, const struct ts_steps *b, const
 	}
 }
 
-/* The bytes of an effect in the window: *at is the first, *n their number.  Returns false if there are none. */
+/*
+ * The bytes of an effect in the window: *at is the first, *n their number.  Returns false if there are none.
+ */
 static bool find_in_view(const struct ts_replay *v, const struct ts_effect *e, size_t *at, size_t *n)
 {
 	uint64_t lo, hi;
@@ -639,7 +645,8 @@ const struct ts_effect *ts_replay_see(struct ts_replay *v, const struct ts_steps
 		is_touched = true;
 		if (e->kind != TS_FX_READ) {
 			pass_over(v->known + at, n);
-		} else if (value && take_sight(v->data + at, v->known + at, n, value + (v->addr + at - e->addr)) &&
+		} else if (value &&
+			   take_sight(v->data + at, v->known + at, n, value + (v->addr + at - e->addr)) &&
 			   !change) {
 			change = e;
 			*thread = whose;
@@ -655,7 +662,8 @@ static void settle_by_effect(struct ts_replay *v, const struct ts_steps *b, cons
 	const uint8_t *value = ts_effect_data(b, e);
 	uint64_t lo, hi;
 
-	if (!ts_replay_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT || (e->kind == TS_FX_READ && !value))
+	if (!ts_replay_overlap(v, e, &lo, &hi) || e->kind == TS_FX_PROTECT ||
+	    (e->kind == TS_FX_READ && !value))
 		return;
 	settle(v->data + (lo - v->addr), v->known + (lo - v->addr), (size_t)(hi - lo) + 1,
 	       e->kind == TS_FX_READ ? value + (lo - e->addr) : NULL);

@@ -50,8 +50,9 @@ void ts_query_free(struct ts_query *q);
 /* ----------------------------------------------------------------------------------------- the snapshot */
 
 /*
- * Can what was answered so far be believed?  What a damaged index file says is not an answer, nor what a file could not
- * be read for.  Whoever asks something that cannot fail calls this before it tells the answer; the others have done so.
+ * Can what was answered so far be believed?  What a damaged index file says is not an answer, nor what a file
+ * could not be read for.  Whoever asks something that cannot fail calls this before it tells the answer; the
+ * others have done so.
  *
  * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
  */
@@ -110,12 +111,12 @@ struct ts_ending {
 bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending);
 
 /*
- * Did the system, not the recording, end the reading early (TS_EIO, TS_ENOMEM)?  Then what was read is good, but it is
- * not known to be all.  *why gets the error.
+ * Did the system, not the recording, end the reading early (TS_EIO, TS_ENOMEM)?  Then what was read is good,
+ * but it is not known to be all.  *why gets the error.
  */
 bool ts_query_is_abandoned(const struct ts_query *q, struct ts_error *why);
 
-/* ---------------------------------------------------------------------------- facts of the whole recording */
+/* --------------------------------------------------------------------------- facts of the whole recording */
 
 /* What its loader found out when it opened the trace; constant.  All pointers are borrowed. */
 struct ts_facts {
@@ -195,8 +196,8 @@ bool ts_query_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint8_t *d
 		   struct ts_error *err);
 
 /*
- * The first @len bytes of that, at most regset.g_len; the pc is not filled in.  For questions about a few registers at
- * many positions.
+ * The first @len bytes of that, at most regset.g_len; the pc is not filled in.  For questions about a few
+ * registers at many positions.
  */
 bool ts_query_first_regs(struct ts_query *q, uint64_t pos, uint32_t thread, uint32_t len, uint8_t *data,
 			 uint8_t *known, struct ts_error *err);
@@ -257,8 +258,9 @@ uint64_t ts_query_prev_access(const struct ts_query *q, enum ts_access access, u
 			      uint64_t first, uint64_t last, uint64_t chunk);
 
 /*
- * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written; chunks that
- * only write other registers are passed over.  The program counter is not among them: each step writes it.
+ * The same for the registers of a thread: bytes [@first, @last] of the 'g' layout, changed or written; chunks
+ * that only write other registers are passed over.  The program counter is not among them: each step writes
+ * it.
  */
 uint64_t ts_query_next_register(const struct ts_query *q, enum ts_access access, uint32_t thread,
 				uint32_t first, uint32_t last, uint64_t chunk);

@@ -71,7 +71,8 @@ void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t proces
 				    (to - 1) / TS_CHUNK_STEPS + 1, use, user);
 }
 
-bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos)
+bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+		       uint64_t pos)
 {
 	return process < q->tl->n_memory && ts_space_is_blank(q->tl->memory[process], pos, first, last);
 }
@@ -108,8 +109,8 @@ static int compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t **pages,
-		    size_t *n)
+bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+		    uint64_t **pages, size_t *n)
 {
 	struct pages p = { 0 };
 	size_t k = 0;

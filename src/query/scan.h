@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a scan over the whole index needs: how often each instruction was executed and when, which memory was touched
- * when, and which is known.
+ * What a scan over the whole index needs: how often each instruction was executed and when, which memory was
+ * touched when, and which is known.
  */
 #ifndef TS_SCAN_H
 #define TS_SCAN_H
@@ -26,8 +26,8 @@ struct ts_executed_at {
 };
 
 /*
- * Call @use with what was executed by steps [@from, @to), as long as a chunk takes that is decoded.  One address may
- * come several times, in no order: the counts are to be added.
+ * Call @use with what was executed by steps [@from, @to), as long as a chunk takes that is decoded.  One
+ * address may come several times, in no order: the counts are to be added.
  *
  * Returns true if there is more, from *at on.  Of a recording that is still being read all is told at once.
  */
@@ -37,7 +37,10 @@ bool ts_query_each_executed(const struct ts_query *q, uint64_t from, uint64_t to
 /* A run has at most so many instructions. */
 #define TS_MAX_RUN_LEN 128u
 
-/* A distinct run: @n instructions that follow each other in memory, wherever and however often they were executed. */
+/*
+ * A distinct run: @n instructions that follow each other in memory, wherever and however often they were
+ * executed.
+ */
 struct ts_run_facts {
 	uint32_t process;
 	uint32_t n;
@@ -62,34 +65,38 @@ void ts_query_each_start(const struct ts_query *q, uint32_t i, uint64_t from, ui
 #define TS_TOUCHED_LEN 16u
 
 /*
- * Call @use with each line (TS_TOUCHED_LEN bytes, aligned, at @addr) of @process that the steps of a chunk wrote,
- * or (@is_read) read, for each chunk that has a step in [@from, @to).  What the kernel or the recorder changed counts
- * as written.  One line and chunk may come twice, in no order.
+ * Call @use with each line (TS_TOUCHED_LEN bytes, aligned, at @addr) of @process that the steps of a chunk
+ * wrote, or (@is_read) read, for each chunk that has a step in [@from, @to).  What the kernel or the recorder
+ * changed counts as written.  One line and chunk may come twice, in no order.
  */
 void ts_query_each_touch(const struct ts_query *q, bool is_read, uint32_t process, uint64_t from, uint64_t to,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);
 
 /*
- * A number for each chunk of what its steps did: two chunks with the same number executed the same addresses in the same
- * threads, and wrote the same values to the same registers (bytes of the 'g' layout) and memory.  0: cannot be said.  *n
- * gets how many chunks.
+ * A number for each chunk of what its steps did: two chunks with the same number executed the same addresses
+ * in the same threads, and wrote the same values to the same registers (bytes of the 'g' layout) and memory.
+ * 0: cannot be said.  *n gets how many chunks.
  *
  * Returns the numbers, borrowed; NULL if the recording is incomplete, or its index was built without them.
  */
 const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n);
 
-/* Did the memory [@first, @last] of @process start afresh at @pos or before, and nothing of it is known since then? */
-bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t pos);
+/*
+ * Did the memory [@first, @last] of @process start afresh at @pos or before, and nothing of it is known since
+ * then?
+ */
+bool ts_query_is_blank(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+		       uint64_t pos);
 
 #define TS_SCAN_PAGE_BITS 12
 
 /*
- * The numbers (address >> TS_SCAN_PAGE_BITS) of the pages of [@first, @last] of @process of which a byte may be
- * known at some position, ascending, to *pages, which the caller frees; *n gets how many.
+ * The numbers (address >> TS_SCAN_PAGE_BITS) of the pages of [@first, @last] of @process of which a byte may
+ * be known at some position, ascending, to *pages, which the caller frees; *n gets how many.
  *
  * Returns false if memory is exhausted.
  */
-bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last, uint64_t **pages,
-		    size_t *n);
+bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, uint64_t last,
+		    uint64_t **pages, size_t *n);
 
 #endif

@@ -162,7 +162,9 @@ static void offer_events(struct ts_search *s, enum ts_event_kind kind)
 	}
 }
 
-/* Look for the nearest position at which other modules are there; what else is at that position comes first. */
+/*
+ * Look for the nearest position at which other modules are there; what else is at that position comes first.
+ */
 static void offer_modules(struct ts_search *s)
 {
 	struct ts_module_info m;
@@ -260,8 +262,8 @@ static uint64_t touched_chunk(const struct ts_search *s, uint64_t chunk)
 }
 
 /*
- * Does the value of the effect differ from what the window holds?  A write to an unknown byte may, and so may what is first
- * seen after a gap; a read of a lost one does not, since it shows what was there.
+ * Does the value of the effect differ from what the window holds?  A write to an unknown byte may, and so may
+ * what is first seen after a gap; a read of a lost one does not, since it shows what was there.
  */
 static bool is_change(const struct ts_replay *v, const struct ts_effect *e, const uint8_t *value, uint64_t lo,
 		      uint64_t hi)

@@ -10,12 +10,12 @@
 #include "src/trace/symtab.h"
 
 /*
- * No more objects, or threads, are looked at in a list: recorded memory may hold a list without end, and the server
- * answers nobody else meanwhile.
+ * No more objects, or threads, are looked at in a list: recorded memory may hold a list without end, and the
+ * server answers nobody else meanwhile.
  */
 #define MAX_NODES 1024u
 
-/* ------------------------------------------------------------------------------------------- facts of files */
+/* ----------------------------------------------------------------------------------------- facts of files */
 
 enum kind {
 	FIELD,   /* three words of 32 bits: the field's width in bits, the number of elements, the offset */
@@ -92,7 +92,7 @@ void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint
 	ts_elf_fini(&l.elf);
 }
 
-/* --------------------------------------------------------------------------------------- the recorded memory */
+/* ------------------------------------------------------------------------------------ the recorded memory */
 
 /* Who asks, and when. */
 struct asking {
@@ -119,8 +119,8 @@ static bool need(const struct asking *a, enum ts_tls_fact fact, struct ts_error 
 }
 
 /* The number of @len bytes at @addr; @what it is, for people. */
-static bool read_number(const struct asking *a, uint64_t addr, unsigned len, const char *what, uint64_t *value,
-			struct ts_error *err)
+static bool read_number(const struct asking *a, uint64_t addr, unsigned len, const char *what,
+			uint64_t *value, struct ts_error *err)
 {
 	uint8_t bytes[8], known[8];
 
@@ -161,7 +161,10 @@ static bool is_map_of(const struct asking *a, uint64_t map, const struct ts_tls_
 	return true;
 }
 
-/* struct r_debug {int r_version; struct link_map *r_map; ...}; struct link_map {l_addr, l_name, l_ld, l_next, ...}. */
+/*
+ * struct r_debug {int r_version; struct link_map *r_map; ...}; struct link_map {l_addr, l_name, l_ld, l_next,
+ * ...}.
+ */
 static bool find_map(const struct asking *a, const struct ts_tls_object *object, uint64_t *map,
 		     struct ts_error *err)
 {
@@ -186,7 +189,10 @@ static bool find_map(const struct asking *a, const struct ts_tls_object *object,
 		       "the dynamic linker does not list the object at position %" PRIu64, a->pos);
 }
 
-/* The struct pthread with the number @tid in the list whose head is at @head; *pthread is 0 if it is not in it. */
+/*
+ * The struct pthread with the number @tid in the list whose head is at @head; *pthread is 0 if it is not in
+ * it.
+ */
 static bool find_in_list(const struct asking *a, uint64_t head, uint64_t tid, uint64_t *pthread,
 			 struct ts_error *err)
 {
@@ -231,7 +237,7 @@ static bool find_pthread(const struct asking *a, uint64_t tid, uint64_t *pthread
 		       "glibc's lists of threads do not have thread %" PRIu64 " at position %" PRIu64, tid, a->pos);
 }
 
-/* ----------------------------------------------------------------------------------------------- the answer */
+/* --------------------------------------------------------------------------------------------- the answer */
 
 enum variant {
 	BELOW, /* blocks lie below struct pthread ("variant II") */
@@ -279,15 +285,17 @@ bool ts_tls_pointer(struct ts_query *q, uint64_t pos, uint32_t thread, uint64_t 
 	return is_known;
 }
 
-/* Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...) */
+/*
+ * Does @offset say that a thread gets its block when it first needs it?  (NO_TLS_OFFSET, FORCED_DYNAMIC_...)
+ */
 static bool is_dynamic(const struct layout *layout, uint64_t offset, uint64_t mask)
 {
 	return offset == mask || (layout->has_first_at_0 ? offset == mask - 1 : !offset);
 }
 
 /* The end of the thread's struct pthread that blocks are counted from. */
-static bool find_origin(const struct asking *a, const struct layout *layout, uint32_t thread, uint64_t *origin,
-			struct ts_error *err)
+static bool find_origin(const struct asking *a, const struct layout *layout, uint32_t thread,
+			uint64_t *origin, struct ts_error *err)
 {
 	if (ts_tls_pointer(a->q, a->pos, thread, origin))
 		return true;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a thread's copy of an object's thread-local variables lies, in a program that glibc's dynamic linker loaded.
+ * Where a thread's copy of an object's thread-local variables lies, in a program that glibc's dynamic linker
+ * loaded.
  *
- * Nothing is guessed: the linker's list of loaded objects and its list of threads are read in the recorded memory,
- * at the places that glibc itself tells debuggers.  For them libc and ld.so have the symbols _thread_db_... and
- * _rtld_global (glibc: nptl_db/structs.def, nptl_db/td_thr_tlsbase.c) and _r_debug (<link.h>).
+ * Nothing is guessed: the linker's list of loaded objects and its list of threads are read in the recorded
+ * memory, at the places that glibc itself tells debuggers.  For them libc and ld.so have the symbols
+ * _thread_db_... and _rtld_global (glibc: nptl_db/structs.def, nptl_db/td_thr_tlsbase.c) and _r_debug
+ * (<link.h>).
  */
 #ifndef TS_TLS_H
 #define TS_TLS_H
@@ -33,8 +35,8 @@ struct ts_tls_facts {
 };
 
 /*
- * Add to @facts (zero at first) what @file tells, a library that lies @moved bytes from where it is linked.  Of a
- * file that is no ELF file, or is damaged, what was found before is added.
+ * Add to @facts (zero at first) what @file tells, a library that lies @moved bytes from where it is linked.
+ * Of a file that is no ELF file, or is damaged, what was found before is added.
  */
 void ts_tls_learn(struct ts_tls_facts *facts, const struct ts_source *file, uint64_t moved);
 
@@ -48,8 +50,8 @@ struct ts_tls_object {
 /*
  * The address of the first byte of @object's thread-local block for @thread (an ordinal) at position @pos.
  *
- * Returns true and *addr on success.  Returns false if the recording, or @facts, does not tell, if the block is made
- * only when the thread first needs it (dlopen), or if the processor is not one of x86, ARM and RISC-V
+ * Returns true and *addr on success.  Returns false if the recording, or @facts, does not tell, if the block
+ * is made only when the thread first needs it (dlopen), or if the processor is not one of x86, ARM and RISC-V
  * (TS_EUNSUPPORTED with a sentence that says which of these); or if the trace cannot be read any more.
  */
 bool ts_tls_block(struct ts_query *q, uint64_t pos, uint32_t thread, const struct ts_tls_facts *facts,

@@ -146,7 +146,7 @@ static enum ts_walked leave(struct ts_walk *w, struct ts_error *err)
 	return TS_WALK_ON;
 }
 
-/* ---------------------------------------------------------------------------------------------- the search */
+/* --------------------------------------------------------------------------------------------- the search */
 
 static enum ts_walked start_search(struct ts_walk *w, struct ts_error *err)
 {

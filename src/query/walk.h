@@ -72,8 +72,8 @@ void ts_walk_range(struct ts_walk *w, struct ts_query *q, const struct ts_stops 
  *
  * Returns TS_WALK_STOP and fills @found when the walk is over.  Its kind is TS_STOP_STEP at the target of a
  * step, whatever else is there but a watchpoint, a system call or a signal; TS_STOP_END at the end (in
- * reverse: the beginning) of the recording, or, where a step back finds nothing of its thread, at once; TS_STOP_INTERRUPT where an interrupted walk gave up; else what
- * was found.
+ * reverse: the beginning) of the recording, or, where a step back finds nothing of its thread, at once;
+ * TS_STOP_INTERRUPT where an interrupted walk gave up; else what was found.
  */
 enum ts_walked ts_walk_run(struct ts_walk *w, struct ts_found *found, struct ts_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers of registers in a recording are Unicorn's (loaders/usercorn/arch.c); the gdb stub's are in the order of
- * its target descriptions.  Numbers of system calls are those of the kernel's <asm/unistd.h>.
+ * Numbers of registers in a recording are Unicorn's (loaders/usercorn/arch.c); the gdb stub's are in the
+ * order of its target descriptions.  Numbers of system calls are those of the kernel's <asm/unistd.h>.
  */
 #include "guest.h"
 
@@ -82,9 +82,12 @@ static const struct ts_reg_range arm_regs[] = {
 };
 
 static const struct ts_reg_range riscv64_regs[] = {
-	SEARCH(2, 31, 8, 1, "ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"),
-	DUMP(158, 32, "ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 "
-		      "fs9 fs10 fs11 ft8 ft9 ft10 ft11", "f%u/"),
+	SEARCH(2, 31, 8, 1,
+	       "ra sp gp tp t0 t1 t2 fp s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6"),
+	DUMP(158, 32,
+	     "ft0 ft1 ft2 ft3 ft4 ft5 ft6 ft7 fs0 fs1 fa0 fa1 fa2 fa3 fa4 fa5 fa6 fa7 fs2 fs3 fs4 fs5 fs6 fs7 fs8 "
+	     "fs9 fs10 fs11 ft8 ft9 ft10 ft11",
+	     "f%u/"),
 };
 
 static const struct ts_reg_range mips_regs[] = {
@@ -130,7 +133,8 @@ static unsigned x86_two_bytes(const uint8_t *p, const uint8_t *end, bool is_pref
 	unsigned what = 0;
 
 	if ((op >= 0x10 && op <= 0x17) || (op >= 0x28 && op <= 0x2f) || op == 0x38 || op == 0x3a ||
-	    (op >= 0x50 && op <= 0x7f) || op == 0xae || op == 0xc2 || (op >= 0xc4 && op <= 0xc7) || op >= 0xd0)
+	    (op >= 0x50 && op <= 0x7f) || op == 0xae || op == 0xc2 || (op >= 0xc4 && op <= 0xc7) ||
+	    op >= 0xd0)
 		what = TS_INSN_VECTOR;
 	/* MMX is x87's registers; xrstor is any */
 	if (what && (!is_prefixed || op == 0xae || op == 0xc7 || op == 0xd6 || op == 0x2c || op == 0x2d))
@@ -232,7 +236,8 @@ static unsigned classify_arm(const uint8_t *insn, size_t n, bool is_big_endian)
 	uint8_t high = insn[is_big_endian ? 0 : 1], low = insn[is_big_endian ? 1 : 0];
 	uint32_t op;
 
-	if ((n == 2 && high == 0xe7 && low == 0xfe) || (n == 4 && is_same(insn, 4, 0xeafffffe, is_big_endian)))
+	if ((n == 2 && high == 0xe7 && low == 0xfe) ||
+	    (n == 4 && is_same(insn, 4, 0xeafffffe, is_big_endian)))
 		return TS_INSN_SELF;
 	if (n == 2)
 		return high == 0xbf && (low & 15) ? TS_INSN_IT : 0;
@@ -258,9 +263,9 @@ static unsigned classify_riscv(const uint8_t *insn, size_t n, bool is_big_endian
 }
 
 /*
- * Whether a word of four bytes is an instruction of MIPS or of microMIPS is not known here, so it is taken as both; those
- * of two bytes have no floating point.  The six upper bits are the operation: of microMIPS, those of the half that is
- * first in memory.
+ * Whether a word of four bytes is an instruction of MIPS or of microMIPS is not known here, so it is taken as
+ * both; those of two bytes have no floating point.  The six upper bits are the operation: of microMIPS, those
+ * of the half that is first in memory.
  */
 static unsigned classify_mips(const uint8_t *insn, size_t n, bool is_big_endian)
 {
@@ -276,8 +281,9 @@ static unsigned classify_mips(const uint8_t *insn, size_t n, bool is_big_endian)
 }
 
 /*
- * Operation 31 has integer instructions as well as loads of floating-point registers: those are told by another field.
- * Power ISA, appendix "opcode maps": arithmetic, logic, comparisons, shifts; loads and stores of general registers; spr, cr.
+ * Operation 31 has integer instructions as well as loads of floating-point registers: those are told by
+ * another field. Power ISA, appendix "opcode maps": arithmetic, logic, comparisons, shifts; loads and stores
+ * of general registers; spr, cr.
  */
 static bool is_integer_31(uint32_t op)
 {
@@ -320,8 +326,9 @@ static const int mips_maps[] = { 4090, 4210, 4091, 4125, 4167, 4045, 4397, 4398,
 static const int ppc64_maps[] = { 90, 91, 125, 163, 45, 397, 398, 117, -1 };
 
 /*
- * silent: the maps' munmap mprotect mmap brk; write close lseek open openat access faccessat get*id futex kill tkill
- * tgkill sched_yield set_robust_list set_tid_address writev pwrite64 dup* fcntl exit exit_group execve
+ * silent: the maps' munmap mprotect mmap brk; write close lseek open openat access faccessat get*id futex
+ * kill tkill tgkill sched_yield set_robust_list set_tid_address writev pwrite64 dup* fcntl exit exit_group
+ * execve
  */
 static const int x86_64_silent[] = { 9,	  11,  10,  12,	 1,   3,   8,	2,   257, 21,  269, 39,	 186, 110, 102, 107, 104,
 				     108, 202, 62,  200, 234, 24,  273, 218, 20,  18,  32,  33,	 292, 60,  231, 59,  28, -1 };
@@ -337,12 +344,19 @@ static const int mips_silent[] = { 4090, 4210, 4091, 4125, 4045, 4004, 4006, 401
 static const int ppc64_silent[] = { 90,	 91,  125, 45,	4,   6,	  19,  5,   286, 33,  298, 20, 207, 64, 24, 49, 47, 50,
 				    221, 37, 208, 250, 158, 300, 232, 146, 180, 41, 63, 316, 1, 234, 11, 205, -1 };
 
-static const struct ts_calls x86_64_calls = { 60, 231, 59, 322, 57, 58, 56, 13, -1, x86_64_maps, x86_64_silent, { 9, -1 }, 3 };
-static const struct ts_calls i386_calls = { 1, 252, 11, 358, 2, 190, 120, 174, 67, i386_maps, i386_silent, { 90, 192 }, 4 };
-static const struct ts_calls arm_calls = { 1, 248, 11, 387, 2, 190, 120, 174, 67, arm_maps, arm_silent, { 192, -1 }, 4 };
-static const struct ts_calls generic_calls = { 93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 }, 4 };
-static const struct ts_calls mips_calls = { 4001, 4246, 4011, 4356, 4002, -1, 4120, 4194, 4067, mips_maps, mips_silent, { 4090, 4210 }, 4 };
-static const struct ts_calls ppc64_calls = { 1, 234, 11, 362, 2, 189, 120, 173, 67, ppc64_maps, ppc64_silent, { 90, -1 }, 4 };
+static const struct ts_calls x86_64_calls = { 60, 231, 59,          322,           57,        58, 56,
+					      13, -1,  x86_64_maps, x86_64_silent, { 9, -1 }, 3 };
+static const struct ts_calls i386_calls = { 1,   252, 11,        358,         2,           190, 120,
+					    174, 67,  i386_maps, i386_silent, { 90, 192 }, 4 };
+static const struct ts_calls arm_calls = { 1,   248, 11,       387,        2,           190, 120,
+					   174, 67,  arm_maps, arm_silent, { 192, -1 }, 4 };
+static const struct ts_calls generic_calls = {
+	93, 94, 221, 281, -1, -1, 220, 134, -1, generic_maps, generic_silent, { 222, -1 }, 4
+};
+static const struct ts_calls mips_calls = { 4001, 4246, 4011,      4356,        4002,           -1, 4120,
+					    4194, 4067, mips_maps, mips_silent, { 4090, 4210 }, 4 };
+static const struct ts_calls ppc64_calls = { 1,   234, 11,         362,          2,          189, 120,
+					     173, 67,  ppc64_maps, ppc64_silent, { 90, -1 }, 4 };
 
 /* -------------------------------------------------------------------------------- processors */
 

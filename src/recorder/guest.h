@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The processors that can be recorded: names, registers, instructions that need care, and numbers of system calls.
+ * The processors that can be recorded: names, registers, instructions that need care, and numbers of system
+ * calls.
  */
 #ifndef TS_RECORDER_GUEST_H
 #define TS_RECORDER_GUEST_H
@@ -75,7 +76,9 @@ struct ts_guest {
 	const struct ts_reg_range *ranges;
 	size_t n_ranges;
 	unsigned (*classify)(const uint8_t *insn, size_t n, bool is_big_endian);
-	/* Numbers in a recording: stack pointer, and the first two arguments of a function; 0: on the stack. */
+	/*
+	 * Numbers in a recording: stack pointer, and the first two arguments of a function; 0: on the stack.
+	 */
 	uint16_t sp, arg[2];
 	bool has_cc, has_fpu;
 	bool is_arm;       /* pc of handlers has a Thumb bit, IT bits */

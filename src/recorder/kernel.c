@@ -120,7 +120,8 @@ static void take_tid_word(const struct ts_call *c)
 {
 	uint64_t addr = c->args[ts_guest->calls->clone_tid];
 
-	if (c->args[0] & CLONE_CHILD_CLEARTID && n_tid_words < MAX_TID_WORDS && !ts_kernel_is_tid_word(addr, 4))
+	if (c->args[0] & CLONE_CHILD_CLEARTID && n_tid_words < MAX_TID_WORDS &&
+	    !ts_kernel_is_tid_word(addr, 4))
 		tid_words[n_tid_words++] = addr;
 }
 
@@ -303,7 +304,10 @@ static bool is_pc_in_frame(const struct ts_task *t, uint64_t sp)
 	return false;
 }
 
-/* What the frame says of the signal: siginfo begins with its number, code after an error number (before it on MIPS). */
+/*
+ * What the frame says of the signal: siginfo begins with its number, code after an error number (before it on
+ * MIPS).
+ */
 static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t *code, uint64_t *addr)
 {
 	uint64_t info = argument(t, 1);
@@ -319,8 +323,8 @@ static uint8_t read_info(const struct ts_task *t, int num, uint64_t sp, int32_t 
 }
 
 /*
- * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the last
- * stack pointer.  On another stack their number is not known.
+ * The frame, and those of signals that came with this one, whose handlers are yet to begin: they end near the
+ * last stack pointer.  On another stack their number is not known.
  */
 static void compare_frames(struct ts_piece *p, const struct ts_task *t, uint64_t sp)
 {
@@ -340,7 +344,8 @@ void ts_kernel_write_signal(struct ts_task *t, int num, bool is_step)
 	int32_t code = 0;
 
 	flags |= read_info(t, num, sp, &code, &addr);
-	if (is_step && is_fault(num) && (!(flags & UCIR_SIGNAL_HAS_CODE) || code > 0) && is_pc_in_frame(t, sp))
+	if (is_step && is_fault(num) && (!(flags & UCIR_SIGNAL_HAS_CODE) || code > 0) &&
+	    is_pc_in_frame(t, sp))
 		flags |= UCIR_SIGNAL_FAULT;
 	compare_frames(&inner, t, sp);
 	add_regs(t, &inner, false);

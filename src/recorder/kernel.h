@@ -29,8 +29,8 @@ void ts_kernel_write_call(struct ts_task *t, bool has_regs);
 void ts_kernel_thread_end(struct ts_task *t);
 
 /*
- * Is [@addr, @addr + @len) in the word of a thread's id, which is cleared when the thread has ended?  QEMU does that
- * after its last callback for the thread, so that another one finds it.
+ * Is [@addr, @addr + @len) in the word of a thread's id, which is cleared when the thread has ended?  QEMU
+ * does that after its last callback for the thread, so that another one finds it.
  */
 bool ts_kernel_is_tid_word(uint64_t addr, uint32_t len);
 

@@ -124,8 +124,8 @@ static void parse_line(struct maps *m, char *line, uint64_t addr_max)
 	int name = 0;
 
 	/* NOLINTNEXTLINE(cert-err34-c): the kernel writes it */
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, mapping.perms, &mapping.off,
-		   &name) < 4)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*s %*s %n", &start, &end, mapping.perms,
+		   &mapping.off, &name) < 4)
 		return;
 	if (end <= base || start - base > addr_max || start < base)
 		return;
@@ -186,7 +186,9 @@ static void write_op(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, ui
 		ts_piece_done(p, ucir_put_contents(at, UCIR_WRITE, addr, bytes, len));
 }
 
-/* The pieces of @len bytes (a multiple of the granule) that differ from the shadow; @len stays in a window. */
+/*
+ * The pieces of @len bytes (a multiple of the granule) that differ from the shadow; @len stays in a window.
+ */
 static void write_differences(struct ts_piece *p, uint64_t addr, const uint8_t *bytes, uint32_t len)
 {
 	uint8_t *shadow = ts_shadow_at(addr);
@@ -294,7 +296,8 @@ static void add_unmap(struct ts_piece *p, uint64_t start, uint64_t end)
 	ts_shadow_clear(start, end - start);
 }
 
-static void add_prot(struct ts_piece *p, const struct region *r, const struct region *old, uint64_t start, uint64_t end)
+static void add_prot(struct ts_piece *p, const struct region *r, const struct region *old, uint64_t start,
+		     uint64_t end)
 {
 	uint8_t *at = ts_piece_room(p, 18);
 
@@ -306,12 +309,13 @@ static void add_prot(struct ts_piece *p, const struct region *r, const struct re
 
 static bool is_same_object(const struct region *a, const struct region *b)
 {
-	return strcmp(a->file, b->file) == 0 && (!*a->file || a->start - a->file_off == b->start - b->file_off);
+	return strcmp(a->file, b->file) == 0 &&
+	       (!*a->file || a->start - a->file_off == b->start - b->file_off);
 }
 
 /* What became of [@start, @end), which lies in @old and @r or in neither (NULL). */
-static void change(struct ts_piece *p, const struct region *old, const struct region *r, bool is_fresh, uint64_t start,
-		   uint64_t end, uint64_t sp)
+static void change(struct ts_piece *p, const struct region *old, const struct region *r, bool is_fresh,
+		   uint64_t start, uint64_t end, uint64_t sp)
 {
 	if (!r && old)
 		add_unmap(p, start, end);

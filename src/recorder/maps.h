@@ -2,8 +2,8 @@
 /*
  * What the program has mapped, and what changed in it without an instruction.
  *
- * The emulator's own memory lies between the program's; page_get_flags() tells them apart.  Contents are read with
- * process_vm_readv(): a page after a file's end is an error then, not a signal.
+ * The emulator's own memory lies between the program's; page_get_flags() tells them apart.  Contents are read
+ * with process_vm_readv(): a page after a file's end is an error then, not a signal.
  */
 #ifndef TS_RECORDER_MAPS_H
 #define TS_RECORDER_MAPS_H
@@ -26,7 +26,9 @@ void ts_maps_update(struct ts_piece *p, uint64_t fresh, uint64_t len, uint64_t a
  */
 bool ts_maps_compare(struct ts_piece *p);
 
-/* The same for files that are mapped shared, however large they are: a call that writes a file changes them. */
+/*
+ * The same for files that are mapped shared, however large they are: a call that writes a file changes them.
+ */
 void ts_maps_compare_shared(struct ts_piece *p);
 
 /* The same for [@addr, @addr + @len) as far as it is mapped. */

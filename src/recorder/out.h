@@ -2,8 +2,9 @@
 /*
  * The plugin's end of the ring: ops into frames.
  *
- * What belongs to a step is written with ts_out_room() and ts_out_publish(), and becomes visible at once.  Longer
- * pieces (keyframes, system calls) are put together in a struct ts_piece first.  The caller has the turn.
+ * What belongs to a step is written with ts_out_room() and ts_out_publish(), and becomes visible at once.
+ * Longer pieces (keyframes, system calls) are put together in a struct ts_piece first.  The caller has the
+ * turn.
  */
 #ifndef TS_RECORDER_OUT_H
 #define TS_RECORDER_OUT_H
@@ -27,7 +28,10 @@ void ts_piece_done(struct ts_piece *p, const uint8_t *end);
 void ts_piece_reset(struct ts_piece *p);
 void ts_piece_fini(struct ts_piece *p);
 
-/* Use the shared memory at descriptor @fd, @size bytes, which process @reader reads.  Returns false if it cannot be mapped. */
+/*
+ * Use the shared memory at descriptor @fd, @size bytes, which process @reader reads.  Returns false if it
+ * cannot be mapped.
+ */
 bool ts_out_open(int fd, size_t size, int reader);
 
 /* Is there somebody to write for? */
@@ -37,7 +41,9 @@ bool ts_out_is_on(void);
 void ts_out_stop(void);
 void ts_out_leave(void);
 
-/* Room for @len bytes of ops (less than 60,000) of thread @pid in its open frame; another thread's is closed. */
+/*
+ * Room for @len bytes of ops (less than 60,000) of thread @pid in its open frame; another thread's is closed.
+ */
 uint8_t *ts_out_room(uint64_t pid, size_t len);
 
 /* What was written there ends at @end and is @n_ops ops: it can be read from now on. */

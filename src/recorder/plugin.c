@@ -4,10 +4,10 @@
  *
  *     -plugin .../tracestub-record.so,fd=N,size=BYTES,reader=PID
  *
- * Each instruction is a block of its own (-singlestep), so that all registers are in memory when its callback runs:
- * there, the instruction before is over.  A thread that has not got the turn waits; it must not wait inside a
- * callback for long, because QEMU may want all threads to stop: then it leaves the block, and comes back to the
- * same instruction.
+ * Each instruction is a block of its own (-singlestep), so that all registers are in memory when its callback
+ * runs: there, the instruction before is over.  A thread that has not got the turn waits; it must not wait
+ * inside a callback for long, because QEMU may want all threads to stop: then it leaves the block, and comes
+ * back to the same instruction.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -116,13 +116,18 @@ static void arrive(struct ts_task *t, uint64_t pc)
 		ts_step_jump(t, pc);
 }
 
-/* A callback may be called again for an instruction that was begun in vain: it stored into its own block, or has to run alone. */
+/*
+ * A callback may be called again for an instruction that was begun in vain: it stored into its own block, or
+ * has to run alone.
+ */
 static bool is_begun_again(const struct ts_task *t, uint64_t pc)
 {
 	return t->has_step && pc == t->pc && !t->n_accesses && !(t->flags & TS_INSN_SELF);
 }
 
-/* Wait for the turn.  Where QEMU allows it this leaves the block, and the instruction's callback comes again. */
+/*
+ * Wait for the turn.  Where QEMU allows it this leaves the block, and the instruction's callback comes again.
+ */
 static void take_turn(struct ts_task *t)
 {
 	while (!ts_turn_try(&t->turn))
@@ -203,8 +208,8 @@ static void begin_call(struct ts_task *t, int num, const uint64_t args[TS_N_ARGS
 		ts_kernel_exit(t);
 }
 
-static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-		    uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
+static void on_call(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
+		    uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8)
 {
 	const uint64_t args[TS_N_ARGS] = { a1, a2, a3, a4, a5, a6 };
 	struct ts_task *t = self;
@@ -289,7 +294,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		void *user = pack(pc, len, flags | (is_unseen(pc, bytes, len) ? TS_INSN_UNSEEN : 0));
 
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, on_insn, ts_qemu_insn_flags, user);
-		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
+		qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW,
+						 NULL);
 	}
 }
 
@@ -317,7 +323,8 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info_t *info, int
 	const char *missing;
 	char why[256];
 
-	if (!ts_out_open((int)number(argc, argv, "fd"), number(argc, argv, "size"), (int)number(argc, argv, "reader")))
+	if (!ts_out_open((int)number(argc, argv, "fd"), number(argc, argv, "size"),
+			 (int)number(argc, argv, "reader")))
 		return -1;
 	ts_guest = ts_guest_find(info->target_name);
 	if (!ts_guest) {

@@ -2,9 +2,10 @@
 /*
  * What the plugin uses of the emulator it is loaded into: QEMU's user mode.
  *
- * The declarations are written from the documentation of the interface; nothing of QEMU's headers or structs is here.
- * The plugin is built twice: for QEMU 7.2, whose interface (version 1) gives no registers (qemu7.c, regs7.c), and for
- * 9.2 and later (version 4), which exports nothing but its interface (qemu9.c, regs9.c).  TS_QEMU_API is the version.
+ * The declarations are written from the documentation of the interface; nothing of QEMU's headers or structs
+ * is here. The plugin is built twice: for QEMU 7.2, whose interface (version 1) gives no registers (qemu7.c,
+ * regs7.c), and for 9.2 and later (version 4), which exports nothing but its interface (qemu9.c, regs9.c).
+ * TS_QEMU_API is the version.
  */
 #ifndef TS_RECORDER_QEMU_H
 #define TS_RECORDER_QEMU_H
@@ -31,13 +32,15 @@ typedef void (*qemu_tb_trans_cb)(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 typedef void (*qemu_insn_cb)(unsigned vcpu, void *user);
 typedef void (*qemu_mem_cb)(unsigned vcpu, uint32_t info, uint64_t addr, void *user);
 typedef void (*qemu_vcpu_cb)(qemu_plugin_id_t id, unsigned vcpu);
-typedef void (*qemu_call_cb)(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2, uint64_t a3,
-			     uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
+typedef void (*qemu_call_cb)(qemu_plugin_id_t id, unsigned vcpu, int64_t num, uint64_t a1, uint64_t a2,
+			     uint64_t a3, uint64_t a4, uint64_t a5, uint64_t a6, uint64_t a7, uint64_t a8);
 typedef void (*qemu_call_ret_cb)(qemu_plugin_id_t id, unsigned vcpu, int64_t num, int64_t ret);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id, qemu_tb_trans_cb cb);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_insn_cb cb, int flags, void *user);
-void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_mem_cb cb, int flags, int rw, void *user);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *insn, qemu_insn_cb cb, int flags,
+					    void *user);
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *insn, qemu_mem_cb cb, int flags, int rw,
+				      void *user);
 void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t id, qemu_vcpu_cb cb);
 void qemu_plugin_register_vcpu_syscall_cb(qemu_plugin_id_t id, qemu_call_cb cb);
 void qemu_plugin_register_vcpu_syscall_ret_cb(qemu_plugin_id_t id, qemu_call_ret_cb cb);
@@ -79,8 +82,8 @@ void *ts_qemu_current_cpu(void);
 const char *ts_qemu_begin(void *cpu);
 
 /*
- * Does @cpu execute an instruction?  If not, an access is the emulator's own: it writes the frame of a signal with the
- * functions that instructions use, and the callbacks of the last instruction are told.
+ * Does @cpu execute an instruction?  If not, an access is the emulator's own: it writes the frame of a signal
+ * with the functions that instructions use, and the callbacks of the last instruction are told.
  */
 static inline bool ts_qemu_is_executing(const void *cpu)
 {
@@ -93,8 +96,8 @@ static inline bool ts_qemu_is_executing(const void *cpu)
 void ts_qemu_insn_bytes(const struct qemu_plugin_insn *insn, uint8_t *bytes, size_t cap);
 
 /*
- * What an instruction found at @addr; in memory, or in @bytes.  QEMU 9 tells of the load of an atomic instruction when
- * memory has its result already, and gives the value.
+ * What an instruction found at @addr; in memory, or in @bytes.  QEMU 9 tells of the load of an atomic
+ * instruction when memory has its result already, and gives the value.
  */
 const uint8_t *ts_qemu_loaded(uint32_t info, uint64_t addr, uint8_t bytes[16]);
 
@@ -110,10 +113,16 @@ struct ts_mapping {
 	const char *file;    /* "": none */
 };
 
-/* QEMU_PAGE_... of the program's page at @addr, which lies @from bytes after the beginning of @m; 0: it is not the program's. */
+/*
+ * QEMU_PAGE_... of the program's page at @addr, which lies @from bytes after the beginning of @m; 0: it is
+ * not the program's.
+ */
 int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from);
 
-/* Leave the block: the instruction's callback comes again.  Returns if this QEMU does not let a callback do that. */
+/*
+ * Leave the block: the instruction's callback comes again.  Returns if this QEMU does not let a callback do
+ * that.
+ */
 void ts_qemu_leave(void *cpu);
 
 /* Where guest memory lies in this process. */

@@ -60,7 +60,8 @@ const char *ts_qemu_find(const struct ts_guest *guest)
 			missing = find(wanted[i].slot, wanted[i].name);
 	}
 	if (missing) {
-		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it", missing);
+		snprintf(why, sizeof(why), "this QEMU has no %s for plugins; QEMU 7.2 of Debian 12 has it",
+			 missing);
 		return why;
 	}
 	scratch = ts_qemu.bytes_new();

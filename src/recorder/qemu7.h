@@ -34,7 +34,10 @@ extern struct qemu ts_qemu;
 
 #define QEMU_DUMP_FPU 0x20000
 
-/* The bytes of register @n as the gdb stub gives them, up to @cap.  Returns their number, 0 if there is no such register. */
+/*
+ * The bytes of register @n as the gdb stub gives them, up to @cap.  Returns their number, 0 if there is no
+ * such register.
+ */
 unsigned ts_qemu_read(void *cpu, int n, uint8_t *bytes, unsigned cap);
 unsigned ts_qemu_fpu_read(void *env, int n, uint8_t *bytes, unsigned cap);
 

@@ -179,7 +179,10 @@ static void read_segments(int fd)
 	}
 }
 
-/* Is the page at @off of @file code, by its program headers?  The API does not tell which pages may be executed. */
+/*
+ * Is the page at @off of @file code, by its program headers?  The API does not tell which pages may be
+ * executed.
+ */
 static bool is_code(const char *file, uint64_t off)
 {
 	if (!*file || strlen(file) >= sizeof(image.file))
@@ -211,8 +214,9 @@ static bool is_backed(uint64_t addr)
 }
 
 /*
- * The program's pages can be read by the API; others of this process cannot.  A mapping of a file is the program's as a
- * whole or not at all, and QEMU itself must not touch those of its pages that the file does not reach.
+ * The program's pages can be read by the API; others of this process cannot.  A mapping of a file is the
+ * program's as a whole or not at all, and QEMU itself must not touch those of its pages that the file does
+ * not reach.
  */
 int ts_qemu_page(uint64_t addr, const struct ts_mapping *m, uint64_t from)
 {

@@ -9,7 +9,10 @@
 
 struct qemu_plugin_register;
 
-/* The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU does not name it. */
+/*
+ * The register that gdb calls @name, of the calling thread's processor.  Returns NULL if QEMU does not name
+ * it.
+ */
 struct qemu_plugin_register *ts_qemu_register(const char *name);
 
 /* Its bytes, in the order of the target, up to @cap.  Returns their number. */

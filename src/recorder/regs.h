@@ -2,8 +2,8 @@
 /*
  * The registers of a processor of QEMU, found without its headers: their values, and how they differ.
  *
- * What cannot be found is not recorded, and named.  How they are found is another matter in each build: regs7.c, regs9.c;
- * regs.c has what they share.
+ * What cannot be found is not recorded, and named.  How they are found is another matter in each build:
+ * regs7.c, regs9.c; regs.c has what they share.
  */
 #ifndef TS_RECORDER_REGS_H
 #define TS_RECORDER_REGS_H
@@ -32,7 +32,8 @@ struct ts_values {
 };
 
 /*
- * Find the registers of @guest in @cpu, the calling thread's.  @missing gets the names of those that are not recorded.
+ * Find the registers of @guest in @cpu, the calling thread's.  @missing gets the names of those that are not
+ * recorded.
  *
  * Returns NULL on success, else why nothing can be recorded.
  */
@@ -42,7 +43,8 @@ const char *ts_regs_find(const struct ts_guest *guest, void *cpu, char *missing,
 #define TS_REGS_ROOM (TS_MAX_REGS * (5u + TS_MAX_REG_LEN))
 
 /*
- * The registers in @groups (bits 1 << enum ts_group) that differ from @v, as ops at @p; @v is brought up to date.
+ * The registers in @groups (bits 1 << enum ts_group) that differ from @v, as ops at @p; @v is brought up to
+ * date.
  *
  * Returns the byte after them, and adds their number to *n_ops.
  */

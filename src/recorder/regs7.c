@@ -2,9 +2,9 @@
 /*
  * regs.h for QEMU 7.2, whose plugin API gives no registers.
  *
- * Two patterns are written into a register with the gdb stub's function, and looked for in the processor's object:
- * the only place that follows both is the register.  From then on it is read there; what has no place of its own
- * is asked for each time.
+ * Two patterns are written into a register with the gdb stub's function, and looked for in the processor's
+ * object: the only place that follows both is the register.  From then on it is read there; what has no place
+ * of its own is asked for each time.
  */
 #include "regs.h"
 
@@ -113,8 +113,8 @@ static const uint8_t *called(void *cpu, const struct reg *r, uint8_t *bytes)
 }
 
 /* Offsets in the object that hold @want; those of @found that still do, if it is the second time. */
-static unsigned look_for(const uint8_t *object, size_t size, const uint8_t *want, unsigned len, uint32_t *found,
-			 unsigned n_found, bool is_first)
+static unsigned look_for(const uint8_t *object, size_t size, const uint8_t *want, unsigned len,
+			 uint32_t *found, unsigned n_found, bool is_first)
 {
 	unsigned n = 0;
 
@@ -132,7 +132,10 @@ static unsigned look_for(const uint8_t *object, size_t size, const uint8_t *want
 	return n;
 }
 
-/* Write two patterns, look where they appear, put the value back.  Returns whether there is exactly one place. */
+/*
+ * Write two patterns, look where they appear, put the value back.  Returns whether there is exactly one
+ * place.
+ */
 static bool find_place(void *cpu, struct reg *r, writer *write)
 {
 	uint8_t old[TS_MAX_REG_LEN] = { 0 }, pattern[TS_MAX_REG_LEN], host[TS_MAX_REG_LEN];
@@ -194,7 +197,9 @@ static bool dump_has(void *cpu, const char *name, uint64_t want)
 /* Does the dump follow what is written at @off? */
 static bool is_dumped_at(void *cpu, uint32_t off, const char *name)
 {
-	/* the bytes in the middle stay 0: one is ARM's "is 64-bit code", with which the dump would end QEMU */
+	/*
+	 * the bytes in the middle stay 0: one is ARM's "is 64-bit code", with which the dump would end QEMU
+	 */
 	static const uint64_t patterns[] = { 0x3ff1230000890abc, 0x4005fe0000987654 };
 	uint8_t *at = (uint8_t *)cpu + off;
 	uint64_t old;
@@ -233,7 +238,8 @@ static bool find_dumped(void *cpu, const struct ts_reg_range *range, uint32_t *f
 		for (unsigned i = 0; i < 3; i++) {
 			uint32_t end = off + strides[i] * (range->n - 1u);
 
-			if (end + 8 <= size && is_dumped_at(cpu, off + strides[i], one) && is_dumped_at(cpu, end, last)) {
+			if (end + 8 <= size && is_dumped_at(cpu, off + strides[i], one) &&
+			    is_dumped_at(cpu, end, last)) {
 				*first = off;
 				*stride = strides[i];
 				return true;
@@ -259,7 +265,9 @@ static uint32_t x86_flags(const uint8_t *cpu)
 	return flags | ts_qemu.cc_compute_all((void *)(uintptr_t)env, op) | ((uint32_t)df & 0x400);
 }
 
-/* Compare x86_flags() with a dump: with what is there, and with every combination of codes that is put there. */
+/*
+ * Compare x86_flags() with a dump: with what is there, and with every combination of codes that is put there.
+ */
 static bool are_flags_right(uint8_t *cpu)
 {
 	static char text[16384];
@@ -285,7 +293,10 @@ static bool are_flags_right(uint8_t *cpu)
 	return is_right;
 }
 
-/* The env begins with the general registers, of which the first is number 0 of the stub, and eip follows them. */
+/*
+ * The env begins with the general registers, of which the first is number 0 of the stub, and eip follows
+ * them.
+ */
 static bool find_x86_env(void *cpu)
 {
 	struct reg ip = { .gdb = guest->word == 8 ? 16 : 8, .len = guest->word };
@@ -293,9 +304,9 @@ static bool find_x86_env(void *cpu)
 	unsigned n = guest->word == 8 ? 16 : 8;
 
 	env_off = regs[0].off;
-	return regs[0].has_place && find_place(cpu, &ip, write_register) && ip.off == env_off + n * guest->word &&
-	       find_place(cpu, &flags, write_register) && flags.off == env_off + (n + 1) * guest->word &&
-	       are_flags_right(cpu);
+	return regs[0].has_place && find_place(cpu, &ip, write_register) &&
+	       ip.off == env_off + n * guest->word && find_place(cpu, &flags, write_register) &&
+	       flags.off == env_off + (n + 1) * guest->word && are_flags_right(cpu);
 }
 
 /* -------------------------------------------------------------------------------- all registers */
@@ -313,7 +324,8 @@ static bool find_one(void *cpu, struct reg *r)
 	case TS_BY_CALL:
 	case TS_BY_X87:
 	case TS_BY_FPU_CALL:
-		return read_any(cpu, r, bytes) == r->len || (r->how == TS_BY_CALL && read_any(cpu, r, bytes) == 8);
+		return read_any(cpu, r, bytes) == r->len ||
+		       (r->how == TS_BY_CALL && read_any(cpu, r, bytes) == 8);
 	case TS_BY_FLAGS:
 		return find_x86_env(cpu);
 	case TS_BY_DUMP:
@@ -333,8 +345,11 @@ static bool add_range(void *cpu, const struct ts_reg_range *range)
 	for (unsigned i = 0; i < range->n && n_regs < TS_MAX_REGS; i++) {
 		struct reg *r = &regs[n_regs];
 
-		*r = (struct reg){ .num = (uint16_t)(range->num + i), .gdb = (int16_t)(range->gdb + (int)i), .len = range->len,
-				   .how = range->how, .group = range->group };
+		*r = (struct reg){ .num = (uint16_t)(range->num + i),
+				   .gdb = (int16_t)(range->gdb + (int)i),
+				   .len = range->len,
+				   .how = range->how,
+				   .group = range->group };
 		r->off = first + stride * i;
 		r->has_place = range->how == TS_BY_DUMP;
 		if (!find_one(cpu, r)) {
@@ -444,7 +459,10 @@ static uint32_t bits_of_source(void *cpu, const struct reg *r, uint32_t off, uin
 	return bits;
 }
 
-/* A condition register: its upper bits change all the time.  Returns false if not all of them are accounted for. */
+/*
+ * A condition register: its upper bits change all the time.  Returns false if not all of them are accounted
+ * for.
+ */
 static bool find_sources(void *cpu, unsigned i, struct sourced *s)
 {
 	size_t size = malloc_usable_size(cpu) & ~(size_t)7;
@@ -489,7 +507,8 @@ static void find_all_sources(void *cpu)
 
 		if (r->how == TS_BY_FLAGS)
 			is_one = find_flag_sources(i, &sourced[n_sourced]);
-		else if (r->how == TS_BY_CALL && !guest->has_cc && (r->group == TS_GENERAL || r->group == TS_VECTOR))
+		else if (r->how == TS_BY_CALL && !guest->has_cc &&
+			 (r->group == TS_GENERAL || r->group == TS_VECTOR))
 			is_one = find_sources(cpu, i, &sourced[n_sourced]);
 		n_sourced += is_one;
 	}
@@ -601,8 +620,8 @@ static inline uint64_t load(const uint8_t *at, unsigned width)
 	return narrow;
 }
 
-static inline uint8_t *put_changed(const struct run *run, unsigned width, uint32_t from, uint32_t n, const uint8_t *now,
-				   uint8_t *last, uint8_t *p, uint32_t *n_ops)
+static inline uint8_t *put_changed(const struct run *run, unsigned width, uint32_t from, uint32_t n,
+				   const uint8_t *now, uint8_t *last, uint8_t *p, uint32_t *n_ops)
 {
 	for (uint32_t i = from; i < from + n; i += width) {
 		uint64_t val = load(now + i, width);
@@ -627,8 +646,8 @@ static bool is_same_piece(const uint8_t *a, const uint8_t *b)
 	return !((x[0] ^ y[0]) | (x[1] ^ y[1]) | (x[2] ^ y[2]) | (x[3] ^ y[3]));
 }
 
-static inline uint8_t *compare_run(const struct run *run, unsigned width, const uint8_t *now, uint8_t *last, uint8_t *p,
-				   uint32_t *n_ops)
+static inline uint8_t *compare_run(const struct run *run, unsigned width, const uint8_t *now, uint8_t *last,
+				   uint8_t *p, uint32_t *n_ops)
 {
 	uint32_t i = 0;
 
@@ -679,7 +698,9 @@ static uint8_t *compare_sourced(void *cpu, struct ts_values *v, uint8_t *p, uint
 	return p;
 }
 
-/* Vector registers with a place are looked at one by one only if the block that holds them all is different. */
+/*
+ * Vector registers with a place are looked at one by one only if the block that holds them all is different.
+ */
 static uint8_t *compare_vectors(void *cpu, struct ts_values *v, uint8_t *p, uint32_t *n_ops)
 {
 	const uint8_t *block = (const uint8_t *)cpu + block_off;

@@ -2,8 +2,8 @@
 /*
  * regs.h for QEMU 9.2 and later: each register is read by the plugin API, which knows it by gdb's name.
  *
- * x86's flags are not recorded: QEMU keeps the condition codes apart, and the API gives the others only.  Nor are the
- * upper halves of ymm, which have no name.
+ * x86's flags are not recorded: QEMU keeps the condition codes apart, and the API gives the others only.  Nor
+ * are the upper halves of ymm, which have no name.
  */
 #include "regs.h"
 
@@ -53,7 +53,9 @@ static bool add_range(const struct ts_reg_range *range)
 		struct reg *r = &regs[n_regs];
 
 		ts_reg_name(range, i, name);
-		*r = (struct reg){ .handle = ts_qemu_register(name), .num = (uint16_t)(range->num + i), .len = range->len,
+		*r = (struct reg){ .handle = ts_qemu_register(name),
+				   .num = (uint16_t)(range->num + i),
+				   .len = range->len,
 				   .group = range->group };
 		if (!r->handle || !read_value(r, NULL, bytes)) {
 			n_regs = before;

@@ -2,9 +2,10 @@
 /*
  * The shared memory between `tracestub record` and its plugin in the emulator.
  *
- * The plugin writes the stream of ops (loaders/usercorn/op_write.h) into a ring of bytes; the command takes it
- * out and owns the file.  The frame that is being written lies beside the ring and becomes part of it when it is
- * full: the command takes what is there when the program has died, so that nothing that was executed is missing.
+ * The plugin writes the stream of ops (loaders/usercorn/op_write.h) into a ring of bytes; the command takes
+ * it out and owns the file.  The frame that is being written lies beside the ring and becomes part of it when
+ * it is full: the command takes what is there when the program has died, so that nothing that was executed is
+ * missing.
  *
  * One thread writes at a time, one process reads.
  */

@@ -2,8 +2,8 @@
 /*
  * A second copy of the program's memory: what the recording says that it holds.
  *
- * What a load finds is compared with it, so that nothing the recording misses stays unnoticed.  It lies in windows
- * of 1 GiB that the kernel fills with zeros when they are touched.
+ * What a load finds is compared with it, so that nothing the recording misses stays unnoticed.  It lies in
+ * windows of 1 GiB that the kernel fills with zeros when they are touched.
  */
 #ifndef TS_RECORDER_SHADOW_H
 #define TS_RECORDER_SHADOW_H
@@ -20,7 +20,10 @@ uint8_t *ts_shadow_window(uint64_t addr);
 /* The same for a thread that has not got the turn: nothing changes.  Returns NULL if there is no copy yet. */
 const uint8_t *ts_shadow_peek(uint64_t addr);
 
-/* How many bytes of the recorder's memory from @at on are copies: to the end of a window.  Returns 0 if @at is in none. */
+/*
+ * How many bytes of the recorder's memory from @at on are copies: to the end of a window.  Returns 0 if @at
+ * is in none.
+ */
 uint64_t ts_shadow_left(const uint8_t *at);
 
 /*

@@ -99,8 +99,8 @@ void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len)
 }
 
 /*
- * AArch64: what dc zva clears.  A program learns its length from DCZID_EL0 (mrs), and so does the recorder; until then
- * it is that of QEMU's model "max".
+ * AArch64: what dc zva clears.  A program learns its length from DCZID_EL0 (mrs), and so does the recorder;
+ * until then it is that of QEMU's model "max".
  */
 static uint32_t zero_len = 512;
 
@@ -110,7 +110,10 @@ static uint64_t operand(const struct ts_task *t)
 	return ts_regs_get_x(t->cpu, *ts_host(t->pc) & 31);
 }
 
-/* PowerPC: dcbz clears the line at ra + rb, where r0 is 0 as the first; lines of 64-bit processors have 128 bytes. */
+/*
+ * PowerPC: dcbz clears the line at ra + rb, where r0 is 0 as the first; lines of 64-bit processors have 128
+ * bytes.
+ */
 static void zero_line(struct ts_task *t)
 {
 	const uint8_t *at = ts_host(t->pc);

@@ -15,8 +15,8 @@ void ts_step_read(struct ts_task *t, uint64_t addr, const uint8_t *found, uint32
 void ts_step_wrote(struct ts_task *t, uint64_t addr, uint32_t len);
 
 /*
- * The thread's instruction is over: write it, without registers if they belong to a signal that came then.  The
- * next one is at @next.
+ * The thread's instruction is over: write it, without registers if they belong to a signal that came then.
+ * The next one is at @next.
  */
 void ts_step_end(struct ts_task *t, bool has_regs, uint64_t next);
 

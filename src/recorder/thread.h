@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A thread of the program as the plugin knows it: the instruction that it executes, and the system call it is in.
+ * A thread of the program as the plugin knows it: the instruction that it executes, and the system call it is
+ * in.
  */
 #ifndef TS_RECORDER_THREAD_H
 #define TS_RECORDER_THREAD_H

@@ -83,7 +83,8 @@ bool ts_turn_try(struct ts_turn_taker *t)
 	n_used = other ? other->n_used : 0;
 	while (!may_take(t) && !failed)
 		failed = pthread_cond_timedwait(&given, &lock, &limit);
-	if (may_take(t) || (TS_QEMU_API > 1 && other && owner == other && other->n_used == n_used && take_from(other, t))) {
+	if (may_take(t) ||
+	    (TS_QEMU_API > 1 && other && owner == other && other->n_used == n_used && take_from(other, t))) {
 		own(t);
 		return true;
 	}

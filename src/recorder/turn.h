@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of the program take turns: one of them runs at a time, so that the order of the recording is the
- * order of what happened in memory.
+ * The threads of the program take turns: one of them runs at a time, so that the order of the recording is
+ * the order of what happened in memory.
  */
 #ifndef TS_RECORDER_TURN_H
 #define TS_RECORDER_TURN_H
@@ -15,9 +15,9 @@ struct ts_turn_taker {
 };
 
 /*
- * A callback of @t begins, and ends.  QEMU 9 does not let a thread that waits leave its callback, though QEMU may want all
- * threads to stop, among them the one that has the turn: whoever waits takes the turn from a thread that does
- * nothing and is in no callback.  Returns whether @t has the turn.
+ * A callback of @t begins, and ends.  QEMU 9 does not let a thread that waits leave its callback, though QEMU
+ * may want all threads to stop, among them the one that has the turn: whoever waits takes the turn from a
+ * thread that does nothing and is in no callback.  Returns whether @t has the turn.
  */
 bool ts_turn_enter(struct ts_turn_taker *t);
 void ts_turn_leave(struct ts_turn_taker *t);

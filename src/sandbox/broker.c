@@ -70,7 +70,8 @@ static int take_name_at(const struct call *c, unsigned dir, unsigned name_arg, c
 	len = readlink(link, path, sizeof(path) - 1);
 	if (len < 0)
 		return EBADF;
-	if ((size_t)snprintf(path + len, sizeof(path) - (size_t)len, "/%s", name) >= sizeof(path) - (size_t)len)
+	if ((size_t)snprintf(path + len, sizeof(path) - (size_t)len, "/%s", name) >=
+	    sizeof(path) - (size_t)len)
 		return ENAMETOOLONG;
 	strcpy(name, path);
 	return 0;
@@ -83,7 +84,8 @@ static bool is_image(int fd)
 	unsigned char magic[4] = { 0 };
 	struct stat st;
 
-	return !fstat(fd, &st) && S_ISREG(st.st_mode) && pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
 	       (!memcmp(magic, "\177ELF", 4) || !memcmp(magic, "MZ", 2));
 }
 
@@ -278,8 +280,8 @@ static void answer(int fd, const struct ts_sandbox_rules *rules)
 
 	if (ioctl(fd, SECCOMP_IOCTL_NOTIF_RECV, &request))
 		return; /* the process was interrupted, or has ended */
-	got = do_call(&(struct call){ rules, fd, request.notif.id, (pid_t)request.notif.pid, request.notif.data.nr,
-				      (const uint64_t *)request.notif.data.args });
+	got = do_call(&(struct call){ rules, fd, request.notif.id, (pid_t)request.notif.pid,
+				      request.notif.data.nr, (const uint64_t *)request.notif.data.args });
 	response.resp.id = request.notif.id;
 	response.resp.val = got < 0 ? 0 : got;
 	response.resp.error = got < 0 ? (int32_t)got : 0;

@@ -12,7 +12,10 @@
 /* Is it possible to read the memory of process @pid? */
 bool ts_broker_can_read(pid_t pid);
 
-/* Answer the notifications of @fd (seccomp_unotify(2)) by @rules, until the last process of that filter has ended. */
+/*
+ * Answer the notifications of @fd (seccomp_unotify(2)) by @rules, until the last process of that filter has
+ * ended.
+ */
 void ts_broker_run(int fd, const struct ts_sandbox_rules *rules);
 
 #endif

@@ -61,7 +61,8 @@ static bool is_same_folder(const char *a, const char *b)
 {
 	struct stat x, y;
 
-	return !stat(a, &x) && !stat(b, &y) && S_ISDIR(x.st_mode) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	return !stat(a, &x) && !stat(b, &y) && S_ISDIR(x.st_mode) && x.st_dev == y.st_dev &&
+	       x.st_ino == y.st_ino;
 }
 
 static bool has_random_end(const char *text, const char *prefix)
@@ -75,10 +76,14 @@ static bool has_random_end(const char *text, const char *prefix)
 	return n == 6 && !text[len + n];
 }
 
-/* Is @name that of a file, or of one that is written aside, or of a section of an index that has its own file? */
+/*
+ * Is @name that of a file, or of one that is written aside, or of a section of an index that has its own
+ * file?
+ */
 static bool is_aside(const char *name, const char *file, bool may_be_aside)
 {
-	static const char *const suffixes[] = { "", ".part", ".lock", ".calls", ".calls.part", ".find", ".find.part" };
+	static const char *const suffixes[] = { "",      ".part",     ".lock", ".calls", ".calls.part",
+						".find", ".find.part" };
 	size_t len = strlen(file), i = 0;
 
 	if (strncmp(name, file, len))
@@ -103,8 +108,8 @@ static bool names_file(const struct ts_rule *rule, const char *path, bool may_be
 
 	if (!strcmp(path, rule->path))
 		return true;
-	return split(path, folder, &name) && split(rule->path, other, &file) && is_aside(name, file, may_be_aside) &&
-	       is_same_folder(folder, other);
+	return split(path, folder, &name) && split(rule->path, other, &file) &&
+	       is_aside(name, file, may_be_aside) && is_same_folder(folder, other);
 }
 
 static bool is_in_folder(const char *path, const char *of)
@@ -152,7 +157,8 @@ static bool allows_folder(const struct ts_rule *rule, const char *path, enum ts_
 	case TS_USE_WRITE:
 		if (rule->kind == TS_RULE_FOLDER)
 			return is_in_folder(path, rule->path);
-		return split(path, folder, &name) && has_random_end(name, "unpacking-") && is_same_folder(folder, rule->path);
+		return split(path, folder, &name) && has_random_end(name, "unpacking-") &&
+		       is_same_folder(folder, rule->path);
 	case TS_USE_UNNAMED:
 		return is_same_folder(path, rule->path);
 	case TS_USE_FOLDER:
@@ -187,7 +193,8 @@ static bool allows(const struct ts_rule *rule, const char *path, enum ts_use use
 	return false;
 }
 
-const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path, enum ts_use use)
+const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path,
+					   enum ts_use use)
 {
 	for (size_t i = 0; i < rules->n; i++) {
 		if (allows(&rules->items[i], path, use))

@@ -2,7 +2,8 @@
 /*
  * Which files a command may use, by name.
  *
- * A folder is compared by what it is, not by its name: "./x", "x" and a path through a link are the same file.
+ * A folder is compared by what it is, not by its name: "./x", "x" and a path through a link are the same
+ * file.
  */
 #ifndef TS_SANDBOX_RULES_H
 #define TS_SANDBOX_RULES_H
@@ -48,7 +49,8 @@ enum ts_use {
 };
 
 /* The rule that allows it, the first one in their order; NULL if none does. */
-const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path, enum ts_use use);
+const struct ts_rule *ts_sandbox_find_rule(const struct ts_sandbox_rules *rules, const char *path,
+					   enum ts_use use);
 
 /* The part of @path below the root of a rule of that kind, "/lib/x.so". */
 const char *ts_sandbox_below(const struct ts_rule *root, const char *path);

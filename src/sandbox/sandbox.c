@@ -51,46 +51,139 @@ bool ts_sandbox_is_built(void)
 /* Calls on what the process has already, and questions about names. */
 static const int allowed[] = {
 	/* descriptors */
-	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(readv), SCMP_SYS(writev), SCMP_SYS(pread64), SCMP_SYS(pwrite64),
-	SCMP_SYS(preadv), SCMP_SYS(pwritev), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(close_range), SCMP_SYS(dup),
-	SCMP_SYS(dup2), SCMP_SYS(dup3), SCMP_SYS(fcntl), SCMP_SYS(fcntl64), SCMP_SYS(flock), SCMP_SYS(fsync),
-	SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(fallocate), SCMP_SYS(fadvise64), SCMP_SYS(fchmod),
-	SCMP_SYS(getdents64), SCMP_SYS(fstat), SCMP_SYS(fstatfs), SCMP_SYS(copy_file_range), SCMP_SYS(sendfile),
-	SCMP_SYS(readahead), SCMP_SYS(sync_file_range), SCMP_SYS(_llseek), SCMP_SYS(fstat64), SCMP_SYS(fstatfs64),
-	SCMP_SYS(pipe), SCMP_SYS(pipe2), SCMP_SYS(memfd_create),
+	SCMP_SYS(read),
+	SCMP_SYS(write),
+	SCMP_SYS(readv),
+	SCMP_SYS(writev),
+	SCMP_SYS(pread64),
+	SCMP_SYS(pwrite64),
+	SCMP_SYS(preadv),
+	SCMP_SYS(pwritev),
+	SCMP_SYS(lseek),
+	SCMP_SYS(close),
+	SCMP_SYS(close_range),
+	SCMP_SYS(dup),
+	SCMP_SYS(dup2),
+	SCMP_SYS(dup3),
+	SCMP_SYS(fcntl),
+	SCMP_SYS(fcntl64),
+	SCMP_SYS(flock),
+	SCMP_SYS(fsync),
+	SCMP_SYS(fdatasync),
+	SCMP_SYS(ftruncate),
+	SCMP_SYS(fallocate),
+	SCMP_SYS(fadvise64),
+	SCMP_SYS(fchmod),
+	SCMP_SYS(getdents64),
+	SCMP_SYS(fstat),
+	SCMP_SYS(fstatfs),
+	SCMP_SYS(copy_file_range),
+	SCMP_SYS(sendfile),
+	SCMP_SYS(readahead),
+	SCMP_SYS(sync_file_range),
+	SCMP_SYS(_llseek),
+	SCMP_SYS(fstat64),
+	SCMP_SYS(fstatfs64),
+	SCMP_SYS(pipe),
+	SCMP_SYS(pipe2),
+	SCMP_SYS(memfd_create),
 	/* names */
-	SCMP_SYS(stat), SCMP_SYS(lstat), SCMP_SYS(newfstatat), SCMP_SYS(fstatat64), SCMP_SYS(statx),
-	SCMP_SYS(access), SCMP_SYS(faccessat), SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
-	SCMP_SYS(getcwd), SCMP_SYS(statfs),
+	SCMP_SYS(stat),
+	SCMP_SYS(lstat),
+	SCMP_SYS(newfstatat),
+	SCMP_SYS(fstatat64),
+	SCMP_SYS(statx),
+	SCMP_SYS(access),
+	SCMP_SYS(faccessat),
+	SCMP_SYS(faccessat2),
+	SCMP_SYS(readlink),
+	SCMP_SYS(readlinkat),
+	SCMP_SYS(getcwd),
+	SCMP_SYS(statfs),
 	/* memory */
-	SCMP_SYS(brk), SCMP_SYS(munmap), SCMP_SYS(mremap), SCMP_SYS(madvise), SCMP_SYS(msync), SCMP_SYS(mincore),
+	SCMP_SYS(brk),
+	SCMP_SYS(munmap),
+	SCMP_SYS(mremap),
+	SCMP_SYS(madvise),
+	SCMP_SYS(msync),
+	SCMP_SYS(mincore),
 	SCMP_SYS(membarrier),
 	/* threads and signals of this process */
-	SCMP_SYS(futex), SCMP_SYS(set_robust_list), SCMP_SYS(rseq), SCMP_SYS(set_tid_address), SCMP_SYS(exit),
-	SCMP_SYS(exit_group), SCMP_SYS(sched_yield), SCMP_SYS(sched_getaffinity), SCMP_SYS(gettid), SCMP_SYS(getpid),
-	SCMP_SYS(getppid), SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid),
-	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask), SCMP_SYS(rt_sigreturn), SCMP_SYS(sigreturn),
-	SCMP_SYS(sigaltstack), SCMP_SYS(restart_syscall), SCMP_SYS(umask), SCMP_SYS(getrlimit), SCMP_SYS(getrusage),
-	SCMP_SYS(ugetrlimit), SCMP_SYS(sysinfo), SCMP_SYS(uname), SCMP_SYS(getrandom), SCMP_SYS(setsid),
+	SCMP_SYS(futex),
+	SCMP_SYS(set_robust_list),
+	SCMP_SYS(rseq),
+	SCMP_SYS(set_tid_address),
+	SCMP_SYS(exit),
+	SCMP_SYS(exit_group),
+	SCMP_SYS(sched_yield),
+	SCMP_SYS(sched_getaffinity),
+	SCMP_SYS(gettid),
+	SCMP_SYS(getpid),
+	SCMP_SYS(getppid),
+	SCMP_SYS(getuid),
+	SCMP_SYS(geteuid),
+	SCMP_SYS(getgid),
+	SCMP_SYS(getegid),
+	SCMP_SYS(rt_sigaction),
+	SCMP_SYS(rt_sigprocmask),
+	SCMP_SYS(rt_sigreturn),
+	SCMP_SYS(sigreturn),
+	SCMP_SYS(sigaltstack),
+	SCMP_SYS(restart_syscall),
+	SCMP_SYS(umask),
+	SCMP_SYS(getrlimit),
+	SCMP_SYS(getrusage),
+	SCMP_SYS(ugetrlimit),
+	SCMP_SYS(sysinfo),
+	SCMP_SYS(uname),
+	SCMP_SYS(getrandom),
+	SCMP_SYS(setsid),
 	/* time and waiting */
-	SCMP_SYS(clock_gettime), SCMP_SYS(clock_getres), SCMP_SYS(clock_nanosleep), SCMP_SYS(nanosleep),
-	SCMP_SYS(gettimeofday), SCMP_SYS(time), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(select), SCMP_SYS(pselect6),
-	SCMP_SYS(epoll_create1), SCMP_SYS(epoll_create), SCMP_SYS(epoll_ctl), SCMP_SYS(epoll_wait),
-	SCMP_SYS(epoll_pwait), SCMP_SYS(eventfd2), SCMP_SYS(timerfd_create), SCMP_SYS(timerfd_settime),
-	SCMP_SYS(signalfd4), SCMP_SYS(clock_gettime64), SCMP_SYS(futex_time64), SCMP_SYS(ppoll_time64),
+	SCMP_SYS(clock_gettime),
+	SCMP_SYS(clock_getres),
+	SCMP_SYS(clock_nanosleep),
+	SCMP_SYS(nanosleep),
+	SCMP_SYS(gettimeofday),
+	SCMP_SYS(time),
+	SCMP_SYS(poll),
+	SCMP_SYS(ppoll),
+	SCMP_SYS(select),
+	SCMP_SYS(pselect6),
+	SCMP_SYS(epoll_create1),
+	SCMP_SYS(epoll_create),
+	SCMP_SYS(epoll_ctl),
+	SCMP_SYS(epoll_wait),
+	SCMP_SYS(epoll_pwait),
+	SCMP_SYS(eventfd2),
+	SCMP_SYS(timerfd_create),
+	SCMP_SYS(timerfd_settime),
+	SCMP_SYS(signalfd4),
+	SCMP_SYS(clock_gettime64),
+	SCMP_SYS(futex_time64),
+	SCMP_SYS(ppoll_time64),
 	SCMP_SYS(clock_nanosleep_time64),
 	/* sockets that it has, and their clients */
-	SCMP_SYS(accept4), SCMP_SYS(accept), SCMP_SYS(recvfrom), SCMP_SYS(sendto), SCMP_SYS(recvmsg),
-	SCMP_SYS(sendmsg), SCMP_SYS(shutdown), SCMP_SYS(getsockname), SCMP_SYS(getpeername), SCMP_SYS(getsockopt),
+	SCMP_SYS(accept4),
+	SCMP_SYS(accept),
+	SCMP_SYS(recvfrom),
+	SCMP_SYS(sendto),
+	SCMP_SYS(recvmsg),
+	SCMP_SYS(sendmsg),
+	SCMP_SYS(shutdown),
+	SCMP_SYS(getsockname),
+	SCMP_SYS(getpeername),
+	SCMP_SYS(getsockopt),
 	SCMP_SYS(setsockopt),
 	/* less still */
-	SCMP_SYS(landlock_create_ruleset), SCMP_SYS(landlock_restrict_self),
+	SCMP_SYS(landlock_create_ruleset),
+	SCMP_SYS(landlock_restrict_self),
 };
 
 /* Calls that the broker makes. */
 static const int brokered[] = {
-	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(creat), SCMP_SYS(unlink), SCMP_SYS(unlinkat), SCMP_SYS(rename),
-	SCMP_SYS(renameat), SCMP_SYS(renameat2), SCMP_SYS(link), SCMP_SYS(linkat), SCMP_SYS(mkdir), SCMP_SYS(mkdirat),
+	SCMP_SYS(open),     SCMP_SYS(openat), SCMP_SYS(creat),    SCMP_SYS(unlink),
+	SCMP_SYS(unlinkat), SCMP_SYS(rename), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+	SCMP_SYS(link),     SCMP_SYS(linkat), SCMP_SYS(mkdir),    SCMP_SYS(mkdirat),
 };
 
 /* Calls that the C library, or ours, replaces by others when the kernel has them not. */
@@ -180,8 +273,8 @@ static bool make_filter(struct filter *f, pid_t process)
 }
 
 /*
- * The filter for @process.  Where its own memory is short libseccomp leaves rules out, or crashes: therefore it
- * works twice, in a process that does nothing else, and only what it says twice is believed.
+ * The filter for @process.  Where its own memory is short libseccomp leaves rules out, or crashes: therefore
+ * it works twice, in a process that does nothing else, and only what it says twice is believed.
  */
 static bool make_checked_filter(struct filter *f, pid_t process)
 {
@@ -226,7 +319,8 @@ static bool enter_landlock(void)
 	if (version < 1)
 		return false;
 	version = version < newest ? version : newest;
-	fd = (int)syscall(SYS_landlock_create_ruleset, &by_version[version - 1].forbidden, by_version[version - 1].len, 0u);
+	fd = (int)syscall(SYS_landlock_create_ruleset, &by_version[version - 1].forbidden,
+			  by_version[version - 1].len, 0u);
 	done = fd >= 0 && !syscall(SYS_landlock_restrict_self, fd, 0u);
 	if (fd >= 0)
 		close(fd);
@@ -411,7 +505,8 @@ bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, 
 	if (socket < 0)
 		return false;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	done = load(&filter, socket) || ts_fail_errno(err, "the system does not allow a filter of system calls");
+	done = load(&filter, socket) ||
+	       ts_fail_errno(err, "the system does not allow a filter of system calls");
 	close(socket);
 	*has_landlock = done && enter_landlock();
 	return done;

@@ -11,18 +11,21 @@
 #include "src/base/error.h"
 
 /*
- * Enter the sandbox, for good: threads made later are in it, other processes cannot be made.  The process must have
- * one thread.  The working directory cannot change any more.
+ * Enter the sandbox, for good: threads made later are in it, other processes cannot be made.  The process
+ * must have one thread.  The working directory cannot change any more.
  *
  * Sets *has_landlock to whether the kernel has landlock (landlock(7)).  @rules are copied.
  *
  * Returns true on success.  Returns false, and the process is not in a sandbox, if this build
- * has none (TS_EUNSUPPORTED), if the system forbids one (TS_EIO), or if memory, processes or open files are exhausted
- * (TS_ENOMEM).
+ * has none (TS_EUNSUPPORTED), if the system forbids one (TS_EIO), or if memory, processes or open files are
+ * exhausted (TS_ENOMEM).
  */
 bool ts_sandbox_enter(const struct ts_sandbox_rules *rules, bool *has_landlock, struct ts_error *err);
 
-/* Does this build have a sandbox?  Not with coverage and ThreadSanitizer, nor where LeakSanitizer is to run at the end. */
+/*
+ * Does this build have a sandbox?  Not with coverage and ThreadSanitizer, nor where LeakSanitizer is to run
+ * at the end.
+ */
 bool ts_sandbox_is_built(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory before the step that comes next, for who passes over all steps in order: blocks that were touched, each read once
- * from what memory held at the start of a chunk, and then changed as the steps change it.
+ * Memory before the step that comes next, for who passes over all steps in order: blocks that were touched,
+ * each read once from what memory held at the start of a chunk, and then changed as the steps change it.
  */
 #ifndef TS_BLOCKS_H
 #define TS_BLOCKS_H
@@ -21,8 +21,8 @@ struct ts_block {
 };
 
 /* @len bytes at @addr at the first position of @chunk: known[i] is 1 or 0. */
-typedef void ts_blocks_read(void *user, uint32_t process, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data,
-			    uint8_t *known);
+typedef void ts_blocks_read(void *user, uint32_t process, uint64_t chunk, uint64_t addr, size_t len,
+			    uint8_t *data, uint8_t *known);
 
 struct ts_blocks {
 	ts_blocks_read *read;
@@ -43,8 +43,8 @@ void ts_blocks_begin_chunk(struct ts_blocks *b, uint64_t chunk);
 struct ts_block *ts_blocks_get(struct ts_blocks *b, uint32_t process, uint64_t addr);
 
 /* What [addr, addr + len) holds at the start of the next chunk. */
-static inline void ts_blocks_look_ahead(const struct ts_blocks *b, uint32_t process, uint64_t addr, size_t len,
-					uint8_t *data, uint8_t *known)
+static inline void ts_blocks_look_ahead(const struct ts_blocks *b, uint32_t process, uint64_t addr,
+					size_t len, uint8_t *data, uint8_t *known)
 {
 	b->read(b->user, process, b->chunk + 1, addr, len, data, known);
 }

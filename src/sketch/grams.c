@@ -171,7 +171,7 @@ void ts_grams_add(struct ts_grams *g, uint32_t hash)
 		set_bit(g->bitmap, hash >> (32 - MAX_BITMAP_BITS));
 }
 
-/* ----------------------------------------------------------------------------------------- the segment's end */
+/* -------------------------------------------------------------------------------------- the segment's end */
 
 /* The bits that a number needs, of 2 or more. */
 static unsigned n_bits_of(uint64_t n)
@@ -271,7 +271,8 @@ bool ts_grams_seal(struct ts_grams *g, uint64_t n_steps, struct ts_sketch *s)
 	unsigned n_bits = bitmap_bits(n_steps);
 	struct ts_buf keys = { 0 }, places = { 0 };
 	/* a key takes a byte for its difference, or a few more, and one for its place */
-	bool is_list = !g->bitmap && (uint64_t)g->n * 9 / 4 <= UINT64_C(1) << (n_bits - 3), is_done = !g->is_failed;
+	bool is_list = !g->bitmap && (uint64_t)g->n * 9 / 4 <= UINT64_C(1) << (n_bits - 3),
+	     is_done = !g->is_failed;
 
 	if (is_list)
 		n_bits = n_bits_of(g->n) + LISTED_GAP_BITS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The windows of four bytes that the changes of a segment left in memory, each with the first and the last group of chunks
- * that left it, while the segment is read.
+ * The windows of four bytes that the changes of a segment left in memory, each with the first and the last
+ * group of chunks that left it, while the segment is read.
  */
 #ifndef TS_GRAMS_H
 #define TS_GRAMS_H

@@ -42,7 +42,8 @@ static void gather(struct ts_probe *p, const uint8_t *bytes)
 
 		if (!counts(p->mask, p->len, at))
 			continue;
-		gram = bytes[at] | (uint32_t)bytes[at + 1] << 8 | (uint32_t)bytes[at + 2] << 16 | (uint32_t)bytes[at + 3] << 24;
+		gram = bytes[at] | (uint32_t)bytes[at + 1] << 8 | (uint32_t)bytes[at + 2] << 16 |
+		       (uint32_t)bytes[at + 3] << 24;
 		p->windows[p->n++] = (struct window){ ts_gram_hash(gram), at };
 	}
 	qsort(p->windows, p->n, sizeof(*p->windows), compare);
@@ -102,7 +103,10 @@ void ts_probe_free(struct ts_probe *p)
 	free(p);
 }
 
-/* The groups in which one of its bytes may have been the last to come: all windows that have it were noted then. */
+/*
+ * The groups in which one of its bytes may have been the last to come: all windows that have it were noted
+ * then.
+ */
 static uint64_t groups_of(struct ts_probe *p, const struct ts_sketch *s)
 {
 	uint64_t found = 0;

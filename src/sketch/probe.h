@@ -20,8 +20,8 @@ struct ts_probe *ts_probe_new(const uint8_t *bytes, const uint8_t *mask, uint32_
 void ts_probe_free(struct ts_probe *p);
 
 /*
- * The first chunk >= @chunk, both numbers within segment @segment, whose sketch is @s, in which the value may begin to
- * stand.
+ * The first chunk >= @chunk, both numbers within segment @segment, whose sketch is @s, in which the value may
+ * begin to stand.
  *
  * Returns TS_SEGMENT_CHUNKS if there is none.
  */

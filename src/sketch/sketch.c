@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A list's keys ascend: a byte of the difference to the one before (the first to -1); a byte 0 is 255 of a difference
- * that goes on.  A place is the number of the only group, or PLACE_RANGE plus 8 times the eighth of the groups where the
- * key was noted first, plus that where it was noted last.
+ * A list's keys ascend: a byte of the difference to the one before (the first to -1); a byte 0 is 255 of a
+ * difference that goes on.  A place is the number of the only group, or PLACE_RANGE plus 8 times the eighth
+ * of the groups where the key was noted first, plus that where it was noted last.
  */
 #include "sketch.h"
 
@@ -92,7 +92,7 @@ bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------ looking up */
+/* --------------------------------------------------------------------------------------------- looking up */
 
 static void look_up_list(const struct ts_sketch *s, const uint32_t *hashes, size_t n, uint64_t *groups)
 {

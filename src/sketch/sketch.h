@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the changes of a segment may have made of memory: windows of four bytes, as hashes, each with the chunks that may
- * have left it; too many at most, never too few.
+ * What the changes of a segment may have made of memory: windows of four bytes, as hashes, each with the
+ * chunks that may have left it; too many at most, never too few.
  */
 #ifndef TS_SKETCH_H
 #define TS_SKETCH_H
@@ -47,14 +47,17 @@ static inline uint32_t ts_gram_hash(uint32_t gram)
 	return gram * UINT32_C(0x9e3779b1);
 }
 
-/* Chunk groups [first, last] of a segment as the place of a key, and back: bit g for group g, perhaps more of them. */
+/*
+ * Chunk groups [first, last] of a segment as the place of a key, and back: bit g for group g, perhaps more of
+ * them.
+ */
 uint8_t ts_sketch_place(unsigned first, unsigned last);
 
 void ts_sketch_fini(struct ts_sketch *s);
 
 /*
- * To an index file; from there.  Loading returns false if the arrays contradict each other.  Keys and places are verified
- * and bounded when they are looked up.
+ * To an index file; from there.  Loading returns false if the arrays contradict each other.  Keys and places
+ * are verified and bounded when they are looked up.
  */
 void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f);
 bool ts_sketch_load(struct ts_sketch *s, struct ts_index_arrays *a);

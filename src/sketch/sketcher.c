@@ -67,10 +67,14 @@ void ts_sketcher_free(struct ts_sketcher *sk)
 	free(sk);
 }
 
-/* ------------------------------------------------------------------------------------------------- windows */
+/* ------------------------------------------------------------------------------------------------ windows */
 
-/* @len bytes around a change, also of other blocks.  What lies beyond an end of the address space is at its other end. */
-static void peek(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsigned len, uint8_t *data, bool *known)
+/*
+ * @len bytes around a change, also of other blocks.  What lies beyond an end of the address space is at its
+ * other end.
+ */
+static void peek(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsigned len, uint8_t *data,
+		 bool *known)
 {
 	for (unsigned n; len; addr += n, data += n, known += n, len -= n) {
 		unsigned off = addr % TS_BLOCK_LEN;
@@ -88,7 +92,8 @@ static void peek(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsign
 }
 
 /* The same where not all is in one block, and known. */
-static __attribute__((noinline)) void note_partly(struct ts_sketcher *sk, uint32_t process, uint64_t addr, unsigned len)
+static __attribute__((noinline)) void note_partly(struct ts_sketcher *sk, uint32_t process, uint64_t addr,
+						  unsigned len)
 {
 	uint8_t data[TS_BLOCK_LEN + 2 * REACH];
 	bool known[TS_BLOCK_LEN + 2 * REACH];
@@ -113,7 +118,7 @@ static inline void note(struct ts_sketcher *sk, const struct ts_block *b, unsign
 		ts_grams_note(sk->grams, b->data + i);
 }
 
-/* ------------------------------------------------------------------------------------------------- effects */
+/* ------------------------------------------------------------------------------------------------ effects */
 
 /* A part of an access that lies in one block, and the bytes of it that are not what the block held. */
 struct part {
@@ -145,8 +150,8 @@ static inline void compare(struct part *p, const uint8_t *data)
 }
 
 /*
- * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the step
- * wrote before, or read before this, other windows may have stood than those that are noted.
+ * A read shows what memory did not hold, at [@first, @last].  It was so when the step began: with what the
+ * step wrote before, or read before this, other windows may have stood than those that are noted.
  */
 static void see_other(struct ts_sketcher *sk, uint64_t first, uint64_t last)
 {
@@ -154,8 +159,8 @@ static void see_other(struct ts_sketcher *sk, uint64_t first, uint64_t last)
 }
 
 /* Memory is @data now (or, @is_read, when the step began). */
-static void take_access(struct ts_sketcher *sk, uint32_t process, uint64_t addr, const uint8_t *data, uint64_t len,
-			bool is_read)
+static void take_access(struct ts_sketcher *sk, uint32_t process, uint64_t addr, const uint8_t *data,
+			uint64_t len, bool is_read)
 {
 	for (struct part p; len; addr += p.len, data += p.len, len -= p.len) {
 		p.block = ts_blocks_get(&sk->blocks, process, addr);
@@ -185,7 +190,7 @@ static void drop(struct ts_sketcher *sk, uint32_t process, const struct ts_effec
 	sk->is_wild = true;
 }
 
-/* ------------------------------------------------------------------------------- unknown bytes that are written */
+/* ------------------------------------------------------------------------- unknown bytes that are written */
 
 static void forget(struct ts_sketcher *sk, uint32_t process, uint64_t addr)
 {
@@ -212,8 +217,8 @@ static void settle(struct loss *l, const struct ts_steps *b, const struct ts_eff
 	uint64_t last = l->addr + (l->len - 1), e_last = e->addr + (e->len - 1);
 	const uint8_t *value = ts_effect_data(b, e);
 
-	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len || e->addr > last ||
-	    e_last < l->addr || (e->kind == TS_FX_READ && !value))
+	if (e->kind < TS_FX_WRITE || e->kind > TS_FX_FORGET || e->kind == TS_FX_PROTECT || !e->len ||
+	    e->addr > last || e_last < l->addr || (e->kind == TS_FX_READ && !value))
 		return;
 	for (size_t i = e->addr > l->addr ? (size_t)(e->addr - l->addr) : 0; i < l->len && l->addr + i <= e_last; i++) {
 		if (!l->is_open[i])
@@ -225,7 +230,10 @@ static void settle(struct loss *l, const struct ts_steps *b, const struct ts_eff
 	}
 }
 
-/* By the effects that follow the one that is being taken, up to the end of the chunk; what they leave open it holds there. */
+/*
+ * By the effects that follow the one that is being taken, up to the end of the chunk; what they leave open it
+ * holds there.
+ */
 static void look_for(const struct ts_sketcher *sk, struct loss *l)
 {
 	const struct ts_steps *b = sk->steps;
@@ -280,7 +288,7 @@ static void lose(struct ts_sketcher *sk, uint32_t process, const struct ts_effec
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------- chunks */
+/* ------------------------------------------------------------------------------------------------- chunks */
 
 static inline void take_effect(struct ts_sketcher *sk, uint32_t process, const struct ts_steps *b,
 			       const struct ts_effect *e)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the sketches of a recording, from its steps and from what memory holds at the start of each chunk.  Which bytes are
- * known there may have been found out later: all of the recording has been read before.
+ * Makes the sketches of a recording, from its steps and from what memory holds at the start of each chunk.
+ * Which bytes are known there may have been found out later: all of the recording has been read before.
  */
 #ifndef TS_SKETCHER_H
 #define TS_SKETCHER_H

@@ -56,7 +56,8 @@ static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 	(void)owner;
 	if (!segment && !start(tl))
 		return false;
-	return ts_calls_load(tl->calls, a, false, tl->rec->n_threads) && ts_call_tracker_load(tl->tracker, a, tl->rec->n_threads);
+	return ts_calls_load(tl->calls, a, false, tl->rec->n_threads) &&
+	       ts_call_tracker_load(tl->tracker, a, tl->rec->n_threads);
 }
 
 static bool map(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)

@@ -75,7 +75,8 @@ _Static_assert(TS_FX_REG_WRITE < TS_FX_REG_READ && TS_FX_REG_READ < TS_FX_WRITE 
 
 static inline bool is_unknown_reg(const struct ts_effect *e)
 {
-	return __builtin_expect(e->data == TS_NO_DATA, 0) && (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_FORGET_REGS);
+	return __builtin_expect(e->data == TS_NO_DATA, 0) &&
+	       (e->kind == TS_FX_REG_WRITE || e->kind == TS_FX_FORGET_REGS);
 }
 
 /* @turn: which of the effects it is; their order counts. */

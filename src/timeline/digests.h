@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A number a chunk for what its steps did, so that two recordings are compared without decoding what is the same in both.
+ * A number a chunk for what its steps did, so that two recordings are compared without decoding what is the
+ * same in both.
  *
- * Executed addresses, threads, and the registers and memory that were written, with their values, make it; what was read
- * from memory, and what is not a value, do not.  It is no cryptographic hash: two chunks of 2^64 that differ have the same
- * one by accident, more of those that somebody made for it.
+ * Executed addresses, threads, and the registers and memory that were written, with their values, make it;
+ * what was read from memory, and what is not a value, do not.  It is no cryptographic hash: two chunks of
+ * 2^64 that differ have the same one by accident, more of those that somebody made for it.
  */
 #ifndef TS_DIGESTS_H
 #define TS_DIGESTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section DGST: a digest for each chunk (digests.h).  Nobody waits for it: an index without it is as good, and
- * `diff` then compares step by step.
+ * The section DGST: a digest for each chunk (digests.h).  Nobody waits for it: an index without it is as
+ * good, and `diff` then compares step by step.
  */
 #include "builder.h"
 #include "digests.h"

@@ -162,8 +162,8 @@ static void seal_items(struct ts_lines *set, const struct ts_touches *t, const u
 	set->first[0] = 0;
 }
 
-bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
-		   uint32_t **slots)
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs,
+		   size_t n_pages, uint32_t **slots)
 {
 	uint32_t *rank = malloc((n_pages ? n_pages : 1) * sizeof(*rank));
 	uint32_t *ordinals = malloc((t->n ? t->n : 1) * sizeof(*ordinals));
@@ -343,8 +343,12 @@ static bool walk_next(struct line_walk *w, uint32_t *ordinal, uint16_t *bytes)
 /* Items that are looked at are verified so many at once. */
 #define N_AT_ONCE 64u
 
-/* Verify items [first, end), and return what tells in 16 bits each which bytes, or above the chunk quarters, they touch. */
-static const uint16_t *use_items(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t end)
+/*
+ * Verify items [first, end), and return what tells in 16 bits each which bytes, or above the chunk quarters,
+ * they touch.
+ */
+static const uint16_t *use_items(const struct ts_lines *set, const uint16_t *exact, uint32_t first,
+				 uint32_t end)
 {
 	const uint16_t *items = exact ? exact : set->items;
 
@@ -358,7 +362,8 @@ static uint16_t mask_of(const uint16_t *exact, uint16_t bytes)
 }
 
 /* The first of items [i, end) that touches one of @bytes, @end if there is none. */
-static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t i, uint32_t end, uint16_t bytes)
+static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t i, uint32_t end,
+			    uint16_t bytes)
 {
 	uint16_t mask = mask_of(exact, bytes);
 
@@ -375,7 +380,8 @@ static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, u
 }
 
 /* The end of items [first, i) without those at its end that touch none of @bytes. */
-static uint32_t last_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t i, uint16_t bytes)
+static uint32_t last_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t first, uint32_t i,
+			   uint16_t bytes)
 {
 	uint16_t mask = mask_of(exact, bytes);
 
@@ -421,7 +427,8 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 	return check_chunk(set, best);
 }
 
-void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk), void *user)
+void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk),
+		   void *user)
 {
 	uint32_t line = 0, item, end, last_end = 0;
 

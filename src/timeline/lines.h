@@ -76,16 +76,16 @@ struct ts_lines {
  *
  * Returns false if memory is exhausted; @set is then empty.
  */
-bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs, size_t n_pages,
-		   uint32_t **slots);
+bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint64_t *page_addrs,
+		   size_t n_pages, uint32_t **slots);
 void ts_lines_fini(struct ts_lines *set);
 
 /* The ordinal of the line at @addr.  Returns false if it is not in the set. */
 bool ts_lines_find(const struct ts_lines *set, uint64_t addr, uint32_t *line);
 
 /*
- * The items of a line: [*first, *end).  Returns false if there are none, because the index file turns out to be
- * damaged.
+ * The items of a line: [*first, *end).  Returns false if there are none, because the index file turns out to
+ * be damaged.
  */
 bool ts_lines_items(const struct ts_lines *set, uint32_t line, uint32_t *first, uint32_t *end);
 
@@ -110,14 +110,15 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 		       uint32_t chunk);
 
 /* Call @use with each line of the set (its address), by address, and each chunk that touched it, in order. */
-void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk), void *user);
+void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t addr, uint32_t chunk),
+		   void *user);
 
 /* Does the set have lines of the page (address >> TS_PAGE_BITS)? */
 bool ts_lines_has_page(const struct ts_lines *set, uint64_t page);
 
 /*
- * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if their
- * lengths contradict each other.  What they hold is verified and bounded when it is read.
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
+ * their lengths contradict each other.  What they hold is verified and bounded when it is read.
  */
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f);
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks);

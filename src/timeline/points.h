@@ -37,8 +37,8 @@ const uint8_t *ts_points_get(const struct ts_points *p, size_t i, size_t *len);
 size_t ts_points_mem(const struct ts_points *p);
 
 /*
- * Save to an index file; load from one, replacing the arrays (returns false if their lengths contradict each other;
- * what they hold is verified when it is asked for).
+ * Save to an index file; load from one, replacing the arrays (returns false if their lengths contradict each
+ * other; what they hold is verified when it is asked for).
  */
 void ts_points_save(const struct ts_points *p, struct ts_index_file *f);
 bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a);

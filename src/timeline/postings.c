@@ -168,7 +168,10 @@ static const struct ts_posting_block *head_of(const struct ts_postings *set, uin
 	return &set->blocks[block];
 }
 
-/* Blocks [*first, *end) of the @i-th key; false if they do not lie in the set, who asked finds out by the mark. */
+/*
+ * Blocks [*first, *end) of the @i-th key; false if they do not lie in the set, who asked finds out by the
+ * mark.
+ */
 static bool blocks_of(const struct ts_postings *set, size_t i, uint32_t *first, uint32_t *end)
 {
 	ts_index_blocks_use(set->file, &set->first_block[i], 2 * sizeof(*set->first_block));
@@ -221,7 +224,8 @@ static const uint8_t *bytes_of(const struct ts_postings *set, uint32_t block, co
 {
 	uint32_t from = head_of(set, block)->off, to = head_of(set, block + 1)->off;
 
-	if (__builtin_expect(from > to || to > set->n_bytes || to - from > (BLOCK_VALUES - 1) * MAX_VARINT, 0)) {
+	if (__builtin_expect(from > to || to > set->n_bytes || to - from > (BLOCK_VALUES - 1) * MAX_VARINT,
+			     0)) {
 		ts_index_blocks_note_damage(set->file);
 		from = to = 0;
 	}
@@ -282,7 +286,8 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 }
 
 /* Call @use with each value of a block.  Returns false if its bytes are damaged. */
-static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)(void *user, uint32_t value), void *user)
+static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)(void *user, uint32_t value),
+		      void *user)
 {
 	const uint8_t *end, *p = bytes_of(set, block, &end);
 	uint32_t v = set->blocks[block].value, delta;
@@ -300,7 +305,8 @@ static bool use_block(const struct ts_postings *set, uint32_t block, void (*use)
 	return true;
 }
 
-void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user)
+void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value),
+		      void *user)
 {
 	uint32_t block, end;
 

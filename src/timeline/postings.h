@@ -65,13 +65,15 @@ uint32_t ts_postings_prev(const struct ts_postings *set, uint32_t key, uint32_t 
 uint32_t ts_postings_key(const struct ts_postings *set, size_t i);
 
 /* Call @use with each value of the @i-th key, ascending; of @key, which need not be there. */
-void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value), void *user);
+void ts_postings_each(const struct ts_postings *set, size_t i, void (*use)(void *user, uint32_t value),
+		      void *user);
 void ts_postings_each_of(const struct ts_postings *set, uint32_t key, void (*use)(void *user, uint32_t value),
 			 void *user);
 
 /*
- * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each other.  What
- * they hold is verified and bounded when it is read; values are not checked: they can be any number.
+ * To an index file; from there, with its arrays.  Loading returns false if their lengths contradict each
+ * other.  What they hold is verified and bounded when it is read; values are not checked: they can be any
+ * number.
  */
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f);
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a);

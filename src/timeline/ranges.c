@@ -35,7 +35,8 @@ bool ts_ranges_add(struct ts_ranges *rs, struct ts_range r)
 	return false;
 }
 
-const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first, uint64_t last)
+const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first,
+				      uint64_t last)
 {
 	struct ts_range key = { .first = first, .last = last, .process = process };
 	const struct ts_range *lowest = NULL;

@@ -32,7 +32,8 @@ void ts_ranges_fini(struct ts_ranges *rs);
 bool ts_ranges_add(struct ts_ranges *rs, struct ts_range r);
 
 /* The range of @process with the lowest address that overlaps [@first, @last], NULL if there is none. */
-const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first, uint64_t last);
+const struct ts_range *ts_ranges_find(const struct ts_ranges *rs, uint32_t process, uint64_t first,
+				      uint64_t last);
 
 /* Take out @r, which ts_ranges_find() returned; it is freed. */
 void ts_ranges_remove(struct ts_ranges *rs, const struct ts_range *r);

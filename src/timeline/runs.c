@@ -53,8 +53,8 @@ static uint64_t check_start(const struct ts_runs *r, size_t segment, uint32_t ru
 }
 
 /*
- * The position >= @pos (<= @pos) at which a run began.  One that is >= @until (<= @from) need not be found: with
- * a nearer answer at hand, not all segments are searched for a rare run.
+ * The position >= @pos (<= @pos) at which a run began.  One that is >= @until (<= @from) need not be found:
+ * with a nearer answer at hand, not all segments are searched for a rare run.
  */
 static uint64_t next_start(const struct ts_runs *r, uint32_t run, uint64_t pos, uint64_t until)
 {
@@ -102,7 +102,8 @@ static int first_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t 
 	return -1;
 }
 
-static int last_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t to, uint64_t first, uint64_t last)
+static int last_insn(const struct ts_runs *r, const struct ts_run *x, uint64_t to, uint64_t first,
+		     uint64_t last)
 {
 	uint64_t pc = x->pc;
 	int found = -1;

@@ -85,18 +85,18 @@ struct ts_runs_at {
 };
 
 /*
- * Call @use with each instruction of each distinct run that was executed at positions [@from, @to); one address
- * may come several times.  Sees sealed segments only.
+ * Call @use with each instruction of each distinct run that was executed at positions [@from, @to); one
+ * address may come several times.  Sees sealed segments only.
  *
- * Returns true if it stopped at *at, after about @max executions of runs; another call goes on there, if no segment
- * was sealed meanwhile.  Returns false at the end.
+ * Returns true if it stopped at *at, after about @max executions of runs; another call goes on there, if no
+ * segment was sealed meanwhile.  Returns false at the end.
  */
 bool ts_runs_each(const struct ts_runs *r, uint64_t from, uint64_t to, struct ts_runs_at *at, uint64_t max,
 		  void (*use)(void *user, const struct ts_run_count *c), void *user);
 
 /*
- * Call @use with each position at which run @run began, from @from - TS_MAX_RUN or a later one up to @to - 1, in
- * order.  Sees sealed segments only.
+ * Call @use with each position at which run @run began, from @from - TS_MAX_RUN or a later one up to @to - 1,
+ * in order.  Sees sealed segments only.
  */
 void ts_runs_each_start(const struct ts_runs *r, uint32_t run, uint64_t from, uint64_t to,
 			void (*use)(void *user, uint64_t pos), void *user);

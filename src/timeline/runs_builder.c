@@ -189,7 +189,8 @@ bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uin
 	return true;
 }
 
-const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s, const struct ts_step *end)
+const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s,
+				     const struct ts_step *end)
 {
 	struct ts_open_run *o = &b->open;
 	uint32_t thread = o->thread;

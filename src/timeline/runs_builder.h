@@ -67,15 +67,16 @@ bool ts_runs_step(struct ts_runs_builder *b, uint64_t pos, uint32_t process, uin
 		  uint16_t insn_len);
 
 /*
- * The same for as many of the steps [s, end) as just extend the open run: nearly all do.  Returns the first that
- * does not, or @end.
+ * The same for as many of the steps [s, end) as just extend the open run: nearly all do.  Returns the first
+ * that does not, or @end.
  */
-const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s, const struct ts_step *end);
+const struct ts_step *ts_runs_extend(struct ts_runs_builder *b, const struct ts_step *s,
+				     const struct ts_step *end);
 
 /*
- * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy() that
- * follows, which is quick then (else it does all this itself).  Takes long; another thread may do it while
- * this one queries the runs, and notes nothing.
+ * After ts_runs_flush(), sort what was noted so far, for the call of ts_runs_seal() or ts_runs_seal_copy()
+ * that follows, which is quick then (else it does all this itself).  Takes long; another thread may do it
+ * while this one queries the runs, and notes nothing.
  *
  * Returns false if memory is exhausted.
  */
@@ -92,8 +93,8 @@ bool ts_runs_seal_copy(struct ts_runs_builder *b);
 
 /*
  * To an index file: the segment that was sealed last, and the runs that are new in it.  From there: the next
- * segment, which ends at position @end, and the runs that are new in it, and after the last one ts_runs_end_load();
- * or only the arrays of the one that was sealed last, in place of those in memory.
+ * segment, which ends at position @end, and the runs that are new in it, and after the last one
+ * ts_runs_end_load(); or only the arrays of the one that was sealed last, in place of those in memory.
  *
  * Loading returns false if memory is exhausted, or the arrays contradict each other.
  */

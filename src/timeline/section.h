@@ -26,7 +26,10 @@ struct ts_section {
 	uint32_t kind; /* TS_SECTION_KIND() */
 	/* of an optional section: in messages and in the name of its own file; else NULL */
 	const char *name;
-	/* of an optional section: it is never built with the rest, but over a complete timeline, which it may use */
+	/*
+	 * of an optional section: it is never built with the rest, but over a complete timeline, which it may
+	 * use
+	 */
 	bool is_on_demand;
 
 	/* The number of its owners, 0 if this recording has none.  NULL: one. */
@@ -72,8 +75,8 @@ struct ts_section {
 extern const struct ts_section ts_calls_section, ts_sketch_section, ts_digests_section;
 
 /*
- * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table has the
- * digests, too: to make them is 6 % of indexing, and only comparisons need them.
+ * All sections except the head, in the order in which they are loaded; terminated by NULL.  The second table
+ * has the digests, too: to make them is 6 % of indexing, and only comparisons need them.
  */
 extern const struct ts_section *const ts_sections[], *const ts_sections_digested[];
 

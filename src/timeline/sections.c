@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of sections.  It is not part of the version of index files (src/Makefile.inc): an optional section
- * that is added here is missing in files of before, which are still good.
+ * The table of sections.  It is not part of the version of index files (src/Makefile.inc): an optional
+ * section that is added here is missing in files of before, which are still good.
  */
 #include "builder.h"
 #include "section.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The section FIND: which values each segment may have made of memory (src/sketch).  It is built over a complete timeline
- * only, which tells what memory held at the start of a chunk, with the bytes of files that lie beneath the recording.  So a
- * segment's arrays are its sketch and the identity of these files.
+ * The section FIND: which values each segment may have made of memory (src/sketch).  It is built over a
+ * complete timeline only, which tells what memory held at the start of a chunk, with the bytes of files that
+ * lie beneath the recording.  So a segment's arrays are its sketch and the identity of these files.
  */
 #include "sketch_section.h"
 
@@ -70,10 +70,10 @@ static uint64_t identity(const struct ts_image *img)
 	return hash;
 }
 
-/* ------------------------------------------------------------------------------------------------ building */
+/* ----------------------------------------------------------------------------------------------- building */
 
-static void read_memory(void *user, uint32_t process, uint64_t chunk, uint64_t addr, size_t len, uint8_t *data,
-			uint8_t *known)
+static void read_memory(void *user, uint32_t process, uint64_t chunk, uint64_t addr, size_t len,
+			uint8_t *data, uint8_t *known)
 {
 	const struct ts_timeline *tl = user;
 
@@ -132,7 +132,7 @@ static bool seal(struct ts_timeline *tl, uint64_t segment, bool is_copy)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------- the index file */
+/* ----------------------------------------------------------------------------------------- the index file */
 
 static void save(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_file *f)
 {
@@ -174,7 +174,7 @@ const struct ts_section ts_sketch_section = {
 	.seal = seal,
 };
 
-/* ------------------------------------------------------------------------------------------------ questions */
+/* ---------------------------------------------------------------------------------------------- questions */
 
 bool ts_sketches_fit(const struct ts_timeline *tl)
 {
@@ -186,7 +186,8 @@ uint64_t ts_sketches_next(const struct ts_timeline *tl, struct ts_probe *p, uint
 	while (chunk < end) {
 		uint64_t segment = chunk / TS_SEGMENT_CHUNKS, start = segment * TS_SEGMENT_CHUNKS;
 
-		chunk = start + ts_probe_next(p, &tl->sketches->items[segment], segment, (uint32_t)(chunk - start));
+		chunk = start +
+			ts_probe_next(p, &tl->sketches->items[segment], segment, (uint32_t)(chunk - start));
 		if (chunk < start + TS_SEGMENT_CHUNKS)
 			break;
 	}

@@ -205,8 +205,8 @@ static size_t clip(uint64_t addr, size_t len, uint8_t *data, uint8_t *known)
 }
 
 /* Page by page: ts_space_paint() recurses as deep as there are layers side by side. */
-static void paint_pages(const struct ts_painting *p, uint32_t n_layers, uint64_t addr, size_t len, uint8_t *data,
-			uint8_t *known)
+static void paint_pages(const struct ts_painting *p, uint32_t n_layers, uint64_t addr, size_t len,
+			uint8_t *data, uint8_t *known)
 {
 	len = clip(addr, len, data, known);
 	for (size_t i = 0, n; i < len; i += n) {

@@ -3,9 +3,9 @@
  * Bytes over time: an address space, or the register files of all threads, at every chunk boundary.
  *
  * A space consists of layers (what a range held when it started afresh) and of segments: a version of every
- * line that a chunk changed (the line's contents at the chunk's end, with a known-mask), and which lines a chunk
- * wrote without a change, or read.  The state at a chunk's start is, for each byte, the newest version before
- * the chunk, if the layer that governs the byte is not newer; else what the layer holds.
+ * line that a chunk changed (the line's contents at the chunk's end, with a known-mask), and which lines a
+ * chunk wrote without a change, or read.  The state at a chunk's start is, for each byte, the newest version
+ * before the chunk, if the layer that governs the byte is not newer; else what the layer holds.
  */
 #ifndef TS_SPACE_H
 #define TS_SPACE_H
@@ -28,7 +28,10 @@ struct ts_space_stats {
 	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
 	uint64_t n_unexplained; /* reads that contradict what was known */
 	uint64_t n_pages;       /* pages touched by steps */
-	/* of n_silent, those that only a space of divided lines has, in two bytes each; counted while it is built */
+	/*
+	 * of n_silent, those that only a space of divided lines has, in two bytes each; counted while it is
+	 * built
+	 */
 	uint64_t n_divided;
 	uint64_t index_len;     /* bytes of the sealed part, reads left out */
 	uint64_t reads_len;     /* bytes of the sealed part that say what was read */
@@ -44,10 +47,10 @@ struct ts_space *ts_space_new(const struct ts_image *recorded, const struct ts_i
 void ts_space_free(struct ts_space *sp);
 
 /*
- * Divide the lines of a new space into parts, which repeat every @stride bytes: bit i of @starts[k] (copied) is 1 if
- * a part begins at byte i of line k; a line after the first @n of a stride is one part.  A search for writes then
- * finds no chunk that only changed another part of the line; the index holds two bytes more for each line of a
- * chunk of which one part was changed, and another one written without a change.
+ * Divide the lines of a new space into parts, which repeat every @stride bytes: bit i of @starts[k] (copied)
+ * is 1 if a part begins at byte i of line k; a line after the first @n of a stride is one part.  A search for
+ * writes then finds no chunk that only changed another part of the line; the index holds two bytes more for
+ * each line of a chunk of which one part was changed, and another one written without a change.
  *
  * Returns false if memory is exhausted.
  */
@@ -72,8 +75,8 @@ void ts_space_base(const struct ts_space *sp, uint32_t n_layers, uint64_t addr, 
 		   uint8_t *known);
 
 /*
- * Does one layer that began after position 0, and holds nothing that is known, govern all of [first, last] at @pos?  What
- * was written there since it began is not looked at.  False for long ranges.
+ * Does one layer that began after position 0, and holds nothing that is known, govern all of [first, last] at
+ * @pos?  What was written there since it began is not looked at.  False for long ranges.
  */
 bool ts_space_is_blank(const struct ts_space *sp, uint64_t pos, uint64_t first, uint64_t last);
 
@@ -95,15 +98,15 @@ uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t 
 uint64_t ts_space_prev_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last);
 
 /*
- * Call @use with the numbers (address >> TS_PAGE_BITS) of the pages of [addr, last] of which a byte may be known at
- * some position; in no order, and perhaps several times.
+ * Call @use with the numbers (address >> TS_PAGE_BITS) of the pages of [addr, last] of which a byte may be
+ * known at some position; in no order, and perhaps several times.
  */
 void ts_space_each_page(const struct ts_space *sp, uint64_t addr, uint64_t last,
 			void (*use)(void *user, uint64_t page), void *user);
 
 /*
- * Call @use with each line (the address of its first byte) that chunks [@chunk, @end) wrote, or (@is_read) read, and
- * the chunk; segment by segment, there by address.  A line that a chunk wrote may come twice.
+ * Call @use with each line (the address of its first byte) that chunks [@chunk, @end) wrote, or (@is_read)
+ * read, and the chunk; segment by segment, there by address.  A line that a chunk wrote may come twice.
  */
 void ts_space_each_touch(const struct ts_space *sp, bool is_read, uint64_t chunk, uint64_t end,
 			 void (*use)(void *user, uint64_t addr, uint64_t chunk), void *user);

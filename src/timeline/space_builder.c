@@ -13,7 +13,9 @@
 
 void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp)
 {
-	*sb = (struct ts_space_builder){ .space = sp, .long_left = TS_LONG_READS, .fresh_left = TS_FRESH_READS };
+	*sb = (struct ts_space_builder){ .space = sp,
+					 .long_left = TS_LONG_READS,
+					 .fresh_left = TS_FRESH_READS };
 }
 
 void ts_space_builder_fini(struct ts_space_builder *sb)
@@ -248,8 +250,8 @@ static inline __attribute__((always_inline)) void write_piece(const struct piece
 	ts_page_know_word(p->pg, p->word, p->bits);
 }
 
-static __attribute__((noinline)) void write_pieces(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data,
-						   uint64_t len)
+static __attribute__((noinline)) void write_pieces(struct ts_space_builder *sb, uint64_t addr,
+						   const uint8_t *data, uint64_t len)
 {
 	struct piece p;
 
@@ -353,7 +355,8 @@ static bool note_dirty(struct ts_space_builder *sb, struct ts_page *pg, unsigned
 }
 
 /* Bytes within one page were there since @layer, which governs them all, began. */
-static void infer(struct ts_space_builder *sb, uint32_t layer, uint64_t addr, const uint8_t *data, unsigned len)
+static void infer(struct ts_space_builder *sb, uint32_t layer, uint64_t addr, const uint8_t *data,
+		  unsigned len)
 {
 	struct ts_space *sp = sb->space;
 	struct ts_page *pg = ts_pages_get(&sp->base, addr >> TS_PAGE_BITS, layer);
@@ -417,8 +420,8 @@ static void complete_sealed(struct ts_space_builder *sb, const struct ts_complet
  * The lost bytes @mask of a line, of which @data are the bytes now, were so since they were lost.  A chunk
  * that lost them itself has no version yet.
  */
-static void complete_line(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, const uint8_t *data,
-			  uint16_t mask)
+static void complete_line(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line,
+			  const uint8_t *data, uint16_t mask)
 {
 	struct ts_completion c = { .addr = (pg->page << TS_PAGE_BITS) + line * TS_LINE_LEN };
 
@@ -432,7 +435,8 @@ static void complete_line(struct ts_space_builder *sb, const struct ts_page *pg,
 }
 
 /* Bytes of a word that were lost are seen. */
-static void complete_piece(struct ts_space_builder *sb, const struct piece *p, const uint8_t *data, uint64_t lost)
+static void complete_piece(struct ts_space_builder *sb, const struct piece *p, const uint8_t *data,
+			   uint64_t lost)
 {
 	uint8_t bytes[64] = { 0 }; /* whole lines of it go to index files */
 
@@ -457,7 +461,8 @@ static bool is_before_gap(const struct ts_space_builder *sb, uint32_t layer)
  *
  * Returns those of p->bits whose past is not known: they may have changed in a gap.
  */
-static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr, const uint8_t *data)
+static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, uint64_t addr,
+			    const uint8_t *data)
 {
 	struct ts_space *sp = sb->space;
 	uint64_t last = addr + (p->len - 1), unknown = p->bits & ~p->pg->known[p->word], sudden = 0;
@@ -473,7 +478,8 @@ static uint64_t infer_piece(struct ts_space_builder *sb, const struct piece *p, 
 		return 0;
 	layer = ts_layers_newest(&sp->layers, sp->layers.n, addr, last);
 	l = &sp->layers.items[layer];
-	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64 && !is_before_gap(sb, layer)) {
+	if (l->first <= addr && l->last >= last && unknown == p->bits >> p->off % 64 &&
+	    !is_before_gap(sb, layer)) {
 		infer(sb, layer, addr, data, p->len);
 		return 0;
 	}
@@ -516,8 +522,8 @@ static inline bool is_known(struct ts_space_builder *sb, uint64_t addr, const ui
 	return (pg->known[off / 64] & bits) == bits && !differ(pg->data + off, data, (unsigned)len);
 }
 
-static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data,
-						 uint64_t len)
+static __attribute__((noinline)) void see_pieces(struct ts_space_builder *sb, uint64_t addr,
+						 const uint8_t *data, uint64_t len)
 {
 	bool is_contradiction = false;
 	struct piece p;
@@ -566,7 +572,8 @@ void ts_space_initial(struct ts_space_builder *sb, uint64_t addr, const uint8_t 
 }
 
 /* Bytes [first, last] of a touched page start afresh. */
-static void refill(struct ts_space_builder *sb, struct ts_page *pg, uint64_t first, uint64_t last, enum ts_fill fill)
+static void refill(struct ts_space_builder *sb, struct ts_page *pg, uint64_t first, uint64_t last,
+		   enum ts_fill fill)
 {
 	unsigned off = (unsigned)(first % TS_PAGE_LEN), len = (unsigned)(last - first) + 1;
 
@@ -674,7 +681,8 @@ static bool note_writes(struct ts_space_builder *sb, const struct ts_page *pg, u
 		uint16_t silent = (uint16_t)(written & ~changed);
 
 		if (silent && (uint16_t)changed) {
-			silent &= (uint16_t)~ts_space_parts(sb->space, pg->page << TS_PAGE_BITS | line << TS_LINE_BITS,
+			silent &= (uint16_t)~ts_space_parts(sb->space,
+							    pg->page << TS_PAGE_BITS | line << TS_LINE_BITS,
 							    (uint16_t)changed);
 			sb->space->n_divided += silent != 0;
 		}

@@ -2,12 +2,12 @@
 /*
  * How a space is filled while a recording is read, or from an index file.
  *
- * The timeline feeds a builder with what the steps do, chunk by chunk.  The builder holds the current contents of
- * the pages that steps touched; at the end of a chunk it notes a version of every line that the chunk changed, and
- * the lines that it wrote without a change, or read.  The notes of a segment are packed (sorted, the long part), and
- * sealed.  What is inferred backwards goes into the pages of the space's layers, so that one write at first sight
- * completes the past and no query knows of it.  Only a byte that something unknown was written to is completed in
- * the versions since that write, in each of them once.
+ * The timeline feeds a builder with what the steps do, chunk by chunk.  The builder holds the current
+ * contents of the pages that steps touched; at the end of a chunk it notes a version of every line that the
+ * chunk changed, and the lines that it wrote without a change, or read.  The notes of a segment are packed
+ * (sorted, the long part), and sealed.  What is inferred backwards goes into the pages of the space's layers,
+ * so that one write at first sight completes the past and no query knows of it.  Only a byte that something
+ * unknown was written to is completed in the versions since that write, in each of them once.
  */
 #ifndef TS_SPACE_BUILDER_H
 #define TS_SPACE_BUILDER_H
@@ -81,8 +81,8 @@ void ts_space_builder_init(struct ts_space_builder *sb, struct ts_space *sp);
 void ts_space_builder_fini(struct ts_space_builder *sb);
 
 /*
- * What the steps do.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does nothing.
- * A function that runs out of memory sets is_failed; ts_space_end_chunk() reports it.
+ * What the steps do.  Addresses are those of struct ts_effect: addr + len may end at 2^64, len 0 does
+ * nothing. A function that runs out of memory sets is_failed; ts_space_end_chunk() reports it.
  */
 
 /* Bytes at position 0, before anything else. */
@@ -98,8 +98,9 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len);
 void ts_space_fill(struct ts_space_builder *sb, uint64_t pos, uint64_t addr, uint64_t len, enum ts_fill fill);
 
 /*
- * At position @pos anything may have been written unseen.  Bytes that are known stay so, until something else is seen; of
- * those that are not, a first sight tells nothing of the time before it, unless their range starts afresh after @pos.
+ * At position @pos anything may have been written unseen.  Bytes that are known stay so, until something else
+ * is seen; of those that are not, a first sight tells nothing of the time before it, unless their range
+ * starts afresh after @pos.
  */
 void ts_space_gap(struct ts_space_builder *sb, uint64_t pos);
 
@@ -110,9 +111,10 @@ uint64_t ts_space_next_map(const struct ts_space_builder *sb);
 void ts_space_see(struct ts_space_builder *sb, uint64_t addr, const uint8_t *data, uint64_t len);
 
 /*
- * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few bytes.  So
- * reads of more than a page have limits, which grow with the chunks that were read: on their bytes, and on the pages
- * that nothing else has touched.  What is beyond them is not noted, and counted in n_left_out.
+ * An instruction read the range.  A trace can list a read of gigabytes, which a system call may do, in a few
+ * bytes.  So reads of more than a page have limits, which grow with the chunks that were read: on their
+ * bytes, and on the pages that nothing else has touched.  What is beyond them is not noted, and counted in
+ * n_left_out.
  */
 #define TS_LONG_READS       (UINT64_C(1) << 30)
 #define TS_LONG_READS_MORE  (UINT64_C(64) << 20) /* for each chunk */
@@ -129,8 +131,8 @@ bool ts_space_end_chunk(struct ts_space_builder *sb, uint64_t chunk);
 
 /*
  * Sort one part (less than TS_SPACE_PARTS) of what was noted so far, for the call of ts_space_seal() or
- * ts_space_seal_copy() that follows, which is quick then (else it does this itself).  Takes long; other threads may
- * do it, each another part, while this one queries the space, and builds nothing.
+ * ts_space_seal_copy() that follows, which is quick then (else it does this itself).  Takes long; other
+ * threads may do it, each another part, while this one queries the space, and builds nothing.
  *
  * Returns false if memory is exhausted.
  */
@@ -154,8 +156,8 @@ bool ts_space_seal_copy(struct ts_space_builder *sb, uint64_t segment);
 /*
  * To an index file: segment @segment, which has been sealed, and what else was learned since the last call.
  *
- * From there: ts_space_load_segment() takes the segment, of @n_chunks chunks, with its arrays, in place of the
- * one in memory if there is one; ts_space_load_state() then what was learned.
+ * From there: ts_space_load_segment() takes the segment, of @n_chunks chunks, with its arrays, in place of
+ * the one in memory if there is one; ts_space_load_state() then what was learned.
  *
  * Loading returns false if memory is exhausted, or the arrays contradict each other.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a space is made of, for the files that are one: space.c and space_search.c, which answer, space_builder.c
- * and space_file.c, which make it.
+ * What a space is made of, for the files that are one: space.c and space_search.c, which answer,
+ * space_builder.c and space_file.c, which make it.
  */
 #ifndef TS_SPACE_PARTS_H
 #define TS_SPACE_PARTS_H

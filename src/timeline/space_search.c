@@ -57,7 +57,8 @@ static uint32_t prev_of_segment(const struct ts_space *sp, uint64_t segment, enu
 	return silent + 1 > changed + 1 ? silent : changed; /* none + 1 is 0 */
 }
 
-static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr, uint64_t last)
+static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
+			uint64_t last)
 {
 	for (uint64_t seg = chunk / TS_SEGMENT_CHUNKS; seg < sp->n_segments; seg++) {
 		uint64_t start = seg * TS_SEGMENT_CHUNKS;
@@ -70,7 +71,8 @@ static uint64_t next_in(const struct ts_space *sp, enum deed deed, uint64_t chun
 	return TS_NO_CHUNK;
 }
 
-static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr, uint64_t last)
+static uint64_t prev_in(const struct ts_space *sp, enum deed deed, uint64_t chunk, uint64_t addr,
+			uint64_t last)
 {
 	uint64_t seg = chunk / TS_SEGMENT_CHUNKS + 1;
 
@@ -118,7 +120,9 @@ uint64_t ts_space_prev_read(const struct ts_space *sp, uint64_t chunk, uint64_t 
 	return prev_in(sp, READ, chunk, addr, last);
 }
 
-/* A layer stands at the position after the step that made it; those at position 0 were there before any step. */
+/*
+ * A layer stands at the position after the step that made it; those at position 0 were there before any step.
+ */
 uint64_t ts_space_next_fill(const struct ts_space *sp, uint64_t chunk, uint64_t addr, uint64_t last)
 {
 	const struct ts_layers *l = &sp->layers;
@@ -164,7 +168,8 @@ static void use_image(const struct ts_image *img, uint64_t addr, uint64_t last,
 		use_range(addr, last, img->ranges[i].first, img->ranges[i].last, use, user);
 }
 
-static void use_page(uint64_t page, uint64_t addr, uint64_t last, void (*use)(void *user, uint64_t page), void *user)
+static void use_page(uint64_t page, uint64_t addr, uint64_t last, void (*use)(void *user, uint64_t page),
+		     void *user)
 {
 	if (page >= addr >> TS_PAGE_BITS && page <= last >> TS_PAGE_BITS)
 		use(user, page);

@@ -122,8 +122,8 @@ bool ts_builder_aim(struct ts_timeline *tl, struct ts_target *t, uint32_t thread
 }
 
 /* A write to memory or registers; those of the initial state make position 0. */
-static inline void apply_write(struct ts_space_builder *sb, bool is_initial, const struct ts_effect *e, uint64_t addr,
-			       const uint8_t *data)
+static inline void apply_write(struct ts_space_builder *sb, bool is_initial, const struct ts_effect *e,
+			       uint64_t addr, const uint8_t *data)
 {
 	if (!is_initial && data)
 		ts_space_write(sb, addr, data, e->len);
@@ -244,8 +244,9 @@ static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct
 }
 
 /* Apply an effect.  In line, and with @is_initial a constant, this is 5 % less of building. */
-static inline __attribute__((always_inline)) bool apply(struct ts_timeline *tl, struct ts_target *t, bool is_initial,
-							const struct ts_steps *b, const struct ts_effect *e)
+static inline __attribute__((always_inline)) bool apply(struct ts_timeline *tl, struct ts_target *t,
+							bool is_initial, const struct ts_steps *b,
+							const struct ts_effect *e)
 {
 	if (__builtin_expect(e->kind > TS_FX_READ, 0))
 		return apply_rare(tl, t, b, e);
@@ -314,7 +315,8 @@ static bool apply_steps(struct ts_timeline *tl, uint64_t pos, const struct ts_st
 	struct ts_target *t = &tl->builder->target;
 
 	for (const struct ts_step *s = b->steps; s < end; s++, pos++) {
-		if ((s->thread != t->thread || s->thread != tl->builder->last_thread) && !begin_turn(tl, pos, s->thread))
+		if ((s->thread != t->thread || s->thread != tl->builder->last_thread) &&
+		    !begin_turn(tl, pos, s->thread))
 			return false;
 		t->pos = pos + 1;
 		for (const struct ts_effect *e_end = e + s->n_effects; e < e_end; e++) {
@@ -471,7 +473,10 @@ static bool is_too_large(const struct ts_timeline *tl)
 
 /* ------------------------------------------------------------------------------------------------ stages */
 
-/* Piece @i of packing: the parts of memory, which are the longest, then those of the registers, then the runs. */
+/*
+ * Piece @i of packing: the parts of memory, which are the longest, then those of the registers, then the
+ * runs.
+ */
 static void pack_piece(void *user, uint32_t i)
 {
 	struct ts_timeline *tl = user;
@@ -633,8 +638,10 @@ static void warn_of_long_reads(struct ts_timeline *tl)
 	for (uint32_t i = 0; i < tl->n_memory; i++)
 		n += tl->builder->memory[i]->n_left_out;
 	if (n)
-		ts_recording_warn(tl->rec, "long reads of memory, %" PRIu64 " bytes of them, are more than the "
-				  "trace's length allows: these bytes do not count as read", n);
+		ts_recording_warn(tl->rec,
+				  "long reads of memory, %" PRIu64 " bytes of them, are more than the "
+				  "trace's length allows: these bytes do not count as read",
+				  n);
 }
 
 static enum ts_grow end_reading(struct ts_timeline *tl, const struct ts_error *damage, struct ts_error *err)
@@ -671,7 +678,8 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 	}
 	if (b->steps.n_steps && !take_in_chunk(tl, b))
 		return no_memory(tl, err);
-	if (b->next != TS_FAIL && (!ts_image_check(&tl->rec->memory, &b->err) || !ts_image_check(tl->image, &b->err)))
+	if (b->next != TS_FAIL &&
+	    (!ts_image_check(&tl->rec->memory, &b->err) || !ts_image_check(tl->image, &b->err)))
 		b->next = TS_FAIL;
 	if (b->next == TS_ITEM && is_too_large(tl)) {
 		b->next = TS_FAIL;
@@ -731,7 +739,10 @@ enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct t
 /* The first segment can be asked about before it is complete: at this many chunks, then at double, ... */
 #define FIRST_COPY 64
 
-/* The registers of all threads.  Each is a part of its line, so that the chunks that write it alone are found. */
+/*
+ * The registers of all threads.  Each is a part of its line, so that the chunks that write it alone are
+ * found.
+ */
 static struct ts_space *new_regs(const struct ts_regset *set)
 {
 	size_t n = set->g_len / TS_LINE_LEN + 1;

@@ -95,8 +95,8 @@ void ts_timeline_free(struct ts_timeline *tl);
 void ts_timeline_leave_reads_out(struct ts_timeline *tl);
 
 /*
- * Make a digest of each chunk, too (digests.h), or take those that an index file has.  Before ts_timeline_use_file() and the
- * first ts_timeline_grow().
+ * Make a digest of each chunk, too (digests.h), or take those that an index file has.  Before
+ * ts_timeline_use_file() and the first ts_timeline_grow().
  */
 void ts_timeline_make_digests(struct ts_timeline *tl);
 
@@ -129,8 +129,8 @@ unsigned ts_timeline_n_twins(const struct ts_timeline *tl);
 bool ts_timeline_has(const struct ts_timeline *tl, const struct ts_section *s);
 
 /*
- * The optional section, which the timeline has, is of no use: it lacks it from now on, and its file is written anew when it
- * is built again.
+ * The optional section, which the timeline has, is of no use: it lacks it from now on, and its file is
+ * written anew when it is built again.
  */
 void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s);
 

@@ -9,8 +9,8 @@
  *         text; where its reader goes on
  *   PNTS  the decode points of the segment's chunks (points.c)
  *   RUNS  where each run of instructions began, and the runs that are new (runs.c)
- *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is known of position 0
- *         (space_file.c)
+ *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is
+ *         known of position 0 (space_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
  *   JRNL  what changed threads, maps, modules, and events (journal.c)
  *   CALL  optional: who called whom (calls_section.c)
@@ -128,7 +128,8 @@ void ts_builder_save_section(struct ts_timeline *tl, const struct ts_section *s,
 {
 	ts_index_section(f, s->kind, owner);
 	if (ts_section_is_optional(s))
-		ts_index_put(f, ts_index_optional_sources, strnlen(ts_index_optional_sources, VERSION_LEN), 1);
+		ts_index_put(f, ts_index_optional_sources, strnlen(ts_index_optional_sources, VERSION_LEN),
+			     1);
 	s->save(tl, segment, owner, f);
 }
 
@@ -520,7 +521,8 @@ bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 }
 
 /* Load a section from a record.  An optional one of another version is as good as none. */
-static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record, unsigned ordinal)
+static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
+			 unsigned ordinal)
 {
 	const struct ts_section *s = tl->sections[ordinal];
 
@@ -541,7 +543,8 @@ static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, 
 static bool load_sections(struct ts_timeline *tl, const struct ts_index_file *f, size_t record)
 {
 	for (unsigned i = 0; tl->sections[i]; i++) {
-		if (ts_section_is_optional(tl->sections[i]) && !ts_index_has(f, record, tl->sections[i]->kind))
+		if (ts_section_is_optional(tl->sections[i]) &&
+		    !ts_index_has(f, record, tl->sections[i]->kind))
 			tl->lacks |= UINT32_C(1) << i;
 		if (!load_section(tl, f, record, i))
 			return false;
@@ -570,7 +573,7 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	return tl->world.n_slices; /* somebody executed the first step */
 }
 
-/* ------------------------------------------------------------------------------------ files of one section */
+/* ----------------------------------------------------------------------------------- files of one section */
 
 /* Load the optional section from a file of its own. */
 static bool load_all(struct ts_timeline *tl, struct ts_index_file *f, unsigned ordinal)

@@ -100,7 +100,10 @@ void ts_changes_complete(struct ts_changes *c, uint32_t chain, const uint8_t *da
 	}
 }
 
-/* The @n versions of a line that stay as they were noted; NULL if it is not such a line, or they are not there. */
+/*
+ * The @n versions of a line that stay as they were noted; NULL if it is not such a line, or they are not
+ * there.
+ */
 static struct ts_version *plain_of(const struct ts_versions *set, uint32_t line, uint32_t n)
 {
 	uint32_t off;
@@ -119,7 +122,9 @@ static struct ts_version *plain_of(const struct ts_versions *set, uint32_t line,
 	return &set->plain[off];
 }
 
-/* What is mapped from a file stays as it is.  Returns false if memory is exhausted, or the file is damaged. */
+/*
+ * What is mapped from a file stays as it is.  Returns false if memory is exhausted, or the file is damaged.
+ */
 static bool own_plain(struct ts_versions *set)
 {
 	size_t len = set->n_plain * sizeof(*set->plain);
@@ -423,8 +428,8 @@ static void note_damage(const struct ts_versions *set, struct ts_version *v)
 }
 
 /*
- * The line's @i-th version, of @n, from its data; what is known counts from chunk @from on.  Returns false if the data
- * are wrong.
+ * The line's @i-th version, of @n, from its data; what is known counts from chunk @from on.  Returns false if
+ * the data are wrong.
  */
 static bool read_data(const struct ts_versions *set, uint32_t line, uint32_t n, uint32_t i, uint32_t from,
 		      struct ts_version *v)

@@ -88,8 +88,8 @@ bool ts_versions_seal(struct ts_versions *set, const struct ts_changes *c, const
 void ts_versions_fini(struct ts_versions *set);
 
 /*
- * As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes, or memory
- * is exhausted.
+ * As ts_changes_complete(), for the line at @addr.  Returns false if its versions have not lost these bytes,
+ * or memory is exhausted.
  */
 bool ts_versions_complete(struct ts_versions *set, uint64_t addr, const uint8_t *data, uint16_t *mask);
 
@@ -103,8 +103,8 @@ bool ts_versions_read(const struct ts_versions *set, uint64_t addr, uint32_t fro
 		      struct ts_version *v);
 
 /*
- * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if their
- * lengths contradict each other.  What they hold is verified and bounded when it is read.
+ * To an index file; from there, with its arrays, of a segment of @n_chunks chunks.  Loading returns false if
+ * their lengths contradict each other.  What they hold is verified and bounded when it is read.
  */
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f);
 bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks);

@@ -2,8 +2,9 @@
 /*
  * The units in which a recording is decoded and indexed.
  *
- * A chunk is the unit that is decoded, a segment the unit that is sealed and written to the index file.  Chunk
- * numbers within a segment fit 16 bits.  Tests build the model with small values, to cross many boundaries.
+ * A chunk is the unit that is decoded, a segment the unit that is sealed and written to the index file.
+ * Chunk numbers within a segment fit 16 bits.  Tests build the model with small values, to cross many
+ * boundaries.
  */
 #ifndef TS_CHUNK_H
 #define TS_CHUNK_H

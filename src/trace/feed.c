@@ -2,12 +2,13 @@
 /*
  * Batches stand in stretches, which are decoded in order, each by one decoder.
  *
- * The first batch of a stretch begins at a decode point.  Without a scout that is known when the stretch before has
- * been decoded.  A scout is a reader that skips: it finds the point sooner, so that two decoders can be at work; what
- * it finds is a guess.  A stretch whose decoder is done is settled when all before it are: the point where it ended is
- * compared with the guess, and what was decoded from a wrong guess is dropped.  So is what was decoded without knowing
- * a thread or a warning that the settled stretch brought.  Only batches of which nothing can be dropped any more are
- * lent: those of the first stretch that is not settled, and of the ones before it.
+ * The first batch of a stretch begins at a decode point.  Without a scout that is known when the stretch
+ * before has been decoded.  A scout is a reader that skips: it finds the point sooner, so that two decoders
+ * can be at work; what it finds is a guess.  A stretch whose decoder is done is settled when all before it
+ * are: the point where it ended is compared with the guess, and what was decoded from a wrong guess is
+ * dropped.  So is what was decoded without knowing a thread or a warning that the settled stretch brought.
+ * Only batches of which nothing can be dropped any more are lent: those of the first stretch that is not
+ * settled, and of the ones before it.
  */
 #include "feed.h"
 
@@ -20,15 +21,15 @@
 #include "chunk.h"
 
 /*
- * To skip and to resume is work that one decoder does not have: with two processors, one and the builder have enough
- * to do.  More decoders than this decode faster than any builder takes in.
+ * To skip and to resume is work that one decoder does not have: with two processors, one and the builder have
+ * enough to do.  More decoders than this decode faster than any builder takes in.
  */
 #define JOBS_A_DECODER 2u
 #define MAX_DECODERS   4u
 
 /*
- * Batches of a stretch: where the caller decodes, where one thread does, where several do.  With several, a stretch is
- * long beside what it takes to begin one.
+ * Batches of a stretch: where the caller decodes, where one thread does, where several do.  With several, a
+ * stretch is long beside what it takes to begin one.
  */
 #define LEN_HERE   1u
 #define LEN_ALONE  6u
@@ -147,7 +148,7 @@ static void decode(struct decoder *d, struct ts_batch *b)
 	pack_learned(d, b);
 }
 
-/* ------------------------------------------------------------------------------------------------ settling */
+/* ----------------------------------------------------------------------------------------------- settling */
 
 /* The stretch, which was dropped, may be begun anew. */
 static void release(struct stretch *s)
@@ -247,15 +248,16 @@ static bool teach(struct ts_feed *f, struct decoder *d)
 }
 
 /*
- * Resume its reader where another one was.  What is odd on the way to there was found by that one; *is_odd: there was
- * something, or the point is a wrong one.
+ * Resume its reader where another one was.  What is odd on the way to there was found by that one; *is_odd:
+ * there was something, or the point is a wrong one.
  *
  * Returns false as the reader's resume() does, or if memory is exhausted.
  */
 static bool go_to(struct decoder *d, const struct ts_buf *point, bool *is_odd, struct ts_error *err)
 {
 	uint64_t n_learned = d->twin->n_learned;
-	bool done = ts_learned_take(&d->before, d->twin) || ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
+	bool done = ts_learned_take(&d->before, d->twin) ||
+		    ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead");
 
 	done = done && d->reader->ops->resume(d->reader, point->data, point->len, err);
 	*is_odd = d->twin->n_learned != n_learned;
@@ -307,8 +309,9 @@ static struct stretch *begin(struct ts_feed *f, struct decoder *d)
 	struct stretch *s = stretch_at(f, f->n_begun);
 	bool stands = !d->is_elsewhere && d->next == f->n_begun;
 
-	if (d->is_spoiled || (!d->is_elsewhere && d->next > f->n_settled) || f->n_begun - f->n_freed == f->n_stretches ||
-	    s->owner || !f->has_start || f->is_scouting || (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
+	if (d->is_spoiled || (!d->is_elsewhere && d->next > f->n_settled) ||
+	    f->n_begun - f->n_freed == f->n_stretches || s->owner || !f->has_start || f->is_scouting ||
+	    (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
 		return NULL;
 	s->n_full = s->n_taken = 0;
 	s->is_over = s->has_learned = false;
@@ -350,7 +353,9 @@ static unsigned n_ready(struct ts_feed *f)
 	return f->n_freed < f->n_begun ? s->n_full - s->n_taken : 0;
 }
 
-/* So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk. */
+/*
+ * So many that it is worth to wake who waits for them: to wake a thread takes as long as to decode a chunk.
+ */
 static bool has_enough(struct ts_feed *f)
 {
 	const struct stretch *s = stretch_at(f, f->n_freed);
@@ -360,8 +365,8 @@ static bool has_enough(struct ts_feed *f)
 }
 
 /*
- * The stretch at which @d is at work; *is_there tells whether its reader is there too.  Returns NULL if there is nothing to
- * do now.
+ * The stretch at which @d is at work; *is_there tells whether its reader is there too.  Returns NULL if there
+ * is nothing to do now.
  */
 static struct stretch *take(struct ts_feed *f, struct decoder *d, bool *is_there)
 {
@@ -398,7 +403,9 @@ static void decode_next(struct decoder *d, struct stretch *s, bool is_there)
 	b->end = d->reader->end;
 }
 
-/* Decode one batch.  The lock, which is held, is not meanwhile.  Returns false if there is nothing to do now. */
+/*
+ * Decode one batch.  The lock, which is held, is not meanwhile.  Returns false if there is nothing to do now.
+ */
 static bool work(struct ts_feed *f, struct decoder *d)
 {
 	bool is_there;
@@ -433,7 +440,10 @@ static void *decode_ahead(void *user)
 	return NULL;
 }
 
-/* What a decoder that the system has no thread for decodes, the caller does when there is nothing else to lend. */
+/*
+ * What a decoder that the system has no thread for decodes, the caller does when there is nothing else to
+ * lend.
+ */
 static void start_threads(struct ts_feed *f)
 {
 	f->is_to_rest = false;
@@ -567,7 +577,10 @@ static bool init_stretch(struct stretch *s, unsigned len)
 	return s->batches != NULL;
 }
 
-/* A ring of @n stretches of @len batches, in place of the one that there is.  Returns false if memory is exhausted. */
+/*
+ * A ring of @n stretches of @len batches, in place of the one that there is.  Returns false if memory is
+ * exhausted.
+ */
 static bool make_ring(struct ts_feed *f, unsigned n, unsigned len)
 {
 	struct stretch *stretches = calloc(n, sizeof(*stretches));
@@ -599,8 +612,9 @@ static struct ts_reader *follow(struct ts_feed *f, struct ts_recording *twin, st
 	ts_learned_init(&learned);
 	ts_buf_init(&point);
 	ts_feed_start(f, &point);
-	done = r && ((ts_buf_ok(&point) && ts_learned_take(&learned, f->rec) && ts_learned_give(&learned, twin)) ||
-		     ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead")) &&
+	done = r &&
+	       ((ts_buf_ok(&point) && ts_learned_take(&learned, f->rec) && ts_learned_give(&learned, twin)) ||
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to read ahead")) &&
 	       r->ops->resume(r, point.data, point.len, err);
 	ts_learned_fini(&learned);
 	ts_buf_fini(&point);

@@ -56,15 +56,15 @@ bool ts_feed_resume(struct ts_feed *f, const uint8_t *point, size_t len, const s
 void ts_feed_start(const struct ts_feed *f, struct ts_buf *point);
 
 /*
- * How many twins it can use: one, or where readers can skip one for each of up to @n_jobs threads (@n_jobs may be
- * any number), and one that skips.
+ * How many twins it can use: one, or where readers can skip one for each of up to @n_jobs threads (@n_jobs
+ * may be any number), and one that skips.
  */
 unsigned ts_feed_n_twins(const struct ts_feed *f, unsigned n_jobs);
 
 /*
  * From now on decode on a thread of its own, from @twin: the recording opened again.  The feed takes
- * ownership of it, on failure too.  Called again, at most ts_feed_n_twins() times, it decodes on more threads.
- * Must be called before the first batch.
+ * ownership of it, on failure too.  Called again, at most ts_feed_n_twins() times, it decodes on more
+ * threads. Must be called before the first batch.
  *
  * Returns false if the twin cannot be read (TS_EIO, TS_ENOMEM, ...): the feed is unchanged.
  */

@@ -175,9 +175,11 @@ bool ts_image_map(struct ts_image *img, uint64_t map, uint64_t addr, uint64_t le
 	return source == UINT32_MAX || ts_image_add(img, map, addr, len, source, off, err);
 }
 
-/* Up to @n bytes from @from on, of one read.  Returns how many there are; 0 also if the file cannot be read. */
-static size_t fill_some(const struct ts_image *img, const struct ts_image_range *r, uint64_t from, size_t n, uint8_t *data,
-			uint8_t *known)
+/*
+ * Up to @n bytes from @from on, of one read.  Returns how many there are; 0 also if the file cannot be read.
+ */
+static size_t fill_some(const struct ts_image *img, const struct ts_image_range *r, uint64_t from, size_t n,
+			uint8_t *data, uint8_t *known)
 {
 	uint8_t bytes[4096], *to = bytes;
 	struct ts_error err = { 0 };

@@ -86,13 +86,15 @@ const struct ts_source *ts_image_find(const struct ts_image *img, const char *pa
 
 /*
  * Fill those of the @len bytes at @addr that are not known (known[i] == 0) and that a range of @map holds;
- * @data and @known are both updated.  A file that can no longer be read provides nothing, and ts_image_check() tells.
+ * @data and @known are both updated.  A file that can no longer be read provides nothing, and
+ * ts_image_check() tells.
  */
 void ts_image_fill(const struct ts_image *img, uint64_t map, uint64_t addr, size_t len, uint8_t *data,
 		   uint8_t *known);
 
 /*
- * Could all files be read since the last call?  What could not be read was taken for unknown.  @img may be NULL.
+ * Could all files be read since the last call?  What could not be read was taken for unknown.  @img may be
+ * NULL.
  *
  * Returns false if not (TS_EIO).
  */

@@ -23,8 +23,9 @@ static void use_row(const struct walk *w, Dwarf_Lines *lines, size_t i, const ch
 	bool is_end;
 	int line;
 
-	if (!e.file || !next || dwarf_lineendsequence(row, &is_end) || is_end || dwarf_lineaddr(row, &first) ||
-	    dwarf_lineaddr(next, &end) || dwarf_lineno(row, &line) || line <= 0 || end <= first)
+	if (!e.file || !next || dwarf_lineendsequence(row, &is_end) || is_end ||
+	    dwarf_lineaddr(row, &first) || dwarf_lineaddr(next, &end) || dwarf_lineno(row, &line) ||
+	    line <= 0 || end <= first)
 		return;
 	e.addr = first;
 	e.len = end - first;
@@ -58,7 +59,8 @@ static void walk_elf(const struct walk *w, Elf *elf)
 	dwarf_end(dwarf);
 }
 
-void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e), void *user)
+void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e),
+		     void *user)
 {
 	const struct walk w = { use, user };
 	uint64_t len = ts_source_len(src);

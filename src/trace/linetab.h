@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The line table of an ELF file: which line of the source each instruction was made of (.debug_line, by libdw).
+ * The line table of an ELF file: which line of the source each instruction was made of (.debug_line, by
+ * libdw).
  */
 #ifndef TS_LINETAB_H
 #define TS_LINETAB_H
@@ -18,9 +19,10 @@ struct ts_linetab_entry {
 };
 
 /*
- * Call @use with each range of addresses that has a line; strings are borrowed until it returns.  Of a file that is
- * damaged, of another kind or unreadable, only those found before that are reported.
+ * Call @use with each range of addresses that has a line; strings are borrowed until it returns.  Of a file
+ * that is damaged, of another kind or unreadable, only those found before that are reported.
  */
-void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e), void *user);
+void ts_linetab_walk(const struct ts_source *src, void (*use)(void *user, const struct ts_linetab_entry *e),
+		     void *user);
 
 #endif

@@ -22,16 +22,22 @@ static void take_elf(struct ts_object *o, struct ts_elf *elf)
 
 static bool take_pe(struct ts_object *o, const struct ts_pe *pe, struct ts_error *err)
 {
-	*o = (struct ts_object){ .is_pe = true, .is_movable = pe->has_relocations, .entry = pe->base + pe->entry,
-				 .first = pe->base & ~(PAGE_LEN - 1), .n_loads = pe->n_sections };
+	*o = (struct ts_object){ .is_pe = true,
+				 .is_movable = pe->has_relocations,
+				 .entry = pe->base + pe->entry,
+				 .first = pe->base & ~(PAGE_LEN - 1),
+				 .n_loads = pe->n_sections };
 	o->loads = calloc(pe->n_sections + 1, sizeof(*o->loads));
 	if (!o->loads)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for %zu sections", pe->n_sections);
 	for (size_t i = 0; i < pe->n_sections; i++) {
 		const struct ts_pe_section *s = &pe->sections[i];
 
-		o->loads[i] = (struct ts_elf_load){ .addr = pe->base + s->addr, .mem_len = s->file_len,
-						    .file_off = s->file_off, .file_len = s->file_len, .prot = s->prot };
+		o->loads[i] = (struct ts_elf_load){ .addr = pe->base + s->addr,
+						    .mem_len = s->file_len,
+						    .file_off = s->file_off,
+						    .file_len = s->file_len,
+						    .prot = s->prot };
 	}
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An object file, ELF or PE, as far as its place in memory is concerned: its parts as linked, and whether it may
- * lie elsewhere.
+ * An object file, ELF or PE, as far as its place in memory is concerned: its parts as linked, and whether it
+ * may lie elsewhere.
  */
 #ifndef TS_OBJECT_H
 #define TS_OBJECT_H
@@ -26,8 +26,8 @@ struct ts_object {
 /*
  * Read the headers of @src.
  *
- * On success @o is filled, to be given back with ts_object_fini().  Returns false if it is neither an ELF nor a
- * PE file (TS_EUNSUPPORTED), and as ts_elf_init() and ts_pe_init().
+ * On success @o is filled, to be given back with ts_object_fini().  Returns false if it is neither an ELF nor
+ * a PE file (TS_EUNSUPPORTED), and as ts_elf_init() and ts_pe_init().
  */
 bool ts_object_init(struct ts_object *o, const struct ts_source *src, struct ts_error *err);
 void ts_object_fini(struct ts_object *o);

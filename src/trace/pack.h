@@ -11,8 +11,8 @@
  *      marks              the marks of the trace
  *      index, index.calls the index of the trace, and its calls if they are in a file beside it
  *
- * The section that find makes (TRACE.tsindex.find) is left out: like the index it is believed only by who made it, and
- * unlike the index it costs one pass, which only those pay who ask for it.
+ * The section that find makes (TRACE.tsindex.find) is left out: like the index it is believed only by who
+ * made it, and unlike the index it costs one pass, which only those pay who ask for it.
  */
 #ifndef TS_PACK_H
 #define TS_PACK_H

@@ -3,11 +3,14 @@
  *      offset
  *         0   "MZ"; at 0x3c (4) where the next is
  *         p   "PE\0\0"
- *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags (2):
+ *       + 4   machine (2), number of sections n (2), 12 bytes, length o of the optional header (2), flags
+ *             (2):
  *            1 if there are no relocations
- *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); entry point at 16 (4); base at 28 (4) or 24 (8); at 60 (4) how long all headers are
- *       +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4), offset in the
- *             file (4), 12 bytes, flags (4): 0x20000000 executable, 0x40000000 readable, 0x80000000 writable
+ *       +24   optional header: 0x10b (32 bits) or 0x20b (64 bits) (2); entry point at 16 (4); base at 28 (4)
+ *             or 24 (8); at 60 (4) how long all headers are
+ *       +24+o n sections, 40 bytes each: name (8), length in memory (4), address (4), length in the file (4),
+ *             offset in the file (4), 12 bytes, flags (4): 0x20000000 executable, 0x40000000 readable,
+ *             0x80000000 writable
  */
 #include "pe.h"
 
@@ -96,8 +99,8 @@ static bool read_optional(struct ts_pe *pe, struct ts_cursor c, uint64_t file_le
 	ts_take(&c, pe->is_64 ? 4 : 8);
 	pe->base = pe->is_64 ? ts_u64le(&c) : ts_u32le(&c);
 	if (pe->base > UINT64_MAX - MAX_EXTENT)
-		return ts_fail(c.err, TS_ECORRUPT, at, "an image base 0x%" PRIx64 " at the end of the address space",
-			       pe->base);
+		return ts_fail(c.err, TS_ECORRUPT, at,
+			       "an image base 0x%" PRIx64 " at the end of the address space", pe->base);
 	ts_take(&c, 28);
 	add_section(pe, file_len, 0, 0, 0, ts_u32le(&c), TS_PROT_READ);
 	return ts_ok(&c);

@@ -7,7 +7,8 @@
  *                ff a3 D      jmp *D(%ebx)          at the global offset table + D
  *      AArch64   adrp x16, P; ldr x17, [x16, O]     at P + O
  *
- * Relocations: offset, info (the symbol's number from bit 32 or, of 32 bits, 8 on), and with types RELA an addend.
+ * Relocations: offset, info (the symbol's number from bit 32 or, of 32 bits, 8 on), and with types RELA an
+ * addend.
  */
 #include "plt.h"
 
@@ -120,7 +121,8 @@ static void walk_aarch64(const struct ts_plt *t, ts_plt_use use, void *user)
 
 		if (!is_adrp_x16(adrp) || !is_ldr_x17_x16(ldr))
 			continue;
-		slot = find_slot(&t->slots, adrp_page(adrp, t->addr + at) + (ldr >> 10 & 0xfff) * UINT64_C(8));
+		slot = find_slot(&t->slots,
+				 adrp_page(adrp, t->addr + at) + (ldr >> 10 & 0xfff) * UINT64_C(8));
 		if (slot)
 			use(user, t->addr + at - (has_bti ? 4 : 0), has_bti ? 20 : 16, slot->symbol);
 	}

@@ -90,7 +90,7 @@ void ts_recording_warn(struct ts_recording *rec, const char *fmt, ...)
 	rec->n_learned++;
 }
 
-/* ---------------------------------------------------------------------------------------- what was learned */
+/* --------------------------------------------------------------------------------------- what was learned */
 
 void ts_learned_init(struct ts_learned *l)
 {
@@ -143,7 +143,7 @@ bool ts_learned_give(const struct ts_learned *l, struct ts_recording *rec)
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------- what it is at the start */
+/* -------------------------------------------------------------------------------- what it is at the start */
 
 static void hash_number(uint64_t *hash, uint64_t number)
 {

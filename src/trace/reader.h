@@ -49,12 +49,13 @@ struct ts_reader_ops {
 	bool (*resume)(struct ts_reader *r, const uint8_t *point, size_t len, struct ts_error *err);
 
 	/*
-	 * Go on @n steps without telling them, much faster than next(): save() then appends what it would after as many calls
-	 * of next().  Nothing else but skip() may be called until resume().  NULL: no step can be passed without being
-	 * decoded.
+	 * Go on @n steps without telling them, much faster than next(): save() then appends what it would
+	 * after as many calls of next().  Nothing else but skip() may be called until resume().  NULL: no
+	 * step can be passed without being decoded.
 	 *
-	 * Returns false if that cannot be done here, as where a thread or a warning would be added to the recording, or
-	 * the recording ends: the reader then is to be resumed.  It may be wrong without noticing: see feed.h.
+	 * Returns false if that cannot be done here, as where a thread or a warning would be added to the
+	 * recording, or the recording ends: the reader then is to be resumed.  It may be wrong without
+	 * noticing: see feed.h.
 	 */
 	bool (*skip)(struct ts_reader *r, uint64_t n);
 
@@ -74,8 +75,8 @@ struct ts_end {
 	bool has_pc;
 	bool is_assumed; /* pc is a guess: the trace does not show where the last instruction led */
 	/*
-	 * The trace does not have the state after the last step: the recording ends before that step, which is
-	 * there for its pc alone.
+	 * The trace does not have the state after the last step: the recording ends before that step, which
+	 * is there for its pc alone.
 	 */
 	bool is_absent;
 	bool has_exit;   /* an end of the program was recorded */
@@ -135,8 +136,8 @@ struct ts_recording {
 	/* registers are recorded before instructions only: a waiting thread is where its last one is */
 	bool is_before;
 	/*
-	 * What was known of memory before a gap (TS_EV_GAP) is shown after it too, until something else is seen: readers of
-	 * others forget at gaps.  Of such a recording all writes have values.
+	 * What was known of memory before a gap (TS_EV_GAP) is shown after it too, until something else is
+	 * seen: readers of others forget at gaps.  Of such a recording all writes have values.
 	 */
 	bool is_kept_over_gaps;
 	bool has_syscalls;         /* system calls are events of this recording */

@@ -207,8 +207,8 @@ struct ts_source *ts_source_open_beside(const struct ts_source *src, const char 
 	if (!*file || strchr(file, '/') || !strcmp(file, ".") || !strcmp(file, ".."))
 		ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "\"%s\" is not the name of a file", file);
 	else if (src->is_fleeting || !src->mtime)
-		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF, "%s must lie beside it, but its directory is unknown",
-			file);
+		ts_fail(err, TS_EUNSUPPORTED, TS_NO_OFF,
+			"%s must lie beside it, but its directory is unknown", file);
 	else if (snprintf(path, sizeof(path), "%.*s%s", dir_len, src->name, file) >= PATH_MAX)
 		ts_fail(err, TS_ELIMIT, TS_NO_OFF, "the path of %s is too long", file);
 	else

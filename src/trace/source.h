@@ -36,8 +36,8 @@ struct ts_source *ts_source_open(const char *path, struct ts_error *err);
 struct ts_source *ts_source_from_fd(int fd, const char *name, struct ts_error *err);
 
 /*
- * The same of a file that nobody should write while it is open: once its bytes were written over, at the same length,
- * they are not read any more (TS_EIO).  ts_source_open() gives such a source.
+ * The same of a file that nobody should write while it is open: once its bytes were written over, at the same
+ * length, they are not read any more (TS_EIO).  ts_source_open() gives such a source.
  */
 struct ts_source *ts_source_watched(int fd, const char *name, struct ts_error *err);
 
@@ -58,11 +58,11 @@ void ts_source_close(struct ts_source *src);
 struct ts_source *ts_source_dup(const struct ts_source *src, struct ts_error *err);
 
 /*
- * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name; it
- * may come from the trace.  A symbolic link is not followed: nobody has named the file that it leads to.
+ * Open the file @file that lies beside @src, for recordings that are several files.  @file is a plain name;
+ * it may come from the trace.  A symbolic link is not followed: nobody has named the file that it leads to.
  *
- * Returns NULL as ts_source_open() does, a symbolic link being one that cannot be opened, or if @file is not a plain name (TS_ECORRUPT) or @src has no
- * directory (TS_EUNSUPPORTED: memory, a pipe).
+ * Returns NULL as ts_source_open() does, a symbolic link being one that cannot be opened, or if @file is not
+ * a plain name (TS_ECORRUPT) or @src has no directory (TS_EUNSUPPORTED: memory, a pipe).
  */
 struct ts_source *ts_source_open_beside(const struct ts_source *src, const char *file, struct ts_error *err);
 
@@ -81,8 +81,8 @@ uint64_t ts_source_reached(const struct ts_source *src);
 void ts_source_restart(struct ts_source *src);
 
 /*
- * Allow to those who read it front to back a thread that reads the next piece meanwhile.  Holds for the sources
- * that are opened over it or beside it afterwards.
+ * Allow to those who read it front to back a thread that reads the next piece meanwhile.  Holds for the
+ * sources that are opened over it or beside it afterwards.
  */
 void ts_source_allow_ahead(struct ts_source *src);
 

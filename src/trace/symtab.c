@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * ELF, from its sections of types 2 (symbols) and 11 (dynamic symbols); each names the section of its texts.
- * PowerPC 64 has descriptors of functions (.opd): two or three words, of which the first is the address of the code.
- * Linkage tables are the sections called .plt*; their words have relocations, in sections of types 4 and 9 that name
- * the dynamic symbols.
- * PE, from its export directory, at address e relative to the image's base:
+ * PowerPC 64 has descriptors of functions (.opd): two or three words, of which the first is the address of
+ * the code. Linkage tables are the sections called .plt*; their words have relocations, in sections of types
+ * 4 and 9 that name the dynamic symbols. PE, from its export directory, at address e relative to the image's
+ * base:
  *
  *      offset
  *       e+20   number of addresses (4), number of names (4), the addresses' address (4), the names' (4), the
@@ -134,8 +134,8 @@ static uint64_t room_in_pe(const struct ts_pe *pe, uint64_t addr)
 }
 
 /*
- * By PowerPC 64's first ABI the symbol of a function is at its descriptor among the data, of which the first word is the
- * address of the code.
+ * By PowerPC 64's first ABI the symbol of a function is at its descriptor among the data, of which the first
+ * word is the address of the code.
  */
 static uint64_t find_code(const struct walk *w, uint16_t section, uint64_t addr)
 {
@@ -223,7 +223,7 @@ static void walk_tables(const struct walk *w)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------ linkage tables */
+/* ----------------------------------------------------------------------------------------- linkage tables */
 
 /* What the names of entries are made of. */
 struct linkage {
@@ -366,7 +366,10 @@ static void walk_elf(struct walk *w)
 
 /* ---------------------------------------------------------------------------------------------------- PE */
 
-/* The offset in the file of @len bytes at an address relative to the base; UINT64_MAX if it does not hold them. */
+/*
+ * The offset in the file of @len bytes at an address relative to the base; UINT64_MAX if it does not hold
+ * them.
+ */
 static uint64_t pe_offset(const struct ts_pe *pe, uint64_t addr, uint64_t len)
 {
 	for (size_t i = pe->n_sections; i-- > 0;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage tables
- * (puts@plt), exports of a PE file.
+ * The symbols of a file: functions and data of an ELF file's .symtab and .dynsym, entries of its linkage
+ * tables (puts@plt), exports of a PE file.
  */
 #ifndef TS_SYMTAB_H
 #define TS_SYMTAB_H

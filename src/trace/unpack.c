@@ -224,7 +224,7 @@ static void unpacking_fini(struct unpacking *u)
 	free(u->out);
 }
 
-/* ------------------------------------------------------------------------------------------- the kept file */
+/* ------------------------------------------------------------------------------------------ the kept file */
 
 struct key {
 	uint8_t hash[16];
@@ -247,7 +247,8 @@ static bool make_key(const struct ts_source *src, struct key *key, struct ts_err
 			off = len - SAMPLE_LEN;
 		done = ts_source_read(src, off, bytes, SAMPLE_LEN, &got, err);
 		if (done)
-			h = XXH3_128bits_withSeed(bytes, got, h.low64 ^ h.high64 * UINT64_C(0xff51afd7ed558ccd));
+			h = XXH3_128bits_withSeed(bytes, got,
+						  h.low64 ^ h.high64 * UINT64_C(0xff51afd7ed558ccd));
 	}
 	memcpy(key->hash, &h.low64, 8);
 	memcpy(key->hash + 8, &h.high64, 8);
@@ -282,8 +283,9 @@ static bool check_trailer(struct ts_source *src, const struct key *key)
 	len = ts_u64le(&c);
 	hash = ts_take(&c, 16);
 	text = ts_take(&c, TEXT_LEN);
-	if (memcmp(magic, MAGIC, 8) || version != TRAILER_VERSION || len != ts_source_len(src) - TRAILER_LEN ||
-	    memcmp(hash, key->hash, 16) || (code && code != TS_ETRUNC && code != TS_ECORRUPT))
+	if (memcmp(magic, MAGIC, 8) || version != TRAILER_VERSION ||
+	    len != ts_source_len(src) - TRAILER_LEN || memcmp(hash, key->hash, 16) ||
+	    (code && code != TS_ETRUNC && code != TS_ECORRUPT))
 		return false;
 	src->len = len;
 	if (code)
@@ -333,7 +335,7 @@ static bool put_trailer(struct unpacking *u, const struct key *key, struct ts_er
 	return done;
 }
 
-/* --------------------------------------------------------------------------------------- the cache's bound */
+/* -------------------------------------------------------------------------------------- the cache's bound */
 
 struct kept {
 	char name[NAME_MAX + 1];
@@ -414,8 +416,8 @@ static struct ts_source *finish(struct unpacking *u, const struct key *key, stru
 	struct ts_source *src;
 	char path[PATH_MAX];
 
-	if (key && !u->spool.is_in_memory && u->spool.dir == u->opt->dir && kept_path(u->opt->dir, key, path) &&
-	    put_trailer(u, key, err) && ts_spool_keep(&u->spool, path))
+	if (key && !u->spool.is_in_memory && u->spool.dir == u->opt->dir &&
+	    kept_path(u->opt->dir, key, path) && put_trailer(u, key, err) && ts_spool_keep(&u->spool, path))
 		bound_kept(u->opt->dir, u->spool.max_len / KEPT_PART);
 	ts_error_reset(err);
 	src = ts_spool_take(&u->spool, u->name, err);
@@ -453,10 +455,12 @@ static struct ts_source *unpack_source(const struct ts_source *packed, enum ts_c
 	return src;
 }
 
-static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt, struct ts_error *err);
+static struct ts_source *open_file(struct ts_source *file, const struct ts_unpack_options *opt,
+				   struct ts_error *err);
 
 /* The trace in a packed recording, whose archive is taken. */
-static struct ts_source *open_packed(struct ts_source *archive, const struct ts_unpack_options *opt, struct ts_error *err)
+static struct ts_source *open_packed(struct ts_source *archive, const struct ts_unpack_options *opt,
+				     struct ts_error *err)
 {
 	struct ts_source *src = NULL;
 	struct ts_pack p;

@@ -4,8 +4,8 @@
  *
  * Compression is recognised by the first bytes, never by the name.  A seekable zstd file is read in place.
  * Other compressed files are unpacked once, into a file in the cache directory that later runs use; little
- * data is unpacked into memory instead.  Data from a pipe is spooled in the same way, but not kept.  Of a packed
- * recording (pack.h) the trace is opened; ts_source_archive() has what was packed with it.
+ * data is unpacked into memory instead.  Data from a pipe is spooled in the same way, but not kept.  Of a
+ * packed recording (pack.h) the trace is opened; ts_source_archive() has what was packed with it.
  *
  * Truncated or damaged compressed data is unpacked as far as it is good; ts_source_damage() then returns the
  * reason.

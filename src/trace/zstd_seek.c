@@ -189,8 +189,10 @@ static bool decode(const struct seekable *s, uint64_t frame, uint8_t *out, size_
 	}
 	free(bytes);
 	if (done && s->has_checksums && (uint32_t)XXH64(out, len, 0) != f->checksum)
-		return ts_fail(err, TS_ECORRUPT, f->off, "the zstd data is damaged: frame %" PRIu64 " at 0x%" PRIx64
-			       " of the compressed file has another checksum", frame, f->src_off);
+		return ts_fail(err, TS_ECORRUPT, f->off,
+			       "the zstd data is damaged: frame %" PRIu64 " at 0x%" PRIx64
+			       " of the compressed file has another checksum",
+			       frame, f->src_off);
 	return done;
 }
 

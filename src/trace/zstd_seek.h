@@ -2,8 +2,8 @@
 /*
  * Seekable zstd files, read in place.
  *
- * Such a file is many frames, each compressed for itself, and a table of their lengths in a skippable frame at
- * the end (contrib/seekable_format in zstd).  The frames that are asked for are decoded, and the last ones
+ * Such a file is many frames, each compressed for itself, and a table of their lengths in a skippable frame
+ * at the end (contrib/seekable_format in zstd).  The frames that are asked for are decoded, and the last ones
  * kept.
  */
 #ifndef TS_ZSTD_SEEK_H

@@ -3,16 +3,16 @@
  * How fast are questions answered: each verb over a recording of each size.
  *
  * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a
- * second where all of it is looked at.  Of a row: 1,000 random questions, the 99th percentile; those about ANY
- * take what random steps wrote.  `why` has a row for each value of a chain, so it is told for the whole answer
- * and for a row of it.
+ * second where all of it is looked at.  Of a row: 1,000 random questions, the 99th percentile; those about
+ * ANY take what random steps wrote.  `why` has a row for each value of a chain, so it is told for the whole
+ * answer and for a row of it.
  *
- * Beside them the naive scan, which decodes all steps for any question, and gdb doing the same by the clock: from
- * write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue, and
- * counting by stepi.
+ * Beside them the naive scan, which decodes all steps for any question, and gdb doing the same by the clock:
+ * from write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue,
+ * and counting by stepi.
  *
- * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of each other one a
- * recording of a million steps is asked.
+ * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of
+ * each other one a recording of a million steps is asked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -88,7 +88,7 @@ static struct answered ask(struct session *s, const char *question)
 	return r;
 }
 
-/* ------------------------------------------------------------------------------------------ what to ask for */
+/* ---------------------------------------------------------------------------------------- what to ask for */
 
 static uint64_t random_below(uint64_t n)
 {
@@ -188,8 +188,8 @@ static void choose(struct session *s)
 
 /* ------------------------------------------------------------------------------------------------ figures */
 
-static void figure(const struct session *s, const char *verb, const char *what, double value, enum bench_asked asked,
-		   double limit)
+static void figure(const struct session *s, const char *verb, const char *what, double value,
+		   enum bench_asked asked, double limit)
 {
 	char name[80];
 
@@ -212,7 +212,8 @@ static void measure_table(struct session *s, const char *verb, const char *quest
 	if (is_scan)
 		figure(s, verb, "million steps a second", rate, BENCH_NOTHING, 0);
 	if (!strncmp(verb, "history", 7) && r.n_rows >= s->ask.n_steps / MAX_STEPS_A_WRITE)
-		figure(s, verb, "a million writes, s", r.seconds / (double)r.n_rows * 1e6, BENCH_AT_MOST, MAX_MILLION_S);
+		figure(s, verb, "a million writes, s", r.seconds / (double)r.n_rows * 1e6, BENCH_AT_MOST,
+		       MAX_MILLION_S);
 }
 
 /* The first question of all makes what the later ones use. */
@@ -222,7 +223,8 @@ static void measure_find(struct session *s, const char *verb, const char *questi
 	double seconds = ask(s, question).seconds, millions = (double)s->ask.n_steps / 1e6;
 
 	if (is_first && ts_query_has_values(s->t.q))
-		figure(s, verb, "the first one, million steps a second", millions / seconds, BENCH_NOTHING, 0);
+		figure(s, verb, "the first one, million steps a second", millions / seconds, BENCH_NOTHING,
+		       0);
 	seconds = ask(s, question).seconds;
 	figure(s, verb, "a later one, million steps a second", millions / seconds,
 	       !strcmp(verb, "find") ? BENCH_AT_LEAST : BENCH_NOTHING, MIN_FIND_RATE);
@@ -245,7 +247,8 @@ static void put_what(const struct session *s, char *text, size_t size)
 }
 
 /* @n questions with one row, at random positions; * in it stands for any WHAT.  Returns seconds a row. */
-static double measure_row(struct session *s, const char *verb, const char *question, unsigned n, double max_us)
+static double measure_row(struct session *s, const char *verb, const char *question, unsigned n,
+			  double max_us)
 {
 	static double times[N_QUESTIONS];
 	const char *star = strchr(question, '*');
@@ -258,10 +261,11 @@ static double measure_row(struct session *s, const char *verb, const char *quest
 
 		put_what(s, what, sizeof(what));
 		if (star)
-			snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, (int)(star - question), question, what, star + 1,
-				 random_below(s->ask.n_steps));
+			snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, (int)(star - question), question,
+				 what, star + 1, random_below(s->ask.n_steps));
 		else
-			snprintf(text, sizeof(text), "%s at %" PRIu64, question, random_below(s->ask.n_steps));
+			snprintf(text, sizeof(text), "%s at %" PRIu64, question,
+				 random_below(s->ask.n_steps));
 		r = ask(s, text);
 		times[i] = r.seconds;
 		all += r.seconds;
@@ -279,7 +283,10 @@ static void measure_why(struct session *s, const char *verb, const char *questio
 	figure(s, verb, "mean of a row, us", a_row * 1e6, BENCH_AT_MOST, MAX_P99_US);
 }
 
-/* Seconds by the clock of gdb doing @setup, then @n times @command; what it costs to start it is in them.  0: it failed. */
+/*
+ * Seconds by the clock of gdb doing @setup, then @n times @command; what it costs to start it is in them.  0:
+ * it failed.
+ */
 static double run_gdb(const char *path, const char *place, const char *setup, const char *command, unsigned n)
 {
 	const char *program = getenv("TRACESTUB");
@@ -293,8 +300,8 @@ static double run_gdb(const char *path, const char *place, const char *setup, co
 	return system(line) ? 0 : bench_now() - start;
 }
 
-static void measure_one_gdb(struct session *s, const char *path, const char *verb, const char *what, const char *place,
-			    const char *setup, const char *command, unsigned n)
+static void measure_one_gdb(struct session *s, const char *path, const char *verb, const char *what,
+			    const char *place, const char *setup, const char *command, unsigned n)
 {
 	double none = run_gdb(path, place, setup, command, 0), all = run_gdb(path, place, setup, command, n);
 
@@ -309,13 +316,16 @@ static void measure_gdb(struct session *s, const char *path)
 	char setup[60];
 
 	snprintf(setup, sizeof(setup), "watch *(char *)%" PRIu64, s->addr);
-	measure_one_gdb(s, path, "history", "gdb's reverse-continue, rows a second", "end", setup, "reverse-continue", N_REVERSES);
+	measure_one_gdb(s, path, "history", "gdb's reverse-continue, rows a second", "end", setup,
+			"reverse-continue", N_REVERSES);
 	snprintf(setup, sizeof(setup), "watch $%s", s->rare);
-	measure_one_gdb(s, path, "history of a rare register", "gdb's reverse-continue, rows a second", "end", setup,
-			"reverse-continue", N_REGISTERS);
+	measure_one_gdb(s, path, "history of a rare register", "gdb's reverse-continue, rows a second", "end",
+			setup, "reverse-continue", N_REGISTERS);
 	snprintf(setup, sizeof(setup), "break *%" PRIu64, s->pc);
-	measure_one_gdb(s, path, "executions, calls", "gdb's continue, rows a second", "begin", setup, "continue", N_REVERSES);
-	measure_one_gdb(s, path, "hot, coverage", "gdb's stepi, million steps a second", "begin", "", "stepi", N_STEPIS);
+	measure_one_gdb(s, path, "executions, calls", "gdb's continue, rows a second", "begin", setup,
+			"continue", N_REVERSES);
+	measure_one_gdb(s, path, "hot, coverage", "gdb's stepi, million steps a second", "begin", "", "stepi",
+			N_STEPIS);
 	puts("gdb has no find over time, strings, why, why branch, events, threads or maps of all positions, nor a stack of calls "
 	     "that does not unwind");
 }
@@ -326,7 +336,8 @@ static void measure_naive(struct session *s, const char *path)
 
 	bench_pass_decode(path);
 	seconds = bench_cpu() - start;
-	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / seconds / 1e6, BENCH_NOTHING, 0);
+	figure(s, "naive scan", "million steps a second", (double)s->ask.n_steps / seconds / 1e6,
+	       BENCH_NOTHING, 0);
 	figure(s, "naive scan", "any question, ms", seconds * 1e3, BENCH_NOTHING, 0);
 }
 

@@ -2,9 +2,9 @@
 /*
  * How fast is the comparison of two recordings that differ in one register of one step, or nowhere.
  *
- * Processor time up to the first row and to the end, with the digests of chunks that `diff` makes and without; beside it a
- * comparison that asks for the registers at each position, by the same query door, and gdb stepping, by the clock.
- * BENCH_SIZES is that of bench_formats; the format is Usercorn's.
+ * Processor time up to the first row and to the end, with the digests of chunks that `diff` makes and
+ * without; beside it a comparison that asks for the registers at each position, by the same query door, and
+ * gdb stepping, by the clock. BENCH_SIZES is that of bench_formats; the format is Usercorn's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -59,7 +59,7 @@ static struct compared compare(const struct bench_trace *a, const struct bench_t
 	return r;
 }
 
-/* ------------------------------------------------------------------------------------------ two recordings */
+/* ----------------------------------------------------------------------------------------- two recordings */
 
 static struct ts_buf read_file(const char *path)
 {
@@ -116,7 +116,8 @@ static void record_changed(struct bench_trace *a, const char *path, struct ts_bu
 	uint8_t value[8];
 
 	find_value(a, ts_query_end(a->q) / 100 * percent, value);
-	while (at + OP_REG_LEN < bytes->len && (bytes->data[at] != OP_REG || memcmp(bytes->data + at + 3, value, 8) != 0))
+	while (at + OP_REG_LEN < bytes->len &&
+	       (bytes->data[at] != OP_REG || memcmp(bytes->data + at + 3, value, 8) != 0))
 		at++;
 	if (at + OP_REG_LEN >= bytes->len)
 		bench_die("no register to change in the recording");
@@ -196,7 +197,8 @@ static void open_as(struct bench_trace *t, const char *path, enum bench_index ho
 	bench_ask(t);
 }
 
-static void measure_pair(const char *column, const char *what, const char *a, const char *b, enum bench_index how)
+static void measure_pair(const char *column, const char *what, const char *a, const char *b,
+			 enum bench_index how)
 {
 	struct bench_trace x, y;
 	struct compared r;

@@ -6,9 +6,9 @@
  * measured beside reading the trace and beside decoding it without an index, in turns, the best of some runs;
  * then opening the index again, and 10,000 random questions of each kind.  Times are the processor's for this
  * process, file in the page cache, so that a busy machine does not show; nothing here waits but for the disk.
- * Only what several threads do, and round trips, are by the clock.  What needs memory of its own to be seen has a
- * process of its own: making the recording, and indexing it with reads and without.  At last tracestub serves
- * the recording, beside a gdbserver over a live program.
+ * Only what several threads do, and round trips, are by the clock.  What needs memory of its own to be seen
+ * has a process of its own: making the recording, and indexing it with reads and without.  At last tracestub
+ * serves the recording, beside a gdbserver over a live program.
  *
  * BENCH_SIZES="1 10 100" are the sizes in millions of steps (1 and 10 by default), BENCH_LARGE=1 adds 1,000;
  * those beyond 15 have one run.  BENCH_FORMATS="bap tfile" are the formats, all by default.
@@ -301,8 +301,8 @@ static void tell_size(const struct result *r)
 	if (r->n_calls)
 		tell_plain(r, "  calls, bytes each", (double)r->calls_len / (double)r->n_calls);
 	tell_plain(r, "  registers, to find each one alone", (double)r->stats.single_regs_len / n);
-	tell(r, "  calls and what finds single registers", (double)(r->calls_len + r->stats.single_regs_len) / n,
-	     BENCH_AT_MOST, MAX_CALLS, NULL);
+	tell(r, "  calls and what finds single registers",
+	     (double)(r->calls_len + r->stats.single_regs_len) / n, BENCH_AT_MOST, MAX_CALLS, NULL);
 	tell_plain(r, "  memory written", (double)r->stats.memory_len / n);
 	tell_plain(r, "  memory read", (double)r->stats.reads_len / n);
 	tell_plain(r, "  executed addresses", (double)r->stats.runs_len / n);

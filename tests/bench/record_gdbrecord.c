@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the program header of the log, which is the first one of the file: where the log lies, and its length. */
+/*
+ * Of the program header of the log, which is the first one of the file: where the log lies, and its length.
+ */
 #define OFF_AT 72u
 #define LEN_AT 96u
 #define MAGIC_LEN 4u
@@ -16,7 +18,8 @@
 /* The sample has so many groups. */
 #define N_GROUPS 2301u
 
-static void record(const struct bench_format *format, const char *path, uint64_t n_steps, struct bench_recording *rec)
+static void record(const struct bench_format *format, const char *path, uint64_t n_steps,
+		   struct bench_recording *rec)
 {
 	struct ts_buf sample = bench_sample(format);
 	uint64_t off = bench_get(sample.data + OFF_AT, 8), len = bench_get(sample.data + LEN_AT, 8);

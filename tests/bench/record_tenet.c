@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tenet logs: a real one again and again.  Its first line lists all registers, so that nothing is left of the time
- * before.
+ * Tenet logs: a real one again and again.  Its first line lists all registers, so that nothing is left of the
+ * time before.
  */
 #include <stdlib.h>
 #include <string.h>

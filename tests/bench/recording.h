@@ -42,8 +42,8 @@ struct bench_format {
 	const char *library_name;
 };
 
-extern const struct bench_format bench_usercorn_v0, bench_usercorn_snappy, bench_rvnbintrace, bench_x64dbg, bench_tenet,
-	bench_gdbrecord;
+extern const struct bench_format bench_usercorn_v0, bench_usercorn_snappy, bench_rvnbintrace, bench_x64dbg,
+	bench_tenet, bench_gdbrecord;
 extern const struct bench_format bench_bap, bench_bap_arm, bench_bap_ppc, bench_bap_plugin, bench_tfile;
 
 /* All, NULL-terminated. */

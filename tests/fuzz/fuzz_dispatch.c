@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A client's packets, a line each, to one of six recordings, which the first character of the input chooses.  Jobs
- * run to their end or, after a while, are interrupted.
+ * A client's packets, a line each, to one of six recordings, which the first character of the input chooses.
+ * Jobs run to their end or, after a while, are interrupted.
  *
  *      0  x86_64, threads and processes, maps, a system call (fake_session.h)
  *      1  random steps, with all that a recording can have (script.h)
@@ -56,7 +56,8 @@ static struct script *make_fake(void)
 	struct script *s = script_new("x86_64", 3, process_of);
 
 	require(s != NULL);
-	ts_steps_map(&s->rec.initial, 0x401000, 0x2000, "exe", 3, "/bin/fake", 9)->prot = TS_PROT_READ | TS_PROT_EXEC;
+	ts_steps_map(&s->rec.initial, 0x401000, 0x2000, "exe", 3, "/bin/fake", 9)->prot = TS_PROT_READ |
+											  TS_PROT_EXEC;
 	ts_steps_value(&s->rec.initial, TS_FX_WRITE, 0x401000, "\x90\x90\x90\x90\xc3", 5);
 	for (unsigned i = 0; i < 10; i++) {
 		if (i == 1)
@@ -165,7 +166,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	ts_log_set_level(TS_LOG_ERROR);
 	if (!len)
 		return 0;
-	require(rsp_session_init(&s, get_target(*bytes % N_RECORDINGS), &err) && rsp_reply_init(&r, RSP_PACKET_SIZE, &err));
+	require(rsp_session_init(&s, get_target(*bytes % N_RECORDINGS), &err) &&
+		rsp_reply_init(&r, RSP_PACKET_SIZE, &err));
 	bytes++;
 	for (unsigned i = 0; bytes < end && !s.is_closing && i < MAX_PACKETS; i++) {
 		const uint8_t *next = memchr(bytes, '\n', (size_t)(end - bytes));

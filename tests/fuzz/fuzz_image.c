@@ -31,7 +31,8 @@ static void use_symbol(void *user, const struct ts_symtab_entry *e)
 static void use_line(void *user, const struct ts_linetab_entry *e)
 {
 	(void)user;
-	require(e->len && e->line && e->file[strlen(e->file)] == '\0' && (!e->folder || !e->folder[strlen(e->folder)]));
+	require(e->len && e->line && e->file[strlen(e->file)] == '\0' &&
+		(!e->folder || !e->folder[strlen(e->folder)]));
 }
 
 /* Its parts lie in the file, and memory that the file fills has the file's bytes. */
@@ -41,8 +42,8 @@ static void read_parts(const struct ts_source *src, const struct ts_image *img, 
 		const struct ts_elf_load *l = &o->loads[i];
 		uint8_t data[64], known[64];
 
-		require(!l->file_len ||
-			(l->file_off < ts_source_len(src) && l->file_len <= ts_source_len(src) - l->file_off));
+		require(!l->file_len || (l->file_off < ts_source_len(src) &&
+					 l->file_len <= ts_source_len(src) - l->file_off));
 		require(l->file_len <= l->mem_len && (!l->mem_len || l->mem_len - 1 <= UINT64_MAX - l->addr));
 		memset(known, 0, sizeof(known));
 		ts_image_fill(img, 0, l->addr, sizeof(data), data, known);

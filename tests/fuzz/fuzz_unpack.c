@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a compressed trace or a packed recording: what is unpacked is the same in whatever pieces it is read.
+ * Any bytes as a compressed trace or a packed recording: what is unpacked is the same in whatever pieces it
+ * is read.
  */
 #include "fuzz.h"
 
@@ -24,7 +25,8 @@ static void require(bool holds)
 }
 
 /* All decoded bytes, at most MAX_LEN, of input that comes in pieces of @piece bytes. */
-static enum ts_next decode(enum ts_codec_kind kind, const uint8_t *bytes, size_t len, size_t piece, struct ts_buf *out)
+static enum ts_next decode(enum ts_codec_kind kind, const uint8_t *bytes, size_t len, size_t piece,
+			   struct ts_buf *out)
 {
 	struct ts_error err = { 0 };
 	struct ts_codec *c = ts_codec_new(kind, &err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes as a trace of whatever format they look like: its index is built, written to a file, and read back,
- * and both are asked the same questions.  Chunks are tiny, so that short traces have many.
+ * Any bytes as a trace of whatever format they look like: its index is built, written to a file, and read
+ * back, and both are asked the same questions.  Chunks are tiny, so that short traces have many.
  */
 #include "fuzz.h"
 
@@ -161,8 +161,8 @@ static struct ts_recording *open_trace(const struct ts_source *src)
 }
 
 /*
- * A few bytes of a trace may claim that gigabytes were read, each page of which the index lists: such traces, and
- * those that cannot be read, are left out.
+ * A few bytes of a trace may claim that gigabytes were read, each page of which the index lists: such traces,
+ * and those that cannot be read, are left out.
  */
 static bool is_small(const struct ts_source *src)
 {
@@ -232,7 +232,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	ts_buf_init(&second.text);
 	if (is_small(src) && ask_file(src, path, &first)) {
 		require(ask_file(src, path, &second));
-		require(first.text.len == second.text.len && !memcmp(first.text.data, second.text.data, first.text.len));
+		require(first.text.len == second.text.len &&
+			!memcmp(first.text.data, second.text.data, first.text.len));
 	}
 	ts_buf_fini(&first.text);
 	ts_buf_fini(&second.text);

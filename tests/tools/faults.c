@@ -2,22 +2,27 @@
 /*
  * To be preloaded: one call of a process fails.
  *
- *      FAULT=KIND:N:ERRNO  the N-th call of KIND, from 1, fails with that error number; ERRNO 0: it does half of its work
- *      FAULT=clock:N:S     from the N-th question on the time is S seconds later; earlier: the date alone, as in life
+ *      FAULT=KIND:N:ERRNO  the N-th call of KIND, from 1, fails with that error number; ERRNO 0: it does half
+ *                          of its work
+ *      FAULT=clock:N:S     from the N-th question on the time is S seconds later; earlier: the date alone, as
+ *                          in life
  *      FAULT=files:N:0     the process may have N open files
  *      FAULT_TRACE=1       its callers are written to stderr
- *      FAULT_FD=FD         there the number of calls of each kind is written at the end: "KIND N" lines; by each copy, if
- *                          it forks
- *      FAULT_SERVER=FD     the process stays before its main(), and is copied for each request from that socket
+ *      FAULT_FD=FD         there the number of calls of each kind is written at the end: "KIND N" lines; by
+ *                          each copy, if it forks
+ *      FAULT_SERVER=FD     the process stays before its main(), and is copied for each request from that
+ *                          socket
  *
- * KIND is alloc, library, read, write, sync, rename, open, map, thread or accept.  Only calls of the program itself and of
- * the C library on its behalf count; library: allocations of whatever library, too.  In a program with AddressSanitizer its
- * allocator is the one that fails; this library comes first all the same (ASAN_OPTIONS=verify_asan_link_order=0).  There
- * the calls of the C library do not count: the sanitizer has some of its own made by it, and cannot do without.
+ * KIND is alloc, library, read, write, sync, rename, open, map, thread or accept.  Only calls of the program
+ * itself and of the C library on its behalf count; library: allocations of whatever library, too.  In a
+ * program with AddressSanitizer its allocator is the one that fails; this library comes first all the same
+ * (ASAN_OPTIONS=verify_asan_link_order=0).  There the calls of the C library do not count: the sanitizer has
+ * some of its own made by it, and cannot do without.
  *
- * A request is one message, with descriptors for stdin, stdout, stderr and, if there is a fourth, FAULT_FD; its text is
- * that of FAULT, or nothing.  What comes back: the number of the process that runs then, and, when it has ended, the
- * status that waitpid() gave, both as int.  So most of a short run's time, that of the dynamic linker, is spent once.
+ * A request is one message, with descriptors for stdin, stdout, stderr and, if there is a fourth, FAULT_FD;
+ * its text is that of FAULT, or nothing.  What comes back: the number of the process that runs then, and,
+ * when it has ended, the status that waitpid() gave, both as int.  So most of a short run's time, that of the
+ * dynamic linker, is spent once.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -80,7 +85,8 @@ static int find_object(struct dl_phdr_info *info, size_t size, void *user)
 		return 0;
 	ours[i].from = UINTPTR_MAX;
 	for (unsigned k = 0; k < info->dlpi_phnum; k++) {
-		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr, to = from + info->dlpi_phdr[k].p_memsz;
+		uintptr_t from = info->dlpi_addr + info->dlpi_phdr[k].p_vaddr,
+			  to = from + info->dlpi_phdr[k].p_memsz;
 
 		if (info->dlpi_phdr[k].p_type != PT_LOAD)
 			continue;

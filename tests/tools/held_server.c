@@ -2,8 +2,8 @@
 /*
  * A server that holds reading the recording where a test wants it.
  *
- *      held_server TRACE SOCKET STEPS FILE   serves TRACE at SOCKET when at least STEPS steps have been read; it
- *                                            reads the rest when FILE exists.  Ends with its first client.
+ *      held_server TRACE SOCKET STEPS FILE   serves TRACE at SOCKET when at least STEPS steps have been read;
+ *                                            it reads the rest when FILE exists.  Ends with its first client.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A library for LD_PRELOAD: at the end of the process, as an attacker would inside of it, it tries what the sandbox
- * forbids, and writes one line for each call to the descriptor PROBE_FD.
+ * A library for LD_PRELOAD: at the end of the process, as an attacker would inside of it, it tries what the
+ * sandbox forbids, and writes one line for each call to the descriptor PROBE_FD.
  */
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Many clients of one server, each of which moves about in a recording and checks every answer with a naive twin.
+ * Many clients of one server, each of which moves about in a recording and checks every answer with a naive
+ * twin.
  *
  *      soak HOST PORT STATES STEPS CLIENTS SECONDS PID
  *
- * STATES has a line a position: the pc and the whole reply to "g", as the emulator's own oracle has them.  STEPS is what
- * `states steps` prints: what each instruction read and wrote.  The twin finds where a run ends by looking at one
- * position after the other, and a byte of memory by the last access to it.
+ * STATES has a line a position: the pc and the whole reply to "g", as the emulator's own oracle has them.
+ * STEPS is what `states steps` prints: what each instruction read and wrote.  The twin finds where a run ends
+ * by looking at one position after the other, and a byte of memory by the last access to it.
  *
- * Prints answers, wrong ones, median and 99th percentile of the round trips, and by how much the resident memory of the
- * server, the process PID, has grown since a fifth of the time was over.  The status is 1 if an answer was wrong.
+ * Prints answers, wrong ones, median and 99th percentile of the round trips, and by how much the resident
+ * memory of the server, the process PID, has grown since a fifth of the time was over.  The status is 1 if an
+ * answer was wrong.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -156,7 +158,10 @@ static size_t accesses_before(size_t pos)
 	return lo;
 }
 
-/* Two digits of the byte as the last of the first @n accesses to it has it; false if none has it, or it is unknown. */
+/*
+ * Two digits of the byte as the last of the first @n accesses to it has it; false if none has it, or it is
+ * unknown.
+ */
 static bool byte_after(size_t n, uint64_t addr, char digits[2])
 {
 	while (n--) {
@@ -177,7 +182,8 @@ static unsigned chance(struct client *c, size_t n)
 	return (unsigned)rand_r(&c->random) % (unsigned)n;
 }
 
-static void send_packet(struct client *c, enum check check, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void send_packet(struct client *c, enum check check, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 static void send_packet(struct client *c, enum check check, const char *fmt, ...)
 {
@@ -408,8 +414,11 @@ static void take_reply(struct client *c, const char *payload, size_t len)
 	note_time(c);
 	n_answers++;
 	if (!is_right(c, reply) && ++n_wrong <= MAX_WRONG)
-		fprintf(stderr, "soak: at position %zu, %s: %.400s %.80s, not %.400s\n", c->pos, c->packet, reply, c->console,
-			c->check == CHECK_STATE ? twin.states[c->pos] : c->check == CHECK_BYTES ? c->bytes : "that");
+		fprintf(stderr, "soak: at position %zu, %s: %.400s %.80s, not %.400s\n", c->pos, c->packet,
+			reply, c->console,
+			c->check == CHECK_STATE   ? twin.states[c->pos]
+			: c->check == CHECK_BYTES ? c->bytes
+						  : "that");
 	send_next(c);
 }
 
@@ -421,8 +430,8 @@ static void take(struct client *c)
 	if (n <= 0)
 		die("the server has hung up");
 	c->n_in += (size_t)n;
-	while ((start = memchr(c->in, '$', c->n_in)) && (end = memchr(start, '#', c->n_in - (size_t)(start - c->in))) &&
-	       end + 3 <= c->in + c->n_in) {
+	while ((start = memchr(c->in, '$', c->n_in)) &&
+	       (end = memchr(start, '#', c->n_in - (size_t)(start - c->in))) && end + 3 <= c->in + c->n_in) {
 		take_reply(c, start + 1, (size_t)(end - start) - 1);
 		c->n_in -= (size_t)(end + 3 - c->in);
 		memmove(c->in, end + 3, c->n_in);
@@ -495,7 +504,8 @@ static double percentile(double share)
 static void run(struct client *clients, size_t n, double seconds, const char *pid)
 {
 	struct pollfd *fds = calloc(n, sizeof(*fds));
-	int64_t start = now_ns(), warm = start + (int64_t)(seconds * 2e8), end = start + (int64_t)(seconds * 1e9);
+	int64_t start = now_ns(), warm = start + (int64_t)(seconds * 2e8),
+		end = start + (int64_t)(seconds * 1e9);
 	long before = 0;
 
 	if (!fds)
@@ -514,7 +524,8 @@ static void run(struct client *clients, size_t n, double seconds, const char *pi
 				take(&clients[i]);
 		}
 	}
-	printf("%zu clients, %.0f s: %" PRIu64 " answers, %" PRIu64 " wrong, median %.2f ms, p99 %.2f ms, growth %ld bytes\n",
+	printf("%zu clients, %.0f s: %" PRIu64 " answers, %" PRIu64
+	       " wrong, median %.2f ms, p99 %.2f ms, growth %ld bytes\n",
 	       n, seconds, n_answers, n_wrong, percentile(0.5), percentile(0.99), resident(pid) - before);
 	free(fds);
 }

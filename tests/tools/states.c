@@ -2,14 +2,18 @@
 /*
  * Shows what is known at every position of a trace to tests that compare it with an oracle.
  *
- *      states regs TRACE [EXEC]          a line a position: position, thread id, pc, then NAME=HEX (target byte order) for each
- *                                        register whose value or knowledge changed since the last line of that thread; NAME=
- *                                        is unknown now
- *      states mem TRACE POS ADDR LEN...  a line for each position and range: the bytes in hexadecimal, ".." where unknown
- *      states ask TRACE                  the same; positions, addresses and lengths come from stdin, a line each
- *      states steps TRACE                a line a step: pc, then R:ADDR:HEX for what it reads, W: what it writes, K: what the kernel does
- *      states frames TRACE               a line a trace frame: its number, tracepoint, "regs" and "pc" if it has them, then ADDR+LEN
- *                                        for each range of memory and $NUMBER=VALUE for each variable, in the order of collection
+ *      states regs TRACE [EXEC]          a line a position: position, thread id, pc, then NAME=HEX (target
+ *                                        byte order) for each register whose value or knowledge changed since
+ *                                        the last line of that thread; NAME= is unknown now
+ *      states mem TRACE POS ADDR LEN...  a line for each position and range: the bytes in hexadecimal, ".."
+ *      where unknown
+ *      states ask TRACE                  the same; positions, addresses and lengths come from stdin, a line
+ *                                        each
+ *      states steps TRACE                a line a step: pc, then R:ADDR:HEX for what it reads, W: what it
+ *                                        writes, K: what the kernel does
+ *      states frames TRACE               a line a trace frame: its number, tracepoint, "regs" and "pc" if it
+ *                                        has them, then ADDR+LEN for each range of memory and $NUMBER=VALUE
+ *                                        for each variable, in the order of collection
  *      states info TRACE [EXEC]          N, warnings, damage
  */
 #include <inttypes.h>

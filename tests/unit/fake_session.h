@@ -8,7 +8,8 @@
  *      step    thread            pc        effects
  *      0..2    0 (p100, 1000)    0x401000  step 1 writes 11 22 33 44 at 0x602000
  *      3..5    1 (p100, 1001)    0x402000  step 5 ends the thread, which is called "w<&>"
- *      6..7    0                 0x401003  step 6 is system call 1; step 7 maps the page at 0x700000, called "brk"
+ *      6..7    0                 0x401003  step 6 is system call 1; step 7 maps the page at 0x700000, called
+ *              "brk"
  *      8       2 (p101, 1002)    0x501000
  *      9       0                 0x401005  position 10 has pc 0x401006
  *

@@ -45,7 +45,8 @@ static uint64_t get(const uint8_t *p, unsigned len)
 /* Where a record's tables are: sections, arrays, and the signatures of blocks, which follow @end. */
 static struct place tables_of(const uint8_t *head)
 {
-	return (struct place){ get(head + 24, 8), get(head + 32, 4) * SECTION_LEN + get(head + 36, 4) * ARRAY_LEN };
+	return (struct place){ get(head + 24, 8),
+			       get(head + 32, 4) * SECTION_LEN + get(head + 36, 4) * ARRAY_LEN };
 }
 
 /* The record at @off and its arrays.  Returns where the next one is. */
@@ -74,7 +75,8 @@ static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 /* --------------------------------------------------------------------------------------------- forging */
 
 /*
- * What the head says may be forged, the record's length too: only what lies in the record, as it was built, is signed.
+ * What the head says may be forged, the record's length too: only what lies in the record, as it was built,
+ * is signed.
  */
 static void sign_record(uint8_t *file, const struct place *r)
 {
@@ -318,7 +320,7 @@ enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_
 	return forged;
 }
 
-/* ------------------------------------------------------------------------------------------------ sketches */
+/* ----------------------------------------------------------------------------------------------- sketches */
 
 /* The recording over the good index at @path. */
 struct opened {

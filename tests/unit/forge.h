@@ -15,7 +15,10 @@
 /* The key of all files here, with the signer that is all zeros. */
 extern const struct ts_index_key forge_key;
 
-/* A change: in an array (all of a file's are counted, then the heads and tables of its records), where in it, what. */
+/*
+ * A change: in an array (all of a file's are counted, then the heads and tables of its records), where in it,
+ * what.
+ */
 #define FORGE_EDIT_LEN 8
 
 /* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */
@@ -38,7 +41,9 @@ enum forged {
 /* Write @file to @path, open it over the recording @seed, and ask questions of every kind. */
 enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed);
 
-/* The same of the sketches beside it (PATH.find): forge_find_original() also leaves the good index at @path. */
+/*
+ * The same of the sketches beside it (PATH.find): forge_find_original() also leaves the good index at @path.
+ */
 uint8_t *forge_find_original(const char *path, uint64_t seed, size_t *len);
 enum forged forge_find_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed);
 

@@ -134,7 +134,8 @@ static bool is_in(const struct ts_effect *e, uint64_t addr)
 }
 
 /* The log of a byte that an access of @thread touches. */
-static struct naive_log *log_of(const struct naive *nv, const struct ts_effect *e, uint32_t thread, uint64_t i)
+static struct naive_log *log_of(const struct naive *nv, const struct ts_effect *e, uint32_t thread,
+				uint64_t i)
 {
 	if (e->kind == TS_FX_REG_READ || e->kind == TS_FX_REG_WRITE)
 		return reg_log(nv, thread, e->addr + i);
@@ -509,7 +510,8 @@ static bool is_exec(const struct naive *nv, uint64_t pos, uint32_t process, uint
 {
 	const struct ts_step *st = step_at(nv, pos);
 
-	return nv->s->process_of[st->thread] == process && st->pc != TS_NO_PC && st->pc >= first && st->pc <= last;
+	return nv->s->process_of[st->thread] == process && st->pc != TS_NO_PC && st->pc >= first &&
+	       st->pc <= last;
 }
 
 uint64_t naive_next_exec(const struct naive *nv, uint32_t process, uint64_t first, uint64_t last,
@@ -611,8 +613,8 @@ static bool is_first_in_step(const struct naive *nv, uint32_t process, uint64_t 
 }
 
 /*
- * Is one of the bytes of [lo, hi] changed by the value, as far as one can know?  A value that a step @is_sight
- * saw first was there when the step began; others it changed itself.
+ * Is one of the bytes of [lo, hi] changed by the value, as far as one can know?  A value that a step
+ * @is_sight saw first was there when the step began; others it changed itself.
  */
 static bool changes(const struct naive *nv, uint32_t process, const struct ts_effect *e, const uint8_t *value,
 		    uint64_t step, uint32_t seq, uint64_t lo, uint64_t hi, bool is_sight)
@@ -653,7 +655,8 @@ static bool shows_change(const struct naive *nv, const struct ts_watch *w, const
 {
 	const uint8_t *value = ts_effect_data(&nv->s->steps, e);
 
-	return w->kind != TS_WATCH_READ && value && changes(nv, w->process, e, value, step, seq, lo, hi, true);
+	return w->kind != TS_WATCH_READ && value &&
+	       changes(nv, w->process, e, value, step, seq, lo, hi, true);
 }
 
 static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, uint64_t step,
@@ -681,7 +684,9 @@ static bool watch_effects(const struct naive *nv, const struct ts_stops *stops, 
 			if (nv->s->process_of[thread] != w->process || lo > hi ||
 			    !is_stop(nv, w, e, step, nv->first_seq[step] + i, lo, hi))
 				continue;
-			*found = (struct ts_found){ .kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread };
+			*found = (struct ts_found){
+				.kind = TS_STOP_WATCH, .watch = j, .addr = lo, .thread = thread
+			};
 			return true;
 		}
 	}

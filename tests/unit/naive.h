@@ -3,9 +3,9 @@
  * The naive twin of the timeline: the same questions, answered from plain lists by the definitions of the
  * model.
  *
- * For each byte that the script may touch and each byte of each thread's registers it keeps what happened to it, in
- * order.  What is asked "next" or "previous" it finds by walking step by step.  It shares no code with the
- * index.
+ * For each byte that the script may touch and each byte of each thread's registers it keeps what happened to
+ * it, in order.  What is asked "next" or "previous" it finds by walking step by step.  It shares no code with
+ * the index.
  */
 #ifndef TS_TESTS_NAIVE_H
 #define TS_TESTS_NAIVE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recordings of each format, with the twin of each: a walk over its steps, which a reader of the loader's gave once, from the
- * first to the last.
+ * Recordings of each format, with the twin of each: a walk over its steps, which a reader of the loader's
+ * gave once, from the first to the last.
  */
 #ifndef TS_TESTS_SAMPLE_H
 #define TS_TESTS_SAMPLE_H
@@ -33,18 +33,22 @@ void sample_open(struct sample *x, const char *name);
 void sample_close(struct sample *x);
 
 /*
- * How many questions of each verb sample @i is asked: those of a format have the environment's TEST_QUESTIONS together, and
- * @few each without it.
+ * How many questions of each verb sample @i is asked: those of a format have the environment's TEST_QUESTIONS
+ * together, and @few each without it.
  */
 unsigned sample_n_questions(int i, unsigned few);
 
 /*
- * Of a machine: *virt gets an address at which the physical byte @phys is at position @pos; false if there is none.  Of other
- * recordings it is @phys.  *n_left gets how many bytes follow it that are its neighbours in both, itself included.
+ * Of a machine: *virt gets an address at which the physical byte @phys is at position @pos; false if there is
+ * none.  Of other recordings it is @phys.  *n_left gets how many bytes follow it that are its neighbours in
+ * both, itself included.
  */
 bool sample_virtual(const struct sample *x, uint64_t pos, uint64_t phys, uint64_t *virt, uint64_t *n_left);
 
-/* A byte at a position, also one that no step touches; returns whether it is known.  Of a machine, a physical address. */
+/*
+ * A byte at a position, also one that no step touches; returns whether it is known.  Of a machine, a physical
+ * address.
+ */
 bool sample_byte(const struct sample *x, uint64_t pos, uint32_t process, uint64_t addr, uint8_t *value);
 
 /* Of a machine: where a virtual address is at position @pos by its four-level tables; false: nowhere. */

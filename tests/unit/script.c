@@ -276,7 +276,7 @@ void script_free(struct script *s)
 		ts_recording_close(&s->rec);
 }
 
-/* ------------------------------------------------------------------------------------- a loader's recording */
+/* ----------------------------------------------------------------------------------- a loader's recording */
 
 static void close_copy(struct ts_recording *rec)
 {
@@ -342,9 +342,11 @@ struct script *script_read(struct ts_recording *rec)
 	return s;
 }
 
-void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr, uint64_t *len)
+void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr,
+		  uint64_t *len)
 {
-	size_t first = (size_t)script_below(r, s->n_bytes), n = 1, wanted = 1 + (size_t)script_below(r, max_len);
+	size_t first = (size_t)script_below(r, s->n_bytes), n = 1,
+	       wanted = 1 + (size_t)script_below(r, max_len);
 
 	while (n < wanted && first + n < s->n_bytes && s->bytes[first + n] == s->bytes[first] + n)
 		n++;

@@ -71,13 +71,14 @@ struct script *script_new(const char *arch, uint32_t n_threads, const uint32_t *
 struct script *script_random_new(uint64_t seed, uint64_t n_steps);
 
 /*
- * The steps of a recording that a loader opened, all in one batch: for a walk over them, not to be read.  Its rec is a copy of
- * the recording's facts, which stay the caller's.
+ * The steps of a recording that a loader opened, all in one batch: for a walk over them, not to be read.  Its
+ * rec is a copy of the recording's facts, which stay the caller's.
  */
 struct script *script_read(struct ts_recording *rec);
 
 /* A random range of 1 to @max_len of the script's bytes, which are neighbours. */
-void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr, uint64_t *len);
+void script_bytes(const struct script *s, struct script_random *r, unsigned max_len, uint64_t *addr,
+		  uint64_t *len);
 
 /* Its readers and the recording itself go. */
 void script_free(struct script *s);

@@ -48,7 +48,8 @@ static struct ts_answer *begin(const char *question)
 	s->n_reads = 0;
 	answer = ts_answer_new(&a.ask, question, TS_FORM_TEXT, &err);
 	ck_assert_msg(answer != NULL, "%s: %s", question, err.text);
-	ck_assert_msg(s->n_reads <= MAX_READS, "%s: the beginning reads %u steps", question, (unsigned)s->n_reads);
+	ck_assert_msg(s->n_reads <= MAX_READS, "%s: the beginning reads %u steps", question,
+		      (unsigned)s->n_reads);
 	return answer;
 }
 
@@ -88,12 +89,14 @@ END_TEST
 /* +N and -N in a range are counted from a place that is found later. */
 START_TEST(a_range_is_seen_from_where_the_question_is_asked)
 {
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history $pc in -1:+2 at previous change 0x5000"), "%s", a.err.text);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history $pc in -1:+2 at previous change 0x5000"), "%s",
+		      a.err.text);
 	ck_assert_uint_eq(a.n_rows, 3);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\n99\t"));
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\n101\t"));
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history $pc at previous change 0x5000 in +98:next exec 0x401000"), "%s",
-		      a.err.text);
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV,
+			       "history $pc at previous change 0x5000 in +98:next exec 0x401000"),
+		      "%s", a.err.text);
 	ck_assert_uint_eq(a.n_rows, 2); /* 198 and 199: it is executed every 100 steps, and 100 itself is not after 100 */
 }
 END_TEST
@@ -144,4 +147,5 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("anchors", setup, teardown, a_place_is_searched_for_in_slices,
 		   a_range_is_seen_from_where_the_question_is_asked,
-		   what_is_wrong_with_a_place_that_was_searched_for_is_told_late, a_search_for_a_place_can_be_stopped)
+		   what_is_wrong_with_a_place_that_was_searched_for_is_told_late,
+		   a_search_for_a_place_can_be_stopped)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * history, accesses, last-X, next-X and executions, each against a walk over all steps: random questions to random
- * recordings and to those of each format, in chunks of a few steps.
+ * history, accesses, last-X, next-X and executions, each against a walk over all steps: random questions to
+ * random recordings and to those of each format, in chunks of a few steps.
  */
 #include "unit.h"
 
@@ -360,8 +360,9 @@ static void expect(const char *question, uint64_t from, uint64_t to, unsigned fi
 	wanted.len = rows[hi].at;
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	got = strchr(ts_buf_text(&a.out), '\n') + 1;
-	ck_assert_msg(!strcmp(got, ts_buf_text(&wanted) + rows[lo].at), "%s (process %u)\nexpected:\n%.3000sgot:\n%.3000s", question,
-		      what.process, ts_buf_text(&wanted) + rows[lo].at, got);
+	ck_assert_msg(!strcmp(got, ts_buf_text(&wanted) + rows[lo].at),
+		      "%s (process %u)\nexpected:\n%.3000sgot:\n%.3000s", question, what.process,
+		      ts_buf_text(&wanted) + rows[lo].at, got);
 }
 
 /* A question of the verb, with random words. */
@@ -393,7 +394,8 @@ static void ask_any(const char *verb, const char *text, const char *kinds, int s
 		from = at + (*kinds == 'x');
 	if (to < from)
 		to = from;
-	if (s == sample.s && !what.is_reg && (!sample_physical(&sample, at, what.virt, &phys) || phys != what.addr))
+	if (s == sample.s && !what.is_reg &&
+	    (!sample_physical(&sample, at, what.virt, &phys) || phys != what.addr))
 		return;
 	/* the process is that of the thread at the position asked from */
 	what.process = s->rec.threads[naive_thread(nv, at)].process;
@@ -539,14 +541,17 @@ START_TEST(any_question_to_a_sample_is_answered_like_a_walk)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------- registers that are rarely written */
+/* ---------------------------------------------------------------------- registers that are rarely written */
 
 #define N_LONG 4000u
 
 /* Which register each step of a longer recording wrote. */
 static uint8_t wrote[N_LONG]; /* N_REGS: none */
 
-/* In the 'g' layout rax and rbx share a line, as eflags and cs do; xmm0 ends where xmm1 begins, inside of one. */
+/*
+ * In the 'g' layout rax and rbx share a line, as eflags and cs do; xmm0 ends where xmm1 begins, inside of
+ * one.
+ */
 static const char *const reg_names[] = { "rax", "rbx", "rcx", "r15", "eflags", "cs", "mxcsr", "xmm0", "xmm1" };
 #define N_REGS (sizeof(reg_names) / sizeof(reg_names[0]))
 
@@ -590,11 +595,13 @@ START_TEST(the_chunks_of_a_register_are_those_that_write_it)
 		uint32_t first = reg_of(i)->off, last = first + reg_of(i)->len - 1;
 
 		for (uint64_t chunk = 0; chunk < N_LONG / TS_CHUNK_STEPS; chunk++) {
-			ck_assert_msg(writes_reg(chunk, i) == (ts_query_next_register(a.q, TS_ACCESS_WRITE, 0, first, last,
-										      chunk) == chunk),
+			ck_assert_msg(writes_reg(chunk, i) ==
+					      (ts_query_next_register(a.q, TS_ACCESS_WRITE, 0, first, last,
+								      chunk) == chunk),
 				      "%s, chunk %" PRIu64 ", forwards", reg_names[i], chunk);
-			ck_assert_msg(writes_reg(chunk, i) == (ts_query_prev_register(a.q, TS_ACCESS_WRITE, 0, last, last,
-										      chunk) == chunk),
+			ck_assert_msg(writes_reg(chunk, i) ==
+					      (ts_query_prev_register(a.q, TS_ACCESS_WRITE, 0, last, last,
+								      chunk) == chunk),
 				      "%s, chunk %" PRIu64 ", backwards", reg_names[i], chunk);
 		}
 	}
@@ -625,7 +632,7 @@ START_TEST(the_last_write_of_a_register_is_found_over_many_chunks)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------ writes of the same value */
+/* ------------------------------------------------------------------------------- writes of the same value */
 
 /* The first step of a chunk sees another value than the step before it wrote. */
 #define SEEN_AT (N_LONG / TS_CHUNK_STEPS / 2 * TS_CHUNK_STEPS)
@@ -650,7 +657,10 @@ static void begin_same(bool is_reg)
 	ask_text_init(&a, &s->rec);
 }
 
-/* Chunks that change nothing are not decoded; what a chunk's first step contradicts is a change of the one before. */
+/*
+ * Chunks that change nothing are not decoded; what a chunk's first step contradicts is a change of the one
+ * before.
+ */
 START_TEST(changes_are_found_over_many_writes_of_the_same_value)
 {
 	static const struct {
@@ -675,8 +685,8 @@ START_TEST(changes_are_found_over_many_writes_of_the_same_value)
 		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s: %s", question, a.err.text);
 		ck_assert_msg(!strncmp(ts_buf_text(&a.out), want, strlen(want)), "%s: %s, not %s", question,
 			      ts_buf_text(&a.out), want);
-		ck_assert_msg(s->n_reads - n_reads <= 20 * TS_CHUNK_STEPS, "%s: %" PRIu64 " steps were decoded",
-			      question, s->n_reads - n_reads);
+		ck_assert_msg(s->n_reads - n_reads <= 20 * TS_CHUNK_STEPS,
+			      "%s: %" PRIu64 " steps were decoded", question, s->n_reads - n_reads);
 	}
 	ask_text_fini(&a);
 	script_free(s);
@@ -703,11 +713,13 @@ START_TEST(executions_are_those_of_a_walk)
 			n += s->rec.threads[st->thread].process == what.process &&
 			     st->pc != TS_NO_PC && st->pc - addr < len;
 		}
-		snprintf(question, sizeof(question), "executions 0x%" PRIx64 ",%" PRIu64 " first %" PRIu64 " at %" PRIu64,
-			 addr, len, first, at);
+		snprintf(question, sizeof(question),
+			 "executions 0x%" PRIx64 ",%" PRIu64 " first %" PRIu64 " at %" PRIu64, addr, len,
+			 first, at);
 		ck_assert_msg(ask_text(&a, TS_FORM_JSON, question), "%s", a.err.text);
 		snprintf(end, sizeof(end), "\"rows\":%" PRIu64 ",\"total\":%" PRIu64 "}\n", n < first ? n : first, n);
-		ck_assert_msg(strstr(ts_buf_text(&a.out), end), "%s: %s, not %s", question, ts_buf_text(&a.out), end);
+		ck_assert_msg(strstr(ts_buf_text(&a.out), end), "%s: %s, not %s", question,
+			      ts_buf_text(&a.out), end);
 	}
 	finish();
 }

@@ -78,10 +78,11 @@ static void open_script(struct opened *o)
 }
 
 /*
- * Steps of a program whose addresses repeat, but never the same sequence of them.  @shift: where the program lies.
- * With two threads they take turns of @turn steps.
+ * Steps of a program whose addresses repeat, but never the same sequence of them.  @shift: where the program
+ * lies. With two threads they take turns of @turn steps.
  */
-static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, unsigned n_threads, unsigned turn)
+static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, unsigned n_threads,
+		 unsigned turn)
 {
 	struct script_random rnd[2] = { { 5 }, { 6 } };
 	uint64_t n[2] = { 0, 0 };
@@ -331,7 +332,7 @@ START_TEST(memory_before_the_first_step_is_compared)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- a stack */
+/* ------------------------------------------------------------------------------------------------ a stack */
 
 #define STACK UINT64_C(0x7ffff0000000)
 #define STACK_MOVED UINT64_C(0x7fff80001000)
@@ -416,10 +417,12 @@ static void edit(struct script *s, struct script_random *rnd)
 	unsigned n = (unsigned)script_below(rnd, 4);
 
 	for (; n; n--) {
-		uint32_t at = (uint32_t)script_below(rnd, b->n_steps - 30), len = 1 + (uint32_t)script_below(rnd, 20);
+		uint32_t at = (uint32_t)script_below(rnd, b->n_steps - 30),
+			 len = 1 + (uint32_t)script_below(rnd, 20);
 
 		if (script_chance(rnd, 40)) {
-			memmove(b->steps + at, b->steps + at + len, (b->n_steps - at - len) * sizeof(*b->steps));
+			memmove(b->steps + at, b->steps + at + len,
+				(b->n_steps - at - len) * sizeof(*b->steps));
 			b->n_steps -= len;
 		} else if (script_chance(rnd, 40)) {
 			while (b->cap_steps < b->n_steps + len)
@@ -468,8 +471,12 @@ static size_t list_rows(struct half *a, struct half *b, struct shown **out)
 
 		*out = realloc(*out, (n + 1) * sizeof(**out));
 		x = &(*out)[n++];
-		*x = (struct shown){ row.cells[0].number, row.cells[1].number, row.cells[2].number, row.cells[3].number,
-				     "", "" };
+		*x = (struct shown){ row.cells[0].number,
+				     row.cells[1].number,
+				     row.cells[2].number,
+				     row.cells[3].number,
+				     "",
+				     "" };
 		snprintf(x->kind, sizeof(x->kind), "%s", ts_row_get(&row, 4));
 		if (row.cells[5].kind == TS_CELL_TEXT)
 			snprintf(x->what, sizeof(x->what), "%s", ts_row_get(&row, 5));
@@ -509,7 +516,8 @@ static unsigned wrote(const struct half *h, uint64_t k, uint64_t addr)
 	for (uint32_t i = 0; i < st->n_effects && b->effects[st->first + i].kind != TS_FX_THREAD; i++) {
 		const struct ts_effect *e = &b->effects[st->first + i];
 
-		if ((e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) && addr - e->addr < e->len && did)
+		if ((e->kind == TS_FX_MAP || e->kind == TS_FX_UNMAP || e->kind == TS_FX_FORGET) &&
+		    addr - e->addr < e->len && did)
 			did |= WROTE_UNKNOWN;
 		if (e->kind == TS_FX_WRITE && addr - e->addr < e->len)
 			did |= WROTE | (e->data == TS_NO_DATA ? WROTE_UNKNOWN : 0) | (e->is_hidden ? WROTE_HIDDEN : 0);
@@ -518,8 +526,8 @@ static unsigned wrote(const struct half *h, uint64_t k, uint64_t addr)
 }
 
 /*
- * Is the byte read by the step, or by the one after it?  What edits leave over may contradict what was written: that is seen
- * at the position of the step that shows it.
+ * Is the byte read by the step, or by the one after it?  What edits leave over may contradict what was
+ * written: that is seen at the position of the step that shows it.
  */
 static bool is_read(const struct half *h, uint64_t k, uint64_t addr)
 {
@@ -541,11 +549,12 @@ static bool is_promised(const struct half *a, uint64_t k, const struct half *b, 
 {
 	unsigned x = wrote(a, k, addr), y = wrote(b, k2, addr);
 
-	return (x | y) && !((x | y) & WROTE_UNKNOWN) && ((x && y) || !((x | y) & WROTE_HIDDEN)) && !is_read(a, k, addr) &&
-	       !is_read(b, k2, addr);
+	return (x | y) && !((x | y) & WROTE_UNKNOWN) && ((x && y) || !((x | y) & WROTE_HIDDEN)) &&
+	       !is_read(a, k, addr) && !is_read(b, k2, addr);
 }
 
-static bool differs(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, uint32_t thread, uint64_t addr)
+static bool differs(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, uint32_t thread,
+		    uint64_t addr)
 {
 	uint32_t process = a->o.s->process_of[thread];
 	uint8_t x, y;
@@ -555,7 +564,8 @@ static bool differs(const struct half *a, uint64_t k, const struct half *b, uint
 }
 
 /* Is there a row for the byte? */
-static bool is_shown(const struct shown *rows, size_t n, uint64_t k, uint64_t k2, bool is_start, uint64_t addr)
+static bool is_shown(const struct shown *rows, size_t n, uint64_t k, uint64_t k2, bool is_start,
+		     uint64_t addr)
 {
 	for (size_t i = 0; i < n; i++) {
 		unsigned long first, len;
@@ -568,16 +578,16 @@ static bool is_shown(const struct shown *rows, size_t n, uint64_t k, uint64_t k2
 }
 
 /* Every byte that the steps leave different, and of which that is promised, has its row. */
-static void check_pair(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, const struct shown *rows,
-		       size_t n, unsigned *n_bytes)
+static void check_pair(const struct half *a, uint64_t k, const struct half *b, uint64_t k2,
+		       const struct shown *rows, size_t n, unsigned *n_bytes)
 {
 	ck_assert_uint_eq(a->o.s->steps.steps[k].pc, b->o.s->steps.steps[k2].pc);
 	for (unsigned i = 0; i < SCRIPT_N_ARENAS; i++) {
 		for (uint64_t addr = script_arenas[i].first;; addr++) {
 			if (is_promised(a, k, b, k2, addr) &&
 			    differs(a, k + 1, b, k2 + 1, thread_of(a, k), addr)) {
-				ck_assert_msg(is_shown(rows, n, k, k2, false, addr), "%lu %lu 0x%lx", (long)k, (long)k2,
-					      (long)addr);
+				ck_assert_msg(is_shown(rows, n, k, k2, false, addr), "%lu %lu 0x%lx", (long)k,
+					      (long)k2, (long)addr);
 				++*n_bytes;
 			}
 			if (addr == script_arenas[i].last)
@@ -626,7 +636,8 @@ static bool touches_reg(const struct half *h, uint64_t k, enum ts_effect_kind ki
 
 		if (e->kind == TS_FX_THREAD)
 			thread = e->item;
-		touches |= e->kind == kind && thread == st->thread && e->addr < r->off + r->len && r->off < e->addr + e->len;
+		touches |= e->kind == kind && thread == st->thread && e->addr < r->off + r->len &&
+			   r->off < e->addr + e->len;
 	}
 	return touches;
 }
@@ -634,7 +645,8 @@ static bool touches_reg(const struct half *h, uint64_t k, enum ts_effect_kind ki
 /* The same as is_read(). */
 static bool is_reg_read(const struct half *h, uint64_t k, const struct ts_reg *r)
 {
-	return touches_reg(h, k, TS_FX_REG_READ, r) || (k + 1 < h->n && touches_reg(h, k + 1, TS_FX_REG_READ, r));
+	return touches_reg(h, k, TS_FX_REG_READ, r) ||
+	       (k + 1 < h->n && touches_reg(h, k + 1, TS_FX_REG_READ, r));
 }
 
 static bool has_reg_row(const struct shown *rows, size_t n, uint64_t k, uint64_t k2, const char *name)
@@ -648,8 +660,8 @@ static bool has_reg_row(const struct shown *rows, size_t n, uint64_t k, uint64_t
 }
 
 /* Every register that the steps write, and leave different, has its row. */
-static void check_regs(const struct half *a, uint64_t k, const struct half *b, uint64_t k2, const struct shown *rows,
-		       size_t n)
+static void check_regs(const struct half *a, uint64_t k, const struct half *b, uint64_t k2,
+		       const struct shown *rows, size_t n)
 {
 	const struct ts_regset *set = &a->o.s->rec.regs;
 	uint32_t thread = thread_of(a, k);
@@ -663,8 +675,8 @@ static void check_regs(const struct half *a, uint64_t k, const struct half *b, u
 		    (!touches_reg(a, k, TS_FX_REG_WRITE, r) && !touches_reg(b, k2, TS_FX_REG_WRITE, r)))
 			continue;
 		for (uint32_t m = r->off; m < r->off + r->len; m++)
-			is_different |= naive_reg(a->nv, k + 1, thread, m, &x) && naive_reg(b->nv, k2 + 1, thread, m, &y) &&
-					x != y;
+			is_different |= naive_reg(a->nv, k + 1, thread, m, &x) &&
+					naive_reg(b->nv, k2 + 1, thread, m, &y) && x != y;
 		ck_assert_msg(!is_different || has_reg_row(rows, n, k, k2, r->name), "%s: %lu %lu $%s",
 			      set->arch->name, (long)k, (long)k2, r->name);
 	}
@@ -677,8 +689,8 @@ static bool is_same_row(const struct shown *x, const struct shown *y)
 }
 
 /*
- * Leave out rows of registers of which the recordings contradict themselves: whether those are seen depends on when the state
- * is asked for.  Returns how many rows are left.
+ * Leave out rows of registers of which the recordings contradict themselves: whether those are seen depends
+ * on when the state is asked for.  Returns how many rows are left.
  */
 static size_t drop_contradicted(const struct half *a, const struct half *b, struct shown *rows, size_t n)
 {
@@ -709,7 +721,8 @@ static void check_digests(uint64_t seed, const struct shown *rows, size_t n)
 	n_others = drop_contradicted(&a, &b, others, n_others);
 	ck_assert_uint_eq(n_others, n);
 	for (size_t i = 0; i < n; i++)
-		ck_assert_msg(is_same_row(&rows[i], &others[i]), "row %zu: %lu %s", i, (long)rows[i].pos, rows[i].what);
+		ck_assert_msg(is_same_row(&rows[i], &others[i]), "row %zu: %lu %s", i, (long)rows[i].pos,
+			      rows[i].what);
 	free(others);
 	half_fini(&a);
 	half_fini(&b);
@@ -721,7 +734,8 @@ struct counts {
 };
 
 /* Mark what only one of them executed, check the other rows. */
-static void take_rows(struct half *a, struct half *b, const struct shown *rows, size_t n, struct counts *counts)
+static void take_rows(struct half *a, struct half *b, const struct shown *rows, size_t n,
+		      struct counts *counts)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct shown *x = &rows[i];
@@ -775,20 +789,23 @@ START_TEST(the_naive_twin_agrees)
 
 	for (uint64_t seed = 1; seed <= n; seed++)
 		check_twins(seed, &counts);
-	ck_assert_msg(counts.n_bytes > n / 3 && counts.n_paths > n / 3 && counts.n_values > n / 3, "%u %u %u", counts.n_bytes,
-		      counts.n_paths, counts.n_values);
+	ck_assert_msg(counts.n_bytes > n / 3 && counts.n_paths > n / 3 && counts.n_values > n / 3, "%u %u %u",
+		      counts.n_bytes, counts.n_paths, counts.n_values);
 }
 END_TEST
 
 Suite *unit_suite(void)
 {
-	const TTest *const tests[] = {
-		the_same_program_does_not_differ, steps_of_one_only_are_one_row, values_that_differ_are_rows,
-		threads_may_take_other_turns, registers_are_those_that_other_threads_left, a_program_may_lie_elsewhere,
-		processors_must_be_the_same,
-		what_one_step_writes_is_compared_with_what_stands_there, memory_before_the_first_step_is_compared,
-		a_stack_may_lie_elsewhere
-	};
+	const TTest *const tests[] = { the_same_program_does_not_differ,
+				       steps_of_one_only_are_one_row,
+				       values_that_differ_are_rows,
+				       threads_may_take_other_turns,
+				       registers_are_those_that_other_threads_left,
+				       a_program_may_lie_elsewhere,
+				       processors_must_be_the_same,
+				       what_one_step_writes_is_compared_with_what_stands_there,
+				       memory_before_the_first_step_is_compared,
+				       a_stack_may_lie_elsewhere };
 	Suite *s = unit_suite_of("ask_diff", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 	TCase *tc = tcase_create("samples");
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find against a look at each address and each position: random values in random recordings and in those of each format, in
- * chunks of a few steps.
+ * find against a look at each address and each position: random values in random recordings and in those of
+ * each format, in chunks of a few steps.
  */
 #include "unit.h"
 
@@ -144,7 +144,8 @@ static void ask_for(uint64_t at)
 	for (unsigned i = 0; i < n_bytes; i++)
 		sprintf(question + strlen(question), is_any[i] ? " ??" : " %02x", bytes[i]);
 	process = s->rec.threads[naive_thread(nv, at)].process;
-	sprintf(question + strlen(question), " in memory 0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64, first, last + 1, at);
+	sprintf(question + strlen(question), " in memory 0x%" PRIx64 ":0x%" PRIx64 " at %" PRIu64, first,
+		last + 1, at);
 	if (script_chance(&rnd, 30)) {
 		from = script_below(&rnd, n_steps);
 		to = from + 1 + script_below(&rnd, n_steps - from);
@@ -162,7 +163,8 @@ static void ask_for(uint64_t at)
 	}
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	got = strchr(ts_buf_text(&a.out), '\n') + 1;
-	ck_assert_msg(!strcmp(got, ts_buf_text(&want)), "%s\nexpected:\n%.3000sgot:\n%.3000s", question, ts_buf_text(&want), got);
+	ck_assert_msg(!strcmp(got, ts_buf_text(&want)), "%s\nexpected:\n%.3000sgot:\n%.3000s", question,
+		      ts_buf_text(&want), got);
 }
 
 /* What is known at an address, at a random position, if anything is: most random bytes stand nowhere. */
@@ -193,7 +195,9 @@ static void ask_any(void)
 	ask_for(at);
 }
 
-/* What stands somewhere in the range at some time, or nearly so.  Of a machine, find has physical addresses. */
+/*
+ * What stands somewhere in the range at some time, or nearly so.  Of a machine, find has physical addresses.
+ */
 static void ask_sample(void)
 {
 	uint64_t at = script_below(&rnd, n_steps + 1), when = script_below(&rnd, n_steps + 1), len, off;
@@ -259,7 +263,8 @@ START_TEST(what_is_read_before_the_search_is_not_searched)
 	ask_text_init(&a, &s->rec);
 	answer = ts_answer_new(&a.ask, "find u32:0x01020304", TS_FORM_TSV, &a.err);
 	ck_assert_msg(answer, "%s", a.err.text);
-	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING && ts_answer_prepared(answer)) {
+	while (ts_answer_run(answer, 1, &a.out, &a.end, &a.err) == TS_GOT_PENDING &&
+	       ts_answer_prepared(answer)) {
 		ck_assert_uint_gt(ts_answer_prepared(answer), prepared);
 		prepared = ts_answer_prepared(answer);
 		ck_assert_uint_eq(ts_answer_at(answer), 0);

@@ -16,7 +16,10 @@
 static struct script *s;
 static struct ask_text a;
 
-/* The page at virtual 0x3000 is the frame at 0x40000; step 2 writes there, and step 3 at virtual 0x3000's own number. */
+/*
+ * The page at virtual 0x3000 is the frame at 0x40000; step 2 writes there, and step 3 at virtual 0x3000's own
+ * number.
+ */
 static void setup(void)
 {
 	static const uint64_t table = PTE_P;

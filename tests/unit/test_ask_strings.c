@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strings against its definition: after each step of a made-up program that writes and reads texts, all texts that have a
- * byte of an access are taken from plain arrays.  Then against the same definition on recordings of each format.
+ * strings against its definition: after each step of a made-up program that writes and reads texts, all texts
+ * that have a byte of an access are taken from plain arrays.  Then against the same definition on recordings
+ * of each format.
  */
 #include "unit.h"
 
@@ -176,7 +177,8 @@ static void make_program(void)
 			any_access(&x[1]);
 		for (uint32_t i = first; i < s->steps.n_effects; i++) {
 			const struct ts_effect *e = &s->steps.effects[i];
-			struct access of = { (unsigned)(e->addr - BASE), (unsigned)e->len, e->kind == TS_FX_READ };
+			struct access of = { (unsigned)(e->addr - BASE), (unsigned)e->len,
+					     e->kind == TS_FX_READ };
 
 			note_texts(pos, &of);
 		}
@@ -185,14 +187,18 @@ static void make_program(void)
 	s->end = (struct ts_end){ .pc = 0x1000, .has_pc = true };
 }
 
-/* May it be left out: nobody read it, a longer text with this beginning came after it, and it does not stand at the end? */
+/*
+ * May it be left out: nobody read it, a longer text with this beginning came after it, and it does not stand
+ * at the end?
+ */
 static bool may_be_left_out(const struct text *t)
 {
 	unsigned off = (unsigned)(t->addr - BASE), end = off + t->n * t->width;
 	bool stands = end < LEN && is_known[end] && !memory[end], is_beginning = false;
 
 	for (unsigned i = 0; stands && i < t->n; i++)
-		stands = is_char(off + i * t->width, t->width) && (char)memory[off + i * t->width] == t->chars[i];
+		stands = is_char(off + i * t->width, t->width) &&
+			 (char)memory[off + i * t->width] == t->chars[i];
 	for (unsigned i = 0; i < n_texts; i++)
 		is_beginning |= texts[i].addr == t->addr && texts[i].width == t->width && texts[i].n > t->n &&
 				texts[i].pos > t->pos && !strncmp(texts[i].chars, t->chars, t->n);
@@ -210,7 +216,9 @@ static void check_rows(void)
 		unsigned len, n = 0, w;
 		struct text *t;
 
-		ck_assert_int_eq(sscanf(line, "%" SCNu64 "\t%*d\t%*x\t\t%7s\t%" SCNx64 "\t%u\t%11s", &pos, kind, &addr, &len, encoding), 5);
+		ck_assert_int_eq(sscanf(line, "%" SCNu64 "\t%*d\t%*x\t\t%7s\t%" SCNx64 "\t%u\t%11s", &pos,
+					kind, &addr, &len, encoding),
+				 5);
 		snprintf(chars, sizeof(chars), "%s", strrchr(line, '\t') + 1);
 		for (const char *p = chars; *p; p++) {
 			plain[n++] = p[0] == '\\' && p[1] == 't' ? '\t' : p[0];
@@ -228,8 +236,9 @@ static void check_rows(void)
 		t->is_shown = true;
 	}
 	for (unsigned i = 0; i < n_texts; i++)
-		ck_assert_msg(texts[i].is_shown || may_be_left_out(&texts[i]), "missing: %" PRIu64 " 0x%" PRIx64 " \"%s\"",
-			      texts[i].pos, texts[i].addr, texts[i].chars);
+		ck_assert_msg(texts[i].is_shown || may_be_left_out(&texts[i]),
+			      "missing: %" PRIu64 " 0x%" PRIx64 " \"%s\"", texts[i].pos, texts[i].addr,
+			      texts[i].chars);
 }
 
 START_TEST(texts_are_those_of_the_definition)
@@ -252,7 +261,7 @@ START_TEST(texts_are_those_of_the_definition)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------- recordings of each format */
+/* ------------------------------------------------------------------------------ recordings of each format */
 
 #define MAX_CHARS 300u
 
@@ -302,7 +311,8 @@ static void *grown(void *items, size_t n, size_t *cap, size_t len)
 static uint32_t shown_ordinal(const struct shown *t)
 {
 	for (size_t i = n_shown; i-- > 0;) {
-		if (shown[i].addr == t->addr && shown[i].width == t->width && !strcmp(shown[i].chars, t->chars))
+		if (shown[i].addr == t->addr && shown[i].width == t->width &&
+		    !strcmp(shown[i].chars, t->chars))
 			return (uint32_t)i;
 	}
 	shown = grown(shown, n_shown, &cap_shown, sizeof(*shown));
@@ -350,7 +360,8 @@ static void find_shown(void)
 
 		for (uint32_t i = st->first; i < st->first + st->n_effects; i++) {
 			const struct ts_effect *e = &s->steps.effects[i];
-			struct showing x = { pos, e->addr, e->addr + (e->len - 1), 0, st->thread, e->kind == TS_FX_READ };
+			struct showing x = { pos, e->addr,    e->addr + (e->len - 1),
+					     0,   st->thread, e->kind == TS_FX_READ };
 
 			if ((e->kind == TS_FX_WRITE || (e->kind == TS_FX_READ && !e->is_hidden)) && e->len)
 				show_access(&x);
@@ -361,14 +372,16 @@ static void find_shown(void)
 		uint8_t c;
 
 		for (size_t k = 0; k < n_shown; k++)
-			t->is_beginning |= shown[k].addr == t->addr && shown[k].width == t->width && shown[k].n > t->n &&
-					   !strncmp(shown[k].chars, t->chars, t->n);
+			t->is_beginning |= shown[k].addr == t->addr && shown[k].width == t->width &&
+					   shown[k].n > t->n && !strncmp(shown[k].chars, t->chars, t->n);
 		t->stands = true;
 		for (unsigned k = 0; k < t->n; k++)
 			t->stands &= is_sample_char(s->steps.n_steps, t->addr + k * t->width, t->width, &c) &&
 				     c == (uint8_t)t->chars[k];
 		for (unsigned k = 0; k < t->width; k++)
-			t->stands &= sample_byte(&sample, s->steps.n_steps, 0, t->addr + t->n * t->width + k, &c) && !c;
+			t->stands &= sample_byte(&sample, s->steps.n_steps, 0, t->addr + t->n * t->width + k,
+						 &c) &&
+				     !c;
 	}
 }
 
@@ -425,8 +438,8 @@ static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 		plain[n] = 0;
 		t = shown_at(strtoull(cells[5], NULL, 0), strcmp(cells[7], "ascii") ? 2 : 1, plain);
 		ck_assert_msg(t && !t->is_row, "%s: %s: no such text, or twice", question, cells[8]);
-		ck_assert_msg(t->pos == strtoull(cells[0], NULL, 0), "%s: \"%s\" at %s, not %" PRIu64, question, plain, cells[0],
-			      t->pos);
+		ck_assert_msg(t->pos == strtoull(cells[0], NULL, 0), "%s: \"%s\" at %s, not %" PRIu64,
+			      question, plain, cells[0], t->pos);
 		ck_assert_str_eq(cells[4], t->is_read ? "read" : "write");
 		ck_assert_uint_eq(strtoull(cells[6], NULL, 0), t->n * t->width);
 		ck_assert(t->n >= min_chars && t->pos >= from && t->pos < to);
@@ -436,8 +449,10 @@ static void check_sample_rows(const char *question, uint64_t from, uint64_t to)
 		const struct shown *t = &shown[i];
 		bool may_miss = t->is_beginning && !t->was_read && !t->stands;
 
-		ck_assert_msg(t->is_row || may_miss || t->n < min_chars || t->pos == TS_NO_POS || t->pos < from || t->pos >= to,
-			      "%s: missing at %" PRIu64 ": 0x%" PRIx64 " \"%s\"", question, t->pos, t->addr, t->chars);
+		ck_assert_msg(t->is_row || may_miss || t->n < min_chars || t->pos == TS_NO_POS ||
+				      t->pos < from || t->pos >= to,
+			      "%s: missing at %" PRIu64 ": 0x%" PRIx64 " \"%s\"", question, t->pos, t->addr,
+			      t->chars);
 	}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * calls, stack, executions, hot, coverage, when and goto of recordings of each format, against walks over all steps: calls by
- * the words of their definition, from each position's pc, stack pointer, link register and memory.
+ * calls, stack, executions, hot, coverage, when and goto of recordings of each format, against walks over all
+ * steps: calls by the words of their definition, from each position's pc, stack pointer, link register and
+ * memory.
  */
 #include "unit.h"
 
@@ -52,7 +53,7 @@ static size_t n_places;
 static struct call *calls;   /* of all threads, by position */
 static size_t n_calls;
 
-/* ------------------------------------------------------------------------------------------- the definition */
+/* ----------------------------------------------------------------------------------------- the definition */
 
 static bool reg_at(uint64_t pos, uint32_t thread, const char *name, uint64_t *value)
 {
@@ -73,7 +74,8 @@ static bool word_at(uint64_t pos, uint32_t process, uint64_t addr, uint64_t *val
 	uint64_t phys;
 
 	for (unsigned i = 0; i < cpu->word; i++) {
-		if (!sample_physical(&sample, pos, addr + i, &phys) || !sample_byte(&sample, pos, process, phys, &bytes[i]))
+		if (!sample_physical(&sample, pos, addr + i, &phys) ||
+		    !sample_byte(&sample, pos, process, phys, &bytes[i]))
 			return false;
 	}
 	*value = ts_arch_get(s->rec.regs.arch, bytes, cpu->word);
@@ -110,7 +112,8 @@ static void list_places(uint32_t thread)
 		n_places++;
 	}
 	if (n_places && places[n_places - 1].pos == n_steps)
-		places[n_places - 1].has_next = naive_pc(sample.nv, n_steps, thread, &places[n_places - 1].next_pc);
+		places[n_places - 1].has_next =
+			naive_pc(sample.nv, n_steps, thread, &places[n_places - 1].next_pc);
 }
 
 /* May the address be that behind the instruction, as far as its length is known? */
@@ -130,7 +133,12 @@ static bool is_call(size_t i, struct call *x)
 	if (went >= n_places || !places[went].has_next || p->is_interruption || !p->has_sp || !(cpu->link ? p->has_lr : p->has_top) ||
 	    !is_behind(p, ret))
 		return false;
-	*x = (struct call){ .begin = p->pos, .end = NO_POS, .pc = p->pc, .target = places[went].next_pc, .slot = p->sp, .ret = ret };
+	*x = (struct call){ .begin = p->pos,
+			    .end = NO_POS,
+			    .pc = p->pc,
+			    .target = places[went].next_pc,
+			    .slot = p->sp,
+			    .ret = ret };
 	return x->target != ret;
 }
 
@@ -180,7 +188,7 @@ static int by_begin(const void *one, const void *other)
 	return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-/* --------------------------------------------------------------------------------------------- the questions */
+/* ------------------------------------------------------------------------------------------ the questions */
 
 static char *cells[20];
 
@@ -237,14 +245,17 @@ static void ask_calls(void)
 	for (size_t i = 0; i < n_calls; i++) {
 		const struct call *x = &calls[i];
 
-		if (x->begin - 1 < from || x->begin - 1 >= to || x->depth > depth || (target != NO_POS && x->target != target))
+		if (x->begin - 1 < from || x->begin - 1 >= to || x->depth > depth ||
+		    (target != NO_POS && x->target != target))
 			continue;
 		ck_assert_msg(next_row(&rest), "%s: no call at %" PRIu64, question, x->begin - 1);
-		ck_assert_msg(number(0) == x->begin - 1 && number(1) == x->begin && number(2) == x->end && !strcmp(cells[3], x->kind) &&
-				      number(4) == (uint64_t)a.names.tids[x->thread] && number(5) == x->depth && number(6) == x->pc &&
-				      number(8) == x->target,
-			      "%s: at %s %s:%s %s depth %s, not %" PRIu64 ":%" PRId64 " %s depth %u", question, cells[0], cells[1],
-			      cells[2], cells[3], cells[5], x->begin, (int64_t)x->end, x->kind, x->depth);
+		ck_assert_msg(number(0) == x->begin - 1 && number(1) == x->begin && number(2) == x->end &&
+				      !strcmp(cells[3], x->kind) &&
+				      number(4) == (uint64_t)a.names.tids[x->thread] &&
+				      number(5) == x->depth && number(6) == x->pc && number(8) == x->target,
+			      "%s: at %s %s:%s %s depth %s, not %" PRIu64 ":%" PRId64 " %s depth %u",
+			      question, cells[0], cells[1], cells[2], cells[3], cells[5], x->begin,
+			      (int64_t)x->end, x->kind, x->depth);
 	}
 	ck_assert_msg(!next_row(&rest), "%s: a call at %s", question, cells[0]);
 }
@@ -263,7 +274,8 @@ static void ask_stack(void)
 
 		if (x->thread != thread || x->begin > at || x->end <= at)
 			continue;
-		ck_assert_msg(next_row(&rest) && number(0) == depth++ && number(1) == x->begin - 1 && number(2) == x->pc,
+		ck_assert_msg(next_row(&rest) && number(0) == depth++ && number(1) == x->begin - 1 &&
+				      number(2) == x->pc,
 			      "%s: %s at %s, not at %" PRIu64, question, cells[0], cells[1], x->begin - 1);
 	}
 	ck_assert_msg(!next_row(&rest), "%s: a call at %s", question, cells[1]);
@@ -273,7 +285,8 @@ static void ask_stack(void)
 static uint64_t caller_at(uint64_t pos)
 {
 	for (size_t i = n_calls; i-- > 0;) {
-		if (calls[i].thread == s->steps.steps[pos].thread && calls[i].begin <= pos && calls[i].end > pos)
+		if (calls[i].thread == s->steps.steps[pos].thread && calls[i].begin <= pos &&
+		    calls[i].end > pos)
 			return calls[i].pc;
 	}
 	return NO_POS;
@@ -281,7 +294,8 @@ static uint64_t caller_at(uint64_t pos)
 
 static void ask_executions(void)
 {
-	uint64_t pc = s->steps.steps[script_below(&rnd, n_steps)].pc, len = 1 + script_below(&rnd, 30), from, to;
+	uint64_t pc = s->steps.steps[script_below(&rnd, n_steps)].pc, len = 1 + script_below(&rnd, 30), from,
+		 to;
 	char question[200], *rest;
 
 	if (pc == TS_NO_PC)
@@ -294,9 +308,11 @@ static void ask_executions(void)
 
 		if (st->pc == TS_NO_PC || st->pc - pc >= len)
 			continue;
-		ck_assert_msg(next_row(&rest) && number(0) == k && number(1) == (uint64_t)a.names.tids[st->thread] &&
+		ck_assert_msg(next_row(&rest) && number(0) == k &&
+				      number(1) == (uint64_t)a.names.tids[st->thread] &&
 				      number(2) == st->pc && number(4) == caller_at(k),
-			      "%s: %s, caller %s, not %" PRIu64 ", 0x%" PRIx64, question, cells[0], cells[4], k, caller_at(k));
+			      "%s: %s, caller %s, not %" PRIu64 ", 0x%" PRIx64, question, cells[0], cells[4],
+			      k, caller_at(k));
 	}
 	ck_assert_msg(!next_row(&rest), "%s: at %s", question, cells[0]);
 }
@@ -358,8 +374,9 @@ static void ask_counts(void)
 	sprintf(question, "coverage%s", words);
 	rest = ask(question);
 	for (size_t i = 0; i < n; i++)
-		ck_assert_msg(next_row(&rest) && number(0) == x[i].pc && number(1) == (x[i].len ? x[i].len : NO_POS) &&
-				      number(2) == x[i].steps, "%s: %s %s %s, not 0x%" PRIx64, question, cells[0], cells[1], cells[2],
+		ck_assert_msg(next_row(&rest) && number(0) == x[i].pc &&
+				      number(1) == (x[i].len ? x[i].len : NO_POS) && number(2) == x[i].steps,
+			      "%s: %s %s %s, not 0x%" PRIx64, question, cells[0], cells[1], cells[2],
 			      x[i].pc);
 	ck_assert(!next_row(&rest));
 	if (n)
@@ -367,14 +384,15 @@ static void ask_counts(void)
 	sprintf(question, "hot %" PRIu64 " by address%s", wanted, words);
 	rest = ask(question);
 	for (size_t i = 0; i < n && i < wanted; i++) {
-		ck_assert_msg(next_row(&rest) && number(0) == x[i].pc && number(2) == x[i].steps, "%s: %s", question, cells[0]);
+		ck_assert_msg(next_row(&rest) && number(0) == x[i].pc && number(2) == x[i].steps, "%s: %s",
+			      question, cells[0]);
 		ck_assert_double_eq_tol(strtod(cells[3], NULL), (double)x[i].steps / (double)n_steps, 1e-6);
 	}
 	ck_assert(!next_row(&rest));
 	free(x);
 }
 
-/* ----------------------------------------------------------------------------------------------------- places */
+/* ------------------------------------------------------------------------------------------------- places */
 
 static bool has_event(uint64_t step, enum ts_event_kind kind)
 {
@@ -430,7 +448,8 @@ static void ask_nearest(uint64_t here)
 
 static void ask_places(void)
 {
-	uint64_t here = script_below(&rnd, n_steps + 1), to = script_below(&rnd, n_steps + 1), thousandths = script_below(&rnd, 100001);
+	uint64_t here = script_below(&rnd, n_steps + 1), to = script_below(&rnd, n_steps + 1),
+		 thousandths = script_below(&rnd, 100001);
 	char question[80], *rest;
 
 	a.ask.has_here = true;
@@ -532,7 +551,8 @@ START_TEST(the_rows_of_events_are_given_in_slices)
 		const char *first = questions[i].first, *rows;
 
 		ck_assert(ask_text(&a, TS_FORM_TSV, questions[i].question));
-		ck_assert_msg(a.n_rows == questions[i].n_rows, "%s: %u", questions[i].question, (unsigned)a.n_rows);
+		ck_assert_msg(a.n_rows == questions[i].n_rows, "%s: %u", questions[i].question,
+			      (unsigned)a.n_rows);
 		ck_assert_uint_le(a.most_rows, 64 * (ASK_TEXT_CHUNKS + 1));
 		rows = strchr(ts_buf_text(&a.out), '\n') + 1;
 		ck_assert_msg(!strncmp(rows, first, strlen(first)), "%s: %.60s", questions[i].question, rows);

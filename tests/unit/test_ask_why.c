@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * why, against a walk over all steps of random x86-64 programs of a few kinds of instructions; and by hand: loops,
- * flags, branches, system calls, the recording of a machine, other processors.
+ * why, against a walk over all steps of random x86-64 programs of a few kinds of instructions; and by hand:
+ * loops, flags, branches, system calls, the recording of a machine, other processors.
  */
 #include "unit.h"
 
@@ -107,7 +107,8 @@ static void close_step(const struct made *m, uint64_t pc, unsigned len)
 		uint8_t bytes[8];
 
 		ts_arch_put(p.s->rec.regs.arch, bytes, 8, m->value);
-		ts_steps_value(&p.s->steps, TS_FX_WRITE, slot_addr(m->writes), bytes, 8)->is_hidden = m->is_syscall;
+		ts_steps_value(&p.s->steps, TS_FX_WRITE, slot_addr(m->writes), bytes, 8)->is_hidden =
+			m->is_syscall;
 	}
 	if (m->writes < NO_PLACE)
 		p.now[m->writes] = m->value;
@@ -242,7 +243,8 @@ static void walk(unsigned place, uint64_t before, unsigned depth, unsigned max_d
 	m = &p.steps[k];
 	for (size_t i = 0; i < n_shown; i++) {
 		if (shown[i].place == place && shown[i].pos == k) {
-			put_want("%u %" PRIu64 " seen %s 0x%" PRIx64 "\n", depth, k, name_of(place), m->value);
+			put_want("%u %" PRIu64 " seen %s 0x%" PRIx64 "\n", depth, k, name_of(place),
+				 m->value);
 			n_kinds[1]++;
 			return;
 		}
@@ -290,9 +292,10 @@ static char *got(const char *question)
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV, question), "%s: %s", question, a.err.text);
 	line = strchr(ts_buf_text(&a.out), '\n') + 1;
 	for (text[0] = 0; *line; line = strchr(line, '\n') + 1)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s %s %s %s\n", cell(line, DEPTH, c[0], 200),
-				      cell(line, POSITION, c[1], 200), cell(line, KIND, c[2], 200),
-				      cell(line, PLACE, c[3], 200), cell(line, VALUE, c[4], 200));
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s %s %s %s %s\n",
+				      cell(line, DEPTH, c[0], 200), cell(line, POSITION, c[1], 200),
+				      cell(line, KIND, c[2], 200), cell(line, PLACE, c[3], 200),
+				      cell(line, VALUE, c[4], 200));
 	return text;
 }
 
@@ -310,15 +313,17 @@ START_TEST(the_naive_twin_agrees)
 			pc += make_step(&rnd, pc);
 		ask_text_init(&a, &p.s->rec);
 		for (unsigned i = 0; i < N_QUESTIONS; i++) {
-			unsigned place = (unsigned)script_below(&rnd, N_PLACES), depth = (unsigned)script_below(&rnd, 7);
+			unsigned place = (unsigned)script_below(&rnd, N_PLACES),
+				 depth = (unsigned)script_below(&rnd, 7);
 			uint64_t at = script_below(&rnd, n + 1);
 			char question[100];
 
-			snprintf(question, sizeof(question), "why %s at %" PRIu64 " depth %u", name_of(place), at, depth);
+			snprintf(question, sizeof(question), "why %s at %" PRIu64 " depth %u", name_of(place),
+				 at, depth);
 			n_want = n_shown = 0;
 			walk(place, at, 0, depth);
-			ck_assert_msg(!strcmp(got(question), want), "seed %" PRIu64 ": %s: got\n%swanted\n%s", seed,
-				      question, got(question), want);
+			ck_assert_msg(!strcmp(got(question), want), "seed %" PRIu64 ": %s: got\n%swanted\n%s",
+				      seed, question, got(question), want);
 		}
 		finish();
 	}
@@ -327,7 +332,7 @@ START_TEST(the_naive_twin_agrees)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- by hand */
+/* ------------------------------------------------------------------------------------------------ by hand */
 
 /* A step of an instruction whose code is put at @pc. */
 static void run(uint64_t pc, const void *code, unsigned len, unsigned writes, uint64_t value)
@@ -389,7 +394,10 @@ START_TEST(a_branch_has_the_instruction_that_set_its_condition_however_far_it_is
 }
 END_TEST
 
-/* mov rcx, rdx; @n_between steps; the same bytes become: mov rax, rcx; as many steps again; and that is executed. */
+/*
+ * mov rcx, rdx; @n_between steps; the same bytes become: mov rax, rcx; as many steps again; and that is
+ * executed.
+ */
 static void check_rewritten(unsigned n_between)
 {
 	char expected[200];
@@ -403,8 +411,8 @@ static void check_rewritten(unsigned n_between)
 	}
 	close_step(&(struct made){ .writes = 0, .value = p.now[1] }, CODE, 3);
 	ask_text_init(&a, &p.s->rec);
-	snprintf(expected, sizeof(expected), "0 %u write $rax 0x1002\n1 0 write $rcx 0x1002\n2  start $rdx 0x1002\n",
-		 2 * n_between + 2);
+	snprintf(expected, sizeof(expected),
+		 "0 %u write $rax 0x1002\n1 0 write $rcx 0x1002\n2  start $rdx 0x1002\n", 2 * n_between + 2);
 	ck_assert_str_eq(got("why $rax"), expected);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tmov rax, rcx\t"));
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\tmov rcx, rdx\t"));
@@ -457,7 +465,8 @@ START_TEST(other_processors_have_what_the_recording_shows_read)
 	ts_steps_close(&p.s->steps, 0x8004, 4, 0);
 	ts_steps_close(&p.s->steps, 0x8008, 4, 0);
 	ask_text_init(&a, &p.s->rec);
-	ck_assert_str_eq(got("why $r1"), "0 1 write $r1 0x4030201\n1 0 write 0x6000,4 0x4030201\n2  unknown  \n");
+	ck_assert_str_eq(got("why $r1"),
+			 "0 1 write $r1 0x4030201\n1 0 write 0x6000,4 0x4030201\n2  unknown  \n");
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.end),
 				     "the operands of arm are not known: inputs are what the recording says was read"));
 	ck_assert_str_eq(got("why branch"), "");
@@ -466,7 +475,7 @@ START_TEST(other_processors_have_what_the_recording_shows_read)
 }
 END_TEST
 
-/* ----------------------------------------------------------------------------------------------- a machine */
+/* ---------------------------------------------------------------------------------------------- a machine */
 
 #define CR3 UINT64_C(0x10000)
 #define DATA_FRAME UINT64_C(0x40000)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of questions, by the grammar of queries.md: numbers, WHAT, VALUE, COND, PLACE, and what is refused.
+ * The words of questions, by the grammar of queries.md: numbers, WHAT, VALUE, COND, PLACE, and what is
+ * refused.
  */
 #include "unit.h"
 
@@ -56,12 +57,14 @@ START_TEST(numbers_are_read_as_people_write_them)
 	uint64_t v;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ck_assert_msg(ts_number_parse(good[i].text, strlen(good[i].text), TS_COMMAS_GROUP, &v, &is_large),
+		ck_assert_msg(ts_number_parse(good[i].text, strlen(good[i].text), TS_COMMAS_GROUP, &v,
+					      &is_large),
 			      "%s", good[i].text);
 		ck_assert_uint_eq(v, good[i].value);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		ck_assert_msg(!ts_number_parse(bad[i], strlen(bad[i]), TS_COMMAS_GROUP, &v, &is_large), "%s", bad[i]);
+		ck_assert_msg(!ts_number_parse(bad[i], strlen(bad[i]), TS_COMMAS_GROUP, &v, &is_large), "%s",
+			      bad[i]);
 	ck_assert(!ts_number_parse("18446744073709551616", 20, TS_COMMAS_GROUP, &v, &is_large));
 	ck_assert(is_large);
 	ck_assert(!ts_number_parse("20000000000000M", 15, TS_COMMAS_GROUP, &v, &is_large));
@@ -97,15 +100,16 @@ START_TEST(what_is_a_register_a_part_of_one_or_memory)
 	struct ts_what what;
 
 	for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); i++) {
-		ck_assert_msg(ts_what_parse(&what, memory[i].text, strlen(memory[i].text), set, a.symbols, &err), "%s: %s",
-			      memory[i].text, err.text);
+		ck_assert_msg(ts_what_parse(&what, memory[i].text, strlen(memory[i].text), set, a.symbols,
+					    &err),
+			      "%s: %s", memory[i].text, err.text);
 		ck_assert_int_eq(what.kind, TS_WHAT_MEM);
 		ck_assert_uint_eq(what.addr, memory[i].first);
 		ck_assert_uint_eq(what.last, memory[i].last);
 	}
 	for (size_t i = 0; i < sizeof(regs) / sizeof(regs[0]); i++) {
-		ck_assert_msg(ts_what_parse(&what, regs[i].text, strlen(regs[i].text), set, a.symbols, &err), "%s: %s",
-			      regs[i].text, err.text);
+		ck_assert_msg(ts_what_parse(&what, regs[i].text, strlen(regs[i].text), set, a.symbols, &err),
+			      "%s: %s", regs[i].text, err.text);
 		ck_assert_int_eq(what.kind, TS_WHAT_REG);
 		ck_assert_uint_eq(what.off, regs[i].off);
 		ck_assert_uint_eq(what.len, regs[i].len);
@@ -114,7 +118,8 @@ START_TEST(what_is_a_register_a_part_of_one_or_memory)
 	ck_assert(ts_what_parse(&what, "$pc", 3, set, a.symbols, &err) && what.is_pc);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		ts_error_reset(&err);
-		ck_assert_msg(!ts_what_parse(&what, bad[i], strlen(bad[i]), set, a.symbols, &err), "%s", bad[i]);
+		ck_assert_msg(!ts_what_parse(&what, bad[i], strlen(bad[i]), set, a.symbols, &err), "%s",
+			      bad[i]);
 		ck_assert_int_eq(err.code, TS_EUSAGE);
 	}
 }
@@ -146,8 +151,8 @@ START_TEST(a_value_is_bytes_a_text_or_a_number)
 	struct ts_value v;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ck_assert_msg(ts_value_parse(&v, good[i].text, good[i].is_big, &err) > 0, "%s: %s", good[i].text,
-			      err.text);
+		ck_assert_msg(ts_value_parse(&v, good[i].text, good[i].is_big, &err) > 0, "%s: %s",
+			      good[i].text, err.text);
 		ck_assert_uint_eq(v.len, good[i].len);
 		ck_assert_mem_eq(v.bytes, good[i].bytes, good[i].len);
 	}
@@ -177,8 +182,8 @@ START_TEST(a_place_is_a_position_or_stands_for_one)
 	struct ts_ask_place p;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		ck_assert_msg(ts_place_parse(&p, &a.ask, good[i].text, strlen(good[i].text), 100, &err), "%s: %s",
-			      good[i].text, err.text);
+		ck_assert_msg(ts_place_parse(&p, &a.ask, good[i].text, strlen(good[i].text), 100, &err),
+			      "%s: %s", good[i].text, err.text);
 		ck_assert_int_eq(p.kind, TS_PLACE_POSITION);
 		ck_assert_uint_eq(p.pos, good[i].pos);
 	}
@@ -198,7 +203,8 @@ START_TEST(the_nearest_write_is_arrived_at_as_by_a_watchpoint)
 	a.ask.here = 100;
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "goto next write counter"));
 	ck_assert_uint_eq(a.go, 501);
-	ck_assert_str_eq(ts_buf_text(&a.out), "position 501 of 1000 (50.10%), thread 100.1000, pc 0x401004\n");
+	ck_assert_str_eq(ts_buf_text(&a.out),
+			 "position 501 of 1000 (50.10%), thread 100.1000, pc 0x401004\n");
 	a.ask.here = 501;
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "goto previous write counter"));
 	ck_assert_uint_eq(a.go, 500);
@@ -262,20 +268,24 @@ END_TEST
 START_TEST(rows_are_printed_as_text_tsv_and_json)
 {
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "history counter,4"));
-	ck_assert_str_eq(ts_buf_text(&a.out), "#  position  thread  pc        kind   address  length  old          new\n"
-					      "1  500       1000    0x401000  write  0x5000   4       ?? ?? ?? ??  0x4030201\n");
+	ck_assert_str_eq(ts_buf_text(&a.out),
+			 "#  position  thread  pc        kind   address  length  old          new\n"
+			 "1  500       1000    0x401000  write  0x5000   4       ?? ?? ?? ??  0x4030201\n");
 	ck_assert_str_eq(ts_buf_text(&a.end), "1 row\n");
 	ck_assert(ask_text(&a, TS_FORM_TSV, "history counter"));
-	ck_assert_str_eq(ts_buf_text(&a.out), "position\tthread\tpc\tfunction\tfile\tline\tkind\taddress\tlength\told\tnew\n"
-					      "500\t1000\t0x401000\t\t\t\twrite\t0x5000\t8\t\t01 02 03 04 ?? ?? ?? ??\n");
+	ck_assert_str_eq(ts_buf_text(&a.out),
+			 "position\tthread\tpc\tfunction\tfile\tline\tkind\taddress\tlength\told\tnew\n"
+			 "500\t1000\t0x401000\t\t\t\twrite\t0x5000\t8\t\t01 02 03 04 ?? ?? ?? ??\n");
 	ck_assert(ask_text(&a, TS_FORM_JSON, "history counter"));
 	ck_assert_str_eq(ts_buf_text(&a.out),
 			 "{\"position\":500,\"thread\":1000,\"pc\":\"0x401000\",\"function\":null,\"file\":null,\"line\":null,"
 			 "\"kind\":\"write\",\"address\":\"0x5000\",\"length\":8,\"old\":null,"
 			 "\"new\":\"01 02 03 04 ?? ?? ?? ??\"}\n{\"complete\":true,\"rows\":1,\"total\":1}\n");
 	ck_assert(ask_text(&a, TS_FORM_JSON, "executions work first 1"));
-	ck_assert_str_eq(ts_buf_text(&a.out), "{\"position\":4,\"thread\":1000,\"pc\":\"0x401010\",\"function\":\"work\",\"caller\":null}\n"
-					      "{\"complete\":false,\"rows\":1,\"total\":10}\n");
+	ck_assert_str_eq(
+		ts_buf_text(&a.out),
+		"{\"position\":4,\"thread\":1000,\"pc\":\"0x401010\",\"function\":\"work\",\"caller\":null}\n"
+		"{\"complete\":false,\"rows\":1,\"total\":10}\n");
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "executions 0x401000:0x401100 last 2"));
 	ck_assert_str_eq(ts_buf_text(&a.end), "last 2 rows of 640\n");
 	ck_assert(ask_text(&a, TS_FORM_TEXT, "history $pc first 2"));
@@ -298,14 +308,16 @@ START_TEST(a_condition_chooses_rows)
 	ck_assert_uint_eq(a.n_rows, 0);
 	ck_assert(ask_text(&a, TS_FORM_TSV, "executions work if *(u16 *)counter == 513 first 100"));
 	ck_assert_uint_eq(a.n_rows, 5);
-	ck_assert(ask_text(&a, TS_FORM_TSV, "executions work if $pc == 1 || *(u8 *)0x5000 >= 1 && $pc == 0x401010"));
+	ck_assert(ask_text(&a, TS_FORM_TSV,
+			   "executions work if $pc == 1 || *(u8 *)0x5000 >= 1 && $pc == 0x401010"));
 	ck_assert_uint_eq(a.n_rows, 5);
 }
 END_TEST
 
 UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_write_them,
 		   what_is_a_register_a_part_of_one_or_memory, a_value_is_bytes_a_text_or_a_number,
-		   a_place_is_a_position_or_stands_for_one, the_nearest_write_is_arrived_at_as_by_a_watchpoint,
+		   a_place_is_a_position_or_stands_for_one,
+		   the_nearest_write_is_arrived_at_as_by_a_watchpoint,
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,
 		   words_may_stand_in_any_order_after_what, rows_are_printed_as_text_tsv_and_json,
 		   a_condition_chooses_rows)

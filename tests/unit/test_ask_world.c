@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * threads, processes, modules, maps and events against the naive twin, on random recordings and on those of each format: what
- * is there at a position, and since when and until when, by a look at each position.
+ * threads, processes, modules, maps and events against the naive twin, on random recordings and on those of
+ * each format: what is there at a position, and since when and until when, by a look at each position.
  */
 #include "unit.h"
 
@@ -164,7 +164,10 @@ static void check_processes(void)
 	ck_assert_uint_eq(all, n_steps);
 }
 
-/* Modules that are the files of maps, if their paths are absolute: some of the bytes that such a map has, and where each of the modules begins. */
+/*
+ * Modules that are the files of maps, if their paths are absolute: some of the bytes that such a map has, and
+ * where each of the modules begins.
+ */
 static void check_files(const char *question, uint64_t from, uint64_t to, uint32_t process)
 {
 	uint64_t pos = from + script_below(&rnd, to - from);
@@ -172,7 +175,8 @@ static void check_files(const char *question, uint64_t from, uint64_t to, uint32
 	for (unsigned row = 0; row < n_rows; row++) {
 		const struct naive_mapping *m = naive_mapping(nv, number(row, 0), process, number(row, 2));
 
-		ck_assert_msg(m && m->file && !strcmp(m->file, cells[row][4]), "%s: %s", question, cells[row][4]);
+		ck_assert_msg(m && m->file && !strcmp(m->file, cells[row][4]), "%s: %s", question,
+			      cells[row][4]);
 		ck_assert(is_there_in((struct span){ number(row, 0), number(row, 1) }, from, to));
 	}
 	for (unsigned i = 0; i < 20; i++) {
@@ -180,9 +184,12 @@ static void check_files(const char *question, uint64_t from, uint64_t to, uint32
 		const struct naive_mapping *m = naive_mapping(nv, pos, process, addr);
 		unsigned row = 0;
 
-		while (row < n_rows && (addr - number(row, 2) >= number(row, 3) || pos < number(row, 0) || pos >= number(row, 1)))
+		while (row < n_rows && (addr - number(row, 2) >= number(row, 3) || pos < number(row, 0) ||
+					pos >= number(row, 1)))
 			row++;
-		ck_assert_msg(!m || !m->file || *m->file != '/' || (row < n_rows && !strcmp(m->file, cells[row][4])), "%s: 0x%" PRIx64, question, addr);
+		ck_assert_msg(!m || !m->file || *m->file != '/' ||
+				      (row < n_rows && !strcmp(m->file, cells[row][4])),
+			      "%s: 0x%" PRIx64, question, addr);
 	}
 }
 
@@ -282,7 +289,7 @@ static void check_events(const char *name, enum ts_event_kind kind)
 	ck_assert_uint_eq(row, n_rows);
 }
 
-/* ---------------------------------------------------------------------------------------- events, one by one */
+/* ------------------------------------------------------------------------------------- events, one by one */
 
 static const char *const event_names[TS_N_EVENT_KINDS] = {
 	[TS_EV_SYSCALL] = "syscall", [TS_EV_SIGNAL] = "signal", [TS_EV_FAULT] = "fault", [TS_EV_INTERRUPT] = "interrupt",
@@ -329,7 +336,8 @@ static void check_listed_events(void)
 
 			if (e->kind == TS_FX_THREAD)
 				thread = e->item;
-			if (e->kind != TS_FX_EVENT || ev->kind != kind || (only != TS_NO_THREAD && only != thread))
+			if (e->kind != TS_FX_EVENT || ev->kind != kind ||
+			    (only != TS_NO_THREAD && only != thread))
 				continue;
 			ck_assert_msg(row < n_rows, "%s: step %" PRIu64, question, step);
 			check_event_row(row++, step, thread, ev);

@@ -277,15 +277,18 @@ START_TEST(what_instructions_without_operands_write)
 
 		while (strncmp(cases[i].head, states[k].head, strlen(states[k].head)) != 0)
 			k++;
-		snprintf(text, sizeof(text), "%sstep 1000 1 %s %s\nstep %x 1 %s\nstep %x 1 %s\n", cases[i].head, cases[i].nop,
-			 states[k].known, 0x1000 + nop_len, cases[i].insn, 0x1000 + nop_len + cases[i].len, cases[i].nop);
+		snprintf(text, sizeof(text), "%sstep 1000 1 %s %s\nstep %x 1 %s\nstep %x 1 %s\n",
+			 cases[i].head, cases[i].nop, states[k].known, 0x1000 + nop_len, cases[i].insn,
+			 0x1000 + nop_len + cases[i].len, cases[i].nop);
 		load_text(text);
 		strcpy(names, states[k].names);
 		while ((name = strsep(&rest, " "))) {
 			const char *lost = strstr(cases[i].lost, name);
 
-			ck_assert_msg(strcmp(reg(1, name), "?") != 0, "%s: %s is unknown before", cases[i].insn, name);
-			ck_assert_msg(!strcmp(reg(2, name), "?") == !!lost, "%s: %s is %s", cases[i].insn, name, reg(2, name));
+			ck_assert_msg(strcmp(reg(1, name), "?") != 0, "%s: %s is unknown before",
+				      cases[i].insn, name);
+			ck_assert_msg(!strcmp(reg(2, name), "?") == !!lost, "%s: %s is %s", cases[i].insn,
+				      name, reg(2, name));
 		}
 	}
 }
@@ -311,11 +314,13 @@ START_TEST(parallel_additions_set_bits_that_are_not_logged)
 
 		snprintf(text, sizeof(text),
 			 "%sstep 1000 1 %s nf=0/4 zf=0/4 cf=0/4 vf=0/4 ge=0/4\nstep %x 1 %s r1=1/4 r2=2/4 > r3=3/4\nstep %x 1 %s\n",
-			 cases[i].head, cases[i].nop, 0x1000 + nop_len, cases[i].insn, 0x1004 + nop_len, cases[i].nop);
+			 cases[i].head, cases[i].nop, 0x1000 + nop_len, cases[i].insn, 0x1004 + nop_len,
+			 cases[i].nop);
 		load_text(text);
 		ck_assert_str_eq(reg(2, "r3"), "3");
 		ck_assert_msg(strcmp(reg(1, "cpsr"), "?") != 0, "%s", cases[i].insn);
-		ck_assert_msg(!strcmp(reg(2, "cpsr"), "?") == cases[i].is_lost, "%s: %s", cases[i].insn, reg(2, "cpsr"));
+		ck_assert_msg(!strcmp(reg(2, "cpsr"), "?") == cases[i].is_lost, "%s: %s", cases[i].insn,
+			      reg(2, "cpsr"));
 	}
 }
 END_TEST
@@ -323,7 +328,8 @@ END_TEST
 /* Machines whose recordings are rare: other names of gdb's registers. */
 START_TEST(names_of_sparc_and_m68k)
 {
-	load_text("3 6:0 qemu/6.2.0-tracewrap\nstep 1000 1 01000000 o6=1/4 i6=2/4 g1=3/4\nstep 1004 1 01000000\n");
+	load_text(
+		"3 6:0 qemu/6.2.0-tracewrap\nstep 1000 1 01000000 o6=1/4 i6=2/4 g1=3/4\nstep 1004 1 01000000\n");
 	ck_assert_str_eq(rec->regs.arch->name, "sparc");
 	ck_assert_str_eq(reg(1, "sp"), "1");
 	ck_assert_str_eq(reg(1, "fp"), "2");
@@ -374,7 +380,8 @@ START_TEST(each_flag_may_be_the_only_one_that_is_written)
 	for (unsigned i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		ts_buf_reset(&file);
 		close_trace();
-		bap_text(&file, X64 "step 1000 1 90 cf=0/1.1 pf=0/1.1 af=0/1.1 zf=0/1.1 sf=0/1.1 df=0/1.1 of=0/1.1\n");
+		bap_text(&file, X64
+			 "step 1000 1 90 cf=0/1.1 pf=0/1.1 af=0/1.1 zf=0/1.1 sf=0/1.1 df=0/1.1 of=0/1.1\n");
 		bap_text_line(&file, "step 1001 1 90 rax=1/8 > %s=1/1.1", flags[i].name);
 		bap_text_line(&file, "step 1002 1 90 rax=1/8");
 		load();
@@ -889,7 +896,10 @@ static uint64_t n_warned(const char *words)
 	return 0;
 }
 
-/* Frames before the first instruction are read three times: by looks ahead, for the state at 0, by the reader. */
+/*
+ * Frames before the first instruction are read three times: by looks ahead, for the state at 0, by the
+ * reader.
+ */
 START_TEST(a_warning_counts_frames_and_names_each_register)
 {
 	load_text(X64 "key 1 foo=1/8 foo=2/8 bar=1/8\n"
@@ -902,32 +912,27 @@ START_TEST(a_warning_counts_frames_and_names_each_register)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("bap_text", setup, teardown,
-		   x86_instructions_without_operands_write_what_their_encoding_says,
-		   what_instructions_without_operands_write, parallel_additions_set_bits_that_are_not_logged,
-		   names_of_sparc_and_m68k,
-		   flags_of_an_unlogged_comparison_are_unknown,
-		   a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
-		   the_flags_of_another_thread_tell_nothing_of_the_first_ones,
-		   each_register_of_flags_is_put_together,
-		   a_block_of_conditions_in_thumb_moves_on_with_its_instructions,
-		   each_flag_may_be_the_only_one_that_is_written, the_instruction_set_of_arm_is_the_threads_own,
-		   memory_that_an_unlogged_instruction_stores_to_is_unknown,
-		   arm_registers_of_the_system_come_without_operands,
-		   other_machines_registers_of_the_system_come_without_operands,
-		   a_system_call_returns_in_the_register_of_its_machine,
-		   the_number_of_a_system_call_is_in_the_register_of_its_machine,
-		   a_value_that_contradicts_is_visible_before_its_instruction,
-		   arms_carry_before_an_instruction_may_be_its_result, flags_of_an_unknown_recorder_are_kept,
-		   the_old_tracewrap_logs_whole_flags_and_words_of_memory,
-		   pins_old_recorder_lists_what_is_written_with_its_old_value,
-		   registers_that_come_late_are_there, registers_that_gdb_wants_are_there,
-		   registers_that_only_key_frames_have_are_there,
-		   the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere,
-		   modules_have_a_limit, of_many_threads_those_that_were_met_last_are_kept,
-		   threads_have_a_limit, a_decode_point_that_was_changed_is_refused_or_is_one,
-		   a_decode_point_that_was_truncated_is_refused,
-		   a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
-		   after_damage_no_register_of_any_thread_is_known,
-		   an_index_whose_entries_do_not_ascend_leads_nowhere,
-		   a_warning_counts_frames_and_names_each_register)
+UNIT_FIXTURE_SUITE(
+	"bap_text", setup, teardown, x86_instructions_without_operands_write_what_their_encoding_says,
+	what_instructions_without_operands_write, parallel_additions_set_bits_that_are_not_logged,
+	names_of_sparc_and_m68k, flags_of_an_unlogged_comparison_are_unknown,
+	a_flag_that_nothing_wrote_had_the_value_that_is_seen_later_from_the_start,
+	the_flags_of_another_thread_tell_nothing_of_the_first_ones, each_register_of_flags_is_put_together,
+	a_block_of_conditions_in_thumb_moves_on_with_its_instructions,
+	each_flag_may_be_the_only_one_that_is_written, the_instruction_set_of_arm_is_the_threads_own,
+	memory_that_an_unlogged_instruction_stores_to_is_unknown,
+	arm_registers_of_the_system_come_without_operands,
+	other_machines_registers_of_the_system_come_without_operands,
+	a_system_call_returns_in_the_register_of_its_machine,
+	the_number_of_a_system_call_is_in_the_register_of_its_machine,
+	a_value_that_contradicts_is_visible_before_its_instruction,
+	arms_carry_before_an_instruction_may_be_its_result, flags_of_an_unknown_recorder_are_kept,
+	the_old_tracewrap_logs_whole_flags_and_words_of_memory,
+	pins_old_recorder_lists_what_is_written_with_its_old_value, registers_that_come_late_are_there,
+	registers_that_gdb_wants_are_there, registers_that_only_key_frames_have_are_there,
+	the_pc_at_the_end_is_assumed_where_the_last_instruction_may_lead_elsewhere, modules_have_a_limit,
+	of_many_threads_those_that_were_met_last_are_kept, threads_have_a_limit,
+	a_decode_point_that_was_changed_is_refused_or_is_one, a_decode_point_that_was_truncated_is_refused,
+	a_reader_goes_on_from_a_decode_point_as_the_one_that_saved_it,
+	after_damage_no_register_of_any_thread_is_known, an_index_whose_entries_do_not_ascend_leads_nowhere,
+	a_warning_counts_frames_and_names_each_register)

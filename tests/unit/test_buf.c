@@ -112,6 +112,7 @@ START_TEST(hex_of_more_than_half_the_memory_is_refused)
 END_TEST
 
 UNIT_FIXTURE_SUITE("buf", setup, teardown, bytes_stand_in_the_order_in_which_they_came,
-		   text_is_terminated_behind_its_length, the_text_of_a_good_buffer_needs_no_memory, hex_is_two_small_digits_a_byte,
-		   consuming_drops_from_the_front, a_buffer_that_cannot_grow_keeps_its_bytes_and_the_failure,
+		   text_is_terminated_behind_its_length, the_text_of_a_good_buffer_needs_no_memory,
+		   hex_is_two_small_digits_a_byte, consuming_drops_from_the_front,
+		   a_buffer_that_cannot_grow_keeps_its_bytes_and_the_failure,
 		   hex_of_more_than_half_the_memory_is_refused)

@@ -38,8 +38,8 @@ static uint64_t any(unsigned max_bits)
 }
 
 /*
- * Seven calls deep and out again, each from one of three places; @wildness of 100 calls have any parent, depth, edge and
- * end instead, and ten any kind.
+ * Seven calls deep and out again, each from one of three places; @wildness of 100 calls have any parent,
+ * depth, edge and end instead, and ten any kind.
  */
 static void make_calls(uint32_t first, unsigned wildness)
 {

@@ -425,8 +425,9 @@ static void show_and_seal(struct ts_calls *out)
 			const struct ts_call *x = &shown[t][i];
 
 			ts_calls_get(out, &w, t, i, &got);
-			ck_assert(got.pos == x->pos && got.end == x->end && got.kind == x->kind && got.depth == x->depth &&
-				  got.parent == x->parent && got.ordinal == i && x->ordinal == i);
+			ck_assert(got.pos == x->pos && got.end == x->end && got.kind == x->kind &&
+				  got.depth == x->depth && got.parent == x->parent && got.ordinal == i &&
+				  x->ordinal == i);
 		}
 	}
 }
@@ -434,7 +435,8 @@ static void show_and_seal(struct ts_calls *out)
 static struct ts_calls *track(unsigned seals)
 {
 	struct ts_calls *out = ts_calls_new();
-	struct ts_call_tracker *tr = ts_call_tracker_new(out, &prog.s->rec.regs, false, prog.s->rec.is_before);
+	struct ts_call_tracker *tr =
+		ts_call_tracker_new(out, &prog.s->rec.regs, false, prog.s->rec.is_before);
 	struct ts_steps part = prog.s->steps;
 	uint32_t n = prog.s->steps.n_steps, from = 0;
 
@@ -576,8 +578,8 @@ START_TEST(calls_of_random_programs_are_those_of_the_definition)
 END_TEST
 
 /*
- * A call that longjmp left stays open until control is at its return address; the calls inside of it then end too,
- * some of whose frames are still there.  A longjmp to one of these stays on its stack.
+ * A call that longjmp left stays open until control is at its return address; the calls inside of it then end
+ * too, some of whose frames are still there.  A longjmp to one of these stays on its stack.
  */
 START_TEST(longjmp_leads_to_a_frame_whose_call_has_ended)
 {
@@ -665,7 +667,10 @@ START_TEST(a_return_address_may_be_stored_without_a_push)
 }
 END_TEST
 
-/* A recorder that writes registers down before instructions only: what a thread's last one did shows when it runs again. */
+/*
+ * A recorder that writes registers down before instructions only: what a thread's last one did shows when it
+ * runs again.
+ */
 START_TEST(the_last_step_before_another_thread_may_be_a_call)
 {
 	static const struct kind_of_processor x86_64 = { "x86_64", "rsp", NULL, 8, 5, 5, 0 };

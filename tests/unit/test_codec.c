@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed data of each kind, made by its own library, decoded in pieces of any size; truncated and damaged.
+ * Compressed data of each kind, made by its own library, decoded in pieces of any size; truncated and
+ * damaged.
  */
 #include "unit.h"
 
@@ -118,7 +119,9 @@ END_TEST
 
 START_TEST(pieces_of_any_size_give_the_same_bytes)
 {
-	static const size_t sizes[][2] = { { 1, 65536 }, { 7, 4096 }, { 4096, 7 }, { 65536, 65536 }, { 2 * LEN, 3000 } };
+	static const size_t sizes[][2] = {
+		{ 1, 65536 }, { 7, 4096 }, { 4096, 7 }, { 65536, 65536 }, { 2 * LEN, 3000 }
+	};
 	enum ts_codec_kind kind = (enum ts_codec_kind)_i;
 
 	pack(kind);
@@ -221,7 +224,8 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(t, pieces_of_any_size_give_the_same_bytes, TS_CODEC_GZIP, TS_CODEC_ZSTD + 1);
 	tcase_add_loop_test(t, what_was_packed_in_parts_is_one, TS_CODEC_GZIP, TS_CODEC_ZSTD + 1);
 	tcase_add_loop_test(t, truncated_data_is_good_up_to_its_end, TS_CODEC_GZIP, TS_CODEC_ZSTD + 1);
-	tcase_add_loop_test(t, damage_is_found_and_what_came_before_is_good, TS_CODEC_GZIP, TS_CODEC_ZSTD + 1);
+	tcase_add_loop_test(t, damage_is_found_and_what_came_before_is_good, TS_CODEC_GZIP,
+			    TS_CODEC_ZSTD + 1);
 	tcase_add_loop_test(t, what_follows_is_not_taken_for_a_part, TS_CODEC_GZIP, TS_CODEC_ZSTD + 1);
 	suite_add_tcase(s, t);
 	return s;

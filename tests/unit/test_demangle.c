@@ -39,7 +39,8 @@ END_TEST
 
 START_TEST(other_names_are_left_alone)
 {
-	static const char *const names[] = { "", "_", "_Z", "main", "_start", "_Zebra", "_R", "_ZN2ns", "?fn@ns@@YAXH@Z" };
+	static const char *const names[] = { "",       "_",  "_Z",     "main",          "_start",
+					     "_Zebra", "_R", "_ZN2ns", "?fn@ns@@YAXH@Z" };
 	char text[TS_MAX_DEMANGLED];
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -76,7 +77,8 @@ START_TEST(a_short_name_of_gigabytes_keeps_its_form)
 			ts_buf_putc(&name, 'E');
 		}
 		ts_buf_puts(&name, "Evv");
-		ck_assert_msg(ts_demangle(ts_buf_text(&name), text) == (n < 6), "%u: %s", n, ts_buf_text(&name));
+		ck_assert_msg(ts_demangle(ts_buf_text(&name), text) == (n < 6), "%u: %s", n,
+			      ts_buf_text(&name));
 		ck_assert(n >= 6 || strlen(text) < sizeof(text));
 		ts_buf_fini(&name);
 	}
@@ -145,5 +147,6 @@ START_TEST(symbols_are_found_by_either_name)
 }
 END_TEST
 
-UNIT_SUITE("demangle", names_have_no_parameters, other_names_are_left_alone, a_short_name_of_gigabytes_keeps_its_form,
-	   deep_names_do_not_exhaust_the_stack, symbols_are_found_by_either_name)
+UNIT_SUITE("demangle", names_have_no_parameters, other_names_are_left_alone,
+	   a_short_name_of_gigabytes_keeps_its_form, deep_names_do_not_exhaust_the_stack,
+	   symbols_are_found_by_either_name)

@@ -17,7 +17,8 @@ static const struct ts_index_key the_key = { .trace_len = 10 };
 /* Far and near, to both sides, at the ends of the address space. */
 static struct ts_call_edge edge(uint32_t i)
 {
-	static const uint64_t bases[] = { 0, UINT64_C(0x7fff00000000), UINT64_MAX - 0x100000, UINT64_C(1) << 63 };
+	static const uint64_t bases[] = { 0, UINT64_C(0x7fff00000000), UINT64_MAX - 0x100000,
+					  UINT64_C(1) << 63 };
 
 	return (struct ts_call_edge){ bases[i % 4] + i * 4, bases[i / 4 % 4] + (i * 37) % 512 };
 }

@@ -21,12 +21,21 @@ static void make_events(struct ts_recording *rec)
 		switch (i) {
 		case 0: /* gdb's SIGSEGV, of the system: signal 11, code 1, an address */
 			e = ts_steps_event(b, TS_EV_FAULT);
-			*e = (struct ts_event){ .kind = TS_EV_FAULT, .number = 11, .has_ret = true, .ret = 1, .n_args = 1,
-						.args = { 11 }, .has_addr = true, .addr = 0xdead, .text = "no page" };
+			*e = (struct ts_event){ .kind = TS_EV_FAULT,
+						.number = 11,
+						.has_ret = true,
+						.ret = 1,
+						.n_args = 1,
+						.args = { 11 },
+						.has_addr = true,
+						.addr = 0xdead,
+						.text = "no page" };
 			break;
 		case 1: /* only the signal, and where */
 			e = ts_steps_event(b, TS_EV_FAULT);
-			*e = (struct ts_event){ .kind = TS_EV_FAULT, .number = 10, .has_addr = true, .addr = 0x10 };
+			*e = (struct ts_event){
+				.kind = TS_EV_FAULT, .number = 10, .has_addr = true, .addr = 0x10
+			};
 			break;
 		case 2: /* neither where nor who */
 			e = ts_steps_event(b, TS_EV_SIGNAL);
@@ -34,16 +43,29 @@ static void make_events(struct ts_recording *rec)
 			break;
 		case 3: /* sent by process 4242 */
 			e = ts_steps_event(b, TS_EV_SIGNAL);
-			*e = (struct ts_event){ .kind = TS_EV_SIGNAL, .number = 15, .has_ret = true, .ret = 0, .n_args = 1,
-						.args = { 15 }, .has_addr = true, .addr = 4242, .is_after = true };
+			*e = (struct ts_event){ .kind = TS_EV_SIGNAL,
+						.number = 15,
+						.has_ret = true,
+						.ret = 0,
+						.n_args = 1,
+						.args = { 15 },
+						.has_addr = true,
+						.addr = 4242,
+						.is_after = true };
 			break;
 		case 4: /* one that gdb does not know */
 			e = ts_steps_event(b, TS_EV_SIGNAL);
-			*e = (struct ts_event){ .kind = TS_EV_SIGNAL, .number = 1000, .is_after = true, .text = "odd" };
+			*e = (struct ts_event){
+				.kind = TS_EV_SIGNAL, .number = 1000, .is_after = true, .text = "odd"
+			};
 			break;
 		case 5: /* an address that is not of a fault, and no code: it may be anything */
 			e = ts_steps_event(b, TS_EV_SIGNAL);
-			*e = (struct ts_event){ .kind = TS_EV_SIGNAL, .number = 2, .has_addr = true, .addr = 7, .is_after = true };
+			*e = (struct ts_event){ .kind = TS_EV_SIGNAL,
+						.number = 2,
+						.has_addr = true,
+						.addr = 7,
+						.is_after = true };
 			break;
 		case 6:
 			ts_steps_event(b, TS_EV_INTERRUPT);
@@ -147,4 +169,5 @@ START_TEST(what_was_not_recorded_is_no_siginfo)
 }
 END_TEST
 
-FAKE_SUITE("events", when_tells_what_happened, siginfo_is_what_was_recorded, what_was_not_recorded_is_no_siginfo)
+FAKE_SUITE("events", when_tells_what_happened, siginfo_is_what_was_recorded,
+	   what_was_not_recorded_is_no_siginfo)

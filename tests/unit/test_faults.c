@@ -276,9 +276,10 @@ static void judge(const struct sample *s, const char *what, uint64_t n)
 	    memcmp(other.steps, whole.steps, sizeof(other.steps[0]) * other.n_steps))
 		ck_abort_msg("%s, %s %" PRIu64 ": other steps", s->file, what, n);
 	if (!is_same && !has_failed)
-		ck_abort_msg("%s, %s %" PRIu64 ": another result (%u of %u steps, %u warnings of %u), and %s: %s",
-			     s->file, what, n, other.n_steps, whole.n_steps, other.n_warnings, whole.n_warnings,
-			     ts_code_name(other.code), other.text);
+		ck_abort_msg("%s, %s %" PRIu64
+			     ": another result (%u of %u steps, %u warnings of %u), and %s: %s",
+			     s->file, what, n, other.n_steps, whole.n_steps, other.n_warnings,
+			     whole.n_warnings, ts_code_name(other.code), other.text);
 }
 
 /* Read the sample as it is.  Returns how many reads that took. */
@@ -299,7 +300,8 @@ START_TEST(every_read_may_fail)
 	for (uint64_t n = 0; n < n_reads; n++) {
 		run(s, FAULT_EIO, n, &other);
 		judge(s, "EIO at read", n);
-		ck_assert_msg(other.code == whole.code || other.code == TS_EIO, "%s: %s", s->file, other.text);
+		ck_assert_msg(other.code == whole.code || other.code == TS_EIO, "%s: %s", s->file,
+			      other.text);
 		run(s, FAULT_SHORT, n, &other);
 		judge(s, "short read", n);
 	}
@@ -331,7 +333,8 @@ START_TEST(every_allocation_may_fail)
 	for (uint64_t n = 0; n < n_all; n++) {
 		run_without(s, n, n + 1);
 		judge(s, "allocation", n);
-		ck_assert_msg(other.code == whole.code || other.code == TS_ENOMEM, "%s: %s", s->file, other.text);
+		ck_assert_msg(other.code == whole.code || other.code == TS_ENOMEM, "%s: %s", s->file,
+			      other.text);
 		run_without(s, n, UINT64_MAX);
 		judge(s, "allocations from", n);
 	}
@@ -339,7 +342,10 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-/* A step with the @n-th allocation failing, into nothing that was allocated before.  Returns how many there were. */
+/*
+ * A step with the @n-th allocation failing, into nothing that was allocated before.  Returns how many there
+ * were.
+ */
 static uint64_t read_short(struct ts_reader *r, uint64_t n, uint64_t *step, enum ts_code *code)
 {
 	struct ts_error err;

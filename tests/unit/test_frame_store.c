@@ -210,7 +210,7 @@ START_TEST(stores_share_a_budget_and_give_it_back)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("frame_store", setup, teardown, stores_share_a_budget_and_give_it_back, frames_are_kept_and_found,
-		   a_full_store_takes_no_more_and_stays_as_it_was,
+UNIT_FIXTURE_SUITE("frame_store", setup, teardown, stores_share_a_budget_and_give_it_back,
+		   frames_are_kept_and_found, a_full_store_takes_no_more_and_stays_as_it_was,
 		   a_circular_store_has_the_last_frames_however_many_there_were, memory_is_a_limit_too,
 		   the_users_limit_holds_for_ranges_and_over_a_reset, what_one_frame_holds_is_limited)

@@ -344,9 +344,11 @@ START_TEST(numbers_of_system_calls_are_computed)
 		syscall_to(at + 2);
 		ck_assert_int_eq(read_core(), TS_END);
 		if (cases[i].call)
-			ck_assert_msg(strstr(ts_buf_text(&steps), cases[i].call), "%zu: %s", i, ts_buf_text(&steps));
+			ck_assert_msg(strstr(ts_buf_text(&steps), cases[i].call), "%zu: %s", i,
+				      ts_buf_text(&steps));
 		else
-			ck_assert_msg(!strstr(ts_buf_text(&steps), "syscall"), "%zu: %s", i, ts_buf_text(&steps));
+			ck_assert_msg(!strstr(ts_buf_text(&steps), "syscall"), "%zu: %s", i,
+				      ts_buf_text(&steps));
 	}
 }
 END_TEST
@@ -609,7 +611,8 @@ START_TEST(a_program_that_cannot_be_read_is_not_called_another_one)
 	ck_assert_uint_gt(n_all, 2);
 	for (bad_read = 0; bad_read < n_all; bad_read++) {
 		n_reads = 0;
-		ck_assert_msg(!ts_loader_open(ts_loader_find("gdbrecord"), t.src, &opt, &t.err), "read %u", bad_read);
+		ck_assert_msg(!ts_loader_open(ts_loader_find("gdbrecord"), t.src, &opt, &t.err), "read %u",
+			      bad_read);
 		ck_assert_int_eq(t.err.code, TS_EIO);
 		ts_error_reset(&t.err);
 	}

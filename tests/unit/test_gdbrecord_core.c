@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Core files of gdb's recordings, for each processor, word size and byte order: headers, segments, notes.  They are written
- * here field by field as <elf.h> and Intel's manual (FSAVE, FXSAVE, XSAVE) lay them out.
+ * Core files of gdb's recordings, for each processor, word size and byte order: headers, segments, notes.
+ * They are written here field by field as <elf.h> and Intel's manual (FSAVE, FXSAVE, XSAVE) lay them out.
  */
 #include "unit.h"
 
@@ -258,7 +258,9 @@ START_TEST(i386)
 		reg(3, 0x33, 4);
 		reg(8, 0x1009, 4);
 		end();
-		ck_assert_str_eq(read_core(), "1000/5@0 eax=9\n1005/1@0\n1006/2@0 eax=77 syscall9(1,2,3,4,5,6)=77\n1008/1@0 ebx=33\n");
+		ck_assert_str_eq(
+			read_core(),
+			"1000/5@0 eax=9\n1005/1@0\n1006/2@0 eax=77 syscall9(1,2,3,4,5,6)=77\n1008/1@0 ebx=33\n");
 		ck_assert_str_eq(t.rec->regs.arch->name, "i386");
 		ck_assert_uint_eq(t.rec->threads[0].tid, 100);
 		EXPECT_INITIAL("ebx=1 ");
@@ -310,7 +312,8 @@ START_TEST(thumb)
 	reg(0, 0x66, 4);
 	reg(15, 0x100a, 4);
 	end();
-	ck_assert_str_eq(read_core(), "1000/2@0 r0=55\n1002/2@0\n1004/4@0\n1008/2@0 r0=66 syscall8(55,2,3,4,5,6)=66\n");
+	ck_assert_str_eq(read_core(),
+			 "1000/2@0 r0=55\n1002/2@0\n1004/4@0\n1008/2@0 r0=66 syscall8(55,2,3,4,5,6)=66\n");
 }
 END_TEST
 
@@ -455,7 +458,8 @@ static const char *regions(void)
 	*text = '\0';
 	for (uint32_t i = 0; i < t.rec->initial.n_maps; i++)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%llx,%llx ",
-			 (unsigned long long)t.rec->initial.maps[i].addr, (unsigned long long)t.rec->initial.maps[i].len);
+			 (unsigned long long)t.rec->initial.maps[i].addr,
+			 (unsigned long long)t.rec->initial.maps[i].len);
 	return text;
 }
 
@@ -669,11 +673,13 @@ START_TEST(floating_point_notes_of_other_lengths_are_told)
 	static const uint8_t zero[600];
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		for_machine(cases[i].machine, cases[i].machine == EM_X86_64 || cases[i].machine == EM_AARCH64, false);
+		for_machine(cases[i].machine, cases[i].machine == EM_X86_64 || cases[i].machine == EM_AARCH64,
+			    false);
 		note(cases[i].name, cases[i].type, zero, cases[i].len);
 		end();
 		read_core();
-		ck_assert_msg(ucir_warned(t.rec, "floating-point registers of") == cases[i].is_told, "case %zu", i);
+		ck_assert_msg(ucir_warned(t.rec, "floating-point registers of") == cases[i].is_told,
+			      "case %zu", i);
 		EXPECT_NO_INITIAL(" fctrl=");
 		EXPECT_NO_INITIAL(" v0=");
 	}
@@ -710,7 +716,10 @@ START_TEST(a_short_note_of_registers_is_refused)
 	static const struct {
 		uint16_t machine;
 		unsigned len; /* up to the last register */
-	} cases[] = { { EM_X86_64, 112 + 27 * 8 }, { EM_386, 72 + 17 * 4 }, { EM_ARM, 72 + 17 * 4 }, { EM_AARCH64, 112 + 34 * 8 } };
+	} cases[] = { { EM_X86_64, 112 + 27 * 8 },
+		      { EM_386, 72 + 17 * 4 },
+		      { EM_ARM, 72 + 17 * 4 },
+		      { EM_AARCH64, 112 + 34 * 8 } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bool is_64 = cases[i].machine == EM_X86_64 || cases[i].machine == EM_AARCH64;
@@ -816,6 +825,6 @@ UNIT_FIXTURE_SUITE("gdbrecord_core", setup, teardown, i386, arm, thumb, arm_and_
 		   the_section_header_may_count_the_segments, segments_that_cannot_be_are_left_out,
 		   memory_that_the_file_does_not_have_is_told, fxsave_of_both_widths, fsave_of_i386,
 		   xsave_says_which_parts_are_in_use, xsave_of_i386_has_eight_halves,
-		   floating_point_notes_of_other_lengths_are_told, vectors_of_aarch64, a_short_note_of_registers_is_refused,
-		   arguments_end_with_their_last_word, the_first_auxiliary_vector_counts,
-		   lists_of_files_that_cannot_be_are_refused)
+		   floating_point_notes_of_other_lengths_are_told, vectors_of_aarch64,
+		   a_short_note_of_registers_is_refused, arguments_end_with_their_last_word,
+		   the_first_auxiliary_vector_counts, lists_of_files_that_cannot_be_are_refused)

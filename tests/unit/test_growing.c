@@ -123,7 +123,8 @@ static void check_prev(struct pair *p, const char *what, uint64_t prev, uint64_t
 
 static void ask_executions(struct pair *p)
 {
-	uint64_t pos = any_pos(p), first = any_pc(p), last = first + script_below(&p->rnd, 8) * script_chance(&p->rnd, 20);
+	uint64_t pos = any_pos(p), first = any_pc(p),
+		 last = first + script_below(&p->rnd, 8) * script_chance(&p->rnd, 20);
 	uint32_t process = script_chance(&p->rnd, 20) ? TS_ANY_PROCESS : any_process(p);
 
 	if (last < first)
@@ -173,8 +174,9 @@ static void ask_events(struct pair *p)
 		   step_of(ts_query_prev_event(p->whole, kind, ts_query_n_steps(p->q) - 1)));
 	if (n && step_of(ts_query_event(p->q, kind, n - 1)) >= ts_query_n_steps(p->q))
 		wrong(p, "event %" PRIu64 " of kind %d is not published", n - 1, kind);
-	if (ts_query_event(p->q, kind, n) || (n < ts_query_n_events(p->whole, kind) &&
-					      ts_query_event(p->whole, kind, n)->step < ts_query_n_steps(p->q)))
+	if (ts_query_event(p->q, kind, n) ||
+	    (n < ts_query_n_events(p->whole, kind) &&
+	     ts_query_event(p->whole, kind, n)->step < ts_query_n_steps(p->q)))
 		wrong(p, "%" PRIu64 " events of kind %d", n, kind);
 }
 
@@ -202,8 +204,8 @@ static void check_bytes(struct pair *p, const char *what, uint64_t pos, const ui
 {
 	for (size_t i = 0; i < len; i++) {
 		if (known[i] && (!whole_known[i] || data[i] != whole[i]))
-			wrong(p, "byte %zu of %s at position %" PRIu64 " is 0x%02x, but it is %d, 0x%02x", i, what,
-			      pos, data[i], whole_known[i], whole[i]);
+			wrong(p, "byte %zu of %s at position %" PRIu64 " is 0x%02x, but it is %d, 0x%02x", i,
+			      what, pos, data[i], whole_known[i], whole[i]);
 	}
 }
 
@@ -264,8 +266,8 @@ static void ask_modules(struct pair *p)
 	uint32_t process = any_process(p);
 
 	while (ts_query_next_module(p->q, process, pos, &at, &m)) {
-		if (!ts_query_next_module(p->whole, process, pos, &whole_at, &whole) || m.from != whole.from ||
-		    m.first != whole.first || !is_same_text(m.file, whole.file) ||
+		if (!ts_query_next_module(p->whole, process, pos, &whole_at, &whole) ||
+		    m.from != whole.from || m.first != whole.first || !is_same_text(m.file, whole.file) ||
 		    m.until != (whole.until <= ts_query_end(p->q) ? whole.until : TS_NO_POS))
 			wrong(p, "module %zu at position %" PRIu64, at, pos);
 	}
@@ -396,8 +398,10 @@ static void check_same(struct pair *p, const struct way *way, uint64_t pos, cons
 {
 	if (a->pos != b->pos || a->kind != b->kind || a->thread != b->thread || a->number != b->number ||
 	    (a->kind == TS_STOP_WATCH && (a->watch != b->watch || a->addr != b->addr)))
-		wrong(p, "walk %u from %" PRIu64 ": stop %d at %" PRIu64 ", thread %u, but it is %d at %" PRIu64
-			 ", thread %u", way->how, pos, a->kind, a->pos, a->thread, b->kind, b->pos, b->thread);
+		wrong(p,
+		      "walk %u from %" PRIu64 ": stop %d at %" PRIu64 ", thread %u, but it is %d at %" PRIu64
+		      ", thread %u",
+		      way->how, pos, a->kind, a->pos, a->thread, b->kind, b->pos, b->thread);
 }
 
 static struct way any_way(struct pair *p)

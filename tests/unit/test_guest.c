@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processors that are recorded: gdb's names of their registers, by which QEMU 9 gives them, are those that the loader
- * has for the same numbers.
+ * Processors that are recorded: gdb's names of their registers, by which QEMU 9 gives them, are those that
+ * the loader has for the same numbers.
  */
 #include "unit.h"
 
@@ -11,7 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const targets[] = { "x86_64", "i386", "aarch64", "arm", "riscv64", "mips", "mipsel", "ppc64", "ppc64le" };
+static const char *const targets[] = { "x86_64", "i386",   "aarch64", "arm",    "riscv64",
+				       "mips",   "mipsel", "ppc64",   "ppc64le" };
 
 /* The loader's name of register @num. */
 static const char *loaded_name(const struct ucir_arch *arch, unsigned num, char name[32])

@@ -316,10 +316,10 @@ END_TEST
 UNIT_FIXTURE_SUITE("image", setup, teardown, a_range_shows_its_part_of_the_file,
 		   a_pe_file_lies_at_its_base_or_at_the_one_given,
 		   what_passes_the_end_of_the_file_stays_unknown, a_range_may_end_with_the_address_space,
-		   known_bytes_are_left_alone, known_bytes_are_left_alone_in_a_long_range, of_two_ranges_the_later_one_wins,
-		   a_range_belongs_to_one_map,
+		   known_bytes_are_left_alone, known_bytes_are_left_alone_in_a_long_range,
+		   of_two_ranges_the_later_one_wins, a_range_belongs_to_one_map,
 		   a_mapped_file_is_found_beneath_the_sysroot,
 		   paths_out_of_the_sysroot_and_missing_files_are_nothing,
-		   a_file_that_shrinks_holds_what_is_left, a_read_that_fails_is_told_once, an_elf_file_lies_where_it_is_linked,
-		   an_elf_file_lies_where_the_user_says, any_other_file_needs_an_address,
-		   files_that_cannot_be_taken_are_refused)
+		   a_file_that_shrinks_holds_what_is_left, a_read_that_fails_is_told_once,
+		   an_elf_file_lies_where_it_is_linked, an_elf_file_lies_where_the_user_says,
+		   any_other_file_needs_an_address, files_that_cannot_be_taken_are_refused)

@@ -141,7 +141,8 @@ static void *use_all(void *user)
 
 	for (unsigned round = 0; round < 4; round++) {
 		for (size_t at = FIRST; at < LEN; at += 100) {
-			if (!ts_index_blocks_use(r->blocks, r->map + at, 1) || r->map[at] != (uint8_t)(at * 7 + at / 256))
+			if (!ts_index_blocks_use(r->blocks, r->map + at, 1) ||
+			    r->map[at] != (uint8_t)(at * 7 + at / 256))
 				return NULL;
 			sum += r->map[at];
 		}
@@ -203,4 +204,5 @@ END_TEST
 UNIT_SUITE("index_blocks", a_changed_byte_is_found_by_those_who_use_its_block_and_by_nobody_else,
 	   who_uses_a_damaged_block_waits_for_whoever_replaces_it,
 	   what_cannot_be_replaced_is_damaged_and_not_tried_again, threads_use_blocks_at_the_same_time,
-	   what_is_in_no_block_is_not_signed, pages_are_given_back_and_come_again_without_a_second_verification)
+	   what_is_in_no_block_is_not_signed,
+	   pages_are_given_back_and_come_again_without_a_second_verification)

@@ -272,8 +272,10 @@ static void check_sets(const struct opened *a, const struct opened *b, uint64_t 
 
 		to[0] = ts_query_next_execution(o->q, 0, pc, pc, pos);
 		to[1] = ts_query_prev_execution(o->q, 0, pc, pc, pos);
-		to[2] = ts_query_next_access(o->q, TS_ACCESS_WRITE, 0, m->first, m->last, pos / TS_CHUNK_STEPS);
-		to[3] = ts_query_prev_access(o->q, TS_ACCESS_READ, 0, m->first, m->last, pos / TS_CHUNK_STEPS);
+		to[2] = ts_query_next_access(o->q, TS_ACCESS_WRITE, 0, m->first, m->last,
+					     pos / TS_CHUNK_STEPS);
+		to[3] = ts_query_prev_access(o->q, TS_ACCESS_READ, 0, m->first, m->last,
+					     pos / TS_CHUNK_STEPS);
 	}
 	if (ts_query_is_sound(b->q, &err))
 		ck_assert_mem_eq(told, right, sizeof(told));
@@ -650,7 +652,9 @@ int __wrap_rename(const char *from, const char *to)
 	return -1;
 }
 
-/* Build the index of script 11 at PATH, with that refuge; @what: 0: it cannot be synced, 1: nor get its name. */
+/*
+ * Build the index of script 11 at PATH, with that refuge; @what: 0: it cannot be synced, 1: nor get its name.
+ */
 static void build_with_refuge(struct opened *o, const char *refuge, int what)
 {
 	struct ts_error err = { 0 };

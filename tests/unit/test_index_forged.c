@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Index files, and the sketches beside them, whose numbers are changed anywhere and that are signed again: they are
- * refused, or noticed when they are asked, or what they say cannot hurt.
+ * Index files, and the sketches beside them, whose numbers are changed anywhere and that are signed again:
+ * they are refused, or noticed when they are asked, or what they say cannot hurt.
  */
 #include "unit.h"
 
@@ -40,7 +40,8 @@ struct kind {
 	uint8_t *(*original)(const char *path, uint64_t seed, size_t *len);
 	enum forged (*ask)(const char *path, const uint8_t *file, size_t len, uint64_t seed);
 };
-static const struct kind an_index = { forge_original, forge_ask }, sketches = { forge_find_original, forge_find_ask };
+static const struct kind an_index = { forge_original, forge_ask },
+			 sketches = { forge_find_original, forge_find_ask };
 
 static void forge_many(const struct kind *kind, uint64_t seed, unsigned n_edits)
 {

@@ -126,7 +126,7 @@ static void expect_at(const char *wanted, const char *path)
 	ts_index_close(f);
 }
 
-/* -------------------------------------------------------------------------------------------------- places */
+/* ------------------------------------------------------------------------------------------------- places */
 
 START_TEST(an_index_lies_beside_its_trace)
 {

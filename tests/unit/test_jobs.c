@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The index of a recording is the same, byte for byte, however many threads build it, and whatever happens to them.
+ * The index of a recording is the same, byte for byte, however many threads build it, and whatever happens to
+ * them.
  *
- * Chunks, segments, and the pieces that are read ahead are tiny here, so that short recordings have many of each.
+ * Chunks, segments, and the pieces that are read ahead are tiny here, so that short recordings have many of
+ * each.
  */
 #include "unit.h"
 
@@ -27,7 +29,9 @@ static const unsigned all_jobs[] = { 1, 2, 3, 7 };
 static struct ts_source *src;
 static struct ts_error err;
 
-/* Threads that were started; those after the first n_allowed are refused, as a system does that has too many. */
+/*
+ * Threads that were started; those after the first n_allowed are refused, as a system does that has too many.
+ */
 static unsigned n_threads, n_allowed;
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *user);
@@ -181,7 +185,10 @@ START_TEST(where_threads_are_refused_the_others_build_the_same_bytes)
 }
 END_TEST
 
-/* Pass @n steps, by reading or skipping them; @point gets the decode point there.  Returns false if that failed. */
+/*
+ * Pass @n steps, by reading or skipping them; @point gets the decode point there.  Returns false if that
+ * failed.
+ */
 static bool pass_steps(struct ts_reader *r, uint64_t n, bool is_read, struct ts_buf *point)
 {
 	struct ts_steps ignored;

@@ -182,4 +182,5 @@ UNIT_FIXTURE_SUITE("line_reader", setup, teardown, lines_have_their_offsets_and_
 		   the_last_line_may_have_no_newline, an_empty_text_has_no_line,
 		   a_line_may_have_just_the_length_that_is_allowed,
 		   a_last_line_that_is_too_long_is_refused_too, lines_of_all_lengths_cross_the_buffer,
-		   a_line_that_is_too_long_is_passed_over, a_long_line_takes_few_reads, reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)
+		   a_line_that_is_too_long_is_passed_over, a_long_line_takes_few_reads,
+		   reading_may_begin_anywhere, a_word_is_skipped_where_it_stands)

@@ -37,7 +37,8 @@ static void setup(void)
 
 		items[i].addr = code->addr + off + MOVED;
 		items[i].len = TS_CODE_SAMPLE_LEN;
-		ck_assert(ts_source_read_all(program, code->file_off + off, items[i].bytes, TS_CODE_SAMPLE_LEN, &err));
+		ck_assert(ts_source_read_all(program, code->file_off + off, items[i].bytes,
+					     TS_CODE_SAMPLE_LEN, &err));
 	}
 	samples.n = N_SAMPLES;
 }

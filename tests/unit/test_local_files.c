@@ -116,6 +116,7 @@ START_TEST(a_file_that_is_not_there_is_none)
 END_TEST
 
 FAKE_SUITE("local_files", the_recorded_file_is_found_by_both_its_names,
-	   a_file_that_the_recording_does_not_name_is_not_opened, another_file_at_the_recorded_path_is_refused,
+	   a_file_that_the_recording_does_not_name_is_not_opened,
+	   another_file_at_the_recorded_path_is_refused,
 	   a_file_of_which_the_recording_shows_too_little_is_refused, a_kilobyte_of_the_beginning_is_enough,
 	   a_file_that_is_not_there_is_none)

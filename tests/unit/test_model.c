@@ -159,7 +159,7 @@ START_TEST(a_damaged_index_file_is_rebuilt)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------- damage that is found when it is used */
+/* ------------------------------------------------------------------- damage that is found when it is used */
 
 #define N_PLACES 40u
 
@@ -201,8 +201,10 @@ static uint64_t sum_of_answers(struct ts_query *q)
 		sum = sum_of_state(q, pos, sum);
 		found[0] = ts_query_next_execution(q, 0, pc, pc, pos + 1);
 		found[1] = ts_query_prev_execution(q, 0, pc, pc, pos);
-		found[2] = ts_query_next_access(q, TS_ACCESS_WRITE, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
-		found[3] = ts_query_prev_access(q, TS_ACCESS_READ, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+		found[2] =
+			ts_query_next_access(q, TS_ACCESS_WRITE, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
+		found[3] =
+			ts_query_prev_access(q, TS_ACCESS_READ, 0, a->first, a->last, pos / TS_CHUNK_STEPS);
 		sum = mix(sum, (const uint8_t *)found, sizeof(found));
 	}
 	must(ts_query_is_sound(q, &err));
@@ -239,15 +241,18 @@ static long flip(long off)
 	return len;
 }
 
-/* Records begin at multiples of 4096; after the blocks that are needed to open the file, and before the tables. */
+/*
+ * Records begin at multiples of 4096; after the blocks that are needed to open the file, and before the
+ * tables.
+ */
 static long place(unsigned i, long len)
 {
 	return 4096 * (1 + i * 7 % (len / 4096 - 1)) + 600 + i * 16 % 450;
 }
 
 /*
- * A finished index file of which a byte was changed.  Returns the number of recordings that were needed to open it: more
- * than one if the change was found then.
+ * A finished index file of which a byte was changed.  Returns the number of recordings that were needed to
+ * open it: more than one if the change was found then.
  */
 static unsigned open_damaged(long off)
 {

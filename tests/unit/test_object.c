@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The place of an object file, ELF and PE alike.  The PE file is put together here; the ELF file is the program of
- * tests/data, of which `readelf -lh` tells what is expected.
+ * The place of an object file, ELF and PE alike.  The PE file is put together here; the ELF file is the
+ * program of tests/data, of which `readelf -lh` tells what is expected.
  */
 #include "unit.h"
 

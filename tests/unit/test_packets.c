@@ -12,9 +12,9 @@
 #include "script.h"
 
 static const struct rsp_packets *const topics[] = {
-	&rsp_regs_packets,  &rsp_mem_packets,  &rsp_scan_packets, &rsp_resume_packets, &rsp_break_packets,   &rsp_thread_packets,
-	&rsp_query_packets, &rsp_xfer_packets, &rsp_file_packets,   &rsp_monitor_packets,
-	&rsp_lldb_packets,  &rsp_tls_packets,
+	&rsp_regs_packets,  &rsp_mem_packets,     &rsp_scan_packets,  &rsp_resume_packets,
+	&rsp_break_packets, &rsp_thread_packets,  &rsp_query_packets, &rsp_xfer_packets,
+	&rsp_file_packets,  &rsp_monitor_packets, &rsp_lldb_packets,  &rsp_tls_packets,
 };
 #define N_TOPICS (sizeof(topics) / sizeof(topics[0]))
 

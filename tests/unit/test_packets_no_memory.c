@@ -288,8 +288,8 @@ static bool is_same(const struct answer *a, const struct answer *b)
 }
 
 /*
- * An error that says why, as far as its form can: packets about files have one of their own; or text that says
- * what is missing.
+ * An error that says why, as far as its form can: packets about files have one of their own; or text that
+ * says what is missing.
  */
 static bool is_refused(const struct answer *a)
 {
@@ -305,8 +305,9 @@ static void expect(const struct story *st, unsigned i, uint64_t n, unsigned at, 
 
 	if (!is_same(a, whole))
 		ck_abort_msg("%s, allocation %lu of %s fails: %s: %s (%s) at %lu, not %s (%s) at %lu",
-			     st->name, (unsigned long)n, st->packets[i], st->packets[at], a->reply, a->console,
-			     (unsigned long)a->pos, whole->reply, whole->console, (unsigned long)whole->pos);
+			     st->name, (unsigned long)n, st->packets[i], st->packets[at], a->reply,
+			     a->console, (unsigned long)a->pos, whole->reply, whole->console,
+			     (unsigned long)whole->pos);
 }
 
 static void expect_whole(const struct story *st, unsigned i, uint64_t n, unsigned at)

@@ -179,5 +179,6 @@ START_TEST(any_flipped_bit_is_survived)
 END_TEST
 
 UNIT_SUITE("pe", sections_of_both_widths_are_read, a_section_has_no_more_than_its_pages_and_the_file,
-	   a_base_at_the_end_of_the_address_space_is_refused, what_is_no_pe_file_is_refused, headers_outside_the_file_are_refused,
-	   an_unknown_optional_header_is_refused, any_flipped_bit_is_survived)
+	   a_base_at_the_end_of_the_address_space_is_refused, what_is_no_pe_file_is_refused,
+	   headers_outside_the_file_are_refused, an_unknown_optional_header_is_refused,
+	   any_flipped_bit_is_survived)

@@ -2,8 +2,9 @@
 /*
  * Every packet in good forms, in each shorter one, and with each character replaced by others.
  *
- * What holds whatever a client sends: a packet that is known is never answered as one that is not (the empty reply makes
- * gdb give up the packet for the session), and a client that goes back to the beginning finds all as it was.
+ * What holds whatever a client sends: a packet that is known is never answered as one that is not (the empty
+ * reply makes gdb give up the packet for the session), and a client that goes back to the beginning finds all
+ * as it was.
  */
 #include "fake_session.h"
 
@@ -93,7 +94,8 @@ static void check_beginning(const char *registers, const char *what)
 	fake_resume("qRcmd,676f746f2030"); /* goto 0 */
 	ck_assert_msg(*fake.text != 'E', "after %s: goto 0: %s", what, fake.text);
 	ck_assert_msg(!strcmp(fake_send("g"), registers), "after %s: g: %s", what, fake.text);
-	ck_assert_msg(!strcmp(fake_send("m602000,4"), "00000000") || strchr("xE", *fake.text), "after %s: %s", what, fake.text);
+	ck_assert_msg(!strcmp(fake_send("m602000,4"), "00000000") || strchr("xE", *fake.text), "after %s: %s",
+		      what, fake.text);
 }
 
 START_TEST(a_known_packet_is_never_answered_as_an_unknown_one)
@@ -114,7 +116,8 @@ START_TEST(a_known_packet_is_never_answered_as_an_unknown_one)
 			ck_assert_msg(!is_served || is_known(packet, at), "%.*s", (int)at, packet);
 			for (size_t k = 0; k < sizeof(others); k++) {
 				packet[at] = others[k];
-				snprintf(what, sizeof(what), "%s with \\x%02x at %zu", forms[i].packet, (uint8_t)others[k], at);
+				snprintf(what, sizeof(what), "%s with \\x%02x at %zu", forms[i].packet,
+					 (uint8_t)others[k], at);
 				ck_assert_msg(is_known(packet, len) || !is_served, "%s", what);
 			}
 			packet[at] = old;
@@ -143,4 +146,5 @@ START_TEST(numbers_that_are_too_long_are_refused)
 }
 END_TEST
 
-FAKE_SUITE("pkt_forms", a_known_packet_is_never_answered_as_an_unknown_one, numbers_that_are_too_long_are_refused)
+FAKE_SUITE("pkt_forms", a_known_packet_is_never_answered_as_an_unknown_one,
+	   numbers_that_are_too_long_are_refused)

@@ -84,6 +84,7 @@ START_TEST(a_stop_names_the_threads_if_the_client_wants_that)
 }
 END_TEST
 
-FAKE_SUITE("pkt_lldb", the_machine_is_told_without_a_system, a_stop_names_the_threads_if_the_client_wants_that, a_region_is_told_with_permissions_and_file, a_gap_reaches_to_the_next_region,
-	   bad_addresses_are_errors, the_process_is_described_by_the_recording,
-	   threads_are_those_of_the_position)
+FAKE_SUITE("pkt_lldb", the_machine_is_told_without_a_system,
+	   a_stop_names_the_threads_if_the_client_wants_that, a_region_is_told_with_permissions_and_file,
+	   a_gap_reaches_to_the_next_region, bad_addresses_are_errors,
+	   the_process_is_described_by_the_recording, threads_are_those_of_the_position)

@@ -40,8 +40,9 @@ START_TEST(when_says_position_thread_and_pc_as_gdb_does)
 	rsp_session_go(&fake.session, 10);
 	ck_assert_str_eq(monitor("when"), "position 10 of 10 (100.00%), thread 100.1000, pc 0x401006\n");
 	fake.tl->is_end_assumed = true;
-	ck_assert_str_eq(monitor("when"), "position 10 of 10 (100.00%), thread 100.1000, pc 0x401006 (assumed: the "
-					  "recording does not show where the last instruction led)\n");
+	ck_assert_str_eq(monitor("when"),
+			 "position 10 of 10 (100.00%), thread 100.1000, pc 0x401006 (assumed: the "
+			 "recording does not show where the last instruction led)\n");
 	rsp_session_go(&fake.session, 9);
 	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 100.1000, pc 0x401005\n");
 }

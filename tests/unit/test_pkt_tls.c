@@ -20,8 +20,14 @@
 static void make_program(uint16_t type, uint64_t addr, uint8_t code, uint64_t tls_len, uint64_t tls_align)
 {
 	static uint8_t file[OFF + 16];
-	Elf64_Ehdr head = { .e_type = type, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_entry = addr,
-			    .e_phoff = sizeof(head), .e_ehsize = sizeof(head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2 };
+	Elf64_Ehdr head = { .e_type = type,
+			    .e_machine = EM_X86_64,
+			    .e_version = EV_CURRENT,
+			    .e_entry = addr,
+			    .e_phoff = sizeof(head),
+			    .e_ehsize = sizeof(head),
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_phnum = 2 };
 	const Elf64_Phdr segments[2] = {
 		{ .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_offset = OFF, .p_vaddr = addr, .p_filesz = 16, .p_memsz = 16,
 		  .p_align = 0x1000 },
@@ -65,7 +71,7 @@ static void begin(void (*change)(struct ts_recording *rec), const uint64_t *base
 	fake_send("qSupported:multiprocess+;error-message+");
 }
 
-/* --------------------------------------------------------------------------------------- thread-local data */
+/* -------------------------------------------------------------------------------------- thread-local data */
 
 /* The ABI: the block ends at the thread pointer, and its length is rounded up to its alignment. */
 START_TEST(the_programs_block_ends_at_the_thread_pointer)

@@ -373,7 +373,8 @@ START_TEST(a_siginfo_that_was_claimed_is_an_error_where_there_is_none)
 	fake_send("qSupported");
 	ck_assert_str_eq(fake_send("qXfer:siginfo:read::0,100"), "");
 	fake.session.claims_siginfo = true;
-	ck_assert_str_eq(fake_send("qXfer:siginfo:read::0,100"), "E.no signal with an address is recorded here");
+	ck_assert_str_eq(fake_send("qXfer:siginfo:read::0,100"),
+			 "E.no signal with an address is recorded here");
 }
 END_TEST
 
@@ -392,8 +393,8 @@ FAKE_SUITE("pkt_xfer", the_target_description_is_whole_and_the_last_piece, piece
 	   gdb_is_told_of_libraries_before_it_goes_on_without_them, lldb_is_not_told_of_libraries,
 	   libraries_of_linux_are_those_whose_dynamic_section_is_known,
 	   a_library_beneath_the_sysroot_is_one_that_is_known,
-	   libraries_are_claimed_where_gdb_reads_such_a_list,
-	   relative_names_are_not_listed,
+	   libraries_are_claimed_where_gdb_reads_such_a_list, relative_names_are_not_listed,
 	   the_auxiliary_vector_is_as_recorded, the_program_is_the_one_given_if_one_is,
-	   a_wrong_annex_is_error_0, malformed_packets_are_errors, a_siginfo_that_was_claimed_is_an_error_where_there_is_none,
+	   a_wrong_annex_is_error_0, malformed_packets_are_errors,
+	   a_siginfo_that_was_claimed_is_an_error_where_there_is_none,
 	   writing_and_unknown_objects_are_unknown)

@@ -2,7 +2,8 @@
 /*
  * The data of pictures of random recordings, counted again from all steps.
  *
- * The model has tiny chunks here: a range of up to 512 steps is decoded, a longer one is drawn from the index.
+ * The model has tiny chunks here: a range of up to 512 steps is decoded, a longer one is drawn from the
+ * index.
  */
 #include "unit.h"
 
@@ -48,7 +49,8 @@ static void finish(void)
 }
 
 /* Take one off the cell of an address, which must not be empty. */
-static void take_off(struct ts_grid *g, const struct ts_areas *areas, uint64_t pos, uint32_t process, uint64_t addr)
+static void take_off(struct ts_grid *g, const struct ts_areas *areas, uint64_t pos, uint32_t process,
+		     uint64_t addr)
 {
 	uint32_t row = ts_areas_row(areas, process, addr), *cell;
 
@@ -111,7 +113,8 @@ static bool is_touched(const struct ts_grid *g, uint32_t col, uint32_t row, bool
 			const struct ts_effect *fx = &s->steps.effects[step->first + i];
 			bool counts = (fx->kind == TS_FX_READ && is_read && !fx->is_hidden) ||
 				      (fx->kind == TS_FX_WRITE && !is_read) ||
-				      (!p.is_exact && !is_read && fx->kind >= TS_FX_WRITE && fx->kind <= TS_FX_FORGET);
+				      (!p.is_exact && !is_read && fx->kind >= TS_FX_WRITE &&
+				       fx->kind <= TS_FX_FORGET);
 
 			thread = fx->kind == TS_FX_THREAD ? fx->item : thread;
 			if (!counts || !fx->len)
@@ -120,7 +123,8 @@ static bool is_touched(const struct ts_grid *g, uint32_t col, uint32_t row, bool
 				const struct ts_area *x = &p.data_areas.items[k];
 				uint64_t lo, hi;
 
-				if (row < x->row || row >= x->row + x->n_rows || x->process != process_of(thread))
+				if (row < x->row || row >= x->row + x->n_rows ||
+				    x->process != process_of(thread))
 					continue;
 				lo = x->first + (row - x->row) * x->step;
 				hi = x->last - lo < x->step ? x->last : lo + x->step - 1;
@@ -139,7 +143,8 @@ static void check_memory(const struct ts_grid *g, bool is_read)
 	for (uint32_t col = 0; col < g->n_cols; col++) {
 		for (uint32_t row = 0; row < g->n_rows; row++) {
 			if (g->cells[(size_t)col * g->n_rows + row])
-				ck_assert_msg(is_touched(g, col, row, is_read), "column %u, row %u", col, row);
+				ck_assert_msg(is_touched(g, col, row, is_read), "column %u, row %u", col,
+					      row);
 		}
 	}
 }
@@ -150,7 +155,8 @@ static void check_threads(void)
 		for (uint32_t row = 0; row < p.threads.n_rows; row++) {
 			bool ran = false;
 
-			for (uint64_t pos = ts_grid_pos(&p.threads, col); pos < ts_grid_pos(&p.threads, col + 1); pos++)
+			for (uint64_t pos = ts_grid_pos(&p.threads, col);
+			     pos < ts_grid_pos(&p.threads, col + 1); pos++)
 				ran |= pos >= p.from && pos < p.to && s->steps.steps[pos].thread == row;
 			ck_assert_int_eq(p.threads.cells[(size_t)col * p.threads.n_rows + row] != 0, ran);
 		}
@@ -200,7 +206,8 @@ static void check_calls(void)
 				continue;
 			ck_assert_uint_ge(x->depths[ts_grid_col(&p.code, pos)], call.depth);
 			for (size_t k = 0; k < x->n; k++)
-				has_bar |= x->bars[k].depth == call.depth && pos >= x->bars[k].from && pos < x->bars[k].until;
+				has_bar |= x->bars[k].depth == call.depth && pos >= x->bars[k].from &&
+					   pos < x->bars[k].until;
 			ck_assert(has_bar || call.depth > TS_CALL_DEPTHS);
 		}
 	}
@@ -286,7 +293,8 @@ START_TEST(the_longest_calls_are_kept)
 	for (unsigned i = 0; i < p.calls.n_threads; i++) {
 		for (size_t k = 0; k < p.calls.threads[i].n; k++) {
 			n_all++;
-			n_long += p.calls.threads[i].bars[k].until - p.calls.threads[i].bars[k].from >= min_len;
+			n_long += p.calls.threads[i].bars[k].until - p.calls.threads[i].bars[k].from >=
+				  min_len;
 		}
 	}
 	finish();
@@ -340,7 +348,8 @@ START_TEST(long_names_do_not_leave_the_picture)
 	ck_assert(p.code_areas.n && p.data_areas.n);
 	p.code_areas.items[0].label = ts_labels_add(&p.labels, "_json.cpython-311-x86_64-linux-gnu.so");
 	/* the 24th byte, the first that is left out, is within a character */
-	p.data_areas.items[0].label = ts_labels_add(&p.labels, "1234567890123456789012\xc3\xa4\xc3\xa4\xc3\xa4");
+	p.data_areas.items[0].label =
+		ts_labels_add(&p.labels, "1234567890123456789012\xc3\xa4\xc3\xa4\xc3\xa4");
 	ts_buf_init(&out);
 	ts_svg_put(&out, &p, "names");
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&out), ">_json.cpython-311-x86_6...</text>"));
@@ -361,7 +370,8 @@ static void fill(struct ts_grid *g, struct script_random *rnd)
 	ck_assert(ts_grid_init(g, 0, UINT64_C(1) << 40, 0, ts_html_bounds.max_cols, 100));
 	while (ts_grid_n_filled(g) < ts_html_bounds.max_filled) {
 		for (unsigned i = 0; i < 1000; i++)
-			g->cells[script_below(rnd, (uint64_t)g->n_cols * g->n_rows)] = (uint32_t)script_random(rnd);
+			g->cells[script_below(rnd, (uint64_t)g->n_cols * g->n_rows)] =
+				(uint32_t)script_random(rnd);
 	}
 	ts_grid_fit(g, ts_html_bounds.max_filled);
 }
@@ -394,7 +404,9 @@ START_TEST(a_page_at_its_bounds_is_below_two_megabytes)
 		x->depths[i] = (uint32_t)script_below(&rnd, 100000);
 	}
 	for (size_t i = 0; i < x->n; i++)
-		x->bars[i] = (struct ts_call_bar){ .from = i << 26, .until = i << 27, .depth = 30, .label = p.labels.n - 1 };
+		x->bars[i] = (struct ts_call_bar){
+			.from = i << 26, .until = i << 27, .depth = 30, .label = p.labels.n - 1
+		};
 	for (unsigned kind = 0; kind < TS_N_MARK_KINDS; kind++) {
 		struct ts_mark_list *l = &p.marks.kinds[kind];
 
@@ -402,7 +414,8 @@ START_TEST(a_page_at_its_bounds_is_below_two_megabytes)
 		l->items = calloc(l->n, sizeof(*l->items));
 		ck_assert_ptr_nonnull(l->items);
 		for (size_t i = 0; i < l->n; i++)
-			l->items[i] = (struct ts_timeline_mark){ (UINT64_C(1) << 40) - i, 1000000, p.labels.n - 1 };
+			l->items[i] =
+				(struct ts_timeline_mark){ (UINT64_C(1) << 40) - i, 1000000, p.labels.n - 1 };
 	}
 	ts_buf_init(&out);
 	ts_html_put(&out, &p, "title");

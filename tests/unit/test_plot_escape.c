@@ -39,7 +39,8 @@ START_TEST(markup_is_text)
 {
 	ck_assert_str_eq(xml("operator<< <a&b>(\"'"), "operator&#60;&#60; &#60;a&#38;b&#62;(&#34;&#39;");
 	ck_assert_str_eq(xml("]]></title><script>"), "]]&#62;&#60;/title&#62;&#60;script&#62;");
-	ck_assert_str_eq(json("</script><!--&\"\\"), "\"\\u003c/script\\u003e\\u003c!--\\u0026\\u0022\\u005c\"");
+	ck_assert_str_eq(json("</script><!--&\"\\"),
+			 "\"\\u003c/script\\u003e\\u003c!--\\u0026\\u0022\\u005c\"");
 }
 END_TEST
 
@@ -61,7 +62,10 @@ START_TEST(utf8_stays)
 }
 END_TEST
 
-/* A byte that begins no character, overlong forms, a surrogate, beyond Unicode, and characters that end too early. */
+/*
+ * A byte that begins no character, overlong forms, a surrogate, beyond Unicode, and characters that end too
+ * early.
+ */
 START_TEST(other_bytes_are_replaced)
 {
 	static const char r[] = "\xef\xbf\xbd";

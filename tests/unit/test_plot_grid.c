@@ -52,7 +52,8 @@ START_TEST(joined_columns_keep_their_counts)
 
 			for (uint32_t row = 0; row < N_ROWS; row++)
 				is_right &= g.cells[(size_t)col * N_ROWS + row] ==
-					    count_points(points, ts_grid_pos(&g, col), UINT64_C(1) << g.shift, row);
+					    count_points(points, ts_grid_pos(&g, col), UINT64_C(1) << g.shift,
+							 row);
 			ck_assert(is_right);
 		}
 	}
@@ -111,7 +112,8 @@ START_TEST(every_address_has_a_row)
 	for (size_t i = 0; i < a.n; i++) {
 		ck_assert_uint_eq(a.items[i].row, last);
 		ck_assert_uint_eq(ts_areas_row(&a, 0, a.items[i].first), a.items[i].row);
-		ck_assert_uint_eq(ts_areas_row(&a, 0, a.items[i].last), a.items[i].row + a.items[i].n_rows - 1);
+		ck_assert_uint_eq(ts_areas_row(&a, 0, a.items[i].last),
+				  a.items[i].row + a.items[i].n_rows - 1);
 		last += a.items[i].n_rows;
 	}
 	ts_areas_fini(&a);

@@ -130,5 +130,6 @@ static void setup(void)
 
 UNIT_FIXTURE_SUITE("plt", setup, teardown, entries_of_x86_64_refer_to_their_end,
 		   entries_for_control_flow_enforcement_begin_with_endbr64,
-		   entries_of_i386_name_the_word_or_its_distance_from_the_table, entries_of_aarch64_load_from_a_page,
+		   entries_of_i386_name_the_word_or_its_distance_from_the_table,
+		   entries_of_aarch64_load_from_a_page,
 		   words_without_a_symbol_and_other_processors_have_no_entries)

@@ -139,7 +139,7 @@ START_TEST(other_files_add_nothing)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------------- comparisons */
+/* -------------------------------------------------------------------------------------------- comparisons */
 
 /* What compare() was asked about last, and how often; what it says. */
 static struct {
@@ -148,8 +148,8 @@ static struct {
 	bool is_same, is_failing;
 } asked;
 
-static bool compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off, bool *is_same,
-		    struct ts_error *e)
+static bool compare(void *user, uint64_t addr, uint64_t len, const struct ts_source *src, uint64_t off,
+		    bool *is_same, struct ts_error *e)
 {
 	char bytes[4];
 
@@ -215,7 +215,8 @@ START_TEST(a_read_that_fails_is_a_failure)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("program", setup, teardown, constant_segments_lie_where_they_are_linked, a_base_is_that_of_the_lowest_page,
-		   an_entry_point_tells_the_place_unless_a_base_does, a_program_that_may_lie_anywhere_adds_nothing,
-		   other_files_add_nothing, only_constant_segments_are_compared_where_they_would_lie,
-		   another_program_adds_nothing, a_comparison_that_fails_is_a_failure, a_read_that_fails_is_a_failure)
+UNIT_FIXTURE_SUITE("program", setup, teardown, constant_segments_lie_where_they_are_linked,
+		   a_base_is_that_of_the_lowest_page, an_entry_point_tells_the_place_unless_a_base_does,
+		   a_program_that_may_lie_anywhere_adds_nothing, other_files_add_nothing,
+		   only_constant_segments_are_compared_where_they_would_lie, another_program_adds_nothing,
+		   a_comparison_that_fails_is_a_failure, a_read_that_fails_is_a_failure)

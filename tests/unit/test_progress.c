@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far long work is, in words.  Expected values are computed by hand: after S seconds in which the share grew from A
- * to B, S * (1 - B) / (B - A) are left.
+ * How far long work is, in words.  Expected values are computed by hand: after S seconds in which the share
+ * grew from A to B, S * (1 - B) / (B - A) are left.
  */
 #include "src/base/progress.h"
 
@@ -49,7 +49,8 @@ START_TEST(times_and_amounts_of_all_sizes)
 {
 	check((struct ts_progress){ 0 }, 0.5, 999, 59.4, "50%, 999 frames, 17/s, 59 s left");
 	check((struct ts_progress){ 0 }, 0.5, 999950, 60, "50%, 1.0 M frames, 16.7 k/s, 1 min 0 s left");
-	check((struct ts_progress){ 0 }, 0.5, UINT64_C(4500000000), 7261, "50%, 4.5 G frames, 619.7 k/s, 2 h 1 min left");
+	check((struct ts_progress){ 0 }, 0.5, UINT64_C(4500000000), 7261,
+	      "50%, 4.5 G frames, 619.7 k/s, 2 h 1 min left");
 	check((struct ts_progress){ 0 }, 1e-300, 1, 1, "0%, 1 frames, 1/s, 277777 h 46 min left");
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a step saw when it began was there at its position, whatever was known before: memory and registers, in
- * the middle of a chunk and at its start.
+ * What a step saw when it began was there at its position, whatever was known before: memory and registers,
+ * in the middle of a chunk and at its start.
  */
 #include "unit.h"
 

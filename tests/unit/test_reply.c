@@ -280,8 +280,8 @@ START_TEST(binary_data_fits_with_its_escapes)
 END_TEST
 
 /*
- * The promise to the client: for every mix of bytes, what protocol/wire/framing.c makes of a full reply is at most PacketSize
- * long.
+ * The promise to the client: for every mix of bytes, what protocol/wire/framing.c makes of a full reply is at
+ * most PacketSize long.
  */
 START_TEST(no_binary_reply_is_longer_on_the_wire_than_packet_size)
 {

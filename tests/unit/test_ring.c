@@ -15,7 +15,8 @@
 
 static struct ts_ring *new_ring(void)
 {
-	struct ts_ring *r = mmap(NULL, ts_ring_size(RING_LEN), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct ts_ring *r =
+		mmap(NULL, ts_ring_size(RING_LEN), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert_ptr_ne(r, MAP_FAILED);
 	r->len = RING_LEN;

@@ -161,7 +161,8 @@ START_TEST(a_root_and_images_are_for_reading)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("rules", make_dir, remove_dir, without_rules_nothing_is_allowed, a_file_to_read_is_that_file_by_any_name,
-		   a_file_that_nobody_named_is_read_only, a_file_to_write_has_names_aside, a_folder_allows_the_files_directly_in_it,
+UNIT_FIXTURE_SUITE("rules", make_dir, remove_dir, without_rules_nothing_is_allowed,
+		   a_file_to_read_is_that_file_by_any_name, a_file_that_nobody_named_is_read_only,
+		   a_file_to_write_has_names_aside, a_folder_allows_the_files_directly_in_it,
 		   a_link_in_the_middle_leads_where_it_leads, a_temporary_folder_gives_no_names,
 		   a_root_and_images_are_for_reading)

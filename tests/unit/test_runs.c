@@ -235,7 +235,8 @@ START_TEST(steps_taken_together_are_the_runs_that_they_are_one_by_one)
 
 	make_steps(&r, list, N);
 	for (size_t i = 0; i < N; i++)
-		ck_assert(ts_runs_step(&builder, i, list[i].thread, list[i].thread, list[i].pc, list[i].insn_len));
+		ck_assert(ts_runs_step(&builder, i, list[i].thread, list[i].thread, list[i].pc,
+				       list[i].insn_len));
 	ts_runs_builder_init(&together, &other);
 	for (size_t i = 0, end; i < N; i = end) {
 		end = i + 1 + script_below(&r, 300);
@@ -252,7 +253,8 @@ START_TEST(steps_taken_together_are_the_runs_that_they_are_one_by_one)
 	ck_assert_mem_eq(other.runs, runs.runs, runs.n * sizeof(*runs.runs));
 	ck_assert_mem_eq(other.lens, runs.lens, runs.n_lens);
 	ck_assert_uint_eq(together.pairs.n, builder.pairs.n);
-	ck_assert_mem_eq(together.pairs.items, builder.pairs.items, builder.pairs.n * sizeof(*builder.pairs.items));
+	ck_assert_mem_eq(together.pairs.items, builder.pairs.items,
+			 builder.pairs.n * sizeof(*builder.pairs.items));
 	ts_runs_builder_fini(&together);
 	ts_runs_fini(&other);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description: from text
- * (rvn_text.h), or byte by byte where the form of an event matters.  Real executions are in
+ * REVEN traces: what their bytes mean.  Files are written by rvn_encode from the format's description: from
+ * text (rvn_text.h), or byte by byte where the form of an event matters.  Real executions are in
  * test_rvnbintrace_machine, damage in test_rvnbintrace_bad.
  */
 #include "unit.h"

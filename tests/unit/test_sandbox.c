@@ -47,7 +47,8 @@ static void make_dir(void)
 
 static void remove_dir(void)
 {
-	static const char *const names[] = { "trace", "secret", "image", "alias", "link", "cache/a", "cache/b", "cache/c" };
+	static const char *const names[] = { "trace", "secret",  "image",   "alias",
+					     "link",  "cache/a", "cache/b", "cache/c" };
 
 	ts_sandbox_rules_fini(&rules);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -258,7 +259,7 @@ START_TEST(threads_are_made_and_processes_are_not)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("sandbox", make_dir, remove_dir, only_files_of_rules_open, a_link_is_followed_only_if_the_user_named_it,
-		   a_folder_takes_all_that_a_cache_does,
+UNIT_FIXTURE_SUITE("sandbox", make_dir, remove_dir, only_files_of_rules_open,
+		   a_link_is_followed_only_if_the_user_named_it, a_folder_takes_all_that_a_cache_does,
 		   programs_of_this_machine_open_and_nothing_else_does, a_root_ends_where_it_ends,
 		   a_name_is_read_as_the_kernel_reads_it, threads_are_made_and_processes_are_not)

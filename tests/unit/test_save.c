@@ -93,7 +93,8 @@ END_TEST
 START_TEST(without_a_folder_nothing_is_saved)
 {
 	fake_send("qSupported:error-message+");
-	ck_assert_str_eq(save("run.tf"), "E.the server was started without --export-dir, so it writes no files");
+	ck_assert_str_eq(save("run.tf"),
+			 "E.the server was started without --export-dir, so it writes no files");
 	ck_assert_str_eq(fake_resume("qRcmd,6578706f727420782e7466"),
 			 "E.the server was started without --export-dir, so it writes no files");
 }

@@ -475,7 +475,10 @@ START_TEST(an_exit_and_a_fault_at_the_limit_are_stops)
 }
 END_TEST
 
-/* /lib/a is there in [2, 4), /lib/b of the other process from 3 on; a module of position 0 is nowhere a change. */
+/*
+ * /lib/a is there in [2, 4), /lib/b of the other process from 3 on; a module of position 0 is nowhere a
+ * change.
+ */
 START_TEST(a_change_of_modules_stops_in_both_directions)
 {
 	ts_steps_load(&s->rec.initial, 0x1000, 0x1000, "/prog", 5);

@@ -223,7 +223,7 @@ static void expect_end(struct client *c)
 	hang_up(c);
 }
 
-/* ------------------------------------------------------------------------------------------------- clients */
+/* ------------------------------------------------------------------------------------------------ clients */
 
 START_TEST(clients_of_both_kinds_of_socket_are_answered)
 {
@@ -374,7 +374,9 @@ START_TEST(more_clients_than_the_limit_have_to_wait)
 }
 END_TEST
 
-/* Send @packet as long as the server takes it, at most @max times.  Returns how often it was sent as a whole. */
+/*
+ * Send @packet as long as the server takes it, at most @max times.  Returns how often it was sent as a whole.
+ */
 static unsigned push(struct client *from, struct client *other, const char *packet, size_t len, unsigned max)
 {
 	unsigned n = 0, n_refused = 0;
@@ -583,7 +585,7 @@ START_TEST(an_interrupt_is_for_the_packet_before_it)
 }
 END_TEST
 
-/* --------------------------------------------------------------------------------------- beginning and end */
+/* -------------------------------------------------------------------------------------- beginning and end */
 
 START_TEST(a_server_for_one_client_ends_with_it)
 {
@@ -633,7 +635,9 @@ END_TEST
 
 #define TALK_LEN 4096
 
-/* How a server ended: it had all allocations; one failed, which also libev's exit() tells; or another error. */
+/*
+ * How a server ended: it had all allocations; one failed, which also libev's exit() tells; or another error.
+ */
 enum { WHOLE, TRIED = EXIT_FAILURE, BAD };
 
 /*
@@ -729,8 +733,8 @@ UNIT_FIXTURE_SUITE("server", setup, fake_end, clients_of_both_kinds_of_socket_ar
 		   a_client_that_does_not_read_is_not_read_either,
 		   without_descriptors_a_client_waits_for_another_one_s_end,
 		   without_descriptors_the_only_client_is_refused,
-		   a_run_waits_for_what_is_not_read_and_can_be_interrupted, a_client_that_waits_is_told_how_far_it_is,
-		   a_client_that_goes_while_it_waits_is_forgotten, an_interrupt_is_for_the_packet_before_it,
-		   a_server_for_one_client_ends_with_it, an_interrupt_of_the_terminal_ends_it,
-		   what_cannot_be_served_is_refused, standard_input_and_output_are_one_client,
-		   without_memory_it_refuses_or_ends)
+		   a_run_waits_for_what_is_not_read_and_can_be_interrupted,
+		   a_client_that_waits_is_told_how_far_it_is, a_client_that_goes_while_it_waits_is_forgotten,
+		   an_interrupt_is_for_the_packet_before_it, a_server_for_one_client_ends_with_it,
+		   an_interrupt_of_the_terminal_ends_it, what_cannot_be_served_is_refused,
+		   standard_input_and_output_are_one_client, without_memory_it_refuses_or_ends)

@@ -95,9 +95,9 @@ START_TEST(registers_in_a_stop_have_numbers_of_two_digits)
 }
 END_TEST
 
-FAKE_SUITE("session", a_stop_that_is_announced_has_a_reason_for_lldb, an_end_is_no_step_that_stopped_for_lldb, registers_in_a_stop_have_numbers_of_two_digits,
+FAKE_SUITE("session", a_stop_that_is_announced_has_a_reason_for_lldb, an_end_is_no_step_that_stopped_for_lldb,
+	   registers_in_a_stop_have_numbers_of_two_digits,
 	   an_interrupt_between_two_runs_stops_the_next_before_it_moves,
-	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown,
-	   an_interrupt_when_nothing_ran_is_void,
+	   an_interrupt_is_void_when_the_stop_before_it_has_been_shown, an_interrupt_when_nothing_ran_is_void,
 	   a_packet_is_no_interrupt_of_the_next_run,
 	   a_new_client_does_not_inherit_interrupts_and_announcements)

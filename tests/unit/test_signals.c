@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linux's and gdb's numbers of signals.  The numbers of this machine come from <signal.h>; those of MIPS and SPARC
- * are from signal(7), "Signal numbering for standard signals"; gdb's from its manual ("info signals" in that order).
+ * Linux's and gdb's numbers of signals.  The numbers of this machine come from <signal.h>; those of MIPS and
+ * SPARC are from signal(7), "Signal numbering for standard signals"; gdb's from its manual ("info signals" in
+ * that order).
  */
 #include "src/arch/signals.h"
 
@@ -30,7 +31,8 @@ START_TEST(names_are_those_of_the_systems_own_header)
 		     { SIGSYS, "SIGSYS" },   { SIGPROF, "SIGPROF" }, { SIGWINCH, "SIGWINCH" } };
 
 	for (size_t i = 0; i < sizeof(host) / sizeof(host[0]); i++)
-		ck_assert_str_eq(ts_signal_name(ts_signal_from_linux(arch("x86_64"), (uint32_t)host[i].number)),
+		ck_assert_str_eq(ts_signal_name(
+					 ts_signal_from_linux(arch("x86_64"), (uint32_t)host[i].number)),
 				 host[i].name);
 	ck_assert_ptr_null(ts_signal_name(0));
 	ck_assert_ptr_null(ts_signal_name(UINT64_MAX));
@@ -82,5 +84,6 @@ START_TEST(there_and_back_is_the_same_signal)
 }
 END_TEST
 
-UNIT_SUITE("signals", names_are_those_of_the_systems_own_header, processors_number_some_signals_in_their_own_way,
-	   what_gdb_has_no_number_for_is_unknown, there_and_back_is_the_same_signal)
+UNIT_SUITE("signals", names_are_those_of_the_systems_own_header,
+	   processors_number_some_signals_in_their_own_way, what_gdb_has_no_number_for_is_unknown,
+	   there_and_back_is_the_same_signal)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sketches: a window that was noted is found in its group, whatever form the sketch has; the section in its file.  That
- * `find` misses nothing by them test_ask_find.c shows.
+ * Sketches: a window that was noted is found in its group, whatever form the sketch has; the section in its
+ * file.  That `find` misses nothing by them test_ask_find.c shows.
  */
 #include "unit.h"
 
@@ -23,7 +23,7 @@
 
 static const struct ts_index_key the_key = { .trace_len = 10, .content = 30 };
 
-/* ------------------------------------------------------------------------------------------------- windows */
+/* ------------------------------------------------------------------------------------------------ windows */
 
 static const struct {
 	uint32_t n;
@@ -52,7 +52,8 @@ static unsigned group_of(uint32_t i, uint32_t n)
 
 static void note(struct ts_grams *g, uint32_t gram)
 {
-	const uint8_t data[] = { (uint8_t)gram, (uint8_t)(gram >> 8), (uint8_t)(gram >> 16), (uint8_t)(gram >> 24) };
+	const uint8_t data[] = { (uint8_t)gram, (uint8_t)(gram >> 8), (uint8_t)(gram >> 16),
+				 (uint8_t)(gram >> 24) };
 
 	ts_grams_note(g, data);
 }
@@ -166,7 +167,7 @@ START_TEST(all_windows_of_one_byte_are_needed_in_a_group)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- changes */
+/* ------------------------------------------------------------------------------------------------ changes */
 
 #define BASE     UINT64_C(0x10d0) /* over the border of two blocks */
 #define LEN      96u
@@ -238,7 +239,8 @@ static unsigned check_value(const struct ts_query *q, unsigned pos, unsigned at,
 	unsigned n = 0;
 
 	/* by the step before, or because this one saw it */
-	ck_assert_msg(may_begin(q, p, pos - 1) || may_begin(q, p, pos), "%u bytes at %u begin at %u", len, at, pos);
+	ck_assert_msg(may_begin(q, p, pos - 1) || may_begin(q, p, pos), "%u bytes at %u begin at %u", len, at,
+		      pos);
 	for (uint64_t chunk = 0; chunk < N_CALM / TS_CHUNK_STEPS; chunk++)
 		n += may_begin(q, p, (unsigned)chunk * TS_CHUNK_STEPS);
 	ts_query_probe_free(p);
@@ -282,7 +284,10 @@ START_TEST(a_value_that_begins_is_not_passed_over)
 }
 END_TEST
 
-/* Memory is "abc", and what is written after it is told only after the "c" has become another, and then overwritten. */
+/*
+ * Memory is "abc", and what is written after it is told only after the "c" has become another, and then
+ * overwritten.
+ */
 static struct script *told_later(uint64_t loss)
 {
 	struct script *s = script_new("x86_64", 1, NULL);
@@ -335,7 +340,7 @@ START_TEST(what_a_later_read_shows_stood_since_it_was_written)
 }
 END_TEST
 
-/* ----------------------------------------------------------------------------------------- the section's file */
+/* ------------------------------------------------------------------------------------- the section's file */
 
 struct opened {
 	struct script *s;
@@ -466,7 +471,8 @@ Suite *unit_suite(void)
 	TCase *c = tcase_create("sketch");
 
 	tcase_set_timeout(c, 60);
-	tcase_add_loop_test(c, a_window_is_found_in_the_group_that_noted_it, 0, sizeof(sizes) / sizeof(sizes[0]));
+	tcase_add_loop_test(c, a_window_is_found_in_the_group_that_noted_it, 0,
+			    sizeof(sizes) / sizeof(sizes[0]));
 	tcase_add_test(c, windows_with_like_hashes_take_no_longer);
 	tcase_add_test(c, a_value_needs_four_bytes_in_a_row_around_each);
 	tcase_add_test(c, all_windows_of_one_byte_are_needed_in_a_group);

@@ -79,9 +79,11 @@ START_TEST(a_range_ends_with_its_region)
 	const struct fake_options options = { .change = split_the_text };
 
 	fake_again(&options);
-	ck_assert_str_eq(list(), "00401000-00401004 r-xp 00001000 00:00 1                                  /usr/bin/fake\n"
-				 "00401006-00401008 r--p 00000000 00:00 0                                  [other]\n"
-				 "00401008-00401010 r-xp 00001008 00:00 1                                  /usr/bin/fake\n" STACK_LINE);
+	ck_assert_str_eq(
+		list(),
+		"00401000-00401004 r-xp 00001000 00:00 1                                  /usr/bin/fake\n"
+		"00401006-00401008 r--p 00000000 00:00 0                                  [other]\n"
+		"00401008-00401010 r-xp 00001008 00:00 1                                  /usr/bin/fake\n" STACK_LINE);
 }
 END_TEST
 
@@ -132,5 +134,6 @@ START_TEST(an_interrupt_ends_it)
 }
 END_TEST
 
-FAKE_SUITE("smaps", it_lists_the_known_parts_of_the_regions, it_is_that_of_the_position, a_range_ends_with_its_region,
-	   without_a_map_it_lists_what_is_known, only_the_sessions_process_has_one, an_interrupt_ends_it)
+FAKE_SUITE("smaps", it_lists_the_known_parts_of_the_regions, it_is_that_of_the_position,
+	   a_range_ends_with_its_region, without_a_map_it_lists_what_is_known,
+	   only_the_sessions_process_has_one, an_interrupt_ends_it)

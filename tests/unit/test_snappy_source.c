@@ -40,7 +40,9 @@ static void put_chunk(const uint8_t *data, size_t len, bool is_stored)
 		ck_assert_int_eq(snappy_compress((const char *)data, len, (char *)at + 8, &n), SNAPPY_OK);
 	n += 4;
 	memcpy(at, (uint8_t[]){ is_stored, (uint8_t)n, (uint8_t)(n >> 8), (uint8_t)(n >> 16) }, 4);
-	memcpy(at + 4, (uint8_t[]){ (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16), (uint8_t)(crc >> 24) }, 4);
+	memcpy(at + 4,
+	       (uint8_t[]){ (uint8_t)crc, (uint8_t)(crc >> 8), (uint8_t)(crc >> 16), (uint8_t)(crc >> 24) },
+	       4);
 	file_len += 4 + n;
 }
 
@@ -158,4 +160,5 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("snappy_source", setup, teardown, every_place_and_length_gives_what_was_compressed,
 		   chunks_begin_and_end_where_reads_do,
-		   damage_fails_after_the_bytes_before_it_and_what_follows_is_read, a_copy_of_it_reads_the_same)
+		   damage_fails_after_the_bytes_before_it_and_what_follows_is_read,
+		   a_copy_of_it_reads_the_same)

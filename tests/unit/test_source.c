@@ -199,9 +199,8 @@ START_TEST(nothing_lies_beside_memory)
 END_TEST
 
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
-		   another_source_of_the_same_bytes_outlives_the_first,
-		   no_memory_at_all_is_an_empty_source, a_file_that_shrinks_gives_what_is_left,
-		   a_file_that_grows_keeps_the_length_it_had, a_file_that_is_written_over_is_not_read_any_more,
-		   a_file_that_is_not_there_is_told_in_words,
-		   folders_and_pipes_are_no_traces, a_file_beside_another_is_a_plain_name_and_no_link,
-		   nothing_lies_beside_memory)
+		   another_source_of_the_same_bytes_outlives_the_first, no_memory_at_all_is_an_empty_source,
+		   a_file_that_shrinks_gives_what_is_left, a_file_that_grows_keeps_the_length_it_had,
+		   a_file_that_is_written_over_is_not_read_any_more,
+		   a_file_that_is_not_there_is_told_in_words, folders_and_pipes_are_no_traces,
+		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory)

@@ -144,7 +144,9 @@ START_TEST(a_log_records_reads_if_one_of_its_first_lines_has_one)
 }
 END_TEST
 
-/* A log has registers and memory; what the kernel does is not in it.  Threads are its files, gaps are found. */
+/*
+ * A log has registers and memory; what the kernel does is not in it.  Threads are its files, gaps are found.
+ */
 START_TEST(which_events_there_can_be)
 {
 	static const bool is_absent[TS_N_EVENT_KINDS] = {
@@ -195,7 +197,8 @@ END_TEST
 
 START_TEST(a_log_has_reads_if_its_first_lines_have)
 {
-	expect(FIRST "rip=0x1003,mr=0x5000:01\nrip=0x1006,mw=0x5000:01\n", "1000/3@0 R5000,1=\n1003/3@0 W5000=01\n");
+	expect(FIRST "rip=0x1003,mr=0x5000:01\nrip=0x1006,mw=0x5000:01\n",
+	       "1000/3@0 R5000,1=\n1003/3@0 W5000=01\n");
 	ck_assert(t.rec->has_reads);
 	again();
 	expect(FIRST "rip=0x1003,mw=0x5000:01\nrip=0x1006\n", "1000/3@0 W5000=01\n1003/0@0\n");
@@ -280,7 +283,8 @@ END_TEST
 
 START_TEST(blanks_comments_and_line_ends_say_nothing)
 {
-	expect("# DUMP_DIR: x=1\r\n\r\n RAX = 0x1 , RSP=7000 ,, RIP = 1000 ,\r\n#\nrip=0x1001\t\r\n", "1000/1@0\n");
+	expect("# DUMP_DIR: x=1\r\n\r\n RAX = 0x1 , RSP=7000 ,, RIP = 1000 ,\r\n#\nrip=0x1001\t\r\n",
+	       "1000/1@0\n");
 	ck_assert_uint_eq(t.rec->n_warnings, 0);
 }
 END_TEST
@@ -507,7 +511,8 @@ START_TEST(it_bids_less_than_a_magic_number)
 	unsigned bits = loader->probe((const uint8_t *)FIRST, strlen(FIRST), 100);
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
-		ck_assert_msg(!loader->probe((const uint8_t *)others[i], strlen(others[i]), 100), "%s", others[i]);
+		ck_assert_msg(!loader->probe((const uint8_t *)others[i], strlen(others[i]), 100), "%s",
+			      others[i]);
 	ck_assert(bits > 0 && bits < 32);
 	ck_assert_uint_eq(loader->probe((const uint8_t *)"rip=0x1, ,\t\n", 12, 12), bits); /* items may be empty */
 }
@@ -549,11 +554,13 @@ static void go_on_from_every_point(const char *text)
 
 START_TEST(a_reader_goes_on_from_every_decode_point)
 {
-	go_on_from_every_point(FIRST "rax=5,rip=0x1005,mr=0x6ff8:0510000000000000\nrbx=1,,mr=0x1:02\nrip=zz\nrip=0x1007\n"
-			       "bad\nrip=0x1008\n");
+	go_on_from_every_point(
+		FIRST "rax=5,rip=0x1005,mr=0x6ff8:0510000000000000\nrbx=1,,mr=0x1:02\nrip=zz\nrip=0x1007\n"
+		      "bad\nrip=0x1008\n");
 	again();
-	go_on_from_every_point(ALL_REGS ",rip=0x1000,mw=0x6ff8:0200000000000000\nrsp=0x6ff8,rip=0x1001,mr=0x5000:aa,rcx=4\n"
-			       "rip=zz\nrax=0xaa,rip=0x1004,mr=0x5001:bb\nrip=0x1005\n");
+	go_on_from_every_point(
+		ALL_REGS ",rip=0x1000,mw=0x6ff8:0200000000000000\nrsp=0x6ff8,rip=0x1001,mr=0x5000:aa,rcx=4\n"
+			 "rip=zz\nrax=0xaa,rip=0x1004,mr=0x5001:bb\nrip=0x1005\n");
 }
 END_TEST
 
@@ -619,20 +626,24 @@ END_TEST
 UNIT_FIXTURE_SUITE("tenet", setup, teardown, a_step_is_what_the_next_line_lists,
 		   stores_at_the_stack_pointer_vote_for_the_previous_instruction,
 		   stores_at_the_next_stack_pointer_vote_for_the_lines_own,
-		   only_stores_where_the_stack_pointer_falls_to_vote, a_log_records_reads_if_one_of_its_first_lines_has_one,
-		   which_events_there_can_be, a_line_of_a_repeated_instruction_is_its_first_position,
-		   registers_that_are_listed_again_belong_to_the_step, a_stack_pointer_that_cannot_be_read_shows_no_gap,
+		   only_stores_where_the_stack_pointer_falls_to_vote,
+		   a_log_records_reads_if_one_of_its_first_lines_has_one, which_events_there_can_be,
+		   a_line_of_a_repeated_instruction_is_its_first_position,
+		   registers_that_are_listed_again_belong_to_the_step,
+		   a_stack_pointer_that_cannot_be_read_shows_no_gap,
 		   a_fetched_read_of_written_bytes_shows_them_afterwards,
 		   an_access_may_share_one_byte_with_another, a_log_has_reads_if_its_first_lines_have,
 		   digits_are_of_either_case, a_read_that_differs_from_the_write_is_true,
 		   mrw_is_a_read_without_a_value_and_a_write, accesses_may_be_joined,
-		   accesses_of_the_first_line_are_memory_at_position_0, a_line_without_pc_is_where_the_line_before_was,
+		   accesses_of_the_first_line_are_memory_at_position_0,
+		   a_line_without_pc_is_where_the_line_before_was,
 		   registers_before_any_pc_count_for_the_first, registers_that_the_first_line_leaves_out,
 		   blanks_comments_and_line_ends_say_nothing, lengths_are_known_where_the_next_address_tells,
 		   a_return_from_code_that_is_not_listed_is_a_gap, a_return_to_the_code_after_it_is_none,
-		   a_call_from_code_that_is_not_listed_is_a_gap, a_sorted_line_sums_code_up_that_is_not_listed,
-		   damage_is_found_item_by_item, a_kind_of_damage_is_one_warning_with_its_first_place,
-		   a_nul_byte_loses_the_line, a_last_line_without_an_end_is_dropped,
-		   a_line_of_more_than_a_mebibyte_is_passed_over, what_is_no_log_is_refused,
-		   the_processor_is_in_the_names, registers_of_arm_have_two_names, it_bids_less_than_a_magic_number,
-		   a_reader_goes_on_from_every_decode_point, offsets_beyond_4_gib_are_whole)
+		   a_call_from_code_that_is_not_listed_is_a_gap,
+		   a_sorted_line_sums_code_up_that_is_not_listed, damage_is_found_item_by_item,
+		   a_kind_of_damage_is_one_warning_with_its_first_place, a_nul_byte_loses_the_line,
+		   a_last_line_without_an_end_is_dropped, a_line_of_more_than_a_mebibyte_is_passed_over,
+		   what_is_no_log_is_refused, the_processor_is_in_the_names, registers_of_arm_have_two_names,
+		   it_bids_less_than_a_magic_number, a_reader_goes_on_from_every_decode_point,
+		   offsets_beyond_4_gib_are_whole)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tenet logs that are several files: of threads, and with the list of images that pintenet writes beside them.
+ * Tenet logs that are several files: of threads, and with the list of images that pintenet writes beside
+ * them.
  */
 #include "unit.h"
 
@@ -72,15 +73,19 @@ static void open_two(const char *first, const char *next, const char *exec)
 	ck_assert_msg(t.rec, "%s", t.err.text);
 }
 
-/* --------------------------------------------------------------------------------------------------- threads */
+/* ------------------------------------------------------------------------------------------------ threads */
 
 START_TEST(threads_are_one_after_the_other)
 {
 	open_two(FIRST, SECOND, NULL);
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
-	/* what the last instruction of a thread that waits did to its registers is not shown; memory is unknown then */
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 rax=9 W5000=01\n1001/2@0 W5001=02 F0,ffffffffffffffff\n"
-					      "2000/1@1 rcx=7 R5000,1=\n");
+	/*
+	 * what the last instruction of a thread that waits did to its registers is not shown; memory is
+	 * unknown then
+	 */
+	ck_assert_str_eq(ts_buf_text(&steps),
+			 "1000/1@0 rax=9 W5000=01\n1001/2@0 W5001=02 F0,ffffffffffffffff\n"
+			 "2000/1@1 rcx=7 R5000,1=\n");
 	ck_assert_uint_eq(t.rec->n_threads, 2);
 	ck_assert_str_eq(t.rec->threads[0].name, "run.1.log");
 	ck_assert_str_eq(t.rec->threads[1].name, "run.2.log");
@@ -102,7 +107,10 @@ START_TEST(the_end_of_a_file_may_be_far_from_its_last_position)
 	text[len] = '\0';
 	open_two(text, SECOND, NULL);
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
-	/* whether it was the last instruction is not looked up so far ahead: memory is forgotten when the next file begins */
+	/*
+	 * whether it was the last instruction is not looked up so far ahead: memory is forgotten when the
+	 * next file begins
+	 */
 	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 rax=9 W5000=01\n1001/2@0 rbx=8 W5001=02\n"
 					      "2000/1@1 F0,ffffffffffffffff rcx=7 R5000,1=\n");
 	free(text);
@@ -120,8 +128,9 @@ START_TEST(the_end_of_a_long_file_is_looked_for)
 	strcpy(text + len, "rcx=0x5,rip=0x1005\nrdx=0x6,rip=0x1007\n");
 	open_two(text, SECOND, NULL);
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 rax=9 W5000=01\n1001/2@0 rbx=8 W5001=02\n1003/2@0 rcx=5\n"
-					      "1005/2@0 F0,ffffffffffffffff\n2000/1@1 rcx=7 R5000,1=\n");
+	ck_assert_str_eq(ts_buf_text(&steps),
+			 "1000/1@0 rax=9 W5000=01\n1001/2@0 rbx=8 W5001=02\n1003/2@0 rcx=5\n"
+			 "1005/2@0 F0,ffffffffffffffff\n2000/1@1 rcx=7 R5000,1=\n");
 	free(text);
 }
 END_TEST
@@ -144,8 +153,9 @@ START_TEST(a_file_of_lines_own_accesses_ends_with_a_line)
 {
 	open_two(OWN_FIRST, REGS ",rip=0x2000,mr=0x6000:bb\nrbx=0xbb,rip=0x2003\n", NULL);
 	ck_assert_int_eq(ucir_read_all(&t, &steps), TS_END);
-	ck_assert_str_eq(ts_buf_text(&steps), "1000/1@0 W6ff8=0200000000000000 rsp=6ff8\n1001/3@0 R5000,1= F0,ffffffffffffffff\n"
-					      "2000/3@1 R6000,1= rbx=bb\n");
+	ck_assert_str_eq(ts_buf_text(&steps),
+			 "1000/1@0 W6ff8=0200000000000000 rsp=6ff8\n1001/3@0 R5000,1= F0,ffffffffffffffff\n"
+			 "2000/3@1 R6000,1= rbx=bb\n");
 }
 END_TEST
 
@@ -183,7 +193,7 @@ START_TEST(more_files_than_threads_are_refused)
 }
 END_TEST
 
-/* ---------------------------------------------------------------------------------------------------- images */
+/* ------------------------------------------------------------------------------------------------- images */
 
 static void write_list(const char *name, const char *text)
 {
@@ -269,10 +279,13 @@ START_TEST(lines_of_the_list)
 			const struct ts_effect *e = &t.rec->initial.effects[k];
 
 			if (e->kind == TS_FX_LOAD)
-				ts_buf_printf(&text, "%llx,%llx,%s", (unsigned long long)e->addr, (unsigned long long)e->len,
-					      ts_steps_text(&t.rec->initial, t.rec->initial.modules[e->item].file));
+				ts_buf_printf(&text, "%llx,%llx,%s", (unsigned long long)e->addr,
+					      (unsigned long long)e->len,
+					      ts_steps_text(&t.rec->initial,
+							    t.rec->initial.modules[e->item].file));
 		}
-		ck_assert_msg(!strcmp(ts_buf_text(&text), cases[i].modules), "%s: %s", cases[i].line, ts_buf_text(&text));
+		ck_assert_msg(!strcmp(ts_buf_text(&text), cases[i].modules), "%s: %s", cases[i].line,
+			      ts_buf_text(&text));
 		ts_buf_fini(&text);
 		again();
 	}
@@ -315,7 +328,8 @@ START_TEST(the_program_lies_where_its_image_does)
 		const struct ts_loader_options opt = { .exec = exec, .exec_base = cases[i].said ? &cases[i].said : NULL };
 		uint64_t first = UINT64_MAX;
 
-		snprintf(list, sizeof(list), "Loaded image: 0x1000:0x1fff -> a\nLoaded image: 0x7000000:0x7000fff -> %s\n",
+		snprintf(list, sizeof(list),
+			 "Loaded image: 0x1000:0x1fff -> a\nLoaded image: 0x7000000:0x7000fff -> %s\n",
 			 cases[i].image);
 		write_list("prog.log", list);
 		open_beside("prog.12.log", &opt);
@@ -327,13 +341,17 @@ START_TEST(the_program_lies_where_its_image_does)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------------- processor */
+/* ---------------------------------------------------------------------------------------------- processor */
 
 START_TEST(a_bare_pc_needs_the_users_word)
 {
 	static const struct {
 		const char *said, *arch; /* NULL: refused */
-	} cases[] = { { "aarch64", "aarch64" }, { "arm", "arm" }, { "x86_64", NULL }, { "pdp11", NULL }, { NULL, NULL } };
+	} cases[] = { { "aarch64", "aarch64" },
+		      { "arm", "arm" },
+		      { "x86_64", NULL },
+		      { "pdp11", NULL },
+		      { NULL, NULL } };
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct ts_loader_options opt = { .arch = cases[i].said };
@@ -363,6 +381,6 @@ UNIT_FIXTURE_SUITE("tenet_files", setup, teardown, threads_are_one_after_the_oth
 		   code_of_the_program_stays_known_from_thread_to_thread,
 		   a_file_of_lines_own_accesses_ends_with_a_line, readers_go_on_in_every_file,
 		   a_thread_without_a_position_is_refused, more_files_than_threads_are_refused,
-		   the_list_of_images_is_found_by_the_logs_name, lines_of_the_list, a_list_with_a_long_line_counts_up_to_it,
-		   the_program_lies_where_its_image_does, a_bare_pc_needs_the_users_word,
-		   what_the_names_say_counts_more_than_the_user)
+		   the_list_of_images_is_found_by_the_logs_name, lines_of_the_list,
+		   a_list_with_a_long_line_counts_up_to_it, the_program_lies_where_its_image_does,
+		   a_bare_pc_needs_the_users_word, what_the_names_say_counts_more_than_the_user)

@@ -214,7 +214,8 @@ START_TEST(a_reader_goes_on_from_every_decode_point)
 		ck_assert(other->ops->resume(other, point.data, point.len, &t.err));
 		ck_assert_int_eq(ts_reader_next(other, &b, &t.err), next);
 		ck_assert_uint_eq(a.n_effects, b.n_effects);
-		ck_assert(!a.n_steps || (a.steps[0].pc == b.steps[0].pc && a.steps[0].thread == b.steps[0].thread));
+		ck_assert(!a.n_steps ||
+			  (a.steps[0].pc == b.steps[0].pc && a.steps[0].thread == b.steps[0].thread));
 		for (size_t n = 0; n < point.len; n++) {
 			struct ts_error err;
 
@@ -234,7 +235,8 @@ END_TEST
 START_TEST(it_bids_on_nothing_else)
 {
 	const struct ts_loader *loader = ts_loader_find("text");
-	static const char *const others[] = { "tracestub text 2 x86_64\n", "Tracestub text 1 x86_64\n", "", "tracestub" };
+	static const char *const others[] = { "tracestub text 2 x86_64\n", "Tracestub text 1 x86_64\n", "",
+					      "tracestub" };
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		ck_assert_uint_eq(loader->probe((const uint8_t *)others[i], strlen(others[i]), 100), 0);

@@ -469,7 +469,10 @@ START_TEST(the_same_processor_may_be_little_endian)
 }
 END_TEST
 
-/* Where the frames tell nothing, the order is the description's; known tracepoints count more than unknown ones. */
+/*
+ * Where the frames tell nothing, the order is the description's; known tracepoints count more than unknown
+ * ones.
+ */
 START_TEST(the_byte_order_is_that_of_more_known_tracepoints)
 {
 	head("R 8\n" XML_MIPS "tp T1:1000:E:0:0\n");
@@ -578,8 +581,8 @@ START_TEST(a_size_that_no_features_have_is_said)
 END_TEST
 
 /*
- * Read as big-endian the frame below is one of tracepoint 256 with 65,536 bytes, after which stands another and a
- * mark: as many heads as the little-endian reading has, but none of a tracepoint that is defined.
+ * Read as big-endian the frame below is one of tracepoint 256 with 65,536 bytes, after which stands another
+ * and a mark: as many heads as the little-endian reading has, but none of a tracepoint that is defined.
  */
 START_TEST(frames_of_known_tracepoints_weigh_more_than_frames)
 {
@@ -1114,27 +1117,25 @@ START_TEST(a_reader_resumed_anywhere_goes_on_the_same)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("tfile", setup, teardown, a_frame_is_a_position, what_a_frame_did_not_collect_is_unknown,
-		   without_registers_the_pc_is_the_tracepoints,
-		   a_pc_is_not_guessed_from_several_locations_or_steps,
-		   frames_tell_their_tracepoint_ranges_and_variables, frames_of_a_tracepoint_are_found,
-		   of_blocks_over_one_address_the_first_counts,
-		   steps_after_a_tracepoint_are_known_by_their_pc, one_frame_is_a_recording,
-		   big_endian_files_are_known_by_their_frames, the_same_processor_may_be_little_endian,
-		   the_byte_order_is_that_of_more_known_tracepoints, without_description_the_processor_is_an_option,
-		   only_what_the_next_frame_lacks_is_forgotten,
-		   without_description_the_size_tells_the_features, a_size_that_no_features_have_is_said,
-		   frames_of_known_tracepoints_weigh_more_than_frames, a_frame_may_hold_any_number_of_ranges,
-		   a_program_that_was_moved_says_nothing, registers_beyond_the_block_are_unknown,
-		   a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
-		   definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
-		   lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused,
-		   a_file_without_frames_shows_its_definitions,
-		   without_description_the_processor_is_the_programs, a_text_section_without_end_is_refused,
-		   a_register_size_that_lies_costs_only_the_blocks, a_register_size_that_is_none_is_refused,
-		   a_bad_block_costs_the_rest_of_its_frame, static_marker_data_is_skipped,
-		   a_file_cut_anywhere_serves_what_came_before, what_follows_the_end_is_ignored, registers_have_at_most_a_mebibyte, the_magic_number_is_enough,
-		   a_line_of_a_megabyte_is_refused, an_endless_text_section_is_refused,
-		   lines_that_nobody_understands_are_skipped,
-		   descriptions_with_entities_or_nothing_in_them_are_refused,
-		   no_flipped_bit_is_more_than_an_error, a_reader_resumed_anywhere_goes_on_the_same)
+UNIT_FIXTURE_SUITE(
+	"tfile", setup, teardown, a_frame_is_a_position, what_a_frame_did_not_collect_is_unknown,
+	without_registers_the_pc_is_the_tracepoints, a_pc_is_not_guessed_from_several_locations_or_steps,
+	frames_tell_their_tracepoint_ranges_and_variables, frames_of_a_tracepoint_are_found,
+	of_blocks_over_one_address_the_first_counts, steps_after_a_tracepoint_are_known_by_their_pc,
+	one_frame_is_a_recording, big_endian_files_are_known_by_their_frames,
+	the_same_processor_may_be_little_endian, the_byte_order_is_that_of_more_known_tracepoints,
+	without_description_the_processor_is_an_option, only_what_the_next_frame_lacks_is_forgotten,
+	without_description_the_size_tells_the_features, a_size_that_no_features_have_is_said,
+	frames_of_known_tracepoints_weigh_more_than_frames, a_frame_may_hold_any_number_of_ranges,
+	a_program_that_was_moved_says_nothing, registers_beyond_the_block_are_unknown,
+	a_decimal_register_size_is_understood, what_the_program_cannot_write_is_known,
+	definitions_variables_and_status_are_there, a_file_saved_in_mid_run_is_served_as_stopped,
+	lines_longer_than_gdb_reads_are_read, a_file_without_the_magic_is_refused,
+	a_file_without_frames_shows_its_definitions, without_description_the_processor_is_the_programs,
+	a_text_section_without_end_is_refused, a_register_size_that_lies_costs_only_the_blocks,
+	a_register_size_that_is_none_is_refused, a_bad_block_costs_the_rest_of_its_frame,
+	static_marker_data_is_skipped, a_file_cut_anywhere_serves_what_came_before,
+	what_follows_the_end_is_ignored, registers_have_at_most_a_mebibyte, the_magic_number_is_enough,
+	a_line_of_a_megabyte_is_refused, an_endless_text_section_is_refused,
+	lines_that_nobody_understands_are_skipped, descriptions_with_entities_or_nothing_in_them_are_refused,
+	no_flipped_bit_is_more_than_an_error, a_reader_resumed_anywhere_goes_on_the_same)

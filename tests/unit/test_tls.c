@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Thread-local blocks, by lists of a dynamic linker that are made up here: two objects after the program, and the
- * threads 1000 and 1001 of the fake session, each in one of glibc's two lists.
+ * Thread-local blocks, by lists of a dynamic linker that are made up here: two objects after the program, and
+ * the threads 1000 and 1001 of the fake session, each in one of glibc's two lists.
  */
 #include "src/query/tls.h"
 

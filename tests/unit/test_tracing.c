@@ -94,7 +94,8 @@ static const char *run_error(void)
 	unsigned byte;
 
 	ck_assert_msg(hex != NULL, "%s", fake.text);
-	for (hex += strlen("T0;terror:"); n + 1 < sizeof(text) && sscanf(hex, "%2x", &byte) == 1 && *hex != ':'; hex += 2)
+	for (hex += strlen("T0;terror:");
+	     n + 1 < sizeof(text) && sscanf(hex, "%2x", &byte) == 1 && *hex != ':'; hex += 2)
 		text[n++] = (char)byte;
 	text[n] = '\0';
 	ck_assert_int_eq(strncmp(hex, ":1;", 3), 0);
@@ -629,14 +630,16 @@ START_TEST(max_memory_bounds_the_frames)
 	fake_send("QTinit");
 	fake_send(AT_2);
 	fake_resume("QTStart");
-	ck_assert_str_eq(run_error(), "the trace frames of all clients reach the limit of --max-memory (256 bytes)");
+	ck_assert_str_eq(run_error(),
+			 "the trace frames of all clients reach the limit of --max-memory (256 bytes)");
 	ck_assert_str_eq(positions(), "2 6 10 14");
 	budget.max = 96; /* two ranges do not fit into the frame */
 	fake_send("QTinit");
 	fake_send(AT_2 "-");
 	fake_send("QTDP:-1:0000000000401002:M-1,602000,1M-1,602001,1");
 	fake_resume("QTStart");
-	ck_assert_str_eq(run_error(), "the trace frames of all clients reach the limit of --max-memory (96 bytes)");
+	ck_assert_str_eq(run_error(),
+			 "the trace frames of all clients reach the limit of --max-memory (96 bytes)");
 	fake_send("QTinit");
 	ck_assert_uint_eq(budget.used, 0);
 }
@@ -646,7 +649,8 @@ START_TEST(a_circular_buffer_keeps_the_last_frames)
 {
 	RUN(AT_2, "QTBuffer:size:14", "QTBuffer:circular:1");
 	ck_assert_str_eq(positions(), "22 26 30");
-	ck_assert_str_eq(status(), "T0;tstop:" END ":0;tframes:3;tcreated:8;tfree:2;tsize:14;circular:1;disconn:0");
+	ck_assert_str_eq(status(),
+			 "T0;tstop:" END ":0;tframes:3;tcreated:8;tfree:2;tsize:14;circular:1;disconn:0");
 	ck_assert_str_eq(fake_send("QTFrame:pc:401002"), "F0T1");
 	ck_assert_str_eq(fake_send("QTFrame:tdp:1"), "F1T1");
 }
@@ -693,10 +697,10 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   frames_of_several_tracepoints_stand_in_order_of_time, variables_go_from_hit_to_hit,
 	   what_nobody_defined_cannot_be_set, an_action_on_what_is_unknown_collects_nothing_and_others_do,
 	   a_range_may_be_relative_to_a_register, a_buffer_that_is_full_ends_the_run,
-	   max_memory_bounds_the_frames, a_circular_buffer_keeps_the_last_frames, a_range_that_is_too_long_is_an_error,
-	   live_collects_where_the_client_moves_forwards, live_steps_go_on_from_one_move_to_the_next,
-	   live_steps_end_with_a_jump, malformed_definitions_are_errors,
-	   expressions_that_cannot_work_are_refused_when_they_come,
+	   max_memory_bounds_the_frames, a_circular_buffer_keeps_the_last_frames,
+	   a_range_that_is_too_long_is_an_error, live_collects_where_the_client_moves_forwards,
+	   live_steps_go_on_from_one_move_to_the_next, live_steps_end_with_a_jump,
+	   malformed_definitions_are_errors, expressions_that_cannot_work_are_refused_when_they_come,
 	   a_refused_start_leaves_the_frames_of_the_recording,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
 	   all_frames_are_one_sequence_of_bytes)

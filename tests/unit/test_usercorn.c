@@ -923,10 +923,13 @@ START_TEST(a_trace_without_any_access_says_so)
 }
 END_TEST
 
-/* Without the frame of reads that the tool's snapshot leaves; state and the kernel's writes are no accesses. */
+/*
+ * Without the frame of reads that the tool's snapshot leaves; state and the kernel's writes are no accesses.
+ */
 START_TEST(an_access_in_a_later_step_shows_that_they_were_recorded)
 {
-	open_form(&ucir_v1, START "FRAME 0 { JMP 1000 STEP 2 } FRAME 0 { JMP 1002 STEP 1 READ 7000 8 STEP 1 }");
+	open_form(&ucir_v1,
+		  START "FRAME 0 { JMP 1000 STEP 2 } FRAME 0 { JMP 1002 STEP 1 READ 7000 8 STEP 1 }");
 	ck_assert(t.rec->has_reads);
 	ck_assert_uint_eq(ucir_warned(t.rec, "accesses were not recorded"), 0);
 	ucir_close(&t);

@@ -585,8 +585,8 @@ END_TEST
 #define STACK_WORDS 32 /* from the stack pointer at 0x7f00 to the region's end */
 
 /*
- * A stack of @n words, then words of @fill up to the end of its region; at 0x7fe0 the text "ab".  Its last byte is
- * not zero, because the tool leaves zeros out.
+ * A stack of @n words, then words of @fill up to the end of its region; at 0x7fe0 the text "ab".  Its last
+ * byte is not zero, because the tool leaves zeros out.
  */
 static void open_words(const uint64_t *words, size_t n, uint64_t fill)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * UCIR version 2, by its specification (tracestub-ucir2(7)): traces written out as text, and the steps that must
- * come of them.
+ * UCIR version 2, by its specification (tracestub-ucir2(7)): traces written out as text, and the steps that
+ * must come of them.
  */
 #include "unit.h"
 
@@ -72,8 +72,8 @@ static const char *initial(void)
 /* -------------------------------------------------------------------------------- the wire */
 
 /*
- * Every byte of every op that version 2 changes, written out by hand from the tables of the specification: this test
- * does not use the encoder of the others.
+ * Every byte of every op that version 2 changes, written out by hand from the tables of the specification:
+ * this test does not use the encoder of the others.
  */
 START_TEST(the_layouts_are_those_of_the_specification)
 {
@@ -141,7 +141,8 @@ START_TEST(earlier_versions_have_none_of_its_ops_and_none_of_its_architectures)
 	for (unsigned kind = 14; kind <= 19; kind++) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "KEY 0 { } FRAME 0 { JMP 1000 STEP 2 } RAW %02x RAW 20*00", kind);
+		snprintf(text, sizeof(text), "KEY 0 { } FRAME 0 { JMP 1000 STEP 2 } RAW %02x RAW 20*00",
+			 kind);
 		open_text(&form, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_FAIL);
 		snprintf(text, sizeof(text), "unknown op %u", kind);
@@ -199,7 +200,8 @@ END_TEST
 
 START_TEST(an_ended_thread_and_a_later_one_of_its_number_are_two)
 {
-	expect(START SECOND "FRAME 7:8 { STEP 1 THREAD_END 3 } " SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 }",
+	expect(START SECOND "FRAME 7:8 { STEP 1 THREAD_END 3 } " SECOND
+			    "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 }",
 	       "1800/1@1 threadend3 T2 rsp=7800! rax=5!\n1000/2@0\n1800/1@2\n");
 	ck_assert_uint_eq(t.rec->threads[2].tid, 8);
 	ck_assert_uint_eq(t.rec->n_processes, 1);
@@ -233,8 +235,9 @@ END_TEST
 
 START_TEST(a_group_that_is_open_while_others_run_is_put_together)
 {
-	expect(START SECOND "FRAME 7:7 { WRITE 7000 01 } FRAME 7:8 { WRITE 7000 02 STEP 1 } FRAME 7:7 { REG 35 9 STEP 2 "
-			    "} END 0 0",
+	expect(START SECOND
+	       "FRAME 7:7 { WRITE 7000 01 } FRAME 7:8 { WRITE 7000 02 STEP 1 } FRAME 7:7 { REG 35 9 STEP 2 "
+	       "} END 0 0",
 	       "1800/1@1 W7000=02\n1000/2@0 W7000=01 rax=9 exit0\n");
 }
 END_TEST
@@ -243,22 +246,25 @@ END_TEST
 
 START_TEST(a_signal_with_a_handler_arrives_after_its_step)
 {
-	expect(START "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } JMP 1800 STEP 1 } "
-		     "END 0 0",
+	expect(START
+	       "FRAME 7:7 { STEP 2 SIGNAL 10 -6 63 25 { WRITE 6f00 0102 REG 44 6f00 REG 39 a } JMP 1800 STEP 1 } "
+	       "END 0 0",
 	       "1000/2@0 signal30+/-6@63 W6f00=0102! rsp=6f00! rdi=a!\n1800/1@0 exit0\n");
 }
 END_TEST
 
 START_TEST(a_fault_that_is_caught_stops_at_its_instruction)
 {
-	expect(START "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 29 { REG 44 6f00 } JMP 1900 STEP 3 } END 0 0",
+	expect(START
+	       "FRAME 7:7 { STEP 2 JMP 1800 STEP 1 SIGNAL 11 1 10 29 { REG 44 6f00 } JMP 1900 STEP 3 } END 0 0",
 	       "1000/2@0\n1800/1@0 signal11/1@10 rsp=6f00!\n1900/3@0 exit0\n");
 }
 END_TEST
 
 START_TEST(what_is_not_known_of_a_signal_is_not_shown)
 {
-	expect(START "FRAME 7:7 { STEP 2 SIGNAL 14 5 77 1 { } STEP 1 } END 0 0", "1000/2@0 signal14+\n1002/1@0 exit0\n");
+	expect(START "FRAME 7:7 { STEP 2 SIGNAL 14 5 77 1 { } STEP 1 } END 0 0",
+	       "1000/2@0 signal14+\n1002/1@0 exit0\n");
 }
 END_TEST
 
@@ -271,8 +277,9 @@ END_TEST
 
 START_TEST(a_signal_for_another_thread_than_the_one_that_ran_is_its_own)
 {
-	expect(START SECOND "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
-			    "1800 STEP 1 } END 0 0",
+	expect(START SECOND
+	       "FRAME 7:7 { STEP 2 } FRAME 7:8 { STEP 1 } FRAME 7:7 { SIGNAL 10 0 0 5 { REG 44 6f00 } JMP "
+	       "1800 STEP 1 } END 0 0",
 	       "1000/2@0\n1800/1@1 T0 signal30+ rsp=6f00!\n1800/1@0 exit0\n");
 }
 END_TEST
@@ -283,7 +290,8 @@ START_TEST(a_crash_ends_at_the_instruction_that_failed)
 {
 	expect(START "FRAME 7:7 { STEP 2 JMP 1800 } END 1 11", "1000/2@0 signal11+ exit(by SIGSEGV)\n");
 	ck_assert_uint_eq(t.reader->end.pc, 0x1800);
-	ck_assert(t.reader->end.has_pc && t.reader->end.has_exit && !t.reader->end.is_assumed && !t.reader->end.is_fault);
+	ck_assert(t.reader->end.has_pc && t.reader->end.has_exit && !t.reader->end.is_assumed &&
+		  !t.reader->end.is_fault);
 	ck_assert_uint_eq(t.rec->n_warnings, 0);
 }
 END_TEST
@@ -299,13 +307,15 @@ END_TEST
 
 START_TEST(a_signal_that_kills_is_told_once)
 {
-	expect(START "FRAME 7:7 { STEP 2 SIGNAL 9 0 0 2 { } } END 1 9", "1000/2@0 signal9+ exit(by SIGKILL)\n");
+	expect(START "FRAME 7:7 { STEP 2 SIGNAL 9 0 0 2 { } } END 1 9",
+	       "1000/2@0 signal9+ exit(by SIGKILL)\n");
 }
 END_TEST
 
 START_TEST(an_end_is_that_of_the_process_of_the_frame_before)
 {
-	expect(START "KEY 9:9 { JMP 5 } FRAME 9:9 { STEP 1 } FRAME 7:7 { STEP 2 } END 0 4 FRAME 9:9 { STEP 1 } END 0 5",
+	expect(START
+	       "KEY 9:9 { JMP 5 } FRAME 9:9 { STEP 1 } FRAME 7:7 { STEP 2 } END 0 4 FRAME 9:9 { STEP 1 } END 0 5",
 	       "5/1@1\n1000/2@0 exit4\n6/1@1 exit5\n");
 	ck_assert(t.reader->end.has_exit);
 }
@@ -336,8 +346,9 @@ END_TEST
 
 START_TEST(notes_before_the_first_frame_are_facts)
 {
-	open_text(&ucir_v2, "NOTE 1 2f61006200 NOTE 2 =/tmp NOTE 3 =/bin/a NOTE 4 00ff10 NOTE 5 =me NOTE 6 =qemu NOTE 7 =max "
-			    "NOTE 8 =xmm0 NOTE 99 =later " START "FRAME 7:7 { STEP 2 }");
+	open_text(&ucir_v2,
+		  "NOTE 1 2f61006200 NOTE 2 =/tmp NOTE 3 =/bin/a NOTE 4 00ff10 NOTE 5 =me NOTE 6 =qemu NOTE 7 =max "
+		  "NOTE 8 =xmm0 NOTE 99 =later " START "FRAME 7:7 { STEP 2 }");
 	ck_assert_str_eq(t.rec->exec_path, "/bin/a");
 	ck_assert_uint_eq(t.rec->cmdline.len, 5);
 	ck_assert_mem_eq(t.rec->cmdline.data, "/a\0b\0", 5);
@@ -406,10 +417,12 @@ START_TEST(each_kind_of_note_on_the_way)
 
 		teardown();
 		setup();
-		snprintf(text, sizeof(text), START "FRAME 7:7 { STEP 2 } %s FRAME 7:7 { STEP 1 } END 0 0", cases[i].note);
+		snprintf(text, sizeof(text), START "FRAME 7:7 { STEP 2 } %s FRAME 7:7 { STEP 1 } END 0 0",
+			 cases[i].note);
 		open_text(&ucir_v2, text);
 		ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
-		ck_assert_msg(t.rec->n_warnings == (cases[i].warning != NULL), "%s: %u warnings", cases[i].note, t.rec->n_warnings);
+		ck_assert_msg(t.rec->n_warnings == (cases[i].warning != NULL), "%s: %u warnings",
+			      cases[i].note, t.rec->n_warnings);
 		if (cases[i].warning)
 			ck_assert_str_eq(t.rec->warnings[0].text, cases[i].warning);
 		ck_assert_str_eq(t.rec->exec_path, "/bin/prog");
@@ -419,8 +432,9 @@ END_TEST
 
 START_TEST(notes_on_the_way_are_warnings_once_each)
 {
-	open_text(&ucir_v2, START "FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
-				  "END 0 0");
+	open_text(&ucir_v2, START
+		  "FRAME 7:7 { STEP 2 } NOTE 9 =123 FRAME 7:7 { STEP 1 } NOTE 11 =4 NOTE 12 =free NOTE 9 =124 "
+		  "END 0 0");
 	ck_assert_int_eq(ucir_read_all(&t, NULL), TS_END);
 	ck_assert_uint_eq(ucir_warned(t.rec, "child process 123"), 1);
 	ck_assert_uint_eq(ucir_warned(t.rec, "child process 124"), 1);
@@ -482,7 +496,8 @@ START_TEST(every_register_of_every_new_architecture_is_kept)
 						.is_big_endian = cases[i].is_big_endian };
 		char text[1000], want[600];
 
-		snprintf(text, sizeof(text), "KEY 1:1 { %s JMP 1000 } FRAME 1:1 { READ 0 1 %s STEP 4 } END 0 0", cases[i].text,
+		snprintf(text, sizeof(text),
+			 "KEY 1:1 { %s JMP 1000 } FRAME 1:1 { READ 0 1 %s STEP 4 } END 0 0", cases[i].text,
 			 cases[i].text);
 		snprintf(want, sizeof(want), "1000/4@0 R0,1 %s exit0\n", cases[i].want);
 		expect_form(&form, text, want);
@@ -497,8 +512,10 @@ START_TEST(signals_have_the_numbers_of_their_processor)
 {
 	const struct ucir_form form = { .arch = "mips64", .version = 2, .is_framed = true, .is_big_endian = true };
 
-	expect_form(&form, "KEY 1:1 { JMP 1000 } FRAME 1:1 { READ 0 1 STEP 4 SIGNAL 10 0 0 1 { } STEP 4 } END 1 16",
-		    "1000/4@0 R0,1 signal10+\n1004/4@0 signal30+ exit(by SIGUSR1)\n"); /* SIGBUS, SIGUSR1 on MIPS */
+	expect_form(
+		&form,
+		"KEY 1:1 { JMP 1000 } FRAME 1:1 { READ 0 1 STEP 4 SIGNAL 10 0 0 1 { } STEP 4 } END 1 16",
+		"1000/4@0 R0,1 signal10+\n1004/4@0 signal30+ exit(by SIGUSR1)\n"); /* SIGBUS, SIGUSR1 on MIPS */
 }
 END_TEST
 
@@ -687,9 +704,11 @@ static void put_byte(struct writer *w, const char *op, unsigned at, uint8_t valu
 static void put_step(struct writer *w, unsigned i)
 {
 	if (!script_below(&w->rnd, 5))
-		put_byte(w, "CHANGED", (unsigned)script_below(&w->rnd, N_BYTES), (uint8_t)script_below(&w->rnd, 256));
+		put_byte(w, "CHANGED", (unsigned)script_below(&w->rnd, N_BYTES),
+			 (uint8_t)script_below(&w->rnd, 256));
 	if (!script_below(&w->rnd, 3))
-		put_byte(w, "WRITE", (unsigned)script_below(&w->rnd, N_BYTES), (uint8_t)script_below(&w->rnd, 256));
+		put_byte(w, "WRITE", (unsigned)script_below(&w->rnd, N_BYTES),
+			 (uint8_t)script_below(&w->rnd, 256));
 	w->m.rax[i] = script_below(&w->rnd, 1000);
 	ts_buf_printf(&w->text, "REG 35 %" PRIx64 " STEP 1 ", w->m.rax[i]);
 	w->thread[w->n_steps] = i;
@@ -701,14 +720,16 @@ static void put_tail(struct writer *w, unsigned i)
 	switch (script_below(&w->rnd, 8)) {
 	case 0:
 		ts_buf_puts(&w->text, "SYSCALL 3 0 - { ");
-		put_byte(w, "WRITE", (unsigned)script_below(&w->rnd, N_BYTES), (uint8_t)script_below(&w->rnd, 256));
+		put_byte(w, "WRITE", (unsigned)script_below(&w->rnd, N_BYTES),
+			 (uint8_t)script_below(&w->rnd, 256));
 		ts_buf_puts(&w->text, "} ");
 		break;
 	case 1:
 		w->m.rax[i] = script_below(&w->rnd, 1000);
 		w->m.pc[i] = 0x2000 + script_below(&w->rnd, 1000);
-		ts_buf_printf(&w->text, "SIGNAL 10 0 0 1 { REG 35 %" PRIx64 " FORGET 7003 2 } JMP %" PRIx64 " ", w->m.rax[i],
-			      w->m.pc[i]);
+		ts_buf_printf(&w->text,
+			      "SIGNAL 10 0 0 1 { REG 35 %" PRIx64 " FORGET 7003 2 } JMP %" PRIx64 " ",
+			      w->m.rax[i], w->m.pc[i]);
 		w->m.known[3] = w->m.known[4] = false;
 		break;
 	case 2:
@@ -773,8 +794,8 @@ START_TEST(any_schedule_of_threads_gives_the_states_it_was_made_from)
 		memset(m.known, true, sizeof(m.known));
 		for (unsigned k = 0; k < w.n_steps; k++) {
 			ts_steps_reset(&t.steps);
-			ck_assert_msg(ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM, "%s in\n%s", t.err.text,
-				      ts_buf_text(&w.text));
+			ck_assert_msg(ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM, "%s in\n%s",
+				      t.err.text, ts_buf_text(&w.text));
 			ck_assert_uint_eq(t.steps.steps[0].thread, w.thread[k]);
 			run_effects(&m, t.steps.steps[0].thread, &t.steps.steps[0]);
 			for (unsigned i = 0; i < N_THREADS; i++) {
@@ -798,32 +819,27 @@ START_TEST(any_schedule_of_threads_gives_the_states_it_was_made_from)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("usercorn_v2", setup, teardown, the_layouts_are_those_of_the_specification,
-		   version_2_is_big_endian_in_the_header_and_always_framed,
-		   earlier_versions_have_none_of_its_ops_and_none_of_its_architectures,
-		   registers_that_a_keyframe_does_not_name_are_unknown,
-		   what_a_keyframe_forgets_is_unknown_from_the_start,
-		   a_jump_in_the_keyframe_is_where_the_thread_begins, threads_of_a_process_share_its_memory,
-		   an_ended_thread_and_a_later_one_of_its_number_are_two,
-		   a_call_that_returns_after_steps_of_others_happens_there,
-		   a_call_that_does_not_return_ends_nothing_by_itself,
-		   a_thread_ends_where_it_stands_though_it_never_ran,
-		   a_group_that_is_open_while_others_run_is_put_together,
-		   a_signal_with_a_handler_arrives_after_its_step, a_fault_that_is_caught_stops_at_its_instruction,
-		   what_is_not_known_of_a_signal_is_not_shown,
-		   a_jump_may_have_been_written_before_the_signal_that_came_instead,
-		   a_signal_for_another_thread_than_the_one_that_ran_is_its_own,
-		   a_crash_ends_at_the_instruction_that_failed,
-		   a_crash_whose_instruction_has_a_step_is_a_fault_there, a_signal_that_kills_is_told_once,
-		   an_end_is_that_of_the_process_of_the_frame_before,
-		   exec_and_an_early_end_of_the_recorder_are_said,
-		   an_instruction_that_has_no_step_when_the_program_ends_is_left_out,
-		   notes_before_the_first_frame_are_facts,
-		   the_first_program_and_the_first_arguments_count, a_note_of_text_is_a_fact_up_to_its_first_nul,
-		   each_kind_of_note_on_the_way, notes_on_the_way_are_warnings_once_each,
-		   many_children_leave_room_for_other_warnings, every_register_of_every_new_architecture_is_kept,
-		   signals_have_the_numbers_of_their_processor, ops_where_they_may_not_stand_are_refused,
-		   a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
-		   a_file_that_is_truncated_anywhere_loads_up_to_its_last_step,
-		   any_changed_byte_gives_steps_or_a_sentence,
-		   any_schedule_of_threads_gives_the_states_it_was_made_from)
+UNIT_FIXTURE_SUITE(
+	"usercorn_v2", setup, teardown, the_layouts_are_those_of_the_specification,
+	version_2_is_big_endian_in_the_header_and_always_framed,
+	earlier_versions_have_none_of_its_ops_and_none_of_its_architectures,
+	registers_that_a_keyframe_does_not_name_are_unknown,
+	what_a_keyframe_forgets_is_unknown_from_the_start, a_jump_in_the_keyframe_is_where_the_thread_begins,
+	threads_of_a_process_share_its_memory, an_ended_thread_and_a_later_one_of_its_number_are_two,
+	a_call_that_returns_after_steps_of_others_happens_there,
+	a_call_that_does_not_return_ends_nothing_by_itself, a_thread_ends_where_it_stands_though_it_never_ran,
+	a_group_that_is_open_while_others_run_is_put_together, a_signal_with_a_handler_arrives_after_its_step,
+	a_fault_that_is_caught_stops_at_its_instruction, what_is_not_known_of_a_signal_is_not_shown,
+	a_jump_may_have_been_written_before_the_signal_that_came_instead,
+	a_signal_for_another_thread_than_the_one_that_ran_is_its_own,
+	a_crash_ends_at_the_instruction_that_failed, a_crash_whose_instruction_has_a_step_is_a_fault_there,
+	a_signal_that_kills_is_told_once, an_end_is_that_of_the_process_of_the_frame_before,
+	exec_and_an_early_end_of_the_recorder_are_said,
+	an_instruction_that_has_no_step_when_the_program_ends_is_left_out,
+	notes_before_the_first_frame_are_facts, the_first_program_and_the_first_arguments_count,
+	a_note_of_text_is_a_fact_up_to_its_first_nul, each_kind_of_note_on_the_way,
+	notes_on_the_way_are_warnings_once_each, many_children_leave_room_for_other_warnings,
+	every_register_of_every_new_architecture_is_kept, signals_have_the_numbers_of_their_processor,
+	ops_where_they_may_not_stand_are_refused, a_reader_resumed_at_any_step_goes_on_as_the_one_that_saved,
+	a_file_that_is_truncated_anywhere_loads_up_to_its_last_step,
+	any_changed_byte_gives_steps_or_a_sentence, any_schedule_of_threads_gives_the_states_it_was_made_from)

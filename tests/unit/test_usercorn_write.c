@@ -76,7 +76,9 @@ static void write_file(const char *path, size_t n_notes)
 
 		for (size_t k = 0; k < sizeof(noise); k++)
 			noise[k] = (uint8_t)((seed = seed * 1103515245 + 12345) >> 16);
-		ck_assert(ucir_writer_add(w, ops, (size_t)(ucir_put_note(ops, 200, noise, sizeof(noise)) - ops), &err));
+		ck_assert(ucir_writer_add(w, ops,
+					  (size_t)(ucir_put_note(ops, 200, noise, sizeof(noise)) - ops),
+					  &err));
 	}
 	ck_assert(ucir_writer_add(w, ops, write_ops(ops), &err) && ucir_writer_flush(w, &err));
 	ck_assert_uint_eq(w->n_file, (uint64_t)lseek(fd, 0, SEEK_END));
@@ -126,4 +128,5 @@ START_TEST(a_full_device_is_an_error)
 }
 END_TEST
 
-UNIT_SUITE("usercorn_write", each_op_has_the_bytes_of_the_format, a_file_opens_and_has_its_steps, a_full_device_is_an_error)
+UNIT_SUITE("usercorn_write", each_op_has_the_bytes_of_the_format, a_file_opens_and_has_its_steps,
+	   a_full_device_is_an_error)

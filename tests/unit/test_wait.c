@@ -138,7 +138,7 @@ START_TEST(a_client_that_goes_leaves_no_job)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------- what is known so far */
+/* ----------------------------------------------------------------------------------- what is known so far */
 
 START_TEST(answers_say_that_they_are_not_final)
 {

@@ -110,5 +110,5 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("warn", setup, teardown, the_same_place_read_again_warns_once, place_0_has_its_warning,
 		   each_place_counts, a_reader_that_went_back_warns_of_nothing_new,
-		   a_place_may_have_several_kinds, a_kind_is_its_format_not_its_values, each_text_may_be_a_kind,
-		   a_place_with_too_many_kinds_loses_the_last_ones)
+		   a_place_may_have_several_kinds, a_kind_is_its_format_not_its_values,
+		   each_text_may_be_a_kind, a_place_with_too_many_kinds_loses_the_last_ones)

@@ -100,4 +100,5 @@ START_TEST(a_failure_has_its_number)
 }
 END_TEST
 
-UNIT_FIXTURE_SUITE("whole", setup, teardown, all_is_written, all_is_read_up_to_the_end, a_failure_has_its_number)
+UNIT_FIXTURE_SUITE("whole", setup, teardown, all_is_written, all_is_read_up_to_the_end,
+		   a_failure_has_its_number)

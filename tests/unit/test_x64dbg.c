@@ -153,8 +153,8 @@ static uint64_t reg(uint64_t pos, const char *name)
 }
 
 /*
- * The accesses of a step that an instruction made, as "r1000+8 w2000+4? f3000+16": a write without value has the
- * question mark, and what is forgotten an f.
+ * The accesses of a step that an instruction made, as "r1000+8 w2000+4? f3000+16": a write without value has
+ * the question mark, and what is forgotten an f.
  */
 static const char *accesses(uint64_t step)
 {
@@ -553,7 +553,8 @@ END_TEST
 
 START_TEST(iterations_end_with_the_address_space)
 {
-	ck_assert_str_eq(REPEATED(STOSB, 10, 0, UINT64_MAX - 2, 0), "wfffffffffffffffd+1? wfffffffffffffffe+2?");
+	ck_assert_str_eq(REPEATED(STOSB, 10, 0, UINT64_MAX - 2, 0),
+			 "wfffffffffffffffd+1? wfffffffffffffffe+2?");
 	ck_assert_str_eq(REPEATED(STOSB, 10, 0, UINT64_MAX, 0), "wffffffffffffffff+1?");
 	ck_assert_str_eq(REPEATED(STOSB, 10, 0, 3, DF), "w3+1? w0+3?");
 	ck_assert_str_eq(REPEATED(STOSQ, UINT64_MAX, 0, 0x1000, DF), "w1000+8? w0+4096?");
@@ -566,7 +567,8 @@ START_TEST(where_a_million_iterations_wrote_is_forgotten)
 	ck_assert_str_eq(REPEATED(STOSB, 0x100002, 0, 0x3000, 0), "w3000+1? f3001+1048577");
 	ck_assert_str_eq(REPEATED(LODSB, 0x100001, 0, 0x3000, 0), "r3000+1 r3001+1048576");
 	ck_assert_str_eq(REPEATED(LODSB, 0x100002, 0, 0x3000, 0), "r3000+1");
-	ck_assert_str_eq(REPEATED(STOSQ, UINT64_C(1) << 61, 0, 0x3000, 0), "w3000+8? f3008+18446744073709539320");
+	ck_assert_str_eq(REPEATED(STOSQ, UINT64_C(1) << 61, 0, 0x3000, 0),
+			 "w3000+8? f3008+18446744073709539320");
 }
 END_TEST
 
@@ -881,7 +883,8 @@ START_TEST(facts_that_cannot_be_are_passed_over)
 	const struct ts_region *region;
 	size_t at = 0;
 
-	load_facts("{\"process.id\": 4294967296, \"threads\": 7, \"modules\": {\"path\": \"x\"}, \"memoryMaps\": \"all\"}");
+	load_facts(
+		"{\"process.id\": 4294967296, \"threads\": 7, \"modules\": {\"path\": \"x\"}, \"memoryMaps\": \"all\"}");
 	ck_assert_uint_eq(rec->threads[0].pid, 1); /* as without them */
 	ck_assert_uint_eq(rec->n_warnings, 0);
 	load_facts("{\"process.id\": -5, \"modules\": [{\"path\": \"\", \"base\": 4096, \"size\": 4096},"
@@ -1030,7 +1033,9 @@ START_TEST(a_reader_goes_on_from_everywhere_as_from_the_start)
 }
 END_TEST
 
-/* Bytes of an index are anybody's: each point is refused with one sentence, or reading from it ends somehow. */
+/*
+ * Bytes of an index are anybody's: each point is refused with one sentence, or reading from it ends somehow.
+ */
 START_TEST(a_forged_decode_point_is_refused_or_harmless)
 {
 	struct ts_reader *r;
@@ -1076,26 +1081,24 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instruction,
 		   one_block_is_one_position_and_one_that_knows_memory_only, instructions_are_memory,
-		   instructions_that_share_a_place_are_themselves, code_that_changed_unseen_is_what_ran_last, the_words_of_32_bits_have_4_bytes,
-		   a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
-		   an_access_has_its_operands_bytes_and_a_slot_shows_more,
-		   what_is_compared_is_known_before,
+		   instructions_that_share_a_place_are_themselves, code_that_changed_unseen_is_what_ran_last,
+		   the_words_of_32_bits_have_4_bytes, a_tag_word_of_two_bits_a_register_is_taken_as_it_is,
+		   an_access_has_its_operands_bytes_and_a_slot_shows_more, what_is_compared_is_known_before,
 		   what_an_instruction_only_names_it_does_not_access, the_old_word_of_a_push_is_not_believed,
 		   a_push_of_16_bits_writes_two_bytes, zeros_behind_a_large_operand_are_not_believed,
 		   zeros_beyond_the_operands_page_are_not_believed, an_access_that_faults_tells_nothing,
 		   an_instruction_that_is_tried_again_did_nothing, a_bit_number_moves_the_operand,
-		   an_operand_in_the_teb_is_where_its_slot_is, an_operand_in_the_teb_is_not_where_another_operand_is, operands_without_a_slot_are_unknown,
-		   iterations_that_were_stepped_over_are_accesses_too,
-		   iterations_follow_the_direction_flag, iterations_end_with_the_address_space,
-		   where_a_million_iterations_wrote_is_forgotten, what_xsave_may_write_is_forgotten,
-		   what_others_wrote_is_no_access,
+		   an_operand_in_the_teb_is_where_its_slot_is,
+		   an_operand_in_the_teb_is_not_where_another_operand_is, operands_without_a_slot_are_unknown,
+		   iterations_that_were_stepped_over_are_accesses_too, iterations_follow_the_direction_flag,
+		   iterations_end_with_the_address_space, where_a_million_iterations_wrote_is_forgotten,
+		   what_xsave_may_write_is_forgotten, what_others_wrote_is_no_access,
 		   an_operand_may_reach_the_end_of_memory, a_new_session_forgets_memory_and_other_threads,
 		   a_page_of_a_session_is_no_gap, a_call_that_was_stepped_over_keeps_memory,
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
 		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
-		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used, facts_that_cannot_be_are_passed_over,
-	   protections_of_regions,
-		   a_last_block_that_is_no_json_is_ignored,
-		   a_forged_decode_point_is_refused_or_harmless,
+		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
+		   facts_that_cannot_be_are_passed_over, protections_of_regions,
+		   a_last_block_that_is_no_json_is_ignored, a_forged_decode_point_is_refused_or_harmless,
 		   a_reader_goes_on_from_everywhere_as_from_the_start)

@@ -153,7 +153,10 @@ START_TEST(zeros_have_no_form)
 }
 END_TEST
 
-/* The longest form has all 15 bytes of an instruction, and 5 registers with the program counter; 8 are the most. */
+/*
+ * The longest form has all 15 bytes of an instruction, and 5 registers with the program counter; 8 are the
+ * most.
+ */
 START_TEST(a_form_is_bounded)
 {
 	struct xw_block b = xw_insn(true, 0x1000, "ffffffffffffff\x90", 15),
@@ -179,7 +182,7 @@ START_TEST(a_form_is_bounded)
 }
 END_TEST
 
-/* ------------------------------------------------------------------------------------------ whole recordings */
+/* --------------------------------------------------------------------------------------- whole recordings */
 
 static uint32_t seed;
 
@@ -189,10 +192,14 @@ static uint32_t pick(uint32_t n)
 	return (seed >> 8) % n;
 }
 
-/* One of a few instructions at one of a few places, which change what is there: like code that is written anew. */
+/*
+ * One of a few instructions at one of a few places, which change what is there: like code that is written
+ * anew.
+ */
 static struct xw_block any_block(bool is_64)
 {
-	static const char *const codes[] = { "\x90", "\xf8", "\x8b\x03", "\x89\x03", "\xff\xe0", "\xa4", "\x8b\x0b" };
+	static const char *const codes[] = { "\x90",     "\xf8", "\x8b\x03", "\x89\x03",
+					     "\xff\xe0", "\xa4", "\x8b\x0b" };
 	bool is_plain = pick(3); /* so that the same comes again soon */
 	const char *code = codes[pick(is_plain ? 2 : 7)];
 	struct xw_block b = xw_insn(is_64, 0x1000 + pick(4), code, (unsigned)strlen(code));
@@ -278,5 +285,5 @@ START_TEST(recordings_are_the_same_with_forms_and_without)
 END_TEST
 
 UNIT_FIXTURE_SUITE("x64dbg_form", setup, teardown, a_block_that_has_the_form_is_read_as_without_one,
-		   other_code_other_registers_and_other_lengths_are_another_form, zeros_have_no_form, a_form_is_bounded,
-		   recordings_are_the_same_with_forms_and_without)
+		   other_code_other_registers_and_other_lengths_are_another_form, zeros_have_no_form,
+		   a_form_is_bounded, recordings_are_the_same_with_forms_and_without)

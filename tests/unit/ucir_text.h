@@ -17,8 +17,8 @@
  *              THREAD_END 0 }
  *      END 1 11                             how, value
  *
- * Addresses, lengths, values and bytes are hex; numbers of registers, system calls and signals, pids, codes, flags,
- * protections, STEP lengths, statuses, keys and counts decimal.
+ * Addresses, lengths, values and bytes are hex; numbers of registers, system calls and signals, pids, codes,
+ * flags, protections, STEP lengths, statuses, keys and counts decimal.
  */
 #ifndef TS_TESTS_UCIR_TEXT_H
 #define TS_TESTS_UCIR_TEXT_H
@@ -65,9 +65,9 @@ void ucir_encode(struct ts_buf *out, const struct ucir_form *form, const char *t
  *      1000/2@0 R2000,8 rax=7000 W2008=0102 M3000,1000,3,brk,- U3000,1000 P1000,1000,5 T1 syscall60(15,16)=0
  *exit21 fault10
  *
- * A signal is signal11, of gdb's numbers, with "+" if it arrived after its step, "/code" and "@addr" if known; the
- * end of a thread is threadend0.  "?=" is a register read, "!" behind an effect says that it is hidden; a write
- * with a length and no bytes (W2008,a) makes them unknown.
+ * A signal is signal11, of gdb's numbers, with "+" if it arrived after its step, "/code" and "@addr" if
+ * known; the end of a thread is threadend0.  "?=" is a register read, "!" behind an effect says that it is
+ * hidden; a write with a length and no bytes (W2008,a) makes them unknown.
  */
 void ucir_describe(struct ts_buf *out, const struct ts_recording *rec, const struct ts_steps *b, uint32_t i);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames that do not simply nest, for e2e/stack_frames.py: recursion, callbacks, longjmp, tail calls, a
- * signal's handler, coroutines.
+ * Frames that do not simply nest, for e2e/stack_frames.py: recursion, callbacks, longjmp, tail calls, a signal's handler,
+ * coroutines.
  */
 #define _GNU_SOURCE
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that do not simply return: longjmp over several frames, coroutines, a handler on a stack of its own.
- * The program keeps a list of its calls, CALLEE CALLER KIND a line, and prints it at the end.
+ * Calls that do not simply return: longjmp over several frames, coroutines, a handler on a stack of its own.  The
+ * program keeps a list of its calls, CALLEE CALLER KIND a line, and prints it at the end.
  */
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signals that come between any two instructions; the first argument says how. Prints how often the handlers
- * were called.
+ * Signals that come between any two instructions; the first argument says how. Prints how often the handlers were called.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -89,10 +88,7 @@ static void storm(void)
 
 static unsigned char *frames_end;
 
-/*
- * Every other time it sends its signal again, which comes when the handler returns: its frame lies where this
- * one was.
- */
+/* Every other time it sends its signal again, which comes when the handler returns: its frame lies where this one was. */
 static void on_other(int sig, siginfo_t *info, void *context)
 {
 	static int n_of[FIRST + N_KINDS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ordinary program that is recorded on several processors: what it does to `total` is the same story on
- * each. Of e2e/recorded.py, which names lines by their text.
+ * An ordinary program that is recorded on several processors: what it does to `total` is the same story on each.
+ * Of e2e/recorded.py, which names lines by their text.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -139,14 +139,8 @@ static void store_oddly(void)
 	memset(at + 100, 0x5a, 1000);
 	memcpy(at + 2000, (void *)&wide, sizeof(wide) < 10 ? sizeof(wide) : 10);
 #if defined(__x86_64__)
-	__asm__ volatile("fld1; fldpi; fstpt (%0); fnstenv 64(%0); fxsave 512(%0)"
-			 :
-			 : "r"(at + 2048)
-			 : "memory");
-	__asm__ volatile("lock cmpxchg16b (%0)"
-			 :
-			 : "r"(at + 3200), "a"(0L), "d"(0L), "b"(1L), "c"(2L)
-			 : "memory");
+	__asm__ volatile("fld1; fldpi; fstpt (%0); fnstenv 64(%0); fxsave 512(%0)" : : "r"(at + 2048) : "memory");
+	__asm__ volatile("lock cmpxchg16b (%0)" : : "r"(at + 3200), "a"(0L), "d"(0L), "b"(1L), "c"(2L) : "memory");
 	__asm__ volatile("movdqu %0, %%xmm1; pcmpeqd %%xmm2, %%xmm2; maskmovdqu %%xmm2, %%xmm1"
 			 : : "m"(at[100]), "D"(at + 3300) : "memory", "xmm1", "xmm2");
 #elif defined(__aarch64__)
@@ -167,8 +161,7 @@ static void load_all(void)
 static int rewrite_code(void)
 {
 #if defined(__x86_64__)
-	unsigned char *code =
-		mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned char *code = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int sum = 0;
 
 	memcpy(code, "\xb8\x00\x00\x00\x00\xc3", 6);

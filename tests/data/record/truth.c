@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program without a C library, whose every register before every instruction is compared with QEMU's own
- * log: integers, floating point, recursion, strings, system calls.
+ * A program without a C library, whose every register before every instruction is compared with QEMU's own log:
+ * integers, floating point, recursion, strings, system calls.
  */
 #include <asm/unistd.h>
 
@@ -36,11 +36,8 @@ static long call(long n, long a, long b, long c)
 	register long v0 __asm__("$2") = n, a0 __asm__("$4") = a, a1 __asm__("$5") = b, a2 __asm__("$6") = c;
 	register long a3 __asm__("$7");
 
-	__asm__ volatile("syscall"
-			 : "+r"(v0), "=r"(a3)
-			 : "r"(a0), "r"(a1), "r"(a2)
-			 : "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25",
-			   "memory");
+	__asm__ volatile("syscall" : "+r"(v0), "=r"(a3) : "r"(a0), "r"(a1), "r"(a2)
+			 : "$1", "$3", "$8", "$9", "$10", "$11", "$12", "$13", "$14", "$15", "$24", "$25", "memory");
 	return v0;
 #elif defined(__powerpc64__)
 	register long r0 __asm__("r0") = n, r3 __asm__("r3") = a, r4 __asm__("r4") = b, r5 __asm__("r5") = c;
@@ -155,13 +152,9 @@ static unsigned long long lanes[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
 
 static void avx(void)
 {
-	__asm__ volatile(
-		"vmovdqu (%0), %%ymm3\n vpaddq 32(%0), %%ymm3, %%ymm4\n vperm2i128 $1, %%ymm4, %%ymm3, %%ymm5\n"
-		"vmovdqu %%ymm5, (%0)\n movq %%rax, %%xmm5\n vmovq %%rax, %%xmm4\n vpmaskmovq %%ymm3, %%ymm5, 32(%0)\n"
-		"vzeroupper"
-		:
-		: "r"(lanes), "a"(77L)
-		: "memory", "xmm3", "xmm4", "xmm5");
+	__asm__ volatile("vmovdqu (%0), %%ymm3\n vpaddq 32(%0), %%ymm3, %%ymm4\n vperm2i128 $1, %%ymm4, %%ymm3, %%ymm5\n"
+			 "vmovdqu %%ymm5, (%0)\n movq %%rax, %%xmm5\n vmovq %%rax, %%xmm4\n vpmaskmovq %%ymm3, %%ymm5, 32(%0)\n"
+			 "vzeroupper" : : "r"(lanes), "a"(77L) : "memory", "xmm3", "xmm4", "xmm5");
 }
 #else
 static void avx(void)

@@ -19,14 +19,18 @@ static struct ask_text a;
 static struct ts_error err;
 static struct ts_buf out;
 
-/* Step 100 writes 1 at 0x5000; so does, in each chunk, one more step. */
+/* Step 100 sets ZF; in each chunk one more step does, which changes CF. */
 static void setup(void)
 {
+	uint32_t eflags;
+
 	s = script_new("x86_64", 1, NULL);
 	ck_assert_ptr_nonnull(s);
+	eflags = s->rec.regs.regs[ts_regset_find(&s->rec.regs, "eflags")].off;
 	for (unsigned i = 0; i < N_STEPS; i++) {
 		if (i == 100 || i % TS_CHUNK_STEPS == 500)
-			ts_steps_value(&s->steps, TS_FX_WRITE, 0x5000, "\x01", 1);
+			ts_steps_value(&s->steps, TS_FX_REG_WRITE, eflags,
+				       i / TS_CHUNK_STEPS % 2 ? "\x41\0\0\0" : "\x40\0\0\0", 4);
 		ts_steps_close(&s->steps, 0x401000 + 4 * (i % 100), 4, 0);
 	}
 	ask_text_init(&a, &s->rec);
@@ -66,13 +70,13 @@ static enum ts_got drive(struct ts_answer *answer, unsigned *n_runs)
 	return got;
 }
 
-/* 0x5000 is written in all chunks, and each of them has to be read to find out that nothing changes. */
+/* The byte of ZF changes in all chunks, and each of them has to be read to find out that ZF does not. */
 START_TEST(a_place_is_searched_for_in_slices)
 {
 	static const char *const questions[] = {
-		"when at previous change 0x5000",
-		"executions 0x401000 in previous change 0x5000:",
-		"executions 0x401000 in :previous change 0x5000 first 1",
+		"when at previous change $ZF",
+		"executions 0x401000 in previous change $ZF:",
+		"executions 0x401000 in :previous change $ZF first 1",
 	};
 	unsigned n;
 
@@ -89,13 +93,13 @@ END_TEST
 /* +N and -N in a range are counted from a place that is found later. */
 START_TEST(a_range_is_seen_from_where_the_question_is_asked)
 {
-	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history $pc in -1:+2 at previous change 0x5000"), "%s",
+	ck_assert_msg(ask_text(&a, TS_FORM_TSV, "history $pc in -1:+2 at previous change $ZF"), "%s",
 		      a.err.text);
 	ck_assert_uint_eq(a.n_rows, 3);
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\n99\t"));
 	ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out), "\n101\t"));
 	ck_assert_msg(ask_text(&a, TS_FORM_TSV,
-			       "history $pc at previous change 0x5000 in +98:next exec 0x401000"),
+			       "history $pc at previous change $ZF in +98:next exec 0x401000"),
 		      "%s", a.err.text);
 	ck_assert_uint_eq(a.n_rows, 2); /* 198 and 199: it is executed every 100 steps, and 100 itself is not after 100 */
 }
@@ -107,12 +111,12 @@ START_TEST(what_is_wrong_with_a_place_that_was_searched_for_is_told_late)
 		const char *question, *sentence;
 	} bad[] = {
 		{ "when at previous change 0x6000", "'previous change 0x6000' is nowhere; example: when at 50%" },
-		{ "history $pc in -101: at previous change 0x5000",
+		{ "history $pc in -101: at previous change $ZF",
 		  "'-101' from 100 is not a position: the last one is 40960; example: history $pc first 5" },
-		{ "history $pc in +40861: at previous change 0x5000",
+		{ "history $pc in +40861: at previous change $ZF",
 		  "'+40861' from 100 is not a position: the last one is 40960; example: history $pc first 5" },
-		{ "history $pc in +5:-5 at previous change 0x5000", "'+5:-5' is a reversed range; example: history $pc first 5" },
-		{ "history $pc in +0:100 at previous change 0x5000", "'+0:100' is an empty range; example: history $pc first 5" },
+		{ "history $pc in +5:-5 at previous change $ZF", "'+5:-5' is a reversed range; example: history $pc first 5" },
+		{ "history $pc in +0:100 at previous change $ZF", "'+0:100' is an empty range; example: history $pc first 5" },
 	};
 	unsigned n;
 
@@ -131,7 +135,7 @@ END_TEST
 
 START_TEST(a_search_for_a_place_can_be_stopped)
 {
-	struct ts_answer *answer = begin("history 0x5000 at previous change 0x5000");
+	struct ts_answer *answer = begin("history $ZF at previous change $ZF");
 	uint64_t all;
 
 	for (unsigned i = 0; i < 10; i++)

@@ -243,7 +243,9 @@ static enum ts_got run_announced(struct rsp_session *s, int64_t end_ns, struct r
 		const char *why = ts_buf_ok(&text) ? ts_buf_text(&text) : "no memory";
 		char *end = strchr(why, '\n');
 
-		rsp_session_refuse(s, r, end ? (*end = 0, why) : *why ? why : "there is no such place", true);
+		if (end)
+			*end = 0;
+		rsp_session_refuse(s, r, *why ? why : "there is no such place", true);
 	}
 	ts_buf_fini(&text);
 	return got;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "room.h"
 #include "src/index/index_blocks.h"
 #include "src/index/index_file.h"
 
@@ -72,24 +73,11 @@ struct ts_call_packer {
 	unsigned n_open;
 };
 
-/* Room for one more item in *@array, which doubles. */
+/* Room for one more item in *@array. */
 static bool room(struct ts_call_packer *p, void *array, uint32_t n, uint32_t *cap, size_t item_len)
 {
-	uint32_t more = *cap ? *cap * 2 : 256;
-	void *items;
-
-	if (n < *cap)
-		return true;
-	memcpy(&items, array, sizeof(items)); /* a pointer to any type */
-	/* cppcheck-suppress memleakOnRealloc; without memory *array still has the old one */
-	items = more > *cap ? realloc(items, more * item_len) : NULL;
-	if (!items) {
-		p->is_failed = true;
-		return false;
-	}
-	memcpy(array, &items, sizeof(items));
-	*cap = more;
-	return true;
+	p->is_failed = p->is_failed || !ts_calls_room(array, n, cap, item_len);
+	return !p->is_failed;
 }
 
 /* ------------------------------------------------------------------------------------------------ symbols */

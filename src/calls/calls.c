@@ -6,6 +6,7 @@
 
 #include "call_block.h"
 #include "edges.h"
+#include "room.h"
 #include "src/index/index_file.h"
 
 /* The end of a call that was sealed open. */
@@ -54,26 +55,6 @@ struct ts_calls {
 	uint32_t n_ends, cap_ends;
 	uint32_t version; /* of what is sealed: windows of another one are out of date */
 };
-
-/* Room for one more item in *@array, which doubles.  Returns false if memory is exhausted. */
-static bool room(void *array, uint32_t n, uint32_t *cap, size_t item_len)
-{
-	uint32_t more = *cap ? *cap * 2 : 16;
-	void *p;
-
-	if (n < *cap)
-		return true;
-	if (*cap >= UINT32_MAX / 2)
-		return false;
-	memcpy(&p, array, sizeof(p)); /* a pointer to any type */
-	/* cppcheck-suppress memleakOnRealloc; without memory *array still has the old one */
-	p = realloc(p, more * item_len);
-	if (!p)
-		return false;
-	memcpy(array, &p, sizeof(p));
-	*cap = more;
-	return true;
-}
 
 struct ts_calls *ts_calls_new(void)
 {
@@ -127,7 +108,7 @@ uint32_t ts_calls_add(struct ts_calls *c, const struct ts_call *call)
 	struct ts_call *x;
 
 	if (!l || l->n_calls >= TS_NO_CALL - 1 - l->first ||
-	    !room(&l->calls, l->n_calls, &l->cap_calls, sizeof(*l->calls)))
+	    !ts_calls_room(&l->calls, l->n_calls, &l->cap_calls, sizeof(*l->calls)))
 		return TS_NO_CALL;
 	x = &l->calls[l->n_calls];
 	*x = *call;
@@ -147,7 +128,7 @@ bool ts_calls_end(struct ts_calls *c, uint32_t thread, uint32_t ordinal, uint64_
 		l->calls[ordinal - l->first].kind = kind;
 		return true;
 	}
-	if (!room(&c->ends, c->n_ends, &c->cap_ends, sizeof(*c->ends)))
+	if (!ts_calls_room(&c->ends, c->n_ends, &c->cap_ends, sizeof(*c->ends)))
 		return false;
 	c->ends[c->n_ends++] = (struct late_end){ end, thread, ordinal, kind, 0 };
 	return true;
@@ -193,7 +174,7 @@ static bool add_refs(struct ts_calls *c, uint32_t segment)
 		const struct ts_call_block *b = &s->pack.blocks[i];
 		struct list *l = list_of(c, b->thread);
 
-		if (!l || !room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
+		if (!l || !ts_calls_room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
 			return false;
 		l->refs[l->n_refs++] = (struct ref){ b->pos, b->ordinal, segment, i };
 		l->n_sealed = b->ordinal + b->n;
@@ -215,7 +196,7 @@ static bool add_ends(struct ts_calls *c, uint32_t segment)
 	for (size_t i = 0; i < s->n_ends; i++) {
 		struct list *l = list_of(c, s->ends[i].thread);
 
-		if (!l || !room(&l->ends, l->n_ends, &l->cap_ends, sizeof(*l->ends)))
+		if (!l || !ts_calls_room(&l->ends, l->n_ends, &l->cap_ends, sizeof(*l->ends)))
 			return false;
 		l->ends[l->n_ends] = s->ends[i];
 		l->ends[l->n_ends++].segment = segment;
@@ -305,7 +286,7 @@ bool ts_calls_show(struct ts_calls *c)
 		struct list *l = &c->lists[i];
 
 		for (uint32_t k = 0; k < l->n_calls; k += TS_CALL_BLOCK) {
-			if (!room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
+			if (!ts_calls_room(&l->refs, l->n_refs, &l->cap_refs, sizeof(*l->refs)))
 				return false;
 			l->refs[l->n_refs++] =
 				(struct ref){ l->calls[k].pos, l->first + k, PLAIN, k / TS_CALL_BLOCK };

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "room.h"
 #include "src/base/buf.h"
 #include "src/index/index_file.h"
 
@@ -52,15 +53,8 @@ static bool grow_table(struct ts_call_edges *s)
 
 static bool add(struct ts_call_edges *s, uint64_t pc, uint64_t target)
 {
-	if (s->n == s->cap) {
-		uint32_t cap = s->cap ? s->cap * 2 : 64;
-		struct ts_call_edge *p = cap < UINT32_MAX / 4 ? realloc(s->items, cap * sizeof(*p)) : NULL;
-
-		if (!p)
-			return false;
-		s->items = p;
-		s->cap = cap;
-	}
+	if (!ts_calls_room(&s->items, s->n, &s->cap, sizeof(*s->items)))
+		return false;
 	s->items[s->n++] = (struct ts_call_edge){ pc, target };
 	return true;
 }

@@ -99,16 +99,22 @@ static bool mend(void *user)
 	return x->can;
 }
 
+/* A record with a damaged block, which @x may replace. */
+static void open_damaged(struct record *r, struct mender *x)
+{
+	open_record(r);
+	x->r = r;
+	r->pool.mend = mend;
+	r->pool.user = x;
+	r->file[LEN / 2] ^= 4;
+}
+
 START_TEST(who_uses_a_damaged_block_waits_for_whoever_replaces_it)
 {
 	struct mender x = { .can = true };
 	struct record r;
 
-	open_record(&r);
-	x.r = &r;
-	r.pool.mend = mend;
-	r.pool.user = &x;
-	r.file[LEN / 2] ^= 4;
+	open_damaged(&r, &x);
 	ck_assert(ts_index_blocks_use(r.blocks, r.map + FIRST, LEN - FIRST));
 	ck_assert(!r.pool.is_damaged && !r.blocks->is_damaged);
 	ck_assert_uint_eq(x.n_calls, 1);
@@ -121,11 +127,7 @@ START_TEST(what_cannot_be_replaced_is_damaged_and_not_tried_again)
 	struct mender x = { 0 };
 	struct record r;
 
-	open_record(&r);
-	x.r = &r;
-	r.pool.mend = mend;
-	r.pool.user = &x;
-	r.file[LEN / 2] ^= 4;
+	open_damaged(&r, &x);
 	for (unsigned i = 0; i < 2; i++)
 		ck_assert(!ts_index_blocks_use(r.blocks, r.map + LEN / 2, 1));
 	ck_assert(r.pool.is_damaged && r.blocks->is_damaged);

@@ -584,6 +584,25 @@ ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t off)
 	return __real_pwrite(fd, from, len, off);
 }
 
+/* @b, whose index went to the refuge at @path, is as script 11 in @a; so is what is found there. Nothing else is left. */
+static void check_refuge(struct opened *a, struct opened *b, const char *path)
+{
+	struct ts_error err = { 0 };
+	struct ts_index_file *f;
+
+	ck_assert_msg(b->tl->file_error.code == TS_OK, "%s", b->tl->file_error.text);
+	compare(a, b, 10);
+	close_script(b);
+	ck_assert(access(PATH, F_OK) && access(PART, F_OK) && access("elsewhere.tsindex.part", F_OK));
+	open_script(b, 11);
+	f = ts_index_open(path, &the_key, &err);
+	ck_assert_msg(f, "%s", err.text);
+	ck_assert(ts_timeline_use_file(b->tl, f, &err));
+	finish(b);
+	compare(a, b, 10);
+	close_script(b);
+}
+
 START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 {
 	static const char elsewhere[] = "elsewhere.tsindex";
@@ -607,20 +626,9 @@ START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 		room = len * i / 10;
 		finish(&b);
 		room = UINT64_MAX;
-		ck_assert_msg(b.tl->file_error.code == TS_OK, "%s", b.tl->file_error.text);
 		ck_assert_str_eq(ts_index_path(f), elsewhere);
-		compare(&a, &b, 10);
-		close_script(&b);
-		ck_assert(access(PATH, F_OK) && access(PART, F_OK) && access("elsewhere.tsindex.part", F_OK));
+		check_refuge(&a, &b, elsewhere);
 		ck_assert_uint_eq(file_len(elsewhere), len);
-
-		open_script(&b, 11);
-		f = ts_index_open(elsewhere, &the_key, &err);
-		ck_assert_msg(f, "%s", err.text);
-		ck_assert(ts_timeline_use_file(b.tl, f, &err));
-		finish(&b);
-		compare(&a, &b, 10);
-		close_script(&b);
 	}
 	close_script(&a);
 }
@@ -679,23 +687,9 @@ START_TEST(a_finished_index_goes_to_its_refuge_too)
 	open_script(&a, 11);
 	finish(&a);
 	for (int what = 0; what < 2; what++) {
-		struct ts_error err = { 0 };
-		struct ts_index_file *f;
-
 		remove(elsewhere);
 		build_with_refuge(&b, elsewhere, what);
-		ck_assert_msg(b.tl->file_error.code == TS_OK, "%s", b.tl->file_error.text);
-		compare(&a, &b, 10);
-		close_script(&b);
-		ck_assert(access(PATH, F_OK) && access(PART, F_OK) && access("elsewhere.tsindex.part", F_OK));
-
-		open_script(&b, 11);
-		f = ts_index_open(elsewhere, &the_key, &err);
-		ck_assert_msg(f, "%s", err.text);
-		ck_assert(ts_timeline_use_file(b.tl, f, &err));
-		finish(&b);
-		compare(&a, &b, 10);
-		close_script(&b);
+		check_refuge(&a, &b, elsewhere);
 	}
 	close_script(&a);
 }

@@ -2,11 +2,13 @@
 #include "sample.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "loaders/loader.h"
 #include "src/trace/unpack.h"
+#include "twins.h"
 #include "unit.h"
 
 const char *const sample_names[] = {
@@ -174,12 +176,36 @@ void sample_close(struct sample *x)
 	free(x->pages);
 }
 
+/* The name of a folder begins with that of the format. */
+static size_t format_len(int i)
+{
+	return strcspn(sample_names[i], "/-");
+}
+
+static bool is_same_format(int i, int k)
+{
+	return format_len(i) == format_len(k) && !memcmp(sample_names[i], sample_names[k], format_len(i));
+}
+
 unsigned sample_n_questions(int i, unsigned few)
 {
-	const char *wanted = getenv("TEST_QUESTIONS"), *slash = strchr(sample_names[i], '/');
+	uint64_t wanted = twins_n_questions();
 	unsigned n = 0;
 
 	for (int k = 0; k < sample_n_names; k++)
-		n += !strncmp(sample_names[k], sample_names[i], (size_t)(slash - sample_names[i]));
-	return wanted ? (unsigned)strtoul(wanted, NULL, 10) / n + 1 : few;
+		n += is_same_format(i, k);
+	return wanted ? (unsigned)(wanted / n + 1) : few;
+}
+
+TCase *sample_case(const TTest *test)
+{
+	TCase *c = twins_case();
+	char format[32];
+
+	for (int i = 0; i < sample_n_names; i++) {
+		snprintf(format, sizeof(format), "%.*s", (int)format_len(i), sample_names[i]);
+		if (twins_has_format(format))
+			tcase_add_loop_test(c, test, i, i + 1);
+	}
+	return c;
 }

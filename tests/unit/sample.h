@@ -6,6 +6,8 @@
 #ifndef TS_TESTS_SAMPLE_H
 #define TS_TESTS_SAMPLE_H
 
+#include <check.h>
+
 #include "naive.h"
 #include "script.h"
 #include "src/trace/source.h"
@@ -33,10 +35,13 @@ void sample_open(struct sample *x, const char *name);
 void sample_close(struct sample *x);
 
 /*
- * How many questions of each verb sample @i is asked: those of a format have the environment's TEST_QUESTIONS
- * together, and @few each without it.
+ * How many questions of each verb sample @i is asked: those of a format share what is wanted of one (twins.h),
+ * and have @few each if nothing is.
  */
 unsigned sample_n_questions(int i, unsigned few);
+
+/* The case of a suite that calls @test with the number of each sample whose format is wanted. */
+TCase *sample_case(const TTest *test);
 
 /*
  * Of a machine: *virt gets an address at which the physical byte @phys is at position @pos; false if there is

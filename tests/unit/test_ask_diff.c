@@ -13,6 +13,7 @@
 #include "src/ask/diff.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
+#include "twins.h"
 
 #define N_STEPS 5000
 #define SHIFT UINT64_C(0x10000)
@@ -780,15 +781,14 @@ static void check_twins(uint64_t seed, struct counts *counts)
 	half_fini(&b);
 }
 
-/* `make check-long` compares 10^4 pairs. */
+/* `make check-twins` compares a tenth as many pairs as it asks questions. */
 START_TEST(the_naive_twin_agrees)
 {
-	const char *wanted = getenv("TEST_QUESTIONS");
-	uint64_t n = wanted ? strtoul(wanted, NULL, 10) / 10 : N_TWINS;
+	uint64_t n = twins_n_questions() ? twins_n_questions() / 10 : N_TWINS;
 	struct counts counts = { 0 };
 
-	for (uint64_t seed = 1; seed <= n; seed++)
-		check_twins(seed, &counts);
+	for (uint64_t i = 1; i <= n; i++)
+		check_twins(twins_seed(i), &counts);
 	ck_assert_msg(counts.n_bytes > n / 3 && counts.n_paths > n / 3 && counts.n_values > n / 3, "%u %u %u",
 		      counts.n_bytes, counts.n_paths, counts.n_values);
 }
@@ -807,9 +807,8 @@ Suite *unit_suite(void)
 				       memory_before_the_first_step_is_compared,
 				       a_stack_may_lie_elsewhere };
 	Suite *s = unit_suite_of("ask_diff", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
-	TCase *tc = tcase_create("samples");
+	TCase *tc = twins_case();
 
-	tcase_set_timeout(tc, getenv("TEST_QUESTIONS") ? 0 : 120);
 	tcase_add_test(tc, the_naive_twin_agrees);
 	suite_add_tcase(s, tc);
 	return s;

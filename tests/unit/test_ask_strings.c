@@ -8,6 +8,7 @@
 
 #include "ask_text.h"
 #include "sample.h"
+#include "twins.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -490,7 +491,7 @@ START_TEST(texts_of_a_sample_are_those_of_the_definition)
 	sample_open(&sample, sample_names[_i]);
 	ask_text_init(&a, sample.rec);
 	s = sample.s;
-	rnd.state = (uint64_t)_i;
+	rnd.state = twins_seed((uint64_t)_i);
 	find_shown();
 	for (unsigned i = 0; i < n; i++)
 		ask_sample();
@@ -542,9 +543,6 @@ Suite *unit_suite(void)
 	tcase_add_test(c, a_text_costs_what_it_is_long);
 #endif
 	suite_add_tcase(suite, c);
-	c = tcase_create("samples");
-	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
-	tcase_add_loop_test(c, texts_of_a_sample_are_those_of_the_definition, 0, sample_n_names);
-	suite_add_tcase(suite, c);
+	suite_add_tcase(suite, sample_case(texts_of_a_sample_are_those_of_the_definition));
 	return suite;
 }

@@ -8,6 +8,7 @@
 #include "ask_text.h"
 #include "naive.h"
 #include "sample.h"
+#include "twins.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -412,7 +413,7 @@ START_TEST(the_world_of_a_sample_is_that_of_the_twin)
 	s = x.s;
 	nv = x.nv;
 	n_steps = s->steps.n_steps;
-	rnd.state = (uint64_t)_i;
+	rnd.state = twins_seed((uint64_t)_i);
 	find_spans();
 	check_processes();
 	check_all_events();
@@ -436,9 +437,6 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
 	suite_add_tcase(suite, c);
-	c = tcase_create("samples");
-	tcase_set_timeout(c, sample_n_questions(0, 0) ? 0 : 120);
-	tcase_add_loop_test(c, the_world_of_a_sample_is_that_of_the_twin, 0, sample_n_names);
-	suite_add_tcase(suite, c);
+	suite_add_tcase(suite, sample_case(the_world_of_a_sample_is_that_of_the_twin));
 	return suite;
 }

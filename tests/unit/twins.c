@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "twins.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS_APART UINT64_C(1000000007)
+#define SHORT_S     120
+
+static uint64_t number_of(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+uint64_t twins_n_questions(void)
+{
+	return number_of("TEST_QUESTIONS");
+}
+
+uint64_t twins_seed(uint64_t i)
+{
+	return i + SEEDS_APART * number_of("TEST_SEED");
+}
+
+bool twins_has_format(const char *name)
+{
+	const char *wanted = getenv("TEST_FORMAT");
+
+	return !wanted || !strcmp(wanted, name);
+}
+
+TCase *twins_case(void)
+{
+	TCase *c = tcase_create("twins");
+
+	tcase_set_timeout(c, twins_n_questions() ? 0 : SHORT_S);
+	return c;
+}

@@ -23,18 +23,24 @@ LINE = WALK.line("u32 seed=argc+12345")
 
 class Session(Adapter):
     def attach(self, server):
-        """At the first breakpoint; returns the frames there."""
+        """At the first breakpoint; returns the frames there.
+
+        With stopOnEntry, for lldb refuses to continue until the adapter has taken in that it stopped after attaching,
+        and "configurationDone" does not look whether it did continue.
+        """
         self("initialize", adapterID="lldb", linesStartAt1=True, columnsStartAt1=True, pathFormat="path")
-        self("attach", program=WALK.exec, attachCommands=[f"gdb-remote {server.address}"],
+        self("attach", program=WALK.exec, attachCommands=[f"gdb-remote {server.address}"], stopOnEntry=True,
              sourceMap=[["/samples/a/usercorn/src", str(SOURCE.parent)]])
         self.event("initialized")
         found = self("setBreakpoints", source={"name": "walk.c", "path": str(SOURCE)},
                      breakpoints=[{"line": LINE}])["breakpoints"]
         assert [(b["verified"], b["line"]) for b in found] == [(True, LINE)], found
         self("configurationDone")
-        while self.event("stopped").get("reason") != "breakpoint":      # it may tell of the first position before
-            pass
+        self.event("stopped")
         self.thread = self("threads")["threads"][0]["id"]
+        self("continue", threadId=self.thread)
+        while self.event("stopped").get("reason") != "breakpoint":      # it may tell of the first position once more
+            pass
         return self("stackTrace", threadId=self.thread)["stackFrames"]
 
     def go(self, command, **arguments):

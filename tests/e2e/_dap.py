@@ -7,30 +7,23 @@ cdt-gdb-adapter from npm, which speaks gdb/MI on its other side.
         dap("attach", target=...)
         stop = dap.stop("continue", threadId=1)
 
-The adapter is installed once, by the versions and hashes in tests/data/npm, into the folder TEST_CACHE, or
-.cache/tracestub-tests in the user's home.
+The adapter is installed once, by the versions and hashes in tests/data/npm, into the folder of _cache.py.
 """
 import json
 import os
-import pathlib
-import pwd
 import queue
 import shutil
 import subprocess
 import tempfile
 import threading
 
+from _cache import cache_folder
 from _server import LIMIT
 from _tap import DATA, skip_all
 
 VERSIONS = DATA / "npm"
 MAIN = "node_modules/cdt-gdb-adapter/dist/debugTargetAdapter.js"
 INSTALL_LIMIT = 120     # seconds
-
-
-def cache_folder():
-    home = pwd.getpwuid(os.getuid()).pw_dir     # tests/run sets HOME to a folder of the test
-    return pathlib.Path(os.environ.get("TEST_CACHE") or f"{home}/.cache/tracestub-tests")
 
 
 def adapter_path():

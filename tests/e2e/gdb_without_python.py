@@ -3,19 +3,43 @@
 """A gdb that was built without Python, as Debian's gdb-minimal: gdbinit's commands work, and a monitor command that is
 refused says why before gdb's own error.
 
-gdb-minimal cannot be installed beside gdb: TEST_GDB_MINIMAL names the program gdb out of it (apt-get download
-gdb-minimal; dpkg -x gdb-minimal_*.deb FOLDER).
+Debian's gdb-minimal cannot be installed beside gdb: it is downloaded once and unpacked into the folder of _cache.py.
 """
 import os
 import subprocess
+import tempfile
 
+from _cache import cache_folder
 from _recording import Recording
 from _server import Server
 from _tap import SRCDIR, case, run_cases, skip_all
 
-GDB = os.environ.get("TEST_GDB_MINIMAL") or skip_all("TEST_GDB_MINIMAL does not name a gdb without Python")
+DOWNLOAD_LIMIT = 120     # seconds
 WALK = Recording("x64_walk")
 REFUSED = "Protocol error with Rcmd"        # gdb says this to each monitor command that was not done, and takes no text
+
+
+def gdb_minimal():
+    """The program. Skips all cases where it is not there and cannot be had."""
+    folder = cache_folder() / "gdb-minimal"
+    program = folder / "usr/bin/gdb"
+    if program.is_file():
+        return program
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as new:
+            for command in ["apt-get", "download", "gdb-minimal"], ["sh", "-c", "dpkg-deb -x gdb-minimal_*.deb ."]:
+                subprocess.run(command, cwd=new, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL,
+                               timeout=DOWNLOAD_LIMIT)
+            folder.mkdir(exist_ok=True)
+            os.rename(f"{new}/usr", folder / "usr")
+    except (OSError, subprocess.SubprocessError) as why:
+        said = (getattr(why, "stderr", None) or str(why)).splitlines() or ["?"]
+        skip_all(f"gdb-minimal is not downloaded: {said[0]}")
+    return program
+
+
+GDB = gdb_minimal()
 
 
 def gdb(*commands):

@@ -92,12 +92,15 @@ static inline uint32_t ts_bits_take(struct ts_bit_reader *r, unsigned n)
 static inline uint64_t ts_bits_take_number(struct ts_bit_reader *r)
 {
 	unsigned n = ts_bits_take(r, 6);
-	uint64_t high = n > 32 ? UINT64_C(1) << (n - 32) | ts_bits_take(r, n - 32) : 1;
+	uint64_t high = 1;
 
 	if (n < 2)
 		return n;
-	n = (n > 32 ? 32 : n) - 1;
-	return high << n | ts_bits_take(r, n);
+	if (n > 32) {
+		high = UINT64_C(1) << (n - 32) | ts_bits_take(r, n - 32);
+		n = 32;
+	}
+	return high << (n - 1) | ts_bits_take(r, n - 1);
 }
 
 /* Was more taken than there is? */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 static bool is_armed;
 static uint64_t n_calls;
@@ -34,6 +35,8 @@ static bool is_refused(void)
 WRAP(int, -1, socket, (int domain, int type, int protocol), (domain, type, protocol))
 WRAP(int, -1, bind, (int fd, const struct sockaddr *addr, socklen_t len), (fd, addr, len))
 WRAP(int, -1, listen, (int fd, int n), (fd, n))
+WRAP(int, -1, accept4, (int fd, struct sockaddr *addr, socklen_t *len, int flags), (fd, addr, len, flags))
+WRAP(int, -1, dup, (int fd), (fd))
 WRAP(int, -1, getsockname, (int fd, struct sockaddr *addr, socklen_t *len), (fd, addr, len))
 WRAP(int, -1, stat, (const char *path, struct stat *st), (path, st))
 WRAP(int, -1, fstat, (int fd, struct stat *st), (fd, st))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls of the operating system that fail: wrappers around those for files and listening sockets, which count
- * the calls and can fail one of them.
+ * Calls of the operating system that fail: wrappers around those for files, listening sockets and their
+ * clients, which count the calls and can fail one of them.
  *
  * A program that uses them is linked with $(bad_calls_ldflags).
  */

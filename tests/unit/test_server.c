@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bad_calls.h"
 #include "no_memory.h"
 #include "protocol/server/server.h"
 #include "script.h"
@@ -108,6 +109,20 @@ static void connect_socket(struct client *c)
 
 	strcpy(addr.sun_path, listener.address);
 	ck_assert_int_eq(connect(c->fd, (struct sockaddr *)&addr, sizeof(addr)), 0);
+}
+
+/*
+ * A call of the server fails now: until it has answered, or ended the connection, nothing here uses one, nor
+ * memory, as assertions do.
+ */
+static bool try_qc(struct client *c)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	struct pollfd p = { c->fd, POLLIN, 0 };
+
+	strcpy(addr.sun_path, listener.address);
+	return !connect(c->fd, (struct sockaddr *)&addr, sizeof(addr)) && send(c->fd, "$qC#b4", 6, MSG_NOSIGNAL) == 6 &&
+	       poll(&p, 1, PATIENCE_MS) == 1;
 }
 
 static void dial(struct client *c)
@@ -476,6 +491,86 @@ START_TEST(without_descriptors_the_only_client_is_refused)
 }
 END_TEST
 
+START_TEST(without_memory_a_client_is_refused_and_the_next_one_served)
+{
+	uint64_t n_calls = 1, n_refused = 0;
+	int64_t n_lost;
+
+	start("./socket");
+	dial(&b);
+	dial(&a);
+	expect_served(&a); /* libev has room for both from now on */
+	hang_up(&a);
+	expect_served(&b);
+	for (uint64_t n = 0; n <= n_calls; n++) {
+		bool is_answered;
+
+		open_socket(&a, AF_UNIX);
+		no_memory_start(n, n + 1);
+		is_answered = try_qc(&a);
+		n_calls = no_memory_end(&n_lost);
+		ck_assert(is_answered);
+		n_refused += strcmp(hear(&a), "QC3e8") != 0;
+		ck_assert_msg(a.reply[0] == 'Q' || next_byte(&a) < 0, "allocation %lu: %s", (unsigned long)n, a.reply);
+		hang_up(&a);
+		expect_served(&b);
+	}
+	ck_assert_uint_gt(n_refused, 2);
+	stop();
+}
+END_TEST
+
+/* ---------------------------------------------------------------------------------------- calls that fail */
+
+/* The server's @n-th call for a new client fails: it accepts, reads and writes. */
+static void fail_call(uint64_t n, int error)
+{
+	bool is_answered;
+
+	start("./socket");
+	open_socket(&a, AF_UNIX);
+	bad_calls_start(n, error);
+	is_answered = try_qc(&a);
+	ck_assert_uint_gt(bad_calls_end(), n);
+	ck_assert(is_answered);
+}
+
+START_TEST(a_call_that_was_interrupted_is_made_again)
+{
+	for (uint64_t n = 0; n < 3; n++) {
+		fail_call(n, EINTR);
+		ck_assert_str_eq(hear(&a), "QC3e8");
+		stop();
+	}
+}
+END_TEST
+
+START_TEST(a_client_that_could_not_be_accepted_is_accepted_later)
+{
+	static const int errors[] = { ECONNABORTED, ENFILE };
+
+	for (unsigned i = 0; i < 2; i++) {
+		fail_call(0, errors[i]);
+		ck_assert_str_eq(hear(&a), "QC3e8");
+		stop();
+	}
+}
+END_TEST
+
+START_TEST(a_connection_that_fails_ends_and_no_other)
+{
+	static const int errors[] = { EIO, ECONNRESET };
+
+	for (unsigned i = 0; i < 4; i++) {
+		fail_call(1 + i / 2, errors[i % 2]);
+		expect_end(&a);
+		dial(&b);
+		expect_served(&b);
+		stop();
+	}
+}
+END_TEST
+
 /* --------------------------------------------------------------------------------- while it is being read */
 
 static atomic_bool may_read;
@@ -546,6 +641,26 @@ START_TEST(a_client_that_waits_is_told_how_far_it_is)
 	while (hear(&a)[0] == 'O' && a.reply[1] != 'K')
 		;
 	ck_assert_int_eq(a.reply[0], '7'); /* "the recording has been read" in hex */
+	stop();
+}
+END_TEST
+
+START_TEST(packets_wait_up_to_a_limit)
+{
+	char payload[201], packet[256];
+	unsigned n;
+
+	memset(payload, 'u', 200); /* known by nobody */
+	payload[200] = '\0';
+	start_reading();
+	say(&a, "vCont;c");
+	n = push(&a, &b, packet, frame(packet, payload), 1000000);
+	ck_assert_uint_lt(n, 1000000);
+	ck_assert_uint_gt(n, (1 << 20) / 250); /* it took a MiB and is read no more */
+	atomic_store(&may_read, true);
+	ck_assert_int_eq(strncmp(hear(&a), "T05replaylog:end;", 17), 0);
+	for (unsigned i = 0; i < n; i++)
+		ck_assert_str_eq(hear(&a), "");
 	stop();
 }
 END_TEST
@@ -628,6 +743,49 @@ START_TEST(what_cannot_be_served_is_refused)
 	setenv("LIBEV_FLAGS", "8", 1); /* kqueue */
 	expect_refused(TS_EIO);
 	unsetenv("LIBEV_FLAGS");
+}
+END_TEST
+
+/* A server needs another descriptor: of its socket, or of its input and its output. */
+START_TEST(a_server_without_descriptors_ends_at_once)
+{
+	struct rsp_listener stdio = { .fd = -1, .is_stdio = true, .address = "-" };
+	struct ts_error err = { 0 };
+
+	ck_assert(rsp_listen(&listener, "./socket", &err));
+	for (unsigned i = 0; i < 3; i++) {
+		ts_error_reset(&err);
+		opt.listener = i ? &stdio : &listener;
+		bad_calls_start(i / 2, EMFILE);
+		ck_assert(!rsp_server_run(fake.q, &opt, &err));
+		ck_assert_uint_eq(bad_calls_end(), i / 2 + 1);
+		ck_assert_msg(strstr(err.text, "another descriptor") && strstr(err.text, strerror(EMFILE)), "%s", err.text);
+	}
+	rsp_listener_fini(&listener);
+}
+END_TEST
+
+/* The positions 0, 8 and so on up to 300,000 have one: more than one slice's. */
+START_TEST(clients_collect_frames_side_by_side)
+{
+	static const char *const packets[] = { "QTinit", "QTDP:1:0000000000401000:E:0:0", "QTStart" };
+	const struct fake_options whole = { .make = make_long };
+	struct client *const both[] = { &a, &b };
+
+	fake_again(&whole);
+	start("./socket");
+	for (unsigned i = 0; i < 2; i++) {
+		dial(both[i]);
+		ask(both[i], "qRcmd,636f6c6c65637420616c6c"); /* collect all */
+		for (unsigned k = 0; k < 3; k++)
+			ck_assert_str_eq(ask(both[i], packets[k]), "OK");
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		while (!strncmp(ask(both[i], "qTStatus"), "T1", 2))
+			;
+		ck_assert_msg(strstr(both[i]->reply, ";tframes:927d;") != NULL, "%s", both[i]->reply);
+	}
+	stop();
 }
 END_TEST
 
@@ -733,6 +891,10 @@ UNIT_FIXTURE_SUITE("server", setup, fake_end, clients_of_both_kinds_of_socket_ar
 		   a_client_that_does_not_read_is_not_read_either,
 		   without_descriptors_a_client_waits_for_another_one_s_end,
 		   without_descriptors_the_only_client_is_refused,
+		   without_memory_a_client_is_refused_and_the_next_one_served,
+		   a_call_that_was_interrupted_is_made_again, a_connection_that_fails_ends_and_no_other,
+		   a_client_that_could_not_be_accepted_is_accepted_later, packets_wait_up_to_a_limit,
+		   a_server_without_descriptors_ends_at_once, clients_collect_frames_side_by_side,
 		   a_run_waits_for_what_is_not_read_and_can_be_interrupted,
 		   a_client_that_waits_is_told_how_far_it_is, a_client_that_goes_while_it_waits_is_forgotten,
 		   an_interrupt_is_for_the_packet_before_it, a_server_for_one_client_ends_with_it,

@@ -1,14 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Coverage by folder, from what lcov has collected: lines and branches that were reached.
+"""Coverage by folder, from what lcov has collected: lines and branches that were reached, and why the rest was not.
 
     tests/tools/coverage.py FILE.info [-v]
+    tests/tools/coverage.py --check
 
--v lists the branches that were not, a line of the source each.
+tests/tools/coverage_reasons.txt has the reasons. -v lists the branches that were not reached, a line of the source each,
+with the class of its reason; those without one last. --check, which needs no measurement, says which reasons fit no
+line of the source any more, and is part of `make check`.
 """
 import collections
+import fnmatch
 import pathlib
+import re
 import sys
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+REASONS = pathlib.Path(__file__).with_name("coverage_reasons.txt")
+ROOMS = ("loaders", "protocol", "src")
 
 
 class Rate:
@@ -25,6 +34,49 @@ class Rate:
         return f"{self.reached:6} of {self.all:6} {100 * self.reached / self.all if self.all else 100:6.1f} %"
 
 
+class Rule:
+    """One line of a class: it explains at most @limit branches of a line that @text is found in."""
+
+    def __init__(self, name, words):
+        self.name, self.words = name, words
+        limit, self.files, text = words.split(None, 2)
+        self.limit = sys.maxsize if limit == "*" else int(limit)
+        self.text = re.compile(text)
+        self.n = 0
+
+    def explain(self, path, line, n):
+        """How many of the @n branches it explains."""
+        fits = fnmatch.fnmatch(path, self.files) and self.text.search(line)
+        return min(n, self.limit) if fits else 0
+
+
+def read_rules():
+    """The classes, each with its sentence, and the rules in order."""
+    classes, rules = {}, []
+    for line in REASONS.read_text().splitlines():
+        if line.startswith("["):
+            name, _, classes_text = line[1:].partition("] ")
+            classes[name] = classes_text
+        elif line and not line.startswith("#"):
+            rules.append(Rule(list(classes)[-1], line))
+    return classes, rules
+
+
+def check():
+    """Print the rules that fit no line of the source.  Returns the exit status."""
+    _, rules = read_rules()
+    for room in ROOMS:
+        for path in (p for p in (TOP / room).rglob("*.[ch]") if not p.name.startswith(".")):
+            name = str(path.relative_to(TOP))
+            for line in path.read_text().splitlines():
+                for rule in rules:
+                    rule.n += rule.explain(name, line.strip(), 1)
+    stale = [rule for rule in rules if not rule.n]
+    for rule in stale:
+        print(f"{REASONS.name}: [{rule.name}] {rule.words}: fits no line of the source")
+    return 1 if stale or not rules else 0
+
+
 def records(path):
     """Each line of the file: the source, its keyword, its fields."""
     source = None
@@ -36,31 +88,65 @@ def records(path):
             yield source, word, rest.split(",")
 
 
-def folder_of(source):
-    """From the top of the tree on: loaders/bap."""
-    parts = source.parent.parts
-    top = max(i for i, part in enumerate(parts) if part in ("loaders", "protocol", "src") and "src" in parts[:i])
+def name_of(source):
+    """From the top of the tree on: loaders/bap/std.c."""
+    parts = source.parts
+    top = max(i for i, part in enumerate(parts[:-1]) if part in ROOMS and "src" in parts[:i])
     return "/".join(parts[top:])
 
 
+def rooms_of(name):
+    return name.rpartition("/")[0], name.split("/")[0] + ", all"
+
+
+def explain(missed, rules):
+    """The branches of each line that were not reached, by class; those that nothing explains have none."""
+    for (source, number), n in sorted(missed.items()):
+        name, line = name_of(source), source.read_text().splitlines()[number - 1].strip()
+        for rule in rules:
+            k = rule.explain(name, line, n)
+            if k:
+                rule.n += k
+                n -= k
+                yield rule.name, k, name, number, line
+        if n:
+            yield "", n, name, number, line
+
+
 def main():
-    lines, branches = collections.defaultdict(Rate), collections.defaultdict(Rate)
-    missed = collections.Counter()
+    if sys.argv[1] == "--check":
+        return check()
+    lines, branches, explained = collections.defaultdict(Rate), collections.defaultdict(Rate), collections.Counter()
+    missed, by_class = collections.Counter(), collections.Counter()
     for source, word, fields in records(sys.argv[1]):
-        folder = folder_of(source)
-        for name in (folder, folder.split("/")[0] + ", all"):
+        for room in rooms_of(name_of(source)):
             if word == "DA":
-                lines[name].add(fields[1] != "0")
+                lines[room].add(fields[1] != "0")
             elif word == "BRDA":
-                branches[name].add(fields[3] not in ("-", "0"))
+                branches[room].add(fields[3] not in ("-", "0"))
         if word == "BRDA" and fields[3] in ("-", "0"):
             missed[source, int(fields[0])] += 1
-    print(f"{'folder':20} {'lines':>24} {'branches':>26}")
-    for name in sorted(lines):
-        print(f"{name:20} {lines[name]!s:>24} {branches[name]!s:>26}")
-    for (source, number), n in sorted(missed.items()) if "-v" in sys.argv else ():
-        print(f"{folder_of(source)}/{source.name}:{number}: {n} not reached: {source.read_text().splitlines()[number - 1].strip()}")
+    classes, rules = read_rules()
+    found = list(explain(missed, rules))
+    for name, n, path, _, _ in found:
+        by_class[name] += n
+        for room in rooms_of(path):
+            explained[room] += n if name else 0
+    print(f"{'folder':20} {'lines':>24} {'branches':>26} {'explained':>10} {'not':>6}")
+    for room in sorted(lines):
+        rate = branches[room]
+        print(f"{room:20} {lines[room]!s:>24} {rate!s:>26} {explained[room]:10} "
+              f"{rate.all - rate.reached - explained[room]:6}")
+    print()
+    for name, text in classes.items():
+        print(f"{by_class[name]:6} {name:11} {text}")
+    print(f"{by_class['']:6} without a reason")
+    for rule in (r for r in rules if not r.n):
+        print(f"not needed by this measurement: [{rule.name}] {rule.words}")
+    for name, n, path, number, line in sorted(found, key=lambda f: (not f[0], f[2], f[3])) if "-v" in sys.argv else ():
+        print(f"{path}:{number}: {n} not reached{f' ({name})' if name else ''}: {line}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

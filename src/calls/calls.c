@@ -40,6 +40,7 @@ struct list {
 	uint32_t n_sealed; /* calls in them */
 	struct late_end *ends; /* owned; by ordinal */
 	uint32_t n_ends, cap_ends;
+	uint32_t n_sorted; /* ends that are in order; those that follow were added last */
 	struct ts_call *calls; /* owned; of the segment that is being read */
 	uint32_t n_calls, cap_calls;
 	uint32_t first; /* ordinal of calls[0] */
@@ -189,6 +190,30 @@ static int compare_ends(const void *a, const void *b)
 	return (x->ordinal > y->ordinal) - (x->ordinal < y->ordinal);
 }
 
+/*
+ * Bring the ends that were added last to where they belong: a merge, so that a segment costs what it tells and
+ * not what all before it told.  Returns false if memory is exhausted.
+ */
+static bool sort_ends(struct list *l)
+{
+	uint32_t n_old = l->n_sorted, n_new = l->n_ends - n_old;
+	struct late_end *more = malloc((n_new + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	for (uint32_t i = 0; i < n_new; i++)
+		more[i] = l->ends[n_old + i];
+	qsort(more, n_new, sizeof(*more), compare_ends);
+	for (uint32_t at = l->n_ends; n_new; at--) {
+		bool is_old = n_old && l->ends[n_old - 1].ordinal > more[n_new - 1].ordinal;
+
+		l->ends[at - 1] = is_old ? l->ends[--n_old] : more[--n_new];
+	}
+	free(more);
+	l->n_sorted = l->n_ends;
+	return true;
+}
+
 static bool add_ends(struct ts_calls *c, uint32_t segment)
 {
 	const struct segment *s = &c->segments[segment];
@@ -202,10 +227,8 @@ static bool add_ends(struct ts_calls *c, uint32_t segment)
 		l->ends[l->n_ends++].segment = segment;
 	}
 	for (uint32_t i = 0; s->n_ends && i < c->n_lists; i++) {
-		struct list *l = &c->lists[i];
-
-		if (l->n_ends)
-			qsort(l->ends, l->n_ends, sizeof(*l->ends), compare_ends);
+		if (!sort_ends(&c->lists[i]))
+			return false;
 	}
 	return true;
 }
@@ -225,7 +248,7 @@ static void drop_last(struct ts_calls *c)
 			if (l->ends[j].segment != segment)
 				l->ends[n++] = l->ends[j];
 		}
-		l->n_ends = n;
+		l->n_ends = l->n_sorted = n;
 	}
 	free_segment(&c->segments[segment]);
 	c->version++;

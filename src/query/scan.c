@@ -130,8 +130,8 @@ bool ts_query_pages(const struct ts_query *q, uint32_t process, uint64_t first, 
 
 const uint64_t *ts_query_digests(const struct ts_query *q, uint64_t *n)
 {
-	const struct ts_digests *d = &q->tl->digests;
+	struct ts_digests *d = &q->tl->digests;
 
 	*n = (q->snap.end + TS_CHUNK_STEPS - 1) / TS_CHUNK_STEPS;
-	return q->snap.is_complete && ts_timeline_has(q->tl, &ts_digests_section) && d->n >= *n ? d->items : NULL;
+	return q->snap.is_complete && ts_timeline_has(q->tl, &ts_digests_section) && d->n >= *n ? ts_digests_read(d) : NULL;
 }

@@ -4,18 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/index/index_blocks.h"
+
 void ts_digests_fini(struct ts_digests *d)
 {
 	free(d->items);
+	free(d->unread);
 	*d = (struct ts_digests){ 0 };
 }
 
-bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
+/* @n follow those that were read. */
+static bool add(struct ts_digests *d, const uint64_t *items, size_t n)
 {
-	if (!n)
-		return true;
-	if (d->cap - d->n < n) {
-		size_t cap = 2 * d->cap > d->n + n ? 2 * d->cap : d->n + n;
+	if (d->cap - d->n_read < n) {
+		size_t cap = 2 * d->cap > d->n_read + n ? 2 * d->cap : d->n_read + n;
 		uint64_t *p = realloc(d->items, cap * sizeof(*p));
 
 		if (!p)
@@ -23,7 +25,49 @@ bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
 		d->items = p;
 		d->cap = cap;
 	}
-	memcpy(d->items + d->n, items, n * sizeof(*items));
+	if (n)
+		memcpy(d->items + d->n_read, items, n * sizeof(*items));
+	d->n_read += n;
+	return true;
+}
+
+const uint64_t *ts_digests_read(struct ts_digests *d)
+{
+	size_t n_before = d->n_read;
+
+	for (size_t i = 0; i < d->n_unread; i++) {
+		const struct ts_digests_part *part = &d->unread[i];
+
+		if (ts_index_blocks_use(part->blocks, part->items, part->n * sizeof(*part->items)) &&
+		    add(d, part->items, part->n))
+			continue;
+		d->n_read = n_before;
+		return NULL;
+	}
+	d->n_unread = 0;
+	return d->items;
+}
+
+bool ts_digests_add(struct ts_digests *d, const uint64_t *items, size_t n)
+{
+	if ((d->n_unread && !ts_digests_read(d)) || !add(d, items, n))
+		return false;
+	d->n += n;
+	return true;
+}
+
+bool ts_digests_add_unread(struct ts_digests *d, const uint64_t *items, size_t n, struct ts_index_blocks *blocks)
+{
+	if (d->n_unread == d->cap_unread) {
+		size_t cap = d->cap_unread ? 2 * d->cap_unread : 16;
+		struct ts_digests_part *p = realloc(d->unread, cap * sizeof(*p));
+
+		if (!p)
+			return false;
+		d->unread = p;
+		d->cap_unread = cap;
+	}
+	d->unread[d->n_unread++] = (struct ts_digests_part){ items, n, blocks };
 	d->n += n;
 	return true;
 }

@@ -36,11 +36,11 @@ static bool load(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struc
 {
 	uint64_t n_left = tl->builder->n_chunks - segment * TS_SEGMENT_CHUNKS;
 	size_t n;
-	const uint64_t *items = ts_index_take(a, sizeof(*items), &n);
+	const uint64_t *items = ts_index_take_unread(a, sizeof(*items), &n);
 
 	(void)owner;
 	return !a->is_bad && n == (n_left < TS_SEGMENT_CHUNKS ? n_left : TS_SEGMENT_CHUNKS) &&
-	       tl->digests.n == segment * TS_SEGMENT_CHUNKS && ts_digests_add(&tl->digests, items, n);
+	       tl->digests.n == segment * TS_SEGMENT_CHUNKS && ts_digests_add_unread(&tl->digests, items, n, a->blocks);
 }
 
 const struct ts_section ts_digests_section = {

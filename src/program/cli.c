@@ -418,6 +418,14 @@ size_t ts_cli_thread_number(const char *path)
 	return digits < len && digits > 1 && path[digits - 1] == '.' ? digits : 0;
 }
 
+char *ts_cli_images_of(const char *path)
+{
+	size_t number = ts_cli_thread_number(path);
+	char *list;
+
+	return number && asprintf(&list, "%.*slog", (int)number, path) >= 0 ? list : NULL;
+}
+
 size_t ts_cli_count_threads(char **operands, size_t n)
 {
 	size_t len = n ? ts_cli_thread_number(operands[0]) : 0, i = 1;
@@ -515,8 +523,6 @@ static bool set_operands(struct ts_cli *cli, int n, char **operands)
 				   "too many arguments", c->name, c->synopsis);
 	if (first)
 		cli->comm = *operands++;
-	if (n_threads && cli->command == TS_CMD_PACK)
-		return usage_error("pack: a recording of several files cannot be packed");
 	cli->traces = operands;
 	cli->n_traces = c->n_optional == INT_MAX ? (size_t)n : 1;
 	cli->trace = operands[0];

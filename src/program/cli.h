@@ -98,6 +98,12 @@ void ts_cli_fini(struct ts_cli *cli);
 size_t ts_cli_thread_number(const char *path);
 
 /*
+ * NAME.log beside the thread's log @path, NAME.NUMBER.log: Pin's list of images; to be freed.  Returns NULL if
+ * @path is not such a name, or memory is exhausted.
+ */
+char *ts_cli_images_of(const char *path);
+
+/*
  * How many of the @n operands after the first name logs of other threads of the same recording:
  * NAME.NUMBER.log, perhaps compressed, with the same NAME.
  */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "packed.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/sandbox/sandbox.h"
@@ -22,18 +23,11 @@ static void allow_beside(struct ts_sandbox_rules *rules, const char *trace, cons
 	free(path);
 }
 
-/* NAME.log beside a thread's log NAME.NUMBER.log: Pin's list of images. */
 static void allow_images_of(struct ts_sandbox_rules *rules, const char *trace)
 {
-	size_t number = ts_cli_thread_number(trace);
-	char *path;
+	char *path = ts_cli_images_of(trace);
 
-	if (!number)
-		return;
-	if (asprintf(&path, "%.*slog", (int)number, trace) < 0) {
-		rules->is_failed = true;
-		return;
-	}
+	rules->is_failed |= !path && ts_cli_thread_number(trace);
 	ts_sandbox_allow(rules, TS_RULE_SEE, path);
 	free(path);
 }
@@ -86,7 +80,9 @@ static void allow_files(struct ts_sandbox_rules *rules, const struct ts_cli *cli
 		ts_sandbox_allow(rules, TS_RULE_READ, cli->images[i].path);
 	if (cli->index && strcmp(cli->index, "none"))
 		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->index);
-	if (cli->output && strcmp(cli->output, "-"))
+	if (cli->command == TS_CMD_UNPACK && ts_is_folder(cli->output))
+		ts_sandbox_allow(rules, TS_RULE_FOLDER, cli->output);
+	else if (cli->output && strcmp(cli->output, "-"))
 		ts_sandbox_allow(rules, TS_RULE_WRITE, cli->output);
 	if (cli->command == TS_CMD_UNPACK)
 		allow_beside(rules, cli->output, ".tsmarks");

@@ -9,11 +9,11 @@
 #include "files.h"
 #include "guard.h"
 #include "loaders/loader.h"
-#include "packed.h"
 #include "report.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
 #include "src/trace/elf.h"
+#include "src/trace/pack.h"
 #include "src/trace/unpack.h"
 
 bool ts_opening_knows_format(const struct ts_cli *cli)
@@ -55,7 +55,44 @@ static void show_unpacking(void *user, const struct ts_unpacking *at)
 			      at->n_out);
 }
 
-/* The files of other threads, whose format must be the same. */
+/* A file of another thread, which is taken: its format must be the same. */
+static bool add_thread(struct ts_opened *o, struct ts_source *src, struct ts_error *err)
+{
+	const struct ts_loader *loader = o->loader;
+	struct ts_source **threads = realloc(o->threads, (o->n_threads + 1) * sizeof(struct ts_source *));
+
+	if (threads)
+		o->threads = threads;
+	if (src && !threads)
+		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files", o->n_threads + 1);
+	if (src && threads && !o->cli.format)
+		loader = ts_loader_probe(src, err);
+	if (err->code == TS_OK && loader != o->loader)
+		ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name, o->loader->name);
+	if (err->code != TS_OK) {
+		ts_source_close(src);
+		return false;
+	}
+	o->threads[o->n_threads++] = src;
+	return true;
+}
+
+/* The files of other threads that were packed with the trace. */
+static bool open_packed_threads(struct ts_opened *o, const struct ts_unpack_options *opt, struct ts_error *err)
+{
+	const struct ts_source *archive = ts_source_archive(o->src);
+	const struct ts_pack_member *m = NULL;
+	struct ts_pack p = { 0 };
+	bool done = !archive || ts_pack_init(&p, archive, err);
+
+	while (done && o->loader->has_thread_files && (m = ts_pack_next(&p, m, "thread/"))) {
+		done = add_thread(o, ts_trace_open_packed(&p, m, opt, err), err) ||
+		       ts_fail_prefix(err, "%s", m->name);
+	}
+	ts_pack_fini(&p);
+	return done;
+}
+
 static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *opt, struct ts_error *err)
 {
 	const struct ts_cli *cli = &o->cli;
@@ -63,26 +100,21 @@ static bool open_threads(struct ts_opened *o, const struct ts_unpack_options *op
 	if (cli->n_threads && !o->loader->has_thread_files)
 		return ts_fail(err, TS_EUSAGE, TS_NO_OFF, "%s: a recording of format %s is one file",
 			       cli->threads[0], o->loader->name);
-	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers */
-	o->threads = calloc(cli->n_threads + 1, sizeof(*o->threads));
-	if (!o->threads)
-		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: no room for %zu files",
-			       cli->n_threads);
-	for (; o->n_threads < cli->n_threads; o->n_threads++) {
-		const char *path = cli->threads[o->n_threads];
-		const struct ts_loader *loader = o->loader;
-		struct ts_source *src = ts_trace_open(path, opt, err);
+	for (size_t i = 0; i < cli->n_threads; i++) {
+		if (!add_thread(o, ts_trace_open(cli->threads[i], opt, err), err))
+			return ts_fail_prefix(err, "%s", cli->threads[i]);
+	}
+	return open_packed_threads(o, opt, err);
+}
 
-		o->threads[o->n_threads] = src;
-		if (src && !cli->format)
-			loader = ts_loader_probe(src, err);
-		if (src && loader && loader != o->loader)
-			ts_fail(err, TS_EUSAGE, TS_NO_OFF, "its format is %s, not %s", loader->name,
-				o->loader->name);
-		if (err->code != TS_OK) {
-			ts_source_close(src);
-			return ts_fail_prefix(err, "%s", path);
-		}
+/* The files beneath the recording that were packed with it; those of the command line were added before. */
+static bool add_packed_images(struct ts_opened *o, struct ts_error *err)
+{
+	for (unsigned i = 0; i < o->packed.n_images; i++) {
+		const struct ts_file_option *image = &o->cli.images[i];
+
+		if (!ts_model_add_file(o->model, image->path, image->has_base ? &image->base : NULL, err))
+			return ts_fail_prefix(err, "%s", image->path);
 	}
 	return true;
 }
@@ -98,7 +130,7 @@ static bool open_source(struct ts_opened *o, struct ts_error *err)
 	};
 
 	o->src = ts_trace_open(o->cli.trace, &opt, err);
-	if (o->src && !ts_packed_adopt(&o->cli, o->src, &o->packed_exec, err))
+	if (o->src && (!ts_packed_adopt(&o->cli, o->src, &o->packed, err) || !add_packed_images(o, err)))
 		return false;
 	if (o->src)
 		o->loader = o->cli.format ? ts_loader_find(o->cli.format) : ts_loader_probe(o->src, err);
@@ -212,6 +244,6 @@ void ts_opened_fini(struct ts_opened *o)
 		ts_source_close(o->threads[i]);
 	free(o->threads);
 	ts_source_close(o->src);
-	free(o->packed_exec);
+	ts_packed_files_fini(&o->packed);
 	*o = (struct ts_opened){ 0 };
 }

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "meter.h"
+#include "packed.h"
 #include "src/model/model.h"
 
 struct ts_loader;
@@ -16,7 +17,7 @@ struct ts_source;
 
 struct ts_opened {
 	struct ts_cli cli;              /* as given, but for what is packed with the trace; its contents are borrowed */
-	char *packed_exec;              /* owned; the program that was packed with it, in the cache directory, or NULL */
+	struct ts_packed_files packed;  /* what was packed with it */
 	struct ts_source *src;          /* owned */
 	struct ts_source **threads;     /* owned; of its other threads, n_threads of them */
 	size_t n_threads;

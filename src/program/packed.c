@@ -18,9 +18,12 @@
 #include "src/ask/marks.h"
 #include "src/base/cache_dir.h"
 #include "src/base/log.h"
+#include "src/query/locate.h"
+#include "src/trace/object.h"
 #include "src/trace/pack.h"
 
 #define MAX_MARKS      (4u << 20)
+#define IMAGES         "image/"
 #define NO_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted")
 
 /* ------------------------------------------------------------------------------------------------- opening
@@ -106,30 +109,69 @@ static bool copy_program(const struct ts_pack *p, const struct ts_pack_member *m
 	return done;
 }
 
-static bool adopt_program(const struct ts_pack *p, struct ts_cli *cli, char **exec, struct ts_error *err)
+/*
+ * *path gets that of the member's copy in the cache directory (owned); NULL, and a warning, if it cannot be
+ * written.
+ */
+static bool copy_member(const struct ts_pack *p, const struct ts_pack_member *m, const char *trace, char **path,
+			struct ts_error *err)
 {
-	const struct ts_pack_member *m = ts_pack_find(p, "program/");
-	char path[PATH_MAX];
+	char to[PATH_MAX];
 
-	if (!m || cli->exec.path)
-		return true;
-	if (!name_copy(p, m, path, err) || !copy_program(p, m, path, err)) {
-		if (err->code != TS_EIO)
-			return false;
-		ts_log(TS_LOG_WARN, "%s: the program in it is not used: %s", cli->trace, err->text);
-		ts_error_reset(err);
-		return true;
+	*path = NULL;
+	if (name_copy(p, m, to, err) && copy_program(p, m, to, err)) {
+		*path = strdup(to);
+		return *path || NO_MEMORY(err);
 	}
-	*exec = strdup(path);
-	if (!*exec)
-		return NO_MEMORY(err);
-	cli->exec = (struct ts_file_option){ .path = *exec,
-					     .has_base = p->facts.has_base,
-					     .base = p->facts.base };
+	if (err->code != TS_EIO)
+		return false;
+	ts_log(TS_LOG_WARN, "%s: %s in it is not used: %s", trace, m->name, err->text);
+	ts_error_reset(err);
 	return true;
 }
 
-bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, char **exec, struct ts_error *err)
+static bool adopt_program(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files,
+			  struct ts_error *err)
+{
+	const struct ts_pack_member *m = ts_pack_find(p, "program/");
+
+	if (!m || cli->exec.path)
+		return true;
+	if (!copy_member(p, m, cli->trace, &files->exec, err))
+		return false;
+	if (files->exec)
+		cli->exec = (struct ts_file_option){ .path = files->exec,
+						     .has_base = p->facts.has_base,
+						     .base = p->facts.base };
+	return true;
+}
+
+static bool adopt_images(const struct ts_pack *p, struct ts_cli *cli, struct ts_packed_files *files,
+			 struct ts_error *err)
+{
+	const struct ts_pack_member *m = NULL;
+
+	if (cli->n_images)
+		return true;
+	while ((m = ts_pack_next(p, m, IMAGES)) && cli->n_images < TS_MAX_IMAGES) {
+		const char *base = m->name + strlen(IMAGES);
+		struct ts_file_option *image = &cli->images[cli->n_images];
+		char *end;
+
+		if (!copy_member(p, m, cli->trace, &files->images[files->n_images], err))
+			return false;
+		if (!files->images[files->n_images])
+			continue;
+		*image = (struct ts_file_option){ .path = files->images[files->n_images++],
+						  .base = strtoull(base, &end, 16) };
+		image->has_base = end > base && *end == '/';
+		cli->n_images++;
+	}
+	return true;
+}
+
+bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
+		     struct ts_error *err)
 {
 	const struct ts_source *archive = ts_source_archive(src);
 	struct ts_pack p;
@@ -138,9 +180,16 @@ bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, char **exe
 	if (!archive)
 		return true;
 	done = ts_pack_init(&p, archive, err) && adopt_marks(&p, cli->trace, err) &&
-	       adopt_program(&p, cli, exec, err);
+	       adopt_program(&p, cli, files, err) && adopt_images(&p, cli, files, err);
 	ts_pack_fini(&p);
 	return done;
+}
+
+void ts_packed_files_fini(struct ts_packed_files *files)
+{
+	free(files->exec);
+	while (files->n_images)
+		free(files->images[--files->n_images]);
 }
 
 /* ------------------------------------------------------------------------------------------------- packing
@@ -192,13 +241,67 @@ static bool add_index(struct ts_pack_writer *w, const char *path, struct ts_erro
 	return add_file(w, "index.calls", NULL, section, err);
 }
 
+/* The other files of the recording: its threads', and what its loader opens beside the trace. */
+static bool add_others(struct ts_pack_writer *w, const struct ts_cli *cli, struct ts_error *err)
+{
+	char *images = ts_cli_images_of(cli->trace);
+	struct stat st;
+	bool done = true;
+
+	for (size_t i = 0; i < cli->n_threads && done; i++)
+		done = add_file(w, "thread/", cli->threads[i], cli->threads[i], err);
+	if (done && images && !lstat(images, &st) && S_ISREG(st.st_mode))
+		done = add_file(w, "beside/", images, images, err);
+	free(images);
+	return done;
+}
+
+static bool add_images(struct ts_pack_writer *w, const struct ts_cli *cli, struct ts_error *err)
+{
+	for (unsigned i = 0; i < cli->n_images; i++) {
+		const struct ts_file_option *image = &cli->images[i];
+		char folder[40] = IMAGES;
+
+		if (image->has_base)
+			snprintf(folder, sizeof(folder), IMAGES "0x%" PRIx64 "/", image->base);
+		if (!add_file(w, folder, image->path, image->path, err))
+			return false;
+	}
+	return true;
+}
+
 static bool add_all(struct ts_pack_writer *w, const struct ts_cli *cli, const struct ts_source *trace,
 		    const char *index, struct ts_error *err)
 {
 	return (ts_pack_writer_add(w, "trace/", cli->trace, trace, err) ||
 		ts_fail_prefix(err, "%s", cli->trace)) &&
+	       add_others(w, cli, err) &&
 	       (!cli->exec.path || add_file(w, "program/", cli->exec.path, cli->exec.path, err)) &&
-	       add_marks(w, cli->trace, err) && (!index || add_index(w, index, err));
+	       add_images(w, cli, err) && add_marks(w, cli->trace, err) && (!index || add_index(w, index, err));
+}
+
+/*
+ * The base of a program that lies where the recording names a file of its name: its copy has another name.
+ */
+static bool find_base(struct ts_query *q, const struct ts_cli *cli, struct ts_pack_facts *facts,
+		      struct ts_error *err)
+{
+	struct ts_source *src = cli->exec.path ? ts_source_open(cli->exec.path, err) : NULL;
+	struct ts_located at = { 0 };
+	struct ts_error ignored = { 0 };
+	struct ts_object object;
+	bool done = true;
+
+	if (src && !facts->has_base && ts_object_init(&object, src, &ignored)) {
+		done = ts_locate(q, src, &object, 0, NULL, &at, err);
+		ts_object_fini(&object);
+	}
+	ts_source_close(src);
+	if (at.by == TS_LOCATED_MODULE) {
+		facts->has_base = true;
+		facts->base = at.first;
+	}
+	return done && err->code == TS_OK;
 }
 
 /* What was packed, what it costs. */
@@ -206,8 +309,11 @@ static void show(const struct ts_pack_writer *w, const struct ts_cli *cli, uint6
 {
 	if (cli->is_quiet)
 		return;
-	printf("%s: the trace%s%s; %" PRIu64 " bytes", cli->output, has_index ? ", its index" : "",
-	       cli->exec.path ? ", the program" : "", w->zstd.n_out);
+	printf("%s: the trace", cli->output);
+	if (cli->n_threads)
+		printf(" of %zu files", cli->n_threads + 1);
+	printf("%s%s%s; %" PRIu64 " bytes", has_index ? ", its index" : "", cli->exec.path ? ", the program" : "",
+	       cli->n_images ? ", the files beneath it" : "", w->zstd.n_out);
 	if (n_steps)
 		printf(", %.3f for each of %" PRIu64 " instructions", (double)w->zstd.n_out / (double)n_steps,
 		       n_steps);
@@ -250,7 +356,7 @@ static bool pack(struct ts_model *m, const struct ts_cli *cli, struct ts_error *
 	facts.mtime = ts_source_mtime(trace);
 	packing.n_bytes += file_len(index_path);
 	ts_meter_init(&packing.meter, cli, cli->trace, "packing", "bytes");
-	done = ts_pack_writer_init(&w, cli->output, &facts, err);
+	done = find_base(ts_model_query(m), cli, &facts, err) & ts_pack_writer_init(&w, cli->output, &facts, err);
 	w.progress = show_packing;
 	w.user = &packing;
 	done = done && add_all(&w, cli, trace, index_path, err) && ts_pack_writer_finish(&w, err);
@@ -288,22 +394,63 @@ static bool set_time(const char *path, uint64_t mtime, struct ts_error *err)
 	return done;
 }
 
-static bool write_trace(const struct ts_pack *p, const char *path, struct ts_error *err)
+static bool write_file(const struct ts_pack *p, const struct ts_pack_member *m, const char *path,
+		       struct ts_error *err)
 {
 	struct ts_atomic_file f;
-	bool done = ts_atomic_file_init(&f, path, err) &&
-		    ts_pack_copy(p, ts_pack_find(p, "trace/"), &f, err) && ts_atomic_file_finish(&f, err);
+	bool done = ts_atomic_file_init(&f, path, err) && ts_pack_copy(p, m, &f, err) &&
+		    ts_atomic_file_finish(&f, err);
 
 	ts_atomic_file_fini(&f);
-	return done && set_time(path, p->facts.mtime, err);
+	return done && set_time(path, m->mtime, err);
+}
+
+bool ts_is_folder(const char *path)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+/* All files, each under its own name. */
+static bool write_files(const struct ts_pack *p, const char *folder, struct ts_error *err)
+{
+	static const char *const kinds[] = { "trace/", "thread/", "beside/", "program/", IMAGES };
+	const struct ts_pack_member *m = NULL;
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		while ((m = ts_pack_next(p, m, kinds[i]))) {
+			const char *name = ts_pack_file_name(m);
+
+			if (!name)
+				return ts_fail(err, TS_ECORRUPT, m->off, "%s is not the name of a file", m->name);
+			if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
+				return ts_fail(err, TS_EIO, TS_NO_OFF, "the path of %s is too long", name);
+			if (!write_file(p, m, path, err))
+				return ts_fail_prefix(err, "%s", path);
+			if (i == 0 && !adopt_marks(p, path, err))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool write_trace(const struct ts_pack *p, const char *path, struct ts_error *err)
+{
+	if (ts_pack_find(p, "thread/") || ts_pack_find(p, "beside/"))
+		return ts_fail(err, TS_EUSAGE, TS_NO_OFF,
+			       "the recording has several files: -o must name a folder that exists");
+	return write_file(p, ts_pack_find(p, "trace/"), path, err) && adopt_marks(p, path, err);
 }
 
 static bool unpack(const struct ts_cli *cli, struct ts_error *err)
 {
 	struct ts_source *archive = ts_pack_open_archive(cli->trace, err);
 	struct ts_pack p = { 0 };
-	bool done = archive && ts_pack_init(&p, archive, err) && write_trace(&p, cli->output, err) &&
-		    adopt_marks(&p, cli->output, err);
+	bool done = archive && ts_pack_init(&p, archive, err) &&
+		    (ts_is_folder(cli->output) ? write_files(&p, cli->output, err) :
+						 write_trace(&p, cli->output, err));
 
 	ts_pack_fini(&p);
 	ts_source_close(archive);

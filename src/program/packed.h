@@ -10,15 +10,27 @@
 #include "src/model/model.h"
 #include "src/trace/source.h"
 
+/* Copies of packed files, in the cache directory. */
+struct ts_packed_files {
+	char *exec;                  /* owned; NULL: the program is not one */
+	char *images[TS_MAX_IMAGES]; /* owned */
+	unsigned n_images;
+};
+
 /*
  * Take over what was packed with the trace @src, of cli->trace, if it was: its marks, where it has none yet,
- * and its program, as --exec, where the command line names none.  *exec gets the path of the program's copy
- * in the cache directory (owned), which @cli then points to, or NULL.
+ * its program, as --exec, and the files beneath it, as --image, where the command line names none.  *files gets
+ * the copies to which @cli then points; it needs ts_packed_files_fini() either way.
  *
  * Returns false if the packed recording is damaged (TS_ECORRUPT, TS_ETRUNC, TS_EIO), or memory is exhausted.
  * A copy that cannot be written is a warning.
  */
-bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, char **exec, struct ts_error *err);
+bool ts_packed_adopt(struct ts_cli *cli, const struct ts_source *src, struct ts_packed_files *files,
+		     struct ts_error *err);
+void ts_packed_files_fini(struct ts_packed_files *files);
+
+/* Is it a folder, into which unpack writes all files? */
+bool ts_is_folder(const char *path);
 
 /* Pack the recording @m, which was read, with its index, its marks and --exec.  Returns the status to exit
  * with. */

@@ -2,7 +2,7 @@
 /*
  * A header of ustar (POSIX.1-1988; pax(1), "ustar Interchange Format"), 512 bytes: at 0 the name, at 100
  * mode, owner, group in octal, at 124 the length, at 136 the time, at 148 the checksum, at 156 '0' for a
- * file, at 257 the magic. A length of 8 GiB or more is binary, big-endian, with the first bit set, as GNU tar
+ * file, at 257 the magic, at 500 the part of the time below a second (pack.h). A length of 8 GiB or more is binary, big-endian, with the first bit set, as GNU tar
  * and star write it.
  */
 #include "pack.h"
@@ -16,7 +16,7 @@
 #include "zstd_seek.h"
 
 #define BLOCK       512u
-#define MAX_MEMBERS 64u
+#define MAX_MEMBERS 20000u /* a recording has at most 16,384 threads */
 #define MAX_FACTS   4096u
 #define PIECE       (256u << 10)
 
@@ -31,6 +31,7 @@
 #define AT_SUM     148u
 #define AT_TYPE    156u
 #define AT_MAGIC   257u
+#define AT_NS      500u
 #define NUMBER_LEN 12u
 
 #define FAIL_MEMORY(err) ts_fail(err, TS_ENOMEM, TS_NO_OFF, "memory is exhausted: it is not opened")
@@ -87,6 +88,9 @@ static bool read_header(const struct ts_source *src, uint64_t off, const uint8_t
 	m->name[TS_PACK_NAME_LEN] = '\0';
 	m->off = off + BLOCK;
 	m->len = parse_number(block + AT_LEN, NUMBER_LEN);
+	m->mtime = parse_number(block + AT_TIME, NUMBER_LEN) * 1000000000;
+	if (block[AT_NS])
+		m->mtime += parse_number(block + AT_NS, NUMBER_LEN);
 	if (memcmp(block + AT_MAGIC, MAGIC, 8) || parse_number(block + AT_SUM, 8) != sum_of(block) ||
 	    block[AT_TYPE] != '0')
 		return ts_fail(err, TS_ECORRUPT, off,
@@ -96,6 +100,21 @@ static bool read_header(const struct ts_source *src, uint64_t off, const uint8_t
 			       "the packed recording is truncated: %" PRIu64
 			       " bytes are missing of its last member",
 			       m->len - (ts_source_len(src) - m->off));
+	return true;
+}
+
+static bool make_room(struct ts_pack *p, struct ts_error *err)
+{
+	size_t cap = p->cap ? 2 * p->cap : 16;
+	struct ts_pack_member *members;
+
+	if (p->n < p->cap)
+		return true;
+	members = realloc(p->members, cap * sizeof(*members));
+	if (!members)
+		return FAIL_MEMORY(err);
+	p->members = members;
+	p->cap = cap;
 	return true;
 }
 
@@ -111,7 +130,7 @@ static bool read_members(struct ts_pack *p, struct ts_error *err)
 		if (p->n == MAX_MEMBERS)
 			return ts_fail(err, TS_ELIMIT, off, "the packed recording has more than %u members",
 				       MAX_MEMBERS);
-		if (!read_header(p->src, off, block, &p->members[p->n], err))
+		if (!make_room(p, err) || !read_header(p->src, off, block, &p->members[p->n], err))
 			return false;
 		p->n++;
 	}
@@ -149,7 +168,13 @@ static bool read_facts(struct ts_pack *p, struct ts_error *err)
 			       version);
 	find_number(text, "mtime", &p->facts.mtime);
 	p->facts.has_base = find_number(text, "base", &p->facts.base);
-	return ts_pack_find(p, "trace/") || ts_fail(err, TS_ECORRUPT, 0, "the packed recording has no trace");
+	for (size_t i = 0; i < p->n; i++) {
+		if (strncmp(p->members[i].name, "trace/", 6))
+			continue;
+		p->members[i].mtime = p->facts.mtime;
+		return true;
+	}
+	return ts_fail(err, TS_ECORRUPT, 0, "the packed recording has no trace");
 }
 
 bool ts_pack_is(const struct ts_source *src)
@@ -176,9 +201,7 @@ struct ts_source *ts_pack_open_archive(const char *path, struct ts_error *err)
 
 bool ts_pack_init(struct ts_pack *p, const struct ts_source *src, struct ts_error *err)
 {
-	*p = (struct ts_pack){ .src = src, .members = calloc(MAX_MEMBERS, sizeof(*p->members)) };
-	if (!p->members)
-		return FAIL_MEMORY(err);
+	*p = (struct ts_pack){ .src = src };
 	return read_members(p, err) && read_facts(p, err);
 }
 
@@ -188,23 +211,52 @@ void ts_pack_fini(struct ts_pack *p)
 	*p = (struct ts_pack){ 0 };
 }
 
-const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *name)
+const struct ts_pack_member *ts_pack_next(const struct ts_pack *p, const struct ts_pack_member *m,
+					  const char *folder)
 {
-	size_t len = strlen(name);
-	bool is_folder = name[len - 1] == '/';
+	size_t len = strlen(folder);
 
-	for (size_t i = 0; i < p->n; i++) {
-		if (is_folder ? !strncmp(p->members[i].name, name, len) : !strcmp(p->members[i].name, name))
-			return &p->members[i];
+	for (m = m ? m + 1 : p->members; m < p->members + p->n; m++) {
+		if (!strncmp(m->name, folder, len))
+			return m;
 	}
 	return NULL;
 }
 
+const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *name)
+{
+	const struct ts_pack_member *m = NULL;
+
+	while ((m = ts_pack_next(p, m, name))) {
+		if (name[strlen(name) - 1] == '/' || !strcmp(m->name, name))
+			break;
+	}
+	return m;
+}
+
+const char *ts_pack_file_name(const struct ts_pack_member *m)
+{
+	const char *slash = strrchr(m->name, '/'), *name = slash ? slash + 1 : m->name;
+
+	return *name && strcmp(name, ".") && strcmp(name, "..") ? name : NULL;
+}
+
 struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err)
 {
-	struct ts_source *src = ts_source_dup(p->src, err);
+	struct ts_source *archive = ts_source_dup(p->src, err), *src = NULL;
+	const char *slash = strrchr(m->name, '/');
+	char *name;
 
-	return src ? ts_part_open(src, m->off, m->len, err) : NULL;
+	if (archive && asprintf(&name, "%s/%s", ts_source_name(p->src), slash ? slash + 1 : m->name) < 0) {
+		ts_source_close(archive);
+		FAIL_MEMORY(err);
+	} else if (archive) {
+		src = ts_part_open(archive, m->off, m->len, name, err);
+		free(name);
+	}
+	if (src)
+		src->mtime = m->mtime;
+	return src;
 }
 
 bool ts_pack_copy(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_atomic_file *file,
@@ -251,6 +303,7 @@ static bool add_header(struct ts_pack_writer *w, const char *folder, const char 
 	       24);
 	put_len(block + AT_LEN, len);
 	put_len(block + AT_TIME, mtime / 1000000000);
+	put_len(block + AT_NS, mtime % 1000000000);
 	block[AT_TYPE] = '0';
 	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 	memcpy(block + AT_MAGIC, MAGIC, 8);

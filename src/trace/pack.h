@@ -7,9 +7,16 @@
  *
  *      tracestub-pack     lines of a word and a number: "version 1", "mtime NS", "base 0xADDR"
  *      trace/NAME         the file of the trace, byte for byte
+ *      thread/NAME        the files of its other threads, in their order
+ *      beside/NAME        what its loader opens beside it
  *      program/NAME       the recorded program (--exec)
+ *      image/NAME         files beneath the recording (--image), in their order; image/0xBASE/NAME where a base
+ *                         was given
  *      marks              the marks of the trace
  *      index, index.calls the index of the trace, and its calls if they are in a file beside it
+ *
+ * The time of a file to the nanosecond is in the last twelve bytes of its header, which ustar leaves unused: in
+ * octal, what its whole seconds leave.
  *
  * The section that find makes (TRACE.tsindex.find) is left out: like the index it is believed only by who
  * made it, and unlike the index it costs one pass, which only those pay who ask for it.
@@ -36,13 +43,14 @@ struct ts_pack_facts {
 struct ts_pack_member {
 	char name[TS_PACK_NAME_LEN + 1];
 	uint64_t off, len; /* of its contents, in the archive */
+	uint64_t mtime;    /* nanoseconds */
 };
 
 struct ts_pack {
 	const struct ts_source *src; /* borrowed; the archive */
 	struct ts_pack_facts facts;
 	struct ts_pack_member *members; /* owned */
-	size_t n;
+	size_t n, cap;
 };
 
 /* Does @src, unpacked, begin as the archive of a packed recording? */
@@ -69,7 +77,16 @@ void ts_pack_fini(struct ts_pack *p);
 /* The member called @name; with a '/' at its end: the first one in that folder.  NULL if there is none. */
 const struct ts_pack_member *ts_pack_find(const struct ts_pack *p, const char *name);
 
-/* The contents of a member.  Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM). */
+/* The member after @m that is in @folder, which ends in '/'; @m is NULL for the first.  NULL if there is none. */
+const struct ts_pack_member *ts_pack_next(const struct ts_pack *p, const struct ts_pack_member *m,
+					  const char *folder);
+
+/* The last part of its name; NULL if that cannot be a file's. */
+const char *ts_pack_file_name(const struct ts_pack_member *m);
+
+/*
+ * The contents of a member, with its time; it is called ARCHIVE/NAME.  Returns NULL if the archive cannot be opened again (TS_EIO, TS_ENOMEM).
+ */
 struct ts_source *ts_pack_open(const struct ts_pack *p, const struct ts_pack_member *m, struct ts_error *err);
 
 /* Append the contents of a member to @file.  Returns false as reading and writing do. */

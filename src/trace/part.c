@@ -22,7 +22,7 @@ static struct ts_source *dup_part(const struct ts_source *src, struct ts_error *
 	const struct part *p = (const struct part *)src;
 	struct ts_source *inner = ts_source_dup(p->src, err);
 
-	return inner ? ts_part_open(inner, p->off, src->len, err) : NULL;
+	return inner ? ts_part_open(inner, p->off, src->len, src->name, err) : NULL;
 }
 
 static void close_part(struct ts_source *src)
@@ -30,7 +30,8 @@ static void close_part(struct ts_source *src)
 	ts_source_close(((struct part *)src)->src);
 }
 
-struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, struct ts_error *err)
+struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
+			       struct ts_error *err)
 {
 	static const struct ts_source_ops ops = { read_part, dup_part, close_part };
 	struct part *p = calloc(1, sizeof(*p));
@@ -42,7 +43,7 @@ struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len
 	}
 	p->src = src;
 	p->off = off;
-	if (!ts_source_init(&p->base, &ops, len, ts_source_name(src), err)) {
+	if (!ts_source_init(&p->base, &ops, len, name, err)) {
 		ts_source_close(&p->base);
 		return NULL;
 	}

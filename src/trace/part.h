@@ -9,10 +9,11 @@
 
 /*
  * The @len bytes from @off of @src, all before its end.  @src is taken: closed with the source that is
- * returned, on failure too.  Name and time are those of @src.
+ * returned, on failure too.  @name is its name; its time is that of @src.
  *
  * Returns NULL if memory is exhausted (TS_ENOMEM).
  */
-struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, struct ts_error *err);
+struct ts_source *ts_part_open(struct ts_source *src, uint64_t off, uint64_t len, const char *name,
+			       struct ts_error *err);
 
 #endif

@@ -466,11 +466,7 @@ static struct ts_source *open_packed(struct ts_source *archive, const struct ts_
 	struct ts_pack p;
 
 	if (ts_pack_init(&p, archive, err))
-		src = ts_pack_open(&p, ts_pack_find(&p, "trace/"), err);
-	if (src) {
-		src->mtime = p.facts.mtime;
-		src = open_file(src, opt, err);
-	}
+		src = ts_trace_open_packed(&p, ts_pack_find(&p, "trace/"), opt, err);
 	if (src && !src->archive)
 		src->archive = archive;
 	else
@@ -505,6 +501,14 @@ static struct ts_source *open_file(struct ts_source *file, const struct ts_unpac
 	src = unpack_source(file, kind, opt, err);
 	ts_source_close(file);
 	return src;
+}
+
+struct ts_source *ts_trace_open_packed(const struct ts_pack *p, const struct ts_pack_member *m,
+				       const struct ts_unpack_options *opt, struct ts_error *err)
+{
+	struct ts_source *src = ts_pack_open(p, m, err);
+
+	return src ? open_file(src, opt, err) : NULL;
 }
 
 static struct ts_source *spool_pipe(int fd, const char *name, const struct ts_unpack_options *opt,

@@ -46,11 +46,18 @@ bool ts_is_stdin(const char *path);
 /*
  * Open the trace @path.
  *
- * Returns the source, to be closed with ts_source_close(): its name is @path, its time that of the file
- * itself.  Returns NULL if it cannot be opened, read, or unpacked (TS_EIO), is neither a file nor a pipe
+ * Returns the source, to be closed with ts_source_close(): its name is @path, or that and the name in the packed
+ * recording, its time that of the file itself.  Returns NULL if it cannot be opened, read, or unpacked (TS_EIO), is neither a file nor a pipe
  * (TS_EUSAGE), is damaged from its beginning (TS_ETRUNC, TS_ECORRUPT), is larger than there is room for or
  * than opt->max_len (TS_ELIMIT), is refused by opt->check, or memory is exhausted (TS_ENOMEM).
  */
 struct ts_source *ts_trace_open(const char *path, const struct ts_unpack_options *opt, struct ts_error *err);
+
+struct ts_pack;
+struct ts_pack_member;
+
+/* The same of a file in a packed recording. */
+struct ts_source *ts_trace_open_packed(const struct ts_pack *p, const struct ts_pack_member *m,
+				       const struct ts_unpack_options *opt, struct ts_error *err);
 
 #endif

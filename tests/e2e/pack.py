@@ -143,6 +143,114 @@ def the_program_comes_along():
         assert "Value returned is $1 = 42" in done.stdout, done
 
 
+class Thread:
+    """Logs of a position-independent program's threads, and the list of images that says where it lies."""
+
+    BASE = 0x555555554000
+
+    def __init__(self, desk):
+        source = desk.folder / "p.c"
+        source.write_text("int twice(int x) { return 2 * x; }\nint main(void) { return twice(21); }\n")
+        self.program = desk.folder / "prog"
+        subprocess.run(["gcc", "-g", "-O0", "-pie", "-fPIE", "-o", self.program, source], check=True)
+        symbols = subprocess.run(["nm", self.program], check=True, capture_output=True, text=True).stdout
+        self.twice = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" twice"))
+        self.logs = [desk.folder / "t.0.log", desk.folder / "t.3.log.gz"]
+        self.logs[0].write_text(self.lines(3))
+        self.logs[1].write_bytes(gzip.compress(self.lines(5).encode()))
+        self.images = desk.folder / "t.log"
+        self.images.write_text(f"Loaded image: {self.BASE:#x}:{self.BASE + 0x4fff:#x} -> prog\n")
+        os.utime(self.logs[1], ns=(1_600_000_000_123_456_789, 1_600_000_000_123_456_789))
+
+    def lines(self, n):
+        return "".join(f"rax=0x{i:x},rsp=0x7ffe00001000,rip=0x{self.BASE + self.twice + i:x}\n" for i in range(n))
+
+    def files(self):
+        return [*self.logs, self.images, self.program]
+
+
+QUESTIONS = ["threads"], ["modules"], ["executions", "twice"], ["history", "$rax"]
+
+
+def answers(desk, *trace):
+    info = json.loads(desk.run("info", "--json", "--quiet", *trace).stdout)
+    return [{**info, "trace": 0, "warnings": 0}, *(desk.run("query", *trace, *q, "--quiet").stdout for q in QUESTIONS)]
+
+
+@case
+def a_recording_of_several_files_is_one():
+    with Desk("tenet") as desk:
+        made = Thread(desk)
+        before = answers(desk, *made.logs, "--exec", made.program)
+        assert before[3].count("twice") == 2 and "t.3.log.gz" in str(before[0]), before
+        desk.run("pack", *made.logs, "--exec", made.program, "-o", desk.packed)
+        kept = {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in made.files()}
+        for f in made.files():
+            f.unlink()
+        desk.user = "somebody else"
+        assert answers(desk, desk.packed) == before, answers(desk, desk.packed)
+
+        assert "-o must name a folder" in desk.run("unpack", desk.packed, "-o", desk.folder / "t", status=1).stderr
+        back = desk.folder / "back"
+        back.mkdir()
+        desk.run("unpack", desk.packed, "-o", back)
+        assert kept == {f.name: (f.read_bytes(), f.stat().st_mtime_ns) for f in back.iterdir()}
+        assert answers(desk, *(back / log.name for log in made.logs), "--exec", back / "prog") == before
+
+
+@case
+def one_file_goes_into_a_folder_too():
+    with Desk() as desk:
+        desk.run("query", desk.trace, "mark", "here", "at", "1234", "as it was")
+        desk.run("pack", desk.trace, "-o", desk.packed)
+        back = desk.folder / "back"
+        back.mkdir()
+        desk.run("unpack", desk.packed, "-o", back)
+        assert (back / "trace").read_bytes() == desk.trace.read_bytes()
+        assert "as it was" in desk.run("query", back / "trace", "marks").stdout
+
+
+@case
+def a_name_does_not_lead_out_of_the_folder():
+    if not shutil.which("zstd"):
+        skip("zstd is not installed")
+    with Desk() as desk:
+        desk.run("pack", desk.trace, "-o", desk.packed)
+        tar = desk.folder / "archive.tar"
+        tar.write_bytes(subprocess.run(["zstd", "-dc", desk.packed], check=True, capture_output=True).stdout)
+        data = bytearray(tar.read_bytes())
+        at = data.index(b"trace/trace\0")
+        header = data[at:at + 512]
+        header[:12] = b"trace/../..\0"
+        header[148:156] = b" " * 8
+        header[148:155] = f"{sum(header):06o}\0".encode()
+        data[at:at + 512] = header
+        tar.write_bytes(data)
+        with Desk() as other:       # packed again, as it is: its frames are found by their magic numbers
+            frame = subprocess.run(["zstd", "-qc", tar], check=True, capture_output=True).stdout
+            table = (0x184D2A5E).to_bytes(4, "little") + (8 + 9).to_bytes(4, "little") + len(frame).to_bytes(4, "little") \
+                + len(data).to_bytes(4, "little") + (1).to_bytes(4, "little") + b"\0" + (0x8F92EAB1).to_bytes(4, "little")
+            other.packed.write_bytes(frame + table)
+            folder = other.folder / "in" / "back"
+            folder.mkdir(parents=True)
+            done = other.run("unpack", other.packed, "-o", folder, status=1)
+            assert "is not the name of a file" in done.stderr, done
+
+
+@case
+def files_beneath_the_recording_come_along():
+    with Desk() as desk:
+        image = desk.folder / "rom"
+        image.write_bytes(b"what lies beneath\0")
+        shown = ("-nx", "-batch", "-ex", "x/s 0x12345000")
+        desk.run("pack", desk.trace, "-o", desk.packed, "--image", f"{image}@0x12345000")
+        assert desk.files()["image/0x12345000/rom"] == image.read_bytes()
+        image.unlink()
+        desk.user = "somebody else"
+        done = desk.run("gdb", desk.packed, "--", *shown)
+        assert "what lies beneath" in done.stdout, done
+
+
 @case
 def damage_is_one_sentence():
     with Desk() as desk:

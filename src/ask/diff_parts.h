@@ -76,7 +76,6 @@ struct ts_diff_digests {
 struct ts_diff_suspect {
 	uint64_t addr; /* of A */
 	uint32_t len;
-	uint8_t is_left_out[MAX_REG_LEN]; /* 1 or 0 a byte: it has been compared */
 };
 
 struct ts_diff {

@@ -118,12 +118,11 @@ static uint64_t addr_in_a(struct ts_diff *d, const struct ts_diff_acting *x, uin
 	return x->is_of_b ? ts_diff_to_a(d, addr) : addr;
 }
 
-/* Which of the bytes [addr, addr + len) of A the step wrote: @wrote gets 1 or 0 a byte.  Returns how many. */
-static size_t find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr, size_t len,
-			   uint8_t *wrote)
+/* Which of the bytes [addr, addr + len) of A the step wrote: @wrote gets 1 or 0 a byte. */
+static void find_written(struct ts_diff *d, const struct ts_diff_acting *x, uint64_t addr, size_t len,
+			 uint8_t *wrote)
 {
 	const struct ts_effect *e;
-	size_t n = 0;
 
 	memset(wrote, 0, len);
 	for (uint32_t i = 0; (e = effect(x, i)) != NULL && e->kind != TS_FX_THREAD; i++) {
@@ -133,13 +132,10 @@ static size_t find_written(struct ts_diff *d, const struct ts_diff_acting *x, ui
 			continue;
 		first = addr_in_a(d, x, e->addr);
 		for (size_t k = 0; k < len; k++) {
-			if (addr + k - first >= e->len)
-				continue;
-			n += !wrote[k];
-			wrote[k] = 1;
+			if (addr + k - first < e->len)
+				wrote[k] = 1;
 		}
 	}
-	return n;
 }
 
 /* The other step's effect of the same ordinal, if it writes the same bytes: mostly it does. */
@@ -154,7 +150,7 @@ static const struct ts_effect *find_twin(struct ts_diff *d, const struct ts_diff
 		       : NULL;
 }
 
-static void add_suspect(struct ts_diff *d, const struct ts_diff_suspect *suspect)
+static void add_suspect(struct ts_diff *d, uint64_t addr, uint32_t len)
 {
 	if (d->n_suspects == d->cap_suspects) {
 		size_t cap = d->cap_suspects ? 2 * d->cap_suspects : 8;
@@ -167,7 +163,7 @@ static void add_suspect(struct ts_diff *d, const struct ts_diff_suspect *suspect
 		d->suspects = p;
 		d->cap_suspects = cap;
 	}
-	d->suspects[d->n_suspects++] = *suspect;
+	d->suspects[d->n_suspects++] = (struct ts_diff_suspect){ addr, len };
 }
 
 static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect *e,
@@ -179,23 +175,28 @@ static bool is_same_value(const struct ts_diff_acting *x, const struct ts_effect
 }
 
 /*
- * What @x wrote is suspect, in pieces.  @is_rest: what the other step wrote as well has been looked at.  What
- * a system call wrote is compared with what stands there only if both formats show such writes.
+ * Of what a step wrote at @addr of A, what is to be compared is suspect, in pieces.  @other is the step of the
+ * other recording.  @is_rest: what it wrote as well has been looked at.  What a system call wrote is compared
+ * with what stands there, and not with what the other one wrote, only if both formats show such writes.
  */
-static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other, uint64_t addr,
-			  uint64_t len, bool is_hidden,
-			  bool is_rest)
+static void suspect_write(struct ts_diff *d, const struct ts_diff_acting *other, uint64_t addr, uint64_t len,
+			  bool is_hidden, bool is_rest)
 {
-	for (uint64_t at = 0; at < len; at += MAX_REG_LEN) {
-		struct ts_diff_suspect x = { addr + at,
-					    len - at < MAX_REG_LEN ? (uint32_t)(len - at) : MAX_REG_LEN, { 0 } };
-		uint8_t wrote[MAX_REG_LEN];
-		bool is_by_both = find_written(d, other, x.addr, x.len, wrote) == x.len;
+	bool takes_lone = !is_hidden || d->has_kernel;
 
-		if (is_rest)
-			memcpy(x.is_left_out, wrote, x.len);
-		if (is_by_both ? !is_rest : !is_hidden || d->has_kernel)
-			add_suspect(d, &x);
+	for (uint64_t at = 0; at < len; at += MAX_REG_LEN) {
+		size_t n = len - at < MAX_REG_LEN ? (size_t)(len - at) : MAX_REG_LEN;
+		uint8_t wrote[MAX_REG_LEN], is_taken[MAX_REG_LEN];
+
+		find_written(d, other, addr + at, n, wrote);
+		for (size_t i = 0; i < n; i++)
+			is_taken[i] = wrote[i] ? !is_rest : takes_lone;
+		for (size_t i = 0, end; i < n; i = end) {
+			for (end = i + 1; end < n && is_taken[end] == is_taken[i];)
+				end++;
+			if (is_taken[i])
+				add_suspect(d, addr + at + i, (uint32_t)(end - i));
+		}
 	}
 }
 
@@ -229,8 +230,6 @@ static bool compare_suspect(struct ts_diff *d, const struct ts_diff_lane *l,
 			  x->len, bytes[2],
 			  bytes[3], err))
 		return false;
-	for (uint32_t i = 0; i < x->len; i++)
-		bytes[3][i] &= !x->is_left_out[i];
 	if (ts_diff_next_difference(d, &v, 0) < v.len)
 		ts_diff_put_item(d, a->pos, b->pos, 1, &v, 0, v.len, NULL);
 	return true;

@@ -74,7 +74,7 @@ void bench_in_child(void (*f)(void *arg), void *arg)
 
 /* -------------------------------------------------------------------------------------------------- files */
 
-#define MAX_TEMPS 64
+#define MAX_TEMPS 256
 
 static char *temps[MAX_TEMPS];
 static unsigned n_temps;

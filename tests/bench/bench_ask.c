@@ -12,7 +12,7 @@
  * and counting by stepi.
  *
  * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of
- * each other one a recording of a million steps is asked.
+ * each other one a recording of a million steps is asked.  There is one recording at a time.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,8 +58,9 @@ struct session {
 	size_t n_addrs, n_regs;
 };
 
+/* Seconds of the processor, and by the clock. */
 struct answered {
-	double seconds, first_s;
+	double seconds, first_s, clock_s;
 	uint64_t n_rows;
 };
 
@@ -68,7 +69,7 @@ static struct answered ask(struct session *s, const char *question)
 	struct answered r = { 0 };
 	struct ts_error err = { 0 };
 	struct ts_buf out;
-	double start = bench_cpu();
+	double start = bench_cpu(), clock_start = bench_now();
 	struct ts_answer *a = ts_answer_new(&s->ask, question, TS_FORM_JSON, &err);
 	enum ts_got got = TS_GOT_PENDING;
 
@@ -82,6 +83,7 @@ static struct answered ask(struct session *s, const char *question)
 			r.first_s = bench_cpu() - start;
 	}
 	r.seconds = bench_cpu() - start;
+	r.clock_s = bench_now() - clock_start;
 	r.n_rows = ts_answer_n_rows(a);
 	ts_answer_free(a);
 	ts_buf_fini(&out);
@@ -250,7 +252,7 @@ static void put_what(const struct session *s, char *text, size_t size)
 static double measure_row(struct session *s, const char *verb, const char *question, unsigned n,
 			  double max_us)
 {
-	static double times[N_QUESTIONS];
+	static double times[N_QUESTIONS], clock_times[N_QUESTIONS];
 	const char *star = strchr(question, '*');
 	uint64_t n_rows = 0;
 	double all = 0;
@@ -268,11 +270,14 @@ static double measure_row(struct session *s, const char *verb, const char *quest
 				 random_below(s->ask.n_steps));
 		r = ask(s, text);
 		times[i] = r.seconds;
+		clock_times[i] = r.clock_s;
 		all += r.seconds;
 		n_rows += r.n_rows;
 	}
 	qsort(times, n, sizeof(times[0]), compare_times);
+	qsort(clock_times, n, sizeof(clock_times[0]), compare_times);
 	figure(s, verb, "p99, us", times[n * 99 / 100] * 1e6, max_us > 0 ? BENCH_AT_MOST : BENCH_NOTHING, max_us);
+	figure(s, verb, "p99 by the clock, us", clock_times[n * 99 / 100] * 1e6, BENCH_NOTHING, 0);
 	return all / (double)(n_rows ? n_rows : 1);
 }
 
@@ -318,6 +323,9 @@ static void measure_gdb(struct session *s, const char *path)
 	snprintf(setup, sizeof(setup), "watch *(char *)%" PRIu64, s->addr);
 	measure_one_gdb(s, path, "history", "gdb's reverse-continue, rows a second", "end", setup,
 			"reverse-continue", N_REVERSES);
+	snprintf(setup, sizeof(setup), "awatch *(char *)%" PRIu64, s->addr);
+	measure_one_gdb(s, path, "accesses", "gdb's continue, rows a second", "begin", setup, "continue",
+			N_REVERSES);
 	snprintf(setup, sizeof(setup), "watch $%s", s->rare);
 	measure_one_gdb(s, path, "history of a rare register", "gdb's reverse-continue, rows a second", "end",
 			setup, "reverse-continue", N_REGISTERS);
@@ -328,6 +336,24 @@ static void measure_gdb(struct session *s, const char *path)
 			N_STEPIS);
 	puts("gdb has no find over time, strings, why, why branch, events, threads or maps of all positions, nor a stack of calls "
 	     "that does not unwind");
+}
+
+/* Seconds by the clock of a question to the program, the start of it and what opens the index included. */
+static void measure_file(struct session *s, const char *path, const char *exec, const char *form)
+{
+	const char *program = getenv("TRACESTUB");
+	char *out = bench_temp("coverage"), line[1000], name[40];
+	double start = bench_now();
+
+	snprintf(line, sizeof(line), "%s query '%s' --quiet coverage --%s '%s' %s%s >/dev/null 2>&1",
+		 program ? program : "./tracestub", path, form, out, exec ? "--exec " : "", exec ? exec : "");
+	snprintf(name, sizeof(name), "coverage --%s", form);
+	if (system(line))
+		printf("%s was not written: no file of this recording's program has its lines\n", name);
+	else
+		figure(s, name, "by the clock, s", bench_now() - start, BENCH_NOTHING, 0);
+	bench_remove(out);
+	free(out);
 }
 
 static void measure_naive(struct session *s, const char *path)
@@ -383,7 +409,7 @@ static void measure_rows(struct session *s)
 	measure_why(s, "why branch", "why branch");
 }
 
-static void measure(struct session *s, const char *path)
+static void measure(struct session *s, const struct bench_format *format, const char *path)
 {
 	char history[60], accesses[60], executions[60], all_rare[60];
 
@@ -411,6 +437,8 @@ static void measure(struct session *s, const char *path)
 	measure_table(s, "strings", "strings", true);
 	measure_table(s, "hot", "hot", true);
 	measure_table(s, "coverage", "coverage", true);
+	measure_file(s, path, NULL, "drcov");
+	measure_file(s, path, format->program ? bench_data(format->program) : NULL, "lcov");
 	measure_naive(s, path);
 	measure_gdb(s, path);
 }
@@ -433,7 +461,7 @@ static void measure_size(const struct bench_format *format, uint64_t millions)
 	snprintf(s.column, sizeof(s.column), "%" PRIu64 " M", millions);
 	choose(&s);
 	bench_about(s.table, "questions to a recording of %s: %s", format->name, format->about);
-	measure(&s, path);
+	measure(&s, format, path);
 	ts_names_fini(&s.names);
 	bench_close(&s.t);
 	bench_remove(path);
@@ -445,6 +473,8 @@ static bool is_asked(const struct bench_format *format, uint64_t millions)
 {
 	bool is_named = getenv("BENCH_FORMATS") && *getenv("BENCH_FORMATS");
 
+	if (format->max_steps && millions * 1000000 > format->max_steps)
+		return false;
 	if (is_named)
 		return bench_is_wanted(format->name);
 	return format == &bench_usercorn_v0 || (millions == 1 && !format->is_extra && format != &bench_tfile);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A whole machine's recording as REVEN's tracers write it: 8 GiB of memory, which are a hole in the file, and
- * the events of plain code: calls, pushes, arithmetic with flags, stores that go through 64 KiB.
+ * A whole machine's recording as REVEN's tracers write it: 8 GiB of memory, which are a hole in the file but
+ * for the instructions, and the events of plain code: calls, pushes, arithmetic with flags, stores that go
+ * through 64 KiB.
  */
+#include <string.h>
+
 #include "bench.h"
 #include "recording.h"
 #include "tests/unit/rvn_encode.h"
@@ -12,6 +15,10 @@
 #define HEAP_LEN (UINT64_C(64) << 10) /* once in 55,000 steps: older writes are found */
 #define MARK_AT  (HEAP_AT + HEAP_LEN + 0x1000)
 #define STACK_AT UINT64_C(0x7ff000)
+#define MAIN_AT  UINT64_C(0x400000)
+#define CODE_AT  UINT64_C(0x401000) /* of the functions, which are all the same */
+#define N_FUNCTIONS 2000u
+#define FUNCTION_LEN 64u
 
 enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, R8, R9, R10, R11, R12, R13, R14, R15, RSP, EFLAGS, RIP, N_REGS };
 
@@ -33,7 +40,7 @@ static void describe(struct rvn_parts *p)
 	p->container = RVN_HEADER_1;
 	rvn_region(p, 0, RAM_LEN);
 	for (uint16_t i = 0; i < N_REGS; i++) {
-		uint64_t value = i == RIP ? 0x400000 : i == RSP ? STACK_AT : 0;
+		uint64_t value = i == RIP ? MAIN_AT : i == RSP ? STACK_AT : 0;
 
 		rvn_register(p, i, i == EFLAGS ? 4 : 8, names[i]);
 		rvn_initial(p, i, &value, i == EFLAGS ? 4 : 8);
@@ -85,9 +92,9 @@ static void make_round(struct maker *mk)
 	uint64_t function, round = mk->n_rounds++;
 
 	mk->random = mk->random * UINT64_C(6364136223846793005) + 1442695040888963407;
-	function = 0x401000 + (mk->random >> 33) % 2000 * 64;
+	function = CODE_AT + (mk->random >> 33) % N_FUNCTIONS * FUNCTION_LEN;
 	diff(mk, 1, 2); /* call */
-	memory(mk, STACK_AT - 8, 0x400005, 8);
+	memory(mk, STACK_AT - 8, MAIN_AT + 5, 8);
 	reg(mk, RIP, function);
 	op(mk, OP_RSP + 6);
 	diff(mk, 1, 2); /* push rbp */
@@ -114,7 +121,7 @@ static void make_round(struct maker *mk)
 	memory(mk, HEAP_AT + mk->heap, mk->random, 4);
 	op(mk, OP_RIP(4));
 	diff(mk, 0, 3); /* ret, the frame with it */
-	reg(mk, RIP, 0x400000);
+	reg(mk, RIP, MAIN_AT);
 	reg(mk, RBP, round);
 	reg(mk, RSP, STACK_AT);
 }
@@ -127,7 +134,7 @@ static void make_mark(struct maker *mk)
 	memory(mk, MARK_AT, 0x6b72616d, 8);
 	op(mk, OP_RIP(4));
 	diff(mk, 0, 1);
-	reg(mk, RIP, 0x400000);
+	reg(mk, RIP, MAIN_AT);
 }
 
 static void put_number(FILE *out, uint64_t off, uint64_t n)
@@ -138,6 +145,28 @@ static void put_number(FILE *out, uint64_t off, uint64_t n)
 	if (fseek(out, (long)off, SEEK_SET))
 		bench_die("a recording cannot be written");
 	bench_write(out, bytes, 8);
+}
+
+/* The instructions of the rounds, into the memory that begins at @off of the file. */
+static void put_code(FILE *out, uint64_t off)
+{
+	static const uint8_t call[] = { 0xe8, 0xfb, 0x0f, 0, 0 }, enter[] = { 0x55, 0x48, 0x89, 0xe5 },
+			     turn[] = { 0x48, 0x01, 0xc8, 0x48, 0x83, 0xf8, 0, 0x75, 0 },
+			     leave[] = { 0x89, 0x44, 0x24, 0x18, 0xc3 };
+	uint8_t code[FUNCTION_LEN] = { 0 };
+	size_t n = sizeof(enter);
+
+	memcpy(code, enter, sizeof(enter));
+	for (unsigned i = 0; i < 5; i++, n += sizeof(turn))
+		memcpy(code + n, turn, sizeof(turn));
+	memcpy(code + n, leave, sizeof(leave));
+	if (fseek(out, (long)(off + MAIN_AT), SEEK_SET))
+		bench_die("a recording cannot be written");
+	bench_write(out, call, sizeof(call));
+	if (fseek(out, (long)(off + CODE_AT), SEEK_SET))
+		bench_die("a recording cannot be written");
+	for (unsigned i = 0; i < N_FUNCTIONS; i++)
+		bench_write(out, code, sizeof(code));
 }
 
 /* The parts of a trace without memory, with a hole put in where it belongs.  Returns where events go. */
@@ -152,6 +181,7 @@ static uint64_t put_start(FILE *out)
 	rvn_assemble(&p, &file);
 	bench_write(out, file.data, p.memory_at);
 	put_number(out, p.memory_at, RAM_LEN);
+	put_code(out, p.initial_at);
 	if (fseek(out, (long)(p.initial_at + RAM_LEN), SEEK_SET))
 		bench_die("a recording cannot be written");
 	bench_write(out, file.data + p.initial_at, file.len - p.initial_at);

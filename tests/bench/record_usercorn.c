@@ -250,6 +250,7 @@ const struct bench_format bench_usercorn_v0 = {
 	.index_rate = 10,
 	.record = record,
 	.sample = "usercorn/x64_lib.ucir",
+	.program = "usercorn/x64_lib.elf",
 };
 
 const struct bench_format bench_usercorn_snappy = {
@@ -258,4 +259,5 @@ const struct bench_format bench_usercorn_snappy = {
 	.index_rate = 3,
 	.record = record,
 	.sample = "usercorn/x64_lib.ucir",
+	.program = "usercorn/x64_lib.elf",
 };

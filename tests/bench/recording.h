@@ -32,7 +32,8 @@ struct bench_format {
 	/* Make @path a recording of @n_steps steps or a few more.  @sample is that of this format. */
 	void (*record)(const struct bench_format *format, const char *path, uint64_t n_steps,
 		       struct bench_recording *rec);
-	const char *sample; /* what is repeated, in tests/data; NULL: nothing */
+	const char *sample;  /* what is repeated, in tests/data; NULL: nothing */
+	const char *program; /* the same with the lines of its source; NULL: none is there */
 
 	/*
 	 * Processor seconds that other people's library needs for one pass over it, 0 if it is not here;

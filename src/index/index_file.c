@@ -96,6 +96,7 @@ struct ts_index_file {
 	size_t n_records, cap_records;
 	uint64_t end; /* of the last record, aligned */
 	bool is_finished; /* its last record is there */
+	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
 	struct ts_index_pool *pool; /* owned */
 	bool is_removed;            /* because it is damaged */
 
@@ -213,6 +214,8 @@ void ts_index_close(struct ts_index_file *f)
 		return;
 	drop_records(f);
 	free(f->records);
+	if (f->is_patch)
+		unlink(f->part);
 	if (f->fd >= 0)
 		close(f->fd);
 	ts_buf_fini(&f->pending);
@@ -430,6 +433,8 @@ static bool take_refuge(struct ts_index_file *f)
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
 	assert(f->is_finished);
+	if (f->is_patch)
+		return true;
 	if (fsync(f->fd) < 0 || rename(f->part, f->path) < 0) {
 		f->failure = errno;
 		return ts_fail_errno(err, "cannot finish it");
@@ -746,19 +751,73 @@ void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void
 	f->pool->user = user;
 }
 
-bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *from)
+/* Map at most @max records of the damaged file @f, those before the first one in which damage was found. */
+static bool take_good_records(struct ts_index_file *patch, const struct ts_index_file *f, size_t max,
+			      struct ts_error *err)
 {
-	int fd = open(from->part ? from->part : from->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	bool done = fd >= 0;
+	int part = patch->fd;
+	uint64_t len;
+	bool done;
 
-	for (size_t i = 0; done && i < f->n_records; i++) {
-		if (f->records[i].blocks->is_damaged)
-			done = i < from->n_records &&
-			       ts_index_record_replace(&f->records[i], &from->records[i], fd);
+	patch->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	done = (patch->fd >= 0 || ts_fail_errno(err, "cannot open it")) && look_at(patch->fd, &len, err);
+	for (size_t i = 0; done && i < max && !f->records[i].blocks->is_damaged; i++) {
+		if (!read_record(patch, len, false))
+			break;
 	}
+	if (patch->fd >= 0)
+		close(patch->fd);
+	patch->fd = part;
+	patch->is_finished = false;
+	return done;
+}
+
+struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err)
+{
+	struct ts_index_file *patch = file_new(f->path, &f->key, err);
+
+	if (!patch)
+		return NULL;
+	patch->end = TS_INDEX_ALIGN;
+	if (lock_part(patch, err)) {
+		patch->is_patch = true;
+		if ((ftruncate(patch->fd, 0) == 0 || ts_fail_errno(err, "cannot write it")) &&
+		    take_good_records(patch, f, max < f->n_records ? max : f->n_records, err))
+			return patch;
+	}
+	ts_index_close(patch);
+	return NULL;
+}
+
+/*
+ * Write a record that was built again to the file, in place of the same bytes as they were meant to be: who has
+ * mapped the file sees no others, and a part of them is damaged no more than before.  Another file, which has
+ * taken its place, has another head there.
+ */
+static void write_back(const struct ts_index_file *f, const struct ts_index_record *r)
+{
+	int fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+	uint8_t head[TS_INDEX_HEAD_LEN];
+	bool done = fd >= 0 && ts_read_whole(fd, head, sizeof(head), r->off) == sizeof(head) &&
+		    !memcmp(head, r->map, sizeof(head)) && ts_write_whole_at(fd, r->map, r->len, r->off);
+
+	if (!done)
+		ts_log(TS_LOG_INFO, "%s: what was built again cannot be written to it", f->path);
 	if (fd >= 0)
 		close(fd);
-	return done;
+}
+
+bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch)
+{
+	for (size_t i = 0; i < f->n_records; i++) {
+		if (!f->records[i].blocks->is_damaged)
+			continue;
+		if (i >= patch->n_records ||
+		    !ts_index_record_replace(&f->records[i], &patch->records[i], patch->fd))
+			return false;
+		write_back(f, &f->records[i]);
+	}
+	return true;
 }
 
 bool ts_index_is_finished(const struct ts_index_file *f)

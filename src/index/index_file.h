@@ -78,12 +78,20 @@ bool ts_index_is_damaged(struct ts_index_file *f);
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
 
 /*
- * Put the records of @from, the same index built again, in place of those of @f in which damage was found.
- * @from may be unfinished, and may be closed afterwards.
+ * A file that begins with the records of @f before the first one in which damage was found, at most @max of them,
+ * to be continued with those that are built again; it is removed when it is closed.
  *
- * Returns true if they are all replaced; false if @from does not have one yet, or not the same one.
+ * Returns NULL as ts_index_create() does.
  */
-bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *from);
+struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err);
+
+/*
+ * Put the records of @patch in place of those of @f in which damage was found, in memory and on disk.  @patch
+ * may be closed afterwards.
+ *
+ * Returns true if they are all replaced; false if @patch does not have one yet, or not the same one.
+ */
+bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch);
 
 bool ts_index_is_finished(const struct ts_index_file *f);
 const char *ts_index_path(const struct ts_index_file *f);

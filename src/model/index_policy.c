@@ -78,16 +78,12 @@ static bool use_file(struct ts_timeline *tl, struct ts_index_file *f, bool *is_b
 	return false;
 }
 
-struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
-				     const struct ts_source *src, const struct ts_model_options *opt,
-				     bool *is_bad_file, struct ts_error *err)
+/* A timeline that has read nothing. */
+static struct ts_timeline *new_timeline(struct ts_recording *rec, struct ts_image *image,
+					const struct ts_model_options *opt, struct ts_error *err)
 {
 	struct ts_timeline *tl = ts_timeline_new(rec, image, err);
-	bool is_kept = !opt->index.path || strcmp(opt->index.path, "none");
-	struct ts_index_file *f = NULL;
-	struct ts_index_key key;
 
-	*is_bad_file = false;
 	if (!tl)
 		return NULL;
 	tl->max_memory = opt->max_memory;
@@ -96,6 +92,21 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 		ts_timeline_leave_reads_out(tl);
 	if (opt->is_compared)
 		ts_timeline_make_digests(tl);
+	return tl;
+}
+
+struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts_image *image,
+				     const struct ts_source *src, const struct ts_model_options *opt,
+				     bool *is_bad_file, struct ts_error *err)
+{
+	struct ts_timeline *tl = new_timeline(rec, image, opt, err);
+	bool is_kept = !opt->index.path || strcmp(opt->index.path, "none");
+	struct ts_index_file *f = NULL;
+	struct ts_index_key key;
+
+	*is_bad_file = false;
+	if (!tl)
+		return NULL;
 	if (is_kept && !rec->frames) { /* frames are in the trace and not in its index */
 		if (!make_key(rec, src, opt, &key, err)) {
 			ts_timeline_free(tl);
@@ -104,6 +115,18 @@ struct ts_timeline *ts_index_policy_timeline(struct ts_recording *rec, struct ts
 		f = find_file(src, opt, &key);
 	}
 	if (!f || use_file(tl, f, is_bad_file, err))
+		return tl;
+	ts_timeline_free(tl);
+	return NULL;
+}
+
+struct ts_timeline *ts_index_policy_again(struct ts_recording *rec, const struct ts_model_options *opt,
+					  const struct ts_index_file *f, size_t max, struct ts_error *err)
+{
+	struct ts_timeline *tl = new_timeline(rec, NULL, opt, err);
+	struct ts_index_file *patch = tl ? ts_index_create_patch(f, max, err) : NULL;
+
+	if (patch && ts_timeline_use_file(tl, patch, err))
 		return tl;
 	ts_timeline_free(tl);
 	return NULL;

@@ -91,7 +91,7 @@ static void read_ahead(const struct ts_model *m, struct ts_timeline *tl)
 /* Build the index until what is damaged is replaced by the same of @tl.  Returns false if that cannot be. */
 static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl, struct ts_error *err)
 {
-	enum ts_grow grow = tl->builder ? TS_GROW_MORE : TS_GROW_DONE;
+	enum ts_grow grow = TS_GROW_MORE;
 
 	while (tl->file && tl->file_error.code == TS_OK) {
 		if (ts_index_mend(m->tl->file, tl->file))
@@ -104,45 +104,49 @@ static bool build_until_mended(const struct ts_model *m, struct ts_timeline *tl,
 }
 
 /*
- * The index over @rec, once more: what the part that is there of an interrupted run has, and the rest from
- * the trace. Files beneath the recording are not part of it.
+ * The damaged segment of the index over @rec, once more: from what the index has of at most @max segments before
+ * it.  Returns false if that cannot be.
  */
-static bool build_again(const struct ts_model *m, struct ts_recording *rec, struct ts_error *err)
+static bool build_again(const struct ts_model *m, struct ts_recording *rec, size_t max, struct ts_error *err)
 {
 	struct ts_model_options opt = m->opt;
 	struct ts_timeline *tl;
-	bool is_bad_file, done;
+	bool done;
 
-	opt.index.is_wanted = true;
 	opt.is_compared = ts_index_has(m->tl->file, 0, ts_digests_section.kind);
 	rec->source = m->src;
-	tl = ts_index_policy_timeline(rec, NULL, m->src, &opt, &is_bad_file, err);
-	if (!tl)
-		return err->code != TS_OK ? false : ts_fail(err, TS_ECORRUPT, TS_NO_OFF, "its unfinished file is damaged");
-	read_ahead(m, tl);
-	done = build_until_mended(m, tl, err);
+	tl = ts_index_policy_again(rec, &opt, m->tl->file, max, err);
+	done = tl && build_until_mended(m, tl, err);
 	ts_timeline_free(tl);
 	return done;
 }
 
-/* A block of the index file turned out to be damaged: the question that needs it waits here. */
+/*
+ * A block of the index file turned out to be damaged: the question that needs it waits here.  An index that goes
+ * on after a segment can note other bytes of what is lost than one that was built in one go, with the same
+ * meaning; then all segments from the beginning on are built.
+ */
 static bool mend(void *user)
 {
 	const struct ts_model *m = user;
-	struct ts_index_file *f = m->tl->file;
-	struct ts_recording *rec;
-	struct ts_error err;
-	bool done;
+	const char *path = ts_index_path(m->tl->file);
+	const size_t max_segments[] = { SIZE_MAX, 0 };
+	struct ts_error err = { .code = TS_ECORRUPT };
+	bool done = false;
 
-	ts_error_reset(&err);
-	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first",
-	       ts_index_path(f));
-	ts_index_remove(f);
-	rec = m->opt.load(m->opt.user, &err);
-	done = rec && build_again(m, rec, &err);
-	ts_recording_close(rec);
+	ts_log(TS_LOG_WARN, "%s: damaged; what a question needs of it is built again first", path);
+	for (unsigned i = 0; i < 2 && !done && err.code == TS_ECORRUPT; i++) {
+		struct ts_recording *rec;
+
+		ts_error_reset(&err);
+		rec = m->opt.load(m->opt.user, &err);
+		if (!rec)
+			break;
+		done = build_again(m, rec, max_segments[i], &err);
+		ts_recording_close(rec);
+	}
 	if (!done)
-		ts_log(TS_LOG_WARN, "%s: it cannot be built again: %s", ts_index_path(f), err.text);
+		ts_log(TS_LOG_WARN, "%s: it cannot be built again: %s", path, err.text);
 	return done;
 }
 

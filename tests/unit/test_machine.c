@@ -226,6 +226,45 @@ START_TEST(translate_shows_the_walk)
 }
 END_TEST
 
+/* The first two MiB and the second GiB are a page each. */
+static struct script *make_large(void)
+{
+	struct script *m = machine_new(40);
+	struct ts_steps *to = &m->rec.initial;
+
+	machine_long_mode(m, 0x10000);
+	machine_put(to, 0x10000, 0x11000 | PTE_P, 8);
+	machine_put(to, 0x11000, 0x12000 | PTE_P, 8);
+	machine_put(to, 0x11008, 0x40000000 | PTE_P | PTE_LARGE, 8);
+	machine_put(to, 0x12000, 0x200000 | PTE_P | PTE_LARGE, 8);
+	machine_step(m, 0x1000);
+	return m;
+}
+
+START_TEST(a_large_page_is_told_in_its_unit)
+{
+	static const struct fake_options options = { .make = make_large };
+
+	fake_again(&options);
+	ck_assert(!strncmp(monitor("translate 0x1234"), "virtual 0x1234: physical 0x201234, page of 2 MiB\n", 49));
+	ck_assert(!strncmp(monitor("translate 0x40001234"), "virtual 0x40001234: physical 0x40001234, page of 1 GiB\n", 55));
+}
+END_TEST
+
+START_TEST(what_is_no_number_is_no_address)
+{
+	static const char *const words[] = { "", "/1", ":1", "1x", "0x1ffffffffffffffff" };
+	char command[64];
+
+	setup();
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(command, sizeof(command), "translate %s", words[i]);
+		monitor(command);
+		ck_assert_str_eq(fake_console(), "translate takes an address, a number\n");
+	}
+}
+END_TEST
+
 /* ------------------------------------------------------------------------------------------------ running */
 
 START_TEST(breakpoints_are_at_virtual_addresses_of_any_process)
@@ -470,6 +509,8 @@ FAKE_SUITE("machine",
 	   addresses_are_physical_when_the_user_wants_it,
 	   qemus_packets_say_and_set_the_same,
 	   translate_shows_the_walk,
+	   a_large_page_is_told_in_its_unit,
+	   what_is_no_number_is_no_address,
 	   breakpoints_are_at_virtual_addresses_of_any_process,
 	   a_condition_reads_virtual_memory,
 	   a_watchpoint_follows_its_address_through_remapping_and_switches,

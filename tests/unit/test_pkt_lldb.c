@@ -3,6 +3,7 @@
  * What lldb asks beside gdb's packets.
  */
 #include "fake_session.h"
+#include "script.h"
 
 #include <string.h>
 
@@ -65,6 +66,61 @@ START_TEST(threads_are_those_of_the_position)
 }
 END_TEST
 
+static void set_windows(struct ts_recording *rec)
+{
+	rec->osabi = "Windows";
+}
+
+static void set_no_system(struct ts_recording *rec)
+{
+	rec->osabi = NULL;
+}
+
+START_TEST(the_system_is_told_if_it_is_known)
+{
+	static const struct fake_options windows = { .change = set_windows }, none = { .change = set_no_system };
+
+	ck_assert_ptr_nonnull(strstr(fake_send("qProcessInfo"), ";ostype:linux;"));
+	fake_again(&windows);
+	ck_assert_ptr_nonnull(strstr(fake_send("qProcessInfo"), ";ostype:windows;"));
+	fake_again(&none);
+	ck_assert_ptr_null(strstr(fake_send("qProcessInfo"), "ostype"));
+}
+END_TEST
+
+/* 32 bits, big-endian, without a map. */
+static struct script *make_mips(void)
+{
+	static const uint32_t process_of[] = { 0 };
+	struct script *s = script_new("mips", 1, process_of);
+
+	ts_steps_close(&s->steps, 0x8000, 4, 0);
+	return s;
+}
+
+START_TEST(another_machine_is_told_as_it_is)
+{
+	static const struct fake_options mips = { .make = make_mips };
+
+	fake_again(&mips);
+	fake_send("qSupported:error-message+");
+	ck_assert_str_eq(fake_send("qHostInfo"), "ptrsize:4;endian:big;");
+	ck_assert_ptr_nonnull(strstr(fake_send("qProcessInfo"), ";ptrsize:4;endian:big;"));
+	ck_assert_ptr_nonnull(strstr(fake_send("qMemoryRegionInfo:ffffffff"), "no memory map"));
+	ck_assert_int_eq(fake_send("qMemoryRegionInfo:100000000")[0], 'E'); /* beyond its last address */
+	ck_assert_ptr_null(strstr(fake.text, "no memory map"));
+}
+END_TEST
+
+START_TEST(a_thread_with_a_name_is_told_with_it)
+{
+	rsp_session_go(&fake.session, 4);
+	ck_assert_ptr_nonnull(strstr(fake_send("jThreadsInfo"), "\"name\":\"w<&>\""));
+	fake_send("Hg3e9");
+	ck_assert_ptr_nonnull(strstr(fake_send("jThreadsInfo"), "\"reason\":\"none\""));
+}
+END_TEST
+
 START_TEST(the_machine_is_told_without_a_system)
 {
 	ck_assert_str_eq(fake_send("qHostInfo"), "ptrsize:8;endian:little;");
@@ -87,4 +143,5 @@ END_TEST
 FAKE_SUITE("pkt_lldb", the_machine_is_told_without_a_system,
 	   a_stop_names_the_threads_if_the_client_wants_that, a_region_is_told_with_permissions_and_file,
 	   a_gap_reaches_to_the_next_region, bad_addresses_are_errors,
-	   the_process_is_described_by_the_recording, threads_are_those_of_the_position)
+	   the_process_is_described_by_the_recording, threads_are_those_of_the_position,
+	   the_system_is_told_if_it_is_known, another_machine_is_told_as_it_is, a_thread_with_a_name_is_told_with_it)

@@ -183,6 +183,61 @@ START_TEST(malformed_packets_are_errors)
 }
 END_TEST
 
+/* Steps of ARM by two threads, one of them without a pc; its status register is known, or not. */
+static struct script *make_arm_of(bool has_status)
+{
+	static const uint32_t process_of[] = { 0, 0 };
+	struct script *s = script_new("arm", 2, process_of);
+	int cpsr = ts_regset_find(&s->rec.regs, "cpsr");
+
+	if (has_status)
+		ts_steps_value(&s->rec.initial, TS_FX_REG_WRITE, s->rec.regs.regs[cpsr].off, "\x1f\0\0\x60", 4);
+	ts_steps_close(&s->steps, 0x8ffc, 4, 1);
+	ts_steps_close(&s->steps, 0x8000, 4, 0);
+	ts_steps_close(&s->steps, TS_NO_PC, 0, 0);
+	ts_steps_close(&s->steps, 0x9000, 4, 1);
+	return s;
+}
+
+static struct script *make_arm(void)
+{
+	return make_arm_of(false);
+}
+
+static struct script *make_arm_with_status(void)
+{
+	return make_arm_of(true);
+}
+
+/* gdb needs the mode of the code, and a pc, which are told if they are known, and made up if not. */
+START_TEST(gdb_gets_a_status_register_and_a_pc)
+{
+	static const struct fake_options bare = { .make = make_arm }, whole = { .make = make_arm_with_status };
+
+	fake_again(&bare);
+	fake_send("g");
+	ck_assert_str_eq(in_g("cpsr"), "xxxxxxxx"); /* to no gdb */
+	fake_send("qSupported:xmlRegisters=arm");
+	fake_send("g");
+	ck_assert_str_eq(in_g("cpsr"), "00000000"); /* no Thumb: all addresses are even */
+	rsp_session_go(&fake.session, 1);
+	fake_send("g");
+	ck_assert_str_eq(in_g("pc"), "00800000");
+	rsp_session_go(&fake.session, 2);
+	fake_send("g");
+	ck_assert_str_eq(in_g("pc"), "ffffffff");
+	fake.session.thread = 1;
+	fake_send("g");
+	ck_assert_str_eq(in_g("pc"), "00900000"); /* where the other thread goes on */
+
+	fake_again(&whole);
+	fake_send("qSupported:xmlRegisters=arm");
+	rsp_session_go(&fake.session, 1);
+	fake_send("g");
+	ck_assert_str_eq(in_g("cpsr"), "1f000060");
+}
+END_TEST
+
 FAKE_SUITE("pkt_regs", g_has_all_registers_with_the_unknown_ones_as_x,
 	   a_register_known_in_part_is_sent_as_unknown, lldb_gets_an_error_for_an_unknown_register,
 	   p_has_one_register_at_the_position, registers_are_those_of_the_selected_thread,
@@ -190,4 +245,5 @@ FAKE_SUITE("pkt_regs", g_has_all_registers_with_the_unknown_ones_as_x,
 	   a_reply_without_room_for_all_ends_behind_a_whole_register,
 	   a_trace_that_cannot_be_read_any_more_is_an_error_number,
 	   writing_is_refused_with_a_text_for_those_that_read_one,
-	   no_system_call_to_restart_may_be_written_as_gdb_does_to_run_again, malformed_packets_are_errors)
+	   no_system_call_to_restart_may_be_written_as_gdb_does_to_run_again, malformed_packets_are_errors,
+	   gdb_gets_a_status_register_and_a_pc)

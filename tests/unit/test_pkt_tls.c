@@ -135,6 +135,50 @@ START_TEST(other_objects_and_threads_have_none_here)
 }
 END_TEST
 
+/* An ELF library as it is in memory: one segment, and a dynamic section at 0xe10. */
+static void put_library(struct ts_recording *rec, uint64_t addr, const char *file)
+{
+	struct {
+		Elf64_Ehdr head;
+		Elf64_Phdr segments[2];
+	} elf = { { .e_type = ET_DYN, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = sizeof(elf.head),
+		    .e_ehsize = sizeof(elf.head), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2 },
+		  { { .p_type = PT_LOAD, .p_flags = PF_R, .p_filesz = 0x1000, .p_memsz = 0x1000 },
+		    { .p_type = PT_DYNAMIC, .p_flags = PF_R, .p_vaddr = 0xe10, .p_filesz = 0x100, .p_memsz = 0x100 } } };
+
+	memcpy(elf.head.e_ident, ELFMAG, SELFMAG);
+	elf.head.e_ident[EI_CLASS] = ELFCLASS64;
+	elf.head.e_ident[EI_DATA] = ELFDATA2LSB;
+	elf.head.e_ident[EI_VERSION] = EV_CURRENT;
+	ts_steps_load(&rec->initial, addr, 0x1000, file, strlen(file));
+	ts_steps_value(&rec->initial, TS_FX_WRITE, addr, &elf, sizeof(elf));
+}
+
+static void add_libraries(struct ts_recording *rec)
+{
+	set_fs_base(rec);
+	put_library(rec, 0x7000000, "/lib/libc.so.6");
+	put_library(rec, 0x7100000, "/lib/x.so");
+	put_library(rec, 0x7200000, "/libpthread-2.31.so");
+}
+
+/* Without the files of the C library nobody knows where it keeps the blocks of others. */
+START_TEST(a_library_has_none_without_the_files_of_glibc)
+{
+	static const char *const maps[] = { "7000000", "7100000", "7200000", "7300000" };
+	char packet[64];
+
+	make_program(ET_EXEC, ADDR, 0x90, 0x14, 0x10);
+	begin(add_libraries, NULL);
+	for (unsigned i = 0; i < 4; i++) {
+		snprintf(packet, sizeof(packet), "qGetTLSAddr:p64.3e8,4,%s", maps[i]);
+		ck_assert_msg(!strncmp(fake_send(packet), "E.", 2) && !strstr(fake.text, "fs_base"), "%s: %s", packet,
+			      fake.text);
+	}
+	ck_assert_str_eq(fake_send("qGetTLSAddr:p64.3e8,4,0"), "7f0000000fe4"); /* the program's: 0x20 below */
+}
+END_TEST
+
 /* -------------------------------------------------------------------------------------- where it lies */
 
 START_TEST(a_program_with_an_address_lies_there)
@@ -172,5 +216,6 @@ END_TEST
 
 FAKE_SUITE("pkt_tls", the_programs_block_ends_at_the_thread_pointer,
 	   without_a_segment_that_can_be_there_is_no_address, an_unknown_thread_pointer_is_not_zero,
-	   other_objects_and_threads_have_none_here, a_program_with_an_address_lies_there,
+	   other_objects_and_threads_have_none_here, a_library_has_none_without_the_files_of_glibc,
+	   a_program_with_an_address_lies_there,
 	   another_program_is_told_from_the_recorded_one, one_without_an_address_lies_where_the_user_says)

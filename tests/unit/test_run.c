@@ -191,6 +191,24 @@ START_TEST(a_thread_that_steps_alone_for_gdb_is_the_one_that_stops)
 }
 END_TEST
 
+/*
+ * gdb steps RISC-V by a breakpoint on the next instruction and a continue of the thread: from position 2 thread 0
+ * gets to 0x401003 with its step, at position 3, although thread 1 runs there first.
+ */
+START_TEST(a_continue_of_one_thread_to_its_next_instruction_is_a_step)
+{
+	set("Z0,401003,1");
+	check_stop(2, "vCont;c:" T0, "T05", 6); /* to no gdb */
+	fake_send("qSupported:swbreak+;xmlRegisters=riscv");
+	set("Z0,401003,1");
+	check_stop(2, "vCont;c:" T0, "T05", 3);
+	check_thread(T0);
+	set("z0,401003,1");
+	set("Z0,401004,1");
+	check_stop(2, "vCont;c:" T0, "T05swbreak:;", 7); /* not its next one */
+}
+END_TEST
+
 START_TEST(a_step_that_arrives_at_a_breakpoint_has_just_stepped)
 {
 	greet();
@@ -663,4 +681,5 @@ FAKE_SUITE("run", a_step_back_undoes_a_step_everywhere, while_one_thread_steps_t
 	   a_range_step_stops_at_breakpoints_and_watchpoints_inside, a_range_step_is_that_of_its_thread,
 	   nothing_is_missed_where_a_run_is_interrupted, nothing_is_missed_where_a_range_step_is_interrupted,
 	   a_range_step_that_is_interrupted_on_its_way_finds_what_it_passed,
-	   a_packet_ends_a_run_without_a_stop)
+	   a_packet_ends_a_run_without_a_stop,
+	   a_continue_of_one_thread_to_its_next_instruction_is_a_step)

@@ -789,6 +789,18 @@ START_TEST(clients_collect_frames_side_by_side)
 }
 END_TEST
 
+/* A file of this machine is offered if it is the recorded one; there is none. */
+START_TEST(a_file_that_is_not_here_is_not_offered)
+{
+	opt.has_local_files = true;
+	start("./socket");
+	dial(&a);
+	ck_assert_str_eq(ask(&a, "vFile:setfs:0"), "F0");
+	ck_assert_int_eq(strncmp(ask(&a, "vFile:open:2f7573722f62696e2f66616b65,0,0"), "F-1", 3), 0); /* /usr/bin/fake */
+	stop();
+}
+END_TEST
+
 /* ---------------------------------------------------------------------------- standard input and output */
 
 #define TALK_LEN 4096
@@ -895,6 +907,7 @@ UNIT_FIXTURE_SUITE("server", setup, fake_end, clients_of_both_kinds_of_socket_ar
 		   a_call_that_was_interrupted_is_made_again, a_connection_that_fails_ends_and_no_other,
 		   a_client_that_could_not_be_accepted_is_accepted_later, packets_wait_up_to_a_limit,
 		   a_server_without_descriptors_ends_at_once, clients_collect_frames_side_by_side,
+		   a_file_that_is_not_here_is_not_offered,
 		   a_run_waits_for_what_is_not_read_and_can_be_interrupted,
 		   a_client_that_waits_is_told_how_far_it_is, a_client_that_goes_while_it_waits_is_forgotten,
 		   an_interrupt_is_for_the_packet_before_it, a_server_for_one_client_ends_with_it,

@@ -63,6 +63,44 @@ START_TEST(it_is_that_of_the_position)
 }
 END_TEST
 
+static void map_zeros(struct ts_steps *b, uint64_t addr, uint32_t prot, const char *desc, const char *file, uint64_t off)
+{
+	struct ts_map *m = ts_steps_map(b, addr, 0x1000, desc, strlen(desc), file, file ? strlen(file) : 0);
+
+	m->prot = prot;
+	m->file_off = off;
+	m->fill = TS_FILL_ZERO;
+}
+
+static void map_neighbours(struct ts_recording *rec)
+{
+	struct ts_steps *b = &rec->initial;
+
+	map_zeros(b, 0x10000, TS_PROT_READ | TS_PROT_WRITE, "data", NULL, 0);
+	map_zeros(b, 0x11000, TS_PROT_READ, "data", NULL, 0);
+	map_zeros(b, 0x12000, TS_PROT_READ, "brk", NULL, 0);
+	map_zeros(b, 0x13000, TS_PROT_READ, "x", "/x", 0);
+	map_zeros(b, 0x14000, TS_PROT_READ, "x", "/x", 0x5000);
+}
+
+/* Pages side by side, each of which differs in one thing from the one before. */
+START_TEST(regions_that_touch_are_told_apart)
+{
+	static const struct fake_options options = { .change = map_neighbours };
+	const char *at;
+	char want[16];
+
+	fake_again(&options);
+	at = list();
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(want, sizeof(want), "%08x-", 0x10000 + 0x1000 * i);
+		ck_assert_msg(!strncmp(at, want, 9), "%s is not in: %s", want, fake.text);
+		at = strchr(at, '\n') + 1;
+	}
+	ck_assert(!strncmp(at, TEXT_LINE, 9));
+}
+END_TEST
+
 static void split_the_text(struct ts_recording *rec)
 {
 	struct ts_steps *b = &rec->initial;
@@ -134,6 +172,6 @@ START_TEST(an_interrupt_ends_it)
 }
 END_TEST
 
-FAKE_SUITE("smaps", it_lists_the_known_parts_of_the_regions, it_is_that_of_the_position,
+FAKE_SUITE("smaps", it_lists_the_known_parts_of_the_regions, regions_that_touch_are_told_apart, it_is_that_of_the_position,
 	   a_range_ends_with_its_region, without_a_map_it_lists_what_is_known,
 	   only_the_sessions_process_has_one, an_interrupt_ends_it)

@@ -525,6 +525,8 @@ START_TEST(malformed_definitions_are_errors)
 		"QTDisconnected:2",
 		"QTNotes:user:6;",
 		"QTNotes:note:66;",
+		"QTNotes:user:610062;",
+		"QTNotes:stop:zz;",
 		"QTFrame:",
 		"QTFrame:pc:",
 		"QTFrame:range:1",
@@ -537,6 +539,35 @@ START_TEST(malformed_definitions_are_errors)
 
 	begin();
 	check_bad(bad, sizeof(bad) / sizeof(bad[0]));
+}
+END_TEST
+
+/* gdb lists the sections of its program: there is room for 4096. */
+START_TEST(too_many_read_only_ranges_are_refused)
+{
+	static char packet[10 + 4 * 4097];
+	char *at = packet + sprintf(packet, "QTro");
+
+	begin();
+	for (unsigned i = 0; i < 4096; i++)
+		at += sprintf(at, ":1,2");
+	ck_assert_str_eq(fake_send(packet), "OK");
+	sprintf(at, ":1,2");
+	ck_assert_int_eq(fake_send(packet)[0], 'E');
+}
+END_TEST
+
+START_TEST(the_notes_of_a_run_are_kept)
+{
+	begin();
+	RUN("QTDP:1:0000000000401002:E:0:0");
+	ck_assert_str_eq(fake_send("QTNotes:user:6d65;notes:78;tstop:79;"), "OK");
+	ck_assert_ptr_nonnull(strstr(fake_send("qTStatus"), "T0;tstop:79:0;"));
+	ck_assert_ptr_nonnull(strstr(fake.text, ";username:6d65;notes:78"));
+	begin();
+	RUN("QTDP:1:0000000000401002:E:0:1");
+	ck_assert_str_eq(fake_send("QTNotes:tstop:79;"), "OK"); /* nobody stopped it */
+	ck_assert_ptr_nonnull(strstr(fake_send("qTStatus"), "T0;tpasscount:1;"));
 }
 END_TEST
 
@@ -684,6 +715,57 @@ START_TEST(all_frames_are_one_sequence_of_bytes)
 }
 END_TEST
 
+/* Two frames that a recording was saved with, of position 2; the first has what is at 0x602000. */
+static bool get_saved(struct ts_frames *f, uint64_t n, struct ts_frame *out, struct ts_error *err)
+{
+	(void)f;
+	(void)err;
+	out->pos = 2;
+	out->tracepoint = 1;
+	if (!n)
+		ts_frame_add_range(out, 0x602000, 4);
+	return true;
+}
+
+static uint64_t pos_of_saved(const struct ts_frames *f, uint64_t n)
+{
+	(void)f;
+	(void)n;
+	return 2;
+}
+
+static uint64_t next_saved(const struct ts_frames *f, uint32_t number, uint64_t from)
+{
+	return number == 1 && from < f->n_frames ? from : TS_NO_FRAME;
+}
+
+static void save_frames(struct ts_recording *rec)
+{
+	static const struct ts_frames_ops ops = { get_saved, pos_of_saved, next_saved };
+	static struct ts_frames frames = { &ops, 2 };
+	struct ts_map *m = ts_steps_map(&rec->initial, 0x500000, 0x1000, "guard", 5, NULL, 0);
+
+	m->fill = TS_FILL_ZERO; /* nobody may read it */
+	rec->frames = &frames;
+}
+
+START_TEST(a_saved_frame_has_what_was_collected_and_what_cannot_change)
+{
+	static const struct fake_options options = { .change = save_frames };
+
+	fake_again(&options);
+	ck_assert_int_eq(strncmp(fake_send("QTFrame:0"), "F0T1", 4), 0);
+	ck_assert_str_eq(fake_send("m602000,4"), "11223344");
+	ck_assert_str_eq(fake_send("m401000,2"), "9090");
+	ck_assert_str_eq(fake_send("m40100e,4"), "9090"); /* as far as it is known */
+	ck_assert_int_eq(strncmp(fake_send("QTFrame:1"), "F1T1", 4), 0);
+	ck_assert_int_eq(fake_send("m602000,4")[0], 'E');
+	ck_assert_int_eq(fake_send("m7fffffffeff0,2")[0], 'E'); /* the stack may be written */
+	ck_assert_int_eq(fake_send("m500000,2")[0], 'E');
+	ck_assert_str_eq(fake_send("m401000,2"), "9090");
+}
+END_TEST
+
 FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position_k,
 	   a_frame_has_the_memory_of_its_position, frames_are_found_by_address_from_the_selected_one_on,
 	   the_last_position_is_a_frame_that_is_found, resuming_leaves_the_frame,
@@ -700,7 +782,9 @@ FAKE_SUITE("tracing", a_recording_is_a_run_that_has_stopped, frame_k_is_position
 	   max_memory_bounds_the_frames, a_circular_buffer_keeps_the_last_frames,
 	   a_range_that_is_too_long_is_an_error, live_collects_where_the_client_moves_forwards,
 	   live_steps_go_on_from_one_move_to_the_next, live_steps_end_with_a_jump,
-	   malformed_definitions_are_errors, expressions_that_cannot_work_are_refused_when_they_come,
+	   malformed_definitions_are_errors, too_many_read_only_ranges_are_refused,
+	   the_notes_of_a_run_are_kept, expressions_that_cannot_work_are_refused_when_they_come,
 	   a_refused_start_leaves_the_frames_of_the_recording,
 	   a_loop_without_end_ends_the_run_and_not_the_server, a_run_is_not_changed_while_it_runs,
-	   all_frames_are_one_sequence_of_bytes)
+	   all_frames_are_one_sequence_of_bytes,
+	   a_saved_frame_has_what_was_collected_and_what_cannot_change)

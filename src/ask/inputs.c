@@ -159,7 +159,7 @@ struct read {
 struct step {
 	const struct ts_regset *set;
 	const struct ts_decoded *d;
-	const uint8_t *g;            /* registers before it, and which bytes of them are known */
+	const uint8_t *g;            /* where it has memory operands: registers before it, and which bytes are known */
 	struct read reads[MAX_READS]; /* at virtual addresses */
 	unsigned n_reads;
 	const struct ts_what *place; /* what it wrote */
@@ -348,8 +348,6 @@ bool ts_inputs_begin(struct ts_inputs_from *from, struct ts_query *q)
 		return true;
 	ts_x86_init(&from->x86, ts_query_regset(q));
 	from->decoded = calloc(TS_N_DECODED, sizeof(*from->decoded));
-	for (unsigned i = 0; from->decoded && i < TS_N_DECODED; i++)
-		from->decoded[i].first_chunk = 1;
 	return from->decoded != NULL;
 }
 
@@ -373,15 +371,15 @@ static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t
 	return changed > replaced ? changed : replaced;
 }
 
-/* The bytes at the instruction of step @pos, as far as they are known, in the processor's mode. */
-static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos,
+/* The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos. */
+static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint64_t pos, uint64_t at,
 		   struct ts_error *err)
 {
 	const struct ts_mode *mode = ts_query_mode(from->q, pos);
 	enum ts_code_size size = mode ? ts_mode_code_size(mode) : TS_CODE_UNKNOWN;
 	uint8_t known[TS_X86_MAX_INSN];
 
-	if (!ts_virtual_mem(from->q, pos, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
+	if (!ts_virtual_mem(from->q, at, d->process, d->pc, sizeof(d->bytes), d->bytes, known, err))
 		return false;
 	for (d->len = 0; d->len < sizeof(known) && known[d->len];)
 		d->len++;
@@ -394,16 +392,21 @@ static bool decode(struct ts_decoded *d, const struct ts_inputs_from *from, uint
 	return true;
 }
 
+static struct ts_decoded *find_room(const struct ts_inputs_from *from, uint64_t pc)
+{
+	return &from->decoded[(pc ^ pc >> 10) % TS_N_DECODED];
+}
+
 /*
  * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was
  * decoded before is used again where its bytes cannot have changed; of a machine, page tables and the mode
- * may have.
+ * may have.  Memory at the beginning of a chunk is read without replaying steps of it.
  *
  * Returns NULL if the trace cannot be read.
  */
 static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
-	uint64_t chunk = pos / TS_CHUNK_STEPS, changed;
+	uint64_t chunk = pos / TS_CHUNK_STEPS, changed, at = pos;
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(from->q, pos, &b, err);
 	struct ts_decoded *d;
@@ -411,19 +414,23 @@ static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t 
 
 	if (!st)
 		return NULL;
-	d = &from->decoded[st->pc % TS_N_DECODED];
+	d = find_room(from, st->pc);
 	process = ts_query_process(from->q, st->thread);
-	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk <= d->last_chunk)
+	if (d->pc == st->pc && d->process == process && chunk >= d->first_chunk && chunk < d->end_chunk)
 		return d;
 	d->pc = st->pc;
 	d->process = process;
+	d->first_chunk = d->end_chunk = 0;
 	changed = last_change(from->q, process, d->pc, chunk);
-	d->first_chunk = ts_query_mode(from->q, pos) ? chunk + 1 : changed == TS_NO_CHUNK ? 0 : changed + 1;
-	d->last_chunk = chunk;
-	if (decode(d, from, pos, err))
-		return d;
-	d->first_chunk = chunk + 1;
-	return NULL;
+	if (ts_query_mode(from->q, pos))
+		return decode(d, from, pos, pos, err) ? d : NULL;
+	if (changed == TS_NO_CHUNK || changed < chunk)
+		at = chunk * TS_CHUNK_STEPS;
+	if (!decode(d, from, pos, at, err))
+		return NULL;
+	d->first_chunk = changed == TS_NO_CHUNK ? 0 : changed + 1;
+	d->end_chunk = chunk + 1;
+	return d;
 }
 
 /* The text of the instruction, "" if there is none. */
@@ -501,8 +508,8 @@ bool ts_inputs_find(struct ts_inputs *in, const struct ts_inputs_from *from, uin
 	g = malloc(2 * (size_t)set->g_len);
 	if (!g)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the registers");
-	done = ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) &&
-	       list_reads(&s, q, pos, err);
+	done = !d->insn.n_mem || (ts_query_regs(q, pos, ts_query_thread(q, pos), g, g + set->g_len, err) &&
+				  list_reads(&s, q, pos, err));
 	s.g = g;
 	in->is_syscall = !ts_query_facts(q)->is_physical &&
 			 (is_word(in->text, "syscall") || is_word(in->text, "sysenter") ||

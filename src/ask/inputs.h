@@ -41,7 +41,7 @@ struct ts_inputs {
 struct ts_decoded {
 	uint64_t pc;
 	uint32_t process;
-	uint64_t first_chunk, last_chunk; /* first > last: there is none */
+	uint64_t first_chunk, end_chunk; /* from the first on, below the end; 0 and 0: there is none */
 	bool is_insn; /* these bytes are one */
 	struct ts_x86 x86;
 	struct ts_x86_insn insn;
@@ -51,7 +51,7 @@ struct ts_decoded {
 	size_t len;
 };
 
-#define TS_N_DECODED 64u
+#define TS_N_DECODED 1024u /* a power of two */
 
 /* Where inputs are looked for. */
 struct ts_inputs_from {

@@ -19,13 +19,17 @@
 #define LAST_WRITE "last-write"
 
 /* Places whose writers are followed at a time: those of a loop come again and again. */
-#define N_TRAILS 8u
+#define N_TRAILS 32u
 
 /* Up to so many bytes of memory have one row a step. */
 #define MAX_WHOLE 16u
 
 /* Answers do not grow beyond this. */
 #define MAX_NODES 2000u
+
+/* Places of a hash table of nodes: a power of two. */
+#define N_SLOTS (4 * 1024u)
+_Static_assert(MAX_NODES <= N_SLOTS / 2, "the table of nodes is never full");
 
 /*
  * Instructions that are looked at, on the way back to a branch or to who set a flag, for one of the budget.
@@ -73,11 +77,11 @@ struct node {
 	uint64_t constant;
 	uint32_t parent;
 	uint32_t order; /* among its parent's children */
+	uint32_t first_child, next_sibling; /* NO_NODE: there is none */
 	uint32_t depth;
 	uint32_t thread;
 	char kind[12];
 	char text[TS_MAX_INSN_TEXT];
-	bool is_shown;
 };
 
 /* A place whose writer is to be found. */
@@ -122,6 +126,7 @@ struct why {
 	uint32_t n_looked;
 	struct node *nodes;      /* owned */
 	uint32_t n_nodes;
+	uint32_t slots[N_SLOTS]; /* by place and position: the first node that shows that, plus 1; 0: none */
 	uint32_t told;           /* the node that was a row last; NO_NODE: none */
 	struct task *tasks; /* owned; a stack */
 	uint32_t n_tasks, cap_tasks;
@@ -158,6 +163,20 @@ static void push_task(struct why *y, const struct task *task)
 	y->tasks[y->n_tasks++] = *task;
 }
 
+/* Put the last node among its parent's children, behind those of the same order. */
+static void link_node(struct why *y)
+{
+	uint32_t node = y->n_nodes - 1, *at;
+
+	if (y->nodes[node].parent == NO_NODE)
+		return;
+	at = &y->nodes[y->nodes[node].parent].first_child;
+	while (*at != NO_NODE && y->nodes[*at].order <= y->nodes[node].order)
+		at = &y->nodes[*at].next_sibling;
+	y->nodes[node].next_sibling = *at;
+	*at = node;
+}
+
 static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, const struct ts_what *place,
 			     const char *kind)
 {
@@ -170,8 +189,10 @@ static struct node *add_node(struct why *y, uint32_t parent, uint32_t order, con
 	}
 	n = &y->nodes[y->n_nodes++];
 	*n = (struct node){ .place = *place, .pos = TS_NO_POS, .count = 1, .parent = parent, .order = order };
+	n->first_child = n->next_sibling = NO_NODE;
 	n->depth = parent == NO_NODE ? 0 : y->nodes[parent].depth + 1;
 	snprintf(n->kind, sizeof(n->kind), "%s", kind);
+	link_node(y);
 	return n;
 }
 
@@ -224,11 +245,19 @@ static uint32_t process_at(const struct why *y, uint64_t pos)
 	return ts_query_process(y->ask->q, ts_query_thread(y->ask->q, pos));
 }
 
+/* Is @before near where the trail has been followed to?  From far on, another one costs less. */
+static bool is_near(const struct trail *t, uint64_t before)
+{
+	uint64_t at = t->has_writer ? t->writer.pos : t->before;
+
+	return t->is_ended || at < before || at / TS_CHUNK_STEPS - before / TS_CHUNK_STEPS <= 1;
+}
+
 /* Does the trail tell who wrote the place before @before? */
 static bool leads_from(const struct why *y, const struct trail *t, const struct ts_what *place,
 		       uint64_t before)
 {
-	if (!t->rows || !is_same_place(&t->place, place) || before > t->before)
+	if (!t->rows || !is_same_place(&t->place, place) || before > t->before || !is_near(t, before))
 		return false;
 	if (before < t->before && !is_followed(y, place))
 		return false;
@@ -453,13 +482,19 @@ static uint32_t find_turn(const struct why *y, uint32_t parent, const struct ts_
 
 /* ------------------------------------------------------------------------------------------------- tasks */
 
-static bool was_seen(const struct why *y, const struct ts_what *place, uint64_t pos)
+/* Where the table has a node that shows what step @pos wrote to @place, or room for it. */
+static uint32_t *find_slot(struct why *y, const struct ts_what *place, uint64_t pos)
 {
-	for (uint32_t i = 0; i < y->n_nodes; i++) {
-		if (y->nodes[i].pos == pos && is_same_place(&y->nodes[i].place, place))
-			return true;
+	uint64_t key = (pos * 31 + (place->kind == TS_WHAT_MEM ? place->addr : place->off)) *
+		       UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t i = (uint32_t)(key >> 32) % N_SLOTS;
+
+	for (;; i = (i + 1) % N_SLOTS) {
+		const struct node *n = y->slots[i] ? &y->nodes[y->slots[i] - 1] : NULL;
+
+		if (!n || (n->pos == pos && is_same_place(&n->place, place)))
+			return &y->slots[i];
 	}
-	return false;
 }
 
 static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, struct ts_row *row,
@@ -469,7 +504,8 @@ static bool is_known(struct why *y, const struct ts_what *place, uint64_t pos, s
 static bool take_writer(struct why *y, const struct task *t, struct writer *w, struct ts_error *err)
 {
 	uint32_t at = t->is_loop ? next_of_loop(y, t, t->parent) : NO_NODE;
-	bool is_write, seen = was_seen(y, &t->place, w->pos);
+	uint32_t *slot = find_slot(y, &t->place, w->pos);
+	bool is_write, seen = *slot;
 	struct task loop = *t;
 	struct ts_inputs in;
 	struct node *n;
@@ -496,6 +532,8 @@ static bool take_writer(struct why *y, const struct task *t, struct writer *w, s
 	n->pc = w->pc;
 	n->thread = w->thread;
 	snprintf(n->text, sizeof(n->text), "%s", in.text);
+	if (!seen)
+		*slot = (uint32_t)(n - y->nodes) + 1;
 	if (!seen && is_write)
 		expand(y, (uint32_t)(n - y->nodes), w->pos, &in);
 	return true;
@@ -658,23 +696,18 @@ static bool put_row(struct why *y, const struct node *n, struct ts_row *row, str
 	return put_value(y, n, row, err);
 }
 
-/* The next node in pre-order that has not been shown: a child of the last one, of its parent, ... */
+/* The node after the last row in pre-order; NULL at the end. */
 static struct node *next_node(struct why *y)
 {
 	uint32_t at = y->told;
 
-	for (;; at = y->nodes[at].parent) {
-		struct node *best = NULL;
-
-		for (uint32_t i = 0; i < y->n_nodes; i++) {
-			struct node *n = &y->nodes[i];
-
-			if (n->parent == at && !n->is_shown && (!best || n->order < best->order))
-				best = n;
-		}
-		if (best || at == NO_NODE)
-			return best;
-	}
+	if (at == NO_NODE)
+		return y->n_nodes ? y->nodes : NULL;
+	if (y->nodes[at].first_child != NO_NODE)
+		return &y->nodes[y->nodes[at].first_child];
+	while (at != NO_NODE && y->nodes[at].next_sibling == NO_NODE)
+		at = y->nodes[at].parent;
+	return at == NO_NODE ? NULL : &y->nodes[y->nodes[at].next_sibling];
 }
 
 static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
@@ -698,7 +731,6 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	n = next_node(y);
 	if (!n)
 		return TS_GOT_END;
-	n->is_shown = true;
 	y->told = (uint32_t)(n - y->nodes);
 	return put_row(y, n, row, err) ? TS_GOT_ROW : TS_GOT_FAIL;
 }

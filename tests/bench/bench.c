@@ -133,17 +133,22 @@ size_t bench_sizes(uint64_t *millions, size_t max)
 	return n;
 }
 
-bool bench_is_wanted(const char *format)
+bool bench_is_named(const char *variable, const char *name)
 {
-	const char *names = getenv("BENCH_FORMATS");
-	size_t len = strlen(format);
+	const char *names = getenv(variable);
+	size_t len = strlen(name);
 
 	if (!names || !*names)
 		return true;
-	for (const char *p = names; (p = strstr(p, format)); p += len)
+	for (const char *p = names; (p = strstr(p, name)); p += len)
 		if ((p == names || p[-1] == ' ') && (p[len] == ' ' || !p[len]))
 			return true;
 	return false;
+}
+
+bool bench_is_wanted(const char *format)
+{
+	return bench_is_named("BENCH_FORMATS", format);
 }
 
 /* ------------------------------------------------------------------------------------------------ figures */

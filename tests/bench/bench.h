@@ -48,7 +48,10 @@ const char *bench_data(const char *name);
 /* How many million steps each size has that is asked for (BENCH_SIZES, BENCH_LARGE), at most @max. */
 size_t bench_sizes(uint64_t *millions, size_t max);
 
-/* Is it asked for?  BENCH_FORMATS has names, none is all. */
+/* Is @name among the words of the environment variable?  No words stand for all. */
+bool bench_is_named(const char *variable, const char *name);
+
+/* Is the format asked for?  The variable is BENCH_FORMATS. */
 bool bench_is_wanted(const char *format);
 
 /* What is asked of a figure. */

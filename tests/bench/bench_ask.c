@@ -4,15 +4,17 @@
  *
  * Of a table: processor time up to the first row, rows a second to JSON, and million steps of the recording a
  * second where all of it is looked at.  Of a row: 1,000 random questions, the 99th percentile; those about
- * ANY take what random steps wrote.  `why` has a row for each value of a chain, so it is told for the whole
- * answer and for a row of it.
+ * ANY take what random steps wrote.  `why` has a row for each value of a chain, and a row stands for all turns of
+ * a loop, which are followed one by one before its count is known: it is told for the whole answer, for a row of
+ * it, and for a value that was followed (a turn of a loop is one).
  *
  * Beside them the naive scan, which decodes all steps for any question, and gdb doing the same by the clock:
  * from write to write by a watchpoint and reverse-continue, from call to call by a breakpoint and continue,
  * and counting by stepi.
  *
  * BENCH_SIZES and BENCH_FORMATS are those of bench_formats; without formats, the sizes are Usercorn's, and of
- * each other one a recording of a million steps is asked.  There is one recording at a time.
+ * each other one a recording of a million steps is asked.  There is one recording at a time.  BENCH_VERBS="why
+ * find" are the only verbs that are measured, with neither the naive scan nor gdb.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,13 +58,28 @@ struct session {
 	uint64_t addrs[N_SAMPLES]; /* that samples met */
 	const char *regs[N_SAMPLES]; /* borrowed; the same of registers */
 	size_t n_addrs, n_regs;
+	bool has_counts; /* what is measured has a column `count` */
 };
 
 /* Seconds of the processor, and by the clock. */
 struct answered {
 	double seconds, first_s, clock_s;
 	uint64_t n_rows;
+	uint64_t n_counted; /* the sum of the column `count` */
 };
+
+/* The sum of the numbers "count" of the rows in @json. */
+static uint64_t sum_counts(const char *json)
+{
+	static const char name[] = "\"count\":";
+	uint64_t sum = 0;
+
+	while ((json = strstr(json, name))) {
+		json += sizeof(name) - 1;
+		sum += strtoull(json, NULL, 10);
+	}
+	return sum;
+}
 
 static struct answered ask(struct session *s, const char *question)
 {
@@ -79,6 +96,8 @@ static struct answered ask(struct session *s, const char *question)
 		ts_buf_reset(&out);
 		got = ts_answer_run(a, SLICE, &out, &out, &err);
 		bench_check(got != TS_GOT_FAIL, &err);
+		if (s->has_counts)
+			r.n_counted += sum_counts(ts_buf_text(&out));
 		if (!r.first_s && (ts_answer_n_rows(a) || got == TS_GOT_END))
 			r.first_s = bench_cpu() - start;
 	}
@@ -199,12 +218,23 @@ static void figure(const struct session *s, const char *verb, const char *what, 
 	bench_figure(s->table, s->column, name, value, asked, limit, NULL);
 }
 
+/* Is the verb, the first word of @label, measured? */
+static bool is_measured(const char *label)
+{
+	char verb[40];
+
+	snprintf(verb, sizeof(verb), "%.*s", (int)strcspn(label, " ,"), label);
+	return bench_is_named("BENCH_VERBS", verb);
+}
+
 /* @is_scan: all of the recording is looked at. */
 static void measure_table(struct session *s, const char *verb, const char *question, bool is_scan)
 {
 	struct answered r;
 	double rate;
 
+	if (!is_measured(verb))
+		return;
 	ask(s, question);
 	r = ask(s, question);
 	rate = (double)s->ask.n_steps / r.seconds / 1e6;
@@ -222,8 +252,11 @@ static void measure_table(struct session *s, const char *verb, const char *quest
 static void measure_find(struct session *s, const char *verb, const char *question)
 {
 	bool is_first = !ts_query_has_values(s->t.q);
-	double seconds = ask(s, question).seconds, millions = (double)s->ask.n_steps / 1e6;
+	double seconds, millions = (double)s->ask.n_steps / 1e6;
 
+	if (!is_measured(verb))
+		return;
+	seconds = ask(s, question).seconds;
 	if (is_first && ts_query_has_values(s->t.q))
 		figure(s, verb, "the first one, million steps a second", millions / seconds, BENCH_NOTHING,
 		       0);
@@ -248,44 +281,76 @@ static void put_what(const struct session *s, char *text, size_t size)
 		snprintf(text, size, "0x%" PRIx64, s->addrs[random_below(s->n_addrs)]);
 }
 
-/* @n questions with one row, at random positions; * in it stands for any WHAT.  Returns seconds a row. */
-static double measure_row(struct session *s, const char *verb, const char *question, unsigned n,
-			  double max_us)
+/* @question with * replaced by any WHAT, at a random position. */
+static struct answered ask_somewhere(struct session *s, const char *question)
+{
+	const char *star = strchr(question, '*');
+	char text[200], what[40] = "";
+	int before = star ? (int)(star - question) : (int)strlen(question);
+
+	if (star)
+		put_what(s, what, sizeof(what));
+	snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, before, question, what, star ? star + 1 : "",
+		 random_below(s->ask.n_steps));
+	return ask(s, text);
+}
+
+/* Questions with one row. */
+static void measure_row(struct session *s, const char *verb, const char *question)
 {
 	static double times[N_QUESTIONS], clock_times[N_QUESTIONS];
-	const char *star = strchr(question, '*');
-	uint64_t n_rows = 0;
-	double all = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		char text[200], what[40];
-		struct answered r;
+	if (!is_measured(verb))
+		return;
+	for (unsigned i = 0; i < N_QUESTIONS; i++) {
+		struct answered r = ask_somewhere(s, question);
 
-		put_what(s, what, sizeof(what));
-		if (star)
-			snprintf(text, sizeof(text), "%.*s%s%s at %" PRIu64, (int)(star - question), question,
-				 what, star + 1, random_below(s->ask.n_steps));
-		else
-			snprintf(text, sizeof(text), "%s at %" PRIu64, question,
-				 random_below(s->ask.n_steps));
-		r = ask(s, text);
 		times[i] = r.seconds;
 		clock_times[i] = r.clock_s;
-		all += r.seconds;
-		n_rows += r.n_rows;
 	}
-	qsort(times, n, sizeof(times[0]), compare_times);
-	qsort(clock_times, n, sizeof(clock_times[0]), compare_times);
-	figure(s, verb, "p99, us", times[n * 99 / 100] * 1e6, max_us > 0 ? BENCH_AT_MOST : BENCH_NOTHING, max_us);
-	figure(s, verb, "p99 by the clock, us", clock_times[n * 99 / 100] * 1e6, BENCH_NOTHING, 0);
-	return all / (double)(n_rows ? n_rows : 1);
+	qsort(times, N_QUESTIONS, sizeof(times[0]), compare_times);
+	qsort(clock_times, N_QUESTIONS, sizeof(clock_times[0]), compare_times);
+	figure(s, verb, "p99, us", times[N_QUESTIONS * 99 / 100] * 1e6, BENCH_AT_MOST, MAX_P99_US);
+	figure(s, verb, "p99 by the clock, us", clock_times[N_QUESTIONS * 99 / 100] * 1e6, BENCH_NOTHING, 0);
+}
+
+/* The median and the 99th percentile of the questions' seconds for one of @what. */
+static void spread(struct session *s, const char *verb, const char *what, double *times,
+		   enum bench_asked asked)
+{
+	char name[80];
+
+	qsort(times, N_WHYS, sizeof(times[0]), compare_times);
+	snprintf(name, sizeof(name), "%s, p50, us", what);
+	figure(s, verb, name, times[N_WHYS / 2] * 1e6, BENCH_NOTHING, 0);
+	snprintf(name, sizeof(name), "%s, p99, us", what);
+	figure(s, verb, name, times[N_WHYS * 99 / 100] * 1e6, asked, MAX_P99_US);
 }
 
 static void measure_why(struct session *s, const char *verb, const char *question)
 {
-	double a_row = measure_row(s, verb, question, N_WHYS, 0);
+	static double answers[N_WHYS], rows[N_WHYS], values[N_WHYS];
+	double seconds = 0;
+	uint64_t n_rows = 0;
 
-	figure(s, verb, "mean of a row, us", a_row * 1e6, BENCH_AT_MOST, MAX_P99_US);
+	if (!is_measured(verb))
+		return;
+	s->has_counts = true;
+	for (unsigned i = 0; i < N_WHYS; i++) {
+		struct answered r = ask_somewhere(s, question);
+
+		answers[i] = r.seconds;
+		rows[i] = r.seconds / (double)(r.n_rows ? r.n_rows : 1);
+		values[i] = r.seconds / (double)(r.n_counted ? r.n_counted : 1);
+		seconds += r.seconds;
+		n_rows += r.n_rows;
+	}
+	s->has_counts = false;
+	spread(s, verb, "an answer", answers, BENCH_NOTHING);
+	spread(s, verb, "a row of it", rows, BENCH_AT_MOST);
+	spread(s, verb, "a value followed", values, BENCH_AT_MOST);
+	figure(s, verb, "mean of a row, us", seconds / (double)(n_rows ? n_rows : 1) * 1e6, BENCH_AT_MOST,
+	       MAX_P99_US);
 }
 
 /*
@@ -393,15 +458,15 @@ static void measure_rows(struct session *s)
 	char question[60];
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		measure_row(s, rows[i].verb, rows[i].question, N_QUESTIONS, MAX_P99_US);
+		measure_row(s, rows[i].verb, rows[i].question);
 	snprintf(question, sizeof(question), "last-write 0x%" PRIx64, s->addr);
-	measure_row(s, "last-write ADDR", question, N_QUESTIONS, MAX_P99_US);
+	measure_row(s, "last-write ADDR", question);
 	snprintf(question, sizeof(question), "last-write $%s", s->rare);
-	measure_row(s, "last-write of a rare register", question, N_QUESTIONS, MAX_P99_US);
+	measure_row(s, "last-write of a rare register", question);
 	snprintf(question, sizeof(question), "last-exec 0x%" PRIx64, s->pc);
-	measure_row(s, "last-exec ADDR", question, N_QUESTIONS, MAX_P99_US);
+	measure_row(s, "last-exec ADDR", question);
 	snprintf(question, sizeof(question), "next-exec 0x%" PRIx64, s->pc);
-	measure_row(s, "next-exec ADDR", question, N_QUESTIONS, MAX_P99_US);
+	measure_row(s, "next-exec ADDR", question);
 	snprintf(question, sizeof(question), "why 0x%" PRIx64, s->addr);
 	measure_why(s, "why ADDR", question);
 	measure_why(s, "why ANY depth 1", "why * depth 1");
@@ -437,10 +502,14 @@ static void measure(struct session *s, const struct bench_format *format, const 
 	measure_table(s, "strings", "strings", true);
 	measure_table(s, "hot", "hot", true);
 	measure_table(s, "coverage", "coverage", true);
-	measure_file(s, path, NULL, "drcov");
-	measure_file(s, path, format->program ? bench_data(format->program) : NULL, "lcov");
-	measure_naive(s, path);
-	measure_gdb(s, path);
+	if (is_measured("coverage")) {
+		measure_file(s, path, NULL, "drcov");
+		measure_file(s, path, format->program ? bench_data(format->program) : NULL, "lcov");
+	}
+	if (is_measured("naive")) {
+		measure_naive(s, path);
+		measure_gdb(s, path);
+	}
 }
 
 static void measure_size(const struct bench_format *format, uint64_t millions)

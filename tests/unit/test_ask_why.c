@@ -432,6 +432,54 @@ START_TEST(an_instruction_is_that_which_stood_there_at_its_step)
 }
 END_TEST
 
+/* What `why $REG` at the end takes of a budget: about a unit for each chunk that is decoded. */
+static uint32_t cost_of(const char *reg)
+{
+	const uint32_t all = 1000000;
+	struct ts_question qn = { .verb = ts_verb_find("why", 3), .at = a.ask.n_steps, .thread = TS_NO_THREAD };
+	struct ts_budget budget = { all };
+	struct ts_error err = { 0 };
+	enum ts_got got = TS_GOT_ROW;
+	struct ts_rows *rows;
+
+	qn.depth = TS_NO_LIMIT;
+	ck_assert(ts_what_register(&qn.what, reg, strlen(reg), &p.s->rec.regs));
+	rows = qn.verb->open(&a.ask, &qn, false, &err);
+	ck_assert_ptr_nonnull(rows);
+	while (got == TS_GOT_ROW) {
+		struct ts_row row;
+
+		ts_row_init(&row);
+		got = rows->ops->next(rows, &row, &budget, &err);
+		ts_row_fini(&row);
+	}
+	ck_assert_int_eq(got, TS_GOT_END);
+	ts_rows_close(rows);
+	return all - budget.left;
+}
+
+/*
+ * mov rax, rdx; mov rdx, rbx in each of ten chunks; add rdx, rax.  The writer of rdx is found at the end, then
+ * rax at step 0, and then rdx before that: not by way of the chunks between.
+ */
+START_TEST(a_value_used_far_back_is_found_without_what_was_written_since)
+{
+	begin();
+	run(CODE, "\x48\x89\xd0", 3, 0, p.now[2]);
+	for (unsigned i = 0; i < 10 * TS_CHUNK_STEPS; i++)
+		run(CODE + 3, "\x48\x89\xda", 3, 2, p.now[3]);
+	run(CODE + 6, "\x48\x01\xc2", 3, 2, p.now[2] + p.now[0]);
+	ask_text_init(&a, &p.s->rec);
+	ck_assert_str_eq(got("why $rdx"), "0 10241 write $rdx 0x2005\n"
+					  "1 10240 write $rdx 0x1003\n"
+					  "2  start $rbx 0x1003\n"
+					  "1 0 write $rax 0x1002\n"
+					  "2  start $rdx 0x1002\n");
+	ck_assert_uint_le(cost_of("rdx"), 5 + 4); /* a unit for each value, and a chunk for each writer */
+	finish();
+}
+END_TEST
+
 START_TEST(what_is_not_known_is_said)
 {
 	static const uint8_t eight[8] = { 9 };
@@ -518,6 +566,7 @@ Suite *unit_suite(void)
 	const TTest *const tests[] = { turns_of_a_loop_are_one_row_with_a_count,
 				       a_branch_has_the_instruction_that_set_its_condition_however_far_it_is,
 				       an_instruction_is_that_which_stood_there_at_its_step,
+				       a_value_used_far_back_is_found_without_what_was_written_since,
 				       what_is_not_known_is_said,
 				       other_processors_have_what_the_recording_shows_read,
 				       addresses_of_a_machine_are_virtual };

@@ -292,7 +292,7 @@ static void look_at_memory(struct scan *s, const struct pb_message *std, struct 
 {
 	for (unsigned field = STD_PRE_LIST; std && field <= STD_POST_LIST; field++) {
 		struct ts_cursor list = pb_sub(std, field, body);
-		struct bap_op op;
+		struct bap_op op = { 0 };
 
 		while (bap_op_next(&s->in, &list, &op))
 			if (!op.slot && op.len <= 64)

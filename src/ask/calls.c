@@ -173,6 +173,21 @@ static bool find(struct calls *x, struct ts_call *call)
 	return true;
 }
 
+/* Does the pattern match the name of a function, or that of one to which an entry of a linkage table leads? */
+static bool matches(const char *pattern, const char *name)
+{
+	size_t len = strlen(name), n = strlen(TS_LINKED);
+	char function[TS_MAX_WORD];
+
+	if (!fnmatch(pattern, name, 0))
+		return true;
+	if (len < n || len - n >= sizeof(function) || strcmp(name + len - n, TS_LINKED) != 0)
+		return false;
+	memcpy(function, name, len - n);
+	function[len - n] = 0;
+	return !fnmatch(pattern, function, 0);
+}
+
 /* Is it the callee that was asked for, and not too deep? */
 static bool is_wanted(const struct calls *x, const struct ts_call *call)
 {
@@ -187,7 +202,7 @@ static bool is_wanted(const struct calls *x, const struct ts_call *call)
 	if (!*qn->operand)
 		return true;
 	s = x->ask->symbols ? ts_symbols_function_at(x->ask->symbols, call->target) : NULL;
-	return s && (!fnmatch(qn->operand, s->name, 0) || !fnmatch(qn->operand, s->mangled, 0));
+	return s && (matches(qn->operand, s->name) || matches(qn->operand, s->mangled));
 }
 
 /* ----------------------------------------------------------------------------------------------- batches */

@@ -230,6 +230,36 @@ static bool is_overloaded(const struct ts_ask *ask, const struct words *w)
 	return ask->symbols && ts_symbols_is_overloaded(ask->symbols, w->p, w->len);
 }
 
+/*
+ * Is the function also called by way of a procedure linkage table, or is that all that is known of it?  calls
+ * takes both: @name gets its name as in the file.
+ */
+static bool is_linked(const struct ts_ask *ask, const struct words *w, char name[TS_MAX_WORD])
+{
+	const struct ts_symbol *s = ask->symbols ? ts_symbols_find(ask->symbols, w->p, w->len) : NULL;
+	int len = s ? snprintf(name, TS_MAX_WORD, "%s", s->mangled)
+		    : snprintf(name, TS_MAX_WORD, "%.*s", (int)w->len, w->p);
+	char stub[TS_MAX_WORD + sizeof(TS_LINKED)];
+
+	if (!ask->symbols || (s && !s->is_function) || len >= TS_MAX_WORD)
+		return false;
+	len = snprintf(stub, sizeof(stub), "%s%s", name, TS_LINKED);
+	return ts_symbols_find(ask->symbols, stub, (size_t)len) != NULL;
+}
+
+static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struct words *w,
+			 struct ts_error *err)
+{
+	if (is_pattern(w) || is_overloaded(ask, w))
+		return copy_word(qn->operand, w, err);
+	if (is_linked(ask, w, qn->operand)) {
+		next_word(w);
+		return true;
+	}
+	*qn->operand = 0;
+	return parse_what(qn, ask, w, err);
+}
+
 static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct words *w, struct ts_error *err)
 {
 	const struct ts_verb *verb = qn->verb;
@@ -254,7 +284,7 @@ static bool parse_operand(struct ts_question *qn, struct ts_ask *ask, struct wor
 	case TS_OPERAND_CALLEE_OR_NONE:
 		if (!has_operand(w, verb))
 			return true;
-		return is_pattern(w) || is_overloaded(ask, w) ? copy_word(qn->operand, w, err) : parse_what(qn, ask, w, err);
+		return parse_callee(qn, ask, w, err);
 	case TS_OPERAND_VALUE:
 		if (!w->len)
 			return fail_word(w, "a value is missing", err);

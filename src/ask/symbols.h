@@ -21,6 +21,9 @@ struct ts_symbol {
 	bool is_function;
 };
 
+/* How the name of an entry of a procedure linkage table ends: that of the function stands before it. */
+#define TS_LINKED "@plt"
+
 struct ts_symbols;
 
 /* An empty table; NULL if memory is exhausted. */

@@ -6,8 +6,10 @@ pointer goes down by a word and control goes elsewhere; it returns if control co
 """
 import gzip
 import json
+import re
 import subprocess
 
+from _programs import Program
 from _tap import DATA, TRACESTUB, add_case, case, run_cases
 
 # word, the link register, bytes from a call to its return address (None: calls push)
@@ -17,6 +19,7 @@ PROCESSORS = {
     "mips_walk": (4, ("ra", 8), "sp"),
 }
 LONGEST = 7     # bytes of an x86 call instruction
+BASE = 0x555555554000   # of tests/data/programs/pie
 
 
 def query(name, *words):
@@ -151,6 +154,22 @@ def the_previous_return_is_the_last_end_of_a_call_that_returned():
     ends = [r["end"] for r in query("x64_lib", "calls") if r["kind"] == "return"]
     n = len(positions("x64_lib")) - 1
     assert [r["position"] for r in query("x64_lib", "goto", "previous return")] == [max(e for e in ends if e < n)]
+
+
+@case
+def a_function_of_a_library_is_called_by_the_name_without_plt():
+    """The instructions that call an entry of the linkage table, by objdump, where the oracle has them."""
+    program = Program("pie", "ucir")
+    text = subprocess.run(["objdump", "-d", program.exec], capture_output=True, text=True, check=True).stdout
+    pcs = program.pcs()
+    for name in "malloc", "printf":
+        sites = {BASE + int(site, 16) for site in re.findall(rf"^ *(\w+):.*call.*<{name}@plt>$", text, re.M)}
+        assert sites, name
+        wanted = [k for k, pc in enumerate(pcs) if pc in sites]
+        for asked in name, f"{name[:-1]}?", f"{name}@plt":
+            rows = query_trace(program.trace, "calls", asked, "--exec", program.exec)
+            assert [row["position"] for row in rows if row["pc"] in map(hex, sites)] == wanted, (asked, rows)
+            assert {row["callee"] for row in rows} >= {f"{name}@plt"}, rows
 
 
 @case

@@ -32,8 +32,22 @@
  * stretch is long beside what it takes to begin one.
  */
 #define LEN_HERE   1u
-#define LEN_ALONE  6u
+#define LEN_ALONE  12u
 #define LEN_SHARED 8u
+
+/*
+ * Stretches in the ring of one decoder.  What the builder read last lies in the cache of its processor, and a
+ * decoder that writes there waits for each line of it: decoding can take three times as long where the two
+ * processors share no cache.  In a long ring the batch that is filled next was read long ago.
+ */
+#define N_ALONE 6u
+
+/*
+ * Steps may have any number of effects.  So many bytes end a stretch of one decoder before it has all its
+ * batches; a batch with memory for more than so many does not keep it.
+ */
+#define MAX_STRETCH_BYTES (UINT64_C(4) << 20)
+#define MAX_KEPT_BYTES    (UINT64_C(2) << 20)
 
 /* After a guess that was wrong, or none, so many stretches are begun without one; each time double. */
 #define MAX_PAUSE 64u
@@ -41,6 +55,7 @@
 struct stretch {
 	struct ts_batch *batches; /* owned; as many as the feed's len */
 	unsigned n_full, n_taken; /* batches: decoded, given back by the caller */
+	uint64_t n_bytes;         /* of steps in them */
 	struct decoder *owner;    /* until it is settled; NULL: the stretch may be begun */
 	bool is_over;             /* no batch of it follows */
 	bool is_dropped;          /* it began at a wrong point; its owner is still at work */
@@ -111,6 +126,24 @@ static void batch_fini(struct ts_batch *b)
 	ts_steps_fini(&b->steps);
 	ts_buf_fini(&b->behind);
 	ts_learned_fini(&b->learned);
+}
+
+static uint64_t bytes_of(uint32_t n_steps, uint32_t n_effects, uint32_t n_data)
+{
+	return n_steps * (uint64_t)sizeof(struct ts_step) + n_effects * (uint64_t)sizeof(struct ts_effect) +
+	       n_data;
+}
+
+static uint64_t used_bytes(const struct ts_steps *b)
+{
+	return bytes_of(b->n_steps, b->n_effects, b->n_data);
+}
+
+/* The caller has read the batch: one of extraordinary steps gives its memory back. */
+static void empty(struct ts_steps *b)
+{
+	if (bytes_of(b->cap_steps, b->cap_effects, b->cap_data) > MAX_KEPT_BYTES)
+		ts_steps_fini(b);
 }
 
 static void fail_for_memory(struct ts_batch *b)
@@ -314,6 +347,7 @@ static struct stretch *begin(struct ts_feed *f, struct decoder *d)
 	    (!stands && !ts_buf_ok(&f->start)) || !teach(f, d))
 		return NULL;
 	s->n_full = s->n_taken = 0;
+	s->n_bytes = 0;
 	s->is_over = s->has_learned = false;
 	s->owner = d;
 	copy_point(f, &s->start, &f->start);
@@ -338,7 +372,9 @@ static void count(struct ts_feed *f, struct decoder *d, struct stretch *s)
 		return;
 	}
 	s->n_full++;
-	s->is_over = s->n_full == f->len || b->next != TS_ITEM;
+	s->n_bytes += used_bytes(&b->steps);
+	s->is_over = s->n_full == f->len || b->next != TS_ITEM ||
+		     (f->n_decoders == 1 && s->n_bytes > MAX_STRETCH_BYTES);
 	if (!s->is_over)
 		return;
 	d->now = NULL;
@@ -481,6 +517,8 @@ static void give_back(struct ts_feed *f)
 	if (!f->is_lent)
 		return;
 	f->is_lent = false;
+	if (f->n_stretches > 1)
+		empty(&s->batches[s->n_taken].steps);
 	s->n_taken++;
 	if (s->n_taken < s->n_full || !s->is_over)
 		return;
@@ -652,7 +690,7 @@ static bool add_decoder(struct ts_feed *f, struct ts_recording *twin, struct ts_
 	bool is_more = d == &f->decoders[f->n_decoders];
 	unsigned n = f->n_decoders + is_more;
 
-	if (!make_ring(f, n > 1 ? n + 2 : 2, n > 1 ? LEN_SHARED : LEN_ALONE))
+	if (!make_ring(f, n > 1 ? n + 2 : N_ALONE, n > 1 ? LEN_SHARED : LEN_ALONE))
 		return false;
 	if (d == &f->decoders[0])
 		ts_reader_close(d->reader);

@@ -145,6 +145,62 @@ START_TEST(what_was_said_of_the_end_is_kept)
 }
 END_TEST
 
+/* A recording with so much in each step that a few chunks are all that may be decoded ahead. */
+#define LARGE_LEN     ((UINT64_C(4) << 20) / TS_CHUNK_STEPS)
+#define N_LARGE       (40 * TS_CHUNK_STEPS)
+#define MAX_AHEAD_LEN (UINT64_C(28) << 20)
+
+static struct script *make_large(void)
+{
+	static const uint8_t value[LARGE_LEN];
+	struct script *x = script_new("x86-64", 1, NULL);
+
+	ts_steps_value(&x->steps, TS_FX_WRITE, 0, value, LARGE_LEN);
+	for (uint32_t i = 0; i < N_LARGE; i++) {
+		struct ts_effect *e = i ? ts_steps_effect(&x->steps, TS_FX_WRITE, i, LARGE_LEN) : NULL;
+
+		if (e) /* the same bytes */
+			e->data = x->steps.effects[0].data;
+		ts_steps_close(&x->steps, 0x1000 + i, 1, 0);
+	}
+	return x;
+}
+
+/* Work that takes longer than decoding the batch did, so that the thread gets ahead. */
+static void dwell(const struct ts_batch *b)
+{
+	uint32_t n_ones = 0;
+
+	for (int i = 0; i < 4; i++)
+		for (uint32_t at = 0; at < b->steps.n_data; at++)
+			n_ones += b->steps.data[at] == 1 + i;
+	ck_assert_uint_eq(n_ones, 0);
+}
+
+START_TEST(what_is_decoded_ahead_is_bounded_in_bytes)
+{
+	struct script *large = make_large(), *twin = make_large();
+
+	ts_feed_free(f);
+	f = ts_feed_new(&large->rec, &err);
+	ck_assert(ts_feed_go_ahead(f, &twin->rec, &err));
+	for (uint64_t end = TS_CHUNK_STEPS; end <= N_LARGE; end += TS_CHUNK_STEPS) {
+		const struct ts_batch *b = next_batch();
+
+		ck_assert_uint_eq(b->steps.n_steps, TS_CHUNK_STEPS);
+		ck_assert_uint_eq(b->steps.steps[0].pc, 0x1000 + end - TS_CHUNK_STEPS);
+		dwell(b);
+		if (end % (20 * TS_CHUNK_STEPS))
+			continue;
+		ts_feed_rest(f); /* the thread counts its steps */
+		ck_assert_uint_le((twin->n_reads - end) * LARGE_LEN, MAX_AHEAD_LEN);
+	}
+	ts_feed_free(f);
+	f = NULL;
+	script_free(large);
+}
+END_TEST
+
 /* --------------------------------------------------------------------------------------- several decoders */
 
 #define N_MANY (100 * TS_CHUNK_STEPS + 5)
@@ -292,6 +348,7 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(tc, it_may_be_freed_at_any_time, 0, 12);
 	tcase_add_loop_test(tc, the_point_behind_a_batch_is_where_the_next_begins, 0, 2);
 	tcase_add_test(tc, what_was_said_of_the_end_is_kept);
+	tcase_add_test(tc, what_is_decoded_ahead_is_bounded_in_bytes);
 	tcase_add_test(tc, several_decoders_give_the_same_batches);
 	tcase_add_loop_test(tc, wrong_guesses_are_dropped, 1, 4);
 	tcase_add_loop_test(tc, what_is_odd_is_counted_once, 0, 12);

@@ -92,6 +92,8 @@ static struct ts_timeline *new_timeline(struct ts_recording *rec, struct ts_imag
 		ts_timeline_leave_reads_out(tl);
 	if (opt->is_compared)
 		ts_timeline_make_digests(tl);
+	if (opt->is_whole)
+		ts_timeline_read_whole(tl);
 	return tl;
 }
 

@@ -222,6 +222,11 @@ enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns)
 	return next;
 }
 
+unsigned ts_model_permille(const struct ts_model *m)
+{
+	return ts_timeline_permille(m->tl);
+}
+
 uint64_t ts_model_n_read(const struct ts_model *m)
 {
 	return ts_timeline_n_read(m->tl);

@@ -42,6 +42,7 @@ struct ts_model_options {
 	uint64_t max_memory;         /* bytes that the index may need, beside those in its file; UINT64_MAX: any */
 	unsigned n_jobs;             /* processors that building an index may use; 0: all that the process may use */
 	bool is_served;              /* others wait while it is read: no call may take long */
+	bool is_whole;               /* nothing is asked before all has been read */
 	bool is_compared;            /* with another one: the index gets what makes that faster */
 };
 
@@ -79,7 +80,8 @@ enum ts_next ts_model_grow(struct ts_model *m, uint64_t n_steps, struct ts_error
 /* The same for about @ns nanoseconds; something has been published before, so it cannot fail. */
 enum ts_next ts_model_grow_for(struct ts_model *m, int64_t ns);
 
-/* How many instructions have been read. */
+/* How much of the trace has been read, in thousandths; how many instructions. */
+unsigned ts_model_permille(const struct ts_model *m);
 uint64_t ts_model_n_read(const struct ts_model *m);
 
 /*

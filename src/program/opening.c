@@ -205,6 +205,7 @@ static bool open_model(struct ts_opened *o, enum ts_status *status)
 		.max_memory = cli->max_memory,
 		.n_jobs = cli->n_jobs,
 		.is_served = ts_cli_is_server(cli),
+		.is_whole = !ts_cli_is_server(cli) && !cli->is_partial,
 		.is_compared = cli->command == TS_CMD_DIFF || cli->command == TS_CMD_INDEX ||
 			       cli->command == TS_CMD_MCP,
 	};

@@ -39,11 +39,6 @@ static bool is_enough(struct ts_model *m, const struct ts_cli *cli, int64_t star
 	       ts_now_ns() - start > READ_FIRST_NS;
 }
 
-static double share_read(struct ts_model *m)
-{
-	return ts_model_query(m) ? ts_query_permille(ts_model_query(m)) / 1000.0 : TS_NO_SHARE;
-}
-
 /* What ^C leaves behind, and how to go on; the process ends. */
 static _Noreturn void end_reading(struct ts_model *m, const struct ts_cli *cli)
 {
@@ -72,7 +67,7 @@ bool ts_read_recording(struct ts_model *m, const struct ts_cli *cli, enum ts_sta
 	do {
 		next = ts_model_grow(m, STEPS_A_GROW, &err);
 		if (next == TS_ITEM)
-			ts_meter_show(&meter, share_read(m), ts_model_n_read(m));
+			ts_meter_show(&meter, ts_model_permille(m) / 1000.0, ts_model_n_read(m));
 	} while (next == TS_ITEM && !ts_is_interrupted() && !is_enough(m, cli, start));
 	ts_meter_clear(&meter);
 	if (next == TS_ITEM && ts_is_interrupted())

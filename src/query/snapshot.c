@@ -123,14 +123,7 @@ uint64_t ts_query_n_read(const struct ts_query *q)
 
 unsigned ts_query_permille(const struct ts_query *q)
 {
-	const struct ts_source *src = q->tl->rec->source;
-	uint64_t len = src ? ts_source_len(src) : 0, reached = src ? ts_source_reached(src) : 0;
-
-	if (q->snap.is_complete)
-		return 1000;
-	if (!len || reached >= len)
-		return len ? 999 : 0;
-	return (unsigned)((double)reached / (double)len * 1000);
+	return q->snap.is_complete ? 1000 : ts_timeline_permille(q->tl);
 }
 
 bool ts_query_ending(const struct ts_query *q, struct ts_ending *ending)

@@ -428,6 +428,18 @@ static bool take_in_chunk(struct ts_timeline *tl, struct ts_batch *batch)
 	return end_chunk(tl);
 }
 
+unsigned ts_timeline_permille(const struct ts_timeline *tl)
+{
+	const struct ts_source *src = tl->rec->source;
+	uint64_t len = src ? ts_source_len(src) : 0, reached = src ? ts_source_reached(src) : 0;
+
+	if (!tl->builder)
+		return 1000;
+	if (!len || reached >= len)
+		return len ? 999 : 0;
+	return (unsigned)((double)reached / (double)len * 1000);
+}
+
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl)
 {
 	return tl->builder ? tl->builder->n_steps : tl->n_steps;
@@ -450,6 +462,11 @@ void ts_timeline_leave_reads_out(struct ts_timeline *tl)
 {
 	tl->has_no_reads = true;
 	tl->rec->has_reads = false;
+}
+
+void ts_timeline_read_whole(struct ts_timeline *tl)
+{
+	tl->is_read_whole = true;
 }
 
 void ts_timeline_make_digests(struct ts_timeline *tl)
@@ -528,6 +545,18 @@ static enum ts_grow begin_packing(struct ts_timeline *tl, enum ts_stage stage, s
 		return no_memory(tl, err);
 	begin_stage(tl, stage, pack);
 	return TS_GROW_MORE;
+}
+
+/*
+ * Sort what there is of the first segment, for questions.  Where nobody asks yet this only ends the runs, as
+ * sorting does: the index is the same, whether somebody waits for it or not.
+ */
+static enum ts_grow copy_or_pass(struct ts_timeline *tl, struct ts_error *err)
+{
+	if (!tl->is_read_whole)
+		return begin_packing(tl, TS_STAGE_COPY, err);
+	tl->builder->next_copy *= 2;
+	return ts_runs_flush(&tl->builder->runs) ? TS_GROW_MORE : no_memory(tl, err);
 }
 
 static bool has_segment(const struct ts_builder *bd)
@@ -691,7 +720,7 @@ static enum ts_grow take_in(struct ts_timeline *tl, struct ts_batch *b, struct t
 		return end_reading(tl, &b->err, err);
 	if (bd->n_chunks % TS_SEGMENT_CHUNKS == 0)
 		return begin_packing(tl, TS_STAGE_SEGMENT, err);
-	return bd->n_chunks == bd->next_copy ? begin_packing(tl, TS_STAGE_COPY, err) : TS_GROW_MORE;
+	return bd->n_chunks == bd->next_copy ? copy_or_pass(tl, err) : TS_GROW_MORE;
 }
 
 static enum ts_grow grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err)

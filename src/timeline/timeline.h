@@ -70,6 +70,7 @@ struct ts_timeline {
 	struct ts_index_file *siblings[TS_MAX_SECTIONS];
 	struct ts_backfill *backfill;  /* owned; of ts_timeline_fill() */
 	bool has_no_reads;             /* memory reads are not noted */
+	bool is_read_whole;            /* ts_timeline_read_whole() */
 	/* limit on the memory of the index in bytes, without the file; set it before growing */
 	uint64_t max_memory;
 	unsigned n_jobs; /* how many threads may sort what was noted; set it before growing */
@@ -93,6 +94,12 @@ void ts_timeline_free(struct ts_timeline *tl);
  * Do not note memory reads: the index is smaller and cannot find reads.  Before the first ts_timeline_grow().
  */
 void ts_timeline_leave_reads_out(struct ts_timeline *tl);
+
+/*
+ * Nothing will be asked before all has been read: so the first segment need not be sorted again and again
+ * for questions.  Before the first ts_timeline_grow().
+ */
+void ts_timeline_read_whole(struct ts_timeline *tl);
 
 /*
  * Make a digest of each chunk, too (digests.h), or take those that an index file has.  Before
@@ -158,6 +165,9 @@ enum ts_grow ts_timeline_fill(struct ts_timeline *tl, const struct ts_section *s
  * anything could be queried; later that is treated as damage.
  */
 enum ts_grow ts_timeline_grow(struct ts_timeline *tl, uint64_t n_steps, struct ts_error *err);
+
+/* How much of the trace has been read, in thousandths of its bytes; 1000 only if all was. */
+unsigned ts_timeline_permille(const struct ts_timeline *tl);
 
 /* The number of steps that have been read, including those that cannot be queried yet. */
 uint64_t ts_timeline_n_read(const struct ts_timeline *tl);

@@ -66,6 +66,7 @@ static void begin(struct bench_trace *t, const char *path, enum bench_index how,
 		ts_source_allow_ahead(t->src);
 	t->tl = ts_timeline_new(t->rec, NULL, &err);
 	bench_check(t->tl, &err);
+	ts_timeline_read_whole(t->tl);
 	if (how == BENCH_AHEAD)
 		t->tl->n_jobs = ts_n_processors();
 	if (how == BENCH_COMPARED)

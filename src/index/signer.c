@@ -33,9 +33,33 @@ static void hmac(const uint8_t key[32], const struct iovec *parts, size_t n, uin
 	hmac_sha256_digest(&mac, len, code);
 }
 
+/*
+ * Both codes with their keys set, which costs as much as a kilobyte: a thread keeps them for the next message.
+ */
+struct keyed {
+	struct ts_signer signer; /* whose keys they are */
+	bool is_set;
+	struct gcm_aes256_ctx gcm;
+	struct hmac_sha256_ctx mac;
+};
+
+static struct keyed *set_keys(const struct ts_signer *s)
+{
+	static _Thread_local struct keyed k;
+
+	if (k.is_set && !memcmp(k.signer.hash_key, s->hash_key, sizeof(s->hash_key)) &&
+	    !memcmp(k.signer.mac_key, s->mac_key, sizeof(s->mac_key)))
+		return &k;
+	k.signer = *s;
+	k.is_set = true;
+	gcm_aes256_set_key(&k.gcm, s->hash_key);
+	hmac_sha256_set_key(&k.mac, sizeof(s->mac_key), s->mac_key);
+	return &k;
+}
+
 /* AES-256-GMAC: Galois counter mode with nothing to encrypt. */
 struct gmac {
-	struct gcm_aes256_ctx gcm;
+	struct gcm_aes256_ctx *gcm;   /* borrowed */
 	uint8_t rest[GCM_BLOCK_SIZE]; /* what does not fill a block yet: only the last may be shorter */
 	size_t n_rest;
 };
@@ -50,33 +74,34 @@ static void gmac_put(struct gmac *m, const uint8_t *p, size_t len)
 	m->n_rest += n;
 	if (m->n_rest < sizeof(m->rest))
 		return;
-	gcm_aes256_update(&m->gcm, sizeof(m->rest), m->rest);
+	gcm_aes256_update(m->gcm, sizeof(m->rest), m->rest);
 	whole = (len - n) & ~(sizeof(m->rest) - 1);
-	gcm_aes256_update(&m->gcm, whole, p + n);
+	gcm_aes256_update(m->gcm, whole, p + n);
 	m->n_rest = len - n - whole;
 	memcpy(m->rest, p + n + whole, m->n_rest);
 }
 
-static void gmac(const uint8_t key[32], const struct iovec *parts, size_t n, uint8_t code[HASH_LEN])
+static void gmac(struct gcm_aes256_ctx *gcm, const struct iovec *parts, size_t n, uint8_t code[HASH_LEN])
 {
 	static const uint8_t nonce[GCM_IV_SIZE]; /* the same always: nobody sees this code */
-	struct gmac m = { .n_rest = 0 };
+	struct gmac m = { .gcm = gcm };
 
-	gcm_aes256_set_key(&m.gcm, key);
-	gcm_aes256_set_iv(&m.gcm, sizeof(nonce), nonce);
+	gcm_aes256_set_iv(gcm, sizeof(nonce), nonce);
 	for (size_t i = 0; i < n; i++)
 		gmac_put(&m, parts[i].iov_base, parts[i].iov_len);
-	gcm_aes256_update(&m.gcm, m.n_rest, m.rest);
-	gcm_aes256_digest(&m.gcm, HASH_LEN, code);
+	gcm_aes256_update(gcm, m.n_rest, m.rest);
+	gcm_aes256_digest(gcm, HASH_LEN, code);
 }
 
 void ts_signer_sign(const struct ts_signer *s, const struct iovec *parts, size_t n,
 		    uint8_t signature[TS_SIGNATURE_LEN])
 {
+	struct keyed *k = set_keys(s);
 	uint8_t hash[HASH_LEN];
 
-	gmac(s->hash_key, parts, n, hash);
-	hmac(s->mac_key, &(struct iovec){ hash, sizeof(hash) }, 1, signature, TS_SIGNATURE_LEN);
+	gmac(&k->gcm, parts, n, hash);
+	hmac_sha256_update(&k->mac, sizeof(hash), hash);
+	hmac_sha256_digest(&k->mac, TS_SIGNATURE_LEN, signature); /* and ready for the next message */
 }
 
 bool ts_signer_check(const struct ts_signer *s, const struct iovec *parts, size_t n,

@@ -16,6 +16,15 @@ TRACES = {
     "threads": DATA / "x64dbg-samples/threads-flagless.trace64.gz",
     "tfile": DATA / "tfile-samples/work-regs.tf",
 }
+# Of other processors, position-independent, one that begins inside of frames, one with flags and vectors.
+MORE_TRACES = {
+    "x86": DATA / "usercorn/x86_walk.ucir",
+    "arm": DATA / "usercorn/arm_walk.ucir",
+    "mips": DATA / "usercorn/mips_walk.ucir",
+    "pie": DATA / "programs/pie/story.trace64.gz",
+    "inside of frames": DATA / "gdbrecord-samples/ring64.core.gz",
+    "recorded": DATA / "record/gate.ucir",
+}
 REGS = "$pc $sp $flags $ZF $CF $al $ah $ax $eax $rbx $xmm3 $st0 $fp".split()
 
 

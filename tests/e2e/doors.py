@@ -14,13 +14,13 @@ import shutil
 from _forms import cell, json_lines, query, query_text
 from _gdb import Gdb
 from _mcp import Client
-from _questions import TRACES, Questions, monitor, question_of
+from _questions import MORE_TRACES, TRACES, Questions, monitor, question_of
 from _recording import Recording
 from _rsp import Rsp
 from _server import Server
 from _tap import SRCDIR, add_case, case, run_cases
 
-N_QUESTIONS = 45
+N_QUESTIONS, N_MORE = 45, 15
 FIB = 0x4013ef     # of x64_walk.elf, by nm
 
 
@@ -43,10 +43,10 @@ def check_answered(question, trace, done, result, shown):
     assert shown.rstrip("\n") == query_text(trace, question)[0].rstrip("\n"), (question, shown)
 
 
-def the_doors_agree(trace, seed):
+def the_doors_agree(trace, seed, n_questions, n_verbs):
     questions, verbs = Questions(trace, seed), set()
     with Client(str(trace)) as c, Server(str(trace)) as server, Rsp(server.address) as r:
-        for _ in range(N_QUESTIONS):
+        for _ in range(n_questions):
             verb, arguments = questions.next()
             question = question_of(verb, arguments)
             done = query(trace, question, "--json")
@@ -57,7 +57,7 @@ def the_doors_agree(trace, seed):
                 verbs.add(verb)
             else:
                 check_refused(question, done, result, shown)
-    assert len(verbs) > 12, verbs
+    assert len(verbs) > n_verbs, verbs
 
 
 @case
@@ -85,6 +85,8 @@ ASKED = ["history total first 5", "accesses total rw last 4", "executions fib fi
 MOVES = ["goto 40", "goto 90", "back", "forward", "goto 25%", "goto next exec fib", "when"]
 MARKS = ["mark here at 70 seen from there", "mark there at 50%", "marks", "unmark there", "marks"]
 GDBS_OWN = {"find"}
+# commands to a session that are no questions
+OF_MONITOR = set("announce checkpoint collect direction export filter help info physical translate wait".split())
 
 
 def cells_of(text):
@@ -162,7 +164,17 @@ def tools_move_and_mark_as_monitor_commands_do():
             monitor(r, "unmark there")
 
 
-for seed, (format_name, path) in enumerate(TRACES.items(), 1):
-    add_case(f"all interfaces answer the same on {format_name}", the_doors_agree, path, seed)
+@case
+def every_verb_is_asked_through_all():
+    walk = Recording("x64_walk")
+    with Server(walk.trace) as server, Rsp(server.address) as r:
+        verbs = set(re.findall(r"^monitor (\S+)", monitor(r, "help"), re.M))
+    asked = {question.split()[0] for question in ASKED + MOVES + MARKS}
+    assert asked - verbs == set() and verbs - asked == OF_MONITOR, (asked - verbs, verbs - asked)
+
+
+for seed, (name, path) in enumerate((TRACES | MORE_TRACES).items(), 1):
+    n_questions, n_verbs = (N_QUESTIONS, 12) if name in TRACES else (N_MORE, 3)
+    add_case(f"all interfaces answer the same on {name}", the_doors_agree, path, seed, n_questions, n_verbs)
 
 run_cases()

@@ -356,19 +356,65 @@ void ts_inputs_end(struct ts_inputs_from *from)
 	free(from->decoded);
 }
 
-/*
- * The last chunk up to @chunk in which a byte at @pc may have become another one; TS_NO_CHUNK if there is
- * none.
- */
-static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t pc, uint64_t chunk)
+/* The later of two chunks, of which TS_NO_CHUNK is none. */
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	uint64_t last = pc > UINT64_MAX - TS_X86_MAX_INSN ? UINT64_MAX : pc + TS_X86_MAX_INSN - 1;
-	uint64_t changed = ts_query_prev_access(q, TS_ACCESS_CHANGE, process, pc, last, chunk);
-	uint64_t replaced = ts_query_prev_access(q, TS_ACCESS_REPLACE, process, pc, last, chunk);
+	if (a == TS_NO_CHUNK || b == TS_NO_CHUNK)
+		return a == TS_NO_CHUNK ? b : a;
+	return a > b ? a : b;
+}
 
-	if (changed == TS_NO_CHUNK || replaced == TS_NO_CHUNK)
-		return changed == TS_NO_CHUNK ? replaced : changed;
-	return changed > replaced ? changed : replaced;
+/*
+ * The last chunk up to @chunk in which one of @len bytes at @addr may have become another one; TS_NO_CHUNK if
+ * there is none.
+ */
+static uint64_t last_change(const struct ts_query *q, uint32_t process, uint64_t addr, unsigned len,
+			    uint64_t chunk)
+{
+	uint64_t last = addr > UINT64_MAX - len ? UINT64_MAX : addr + len - 1;
+
+	return later(ts_query_prev_access(q, TS_ACCESS_CHANGE, process, addr, last, chunk),
+		     ts_query_prev_access(q, TS_ACCESS_REPLACE, process, addr, last, chunk));
+}
+
+/* The first chunk >= @first from which on a machine's mode is the same to the end of @chunk; chunk + 1: none. */
+static uint64_t first_of_mode(const struct ts_query *q, uint64_t first, uint64_t chunk)
+{
+	uint64_t end = (chunk + 1) * TS_CHUNK_STEPS;
+
+	if (first <= chunk && ts_query_next_mode(q, first * TS_CHUNK_STEPS) < end)
+		first = ts_query_next_mode(q, chunk * TS_CHUNK_STEPS) < end ? chunk + 1 : chunk;
+	return first;
+}
+
+/*
+ * From which chunk on the bytes at @pc are, to the end of @pos's chunk, what they are at @pos.  *first gets that,
+ * or the chunk after that of @pos where nothing tells.  Of a machine the page tables and the mode must be the
+ * same, too.
+ *
+ * Returns false if the trace cannot be read.
+ */
+static bool find_first_chunk(struct ts_query *q, uint32_t process, uint64_t pc, uint64_t pos, uint64_t *first,
+			     struct ts_error *err)
+{
+	uint64_t chunk = pos / TS_CHUNK_STEPS, changed;
+	struct ts_translation t;
+
+	if (!ts_query_mode(q, pos)) {
+		changed = last_change(q, process, pc, TS_X86_MAX_INSN, chunk);
+		*first = changed == TS_NO_CHUNK ? 0 : changed + 1;
+		return true;
+	}
+	*first = chunk + 1;
+	if (!ts_translate_at(q, pos, process, pc, &t, err))
+		return false;
+	if (t.mapping != TS_MAPPED || (pc & (t.page_len - 1)) > t.page_len - TS_X86_MAX_INSN)
+		return true;
+	changed = last_change(q, process, t.phys, TS_X86_MAX_INSN, chunk);
+	for (unsigned i = 0; i < t.n_entries; i++)
+		changed = later(changed, last_change(q, process, t.entries[i].addr, t.entry_len, chunk));
+	*first = first_of_mode(q, changed == TS_NO_CHUNK ? 0 : changed + 1, chunk);
+	return true;
 }
 
 /* The bytes at the instruction in memory of position @at, as far as they are known, in the mode of step @pos. */
@@ -399,14 +445,13 @@ static struct ts_decoded *find_room(const struct ts_inputs_from *from, uint64_t 
 
 /*
  * The instruction of step @pos; d->is_insn is false if there is none, or one of 16-bit code.  What was
- * decoded before is used again where its bytes cannot have changed; of a machine, page tables and the mode
- * may have.  Memory at the beginning of a chunk is read without replaying steps of it.
+ * decoded before is used again where its bytes cannot have changed.  Memory at the beginning of a chunk is read without replaying steps of it.
  *
  * Returns NULL if the trace cannot be read.
  */
 static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t pos, struct ts_error *err)
 {
-	uint64_t chunk = pos / TS_CHUNK_STEPS, changed, at = pos;
+	uint64_t chunk = pos / TS_CHUNK_STEPS, first;
 	const struct ts_steps *b;
 	const struct ts_step *st = ts_query_step(from->q, pos, &b, err);
 	struct ts_decoded *d;
@@ -421,14 +466,10 @@ static struct ts_decoded *find_insn(const struct ts_inputs_from *from, uint64_t 
 	d->pc = st->pc;
 	d->process = process;
 	d->first_chunk = d->end_chunk = 0;
-	changed = last_change(from->q, process, d->pc, chunk);
-	if (ts_query_mode(from->q, pos))
-		return decode(d, from, pos, pos, err) ? d : NULL;
-	if (changed == TS_NO_CHUNK || changed < chunk)
-		at = chunk * TS_CHUNK_STEPS;
-	if (!decode(d, from, pos, at, err))
+	if (!find_first_chunk(from->q, process, d->pc, pos, &first, err) ||
+	    !decode(d, from, pos, first <= chunk ? chunk * TS_CHUNK_STEPS : pos, err))
 		return NULL;
-	d->first_chunk = changed == TS_NO_CHUNK ? 0 : changed + 1;
+	d->first_chunk = first;
 	d->end_chunk = chunk + 1;
 	return d;
 }

@@ -561,6 +561,65 @@ START_TEST(addresses_of_a_machine_are_virtual)
 }
 END_TEST
 
+/* Page 7 of the tables at @cr3 is @frame. */
+static void put_tables(uint64_t cr3, uint64_t frame)
+{
+	for (unsigned i = 0; i < 3; i++)
+		machine_put(&p.s->rec.initial, cr3 + 0x1000 * i, (cr3 + 0x1000 * (i + 1)) | PTE_P, 8);
+	machine_put(&p.s->rec.initial, cr3 + 0x3000 + 7 * 8, frame | PTE_P, 8);
+}
+
+/*
+ * mov ecx, ebx; @n_between steps; by a table's entry, or by other tables, the same address has: mov eax, ecx; as
+ * many steps again; and that is executed.
+ */
+static void check_remapped(unsigned n_between, bool by_tables)
+{
+	const uint64_t other_cr3 = CR3 + 0x10000, other_frame = CODE_FRAME + 0x1000;
+	char expected[200];
+
+	memset(&p, 0, sizeof(p));
+	p.s = machine_new(40);
+	ck_assert_ptr_nonnull(p.s);
+	machine_long_mode(p.s, CR3);
+	put_tables(CR3, CODE_FRAME);
+	put_tables(other_cr3, other_frame);
+	machine_put(&p.s->rec.initial, CODE_FRAME, 0xd989, 2);  /* mov ecx, ebx */
+	machine_put(&p.s->rec.initial, other_frame, 0xc889, 2); /* mov eax, ecx */
+	machine_put(&p.s->rec.initial, CODE_FRAME + 0x10, 0x90, 1);
+	machine_put(&p.s->rec.initial, other_frame + 0x10, 0x90, 1);
+	machine_reg(&p.s->rec.initial, p.s, "rbx", 0x11223344);
+	machine_reg(&p.s->steps, p.s, "rcx", 0x11223344);
+	machine_step(p.s, 0x7000);
+	for (unsigned i = 0; i <= 2 * n_between; i++) {
+		if (i == n_between && by_tables)
+			machine_reg(&p.s->steps, p.s, "cr3", other_cr3);
+		else if (i == n_between)
+			machine_put(&p.s->steps, CR3 + 0x3000 + 7 * 8, other_frame | PTE_P, 8);
+		machine_step(p.s, 0x7010);
+	}
+	machine_reg(&p.s->steps, p.s, "rax", 0x11223344);
+	machine_step(p.s, 0x7000);
+	ask_text_init(&a, &p.s->rec);
+	snprintf(expected, sizeof(expected),
+		 "0 %u write $eax 0x11223344\n1 0 write $ecx 0x11223344\n2  start $ebx 0x11223344\n",
+		 2 * n_between + 2);
+	ck_assert_str_eq(got("why $eax"), expected);
+	finish();
+}
+
+/* Within a chunk, and in chunks before and after the change. */
+START_TEST(an_instruction_is_that_which_the_page_tables_of_its_step_lead_to)
+{
+	static const unsigned n_between[] = { 2, TS_CHUNK_STEPS - 10, 3 * TS_CHUNK_STEPS };
+
+	for (unsigned i = 0; i < 3; i++) {
+		check_remapped(n_between[i], false);
+		check_remapped(n_between[i], true);
+	}
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = { turns_of_a_loop_are_one_row_with_a_count,
@@ -569,7 +628,8 @@ Suite *unit_suite(void)
 				       a_value_used_far_back_is_found_without_what_was_written_since,
 				       what_is_not_known_is_said,
 				       other_processors_have_what_the_recording_shows_read,
-				       addresses_of_a_machine_are_virtual };
+				       addresses_of_a_machine_are_virtual,
+				       an_instruction_is_that_which_the_page_tables_of_its_step_lead_to };
 	Suite *suite = unit_suite_of("ask_why", NULL, NULL, tests, sizeof(tests) / sizeof(tests[0]));
 	TCase *c = twins_case();
 

@@ -54,6 +54,7 @@ struct result {
 	struct bench_recording rec;
 	uint64_t n_steps;
 	double read_s, decode_s, index_s, library_s, reopen_s;
+	double skip_s;                   /* 0: readers cannot skip */
 	double alone_s, ahead_s;         /* by the clock: one job, as many as there are processors */
 	double alone_cpu_s, ahead_cpu_s; /* the same, of all processors */
 	struct ts_timeline_stats stats;
@@ -178,6 +179,9 @@ static void measure_passes(void *arg)
 		bench_keep_least(&r->read_s, bench_cpu() - start);
 		bench_keep_least(&r->decode_s, time_of(bench_pass_decode, r->path));
 		bench_keep_least(&r->index_s, time_of(bench_pass_index, r->path));
+		start = bench_cpu();
+		if (bench_pass_skip(r->path))
+			bench_keep_least(&r->skip_s, bench_cpu() - start);
 	}
 	for (unsigned i = 0; r->has_file && i < N_REOPEN; i++)
 		bench_keep_least(&r->reopen_s, time_of(bench_pass_reopen, r->path));
@@ -260,6 +264,40 @@ static void tell_plain(const struct result *r, const char *name, double value)
 	tell(r, name, value, BENCH_NOTHING, 0, NULL);
 }
 
+/*
+ * How many times faster than one job @n_processors can be at the most, by what each part took alone.  One
+ * thread reads, one decodes, and one builds; the longest of them decides.  Where readers can skip, from four
+ * processors on half as many threads, at most four, share reading and decoding, and skipping in addition
+ * (src/timeline/README).
+ */
+static double most_gain(const struct result *r, unsigned n_processors)
+{
+	double longest_s = r->index_s - r->decode_s, decode_s = r->decode_s - r->read_s, gain;
+	unsigned n_decoders = n_processors / 2 < 4 ? n_processors / 2 : 4;
+
+	if (r->skip_s > 0 && n_decoders > 1)
+		decode_s = (r->decode_s + r->skip_s) / n_decoders;
+	if (decode_s > longest_s)
+		longest_s = decode_s;
+	gain = r->index_s / longest_s;
+	return gain < n_processors ? gain : n_processors;
+}
+
+static void tell_parts(const struct result *r)
+{
+	tell_plain(r, "of 100 of indexing: reading", r->read_s / r->index_s * 100);
+	tell_plain(r, "  decoding", (r->decode_s - r->read_s) / r->index_s * 100);
+	tell_plain(r, "  building, and sorting segments", (1 - r->decode_s / r->index_s) * 100);
+	if (r->skip_s > 0)
+		tell_plain(r, "  skipping, where decoders share", r->skip_s / r->index_s * 100);
+	for (unsigned n = 2; n <= 16; n *= 2) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "  so %u processors, times faster at the most", n);
+		tell_plain(r, name, most_gain(r, n));
+	}
+}
+
 static void tell_speed(const struct result *r)
 {
 	double n = (double)r->n_steps;
@@ -277,6 +315,7 @@ static void tell_speed(const struct result *r)
 	tell_plain(r, "indexing by all jobs, clock, ns a step", r->ahead_s / n * 1e9);
 	tell_plain(r, "indexing by all jobs, processors, ns a step", r->ahead_cpu_s / n * 1e9);
 	tell_plain(r, "indexing by all jobs, times faster than by one", r->alone_s / r->ahead_s);
+	tell_parts(r);
 	if (r->library_s > 0) {
 		char name[128];
 

@@ -183,6 +183,48 @@ void bench_pass_decode(const char *path)
 	decode(path, UINT64_MAX, NULL, NULL);
 }
 
+/* Where it cannot skip it decodes, as a thread of the feed does. */
+static bool decode_some(struct ts_reader *r, const struct ts_buf *point, uint64_t n)
+{
+	enum ts_next next = TS_ITEM;
+	struct ts_error err = { 0 };
+	struct ts_steps b;
+
+	bench_check(r->ops->resume(r, point->data, point->len, &err), &err);
+	ts_steps_init(&b);
+	for (; n && next == TS_ITEM; n--) {
+		ts_steps_reset(&b);
+		next = ts_reader_next(r, &b, &err);
+	}
+	ts_steps_fini(&b);
+	return next == TS_ITEM;
+}
+
+bool bench_pass_skip(const char *path)
+{
+	const uint64_t n = 8 * TS_CHUNK_STEPS;
+	struct ts_error err = { 0 };
+	struct ts_reader *reader;
+	struct bench_trace t;
+	struct ts_buf point;
+	bool can_skip;
+
+	bench_open(&t, path);
+	reader = t.rec->ops->reader(t.rec, &err);
+	bench_check(reader, &err);
+	ts_buf_init(&point);
+	can_skip = reader->ops->skip;
+	for (bool goes_on = can_skip; goes_on;) {
+		ts_buf_reset(&point);
+		reader->ops->save(reader, &point);
+		goes_on = reader->ops->skip(reader, n) || decode_some(reader, &point, n);
+	}
+	ts_buf_fini(&point);
+	ts_reader_close(reader);
+	bench_close(&t);
+	return can_skip;
+}
+
 void bench_pass_index(const char *path)
 {
 	struct bench_trace t;

@@ -50,6 +50,9 @@ void bench_pass_decode(const char *path);
 void bench_pass_index(const char *path);
 void bench_pass_reopen(const char *path);
 
+/* Pass over the steps as several decoders need it.  Returns false, having done nothing, if readers cannot. */
+bool bench_pass_skip(const char *path);
+
 /* The address that most of the first instructions of a trace have. */
 uint64_t bench_find_hot(const char *path);
 

@@ -41,11 +41,36 @@ void ts_index_record_unmap(struct ts_index_record *r)
 	munmap((uint8_t *)r->map, r->len);
 }
 
+/*
+ * Map the bytes at a multiple of the pieces in which memory is given back.  Linux fetches the pages around one that
+ * is touched, as many as a piece has and up to such a multiple: then they are all of the same piece, and leave with
+ * it.  Returns MAP_FAILED on failure.
+ */
+static uint8_t *map_aligned(int fd, uint64_t off, uint64_t len)
+{
+	size_t room = (size_t)len + TS_INDEX_PIECE_LEN, used;
+	uint8_t *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *at;
+
+	if (p == MAP_FAILED)
+		return p;
+	at = p + (-(uintptr_t)p & (TS_INDEX_PIECE_LEN - 1));
+	used = (size_t)(at - p) + (size_t)((len + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1));
+	if (mmap(at, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)off) == MAP_FAILED) {
+		munmap(p, room);
+		return MAP_FAILED;
+	}
+	if (at > p)
+		munmap(p, (size_t)(at - p));
+	if (used < room)
+		munmap(p + used, room - used);
+	return at;
+}
+
 bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
 			 uint64_t len)
 {
 	*r = (struct ts_index_record){ .off = off, .len = len };
-	r->map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, (off_t)off);
+	r->map = map_aligned(fd, off, len);
 	if (r->map == MAP_FAILED)
 		return false;
 	r->tables = ts_get64(r->map + 24);

@@ -34,14 +34,13 @@ static unsigned percent(uint64_t pos, uint64_t n_steps)
 	return pos < n_steps && share == 10000 ? 9999 : share;
 }
 
-/* A thread's id for gdb. */
+/* A thread as `when`, `back` and all other answers have it, whether or not the client knows processes: P.T. */
 static void put_thread(const struct rsp_session *s, uint32_t thread, struct ts_buf *out)
 {
-	struct rsp_tid tid = rsp_session_tid(s, thread);
+	const struct ts_names *names = &s->target->names;
 
-	if (tid.has_pid)
-		ts_buf_printf(out, "%" PRId64 ".", tid.pid);
-	ts_buf_printf(out, "%" PRId64, tid.tid);
+	ts_buf_printf(out, "%" PRId64 ".%" PRId64, names->pids[ts_query_process(s->target->q, thread)],
+		      names->tids[thread]);
 }
 
 static bool put_pc(const struct rsp_session *s, struct ts_buf *out)

@@ -150,7 +150,7 @@ def tools_move_and_mark_as_monitor_commands_do():
         for question in MOVES:
             verb, _, what = question.partition(" ")
             row = c.call(verb, **({"what": what} if what else {}))["structuredContent"]["rows"][0]
-            shown = re.match(r"position (\d+) of (\d+) .*, thread (?:1\.)?(\d+), pc (0x[0-9a-f]+)", monitor(r, question))
+            shown = re.match(r"position (\d+) of (\d+) .*, thread \d+\.(\d+), pc (0x[0-9a-f]+)", monitor(r, question))
             assert list(shown.groups()) == [str(row[k]) for k in ("position", "positions", "thread", "pc")], (question, row, shown)
         marks = [{"what": "here", "at": 70}, {"what": "there", "at": "50%"}]
         for arguments in marks:

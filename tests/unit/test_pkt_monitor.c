@@ -33,7 +33,7 @@ static const char gdb[] = "qSupported:multiprocess+";
 
 START_TEST(when_says_position_thread_and_pc_as_gdb_does)
 {
-	ck_assert_str_eq(monitor("when"), "position 0 of 10 (0.00%), thread 1000, pc 0x401000\n");
+	ck_assert_str_eq(monitor("when"), "position 0 of 10 (0.00%), thread 100.1000, pc 0x401000\n");
 	fake_send(gdb);
 	rsp_session_go(&fake.session, 4);
 	ck_assert_str_eq(monitor("when"), "position 4 of 10 (40.00%), thread 100.1001, pc 0x402001\n");
@@ -52,7 +52,7 @@ START_TEST(a_pc_that_nobody_knows_is_said_to_be_unknown)
 {
 	rsp_session_go(&fake.session, 9);
 	fake_send("Hg3ea");
-	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 1002, pc unknown\n");
+	ck_assert_str_eq(monitor("when"), "position 9 of 10 (90.00%), thread 101.1002, pc unknown\n");
 }
 END_TEST
 
@@ -82,7 +82,7 @@ START_TEST(goto_moves_to_positions_and_shares_and_ends)
 		ck_assert_msg(fake.session.pos == moves[i].pos, "%s: %d", moves[i].command,
 			      (int)fake.session.pos);
 	}
-	ck_assert_str_eq(monitor("goto 4"), "position 4 of 10 (40.00%), thread 1001, pc 0x402001\n");
+	ck_assert_str_eq(monitor("goto 4"), "position 4 of 10 (40.00%), thread 100.1001, pc 0x402001\n");
 	ck_assert_uint_eq(fake.session.thread, 1);
 }
 END_TEST
@@ -177,7 +177,7 @@ START_TEST(lldb_shows_console_output_only)
 {
 	fake.session.is_lldb = true;
 	ck_assert_str_eq(fake_send_hex("qRcmd,%s", "when"), "OK");
-	ck_assert_str_eq(fake_console(), "position 0 of 10 (0.00%), thread 1000, pc 0x401000\n");
+	ck_assert_str_eq(fake_console(), "position 0 of 10 (0.00%), thread 100.1000, pc 0x401000\n");
 }
 END_TEST
 

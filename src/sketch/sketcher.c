@@ -353,7 +353,7 @@ bool ts_sketcher_take(struct ts_sketcher *sk, uint64_t chunk, const struct ts_st
 
 bool ts_sketcher_seal(struct ts_sketcher *sk, struct ts_sketch *s)
 {
-	if (!ts_grams_seal(sk->grams, sk->n_steps, s) || !ts_buf_ok(&sk->wild))
+	if (!ts_buf_ok(&sk->wild) || !ts_grams_seal(sk->grams, sk->n_steps, s))
 		return false;
 	s->wild = (uint16_t *)(void *)sk->wild.data;
 	s->n_wild = sk->wild.len / sizeof(*s->wild);

@@ -546,7 +546,7 @@ static size_t count_lens(const struct ts_prefix_code *code, uint32_t n_of_len[TS
 void ts_call_pack_save(const struct ts_call_pack *pack, struct ts_index_file *f)
 {
 	ts_index_put(f, pack->blocks, pack->n_blocks, sizeof(*pack->blocks));
-	ts_index_put(f, pack->bytes, pack->n_bytes, 1);
+	ts_index_put_packed(f, pack->bytes, pack->n_bytes, 1);
 	for (unsigned i = 0; i < TS_CALL_CODES; i++) {
 		uint32_t n_of_len[TS_MAX_CODE_LEN + 1];
 		size_t n = count_lens(&pack->codes[i], n_of_len);

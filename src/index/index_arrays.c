@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 #include "index_arrays.h"
 
-#include "index_record.h"
+#include "index_blocks.h"
 
 void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
-	const uint8_t *array = a->next;
-	uint64_t len = a->left ? ts_get64(array + 8) : UINT64_MAX;
+	const struct ts_index_array *array = a->next;
 
 	*n = 0;
-	if (a->is_bad || !a->left || len % item_len) {
+	if (a->is_bad || !a->left || array->len % item_len) {
 		a->is_bad = true;
 		a->left = 0;
 		return NULL;
 	}
-	a->next += TS_INDEX_ARRAY_LEN;
+	a->next++;
 	a->left--;
-	*n = (size_t)len / item_len;
-	return (uint8_t *)a->record + ts_get64(array);
+	*n = (size_t)array->len / item_len;
+	return (uint8_t *)a->record + array->at;
 }
 
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n)
 {
+	bool is_packed = a->left && a->next->is_packed;
 	void *items = ts_index_take_unread(a, item_len, n);
 
-	if (!items || ts_index_blocks_use(a->blocks, items, *n * item_len))
+	if (!items || (!is_packed && ts_index_blocks_use(a->blocks, items, *n * item_len)))
 		return items;
 	*n = 0;
 	a->is_bad = true;

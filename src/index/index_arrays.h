@@ -12,17 +12,24 @@
 
 struct ts_index_blocks;
 
+/* An array of a record. */
+struct ts_index_array {
+	uint64_t at, len; /* in the memory of its record; what is packed is there when it is used */
+	bool is_packed;
+};
+
 /* A section's arrays, in the order in which they were put. */
 struct ts_index_arrays {
-	const uint8_t *record, *next; /* borrowed from the file: where the record is, and the table's next entry */
+	const uint8_t *record;             /* borrowed from the file: where the record is */
+	const struct ts_index_array *next; /* borrowed from the file */
 	uint32_t left;
 	bool is_bad;                    /* something has a wrong length, or is not as it was written */
 	struct ts_index_blocks *blocks; /* borrowed from the file; of the arrays that were taken unread */
 };
 
 /*
- * The next array, of *n items; NULL (and *n is 0) if it is missing or damaged.  It is mapped read-only, and
- * valid until the file is closed.
+ * The next array, of *n items, which was put with ts_index_put(); NULL (and *n is 0) if it is missing or
+ * damaged. It is mapped read-only, and valid until the file is closed.
  */
 void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 
@@ -30,8 +37,9 @@ void *ts_index_take(struct ts_index_arrays *a, size_t item_len, size_t *n);
 void *ts_index_take_n(struct ts_index_arrays *a, size_t item_len, size_t n);
 
 /*
- * The same of an array that is too large to be looked at when the file is opened.  Before its bytes are read,
- * ts_index_blocks_use() must be called for them (index_blocks.h); what they hold is checked then.
+ * The same of an array that is too large to be looked at when the file is opened; it may be packed
+ * (ts_index_put_packed()).  Before its bytes are read, ts_index_blocks_use() must be called for them
+ * (index_blocks.h); what they hold is checked then.
  */
 void *ts_index_take_unread(struct ts_index_arrays *a, size_t item_len, size_t *n);
 

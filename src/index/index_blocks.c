@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "index_blocks.h"
 
+#include <endian.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+
+#include "index_pack.h"
 
 enum state {
 	UNREAD,
@@ -12,15 +16,18 @@ enum state {
 
 #define PIECE_BLOCKS (TS_INDEX_PIECE_LEN / TS_INDEX_BLOCK_LEN)
 
-void ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer)
+bool ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer)
 {
-	*pool = (struct ts_index_pool){ .signer = signer };
+	*pool = (struct ts_index_pool){ .signer = signer, .zstd = ts_index_unpacker_new() };
 	pthread_mutex_init(&pool->lock, NULL);
+	return pool->zstd;
 }
 
 void ts_index_pool_fini(struct ts_index_pool *pool)
 {
 	pthread_mutex_destroy(&pool->lock);
+	free(pool->unpacked);
+	ts_index_unpacker_free(pool->zstd);
 }
 
 struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const uint8_t *start, size_t first,
@@ -32,22 +39,46 @@ struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const ui
 		return NULL;
 	*b = (struct ts_index_blocks){ .pool = pool, .start = start, .first = first, .end = end,
 					.signatures = signatures };
-	b->states = calloc(ts_index_blocks_n(end) + 1, sizeof(*b->states));
-	b->has_piece = calloc(end / TS_INDEX_PIECE_LEN + 1, sizeof(*b->has_piece));
-	if (b->states && b->has_piece)
+	if (ts_index_blocks_set_packed(b, NULL, 0, end))
 		return b;
 	ts_index_blocks_free(b);
 	return NULL;
+}
+
+bool ts_index_blocks_set_packed(struct ts_index_blocks *b, const struct ts_index_packed *packed, size_t n,
+				size_t unpacked_end)
+{
+	free(b->states);
+	free(b->has_piece);
+	b->packed = packed;
+	b->n_packed = n;
+	b->n = ts_index_blocks_n(unpacked_end);
+	b->unpacked = n ? (size_t)packed[0].at / TS_INDEX_BLOCK_LEN : b->n;
+	b->states = calloc(b->n + 1, sizeof(*b->states));
+	b->has_piece = calloc(unpacked_end / TS_INDEX_PIECE_LEN + 1, sizeof(*b->has_piece));
+	return b->states && b->has_piece;
+}
+
+/* No ring has a piece of the blocks any more. */
+static void forget_pieces(const struct ts_index_blocks *b)
+{
+	struct ts_index_pool *pool = b->pool;
+
+	for (unsigned i = 0; i < TS_INDEX_MAX_PIECES; i++) {
+		if (pool->pieces[i].blocks == b)
+			pool->pieces[i].blocks = NULL;
+	}
+	for (size_t i = 0; i < pool->cap_unpacked; i++) {
+		if (pool->unpacked[i].blocks == b)
+			pool->unpacked[i].blocks = NULL;
+	}
 }
 
 void ts_index_blocks_free(struct ts_index_blocks *b)
 {
 	if (!b)
 		return;
-	for (unsigned i = 0; b->has_piece && i < TS_INDEX_MAX_PIECES; i++) {
-		if (b->pool->pieces[i].blocks == b)
-			b->pool->pieces[i].blocks = NULL;
-	}
+	forget_pieces(b);
 	free(b->states);
 	free(b->has_piece);
 	free(b);
@@ -73,21 +104,21 @@ void ts_index_blocks_sign(const struct ts_signer *signer, const uint8_t *start, 
 	}
 }
 
-/* Give the pages of a piece back; its blocks stay verified. */
+/* Give the pages of a piece back.  Its blocks stay verified; what was unpacked to it is gone. */
 static void give_back(struct ts_index_blocks *b, size_t piece)
 {
-	size_t from = piece * TS_INDEX_PIECE_LEN, len = b->end - from;
+	size_t first = piece * PIECE_BLOCKS, end = first + PIECE_BLOCKS < b->n ? first + PIECE_BLOCKS : b->n;
 
-	for (size_t i = piece * PIECE_BLOCKS; i < (piece + 1) * PIECE_BLOCKS && i < ts_index_blocks_n(b->end);
-	     i++) {
+	for (size_t i = first; i < end; i++) {
 		if (b->states[i] == READY)
-			b->states[i] = VERIFIED;
+			b->states[i] = i < b->unpacked ? VERIFIED : UNREAD;
 	}
 	b->has_piece[piece] = false;
-	madvise((uint8_t *)b->start + from, len < TS_INDEX_PIECE_LEN ? len : TS_INDEX_PIECE_LEN, MADV_DONTNEED);
+	madvise((uint8_t *)b->start + piece * TS_INDEX_PIECE_LEN, (end - first) * TS_INDEX_BLOCK_LEN,
+		MADV_DONTNEED);
 }
 
-/* The piece of block @i is in memory now; the oldest one leaves if there are too many. */
+/* The file's piece of block @i is in memory now; the oldest one leaves if there are too many. */
 static void keep(struct ts_index_blocks *b, size_t i)
 {
 	struct ts_index_pool *pool = b->pool;
@@ -98,9 +129,59 @@ static void keep(struct ts_index_blocks *b, size_t i)
 	if (pool->pieces[pool->next].blocks)
 		give_back(pool->pieces[pool->next].blocks, pool->pieces[pool->next].piece);
 	b->has_piece[piece] = true;
-	pool->pieces[pool->next].blocks = b;
-	pool->pieces[pool->next].piece = piece;
+	pool->pieces[pool->next] = (struct ts_index_piece){ b, piece };
 	pool->next = (pool->next + 1) % TS_INDEX_MAX_PIECES;
+}
+
+static bool grow_ring(struct ts_index_pool *pool)
+{
+	size_t cap = pool->cap_unpacked ? pool->cap_unpacked * 2 : 2 * TS_INDEX_MAX_UNPACKED;
+	struct ts_index_piece *ring = calloc(cap, sizeof(*ring));
+
+	if (!ring)
+		return false;
+	for (size_t i = 0; i < pool->n_unpacked; i++)
+		ring[i] = pool->unpacked[(pool->first_unpacked + i) % pool->cap_unpacked];
+	free(pool->unpacked);
+	pool->unpacked = ring;
+	pool->cap_unpacked = cap;
+	pool->first_unpacked = 0;
+	return true;
+}
+
+/* The piece of unpacked block @i is in memory now.  Without memory to note it, it stays there. */
+static void keep_unpacked(struct ts_index_blocks *b, size_t i)
+{
+	struct ts_index_pool *pool = b->pool;
+	size_t piece = i / PIECE_BLOCKS;
+
+	if (b->has_piece[piece] || (pool->n_unpacked == pool->cap_unpacked && !grow_ring(pool)))
+		return;
+	b->has_piece[piece] = true;
+	pool->unpacked[(pool->first_unpacked + pool->n_unpacked) % pool->cap_unpacked] =
+		(struct ts_index_piece){ b, piece };
+	pool->n_unpacked++;
+}
+
+static void give_oldest_back(struct ts_index_pool *pool)
+{
+	struct ts_index_piece *oldest = &pool->unpacked[pool->first_unpacked];
+
+	if (oldest->blocks)
+		give_back(oldest->blocks, oldest->piece);
+	oldest->blocks = NULL;
+	pool->first_unpacked = (pool->first_unpacked + 1) % pool->cap_unpacked;
+	pool->n_unpacked--;
+}
+
+void ts_index_pool_give_back(struct ts_index_pool *pool)
+{
+	if (pool->n_unpacked <= TS_INDEX_MAX_UNPACKED)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	while (pool->n_unpacked > TS_INDEX_MAX_UNPACKED)
+		give_oldest_back(pool);
+	pthread_mutex_unlock(&pool->lock);
 }
 
 static bool is_good(const struct ts_index_blocks *b, size_t i)
@@ -110,6 +191,7 @@ static bool is_good(const struct ts_index_blocks *b, size_t i)
 	return ts_signer_check(b->pool->signer, &bytes, 1, b->signatures + i * TS_SIGNATURE_LEN);
 }
 
+/* A block of the file. */
 static bool fetch(struct ts_index_blocks *b, size_t i)
 {
 	if (b->states[i] == READY)
@@ -123,13 +205,88 @@ static bool fetch(struct ts_index_blocks *b, size_t i)
 	return true;
 }
 
+/* @len bytes of the record, which come from the file; NULL if they are damaged. */
+static const uint8_t *fetch_bytes(struct ts_index_blocks *b, uint64_t off, size_t len)
+{
+	for (size_t i = (size_t)off / TS_INDEX_BLOCK_LEN; i * TS_INDEX_BLOCK_LEN < off + len; i++) {
+		if (!fetch(b, i))
+			return NULL;
+	}
+	return b->start + off;
+}
+
+/* The packed array to which unpacked block @i belongs; NULL: none. */
+static const struct ts_index_packed *packed_at(const struct ts_index_blocks *b, size_t i)
+{
+	size_t lo = 0, n = b->n_packed;
+	const struct ts_index_packed *p;
+
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (b->packed[lo + half].at <= i * TS_INDEX_BLOCK_LEN) {
+			lo += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	p = &b->packed[lo];
+	return i * TS_INDEX_BLOCK_LEN - p->at < p->unpacked_len ? p : NULL;
+}
+
+/* Where block @i of a packed array is; false if it is damaged. */
+static bool find_block(struct ts_index_blocks *b, const struct ts_index_packed *p, size_t i, uint32_t *from,
+		       uint32_t *to)
+{
+	const uint8_t *bytes = fetch_bytes(b, p->off + i * sizeof(*from), 2 * sizeof(*from));
+
+	if (!bytes)
+		return false;
+	memcpy(from, bytes, sizeof(*from));
+	memcpy(to, bytes + sizeof(*from), sizeof(*to));
+	*from = le32toh(*from);
+	*to = le32toh(*to);
+	if (*from <= *to && *to <= p->len)
+		return true;
+	ts_index_blocks_note_damage(b);
+	return false;
+}
+
+static bool fetch_unpacked(struct ts_index_blocks *b, size_t i)
+{
+	const struct ts_index_packed *p = packed_at(b, i);
+	uint8_t *to = (uint8_t *)b->start + i * TS_INDEX_BLOCK_LEN;
+	const uint8_t *bytes;
+	uint32_t first, end;
+	size_t at, left;
+
+	if (!p || b->states[i] == READY)
+		return true;
+	at = i * TS_INDEX_BLOCK_LEN - (size_t)p->at;
+	left = (size_t)p->unpacked_len - at;
+	if (!find_block(b, p, at / TS_INDEX_BLOCK_LEN, &first, &end))
+		return false;
+	bytes = fetch_bytes(b, p->off + first, end - first);
+	if (!bytes)
+		return false;
+	keep_unpacked(b, i);
+	if (!ts_index_unpack(b->pool->zstd, bytes, end - first, p->item_len, to,
+			     left < TS_INDEX_BLOCK_LEN ? left : TS_INDEX_BLOCK_LEN)) {
+		ts_index_blocks_note_damage(b);
+		return false;
+	}
+	atomic_store_explicit(&b->states[i], READY, memory_order_release);
+	return true;
+}
+
 static bool fetch_all(struct ts_index_blocks *b, size_t first, size_t last)
 {
 	bool done = true;
 
 	pthread_mutex_lock(&b->pool->lock);
 	for (size_t i = first; i <= last; i++)
-		done &= fetch(b, i);
+		done &= i < b->unpacked ? fetch(b, i) : fetch_unpacked(b, i);
 	pthread_mutex_unlock(&b->pool->lock);
 	return done;
 }
@@ -149,7 +306,7 @@ void ts_index_blocks_renew(struct ts_index_blocks *b)
 {
 	pthread_mutex_lock(&b->pool->lock);
 	for (size_t i = 0; i < ts_index_blocks_n(b->end); i++)
-		b->states[i] = UNREAD;
+		b->states[i] = UNREAD; /* what was unpacked is good */
 	b->is_damaged = false;
 	pthread_mutex_unlock(&b->pool->lock);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The blocks of a record: each has a signature of its own and is verified when it is used for the first time.
+ * Packed arrays (index_pack.h) are unpacked to blocks of memory that follow the record; such a block, too,
+ * when it is used for the first time.
  *
  * So opening an index costs no more for a long recording, and what is never asked is never read.  Whoever
  * reads bytes that ts_index_take_unread() gave calls ts_index_blocks_use() before.  A block that is not as it
@@ -9,7 +11,8 @@
  *
  * Blocks that were used are also what stays in memory, up to a limit for each file: then the pages that were
  * fetched first are given back.  Nothing in a record's memory is ever changed, so that they are read again
- * from the file.
+ * from the file.  What was unpacked is not there any more then, so that it is given back only where
+ * ts_index_pool_give_back() is called, by somebody who knows that nobody reads it.
  *
  * Any number of threads may use the blocks of a file.
  */
@@ -26,16 +29,32 @@
 
 /*
  * Bytes of a block.  Pages come to memory, and are given back, in pieces: as many bytes as Linux maps around
- * a page that is touched.  So many pieces of a file stay in memory: 64 MiB.  Tests have smaller numbers, to
- * cross many boundaries.
+ * a page that is touched.  So many pieces stay in memory, of a file and of what was unpacked: 64 MiB each.
+ * Tests have smaller numbers, to cross many boundaries, and keep only the last unpacked piece, so that
+ * whoever holds a pointer for too long is found out.
  */
 #ifndef TS_INDEX_BLOCK_LEN
 #define TS_INDEX_BLOCK_LEN  4096u
 #define TS_INDEX_PIECE_LEN  65536u
 #define TS_INDEX_MAX_PIECES 1024u
+#define TS_INDEX_MAX_UNPACKED 1024u
 #endif
 
 struct ts_index_blocks;
+
+/* A packed array. */
+struct ts_index_packed {
+	uint64_t off, len; /* in the record: of what is packed */
+	uint64_t at;       /* from the record's start: where it is unpacked, a multiple of a block */
+	uint64_t unpacked_len;
+	uint32_t item_len;
+};
+
+/* A piece of a record in memory. */
+struct ts_index_piece {
+	struct ts_index_blocks *blocks; /* NULL: its record is gone */
+	size_t piece;
+};
 
 /* What the blocks of all records of a file have in common. */
 struct ts_index_pool {
@@ -48,20 +67,24 @@ struct ts_index_pool {
 	void *user;
 	_Atomic bool is_damaged;        /* a block was not as it was written, or something in it is wrong */
 	pthread_mutex_t lock;           /* of what follows, and of changes of blocks' states */
-	struct {
-		struct ts_index_blocks *blocks; /* NULL: the place is free */
-		size_t piece;
-	} pieces[TS_INDEX_MAX_PIECES];        /* in memory; a ring */
+	struct ts_index_piece pieces[TS_INDEX_MAX_PIECES]; /* of the file, in memory; a ring */
 	unsigned next;                  /* the place of the oldest piece */
+	struct ts_index_piece *unpacked; /* owned; unpacked pieces, a ring too, which grows */
+	size_t first_unpacked, cap_unpacked;
+	_Atomic size_t n_unpacked;
+	struct ZSTD_DCtx_s *zstd; /* owned */
 };
 
 struct ts_index_blocks {
 	struct ts_index_pool *pool; /* borrowed */
 	const uint8_t *start;       /* borrowed; the record, which begins at a page */
 	size_t first, end;          /* the bytes of the record that are signed in blocks */
+	const struct ts_index_packed *packed; /* borrowed; by where they are unpacked */
+	size_t n_packed;
+	size_t unpacked, n;         /* blocks: the first unpacked one, all */
 	const uint8_t *signatures;  /* borrowed; one a block */
 	_Atomic uint8_t *states;    /* owned; enum state of index_blocks.c, one a block */
-	uint8_t *has_piece;         /* owned; is the piece in the pool's ring? */
+	uint8_t *has_piece;         /* owned; is the piece in a ring of the pool? */
 	bool is_damaged;            /* one of them was not as it was written */
 };
 
@@ -71,8 +94,15 @@ static inline size_t ts_index_blocks_n(size_t end)
 	return (end + TS_INDEX_BLOCK_LEN - 1) / TS_INDEX_BLOCK_LEN;
 }
 
-void ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer);
+/* Returns false if memory is exhausted; the pool is to be finished all the same. */
+bool ts_index_pool_init(struct ts_index_pool *pool, const struct ts_signer *signer);
 void ts_index_pool_fini(struct ts_index_pool *pool);
+
+/*
+ * Give back what was unpacked, the oldest pieces, until the limit is kept.  No thread may hold a pointer to
+ * unpacked bytes that it reads without another ts_index_blocks_use().
+ */
+void ts_index_pool_give_back(struct ts_index_pool *pool);
 
 /*
  * The blocks of bytes [@first, @end) of the record at @start; @signatures are theirs.
@@ -81,6 +111,16 @@ void ts_index_pool_fini(struct ts_index_pool *pool);
  */
 struct ts_index_blocks *ts_index_blocks_new(struct ts_index_pool *pool, const uint8_t *start, size_t first,
 					    size_t end, const uint8_t *signatures);
+
+/*
+ * The record's @n packed arrays, borrowed and in the order of where they are unpacked: in memory, all zeros,
+ * from a piece on that has none of the record's bytes, up to @unpacked_end.  What is packed lies in the
+ * blocks; in what it says any number may be wrong.
+ *
+ * Returns false if memory is exhausted.
+ */
+bool ts_index_blocks_set_packed(struct ts_index_blocks *b, const struct ts_index_packed *packed, size_t n,
+				size_t unpacked_end);
 void ts_index_blocks_free(struct ts_index_blocks *b);
 
 /* What lies at the record's place now is to be verified again: it was mapped anew. */
@@ -96,8 +136,8 @@ bool ts_index_blocks_fetch(struct ts_index_blocks *b, size_t first, size_t last)
 #define TS_INDEX_BLOCK_IS_READY 2
 
 /*
- * The @len bytes at @p, which lie in the blocks, are about to be read.  @b is NULL for bytes that are in no
- * file.
+ * The @len bytes at @p, which lie in the blocks, are about to be read, until the pool gives back.  @b is NULL
+ * for bytes that are in no file.
  *
  * Returns false if they are not as they were written and cannot be replaced; the file is then marked as
  * damaged.

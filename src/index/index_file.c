@@ -27,18 +27,14 @@
  *     44   4  0
  *     48  28  signature of the header (88 bytes), the 48 bytes before, and the tables
  *     76   4  0
- *     80      the arrays, each padded with zeros to a multiple of 8
- *             the tables: for each section
- *                0  4  kind            (four letters, see timeline_file.c)
- *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
- *                8  4  ordinal of its first array
- *               12  4  number of its arrays
- *             for each array
- *                0  8  offset in the record, a multiple of 8
- *                8  8  length
- *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is
- *             shorter
- *                0 28  signature of its bytes; the head is left out of the first one
+ *     80      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
+ * last, so that what is needed to open the file lies together the tables: for each section 0  4  kind (four
+ * letters, see timeline_file.c) 4  4  owner           (0: registers, or the whole recording; n: the n-th
+ * process) 8  4  ordinal of its first array 12  4  number of its arrays for each array 0  8  offset in the
+ * record, a multiple of 8 8  8  length 16  4  if it is packed (index_pack.h) the length of what is in the
+ * record, else 0 20  4  if it is packed the length of an item, else 0 for each block of 4,096 bytes of the
+ * record up to the tables (index_blocks.h), the last one is shorter 0 28  signature of its bytes; the head is
+ * left out of the first one
  *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
  * is valid up to its first record that is not; only the last record of a finished one (the file that is not
@@ -61,6 +57,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "index_pack.h"
 #include "index_record.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
@@ -77,6 +74,11 @@
 #define TS_INDEX_WHOLE_LEN (UINT64_C(32) << 20)
 #endif
 
+/* Shorter arrays are not packed. */
+#ifndef TS_INDEX_MIN_PACKED
+#define TS_INDEX_MIN_PACKED 512u
+#endif
+
 struct section {
 	uint32_t kind, owner;
 	uint32_t first, n; /* arrays */
@@ -84,6 +86,8 @@ struct section {
 
 struct array {
 	uint64_t off, len;
+	uint32_t packed_len, item_len; /* 0: it is not packed */
+	bool is_apart;                 /* its offset is that in struct ts_index_file's @apart */
 };
 
 struct ts_index_file {
@@ -105,6 +109,9 @@ struct ts_index_file {
 	unsigned n_sections, max_sections;
 	struct array *arrays; /* owned */
 	uint32_t n_arrays, cap_arrays;
+	struct ZSTD_CCtx_s *zstd;       /* owned */
+	struct ts_buf packed;  /* an array */
+	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
 	struct ts_buf pending; /* bytes that follow what is in the file at @at */
 	uint64_t at;
 	int failure;           /* errno of the first write that failed */
@@ -182,13 +189,14 @@ static struct ts_index_file *file_new(const char *path, const struct ts_index_ke
 	if (f) {
 		f->key = *key;
 		f->fd = -1;
+		ts_buf_init(&f->packed);
+		ts_buf_init(&f->apart);
 		ts_buf_init(&f->pending);
 		f->path = strdup(path);
 		f->part = malloc(len + sizeof(".part"));
-		f->pool = malloc(sizeof(*f->pool));
+		f->pool = calloc(1, sizeof(*f->pool));
 	}
-	if (f && f->path && f->part && f->pool) {
-		ts_index_pool_init(f->pool, &f->key.signer);
+	if (f && f->path && f->part && f->pool && ts_index_pool_init(f->pool, &f->key.signer)) {
 		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): bytes */
 		memcpy(f->part, path, len);
 		memcpy(f->part + len, ".part", sizeof(".part"));
@@ -218,7 +226,10 @@ void ts_index_close(struct ts_index_file *f)
 		unlink(f->part);
 	if (f->fd >= 0)
 		close(f->fd);
+	ts_buf_fini(&f->packed);
+	ts_buf_fini(&f->apart);
 	ts_buf_fini(&f->pending);
+	ts_index_packer_free(f->zstd);
 	free(f->sections);
 	free(f->arrays);
 	free(f->path);
@@ -532,10 +543,13 @@ void ts_index_begin(struct ts_index_file *f, unsigned n_sections)
 {
 	assert(f->part && !f->is_finished);
 	f->sections = calloc(n_sections + 1u, sizeof(*f->sections));
-	f->failure = f->sections ? 0 : ENOMEM;
+	if (!f->zstd)
+		f->zstd = ts_index_packer_new();
+	f->failure = f->sections && f->zstd ? 0 : ENOMEM;
 	f->n_sections = f->n_arrays = 0;
 	f->max_sections = n_sections;
 	ts_buf_reset(&f->pending);
+	ts_buf_reset(&f->apart);
 	f->at = f->end + TS_INDEX_HEAD_LEN;
 }
 
@@ -573,8 +587,8 @@ static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 		flush(f);
 }
 
-/* Note where the next array of the last section begins.  Returns false if memory is exhausted. */
-static bool add_array(struct ts_index_file *f, uint64_t len)
+/* Note the next array of the last section.  Returns false if memory is exhausted. */
+static bool add_array(struct ts_index_file *f, struct array array)
 {
 	if (f->n_arrays == f->cap_arrays) {
 		uint32_t cap = f->cap_arrays ? f->cap_arrays * 2 : 64;
@@ -585,23 +599,61 @@ static bool add_array(struct ts_index_file *f, uint64_t len)
 		f->arrays = p;
 		f->cap_arrays = cap;
 	}
-	f->arrays[f->n_arrays++] = (struct array){ f->at + f->pending.len - f->end, len };
+	f->arrays[f->n_arrays++] = array;
 	f->sections[f->n_sections - 1].n++;
 	return true;
 }
 
+static const uint8_t zeros[8];
+
+/* How many bytes of the record precede what is put next. */
+static uint64_t here(const struct ts_index_file *f)
+{
+	return f->at + f->pending.len - f->end;
+}
+
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
 {
-	static const uint8_t zeros[8];
+	if (!f->failure && !add_array(f, (struct array){ .off = here(f), .len = n * item_len }))
+		f->failure = ENOMEM;
+	if (f->failure)
+		return;
+	put_bytes(f, items, n * item_len);
+	put_bytes(f, zeros, -(n * item_len) & 7);
+}
+
+void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
+{
+	struct array array = { .off = f->apart.len, .len = n * item_len, .is_apart = true };
+	bool is_packed;
 
 	if (f->failure)
 		return;
-	if (!add_array(f, n * item_len)) {
-		f->failure = ENOMEM;
-		return;
+	is_packed = array.len >= TS_INDEX_MIN_PACKED &&
+		    ts_index_pack(f->zstd, items, array.len, (uint32_t)item_len, &f->packed) &&
+		    f->packed.len < array.len;
+	if (is_packed) {
+		array.packed_len = (uint32_t)f->packed.len;
+		array.item_len = (uint32_t)item_len;
+		ts_buf_put(&f->apart, f->packed.data, f->packed.len);
+	} else if (array.len) {
+		ts_buf_put(&f->apart, items, array.len);
 	}
-	put_bytes(f, items, n * item_len);
-	put_bytes(f, zeros, -(n * item_len) & 7);
+	ts_buf_put(&f->apart, zeros, -f->apart.len & 7);
+	if (!ts_buf_ok(&f->packed) || !ts_buf_ok(&f->apart) || !add_array(f, array))
+		f->failure = ENOMEM;
+}
+
+/* The arrays that were kept apart follow the others, which are all put. */
+static void join_apart(struct ts_index_file *f)
+{
+	for (uint32_t i = 0; i < f->n_arrays; i++) {
+		if (f->arrays[i].is_apart)
+			f->arrays[i].off += here(f);
+	}
+	if (!f->failure)
+		put_bytes(f, f->apart.data, f->apart.len);
+	flush(f);
 }
 
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b)
@@ -633,8 +685,9 @@ static bool make_tables(const struct ts_index_file *f, size_t len, uint8_t *tabl
 		ts_put32(tables + 12, f->sections[i].n);
 	}
 	for (uint32_t i = 0; i < f->n_arrays; i++, tables += TS_INDEX_ARRAY_LEN) {
-		ts_put64(tables, f->arrays[i].off);
-		ts_put64(tables + 8, f->arrays[i].len);
+		const struct array *a = &f->arrays[i];
+
+		ts_index_put_entry(tables, a->off, a->len, a->packed_len, a->item_len);
 	}
 	return sign_blocks(f, len, tables);
 }
@@ -685,7 +738,7 @@ static void write_tables(struct ts_index_file *f, bool is_last, uint64_t at)
 static void write_record(struct ts_index_file *f, bool is_last)
 {
 	assert(f->failure || f->n_sections == f->max_sections); /* as many sections as were announced */
-	flush(f);
+	join_apart(f);
 	if (!f->failure)
 		write_tables(f, is_last, f->at - f->end);
 	if (!f->failure && !map_record(f, f->at - f->end))
@@ -722,6 +775,7 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
 		f->end += align(len);
 		f->is_finished = is_last;
+		ts_index_give_back(f);
 		return true;
 	}
 	take_back(f);
@@ -743,6 +797,11 @@ bool ts_index_is_damaged(struct ts_index_file *f)
 		ts_index_remove(f);
 	}
 	return f->is_removed;
+}
+
+void ts_index_give_back(struct ts_index_file *f)
+{
+	ts_index_pool_give_back(f->pool);
 }
 
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user)

@@ -74,6 +74,12 @@ void ts_index_remove(const struct ts_index_file *f);
  */
 bool ts_index_is_damaged(struct ts_index_file *f);
 
+/*
+ * What was unpacked and not used for long may be given back: nobody holds a pointer to bytes of arrays that
+ * were taken unread.  ts_index_commit() does this, too.
+ */
+void ts_index_give_back(struct ts_index_file *f);
+
 /* Call @mend with @user for blocks of the file that are not as they were written (struct ts_index_pool). */
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
 
@@ -106,7 +112,14 @@ void ts_index_begin(struct ts_index_file *f, unsigned n_sections);
 void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
-/* The same for the bytes of @b; if they are not all there, for lack of memory, ts_index_commit() fails. */
+/*
+ * The same for an array that grows with the recording: it is packed, if that is a gain, and taken with
+ * ts_index_take_unread().
+ */
+void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
+
+/* ts_index_put() of the bytes of @b; if they are not all there, for lack of memory, ts_index_commit() fails.
+ */
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
 
 /*

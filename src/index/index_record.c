@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "index_record.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
+
+#include "index_pack.h"
 
 const char ts_index_record_magic[8] = "record\n";
 
@@ -35,58 +38,7 @@ void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uin
 	parts[2] = (struct iovec){ (uint8_t *)tables, len };
 }
 
-void ts_index_record_unmap(struct ts_index_record *r)
-{
-	ts_index_blocks_free(r->blocks);
-	munmap((uint8_t *)r->map, r->len);
-}
-
-/*
- * Map the bytes at a multiple of the pieces in which memory is given back.  Linux fetches the pages around one that
- * is touched, as many as a piece has and up to such a multiple: then they are all of the same piece, and leave with
- * it.  Returns MAP_FAILED on failure.
- */
-static uint8_t *map_aligned(int fd, uint64_t off, uint64_t len)
-{
-	size_t room = (size_t)len + TS_INDEX_PIECE_LEN, used;
-	uint8_t *p = mmap(NULL, room, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *at;
-
-	if (p == MAP_FAILED)
-		return p;
-	at = p + (-(uintptr_t)p & (TS_INDEX_PIECE_LEN - 1));
-	used = (size_t)(at - p) + (size_t)((len + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1));
-	if (mmap(at, len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)off) == MAP_FAILED) {
-		munmap(p, room);
-		return MAP_FAILED;
-	}
-	if (at > p)
-		munmap(p, (size_t)(at - p));
-	if (used < room)
-		munmap(p + used, room - used);
-	return at;
-}
-
-bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
-			 uint64_t len)
-{
-	*r = (struct ts_index_record){ .off = off, .len = len };
-	r->map = map_aligned(fd, off, len);
-	if (r->map == MAP_FAILED)
-		return false;
-	r->tables = ts_get64(r->map + 24);
-	r->n_sections = ts_get32(r->map + 32);
-	r->n_arrays = ts_get32(r->map + 36);
-	if (r->tables >= TS_INDEX_HEAD_LEN && r->tables <= len && !(r->tables % 8) &&
-	    ts_index_tables_len(r->n_sections, r->n_arrays, r->tables) == len - r->tables)
-		r->blocks = ts_index_blocks_new(pool, r->map, TS_INDEX_HEAD_LEN, r->tables, signatures_of(r));
-	if (r->blocks)
-		return true;
-	ts_index_record_unmap(r);
-	return false;
-}
-
-/* Do the tables name what lies in the record? */
-static bool check_tables(const struct ts_index_record *r)
+static bool check_sections(const struct ts_index_record *r)
 {
 	for (uint32_t i = 0; i < r->n_sections; i++) {
 		uint32_t first = ts_get32(section_at(r, i) + 8), n = ts_get32(section_at(r, i) + 12);
@@ -94,13 +46,140 @@ static bool check_tables(const struct ts_index_record *r)
 		if (first > r->n_arrays || n > r->n_arrays - first)
 			return false;
 	}
-	for (uint32_t i = 0; i < r->n_arrays; i++) {
-		uint64_t off = ts_get64(array_at(r, i)), len = ts_get64(array_at(r, i) + 8);
-
-		if (off < TS_INDEX_HEAD_LEN || off % 8 || off > r->tables || len > r->tables - off)
-			return false;
-	}
 	return true;
+}
+
+void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t packed_len, uint32_t item_len)
+{
+	ts_put64(entry, off);
+	ts_put64(entry + 8, len);
+	ts_put32(entry + 16, packed_len);
+	ts_put32(entry + 20, item_len);
+}
+
+/* A multiple of the pieces in which memory is given back. */
+static uint64_t align_piece(uint64_t off)
+{
+	return (off + TS_INDEX_PIECE_LEN - 1) & ~(uint64_t)(TS_INDEX_PIECE_LEN - 1);
+}
+
+/* Array @i; if it is packed, *p, which is unpacked at @at.  Returns false if it does not lie in the record.
+ */
+static bool read_array(struct ts_index_record *r, uint32_t i, uint64_t at, struct ts_index_packed *p)
+{
+	struct ts_index_array *a = &r->arrays[i];
+	uint64_t off = ts_get64(array_at(r, i)), packed_len = ts_get32(array_at(r, i) + 16);
+	uint32_t item_len = ts_get32(array_at(r, i) + 20);
+
+	*a = (struct ts_index_array){ off, ts_get64(array_at(r, i) + 8), item_len };
+	if (!item_len)
+		packed_len = a->len;
+	if (off < TS_INDEX_HEAD_LEN || off % 8 || off > r->tables || packed_len > r->tables - off)
+		return false;
+	if (!item_len)
+		return true;
+	if (item_len > TS_INDEX_MAX_ITEM || a->len / TS_INDEX_BLOCK_LEN > packed_len ||
+	    ts_index_pack_table_len(a->len) > packed_len)
+		return false;
+	a->at = at;
+	*p = (struct ts_index_packed){ off, packed_len, at, a->len, item_len };
+	return true;
+}
+
+/* The arrays.  Returns false if they cannot lie in the record, or memory is exhausted. */
+static bool read_arrays(struct ts_index_record *r)
+{
+	uint64_t packed_len = 0, end = align_piece(r->len);
+
+	r->arrays = calloc(r->n_arrays + (size_t)1, sizeof(*r->arrays));
+	r->packed = calloc(r->n_arrays + (size_t)1, sizeof(*r->packed));
+	for (uint32_t i = 0; r->arrays && r->packed && i < r->n_arrays; i++) {
+		struct ts_index_packed *p = &r->packed[r->n_packed];
+
+		if (!read_array(r, i, end, p))
+			return false;
+		if (!r->arrays[i].is_packed)
+			continue;
+		packed_len += p->len;
+		if (packed_len >
+		    r->tables) /* so that no file claims more memory than a few thousand times its length */
+			return false;
+		end = align_piece(end + p->unpacked_len);
+		r->n_packed++;
+	}
+	r->memory = end - align_piece(r->len);
+	return r->arrays && r->packed && check_sections(r);
+}
+
+static bool read_tables(struct ts_index_record *r)
+{
+	r->tables = ts_get64(r->map + 24);
+	r->n_sections = ts_get32(r->map + 32);
+	r->n_arrays = ts_get32(r->map + 36);
+	return r->tables >= TS_INDEX_HEAD_LEN && r->tables <= r->len && !(r->tables % 8) &&
+	       ts_index_tables_len(r->n_sections, r->n_arrays, r->tables) == r->len - r->tables &&
+	       read_arrays(r);
+}
+
+/*
+ * Memory that begins at a multiple of the pieces in which it is given back; @len is one, too.  Linux fetches the
+ * pages around one that is touched, as many as a piece has and up to such a multiple: then they are all of the same
+ * piece, and leave with it.  Returns MAP_FAILED on failure.
+ */
+static uint8_t *reserve(size_t len)
+{
+	uint8_t *p = mmap(NULL, len + TS_INDEX_PIECE_LEN, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t before = -(uintptr_t)p & (TS_INDEX_PIECE_LEN - 1);
+
+	if (p == MAP_FAILED)
+		return p;
+	if (before)
+		munmap(p, before);
+	munmap(p + before + len, TS_INDEX_PIECE_LEN - before);
+	return p + before;
+}
+
+/* Map the record where the memory for what is packed in it follows, instead of where it is. */
+static bool add_memory(struct ts_index_record *r, int fd)
+{
+	size_t len = (size_t)(align_piece(r->len) + r->memory);
+	uint8_t *p = reserve(len);
+
+	if (p == MAP_FAILED)
+		return false;
+	munmap((uint8_t *)r->map, r->map_len);
+	r->map = p;
+	r->map_len = len;
+	return mmap(p, r->len, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, (off_t)r->off) != MAP_FAILED;
+}
+
+static bool add_blocks(struct ts_index_record *r, struct ts_index_pool *pool)
+{
+	r->blocks = ts_index_blocks_new(pool, r->map, TS_INDEX_HEAD_LEN, r->tables, signatures_of(r));
+	return r->blocks &&
+	       (!r->n_packed || ts_index_blocks_set_packed(r->blocks, r->packed, r->n_packed, r->map_len));
+}
+
+void ts_index_record_unmap(struct ts_index_record *r)
+{
+	ts_index_blocks_free(r->blocks);
+	free(r->arrays);
+	free(r->packed);
+	munmap((uint8_t *)r->map, r->map_len);
+}
+
+bool ts_index_record_map(struct ts_index_record *r, struct ts_index_pool *pool, int fd, uint64_t off,
+			 uint64_t len)
+{
+	*r = (struct ts_index_record){ .off = off, .len = len, .map_len = len };
+	r->map = mmap(NULL, len, PROT_READ, MAP_PRIVATE, fd, (off_t)off);
+	if (r->map == MAP_FAILED)
+		return false;
+	if (read_tables(r) && add_memory(r, fd) && add_blocks(r, pool))
+		return true;
+	ts_index_record_unmap(r);
+	return false;
 }
 
 static bool check_head(const struct ts_index_record *r, const struct ts_index_key *key, size_t number)
@@ -113,7 +192,7 @@ static bool check_head(const struct ts_index_record *r, const struct ts_index_ke
 		return false;
 	ts_index_header_make(key, header);
 	ts_index_signed_parts(header, r->map, r->map + r->tables, r->len - r->tables, parts);
-	return ts_signer_check(&key->signer, parts, 3, r->map + TS_INDEX_SIGNED_LEN) && check_tables(r);
+	return ts_signer_check(&key->signer, parts, 3, r->map + TS_INDEX_SIGNED_LEN);
 }
 
 static void let_go_of_tables(const struct ts_index_record *r)
@@ -166,7 +245,7 @@ struct ts_index_arrays ts_index_record_find(const struct ts_index_record *r, uin
 		const uint8_t *s = section_at(r, i);
 
 		if (ts_get32(s) == kind && ts_get32(s + 4) == owner)
-			return (struct ts_index_arrays){ r->map, array_at(r, ts_get32(s + 8)),
+			return (struct ts_index_arrays){ r->map, r->arrays + ts_get32(s + 8),
 							 ts_get32(s + 12), false, r->blocks };
 	}
 	return (struct ts_index_arrays){ .is_bad = true };

@@ -17,7 +17,7 @@
 #define TS_INDEX_HEAD_LEN    80
 #define TS_INDEX_SIGNED_LEN  48 /* of a head: what comes before its signature */
 #define TS_INDEX_SECTION_LEN 16
-#define TS_INDEX_ARRAY_LEN   16
+#define TS_INDEX_ARRAY_LEN   24
 
 /* Records begin at multiples of it. */
 #define TS_INDEX_ALIGN UINT64_C(4096)
@@ -25,10 +25,14 @@
 extern const char ts_index_record_magic[8];
 
 struct ts_index_record {
-	const uint8_t *map; /* owned */
+	const uint8_t *map; /* owned; what is packed is unpacked to what follows the record in it */
 	uint64_t off;       /* in the file */
 	uint64_t len, tables;
+	uint64_t memory, map_len; /* for what is packed; of all that is mapped */
 	uint32_t n_sections, n_arrays;
+	struct ts_index_array *arrays;  /* owned */
+	struct ts_index_packed *packed; /* owned; those of them that are packed */
+	size_t n_packed;
 	struct ts_index_blocks *blocks; /* owned */
 };
 
@@ -38,6 +42,10 @@ uint64_t ts_index_tables_len(uint32_t n_sections, uint32_t n_arrays, uint64_t ta
 /* What the signature of a record's head covers: the file's header, the head, and @len bytes of tables. */
 void ts_index_signed_parts(const uint8_t *header, const uint8_t *head, const uint8_t *tables, size_t len,
 			   struct iovec parts[3]);
+
+/* Write an array's entry in the tables: where it is, its length, and how it is packed (@item_len 0: it is
+ * not). */
+void ts_index_put_entry(uint8_t *entry, uint64_t off, uint64_t len, uint32_t packed_len, uint32_t item_len);
 
 /*
  * Map the record of @len bytes, at least a head, at @off of file @fd; @pool is that of the file's blocks.

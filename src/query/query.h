@@ -52,7 +52,8 @@ void ts_query_free(struct ts_query *q);
 /*
  * Can what was answered so far be believed?  What a damaged index file says is not an answer, nor what a file
  * could not be read for.  Whoever asks something that cannot fail calls this before it tells the answer; the
- * others have done so.
+ * others have done so.  What was unpacked from index files may leave memory here (ts_timeline_give_back()):
+ * nobody may be in a walk over the timeline that calls back.
  *
  * Returns false if not, with the reason (TS_ECORRUPT, TS_EIO).
  */

@@ -49,8 +49,8 @@ void ts_sketch_save(const struct ts_sketch *s, struct ts_index_file *f)
 	const uint32_t head[] = { s->form, s->n_bits };
 
 	ts_index_put(f, head, 2, sizeof(head[0]));
-	ts_index_put(f, s->keys, s->keys_len, 1);
-	ts_index_put(f, s->places, s->n, 1);
+	ts_index_put_packed(f, s->keys, s->keys_len, 1);
+	ts_index_put_packed(f, s->places, s->n, 1);
 	ts_index_put(f, s->wild, s->n_wild, sizeof(*s->wild));
 }
 

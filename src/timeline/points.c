@@ -63,8 +63,8 @@ size_t ts_points_mem(const struct ts_points *p)
 
 void ts_points_save(const struct ts_points *p, struct ts_index_file *f)
 {
-	ts_index_put(f, p->offs, p->n + 1, sizeof(*p->offs));
-	ts_index_put(f, p->data, p->offs[p->n], 1);
+	ts_index_put_packed(f, p->offs, p->n + 1, sizeof(*p->offs));
+	ts_index_put_packed(f, p->data, p->offs[p->n], 1);
 }
 
 bool ts_points_load(struct ts_points *p, struct ts_index_arrays *a)

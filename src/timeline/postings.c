@@ -337,10 +337,10 @@ size_t ts_postings_mem(const struct ts_postings *set)
 
 void ts_postings_save(const struct ts_postings *set, struct ts_index_file *f)
 {
-	ts_index_put(f, set->keys, set->n_keys, sizeof(*set->keys));
-	ts_index_put(f, set->first_block, set->n_keys + 1, sizeof(*set->first_block));
-	ts_index_put(f, set->blocks, set->n_blocks + 1, sizeof(*set->blocks));
-	ts_index_put(f, set->bytes, set->n_bytes, 1);
+	ts_index_put_packed(f, set->keys, set->n_keys, sizeof(*set->keys));
+	ts_index_put_packed(f, set->first_block, set->n_keys + 1, sizeof(*set->first_block));
+	ts_index_put_packed(f, set->blocks, set->n_blocks + 1, sizeof(*set->blocks));
+	ts_index_put_packed(f, set->bytes, set->n_bytes, 1);
 }
 
 bool ts_postings_load(struct ts_postings *set, struct ts_index_arrays *a)

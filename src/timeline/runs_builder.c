@@ -310,7 +310,7 @@ void ts_runs_save(struct ts_runs_builder *b, struct ts_index_file *f)
 	ts_postings_save(&seg->postings, f);
 	ts_index_put(f, r->runs + b->n_saved, r->n - b->n_saved, sizeof(*r->runs));
 	ts_index_put(f, r->lens + b->n_saved_lens, r->n_lens - b->n_saved_lens, 1);
-	ts_index_put(f, r->by_pc, r->n_by_pc, sizeof(*r->by_pc));
+	ts_index_put_packed(f, r->by_pc, r->n_by_pc, sizeof(*r->by_pc));
 	b->n_saved = r->n;
 	b->n_saved_lens = r->n_lens;
 }

@@ -148,6 +148,12 @@ void ts_timeline_give_up(struct ts_timeline *tl, const struct ts_section *s);
 bool ts_timeline_is_damaged(const struct ts_timeline *tl);
 
 /*
+ * Nobody is in a function that reads the timeline: of what was unpacked from index files, that which was not
+ * used for long may leave memory.
+ */
+void ts_timeline_give_back(const struct ts_timeline *tl);
+
+/*
  * Build a missing optional section, about @n_steps steps in each call.  The timeline must be complete; every
  * caller continues the same work.
  *

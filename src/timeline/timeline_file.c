@@ -520,6 +520,16 @@ bool ts_timeline_is_damaged(const struct ts_timeline *tl)
 	return is_damaged;
 }
 
+void ts_timeline_give_back(const struct ts_timeline *tl)
+{
+	if (tl->file)
+		ts_index_give_back(tl->file);
+	for (unsigned i = 0; tl->sections[i]; i++) {
+		if (tl->siblings[i])
+			ts_index_give_back(tl->siblings[i]);
+	}
+}
+
 /* Load a section from a record.  An optional one of another version is as good as none. */
 static bool load_section(struct ts_timeline *tl, const struct ts_index_file *f, size_t record,
 			 unsigned ordinal)
@@ -674,6 +684,7 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 			tl->file = f;
 			return fail_record(tl, i, err);
 		}
+		ts_index_give_back(f);
 	}
 	tl->file = f;
 	if (!n)

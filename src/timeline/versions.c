@@ -497,10 +497,10 @@ size_t ts_versions_mem(const struct ts_versions *set)
 void ts_versions_save(const struct ts_versions *set, struct ts_index_file *f)
 {
 	ts_lines_save(&set->lines, f);
-	ts_index_put(f, set->changed, set->lines.n_items, sizeof(*set->changed));
-	ts_index_put(f, set->offs, set->lines.n_lines, sizeof(*set->offs));
-	ts_index_put(f, set->data, set->data_len, 1);
-	ts_index_put(f, set->plain, set->n_plain, sizeof(*set->plain));
+	ts_index_put_packed(f, set->changed, set->lines.n_items, sizeof(*set->changed));
+	ts_index_put_packed(f, set->offs, set->lines.n_lines, sizeof(*set->offs));
+	ts_index_put_packed(f, set->data, set->data_len, 1);
+	ts_index_put_packed(f, set->plain, set->n_plain, sizeof(*set->plain));
 }
 
 bool ts_versions_load(struct ts_versions *set, struct ts_index_arrays *a, uint32_t n_chunks)

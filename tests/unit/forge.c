@@ -19,7 +19,7 @@
 #define HEAD_LEN     80
 #define SIGNED_LEN   48
 #define SECTION_LEN  16
-#define ARRAY_LEN    16
+#define ARRAY_LEN    24
 
 const struct ts_index_key forge_key = { 10, 20, 30, 40, 50, { .id = 60 } };
 
@@ -49,6 +49,14 @@ static struct place tables_of(const uint8_t *head)
 			       get(head + 32, 4) * SECTION_LEN + get(head + 36, 4) * ARRAY_LEN };
 }
 
+/* Where an array is, by its entry in the tables; of a packed one, what is packed. */
+static struct place place_of(const uint8_t *array, size_t record)
+{
+	uint64_t packed_len = get(array + 16, 4);
+
+	return (struct place){ record + get(array, 8), packed_len ? packed_len : get(array + 8, 8) };
+}
+
 /* The record at @off and its arrays.  Returns where the next one is. */
 static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t off)
 {
@@ -59,7 +67,7 @@ static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t off)
 	l->records[l->n_records++] = (struct place){ off, len };
 	for (uint64_t i = 0, n = get(head + 36, 4); i < n; i++, array += ARRAY_LEN) {
 		assert(l->n_arrays < MAX_ARRAYS);
-		l->arrays[l->n_arrays++] = (struct place){ off + get(array, 8), get(array + 8, 8) };
+		l->arrays[l->n_arrays++] = place_of(array, off);
 	}
 	return off + (len + 4095) / 4096 * 4096;
 }

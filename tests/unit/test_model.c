@@ -257,12 +257,12 @@ static uint64_t sum_of_index(void)
 static uint64_t sum_of_good_index; /* of open_damaged(), before it was changed */
 
 /*
- * Records begin at multiples of 4096; after the blocks that are needed to open the file, and before the
- * tables.
+ * Records begin at multiples of 4096; about where the blocks end that are needed to open the file, and before
+ * most tables.
  */
 static long place(unsigned i, long len)
 {
-	return 4096 * (1 + i * 7 % (len / 4096 - 1)) + 600 + i * 16 % 450;
+	return 4096 * (1 + i * 7 % (len / 4096 - 1)) + 900 + i * 40 % 1100;
 }
 
 /*

@@ -251,6 +251,7 @@ static bool read_blocks(struct tfile *t, struct tfile_frame *f, uint64_t reg_len
 static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struct ts_error *err)
 {
 	const struct tfile_place *place = &t->places[n];
+	const uint8_t *from;
 	uint8_t *to;
 
 	f->n = n;
@@ -259,7 +260,13 @@ static bool read_bytes(struct tfile *t, uint64_t n, struct tfile_frame *f, struc
 	if (!to)
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF,
 			       "memory is exhausted: no frame of %" PRIu32 " bytes", place->len);
-	return ts_source_read_all(t->src, place->off, to, place->len, err);
+	if (!f->window)
+		return ts_source_read_all(t->src, place->off, to, place->len, err);
+	from = ts_window_need(f->window, place->off, place->len, err);
+	if (!from)
+		return false;
+	memcpy(to, from, place->len);
+	return true;
 }
 
 bool tfile_fits(struct tfile *t, uint64_t reg_len, struct ts_error *err)

@@ -12,10 +12,12 @@
 
 #include "frames.h"
 #include "loaders/kit/point.h"
+#include "loaders/kit/window.h"
 
 struct tfile_reader {
 	struct ts_reader base;
 	struct tfile *t;           /* borrowed */
+	struct ts_window window;   /* of the frames' reading */
 	uint64_t pos;
 	struct tfile_frame frames[2];
 	struct tfile_frame *here;  /* of these, the one at pos */
@@ -150,6 +152,7 @@ static void close_reader(struct ts_reader *base)
 
 	tfile_frame_fini(&r->frames[0]);
 	tfile_frame_fini(&r->frames[1]);
+	ts_window_fini(&r->window);
 	free(r);
 }
 
@@ -166,6 +169,9 @@ struct ts_reader *tfile_reader(struct ts_recording *rec, struct ts_error *err)
 	}
 	r->base.ops = &ops;
 	r->t = (struct tfile *)rec;
+	ts_window_init(&r->window, r->t->src, ts_source_len(r->t->src));
+	for (unsigned i = 0; i < 2; i++)
+		r->frames[i].window = &r->window;
 	r->here = &r->frames[0];
 	r->there = &r->frames[1];
 	if (!load_here(r, err)) {

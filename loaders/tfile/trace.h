@@ -75,6 +75,7 @@ struct tfile_memory {
 
 /* A frame, decoded.  Owned by the caller, and reused. */
 struct tfile_frame {
+	struct ts_window *window;    /* borrowed; where frames are read one after another.  NULL: by itself */
 	uint64_t n;
 	struct ts_buf bytes;
 	const uint8_t *regs;         /* borrowed from bytes: reg_len of them; NULL if the frame has none */

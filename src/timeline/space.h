@@ -27,7 +27,7 @@ struct ts_space_stats {
 	uint64_t n_reads;       /* (line, chunk) pairs that were read */
 	uint64_t n_inferred;    /* bytes whose past was inferred from their first sight */
 	uint64_t n_unexplained; /* reads that contradict what was known */
-	uint64_t n_pages;       /* pages touched by steps */
+	uint64_t n_pages;       /* pages touched by steps that were read here, not taken from an index file */
 	/*
 	 * of n_silent, those that only a space of divided lines has, in two bytes each; counted while it is
 	 * built

@@ -142,21 +142,6 @@ static bool paint_page(struct ts_space_builder *sb, struct ts_page *pg)
 	return true;
 }
 
-/* Was the page touched in a segment that came from an index file? */
-static bool was_touched(const struct ts_space_builder *sb, uint64_t page)
-{
-	const struct ts_space *sp = sb->space;
-
-	for (size_t i = 0; i < sb->resumed / TS_SEGMENT_CHUNKS && i < sp->n_segments; i++) {
-		const struct ts_space_segment *seg = &sp->segments[i];
-
-		if (ts_lines_has_page(&seg->versions.lines, page) || ts_lines_has_page(&seg->silent, page) ||
-		    ts_lines_has_page(&seg->reads, page))
-			return true;
-	}
-	return false;
-}
-
 /* A page that no step has touched yet.  Returns NULL if memory is exhausted. */
 static struct ts_page *first_touch(struct ts_space_builder *sb, uint64_t page)
 {
@@ -166,7 +151,7 @@ static struct ts_page *first_touch(struct ts_space_builder *sb, uint64_t page)
 		sb->is_failed = true;
 		return NULL;
 	}
-	sb->space->n_pages += !was_touched(sb, page);
+	sb->space->n_pages++;
 	return pg;
 }
 
@@ -658,6 +643,15 @@ void ts_space_lose(struct ts_space_builder *sb, uint64_t addr, uint64_t len)
 	}
 }
 
+/* What stood in unknown bytes before is not in an index file, so that a continued one could not have it. */
+static void clear_unknown(struct ts_version *v)
+{
+	unsigned known = v->known & (unsigned)~v->lost;
+
+	for (unsigned i = 0; i < TS_LINE_LEN; i++)
+		v->data[i] &= (uint8_t)-(known >> i & 1);
+}
+
 static bool note_version(struct ts_space_builder *sb, const struct ts_page *pg, unsigned line, uint16_t chunk,
 			 uint16_t changed)
 {
@@ -668,6 +662,8 @@ static bool note_version(struct ts_space_builder *sb, const struct ts_page *pg, 
 	v.known |= v.lost & line_bits(pg->marks->lost, line);
 	v.changed = changed;
 	memcpy(v.data, pg->data + line * TS_LINE_LEN, TS_LINE_LEN);
+	if (v.known != UINT16_MAX || v.lost)
+		clear_unknown(&v);
 	return ts_changes_add(&sb->changes, pg->id, (uint8_t)line, chunk, &v,
 			      pg->holes ? &pg->holes->chain[line] : NULL);
 }

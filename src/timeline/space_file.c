@@ -24,7 +24,7 @@ struct saved_line {
 };
 
 struct saved_counts {
-	uint64_t n_inferred, n_unexplained, n_pages;
+	uint64_t n_inferred, n_unexplained;
 };
 
 /* ------------------------------------------------------------------------------------------------ saving */
@@ -86,7 +86,7 @@ void ts_space_save(struct ts_space_builder *sb, uint64_t segment, struct ts_inde
 {
 	struct ts_space *sp = sb->space;
 	struct ts_space_segment *seg = &sp->segments[segment];
-	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained, sp->n_pages };
+	struct saved_counts counts = { sp->n_inferred, sp->n_unexplained };
 
 	ts_versions_save(&seg->versions, f);
 	ts_lines_save(&seg->silent, f);
@@ -179,7 +179,6 @@ bool ts_space_load_state(struct ts_space_builder *sb, uint64_t segment, struct t
 	}
 	sp->n_inferred = counts->n_inferred;
 	sp->n_unexplained = counts->n_unexplained;
-	sp->n_pages = counts->n_pages;
 	return true;
 }
 

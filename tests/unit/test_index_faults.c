@@ -225,6 +225,7 @@ static void judge(const struct scene *scene, const char *what, uint64_t n)
 	if (!is_good() && !strchr(now.err.text, ' '))
 		ck_abort_msg("%s %lu: no sentence: %s", what, (unsigned long)n, now.err.text);
 	try_again(scene, what, n);
+	expect_file(PATH, &whole, what, n);
 	ck_assert_uint_eq(try_again(&scenes[2], what, n), 0);
 	if (scene->act == complete)
 		expect_file(FOUND, &found, what, n);
@@ -292,11 +293,34 @@ START_TEST(every_call_may_fail)
 }
 END_TEST
 
+START_TEST(an_index_that_is_continued_has_the_bytes_of_one_made_at_once)
+{
+	struct script *s;
+
+	ts_log_set_level(TS_LOG_ERROR);
+	set(&scenes[0]);
+	s = script_random_new((uint64_t)_i, N_STEPS);
+	act(&scenes[0], s, &good);
+	script_free(s);
+	whole = read_file(PATH);
+	for (unsigned part = 1; part < 16; part++) {
+		half = (struct bytes){ whole.p, whole.len * part / 16 };
+		set(&scenes[1]);
+		s = script_random_new((uint64_t)_i, N_STEPS);
+		act(&scenes[1], s, &now);
+		script_free(s);
+		ck_assert_int_eq(now.err.code, TS_OK);
+		expect_file(PATH, &whole, "sixteenths of the file:", part);
+	}
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *s = suite_create("index_faults");
 	TCase *t = tcase_create("index_faults");
 
+	tcase_add_loop_test(t, an_index_that_is_continued_has_the_bytes_of_one_made_at_once, 1, 20);
 	tcase_add_loop_test(t, every_allocation_may_fail, 0, 4);
 	tcase_add_loop_test(t, every_call_may_fail, 0, 8);
 	tcase_set_timeout(t, 60);

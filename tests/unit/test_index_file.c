@@ -147,7 +147,6 @@ static void compare(const struct opened *a, const struct opened *b, unsigned n)
 	ts_timeline_stats(b->tl, &y);
 	ck_assert_uint_eq(x.n_inferred, y.n_inferred);
 	ck_assert_uint_eq(x.n_unexplained, y.n_unexplained);
-	ck_assert_uint_eq(x.n_pages, y.n_pages);
 	for (unsigned i = 0; i < n; i++) {
 		uint64_t pc = a->s->steps.steps[script_below(&r, N_STEPS)].pc;
 

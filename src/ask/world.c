@@ -17,40 +17,116 @@ enum kind {
 	MAPS,
 };
 
+/* Threads, and other things, that take as long to look at as a chunk to decode. */
+#define THREADS_A_CHUNK 8u
+#define ITEMS_A_CHUNK	64u
+
 /* Something that is there from position @begin until before position @end. */
 struct item {
 	uint64_t begin, end; /* end: TS_NO_POS if it is there at the last position */
 	uint64_t order;      /* an address, or a number */
 	uint64_t steps;
 	size_t i;            /* its ordinal in the model */
+	uint32_t named;      /* of a process: its first thread that has a name; TS_NO_THREAD: none has */
+};
+
+/* What is looked at now, before there are rows. */
+enum stage {
+	SLICES,         /* for how many steps each thread ran */
+	THREADS_OF_ALL, /* for when their processes are there */
+	LIST,
+	LISTED,
 };
 
 struct world {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	enum kind kind;
-	struct item *items;  /* owned; in the table's order */
-	size_t n, cap, at;
-	uint64_t from, to;   /* it is listed if it is there at one of these positions */
-	bool is_failed;
+	enum stage stage;
+	uint64_t next;          /* the ordinal, or position, that is looked at next */
+	unsigned n_looked;
+	uint64_t *steps;        /* owned; of threads and processes: steps of each thread */
+	struct item *processes; /* owned; of processes: all of them */
+	uint32_t n_threads, n_processes;
+	uint32_t process;       /* whose modules or maps */
+	struct item *items;     /* owned; a heap: the next row is the first */
+	size_t n, cap;
+	uint64_t from, to;      /* it is listed if it is there at one of these positions */
+	bool is_any;            /* something is listed */
+	bool is_failed;         /* memory ran out */
 };
 
-static void add(struct world *w, struct item item)
-{
-	if (w->is_failed || item.begin >= w->to || (item.end != TS_NO_POS && item.end <= w->from))
-		return;
-	if (w->n == w->cap) {
-		size_t cap = w->cap ? 2 * w->cap : 64;
-		struct item *items = realloc(w->items, cap * sizeof(*items));
+/* ------------------------------------------------------------------------------------------------- order */
 
-		if (!items) {
-			w->is_failed = true;
-			return;
-		}
-		w->items = items;
-		w->cap = cap;
+static int compare(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+/* Modules and maps come by address, threads and processes as they begin. */
+static int compare_items(enum kind kind, const struct item *x, const struct item *y)
+{
+	int by_begin = compare(x->begin, y->begin), order = compare(x->order, y->order);
+
+	if (kind == THREADS || kind == PROCESSES)
+		order = by_begin ? by_begin : order;
+	else
+		order = order ? order : by_begin;
+	return order ? order : compare(x->i, y->i);
+}
+
+/* Does @x come before @y, in the direction of the cursor? */
+static bool is_before(const struct world *w, const struct item *x, const struct item *y)
+{
+	int order = compare_items(w->kind, x, y);
+
+	return w->rows.is_reverse ? order > 0 : order < 0;
+}
+
+static bool make_room(struct world *w)
+{
+	size_t cap = w->cap ? 2 * w->cap : 64;
+	struct item *items;
+
+	if (w->n < w->cap)
+		return true;
+	items = realloc(w->items, cap * sizeof(*items));
+	w->is_failed = !items;
+	if (!items)
+		return false;
+	w->items = items;
+	w->cap = cap;
+	return true;
+}
+
+/* To the heap, if it is there when the question asks. */
+static void add(struct world *w, const struct item *item)
+{
+	size_t i = w->n;
+
+	if (item->begin >= w->to || (item->end != TS_NO_POS && item->end <= w->from) || !make_room(w))
+		return;
+	w->is_any = true;
+	w->n++;
+	for (; i && is_before(w, item, &w->items[(i - 1) / 2]); i = (i - 1) / 2)
+		w->items[i] = w->items[(i - 1) / 2];
+	w->items[i] = *item;
+}
+
+static struct item pop(struct world *w)
+{
+	struct item first = w->items[0], last = w->items[--w->n];
+	size_t i = 0, next;
+
+	for (; (next = 2 * i + 1) < w->n; i = next) {
+		if (next + 1 < w->n && is_before(w, &w->items[next + 1], &w->items[next]))
+			next++;
+		if (!is_before(w, &w->items[next], &last))
+			break;
+		w->items[i] = w->items[next];
 	}
-	w->items[w->n++] = item;
+	w->items[i] = last;
+	return first;
 }
 
 /* --------------------------------------------------------------------------------------------- the lists */
@@ -76,97 +152,136 @@ static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 	return hi;
 }
 
-/* How many steps each thread ran; NULL if memory is exhausted. */
-static uint64_t *count_steps(const struct ts_ask *ask)
+/* Count the steps of the slice at the next position.  Returns false after the last one. */
+static bool count_slice(struct world *w)
 {
-	uint64_t *steps = calloc(ts_query_n_threads(ask->q) + 1, sizeof(*steps));
+	uint64_t end;
+	uint32_t thread;
 
-	for (uint64_t pos = 0, end; steps && pos < ask->n_steps; pos = end) {
-		end = ts_query_slice_end(ask->q, pos);
-		steps[ts_query_thread(ask->q, pos)] += end - pos;
-	}
-	return steps;
-}
-
-static void add_threads(struct world *w, const uint64_t *steps)
-{
-	const struct ts_ask *ask = w->ask;
-
-	for (uint32_t i = 0; i < ts_query_n_threads(ask->q) && i < ask->names->n_tids; i++) {
-		struct item item = { .begin = ts_query_next_step(ask->q, i, 0), .end = thread_end(ask, i),
-				     .order = (uint64_t)ask->names->tids[i], .steps = steps[i], .i = i };
-
-		if (item.begin != TS_NO_POS)
-			add(w, item);
-	}
+	if (w->next >= w->ask->n_steps)
+		return false;
+	end = ts_query_slice_end(w->ask->q, w->next);
+	thread = ts_query_thread(w->ask->q, w->next);
+	if (thread < w->n_threads)
+		w->steps[thread] += end - w->next;
+	w->next = end;
+	return true;
 }
 
 /* A process is there from its first thread's begin until the last one ends. */
-static void add_processes(struct world *w, const uint64_t *steps)
+static bool take_thread(struct world *w)
+{
+	const struct ts_query *q = w->ask->q;
+	uint32_t i = (uint32_t)w->next++;
+	uint64_t begin, end;
+	struct item *p;
+
+	if (i >= w->n_threads)
+		return false;
+	begin = ts_query_next_step(q, i, 0);
+	end = thread_end(w->ask, i);
+	p = &w->processes[ts_query_process(q, i)];
+	if (p->named == TS_NO_THREAD && *ts_query_thread_facts(q, i)->name)
+		p->named = i;
+	if (begin == TS_NO_POS)
+		return true;
+	p->begin = begin < p->begin ? begin : p->begin;
+	p->end = end > p->end ? end : p->end;
+	p->steps += w->steps[i];
+	return true;
+}
+
+static bool list_thread(struct world *w)
 {
 	const struct ts_ask *ask = w->ask;
+	uint32_t i = (uint32_t)w->next++;
+	struct item item = { .i = i };
 
-	for (uint32_t p = 0; p < ts_query_n_processes(ask->q) && p < ask->names->n_pids; p++) {
-		struct item item = { .begin = TS_NO_POS, .end = 0, .order = (uint64_t)ask->names->pids[p], .i = p };
-
-		for (uint32_t i = 0; i < ts_query_n_threads(ask->q); i++) {
-			uint64_t begin = ts_query_next_step(ask->q, i, 0), end;
-
-			if (ts_query_process(ask->q, i) != p || begin == TS_NO_POS)
-				continue;
-			end = thread_end(ask, i);
-			item.begin = begin < item.begin ? begin : item.begin;
-			item.end = end > item.end ? end : item.end;
-			item.steps += steps[i];
-		}
-		if (item.begin != TS_NO_POS)
-			add(w, item);
-	}
+	if (i >= w->n_threads || i >= ask->names->n_tids)
+		return false;
+	item.begin = ts_query_next_step(ask->q, i, 0);
+	item.end = thread_end(ask, i);
+	item.order = (uint64_t)ask->names->tids[i];
+	item.steps = w->steps[i];
+	if (item.begin != TS_NO_POS)
+		add(w, &item);
+	return true;
 }
 
-static void add_modules(struct world *w, uint32_t process)
+static bool list_process(struct world *w)
 {
+	size_t i = (size_t)w->next++;
+
+	if (i >= w->n_processes || i >= w->ask->names->n_pids)
+		return false;
+	w->processes[i].order = (uint64_t)w->ask->names->pids[i];
+	if (w->processes[i].begin != TS_NO_POS)
+		add(w, &w->processes[i]);
+	return true;
+}
+
+static bool list_module(struct world *w)
+{
+	size_t i = (size_t)w->next++;
 	struct ts_module_info m;
 
-	for (size_t i = 0; ts_query_module(w->ask->q, i, &m); i++) {
-		if (m.process == process)
-			add(w, (struct item){ .begin = m.from, .end = m.until, .order = m.first, .i = i });
-	}
+	if (!ts_query_module(w->ask->q, i, &m))
+		return false;
+	if (m.process == w->process)
+		add(w, &(struct item){ .begin = m.from, .end = m.until, .order = m.first, .i = i });
+	return true;
 }
 
-static void add_maps(struct world *w, uint32_t process)
+static bool list_map(struct world *w)
 {
+	size_t i = (size_t)w->next++;
 	struct ts_region_info r;
 
-	for (size_t i = 0; ts_query_region(w->ask->q, i, &r); i++) {
-		if (r.process == process)
-			add(w, (struct item){ .begin = r.from, .end = r.until, .order = r.first, .i = i });
+	if (!ts_query_region(w->ask->q, i, &r))
+		return false;
+	if (r.process == w->process)
+		add(w, &(struct item){ .begin = r.from, .end = r.until, .order = r.first, .i = i });
+	return true;
+}
+
+/* Look at the next thing of the stage.  Returns false after its last one. */
+static bool look(struct world *w)
+{
+	static bool (*const list[])(struct world *) = {
+		[THREADS] = list_thread, [PROCESSES] = list_process, [MODULES] = list_module, [MAPS] = list_map,
+	};
+
+	switch (w->stage) {
+	case SLICES:
+		return w->steps && count_slice(w);
+	case THREADS_OF_ALL:
+		return w->processes && take_thread(w);
+	case LIST:
+		return list[w->kind](w);
+	case LISTED:
+		break;
 	}
+	return false;
 }
 
-static int compare(uint64_t a, uint64_t b)
+static bool is_about_threads(const struct world *w)
 {
-	return a < b ? -1 : a > b;
+	return w->stage == THREADS_OF_ALL || (w->stage == LIST && w->kind == THREADS);
 }
 
-static int by_address(const void *a, const void *b)
+/* Fill the heap.  Returns false if the budget is used up. */
+static bool list_all(struct world *w, struct ts_budget *budget)
 {
-	const struct item *x = a;
-	const struct item *y = b;
-	int order = compare(x->order, y->order);
+	for (; w->stage < LISTED; w->stage++, w->next = 0) {
+		unsigned n_a_chunk = is_about_threads(w) ? THREADS_A_CHUNK : ITEMS_A_CHUNK;
 
-	if (!order)
-		order = compare(x->begin, y->begin);
-	return order ? order : compare(x->i, y->i);
-}
-
-static int by_begin(const void *a, const void *b)
-{
-	const struct item *x = a;
-	const struct item *y = b;
-	int order = compare(x->begin, y->begin);
-
-	return order ? order : compare(x->order, y->order);
+		do {
+			if (w->n_looked % n_a_chunk == 0 && !ts_budget_take(budget))
+				return false;
+			w->n_looked++;
+		} while (look(w) && !w->is_failed);
+	}
+	return true;
 }
 
 /* --------------------------------------------------------------------------------------------------- rows */
@@ -184,16 +299,12 @@ static void put_range(unsigned at, uint64_t first, uint64_t last, struct ts_row 
 	ts_row_number(row, at + 1, last - first + 1);
 }
 
-static const char *process_name(const struct ts_ask *ask, uint32_t process)
+static const char *process_name(const struct ts_ask *ask, const struct item *it)
 {
 	const char *path = ts_query_facts(ask->q)->exec_path;
 
-	for (uint32_t i = 0; i < ts_query_n_threads(ask->q); i++) {
-		const struct ts_thread *t = ts_query_thread_facts(ask->q, i);
-
-		if (ts_query_process(ask->q, i) == process && *t->name)
-			return t->name;
-	}
+	if (it->named != TS_NO_THREAD)
+		return ts_query_thread_facts(ask->q, it->named)->name;
 	if (!path || ts_query_n_processes(ask->q) != 1)
 		return NULL;
 	return strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -217,7 +328,7 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 		ts_cell_process(row, 0, ask, (uint32_t)it->i);
 		put_span(it, 1, row);
 		ts_row_number(row, 3, it->steps);
-		ts_row_text(row, 4, process_name(ask, (uint32_t)it->i));
+		ts_row_text(row, 4, process_name(ask, it));
 		break;
 	case MODULES:
 		ts_query_module(ask->q, it->i, &m);
@@ -238,30 +349,6 @@ static void put_row(const struct world *w, const struct item *it, struct ts_row 
 	}
 }
 
-static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
-			struct ts_error *err)
-{
-	struct world *w = (struct world *)rows;
-
-	(void)budget;
-	(void)err;
-	if (w->at == w->n)
-		return TS_GOT_END;
-	put_row(w, &w->items[rows->is_reverse ? w->n - 1 - w->at : w->at], row);
-	w->at++;
-	return TS_GOT_ROW;
-}
-
-static void close_world(struct ts_rows *rows)
-{
-	struct world *w = (struct world *)rows;
-
-	free(w->items);
-	free(w);
-}
-
-static const struct ts_rows_ops ops = { .next = next, .close = close_world };
-
 static void note_none(struct world *w)
 {
 	const char *format = ts_query_facts(w->ask->q)->format;
@@ -274,23 +361,58 @@ static void note_none(struct world *w)
 		snprintf(w->rows.note, sizeof(w->rows.note), "this %s recording has no memory map", format);
 }
 
-static void fill(struct world *w, const struct ts_question *qn)
+static bool no_memory(struct ts_error *err)
 {
-	uint64_t *steps;
+	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
+}
 
-	if (w->kind == MODULES || w->kind == MAPS) {
-		(w->kind == MODULES ? add_modules : add_maps)(w, ts_ask_process(w->ask, qn));
-	} else {
-		steps = count_steps(w->ask);
-		w->is_failed = !steps;
-		if (steps)
-			(w->kind == THREADS ? add_threads : add_processes)(w, steps);
-		free(steps);
+static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budget *budget,
+			struct ts_error *err)
+{
+	struct world *w = (struct world *)rows;
+	struct item item;
+
+	if (!list_all(w, budget))
+		return TS_GOT_PENDING;
+	if (w->is_failed) {
+		no_memory(err);
+		return TS_GOT_FAIL;
 	}
-	if (w->n)
-		qsort(w->items, w->n, sizeof(*w->items), w->kind == MODULES || w->kind == MAPS ? by_address : by_begin);
-	else
+	if (!w->is_any)
 		note_none(w);
+	if (!w->n)
+		return TS_GOT_END;
+	item = pop(w);
+	put_row(w, &item, row);
+	return TS_GOT_ROW;
+}
+
+static void close_world(struct ts_rows *rows)
+{
+	struct world *w = (struct world *)rows;
+
+	free(w->steps);
+	free(w->processes);
+	free(w->items);
+	free(w);
+}
+
+static const struct ts_rows_ops ops = { .next = next, .close = close_world };
+
+/* What is counted for threads and processes.  Returns false if memory is exhausted. */
+static bool make_counts(struct world *w)
+{
+	const struct ts_query *q = w->ask->q;
+
+	w->n_threads = ts_query_n_threads(q);
+	w->n_processes = ts_query_n_processes(q);
+	w->steps = calloc((size_t)w->n_threads + 1, sizeof(*w->steps));
+	if (w->kind == THREADS || !w->steps)
+		return w->steps != NULL;
+	w->processes = malloc(((size_t)w->n_processes + 1) * sizeof(*w->processes));
+	for (uint32_t i = 0; w->processes && i < w->n_processes; i++)
+		w->processes[i] = (struct item){ .begin = TS_NO_POS, .i = i, .named = TS_NO_THREAD };
+	return w->processes != NULL;
 }
 
 static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *qn, bool is_reverse,
@@ -298,23 +420,21 @@ static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *
 {
 	struct world *w = calloc(1, sizeof(*w));
 
-	if (w) {
-		w->rows = (struct ts_rows){
-			.ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at
-		};
-		w->ask = ask;
-		w->kind = (enum kind)qn->verb->arg;
-		w->from = qn->has_range ? qn->from : qn->at;
-		w->to = qn->has_range ? qn->to : qn->at + 1;
-		fill(w, qn);
-	}
-	if (!w || w->is_failed) {
-		ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for a question");
-		if (w)
-			close_world(&w->rows);
+	if (!w) {
+		no_memory(err);
 		return NULL;
 	}
-	return &w->rows;
+	w->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS, .at = qn->at };
+	w->ask = ask;
+	w->kind = (enum kind)qn->verb->arg;
+	w->from = qn->has_range ? qn->from : qn->at;
+	w->to = qn->has_range ? qn->to : qn->at + 1;
+	w->process = ts_ask_process(ask, qn);
+	if (w->kind == MODULES || w->kind == MAPS || make_counts(w))
+		return &w->rows;
+	no_memory(err);
+	close_world(&w->rows);
+	return NULL;
 }
 
 #define WORLD_VERB                                                                                 \

@@ -428,6 +428,48 @@ START_TEST(the_world_of_a_sample_is_that_of_the_twin)
 }
 END_TEST
 
+/* A recording of many slices, modules and maps: each run of an answer looks at few of them. */
+START_TEST(what_is_there_is_listed_in_slices)
+{
+	static const char *const questions[] = { "threads", "processes", "modules", "maps last 1" };
+	enum { N_EACH = 3000 };
+
+	s = script_new("x86_64", 2, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned i = 0; i < N_EACH; i++) {
+		uint64_t addr = UINT64_C(0x10000000) + i * 0x10000;
+
+		ck_assert_ptr_nonnull(ts_steps_map(&s->steps, addr, 0x1000, "heap", 4, NULL, 0));
+		ck_assert(ts_steps_load(&s->steps, addr, 0x1000, "part.so", 7));
+		ts_steps_close(&s->steps, 0x401000, 4, i % 2);
+	}
+	ask_text_init(&a, &s->rec);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		struct ts_buf out;
+		struct ts_error err;
+		struct ts_answer *answer;
+		enum ts_got got = TS_GOT_PENDING;
+		unsigned n_runs = 0;
+
+		ts_buf_init(&out);
+		ts_error_reset(&err);
+		answer = ts_answer_new(&a.ask, questions[i], TS_FORM_TSV, &err);
+		ck_assert_msg(answer != NULL, "%s: %s", questions[i], err.text);
+		for (; got == TS_GOT_PENDING && !ts_answer_n_rows(answer); n_runs++)
+			got = ts_answer_run(answer, 1, &out, &out, &err);
+		ck_assert_msg(n_runs >= N_EACH / 64, "%s: %u runs", questions[i], n_runs);
+		while (got == TS_GOT_PENDING)
+			got = ts_answer_run(answer, 1, &out, &out, &err);
+		ck_assert_msg(got == TS_GOT_END, "%s: %s", questions[i], err.text);
+		ck_assert(strcmp(questions[i], "maps last 1") || strstr(ts_buf_text(&out), "0x1bb70000")); /* i = 2999 */
+		ts_answer_free(answer);
+		ts_buf_fini(&out);
+	}
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_world");
@@ -436,6 +478,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
+	tcase_add_test(c, what_is_there_is_listed_in_slices);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(the_world_of_a_sample_is_that_of_the_twin));
 	return suite;

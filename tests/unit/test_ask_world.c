@@ -428,6 +428,23 @@ START_TEST(the_world_of_a_sample_is_that_of_the_twin)
 }
 END_TEST
 
+START_TEST(a_process_is_called_by_its_first_thread_with_a_name)
+{
+	s = script_new("x86_64", 3, NULL);
+	ck_assert_ptr_nonnull(s);
+	strcpy(s->rec.threads[1].name, "worker");
+	strcpy(s->rec.threads[2].name, "other");
+	for (unsigned i = 0; i < 6; i++)
+		ts_steps_close(&s->steps, 0x401000, 4, i % 3);
+	ask_text_init(&a, &s->rec);
+	ask("processes");
+	ck_assert_uint_eq(n_rows, 1);
+	ck_assert_str_eq(cells[0][4], "worker");
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 /* A recording of many slices, modules and maps: each run of an answer looks at few of them. */
 START_TEST(what_is_there_is_listed_in_slices)
 {
@@ -478,6 +495,7 @@ Suite *unit_suite(void)
 	tcase_set_timeout(c, 120);
 	tcase_add_loop_test(c, the_world_is_that_of_the_twin, 1, 40);
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
+	tcase_add_test(c, a_process_is_called_by_its_first_thread_with_a_name);
 	tcase_add_test(c, what_is_there_is_listed_in_slices);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(the_world_of_a_sample_is_that_of_the_twin));

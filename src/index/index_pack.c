@@ -107,6 +107,7 @@ bool ts_index_unpack(ZSTD_DCtx *zstd, const uint8_t *packed, size_t packed_len, 
 	}
 	if (len > sizeof(filtered) || !item_len)
 		return false;
+	/* cppcheck-suppress legacyUninitvar; it is filled here */
 	if (ZSTD_decompressDCtx(zstd, item_len > 1 ? filtered : out, len, packed, packed_len) != len)
 		return false;
 	if (item_len > 1) {

@@ -239,12 +239,12 @@ static bool is_linked(const struct ts_ask *ask, const struct words *w, char name
 	const struct ts_symbol *s = ask->symbols ? ts_symbols_find(ask->symbols, w->p, w->len) : NULL;
 	int len = s ? snprintf(name, TS_MAX_WORD, "%s", s->mangled)
 		    : snprintf(name, TS_MAX_WORD, "%.*s", (int)w->len, w->p);
-	char stub[TS_MAX_WORD + sizeof(TS_LINKED)];
+	char linked[TS_MAX_WORD + sizeof(TS_LINKED)];
 
 	if (!ask->symbols || (s && !s->is_function) || len >= TS_MAX_WORD)
 		return false;
-	len = snprintf(stub, sizeof(stub), "%s%s", name, TS_LINKED);
-	return ts_symbols_find(ask->symbols, stub, (size_t)len) != NULL;
+	len = snprintf(linked, sizeof(linked), "%s%s", name, TS_LINKED);
+	return ts_symbols_find(ask->symbols, linked, (size_t)len) != NULL;
 }
 
 static bool parse_callee(struct ts_question *qn, const struct ts_ask *ask, struct words *w,

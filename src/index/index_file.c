@@ -28,13 +28,20 @@
  *     48  28  signature of the header (88 bytes), the 48 bytes before, and the tables
  *     76   4  0
  *     80      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
- * last, so that what is needed to open the file lies together the tables: for each section 0  4  kind (four
- * letters, see timeline_file.c) 4  4  owner           (0: registers, or the whole recording; n: the n-th
- * process) 8  4  ordinal of its first array 12  4  number of its arrays for each array 0  8  offset in the
- * record, a multiple of 8 8  8  length 16  4  if it is packed (index_pack.h) the length of what is in the
- * record, else 0 20  4  if it is packed the length of an item, else 0 for each block of 4,096 bytes of the
- * record up to the tables (index_blocks.h), the last one is shorter 0 28  signature of its bytes; the head is
- * left out of the first one
+ *             last, so that what is needed to open the file lies together
+ *             the tables: for each section
+ *                0  4  kind            (four letters, see timeline_file.c)
+ *                4  4  owner           (0: registers, or the whole recording; n: the n-th process)
+ *                8  4  ordinal of its first array
+ *               12  4  number of its arrays
+ *             for each array
+ *                0  8  offset in the record, a multiple of 8
+ *                8  8  length
+ *               16  4  if it is packed (index_pack.h), the length of what is in the record; else 0
+ *               20  4  if it is packed, the length of an item; else 0
+ *             for each block of 4,096 bytes of the record up to the tables (index_blocks.h), the last one is
+ *             shorter
+ *                0 28  signature of its bytes; the head is left out of the first one
  *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
  * is valid up to its first record that is not; only the last record of a finished one (the file that is not

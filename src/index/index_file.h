@@ -118,8 +118,7 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
  */
 void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
-/* ts_index_put() of the bytes of @b; if they are not all there, for lack of memory, ts_index_commit() fails.
- */
+/* ts_index_put() of the bytes of @b.  If memory ran out while they were collected, ts_index_commit() fails. */
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
 
 /*

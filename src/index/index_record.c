@@ -63,8 +63,7 @@ static uint64_t align_piece(uint64_t off)
 	return (off + TS_INDEX_PIECE_LEN - 1) & ~(uint64_t)(TS_INDEX_PIECE_LEN - 1);
 }
 
-/* Array @i; if it is packed, *p, which is unpacked at @at.  Returns false if it does not lie in the record.
- */
+/* Array @i; if it is packed, *p, which is unpacked at @at.  Returns false if it does not lie in the record. */
 static bool read_array(struct ts_index_record *r, uint32_t i, uint64_t at, struct ts_index_packed *p)
 {
 	struct ts_index_array *a = &r->arrays[i];

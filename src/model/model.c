@@ -122,9 +122,8 @@ static bool build_again(const struct ts_model *m, struct ts_recording *rec, size
 }
 
 /*
- * A block of the index file turned out to be damaged: the question that needs it waits here.  An index that goes
- * on after a segment can note other bytes of what is lost than one that was built in one go, with the same
- * meaning; then all segments from the beginning on are built.
+ * A block of the index file turned out to be damaged: the question that needs it waits here.  If what was built
+ * from the segments before it has other bytes than the file had, all segments are built from the beginning on.
  */
 static bool mend(void *user)
 {

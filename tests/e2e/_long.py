@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A recording that takes seconds to read: a loop that writes the same again and again."""
+"""A long recording: a loop that writes the same again and again."""
 import os
 import struct
 

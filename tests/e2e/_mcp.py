@@ -3,6 +3,7 @@
 
 Each message from the server is checked: one line, JSON, "jsonrpc", an id that was asked, result or error but not both.
 """
+import contextlib
 import json
 import os
 import select
@@ -20,6 +21,7 @@ class Client:
         self.proc = subprocess.Popen([TRACESTUB, "mcp", "--quiet", *argv], stdin=subprocess.PIPE,
                                      stdout=subprocess.PIPE)
         self.n, self.asked, self.rest = 0, {}, b""
+        self.kept, self.keeps = b"", False
         if handshake:
             result = self.result("initialize", INFO)
             assert result["protocolVersion"] == "2025-06-18" and "tools" in result["capabilities"], result
@@ -27,8 +29,22 @@ class Client:
             self.notify("notifications/initialized")
 
     def write(self, text):
-        self.proc.stdin.write(text.encode() + b"\n")
+        self.kept += text.encode() + b"\n"
+        if not self.keeps:
+            self.send()
+
+    def send(self):
+        self.proc.stdin.write(self.kept)
         self.proc.stdin.flush()
+        self.kept = b""
+
+    @contextlib.contextmanager
+    def together(self):
+        """The messages written meanwhile go in one write: the server has all of them before it answers the first."""
+        self.keeps = True
+        yield
+        self.keeps = False
+        self.send()
 
     def notify(self, method, **params):
         self.write(json.dumps({"jsonrpc": "2.0", "method": method, **({"params": params} if params else {})}))

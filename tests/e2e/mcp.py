@@ -134,27 +134,34 @@ def an_answer_has_at_most_ten_thousand_rows():
             assert "There are more rows" in result["content"][0]["text"][-300:]
 
 
-def cancel_running(c, tool, **arguments):
-    """Calls are answered one after the other: a ping that is answered first shows that this one runs."""
-    number = c.ask("tools/call", {"name": tool, "arguments": arguments})
-    ping = c.ask("ping")
-    assert c.message()["id"] == ping, "the call is over"
+def ask_and_cancel(c, tool, **arguments):
+    """Calls are answered one after the other: the ping is answered first, so the call is not over when it is cancelled."""
+    number, ping = c.ask("tools/call", {"name": tool, "arguments": arguments}), c.ask("ping")
     c.notify("notifications/cancelled", requestId=number)
+    return ping, c.ask("tools/list")    # waits for the end of the call
+
+
+def check_cancelled(c, ping, follow):
     begin = time.monotonic()
-    follow = c.ask("tools/list")        # waits for the end of the call
-    found = c.message()
-    assert found["id"] == follow and "tools" in found["result"], found
+    found = [c.message(), c.message()]
+    assert [f["id"] for f in found] == [ping, follow] and "tools" in found[1]["result"], found
     return time.monotonic() - begin
 
 
 @case
 def a_call_that_runs_is_cancelled():
-    """While the recording is being read, and while 14 million positions are looked at: either takes seconds."""
-    with Client(TRACE, "--index", "none") as c:
-        took = [cancel_running(c, "events")]
-        assert c.rows("recordings")[0] == [{"recording": TRACE, "positions": None}]
+    """While the recording is being read, and while 14 million positions are looked at."""
+    with Client(TRACE, "--index", "none", handshake=False) as c:
+        with c.together():
+            c.ask("initialize", INFO)
+            c.notify("notifications/initialized")
+            asked = ask_and_cancel(c, "events")
+        assert c.message()["id"] == 1
+        took = [check_cancelled(c, *asked)]
         assert c.rows("when", at="end")[0][0]["positions"] == N     # has read all
-        took.append(cancel_running(c, "executions", what=f"{START:#x},100", **{"if": "$rax == 1"}))
+        with c.together():
+            asked = ask_and_cancel(c, "executions", what=f"{START:#x},100", **{"if": "$rax == 1"})
+        took.append(check_cancelled(c, *asked))
         c.notify("notifications/cancelled", requestId=9999)
         assert c.result("ping") == {}
         print("# cancelled after", *(f"{1000 * t:.1f} ms" for t in took))
@@ -164,10 +171,11 @@ def a_call_that_runs_is_cancelled():
 @case
 def a_cancelled_call_that_waits_is_not_begun():
     with Client(TRACE, "--index", "none") as c:
-        first = c.ask("tools/call", {"name": "events", "arguments": {}})
-        second = c.ask("tools/call", {"name": "threads", "arguments": {}})
-        c.notify("notifications/cancelled", requestId=second)
-        c.notify("notifications/cancelled", requestId=first)
+        with c.together():
+            first = c.ask("tools/call", {"name": "executions", "arguments": {"what": f"{START:#x},100", "if": "$rax == 1"}})
+            second = c.ask("tools/call", {"name": "threads", "arguments": {}})
+            c.notify("notifications/cancelled", requestId=second)
+            c.notify("notifications/cancelled", requestId=first)
         assert c.result("ping") == {}
         assert c.result("ping") == {}
 

@@ -162,7 +162,7 @@ def marks_are_kept_beside_the_trace_by_two_at_once():
 
 @case
 def a_partial_answer_says_how_much_was_read():
-    """The trace takes seconds to read; the question is answered from the part that was read first."""
+    """The question is answered from the part that was read first."""
     done = query(TRACE, f"history {HOT},8 first 5", "--partial", "--index", "none", "--json")
     rows, end = json_lines(done.stdout)
     assert end["complete"] is False and end["stopped"] == "partial" and 0 < int(end["position"].text) < N, end

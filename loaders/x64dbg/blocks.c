@@ -29,14 +29,19 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
  */
 
 /*
- * The bytes at @off < bl->file_len.  A file that has become shorter since it was opened is a failure to read
- * it, and not a trace that ends there: what was found out by looking ahead depends on it.
+ * The bytes at @off < bl->file_len: those in bl->window if it has them, else @w is moved.  A file that has
+ * become shorter since it was opened is a failure to read it, and not a trace that ends there: what was found
+ * out by looking ahead depends on it.
  */
-static inline const uint8_t *bytes_at(struct ts_window *w, uint64_t off, size_t want, size_t *len,
-				      struct ts_error *err)
+static inline const uint8_t *bytes_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off,
+				      size_t want, size_t *len, struct ts_error *err)
 {
-	const uint8_t *p = ts_window_at(w, off, want, len, err);
+	uint64_t at = off - bl->window.off;
+	const uint8_t *p;
 
+	if (at < bl->window.len && bl->window.len - at >= want)
+		w = &bl->window;
+	p = ts_window_at(w, off, want, len, err);
 	if (!p && err->code == TS_ETRUNC)
 		err->code = TS_EIO;
 	return p;
@@ -55,7 +60,7 @@ static enum ts_next skip_user_blocks(struct x64dbg_blocks *bl, struct ts_window 
 		uint32_t n;
 		size_t len;
 
-		p = bytes_at(w, *off, X64DBG_USER_HEAD, &len, err);
+		p = bytes_at(bl, w, *off, X64DBG_USER_HEAD, &len, err);
 		if (!p)
 			return TS_FAIL;
 		if (*p < X64DBG_USER)
@@ -86,7 +91,7 @@ static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64
 	size_t len;
 
 	b->off = off;
-	p = bytes_at(w, off, X64DBG_MAX_BLOCK, &len, err);
+	p = bytes_at(bl, w, off, X64DBG_MAX_BLOCK, &len, err);
 	return p && x64dbg_block_read(b, p, len, &bl->rec->layout, is_shifted, err);
 }
 
@@ -134,12 +139,14 @@ static bool does_go_on(struct x64dbg_blocks *bl, uint64_t off, bool follows_flag
 {
 	struct ts_error err = { 0 };
 	enum ts_next next = skip_user_blocks(bl, &bl->ahead, &off, LOOK_AHEAD_USER, &err);
-	const uint8_t *p = bl->ahead.buf;
+	const uint8_t *p;
+	size_t len;
 
 	note_io(bl, &err);
 	if (!depth || next == TS_END)
 		return true;
-	if (next == TS_ITEM && off - bl->ahead.off < bl->ahead.len && p[off - bl->ahead.off] >= X64DBG_USER)
+	p = next == TS_ITEM ? bytes_at(bl, &bl->ahead, off, 1, &len, &err) : NULL;
+	if (p && *p >= X64DBG_USER)
 		return true; /* plugins' blocks as far as was looked */
 	return next == TS_ITEM &&
 	       (looks_right(bl, off, false, depth) || (follows_flag && looks_right(bl, off, true, depth)));
@@ -267,7 +274,7 @@ static bool find_good(struct x64dbg_blocks *bl, uint64_t off, struct ts_error *e
 	bl->good_off = 0;
 	for (off++; off < bl->file_len && !bl->good_off;) {
 		size_t len, at;
-		const uint8_t *p = bytes_at(&bl->window, off, X64DBG_MAX_BLOCK, &len, err);
+		const uint8_t *p = bytes_at(bl, &bl->window, off, X64DBG_MAX_BLOCK, &len, err);
 
 		if (!p) {
 			bl->bad_off = UINT64_MAX;

@@ -42,7 +42,7 @@ struct x64dbg_blocks {
 	struct x64dbg *rec;         /* borrowed */
 	struct x64dbg_insns *insns; /* borrowed */
 	struct ts_window window;
-	struct ts_window ahead; /* for looking ahead, so that the window stays */
+	struct ts_window ahead; /* for looking ahead past the window, which stays */
 	uint64_t file_len;
 	uint64_t off;            /* of the next block */
 	uint64_t pc, session_at; /* of the one before it */

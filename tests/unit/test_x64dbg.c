@@ -801,6 +801,46 @@ START_TEST(threads_that_alternate_are_found)
 }
 END_TEST
 
+/* Bytes that were read of a source whose operations are counted_ops; it is else as it was. */
+static const struct ts_source_ops *uncounted;
+static struct ts_source_ops counted_ops;
+static uint64_t n_read;
+
+static bool read_counted(const struct ts_source *s, uint64_t off, uint8_t *data, size_t len, size_t *got,
+			 struct ts_error *e)
+{
+	n_read += len;
+	return uncounted->read(s, off, data, len, got, e);
+}
+
+/* After each flagged block the reader looks four blocks ahead. */
+START_TEST(what_is_looked_at_ahead_is_not_read_again)
+{
+	struct ts_reader *r;
+
+	begin(INSN(0x1000, "\x90"), 0, 0);
+	for (unsigned i = 0; i < 8000; i++) {
+		struct xw_block b = INSN(0x1000, "\x90");
+
+		b.has_tid = b.is_flagged = i % 16 == 0;
+		b.tid = 100 + i / 16 % 2;
+		add(&b);
+	}
+	load();
+	r = rec->ops->reader(rec, &err);
+	uncounted = src->ops;
+	counted_ops = *uncounted;
+	counted_ops.read = read_counted;
+	src->ops = &counted_ops;
+	n_read = 0;
+	while (ts_reader_next(r, &steps, &err) == TS_ITEM)
+		;
+	ts_reader_close(r);
+	ck_assert_uint_gt(n_read, file.len / 2);
+	ck_assert_uint_lt(n_read, file.len + (64 << 10));
+}
+END_TEST
+
 /* ---------------------------------------------------------------------------------------- plugins */
 
 START_TEST(user_blocks_are_passed_over)
@@ -1098,6 +1138,7 @@ UNIT_FIXTURE_SUITE("x64dbg", setup, teardown, values_are_those_before_the_instru
 		   other_code_that_ran_keeps_memory, an_instruction_that_cannot_follow_is_a_gap,
 		   a_thread_that_waits_is_before_its_last_instruction, a_thread_id_without_its_flag_is_found,
 		   it_is_found_behind_any_block, threads_that_alternate_are_found,
+		   what_is_looked_at_ahead_is_not_read_again,
 		   user_blocks_are_passed_over, a_plugins_list_of_modules_threads_and_regions_is_used,
 		   facts_that_cannot_be_are_passed_over, protections_of_regions,
 		   a_last_block_that_is_no_json_is_ignored, a_forged_decode_point_is_refused_or_harmless,

@@ -14,7 +14,6 @@
 #include "src/base/cursor.h"
 
 #define HEADER_LEN 48
-#define ENTRY_LEN  8
 
 /* Entries that are looked at to find out whether the index is sane. */
 #define N_PROBES 64u
@@ -29,15 +28,45 @@ static bool read_part(const struct bap *rec, uint64_t off, uint8_t *bytes, size_
 	return ts_fail_prefix(err, "the index");
 }
 
+static uint64_t entry_off(const struct bap *rec, uint64_t i)
+{
+	return rec->end + BAP_ENTRY_LEN + i * BAP_ENTRY_LEN;
+}
+
+static uint64_t parse_entry(const uint8_t bytes[BAP_ENTRY_LEN])
+{
+	struct ts_cursor c = ts_cursor(bytes, BAP_ENTRY_LEN, 0, "index", NULL);
+
+	return ts_u64le(&c);
+}
+
 /* *entry gets entry @i < toc.n.  Returns false if it cannot be read. */
 static bool entry_at(const struct bap *rec, uint64_t i, uint64_t *entry, struct ts_error *err)
 {
-	uint8_t bytes[ENTRY_LEN];
-	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), 0, "index", err);
+	uint8_t bytes[BAP_ENTRY_LEN];
 
-	if (!read_part(rec, rec->end + ENTRY_LEN + i * ENTRY_LEN, bytes, sizeof(bytes), err))
+	if (!read_part(rec, entry_off(rec, i), bytes, sizeof(bytes), err))
 		return false;
-	*entry = ts_u64le(&c);
+	*entry = parse_entry(bytes);
+	return true;
+}
+
+/* The same for entries in their order: many are read at once, as far as they can be. */
+static bool next_entry(struct bap *rec, uint64_t i, uint64_t *entry, struct ts_error *err)
+{
+	struct bap_toc *toc = &rec->toc;
+	struct ts_error ignored = { 0 };
+	size_t got;
+
+	if (i - toc->piece_first >= toc->n_piece) {
+		if (!ts_source_read(rec->src, entry_off(rec, i), toc->piece, sizeof(toc->piece), &got, &ignored))
+			got = 0;
+		toc->piece_first = i;
+		toc->n_piece = got / BAP_ENTRY_LEN;
+	}
+	if (!toc->n_piece)
+		return entry_at(rec, i, entry, err);
+	*entry = parse_entry(toc->piece + (i - toc->piece_first) * BAP_ENTRY_LEN);
 	return true;
 }
 
@@ -86,16 +115,16 @@ static bool probe(struct bap *rec, struct ts_error *err)
 
 bool bap_toc_open(struct bap *rec, struct ts_error *err)
 {
-	uint64_t left = ts_source_len(rec->src) - rec->end - ENTRY_LEN;
+	uint64_t left = ts_source_len(rec->src) - rec->end - BAP_ENTRY_LEN;
 	struct bap_toc *toc = &rec->toc;
-	uint8_t bytes[ENTRY_LEN];
+	uint8_t bytes[BAP_ENTRY_LEN];
 	struct ts_cursor c = ts_cursor(bytes, sizeof(bytes), rec->end, "index", err);
 	uint64_t meta = 0;
 
 	if (!read_part(rec, rec->end, bytes, sizeof(bytes), err))
 		return false;
 	toc->step = ts_u64le(&c);
-	toc->n = left / ENTRY_LEN;
+	toc->n = left / BAP_ENTRY_LEN;
 	if (toc->n && !entry_at(rec, 0, &meta, err))
 		return false;
 	toc->first = meta != HEADER_LEN;
@@ -105,8 +134,8 @@ bool bap_toc_open(struct bap *rec, struct ts_error *err)
 				  "the index says that it has an entry every 0 frames; ignored");
 	else if (!probe(rec, err))
 		return false;
-	if (left % ENTRY_LEN)
-		ts_recording_warn(&rec->base, "%" PRIu64 " bytes follow the index", left % ENTRY_LEN);
+	if (left % BAP_ENTRY_LEN)
+		ts_recording_warn(&rec->base, "%" PRIu64 " bytes follow the index", left % BAP_ENTRY_LEN);
 	if (toc->step && toc->n > rec->n_frames / toc->step + 1)
 		ts_recording_warn(&rec->base,
 				  "the index has %" PRIu64 " entries for %" PRIu64
@@ -123,7 +152,7 @@ bool bap_toc_compare(struct bap *rec, uint64_t off, struct ts_error *err)
 	toc->due += toc->step;
 	if (i >= toc->n)
 		return true;
-	if (!entry_at(rec, i, &entry, err))
+	if (!next_entry(rec, i, &entry, err))
 		return false;
 	if (entry != off)
 		ts_recording_warn(&rec->base, "an entry of the index does not point at the start of a frame");

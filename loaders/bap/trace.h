@@ -16,6 +16,10 @@
 #define BAP_LEN_LEN   8
 #define BAP_MAX_FRAME (UINT64_C(16) << 20)
 
+/* Entries of the index that are read at once when they are compared in order. */
+#define BAP_TOC_PIECE 512u
+#define BAP_ENTRY_LEN 8
+
 /* Who wrote the trace, as far as it matters. */
 enum bap_recorder {
 	BAP_TRACEWRAP,     /* QEMU with "tracewrap": operands only */
@@ -56,6 +60,9 @@ struct bap {
 		uint64_t due;   /* the next frame that an entry is of, while the trace is read for the first
 				   time */
 		bool is_sane;
+		uint64_t piece_first; /* the entries in piece: the first one, and how many */
+		uint64_t n_piece;
+		uint8_t piece[BAP_TOC_PIECE * BAP_ENTRY_LEN];
 	} toc; /* the index after the frames */
 
 	bool has_lost_path; /* memory was exhausted when the program's path was read */

@@ -18,14 +18,9 @@
 /* Entries that are looked at to find out whether the index is sane. */
 #define N_PROBES 64u
 
-/* That what was in the file when it was opened cannot be read any more says nothing of the trace. */
 static bool read_part(const struct bap *rec, uint64_t off, uint8_t *bytes, size_t len, struct ts_error *err)
 {
-	if (ts_source_read_all(rec->src, off, bytes, len, err))
-		return true;
-	if (err->code == TS_ETRUNC)
-		err->code = TS_EIO;
-	return ts_fail_prefix(err, "the index");
+	return ts_source_read_all(rec->src, off, bytes, len, err) || ts_fail_prefix(err, "the index");
 }
 
 static uint64_t entry_off(const struct bap *rec, uint64_t i)

@@ -68,7 +68,7 @@ uint32_t snappy_frames_decoded_len(const struct snappy_frames *f, size_t i);
  * bytes.
  *
  * Returns false if the block is damaged or its CRC differs (TS_ECORRUPT), or if it cannot be read any more
- * (TS_EIO, TS_ETRUNC).
+ * (TS_EIO).
  */
 bool snappy_frames_decode(const struct snappy_frames *f, size_t i, uint8_t *out, uint8_t *scratch,
 			  struct ts_error *err);

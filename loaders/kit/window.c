@@ -66,15 +66,10 @@ static bool append(struct ts_window *w, size_t kept, size_t want, uint64_t len, 
 	bool done = ts_source_read(w->src, w->off + kept, w->own + kept, want - kept, &got, &failed);
 
 	w->len = kept + got;
-	if (w->len == want || w->len >= len)
+	if (done || w->len >= len)
 		return true;
-	if (!done) {
-		*err = failed;
-		return false;
-	}
-	return ts_fail(err, TS_ETRUNC, w->off + w->len,
-		       "the file has become shorter: it ends here, it had %" PRIu64 " bytes when it was opened",
-		       ts_source_len(w->src));
+	*err = failed;
+	return false;
 }
 
 /*

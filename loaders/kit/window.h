@@ -57,8 +57,8 @@ const uint8_t *ts_window_fill_all(struct ts_window *w, uint64_t off, uint64_t le
  * The bytes at file offset @off, at least @len of them or all up to the window's end; *got gets how many.
  * They are valid until the next call.
  *
- * Returns NULL if the source cannot be read (TS_EIO), has become shorter since it was opened (TS_ETRUNC), or
- * memory is exhausted (TS_ENOMEM); the next call tries again.
+ * Returns NULL if the source cannot be read (TS_EIO), its bytes are damaged (TS_ECORRUPT), or memory is
+ * exhausted (TS_ENOMEM); the next call tries again.
  */
 static inline const uint8_t *ts_window_at(struct ts_window *w, uint64_t off, uint64_t len, size_t *got,
 					  struct ts_error *err)

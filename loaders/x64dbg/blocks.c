@@ -28,23 +28,15 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl)
 /* ------------------------------------------------------------------------------------------- plugins' blocks
  */
 
-/*
- * The bytes at @off < bl->file_len: those in bl->window if it has them, else @w is moved.  A file that has
- * become shorter since it was opened is a failure to read it, and not a trace that ends there: what was found
- * out by looking ahead depends on it.
- */
+/* The bytes at @off < bl->file_len: those in bl->window if it has them, else @w is moved. */
 static inline const uint8_t *bytes_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64_t off,
 				      size_t want, size_t *len, struct ts_error *err)
 {
 	uint64_t at = off - bl->window.off;
-	const uint8_t *p;
 
 	if (at < bl->window.len && bl->window.len - at >= want)
 		w = &bl->window;
-	p = ts_window_at(w, off, want, len, err);
-	if (!p && err->code == TS_ETRUNC)
-		err->code = TS_EIO;
-	return p;
+	return ts_window_at(w, off, want, len, err);
 }
 
 /*

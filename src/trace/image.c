@@ -189,10 +189,8 @@ static size_t fill_some(const struct ts_image *img, const struct ts_image_range 
 		to = data;
 	else if (n > sizeof(bytes))
 		n = sizeof(bytes);
-	if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), to, n, &got, &err)) {
+	if (!ts_source_read(img->sources[r->source], r->off + (from - r->first), to, n, &got, &err))
 		atomic_store((atomic_bool *)&img->has_failed, true);
-		return 0;
-	}
 	for (size_t i = 0; to == bytes && i < got; i++)
 		data[i] = known[i] ? data[i] : bytes[i];
 	memset(known, 1, got);

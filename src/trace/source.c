@@ -96,7 +96,7 @@ static uint64_t mtime_of(const struct stat *st)
 	return (uint64_t)st->st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st->st_mtim.tv_nsec;
 }
 
-/* A file that grows is a recording under way; one that shrinks has an end too early. */
+/* A file that grows is a recording under way; of one that shrinks ts_source_read() tells. */
 static bool is_overwritten(const struct file *f)
 {
 	struct stat st;
@@ -319,7 +319,14 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 	if (len > src->len - off)
 		len = (size_t)(src->len - off);
 	reach(src, off + len);
-	return src->ops->read(src, off, data, len, got, err);
+	if (!src->ops->read(src, off, data, len, got, err))
+		return false;
+	if (*got < len)
+		return ts_fail(err, TS_EIO, off + *got,
+			       "the file has become shorter: nothing is left here, it had %" PRIu64
+			       " bytes when it was opened",
+			       src->len);
+	return true;
 }
 
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,

@@ -96,11 +96,11 @@ const struct ts_source *ts_source_archive(const struct ts_source *src);
 const struct ts_error *ts_source_damage(const struct ts_source *src);
 
 /*
- * Copy up to @len bytes from offset @off to @data; *got gets their number, less than @len only at the end of
- * the file.
+ * Copy up to @len bytes from offset @off to @data; *got gets their number, less than @len only where the file
+ * ended when it was opened.
  *
- * Returns true on success.  Returns false if the operating system refuses (TS_EIO), or the bytes cannot be
- * unpacked (TS_ECORRUPT, TS_ENOMEM).
+ * Returns true on success.  Returns false if the operating system refuses or the file has become shorter
+ * (TS_EIO; *got bytes are good), or the bytes cannot be unpacked (TS_ECORRUPT, TS_ENOMEM).
  */
 bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_t len, size_t *got,
 		    struct ts_error *err);
@@ -108,7 +108,7 @@ bool ts_source_read(const struct ts_source *src, uint64_t off, void *data, size_
 /*
  * Copy exactly @len bytes.
  *
- * Returns true on success.  Returns false as ts_source_read() does, or if the file ends before (TS_ETRUNC).
+ * Returns true on success.  Returns false as ts_source_read() does, or if the file never had them (TS_ETRUNC).
  */
 bool ts_source_read_all(const struct ts_source *src, uint64_t off, void *data, size_t len,
 			struct ts_error *err);

@@ -47,6 +47,7 @@ static const struct sample {
 	{ "tfile", "tfile/x86_64.tf", NULL },
 	{ "usercorn", "usercorn/found-0845869d", NULL },
 	{ "usercorn", "usercorn/found-6106f4ee", NULL },
+	{ "usercorn", "usercorn/found-d502c842", NULL },
 	{ "usercorn", "usercorn/tasks-fork.ucir", NULL },
 	{ "usercorn", "usercorn/v2_threads.ucir", NULL },
 	{ "usercorn", "usercorn/x64_crash.ucir", NULL },
@@ -308,6 +309,8 @@ START_TEST(every_read_may_fail)
 			      other.text);
 		run(s, FAULT_SHORT, n, &other);
 		judge(s, "short read", n);
+		ck_assert_msg(other.code == whole.code || other.code == TS_EIO, "%s: %s", s->file,
+			      other.text);
 	}
 	free(bytes);
 }

@@ -191,6 +191,9 @@ START_TEST(a_file_that_shrinks_holds_what_is_left)
 	ck_assert(ts_image_map(&img, 1, 0, 10, "/lib", 0, &err));
 	ck_assert_int_eq(truncate("root/lib", 3), 0);
 	ck_assert_str_eq(text_at(1, 0, 10), "012.......");
+	ck_assert(!ts_image_check(&img, &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ts_error_reset(&err);
 	ck_assert_int_eq(truncate("root/lib", 0), 0);
 	ck_assert_str_eq(text_at(1, 0, 10), "..........");
 }

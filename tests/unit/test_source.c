@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of files and of memory; a file that shrinks after it was opened gives fewer bytes, and no signal.
+ * Bytes of files and of memory; a file that shrinks after it was opened is an error, and no signal.
  */
 #include "unit.h"
 
@@ -97,17 +97,26 @@ START_TEST(no_memory_at_all_is_an_empty_source)
 }
 END_TEST
 
-START_TEST(a_file_that_shrinks_gives_what_is_left)
+static void expect_shorter(uint64_t end)
+{
+	memset(data, 0, sizeof(data));
+	ck_assert(!ts_source_read(src, 4, data, 6, &got, &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_uint_eq(err.off, end);
+	ck_assert_uint_eq(got, end - 4);
+	ck_assert_mem_eq(data, "45", got);
+	ts_error_reset(&err);
+}
+
+START_TEST(a_file_that_shrinks_fails_where_it_ends_now)
 {
 	open_ten();
 	ck_assert_int_eq(truncate("ten", 6), 0);
-	ck_assert(ts_source_read(src, 4, data, 6, &got, &err));
+	expect_shorter(6);
+	ck_assert(ts_source_read(src, 4, data, 2, &got, &err));
 	ck_assert_uint_eq(got, 2);
-	ck_assert(!ts_source_read_all(src, 4, data, 6, &err));
-	ck_assert_int_eq(err.code, TS_ETRUNC);
 	ck_assert_int_eq(truncate("ten", 0), 0);
-	ck_assert(ts_source_read(src, 4, data, 6, &got, &err));
-	ck_assert_uint_eq(got, 0);
+	expect_shorter(4);
 }
 END_TEST
 
@@ -200,7 +209,7 @@ END_TEST
 
 UNIT_FIXTURE_SUITE("source", setup, teardown, a_file_is_read_up_to_its_end, memory_is_read_like_a_file,
 		   another_source_of_the_same_bytes_outlives_the_first, no_memory_at_all_is_an_empty_source,
-		   a_file_that_shrinks_gives_what_is_left, a_file_that_grows_keeps_the_length_it_had,
+		   a_file_that_shrinks_fails_where_it_ends_now, a_file_that_grows_keeps_the_length_it_had,
 		   a_file_that_is_written_over_is_not_read_any_more,
 		   a_file_that_is_not_there_is_told_in_words, folders_and_pipes_are_no_traces,
 		   a_file_beside_another_is_a_plain_name_and_no_link, nothing_lies_beside_memory)

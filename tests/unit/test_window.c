@@ -153,7 +153,7 @@ START_TEST(a_file_that_became_shorter_is_an_error_and_not_its_end)
 	ts_window_init(&w, src, 100000);
 	ck_assert_int_eq(truncate("file", 50), 0);
 	ck_assert(!ts_window_ahead(&w, &c, 31));
-	ck_assert_int_eq(err.code, TS_ETRUNC);
+	ck_assert_int_eq(err.code, TS_EIO);
 	ck_assert_uint_eq(err.off, 50);
 	ck_assert_uint_eq(c.left, 0);
 	ts_error_reset(&err);

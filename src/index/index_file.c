@@ -51,7 +51,7 @@
  * of what its record's signature covers, and the header is, too: nothing can be moved from one place or file
  * to another.
  */
-#include "index_file.h"
+#include "index_file_parts.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -65,7 +65,6 @@
 #include <unistd.h>
 
 #include "index_pack.h"
-#include "index_record.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
 #include "src/base/whole.h"
@@ -85,44 +84,6 @@
 #ifndef TS_INDEX_MIN_PACKED
 #define TS_INDEX_MIN_PACKED 512u
 #endif
-
-struct section {
-	uint32_t kind, owner;
-	uint32_t first, n; /* arrays */
-};
-
-struct array {
-	uint64_t off, len;
-	uint32_t packed_len, item_len; /* 0: it is not packed */
-	bool is_apart;                 /* its offset is that in struct ts_index_file's @apart */
-};
-
-struct ts_index_file {
-	struct ts_index_key key;
-	int fd;       /* -1: it is mapped and needed no more */
-	char *path;   /* owned; where it is, or will be, when it is finished */
-	char *part;   /* owned; where it is until then, NULL for a finished one */
-	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
-	struct ts_index_record *records; /* owned */
-	size_t n_records, cap_records;
-	uint64_t end; /* of the last record, aligned */
-	bool is_finished; /* its last record is there */
-	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
-	struct ts_index_pool *pool; /* owned */
-	bool is_removed;            /* because it is damaged */
-
-	/* the record that is being written */
-	struct section *sections; /* owned */
-	unsigned n_sections, max_sections;
-	struct array *arrays; /* owned */
-	uint32_t n_arrays, cap_arrays;
-	struct ZSTD_CCtx_s *zstd;       /* owned */
-	struct ts_buf packed;  /* an array */
-	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
-	struct ts_buf pending; /* bytes that follow what is in the file at @at */
-	uint64_t at;
-	int failure;           /* errno of the first write that failed */
-};
 
 static uint64_t align(uint64_t off)
 {
@@ -161,10 +122,7 @@ static bool map_record(struct ts_index_file *f, uint64_t len)
 	return false;
 }
 
-/*
- * Add the record at the file's end; @is_whole: all of it is checked.  Returns false if there is no good one.
- */
-static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
 {
 	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
 	uint8_t head[TS_INDEX_HEAD_LEN];
@@ -188,7 +146,8 @@ static bool read_record(struct ts_index_file *f, uint64_t file_len, bool is_whol
 	return true;
 }
 
-static struct ts_index_file *file_new(const char *path, const struct ts_index_key *key, struct ts_error *err)
+struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
+					struct ts_error *err)
 {
 	struct ts_index_file *f = calloc(1, sizeof(*f));
 	size_t len = strlen(path);
@@ -248,8 +207,7 @@ void ts_index_close(struct ts_index_file *f)
 	free(f);
 }
 
-/* The file's length, if it is one. */
-static bool look_at(int fd, uint64_t *len, struct ts_error *why)
+bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why)
 {
 	struct stat st;
 
@@ -271,7 +229,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 	uint8_t header[TS_INDEX_HEADER_LEN];
 
 	f->end = TS_INDEX_ALIGN;
-	if (!look_at(f->fd, len, why))
+	if (!ts_index_file_look_at(f->fd, len, why))
 		return false;
 	errno = 0; /* of what follows: memory and the disk may fail, which says nothing about the file */
 	if (ts_read_whole(f->fd, header, sizeof(header), 0) != sizeof(header)) {
@@ -281,7 +239,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 	}
 	if (!ts_index_header_check(header, key, why))
 		return false;
-	while (!f->is_finished && read_record(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN))
+	while (!f->is_finished && ts_index_file_read_record(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN))
 		continue;
 	if (!f->is_finished && (errno == ENOMEM || errno == EIO))
 		return ts_fail_errno(why, "cannot read it");
@@ -290,7 +248,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 
 struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key *key, struct ts_error *why)
 {
-	struct ts_index_file *f = file_new(path, key, why);
+	struct ts_index_file *f = ts_index_file_new(path, key, why);
 	uint64_t len;
 
 	if (!f)
@@ -357,7 +315,7 @@ static bool is_at(int fd, const char *path)
 	return !fstat(fd, &a) && !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static bool lock_part(struct ts_index_file *f, struct ts_error *err)
+bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err)
 {
 	for (unsigned i = 0; i < 8; i++) {
 		f->fd = open(f->part, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
@@ -432,8 +390,9 @@ static void swap_files(struct ts_index_file *a, struct ts_index_file *b)
 static bool take_refuge(struct ts_index_file *f)
 {
 	struct ts_error ignored = { 0 };
-	struct ts_index_file *to = f->refuge ? file_new(f->refuge, &f->key, &ignored) : NULL;
-	bool is_locked = to && ts_atomic_file_may_replace(f->refuge, &ignored) && lock_part(to, &ignored);
+	struct ts_index_file *to = f->refuge ? ts_index_file_new(f->refuge, &f->key, &ignored) : NULL;
+	bool is_locked = to && ts_atomic_file_may_replace(f->refuge, &ignored) &&
+			 ts_index_file_lock(to, &ignored);
 	bool done = is_locked && ftruncate(to->fd, 0) == 0 && copy_file(f, to);
 
 	if (done)
@@ -483,7 +442,7 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 	struct ts_error why = { 0 };
 	uint64_t len;
 
-	if (!look_at(f->fd, &len, err))
+	if (!ts_index_file_look_at(f->fd, &len, err))
 		return false;
 	if (!read_file(f, &f->key, true, &len, &why) && (why.code == TS_ENOMEM || why.code == TS_EIO)) {
 		*err = why;
@@ -499,9 +458,9 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
 {
-	struct ts_index_file *f = file_new(path, key, err);
+	struct ts_index_file *f = ts_index_file_new(path, key, err);
 
-	if (!f || (lock_part(f, err) && go_on(f, err)))
+	if (!f || (ts_index_file_lock(f, err) && go_on(f, err)))
 		return f;
 	ts_index_close(f);
 	return NULL;
@@ -536,9 +495,9 @@ struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, con
 	struct ts_index_file *s = NULL;
 
 	if (path && ts_atomic_file_may_replace(path, err))
-		s = file_new(path, &f->key, err);
+		s = ts_index_file_new(path, &f->key, err);
 	free(path);
-	if (!s || (lock_part(s, err) && start_file(s, &s->key, err)))
+	if (!s || (ts_index_file_lock(s, err) && start_file(s, &s->key, err)))
 		return s;
 	ts_index_close(s);
 	return NULL;
@@ -575,7 +534,7 @@ void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner)
 	if (f->failure)
 		return;
 	assert(f->n_sections < f->max_sections);
-	f->sections[f->n_sections++] = (struct section){ kind, owner, f->n_arrays, 0 };
+	f->sections[f->n_sections++] = (struct ts_index_new_section){ kind, owner, f->n_arrays, 0 };
 }
 
 static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
@@ -595,11 +554,11 @@ static void put_bytes(struct ts_index_file *f, const void *data, size_t len)
 }
 
 /* Note the next array of the last section.  Returns false if memory is exhausted. */
-static bool add_array(struct ts_index_file *f, struct array array)
+static bool add_array(struct ts_index_file *f, struct ts_index_new_array array)
 {
 	if (f->n_arrays == f->cap_arrays) {
 		uint32_t cap = f->cap_arrays ? f->cap_arrays * 2 : 64;
-		struct array *p = realloc(f->arrays, cap * sizeof(*p));
+		struct ts_index_new_array *p = realloc(f->arrays, cap * sizeof(*p));
 
 		if (!p)
 			return false;
@@ -621,7 +580,7 @@ static uint64_t here(const struct ts_index_file *f)
 
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
 {
-	if (!f->failure && !add_array(f, (struct array){ .off = here(f), .len = n * item_len }))
+	if (!f->failure && !add_array(f, (struct ts_index_new_array){ .off = here(f), .len = n * item_len }))
 		f->failure = ENOMEM;
 	if (f->failure)
 		return;
@@ -631,7 +590,7 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
 
 void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
 {
-	struct array array = { .off = f->apart.len, .len = n * item_len, .is_apart = true };
+	struct ts_index_new_array array = { .off = f->apart.len, .len = n * item_len, .is_apart = true };
 	bool is_packed;
 
 	if (f->failure)
@@ -692,7 +651,7 @@ static bool make_tables(const struct ts_index_file *f, size_t len, uint8_t *tabl
 		ts_put32(tables + 12, f->sections[i].n);
 	}
 	for (uint32_t i = 0; i < f->n_arrays; i++, tables += TS_INDEX_ARRAY_LEN) {
-		const struct array *a = &f->arrays[i];
+		const struct ts_index_new_array *a = &f->arrays[i];
 
 		ts_index_put_entry(tables, a->off, a->len, a->packed_len, a->item_len);
 	}
@@ -815,75 +774,6 @@ void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void
 {
 	f->pool->mend = mend;
 	f->pool->user = user;
-}
-
-/* Map at most @max records of the damaged file @f, those before the first one in which damage was found. */
-static bool take_good_records(struct ts_index_file *patch, const struct ts_index_file *f, size_t max,
-			      struct ts_error *err)
-{
-	int part = patch->fd;
-	uint64_t len;
-	bool done;
-
-	patch->fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	done = (patch->fd >= 0 || ts_fail_errno(err, "cannot open it")) && look_at(patch->fd, &len, err);
-	for (size_t i = 0; done && i < max && !f->records[i].blocks->is_damaged; i++) {
-		if (!read_record(patch, len, false))
-			break;
-	}
-	if (patch->fd >= 0)
-		close(patch->fd);
-	patch->fd = part;
-	patch->is_finished = false;
-	return done;
-}
-
-struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err)
-{
-	struct ts_index_file *patch = file_new(f->path, &f->key, err);
-
-	if (!patch)
-		return NULL;
-	patch->end = TS_INDEX_ALIGN;
-	if (lock_part(patch, err)) {
-		patch->is_patch = true;
-		if ((ftruncate(patch->fd, 0) == 0 || ts_fail_errno(err, "cannot write it")) &&
-		    take_good_records(patch, f, max < f->n_records ? max : f->n_records, err))
-			return patch;
-	}
-	ts_index_close(patch);
-	return NULL;
-}
-
-/*
- * Write a record that was built again to the file, in place of the same bytes as they were meant to be: who has
- * mapped the file sees no others, and a part of them is damaged no more than before.  Another file, which has
- * taken its place, has another head there.
- */
-static void write_back(const struct ts_index_file *f, const struct ts_index_record *r)
-{
-	int fd = open(f->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-	uint8_t head[TS_INDEX_HEAD_LEN];
-	bool done = fd >= 0 && ts_read_whole(fd, head, sizeof(head), r->off) == sizeof(head) &&
-		    !memcmp(head, r->map, sizeof(head)) && ts_write_whole_at(fd, r->map, r->len, r->off);
-
-	if (!done)
-		ts_log(TS_LOG_INFO, "%s: what was built again cannot be written to it", f->path);
-	if (fd >= 0)
-		close(fd);
-}
-
-bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch)
-{
-	for (size_t i = 0; i < f->n_records; i++) {
-		if (!f->records[i].blocks->is_damaged)
-			continue;
-		if (i >= patch->n_records ||
-		    !ts_index_record_replace(&f->records[i], &patch->records[i], patch->fd))
-			return false;
-		write_back(f, &f->records[i]);
-	}
-	return true;
 }
 
 bool ts_index_is_finished(const struct ts_index_file *f)

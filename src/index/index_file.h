@@ -83,22 +83,6 @@ void ts_index_give_back(struct ts_index_file *f);
 /* Call @mend with @user for blocks of the file that are not as they were written (struct ts_index_pool). */
 void ts_index_set_mender(struct ts_index_file *f, bool (*mend)(void *user), void *user);
 
-/*
- * A file that begins with the records of @f before the first one in which damage was found, at most @max of them,
- * to be continued with those that are built again; it is removed when it is closed.
- *
- * Returns NULL as ts_index_create() does.
- */
-struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err);
-
-/*
- * Put the records of @patch in place of those of @f in which damage was found, in memory and on disk.  @patch
- * may be closed afterwards.
- *
- * Returns true if they are all replaced; false if @patch does not have one yet, or not the same one.
- */
-bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch);
-
 bool ts_index_is_finished(const struct ts_index_file *f);
 const char *ts_index_path(const struct ts_index_file *f);
 uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "src/base/log.h"
+#include "src/index/index_patch.h"
 #include "src/index/index_place.h"
 #include "src/trace/source.h"
 

@@ -8,6 +8,7 @@
 #include "src/base/clock.h"
 #include "src/base/log.h"
 #include "src/base/thread.h"
+#include "src/index/index_patch.h"
 #include "src/index/index_place.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"

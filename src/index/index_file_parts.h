@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an index file is made of, for the files that are one: index_file.c, which reads and writes it, and
+ * index_patch.c, which mends it.
+ */
+#ifndef TS_INDEX_FILE_PARTS_H
+#define TS_INDEX_FILE_PARTS_H
+
+#include "index_file.h"
+#include "index_record.h"
+
+/* Of the record that is being written. */
+struct ts_index_new_section {
+	uint32_t kind, owner;
+	uint32_t first, n; /* arrays */
+};
+
+struct ts_index_new_array {
+	uint64_t off, len;
+	uint32_t packed_len, item_len; /* 0: it is not packed */
+	bool is_apart;                 /* its offset is that in struct ts_index_file's @apart */
+};
+
+struct ts_index_file {
+	struct ts_index_key key;
+	int fd;       /* -1: it is mapped and needed no more */
+	char *path;   /* owned; where it is, or will be, when it is finished */
+	char *part;   /* owned; where it is until then, NULL for a finished one */
+	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
+	struct ts_index_record *records; /* owned */
+	size_t n_records, cap_records;
+	uint64_t end; /* of the last record, aligned */
+	bool is_finished; /* its last record is there */
+	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
+	struct ts_index_pool *pool; /* owned */
+	bool is_removed;            /* because it is damaged */
+
+	/* the record that is being written */
+	struct ts_index_new_section *sections; /* owned */
+	unsigned n_sections, max_sections;
+	struct ts_index_new_array *arrays; /* owned */
+	uint32_t n_arrays, cap_arrays;
+	struct ZSTD_CCtx_s *zstd;       /* owned */
+	struct ts_buf packed;  /* an array */
+	struct ts_buf apart;   /* arrays that grow with the recording; they follow the others */
+	struct ts_buf pending; /* bytes that follow what is in the file at @at */
+	uint64_t at;
+	int failure;           /* errno of the first write that failed */
+};
+
+/* A file without records, at @path when it is finished.  Returns NULL if memory is exhausted. */
+struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
+					struct ts_error *err);
+
+/* Its length, if it is a regular file.  Returns false if it is not, or cannot be looked at. */
+bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why);
+
+/*
+ * Open and lock the unfinished file.  Returns false if the system refuses (TS_EIO), or another process is
+ * building it (TS_ELIMIT).
+ */
+bool ts_index_file_lock(struct ts_index_file *f, struct ts_error *err);
+
+/*
+ * Add the record at the file's end, of @file_len bytes; @is_whole: all of it is checked.  Returns false if
+ * there is no good one.
+ */
+bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole);
+
+#endif

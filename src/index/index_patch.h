@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A patch: records of an index file that were built again, to take the place of those that were damaged.
+ */
+#ifndef TS_INDEX_PATCH_H
+#define TS_INDEX_PATCH_H
+
+#include "index_file.h"
+
+/*
+ * A file that begins with the records of @f before the first one in which damage was found, at most @max of them,
+ * to be continued with those that are built again; it is removed when it is closed.
+ *
+ * Returns NULL as ts_index_create() does.
+ */
+struct ts_index_file *ts_index_create_patch(const struct ts_index_file *f, size_t max, struct ts_error *err);
+
+/*
+ * Put the records of @patch in place of those of @f in which damage was found, in memory and on disk.  @patch
+ * may be closed afterwards.
+ *
+ * Returns true if they are all replaced; false if @patch does not have one yet, or not the same one.
+ */
+bool ts_index_mend(struct ts_index_file *f, const struct ts_index_file *patch);
+
+#endif

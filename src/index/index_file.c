@@ -25,9 +25,10 @@
  *     36   4  number of arrays
  *     40   4  1: the last record, the index is complete; else 0
  *     44   4  0
- *     48  28  signature of the header (88 bytes), the 48 bytes before, and the tables
- *     76   4  0
- *     80      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
+ *     48   8  steps of the recording up to the end of its segment
+ *     56  28  signature of the header (88 bytes), the 56 bytes before, and the tables
+ *     84   4  0
+ *     88      the arrays, each padded with zeros to a multiple of 8; those that grow with the recording come
  *             last, so that what is needed to open the file lies together
  *             the tables: for each section
  *                0  4  kind            (four letters, see timeline_file.c)
@@ -43,9 +44,25 @@
  *             shorter
  *                0 28  signature of its bytes; the head is left out of the first one
  *
+ *   directory, at the multiple of 4,096 that follows the last record of a complete index
+ *      for each record
+ *      0   8  the first step of its segment
+ *      8   8  number of its steps; the last record may have none
+ *     16   8  its offset in the file
+ *     24   8  its length
+ *     32  28  the signature in its head
+ *     60   4  0
+ *      tail, the last 64 bytes of the file
+ *      0  16  "index directory\n"
+ *     16   8  where the directory begins in the file
+ *     24   8  number of its records
+ *     32  28  signature of the header (88 bytes), the directory up to the tail, and the 32 bytes before
+ *     60   4  0
+ *
  * A record is written from its arrays to its head, so that one whose writer was killed has no head.  An index
  * is valid up to its first record that is not; only the last record of a finished one (the file that is not
- * called .part) says so.  A finished index ends with that record.
+ * called .part) says so.  What follows that one is the directory, or the rest of it: where it is absent or
+ * damaged the records are found one after the other, by their heads.
  *
  * Heads and tables are checked when a file is opened, blocks when they are used.  A block's signature is part
  * of what its record's signature covers, and the header is, too: nothing can be moved from one place or file
@@ -64,6 +81,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "index_directory.h"
 #include "index_pack.h"
 #include "src/base/atomic_file.h"
 #include "src/base/log.h"
@@ -84,11 +102,6 @@
 #ifndef TS_INDEX_MIN_PACKED
 #define TS_INDEX_MIN_PACKED 512u
 #endif
-
-static uint64_t align(uint64_t off)
-{
-	return (off + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1);
-}
 
 /* ------------------------------------------------------------------------------------------------ opening */
 
@@ -122,28 +135,39 @@ static bool map_record(struct ts_index_file *f, uint64_t len)
 	return false;
 }
 
-bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+/*
+ * The record of @len bytes at the file's end; @is_whole: all of it is checked.  Returns false if it is not good.
+ */
+static bool take_record(struct ts_index_file *f, uint64_t len, bool is_whole)
 {
-	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
-	uint8_t head[TS_INDEX_HEAD_LEN];
 	struct ts_index_record *r;
+	size_t i = f->n_records;
 
-	if (left < TS_INDEX_HEAD_LEN || ts_read_whole(f->fd, head, sizeof(head), f->end) != sizeof(head))
+	if (!map_record(f, len))
 		return false;
-	len = ts_get64(head + 16);
-	if (memcmp(head, ts_index_record_magic, sizeof(ts_index_record_magic)) || len < TS_INDEX_HEAD_LEN ||
-	    len > left || !map_record(f, len))
-		return false;
-	r = &f->records[f->n_records - 1];
-	if (!ts_index_record_check(r, &f->key, f->n_records - 1, is_whole)) {
+	r = &f->records[i];
+	if (!ts_index_record_check(r, &f->key, i, is_whole) ||
+	    (i && ts_index_record_steps(r) < ts_index_record_steps(r - 1))) {
 		f->pool->is_damaged = false; /* it is not used */
 		ts_index_record_unmap(r);
 		f->n_records--;
 		return false;
 	}
-	f->end += align(len);
+	f->end = ts_index_record_end(r);
 	f->is_finished = ts_index_record_is_last(r);
 	return true;
+}
+
+bool ts_index_file_read_record(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+{
+	uint64_t len, left = file_len > f->end ? file_len - f->end : 0;
+	uint8_t head[TS_INDEX_HEAD_LEN];
+
+	if (left < TS_INDEX_HEAD_LEN || ts_read_whole(f->fd, head, sizeof(head), f->end) != sizeof(head))
+		return false;
+	len = ts_get64(head + 16);
+	return !memcmp(head, ts_index_record_magic, sizeof(ts_index_record_magic)) &&
+	       len >= TS_INDEX_HEAD_LEN && len <= left && take_record(f, len, is_whole);
 }
 
 struct ts_index_file *ts_index_file_new(const char *path, const struct ts_index_key *key,
@@ -219,6 +243,28 @@ bool ts_index_file_look_at(int fd, uint64_t *len, struct ts_error *why)
 	return true;
 }
 
+/* The records that the directory has.  Returns false if it has none, or they are others. */
+static bool read_by_directory(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+{
+	size_t n, i = 0;
+	struct ts_index_entry *entries = ts_index_directory_read(f->fd, file_len, &f->key, &n);
+
+	while (i < n && entries && !f->is_finished && take_record(f, entries[i].len, is_whole) &&
+	       ts_index_entry_fits(&entries[i], &f->records[i]))
+		i++;
+	free(entries);
+	return n && i == n && f->is_finished;
+}
+
+static void read_records(struct ts_index_file *f, uint64_t file_len, bool is_whole)
+{
+	if (read_by_directory(f, file_len, is_whole))
+		return;
+	drop_records(f);
+	while (!f->is_finished && ts_index_file_read_record(f, file_len, is_whole))
+		continue;
+}
+
 /*
  * Read header and records; false and a sentence if the header does not fit.  What is to be continued
  * (@goes_on) is checked whole: it is good up to its first record that is not.
@@ -239,8 +285,7 @@ static bool read_file(struct ts_index_file *f, const struct ts_index_key *key, b
 	}
 	if (!ts_index_header_check(header, key, why))
 		return false;
-	while (!f->is_finished && ts_index_file_read_record(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN))
-		continue;
+	read_records(f, *len, goes_on || *len <= TS_INDEX_WHOLE_LEN);
 	if (!f->is_finished && (errno == ENOMEM || errno == EIO))
 		return ts_fail_errno(why, "cannot read it");
 	return true;
@@ -258,7 +303,7 @@ struct ts_index_file *ts_index_open(const char *path, const struct ts_index_key 
 		if (errno != ENOENT && errno != ENOTDIR)
 			ts_fail_errno(why, "cannot open it");
 	} else if (read_file(f, key, false, &len, why)) {
-		if (f->is_finished && len == f->end) {
+		if (f->is_finished && len <= ts_index_len(f)) {
 			close(f->fd);
 			f->fd = -1;
 			free(f->part);
@@ -407,6 +452,22 @@ static bool take_refuge(struct ts_index_file *f)
 	return done;
 }
 
+/* What a complete file ends with.  Returns false if it cannot be written, and leaves the reason. */
+static bool write_directory(struct ts_index_file *f)
+{
+	struct ts_buf b;
+	bool done;
+
+	ts_buf_init(&b);
+	ts_index_directory_put(&b, &f->key, f->records, f->n_records);
+	if (!ts_buf_ok(&b))
+		f->failure = ENOMEM;
+	done = ts_buf_ok(&b) &&
+	       write_all(f, b.data, b.len, ts_index_record_end(&f->records[f->n_records - 1]));
+	ts_buf_fini(&b);
+	return done;
+}
+
 bool ts_index_publish(struct ts_index_file *f, struct ts_error *err)
 {
 	assert(f->is_finished);
@@ -428,12 +489,13 @@ bool ts_index_take_refuge(struct ts_index_file *f)
 {
 	if (!is_disk_full(f->failure))
 		return false;
-	if (!take_refuge(f)) {
-		unlink(f->part);
-		return false;
+	if (take_refuge(f)) {
+		f->failure = 0;
+		if (write_directory(f)) /* what was copied may lack it */
+			return true;
 	}
-	f->failure = 0;
-	return true;
+	unlink(f->part);
+	return false;
 }
 
 /* Read what an unfinished file of the same key has, or start it. */
@@ -452,8 +514,14 @@ static bool go_on(struct ts_index_file *f, struct ts_error *err)
 		return start_file(f, &f->key, err);
 	if (ftruncate(f->fd, (off_t)f->end) < 0)
 		return ts_fail_errno(err, "cannot truncate it after its last good record");
-	/* if it is finished its writer was killed before it got its name; it has no refuge yet */
-	return !f->is_finished || ts_index_publish(f, err) || ts_index_take_refuge(f);
+	if (!f->is_finished)
+		return true;
+	/* its writer was killed before it got its name; it has no refuge yet */
+	if (!write_directory(f)) {
+		errno = f->failure;
+		return ts_fail_errno(err, "cannot write it");
+	}
+	return ts_index_publish(f, err) || ts_index_take_refuge(f);
 }
 
 struct ts_index_file *ts_index_create(const char *path, const struct ts_index_key *key, struct ts_error *err)
@@ -672,6 +740,7 @@ static void make_head(const struct ts_index_file *f, bool is_last, uint64_t at, 
 	ts_put32(head + 32, f->n_sections);
 	ts_put32(head + 36, f->n_arrays);
 	ts_put32(head + 40, is_last);
+	ts_put64(head + 48, f->n_steps);
 	ts_index_header_make(&f->key, header);
 	ts_index_signed_parts(header, head, tables, len, parts);
 	ts_signer_sign(&f->key.signer, parts, 3, head + TS_INDEX_SIGNED_LEN);
@@ -688,7 +757,7 @@ static void write_tables(struct ts_index_file *f, bool is_last, uint64_t at)
 
 	if (!tables)
 		f->failure = ENOMEM;
-	else if (ftruncate(f->fd, (off_t)(f->end + align(at + len))) < 0)
+	else if (ftruncate(f->fd, (off_t)(f->end + ts_index_align(at + len))) < 0)
 		f->failure = errno;
 	else if (!make_tables(f, (size_t)at, tables))
 		f->failure = EIO;
@@ -728,9 +797,12 @@ void ts_index_abort(struct ts_index_file *f)
 	take_back(f);
 }
 
-bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err)
+bool ts_index_commit(struct ts_index_file *f, uint64_t n_steps, bool is_last, struct ts_error *err)
 {
+	f->n_steps = n_steps;
 	write_record(f, is_last);
+	if (is_last && !f->failure && !write_directory(f))
+		ts_index_record_unmap(&f->records[--f->n_records]);
 	if (!f->failure) {
 		uint64_t len = f->at - f->end;
 
@@ -739,7 +811,7 @@ bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err
 		 */
 		if (len >= WRITE_LEN)
 			sync_file_range(f->fd, (off_t)f->end, (off_t)len, SYNC_FILE_RANGE_WRITE);
-		f->end += align(len);
+		f->end += ts_index_align(len);
 		f->is_finished = is_last;
 		ts_index_give_back(f);
 		return true;
@@ -788,12 +860,17 @@ const char *ts_index_path(const struct ts_index_file *f)
 
 uint64_t ts_index_len(const struct ts_index_file *f)
 {
-	return f->end;
+	return f->end + (f->is_finished ? ts_index_directory_len(f->n_records) : 0);
 }
 
 size_t ts_index_n_records(const struct ts_index_file *f)
 {
 	return f->n_records;
+}
+
+uint64_t ts_index_n_steps(const struct ts_index_file *f, size_t record)
+{
+	return ts_index_record_steps(&f->records[record]);
 }
 
 bool ts_index_has(const struct ts_index_file *f, size_t record, uint32_t kind)

@@ -88,6 +88,9 @@ const char *ts_index_path(const struct ts_index_file *f);
 uint64_t ts_index_len(const struct ts_index_file *f); /* bytes on disk */
 size_t ts_index_n_records(const struct ts_index_file *f);
 
+/* The steps of the recording up to the end of a record, as ts_index_commit() was told. */
+uint64_t ts_index_n_steps(const struct ts_index_file *f, size_t record);
+
 /*
  * Write a record: begin (with the number of its sections), then each section and its arrays, then commit.  A
  * failure to write is reported by ts_index_commit().
@@ -106,11 +109,12 @@ void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, s
 void ts_index_put_buf(struct ts_index_file *f, const struct ts_buf *b);
 
 /*
- * Complete the record; @is_last: the file is also complete, except for ts_index_publish().
+ * Complete the record, up to whose end the recording has @n_steps steps; @is_last: the file is also complete,
+ * except for ts_index_publish().
  *
  * Returns false if it could not be written (TS_EIO); the file then is as it was before.
  */
-bool ts_index_commit(struct ts_index_file *f, bool is_last, struct ts_error *err);
+bool ts_index_commit(struct ts_index_file *f, uint64_t n_steps, bool is_last, struct ts_error *err);
 
 /* Discard the unfinished record. */
 void ts_index_abort(struct ts_index_file *f);

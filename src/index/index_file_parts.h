@@ -29,13 +29,14 @@ struct ts_index_file {
 	char *refuge; /* owned; where it goes on if the disk becomes full, NULL: nowhere */
 	struct ts_index_record *records; /* owned */
 	size_t n_records, cap_records;
-	uint64_t end; /* of the last record, aligned */
+	uint64_t end; /* of the last record, aligned; in a finished file the directory follows */
 	bool is_finished; /* its last record is there */
 	bool is_patch;    /* the part is removed when it is closed (ts_index_create_patch()) */
 	struct ts_index_pool *pool; /* owned */
 	bool is_removed;            /* because it is damaged */
 
 	/* the record that is being written */
+	uint64_t n_steps; /* of the recording, up to its end */
 	struct ts_index_new_section *sections; /* owned */
 	unsigned n_sections, max_sections;
 	struct ts_index_new_array *arrays; /* owned */

@@ -196,7 +196,7 @@ static bool check_head(const struct ts_index_record *r, const struct ts_index_ke
 
 static void let_go_of_tables(const struct ts_index_record *r)
 {
-	uint64_t start = (r->tables + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1);
+	uint64_t start = ts_index_align(r->tables);
 
 	if (start < r->len)
 		madvise((uint8_t *)r->map + start, r->len - start, MADV_DONTNEED);
@@ -222,6 +222,16 @@ bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_re
 		return false;
 	ts_index_blocks_renew(r->blocks);
 	return true;
+}
+
+uint64_t ts_index_record_steps(const struct ts_index_record *r)
+{
+	return ts_get64(r->map + 48);
+}
+
+const uint8_t *ts_index_record_signature(const struct ts_index_record *r)
+{
+	return r->map + TS_INDEX_SIGNED_LEN;
 }
 
 bool ts_index_record_is_last(const struct ts_index_record *r)

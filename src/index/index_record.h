@@ -14,13 +14,18 @@
 #include "index_blocks.h"
 #include "index_header.h"
 
-#define TS_INDEX_HEAD_LEN    80
-#define TS_INDEX_SIGNED_LEN  48 /* of a head: what comes before its signature */
+#define TS_INDEX_HEAD_LEN    88
+#define TS_INDEX_SIGNED_LEN  56 /* of a head: what comes before its signature */
 #define TS_INDEX_SECTION_LEN 16
 #define TS_INDEX_ARRAY_LEN   24
 
 /* Records begin at multiples of it. */
 #define TS_INDEX_ALIGN UINT64_C(4096)
+
+static inline uint64_t ts_index_align(uint64_t off)
+{
+	return (off + TS_INDEX_ALIGN - 1) & ~(TS_INDEX_ALIGN - 1);
+}
 
 extern const char ts_index_record_magic[8];
 
@@ -71,6 +76,18 @@ bool ts_index_record_check(const struct ts_index_record *r, const struct ts_inde
  * Returns false if the records are not equal, or that one cannot be mapped.
  */
 bool ts_index_record_replace(struct ts_index_record *r, const struct ts_index_record *from, int fd);
+
+/* Where the next one begins. */
+static inline uint64_t ts_index_record_end(const struct ts_index_record *r)
+{
+	return r->off + ts_index_align(r->len);
+}
+
+/* The steps of the recording up to the end of its segment. */
+uint64_t ts_index_record_steps(const struct ts_index_record *r);
+
+/* That of its head, which covers the tables (TS_SIGNATURE_LEN bytes). */
+const uint8_t *ts_index_record_signature(const struct ts_index_record *r);
 
 /* Is it the last one of a complete index? */
 bool ts_index_record_is_last(const struct ts_index_record *r);

@@ -92,7 +92,7 @@ static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 	ts_index_begin(b->file, n);
 	for (uint32_t i = 0; i < n; i++)
 		ts_builder_save_section(b->tl, b->s, segment, i, b->file);
-	if (ts_index_commit(b->file, is_last, &err) && map(b, segment, n, &err) &&
+	if (ts_index_commit(b->file, b->n_steps, is_last, &err) && map(b, segment, n, &err) &&
 	    (!is_last || ts_index_publish(b->file, &err)))
 		return;
 	ts_log(TS_LOG_WARN, "%s: %s; kept in memory", ts_index_path(b->file), err.text);

@@ -201,7 +201,7 @@ bool ts_builder_save(struct ts_timeline *tl, bool is_last, struct ts_error *err)
 		ts_index_abort(tl->file);
 		return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for the data to be written");
 	}
-	if (!ts_index_commit(tl->file, is_last, err))
+	if (!ts_index_commit(tl->file, bd->n_steps, is_last, err))
 		return false;
 	return !has_segment || map_segment(tl, record, bd->n_sealed - 1) ||
 	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
@@ -572,7 +572,8 @@ static bool load_record(struct ts_timeline *tl, const struct ts_index_file *f, s
 	bool is_last = record + 1 == ts_index_n_records(f) && ts_index_is_finished(f);
 
 	if (!head || !(head->flags & HAS_NO_READS) != !tl->has_no_reads ||
-	    !check_numbers(tl, head, record, is_last) || !load_head(tl, head, &a))
+	    head->n_steps != ts_index_n_steps(f, record) || !check_numbers(tl, head, record, is_last) ||
+	    !load_head(tl, head, &a))
 		return false;
 	*point = a;
 	if (!(head->flags & HAS_SEGMENT))

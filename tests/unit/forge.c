@@ -16,8 +16,9 @@
 #define MAX_ARRAYS   16384
 #define MAX_RECORDS  256
 #define HEADER_LEN   88
-#define HEAD_LEN     80
-#define SIGNED_LEN   48
+#define HEAD_LEN     88
+#define SIGNED_LEN   56
+#define ENTRY_LEN    64 /* of the directory, as its tail has */
 #define SECTION_LEN  16
 #define ARRAY_LEN    24
 
@@ -32,6 +33,7 @@ struct place {
 struct layout {
 	struct place arrays[MAX_ARRAYS], records[MAX_RECORDS];
 	size_t n_arrays, n_records;
+	struct place directory;
 };
 
 static uint64_t get(const uint8_t *p, unsigned len)
@@ -75,8 +77,11 @@ static size_t lay_out_record(struct layout *l, const uint8_t *file, size_t off)
 /* Of a file that is as it was built. */
 static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 {
+	size_t directory = get(file + len - ENTRY_LEN + 16, 8);
+
 	l->n_arrays = l->n_records = 0;
-	for (size_t off = 4096; off < len;)
+	l->directory = (struct place){ directory, len - directory };
+	for (size_t off = 4096; off < directory;)
 		off = lay_out_record(l, file, off);
 }
 
@@ -101,6 +106,17 @@ static void sign_record(uint8_t *file, const struct place *r)
 	ts_signer_sign(s, parts, 3, head + SIGNED_LEN);
 }
 
+/* The directory says of each record what its head says, but for what was forged. */
+static void sign_directory(uint8_t *file, const struct layout *l)
+{
+	uint8_t *entry = file + l->directory.off, *tail = entry + l->n_records * ENTRY_LEN;
+	struct iovec parts[3] = { { file, HEADER_LEN }, { entry, l->directory.len - ENTRY_LEN }, { tail, 32 } };
+
+	for (size_t i = 0; i < l->n_records; i++, entry += ENTRY_LEN)
+		memcpy(entry + 32, file + l->records[i].off + SIGNED_LEN, TS_SIGNATURE_LEN);
+	ts_signer_sign(&forge_key.signer, parts, 3, tail + 32);
+}
+
 /* What is put in place of the number @old. */
 static uint64_t other_number(uint64_t old, unsigned op, uint16_t operand)
 {
@@ -120,16 +136,18 @@ static uint64_t other_number(uint64_t old, unsigned op, uint16_t operand)
  */
 static void edit(const struct layout *l, uint8_t *file, const uint8_t *e)
 {
-	size_t which = get(e, 2) % (l->n_arrays + 2 * l->n_records);
-	struct place p = which < l->n_arrays ? l->arrays[which] : l->records[(which - l->n_arrays) / 2], t;
+	size_t n = l->n_arrays + 2 * l->n_records, which = get(e, 2) % (n + 1);
+	struct place p = which < l->n_arrays ? l->arrays[which] :
+			 which < n	      ? l->records[(which - l->n_arrays) / 2] :
+						l->directory, t;
 	unsigned len = 1u << e[4] % 4;
 	uint64_t number;
 	uint8_t *at;
 
-	if (which >= l->n_arrays && (which - l->n_arrays) % 2) {
+	if (which >= l->n_arrays && which < n && (which - l->n_arrays) % 2) {
 		t = tables_of(file + p.off);
 		p = t.off <= p.len && t.len <= p.len - t.off ? (struct place){ p.off + t.off, t.len } : p;
-	} else if (which >= l->n_arrays) {
+	} else if (which >= l->n_arrays && which < n) {
 		p.len = HEAD_LEN;
 	}
 	if (p.len < len)
@@ -152,6 +170,7 @@ void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 		edit(&l, file, edits + i * FORGE_EDIT_LEN);
 	for (size_t i = 0; i < l.n_records; i++)
 		sign_record(file, &l.records[i]);
+	sign_directory(file, &l);
 }
 
 /* ---------------------------------------------------------------------------------------------- asking */

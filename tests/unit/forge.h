@@ -16,8 +16,8 @@
 extern const struct ts_index_key forge_key;
 
 /*
- * A change: in an array (all of a file's are counted, then the heads and tables of its records), where in it,
- * what.
+ * A change: in an array (all of a file's are counted, then the heads and tables of its records, then its
+ * directory), where in it, what.
  */
 #define FORGE_EDIT_LEN 8
 

@@ -66,7 +66,7 @@ static uint64_t write_file(void)
 		ts_index_begin(f, 1);
 		ts_index_section(f, 1, 0);
 		ts_call_edges_save(&s, f);
-		ck_assert(ts_index_commit(f, i == 1, &err));
+		ck_assert(ts_index_commit(f, i + 1, i == 1, &err));
 	}
 	ck_assert(ts_index_publish(f, &err));
 	ts_index_close(f);

@@ -75,7 +75,7 @@ static bool complete(struct ts_index_file *f)
 		ts_index_put(f, items, N_ITEMS, sizeof(*items));
 		ts_index_section(f, KIND, 1);
 		ts_index_put(f, items, i, sizeof(*items));
-		if (!ts_index_commit(f, i == 1, &err))
+		if (!ts_index_commit(f, N_ITEMS * (i + 1), i == 1, &err))
 			return false;
 	}
 	return ts_index_publish(f, &err) || (ts_index_take_refuge(f) && ts_index_publish(f, &err));

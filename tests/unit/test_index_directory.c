@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The directory of an index file: it says where the records are, and a reader of ranges needs no more; whatever
+ * becomes of it, the records are found all the same, and what it says falsely is not believed.
+ */
+#include "unit.h"
+
+#include "forge.h"
+#include "src/index/index_directory.h"
+#include "src/trace/chunk.h"
+
+#include <endian.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH    "listed.tsindex"
+#define SEED    3
+#define N_STEPS 700 /* of the recordings of forge.h */
+
+static uint8_t *file;
+static size_t file_len;
+
+static void setup(void)
+{
+	file = forge_original(PATH, SEED, &file_len);
+}
+
+static void teardown(void)
+{
+	free(file);
+	remove(PATH);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+static void write_file(size_t len)
+{
+	FILE *f = fopen(PATH, "wb");
+
+	ck_assert(f && fwrite(file, 1, len, f) == len && !fclose(f));
+}
+
+/* By the layout alone, as index_file.c describes it. */
+START_TEST(a_reader_of_ranges_finds_every_head)
+{
+	const uint8_t *tail = file + file_len - 64, *entry = file + get64(tail + 16);
+	uint64_t n = get64(tail + 24), pos = 0, off = 4096;
+
+	ck_assert_mem_eq(tail, "index directory\n", 16);
+	ck_assert_uint_ge(n, N_STEPS / (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS));
+	for (uint64_t i = 0; i < n; i++, entry += 64) {
+		const uint8_t *head = file + get64(entry + 16);
+
+		ck_assert_uint_eq(get64(entry), pos);
+		ck_assert_uint_eq(get64(entry + 16), off);
+		ck_assert_mem_eq(head, "record\n", 8);
+		ck_assert_uint_eq(get64(head + 8), i);
+		ck_assert_uint_eq(get64(head + 16), get64(entry + 24));
+		ck_assert_mem_eq(head + 56, entry + 32, 28);
+		pos += get64(entry + 8);
+		off += (get64(entry + 24) + 4095) / 4096 * 4096;
+		if (pos < N_STEPS)
+			ck_assert_uint_eq(get64(entry + 8), TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS);
+	}
+	ck_assert_uint_eq(pos, N_STEPS);
+	ck_assert_uint_eq(off, get64(tail + 16));
+	ck_assert_ptr_eq(entry, tail);
+}
+END_TEST
+
+static struct ts_index_entry *read_directory(size_t *n)
+{
+	int fd = open(PATH, O_RDONLY);
+	struct ts_index_entry *entries = ts_index_directory_read(fd, file_len, &forge_key, n);
+
+	close(fd);
+	return entries;
+}
+
+START_TEST(a_directory_is_read_back)
+{
+	const uint8_t *entry = file + get64(file + file_len - 64 + 16);
+	size_t n;
+	struct ts_index_entry *entries = read_directory(&n);
+
+	ck_assert_ptr_nonnull(entries);
+	ck_assert_uint_eq(n, get64(file + file_len - 64 + 24));
+	for (size_t i = 0; i < n; i++, entry += 64) {
+		ck_assert_uint_eq(entries[i].pos, get64(entry));
+		ck_assert_uint_eq(entries[i].n_steps, get64(entry + 8));
+		ck_assert_uint_eq(entries[i].off, get64(entry + 16));
+		ck_assert_uint_eq(entries[i].len, get64(entry + 24));
+		ck_assert_mem_eq(entries[i].signature, entry + 32, 28);
+	}
+	free(entries);
+}
+END_TEST
+
+START_TEST(without_a_directory_or_with_a_part_of_it_records_are_found_by_their_heads)
+{
+	size_t directory = get64(file + file_len - 64 + 16), n;
+
+	for (size_t len = directory; len < file_len; len += 24) {
+		ck_assert_int_eq(forge_ask(PATH, file, len, SEED), FORGED_BELIEVED);
+		write_file(len);
+		ck_assert_ptr_null(read_directory(&n));
+	}
+	ck_assert_int_eq(forge_ask(PATH, file, directory - 4096, SEED), FORGED_REFUSED);
+}
+END_TEST
+
+START_TEST(no_byte_of_a_directory_can_be_changed_unnoticed)
+{
+	size_t n;
+
+	for (size_t at = get64(file + file_len - 64 + 16); at < file_len - 4; at++) {
+		file[at] ^= 1;
+		write_file(file_len);
+		ck_assert_msg(!read_directory(&n), "byte %zu", at);
+		if (at % 5 == 0)
+			ck_assert_int_eq(forge_ask(PATH, file, file_len, SEED), FORGED_BELIEVED);
+		file[at] ^= 1;
+	}
+}
+END_TEST
+
+/* Sign what the directory says now. */
+static void sign(void)
+{
+	uint8_t *tail = file + file_len - 64;
+	size_t at = file_len - 64 - get64(tail + 24) * 64;
+	struct iovec parts[3] = { { file, 88 }, { file + at, file_len - 64 - at }, { tail, 32 } };
+
+	ts_signer_sign(&forge_key.signer, parts, 3, tail + 32);
+}
+
+/* Each number of each entry, by something that makes it wrong; it is signed as if it were right. */
+START_TEST(what_contradicts_the_records_is_not_believed)
+{
+	const uint64_t by[] = { 1, UINT64_MAX, 4096, (uint64_t)-4096, UINT64_C(1) << 63, 64 };
+	size_t at = get64(file + file_len - 64 + 16), n_believed = 0, n;
+
+	for (; at < file_len - 64; at += 64) {
+		for (unsigned k = 0; k < 4 * 6; k++) {
+			uint8_t *number = file + at + k / 6 * 8;
+			uint64_t old = get64(number);
+			struct ts_index_entry *entries;
+
+			memcpy(number, &(uint64_t){ htole64(old + by[k % 6]) }, 8);
+			sign();
+			write_file(file_len);
+			entries = read_directory(&n);
+			n_believed += entries != NULL; /* a length may be another one up to the next record */
+			free(entries);
+			ck_assert_int_eq(forge_ask(PATH, file, file_len, SEED), FORGED_BELIEVED);
+			memcpy(number, &(uint64_t){ htole64(old) }, 8);
+		}
+	}
+	ck_assert_uint_le(n_believed, 4 * n);
+	sign();
+	write_file(file_len);
+	free(read_directory(&n));
+	ck_assert_uint_gt(n, 0);
+}
+END_TEST
+
+/* What the tail says of how many there are, and where. */
+START_TEST(counts_and_places_that_lie_lead_nowhere)
+{
+	const uint64_t lies[] = { 0, 1, UINT64_MAX, UINT64_MAX / 64, UINT64_C(1) << 58, file_len, file_len / 64 };
+	uint8_t *tail = file + file_len - 64;
+	size_t n;
+
+	for (unsigned i = 0; i < 7 * 7; i++) {
+		uint8_t old[16];
+
+		memcpy(old, tail + 16, 16);
+		memcpy(tail + 16, &(uint64_t){ htole64(lies[i / 7]) }, 8);
+		memcpy(tail + 24, &(uint64_t){ htole64(lies[i % 7]) }, 8);
+		write_file(file_len);
+		ck_assert_ptr_null(read_directory(&n));
+		memcpy(tail + 16, old, 16);
+	}
+}
+END_TEST
+
+UNIT_FIXTURE_SUITE("index_directory", setup, teardown, a_reader_of_ranges_finds_every_head,
+		   a_directory_is_read_back,
+		   without_a_directory_or_with_a_part_of_it_records_are_found_by_their_heads,
+		   no_byte_of_a_directory_can_be_changed_unnoticed,
+		   what_contradicts_the_records_is_not_believed, counts_and_places_that_lie_lead_nowhere)

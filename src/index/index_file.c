@@ -536,39 +536,71 @@ struct ts_index_file *ts_index_create(const char *path, const struct ts_index_ke
 
 /* ----------------------------------------------------------------------------------------------- siblings */
 
-static char *sibling_path(const struct ts_index_file *f, const char *name, struct ts_error *err)
+/* Of the file at @path, that of an index or its refuge; NULL if memory is exhausted. */
+static char *sibling_path(const char *path, const char *name, struct ts_error *err)
 {
-	char *path;
+	char *sibling;
 
-	if (asprintf(&path, "%s.%s", f->path, name) >= 0)
-		return path;
+	if (asprintf(&sibling, "%s.%s", path, name) >= 0)
+		return sibling;
 	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory");
 	return NULL;
+}
+
+static struct ts_index_file *open_beside(const struct ts_index_file *f, const char *path, const char *name,
+					 struct ts_error *why)
+{
+	char *sibling = sibling_path(path, name, why);
+	struct ts_index_file *s = sibling ? ts_index_open(sibling, &f->key, why) : NULL;
+
+	free(sibling);
+	return s;
 }
 
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why)
 {
-	char *path = sibling_path(f, name, why);
-	struct ts_index_file *s = path ? ts_index_open(path, &f->key, why) : NULL;
+	struct ts_index_file *s = open_beside(f, f->path, name, why);
+	struct ts_error other = { 0 };
 
-	free(path);
+	if (s || !f->refuge)
+		return s;
+	s = open_beside(f, f->refuge, name, &other);
+	if (s || why->code == TS_OK)
+		*why = other;
 	return s;
+}
+
+static struct ts_index_file *create_beside(const struct ts_index_file *f, const char *path, const char *name,
+					   struct ts_error *err)
+{
+	char *sibling = sibling_path(path, name, err);
+	struct ts_index_file *s = NULL;
+
+	if (sibling && ts_atomic_file_may_replace(sibling, err))
+		s = ts_index_file_new(sibling, &f->key, err);
+	free(sibling);
+	if (!s || (ts_index_file_lock(s, err) && start_file(s, &s->key, err)))
+		return s;
+	ts_index_close(s);
+	return NULL;
 }
 
 struct ts_index_file *ts_index_create_sibling(const struct ts_index_file *f, const char *name,
 					      struct ts_error *err)
 {
-	char *path = sibling_path(f, name, err);
-	struct ts_index_file *s = NULL;
+	struct ts_index_file *s = create_beside(f, f->path, name, err);
+	struct ts_error why = *err;
 
-	if (path && ts_atomic_file_may_replace(path, err))
-		s = ts_index_file_new(path, &f->key, err);
-	free(path);
-	if (!s || (ts_index_file_lock(s, err) && start_file(s, &s->key, err)))
+	if (s && f->refuge)
+		s->refuge = sibling_path(f->refuge, name, &why); /* if memory is exhausted, it has no refuge */
+	if (s || !f->refuge || why.code == TS_ELIMIT)
 		return s;
-	ts_index_close(s);
-	return NULL;
+	ts_error_reset(err);
+	s = create_beside(f, f->refuge, name, err);
+	if (s)
+		ts_log(TS_LOG_WARN, "%s.%s: %s; it goes to %s", f->path, name, why.text, s->path);
+	return s;
 }
 
 /* ---------------------------------------------------------------------------------------- writing records */

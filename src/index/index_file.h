@@ -45,7 +45,8 @@ struct ts_index_file *ts_index_create(const char *path, const struct ts_index_ke
 
 /*
  * The same for a file that belongs to @f and holds an optional section that is missing there: of the same
- * key, at the path of @f with ".NAME" appended.  A new one starts empty.
+ * key, at the path of @f with ".NAME" appended, or at that of its refuge, where it goes if it cannot be beside
+ * @f.  A new one starts empty.
  */
 struct ts_index_file *ts_index_open_sibling(const struct ts_index_file *f, const char *name,
 					    struct ts_error *why);
@@ -60,8 +61,8 @@ void ts_index_close(struct ts_index_file *f);
 
 /*
  * Before the file is written: where it goes on, with all that it holds, if its disk becomes full; @path
- * (copied) is the path of the finished file.  Returns false if memory is exhausted: the file then has no
- * refuge.
+ * (copied) is the path of the finished file.  A finished file has a refuge for its siblings.  Returns false if
+ * memory is exhausted: the file then has no refuge.
  */
 bool ts_index_set_refuge(struct ts_index_file *f, const char *path);
 

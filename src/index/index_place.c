@@ -116,6 +116,16 @@ static void avoid_others(char **path, const struct ts_index_key *key)
 	*path = other;
 }
 
+/* The file at place @i is found: its siblings may go to the place after it. */
+static void give_refuge(struct ts_index_file *f, struct ts_index_places *p, unsigned i,
+			const struct ts_index_key *key)
+{
+	if (i + 1 == p->n)
+		return;
+	avoid_others(&p->paths[i + 1], key);
+	ts_index_set_refuge(f, p->paths[i + 1]); /* if memory is exhausted, the file has no refuge */
+}
+
 struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const struct ts_index_key *key)
 {
 	for (unsigned i = 0; i < p->n; i++) {
@@ -125,8 +135,10 @@ struct ts_index_file *ts_index_places_open(struct ts_index_places *p, const stru
 		ts_error_reset(&why);
 		avoid_others(&p->paths[i], key);
 		f = ts_index_open(p->paths[i], key, &why);
-		if (f)
+		if (f) {
+			give_refuge(f, p, i, key);
 			return f;
+		}
 		if (why.code == TS_ENOMEM || why.code == TS_EIO) {
 			ts_log(TS_LOG_WARN, "%s: %s", p->paths[i], why.text);
 			ts_index_places_fini(p); /* it may be good: nothing takes its place */

@@ -82,6 +82,12 @@ static bool map(struct ts_backfill *b, uint64_t segment, uint32_t n, struct ts_e
 	return true;
 }
 
+/* In its refuge on a full disk. */
+static bool publish(struct ts_index_file *f, struct ts_error *err)
+{
+	return ts_index_publish(f, err) || (ts_index_take_refuge(f) && ts_index_publish(f, err));
+}
+
 /* To its file; if that cannot be written what follows stays in memory. */
 static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 {
@@ -93,7 +99,7 @@ static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 	for (uint32_t i = 0; i < n; i++)
 		ts_builder_save_section(b->tl, b->s, segment, i, b->file);
 	if (ts_index_commit(b->file, b->n_steps, is_last, &err) && map(b, segment, n, &err) &&
-	    (!is_last || ts_index_publish(b->file, &err)))
+	    (!is_last || publish(b->file, &err)))
 		return;
 	ts_log(TS_LOG_WARN, "%s: %s; kept in memory", ts_index_path(b->file), err.text);
 	ts_index_remove(b->file);

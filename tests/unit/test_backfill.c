@@ -8,6 +8,7 @@
 #include "unit.h"
 
 #include "forge.h"
+#include "full_disk.h"
 #include "script.h"
 #include "src/index/index_place.h"
 #include "src/query/query.h"
@@ -22,6 +23,7 @@
 
 #define PATH          "trace.tsindex"
 #define SIBLING       PATH ".sums"
+#define REFUGE        "elsewhere.tsindex"
 #define SEED          3
 #define N_STEPS       700
 #define SEGMENT_STEPS (TS_CHUNK_STEPS * TS_SEGMENT_CHUNKS)
@@ -144,14 +146,22 @@ static void build(bool has_sums)
 	close_script(&o);
 }
 
-static void reopen(struct opened *o, bool has_sums)
+/* @refuge: of the index, NULL: it has none. */
+static void reopen_with(struct opened *o, bool has_sums, const char *refuge)
 {
 	struct ts_error err = { 0 };
+	struct ts_index_file *f = ts_index_open(PATH, &the_key, &err);
 
 	open_script(o, has_sums);
-	ck_assert_msg(ts_timeline_use_file(o->tl, ts_index_open(PATH, &the_key, &err), &err), "%s", err.text);
+	ck_assert(f && (!refuge || ts_index_set_refuge(f, refuge)));
+	ck_assert_msg(ts_timeline_use_file(o->tl, f, &err), "%s", err.text);
 	ck_assert_ptr_null(o->tl->builder);
 	ck_assert_uint_eq(o->s->n_reads, 0);
+}
+
+static void reopen(struct opened *o, bool has_sums)
+{
+	reopen_with(o, has_sums, NULL);
 }
 
 static void backfill(struct opened *o)
@@ -327,8 +337,104 @@ START_TEST(a_damaged_file_of_a_section_is_ignored)
 }
 END_TEST
 
+/* Build the section on a disk that is full for it. */
+static void backfill_without_room(const char *refuge, enum full_disk how, uint64_t room)
+{
+	struct opened o;
+
+	reopen_with(&o, true, refuge);
+	full_disk_start(SIBLING ".part", how, room);
+	backfill(&o);
+	full_disk_end();
+	close_script(&o);
+	ck_assert(!inode(SIBLING) && !inode(SIBLING ".part") && !inode(REFUGE ".sums.part"));
+}
+
+static void expect_in_refuge(enum full_disk how, uint64_t room, uint64_t len)
+{
+	struct opened o;
+	struct stat st;
+
+	remove(REFUGE ".sums");
+	backfill_without_room(REFUGE, how, room);
+	ck_assert_int_eq(stat(REFUGE ".sums", &st), 0);
+	ck_assert_uint_eq((uint64_t)st.st_size, len);
+	reopen_with(&o, true, REFUGE);
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	check_sums(o.s);
+	close_script(&o);
+}
+
+START_TEST(on_a_full_disk_a_section_goes_to_the_refuge_of_its_index)
+{
+	struct opened o;
+	struct stat st;
+	uint64_t len;
+
+	build(false);
+	reopen(&o, true);
+	backfill(&o);
+	close_script(&o);
+	ck_assert_int_eq(stat(SIBLING, &st), 0);
+	len = (uint64_t)st.st_size;
+	remove(SIBLING);
+	for (uint64_t room = 0; room < len / 2; room += len / 20) /* its last page is padding */
+		expect_in_refuge(FULL_DISK_WRITES, room, len);
+	expect_in_refuge(FULL_DISK_SYNCS, 0, len);
+	expect_in_refuge(FULL_DISK_NAMES, 0, len);
+}
+END_TEST
+
+START_TEST(without_a_refuge_a_section_stays_in_memory_on_a_full_disk)
+{
+	struct opened o;
+
+	build(false);
+	for (unsigned how = FULL_DISK_WRITES; how <= FULL_DISK_NAMES; how++) {
+		backfill_without_room(NULL, how, 0);
+		backfill_without_room("no folder/elsewhere", how, 5000);
+	}
+	reopen(&o, true);
+	ck_assert(!ts_timeline_has(o.tl, &sums_section));
+	close_script(&o);
+}
+END_TEST
+
+/* Is there the section, with what lies beside the index and in its refuge? */
+static bool is_found(void)
+{
+	struct opened o;
+	bool has;
+
+	reopen_with(&o, true, REFUGE);
+	has = ts_timeline_has(o.tl, &sums_section);
+	close_script(&o);
+	return has;
+}
+
+START_TEST(a_damaged_file_of_a_section_does_not_hide_that_in_the_refuge)
+{
+	FILE *f;
+
+	build(false);
+	remove(REFUGE ".sums");
+	backfill_without_room(REFUGE, FULL_DISK_WRITES, 0);
+	ck_assert(is_found());
+	f = fopen(SIBLING, "wb");
+	ck_assert_ptr_nonnull(f);
+	fputs("damage", f);
+	fclose(f);
+	ck_assert(is_found());
+	ck_assert_int_eq(truncate(REFUGE ".sums", 100), 0);
+	ck_assert(!is_found());
+}
+END_TEST
+
 UNIT_SUITE("backfill", an_optional_section_is_built_with_the_rest_and_loaded, an_unknown_section_is_skipped,
 	   a_missing_optional_section_is_built_alone_and_found_again,
 	   an_optional_section_of_another_version_is_built_again_and_the_rest_is_not,
 	   a_missing_optional_section_is_built_for_an_index_in_memory,
-	   a_backfill_that_is_given_up_leaves_nothing, a_damaged_file_of_a_section_is_ignored)
+	   a_backfill_that_is_given_up_leaves_nothing, a_damaged_file_of_a_section_is_ignored,
+	   on_a_full_disk_a_section_goes_to_the_refuge_of_its_index,
+	   without_a_refuge_a_section_stays_in_memory_on_a_full_disk,
+	   a_damaged_file_of_a_section_does_not_hide_that_in_the_refuge)

@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 
+#include "full_disk.h"
 #include "script.h"
 #include "src/query/query.h"
 #include "src/timeline/timeline.h"
@@ -568,23 +569,6 @@ START_TEST(a_disk_that_is_full_leaves_the_index_in_memory)
 }
 END_TEST
 
-/* How long the file at PART may become: its disk has no more room. */
-static uint64_t room = UINT64_MAX;
-
-ssize_t __real_pwrite(int fd, const void *from, size_t len, off_t off);
-ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t off);
-
-ssize_t __wrap_pwrite(int fd, const void *from, size_t len, off_t off)
-{
-	struct stat a, b;
-
-	if ((uint64_t)off + len > room && !fstat(fd, &a) && !stat(PART, &b) && a.st_ino == b.st_ino) {
-		errno = ENOSPC;
-		return -1;
-	}
-	return __real_pwrite(fd, from, len, off);
-}
-
 /* @b, whose index went to the refuge at @path, is as script 11 in @a; so is what is found there. Nothing else is left. */
 static void check_refuge(struct opened *a, struct opened *b, const char *path)
 {
@@ -624,9 +608,9 @@ START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 		f = ts_index_create(PATH, &the_key, &err);
 		ck_assert(f && ts_index_set_refuge(f, elsewhere));
 		ck_assert(ts_timeline_use_file(b.tl, f, &err));
-		room = len * i / 10;
+		full_disk_start(PART, FULL_DISK_WRITES, len * i / 10);
 		finish(&b);
-		room = UINT64_MAX;
+		full_disk_end();
 		ck_assert_str_eq(ts_index_path(f), elsewhere);
 		check_refuge(&a, &b, elsewhere);
 		ck_assert_uint_eq(file_len(elsewhere), len);
@@ -635,36 +619,8 @@ START_TEST(on_a_disk_that_is_full_the_index_goes_on_in_its_refuge)
 }
 END_TEST
 
-/* That the disk is full is said when the file at PART is synced, or when it gets its name. */
-static bool is_sync_refused, is_name_refused;
-
-int __real_fsync(int fd);
-int __wrap_fsync(int fd);
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-
-int __wrap_fsync(int fd)
-{
-	struct stat a, b;
-
-	if (!is_sync_refused || fstat(fd, &a) || stat(PART, &b) || a.st_ino != b.st_ino)
-		return __real_fsync(fd);
-	errno = EDQUOT;
-	return -1;
-}
-
-int __wrap_rename(const char *from, const char *to)
-{
-	if (!is_name_refused || strcmp(from, PART))
-		return __real_rename(from, to);
-	errno = ENOSPC;
-	return -1;
-}
-
-/*
- * Build the index of script 11 at PATH, with that refuge; @what: 0: it cannot be synced, 1: nor get its name.
- */
-static void build_with_refuge(struct opened *o, const char *refuge, int what)
+/* Build the index of script 11 at PATH, with that refuge, on a disk that is full. */
+static void build_with_refuge(struct opened *o, const char *refuge, enum full_disk how)
 {
 	struct ts_error err = { 0 };
 	struct ts_index_file *f;
@@ -674,10 +630,9 @@ static void build_with_refuge(struct opened *o, const char *refuge, int what)
 	f = ts_index_create(PATH, &the_key, &err);
 	ck_assert(f && ts_index_set_refuge(f, refuge));
 	ck_assert(ts_timeline_use_file(o->tl, f, &err));
-	is_sync_refused = what == 0;
-	is_name_refused = what == 1;
+	full_disk_start(PART, how, 0);
 	finish(o);
-	is_sync_refused = is_name_refused = false;
+	full_disk_end();
 }
 
 START_TEST(a_finished_index_goes_to_its_refuge_too)
@@ -687,9 +642,9 @@ START_TEST(a_finished_index_goes_to_its_refuge_too)
 
 	open_script(&a, 11);
 	finish(&a);
-	for (int what = 0; what < 2; what++) {
+	for (unsigned how = FULL_DISK_SYNCS; how <= FULL_DISK_NAMES; how++) {
 		remove(elsewhere);
-		build_with_refuge(&b, elsewhere, what);
+		build_with_refuge(&b, elsewhere, how);
 		check_refuge(&a, &b, elsewhere);
 	}
 	close_script(&a);
@@ -698,10 +653,10 @@ END_TEST
 
 START_TEST(a_finished_index_without_a_refuge_leaves_nothing_on_a_full_disk)
 {
-	for (int what = 0; what < 2; what++) {
+	for (unsigned how = FULL_DISK_SYNCS; how <= FULL_DISK_NAMES; how++) {
 		struct opened o;
 
-		build_with_refuge(&o, "no folder/elsewhere", what);
+		build_with_refuge(&o, "no folder/elsewhere", how);
 		ck_assert_int_eq(o.tl->file_error.code, TS_EIO);
 		close_script(&o);
 		ck_assert(access(PATH, F_OK) && access(PART, F_OK));
@@ -719,16 +674,16 @@ START_TEST(where_the_refuge_cannot_be_written_the_index_stays_in_memory)
 	f = ts_index_create(PATH, &the_key, &err);
 	ck_assert(f && ts_index_set_refuge(f, "no folder/elsewhere"));
 	ck_assert(ts_timeline_use_file(o.tl, f, &err));
-	room = 5000;
+	full_disk_start(PART, FULL_DISK_WRITES, 5000);
 	finish(&o);
-	room = UINT64_MAX;
+	full_disk_end();
 	ck_assert_int_eq(o.tl->file_error.code, TS_EIO);
 	close_script(&o);
 	ck_assert(access(PATH, F_OK) && access(PART, F_OK));
 
-	room = 0; /* not even the header */
+	full_disk_start(PART, FULL_DISK_WRITES, 0); /* not even the header */
 	ck_assert_ptr_null(ts_index_create(PATH, &the_key, &err));
-	room = UINT64_MAX;
+	full_disk_end();
 	ck_assert(access(PART, F_OK));
 }
 END_TEST

@@ -239,6 +239,25 @@ START_TEST(an_index_that_is_not_finished_keeps_its_name_too)
 }
 END_TEST
 
+START_TEST(a_section_that_cannot_be_beside_its_index_goes_to_the_cache)
+{
+	struct ts_index_file *f, *s;
+
+	expect_at(NULL, INDEX);
+	f = open_or_make(NULL);
+	ck_assert_int_eq(mkdir(INDEX ".find", 0777), 0);
+	s = ts_index_create_sibling(f, "find", &err);
+	ck_assert_msg(s && complete(s), "%s", err.text);
+	ck_assert(!strncmp(ts_index_path(s), cache, strlen(cache)));
+	ts_index_close(s);
+	s = ts_index_open_sibling(f, "find", &err);
+	ck_assert_ptr_nonnull(s);
+	check_contents(s);
+	ts_index_close(s);
+	ts_index_close(f);
+}
+END_TEST
+
 START_TEST(while_one_is_built_no_second_one_is)
 {
 	struct ts_index_places p;
@@ -470,6 +489,7 @@ Suite *unit_suite(void)
 		a_trace_that_is_gone_has_one_place,
 		an_index_of_other_options_keeps_its_name,
 		an_index_that_is_not_finished_keeps_its_name_too,
+		a_section_that_cannot_be_beside_its_index_goes_to_the_cache,
 		while_one_is_built_no_second_one_is,
 		a_bad_index_is_made_again,
 		the_index_of_a_packed_recording_is_unpacked,

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "src/base/atomic_file.h"
 #include "src/base/whole.h"
 
 #define HASH_LEN 16
@@ -176,6 +177,8 @@ static bool make_key(const char *folder, const char *path, struct ts_error *err)
 		done = ts_fail_errno(err, "cannot name the key");
 	unlink(aside);
 	close(fd);
+	if (done)
+		ts_sync_folder_of(path); /* it stays as long as what it signs */
 	return done;
 }
 

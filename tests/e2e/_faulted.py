@@ -20,7 +20,7 @@ IS_SANITIZED = b"__asan_init" in pathlib.Path(TRACESTUB).read_bytes()
 SANITIZER_STATUS = 77
 LIMIT = 120
 
-Done = collections.namedtuple("Done", "status out err files")
+Done = collections.namedtuple("Done", "status out err files parts")
 
 
 def environment(folder):
@@ -134,8 +134,9 @@ class Desk:
             for fd in list(run.said):
                 run.close(fd)
         files = {p.name: p.read_bytes() for p in pathlib.Path(self.folder).glob("OUT*")}
+        parts = sorted(map(str, pathlib.Path(self.folder).rglob("*.part")))
         err = [line for line in run.err.decode(errors="replace").splitlines(True) if "warn: --no-sandbox: " not in line]
-        return Done(os.waitstatus_to_exitcode(status), bytes(run.out) if out is None else out, "".join(err), files)
+        return Done(os.waitstatus_to_exitcode(status), bytes(run.out) if out is None else out, "".join(err), files, parts)
 
     def talk(self, run, client):
         while b"Listening" not in run.err or not run.err.endswith(b"\n"):

@@ -13,6 +13,10 @@
  *      FAULT_SERVER=FD     the process stays before its main(), and is copied for each request from that
  *                          socket
  *
+ * Whatever fails: a file that gets its name (rename, link) before all its bytes are synced ends the process with
+ * SIGABRT and a line on stderr; so does, where no call fails, a folder with a new name that is not synced at
+ * the end.
+ *
  * KIND is alloc, library, read, write, sync, rename, open, map, thread or accept.  Only calls of the program
  * itself and of the C library on its behalf count; library: allocations of whatever library, too.  In a
  * program with AddressSanitizer its allocator is the one that fails; this library comes first all the same
@@ -68,6 +72,7 @@ static unsigned long fails_at[N_KINDS];
 static int error;
 static int report_fd = -1;
 static bool is_tracing;
+static bool has_fault;
 static atomic_bool is_on;
 
 /* Address ranges of the program and of the C library. */
@@ -134,9 +139,98 @@ static void choose(const char *fault)
 		return;
 	for (unsigned i = 0; i < N_KINDS; i++)
 		fails_at[i] = strcmp(name, names[i]) ? 0 : n;
+	has_fault = true;
 	if (!strcmp(name, "files"))
 		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ n, n });
 }
+
+/* ------------------------------------------------------------------------------ what must be synced before */
+
+#define MAX_UNSYNCED 64
+
+/* Files with bytes, and folders with names, that a power cut may take. */
+static struct unsynced {
+	dev_t dev;
+	ino_t ino;
+	bool is_folder;
+} unsynced[MAX_UNSYNCED];
+
+static unsigned n_unsynced;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of both */
+
+static bool is_of(const struct unsynced *u, const struct stat *st)
+{
+	return u->dev == st->st_dev && u->ino == st->st_ino;
+}
+
+/* Note whether the file is @is_unsynced now.  Returns whether it was. */
+static bool note(const struct stat *st, bool is_unsynced)
+{
+	bool is_folder = S_ISDIR(st->st_mode);
+	unsigned i = 0;
+	bool was;
+
+	if (!is_on || (!is_folder && !S_ISREG(st->st_mode)))
+		return false;
+	pthread_mutex_lock(&lock);
+	while (i < n_unsynced && !is_of(&unsynced[i], st))
+		i++;
+	was = i < n_unsynced;
+	if (was && !is_unsynced)
+		unsynced[i] = unsynced[--n_unsynced];
+	else if (!was && is_unsynced && n_unsynced < MAX_UNSYNCED)
+		unsynced[n_unsynced++] = (struct unsynced){ st->st_dev, st->st_ino, is_folder };
+	pthread_mutex_unlock(&lock);
+	return was;
+}
+
+static void note_fd(int fd, bool is_unsynced)
+{
+	struct stat st;
+
+	if (!fstat(fd, &st))
+		note(&st, is_unsynced);
+}
+
+static void complain(const char *what, const char *path)
+{
+	char line[4200];
+	int len = snprintf(line, sizeof(line), "faults.so: %s %s\n", what, path);
+
+	syscall(SYS_write, STDERR_FILENO, line, len);
+	abort();
+}
+
+/* Before @path gets another name. */
+static void check_synced(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && note(&st, false))
+		complain("it gets its name before it is synced:", path);
+}
+
+/* @path is a new name. */
+static void note_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[4096];
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%.*s/.", slash ? (int)(slash - path) : 1, slash ? path : ".");
+	if (!stat(folder, &st))
+		note(&st, true);
+}
+
+static void check_folders(void)
+{
+	for (unsigned i = 0; i < n_unsynced && !has_fault; i++) {
+		if (unsynced[i].is_folder)
+			complain("a folder is not synced, which has a new name", "");
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------- a process */
 
 #define MAX_FDS 4
 
@@ -214,6 +308,8 @@ __attribute__((destructor)) static void end(void)
 {
 	char line[64];
 
+	if (is_on)
+		check_folders();
 	is_on = false;
 	for (unsigned i = 0; report_fd >= 0 && i < N_KINDS; i++) {
 		int len = snprintf(line, sizeof(line), "%s %lu\n", names[i], (unsigned long)counts[i]);
@@ -299,28 +395,50 @@ ssize_t pread(int fd, void *to, size_t len, off_t off)
 
 ssize_t write(int fd, const void *from, size_t len)
 {
+	note_fd(fd, true);
 	TRANSFER(WRITE, SYS_write, fd, from, len);
 }
 
 ssize_t pwrite64(int fd, const void *from, size_t len, off64_t off)
 {
+	note_fd(fd, true);
 	TRANSFER(WRITE, SYS_pwrite64, fd, from, len, off);
 }
 
 ssize_t pwrite(int fd, const void *from, size_t len, off_t off)
 {
+	note_fd(fd, true);
 	TRANSFER(WRITE, SYS_pwrite64, fd, from, len, off);
 }
 
 int fsync(int fd)
 {
-	(void)fd;
-	return fails(SYNC) ? -1 : 0; /* nobody pulls the plug: no need to wait for the disk */
+	if (fails(SYNC))
+		return -1;
+	note_fd(fd, false);
+	return 0; /* nobody pulls the plug: no need to wait for the disk */
 }
 
 int rename(const char *from, const char *to)
 {
-	return fails(RENAME) ? -1 : (int)syscall(SYS_rename, from, to);
+	int got;
+
+	check_synced(from);
+	got = fails(RENAME) ? -1 : (int)syscall(SYS_rename, from, to);
+	if (!got)
+		note_name(to);
+	return got;
+}
+
+int link(const char *from, const char *to)
+{
+	int got;
+
+	check_synced(from);
+	got = (int)syscall(SYS_link, from, to);
+	if (!got)
+		note_name(to);
+	return got;
 }
 
 #define OPEN_MODE(flags)                                      \

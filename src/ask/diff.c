@@ -114,7 +114,6 @@ static bool make_lanes(struct ts_diff *d, struct ts_error *err)
 static bool begin(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
 {
 	l->is_begun = true;
-	ts_diff_let_go(d);
 	if (l->a.pos == TS_NO_POS || l->b.pos == TS_NO_POS)
 		return true;
 	l->a.slice_end = ts_query_slice_end(d->a, l->a.pos);
@@ -160,7 +159,13 @@ static void choose_lane(struct ts_diff *d)
 	}
 }
 
-/* The side's next step, in a chunk that stays where it is while the state around it is asked for. */
+/* Is it the chunk, and is it still there? */
+static bool is_held(const struct ts_diff_held *held, const struct ts_query *q, uint64_t chunk)
+{
+	return held->steps && held->chunk == chunk && held->epoch == ts_query_epoch(q);
+}
+
+/* The side's next step, to be looked at before anything else is asked of the recordings. */
 static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct ts_diff_acting *x,
 		      struct ts_error *err)
 {
@@ -169,20 +174,17 @@ static bool find_step(struct ts_diff_side *s, struct ts_diff_held *held, struct 
 
 	if (s->pos == TS_NO_POS)
 		return true;
-	if ((!held->steps || held->chunk != chunk) && !ts_ask_step(&ask, s->pos, &held->steps, err)) {
-		held->steps = NULL;
-		return false;
+	if (!is_held(held, s->q, chunk)) {
+		if (!ts_ask_step(&ask, s->pos, &held->steps, err)) {
+			held->steps = NULL;
+			return false;
+		}
+		held->chunk = chunk;
+		held->epoch = ts_query_epoch(s->q);
 	}
-	held->chunk = chunk;
 	x->batch = held->steps;
 	x->step = &held->steps->steps[s->pos % TS_CHUNK_STEPS];
 	return true;
-}
-
-static bool part(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error *err)
-{
-	ts_diff_let_go(d);
-	return ts_diff_part(d, l, err);
 }
 
 /* Compare the lane's next steps. */
@@ -199,7 +201,7 @@ static bool run_lane(struct ts_diff *d, struct ts_diff_lane *l, struct ts_error 
 	if (!find_step(&l->a, &d->held_a, &a, err) || !find_step(&l->b, &d->held_b, &b, err))
 		return false;
 	if (!a.step || !b.step || a.step->pc != ts_diff_to_a(d, b.step->pc))
-		return part(d, l, err);
+		return ts_diff_part(d, l, err);
 	if (!ts_diff_compare_step(d, l, &a, &b, err))
 		return false;
 	advance(&l->a);
@@ -215,10 +217,8 @@ static bool skip(struct ts_diff *d, bool *is_skipped, struct ts_error *err)
 		return true;
 	if (!ts_diff_skip(d, d->lane, is_skipped, err))
 		return false;
-	if (!*is_skipped)
-		return true;
-	ts_diff_let_go(d);
-	d->lane = NULL;
+	if (*is_skipped)
+		d->lane = NULL;
 	return true;
 }
 

@@ -60,10 +60,10 @@ struct ts_diff_start {
 	bool has_pages;
 };
 
-/* A chunk that was decoded last of a recording; it stays until something else is asked of it. */
+/* A chunk that was decoded last of a recording. */
 struct ts_diff_held {
-	const struct ts_steps *steps; /* borrowed; NULL: none */
-	uint64_t chunk;
+	const struct ts_steps *steps; /* borrowed while ts_query_epoch() is epoch; NULL: none */
+	uint64_t chunk, epoch;
 };
 
 /* Digests of the chunks of both; NULL: they cannot be compared. */
@@ -124,12 +124,6 @@ struct ts_diff_values {
 static inline bool ts_diff_no_memory(struct ts_error *err)
 {
 	return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to compare");
-}
-
-/* Something else is asked of the recordings. */
-static inline void ts_diff_let_go(struct ts_diff *d)
-{
-	d->held_a.steps = d->held_b.steps = NULL;
 }
 
 /* An address of B as it is in A, and the other way round. */

@@ -98,7 +98,6 @@ static bool compare_regs(struct ts_diff *d, struct ts_diff_lane *l, unsigned n, 
 		is_same = ts_diff_is_same_reg(d, l, &d->regs[d->list[i]], &is_sure) && is_sure;
 	if (is_same)
 		return true;
-	ts_diff_let_go(d);
 	if (!ts_diff_read_regs(&l->a, l->a.pos + 1, err) || !ts_diff_read_regs(&l->b, l->b.pos + 1, err))
 		return false;
 	for (unsigned i = 0; i < n; i++)
@@ -242,14 +241,13 @@ bool ts_diff_compare_step(struct ts_diff *d, struct ts_diff_lane *l, const struc
 	unsigned n = 0;
 	bool done;
 
+	/* questions about the state come after what looks at the steps: these may make room for it */
 	d->clock++;
 	d->n_suspects = 0;
 	take_regs(d, &l->a, a->batch, a->step, &n);
 	take_regs(d, &l->b, b->batch, b->step, &n);
-	done = compare_regs(d, l, n, err);
 	compare_writes(d, a, b);
-	if (d->n_suspects)
-		ts_diff_let_go(d);
+	done = compare_regs(d, l, n, err);
 	for (size_t i = 0; i < d->n_suspects && done; i++)
 		done = compare_suspect(d, l, &d->suspects[i], err);
 	return done;

@@ -170,8 +170,14 @@ static struct cached_chunk *find_chunk(struct ts_query *q, uint64_t chunk)
 	if (q->read == c)
 		q->read = NULL;
 	c->chunk = chunk;
+	q->epoch++;
 	ts_steps_reset(&c->steps);
 	return c;
+}
+
+uint64_t ts_query_epoch(const struct ts_query *q)
+{
+	return q->epoch;
 }
 
 const struct ts_steps *ts_query_chunk(struct ts_query *q, uint64_t chunk, uint32_t n_steps,

@@ -175,6 +175,12 @@ void ts_query_stats(const struct ts_query *q, struct ts_index_stats *stats);
 const struct ts_step *ts_query_step(struct ts_query *q, uint64_t pos, const struct ts_steps **batch,
 				    struct ts_error *err);
 
+/*
+ * Changes whenever a decoded chunk makes room for another one.  While it does not, what ts_query_step() lent
+ * stays where it is, if the chunk's last step was asked for: of others more may be decoded.
+ */
+uint64_t ts_query_epoch(const struct ts_query *q);
+
 /* The thread that runs at position @pos: that of step @pos; at N that of the last step. */
 uint32_t ts_query_thread(const struct ts_query *q, uint64_t pos);
 

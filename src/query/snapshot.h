@@ -52,6 +52,7 @@ struct ts_query {
 	struct ts_reader *reader;     /* owned */
 	struct cached_chunk *read;    /* the reader stands after its last step; NULL: elsewhere */
 	uint64_t clock;
+	uint64_t epoch;               /* how often a chunk made room for another one */
 	struct cached_chunk chunks[N_CACHED_CHUNKS];
 	struct cached_regs regs[N_CACHED_REGS];
 	struct ts_call_window calls;  /* where the last question about calls looked */

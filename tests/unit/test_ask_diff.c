@@ -30,6 +30,7 @@ struct opened {
 enum edit {
 	EDIT_NONE,
 	EDIT_INSERT, /* 7 steps that the first one does not have */
+	EDIT_INSERT_CHUNKS, /* INSERTED of them; CHANGED_AFTER steps later a register differs */
 	EDIT_REMOVE, /* 5 steps */
 	EDIT_REPLACE, /* 4 steps by 9 others */
 	EDIT_REG,
@@ -38,6 +39,9 @@ enum edit {
 	EDIT_SAME_LONE, /* of what is there */
 	EDIT_START, /* memory that is another one before the first step */
 };
+
+#define INSERTED      (2 * TS_CHUNK_STEPS)
+#define CHANGED_AFTER 2000
 
 /* Memory that no step writes, and what it holds. */
 #define CONSTANT_ADDR 0x6000
@@ -79,6 +83,11 @@ static void open_script(struct opened *o)
 	ck_assert_ptr_nonnull(o->q);
 }
 
+static unsigned n_inserted(enum edit edit)
+{
+	return edit == EDIT_INSERT ? 7 : edit == EDIT_INSERT_CHUNKS ? INSERTED : 0;
+}
+
 /*
  * Steps of a program whose addresses repeat, but never the same sequence of them.  @shift: where the program
  * lies. With two threads they take turns of @turn steps.
@@ -100,10 +109,10 @@ static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, 
 			continue;
 		pc = 0x400000 + 4 * script_below(&rnd[thread], 500);
 		value = pc + n[thread];
-		if (is_here && edit == EDIT_INSERT) {
-			for (unsigned i = 0; i < 7; i++)
-				put_step(o->s, 0x600000 + 4 * i + shift, 1, 1, 0);
-		}
+		for (unsigned i = 0; is_here && i < n_inserted(edit); i++)
+			put_step(o->s, 0x600000 + 4 * i + shift, 1, 1, 0);
+		if (edit == EDIT_INSERT_CHUNKS)
+			is_here = !thread && n[0] == at + CHANGED_AFTER;
 		if (is_here && (edit == EDIT_LONE || edit == EDIT_SAME_LONE))
 			put_word(&o->s->steps, CONSTANT_ADDR, edit == EDIT_LONE ? 0x37 : CONSTANT);
 		if (is_here && edit == EDIT_REPLACE) {
@@ -114,7 +123,8 @@ static void make(struct opened *o, enum edit edit, uint64_t at, uint64_t shift, 
 		if (!thread && ((edit == EDIT_REMOVE && n[0] > at && n[0] <= at + 5) ||
 				(edit == EDIT_REPLACE && n[0] > at && n[0] <= at + 4)))
 			continue;
-		put_step(o->s, pc + shift, is_here && edit == EDIT_REG ? 99 : value,
+		put_step(o->s, pc + shift,
+			 is_here && (edit == EDIT_REG || edit == EDIT_INSERT_CHUNKS) ? 99 : value,
 			 is_here && edit == EDIT_MEM ? 98 : value + shift, thread);
 	}
 	open_script(o);
@@ -204,18 +214,24 @@ START_TEST(steps_of_one_only_are_one_row)
 }
 END_TEST
 
-/* The value at 2000 comes from the definition of make(). */
-START_TEST(values_that_differ_are_rows)
+/* The value that step @n writes to rbx, by the definition of make(). */
+static uint64_t rbx_at(uint64_t n)
 {
 	struct script_random rnd = { 5 };
-	char want[100];
 	uint64_t pc = 0;
 
-	for (unsigned i = 0; i <= 2000; i++)
+	for (uint64_t i = 0; i <= n; i++)
 		pc = 0x400000 + 4 * script_below(&rnd, 500);
-	sprintf(want, "2000 2001 2000 2001 register $rbx 0x%lx 0x63", (long)pc + 2000);
+	return pc + n;
+}
+
+START_TEST(values_that_differ_are_rows)
+{
+	char want[100];
+
+	sprintf(want, "2000 2001 2000 2001 register $rbx 0x%lx 0x63", (long)rbx_at(2000));
 	check(EDIT_REG, 2000, 1, 10, want);
-	sprintf(want, "2000 2001 2000 2001 memory 0x5000,8 0x%lx 0x62", (long)pc + 2000);
+	sprintf(want, "2000 2001 2000 2001 memory 0x5000,8 0x%lx 0x62", (long)rbx_at(2000));
 	check(EDIT_MEM, 2000, 1, 10, want);
 }
 END_TEST
@@ -308,6 +324,36 @@ START_TEST(a_program_may_lie_elsewhere)
 	d = ts_diff_open(a.q, b.q, true, &err);
 	ck_assert_ptr_nonnull(d);
 	/* memory at 0x5000 lies elsewhere as well, as if it belonged to the program */
+	ck_assert_str_eq(next(d), "");
+	ts_rows_close(d);
+	fini(&a);
+	fini(&b);
+}
+END_TEST
+
+/* Whole chunks were inserted: digests of the same steps are those of other chunks.  Rebased, none are compared. */
+START_TEST(after_an_insertion_the_same_steps_are_those_of_other_chunks)
+{
+	bool has_digests = _i & 1, is_rebased = _i & 2;
+	struct opened a = { .has_digests = has_digests }, b = { .has_digests = has_digests };
+	uint64_t n_decoded;
+	struct ts_error err = { 0 };
+	struct ts_rows *d;
+	char want[100];
+
+	make(&a, EDIT_NONE, 0, 0, 1, 10);
+	make(&b, EDIT_INSERT_CHUNKS, 1000, is_rebased ? SHIFT : 0, 1, 10);
+	d = ts_diff_open(a.q, b.q, is_rebased, &err);
+	ck_assert_ptr_nonnull(d);
+	sprintf(want, "1000 1000 1000 %u path", 1000 + INSERTED);
+	ck_assert_str_eq(next(d), want);
+	n_decoded = ts_query_epoch(b.q);
+	sprintf(want, "3000 3001 %u %u register $rbx 0x%lx 0x63", 3000 + INSERTED, 3001 + INSERTED,
+		(long)rbx_at(1000 + CHANGED_AFTER));
+	ck_assert_str_eq(next(d), want);
+	n_decoded = ts_query_epoch(b.q) - n_decoded;
+	ck_assert_msg((n_decoded < CHANGED_AFTER / TS_CHUNK_STEPS / 10) == (has_digests && !is_rebased),
+		      "%lu chunks", (long)n_decoded);
 	ck_assert_str_eq(next(d), "");
 	ts_rows_close(d);
 	fini(&a);
@@ -849,6 +895,9 @@ Suite *unit_suite(void)
 	tc = tcase_create("kernel");
 	tcase_add_loop_test(tc, what_the_kernel_writes_is_compared_as_far_as_both_say_it, 3, 4);
 	tcase_add_loop_test(tc, what_the_kernel_writes_is_compared_as_far_as_both_say_it, 8, 9);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("inserted");
+	tcase_add_loop_test(tc, after_an_insertion_the_same_steps_are_those_of_other_chunks, 0, 4);
 	suite_add_tcase(s, tc);
 	return s;
 }

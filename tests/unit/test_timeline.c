@@ -524,6 +524,24 @@ static void ask_step(struct exam *x)
 		wrong(x, "step %" PRIu64 " has pc 0x%" PRIx64, pos, st->pc);
 }
 
+/* What was lent of a chunk whose last step was asked for stays while the epoch does. */
+static void ask_epoch(struct exam *x)
+{
+	uint64_t pos = script_below(&x->rnd, x->n_steps), last = pos | (TS_CHUNK_STEPS - 1), epoch;
+	const struct ts_steps *lent, *other;
+	struct ts_error err = { 0 };
+
+	if (last >= x->n_steps)
+		last = x->n_steps - 1;
+	must(x, ts_query_step(x->q, last, &lent, &err) != NULL, &err);
+	epoch = ts_query_epoch(x->q);
+	for (unsigned i = 0; i < 40 && ts_query_epoch(x->q) == epoch; i++) {
+		if (lent->steps[pos % TS_CHUNK_STEPS].pc != x->s->steps.steps[pos].pc)
+			wrong(x, "step %" PRIu64 " was lent, and is another one", pos);
+		must(x, ts_query_step(x->q, script_below(&x->rnd, x->n_steps), &other, &err) != NULL, &err);
+	}
+}
+
 #define MAX_STOPS 4
 
 struct some_stops {
@@ -618,9 +636,10 @@ static void ask(struct exam *x, uint64_t n)
 		void (*ask)(struct exam *x);
 		unsigned weight;
 	} questions[] = {
-		{ ask_mem, 36 },    { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },
+		{ ask_mem, 34 },    { ask_neighbours, 4 }, { ask_regs, 15 },  { ask_pc, 8 },
 		{ ask_threads, 8 }, { ask_exec, 12 },      { ask_event, 5 },  { ask_regions, 3 },
 		{ ask_modules, 1 }, { ask_step, 3 },       { ask_search, 5 },
+		{ ask_epoch, 2 },
 	};
 
 	for (; n; n--, x->n_asked++) {

@@ -17,9 +17,9 @@ INFO = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"nam
 
 
 class Client:
-    def __init__(self, *argv, handshake=True):
-        self.proc = subprocess.Popen([TRACESTUB, "mcp", "--quiet", *argv], stdin=subprocess.PIPE,
-                                     stdout=subprocess.PIPE)
+    def __init__(self, *argv, handshake=True, stderr=None):
+        self.proc = subprocess.Popen([TRACESTUB, "mcp", *([] if stderr else ["--quiet"]), *argv], stdin=subprocess.PIPE,
+                                     stdout=subprocess.PIPE, stderr=stderr)
         self.n, self.asked, self.rest = 0, {}, b""
         self.kept, self.keeps = b"", False
         if handshake:

@@ -12,15 +12,25 @@
 
 static bool is_armed;
 static uint64_t n_calls;
-static uint64_t fail_at;
-static int fail_with;
+static struct {
+	uint64_t at;
+	int error;
+} failures[2];
 
 static bool is_refused(void)
 {
-	if (!is_armed || n_calls++ != fail_at)
+	uint64_t n = n_calls;
+
+	if (!is_armed)
 		return false;
-	errno = fail_with;
-	return true;
+	n_calls++;
+	for (unsigned i = 0; i < 2; i++) {
+		if (n != failures[i].at)
+			continue;
+		errno = failures[i].error;
+		return true;
+	}
+	return false;
 }
 
 /* A wrapper of a function that fails with @failure. */
@@ -71,8 +81,15 @@ int __wrap_open(const char *path, int flags, ...)
 
 void bad_calls_start(uint64_t n, int error)
 {
-	fail_at = n;
-	fail_with = error;
+	bad_calls_start_two(n, error, UINT64_MAX, 0);
+}
+
+void bad_calls_start_two(uint64_t n, int error, uint64_t then, int then_error)
+{
+	failures[0].at = n;
+	failures[0].error = error;
+	failures[1].at = then;
+	failures[1].error = then_error;
 	n_calls = 0;
 	is_armed = true;
 }

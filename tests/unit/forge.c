@@ -85,6 +85,37 @@ static void lay_out(struct layout *l, const uint8_t *file, size_t len)
 		off = lay_out_record(l, file, off);
 }
 
+size_t forge_n_records(const uint8_t *file, size_t len)
+{
+	static struct layout l;
+
+	lay_out(&l, file, len);
+	return l.n_records;
+}
+
+struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t kind, uint32_t owner, int ordinal)
+{
+	static struct layout l;
+	uint8_t *head, *sections, *entry;
+
+	lay_out(&l, file, len);
+	if (record < 0)
+		record += (int)l.n_records;
+	head = file + l.records[record].off;
+	sections = file + l.records[record].off + get(head + 24, 8);
+	for (uint64_t i = 0, n = get(head + 32, 4); i < n; i++) {
+		const uint8_t *s = sections + i * SECTION_LEN;
+		int n_arrays = (int)get(s + 12, 4), which = ordinal < 0 ? ordinal + n_arrays : ordinal;
+
+		if (get(s, 4) != kind || get(s + 4, 4) != owner || which < 0 || which >= n_arrays)
+			continue;
+		entry = sections + n * SECTION_LEN + (get(s + 8, 4) + (uint64_t)which) * ARRAY_LEN;
+		return (struct forge_array){ entry, file + place_of(entry, l.records[record].off).off,
+					     place_of(entry, 0).len };
+	}
+	return (struct forge_array){ 0 };
+}
+
 /* --------------------------------------------------------------------------------------------- forging */
 
 /*

@@ -24,6 +24,22 @@ extern const struct ts_index_key forge_key;
 /* Change a finished file by up to @n edits of FORGE_EDIT_LEN bytes each, and sign it again. */
 void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n);
 
+/* An array of a file: what the tables of its record say about it (index_record.h), and its bytes. */
+struct forge_array {
+	uint8_t *entry; /* NULL: there is no such array */
+	uint8_t *bytes;
+	size_t len; /* packed, if it is packed */
+};
+
+/*
+ * Array @ordinal of a section of record @record, counted from the end if it is negative, of a file that is as it was
+ * built.
+ */
+struct forge_array forge_find(uint8_t *file, size_t len, int record, uint32_t kind, uint32_t owner, int ordinal);
+
+/* How many records a file that is as it was built has. */
+size_t forge_n_records(const uint8_t *file, size_t len);
+
 /*
  * An index file of the made-up recording (script.h) @seed, at @path.
  *

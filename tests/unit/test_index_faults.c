@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory, reads and writes that fail while an index is built, loaded, continued, or completed by a section: the
- * result is the one without failures, or an error with a sentence; and what is on the disk is whole, or can be
+ * Memory, reads and writes that fail while an index is built, loaded, continued, mended, or completed by a section:
+ * the result is the one without failures, or an error with a sentence; and what is on the disk is whole, or can be
  * continued, so that the next one has the result without failures.
  *
  * Built with tiny chunks and segments, so that a short recording makes many records.
@@ -25,6 +25,7 @@
 #define PATH    "trace.tsindex"
 #define PART    PATH ".part"
 #define FOUND   PATH ".find"
+#define REFUGE  "elsewhere.tsindex"
 #define SEED    5
 #define N_STEPS 80
 
@@ -85,6 +86,8 @@ static void grow_and_ask(struct ts_timeline *tl, struct result *out)
 	ts_query_free(q);
 }
 
+static bool has_refuge;
+
 /* Build the index, go on with what there is of it at PART, or load it. */
 static void use(struct script *s, struct result *out)
 {
@@ -98,6 +101,8 @@ static void use(struct script *s, struct result *out)
 			ts_error_reset(&out->err);
 			f = ts_index_create(PATH, &the_key, &out->err);
 		}
+		if (f && has_refuge)
+			ts_index_set_refuge(f, REFUGE);
 	}
 	if (f && ts_timeline_use_file(tl, f, &out->err))
 		grow_and_ask(tl, out);
@@ -123,6 +128,53 @@ static void complete(struct script *s, struct result *out)
 	}
 	if (need == TS_NEED_DONE)
 		ask(q, out);
+	ts_query_free(q);
+	ts_timeline_free(tl);
+}
+
+/* The recording once more, from which a damaged segment is built again; it allocates nothing then. */
+static struct script *spare;
+static unsigned n_mended;
+
+/* As src/model does it. */
+static bool build_again(void *user)
+{
+	struct ts_index_file *f = user, *patch = NULL;
+	struct ts_error err = { 0 };
+	struct ts_timeline *tl = ts_timeline_new(&spare->rec, NULL, &err);
+	bool done = false;
+
+	if (tl) {
+		ts_timeline_make_digests(tl);
+		patch = ts_index_create_patch(f, SIZE_MAX, &err);
+	}
+	if (patch && ts_timeline_use_file(tl, patch, &err)) {
+		do {
+			done = ts_index_mend(f, tl->file);
+		} while (!done && ts_timeline_grow(tl, TS_CHUNK_STEPS, &err) == TS_GROW_MORE && tl->file);
+	}
+	ts_timeline_free(tl);
+	n_mended += done;
+	return done;
+}
+
+/* Ask an index in which a block is damaged. */
+static void mend(struct script *s, struct result *out)
+{
+	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &out->err);
+	struct ts_index_file *f = NULL;
+	struct ts_query *q = NULL;
+
+	if (tl) {
+		ts_timeline_make_digests(tl);
+		f = ts_index_open(PATH, &the_key, &out->err);
+	}
+	if (f && ts_timeline_use_file(tl, f, &out->err)) {
+		ts_index_set_mender(f, build_again, f);
+		q = ts_query_new(tl, &out->err);
+	}
+	if (q && ask(q, out))
+		ts_query_is_sound(q, &out->err);
 	ts_query_free(q);
 	ts_timeline_free(tl);
 }
@@ -165,18 +217,33 @@ static void expect_file(const char *path, const struct bytes *want, const char *
 	free(got.p);
 }
 
+/* Change a byte of a file in place. */
+static void flip(const char *path, long off)
+{
+	FILE *f = fopen(path, "r+b");
+	int c;
+
+	ck_assert(f && fseek(f, off, SEEK_SET) == 0);
+	c = fgetc(f);
+	ck_assert(c != EOF && fseek(f, off, SEEK_SET) == 0 && fputc(c ^ 1, f) != EOF);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
 struct scene {
 	void (*act)(struct script *s, struct result *out);
-	bool is_begun, is_there; /* half of the index; the index */
+	bool is_begun, is_there, is_damaged; /* half of the index; the index; a byte of it */
 };
 static const struct scene scenes[] = {
-	{ use, false, false },
-	{ use, true, false },
-	{ use, false, true },
-	{ complete, false, true },
+	{ .act = use },
+	{ .act = use, .is_begun = true },
+	{ .act = use, .is_there = true },
+	{ .act = complete, .is_there = true },
+	{ .act = mend, .is_there = true, .is_damaged = true },
 };
+#define N_SCENES ((int)(sizeof(scenes) / sizeof(scenes[0])))
 
 static struct bytes whole, half, found;
+static size_t damaged_at; /* a byte of the index that is needed by ask(), and not to open it */
 
 /* The files as the scene finds them. */
 static void set(const struct scene *scene)
@@ -184,10 +251,26 @@ static void set(const struct scene *scene)
 	remove(PATH);
 	remove(PART);
 	remove(FOUND);
+	remove(REFUGE);
 	if (scene->is_begun)
 		write_file(PART, &half);
 	if (scene->is_there)
 		write_file(PATH, &whole);
+	if (scene->is_damaged)
+		flip(PATH, (long)damaged_at);
+}
+
+/* The recording, of which nothing was read. */
+static struct script *new_script(void)
+{
+	spare = script_random_new(SEED, N_STEPS);
+	return script_random_new(SEED, N_STEPS);
+}
+
+static void free_script(struct script *s)
+{
+	script_free(spare);
+	script_free(s);
 }
 
 static void act(const struct scene *scene, struct script *s, struct result *out)
@@ -204,7 +287,7 @@ static bool is_good(void)
 /* Without failures the result is the good one.  Returns how many steps were read from the recording. */
 static uint64_t try_again(const struct scene *scene, const char *what, uint64_t n)
 {
-	struct script *s = script_random_new(SEED, N_STEPS);
+	struct script *s = new_script();
 	uint64_t n_reads;
 
 	act(scene, s, &now);
@@ -212,7 +295,7 @@ static uint64_t try_again(const struct scene *scene, const char *what, uint64_t 
 		ck_abort_msg("%s %lu: afterwards another result, and %s: %s", what, (unsigned long)n,
 			     ts_code_name(now.err.code), now.err.text);
 	n_reads = s->n_reads;
-	script_free(s);
+	free_script(s);
 	return n_reads;
 }
 
@@ -224,14 +307,36 @@ static void judge(const struct scene *scene, const char *what, uint64_t n)
 		ck_abort_msg("%s %lu: another result without an error", what, (unsigned long)n);
 	if (!is_good() && !strchr(now.err.text, ' '))
 		ck_abort_msg("%s %lu: no sentence: %s", what, (unsigned long)n, now.err.text);
-	try_again(scene, what, n);
+	if (scene->act != mend)
+		try_again(scene, what, n);
+	else if (access(PATH, F_OK) == 0) /* not yet mended, nor removed */
+		try_again(scene, what, n);
+	else
+		try_again(&scenes[2], what, n);
 	expect_file(PATH, &whole, what, n);
 	ck_assert_uint_eq(try_again(&scenes[2], what, n), 0);
 	if (scene->act == complete)
 		expect_file(FOUND, &found, what, n);
 }
 
-static void prepare(void)
+/* A damaged byte for mend(): each is tried until one is found by who asks. */
+static void choose_damage(void)
+{
+	for (damaged_at = 4096; damaged_at < whole.len; damaged_at += 16) {
+		struct script *s = new_script();
+
+		n_mended = 0;
+		set(&scenes[4]);
+		act(&scenes[4], s, &now);
+		free_script(s);
+		if (n_mended && now.err.code == TS_OK && is_good())
+			break;
+	}
+	ck_assert_msg(damaged_at < whole.len, "no byte is read by ask() alone");
+	expect_file(PATH, &whole, "mended at byte", damaged_at);
+}
+
+static void prepare(bool is_damaged)
 {
 	struct script *s = script_random_new(SEED, N_STEPS);
 
@@ -248,6 +353,8 @@ static void prepare(void)
 	ck_assert_uint_gt(found.len, 4096);
 	half = (struct bytes){ whole.p, whole.len / 2 };
 	script_free(s);
+	if (is_damaged)
+		choose_damage();
 }
 
 START_TEST(every_allocation_may_fail)
@@ -256,16 +363,17 @@ START_TEST(every_allocation_may_fail)
 	uint64_t n_all = 1;
 	int64_t n_lost;
 
-	prepare();
+	prepare(scene->is_damaged);
 	for (uint64_t n = 0; n <= n_all; n++) {
-		struct script *s = script_random_new(SEED, N_STEPS);
+		struct script *s = new_script();
 
 		set(scene);
 		no_memory_start(n, n + 1);
 		act(scene, s, &now);
 		n_all = no_memory_end(&n_lost);
-		script_free(s);
-		ck_assert(now.err.code == TS_OK || now.err.code == TS_ENOMEM);
+		free_script(s);
+		/* what could not be mended is damaged */
+		ck_assert(now.err.code == TS_OK || now.err.code == TS_ENOMEM || scene->is_damaged);
 		judge(scene, "allocation", n);
 	}
 	ck_assert_uint_gt(n_all, 20);
@@ -278,18 +386,60 @@ START_TEST(every_call_may_fail)
 	const struct scene *scene = &scenes[_i / 2];
 	uint64_t n_all = 1;
 
-	prepare();
+	prepare(scene->is_damaged);
 	for (uint64_t n = 0; n <= n_all; n++) {
-		struct script *s = script_random_new(SEED, N_STEPS);
+		struct script *s = new_script();
 
 		set(scene);
 		bad_calls_start(n, errors[_i % 2]);
 		act(scene, s, &now);
 		n_all = bad_calls_end();
-		script_free(s);
+		free_script(s);
 		judge(scene, strerror(errors[_i % 2]), n);
 	}
 	ck_assert_uint_gt(n_all, 5);
+}
+END_TEST
+
+/* The disk is full at call @n, and call @then fails with @error.  Returns whether the index went to its refuge. */
+static bool go_elsewhere(uint64_t n, uint64_t then, int error, uint64_t *n_all)
+{
+	struct script *s = new_script();
+	bool is_elsewhere;
+
+	set(&scenes[0]);
+	bad_calls_start_two(n, ENOSPC, then, error);
+	act(&scenes[0], s, &now);
+	*n_all = bad_calls_end();
+	free_script(s);
+	is_elsewhere = access(REFUGE, F_OK) == 0;
+	if (is_elsewhere)
+		expect_file(REFUGE, &whole, "full disk, then failure", then);
+	ck_assert_int_ne(access(REFUGE ".part", F_OK), 0);
+	has_refuge = false;
+	judge(&scenes[0], "full disk", n);
+	has_refuge = true;
+	return is_elsewhere;
+}
+
+START_TEST(a_refuge_may_fail_too)
+{
+	static const int errors[] = { EIO, ENOSPC };
+	uint64_t n_all = 1, n_then;
+	unsigned n_refuges = 0, n_failed = 0;
+
+	prepare(false);
+	has_refuge = true;
+	for (uint64_t n = 0; n <= n_all; n++) {
+		if (!go_elsewhere(n, UINT64_MAX, 0, &n_all))
+			continue;
+		n_refuges++;
+		for (uint64_t then = n + 1; then < n + 16; then++)
+			n_failed += !go_elsewhere(n, then, errors[_i], &n_then);
+	}
+	has_refuge = false;
+	ck_assert_uint_gt(n_refuges, 2);
+	ck_assert_uint_gt(n_failed, n_refuges);
 }
 END_TEST
 
@@ -322,8 +472,9 @@ Suite *unit_suite(void)
 	TCase *t = tcase_create("index_faults");
 
 	tcase_add_loop_test(t, an_index_that_is_continued_has_the_bytes_of_one_made_at_once, 1, 20);
-	tcase_add_loop_test(t, every_allocation_may_fail, 0, 4);
-	tcase_add_loop_test(t, every_call_may_fail, 0, 8);
+	tcase_add_loop_test(t, every_allocation_may_fail, 0, N_SCENES);
+	tcase_add_loop_test(t, every_call_may_fail, 0, 2 * N_SCENES);
+	tcase_add_loop_test(t, a_refuge_may_fail_too, 0, 2);
 	tcase_set_timeout(t, 60);
 	suite_add_tcase(s, t);
 	return s;

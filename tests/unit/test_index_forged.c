@@ -7,7 +7,9 @@
 
 #include "forge.h"
 #include "script.h"
+#include "src/timeline/section.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -90,5 +92,165 @@ START_TEST(numbers_of_sketches_that_lie_lead_nowhere)
 }
 END_TEST
 
+/* ---------------------------------------------------------------------------------- one number, one refusal */
+
+#define KIND(text) TS_SECTION_KIND((text)[0], (text)[1], (text)[2], (text)[3])
+
+/* Numbers of an array, or, @is_entry, of what the tables say about it (index_record.h). */
+struct lie {
+	const char *what;
+	int record;       /* -1: the last one */
+	const char *kind;
+	int array;
+	bool is_entry;
+	unsigned off, len;
+	uint64_t value;
+};
+
+/* The first owner in the record whose array has the number; forged. */
+static bool tell(uint8_t *file, size_t len, const struct lie *lie)
+{
+	for (uint32_t owner = 0; owner <= SCRIPT_MAX_PROCESSES; owner++) {
+		struct forge_array a = forge_find(file, len, lie->record, KIND(lie->kind), owner, lie->array);
+
+		if (!a.entry || (!lie->is_entry && a.len < lie->off + lie->len))
+			continue;
+		memcpy((lie->is_entry ? a.entry : a.bytes) + lie->off, &lie->value, lie->len);
+		return true;
+	}
+	return false;
+}
+
+/* Each lie alone is told in the file of @kind, in the first seed that has the place for it, and must be refused. */
+static void tell_each(const struct kind *kind, const struct lie *lies, size_t n)
+{
+	bool is_told[64] = { false };
+	size_t len;
+
+	ck_assert_uint_le(n, 64);
+	for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+		uint8_t *file = kind->original(PATH, seed, &len), *forged = malloc(len);
+
+		ck_assert_ptr_nonnull(forged);
+		for (size_t i = 0; i < n; i++) {
+			struct lie lie = lies[i];
+
+			memcpy(forged, file, len);
+			/* in another record too, if need be */
+			while (!is_told[i] && lie.record < (int)forge_n_records(file, len)) {
+				is_told[i] = tell(forged, len, &lie);
+				lie.record = lie.record < 0 ? INT_MAX : lie.record + 1;
+			}
+			if (!memcmp(forged, file, len))
+				continue;
+			forge(forged, len, NULL, 0);
+			if (kind->ask(PATH, forged, len, seed) != FORGED_REFUSED)
+				ck_abort_msg("seed %lu: %s: it is believed", (unsigned long)seed, lie.what);
+		}
+		free(forged);
+		free(file);
+	}
+	for (size_t i = 0; i < n; i++)
+		ck_assert_msg(is_told[i], "no seed has a place for this: %s", lies[i].what);
+}
+
+/* struct saved_head (src/timeline/timeline_file.c) */
+enum { N_STEPS_AT = 0, N_CHUNKS_AT = 8, DAMAGE_AT = 48, N_PROCESSES_AT = 52, N_MEMORY_AT = 56, FLAGS_AT = 60 };
+
+START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
+{
+	static const struct lie lies[] = {
+		{ "no steps", 0, "HEAD", 0, false, N_STEPS_AT, 8, 0 },
+		{ "no more steps than before", 1, "HEAD", 0, false, N_STEPS_AT, 8, 32 },
+		{ "a segment that is not full", 0, "HEAD", 0, false, N_STEPS_AT, 8, 31 },
+		{ "no chunks", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 0 },
+		{ "a chunk too few", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 3 },
+		{ "a chunk too many", 0, "HEAD", 0, false, N_CHUNKS_AT, 8, 5 },
+		{ "steps without chunks at the end", -1, "HEAD", 0, false, N_STEPS_AT, 8, 1 << 20 },
+		{ "no segment before the end", 0, "HEAD", 0, false, FLAGS_AT, 4, 0 },
+		{ "no segment, but steps, at the end", -1, "HEAD", 0, false, FLAGS_AT, 4, 0 },
+		{ "without reads", 0, "HEAD", 0, false, FLAGS_AT, 4, 1 | 16 },
+		{ "an error that there is not", 0, "HEAD", 0, false, DAMAGE_AT, 4, 1000 },
+		{ "more processes than threads name", 0, "HEAD", 0, false, N_PROCESSES_AT, 4, 1000 },
+		{ "more spaces than processes", 0, "HEAD", 0, false, N_MEMORY_AT, 4, 1000 },
+		{ "no numbers", 0, "HEAD", 0, true, 8, 8, 0 },
+		{ "a thread of a process that there is not", 0, "HEAD", 1, false, 0, 4, 1000 },
+		{ "no threads", 0, "HEAD", 1, true, 8, 8, 0 },
+		{ "a part of a thread", 0, "HEAD", 1, true, 8, 8, 1 },
+		{ "a part of a warning", 0, "HEAD", 2, true, 8, 8, 1 },
+		{ "a reason without its end", 0, "HEAD", 3, false, 0, 1, 'x' },
+		{ "no reason", 0, "HEAD", 3, true, 8, 8, 0 },
+	};
+
+	tell_each(&an_index, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
+/* struct head (src/timeline/journal.c): pos, addr, len, thread, item, kind */
+enum { NOTE_THREAD_AT = 24, NOTE_KIND_AT = 32 };
+
+/* struct saved_page (src/timeline/space_file.c): page, layer, n_lines, lines */
+enum { PAGE_LAYER_AT = 8, PAGE_LINES_AT = 16 };
+
+START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
+{
+	static const struct lie lies[] = {
+		{ "a thread that there is not", 0, "JRNL", 0, false, NOTE_THREAD_AT, 4, 1000 },
+		{ "a first stretch that is not at the start", 0, "JRNL", 0, false, 0, 8, 1 },
+		{ "a stretch that is not after the one before", 1, "JRNL", 0, false, 0, 8, 0 },
+		{ "a stretch after all steps", 0, "JRNL", 0, false, 0, 8, 32 },
+		{ "a note far after all steps", 0, "JRNL", 0, false, 0, 8, UINT64_MAX },
+		{ "something else at the start", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_FORGET },
+		{ "an effect that is not noted", 0, "JRNL", 0, false, NOTE_KIND_AT, 4, TS_FX_WRITE },
+		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
+		{ "no decode points", 0, "PNTS", 0, true, 8, 8, 4 },
+		{ "a part of a number", 0, "PNTS", 0, true, 8, 8, 7 },
+		{ "a layer that there is not", 0, "SPCE", -4, false, PAGE_LAYER_AT, 4, 1 << 20 },
+		{ "a page after the end of the space", 0, "SPCE", -4, false, 0, 8, UINT64_MAX },
+		{ "more lines than there are", 0, "SPCE", -4, false, PAGE_LINES_AT, 8, UINT64_MAX },
+		{ "lines that no page has", 0, "SPCE", -4, true, 8, 8, 0 },
+		{ "a part of a page", 0, "SPCE", -4, true, 8, 8, 1 },
+		{ "a part of a line", 0, "SPCE", -3, true, 8, 8, 1 },
+		{ "a completed line that does not begin where lines do", 0, "SPCE", -2, false, 0, 8, 1 },
+		{ "more bytes than a line has", 0, "SPCE", -2, false, 24, 8, 1 << 16 },
+		{ "no counts", 0, "SPCE", -1, true, 8, 8, 0 },
+		{ "a digest too few", 0, "DGST", 1, true, 8, 8, 8 },
+		{ "a part of a digest", 0, "DGST", 1, true, 8, 8, 1 },
+	};
+
+	tell_each(&an_index, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
+START_TEST(tables_that_lead_out_of_their_record_are_refused)
+{
+	static const struct lie lies[] = {
+		{ "an array in the head", 0, "HEAD", 0, true, 0, 8, 8 },
+		{ "an array at an odd place", 0, "HEAD", 0, true, 0, 8, 1001 },
+		{ "an array after the record", 0, "HEAD", 0, true, 0, 8, UINT64_C(1) << 40 },
+		{ "an array that ends after it", 0, "HEAD", 0, true, 8, 8, UINT64_C(1) << 40 },
+		{ "items that are too long", 0, "HEAD", 0, true, 20, 4, 1 << 20 },
+		{ "more blocks than packed bytes", 0, "HEAD", 0, true, 16, 8, UINT64_C(1) << 32 | 1 },
+	};
+
+	tell_each(&an_index, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
+START_TEST(sketches_that_contradict_themselves_are_refused)
+{
+	static const struct lie lies[] = {
+		{ "files that were not there before", 1, "FIND", 1, false, 0, 8, 12345 },
+		{ "no files", 0, "FIND", 1, true, 8, 8, 0 },
+		{ "a part of a chunk", 0, "FIND", -1, true, 8, 8, 1 },
+	};
+
+	tell_each(&sketches, lies, sizeof(lies) / sizeof(lies[0]));
+}
+END_TEST
+
 UNIT_SUITE("index_forged", a_file_that_is_signed_again_is_as_good_as_before, a_number_that_lies_leads_nowhere,
-	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere)
+	   several_numbers_that_lie_lead_nowhere, numbers_of_sketches_that_lie_lead_nowhere,
+	   a_record_whose_head_contradicts_itself_or_the_one_before_is_refused,
+	   a_section_that_contradicts_itself_or_its_record_is_refused, tables_that_lead_out_of_their_record_are_refused,
+	   sketches_that_contradict_themselves_are_refused)

@@ -52,11 +52,11 @@ void ucir_write_on(struct ucir_reader *r, struct ts_steps *out)
 	uint32_t n = 1;
 
 	while (n && e->kind == TS_FX_WRITE && e->data + e->len == out->n_data) {
+		/* no room after the last byte of the space, where addr is 0 or one more than the mask */
 		uint64_t addr = e->addr + e->len, room = (r->w.rec->addr_mask - addr + 1) / 8;
 
-		if (!addr || addr > r->w.rec->addr_mask ||
-		    (out->cap_data - out->n_data < 8 * WORDS_AT_ONCE &&
-		     !ts_steps_grow_data(out, 8 * WORDS_AT_ONCE)))
+		if (out->cap_data - out->n_data < 8 * WORDS_AT_ONCE &&
+		    !ts_steps_grow_data(out, 8 * WORDS_AT_ONCE))
 			return;
 		n = words_on(r, addr, room < WORDS_AT_ONCE ? (uint32_t)room : WORDS_AT_ONCE,
 			     out->data + out->n_data);

@@ -563,6 +563,8 @@ static void modload(struct ts_buf *file, const char *name, uint64_t low, uint64_
 	frame(file, 5, &m);
 }
 
+static void check_warned(struct ts_buf *file, uint64_t n_steps, const char *words);
+
 static unsigned n_modules(const struct loaded *l, uint64_t pos)
 {
 	unsigned n = 0;
@@ -665,6 +667,132 @@ START_TEST(key_frames_exceptions_and_taint_say_what_is_so)
 	ck_assert_ptr_nonnull(h);
 	ck_assert_uint_eq(h->event.number, 11);
 	ck_assert_uint_eq(h->event.addr, 0x1000);
+	unload(&l);
+	ts_buf_fini(&file);
+}
+END_TEST
+
+/* gdb's signals, by the numbers of Linux (signal(7)) and of Windows (ntstatus.h). */
+START_TEST(exceptions_have_the_numbers_of_gdbs_signals)
+{
+	static const struct {
+		uint64_t number, gdb;
+	} signals[] = {
+		{ 0, 143 }, { 11, 11 }, { 15, 15 }, { 16, 143 }, { 64, 143 }, /* unknown */
+		{ 7, 10 },                                                    /* SIGBUS */
+		{ 10, 30 },                                                   /* SIGUSR1 */
+		{ 17, 20 },                                                   /* SIGCHLD */
+		{ 0xc0000005, 11 },                                           /* an access violation */
+		{ 0x80000003, 5 },                                            /* a breakpoint */
+	};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct ts_buf file = start(), m = { 0 };
+		const struct ts_happening *h;
+		struct loaded l;
+
+		number(&m, 1, signals[i].number);
+		frame(&file, 3, &m);
+		nop_frame(&file, 0x1000, 1);
+		l = loaded(&file);
+		h = ts_world_next_event(&l.tl->world, TS_EV_SIGNAL, 0);
+		ck_assert_ptr_nonnull(h);
+		ck_assert_uint_eq(h->event.number, signals[i].gdb);
+		ck_assert(!h->event.has_addr);
+		unload(&l);
+		ts_buf_fini(&file);
+	}
+}
+END_TEST
+
+START_TEST(a_module_ends_with_its_last_byte_or_before_the_page_that_is_named)
+{
+	static const struct {
+		uint64_t low, high, last;
+	} modules[] = { { 0x1000, 0x1fff, 0x1fff }, { 0x1000, 0x3000, 0x2fff }, { 0x5000, 0x5000, 0x5000 } };
+	struct ts_buf file;
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct ts_loaded *m;
+		struct loaded l;
+		size_t at = 0;
+
+		file = start();
+		modload(&file, "/bin/prog", modules[i].low, modules[i].high);
+		nop_frame(&file, 0x1000, 1);
+		l = loaded(&file);
+		m = ts_world_next_module(&l.tl->world, 0, 0, &at);
+		ck_assert_ptr_nonnull(m);
+		ck_assert_uint_eq(m->last, modules[i].last);
+		unload(&l);
+		ts_buf_fini(&file);
+	}
+	file = start();
+	modload(&file, "/bin/prog", 0x1000, 0);
+	nop_frame(&file, 0x1000, 1);
+	check_warned(&file, 1, "whose end is before their start");
+	file = start();
+	modload(&file, "/bin/prog", 0, UINT64_MAX);
+	nop_frame(&file, 0x1000, 1);
+	check_warned(&file, 1, "whose end is before their start");
+}
+END_TEST
+
+/* Append a value of a key frame: of a register, or of memory (@name NULL). */
+static void key_value(struct ts_buf *values, const char *name, uint64_t addr, const char *value, size_t len)
+{
+	struct ts_buf place = { 0 }, specific = { 0 }, m = { 0 };
+
+	if (name) {
+		bytes(&place, 1, name, strlen(name));
+		message(&specific, 2, &place);
+	} else {
+		number(&place, 1, addr);
+		message(&specific, 1, &place);
+	}
+	message(&m, 1, &specific);
+	number(&m, 2, 16 * len);
+	if (value)
+		bytes(&m, 4, value, len);
+	message(values, 1, &m);
+	ts_buf_fini(&specific);
+	ts_buf_fini(&m);
+}
+
+START_TEST(values_without_sense_of_key_frames_and_taint_are_left_out)
+{
+	struct ts_buf file = start(), m = { 0 }, list = { 0 }, item = { 0 }, source = { 0 }, values = { 0 };
+	struct loaded l;
+
+	nop_frame(&file, 0x1000, 1);
+	key_value(&values, "rdx", 0, NULL, 0);
+	key_value(&values, "rcx", 0, "", 0);
+	key_value(&values, "nobody's", 0, "\1", 1);
+	key_value(&values, NULL, UINT64_MAX, "\1\2", 2);
+	key_value(&values, NULL, 0x6000, "\x33\x44", 2);
+	key_value(&values, "rbx", 0, "\x77\0\0\0\0\0\0\0", 8);
+	number(&source, 2, 1);
+	message(&item, 1, &source);
+	message(&item, 2, &values);
+	message(&list, 1, &item);
+	message(&m, 1, &list);
+	frame(&file, 6, &m);
+	for (unsigned i = 0; i < 3; i++) { /* taint without a value, of no bytes, over the end */
+		number(&item, 1, i == 2 ? UINT64_MAX : 0x6002);
+		if (i)
+			bytes(&item, 3, "\x55\x66", i == 2 ? 2 : 0);
+		message(&list, 1, &item);
+	}
+	message(&m, 1, &list);
+	frame(&file, 4, &m);
+	nop_frame(&file, 0x1001, 1);
+	l = loaded(&file);
+	ck_assert_uint_eq(l.tl->n_steps, 2);
+	check_no_reg(&l, 1, 0, "rdx");
+	check_no_reg(&l, 1, 0, "rcx");
+	check_reg(&l, 1, 0, "rbx", 0x77);
+	check_mem(&l, 1, 0x6000, "3344....");
+	ck_assert(has_warning(&l, "pass the end of the address space"));
 	unload(&l);
 	ts_buf_fini(&file);
 }
@@ -834,6 +962,33 @@ START_TEST(lying_counts_and_offsets_are_said)
 	check_warned(&file, 3, "3 bytes follow");
 	file = small();
 	check_warned(&file, 3, "did not finish");
+}
+END_TEST
+
+/* An index that points at these bytes of an instruction, which no frame can begin with. */
+START_TEST(an_index_that_points_into_a_frame_is_warned_of)
+{
+	static const char *const bad[] = {
+		"\0\0\0\0\0\0\0\0\x0a",       /* a frame without bytes */
+		"\0\0\0\0\0\0\0\x40\x0a",    /* one that is too long */
+		"\x00\x10\0\0\0\0\0\0\x0a", /* one that ends after the trace */
+		"\x05\0\0\0\0\0\0\0\x08",    /* not a message */
+		"\x05\0\0\0\0\0\0\0\x02",    /* kinds that there are not */
+		"\x05\0\0\0\0\0\0\0\x7a",
+	};
+
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		struct ts_buf file = start(), pre = { 0 }, post = { 0 };
+		uint64_t inside;
+
+		nop_frame(&file, 0x1000, 1);
+		std_frame(&file, 0x1001, 1, bad[i], 9, &pre, &post);
+		inside = (uint64_t)((uint8_t *)memmem(file.data, file.len, bad[i], 9) - file.data);
+		finish(&file, 2, 1);
+		u64(&file, inside);
+		set_u64(&file, 40, file.len - 16);
+		check_warned(&file, 2, "does not point at the start");
+	}
 }
 END_TEST
 
@@ -1419,7 +1574,10 @@ UNIT_SUITE("bap", the_worked_example_writes_rdi, what_is_read_was_there_before,
 	   arm_modes_are_the_t_bit, registers_of_big_endian_targets_are_little_endian_numbers,
 	   threads_keep_their_own_registers, modules_appear_before_the_next_instruction,
 	   a_system_call_belongs_to_the_next_instruction_at_its_address,
-	   key_frames_exceptions_and_taint_say_what_is_so, a_key_frame_may_come_before_all_instructions,
+	   key_frames_exceptions_and_taint_say_what_is_so, exceptions_have_the_numbers_of_gdbs_signals,
+	   a_module_ends_with_its_last_byte_or_before_the_page_that_is_named,
+	   values_without_sense_of_key_frames_and_taint_are_left_out, an_index_that_points_into_a_frame_is_warned_of,
+	   a_key_frame_may_come_before_all_instructions,
 	   a_machine_that_gdb_has_not_is_named, headers_that_are_none_are_refused,
 	   lying_counts_and_offsets_are_said, a_good_index_is_not_warned_of,
 	   frames_that_do_not_fit_are_damage, messages_that_are_none_are_damage,

@@ -434,6 +434,21 @@ static void forge(struct ts_reader *r, const struct ts_buf *point, size_t i, uin
 	ts_buf_fini(&forged);
 }
 
+/* A byte too many is refused. */
+static void lengthen(struct ts_reader *r, const struct ts_buf *point)
+{
+	struct ts_error err;
+	struct ts_buf forged;
+
+	ts_error_reset(&err);
+	ts_buf_init(&forged);
+	ts_buf_put(&forged, point->data, point->len);
+	ts_buf_putc(&forged, 0);
+	ck_assert(!r->ops->resume(r, forged.data, forged.len, &err));
+	ck_assert_int_eq(err.code, TS_ECORRUPT);
+	ts_buf_fini(&forged);
+}
+
 START_TEST(forged_decode_points_are_refused_or_read)
 {
 	const struct sample *s = &samples[_i];
@@ -461,6 +476,7 @@ START_TEST(forged_decode_points_are_refused_or_read)
 			forge(forger, &point, i, 0x80);
 			forge(forger, &point, i, 0xff);
 		}
+		lengthen(forger, &point);
 		ts_steps_reset(&steps);
 		if (ts_reader_next(r, &steps, &err) != TS_ITEM)
 			break;

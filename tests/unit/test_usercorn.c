@@ -1090,6 +1090,83 @@ START_TEST(an_unknown_file_is_refused_with_its_first_bytes_and_the_known_formats
 }
 END_TEST
 
+/* ------------------------------------------------------------------------------------- many words of a step */
+
+#define N_WORDS 1500u
+
+/* How the words of a string instruction come: in one frame, or each in one, perhaps with the instruction's JMP. */
+enum words { IN_ONE_FRAME, A_FRAME_EACH, A_FRAME_EACH_WITH_JMP };
+
+static const char *const before[] = { "", "FRAME 0 { ", "FRAME 0 { JMP 1000 " }, *const after[] = { "", "} ", "} " };
+
+static uint64_t address_of_word(unsigned i, uint64_t addr, unsigned gap)
+{
+	return addr + 8 * (uint64_t)(i + (i >= gap));
+}
+
+/* Word @i is its number; they go on from @addr; before word @gap eight bytes are left out. */
+static void open_words(const struct ucir_form *form, enum words how, uint64_t addr, unsigned gap)
+{
+	struct ts_buf text;
+
+	ts_buf_init(&text);
+	ts_buf_printf(&text, "FRAME 0 { JMP 1000 %s", after[how]);
+	for (unsigned i = 0; i < N_WORDS; i++)
+		ts_buf_printf(&text, "%sWRITE %" PRIx64 " %02x%02x000000000000 %s", before[how],
+			      address_of_word(i, addr, gap), i & 0xff, i >> 8, after[how]);
+	ts_buf_printf(&text, "%sSTEP 2 } FRAME 0 { JMP 1002 STEP 1 EXIT }", how == IN_ONE_FRAME ? "" : "FRAME 0 { ");
+	open_form(form, ts_buf_text(&text));
+	ts_buf_fini(&text);
+}
+
+/* All words, in few effects. */
+static void expect_words(uint64_t addr, unsigned gap)
+{
+	unsigned n = 0;
+
+	ck_assert_msg(ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM, "%s", t.err.text);
+	ck_assert_uint_lt(t.steps.n_effects, 2 * TS_MANY_EFFECTS);
+	for (uint32_t i = 0; i < t.steps.n_effects; i++) {
+		const struct ts_effect *e = &t.steps.effects[i];
+		const uint8_t *p = ts_effect_data(&t.steps, e);
+
+		for (uint64_t off = 0; e->kind == TS_FX_WRITE && off < e->len; off += 8, n++) {
+			const uint8_t word[8] = { (uint8_t)n, (uint8_t)(n >> 8) };
+
+			ck_assert_uint_eq(e->addr + off, address_of_word(n, addr, gap));
+			ck_assert_mem_eq(p + off, word, 8);
+		}
+	}
+	ck_assert_uint_eq(n, N_WORDS);
+}
+
+START_TEST(the_words_of_a_string_instruction_are_few_writes)
+{
+	static const struct ucir_form x86 = { .arch = "x86", .version = 1, .is_framed = true };
+	static const struct {
+		const struct ucir_form *form;
+		uint64_t addr;
+		unsigned gap;
+	} places[] = {
+		{ &ucir_v1, 0x7000, N_WORDS },
+		{ &ucir_v1, 0x7000, 1000 },
+		{ &ucir_v1, -(uint64_t)8 * N_WORDS, N_WORDS }, /* up to the end of the space */
+		{ &x86, (UINT64_C(1) << 32) - 8 * N_WORDS, N_WORDS },
+	};
+
+	for (enum words how = IN_ONE_FRAME; how <= A_FRAME_EACH_WITH_JMP; how++) {
+		for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+			open_words(places[i].form, how, places[i].addr, places[i].gap);
+			expect_words(places[i].addr, places[i].gap);
+			ts_steps_reset(&t.steps);
+			ck_assert_msg(ts_reader_next(t.reader, &t.steps, &t.err) == TS_ITEM, "%s", t.err.text);
+			ck_assert_uint_eq(t.steps.steps[0].pc, 0x1002);
+			ucir_close(&t);
+		}
+	}
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	const TTest *const tests[] = {
@@ -1107,6 +1184,7 @@ Suite *unit_suite(void)
 		a_folded_repetition_is_one_step,
 		each_explicit_step_at_one_address_counts,
 		reads_before_the_first_jump_are_nobodys,
+		the_words_of_a_string_instruction_are_few_writes,
 		an_empty_write_is_nothing,
 		jumps_set_the_address_and_lengths_move_it,
 		a_jump_behind_the_last_step_says_where_it_would_go_on,

@@ -356,6 +356,7 @@ struct segment {
 	uint64_t addr, mem_len;
 	const char *bytes;
 	size_t len;
+	uint8_t flags; /* PF_R and so on; 0: read and execute */
 };
 
 static void put(FILE *f, uint64_t v, unsigned len, bool is_big)
@@ -387,7 +388,7 @@ static void write_elf(bool is_64, bool is_big, const struct segment *s, unsigned
 	for (unsigned i = 0; i < n; i++) {
 		put(f, 1, 4, is_big);
 		if (is_64)
-			put(f, 5, 4, is_big);
+			put(f, s[i].flags ? s[i].flags : 5, 4, is_big);
 		put(f, off, w, is_big);
 		put(f, s[i].addr, w, is_big);
 		put(f, s[i].addr, w, is_big);
@@ -405,8 +406,8 @@ static void write_elf(bool is_64, bool is_big, const struct segment *s, unsigned
 
 /* Code at a page's start, data in the middle of one and with zeros in front. */
 static const struct segment program[] = {
-	{ 0x401000, 0x10, "\x90\x91\x92\x00\x00\x00", 6 },
-	{ 0x402234, 0x100, "\x00\x00\x00\xa1\x00\xa3\x00\x00", 8 },
+	{ 0x401000, 0x10, "\x90\x91\x92\x00\x00\x00", 6, 0 },
+	{ 0x402234, 0x100, "\x00\x00\x00\xa1\x00\xa3\x00\x00", 8, 0 },
 };
 
 #define PROGRAM(code, data)                                                                             \
@@ -447,7 +448,7 @@ END_TEST
 START_TEST(a_segment_that_begins_before_its_region_counts_from_there)
 {
 	static const char bytes[0x1800] = { [0] = 'x', [0x1100] = 'y', [0x1101] = 'z', [0x17ff] = 'q' };
-	const struct segment one = { 0x400000, 0x1800, bytes, sizeof(bytes) };
+	const struct segment one = { 0x400000, 0x1800, bytes, sizeof(bytes), 0 };
 	char text[8192],
 		*hex = text +
 		       sprintf(text,
@@ -486,6 +487,53 @@ START_TEST(another_program_than_the_recorded_one_is_warned_of)
 }
 END_TEST
 
+/* The recording may begin after data was written; where it is is not known then. */
+START_TEST(data_that_the_program_may_write_may_differ)
+{
+	static const struct {
+		uint64_t addr, mem_len;
+		bool is_warned;
+	} data[] = { { 0x402234, 0x100, false }, { 0x401800, 0x1000, false }, { 0x500000, 0x100, true } };
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct segment segments[] = {
+			program[0], { data[i].addr, data[i].mem_len, "\xb1\xb2\xb3", 3, 6 }
+		};
+
+		write_elf(true, false, segments, 2);
+		open_text(&ucir_v1, PROGRAM("401000", "402000"), "prog");
+		ck_assert_uint_eq(ucir_warned(t.rec, "the region at 0x402000 differs"), data[i].is_warned);
+		ck_assert_uint_eq(ucir_warned(t.rec, "0x402000 of exe are uncertain"), 1);
+		ucir_close(&t);
+	}
+}
+END_TEST
+
+/* Whole pages are mapped: the file's head comes before the segment, which begins after it. */
+START_TEST(a_page_of_the_file_has_more_than_its_segment)
+{
+	const struct segment one = { 0x400078, 3, "\x90\x91\x92", 3, 0 };
+	char text[2000];
+	FILE *f;
+	int len, c;
+
+	write_elf(true, false, &one, 1);
+	len = sprintf(text, "KEY 0 { MAP 400000 1000 5 exe p WRITE 400000 ");
+	f = fopen("prog", "rb");
+	while ((c = fgetc(f)) != EOF)
+		len += sprintf(text + len, "%02x", (unsigned)c);
+	fclose(f);
+	strcpy(text + len, " } " STEPS);
+	open_text(&ucir_v1, text, "prog");
+	ck_assert_uint_eq(address_of("\177ELF", 4), 0x400000);
+	ck_assert_uint_eq(t.rec->n_warnings, 0);
+	ucir_close(&t);
+	memcpy(strstr(text, "909192"), "909193", 6); /* another file */
+	open_text(&ucir_v1, text, "prog");
+	ck_assert_uint_eq(ucir_warned(t.rec, "the region at 0x400000 differs"), 1);
+}
+END_TEST
+
 START_TEST(a_file_that_does_not_help_is_warned_of)
 {
 	FILE *f = fopen("text", "wb");
@@ -513,7 +561,7 @@ ssize_t pread(int fd, void *buf, size_t len, off_t off)
 START_TEST(a_read_of_the_program_that_fails_is_a_failure)
 {
 	static const char bytes[0x3000] = { [0x2800] = 'x' };
-	const struct segment segments[] = { program[0], { 0x402000, sizeof(bytes), bytes, sizeof(bytes) } };
+	const struct segment segments[] = { program[0], { 0x402000, sizeof(bytes), bytes, sizeof(bytes), 0 } };
 	unsigned n_all;
 
 	write_elf(true, false, segments, 2);
@@ -666,6 +714,7 @@ Suite *unit_suite(void)
 		a_program_that_was_loaded_elsewhere_is_found_by_its_lowest_region,
 		a_segment_that_begins_before_its_region_counts_from_there,
 		another_program_than_the_recorded_one_is_warned_of,
+		data_that_the_program_may_write_may_differ, a_page_of_the_file_has_more_than_its_segment,
 		a_file_that_does_not_help_is_warned_of, a_read_of_the_program_that_fails_is_a_failure,
 		a_sane_stack_gives_arguments_and_auxiliary_vector,
 		a_stack_that_is_not_sane_gives_nothing, a_stack_ends_with_its_region,

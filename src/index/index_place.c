@@ -48,12 +48,10 @@ static uint64_t hash_path(const char *path)
 static bool add_cached(struct ts_index_places *p, const char *trace)
 {
 	char folder[PATH_MAX], real[PATH_MAX];
-	const char *slash;
 
 	if (!realpath(trace, real) || !ts_cache_dir(folder))
 		return true;
-	slash = strrchr(real, '/');
-	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, slash ? slash + 1 : real, hash_path(real));
+	return add_place(p, "%s/%s-%016" PRIx64 SUFFIX, folder, strrchr(real, '/') + 1, hash_path(real));
 }
 
 bool ts_index_places_init(struct ts_index_places *p, const char *trace, const char *wanted)

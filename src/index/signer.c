@@ -131,20 +131,17 @@ void ts_signer_init(struct ts_signer *s, const uint8_t secret[TS_SECRET_LEN])
 	derive(secret, "id", (uint8_t *)&s->id, sizeof(s->id));
 }
 
-static bool make_folders(const char *folder, struct ts_error *err)
+/* Make the folders of @path, which is as it was afterwards. */
+static bool make_folders(char *path, struct ts_error *err)
 {
-	char path[PATH_MAX];
+	bool done = true;
 
-	if (snprintf(path, sizeof(path), "%s", folder) >= (int)sizeof(path))
-		return ts_fail(err, TS_EIO, TS_NO_OFF, "its path is too long");
 	for (char *p = path + 1; (p = strchr(p, '/')); p++) {
 		*p = '\0';
-		mkdir(path, 0700);
+		done = mkdir(path, 0700) == 0 || errno == EEXIST; /* it is the last one that must be there */
 		*p = '/';
 	}
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return ts_fail_errno(err, "cannot make it");
-	return true;
+	return done || ts_fail_errno(err, "cannot make it");
 }
 
 static bool write_secret(int fd, struct ts_error *err)
@@ -159,13 +156,13 @@ static bool write_secret(int fd, struct ts_error *err)
 }
 
 /* Make the key in a file aside, which then gets its name, unless another process was faster. */
-static bool make_key(const char *folder, const char *path, struct ts_error *err)
+static bool make_key(char *path, struct ts_error *err)
 {
 	char aside[PATH_MAX];
 	bool done;
 	int fd;
 
-	if (!make_folders(folder, err))
+	if (!make_folders(path, err))
 		return false;
 	if (snprintf(aside, sizeof(aside), "%s.XXXXXX", path) >= (int)sizeof(aside))
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "its path is too long");
@@ -207,7 +204,7 @@ bool ts_signer_open(struct ts_signer *s, const char *folder, struct ts_error *er
 		return ts_fail(err, TS_EIO, TS_NO_OFF, "its path is too long");
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT) {
-		if (!make_key(folder, path, err))
+		if (!make_key(path, err))
 			return false;
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	}

@@ -70,16 +70,14 @@ uint64_t ts_backfill_n_read(const struct ts_backfill *b)
 }
 
 /* Take the arrays of the record that was written last in place of those in memory. */
-static bool map(struct ts_backfill *b, uint64_t segment, uint32_t n, struct ts_error *err)
+static bool map(struct ts_backfill *b, uint64_t segment, struct ts_error *err)
 {
-	for (uint32_t i = 0; b->s->map && i < n; i++) {
-		struct ts_index_arrays a;
+	struct ts_index_arrays a;
 
-		if (!ts_builder_find_section(b->file, ts_index_n_records(b->file) - 1, b->s, i, &a) ||
-		    !b->s->map(b->tl, segment, i, &a))
-			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
-	}
-	return true;
+	return !b->s->map ||
+	       (ts_builder_find_section(b->file, ts_index_n_records(b->file) - 1, b->s, 0, &a) &&
+		b->s->map(b->tl, segment, 0, &a)) ||
+	       ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory to map it");
 }
 
 /* In its refuge on a full disk. */
@@ -91,14 +89,12 @@ static bool publish(struct ts_index_file *f, struct ts_error *err)
 /* To its file; if that cannot be written what follows stays in memory. */
 static void save(struct ts_backfill *b, uint64_t segment, bool is_last)
 {
-	uint32_t n = b->s->n_owners ? b->s->n_owners(b->tl) : 1;
 	struct ts_error err;
 
 	ts_error_reset(&err);
-	ts_index_begin(b->file, n);
-	for (uint32_t i = 0; i < n; i++)
-		ts_builder_save_section(b->tl, b->s, segment, i, b->file);
-	if (ts_index_commit(b->file, b->n_steps, is_last, &err) && map(b, segment, n, &err) &&
+	ts_index_begin(b->file, 1);
+	ts_builder_save_section(b->tl, b->s, segment, 0, b->file);
+	if (ts_index_commit(b->file, b->n_steps, is_last, &err) && map(b, segment, &err) &&
 	    (!is_last || publish(b->file, &err)))
 		return;
 	ts_log(TS_LOG_WARN, "%s: %s; kept in memory", ts_index_path(b->file), err.text);

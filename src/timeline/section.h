@@ -32,7 +32,7 @@ struct ts_section {
 	 */
 	bool is_on_demand;
 
-	/* The number of its owners, 0 if this recording has none.  NULL: one. */
+	/* The number of its owners, 0 if this recording has none.  NULL: one, as each optional section has. */
 	uint32_t (*n_owners)(const struct ts_timeline *tl);
 
 	/*

@@ -206,6 +206,15 @@ void forge(uint8_t *file, size_t len, const uint8_t *edits, size_t n)
 
 /* ---------------------------------------------------------------------------------------------- asking */
 
+/* The made-up recording, whose loader had something to say. */
+static struct script *new_script(uint64_t seed)
+{
+	struct script *s = script_random_new(seed, N_STEPS);
+
+	ts_recording_warn(&s->rec, "a warning of the loader");
+	return s;
+}
+
 static void die(const char *what)
 {
 	fprintf(stderr, "forge: %s\n", what);
@@ -230,7 +239,7 @@ static uint8_t *read_file(const char *path, size_t *len)
 
 uint8_t *forge_original(const char *path, uint64_t seed, size_t *len)
 {
-	struct script *s = script_random_new(seed, N_STEPS);
+	struct script *s = new_script(seed);
 	struct ts_error err = { 0 };
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 
@@ -358,7 +367,7 @@ static void write_file(const char *path, const uint8_t *file, size_t len)
 
 enum forged forge_ask(const char *path, const uint8_t *file, size_t len, uint64_t seed)
 {
-	struct script *s = script_random_new(seed, N_STEPS);
+	struct script *s = new_script(seed);
 	struct ts_error err = { 0 };
 	struct ts_timeline *tl = ts_timeline_new(&s->rec, NULL, &err);
 	enum forged forged = FORGED_REFUSED;
@@ -401,7 +410,7 @@ static bool open_index(struct opened *o, const char *path, uint64_t seed)
 
 	*o = (struct opened){ 0 };
 
-	o->s = script_random_new(seed, N_STEPS);
+	o->s = new_script(seed);
 	o->tl = ts_timeline_new(&o->s->rec, NULL, &err);
 	if (!o->tl)
 		die("no memory");

@@ -295,6 +295,60 @@ START_TEST(a_missing_optional_section_is_built_for_an_index_in_memory)
 }
 END_TEST
 
+START_TEST(who_asks_for_another_section_than_is_being_built_waits_for_that_first)
+{
+	struct ts_error err = { 0 };
+	struct opened o;
+
+	build(false);
+	reopen(&o, true);
+	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_GROW_MORE);
+	o.tl->lacks |= 1; /* another section, which is not there either */
+	do {
+		ck_assert_int_eq(ts_timeline_fill(o.tl, o.tl->sections[0], 100, &err), TS_GROW_MORE);
+	} while (o.tl->backfill);
+	o.tl->lacks &= ~UINT32_C(1);
+	ck_assert(ts_timeline_has(o.tl, &sums_section));
+	check_sums(o.s);
+	o.s->n_reads = 0;
+	ck_assert_int_eq(ts_timeline_fill(o.tl, &sums_section, 100, &err), TS_GROW_DONE);
+	ck_assert_uint_eq(o.s->n_reads, 0);
+	close_script(&o);
+}
+END_TEST
+
+/* Another recording is there than the one that was indexed. */
+START_TEST(a_trace_that_is_no_longer_what_it_was_ends_a_backfill)
+{
+	static const uint32_t n_steps[] = { N_STEPS / 2, N_STEPS - 1, N_STEPS + 1 };
+
+	for (size_t i = 0; i < sizeof(n_steps) / sizeof(n_steps[0]); i++) {
+		struct ts_error err = { 0 };
+		struct ts_backfill *b;
+		enum ts_grow grown;
+		struct script *other;
+		struct opened o;
+
+		build(false);
+		reopen(&o, true);
+		other = script_random_new(SEED, n_steps[i]);
+		o.tl->rec = &other->rec;
+		b = ts_backfill_new(o.tl, &sums_section, &err);
+		do {
+			grown = ts_backfill_grow(b, 100, &err);
+		} while (grown == TS_GROW_MORE);
+		ck_assert_int_eq(grown, TS_GROW_FAILED);
+		ck_assert_ptr_nonnull(strstr(err.text, "no longer what it was"));
+		ck_assert(!ts_timeline_has(o.tl, &sums_section));
+		ts_backfill_free(b);
+		ck_assert_uint_eq(inode(SIBLING ".part"), 0);
+		o.tl->rec = &o.s->rec;
+		script_free(other);
+		close_script(&o);
+	}
+}
+END_TEST
+
 START_TEST(a_backfill_that_is_given_up_leaves_nothing)
 {
 	struct ts_error err = { 0 };
@@ -434,7 +488,8 @@ UNIT_SUITE("backfill", an_optional_section_is_built_with_the_rest_and_loaded, an
 	   a_missing_optional_section_is_built_alone_and_found_again,
 	   an_optional_section_of_another_version_is_built_again_and_the_rest_is_not,
 	   a_missing_optional_section_is_built_for_an_index_in_memory,
-	   a_backfill_that_is_given_up_leaves_nothing, a_damaged_file_of_a_section_is_ignored,
-	   on_a_full_disk_a_section_goes_to_the_refuge_of_its_index,
+	   who_asks_for_another_section_than_is_being_built_waits_for_that_first,
+	   a_trace_that_is_no_longer_what_it_was_ends_a_backfill, a_backfill_that_is_given_up_leaves_nothing,
+	   a_damaged_file_of_a_section_is_ignored, on_a_full_disk_a_section_goes_to_the_refuge_of_its_index,
 	   without_a_refuge_a_section_stays_in_memory_on_a_full_disk,
 	   a_damaged_file_of_a_section_does_not_hide_that_in_the_refuge)

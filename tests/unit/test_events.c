@@ -169,5 +169,45 @@ START_TEST(what_was_not_recorded_is_no_siginfo)
 }
 END_TEST
 
-FAKE_SUITE("events", when_tells_what_happened, siginfo_is_what_was_recorded,
+/* Signals of gdb that an instruction causes, and some that others send, all with a code and a number. */
+static void make_signals(struct ts_recording *rec)
+{
+	static const unsigned gdb[] = { 4, 5, 8, 10, 11, 1, 2, 9, 15, 20 };
+	struct ts_steps *b = &((struct script *)rec)->steps;
+
+	ts_steps_reset(b);
+	for (unsigned i = 0; i < 10; i++) {
+		*ts_steps_event(b, TS_EV_SIGNAL) = (struct ts_event){ .kind = TS_EV_SIGNAL,
+								      .number = gdb[i],
+								      .has_ret = true,
+								      .ret = 1,
+								      .n_args = 1,
+								      .args = { 99 },
+								      .has_addr = true,
+								      .addr = UINT64_C(0x500000042),
+								      .is_after = true };
+		ts_steps_close(b, 0x401000 + i, 1, 0);
+	}
+}
+
+/* siginfo has an address (si_addr, 8 bytes) of the first five, a process (si_pid, 4 bytes) of the others. */
+START_TEST(an_address_is_of_signals_that_an_instruction_causes)
+{
+	fake_again(&(struct fake_options){ .change = make_signals });
+	fake_send("qSupported:xmlRegisters=i386");
+	for (uint64_t pos = 1; pos <= 10; pos++) {
+		rsp_session_go(&fake.session, pos);
+		fake_send("qXfer:siginfo:read::0,1000");
+		ck_assert_msg(fake.text[0] == 'l' && fake.reply.len == 129, "%lu: %s", (unsigned long)pos, fake.text);
+		ck_assert_uint_eq(word(16), 0x42);
+		ck_assert_uint_eq(word(20), pos <= 5 ? 5 : 0);
+		fake.session.is_lldb = true;
+		fake_send("qRcmd,7768656e"); /* when */
+		fake.session.is_lldb = false;
+		ck_assert_int_eq(strstr(fake_console(), "sent by process") != NULL, pos > 5);
+	}
+}
+END_TEST
+
+FAKE_SUITE("events", an_address_is_of_signals_that_an_instruction_causes, when_tells_what_happened, siginfo_is_what_was_recorded,
 	   what_was_not_recorded_is_no_siginfo)

@@ -341,6 +341,61 @@ START_TEST(what_was_unpacked_stays_until_it_is_given_back_and_comes_again)
 }
 END_TEST
 
+/* Between arrays, each of which is unpacked to pieces of its own, there is nothing. */
+START_TEST(what_lies_between_packed_arrays_is_not_read)
+{
+	struct packed_record r;
+	const uint8_t *between;
+
+	open_packed(&r);
+	between = items_of(&r, 2) - TS_INDEX_BLOCK_LEN;
+	ck_assert(between > items_of(&r, 1) + r.arrays[1].unpacked_len);
+	memset(r.map + FIRST, 0xee, r.end - FIRST); /* nothing can be unpacked any more */
+	ck_assert(ts_index_blocks_use(r.blocks, between, 1));
+	ck_assert_uint_eq(r.pool.n_unpacked, 0);
+	ck_assert(!r.pool.is_damaged);
+	close_packed(&r);
+}
+END_TEST
+
+START_TEST(blocks_that_are_freed_leave_nothing_to_be_given_back)
+{
+	struct packed_record r;
+
+	open_packed(&r);
+	ck_assert(use_array(&r, 0));
+	ck_assert_uint_gt(r.pool.n_unpacked, TS_INDEX_MAX_UNPACKED);
+	sign(&r); /* with new blocks */
+	ts_index_pool_give_back(&r.pool);
+	ck_assert_uint_eq(r.pool.n_unpacked, TS_INDEX_MAX_UNPACKED);
+	ck_assert(is_there(&r, 0));
+	close_packed(&r);
+}
+END_TEST
+
+static bool mend_nothing(void *user)
+{
+	++*(unsigned *)user;
+	return true;
+}
+
+START_TEST(what_is_damaged_after_it_was_replaced_is_not_tried_again)
+{
+	struct packed_record r;
+	unsigned n = 0;
+
+	open_packed(&r);
+	r.pool.mend = mend_nothing;
+	r.pool.user = &n;
+	r.map[r.arrays[0].off + 1000] ^= 4;
+	for (unsigned i = 0; i < 2; i++)
+		ck_assert(!use_array(&r, 0));
+	ck_assert(r.pool.is_damaged);
+	ck_assert_uint_eq(n, 1);
+	close_packed(&r);
+}
+END_TEST
+
 START_TEST(a_changed_byte_of_what_is_packed_is_found)
 {
 	for (unsigned i = 0; i < N_ARRAYS; i++) {
@@ -411,6 +466,8 @@ UNIT_SUITE("index_blocks", a_changed_byte_is_found_by_those_who_use_its_block_an
 	   pages_are_given_back_and_come_again_without_a_second_verification,
 	   a_packed_array_is_there_where_it_is_used_and_nowhere_else,
 	   what_was_unpacked_stays_until_it_is_given_back_and_comes_again,
-	   a_changed_byte_of_what_is_packed_is_found,
+	   what_lies_between_packed_arrays_is_not_read,
+	   blocks_that_are_freed_leave_nothing_to_be_given_back,
+	   what_is_damaged_after_it_was_replaced_is_not_tried_again, a_changed_byte_of_what_is_packed_is_found,
 	   who_unpacks_a_damaged_block_waits_for_whoever_replaces_it,
 	   a_block_that_does_not_lie_in_its_array_is_noted)

@@ -96,7 +96,7 @@ END_TEST
 
 #define KIND(text) TS_SECTION_KIND((text)[0], (text)[1], (text)[2], (text)[3])
 
-/* Numbers of an array, or, @is_entry, of what the tables say about it (index_record.h). */
+/* A number of an array (if it is longer than 8 bytes, each byte is the value), or, @is_entry, of what the tables say about it (index_record.h). */
 struct lie {
 	const char *what;
 	int record;       /* -1: the last one */
@@ -107,15 +107,26 @@ struct lie {
 	uint64_t value;
 };
 
-/* The first owner in the record whose array has the number; forged. */
+/*
+ * The number is forged for the first owner in the record whose array has it.  Returns false if none has, or it is the
+ * same.
+ */
 static bool tell(uint8_t *file, size_t len, const struct lie *lie)
 {
 	for (uint32_t owner = 0; owner <= SCRIPT_MAX_PROCESSES; owner++) {
 		struct forge_array a = forge_find(file, len, lie->record, KIND(lie->kind), owner, lie->array);
 
+		uint8_t *at = (lie->is_entry ? a.entry : a.bytes) + lie->off;
+		uint8_t value[256];
+
 		if (!a.entry || (!lie->is_entry && a.len < lie->off + lie->len))
 			continue;
-		memcpy((lie->is_entry ? a.entry : a.bytes) + lie->off, &lie->value, lie->len);
+		memset(value, (int)lie->value, sizeof(value));
+		if (lie->len <= sizeof(lie->value))
+			memcpy(value, &lie->value, lie->len);
+		if (!memcmp(at, value, lie->len))
+			continue;
+		memcpy(at, value, lie->len);
 		return true;
 	}
 	return false;
@@ -175,9 +186,11 @@ START_TEST(a_record_whose_head_contradicts_itself_or_the_one_before_is_refused)
 		{ "more spaces than processes", 0, "HEAD", 0, false, N_MEMORY_AT, 4, 1000 },
 		{ "no numbers", 0, "HEAD", 0, true, 8, 8, 0 },
 		{ "a thread of a process that there is not", 0, "HEAD", 1, false, 0, 4, 1000 },
+		{ "a name without its end", 0, "HEAD", 1, false, 24, 32, 'x' },
 		{ "no threads", 0, "HEAD", 1, true, 8, 8, 0 },
 		{ "a part of a thread", 0, "HEAD", 1, true, 8, 8, 1 },
 		{ "a part of a warning", 0, "HEAD", 2, true, 8, 8, 1 },
+		{ "a warning without its end", 0, "HEAD", 2, false, 0, 256, 'x' },
 		{ "a reason without its end", 0, "HEAD", 3, false, 0, 1, 'x' },
 		{ "no reason", 0, "HEAD", 3, true, 8, 8, 0 },
 	};
@@ -205,6 +218,9 @@ START_TEST(a_section_that_contradicts_itself_or_its_record_is_refused)
 		{ "a part of a note", 0, "JRNL", 0, true, 8, 8, 8 },
 		{ "no decode points", 0, "PNTS", 0, true, 8, 8, 4 },
 		{ "a part of a number", 0, "PNTS", 0, true, 8, 8, 7 },
+		{ "a part of a page that changed", 0, "SPCE", 0, true, 8, 8, 1 },
+		{ "a part of a page that was written", 0, "SPCE", 7, true, 8, 8, 1 },
+		{ "a part of a page that was read", 0, "SPCE", 10, true, 8, 8, 1 },
 		{ "a layer that there is not", 0, "SPCE", -4, false, PAGE_LAYER_AT, 4, 1 << 20 },
 		{ "a page after the end of the space", 0, "SPCE", -4, false, 0, 8, UINT64_MAX },
 		{ "more lines than there are", 0, "SPCE", -4, false, PAGE_LINES_AT, 8, UINT64_MAX },

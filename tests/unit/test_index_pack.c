@@ -133,6 +133,7 @@ START_TEST(a_block_of_another_length_is_refused)
 	for (size_t n = 0; n < entry(1) - entry(0); n++)
 		ck_assert(!ts_index_unpack(unpacker, packed.data + entry(0), n, 2, out, len));
 	ck_assert(!ts_index_unpack(unpacker, packed.data + entry(0), entry(1) - entry(0), 0, out, len));
+	ck_assert(!ts_index_unpack(unpacker, packed.data + entry(0), entry(1) - entry(0), 2, out, len + 1));
 }
 END_TEST
 

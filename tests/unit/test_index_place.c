@@ -196,6 +196,42 @@ START_TEST(a_path_that_is_too_long_is_not_a_place)
 }
 END_TEST
 
+START_TEST(a_place_without_room_for_what_is_not_finished_cannot_be_used)
+{
+	static char path[PATH_MAX];
+	struct ts_index_places p;
+
+	memset(path, 'x', PATH_MAX - 3);
+	ck_assert(ts_index_places_init(&p, "trace", path));
+	ck_assert_uint_eq(p.n, 1);
+	ck_assert_ptr_null(ts_index_places_open(&p, &key));
+	ck_assert_uint_eq(p.n, 0); /* nobody knows what is there */
+	ts_index_places_fini(&p);
+}
+END_TEST
+
+START_TEST(a_place_in_what_is_not_a_folder_is_empty)
+{
+	struct ts_index_places p;
+
+	ck_assert(ts_index_places_init(&p, "trace", "trace/index"));
+	ck_assert_ptr_null(ts_index_places_open(&p, &key));
+	ck_assert_uint_eq(p.n, 1);
+	ck_assert_ptr_null(ts_index_places_create(&p, &key, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "trace/index"));
+	ts_index_places_fini(&p);
+}
+END_TEST
+
+START_TEST(a_cache_that_is_not_a_folder_has_no_key)
+{
+	make_file(cache, "not a folder");
+	ck_assert(!ts_index_signer(&key.signer, &err));
+	ck_assert_int_eq(err.code, TS_EIO);
+	ck_assert_ptr_nonnull(strstr(err.text, cache));
+}
+END_TEST
+
 START_TEST(a_trace_that_is_gone_has_one_place)
 {
 	struct ts_index_places p;
@@ -312,6 +348,7 @@ static struct ts_source *pack(bool has_index)
 	if (has_index) {
 		add(&w, "index", NULL, INDEX);
 		add(&w, "index.calls", NULL, "trace.section");
+		add(&w, "indexed/", "trace.section", "trace.section");
 	}
 	ck_assert(ts_pack_writer_finish(&w, &err));
 	ts_pack_writer_fini(&w);
@@ -486,6 +523,9 @@ Suite *unit_suite(void)
 		beside_what_cannot_be_written_it_goes_to_the_cache,
 		without_a_cache_there_is_no_signer_and_one_place,
 		a_path_that_is_too_long_is_not_a_place,
+		a_place_without_room_for_what_is_not_finished_cannot_be_used,
+		a_place_in_what_is_not_a_folder_is_empty,
+		a_cache_that_is_not_a_folder_has_no_key,
 		a_trace_that_is_gone_has_one_place,
 		an_index_of_other_options_keeps_its_name,
 		an_index_that_is_not_finished_keeps_its_name_too,

@@ -178,6 +178,16 @@ START_TEST(notes_that_are_truncated_are_read_up_to_there)
 }
 END_TEST
 
+START_TEST(a_text_without_its_end_is_refused)
+{
+	uint8_t *text = memmem(notes.data, notes.len, "execve", 6);
+
+	ck_assert_ptr_nonnull(text);
+	memset(text, 'x', sizeof(((struct ts_event *)0)->text));
+	ck_assert_uint_eq(read_notes(notes.data, notes.len), 3); /* those before it */
+}
+END_TEST
+
 /* Each 8 bytes of each note, and each byte, become something else. */
 START_TEST(notes_with_any_number_changed_are_refused_or_hold_what_the_world_relies_on)
 {
@@ -238,6 +248,6 @@ START_TEST(without_memory_to_write_it_is_known)
 END_TEST
 
 UNIT_FIXTURE_SUITE("journal", setup, teardown, notes_are_read_as_they_were_written,
-		   notes_that_are_truncated_are_read_up_to_there,
+		   a_text_without_its_end_is_refused, notes_that_are_truncated_are_read_up_to_there,
 		   notes_with_any_number_changed_are_refused_or_hold_what_the_world_relies_on,
 		   without_memory_a_note_is_not_read_and_can_be_read_again, without_memory_to_write_it_is_known)

@@ -8,6 +8,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,6 +164,7 @@ END_TEST
 
 START_TEST(a_key_that_others_can_read_or_that_is_damaged_is_refused)
 {
+	static char path[PATH_MAX];
 	struct ts_error err = { 0 };
 	struct ts_signer s;
 
@@ -179,6 +181,22 @@ START_TEST(a_key_that_others_can_read_or_that_is_damaged_is_refused)
 	ck_assert_int_eq(symlink("elsewhere", "folder/key"), 0);
 	ts_error_reset(&err);
 	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ts_error_reset(&err);
+	ck_assert_int_eq(unlink("folder/key"), 0);
+	ck_assert_int_eq(mkfifo("folder/key", 0600), 0);
+	ck_assert(!ts_signer_open(&s, "folder", &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "this user alone"));
+	ts_error_reset(&err);
+	if (geteuid() == 0) {
+		ck_assert(ts_signer_open(&s, "another", &err));
+		ck_assert_int_eq(chown("another/key", 12345, (gid_t)-1), 0);
+		ck_assert(!ts_signer_open(&s, "another", &err));
+		ck_assert_ptr_nonnull(strstr(err.text, "this user alone"));
+		ts_error_reset(&err);
+	}
+	memset(path, 'x', sizeof(path) - 1);
+	ck_assert(!ts_signer_open(&s, path, &err));
+	ck_assert_ptr_nonnull(strstr(err.text, "too long"));
 	ts_error_reset(&err);
 	close(open("file", O_CREAT | O_WRONLY, 0600));
 	ck_assert(!ts_signer_open(&s, "file/folder", &err));

@@ -290,8 +290,10 @@ static enum ts_next read_effects(struct text_reader *r, struct ts_steps *out, st
 			r->lines.off = w.left.off;
 			return TS_ITEM;
 		}
-		if (r->base.end.has_exit)
-			return fail(&w, "nothing may follow the end") ? TS_ITEM : TS_FAIL;
+		if (r->base.end.has_exit) {
+			fail(&w, "nothing may follow the end");
+			return TS_FAIL;
+		}
 		if (!put_effect(r->rec, &w, out, &r->base.end))
 			return TS_FAIL;
 	}
@@ -309,8 +311,10 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 
 	do {
 		next = next_line(&r->lines, &w, err);
-		if (next == TS_ITEM && !is_bounds(&w))
-			next = fail(&w, "a step must come before this") ? TS_ITEM : TS_FAIL;
+		if (next == TS_ITEM && !is_bounds(&w)) {
+			fail(&w, "a step must come before this");
+			next = TS_FAIL;
+		}
 		if (next == TS_ITEM && *w.left.text == 's')
 			break;
 		if (next == TS_ITEM && !read_thread(r, &w))

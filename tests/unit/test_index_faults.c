@@ -18,6 +18,7 @@
 #include "no_memory.h"
 #include "script.h"
 #include "src/base/log.h"
+#include "src/index/index_patch.h"
 #include "src/query/query.h"
 #include "src/query/values.h"
 #include "src/timeline/timeline.h"

@@ -9,6 +9,7 @@
 #include "cells.h"
 #include "src/arch/signals.h"
 #include "src/arch/syscall_name.h"
+#include "src/base/heap.h"
 #include "verb.h"
 
 /* In the order in which the events of one step are listed. */
@@ -79,8 +80,7 @@ struct events {
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint64_t from[N_RECORDED], to[N_RECORDED]; /* ordinals in each list that are left */
-	struct event *made;        /* owned; a heap: the next one is the first */
-	size_t n_made, cap_made;
+	struct ts_heap made;       /* the next one is the first */
 	unsigned source;           /* what is looked at now for the heap; N_SOURCES: it is complete ... */
 	uint64_t at;               /* ... and its next ordinal */
 	unsigned n_looked;
@@ -116,8 +116,10 @@ static int compare(const struct event *x, const struct event *y)
 }
 
 /* Does @x come before @y, in the direction of the cursor? */
-static bool is_before(const struct events *e, const struct event *x, const struct event *y)
+static bool is_before(const void *user, const void *x, const void *y)
 {
+	const struct events *e = user;
+
 	return e->rows.is_reverse ? compare(x, y) > 0 : compare(x, y) < 0;
 }
 
@@ -128,48 +130,10 @@ static bool is_asked(const struct events *e, enum kind kind)
 
 /* --------------------------------------------------------------------------------- events that are made */
 
-static void push(struct events *e, const struct event *event)
-{
-	size_t i = e->n_made;
-
-	if (e->n_made == e->cap_made) {
-		size_t cap = e->cap_made ? 2 * e->cap_made : 64;
-		struct event *made = realloc(e->made, cap * sizeof(*made));
-
-		if (!made) {
-			e->is_failed = true;
-			return;
-		}
-		e->made = made;
-		e->cap_made = cap;
-	}
-	e->n_made++;
-	for (; i && is_before(e, event, &e->made[(i - 1) / 2]); i = (i - 1) / 2)
-		e->made[i] = e->made[(i - 1) / 2];
-	e->made[i] = *event;
-}
-
-static struct event pop(struct events *e)
-{
-	struct event first = e->made[0], last = e->made[--e->n_made];
-	size_t i = 0, next;
-
-	for (; (next = 2 * i + 1) < e->n_made; i = next) {
-		if (next + 1 < e->n_made && is_before(e, &e->made[next + 1], &e->made[next]))
-			next++;
-		if (!is_before(e, &e->made[next], &last))
-			break;
-		e->made[i] = e->made[next];
-	}
-	if (e->n_made)
-		e->made[i] = last;
-	return first;
-}
-
 static void add(struct events *e, enum kind kind, uint64_t step, uint64_t item)
 {
 	if (step >= e->qn->from && step < e->qn->to && is_asked(e, kind))
-		push(e, &(struct event){ .step = step, .item = item, .kind = kind });
+		e->is_failed |= !ts_heap_put(&e->made, &(struct event){ .step = step, .item = item, .kind = kind });
 }
 
 /* What begins at position k > 0 was begun by step k - 1; what is there at 0 was there before. */
@@ -292,6 +256,7 @@ static bool look(const struct events *e, size_t list, struct event *event)
 static bool take(struct events *e, struct event *event)
 {
 	size_t best = N_RECORDED;
+	const struct event *made;
 	struct event other;
 
 	for (size_t i = 0; i < N_RECORDED; i++) {
@@ -300,10 +265,9 @@ static bool take(struct events *e, struct event *event)
 			best = i;
 		}
 	}
-	if (e->n_made && (best == N_RECORDED || is_before(e, &e->made[0], event))) {
-		*event = pop(e);
-		return true;
-	}
+	made = ts_heap_first(&e->made);
+	if (made && (best == N_RECORDED || is_before(e, made, event)))
+		return ts_heap_take(&e->made, event);
 	if (best == N_RECORDED)
 		return false;
 	if (e->rows.is_reverse)
@@ -460,7 +424,7 @@ static void close_events(struct ts_rows *rows)
 {
 	struct events *e = (struct events *)rows;
 
-	free(e->made);
+	ts_heap_fini(&e->made);
 	free(e);
 }
 
@@ -490,6 +454,7 @@ static struct ts_rows *open_events(struct ts_ask *ask, const struct ts_question 
 	e->rows = (struct ts_rows){ .ops = &ops, .is_reverse = is_reverse, .go = TS_NO_POS };
 	e->ask = ask;
 	e->qn = qn;
+	ts_heap_init(&e->made, sizeof(struct event), is_before, e);
 	begin_lists(e);
 	return &e->rows;
 }

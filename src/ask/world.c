@@ -7,6 +7,7 @@
 
 #include "cells.h"
 #include "names.h"
+#include "src/base/heap.h"
 #include "state.h"
 #include "verb.h"
 
@@ -32,7 +33,6 @@ struct item {
 
 /* What is looked at now, before there are rows. */
 enum stage {
-	SLICES,         /* for how many steps each thread ran */
 	THREADS_OF_ALL, /* for when their processes are there */
 	LIST,
 	LISTED,
@@ -45,12 +45,10 @@ struct world {
 	enum stage stage;
 	uint64_t next;          /* the ordinal, or position, that is looked at next */
 	unsigned n_looked;
-	uint64_t *steps;        /* owned; of threads and processes: steps of each thread */
 	struct item *processes; /* owned; of processes: all of them */
 	uint32_t n_threads, n_processes;
 	uint32_t process;       /* whose modules or maps */
-	struct item *items;     /* owned; a heap: the next row is the first */
-	size_t n, cap;
+	struct ts_heap items;   /* the next row is the first */
 	uint64_t from, to;      /* it is listed if it is there at one of these positions */
 	bool is_any;            /* something is listed */
 	bool is_failed;         /* memory ran out */
@@ -75,58 +73,22 @@ static int compare_items(enum kind kind, const struct item *x, const struct item
 	return order ? order : compare(x->i, y->i);
 }
 
-/* Does @x come before @y, in the direction of the cursor? */
-static bool is_before(const struct world *w, const struct item *x, const struct item *y)
+/* Does item @x come before @y, in the direction of the cursor? */
+static bool is_before(const void *user, const void *x, const void *y)
 {
+	const struct world *w = user;
 	int order = compare_items(w->kind, x, y);
 
 	return w->rows.is_reverse ? order > 0 : order < 0;
 }
 
-static bool make_room(struct world *w)
-{
-	size_t cap = w->cap ? 2 * w->cap : 64;
-	struct item *items;
-
-	if (w->n < w->cap)
-		return true;
-	items = realloc(w->items, cap * sizeof(*items));
-	w->is_failed = !items;
-	if (!items)
-		return false;
-	w->items = items;
-	w->cap = cap;
-	return true;
-}
-
-/* To the heap, if it is there when the question asks. */
+/* It is listed, if it is there when the question asks. */
 static void add(struct world *w, const struct item *item)
 {
-	size_t i = w->n;
-
-	if (item->begin >= w->to || (item->end != TS_NO_POS && item->end <= w->from) || !make_room(w))
+	if (item->begin >= w->to || (item->end != TS_NO_POS && item->end <= w->from))
 		return;
 	w->is_any = true;
-	w->n++;
-	for (; i && is_before(w, item, &w->items[(i - 1) / 2]); i = (i - 1) / 2)
-		w->items[i] = w->items[(i - 1) / 2];
-	w->items[i] = *item;
-}
-
-static struct item pop(struct world *w)
-{
-	struct item first = w->items[0], last = w->items[--w->n];
-	size_t i = 0, next;
-
-	for (; (next = 2 * i + 1) < w->n; i = next) {
-		if (next + 1 < w->n && is_before(w, &w->items[next + 1], &w->items[next]))
-			next++;
-		if (!is_before(w, &w->items[next], &last))
-			break;
-		w->items[i] = w->items[next];
-	}
-	w->items[i] = last;
-	return first;
+	w->is_failed |= !ts_heap_put(&w->items, item);
 }
 
 /* --------------------------------------------------------------------------------------------- the lists */
@@ -152,22 +114,6 @@ static uint64_t thread_end(const struct ts_ask *ask, uint32_t thread)
 	return hi;
 }
 
-/* Count the steps of the slice at the next position.  Returns false after the last one. */
-static bool count_slice(struct world *w)
-{
-	uint64_t end;
-	uint32_t thread;
-
-	if (w->next >= w->ask->n_steps)
-		return false;
-	end = ts_query_slice_end(w->ask->q, w->next);
-	thread = ts_query_thread(w->ask->q, w->next);
-	if (thread < w->n_threads)
-		w->steps[thread] += end - w->next;
-	w->next = end;
-	return true;
-}
-
 /* A process is there from its first thread's begin until the last one ends. */
 static bool take_thread(struct world *w)
 {
@@ -187,7 +133,7 @@ static bool take_thread(struct world *w)
 		return true;
 	p->begin = begin < p->begin ? begin : p->begin;
 	p->end = end > p->end ? end : p->end;
-	p->steps += w->steps[i];
+	p->steps += ts_query_n_steps_of(q, i, w->ask->n_steps);
 	return true;
 }
 
@@ -202,7 +148,7 @@ static bool list_thread(struct world *w)
 	item.begin = ts_query_next_step(ask->q, i, 0);
 	item.end = thread_end(ask, i);
 	item.order = (uint64_t)ask->names->tids[i];
-	item.steps = w->steps[i];
+	item.steps = ts_query_n_steps_of(ask->q, i, ask->n_steps);
 	if (item.begin != TS_NO_POS)
 		add(w, &item);
 	return true;
@@ -252,8 +198,6 @@ static bool look(struct world *w)
 	};
 
 	switch (w->stage) {
-	case SLICES:
-		return w->steps && count_slice(w);
 	case THREADS_OF_ALL:
 		return w->processes && take_thread(w);
 	case LIST:
@@ -380,9 +324,8 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 	}
 	if (!w->is_any)
 		note_none(w);
-	if (!w->n)
+	if (!ts_heap_take(&w->items, &item))
 		return TS_GOT_END;
-	item = pop(w);
 	put_row(w, &item, row);
 	return TS_GOT_ROW;
 }
@@ -391,9 +334,8 @@ static void close_world(struct ts_rows *rows)
 {
 	struct world *w = (struct world *)rows;
 
-	free(w->steps);
 	free(w->processes);
-	free(w->items);
+	ts_heap_fini(&w->items);
 	free(w);
 }
 
@@ -406,9 +348,8 @@ static bool make_counts(struct world *w)
 
 	w->n_threads = ts_query_n_threads(q);
 	w->n_processes = ts_query_n_processes(q);
-	w->steps = calloc((size_t)w->n_threads + 1, sizeof(*w->steps));
-	if (w->kind == THREADS || !w->steps)
-		return w->steps != NULL;
+	if (w->kind == THREADS)
+		return true;
 	w->processes = malloc(((size_t)w->n_processes + 1) * sizeof(*w->processes));
 	for (uint32_t i = 0; w->processes && i < w->n_processes; i++)
 		w->processes[i] = (struct item){ .begin = TS_NO_POS, .i = i, .named = TS_NO_THREAD };
@@ -430,6 +371,7 @@ static struct ts_rows *open_world(struct ts_ask *ask, const struct ts_question *
 	w->from = qn->has_range ? qn->from : qn->at;
 	w->to = qn->has_range ? qn->to : qn->at + 1;
 	w->process = ts_ask_process(ask, qn);
+	ts_heap_init(&w->items, sizeof(struct item), is_before, w);
 	if (w->kind == MODULES || w->kind == MAPS || make_counts(w))
 		return &w->rows;
 	no_memory(err);

@@ -227,6 +227,11 @@ uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t 
 	return ts_world_prev_step(&q->tl->world, thread, pos, q->snap.n_steps);
 }
 
+uint64_t ts_query_n_steps_of(const struct ts_query *q, uint32_t thread, uint64_t pos)
+{
+	return ts_world_n_steps(&q->tl->world, thread, pos < q->snap.n_steps ? pos : q->snap.n_steps);
+}
+
 uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos)
 {
 	uint64_t end = ts_world_slice_end(&q->tl->world, pos);

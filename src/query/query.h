@@ -319,6 +319,9 @@ bool ts_query_is_alive(const struct ts_query *q, uint32_t thread, uint64_t pos);
 uint64_t ts_query_next_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
 uint64_t ts_query_prev_step(const struct ts_query *q, uint32_t thread, uint64_t pos);
 
+/* How many steps of @thread are below @pos. */
+uint64_t ts_query_n_steps_of(const struct ts_query *q, uint32_t thread, uint64_t pos);
+
 /* The first step at which another thread runs than at step @pos; the end if there is none. */
 uint64_t ts_query_slice_end(const struct ts_query *q, uint64_t pos);
 

@@ -112,6 +112,23 @@ uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t 
 	return w->slices[slice + 1].pos - 1; /* a later slice exists: @pos lies in one */
 }
 
+uint64_t ts_world_n_steps(const struct ts_world *w, uint32_t thread, uint64_t n_steps)
+{
+	const struct ts_thread_slices *t;
+	uint64_t end;
+	uint32_t i;
+
+	if (thread >= w->n_threads || !n_steps)
+		return 0;
+	t = &w->threads[thread];
+	i = slices_below(t, slice_of(w, n_steps - 1) + 1);
+	if (!i)
+		return 0;
+	i = t->items[i - 1];
+	end = i + 1 < w->n_slices && w->slices[i + 1].pos < n_steps ? w->slices[i + 1].pos : n_steps;
+	return w->slices[i].n_before + (end - w->slices[i].pos);
+}
+
 uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_slices *t, uint64_t n_steps)
 {
 	size_t slice = t->items[t->n - 1];

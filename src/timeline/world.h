@@ -15,6 +15,7 @@
 /* A stretch of steps of one thread; it ends where the next begins. */
 struct ts_slice {
 	uint64_t pos;
+	uint64_t n_before; /* steps of the thread before it */
 	uint32_t thread;
 };
 
@@ -74,6 +75,9 @@ uint64_t ts_world_last_step(const struct ts_world *w, const struct ts_thread_sli
 /* The first step >= @pos (last step <= @pos) of @thread; UINT64_MAX if there is none. */
 uint64_t ts_world_next_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
 uint64_t ts_world_prev_step(const struct ts_world *w, uint32_t thread, uint64_t pos, uint64_t n_steps);
+
+/* How many of the first @n_steps steps are the thread's. */
+uint64_t ts_world_n_steps(const struct ts_world *w, uint32_t thread, uint64_t n_steps);
 
 /* The end of the slice of step @pos, UINT64_MAX if it is the last one. */
 uint64_t ts_world_slice_end(const struct ts_world *w, uint64_t pos);

@@ -51,6 +51,14 @@ static struct ts_thread_slices *thread_slices(struct ts_world_builder *wb, uint3
 	return &p[thread];
 }
 
+/* The steps of a thread that is not the last one that ran. */
+static uint64_t steps_so_far(const struct ts_world *w, const struct ts_thread_slices *t)
+{
+	const struct ts_slice *last = t->n ? &w->slices[t->items[t->n - 1]] : NULL;
+
+	return last ? last->n_before + (last[1].pos - last->pos) : 0;
+}
+
 void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 {
 	struct ts_world *w = wb->world;
@@ -77,8 +85,8 @@ void ts_world_run(struct ts_world_builder *wb, uint64_t pos, uint32_t thread)
 		t->items = items;
 		t->cap = cap;
 	}
-	t->items[t->n++] = (uint32_t)w->n_slices;
-	slices[w->n_slices++] = (struct ts_slice){ pos, thread };
+	slices[w->n_slices] = (struct ts_slice){ pos, steps_so_far(w, t), thread };
+	t->items[t->n++] = (uint32_t)w->n_slices++;
 }
 
 void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t thread)

@@ -44,10 +44,12 @@ bool ask_text(struct ask_text *a, enum ts_form_kind form, const char *question)
 	if (!answer)
 		return false;
 	a->most_rows = 0;
+	a->n_runs = 0;
 	do {
 		uint64_t n = ts_answer_n_rows(answer);
 
 		got = ts_answer_run(answer, ASK_TEXT_CHUNKS, &a->out, &a->end, &a->err);
+		a->n_runs++;
 		n = ts_answer_n_rows(answer) - n;
 		a->most_rows = n > a->most_rows ? n : a->most_rows;
 	} while (got == TS_GOT_PENDING);

@@ -25,6 +25,7 @@ struct ask_text {
 	struct ts_error err;
 	uint64_t n_rows;
 	uint64_t most_rows; /* of one run of the last answer */
+	unsigned n_runs;    /* of the last answer */
 	uint64_t go;
 };
 

@@ -445,10 +445,10 @@ START_TEST(a_process_is_called_by_its_first_thread_with_a_name)
 }
 END_TEST
 
-/* A recording of many slices, modules and maps: each run of an answer looks at few of them. */
+/* A recording of many modules and maps: each run of an answer looks at few of them. */
 START_TEST(what_is_there_is_listed_in_slices)
 {
-	static const char *const questions[] = { "threads", "processes", "modules", "maps last 1" };
+	static const char *const questions[] = { "modules", "maps last 1" };
 	enum { N_EACH = 3000 };
 
 	s = script_new("x86_64", 2, NULL);
@@ -487,6 +487,59 @@ START_TEST(what_is_there_is_listed_in_slices)
 }
 END_TEST
 
+/* How often the threads took turns does not matter: a few runs tell how many steps each has. */
+START_TEST(steps_of_threads_are_not_counted_turn_by_turn)
+{
+	enum { N_TURNS = 20000 };
+
+	s = script_new("x86_64", 2, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned i = 0; i < N_TURNS; i++) {
+		ts_steps_close(&s->steps, 0x401000, 4, 0);
+		ts_steps_close(&s->steps, 0x401000, 4, 1);
+		ts_steps_close(&s->steps, 0x401000, 4, 1);
+	}
+	ask_text_init(&a, &s->rec);
+	ask("threads");
+	ck_assert_uint_eq(n_rows, 2);
+	ck_assert_str_eq(cells[0][4], "20000");
+	ck_assert_str_eq(cells[1][4], "40000");
+	ck_assert_uint_le(a.n_runs, 3);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
+/* Maps, which the recording has no list of by step, and system calls, of which it has one. */
+START_TEST(events_of_all_kinds_come_in_order)
+{
+	enum { N = 40 };
+
+	s = script_new("x86_64", 1, NULL);
+	ck_assert_ptr_nonnull(s);
+	for (unsigned i = 0; i < N; i++) {
+		uint64_t addr = UINT64_C(0x10000000) + (i * 7 % N) * 0x10000;
+
+		ck_assert_ptr_nonnull(ts_steps_map(&s->steps, addr, 0x1000, "heap", 4, NULL, 0));
+		ts_steps_event(&s->steps, TS_EV_SYSCALL);
+		ts_steps_close(&s->steps, 0x401000, 4, 0);
+	}
+	ask_text_init(&a, &s->rec);
+	ask("events");
+	ck_assert_uint_eq(n_rows, 2 * N);
+	for (unsigned i = 0; i < n_rows; i++) {
+		ck_assert_uint_eq(strtoul(cells[i][0], NULL, 10), i / 2);
+		ck_assert_str_eq(cells[i][2], i % 2 ? "map" : "syscall");
+	}
+	ask("events map last 3");
+	ck_assert_uint_eq(n_rows, 3);
+	for (unsigned i = 0; i < n_rows; i++)
+		ck_assert_uint_eq(strtoul(cells[i][0], NULL, 10), N - 3 + i);
+	ask_text_fini(&a);
+	script_free(s);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_world");
@@ -497,6 +550,8 @@ Suite *unit_suite(void)
 	tcase_add_loop_test(c, threads_end_where_the_twin_says, 1, 200);
 	tcase_add_test(c, a_process_is_called_by_its_first_thread_with_a_name);
 	tcase_add_test(c, what_is_there_is_listed_in_slices);
+	tcase_add_test(c, events_of_all_kinds_come_in_order);
+	tcase_add_test(c, steps_of_threads_are_not_counted_turn_by_turn);
 	suite_add_tcase(suite, c);
 	suite_add_tcase(suite, sample_case(the_world_of_a_sample_is_that_of_the_twin));
 	return suite;

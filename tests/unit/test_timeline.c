@@ -386,7 +386,7 @@ static void ask_pc(struct exam *x)
 
 static void ask_threads(struct exam *x)
 {
-	uint64_t pos = any_pos(x), next, prev;
+	uint64_t pos = any_pos(x), next, prev, n = 0;
 	uint32_t thread = any_thread(x);
 
 	next = ts_world_next_step(&x->tl->world, thread, pos, x->n_steps);
@@ -399,6 +399,11 @@ static void ask_threads(struct exam *x)
 		wrong(x, "thread %u runs next after %" PRIu64 " at %" PRIu64, thread, pos, next);
 	if (prev != naive_prev_step(x->nv, thread, pos))
 		wrong(x, "thread %u ran before %" PRIu64 " at %" PRIu64, thread, pos, prev);
+	for (uint64_t i = 0; i < pos && i < x->n_steps; i++)
+		n += x->s->steps.steps[i].thread == thread;
+	if (ts_query_n_steps_of(x->q, thread, pos) != n)
+		wrong(x, "thread %u ran %" PRIu64 " of %" PRIu64 " steps, not %" PRIu64, thread,
+		      ts_query_n_steps_of(x->q, thread, pos), pos, n);
 }
 
 static void ask_exec(struct exam *x)

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A heap: items go in one at a time, in any order, and the first of those that are there comes out.
+ *
+ * Who sorts so can stop between any two items.  An item is a piece of memory without pointers to itself.
+ */
+#ifndef TS_HEAP_H
+#define TS_HEAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct ts_heap {
+	void *items; /* owned; the first one comes before all others */
+	size_t n, cap;
+	size_t item_len;
+	bool (*is_before)(const void *user, const void *x, const void *y);
+	const void *user; /* borrowed */
+};
+
+/*
+ * Begin with no items, each of which will have @item_len bytes.  @is_before tells whether item @x comes out
+ * before @y, and gets @user, which must stay until ts_heap_fini().
+ */
+void ts_heap_init(struct ts_heap *h, size_t item_len,
+		  bool (*is_before)(const void *user, const void *x, const void *y), const void *user);
+void ts_heap_fini(struct ts_heap *h);
+
+/* Copy @item into it.  Returns false if memory is exhausted; the heap is as before then. */
+bool ts_heap_put(struct ts_heap *h, const void *item);
+
+/* The item that comes out next, borrowed until the next put or take; NULL if there is none. */
+const void *ts_heap_first(const struct ts_heap *h);
+
+/* Take the first item out: *item gets it.  Returns false if there is none. */
+bool ts_heap_take(struct ts_heap *h, void *item);
+
+/* Forget one of the items, whichever costs least: who only counts them.  Returns false if there is none. */
+bool ts_heap_drop(struct ts_heap *h);
+
+#endif

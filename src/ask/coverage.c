@@ -8,62 +8,117 @@
 #include "cells.h"
 #include "coverage_files.h"
 #include "src/base/atomic_file.h"
+#include "src/base/heap.h"
 #include "src/query/scan.h"
 #include "state.h"
 #include "symbols.h"
 
 #define N_HOT 20u
 
+/* Addresses, and runs, that take as long to look at as a chunk to decode. */
+#define ITEMS_A_CHUNK (TS_CHUNK_STEPS / 4)
+#define RUNS_A_CHUNK  TS_CHUNK_STEPS
+
+/* Addresses, or functions: each once. */
+struct table {
+	struct ts_covered *items; /* owned */
+	size_t n, cap;
+	uint32_t *slots; /* owned; a hash table: 1 + ordinal of the item with that address, or 0 */
+	size_t n_slots;  /* a power of 2, or 0 */
+};
+
+/* What is done next, before there are rows. */
+enum stage {
+	SIZING,   /* how many addresses there are at most: a table that grows is made anew in one piece */
+	COUNTING,
+	GROUPING, /* the addresses by function */
+	ORDERING,
+	LISTED,
+};
+
 struct coverage {
 	struct ts_rows rows;
 	struct ts_ask *ask;
 	const struct ts_question *qn;
 	uint32_t process;
+	enum stage stage;
+	size_t next;     /* the ordinal of what is looked at next */
+	size_t n_at_most;
 	struct ts_executed_at counted; /* how far what was executed has been counted */
-	struct ts_covered *items; /* owned; addresses, or functions */
-	size_t n, cap, at, end;
-	uint32_t *slots;    /* owned; a hash table: 1 + ordinal of the item with that address, or 0; for counting */
-	size_t n_slots;     /* a power of 2, or 0 */
-	bool is_counted;    /* the items are complete */
+	struct table addresses, functions;
+	struct ts_heap order; /* what has not been shown yet */
+	uint64_t n_left;      /* so many rows of it are shown at most */
 	bool is_failed;
 };
 
 /* ---------------------------------------------------------------------------------------------- counting */
 
 /* The slot of the item with this address, or where it belongs. */
-static uint32_t *find_slot(const struct coverage *c, uint64_t addr)
+static uint32_t *find_slot(const struct table *t, uint64_t addr)
 {
 	size_t i = (size_t)(addr * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 
-	while (c->slots[i & (c->n_slots - 1)] && c->items[c->slots[i & (c->n_slots - 1)] - 1].addr != addr)
+	while (t->slots[i & (t->n_slots - 1)] && t->items[t->slots[i & (t->n_slots - 1)] - 1].addr != addr)
 		i++;
-	return &c->slots[i & (c->n_slots - 1)];
+	return &t->slots[i & (t->n_slots - 1)];
+}
+
+/* Make slots of which half are free when the table has @n items. */
+static bool make_slots(struct table *t, size_t n)
+{
+	size_t n_slots = 1024;
+	uint32_t *slots;
+
+	while (n_slots < 2 * n)
+		n_slots *= 2;
+	slots = calloc(n_slots, sizeof(*slots));
+	if (!slots)
+		return false;
+	free(t->slots);
+	t->slots = slots;
+	t->n_slots = n_slots;
+	for (size_t i = 0; i < t->n; i++)
+		*find_slot(t, t->items[i].addr) = (uint32_t)i + 1;
+	return true;
 }
 
 /* Make room for another item, and keep half of the slots free. */
-static bool make_room(struct coverage *c)
+static bool make_room(struct table *t)
 {
-	size_t cap = c->cap ? 2 * c->cap : 1024;
+	size_t cap = t->cap ? 2 * t->cap : 1024;
 	struct ts_covered *items;
-	uint32_t *slots;
 
-	if (c->n < c->cap)
-		return true;
-	items = realloc(c->items, cap * sizeof(*items));
-	if (items)
-		c->items = items;
-	slots = calloc(2 * cap, sizeof(*slots));
-	if (!items || !slots) {
-		free(slots);
+	if (2 * (t->n + 1) > t->n_slots && !make_slots(t, 2 * (t->n + 1)))
 		return false;
-	}
-	free(c->slots);
-	c->cap = cap;
-	c->slots = slots;
-	c->n_slots = 2 * cap;
-	for (size_t i = 0; i < c->n; i++)
-		*find_slot(c, c->items[i].addr) = (uint32_t)i + 1;
+	if (t->n < t->cap)
+		return true;
+	items = realloc(t->items, cap * sizeof(*items));
+	if (!items)
+		return false;
+	t->items = items;
+	t->cap = cap;
 	return true;
+}
+
+/* The item with that address, which is made if it is not there; NULL if memory is exhausted. */
+static struct ts_covered *find_item(struct table *t, uint64_t addr)
+{
+	uint32_t *slot;
+
+	if (!make_room(t))
+		return NULL;
+	slot = find_slot(t, addr);
+	if (!*slot) {
+		t->items[t->n++] = (struct ts_covered){ .addr = addr };
+		*slot = (uint32_t)t->n;
+	}
+	return &t->items[*slot - 1];
+}
+
+static void table_fini(struct table *t)
+{
+	free(t->slots);
+	free(t->items);
 }
 
 /* One item an address; the shortest known length of its instructions counts. */
@@ -71,19 +126,13 @@ static void add(void *user, const struct ts_executed *x)
 {
 	struct coverage *c = user;
 	struct ts_covered *item;
-	uint32_t *slot;
 
 	if (x->process != c->process || c->is_failed)
 		return;
-	c->is_failed = !make_room(c);
+	item = find_item(&c->addresses, x->pc);
+	c->is_failed = !item;
 	if (c->is_failed)
 		return;
-	slot = find_slot(c, x->pc);
-	if (!*slot) {
-		c->items[c->n++] = (struct ts_covered){ .addr = x->pc, .len = x->len };
-		*slot = (uint32_t)c->n;
-	}
-	item = &c->items[*slot - 1];
 	item->steps += x->n;
 	if (!item->len || (x->len && x->len < item->len))
 		item->len = x->len;
@@ -107,31 +156,73 @@ static int by_steps(const void *a, const void *b)
 	return by_address(a, b);
 }
 
-static void sort(struct coverage *c, int (*compare)(const void *, const void *))
+static bool is_hot(const struct coverage *c)
 {
-	if (c->n)
-		qsort(c->items, c->n, sizeof(*c->items), compare);
+	return c->qn->verb == &ts_verb_hot;
 }
 
-/* Functions in place of their instructions; what is in none stays as it is. */
-static void take_functions(struct coverage *c)
+/* Does item @x come before @y, in the direction of the cursor? */
+static bool is_before(const void *user, const void *x, const void *y)
 {
-	size_t n = 0;
+	const struct coverage *c = user;
+	int order = is_hot(c) ? by_steps(x, y) : by_address(x, y);
 
-	for (size_t i = 0; i < c->n && c->ask->symbols; i++) {
-		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, c->items[i].addr);
+	return c->rows.is_reverse ? order > 0 : order < 0;
+}
 
-		if (s)
-			c->items[i] = (struct ts_covered){ .addr = s->addr, .steps = c->items[i].steps };
+/* Are functions shown in place of their instructions?  What is in none stays as it is. */
+static bool has_functions(const struct coverage *c)
+{
+	return is_hot(c) && !c->qn->by_address && c->ask->symbols;
+}
+
+/* The next stages, in pieces that take as long as a chunk.  Each returns false when it is done. */
+
+static bool size_some(struct coverage *c)
+{
+	struct ts_run_facts run;
+	bool has_more = true;
+
+	for (unsigned i = 0; i < RUNS_A_CHUNK && has_more; i++) {
+		has_more = ts_query_run(c->ask->q, (uint32_t)c->next, &run);
+		c->n_at_most += has_more && run.process == c->process ? run.n : 0;
+		c->next += has_more;
 	}
-	sort(c, by_address);
-	for (size_t i = 0; i < c->n; i++) {
-		if (n && c->items[n - 1].addr == c->items[i].addr)
-			c->items[n - 1].steps += c->items[i].steps;
-		else
-			c->items[n++] = c->items[i];
+	if (!has_more)
+		c->is_failed = !make_slots(&c->addresses, c->n_at_most);
+	return has_more;
+}
+
+static bool count_some(struct coverage *c)
+{
+	return ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
+}
+
+static bool group_some(struct coverage *c)
+{
+	const struct table *from = &c->addresses;
+
+	if (!has_functions(c) || (!c->next && !make_slots(&c->functions, from->n)))
+		return false;
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++, c->next++) {
+		const struct ts_covered *x = &from->items[c->next];
+		const struct ts_symbol *s = ts_symbols_function_at(c->ask->symbols, x->addr);
+		struct ts_covered *item = find_item(&c->functions, s ? s->addr : x->addr);
+
+		c->is_failed = !item;
+		if (item)
+			item->steps += x->steps;
 	}
-	c->n = n;
+	return c->next < from->n;
+}
+
+static bool order_some(struct coverage *c)
+{
+	const struct table *from = has_functions(c) ? &c->functions : &c->addresses;
+
+	for (unsigned i = 0; i < ITEMS_A_CHUNK && c->next < from->n && !c->is_failed; i++)
+		c->is_failed = !ts_heap_put(&c->order, &from->items[c->next++]);
+	return c->next < from->n;
 }
 
 /* ------------------------------------------------------------------------------------------------- files */
@@ -149,12 +240,17 @@ static bool write_file(const char *path, struct ts_buf *text, struct ts_error *e
 	return done;
 }
 
-static bool write_files(const struct coverage *c, struct ts_error *err)
+/* The files that the question names, of what was counted. */
+static bool write_files(struct coverage *c, struct ts_error *err)
 {
-	const struct ts_covered_list list = { c->ask, c->process, c->items, c->n };
+	const struct ts_covered_list list = { c->ask, c->process, c->addresses.items, c->addresses.n };
 	struct ts_buf text;
 	bool done = true;
 
+	if (!*c->qn->lcov && !*c->qn->drcov)
+		return true;
+	if (list.n)
+		qsort(c->addresses.items, list.n, sizeof(*list.items), by_address);
 	ts_buf_init(&text);
 	if (*c->qn->lcov) {
 		ts_lcov_put(&list, &text);
@@ -171,43 +267,26 @@ static bool write_files(const struct coverage *c, struct ts_error *err)
 
 /* -------------------------------------------------------------------------------------------------- rows */
 
-static bool is_hot(const struct coverage *c)
+/* Count, and put in order.  Returns TS_GOT_END when that is done. */
+static enum ts_got list(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
 {
-	return c->qn->verb == &ts_verb_hot;
-}
+	static bool (*const some[])(struct coverage *) = {
+		[SIZING] = size_some, [COUNTING] = count_some, [GROUPING] = group_some, [ORDERING] = order_some,
+	};
 
-/* Count some more.  Returns TS_GOT_END when all has been counted. */
-static enum ts_got count(struct coverage *c, struct ts_budget *budget, struct ts_error *err)
-{
-	bool has_more;
-
-	do {
+	while (c->stage < LISTED) {
 		if (!ts_budget_take(budget))
 			return TS_GOT_PENDING;
-		has_more = ts_query_each_executed(c->ask->q, c->qn->from, c->qn->to, &c->counted, add, c);
-	} while (has_more && !c->is_failed);
-	if (!c->is_failed)
-		return TS_GOT_END;
-	ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
-	return TS_GOT_FAIL;
-}
-
-/* What was counted, as it is to be shown. */
-static bool list(struct coverage *c, struct ts_error *err)
-{
-	const struct ts_question *qn = c->qn;
-
-	c->is_counted = true;
-	if (is_hot(c) && !qn->by_address)
-		take_functions(c);
-	sort(c, is_hot(c) ? by_steps : by_address);
-	c->end = c->n;
-	if (is_hot(c) && qn->bound == TS_BOUND_NONE) {
-		uint64_t n = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
-
-		c->end = c->n < n ? c->n : (size_t)n;
+		if (!some[c->stage](c)) {
+			c->stage++;
+			c->next = 0;
+		}
+		if (c->is_failed) {
+			ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for what was executed");
+			return TS_GOT_FAIL;
+		}
 	}
-	return write_files(c, err);
+	return TS_GOT_END;
 }
 
 static void put_row(const struct coverage *c, const struct ts_covered *x, struct ts_row *row)
@@ -230,18 +309,19 @@ static enum ts_got next(struct ts_rows *rows, struct ts_row *row, struct ts_budg
 			struct ts_error *err)
 {
 	struct coverage *c = (struct coverage *)rows;
-	enum ts_got got = c->is_counted ? TS_GOT_END : count(c, budget, err);
-	size_t i;
+	bool is_listed = c->stage == LISTED;
+	enum ts_got got = list(c, budget, err);
+	struct ts_covered x;
 
 	if (got != TS_GOT_END)
 		return got;
-	if (!c->is_counted && !list(c, err))
+	if (!is_listed && !write_files(c, err))
 		return TS_GOT_FAIL;
-	if (c->at == c->end)
+	if (!c->n_left || !(rows->is_counting ? ts_heap_drop(&c->order) : ts_heap_take(&c->order, &x)))
 		return TS_GOT_END;
-	i = rows->is_reverse ? c->end - 1 - c->at : c->at;
-	c->at++;
-	put_row(c, &c->items[i], row);
+	c->n_left--;
+	if (!rows->is_counting)
+		put_row(c, &x, row);
 	return TS_GOT_ROW;
 }
 
@@ -249,8 +329,9 @@ static void close_coverage(struct ts_rows *rows)
 {
 	struct coverage *c = (struct coverage *)rows;
 
-	free(c->slots);
-	free(c->items);
+	table_fini(&c->addresses);
+	table_fini(&c->functions);
+	ts_heap_fini(&c->order);
 	free(c);
 }
 
@@ -278,6 +359,10 @@ static struct ts_rows *open_coverage(struct ts_ask *ask, const struct ts_questio
 	c->ask = ask;
 	c->qn = qn;
 	c->process = ts_ask_process(ask, qn);
+	c->n_left = UINT64_MAX;
+	if (is_hot(c) && qn->bound == TS_BOUND_NONE)
+		c->n_left = qn->count == TS_NO_LIMIT ? N_HOT : qn->count;
+	ts_heap_init(&c->order, sizeof(struct ts_covered), is_before, c);
 	return &c->rows;
 }
 

@@ -563,6 +563,27 @@ START_TEST(the_rows_of_events_are_given_in_slices)
 }
 END_TEST
 
+/* Many addresses are not put in order in one piece. */
+START_TEST(what_was_executed_is_put_in_order_in_slices)
+{
+	static const char *const questions[] = { "hot 3", "hot 3 by address", "coverage first 1", "coverage last 1" };
+	enum { N_ADDRESSES = 20000, N_A_CHUNK = TS_CHUNK_STEPS / 4 };
+	struct script *made = script_new("x86_64", 1, NULL);
+
+	for (unsigned i = 0; i < N_ADDRESSES; i++)
+		ts_steps_close(&made->steps, 0x401000 + 8 * (uint64_t)(i * 7919 % N_ADDRESSES), 4, 0);
+	ask_text_init(&a, &made->rec);
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++) {
+		ck_assert(ask_text(&a, TS_FORM_TSV, questions[i]));
+		ck_assert_uint_ge(a.n_runs, N_ADDRESSES / N_A_CHUNK / ASK_TEXT_CHUNKS);
+		ck_assert_ptr_nonnull(strstr(ts_buf_text(&a.out),
+					     i < 3 ? "\n0x401000\t" : "\n0x4280f8\t")); /* the last one */
+	}
+	ask_text_fini(&a);
+	script_free(made);
+}
+END_TEST
+
 Suite *unit_suite(void)
 {
 	Suite *suite = suite_create("ask_walk");
@@ -571,6 +592,7 @@ Suite *unit_suite(void)
 	suite_add_tcase(suite, sample_case(walks_say_the_same));
 	tcase_add_test(c, the_rows_of_calls_are_given_in_slices);
 	tcase_add_test(c, the_rows_of_events_are_given_in_slices);
+	tcase_add_test(c, what_was_executed_is_put_in_order_in_slices);
 	suite_add_tcase(suite, c);
 	return suite;
 }

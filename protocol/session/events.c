@@ -12,15 +12,14 @@
 static const struct ts_happening *event_here(const struct rsp_session *s, enum ts_event_kind kind)
 {
 	const struct ts_query *q = s->target->q;
-	const struct ts_happening *list = ts_query_event(q, kind, 0);
-	const struct ts_happening *h = ts_query_next_event(q, kind, s->pos ? s->pos - 1 : 0);
-	uint64_t n = ts_query_n_events(q, kind);
+	uint64_t i = ts_query_n_events_below(q, kind, s->pos ? s->pos - 1 : 0);
+	const struct ts_happening *h;
 
-	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n && list[i].step <= s->pos; i++) {
-		uint64_t pos = kind == TS_EV_INTERRUPT ? list[i].step : ts_event_position(&list[i]);
+	for (; (h = ts_query_event(q, kind, i)) && h->step <= s->pos; i++) {
+		uint64_t pos = kind == TS_EV_INTERRUPT ? h->step : ts_event_position(h);
 
 		if (pos == s->pos)
-			return &list[i];
+			return h;
 	}
 	return NULL;
 }

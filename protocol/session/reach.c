@@ -51,16 +51,10 @@ static const struct ts_happening *nearest_event(const struct rsp_session *s, enu
 						bool is_reverse)
 {
 	const struct ts_query *q = s->target->q;
-	const struct ts_happening *h = NULL;
 
-	if (is_reverse && s->pos) {
-		h = ts_query_prev_event(q, kind, s->pos - 1);
-	} else if (!is_reverse) {
-		h = ts_query_next_event(q, kind, s->pos);
-		while (h && h->step <= s->pos)
-			h = h < ts_query_event(q, kind, ts_query_n_events(q, kind) - 1) ? h + 1 : NULL;
-	}
-	return h;
+	if (is_reverse)
+		return s->pos ? ts_query_prev_event(q, kind, s->pos - 1) : NULL;
+	return ts_query_next_event(q, kind, s->pos + 1);
 }
 
 static enum rsp_reach find_event(struct rsp_session *s, enum ts_event_kind kind, bool is_reverse,

@@ -218,15 +218,6 @@ static bool make_all(struct events *e, struct ts_budget *budget)
 
 /* ------------------------------------------------------------------------------------- recorded events */
 
-/* How many events of the kind are at steps below @step. */
-static uint64_t count_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step)
-{
-	const struct ts_happening *first = ts_query_event(q, kind, 0),
-				  *h = ts_query_next_event(q, kind, step);
-
-	return h ? (uint64_t)(h - first) : ts_query_n_events(q, kind);
-}
-
 static void begin_lists(struct events *e)
 {
 	const struct ts_query *q = e->ask->q;
@@ -234,8 +225,8 @@ static void begin_lists(struct events *e)
 	for (size_t i = 0; i < N_RECORDED; i++) {
 		if (!is_asked(e, recorded[i].kind))
 			continue;
-		e->from[i] = count_below(q, recorded[i].event, e->qn->from);
-		e->to[i] = count_below(q, recorded[i].event, e->qn->to);
+		e->from[i] = ts_query_n_events_below(q, recorded[i].event, e->qn->from);
+		e->to[i] = ts_query_n_events_below(q, recorded[i].event, e->qn->to);
 	}
 }
 

@@ -688,14 +688,14 @@ void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t i
 	put_bytes(f, zeros, -(n * item_len) & 7);
 }
 
-void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
+static void put_apart(struct ts_index_file *f, const void *items, size_t n, size_t item_len, bool may_pack)
 {
 	struct ts_index_new_array array = { .off = f->apart.len, .len = n * item_len, .is_apart = true };
 	bool is_packed;
 
 	if (f->failure)
 		return;
-	is_packed = array.len >= TS_INDEX_MIN_PACKED &&
+	is_packed = may_pack && array.len >= TS_INDEX_MIN_PACKED &&
 		    ts_index_pack(f->zstd, items, array.len, (uint32_t)item_len, &f->packed) &&
 		    f->packed.len < array.len;
 	if (is_packed) {
@@ -708,6 +708,16 @@ void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, s
 	ts_buf_put(&f->apart, zeros, -f->apart.len & 7);
 	if (!ts_buf_ok(&f->packed) || !ts_buf_ok(&f->apart) || !add_array(f, array))
 		f->failure = ENOMEM;
+}
+
+void ts_index_put_unread(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
+{
+	put_apart(f, items, n, item_len, false);
+}
+
+void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len)
+{
+	put_apart(f, items, n, item_len, true);
 }
 
 /* The arrays that were kept apart follow the others, which are all put. */

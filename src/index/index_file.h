@@ -101,9 +101,12 @@ void ts_index_section(struct ts_index_file *f, uint32_t kind, uint32_t owner);
 void ts_index_put(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
 /*
- * The same for an array that grows with the recording: it is packed, if that is a gain, and taken with
- * ts_index_take_unread().
+ * The same for an array that grows with the recording, to be taken with ts_index_take_unread().  Pointers to it
+ * stay valid as long as the file is open.
  */
+void ts_index_put_unread(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
+
+/* The same for one that is packed, if that is a gain: what is unpacked is given back (ts_index_give_back()). */
 void ts_index_put_packed(struct ts_index_file *f, const void *items, size_t n, size_t item_len);
 
 /* ts_index_put() of the bytes of @b.  If memory ran out while they were collected, ts_index_commit() fails. */

@@ -177,7 +177,13 @@ const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts
 
 const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i)
 {
-	return i < q->snap.n_events[kind] ? &q->tl->world.events[kind].items[i] : NULL;
+	return i < q->snap.n_events[kind] ? ts_event_list_at(&q->tl->world.events[kind], i) : NULL;
+}
+
+uint64_t ts_query_n_events_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step)
+{
+	return step < q->snap.n_steps ? ts_event_list_below(&q->tl->world.events[kind], step)
+				      : q->snap.n_events[kind];
 }
 
 uint64_t ts_query_n_events(const struct ts_query *q, enum ts_event_kind kind)

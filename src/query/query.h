@@ -290,6 +290,9 @@ const struct ts_happening *ts_query_prev_event(const struct ts_query *q, enum ts
 /* The i-th event of a kind in the snapshot, NULL after the last. */
 const struct ts_happening *ts_query_event(const struct ts_query *q, enum ts_event_kind kind, uint64_t i);
 
+/* How many of them are at steps below @step: the ordinal of the first one that is not. */
+uint64_t ts_query_n_events_below(const struct ts_query *q, enum ts_event_kind kind, uint64_t step);
+
 /* How many events of the kind the snapshot has.  It is the recording's number only if that is complete. */
 uint64_t ts_query_n_events(const struct ts_query *q, enum ts_event_kind kind);
 

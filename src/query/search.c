@@ -109,15 +109,24 @@ static bool is_beaten(const struct ts_search *s, uint64_t step)
 	return (arrival < s->best.pos) == s->is_reverse;
 }
 
+/*
+ * In the direction of the search, the first event of the kind at step @from or farther; beyond the last one if
+ * there is none, and so is what comes before the first.
+ */
+static uint64_t first_event(const struct ts_search *s, enum ts_event_kind kind, uint64_t from)
+{
+	if (!s->is_reverse)
+		return ts_query_n_events_below(s->q, kind, from);
+	return ts_query_n_events_below(s->q, kind, from < UINT64_MAX ? from + 1 : from) - 1;
+}
+
 static void offer_syscalls(struct ts_search *s)
 {
-	const struct ts_happening *list = ts_query_event(s->q, TS_EV_SYSCALL, 0), *h;
 	uint64_t n = ts_query_n_events(s->q, TS_EV_SYSCALL);
 
-	h = s->is_reverse ? ts_query_prev_event(s->q, TS_EV_SYSCALL, s->from)
-			  : ts_query_next_event(s->q, TS_EV_SYSCALL, s->from);
-	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n; i += s->is_reverse ? -1 : 1) {
-		h = &list[i];
+	for (uint64_t i = first_event(s, TS_EV_SYSCALL, s->from); i < n; i += s->is_reverse ? -1 : 1) {
+		const struct ts_happening *h = ts_query_event(s->q, TS_EV_SYSCALL, i);
+
 		if (is_beaten(s, h->step))
 			return;
 		if (is_caught(s->stops, h->event.number))
@@ -132,24 +141,24 @@ static bool is_passed(const struct ts_stops *stops, uint64_t signal)
 	return passed && signal < TS_N_SIGNALS && (passed[signal / 64] >> (signal % 64) & 1);
 }
 
-/* The nearest event of the kind whose position may lie on the way. */
-static const struct ts_happening *first_event(const struct ts_search *s, enum ts_event_kind kind)
+/* The nearest event of the kind whose position may lie on the way, as first_event(). */
+static uint64_t first_arrival(const struct ts_search *s, enum ts_event_kind kind)
 {
 	uint64_t delta = kind != TS_EV_SIGNAL;
 
 	if (!s->is_reverse)
-		return ts_query_next_event(s->q, kind, s->from);
-	return s->from > delta ? ts_query_prev_event(s->q, kind, s->from - 1 - delta) : NULL;
+		return first_event(s, kind, s->from);
+	return s->from > delta ? first_event(s, kind, s->from - 1 - delta) : UINT64_MAX;
 }
 
 /* Look for the nearest signal, fault or exit. */
 static void offer_events(struct ts_search *s, enum ts_event_kind kind)
 {
-	const struct ts_happening *list = ts_query_event(s->q, kind, 0), *h = first_event(s, kind);
 	uint64_t n = ts_query_n_events(s->q, kind);
 
-	for (uint64_t i = h ? (uint64_t)(h - list) : n; i < n; i += s->is_reverse ? -1 : 1) {
-		uint64_t pos = ts_event_position(h = &list[i]);
+	for (uint64_t i = first_arrival(s, kind); i < n; i += s->is_reverse ? -1 : 1) {
+		const struct ts_happening *h = ts_query_event(s->q, kind, i);
+		uint64_t pos = ts_event_position(h);
 
 		if (s->is_reverse ? pos < s->best.pos : pos > s->best.pos)
 			return;

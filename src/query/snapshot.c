@@ -6,23 +6,6 @@
 /* ------------------------------------------------------------------------------------------ taking it */
 
 /* How many of the events are at steps below @n_steps. */
-static uint64_t count_events(const struct ts_happenings *list, uint64_t n_steps)
-{
-	size_t lo = 0, n = list->n;
-
-	while (n) {
-		size_t half = n / 2;
-
-		if (list->items[lo + half].step < n_steps) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
-}
-
 /* Regions and modules are in the order in which they began: the unpublished ones come last. */
 static size_t count_regions(const struct ts_world *w, uint64_t end)
 {
@@ -63,7 +46,7 @@ void ts_snapshot_take(struct ts_snapshot *snap, const struct ts_timeline *tl)
 		snap->n_steps -= is_complete; /* what follows was not read: the recording ends there */
 	}
 	for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
-		snap->n_events[i] = count_events(&w->events[i], snap->n_steps);
+		snap->n_events[i] = ts_event_list_below(&w->events[i], snap->n_steps);
 	snap->n_regions = count_regions(w, snap->end);
 	snap->n_modules = count_modules(w, snap->end);
 }

@@ -6,8 +6,9 @@
  */
 #include "journal.h"
 
-#include <stddef.h>
 #include <string.h>
+
+#include "event_list.h"
 
 struct head {
 	uint64_t pos, addr, len;
@@ -54,17 +55,7 @@ static void put_event(struct ts_buf *out, const struct ts_event *ev)
 {
 	struct ts_event clean;
 
-	memset(&clean, 0, sizeof(clean));
-	clean.kind = ev->kind;
-	clean.number = ev->number;
-	clean.addr = ev->addr;
-	clean.ret = ev->ret;
-	memcpy(clean.args, ev->args, sizeof(clean.args));
-	clean.n_args = ev->n_args;
-	clean.has_ret = ev->has_ret;
-	clean.has_addr = ev->has_addr;
-	clean.is_after = ev->is_after;
-	memcpy(clean.text, ev->text, strnlen(ev->text, sizeof(clean.text) - 1));
+	ts_event_clean(&clean, ev);
 	ts_buf_put(out, &clean, sizeof(clean));
 }
 
@@ -95,6 +86,20 @@ static void put_item(struct ts_buf *out, const struct ts_steps *b, const struct 
 	case TS_FX_FORGET_REGS:
 		break;
 	}
+}
+
+bool ts_journal_has_event(enum ts_event_kind kind)
+{
+	switch (kind) {
+	case TS_EV_EXIT:
+	case TS_EV_THREAD_END:
+	case TS_EV_GAP: return true;
+	case TS_EV_SYSCALL:
+	case TS_EV_SIGNAL:
+	case TS_EV_FAULT:
+	case TS_EV_INTERRUPT: break;
+	}
+	return false;
 }
 
 void ts_journal_effect(struct ts_buf *out, uint64_t pos, uint32_t thread, const struct ts_steps *b,
@@ -181,24 +186,13 @@ static bool take_module(const uint8_t *p, uint32_t size, struct ts_steps *b)
 	return file && ts_steps_load(b, m.addr, m.len, file, len);
 }
 
-/* Is the byte a bool?  Another value must not even be read as one. */
-static bool is_bool(const uint8_t *p)
-{
-	return *p <= 1;
-}
-
 static bool take_event(const uint8_t *p, uint32_t size, struct ts_steps *b)
 {
 	struct ts_event ev, *to;
 
-	if (size < sizeof(ev) || !is_bool(p + offsetof(struct ts_event, has_ret)) ||
-	    !is_bool(p + offsetof(struct ts_event, has_addr)) ||
-	    !is_bool(p + offsetof(struct ts_event, is_after)))
+	if (size < sizeof(ev) || !ts_event_is_valid(p))
 		return false;
 	memcpy(&ev, p, sizeof(ev));
-	if ((unsigned)ev.kind >= TS_N_EVENT_KINDS || ev.n_args > TS_MAX_SYSCALL_ARGS ||
-	    !memchr(ev.text, '\0', sizeof(ev.text)))
-		return false;
 	to = ts_steps_event(b, ev.kind);
 	if (to)
 		*to = ev;

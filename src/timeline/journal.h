@@ -2,8 +2,9 @@
 /*
  * The changes of the world in order of time, to be replayed from an index file.
  *
- * They are the few effects that are neither values nor accesses: maps, events, modules; and which thread
- * runs.  Loading an index applies them as if they had just been read.
+ * They are the few effects that are neither values nor accesses: maps, modules, events that change something;
+ * and which thread runs.  Loading an index applies them as if they had just been read.  Other events, which may
+ * be many, lie in the file as they are (event_list.h).
  */
 #ifndef TS_JOURNAL_H
 #define TS_JOURNAL_H
@@ -14,6 +15,9 @@
 
 #include "src/base/buf.h"
 #include "src/trace/step.h"
+
+/* Are events of the kind in the journal, because more depends on them than what they are asked for? */
+bool ts_journal_has_event(enum ts_event_kind kind);
 
 /*
  * Note an effect on the process of @thread, of the step that leads to position @pos.  A failure stays in

@@ -462,7 +462,8 @@ size_t ts_lines_mem(const struct ts_lines *set)
 
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
 {
-	ts_index_put_packed(f, set->pages, set->n_pages, sizeof(*set->pages));
+	/* each search looks at them, most at no more: they are not worth unpacking */
+	ts_index_put_unread(f, set->pages, set->n_pages, sizeof(*set->pages));
 	ts_index_put_packed(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));
 	ts_index_put_packed(f, set->items, set->n_items, sizeof(*set->items));
 }

@@ -199,11 +199,16 @@ static void apply_event(struct ts_timeline *tl, const struct ts_target *t, const
 	}
 }
 
+static bool is_noted(const struct ts_steps *b, const struct ts_effect *e)
+{
+	return e->kind == TS_FX_EVENT ? ts_journal_has_event(b->events[e->item].kind) : e->kind != TS_FX_THREAD;
+}
+
 /* The effects that are neither values nor accesses: few. */
 static bool apply_rare(struct ts_timeline *tl, struct ts_target *t, const struct ts_steps *b,
 		       const struct ts_effect *e)
 {
-	if (tl->file && t->pos && e->kind != TS_FX_THREAD)
+	if (tl->file && t->pos && is_noted(b, e))
 		ts_journal_effect(&tl->builder->journal, t->pos, t->thread, b, e);
 	switch (e->kind) {
 	case TS_FX_MAP:

@@ -12,7 +12,7 @@
  *   SPCE  for the registers (owner 0) and each process (owner 1, 2, ...): lines and their versions, what is
  *         known of position 0 (space_file.c)
  *   MODE  of a machine: modes of the processor (mode.c)
- *   JRNL  what changed threads, maps, modules, and events (journal.c)
+ *   JRNL  what changed threads, maps and modules (journal.c); the other events, by kind (event_list.c)
  *   CALL  optional: who called whom (calls_section.c)
  *   DGST  optional: what chunks are compared by (digests_section.c)
  *
@@ -385,6 +385,31 @@ static void save_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 	(void)owner;
 	ts_index_put(f, tl->builder->journal.data, tl->builder->journal.len, 1);
 	ts_buf_reset(&tl->builder->journal);
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		if (!ts_journal_has_event(kind))
+			ts_event_list_save(&tl->world.events[kind], f);
+	}
+}
+
+/* The events that are not in the journal, as arrays that follow it. */
+static bool load_events(struct ts_timeline *tl, struct ts_index_arrays *a)
+{
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		if (!ts_journal_has_event(kind) &&
+		    !ts_event_list_load(&tl->world.events[kind], a, tl->builder->n_steps, tl->rec->n_threads))
+			return false;
+	}
+	return true;
+}
+
+static bool map_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owner, struct ts_index_arrays *a)
+{
+	size_t len;
+
+	(void)segment;
+	(void)owner;
+	ts_index_take_unread(a, 1, &len);
+	return load_events(tl, a);
 }
 
 static bool load_note(struct ts_timeline *tl, const struct ts_note *note, struct ts_steps *batch)
@@ -423,7 +448,7 @@ static bool load_journal(struct ts_timeline *tl, uint64_t segment, uint32_t owne
 	while (done && len)
 		done = ts_journal_next(&p, &len, &note, &batch) && load_note(tl, &note, &batch);
 	ts_steps_fini(&batch);
-	return done && !tl->builder->world.is_failed;
+	return done && !tl->builder->world.is_failed && load_events(tl, a);
 }
 
 static uint32_t n_modes(const struct ts_timeline *tl)
@@ -463,6 +488,7 @@ const struct ts_section ts_journal_section = {
 	.kind = TS_SECTION_KIND('J', 'R', 'N', 'L'),
 	.save = save_journal,
 	.load = load_journal,
+	.map = map_journal,
 };
 
 const struct ts_section ts_space_section = {
@@ -679,6 +705,10 @@ bool ts_timeline_use_file(struct ts_timeline *tl, struct ts_index_file *f, struc
 	size_t n = ts_index_n_records(f);
 	struct ts_index_arrays point = { .is_bad = true };
 
+	for (unsigned kind = 0; kind < TS_N_EVENT_KINDS; kind++) {
+		if (!ts_event_list_begin(&tl->world.events[kind]))
+			return ts_fail(err, TS_ENOMEM, TS_NO_OFF, "no memory for events");
+	}
 	for (size_t i = 0; i < n; i++) {
 		errno = 0; /* of allocations */
 		if (!load_record(tl, f, i, &point) || ts_index_is_damaged(f)) {

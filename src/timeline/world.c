@@ -16,7 +16,7 @@ void ts_world_fini(struct ts_world *w)
 	for (uint32_t i = 0; i < w->n_threads; i++)
 		free(w->threads[i].items);
 	for (unsigned i = 0; i < TS_N_EVENT_KINDS; i++)
-		free(w->events[i].items);
+		ts_event_list_fini(&w->events[i]);
 	free(w->threads);
 	free(w->slices);
 	free(w->regions);
@@ -151,40 +151,22 @@ bool ts_world_is_alive(const struct ts_world *w, uint32_t thread, uint64_t pos)
 
 /* ------------------------------------------------------------------------------------------------ events */
 
-/* How many events of the list are at steps below @step. */
-static size_t events_below(const struct ts_happenings *h, uint64_t step)
-{
-	size_t lo = 0, n = h->n;
-
-	while (n) {
-		size_t half = n / 2;
-
-		if (h->items[lo + half].step < step) {
-			lo += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return lo;
-}
-
 const struct ts_happening *ts_world_next_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step)
 {
-	const struct ts_happenings *h = &w->events[kind];
-	size_t i = events_below(h, step);
+	const struct ts_event_list *list = &w->events[kind];
+	uint64_t i = ts_event_list_below(list, step);
 
-	return i < h->n ? &h->items[i] : NULL;
+	return i < list->n ? ts_event_list_at(list, i) : NULL;
 }
 
 const struct ts_happening *ts_world_prev_event(const struct ts_world *w, enum ts_event_kind kind,
 					       uint64_t step)
 {
-	const struct ts_happenings *h = &w->events[kind];
-	size_t i = step == UINT64_MAX ? h->n : events_below(h, step + 1);
+	const struct ts_event_list *list = &w->events[kind];
+	uint64_t n = step == UINT64_MAX ? list->n : ts_event_list_below(list, step + 1);
 
-	return i ? &h->items[i - 1] : NULL;
+	return n ? ts_event_list_at(list, n - 1) : NULL;
 }
 
 /* ------------------------------------------------------------------------------------------------ regions */

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "event_list.h"
 #include "src/base/buf.h"
 #include "src/trace/step.h"
 
@@ -17,11 +18,6 @@ struct ts_slice {
 	uint64_t pos;
 	uint64_t n_before; /* steps of the thread before it */
 	uint32_t thread;
-};
-
-struct ts_happenings {
-	struct ts_happening *items; /* owned; by step */
-	size_t n;
 };
 
 /* A region as it was mapped from position @from until before position @until. */
@@ -55,7 +51,7 @@ struct ts_world {
 	size_t n_slices;
 	struct ts_thread_slices *threads; /* owned; by thread ordinal */
 	uint32_t n_threads;
-	struct ts_happenings events[TS_N_EVENT_KINDS];
+	struct ts_event_list events[TS_N_EVENT_KINDS];
 	struct ts_region *regions; /* owned; in the order in which they began */
 	size_t n_regions;
 	struct ts_loaded *modules; /* owned; in the order in which they appeared */

@@ -103,14 +103,8 @@ void ts_world_end_thread(struct ts_world_builder *wb, uint64_t step, uint32_t th
 
 void ts_world_event(struct ts_world_builder *wb, uint64_t step, uint32_t thread, const struct ts_event *ev)
 {
-	struct ts_world *w = wb->world;
-	struct ts_happenings *h = &w->events[ev->kind];
-	struct ts_happening *items = room(wb, h->items, h->n, &wb->cap_events[ev->kind], sizeof(*items));
-
-	if (!items)
-		return;
-	h->items = items;
-	items[h->n++] = (struct ts_happening){ step, thread, *ev };
+	if (!ts_event_list_add(&wb->world->events[ev->kind], step, thread, ev))
+		wb->is_failed = true;
 }
 
 static void add_region(struct ts_world_builder *wb, const struct ts_region *r)

@@ -10,7 +10,7 @@
 
 struct ts_world_builder {
 	struct ts_world *world; /* borrowed; what is built */
-	size_t cap_slices, cap_regions, cap_modules, cap_events[TS_N_EVENT_KINDS];
+	size_t cap_slices, cap_regions, cap_modules;
 	struct ts_ranges live_regions, live_modules; /* those that stand at the end of what was read: ordinals */
 	bool is_failed; /* memory ran out */
 };

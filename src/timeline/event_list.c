@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "event_list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/index/index_blocks.h"
+#include "src/index/index_file.h"
+
+void ts_event_list_fini(struct ts_event_list *list)
+{
+	for (size_t i = 0; i < list->n_pieces; i++) {
+		if (!list->pieces[i].file)
+			free((void *)list->pieces[i].items);
+	}
+	free(list->pieces);
+	free(list->items);
+	*list = (struct ts_event_list){ 0 };
+}
+
+/* ------------------------------------------------------------------------------------------- one event */
+
+void ts_event_clean(struct ts_event *to, const struct ts_event *from)
+{
+	memset(to, 0, sizeof(*to));
+	to->kind = from->kind;
+	to->number = from->number;
+	to->addr = from->addr;
+	to->ret = from->ret;
+	memcpy(to->args, from->args, sizeof(to->args));
+	to->n_args = from->n_args;
+	to->has_ret = from->has_ret;
+	to->has_addr = from->has_addr;
+	to->is_after = from->is_after;
+	memcpy(to->text, from->text, strnlen(from->text, sizeof(to->text) - 1));
+}
+
+/* Another value than these must not even be read as a bool. */
+static bool is_bool(const uint8_t *p)
+{
+	return *p <= 1;
+}
+
+bool ts_event_is_valid(const uint8_t *p)
+{
+	uint32_t kind;
+
+	memcpy(&kind, p + offsetof(struct ts_event, kind), sizeof(kind));
+	return kind < TS_N_EVENT_KINDS && is_bool(p + offsetof(struct ts_event, has_ret)) &&
+	       is_bool(p + offsetof(struct ts_event, has_addr)) &&
+	       is_bool(p + offsetof(struct ts_event, is_after)) &&
+	       p[offsetof(struct ts_event, n_args)] <= TS_MAX_SYSCALL_ARGS &&
+	       memchr(p + offsetof(struct ts_event, text), '\0', sizeof(((struct ts_event *)0)->text));
+}
+
+/* ------------------------------------------------------------------------------------------ the list */
+
+bool ts_event_list_add(struct ts_event_list *list, uint64_t step, uint32_t thread, const struct ts_event *ev)
+{
+	if (list->n_items == list->cap_items) {
+		size_t cap = list->cap_items ? list->cap_items * 2 : 16;
+		struct ts_happening *items = realloc(list->items, cap * sizeof(*items));
+
+		if (!items)
+			return false;
+		list->items = items;
+		list->cap_items = cap;
+	}
+	/* no padding: they go to index files */
+	memset(&list->items[list->n_items], 0, sizeof(*list->items));
+	list->items[list->n_items].step = step;
+	list->items[list->n_items].thread = thread;
+	ts_event_clean(&list->items[list->n_items].event, ev);
+	list->n_items++;
+	list->n++;
+	return true;
+}
+
+/* The items that follow the pieces, as one. */
+static struct ts_event_piece tail_of(const struct ts_event_list *list)
+{
+	return (struct ts_event_piece){ .items = list->items, .n = list->n_items,
+					.first = list->n - list->n_items };
+}
+
+static uint64_t step_of(const struct ts_event_piece *piece, size_t i)
+{
+	ts_index_blocks_use(piece->file, &piece->items[i].step, sizeof(piece->items[i].step));
+	return piece->items[i].step;
+}
+
+static size_t below_in(const struct ts_event_piece *piece, uint64_t step)
+{
+	size_t lo = 0, n = piece->n;
+
+	while (n) {
+		size_t half = n / 2;
+
+		if (step_of(piece, lo + half) < step) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	return lo;
+}
+
+uint64_t ts_event_list_below(const struct ts_event_list *list, uint64_t step)
+{
+	size_t lo = 0, n = list->n_pieces;
+	struct ts_event_piece piece;
+
+	while (n) { /* the first piece that may have one at @step */
+		size_t half = n / 2;
+
+		if (list->pieces[lo + half].end_step <= step) {
+			lo += half + 1;
+			n -= half + 1;
+		} else {
+			n = half;
+		}
+	}
+	piece = lo < list->n_pieces ? list->pieces[lo] : tail_of(list);
+	return piece.first + below_in(&piece, step);
+}
+
+/* The piece in which event @i lies. */
+static struct ts_event_piece piece_of(const struct ts_event_list *list, uint64_t i)
+{
+	size_t lo = 0, n = list->n_pieces;
+
+	if (i >= list->n - list->n_items)
+		return tail_of(list);
+	while (n > 1) {
+		size_t half = n / 2;
+
+		if (list->pieces[lo + half].first <= i) {
+			lo += half;
+			n -= half;
+		} else {
+			n = half;
+		}
+	}
+	return list->pieces[lo];
+}
+
+static bool is_good(const struct ts_event_piece *piece, const struct ts_happening *h)
+{
+	return ts_event_is_valid((const uint8_t *)&h->event) && h->step < piece->end_step &&
+	       h->thread < piece->n_threads;
+}
+
+const struct ts_happening *ts_event_list_at(const struct ts_event_list *list, uint64_t i)
+{
+	static const struct ts_happening nothing;
+	struct ts_event_piece piece = piece_of(list, i);
+	const struct ts_happening *h = &piece.items[i - piece.first];
+
+	if (!piece.file)
+		return h;
+	if (!ts_index_blocks_use(piece.file, h, sizeof(*h)))
+		return &nothing;
+	if (is_good(&piece, h))
+		return h;
+	ts_index_blocks_note_damage(piece.file);
+	return &nothing;
+}
+
+/* --------------------------------------------------------------------------------------- index files */
+
+static bool add_piece(struct ts_event_list *list, const struct ts_event_piece *piece)
+{
+	if (list->n_pieces == list->cap_pieces) {
+		size_t cap = list->cap_pieces ? list->cap_pieces * 2 : 16;
+		struct ts_event_piece *pieces = realloc(list->pieces, cap * sizeof(*pieces));
+
+		if (!pieces)
+			return false;
+		list->pieces = pieces;
+		list->cap_pieces = cap;
+	}
+	list->pieces[list->n_pieces++] = *piece;
+	return true;
+}
+
+bool ts_event_list_begin(struct ts_event_list *list)
+{
+	struct ts_event_piece piece = tail_of(list);
+
+	piece.end_step = 1;
+	if (!list->n_items)
+		return true;
+	if (!add_piece(list, &piece))
+		return false;
+	list->items = NULL;
+	list->n_items = list->cap_items = 0;
+	return true;
+}
+
+void ts_event_list_save(const struct ts_event_list *list, struct ts_index_file *f)
+{
+	ts_index_put_unread(f, list->items, list->n_items, sizeof(*list->items));
+}
+
+bool ts_event_list_load(struct ts_event_list *list, struct ts_index_arrays *a, uint64_t end_step,
+			uint32_t n_threads)
+{
+	struct ts_event_piece piece = { .first = list->n - list->n_items, .end_step = end_step,
+					.n_threads = n_threads, .file = a->blocks };
+
+	piece.items = ts_index_take_unread(a, sizeof(*piece.items), &piece.n);
+	if (!piece.items || (piece.n && !add_piece(list, &piece)))
+		return false;
+	list->n = piece.first + piece.n;
+	list->n_items = 0;
+	return true;
+}

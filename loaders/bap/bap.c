@@ -26,6 +26,7 @@
 
 #include "loaders/loader.h"
 #include "names.h"
+#include "plan.h"
 #include "schema.h"
 #include "src/base/cursor.h"
 #include "toc.h"
@@ -199,6 +200,7 @@ static bool find_end(struct bap *rec, uint64_t toc, struct ts_error *err)
 	uint64_t len = ts_source_len(rec->src);
 
 	rec->end = len;
+	rec->toc.due = UINT64_MAX;
 	if (!toc && !rec->n_frames) {
 		ts_recording_warn(&rec->base,
 				  "the recorder did not finish the trace: its last frames are missing");
@@ -392,6 +394,7 @@ static bool fill(struct ts_recording *base, const struct ts_source *src, const s
 		return false;
 	rec->first = HEADER_LEN;
 	rec->recorder = BAP_UNKNOWN;
+	rec->plan_after = BAP_PLAN_AFTER;
 	if (rec->version >= 2 && !read_meta(rec, err))
 		return false;
 	rec->addr_mask = UINT64_MAX;

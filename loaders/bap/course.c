@@ -10,11 +10,13 @@ void bap_course_init(struct bap_course *co, struct bap *rec, struct bap_look *lo
 	memset(co, 0, sizeof(*co));
 	co->rec = co->in.rec = rec;
 	co->in.look = look;
+	bap_plans_init(&co->plans, rec);
 	bap_known_init(&co->known, rec, look, end);
 }
 
 void bap_course_fini(struct bap_course *co)
 {
+	bap_plans_fini(&co->plans);
 	bap_known_fini(&co->known);
 }
 

@@ -8,12 +8,14 @@
 #include "calls.h"
 #include "loaders/kit/point.h"
 #include "operand.h"
+#include "plan.h"
 #include "state.h"
 
 struct bap_course {
 	struct bap *rec; /* borrowed */
 	struct bap_known known;
 	struct bap_parser in;
+	struct bap_plans plans;
 	struct bap_thread *now; /* the last std frame's, borrowed from known; NULL: none */
 	struct bap_calls calls;
 	uint64_t n_modules;

@@ -93,21 +93,33 @@ static unsigned x86_opcode(const struct pb_value *raw)
 }
 
 /*
- * What tracewrap logs wrongly or not at all on x86, seen by stepping the same programs: results of
- * multiplications and divisions of one operand; flags of neg, and of shifts that may be by zero.  Of AF it
- * says nothing where it is not defined: the emulator then clears it.
+ * Seen by stepping the same programs: tracewrap logs wrong results of multiplications and divisions of one
+ * operand, and wrong flags of neg and of shifts that may be by zero.
  */
-static void lose_x86(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
+enum bap_x86_loss bap_x86_loss(const struct bap *rec, const struct pb_value *raw)
 {
-	unsigned op = x86_opcode(raw), what = op & 0xfe00, extend = op & 7;
-	struct bap_flag_bits *f = &t->flags[0];
-	bool is_arith = what == 0xf600 && extend >= 4;
+	bool is_tracewrap = rec->recorder == BAP_TRACEWRAP || rec->recorder == BAP_OLD_TRACEWRAP;
+	unsigned op, what;
 
-	if (is_arith)
+	if (!is_tracewrap || rec->arch != BAP_ARCH_X86)
+		return BAP_LOSS_NONE;
+	op = x86_opcode(raw);
+	what = op & 0xfe00;
+	if (what == 0xf600 && (op & 7) >= 4)
+		return BAP_LOSS_RESULTS;
+	return (what == 0xf600 && (op & 7) == 3) || what == 0xd200 ? BAP_LOSS_STATUS : BAP_LOSS_AF;
+}
+
+/* Of AF tracewrap says nothing where it is not defined: the emulator then clears it. */
+void bap_lose_x86(struct bap_known *k, struct bap_thread *t, enum bap_x86_loss loss)
+{
+	struct bap_flag_bits *f = &t->flags[0];
+
+	if (loss == BAP_LOSS_RESULTS)
 		lose_named(k, t, k->rec->addr_mask == UINT64_MAX ? "rax\0rdx\0" : "eax\0edx\0");
-	if (!k->rec->names.n_flags)
+	if (loss == BAP_LOSS_NONE || !k->rec->names.n_flags)
 		return;
-	if (is_arith || (what == 0xf600 && extend == 3) || what == 0xd200) {
+	if (loss != BAP_LOSS_AF) {
 		f->known &= ~X86_STATUS;
 		bap_tell_flags(k, t, 0, X86_STATUS, true);
 	} else if (f->last & X86_ZF && !(f->last & X86_AF)) {
@@ -130,7 +142,7 @@ static bool is_parallel(const struct pb_value *raw, bool is_thumb)
 void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw)
 {
 	if (k->rec->arch == BAP_ARCH_X86) {
-		lose_x86(k, t, raw);
+		bap_lose_x86(k, t, bap_x86_loss(k->rec, raw));
 	} else if (k->rec->arch == BAP_ARCH_ARM && k->rec->names.n_flags &&
 		   is_parallel(raw, t->flags[0].value & BAP_ARM_T) && !(t->flags[0].last & ARM_GE)) {
 		t->flags[0].known &= ~ARM_GE;

@@ -26,6 +26,18 @@ void bap_see_mode(struct bap_known *k, struct bap_thread *t, const struct pb_mes
  */
 void bap_step_it(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 
+/* What tracewrap logs wrongly or not at all of an x86 instruction that has operands. */
+enum bap_x86_loss {
+	BAP_LOSS_NONE,    /* another machine, or another recorder */
+	BAP_LOSS_AF,      /* AF where it is not defined */
+	BAP_LOSS_STATUS,  /* the status flags */
+	BAP_LOSS_RESULTS, /* these, and the accumulator and its extension */
+};
+
+/* By the instruction's bytes alone. */
+enum bap_x86_loss bap_x86_loss(const struct bap *rec, const struct pb_value *raw);
+void bap_lose_x86(struct bap_known *k, struct bap_thread *t, enum bap_x86_loss loss);
+
 /* After an instruction whose frame has operands, but lacks those that an emulator's helper writes. */
 void bap_lose_helpers(struct bap_known *k, struct bap_thread *t, const struct pb_value *raw);
 

@@ -74,14 +74,10 @@ static inline bool is_like(const uint8_t *p, const uint8_t want[16], const uint8
 }
 
 /*
- * An operand of @len bytes as recorders write it: fields in their order, keys and lengths of one byte,
- *
  *      0a LEN, in it 12 LEN 0a LEN NAME or 0a LEN 08 ADDRESS
  *      10 BITS; 1a 08 08 R 10 W 18 I 20 B: usage; 22 02 08 01: taint; 2a LEN VALUE
- *
- * and is regular.  Returns false for any other, which must be parsed by the schema.
  */
-static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op)
+bool bap_op_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op)
 {
 	static const uint8_t want[16] = { 0x1a, 8, 8, 0, 0x10, 0, 0x18, 0, 0x20, 0, 0x22, 2, 8, 1, 0x2a, 0 };
 	static const uint8_t mask[16] = { 255, 255, 255, 254, 255, 254, 255, 254,
@@ -109,7 +105,7 @@ static bool read_usual(const struct bap_parser *in, const uint8_t *p, size_t len
 		return op->slot->kind != REGMAP_NONE;
 	}
 	op->slot = NULL;
-	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + 5, end, &op->addr) != after)
+	if (p[2] != 0x0a || p[4] != 0x08 || pb_get_varint(p + BAP_OP_ADDRESS, end, &op->addr) != after)
 		return false;
 	op->addr &= in->rec->addr_mask;
 	return op->bits % 8 == 0 && op->len - 1 <= in->rec->addr_mask - op->addr;
@@ -178,8 +174,8 @@ bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op
 {
 	const uint8_t *p = list->p;
 
-	if (list->left < 2 || p[0] != 0x0a || p[1] >= 0x80 || p[1] > list->left - 2 ||
-	    !read_usual(in, p + 2, p[1], op))
+	if (list->left < 2 || p[0] != BAP_OP_KEY || p[1] >= 0x80 || p[1] > list->left - 2 ||
+	    !bap_op_usual(in, p + 2, p[1], op))
 		return next_any(in, list, op);
 	if (op->slot)
 		keep_form(in, p, 2u + p[1], op);

@@ -103,6 +103,18 @@ static inline uint32_t bap_op_again(const struct bap_parser *in, const uint8_t *
 	return 2u + p[1];
 }
 
+/* The first byte of an operand in its list. */
+#define BAP_OP_KEY (1 << 3 | PB_BYTES)
+
+/* Where the address is in the operand of memory that bap_op_usual() reads. */
+#define BAP_OP_ADDRESS 5u
+
+/*
+ * Read an operand of @len bytes at @p as recorders write it: fields in their order, keys and lengths of one
+ * byte, and regular.  Returns false for any other, which must be parsed by the schema.
+ */
+bool bap_op_usual(const struct bap_parser *in, const uint8_t *p, size_t len, struct bap_op *op);
+
 /* bap_op_next() of an operand that has no form yet, or of memory. */
 bool bap_op_new(struct bap_parser *in, struct ts_cursor *list, struct bap_op *op);
 

@@ -74,7 +74,8 @@ static enum ts_next read_others(struct bap_reader *r)
 		uint32_t mark;
 		enum ts_next found;
 
-		ts_error_reset(&r->ahead);
+		if (r->ahead.code != TS_OK)
+			ts_error_reset(&r->ahead);
 		found = bap_stream_open(&r->stream, &r->ahead);
 		if (found == TS_END || (found == TS_ITEM && r->stream.opened.kind == FRAME_STD))
 			return found;
@@ -298,6 +299,11 @@ struct ts_reader *bap_reader_new(struct bap *rec, struct ts_error *err)
 	if (r)
 		ts_reader_close(&r->base);
 	return NULL;
+}
+
+uint64_t bap_reader_n_followed(const struct ts_reader *base)
+{
+	return ((const struct bap_reader *)base)->course.plans.n_followed;
 }
 
 bool bap_read_initial(struct bap *rec, struct ts_error *err)

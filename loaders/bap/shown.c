@@ -13,8 +13,7 @@
 
 #include "word.h"
 
-/* The first byte of an operand in its list, and what it is in the copy of one that has to be looked at. */
-#define OP_KEY  (1 << 3 | PB_BYTES)
+/* The first byte of an operand in the copy of the list that has to be looked at. */
 #define SPOILED 0
 
 static uint32_t start_of(const struct bap_shown *s, uint32_t i)
@@ -115,7 +114,7 @@ void bap_shown_keep(struct bap_shown *s, const struct bap_thread *t, uint32_t *i
 {
 	uint32_t start = start_of(s, *i);
 	struct bap_shown_op *o = &s->ops[*i];
-	bool is_alone = p[0] == OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
+	bool is_alone = p[0] == BAP_OP_KEY && p[1] < 0x80 && 2u + p[1] == len; /* nothing else was left out */
 
 	if (!op->slot) /* memory is read each time: it is not kept in the list */
 		return;

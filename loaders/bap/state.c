@@ -53,10 +53,8 @@ void bap_forget_told(struct bap_known *k)
 	bap_shown_forget(k->shown);
 }
 
-void bap_start_list(struct bap_known *k)
+void bap_forget_seen(struct bap_known *k)
 {
-	if (++k->serial)
-		return;
 	for (uint32_t i = 0; i < k->n_live; i++)
 		memset(k->live[i]->seen, 0, k->rec->base.regs.g_len);
 	k->serial = 1;
@@ -79,16 +77,6 @@ void bap_warn_contradiction(struct bap_known *k)
 		 "believed");
 }
 
-/* An effect with the first @len bytes of a word. */
-static void tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
-		      uint32_t len)
-{
-	uint8_t bytes[8];
-
-	memcpy(bytes, &word, sizeof(bytes));
-	ts_steps_word(k->out, kind, off, bytes, len);
-}
-
 /* Bytes that were not seen in this list.  The last instruction's result is believed more. */
 static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
 			      uint32_t len)
@@ -104,7 +92,7 @@ static inline void see_unseen(struct bap_known *k, struct bap_thread *t, uint32_
 		return;
 	}
 	bap_shown_changed(k->shown, t, off, len);
-	tell_word(k, TS_FX_REG_READ, off, word, len);
+	bap_tell_word(k, TS_FX_REG_READ, off, word, len);
 	bap_store(t->data + off, word, mask);
 	bap_store(t->state + off, state | BAP_ONES, mask);
 }
@@ -150,42 +138,13 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 	}
 }
 
-/* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
-static inline __attribute__((always_inline)) void write_word(struct bap_known *k, struct bap_thread *t,
-							     uint32_t off, uint64_t word, uint32_t len,
-							     enum bap_byte state)
-{
-	uint64_t mask = bap_first_bytes(len), before = ts_load(t->state + off);
-
-	if (((ts_load(t->data + off) ^ word) & mask) | (~before & BAP_ONES & mask)) {
-		bap_shown_changed(k->shown, t, off, len);
-		tell_word(k, TS_FX_REG_WRITE, off, word, len);
-		bap_store(t->data + off, word, mask);
-	}
-	bap_store(t->state + off, before | state * BAP_ONES, mask);
-}
-
-/* Remember that the instruction wrote there, while there is room for it. */
-static inline enum bap_byte note_last(struct bap_thread *t, uint32_t off, uint32_t len)
-{
-	if (t->n_last == BAP_MAX_LAST)
-		return BAP_TOLD;
-	t->last[t->n_last++] = (struct bap_extent){ off, len };
-	return BAP_WRITTEN;
-}
-
-void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len)
-{
-	write_word(k, t, off, word, len, note_last(t, off, len));
-}
-
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data, uint32_t len)
 {
-	enum bap_byte state = note_last(t, off, len);
+	enum bap_byte state = bap_note_last(t, off, len);
 
 	for (uint32_t i = 0, n; i < len; i += n) {
 		n = len - i < 8 ? len - i : 8;
-		write_word(k, t, off + i, load_value(data + i, n), n, state);
+		bap_write_bytes(k, t, off + i, load_value(data + i, n), n, state);
 	}
 }
 
@@ -215,21 +174,6 @@ void bap_lose_all_threads(struct bap_known *k)
 		k->live[i]->n_last = 0;
 	}
 	bap_shown_forget(k->shown);
-}
-
-void bap_age_writes(struct bap_thread *t)
-{
-	for (unsigned i = 0; i < t->n_last; i++) {
-		const struct bap_extent *e = &t->last[i];
-
-		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
-		for (uint32_t j = 0; j < e->len; j += 8)
-			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES,
-				  UINT64_MAX);
-	}
-	t->n_last = 0;
-	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
-		t->flags[i].last = 0;
 }
 
 /* -------------------------------------------------------------------------------------------------- flags */

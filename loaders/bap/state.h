@@ -11,26 +11,27 @@
 #ifndef LOADERS_BAP_STATE_H
 #define LOADERS_BAP_STATE_H
 
+#include "shown.h"
 #include "thread.h"
 #include "trace.h"
+#include "word.h"
 
 /* The number of threads whose state is kept: those seen last. */
 #define BAP_MAX_LIVE 64
 
 struct bap_results;
-struct bap_shown;
 
 /* The state of all threads at a place of the trace, and the destination of the open step's effects. */
 struct bap_known {
-	struct bap *rec;         /* borrowed */
-	struct bap_look *look;   /* borrowed */
-	struct ts_steps *out;    /* borrowed; the open step */
-	struct ts_end *end;      /* borrowed; the recording's end, as far as known */
-	struct bap_shown *shown; /* owned; the last list of one of the threads; NULL until it is of use */
+	struct bap *rec;             /* borrowed */
+	struct bap_look *look;       /* borrowed */
+	struct ts_steps *out;        /* borrowed; the open step */
+	struct ts_end *end;          /* borrowed; the recording's end, as far as known */
+	struct bap_shown *shown;     /* owned; the last list of one of the threads; NULL until it is of use */
 	struct bap_results *results; /* owned; NULL until it is of use */
 	struct bap_thread *live[BAP_MAX_LIVE]; /* owned; the one seen last comes first */
 	uint32_t n_live;
-	uint8_t serial; /* counts lists of values before an instruction, never 0 */
+	uint8_t serial;   /* counts lists of values before an instruction, never 0 */
 	bool notes_first; /* a look at the first frames, which fills rec->first_flags */
 	struct bap_ids {
 		struct bap_id {
@@ -54,8 +55,15 @@ void bap_forget_threads(struct bap_known *k);
 /* All register bytes are untold again, except for those that the previous instruction wrote. */
 void bap_forget_told(struct bap_known *k);
 
+/* Lists are counted anew. */
+void bap_forget_seen(struct bap_known *k);
+
 /* A list of values before an instruction begins: no register was seen in it. */
-void bap_start_list(struct bap_known *k);
+static inline void bap_start_list(struct bap_known *k)
+{
+	if (__builtin_expect(!++k->serial, 0))
+		bap_forget_seen(k);
+}
 
 /*
  * A value before the instruction.  The first value of each byte in a frame counts; the last instruction's
@@ -67,9 +75,61 @@ void bap_see_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const 
 void bap_write_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, const uint8_t *data,
 		   uint32_t len);
 
-/* The same for the first @len bytes, 1 to 8, of a word (word.h). */
+/* bap_see_reg() for the first @len bytes, 1 to 8, of a word (word.h). */
 void bap_see_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
-void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word, uint32_t len);
+
+/*
+ * bap_see_word() for bytes that are not flags and that the list shows once: most were told, and have not
+ * changed.
+ */
+static inline void bap_see_first(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
+				 uint32_t len)
+{
+	uint64_t differs = (ts_load(t->data + off) ^ word) | (~ts_load(t->state + off) & BAP_ONES);
+
+	if (__builtin_expect((differs & bap_first_bytes(len)) != 0, 0))
+		bap_see_word(k, t, off, word, len);
+}
+
+/* An effect with the first @len bytes of a word. */
+static inline void bap_tell_word(struct bap_known *k, enum ts_effect_kind kind, uint32_t off, uint64_t word,
+				 uint32_t len)
+{
+	uint8_t bytes[8];
+
+	memcpy(bytes, &word, sizeof(bytes));
+	ts_steps_word(k->out, kind, off, bytes, len);
+}
+
+/* Remember that the instruction wrote there, while there is room for it. */
+static inline enum bap_byte bap_note_last(struct bap_thread *t, uint32_t off, uint32_t len)
+{
+	if (t->n_last == BAP_MAX_LAST)
+		return BAP_TOLD;
+	t->last[t->n_last++] = (struct bap_extent){ off, len };
+	return BAP_WRITTEN;
+}
+
+/* What the same instruction wrote before stays written by it, though it may be remembered no second time. */
+static inline void bap_write_bytes(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
+				   uint32_t len, enum bap_byte state)
+{
+	uint64_t mask = bap_first_bytes(len), before = ts_load(t->state + off);
+
+	if (((ts_load(t->data + off) ^ word) | (~before & BAP_ONES)) & mask) {
+		bap_shown_changed(k->shown, t, off, len);
+		bap_tell_word(k, TS_FX_REG_WRITE, off, word, len);
+		bap_store(t->data + off, word, mask);
+	}
+	bap_store(t->state + off, before | state * BAP_ONES, mask);
+}
+
+/* bap_write_reg() for the first @len bytes, 1 to 8, of a word. */
+static inline void bap_write_word(struct bap_known *k, struct bap_thread *t, uint32_t off, uint64_t word,
+				  uint32_t len)
+{
+	bap_write_bytes(k, t, off, word, len, bap_note_last(t, off, len));
+}
 
 /* Registers got a value that is not logged. */
 void bap_lose_reg(struct bap_known *k, struct bap_thread *t, uint32_t off, uint32_t len);
@@ -81,7 +141,20 @@ void bap_lose_all_threads(struct bap_known *k);
 void bap_switch_thread(struct bap_known *k, const struct bap_thread *t);
 
 /* The thread's previous instruction is no longer the previous one. */
-void bap_age_writes(struct bap_thread *t);
+static inline void bap_age_writes(struct bap_thread *t)
+{
+	for (unsigned i = 0; i < t->n_last; i++) {
+		const struct bap_extent *e = &t->last[i];
+
+		/* whole words: bytes after an extent are another extent's, or not BAP_WRITTEN */
+		for (uint32_t j = 0; j < e->len; j += 8)
+			bap_store(t->state + e->off + j, ts_load(t->state + e->off + j) & BAP_ONES,
+				  UINT64_MAX);
+	}
+	t->n_last = 0;
+	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
+		t->flags[i].last = 0;
+}
 
 /* Warn that a value before an instruction differs from the previous instruction's result, which is used. */
 void bap_warn_contradiction(struct bap_known *k);

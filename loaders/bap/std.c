@@ -7,6 +7,7 @@
 #include "schema.h"
 #include "shown.h"
 #include "value.h"
+#include "word.h"
 
 /* Did this frame's list see the same memory before?  Then that is not the value before the instruction. */
 static bool is_seen_memory(const struct bap_course *co, const struct bap_op *op)
@@ -112,6 +113,21 @@ static void lose_written(struct bap_course *co, struct bap_thread *t, const stru
 			bap_op_lose(&co->known, t, &op);
 }
 
+static inline void write(struct bap_course *co, struct bap_thread *t, const struct bap_op *op)
+{
+	if (op->slot)
+		bap_op_write(&co->known, t, op);
+	else
+		bap_op_memory(&co->known, TS_FX_WRITE, op, false);
+}
+
+static void tell_written_flags(struct bap_course *co, struct bap_thread *t)
+{
+	for (unsigned i = 0; i < co->rec->names.n_flags; i++)
+		if (t->flags[i].last)
+			bap_tell_flags(&co->known, t, i, t->flags[i].last, true);
+}
+
 static bool read_post_list(struct bap_course *co, struct bap_thread *t, const struct pb_message *std,
 			   struct ts_cursor *frame, bool *has_operands)
 {
@@ -119,19 +135,13 @@ static bool read_post_list(struct bap_course *co, struct bap_thread *t, const st
 	struct bap_op op;
 
 	*has_operands |= list.left > 0;
-	while (bap_op_next(&co->in, &list, &op)) {
-		if (op.slot)
-			bap_op_write(&co->known, t, &op);
-		else
-			bap_op_memory(&co->known, TS_FX_WRITE, &op, false);
-	}
-	for (unsigned i = 0; i < co->rec->names.n_flags; i++)
-		if (t->flags[i].last)
-			bap_tell_flags(&co->known, t, i, t->flags[i].last, true);
+	while (bap_op_next(&co->in, &list, &op))
+		write(co, t, &op);
+	tell_written_flags(co, t);
 	return ts_ok(frame);
 }
 
-static void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *raw)
+static inline void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *raw)
 {
 	struct ts_effect *e;
 
@@ -145,8 +155,20 @@ static void see_code(struct bap_course *co, uint64_t pc, const struct pb_value *
 		e->is_hidden = true;
 }
 
-bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread **t, uint64_t *pc,
-		  uint16_t *insn_len)
+/* What begins with a frame of an instruction, whatever it says: *raw are the instruction's bytes. */
+static inline __attribute__((always_inline)) void begin_insn(struct bap_course *co, uint64_t pc,
+							     const struct pb_value *raw)
+{
+	*co->known.end = (struct ts_end){ 0 };
+	co->last_len = raw->n <= sizeof(co->last_insn) ? (uint8_t)raw->n : 0;
+	if (co->last_len) /* as many bytes as there can be: the window has more of them (TS_WINDOW_PAD) */
+		memcpy(co->last_insn, raw->p, sizeof(co->last_insn));
+	see_code(co, pc, raw);
+}
+
+/* Any frame. */
+static __attribute__((noinline)) bool read_any(struct bap_course *co, struct bap_stream *s,
+					       struct bap_thread **t, uint64_t *pc, uint16_t *insn_len)
 {
 	struct ts_cursor *c = &s->opened.body;
 	bool is_arm = co->rec->arch == BAP_ARCH_ARM && co->rec->names.n_flags;
@@ -163,11 +185,7 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
 	co->now = *t;
 	*pc = std->v[STD_ADDRESS - 1].n & co->rec->addr_mask;
 	*insn_len = raw->n <= 64 ? (uint16_t)raw->n : 0;
-	*co->known.end = (struct ts_end){ 0 };
-	co->last_len = raw->n <= sizeof(co->last_insn) ? (uint8_t)raw->n : 0;
-	if (co->last_len) /* as many bytes as there can be: the window has more of them (TS_WINDOW_PAD) */
-		memcpy(co->last_insn, raw->p, sizeof(co->last_insn));
-	see_code(co, *pc, raw);
+	begin_insn(co, *pc, raw);
 	if (is_arm)
 		bap_see_mode(&co->known, *t, std);
 	if (!read_pre_list(co, *t, std, c, &has_operands))
@@ -186,4 +204,156 @@ bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread
 	if (is_arm)
 		bap_step_it(&co->known, *t, raw);
 	return ts_ok(c);
+}
+
+/* ----------------------------------------------------------------------------------------------- by a plan
+ */
+
+/* A frame that a plan fits, with the addresses of its memory operands. */
+struct planned {
+	const struct bap_plan *plan;
+	const uint8_t *tail;
+	uint64_t addrs[BAP_PLAN_MEMORY];
+};
+
+/* Read the addresses of memory.  Returns false if there is one that the general way ignores. */
+static inline bool read_addresses(const struct bap *rec, struct planned *f)
+{
+	for (unsigned i = 0; i < f->plan->n_memory; i++) {
+		const struct bap_plan_address *a = &f->plan->memory[i];
+
+		pb_get_varint(f->tail + a->at, f->tail + f->plan->len, &f->addrs[i]);
+		f->addrs[i] &= rec->addr_mask;
+		if (a->room > rec->addr_mask - f->addrs[i])
+			return false;
+	}
+	return true;
+}
+
+static inline uint64_t planned_word(const struct bap_course *co, const struct planned *f,
+				    const struct bap_plan_item *item)
+{
+	uint64_t word = ts_load(f->tail + item->value);
+
+	return co->rec->base.regs.arch->is_big_endian ? bap_reverse(word, item->len) : word;
+}
+
+/* An operand that is not a word, as the general way has it; memory takes the next address, *addr. */
+static inline struct bap_op planned_op(const struct planned *f, const struct bap_plan_item *item,
+				       const uint64_t **addr)
+{
+	return (struct bap_op){
+		.slot = item->slot,
+		.addr = item->slot ? 0 : *(*addr)++,
+		.value = f->tail + item->value,
+		.len = item->len,
+		.bits = item->bits,
+		.is_read = item->is_read,
+	};
+}
+
+/* The flags from @i to @end, by group. */
+static inline void planned_flags(const struct planned *f, unsigned i, unsigned end,
+				 uint32_t values[REGMAP_MAX_FLAGS])
+{
+	for (; i < end; i++) {
+		const struct bap_plan_flag *flag = &f->plan->flags[i];
+
+		values[flag->group] |= (uint32_t)f->tail[flag->value] << flag->shift & flag->mask;
+	}
+}
+
+static inline void follow_pre_list(struct bap_course *co, struct bap_thread *t, const struct planned *f,
+				   const uint64_t **addr)
+{
+	const struct bap_plan *plan = f->plan;
+	uint32_t values[REGMAP_MAX_FLAGS] = { 0 };
+
+	bap_start_list(&co->known);
+	for (unsigned i = 0; i < plan->n_pre_items; i++) {
+		const struct bap_plan_item *item = &plan->items[i];
+
+		if (item->is_word) {
+			bap_see_first(&co->known, t, item->off, planned_word(co, f, item), item->len);
+		} else {
+			struct bap_op op = planned_op(f, item, addr);
+
+			see(co, t, &op);
+		}
+	}
+	if (!plan->has_pre_flags)
+		return;
+	planned_flags(f, 0, plan->n_pre_flags, values);
+	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
+		if (plan->pre_mask[i])
+			bap_see_flags(&co->known, t, i, plan->pre_mask[i], values[i]);
+	bap_see_all_flags(&co->known, t);
+}
+
+static inline void follow_post_list(struct bap_course *co, struct bap_thread *t, const struct planned *f,
+				    const uint64_t **addr)
+{
+	const struct bap_plan *plan = f->plan;
+	uint32_t values[REGMAP_MAX_FLAGS] = { 0 };
+
+	for (unsigned i = plan->n_pre_items; i < plan->n_items; i++) {
+		const struct bap_plan_item *item = &plan->items[i];
+
+		if (item->is_word) {
+			bap_write_word(&co->known, t, item->off, planned_word(co, f, item), item->len);
+		} else {
+			struct bap_op op = planned_op(f, item, addr);
+
+			write(co, t, &op);
+		}
+	}
+	if (!plan->has_post_flags)
+		return;
+	planned_flags(f, plan->n_pre_flags, plan->n_flags, values);
+	for (unsigned i = 0; i < REGMAP_MAX_FLAGS; i++)
+		if (plan->post_mask[i])
+			bap_write_flags(t, i, plan->post_mask[i], values[i]);
+	tell_written_flags(co, t);
+}
+
+/* read_any() for a frame of the current thread that a plan fits. */
+static inline void follow(struct bap_course *co, struct bap_thread *t, const struct planned *f, uint64_t pc)
+{
+	struct pb_value raw = { f->plan->insn_len, f->tail + BAP_PLAN_RAW };
+	const uint64_t *addr = f->addrs;
+
+	begin_insn(co, pc, &raw);
+	follow_pre_list(co, t, f, &addr);
+	bap_age_writes(t);
+	follow_post_list(co, t, f, &addr);
+	if (!f->plan->has_operands)
+		bap_lose_unlogged(&co->known, t, pc, &raw);
+	else if (f->plan->loss)
+		bap_lose_x86(&co->known, t, f->plan->loss);
+	co->plans.n_followed++;
+}
+
+bool bap_read_std(struct bap_course *co, struct bap_stream *s, struct bap_thread **t, uint64_t *pc,
+		  uint16_t *insn_len)
+{
+	struct planned f;
+	struct bap_plan_frame head;
+	bool has_head = bap_plan_split(&s->opened.body, &head);
+
+	f.plan = has_head && co->now && co->now->id == head.thread_id && !co->calls.n
+			 ? bap_plans_find(&co->plans, &head)
+			 : NULL;
+	f.tail = head.tail;
+	if (!f.plan || !read_addresses(co->rec, &f)) {
+		bool done = read_any(co, s, t, pc, insn_len);
+
+		if (done && has_head)
+			bap_plans_note(&co->plans, &co->in, &head);
+		return done;
+	}
+	*t = co->now;
+	*pc = head.pc & co->rec->addr_mask;
+	*insn_len = f.plan->insn_len;
+	follow(co, co->now, &f, *pc);
+	return true;
 }

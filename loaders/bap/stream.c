@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "schema.h"
-#include "toc.h"
 
 void bap_stream_init(struct bap_stream *s, struct bap *rec)
 {
@@ -62,6 +61,7 @@ static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c,
 {
 	uint64_t left = s->rec->end - s->off, len;
 	const uint8_t *p;
+	size_t got;
 
 	if (!left)
 		return TS_END;
@@ -69,32 +69,20 @@ static inline enum ts_next peek_frame(struct bap_stream *s, struct ts_cursor *c,
 		fail_cut(s, left, "a length has 8 bytes", err);
 		return TS_FAIL;
 	}
-	p = ts_window_need(&s->window, s->off, BAP_LEN_LEN, err);
+	p = ts_window_at(&s->window, s->off, BAP_LEN_LEN, &got, err);
 	if (!p)
 		return TS_FAIL;
 	len = le64(p);
 	left -= BAP_LEN_LEN;
 	if (__builtin_expect(len - 1 >= BAP_MAX_FRAME || len > left, 0))
 		return fail_len(s, len, left, err);
-	p = ts_window_need(&s->window, s->off, BAP_LEN_LEN + len, err);
-	if (!p)
-		return TS_FAIL;
+	if (__builtin_expect(got - BAP_LEN_LEN < len, 0)) {
+		p = ts_window_need(&s->window, s->off, BAP_LEN_LEN + len, err);
+		if (!p)
+			return TS_FAIL;
+	}
 	*c = ts_cursor(p + BAP_LEN_LEN, (size_t)len, s->off + BAP_LEN_LEN, "frame", err);
 	return TS_ITEM;
-}
-
-void bap_stream_take(struct bap_stream *s)
-{
-	struct bap *rec = s->rec;
-
-	if (rec->toc.step && s->off >= rec->read_until && s->n_frames == rec->toc.due)
-		bap_toc_compare(rec, s->off, &s->failure);
-	s->off += BAP_LEN_LEN + s->opened.len;
-	s->n_frames++;
-	if (s->off > rec->read_until) {
-		rec->read_until = s->off;
-		rec->n_walked = s->n_frames;
-	}
 }
 
 /* The kind of frame; 0: an unknown one. */
@@ -140,12 +128,17 @@ static inline bool open_message(struct ts_cursor *c, unsigned *kind)
 	return open_any(c, kind);
 }
 
-static enum ts_next open_frame(struct bap_stream *s, struct ts_error *err)
+enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err)
 {
 	struct bap_opened *o = &s->opened;
 	enum ts_next next;
 
 	o->len = 0;
+	if (s->failure.code != TS_OK) {
+		*err = s->failure;
+		return TS_FAIL;
+	}
+	s->look.off = s->off;
 	next = peek_frame(s, &o->body, err);
 	if (next != TS_ITEM)
 		return next;
@@ -157,21 +150,6 @@ static enum ts_next open_frame(struct bap_stream *s, struct ts_error *err)
 	o->len = 0;
 	ts_fail_prefix(err, "frame %" PRIu64, s->n_frames);
 	return TS_FAIL;
-}
-
-enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
-{
-	struct bap_opened *o = &s->opened;
-
-	if (s->failure.code != TS_OK) {
-		*err = s->failure;
-		return TS_FAIL;
-	}
-	s->look.off = s->off;
-	if (!o->len || o->off != s->off)
-		return open_frame(s, err);
-	o->body.err = err;
-	return TS_ITEM;
 }
 
 /* The bytes field at @p, which has this key; NULL if it is another, or damaged. */

@@ -5,6 +5,7 @@
 #ifndef LOADERS_BAP_STREAM_H
 #define LOADERS_BAP_STREAM_H
 
+#include "toc.h"
 #include "trace.h"
 #include "loaders/kit/pbwire.h"
 #include "loaders/kit/window.h"
@@ -13,8 +14,8 @@ struct bap_stream {
 	struct bap *rec; /* borrowed */
 	struct bap_look look;
 	struct ts_window window;
-	uint64_t off;      /* of the next frame */
-	uint64_t n_frames; /* before it */
+	uint64_t off;            /* of the next frame */
+	uint64_t n_frames;       /* before it */
 	struct ts_error failure; /* the index could not be read; the next frame is not opened */
 	struct bap_opened {
 		uint64_t off;
@@ -33,13 +34,24 @@ void bap_stream_fini(struct bap_stream *s);
 /* Frame @frame, at file offset @off, is next. */
 void bap_stream_seek(struct bap_stream *s, uint64_t off, uint64_t frame);
 
+/* bap_stream_open() of a frame that is not open yet. */
+enum ts_next bap_stream_open_next(struct bap_stream *s, struct ts_error *err);
+
 /*
  * Open the next frame: s->opened.  It is not consumed yet.
  *
  * Returns TS_END after the last frame; TS_FAIL if the file ends within it (TS_ETRUNC), if it is not a frame
  * (TS_ECORRUPT), or if the trace cannot be read.
  */
-enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err);
+static inline enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err)
+{
+	struct bap_opened *o = &s->opened;
+
+	if (!o->len || o->off != s->off)
+		return bap_stream_open_next(s, err);
+	o->body.err = err;
+	return TS_ITEM;
+}
 
 /*
  * The message of the opened std frame, which is read once; its parts are relative to the frame's body.
@@ -49,6 +61,18 @@ enum ts_next bap_stream_open(struct bap_stream *s, struct ts_error *err);
 const struct pb_message *bap_stream_std(struct bap_stream *s);
 
 /* The opened frame has been read: move to the next one. */
-void bap_stream_take(struct bap_stream *s);
+static inline void bap_stream_take(struct bap_stream *s)
+{
+	struct bap *rec = s->rec;
+
+	if (s->n_frames == rec->toc.due && s->off >= rec->read_until)
+		bap_toc_compare(rec, s->off, &s->failure);
+	s->off += BAP_LEN_LEN + s->opened.len;
+	s->n_frames++;
+	if (s->off > rec->read_until) {
+		rec->read_until = s->off;
+		rec->n_walked = s->n_frames;
+	}
+}
 
 #endif

@@ -54,7 +54,8 @@ static bool next_entry(struct bap *rec, uint64_t i, uint64_t *entry, struct ts_e
 	size_t got;
 
 	if (i - toc->piece_first >= toc->n_piece) {
-		if (!ts_source_read(rec->src, entry_off(rec, i), toc->piece, sizeof(toc->piece), &got, &ignored))
+		if (!ts_source_read(rec->src, entry_off(rec, i), toc->piece, sizeof(toc->piece), &got,
+				    &ignored))
 			got = 0;
 		toc->piece_first = i;
 		toc->n_piece = got / BAP_ENTRY_LEN;
@@ -125,8 +126,7 @@ bool bap_toc_open(struct bap *rec, struct ts_error *err)
 	toc->first = meta != HEADER_LEN;
 	toc->due = toc->step ? toc->step : UINT64_MAX;
 	if (!toc->step)
-		ts_recording_warn(&rec->base,
-				  "the index says that it has an entry every 0 frames; ignored");
+		ts_recording_warn(&rec->base, "the index says that it has an entry every 0 frames; ignored");
 	else if (!probe(rec, err))
 		return false;
 	if (left % BAP_ENTRY_LEN)

@@ -58,13 +58,14 @@ struct bap {
 		uint64_t n;     /* entries */
 		uint64_t first; /* 1: entry 0 is of frame step; 0: it says where the meta frame is */
 		uint64_t due;   /* the next frame that an entry is of, while the trace is read for the first
-				   time */
+				   time; UINT64_MAX: no entry is of any */
 		bool is_sane;
 		uint64_t piece_first; /* the entries in piece: the first one, and how many */
 		uint64_t n_piece;
 		uint8_t piece[BAP_TOC_PIECE * BAP_ENTRY_LEN];
 	} toc; /* the index after the frames */
 
+	uint32_t plan_after; /* plan.h */
 	bool has_lost_path; /* memory was exhausted when the program's path was read */
 
 	struct ts_warner warner; /* by the offsets of frames */

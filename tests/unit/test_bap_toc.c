@@ -17,7 +17,7 @@ extern const struct ts_loader bap_loader;
 #define N_FRAMES (3 * BAP_TOC_PIECE + 10)
 
 static struct ts_buf file;
-static uint64_t toc; /* file offset of the first entry */
+static uint64_t toc;      /* file offset of the first entry */
 static uint64_t readable; /* from this offset on nothing can be read, once the trace is open */
 static bool is_open;
 static unsigned n_reads;
@@ -148,4 +148,4 @@ START_TEST(where_the_index_cannot_be_read_the_frames_before_it_are_served)
 END_TEST
 
 UNIT_FIXTURE_SUITE("bap_toc", setup, teardown, every_entry_is_compared, entries_are_read_many_at_once,
-	   where_the_index_cannot_be_read_the_frames_before_it_are_served)
+		   where_the_index_cannot_be_read_the_frames_before_it_are_served)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Changes of the numbers inside of an index file, which is signed again (forge.h).  The first byte chooses
- * one of a few recordings, and if it is 128 or more the sketches beside the index; the rest are edits.
+ * one of a few recordings; 64 in it, that packed arrays are stored (forge_store.h); 128 in it, the sketches
+ * beside the index.  The rest are edits.
  */
 #include "fuzz.h"
 
@@ -12,6 +13,7 @@
 
 #include "src/base/log.h"
 #include "tests/unit/forge.h"
+#include "tests/unit/forge_store.h"
 
 #define N_SEEDS 4
 
@@ -25,19 +27,29 @@ struct original {
 	size_t len;
 };
 
+static void make_original(struct original *o, unsigned kind, const char *path, uint64_t seed, bool is_stored)
+{
+	uint8_t *packed = kinds[kind].original(path, seed, &o->len);
+
+	o->file = is_stored ? forge_store(packed, &o->len) : packed;
+	if (is_stored)
+		free(packed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-	static struct original originals[2][N_SEEDS];
+	static struct original originals[2][2][N_SEEDS];
 	static char path[64], sketches[80];
-	unsigned which = len ? bytes[0] % N_SEEDS : 0, kind = len && bytes[0] >= 128;
-	struct original *o = &originals[kind][which];
+	unsigned which = len ? bytes[0] % N_SEEDS : 0, kind = len && bytes[0] & 128;
+	bool is_stored = len && bytes[0] & 64;
+	struct original *o = &originals[kind][is_stored][which];
 	uint8_t *forged;
 
 	ts_log_set_level(TS_LOG_ERROR);
 	snprintf(path, sizeof(path), "fuzz.%d.%u.%u.tsindex", (int)getpid(), kind, which);
 	snprintf(sketches, sizeof(sketches), "%s.find", path);
 	if (!o->file)
-		o->file = kinds[kind].original(path, which + 1, &o->len);
+		make_original(o, kind, path, which + 1, is_stored);
 	forged = malloc(o->len);
 	if (!forged)
 		abort();

@@ -364,9 +364,13 @@ static int receive_fd(int socket)
 /* A name of an open file of the process means the same file to the broker only while it has it, too. */
 static bool names_descriptor(const struct ts_sandbox_rules *rules)
 {
+	static const char *const of_descriptors[] = { "/dev/fd/", "/dev/std", "/proc/" };
+
 	for (size_t i = 0; i < rules->n; i++) {
-		if (!strncmp(rules->items[i].path, "/dev/", 5) || !strncmp(rules->items[i].path, "/proc/", 6))
-			return true;
+		for (size_t k = 0; k < sizeof(of_descriptors) / sizeof(of_descriptors[0]); k++) {
+			if (!strncmp(rules->items[i].path, of_descriptors[k], strlen(of_descriptors[k])))
+				return true;
+		}
 	}
 	return false;
 }

@@ -168,6 +168,44 @@ def no_process_is_left():
 
 
 @case
+def a_broker_that_does_not_come_to_an_end_is_ended():
+    """It has so much processor time to make the filter, and no limit afterwards."""
+    with World() as w:
+        proc = w.start("info", w.trace)
+        out, err = proc.communicate(timeout=LIMIT)
+        assert proc.returncode == 0, err
+    with World() as w:
+        w.env["PROBE_SPIN"] = "1"
+        proc = w.start("info", w.trace)
+        out, err = proc.communicate(timeout=LIMIT)
+        assert proc.returncode == 1 and not out and "no sandbox: no memory for its rules" in err, (proc.returncode, out, err)
+
+
+def files_of(pid):
+    """What it has open, by name."""
+    return [os.readlink(f"/proc/{pid}/fd/{n}") for n in os.listdir(f"/proc/{pid}/fd")]
+
+
+@case
+def the_broker_keeps_the_files_of_the_process_only_if_one_is_named():
+    """By a name in /dev that is not that of an open file, none is."""
+    with World() as w, tempfile.TemporaryDirectory(dir="/dev/shm") as shm:
+        del w.env["LD_PRELOAD"]
+        trace = shutil.copy(w.trace, shm)
+        proc = w.start("serve", "127.0.0.1:0", trace)
+        proc.stderr.readline()
+        broker, = children_of(proc.pid)
+        held = [name for name in files_of(broker) if not name.startswith(("/dev/null", "anon_inode:"))]
+        proc.kill()
+        proc.communicate(timeout=LIMIT)
+        assert not held, held
+        with open(trace, "rb") as file:
+            out = subprocess.run([TRACESTUB, "info", f"/dev/fd/{file.fileno()}"], capture_output=True, text=True, env=w.env,
+                                 pass_fds=[file.fileno()], timeout=LIMIT)
+        assert out.returncode == 0 and "usercorn" in out.stdout, out
+
+
+@case
 def without_it_a_warning_says_so():
     with World() as w:
         proc = w.start("info", "--no-sandbox", w.trace)

@@ -169,14 +169,13 @@ static bool is_step_over(const struct rsp_session *s)
  * breakpoint again, and its user, who is told that this is the end, gives the next command.  If gdb tries
  * again before that, because the breakpoint's condition is false, it gets a stop without a reason.
  */
-static uint8_t step_over_at_end(struct rsp_session *s)
+static void step_over_at_end(struct rsp_session *s, struct rsp_reply *r)
 {
-	bool is_repeated = s->has_stepped_over;
-
-	if (!is_repeated)
-		ts_buf_puts(&s->console, "This is the end of the recording.\n");
+	rsp_stop_reply(s, r, s->has_stepped_over ? 0 : 5, NULL);
+	if (s->has_stepped_over || r->kind == RSP_REPLY_ERROR)
+		return;
+	ts_buf_puts(&s->console, "This is the end of the recording.\n");
 	s->has_stepped_over = true;
-	return is_repeated ? 0 : 5;
 }
 
 /*
@@ -205,7 +204,7 @@ static uint8_t signal_of(struct rsp_session *s, const struct ts_found *found)
 
 /*
  * The session is at its stop.  A process that has exited is kept, so that the client can go back: the exit is
- * reported as text.
+ * reported as text.  A client that gets an error instead has not been told of an end.
  */
 static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_found *found)
 {
@@ -216,7 +215,6 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 
 	cancel(s);
 	s->is_stop_unseen = true;
-	s->has_ended = is_end;
 	rsp_session_go(s, found->kind == TS_STOP_WATCH ? watch_position(s, found, is_reverse) : found->pos);
 	if (found->kind == TS_STOP_STEP || is_over)
 		s->thread = stepped;
@@ -230,11 +228,13 @@ static void stop(struct rsp_session *s, struct rsp_reply *r, const struct ts_fou
 		ts_buf_puts(&s->console, "This thread begins here: what ran before are other threads.\n");
 	is_held = !is_over && !is_reverse && rsp_threads_hold_alone(s);
 	if (is_over)
-		rsp_stop_reply(s, r, step_over_at_end(s), NULL);
+		step_over_at_end(s, r);
 	else if (is_repeated || is_held)
 		rsp_stop_reply(s, r, 0, NULL);
 	else
 		rsp_stop_reply(s, r, signal_of(s, found), found);
+	if (r->kind != RSP_REPLY_ERROR)
+		s->has_ended = is_end;
 }
 
 /* Frames on the way are collected before the stop is reported to the client. */

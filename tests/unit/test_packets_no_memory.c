@@ -117,7 +117,6 @@ static const struct story stories[] = {
 		       "z0,401001,1", "z0,401002,1", "z2,602000,4", "vCont;c", "bc", "vRun;", "QCatchSyscalls:0",
 		       "vCont;c", "D;64" } },
 	{ "the end",
-	  .begin = 1,
 	  .packets = { HELLO, "qRcmd,'goto end'", "vCont;s:p64.3e8", "vCont;s:p64.3e8", "qfThreadInfo", "vCont;s:p64.3e8;c",
 		       "vCont;s:p64.3e8;c", "?", "vCont;s:p64.3ea", "vCont;c", "bs", "vCont;s:p64.3e8", "bc", "bc", "bs",
 		       "qRcmd,'info'", "Hgp64.3e9", "g", "T p64.3e9", "Tp64.3e9" } },

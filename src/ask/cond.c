@@ -148,7 +148,8 @@ static bool parse_term(struct text *t, struct ts_term *term, const struct ts_reg
 		if (!parse_memory(t, term, regs, symbols, err))
 			return false;
 	} else {
-		return misunderstood(t, "it compares value, $REG or *(TYPE *)ADDR with a number", err);
+		return misunderstood(t, "it compares value, $REG or *(TYPE *)ADDR with a number; variables are for gdb's own `break ... if`",
+				     err);
 	}
 	return parse_compare(t, term, err) && parse_number(t, term, err);
 }

@@ -248,6 +248,14 @@ START_TEST(what_is_not_understood_is_quoted_with_a_question_that_can_be_asked)
 }
 END_TEST
 
+START_TEST(a_condition_on_a_variable_is_refused_with_what_is_taken)
+{
+	ck_assert(!ask_text(&a, TS_FORM_TEXT, "executions work if id == 1"));
+	ck_assert_ptr_nonnull(strstr(a.err.text, "'if id == 1': it compares value, $REG or *(TYPE *)ADDR with a number; "
+						 "variables are for gdb's own `break ... if`; example: "));
+}
+END_TEST
+
 START_TEST(words_may_stand_in_any_order_after_what)
 {
 	static const char *const same[] = { "executions work in 100:900 first 3 at 7", "executions work at 7 first 3 in 100:900",
@@ -320,4 +328,4 @@ UNIT_FIXTURE_SUITE("ask_words", setup, teardown, numbers_are_read_as_people_writ
 		   the_nearest_write_is_arrived_at_as_by_a_watchpoint,
 		   what_is_not_understood_is_quoted_with_a_question_that_can_be_asked,
 		   words_may_stand_in_any_order_after_what, rows_are_printed_as_text_tsv_and_json,
-		   a_condition_chooses_rows)
+		   a_condition_chooses_rows, a_condition_on_a_variable_is_refused_with_what_is_taken)

@@ -12,10 +12,7 @@
  */
 #include "access.h"
 
-#include <endian.h>
 #include <string.h>
-
-#define PAGE_LEN UINT64_C(4096)
 
 /* The largest area that xsave writes by default: up to AVX-512 and protection keys; and with tiles. */
 #define XSAVE_LEN 11008u
@@ -123,7 +120,7 @@ static unsigned readable_len(const struct x64dbg_mem *m, const struct x64dbg_ran
 	if (r && is_sure(r)) {
 		last = r->addr + (r->len - 1);
 		if (last - m->addr < len) /* the operand ends within the slot */
-			sure = (last | (PAGE_LEN - 1)) - m->addr + 1;
+			sure = (last | (X64DBG_PAGE_LEN - 1)) - m->addr + 1;
 		else
 			sure = len;
 	}
@@ -181,35 +178,12 @@ static uint64_t pushed_slot(const struct x64dbg_insn *insn, const struct x64dbg_
 	return 0;
 }
 
-/*
- * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
- * below, where all that is asked there has one answer.  Returns false in all other cases.
- */
-static bool find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
-			const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
-{
-	const struct ts_x86_mem *m = &insn->x.mem[0];
-	bool is_push = m->place == TS_X86_PUSHED;
-	uint64_t addr = (ts_x86_mem_base(m, &c->x, g) - (is_push ? m->size : 0)) & insn->x.addr_mask;
-	uint8_t width = (uint8_t)c->layout->width;
-
-	if (b->n_mem != 1 || b->mem[0].addr != addr || addr % PAGE_LEN > PAGE_LEN - width)
-		return false;
-	a->ranges[0] = (struct x64dbg_range){ addr, m->size, m->access };
-	a->n_ranges = 1;
-	a->trust[0] = (struct x64dbg_trust){ is_push ? 0 : width, width };
-	a->is_simple = true;
-	return true;
-}
-
 void x64dbg_access_find_some(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     const struct x64dbg_insn *insn, const struct x64dbg_insns *c, const uint8_t *g)
 {
 	bool is_push = false;
 	uint64_t pushed;
 
-	if (insn->is_simple && find_simple(a, b, insn, c, g))
-		return;
 	find_ranges(a, b, insn, c, g);
 	find_lost(a, insn, c);
 	pushed = pushed_slot(insn, c, g, &is_push);
@@ -226,26 +200,6 @@ void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *
 }
 
 /* ------------------------------------------------------------------------------------------------ effects */
-
-/* Bytes [from, from + len) of the word at @addr. */
-static inline void tell(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr, uint64_t word,
-			unsigned from, unsigned len, bool is_hidden)
-{
-	uint64_t bytes = htole64(word >> 8 * from);
-	struct ts_effect *e = ts_steps_word(out, kind, addr + from, (const uint8_t *)&bytes, len);
-
-	if (e)
-		e->is_hidden = is_hidden;
-}
-
-void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
-			    struct ts_steps *out)
-{
-	for (unsigned i = 0; i < b->n_mem; i++) {
-		if (a->trust[i].old)
-			tell(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0, a->trust[i].old, true);
-	}
-}
 
 /* Does a byte of the word at @addr differ before and after? */
 static bool is_changed(const struct x64dbg_mem *m, unsigned i)
@@ -282,7 +236,7 @@ static void tell_changed(const struct x64dbg_mem *m, unsigned from, unsigned len
 {
 	for (unsigned i = from; i < from + len; i++) {
 		if (is_changed(m, i))
-			tell(out, TS_FX_WRITE, m->addr, m->now, i, 1, false);
+			x64dbg_access_tell_word(out, TS_FX_WRITE, m->addr, m->now, i, 1, false);
 	}
 }
 
@@ -308,7 +262,8 @@ static void tell_written(const struct x64dbg_accesses *a, const struct x64dbg_bl
 		if (r->access & TS_X86_IF_WRITE)
 			tell_changed(&b->mem[i], from, len, out);
 		else
-			tell(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len, false);
+			x64dbg_access_tell_word(out, TS_FX_WRITE, b->mem[i].addr, b->mem[i].now, from, len,
+						false);
 		addr += len;
 		left -= len;
 	}
@@ -352,35 +307,15 @@ static void tell_rest(const struct x64dbg_accesses *a, const struct x64dbg_mem *
 		while (end < t->now && rest_of(a, m, t, end) == rest)
 			end++;
 		if (rest != REST_NONE)
-			tell(out, rest == REST_CHANGED ? TS_FX_WRITE : TS_FX_READ, m->addr, m->now, from,
-			     end - from, true);
+			x64dbg_access_tell_word(out, rest == REST_CHANGED ? TS_FX_WRITE : TS_FX_READ, m->addr,
+						m->now, from, end - from, true);
 		from = end;
 	}
-}
-
-/* A simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
-static bool tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m, struct ts_steps *out)
-{
-	const struct x64dbg_range *r = &a->ranges[0];
-	uint64_t changed = m->old ^ m->now;
-	unsigned width = a->trust[0].now;
-
-	if (r->access & TS_X86_WRITE)
-		changed = r->len < width ? changed >> 8 * r->len : 0;
-	if (changed)
-		return false;
-	if (r->access & TS_X86_READ)
-		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
-	if (r->access & TS_X86_WRITE)
-		tell(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
-	return true;
 }
 
 void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 			     struct ts_steps *out)
 {
-	if (a->is_simple && tell_simple(a, &b->mem[0], out))
-		return;
 	for (unsigned i = 0; i < a->n_ranges; i++) {
 		const struct x64dbg_range *r = &a->ranges[i];
 

@@ -6,12 +6,15 @@
 #ifndef LOADERS_X64DBG_ACCESS_H
 #define LOADERS_X64DBG_ACCESS_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "block.h"
 #include "insn.h"
 #include "src/trace/step.h"
+
+#define X64DBG_PAGE_LEN UINT64_C(4096)
 
 /* An operand at its address. */
 struct x64dbg_range {
@@ -46,12 +49,37 @@ void x64dbg_access_tell_some(const struct x64dbg_accesses *a, const struct x64db
 			     struct ts_steps *out);
 
 /*
+ * What most instructions with an operand do: one access within a page, which one slot shows.  The same as
+ * x64dbg_access_find_some(), where all that is asked there has one answer.  Returns false in all other cases.
+ */
+static inline bool x64dbg_access_find_simple(struct x64dbg_accesses *a, const struct x64dbg_block *b,
+					     const struct x64dbg_insn *insn, const struct x64dbg_insns *c,
+					     const uint8_t *g)
+{
+	const struct ts_x86_mem *m = &insn->x.mem[0];
+	bool is_push = m->place == TS_X86_PUSHED;
+	uint64_t addr = (ts_x86_mem_base(m, &c->x, g) - (is_push ? m->size : 0)) & insn->x.addr_mask;
+	uint8_t width = (uint8_t)c->layout->width;
+
+	if (b->n_mem != 1 || b->mem[0].addr != addr || addr % X64DBG_PAGE_LEN > X64DBG_PAGE_LEN - width)
+		return false;
+	a->ranges[0] = (struct x64dbg_range){ addr, m->size, m->access };
+	a->n_ranges = 1;
+	a->lost.len = 0;
+	a->trust[0] = (struct x64dbg_trust){ is_push ? 0 : width, width };
+	a->is_simple = true;
+	return true;
+}
+
+/*
  * What the instruction of block @b is going to do; @g are its thread's registers before it.
  */
 static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x64dbg_block *b,
 				      const struct x64dbg_insn *insn, const struct x64dbg_insns *c,
 				      const uint8_t *g)
 {
+	if (insn->is_simple && x64dbg_access_find_simple(a, b, insn, c, g))
+		return;
 	a->n_ranges = 0;
 	a->lost.len = 0;
 	a->is_simple = false;
@@ -64,14 +92,53 @@ static inline void x64dbg_access_find(struct x64dbg_accesses *a, const struct x6
  */
 void x64dbg_access_cancel(struct x64dbg_accesses *a, const struct x64dbg_block *b);
 
+/* Bytes [from, from + len) of the word at @addr. */
+static inline void x64dbg_access_tell_word(struct ts_steps *out, enum ts_effect_kind kind, uint64_t addr,
+					   uint64_t word, unsigned from, unsigned len, bool is_hidden)
+{
+	uint64_t bytes = htole64(word >> 8 * from);
+	struct ts_effect *e = ts_steps_word(out, kind, addr + from, (const uint8_t *)&bytes, len);
+
+	if (e)
+		e->is_hidden = is_hidden;
+}
+
 /* Effects: what was in memory before the instruction. */
-void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
-			    struct ts_steps *out);
+static inline void x64dbg_access_tell_old(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
+					  struct ts_steps *out)
+{
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		if (a->trust[i].old)
+			x64dbg_access_tell_word(out, TS_FX_READ, b->mem[i].addr, b->mem[i].old, 0,
+						a->trust[i].old, true);
+	}
+}
+
+/* A simple access.  Returns false, having told nothing, if the slot shows more than the access did. */
+static inline bool x64dbg_access_tell_simple(const struct x64dbg_accesses *a, const struct x64dbg_mem *m,
+					     struct ts_steps *out)
+{
+	const struct x64dbg_range *r = &a->ranges[0];
+	uint64_t changed = m->old ^ m->now;
+	unsigned width = a->trust[0].now;
+
+	if (r->access & TS_X86_WRITE)
+		changed = r->len < width ? changed >> 8 * r->len : 0;
+	if (changed)
+		return false;
+	if (r->access & TS_X86_READ)
+		ts_steps_effect(out, TS_FX_READ, r->addr, r->len);
+	if (r->access & TS_X86_WRITE)
+		x64dbg_access_tell_word(out, TS_FX_WRITE, m->addr, m->now, 0, r->len, false);
+	return true;
+}
 
 /* Effects: what the instruction read and wrote, and what was in memory after it. */
 static inline void x64dbg_access_tell(const struct x64dbg_accesses *a, const struct x64dbg_block *b,
 				      struct ts_steps *out)
 {
+	if (a->is_simple && x64dbg_access_tell_simple(a, &b->mem[0], out))
+		return;
 	if (a->n_ranges || b->n_mem || a->lost.len)
 		x64dbg_access_tell_some(a, b, out);
 }

@@ -116,23 +116,6 @@ uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags, 
 	return n_changed * l->width;
 }
 
-void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l)
-{
-	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * l->width;
-
-	for (unsigned i = 0; i < b->n_mem; i++) {
-		struct x64dbg_mem *m = &b->mem[i];
-
-		m->addr = x64dbg_word(words + i * l->width, l);
-		m->old = x64dbg_word(words + (b->n_mem + i) * l->width, l);
-		m->now = m->old;
-		if (x64dbg_is_changed(flags[i])) {
-			m->now = x64dbg_word(now, l);
-			now += l->width;
-		}
-	}
-}
-
 /* The instruction's @n bytes at @p, and zeros up to 16. */
 static void copy_opcode(uint8_t *to, const uint8_t *p, unsigned n)
 {

@@ -81,13 +81,9 @@ struct x64dbg_block {
 bool x64dbg_block_read(struct x64dbg_block *b, const uint8_t *p, size_t left, const struct x64dbg_layout *l,
 		       bool has_unflagged_tid, struct ts_error *err);
 
-/*
- * What follows the values of a block, from its memory slots' flags on: how many bytes there are of new words;
- * what the slots hold, all bytes of which must be readable.
- */
+/* How many bytes there are of new words, after memory slots with these flags. */
 uint32_t x64dbg_block_changed_len(struct x64dbg_block *b, const uint8_t *flags,
 				  const struct x64dbg_layout *l);
-void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags, const struct x64dbg_layout *l);
 
 /* The word at @p, where 8 bytes are readable. */
 static inline uint64_t x64dbg_word(const uint8_t *p, const struct x64dbg_layout *l)
@@ -96,6 +92,28 @@ static inline uint64_t x64dbg_word(const uint8_t *p, const struct x64dbg_layout 
 
 	memcpy(&word, p, sizeof(word));
 	return le64toh(word) & l->word_mask;
+}
+
+/*
+ * What follows the values of a block, from its memory slots' flags on: what the slots hold, all bytes of
+ * which must be readable.
+ */
+static inline void x64dbg_block_read_mem(struct x64dbg_block *b, const uint8_t *flags,
+					 const struct x64dbg_layout *l)
+{
+	const uint8_t *words = flags + b->n_mem, *now = words + 2 * b->n_mem * l->width;
+
+	for (unsigned i = 0; i < b->n_mem; i++) {
+		struct x64dbg_mem *m = &b->mem[i];
+
+		m->addr = x64dbg_word(words + i * l->width, l);
+		m->old = x64dbg_word(words + (b->n_mem + i) * l->width, l);
+		m->now = m->old;
+		if (x64dbg_is_changed(flags[i])) {
+			m->now = x64dbg_word(now, l);
+			now += l->width;
+		}
+	}
 }
 
 /* Does it hold all registers? */

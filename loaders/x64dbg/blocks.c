@@ -211,10 +211,21 @@ static inline bool is_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 /* The block is a usual one: the next time it is read by its form. */
 static void learn(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 {
-	x64dbg_form_take(&s->insn->form, bl->window.buf + (s->b.off - bl->window.off), &s->b,
-			 &bl->rec->layout);
-	if (bl->insn)
+	const uint8_t *p = bl->window.buf + (s->b.off - bl->window.off);
+
+	if (bl->rec->has_no_forms)
+		return;
+	if (!x64dbg_insn_form(s->insn, p)) {
+		struct x64dbg_form was = s->insn->form;
+
+		x64dbg_form_take(&s->insn->form, p, &s->b, &bl->rec->layout);
+		if (x64dbg_form_is(&s->insn->form, p))
+			s->insn->other = was;
+	}
+	if (bl->insn && bl->insn->next != s->insn) {
+		bl->insn->other_next = bl->insn->next;
 		bl->insn->next = s->insn;
+	}
 }
 
 static bool read_repaired(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err)
@@ -313,8 +324,7 @@ static __attribute__((noinline)) bool resume_after(struct x64dbg_blocks *bl, str
 
 /* ---------------------------------------------------------------------------------------- blocks in order */
 
-/* The next block is the one after @s. */
-static void pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
+void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
 {
 	bl->off = s->b.off + s->b.len;
 	bl->tid = s->tid;
@@ -339,7 +349,7 @@ static void place(struct x64dbg_blocks *bl, struct x64dbg_stop *s, bool is_after
 		ts_warn_at(
 			&bl->rec->warner, s->b.off,
 			"a thread id stands without the flag that announces it, a known fault of recorders");
-	pass(bl, s);
+	x64dbg_blocks_pass(bl, s);
 }
 
 /*
@@ -350,9 +360,14 @@ static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 {
 	struct x64dbg_insn *insn = bl->insn ? bl->insn->next : NULL;
 	uint64_t at = bl->off - bl->window.off;
+	const struct x64dbg_form *form;
+	const uint8_t *p;
 
-	if (!insn || at >= bl->window.len || bl->window.len - at < X64DBG_MAX_BLOCK ||
-	    !x64dbg_form_read(&insn->form, insn->bytes, &s->b, bl->window.buf + at, &bl->rec->layout) ||
+	if (!insn || at >= bl->window.len || bl->window.len - at < X64DBG_MAX_BLOCK)
+		return false;
+	p = bl->window.buf + at;
+	form = x64dbg_insn_form(insn, p);
+	if (!form || !x64dbg_form_read(form, insn->bytes, &s->b, p, &bl->rec->layout) ||
 	    insn->x.pc != s->b.pc)
 		return false;
 	s->b.off = bl->off;
@@ -365,7 +380,7 @@ static inline bool next_usual(struct x64dbg_blocks *bl, struct x64dbg_stop *s)
 	s->tid = bl->tid;
 	__builtin_prefetch(insn->next);
 	__builtin_prefetch((const uint8_t *)insn->next + X64DBG_INSN_ALIGN);
-	pass(bl, s);
+	x64dbg_blocks_pass(bl, s);
 	return true;
 }
 
@@ -403,6 +418,6 @@ bool x64dbg_blocks_again(struct x64dbg_blocks *bl, struct x64dbg_stop *s, uint64
 	bl->insn = NULL;
 	if (!read_stop(bl, s->b.off, s->is_shifted, s, err))
 		return false;
-	pass(bl, s);
+	x64dbg_blocks_pass(bl, s);
 	return true;
 }

@@ -68,6 +68,9 @@ void x64dbg_blocks_fini(struct x64dbg_blocks *bl);
  */
 enum ts_next x64dbg_blocks_next(struct x64dbg_blocks *bl, struct x64dbg_stop *s, struct ts_error *err);
 
+/* The next block is the one after @s. */
+void x64dbg_blocks_pass(struct x64dbg_blocks *bl, const struct x64dbg_stop *s);
+
 /*
  * Read a block again: of @s its b.off, tid, is_shifted, is_session and session_at are given, and @pc is that
  * of the block before.  The next block is the one after it.

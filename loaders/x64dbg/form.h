@@ -20,9 +20,14 @@
 #define X64DBG_FORM_SLOTS 8u
 
 struct x64dbg_form {
-	uint64_t a, b, c; /* its bytes, and zeros after them; only an empty form has only zeros */
+	uint64_t a, b, c; /* its bytes, and zeros after them */
 	uint8_t slots[X64DBG_FORM_SLOTS];
-	uint8_t pc_at;    /* where the value of the program counter is, in the block's bytes */
+	uint8_t len; /* how many bytes those are; 0: an empty form */
+	uint8_t n_regs, n_mem;
+	/* where they are in the block's bytes: the value of the program counter, and the memory slots */
+	uint8_t pc_at, mem_at;
+	bool is_plain; /* no slot is more than one register, or of the x87 */
+	uint8_t told;  /* bit i, if it is plain: a change of slot i is an effect */
 };
 
 /*
@@ -39,6 +44,14 @@ static inline struct x64dbg_form x64dbg_form_of(const uint8_t *p, unsigned len)
 	return (struct x64dbg_form){ .a = ts_load(p) & ts_load(mask),
 				     .b = ts_load(p + 8) & ts_load(mask + 8),
 				     .c = ts_load(p + 16) & ts_load(mask + 16) };
+}
+
+/* Does the block at @p have the form?  X64DBG_MAX_FORM bytes are readable there. */
+static inline bool x64dbg_form_is(const struct x64dbg_form *f, const uint8_t *p)
+{
+	struct x64dbg_form is = x64dbg_form_of(p, f->len);
+
+	return !((is.a ^ f->a) | (is.b ^ f->b) | (is.c ^ f->c)) && f->len;
 }
 
 /*
@@ -62,12 +75,8 @@ static inline bool x64dbg_form_read(const struct x64dbg_form *f, const uint8_t *
 {
 	unsigned n_regs = p[1], n_mem = p[2], len = X64DBG_BLOCK_HEAD + n_regs + p[3],
 		 mem_at = len + n_regs * l->width;
-	struct x64dbg_form is;
 
-	if (len - 1 - X64DBG_BLOCK_HEAD >= X64DBG_MAX_FORM - X64DBG_BLOCK_HEAD)
-		return false;
-	is = x64dbg_form_of(p, len);
-	if ((is.a ^ f->a) | (is.b ^ f->b) | (is.c ^ f->c))
+	if (!x64dbg_form_is(f, p))
 		return false;
 	b->len = mem_at;
 	b->tid = 0;

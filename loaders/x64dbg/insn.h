@@ -14,6 +14,7 @@
 #include "form.h"
 #include "regs.h"
 #include "src/arch/x86_insn.h"
+#include "src/trace/step.h"
 
 #define X64DBG_INSN_ALIGN 64u
 
@@ -27,6 +28,9 @@ struct x64dbg_insn {
 	bool is_simple;       /* it accesses all of its only operand, which is in one word, and once */
 	uint8_t bytes[16];    /* zeros after it */
 	struct ts_x86_insn x; /* no instruction has another length than the recorded one */
+	/* as form and next, of before: */
+	struct x64dbg_form other;
+	struct x64dbg_insn *other_next;
 };
 _Static_assert(offsetof(struct x64dbg_insn, x.mem[1]) <= 2 * X64DBG_INSN_ALIGN,
 	       "an instruction of at most one operand is in two lines of the processor's cache");
@@ -63,6 +67,45 @@ static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, c
 				  unsigned len)
 {
 	return insn->x.pc == pc && insn->len == len && !memcmp(insn->bytes, bytes, 16);
+}
+
+/* Its bytes are memory: a hidden read, once a @window. */
+static inline void x64dbg_insn_tell(struct x64dbg_insn *insn, uint32_t window, struct ts_steps *out)
+{
+	struct ts_effect *e =
+		ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen, sizeof(insn->bytes));
+
+	insn->told = window;
+	if (e)
+		e->is_hidden = true;
+}
+
+/* Can the next instruction of its thread be at @pc, if nothing else runs between them? */
+static inline bool x64dbg_insn_leads_to(const struct x64dbg_insn *insn, uint64_t pc)
+{
+	uint64_t behind = insn->x.pc + insn->len;
+
+	if (__builtin_expect(insn->x.flow == TS_X86_NEXT, 1)) /* not by the switch's table of jumps */
+		return pc == behind;
+	switch ((enum ts_x86_flow)insn->x.flow) {
+	case TS_X86_NEXT: return pc == behind;
+	case TS_X86_REPEAT: return pc == behind || pc == insn->x.pc;
+	case TS_X86_BRANCH: return pc == insn->x.target || pc == behind;
+	case TS_X86_JUMP:
+	case TS_X86_CALL: return pc == insn->x.target;
+	case TS_X86_CALL_ANY: return pc != behind;
+	case TS_X86_RETURN:
+	case TS_X86_ANY: break;
+	}
+	return true;
+}
+
+/* The form of its two that the block at @p has, NULL for neither; see x64dbg_form_is(). */
+static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_insn *insn, const uint8_t *p)
+{
+	if (__builtin_expect(x64dbg_form_is(&insn->form, p), 1))
+		return &insn->form;
+	return x64dbg_form_is(&insn->other, p) ? &insn->other : NULL;
 }
 
 /* The first place of the instruction at @pc. */

@@ -5,7 +5,7 @@
  * A block holds registers and memory before its instruction, so that step k is the instruction of block k,
  * and what it did is in block k + 1: N blocks are N positions and N - 1 steps.  A step is read with two
  * blocks in sight: the next one, which it leads to, and the one after that, which tells whether the next
- * one's instruction completes.
+ * one's instruction completes.  Nearly all of a trace are streaks of usual blocks: streak.h.
  *
  * The file does not show what ran between two blocks.  Where the second cannot follow the first, because a
  * session begins, a call was stepped over, or other code ran, that is a gap: an event.  Memory after it is
@@ -19,6 +19,7 @@
  */
 #include "x64dbg.h"
 
+#include <assert.h>
 #include <endian.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@
 #include "loaders/kit/point.h"
 #include "loaders/kit/threads.h"
 #include "src/base/bytes.h"
+#include "streak.h"
 
 #define MARK_STEPS 1024u
 #define ECX_SLOT 1u
@@ -85,7 +87,10 @@ struct reader {
 	struct stage *cur, *ahead, *after; /* the instruction of the next step; the two blocks after it */
 	enum ts_next ahead_state;
 	struct ts_error ahead_err; /* of TS_FAIL, else empty */
+	/* while it is on, the blocks in sight are its own, and the stages are those of when it began */
+	struct x64dbg_streak streak;
 	struct x64dbg_regs regs;
+	uint64_t streak_from; /* n_steps when it began */
 	uint64_t n_steps, skip; /* steps made; since the mark */
 	uint32_t window;        /* changes with each mark and gap */
 	struct threads threads;
@@ -95,7 +100,8 @@ struct reader {
 	struct mark mark;
 	struct skim {
 		bool is_on;     /* skip() passed blocks, and has kept only the mark, n_steps and skip: */
-		uint64_t off;   /* of the block after the one where the reader stands, which is of this thread: */
+		uint64_t off; /* of the block after the one where the reader stands, which is of this thread:
+			       */
 		uint32_t tid;
 		uint64_t session_at;
 	} skim;
@@ -106,38 +112,14 @@ struct reader {
 /* Can the block after @s follow its instruction? */
 static enum gap gap_behind(const struct stage *s, const struct x64dbg_insn *insn, const struct stage *after)
 {
-	uint64_t next = after->at.pc, behind = s->at.pc + insn->len;
+	uint64_t next = after->at.pc;
 
 	if (after->at.is_session)
 		return GAP_SESSION;
-	if (after->at.tid != s->at.tid || (insn->x.flow == TS_X86_NEXT && next == behind))
-		return GAP_NONE;
-	switch ((enum ts_x86_flow)insn->x.flow) {
-	case TS_X86_NEXT: break;
-	case TS_X86_REPEAT:
-		if (next == behind || next == s->at.pc)
+	if (after->at.tid != s->at.tid || x64dbg_insn_leads_to(insn, next))
 			return GAP_NONE;
-		break;
-	case TS_X86_JUMP:
-		if (next == insn->x.target)
-			return GAP_NONE;
-		break;
-	case TS_X86_BRANCH:
-		if (next == insn->x.target || next == behind)
-			return GAP_NONE;
-		break;
-	case TS_X86_CALL:
-		if (next == insn->x.target)
-			return GAP_NONE;
-		if (next == behind)
+	if ((insn->x.flow == TS_X86_CALL || insn->x.flow == TS_X86_CALL_ANY) && next == s->at.pc + insn->len)
 			return GAP_OVER;
-		break;
-	case TS_X86_CALL_ANY:
-		return next == behind ? GAP_OVER : GAP_NONE;
-	case TS_X86_RETURN:
-	case TS_X86_ANY:
-		return GAP_NONE;
-	}
 	return next == s->at.pc ? GAP_RETRY : GAP_BREAK;
 }
 
@@ -211,19 +193,10 @@ static __attribute__((noinline)) void set_mark(struct reader *r, const struct st
 }
 
 /* What the block shows of memory before its instruction, whose bytes are memory too: they once a window. */
-static inline __attribute__((always_inline)) void tell_before(struct reader *r, const struct stage *s,
-							      struct ts_steps *out)
+static void tell_before(struct reader *r, const struct stage *s, struct ts_steps *out)
 {
-	struct x64dbg_insn *insn = s->insn;
-	struct ts_effect *e;
-
-	if (insn->told != r->window) {
-		insn->told = r->window;
-		e = ts_steps_short(out, TS_FX_READ, insn->x.pc, insn->bytes, insn->n_seen,
-				   sizeof(insn->bytes));
-		if (e)
-			e->is_hidden = true;
-	}
+	if (s->insn->told != r->window)
+		x64dbg_insn_tell(s->insn, r->window, out);
 	if (s->at.b.n_mem)
 		x64dbg_access_tell_old(&s->accesses, &s->at.b, out);
 }
@@ -412,14 +385,86 @@ static __attribute__((noinline)) bool has_failed(struct reader *r, struct ts_err
 	return true;
 }
 
-static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+/*
+ * Begin a streak at the two blocks in sight, if they are usual ones in the window.  A block with a form has few
+ * registers, so that it begins no session, and without an id its thread is that of the block before.
+ */
+static bool begin_streak(struct reader *r)
 {
-	struct reader *r = (struct reader *)base;
+	const struct ts_window *w = &r->blocks.window;
+	const struct x64dbg_stop *s = &r->ahead->at;
+	uint64_t at = s->b.off - w->off;
+
+	if (r->cur->gap != GAP_NONE || r->cur->count_mask || s->b.has_tid || !s->insn || at >= w->len ||
+	    w->len - at < X64DBG_MAX_BLOCK)
+		return false;
+	r->streak.insns = &r->insns;
+	r->streak.regs = &r->regs;
+	r->streak.thread = r->cur->thread;
+	r->streak.window = r->window;
+	r->streak.last = w->buf + (w->len - X64DBG_MAX_BLOCK);
+	r->streak.cur = r->cur->insn;
+	r->streak_from = r->n_steps;
+	r->streak.accesses = &r->cur->accesses;
+	r->streak.slots = &r->cur->at.b;
+	return x64dbg_streak_begin(&r->streak, w->buf + at, s->insn);
+}
+
+/* Fill a stage with a block of a streak. */
+static void put_stage(struct reader *r, struct stage *s, const uint8_t *p, struct x64dbg_insn *insn,
+		      uint64_t session_at)
+{
+	const struct ts_window *w = &r->blocks.window;
+	struct ts_error err = { 0 };
+	bool is_read;
+
+	s->at.b.off = w->off + (uint64_t)(p - w->buf);
+	s->at.tid = r->blocks.tid;
+	s->at.is_shifted = s->at.is_session = false;
+	s->at.session_at = session_at;
+	s->at.pc = insn->x.pc;
+	s->at.insn = insn;
+	s->at.insn_until = r->insns.n_decoded;
+	is_read = x64dbg_block_read(&s->at.b, p, X64DBG_MAX_BLOCK, &r->rec->layout, false, &err);
+	assert(is_read); /* it has a form */
+	s->is_alone = false;
+	s->thread = r->streak.thread;
+	s->gap = GAP_NONE;
+	s->count_mask = 0;
+	s->insn = insn;
+}
+
+/* Go on without the streak: the stages are filled as if its blocks had been read one by one. */
+static void end_streak(struct reader *r)
+{
+	uint64_t n = r->n_steps - r->streak_from, session_at = r->ahead->at.session_at + n;
+
+	r->streak.is_on = false;
+	if (!n)
+		return;
+	put_stage(r, r->cur, r->streak.cur_p, r->streak.cur, session_at - 1);
+	x64dbg_access_find(&r->cur->accesses, &r->cur->at.b, r->cur->insn, &r->insns, r->regs.g);
+	put_stage(r, r->ahead, r->streak.ahead_p, r->streak.ahead, session_at);
+	x64dbg_blocks_pass(&r->blocks, &r->ahead->at);
+}
+
+/* The next step by the streak.  Returns false, having told nothing, if it is no usual one. */
+static inline bool next_usual(struct reader *r, struct ts_steps *out)
+{
+	if (r->skip + 1 >= MARK_STEPS || !x64dbg_streak_step(&r->streak, out))
+		return false;
+	r->n_steps++;
+	r->skip++;
+	r->base.end.pc = r->streak.cur->x.pc;
+	return true;
+}
+
+/* The next step, block by block. */
+static enum ts_next next_any(struct reader *r, struct ts_steps *out, struct ts_error *err)
+{
 	struct stage *done = r->cur;
 	enum ts_next state;
 
-	if (r->ahead_state != TS_ITEM)
-		return end_steps(r, out, err);
 	tell_before(r, r->cur, out);
 	state = x64dbg_blocks_next(&r->blocks, &r->after->at, &r->ahead_err);
 	if (state == TS_FAIL && has_failed(r, err))
@@ -446,6 +491,27 @@ static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts
 	r->after = done;
 	r->ahead_state = state;
 	return TS_ITEM;
+}
+
+/* The next step if it is not the streak's: that ends, if one is on; else another one may begin. */
+static __attribute__((noinline)) enum ts_next next_unusual(struct reader *r, struct ts_steps *out,
+							   struct ts_error *err)
+{
+	if (r->streak.is_on)
+		end_streak(r);
+	else if (r->ahead_state != TS_ITEM)
+		return end_steps(r, out, err);
+	else if (begin_streak(r) && next_usual(r, out))
+		return TS_ITEM;
+	r->streak.is_on = false;
+	return next_any(r, out, err);
+}
+
+static enum ts_next next(struct ts_reader *base, struct ts_steps *out, struct ts_error *err)
+{
+	struct reader *r = (struct reader *)base;
+
+	return r->streak.is_on && next_usual(r, out) ? TS_ITEM : next_unusual(r, out, err);
 }
 
 /* ------------------------------------------------------------------------------------------ decode points */
@@ -560,6 +626,7 @@ static bool resume(struct ts_reader *base, const uint8_t *point, size_t len, str
 	struct reader *r = (struct reader *)base;
 
 	r->skim.is_on = false;
+	r->streak.is_on = false;
 	if (go_to(r, point, len, err))
 		return true;
 	r->is_done = true; /* nothing can be read from here */
@@ -683,6 +750,8 @@ static bool skip(struct ts_reader *base, uint64_t n)
 
 	if (r->ahead_state != TS_ITEM)
 		return false;
+	if (r->streak.is_on)
+		end_streak(r);
 	if (!r->skim.is_on)
 		r->skim = (struct skim){ true, r->ahead->at.b.off, r->cur->at.tid, r->cur->at.session_at };
 	for (; n && n_passed; n -= n_passed)

@@ -105,6 +105,35 @@ static inline void x64dbg_regs_take(struct x64dbg_regs *r, const struct x64dbg_l
 		x64dbg_regs_update_tag(r, l, out);
 }
 
+/*
+ * The same for up to 8 slots of one piece each, or none, of which those whose bits are set in @told are told
+ * if they change, and of the others only the one of the program counter, now @pc, has a piece.  There is room
+ * in @out (ts_steps_room()).
+ */
+static inline void x64dbg_regs_take_plain(struct x64dbg_regs *r, const struct x64dbg_layout *l,
+					  const uint8_t *slots, unsigned told, const uint8_t *values,
+					  uint64_t pc, struct ts_steps *out)
+{
+	for (; told; told &= told - 1) {
+		unsigned i = (unsigned)__builtin_ctz(told);
+		const struct x64dbg_piece *p = &l->pieces[slots[i]];
+		uint8_t *reg = (uint8_t *)r + p->off;
+		uint64_t word = le64toh(ts_load(values + i * l->width)), was = le64toh(ts_load(reg)),
+			 changed = (word >> p->shift ^ was) & p->mask;
+
+		if (!changed)
+			continue;
+		was = htole64(was ^ changed);
+		memcpy(reg, &was, sizeof(was));
+		ts_steps_put(out, TS_FX_REG_WRITE, p->off, (const uint8_t *)&was, p->len);
+	}
+	pc = htole64(pc);
+	if (l->width == 8)
+		memcpy(r->g + l->pc_off, &pc, 8);
+	else
+		memcpy(r->g + l->pc_off, &pc, 4);
+}
+
 /* All registers of the record as TS_FX_REG_WRITE. */
 void x64dbg_regs_tell(const struct x64dbg_regs *r, const struct x64dbg_layout *l, struct ts_steps *out);
 

@@ -34,6 +34,7 @@ struct x64dbg {
 	struct x64dbg_layout layout;
 	struct x64dbg_name names[X64DBG_MAX_NAMES];
 	unsigned n_names;
+	bool has_no_forms; /* for tests: each block is read as if there had been none of its form before */
 };
 
 /* A reader at position 0; what position 0 holds goes to @initial (NULL: nowhere). */

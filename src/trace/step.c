@@ -61,6 +61,14 @@ bool ts_steps_grow_data(struct ts_steps *b, size_t len)
 	return grow(b, (void **)&b->data, &b->cap_data, (uint64_t)b->n_data + len, 1);
 }
 
+bool ts_steps_grow_room(struct ts_steps *b, uint32_t n, size_t len)
+{
+	return (b->cap_effects - b->n_effects >= n ||
+		grow(b, (void **)&b->effects, &b->cap_effects, (uint64_t)b->n_effects + n,
+		     sizeof(*b->effects))) &&
+	       (b->cap_data - b->n_data >= len || ts_steps_grow_data(b, len));
+}
+
 bool ts_steps_grow_steps(struct ts_steps *b)
 {
 	return grow(b, (void **)&b->steps, &b->cap_steps, (uint64_t)b->n_steps + 1, sizeof(*b->steps));

@@ -168,7 +168,17 @@ void ts_steps_reset(struct ts_steps *b);
  */
 bool ts_steps_grow_effects(struct ts_steps *b);
 bool ts_steps_grow_data(struct ts_steps *b, size_t len);
+bool ts_steps_grow_room(struct ts_steps *b, uint32_t n, size_t len);
 bool ts_steps_grow_steps(struct ts_steps *b);
+
+/*
+ * Make room for @n more effects and @len more bytes, as ts_steps_put() wants it.  Returns false as the above.
+ */
+static inline bool ts_steps_room(struct ts_steps *b, uint32_t n, uint32_t len)
+{
+	return __builtin_expect(b->cap_effects - b->n_effects >= n && b->cap_data - b->n_data >= len, 1) ||
+	       ts_steps_grow_room(b, n, len);
+}
 
 /*
  * Append an effect without a value to the open step.
@@ -234,6 +244,17 @@ static inline struct ts_effect *ts_steps_word(struct ts_steps *b, enum ts_effect
 					      const uint8_t *bytes, uint32_t len)
 {
 	return ts_steps_short(b, kind, addr, bytes, len, 8);
+}
+
+/* The same where ts_steps_room() has made room for the effect and eight bytes. */
+static inline void ts_steps_put(struct ts_steps *b, enum ts_effect_kind kind, uint64_t addr,
+				const uint8_t *bytes, uint32_t len)
+{
+	struct ts_effect *e = &b->effects[b->n_effects++];
+
+	*e = (struct ts_effect){ .addr = addr, .len = len, .data = b->n_data, .kind = kind };
+	memcpy(b->data + b->n_data, bytes, 8);
+	b->n_data += len;
 }
 
 /*

@@ -238,6 +238,30 @@ START_TEST(what_was_hidden_is_no_part_of_what_was_not)
 }
 END_TEST
 
+START_TEST(what_is_put_where_room_was_made_is_a_word)
+{
+	const uint8_t bytes[12] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	for (unsigned i = 0; i < 1000; i++) {
+		ck_assert(ts_steps_room(&b, 2, 16));
+		ts_steps_put(&b, TS_FX_REG_WRITE, i, bytes, 4);
+		ts_steps_put(&b, TS_FX_WRITE, i, bytes + 4, 3);
+	}
+	close_step();
+	ck_assert_uint_eq(b.steps[0].n_effects, 2000);
+	ck_assert_uint_eq(b.n_data, 7000);
+	for (unsigned i = 0; i < 2000; i++) {
+		const struct ts_effect *e = &b.effects[i];
+
+		ck_assert_int_eq(e->kind, i % 2 ? TS_FX_WRITE : TS_FX_REG_WRITE);
+		ck_assert_uint_eq(e->addr, i / 2);
+		ck_assert_uint_eq(e->len, i % 2 ? 3 : 4);
+		ck_assert_mem_eq(ts_effect_data(&b, e), bytes + i % 2 * 4, e->len);
+		ck_assert(!e->is_hidden && !e->item);
+	}
+}
+END_TEST
+
 START_TEST(few_writes_stay_as_they_are)
 {
 	write_words(0x1000, TS_MANY_EFFECTS);
@@ -253,4 +277,4 @@ UNIT_FIXTURE_SUITE("step", setup, teardown, each_step_has_the_effects_since_the_
 		   a_rollback_drops_what_came_last, a_reset_batch_is_empty_and_good,
 		   a_batch_past_4_gib_is_refused_without_an_allocation,
 		   many_writes_that_go_on_are_one, what_was_hidden_is_no_part_of_what_was_not,
-		   few_writes_stay_as_they_are)
+		   what_is_put_where_room_was_made_is_a_word, few_writes_stay_as_they_are)

@@ -87,12 +87,6 @@ static inline bool read_at(struct x64dbg_blocks *bl, struct ts_window *w, uint64
 	return p && x64dbg_block_read(b, p, len, &bl->rec->layout, is_shifted, err);
 }
 
-/* The instruction that most likely comes next. */
-static inline void prefetch_next(const struct x64dbg_blocks *bl, const struct x64dbg_stop *s)
-{
-	__builtin_prefetch(x64dbg_insns_place(bl->insns, s->pc + s->b.n_opcode));
-}
-
 /* The block after the one that was read last; without a program counter it is where that one was. */
 static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shifted, struct x64dbg_stop *s,
 			     struct ts_error *err)
@@ -102,7 +96,6 @@ static inline bool read_stop(struct x64dbg_blocks *bl, uint64_t off, bool is_shi
 		return false;
 	s->pc = s->b.has_pc ? s->b.pc : bl->pc;
 	s->insn = NULL;
-	prefetch_next(bl, s);
 	return true;
 }
 

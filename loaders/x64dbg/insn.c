@@ -8,7 +8,7 @@ bool x64dbg_insns_init(struct x64dbg_insns *c, const struct x64dbg_layout *layou
 {
 	*c = (struct x64dbg_insns){ .layout = layout };
 	ts_x86_init(&c->x, set);
-	c->memory = calloc(X64DBG_N_INSNS + 1, sizeof(*c->items)); /* pages that are not there until needed */
+	c->memory = calloc(X64DBG_N_INSNS + 2, sizeof(*c->items)); /* pages that are not there until needed */
 	c->items = (struct x64dbg_insn *)(((uintptr_t)c->memory + X64DBG_INSN_ALIGN - 1) &
 					  ~(uintptr_t)(X64DBG_INSN_ALIGN - 1));
 	return c->memory != NULL;
@@ -45,25 +45,26 @@ static void decode(struct x64dbg_insns *c, struct x64dbg_insn *insn, uint64_t pc
 }
 
 /* Where the instruction at @pc goes: to where it was, else to a place that is free, else to either. */
-static struct x64dbg_insn *choose(struct x64dbg_insns *c, struct x64dbg_insn *first,
-				  struct x64dbg_insn *second, uint64_t pc)
+static uint16_t *choose(struct x64dbg_insns *c, uint16_t *first, uint16_t *second, uint64_t pc)
 {
-	if (!first->len || first->x.pc == pc)
+	if (!*first || c->items[*first].x.pc == pc)
 		return first;
-	if (!second->len || second->x.pc == pc)
+	if (!*second || c->items[*second].x.pc == pc)
 		return second;
 	return c->n_evicted++ % 2 ? first : second;
 }
 
-struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
+struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, unsigned place, uint64_t pc,
 				      const uint8_t *bytes, unsigned len)
 {
-	struct x64dbg_insn *second = &c->items[(size_t)(first - c->items) ^ X64DBG_N_INSNS / 2], *insn;
+	uint16_t *second = &c->places[place ^ X64DBG_N_INSNS / 2], *to;
 
-	if (x64dbg_insn_is(second, pc, bytes, len))
-		return second;
-	insn = choose(c, first, second, pc);
+	if (x64dbg_insn_is(&c->items[*second], pc, bytes, len))
+		return &c->items[*second];
+	to = choose(c, &c->places[place], second, pc);
+	if (!*to)
+		*to = (uint16_t)++c->n_items; /* there are as many as places */
 	c->n_decoded++;
-	decode(c, insn, pc, bytes, len);
-	return insn;
+	decode(c, &c->items[*to], pc, bytes, len);
+	return &c->items[*to];
 }

@@ -42,9 +42,15 @@ struct x64dbg_insns {
 	struct ts_x86 x;
 	const struct x64dbg_layout *layout; /* borrowed */
 	void *memory; /* owned; holds the items */
-	/* by a hash of the address: each has two places, so that two that share one can both stay */
+	/*
+	 * In the order in which they were decoded first: those that run together lie together. Number 0 is
+	 * none of them.
+	 */
 	struct x64dbg_insn *items;
+	unsigned n_items; /* after number 0 */
 	unsigned n_evicted;
+	/* numbers by a hash of the address: each has two places, so that two that share one can both stay */
+	uint16_t places[X64DBG_N_INSNS];
 	uint64_t n_decoded; /* grows with each instruction that may have taken another's place */
 };
 
@@ -59,8 +65,8 @@ static inline bool x64dbg_is_based(const struct x64dbg_insns *c, const struct ts
 	return m->segment == (c->x.is_64 ? TS_X86_GS : TS_X86_FS);
 }
 
-/* x64dbg_insns_at() where the instruction is not in its first place. */
-struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, struct x64dbg_insn *first, uint64_t pc,
+/* x64dbg_insns_at() where the instruction is not in its first place, which is number @place. */
+struct x64dbg_insn *x64dbg_insns_find(struct x64dbg_insns *c, unsigned place, uint64_t pc,
 				      const uint8_t *bytes, unsigned len);
 
 static inline bool x64dbg_insn_is(const struct x64dbg_insn *insn, uint64_t pc, const uint8_t *bytes,
@@ -108,10 +114,10 @@ static inline const struct x64dbg_form *x64dbg_insn_form(const struct x64dbg_ins
 	return x64dbg_form_is(&insn->other, p) ? &insn->other : NULL;
 }
 
-/* The first place of the instruction at @pc. */
-static inline struct x64dbg_insn *x64dbg_insns_place(const struct x64dbg_insns *c, uint64_t pc)
+/* The number of the first place of the instruction at @pc. */
+static inline unsigned x64dbg_insns_place(uint64_t pc)
 {
-	return &c->items[pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS)];
+	return (unsigned)(pc * UINT64_C(0x9e3779b97f4a7c15) >> (64 - X64DBG_INSN_BITS));
 }
 
 /*
@@ -121,11 +127,12 @@ static inline struct x64dbg_insn *x64dbg_insns_place(const struct x64dbg_insns *
 static inline struct x64dbg_insn *x64dbg_insns_at(struct x64dbg_insns *c, uint64_t pc, const uint8_t *bytes,
 						  unsigned len)
 {
-	struct x64dbg_insn *insn = x64dbg_insns_place(c, pc);
+	unsigned place = x64dbg_insns_place(pc);
+	struct x64dbg_insn *insn = &c->items[c->places[place]];
 
 	return __builtin_expect(x64dbg_insn_is(insn, pc, bytes, len), 1)
 		       ? insn
-		       : x64dbg_insns_find(c, insn, pc, bytes, len);
+		       : x64dbg_insns_find(c, place, pc, bytes, len);
 }
 
 #endif

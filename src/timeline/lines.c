@@ -34,6 +34,7 @@ void ts_lines_fini(struct ts_lines *set)
 	if (!set->file) {
 		free(set->pages);
 		free(set->first);
+		free(set->touched);
 		free(set->items);
 	}
 	*set = (struct ts_lines){ 0 };
@@ -148,6 +149,7 @@ static void seal_items(struct ts_lines *set, const struct ts_touches *t, const u
 
 		ordinals[i] = set->pages[page].first + ranks[(size_t)page * TS_PAGE_LINES + t->items[i].line];
 		set->first[ordinals[i] + 1]++;
+		set->touched[ordinals[i]] |= t->items[i].bytes;
 	}
 	for (size_t i = 0; i < set->n_lines; i++)
 		set->first[i + 1] += set->first[i];
@@ -174,9 +176,10 @@ bool ts_lines_seal(struct ts_lines *set, const struct ts_touches *t, const uint6
 	*set = (struct ts_lines){ 0 };
 	if (rank && ordinals && slot && seal_pages(set, t, page_addrs, n_pages, rank)) {
 		set->first = calloc(set->n_lines + 1, sizeof(*set->first));
+		set->touched = calloc(set->n_lines + 1, sizeof(*set->touched));
 		set->items = malloc((t->n ? t->n : 1) * sizeof(*set->items));
 		ranks = malloc((set->n_pages ? set->n_pages : 1) * TS_PAGE_LINES);
-		if (set->first && set->items && ranks) {
+		if (set->first && set->touched && set->items && ranks) {
 			seal_items(set, t, rank, ranks, ordinals, slot);
 			set->n_items = t->n;
 			done = true;
@@ -361,6 +364,18 @@ static uint16_t mask_of(const uint16_t *exact, uint16_t bytes)
 	return exact ? bytes : (uint16_t)(quarters_of(bytes) << TS_ITEM_CHUNK_BITS);
 }
 
+/*
+ * Did any chunk touch one of @bytes of the line?  Where the answer is no, as in most segments that a search
+ * passes on its way, nothing has to be unpacked.
+ */
+static bool is_touched(const struct ts_lines *set, const uint16_t *exact, uint32_t line, uint16_t bytes)
+{
+	if (line >= set->n_lines)
+		return true; /* ts_lines_items() finds out */
+	ts_index_blocks_use(set->file, &set->touched[line], sizeof(*set->touched));
+	return mask_of(exact, set->touched[line]) & mask_of(exact, bytes);
+}
+
 /* The first of items [i, end) that touches one of @bytes, @end if there is none. */
 static uint32_t first_touch(const struct ts_lines *set, const uint16_t *exact, uint32_t i, uint32_t end,
 			    uint16_t bytes)
@@ -404,7 +419,11 @@ uint32_t ts_lines_next(const struct ts_lines *set, const uint16_t *exact, uint64
 	uint32_t best = UINT32_MAX, line, i, end;
 	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &i, &end)) {
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
+		if (!is_touched(set, exact, line, bytes))
+			continue;
+		if (!ts_lines_items(set, line, &i, &end))
+			break;
 		i = first_touch(set, exact, item_lower_bound(set, i, end, chunk), end, bytes);
 		if (i < end && ts_lines_chunk(set, i) < best)
 			best = ts_lines_chunk(set, i);
@@ -419,7 +438,11 @@ uint32_t ts_lines_prev(const struct ts_lines *set, const uint16_t *exact, uint64
 	uint32_t best = UINT32_MAX, line, first, i, end;
 	uint16_t bytes;
 
-	while (best != chunk && walk_next(&w, &line, &bytes) && ts_lines_items(set, line, &first, &end)) {
+	while (best != chunk && walk_next(&w, &line, &bytes)) {
+		if (!is_touched(set, exact, line, bytes))
+			continue;
+		if (!ts_lines_items(set, line, &first, &end))
+			break;
 		i = last_touch(set, exact, first, item_lower_bound(set, first, end, chunk + 1), bytes);
 		if (i > first && (best == UINT32_MAX || ts_lines_chunk(set, i - 1) > best))
 			best = ts_lines_chunk(set, i - 1);
@@ -455,6 +478,7 @@ void ts_lines_each(const struct ts_lines *set, void (*use)(void *user, uint64_t 
 size_t ts_lines_mem(const struct ts_lines *set)
 {
 	return set->n_pages * sizeof(*set->pages) + (set->n_lines + 1) * sizeof(*set->first) +
+	       set->n_lines * sizeof(*set->touched) +
 	       set->n_items * sizeof(*set->items);
 }
 
@@ -462,25 +486,28 @@ size_t ts_lines_mem(const struct ts_lines *set)
 
 void ts_lines_save(const struct ts_lines *set, struct ts_index_file *f)
 {
-	/* each search looks at them, most at no more: they are not worth unpacking */
+	/* each search looks at these, most at no more: they are not worth unpacking */
 	ts_index_put_unread(f, set->pages, set->n_pages, sizeof(*set->pages));
+	ts_index_put_unread(f, set->touched, set->n_lines, sizeof(*set->touched));
 	ts_index_put_packed(f, set->first, set->first ? set->n_lines + 1 : 0, sizeof(*set->first));
 	ts_index_put_packed(f, set->items, set->n_items, sizeof(*set->items));
 }
 
 bool ts_lines_load(struct ts_lines *set, struct ts_index_arrays *a, uint32_t n_chunks)
 {
-	size_t n_first;
+	size_t n_first, n_touched;
 
 	*set = (struct ts_lines){ .file = a->blocks, .n_chunks = n_chunks };
 	set->pages = ts_index_take_unread(a, sizeof(*set->pages), &set->n_pages);
+	set->touched = ts_index_take_unread(a, sizeof(*set->touched), &n_touched);
 	set->first = ts_index_take_unread(a, sizeof(*set->first), &n_first);
 	set->items = ts_index_take_unread(a, sizeof(*set->items), &set->n_items);
 	if (n_first)
 		set->n_lines = n_first - 1;
 	else
 		set->first = NULL;
-	if (!a->is_bad && n_first <= UINT32_MAX && (set->first || (!set->n_pages && !set->n_items)))
+	if (!a->is_bad && n_touched == set->n_lines && n_first <= UINT32_MAX &&
+	    (set->first || (!set->n_pages && !set->n_items)))
 		return true;
 	*set = (struct ts_lines){ 0 };
 	a->is_bad = true;

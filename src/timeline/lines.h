@@ -4,7 +4,7 @@
  *
  * A line is 16 bytes of an address space, aligned.  While a segment is read, touches are noted chunk by
  * chunk; sealing sorts them by line.  Sealed, a set is pages with a bitmap of their lines, where each line's
- * items begin, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
+ * items begin, which bytes they touch in all, and the items: the chunk (ascending within a line, relative to the segment) and which quarters
  * of the line.  Additional data of touches is kept by the users in arrays of their own in the order of the
  * items.
  */
@@ -60,6 +60,7 @@ struct ts_lines {
 	size_t n_pages;
 	uint32_t *first;            /* owned; n_lines + 1: line i has items first[i] .. first[i + 1] - 1 */
 	size_t n_lines;
+	uint16_t *touched; /* owned; of each line, the bytes that any chunk touched */
 	/* owned; the chunk in the low TS_ITEM_CHUNK_BITS, above it the quarters touched */
 	uint16_t *items;
 	size_t n_items;

@@ -5,8 +5,11 @@
 #include "unit.h"
 
 #include "script.h"
+#include "src/index/index_blocks.h"
+#include "src/index/index_file.h"
 #include "src/timeline/lines.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -173,7 +176,51 @@ START_TEST(a_set_without_touches_holds_nothing)
 }
 END_TEST
 
+/* The set, from an index file of one record. */
+static struct ts_index_file *save_and_load(struct ts_lines *loaded, struct ts_index_pool **pool)
+{
+	static const struct ts_index_key key = { 10, 20, 30, 40, 50, { .id = 60 } };
+	struct ts_error err = { 0 };
+	struct ts_index_file *f = ts_index_create("lines.tsindex", &key, &err);
+	struct ts_index_arrays a;
+
+	ck_assert_msg(f, "%s", err.text);
+	ts_index_begin(f, 1);
+	ts_index_section(f, 1, 0);
+	ts_lines_save(&set, f);
+	ck_assert(ts_index_commit(f, N_CHUNKS, true, &err));
+	a = ts_index_find(f, 0, 1, 0);
+	ck_assert(ts_lines_load(loaded, &a, N_CHUNKS));
+	*pool = a.blocks->pool;
+	return f;
+}
+
+START_TEST(a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
+{
+	uint64_t addr = line_addr(1, 100);
+	struct ts_lines loaded;
+	struct ts_index_pool *pool;
+	struct ts_index_file *f;
+
+	for (unsigned chunk = 0; chunk < N_CHUNKS; chunk++) {
+		for (unsigned line = 0; line < TS_PAGE_LINES; line++)
+			touch(1, line, chunk, 0x000f);
+	}
+	ck_assert(ts_lines_seal(&set, &touches, pages, N_PAGES, NULL));
+	f = save_and_load(&loaded, &pool);
+	ck_assert_uint_eq(ts_lines_prev(&loaded, NULL, addr + 8, addr + 15, N_CHUNKS - 1), UINT32_MAX);
+	ck_assert_uint_eq(ts_lines_next(&loaded, NULL, addr + 4, addr + 15, 0), UINT32_MAX);
+	ck_assert_uint_eq(pool->n_unpacked, 0);
+	ck_assert_uint_eq(ts_lines_prev(&loaded, NULL, addr, addr, N_CHUNKS - 1), N_CHUNKS - 1);
+	ck_assert_uint_gt(pool->n_unpacked, 0);
+	ts_lines_fini(&loaded);
+	ts_index_close(f);
+	remove("lines.tsindex.part");
+}
+END_TEST
+
 UNIT_FIXTURE_SUITE("lines", setup, teardown, next_and_previous_chunk_of_any_range_are_those_of_the_table,
 		   a_line_holds_its_chunks_in_order_and_each_touch_knows_its_slot,
 		   a_line_that_was_not_touched_is_not_found,
-		   the_item_before_a_chunk_is_the_newest_one_below_it, a_set_without_touches_holds_nothing)
+		   the_item_before_a_chunk_is_the_newest_one_below_it, a_set_without_touches_holds_nothing,
+		   a_line_of_which_other_bytes_were_touched_is_passed_without_unpacking)
